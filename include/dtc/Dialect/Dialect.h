@@ -1,0 +1,87 @@
+//===- Dialect.h - the dtc dialect ------------------------------*- C++ -*-===//
+//
+// Ops, attributes and interfaces of the dtc dialect.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTC_DIALECT_DIALECT_H
+#define DTC_DIALECT_DIALECT_H
+
+#include "dtc/Dialect/Layout.h"
+#include "dtc/Dialect/ShardingRule.h"
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/IR/TypeUtilities.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+namespace dtc {
+
+enum class AliasKind {
+  View,   ///< the result is the operand's bytes
+  Update, ///< the result overwrites the operand
+};
+
+/// A result's memory is that of an operand, from a byte offset on.
+struct Alias {
+  unsigned operand;
+  AliasKind kind;
+};
+
+/// Attribute names with a meaning across phases.
+namespace attr {
+/// Argument of a step: the graph input it is.
+constexpr llvm::StringLiteral input = "dtc.input";
+/// Argument of a step: exclusive upper bound of an integer input's values.
+constexpr llvm::StringLiteral bound = "dtc.bound";
+/// Argument of a step: a value outside the bound that labels may have.
+constexpr llvm::StringLiteral ignore = "dtc.ignore";
+/// Argument of a step: what an input is for: input, label, lr or step.
+constexpr llvm::StringLiteral kind = "dtc.kind";
+/// Argument or result of a step: the parameter it is.
+constexpr llvm::StringLiteral parameter = "dtc.parameter";
+/// Argument, of a parameter that is not trained.
+constexpr llvm::StringLiteral frozen = "dtc.frozen";
+/// Argument or result of a step: "PARAMETER.NAME" of an optimizer state.
+constexpr llvm::StringLiteral state = "dtc.state";
+/// Result of a step: the parameter whose gradient it is.
+constexpr llvm::StringLiteral gradient = "dtc.gradient";
+/// Result: a graph output, "loss" or "grad_norm".
+constexpr llvm::StringLiteral output = "dtc.output";
+/// Argument of a step, between AssignMesh and PropagateLayouts: its layout.
+constexpr llvm::StringLiteral layout = "dtc.layout";
+/// Argument of a stage's function: the result that overwrites it.
+constexpr llvm::StringLiteral update = "dtc.update";
+/// Module of one pipeline stage: its number.
+constexpr llvm::StringLiteral stage = "dtc.stage";
+} // namespace attr
+
+/// NumPy broadcasting of all operands; the element type is that of operand
+/// `typeFrom`. Layouts are not inferred here but by the sharding rule.
+llvm::LogicalResult inferBroadcast(std::optional<mlir::Location> location,
+                                   mlir::ValueRange operands, unsigned typeFrom,
+                                   llvm::SmallVectorImpl<mlir::Type> &types);
+
+/// Whether types agree, layouts aside.
+bool haveSameShapes(mlir::TypeRange a, mlir::TypeRange b);
+
+namespace detail {
+llvm::LogicalResult verifyLayouts(mlir::Operation *op);
+llvm::LogicalResult verifyUpdate(mlir::Operation *op, unsigned numStates);
+int64_t countResultElements(mlir::Operation *op);
+} // namespace detail
+
+} // namespace dtc
+
+#include "dtc/Dialect/Interfaces.h.inc"
+
+#include "dtc/Dialect/Dialect.h.inc"
+
+#define GET_OP_CLASSES
+#include "dtc/Dialect/Ops.h.inc"
+
+#endif // DTC_DIALECT_DIALECT_H

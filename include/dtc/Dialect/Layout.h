@@ -1,0 +1,79 @@
+//===- Layout.h - mesh and layout of a tensor -------------------*- C++ -*-===//
+//
+// The values inside `#dtc.mesh` and `#dtc.layout`, and the layout of a type.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTC_DIALECT_LAYOUT_H
+#define DTC_DIALECT_LAYOUT_H
+
+#include "mlir/IR/Attributes.h"
+#include "mlir/IR/BuiltinAttributeInterfaces.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/TensorEncoding.h"
+#include "dtc/Dialect/Enums.h.inc"
+#include <optional>
+
+namespace dtc {
+
+/// One named axis of a mesh.
+struct MeshAxis {
+  mlir::StringAttr name;
+  int64_t size;
+
+  bool operator==(const MeshAxis &other) const {
+    return name == other.name && size == other.size;
+  }
+};
+inline llvm::hash_code hash_value(const MeshAxis &axis) {
+  return llvm::hash_combine(axis.name, axis.size);
+}
+
+/// How a tensor lies along one axis on which it is not replicated.
+struct AxisLayout {
+  enum Kind { Split, Partial };
+
+  mlir::StringAttr axis;
+  Kind kind;
+  int64_t dim;         ///< Split: the dimension
+  Reduction reduction; ///< Partial: how parts combine
+
+  static AxisLayout split(mlir::StringAttr axis, int64_t dim) {
+    return {axis, Split, dim, Reduction::sum};
+  }
+  static AxisLayout partial(mlir::StringAttr axis, Reduction reduction) {
+    return {axis, Partial, -1, reduction};
+  }
+  bool isSplit() const { return kind == Split; }
+  bool isPartial() const { return kind == Partial; }
+  bool operator==(const AxisLayout &other) const {
+    return axis == other.axis && kind == other.kind && dim == other.dim &&
+           reduction == other.reduction;
+  }
+  bool operator!=(const AxisLayout &other) const { return !(*this == other); }
+};
+inline llvm::hash_code hash_value(const AxisLayout &entry) {
+  return llvm::hash_combine(entry.axis, entry.kind, entry.dim, entry.reduction);
+}
+
+} // namespace dtc
+
+#define GET_ATTRDEF_CLASSES
+#include "dtc/Dialect/Attributes.h.inc"
+
+namespace dtc {
+
+/// The layout of a ranked tensor type; null if it has none.
+LayoutAttr getLayout(mlir::Type type);
+
+/// The same tensor type with this layout; a null layout removes it.
+mlir::RankedTensorType withLayout(mlir::Type type, LayoutAttr layout);
+
+/// What one rank holds of a tensor: the local shape, without a layout.
+mlir::RankedTensorType getLocalType(mlir::Type type);
+
+} // namespace dtc
+
+#endif // DTC_DIALECT_LAYOUT_H

@@ -1,0 +1,61 @@
+//===- OpBase.td - base classes of ops ---------------------*- tablegen -*-===//
+
+#ifndef DTC_DIALECT_OPBASE_TD
+#define DTC_DIALECT_OPBASE_TD
+
+include "dtc/Dialect/Attributes.td"
+include "dtc/Dialect/Interfaces.td"
+include "mlir/IR/BuiltinAttributes.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+def DTC_Float : RankedTensorOf<[F32, F64]>;
+def DTC_Int : RankedTensorOf<[I32, I64]>;
+def DTC_Bool : RankedTensorOf<[I1]>;
+def DTC_Number : RankedTensorOf<[F32, F64, I32, I64]>;
+def DTC_Tensor : RankedTensorOf<[F32, F64, I1, I32, I64]>;
+def DTC_Scalar : Type<
+    And<[RankedTensorOf<[F64]>.predicate,
+         CPred<"::llvm::cast<::mlir::ShapedType>($_self).getRank() == 0">]>,
+    "scalar f64 tensor", "::mlir::RankedTensorType">;
+
+class DTC_Op<string name, list<Trait> traits = []>
+    : Op<DTC_Dialect, name, traits>;
+
+/// An op on logical tensors: pure, with a sharding rule and a cost.
+class DTC_TensorOp<string name, list<Trait> traits = []>
+    : DTC_Op<name, !listconcat([
+        Pure, DeclareOpInterfaceMethods<DTC_ShardingRuleInterface>,
+        DeclareOpInterfaceMethods<DTC_CostInterface>], traits)> {
+  let assemblyFormat =
+      "operands attr-dict `:` functional-type(operands, results)";
+}
+
+/// A tensor op whose result shapes follow from its operands. Layouts are not
+/// inferred with them: that is the sharding rule's work.
+class DTC_InferredOp<string name, list<Trait> traits = []>
+    : DTC_TensorOp<name, !listconcat(
+        [DeclareOpInterfaceMethods<InferTypeOpInterface>], traits)> {
+  let extraClassDeclaration = [{
+    static bool isCompatibleReturnTypes(::mlir::TypeRange a,
+                                        ::mlir::TypeRange b) {
+      return ::dtc::haveSameShapes(a, b);
+    }
+  }];
+}
+
+/// Which operands a function is linear in, that is, may be partial.
+class DTC_Linearity<string value> { string cpp = "::dtc::Linearity::" # value; }
+/// In none: partial operands are reduced first.
+def LinearInNone : DTC_Linearity<"None">;
+/// In all at once, as a sum: all are partial or none is.
+def LinearJointly : DTC_Linearity<"Jointly">;
+/// In each alone, as a product: at most one is partial.
+def LinearInEach : DTC_Linearity<"Each">;
+/// In the first only, as a quotient.
+def LinearInFirst : DTC_Linearity<"First">;
+/// In all but the first, jointly, as a selection.
+def LinearInRest : DTC_Linearity<"Rest">;
+
+#endif // DTC_DIALECT_OPBASE_TD

@@ -1,0 +1,11 @@
+//===- Ops.td - all ops of the dialect ---------------------*- tablegen -*-===//
+
+#ifndef DTC_DIALECT_OPS_TD
+#define DTC_DIALECT_OPS_TD
+
+include "dtc/Dialect/TensorOps.td"
+include "dtc/Dialect/TrainingOps.td"
+include "dtc/Dialect/CollectiveOps.td"
+include "dtc/Dialect/PlanOps.td"
+
+#endif // DTC_DIALECT_OPS_TD

@@ -1,0 +1,109 @@
+//===- PlanOps.td - what a pipeline stage does, in order ---*- tablegen -*-===//
+
+#ifndef DTC_DIALECT_PLANOPS_TD
+#define DTC_DIALECT_PLANOPS_TD
+
+include "dtc/Dialect/OpBase.td"
+
+def DTC_RunOp : DTC_Op<"run", [
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>,
+    DeclareOpInterfaceMethods<DTC_AliasInterface>]> {
+  let summary = "runs a function of the stage once";
+  let description = [{
+    An argument of the function with `dtc.update = i` is overwritten and
+    becomes result i.
+    Example: `%y = dtc.run @forward(%x, %w) microbatch 0 : (tensor<8x4xf32>, tensor<4x4xf32>) -> tensor<8x4xf32>`
+    Constraints: (C1) the function exists in the same module and has these types.
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$callee, Variadic<DTC_Tensor>:$inputs,
+                       OptionalAttr<I64Attr>:$microbatch);
+  let results = (outs Variadic<DTC_Tensor>:$outputs);
+  let assemblyFormat = [{
+    $callee `(` $inputs `)` (`microbatch` $microbatch^)? attr-dict `:` functional-type($inputs, $outputs)
+  }];
+}
+
+def DTC_LaunchOp : DTC_Op<"launch", [
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>,
+    DeclareOpInterfaceMethods<DTC_AliasInterface>]> {
+  let summary = "launches a kernel";
+  let description = [{
+    The kernel is a function of fused tensor ops in the module `@kernels`. An
+    argument of it with `dtc.update = i` is overwritten and becomes result i.
+    Example: `%y = dtc.launch @kernels::@k0(%x) : (tensor<8x4xf32>) -> tensor<8x4xf32>`
+    Constraints: (C1) the kernel exists and has these types, layouts aside.
+  }];
+  let arguments = (ins SymbolRefAttr:$kernel, Variadic<DTC_Tensor>:$inputs);
+  let results = (outs Variadic<DTC_Tensor>:$outputs);
+  let assemblyFormat = [{
+    $kernel `(` $inputs `)` attr-dict `:` functional-type($inputs, $outputs)
+  }];
+}
+
+def DTC_SendOp : DTC_Op<"send", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "starts to send a value to another stage";
+  let description = [{
+    To the rank with our coordinates on every axis but pp. Messages from one
+    stage to another match by tag; `slot` names the send for `dtc.wait`.
+    Example: `dtc.send %a to 1 tag 3 slot 0 : tensor<16x512xf32>`
+  }];
+  let arguments = (ins DTC_Tensor:$x, I64Attr:$stage, I64Attr:$tag, I64Attr:$slot);
+  let assemblyFormat = "$x `to` $stage `tag` $tag `slot` $slot attr-dict `:` type($x)";
+}
+
+def DTC_RecvOp : DTC_Op<"recv", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "receives a value from another stage";
+  let description = [{
+    Example: `%a = dtc.recv from 0 tag 3 : tensor<16x512xf32>`
+  }];
+  let arguments = (ins I64Attr:$stage, I64Attr:$tag);
+  let results = (outs DTC_Tensor:$y);
+  let assemblyFormat = "`from` $stage `tag` $tag attr-dict `:` type($y)";
+}
+
+def DTC_WaitOp : DTC_Op<"wait", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "waits until a sent value may be overwritten";
+  let description = [{
+    Example: `dtc.wait %a slot 0 : tensor<16x512xf32>`
+  }];
+  let arguments = (ins DTC_Tensor:$x, I64Attr:$slot);
+  let assemblyFormat = "$x `slot` $slot attr-dict `:` type($x)";
+}
+
+def DTC_MicrobatchOp : DTC_Op<"microbatch", [
+    Pure, DeclareOpInterfaceMethods<DTC_AliasInterface>]> {
+  let summary = "the rows of one micro-batch";
+  let description = [{
+    Example: `%x0 = dtc.microbatch %x[0] : tensor<64x784xf32, #mb_dp> -> tensor<16x784xf32, #dp>`
+    Constraints: (C1) the operand is split on mb along dimension 0, as its
+    major axis, and the result is the part of one micro-batch; (C2) the index
+    is a micro-batch of the mesh.
+  }];
+  let arguments = (ins DTC_Tensor:$x, I64Attr:$index);
+  let results = (outs DTC_Tensor:$y);
+  let assemblyFormat = "$x `[` $index `]` attr-dict `:` type($x) `->` type($y)";
+  let hasVerifier = 1;
+}
+
+def DTC_ZeroOp : DTC_Op<"zero", [Pure]> {
+  let summary = "a buffer of zeros";
+  let description = [{
+    Example: `%z = dtc.zero : tensor<784x512xf32>`
+  }];
+  let results = (outs DTC_Tensor:$y);
+  let assemblyFormat = "attr-dict `:` type($y)";
+}
+
+def DTC_AccumulateOp : DTC_Op<"accumulate", [
+    Pure, AllTypesMatch<["x", "accumulator", "result"]>,
+    DeclareOpInterfaceMethods<DTC_AliasInterface>]> {
+  let summary = "adds one micro-batch's part to an accumulator, in place";
+  let description = [{
+    Example: `%r = dtc.accumulate %dw into %acc : tensor<784x512xf32>`
+  }];
+  let arguments = (ins DTC_Tensor:$x, DTC_Tensor:$accumulator);
+  let results = (outs DTC_Tensor:$result);
+  let assemblyFormat = "$x `into` $accumulator attr-dict `:` type($x)";
+}
+
+#endif // DTC_DIALECT_PLANOPS_TD

@@ -1,0 +1,147 @@
+//===- ABI.h - contract between generated code and libdtcrt ------*- C -*-===//
+//
+// The whole interface between an object file written by dtc and the runtime
+// it is linked with. C, versioned, and free of LLVM and MPI types.
+//
+// Generated code exports one object, `dtc_program_v1`, and calls the `dtcrt_*`
+// functions below. All buffers live in one arena per rank; generated code
+// computes addresses as arena + constant offset and never allocates.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTC_RUNTIME_ABI_H
+#define DTC_RUNTIME_ABI_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// Raised whenever a struct or a signature in this file changes.
+#define DTC_ABI_VERSION 1
+
+/// Element types. The values are part of the ABI.
+enum dtc_dtype {
+  DTC_F32 = 0,
+  DTC_F64 = 1,
+  DTC_I32 = 2,
+  DTC_I64 = 3,
+  DTC_BOOL = 4, ///< one byte, 0 or 1
+};
+
+/// Reductions of collectives.
+enum dtc_reduction { DTC_SUM = 0, DTC_MAX = 1 };
+
+/// State of one rank; opaque to generated code.
+typedef struct dtc_context dtc_context;
+
+/// Runs one training step of one pipeline stage. Inputs, parameters and
+/// optimizer state are read from, and results written to, the arena offsets
+/// that the manifest names.
+typedef void (*dtc_step_fn)(dtc_context *ctx, char *arena);
+
+/// What an object file exports, under the name `dtc_program_v1`.
+typedef struct dtc_program {
+  uint32_t abi_version; ///< DTC_ABI_VERSION of the compiler
+  uint32_t num_stages;  ///< entries of `steps`; the size of mesh axis pp
+  const dtc_step_fn *steps;
+  const char *manifest;   ///< JSON, `manifest_size` bytes; schema below
+  uint64_t manifest_size; ///< without a terminating zero
+  const char *weights;    ///< embedded safetensors file, or null
+  uint64_t weights_size;  ///< bytes
+} dtc_program;
+
+extern const dtc_program dtc_program_v1;
+
+/// # Manifest
+///
+/// ```json
+/// {
+///   "model": "gpt2-tiny", "dtype": "f32",
+///   "mesh": [{"name": "pp", "size": 2}, {"name": "dp", "size": 4}],
+///   "microbatches": 4, "global_batch": 32,
+///   "weights_file": "",           // path when weights are external
+///   "optimizer": {"name": "adamw", "lr": 0.001, ...},   // printed at start
+///   "groups": [["dp"], ["pp"]],   // axis sets of the collectives, by index
+///   "inputs": [{"name": "input_ids", "dtype": "i64", "shape": [32, 128],
+///               "kind": "input"|"label"|"lr"|"step", "bound": 256,
+///               "ignore_index": -100}],    // optional, labels only
+///   "parameters": [{"name": "wte", "dtype": "f32", "shape": [256, 128],
+///                   "trainable": true,
+///                   "init": "file"|"zeros"|"ones"|"normal"|"uniform",
+///                   "init_scale": 0.02}],
+///   "stages": [{
+///     "arena_bytes": 123456,
+///     "inputs": [{"index": 0, "offset": 0}],
+///     "parameters": [{"index": 0, "offset": 4096, "owner": true,
+///                     "gradient": 8192,              // -1 when there is none
+///                     "state": [{"name": "exp_avg", "offset": 12288}]}],
+///     "constants": [{"offset": 0, "bytes": 64, "data": 128}],
+///     "loss": 64, "grad_norm": 72            // offsets of f64 scalars
+///   }]
+/// }
+/// ```
+///
+/// * The mesh lists the axes of ranks, outermost first: rank = row-major index
+///   of the coordinates. The micro-batch axis is not in it.
+/// * Input `shape` is the global batch. A stage's buffer of an input of kind
+///   `input` or `label` holds the rank's own rows of all micro-batches, in
+///   order: row block (m, d) of M x dp equal blocks of dimension 0, for
+///   m = 0..M-1 and d = the rank's dp coordinate. `lr` and `step` are f64
+///   scalars; `step` counts from 1. `bound` is the exclusive upper bound of an
+///   integer input's values (0: unknown): data outside it is refused, the
+///   `ignore_index` of a label excepted.
+/// * `weights_file` is relative to the executable's folder. `weights`, or that
+///   file, is a safetensors file with a tensor for every parameter whose init
+///   is "file". A constant's `data` counts from the first byte of that file.
+/// * Optimizer state starts at zero, has the parameter's shape and dtype.
+/// * A parameter with `owner` false is a copy that the step itself refreshes;
+///   only the owning stage loads, updates and saves it.
+/// * `loss` and `grad_norm` hold, after a step, the values of the global batch
+///   on every rank.
+/// * A gradient holds, after a step, the gradient of the global batch.
+
+/// # Library calls
+
+/// C = op(A) op(B), or C += with `accumulate`; row-major and contiguous, for
+/// each of `batch` consecutive matrices. op(A) is m x k, op(B) is k x n; op
+/// transposes the last two dimensions when its flag is 1. dtype is DTC_F32 or
+/// DTC_F64.
+void dtcrt_matmul(dtc_context *ctx, int32_t dtype, int32_t transpose_a,
+                  int32_t transpose_b, int32_t accumulate, int64_t batch,
+                  int64_t m, int64_t n, int64_t k, const void *a,
+                  const void *b, void *c);
+
+/// # Communication
+/// `group` indexes the manifest's `groups`. Counts are elements. Every call
+/// aborts the whole job with one message on failure; none returns an error.
+
+/// In place over all members of the group.
+void dtcrt_all_reduce(dtc_context *ctx, int32_t group, int32_t dtype,
+                      int32_t reduction, void *buffer, int64_t count);
+
+/// Starts sending to the rank whose pp coordinate is `stage` and whose other
+/// coordinates are ours. The buffer must not be written before the wait.
+/// `slot` (0 <= slot < 4096) names the pending send for dtcrt_wait.
+void dtcrt_send(dtc_context *ctx, int32_t stage, int32_t tag, int32_t slot,
+                const void *buffer, int64_t bytes);
+
+/// Receives from the rank whose pp coordinate is `stage`; blocks.
+void dtcrt_recv(dtc_context *ctx, int32_t stage, int32_t tag, void *buffer,
+                int64_t bytes);
+
+/// Waits until the send in `slot` has left its buffer.
+void dtcrt_wait(dtc_context *ctx, int32_t slot);
+
+#ifdef __cplusplus
+} // extern "C"
+
+static_assert(sizeof(dtc_program) == 48, "dtc_program is part of the ABI");
+static_assert(offsetof(dtc_program, steps) == 8, "ABI layout");
+static_assert(offsetof(dtc_program, manifest) == 16, "ABI layout");
+static_assert(offsetof(dtc_program, weights) == 32, "ABI layout");
+#endif
+
+#endif // DTC_RUNTIME_ABI_H

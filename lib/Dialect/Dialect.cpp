@@ -1,0 +1,58 @@
+//===- Dialect.cpp - registration and printing of the dtc dialect ---------===//
+//
+// Registers attributes and ops, and gives meshes and layouts short aliases.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dtc/Dialect/Dialect.h"
+
+using namespace mlir;
+using namespace dtc;
+
+#include "dtc/Dialect/Dialect.cpp.inc"
+#include "dtc/Dialect/Enums.cpp.inc"
+#include "dtc/Dialect/Interfaces.cpp.inc"
+
+#define GET_OP_CLASSES
+#include "dtc/Dialect/Ops.cpp.inc"
+
+namespace {
+
+/// `#mesh`, and a layout as the axes it names: `#mb_dp` for a split,
+/// `#partial_mb_dp`, `#replicated`.
+struct AliasPrinter : public OpAsmDialectInterface {
+  using OpAsmDialectInterface::OpAsmDialectInterface;
+
+  AliasResult getAlias(Attribute attr, llvm::raw_ostream &os) const override {
+    if (isa<MeshAttr>(attr)) {
+      os << "mesh";
+      return AliasResult::FinalAlias;
+    }
+    auto layout = dyn_cast<LayoutAttr>(attr);
+    if (!layout)
+      return AliasResult::NoAlias;
+    if (layout.isReplicated()) {
+      os << "replicated";
+      return AliasResult::OverridableAlias;
+    }
+    for (const AxisLayout &entry : layout.getEntries()) {
+      if (&entry != layout.getEntries().begin())
+        os << "_";
+      os << (entry.isPartial() ? "partial_" : "") << entry.axis.getValue();
+      if (entry.isSplit() && entry.dim != 0)
+        os << entry.dim;
+    }
+    return AliasResult::OverridableAlias;
+  }
+};
+
+} // namespace
+
+void DTCDialect::initialize() {
+  registerAttributes();
+  addOperations<
+#define GET_OP_LIST
+#include "dtc/Dialect/Ops.cpp.inc"
+      >();
+  addInterfaces<AliasPrinter>();
+}

@@ -1,0 +1,288 @@
+//===- Layout.cpp - mesh and layout attributes ----------------------------===//
+//
+// Printing, parsing, canonical order and constraints of #dtc.mesh and
+// #dtc.layout.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dtc/Dialect/Layout.h"
+#include "dtc/Dialect/Dialect.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace dtc;
+
+#define GET_ATTRDEF_CLASSES
+#include "dtc/Dialect/Attributes.cpp.inc"
+
+void DTCDialect::registerAttributes() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "dtc/Dialect/Attributes.cpp.inc"
+      >();
+}
+
+//===----------------------------------------------------------------------===//
+// MeshAttr
+//===----------------------------------------------------------------------===//
+
+Attribute MeshAttr::parse(AsmParser &parser, Type) {
+  SmallVector<MeshAxis> axes;
+  auto parseAxis = [&]() -> ParseResult {
+    StringRef name;
+    int64_t size;
+    if (parser.parseKeyword(&name) || parser.parseEqual() ||
+        parser.parseInteger(size))
+      return failure();
+    axes.push_back({StringAttr::get(parser.getContext(), name), size});
+    return success();
+  };
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::LessGreater,
+                                     parseAxis))
+    return {};
+  return parser.getChecked<MeshAttr>(parser.getContext(), axes);
+}
+
+void MeshAttr::print(AsmPrinter &printer) const {
+  printer << "<";
+  llvm::interleaveComma(getAxes(), printer, [&](const MeshAxis &axis) {
+    printer << axis.name.getValue() << "=" << axis.size;
+  });
+  printer << ">";
+}
+
+LogicalResult MeshAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                               ArrayRef<MeshAxis> axes) {
+  if (axes.empty())
+    return emitError() << "a mesh needs at least one axis";
+  llvm::SmallPtrSet<const void *, 8> names;
+  for (const MeshAxis &axis : axes) {
+    if (!names.insert(axis.name.getAsOpaquePointer()).second)
+      return emitError() << "mesh axis '" << axis.name.getValue()
+                         << "' is listed twice";
+    if (axis.size < 1)
+      return emitError() << "mesh axis '" << axis.name.getValue()
+                         << "' has size " << axis.size
+                         << ", expected at least 1";
+  }
+  return success();
+}
+
+int64_t MeshAttr::getIndex(StringRef name) const {
+  for (auto [i, axis] : llvm::enumerate(getAxes()))
+    if (axis.name.getValue() == name)
+      return i;
+  return -1;
+}
+
+int64_t MeshAttr::getSize(StringRef name) const {
+  int64_t index = getIndex(name);
+  return index < 0 ? 1 : getAxes()[index].size;
+}
+
+int64_t MeshAttr::getNumRanks() const {
+  int64_t ranks = 1;
+  for (const MeshAxis &axis : getAxes())
+    if (axis.name.getValue() != timeAxis)
+      ranks *= axis.size;
+  return ranks;
+}
+
+//===----------------------------------------------------------------------===//
+// LayoutAttr
+//===----------------------------------------------------------------------===//
+
+/// Splits by dimension, keeping their order on one; then partials by mesh
+/// order.
+static void sortCanonically(MeshAttr mesh,
+                            SmallVectorImpl<AxisLayout> &entries) {
+  SmallVector<std::tuple<bool, int64_t, size_t>> keys;
+  for (auto [i, entry] : llvm::enumerate(entries))
+    keys.emplace_back(
+        entry.isPartial(),
+        entry.isSplit() ? entry.dim : mesh.getIndex(entry.axis.getValue()), i);
+  llvm::sort(keys);
+  SmallVector<AxisLayout> sorted;
+  for (const auto &key : keys)
+    sorted.push_back(entries[std::get<2>(key)]);
+  entries.assign(sorted.begin(), sorted.end());
+}
+
+LayoutAttr LayoutAttr::getCanonical(MeshAttr mesh,
+                                    SmallVector<AxisLayout> entries) {
+  sortCanonically(mesh, entries);
+  return get(mesh.getContext(), mesh, entries);
+}
+
+LayoutAttr LayoutAttr::getReplicated(MeshAttr mesh) {
+  return get(mesh.getContext(), mesh, ArrayRef<AxisLayout>());
+}
+
+Attribute LayoutAttr::parse(AsmParser &parser, Type) {
+  MeshAttr mesh;
+  SmallVector<AxisLayout> entries;
+  if (parser.parseLess() || parser.parseAttribute(mesh))
+    return {};
+  while (succeeded(parser.parseOptionalComma())) {
+    StringRef axis, kind;
+    if (parser.parseKeyword(&axis) || parser.parseColon() ||
+        parser.parseKeyword(&kind))
+      return {};
+    auto name = StringAttr::get(parser.getContext(), axis);
+    if (kind == "split") {
+      int64_t dim;
+      if (parser.parseLParen() || parser.parseInteger(dim) ||
+          parser.parseRParen())
+        return {};
+      entries.push_back(AxisLayout::split(name, dim));
+    } else if (kind == "partial") {
+      StringRef reduction = "sum";
+      if (succeeded(parser.parseOptionalLParen()) &&
+          (parser.parseKeyword(&reduction) || parser.parseRParen()))
+        return {};
+      std::optional<Reduction> value = symbolizeReduction(reduction);
+      if (!value) {
+        parser.emitError(parser.getCurrentLocation())
+            << "unknown reduction '" << reduction << "', expected sum or max";
+        return {};
+      }
+      entries.push_back(AxisLayout::partial(name, *value));
+    } else {
+      parser.emitError(parser.getCurrentLocation())
+          << "unknown layout '" << kind << "', expected split or partial";
+      return {};
+    }
+  }
+  if (parser.parseGreater())
+    return {};
+  sortCanonically(mesh, entries);
+  return parser.getChecked<LayoutAttr>(parser.getContext(), mesh, entries);
+}
+
+void LayoutAttr::print(AsmPrinter &printer) const {
+  printer << "<";
+  printer.printAttribute(getMesh());
+  for (const AxisLayout &entry : getEntries()) {
+    printer << ", " << entry.axis.getValue() << ": ";
+    if (entry.isSplit())
+      printer << "split(" << entry.dim << ")";
+    else
+      printer << "partial(" << stringifyReduction(entry.reduction) << ")";
+  }
+  printer << ">";
+}
+
+LogicalResult LayoutAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                 MeshAttr mesh, ArrayRef<AxisLayout> entries) {
+  llvm::SmallPtrSet<const void *, 8> axes;
+  for (const AxisLayout &entry : entries) {
+    StringRef axis = entry.axis.getValue();
+    if (mesh.getIndex(axis) < 0)
+      return emitError() << "layout names axis '" << axis
+                         << "', which is not in the mesh " << mesh;
+    if (!axes.insert(entry.axis.getAsOpaquePointer()).second)
+      return emitError() << "layout uses axis '" << axis << "' twice";
+    if (entry.isSplit() && entry.dim < 0)
+      return emitError() << "layout splits dimension " << entry.dim;
+  }
+  return success();
+}
+
+LogicalResult
+LayoutAttr::verifyEncoding(ArrayRef<int64_t> shape, Type,
+                           function_ref<InFlightDiagnostic()> emitError) const {
+  for (auto [dim, size] : llvm::enumerate(shape)) {
+    int64_t ways = 1;
+    for (StringAttr axis : getAxesOfDim(dim))
+      ways *= getMesh().getSize(axis.getValue());
+    if (size % ways != 0)
+      return emitError() << "dimension " << dim << " of size " << size
+                         << " does not divide into " << ways
+                         << " parts as its layout says";
+  }
+  for (const AxisLayout &entry : getEntries())
+    if (entry.isSplit() && entry.dim >= static_cast<int64_t>(shape.size()))
+      return emitError() << "layout splits dimension " << entry.dim
+                         << " of a tensor of rank " << shape.size();
+  return success();
+}
+
+std::optional<AxisLayout> LayoutAttr::getEntry(StringRef axis) const {
+  for (const AxisLayout &entry : getEntries())
+    if (entry.axis.getValue() == axis)
+      return entry;
+  return std::nullopt;
+}
+
+bool LayoutAttr::isSplit(StringRef axis) const {
+  std::optional<AxisLayout> entry = getEntry(axis);
+  return entry && entry->isSplit();
+}
+
+bool LayoutAttr::isPartial(StringRef axis) const {
+  std::optional<AxisLayout> entry = getEntry(axis);
+  return entry && entry->isPartial();
+}
+
+bool LayoutAttr::hasPartial() const {
+  return llvm::any_of(
+      getEntries(), [](const AxisLayout &entry) { return entry.isPartial(); });
+}
+
+LayoutAttr LayoutAttr::without(ArrayRef<StringRef> axes) const {
+  SmallVector<AxisLayout> entries;
+  for (const AxisLayout &entry : getEntries())
+    if (!llvm::is_contained(axes, entry.axis.getValue()))
+      entries.push_back(entry);
+  return get(getContext(), getMesh(), entries);
+}
+
+LayoutAttr LayoutAttr::withoutPartials() const {
+  SmallVector<AxisLayout> entries;
+  for (const AxisLayout &entry : getEntries())
+    if (entry.isSplit())
+      entries.push_back(entry);
+  return get(getContext(), getMesh(), entries);
+}
+
+SmallVector<StringAttr> LayoutAttr::getAxesOfDim(int64_t dim) const {
+  SmallVector<StringAttr> axes;
+  for (const AxisLayout &entry : getEntries())
+    if (entry.isSplit() && entry.dim == dim)
+      axes.push_back(entry.axis);
+  return axes;
+}
+
+SmallVector<int64_t> LayoutAttr::getLocalShape(ArrayRef<int64_t> shape) const {
+  SmallVector<int64_t> local(shape);
+  for (const AxisLayout &entry : getEntries())
+    if (entry.isSplit())
+      local[entry.dim] /= getMesh().getSize(entry.axis.getValue());
+  return local;
+}
+
+//===----------------------------------------------------------------------===//
+// Layouts of types
+//===----------------------------------------------------------------------===//
+
+LayoutAttr dtc::getLayout(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor ? dyn_cast_or_null<LayoutAttr>(tensor.getEncoding())
+                : LayoutAttr();
+}
+
+RankedTensorType dtc::withLayout(Type type, LayoutAttr layout) {
+  auto tensor = cast<RankedTensorType>(type);
+  return RankedTensorType::get(tensor.getShape(), tensor.getElementType(),
+                               layout);
+}
+
+RankedTensorType dtc::getLocalType(Type type) {
+  auto tensor = cast<RankedTensorType>(type);
+  LayoutAttr layout = getLayout(type);
+  return RankedTensorType::get(layout ? layout.getLocalShape(tensor.getShape())
+                                      : SmallVector<int64_t>(tensor.getShape()),
+                               tensor.getElementType());
+}

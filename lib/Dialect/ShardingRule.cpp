@@ -1,0 +1,213 @@
+//===- ShardingRule.cpp - from operand layouts to result layouts ----------===//
+//
+// Reads layouts as axes of factors, and writes axes of factors as layouts.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dtc/Dialect/ShardingRule.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+using namespace dtc;
+
+unsigned ShardingRule::addFactor(int64_t size, FactorKind kind) {
+  factors.push_back({size, kind});
+  return factors.size() - 1;
+}
+
+void ShardingRule::setLinear(Linearity linearity) {
+  unsigned count = operands.size();
+  auto all = llvm::to_vector(llvm::seq<unsigned>(0, count));
+  switch (linearity) {
+  case Linearity::None:
+    break;
+  case Linearity::Jointly:
+    linear.push_back(all);
+    break;
+  case Linearity::Each:
+    for (unsigned i : all)
+      linear.push_back({i});
+    break;
+  case Linearity::First:
+    linear.push_back({0});
+    break;
+  case Linearity::Rest:
+    linear.emplace_back(llvm::drop_begin(all));
+    break;
+  }
+}
+
+bool dtc::readFactorAxes(const ShardingRule &rule, const TensorFactors &tensor,
+                         LayoutAttr layout, FactorAxes &axes) {
+  axes.resize(rule.factors.size());
+  for (auto [dim, dimFactors] : llvm::enumerate(tensor)) {
+    // The axes of a dimension fill its factors one after the other, major
+    // first; a factor must be wholly split before the next one is touched.
+    FactorAxes found(dimFactors.size());
+    size_t position = 0;
+    int64_t left = dimFactors.empty() ? 1 : rule.factors[dimFactors[0]].size;
+    for (StringAttr axis : layout.getAxesOfDim(dim)) {
+      int64_t size = layout.getMesh().getSize(axis.getValue());
+      while (left == 1 && size > 1) {
+        if (++position >= dimFactors.size())
+          return false;
+        left = rule.factors[dimFactors[position]].size;
+      }
+      if (dimFactors.empty() || left % size != 0)
+        return false;
+      left /= size;
+      found[position].push_back(axis);
+    }
+    for (auto [factor, list] : llvm::zip(dimFactors, found))
+      if (axes[factor].empty())
+        axes[factor] = list;
+  }
+  return true;
+}
+
+std::optional<SmallVector<AxisLayout>>
+dtc::writeFactorAxes(const ShardingRule &rule, const TensorFactors &tensor,
+                     MeshAttr mesh, const FactorAxes &axes) {
+  SmallVector<AxisLayout> entries;
+  for (auto [dim, dimFactors] : llvm::enumerate(tensor)) {
+    bool majorIsWhole = true; // all factors so far are split down to size 1
+    for (unsigned factor : dimFactors) {
+      int64_t left = rule.factors[factor].size;
+      for (StringAttr axis : axes[factor]) {
+        int64_t size = mesh.getSize(axis.getValue());
+        if (!majorIsWhole && size > 1)
+          return std::nullopt;
+        entries.push_back(AxisLayout::split(axis, dim));
+        left /= size;
+      }
+      majorIsWhole &= left == 1;
+    }
+  }
+  return entries;
+}
+
+static std::string printAxes(ArrayRef<StringAttr> axes) {
+  if (axes.empty())
+    return "not split";
+  std::string text = "split by ";
+  llvm::raw_string_ostream os(text);
+  llvm::interleave(
+      axes, os, [&](StringAttr axis) { os << axis.getValue(); }, ", ");
+  return text;
+}
+
+/// On each axis the partial operands must form one set of rule.linear.
+static LogicalResult inferPartials(const ShardingRule &rule, MeshAttr mesh,
+                                   ArrayRef<LayoutAttr> operands,
+                                   SmallVectorImpl<AxisLayout> &partials,
+                                   std::string &error) {
+  for (const MeshAxis &axis : mesh.getAxes()) {
+    SmallVector<unsigned> partial;
+    Reduction reduction = Reduction::sum;
+    for (auto [i, layout] : llvm::enumerate(operands))
+      if (auto entry = layout.getEntry(axis.name);
+          entry && entry->isPartial()) {
+        partial.push_back(i);
+        reduction = entry->reduction;
+      }
+    if (partial.empty())
+      continue;
+    if (reduction != Reduction::sum ||
+        !llvm::is_contained(rule.linear, partial)) {
+      error = ("operand " + Twine(partial.front()) + " is partial on " +
+               axis.name.getValue() + ", and the op is not linear in it alone")
+                  .str();
+      if (partial.size() < operands.size() && reduction == Reduction::sum)
+        error += "; the operands that are partial together must be those of "
+                 "one sum";
+      return failure();
+    }
+    partials.push_back(AxisLayout::partial(axis.name, reduction));
+  }
+  return success();
+}
+
+FailureOr<SmallVector<LayoutAttr>>
+dtc::inferResultLayouts(const ShardingRule &rule, MeshAttr mesh,
+                        ArrayRef<LayoutAttr> operands, std::string &error) {
+  FactorAxes axes(rule.factors.size());
+  for (auto [i, layout] : llvm::enumerate(operands))
+    if (!readFactorAxes(rule, rule.operands[i], layout, axes)) {
+      error = ("operand " + Twine(i) +
+               " is split along a dimension where this op needs it whole")
+                  .str();
+      return failure();
+    }
+  // Every operand that has a factor must agree on its axes.
+  for (auto [i, layout] : llvm::enumerate(operands)) {
+    FactorAxes own;
+    readFactorAxes(rule, rule.operands[i], layout, own);
+    for (const DimFactors &dimFactors : rule.operands[i])
+      for (unsigned factor : dimFactors)
+        if (own[factor] != axes[factor]) {
+          error = ("operand " + Twine(i) + " is " + printAxes(own[factor]) +
+                   " where another operand is " + printAxes(axes[factor]))
+                      .str();
+          return failure();
+        }
+  }
+
+  SmallVector<AxisLayout> partials;
+  if (failed(inferPartials(rule, mesh, operands, partials, error)))
+    return failure();
+  llvm::SmallVector<StringAttr> used;
+  for (auto [factor, list] : llvm::zip(rule.factors, axes))
+    for (StringAttr axis : list) {
+      if (factor.kind == FactorKind::Replicated &&
+          mesh.getSize(axis.getValue()) > 1) {
+        error = ("axis " + axis.getValue() +
+                 " splits a dimension that this op needs whole")
+                    .str();
+        return failure();
+      }
+      if (llvm::is_contained(used, axis)) {
+        error = ("axis " + axis.getValue() + " splits two dimensions").str();
+        return failure();
+      }
+      used.push_back(axis);
+      if (factor.kind == FactorKind::Sum)
+        partials.push_back(AxisLayout::partial(axis, Reduction::sum));
+      else if (factor.kind == FactorKind::Max)
+        partials.push_back(AxisLayout::partial(axis, Reduction::max));
+    }
+
+  for (const AxisLayout &partial : partials)
+    if (llvm::count_if(partials, [&](const AxisLayout &other) {
+          return other.axis == partial.axis;
+        }) > 1) {
+      error =
+          ("results would be partial on " + partial.axis.getValue() + " twice")
+              .str();
+      return failure();
+    }
+
+  SmallVector<LayoutAttr> results;
+  for (const TensorFactors &tensor : rule.results) {
+    std::optional<SmallVector<AxisLayout>> entries =
+        writeFactorAxes(rule, tensor, mesh, axes);
+    if (!entries) {
+      error = "a result's dimension would be split inside, not at its major "
+              "factor";
+      return failure();
+    }
+    for (const AxisLayout &partial : partials)
+      if (llvm::none_of(*entries, [&](const AxisLayout &entry) {
+            return entry.axis == partial.axis;
+          }))
+        entries->push_back(partial);
+      else {
+        error = ("a result would be both split and partial on " +
+                 partial.axis.getValue())
+                    .str();
+        return failure();
+      }
+    results.push_back(LayoutAttr::getCanonical(mesh, *entries));
+  }
+  return results;
+}

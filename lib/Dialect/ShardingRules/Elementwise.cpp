@@ -1,0 +1,62 @@
+//===- Elementwise.cpp - sharding rules of elementwise ops ----------------===//
+//
+// One factor for each dimension of the result, by NumPy broadcasting.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dtc/Dialect/Dialect.h"
+
+using namespace mlir;
+using namespace dtc;
+
+/// Factors of a tensor whose dimensions align at the end with those of a shape
+/// that has factors 0 .. rank-1; dimensions of size 1 that are repeated have
+/// none.
+static TensorFactors alignAtEnd(ArrayRef<int64_t> shape,
+                                ArrayRef<int64_t> full) {
+  TensorFactors factors(shape.size());
+  unsigned offset = full.size() - shape.size();
+  for (auto [dim, size] : llvm::enumerate(shape))
+    if (size == full[offset + dim])
+      factors[dim].push_back(offset + dim);
+  return factors;
+}
+
+ShardingRule dtc::elementwiseRule(Operation *op, Linearity linearity) {
+  ShardingRule rule;
+  ArrayRef<int64_t> full =
+      cast<ShapedType>(op->getResult(0).getType()).getShape();
+  for (int64_t size : full)
+    rule.addFactor(size);
+  for (Type type : op->getOperandTypes())
+    rule.operands.push_back(
+        alignAtEnd(cast<ShapedType>(type).getShape(), full));
+  for (Type type : op->getResultTypes())
+    rule.results.push_back(alignAtEnd(cast<ShapedType>(type).getShape(), full));
+  rule.setLinear(linearity);
+  return rule;
+}
+
+ShardingRule CompareOp::getShardingRule() {
+  return elementwiseRule(*this, Linearity::None);
+}
+
+ShardingRule CastOp::getShardingRule() {
+  // Between floating-point types a sum may be cast before or after it is taken.
+  bool isLinear = isa<FloatType>(getX().getType().getElementType()) &&
+                  isa<FloatType>(getY().getType().getElementType());
+  return elementwiseRule(*this,
+                         isLinear ? Linearity::Jointly : Linearity::None);
+}
+
+ShardingRule BroadcastOp::getShardingRule() {
+  return elementwiseRule(*this, Linearity::Jointly);
+}
+
+ShardingRule BoundaryOp::getShardingRule() {
+  return elementwiseRule(*this, Linearity::Jointly);
+}
+
+ShardingRule SumOverStagesOp::getShardingRule() {
+  return elementwiseRule(*this, Linearity::Jointly);
+}

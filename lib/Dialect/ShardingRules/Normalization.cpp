@@ -1,0 +1,20 @@
+//===- Normalization.cpp - sharding rules of row-wise ops -----------------===//
+//
+// Softmax and layer normalisation need the last dimension whole.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dtc/Dialect/Dialect.h"
+
+using namespace mlir;
+using namespace dtc;
+
+ShardingRule dtc::rowwiseRule(Operation *op) {
+  ShardingRule rule = elementwiseRule(op, Linearity::None);
+  if (!rule.factors.empty())
+    rule.factors.back().kind = FactorKind::Replicated;
+  return rule;
+}
+
+/// The results mean and rstd have size 1 where y has the row: no factor there.
+ShardingRule LayerNormOp::getShardingRule() { return rowwiseRule(*this); }

@@ -1,0 +1,350 @@
+//===- TensorOps.cpp - types and constraints of tensor ops ----------------===//
+//
+// Result types from operand types, and the constraints that the ops' docs
+// number.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dtc/Dialect/Dialect.h"
+
+using namespace mlir;
+using namespace dtc;
+
+//===----------------------------------------------------------------------===//
+// Shared inference
+//===----------------------------------------------------------------------===//
+
+bool dtc::haveSameShapes(TypeRange a, TypeRange b) {
+  return llvm::equal(a, b, [](Type x, Type y) {
+    return withLayout(x, {}) == withLayout(y, {});
+  });
+}
+
+static FailureOr<SmallVector<int64_t>>
+broadcastShapes(std::optional<Location> location, ValueRange operands) {
+  SmallVector<int64_t> shape;
+  for (Value operand : operands) {
+    ArrayRef<int64_t> other = cast<ShapedType>(operand.getType()).getShape();
+    if (other.size() > shape.size())
+      shape.insert(shape.begin(), other.size() - shape.size(), 1);
+    unsigned offset = shape.size() - other.size();
+    for (auto [dim, size] : llvm::enumerate(other)) {
+      int64_t &wide = shape[offset + dim];
+      if (wide == 1)
+        wide = size;
+      else if (size != 1 && size != wide)
+        return emitOptionalError(location, "shapes do not broadcast: sizes ",
+                                 wide, " and ", size, " of dimension ",
+                                 offset + dim);
+    }
+  }
+  return shape;
+}
+
+LogicalResult dtc::inferBroadcast(std::optional<Location> location,
+                                  ValueRange operands, unsigned typeFrom,
+                                  SmallVectorImpl<Type> &types) {
+  FailureOr<SmallVector<int64_t>> shape = broadcastShapes(location, operands);
+  if (failed(shape))
+    return failure();
+  types.push_back(RankedTensorType::get(
+      *shape, getElementTypeOrSelf(operands[typeFrom].getType())));
+  return success();
+}
+
+/// Constraint shared by ops that change one dimension only.
+static LogicalResult verifyOtherDims(Operation *op, Type a, Type b,
+                                     int64_t axis) {
+  auto x = cast<RankedTensorType>(a), y = cast<RankedTensorType>(b);
+  if (x.getRank() != y.getRank() || x.getElementType() != y.getElementType())
+    return op->emitOpError("operand and result are ")
+           << a << " and " << b << ", expected the same rank and element type";
+  if (axis < 0 || axis >= x.getRank())
+    return op->emitOpError("axis ") << axis << " is not a dimension of " << a;
+  for (int64_t dim = 0; dim < x.getRank(); ++dim)
+    if (dim != axis && x.getDimSize(dim) != y.getDimSize(dim))
+      return op->emitOpError("dimension ")
+             << dim << " changes from " << x.getDimSize(dim) << " to "
+             << y.getDimSize(dim) << ", expected a change of dimension " << axis
+             << " only";
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Elementwise
+//===----------------------------------------------------------------------===//
+
+LogicalResult CompareOp::inferReturnTypes(MLIRContext *context,
+                                          std::optional<Location> location,
+                                          ValueRange operands, DictionaryAttr,
+                                          OpaqueProperties, RegionRange,
+                                          SmallVectorImpl<Type> &types) {
+  FailureOr<SmallVector<int64_t>> shape = broadcastShapes(location, operands);
+  if (failed(shape))
+    return failure();
+  types.push_back(RankedTensorType::get(*shape, IntegerType::get(context, 1)));
+  return success();
+}
+
+LogicalResult CastOp::verify() {
+  if (getX().getType().getShape() != getY().getType().getShape())
+    return emitOpError("changes the shape from ")
+           << getX().getType() << " to " << getY().getType();
+  return success();
+}
+
+LogicalResult BroadcastOp::verify() {
+  ArrayRef<int64_t> from = getX().getType().getShape();
+  ArrayRef<int64_t> to = getY().getType().getShape();
+  bool fits = from.size() <= to.size() && getX().getType().getElementType() ==
+                                              getY().getType().getElementType();
+  for (size_t dim = 0; fits && dim < from.size(); ++dim)
+    fits = from[dim] == 1 || from[dim] == to[to.size() - from.size() + dim];
+  return fits ? success()
+              : emitOpError() << getX().getType() << " does not broadcast to "
+                              << getY().getType();
+}
+
+//===----------------------------------------------------------------------===//
+// Shape
+//===----------------------------------------------------------------------===//
+
+LogicalResult ConstantOp::verify() {
+  if (getValue().getShapedType() != withLayout(getResult().getType(), {}))
+    return emitOpError("value is ") << getValue().getShapedType()
+                                    << ", expected " << getResult().getType();
+  return success();
+}
+
+LogicalResult ReshapeOp::verify() {
+  RankedTensorType x = getX().getType(), y = getY().getType();
+  if (x.getNumElements() != y.getNumElements() ||
+      x.getElementType() != y.getElementType())
+    return emitOpError("cannot turn ")
+           << x << " into " << y
+           << ", expected as many elements of the same type";
+  return success();
+}
+
+std::optional<Alias> ReshapeOp::getAlias(unsigned) {
+  return Alias{0, AliasKind::View};
+}
+
+LogicalResult
+TransposeOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                              ValueRange operands, DictionaryAttr attributes,
+                              OpaqueProperties properties, RegionRange regions,
+                              SmallVectorImpl<Type> &types) {
+  TransposeOpAdaptor adaptor(operands, attributes,
+                             *properties.as<TransposeOp::Properties *>(),
+                             regions);
+  auto x = cast<RankedTensorType>(adaptor.getX().getType());
+  SmallVector<int64_t> shape;
+  for (int64_t dim : adaptor.getPermutation()) {
+    if (dim < 0 || dim >= x.getRank())
+      return emitOptionalError(location, "permutation names dimension ", dim,
+                               " of ", x);
+    shape.push_back(x.getDimSize(dim));
+  }
+  types.push_back(RankedTensorType::get(shape, x.getElementType()));
+  return success();
+}
+
+LogicalResult TransposeOp::verify() {
+  SmallVector<int64_t> sorted(getPermutation());
+  llvm::sort(sorted);
+  if (!llvm::equal(sorted, llvm::seq<int64_t>(0, getX().getType().getRank())))
+    return emitOpError("[")
+           << getPermutation() << "] is not a permutation of the dimensions of "
+           << getX().getType();
+  return success();
+}
+
+static LogicalResult verifyRange(Operation *op, Type whole, Type part,
+                                 int64_t axis, int64_t start) {
+  if (failed(verifyOtherDims(op, whole, part, axis)))
+    return failure();
+  int64_t end = start + cast<ShapedType>(part).getDimSize(axis);
+  int64_t size = cast<ShapedType>(whole).getDimSize(axis);
+  if (start < 0 || end > size)
+    return op->emitOpError("range ")
+           << start << " .. " << end << " leaves dimension " << axis
+           << " of size " << size;
+  return success();
+}
+
+LogicalResult SliceOp::verify() {
+  return verifyRange(*this, getX().getType(), getY().getType(), getAxis(),
+                     getStart());
+}
+
+LogicalResult PadOp::verify() {
+  return verifyRange(*this, getY().getType(), getX().getType(), getAxis(),
+                     getStart());
+}
+
+static LogicalResult verifyParts(Operation *op, Type whole, TypeRange parts,
+                                 int64_t axis) {
+  int64_t sum = 0;
+  for (Type part : parts) {
+    if (failed(verifyOtherDims(op, whole, part, axis)))
+      return failure();
+    sum += cast<ShapedType>(part).getDimSize(axis);
+  }
+  int64_t size = cast<ShapedType>(whole).getDimSize(axis);
+  if (sum != size)
+    return op->emitOpError("parts have ") << sum << " elements along dimension "
+                                          << axis << ", the whole has " << size;
+  return success();
+}
+
+LogicalResult SplitOp::verify() {
+  return verifyParts(*this, getX().getType(), getResultTypes(), getAxis());
+}
+
+LogicalResult ConcatOp::verify() {
+  return verifyParts(*this, getY().getType(), getOperandTypes(), getAxis());
+}
+
+//===----------------------------------------------------------------------===//
+// Reductions, normalisation
+//===----------------------------------------------------------------------===//
+
+template <typename OpTy>
+static LogicalResult
+inferReduction(std::optional<Location> location, ValueRange operands,
+               DictionaryAttr attributes, OpaqueProperties properties,
+               RegionRange regions, SmallVectorImpl<Type> &types) {
+  typename OpTy::Adaptor adaptor(operands, attributes,
+                                 *properties.as<typename OpTy::Properties *>(),
+                                 regions);
+  auto x = cast<RankedTensorType>(adaptor.getX().getType());
+  SmallVector<int64_t> shape(x.getShape());
+  for (int64_t axis : adaptor.getAxes()) {
+    if (axis < 0 || axis >= x.getRank())
+      return emitOptionalError(location, "axis ", axis,
+                               " is not a dimension of ", x);
+    shape[axis] = 1;
+  }
+  types.push_back(RankedTensorType::get(shape, x.getElementType()));
+  return success();
+}
+
+static LogicalResult verifyAxes(Operation *op, ArrayRef<int64_t> axes) {
+  for (size_t i = 1; i < axes.size(); ++i)
+    if (axes[i - 1] >= axes[i])
+      return op->emitOpError("axes [") << axes << "] do not ascend";
+  return success();
+}
+
+LogicalResult
+ReduceSumOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                              ValueRange operands, DictionaryAttr attributes,
+                              OpaqueProperties properties, RegionRange regions,
+                              SmallVectorImpl<Type> &types) {
+  return inferReduction<ReduceSumOp>(location, operands, attributes, properties,
+                                     regions, types);
+}
+LogicalResult ReduceSumOp::verify() { return verifyAxes(*this, getAxes()); }
+
+LogicalResult
+ReduceMaxOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                              ValueRange operands, DictionaryAttr attributes,
+                              OpaqueProperties properties, RegionRange regions,
+                              SmallVectorImpl<Type> &types) {
+  return inferReduction<ReduceMaxOp>(location, operands, attributes, properties,
+                                     regions, types);
+}
+LogicalResult ReduceMaxOp::verify() { return verifyAxes(*this, getAxes()); }
+
+LogicalResult LayerNormOp::inferReturnTypes(MLIRContext *,
+                                            std::optional<Location>,
+                                            ValueRange operands, DictionaryAttr,
+                                            OpaqueProperties, RegionRange,
+                                            SmallVectorImpl<Type> &types) {
+  auto x = cast<RankedTensorType>(operands[0].getType());
+  SmallVector<int64_t> rows(x.getShape());
+  if (!rows.empty())
+    rows.back() = 1;
+  types.push_back(withLayout(x, {}));
+  types.append(2, RankedTensorType::get(rows, x.getElementType()));
+  return success();
+}
+
+LogicalResult LayerNormOp::verify() {
+  ArrayRef<int64_t> x = getX().getType().getShape();
+  for (Value weight : {getScale(), getBias()})
+    if (x.empty() ||
+        cast<ShapedType>(weight.getType()).getShape() != x.take_back())
+      return emitOpError("scale or bias is ")
+             << weight.getType() << ", expected the last dimension of "
+             << getX().getType();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Products, lookups
+//===----------------------------------------------------------------------===//
+
+LogicalResult
+MatMulOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                           ValueRange operands, DictionaryAttr attributes,
+                           OpaqueProperties properties, RegionRange regions,
+                           SmallVectorImpl<Type> &types) {
+  MatMulOpAdaptor adaptor(operands, attributes,
+                          *properties.as<MatMulOp::Properties *>(), regions);
+  auto a = cast<RankedTensorType>(adaptor.getLhs().getType());
+  auto b = cast<RankedTensorType>(adaptor.getRhs().getType());
+  int64_t rank = a.getRank();
+  if (rank < 2 || rank != b.getRank() ||
+      a.getShape().drop_back(2) != b.getShape().drop_back(2))
+    return emitOptionalError(location, "matmul of ", a, " and ", b,
+                             ", expected the same rank of at least 2 and the "
+                             "same leading dimensions");
+  bool transposeA = adaptor.getTransposeLhs();
+  bool transposeB = adaptor.getTransposeRhs();
+  int64_t k = a.getDimSize(rank - (transposeA ? 2 : 1));
+  if (k != b.getDimSize(rank - (transposeB ? 1 : 2)))
+    return emitOptionalError(location, "matmul of ", a, " and ", b,
+                             " contracts sizes ", k, " and ",
+                             b.getDimSize(rank - (transposeB ? 1 : 2)));
+  SmallVector<int64_t> shape(a.getShape().drop_back(2));
+  shape.push_back(a.getDimSize(rank - (transposeA ? 1 : 2)));
+  shape.push_back(b.getDimSize(rank - (transposeB ? 2 : 1)));
+  types.push_back(RankedTensorType::get(shape, a.getElementType()));
+  return success();
+}
+
+int64_t MatMulOp::getFlops() {
+  int64_t k = getLhs()
+                  .getType()
+                  .getShape()
+                  .take_back(getTransposeLhs() ? 2 : 1)
+                  .front();
+  return 2 * getResult().getType().getNumElements() * k;
+}
+
+LogicalResult GatherOp::inferReturnTypes(MLIRContext *,
+                                         std::optional<Location> location,
+                                         ValueRange operands, DictionaryAttr,
+                                         OpaqueProperties, RegionRange,
+                                         SmallVectorImpl<Type> &types) {
+  auto table = cast<RankedTensorType>(operands[0].getType());
+  auto indices = cast<RankedTensorType>(operands[1].getType());
+  if (table.getRank() == 0)
+    return emitOptionalError(location, "gather from a scalar");
+  SmallVector<int64_t> shape(indices.getShape());
+  llvm::append_range(shape, table.getShape().drop_front());
+  types.push_back(RankedTensorType::get(shape, table.getElementType()));
+  return success();
+}
+
+LogicalResult ScatterAddOp::verify() {
+  SmallVector<int64_t> expected(getIndices().getType().getShape());
+  llvm::append_range(expected, getResult().getType().getShape().drop_front());
+  if (!llvm::equal(expected, getUpdates().getType().getShape()))
+    return emitOpError("updates are ")
+           << getUpdates().getType() << ", expected the shape [" << expected
+           << "] of the indices followed by a table row";
+  return success();
+}

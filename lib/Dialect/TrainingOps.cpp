@@ -1,0 +1,71 @@
+//===- TrainingOps.cpp - constraints of losses, updates, boundaries -------===//
+//
+// The constraints that the ops' docs number.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dtc/Dialect/Dialect.h"
+
+using namespace mlir;
+using namespace dtc;
+
+static LogicalResult verifyLabels(Operation *op, RankedTensorType logits,
+                                  RankedTensorType labels) {
+  if (logits.getRank() == 0 ||
+      logits.getShape().drop_back() != labels.getShape())
+    return op->emitOpError("labels are ")
+           << labels << ", expected the shape of logits " << logits
+           << " without the last dimension";
+  return success();
+}
+
+LogicalResult CrossEntropyOp::verify() {
+  return verifyLabels(*this, getLogits().getType(), getLabels().getType());
+}
+
+LogicalResult CrossEntropyGradOp::verify() {
+  if (getLogits().getType() != getDlogits().getType())
+    return emitOpError("result is ")
+           << getDlogits().getType() << ", expected the type of logits "
+           << getLogits().getType();
+  return verifyLabels(*this, getLogits().getType(), getLabels().getType());
+}
+
+LogicalResult SquaredErrorOp::verify() {
+  if (!haveSameShapes(getPrediction().getType(), getTarget().getType()))
+    return emitOpError("compares ")
+           << getPrediction().getType() << " with " << getTarget().getType();
+  return success();
+}
+
+LogicalResult BoundaryOp::verify() {
+  int64_t from = getFrom(), to = getTo();
+  if (from == to || from < 0 || to < 0)
+    return emitOpError("goes from stage ")
+           << from << " to stage " << to
+           << ", expected two different stages from 0 on";
+  return success();
+}
+
+std::optional<Alias> BoundaryOp::getAlias(unsigned) {
+  return Alias{0, AliasKind::View};
+}
+
+LogicalResult dtc::detail::verifyUpdate(Operation *op, unsigned numStates) {
+  if (op->getNumResults() != numStates + 1)
+    return op->emitOpError("has ")
+           << op->getNumResults() << " results, expected " << numStates + 1
+           << ": the parameter and each state";
+  Type parameter = op->getOperand(0).getType();
+  for (Type type : op->getResultTypes())
+    if (!haveSameShapes(type, parameter))
+      return op->emitOpError("updates ") << parameter << " to " << type;
+  for (Value state : op->getOperands().take_back(numStates))
+    if (!haveSameShapes(state.getType(), parameter))
+      return op->emitOpError("state is ")
+             << state.getType() << ", expected " << parameter;
+  if (!haveSameShapes(op->getOperand(1).getType(), parameter))
+    return op->emitOpError("gradient is ")
+           << op->getOperand(1).getType() << ", expected " << parameter;
+  return success();
+}
