@@ -1,0 +1,78 @@
+//===- AssignMesh.cpp - layouts of the arguments of @step -----------------===//
+//
+// Where a plan enters the IR: from here on, layouts alone say how work is
+// divided.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dtc/Parallel/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace dtc {
+#define GEN_PASS_DEF_ASSIGNMESH
+#include "dtc/Parallel/Passes.h.inc"
+} // namespace dtc
+
+using namespace mlir;
+using namespace dtc;
+
+namespace {
+
+struct AssignMesh : public dtc::impl::AssignMeshBase<AssignMesh> {
+  using AssignMeshBase::AssignMeshBase;
+
+  void runOnOperation() override {
+    auto step = getOperation().lookupSymbol<func::FuncOp>("step");
+    if (!step) {
+      getOperation().emitError("expected a function @step");
+      return signalPassFailure();
+    }
+    MLIRContext *context = &getContext();
+    auto name = [&](StringRef axis) { return StringAttr::get(context, axis); };
+    auto mesh = MeshAttr::getChecked(
+        [&] { return step.emitError(); }, context,
+        ArrayRef<MeshAxis>{{name("pp"), pp},
+                           {name("dp"), dp},
+                           {name(MeshAttr::timeAxis), microbatches}});
+    if (!mesh)
+      return signalPassFailure();
+
+    SmallVector<AxisLayout> batch = {
+        AxisLayout::split(name(MeshAttr::timeAxis), 0)};
+    if (dp > 1)
+      batch.push_back(AxisLayout::split(name("dp"), 0));
+    for (unsigned i = 0; i < step.getNumArguments(); ++i) {
+      auto kind = step.getArgAttrOfType<StringAttr>(i, attr::kind);
+      bool isBatch = kind && (kind == "input" || kind == "label");
+      if (isBatch && failed(checkBatch(step, i)))
+        return signalPassFailure();
+      step.setArgAttr(i, attr::layout,
+                      isBatch ? LayoutAttr::getCanonical(mesh, batch)
+                              : LayoutAttr::getReplicated(mesh));
+    }
+  }
+
+  LogicalResult checkBatch(func::FuncOp step, unsigned argument) {
+    auto type = cast<RankedTensorType>(step.getArgumentTypes()[argument]);
+    auto input = step.getArgAttrOfType<StringAttr>(argument, attr::input);
+    int64_t ways = dp * microbatches;
+    if (type.getRank() == 0)
+      return step.emitError("input '")
+             << input.getValue()
+             << "' is a scalar, expected a batch dimension first";
+    int64_t batch = type.getDimSize(0);
+    if (batch % ways == 0)
+      return success();
+    int64_t below = batch / ways * ways, above = below + ways;
+    InFlightDiagnostic diag =
+        step.emitError("batch of ")
+        << batch << " samples (input '" << input.getValue()
+        << "') does not divide into dp x microbatches = " << int64_t(dp)
+        << " x " << int64_t(microbatches) << " parts; a batch of ";
+    if (below > 0)
+      diag << below << " or ";
+    return diag << above << " would";
+  }
+};
+
+} // namespace

@@ -1,0 +1,20 @@
+// RUN: dtc-opt %s --dtc-assign-mesh="dp=4 pp=2 microbatches=2" | FileCheck %s
+// RUN: dtc-opt %s --dtc-assign-mesh="microbatches=2" | FileCheck %s --check-prefix=ONE
+// RUN: not dtc-opt %s --dtc-assign-mesh="dp=3 microbatches=4" 2>&1 | FileCheck %s --check-prefix=BATCH
+
+// CHECK: func @step(
+// CHECK-SAME: tensor<32x4xf32> {dtc.input = "x", dtc.kind = "input", dtc.layout = #dtc.layout<[[MESH:#dtc.mesh<pp=2, dp=4, mb=2>]], mb: split(0), dp: split(0)>}
+// CHECK-SAME: tensor<32xi64> {dtc.input = "labels", dtc.kind = "label", dtc.layout = #dtc.layout<[[MESH]], mb: split(0), dp: split(0)>}
+// CHECK-SAME: tensor<f64> {dtc.input = "lr", dtc.kind = "lr", dtc.layout = #dtc.layout<[[MESH]]>}
+// CHECK-SAME: tensor<4x4xf32> {dtc.layout = #dtc.layout<[[MESH]]>, dtc.parameter = "w"}
+
+// No axis of ranks of size 1 in layouts, but always the micro-batches.
+// ONE: #dtc.layout<#{{.*}}, mb: split(0)>
+
+// BATCH: error: batch of 32 samples (input 'x') does not divide into dp x microbatches = 3 x 4 parts; a batch of 24 or 36 would
+func.func @step(%x: tensor<32x4xf32> {dtc.input = "x", dtc.kind = "input"},
+                %t: tensor<32xi64> {dtc.input = "labels", dtc.kind = "label"},
+                %lr: tensor<f64> {dtc.input = "lr", dtc.kind = "lr"},
+                %w: tensor<4x4xf32> {dtc.parameter = "w"}) {
+  return
+}
