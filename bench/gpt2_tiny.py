@@ -1,0 +1,147 @@
+"""Times a training step of gpt2-tiny: one rank of dtc against PyTorch eager.
+
+usage: gpt2_tiny.py [--program PROGRAM] [--threads N] [--rounds N] [--steps N]
+
+PROGRAM is gpt2-tiny compiled for one rank with batch 32 and AdamW; without it,
+`dtc` on PATH compiles it. Contenders run in turn, each in a process of its own,
+several rounds; every step after the warm-up counts. Peers: PyTorch as it is
+installed, and PyTorch with what makes it faster (`TUNED`).
+"""
+
+import argparse
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+INPUTS = Path(__file__).resolve().parent.parent / "test" / "Inputs"
+BATCH = 32
+WARMUP = 5
+
+# Without the malloc settings each step returns its memory to the kernel and
+# page-faults it back in.
+TUNED = {"MALLOC_MMAP_THRESHOLD_": "1073741824",
+         "MALLOC_TRIM_THRESHOLD_": "4294967296",
+         "MALLOC_TOP_PAD_": "268435456"}
+
+
+def cpu_info():
+    for line in Path("/proc/cpuinfo").read_text().splitlines():
+        if line.startswith("model name"):
+            name = line.split(":")[1].strip()
+        if line.startswith("flags"):
+            return name, set(line.split(":")[1].split())
+    return platform.processor(), set()
+
+
+def torch_worker(steps, tuned):
+    """Prints the seconds of each step as JSON."""
+    sys.path.insert(0, str(INPUTS))
+    import numpy as np
+    import torch
+    from models import gpt2_tiny_config
+    from transformers import GPT2LMHeadModel
+
+    torch.manual_seed(0)
+    model = GPT2LMHeadModel(gpt2_tiny_config("sdpa")).train()
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3,
+                                  fused=True if tuned else None)
+    data = INPUTS / "gpt2-tiny.data"
+    inputs, labels = (torch.from_numpy(np.load(data / f"{name}.npy")).long()
+                      for name in ("input_ids", "labels"))
+    seconds = []
+    for step in range(steps):
+        rows = slice(step * BATCH % len(inputs),
+                     step * BATCH % len(inputs) + BATCH)
+        start = time.perf_counter()
+        optimizer.zero_grad()
+        logits = model(input_ids=inputs[rows]).logits
+        loss = torch.nn.functional.cross_entropy(logits.flatten(0, 1),
+                                                 labels[rows].flatten())
+        loss.backward()
+        optimizer.step()
+        loss.item()
+        seconds.append(time.perf_counter() - start)
+    print(json.dumps(dict(seconds=seconds, torch=torch.__version__,
+                          capability=torch.backends.cpu.get_cpu_capability())))
+
+
+def run_torch(args, tuned):
+    environment = {**os.environ, "OMP_NUM_THREADS": str(args.threads)}
+    if tuned:
+        environment.update(TUNED)
+        if "avx512f" in cpu_info()[1]:
+            environment["ATEN_CPU_CAPABILITY"] = "avx512"
+    output = subprocess.run(
+        [sys.executable, __file__, "--steps", str(args.steps), "--worker",
+         "tuned" if tuned else "installed"],
+        env=environment, check=True, capture_output=True, text=True).stdout
+    return json.loads(output.splitlines()[-1])
+
+
+def run_dtc(args, directory):
+    metrics = directory / "metrics.jsonl"
+    metrics.unlink(missing_ok=True)
+    subprocess.run(
+        [args.program.resolve(), "--data", INPUTS / "gpt2-tiny.data",
+         "--steps", str(args.steps), "--lr", "1e-3", "--metrics", metrics],
+        env={**os.environ, "OMP_NUM_THREADS": str(args.threads)},
+        check=True, stdout=subprocess.DEVNULL)
+    lines = metrics.read_text().splitlines()
+    return dict(seconds=[json.loads(line)["seconds"] for line in lines])
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--program", type=Path)
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--steps", type=int, default=25)
+    parser.add_argument("--worker", choices=["installed", "tuned"],
+                        help=argparse.SUPPRESS)
+    args = parser.parse_args()
+    if args.worker:
+        return torch_worker(args.steps, args.worker == "tuned")
+    if args.steps <= WARMUP:
+        parser.error(f"--steps must be above {WARMUP}, the warm-up")
+
+    with tempfile.TemporaryDirectory() as temporary:
+        directory = Path(temporary)
+        if not args.program:
+            args.program = directory / "t"
+            subprocess.run(
+                ["dtc", INPUTS / "gpt2-tiny.onnx", "--batch", str(BATCH),
+                 "--loss", "cross-entropy", "--optimizer", "adamw",
+                 "-o", args.program], check=True)
+        contenders = {
+            "dtc": lambda: run_dtc(args, directory),
+            "PyTorch as installed": lambda: run_torch(args, tuned=False),
+            "PyTorch tuned": lambda: run_torch(args, tuned=True)}
+        times = {name: [] for name in contenders}
+        notes = {}
+        for _ in range(args.rounds):
+            for name, run in contenders.items():
+                result = run()
+                times[name] += result.pop("seconds")[WARMUP:]
+                notes[name] = " ".join(result.values())
+
+    print(f"gpt2-tiny, batch {BATCH}, AdamW, fp32, {args.threads} thread(s), "
+          f"{args.rounds} rounds of {args.steps - WARMUP} steps")
+    print(f"machine: {cpu_info()[0]}, {os.cpu_count()} CPUs")
+    print(f"{'':22}{'min ms':>9}{'median ms':>11}"
+          f"{'min / dtc':>11}{'median / dtc':>14}")
+    best, middle = min(times["dtc"]), statistics.median(times["dtc"])
+    for name, values in times.items():
+        low, median = min(values), statistics.median(values)
+        print(f"{name:22}{low * 1e3:9.2f}{median * 1e3:11.2f}"
+              f"{low / best:11.2f}{median / middle:14.2f}  {notes[name]}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,69 @@
+"""Writes the models, data and PyTorch references in this directory.
+
+usage: make_inputs.py --digits digits.csv.gz --text moby-dick.txt.gz [MODEL...]
+
+For each model NAME: NAME.onnx, NAME.data/, NAME.losses.json,
+NAME.gradients-f64.safetensors (steps 1 and 2 of SGD, keys step1/PARAMETER)
+and NAME.weights-f64.safetensors (after 5 steps of SGD). Needs the packages of
+bench/requirements.txt.
+"""
+
+import argparse
+import warnings
+from pathlib import Path
+
+import numpy as np
+import torch
+
+import models
+from reference import write_reference
+
+
+def export(model, path):
+    """The TorchScript exporter's file, as it writes it."""
+    example, _ = model.batch(0, 2, torch.float32)
+    dynamic = {name: {0: "batch"}
+               for name in (model.input_name, model.output_name)}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        torch.onnx.export(model.module, (example,), path, dynamo=False,
+                          opset_version=17, input_names=[model.input_name],
+                          output_names=[model.output_name],
+                          dynamic_axes=dynamic)
+
+
+def write_data(model, directory):
+    directory.mkdir(exist_ok=True)
+    np.save(directory / f"{model.input_name}.npy", model.inputs)
+    np.save(directory / "labels.npy", model.labels)
+
+
+def stored(name, tensor):
+    """Whether a reference tensor is committed in full: of gpt2-tiny only the
+    embeddings, one attention projection, and all vectors, for the size."""
+    return (tensor.numel() <= 8192 or "transformer.w" in name
+            or "transformer.h.2.attn.c_proj" in name)
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--digits", required=True)
+    parser.add_argument("--text", required=True)
+    parser.add_argument("--output", type=Path, default=Path(__file__).parent)
+    parser.add_argument("models", nargs="*", metavar="MODEL",
+                        help="only these of toy, mlp-digits, gpt2-tiny")
+    args = parser.parse_args()
+    torch.set_num_threads(1)
+    makers = {"gpt2-tiny": lambda: models.gpt2_tiny(args.text),
+              "toy": models.toy,
+              "mlp-digits": lambda: models.mlp_digits(args.digits)}
+    for name in args.models or makers:
+        model = makers[name]()
+        export(model, args.output / f"{name}.onnx")
+        write_data(model, args.output / f"{name}.data")
+        write_reference(model, args.output, stored)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,140 @@
+"""The three models of the tests and their data: what is exported to ONNX."""
+
+import csv
+import gzip
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import nn
+from transformers import GPT2Config, GPT2LMHeadModel
+
+CONTEXT = 128
+
+
+def as_f32(value):
+    """The value an ONNX file keeps of a constant: rounded to float32."""
+    return float(np.float32(value))
+
+
+@dataclass
+class Model:
+    """A module with its data. `sgd_lr` is the rate of the SGD references."""
+
+    name: str
+    module: nn.Module
+    input_name: str
+    output_name: str
+    inputs: np.ndarray
+    labels: np.ndarray
+    loss: str
+    sgd_lr: float
+
+    def batch(self, step, size, dtype):
+        """Inputs and labels of a step counted from 0, rows taken in order."""
+        batches = len(self.inputs) // size
+        rows = slice(step % batches * size, (step % batches + 1) * size)
+        inputs, labels = (torch.from_numpy(array[rows])
+                          for array in (self.inputs, self.labels))
+        if self.inputs.dtype.kind == "f":
+            inputs = inputs.to(dtype)
+        else:
+            inputs = inputs.long()
+        if self.labels.dtype.kind == "f":
+            return inputs, labels.to(dtype)
+        return inputs, labels.long()
+
+    def compute_loss(self, module, inputs, labels):
+        outputs = module(inputs)
+        if self.loss == "mse":
+            return nn.functional.mse_loss(outputs, labels)
+        return nn.functional.cross_entropy(outputs.flatten(0, -2),
+                                           labels.flatten())
+
+
+def toy():
+    """The model of PyTorch's DDP tutorial. 100 rows: an epoch has 3 batches
+    of 32 and 4 rows that are dropped, so 20 steps wrap around."""
+    torch.manual_seed(0)
+    module = nn.Sequential()
+    module.add_module("net1", nn.Linear(10, 10))
+    module.add_module("relu", nn.ReLU())
+    module.add_module("net2", nn.Linear(10, 5))
+    random = np.random.default_rng(0)
+    inputs = random.standard_normal((100, 10), np.float32)
+    labels = random.standard_normal((100, 5), np.float32)
+    return Model("toy", module, "input", "output", inputs, labels, "mse", 0.1)
+
+
+def mlp_digits(digits_path):
+    """64-128-64-10 classifier of scikit-learn's digits, scaled to [0, 1]."""
+    torch.manual_seed(1)
+    module = nn.Sequential()
+    for index, (fan_in, fan_out) in enumerate([(64, 128), (128, 64)], start=1):
+        module.add_module(f"fc{index}", nn.Linear(fan_in, fan_out))
+        module.add_module(f"relu{index}", nn.ReLU())
+    module.add_module("fc3", nn.Linear(64, 10))
+    with gzip.open(digits_path, "rt") as file:
+        table = np.array([row for row in csv.reader(file)], np.float32)[:1500]
+    inputs = np.ascontiguousarray(table[:, :64] / 16)
+    return Model("mlp-digits", module, "input", "logits", inputs,
+                 table[:, 64].astype(np.uint8), "cross-entropy", 0.1)
+
+
+def gpt2_tiny_config(attention):
+    return GPT2Config(vocab_size=256, n_positions=CONTEXT, n_embd=128,
+                      n_layer=4, n_head=4, resid_pdrop=0, embd_pdrop=0,
+                      attn_pdrop=0, use_cache=False, bos_token_id=0,
+                      eos_token_id=0, attn_implementation=attention)
+
+
+class TinyGPT2(nn.Module):
+    """GPT2LMHeadModel as a function from ids to logits. The causal mask is
+    passed in prepared, since the TorchScript exporter refuses the packed
+    sequence detection (aten::diff) that runs without one."""
+
+    def __init__(self):
+        super().__init__()
+        self.model = GPT2LMHeadModel(gpt2_tiny_config("eager"))
+
+    def forward(self, input_ids):
+        length = input_ids.shape[-1]
+        lowest = torch.finfo(torch.float32).min
+        mask = torch.full((length, length), lowest).triu(1)[None, None]
+        mask = mask.to(self.model.dtype)
+        return self.model(input_ids=input_ids, attention_mask=mask,
+                          use_cache=False).logits
+
+
+class ExportedGELU(nn.Module):
+    """transformers' gelu_new with the constants of the exported graph."""
+
+    def forward(self, x):
+        inner = as_f32(np.sqrt(2 / np.pi)) * (x + as_f32(0.044715) * x**3)
+        return 0.5 * x * (1 + torch.tanh(inner))
+
+
+def gpt2_tiny(text_path):
+    """Four-layer GPT-2 over bytes; row i is bytes 128 i .. 128 i + 127 and its
+    labels are the bytes one further on. 4096 rows."""
+    torch.manual_seed(2)
+    module = TinyGPT2().eval()
+    with gzip.open(text_path) as file:
+        text = np.frombuffer(file.read(), np.uint8)
+    inputs, labels = (
+        text[shift:shift + 4096 * CONTEXT].reshape(-1, CONTEXT).copy()
+        for shift in (0, 1))
+    return Model("gpt2-tiny", module, "input_ids", "logits", inputs, labels,
+                 "cross-entropy", 0.1)
+
+
+def round_constants(module):
+    """Rounds the constants inside a module to float32, as the exporter does:
+    only then does the module in f64 compute what the ONNX file in f64 does."""
+    for child in module.modules():
+        if isinstance(child, nn.LayerNorm):
+            child.eps = as_f32(child.eps)
+        if hasattr(child, "scaling"):
+            child.scaling = as_f32(child.scaling)
+        if type(getattr(child, "act", None)).__name__ == "NewGELUActivation":
+            child.act = ExportedGELU()

@@ -1,0 +1,59 @@
+# Shared by the integration drivers: where the inputs are, how a program is
+# compiled and started. Sourced, not run.
+
+set -euo pipefail
+
+inputs=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../Inputs" && pwd)
+batch=32
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+export OMP_NUM_THREADS=1
+
+# The loss a model is trained with.
+loss_of() {
+  case $1 in
+    toy) echo mse ;;
+    *) echo cross-entropy ;;
+  esac
+}
+
+# run LOG COMMAND...: shows the log only when the command fails.
+run() {
+  local log=$1
+  shift
+  if ! "$@" >"$log" 2>&1; then
+    echo "FAIL: $*"
+    tail -n 40 "$log"
+    return 1
+  fi
+}
+
+# A plan is DPxPP:SCHEDULE:MICROBATCHES, for example 4x2:1f1b:8.
+ranks_of() {
+  local mesh=${1%%:*}
+  echo $((${mesh%x*} * ${mesh#*x}))
+}
+
+# compile MODEL PLAN DTYPE OPTIMIZER PROGRAM [OPTION...]
+compile() {
+  local model=$1 plan=$2 dtype=$3 optimizer=$4 program=$5
+  shift 5
+  local mesh schedule microbatches
+  IFS=: read -r mesh schedule microbatches <<<"$plan"
+  run "$program.compile.log" dtc "$inputs/$model.onnx" \
+    --dp "${mesh%x*}" --pp "${mesh#*x}" \
+    --schedule "$schedule" --microbatches "$microbatches" \
+    --batch $batch --loss "$(loss_of "$model")" --optimizer "$optimizer" \
+    --dtype "$dtype" -o "$program" "$@"
+}
+
+# train MODEL PLAN PROGRAM OPTION...: one rank starts without mpirun.
+train() {
+  local model=$1 plan=$2 program=$3 launcher=() ranks
+  shift 3
+  ranks=$(ranks_of "$plan")
+  if [ "$ranks" -gt 1 ]; then
+    launcher=(mpirun --oversubscribe --bind-to none -n "$ranks")
+  fi
+  run "$program.log" "${launcher[@]}" "$program" \
+    --data "$inputs/$model.data" "$@"
+}

@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# Five steps of SGD in f64 under each plan must be the training of PyTorch and
+# of the first plan (one rank): gradients of steps 1 and 2 and every norm to
+# 1e-10, losses to 1e-9, weights to 1e-8.
+#
+# usage: parity.sh MODEL WORKDIR PLAN...        PLAN as in common.sh
+
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+model=$1 work=$2
+shift 2
+reference=$inputs/$model.losses.json
+rm -rf "$work"
+mkdir -p "$work"
+
+first=$work/${1//:/-}
+for plan in "$@"; do
+  echo "== $model $plan"
+  here=$work/${plan//:/-}
+  mkdir "$here"
+  compile "$model" "$plan" f64 sgd "$here/t"
+  train "$model" "$plan" "$here/t" --steps 5 --lr 0.1 --no-shuffle \
+    --dump-gradients "$here/gradients" --metrics "$here/metrics.jsonl" \
+    --save-weights "$here/weights.safetensors"
+  dtc-compare losses "$here/metrics.jsonl" "$reference" sgd/f64 \
+    --tolerance 1e-9 --norm-tolerance 1e-10
+  dtc-compare reference "$here/weights.safetensors" "$reference" weights \
+    --stored "$inputs/$model.weights-f64.safetensors" --tolerance 1e-8
+  for step in 1 2; do
+    gradients=gradients/step-$step.safetensors
+    dtc-compare reference "$here/$gradients" "$reference" gradients \
+      --prefix step$step/ \
+      --stored "$inputs/$model.gradients-f64.safetensors"
+    if [ "$plan" != "$1" ]; then
+      dtc-compare tensors "$here/$gradients" "$first/$gradients"
+    fi
+  done
+  if [ "$plan" != "$1" ]; then
+    dtc-compare tensors "$here/weights.safetensors" \
+      "$first/weights.safetensors" --tolerance 1e-8
+    rm -r "$here"
+  fi
+done

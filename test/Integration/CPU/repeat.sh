@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# Two runs of one program write the same losses and weights, byte for byte.
+#
+# usage: repeat.sh MODEL WORKDIR PLAN...        PLAN as in common.sh
+
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+model=$1 work=$2
+shift 2
+rm -rf "$work"
+mkdir -p "$work"
+
+for plan in "$@"; do
+  echo "== $model $plan"
+  here=$work/${plan//:/-}
+  mkdir "$here"
+  compile "$model" "$plan" f32 adamw "$here/t"
+  for attempt in 1 2; do
+    train "$model" "$plan" "$here/t" --steps 5 --lr 1e-3 --seed 7 \
+      --metrics "$here/metrics-$attempt.jsonl" \
+      --save-weights "$here/weights-$attempt.safetensors"
+    # Everything but the time that the step took.
+    grep -oE '"(step|loss|grad_norm)": *[^,}]+' \
+      "$here/metrics-$attempt.jsonl" >"$here/numbers-$attempt"
+  done
+  [ "$(wc -l <"$here/numbers-1")" -eq 15 ]
+  cmp "$here/numbers-1" "$here/numbers-2"
+  cmp "$here/weights-1.safetensors" "$here/weights-2.safetensors"
+done
