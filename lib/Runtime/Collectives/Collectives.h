@@ -1,0 +1,65 @@
+//===- Collectives.h - communication between the ranks ----------*- C++ -*-===//
+//
+// One interface, two engines: MPI, and Self for a program of one rank. The
+// calls of a step do not throw; a failure ends the whole job.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTC_LIB_RUNTIME_COLLECTIVES_COLLECTIVES_H
+#define DTC_LIB_RUNTIME_COLLECTIVES_COLLECTIVES_H
+
+#include "dtc/Runtime/ABI.h"
+
+#include <memory>
+
+namespace dtc::rt {
+
+struct Mesh;
+struct Program;
+
+/// Pending sends of a rank.
+constexpr int maxSendSlots = 4096;
+
+class Collectives {
+public:
+  virtual ~Collectives() = default;
+
+  virtual int rank() const = 0;
+  virtual int size() const = 0;
+  /// Ranks on this machine.
+  virtual int localSize() const = 0;
+
+  /// Makes the program's groups, once, before the first step.
+  virtual void createGroups(const Program &program) = 0;
+
+  //===--- The step -------------------------------------------------------===//
+
+  /// In place; all members get the same bits, in every run.
+  virtual void allReduce(int group, dtc_dtype dtype, dtc_reduction reduction,
+                         void *buffer, int64_t count) = 0;
+  virtual void send(int peer, int tag, int slot, const void *buffer,
+                    int64_t bytes) = 0;
+  virtual void recv(int peer, int tag, void *buffer, int64_t bytes) = 0;
+  virtual void wait(int slot) = 0;
+
+  //===--- Around the step ------------------------------------------------===//
+
+  /// Blocking transfers outside the steps: weights, gradients.
+  virtual void sendData(int peer, const void *buffer, int64_t bytes) = 0;
+  virtual void recvData(int peer, void *buffer, int64_t bytes) = 0;
+  /// The lowest rank that passes true, or -1; met by all ranks.
+  virtual int firstFailed(bool failed) = 0;
+  virtual void barrier() = 0;
+  /// Leaves in good order; met by all ranks.
+  virtual void finish() = 0;
+  /// Ends the whole job at once.
+  [[noreturn]] virtual void abort() = 0;
+};
+
+std::unique_ptr<Collectives> makeSelfCollectives();
+/// Starts MPI.
+std::unique_ptr<Collectives> makeMpiCollectives();
+
+} // namespace dtc::rt
+
+#endif // DTC_LIB_RUNTIME_COLLECTIVES_COLLECTIVES_H

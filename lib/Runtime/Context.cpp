@@ -1,0 +1,85 @@
+//===- Context.cpp - the state of one rank, and the ABI calls -------------===//
+
+#include "Context.h"
+
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+#include <unistd.h>
+
+using namespace dtc::rt;
+
+static Collectives *fatalCollectives;
+static std::string fatalName;
+
+void dtc::rt::setFatalContext(Collectives *collectives, std::string rankName) {
+  fatalCollectives = collectives;
+  fatalName = std::move(rankName);
+}
+
+void dtc::rt::fatal(const char *pattern, ...) {
+  // One write: lines of several ranks do not mix.
+  char line[1024];
+  int used = snprintf(line, sizeof line, "%serror: ", fatalName.c_str());
+  va_list arguments;
+  va_start(arguments, pattern);
+  int room = int(sizeof line) - used - 1;
+  int length = vsnprintf(line + used, room, pattern, arguments);
+  va_end(arguments);
+  used += length < room ? length : room - 1;
+  line[used++] = '\n';
+  (void)!write(STDERR_FILENO, line, used);
+  if (fatalCollectives)
+    fatalCollectives->abort();
+  _Exit(1);
+}
+
+dtc_context::dtc_context(const Program &program, Collectives &collectives,
+                         MatMulEngine engine, int threads)
+    : program(program), collectives(collectives), matmul(engine, threads) {
+  const Mesh &mesh = program.mesh;
+  stage = mesh.coordinate(collectives.rank(), "pp");
+  std::vector<int> where = mesh.coordinates(collectives.rank());
+  for (int peer = 0; peer < mesh.sizeOf("pp"); ++peer) {
+    if (int axis = mesh.find("pp"); axis >= 0)
+      where[axis] = peer;
+    stageRanks.push_back(mesh.rank(where));
+  }
+}
+
+static int peerOf(dtc_context *context, int32_t stage) {
+  if (stage < 0 || size_t(stage) >= context->stageRanks.size() ||
+      stage == context->stage)
+    fatal("stage %d exchanges data with stage %d of %zu", context->stage, stage,
+          context->stageRanks.size());
+  return context->stageRanks[stage];
+}
+
+void dtcrt_matmul(dtc_context *context, int32_t dtype, int32_t transposeA,
+                  int32_t transposeB, int32_t accumulate, int64_t batch,
+                  int64_t m, int64_t n, int64_t k, const void *a, const void *b,
+                  void *c) {
+  context->matmul.run({dtc_dtype(dtype), transposeA != 0, transposeB != 0,
+                       accumulate != 0, batch, m, n, k},
+                      a, b, c);
+}
+
+void dtcrt_all_reduce(dtc_context *context, int32_t group, int32_t dtype,
+                      int32_t reduction, void *buffer, int64_t count) {
+  context->collectives.allReduce(group, dtc_dtype(dtype),
+                                 dtc_reduction(reduction), buffer, count);
+}
+
+void dtcrt_send(dtc_context *context, int32_t stage, int32_t tag, int32_t slot,
+                const void *buffer, int64_t bytes) {
+  context->collectives.send(peerOf(context, stage), tag, slot, buffer, bytes);
+}
+
+void dtcrt_recv(dtc_context *context, int32_t stage, int32_t tag, void *buffer,
+                int64_t bytes) {
+  context->collectives.recv(peerOf(context, stage), tag, buffer, bytes);
+}
+
+void dtcrt_wait(dtc_context *context, int32_t slot) {
+  context->collectives.wait(slot);
+}

@@ -1,0 +1,30 @@
+//===- BatchLoader.cpp - a rank's rows of the global batch ----------------===//
+
+#include "../Elements.h"
+#include "Shuffle.h"
+#include "Source.h"
+
+using namespace dtc::rt;
+
+BatchLoader::BatchLoader(const Program &program, int rank, DataSource &source,
+                         char *arena)
+    : program(program), source(source),
+      dataRank(program.mesh.coordinate(rank, "dp")) {
+  const Stage &stage = program.stages[program.mesh.coordinate(rank, "pp")];
+  for (const Stage::Input &entry : stage.inputs) {
+    const InputInfo &input = program.inputs[entry.index];
+    if (input.isData())
+      buffers.push_back(
+          {entry.index, arena + entry.offset,
+           elementCount(input.sampleShape()) * sizeOf(input.dtype)});
+  }
+}
+
+void BatchLoader::load(int64_t step) const {
+  RowPartition partition{program.microbatches, program.mesh.sizeOf("dp"),
+                         program.blockRows()};
+  for (const Buffer &buffer : buffers)
+    for (int64_t row = 0; row < partition.localRows(); ++row)
+      source.load(buffer.input, step, partition.globalRow(dataRank, row),
+                  buffer.data + row * buffer.sampleBytes);
+}

@@ -1,0 +1,64 @@
+//===- Shuffle.h - which sample stands where in the training ----*- C++ -*-===//
+//
+// The order of samples is a function of the seed, the step and the row of the
+// global batch alone, so every plan sees the same batches, and a rank finds
+// its rows without the others'.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTC_LIB_RUNTIME_DATA_SHUFFLE_H
+#define DTC_LIB_RUNTIME_DATA_SHUFFLE_H
+
+#include <cstdint>
+
+namespace dtc::rt {
+
+/// The i-th element of a random permutation of 0 .. size-1, in constant time
+/// and without memory: a Feistel network over the next even number of bits,
+/// walked until it lands below `size`.
+class Permutation {
+public:
+  Permutation(int64_t size, uint64_t seed, uint32_t epoch);
+  int64_t operator[](int64_t index) const;
+
+private:
+  int64_t size;
+  uint64_t seed;
+  uint32_t epoch;
+  int halfBits;
+};
+
+/// The samples of an epoch, in batches; what does not fill the last batch is
+/// left out.
+class SampleOrder {
+public:
+  SampleOrder(int64_t samples, int64_t batch, uint64_t seed, bool shuffle)
+      : samples(samples), batch(batch), seed(seed), shuffle(shuffle) {}
+
+  int64_t stepsPerEpoch() const { return samples / batch; }
+  /// Steps count from 0.
+  int64_t sample(int64_t step, int64_t row) const;
+
+private:
+  int64_t samples, batch;
+  uint64_t seed;
+  bool shuffle;
+};
+
+/// How the rows of a global batch are shared out: row block (m, d) of
+/// M x dp equal blocks, for micro-batch m of dp coordinate d.
+struct RowPartition {
+  int64_t microbatches, ranks, blockRows;
+
+  /// Rows of one rank, over all micro-batches.
+  int64_t localRows() const { return microbatches * blockRows; }
+  /// The global row of the rank's `local`-th row.
+  int64_t globalRow(int64_t rank, int64_t local) const {
+    int64_t microbatch = local / blockRows;
+    return (microbatch * ranks + rank) * blockRows + local % blockRows;
+  }
+};
+
+} // namespace dtc::rt
+
+#endif // DTC_LIB_RUNTIME_DATA_SHUFFLE_H

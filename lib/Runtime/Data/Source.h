@@ -1,0 +1,60 @@
+//===- Source.h - where the samples of a training come from -----*- C++ -*-===//
+
+#ifndef DTC_LIB_RUNTIME_DATA_SOURCE_H
+#define DTC_LIB_RUNTIME_DATA_SOURCE_H
+
+#include "../Program.h"
+
+#include <memory>
+
+namespace dtc::rt {
+
+class DataSource {
+public:
+  virtual ~DataSource() = default;
+
+  /// Writes input `input` of row `row` of the global batch of a step (counted
+  /// from 0), in the input's type. Does not allocate.
+  virtual void load(int input, int64_t step, int64_t row, void *target) = 0;
+};
+
+struct DataOptions {
+  std::string directory;
+  uint64_t seed;
+  bool shuffle;
+  /// The ranks check a share of the samples each.
+  int rank, ranks;
+};
+
+/// `<input>.npy` for every input, `labels.npy` or `<label>.npy` for labels,
+/// mapped from a directory.
+std::unique_ptr<DataSource> openDataset(const Program &program,
+                                        const DataOptions &options);
+
+/// Random samples of the right types: normal floats, whole numbers below the
+/// input's bound.
+std::unique_ptr<DataSource> makeSynthetic(const Program &program,
+                                          uint64_t seed);
+
+/// Fills a rank's input buffers in the arena for one step.
+class BatchLoader {
+public:
+  BatchLoader(const Program &program, int rank, DataSource &source,
+              char *arena);
+  void load(int64_t step) const;
+
+private:
+  struct Buffer {
+    int input;
+    char *data;
+    int64_t sampleBytes;
+  };
+  const Program &program;
+  DataSource &source;
+  int dataRank;
+  std::vector<Buffer> buffers;
+};
+
+} // namespace dtc::rt
+
+#endif // DTC_LIB_RUNTIME_DATA_SOURCE_H

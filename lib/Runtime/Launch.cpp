@@ -1,0 +1,89 @@
+//===- Launch.cpp - how the ranks come to life ----------------------------===//
+
+#include "Launch.h"
+
+#include "Error.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <sched.h>
+#include <thread>
+#include <unistd.h>
+
+using namespace dtc::rt;
+
+bool dtc::rt::startedByLauncher() {
+  // Set by OpenMPI, by PMIx launchers, by MPICH's, and by srun.
+  for (const char *name :
+       {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK", "SLURM_STEP_ID"})
+    if (getenv(name))
+      return true;
+  return false;
+}
+
+std::unique_ptr<Collectives> dtc::rt::startCollectives() {
+  return startedByLauncher() ? makeMpiCollectives() : makeSelfCollectives();
+}
+
+/// The command that starts the right number of ranks, for messages.
+static std::string launchCommand(int ranks, int argc, char **argv) {
+  std::string command = format("mpirun --oversubscribe -n %d", ranks);
+  for (int i = 0; i < argc; ++i)
+    command += std::string(" ") + argv[i];
+  return command;
+}
+
+void dtc::rt::checkRankCount(const Program &program, int found, int argc,
+                             char **argv) {
+  int expected = program.mesh.size();
+  if (found == expected)
+    return;
+  std::string command = expected == 1 ? std::string(argv[0])
+                                      : launchCommand(expected, argc, argv);
+  fail("found %d rank%s, expected %d (%s); start it with: %s", found,
+       found == 1 ? "" : "s", expected, program.mesh.describe().c_str(),
+       command.c_str());
+}
+
+void dtc::rt::relaunch(const Program &program, const Options &options, int argc,
+                       char **argv) {
+  if (options.processes != program.mesh.size())
+    fail("found --nproc %d, expected --nproc %d: this program was compiled for "
+         "%s",
+         options.processes, program.mesh.size(),
+         program.mesh.describe().c_str());
+  std::vector<std::string> words = {"mpirun", "--oversubscribe", "-n",
+                                    std::to_string(options.processes)};
+  // Ranks that share cores must not be bound to them: two would share one
+  // while others idle.
+  if (options.processes > int(std::thread::hardware_concurrency()))
+    words.insert(words.end(), {"--bind-to", "none"});
+  words.push_back(std::filesystem::read_symlink("/proc/self/exe").string());
+  words.insert(words.end(), argv + 1, argv + argc);
+  // Below mpirun a rank cannot see whether the user has a terminal.
+  if (options.progress == ProgressStyle::automatic && isatty(STDOUT_FILENO))
+    words.push_back("--progress=bar");
+  if (geteuid() == 0) {
+    setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);
+    setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1);
+  }
+  std::vector<char *> arguments;
+  for (std::string &word : words)
+    arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  execvp(arguments[0], arguments.data());
+  fail("cannot run mpirun: %s; install OpenMPI (openmpi-bin)", strerror(errno));
+}
+
+int dtc::rt::coresPerRank(int localRanks) {
+  int cores = int(std::thread::hardware_concurrency());
+  int share = std::max(1, cores / localRanks);
+  // A launcher may have bound this rank to fewer cores.
+  cpu_set_t allowed;
+  if (sched_getaffinity(0, sizeof allowed, &allowed) == 0)
+    share = std::min(share, CPU_COUNT(&allowed));
+  return std::max(1, share);
+}

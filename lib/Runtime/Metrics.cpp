@@ -1,0 +1,144 @@
+//===- Metrics.cpp - what a training reports step by step -----------------===//
+
+#include "Metrics.h"
+
+#include "Context.h"
+#include "Error.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cmath>
+#include <cstdarg>
+#include <cstdio>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+using namespace dtc::rt;
+
+/// Writes all of the text, or says why not.
+static bool writeAll(int file, const char *text, size_t size) {
+  while (size > 0) {
+    ssize_t written = write(file, text, size);
+    if (written < 0 && errno == EINTR)
+      continue;
+    if (written < 0)
+      return false;
+    text += written;
+    size -= size_t(written);
+  }
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// JSON lines
+//===----------------------------------------------------------------------===//
+
+MetricsFile::MetricsFile(std::string name) : path(std::move(name)) {
+  if (path.empty())
+    return;
+  file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (file < 0)
+    fail("cannot create '%s': %s", path.c_str(), strerror(errno));
+}
+
+MetricsFile::~MetricsFile() {
+  if (file >= 0)
+    close(file);
+}
+
+static char *appendField(char *at, char *end, const char *name, double value) {
+  at += snprintf(at, size_t(end - at), ", \"%s\": ", name);
+  if (!std::isfinite(value))
+    return at + snprintf(at, size_t(end - at), "null");
+  return std::to_chars(at, end, value).ptr;
+}
+
+void MetricsFile::write(const StepMetrics &metrics) {
+  if (file < 0)
+    return;
+  char line[512], *end = line + sizeof line - 2;
+  char *at = line + snprintf(line, sizeof line, "{\"step\": %lld",
+                             (long long)metrics.step);
+  at = appendField(at, end, "loss", metrics.loss);
+  at = appendField(at, end, "grad_norm", metrics.gradientNorm);
+  at = appendField(at, end, "lr", metrics.learningRate);
+  at = appendField(at, end, "seconds", metrics.seconds);
+  at = appendField(at, end, "samples_per_second", metrics.samplesPerSecond);
+  *at++ = '}';
+  *at++ = '\n';
+  if (!writeAll(file, line, size_t(at - line)))
+    fatal("cannot write '%s': %s", path.c_str(), strerror(errno));
+}
+
+//===----------------------------------------------------------------------===//
+// Lines and bar
+//===----------------------------------------------------------------------===//
+
+struct dtc::rt::TextBuffer {
+  char text[1024];
+  int used = 0;
+
+  [[gnu::format(printf, 2, 3)]] void append(const char *pattern, ...) {
+    va_list arguments;
+    va_start(arguments, pattern);
+    int room = int(sizeof text) - used;
+    int length = vsnprintf(text + used, size_t(room), pattern, arguments);
+    va_end(arguments);
+    used += std::min(length, room - 1);
+  }
+};
+
+void Progress::drawBar(TextBuffer &out, const StepMetrics &metrics) const {
+  winsize window{};
+  int columns = 80;
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 0)
+    columns = std::min<int>(window.ws_col, 200);
+  double rate =
+      elapsed > 0 ? double(metrics.step - 1) / elapsed : 1 / metrics.seconds;
+  int64_t left = int64_t(double(steps - metrics.step) / rate + 0.5);
+  char tail[96];
+  int used = snprintf(
+      tail, sizeof tail, " %lld/%lld  %.3g steps/s  ETA %lld:%02lld:%02lld",
+      (long long)metrics.step, (long long)steps, rate, (long long)left / 3600,
+      (long long)left / 60 % 60, (long long)left % 60);
+  int width = std::max(columns - used - 3, 4);
+  int filled = int(double(width) * double(metrics.step) / double(steps));
+  char cells[256];
+  memset(cells, '#', size_t(filled));
+  memset(cells + filled, '.', size_t(width - filled));
+  out.append("[%.*s]%s", width, cells, tail);
+}
+
+void Progress::report(const StepMetrics &metrics) {
+  TextBuffer out;
+  if (metrics.step > 1)
+    elapsed += metrics.seconds;
+  if (bar)
+    out.append("\r\x1b[K");
+  bool nowFinite =
+      std::isfinite(metrics.loss) && std::isfinite(metrics.gradientNorm);
+  if (metrics.step % logEvery == 0 || metrics.step == steps ||
+      metrics.step == 1 || nowFinite != finite)
+    out.append("step %lld/%lld  loss %.6g  grad_norm %.4g  lr %.4g  %.1f ms\n",
+               (long long)metrics.step, (long long)steps, metrics.loss,
+               metrics.gradientNorm, metrics.learningRate,
+               metrics.seconds * 1e3);
+  // As everywhere in the field, the training goes on: it is the user who knows
+  // whether it can recover.
+  if (!nowFinite && finite)
+    out.append("warning: step %lld has loss %g and gradient norm %g; training "
+               "continues, consider a lower --lr\n",
+               (long long)metrics.step, metrics.loss, metrics.gradientNorm);
+  finite = nowFinite;
+  if (bar)
+    drawBar(out, metrics);
+  writeAll(STDOUT_FILENO, out.text, size_t(out.used));
+}
+
+void Progress::finish() {
+  if (bar)
+    writeAll(STDOUT_FILENO, "\r\x1b[K", 4);
+}

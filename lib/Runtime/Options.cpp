@@ -1,0 +1,121 @@
+//===- Options.cpp - command line of a training program -------------------===//
+
+#include "Options.h"
+
+#include "Error.h"
+
+#include <CLI/CLI.hpp>
+#include <cmath>
+
+using namespace dtc::rt;
+
+template <typename T> static std::string atLeastOne(const std::string &text) {
+  T value;
+  if (CLI::detail::lexical_cast(text, value) && value >= 1)
+    return {};
+  return "found '" + text + "', expected a whole number of at least 1";
+}
+
+static std::string learningRate(const std::string &text) {
+  double value;
+  if (CLI::detail::lexical_cast(text, value) && std::isfinite(value) &&
+      value >= 0)
+    return {};
+  return "found '" + text + "', expected a number of at least 0";
+}
+
+static std::string seed(const std::string &text) {
+  bool digits = !text.empty() && text.size() <= 19;
+  for (char c : text)
+    digits &= c >= '0' && c <= '9';
+  if (digits)
+    return {};
+  return "found '" + text + "', expected a whole number of at least 0";
+}
+
+std::optional<Options> dtc::rt::parseOptions(const Program &program, int argc,
+                                             char **argv, std::string &help) {
+  Options options;
+  options.learningRate = program.learningRate;
+  int ranks = program.mesh.size();
+  std::string name = std::filesystem::path(argv[0]).filename().string();
+  CLI::App app(format("trains %s on %d rank%s (%s)", program.model.c_str(),
+                      ranks, ranks == 1 ? "" : "s",
+                      program.mesh.describe().c_str()),
+               name);
+  app.option_defaults()->always_capture_default();
+  app.get_formatter()->column_width(36);
+
+  app.add_option("--data", options.data,
+                 "directory of <input>.npy and labels.npy, or 'synthetic'")
+      ->type_name("DIR");
+  app.add_option("--steps", options.steps, "optimizer steps")
+      ->type_name("N")
+      ->check(atLeastOne<int64_t>);
+  app.add_option("--lr", options.learningRate,
+                 "learning rate, instead of the compiled one")
+      ->type_name("RATE")
+      ->check(learningRate);
+  app.add_option("--seed", options.seed,
+                 "of initial weights, shuffling and synthetic data")
+      ->type_name("N")
+      ->check(seed);
+  bool keepOrder = false;
+  app.add_flag("--no-shuffle", keepOrder,
+               "take the samples in the order of the files");
+  app.add_option("--metrics", options.metrics,
+                 "write a JSON object per step: step, loss, grad_norm, lr, "
+                 "seconds, samples_per_second")
+      ->type_name("FILE.jsonl");
+  app.add_option("--save-weights", options.saveWeights,
+                 "write the trained weights after the last step")
+      ->type_name("FILE.safetensors");
+  app.add_option("--dump-gradients", options.dumpGradients,
+                 "write step-N.safetensors with all gradients, each step")
+      ->type_name("DIR");
+  app.add_option("--nproc", options.processes,
+                 "start this many ranks through mpirun")
+      ->type_name("N")
+      ->default_str("as started")
+      ->check(atLeastOne<int>);
+  app.add_option("--threads", options.threads, "threads of each rank")
+      ->type_name("N")
+      ->default_str("cores / ranks")
+      ->check(atLeastOne<int>);
+  app.add_option("--log-every", options.logEvery, "steps between lines")
+      ->type_name("N")
+      ->check(atLeastOne<int64_t>);
+  app.add_option("--progress", options.progress,
+                 "auto, plain, or bar (auto: a bar on a terminal)")
+      ->type_name("STYLE")
+      ->default_str("auto")
+      ->transform(
+          CLI::CheckedTransformer(std::map<std::string, ProgressStyle>{
+                                      {"auto", ProgressStyle::automatic},
+                                      {"plain", ProgressStyle::plain},
+                                      {"bar", ProgressStyle::bar}})
+              .description(""));
+  app.add_option("--matmul", options.matmul,
+                 "engine of f32 matrix products: builtin or onednn")
+      ->type_name("ENGINE")
+      ->default_str("builtin")
+      ->transform(
+          CLI::CheckedTransformer(std::map<std::string, MatMulEngine>{
+                                      {"builtin", MatMulEngine::builtin},
+                                      {"onednn", MatMulEngine::oneDnn}})
+              .description(""));
+  app.add_flag("--describe", options.describe,
+               "print the compiled plan and stop");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp &) {
+    help = app.help();
+    return std::nullopt;
+  } catch (const CLI::ParseError &error) {
+    fail("%s; see %s --help", error.what(), name.c_str());
+  }
+  options.shuffle = !keepOrder;
+  if (options.data.empty() && !options.describe)
+    fail("found no --data, expected --data DIR or --data synthetic");
+  return options;
+}

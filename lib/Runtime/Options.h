@@ -1,0 +1,38 @@
+//===- Options.h - command line of a training program -----------*- C++ -*-===//
+
+#ifndef DTC_LIB_RUNTIME_OPTIONS_H
+#define DTC_LIB_RUNTIME_OPTIONS_H
+
+#include "MatMul.h"
+#include "Program.h"
+
+#include <optional>
+#include <string>
+
+namespace dtc::rt {
+
+enum class ProgressStyle { automatic, plain, bar };
+
+struct Options {
+  std::string data;
+  int64_t steps = 100;
+  double learningRate; ///< the plan's unless --lr is given
+  uint64_t seed = 0;
+  std::string metrics, saveWeights, dumpGradients; ///< empty: none
+  int processes = 0;                               ///< 0: as started
+  int threads = 0;                                 ///< 0: as the cores allow
+  bool shuffle = true;
+  int64_t logEvery = 1;
+  bool describe = false;
+  ProgressStyle progress = ProgressStyle::automatic;
+  MatMulEngine matmul = MatMulEngine::builtin;
+};
+
+/// Throws an Error on wrong values. On --help returns nothing and leaves the
+/// text in `help`.
+std::optional<Options> parseOptions(const Program &program, int argc,
+                                    char **argv, std::string &help);
+
+} // namespace dtc::rt
+
+#endif // DTC_LIB_RUNTIME_OPTIONS_H

@@ -1,0 +1,24 @@
+//===- Parameters.h - initial values, saved tensors -------------*- C++ -*-===//
+
+#ifndef DTC_LIB_RUNTIME_PARAMETERS_H
+#define DTC_LIB_RUNTIME_PARAMETERS_H
+
+#include "Context.h"
+
+namespace dtc::rt {
+
+/// Fills the parameters that this rank's stage owns, and its constants, from
+/// the weights file or by their rule. The numbers depend on the seed and the
+/// parameter alone, not on the plan.
+void loadParameters(const dtc_context &context, char *arena, uint64_t seed);
+
+enum class TensorKind { weights, gradients };
+
+/// Collects the tensors of all stages on rank 0, which writes them to `path`
+/// under the model's names. Met by all ranks; throws on rank 0 only.
+void saveTensors(const dtc_context &context, const char *arena, TensorKind kind,
+                 const std::string &path);
+
+} // namespace dtc::rt
+
+#endif // DTC_LIB_RUNTIME_PARAMETERS_H

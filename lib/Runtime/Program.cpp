@@ -1,0 +1,314 @@
+//===- Program.cpp - the compiled plan, read from its manifest ------------===//
+
+#include "Program.h"
+
+#include "Elements.h"
+#include "Error.h"
+
+#include <nlohmann/json.hpp>
+
+using namespace dtc::rt;
+using Json = nlohmann::ordered_json;
+
+//===----------------------------------------------------------------------===//
+// Mesh
+//===----------------------------------------------------------------------===//
+
+int Mesh::size() const {
+  int size = 1;
+  for (const Axis &axis : axes)
+    size *= axis.size;
+  return size;
+}
+
+int Mesh::find(std::string_view name) const {
+  for (size_t i = 0; i < axes.size(); ++i)
+    if (axes[i].name == name)
+      return int(i);
+  return -1;
+}
+
+int Mesh::sizeOf(std::string_view name) const {
+  int axis = find(name);
+  return axis < 0 ? 1 : axes[axis].size;
+}
+
+std::vector<int> Mesh::coordinates(int rank) const {
+  std::vector<int> result(axes.size());
+  for (size_t i = axes.size(); i-- > 0; rank /= axes[i].size)
+    result[i] = rank % axes[i].size;
+  return result;
+}
+
+int Mesh::rank(const std::vector<int> &coordinates) const {
+  int rank = 0;
+  for (size_t i = 0; i < axes.size(); ++i)
+    rank = rank * axes[i].size + coordinates[i];
+  return rank;
+}
+
+int Mesh::coordinate(int rank, std::string_view name) const {
+  int axis = find(name);
+  return axis < 0 ? 0 : coordinates(rank)[axis];
+}
+
+std::string Mesh::describe() const {
+  std::string text;
+  for (const Axis &axis : axes)
+    text += format("%s%s %d", text.empty() ? "" : " x ", axis.name.c_str(),
+                   axis.size);
+  return text.empty() ? "one rank" : text;
+}
+
+std::string Mesh::describe(int rank) const {
+  std::string text;
+  std::vector<int> where = coordinates(rank);
+  for (size_t i = 0; i < axes.size(); ++i)
+    text += format("%s%s %d", text.empty() ? "" : ", ", axes[i].name.c_str(),
+                   where[i]);
+  return text;
+}
+
+int64_t ParameterInfo::bytes() const {
+  return elementCount(shape) * rt::sizeOf(dtype);
+}
+
+//===----------------------------------------------------------------------===//
+// Manifest
+//===----------------------------------------------------------------------===//
+
+template <typename T>
+static T choose(const std::string &text,
+                std::initializer_list<std::pair<const char *, T>> choices) {
+  std::string expected;
+  for (auto &[name, value] : choices) {
+    if (text == name)
+      return value;
+    expected += format("%s%s", expected.empty() ? "" : ", ", name);
+  }
+  fail("found '%s', expected one of %s", text.c_str(), expected.c_str());
+}
+
+static std::string asText(const Json &value) {
+  return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+static InputInfo readInput(const Json &json) {
+  InputInfo input;
+  input.name = json.at("name");
+  input.dtype = parseDType(json.at("dtype"));
+  input.shape = json.at("shape").get<std::vector<int64_t>>();
+  input.kind =
+      choose<InputKind>(json.at("kind"), {{"input", InputKind::input},
+                                          {"label", InputKind::label},
+                                          {"lr", InputKind::learningRate},
+                                          {"step", InputKind::step}});
+  input.bound = json.value("bound", int64_t(0));
+  if (json.contains("ignore_index"))
+    input.ignoreIndex = json["ignore_index"].get<int64_t>();
+  return input;
+}
+
+static ParameterInfo readParameter(const Json &json) {
+  using Init = ParameterInfo::Init;
+  ParameterInfo parameter;
+  parameter.name = json.at("name");
+  parameter.dtype = parseDType(json.at("dtype"));
+  parameter.shape = json.at("shape").get<std::vector<int64_t>>();
+  parameter.trainable = json.value("trainable", true);
+  parameter.init =
+      choose<Init>(json.value("init", "file"), {{"file", Init::file},
+                                                {"zeros", Init::zeros},
+                                                {"ones", Init::ones},
+                                                {"normal", Init::normal},
+                                                {"uniform", Init::uniform}});
+  parameter.initScale = json.value("init_scale", 1.0);
+  return parameter;
+}
+
+static Stage readStage(const Json &json) {
+  Stage stage;
+  stage.arenaBytes = json.at("arena_bytes");
+  for (const Json &input : json.at("inputs"))
+    stage.inputs.push_back({input.at("index"), input.at("offset")});
+  for (const Json &entry : json.at("parameters")) {
+    Stage::Parameter parameter{entry.at("index"),
+                               entry.at("offset"),
+                               entry.value("owner", true),
+                               entry.value("gradient", int64_t(-1)),
+                               {}};
+    if (entry.contains("state"))
+      for (const Json &state : entry["state"])
+        parameter.state.push_back({state.at("name"), state.at("offset")});
+    stage.parameters.push_back(std::move(parameter));
+  }
+  if (json.contains("constants"))
+    for (const Json &constant : json["constants"])
+      stage.constants.push_back(
+          {constant.at("offset"), constant.at("bytes"), constant.at("data")});
+  stage.loss = json.at("loss");
+  stage.gradientNorm = json.at("grad_norm");
+  return stage;
+}
+
+static void readManifest(const Json &json, Program &program) {
+  program.model = json.value("model", "model");
+  program.dtype = json.value("dtype", "f32");
+  for (const Json &axis : json.at("mesh"))
+    program.mesh.axes.push_back({axis.at("name"), axis.at("size")});
+  program.microbatches = json.at("microbatches");
+  program.globalBatch = json.at("global_batch");
+  program.weightsFile = json.value("weights_file", "");
+  for (auto &[key, value] : json.at("optimizer").items())
+    program.optimizer.push_back({key, asText(value)});
+  program.learningRate = json.at("optimizer").at("lr");
+  for (const Json &group : json.at("groups")) {
+    std::vector<int> axes;
+    for (const Json &name : group) {
+      int axis = program.mesh.find(name.get<std::string>());
+      if (axis < 0)
+        fail("group axis '%s' is not in the mesh",
+             name.get<std::string>().c_str());
+      axes.push_back(axis);
+    }
+    program.groups.push_back(std::move(axes));
+  }
+  for (const Json &input : json.at("inputs"))
+    program.inputs.push_back(readInput(input));
+  for (const Json &parameter : json.at("parameters"))
+    program.parameters.push_back(readParameter(parameter));
+  for (const Json &stage : json.at("stages"))
+    program.stages.push_back(readStage(stage));
+}
+
+//===----------------------------------------------------------------------===//
+// Checks
+//===----------------------------------------------------------------------===//
+
+/// A buffer must lie in the arena, aligned to its elements.
+static void checkBuffer(const Stage &stage, const char *what,
+                        const std::string &name, int64_t offset, int64_t bytes,
+                        int64_t alignment) {
+  if (offset < 0 || offset % alignment || offset + bytes > stage.arenaBytes)
+    fail("%s '%s' at offset %lld with %lld bytes is misaligned or outside the "
+         "arena of %lld bytes",
+         what, name.c_str(), (long long)offset, (long long)bytes,
+         (long long)stage.arenaBytes);
+}
+
+static void checkStage(const Program &program, const Stage &stage) {
+  for (const Stage::Input &entry : stage.inputs) {
+    const InputInfo &input = program.inputs.at(entry.index);
+    int64_t rows = program.globalBatch / program.mesh.sizeOf("dp");
+    int64_t bytes = input.isData() ? rows * elementCount(input.sampleShape()) *
+                                         sizeOf(input.dtype)
+                                   : int64_t(sizeof(double));
+    checkBuffer(stage, "input", input.name, entry.offset, bytes,
+                sizeOf(input.dtype));
+  }
+  for (const Stage::Parameter &entry : stage.parameters) {
+    const ParameterInfo &parameter = program.parameters.at(entry.index);
+    auto check = [&](const char *what, int64_t offset) {
+      checkBuffer(stage, what, parameter.name, offset, parameter.bytes(),
+                  sizeOf(parameter.dtype));
+    };
+    check("parameter", entry.offset);
+    if (entry.gradient >= 0)
+      check("gradient", entry.gradient);
+    for (const Stage::State &state : entry.state)
+      check(state.name.c_str(), state.offset);
+  }
+  for (const Stage::Constant &constant : stage.constants)
+    checkBuffer(stage, "constant", "", constant.offset, constant.bytes, 1);
+  checkBuffer(stage, "scalar", "loss", stage.loss, 8, 8);
+  checkBuffer(stage, "scalar", "grad_norm", stage.gradientNorm, 8, 8);
+}
+
+static void checkProgram(const Program &program, uint32_t numStages) {
+  for (const Mesh::Axis &axis : program.mesh.axes)
+    if (axis.size < 1)
+      fail("mesh axis '%s' has size %d", axis.name.c_str(), axis.size);
+  int stages = program.mesh.sizeOf("pp");
+  if (int(numStages) != stages || int(program.stages.size()) != stages)
+    fail("found %zu stages and %u step functions, expected %d (mesh axis pp)",
+         program.stages.size(), numStages, stages);
+  int64_t blocks = program.microbatches * program.mesh.sizeOf("dp");
+  if (blocks < 1 || program.globalBatch < 1 || program.globalBatch % blocks)
+    fail("global batch %lld is no multiple of %lld blocks (micro-batches x dp)",
+         (long long)program.globalBatch, (long long)blocks);
+  for (const InputInfo &input : program.inputs) {
+    if (input.isData() &&
+        (input.shape.empty() || input.shape[0] != program.globalBatch))
+      fail("input '%s' has shape %s, expected the global batch %lld as first "
+           "dimension",
+           input.name.c_str(), formatShape(input.shape).c_str(),
+           (long long)program.globalBatch);
+    if (!input.isData() && input.dtype != DTC_F64)
+      fail("input '%s' has type %s, expected f64", input.name.c_str(),
+           nameOf(input.dtype));
+  }
+  for (const Stage &stage : program.stages)
+    checkStage(program, stage);
+}
+
+Program dtc::rt::readProgram(const dtc_program &exported) {
+  if (exported.abi_version != DTC_ABI_VERSION)
+    fail("this program was compiled for runtime interface %u, the runtime has "
+         "%u; compile it again with the dtc of this runtime",
+         exported.abi_version, unsigned(DTC_ABI_VERSION));
+  Program program;
+  program.steps = exported.steps;
+  if (exported.weights)
+    program.embeddedWeights = {exported.weights, exported.weights_size};
+  try {
+    readManifest(Json::parse(exported.manifest,
+                             exported.manifest + exported.manifest_size),
+                 program);
+    checkProgram(program, exported.num_stages);
+  } catch (const std::exception &error) {
+    fail("corrupt program manifest: %s", error.what());
+  }
+  return program;
+}
+
+//===----------------------------------------------------------------------===//
+// Description
+//===----------------------------------------------------------------------===//
+
+std::string Program::describe() const {
+  std::string text =
+      format("model        %s (%s)\n", model.c_str(), dtype.c_str());
+  text +=
+      format("ranks        %d (%s)\n", mesh.size(), mesh.describe().c_str());
+  text += format("batch        %lld samples, %lld micro-batches of %lld rows "
+                 "on each rank\n",
+                 (long long)globalBatch, (long long)microbatches,
+                 (long long)blockRows());
+  text += "optimizer   ";
+  for (auto &[key, value] : optimizer)
+    text += " " + (key == "name" ? value : key + "=" + value);
+  text += "\ninputs\n";
+  for (const InputInfo &input : inputs)
+    if (input.isData())
+      text += format("  %-40s %-5s %s%s\n", input.name.c_str(),
+                     nameOf(input.dtype), formatShape(input.shape).c_str(),
+                     input.kind == InputKind::label ? "  label" : "");
+  int64_t total = 0, trained = 0;
+  std::string lines;
+  for (const ParameterInfo &parameter : parameters) {
+    int64_t count = elementCount(parameter.shape);
+    total += count;
+    trained += parameter.trainable ? count : 0;
+    lines +=
+        format("  %-40s %-5s %s%s\n", parameter.name.c_str(),
+               nameOf(parameter.dtype), formatShape(parameter.shape).c_str(),
+               parameter.trainable ? "" : "  frozen");
+  }
+  text += format("parameters   %lld, %lld of them trained\n%s",
+                 (long long)total, (long long)trained, lines.c_str());
+  for (size_t i = 0; i < stages.size(); ++i)
+    text += format("stage %zu      %s per rank, %zu parameters\n", i,
+                   formatBytes(double(stages[i].arenaBytes)).c_str(),
+                   stages[i].parameters.size());
+  return text;
+}

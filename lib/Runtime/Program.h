@@ -1,0 +1,130 @@
+//===- Program.h - the compiled plan, read from its manifest ----*- C++ -*-===//
+//
+// The structs mirror the manifest documented in ABI.h.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTC_LIB_RUNTIME_PROGRAM_H
+#define DTC_LIB_RUNTIME_PROGRAM_H
+
+#include "dtc/Runtime/ABI.h"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace dtc::rt {
+
+/// The named axes of ranks, outermost first; a rank is the row-major index of
+/// its coordinates.
+struct Mesh {
+  struct Axis {
+    std::string name;
+    int size;
+  };
+  std::vector<Axis> axes;
+
+  int size() const;
+  /// Index of the axis, or -1. A mesh without an axis has size 1 along it.
+  int find(std::string_view name) const;
+  int sizeOf(std::string_view name) const;
+  std::vector<int> coordinates(int rank) const;
+  int rank(const std::vector<int> &coordinates) const;
+  /// The coordinate of `rank` along the axis; 0 when there is no such axis.
+  int coordinate(int rank, std::string_view name) const;
+  /// "pp 2 x dp 4".
+  std::string describe() const;
+  /// "pp 1, dp 3".
+  std::string describe(int rank) const;
+};
+
+enum class InputKind { input, label, learningRate, step };
+
+struct InputInfo {
+  std::string name;
+  dtc_dtype dtype;
+  std::vector<int64_t> shape; ///< of the global batch; empty for scalars
+  InputKind kind;
+  int64_t bound; ///< exclusive upper bound of whole numbers, 0: unknown
+  std::optional<int64_t> ignoreIndex; ///< a label outside the bound, allowed
+
+  bool isData() const {
+    return kind == InputKind::input || kind == InputKind::label;
+  }
+  std::vector<int64_t> sampleShape() const {
+    return {shape.begin() + 1, shape.end()};
+  }
+};
+
+struct ParameterInfo {
+  std::string name;
+  dtc_dtype dtype;
+  std::vector<int64_t> shape;
+  bool trainable;
+  enum class Init { file, zeros, ones, normal, uniform } init;
+  double initScale;
+
+  int64_t bytes() const;
+};
+
+/// Where a stage keeps things in its arena.
+struct Stage {
+  struct Input {
+    int index;
+    int64_t offset;
+  };
+  struct State {
+    std::string name;
+    int64_t offset;
+  };
+  struct Parameter {
+    int index;
+    int64_t offset;
+    bool owner;
+    int64_t gradient; ///< -1 when there is none
+    std::vector<State> state;
+  };
+  struct Constant {
+    int64_t offset, bytes, data;
+  };
+  int64_t arenaBytes;
+  std::vector<Input> inputs;
+  std::vector<Parameter> parameters;
+  std::vector<Constant> constants;
+  int64_t loss, gradientNorm; ///< f64 scalars
+};
+
+struct Program {
+  std::string model;
+  std::string dtype;
+  Mesh mesh;
+  int64_t microbatches;
+  int64_t globalBatch;
+  std::string weightsFile;
+  /// Name and settings, as text for people.
+  std::vector<std::pair<std::string, std::string>> optimizer;
+  double learningRate;
+  std::vector<std::vector<int>> groups; ///< axes of each collective group
+  std::vector<InputInfo> inputs;
+  std::vector<ParameterInfo> parameters;
+  std::vector<Stage> stages;
+
+  const dtc_step_fn *steps;
+  std::string_view embeddedWeights;
+
+  /// Rows of one micro-batch on one rank.
+  int64_t blockRows() const {
+    return globalBatch / (microbatches * mesh.sizeOf("dp"));
+  }
+  /// Human-readable plan, for --describe.
+  std::string describe() const;
+};
+
+/// Parses and checks what an object file exports.
+Program readProgram(const dtc_program &exported);
+
+} // namespace dtc::rt
+
+#endif // DTC_LIB_RUNTIME_PROGRAM_H

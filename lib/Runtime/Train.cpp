@@ -1,0 +1,280 @@
+//===- Train.cpp - a training program from start to end -------------------===//
+
+#include "Train.h"
+
+#include "Arena.h"
+#include "Data/Source.h"
+#include "Error.h"
+#include "Launch.h"
+#include "Metrics.h"
+#include "Parameters.h"
+#include "Safetensors.h"
+
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <unistd.h>
+
+using namespace dtc::rt;
+
+//===----------------------------------------------------------------------===//
+// Signals
+//===----------------------------------------------------------------------===//
+
+/// What the signal handlers write; made beforehand, for they may not format.
+static char stopLine[256], crashLine[256];
+
+/// A step cannot be left half done on some ranks only, and there is nothing
+/// that a stop would lose: every line written is already in its file.
+static void stopBySignal(int signal) {
+  (void)!write(STDERR_FILENO, stopLine, strlen(stopLine));
+  _exit(128 + signal);
+}
+
+/// Names the rank, then dies as if there were no handler; the launcher takes
+/// the others down. Replaces the stack traces that MPI would print.
+static void crash(int number) {
+  (void)!write(STDERR_FILENO, crashLine, strlen(crashLine));
+  signal(number, SIG_DFL);
+  raise(number);
+}
+
+/// `name` is how this rank is called in messages; `bar` is whether it draws a
+/// progress bar, which a message must leave.
+static void handleSignals(const std::string &name, bool bar) {
+  const char *newline = bar ? "\n" : "";
+  // Under a launcher it is the launcher that says that it was stopped.
+  if (startedByLauncher())
+    snprintf(stopLine, sizeof stopLine, "%s", newline);
+  else
+    snprintf(stopLine, sizeof stopLine, "%s%.200sstopped by a signal\n",
+             newline, name.c_str());
+  snprintf(crashLine, sizeof crashLine,
+           "%s%.200serror: this rank crashed in a step\n", newline,
+           name.c_str());
+  for (int number : {SIGINT, SIGTERM})
+    signal(number, stopBySignal);
+  for (int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT})
+    signal(number, crash);
+}
+
+//===----------------------------------------------------------------------===//
+// Setting up and training
+//===----------------------------------------------------------------------===//
+
+static bool showsBar(const Options &options) {
+  if (options.progress == ProgressStyle::automatic)
+    // Launchers may give ranks a terminal of their own that nobody watches.
+    return !startedByLauncher() && isatty(STDOUT_FILENO);
+  return options.progress == ProgressStyle::bar;
+}
+
+namespace {
+
+/// Everything that a rank needs in its steps, made before the first.
+class Training {
+public:
+  Training(const Program &program, const Options &options,
+           Collectives &collectives)
+      : program(program), options(options),
+        context(program, collectives, options.matmul, threads(collectives)),
+        arena(context.plan().arenaBytes), source(openSource(collectives)),
+        loader(program, collectives.rank(), *source, arena.data()),
+        metricsFile(leads() ? options.metrics : ""),
+        progress(options.steps, options.logEvery, showsBar(options)) {
+    loadParameters(context, arena.data(), options.seed);
+    if (leads())
+      checkOutputs();
+  }
+
+  void run() {
+    for (int64_t step = 1; step <= options.steps; ++step)
+      runStep(step);
+    if (leads())
+      progress.finish();
+    if (!options.saveWeights.empty())
+      saveTensors(context, arena.data(), TensorKind::weights,
+                  options.saveWeights);
+  }
+
+private:
+  bool leads() const { return context.collectives.rank() == 0; }
+
+  int threads(Collectives &collectives) const {
+    return options.threads ? options.threads
+                           : coresPerRank(collectives.localSize());
+  }
+
+  std::unique_ptr<DataSource> openSource(Collectives &collectives) const {
+    if (options.data == "synthetic")
+      return makeSynthetic(program, options.seed);
+    return openDataset(program, {options.data, options.seed, options.shuffle,
+                                 collectives.rank(), collectives.size()});
+  }
+
+  /// Finds out before the training, not after it, that nothing can be saved.
+  void checkOutputs() const {
+    if (!options.saveWeights.empty())
+      SafetensorsWriter(options.saveWeights, {});
+    if (options.dumpGradients.empty())
+      return;
+    std::error_code error;
+    std::filesystem::create_directories(options.dumpGradients, error);
+    if (error)
+      fail("cannot create directory '%s': %s", options.dumpGradients.c_str(),
+           error.message().c_str());
+    SafetensorsWriter(gradientFile(0), {});
+  }
+
+  std::string gradientFile(int64_t step) const {
+    return format("%s/step-%lld.safetensors", options.dumpGradients.c_str(),
+                  (long long)step);
+  }
+
+  double &scalarAt(int64_t offset) const {
+    return *reinterpret_cast<double *>(arena.data() + offset);
+  }
+
+  void runStep(int64_t step) {
+    auto start = std::chrono::steady_clock::now();
+    for (const Stage::Input &entry : context.plan().inputs) {
+      InputKind kind = program.inputs[entry.index].kind;
+      if (kind == InputKind::learningRate)
+        scalarAt(entry.offset) = options.learningRate;
+      else if (kind == InputKind::step)
+        scalarAt(entry.offset) = double(step);
+    }
+    loader.load(step - 1);
+    program.steps[context.stage](&context, arena.data());
+    std::chrono::duration<double> time =
+        std::chrono::steady_clock::now() - start;
+    if (leads()) {
+      StepMetrics metrics{step,
+                          scalarAt(context.plan().loss),
+                          scalarAt(context.plan().gradientNorm),
+                          options.learningRate,
+                          time.count(),
+                          double(program.globalBatch) / time.count()};
+      metricsFile.write(metrics);
+      progress.report(metrics);
+    }
+    if (!options.dumpGradients.empty())
+      saveTensors(context, arena.data(), TensorKind::gradients,
+                  gradientFile(step));
+  }
+
+  const Program &program;
+  const Options &options;
+  dtc_context context;
+  Arena arena;
+  std::unique_ptr<DataSource> source;
+  BatchLoader loader;
+  MetricsFile metricsFile;
+  Progress progress;
+};
+
+/// Tells an attempt that failed from one that did not.
+struct Outcome {
+  bool failed = false;
+  std::string message;
+};
+
+} // namespace
+
+template <typename Body> static Outcome attempt(Body body) {
+  try {
+    body();
+    return {};
+  } catch (const std::exception &error) {
+    return {true, error.what()};
+  }
+}
+
+/// Whether any rank failed; the first that did says why. Met by all ranks.
+static bool anyFailed(Collectives &collectives, const Outcome &outcome,
+                      const std::string &name) {
+  int first = collectives.firstFailed(outcome.failed);
+  if (first == collectives.rank()) {
+    // Rank 0 fails where all do; another rank's error is its own.
+    std::string who = first ? format(": rank %d", first) : "";
+    fprintf(stderr, "%s%s: error: %s\n", name.c_str(), who.c_str(),
+            outcome.message.c_str());
+  }
+  return first >= 0;
+}
+
+static void announce(const Program &program, const Options &options,
+                     const std::string &name) {
+  std::string optimizer;
+  for (auto &[key, value] : program.optimizer)
+    if (key != "lr")
+      optimizer += " " + (key == "name" ? value : key + "=" + value);
+  printf("%s: %s (%s), %s, batch %lld,%s lr=%g, seed %llu\n", name.c_str(),
+         program.model.c_str(), program.dtype.c_str(),
+         program.mesh.describe().c_str(), (long long)program.globalBatch,
+         optimizer.c_str(), options.learningRate,
+         (unsigned long long)options.seed);
+  fflush(stdout);
+}
+
+/// The training proper, on ranks that are as many as the plan has.
+static int trainOnRanks(const Program &program, const Options &options,
+                        Collectives &collectives, const std::string &name) {
+  int rank = collectives.rank();
+  std::string rankName = name + ": ";
+  if (collectives.size() > 1)
+    rankName +=
+        format("rank %d (%s): ", rank, program.mesh.describe(rank).c_str());
+  setFatalContext(&collectives, rankName);
+  collectives.createGroups(program);
+  std::unique_ptr<Training> training;
+  Outcome setUp = attempt([&] {
+    training = std::make_unique<Training>(program, options, collectives);
+  });
+  if (anyFailed(collectives, setUp, name))
+    return 1;
+  if (rank == 0)
+    announce(program, options, name);
+  handleSignals(rankName, rank == 0 && showsBar(options));
+  Outcome trained = attempt([&] { training->run(); });
+  // Only some ranks may fail here, while others wait for them.
+  if (trained.failed)
+    fatal("%s", trained.message.c_str());
+  collectives.barrier();
+  return 0;
+}
+
+int dtc::rt::trainMain(const dtc_program &exported, int argc, char **argv) {
+  std::string name = std::filesystem::path(argv[0]).filename().string();
+  setFatalContext(nullptr, name + ": ");
+  std::optional<Program> program;
+  std::optional<Options> options;
+  std::string text; // to print instead of training
+  Outcome parsed = attempt([&] {
+    program = readProgram(exported);
+    options = parseOptions(*program, argc, argv, text);
+    if (options && options->describe)
+      text = program->describe();
+    if (text.empty() && options->processes && !startedByLauncher())
+      if (options->processes > 1 || program->mesh.size() > 1)
+        relaunch(*program, *options, argc, argv);
+  });
+
+  std::unique_ptr<Collectives> collectives = startCollectives();
+  if (!parsed.failed && text.empty())
+    parsed = attempt(
+        [&] { checkRankCount(*program, collectives->size(), argc, argv); });
+  int status = 0;
+  if (anyFailed(*collectives, parsed, name))
+    status = 1;
+  else if (!text.empty())
+    fputs(collectives->rank() == 0 ? text.c_str() : "", stdout);
+  else
+    status = trainOnRanks(*program, *options, *collectives, name);
+  fflush(nullptr);
+  collectives->finish();
+  return status;
+}

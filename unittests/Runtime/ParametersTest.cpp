@@ -1,0 +1,93 @@
+//===- ParametersTest.cpp -------------------------------------------------===//
+
+#include "Parameters.h"
+#include "Expect.h"
+#include "Safetensors.h"
+#include "TemporaryDirectory.h"
+#include "TestManifest.h"
+
+#include <cstring>
+
+using namespace dtc::rt;
+
+namespace {
+
+class Parameters : public testing::Test {
+protected:
+  TemporaryDirectory folder;
+  nlohmann::json manifest = validManifest();
+  alignas(8) char arena[512] = {};
+  const double *w = reinterpret_cast<double *>(arena + 128);
+
+  std::string weights(const std::string &name, std::vector<int64_t> shape) {
+    std::string path = folder / "w.safetensors";
+    std::vector<float> values(size_t(elementCount(shape)));
+    for (size_t i = 0; i < values.size(); ++i)
+      values[i] = float(i) + 0.5f;
+    SafetensorsWriter writer(path, {{name, DTC_F32, shape}});
+    writer.append(values.data(), int64_t(values.size() * 4));
+    writer.commit();
+    return readFile(path);
+  }
+
+  void load(const std::string &embedded, uint64_t seed = 0) {
+    Program program = readJson(manifest, DTC_ABI_VERSION, 1, embedded);
+    auto collectives = makeSelfCollectives();
+    dtc_context context(program, *collectives, MatMulEngine::builtin, 1);
+    loadParameters(context, arena, seed);
+  }
+};
+
+} // namespace
+
+TEST_F(Parameters, EmbeddedFloatsBecomeDoubles) {
+  load(weights("w", {3, 2}));
+  for (int i = 0; i < 6; ++i)
+    EXPECT_EQ(w[i], i + 0.5);
+}
+
+TEST_F(Parameters, ExternalFileBesideTheExecutable) {
+  weights("w", {3, 2});
+  manifest["weights_file"] = folder / "w.safetensors"; // absolute stays so
+  load("");
+  EXPECT_EQ(w[5], 5.5);
+  manifest["weights_file"] = "no-such-file.safetensors";
+  EXPECT_ERROR(load(""), "no-such-file.safetensors': No such file");
+}
+
+TEST_F(Parameters, ConstantsComeFromTheSameFile) {
+  std::string file = weights("w", {3, 2});
+  manifest["stages"][0]["constants"] = {
+      {{"offset", 256}, {"bytes", 4}, {"data", file.size() - 4}}};
+  load(file);
+  float last;
+  memcpy(&last, arena + 256, 4);
+  EXPECT_EQ(last, 5.5f);
+  manifest["stages"][0]["constants"][0]["data"] = file.size();
+  EXPECT_ERROR(load(file), "the weights are truncated");
+}
+
+TEST_F(Parameters, Rules) {
+  auto loadRule = [&](const char *rule, uint64_t seed) {
+    manifest["parameters"][0]["init"] = rule;
+    manifest["parameters"][0]["init_scale"] = 0.25;
+    load("", seed);
+    return std::vector<double>(w, w + 6);
+  };
+  EXPECT_EQ(loadRule("ones", 0), std::vector<double>(6, 1.0));
+  EXPECT_EQ(loadRule("zeros", 0), std::vector<double>(6, 0.0));
+  EXPECT_EQ(loadRule("normal", 3), loadRule("normal", 3));
+  EXPECT_NE(loadRule("normal", 3), loadRule("normal", 4));
+  for (double value : loadRule("uniform", 0))
+    EXPECT_LT(std::abs(value), 0.25);
+}
+
+TEST_F(Parameters, Errors) {
+  EXPECT_ERROR(load(""), "this program has no weights");
+  EXPECT_ERROR(load(weights("v", {3, 2})),
+               "the embedded file has no tensor 'w'");
+  EXPECT_ERROR(load(weights("w", {2, 3})),
+               "has shape [2, 3] for 'w', expected [3, 2]");
+  EXPECT_ERROR(load("garbage, and not a safetensors file"),
+               "no safetensors file");
+}

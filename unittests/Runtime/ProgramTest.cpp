@@ -1,0 +1,90 @@
+//===- ProgramTest.cpp ----------------------------------------------------===//
+
+#include "Expect.h"
+#include "Options.h"
+#include "TestManifest.h"
+
+using namespace dtc::rt;
+using Json = nlohmann::json;
+
+TEST(Program, ReadsTheManifest) {
+  Program program = readJson(validManifest());
+  EXPECT_EQ(program.mesh.size(), 4);
+  EXPECT_EQ(program.mesh.describe(), "pp 1 x dp 4");
+  EXPECT_EQ(program.mesh.describe(3), "pp 0, dp 3");
+  EXPECT_EQ(program.blockRows(), 2);
+  EXPECT_EQ(program.learningRate, 0.5);
+  EXPECT_EQ(program.inputs[0].bound, 10);
+  EXPECT_EQ(program.stages[0].parameters[0].gradient, 192);
+  EXPECT_EQ(program.groups[1], (std::vector<int>{0, 1}));
+}
+
+TEST(Program, RanksAreRowMajor) {
+  Mesh mesh{{{"pp", 2}, {"dp", 4}}};
+  EXPECT_EQ(mesh.coordinates(6), (std::vector<int>{1, 2}));
+  EXPECT_EQ(mesh.rank({1, 2}), 6);
+  EXPECT_EQ(mesh.coordinate(6, "pp"), 1);
+  EXPECT_EQ(mesh.coordinate(6, "tp"), 0);
+  EXPECT_EQ(mesh.sizeOf("tp"), 1);
+}
+
+TEST(Program, RefusesBrokenManifests) {
+  auto broken = [](const char *pointer, Json value) {
+    Json manifest = validManifest();
+    manifest[Json::json_pointer(pointer)] = std::move(value);
+    return manifest;
+  };
+  EXPECT_ERROR(readJson(validManifest(), DTC_ABI_VERSION + 1),
+               "compile it again");
+  EXPECT_ERROR(readJson(validManifest(), DTC_ABI_VERSION, 2),
+               "1 stages and 2 step functions, expected 1");
+  EXPECT_ERROR(readJson(Json("text")), "corrupt program manifest");
+  EXPECT_ERROR(readJson(broken("/global_batch", 12)), "no multiple of 8");
+  EXPECT_ERROR(readJson(broken("/microbatches", 0)), "no multiple of 0");
+  EXPECT_ERROR(readJson(broken("/groups/0/0", "tp")),
+               "'tp' is not in the mesh");
+  EXPECT_ERROR(readJson(broken("/inputs/0/dtype", "f8")), "'f8'");
+  EXPECT_ERROR(readJson(broken("/inputs/0/kind", "x")),
+               "expected one of input");
+  EXPECT_ERROR(readJson(broken("/inputs/0/shape", {8, 3})),
+               "expected the global batch 16");
+  EXPECT_ERROR(readJson(broken("/stages/0/parameters/0/offset", 480)),
+               "outside the arena of 512 bytes");
+  EXPECT_ERROR(readJson(broken("/stages/0/parameters/0/gradient", 196)),
+               "misaligned");
+  EXPECT_ERROR(readJson(broken("/stages/0/inputs/0/index", 5)), "corrupt");
+  EXPECT_ERROR(readJson(broken("/mesh/1/size", 0)), "size 0");
+}
+
+static Options parse(std::vector<const char *> words) {
+  Program program = readJson(validManifest());
+  words.insert(words.begin(), "t");
+  std::string help;
+  auto options = parseOptions(program, int(words.size()),
+                              const_cast<char **>(words.data()), help);
+  EXPECT_TRUE(options);
+  return *options;
+}
+
+TEST(Options, Values) {
+  Options options = parse({"--data", "synthetic", "--steps", "7"});
+  EXPECT_EQ(options.steps, 7);
+  EXPECT_EQ(options.learningRate, 0.5); // the plan's
+  EXPECT_TRUE(options.shuffle);
+  options = parse({"--data=d", "--lr", "1e-3", "--no-shuffle", "--seed", "9"});
+  EXPECT_EQ(options.learningRate, 1e-3);
+  EXPECT_FALSE(options.shuffle);
+  EXPECT_EQ(options.seed, 9u);
+}
+
+TEST(Options, Errors) {
+  EXPECT_ERROR(parse({}), "found no --data");
+  EXPECT_ERROR(parse({"--data", "d", "--steps", "0"}), "--steps: found '0'");
+  EXPECT_ERROR(parse({"--data", "d", "--steps", "many"}), "found 'many'");
+  EXPECT_ERROR(parse({"--data", "d", "--lr", "-1"}), "found '-1'");
+  EXPECT_ERROR(parse({"--data", "d", "--lr", "nan"}), "found 'nan'");
+  EXPECT_ERROR(parse({"--data", "d", "--seed", "-3"}), "found '-3'");
+  EXPECT_ERROR(parse({"--data", "d", "--threads", "0"}), "--threads: found");
+  EXPECT_ERROR(parse({"--data", "d", "--bogus"}), "--bogus");
+  EXPECT_ERROR(parse({"--data", "d", "--progress", "loud"}), "loud");
+}

@@ -1,0 +1,44 @@
+//===- TestManifest.h - a small valid manifest ------------------*- C++ -*-===//
+
+#ifndef DTC_UNITTESTS_RUNTIME_TESTMANIFEST_H
+#define DTC_UNITTESTS_RUNTIME_TESTMANIFEST_H
+
+#include "Program.h"
+
+#include <nlohmann/json.hpp>
+
+/// Four ranks of data parallelism over a table lookup; tests change fields.
+inline nlohmann::json validManifest() {
+  return nlohmann::json::parse(R"({
+    "model": "m", "dtype": "f32",
+    "mesh": [{"name": "pp", "size": 1}, {"name": "dp", "size": 4}],
+    "microbatches": 2, "global_batch": 16,
+    "optimizer": {"name": "sgd", "lr": 0.5, "momentum": 0},
+    "groups": [["dp"], ["pp", "dp"]],
+    "inputs": [{"name": "x", "dtype": "i64", "shape": [16, 3],
+                "kind": "input", "bound": 10},
+               {"name": "y", "dtype": "i64", "shape": [16],
+                "kind": "label", "bound": 4, "ignore_index": -100}],
+    "parameters": [{"name": "w", "dtype": "f64", "shape": [3, 2],
+                    "trainable": true, "init": "file"}],
+    "stages": [{"arena_bytes": 512,
+                "inputs": [{"index": 0, "offset": 0},
+                           {"index": 1, "offset": 96}],
+                "parameters": [{"index": 0, "offset": 128, "owner": true,
+                                "gradient": 192, "state": []}],
+                "constants": [], "loss": 240, "grad_norm": 248}]
+  })");
+}
+
+inline dtc::rt::Program readJson(const nlohmann::json &manifest,
+                                 uint32_t version = DTC_ABI_VERSION,
+                                 uint32_t stages = 1,
+                                 const std::string &weights = "") {
+  std::string text = manifest.dump();
+  dtc_step_fn step = nullptr;
+  return dtc::rt::readProgram(
+      {version, stages, &step, text.data(), text.size(),
+       weights.empty() ? nullptr : weights.data(), weights.size()});
+}
+
+#endif // DTC_UNITTESTS_RUNTIME_TESTMANIFEST_H

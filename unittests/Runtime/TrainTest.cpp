@@ -1,0 +1,241 @@
+//===- TrainTest.cpp - whole training programs, by hand -------------------===//
+//
+// Runs the TinyProgram executables of several plans and compares what they
+// write. TINY_DIRECTORY is where they are.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Random.h"
+#include "Safetensors.h"
+#include "TemporaryDirectory.h"
+
+#include <cmath>
+#include <cstring>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <sys/wait.h>
+
+using namespace dtc::rt;
+
+namespace {
+
+struct Outcome {
+  int status;
+  std::string output; ///< both streams
+};
+
+/// Whether `text` is in the output, and on how many lines.
+int countLines(const std::string &output, const std::string &text) {
+  int lines = 0;
+  for (size_t at = 0; (at = output.find(text, at)) != std::string::npos; ++at)
+    ++lines;
+  return lines;
+}
+
+class Train : public testing::Test {
+protected:
+  TemporaryDirectory folder;
+
+  Train() {
+    std::filesystem::create_directory(folder / "data");
+    writeData(40, 40);
+  }
+
+  void writeData(int64_t samples, int64_t labels) {
+    std::vector<double> x(size_t(samples * 6)), y(size_t(labels * 3));
+    RandomStream(1, RandomUse::input, 0)
+        .fillNormal(DTC_F64, x.data(), samples * 6, 1);
+    RandomStream(1, RandomUse::input, 1)
+        .fillNormal(DTC_F64, y.data(), labels * 3, 1);
+    auto shape = [](int64_t n, int m) {
+      return "(" + std::to_string(n) + ", " + std::to_string(m) + ")";
+    };
+    folder.writeNpy("data/x.npy", "'<f8'", shape(samples, 6), x.data(),
+                    x.size() * 8);
+    folder.writeNpy("data/labels.npy", "'<f8'", shape(labels, 3), y.data(),
+                    y.size() * 8);
+  }
+
+  Outcome run(const std::string &plan, const std::string &arguments,
+              const std::string &prefix = "") {
+    std::string log = folder / "log";
+    std::string command = prefix + " " TINY_DIRECTORY "/tiny-" + plan + " " +
+                          arguments + " > " + log + " 2>&1 < /dev/null";
+    int status = system(command.c_str());
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, readFile(log)};
+  }
+
+  /// Trains with --nproc and returns the metrics, one object per step.
+  std::vector<nlohmann::json> train(const std::string &plan, int ranks,
+                                    const std::string &arguments = "") {
+    std::string metrics = folder / (plan + ".jsonl");
+    Outcome result =
+        run(plan, "--data " + folder / "data" + " --nproc " +
+                      std::to_string(ranks) + " --steps 12 --metrics " +
+                      metrics + " --save-weights " +
+                      folder / (plan + ".safetensors") + " " + arguments);
+    EXPECT_EQ(result.status, 0) << result.output;
+    std::vector<nlohmann::json> lines;
+    std::ifstream stream(metrics);
+    for (std::string line; std::getline(stream, line);)
+      lines.push_back(nlohmann::json::parse(line));
+    EXPECT_EQ(lines.size(), 12u);
+    return lines;
+  }
+
+  /// The largest difference between two files of f64 tensors.
+  double difference(const std::string &left, const std::string &right) {
+    std::string a = readFile(folder / left), b = readFile(folder / right);
+    SafetensorsReader one(left, a), other(right, b);
+    EXPECT_EQ(one.tensors().size(), 2u);
+    double largest = 0;
+    for (auto &[name, tensor] : one.tensors()) {
+      const auto *match = other.find(name);
+      if (!match || match->shape != tensor.shape)
+        return INFINITY;
+      for (int64_t i = 0; i < elementCount(tensor.shape); ++i) {
+        double x, y;
+        memcpy(&x, tensor.data + i * 8, 8);
+        memcpy(&y, match->data + i * 8, 8);
+        largest = std::max(largest, std::abs(x - y));
+      }
+    }
+    return largest;
+  }
+};
+
+} // namespace
+
+TEST_F(Train, EveryPlanTrainsTheSame) {
+  auto reference =
+      train("pp1-dp1-mb1", 1, "--dump-gradients " + folder / "one");
+  EXPECT_LT(double(reference.back()["loss"]), double(reference[0]["loss"]));
+  struct {
+    const char *plan;
+    int ranks;
+  } plans[] = {{"pp1-dp1-mb4", 1},
+               {"pp1-dp2-mb2", 2},
+               {"pp1-dp4-mb1", 4},
+               {"pp2-dp1-mb4", 2},
+               {"pp2-dp2-mb2", 4}};
+  for (auto [plan, ranks] : plans) {
+    SCOPED_TRACE(plan);
+    auto metrics = train(plan, ranks, "--dump-gradients " + folder / plan);
+    for (size_t i = 0; i < metrics.size(); ++i) {
+      EXPECT_EQ(metrics[i]["step"], int(i) + 1);
+      for (const char *key : {"loss", "grad_norm"})
+        EXPECT_NEAR(metrics[i][key], reference[i][key], 1e-13);
+      EXPECT_GT(double(metrics[i]["seconds"]), 0);
+      EXPECT_GT(double(metrics[i]["samples_per_second"]), 0);
+    }
+    EXPECT_LT(difference(std::string(plan) + ".safetensors",
+                         "pp1-dp1-mb1.safetensors"),
+              1e-13);
+    for (int step : {1, 2, 12}) {
+      std::string name = "/step-" + std::to_string(step) + ".safetensors";
+      EXPECT_LT(difference(plan + name, "one" + name), 1e-13);
+    }
+  }
+}
+
+TEST_F(Train, TwoRunsAgreeBitForBit) {
+  auto first = train("pp2-dp2-mb2", 4);
+  std::string weights = readFile(folder / "pp2-dp2-mb2.safetensors");
+  auto second = train("pp2-dp2-mb2", 4);
+  for (size_t i = 0; i < first.size(); ++i)
+    for (const char *key : {"loss", "grad_norm"})
+      EXPECT_EQ(first[i][key].dump(), second[i][key].dump());
+  EXPECT_EQ(weights, readFile(folder / "pp2-dp2-mb2.safetensors"));
+  auto otherSeed = train("pp2-dp2-mb2", 4, "--seed 1");
+  EXPECT_NE(first[0]["loss"], otherSeed[0]["loss"]);
+}
+
+TEST_F(Train, SyntheticDataDoNotDependOnThePlan) {
+  Outcome one = run("pp1-dp1-mb1",
+                    "--data synthetic --steps 3 --metrics " + folder / "a");
+  Outcome four = run("pp1-dp4-mb1", "--data synthetic --steps 3 --nproc 4 "
+                                    "--metrics " +
+                                        folder / "b");
+  ASSERT_EQ(one.status, 0) << one.output;
+  ASSERT_EQ(four.status, 0) << four.output;
+  std::ifstream a(folder / "a"), b(folder / "b");
+  for (std::string left, right;
+       std::getline(a, left) && std::getline(b, right);)
+    EXPECT_NEAR(nlohmann::json::parse(left)["loss"],
+                nlohmann::json::parse(right)["loss"], 1e-13);
+}
+
+TEST_F(Train, WrongNumberOfRanks) {
+  Outcome alone = run("pp2-dp2-mb2", "--data synthetic");
+  EXPECT_EQ(alone.status, 1);
+  EXPECT_NE(alone.output.find("error: found 1 rank, expected 4 (pp 2 x dp 2); "
+                              "start it with: mpirun --oversubscribe -n 4"),
+            std::string::npos)
+      << alone.output;
+  Outcome three = run("pp2-dp2-mb2", "--data synthetic",
+                      "mpirun --allow-run-as-root --oversubscribe -n 3");
+  EXPECT_NE(three.status, 0);
+  EXPECT_EQ(countLines(three.output, "error: found 3 ranks, expected 4"), 1)
+      << three.output;
+  Outcome asked = run("pp2-dp2-mb2", "--data synthetic --nproc 3");
+  EXPECT_EQ(asked.status, 1);
+  EXPECT_NE(asked.output.find("expected --nproc 4"), std::string::npos);
+}
+
+TEST_F(Train, ErrorsAreOneLineWhateverTheRanks) {
+  auto fails = [&](const std::string &arguments, const std::string &text) {
+    Outcome result = run("pp1-dp4-mb1", "--nproc 4 --steps 2 " + arguments);
+    EXPECT_NE(result.status, 0);
+    EXPECT_EQ(countLines(result.output, "error: "), 1) << result.output;
+    EXPECT_EQ(countLines(result.output, text), 1) << result.output;
+  };
+  std::string data = "--data " + folder / "data";
+  fails("--data /nonexistent", "found no data directory '/nonexistent'");
+  fails(data + " --save-weights /nonexistent/w", "cannot create");
+  fails(data + " --metrics /nonexistent/m", "cannot create");
+  fails(data + " --metrics /dev/full", "No space left on device");
+  writeData(15, 15);
+  fails(data, "has 15 samples, expected at least one global batch of 16");
+  writeData(40, 39);
+  fails(data, "has 39 samples");
+  std::filesystem::remove(folder / "data/labels.npy");
+  fails(data, "expected one with the labels, f64 of shape [samples, 3]");
+  folder.writeNpy("data/x.npy", "'<f8'", "(2, 6, 1)", "", 0);
+  fails(data, "truncated");
+}
+
+TEST_F(Train, ADyingRankTakesTheJobDown) {
+  Outcome result =
+      run("pp2-dp2-mb2", "--data synthetic --steps 1000000 --nproc 4",
+          "TINY_CRASH_STAGE=1 timeout 60");
+  EXPECT_NE(result.status, 0);
+  EXPECT_NE(result.status, 124) << "the job hung";
+  EXPECT_GE(countLines(result.output, ": error: this rank crashed in a step"),
+            1)
+      << result.output;
+}
+
+TEST_F(Train, NothingIsAllocatedInSteps) {
+  for (auto [plan, ranks] : {std::pair("pp1-dp1-mb1", 1), {"pp2-dp2-mb2", 4}}) {
+    Outcome result =
+        run(std::string(plan) + "-counted",
+            "--data " + folder / "data" + " --metrics " + folder / "m" +
+                " --nproc " + std::to_string(ranks));
+    EXPECT_EQ(result.status, 0) << result.output;
+  }
+  // The counter does count: writing gradients is not part of a step, but lies
+  // between two.
+  Outcome control = run("pp1-dp1-mb1-counted",
+                        "--data synthetic --dump-gradients " + folder / "g");
+  EXPECT_EQ(control.status, 3) << control.output;
+}
+
+TEST_F(Train, DescribeAndHelpNeedNoRanks) {
+  Outcome plan = run("pp2-dp2-mb2", "--describe");
+  EXPECT_EQ(plan.status, 0);
+  EXPECT_NE(plan.output.find("4 (pp 2 x dp 2)"), std::string::npos);
+  EXPECT_NE(plan.output.find("layer.a"), std::string::npos);
+  Outcome help = run("pp2-dp2-mb2", "--help");
+  EXPECT_EQ(help.status, 0);
+  EXPECT_NE(help.output.find("--save-weights"), std::string::npos);
+}
