@@ -1,0 +1,24 @@
+//===- Passes.h - passes of the training phase ------------------*- C++ -*-===//
+//
+// From the forward graph to one training step: cuts, boundaries, loss,
+// gradients, optimizer.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTC_TRAINING_PASSES_H
+#define DTC_TRAINING_PASSES_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/Pass.h"
+
+namespace dtc {
+
+#define GEN_PASS_DECL
+#include "dtc/Training/Passes.h.inc"
+
+#define GEN_PASS_REGISTRATION
+#include "dtc/Training/Passes.h.inc"
+
+} // namespace dtc
+
+#endif // DTC_TRAINING_PASSES_H

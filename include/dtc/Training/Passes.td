@@ -1,0 +1,197 @@
+//===- Passes.td - passes of the training phase ------------*- tablegen -*-===//
+
+#ifndef DTC_TRAINING_PASSES_TD
+#define DTC_TRAINING_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def ChooseCuts : Pass<"dtc-choose-cuts", "mlir::ModuleOp"> {
+  let summary = "number the pipeline stages of the forward graph";
+  let description = [{
+    Cuts `@forward`, in the order of its ops, into as many contiguous chunks as
+    there are stages, and writes `dtc.stage` on the ops. The largest chunk's
+    cost is the smallest possible; among such cuts the sum of squared costs is.
+    A chunk costs its floating-point operations and, for the values that cross
+    at its two ends, their bytes at a fixed rate, so that residual graphs are
+    cut where one value crosses.
+
+    What depends on inputs and constants alone (masks, position ids) gets no
+    stage: it is recomputed where it is used. What depends on parameters alone
+    (a transposed weight) belongs to the first stage that uses it.
+
+    Before:
+    ```mlir
+    %0 = dtc.matmul %x, %w0 : (tensor<8x4xf32>, tensor<4x4xf32>) -> tensor<8x4xf32>
+    %1 = dtc.matmul %0, %w1 : (tensor<8x4xf32>, tensor<4x4xf32>) -> tensor<8x4xf32>
+    ```
+    After, with `stages=2`:
+    ```mlir
+    %0 = dtc.matmul %x, %w0 {dtc.stage = 0 : i64} : (tensor<8x4xf32>, tensor<4x4xf32>) -> tensor<8x4xf32>
+    %1 = dtc.matmul %0, %w1 {dtc.stage = 1 : i64} : (tensor<8x4xf32>, tensor<4x4xf32>) -> tensor<8x4xf32>
+    ```
+  }];
+  let options = [
+    Option<"stages", "stages", "int64_t", "1", "number of pipeline stages">,
+    ListOption<"cut", "cut", "std::string",
+               "how to cut: `cost` (default) balances operations, `parameters` "
+               "bytes of parameters, `uniform` numbers of ops; or the names of "
+               "the nodes that begin stages 1, 2, ...">,
+  ];
+}
+
+def InsertBoundaries : Pass<"dtc-insert-boundaries", "mlir::ModuleOp"> {
+  let summary = "make every crossing of stages a dtc.boundary";
+  let description = [{
+    Consumes the `dtc.stage` of ops. A value that later stages use is relayed
+    from stage to stage up to its last user. A parameter used on several stages
+    (a tied embedding) is owned by the first of them and crosses directly from
+    it to each other.
+
+    Before:
+    ```mlir
+    %0 = dtc.matmul %x, %w {dtc.stage = 0 : i64} : (tensor<8x4xf32>, tensor<4x4xf32>) -> tensor<8x4xf32>
+    %1 = dtc.matmul %0, %w {dtc.stage = 1 : i64} : (tensor<8x4xf32>, tensor<4x4xf32>) -> tensor<8x4xf32>
+    ```
+    After:
+    ```mlir
+    %0 = dtc.matmul %x, %w : (tensor<8x4xf32>, tensor<4x4xf32>) -> tensor<8x4xf32>
+    %w1 = dtc.boundary %w from 0 to 1 : tensor<4x4xf32>
+    %01 = dtc.boundary %0 from 0 to 1 : tensor<8x4xf32>
+    %1 = dtc.matmul %01, %w1 : (tensor<8x4xf32>, tensor<4x4xf32>) -> tensor<8x4xf32>
+    ```
+  }];
+  let dependentDialects = ["::dtc::DTCDialect"];
+}
+
+def AddLoss : Pass<"dtc-add-loss", "mlir::ModuleOp"> {
+  let summary = "append labels and the loss; @forward becomes @step";
+  let description = [{
+    The loss is a sum over the global batch in double precision, divided by a
+    count: a constant, or the number of labels that are not ignored. It becomes
+    the only result; what computed other outputs alone is removed.
+
+    Before:
+    ```mlir
+    func.func @forward(%x: tensor<8x4xf32> {dtc.input = "x"}, ...) -> (tensor<8x4xf32> {dtc.output = "y"}) {
+      ...
+      return %y : tensor<8x4xf32>
+    ```
+    After, with `loss=cross-entropy`:
+    ```mlir
+    func.func @step(%x: tensor<8x4xf32> {dtc.input = "x", dtc.kind = "input"},
+                    %t: tensor<8xi64> {dtc.input = "labels", dtc.kind = "label"}, ...) -> (tensor<f64> {dtc.output = "loss"}) {
+      ...
+      %0 = dtc.cross_entropy %y, %t : (tensor<8x4xf32>, tensor<8xi64>) -> tensor<f64>
+      %n = dtc.constant dense<8.0> : tensor<f64> to tensor<f64>
+      %1 = dtc.div %0, %n : (tensor<f64>, tensor<f64>) -> tensor<f64>
+      %2 = dtc.sum_over_stages %1 : (tensor<f64>) -> tensor<f64>
+      return %2 : tensor<f64>
+    ```
+  }];
+  let options = [
+    Option<"loss", "loss", "std::string", "\"cross-entropy\"",
+           "cross-entropy, mse, or output[:NAME] if the model computes it">,
+    Option<"output", "output", "std::string", "",
+           "the output that the loss is taken of, if there are several">,
+    Option<"ignoreIndex", "ignore-index", "std::string", "",
+           "integer; labels with this value do not count">,
+    Option<"classAxis", "class-axis", "int64_t", "-1",
+           "dimension of the classes, negative from the end">,
+    Option<"reduction", "reduction", "std::string", "\"mean\"",
+           "mean or sum over the global batch">,
+  ];
+  let dependentDialects = ["::dtc::DTCDialect"];
+}
+
+def BoundInputs : Pass<"dtc-bound-inputs", "mlir::ModuleOp"> {
+  let summary = "note the values that integer inputs may have";
+  let description = [{
+    An input that indexes a table, or holds labels of so many classes, gets
+    `dtc.bound`: the training program refuses data outside of it before a
+    kernel reads past a buffer. Labels with an ignored value get `dtc.ignore_index`.
+
+    Before: `%i: tensor<8x16xi64> {dtc.input = "ids"}`, used by
+    `dtc.gather %table, %i` with a table of 256 rows.
+
+    After: `%i: tensor<8x16xi64> {dtc.bound = 256 : i64, dtc.input = "ids"}`
+  }];
+}
+
+def Differentiate : Pass<"dtc-differentiate", "mlir::ModuleOp"> {
+  let summary = "append the gradients of the loss by the parameters";
+  let description = [{
+    Reverse-mode differentiation by DifferentiableInterface of what lies on a
+    path from a trainable parameter to the loss. Parameters that match a glob
+    of `freeze`, that are not floating-point, or that the loss does not depend
+    on get `dtc.frozen` and no gradient. Ops without a gradient are errors, all
+    of them reported.
+
+    Before:
+    ```mlir
+    func.func @step(..., %w: tensor<4x4xf32> {dtc.parameter = "w"}) -> (tensor<f64> {dtc.output = "loss"}) {
+      %y = dtc.matmul %x, %w : (tensor<8x4xf32>, tensor<4x4xf32>) -> tensor<8x4xf32>
+      ...
+    ```
+    After:
+    ```mlir
+    func.func @step(...) -> (tensor<f64> {dtc.output = "loss"}, tensor<4x4xf32> {dtc.gradient = "w"}) {
+      ...
+      %dw = dtc.matmul %x, %dy {transpose_lhs} : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<4x4xf32>
+      return %loss, %dw : tensor<f64>, tensor<4x4xf32>
+    ```
+  }];
+  let options = [
+    ListOption<"freeze", "freeze", "std::string",
+               "globs of names of parameters that are not trained">,
+  ];
+  let dependentDialects = ["::dtc::DTCDialect"];
+}
+
+def AddOptimizer : Pass<"dtc-add-optimizer", "mlir::ModuleOp"> {
+  let summary = "append the gradient norm and the optimizer's updates";
+  let description = [{
+    Adds the inputs `lr` and `step`, the optimizer state as arguments and
+    results, under PyTorch's names, and the norm of the global gradient: sums
+    of squares are added on each stage, then over stages.
+
+    Before:
+    ```mlir
+    func.func @step(..., %w {dtc.parameter = "w"}) -> (loss {dtc.output = "loss"}, %dw {dtc.gradient = "w"})
+    ```
+    After, with `optimizer=sgd momentum=0.9`:
+    ```mlir
+    func.func @step(..., %lr {dtc.input = "lr", dtc.kind = "lr"}, %step {dtc.input = "step", dtc.kind = "step"},
+                    %w {dtc.parameter = "w"}, %m {dtc.state = "w.momentum_buffer"})
+        -> (loss {dtc.output = "loss"}, norm {dtc.output = "grad_norm"}, %w1 {dtc.parameter = "w"},
+            %m1 {dtc.state = "w.momentum_buffer"}, %dw {dtc.gradient = "w"})
+    ```
+  }];
+  let options = [
+    Option<"optimizer", "optimizer", "std::string", "\"adamw\"",
+           "sgd, adam or adamw">,
+    Option<"momentum", "momentum", "double", "0", "of sgd">,
+    Option<"nesterov", "nesterov", "bool", "false", "Nesterov momentum">,
+    Option<"weightDecay", "weight-decay", "double", "-1",
+           "negative: 0.01 for adamw, else 0">,
+    Option<"beta1", "beta1", "double", "0.9", "of adam and adamw">,
+    Option<"beta2", "beta2", "double", "0.999", "of adam and adamw">,
+    Option<"epsilon", "epsilon", "double", "1e-8", "of adam and adamw">,
+  ];
+  let dependentDialects = ["::dtc::DTCDialect"];
+}
+
+def VerifyTraining : Pass<"dtc-verify-training", "mlir::ModuleOp"> {
+  let summary = "check the invariant of the training phase";
+  let description = [{
+    One function `@step` with static shapes and no layouts, whose arguments and
+    results say what they are; a gradient and an update for every parameter
+    that is not frozen; one stage for every value that has one, changed only by
+    boundaries. Changes nothing.
+  }];
+  let options = [
+    Option<"stages", "stages", "int64_t", "0",
+           "number of stages there must be; 0: any">,
+  ];
+}
+
+#endif // DTC_TRAINING_PASSES_TD

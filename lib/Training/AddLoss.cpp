@@ -1,0 +1,248 @@
+//===- AddLoss.cpp - append labels and the loss ---------------------------===//
+//
+// @forward becomes @step, whose only result is the loss of the global batch.
+//
+//===----------------------------------------------------------------------===//
+
+#include "CloseNames.h"
+#include "StepFunction.h"
+#include "dtc/Training/Passes.h"
+
+namespace dtc {
+#define GEN_PASS_DEF_ADDLOSS
+#include "dtc/Training/Passes.h.inc"
+} // namespace dtc
+
+using namespace mlir;
+using namespace dtc;
+
+namespace {
+
+/// A sum over the batch, and what to divide it by for a mean; null for one.
+struct LossSum {
+  Value sum, count;
+};
+
+struct AddLossPass : dtc::impl::AddLossBase<AddLossPass> {
+  using AddLossBase::AddLossBase;
+  void runOnOperation() override;
+
+private:
+  LogicalResult readOptions();
+  FailureOr<unsigned> findOutput();
+  FailureOr<LossSum> build(Value output);
+  FailureOr<LossSum> buildCrossEntropy(Value logits);
+  FailureOr<LossSum> buildSquaredError(Value prediction);
+  FailureOr<LossSum> buildOutput(Value output);
+
+  FailureOr<Value> addLabels(RankedTensorType type);
+  Value createScalar(double value);
+
+  func::FuncOp step;
+  std::string kind, outputName;
+  std::optional<int64_t> ignored;
+  std::optional<OpBuilder> builder;
+  std::optional<Location> loc;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Options
+//===----------------------------------------------------------------------===//
+
+LogicalResult AddLossPass::readOptions() {
+  kind = loss;
+  outputName = output;
+  if (StringRef name = kind; name.consume_front("output:")) {
+    outputName = name.str();
+    kind = "output";
+  }
+  if (!llvm::is_contained({"cross-entropy", "mse", "output"}, kind))
+    return step.emitError("unknown loss '")
+           << kind << "', expected cross-entropy, mse, output or output:NAME";
+  std::string how = reduction;
+  if (how != "mean" && how != "sum")
+    return step.emitError("unknown reduction '")
+           << how << "' of the loss, expected mean or sum";
+  ignored.reset();
+  std::string text = ignoreIndex;
+  if (text.empty())
+    return success();
+  int64_t value;
+  if (StringRef(text).getAsInteger(10, value))
+    return step.emitError("ignored label is '")
+           << text << "', expected an integer";
+  if (kind != "cross-entropy")
+    return step.emitError("ignored label ")
+           << value << " has no meaning for loss '" << kind
+           << "', expected loss cross-entropy";
+  ignored = value;
+  return success();
+}
+
+/// The number of the result that the loss is taken of.
+FailureOr<unsigned> AddLossPass::findOutput() {
+  SmallVector<StringRef> names;
+  SmallVector<unsigned> numbers;
+  for (auto [i, type] : llvm::enumerate(step.getResultTypes()))
+    if (isFloatTensor(type)) {
+      StringAttr name = getResultString(step, i, attr::output);
+      names.push_back(name ? name.getValue() : "");
+      numbers.push_back(i);
+    }
+  if (numbers.empty())
+    return step.emitError("the model has no floating-point output to take a "
+                          "loss of");
+  if (outputName.empty()) {
+    if (numbers.size() == 1)
+      return numbers.front();
+    return step.emitError("the model has ")
+           << numbers.size() << " outputs, " << listNames(names)
+           << ": name the one that the loss is taken of";
+  }
+  auto found = llvm::find(names, outputName);
+  if (found == names.end())
+    return step.emitError("no floating-point output '")
+           << outputName << "'; the closest names are "
+           << listCloseNames(outputName, names);
+  return numbers[found - names.begin()];
+}
+
+//===----------------------------------------------------------------------===//
+// Losses
+//===----------------------------------------------------------------------===//
+
+Value AddLossPass::createScalar(double value) {
+  auto type = RankedTensorType::get({}, builder->getF64Type());
+  return ConstantOp::create(*builder, *loc, type,
+                            DenseElementsAttr::get(type, value));
+}
+
+/// Appends the labels to the inputs.
+FailureOr<Value> AddLossPass::addLabels(RankedTensorType type) {
+  unsigned number = 0;
+  for (BlockArgument argument : step.getArguments()) {
+    StringAttr input = getArgString(argument, attr::input);
+    if (input)
+      number = argument.getArgNumber() + 1;
+    if (input && input.getValue() == "labels")
+      return step.emitError("the model has an input 'labels' already; if it "
+                            "computes the loss itself, pass loss output");
+  }
+  DictionaryAttr attributes = builder->getDictionaryAttr(
+      {builder->getNamedAttr(attr::input, builder->getStringAttr("labels")),
+       builder->getNamedAttr(attr::kind, builder->getStringAttr("label"))});
+  if (failed(step.insertArgument(number, type, attributes, *loc)))
+    return failure();
+  return Value(step.getArgument(number));
+}
+
+FailureOr<LossSum> AddLossPass::buildCrossEntropy(Value logits) {
+  auto type = cast<RankedTensorType>(logits.getType());
+  int64_t rank = type.getRank(), given = classAxis;
+  if (rank < 2)
+    return emitError(*loc, "cross-entropy of an output of type ")
+           << type << ", expected logits of rank 2 or more: a batch of classes";
+  int64_t axis = given < 0 ? given + rank : given;
+  if (axis < 1 || axis >= rank)
+    return emitError(*loc, "class axis ")
+           << given << " of logits of type " << type << ", expected 1 to "
+           << rank - 1 << " or " << 1 - rank << " to -1";
+  if (axis != rank - 1) {
+    auto permutation = llvm::to_vector(llvm::seq<int64_t>(0, rank));
+    permutation.erase(permutation.begin() + axis);
+    permutation.push_back(axis);
+    logits = TransposeOp::create(*builder, *loc, logits, permutation);
+    type = cast<RankedTensorType>(logits.getType());
+  }
+  auto labelsType =
+      RankedTensorType::get(type.getShape().drop_back(), builder->getI64Type());
+  FailureOr<Value> labels = addLabels(labelsType);
+  if (failed(labels))
+    return failure();
+  RankedTensorType scalar = RankedTensorType::get({}, builder->getF64Type());
+  LossSum result;
+  result.sum = CrossEntropyOp::create(
+      *builder, *loc, scalar, logits, *labels,
+      ignored ? builder->getI64IntegerAttr(*ignored) : IntegerAttr());
+  result.count = ignored ? Value(CountLabelsOp::create(*builder, *loc, scalar,
+                                                       *labels, *ignored))
+                         : createScalar(labelsType.getNumElements());
+  return result;
+}
+
+FailureOr<LossSum> AddLossPass::buildSquaredError(Value prediction) {
+  auto type = cast<RankedTensorType>(prediction.getType());
+  if (type.getRank() == 0)
+    return emitError(*loc, "mse of an output of type ")
+           << type << ", expected a batch; if the model computes the loss "
+           << "itself, pass loss output";
+  FailureOr<Value> target = addLabels(type);
+  if (failed(target))
+    return failure();
+  Value sum = SquaredErrorOp::create(
+      *builder, *loc, RankedTensorType::get({}, builder->getF64Type()),
+      prediction, *target);
+  return LossSum{sum, createScalar(type.getNumElements())};
+}
+
+/// The model computes the loss, or one loss for each of several elements.
+FailureOr<LossSum> AddLossPass::buildOutput(Value output) {
+  auto type = cast<RankedTensorType>(output.getType());
+  Type f64 = builder->getF64Type();
+  if (type.getElementType() != f64)
+    output = CastOp::create(*builder, *loc, type.clone(f64), output);
+  Value count;
+  if (type.getNumElements() != 1) {
+    output = ReduceSumOp::create(
+        *builder, *loc, output,
+        llvm::to_vector(llvm::seq<int64_t>(0, type.getRank())));
+    count = createScalar(type.getNumElements());
+  }
+  if (type.getRank() != 0)
+    output = ReshapeOp::create(*builder, *loc, RankedTensorType::get({}, f64),
+                               output);
+  return LossSum{output, count};
+}
+
+FailureOr<LossSum> AddLossPass::build(Value output) {
+  if (kind == "cross-entropy")
+    return buildCrossEntropy(output);
+  if (kind == "mse")
+    return buildSquaredError(output);
+  return buildOutput(output);
+}
+
+void AddLossPass::runOnOperation() {
+  FailureOr<func::FuncOp> forward = findFunction(getOperation(), "forward");
+  if (failed(forward))
+    return signalPassFailure();
+  step = *forward;
+  if (failed(readOptions()))
+    return signalPassFailure();
+  FailureOr<unsigned> number = findOutput();
+  if (failed(number))
+    return signalPassFailure();
+  Value output = getReturn(step).getOperand(*number);
+  builder.emplace(getReturn(step));
+  loc = output.getLoc();
+
+  for (BlockArgument argument : step.getArguments())
+    if (getArgString(argument, attr::input))
+      step.setArgAttr(argument.getArgNumber(), attr::kind,
+                      builder->getStringAttr("input"));
+  FailureOr<LossSum> sum = build(output);
+  if (failed(sum))
+    return signalPassFailure();
+  Value value = sum->sum;
+  if (reduction == "mean" && sum->count)
+    value = DivOp::create(*builder, *loc, value, sum->count);
+  // Only the last stage computes the loss, but all ranks report it.
+  value = SumOverStagesOp::create(*builder, *loc, value.getType(), value);
+  Results results;
+  results.add(value, attr::output, "loss");
+  results.assignTo(step);
+  step.setName("step");
+  eraseDeadOps(step);
+}

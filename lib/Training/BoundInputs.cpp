@@ -1,0 +1,68 @@
+//===- BoundInputs.cpp - the values that integer inputs may have ----------===//
+//
+// Kernels do not check indices; the training program checks its data by what
+// this pass notes.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dtc/Dialect/Dialect.h"
+#include "dtc/Training/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace dtc {
+#define GEN_PASS_DEF_BOUNDINPUTS
+#include "dtc/Training/Passes.h.inc"
+} // namespace dtc
+
+using namespace mlir;
+using namespace dtc;
+
+namespace {
+
+struct Bound {
+  int64_t upper = INT64_MAX;
+  std::optional<int64_t> ignored;
+};
+
+/// The tightest bound among the uses of a value and of its other shapes.
+void collect(Value value, Bound &bound) {
+  for (OpOperand &use : value.getUses()) {
+    Operation *op = use.getOwner();
+    if (auto lookup = dyn_cast<GatherOp>(op)) {
+      if (use.get() == lookup.getIndices())
+        bound.upper =
+            std::min(bound.upper, lookup.getTable().getType().getDimSize(0));
+    } else if (auto loss = dyn_cast<CrossEntropyOp>(op)) {
+      bound.upper =
+          std::min(bound.upper, loss.getLogits().getType().getShape().back());
+      bound.ignored = loss.getIgnoreIndex();
+    } else if (isa<ReshapeOp, TransposeOp, SliceOp, SplitOp, CastOp>(op)) {
+      for (Value result : op->getResults())
+        collect(result, bound);
+    }
+  }
+}
+
+struct BoundInputs : public dtc::impl::BoundInputsBase<BoundInputs> {
+  void runOnOperation() override {
+    auto step = getOperation().lookupSymbol<func::FuncOp>("step");
+    if (!step)
+      return signalPassFailure();
+    Builder builder(&getContext());
+    for (BlockArgument argument : step.getArguments()) {
+      unsigned i = argument.getArgNumber();
+      if (!step.getArgAttr(i, attr::input) ||
+          !isa<IntegerType>(getElementTypeOrSelf(argument)))
+        continue;
+      Bound bound;
+      collect(argument, bound);
+      if (bound.upper != INT64_MAX)
+        step.setArgAttr(i, attr::bound, builder.getI64IntegerAttr(bound.upper));
+      if (bound.ignored)
+        step.setArgAttr(i, attr::ignore,
+                        builder.getI64IntegerAttr(*bound.ignored));
+    }
+  }
+};
+
+} // namespace

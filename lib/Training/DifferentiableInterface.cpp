@@ -1,0 +1,25 @@
+//===- DifferentiableInterface.cpp - registration of gradients ------------===//
+//
+// Attaches all gradient rules when the dtc dialect is loaded.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dtc/Training/DifferentiableInterface.h"
+#include "Gradients/Vjp.h"
+
+#include "dtc/Training/DifferentiableInterface.cpp.inc"
+
+using namespace mlir;
+
+void dtc::registerGradients(DialectRegistry &registry) {
+  registry.addExtension(+[](MLIRContext *context, DTCDialect *) {
+    attachBoundaryGradients(*context);
+    attachElementwiseGradients(*context);
+    attachIndexingGradients(*context);
+    attachLossGradients(*context);
+    attachMatMulGradients(*context);
+    attachNormalizationGradients(*context);
+    attachReductionGradients(*context);
+    attachShapeGradients(*context);
+  });
+}

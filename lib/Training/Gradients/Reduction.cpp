@@ -1,0 +1,28 @@
+//===- Reduction.cpp - gradients of reductions ----------------------------===//
+//
+// Reduced dimensions stay with size 1, so gradients broadcast back.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Vjp.h"
+
+using namespace mlir;
+
+namespace dtc {
+
+static void differentiate(ReduceSumOp op, Vjp &d) {
+  d.set(0, d.create<BroadcastOp>(op.getX().getType(), d.grad()));
+}
+
+/// Elements that equal the maximum share its gradient, as torch.amax does.
+static void differentiate(ReduceMaxOp op, Vjp &d) {
+  Value x = op.getX();
+  Value isMax = d.mask(Comparison::eq, x, op.getY(), d.constant(x, 1));
+  d.set(0, d.mul(isMax, d.div(d.grad(), d.sum(isMax, op.getAxes()))));
+}
+
+void attachReductionGradients(MLIRContext &context) {
+  attachGradients<ReduceSumOp, ReduceMaxOp>(context);
+}
+
+} // namespace dtc

@@ -1,0 +1,47 @@
+//===- Vjp.cpp - what gradient rules are written with ---------------------===//
+//
+// Ops whose result type a rule should not have to spell.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Vjp.h"
+
+using namespace mlir;
+using namespace dtc;
+
+Value Vjp::constant(Value like, double value) {
+  Type elementType = getElementTypeOrSelf(like.getType());
+  auto type = RankedTensorType::get({}, elementType);
+  return create<ConstantOp>(
+      type, DenseElementsAttr::get(type, FloatAttr::get(elementType, value)));
+}
+
+Value Vjp::cast(Value x, Type elementType) {
+  auto type = llvm::cast<RankedTensorType>(x.getType());
+  if (type.getElementType() == elementType)
+    return x;
+  return create<CastOp>(type.clone(elementType), x);
+}
+
+Value Vjp::reshape(Value x, Type type) {
+  return x.getType() == type ? x : Value(create<ReshapeOp>(type, x));
+}
+
+Value Vjp::sum(Value x, ArrayRef<int64_t> axes) {
+  return create<ReduceSumOp>(x, axes);
+}
+
+Value Vjp::sumLastDim(Value x) {
+  return sum(x, llvm::cast<ShapedType>(x.getType()).getRank() - 1);
+}
+
+Value Vjp::unbroadcast(Value x, Type type) {
+  ArrayRef<int64_t> from = llvm::cast<ShapedType>(x.getType()).getShape();
+  ArrayRef<int64_t> to = llvm::cast<ShapedType>(type).getShape();
+  int64_t offset = from.size() - to.size();
+  SmallVector<int64_t> repeated;
+  for (int64_t dim = 0, rank = from.size(); dim < rank; ++dim)
+    if (from[dim] != 1 && (dim < offset || to[dim - offset] == 1))
+      repeated.push_back(dim);
+  return reshape(repeated.empty() ? x : sum(x, repeated), type);
+}

@@ -1,0 +1,62 @@
+//===- StepFunction.cpp - arguments and results of a step -----------------===//
+//
+// The function of the training phase and its signature.
+//
+//===----------------------------------------------------------------------===//
+
+#include "StepFunction.h"
+
+using namespace mlir;
+using namespace dtc;
+
+FailureOr<func::FuncOp> dtc::findFunction(ModuleOp module, StringRef name) {
+  if (auto func = module.lookupSymbol<func::FuncOp>(name))
+    if (func.getBody().hasOneBlock())
+      return func;
+  return module.emitError("no function @")
+         << name << " with one block, which the training phase works on";
+}
+
+func::ReturnOp dtc::getReturn(func::FuncOp func) {
+  return cast<func::ReturnOp>(func.front().getTerminator());
+}
+
+StringAttr dtc::getArgString(BlockArgument argument, StringRef name) {
+  auto func = cast<func::FuncOp>(argument.getOwner()->getParentOp());
+  return func.getArgAttrOfType<StringAttr>(argument.getArgNumber(), name);
+}
+
+StringAttr dtc::getResultString(func::FuncOp func, unsigned result,
+                                StringRef name) {
+  return func.getResultAttrOfType<StringAttr>(result, name);
+}
+
+bool dtc::isFloatTensor(Type type) {
+  return isa<FloatType>(getElementTypeOrSelf(type));
+}
+
+void Results::add(Value value, StringRef name, StringRef string) {
+  MLIRContext *context = value.getContext();
+  NamedAttribute attribute(StringAttr::get(context, name),
+                           StringAttr::get(context, string));
+  values.push_back(value);
+  attributes.push_back(DictionaryAttr::get(context, attribute));
+}
+
+void Results::assignTo(func::FuncOp func) const {
+  getReturn(func).getOperandsMutable().assign(values);
+  func.setType(FunctionType::get(func.getContext(), func.getArgumentTypes(),
+                                 ValueRange(values).getTypes()));
+  func.setResAttrsAttr(ArrayAttr::get(func.getContext(), attributes));
+}
+
+void dtc::eraseDeadOps(func::FuncOp func, Operation *first) {
+  for (Operation &op :
+       llvm::make_early_inc_range(llvm::reverse(func.front()))) {
+    bool isFirst = &op == first;
+    if (isOpTriviallyDead(&op))
+      op.erase();
+    if (isFirst)
+      return;
+  }
+}

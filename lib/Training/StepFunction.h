@@ -1,0 +1,49 @@
+//===- StepFunction.h - arguments and results of a step ---------*- C++ -*-===//
+//
+// What the passes of this phase share: finding the function, asking what its
+// arguments and results are, replacing its results.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTC_TRAINING_STEPFUNCTION_H
+#define DTC_TRAINING_STEPFUNCTION_H
+
+#include "dtc/Dialect/Dialect.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace dtc {
+
+/// The function with this name, or an error that says what there is.
+mlir::FailureOr<mlir::func::FuncOp> findFunction(mlir::ModuleOp module,
+                                                 llvm::StringRef name);
+
+mlir::func::ReturnOp getReturn(mlir::func::FuncOp func);
+
+/// The string that an argument has under an attribute name; null if none.
+mlir::StringAttr getArgString(mlir::BlockArgument argument,
+                              llvm::StringRef name);
+mlir::StringAttr getResultString(mlir::func::FuncOp func, unsigned result,
+                                 llvm::StringRef name);
+
+/// Whether gradients exist for values of this type.
+bool isFloatTensor(mlir::Type type);
+
+/// Values that a function returns, each with one string attribute.
+class Results {
+public:
+  void add(mlir::Value value, llvm::StringRef name, llvm::StringRef string);
+  /// Makes them the only results of the function.
+  void assignTo(mlir::func::FuncOp func) const;
+
+private:
+  llvm::SmallVector<mlir::Value> values;
+  llvm::SmallVector<mlir::Attribute> attributes;
+};
+
+/// Erases ops without users, users first, from the function's end up to
+/// `first`, or to the start if it is null.
+void eraseDeadOps(mlir::func::FuncOp func, mlir::Operation *first = nullptr);
+
+} // namespace dtc
+
+#endif // DTC_TRAINING_STEPFUNCTION_H

@@ -1,0 +1,141 @@
+//===- VerifyTraining.cpp - check the invariant of the training phase -----===//
+//
+// What the next phases rely on; see docs/Architecture.md.
+//
+//===----------------------------------------------------------------------===//
+
+#include "StepFunction.h"
+#include "dtc/Training/Passes.h"
+#include "dtc/Training/StageAnalysis.h"
+
+namespace dtc {
+#define GEN_PASS_DEF_VERIFYTRAINING
+#include "dtc/Training/Passes.h.inc"
+} // namespace dtc
+
+using namespace mlir;
+using namespace dtc;
+
+namespace {
+
+struct VerifyTrainingPass : dtc::impl::VerifyTrainingBase<VerifyTrainingPass> {
+  using VerifyTrainingBase::VerifyTrainingBase;
+  void runOnOperation() override;
+};
+
+} // namespace
+
+static LogicalResult verifyType(Operation *op, Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  if (tensor && tensor.hasStaticShape() && !tensor.getEncoding())
+    return success();
+  return op->emitOpError("has a value of type ")
+         << type << ", expected a tensor of static shape without layout";
+}
+
+static LogicalResult verifyTypes(func::FuncOp step) {
+  bool isValid = true;
+  for (Type type : step.getArgumentTypes())
+    isValid &= succeeded(verifyType(step, type));
+  for (Operation &op : step.front())
+    for (Type type : op.getResultTypes())
+      isValid &= succeeded(verifyType(&op, type));
+  return success(isValid);
+}
+
+static LogicalResult verifyArgument(func::FuncOp step, unsigned number) {
+  auto has = [&](StringRef name) {
+    return bool(step.getArgAttrOfType<StringAttr>(number, name));
+  };
+  if (has(attr::input) + has(attr::parameter) + has(attr::state) != 1)
+    return step.emitError("argument ")
+           << number << " is not one of dtc.input, dtc.parameter, dtc.state";
+  if (!has(attr::input))
+    return success();
+  auto kind = step.getArgAttrOfType<StringAttr>(number, attr::kind);
+  if (kind &&
+      llvm::is_contained({"input", "label", "lr", "step"}, kind.getValue()))
+    return success();
+  return step.emitError("input ")
+         << step.getArgAttr(number, attr::input)
+         << " has no dtc.kind, expected input, label, lr or step";
+}
+
+static LogicalResult verifyResult(func::FuncOp step, unsigned number) {
+  int64_t meanings = 0;
+  for (StringRef name :
+       {attr::output, attr::parameter, attr::state, attr::gradient})
+    meanings += bool(getResultString(step, number, name));
+  if (meanings == 1)
+    return success();
+  return step.emitError("result ")
+         << number
+         << " is not one of dtc.output, dtc.parameter, dtc.state, dtc.gradient";
+}
+
+/// The type of the result that has `string` under a name; null if there is
+/// none.
+static Type findResult(func::FuncOp step, StringRef name, StringRef string) {
+  for (auto [i, type] : llvm::enumerate(step.getResultTypes()))
+    if (StringAttr found = getResultString(step, i, name);
+        found && found.getValue() == string)
+      return type;
+  return {};
+}
+
+/// Each trained parameter has its new value and its gradient, each state its
+/// new value.
+static LogicalResult verifyUpdates(func::FuncOp step) {
+  bool isValid = true;
+  auto expect = [&](BlockArgument argument, StringRef argumentName,
+                    StringRef resultName) {
+    StringAttr string = getArgString(argument, argumentName);
+    if (findResult(step, resultName, string) == argument.getType())
+      return;
+    isValid = false;
+    step.emitError("no result with ")
+        << resultName << " = " << string << " of type " << argument.getType();
+  };
+  for (BlockArgument argument : step.getArguments()) {
+    if (getArgString(argument, attr::state))
+      expect(argument, attr::state, attr::state);
+    if (!getArgString(argument, attr::parameter) ||
+        step.getArgAttr(argument.getArgNumber(), attr::frozen))
+      continue;
+    expect(argument, attr::parameter, attr::parameter);
+    expect(argument, attr::parameter, attr::gradient);
+  }
+  for (StringRef name : {"loss", "grad_norm"})
+    if (!findResult(step, attr::output, name)) {
+      isValid = false;
+      step.emitError("no result with dtc.output = \"") << name << "\"";
+    }
+  return success(isValid);
+}
+
+static LogicalResult verifyStages(func::FuncOp step, int64_t expected) {
+  FailureOr<StageAnalysis> stages = StageAnalysis::compute(step);
+  if (failed(stages))
+    return failure();
+  if (expected == 0 || stages->getNumStages() == expected)
+    return success();
+  return step.emitError("the loss depends on ")
+         << stages->getNumStages() << " pipeline stages, expected " << expected
+         << "; compile with fewer stages";
+}
+
+void VerifyTrainingPass::runOnOperation() {
+  FailureOr<func::FuncOp> step = findFunction(getOperation(), "step");
+  if (failed(step))
+    return signalPassFailure();
+  bool isValid = succeeded(verifyTypes(*step));
+  for (unsigned i = 0; i < step->getNumArguments(); ++i)
+    isValid &= succeeded(verifyArgument(*step, i));
+  for (unsigned i = 0; i < step->getNumResults(); ++i)
+    isValid &= succeeded(verifyResult(*step, i));
+  isValid &= succeeded(verifyUpdates(*step));
+  int64_t expected = stages;
+  isValid &= succeeded(verifyStages(*step, expected));
+  if (!isValid)
+    signalPassFailure();
+}

@@ -1,0 +1,53 @@
+// RUN: dtc-opt %s --dtc-add-optimizer=optimizer=sgd | FileCheck %s --check-prefixes=CHECK,SGD
+// RUN: dtc-opt %s --dtc-add-optimizer="optimizer=sgd momentum=0.9 nesterov=true weight-decay=0.1" | FileCheck %s --check-prefixes=CHECK,MOMENTUM
+// RUN: dtc-opt %s --dtc-add-optimizer | FileCheck %s --check-prefixes=CHECK,ADAMW
+// RUN: dtc-opt %s --dtc-add-optimizer="optimizer=adam beta1=0.8 beta2=0.9 epsilon=0.1" | FileCheck %s --check-prefixes=CHECK,ADAM
+
+// CHECK: func.func @step(%{{.+}}: tensor<4xf32> {dtc.input = "x", dtc.kind = "input"},
+// CHECK-SAME: %[[LR:arg[0-9]+]]: tensor<f64> {dtc.input = "lr", dtc.kind = "lr"},
+// CHECK-SAME: %[[STEP:arg[0-9]+]]: tensor<f64> {dtc.input = "step", dtc.kind = "step"},
+
+// SGD-SAME: %[[W:arg[0-9]+]]: tensor<4xf32> {dtc.parameter = "w"},
+// SGD-SAME: %{{.+}}: tensor<4xf32> {dtc.frozen, dtc.parameter = "f"},
+// SGD-SAME: %[[V:arg[0-9]+]]: tensor<4xf32> {dtc.parameter = "v"})
+// SGD-SAME: -> (tensor<f64> {dtc.output = "loss"}, tensor<f64> {dtc.output = "grad_norm"},
+// SGD-SAME: tensor<4xf32> {dtc.parameter = "w"}, tensor<4xf32> {dtc.parameter = "v"},
+// SGD-SAME: tensor<4xf32> {dtc.gradient = "w"}, tensor<4xf32> {dtc.gradient = "v"})
+
+// ADAMW-SAME: {dtc.parameter = "w"}, %[[M:arg[0-9]+]]: tensor<4xf32> {dtc.state = "w.exp_avg"}, %[[S:arg[0-9]+]]: tensor<4xf32> {dtc.state = "w.exp_avg_sq"}
+// ADAMW-SAME: {dtc.parameter = "v"}, %{{.+}}: tensor<4xf32> {dtc.state = "v.exp_avg"}
+// ADAMW-SAME: -> (tensor<f64> {dtc.output = "loss"}, tensor<f64> {dtc.output = "grad_norm"},
+// ADAMW-SAME: tensor<4xf32> {dtc.parameter = "w"}, tensor<4xf32> {dtc.state = "w.exp_avg"}, tensor<4xf32> {dtc.state = "w.exp_avg_sq"},
+// ADAMW-SAME: tensor<4xf32> {dtc.parameter = "v"}
+// ADAMW-SAME: tensor<4xf32> {dtc.gradient = "w"}, tensor<4xf32> {dtc.gradient = "v"})
+
+// Squares add up on each stage; one scalar of each crosses. A tied parameter
+// counts once, on its owner's stage.
+// CHECK: %[[LOSS:.+]] = dtc.sum_over_stages
+// CHECK: %[[DW:.+]] = dtc.add
+// CHECK: %[[DV:.+]] = dtc.mul
+// CHECK-NEXT: %[[SW:.+]] = dtc.sum_squares %[[DW]]
+// CHECK-NEXT: %[[SV:.+]] = dtc.sum_squares %[[DV]]
+// CHECK-NEXT: %[[SQUARES:.+]] = dtc.sum_over_stages %[[SW]], %[[SV]]
+// CHECK-NEXT: %[[NORM:.+]] = dtc.sqrt %[[SQUARES]]
+
+// SGD-NEXT: dtc.sgd %[[W]], %[[DW]], %[[LR]] {momentum = 0.000000e+00 : f64, weight_decay = 0.000000e+00 : f64}
+// SGD-NEXT: dtc.sgd %[[V]], %[[DV]], %[[LR]]
+// MOMENTUM-NEXT: dtc.sgd %{{.+}}, %[[DW]], %[[LR]], %{{.+}} {momentum = {{0.9|9.000000e-01}} : f64, nesterov, weight_decay = {{0.1|1.000000e-01}} : f64}
+// ADAMW-NEXT: dtc.adam %{{.+}}, %[[DW]], %[[LR]], %[[STEP]], %[[M]], %[[S]] {beta1 = 9.000000e-01 : f64, beta2 = 0.99{{.*}} : f64, decoupled, epsilon = 1.000000e-08 : f64, weight_decay = 1.000000e-02 : f64}
+// ADAM-NEXT: dtc.adam {{.*}} {beta1 = 8.000000e-01 : f64, beta2 = 9.000000e-01 : f64, epsilon = 1.000000e-01 : f64, weight_decay = 0.000000e+00 : f64}
+// CHECK: return %[[LOSS]], %[[NORM]], {{.*}}%[[DW]], %[[DV]] :
+module {
+  func.func @step(%x: tensor<4xf32> {dtc.input = "x", dtc.kind = "input"}, %w: tensor<4xf32> {dtc.parameter = "w"},
+                  %f: tensor<4xf32> {dtc.frozen, dtc.parameter = "f"}, %v: tensor<4xf32> {dtc.parameter = "v"})
+      -> (tensor<f64> {dtc.output = "loss"}, tensor<4xf32> {dtc.gradient = "w"}, tensor<4xf32> {dtc.gradient = "v"}) {
+    %w1 = dtc.boundary %w from 0 to 1 : tensor<4xf32>
+    %0 = dtc.mul %w1, %v : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    %1 = dtc.sum_squares %0 : (tensor<4xf32>) -> tensor<f64>
+    %2 = dtc.sum_over_stages %1 : (tensor<f64>) -> tensor<f64>
+    %3 = dtc.boundary %0 from 1 to 0 : tensor<4xf32>
+    %4 = dtc.add %3, %w : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    %5 = dtc.mul %0, %w1 : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    return %2, %4, %5 : tensor<f64>, tensor<4xf32>, tensor<4xf32>
+  }
+}

@@ -1,0 +1,79 @@
+// RUN: dtc-opt %s --dtc-choose-cuts=stages=2 --split-input-file | FileCheck %s
+// RUN: dtc-opt %s --dtc-choose-cuts="stages=2 cut=uniform" --split-input-file | FileCheck %s --check-prefix=UNIFORM
+// RUN: dtc-opt %s --dtc-choose-cuts="stages=2 cut=parameters" --split-input-file | FileCheck %s --check-prefix=BYTES
+// RUN: dtc-opt %s --dtc-choose-cuts="stages=2 cut=second" --split-input-file | FileCheck %s --check-prefix=NAMED
+// RUN: dtc-opt %s --dtc-choose-cuts --split-input-file | FileCheck %s --check-prefix=ONE
+
+// Two residual blocks: the cut falls where one value crosses, although inside
+// a block it could balance as well.
+
+// CHECK-LABEL: module @residual
+// CHECK: dtc.matmul {{.*}}dtc.stage = 0
+// CHECK: dtc.relu {{.*}}dtc.stage = 0
+// CHECK: dtc.matmul {{.*}}dtc.stage = 0
+// CHECK: dtc.add {{.*}}dtc.stage = 0
+// CHECK: dtc.matmul {{.*}}dtc.stage = 1
+// CHECK: dtc.relu {{.*}}dtc.stage = 1
+// CHECK: dtc.matmul {{.*}}dtc.stage = 1
+// CHECK: dtc.add {{.*}}dtc.stage = 1
+// ONE-LABEL: module @residual
+// ONE-COUNT-8: dtc.stage = 0
+module @residual {
+  func.func @forward(%x: tensor<64x64xf32> {dtc.input = "x"}, %e: tensor<64x64xf32> {dtc.parameter = "e"},
+                     %a: tensor<64x64xf32> {dtc.parameter = "a"}, %b: tensor<64x64xf32> {dtc.parameter = "b"},
+                     %c: tensor<64x64xf32> {dtc.parameter = "c"}) -> (tensor<64x64xf32> {dtc.output = "y"}) {
+    %0 = dtc.matmul %x, %e : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+    %1 = dtc.relu %0 : (tensor<64x64xf32>) -> tensor<64x64xf32>
+    %2 = dtc.matmul %1, %a : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+    %3 = dtc.add %0, %2 : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+    %4 = dtc.matmul %3, %b : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32> loc("second")
+    %5 = dtc.relu %4 : (tensor<64x64xf32>) -> tensor<64x64xf32>
+    %6 = dtc.matmul %5, %c : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+    %7 = dtc.add %3, %6 : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+    return %7 : tensor<64x64xf32>
+  }
+}
+
+// -----
+
+// What depends on inputs alone has no stage; the transposed weight belongs to
+// its user. By operations the wide matmul stands alone, by number of ops the
+// graph is halved, by parameters the table stands alone.
+
+// CHECK-LABEL: module @sides
+// CHECK: dtc.compare
+// CHECK-NOT: dtc.stage
+// CHECK: dtc.cast
+// CHECK-NOT: dtc.stage
+// CHECK: dtc.transpose {{.*}} {dtc.stage = 1 : i64}
+// CHECK: dtc.gather {{.*}} {dtc.stage = 0 : i64}
+// CHECK: dtc.mul {{.*}} {dtc.stage = 0 : i64}
+// CHECK: dtc.matmul {{.*}} {dtc.stage = 1 : i64}
+// CHECK: dtc.relu {{.*}} {dtc.stage = 1 : i64}
+// UNIFORM-LABEL: module @sides
+// UNIFORM: dtc.mul {{.*}} {dtc.stage = 0 : i64}
+// UNIFORM: dtc.matmul {{.*}} {dtc.stage = 1 : i64}
+// BYTES-LABEL: module @sides
+// BYTES: dtc.gather {{.*}} {dtc.stage = 0 : i64}
+// BYTES: dtc.matmul {{.*}} {dtc.stage = 1 : i64}
+// NAMED-LABEL: module @sides
+// NAMED: dtc.transpose {{.*}} {dtc.stage = 0 : i64}
+// NAMED: dtc.gather {{.*}} {dtc.stage = 0 : i64}
+// NAMED: dtc.mul {{.*}} {dtc.stage = 0 : i64}
+// NAMED: dtc.matmul {{.*}} {dtc.stage = 0 : i64}
+// NAMED: dtc.relu {{.*}} {dtc.stage = 1 : i64}
+module @sides {
+  func.func @forward(%i: tensor<8xi64> {dtc.input = "i"}, %t: tensor<512x16xf32> {dtc.parameter = "t"},
+                     %w: tensor<64x16xf32> {dtc.parameter = "w"}) -> (tensor<8x64xf32> {dtc.output = "y"}) {
+    %c = dtc.constant dense<3> : tensor<i64> to tensor<i64>
+    %0 = dtc.compare gt %i, %c : (tensor<8xi64>, tensor<i64>) -> tensor<8xi1>
+    %1 = dtc.cast %0 : (tensor<8xi1>) -> tensor<8xf32>
+    %2 = dtc.reshape %1 : (tensor<8xf32>) -> tensor<8x1xf32>
+    %3 = dtc.transpose %w [1, 0] : (tensor<64x16xf32>) -> tensor<16x64xf32>
+    %4 = dtc.gather %t, %i : (tensor<512x16xf32>, tensor<8xi64>) -> tensor<8x16xf32>
+    %5 = dtc.mul %4, %2 : (tensor<8x16xf32>, tensor<8x1xf32>) -> tensor<8x16xf32>
+    %6 = dtc.matmul %5, %3 : (tensor<8x16xf32>, tensor<16x64xf32>) -> tensor<8x64xf32>
+    %7 = dtc.relu %6 : (tensor<8x64xf32>) -> tensor<8x64xf32> loc("second")
+    return %7 : tensor<8x64xf32>
+  }
+}
