@@ -1,0 +1,71 @@
+//===- Import.h - from an ONNX file to dtc ops -------------------*- C++
+//-*-===//
+//
+// The first phase. Reads a model and builds one function on dtc ops with
+// static shapes:
+//
+//   func.func @forward(%x: T {dtc.input = "x"}, ...,
+//                      %w: T {dtc.parameter = "fc.weight"}, ...)
+//       -> (T {dtc.output = "y"}, ...)
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTC_FRONTEND_IMPORT_H
+#define DTC_FRONTEND_IMPORT_H
+
+#include "dtc/Frontend/ParameterTable.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+
+#include <map>
+#include <optional>
+
+namespace dtc {
+
+struct ImportOptions {
+  std::string path;
+  /// Sizes of dynamic dimensions by name (`--dim NAME=N`).
+  std::map<std::string, int64_t> dims;
+  /// Size of dimension 0 of every input in which it is dynamic (`--batch N`),
+  /// and of all dimensions of the same name.
+  std::optional<int64_t> batch;
+  /// Leave apart initializers that are equal, perhaps up to transpose.
+  bool untie = false;
+  /// Compute in f64: every f32 of the model becomes f64 in the IR, values
+  /// widened exactly. The parameter table keeps the f32 bytes.
+  bool f64 = false;
+  /// Graph inputs to train, as globs: a model exported without its weights has
+  /// its parameters there.
+  std::vector<std::string> parameterInputs;
+};
+
+/// Something that stands in the way of importing a model.
+struct ImportIssue {
+  std::string op;   ///< ONNX operator, empty when it is no node's
+  std::string node; ///< name of the node, empty when it is no node's
+  std::string reason;
+  std::string advice;
+};
+
+struct ImportReport {
+  std::string path;
+  /// Everything that is wrong; empty after success.
+  std::vector<ImportIssue> issues;
+  /// What the user should know: tied tensors, constants made of weights.
+  std::vector<std::string> notes;
+  ParameterTable parameters;
+
+  /// "PATH: error: REASON; ADVICE", or all unsupported parts of the model.
+  void printIssues(llvm::raw_ostream &os) const;
+  void printNotes(llvm::raw_ostream &os) const;
+};
+
+/// Null after failure, with the reasons in `report.issues`.
+mlir::OwningOpRef<mlir::ModuleOp> importOnnx(mlir::MLIRContext &context,
+                                             const ImportOptions &options,
+                                             ImportReport &report);
+
+} // namespace dtc
+
+#endif // DTC_FRONTEND_IMPORT_H

@@ -1,0 +1,394 @@
+//===- Import.cpp - from an ONNX file to dtc ops --------------------------===//
+//
+// Walks the sorted nodes once. A node whose operands are known is computed;
+// any other becomes dtc ops. A node that fails makes its results unknown, and
+// what depends on them is passed over, so that one run reports everything.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dtc/Frontend/Import.h"
+
+#include "Evaluate/Evaluator.h"
+#include "InputShapes.h"
+#include "Model.h"
+#include "Operators.h"
+#include "Parameters.h"
+#include "TensorData.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/Support/Path.h"
+
+#include <set>
+
+using namespace llvm;
+using mlir::Value;
+
+namespace dtc::frontend {
+
+namespace {
+/// What a name of the model stands for. Unknown when neither is set.
+struct Binding {
+  DType dtype = DType::F32;
+  Shape shape;
+  std::shared_ptr<const HostTensor> constant;
+  /// Null for a constant or parameter that no op has used yet.
+  Value value;
+  std::optional<ParameterUse> parameter;
+};
+
+class Importer {
+public:
+  Importer(mlir::MLIRContext &context, const ImportOptions &options,
+           ImportReport &report)
+      : context(context), options(options), report(report), builder(&context),
+        floatType(options.f64 ? DType::F64 : DType::F32) {}
+
+  mlir::OwningOpRef<mlir::ModuleOp> run();
+
+private:
+  void fail(Error error, StringRef op = "", StringRef node = "");
+  DType widen(DType dtype) const {
+    return dtype == DType::F32 ? floatType : dtype;
+  }
+  mlir::RankedTensorType typeOf(const Binding &binding) const {
+    return mlir::RankedTensorType::get(binding.shape,
+                                       toType(&context, binding.dtype));
+  }
+
+  void markLive();
+  void readInitializers();
+  void bindInputs();
+  void bindInitializers();
+  void bindParameters();
+  void importNode(const onnx::NodeProto &node, int index);
+  Error evaluateNode(const Call &call);
+  Error buildNode(const Call &call, mlir::Location loc);
+  /// The IR value of a binding, made at its first use.
+  Value materialize(Binding &binding, NodeBuilder &builder);
+  void finish();
+  void eraseDeadOps();
+  void eraseUnusedInputs();
+
+  mlir::MLIRContext &context;
+  const ImportOptions &options;
+  ImportReport &report;
+  mlir::OpBuilder builder;
+  DType floatType;
+
+  OperatorTable operators;
+  Evaluator evaluator;
+  Model model;
+  std::optional<TensorReader> reader;
+  StringMap<TensorData> initializers;
+  StringMap<Shape> inputShapes;
+  Parameters parameters;
+  /// Values that an output depends on.
+  StringSet<> live;
+  StringMap<Binding> bindings;
+  std::set<std::pair<std::string, std::string>> reported;
+
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  mlir::func::FuncOp function;
+  /// Of each argument, in order.
+  SmallVector<mlir::DictionaryAttr> argumentAttributes;
+  SmallVector<mlir::Location> argumentLocations;
+  /// Parameters in order of their arguments.
+  std::vector<Parameter> usedParameters;
+  std::vector<Value> parameterArguments;
+};
+
+void Importer::fail(Error error, StringRef op, StringRef node) {
+  Problem problem = takeProblem(std::move(error));
+  // Many initializers of one missing file are one problem.
+  if (op.empty() && !reported.insert({problem.reason, problem.advice}).second)
+    return;
+  report.issues.push_back(
+      {op.str(), node.str(), problem.reason, problem.advice});
+}
+
+void Importer::markLive() {
+  for (const auto &output : model.graph().output())
+    live.insert(output.name());
+  for (const auto &node : reverse(model.graph().node()))
+    if (any_of(node.output(), [&](const std::string &output) {
+          return live.contains(output);
+        }))
+      for (const std::string &input : node.input())
+        live.insert(input);
+}
+
+void Importer::readInitializers() {
+  reader.emplace(model.path);
+  for (const auto &tensor : model.graph().initializer()) {
+    if (!live.contains(tensor.name()))
+      continue;
+    Expected<TensorData> data = reader->read(tensor);
+    if (data)
+      initializers.try_emplace(tensor.name(), std::move(*data));
+    else
+      fail(data.takeError());
+  }
+}
+
+void Importer::bindInputs() {
+  for (const auto &input : model.graph().input()) {
+    auto shape = inputShapes.find(input.name());
+    if (shape == inputShapes.end() || parameters.uses.contains(input.name()))
+      continue;
+    int type = input.type().tensor_type().elem_type();
+    std::optional<DType> dtype = toDType(type);
+    if (!dtype) {
+      fail(problem("input '" + input.name() + "' has element type " +
+                       onnxTypeName(type),
+                   "supported are FLOAT, DOUBLE, INT32, INT64 and BOOL; "
+                   "convert the model"));
+      continue;
+    }
+    Binding binding;
+    binding.dtype = widen(*dtype);
+    binding.shape = shape->second;
+    mlir::Location loc =
+        mlir::NameLoc::get(builder.getStringAttr(input.name()));
+    binding.value =
+        function.getBody().front().addArgument(typeOf(binding), loc);
+    argumentAttributes.push_back(builder.getDictionaryAttr(builder.getNamedAttr(
+        attr::input, builder.getStringAttr(input.name()))));
+    bindings[input.name()] = binding;
+  }
+}
+
+void Importer::bindInitializers() {
+  for (const auto &[name, data] : initializers) {
+    if (parameters.uses.contains(name))
+      continue;
+    if (!data.hasData) {
+      fail(problem("initializer '" + name + "' has no data",
+                   "only trained parameters may be without; export with "
+                   "export_params=True"));
+      continue;
+    }
+    HostTensor tensor = toHostTensor(data);
+    Binding binding;
+    binding.dtype = widen(data.dtype);
+    binding.shape = data.shape;
+    binding.constant = std::make_shared<HostTensor>(
+        binding.dtype == data.dtype ? std::move(tensor)
+                                    : tensor.cast(binding.dtype));
+    bindings[name] = std::move(binding);
+  }
+}
+
+void Importer::bindParameters() {
+  parameterArguments.resize(parameters.table.parameters.size());
+  for (const auto &[name, use] : parameters.uses) {
+    const Parameter &parameter = parameters.table.parameters[use.index];
+    Binding binding;
+    binding.dtype =
+        widen(parameter.dtype == ParameterType::F64 ? DType::F64 : DType::F32);
+    binding.shape = Shape(parameter.shape);
+    if (use.transposed)
+      std::reverse(binding.shape.begin(), binding.shape.end());
+    binding.parameter = use;
+    bindings[name] = std::move(binding);
+  }
+}
+
+Value Importer::materialize(Binding &binding, NodeBuilder &node) {
+  if (binding.value)
+    return binding.value;
+  if (binding.constant)
+    return binding.value = node.constant(*binding.constant);
+  ParameterUse use = *binding.parameter;
+  Value &argument = parameterArguments[use.index];
+  if (!argument) {
+    Parameter &parameter = parameters.table.parameters[use.index];
+    auto type = mlir::RankedTensorType::get(parameter.shape,
+                                            toType(&context, binding.dtype));
+    auto name = builder.getStringAttr(parameter.name);
+    argument =
+        function.getBody().front().addArgument(type, mlir::NameLoc::get(name));
+    argumentAttributes.push_back(
+        builder.getDictionaryAttr(builder.getNamedAttr(attr::parameter, name)));
+    usedParameters.push_back(parameter);
+  }
+  binding.value = use.transposed ? node.swapDims(argument, 0, 1) : argument;
+  return binding.value;
+}
+
+Error Importer::evaluateNode(const Call &call) {
+  Expected<Values> values = evaluator.evaluate(call);
+  if (!values)
+    return values.takeError();
+  for (auto [name, value] : zip(call.node.output(), *values)) {
+    Binding binding;
+    binding.dtype = value.dtype();
+    binding.shape = Shape(value.shape());
+    binding.constant = std::make_shared<HostTensor>(std::move(value));
+    bindings[name] = std::move(binding);
+  }
+  return Error::success();
+}
+
+Error Importer::buildNode(const Call &call, mlir::Location loc) {
+  const Operator *op = operators.find(call.node.op_type());
+  if (!op->rule)
+    return problem("operator is supported only on values known at import",
+                   "make its operands constant, or replace it");
+  SmallVector<Value> operands;
+  NodeBuilder makeOperands(call, builder, loc, {});
+  for (const std::string &input : call.node.input())
+    operands.push_back(
+        input.empty() ? Value() : materialize(bindings[input], makeOperands));
+  NodeBuilder node(call, builder, loc, operands);
+  if (Error error = op->rule(node))
+    return error;
+  for (auto [name, value] : zip(call.node.output(), node.getResults())) {
+    if (name.empty() || !value)
+      continue;
+    auto type = cast<mlir::RankedTensorType>(value.getType());
+    Binding binding;
+    binding.dtype = fromType(type.getElementType());
+    binding.shape = Shape(type.getShape());
+    binding.value = value;
+    bindings[name] = std::move(binding);
+  }
+  return Error::success();
+}
+
+void Importer::importNode(const onnx::NodeProto &node, int index) {
+  std::string name = nodeName(node, index);
+  if (Error error = operators.check(node, model.opset))
+    return fail(std::move(error), node.op_type(), name);
+
+  // The copy of a merged initializer is a parameter already.
+  if (all_of(node.output(), [&](const std::string &output) {
+        return bindings.contains(output);
+      }))
+    return;
+
+  Call call(node, model.opset, floatType);
+  bool allConstant = true;
+  for (const std::string &input : node.input()) {
+    Operand operand;
+    if (!input.empty()) {
+      auto it = bindings.find(input);
+      // A problem reported before.
+      if (it == bindings.end())
+        return;
+      const Binding &binding = it->second;
+      operand = {true, binding.dtype, binding.shape, binding.constant.get()};
+      allConstant &= binding.constant != nullptr;
+    }
+    call.operands.push_back(std::move(operand));
+  }
+  bool canEvaluate = evaluator.supports(node.op_type()) &&
+                     (allConstant || Evaluator::needsOnlyTypes(node.op_type()));
+  mlir::Location loc = mlir::NameLoc::get(builder.getStringAttr(name));
+  if (Error error = canEvaluate ? evaluateNode(call) : buildNode(call, loc))
+    return fail(std::move(error), node.op_type(), name);
+  for (auto [i, output] : enumerate(node.output()))
+    if (live.contains(output) && !bindings.contains(output))
+      fail(problem("output " + Twine(i) + " is not supported",
+                   "use the first output only"),
+           node.op_type(), name);
+}
+
+void Importer::eraseDeadOps() {
+  for (mlir::Operation &op :
+       make_early_inc_range(reverse(function.getBody().front())))
+    if (mlir::isOpTriviallyDead(&op))
+      op.erase();
+}
+
+void Importer::eraseUnusedInputs() {
+  mlir::Block &body = function.getBody().front();
+  for (unsigned i = body.getNumArguments(); i-- > 0;) {
+    if (!body.getArgument(i).use_empty())
+      continue;
+    auto name = argumentAttributes[i].getAs<mlir::StringAttr>(attr::input);
+    if (name)
+      report.notes.push_back("input '" + name.str() +
+                             "' has no influence on any output: left out");
+    else
+      usedParameters.erase(usedParameters.begin() + (i + usedParameters.size() -
+                                                     body.getNumArguments()));
+    argumentAttributes.erase(argumentAttributes.begin() + i);
+    body.eraseArgument(i);
+  }
+}
+
+void Importer::finish() {
+  mlir::Location loc = function.getLoc();
+  SmallVector<Value> results;
+  SmallVector<mlir::DictionaryAttr> resultAttributes;
+  onnx::NodeProto noNode;
+  Call noCall(noNode, model.opset, floatType);
+  NodeBuilder node(noCall, builder, loc, {});
+  for (const auto &output : model.graph().output()) {
+    results.push_back(materialize(bindings[output.name()], node));
+    resultAttributes.push_back(builder.getDictionaryAttr(builder.getNamedAttr(
+        attr::output, builder.getStringAttr(output.name()))));
+  }
+  mlir::func::ReturnOp::create(builder, loc, results);
+  eraseDeadOps();
+  eraseUnusedInputs();
+  function.setType(
+      builder.getFunctionType(function.getBody().front().getArgumentTypes(),
+                              mlir::ValueRange(results).getTypes()));
+  function.setAllArgAttrs(argumentAttributes);
+  function.setAllResultAttrs(resultAttributes);
+
+  report.parameters.parameters = std::move(usedParameters);
+  report.parameters.owners = reader->owners();
+  report.parameters.owners.push_back(model.proto);
+}
+
+mlir::OwningOpRef<mlir::ModuleOp> Importer::run() {
+  report.path = options.path;
+  Expected<Model> loaded = loadModel(options.path);
+  if (!loaded) {
+    fail(loaded.takeError());
+    return nullptr;
+  }
+  model = std::move(*loaded);
+  context.loadDialect<DTCDialect, mlir::func::FuncDialect>();
+
+  mlir::Location loc = mlir::NameLoc::get(
+      builder.getStringAttr(sys::path::filename(options.path)));
+  module = mlir::ModuleOp::create(loc, sys::path::stem(options.path));
+  builder.setInsertionPointToEnd(module->getBody());
+  function = mlir::func::FuncOp::create(builder, loc, "forward",
+                                        builder.getFunctionType({}, {}));
+  builder.setInsertionPointToEnd(function.addEntryBlock());
+
+  markLive();
+  readInitializers();
+  inputShapes = resolveInputShapes(model, options, report.issues);
+  parameters = findParameters(model, operators, inputShapes, initializers,
+                              options, report.notes);
+  bindInputs();
+  bindInitializers();
+  bindParameters();
+  for (auto [index, node] : enumerate(model.graph().node()))
+    if (any_of(node.output(), [&](const std::string &output) {
+          return live.contains(output);
+        }))
+      importNode(node, index);
+  if (!report.issues.empty())
+    return nullptr;
+  finish();
+  if (failed(mlir::verify(*module)))
+    return nullptr;
+  return std::move(module);
+}
+} // namespace
+
+} // namespace dtc::frontend
+
+mlir::OwningOpRef<mlir::ModuleOp> dtc::importOnnx(mlir::MLIRContext &context,
+                                                  const ImportOptions &options,
+                                                  ImportReport &report) {
+  return frontend::Importer(context, options, report).run();
+}

@@ -1,0 +1,82 @@
+//===- Operators.cpp - the ONNX operators that dtc imports ----------------===//
+//
+// Collects the families and checks the use of an operator against its row.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Operators.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace llvm;
+
+namespace dtc::frontend {
+
+OperatorTable::OperatorTable() {
+  addActivationOperators(*this);
+  addElementwiseOperators(*this);
+  addIndexingOperators(*this);
+  addMatMulOperators(*this);
+  addNormalizationOperators(*this);
+  addReductionOperators(*this);
+  addShapeOperators(*this);
+}
+
+void OperatorTable::add(ArrayRef<Operator> operators) {
+  for (const Operator &op : operators)
+    table.try_emplace(op.name, op);
+}
+
+const Operator *OperatorTable::find(StringRef name) const {
+  auto it = table.find(name);
+  return it == table.end() ? nullptr : &it->second;
+}
+
+static std::string describeArity(const Operator &op) {
+  std::string least = itostr(op.minOperands);
+  if (op.maxOperands == any)
+    return least + " or more";
+  return op.maxOperands == op.minOperands
+             ? least
+             : least + " to " + itostr(op.maxOperands);
+}
+
+Error OperatorTable::check(const onnx::NodeProto &node, int64_t opset) const {
+  if (!node.domain().empty() && node.domain() != "ai.onnx")
+    return problem("operator of domain '" + node.domain() +
+                       "' is not supported",
+                   "export with standard ONNX operators, or inline local "
+                   "functions with onnx.inliner");
+  const Operator *op = find(node.op_type());
+  if (!op)
+    return problem("operator is not supported",
+                   "replace it in the model by supported operators");
+  if (opset < op->since)
+    return problem("operator is new in opset " + Twine(op->since) +
+                       ", the model uses opset " + Twine(opset),
+                   "export with a newer opset_version");
+  int count = node.input_size();
+  if (count < op->minOperands ||
+      (op->maxOperands != any && count > op->maxOperands))
+    return problem("has " + Twine(count) + " operands, expected " +
+                       describeArity(*op),
+                   "the model is not valid ONNX; export it again");
+  for (int i = 0; i < count; ++i)
+    if (node.input(i).empty() &&
+        (i < op->minOperands || op->maxOperands == any))
+      return problem("operand " + Twine(i) + " is missing",
+                     "the model is not valid ONNX; export it again");
+  if (node.output_size() == 0)
+    return problem("has no outputs",
+                   "the model is not valid ONNX; export it again");
+  SmallVector<StringRef> known;
+  op->attributes.split(known, ' ');
+  for (const auto &attribute : node.attribute())
+    if (!is_contained(known, StringRef(attribute.name())))
+      return problem("attribute '" + attribute.name() + "' is not supported",
+                     "remove it or replace the operator");
+  return Error::success();
+}
+
+} // namespace dtc::frontend

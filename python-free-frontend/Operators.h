@@ -1,0 +1,66 @@
+//===- Operators.h - the ONNX operators that dtc imports ---------*- C++
+//-*-===//
+//
+// One row per operator: since which opset, how many operands, which attributes
+// and the rule that builds dtc ops.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTC_FRONTEND_OPERATORS_H
+#define DTC_FRONTEND_OPERATORS_H
+
+#include "NodeBuilder.h"
+
+#include "llvm/ADT/StringMap.h"
+
+namespace dtc::frontend {
+
+/// Builds the dtc ops of a node whose operands are not all known.
+using ImportRule = llvm::Error (*)(NodeBuilder &);
+
+constexpr int any = -1;
+inline constexpr int first[] = {0}, firstTwo[] = {0, 1}, second[] = {1};
+inline constexpr int afterFirst[] = {1, 2, 3, 4};
+
+struct Operator {
+  llvm::StringRef name;
+  /// First opset with this operator.
+  int since;
+  int minOperands;
+  /// `any` for operators with a list of operands.
+  int maxOperands;
+  /// All attributes of all opsets, separated by spaces.
+  llvm::StringRef attributes;
+  /// Null for operators that are only computed at import.
+  ImportRule rule = nullptr;
+  /// Operands through which no gradient passes: those that are settings, and
+  /// those of results that are integers. A weight there is a constant.
+  llvm::ArrayRef<int> noGradient = {};
+};
+
+class OperatorTable {
+public:
+  OperatorTable();
+  /// Null when the operator is not supported.
+  const Operator *find(llvm::StringRef name) const;
+  /// Errors unless dtc knows the operator of `node` and its use is well formed.
+  llvm::Error check(const onnx::NodeProto &node, int64_t opset) const;
+
+  void add(llvm::ArrayRef<Operator> operators);
+
+private:
+  llvm::StringMap<Operator> table;
+};
+
+/// Each file of Ops adds the operators of its family.
+void addActivationOperators(OperatorTable &table);
+void addElementwiseOperators(OperatorTable &table);
+void addIndexingOperators(OperatorTable &table);
+void addMatMulOperators(OperatorTable &table);
+void addNormalizationOperators(OperatorTable &table);
+void addReductionOperators(OperatorTable &table);
+void addShapeOperators(OperatorTable &table);
+
+} // namespace dtc::frontend
+
+#endif // DTC_FRONTEND_OPERATORS_H

@@ -1,0 +1,153 @@
+//===- Activation.cpp - import of activation functions --------------------===//
+//
+// Functions that are written in terms of others.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Operators.h"
+#include "ShapeRules.h"
+
+#include <cmath>
+
+using namespace llvm;
+using mlir::Value;
+
+namespace dtc::frontend {
+
+namespace {
+/// A rule for a function of one float operand.
+template <Value (*f)(NodeBuilder &, Value)>
+Error importActivation(NodeBuilder &node) {
+  if (Error error = node.requireFloat(0))
+    return error;
+  node.setResult(0, f(node, node.operand(0)));
+  return Error::success();
+}
+
+/// `positive` where x > 0, else `other`.
+Value wherePositive(NodeBuilder &node, Value x, Value positive, Value other) {
+  Value condition = node.compare(Comparison::gt, x, node.scalar(0, x));
+  return node.elementwise<SelectOp>({condition, positive, other}, 1);
+}
+
+/// exp(min(x, 0) / scale) - 1: the branch not chosen must not overflow, else
+/// its derivative is not a number.
+Value expMinusOne(NodeBuilder &node, Value x, double scale) {
+  Value bounded = node.elementwise<MinimumOp>({x, node.scalar(0, x)});
+  if (scale != 1)
+    bounded = node.mul(bounded, node.scalar(1 / scale, x));
+  return node.sub(node.elementwise<ExpOp>(bounded), node.scalar(1, x));
+}
+
+Value leakyRelu(NodeBuilder &node, Value x) {
+  double alpha = node.call.getFloat("alpha", 0.01f);
+  return wherePositive(node, x, x, node.mul(x, node.scalar(alpha, x)));
+}
+
+Value elu(NodeBuilder &node, Value x) {
+  double alpha = node.call.getFloat("alpha", 1);
+  return wherePositive(
+      node, x, x, node.mul(expMinusOne(node, x, 1), node.scalar(alpha, x)));
+}
+
+Value celu(NodeBuilder &node, Value x) {
+  double alpha = node.call.getFloat("alpha", 1);
+  return wherePositive(
+      node, x, x, node.mul(expMinusOne(node, x, alpha), node.scalar(alpha, x)));
+}
+
+Value selu(NodeBuilder &node, Value x) {
+  double alpha = node.call.getFloat("alpha", 1.67326319217681884765625);
+  double gamma = node.call.getFloat("gamma", 1.05070102214813232421875);
+  Value negative = node.mul(expMinusOne(node, x, 1), node.scalar(alpha, x));
+  return node.mul(wherePositive(node, x, x, negative), node.scalar(gamma, x));
+}
+
+Value clippedLine(NodeBuilder &node, Value x, double slope, double offset) {
+  Value line =
+      node.add(node.mul(x, node.scalar(slope, x)), node.scalar(offset, x));
+  Value lower = node.elementwise<MaximumOp>({line, node.scalar(0, x)});
+  return node.elementwise<MinimumOp>({lower, node.scalar(1, x)});
+}
+
+Value hardSigmoid(NodeBuilder &node, Value x) {
+  return clippedLine(node, x, node.call.getFloat("alpha", 0.2f),
+                     node.call.getFloat("beta", 0.5));
+}
+
+Value hardSwish(NodeBuilder &node, Value x) {
+  return node.mul(x, clippedLine(node, x, 1.0 / 6, 0.5));
+}
+
+/// max(x, 0) + log(1 + exp(-|x|)): never overflows.
+Value softplus(NodeBuilder &node, Value x) {
+  Value decay = node.elementwise<ExpOp>(
+      node.elementwise<NegOp>(node.elementwise<AbsOp>(x)));
+  return node.add(node.elementwise<ReluOp>(x),
+                  node.elementwise<LogOp>(node.add(decay, node.scalar(1, x))));
+}
+
+Value softsign(NodeBuilder &node, Value x) {
+  return node.elementwise<DivOp>(
+      {x, node.add(node.elementwise<AbsOp>(x), node.scalar(1, x))});
+}
+
+Value mish(NodeBuilder &node, Value x) {
+  return node.mul(x, node.elementwise<TanhOp>(softplus(node, x)));
+}
+
+Error importGelu(NodeBuilder &node) {
+  if (Error error = node.requireFloat(0))
+    return error;
+  StringRef kind = node.call.getString("approximate", "none");
+  Value x = node.operand(0), inner;
+  if (kind == "none") {
+    inner =
+        node.elementwise<ErfOp>(node.mul(x, node.scalar(std::sqrt(0.5), x)));
+  } else if (kind == "tanh") {
+    Value cube = node.mul(node.mul(x, x), x);
+    Value sum = node.add(x, node.mul(cube, node.scalar(0.044715, x)));
+    inner = node.elementwise<TanhOp>(
+        node.mul(sum, node.scalar(std::sqrt(2 / M_PI), x)));
+  } else {
+    return problem("approximate is '" + kind + "', expected 'none' or 'tanh'");
+  }
+  Value half = node.mul(x, node.scalar(0.5, x));
+  node.setResult(0, node.mul(half, node.add(inner, node.scalar(1, x))));
+  return Error::success();
+}
+
+Error importPRelu(NodeBuilder &node) {
+  if (Error error = node.requireFloat(0))
+    return error;
+  if (Error error = node.requireSameTypes())
+    return error;
+  Expected<Shape> shape = broadcastOperands(node.call);
+  if (!shape)
+    return shape.takeError();
+  if (ArrayRef<int64_t>(*shape) != node.call.shape(0))
+    return problem("slope " + toString(node.call.shape(1)) +
+                   " does not broadcast to " + toString(node.call.shape(0)));
+  Value x = node.operand(0);
+  node.setResult(0, wherePositive(node, x, x, node.mul(x, node.operand(1))));
+  return Error::success();
+}
+} // namespace
+
+void addActivationOperators(OperatorTable &table) {
+  table.add({
+      {"LeakyRelu", 6, 1, 1, "alpha", importActivation<leakyRelu>},
+      {"PRelu", 9, 2, 2, "", importPRelu},
+      {"Elu", 6, 1, 1, "alpha", importActivation<elu>},
+      {"Celu", 12, 1, 1, "alpha", importActivation<celu>},
+      {"Selu", 6, 1, 1, "alpha gamma", importActivation<selu>},
+      {"HardSigmoid", 6, 1, 1, "alpha beta", importActivation<hardSigmoid>},
+      {"HardSwish", 14, 1, 1, "", importActivation<hardSwish>},
+      {"Softplus", 1, 1, 1, "", importActivation<softplus>},
+      {"Softsign", 1, 1, 1, "", importActivation<softsign>},
+      {"Mish", 18, 1, 1, "", importActivation<mish>},
+      {"Gelu", 20, 1, 1, "approximate", importGelu},
+  });
+}
+
+} // namespace dtc::frontend

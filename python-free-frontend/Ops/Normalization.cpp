@@ -1,0 +1,94 @@
+//===- Normalization.cpp - import of softmax and layer normalisation ------===//
+//
+// dtc normalises over the last dimension; operands are brought into that form.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Operators.h"
+#include "ShapeRules.h"
+
+using namespace llvm;
+using mlir::Value;
+
+namespace dtc::frontend {
+
+namespace {
+template <typename Op> Error importSoftmax(NodeBuilder &node) {
+  if (Error error = node.requireFloat(0))
+    return error;
+  // Before opset 13 all dimensions from the axis on were one.
+  bool flattens = node.call.opset < 13;
+  int64_t rank = node.call.rank(0);
+  auto axis = normalizeAxis(node.call.getInt("axis", flattens ? 1 : -1), rank);
+  if (!axis)
+    return axis.takeError();
+  Value x = node.operand(0);
+  Value result;
+  if (*axis == rank - 1) {
+    result = node.elementwise<Op>(x);
+  } else if (flattens) {
+    Shape shape(node.call.shape(0).take_front(*axis));
+    shape.push_back(numElements(node.call.shape(0).drop_front(*axis)));
+    result = node.elementwise<Op>(node.reshape(x, shape));
+    result = node.reshape(result, node.call.shape(0));
+  } else {
+    result = node.elementwise<Op>(node.swapDims(x, *axis, rank - 1));
+    result = node.swapDims(result, *axis, rank - 1);
+  }
+  node.setResult(0, result);
+  return Error::success();
+}
+
+Error importLayerNorm(NodeBuilder &node) {
+  const Call &call = node.call;
+  if (Error error = node.requireFloat(0))
+    return error;
+  if (Error error = node.requireSameTypes())
+    return error;
+  auto axis = normalizeAxis(call.getInt("axis", -1), call.rank(0));
+  if (!axis)
+    return axis.takeError();
+  ArrayRef<int64_t> shape = call.shape(0);
+  int64_t width = numElements(shape.drop_front(*axis));
+  for (int i = 1; i <= 2; ++i)
+    if (call.hasOperand(i) && numElements(call.shape(i)) != width)
+      return problem((i == 1 ? "scale " : "bias ") + toString(call.shape(i)) +
+                         " has not the shape of the normalised dimensions " +
+                         toString(shape.drop_front(*axis)),
+                     "broadcast it in the model");
+  Value x = node.operand(0);
+  Shape rows(shape.take_front(*axis));
+  rows.push_back(width);
+  Value scale = node.reshape(node.operand(1), {width});
+  Value bias = call.hasOperand(2) ? node.reshape(node.operand(2), {width})
+                                  : node.broadcast(node.scalar(0, x), {width});
+  Shape statistics = rows;
+  statistics.back() = 1;
+  mlir::Type element = node.elementType(x);
+  auto statisticsType = node.typeOf(statistics, element);
+  mlir::Type types[] = {node.typeOf(rows, element), statisticsType,
+                        statisticsType};
+  auto norm =
+      node.create<LayerNormOp>(types, node.reshape(x, rows), scale, bias,
+                               llvm::APFloat(call.getFloat("epsilon", 1e-5f)));
+  node.setResult(0, node.reshape(norm.getY(), shape));
+  Shape kept(shape);
+  std::fill(kept.begin() + *axis, kept.end(), 1);
+  if (node.hasResult(1))
+    node.setResult(1, node.reshape(norm.getMean(), kept));
+  if (node.hasResult(2))
+    node.setResult(2, node.reshape(norm.getRstd(), kept));
+  return Error::success();
+}
+} // namespace
+
+void addNormalizationOperators(OperatorTable &table) {
+  table.add({
+      {"Softmax", 1, 1, 1, "axis", importSoftmax<SoftmaxOp>},
+      {"LogSoftmax", 1, 1, 1, "axis", importSoftmax<LogSoftmaxOp>},
+      {"LayerNormalization", 17, 2, 3, "axis epsilon stash_type",
+       importLayerNorm},
+  });
+}
+
+} // namespace dtc::frontend

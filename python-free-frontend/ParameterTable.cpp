@@ -1,0 +1,73 @@
+//===- ParameterTable.cpp - the weights beside the IR ---------------------===//
+//
+// The safetensors format: the size of the header, the header as JSON, the
+// elements. https://github.com/huggingface/safetensors#format
+//
+//===----------------------------------------------------------------------===//
+
+#include "dtc/Frontend/ParameterTable.h"
+
+#include "llvm/Support/EndianStream.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+
+namespace dtc {
+
+uint64_t Parameter::byteSize() const {
+  uint64_t count = 1;
+  for (int64_t dim : shape)
+    count *= dim;
+  return count * (dtype == ParameterType::F64 ? 8 : 4);
+}
+
+const Parameter *ParameterTable::find(StringRef name) const {
+  for (const Parameter &parameter : parameters)
+    if (parameter.name == name)
+      return &parameter;
+  return nullptr;
+}
+
+void writeSafetensors(raw_ostream &os, const ParameterTable &table) {
+  std::string header;
+  raw_string_ostream headerStream(header);
+  json::OStream json(headerStream);
+  uint64_t end = 0;
+  json.object([&] {
+    for (const Parameter &parameter : table.parameters) {
+      if (!parameter.hasData)
+        continue;
+      uint64_t begin = end;
+      end += parameter.bytes.size();
+      json.attributeObject(parameter.name, [&] {
+        json.attribute("dtype",
+                       parameter.dtype == ParameterType::F64 ? "F64" : "F32");
+        json.attributeArray("shape", [&] {
+          for (int64_t dim : parameter.shape)
+            json.value(dim);
+        });
+        json.attributeArray("data_offsets", [&] {
+          json.value(int64_t(begin));
+          json.value(int64_t(end));
+        });
+      });
+    }
+  });
+  // The elements start aligned; spaces are the padding that the format names.
+  header.resize(alignTo(header.size(), 8), ' ');
+  support::endian::write<uint64_t>(os, header.size(), endianness::little);
+  os << header;
+  for (const Parameter &parameter : table.parameters)
+    if (parameter.hasData)
+      os.write(parameter.bytes.data(), parameter.bytes.size());
+}
+
+Error writeSafetensors(StringRef path, const ParameterTable &table) {
+  return writeToOutput(path, [&](raw_ostream &os) {
+    writeSafetensors(os, table);
+    return Error::success();
+  });
+}
+
+} // namespace dtc

@@ -1,0 +1,326 @@
+//===- ShapeRules.cpp - ONNX's rules for shapes and ranges ----------------===//
+//
+// Each function is the rule of one operator, all supported opsets included.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ShapeRules.h"
+#include "Problem.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <algorithm>
+
+using namespace llvm;
+
+namespace dtc::frontend {
+
+Error requireFoldable(ArrayRef<int64_t> shape) {
+  constexpr int64_t limit = int64_t(1) << 28;
+  int64_t count = 1;
+  for (int64_t dim : shape) {
+    if (dim < 0)
+      return problem("shape " + toString(shape) + " has a negative dimension");
+    if (dim > limit || (count *= std::max<int64_t>(dim, 1)) > limit)
+      return problem("constant of shape " + toString(shape) +
+                         " is too large, at most 2^28 elements are computed "
+                         "at import",
+                     "make it an input of the model");
+  }
+  return Error::success();
+}
+
+Expected<int64_t> normalizeAxis(int64_t axis, int64_t rank) {
+  if (axis < -rank || axis >= rank)
+    return problem("axis " + Twine(axis) + " does not exist in a tensor of " +
+                   "rank " + Twine(rank));
+  return axis < 0 ? axis + rank : axis;
+}
+
+Expected<Shape> normalizeAxes(ArrayRef<int64_t> axes, int64_t rank) {
+  Shape result;
+  for (int64_t axis : axes) {
+    Expected<int64_t> normal = normalizeAxis(axis, rank);
+    if (!normal)
+      return normal.takeError();
+    result.push_back(*normal);
+  }
+  llvm::sort(result);
+  if (std::adjacent_find(result.begin(), result.end()) != result.end())
+    return problem("an axis is given twice");
+  return result;
+}
+
+Expected<Shape> broadcastShapes(ArrayRef<int64_t> a, ArrayRef<int64_t> b) {
+  if (a.size() < b.size())
+    std::swap(a, b);
+  Shape result(a);
+  size_t lead = a.size() - b.size();
+  for (size_t d = 0; d < b.size(); ++d) {
+    int64_t &dim = result[lead + d];
+    if (dim == 1)
+      dim = b[d];
+    else if (b[d] != 1 && b[d] != dim)
+      return problem("shapes " + toString(a) + " and " + toString(b) +
+                     " do not broadcast");
+  }
+  return result;
+}
+
+Expected<Shape> broadcastOperands(const Call &call) {
+  Shape result;
+  for (const Operand &operand : call.operands) {
+    Expected<Shape> next = broadcastShapes(result, operand.shape);
+    if (!next)
+      return next.takeError();
+    result = *next;
+  }
+  return result;
+}
+
+Expected<Shape> reshapeShape(const Call &call) {
+  auto target = call.constant(1, "shape");
+  if (!target)
+    return target.takeError();
+  bool zeroIsZero = call.getInt("allowzero", 0);
+  Shape result;
+  int64_t known = 1, count = numElements(call.shape(0));
+  int64_t inferred = -1;
+  for (auto [d, dim] : enumerate((*target)->toInts())) {
+    if (dim == 0 && !zeroIsZero) {
+      if (int64_t(d) >= call.rank(0))
+        return problem("shape " + toString((*target)->toInts()) +
+                       " copies a dimension that the operand " +
+                       toString(call.shape(0)) + " does not have");
+      dim = call.shape(0)[d];
+    }
+    if (dim == -1 && inferred < 0)
+      inferred = d;
+    else if (dim < 0)
+      return problem("shape " + toString((*target)->toInts()) +
+                     " is not valid");
+    else
+      known *= dim;
+    result.push_back(dim);
+  }
+  if (inferred >= 0) {
+    if (known == 0 || count % known)
+      return problem(toString(call.shape(0)) + " does not reshape to " +
+                         toString(result),
+                     "was the model exported for another batch size?");
+    result[inferred] = count / known;
+  } else if (known != count) {
+    return problem(toString(call.shape(0)) + " does not reshape to " +
+                       toString(result),
+                   "was the model exported for another batch size?");
+  }
+  return result;
+}
+
+Expected<Shape> flattenShape(const Call &call) {
+  int64_t rank = call.rank(0), axis = call.getInt("axis", 1);
+  if (axis < -rank || axis > rank)
+    return problem("axis " + Twine(axis) + " does not exist in a tensor of " +
+                   "rank " + Twine(rank));
+  if (axis < 0)
+    axis += rank;
+  return Shape{numElements(call.shape(0).take_front(axis)),
+               numElements(call.shape(0).drop_front(axis))};
+}
+
+Expected<Shape> squeezeShape(const Call &call) {
+  auto given = call.getIntsOrOperand("axes", 1);
+  if (!given)
+    return given.takeError();
+  Shape axes;
+  if (*given) {
+    auto normal = normalizeAxes(**given, call.rank(0));
+    if (!normal)
+      return normal.takeError();
+    axes = *normal;
+  } else {
+    for (auto [d, dim] : enumerate(call.shape(0)))
+      if (dim == 1)
+        axes.push_back(d);
+  }
+  Shape result;
+  for (auto [d, dim] : enumerate(call.shape(0))) {
+    if (!is_contained(axes, int64_t(d)))
+      result.push_back(dim);
+    else if (dim != 1)
+      return problem("dimension " + Twine(d) + " of " +
+                     toString(call.shape(0)) + " has not size 1");
+  }
+  return result;
+}
+
+Expected<Shape> unsqueezeShape(const Call &call) {
+  auto given = call.getIntsOrOperand("axes", 1);
+  if (!given)
+    return given.takeError();
+  if (!*given)
+    return problem("operand 'axes' is missing");
+  auto axes = normalizeAxes(**given, call.rank(0) + (*given)->size());
+  if (!axes)
+    return axes.takeError();
+  Shape result(call.shape(0));
+  for (int64_t axis : *axes)
+    result.insert(result.begin() + axis, 1);
+  return result;
+}
+
+Expected<Shape> expandShape(const Call &call) {
+  auto target = call.constant(1, "shape");
+  if (!target)
+    return target.takeError();
+  return broadcastShapes(call.shape(0), (*target)->toInts());
+}
+
+Expected<Shape> transposePermutation(const Call &call) {
+  Shape permutation;
+  if (auto given = call.getInts("perm")) {
+    permutation.assign(given->begin(), given->end());
+  } else {
+    for (int64_t d = call.rank(0); d-- > 0;)
+      permutation.push_back(d);
+  }
+  Shape sorted = permutation;
+  llvm::sort(sorted);
+  for (auto [d, axis] : enumerate(sorted))
+    if (axis != int64_t(d) || int64_t(sorted.size()) != call.rank(0))
+      return problem("perm " + toString(permutation) +
+                     " is no permutation of the dimensions of " +
+                     toString(call.shape(0)));
+  if (int64_t(permutation.size()) != call.rank(0))
+    return problem("perm is empty, the operand is " + toString(call.shape(0)));
+  return permutation;
+}
+
+Expected<SmallVector<DimRange>> sliceRanges(const Call &call) {
+  auto starts = call.constant(1, "starts");
+  if (!starts)
+    return starts.takeError();
+  auto ends = call.constant(2, "ends");
+  if (!ends)
+    return ends.takeError();
+  int64_t count = (*starts)->size();
+  std::vector<int64_t> axes(count), steps(count, 1);
+  for (int64_t i = 0; i < count; ++i)
+    axes[i] = i;
+  if (call.hasOperand(3)) {
+    auto given = call.constant(3, "axes");
+    if (!given)
+      return given.takeError();
+    axes = (*given)->toInts();
+  }
+  if (call.hasOperand(4)) {
+    auto given = call.constant(4, "steps");
+    if (!given)
+      return given.takeError();
+    steps = (*given)->toInts();
+  }
+  if ((*ends)->size() != count || int64_t(axes.size()) != count ||
+      int64_t(steps.size()) != count)
+    return problem("starts, ends, axes and steps differ in length");
+  SmallVector<DimRange> ranges;
+  for (int64_t i = 0; i < count; ++i) {
+    auto axis = normalizeAxis(axes[i], call.rank(0));
+    if (!axis)
+      return axis.takeError();
+    int64_t dim = call.shape(0)[*axis], step = steps[i];
+    if (step == 0)
+      return problem("a step is 0");
+    auto clamp = [&](int64_t bound) {
+      if (bound < 0)
+        bound += dim;
+      return step > 0 ? std::clamp<int64_t>(bound, 0, dim)
+                      : std::clamp<int64_t>(bound, -1, dim - 1);
+    };
+    int64_t start = clamp((*starts)->getInt(i));
+    int64_t end = clamp((*ends)->getInt(i));
+    // A first element before the front is the front itself.
+    if (step < 0)
+      start = std::max<int64_t>(start, 0);
+    int64_t size = step > 0 ? (end - start + step - 1) / step
+                            : (start - end - step - 1) / -step;
+    ranges.push_back({*axis, start, step, std::max<int64_t>(size, 0)});
+  }
+  return ranges;
+}
+
+Expected<Shape> concatShape(const Call &call, int64_t axis) {
+  Shape shape(call.shape(0));
+  for (size_t k = 1; k < call.operands.size(); ++k) {
+    Shape other(call.shape(k));
+    bool agree = other.size() == shape.size();
+    if (agree) {
+      shape[axis] += other[axis];
+      other[axis] = shape[axis];
+      agree = other == shape;
+    }
+    if (!agree)
+      return problem("joins " + toString(call.shape(0)) + " and " +
+                     toString(call.shape(k)) + " along axis " + Twine(axis));
+  }
+  return shape;
+}
+
+Expected<Shape> splitSizes(const Call &call, int64_t dim) {
+  auto given = call.getIntsOrOperand("split", 1);
+  if (!given)
+    return given.takeError();
+  int64_t parts = call.node.output_size();
+  Shape sizes;
+  if (*given) {
+    sizes.assign((*given)->begin(), (*given)->end());
+  } else {
+    int64_t chunk = (dim + parts - 1) / parts;
+    for (int64_t i = 0; i < parts; ++i)
+      sizes.push_back(std::clamp<int64_t>(dim - i * chunk, 0, chunk));
+  }
+  int64_t sum = 0;
+  for (int64_t size : sizes)
+    sum += size;
+  if (int64_t(sizes.size()) != parts || sum != dim)
+    return problem("sizes " + toString(sizes) + " do not split " + Twine(dim) +
+                   " into " + Twine(parts) + " parts");
+  return sizes;
+}
+
+Expected<Shape> tileRepeats(const Call &call) {
+  auto repeats = call.constant(1, "repeats");
+  if (!repeats)
+    return repeats.takeError();
+  if ((*repeats)->size() != call.rank(0))
+    return problem("repeats has " + Twine((*repeats)->size()) +
+                   " elements, expected " + Twine(call.rank(0)));
+  std::vector<int64_t> values = (*repeats)->toInts();
+  return Shape(values.begin(), values.end());
+}
+
+Expected<Reduction> reduction(const Call &call) {
+  auto given = call.getIntsOrOperand("axes", 1);
+  if (!given)
+    return given.takeError();
+  Reduction result;
+  bool all = !*given || (*given)->empty();
+  if (!all) {
+    auto axes = normalizeAxes(**given, call.rank(0));
+    if (!axes)
+      return axes.takeError();
+    result.axes = *axes;
+  } else if (!call.getInt("noop_with_empty_axes", 0)) {
+    for (int64_t d = 0; d < call.rank(0); ++d)
+      result.axes.push_back(d);
+  }
+  bool keep = call.getInt("keepdims", 1);
+  for (auto [d, dim] : enumerate(call.shape(0))) {
+    bool reduced = is_contained(result.axes, int64_t(d));
+    result.keptShape.push_back(reduced ? 1 : dim);
+    if (!reduced || keep)
+      result.shape.push_back(reduced ? 1 : dim);
+  }
+  return result;
+}
+
+} // namespace dtc::frontend

@@ -1,0 +1,60 @@
+//===- ShapeRules.h - ONNX's rules for shapes and ranges ---------*- C++
+//-*-===//
+//
+// How attributes and operands of shape operators are read, for the evaluator
+// and the importer alike.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTC_FRONTEND_SHAPERULES_H
+#define DTC_FRONTEND_SHAPERULES_H
+
+#include "Call.h"
+
+namespace dtc::frontend {
+
+/// Errors when a constant of this shape is too large to compute at import.
+llvm::Error requireFoldable(llvm::ArrayRef<int64_t> shape);
+
+llvm::Expected<int64_t> normalizeAxis(int64_t axis, int64_t rank);
+/// Ascending, without repetition.
+llvm::Expected<Shape> normalizeAxes(llvm::ArrayRef<int64_t> axes, int64_t rank);
+
+llvm::Expected<Shape> broadcastShapes(llvm::ArrayRef<int64_t> a,
+                                      llvm::ArrayRef<int64_t> b);
+/// The common shape of all operands.
+llvm::Expected<Shape> broadcastOperands(const Call &call);
+
+/// Result shapes of the operators that keep elements and their order.
+llvm::Expected<Shape> reshapeShape(const Call &call);
+llvm::Expected<Shape> flattenShape(const Call &call);
+llvm::Expected<Shape> squeezeShape(const Call &call);
+llvm::Expected<Shape> unsqueezeShape(const Call &call);
+
+llvm::Expected<Shape> expandShape(const Call &call);
+llvm::Expected<Shape> transposePermutation(const Call &call);
+
+/// `size` elements of a dimension from `start` on, `step` apart.
+struct DimRange {
+  int64_t axis, start, step, size;
+};
+llvm::Expected<llvm::SmallVector<DimRange>> sliceRanges(const Call &call);
+
+llvm::Expected<Shape> concatShape(const Call &call, int64_t axis);
+
+/// Sizes of the parts, one per output of the node.
+llvm::Expected<Shape> splitSizes(const Call &call, int64_t dim);
+
+/// How often Tile repeats each dimension.
+llvm::Expected<Shape> tileRepeats(const Call &call);
+
+struct Reduction {
+  Shape axes;
+  /// With reduced dimensions of size 1, and as the node wants it.
+  Shape keptShape, shape;
+};
+llvm::Expected<Reduction> reduction(const Call &call);
+
+} // namespace dtc::frontend
+
+#endif // DTC_FRONTEND_SHAPERULES_H

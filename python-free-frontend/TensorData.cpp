@@ -1,0 +1,212 @@
+//===- TensorData.cpp - the bytes of an ONNX tensor -----------------------===//
+//
+// Finds the elements of a tensor and checks that there are as many as its
+// shape says.
+//
+//===----------------------------------------------------------------------===//
+
+#include "TensorData.h"
+#include "Problem.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+
+#include <cstring>
+
+using namespace llvm;
+
+namespace dtc::frontend {
+
+std::optional<DType> toDType(int onnxType) {
+  switch (onnxType) {
+  case onnx::TensorProto::FLOAT:
+    return DType::F32;
+  case onnx::TensorProto::DOUBLE:
+    return DType::F64;
+  case onnx::TensorProto::INT32:
+    return DType::I32;
+  case onnx::TensorProto::INT64:
+    return DType::I64;
+  case onnx::TensorProto::BOOL:
+    return DType::Bool;
+  default:
+    return std::nullopt;
+  }
+}
+
+std::string onnxTypeName(int onnxType) {
+  if (!onnx::TensorProto::DataType_IsValid(onnxType))
+    return "number " + itostr(onnxType);
+  return onnx::TensorProto::DataType_Name(
+      onnx::TensorProto::DataType(onnxType));
+}
+
+TensorReader::TensorReader(StringRef modelPath)
+    : folder(sys::path::parent_path(modelPath)) {}
+
+template <typename T, typename Field>
+void TensorReader::copyTyped(const Field &field, TensorData &data) {
+  auto owned = std::make_shared<std::vector<char>>(field.size() * sizeof(T));
+  for (int i = 0; i < field.size(); ++i) {
+    T value = field.Get(i);
+    std::memcpy(owned->data() + i * sizeof(T), &value, sizeof(T));
+  }
+  data.bytes = *owned;
+  alive.push_back(std::move(owned));
+}
+
+Expected<ArrayRef<char>> TensorReader::mapFile(StringRef location) {
+  auto [it, isNew] = files.try_emplace(location);
+  if (!isNew)
+    return it->second;
+  SmallString<128> path(folder);
+  sys::path::append(path, location);
+  auto buffer = MemoryBuffer::getFile(path, /*IsText=*/false,
+                                      /*RequiresNullTerminator=*/false);
+  if (!buffer) {
+    files.erase(it);
+    return problem("external data file '" + path +
+                       "' cannot be read: " + buffer.getError().message(),
+                   "put it beside the model");
+  }
+  std::shared_ptr<const MemoryBuffer> owned = std::move(*buffer);
+  it->second = ArrayRef<char>(owned->getBufferStart(), owned->getBufferSize());
+  alive.push_back(std::move(owned));
+  return it->second;
+}
+
+Error TensorReader::readExternal(const onnx::TensorProto &tensor,
+                                 TensorData &data) {
+  StringRef location;
+  uint64_t offset = 0;
+  std::optional<uint64_t> length;
+  for (const auto &entry : tensor.external_data()) {
+    StringRef key = entry.key(), value = entry.value();
+    if (key == "location") {
+      location = value;
+      continue;
+    }
+    if (key != "offset" && key != "length")
+      continue; // checksum and the like
+    uint64_t number;
+    if (value.getAsInteger(10, number))
+      return problem("external data of '" + tensor.name() + "' has " + key +
+                     " '" + value + "', expected a number");
+    if (key == "offset")
+      offset = number;
+    else
+      length = number;
+  }
+  if (location.empty())
+    return problem("external data of '" + tensor.name() +
+                   "' names no file (no 'location')");
+  if (sys::path::is_absolute(location) ||
+      is_contained(split(location, '/'), StringRef("..")))
+    return problem("external data of '" + tensor.name() + "' lies in '" +
+                       location + "', outside the folder of the model",
+                   "ONNX allows relative paths below it only");
+  Expected<ArrayRef<char>> file = mapFile(location);
+  if (!file)
+    return file.takeError();
+  if (offset > file->size() || length.value_or(0) > file->size() - offset)
+    return problem("external data of '" + tensor.name() + "' is " +
+                       (length ? Twine(*length) : Twine("all")) +
+                       " bytes from " + Twine(offset) + " on of '" + location +
+                       "', which has " + Twine(file->size()) + " bytes",
+                   "the file is truncated or belongs to another model");
+  data.bytes = file->slice(offset, length.value_or(file->size() - offset));
+  // Without a length the tensor takes what it needs.
+  uint64_t needed = numElements(data.shape) * byteSize(data.dtype);
+  if (!length && data.bytes.size() > needed)
+    data.bytes = data.bytes.take_front(needed);
+  SmallString<128> path(folder);
+  sys::path::append(path, location);
+  data.file = path.str();
+  data.offset = offset;
+  return Error::success();
+}
+
+Expected<TensorData> TensorReader::read(const onnx::TensorProto &tensor) {
+  TensorData data;
+  std::optional<DType> dtype = toDType(tensor.data_type());
+  if (!dtype)
+    return problem("tensor '" + tensor.name() + "' has element type " +
+                       onnxTypeName(tensor.data_type()),
+                   "supported are FLOAT, DOUBLE, INT32, INT64 and BOOL; "
+                   "convert the model");
+  data.dtype = *dtype;
+  // Bounds the count so that no product below overflows.
+  constexpr int64_t limit = int64_t(1) << 48;
+  int64_t count = 1;
+  for (int64_t dim : tensor.dims()) {
+    if (dim < 0 || dim > limit || (dim && count > limit / dim))
+      return problem("tensor '" + tensor.name() + "' has an impossible shape");
+    count *= dim;
+    data.shape.push_back(dim);
+  }
+
+  if (tensor.data_location() == onnx::TensorProto::EXTERNAL) {
+    if (Error error = readExternal(tensor, data))
+      return std::move(error);
+  } else if (tensor.has_raw_data()) {
+    data.bytes =
+        ArrayRef<char>(tensor.raw_data().data(), tensor.raw_data().size());
+  } else if (data.dtype == DType::F32 && tensor.float_data_size()) {
+    copyTyped<float>(tensor.float_data(), data);
+  } else if (data.dtype == DType::F64 && tensor.double_data_size()) {
+    copyTyped<double>(tensor.double_data(), data);
+  } else if (data.dtype == DType::I64 && tensor.int64_data_size()) {
+    copyTyped<int64_t>(tensor.int64_data(), data);
+  } else if (data.dtype == DType::I32 && tensor.int32_data_size()) {
+    copyTyped<int32_t>(tensor.int32_data(), data);
+  } else if (data.dtype == DType::Bool && tensor.int32_data_size()) {
+    copyTyped<uint8_t>(tensor.int32_data(), data);
+  } else {
+    data.hasData = count == 0;
+    return data;
+  }
+
+  uint64_t expected = count * byteSize(data.dtype);
+  if (data.bytes.size() != expected)
+    return problem("tensor '" + tensor.name() + "' of type " +
+                       toString(data.dtype) + " and shape " +
+                       toString(data.shape) + " has " +
+                       Twine(data.bytes.size()) + " bytes of data, expected " +
+                       Twine(expected),
+                   "the file is damaged; export it again");
+  return data;
+}
+
+template <typename T> static T load(const char *bytes, int64_t i) {
+  T value;
+  std::memcpy(&value, bytes + i * sizeof(T), sizeof(T));
+  return value;
+}
+
+HostTensor toHostTensor(const TensorData &data) {
+  HostTensor tensor(data.dtype, data.shape);
+  const char *bytes = data.bytes.data();
+  for (int64_t i = 0; i < tensor.size(); ++i) {
+    switch (data.dtype) {
+    case DType::F32:
+      tensor.setFloat(i, load<float>(bytes, i));
+      break;
+    case DType::F64:
+      tensor.setFloat(i, load<double>(bytes, i));
+      break;
+    case DType::I32:
+      tensor.setInt(i, load<int32_t>(bytes, i));
+      break;
+    case DType::I64:
+      tensor.setInt(i, load<int64_t>(bytes, i));
+      break;
+    case DType::Bool:
+      tensor.setInt(i, load<char>(bytes, i) != 0);
+      break;
+    }
+  }
+  return tensor;
+}
+
+} // namespace dtc::frontend

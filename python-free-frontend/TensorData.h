@@ -1,0 +1,67 @@
+//===- TensorData.h - the bytes of an ONNX tensor ----------------*- C++
+//-*-===//
+//
+// Where the elements of an initializer lie: in the protobuf, raw or typed, or
+// in an external file, which is memory-mapped.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTC_FRONTEND_TENSORDATA_H
+#define DTC_FRONTEND_TENSORDATA_H
+
+#include "HostTensor.h"
+
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/Error.h"
+
+#include <onnx/onnx_pb.h>
+
+#include <memory>
+#include <optional>
+
+namespace dtc::frontend {
+
+/// Little-endian elements in row-major order; null data when the model states
+/// type and shape only.
+struct TensorData {
+  DType dtype;
+  Shape shape;
+  llvm::ArrayRef<char> bytes;
+  bool hasData = true;
+  /// Set when the bytes are those of an external file.
+  std::string file;
+  uint64_t offset = 0;
+};
+
+/// Reads tensors of one model and keeps alive what they point into.
+class TensorReader {
+public:
+  /// External files lie relative to the folder of `modelPath`.
+  explicit TensorReader(llvm::StringRef modelPath);
+
+  llvm::Expected<TensorData> read(const onnx::TensorProto &tensor);
+
+  using Owners = std::vector<std::shared_ptr<const void>>;
+  const Owners &owners() const { return alive; }
+
+private:
+  llvm::Error readExternal(const onnx::TensorProto &tensor, TensorData &data);
+  llvm::Expected<llvm::ArrayRef<char>> mapFile(llvm::StringRef location);
+  template <typename T, typename Field>
+  void copyTyped(const Field &field, TensorData &data);
+
+  std::string folder;
+  llvm::StringMap<llvm::ArrayRef<char>> files;
+  Owners alive;
+};
+
+/// The element type, or nothing when the frontend does not support it.
+std::optional<DType> toDType(int onnxType);
+/// "FLOAT16" and the like.
+std::string onnxTypeName(int onnxType);
+
+HostTensor toHostTensor(const TensorData &data);
+
+} // namespace dtc::frontend
+
+#endif // DTC_FRONTEND_TENSORDATA_H

@@ -1,0 +1,38 @@
+//===- Models.h - the models that dtc-make-model writes ----------*- C++
+//-*-===//
+//
+// Each model is a function that returns the bytes of a file.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTC_TEST_MODELS_H
+#define DTC_TEST_MODELS_H
+
+#include "ModelBuilder.h"
+
+#include <map>
+
+namespace dtc::test {
+
+struct File {
+  std::string bytes;
+  /// Written beside the model under this name, unless it is empty.
+  std::string externalName = {}, externalBytes = {};
+
+  File(std::string bytes) : bytes(std::move(bytes)) {}
+  File(const ModelBuilder &builder)
+      : bytes(builder.model.SerializeAsString()) {}
+};
+
+using ModelTable = std::map<std::string, File (*)()>;
+
+/// Files that are no models, and models whose structure or data is broken.
+void addBrokenModels(ModelTable &table);
+/// Valid models that dtc refuses.
+void addUnsupportedModels(ModelTable &table);
+/// Models that dtc imports.
+void addSoundModels(ModelTable &table);
+
+} // namespace dtc::test
+
+#endif // DTC_TEST_MODELS_H

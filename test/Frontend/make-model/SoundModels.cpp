@@ -1,0 +1,262 @@
+//===- SoundModels.cpp - models that dtc imports --------------------------===//
+//
+// One model per thing that the importer does.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Models.h"
+
+#include <limits>
+
+namespace dtc::test {
+
+namespace {
+ModelBuilder start(const Dims &dims, int64_t opset = 17) {
+  ModelBuilder m(opset);
+  m.input("x", dims);
+  m.output("y");
+  return m;
+}
+
+File external() {
+  ModelBuilder m = start({"batch", 4});
+  m.makeExternal(m.weight("w", {4, 2}), "weights.bin", 16, 32);
+  m.node("MatMul", "product", {"x", "w"}, {"y"});
+  File file = m;
+  file.externalName = "weights.bin";
+  for (int i = 0; i < 48; ++i)
+    file.externalBytes.push_back("0123"[i % 4]);
+  return file;
+}
+
+/// A token embedding whose transpose is the output layer, as PyTorch exports
+/// it; and two equal matrices of ones, which are not tied.
+File tied() {
+  ModelBuilder m = start({"batch", 8});
+  m.graph().clear_input();
+  m.input("x", {"batch", 8}, onnx::TensorProto::INT64);
+  std::vector<float> table(64 * 32), transposed(64 * 32);
+  for (int i = 0; i < 64; ++i)
+    for (int j = 0; j < 32; ++j)
+      table[i * 32 + j] = transposed[j * 64 + i] = float(i * 32 + j);
+  m.weight("onnx::MatMul_9", {32, 64}, transposed);
+  m.weight("embedding.weight", {64, 32}, table);
+  m.weight("scale", {64, 64}, std::vector<float>(64 * 64, 1));
+  m.weight("shift", {64, 64}, std::vector<float>(64 * 64, 1));
+  m.node("Gather", "embedding", {"embedding.weight", "x"}, {"e"});
+  m.node("MatMul", "head", {"e", "onnx::MatMul_9"}, {"h"});
+  m.node("MatMul", "scaled", {"h", "scale"}, {"s"});
+  m.node("MatMul", "shifted", {"s", "shift"}, {"y"});
+  return m;
+}
+
+/// One initializer of zeros under three names, as PyTorch exports it.
+File shared() {
+  ModelBuilder m = start({"batch", 4});
+  m.weight("a.bias", {4}, {0, 0, 0, 0});
+  m.weight("w", {4}, {1, 2, 3, 4});
+  m.node("Identity", "", {"a.bias"}, {"b.bias"});
+  m.node("Identity", "", {"w"}, {"v"});
+  m.node("Add", "first", {"x", "a.bias"}, {"h"});
+  m.node("Add", "second", {"h", "b.bias"}, {"k"});
+  m.node("Mul", "third", {"k", "w"}, {"l"});
+  m.node("Mul", "fourth", {"l", "v"}, {"y"});
+  return m;
+}
+
+/// What is not trained: a scalar, a mask, a bound, a constant node, and a
+/// weight that reaches the output as a shape only.
+File notTrained() {
+  ModelBuilder m = start({"batch", 4});
+  float inf = std::numeric_limits<float>::infinity();
+  m.weight("scale", {}, {0.5});
+  m.weight("mask", {1, 4}, {0, -inf, 0, -inf});
+  m.weight("bound", {}, {6});
+  m.weight("shapeOnly", {4, 1});
+  m.weight("one.bias", {1}, {2});
+  onnx::NodeProto &constant = m.node("Constant", "constant", {}, {"c"});
+  onnx::AttributeProto *value = constant.add_attribute();
+  value->set_name("value");
+  value->set_type(onnx::AttributeProto::TENSOR);
+  value->mutable_t()->set_data_type(onnx::TensorProto::FLOAT);
+  value->mutable_t()->add_dims(4);
+  for (int i = 0; i < 4; ++i)
+    value->mutable_t()->add_float_data(i);
+  m.node("Mul", "scaled", {"x", "scale"}, {"a"});
+  m.node("Add", "masked", {"a", "mask"}, {"b"});
+  m.node("Clip", "clipped", {"b", "", "bound"}, {"d"});
+  m.node("Add", "shifted", {"d", "c"}, {"e"});
+  m.node("Shape", "shape", {"shapeOnly"}, {"f"});
+  m.ints("row", {1, 4});
+  m.node("Mul", "target", {"f", "row"}, {"g"});
+  m.node("Gather", "reversed", {"g", "order"}, {"k"});
+  m.ints("order", {1, 0});
+  m.ints("any", {-1, 4});
+  m.node("Min", "least", {"k", "any"}, {"l"});
+  m.node("Reshape", "reshaped", {"e", "l"}, {"n"});
+  m.node("Add", "biased", {"n", "one.bias"}, {"y"});
+  return m;
+}
+
+/// Weights without data, once as initializer and once as input.
+File noData() {
+  ModelBuilder m = start({"batch", 4});
+  m.weight("w", {4, 2}).clear_raw_data();
+  m.input("fc.bias", {2});
+  m.node("MatMul", "product", {"x", "w"}, {"h"});
+  m.node("Add", "sum", {"h", "fc.bias"}, {"y"});
+  return m;
+}
+
+/// Initializers that are inputs too, as in IR version 3; an input that no
+/// output needs; nodes without names; a dead unsupported node.
+File oldStyle() {
+  ModelBuilder m = start({"batch", 4}, 11);
+  m.model.set_ir_version(3);
+  m.input("w", {4, 2});
+  m.input("unused", {"batch"});
+  m.weight("w", {4, 2});
+  m.node("MatMul", "", {"x", "w"}, {"h"});
+  m.node("Frobnicate", "dead", {"h"}, {"z"});
+  m.node("Relu", "", {"h"}, {"y"});
+  return m;
+}
+
+/// The shape arithmetic of torch's view(x.size(0), -1, 2), and a mask that is
+/// repeated for every row of the batch.
+File folded() {
+  ModelBuilder m = start({"batch", 6});
+  m.node("Shape", "shape", {"x"}, {"s"});
+  m.ints("zero", {0});
+  m.ints("one", {1});
+  m.ints("minusOne", {-1});
+  m.ints("two", {2});
+  m.node("Gather", "size", {"s", "zero"}, {"n"});
+  m.node("Concat", "target", {"n", "minusOne", "two"}, {"t"});
+  m.set(*m.graph().mutable_node()->rbegin(), "axis", 0);
+  m.node("Reshape", "view", {"x", "t"}, {"v"});
+  m.ints("limit", {3});
+  m.node("Shape", "viewShape", {"v"}, {"vs"});
+  m.node("ConstantOfShape", "zeros", {"vs"}, {"z"});
+  m.weight("row", {3, 1}, {0, 1e9, 0});
+  m.node("Add", "repeated", {"z", "row"}, {"mask"});
+  m.node("Add", "masked", {"v", "mask"}, {"y"});
+  return m;
+}
+
+File matmuls() {
+  ModelBuilder m(17);
+  m.input("a", {"batch", 3, 4});
+  m.input("b", {"batch", 5, 4});
+  m.input("v", {4});
+  m.weight("w", {4, 2});
+  m.weight("u", {2, 4});
+  m.weight("bias", {2});
+  m.node("MatMul", "weight", {"a", "w"}, {"y0"});
+  m.node("Transpose", "flip", {"b"}, {"bt"});
+  m.set(*m.graph().mutable_node()->rbegin(), "perm", Ints{0, 2, 1});
+  m.node("MatMul", "batched", {"a", "bt"}, {"y1"});
+  m.node("MatMul", "vector", {"a", "v"}, {"y2"});
+  m.node("Flatten", "rows", {"b"}, {"f"});
+  m.node("MatMul", "left", {"u", "bt"}, {"y3"});
+  m.ints("four", {-1, 4});
+  m.node("Reshape", "matrix", {"a", "four"}, {"ma"});
+  onnx::NodeProto &gemm = m.node("Gemm", "gemm", {"ma", "u", "bias"}, {"y4"});
+  m.set(gemm, "transB", 1);
+  onnx::AttributeProto *alpha = gemm.add_attribute();
+  alpha->set_name("alpha");
+  alpha->set_type(onnx::AttributeProto::FLOAT);
+  alpha->set_f(0.5);
+  for (const char *name : {"y0", "y1", "y2", "y3", "y4"})
+    m.output(name);
+  return m;
+}
+
+File normalisations() {
+  ModelBuilder m(11);
+  m.model.mutable_opset_import(0)->set_version(17);
+  m.input("x", {"batch", 3, 4});
+  m.weight("scale", {3, 4});
+  m.node("Softmax", "softmax", {"x"}, {"y0"});
+  m.set(*m.graph().mutable_node()->rbegin(), "axis", 1);
+  m.node("LayerNormalization", "norm", {"x", "scale"}, {"y1"});
+  m.set(*m.graph().mutable_node()->rbegin(), "axis", -2);
+  m.node("ReduceMean", "mean", {"x"}, {"y2"});
+  m.set(*m.graph().mutable_node()->rbegin(), "axes", Ints{-1});
+  m.set(*m.graph().mutable_node()->rbegin(), "keepdims", 0);
+  m.node("ReduceMin", "least", {"x"}, {"y3"});
+  for (const char *name : {"y0", "y1", "y2", "y3"})
+    m.output(name);
+  return m;
+}
+
+/// Before opset 13 softmax takes all dimensions from its axis on as one.
+File oldSoftmax() {
+  ModelBuilder m = start({"batch", 3, 4}, 11);
+  m.node("Softmax", "softmax", {"x"}, {"y"});
+  return m;
+}
+
+File shapes() {
+  ModelBuilder m(17);
+  m.input("x", {"batch", 6});
+  m.weight("w", {3, 5, 2});
+  m.ints("starts", {1, -3});
+  m.ints("ends", {std::numeric_limits<int64_t>::max(), -1});
+  m.ints("axes", {0, 1});
+  m.node("Slice", "slice", {"w", "starts", "ends", "axes"}, {"y0"});
+  m.ints("index", {2, 0});
+  m.node("Gather", "gather", {"w", "index"}, {"y1"});
+  m.set(*m.graph().mutable_node()->rbegin(), "axis", 1);
+  m.node("Split", "split", {"x"}, {"a", "b"});
+  m.set(*m.graph().mutable_node()->rbegin(), "axis", 1);
+  m.node("Concat", "concat", {"b", "a"}, {"y2"});
+  m.set(*m.graph().mutable_node()->rbegin(), "axis", -1);
+  m.ints("pads", {0, 1, 0, 2});
+  m.node("Pad", "pad", {"x", "pads"}, {"y3"});
+  m.ints("repeats", {1, 2});
+  m.node("Tile", "tile", {"x", "repeats"}, {"y4"});
+  m.ints("last", {-1});
+  m.node("Unsqueeze", "unsqueeze", {"x", "last"}, {"y5"});
+  for (const char *name : {"y0", "y1", "y2", "y3", "y4", "y5"})
+    m.output(name);
+  return m;
+}
+
+File elementwise() {
+  ModelBuilder m(20);
+  m.input("x", {"batch", 4});
+  m.input("n", {"batch", 4}, onnx::TensorProto::INT64);
+  m.weight("three", {}, {3});
+  m.node("Pow", "cube", {"x", "three"}, {"y0"});
+  m.node("LeakyRelu", "leaky", {"x"}, {"y1"});
+  m.node("Gelu", "gelu", {"x"}, {"y2"});
+  m.node("Greater", "positive", {"x", "three"}, {"p"});
+  m.node("Where", "choice", {"p", "x", "three"}, {"y3"});
+  m.node("Cast", "cast", {"n"}, {"y4"});
+  m.set(*m.graph().mutable_node()->rbegin(), "to",
+        int64_t(onnx::TensorProto::FLOAT));
+  m.node("Dropout", "dropout", {"x"}, {"d"});
+  m.node("Sum", "sum", {"d", "x", "three"}, {"y5"});
+  for (const char *name : {"y0", "y1", "y2", "y3", "y4", "y5"})
+    m.output(name);
+  return m;
+}
+} // namespace
+
+void addSoundModels(ModelTable &table) {
+  table["external"] = external;
+  table["tied"] = tied;
+  table["shared"] = shared;
+  table["not-trained"] = notTrained;
+  table["no-data"] = noData;
+  table["old-style"] = oldStyle;
+  table["folded"] = folded;
+  table["matmuls"] = matmuls;
+  table["normalisations"] = normalisations;
+  table["old-softmax"] = oldSoftmax;
+  table["shapes"] = shapes;
+  table["elementwise"] = elementwise;
+}
+
+} // namespace dtc::test

@@ -1,0 +1,195 @@
+//===- UnsupportedModels.cpp - valid models that dtc refuses --------------===//
+//
+// Versions, operators, types and shapes outside of what dtc supports.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Models.h"
+
+namespace dtc::test {
+
+namespace {
+/// y = op(x...) for one node.
+ModelBuilder single(const std::string &op, const Names &inputs = {"x"},
+                    int64_t opset = 17) {
+  ModelBuilder m(opset);
+  m.input("x", {"batch", 4});
+  m.node(op, "node", inputs, {"y"});
+  m.output("y");
+  return m;
+}
+
+File oldOpset() { return single("Relu", {"x"}, 9); }
+File newOpset() { return single("Relu", {"x"}, 23); }
+File noOpset() {
+  ModelBuilder m = single("Relu");
+  m.model.mutable_opset_import(0)->set_domain("com.example");
+  return m;
+}
+File newIr() {
+  ModelBuilder m = single("Relu");
+  m.model.set_ir_version(13);
+  return m;
+}
+File sparse() {
+  ModelBuilder m = single("Relu");
+  m.graph().add_sparse_initializer();
+  return m;
+}
+
+/// One of everything, in one model.
+File several() {
+  ModelBuilder m;
+  m.input("x", {"batch", 4});
+  m.input("half", {"batch", 4}, onnx::TensorProto::FLOAT16);
+  m.input("target", {2}, onnx::TensorProto::INT64);
+  m.node("Frobnicate", "unknown", {"x"}, {"a"});
+  m.node("FusedMatMul", "fused", {"x", "x"}, {"b"}).set_domain("com.microsoft");
+  m.node("Gelu", "tooNew", {"x"}, {"c"});
+  m.node("NonZero", "", {"x"}, {"d"});
+  m.node("Reshape", "dynamicShape", {"x", "target"}, {"e"});
+  m.node("Relu", "afterwards", {"a"}, {"f"});
+  m.node("Relu", "onHalf", {"half"}, {"g"});
+  for (const char *name : {"b", "c", "e", "f", "g"})
+    m.output(name);
+  m.output("d", onnx::TensorProto::INT64);
+  return m;
+}
+
+File halfWeight() {
+  ModelBuilder m = single("Add", {"x", "w"});
+  m.weight("w", {4}).set_data_type(onnx::TensorProto::FLOAT16);
+  return m;
+}
+File dynamicDims() {
+  ModelBuilder m;
+  m.input("x", {"batch", "seq", ""});
+  m.node("Relu", "node", {"x"}, {"y"});
+  m.output("y");
+  return m;
+}
+File fixedBatch() {
+  ModelBuilder m;
+  m.input("x", {4, 4});
+  m.node("Relu", "node", {"x"}, {"y"});
+  m.output("y");
+  return m;
+}
+File noShape() {
+  ModelBuilder m = single("Relu");
+  m.graph()
+      .mutable_input(0)
+      ->mutable_type()
+      ->mutable_tensor_type()
+      ->clear_shape();
+  return m;
+}
+/// The number of rows is fixed in a Reshape.
+File bakedBatch() {
+  ModelBuilder m = single("Reshape", {"x", "shape"});
+  m.ints("shape", {2, 2, 4});
+  return m;
+}
+File matmulMismatch() {
+  ModelBuilder m = single("MatMul", {"x", "w"});
+  m.weight("w", {5, 3});
+  return m;
+}
+File broadcastMismatch() {
+  ModelBuilder m = single("Add", {"x", "w"});
+  m.weight("w", {3});
+  return m;
+}
+File mixedTypes() {
+  ModelBuilder m = single("Add", {"x", "w"});
+  m.ints("w", {1, 2, 3, 4});
+  return m;
+}
+File tooManyOperands() { return single("Relu", {"x", "x"}); }
+File missingOperand() { return single("Add", {"x", ""}); }
+File unknownAttribute() {
+  ModelBuilder m = single("Relu");
+  m.set(m.graph().mutable_node()->at(0), "leak", 1);
+  return m;
+}
+File badAxis() {
+  ModelBuilder m = single("Softmax");
+  m.set(m.graph().mutable_node()->at(0), "axis", 2);
+  return m;
+}
+File badIndex() {
+  ModelBuilder m = single("Gather", {"x", "index"});
+  m.set(m.graph().mutable_node()->at(0), "axis", 1);
+  m.ints("index", {1, 4});
+  return m;
+}
+File strided() {
+  ModelBuilder m = single("Slice", {"x", "starts", "ends", "axes", "steps"});
+  m.ints("starts", {0});
+  m.ints("ends", {4});
+  m.ints("axes", {1});
+  m.ints("steps", {2});
+  return m;
+}
+File reflectPad() {
+  ModelBuilder m = single("Pad", {"x", "pads"});
+  m.set(m.graph().mutable_node()->at(0), "mode", std::string("reflect"));
+  m.ints("pads", {0, 1, 0, 1});
+  return m;
+}
+File trainingDropout() {
+  ModelBuilder m = single("Dropout", {"x", "", "training"});
+  onnx::TensorProto &mode = m.ints("training", {1});
+  mode.clear_int64_data();
+  mode.clear_dims();
+  mode.set_data_type(onnx::TensorProto::BOOL);
+  mode.add_int32_data(1);
+  return m;
+}
+File divisionByZero() {
+  ModelBuilder m = single("Add", {"x", "q"});
+  m.graph().clear_node();
+  m.ints("one", {1});
+  m.ints("zero", {0});
+  m.node("Div", "quotient", {"one", "zero"}, {"n"});
+  m.node("Reshape", "node", {"x", "n"}, {"y"});
+  return m;
+}
+File hugeConstant() {
+  ModelBuilder m = single("Add", {"x", "c"});
+  m.graph().clear_node();
+  m.ints("shape", {1 << 20, 1 << 20});
+  m.node("ConstantOfShape", "zeros", {"shape"}, {"c"});
+  m.node("Add", "node", {"x", "c"}, {"y"});
+  return m;
+}
+} // namespace
+
+void addUnsupportedModels(ModelTable &table) {
+  table["old-opset"] = oldOpset;
+  table["new-opset"] = newOpset;
+  table["no-opset"] = noOpset;
+  table["new-ir"] = newIr;
+  table["sparse"] = sparse;
+  table["several"] = several;
+  table["half-weight"] = halfWeight;
+  table["dynamic-dims"] = dynamicDims;
+  table["fixed-batch"] = fixedBatch;
+  table["no-shape"] = noShape;
+  table["baked-batch"] = bakedBatch;
+  table["matmul-mismatch"] = matmulMismatch;
+  table["broadcast-mismatch"] = broadcastMismatch;
+  table["mixed-types"] = mixedTypes;
+  table["too-many-operands"] = tooManyOperands;
+  table["missing-operand"] = missingOperand;
+  table["unknown-attribute"] = unknownAttribute;
+  table["bad-axis"] = badAxis;
+  table["bad-index"] = badIndex;
+  table["strided"] = strided;
+  table["reflect-pad"] = reflectPad;
+  table["training-dropout"] = trainingDropout;
+  table["division-by-zero"] = divisionByZero;
+  table["huge-constant"] = hugeConstant;
+}
+
+} // namespace dtc::test
