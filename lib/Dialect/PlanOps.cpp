@@ -5,17 +5,23 @@
 //===----------------------------------------------------------------------===//
 
 #include "dtc/Dialect/Dialect.h"
-#include "mlir/Interfaces/FunctionInterfaces.h"
 
 using namespace mlir;
 using namespace dtc;
 
+/// Symbol lookup stops at the nearest table; kernels are found further out.
+static FunctionOpInterface lookupCallee(Operation *op, SymbolRefAttr callee) {
+  for (Operation *scope = op; (scope = scope->getParentOp());)
+    if (scope->hasTrait<OpTrait::SymbolTable>())
+      if (Operation *found = SymbolTable::lookupSymbolIn(scope, callee))
+        return dyn_cast<FunctionOpInterface>(found);
+  return {};
+}
+
 /// The operand whose argument of the called function says that it becomes this
 /// result.
-static std::optional<Alias> getAliasOfCall(Operation *op, SymbolRefAttr callee,
+static std::optional<Alias> getAliasOfCall(FunctionOpInterface function,
                                            unsigned result) {
-  auto function =
-      SymbolTable::lookupNearestSymbolFrom<FunctionOpInterface>(op, callee);
   if (!function)
     return std::nullopt;
   for (unsigned i = 0; i < function.getNumArguments(); ++i)
@@ -26,16 +32,17 @@ static std::optional<Alias> getAliasOfCall(Operation *op, SymbolRefAttr callee,
 }
 
 static LogicalResult verifyCall(Operation *op, SymbolRefAttr callee,
-                                SymbolTableCollection &symbols,
-                                bool withLayouts) {
-  auto function =
-      symbols.lookupNearestSymbolFrom<FunctionOpInterface>(op, callee);
+                                llvm::function_ref<Type(Type)> expected) {
+  FunctionOpInterface function = lookupCallee(op, callee);
   if (!function)
     return op->emitOpError("calls ") << callee << ", which is not a function";
-  auto agree = [&](TypeRange a, TypeRange b) {
-    return withLayouts ? a == b : llvm::equal(a, b, [](Type x, Type y) {
-      return getLocalType(x) == y;
-    });
+  // A lowered function takes buffers.
+  if (!llvm::all_of(function.getArgumentTypes(),
+                    llvm::IsaPred<RankedTensorType>))
+    return success();
+  auto agree = [&](TypeRange types, ArrayRef<Type> declared) {
+    return llvm::equal(types, declared,
+                       [&](Type a, Type b) { return expected(a) == b; });
   };
   if (!agree(op->getOperandTypes(), function.getArgumentTypes()) ||
       !agree(op->getResultTypes(), function.getResultTypes()))
@@ -45,20 +52,29 @@ static LogicalResult verifyCall(Operation *op, SymbolRefAttr callee,
   return success();
 }
 
-LogicalResult RunOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  return verifyCall(*this, getCalleeAttr(), symbols, /*withLayouts=*/true);
+FunctionOpInterface RunOp::getFunction() {
+  return lookupCallee(*this, getCalleeAttr());
+}
+
+LogicalResult RunOp::verifySymbolUses(SymbolTableCollection &) {
+  return verifyCall(*this, getCalleeAttr(), [](Type type) { return type; });
 }
 
 std::optional<Alias> RunOp::getAlias(unsigned result) {
-  return getAliasOfCall(*this, getCalleeAttr(), result);
+  return getAliasOfCall(getFunction(), result);
 }
 
-LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  return verifyCall(*this, getKernelAttr(), symbols, /*withLayouts=*/false);
+FunctionOpInterface LaunchOp::getFunction() {
+  return lookupCallee(*this, getKernelAttr());
+}
+
+LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &) {
+  return verifyCall(*this, getKernelAttr(),
+                    [](Type type) { return getLocalType(type); });
 }
 
 std::optional<Alias> LaunchOp::getAlias(unsigned result) {
-  return getAliasOfCall(*this, getKernelAttr(), result);
+  return getAliasOfCall(getFunction(), result);
 }
 
 LogicalResult MicrobatchOp::verify() {

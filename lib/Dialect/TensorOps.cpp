@@ -291,18 +291,18 @@ MatMulOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
                            ValueRange operands, DictionaryAttr attributes,
                            OpaqueProperties properties, RegionRange regions,
                            SmallVectorImpl<Type> &types) {
-  MatMulOpAdaptor adaptor(operands, attributes,
-                          *properties.as<MatMulOp::Properties *>(), regions);
-  auto a = cast<RankedTensorType>(adaptor.getLhs().getType());
-  auto b = cast<RankedTensorType>(adaptor.getRhs().getType());
+  // A builder that sets no flag passes no properties.
+  auto *flags = properties.as<MatMulOp::Properties *>();
+  bool transposeA = flags && flags->transpose_lhs;
+  bool transposeB = flags && flags->transpose_rhs;
+  auto a = cast<RankedTensorType>(operands[0].getType());
+  auto b = cast<RankedTensorType>(operands[1].getType());
   int64_t rank = a.getRank();
   if (rank < 2 || rank != b.getRank() ||
       a.getShape().drop_back(2) != b.getShape().drop_back(2))
     return emitOptionalError(location, "matmul of ", a, " and ", b,
                              ", expected the same rank of at least 2 and the "
                              "same leading dimensions");
-  bool transposeA = adaptor.getTransposeLhs();
-  bool transposeB = adaptor.getTransposeRhs();
   int64_t k = a.getDimSize(rank - (transposeA ? 2 : 1));
   if (k != b.getDimSize(rank - (transposeB ? 1 : 2)))
     return emitOptionalError(location, "matmul of ", a, " and ", b,

@@ -16,6 +16,7 @@
 #include "mlir/IR/OpDefinition.h"
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/IR/TypeUtilities.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
@@ -39,7 +40,7 @@ constexpr llvm::StringLiteral input = "dtc.input";
 /// Argument of a step: exclusive upper bound of an integer input's values.
 constexpr llvm::StringLiteral bound = "dtc.bound";
 /// Argument of a step: a value outside the bound that labels may have.
-constexpr llvm::StringLiteral ignore = "dtc.ignore";
+constexpr llvm::StringLiteral ignore = "dtc.ignore_index";
 /// Argument of a step: what an input is for: input, label, lr or step.
 constexpr llvm::StringLiteral kind = "dtc.kind";
 /// Argument or result of a step: the parameter it is.

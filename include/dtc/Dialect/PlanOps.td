@@ -21,6 +21,10 @@ def DTC_RunOp : DTC_Op<"run", [
   let assemblyFormat = [{
     $callee `(` $inputs `)` (`microbatch` $microbatch^)? attr-dict `:` functional-type($inputs, $outputs)
   }];
+  let extraClassDeclaration = [{
+    /// The called function; null if there is none.
+    ::mlir::FunctionOpInterface getFunction();
+  }];
 }
 
 def DTC_LaunchOp : DTC_Op<"launch", [
@@ -37,6 +41,10 @@ def DTC_LaunchOp : DTC_Op<"launch", [
   let results = (outs Variadic<DTC_Tensor>:$outputs);
   let assemblyFormat = [{
     $kernel `(` $inputs `)` attr-dict `:` functional-type($inputs, $outputs)
+  }];
+  let extraClassDeclaration = [{
+    /// The called function; null if there is none.
+    ::mlir::FunctionOpInterface getFunction();
   }];
 }
 

@@ -33,13 +33,15 @@ ranks_of() {
   echo $((${mesh%x*} * ${mesh#*x}))
 }
 
-# compile MODEL PLAN DTYPE OPTIMIZER PROGRAM [OPTION...]
+# compile MODEL PLAN DTYPE OPTIMIZER PROGRAM [OPTION...]; DTC may be another
+# compiler command.
 compile() {
   local model=$1 plan=$2 dtype=$3 optimizer=$4 program=$5
   shift 5
   local mesh schedule microbatches
   IFS=: read -r mesh schedule microbatches <<<"$plan"
-  run "$program.compile.log" dtc "$inputs/$model.onnx" \
+  # shellcheck disable=SC2086
+  run "$program.compile.log" ${DTC:-dtc} "$inputs/$model.onnx" \
     --dp "${mesh%x*}" --pp "${mesh#*x}" \
     --schedule "$schedule" --microbatches "$microbatches" \
     --batch $batch --loss "$(loss_of "$model")" --optimizer "$optimizer" \

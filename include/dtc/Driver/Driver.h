@@ -1,0 +1,50 @@
+//===- Driver.h - from command line to executable ---------------*- C++ -*-===//
+//
+// Runs the phases on one model, writes what was asked for, links.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTC_DRIVER_DRIVER_H
+#define DTC_DRIVER_DRIVER_H
+
+#include "dtc/Pipelines/Pipelines.h"
+#include <functional>
+
+namespace dtc {
+
+struct DriverOptions {
+  CompileOptions compile;
+  std::string output = "a.train";
+  CompilePhase stopAfter = CompilePhase::Link;
+  /// Print the IR at the end of this phase.
+  std::optional<CompilePhase> emit;
+  /// Write the IR of every phase here, as 01-import.mlir, ...
+  std::string dumpDir;
+  bool report = false;      ///< print the plan's figures
+  std::string reportJson;   ///< write them to this file
+  bool embedWeights = true; ///< else OUTPUT.safetensors beside the program
+  /// How parameters start: empty (as the model says), normal, xavier, kaiming.
+  std::string init;
+  /// The folder of libdtcrt.a and libdtcrt.link.
+  std::string runtimeDir;
+  /// Called on the IR at the end of each phase but the last, before it is
+  /// shown: how tests plant bugs.
+  std::function<mlir::LogicalResult(CompilePhase, mlir::ModuleOp)> afterPhase;
+};
+
+/// Reads the command line. What is wrong with it has been printed when there
+/// is no result; --help and --version exit.
+std::optional<DriverOptions> parseCommandLine(int argc, char **argv);
+
+/// Compiles one model. Everything that goes wrong has been printed, one line
+/// each, when this fails.
+mlir::LogicalResult compileModel(const DriverOptions &options);
+
+/// Links an object file with the runtime into an executable.
+mlir::LogicalResult linkProgram(llvm::StringRef object,
+                                llvm::StringRef runtimeDir,
+                                llvm::StringRef output);
+
+} // namespace dtc
+
+#endif // DTC_DRIVER_DRIVER_H

@@ -1,0 +1,38 @@
+//===- Program.h - the exported program object ------------------*- C++ -*-===//
+//
+// What a lowered module needs besides code: the manifest that tells the
+// runtime about inputs, parameters and offsets, and the weights.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTC_LOWERING_PROGRAM_H
+#define DTC_LOWERING_PROGRAM_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/Support/JSON.h"
+
+namespace dtc {
+
+/// Module attribute that LowerPlan writes: the manifest's part that follows
+/// from the plans, as JSON text.
+constexpr llvm::StringLiteral manifestAttrName = "dtc.manifest";
+
+/// What the manifest needs from outside the IR.
+struct ProgramInfo {
+  std::string model;             ///< its name
+  std::string dtype;             ///< f32 or f64
+  int64_t globalBatch = 0;       ///< samples in a step
+  llvm::json::Object optimizer;  ///< name and hyper-parameters
+  /// Per parameter name: how it starts ({"init": ..., "init_scale": ...}).
+  llvm::json::Object initializers;
+  std::string weightsFile;       ///< external weights; else empty
+  std::string embeddedWeights;   ///< file to embed; else empty
+};
+
+/// Completes the manifest and adds the globals `dtc_program_v1` refers to.
+mlir::LogicalResult addProgramObject(mlir::ModuleOp module,
+                                     const ProgramInfo &info);
+
+} // namespace dtc
+
+#endif // DTC_LOWERING_PROGRAM_H

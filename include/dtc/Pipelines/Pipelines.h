@@ -1,0 +1,64 @@
+//===- Pipelines.h - the compiler as a list of phases -----------*- C++ -*-===//
+//
+// One options struct per phase, nested in CompileOptions; one function per
+// phase that adds its passes in order.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTC_PIPELINES_PIPELINES_H
+#define DTC_PIPELINES_PIPELINES_H
+
+#include "dtc/Frontend/Import.h"
+#include "dtc/Lowering/Target.h"
+#include "dtc/Training/Options.h"
+#include "mlir/Pass/PassManager.h"
+
+namespace dtc {
+
+/// The phases, in order of execution. Drives --stop-after, --emit, --dump-dir.
+enum class CompilePhase { Import, Training, Parallel, Schedule, Lower, Link };
+
+/// "import", "training", ...
+llvm::StringRef getPhaseName(CompilePhase phase);
+
+struct ParallelOptions {
+  int64_t dp = 1;           ///< ranks that share the batch
+  int64_t pp = 1;           ///< pipeline stages
+  int64_t microbatches = 1; ///< parts that a rank's batch is run in
+};
+
+struct ScheduleOptions {
+  std::string schedule = "1f1b"; ///< order of micro-batches
+  int64_t bucketMb = 25;         ///< MiB of gradients reduced by one call
+};
+
+struct CompileOptions {
+  ImportOptions import;
+  TrainingOptions training;
+  ParallelOptions parallel;
+  ScheduleOptions schedule;
+  TargetOptions target;
+};
+
+/// Registers the dialect and all external models of interfaces.
+void registerDialects(mlir::DialectRegistry &registry);
+
+/// Registers every pass, for dtc-opt.
+void registerPasses();
+
+/// Adds the passes of one phase (import and link have none).
+void buildPhase(CompilePhase phase, mlir::OpPassManager &manager,
+                const CompileOptions &options);
+
+void buildTrainingPipeline(mlir::OpPassManager &manager,
+                           const TrainingOptions &options);
+void buildParallelPipeline(mlir::OpPassManager &manager,
+                           const ParallelOptions &options);
+void buildSchedulePipeline(mlir::OpPassManager &manager,
+                           const ScheduleOptions &options);
+void buildLowerPipeline(mlir::OpPassManager &manager,
+                        const TargetOptions &target);
+
+} // namespace dtc
+
+#endif // DTC_PIPELINES_PIPELINES_H

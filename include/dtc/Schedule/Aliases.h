@@ -1,0 +1,58 @@
+//===- Aliases.h - which values share memory --------------------*- C++ -*-===//
+//
+// Within one function, values joined by AliasInterface are one buffer: that of
+// their root, an argument or a result that aliases nothing.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTC_SCHEDULE_ALIASES_H
+#define DTC_SCHEDULE_ALIASES_H
+
+#include "dtc/Dialect/Dialect.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/DenseMap.h"
+
+namespace dtc {
+
+/// The operand that a result shares memory with, if any.
+std::optional<Alias> getAlias(mlir::OpResult result);
+
+/// Whether all results of an op only look at the memory of its operands.
+bool isView(mlir::Operation *op);
+
+/// Bytes of what one rank holds of a tensor, all micro-batches included; a bool
+/// takes one byte.
+int64_t getLocalBytes(mlir::Type type);
+
+class AliasClasses {
+public:
+  explicit AliasClasses(mlir::Block &body);
+
+  mlir::Value getRoot(mlir::Value value) const {
+    return places.lookup(value).root;
+  }
+  /// Where a value lies in its root's buffer, in bytes.
+  int64_t getOffset(mlir::Value value) const {
+    return places.lookup(value).offset;
+  }
+  /// All values in the buffer of a root, in order of definition.
+  llvm::ArrayRef<mlir::Value> getMembers(mlir::Value root) const {
+    auto it = members.find(root);
+    return it == members.end() ? llvm::ArrayRef<mlir::Value>() : it->second;
+  }
+
+private:
+  struct Place {
+    mlir::Value root;
+    int64_t offset = 0;
+  };
+  llvm::DenseMap<mlir::Value, Place> places;
+  llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::Value, 2>> members;
+};
+
+/// Writes `dtc.update = i` on each argument whose memory result i returns.
+void annotateUpdates(mlir::func::FuncOp function);
+
+} // namespace dtc
+
+#endif // DTC_SCHEDULE_ALIASES_H

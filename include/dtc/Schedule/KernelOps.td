@@ -1,0 +1,20 @@
+//===- KernelOps.td - which ops can share a kernel ---------*- tablegen -*-===//
+
+#ifndef DTC_SCHEDULE_KERNELOPS_TD
+#define DTC_SCHEDULE_KERNELOPS_TD
+
+include "mlir/IR/OpBase.td"
+
+def DTC_KernelOpInterface : OpInterface<"KernelOpInterface"> {
+  let cppNamespace = "::dtc";
+  let description = [{
+    An op that generated kernels compute, and how it may be fused. Ops without
+    it are library calls, views, communication.
+  }];
+  let methods = [
+    InterfaceMethod<"What the op's loops look like.", "::dtc::KernelRole",
+                    "getKernelRole">,
+  ];
+}
+
+#endif // DTC_SCHEDULE_KERNELOPS_TD

@@ -1,0 +1,63 @@
+//===- MemoryPlan.h - what PlanMemory writes into the IR --------*- C++ -*-===//
+//
+// Attributes of the static memory plan, for the passes that read it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTC_SCHEDULE_MEMORYPLAN_H
+#define DTC_SCHEDULE_MEMORYPLAN_H
+
+#include "dtc/Schedule/Aliases.h"
+
+namespace dtc {
+
+namespace attr {
+/// Op: the byte offset of each result, in the frame of its function, or in the
+/// arena in a plan; `callersMemory` for what lies elsewhere.
+constexpr llvm::StringLiteral offsets = "dtc.offsets";
+/// Argument of a plan: its byte offset in the arena.
+constexpr llvm::StringLiteral offset = "dtc.offset";
+/// Function: the bytes of its frame.
+constexpr llvm::StringLiteral frameBytes = "dtc.frame_bytes";
+/// Run: the offset of the callee's frame in the arena.
+constexpr llvm::StringLiteral frameOffset = "dtc.frame_offset";
+/// Plan: the bytes of the arena.
+constexpr llvm::StringLiteral arenaBytes = "dtc.arena_bytes";
+} // namespace attr
+
+/// The offset of a value that is neither in the frame nor in the arena: see
+/// getHome.
+constexpr int64_t callersMemory = -1;
+
+/// Where the buffer of a value lies.
+struct MemoryHome {
+  enum Kind {
+    Argument, ///< the caller's memory for argument `index`
+    Result,   ///< the caller's memory for result `index`
+    Constant, ///< a constant of the program
+    Local,    ///< the frame of the function, or the arena in a plan
+  };
+  Kind kind;
+  unsigned index = 0;
+};
+
+/// Where a value of a function lies. In a plan, arguments and results lie in
+/// the arena: everything is Local.
+MemoryHome getHome(mlir::func::FuncOp function, const AliasClasses &classes,
+                   mlir::Value value);
+
+/// The function that a run calls.
+mlir::func::FuncOp getCallee(RunOp run);
+
+/// The bytes of the frame that a run needs; 0 before they are planned.
+int64_t getFrameBytes(RunOp run);
+
+/// The operands of collectives that must lie one after the other: roots of
+/// their buffers, in order. Of a run, those inside the function it calls.
+/// Fails if a function's operands lie partly in its frame.
+mlir::FailureOr<std::vector<llvm::SmallVector<mlir::Value>>>
+getAdjacentRoots(mlir::func::FuncOp function, const AliasClasses &classes);
+
+} // namespace dtc
+
+#endif // DTC_SCHEDULE_MEMORYPLAN_H

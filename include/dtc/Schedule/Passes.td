@@ -1,0 +1,161 @@
+//===- Passes.td - passes of the schedule phase ------------*- tablegen -*-===//
+
+#ifndef DTC_SCHEDULE_PASSES_TD
+#define DTC_SCHEDULE_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def SplitStages : Pass<"dtc-split-stages", "mlir::ModuleOp"> {
+  let summary = "cut the step into one module per pipeline stage";
+  let description = [{
+    Cuts `@step` into modules `@stage0`, `@stage1`, ... with the functions
+    `@prologue`, `@forward`, `@backward`, `@weight`, `@update`, and declares
+    `@plan`. The mb axis leaves the types of the functions; what is partial on
+    it is accumulated where it is made.
+
+    Before:
+    ```mlir
+    func.func @step(%x: tensor<8x4xf32, #mb_dp> {dtc.input = "x"}, %w: tensor<4x4xf32> {dtc.parameter = "w"}, ...) {
+      %dw = dtc.matmul %x, %dy {transpose_lhs} : (...) -> tensor<4x4xf32, #mb_dp_partial>
+      %a = dtc.sum_microbatches %dw : ...
+      %g = dtc.all_reduce sum %a over ["dp"] : ...
+      %w1 = dtc.sgd %w, %g, %lr {...}
+      ...
+    ```
+    After:
+    ```mlir
+    module @stage0 attributes {dtc.stage = 0 : i64} {
+      func.func private @weight(%x: tensor<2x4xf32, #dp> {dtc.value = 0}, %dy: ... {dtc.value = 9}, %acc: tensor<4x4xf32, #dp_partial> {dtc.update = 0, dtc.value = 10}) -> (... {dtc.value = 10}) {
+        %dw = dtc.matmul %x, %dy {transpose_lhs} : ...
+        %r = dtc.accumulate %dw into %acc : ...
+        return %r
+      }
+      func.func private @update(...)
+      func.func private @plan(tensor<8x4xf32, #mb_dp> {dtc.input = "x", dtc.value = 0}, ...) -> (...)
+    }
+    ```
+  }];
+  let dependentDialects = ["mlir::func::FuncDialect"];
+}
+
+def ScheduleMicrobatches : Pass<"dtc-schedule-microbatches", "mlir::ModuleOp"> {
+  let summary = "write the plan of each stage in the order of a schedule";
+  let description = [{
+    Gives `@plan` a body: zeroed accumulators, receives, one `dtc.run` for each
+    entry of the pipeline schedule, sends with their waits, the update.
+
+    Before: `func.func private @plan(...) -> (...)`
+
+    After:
+    ```mlir
+    func.func @plan(%x: tensor<8x4xf32, #mb_dp> {dtc.input = "x"}, ...) -> (...) {
+      %z = dtc.zero : tensor<4x4xf32, #dp_partial>
+      %x0 = dtc.microbatch %x[0] : ...
+      %y0 = dtc.run @forward(%x0, %w) microbatch 0 : ...
+      dtc.send %y0 to 1 tag 0 slot 0 : ...
+      ...
+    ```
+  }];
+  let dependentDialects = ["mlir::func::FuncDialect"];
+  let options = [
+    Option<"schedule", "schedule", "std::string", "\"1f1b\"",
+           "pipeline schedule: gpipe or 1f1b">,
+  ];
+}
+
+def BucketGradients : Pass<"dtc-bucket-gradients", "mlir::ModuleOp"> {
+  let summary = "reduce several gradients by one collective";
+  let description = [{
+    In `@update`, all-reduces with the same axes, reduction and element type
+    become one variadic all-reduce, in order, up to a size.
+
+    Before:
+    ```mlir
+    %g0 = dtc.all_reduce sum %a over ["dp"] : ...
+    %g1 = dtc.all_reduce sum %b over ["dp"] : ...
+    ```
+    After:
+    ```mlir
+    %g:2 = dtc.all_reduce sum %a, %b over ["dp"] : ...
+    ```
+  }];
+  let options = [
+    Option<"bucketMb", "bucket-mb", "int64_t", "25",
+           "size up to which a bucket is filled, in MiB">,
+  ];
+}
+
+def FormKernels : Pass<"dtc-form-kernels", "mlir::ModuleOp"> {
+  let summary = "group the tensor ops of stage functions into kernels";
+  let description = [{
+    In modules with `dtc.stage`, ops with a KernelOpInterface whose loops have
+    the same rows and that share values become functions in the module
+    `@kernels`, on local shapes, without layouts. A kernel ends with reductions
+    over rows; an op joins a kernel only if nothing outside has to run between
+    them. Constants are cloned into the kernels that use them. Kernels with the
+    same ops, types and attributes are one.
+
+    A sum `dtc.accumulate` of a matrix product that nothing else needs stays:
+    the product accumulates itself.
+
+    Before:
+    ```mlir
+    %0 = dtc.add %h, %b : (tensor<8x4xf32, #dp>, tensor<4xf32, #r>) -> tensor<8x4xf32, #dp>
+    %1 = dtc.relu %0 : (tensor<8x4xf32, #dp>) -> tensor<8x4xf32, #dp>
+    ```
+    After:
+    ```mlir
+    %1 = dtc.launch @kernels::@add_relu(%h, %b) : (tensor<8x4xf32, #dp>, tensor<4xf32, #r>) -> tensor<8x4xf32, #dp>
+
+    module @kernels {
+      func.func @add_relu(%h: tensor<4x4xf32>, %b: tensor<4xf32>) -> tensor<4x4xf32> attributes {dtc.kernel} {
+        %0 = dtc.add %h, %b : ...
+    ```
+  }];
+  let dependentDialects = ["mlir::func::FuncDialect"];
+}
+
+def PlanMemory : Pass<"dtc-plan-memory", "mlir::ModuleOp"> {
+  let summary = "give every buffer a static offset";
+  let description = [{
+    Each function gets a frame for the values that are neither its arguments
+    nor its results; each plan an arena for its arguments, its values and the
+    frames of its runs. Values share bytes when their lifetimes are disjoint,
+    or when `AliasInterface` says that they are the same memory.
+
+    Before: `%0 = dtc.relu %x : ...`
+
+    After: `%0 = dtc.relu %x {dtc.offsets = array<i64: 256>} : ...` in a
+    function with `dtc.frame_bytes = 1024`; offset -1 is memory of the caller.
+  }];
+}
+
+def VerifyMemory : Pass<"dtc-verify-memory", "mlir::ModuleOp"> {
+  let summary = "check that no two live buffers overlap";
+  let description = [{
+    Executes every block symbolically: each op writes its results' names into
+    the bytes where PlanMemory put them, and what is read must still have its
+    name. Aliases coincide, operands of a collective are adjacent, everything
+    lies inside its frame or arena. Changes nothing.
+
+    Example: two values of one frame that both have `dtc.offsets = array<i64: 0>`
+    while the first is still needed are reported with the op that overwrites
+    and the op that reads.
+  }];
+}
+
+def VerifyCommunication : Pass<"dtc-verify-communication", "mlir::ModuleOp"> {
+  let summary = "check that all sends, receives and collectives meet";
+  let description = [{
+    Executes the event lists of all ranks symbolically, under the runtime's
+    model: sends do not block, receives and waits do, a collective needs all
+    its members. Reports mismatches, what is never met, and cycles, with the
+    ops on both sides. Changes nothing.
+
+    Example: stage 0 begins with `dtc.recv from 1 tag 1` and stage 1 with
+    `dtc.recv from 0 tag 0`, each before its send: an error names the first and
+    a note the second.
+  }];
+}
+
+#endif // DTC_SCHEDULE_PASSES_TD

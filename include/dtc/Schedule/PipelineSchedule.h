@@ -1,0 +1,85 @@
+//===- PipelineSchedule.h - the order of a pipeline's tasks -----*- C++ -*-===//
+//
+// A pipeline schedule as plain data, made from a predicate "must this task
+// come before that one?" by a generic topological sort. No IR.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTC_SCHEDULE_PIPELINESCHEDULE_H
+#define DTC_SCHEDULE_PIPELINESCHEDULE_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/StringRef.h"
+#include <optional>
+#include <vector>
+
+namespace dtc {
+
+/// Forward, backward for the stage before, backward for weights.
+enum class TaskKind { F, B, W };
+
+/// One task of a stage.
+struct Task {
+  TaskKind kind;
+  int64_t microbatch;
+
+  bool operator==(const Task &other) const {
+    return kind == other.kind && microbatch == other.microbatch;
+  }
+};
+
+/// The tasks of each stage, in order.
+using PipelineSchedule = std::vector<std::vector<Task>>;
+
+/// Where a stage stands in its pipeline.
+struct PipelineStage {
+  int64_t stage, numStages;
+};
+
+/// Whether, on a stage, `a` must come before `b`. It need only say so for pairs
+/// that imply the others; F, B, W of one micro-batch come in this order anyway.
+using Precedence =
+    llvm::function_ref<bool(const PipelineStage &, const Task &a, const Task &b)>;
+
+bool mustPrecedeInGPipe(const PipelineStage &, const Task &a, const Task &b);
+bool mustPrecedeIn1F1B(const PipelineStage &, const Task &a, const Task &b);
+
+/// Sorts 3 x numMicrobatches tasks for each stage. None if the precedence has
+/// a cycle. Between tasks that may come in any order, the lower micro-batch
+/// comes first, and in one micro-batch F before B before W.
+std::optional<PipelineSchedule> makeSchedule(int64_t numStages,
+                                             int64_t numMicrobatches,
+                                             Precedence precedence);
+
+/// The schedule with this name, `gpipe` or `1f1b`; none for another name.
+std::optional<PipelineSchedule> makeNamedSchedule(llvm::StringRef name,
+                                                  int64_t numStages,
+                                                  int64_t numMicrobatches);
+
+/// The idle fraction of a schedule that fills and drains once, with equal
+/// stages: (K - 1) / (M + K - 1).
+double getBubbleFraction(int64_t numStages, int64_t numMicrobatches);
+
+/// The most micro-batches that a stage holds activations of at one time: from
+/// its F to its W.
+int64_t getMaxInFlight(llvm::ArrayRef<Task> tasks);
+
+/// How long the tasks of one stage take, in any unit.
+struct StageCost {
+  double forward, backward, weight;
+};
+
+struct Simulation {
+  double makespan; ///< of the slowest stage
+  double bubble;   ///< idle fraction over all stages until then
+};
+
+/// Executes a schedule: F waits for F of the stage before, B for B of the
+/// stage after; messages take no time. None if it stops in a deadlock.
+std::optional<Simulation> simulate(const PipelineSchedule &schedule,
+                                   llvm::ArrayRef<StageCost> costs);
+
+} // namespace dtc
+
+#endif // DTC_SCHEDULE_PIPELINESCHEDULE_H

@@ -1,0 +1,64 @@
+//===- Report.h - the figures of a plan -------------------------*- C++ -*-===//
+//
+// What a scheduled module costs: computed from its plans, so that it is what
+// the program does.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTC_SCHEDULE_REPORT_H
+#define DTC_SCHEDULE_REPORT_H
+
+#include "dtc/Dialect/Dialect.h"
+#include "llvm/Support/JSON.h"
+#include <map>
+#include <string>
+#include <vector>
+
+namespace dtc {
+
+/// Calls of one kind in a step, by one rank.
+struct Traffic {
+  int64_t count = 0;
+  int64_t bytes = 0; ///< of this rank's buffers
+};
+
+/// What each rank of a stage holds, and does in a step.
+struct StageReport {
+  int64_t parameters = 0; ///< elements of the parameters that it owns
+
+  /// Floating-point operations of a step.
+  int64_t forwardFlops = 0, backwardFlops = 0, weightFlops = 0, onceFlops = 0;
+
+  int64_t parameterBytes = 0, stateBytes = 0, gradientBytes = 0;
+  int64_t inputBytes = 0;
+  /// Activations, messages, and what functions work in.
+  int64_t activationBytes = 0;
+  int64_t peakBytes = 0; ///< of the arena
+
+  /// Collectives by kind and axes, such as "all_reduce dp".
+  std::map<std::string, Traffic> collectives;
+  /// Messages by the other stage.
+  std::map<int64_t, Traffic> sends, recvs;
+
+  int64_t inFlight = 0; ///< most micro-batches with live activations
+};
+
+struct Report {
+  /// Of the model: elements.
+  int64_t parameters = 0;
+  int64_t microbatches = 1;
+  int64_t ranksPerStage = 1;
+  /// The schedule's idle fraction with equal stages, and with FLOPs as costs.
+  double bubble = 0, bubbleSimulated = 0;
+  std::vector<StageReport> stages;
+
+  /// After PlanMemory. Fails with a diagnostic if the module is not scheduled.
+  static mlir::FailureOr<Report> compute(mlir::ModuleOp module);
+
+  void print(llvm::raw_ostream &os) const;
+  llvm::json::Value toJson() const;
+};
+
+} // namespace dtc
+
+#endif // DTC_SCHEDULE_REPORT_H

@@ -1,0 +1,54 @@
+//===- Skeleton.h - what a plan is made of, before its order ----*- C++ -*-===//
+//
+// Between SplitStages and ScheduleMicrobatches a stage is a module with one
+// function for each phase and a declaration of `@plan`. Values are numbers of
+// the step's values:
+//
+// * each argument and result of the functions and of `@plan` has
+//   `dtc.value = N`; a function's argument that is an accumulator, or is
+//   otherwise overwritten, has `dtc.update = I` too;
+// * `@plan` lists what crosses stages in `dtc.sends` and `dtc.recvs`.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTC_SCHEDULE_SKELETON_H
+#define DTC_SCHEDULE_SKELETON_H
+
+#include "dtc/Dialect/Dialect.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace dtc {
+
+namespace attr {
+/// Argument or result: the number of the step's value that it is.
+constexpr llvm::StringLiteral value = "dtc.value";
+/// Plan: array of messages {value, stage, channel, phase, type, source}, the
+/// last one a location, if known.
+constexpr llvm::StringLiteral sends = "dtc.sends";
+constexpr llvm::StringLiteral recvs = "dtc.recvs";
+} // namespace attr
+
+/// The mesh axis of pipeline stages.
+constexpr llvm::StringLiteral stageAxis = "pp";
+
+/// The symbol of a stage's plan.
+constexpr llvm::StringLiteral planName = "plan";
+
+/// The module of a stage.
+inline std::string getStageName(int64_t stage) {
+  return "stage" + std::to_string(stage);
+}
+
+/// Modules of stages, by number. Fails if numbers are not 0, 1, 2, ...
+mlir::FailureOr<llvm::SmallVector<mlir::ModuleOp>>
+getStages(mlir::ModuleOp module);
+
+/// The mesh of a function's types; null if they have none.
+MeshAttr getMesh(mlir::func::FuncOp function);
+
+/// The plan of a stage; null, with a diagnostic, if there is none.
+mlir::func::FuncOp getPlan(mlir::ModuleOp stage);
+
+} // namespace dtc
+
+#endif // DTC_SCHEDULE_SKELETON_H

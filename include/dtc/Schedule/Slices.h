@@ -1,0 +1,93 @@
+//===- Slices.h - which phase of which stage runs an op ---------*- C++ -*-===//
+//
+// The analysis behind SplitStages: backward slicing of a step from its results
+// over stages and phases.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTC_SCHEDULE_SLICES_H
+#define DTC_SCHEDULE_SLICES_H
+
+#include "dtc/Dialect/Dialect.h"
+#include "dtc/Schedule/Phase.h"
+#include "dtc/Training/StageAnalysis.h"
+#include "llvm/ADT/SetVector.h"
+#include <map>
+#include <set>
+#include <vector>
+
+namespace dtc {
+
+/// How a value varies over the micro-batches of a step.
+enum class Time {
+  Once,         ///< one value for the step
+  Microbatch,   ///< one value for each micro-batch
+  Accumulated,  ///< a sum over micro-batches
+};
+Time getTime(mlir::Value value);
+
+/// A value that crosses stages.
+struct Message {
+  BoundaryOp boundary;
+  int64_t channel; ///< its number in the step
+  Phase sent;      ///< the phase after which it is sent
+  Phase received;  ///< the phase before which it is received
+};
+
+class Slices {
+public:
+  /// Views must not be operands of boundaries. Fails with a diagnostic.
+  static mlir::FailureOr<Slices> compute(mlir::func::FuncOp step,
+                                         const StageAnalysis &stages);
+
+  /// The phases of a stage, in order, that have ops.
+  const std::map<Phase, llvm::SetVector<mlir::Operation *>> &
+  getPhases(int64_t stage) const {
+    return phases[stage];
+  }
+  /// Whether a value leaves the function that defines it.
+  bool isExported(int64_t stage, mlir::Value value) const {
+    return exported[stage].contains(value);
+  }
+  /// Whether the plan of a stage needs an argument of the step.
+  bool isUsed(int64_t stage, mlir::Value argument) const {
+    return used[stage].contains(argument);
+  }
+  const std::vector<Message> &getMessages() const { return messages; }
+
+private:
+  explicit Slices(const StageAnalysis &stages)
+      : stages(stages), phases(stages.getNumStages()),
+        exported(stages.getNumStages()), used(stages.getNumStages()),
+        demands(stages.getNumStages()) {}
+
+  using PhaseSet = std::set<Phase>;
+
+  mlir::LogicalResult classify(mlir::Block &body);
+  mlir::LogicalResult slice(mlir::Block &body);
+  void demand(int64_t stage, mlir::Value value, Phase phase);
+  mlir::LogicalResult visit(mlir::Operation &op);
+  mlir::LogicalResult visitBoundary(BoundaryOp op);
+  mlir::LogicalResult visitSum(SumOverStagesOp op);
+  mlir::FailureOr<PhaseSet> place(mlir::Operation &op, int64_t stage);
+
+  const StageAnalysis &stages;
+  std::vector<std::map<Phase, llvm::SetVector<mlir::Operation *>>> phases;
+  std::vector<llvm::DenseSet<mlir::Value>> exported, used;
+  std::vector<Message> messages;
+
+  /// For each stage, the phases that read a value.
+  std::vector<llvm::DenseMap<mlir::Value, PhaseSet>> demands;
+  /// Known only after the micro-batches, other than through sums of inputs.
+  llvm::DenseSet<mlir::Value> late;
+  /// Computed from inputs and constants alone.
+  llvm::DenseSet<mlir::Value> fromInputs;
+  /// Once-a-step messages that a value depends on, in sequence.
+  llvm::DenseMap<mlir::Value, unsigned> levels;
+  /// Ops that the loss depends on.
+  llvm::DenseSet<mlir::Operation *> lossSlice;
+};
+
+} // namespace dtc
+
+#endif // DTC_SCHEDULE_SLICES_H

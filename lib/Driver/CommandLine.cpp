@@ -1,0 +1,333 @@
+//===- CommandLine.cpp - the options of dtc -------------------------------===//
+//
+// One option here for each field of DriverOptions.
+//
+//===----------------------------------------------------------------------===//
+
+#include "llvm/Support/CommandLine.h"
+#include "dtc/Driver/Driver.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/WithColor.h"
+
+using namespace dtc;
+namespace cl = llvm::cl;
+
+namespace {
+
+cl::OptionCategory modelOptions("Model");
+cl::OptionCategory planOptions("Plan");
+cl::OptionCategory trainingOptions("Training");
+cl::OptionCategory outputOptions("Output");
+
+int fail(const llvm::Twine &message) {
+  llvm::WithColor::error(llvm::errs(), "dtc") << message << "\n";
+  return 1;
+}
+
+template <typename T> using Opt = cl::opt<T, /*ExternalStorage=*/true>;
+
+/// All options. They write straight into DriverOptions; what needs a second
+/// look is finished by `finish`.
+struct CommandLine {
+  DriverOptions options;
+  CompileOptions &compile = options.compile;
+  TrainingOptions &training = options.compile.training;
+
+  //===--- Model ----------------------------------------------------------===//
+  Opt<std::string> path{cl::Positional, cl::location(compile.import.path),
+                        cl::Required, cl::desc("MODEL.onnx"),
+                        cl::cat(modelOptions)};
+  cl::list<std::string> dims{
+      "dim", cl::value_desc("NAME=N"), cl::cat(modelOptions),
+      cl::desc("Size of a dynamic dimension; may be repeated")};
+  cl::opt<int64_t> batch{
+      "batch", cl::value_desc("N"), cl::cat(modelOptions), cl::init(0),
+      cl::desc("Samples in one step, over all ranks (the first dimension of "
+               "every input)")};
+  Opt<bool> untie{"untie", cl::location(compile.import.untie),
+                  cl::cat(modelOptions),
+                  cl::desc("Train initializers that are equal up to transpose "
+                           "apart, instead of as one tied parameter")};
+  cl::opt<std::string> dtype{"dtype", cl::value_desc("f32|f64"),
+                             cl::init("f32"), cl::cat(modelOptions),
+                             cl::desc("Type to compute in (default f32)")};
+  cl::list<std::string> parameterInputs{
+      "parameter", cl::value_desc("GLOB"), cl::cat(modelOptions),
+      cl::desc(
+          "Graph inputs that are parameters, for a model without weights")};
+  Opt<std::string> init{
+      "init", cl::location(options.init),
+      cl::value_desc("normal|xavier|kaiming"), cl::cat(modelOptions),
+      cl::desc("Start from random weights instead of the model's: N(0, 0.02), "
+               "Xavier (normal), or Kaiming (normal, fan in)")};
+
+  //===--- Plan -----------------------------------------------------------===//
+  Opt<int64_t> dp{"dp",
+                  cl::location(compile.parallel.dp),
+                  cl::value_desc("N"),
+                  cl::cat(planOptions),
+                  cl::init(1),
+                  cl::desc("Data parallel: ranks that share the batch "
+                           "(default 1)")};
+  Opt<int64_t> pp{"pp",
+                  cl::location(compile.parallel.pp),
+                  cl::value_desc("N"),
+                  cl::cat(planOptions),
+                  cl::init(1),
+                  cl::desc("Pipeline parallel: stages (default 1)")};
+  Opt<int64_t> microbatches{
+      "microbatches",
+      cl::location(compile.parallel.microbatches),
+      cl::value_desc("M"),
+      cl::cat(planOptions),
+      cl::init(1),
+      cl::desc("Parts that each rank's samples are run in (default 1)")};
+  Opt<std::string> schedule{"schedule",
+                            cl::location(compile.schedule.schedule),
+                            cl::value_desc("gpipe|1f1b"),
+                            cl::cat(planOptions),
+                            cl::init("1f1b"),
+                            cl::desc("Pipeline schedule (default 1f1b)")};
+  Opt<int64_t> bucketMb{"bucket-mb",
+                        cl::location(compile.schedule.bucketMb),
+                        cl::value_desc("MiB"),
+                        cl::cat(planOptions),
+                        cl::init(25),
+                        cl::desc("Gradients reduced by one call (default 25)")};
+  cl::list<std::string> cut{
+      "cut", cl::CommaSeparated, cl::cat(planOptions),
+      cl::value_desc("cost|parameters|uniform|NODE,..."),
+      cl::desc("Where stages begin: balanced by cost (default), by parameters, "
+               "by number of ops, or at these nodes")};
+
+  //===--- Training -------------------------------------------------------===//
+  Opt<std::string> loss{
+      "loss",
+      cl::location(training.loss),
+      cl::value_desc("cross-entropy|mse|output[:NAME]"),
+      cl::cat(trainingOptions),
+      cl::init("cross-entropy"),
+      cl::desc("The loss, or the model's output that is the loss (default "
+               "cross-entropy)")};
+  Opt<std::string> output{"loss-of", cl::location(training.output),
+                          cl::value_desc("NAME"), cl::cat(trainingOptions),
+                          cl::desc("The model's output that the loss is taken "
+                                   "of, if there are several")};
+  cl::opt<std::string> ignoreIndex{
+      "ignore-index", cl::value_desc("N"), cl::cat(trainingOptions),
+      cl::desc("Labels with this value do not count (default: all count)")};
+  Opt<int64_t> classAxis{"class-axis",
+                         cl::location(training.classAxis),
+                         cl::value_desc("N"),
+                         cl::cat(trainingOptions),
+                         cl::init(-1),
+                         cl::desc("Dimension of the classes (default -1, the "
+                                  "last)")};
+  Opt<std::string> reduction{"loss-reduction",
+                             cl::location(training.reduction),
+                             cl::value_desc("mean|sum"),
+                             cl::cat(trainingOptions),
+                             cl::init("mean"),
+                             cl::desc("Over the global batch (default mean)")};
+  Opt<std::string> optimizer{"optimizer",
+                             cl::location(training.optimizer),
+                             cl::value_desc("sgd|adam|adamw"),
+                             cl::cat(trainingOptions),
+                             cl::init("adamw"),
+                             cl::desc("Optimizer (default adamw)")};
+  Opt<double> lr{"lr",
+                 cl::location(training.lr),
+                 cl::value_desc("X"),
+                 cl::cat(trainingOptions),
+                 cl::init(1e-3),
+                 cl::desc("Learning rate, if the program is given none "
+                          "(default 0.001)")};
+  Opt<double> momentum{
+      "momentum",          cl::location(training.momentum),
+      cl::value_desc("X"), cl::cat(trainingOptions),
+      cl::init(0),         cl::desc("Momentum of sgd (default 0)")};
+  Opt<bool> nesterov{"nesterov", cl::location(training.nesterov),
+                     cl::cat(trainingOptions), cl::desc("Nesterov momentum")};
+  cl::opt<double> weightDecay{
+      "weight-decay", cl::value_desc("X"), cl::cat(trainingOptions),
+      cl::desc("Weight decay (default 0.01 for adamw, else 0)")};
+  Opt<double> beta1{"beta1",
+                    cl::location(training.beta1),
+                    cl::value_desc("X"),
+                    cl::cat(trainingOptions),
+                    cl::init(0.9),
+                    cl::desc("Of adam and adamw (default 0.9)")};
+  Opt<double> beta2{"beta2",
+                    cl::location(training.beta2),
+                    cl::value_desc("X"),
+                    cl::cat(trainingOptions),
+                    cl::init(0.999),
+                    cl::desc("Of adam and adamw (default 0.999)")};
+  Opt<double> epsilon{
+      "epsilon",           cl::location(training.epsilon),
+      cl::value_desc("X"), cl::cat(trainingOptions),
+      cl::init(1e-8),      cl::desc("Of adam and adamw (default 1e-8)")};
+  cl::list<std::string> freeze{
+      "freeze", cl::value_desc("GLOB"), cl::cat(trainingOptions),
+      cl::desc("Parameters that are not trained; may be repeated")};
+
+  //===--- Output ---------------------------------------------------------===//
+  Opt<std::string> outputPath{"o",
+                              cl::location(options.output),
+                              cl::value_desc("FILE"),
+                              cl::cat(outputOptions),
+                              cl::init("a.train"),
+                              cl::desc("The program (default a.train)")};
+  cl::opt<std::string> weights{
+      "weights", cl::value_desc("embed|external"), cl::init("embed"),
+      cl::cat(outputOptions),
+      cl::desc("Initial weights inside the program (default), or beside it as "
+               "FILE.safetensors")};
+  cl::opt<std::string> stopAfter{"stop-after", cl::value_desc("PHASE"),
+                                 cl::cat(outputOptions),
+                                 cl::desc("Stop after a phase: import, "
+                                          "training, parallel, schedule, "
+                                          "lower, link")};
+  cl::opt<std::string> emit{"emit", cl::value_desc("PHASE"),
+                            cl::cat(outputOptions),
+                            cl::desc("Print the IR after a phase, and stop")};
+  Opt<std::string> dumpDir{"dump-dir", cl::location(options.dumpDir),
+                           cl::value_desc("DIR"), cl::cat(outputOptions),
+                           cl::desc("Write the IR after every phase")};
+  Opt<bool> report{"report", cl::location(options.report),
+                   cl::cat(outputOptions),
+                   cl::desc("Print the plan's memory, work and communication")};
+  Opt<std::string> reportJson{"report-json", cl::location(options.reportJson),
+                              cl::value_desc("FILE"), cl::cat(outputOptions),
+                              cl::desc("Write the report as JSON")};
+  cl::opt<std::string> cpu{"target-cpu", cl::value_desc("NAME"),
+                           cl::init("native"), cl::cat(outputOptions),
+                           cl::desc("CPU to generate code for (default: this "
+                                    "machine's)")};
+  Opt<std::string> runtimeDir{"runtime-dir", cl::location(options.runtimeDir),
+                              cl::value_desc("DIR"), cl::cat(outputOptions),
+                              cl::desc("Folder of libdtcrt.a (default: beside "
+                                       "dtc)")};
+
+  int finish(const char *program);
+
+private:
+  bool parsePhase(llvm::StringRef name, CompilePhase &phase);
+  int checkChoice(llvm::StringRef option, llvm::StringRef value,
+                  std::initializer_list<llvm::StringRef> choices);
+};
+
+} // namespace
+
+bool CommandLine::parsePhase(llvm::StringRef name, CompilePhase &phase) {
+  for (int i = 0; i <= static_cast<int>(CompilePhase::Link); ++i) {
+    phase = static_cast<CompilePhase>(i);
+    if (getPhaseName(phase) == name)
+      return true;
+  }
+  fail("unknown phase '" + name +
+       "', expected import, training, parallel, schedule, lower or link");
+  return false;
+}
+
+int CommandLine::checkChoice(llvm::StringRef option, llvm::StringRef value,
+                             std::initializer_list<llvm::StringRef> choices) {
+  if (llvm::is_contained(choices, value))
+    return 0;
+  return fail("--" + option + " is '" + value + "', expected " +
+              llvm::join(choices, " or "));
+}
+
+int CommandLine::finish(const char *program) {
+  for (llvm::StringRef dim : dims) {
+    auto [name, size] = dim.split('=');
+    int64_t value;
+    if (name.empty() || size.getAsInteger(10, value) || value < 1)
+      return fail("--dim is '" + dim + "', expected NAME=N with N at least 1");
+    compile.import.dims[name.str()] = value;
+  }
+  if (batch.getNumOccurrences()) {
+    if (batch < 1)
+      return fail("--batch is " + llvm::Twine(batch) + ", expected at least 1");
+    compile.import.batch = batch;
+  }
+  struct {
+    const char *name;
+    int64_t value;
+  } counts[] = {{"dp", compile.parallel.dp},
+                {"pp", compile.parallel.pp},
+                {"microbatches", compile.parallel.microbatches},
+                {"bucket-mb", compile.schedule.bucketMb}};
+  for (const auto &count : counts)
+    if (count.value < 1)
+      return fail(llvm::Twine("--") + count.name + " is " +
+                  llvm::Twine(count.value) + ", expected at least 1");
+  if (checkChoice("dtype", dtype, {"f32", "f64"}) ||
+      checkChoice("weights", weights, {"embed", "external"}) ||
+      checkChoice("optimizer", training.optimizer, {"sgd", "adam", "adamw"}) ||
+      checkChoice("loss-reduction", training.reduction, {"mean", "sum"}) ||
+      checkChoice("schedule", compile.schedule.schedule, {"gpipe", "1f1b"}) ||
+      (init.getNumOccurrences() &&
+       checkChoice("init", options.init, {"normal", "xavier", "kaiming"})))
+    return 1;
+  compile.import.f64 = dtype == "f64";
+  options.embedWeights = weights == "embed";
+  compile.import.parameterInputs.assign(parameterInputs.begin(),
+                                        parameterInputs.end());
+  training.stages = compile.parallel.pp;
+  training.freeze.assign(freeze.begin(), freeze.end());
+  if (!cut.empty())
+    training.cut.assign(cut.begin(), cut.end());
+  if (weightDecay.getNumOccurrences())
+    training.weightDecay = weightDecay;
+  if (ignoreIndex.getNumOccurrences()) {
+    int64_t value;
+    if (llvm::StringRef(ignoreIndex).getAsInteger(10, value))
+      return fail("--ignore-index is '" + ignoreIndex +
+                  "', expected an integer");
+    training.ignoreIndex = value;
+  }
+  CompilePhase phase;
+  if (stopAfter.getNumOccurrences()) {
+    if (!parsePhase(stopAfter, phase))
+      return 1;
+    options.stopAfter = phase;
+  }
+  if (emit.getNumOccurrences()) {
+    if (!parsePhase(emit, phase))
+      return 1;
+    if (phase == CompilePhase::Link)
+      return fail("--emit=link has no IR to print; -o names the program");
+    options.emit = phase;
+  }
+  compile.target = TargetOptions::get(cpu);
+  if (options.runtimeDir.empty()) {
+    std::string self = llvm::sys::fs::getMainExecutable(
+        program, reinterpret_cast<void *>(&fail));
+    options.runtimeDir =
+        (llvm::sys::path::parent_path(llvm::sys::path::parent_path(self)) +
+         "/lib")
+            .str();
+  }
+  return 0;
+}
+
+std::optional<DriverOptions> dtc::parseCommandLine(int argc, char **argv) {
+  // LLVM's libraries have options of their own, some under our names.
+  cl::ResetCommandLineParser();
+  static CommandLine line;
+  cl::HideUnrelatedOptions(
+      {&modelOptions, &planOptions, &trainingOptions, &outputOptions});
+  cl::SetVersionPrinter(
+      [](llvm::raw_ostream &os) { os << "dtc " << DTC_VERSION << "\n"; });
+  cl::ParseCommandLineOptions(
+      argc, argv,
+      "dtc: an ONNX model becomes a training program for many ranks\n\n"
+      "  dtc model.onnx --dp 4 --pp 2 -o model.train\n"
+      "  mpirun -n 8 ./model.train --data DIR --steps 1000\n");
+  if (line.finish(argv[0]))
+    return std::nullopt;
+  return line.options;
+}

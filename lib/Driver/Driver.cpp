@@ -1,0 +1,242 @@
+//===- Driver.cpp - from command line to executable -----------------------===//
+//
+// Runs the phases on one model, writes what was asked for, links.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dtc/Driver/Driver.h"
+#include "Initialize.h"
+#include "Weights.h"
+#include "dtc/Dialect/Dialect.h"
+#include "dtc/Lowering/Program.h"
+#if __has_include("dtc/Schedule/Report.h")
+#include "dtc/Schedule/Report.h"
+#define BRINGUP_REPORT
+#endif
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FileUtilities.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/ToolOutputFile.h"
+#include "llvm/Support/WithColor.h"
+
+using namespace mlir;
+using namespace dtc;
+namespace json = llvm::json;
+
+/// The optimizer as the training program prints it.
+static json::Object describeOptimizer(const TrainingOptions &options) {
+  json::Object result{{"name", options.optimizer}, {"lr", options.lr}};
+  double decay =
+      options.weightDecay.value_or(options.optimizer == "adamw" ? 0.01 : 0.0);
+  result["weight_decay"] = decay;
+  if (options.optimizer == "sgd") {
+    result["momentum"] = options.momentum;
+    result["nesterov"] = options.nesterov;
+  } else {
+    result["beta1"] = options.beta1;
+    result["beta2"] = options.beta2;
+    result["epsilon"] = options.epsilon;
+  }
+  return result;
+}
+
+namespace {
+
+/// One compilation: what is handed from phase to phase.
+class Compilation {
+public:
+  explicit Compilation(const DriverOptions &options)
+      : options(options), context(makeRegistry()),
+        handler(&context, [this](Diagnostic &d) { return print(d); }) {
+    context.printOpOnDiagnostic(false);
+  }
+
+  LogicalResult run();
+
+private:
+  static DialectRegistry makeRegistry() {
+    DialectRegistry registry;
+    registerDialects(registry);
+    return registry;
+  }
+
+  LogicalResult print(Diagnostic &diagnostic);
+  LogicalResult import();
+  LogicalResult runPhase(CompilePhase phase);
+  LogicalResult show(CompilePhase phase);
+  LogicalResult report();
+  LogicalResult link();
+  LogicalResult write(StringRef path,
+                      llvm::function_ref<void(llvm::raw_ostream &)> body);
+  LogicalResult fail(const llvm::Twine &message) {
+    llvm::WithColor::error(llvm::errs(), "dtc") << message << "\n";
+    return failure();
+  }
+
+  const DriverOptions &options;
+  MLIRContext context;
+  ScopedDiagnosticHandler handler;
+  ImportReport imported;
+  json::Object initializers;
+  int64_t globalBatch = 0;
+  OwningOpRef<ModuleOp> module;
+};
+
+} // namespace
+
+/// Diagnostics in the words of the model: the ONNX node, not a place in IR.
+LogicalResult Compilation::print(Diagnostic &diagnostic) {
+  llvm::raw_ostream &os = llvm::errs();
+  switch (diagnostic.getSeverity()) {
+  case DiagnosticSeverity::Error:
+    llvm::WithColor::error(os, "dtc");
+    break;
+  case DiagnosticSeverity::Warning:
+    llvm::WithColor::warning(os, "dtc");
+    break;
+  default:
+    llvm::WithColor::remark(os, "dtc");
+  }
+  if (auto name = diagnostic.getLocation()->findInstanceOf<NameLoc>())
+    os << "node '" << name.getName().getValue() << "': ";
+  os << diagnostic << "\n";
+  for (Diagnostic &note : diagnostic.getNotes()) {
+    llvm::WithColor::note(os, "dtc");
+    if (auto name = note.getLocation()->findInstanceOf<NameLoc>())
+      os << "node '" << name.getName().getValue() << "': ";
+    os << note << "\n";
+  }
+  return success();
+}
+
+LogicalResult
+Compilation::write(StringRef path,
+                   llvm::function_ref<void(llvm::raw_ostream &)> body) {
+  std::error_code error;
+  llvm::ToolOutputFile file(path, error, llvm::sys::fs::OF_None);
+  if (error)
+    return fail("cannot write " + path + ": " + error.message());
+  body(file.os());
+  file.os().flush();
+  if (file.os().has_error()) {
+    error = file.os().error();
+    file.os().clear_error();
+    return fail("cannot write " + path + ": " + error.message());
+  }
+  file.keep();
+  return success();
+}
+
+LogicalResult Compilation::import() {
+  module = importOnnx(context, options.compile.import, imported);
+  if (!module) {
+    imported.printIssues(llvm::errs());
+    return failure();
+  }
+  imported.printNotes(llvm::errs());
+  FailureOr<json::Object> chosen =
+      chooseInitializers(*module, imported.parameters, options.init);
+  if (failed(chosen))
+    return failure();
+  initializers = std::move(*chosen);
+  auto forward = module->lookupSymbol<func::FuncOp>("forward");
+  for (unsigned i = 0; i < forward.getNumArguments() && globalBatch == 0; ++i)
+    if (auto type = cast<RankedTensorType>(forward.getArgumentTypes()[i]);
+        forward.getArgAttr(i, attr::input) && type.getRank() > 0)
+      globalBatch = type.getDimSize(0);
+  return success();
+}
+
+LogicalResult Compilation::runPhase(CompilePhase phase) {
+  if (phase == CompilePhase::Import)
+    return import();
+  if (phase == CompilePhase::Link)
+    return link();
+  PassManager manager(&context);
+  buildPhase(phase, manager, options.compile);
+  return manager.run(*module);
+}
+
+LogicalResult Compilation::show(CompilePhase phase) {
+  auto printModule = [&](llvm::raw_ostream &os) { module->print(os); };
+  if (options.emit == phase)
+    printModule(llvm::outs());
+  if (options.dumpDir.empty())
+    return success();
+  if (std::error_code error =
+          llvm::sys::fs::create_directories(options.dumpDir))
+    return fail("cannot make " + options.dumpDir + ": " + error.message());
+  llvm::SmallString<128> path(options.dumpDir);
+  llvm::sys::path::append(path, "0" + llvm::Twine(int(phase) + 1) + "-" +
+                                    getPhaseName(phase) + ".mlir");
+  return write(path, printModule);
+}
+
+LogicalResult Compilation::report() {
+  if (!options.report && options.reportJson.empty())
+    return success();
+#ifdef BRINGUP_REPORT
+  FailureOr<Report> report = Report::compute(*module);
+  if (failed(report))
+    return failure();
+  if (options.report)
+    report->print(llvm::outs());
+  if (options.reportJson.empty())
+    return success();
+  return write(options.reportJson,
+               [&](llvm::raw_ostream &os) { os << report->toJson() << "\n"; });
+#endif
+  return success();
+}
+
+LogicalResult Compilation::link() {
+  std::string weights = options.output + ".safetensors";
+  std::string object = options.output + ".o";
+  if (failed(writeWeights(module->getLoc(), weights, imported.parameters)))
+    return failure();
+  llvm::FileRemover removeObject(object);
+  llvm::FileRemover removeWeights;
+  if (options.embedWeights)
+    removeWeights.setFile(weights);
+
+  const TrainingOptions &training = options.compile.training;
+  ProgramInfo info;
+  info.model = llvm::sys::path::stem(options.compile.import.path).str();
+  info.dtype = options.compile.import.f64 ? "f64" : "f32";
+  info.globalBatch = globalBatch;
+  info.initializers = std::move(initializers);
+  info.optimizer = describeOptimizer(training);
+  if (options.embedWeights)
+    info.embeddedWeights = weights;
+  else
+    info.weightsFile = llvm::sys::path::filename(weights).str();
+  if (failed(addProgramObject(*module, info)) ||
+      failed(emitObject(*module, options.compile.target, object)))
+    return failure();
+  return linkProgram(object, options.runtimeDir, options.output);
+}
+
+LogicalResult Compilation::run() {
+  for (CompilePhase phase :
+       {CompilePhase::Import, CompilePhase::Training, CompilePhase::Parallel,
+        CompilePhase::Schedule, CompilePhase::Lower, CompilePhase::Link}) {
+    if (failed(runPhase(phase)))
+      return failure();
+    if (phase == CompilePhase::Link)
+      break;
+    if (options.afterPhase && failed(options.afterPhase(phase, *module)))
+      return failure();
+    if (failed(show(phase)))
+      return failure();
+    if (phase == CompilePhase::Schedule && failed(report()))
+      return failure();
+    if (phase == options.stopAfter || phase == options.emit)
+      break;
+  }
+  return success();
+}
+
+LogicalResult dtc::compileModel(const DriverOptions &options) {
+  return Compilation(options).run();
+}

@@ -1,0 +1,72 @@
+//===- Initialize.cpp - how parameters start ------------------------------===//
+//
+// See Initialize.h. The training program draws the numbers.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Initialize.h"
+#include "dtc/Dialect/Dialect.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include <cmath>
+
+using namespace mlir;
+using namespace dtc;
+namespace json = llvm::json;
+
+/// Standard deviation of a weight's entries. Of a matrix, one dimension counts
+/// inputs and the other outputs; which one is inputs, its product says.
+static double getDeviation(StringRef rule, BlockArgument weight) {
+  if (rule == "normal")
+    return 0.02;
+  auto type = cast<RankedTensorType>(weight.getType());
+  int64_t rows = type.getDimSize(0);
+  int64_t columns = type.getNumElements() / rows;
+  bool inputsFirst = true;
+  for (OpOperand &use : weight.getUses())
+    if (auto product = dyn_cast<MatMulOp>(use.getOwner()))
+      inputsFirst = use.getOperandNumber() == 1 ? !product.getTransposeRhs()
+                                                : product.getTransposeLhs();
+  double fanIn = inputsFirst ? rows : columns;
+  double fanOut = inputsFirst ? columns : rows;
+  return rule == "xavier" ? std::sqrt(2.0 / (fanIn + fanOut))
+                          : std::sqrt(2.0 / fanIn);
+}
+
+static json::Object chooseByRule(StringRef rule, BlockArgument parameter) {
+  if (cast<RankedTensorType>(parameter.getType()).getRank() >= 2)
+    return json::Object{{"init", "normal"},
+                        {"init_scale", getDeviation(rule, parameter)}};
+  bool isScale = llvm::any_of(parameter.getUses(), [](OpOperand &use) {
+    auto norm = dyn_cast<LayerNormOp>(use.getOwner());
+    return norm && use.get() == norm.getScale();
+  });
+  return json::Object{{"init", isScale ? "ones" : "zeros"}};
+}
+
+FailureOr<json::Object>
+dtc::chooseInitializers(ModuleOp module, const ParameterTable &parameters,
+                        StringRef rule) {
+  auto forward = module.lookupSymbol<func::FuncOp>("forward");
+  json::Object result;
+  SmallVector<StringRef> missing;
+  for (BlockArgument argument : forward.getArguments()) {
+    auto name = forward.getArgAttrOfType<StringAttr>(argument.getArgNumber(),
+                                                     attr::parameter);
+    if (!name)
+      continue;
+    const Parameter *parameter = parameters.find(name);
+    if (!rule.empty())
+      result[name.getValue()] = chooseByRule(rule, argument);
+    else if (parameter && parameter->hasData)
+      result[name.getValue()] = json::Object{{"init", "file"}};
+    else
+      missing.push_back(name);
+  }
+  if (missing.empty())
+    return result;
+  return forward.emitError()
+         << missing.size()
+         << " parameters have no weights in the model (first: '"
+         << missing.front()
+         << "'); choose how they start with --init normal, xavier or kaiming";
+}

@@ -1,0 +1,49 @@
+//===- Link.cpp - from object file to executable --------------------------===//
+//
+// Calls the system's compiler driver with the runtime's link line.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dtc/Driver/Driver.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Program.h"
+#include "llvm/Support/WithColor.h"
+
+using namespace mlir;
+using namespace dtc;
+
+static LogicalResult fail(const llvm::Twine &message) {
+  llvm::WithColor::error(llvm::errs(), "dtc") << message << "\n";
+  return failure();
+}
+
+LogicalResult dtc::linkProgram(StringRef object, StringRef runtimeDir,
+                               StringRef output) {
+  llvm::SmallString<128> line(runtimeDir);
+  llvm::sys::path::append(line, "libdtcrt.link");
+  if (!llvm::sys::fs::exists(line))
+    return fail("found no " + line +
+                "; build the target dtcrt, or say where it is with "
+                "--runtime-dir");
+  llvm::ErrorOr<std::string> linker =
+      std::make_error_code(std::errc::no_such_file_or_directory);
+  for (StringRef name : {"clang++-22", "clang++", "g++", "c++"})
+    if ((linker = llvm::sys::findProgramByName(name)))
+      break;
+  if (!linker)
+    return fail("found no compiler driver to link with (clang++-22, clang++, "
+                "g++ or c++); install one");
+
+  std::string response = ("@" + line).str();
+  SmallVector<StringRef> arguments = {*linker, object, response, "-o", output};
+  std::string message;
+  int code = llvm::sys::ExecuteAndWait(*linker, arguments, std::nullopt, {}, 0,
+                                       0, &message);
+  if (code != 0)
+    return fail("linking " + output + " failed: " + *linker +
+                " exited with code " + llvm::Twine(code) +
+                (message.empty() ? "" : " (" + message + ")"));
+  return success();
+}

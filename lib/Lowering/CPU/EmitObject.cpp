@@ -1,0 +1,135 @@
+//===- EmitObject.cpp - the host's CPU, and object files for it -----------===//
+//
+// From the LLVM dialect to machine code.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dtc/Lowering/Target.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/MC/MCSubtargetInfo.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/TargetParser/Host.h"
+#include "llvm/TargetParser/SubtargetFeature.h"
+
+using namespace mlir;
+using namespace dtc;
+
+TargetOptions TargetOptions::getHost() {
+  TargetOptions target;
+  target.triple = llvm::sys::getDefaultTargetTriple();
+  target.cpu = llvm::sys::getHostCPUName().str();
+  llvm::StringMap<bool> host = llvm::sys::getHostCPUFeatures();
+  llvm::SubtargetFeatures features;
+  for (const auto &feature : host)
+    features.AddFeature(feature.getKey(), feature.getValue());
+  target.features = features.getString();
+  target.vectorBytes = host.lookup("avx512f") ? 64 : host.lookup("avx") ? 32 : 16;
+  return target;
+}
+
+TargetOptions TargetOptions::get(llvm::StringRef cpu) {
+  TargetOptions target = getHost();
+  if (cpu.empty() || cpu == "native")
+    return target;
+  target.cpu = cpu.str();
+  target.features.clear();
+  // The widest registers that the CPU has by its name.
+  target.vectorBytes = 16;
+  llvm::InitializeNativeTarget();
+  std::string error;
+  llvm::Triple triple(target.triple);
+  if (const auto *known = llvm::TargetRegistry::lookupTarget(triple, error)) {
+    std::unique_ptr<llvm::TargetMachine> machine(
+        known->createTargetMachine(triple, cpu, "", {}, llvm::Reloc::PIC_));
+    std::unique_ptr<llvm::MCSubtargetInfo> info(
+        known->createMCSubtargetInfo(triple, cpu, ""));
+    if (info && info->checkFeatures("+avx512f"))
+      target.vectorBytes = 64;
+    else if (info && info->checkFeatures("+avx"))
+      target.vectorBytes = 32;
+  }
+  return target;
+}
+
+static std::unique_ptr<llvm::TargetMachine>
+createMachine(const TargetOptions &target, std::string &error) {
+  llvm::InitializeNativeTarget();
+  llvm::InitializeNativeTargetAsmPrinter();
+  llvm::InitializeNativeTargetAsmParser();
+  llvm::Triple triple(target.triple);
+  const llvm::Target *known = llvm::TargetRegistry::lookupTarget(triple, error);
+  if (!known)
+    return nullptr;
+  llvm::TargetOptions options;
+  // a * b + c may be one instruction; nothing else changes.
+  options.AllowFPOpFusion = llvm::FPOpFusion::Fast;
+  return std::unique_ptr<llvm::TargetMachine>(known->createTargetMachine(
+      triple, target.cpu, target.features, options, llvm::Reloc::PIC_,
+      std::nullopt, llvm::CodeGenOptLevel::Aggressive));
+}
+
+static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager components;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PassBuilder builder(&machine);
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(components);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, components, modules);
+  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3)
+      .run(module, modules);
+}
+
+LogicalResult dtc::emitObject(ModuleOp module, const TargetOptions &target,
+                              StringRef path) {
+  registerBuiltinDialectTranslation(*module.getContext());
+  registerLLVMDialectTranslation(*module.getContext());
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> llvmModule =
+      translateModuleToLLVMIR(module, context);
+  if (!llvmModule)
+    return failure();
+  std::string message;
+  std::unique_ptr<llvm::TargetMachine> machine = createMachine(target, message);
+  if (!machine)
+    return module.emitError("cannot generate code for ")
+           << target.triple << ": " << message;
+  llvmModule->setDataLayout(machine->createDataLayout());
+  llvmModule->setTargetTriple(machine->getTargetTriple());
+  llvmModule->setPICLevel(llvm::PICLevel::BigPIC);
+  std::string width = std::to_string(target.vectorBytes * 8);
+  for (llvm::Function &function : *llvmModule) {
+    if (function.isDeclaration())
+      continue;
+    function.addFnAttr("prefer-vector-width", width);
+    function.addFnAttr("min-legal-vector-width", width);
+    function.addFnAttr("target-cpu", target.cpu);
+    function.addFnAttr("target-features", target.features);
+  }
+  optimize(*llvmModule, *machine);
+
+  std::error_code code;
+  llvm::raw_fd_ostream stream(path, code);
+  if (code)
+    return module.emitError("cannot write ") << path << ": " << code.message();
+  llvm::legacy::PassManager passes;
+  if (machine->addPassesToEmitFile(passes, stream, nullptr,
+                                   llvm::CodeGenFileType::ObjectFile))
+    return module.emitError("no object files for ") << target.triple;
+  passes.run(*llvmModule);
+  stream.flush();
+  if (stream.has_error())
+    return module.emitError("cannot write ")
+           << path << ": " << stream.error().message();
+  return success();
+}

@@ -1,0 +1,156 @@
+//===- RowLoops.h - kernels as loops over rows ------------------*- C++ -*-===//
+//
+// The CPU's loop form of a kernel. A kernel is a list of statements, each a
+// loop nest over the elements of one tensor. Their rows are all loops but the
+// last, which are its columns. Statements are placed in nests by their rows;
+// within a row, column loops ("phases") lie between reductions of that row.
+//
+// A statement that is not a root is never stored: its users evaluate it where
+// they need it, at any affine position.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTC_LOWERING_CPU_ROWLOOPS_H
+#define DTC_LOWERING_CPU_ROWLOOPS_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/AffineMap.h"
+#include "llvm/ADT/MapVector.h"
+#include <memory>
+
+namespace dtc {
+
+/// The elements of a tensor that a statement reads: indices from its loops.
+struct Access {
+  mlir::Value tensor;
+  mlir::AffineMap map;
+};
+
+enum class StatementKind {
+  Map,          ///< one element for each iteration
+  RowReduction, ///< one for each row: only the last loop is reduced
+  Accumulation, ///< any other reduction; complete after its nest
+  Scatter,      ///< adds to rows chosen by data; complete after its nest
+};
+
+struct Statement {
+  mlir::Operation *op; ///< null: a copy of its input
+  mlir::Value result;  ///< null for a copy
+  StatementKind kind;
+  llvm::SmallVector<int64_t> ranges;
+  llvm::SmallVector<Access> inputs; ///< by block argument of the op's region
+  mlir::AffineMap outMap;           ///< from loops to result indices
+  mlir::Operation *combiner = nullptr; ///< of a reduction
+  bool isInsertion = false; ///< writes a part of what others wrote
+
+  // What the plan decides.
+  bool isRoot = false;   ///< has a place of its own in a nest
+  bool isStored = false; ///< its result is in memory
+  unsigned nest = 0, phase = 0;
+  mlir::AffineMap position; ///< of a root: from the nest's loops to its own
+  int64_t columns = 1;      ///< of a root: iterations of its column loop
+
+  /// Whether an element of the result can be computed anywhere: the map is a
+  /// function of the element's indices.
+  bool isFunction() const {
+    return kind == StatementKind::Map && !isInsertion;
+  }
+  /// Indices of the result from the nest's loops; of a root.
+  mlir::AffineMap getOutPosition() const { return outMap.compose(position); }
+  /// The block of the scalar computation; null for moves.
+  mlir::Block *getBody() const;
+};
+
+/// A value that a later phase of the row needs again and that costs more than
+/// a load: kept in a row of scratch memory.
+struct RowTemporary {
+  unsigned phase;           ///< that computes it
+  mlir::AffineMap position; ///< from the nest's loops to its indices
+  int64_t columns;
+};
+
+struct Nest {
+  llvm::SmallVector<int64_t> rows; ///< ranges of the row loops
+  llvm::SmallVector<Statement *> roots;
+  llvm::MapVector<Statement *, RowTemporary> temporaries;
+  unsigned numPhases = 1;
+
+  /// Loops of the nest: rows and the column loop.
+  unsigned getNumLoops() const { return rows.size() + 1; }
+  unsigned getColumnLoop() const { return rows.size(); }
+};
+
+class RowLoopsPlan {
+public:
+  /// Plans a function of linalg ops on tensors; emits an error if it has
+  /// something else.
+  static llvm::FailureOr<RowLoopsPlan> create(mlir::func::FuncOp function);
+
+  llvm::ArrayRef<Nest> getNests() const { return nests; }
+  /// Calls back for every statement whose result is in memory.
+  void forEachStored(llvm::function_ref<void(Statement &)> callback) const {
+    for (auto &statement : statements)
+      if (statement->isStored)
+        callback(*statement);
+  }
+  /// The statement that computes a value; null for arguments and constants.
+  Statement *lookup(mlir::Value value) const { return byResult.lookup(value); }
+  /// The value whose memory holds this one: itself, or the last of a chain of
+  /// insertions.
+  mlir::Value getStorage(mlir::Value value) const;
+  /// What each result of the function is computed by.
+  llvm::ArrayRef<Statement *> getResults() const { return results; }
+
+private:
+  llvm::LogicalResult addStatements(mlir::func::FuncOp function);
+  llvm::LogicalResult addStructured(mlir::Operation *op);
+  Statement &add(mlir::Operation *op, mlir::Value result, StatementKind kind);
+  void chooseRoots(mlir::func::FuncOp function);
+  void place(Statement &root);
+  bool visit(mlir::Value value, mlir::AffineMap position, unsigned nest,
+             unsigned &phase, llvm::SmallVectorImpl<Statement *> &fromMemory);
+  void collapseLoops(unsigned nestIndex);
+  void chooseTemporaries(unsigned nestIndex);
+  int64_t getCost(const Statement &statement) const;
+
+  std::vector<std::unique_ptr<Statement>> statements;
+  llvm::DenseMap<mlir::Value, Statement *> byResult;
+  llvm::SmallVector<Statement *> results;
+  std::vector<Nest> nests;
+};
+
+/// The position of a statement that shares the rows of a nest.
+mlir::AffineMap getIdentityPosition(mlir::MLIRContext *context,
+                                    llvm::ArrayRef<int64_t> ranges,
+                                    unsigned numLoops);
+
+/// coefficients[i] * loop i, summed, plus a constant: the flat index of an
+/// element in a row-major buffer.
+struct FlatIndex {
+  llvm::SmallVector<int64_t> coefficients;
+  int64_t constant = 0;
+
+  static FlatIndex get(mlir::AffineMap position, llvm::ArrayRef<int64_t> shape);
+};
+
+/// The element type of a tensor's buffer: booleans are bytes.
+mlir::Type getMemoryType(mlir::RankedTensorType type);
+
+/// Values whose memory a function's body can use.
+struct KernelBuffers {
+  /// The flat memref of a tensor: argument, result or temporary.
+  llvm::DenseMap<mlir::Value, mlir::Value> tensors;
+  /// For each result without a tensor of its own: a copy's memref.
+  llvm::DenseMap<Statement *, mlir::Value> copies;
+};
+
+/// Emits the loops of a plan at the builder's position. `allocate` gives a
+/// memref of scratch memory.
+void emitRowLoops(mlir::OpBuilder &builder, mlir::Location loc,
+                  const RowLoopsPlan &plan, const KernelBuffers &buffers,
+                  unsigned lanes,
+                  llvm::function_ref<mlir::Value(mlir::Type, int64_t)> allocate);
+
+} // namespace dtc
+
+#endif // DTC_LOWERING_CPU_ROWLOOPS_H

@@ -1,0 +1,469 @@
+//===- RowLoopsEmit.cpp - loops over rows and columns ---------------------===//
+//
+// Emits each nest of a plan: loops over rows, and in them the column loops of
+// the phases, with several independent accumulators for reductions.
+//
+//===----------------------------------------------------------------------===//
+
+#include "RowLoopsEvaluate.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/IRMapping.h"
+
+using namespace mlir;
+using namespace dtc;
+
+namespace {
+
+/// A reduction inside a column loop.
+struct ColumnReduction {
+  Statement *statement;
+  Type type; ///< of accumulators
+  /// Independent accumulators, as many as the loop is unrolled.
+  SmallVector<Value> vectors;
+  Value scalar; ///< of columns that do not fill a vector
+};
+
+/// The column loops of one phase that have the same range.
+struct ColumnLoop {
+  int64_t columns;
+  SmallVector<Statement *> stores, accumulations;
+  SmallVector<ColumnReduction> reductions;
+  SmallVector<Statement *> temporaries;
+};
+
+class NestEmitter {
+public:
+  NestEmitter(Location loc, const RowLoopsPlan &plan, unsigned index,
+              const KernelBuffers &buffers, unsigned lanes,
+              function_ref<Value(Type, int64_t)> allocate)
+      : loc(loc), nest(plan.getNests()[index]), lanes(lanes),
+        allocate(allocate), evaluator(loc, plan, nest, index, buffers) {}
+
+  void emit(OpBuilder &builder);
+
+private:
+  void prepareAccumulators(OpBuilder &b);
+  void finishAccumulators(OpBuilder &b);
+  void emitRow(OpBuilder b, ValueRange rowLoops);
+  std::vector<ColumnLoop> getColumnLoops(unsigned phase);
+  void emitColumnLoop(OpBuilder &b, ColumnLoop &loop);
+  void emitChunk(OpBuilder &b, ColumnLoop &loop, Value column, int64_t width,
+                 unsigned part);
+  void emitVectors(OpBuilder &b, ColumnLoop &loop, int64_t from, int64_t to,
+                   unsigned unroll);
+  void accumulate(ColumnReduction &reduction, OpBuilder &b, Value x,
+                  int64_t width, unsigned part);
+  void finishReduction(OpBuilder &b, ColumnReduction &reduction);
+  void addToMemory(OpBuilder &b, Statement &statement, Value value);
+  void scatter(Statement &statement);
+  Value combine(OpBuilder &b, Operation *combiner, Value x, Value y);
+  Value reduceLanes(OpBuilder &b, Operation *combiner, Value x);
+  Value getNeutral(OpBuilder &b, Operation *combiner, Type type);
+  Value toType(OpBuilder &b, Value value, Type element);
+
+  Location loc;
+  const Nest &nest;
+  unsigned lanes;
+  function_ref<Value(Type, int64_t)> allocate;
+  Evaluator evaluator;
+  /// Where the sums of an accumulation are kept during the nest.
+  DenseMap<Statement *, Value> accumulators;
+};
+
+} // namespace
+
+static RankedTensorType getType(const Statement &statement) {
+  return cast<RankedTensorType>(
+      (statement.result ? statement.result : statement.inputs[0].tensor)
+          .getType());
+}
+
+static FlatIndex getOutIndex(const Statement &statement) {
+  return FlatIndex::get(statement.getOutPosition(),
+                        getType(statement).getShape());
+}
+
+static Value getIndex(OpBuilder &b, Location loc, int64_t value) {
+  return arith::ConstantIndexOp::create(b, loc, value);
+}
+
+//===----------------------------------------------------------------------===//
+// Combining
+//===----------------------------------------------------------------------===//
+
+Value NestEmitter::combine(OpBuilder &b, Operation *combiner, Value x,
+                           Value y) {
+  IRMapping mapping;
+  mapping.map(combiner->getOperand(0), x);
+  mapping.map(combiner->getOperand(1), y);
+  Value result = b.clone(*combiner, mapping)->getResult(0);
+  result.setType(x.getType());
+  return result;
+}
+
+Value NestEmitter::getNeutral(OpBuilder &b, Operation *combiner, Type type) {
+  Type element = getElementTypeOrSelf(type);
+  double value = isa<arith::AddFOp>(combiner)
+                     ? 0.0
+                     : -std::numeric_limits<double>::infinity();
+  TypedAttr attribute = b.getFloatAttr(element, value);
+  if (auto vector = dyn_cast<VectorType>(type))
+    attribute = DenseElementsAttr::get(vector, Attribute(attribute));
+  return arith::ConstantOp::create(b, loc, attribute);
+}
+
+/// The value with elements of a wider or narrower floating-point type.
+Value NestEmitter::toType(OpBuilder &b, Value value, Type element) {
+  Type from = getElementTypeOrSelf(value.getType());
+  if (from == element)
+    return value;
+  Type type = element;
+  if (auto vector = dyn_cast<VectorType>(value.getType()))
+    type = vector.clone(element);
+  if (from.getIntOrFloatBitWidth() < element.getIntOrFloatBitWidth())
+    return arith::ExtFOp::create(b, loc, type, value);
+  return arith::TruncFOp::create(b, loc, type, value);
+}
+
+static bool isSinglePrecisionSum(const Statement &statement) {
+  return isa<arith::AddFOp>(statement.combiner) &&
+         getType(statement).getElementType().isF32();
+}
+
+//===----------------------------------------------------------------------===//
+// Accumulations over rows
+//===----------------------------------------------------------------------===//
+
+/// A loop over all elements of flat buffers, `lanes` at a time.
+static void
+emitFlatLoop(OpBuilder &b, Location loc, int64_t size, int64_t lanes,
+             function_ref<void(OpBuilder &, Value, int64_t)> body) {
+  int64_t full = size / lanes * lanes;
+  if (full > 0) {
+    auto loop =
+        scf::ForOp::create(b, loc, getIndex(b, loc, 0), getIndex(b, loc, full),
+                           getIndex(b, loc, lanes));
+    OpBuilder inner = OpBuilder::atBlockBegin(loop.getBody());
+    body(inner, loop.getInductionVar(), lanes);
+  }
+  if (size > full)
+    body(b, getIndex(b, loc, full), size - full);
+}
+
+/// Sums over rows are as long as there are rows, and not in vector lanes:
+/// those of single precision are kept in double precision.
+void NestEmitter::prepareAccumulators(OpBuilder &b) {
+  for (Statement *root : nest.roots) {
+    bool isScatter = root->kind == StatementKind::Scatter;
+    if (root->kind != StatementKind::Accumulation && !isScatter)
+      continue;
+    RankedTensorType type = getType(*root);
+    Value memref = evaluator.getBuffer(*root);
+    Type element = type.getElementType();
+    if (!isScatter && isSinglePrecisionSum(*root)) {
+      element = b.getF64Type();
+      memref = allocate(element, type.getNumElements());
+    }
+    accumulators[root] = memref;
+    emitFlatLoop(b, loc, type.getNumElements(), lanes,
+                 [&](OpBuilder &inner, Value index, int64_t width) {
+                   auto vector = VectorType::get(width, element);
+                   Value start =
+                       isScatter
+                           ? arith::ConstantOp::create(
+                                 inner, loc, inner.getZeroAttr(vector))
+                                 .getResult()
+                           : getNeutral(inner, root->combiner, vector);
+                   vector::StoreOp::create(inner, loc, start, memref, index);
+                 });
+  }
+}
+
+void NestEmitter::finishAccumulators(OpBuilder &b) {
+  for (Statement *root : nest.roots) {
+    Value from = accumulators.lookup(root);
+    Value to = evaluator.getBuffer(*root);
+    if (!from || from == to)
+      continue;
+    RankedTensorType type = getType(*root);
+    emitFlatLoop(b, loc, type.getNumElements(), lanes,
+                 [&](OpBuilder &inner, Value index, int64_t width) {
+                   auto vector = VectorType::get(width, inner.getF64Type());
+                   Value sum =
+                       vector::LoadOp::create(inner, loc, vector, from, index);
+                   vector::StoreOp::create(
+                       inner, loc, toType(inner, sum, type.getElementType()),
+                       to, index);
+                 });
+  }
+}
+
+/// Combines a value with where it is accumulated, at the current columns.
+void NestEmitter::addToMemory(OpBuilder &b, Statement &statement, Value value) {
+  Value memref = accumulators.lookup(&statement);
+  FlatIndex index = getOutIndex(statement);
+  Type element = cast<MemRefType>(memref.getType()).getElementType();
+  value = evaluator.widen(toType(b, value, element));
+  Value before = evaluator.load(memref, index);
+  evaluator.store(combine(b, statement.combiner, before, value), memref, index);
+}
+
+/// Adds the updates of a row to the row of the table that data choose.
+void NestEmitter::scatter(Statement &statement) {
+  const Access &updates = statement.inputs[0], &indices = statement.inputs[1];
+  Value value = evaluator.evaluate(
+      updates.tensor, updates.map.compose(statement.position));
+  Value row = evaluator.evaluate(indices.tensor,
+                                 indices.map.compose(statement.position));
+  evaluator.addScattered(accumulators.lookup(&statement), value, row,
+                         statement.getOutPosition(),
+                         getType(statement).getShape().drop_front());
+}
+
+//===----------------------------------------------------------------------===//
+// Column loops
+//===----------------------------------------------------------------------===//
+
+std::vector<ColumnLoop> NestEmitter::getColumnLoops(unsigned phase) {
+  std::vector<ColumnLoop> loops;
+  auto getLoop = [&](int64_t columns) -> ColumnLoop & {
+    for (ColumnLoop &loop : loops)
+      if (loop.columns == columns)
+        return loop;
+    loops.emplace_back().columns = columns;
+    return loops.back();
+  };
+  // Long rows are summed in double precision.
+  constexpr int64_t longRow = 4096;
+  for (Statement *root : nest.roots) {
+    if (root->phase != phase)
+      continue;
+    ColumnLoop &loop = getLoop(root->columns);
+    switch (root->kind) {
+    case StatementKind::Map:
+      loop.stores.push_back(root);
+      break;
+    case StatementKind::Scatter:
+      loop.accumulations.push_back(root);
+      break;
+    case StatementKind::Accumulation:
+      if (getOutIndex(*root).coefficients.back() != 0) {
+        loop.accumulations.push_back(root);
+        break;
+      }
+      [[fallthrough]];
+    case StatementKind::RowReduction: {
+      Type type = getType(*root).getElementType();
+      if (isSinglePrecisionSum(*root) && root->columns > longRow)
+        type = Float64Type::get(type.getContext());
+      loop.reductions.push_back({root, type, {}, {}});
+      break;
+    }
+    }
+  }
+  for (auto &[statement, temporary] : nest.temporaries)
+    if (temporary.phase == phase)
+      getLoop(temporary.columns).temporaries.push_back(statement);
+  return loops;
+}
+
+void NestEmitter::accumulate(ColumnReduction &reduction, OpBuilder &b, Value x,
+                             int64_t width, unsigned part) {
+  x = toType(b, x, reduction.type);
+  Operation *combiner = reduction.statement->combiner;
+  if (width == lanes) {
+    reduction.vectors[part] = combine(b, combiner, reduction.vectors[part], x);
+    return;
+  }
+  x = reduceLanes(b, combiner, x);
+  reduction.scalar =
+      reduction.scalar ? combine(b, combiner, reduction.scalar, x) : x;
+}
+
+/// Combines the lanes of a vector by halves.
+Value NestEmitter::reduceLanes(OpBuilder &b, Operation *combiner, Value x) {
+  auto type = dyn_cast<VectorType>(x.getType());
+  if (!type)
+    return x;
+  int64_t size = llvm::PowerOf2Ceil(type.getNumElements());
+  if (size != type.getNumElements()) {
+    Value neutral = getNeutral(
+        b, combiner, VectorType::get(size, type.getElementType()));
+    x = vector::InsertStridedSliceOp::create(
+        b, loc, x, neutral, ArrayRef<int64_t>{0}, ArrayRef<int64_t>{1});
+  }
+  for (int64_t half = size / 2; half > 0; half /= 2) {
+    auto slice = [&](int64_t from) -> Value {
+      return vector::ExtractStridedSliceOp::create(
+          b, loc, x, ArrayRef<int64_t>{from}, ArrayRef<int64_t>{half},
+          ArrayRef<int64_t>{1});
+    };
+    Value low = slice(0), high = slice(half);
+    x = combine(b, combiner, low, high);
+  }
+  return vector::ExtractOp::create(b, loc, x, 0);
+}
+
+/// Computes and stores what the loop is for, at `width` columns. Stores come
+/// last: a result may overwrite an operand.
+void NestEmitter::emitChunk(OpBuilder &b, ColumnLoop &loop, Value column,
+                            int64_t width, unsigned part) {
+  evaluator.enterChunk(b, column, width);
+  SmallVector<Value> stored, kept;
+  for (Statement *s : loop.stores)
+    stored.push_back(
+        s->isFunction() && s->result
+            ? evaluator.evaluate(s->result, s->position)
+            : evaluator.evaluateStatement(*s, s->position));
+  for (Statement *s : loop.temporaries)
+    kept.push_back(evaluator.evaluate(s->result,
+                                      nest.temporaries.find(s)->second.position));
+  for (ColumnReduction &reduction : loop.reductions) {
+    Statement &s = *reduction.statement;
+    Value x = evaluator.widen(evaluator.evaluateStatement(s, s.position));
+    accumulate(reduction, b, x, width, part);
+  }
+  for (Statement *s : loop.accumulations) {
+    if (s->kind == StatementKind::Scatter)
+      scatter(*s);
+    else
+      addToMemory(b, *s, evaluator.evaluateStatement(*s, s->position));
+  }
+  for (auto [s, value] : llvm::zip(loop.stores, stored))
+    evaluator.store(value, evaluator.getBuffer(*s), getOutIndex(*s));
+  for (auto [s, value] : llvm::zip(loop.temporaries, kept))
+    evaluator.store(value, evaluator.getTemporary(s),
+                    evaluator.getColumnIndex());
+}
+
+/// A loop over whole vectors of the columns, `unroll` at a time.
+void NestEmitter::emitVectors(OpBuilder &b, ColumnLoop &loop, int64_t from,
+                              int64_t to, unsigned unroll) {
+  int64_t step = static_cast<int64_t>(lanes) * unroll;
+  if (from + step > to)
+    return;
+  SmallVector<Value> inits;
+  for (ColumnReduction &reduction : loop.reductions)
+    llvm::append_range(inits, ArrayRef(reduction.vectors).take_front(unroll));
+  auto forOp = scf::ForOp::create(b, loc, getIndex(b, loc, from),
+                                  getIndex(b, loc, to), getIndex(b, loc, step),
+                                  inits);
+  OpBuilder inner = OpBuilder::atBlockBegin(forOp.getBody());
+  auto exchange = [&](ValueRange values) {
+    for (ColumnReduction &reduction : loop.reductions) {
+      llvm::copy(values.take_front(unroll), reduction.vectors.begin());
+      values = values.drop_front(unroll);
+    }
+  };
+  exchange(forOp.getRegionIterArgs());
+  for (unsigned part = 0; part < unroll; ++part) {
+    Value column = forOp.getInductionVar();
+    if (part > 0)
+      column = arith::AddIOp::create(inner, loc, column,
+                                     getIndex(inner, loc, part * lanes));
+    emitChunk(inner, loop, column, lanes, part);
+  }
+  if (!inits.empty()) {
+    SmallVector<Value> results;
+    for (ColumnReduction &reduction : loop.reductions)
+      llvm::append_range(results,
+                         ArrayRef(reduction.vectors).take_front(unroll));
+    scf::YieldOp::create(inner, loc, results);
+  }
+  exchange(forOp.getResults());
+}
+
+/// Combines accumulators pairwise, then the lanes of the last one.
+void NestEmitter::finishReduction(OpBuilder &b, ColumnReduction &reduction) {
+  Operation *combiner = reduction.statement->combiner;
+  SmallVector<Value> &vectors = reduction.vectors;
+  Value result = reduction.scalar;
+  if (!vectors.empty()) {
+    for (size_t half = vectors.size() / 2; half > 0; half /= 2)
+      for (size_t i = 0; i < half; ++i)
+        vectors[i] = combine(b, combiner, vectors[i], vectors[i + half]);
+    Value total = reduceLanes(b, combiner, vectors[0]);
+    result = result ? combine(b, combiner, total, result) : total;
+  }
+  Statement &s = *reduction.statement;
+  evaluator.enterChunk(b, getIndex(b, loc, 0), 1);
+  if (s.kind == StatementKind::Accumulation) {
+    addToMemory(b, s, result);
+    return;
+  }
+  result = toType(b, result, getType(s).getElementType());
+  evaluator.setRowValue(&s, result);
+  if (s.isStored)
+    evaluator.store(result, evaluator.getBuffer(s), getOutIndex(s));
+}
+
+void NestEmitter::emitColumnLoop(OpBuilder &b, ColumnLoop &loop) {
+  // Enough independent accumulators to hide the latency of an addition.
+  constexpr unsigned numAccumulators = 4;
+  int64_t full = loop.columns / lanes * lanes;
+  unsigned unroll = 1;
+  if (!loop.reductions.empty())
+    while (unroll < numAccumulators && full >= 2 * unroll * int64_t(lanes))
+      unroll *= 2;
+  if (full > 0)
+    for (ColumnReduction &reduction : loop.reductions) {
+      auto type = VectorType::get(lanes, reduction.type);
+      Value neutral = getNeutral(b, reduction.statement->combiner, type);
+      reduction.vectors.assign(unroll, neutral);
+    }
+  int64_t step = static_cast<int64_t>(lanes) * unroll;
+  int64_t unrolled = full / step * step;
+  emitVectors(b, loop, 0, unrolled, unroll);
+  emitVectors(b, loop, unrolled, full, 1);
+  if (loop.columns > full)
+    emitChunk(b, loop, getIndex(b, loc, full), loop.columns - full, 0);
+  for (ColumnReduction &reduction : loop.reductions)
+    finishReduction(b, reduction);
+}
+
+void NestEmitter::emitRow(OpBuilder b, ValueRange rowLoops) {
+  evaluator.enterRow(rowLoops);
+  for (unsigned phase = 0; phase < nest.numPhases; ++phase)
+    for (ColumnLoop &loop : getColumnLoops(phase)) {
+      // Values of the row are computed before this op.
+      Value anchor = getIndex(b, loc, 0);
+      evaluator.enterPhase(phase, OpBuilder(anchor.getDefiningOp()));
+      emitColumnLoop(b, loop);
+    }
+}
+
+void NestEmitter::emit(OpBuilder &b) {
+  prepareAccumulators(b);
+  for (auto &[statement, temporary] : nest.temporaries)
+    evaluator.setTemporary(
+        statement,
+        allocate(getMemoryType(getType(*statement)), temporary.columns));
+  Value anchor = getIndex(b, loc, 0);
+  evaluator.enterNest(OpBuilder(anchor.getDefiningOp()));
+  OpBuilder inner = b;
+  SmallVector<Value> rowLoops;
+  for (int64_t range : nest.rows) {
+    if (range == 1) {
+      rowLoops.push_back(anchor);
+      continue;
+    }
+    auto loop = scf::ForOp::create(inner, loc, getIndex(inner, loc, 0),
+                                   getIndex(inner, loc, range),
+                                   getIndex(inner, loc, 1));
+    rowLoops.push_back(loop.getInductionVar());
+    inner.setInsertionPoint(loop.getBody()->getTerminator());
+  }
+  emitRow(inner, rowLoops);
+  finishAccumulators(b);
+}
+
+void dtc::emitRowLoops(OpBuilder &builder, Location loc,
+                       const RowLoopsPlan &plan, const KernelBuffers &buffers,
+                       unsigned lanes,
+                       function_ref<Value(Type, int64_t)> allocate) {
+  for (unsigned nest = 0; nest < plan.getNests().size(); ++nest)
+    NestEmitter(loc, plan, nest, buffers, lanes, allocate).emit(builder);
+}

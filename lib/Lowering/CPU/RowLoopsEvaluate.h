@@ -1,0 +1,115 @@
+//===- RowLoopsEvaluate.h - elements of tensors as vectors ------*- C++ -*-===//
+//
+// Computes elements of tensors at affine positions of a nest's loops, for
+// several neighbouring columns at once.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTC_LOWERING_CPU_ROWLOOPSEVALUATE_H
+#define DTC_LOWERING_CPU_ROWLOOPSEVALUATE_H
+
+#include "RowLoops.h"
+#include "mlir/IR/Builders.h"
+
+namespace dtc {
+
+/// A place in the code with the values that are known there.
+struct Scope {
+  std::optional<mlir::OpBuilder> builder;
+  llvm::DenseMap<std::pair<mlir::Value, mlir::AffineMap>, mlir::Value> values;
+  llvm::DenseMap<mlir::AffineExpr, mlir::Value> indices;
+};
+
+class Evaluator {
+public:
+  Evaluator(mlir::Location loc, const RowLoopsPlan &plan, const Nest &nest,
+            unsigned nestIndex, const KernelBuffers &buffers)
+      : loc(loc), plan(plan), nest(nest), nestIndex(nestIndex),
+        buffers(buffers) {}
+
+  // Where code goes. The nest's scope is before its loops, the row's before
+  // the current column loop; values of a chunk of columns are forgotten when
+  // the next chunk begins.
+  void enterNest(mlir::OpBuilder builder);
+  void enterRow(mlir::ValueRange rowLoops);
+  void enterPhase(unsigned phase, mlir::OpBuilder builder);
+  void enterChunk(mlir::OpBuilder builder, mlir::Value column, int64_t width);
+
+  /// Registers what a row's reduction came to.
+  void setRowValue(Statement *reduction, mlir::Value value) {
+    rowValues[reduction] = value;
+  }
+  /// Registers the scratch row of a temporary.
+  void setTemporary(Statement *statement, mlir::Value memref) {
+    temporaries[statement] = memref;
+  }
+  mlir::Value getTemporary(Statement *statement) const {
+    return temporaries.lookup(statement);
+  }
+
+  /// The element at a position; a vector if it varies with the column.
+  mlir::Value evaluate(mlir::Value tensor, mlir::AffineMap position);
+  /// What a statement computes for an iteration of its loops: an element of
+  /// its result, or of a reduction what the accumulator is combined with.
+  mlir::Value evaluateStatement(const Statement &statement,
+                                mlir::AffineMap position);
+
+  /// Reads or writes a flat buffer for all columns of the chunk, `start`
+  /// elements further.
+  mlir::Value load(mlir::Value memref, const FlatIndex &index,
+                   mlir::Value start = {});
+  void store(mlir::Value value, mlir::Value memref, const FlatIndex &index,
+             mlir::Value start = {});
+
+  /// Adds values to the row of a table that `row` says; `position` and
+  /// `rowShape` are of the table without its first dimension.
+  void addScattered(mlir::Value memref, mlir::Value value, mlir::Value row,
+                    mlir::AffineMap position, llvm::ArrayRef<int64_t> rowShape);
+
+  /// A vector of the chunk's width; a scalar is repeated.
+  mlir::Value widen(mlir::Value value);
+  /// The buffer of a statement's result.
+  mlir::Value getBuffer(const Statement &statement) const;
+  /// The flat index of a column in a row of scratch.
+  FlatIndex getColumnIndex() const;
+
+private:
+  enum class Level { Nest, Row, Column };
+  Level getLevel(mlir::AffineMap position) const;
+  Scope &getScope(Level level);
+
+  mlir::Value compute(mlir::Value tensor, mlir::AffineMap position);
+  mlir::Value fromMemory(mlir::Value tensor, mlir::Value value);
+  mlir::Value loadTensor(mlir::Value tensor, mlir::Value memref,
+                         mlir::AffineMap position);
+  mlir::Value evaluateScalar(mlir::Value value, const Statement &statement,
+                             mlir::AffineMap position,
+                             llvm::DenseMap<mlir::Value, mlir::Value> &known);
+  mlir::Value lookUp(mlir::Operation *extract, const Statement &statement,
+                     mlir::AffineMap position,
+                     llvm::DenseMap<mlir::Value, mlir::Value> &known);
+  mlir::Value getLoopNumber(mlir::AffineExpr expr, mlir::Type type);
+  mlir::Value getFlatIndex(const FlatIndex &index, bool withColumn);
+  mlir::Value getLoop(unsigned loop);
+
+  mlir::OpBuilder &getBuilder() { return *getScope(level).builder; }
+  int64_t getWidth() const { return level == Level::Column ? width : 1; }
+
+  mlir::Location loc;
+  const RowLoopsPlan &plan;
+  const Nest &nest;
+  unsigned nestIndex;
+  const KernelBuffers &buffers;
+
+  Scope nestScope, rowScope, chunkScope;
+  Level level = Level::Column;
+  unsigned phase = 0;
+  llvm::SmallVector<mlir::Value> rowLoops;
+  mlir::Value column;
+  int64_t width = 1;
+  llvm::DenseMap<Statement *, mlir::Value> rowValues, temporaries;
+};
+
+} // namespace dtc
+
+#endif // DTC_LOWERING_CPU_ROWLOOPSEVALUATE_H

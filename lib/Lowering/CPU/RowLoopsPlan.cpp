@@ -1,0 +1,532 @@
+//===- RowLoopsPlan.cpp - places the statements of a kernel in loops ------===//
+//
+// Which statements share a nest, which phase of a row each belongs to, which
+// loops are one, and which values are kept in memory.
+//
+//===----------------------------------------------------------------------===//
+
+#include "RowLoops.h"
+#include "dtc/Dialect/Dialect.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+using namespace dtc;
+
+static ArrayRef<int64_t> getShape(Value tensor) {
+  return cast<RankedTensorType>(tensor.getType()).getShape();
+}
+
+Block *Statement::getBody() const {
+  auto structured = llvm::dyn_cast_or_null<linalg::LinalgOp>(op);
+  return structured ? structured.getBlock() : nullptr;
+}
+
+AffineMap dtc::getIdentityPosition(MLIRContext *context,
+                                   ArrayRef<int64_t> ranges,
+                                   unsigned numLoops) {
+  SmallVector<AffineExpr> loops;
+  for (size_t i = 0; i < ranges.size(); ++i)
+    loops.push_back(ranges[i] == 1 ? getAffineConstantExpr(0, context)
+                                   : getAffineDimExpr(i, context));
+  return AffineMap::get(numLoops, 0, loops, context);
+}
+
+static void addTerms(AffineExpr expr, int64_t factor, FlatIndex &index) {
+  if (auto dim = dyn_cast<AffineDimExpr>(expr)) {
+    index.coefficients[dim.getPosition()] += factor;
+  } else if (auto constant = dyn_cast<AffineConstantExpr>(expr)) {
+    index.constant += factor * constant.getValue();
+  } else {
+    auto binary = cast<AffineBinaryOpExpr>(expr);
+    if (binary.getKind() == AffineExprKind::Add) {
+      addTerms(binary.getLHS(), factor, index);
+      addTerms(binary.getRHS(), factor, index);
+      return;
+    }
+    assert(binary.getKind() == AffineExprKind::Mul && "positions are linear");
+    auto scale = cast<AffineConstantExpr>(binary.getRHS());
+    addTerms(binary.getLHS(), factor * scale.getValue(), index);
+  }
+}
+
+FlatIndex FlatIndex::get(AffineMap position, ArrayRef<int64_t> shape) {
+  FlatIndex index;
+  index.coefficients.assign(position.getNumDims(), 0);
+  int64_t stride = 1;
+  for (size_t dim = shape.size(); dim-- > 0;) {
+    addTerms(position.getResult(dim), stride, index);
+    stride *= shape[dim];
+  }
+  return index;
+}
+
+//===----------------------------------------------------------------------===//
+// Statements
+//===----------------------------------------------------------------------===//
+
+Statement &RowLoopsPlan::add(Operation *op, Value result, StatementKind kind) {
+  auto &statement = *statements.emplace_back(std::make_unique<Statement>());
+  statement.op = op;
+  statement.result = result;
+  statement.kind = kind;
+  if (result)
+    byResult[result] = &statement;
+  return statement;
+}
+
+static bool isReduced(utils::IteratorType type) {
+  return type == utils::IteratorType::reduction;
+}
+
+/// The op that combines the accumulator of a reduction with one element.
+static Operation *getCombiner(linalg::LinalgOp op) {
+  Block *body = op.getBlock();
+  Value accumulator = body->getArguments().back();
+  Operation *combiner = body->getTerminator()->getOperand(0).getDefiningOp();
+  if (!combiner || !accumulator.hasOneUse() ||
+      *accumulator.user_begin() != combiner ||
+      !isa<arith::AddFOp, arith::MaximumFOp, arith::MaxNumFOp>(combiner))
+    return nullptr;
+  return combiner;
+}
+
+LogicalResult RowLoopsPlan::addStructured(Operation *op) {
+  auto structured = cast<linalg::LinalgOp>(op);
+  if (structured.getNumDpsInits() != 1 || op->getNumResults() != 1)
+    return op->emitOpError("has ") << op->getNumResults()
+                                   << " results, expected one tensor";
+  SmallVector<utils::IteratorType> iterators =
+      structured.getIteratorTypesArray();
+  auto kind = StatementKind::Map;
+  Operation *combiner = nullptr;
+  if (!llvm::any_of(iterators, isReduced) &&
+      !structured.getMatchingIndexingMap(structured.getDpsInitOperand(0))
+           .isIdentity())
+    return op->emitOpError("permutes its result, expected the loops in order");
+  if (llvm::any_of(iterators, isReduced)) {
+    bool onlyLast = !llvm::any_of(ArrayRef(iterators).drop_back(), isReduced);
+    kind = onlyLast ? StatementKind::RowReduction : StatementKind::Accumulation;
+    combiner = getCombiner(structured);
+    if (!combiner)
+      return op->emitOpError("is not a sum or a maximum");
+  }
+  Statement &statement = add(op, op->getResult(0), kind);
+  statement.combiner = combiner;
+  statement.ranges = structured.getStaticLoopRanges();
+  for (OpOperand &operand : op->getOpOperands())
+    statement.inputs.push_back(
+        {operand.get(), structured.getMatchingIndexingMap(&operand)});
+  statement.outMap = statement.inputs.back().map;
+  return success();
+}
+
+/// The loops of a slice, shifted by its offsets.
+static AffineMap getShiftedMap(OpBuilder &b, ArrayRef<int64_t> offsets) {
+  SmallVector<AffineExpr> indices;
+  for (auto [dim, offset] : llvm::enumerate(offsets))
+    indices.push_back(b.getAffineDimExpr(dim) + offset);
+  return AffineMap::get(offsets.size(), 0, indices, b.getContext());
+}
+
+LogicalResult RowLoopsPlan::addStatements(func::FuncOp function) {
+  OpBuilder b(function.getContext());
+  for (Operation &op : function.front().without_terminator()) {
+    if (isa<arith::ConstantOp, tensor::EmptyOp>(op))
+      continue;
+    if (isa<linalg::LinalgOp>(op)) {
+      if (failed(addStructured(&op)))
+        return failure();
+    } else if (auto extract = dyn_cast<tensor::ExtractSliceOp>(op)) {
+      Statement &s = add(&op, extract.getResult(), StatementKind::Map);
+      s.ranges = llvm::to_vector(getShape(s.result));
+      s.inputs = {
+          {extract.getSource(), getShiftedMap(b, extract.getStaticOffsets())}};
+      s.outMap = b.getMultiDimIdentityMap(s.ranges.size());
+    } else if (auto insert = dyn_cast<tensor::InsertSliceOp>(op)) {
+      Statement &s = add(&op, insert.getResult(), StatementKind::Map);
+      s.ranges = llvm::to_vector(getShape(insert.getSource()));
+      s.inputs = {
+          {insert.getSource(), b.getMultiDimIdentityMap(s.ranges.size())}};
+      s.outMap = getShiftedMap(b, insert.getStaticOffsets());
+      s.isInsertion = true;
+    } else if (auto scatter = dyn_cast<ScatterAddOp>(op)) {
+      Statement &s = add(&op, scatter.getResult(), StatementKind::Scatter);
+      s.ranges = llvm::to_vector(getShape(scatter.getUpdates()));
+      AffineMap identity = b.getMultiDimIdentityMap(s.ranges.size());
+      unsigned indexRank = scatter.getIndices().getType().getRank();
+      auto getPart = [&](ArrayRef<AffineExpr> loops) {
+        return AffineMap::get(s.ranges.size(), 0, loops, b.getContext());
+      };
+      s.inputs = {{scatter.getUpdates(), identity},
+                  {scatter.getIndices(),
+                   getPart(identity.getResults().take_front(indexRank))}};
+      s.outMap = getPart(identity.getResults().drop_front(indexRank));
+    } else {
+      return op.emitOpError("is not lowered, expected linalg ops on tensors");
+    }
+  }
+  return success();
+}
+
+/// Calls back for every input that the statement's computation reads.
+static void forEachInput(const Statement &s,
+                         function_ref<void(const Access &)> callback) {
+  Block *body = s.getBody();
+  for (auto [index, input] : llvm::enumerate(s.inputs)) {
+    bool isAccumulator = s.combiner && index + 1 == s.inputs.size();
+    if (isAccumulator || (body && body->getArgument(index).use_empty()))
+      continue;
+    callback(input);
+  }
+}
+
+/// Tensors that the statement reads at positions that are data.
+static SmallVector<Value> getLookedUp(const Statement &s) {
+  SmallVector<Value> sources;
+  if (Block *body = s.getBody())
+    for (auto extract : body->getOps<tensor::ExtractOp>())
+      sources.push_back(extract.getTensor());
+  return sources;
+}
+
+Value RowLoopsPlan::getStorage(Value value) const {
+  for (Operation *user : value.getUsers())
+    if (auto insert = dyn_cast<tensor::InsertSliceOp>(user))
+      if (insert.getDest() == value)
+        return getStorage(insert.getResult());
+  return value;
+}
+
+void RowLoopsPlan::chooseRoots(func::FuncOp function) {
+  DenseMap<Value, unsigned> returned;
+  for (Value value : function.front().getTerminator()->getOperands()) {
+    Statement *s = lookup(value);
+    if (!s || returned.count(value)) {
+      // An argument, a constant, or a value returned before.
+      s = &add(nullptr, Value(), StatementKind::Map);
+      s->ranges = llvm::to_vector(getShape(value));
+      s->outMap = AffineMap::getMultiDimIdentityMap(s->ranges.size(),
+                                                    value.getContext());
+      s->inputs = {{value, s->outMap}};
+    }
+    s->isRoot = s->isStored = true;
+    returned[value] = results.size();
+    results.push_back(s);
+  }
+  // What roots need, in reverse order: uses come before.
+  SmallPtrSet<Statement *, 16> live(results.begin(), results.end());
+  for (auto &s : llvm::reverse(statements)) {
+    if (!live.contains(s.get()))
+      continue;
+    if (!s->isFunction())
+      s->isRoot = true;
+    if (s->isRoot && s->kind != StatementKind::RowReduction)
+      s->isStored = true;
+    forEachInput(*s, [&](const Access &input) {
+      if (Statement *producer = lookup(input.tensor))
+        live.insert(producer);
+    });
+    if (auto insert = llvm::dyn_cast_or_null<tensor::InsertSliceOp>(s->op))
+      if (Statement *before = lookup(insert.getDest()))
+        live.insert(before);
+    for (Value source : getLookedUp(*s))
+      if (Statement *producer = lookup(source)) {
+        producer->isRoot = producer->isStored = true;
+        live.insert(producer);
+      }
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Nests and phases
+//===----------------------------------------------------------------------===//
+
+static ArrayRef<int64_t> getRows(const Statement &s) {
+  return s.ranges.empty() ? ArrayRef<int64_t>() : ArrayRef(s.ranges).drop_back();
+}
+
+/// Whether two positions differ at most in the column of one row.
+static bool isSameRow(AffineMap a, AffineMap b) {
+  return a.getNumResults() == b.getNumResults() &&
+         (a.getNumResults() == 0 ||
+          a.getResults().drop_back() == b.getResults().drop_back());
+}
+
+/// Finds out whether the value at a position can be had inside a nest, and
+/// after which phase; collects statements of earlier nests that it reads.
+bool RowLoopsPlan::visit(Value value, AffineMap position, unsigned nest,
+                         unsigned &phase,
+                         SmallVectorImpl<Statement *> &fromMemory) {
+  Statement *s = lookup(value);
+  if (!s)
+    return true;
+  if (s->isRoot) {
+    if (s->nest != nest) {
+      fromMemory.push_back(s);
+      return true;
+    }
+    bool isHere = position == s->getOutPosition();
+    if (s->kind == StatementKind::Map) {
+      bool isAgain = isHere && s->isFunction();
+      if (!isAgain && !isSameRow(position, s->getOutPosition()))
+        return false;
+      phase = std::max(phase, s->phase + (isAgain ? 0 : 1));
+      return true;
+    }
+    phase = std::max(phase, s->phase + 1);
+    return isHere && s->kind == StatementKind::RowReduction;
+  }
+  bool possible = true;
+  forEachInput(*s, [&](const Access &input) {
+    possible = possible && visit(input.tensor, input.map.compose(position),
+                                 nest, phase, fromMemory);
+  });
+  for (Value source : getLookedUp(*s))
+    if (Statement *producer = lookup(source)) {
+      possible = possible && producer->nest != nest;
+      fromMemory.push_back(producer);
+    }
+  return possible;
+}
+
+void RowLoopsPlan::place(Statement &root) {
+  MLIRContext *context = root.outMap.getContext();
+  unsigned numLoops = std::max<size_t>(root.ranges.size(), 1);
+  root.position = getIdentityPosition(context, root.ranges, numLoops);
+  root.columns = root.ranges.empty() ? 1 : root.ranges.back();
+
+  SmallVector<Statement *> fromMemory;
+  auto tryNest = [&](unsigned nest) {
+    fromMemory.clear();
+    root.phase = 0;
+    bool possible = true;
+    forEachInput(root, [&](const Access &input) {
+      possible = possible && visit(input.tensor, input.map.compose(root.position),
+                                   nest, root.phase, fromMemory);
+    });
+    for (Value source : getLookedUp(root))
+      if (Statement *producer = lookup(source)) {
+        possible = possible && producer->nest != nest;
+        fromMemory.push_back(producer);
+      }
+    return possible;
+  };
+  // A chain of insertions is complete when its last one is.
+  Statement *before = nullptr;
+  if (auto insert = llvm::dyn_cast_or_null<tensor::InsertSliceOp>(root.op))
+    before = lookup(insert.getDest());
+
+  constexpr unsigned none = ~0u;
+  root.nest = none;
+  if (!nests.empty() && ArrayRef(nests.back().rows) == getRows(root) &&
+      tryNest(nests.size() - 1)) {
+    root.nest = nests.size() - 1;
+    if (before && before->nest == root.nest)
+      root.phase = std::max(root.phase, before->phase);
+  } else {
+    tryNest(none);
+    root.nest = nests.size();
+    nests.emplace_back().rows = llvm::to_vector(getRows(root));
+  }
+  for (Statement *s : fromMemory)
+    s->isStored = true;
+  Nest &nest = nests[root.nest];
+  nest.roots.push_back(&root);
+  nest.numPhases = std::max(nest.numPhases, root.phase + 1);
+}
+
+//===----------------------------------------------------------------------===//
+// Collapsing
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// What a nest's loops do to memory: the flat indices of all its accesses.
+struct AccessCollector {
+  const RowLoopsPlan &plan;
+  unsigned nest;
+  SmallVector<FlatIndex> indices;
+  bool usesLoopNumbers = false;
+
+  void visit(Value tensor, AffineMap position) {
+    auto type = dyn_cast<RankedTensorType>(tensor.getType());
+    if (!type)
+      return;
+    Statement *s = plan.lookup(tensor);
+    if (!s || s->isStored)
+      indices.push_back(FlatIndex::get(position, type.getShape()));
+    if (s && !(s->isRoot && s->nest != nest))
+      visitInputs(*s, position);
+  }
+
+  void visitInputs(const Statement &s, AffineMap position) {
+    if (Block *body = s.getBody())
+      usesLoopNumbers |= !body->getOps<linalg::IndexOp>().empty();
+    forEachInput(s, [&](const Access &input) {
+      visit(input.tensor, input.map.compose(position));
+    });
+  }
+};
+
+} // namespace
+
+/// Makes one loop of neighbouring loops where every access walks through them
+/// as through one: a pure elementwise nest becomes a single loop. The outer
+/// loop disappears and the inner runs over both; flat indices stay right.
+void RowLoopsPlan::collapseLoops(unsigned nestIndex) {
+  Nest &nest = nests[nestIndex];
+  if (nest.rows.empty())
+    return;
+  AccessCollector accesses{*this, nestIndex, {}, false};
+  bool columnsToo = true;
+  for (Statement *root : nest.roots) {
+    accesses.visitInputs(*root, root->position);
+    if (root->kind == StatementKind::Scatter)
+      return;
+    Value result = root->result ? root->result : root->inputs[0].tensor;
+    if (root->kind != StatementKind::RowReduction || root->isStored)
+      accesses.indices.push_back(
+          FlatIndex::get(root->getOutPosition(), getShape(result)));
+    // A single precision sum profits from the sums of rows.
+    bool isPrecise =
+        !root->combiner ||
+        (root->kind == StatementKind::Accumulation &&
+         (!isa<arith::AddFOp>(root->combiner) ||
+          cast<RankedTensorType>(result.getType()).getElementType().isF64()));
+    columnsToo &= isPrecise && root->ranges == nest.roots[0]->ranges;
+  }
+  if (accesses.usesLoopNumbers)
+    return;
+
+  // Loops of more than one iteration, inner ones first, merge into `inner`.
+  SmallVector<int64_t> ranges(nest.rows);
+  ranges.push_back(nest.roots[0]->columns);
+  unsigned column = nest.getColumnLoop();
+  std::optional<unsigned> inner, innermost;
+  for (unsigned loop = columnsToo ? column + 1 : column; loop-- > 0;) {
+    if (ranges[loop] == 1)
+      continue;
+    bool isOne = inner && llvm::all_of(accesses.indices, [&](auto &index) {
+      return index.coefficients[loop] ==
+             index.coefficients[*inner] * ranges[*inner];
+    });
+    if (isOne) {
+      ranges[*inner] *= ranges[loop];
+      ranges[loop] = 1;
+      continue;
+    }
+    inner = loop;
+    if (!innermost)
+      innermost = loop;
+  }
+  // The innermost loop is the column loop even where the last range is 1.
+  bool isMoved = columnsToo && innermost && *innermost != column;
+  MLIRContext *context = nest.roots[0]->position.getContext();
+  for (Statement *root : nest.roots) {
+    SmallVector<int64_t> own(ranges);
+    if (!columnsToo)
+      own.back() = root->columns;
+    AffineMap position =
+        getIdentityPosition(context, own, nest.getNumLoops());
+    if (isMoved)
+      position = position.replace(
+          getAffineDimExpr(*innermost, context),
+          getAffineDimExpr(column, context), nest.getNumLoops(), 0);
+    root->position = position;
+    root->columns = isMoved ? ranges[*innermost] : own.back();
+  }
+  if (isMoved)
+    ranges[*innermost] = 1;
+  nest.rows.assign(ranges.begin(), std::prev(ranges.end()));
+}
+
+//===----------------------------------------------------------------------===//
+// Temporaries
+//===----------------------------------------------------------------------===//
+
+/// A rough count of vector instructions for one element, inputs included.
+int64_t RowLoopsPlan::getCost(const Statement &s) const {
+  constexpr int64_t transcendental = 16, division = 4;
+  int64_t cost = 0;
+  if (Block *body = s.getBody())
+    for (Operation &op : body->without_terminator()) {
+      if (isa<math::ExpOp, math::TanhOp, math::ErfOp, math::LogOp,
+              math::PowFOp>(op))
+        cost += transcendental;
+      else if (isa<arith::DivFOp, math::SqrtOp>(op))
+        cost += division;
+      else
+        ++cost;
+    }
+  forEachInput(s, [&](const Access &input) {
+    bool variesInRow =
+        !s.ranges.empty() && input.map.isFunctionOfDim(s.ranges.size() - 1);
+    Statement *producer = lookup(input.tensor);
+    if (producer && !producer->isRoot && variesInRow)
+      cost += getCost(*producer);
+    else
+      ++cost;
+  });
+  return cost;
+}
+
+void RowLoopsPlan::chooseTemporaries(unsigned nestIndex) {
+  constexpr int64_t cheap = 6;
+  Nest &nest = nests[nestIndex];
+  DenseMap<Statement *, SmallVector<RowTemporary>> demands;
+  auto demandInputs = [&](const Statement &s, const RowTemporary &demand) {
+    forEachInput(s, [&](const Access &input) {
+      if (Statement *producer = lookup(input.tensor))
+        demands[producer].push_back(
+            {demand.phase, input.map.compose(demand.position), demand.columns});
+    });
+  };
+  // Users come after what they use, so that a value that is kept spares its
+  // inputs.
+  for (auto &owned : llvm::reverse(statements)) {
+    Statement *s = owned.get();
+    if (s->isRoot) {
+      if (s->nest == nestIndex)
+        demandInputs(*s, {s->phase, s->position, s->columns});
+      continue;
+    }
+    auto it = demands.find(s);
+    if (it == demands.end())
+      continue;
+    SmallVector<RowTemporary> uses = std::move(it->second);
+    const RowTemporary &first = *llvm::min_element(
+        uses, [](auto &a, auto &b) { return a.phase < b.phase; });
+    bool isAgain = llvm::any_of(
+        uses, [&](auto &use) { return use.phase > first.phase; });
+    bool isOnePlace = llvm::all_of(uses, [&](auto &use) {
+      return use.position == first.position && use.columns == first.columns;
+    });
+    if (isAgain && isOnePlace &&
+        first.position.isFunctionOfDim(nest.getColumnLoop()) &&
+        getCost(*s) > cheap) {
+      nest.temporaries.insert({s, first});
+      demandInputs(*s, first);
+      continue;
+    }
+    for (const RowTemporary &use : uses)
+      demandInputs(*s, use);
+  }
+}
+
+FailureOr<RowLoopsPlan> RowLoopsPlan::create(func::FuncOp function) {
+  RowLoopsPlan plan;
+  if (failed(plan.addStatements(function)))
+    return failure();
+  plan.chooseRoots(function);
+  for (auto &statement : plan.statements)
+    if (statement->isRoot)
+      plan.place(*statement);
+  for (unsigned nest = 0; nest < plan.nests.size(); ++nest) {
+    plan.collapseLoops(nest);
+    plan.chooseTemporaries(nest);
+  }
+  return plan;
+}

@@ -1,0 +1,94 @@
+//===- StructuredBuilder.h - linalg from scalar functions -------*- C++ -*-===//
+//
+// Builds linalg ops on tensors from functions on scalars: maps with NumPy
+// broadcasting and reductions. All lowerings of dtc ops are written with it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTC_LOWERING_COMMON_STRUCTUREDBUILDER_H
+#define DTC_LOWERING_COMMON_STRUCTUREDBUILDER_H
+
+#include "dtc/Dialect/Dialect.h"
+#include "dtc/Lowering/LinalgLowering.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+namespace dtc {
+
+/// What a reduction does with two elements.
+enum class Combiner {
+  Sum,
+  Max,       ///< NaN if any element is
+  MaxNumber, ///< ignores NaN; cheaper
+};
+
+class StructuredBuilder : public mlir::ImplicitLocOpBuilder {
+public:
+  using ImplicitLocOpBuilder::ImplicitLocOpBuilder;
+
+  /// A function of the elements of operands, or the accumulator for the last.
+  using Body = llvm::function_ref<mlir::Value(StructuredBuilder &,
+                                              mlir::ValueRange)>;
+
+  /// One element of the result from elements of operands that broadcast to it.
+  mlir::Value map(mlir::RankedTensorType type, mlir::ValueRange operands,
+                  Body body);
+  /// The same, with an indexing map for each operand.
+  mlir::Value map(mlir::RankedTensorType type, mlir::ValueRange operands,
+                  llvm::ArrayRef<mlir::AffineMap> maps, Body body);
+  /// The same, overwriting `target`, whose element is the last of the body.
+  mlir::Value update(mlir::Value target, mlir::ValueRange operands, Body body);
+
+  /// Combines what the body makes of the elements over `domain`, whose
+  /// dimensions `axes` are reduced. Result dimensions are those of the domain,
+  /// with size 1 where reduced; `type` may also be a scalar.
+  mlir::Value reduce(mlir::RankedTensorType type, Combiner combiner,
+                     llvm::ArrayRef<int64_t> domain,
+                     llvm::ArrayRef<int64_t> axes, mlir::ValueRange operands,
+                     Body body);
+  /// reduce() over the last dimension of the first operand, keeping it with
+  /// size 1.
+  mlir::Value reduceRows(Combiner combiner, mlir::Type elementType,
+                         mlir::ValueRange operands, Body body);
+
+  /// The constant in the type of an element, or of a scalar.
+  mlir::Value constant(mlir::Type type, double value);
+
+  /// x in another floating-point type.
+  mlir::Value castFloat(mlir::Value x, mlir::Type type);
+};
+
+/// The lowering of `OpType` given by a function.
+template <typename OpType,
+          llvm::SmallVector<mlir::Value> (*lower)(OpType, StructuredBuilder &)>
+struct LinalgModel
+    : LinalgLoweringInterface::ExternalModel<LinalgModel<OpType, lower>,
+                                             OpType> {
+  llvm::SmallVector<mlir::Value> lowerToLinalg(mlir::Operation *op,
+                                               mlir::OpBuilder &builder) const {
+    StructuredBuilder b(op->getLoc(), builder);
+    return lower(llvm::cast<OpType>(op), b);
+  }
+};
+
+template <typename OpType,
+          llvm::SmallVector<mlir::Value> (*lower)(OpType, StructuredBuilder &)>
+void attachLowering(mlir::MLIRContext *context) {
+  OpType::template attachInterface<LinalgModel<OpType, lower>>(*context);
+}
+
+// One registration for each file of lowerings.
+void registerElementwiseLowerings(mlir::MLIRContext *context);
+void registerIndexingLowerings(mlir::MLIRContext *context);
+void registerLossLowerings(mlir::MLIRContext *context);
+void registerNormalizationLowerings(mlir::MLIRContext *context);
+void registerReductionLowerings(mlir::MLIRContext *context);
+void registerShapeLowerings(mlir::MLIRContext *context);
+void registerUpdateLowerings(mlir::MLIRContext *context);
+
+} // namespace dtc
+
+#endif // DTC_LOWERING_COMMON_STRUCTUREDBUILDER_H

@@ -1,0 +1,52 @@
+//===- CompileKernels.cpp - modules of kernels become LLVM ----------------===//
+//
+// Confines the lowering of kernels to the modules that have them.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dtc/Lowering/LinalgLowering.h"
+#include "dtc/Lowering/Passes.h"
+#include "dtc/Schedule/KernelOps.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Pass/PassManager.h"
+
+namespace dtc {
+#define GEN_PASS_DEF_COMPILEKERNELS
+#include "dtc/Lowering/Passes.h.inc"
+} // namespace dtc
+
+using namespace mlir;
+using namespace dtc;
+
+namespace {
+
+struct CompileKernels : dtc::impl::CompileKernelsBase<CompileKernels> {
+  using CompileKernelsBase::CompileKernelsBase;
+
+  void getDependentDialects(DialectRegistry &registry) const override {
+    CompileKernelsBase::getDependentDialects(registry);
+    registerLinalgLoweringModels(registry);
+  }
+
+  void runOnOperation() override {
+    OpPassManager passes(ModuleOp::getOperationName());
+    buildKernelLoopsPipeline(passes, vectorBits);
+    buildLowerToLLVMPipeline(passes);
+    for (auto module : getOperation().getOps<ModuleOp>()) {
+      bool hasKernels = llvm::any_of(
+          module.getOps<func::FuncOp>(),
+          [](func::FuncOp function) { return function->hasAttr(attr::kernel); });
+      if (hasKernels && failed(runPipeline(passes, module)))
+        return signalPassFailure();
+    }
+  }
+};
+
+} // namespace

@@ -1,0 +1,425 @@
+//===- LowerPlan.cpp - stage functions and plans become lists of calls ----===//
+//
+// Every tensor is an address: the start of an arena, a frame or an argument,
+// plus a constant. Kernels have been lowered before.
+//
+//===----------------------------------------------------------------------===//
+
+#include "PlanManifest.h"
+#include "dtc/Lowering/Passes.h"
+#include "dtc/Lowering/Program.h"
+#include "dtc/Schedule/MemoryPlan.h"
+#include "dtc/Schedule/MemoryPlanner.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+namespace dtc {
+#define GEN_PASS_DEF_LOWERPLAN
+#include "dtc/Lowering/Passes.h.inc"
+} // namespace dtc
+
+using namespace mlir;
+using namespace dtc;
+
+namespace {
+
+/// Where a tensor is.
+struct Address {
+  Value base;
+  int64_t offset = 0;
+
+  bool operator==(const Address &other) const {
+    return base == other.base && offset == other.offset;
+  }
+};
+
+/// What all functions of a module share.
+struct ModuleContext {
+  ModuleOp module;
+  PlanManifest manifest;
+  /// Bytes of scratch that the hungriest kernel needs.
+  int64_t scratchBytes = 0;
+
+  /// Declares a function of the runtime once.
+  LLVM::LLVMFuncOp getRuntime(StringRef name, TypeRange arguments) {
+    if (auto found = module.lookupSymbol<LLVM::LLVMFuncOp>(name))
+      return found;
+    OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
+    return LLVM::LLVMFuncOp::create(
+        builder, module.getLoc(), name,
+        LLVM::LLVMFunctionType::get(
+            LLVM::LLVMVoidType::get(module.getContext()),
+            llvm::to_vector(arguments)));
+  }
+};
+
+/// The name of a stage's function in the flat LLVM module.
+std::string getLoweredName(func::FuncOp function) {
+  auto stage = cast<ModuleOp>(function->getParentOp());
+  return (*stage.getSymName() + "_" + function.getSymName()).str();
+}
+
+/// A prefix keeps a kernel's name, such as `exp`, apart from libm's.
+std::string getLoweredName(LLVM::LLVMFuncOp kernel) {
+  return ("kernel_" + kernel.getSymName()).str();
+}
+
+/// Which result each argument of a function becomes; -1 for none.
+SmallVector<int64_t> getUpdates(FunctionOpInterface function) {
+  SmallVector<int64_t> updates(function.getNumArguments(), -1);
+  for (unsigned i = 0; i < function.getNumArguments(); ++i)
+    if (auto result = function.getArgAttrOfType<IntegerAttr>(i, attr::update))
+      updates[i] = result.getInt();
+  return updates;
+}
+
+/// Lowers one function. A stage's function becomes
+///   void stageN_name(ctx, frame, scratch, arguments..., results...)
+/// without the results that overwrite an argument, and a plan
+///   void stageN_plan(ctx, arena).
+class FunctionLowering {
+public:
+  FunctionLowering(ModuleContext &shared, func::FuncOp source)
+      : shared(shared), source(source), isPlan(source.getSymName() == "plan"),
+        classes(source.front()),
+        builder(OpBuilder::atBlockEnd(shared.module.getBody())),
+        pointer(LLVM::LLVMPointerType::get(builder.getContext())) {}
+
+  LogicalResult run();
+
+private:
+  Address getRootAddress(Value root);
+  LogicalResult lower(Operation *op);
+  LogicalResult finish(func::ReturnOp op);
+
+  void emit(LaunchOp op);
+  void emit(RunOp op);
+  void emit(MatMulOp op);
+  void emit(AllReduceOp op);
+  void emit(SendOp op);
+  void emit(RecvOp op);
+  void emit(WaitOp op);
+  void emit(ZeroOp op);
+  Value getConstant(ConstantOp op);
+
+  Address addressOf(Value value);
+  Value pointerTo(Address address);
+  Value pointerTo(Value value) { return pointerTo(addressOf(value)); }
+  Value integer(int64_t value, unsigned bits = 32) {
+    return LLVM::ConstantOp::create(
+        builder, loc, builder.getIntegerType(bits),
+        builder.getIntegerAttr(builder.getIntegerType(bits), value));
+  }
+  void call(StringRef name, ArrayRef<Value> arguments) {
+    auto callee = shared.getRuntime(name, ValueRange(arguments).getTypes());
+    LLVM::CallOp::create(builder, loc, callee, arguments);
+  }
+  void copy(Address from, Address to, int64_t bytes) {
+    LLVM::MemcpyOp::create(builder, loc, pointerTo(to), pointerTo(from),
+                           integer(bytes, 64), /*isVolatile=*/false);
+  }
+
+  ModuleContext &shared;
+  func::FuncOp source;
+  bool isPlan;
+  AliasClasses classes;
+  OpBuilder builder;
+  Type pointer;
+  Location loc = source.getLoc();
+  LLVM::LLVMFuncOp target;
+  Value context, frame, scratch;
+  llvm::DenseMap<Operation *, size_t> constants;
+  /// The caller's memory for arguments and results.
+  SmallVector<Address> argumentAddresses, resultAddresses;
+};
+
+} // namespace
+
+Value FunctionLowering::pointerTo(Address address) {
+  if (address.offset == 0)
+    return address.base;
+  return LLVM::GEPOp::create(builder, loc, pointer, builder.getI8Type(),
+                             address.base,
+                             LLVM::GEPArg(integer(address.offset, 64)));
+}
+
+LogicalResult FunctionLowering::run() {
+  SmallVector<int64_t> updates = getUpdates(source);
+  unsigned numUpdates =
+      llvm::count_if(updates, [](int64_t i) { return i >= 0; });
+  unsigned numPointers = isPlan ? 2
+                                : 3 + source.getNumArguments() +
+                                      source.getNumResults() - numUpdates;
+  target = LLVM::LLVMFuncOp::create(
+      builder, source.getLoc(), getLoweredName(source),
+      LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(builder.getContext()),
+                                  SmallVector<Type>(numPointers, pointer)));
+  if (!isPlan)
+    target.setLinkage(LLVM::Linkage::Internal);
+  Block *entry = target.addEntryBlock(builder);
+  builder.setInsertionPointToStart(entry);
+  context = entry->getArgument(0);
+  frame = entry->getArgument(1);
+
+  if (isPlan) {
+    auto bytes = source->getAttrOfType<IntegerAttr>(attr::arenaBytes);
+    if (!bytes)
+      return source.emitError("has no memory plan; run dtc-plan-memory first");
+    for (unsigned i = 0; i < source.getNumArguments(); ++i)
+      argumentAddresses.push_back(
+          {frame,
+           source.getArgAttrOfType<IntegerAttr>(i, attr::offset).getInt()});
+    scratch = pointerTo(Address{frame, bytes.getInt()});
+  } else {
+    scratch = entry->getArgument(2);
+    unsigned next = 3;
+    for (unsigned i = 0; i < source.getNumArguments(); ++i)
+      argumentAddresses.push_back({entry->getArgument(next++)});
+    resultAddresses.resize(source.getNumResults());
+    for (auto [argument, result] : llvm::enumerate(updates))
+      if (result >= 0)
+        resultAddresses[result] = argumentAddresses[argument];
+    for (Address &address : resultAddresses)
+      if (!address.base)
+        address.base = entry->getArgument(next++);
+  }
+
+  for (Operation &op : source.getBody().front())
+    if (failed(lower(&op)))
+      return failure();
+  LLVM::ReturnOp::create(builder, source.getLoc(), ValueRange());
+  return success();
+}
+
+Address FunctionLowering::getRootAddress(Value root) {
+  if (auto argument = dyn_cast<BlockArgument>(root))
+    return argumentAddresses[argument.getArgNumber()];
+  if (auto constant = root.getDefiningOp<ConstantOp>())
+    return {getConstant(constant)};
+  MemoryHome home = getHome(source, classes, root);
+  if (home.kind == MemoryHome::Result)
+    return resultAddresses[home.index];
+  auto offsets =
+      root.getDefiningOp()->getAttrOfType<DenseI64ArrayAttr>(attr::offsets);
+  return {frame, offsets[cast<OpResult>(root).getResultNumber()]};
+}
+
+Address FunctionLowering::addressOf(Value value) {
+  Address address = getRootAddress(classes.getRoot(value));
+  address.offset += classes.getOffset(value);
+  return address;
+}
+
+/// The read-only data of a constant.
+Value FunctionLowering::getConstant(ConstantOp op) {
+  auto type = withLayout(op.getResult().getType(), {});
+  std::string name =
+      (target.getSymName() + "_constant" +
+       Twine(constants.try_emplace(op, constants.size()).first->second))
+          .str();
+  if (!shared.module.lookupSymbol(name)) {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(shared.module.getBody());
+    LLVM::GlobalOp::create(
+        builder, op.getLoc(),
+        LLVM::LLVMArrayType::get(type.getElementType(), type.getNumElements()),
+        /*isConstant=*/true, LLVM::Linkage::Internal, name,
+        cast<DenseElementsAttr>(op.getValue())
+            .reshape(RankedTensorType::get({type.getNumElements()},
+                                           type.getElementType())),
+        /*alignment=*/64);
+  }
+  return LLVM::AddressOfOp::create(builder, loc, pointer, name);
+}
+
+LogicalResult FunctionLowering::lower(Operation *op) {
+  loc = op->getLoc();
+  return llvm::TypeSwitch<Operation *, LogicalResult>(op)
+      .Case<LaunchOp, RunOp, MatMulOp, AllReduceOp, SendOp, RecvOp, WaitOp,
+            ZeroOp>([&](auto concrete) {
+        emit(concrete);
+        return success();
+      })
+      .Case<func::ReturnOp>([&](auto returned) { return finish(returned); })
+      // Views are addresses; constants are data; a sum that FormKernels left is
+      // that of a product, which the product makes.
+      .Case<ReshapeOp, BoundaryOp, MicrobatchOp, ConstantOp, AccumulateOp, UnrealizedConversionCastOp>(
+          [](auto) { return success(); })
+      .Default([](Operation *other) {
+        return other->emitOpError("cannot be lowered outside of a kernel");
+      });
+}
+
+void FunctionLowering::emit(LaunchOp op) {
+  auto kernel = cast<LLVM::LLVMFuncOp>(op.getFunction());
+  SmallVector<Value> arguments;
+  for (Value input : op.getInputs())
+    arguments.push_back(pointerTo(input));
+  for (OpResult result : op->getResults())
+    if (!op.getAlias(result.getResultNumber()))
+      arguments.push_back(pointerTo(result));
+  if (auto bytes = kernel->getAttrOfType<IntegerAttr>(scratchAttrName)) {
+    arguments.push_back(scratch);
+    shared.scratchBytes = std::max(shared.scratchBytes, bytes.getInt());
+  }
+  LLVM::CallOp::create(builder, loc, TypeRange(), getLoweredName(kernel),
+                       arguments);
+}
+
+void FunctionLowering::emit(RunOp op) {
+  auto callee = cast<ModuleOp>(source->getParentOp())
+                    .lookupSymbol<func::FuncOp>(op.getCallee());
+  int64_t offset = op->getAttrOfType<IntegerAttr>(attr::frameOffset).getInt();
+  SmallVector<Value> arguments = {context, pointerTo(Address{frame, offset}),
+                                  scratch};
+  for (Value input : op.getInputs())
+    arguments.push_back(pointerTo(input));
+  for (OpResult result : op->getResults())
+    if (!op.getAlias(result.getResultNumber()))
+      arguments.push_back(pointerTo(result));
+  LLVM::CallOp::create(builder, loc, TypeRange(), getLoweredName(callee),
+                       arguments);
+}
+
+void FunctionLowering::emit(MatMulOp op) {
+  // A product that is only accumulated is added where it belongs.
+  AccumulateOp sum;
+  if (op.getResult().hasOneUse())
+    sum = dyn_cast<AccumulateOp>(*op.getResult().user_begin());
+  if (sum && sum.getX() != op.getResult())
+    sum = nullptr;
+  Value destination = sum ? sum.getAccumulator() : op.getResult();
+
+  RankedTensorType lhs = getLocalType(op.getLhs().getType());
+  RankedTensorType result = getLocalType(op.getResult().getType());
+  int64_t rank = result.getRank();
+  int64_t batch = 1;
+  for (int64_t size : result.getShape().drop_back(2))
+    batch *= size;
+  call("dtcrt_matmul",
+       {context, integer(getDtypeCode(result.getElementType())),
+        integer(op.getTransposeLhs()), integer(op.getTransposeRhs()),
+        integer(sum ? 1 : 0), integer(batch, 64),
+        integer(result.getDimSize(rank - 2), 64),
+        integer(result.getDimSize(rank - 1), 64),
+        integer(lhs.getDimSize(rank - (op.getTransposeLhs() ? 2 : 1)), 64),
+        pointerTo(op.getLhs()), pointerTo(op.getRhs()),
+        pointerTo(destination)});
+}
+
+void FunctionLowering::emit(AllReduceOp op) {
+  // The memory plan puts the operands of a bucket side by side.
+  Type element = getElementTypeOrSelf(op.getX().front());
+  int64_t bytes = 0;
+  for (Value operand : op.getX())
+    bytes = alignMemory(bytes) + getLocalBytes(operand.getType());
+  int64_t elementBytes = element.getIntOrFloatBitWidth() / 8;
+  call("dtcrt_all_reduce",
+       {context, integer(shared.manifest.getGroup(op.getAxes())),
+        integer(getDtypeCode(element)),
+        integer(static_cast<int64_t>(op.getReduction())),
+        pointerTo(op.getX().front()), integer(bytes / elementBytes, 64)});
+}
+
+void FunctionLowering::emit(SendOp op) {
+  call("dtcrt_send", {context, integer(op.getStage()), integer(op.getTag()),
+                      integer(op.getSlot()), pointerTo(op.getX()),
+                      integer(getLocalBytes(op.getX().getType()), 64)});
+}
+
+void FunctionLowering::emit(RecvOp op) {
+  call("dtcrt_recv",
+       {context, integer(op.getStage()), integer(op.getTag()),
+        pointerTo(op.getY()), integer(getLocalBytes(op.getY().getType()), 64)});
+}
+
+void FunctionLowering::emit(WaitOp op) {
+  call("dtcrt_wait", {context, integer(op.getSlot())});
+}
+
+void FunctionLowering::emit(ZeroOp op) {
+  LLVM::MemsetOp::create(builder, loc, pointerTo(op.getY()), integer(0, 8),
+                         integer(getLocalBytes(op.getY().getType()), 64),
+                         /*isVolatile=*/false);
+}
+
+LogicalResult FunctionLowering::finish(func::ReturnOp op) {
+  if (!isPlan) {
+    for (auto [value, address] : llvm::zip(op.getOperands(), resultAddresses))
+      if (!(addressOf(value) == address))
+        copy(addressOf(value), address, getLocalBytes(value.getType()));
+    return success();
+  }
+
+  // What is kept from step to step goes back to where it came from.
+  llvm::StringMap<Address> kept;
+  for (BlockArgument argument : source.getArguments())
+    for (StringRef key : {attr::parameter, attr::state})
+      if (auto name =
+              source.getArgAttrOfType<StringAttr>(argument.getArgNumber(), key))
+        kept[name] = addressOf(argument);
+  SmallVector<int64_t> results;
+  for (OpOperand &operand : op->getOpOperands()) {
+    Address address = addressOf(operand.get());
+    for (StringRef key : {attr::parameter, attr::state})
+      if (auto name = source.getResultAttrOfType<StringAttr>(
+              operand.getOperandNumber(), key))
+        if (auto found = kept.find(name);
+            found != kept.end() && !(found->second == address)) {
+          copy(address, found->second, getLocalBytes(operand.get().getType()));
+          address = found->second;
+        }
+    results.push_back(address.offset);
+  }
+  int64_t arenaBytes =
+      source->getAttrOfType<IntegerAttr>(attr::arenaBytes).getInt() +
+      shared.scratchBytes;
+  SmallVector<int64_t> arguments;
+  for (const Address &address : argumentAddresses)
+    arguments.push_back(address.offset);
+  return shared.manifest.addStage(source, arenaBytes, arguments, results);
+}
+
+namespace {
+
+struct LowerPlan : public dtc::impl::LowerPlanBase<LowerPlan> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    ModuleContext shared{module, {}, 0};
+    auto kernels = module.lookupSymbol<ModuleOp>("kernels");
+    SmallVector<ModuleOp> stages;
+    for (ModuleOp stage : module.getOps<ModuleOp>())
+      if (stage->hasAttr(attr::stage))
+        stages.push_back(stage);
+
+    // Plans last: only then is the scratch of all kernels known.
+    for (bool isPlan : {false, true})
+      for (ModuleOp stage : stages)
+        for (auto function : stage.getOps<func::FuncOp>())
+          if ((function.getSymName() == "plan") == isPlan)
+            if (failed(FunctionLowering(shared, function).run()))
+              return signalPassFailure();
+
+    for (ModuleOp stage : stages)
+      stage.erase();
+    if (kernels) {
+      for (Operation &op : llvm::make_early_inc_range(*kernels.getBody())) {
+        if (auto kernel = dyn_cast<LLVM::LLVMFuncOp>(op);
+            kernel && !kernel.isExternal()) {
+          kernel.setSymName(getLoweredName(kernel));
+          // Calls have been made by them; LLVM does not know them.
+          kernel.removeArgAttrsAttr();
+          kernel.setLinkage(LLVM::Linkage::Internal);
+        }
+        op.moveBefore(module.getBody(), module.getBody()->end());
+      }
+      kernels.erase();
+    }
+    std::string text;
+    llvm::raw_string_ostream(text)
+        << llvm::json::Value(shared.manifest.finish());
+    module->setAttr(manifestAttrName, StringAttr::get(&getContext(), text));
+  }
+};
+
+} // namespace

@@ -1,0 +1,57 @@
+//===- LowerToLinalg.cpp - the dtc ops of a kernel become linalg ----------===//
+//
+// Replaces every dtc op that has a LinalgLoweringInterface by what it builds.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Common/StructuredBuilder.h"
+#include "dtc/Lowering/Passes.h"
+#include "dtc/Schedule/KernelOps.h"
+
+#include "dtc/Lowering/LinalgLowering.cpp.inc"
+
+namespace dtc {
+#define GEN_PASS_DEF_LOWERTOLINALG
+#include "dtc/Lowering/Passes.h.inc"
+} // namespace dtc
+
+using namespace mlir;
+using namespace dtc;
+
+void dtc::registerLinalgLoweringModels(DialectRegistry &registry) {
+  registry.addExtension(+[](MLIRContext *context, DTCDialect *) {
+    registerElementwiseLowerings(context);
+    registerIndexingLowerings(context);
+    registerLossLowerings(context);
+    registerNormalizationLowerings(context);
+    registerReductionLowerings(context);
+    registerShapeLowerings(context);
+    registerUpdateLowerings(context);
+  });
+}
+
+namespace {
+
+struct LowerToLinalg : dtc::impl::LowerToLinalgBase<LowerToLinalg> {
+  using LowerToLinalgBase::LowerToLinalgBase;
+
+  void getDependentDialects(DialectRegistry &registry) const override {
+    LowerToLinalgBase::getDependentDialects(registry);
+    registerLinalgLoweringModels(registry);
+  }
+
+  void runOnOperation() override {
+    SmallVector<LinalgLoweringInterface> ops;
+    getOperation().walk([&](func::FuncOp function) {
+      if (function->hasAttr(attr::kernel))
+        function.walk([&](LinalgLoweringInterface op) { ops.push_back(op); });
+    });
+    for (LinalgLoweringInterface op : ops) {
+      OpBuilder builder(op);
+      op->replaceAllUsesWith(op.lowerToLinalg(builder));
+      op->erase();
+    }
+  }
+};
+
+} // namespace

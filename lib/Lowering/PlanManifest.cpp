@@ -1,0 +1,146 @@
+//===- PlanManifest.cpp - what the runtime is told about plans ------------===//
+//
+// See PlanManifest.h.
+//
+//===----------------------------------------------------------------------===//
+
+#include "PlanManifest.h"
+#include "dtc/Runtime/ABI.h"
+
+using namespace mlir;
+using namespace dtc;
+namespace json = llvm::json;
+
+int32_t dtc::getDtypeCode(Type type) {
+  if (type.isF32())
+    return DTC_F32;
+  if (type.isF64())
+    return DTC_F64;
+  if (type.isInteger(32))
+    return DTC_I32;
+  if (type.isInteger(64))
+    return DTC_I64;
+  return DTC_BOOL;
+}
+
+StringRef dtc::getDtypeName(Type type) {
+  static constexpr llvm::StringLiteral names[] = {"f32", "f64", "i32", "i64",
+                                                  "bool"};
+  return names[getDtypeCode(type)];
+}
+
+int32_t PlanManifest::getGroup(ArrayAttr axes) {
+  auto found = llvm::find(groups, axes);
+  if (found != groups.end())
+    return found - groups.begin();
+  groups.push_back(axes);
+  return groups.size() - 1;
+}
+
+static json::Object describe(StringRef name, Type type) {
+  auto tensor = cast<RankedTensorType>(type);
+  return json::Object{{"name", name},
+                      {"dtype", getDtypeName(tensor.getElementType())},
+                      {"shape", json::Array(tensor.getShape())}};
+}
+
+int64_t PlanManifest::addInput(func::FuncOp plan, unsigned argument) {
+  StringRef name = plan.getArgAttrOfType<StringAttr>(argument, attr::input);
+  auto [it, isNew] = inputs.try_emplace(name);
+  if (isNew) {
+    json::Object input = describe(name, plan.getArgumentTypes()[argument]);
+    input["kind"] =
+        plan.getArgAttrOfType<StringAttr>(argument, attr::kind).getValue();
+    for (StringRef key : {attr::bound, attr::ignore})
+      if (auto value = plan.getArgAttrOfType<IntegerAttr>(argument, key))
+        input[key.drop_front(StringRef("dtc.").size())] = value.getInt();
+    it->second = std::move(input);
+  }
+  return it - inputs.begin();
+}
+
+int64_t PlanManifest::addParameter(func::FuncOp plan, unsigned argument) {
+  StringRef name = plan.getArgAttrOfType<StringAttr>(argument, attr::parameter);
+  auto [it, isNew] = parameters.try_emplace(name);
+  if (isNew)
+    it->second = describe(name, plan.getArgumentTypes()[argument]);
+  return it - parameters.begin();
+}
+
+LogicalResult PlanManifest::addStage(func::FuncOp plan, int64_t arenaBytes,
+                                     ArrayRef<int64_t> arguments,
+                                     ArrayRef<int64_t> results) {
+  // Gradients and state, by the name of their parameter.
+  llvm::StringMap<int64_t> gradients;
+  llvm::StringMap<json::Array> states;
+  json::Object stage{{"arena_bytes", arenaBytes}};
+  for (auto [i, offset] : llvm::enumerate(results)) {
+    if (auto name = plan.getResultAttrOfType<StringAttr>(i, attr::gradient))
+      gradients[name] = offset;
+    if (auto name = plan.getResultAttrOfType<StringAttr>(i, attr::output))
+      stage[name.getValue()] = offset;
+  }
+  for (auto [i, offset] : llvm::enumerate(arguments))
+    if (auto name = plan.getArgAttrOfType<StringAttr>(i, attr::state)) {
+      auto [parameter, state] = name.getValue().rsplit('.');
+      states[parameter].push_back(
+          json::Object{{"name", state}, {"offset", offset}});
+    }
+
+  json::Array stageInputs, stageParameters;
+  for (auto [i, offset] : llvm::enumerate(arguments)) {
+    if (!mesh)
+      if (LayoutAttr layout = getLayout(plan.getArgumentTypes()[i]))
+        mesh = layout.getMesh();
+    if (plan.getArgAttr(i, attr::input)) {
+      stageInputs.push_back(
+          json::Object{{"index", addInput(plan, i)}, {"offset", offset}});
+    } else if (auto name =
+                   plan.getArgAttrOfType<StringAttr>(i, attr::parameter)) {
+      int64_t index = addParameter(plan, i);
+      auto gradient = gradients.find(name);
+      bool isTrained = gradient != gradients.end();
+      parameters[name.getValue()]["trainable"] = isTrained;
+      stageParameters.push_back(
+          json::Object{{"index", index},
+                       {"offset", offset},
+                       {"owner", true},
+                       {"gradient", isTrained ? gradient->second : -1},
+                       {"state", std::move(states[name.getValue()])}});
+    } else if (!plan.getArgAttr(i, attr::state)) {
+      return plan.emitError("argument ")
+             << i << " of the plan is no input, parameter or state";
+    }
+  }
+  stage["inputs"] = std::move(stageInputs);
+  stage["parameters"] = std::move(stageParameters);
+  stages.push_back(std::move(stage));
+  return success();
+}
+
+json::Object PlanManifest::finish() {
+  json::Object manifest;
+  json::Array axes, groupList, inputList, parameterList;
+  int64_t microbatches = 1;
+  if (mesh) {
+    microbatches = mesh.getSize(MeshAttr::timeAxis);
+    for (const MeshAxis &axis : mesh.getAxes())
+      if (axis.name != MeshAttr::timeAxis)
+        axes.push_back(
+            json::Object{{"name", axis.name.getValue()}, {"size", axis.size}});
+  }
+  for (ArrayAttr group : groups)
+    groupList.push_back(
+        json::Array(llvm::to_vector(group.getAsValueRange<StringAttr>())));
+  for (auto &[name, input] : inputs)
+    inputList.push_back(std::move(input));
+  for (auto &[name, parameter] : parameters)
+    parameterList.push_back(std::move(parameter));
+  manifest["mesh"] = std::move(axes);
+  manifest["microbatches"] = microbatches;
+  manifest["groups"] = std::move(groupList);
+  manifest["inputs"] = std::move(inputList);
+  manifest["parameters"] = std::move(parameterList);
+  manifest["stages"] = std::move(stages);
+  return manifest;
+}

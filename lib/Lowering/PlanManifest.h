@@ -1,0 +1,48 @@
+//===- PlanManifest.h - what the runtime is told about plans ----*- C++ -*-===//
+//
+// Collects, while plans are lowered, the part of the manifest that follows
+// from them (include/dtc/Runtime/ABI.h has the schema).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTC_LOWERING_PLANMANIFEST_H
+#define DTC_LOWERING_PLANMANIFEST_H
+
+#include "dtc/Dialect/Dialect.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/Support/JSON.h"
+
+namespace dtc {
+
+/// The ABI's code and name of an element type.
+int32_t getDtypeCode(mlir::Type elementType);
+llvm::StringRef getDtypeName(mlir::Type elementType);
+
+class PlanManifest {
+public:
+  /// The index of a set of axes that a collective runs over.
+  int32_t getGroup(mlir::ArrayAttr axes);
+
+  /// Adds one stage: its plan, the arena's size, and the arena offsets of the
+  /// plan's arguments and results.
+  mlir::LogicalResult addStage(mlir::func::FuncOp plan, int64_t arenaBytes,
+                               llvm::ArrayRef<int64_t> arguments,
+                               llvm::ArrayRef<int64_t> results);
+
+  llvm::json::Object finish();
+
+private:
+  /// Position of an input or parameter in the manifest's list of them.
+  int64_t addInput(mlir::func::FuncOp plan, unsigned argument);
+  int64_t addParameter(mlir::func::FuncOp plan, unsigned argument);
+
+  llvm::SmallVector<mlir::ArrayAttr> groups;
+  llvm::MapVector<llvm::StringRef, llvm::json::Object> inputs, parameters;
+  llvm::json::Array stages;
+  MeshAttr mesh;
+};
+
+} // namespace dtc
+
+#endif // DTC_LOWERING_PLANMANIFEST_H

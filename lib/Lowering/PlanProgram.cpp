@@ -1,0 +1,128 @@
+//===- PlanProgram.cpp - the object that a program exports ----------------===//
+//
+// Adds `dtc_program_v1` (include/dtc/Runtime/ABI.h) to a lowered module.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dtc/Dialect/Dialect.h"
+#include "dtc/Lowering/Program.h"
+#include "dtc/Runtime/ABI.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "llvm/Support/FileSystem.h"
+
+using namespace mlir;
+using namespace dtc;
+namespace json = llvm::json;
+
+/// Adds what only the caller knows to the manifest of the plans.
+static FailureOr<std::string> completeManifest(ModuleOp module,
+                                               const ProgramInfo &info) {
+  auto text = module->getAttrOfType<StringAttr>(manifestAttrName);
+  if (!text)
+    return module.emitError("has no ") << manifestAttrName;
+  llvm::Expected<json::Value> parsed = json::parse(text.getValue());
+  if (!parsed) {
+    return module.emitError("bad ")
+           << manifestAttrName << ": " << llvm::toString(parsed.takeError());
+  }
+  json::Object &manifest = *parsed->getAsObject();
+  manifest["model"] = info.model;
+  manifest["dtype"] = info.dtype;
+  manifest["global_batch"] = info.globalBatch;
+  manifest["weights_file"] = info.weightsFile;
+  manifest["optimizer"] = json::Object(info.optimizer);
+  for (json::Value &value : *manifest.getArray("parameters")) {
+    json::Object &parameter = *value.getAsObject();
+    const json::Object *init =
+        info.initializers.getObject(*parameter.getString("name"));
+    if (init)
+      for (const auto &[key, entry] : *init)
+        parameter[key] = entry;
+  }
+  std::string result;
+  llvm::raw_string_ostream(result) << *parsed;
+  return result;
+}
+
+LogicalResult dtc::addProgramObject(ModuleOp module, const ProgramInfo &info) {
+  FailureOr<std::string> manifest = completeManifest(module, info);
+  if (failed(manifest))
+    return failure();
+  module->removeAttr(manifestAttrName);
+
+  MLIRContext *context = module.getContext();
+  Location loc = module.getLoc();
+  OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
+  auto ptr = LLVM::LLVMPointerType::get(context);
+  Type i8 = builder.getI8Type(), i32 = builder.getI32Type(),
+       i64 = builder.getI64Type();
+
+  auto text = LLVM::GlobalOp::create(
+      builder, loc, LLVM::LLVMArrayType::get(i8, manifest->size()),
+      /*isConstant=*/true, LLVM::Linkage::Internal, "dtc_manifest",
+      builder.getStringAttr(*manifest));
+
+  // Weights come in by the assembler, so that they never pass through the IR.
+  uint64_t weightsSize = 0;
+  if (!info.embeddedWeights.empty()) {
+    if (llvm::sys::fs::file_size(info.embeddedWeights, weightsSize))
+      return module.emitError("cannot read ") << info.embeddedWeights;
+    std::string code = ".pushsection .rodata.dtc_weights,\"a\",@progbits\n"
+                       ".balign 64\ndtc_weights:\n.incbin \"" +
+                       info.embeddedWeights + "\"\n.popsection";
+    module->setAttr(LLVM::LLVMDialect::getModuleLevelAsmAttrName(),
+                    builder.getStrArrayAttr({code}));
+    LLVM::GlobalOp::create(builder, loc, i8, /*isConstant=*/true,
+                           LLVM::Linkage::External, "dtc_weights", Attribute());
+  }
+
+  // One pointer to the step function of each stage, in order.
+  SmallVector<LLVM::LLVMFuncOp> steps;
+  for (int64_t stage = 0;; ++stage) {
+    auto step = module.lookupSymbol<LLVM::LLVMFuncOp>(
+        ("stage" + Twine(stage) + "_plan").str());
+    if (!step)
+      break;
+    steps.push_back(step);
+  }
+  auto stepsType = LLVM::LLVMArrayType::get(ptr, steps.size());
+  auto table =
+      LLVM::GlobalOp::create(builder, loc, stepsType, true,
+                             LLVM::Linkage::Internal, "dtc_steps", Attribute());
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.createBlock(&table.getInitializerRegion());
+    Value value = LLVM::PoisonOp::create(builder, loc, stepsType);
+    for (auto [i, step] : llvm::enumerate(steps))
+      value = LLVM::InsertValueOp::create(
+          builder, loc, value, LLVM::AddressOfOp::create(builder, loc, step),
+          ArrayRef<int64_t>{static_cast<int64_t>(i)});
+    LLVM::ReturnOp::create(builder, loc, value);
+  }
+
+  auto programType = LLVM::LLVMStructType::getLiteral(
+      context, {i32, i32, ptr, ptr, i64, ptr, i64});
+  auto program = LLVM::GlobalOp::create(builder, loc, programType, true,
+                                        LLVM::Linkage::External,
+                                        "dtc_program_v1", Attribute());
+  builder.createBlock(&program.getInitializerRegion());
+  auto integer = [&](Type type, uint64_t value) -> Value {
+    return LLVM::ConstantOp::create(builder, loc, type,
+                                    builder.getIntegerAttr(type, value));
+  };
+  auto address = [&](StringRef name) -> Value {
+    return LLVM::AddressOfOp::create(builder, loc, ptr, name);
+  };
+  Value weights = weightsSize ? address("dtc_weights")
+                              : LLVM::ZeroOp::create(builder, loc, ptr);
+  Value fields[] = {integer(i32, DTC_ABI_VERSION),  integer(i32, steps.size()),
+                    address(table.getSymName()),    address(text.getSymName()),
+                    integer(i64, manifest->size()), weights,
+                    integer(i64, weightsSize)};
+  Value value = LLVM::PoisonOp::create(builder, loc, programType);
+  for (auto [i, field] : llvm::enumerate(fields))
+    value = LLVM::InsertValueOp::create(
+        builder, loc, value, field, ArrayRef<int64_t>{static_cast<int64_t>(i)});
+  LLVM::ReturnOp::create(builder, loc, value);
+  return success();
+}

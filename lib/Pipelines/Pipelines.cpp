@@ -1,0 +1,185 @@
+//===- Pipelines.cpp - the compiler, from top to bottom -------------------===//
+//
+// Read this first: every phase and every pass in order of execution, each with
+// what holds after it and why it runs there. docs/Architecture.md shows the IR.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dtc/Pipelines/Pipelines.h"
+#include "dtc/Dialect/Dialect.h"
+#include "dtc/Lowering/LinalgLowering.h"
+#include "dtc/Lowering/Passes.h"
+#include "dtc/Parallel/Passes.h"
+#include "dtc/Schedule/Passes.h"
+#include "dtc/Training/DifferentiableInterface.h"
+#include "dtc/Training/Passes.h"
+#include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace dtc;
+
+StringRef dtc::getPhaseName(CompilePhase phase) {
+  static constexpr llvm::StringLiteral names[] = {
+      "import", "training", "parallel", "schedule", "lower", "link"};
+  return names[static_cast<int>(phase)];
+}
+
+//===----------------------------------------------------------------------===//
+// import: python-free-frontend/, no passes. ONNX -> @forward.
+//===----------------------------------------------------------------------===//
+
+//===----------------------------------------------------------------------===//
+// training: @forward -> @step, on global shapes
+//===----------------------------------------------------------------------===//
+
+void dtc::buildTrainingPipeline(OpPassManager &manager,
+                                const TrainingOptions &options) {
+  // Each op knows its pipeline stage. Before differentiation, since gradients
+  // must end up on the stage of what they are the gradient of.
+  ChooseCutsOptions cuts;
+  cuts.stages = options.stages;
+  cuts.cut.assign(options.cut.begin(), options.cut.end());
+  manager.addPass(createChooseCuts(cuts));
+
+  // Every value that crosses stages does so in a dtc.boundary; stages need no
+  // other mark from here on.
+  manager.addPass(createInsertBoundaries());
+
+  // The only result is the loss: a sum in double precision over the batch,
+  // divided by a count.
+  AddLossOptions loss;
+  loss.loss = options.loss;
+  loss.output = options.output;
+  if (options.ignoreIndex)
+    loss.ignoreIndex = std::to_string(*options.ignoreIndex);
+  loss.classAxis = options.classAxis;
+  loss.reduction = options.reduction;
+  manager.addPass(createAddLoss(loss));
+
+  // What integer inputs may be is known where they are used.
+  manager.addPass(createBoundInputs());
+
+  // A gradient for every trained parameter. Boundaries become their opposites.
+  DifferentiateOptions gradients;
+  gradients.freeze.assign(options.freeze.begin(), options.freeze.end());
+  manager.addPass(createDifferentiate(gradients));
+
+  // The new value of every parameter and state, and the gradient's norm.
+  AddOptimizerOptions optimizer;
+  optimizer.optimizer = options.optimizer;
+  optimizer.momentum = options.momentum;
+  optimizer.nesterov = options.nesterov;
+  optimizer.weightDecay = options.weightDecay.value_or(-1);
+  optimizer.beta1 = options.beta1;
+  optimizer.beta2 = options.beta2;
+  optimizer.epsilon = options.epsilon;
+  manager.addPass(createAddOptimizer(optimizer));
+
+  // Gradient rules repeat constants and subexpressions.
+  manager.addPass(createCSEPass());
+
+  VerifyTrainingOptions verify;
+  verify.stages = options.stages;
+  manager.addPass(createVerifyTraining(verify));
+}
+
+//===----------------------------------------------------------------------===//
+// parallel: layouts in all types
+//===----------------------------------------------------------------------===//
+
+void dtc::buildParallelPipeline(OpPassManager &manager,
+                                const ParallelOptions &options) {
+  // Arguments say how they are split. All else follows from them.
+  AssignMeshOptions mesh;
+  mesh.dp = options.dp;
+  mesh.pp = options.pp;
+  mesh.microbatches = options.microbatches;
+  manager.addPass(createAssignMesh(mesh));
+
+  // Every value has a layout; where a rule did not hold there is a reshard.
+  manager.addPass(createPropagateLayouts());
+
+  // Every communication within a stage is an op of its own.
+  manager.addPass(createInsertCollectives());
+
+  manager.addPass(createVerifyParallel());
+}
+
+//===----------------------------------------------------------------------===//
+// schedule: a plan per stage
+//===----------------------------------------------------------------------===//
+
+void dtc::buildSchedulePipeline(OpPassManager &manager,
+                                const ScheduleOptions &options) {
+  // A module per stage; types are those of one micro-batch.
+  manager.addPass(createSplitStages());
+
+  // Each stage's plan: runs, sends and receives in the schedule's order.
+  ScheduleMicrobatchesOptions microbatches;
+  microbatches.schedule = options.schedule;
+  manager.addPass(createScheduleMicrobatches(microbatches));
+
+  // Few large reductions instead of many small ones.
+  BucketGradientsOptions buckets;
+  buckets.bucketMb = options.bucketMb;
+  manager.addPass(createBucketGradients(buckets));
+
+  // What stays in stage functions is kernels, products, views, collectives.
+  // Before memory is planned, so that values inside kernels need none.
+  manager.addPass(createFormKernels());
+
+  // Every buffer has an offset, every rank's peak is known.
+  manager.addPass(createPlanMemory());
+  manager.addPass(createVerifyMemory());
+
+  // No rank waits for what never comes.
+  manager.addPass(createVerifyCommunication());
+}
+
+//===----------------------------------------------------------------------===//
+// lower: LLVM dialect
+//===----------------------------------------------------------------------===//
+
+void dtc::buildLowerPipeline(OpPassManager &manager,
+                             const TargetOptions &target) {
+  // Kernels first: how much scratch they need is known only then.
+  buildLowerKernelsPipeline(manager, target);
+  // Addresses and calls; one flat module.
+  manager.addPass(createLowerPlan());
+}
+
+//===----------------------------------------------------------------------===//
+
+void dtc::buildPhase(CompilePhase phase, OpPassManager &manager,
+                     const CompileOptions &options) {
+  switch (phase) {
+  case CompilePhase::Training:
+    return buildTrainingPipeline(manager, options.training);
+  case CompilePhase::Parallel:
+    return buildParallelPipeline(manager, options.parallel);
+  case CompilePhase::Schedule:
+    return buildSchedulePipeline(manager, options.schedule);
+  case CompilePhase::Lower:
+    return buildLowerPipeline(manager, options.target);
+  case CompilePhase::Import:
+  case CompilePhase::Link:
+    return;
+  }
+}
+
+void dtc::registerDialects(DialectRegistry &registry) {
+  registry.insert<DTCDialect, func::FuncDialect>();
+  registerGradients(registry);
+  registerLinalgLoweringModels(registry);
+}
+
+void dtc::registerPasses() {
+  registerDTCTrainingPasses();
+  registerDTCParallelPasses();
+  registerDTCSchedulePasses();
+  registerDTCLoweringPasses();
+  registerCSEPass();
+  registerCanonicalizerPass();
+}

@@ -1,0 +1,161 @@
+//===- BucketGradients.cpp - reduce several gradients by one collective ---===//
+//
+// Collects all-reduces of one kind in order. A bucket is closed when it is
+// full, or when communication after it needs a result of it.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dtc/Schedule/MemoryPlan.h"
+#include "dtc/Schedule/Passes.h"
+#include "dtc/Schedule/Phase.h"
+#include "dtc/Schedule/Skeleton.h"
+
+namespace dtc {
+#define GEN_PASS_DEF_BUCKETGRADIENTS
+#include "dtc/Schedule/Passes.h.inc"
+} // namespace dtc
+
+using namespace mlir;
+using namespace dtc;
+
+namespace {
+
+/// All-reduces that may share a bucket: one call over the same ranks, with
+/// operands that can be made adjacent.
+struct BucketKind {
+  ArrayAttr axes;
+  Reduction reduction;
+  Type elementType;
+  bool isLocal;
+
+  bool operator==(const BucketKind &other) const {
+    return axes == other.axes && reduction == other.reduction &&
+           elementType == other.elementType && isLocal == other.isLocal;
+  }
+};
+
+struct Bucket {
+  BucketKind kind;
+  int64_t bytes = 0;
+  SmallVector<AllReduceOp> ops;
+  bool isOpen = true;
+};
+
+/// Stages have different programs, which would form different buckets.
+bool crossesStages(AllReduceOp op) {
+  return llvm::is_contained(op.getAxes().getAsValueRange<StringAttr>(),
+                            stageAxis);
+}
+
+/// Whether an op depends on any of these, which are in its block.
+bool dependsOn(Operation *op, ArrayRef<AllReduceOp> producers) {
+  SmallVector<Operation *> worklist = {op};
+  llvm::DenseSet<Operation *> seen;
+  while (!worklist.empty()) {
+    Operation *current = worklist.pop_back_val();
+    for (Value operand : current->getOperands()) {
+      Operation *producer = operand.getDefiningOp();
+      if (!producer || !seen.insert(producer).second)
+        continue;
+      if (llvm::is_contained(producers, producer))
+        return true;
+      if (!producer->isBeforeInBlock(producers.front()))
+        worklist.push_back(producer);
+    }
+  }
+  return false;
+}
+
+/// One op for all, where the last of them is; what needs the others follows.
+void mergeBucket(const Bucket &bucket) {
+  if (bucket.ops.size() < 2)
+    return;
+  SmallVector<Value> operands;
+  SmallVector<Type> types;
+  SmallVector<Location> locations;
+  for (AllReduceOp op : bucket.ops) {
+    llvm::append_range(operands, op.getX());
+    llvm::append_range(types, op.getY().getTypes());
+    locations.push_back(op.getLoc());
+  }
+  AllReduceOp last = bucket.ops.back();
+  OpBuilder builder(last);
+  auto merged = AllReduceOp::create(
+      builder, FusedLoc::get(builder.getContext(), locations), types,
+      bucket.kind.reduction, operands, bucket.kind.axes);
+  Operation *first = bucket.ops.front();
+  SmallVector<Operation *> between;
+  for (Operation *op = first->getNextNode(); op != last; op = op->getNextNode())
+    between.push_back(op);
+  unsigned next = 0;
+  for (AllReduceOp op : bucket.ops) {
+    op->replaceAllUsesWith(
+        merged->getResults().slice(next, op->getNumResults()));
+    next += op->getNumResults();
+    llvm::erase(between, op);
+    op.erase();
+  }
+  llvm::DenseSet<Operation *> late = {merged};
+  Operation *position = merged;
+  for (Operation *op : between)
+    if (llvm::any_of(op->getOperands(), [&](Value operand) {
+          return late.contains(operand.getDefiningOp());
+        })) {
+      late.insert(op);
+      op->moveAfter(position);
+      position = op;
+    }
+}
+
+struct BucketGradientsPass : dtc::impl::BucketGradientsBase<BucketGradientsPass> {
+  using BucketGradientsBase::BucketGradientsBase;
+
+  void runOnOperation() override {
+    FailureOr<SmallVector<ModuleOp>> stages = getStages(getOperation());
+    if (failed(stages))
+      return signalPassFailure();
+    for (ModuleOp stage : *stages)
+      for (auto function : stage.getOps<func::FuncOp>())
+        if (Phase::parse(function.getName()) == Phase{Phase::Update})
+          bucket(function);
+  }
+
+  void bucket(func::FuncOp function) {
+    int64_t limit = bucketMb << 20;
+    AliasClasses classes(function.front());
+    SmallVector<Bucket> buckets;
+    for (Operation &op : function.front()) {
+      // Communication keeps its order: what waits for a bucket closes it.
+      if (isPure(&op))
+        continue;
+      for (Bucket &bucket : buckets)
+        bucket.isOpen = bucket.isOpen && !dependsOn(&op, bucket.ops);
+      auto reduce = dyn_cast<AllReduceOp>(op);
+      if (!reduce || crossesStages(reduce))
+        continue;
+      Value first = reduce.getX().front();
+      BucketKind kind{reduce.getAxes(), reduce.getReduction(),
+                      getElementTypeOrSelf(first),
+                      getHome(function, classes, first).kind ==
+                          MemoryHome::Local};
+      int64_t bytes = 0;
+      for (Value operand : reduce.getX())
+        bytes += getLocalBytes(operand.getType());
+      auto open = llvm::find_if(buckets, [&](const Bucket &bucket) {
+        return bucket.isOpen && bucket.kind == kind;
+      });
+      if (open != buckets.end() && open->bytes + bytes > limit) {
+        open->isOpen = false;
+        open = buckets.end();
+      }
+      if (open == buckets.end())
+        open = buckets.insert(buckets.end(), Bucket{kind, 0, {}, true});
+      open->bytes += bytes;
+      open->ops.push_back(reduce);
+    }
+    for (const Bucket &bucket : buckets)
+      mergeBucket(bucket);
+  }
+};
+
+} // namespace

@@ -1,0 +1,205 @@
+//===- FormKernels.cpp - groups of ops become kernels ---------------------===//
+//
+// Moves groups of tensor ops into functions of the module @kernels. Which ops
+// form a group is decided by KernelGroups.cpp.
+//
+//===----------------------------------------------------------------------===//
+
+#include "KernelGroups.h"
+#include "dtc/Dialect/Dialect.h"
+#include "dtc/Schedule/KernelOps.h"
+#include "dtc/Schedule/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringExtras.h"
+
+namespace dtc {
+#define GEN_PASS_DEF_FORMKERNELS
+#include "dtc/Schedule/Passes.h.inc"
+} // namespace dtc
+
+using namespace mlir;
+using namespace dtc;
+
+namespace {
+
+/// The module of kernels, in which equal ones are one.
+class KernelLibrary {
+public:
+  explicit KernelLibrary(ModuleOp root) : root(root) {}
+
+  /// The kernel equal to this one, or this one under a name of its own.
+  SymbolRefAttr add(func::FuncOp kernel);
+
+private:
+  ModuleOp root, module;
+  std::optional<SymbolTable> symbols;
+  std::map<std::string, SmallVector<func::FuncOp>> byName;
+};
+
+} // namespace
+
+static bool isEqual(func::FuncOp a, func::FuncOp b) {
+  return a.getFunctionType() == b.getFunctionType() &&
+         a.getArgAttrsAttr() == b.getArgAttrsAttr() &&
+         OperationEquivalence::isRegionEquivalentTo(
+             &a.getBody(), &b.getBody(), OperationEquivalence::IgnoreLocations);
+}
+
+SymbolRefAttr KernelLibrary::add(func::FuncOp kernel) {
+  constexpr StringLiteral name = "kernels";
+  MLIRContext *context = root.getContext();
+  if (!module) {
+    OpBuilder b = OpBuilder::atBlockEnd(root.getBody());
+    module = ModuleOp::create(b, root.getLoc(), name);
+    symbols.emplace(module);
+  }
+  // Equal kernels have equal names before one is made unique.
+  SmallVector<func::FuncOp> &same = byName[kernel.getName().str()];
+  auto reference = [&](func::FuncOp function) {
+    return SymbolRefAttr::get(StringAttr::get(context, name),
+                              FlatSymbolRefAttr::get(function.getNameAttr()));
+  };
+  for (func::FuncOp other : same)
+    if (isEqual(other, kernel)) {
+      kernel.erase();
+      return reference(other);
+    }
+  same.push_back(kernel);
+  symbols->insert(kernel);
+  return reference(kernel);
+}
+
+/// The first few ops, each once in a row: `add_tanh_mul`.
+static std::string getName(ArrayRef<Operation *> ops) {
+  constexpr unsigned most = 4;
+  SmallVector<StringRef> names;
+  for (Operation *op : ops) {
+    StringRef name = op->getName().stripDialect();
+    if (!llvm::is_contained(names, name) && names.size() < most)
+      names.push_back(name);
+  }
+  return llvm::join(names, "_");
+}
+
+/// A function of the group on local shapes. `inputs` and `outputs` are the
+/// values that cross its border.
+static func::FuncOp createKernel(ArrayRef<Operation *> ops, ValueRange inputs,
+                                 ValueRange outputs) {
+  Location loc = FusedLoc::get(
+      ops.front()->getContext(),
+      llvm::map_to_vector(ops, [](Operation *op) { return op->getLoc(); }));
+  auto getLocalTypes = [](ValueRange values) {
+    return llvm::map_to_vector(values, [](Value value) -> Type {
+      return getLocalType(value.getType());
+    });
+  };
+  OpBuilder b(ops.front()->getContext());
+  auto kernel = func::FuncOp::create(
+      loc, getName(ops),
+      b.getFunctionType(getLocalTypes(inputs), getLocalTypes(outputs)));
+  kernel->setAttr(attr::kernel, b.getUnitAttr());
+  b.setInsertionPointToStart(kernel.addEntryBlock());
+
+  IRMapping mapping;
+  mapping.map(inputs, kernel.getArguments());
+  auto clone = [&](Operation *op) {
+    Operation *copy = b.clone(*op, mapping);
+    for (Value result : copy->getResults())
+      result.setType(getLocalType(result.getType()));
+    return copy;
+  };
+  for (Operation *op : ops) {
+    for (Value operand : op->getOperands())
+      if (!mapping.contains(operand))
+        clone(operand.getDefiningOp<ConstantOp>());
+    clone(op);
+  }
+  func::ReturnOp::create(b, loc, llvm::map_to_vector(outputs, [&](Value value) {
+                           return mapping.lookup(value);
+                         }));
+
+  // What an op overwrites, the kernel overwrites.
+  for (Operation *op : ops)
+    if (auto alias = dyn_cast<AliasInterface>(op))
+      for (OpResult result : op->getResults())
+        if (std::optional<Alias> a = alias.getAlias(result.getResultNumber());
+            a && a->kind == AliasKind::Update) {
+          auto argument =
+              cast<BlockArgument>(mapping.lookup(op->getOperand(a->operand)));
+          kernel.setArgAttr(
+              argument.getArgNumber(), attr::update,
+              b.getI64IntegerAttr(llvm::find(outputs, result) -
+                                  outputs.begin()));
+        }
+  return kernel;
+}
+
+/// Replaces a group by the launch of a kernel, at the builder's position.
+static void outline(OpBuilder &b, ArrayRef<Operation *> ops,
+                    KernelLibrary &library) {
+  llvm::SmallSetVector<Value, 8> inputs;
+  SmallVector<Value> outputs;
+  auto isInside = [&](Operation *op) { return llvm::is_contained(ops, op); };
+  for (Operation *op : ops) {
+    for (Value operand : op->getOperands())
+      if (!operand.getDefiningOp<ConstantOp>() &&
+          !isInside(operand.getDefiningOp()))
+        inputs.insert(operand);
+    bool isUpdate = isa<AliasInterface>(op);
+    for (Value result : op->getResults())
+      if (isUpdate || !llvm::all_of(result.getUsers(), isInside))
+        outputs.push_back(result);
+  }
+  SymbolRefAttr kernel =
+      library.add(createKernel(ops, inputs.getArrayRef(), outputs));
+  SmallVector<Location> locs =
+      llvm::map_to_vector(ops, [](Operation *op) { return op->getLoc(); });
+  auto launch =
+      LaunchOp::create(b, b.getFusedLoc(locs), ValueRange(outputs).getTypes(),
+                       kernel, inputs.getArrayRef());
+  for (auto [from, to] : llvm::zip(outputs, launch.getOutputs()))
+    from.replaceAllUsesWith(to);
+  for (Operation *op : llvm::reverse(ops))
+    op->erase();
+}
+
+static void formKernels(func::FuncOp function, KernelLibrary &library) {
+  Block &block = function.front();
+  OpBuilder b(block.getTerminator());
+  for (const KernelUnit &unit : groupKernels(block)) {
+    if (unit.isKernel)
+      outline(b, unit.ops, library);
+    else
+      unit.ops.front()->moveBefore(block.getTerminator());
+  }
+  // Constants that only kernels used.
+  for (auto constant : llvm::make_early_inc_range(block.getOps<ConstantOp>()))
+    if (constant->use_empty())
+      constant.erase();
+}
+
+namespace {
+
+struct FormKernels : dtc::impl::FormKernelsBase<FormKernels> {
+  using FormKernelsBase::FormKernelsBase;
+
+  void getDependentDialects(DialectRegistry &registry) const override {
+    FormKernelsBase::getDependentDialects(registry);
+    registerKernelOpModels(registry);
+  }
+
+  void runOnOperation() override {
+    KernelLibrary library(getOperation());
+    for (auto stage : llvm::to_vector(getOperation().getOps<ModuleOp>())) {
+      if (!stage->hasAttr(attr::stage))
+        continue;
+      for (auto function : stage.getOps<func::FuncOp>())
+        if (!function.isDeclaration())
+          formKernels(function, library);
+    }
+  }
+};
+
+} // namespace

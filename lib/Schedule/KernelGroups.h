@@ -1,0 +1,27 @@
+//===- KernelGroups.h - which ops of a block form kernels -------*- C++ -*-===//
+//
+// Decides groups; changes nothing.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTC_SCHEDULE_KERNELGROUPS_H
+#define DTC_SCHEDULE_KERNELGROUPS_H
+
+#include "mlir/IR/Block.h"
+#include "mlir/IR/Operation.h"
+
+namespace dtc {
+
+/// Ops that are executed as one: a kernel, or a single op that is none.
+struct KernelUnit {
+  llvm::SmallVector<mlir::Operation *> ops; ///< in program order
+  bool isKernel = false;
+};
+
+/// The ops of a block, terminator excluded, as units in an order in which they
+/// can be executed. Constants that only kernels use are in none.
+std::vector<KernelUnit> groupKernels(mlir::Block &block);
+
+} // namespace dtc
+
+#endif // DTC_SCHEDULE_KERNELGROUPS_H

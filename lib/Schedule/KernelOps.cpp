@@ -1,0 +1,115 @@
+//===- KernelOps.cpp - roles of dtc ops in kernels ------------------------===//
+//
+// One model for each family of ops.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dtc/Schedule/KernelOps.h"
+#include "dtc/Dialect/Dialect.h"
+
+#include "dtc/Schedule/KernelOps.cpp.inc"
+
+using namespace mlir;
+using namespace dtc;
+
+static RankedTensorType getOperandType(Operation *op, unsigned operand = 0) {
+  return getLocalType(op->getOperand(operand).getType());
+}
+
+static RankedTensorType getResultType(Operation *op) {
+  return getLocalType(op->getResult(0).getType());
+}
+
+/// Whether the dimension is the last one, which lies within a row.
+static bool isColumn(RankedTensorType type, int64_t dim) {
+  return dim == type.getRank() - 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Roles
+//===----------------------------------------------------------------------===//
+
+/// One element of the result for each iteration.
+static KernelRole getMapRole(Operation *op) {
+  return {Fusion::Anywhere, getResultType(op), {}};
+}
+
+/// Each row of the first operand alone.
+static KernelRole getRowRole(Operation *op) {
+  return {Fusion::Anywhere, getOperandType(op), {}};
+}
+
+/// All rows of the first operand together.
+static KernelRole getTotalRole(Operation *op) {
+  return {Fusion::Last, getOperandType(op), {}};
+}
+
+static KernelRole getAloneRole(Operation *op) {
+  return {Fusion::Alone, getResultType(op), {}};
+}
+
+template <typename OpType> static KernelRole getReductionRole(Operation *op) {
+  RankedTensorType type = getOperandType(op);
+  bool withinRow = llvm::all_of(cast<OpType>(op).getAxes(), [&](int64_t dim) {
+    return isColumn(type, dim);
+  });
+  return withinRow ? getRowRole(op) : getTotalRole(op);
+}
+
+/// Ranges of the last dimension lie within a row; others move rows.
+template <typename OpType> static KernelRole getRangeRole(Operation *op) {
+  RankedTensorType type = getOperandType(op);
+  auto axis = static_cast<int64_t>(cast<OpType>(op).getAxis());
+  return isColumn(type, axis) ? getRowRole(op) : getAloneRole(op);
+}
+
+static KernelRole getGatherRole(Operation *op) {
+  return {Fusion::Anywhere, getResultType(op), {0}};
+}
+
+static KernelRole getScatterRole(Operation *op) {
+  return {Fusion::Last, getOperandType(op, 1), {}};
+}
+
+//===----------------------------------------------------------------------===//
+// Models
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+template <typename OpType, KernelRole (*role)(Operation *)>
+struct KernelModel
+    : KernelOpInterface::ExternalModel<KernelModel<OpType, role>, OpType> {
+  KernelRole getKernelRole(Operation *op) const { return role(op); }
+};
+
+} // namespace
+
+template <KernelRole (*role)(Operation *), typename... OpTypes>
+static void attach(MLIRContext *context) {
+  (OpTypes::template attachInterface<KernelModel<OpTypes, role>>(*context),
+   ...);
+}
+
+void dtc::registerKernelOpModels(DialectRegistry &registry) {
+  registry.addExtension(+[](MLIRContext *context, DTCDialect *) {
+    attach<getMapRole, NegOp, AbsOp, ExpOp, LogOp, SqrtOp, ReciprocalOp, TanhOp,
+           ErfOp, SigmoidOp, ReluOp, AddOp, SubOp, MulOp, DivOp, PowOp,
+           MaximumOp, MinimumOp, CompareOp, LogicalAndOp, LogicalOrOp,
+           LogicalNotOp, SelectOp, CastOp, TransposeOp, BroadcastOp,
+           AccumulateOp>(context);
+    attach<getRowRole, SoftmaxOp, LogSoftmaxOp, LayerNormOp,
+           CrossEntropyGradOp>(context);
+    attach<getTotalRole, CrossEntropyOp, CountLabelsOp, SquaredErrorOp,
+           SumSquaresOp>(context);
+    attach<getAloneRole, SgdOp, AdamOp>(context);
+    attach<getReductionRole<ReduceSumOp>, ReduceSumOp>(context);
+    attach<getReductionRole<ReduceMaxOp>, ReduceMaxOp>(context);
+    attach<getRangeRole<SliceOp>, SliceOp>(context);
+    attach<getRangeRole<PadOp>, PadOp>(context);
+    attach<getRangeRole<SplitOp>, SplitOp>(context);
+    attach<getRangeRole<ConcatOp>, ConcatOp>(context);
+    attach<getGatherRole, GatherOp>(context);
+    attach<getScatterRole, ScatterAddOp>(context);
+  });
+}

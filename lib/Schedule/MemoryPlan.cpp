@@ -1,0 +1,86 @@
+//===- MemoryPlan.cpp - where values live ---------------------------------===//
+//
+// Lookups that PlanMemory and the passes after it share.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dtc/Schedule/MemoryPlan.h"
+#include "dtc/Schedule/Skeleton.h"
+
+using namespace mlir;
+using namespace dtc;
+
+MemoryHome dtc::getHome(func::FuncOp function, const AliasClasses &classes,
+                        Value value) {
+  if (function.getName() == planName)
+    return {MemoryHome::Local};
+  Value root = classes.getRoot(value);
+  if (auto argument = dyn_cast<BlockArgument>(root))
+    return {MemoryHome::Argument, argument.getArgNumber()};
+  if (root.getDefiningOp<ConstantOp>())
+    return {MemoryHome::Constant};
+  for (OpOperand &returned : function.front().getTerminator()->getOpOperands())
+    if (classes.getRoot(returned.get()) == root)
+      return {MemoryHome::Result, returned.getOperandNumber()};
+  return {MemoryHome::Local};
+}
+
+func::FuncOp dtc::getCallee(RunOp run) {
+  return cast<func::FuncOp>(run.getFunction());
+}
+
+int64_t dtc::getFrameBytes(RunOp run) {
+  auto bytes = getCallee(run)->getAttrOfType<IntegerAttr>(attr::frameBytes);
+  return bytes ? bytes.getInt() : 0;
+}
+
+/// The same buffers, seen from the caller.
+static SmallVector<Value> getCallersRoots(RunOp run, func::FuncOp callee,
+                                          const AliasClasses &inside,
+                                          ArrayRef<Value> roots,
+                                          const AliasClasses &classes) {
+  SmallVector<Value> outside;
+  for (Value root : roots) {
+    MemoryHome home = getHome(callee, inside, root);
+    if (home.kind == MemoryHome::Argument)
+      outside.push_back(classes.getRoot(run.getInputs()[home.index]));
+    else if (home.kind == MemoryHome::Result)
+      outside.push_back(classes.getRoot(run.getResult(home.index)));
+  }
+  return outside;
+}
+
+FailureOr<std::vector<SmallVector<Value>>>
+dtc::getAdjacentRoots(func::FuncOp function, const AliasClasses &classes) {
+  std::vector<SmallVector<Value>> groups;
+  auto add = [&](SmallVector<Value> roots) {
+    if (roots.size() > 1 && !llvm::is_contained(groups, roots))
+      groups.push_back(std::move(roots));
+  };
+  for (Operation &op : function.front()) {
+    if (auto run = dyn_cast<RunOp>(op)) {
+      func::FuncOp callee = getCallee(run);
+      AliasClasses inside(callee.front());
+      auto inner = getAdjacentRoots(callee, inside);
+      if (failed(inner))
+        return failure();
+      for (ArrayRef<Value> roots : *inner)
+        add(getCallersRoots(run, callee, inside, roots, classes));
+      continue;
+    }
+    auto reduce = dyn_cast<AllReduceOp>(op);
+    if (!reduce || reduce.getX().size() < 2)
+      continue;
+    SmallVector<Value> roots;
+    unsigned local = 0;
+    for (Value operand : reduce.getX()) {
+      roots.push_back(classes.getRoot(operand));
+      local += getHome(function, classes, operand).kind == MemoryHome::Local;
+    }
+    if (local != 0 && local != roots.size())
+      return op.emitOpError("has operands in and outside the frame of its "
+                            "function, which cannot be adjacent");
+    add(std::move(roots));
+  }
+  return groups;
+}

@@ -1,0 +1,28 @@
+//===- Phase.cpp - names of phases ----------------------------------------===//
+//
+// A phase of level 0 has the bare name; others carry their level.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dtc/Schedule/Phase.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace dtc;
+
+static constexpr llvm::StringLiteral names[] = {
+    "inputs", "prologue", "forward", "backward", "weight", "reduce", "update"};
+
+std::string Phase::getName() const {
+  return level == 0 ? names[kind].str() : names[kind].str() + std::to_string(level);
+}
+
+std::optional<Phase> Phase::parse(llvm::StringRef name) {
+  llvm::StringRef base = name.rtrim("0123456789");
+  unsigned level = 0;
+  if (base != name && name.drop_front(base.size()).getAsInteger(10, level))
+    return std::nullopt;
+  for (auto [kind, candidate] : llvm::enumerate(names))
+    if (base == candidate)
+      return Phase{static_cast<Kind>(kind), level};
+  return std::nullopt;
+}

@@ -1,0 +1,203 @@
+//===- PlanMemory.cpp - give every buffer a static offset -----------------===//
+//
+// First a frame for each function, then the arena of each plan, in which the
+// frames lie. Lifetimes are positions in the block: everything is straight
+// line, a run is one position.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dtc/Schedule/MemoryPlan.h"
+#include "dtc/Schedule/MemoryPlanner.h"
+#include "dtc/Schedule/Passes.h"
+#include "dtc/Schedule/Skeleton.h"
+
+namespace dtc {
+#define GEN_PASS_DEF_PLANMEMORY
+#include "dtc/Schedule/Passes.h.inc"
+} // namespace dtc
+
+using namespace mlir;
+using namespace dtc;
+
+namespace {
+
+/// An operand that a result overwrites is not read afterwards, and the caller
+/// expects an argument to be overwritten.
+LogicalResult checkUpdates(func::FuncOp function, const AliasClasses &classes) {
+  bool isPlan = function.getName() == planName;
+  bool ok = true;
+  for (Operation &op : function.front())
+    for (OpResult result : op.getResults()) {
+      std::optional<Alias> alias = getAlias(result);
+      if (!alias || alias->kind != AliasKind::Update)
+        continue;
+      Value root = classes.getRoot(result);
+      if (root.getDefiningOp<ConstantOp>()) {
+        op.emitOpError("overwrites a constant");
+        ok = false;
+      }
+      auto argument = dyn_cast<BlockArgument>(root);
+      if (argument && !isPlan &&
+          !function.getArgAttr(argument.getArgNumber(), attr::update)) {
+        op.emitOpError("overwrites argument ")
+            << argument.getArgNumber() << " of '" << function.getName()
+            << "', which does not have '" << attr::update << "'";
+        ok = false;
+      }
+      // Values of the same memory from before this op.
+      for (Value member : classes.getMembers(root)) {
+        if (member == result)
+          break;
+        for (Operation *user : member.getUsers())
+          if (op.isBeforeInBlock(user)) {
+            InFlightDiagnostic diagnostic = op.emitOpError(
+                "overwrites a value that is still needed; compute what needs "
+                "it first, or copy it");
+            diagnostic.attachNote(user->getLoc()) << "needed here";
+            ok = false;
+            break;
+          }
+      }
+    }
+  return success(ok);
+}
+
+/// The buffers of one block and the planner's answer.
+class BlockMemory {
+public:
+  explicit BlockMemory(func::FuncOp function)
+      : function(function), classes(function.front()) {}
+
+  LogicalResult plan();
+  int64_t getBytes() const { return total; }
+
+  /// The offset of the frame of a run.
+  int64_t getFrameOffset(RunOp run) const {
+    return buffers[frames.lookup(run)].offset;
+  }
+  int64_t getOffset(Value value) const {
+    auto it = roots.find(classes.getRoot(value));
+    return it == roots.end()
+               ? callersMemory
+               : buffers[it->second].offset + classes.getOffset(value);
+  }
+
+private:
+  void collect();
+
+  func::FuncOp function;
+  AliasClasses classes;
+  std::vector<MemoryBuffer> buffers;
+  llvm::DenseMap<Value, unsigned> roots;
+  llvm::DenseMap<Operation *, unsigned> frames;
+  int64_t total = 0;
+};
+
+void BlockMemory::collect() {
+  Block &body = function.front();
+  int64_t end = llvm::range_size(body);
+  if (function.getName() == planName)
+    for (Value argument : body.getArguments()) {
+      roots[argument] = buffers.size();
+      buffers.push_back({getLocalBytes(argument.getType()), 0, end});
+    }
+  for (auto [time, op] : llvm::enumerate(body)) {
+    int64_t now = time;
+    for (Value operand : op.getOperands()) {
+      auto it = roots.find(classes.getRoot(operand));
+      if (it != roots.end())
+        buffers[it->second].end = std::max(buffers[it->second].end, now);
+    }
+    for (Value result : op.getResults())
+      if (classes.getRoot(result) == result &&
+          getHome(function, classes, result).kind == MemoryHome::Local) {
+        roots[result] = buffers.size();
+        buffers.push_back({getLocalBytes(result.getType()), now, now});
+      }
+    if (auto run = dyn_cast<RunOp>(op)) {
+      frames[run] = buffers.size();
+      buffers.push_back({getFrameBytes(run), now, now});
+    }
+  }
+}
+
+LogicalResult BlockMemory::plan() {
+  if (failed(checkUpdates(function, classes)))
+    return failure();
+  collect();
+  auto adjacent = getAdjacentRoots(function, classes);
+  if (failed(adjacent))
+    return failure();
+  std::vector<AdjacentBuffers> groups;
+  llvm::DenseSet<Value> grouped;
+  for (ArrayRef<Value> values : *adjacent) {
+    if (!roots.contains(values.front()))
+      continue; // the caller's
+    groups.emplace_back();
+    for (Value value : values) {
+      if (!grouped.insert(value).second)
+        return emitError(value.getLoc())
+               << "this value is an operand of two collectives that each need "
+                  "their operands adjacent";
+      groups.back().push_back(roots.lookup(value));
+    }
+  }
+  total = planMemory(buffers, groups);
+  Builder builder(function.getContext());
+  for (Operation &op : function.front()) {
+    if (op.getNumResults() == 0 || isa<ConstantOp>(op))
+      continue;
+    SmallVector<int64_t> offsets;
+    for (Value result : op.getResults())
+      offsets.push_back(getOffset(result));
+    op.setAttr(attr::offsets, builder.getDenseI64ArrayAttr(offsets));
+  }
+  return success();
+}
+
+struct PlanMemoryPass : dtc::impl::PlanMemoryBase<PlanMemoryPass> {
+  void runOnOperation() override {
+    FailureOr<SmallVector<ModuleOp>> stages = getStages(getOperation());
+    if (failed(stages))
+      return signalPassFailure();
+    for (ModuleOp stage : *stages)
+      if (failed(planStage(stage)))
+        return signalPassFailure();
+  }
+
+  LogicalResult planStage(ModuleOp stage) {
+    func::FuncOp plan = getPlan(stage);
+    if (!plan)
+      return failure();
+    if (plan.isExternal())
+      return plan.emitError("has no body; schedule micro-batches first");
+    Builder builder(&getContext());
+    for (auto function : stage.getOps<func::FuncOp>())
+      if (function != plan && failed(planFunction(function, builder)))
+        return failure();
+
+    BlockMemory arena(plan);
+    if (failed(arena.plan()))
+      return failure();
+    for (BlockArgument argument : plan.getArguments())
+      plan.setArgAttr(argument.getArgNumber(), attr::offset,
+                      builder.getI64IntegerAttr(arena.getOffset(argument)));
+    for (auto run : plan.getOps<RunOp>())
+      run->setAttr(attr::frameOffset,
+                   builder.getI64IntegerAttr(arena.getFrameOffset(run)));
+    plan->setAttr(attr::arenaBytes,
+                  builder.getI64IntegerAttr(arena.getBytes()));
+    return success();
+  }
+
+  LogicalResult planFunction(func::FuncOp function, Builder &builder) {
+    BlockMemory frame(function);
+    if (failed(frame.plan()))
+      return failure();
+    function->setAttr(attr::frameBytes,
+                      builder.getI64IntegerAttr(frame.getBytes()));
+    return success();
+  }
+};
+
+} // namespace

@@ -1,0 +1,346 @@
+//===- Report.cpp - the figures of a plan ---------------------------------===//
+//
+// Walks every plan in order of execution and counts.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dtc/Schedule/Report.h"
+#include "dtc/Schedule/MemoryPlan.h"
+#include "dtc/Schedule/MemoryPlanner.h"
+#include "dtc/Schedule/Phase.h"
+#include "dtc/Schedule/PipelineSchedule.h"
+#include "dtc/Schedule/Skeleton.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Format.h"
+
+using namespace mlir;
+using namespace dtc;
+namespace json = llvm::json;
+
+//===----------------------------------------------------------------------===//
+// Counting
+//===----------------------------------------------------------------------===//
+
+/// How many ranks share the work of an op: those on axes that split its
+/// operands or results.
+static int64_t getShares(Operation *op) {
+  llvm::StringMap<int64_t> axes;
+  SmallVector<Type> types(op->getOperandTypes());
+  llvm::append_range(types, op->getResultTypes());
+  for (Type type : types)
+    if (LayoutAttr layout = getLayout(type))
+      for (const AxisLayout &entry : layout.getEntries())
+        if (entry.isSplit())
+          axes[entry.axis.getValue()] =
+              layout.getMesh().getSize(entry.axis.getValue());
+  int64_t shares = 1;
+  for (auto &axis : axes)
+    shares *= axis.second;
+  return shares;
+}
+
+/// FLOPs of one rank in one run of a function, kernels included.
+static int64_t getFlops(FunctionOpInterface function) {
+  int64_t flops = 0;
+  function->walk([&](Operation *op) {
+    if (auto cost = dyn_cast<CostInterface>(op)) {
+      flops += cost.getFlops() / getShares(op);
+    } else if (auto launch = dyn_cast<LaunchOp>(op)) {
+      auto kernel = SymbolTable::lookupNearestSymbolFrom<FunctionOpInterface>(
+          op, launch.getKernelAttr());
+      flops += getFlops(kernel);
+    }
+  });
+  return flops;
+}
+
+/// The one range that the operands of a collective lie in.
+static int64_t getBucketBytes(OperandRange operands) {
+  int64_t bytes = 0;
+  for (Value operand : operands)
+    bytes = alignMemory(bytes) + getLocalBytes(operand.getType());
+  return bytes;
+}
+
+static void addTraffic(func::FuncOp function, StageReport &report) {
+  auto add = [](Traffic &traffic, int64_t bytes) {
+    ++traffic.count;
+    traffic.bytes += bytes;
+  };
+  for (Operation &op : function.front()) {
+    if (auto run = dyn_cast<RunOp>(op))
+      addTraffic(getCallee(run), report);
+    else if (auto send = dyn_cast<SendOp>(op))
+      add(report.sends[send.getStage()], getLocalBytes(send.getX().getType()));
+    else if (auto recv = dyn_cast<RecvOp>(op))
+      add(report.recvs[recv.getStage()], getLocalBytes(recv.getType()));
+    else if (auto axes = op.getAttrOfType<ArrayAttr>("axes");
+             axes && isa<AllReduceOp, ReduceScatterOp, AllGatherOp>(op))
+      add(report.collectives[(op.getName().stripDialect() + " " +
+                              llvm::join(axes.getAsValueRange<StringAttr>(),
+                                         ","))
+                                 .str()],
+          getBucketBytes(op.getOperands()));
+  }
+}
+
+static void addMemory(func::FuncOp plan, StageReport &report) {
+  for (BlockArgument argument : plan.getArguments()) {
+    int64_t bytes = alignMemory(getLocalBytes(argument.getType()));
+    unsigned number = argument.getArgNumber();
+    if (plan.getArgAttr(number, attr::parameter)) {
+      report.parameters +=
+          cast<ShapedType>(argument.getType()).getNumElements();
+      report.parameterBytes += bytes;
+    } else if (plan.getArgAttr(number, attr::state)) {
+      report.stateBytes += bytes;
+    } else {
+      report.inputBytes += bytes;
+    }
+  }
+  for (auto [i, type] : llvm::enumerate(plan.getResultTypes()))
+    if (plan.getResultAttr(i, attr::gradient))
+      report.gradientBytes += alignMemory(getLocalBytes(type));
+  report.peakBytes =
+      plan->getAttrOfType<IntegerAttr>(attr::arenaBytes).getInt();
+  report.activationBytes = report.peakBytes - report.parameterBytes -
+                           report.stateBytes - report.gradientBytes -
+                           report.inputBytes;
+}
+
+/// The tasks of a plan in order. A task without a function of its own is done
+/// when the next one of its micro-batch begins.
+static std::vector<Task> getTasks(func::FuncOp plan, int64_t numMicrobatches) {
+  std::vector<Task> tasks;
+  std::vector<int> next(numMicrobatches, 0);
+  auto advance = [&](int64_t microbatch, int kinds) {
+    for (; next[microbatch] < kinds; ++next[microbatch])
+      tasks.push_back({static_cast<TaskKind>(next[microbatch]), microbatch});
+  };
+  for (auto run : plan.getOps<RunOp>()) {
+    std::optional<Phase> phase = Phase::parse(run.getCallee());
+    if (phase && run.getMicrobatch() && phase->kind >= Phase::Forward)
+      advance(*run.getMicrobatch(), phase->kind - Phase::Forward + 1);
+  }
+  for (int64_t microbatch = 0; microbatch < numMicrobatches; ++microbatch)
+    advance(microbatch, 3);
+  return tasks;
+}
+
+FailureOr<Report> Report::compute(ModuleOp module) {
+  FailureOr<SmallVector<ModuleOp>> stages = getStages(module);
+  if (failed(stages))
+    return failure();
+  Report report;
+  PipelineSchedule schedule;
+  std::vector<StageCost> costs;
+  for (ModuleOp stage : *stages) {
+    func::FuncOp plan = getPlan(stage);
+    if (!plan)
+      return failure();
+    if (!plan->hasAttr(attr::arenaBytes)) {
+      plan.emitError("has no '")
+          << attr::arenaBytes << "'; plan memory before the report";
+      return failure();
+    }
+    if (MeshAttr mesh = getMesh(plan)) {
+      report.microbatches = mesh.getSize(MeshAttr::timeAxis);
+      report.ranksPerStage = mesh.getNumRanks() / mesh.getSize(stageAxis);
+    }
+    StageReport result;
+    addMemory(plan, result);
+    addTraffic(plan, result);
+    StageCost cost{0, 0, 0};
+    for (auto run : plan.getOps<RunOp>()) {
+      int64_t flops = getFlops(getCallee(run));
+      std::optional<Phase> phase = Phase::parse(run.getCallee());
+      Phase::Kind kind = phase ? phase->kind : Phase::Update;
+      if (kind == Phase::Forward) {
+        result.forwardFlops += flops;
+        cost.forward = flops;
+      } else if (kind == Phase::Backward) {
+        result.backwardFlops += flops;
+        cost.backward = flops;
+      } else if (kind == Phase::Weight) {
+        result.weightFlops += flops;
+        cost.weight = flops;
+      } else {
+        result.onceFlops += flops;
+      }
+    }
+    schedule.push_back(getTasks(plan, report.microbatches));
+    costs.push_back(cost);
+    result.inFlight = getMaxInFlight(schedule.back());
+    report.parameters += result.parameters;
+    report.stages.push_back(std::move(result));
+  }
+  report.bubble = getBubbleFraction(stages->size(), report.microbatches);
+  std::optional<Simulation> simulation = simulate(schedule, costs);
+  if (!simulation) {
+    module.emitError("has plans that wait for each other");
+    return failure();
+  }
+  report.bubbleSimulated = simulation->bubble;
+  return report;
+}
+
+//===----------------------------------------------------------------------===//
+// Showing
+//===----------------------------------------------------------------------===//
+
+/// Three digits and a unit: 12.3 MiB, 4.56 GFLOP.
+static std::string formatSize(int64_t value, double base,
+                              ArrayRef<StringRef> units) {
+  double scaled = value;
+  size_t unit = 0;
+  while (scaled >= base && unit + 1 < units.size()) {
+    scaled /= base;
+    ++unit;
+  }
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  int digits = unit == 0 || scaled >= 100 ? 0 : scaled >= 10 ? 1 : 2;
+  os << llvm::format("%.*f ", digits, scaled) << units[unit];
+  return text;
+}
+static std::string formatBytes(int64_t bytes) {
+  return formatSize(bytes, 1024, {"B", "KiB", "MiB", "GiB", "TiB"});
+}
+static std::string formatFlops(int64_t flops) {
+  return formatSize(flops, 1000, {"FLOP", "kFLOP", "MFLOP", "GFLOP", "TFLOP"});
+}
+
+void Report::print(llvm::raw_ostream &os) const {
+  os << llvm::format("parameters   %lld\n", (long long)parameters)
+     << llvm::format("pipeline     %zu stages of %lld ranks, %lld "
+                     "micro-batches\n",
+                     stages.size(), (long long)ranksPerStage,
+                     (long long)microbatches)
+     << llvm::format("bubble       %.1f %% with equal stages, %.1f %% with "
+                     "estimated costs\n\n",
+                     100 * bubble, 100 * bubbleSimulated);
+
+  using Row = std::pair<std::string, std::vector<std::string>>;
+  std::vector<Row> rows;
+  auto addRow = [&](StringRef name, auto get) {
+    rows.push_back({name.str(), {}});
+    for (const StageReport &stage : stages)
+      rows.back().second.push_back(get(stage));
+  };
+  rows.push_back({"per rank and step", {}});
+  for (size_t i = 0; i < stages.size(); ++i)
+    rows.back().second.push_back("stage " + std::to_string(i));
+  addRow("parameters", [](const StageReport &stage) {
+    return std::to_string(stage.parameters);
+  });
+  auto addBytes = [&](StringRef name, int64_t StageReport::*field) {
+    addRow(name, [=](const StageReport &s) { return formatBytes(s.*field); });
+  };
+  auto addFlops = [&](StringRef name, int64_t StageReport::*field) {
+    addRow(name, [=](const StageReport &s) { return formatFlops(s.*field); });
+  };
+  addFlops("forward", &StageReport::forwardFlops);
+  addFlops("backward", &StageReport::backwardFlops);
+  addFlops("weight gradients", &StageReport::weightFlops);
+  addFlops("once a step", &StageReport::onceFlops);
+  addBytes("parameter bytes", &StageReport::parameterBytes);
+  addBytes("state bytes", &StageReport::stateBytes);
+  addBytes("gradient bytes", &StageReport::gradientBytes);
+  addBytes("input bytes", &StageReport::inputBytes);
+  addBytes("activation bytes", &StageReport::activationBytes);
+  addBytes("peak bytes", &StageReport::peakBytes);
+  addRow("in flight", [](const StageReport &stage) {
+    return std::to_string(stage.inFlight);
+  });
+
+  // Traffic: a row for everything that some stage does.
+  auto describe = [](const Traffic *traffic) {
+    return traffic ? std::to_string(traffic->count) + " x, " +
+                         formatBytes(traffic->bytes)
+                   : std::string("-");
+  };
+  auto addTrafficRows = [&](auto member, auto name) {
+    std::decay_t<decltype(stages.front().*member)> all;
+    for (const StageReport &stage : stages)
+      for (auto &[key, traffic] : stage.*member)
+        all[key] = traffic;
+    for (auto &entry : all)
+      addRow(name(entry.first), [&](const StageReport &stage) {
+        auto it = (stage.*member).find(entry.first);
+        return describe(it == (stage.*member).end() ? nullptr : &it->second);
+      });
+  };
+  addTrafficRows(&StageReport::collectives,
+                 [](const std::string &name) { return name; });
+  addTrafficRows(&StageReport::sends, [](int64_t stage) {
+    return "send to stage " + std::to_string(stage);
+  });
+  addTrafficRows(&StageReport::recvs, [](int64_t stage) {
+    return "receive from stage " + std::to_string(stage);
+  });
+
+  size_t nameWidth = 0, width = 0;
+  for (auto &[name, cells] : rows) {
+    nameWidth = std::max(nameWidth, name.size());
+    for (const std::string &cell : cells)
+      width = std::max(width, cell.size());
+  }
+  for (auto &[name, cells] : rows) {
+    os << llvm::left_justify(name, nameWidth);
+    for (const std::string &cell : cells)
+      os << "  " << llvm::right_justify(cell, width);
+    os << "\n";
+  }
+}
+
+json::Value Report::toJson() const {
+  json::Array list;
+  for (const StageReport &stage : stages) {
+    auto describe = [](const Traffic &traffic) {
+      return json::Object{{"count", traffic.count}, {"bytes", traffic.bytes}};
+    };
+    json::Array collectives, sends, recvs;
+    for (auto &[name, traffic] : stage.collectives) {
+      json::Object entry = describe(traffic);
+      auto [kind, axes] = StringRef(name).split(' ');
+      entry["kind"] = kind;
+      json::Array axisList;
+      for (StringRef axis : llvm::split(axes, ','))
+        axisList.push_back(axis);
+      entry["axes"] = std::move(axisList);
+      collectives.push_back(std::move(entry));
+    }
+    auto addMessages = [&](const std::map<int64_t, Traffic> &messages,
+                           json::Array &array) {
+      for (auto &[peer, traffic] : messages) {
+        json::Object entry = describe(traffic);
+        entry["stage"] = peer;
+        array.push_back(std::move(entry));
+      }
+    };
+    addMessages(stage.sends, sends);
+    addMessages(stage.recvs, recvs);
+    list.push_back(json::Object{
+        {"parameters", stage.parameters},
+        {"flops", json::Object{{"forward", stage.forwardFlops},
+                               {"backward", stage.backwardFlops},
+                               {"weight", stage.weightFlops},
+                               {"once", stage.onceFlops}}},
+        {"bytes", json::Object{{"parameters", stage.parameterBytes},
+                               {"state", stage.stateBytes},
+                               {"gradients", stage.gradientBytes},
+                               {"inputs", stage.inputBytes},
+                               {"activations", stage.activationBytes},
+                               {"peak", stage.peakBytes}}},
+        {"collectives", std::move(collectives)},
+        {"sends", std::move(sends)},
+        {"recvs", std::move(recvs)},
+        {"in_flight", stage.inFlight}});
+  }
+  return json::Object{{"parameters", parameters},
+                      {"microbatches", microbatches},
+                      {"ranks_per_stage", ranksPerStage},
+                      {"bubble", bubble},
+                      {"bubble_simulated", bubbleSimulated},
+                      {"stages", std::move(list)}};
+}

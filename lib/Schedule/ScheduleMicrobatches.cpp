@@ -1,0 +1,321 @@
+//===- ScheduleMicrobatches.cpp - write the plan of each stage ------------===//
+//
+// Follows a pipeline schedule, keeps the SSA value of every number of the
+// skeleton, and puts messages before and after the phases that need or make
+// them.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dtc/Schedule/Aliases.h"
+#include "dtc/Schedule/Passes.h"
+#include "dtc/Schedule/Phase.h"
+#include "dtc/Schedule/PipelineSchedule.h"
+#include "dtc/Schedule/Skeleton.h"
+#include <map>
+
+namespace dtc {
+#define GEN_PASS_DEF_SCHEDULEMICROBATCHES
+#include "dtc/Schedule/Passes.h.inc"
+} // namespace dtc
+
+using namespace mlir;
+using namespace dtc;
+
+namespace {
+
+/// One entry of `dtc.sends` or `dtc.recvs`.
+struct Crossing {
+  int64_t value, stage, channel;
+  RankedTensorType type;
+  LocationAttr source;
+
+  explicit Crossing(DictionaryAttr entry)
+      : value(entry.getAs<IntegerAttr>("value").getInt()),
+        stage(entry.getAs<IntegerAttr>("stage").getInt()),
+        channel(entry.getAs<IntegerAttr>("channel").getInt()),
+        type(cast<RankedTensorType>(entry.getAs<TypeAttr>("type").getValue())),
+        source(entry.getAs<LocationAttr>("source")) {
+    if (!source)
+      source = UnknownLoc::get(entry.getContext());
+  }
+};
+
+struct PhaseParts {
+  func::FuncOp function; ///< null if the stage has only messages there
+  SmallVector<Crossing> sends, recvs;
+};
+
+/// A send whose buffer may not be written yet.
+struct PendingSend {
+  Value value;
+  int64_t slot, stage;
+  LocationAttr source;
+  Phase phase;
+  std::optional<int64_t> microbatch;
+};
+
+class PlanBuilder {
+public:
+  PlanBuilder(func::FuncOp plan, ModuleOp stage, int64_t numMicrobatches);
+  LogicalResult build(ArrayRef<Task> tasks);
+
+private:
+  void runPhase(const std::pair<const Phase, PhaseParts> &phase,
+                std::optional<int64_t> microbatch);
+  void receive(Phase phase, ArrayRef<Crossing> recvs,
+               std::optional<int64_t> microbatch);
+  void run(Phase phase, func::FuncOp function,
+           std::optional<int64_t> microbatch);
+  void send(Phase phase, ArrayRef<Crossing> sends,
+            std::optional<int64_t> microbatch);
+  void waitForUnwritten(ArrayRef<Value> overwritten);
+  void wait(llvm::function_ref<bool(const PendingSend &)> condition);
+
+  Value get(int64_t number, std::optional<int64_t> microbatch);
+  int64_t getTag(const Crossing &crossing, std::optional<int64_t> microbatch) {
+    return crossing.channel * numMicrobatches + microbatch.value_or(0);
+  }
+
+  func::FuncOp plan;
+  int64_t numMicrobatches;
+  OpBuilder builder;
+  std::map<Phase, PhaseParts> phases;
+  std::map<int64_t, Value> once;
+  std::map<std::pair<int64_t, int64_t>, Value> ofMicrobatch;
+  SmallVector<PendingSend> pending;
+};
+
+int64_t getNumber(Attribute number) {
+  return number ? cast<IntegerAttr>(number).getInt() : -1;
+}
+
+PlanBuilder::PlanBuilder(func::FuncOp plan, ModuleOp stage,
+                         int64_t numMicrobatches)
+    : plan(plan), numMicrobatches(numMicrobatches), builder(plan.getContext()) {
+  for (auto function : stage.getOps<func::FuncOp>())
+    if (std::optional<Phase> phase = Phase::parse(function.getName()))
+      phases[*phase].function = function;
+  auto read = [&](StringRef name, SmallVector<Crossing> PhaseParts::*list) {
+    if (auto entries = plan->getAttrOfType<ArrayAttr>(name))
+      for (auto entry : entries.getAsRange<DictionaryAttr>())
+        (phases[*Phase::parse(entry.getAs<StringAttr>("phase").getValue())].*
+         list)
+            .emplace_back(entry);
+    plan->removeAttr(name);
+  };
+  read(attr::sends, &PhaseParts::sends);
+  read(attr::recvs, &PhaseParts::recvs);
+}
+
+Value PlanBuilder::get(int64_t number, std::optional<int64_t> microbatch) {
+  if (microbatch) {
+    auto it = ofMicrobatch.find({number, *microbatch});
+    if (it != ofMicrobatch.end())
+      return it->second;
+  }
+  Value value = once.at(number);
+  LayoutAttr layout = getLayout(value.getType());
+  if (!microbatch || !layout.isSplit(MeshAttr::timeAxis))
+    return value;
+  // An input: its rows of this micro-batch.
+  auto tensor = cast<RankedTensorType>(value.getType());
+  SmallVector<int64_t> shape(tensor.getShape());
+  shape[0] /= numMicrobatches;
+  auto type = RankedTensorType::get(shape, tensor.getElementType(),
+                                    layout.without(MeshAttr::timeAxis));
+  return ofMicrobatch[{number, *microbatch}] =
+             MicrobatchOp::create(builder, plan.getLoc(), type, value,
+                                  *microbatch);
+}
+
+void PlanBuilder::wait(
+    llvm::function_ref<bool(const PendingSend &)> condition) {
+  llvm::erase_if(pending, [&](const PendingSend &send) {
+    if (!condition(send))
+      return false;
+    WaitOp::create(builder, send.source, send.value, send.slot);
+    return true;
+  });
+}
+
+void PlanBuilder::receive(Phase phase, ArrayRef<Crossing> recvs,
+                          std::optional<int64_t> microbatch) {
+  for (const Crossing &recv : recvs) {
+    Value value = RecvOp::create(builder, recv.source, recv.type, recv.stage,
+                                 getTag(recv, microbatch));
+    if (microbatch)
+      ofMicrobatch[{recv.value, *microbatch}] = value;
+    else
+      once[recv.value] = value;
+  }
+  // The gradient of a micro-batch proves that its activations have arrived.
+  if (phase.kind == Phase::Backward)
+    wait([&](const PendingSend &send) {
+      return send.phase.kind == Phase::Forward &&
+             send.microbatch == microbatch &&
+             llvm::any_of(recvs, [&](const Crossing &recv) {
+               return recv.stage == send.stage;
+             });
+    });
+}
+
+/// What is being sent must not be overwritten.
+void PlanBuilder::waitForUnwritten(ArrayRef<Value> overwritten) {
+  if (pending.empty() || overwritten.empty())
+    return;
+  AliasClasses classes(plan.front());
+  llvm::DenseSet<Value> roots;
+  for (Value value : overwritten)
+    roots.insert(classes.getRoot(value));
+  wait([&](const PendingSend &send) {
+    return roots.contains(classes.getRoot(send.value));
+  });
+}
+
+void PlanBuilder::run(Phase phase, func::FuncOp function,
+                      std::optional<int64_t> microbatch) {
+  SmallVector<Value> operands, overwritten;
+  SmallVector<int64_t> updatedBy(function.getNumResults(), -1);
+  for (unsigned i = 0; i < function.getNumArguments(); ++i) {
+    int64_t number = getNumber(function.getArgAttr(i, attr::value));
+    auto update = function.getArgAttrOfType<IntegerAttr>(i, attr::update);
+    if (!update) {
+      operands.push_back(get(number, microbatch));
+      continue;
+    }
+    updatedBy[update.getInt()] = number;
+    // An accumulator begins where it is first needed.
+    Value &value = once[number];
+    if (!value)
+      value = ZeroOp::create(builder, plan.getLoc(), function.getArgument(i).getType());
+    operands.push_back(value);
+    overwritten.push_back(value);
+  }
+  waitForUnwritten(overwritten);
+  auto call = RunOp::create(
+      builder, function.getLoc(), function.getResultTypes(),
+      FlatSymbolRefAttr::get(function.getNameAttr()), operands,
+      microbatch ? builder.getI64IntegerAttr(*microbatch) : IntegerAttr());
+  for (auto [i, result] : llvm::enumerate(call.getResults())) {
+    int64_t number = getNumber(function.getResultAttr(i, attr::value));
+    if (number < 0)
+      continue;
+    if (microbatch && updatedBy[i] != number)
+      ofMicrobatch[{number, *microbatch}] = result;
+    else
+      once[number] = result;
+  }
+}
+
+void PlanBuilder::send(Phase phase, ArrayRef<Crossing> sends,
+                       std::optional<int64_t> microbatch) {
+  for (const Crossing &crossing : sends) {
+    Value value = get(crossing.value, microbatch);
+    int64_t slot = 0;
+    while (llvm::any_of(pending, [&](const PendingSend &other) {
+      return other.slot == slot;
+    }))
+      ++slot;
+    SendOp::create(builder, crossing.source, value, crossing.stage,
+                   getTag(crossing, microbatch), slot);
+    pending.push_back({value, slot, crossing.stage, crossing.source, phase,
+                       microbatch});
+  }
+  // By the time the next gradient is sent, the last one has arrived.
+  if (phase.kind == Phase::Backward)
+    wait([&](const PendingSend &send) {
+      return send.phase.kind == Phase::Backward &&
+             send.microbatch != microbatch &&
+             llvm::any_of(sends, [&](const Crossing &crossing) {
+               return crossing.stage == send.stage;
+             });
+    });
+}
+
+void PlanBuilder::runPhase(const std::pair<const Phase, PhaseParts> &phase,
+                           std::optional<int64_t> microbatch) {
+  receive(phase.first, phase.second.recvs, microbatch);
+  if (phase.second.function)
+    run(phase.first, phase.second.function, microbatch);
+  send(phase.first, phase.second.sends, microbatch);
+}
+
+LogicalResult PlanBuilder::build(ArrayRef<Task> tasks) {
+  Block *body = plan.addEntryBlock();
+  plan.setPublic();
+  builder.setInsertionPointToStart(body);
+  for (BlockArgument argument : body->getArguments())
+    once[getNumber(plan.getArgAttr(argument.getArgNumber(), attr::value))] =
+        argument;
+
+  auto runOnce = [&](bool before) {
+    for (auto &phase : phases)
+      if ((phase.first.kind < Phase::Forward) == before) {
+        if (phase.first.kind == Phase::Inputs)
+          for (int64_t m : llvm::seq<int64_t>(0, numMicrobatches))
+            runPhase(phase, m);
+        else if (!phase.first.isPerMicrobatch())
+          runPhase(phase, std::nullopt);
+      }
+  };
+  runOnce(/*before=*/true);
+  for (const Task &task : tasks) {
+    Phase phase{task.kind == TaskKind::F   ? Phase::Forward
+                : task.kind == TaskKind::B ? Phase::Backward
+                                           : Phase::Weight};
+    auto it = phases.find(phase);
+    if (it != phases.end())
+      runPhase(*it, task.microbatch);
+  }
+  runOnce(/*before=*/false);
+  wait([](const PendingSend &) { return true; });
+
+  SmallVector<Value> returned;
+  for (unsigned i = 0; i < plan.getNumResults(); ++i) {
+    int64_t number = getNumber(plan.getResultAttr(i, attr::value));
+    auto it = once.find(number);
+    if (it == once.end())
+      return plan.emitError("returns value ")
+             << number << ", which no phase of its stage makes";
+    returned.push_back(it->second);
+  }
+  func::ReturnOp::create(builder, plan.getLoc(), returned);
+
+  for (unsigned i = 0; i < plan.getNumArguments(); ++i)
+    plan.removeArgAttr(i, attr::value);
+  for (unsigned i = 0; i < plan.getNumResults(); ++i)
+    plan.removeResultAttr(i, builder.getStringAttr(attr::value));
+  annotateUpdates(plan);
+  return success();
+}
+
+struct ScheduleMicrobatchesPass
+    : dtc::impl::ScheduleMicrobatchesBase<ScheduleMicrobatchesPass> {
+  using ScheduleMicrobatchesBase::ScheduleMicrobatchesBase;
+
+  void runOnOperation() override {
+    FailureOr<SmallVector<ModuleOp>> stages = getStages(getOperation());
+    if (failed(stages))
+      return signalPassFailure();
+    for (auto [number, stage] : llvm::enumerate(*stages)) {
+      func::FuncOp plan = getPlan(stage);
+      if (!plan)
+        return signalPassFailure();
+      MeshAttr mesh = getMesh(plan);
+      int64_t numMicrobatches = mesh ? mesh.getSize(MeshAttr::timeAxis) : 1;
+      std::string name = schedule;
+      std::optional<PipelineSchedule> tasks =
+          makeNamedSchedule(name, stages->size(), numMicrobatches);
+      if (!tasks) {
+        getOperation().emitError("unknown schedule '")
+            << name << "', expected gpipe or 1f1b";
+        return signalPassFailure();
+      }
+      if (failed(PlanBuilder(plan, stage, numMicrobatches)
+                     .build((*tasks)[number])))
+        return signalPassFailure();
+    }
+  }
+};
+
+} // namespace

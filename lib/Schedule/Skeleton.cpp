@@ -1,0 +1,45 @@
+//===- Skeleton.cpp - finding the parts of a staged module ----------------===//
+//
+// Lookups shared by the passes that run after SplitStages.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dtc/Schedule/Skeleton.h"
+
+using namespace mlir;
+using namespace dtc;
+
+FailureOr<SmallVector<ModuleOp>> dtc::getStages(ModuleOp module) {
+  SmallVector<ModuleOp> stages;
+  for (ModuleOp stage : module.getOps<ModuleOp>()) {
+    auto number = stage->getAttrOfType<IntegerAttr>(attr::stage);
+    if (!number)
+      continue;
+    if (number.getInt() != static_cast<int64_t>(stages.size())) {
+      stage.emitError("is stage ")
+          << number.getInt() << ", expected stage " << stages.size() << " here";
+      return failure();
+    }
+    stages.push_back(stage);
+  }
+  if (stages.empty()) {
+    module.emitError("has no module with '") << attr::stage << "'";
+    return failure();
+  }
+  return stages;
+}
+
+MeshAttr dtc::getMesh(func::FuncOp function) {
+  FunctionType type = function.getFunctionType();
+  for (Type value : llvm::concat<const Type>(type.getInputs(), type.getResults()))
+    if (LayoutAttr layout = getLayout(value))
+      return layout.getMesh();
+  return {};
+}
+
+func::FuncOp dtc::getPlan(ModuleOp stage) {
+  auto plan = stage.lookupSymbol<func::FuncOp>(planName);
+  if (!plan)
+    stage.emitError("has no function '@") << planName << "'";
+  return plan;
+}

@@ -1,0 +1,274 @@
+//===- Slices.cpp - which phase of which stage runs an op -----------------===//
+//
+// A walk forward classifies values; a walk backward, from the results of the
+// step, collects which phases of which stages read each value and places the
+// op that defines it in the first of them that may run it.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dtc/Schedule/Slices.h"
+#include "dtc/Schedule/Aliases.h"
+
+using namespace mlir;
+using namespace dtc;
+
+Time dtc::getTime(Value value) {
+  LayoutAttr layout = getLayout(value.getType());
+  std::optional<AxisLayout> entry =
+      layout ? layout.getEntry(MeshAttr::timeAxis) : std::nullopt;
+  if (!entry)
+    return Time::Once;
+  return entry->isSplit() ? Time::Microbatch : Time::Accumulated;
+}
+
+/// Runs for each micro-batch: sees values of one.
+static bool isPerMicrobatch(Operation &op) {
+  auto varies = [](Value value) { return getTime(value) == Time::Microbatch; };
+  return llvm::any_of(op.getOperands(), varies) ||
+         llvm::any_of(op.getResults(), varies);
+}
+
+FailureOr<Slices> Slices::compute(func::FuncOp step,
+                                  const StageAnalysis &stages) {
+  Slices slices(stages);
+  if (failed(slices.classify(step.front())) ||
+      failed(slices.slice(step.front())))
+    return failure();
+  return slices;
+}
+
+//===----------------------------------------------------------------------===//
+// Forward: what values depend on
+//===----------------------------------------------------------------------===//
+
+LogicalResult Slices::classify(Block &body) {
+  auto step = cast<func::FuncOp>(body.getParentOp());
+  for (BlockArgument argument : body.getArguments())
+    if (step.getArgAttr(argument.getArgNumber(), attr::input))
+      fromInputs.insert(argument);
+
+  bool ok = true;
+  for (Operation &op : body.without_terminator()) {
+    bool inputsOnly =
+        !isa<SumOverStagesOp>(op) &&
+        llvm::all_of(op.getOperands(),
+                     [&](Value value) { return fromInputs.contains(value); });
+    bool isLate = false;
+    unsigned level = 0;
+    bool perMicrobatch = isPerMicrobatch(op);
+    for (Value operand : op.getOperands()) {
+      level = std::max(level, levels.lookup(operand));
+      if (!late.contains(operand))
+        continue;
+      isLate = true;
+      if (!perMicrobatch)
+        continue;
+      InFlightDiagnostic diagnostic =
+          op.emitOpError("needs, in each micro-batch, the result of a sum over "
+                         "all micro-batches that depends on more than inputs; "
+                         "use one micro-batch");
+      diagnostic.attachNote(operand.getLoc()) << "the sum is needed here";
+      ok = false;
+    }
+    if (isa<BoundaryOp>(op) && !perMicrobatch)
+      ++level;
+    for (Value result : op.getResults()) {
+      if (inputsOnly)
+        fromInputs.insert(result);
+      Time time = getTime(result);
+      if (time == Time::Microbatch)
+        continue;
+      if (perMicrobatch) { // created here: accumulated over the micro-batches
+        if (!inputsOnly)
+          late.insert(result);
+        continue;
+      }
+      levels[result] = level;
+      if (isLate)
+        late.insert(result);
+    }
+  }
+
+  // What the loss depends on; definitions come before uses.
+  Operation *terminator = body.getTerminator();
+  for (OpOperand &returned : terminator->getOpOperands()) {
+    auto name = step.getResultAttrOfType<StringAttr>(
+        returned.getOperandNumber(), attr::output);
+    if (name && name.getValue() == "loss")
+      if (Operation *op = returned.get().getDefiningOp())
+        lossSlice.insert(op);
+  }
+  for (Operation &op : llvm::reverse(body))
+    if (lossSlice.contains(&op))
+      for (Value operand : op.getOperands())
+        if (Operation *producer = operand.getDefiningOp())
+          lossSlice.insert(producer);
+  return success(ok);
+}
+
+//===----------------------------------------------------------------------===//
+// Backward: who needs what
+//===----------------------------------------------------------------------===//
+
+void Slices::demand(int64_t stage, Value value, Phase phase) {
+  if (isa<BlockArgument>(value))
+    used[stage].insert(value);
+  else
+    demands[stage][value].insert(phase);
+}
+
+LogicalResult Slices::slice(Block &body) {
+  auto step = cast<func::FuncOp>(body.getParentOp());
+  int64_t numStages = stages.getNumStages();
+  for (OpOperand &returned : body.getTerminator()->getOpOperands()) {
+    Value value = returned.get();
+    if (getTime(value) == Time::Microbatch && value.getDefiningOp())
+      return value.getDefiningOp()->emitOpError(
+          "is returned, but has a value for each micro-batch; reduce it first");
+    std::optional<int64_t> home = stages.getStage(value);
+    for (int64_t stage : llvm::seq<int64_t>(0, numStages))
+      if (!home || stage == *home) {
+        demand(stage, value, {Phase::Update});
+        exported[stage].insert(value);
+      }
+  }
+  // A parameter stays with its owner even if nothing there reads it.
+  for (BlockArgument argument : body.getArguments())
+    if (step.getArgAttr(argument.getArgNumber(), attr::parameter))
+      used[stages.getStage(argument).value_or(0)].insert(argument);
+
+  for (Operation &op : llvm::reverse(body.without_terminator()))
+    if (failed(visit(op)))
+      return failure();
+  std::reverse(messages.begin(), messages.end());
+  for (auto [channel, message] : llvm::enumerate(messages))
+    message.channel = channel;
+  for (auto &stagePhases : phases)
+    for (auto &[phase, ops] : stagePhases) {
+      auto sorted = llvm::to_vector(llvm::reverse(ops));
+      ops = llvm::SetVector<Operation *>(sorted.begin(), sorted.end());
+    }
+  return success();
+}
+
+LogicalResult Slices::visit(Operation &op) {
+  if (auto boundary = dyn_cast<BoundaryOp>(op))
+    return visitBoundary(boundary);
+  if (auto sum = dyn_cast<SumOverStagesOp>(op))
+    return visitSum(sum);
+
+  for (int64_t stage : llvm::seq<int64_t>(0, stages.getNumStages())) {
+    if (isa<SumMicrobatchesOp>(op)) { // names the accumulated operand
+      for (Phase phase : PhaseSet(demands[stage][op.getResult(0)]))
+        demand(stage, op.getOperand(0), phase);
+      if (exported[stage].contains(op.getResult(0)))
+        exported[stage].insert(op.getOperand(0));
+      continue;
+    }
+    FailureOr<PhaseSet> placed = place(op, stage);
+    if (failed(placed))
+      return failure();
+    for (Phase phase : *placed) {
+      phases[stage][phase].insert(&op);
+      for (Value operand : op.getOperands())
+        demand(stage, operand, phase);
+    }
+    for (Value result : op.getResults())
+      for (Phase phase : demands[stage][result])
+        if (!placed->count(phase))
+          exported[stage].insert(result);
+  }
+  return success();
+}
+
+/// Where a stage runs an op; nowhere if it does not need it.
+FailureOr<Slices::PhaseSet> Slices::place(Operation &op, int64_t stage) {
+  PhaseSet wanted;
+  bool perMicrobatch = isPerMicrobatch(op);
+  for (Value result : op.getResults()) {
+    PhaseSet readers = demands[stage][result];
+    if (readers.empty())
+      continue;
+    if (perMicrobatch && getTime(result) == Time::Accumulated) {
+      // Made in a micro-batch, read when all are done. `classify` has seen
+      // that only sums of inputs are read before.
+      if (readers.begin()->kind < Phase::Reduce)
+        wanted.insert({Phase::Inputs});
+      else
+        wanted.insert({lossSlice.contains(&op) ? Phase::Forward : Phase::Weight});
+    } else {
+      wanted.insert(readers.begin(), readers.end());
+    }
+  }
+  if (wanted.empty() || isa<ConstantOp>(op) || isView(&op))
+    return wanted;
+  if (perMicrobatch) {
+    // Sums of inputs recompute what they need.
+    PhaseSet result;
+    if (wanted.erase({Phase::Inputs}))
+      result.insert({Phase::Inputs});
+    if (!wanted.empty())
+      result.insert(*wanted.begin());
+    return result;
+  }
+
+  PhaseSet result;
+  if (wanted.erase({Phase::Inputs})) {
+    if (!isPure(&op))
+      return op.emitOpError("is needed by a sum over micro-batches of inputs, "
+                            "which runs before all communication");
+    result.insert({Phase::Inputs});
+  }
+  if (wanted.empty())
+    return result;
+  Phase first = *wanted.begin();
+  result.insert(first.kind < Phase::Reduce
+                    ? Phase{Phase::Prologue, levels.lookup(op.getResult(0))}
+                    : first);
+  return result;
+}
+
+LogicalResult Slices::visitBoundary(BoundaryOp op) {
+  int64_t from = op.getFrom(), to = op.getTo();
+  PhaseSet readers = demands[to][op.getY()];
+  if (readers.empty())
+    return success();
+  Message message{op, 0, {}, {}};
+  if (getTime(op.getY()) == Time::Microbatch) {
+    message.sent = message.received = {from < to ? Phase::Forward
+                                                 : Phase::Backward};
+  } else {
+    Phase::Kind kind = late.contains(op.getY()) ? Phase::Reduce : Phase::Prologue;
+    unsigned level = levels.lookup(op.getY());
+    message.sent = {kind, level - 1};
+    message.received = {kind, level};
+  }
+  if (*readers.begin() < message.received)
+    return op.emitOpError("is needed in phase '")
+           << readers.begin()->getName() << "' of stage " << to
+           << ", but cannot arrive before phase '" << message.received.getName()
+           << "'";
+  messages.push_back(message);
+  demand(from, op.getX(), message.sent);
+  exported[from].insert(op.getX());
+  return success();
+}
+
+LogicalResult Slices::visitSum(SumOverStagesOp op) {
+  bool needed = false;
+  for (auto &stageDemands : demands)
+    for (Phase phase : stageDemands[op.getResult()]) {
+      needed = true;
+      if (phase.kind != Phase::Update)
+        return op.emitOpError("is needed in phase '")
+               << phase.getName() << "', expected only in the update";
+    }
+  if (!needed)
+    return success();
+  // A collective: every stage takes part.
+  for (auto &stagePhases : phases)
+    stagePhases[{Phase::Update}].insert(op);
+  for (Value part : op.getParts())
+    demand(stages.getStage(part).value_or(0), part, {Phase::Update});
+  return success();
+}

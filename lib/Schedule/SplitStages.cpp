@@ -1,0 +1,351 @@
+//===- SplitStages.cpp - cut the step into one module per stage -----------===//
+//
+// Writes the functions that `Slices` found: values of other functions become
+// arguments, values that others need become results, what is partial on mb is
+// accumulated, and the mb axis leaves the types.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dtc/Schedule/Aliases.h"
+#include "dtc/Schedule/Passes.h"
+#include "dtc/Schedule/Skeleton.h"
+#include "dtc/Schedule/Slices.h"
+#include "mlir/IR/IRMapping.h"
+
+namespace dtc {
+#define GEN_PASS_DEF_SPLITSTAGES
+#include "dtc/Schedule/Passes.h.inc"
+} // namespace dtc
+
+using namespace mlir;
+using namespace dtc;
+
+namespace {
+
+/// The type in a function: that of one micro-batch, or of the whole sum.
+RankedTensorType dropTime(Type type) {
+  auto tensor = cast<RankedTensorType>(type);
+  LayoutAttr layout = getLayout(type);
+  SmallVector<int64_t> shape(tensor.getShape());
+  std::optional<AxisLayout> entry = layout.getEntry(MeshAttr::timeAxis);
+  if (entry && entry->isSplit())
+    shape[entry->dim] /= layout.getMesh().getSize(MeshAttr::timeAxis);
+  return RankedTensorType::get(shape, tensor.getElementType(),
+                               layout.without(MeshAttr::timeAxis));
+}
+
+/// A view is looked at on the other side of a boundary: what crosses is memory.
+void sinkViews(Block &body) {
+  for (auto boundary : llvm::make_early_inc_range(body.getOps<BoundaryOp>())) {
+    SmallVector<Operation *> views;
+    Value base = boundary.getX();
+    while (Operation *op = base.getDefiningOp()) {
+      if (isa<BoundaryOp>(op) || !isView(op))
+        break;
+      views.push_back(op);
+      base = op->getOperand(getAlias(op->getResult(0))->operand);
+    }
+    if (views.empty())
+      continue;
+    OpBuilder builder(boundary);
+    auto moved = BoundaryOp::create(builder, boundary.getLoc(), base.getType(),
+                                    base, boundary.getFrom(), boundary.getTo());
+    IRMapping mapping;
+    mapping.map(base, moved.getY());
+    for (Operation *view : llvm::reverse(views))
+      builder.clone(*view, mapping);
+    boundary.getY().replaceAllUsesWith(mapping.lookup(boundary.getX()));
+    boundary.erase();
+  }
+  // Views that only a boundary read.
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(body)))
+    if (!isa<BoundaryOp>(op) && isView(&op) && op.use_empty())
+      op.erase();
+}
+
+/// Numbers of the step's values. A sum over micro-batches is the accumulated
+/// value itself.
+class Numbering {
+public:
+  explicit Numbering(Block &body) {
+    for (Value argument : body.getArguments())
+      numbers[argument] = count++;
+    for (Operation &op : body)
+      for (Value result : op.getResults())
+        numbers[result] = isa<SumMicrobatchesOp>(op)
+                              ? numbers.lookup(op.getOperand(0))
+                              : count++;
+  }
+  int64_t operator[](Value value) const { return numbers.lookup(value); }
+
+private:
+  llvm::DenseMap<Value, int64_t> numbers;
+  int64_t count = 0;
+};
+
+/// Builds the function of one phase on one stage.
+class PhaseBuilder {
+public:
+  PhaseBuilder(const Slices &slices, const StageAnalysis &stages,
+               const Numbering &numbers, int64_t stage, Phase phase)
+      : slices(slices), stages(stages), numbers(numbers), stage(stage),
+        phase(phase) {}
+
+  func::FuncOp build(ArrayRef<Operation *> ops, OpBuilder &builder,
+                     Location location);
+
+private:
+  void addArguments(ArrayRef<Operation *> ops);
+  void emit(Operation &op, OpBuilder &builder);
+  void emitSum(SumOverStagesOp op, OpBuilder &builder);
+  SmallVector<Value> getLocalParts(SumOverStagesOp op) const;
+  /// Accumulated here, micro-batch after micro-batch.
+  bool isAccumulatedHere(Value value) const {
+    return phase.isPerMicrobatch() && getTime(value) == Time::Accumulated;
+  }
+
+  const Slices &slices;
+  const StageAnalysis &stages;
+  const Numbering &numbers;
+  int64_t stage;
+  Phase phase;
+  std::map<int64_t, Type> arguments; ///< by number
+  std::map<int64_t, Value> values, results;
+  std::map<int64_t, Value> accumulators;
+};
+
+SmallVector<Value> PhaseBuilder::getLocalParts(SumOverStagesOp op) const {
+  return llvm::to_vector(llvm::make_filter_range(op.getParts(), [&](Value part) {
+    return stages.getStage(part).value_or(0) == stage;
+  }));
+}
+
+void PhaseBuilder::addArguments(ArrayRef<Operation *> ops) {
+  llvm::DenseSet<int64_t> defined;
+  for (Operation *op : ops) {
+    SmallVector<Value> operands(op->getOperands());
+    if (auto sum = dyn_cast<SumOverStagesOp>(op))
+      operands = getLocalParts(sum);
+    for (Value operand : operands)
+      if (!defined.contains(numbers[operand]))
+        arguments[numbers[operand]] = dropTime(operand.getType());
+    for (Value result : op->getResults()) {
+      if (isAccumulatedHere(result))
+        arguments[numbers[result]] = dropTime(result.getType());
+      defined.insert(numbers[result]);
+    }
+  }
+}
+
+void PhaseBuilder::emit(Operation &op, OpBuilder &builder) {
+  if (auto sum = dyn_cast<SumOverStagesOp>(op))
+    return emitSum(sum, builder);
+  IRMapping mapping;
+  for (Value operand : op.getOperands())
+    mapping.map(operand, values.at(numbers[operand]));
+  Operation *copy = builder.clone(op, mapping);
+  for (auto [old, result] : llvm::zip(op.getResults(), copy->getResults())) {
+    result.setType(dropTime(old.getType()));
+    int64_t number = numbers[old];
+    if (isAccumulatedHere(old)) {
+      results[number] = AccumulateOp::create(builder, op.getLoc(), result,
+                                             accumulators.at(number));
+      continue;
+    }
+    values[number] = result;
+    if (slices.isExported(stage, old))
+      results[number] = result;
+  }
+}
+
+void PhaseBuilder::emitSum(SumOverStagesOp op, OpBuilder &builder) {
+  Location location = op.getLoc();
+  RankedTensorType type = dropTime(op.getType());
+  LayoutAttr layout = getLayout(type);
+  MeshAttr mesh = layout.getMesh();
+  Value sum;
+  for (Value part : getLocalParts(op)) {
+    Value value = values.at(numbers[part]);
+    sum = sum ? AddOp::create(builder, location, type, sum, value) : value;
+  }
+  if (stages.getNumStages() > 1) {
+    SmallVector<AxisLayout> entries(layout.getEntries());
+    entries.push_back(AxisLayout::partial(builder.getStringAttr(stageAxis),
+                                          Reduction::sum));
+    RankedTensorType partial =
+        withLayout(type, LayoutAttr::getCanonical(mesh, entries));
+    if (sum) // the stage's own part of the sum over stages
+      sum = UnrealizedConversionCastOp::create(builder, location, partial, sum)
+                .getResult(0);
+    else
+      sum = ZeroOp::create(builder, location, partial);
+    sum = AllReduceOp::create(builder, location, type, Reduction::sum, sum,
+                              builder.getStrArrayAttr({stageAxis}))
+              .getResult(0);
+  }
+  values[numbers[op.getResult()]] = sum;
+  if (slices.isExported(stage, op.getResult()))
+    results[numbers[op.getResult()]] = sum;
+}
+
+func::FuncOp PhaseBuilder::build(ArrayRef<Operation *> ops, OpBuilder &builder,
+                                 Location location) {
+  addArguments(ops);
+  SmallVector<Type> types;
+  for (auto &[number, type] : arguments)
+    types.push_back(type);
+  auto function =
+      func::FuncOp::create(builder, location, phase.getName(),
+                           builder.getFunctionType(types, {}));
+  function.setPrivate();
+  Block *body = function.addEntryBlock();
+  SmallVector<int64_t> numbersOfArguments;
+  for (auto [argument, entry] : llvm::zip(body->getArguments(), arguments)) {
+    values[entry.first] = accumulators[entry.first] = argument;
+    numbersOfArguments.push_back(entry.first);
+  }
+  OpBuilder inner = OpBuilder::atBlockEnd(body);
+  for (Operation *op : ops)
+    emit(*op, inner);
+
+  SmallVector<Value> returned;
+  SmallVector<int64_t> numbersOfResults;
+  for (auto &[number, value] : results) {
+    returned.push_back(value);
+    numbersOfResults.push_back(number);
+  }
+  // An argument that is overwritten is handed back, whether it is needed or
+  // not, so that the caller knows.
+  auto ret = func::ReturnOp::create(inner, location, returned);
+  AliasClasses classes(*body);
+  llvm::DenseSet<Value> returnedRoots;
+  for (Value value : returned)
+    returnedRoots.insert(classes.getRoot(value));
+  for (BlockArgument argument : body->getArguments()) {
+    ArrayRef<Value> members = classes.getMembers(argument);
+    auto updated = llvm::find_if(llvm::reverse(members), [](Value value) {
+      auto result = dyn_cast<OpResult>(value);
+      return result && getAlias(result)->kind == AliasKind::Update;
+    });
+    if (updated == members.rend() || returnedRoots.contains(argument))
+      continue;
+    ret->insertOperands(ret->getNumOperands(), *updated);
+    numbersOfResults.push_back(-1);
+  }
+  function.setType(
+      builder.getFunctionType(types, ret->getOperandTypes()));
+  for (auto [i, number] : llvm::enumerate(numbersOfArguments))
+    function.setArgAttr(i, attr::value, builder.getI64IntegerAttr(number));
+  for (auto [i, number] : llvm::enumerate(numbersOfResults))
+    if (number >= 0)
+      function.setResultAttr(i, attr::value, builder.getI64IntegerAttr(number));
+  annotateUpdates(function);
+  return function;
+}
+
+struct SplitStagesPass : dtc::impl::SplitStagesBase<SplitStagesPass> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    auto step = module.lookupSymbol<func::FuncOp>("step");
+    if (!step || step.isExternal()) {
+      module.emitError("has no function '@step' to split");
+      return signalPassFailure();
+    }
+    MeshAttr mesh = getMesh(step);
+    if (!mesh) {
+      step.emitError("has types without layouts; assign a mesh first");
+      return signalPassFailure();
+    }
+    sinkViews(step.front());
+    FailureOr<StageAnalysis> stages = StageAnalysis::compute(step);
+    if (failed(stages))
+      return signalPassFailure();
+    if (stages->getNumStages() != mesh.getSize(stageAxis)) {
+      step.emitError("has ")
+          << stages->getNumStages() << " stages, expected "
+          << mesh.getSize(stageAxis) << ", the size of mesh axis " << stageAxis;
+      return signalPassFailure();
+    }
+    FailureOr<Slices> slices = Slices::compute(step, *stages);
+    if (failed(slices))
+      return signalPassFailure();
+
+    Numbering numbers(step.front());
+    OpBuilder builder(step);
+    for (int64_t stage : llvm::seq<int64_t>(0, stages->getNumStages()))
+      buildStage(step, *stages, *slices, numbers, stage, builder);
+    step.erase();
+  }
+
+  void buildStage(func::FuncOp step, const StageAnalysis &stages,
+                  const Slices &slices, const Numbering &numbers, int64_t stage,
+                  OpBuilder &builder) {
+    auto module = ModuleOp::create(builder, step.getLoc(), getStageName(stage));
+    module->setAttr(attr::stage, builder.getI64IntegerAttr(stage));
+    OpBuilder inner = OpBuilder::atBlockEnd(module.getBody());
+    for (auto &[phase, ops] : slices.getPhases(stage))
+      PhaseBuilder(slices, stages, numbers, stage, phase)
+          .build(ops.getArrayRef(), inner, step.getLoc());
+    declarePlan(step, stages, slices, numbers, stage, inner);
+  }
+
+  void declarePlan(func::FuncOp step, const StageAnalysis &stages,
+                   const Slices &slices, const Numbering &numbers,
+                   int64_t stage, OpBuilder &builder) {
+    auto withNumber = [&](DictionaryAttr attributes, Value value) {
+      NamedAttrList list(attributes);
+      list.set(attr::value, builder.getI64IntegerAttr(numbers[value]));
+      return list.getDictionary(builder.getContext());
+    };
+    SmallVector<Type> inputs, results;
+    SmallVector<DictionaryAttr> inputAttrs, resultAttrs;
+    for (BlockArgument argument : step.getArguments())
+      if (slices.isUsed(stage, argument)) {
+        inputs.push_back(argument.getType());
+        inputAttrs.push_back(withNumber(
+            step.getArgAttrDict(argument.getArgNumber()), argument));
+      }
+    for (OpOperand &returned : step.front().getTerminator()->getOpOperands()) {
+      std::optional<int64_t> home = stages.getStage(returned.get());
+      if (home && *home != stage)
+        continue;
+      results.push_back(dropTime(returned.get().getType()));
+      resultAttrs.push_back(withNumber(
+          step.getResultAttrDict(returned.getOperandNumber()), returned.get()));
+    }
+    auto plan = func::FuncOp::create(builder, step.getLoc(), planName,
+                                     builder.getFunctionType(inputs, results));
+    plan.setPrivate();
+    plan.setAllArgAttrs(inputAttrs);
+    plan.setAllResultAttrs(resultAttrs);
+
+    SmallVector<Attribute> sends, recvs;
+    for (const Message &message : slices.getMessages()) {
+      BoundaryOp boundary = message.boundary;
+      auto describe = [&](Value value, int64_t peer, Phase phase) {
+        return builder.getDictionaryAttr(
+            {{builder.getStringAttr("value"),
+              builder.getI64IntegerAttr(numbers[value])},
+             {builder.getStringAttr("stage"), builder.getI64IntegerAttr(peer)},
+             {builder.getStringAttr("channel"),
+              builder.getI64IntegerAttr(message.channel)},
+             {builder.getStringAttr("phase"),
+              builder.getStringAttr(phase.getName())},
+             {builder.getStringAttr("source"), boundary.getLoc()},
+             {builder.getStringAttr("type"),
+              TypeAttr::get(dropTime(value.getType()))}});
+      };
+      int64_t from = boundary.getFrom(), to = boundary.getTo();
+      if (from == stage)
+        sends.push_back(describe(boundary.getX(), to, message.sent));
+      if (to == stage)
+        recvs.push_back(describe(boundary.getY(), from, message.received));
+    }
+    if (!sends.empty())
+      plan->setAttr(attr::sends, builder.getArrayAttr(sends));
+    if (!recvs.empty())
+      plan->setAttr(attr::recvs, builder.getArrayAttr(recvs));
+  }
+};
+
+} // namespace

@@ -1,0 +1,301 @@
+//===- VerifyMemory.cpp - check that no two live buffers overlap ----------===//
+//
+// Does not trust lifetimes: it writes every value's name into the bytes where
+// it is said to lie, in order of execution, and looks whether the name is
+// still there when the value is read.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dtc/Schedule/MemoryPlan.h"
+#include "dtc/Schedule/MemoryPlanner.h"
+#include "dtc/Schedule/Passes.h"
+#include "dtc/Schedule/Skeleton.h"
+#include <map>
+
+namespace dtc {
+#define GEN_PASS_DEF_VERIFYMEMORY
+#include "dtc/Schedule/Passes.h.inc"
+} // namespace dtc
+
+using namespace mlir;
+using namespace dtc;
+
+namespace {
+
+struct Range {
+  int64_t begin, end;
+};
+
+/// Who wrote each byte last.
+class ByteOwners {
+public:
+  struct Owner {
+    Value value; ///< null for the frame of a run
+    Location location;
+  };
+
+  void write(Range range, Owner owner) {
+    splitAt(range.begin);
+    splitAt(range.end);
+    owners.erase(owners.lower_bound(range.begin),
+                 owners.lower_bound(range.end));
+    if (range.begin < range.end)
+      owners.insert({range.begin, {range.end, owner}});
+  }
+
+  /// Who else has written into the range, if anyone; bytes that nobody wrote
+  /// are anybody's.
+  std::optional<Owner> findOther(Range range, Value value) {
+    splitAt(range.begin);
+    splitAt(range.end);
+    for (auto it = owners.lower_bound(range.begin);
+         it != owners.end() && it->first < range.end; ++it)
+      if (it->second.second.value != value)
+        return it->second.second;
+    return std::nullopt;
+  }
+
+private:
+  void splitAt(int64_t position) {
+    auto it = owners.upper_bound(position);
+    if (it == owners.begin())
+      return;
+    --it;
+    auto [end, owner] = it->second;
+    if (it->first == position || end <= position)
+      return;
+    it->second.first = position;
+    owners.insert({position, {end, owner}});
+  }
+
+  std::map<int64_t, std::pair<int64_t, Owner>> owners;
+};
+
+class BlockChecker {
+public:
+  explicit BlockChecker(func::FuncOp function)
+      : function(function), isPlan(function.getName() == planName),
+        classes(function.front()) {}
+
+  LogicalResult check();
+
+private:
+  /// Where the planner put a value; none if it is the caller's.
+  std::optional<int64_t> getOffset(Value value);
+  LogicalResult checkInside(Location location, Range range);
+  LogicalResult checkFrame(RunOp run);
+  LogicalResult read(Operation &op, Value value);
+  LogicalResult writeArgument(BlockArgument argument);
+  LogicalResult write(OpResult result);
+  LogicalResult checkAdjacent();
+
+  func::FuncOp function;
+  bool isPlan;
+  AliasClasses classes;
+  ByteOwners memory;
+  int64_t size = 0;
+  std::optional<Range> frame; ///< of the current run
+};
+
+std::optional<int64_t> BlockChecker::getOffset(Value value) {
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    auto offset = function.getArgAttrOfType<IntegerAttr>(
+        argument.getArgNumber(), attr::offset);
+    return offset ? std::optional(offset.getInt()) : std::nullopt;
+  }
+  auto result = cast<OpResult>(value);
+  auto offsets =
+      result.getOwner()->getAttrOfType<DenseI64ArrayAttr>(attr::offsets);
+  if (!offsets || offsets.size() <= result.getResultNumber() ||
+      offsets[result.getResultNumber()] == callersMemory)
+    return std::nullopt;
+  return offsets[result.getResultNumber()];
+}
+
+LogicalResult BlockChecker::checkInside(Location location, Range range) {
+  if (range.begin < 0 || range.end > size)
+    return emitError(location)
+           << "lies in bytes " << range.begin << " to " << range.end
+           << ", outside the " << size << " bytes of '" << function.getName()
+           << "'";
+  if (range.begin % memoryAlignment != 0)
+    return emitError(location) << "begins at byte " << range.begin
+                               << ", expected a multiple of " << memoryAlignment;
+  return success();
+}
+
+LogicalResult BlockChecker::read(Operation &op, Value value) {
+  std::optional<int64_t> offset = getOffset(value);
+  if (!offset)
+    return success();
+  Range range{*offset, *offset + getLocalBytes(value.getType())};
+  std::optional<ByteOwners::Owner> other =
+      memory.findOther(range, classes.getRoot(value));
+  if (!other)
+    return success();
+  InFlightDiagnostic diagnostic =
+      op.emitError("reads a value in bytes ")
+      << range.begin << " to " << range.end
+      << " that has been overwritten; their lifetimes overlap";
+  diagnostic.attachNote(other->location) << "overwritten here";
+  diagnostic.attachNote(value.getLoc()) << "the value";
+  return failure();
+}
+
+LogicalResult BlockChecker::writeArgument(BlockArgument argument) {
+  std::optional<int64_t> offset = getOffset(argument);
+  if (!offset)
+    return function.emitError("argument ")
+           << argument.getArgNumber() << " has no offset; plan memory first";
+  Range range{*offset, *offset + getLocalBytes(argument.getType())};
+  if (failed(checkInside(argument.getLoc(), range)))
+    return failure();
+  if (auto other = memory.findOther(range, argument)) {
+    InFlightDiagnostic diagnostic =
+        function.emitError("argument ")
+        << argument.getArgNumber() << " lies in bytes " << range.begin
+        << " to " << range.end << ", which another argument holds";
+    diagnostic.attachNote(other->location) << "the other argument";
+    return failure();
+  }
+  memory.write(range, {argument, argument.getLoc()});
+  return success();
+}
+
+LogicalResult BlockChecker::write(OpResult result) {
+  Operation *op = result.getOwner();
+  Value root = classes.getRoot(result);
+  std::optional<int64_t> offset = getOffset(result);
+  bool expected =
+      getHome(function, classes, result).kind == MemoryHome::Local;
+  if (isa<ConstantOp>(op))
+    return success();
+  if (offset.has_value() != expected)
+    return op->emitError("result ")
+           << result.getResultNumber()
+           << (expected ? " has no offset; plan memory first"
+                        : " has an offset, but is the caller's memory");
+  if (!offset)
+    return success();
+  Range range{*offset, *offset + getLocalBytes(result.getType())};
+  if (root != result) { // a view or an update lies where its root does
+    std::optional<int64_t> base = getOffset(root);
+    if (base && *base + classes.getOffset(result) == *offset)
+      return success();
+    return op->emitError("result ")
+           << result.getResultNumber() << " lies at byte " << *offset
+           << ", expected the memory of the operand that it aliases";
+  }
+  if (failed(checkInside(op->getLoc(), range)))
+    return failure();
+  // Operands are read while results are written.
+  for (Value operand : op->getOperands())
+    if (std::optional<int64_t> begin = getOffset(operand)) {
+      int64_t end = *begin + getLocalBytes(operand.getType());
+      if (*begin < range.end && range.begin < end &&
+          classes.getRoot(operand) != root)
+        return op->emitError("result ")
+               << result.getResultNumber() << " in bytes " << range.begin
+               << " to " << range.end << " overlaps an operand in bytes "
+               << *begin << " to " << end;
+    }
+  if (frame && frame->begin < range.end && range.begin < frame->end)
+    return op->emitError("result ")
+           << result.getResultNumber() << " in bytes " << range.begin << " to "
+           << range.end << " overlaps the frame of the run, bytes "
+           << frame->begin << " to " << frame->end;
+  memory.write(range, {root, op->getLoc()});
+  return success();
+}
+
+LogicalResult BlockChecker::checkFrame(RunOp run) {
+  auto offset = run->getAttrOfType<IntegerAttr>(attr::frameOffset);
+  if (!offset)
+    return run.emitError("has no '")
+           << attr::frameOffset << "'; plan memory first";
+  Range range{offset.getInt(), offset.getInt() + getFrameBytes(run)};
+  if (failed(checkInside(run.getLoc(), range)))
+    return failure();
+  memory.write(range, {Value(), run.getLoc()});
+  frame = range;
+  return success();
+}
+
+LogicalResult BlockChecker::checkAdjacent() {
+  auto groups = getAdjacentRoots(function, classes);
+  if (failed(groups))
+    return failure();
+  for (ArrayRef<Value> group : *groups) {
+    std::optional<int64_t> expected = getOffset(group.front());
+    if (!expected)
+      continue;
+    for (Value value : group) {
+      if (getOffset(value) != expected)
+        return emitError(value.getLoc())
+               << "an operand of a collective lies at byte "
+               << getOffset(value).value_or(callersMemory) << ", expected byte "
+               << *expected << ", next to the operand before it";
+      *expected += alignMemory(getLocalBytes(value.getType()));
+    }
+  }
+  return success();
+}
+
+LogicalResult BlockChecker::check() {
+  StringRef sizeName = isPlan ? attr::arenaBytes : attr::frameBytes;
+  auto bytes = function->getAttrOfType<IntegerAttr>(sizeName);
+  if (!bytes)
+    return function.emitError("has no '") << sizeName << "'; plan memory first";
+  size = bytes.getInt();
+
+  // Arguments of a plan hold their content from step to step.
+  if (isPlan)
+    for (BlockArgument argument : function.getArguments())
+      if (failed(writeArgument(argument)))
+        return failure();
+  for (Operation &op : function.front()) {
+    frame.reset();
+    for (Value operand : op.getOperands())
+      if (failed(read(op, operand)))
+        return failure();
+    if (auto run = dyn_cast<RunOp>(op))
+      if (failed(checkFrame(run)))
+        return failure();
+    // The frame must not lie on an operand.
+    for (Value operand : op.getOperands())
+      if (failed(read(op, operand)))
+        return failure();
+    for (OpResult result : op.getResults())
+      if (failed(write(result)))
+        return failure();
+  }
+  if (isPlan)
+    for (BlockArgument argument : function.getArguments())
+      if (failed(read(*function.front().getTerminator(), argument)))
+        return failure();
+  return checkAdjacent();
+}
+
+struct VerifyMemoryPass : dtc::impl::VerifyMemoryBase<VerifyMemoryPass> {
+  void runOnOperation() override {
+    markAllAnalysesPreserved();
+    FailureOr<SmallVector<ModuleOp>> stages = getStages(getOperation());
+    if (failed(stages))
+      return signalPassFailure();
+    for (ModuleOp stage : *stages)
+      if (failed(checkStage(stage)))
+        return signalPassFailure();
+  }
+
+  LogicalResult checkStage(ModuleOp stage) {
+    for (auto function : stage.getOps<func::FuncOp>()) {
+      if (function.isExternal())
+        return function.emitError("has no body to check");
+      if (failed(BlockChecker(function).check()))
+        return failure();
+    }
+    return success();
+  }
+};
+
+} // namespace

@@ -1,0 +1,66 @@
+// RUN: dtc-opt %s --dtc-plan-memory --dtc-verify-memory | FileCheck %s
+
+#mesh = #dtc.mesh<pp=1, dp=2, mb=2>
+#r = #dtc.layout<#mesh>
+#d = #dtc.layout<#mesh, dp: split(0)>
+#b = #dtc.layout<#mesh, mb: split(0), dp: split(0)>
+#p = #dtc.layout<#mesh, dp: partial>
+module {
+module @stage0 attributes {dtc.stage = 0 : i64} {
+  // %0 and %2 do not live together, %1 lives with both; a view has no memory
+  // of its own; a result is the caller's memory.
+  // CHECK-LABEL: func.func private @forward(
+  // CHECK-SAME:      dtc.frame_bytes = 768
+  // CHECK-NEXT:    dtc.relu %{{.*}} {dtc.offsets = array<i64: [[A:[0-9]+]]>}
+  // CHECK-NEXT:    dtc.exp %{{.*}} {dtc.offsets = array<i64: [[B:[0-9]+]]>}
+  // CHECK-NEXT:    dtc.reshape %{{.*}} {dtc.offsets = array<i64: [[B]]>}
+  // CHECK-NEXT:    dtc.neg %{{.*}} {dtc.offsets = array<i64: [[A]]>}
+  // CHECK-NEXT:    dtc.add %{{.*}} {dtc.offsets = array<i64: -1>}
+  func.func private @forward(%x: tensor<16x12xf32, #d>) -> tensor<192xf32, #d> {
+    %0 = dtc.relu %x : (tensor<16x12xf32, #d>) -> tensor<16x12xf32, #d>
+    %1 = dtc.exp %0 : (tensor<16x12xf32, #d>) -> tensor<16x12xf32, #d>
+    %2 = dtc.reshape %1 : (tensor<16x12xf32, #d>) -> tensor<192xf32, #d>
+    %3 = dtc.neg %2 : (tensor<192xf32, #d>) -> tensor<192xf32, #d>
+    %4 = dtc.add %3, %2 : (tensor<192xf32, #d>, tensor<192xf32, #d>) -> tensor<192xf32, #d>
+    return %4 : tensor<192xf32, #d>
+  }
+  // CHECK-LABEL: func.func private @weight(
+  // CHECK:         dtc.accumulate {{.*}} {dtc.offsets = array<i64: -1>}
+  func.func private @weight(%y: tensor<192xf32, #d>, %s: tensor<1xf32, #p> {dtc.update = 0 : i64}, %t: tensor<1xf32, #p> {dtc.update = 1 : i64})
+      -> (tensor<1xf32, #p>, tensor<1xf32, #p>) {
+    %0 = dtc.reduce_sum %y axes [0] : (tensor<192xf32, #d>) -> tensor<1xf32, #p>
+    %1 = dtc.accumulate %0 into %s : tensor<1xf32, #p>
+    %2 = dtc.accumulate %0 into %t : tensor<1xf32, #p>
+    return %1, %2 : tensor<1xf32, #p>, tensor<1xf32, #p>
+  }
+  func.func private @update(%s: tensor<1xf32, #p> {dtc.update = 0 : i64}, %t: tensor<1xf32, #p> {dtc.update = 1 : i64})
+      -> (tensor<1xf32, #r>, tensor<1xf32, #r>) {
+    %0:2 = dtc.all_reduce sum %s, %t over ["dp"] : (tensor<1xf32, #p>, tensor<1xf32, #p>) -> (tensor<1xf32, #r>, tensor<1xf32, #r>)
+    return %0#0, %0#1 : tensor<1xf32, #r>, tensor<1xf32, #r>
+  }
+  // An input holds all micro-batches of this rank, 2 x 384 bytes. The buffers
+  // that one collective reduces lie side by side.
+  // CHECK-LABEL: func.func @plan(
+  // CHECK-SAME:      dtc.offset = [[#X:]] : i64
+  // CHECK-SAME:      dtc.arena_bytes = 2048
+  // CHECK-NEXT:    dtc.zero {dtc.offsets = array<i64: [[#S:]]>}
+  // CHECK-NEXT:    dtc.zero {dtc.offsets = array<i64: [[#S + 64]]>}
+  // CHECK-NEXT:    dtc.microbatch %{{.*}}[0] {dtc.offsets = array<i64: [[#X]]>}
+  // CHECK-NEXT:    dtc.run @forward({{.*}}) microbatch 0 {dtc.frame_offset = {{[0-9]+}} : i64, dtc.offsets = array<i64: [[Y:[0-9]+]]>}
+  // CHECK-NEXT:    dtc.run @weight({{.*}}) microbatch 0 {dtc.frame_offset = {{[0-9]+}} : i64, dtc.offsets = array<i64: [[#S]], [[#S + 64]]>}
+  // CHECK-NEXT:    dtc.microbatch %{{.*}}[1] {dtc.offsets = array<i64: [[#X + 384]]>}
+  // CHECK:         dtc.run @update({{.*}}) {{.*}}dtc.offsets = array<i64: [[#S]], [[#S + 64]]>}
+  func.func @plan(%x: tensor<32x12xf32, #b> {dtc.input = "x"}) -> (tensor<1xf32, #r>, tensor<1xf32, #r>) {
+    %s = dtc.zero : tensor<1xf32, #p>
+    %t = dtc.zero : tensor<1xf32, #p>
+    %x0 = dtc.microbatch %x[0] : tensor<32x12xf32, #b> -> tensor<16x12xf32, #d>
+    %y0 = dtc.run @forward(%x0) microbatch 0 : (tensor<16x12xf32, #d>) -> tensor<192xf32, #d>
+    %s0:2 = dtc.run @weight(%y0, %s, %t) microbatch 0 : (tensor<192xf32, #d>, tensor<1xf32, #p>, tensor<1xf32, #p>) -> (tensor<1xf32, #p>, tensor<1xf32, #p>)
+    %x1 = dtc.microbatch %x[1] : tensor<32x12xf32, #b> -> tensor<16x12xf32, #d>
+    %y1 = dtc.run @forward(%x1) microbatch 1 : (tensor<16x12xf32, #d>) -> tensor<192xf32, #d>
+    %s1:2 = dtc.run @weight(%y1, %s0#0, %s0#1) microbatch 1 : (tensor<192xf32, #d>, tensor<1xf32, #p>, tensor<1xf32, #p>) -> (tensor<1xf32, #p>, tensor<1xf32, #p>)
+    %g:2 = dtc.run @update(%s1#0, %s1#1) : (tensor<1xf32, #p>, tensor<1xf32, #p>) -> (tensor<1xf32, #r>, tensor<1xf32, #r>)
+    return %g#0, %g#1 : tensor<1xf32, #r>, tensor<1xf32, #r>
+  }
+}
+}

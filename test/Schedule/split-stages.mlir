@@ -1,0 +1,204 @@
+// RUN: dtc-opt %s --dtc-split-stages --split-input-file | FileCheck %s
+
+// Two stages that share a parameter: it crosses once, and so does its gradient,
+// after it has been accumulated.
+
+#mesh = #dtc.mesh<pp=2, dp=2, mb=4>
+#r = #dtc.layout<#mesh>
+#b = #dtc.layout<#mesh, mb: split(0), dp: split(0)>
+#p = #dtc.layout<#mesh, dp: partial, mb: partial>
+#q = #dtc.layout<#mesh, dp: partial>
+module @tied {
+  func.func @step(%x: tensor<64x8xf32, #b> {dtc.input = "x", dtc.kind = "input"},
+                  %t: tensor<64x8xf32, #b> {dtc.input = "labels", dtc.kind = "label"},
+                  %lr: tensor<f64, #r> {dtc.input = "lr", dtc.kind = "lr"},
+                  %w: tensor<8x4xf32, #r> {dtc.parameter = "w"})
+      -> (tensor<f64, #r> {dtc.output = "loss"}, tensor<8x4xf32, #r> {dtc.parameter = "w"},
+          tensor<8x4xf32, #r> {dtc.gradient = "w"}) {
+    %h = dtc.matmul %x, %w : (tensor<64x8xf32, #b>, tensor<8x4xf32, #r>) -> tensor<64x4xf32, #b>
+    %a = dtc.relu %h : (tensor<64x4xf32, #b>) -> tensor<64x4xf32, #b>
+    %a1 = dtc.boundary %a from 0 to 1 : tensor<64x4xf32, #b>
+    %w1 = dtc.boundary %w from 0 to 1 : tensor<8x4xf32, #r>
+    %y = dtc.matmul %a1, %w1 {transpose_rhs} : (tensor<64x4xf32, #b>, tensor<8x4xf32, #r>) -> tensor<64x8xf32, #b>
+    %l = dtc.squared_error %y, %t : (tensor<64x8xf32, #b>, tensor<64x8xf32, #b>) -> tensor<f64, #p>
+    %loss = dtc.sum_over_stages %l : (tensor<f64, #p>) -> tensor<f64, #p>
+    %dy = dtc.sub %y, %t : (tensor<64x8xf32, #b>, tensor<64x8xf32, #b>) -> tensor<64x8xf32, #b>
+    %da1 = dtc.matmul %dy, %w1 : (tensor<64x8xf32, #b>, tensor<8x4xf32, #r>) -> tensor<64x4xf32, #b>
+    %dw1 = dtc.matmul %dy, %a1 {transpose_lhs} : (tensor<64x8xf32, #b>, tensor<64x4xf32, #b>) -> tensor<8x4xf32, #p>
+    %da = dtc.boundary %da1 from 1 to 0 : tensor<64x4xf32, #b>
+    %dwb = dtc.boundary %dw1 from 1 to 0 : tensor<8x4xf32, #p>
+    %dh = dtc.mul %da, %a : (tensor<64x4xf32, #b>, tensor<64x4xf32, #b>) -> tensor<64x4xf32, #b>
+    %dwa = dtc.matmul %x, %dh {transpose_lhs} : (tensor<64x8xf32, #b>, tensor<64x4xf32, #b>) -> tensor<8x4xf32, #p>
+    %dw = dtc.add %dwa, %dwb : (tensor<8x4xf32, #p>, tensor<8x4xf32, #p>) -> tensor<8x4xf32, #p>
+    %sum = dtc.sum_microbatches %dw : tensor<8x4xf32, #p> -> tensor<8x4xf32, #q>
+    %g = dtc.all_reduce sum %sum over ["dp"] : (tensor<8x4xf32, #q>) -> tensor<8x4xf32, #r>
+    %w2 = dtc.sgd %w, %g, %lr {momentum = 0.0 : f64, weight_decay = 0.0 : f64} : (tensor<8x4xf32, #r>, tensor<8x4xf32, #r>, tensor<f64, #r>) -> tensor<8x4xf32, #r>
+    %ls = dtc.sum_microbatches %loss : tensor<f64, #p> -> tensor<f64, #q>
+    %lr2 = dtc.all_reduce sum %ls over ["dp"] : (tensor<f64, #q>) -> tensor<f64, #r>
+    return %lr2, %w2, %g : tensor<f64, #r>, tensor<8x4xf32, #r>, tensor<8x4xf32, #r>
+  }
+}
+
+// The first stage has no backward boundary to feed: all gradients are weight
+// gradients. What F made and W needs is a result of F.
+// CHECK-LABEL: module @tied
+// CHECK:         module @stage0 attributes {dtc.stage = 0 : i64}
+// CHECK:           func.func private @forward(%[[X:[a-z0-9]+]]: tensor<16x8xf32, #dp> {dtc.value = 0 : i64}, %[[W:[a-z0-9]+]]: tensor<8x4xf32, #replicated> {dtc.value = 3 : i64})
+// CHECK-SAME:          -> (tensor<16x4xf32, #dp> {dtc.value = 5 : i64})
+// CHECK-NEXT:        %[[H:.*]] = dtc.matmul %[[X]], %[[W]]
+// CHECK-NEXT:        %[[A:.*]] = dtc.relu %[[H]]
+// CHECK-NEXT:        return %[[A]]
+// CHECK-NOT:       @backward
+// CHECK:           func.func private @weight(%[[X:[a-z0-9]+]]: tensor<16x8xf32, #dp> {dtc.value = 0 : i64}, %[[A:[a-z0-9]+]]: tensor<16x4xf32, #dp> {dtc.value = 5 : i64},
+// CHECK-SAME:          %[[DA:[a-z0-9]+]]: tensor<16x4xf32, #dp> {dtc.value = [[DAV:[0-9]+]] : i64},
+// CHECK-SAME:          %[[ACC:[a-z0-9]+]]: tensor<8x4xf32, #partial_dp> {dtc.update = 0 : i64, dtc.value = [[DW:[0-9]+]] : i64})
+// CHECK-SAME:          -> (tensor<8x4xf32, #partial_dp> {dtc.value = [[DW]] : i64})
+// CHECK-NEXT:        %[[DH:.*]] = dtc.mul %[[DA]], %[[A]]
+// CHECK-NEXT:        %[[DWA:.*]] = dtc.matmul %[[X]], %[[DH]] {transpose_lhs}
+// CHECK-NEXT:        %[[R:.*]] = dtc.accumulate %[[DWA]] into %[[ACC]]
+// CHECK-NEXT:        return %[[R]]
+
+// A sum over stages: no part here, so zero, and every stage takes part.
+// CHECK:           func.func private @update(
+// CHECK:             %[[Z:.*]] = dtc.zero : tensor<f64, #partial_pp_partial_dp>
+// CHECK:             dtc.all_reduce sum %[[Z]] over ["pp"] : (tensor<f64, #partial_pp_partial_dp>) -> tensor<f64, #partial_dp>
+// CHECK:             %[[DW:.*]] = dtc.add
+// CHECK:             %[[G:.*]] = dtc.all_reduce sum %[[DW]] over ["dp"]
+// CHECK:             dtc.sgd %{{.*}}, %[[G]]
+// CHECK:           func.func private @plan(
+// CHECK-SAME:          tensor<64x8xf32, #mb_dp> {dtc.input = "x", dtc.kind = "input", dtc.value = 0 : i64}
+// CHECK-NOT:           dtc.input = "labels"
+// CHECK-SAME:          tensor<8x4xf32, #replicated> {dtc.parameter = "w", dtc.value = 3 : i64})
+// CHECK-SAME:          dtc.output = "loss"
+// CHECK-SAME:          dtc.gradient = "w"
+// CHECK-SAME:          dtc.recvs = [{channel = 2 : i64, phase = "backward", {{.*}}stage = 1 : i64, type = tensor<16x4xf32, #dp>
+// CHECK-SAME:                       {channel = 3 : i64, phase = "reduce1", {{.*}}stage = 1 : i64, type = tensor<8x4xf32, #partial_dp>
+// CHECK-SAME:          dtc.sends = [{channel = 0 : i64, phase = "forward", {{.*}}stage = 1 : i64
+// CHECK-SAME:                       {channel = 1 : i64, phase = "prologue", {{.*}}stage = 1 : i64
+
+// CHECK:         module @stage1 attributes {dtc.stage = 1 : i64}
+// CHECK:           func.func private @forward(
+// CHECK:             %[[Y:.*]] = dtc.matmul
+// CHECK:             %[[L:.*]] = dtc.squared_error %[[Y]]
+// CHECK:             %[[S:.*]] = dtc.accumulate %[[L]] into %{{.*}} : tensor<f64, #partial_dp>
+// CHECK:             return %[[Y]], %[[S]]
+// CHECK:           func.func private @backward(
+// CHECK:             %[[DY:.*]] = dtc.sub
+// CHECK:             %[[DA:.*]] = dtc.matmul %[[DY]]
+// CHECK:             return %[[DY]], %[[DA]]
+// CHECK:           func.func private @weight(
+// CHECK-NEXT:        dtc.matmul
+// CHECK-NEXT:        dtc.accumulate
+// CHECK-NEXT:        return
+// CHECK:           func.func private @update(
+// CHECK-SAME:          tensor<f64, #partial_dp> {dtc.update = 0 : i64
+// CHECK:             dtc.all_reduce sum %{{.*}} over ["pp"]
+// CHECK:             dtc.all_reduce sum %{{.*}} over ["dp"]
+// The parameter and its gradient are the first stage's.
+// CHECK:           func.func private @plan(
+// CHECK-NOT:           dtc.parameter
+// CHECK-NOT:           dtc.gradient
+// CHECK:               dtc.recvs
+
+// -----
+
+// A sum over micro-batches of inputs comes before the first of them. Views are
+// cloned, a view crosses as the memory that it looks at, constants are cloned.
+
+#mesh = #dtc.mesh<pp=2, dp=1, mb=2>
+#r = #dtc.layout<#mesh>
+#b = #dtc.layout<#mesh, mb: split(0)>
+#p = #dtc.layout<#mesh, mb: partial>
+module @inputs {
+  func.func @step(%x: tensor<8x2x2xf32, #b> {dtc.input = "x", dtc.kind = "input"},
+                  %t: tensor<8xi64, #b> {dtc.input = "labels", dtc.kind = "label"},
+                  %w: tensor<4xf32, #r> {dtc.parameter = "w"})
+      -> (tensor<f64, #r> {dtc.output = "loss"}, tensor<4xf32, #r> {dtc.gradient = "w"}) {
+    %c = dtc.count_labels %t {ignore_index = -100 : i64} : (tensor<8xi64, #b>) -> tensor<f64, #p>
+    %n = dtc.sum_microbatches %c : tensor<f64, #p> -> tensor<f64, #r>
+    %one = dtc.constant dense<1.0> : tensor<f64> to tensor<f64, #r>
+    %scale = dtc.div %one, %n : (tensor<f64, #r>, tensor<f64, #r>) -> tensor<f64, #r>
+    %f = dtc.reshape %x : (tensor<8x2x2xf32, #b>) -> tensor<8x4xf32, #b>
+    %z = dtc.mul %f, %w : (tensor<8x4xf32, #b>, tensor<4xf32, #r>) -> tensor<8x4xf32, #b>
+    %v = dtc.reshape %z : (tensor<8x4xf32, #b>) -> tensor<8x2x2xf32, #b>
+    %v1 = dtc.boundary %v from 0 to 1 : tensor<8x2x2xf32, #b>
+    %s = dtc.sum_squares %v1 : (tensor<8x2x2xf32, #b>) -> tensor<f64, #p>
+    %m = dtc.mul %s, %scale : (tensor<f64, #p>, tensor<f64, #r>) -> tensor<f64, #p>
+    %l = dtc.sum_over_stages %m : (tensor<f64, #p>) -> tensor<f64, #p>
+    %loss = dtc.sum_microbatches %l : tensor<f64, #p> -> tensor<f64, #r>
+    %k = dtc.cast %scale : (tensor<f64, #r>) -> tensor<f32, #r>
+    %dv = dtc.mul %v1, %k : (tensor<8x2x2xf32, #b>, tensor<f32, #r>) -> tensor<8x2x2xf32, #b>
+    %d = dtc.boundary %dv from 1 to 0 : tensor<8x2x2xf32, #b>
+    %e = dtc.reshape %d : (tensor<8x2x2xf32, #b>) -> tensor<8x4xf32, #b>
+    %ef = dtc.mul %e, %f : (tensor<8x4xf32, #b>, tensor<8x4xf32, #b>) -> tensor<8x4xf32, #b>
+    %h = dtc.reduce_sum %ef axes [0] : (tensor<8x4xf32, #b>) -> tensor<1x4xf32, #p>
+    %hr = dtc.reshape %h : (tensor<1x4xf32, #p>) -> tensor<4xf32, #p>
+    %g = dtc.sum_microbatches %hr : tensor<4xf32, #p> -> tensor<4xf32, #r>
+    return %loss, %g : tensor<f64, #r>, tensor<4xf32, #r>
+  }
+}
+
+// CHECK-LABEL: module @inputs
+// CHECK:         module @stage0
+// CHECK:           func.func private @forward(%[[X:[a-z0-9]+]]: tensor<4x2x2xf32, #replicated>
+// CHECK-NEXT:        %[[F:.*]] = dtc.reshape %[[X]]
+// CHECK-NEXT:        %[[Z:.*]] = dtc.mul %[[F]]
+// CHECK-NEXT:        return %[[Z]] : tensor<4x4xf32, #replicated>
+// CHECK:           func.func private @weight(%[[X:[a-z0-9]+]]: tensor<4x2x2xf32, #replicated>
+// CHECK-NEXT:        %[[F:.*]] = dtc.reshape %[[X]]
+// CHECK-NEXT:        %[[E:.*]] = dtc.reshape
+// CHECK-NEXT:        dtc.mul %[[E]], %[[F]]
+// CHECK:           func.func private @update(
+// CHECK-SAME:          tensor<1x4xf32, #replicated> {dtc.update = 1 : i64
+// CHECK:             dtc.reshape
+// CHECK:         module @stage1
+// CHECK:           func.func private @inputs(%[[T:[a-z0-9]+]]: tensor<4xi64, #replicated>
+// CHECK-NEXT:        %[[C:.*]] = dtc.count_labels %[[T]]
+// CHECK-NEXT:        %[[A:.*]] = dtc.accumulate %[[C]]
+// CHECK-NEXT:        return %[[A]]
+// CHECK:           func.func private @prologue(%[[N:[a-z0-9]+]]: tensor<f64, #replicated>
+// CHECK:             dtc.div %{{.*}}, %[[N]]
+// CHECK:             dtc.cast
+// CHECK:           func.func private @forward(%[[Z:[a-z0-9]+]]: tensor<4x4xf32, #replicated>
+// CHECK-NEXT:        %[[V:.*]] = dtc.reshape %[[Z]]
+// CHECK-NEXT:        dtc.sum_squares %[[V]]
+// CHECK:           func.func private @backward(%{{.*}}: tensor<4x4xf32, #replicated>
+// CHECK:             dtc.reshape
+// CHECK-NEXT:        dtc.mul
+
+// -----
+
+// One stage is not a special case: there is no message and no sum over stages.
+
+#mesh = #dtc.mesh<pp=1, dp=1, mb=1>
+#r = #dtc.layout<#mesh>
+#b = #dtc.layout<#mesh, mb: split(0)>
+#p = #dtc.layout<#mesh, mb: partial>
+module @one {
+  func.func @step(%x: tensor<8x4xf32, #b> {dtc.input = "x", dtc.kind = "input"},
+                  %lr: tensor<f64, #r> {dtc.input = "lr", dtc.kind = "lr"},
+                  %w: tensor<4xf32, #r> {dtc.parameter = "w"})
+      -> (tensor<f64, #r> {dtc.output = "loss"}, tensor<4xf32, #r> {dtc.parameter = "w"}) {
+    %z = dtc.mul %x, %w : (tensor<8x4xf32, #b>, tensor<4xf32, #r>) -> tensor<8x4xf32, #b>
+    %s = dtc.sum_squares %z : (tensor<8x4xf32, #b>) -> tensor<f64, #p>
+    %l = dtc.sum_over_stages %s : (tensor<f64, #p>) -> tensor<f64, #p>
+    %loss = dtc.sum_microbatches %l : tensor<f64, #p> -> tensor<f64, #r>
+    %zx = dtc.mul %z, %x : (tensor<8x4xf32, #b>, tensor<8x4xf32, #b>) -> tensor<8x4xf32, #b>
+    %h = dtc.reduce_sum %zx axes [0] : (tensor<8x4xf32, #b>) -> tensor<1x4xf32, #p>
+    %hr = dtc.reshape %h : (tensor<1x4xf32, #p>) -> tensor<4xf32, #p>
+    %g = dtc.sum_microbatches %hr : tensor<4xf32, #p> -> tensor<4xf32, #r>
+    %w2 = dtc.sgd %w, %g, %lr {momentum = 0.0 : f64, weight_decay = 0.0 : f64} : (tensor<4xf32, #r>, tensor<4xf32, #r>, tensor<f64, #r>) -> tensor<4xf32, #r>
+    return %loss, %w2 : tensor<f64, #r>, tensor<4xf32, #r>
+  }
+}
+
+// CHECK-LABEL: module @one
+// CHECK:         module @stage0
+// CHECK:           func.func private @forward
+// CHECK:           func.func private @weight
+// CHECK:           func.func private @update(
+// CHECK-NOT:         dtc.all_reduce
+// CHECK:             dtc.sgd
+// CHECK:           func.func private @plan(
+// CHECK-NOT:         dtc.sends
+// CHECK-NOT:       module @stage1

@@ -1,0 +1,27 @@
+# How lit runs the tests of this folder.
+import os
+
+import lit.formats
+
+config.name = "dtc"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.suffixes = [".mlir", ".test"]
+config.excludes = ["Inputs"]
+config.test_source_root = os.path.dirname(__file__)
+config.test_exec_root = os.path.join(config.dtc_binary_dir, "test")
+
+path = [os.path.join(config.dtc_binary_dir, "bin"), config.llvm_tools_dir]
+config.environment["PATH"] = os.pathsep.join(path + [config.environment["PATH"]])
+config.substitutions.append(("%inputs", os.path.join(config.test_source_root, "Inputs")))
+
+# Ranks: one thread each, more ranks than cores, and root allowed.
+config.environment.update({
+    "OMP_NUM_THREADS": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_rmaps_base_oversubscribe": "1",
+})
+
+# DTC_FULL_TESTS=1 (tools/check.sh --full) runs every plan.
+if os.environ.get("DTC_FULL_TESTS") == "1":
+    config.available_features.add("full")

@@ -1,0 +1,41 @@
+//===- CompiledKernel.h - runs kernels in this process ----------*- C++ -*-===//
+//
+// Compiles a module of kernels to an object file and calls its functions.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTC_UNITTESTS_LOWERING_COMPILEDKERNEL_H
+#define DTC_UNITTESTS_LOWERING_COMPILEDKERNEL_H
+
+#include "dtc/Lowering/Target.h"
+#include "llvm/ADT/StringMap.h"
+#include <memory>
+
+namespace llvm::orc {
+class LLJIT;
+}
+
+namespace dtc {
+
+class CompiledKernels {
+public:
+  /// Compiles the functions with `dtc.kernel`; null, after an error, if that
+  /// fails.
+  static std::unique_ptr<CompiledKernels> create(mlir::ModuleOp module,
+                                                 const TargetOptions &target);
+  ~CompiledKernels();
+
+  /// Calls a kernel with the addresses of its buffers, scratch excluded.
+  void call(llvm::StringRef name, llvm::ArrayRef<void *> buffers);
+
+private:
+  CompiledKernels();
+
+  std::unique_ptr<llvm::orc::LLJIT> jit;
+  llvm::StringMap<int64_t> scratchBytes;
+  std::vector<char> scratch;
+};
+
+} // namespace dtc
+
+#endif // DTC_UNITTESTS_LOWERING_COMPILEDKERNEL_H

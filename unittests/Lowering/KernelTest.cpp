@@ -1,0 +1,202 @@
+//===- KernelTest.cpp - compiled kernels against a reference --------------===//
+//
+// Every op of a kernel, alone and fused, for sizes that do and do not fill
+// vectors, in single and in double precision.
+//
+//===----------------------------------------------------------------------===//
+
+#include "CompiledKernel.h"
+#include "ReferenceInterpreter.h"
+#include "dtc/Dialect/Dialect.h"
+#include "dtc/Lowering/LinalgLowering.h"
+#include "mlir/Parser/Parser.h"
+
+#include "gtest/gtest.h"
+
+#include <cstring>
+#include <random>
+
+using namespace mlir;
+using namespace dtc;
+
+namespace {
+
+struct KernelCase {
+  const char *name;
+  /// A function's arguments, results and body, in which T is an element type,
+  /// C the number of columns and D its double. An argument's bound says that
+  /// it holds indices below it; `positive` that it is.
+  const char *text;
+};
+
+const KernelCase cases[] = {
+#include "KernelCases.inc"
+};
+
+constexpr int64_t columnCounts[] = {1, 7, 8, 33, 128, 129};
+
+std::string instantiate(StringRef text, StringRef type, int64_t columns) {
+  std::string result;
+  for (size_t i = 0; i < text.size(); ++i) {
+    // Placeholders are $T, $C, $D.
+    if (text[i] != '$') {
+      result += text[i];
+      continue;
+    }
+    switch (text[++i]) {
+    case 'T':
+      result += type;
+      break;
+    case 'C':
+      result += std::to_string(columns);
+      break;
+    case 'D':
+      result += std::to_string(2 * columns);
+      break;
+    }
+  }
+  return result;
+}
+
+/// A tensor in memory as kernels see it.
+struct Buffer {
+  Type element;
+  std::vector<char> bytes;
+
+  Buffer(Type tensor, const ReferenceTensor *values)
+      : element(getElementTypeOrSelf(tensor)) {
+    int64_t size = cast<ShapedType>(tensor).getNumElements();
+    bytes.assign(size * llvm::divideCeil(element.getIntOrFloatBitWidth(), 8),
+                 char(0x55));
+    for (int64_t i = 0; values && i < size; ++i)
+      write(i, values->data[i]);
+  }
+  template <typename T> T &as(int64_t i) {
+    return reinterpret_cast<T *>(bytes.data())[i];
+  }
+  void write(int64_t i, double value) {
+    if (element.isF32())
+      as<float>(i) = float(value);
+    else if (element.isF64())
+      as<double>(i) = value;
+    else if (element.isInteger(64))
+      as<int64_t>(i) = int64_t(value);
+    else if (element.isInteger(32))
+      as<int32_t>(i) = int32_t(value);
+    else
+      as<char>(i) = char(value);
+  }
+  double read(int64_t i) {
+    if (element.isF32())
+      return as<float>(i);
+    if (element.isF64())
+      return as<double>(i);
+    if (element.isInteger(64))
+      return double(as<int64_t>(i));
+    if (element.isInteger(32))
+      return as<int32_t>(i);
+    return as<char>(i);
+  }
+};
+
+ReferenceTensor makeArgument(func::FuncOp function, unsigned i,
+                             std::mt19937 &random) {
+  auto type = cast<RankedTensorType>(function.getArgumentTypes()[i]);
+  ReferenceTensor tensor = ReferenceTensor::zeros(type.getShape());
+  auto bound = function.getArgAttrOfType<IntegerAttr>(i, "test.bound");
+  auto value = function.getArgAttrOfType<FloatAttr>(i, "test.value");
+  bool positive = function.getArgAttr(i, "test.positive") != nullptr;
+  Type element = type.getElementType();
+  std::uniform_real_distribution<double> numbers(positive ? 0.1 : -3.0, 3.0);
+  for (double &x : tensor.data) {
+    if (value)
+      x = value.getValueAsDouble();
+    else if (bound)
+      x = double(random() % bound.getInt());
+    else if (element.isInteger(1))
+      x = double(random() % 2);
+    else if (isa<IntegerType>(element))
+      x = double(int64_t(random() % 9) - 4);
+    else
+      x = numbers(random);
+    if (element.isF32())
+      x = double(float(x));
+  }
+  return tensor;
+}
+
+class KernelTest
+    : public testing::TestWithParam<std::tuple<const char *, unsigned>> {};
+
+/// Runs one function and compares all its results.
+void check(func::FuncOp function, StringRef name, CompiledKernels &kernels) {
+  std::mt19937 random(7);
+  std::vector<ReferenceTensor> arguments;
+  std::vector<Buffer> inputs, outputs;
+  std::vector<void *> addresses;
+  for (unsigned i = 0; i < function.getNumArguments(); ++i)
+    arguments.push_back(makeArgument(function, i, random));
+  for (unsigned i = 0; i < function.getNumArguments(); ++i)
+    inputs.emplace_back(function.getArgumentTypes()[i], &arguments[i]);
+  std::vector<Buffer *> results(function.getNumResults());
+  for (unsigned i = 0; i < function.getNumArguments(); ++i) {
+    addresses.push_back(inputs[i].bytes.data());
+    if (auto update = function.getArgAttrOfType<IntegerAttr>(i, attr::update))
+      results[update.getInt()] = &inputs[i];
+  }
+  outputs.reserve(results.size());
+  for (unsigned i = 0; i < results.size(); ++i)
+    if (!results[i]) {
+      outputs.emplace_back(function.getResultTypes()[i], nullptr);
+      results[i] = &outputs.back();
+      addresses.push_back(outputs.back().bytes.data());
+    }
+  kernels.call(name, addresses);
+
+  std::vector<ReferenceTensor> expected = interpret(function, arguments);
+  bool isSingle = llvm::any_of(function.getArgumentTypes(), [](Type type) {
+    return getElementTypeOrSelf(type).isF32();
+  });
+  for (unsigned i = 0; i < expected.size(); ++i) {
+    double largest = 0;
+    for (double x : expected[i].data)
+      largest = std::max(largest, std::abs(x));
+    double tolerance = (isSingle ? 2e-6 : 1e-13) * std::max(largest, 1.0);
+    for (size_t e = 0; e < expected[i].data.size(); ++e)
+      ASSERT_NEAR(results[i]->read(e), expected[i].data[e], tolerance)
+          << name.str() << " result " << i << " element " << e;
+  }
+}
+
+TEST_P(KernelTest, AgreesWithReference) {
+  auto [type, vectorBytes] = GetParam();
+  DialectRegistry registry;
+  registry.insert<DTCDialect, func::FuncDialect>();
+  registerLinalgLoweringModels(registry);
+  MLIRContext context(registry);
+  context.allowUnregisteredDialects();
+  std::string text;
+  for (const KernelCase &kernel : cases)
+    for (int64_t columns : columnCounts)
+      text += "func.func @" + std::string(kernel.name) + "_" +
+              std::to_string(columns) +
+              instantiate(kernel.text, type, columns);
+  auto module = parseSourceString<ModuleOp>(text, &context);
+  ASSERT_TRUE(module);
+  module->walk([&](func::FuncOp function) {
+    function->setAttr("dtc.kernel", UnitAttr::get(&context));
+  });
+  OwningOpRef<ModuleOp> compiled = module->clone();
+  TargetOptions target = TargetOptions::getHost();
+  target.vectorBytes = vectorBytes;
+  auto kernels = CompiledKernels::create(*compiled, target);
+  ASSERT_TRUE(kernels);
+  for (auto function : module->getOps<func::FuncOp>())
+    check(function, function.getName(), *kernels);
+}
+
+INSTANTIATE_TEST_SUITE_P(Types, KernelTest,
+                         testing::Combine(testing::Values("f32", "f64"),
+                                          testing::Values(16u, 32u)));
+
+} // namespace
