@@ -5,17 +5,7 @@
 # LLVM, RTTI follows LLVM.
 function(dtc_add_library name)
   cmake_parse_arguments(ARG "" "" "DEPENDS;LINK" ${ARGN})
-  set(_present)  # BRINGUP: sources being written by several hands
-  foreach(_source ${ARG_UNPARSED_ARGUMENTS})
-    if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${_source})
-      list(APPEND _present ${_source})
-    endif()
-  endforeach()
-  if(NOT _present)
-    file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/empty.cpp "")
-    list(APPEND _present ${CMAKE_CURRENT_BINARY_DIR}/empty.cpp)
-  endif()
-  add_library(${name} STATIC ${_present})
+  add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
   add_dependencies(${name} DTCHeaders ${ARG_DEPENDS})
   target_link_libraries(${name} PUBLIC ${ARG_LINK} MLIR LLVM)
   target_compile_options(${name} PRIVATE -fno-exceptions)

@@ -54,6 +54,25 @@ LogicalResult SumMicrobatchesOp::verify() {
   return expectLayout(*this, getY().getType(), x.without(MeshAttr::timeAxis));
 }
 
+LogicalResult AsPartialOp::verify() {
+  if (failed(verifyLayoutsAndShape(*this, getX().getType(), getY().getType())))
+    return failure();
+  LayoutAttr x = getLayout(getX().getType());
+  SmallVector<AxisLayout> entries(x.getEntries());
+  for (StringAttr axis : getAxes().getAsRange<StringAttr>()) {
+    if (x.getEntry(axis))
+      return emitOpError("operand has layout ")
+             << x << ", expected none on " << axis;
+    entries.push_back(AxisLayout::partial(axis, Reduction::sum));
+  }
+  return expectLayout(*this, getY().getType(),
+                      LayoutAttr::getCanonical(x.getMesh(), entries));
+}
+
+std::optional<Alias> AsPartialOp::getAlias(unsigned) {
+  return Alias{0, AliasKind::View};
+}
+
 /// Every operand is partial with this reduction on all axes.
 static LogicalResult verifyPartial(Operation *op, Type type, ArrayAttr axes,
                                    Reduction reduction) {

@@ -9,10 +9,7 @@
 #include "Weights.h"
 #include "dtc/Dialect/Dialect.h"
 #include "dtc/Lowering/Program.h"
-#if __has_include("dtc/Schedule/Report.h")
 #include "dtc/Schedule/Report.h"
-#define BRINGUP_REPORT
-#endif
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FileUtilities.h"
@@ -176,7 +173,6 @@ LogicalResult Compilation::show(CompilePhase phase) {
 LogicalResult Compilation::report() {
   if (!options.report && options.reportJson.empty())
     return success();
-#ifdef BRINGUP_REPORT
   FailureOr<Report> report = Report::compute(*module);
   if (failed(report))
     return failure();
@@ -186,8 +182,6 @@ LogicalResult Compilation::report() {
     return success();
   return write(options.reportJson,
                [&](llvm::raw_ostream &os) { os << report->toJson() << "\n"; });
-#endif
-  return success();
 }
 
 LogicalResult Compilation::link() {

@@ -243,8 +243,8 @@ LogicalResult FunctionLowering::lower(Operation *op) {
       .Case<func::ReturnOp>([&](auto returned) { return finish(returned); })
       // Views are addresses; constants are data; a sum that FormKernels left is
       // that of a product, which the product makes.
-      .Case<ReshapeOp, BoundaryOp, MicrobatchOp, ConstantOp, AccumulateOp, UnrealizedConversionCastOp>(
-          [](auto) { return success(); })
+      .Case<ReshapeOp, BoundaryOp, MicrobatchOp, AsPartialOp, ConstantOp,
+            AccumulateOp>([](auto) { return success(); })
       .Default([](Operation *other) {
         return other->emitOpError("cannot be lowered outside of a kernel");
       });

@@ -14,9 +14,6 @@ std::optional<Alias> dtc::getAlias(OpResult result) {
   Operation *op = result.getOwner();
   if (auto interface = dyn_cast<AliasInterface>(op))
     return interface.getAlias(result.getResultNumber());
-  // A change of the type alone.
-  if (isa<UnrealizedConversionCastOp>(op))
-    return Alias{0, AliasKind::View};
   return std::nullopt;
 }
 
@@ -67,7 +64,8 @@ void dtc::annotateUpdates(func::FuncOp function) {
   AliasClasses classes(function.front());
   Builder builder(function.getContext());
   for (OpOperand &returned : function.front().getTerminator()->getOpOperands())
-    if (auto argument = dyn_cast<BlockArgument>(classes.getRoot(returned.get())))
+    if (auto argument =
+            dyn_cast<BlockArgument>(classes.getRoot(returned.get())))
       function.setArgAttr(
           argument.getArgNumber(), attr::update,
           builder.getI64IntegerAttr(returned.getOperandNumber()));

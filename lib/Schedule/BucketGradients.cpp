@@ -107,7 +107,8 @@ void mergeBucket(const Bucket &bucket) {
     }
 }
 
-struct BucketGradientsPass : dtc::impl::BucketGradientsBase<BucketGradientsPass> {
+struct BucketGradientsPass
+    : dtc::impl::BucketGradientsBase<BucketGradientsPass> {
   using BucketGradientsBase::BucketGradientsBase;
 
   void runOnOperation() override {
@@ -134,10 +135,9 @@ struct BucketGradientsPass : dtc::impl::BucketGradientsBase<BucketGradientsPass>
       if (!reduce || crossesStages(reduce))
         continue;
       Value first = reduce.getX().front();
-      BucketKind kind{reduce.getAxes(), reduce.getReduction(),
-                      getElementTypeOrSelf(first),
-                      getHome(function, classes, first).kind ==
-                          MemoryHome::Local};
+      BucketKind kind{
+          reduce.getAxes(), reduce.getReduction(), getElementTypeOrSelf(first),
+          getHome(function, classes, first).kind == MemoryHome::Local};
       int64_t bytes = 0;
       for (Value operand : reduce.getX())
         bytes += getLocalBytes(operand.getType());

@@ -1,8 +1,8 @@
 //===- KernelGroups.cpp - which ops of a block form kernels ---------------===//
 //
-// Greedy, in program order: an op joins the latest kernel that it shares values
-// with, that has the same rows, and from which no way leads to it through
-// something outside.
+// Greedy, in program order: an op joins the kernels that it shares values with,
+// the latest first, if rows agree and no way leads from one to the other
+// through something outside.
 //
 //===----------------------------------------------------------------------===//
 
@@ -36,7 +36,52 @@ static SmallVector<Value> getOverwritten(Operation *op) {
   return operands;
 }
 
+/// Whether a kernel may have both ops: rows agree, and neither needs the other
+/// to be complete.
+static bool canShareKernel(Operation *a, Operation *b) {
+  KernelRole roleA = cast<KernelOpInterface>(a).getKernelRole();
+  KernelRole roleB = cast<KernelOpInterface>(b).getKernelRole();
+  if (roleA.fusion == Fusion::Alone || roleB.fusion == Fusion::Alone ||
+      roleA.getRows() != roleB.getRows())
+    return false;
+  auto needsComplete = [](Operation *producer, const KernelRole &role,
+                          Operation *consumer, const KernelRole &consumerRole) {
+    for (auto [index, operand] : llvm::enumerate(consumer->getOperands()))
+      if (operand.getDefiningOp() == producer &&
+          (role.fusion == Fusion::Last ||
+           llvm::is_contained(consumerRole.lookedUp, index)))
+        return true;
+    return false;
+  };
+  // What an op overwrites comes from outside, and no other op reads it.
+  auto overwrites = [](Operation *op, Operation *other) {
+    return llvm::any_of(getOverwritten(op), [&](Value value) {
+      return value.getDefiningOp() == other ||
+             llvm::is_contained(other->getOperands(), value);
+    });
+  };
+  return !needsComplete(a, roleA, b, roleB) &&
+         !needsComplete(b, roleB, a, roleA) && !overwrites(a, b) &&
+         !overwrites(b, a);
+}
+
+/// Whether a kernel of both ops saves memory traffic. Shared scalars do not.
+static bool isConnected(Operation *a, Operation *b) {
+  auto reads = [](Operation *op, Operation *producer) {
+    return llvm::any_of(op->getOperands(), [&](Value operand) {
+      return operand.getDefiningOp() == producer;
+    });
+  };
+  return reads(a, b) || reads(b, a) ||
+         llvm::any_of(a->getOperands(), [&](Value operand) {
+           return llvm::is_contained(b->getOperands(), operand) &&
+                  getLocalType(operand.getType()).getNumElements() > 1;
+         });
+}
+
 namespace {
+
+using UnitSet = llvm::SmallSetVector<unsigned, 8>;
 
 class Grouping {
 public:
@@ -45,14 +90,14 @@ public:
 
 private:
   void addOp(Operation *op);
-  bool canJoin(Operation *op, const KernelRole &role, unsigned unit) const;
-  bool isReachable(unsigned from, const llvm::SmallSetVector<unsigned, 8> &to)
-      const;
-  llvm::SmallSetVector<unsigned, 8> getProducers(Operation *op) const;
+  bool canMerge(unsigned a, unsigned b) const;
+  void merge(unsigned from, unsigned into);
+  bool isReachable(unsigned target, const UnitSet &from) const;
 
+  /// A unit without ops was merged into another.
   std::vector<KernelUnit> units;
   /// Units that each unit needs the results of, or must follow.
-  std::vector<llvm::SmallSetVector<unsigned, 8>> predecessors;
+  std::vector<UnitSet> predecessors;
   DenseMap<Operation *, unsigned> unitOf;
   std::optional<unsigned> lastEffect;
 };
@@ -68,17 +113,8 @@ Grouping::Grouping(Block &block) {
   }
 }
 
-llvm::SmallSetVector<unsigned, 8> Grouping::getProducers(Operation *op) const {
-  llvm::SmallSetVector<unsigned, 8> producers;
-  for (Value operand : op->getOperands())
-    if (auto it = unitOf.find(operand.getDefiningOp()); it != unitOf.end())
-      producers.insert(it->second);
-  return producers;
-}
-
 /// Whether a way through predecessors leads from some unit back to `target`.
-bool Grouping::isReachable(
-    unsigned target, const llvm::SmallSetVector<unsigned, 8> &from) const {
+bool Grouping::isReachable(unsigned target, const UnitSet &from) const {
   llvm::SetVector<unsigned> seen(from.begin(), from.end());
   for (unsigned i = 0; i < seen.size(); ++i) {
     if (seen[i] == target)
@@ -88,68 +124,61 @@ bool Grouping::isReachable(
   return false;
 }
 
-bool Grouping::canJoin(Operation *op, const KernelRole &role,
-                       unsigned unit) const {
-  const KernelUnit &group = units[unit];
-  if (!group.isKernel)
+bool Grouping::canMerge(unsigned a, unsigned b) const {
+  if (!units[a].isKernel || !units[b].isKernel)
     return false;
-  SmallVector<Value> overwritten = getOverwritten(op);
-  bool isConnected = false;
-  for (Operation *member : group.ops) {
-    KernelRole other = cast<KernelOpInterface>(member).getKernelRole();
-    if (other.fusion == Fusion::Alone || other.getRows() != role.getRows())
-      return false;
-    for (auto [index, operand] : llvm::enumerate(op->getOperands())) {
-      bool isProduced = operand.getDefiningOp() == member;
-      // Shared scalars are no reason to fuse.
-      bool isShared = llvm::is_contained(member->getOperands(), operand) &&
-                      getLocalType(operand.getType()).getNumElements() > 1;
-      isConnected |= isProduced || isShared;
-      if (isProduced && (other.fusion == Fusion::Last ||
-                         llvm::is_contained(role.lookedUp, index) ||
-                         llvm::is_contained(overwritten, operand)))
+  bool areConnected = false;
+  for (Operation *x : units[a].ops)
+    for (Operation *y : units[b].ops) {
+      if (!canShareKernel(x, y))
         return false;
+      areConnected |= isConnected(x, y);
     }
-    // What is overwritten is read by its own op only.
-    for (Value value : overwritten)
-      if (llvm::is_contained(member->getOperands(), value))
-        return false;
-    for (Value value : getOverwritten(member))
-      if (llvm::is_contained(op->getOperands(), value))
-        return false;
-  }
-  if (!isConnected)
+  if (!areConnected)
     return false;
-  llvm::SmallSetVector<unsigned, 8> others = getProducers(op);
-  others.remove(unit);
-  return !isReachable(unit, others);
+  // No way between them through a third.
+  UnitSet beforeA = predecessors[a], beforeB = predecessors[b];
+  beforeA.remove(b);
+  beforeB.remove(a);
+  return !isReachable(b, beforeA) && !isReachable(a, beforeB);
+}
+
+void Grouping::merge(unsigned from, unsigned into) {
+  for (Operation *op : units[from].ops)
+    unitOf[op] = into;
+  llvm::append_range(units[into].ops, units[from].ops);
+  llvm::sort(units[into].ops, [](Operation *a, Operation *b) {
+    return a->isBeforeInBlock(b);
+  });
+  predecessors[into].insert_range(predecessors[from]);
+  units[from] = KernelUnit();
+  predecessors[from].clear();
+  for (UnitSet &before : predecessors)
+    if (before.remove(from))
+      before.insert(into);
+  predecessors[into].remove(into);
 }
 
 void Grouping::addOp(Operation *op) {
-  llvm::SmallSetVector<unsigned, 8> producers = getProducers(op);
-  if (isKernelOp(op)) {
-    KernelRole role = cast<KernelOpInterface>(op).getKernelRole();
-    if (role.fusion != Fusion::Alone)
-      for (unsigned unit = units.size(); unit-- > 0;) {
-        if (!canJoin(op, role, unit))
-          continue;
-        producers.remove(unit);
-        predecessors[unit].insert_range(producers);
-        units[unit].ops.push_back(op);
-        unitOf[op] = unit;
-        return;
-      }
-  }
+  UnitSet before;
+  for (Value operand : op->getOperands())
+    if (auto it = unitOf.find(operand.getDefiningOp()); it != unitOf.end())
+      before.insert(it->second);
   unsigned unit = units.size();
-  units.push_back({{op}, isKernelOp(op)});
-  unitOf[op] = unit;
   // Communication keeps its order.
   if (!isMemoryEffectFree(op)) {
     if (lastEffect)
-      producers.insert(*lastEffect);
+      before.insert(*lastEffect);
     lastEffect = unit;
   }
-  predecessors.push_back(std::move(producers));
+  units.push_back({{op}, isKernelOp(op)});
+  predecessors.push_back(std::move(before));
+  unitOf[op] = unit;
+  for (unsigned other = unit; other-- > 0;)
+    if (canMerge(other, unit)) {
+      merge(unit, other);
+      unit = other;
+    }
 }
 
 /// The units, each as early as its first op allows.
@@ -163,7 +192,8 @@ std::vector<KernelUnit> Grouping::getOrderedUnits() const {
     SmallVector<unsigned> before(predecessors[unit].getArrayRef());
     llvm::sort(before);
     llvm::for_each(before, visit);
-    ordered.push_back(units[unit]);
+    if (!units[unit].ops.empty())
+      ordered.push_back(units[unit]);
   };
   for (unsigned unit = 0; unit < units.size(); ++unit)
     visit(unit);

@@ -37,7 +37,8 @@ struct Item {
 
 /// The start of the smallest gap that fits between `placed`, which is sorted
 /// by offset, looking only at those that live with the item.
-static int64_t findOffset(const Item &item, llvm::ArrayRef<const Item *> placed) {
+static int64_t findOffset(const Item &item,
+                          llvm::ArrayRef<const Item *> placed) {
   int64_t best = -1, bestGap = 0, top = 0;
   for (const Item *other : placed) {
     if (!other->livesWith(item))
@@ -77,10 +78,10 @@ int64_t dtc::planMemory(llvm::MutableArrayRef<MemoryBuffer> buffers,
   llvm::SmallVector<const Item *> placed;
   for (Item &item : items) {
     item.offset = findOffset(item, placed);
-    auto position = llvm::upper_bound(
-        placed, item.offset, [](int64_t offset, const Item *other) {
-          return offset < other->offset;
-        });
+    auto position = llvm::upper_bound(placed, item.offset,
+                                      [](int64_t offset, const Item *other) {
+                                        return offset < other->offset;
+                                      });
     placed.insert(position, &item);
     total = std::max(total, item.offset + item.bytes);
     int64_t offset = item.offset;

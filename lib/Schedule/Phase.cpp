@@ -13,7 +13,8 @@ static constexpr llvm::StringLiteral names[] = {
     "inputs", "prologue", "forward", "backward", "weight", "reduce", "update"};
 
 std::string Phase::getName() const {
-  return level == 0 ? names[kind].str() : names[kind].str() + std::to_string(level);
+  return level == 0 ? names[kind].str()
+                    : names[kind].str() + std::to_string(level);
 }
 
 std::optional<Phase> Phase::parse(llvm::StringRef name) {

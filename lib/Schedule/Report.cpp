@@ -46,9 +46,7 @@ static int64_t getFlops(FunctionOpInterface function) {
     if (auto cost = dyn_cast<CostInterface>(op)) {
       flops += cost.getFlops() / getShares(op);
     } else if (auto launch = dyn_cast<LaunchOp>(op)) {
-      auto kernel = SymbolTable::lookupNearestSymbolFrom<FunctionOpInterface>(
-          op, launch.getKernelAttr());
-      flops += getFlops(kernel);
+      flops += getFlops(launch.getFunction());
     }
   });
   return flops;
@@ -76,10 +74,10 @@ static void addTraffic(func::FuncOp function, StageReport &report) {
       add(report.recvs[recv.getStage()], getLocalBytes(recv.getType()));
     else if (auto axes = op.getAttrOfType<ArrayAttr>("axes");
              axes && isa<AllReduceOp, ReduceScatterOp, AllGatherOp>(op))
-      add(report.collectives[(op.getName().stripDialect() + " " +
-                              llvm::join(axes.getAsValueRange<StringAttr>(),
-                                         ","))
-                                 .str()],
+      add(report
+              .collectives[(op.getName().stripDialect() + " " +
+                            llvm::join(axes.getAsValueRange<StringAttr>(), ","))
+                               .str()],
           getBucketBytes(op.getOperands()));
   }
 }

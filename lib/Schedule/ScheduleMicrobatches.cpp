@@ -123,9 +123,8 @@ Value PlanBuilder::get(int64_t number, std::optional<int64_t> microbatch) {
   shape[0] /= numMicrobatches;
   auto type = RankedTensorType::get(shape, tensor.getElementType(),
                                     layout.without(MeshAttr::timeAxis));
-  return ofMicrobatch[{number, *microbatch}] =
-             MicrobatchOp::create(builder, plan.getLoc(), type, value,
-                                  *microbatch);
+  return ofMicrobatch[{number, *microbatch}] = MicrobatchOp::create(
+             builder, plan.getLoc(), type, value, *microbatch);
 }
 
 void PlanBuilder::wait(
@@ -187,7 +186,8 @@ void PlanBuilder::run(Phase phase, func::FuncOp function,
     // An accumulator begins where it is first needed.
     Value &value = once[number];
     if (!value)
-      value = ZeroOp::create(builder, plan.getLoc(), function.getArgument(i).getType());
+      value = ZeroOp::create(builder, plan.getLoc(),
+                             function.getArgument(i).getType());
     operands.push_back(value);
     overwritten.push_back(value);
   }
@@ -212,14 +212,13 @@ void PlanBuilder::send(Phase phase, ArrayRef<Crossing> sends,
   for (const Crossing &crossing : sends) {
     Value value = get(crossing.value, microbatch);
     int64_t slot = 0;
-    while (llvm::any_of(pending, [&](const PendingSend &other) {
-      return other.slot == slot;
-    }))
+    while (llvm::any_of(
+        pending, [&](const PendingSend &other) { return other.slot == slot; }))
       ++slot;
     SendOp::create(builder, crossing.source, value, crossing.stage,
                    getTag(crossing, microbatch), slot);
-    pending.push_back({value, slot, crossing.stage, crossing.source, phase,
-                       microbatch});
+    pending.push_back(
+        {value, slot, crossing.stage, crossing.source, phase, microbatch});
   }
   // By the time the next gradient is sent, the last one has arrived.
   if (phase.kind == Phase::Backward)

@@ -31,7 +31,8 @@ FailureOr<SmallVector<ModuleOp>> dtc::getStages(ModuleOp module) {
 
 MeshAttr dtc::getMesh(func::FuncOp function) {
   FunctionType type = function.getFunctionType();
-  for (Type value : llvm::concat<const Type>(type.getInputs(), type.getResults()))
+  for (Type value :
+       llvm::concat<const Type>(type.getInputs(), type.getResults()))
     if (LayoutAttr layout = getLayout(value))
       return layout.getMesh();
   return {};

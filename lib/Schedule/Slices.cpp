@@ -49,10 +49,10 @@ LogicalResult Slices::classify(Block &body) {
 
   bool ok = true;
   for (Operation &op : body.without_terminator()) {
-    bool inputsOnly =
-        !isa<SumOverStagesOp>(op) &&
-        llvm::all_of(op.getOperands(),
-                     [&](Value value) { return fromInputs.contains(value); });
+    bool inputsOnly = !isa<SumOverStagesOp>(op) &&
+                      llvm::all_of(op.getOperands(), [&](Value value) {
+                        return fromInputs.contains(value);
+                      });
     bool isLate = false;
     unsigned level = 0;
     bool perMicrobatch = isPerMicrobatch(op);
@@ -195,7 +195,8 @@ FailureOr<Slices::PhaseSet> Slices::place(Operation &op, int64_t stage) {
       if (readers.begin()->kind < Phase::Reduce)
         wanted.insert({Phase::Inputs});
       else
-        wanted.insert({lossSlice.contains(&op) ? Phase::Forward : Phase::Weight});
+        wanted.insert(
+            {lossSlice.contains(&op) ? Phase::Forward : Phase::Weight});
     } else {
       wanted.insert(readers.begin(), readers.end());
     }
@@ -235,10 +236,11 @@ LogicalResult Slices::visitBoundary(BoundaryOp op) {
     return success();
   Message message{op, 0, {}, {}};
   if (getTime(op.getY()) == Time::Microbatch) {
-    message.sent = message.received = {from < to ? Phase::Forward
-                                                 : Phase::Backward};
+    message.sent =
+        message.received = {from < to ? Phase::Forward : Phase::Backward};
   } else {
-    Phase::Kind kind = late.contains(op.getY()) ? Phase::Reduce : Phase::Prologue;
+    Phase::Kind kind =
+        late.contains(op.getY()) ? Phase::Reduce : Phase::Prologue;
     unsigned level = levels.lookup(op.getY());
     message.sent = {kind, level - 1};
     message.received = {kind, level};

@@ -115,9 +115,10 @@ private:
 };
 
 SmallVector<Value> PhaseBuilder::getLocalParts(SumOverStagesOp op) const {
-  return llvm::to_vector(llvm::make_filter_range(op.getParts(), [&](Value part) {
-    return stages.getStage(part).value_or(0) == stage;
-  }));
+  return llvm::to_vector(
+      llvm::make_filter_range(op.getParts(), [&](Value part) {
+        return stages.getStage(part).value_or(0) == stage;
+      }));
 }
 
 void PhaseBuilder::addArguments(ArrayRef<Operation *> ops) {
@@ -170,13 +171,13 @@ void PhaseBuilder::emitSum(SumOverStagesOp op, OpBuilder &builder) {
   }
   if (stages.getNumStages() > 1) {
     SmallVector<AxisLayout> entries(layout.getEntries());
-    entries.push_back(AxisLayout::partial(builder.getStringAttr(stageAxis),
-                                          Reduction::sum));
+    entries.push_back(
+        AxisLayout::partial(builder.getStringAttr(stageAxis), Reduction::sum));
     RankedTensorType partial =
         withLayout(type, LayoutAttr::getCanonical(mesh, entries));
-    if (sum) // the stage's own part of the sum over stages
-      sum = UnrealizedConversionCastOp::create(builder, location, partial, sum)
-                .getResult(0);
+    if (sum)
+      sum = AsPartialOp::create(builder, location, partial, sum,
+                                builder.getStrArrayAttr({stageAxis}));
     else
       sum = ZeroOp::create(builder, location, partial);
     sum = AllReduceOp::create(builder, location, type, Reduction::sum, sum,
@@ -194,9 +195,8 @@ func::FuncOp PhaseBuilder::build(ArrayRef<Operation *> ops, OpBuilder &builder,
   SmallVector<Type> types;
   for (auto &[number, type] : arguments)
     types.push_back(type);
-  auto function =
-      func::FuncOp::create(builder, location, phase.getName(),
-                           builder.getFunctionType(types, {}));
+  auto function = func::FuncOp::create(builder, location, phase.getName(),
+                                       builder.getFunctionType(types, {}));
   function.setPrivate();
   Block *body = function.addEntryBlock();
   SmallVector<int64_t> numbersOfArguments;
@@ -232,8 +232,7 @@ func::FuncOp PhaseBuilder::build(ArrayRef<Operation *> ops, OpBuilder &builder,
     ret->insertOperands(ret->getNumOperands(), *updated);
     numbersOfResults.push_back(-1);
   }
-  function.setType(
-      builder.getFunctionType(types, ret->getOperandTypes()));
+  function.setType(builder.getFunctionType(types, ret->getOperandTypes()));
   for (auto [i, number] : llvm::enumerate(numbersOfArguments))
     function.setArgAttr(i, attr::value, builder.getI64IntegerAttr(number));
   for (auto [i, number] : llvm::enumerate(numbersOfResults))
@@ -302,8 +301,8 @@ struct SplitStagesPass : dtc::impl::SplitStagesBase<SplitStagesPass> {
     for (BlockArgument argument : step.getArguments())
       if (slices.isUsed(stage, argument)) {
         inputs.push_back(argument.getType());
-        inputAttrs.push_back(withNumber(
-            step.getArgAttrDict(argument.getArgNumber()), argument));
+        inputAttrs.push_back(
+            withNumber(step.getArgAttrDict(argument.getArgNumber()), argument));
       }
     for (OpOperand &returned : step.front().getTerminator()->getOpOperands()) {
       std::optional<int64_t> home = stages.getStage(returned.get());

@@ -62,10 +62,9 @@ public:
   /// The rank with this coordinate, and ours on all other axes.
   int64_t getPeer(int64_t rank, StringRef axis, int64_t coordinate) const {
     auto it = axes.find(axis);
-    return it == axes.end()
-               ? rank
-               : rank + (coordinate - getCoordinate(rank, axis)) *
-                            it->second.stride;
+    return it == axes.end() ? rank
+                            : rank + (coordinate - getCoordinate(rank, axis)) *
+                                         it->second.stride;
   }
   /// Ranks that differ from this one on these axes only.
   SmallVector<int64_t> getGroup(int64_t rank, ArrayAttr names) const {
@@ -167,9 +166,9 @@ FailureOr<bool> Execution::stepSend(int64_t rank, SendOp op) {
   auto [slot, isFree] =
       slots[rank].insert({op.getSlot(), Slot{op, channel, false}});
   if (!isFree) {
-    InFlightDiagnostic diagnostic =
-        op.emitOpError("uses slot ")
-        << op.getSlot() << ", which still belongs to another send";
+    InFlightDiagnostic diagnostic = op.emitOpError("uses slot ")
+                                    << op.getSlot()
+                                    << ", which still belongs to another send";
     diagnostic.attachNote(slot->second.send->getLoc()) << "the other send";
     return failure();
   }
@@ -283,8 +282,8 @@ int64_t Execution::getBlocker(int64_t rank) {
     return std::get<1>(slot->second.channel);
   }
   case Event::Collective: {
-    SmallVector<int64_t> group = ranks.getGroup(
-        rank, event->op->getAttrOfType<ArrayAttr>("axes"));
+    SmallVector<int64_t> group =
+        ranks.getGroup(rank, event->op->getAttrOfType<ArrayAttr>("axes"));
     for (int64_t member : group) {
       const Event *other = getCurrent(member);
       if (!other || other->kind != Event::Collective ||
@@ -301,9 +300,9 @@ int64_t Execution::getBlocker(int64_t rank) {
 }
 
 LogicalResult Execution::reportBlocked() {
-  auto blocked = llvm::find_if(
-      llvm::seq<int64_t>(0, next.size()),
-      [&](int64_t rank) { return getCurrent(rank) != nullptr; });
+  auto blocked =
+      llvm::find_if(llvm::seq<int64_t>(0, next.size()),
+                    [&](int64_t rank) { return getCurrent(rank) != nullptr; });
   // Follow who waits for whom, until somebody has finished or comes again.
   SmallVector<int64_t> chain = {*blocked};
   bool isCycle = false;
@@ -321,7 +320,8 @@ LogicalResult Execution::reportBlocked() {
     }
     chain.push_back(blocker);
   }
-  Operation *op = getCurrent(isCycle ? chain.front() : chain[chain.size() - 2])->op;
+  Operation *op =
+      getCurrent(isCycle ? chain.front() : chain[chain.size() - 2])->op;
   InFlightDiagnostic diagnostic = op->emitOpError();
   if (isCycle) {
     diagnostic << "never happens: ranks wait for each other in a cycle, rank "

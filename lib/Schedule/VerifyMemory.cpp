@@ -114,13 +114,13 @@ std::optional<int64_t> BlockChecker::getOffset(Value value) {
 
 LogicalResult BlockChecker::checkInside(Location location, Range range) {
   if (range.begin < 0 || range.end > size)
-    return emitError(location)
-           << "lies in bytes " << range.begin << " to " << range.end
-           << ", outside the " << size << " bytes of '" << function.getName()
-           << "'";
+    return emitError(location) << "lies in bytes " << range.begin << " to "
+                               << range.end << ", outside the " << size
+                               << " bytes of '" << function.getName() << "'";
   if (range.begin % memoryAlignment != 0)
-    return emitError(location) << "begins at byte " << range.begin
-                               << ", expected a multiple of " << memoryAlignment;
+    return emitError(location)
+           << "begins at byte " << range.begin << ", expected a multiple of "
+           << memoryAlignment;
   return success();
 }
 
@@ -153,8 +153,8 @@ LogicalResult BlockChecker::writeArgument(BlockArgument argument) {
   if (auto other = memory.findOther(range, argument)) {
     InFlightDiagnostic diagnostic =
         function.emitError("argument ")
-        << argument.getArgNumber() << " lies in bytes " << range.begin
-        << " to " << range.end << ", which another argument holds";
+        << argument.getArgNumber() << " lies in bytes " << range.begin << " to "
+        << range.end << ", which another argument holds";
     diagnostic.attachNote(other->location) << "the other argument";
     return failure();
   }
@@ -166,8 +166,7 @@ LogicalResult BlockChecker::write(OpResult result) {
   Operation *op = result.getOwner();
   Value root = classes.getRoot(result);
   std::optional<int64_t> offset = getOffset(result);
-  bool expected =
-      getHome(function, classes, result).kind == MemoryHome::Local;
+  bool expected = getHome(function, classes, result).kind == MemoryHome::Local;
   if (isa<ConstantOp>(op))
     return success();
   if (offset.has_value() != expected)

@@ -137,3 +137,14 @@ func.func @reshard(%x: tensor<8xf32, #r>) {
   %0 = dtc.reshard %x : tensor<8xf32, #r> -> tensor<8xf32, #p>
   return
 }
+
+// -----
+
+#mesh = #dtc.mesh<pp=2>
+#r = #dtc.layout<#mesh>
+#p = #dtc.layout<#mesh, pp: partial>
+func.func @as_partial(%x: tensor<f64, #p>) {
+  // expected-error@below {{expected none on "pp"}}
+  %0 = dtc.as_partial %x over ["pp"] : tensor<f64, #p> -> tensor<f64, #p>
+  return
+}

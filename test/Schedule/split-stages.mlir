@@ -71,10 +71,10 @@ module @tied {
 // CHECK-SAME:          tensor<8x4xf32, #replicated> {dtc.parameter = "w", dtc.value = 3 : i64})
 // CHECK-SAME:          dtc.output = "loss"
 // CHECK-SAME:          dtc.gradient = "w"
-// CHECK-SAME:          dtc.recvs = [{channel = 2 : i64, phase = "backward", {{.*}}stage = 1 : i64, type = tensor<16x4xf32, #dp>
-// CHECK-SAME:                       {channel = 3 : i64, phase = "reduce1", {{.*}}stage = 1 : i64, type = tensor<8x4xf32, #partial_dp>
-// CHECK-SAME:          dtc.sends = [{channel = 0 : i64, phase = "forward", {{.*}}stage = 1 : i64
-// CHECK-SAME:                       {channel = 1 : i64, phase = "prologue", {{.*}}stage = 1 : i64
+// CHECK-SAME:          dtc.recvs = [{channel = 2 : i64, phase = "backward", source = {{[^,]*}}, stage = 1 : i64, type = tensor<16x4xf32, #dp>
+// CHECK-SAME:                       {channel = 3 : i64, phase = "reduce1", source = {{[^,]*}}, stage = 1 : i64, type = tensor<8x4xf32, #partial_dp>
+// CHECK-SAME:          dtc.sends = [{channel = 0 : i64, phase = "forward", source = {{[^,]*}}, stage = 1 : i64
+// CHECK-SAME:                       {channel = 1 : i64, phase = "prologue", source = {{[^,]*}}, stage = 1 : i64
 
 // CHECK:         module @stage1 attributes {dtc.stage = 1 : i64}
 // CHECK:           func.func private @forward(

@@ -38,9 +38,8 @@ TEST(MemoryPlanner, SharesWhatDoesNotLiveTogether) {
 
 TEST(MemoryPlanner, TakesTheTightestGap) {
   // Two gaps, of 256 and 64 bytes, below buffers that live on.
-  std::vector<MemoryBuffer> buffers = {
-      {512, 0, 9}, {256, 0, 3}, {320, 0, 9}, {64, 0, 3}, {128, 0, 9},
-      {64, 5, 9}};
+  std::vector<MemoryBuffer> buffers = {{512, 0, 9}, {256, 0, 3}, {320, 0, 9},
+                                       {64, 0, 3},  {128, 0, 9}, {64, 5, 9}};
   int64_t total = planMemory(buffers);
   expectValid(buffers, total);
   EXPECT_EQ(total, getPeakBytes(buffers));

@@ -17,7 +17,8 @@ static std::string print(const std::vector<Task> &tasks) {
   return text;
 }
 
-static PipelineSchedule make(const char *name, int64_t stages, int64_t batches) {
+static PipelineSchedule make(const char *name, int64_t stages,
+                             int64_t batches) {
   auto schedule = makeNamedSchedule(name, stages, batches);
   EXPECT_TRUE(schedule.has_value());
   return *schedule;

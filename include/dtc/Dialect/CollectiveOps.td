@@ -32,6 +32,22 @@ def DTC_SumMicrobatchesOp : DTC_Op<"sum_microbatches", [Pure]> {
   let hasVerifier = 1;
 }
 
+def DTC_AsPartialOp : DTC_Op<"as_partial", [
+    Pure, DeclareOpInterfaceMethods<DTC_AliasInterface>]> {
+  let summary = "a rank's own value as its part of a sum";
+  let description = [{
+    The sum over the axes of what is so far each rank's own. No communication:
+    it says what the reduction that follows adds up.
+    Example: `%p = dtc.as_partial %x over ["pp"] : tensor<f64, #r> -> tensor<f64, #partial_pp>`
+    Constraints: (C1) the result's layout is the operand's, partial(sum) on the
+    axes, which it did not name.
+  }];
+  let arguments = (ins DTC_Tensor:$x, StrArrayAttr:$axes);
+  let results = (outs DTC_Tensor:$y);
+  let assemblyFormat = "$x `over` $axes attr-dict `:` type($x) `->` type($y)";
+  let hasVerifier = 1;
+}
+
 /// A collective over the product of mesh axes. Collectives have effects: all
 /// members must execute them in one order, so no pass may drop or clone one
 /// for itself.

@@ -39,8 +39,8 @@ struct PipelineStage {
 
 /// Whether, on a stage, `a` must come before `b`. It need only say so for pairs
 /// that imply the others; F, B, W of one micro-batch come in this order anyway.
-using Precedence =
-    llvm::function_ref<bool(const PipelineStage &, const Task &a, const Task &b)>;
+using Precedence = llvm::function_ref<bool(const PipelineStage &, const Task &a,
+                                           const Task &b)>;
 
 bool mustPrecedeInGPipe(const PipelineStage &, const Task &a, const Task &b);
 bool mustPrecedeIn1F1B(const PipelineStage &, const Task &a, const Task &b);
@@ -48,9 +48,8 @@ bool mustPrecedeIn1F1B(const PipelineStage &, const Task &a, const Task &b);
 /// Sorts 3 x numMicrobatches tasks for each stage. None if the precedence has
 /// a cycle. Between tasks that may come in any order, the lower micro-batch
 /// comes first, and in one micro-batch F before B before W.
-std::optional<PipelineSchedule> makeSchedule(int64_t numStages,
-                                             int64_t numMicrobatches,
-                                             Precedence precedence);
+std::optional<PipelineSchedule>
+makeSchedule(int64_t numStages, int64_t numMicrobatches, Precedence precedence);
 
 /// The schedule with this name, `gpipe` or `1f1b`; none for another name.
 std::optional<PipelineSchedule> makeNamedSchedule(llvm::StringRef name,

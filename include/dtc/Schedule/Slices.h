@@ -20,9 +20,9 @@ namespace dtc {
 
 /// How a value varies over the micro-batches of a step.
 enum class Time {
-  Once,         ///< one value for the step
-  Microbatch,   ///< one value for each micro-batch
-  Accumulated,  ///< a sum over micro-batches
+  Once,        ///< one value for the step
+  Microbatch,  ///< one value for each micro-batch
+  Accumulated, ///< a sum over micro-batches
 };
 Time getTime(mlir::Value value);
 

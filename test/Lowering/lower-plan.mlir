@@ -1,0 +1,44 @@
+// RUN: dtc-opt %s --dtc-lower-plan | FileCheck %s
+
+#mesh = #dtc.mesh<pp=2, mb=2>
+#r = #dtc.layout<#mesh>
+#b = #dtc.layout<#mesh, mb: split(0)>
+
+// The manifest has what the runtime must know of the plan.
+// CHECK: module attributes {dtc.manifest = "{{.*}}\22inputs\22:[{\22dtype\22:\22f32\22,\22kind\22:\22input\22,\22name\22:\22x\22,\22shape\22:[8,4]}]{{.*}}\22microbatches\22:2{{.*}}\22stages\22:[{\22arena_bytes\22:1088
+module {
+  module @kernels {
+    llvm.func @relu(%x: !llvm.ptr, %y: !llvm.ptr, %scratch: !llvm.ptr) attributes {dtc.scratch = 64 : i64} {
+      llvm.return
+    }
+  }
+  module @stage0 attributes {dtc.stage = 0 : i64} {
+    // A value that is returned is computed in the caller's buffer; others live
+    // in the frame.
+    // CHECK-LABEL: llvm.func internal @stage0_forward
+    // CHECK-SAME: (%[[CTX:.*]]: !llvm.ptr, %[[FRAME:.*]]: !llvm.ptr, %[[SCRATCH:.*]]: !llvm.ptr, %[[X:.*]]: !llvm.ptr, %[[W:.*]]: !llvm.ptr, %[[Y:.*]]: !llvm.ptr)
+    // CHECK: llvm.call @dtcrt_matmul(%[[CTX]], {{.*}}, %[[X]], %[[W]], %[[FRAME]])
+    // CHECK: llvm.call @kernel_relu(%[[FRAME]], %[[Y]], %[[SCRATCH]])
+    func.func private @forward(%x: tensor<4x4xf32, #r>, %w: tensor<4x4xf32, #r>) -> tensor<4x4xf32, #r> attributes {dtc.frame_bytes = 64 : i64} {
+      %0 = dtc.matmul %x, %w {dtc.offsets = array<i64: 0>} : (tensor<4x4xf32, #r>, tensor<4x4xf32, #r>) -> tensor<4x4xf32, #r>
+      %1 = dtc.launch @kernels::@relu(%0) {dtc.offsets = array<i64: -1>} : (tensor<4x4xf32, #r>) -> tensor<4x4xf32, #r>
+      return %1 : tensor<4x4xf32, #r>
+    }
+    // CHECK-LABEL: llvm.func @stage0_plan
+    // CHECK-SAME: (%[[CTX:.*]]: !llvm.ptr, %[[ARENA:.*]]: !llvm.ptr)
+    // The second micro-batch's rows begin 64 bytes into the input.
+    // CHECK: %[[X1:.*]] = llvm.mlir.constant(64 : i64)
+    // CHECK: llvm.getelementptr %[[ARENA]][%[[X1]]]
+    // CHECK: llvm.call @stage0_forward(%[[CTX]],
+    // CHECK: llvm.call @dtcrt_send(%[[CTX]],
+    // CHECK: llvm.call @dtcrt_wait(%[[CTX]],
+    func.func @plan(%x: tensor<8x4xf32, #b> {dtc.input = "x", dtc.kind = "input", dtc.offset = 0 : i64},
+                    %w: tensor<4x4xf32, #r> {dtc.parameter = "w", dtc.offset = 128 : i64}) attributes {dtc.arena_bytes = 1024 : i64} {
+      %0 = dtc.microbatch %x[1] {dtc.offsets = array<i64: 64>} : tensor<8x4xf32, #b> -> tensor<4x4xf32, #r>
+      %1 = dtc.run @forward(%0, %w) microbatch 1 {dtc.frame_offset = 512 : i64, dtc.offsets = array<i64: 256>} : (tensor<4x4xf32, #r>, tensor<4x4xf32, #r>) -> tensor<4x4xf32, #r>
+      dtc.send %1 to 1 tag 0 slot 0 : tensor<4x4xf32, #r>
+      dtc.wait %1 slot 0 : tensor<4x4xf32, #r>
+      return
+    }
+  }
+}

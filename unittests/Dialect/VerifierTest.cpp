@@ -1,0 +1,78 @@
+//===- VerifierTest.cpp - a pass that builds a bad layout is stopped ------===//
+//
+// The layouts of every op are verified after every pass, whatever built them:
+// the parser has no part in this.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dtc/Dialect/Dialect.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+#include <gtest/gtest.h>
+
+using namespace mlir;
+using namespace dtc;
+
+namespace {
+
+/// Gives the result of every relu another layout, rightly or wrongly.
+struct ChangeLayouts
+    : public PassWrapper<ChangeLayouts, OperationPass<ModuleOp>> {
+  explicit ChangeLayouts(int64_t dim) : dim(dim) {}
+  ChangeLayouts(const ChangeLayouts &other) = default;
+
+  StringRef getArgument() const override { return "change-layouts"; }
+  void runOnOperation() override {
+    getOperation().walk([&](ReluOp op) {
+      LayoutAttr layout = getLayout(op.getX().getType());
+      auto axis = StringAttr::get(&getContext(), "dp");
+      op.getY().setType(withLayout(
+          op.getY().getType(),
+          LayoutAttr::getCanonical(layout.getMesh(),
+                                   {AxisLayout::split(axis, dim)})));
+    });
+  }
+
+  int64_t dim;
+};
+
+/// What the verifier says after the pass; empty if it is content.
+std::string runPass(StringRef columns, int64_t dim) {
+  MLIRContext context;
+  context.loadDialect<DTCDialect, func::FuncDialect>();
+  std::string message;
+  ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
+    message = diagnostic.str();
+    return success();
+  });
+  std::string type = ("tensor<8x" + columns + "xf32, #d>").str();
+  std::string text = "#mesh = #dtc.mesh<dp=4>\n"
+                     "#d = #dtc.layout<#mesh, dp: split(0)>\n"
+                     "func.func @f(%x: " + type + ") {\n"
+                     "  %0 = dtc.relu %x : (" + type + ") -> " + type + "\n"
+                     "  return\n}\n";
+  OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, &context);
+  EXPECT_TRUE(module);
+  PassManager manager(&context);
+  manager.addPass(std::make_unique<ChangeLayouts>(dim));
+  bool passed = succeeded(manager.run(*module));
+  EXPECT_EQ(passed, message.empty());
+  return message;
+}
+
+TEST(Verifier, AcceptsTheLayoutOfTheRule) { EXPECT_EQ(runPass("4", 0), ""); }
+
+TEST(Verifier, StopsALayoutThatTheRuleDoesNotGive) {
+  EXPECT_NE(runPass("4", 1).find("expected #dtc.layout<#dtc.mesh<dp=4>, dp: "
+                                 "split(0)> from its operands"),
+            std::string::npos);
+}
+
+TEST(Verifier, StopsALayoutThatDoesNotDivide) {
+  EXPECT_NE(runPass("3", 1).find("dimension 1 of size 3 does not divide into 4 "
+                                 "parts"),
+            std::string::npos);
+}
+
+} // namespace
