@@ -7,9 +7,14 @@
 #include "llvm/Support/CommandLine.h"
 #include "dtc/Driver/Driver.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/MC/MCSubtargetInfo.h"
+#include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/TargetSelect.h"
 #include "llvm/Support/WithColor.h"
+#include "llvm/TargetParser/Host.h"
+#include <cmath>
 
 using namespace dtc;
 namespace cl = llvm::cl;
@@ -217,6 +222,7 @@ private:
   bool parsePhase(llvm::StringRef name, CompilePhase &phase);
   int checkChoice(llvm::StringRef option, llvm::StringRef value,
                   std::initializer_list<llvm::StringRef> choices);
+  int checkOutput();
 };
 
 } // namespace
@@ -238,6 +244,31 @@ int CommandLine::checkChoice(llvm::StringRef option, llvm::StringRef value,
     return 0;
   return fail("--" + option + " is '" + value + "', expected " +
               llvm::join(choices, " or "));
+}
+
+/// What can be known of `-o` before there is anything to write.
+int CommandLine::checkOutput() {
+  llvm::StringRef folder = llvm::sys::path::parent_path(options.output);
+  if (llvm::sys::fs::is_directory(options.output))
+    return fail("-o is '" + options.output +
+                "', which is a folder; expected the name of a file");
+  if (!folder.empty() && !llvm::sys::fs::is_directory(folder))
+    return fail("-o is '" + options.output + "', but there is no folder '" +
+                folder + "'");
+  return 0;
+}
+
+/// LLVM would ignore a CPU that it does not know.
+static bool isKnownCpu(llvm::StringRef cpu) {
+  llvm::InitializeNativeTarget();
+  llvm::Triple triple(llvm::sys::getDefaultTargetTriple());
+  std::string error;
+  const auto *target = llvm::TargetRegistry::lookupTarget(triple, error);
+  if (!target)
+    return false;
+  std::unique_ptr<llvm::MCSubtargetInfo> info(
+      target->createMCSubtargetInfo(triple, "", ""));
+  return info && info->isCPUStringValid(cpu);
 }
 
 int CommandLine::finish(const char *program) {
@@ -271,6 +302,14 @@ int CommandLine::finish(const char *program) {
       checkChoice("schedule", compile.schedule.schedule, {"gpipe", "1f1b"}) ||
       (init.getNumOccurrences() &&
        checkChoice("init", options.init, {"normal", "xavier", "kaiming"})))
+    return 1;
+  if (!std::isfinite(training.lr) || training.lr < 0)
+    return fail("--lr is " + std::to_string(training.lr) +
+                ", expected a number of at least 0");
+  if (cpu != "native" && !isKnownCpu(cpu))
+    return fail("--target-cpu is '" + cpu +
+                "', expected native or a CPU that 'llc -mcpu=help' lists");
+  if (checkOutput())
     return 1;
   compile.import.f64 = dtype == "f64";
   options.embedWeights = weights == "embed";

@@ -59,6 +59,7 @@ private:
   }
 
   LogicalResult print(Diagnostic &diagnostic);
+  void printPlace(Location location);
   LogicalResult import();
   LogicalResult runPhase(CompilePhase phase);
   LogicalResult show(CompilePhase phase);
@@ -82,6 +83,16 @@ private:
 
 } // namespace
 
+/// Of the model as a whole it is the file that is named, not a node.
+void Compilation::printPlace(Location location) {
+  auto name = location->findInstanceOf<NameLoc>();
+  if (!name)
+    return;
+  bool isModel = module && location == module->getLoc();
+  llvm::errs() << (isModel ? "" : "node ") << "'" << name.getName().getValue()
+               << "': ";
+}
+
 /// Diagnostics in the words of the model: the ONNX node, not a place in IR.
 LogicalResult Compilation::print(Diagnostic &diagnostic) {
   llvm::raw_ostream &os = llvm::errs();
@@ -95,13 +106,11 @@ LogicalResult Compilation::print(Diagnostic &diagnostic) {
   default:
     llvm::WithColor::remark(os, "dtc");
   }
-  if (auto name = diagnostic.getLocation()->findInstanceOf<NameLoc>())
-    os << "node '" << name.getName().getValue() << "': ";
+  printPlace(diagnostic.getLocation());
   os << diagnostic << "\n";
   for (Diagnostic &note : diagnostic.getNotes()) {
     llvm::WithColor::note(os, "dtc");
-    if (auto name = note.getLocation()->findInstanceOf<NameLoc>())
-      os << "node '" << name.getName().getValue() << "': ";
+    printPlace(note.getLocation());
     os << note << "\n";
   }
   return success();

@@ -80,6 +80,7 @@ std::optional<Options> dtc::rt::parseOptions(const Program &program, int argc,
       ->check(atLeastOne<int>);
   app.add_option("--threads", options.threads, "threads of each rank")
       ->type_name("N")
+      ->envname("OMP_NUM_THREADS")
       ->default_str("cores / ranks")
       ->check(atLeastOne<int>);
   app.add_option("--log-every", options.logEvery, "steps between lines")

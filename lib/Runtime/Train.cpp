@@ -15,6 +15,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <dlfcn.h>
 #include <filesystem>
 #include <unistd.h>
 
@@ -134,11 +135,17 @@ private:
                   (long long)step);
   }
 
+  void observe(int64_t step, bool begin) const {
+    if (hook)
+      hook(step, begin);
+  }
+
   double &scalarAt(int64_t offset) const {
     return *reinterpret_cast<double *>(arena.data() + offset);
   }
 
   void runStep(int64_t step) {
+    observe(step, true);
     auto start = std::chrono::steady_clock::now();
     for (const Stage::Input &entry : context.plan().inputs) {
       InputKind kind = program.inputs[entry.index].kind;
@@ -151,6 +158,7 @@ private:
     program.steps[context.stage](&context, arena.data());
     std::chrono::duration<double> time =
         std::chrono::steady_clock::now() - start;
+    observe(step, false);
     if (leads()) {
       StepMetrics metrics{step,
                           scalarAt(context.plan().loss),
@@ -174,6 +182,9 @@ private:
   BatchLoader loader;
   MetricsFile metricsFile;
   Progress progress;
+  /// Looked up, for how a weak reference is linked depends on the linker.
+  decltype(&dtcrt_step_hook) hook =
+      reinterpret_cast<decltype(hook)>(dlsym(RTLD_DEFAULT, "dtcrt_step_hook"));
 };
 
 /// Tells an attempt that failed from one that did not.

@@ -135,6 +135,12 @@ void dtcrt_recv(dtc_context *ctx, int32_t stage, int32_t tag, void *buffer,
 /// Waits until the send in `slot` has left its buffer.
 void dtcrt_wait(dtc_context *ctx, int32_t slot);
 
+/// # Observation
+/// Not part of the runtime: a library that is preloaded may define it. It is
+/// called on every rank when a step begins (`begin` is 1), before its data are
+/// loaded, and when its results are there (0). Steps count from 1.
+void dtcrt_step_hook(int64_t step, int32_t begin);
+
 #ifdef __cplusplus
 } // extern "C"
 
