@@ -27,3 +27,15 @@ macro(dtc_tablegen target file)
   add_public_tablegen_target(${target})
   add_dependencies(DTCHeaders ${target})
 endmacro()
+
+# dtc_doc(FILE.td OUTPUT.md FLAGS...): generated docs, in docs/ of the build
+# folder, made by the target dtc-doc.
+macro(dtc_doc file output)
+  set(LLVM_TARGET_DEFINITIONS ${file})
+  mlir_tablegen(${output} ${ARGN})
+  set(TABLEGEN_OUTPUT)
+  add_custom_target(dtc-doc-${output}
+    COMMAND ${CMAKE_COMMAND} -E copy ${CMAKE_CURRENT_BINARY_DIR}/${output} ${PROJECT_BINARY_DIR}/docs/${output}
+    DEPENDS ${CMAKE_CURRENT_BINARY_DIR}/${output})
+  add_dependencies(dtc-doc dtc-doc-${output})
+endmacro()

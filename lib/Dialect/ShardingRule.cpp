@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dtc/Dialect/ShardingRule.h"
+#include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -130,7 +131,8 @@ static LogicalResult inferPartials(const ShardingRule &rule, MeshAttr mesh,
 
 FailureOr<SmallVector<LayoutAttr>>
 dtc::inferResultLayouts(const ShardingRule &rule, MeshAttr mesh,
-                        ArrayRef<LayoutAttr> operands, std::string &error) {
+                        ArrayRef<LayoutAttr> operands, std::string &error,
+                        ArrayRef<LayoutAttr> given) {
   FactorAxes axes(rule.factors.size());
   for (auto [i, layout] : llvm::enumerate(operands))
     if (!readFactorAxes(rule, rule.operands[i], layout, axes)) {
@@ -151,6 +153,21 @@ dtc::inferResultLayouts(const ShardingRule &rule, MeshAttr mesh,
                       .str();
           return failure();
         }
+  }
+
+  // Factors of no operand are free.
+  llvm::BitVector bound(rule.factors.size());
+  for (const TensorFactors &tensor : rule.operands)
+    for (const DimFactors &dimFactors : tensor)
+      for (unsigned factor : dimFactors)
+        bound.set(factor);
+  for (auto [tensor, layout] : llvm::zip(rule.results, given)) {
+    FactorAxes wanted;
+    if (!readFactorAxes(rule, tensor, layout, wanted))
+      continue;
+    for (unsigned factor = 0; factor < wanted.size(); ++factor)
+      if (!bound[factor])
+        axes[factor] = wanted[factor];
   }
 
   SmallVector<AxisLayout> partials;

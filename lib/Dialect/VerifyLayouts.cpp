@@ -42,7 +42,7 @@ LogicalResult dtc::detail::verifyLayouts(Operation *op) {
   ShardingRule rule = cast<ShardingRuleInterface>(op).getShardingRule();
   std::string error;
   FailureOr<SmallVector<LayoutAttr>> inferred =
-      inferResultLayouts(rule, mesh, operands, error);
+      inferResultLayouts(rule, mesh, operands, error, results);
   if (failed(inferred))
     return op->emitOpError("cannot take these operand layouts: ") << error;
   for (auto [i, pair] : llvm::enumerate(llvm::zip(results, *inferred)))

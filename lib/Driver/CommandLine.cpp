@@ -21,11 +21,6 @@ namespace cl = llvm::cl;
 
 namespace {
 
-cl::OptionCategory modelOptions("Model");
-cl::OptionCategory planOptions("Plan");
-cl::OptionCategory trainingOptions("Training");
-cl::OptionCategory outputOptions("Output");
-
 int fail(const llvm::Twine &message) {
   llvm::WithColor::error(llvm::errs(), "dtc") << message << "\n";
   return 1;
@@ -36,6 +31,13 @@ template <typename T> using Opt = cl::opt<T, /*ExternalStorage=*/true>;
 /// All options. They write straight into DriverOptions; what needs a second
 /// look is finished by `finish`.
 struct CommandLine {
+  // Categories before the options that name them; members, because the parser
+  // forgets what was there before it was reset.
+  cl::OptionCategory modelOptions{"Model"};
+  cl::OptionCategory planOptions{"Plan"};
+  cl::OptionCategory trainingOptions{"Training"};
+  cl::OptionCategory outputOptions{"Output"};
+
   DriverOptions options;
   CompileOptions &compile = options.compile;
   TrainingOptions &training = options.compile.training;
@@ -357,8 +359,8 @@ std::optional<DriverOptions> dtc::parseCommandLine(int argc, char **argv) {
   // LLVM's libraries have options of their own, some under our names.
   cl::ResetCommandLineParser();
   static CommandLine line;
-  cl::HideUnrelatedOptions(
-      {&modelOptions, &planOptions, &trainingOptions, &outputOptions});
+  cl::HideUnrelatedOptions({&line.modelOptions, &line.planOptions,
+                            &line.trainingOptions, &line.outputOptions});
   cl::SetVersionPrinter(
       [](llvm::raw_ostream &os) { os << "dtc " << DTC_VERSION << "\n"; });
   cl::ParseCommandLineOptions(

@@ -246,7 +246,10 @@ LogicalResult FunctionLowering::lower(Operation *op) {
       .Case<ReshapeOp, BoundaryOp, MicrobatchOp, AsPartialOp, ConstantOp,
             AccumulateOp>([](auto) { return success(); })
       .Default([](Operation *other) {
-        return other->emitOpError("cannot be lowered outside of a kernel");
+        return other->emitOpError(
+            "has no lowering for CPUs: this model needs a value whole that the "
+            "plan divides; use --dp 1, or keep the batch the first dimension "
+            "of every value");
       });
 }
 

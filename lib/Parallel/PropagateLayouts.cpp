@@ -46,9 +46,21 @@ Value Propagation::reshard(Value value, LayoutAttr layout, OpBuilder &builder,
   if (getLayout(value.getType()) == layout)
     return value;
   Value &result = resharded[{value, layout}];
-  if (!result)
-    result = ReshardOp::create(builder, location,
-                               withLayout(value.getType(), layout), value);
+  if (result)
+    return result;
+  // A repeated value is made as it is needed, rather than made whole and cut.
+  if (auto repeat = value.getDefiningOp<BroadcastOp>()) {
+    std::string error;
+    auto inferred = inferResultLayouts(repeat.getShardingRule(), mesh,
+                                       {getLayout(repeat.getX().getType())},
+                                       error, {layout});
+    if (succeeded(inferred) && inferred->front() == layout)
+      return result = BroadcastOp::create(builder, location,
+                                          withLayout(value.getType(), layout),
+                                          repeat.getX());
+  }
+  result = ReshardOp::create(builder, location,
+                             withLayout(value.getType(), layout), value);
   return result;
 }
 

@@ -75,11 +75,11 @@ static void loadFromFile(const ParameterInfo &parameter,
           elementCount(parameter.shape));
 }
 
-static void fillByRule(const ParameterInfo &parameter, uint32_t index,
+static void fillByRule(const ParameterInfo &parameter, uint32_t order,
                        uint64_t seed, char *target) {
   using Init = ParameterInfo::Init;
   int64_t count = elementCount(parameter.shape);
-  RandomStream stream(seed, RandomUse::parameter, index);
+  RandomStream stream(seed, RandomUse::parameter, order);
   if (parameter.init == Init::zeros) {
     memset(target, 0, parameter.bytes());
   } else if (parameter.init == Init::ones) {
@@ -109,7 +109,8 @@ void dtc::rt::loadParameters(const dtc_context &context, char *arena,
     if (parameter.init == ParameterInfo::Init::file)
       loadFromFile(parameter, weights.reader(), arena + entry.offset);
     else
-      fillByRule(parameter, uint32_t(entry.index), seed, arena + entry.offset);
+      fillByRule(parameter, orderOf(program.parameters, parameter), seed,
+                 arena + entry.offset);
   }
   for (const Stage::Constant &constant : context.plan().constants) {
     std::string_view bytes = weights.bytes();

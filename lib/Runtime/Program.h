@@ -122,6 +122,16 @@ struct Program {
   std::string describe() const;
 };
 
+/// Where an input or parameter stands among all by name: the same under every
+/// plan, unlike its index, which follows the stages.
+template <typename Info>
+uint32_t orderOf(const std::vector<Info> &all, const Info &one) {
+  uint32_t before = 0;
+  for (const Info &other : all)
+    before += other.name < one.name;
+  return before;
+}
+
 /// Parses and checks what an object file exports.
 Program readProgram(const dtc_program &exported);
 

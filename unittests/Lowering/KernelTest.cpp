@@ -197,6 +197,6 @@ TEST_P(KernelTest, AgreesWithReference) {
 
 INSTANTIATE_TEST_SUITE_P(Types, KernelTest,
                          testing::Combine(testing::Values("f32", "f64"),
-                                          testing::Values(16u, 32u)));
+                                          testing::Values(16u, 32u, 64u)));
 
 } // namespace

@@ -61,10 +61,13 @@ writeFactorAxes(const ShardingRule &rule, const TensorFactors &tensor,
                 MeshAttr mesh, const FactorAxes &axes);
 
 /// Result layouts from operand layouts. On failure, `error` says what does not
-/// fit, in words for a diagnostic.
+/// fit, in words for a diagnostic. A factor that no operand has (a dimension
+/// that is repeated) is split as `results` say, where they are given: any part
+/// of a repetition can be made locally.
 llvm::FailureOr<llvm::SmallVector<LayoutAttr>>
 inferResultLayouts(const ShardingRule &rule, MeshAttr mesh,
-                   llvm::ArrayRef<LayoutAttr> operands, std::string &error);
+                   llvm::ArrayRef<LayoutAttr> operands, std::string &error,
+                   llvm::ArrayRef<LayoutAttr> results = {});
 
 //===----------------------------------------------------------------------===//
 // Rules of op families

@@ -26,7 +26,7 @@ struct TargetOptions {
 
 /// Translates a module of the LLVM dialect to LLVM IR, optimises it (-O3) and
 /// writes a position-independent object file. Multiplications and additions
-/// may be contracted; nothing is reassociated.
+/// that carry the flag may be contracted; nothing is reassociated.
 llvm::LogicalResult emitObject(mlir::ModuleOp module,
                                const TargetOptions &target,
                                llvm::StringRef path);

@@ -67,12 +67,9 @@ createMachine(const TargetOptions &target, std::string &error) {
   const llvm::Target *known = llvm::TargetRegistry::lookupTarget(triple, error);
   if (!known)
     return nullptr;
-  llvm::TargetOptions options;
-  // a * b + c may be one instruction; nothing else changes.
-  options.AllowFPOpFusion = llvm::FPOpFusion::Fast;
   return std::unique_ptr<llvm::TargetMachine>(known->createTargetMachine(
-      triple, target.cpu, target.features, options, llvm::Reloc::PIC_,
-      std::nullopt, llvm::CodeGenOptLevel::Aggressive));
+      triple, target.cpu, target.features, llvm::TargetOptions(),
+      llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Aggressive));
 }
 
 static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {

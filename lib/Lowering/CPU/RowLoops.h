@@ -67,6 +67,11 @@ struct RowTemporary {
   unsigned phase;           ///< that computes it
   mlir::AffineMap position; ///< from the nest's loops to its indices
   int64_t columns;
+
+  bool operator==(const RowTemporary &other) const {
+    return phase == other.phase && position == other.position &&
+           columns == other.columns;
+  }
 };
 
 struct Nest {
@@ -107,11 +112,13 @@ private:
   Statement &add(mlir::Operation *op, mlir::Value result, StatementKind kind);
   void chooseRoots(mlir::func::FuncOp function);
   void place(Statement &root);
-  bool visit(mlir::Value value, mlir::AffineMap position, unsigned nest,
-             unsigned &phase, llvm::SmallVectorImpl<Statement *> &fromMemory);
+  struct Reach;
+  void reach(mlir::Value value, mlir::AffineMap position, Reach &reach) const;
+  void reachInputs(const Statement &statement, mlir::AffineMap position,
+                   Reach &reach) const;
   void collapseLoops(unsigned nestIndex);
   void chooseTemporaries(unsigned nestIndex);
-  int64_t getCost(const Statement &statement) const;
+  void addCost(const Statement &statement, int64_t limit, int64_t &cost) const;
 
   std::vector<std::unique_ptr<Statement>> statements;
   llvm::DenseMap<mlir::Value, Statement *> byResult;

@@ -99,7 +99,9 @@ Value NestEmitter::combine(OpBuilder &b, Operation *combiner, Value x,
   IRMapping mapping;
   mapping.map(combiner->getOperand(0), x);
   mapping.map(combiner->getOperand(1), y);
-  Value result = b.clone(*combiner, mapping)->getResult(0);
+  Operation *clone = b.clone(*combiner, mapping);
+  allowContraction(clone);
+  Value result = clone->getResult(0);
   result.setType(x.getType());
   return result;
 }

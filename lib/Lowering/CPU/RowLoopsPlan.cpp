@@ -255,41 +255,44 @@ static bool isSameRow(AffineMap a, AffineMap b) {
           a.getResults().drop_back() == b.getResults().drop_back());
 }
 
-/// Finds out whether the value at a position can be had inside a nest, and
-/// after which phase; collects statements of earlier nests that it reads.
-bool RowLoopsPlan::visit(Value value, AffineMap position, unsigned nest,
-                         unsigned &phase,
-                         SmallVectorImpl<Statement *> &fromMemory) {
+/// What a statement needs if it is computed in a nest.
+struct RowLoopsPlan::Reach {
+  unsigned nest;
+  bool isPossible = true; ///< all of it can be had inside the nest
+  unsigned phase = 0;     ///< in which all of it can be had
+  SmallVector<Statement *> fromMemory; ///< of earlier nests
+  DenseSet<std::pair<Value, AffineMap>> seen;
+};
+
+void RowLoopsPlan::reach(Value value, AffineMap position, Reach &reach) const {
   Statement *s = lookup(value);
-  if (!s)
-    return true;
-  if (s->isRoot) {
-    if (s->nest != nest) {
-      fromMemory.push_back(s);
-      return true;
-    }
-    bool isHere = position == s->getOutPosition();
-    if (s->kind == StatementKind::Map) {
-      bool isAgain = isHere && s->isFunction();
-      if (!isAgain && !isSameRow(position, s->getOutPosition()))
-        return false;
-      phase = std::max(phase, s->phase + (isAgain ? 0 : 1));
-      return true;
-    }
-    phase = std::max(phase, s->phase + 1);
-    return isHere && s->kind == StatementKind::RowReduction;
+  if (!s || !reach.seen.insert({value, position}).second)
+    return;
+  if (!s->isRoot)
+    return reachInputs(*s, position, reach);
+  if (s->nest != reach.nest) {
+    reach.fromMemory.push_back(s);
+    return;
   }
-  bool possible = true;
-  forEachInput(*s, [&](const Access &input) {
-    possible = possible && visit(input.tensor, input.map.compose(position),
-                                 nest, phase, fromMemory);
+  bool isHere = position == s->getOutPosition();
+  bool isAgain = isHere && s->isFunction(); // the same code computes it again
+  bool isKnown = s->kind == StatementKind::Map
+                     ? isSameRow(position, s->getOutPosition())
+                     : isHere && s->kind == StatementKind::RowReduction;
+  reach.isPossible &= isAgain || isKnown;
+  reach.phase = std::max(reach.phase, s->phase + (isAgain ? 0 : 1));
+}
+
+void RowLoopsPlan::reachInputs(const Statement &s, AffineMap position,
+                               Reach &reach) const {
+  forEachInput(s, [&](const Access &input) {
+    this->reach(input.tensor, input.map.compose(position), reach);
   });
-  for (Value source : getLookedUp(*s))
+  for (Value source : getLookedUp(s))
     if (Statement *producer = lookup(source)) {
-      possible = possible && producer->nest != nest;
-      fromMemory.push_back(producer);
+      reach.isPossible &= producer->nest != reach.nest;
+      reach.fromMemory.push_back(producer);
     }
-  return possible;
 }
 
 void RowLoopsPlan::place(Statement &root) {
@@ -298,41 +301,31 @@ void RowLoopsPlan::place(Statement &root) {
   root.position = getIdentityPosition(context, root.ranges, numLoops);
   root.columns = root.ranges.empty() ? 1 : root.ranges.back();
 
-  SmallVector<Statement *> fromMemory;
-  auto tryNest = [&](unsigned nest) {
-    fromMemory.clear();
-    root.phase = 0;
-    bool possible = true;
-    forEachInput(root, [&](const Access &input) {
-      possible = possible && visit(input.tensor, input.map.compose(root.position),
-                                   nest, root.phase, fromMemory);
-    });
-    for (Value source : getLookedUp(root))
-      if (Statement *producer = lookup(source)) {
-        possible = possible && producer->nest != nest;
-        fromMemory.push_back(producer);
-      }
-    return possible;
-  };
-  // A chain of insertions is complete when its last one is.
-  Statement *before = nullptr;
-  if (auto insert = llvm::dyn_cast_or_null<tensor::InsertSliceOp>(root.op))
-    before = lookup(insert.getDest());
-
-  constexpr unsigned none = ~0u;
-  root.nest = none;
-  if (!nests.empty() && ArrayRef(nests.back().rows) == getRows(root) &&
-      tryNest(nests.size() - 1)) {
-    root.nest = nests.size() - 1;
-    if (before && before->nest == root.nest)
-      root.phase = std::max(root.phase, before->phase);
-  } else {
-    tryNest(none);
-    root.nest = nests.size();
-    nests.emplace_back().rows = llvm::to_vector(getRows(root));
+  // The latest nest if it has the root's rows and what the root needs.
+  Reach needs;
+  needs.nest = nests.size() - 1;
+  bool joins =
+      !nests.empty() && ArrayRef(nests.back().rows) == getRows(root);
+  if (joins) {
+    reachInputs(root, root.position, needs);
+    joins = needs.isPossible;
   }
-  for (Statement *s : fromMemory)
+  if (!joins) {
+    needs = Reach();
+    needs.nest = nests.size();
+    nests.emplace_back().rows = llvm::to_vector(getRows(root));
+    reachInputs(root, root.position, needs);
+  }
+  root.nest = needs.nest;
+  root.phase = needs.phase;
+  for (Statement *s : needs.fromMemory)
     s->isStored = true;
+  // A chain of insertions is complete when its last one is.
+  if (auto insert = llvm::dyn_cast_or_null<tensor::InsertSliceOp>(root.op))
+    if (Statement *before = lookup(insert.getDest());
+        before && before->nest == root.nest)
+      root.phase = std::max(root.phase, before->phase);
+
   Nest &nest = nests[root.nest];
   nest.roots.push_back(&root);
   nest.numPhases = std::max(nest.numPhases, root.phase + 1);
@@ -350,10 +343,11 @@ struct AccessCollector {
   unsigned nest;
   SmallVector<FlatIndex> indices;
   bool usesLoopNumbers = false;
+  DenseSet<std::pair<Value, AffineMap>> seen;
 
   void visit(Value tensor, AffineMap position) {
     auto type = dyn_cast<RankedTensorType>(tensor.getType());
-    if (!type)
+    if (!type || !seen.insert({tensor, position}).second)
       return;
     Statement *s = plan.lookup(tensor);
     if (!s || s->isStored)
@@ -380,7 +374,7 @@ void RowLoopsPlan::collapseLoops(unsigned nestIndex) {
   Nest &nest = nests[nestIndex];
   if (nest.rows.empty())
     return;
-  AccessCollector accesses{*this, nestIndex, {}, false};
+  AccessCollector accesses{*this, nestIndex, {}, false, {}};
   bool columnsToo = true;
   for (Statement *root : nest.roots) {
     accesses.visitInputs(*root, root->position);
@@ -447,10 +441,11 @@ void RowLoopsPlan::collapseLoops(unsigned nestIndex) {
 // Temporaries
 //===----------------------------------------------------------------------===//
 
-/// A rough count of vector instructions for one element, inputs included.
-int64_t RowLoopsPlan::getCost(const Statement &s) const {
+/// Adds a rough count of vector instructions for one element, inputs included.
+/// Stops when it is clear that the limit is passed.
+void RowLoopsPlan::addCost(const Statement &s, int64_t limit,
+                           int64_t &cost) const {
   constexpr int64_t transcendental = 16, division = 4;
-  int64_t cost = 0;
   if (Block *body = s.getBody())
     for (Operation &op : body->without_terminator()) {
       if (isa<math::ExpOp, math::TanhOp, math::ErfOp, math::LogOp,
@@ -465,23 +460,28 @@ int64_t RowLoopsPlan::getCost(const Statement &s) const {
     bool variesInRow =
         !s.ranges.empty() && input.map.isFunctionOfDim(s.ranges.size() - 1);
     Statement *producer = lookup(input.tensor);
-    if (producer && !producer->isRoot && variesInRow)
-      cost += getCost(*producer);
-    else
+    bool isComputed = producer && !producer->isRoot && variesInRow;
+    if (!isComputed)
       ++cost;
+    else if (cost <= limit)
+      addCost(*producer, limit, cost);
   });
-  return cost;
 }
 
 void RowLoopsPlan::chooseTemporaries(unsigned nestIndex) {
   constexpr int64_t cheap = 6;
   Nest &nest = nests[nestIndex];
   DenseMap<Statement *, SmallVector<RowTemporary>> demands;
-  auto demandInputs = [&](const Statement &s, const RowTemporary &demand) {
+  auto demandInputs = [&](const Statement &s, const RowTemporary &use) {
     forEachInput(s, [&](const Access &input) {
-      if (Statement *producer = lookup(input.tensor))
-        demands[producer].push_back(
-            {demand.phase, input.map.compose(demand.position), demand.columns});
+      Statement *producer = lookup(input.tensor);
+      if (!producer)
+        return;
+      RowTemporary demand = {use.phase, input.map.compose(use.position),
+                             use.columns};
+      SmallVector<RowTemporary> &known = demands[producer];
+      if (!llvm::is_contained(known, demand))
+        known.push_back(demand);
     });
   };
   // Users come after what they use, so that a value that is kept spares its
@@ -504,9 +504,10 @@ void RowLoopsPlan::chooseTemporaries(unsigned nestIndex) {
     bool isOnePlace = llvm::all_of(uses, [&](auto &use) {
       return use.position == first.position && use.columns == first.columns;
     });
-    if (isAgain && isOnePlace &&
-        first.position.isFunctionOfDim(nest.getColumnLoop()) &&
-        getCost(*s) > cheap) {
+    int64_t cost = 0;
+    addCost(*s, cheap, cost);
+    if (isAgain && isOnePlace && cost > cheap &&
+        first.position.isFunctionOfDim(nest.getColumnLoop())) {
       nest.temporaries.insert({s, first});
       demandInputs(*s, first);
       continue;

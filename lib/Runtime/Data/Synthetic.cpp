@@ -14,14 +14,16 @@ class Synthetic : public DataSource {
 public:
   Synthetic(const Program &program, uint64_t seed)
       : program(program), seed(seed) {
-    for (const InputInfo &input : program.inputs)
+    for (const InputInfo &input : program.inputs) {
+      orders.push_back(orderOf(program.inputs, input));
       sampleElements.push_back(
           input.isData() ? elementCount(input.sampleShape()) : 0);
+    }
   }
 
   void load(int index, int64_t step, int64_t row, void *target) override {
     const InputInfo &input = program.inputs[index];
-    RandomStream stream(seed, RandomUse::input, index,
+    RandomStream stream(seed, RandomUse::input, orders[index],
                         step * program.globalBatch + row);
     if (isFloat(input.dtype))
       return stream.fillNormal(input.dtype, target, sampleElements[index], 1);
@@ -35,6 +37,7 @@ public:
 private:
   const Program &program;
   uint64_t seed;
+  std::vector<uint32_t> orders;
   std::vector<int64_t> sampleElements;
 };
 

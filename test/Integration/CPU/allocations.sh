@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# Steps 5 to 10 of a program allocate nothing, on any rank. With `planted`, two
+# allocations are put into step 7, which must be found.
+#
+# usage: [planted=7] allocations.sh MODEL WORKDIR PLAN...   PLAN as in common.sh
+
+source "$(dirname "${BASH_SOURCE[0]}")/observe.sh"
+batch=8
+
+model=$1 work=$2
+shift 2
+rm -rf "$work"
+mkdir -p "$work"
+
+for plan in "$@"; do
+  echo "== $model $plan"
+  here=$work/${plan//:/-}
+  mkdir "$here"
+  compile "$model" "$plan" f32 adamw "$here/t"
+  observe "$here/records.jsonl" "$plan" "$here/t" \
+    --data "$inputs/$model.data" --steps 10
+  dtc-check-observed allocations "$here/records.jsonl" --first 5 --last 10
+done

@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# What the ranks of a plan send, receive and reduce is what --report-json says,
+# call by call and byte by byte; a report of another plan is refused.
+#
+# usage: communication.sh MODEL WORKDIR PLAN...        PLAN as in common.sh
+
+source "$(dirname "${BASH_SOURCE[0]}")/observe.sh"
+
+model=$1 work=$2
+shift 2
+rm -rf "$work"
+mkdir -p "$work"
+
+for plan in "$@"; do
+  echo "== $model $plan"
+  here=$work/${plan//:/-}
+  mkdir "$here"
+  compile "$model" "$plan" f32 adamw "$here/t" \
+    --report-json "$here/report.json"
+  observe "$here/records.jsonl" "$plan" "$here/t" \
+    --data "$inputs/$model.data" --steps 3
+  dtc-check-observed communication "$here/records.jsonl" "$here/report.json"
+
+  # The same ranks, twice the micro-batches.
+  other=${plan%:*}:$((${plan##*:} * 2))
+  compile "$model" "$other" f32 adamw "$here/other" --stop-after=schedule \
+    --report-json "$here/other.json"
+  if dtc-check-observed communication "$here/records.jsonl" \
+    "$here/other.json" >"$here/other.log"; then
+    echo "FAIL: the report of $other was taken for that of $plan"
+    exit 1
+  fi
+  grep -q '^FAIL: rank 0, MPI_Isend on dtc.pipeline' "$here/other.log"
+done

@@ -1,0 +1,18 @@
+# Runs programs with libdtc-observer.so preloaded. Sourced, not run.
+
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+# Beside the tools, wherever the build folder is.
+observer=$(dirname "$(command -v dtc-check-observed)")/../lib/libdtc-observer.so
+
+# observe RECORDS PLAN PROGRAM OPTION...: trains; each rank adds its record.
+# All ranks start under mpirun, so that one has of MPI what others have.
+observe() {
+  local records=$1 plan=$2 program=$3
+  shift 3
+  rm -f "$records"
+  run "$program.log" mpirun --oversubscribe --bind-to none \
+    -n "$(ranks_of "$plan")" -x LD_PRELOAD="$observer" \
+    -x DTC_OBSERVE="$records" -x DTC_OBSERVE_PLANT="${planted:-0}" \
+    "$program" "$@"
+}

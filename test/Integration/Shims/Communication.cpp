@@ -1,0 +1,135 @@
+//===- Communication.cpp - counts MPI's calls per communicator ------------===//
+//
+// Comes before MPI's own functions, which stay reachable as PMPI_*. Every call
+// that the collectives and messages of a step could be made of is here.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Observer.h"
+
+#include <cinttypes>
+#include <cstdlib>
+#include <mpi.h>
+
+using namespace dtc::observer;
+
+namespace {
+
+struct Traffic {
+  const char *call;
+  MPI_Comm communicator;
+  int peer; ///< of a message; -1 for a collective
+  int64_t count, bytes;
+  char name[MPI_MAX_OBJECT_NAME]; ///< of the communicator
+};
+
+} // namespace
+
+static constexpr int collective = -1;
+
+/// Of fixed size, for it is written in steps that must not allocate.
+static Traffic table[256];
+static int used;
+
+static void count(const char *call, MPI_Comm communicator, int peer,
+                  int elements, MPI_Datatype type) {
+  if (!inStep())
+    return;
+  int size;
+  PMPI_Type_size(type, &size);
+  Traffic *entry = table;
+  while (entry != table + used &&
+         (entry->call != call || entry->communicator != communicator ||
+          entry->peer != peer))
+    ++entry;
+  if (entry == table + used) {
+    if (used == sizeof table / sizeof *table) {
+      fputs("dtc-observer: error: too many kinds of calls\n", stderr);
+      abort();
+    }
+    ++used;
+    *entry = {call, communicator, peer, 0, 0, ""};
+    // MPI is over when the record is written.
+    int length;
+    PMPI_Comm_get_name(communicator, entry->name, &length);
+  }
+  ++entry->count;
+  entry->bytes += int64_t(elements) * size;
+}
+
+void dtc::observer::writeCommunication(FILE *file) {
+  fprintf(file, "[");
+  for (int i = 0; i < used; ++i)
+    fprintf(file,
+            "%s{\"communicator\": \"%s\", \"call\": \"%s\", \"peer\": %d, "
+            "\"count\": %" PRId64 ", \"bytes\": %" PRId64 "}",
+            i ? ", " : "", table[i].name, table[i].call, table[i].peer,
+            table[i].count, table[i].bytes);
+  fprintf(file, "]");
+}
+
+extern "C" {
+
+int MPI_Allreduce(const void *in, void *out, int number, MPI_Datatype type,
+                  MPI_Op operation, MPI_Comm communicator) {
+  count("MPI_Allreduce", communicator, collective, number, type);
+  return PMPI_Allreduce(in, out, number, type, operation, communicator);
+}
+
+int MPI_Reduce(const void *in, void *out, int number, MPI_Datatype type,
+               MPI_Op operation, int root, MPI_Comm communicator) {
+  count("MPI_Reduce", communicator, collective, number, type);
+  return PMPI_Reduce(in, out, number, type, operation, root, communicator);
+}
+
+int MPI_Reduce_scatter_block(const void *in, void *out, int number,
+                             MPI_Datatype type, MPI_Op operation,
+                             MPI_Comm communicator) {
+  count("MPI_Reduce_scatter_block", communicator, collective, number, type);
+  return PMPI_Reduce_scatter_block(in, out, number, type, operation,
+                                   communicator);
+}
+
+int MPI_Allgather(const void *in, int number, MPI_Datatype type, void *out,
+                  int outNumber, MPI_Datatype outType, MPI_Comm communicator) {
+  count("MPI_Allgather", communicator, collective, outNumber, outType);
+  return PMPI_Allgather(in, number, type, out, outNumber, outType,
+                        communicator);
+}
+
+int MPI_Bcast(void *buffer, int number, MPI_Datatype type, int root,
+              MPI_Comm communicator) {
+  count("MPI_Bcast", communicator, collective, number, type);
+  return PMPI_Bcast(buffer, number, type, root, communicator);
+}
+
+int MPI_Barrier(MPI_Comm communicator) {
+  count("MPI_Barrier", communicator, collective, 0, MPI_BYTE);
+  return PMPI_Barrier(communicator);
+}
+
+int MPI_Send(const void *buffer, int number, MPI_Datatype type, int peer,
+             int tag, MPI_Comm communicator) {
+  count("MPI_Send", communicator, peer, number, type);
+  return PMPI_Send(buffer, number, type, peer, tag, communicator);
+}
+
+int MPI_Isend(const void *buffer, int number, MPI_Datatype type, int peer,
+              int tag, MPI_Comm communicator, MPI_Request *request) {
+  count("MPI_Isend", communicator, peer, number, type);
+  return PMPI_Isend(buffer, number, type, peer, tag, communicator, request);
+}
+
+int MPI_Recv(void *buffer, int number, MPI_Datatype type, int peer, int tag,
+             MPI_Comm communicator, MPI_Status *status) {
+  count("MPI_Recv", communicator, peer, number, type);
+  return PMPI_Recv(buffer, number, type, peer, tag, communicator, status);
+}
+
+int MPI_Irecv(void *buffer, int number, MPI_Datatype type, int peer, int tag,
+              MPI_Comm communicator, MPI_Request *request) {
+  count("MPI_Irecv", communicator, peer, number, type);
+  return PMPI_Irecv(buffer, number, type, peer, tag, communicator, request);
+}
+
+} // extern "C"

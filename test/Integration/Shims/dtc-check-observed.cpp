@@ -1,0 +1,253 @@
+//===- dtc-check-observed.cpp - what ranks did against what was planned ---===//
+//
+// Reads the records that libdtc-observer.so wrote and the reports of dtc
+// (--report-json). Exits 1 when they differ.
+//
+//===----------------------------------------------------------------------===//
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <stdexcept>
+#include <tuple>
+
+using nlohmann::json;
+
+namespace {
+
+json readJson(const std::string &path) {
+  std::ifstream stream(path);
+  if (!stream)
+    throw std::runtime_error("cannot open '" + path + "'");
+  return json::parse(stream);
+}
+
+/// The records of all ranks, by rank.
+std::vector<json> readRecords(const std::string &path) {
+  std::ifstream stream(path);
+  if (!stream)
+    throw std::runtime_error("cannot open '" + path + "'");
+  std::map<int, json> byRank;
+  for (std::string line; std::getline(stream, line);) {
+    json record = json::parse(line);
+    if (!byRank.emplace(record.at("rank"), record).second)
+      throw std::runtime_error("two records of one rank in '" + path + "'");
+  }
+  std::vector<json> records;
+  for (auto &[rank, record] : byRank) {
+    if (rank != int(records.size()))
+      throw std::runtime_error("no record of rank " +
+                               std::to_string(records.size()) + " in '" + path +
+                               "'");
+    records.push_back(std::move(record));
+  }
+  return records;
+}
+
+/// Calls on a communicator: with the peer of a message, or -1.
+using Key = std::tuple<std::string, std::string, int>;
+using Traffic = std::map<Key, std::pair<int64_t, int64_t>>;
+
+Traffic observedTraffic(const json &record) {
+  Traffic traffic;
+  for (const json &entry : record.at("communication"))
+    traffic[{entry.at("communicator"), entry.at("call"), entry.at("peer")}] = {
+        entry.at("count"), entry.at("bytes")};
+  return traffic;
+}
+
+std::string callOf(const std::string &kind) {
+  if (kind == "all_reduce")
+    return "MPI_Allreduce";
+  if (kind == "reduce_scatter")
+    return "MPI_Reduce_scatter_block";
+  if (kind == "all_gather")
+    return "MPI_Allgather";
+  throw std::runtime_error("unknown collective '" + kind + "' in the report");
+}
+
+/// What the report says of a rank. Ranks of a stage follow one another, and
+/// messages go to the same place in another stage.
+Traffic plannedTraffic(const json &report, int rank, int64_t steps) {
+  auto perStage = report.at("ranks_per_stage").get<int>();
+  const json &stage = report.at("stages").at(size_t(rank / perStage));
+  Traffic traffic;
+  auto add = [&](Key key, const json &entry) {
+    traffic[key] = {entry.at("count").get<int64_t>() * steps,
+                    entry.at("bytes").get<int64_t>() * steps};
+  };
+  for (const json &entry : stage.at("collectives")) {
+    std::string communicator = "dtc";
+    for (const json &axis : entry.at("axes"))
+      communicator += "." + axis.get<std::string>();
+    add({communicator, callOf(entry.at("kind")), -1}, entry);
+  }
+  auto addMessages = [&](const char *direction, const char *call) {
+    for (const json &entry : stage.at(direction))
+      add({"dtc.pipeline", call,
+           entry.at("stage").get<int>() * perStage + rank % perStage},
+          entry);
+  };
+  addMessages("sends", "MPI_Isend");
+  addMessages("recvs", "MPI_Recv");
+  return traffic;
+}
+
+struct Options {
+  std::string observed, report;
+  std::vector<std::string> runs;
+  size_t first = 1, last = 1;
+};
+
+/// Every rank's calls and bytes are those of the report; nothing else.
+int checkCommunication(const Options &options) {
+  std::vector<json> records = readRecords(options.observed);
+  json report = readJson(options.report);
+  size_t ranks =
+      report.at("ranks_per_stage").get<size_t>() * report.at("stages").size();
+  if (records.size() != ranks)
+    throw std::runtime_error("found records of " +
+                             std::to_string(records.size()) +
+                             " ranks, expected " + std::to_string(ranks));
+  int64_t calls = 0, bytes = 0, wrong = 0;
+  for (size_t rank = 0; rank < ranks; ++rank) {
+    auto steps = records[rank].at("steps").get<int64_t>();
+    Traffic observed = observedTraffic(records[rank]);
+    Traffic planned = plannedTraffic(report, int(rank), steps);
+    Traffic both = observed;
+    both.insert(planned.begin(), planned.end());
+    for (const auto &entry : both) {
+      auto [found, foundBytes] = observed[entry.first];
+      auto [expected, expectedBytes] = planned[entry.first];
+      calls += found;
+      bytes += foundBytes;
+      if (found == expected && foundBytes == expectedBytes)
+        continue;
+      ++wrong;
+      const auto &[communicator, call, peer] = entry.first;
+      std::printf("FAIL: rank %zu, %s on %s, peer %d: found %lld calls of %lld "
+                  "bytes in %lld steps, expected %lld of %lld\n",
+                  rank, call.c_str(), communicator.c_str(), peer,
+                  (long long)found, (long long)foundBytes, (long long)steps,
+                  (long long)expected, (long long)expectedBytes);
+    }
+  }
+  if (calls == 0)
+    throw std::runtime_error("no rank communicates");
+  if (wrong == 0)
+    std::printf("ok: %zu ranks, %lld calls, %lld bytes as planned\n", ranks,
+                (long long)calls, (long long)bytes);
+  return wrong != 0;
+}
+
+/// No rank allocates in steps first..last.
+int checkAllocations(const Options &options) {
+  std::vector<json> records = readRecords(options.observed);
+  int64_t sum = 0;
+  for (const json &record : records) {
+    const json &counts = record.at("allocations");
+    if (options.first == 0 || options.first > options.last)
+      throw std::runtime_error("--last is before --first");
+    if (options.last > counts.size())
+      throw std::runtime_error("found " + std::to_string(counts.size()) +
+                               " steps, expected " +
+                               std::to_string(options.last));
+    for (size_t step = options.first; step <= options.last; ++step)
+      sum += counts.at(step - 1).get<int64_t>();
+  }
+  std::printf("%s: %lld allocations in steps %zu to %zu of %zu ranks\n",
+              sum ? "FAIL" : "ok", (long long)sum, options.first, options.last,
+              records.size());
+  return sum != 0;
+}
+
+/// The most that any rank had resident above the baseline.
+int64_t peakAbove(int64_t baseline, const std::string &path) {
+  int64_t peak = 0;
+  for (const json &record : readRecords(path))
+    peak = std::max(peak, record.at("vm_hwm").get<int64_t>() - baseline);
+  return peak;
+}
+
+/// From run to run the peak memory and the work of the worst rank fall, and
+/// the peak is the planned one, give or take 10 % and 8 MiB for MPI's own.
+int checkMemory(const Options &options) {
+  constexpr int64_t mebibyte = 1 << 20;
+  int64_t baseline =
+      readRecords(options.observed).at(0).at("vm_hwm").get<int64_t>();
+  if (options.runs.size() < 4 || options.runs.size() % 2)
+    throw std::runtime_error("expected two or more pairs of files");
+  int64_t lastPeak = INT64_MAX, lastFlops = INT64_MAX;
+  bool good = true;
+  for (size_t i = 0; i < options.runs.size(); i += 2) {
+    json report = readJson(options.runs[i]);
+    int64_t peak = peakAbove(baseline, options.runs[i + 1]);
+    int64_t planned = 0, flops = 0;
+    for (const json &stage : report.at("stages")) {
+      planned = std::max(planned, stage.at("bytes").at("peak").get<int64_t>());
+      int64_t sum = 0;
+      for (const json &part : stage.at("flops"))
+        sum += part.get<int64_t>();
+      flops = std::max(flops, sum);
+    }
+    bool falls = peak < lastPeak && flops < lastFlops;
+    bool asPlanned = std::abs(peak - planned) <= planned / 10 + 8 * mebibyte;
+    good = good && falls && asPlanned;
+    std::printf("%s: %zu stages: %.1f MiB above the baseline, planned %.1f "
+                "MiB; %.3f GFLOP\n",
+                !falls       ? "FAIL (does not fall)"
+                : !asPlanned ? "FAIL (not as planned)"
+                             : "ok",
+                report.at("stages").size(), double(peak) / mebibyte,
+                double(planned) / mebibyte, double(flops) * 1e-9);
+    lastPeak = peak;
+    lastFlops = flops;
+  }
+  return !good;
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  CLI::App app("compares what ranks were seen to do with what was planned");
+  app.require_subcommand(1);
+  Options options;
+  int (*command)(const Options &) = nullptr;
+  auto add = [&](const char *name, const char *description,
+                 int (*function)(const Options &)) {
+    CLI::App *sub = app.add_subcommand(name, description);
+    sub->add_option("observed", options.observed, "records of the ranks")
+        ->required();
+    sub->callback([&command, function] { command = function; });
+    return sub;
+  };
+
+  CLI::App *communication =
+      add("communication", "calls and bytes with a report", checkCommunication);
+  communication->add_option("report", options.report)->required();
+
+  CLI::App *allocations =
+      add("allocations", "none in some steps", checkAllocations);
+  allocations->add_option("--first", options.first)->required();
+  allocations->add_option("--last", options.last)->required();
+
+  CLI::App *memory = add("memory",
+                         "falling peak memory and work; the observed program "
+                         "is the baseline",
+                         checkMemory);
+  memory->add_option("runs", options.runs, "REPORT OBSERVED ...")->required();
+
+  CLI11_PARSE(app, argc, argv);
+  try {
+    return command(options);
+  } catch (const std::exception &error) {
+    std::fprintf(stderr, "dtc-check-observed: error: %s: %s\n",
+                 options.observed.c_str(), error.what());
+    return 1;
+  }
+}

@@ -1,0 +1,23 @@
+// RUN: dtc-opt %s --dtc-approximate-math | FileCheck %s
+
+// CHECK-LABEL: func.func @single
+// CHECK-NOT: math.exp
+// CHECK-NOT: math.log
+// CHECK-NOT: math.tanh
+// CHECK-NOT: math.erf
+// CHECK: math.fma
+// CHECK: return
+func.func @single(%x: vector<8xf32>) -> (vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>) {
+  %0 = math.exp %x : vector<8xf32>
+  %1 = math.log %x : vector<8xf32>
+  %2 = math.tanh %x : vector<8xf32>
+  %3 = math.erf %x : vector<8xf32>
+  return %0, %1, %2, %3 : vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>
+}
+
+// CHECK-LABEL: func.func @double
+// CHECK: math.exp
+func.func @double(%x: vector<4xf64>) -> vector<4xf64> {
+  %0 = math.exp %x : vector<4xf64>
+  return %0 : vector<4xf64>
+}

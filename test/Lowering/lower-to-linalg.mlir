@@ -1,0 +1,78 @@
+// RUN: dtc-opt %s --dtc-lower-to-linalg --verify-roundtrip | FileCheck %s
+
+// CHECK-LABEL: func.func @bias_relu
+// CHECK: %[[Z:.*]] = linalg.generic
+// CHECK-SAME: iterator_types = ["parallel", "parallel"]
+// CHECK: arith.addf
+// CHECK: linalg.generic
+// CHECK: arith.cmpf olt
+// CHECK: arith.select
+// CHECK-NOT: dtc.
+func.func @bias_relu(%x: tensor<4x8xf32>, %b: tensor<8xf32>) -> tensor<4x8xf32> attributes {dtc.kernel} {
+  %0 = dtc.add %x, %b : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
+  %1 = dtc.relu %0 : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  return %1 : tensor<4x8xf32>
+}
+
+// CHECK-LABEL: func.func @softmax
+// CHECK: linalg.generic {{.*}} iterator_types = ["parallel", "reduction"]
+// CHECK: arith.maxnumf
+// CHECK: linalg.generic {{.*}} iterator_types = ["parallel", "parallel"]
+// CHECK: math.exp
+// CHECK: linalg.generic {{.*}} iterator_types = ["parallel", "reduction"]
+// CHECK: arith.addf
+// CHECK: linalg.generic
+// CHECK: arith.divf
+// CHECK: linalg.generic
+// CHECK: arith.mulf
+func.func @softmax(%x: tensor<4x8xf32>) -> tensor<4x8xf32> attributes {dtc.kernel} {
+  %0 = dtc.softmax %x : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  return %0 : tensor<4x8xf32>
+}
+
+// The target's column is found by comparing numbers of columns.
+// CHECK-LABEL: func.func @cross_entropy
+// CHECK: linalg.index 1
+// CHECK: arith.cmpi eq
+// CHECK: linalg.generic {{.*}} iterator_types = ["reduction", "reduction"]
+// CHECK: arith.addf %{{.*}}, %{{.*}} : f64
+func.func @cross_entropy(%z: tensor<4x8xf32>, %t: tensor<4xi64>) -> tensor<f64> attributes {dtc.kernel} {
+  %0 = dtc.cross_entropy %z, %t : (tensor<4x8xf32>, tensor<4xi64>) -> tensor<f64>
+  return %0 : tensor<f64>
+}
+
+// An update writes to what it overwrites.
+// CHECK-LABEL: func.func @accumulate
+// CHECK-SAME: %[[X:.*]]: tensor<8xf32>, %[[A:.*]]: tensor<8xf32>
+// CHECK: linalg.generic {{.*}} ins(%[[X]] : tensor<8xf32>) outs(%[[A]] : tensor<8xf32>)
+func.func @accumulate(%x: tensor<8xf32>, %a: tensor<8xf32> {dtc.update = 0 : i64}) -> tensor<8xf32> attributes {dtc.kernel} {
+  %0 = dtc.accumulate %x into %a : tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
+// CHECK-LABEL: func.func @ranges
+// CHECK: tensor.extract_slice %{{.*}}[0, 2] [4, 3] [1, 1]
+// CHECK: tensor.insert_slice %{{.*}} into %{{.*}}[0, 0] [4, 1] [1, 1]
+// CHECK: tensor.insert_slice %{{.*}} into %{{.*}}[0, 1] [4, 3] [1, 1]
+func.func @ranges(%x: tensor<4x8xf32>) -> tensor<4x4xf32> attributes {dtc.kernel} {
+  %0 = dtc.slice %x axis 1 from 2 : (tensor<4x8xf32>) -> tensor<4x3xf32>
+  %1 = dtc.pad %0 axis 1 at 1 : (tensor<4x3xf32>) -> tensor<4x4xf32>
+  return %1 : tensor<4x4xf32>
+}
+
+// CHECK-LABEL: func.func @gather
+// CHECK: %[[I:.*]] = arith.index_cast
+// CHECK: %[[J:.*]] = linalg.index 1
+// CHECK: tensor.extract %{{.*}}[%[[I]], %[[J]]]
+func.func @gather(%t: tensor<16x8xf32>, %i: tensor<4xi64>) -> tensor<4x8xf32> attributes {dtc.kernel} {
+  %0 = dtc.gather %t, %i : (tensor<16x8xf32>, tensor<4xi64>) -> tensor<4x8xf32>
+  return %0 : tensor<4x8xf32>
+}
+
+// Only kernels are lowered.
+// CHECK-LABEL: func.func @stage
+// CHECK: dtc.relu
+func.func @stage(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %0 = dtc.relu %x : (tensor<8xf32>) -> tensor<8xf32>
+  return %0 : tensor<8xf32>
+}

@@ -1,0 +1,90 @@
+// RUN: dtc-opt %s --dtc-form-kernels --verify-roundtrip | FileCheck %s
+
+#mesh = #dtc.mesh<pp=1, dp=2>
+#d = #dtc.layout<#mesh, dp: split(0)>
+#r = #dtc.layout<#mesh>
+#p = #dtc.layout<#mesh, dp: partial(sum)>
+
+module {
+module @stage0 attributes {dtc.stage = 0 : i64} {
+  // Bias and activation are one kernel on local shapes; a matrix product is
+  // none. The same kernel serves both layers.
+  // CHECK-LABEL: func.func private @forward
+  // CHECK: %[[H:.*]] = dtc.matmul
+  // CHECK: %[[A:.*]] = dtc.launch @kernels::@add_relu(%[[H]], %{{.*}}) : (tensor<8x4xf32, #{{.*}}>, tensor<4xf32, #{{.*}}>) -> tensor<8x4xf32, #{{.*}}>
+  // CHECK: %[[H2:.*]] = dtc.matmul %[[A]]
+  // CHECK: dtc.launch @kernels::@add_relu(%[[H2]]
+  func.func private @forward(%x: tensor<8x4xf32, #d>, %w: tensor<4x4xf32, #r>, %b: tensor<4xf32, #r>) -> tensor<8x4xf32, #d> {
+    %0 = dtc.matmul %x, %w : (tensor<8x4xf32, #d>, tensor<4x4xf32, #r>) -> tensor<8x4xf32, #d>
+    %1 = dtc.add %0, %b : (tensor<8x4xf32, #d>, tensor<4xf32, #r>) -> tensor<8x4xf32, #d>
+    %2 = dtc.relu %1 : (tensor<8x4xf32, #d>) -> tensor<8x4xf32, #d>
+    %3 = dtc.matmul %2, %w : (tensor<8x4xf32, #d>, tensor<4x4xf32, #r>) -> tensor<8x4xf32, #d>
+    %4 = dtc.add %3, %b : (tensor<8x4xf32, #d>, tensor<4xf32, #r>) -> tensor<8x4xf32, #d>
+    %5 = dtc.relu %4 : (tensor<8x4xf32, #d>) -> tensor<8x4xf32, #d>
+    return %5 : tensor<8x4xf32, #d>
+  }
+
+  // A product that is only accumulated accumulates itself. A sum over rows ends
+  // its kernel: what is made of it is another one, which overwrites.
+  // CHECK-LABEL: func.func private @weight
+  // CHECK-DAG: %[[P:.*]] = dtc.matmul
+  // CHECK-DAG: dtc.accumulate %[[P]]
+  // CHECK-DAG: %[[S:.*]]:2 = dtc.launch @kernels::@neg_reduce_sum
+  // CHECK: dtc.launch @kernels::@accumulate(%[[S]]#1, %{{.*}})
+  // CHECK: return
+  func.func private @weight(%x: tensor<8x4xf32, #d>, %dy: tensor<8x4xf32, #d>, %a: tensor<4x4xf32, #p> {dtc.update = 0 : i64}, %c: tensor<1x4xf32, #p> {dtc.update = 1 : i64})
+      -> (tensor<4x4xf32, #p>, tensor<1x4xf32, #p>, tensor<8x4xf32, #d>) {
+    %0 = dtc.matmul %x, %dy {transpose_lhs} : (tensor<8x4xf32, #d>, tensor<8x4xf32, #d>) -> tensor<4x4xf32, #p>
+    %1 = dtc.accumulate %0 into %a : tensor<4x4xf32, #p>
+    %2 = dtc.neg %dy : (tensor<8x4xf32, #d>) -> tensor<8x4xf32, #d>
+    %3 = dtc.reduce_sum %2 axes [0] : (tensor<8x4xf32, #d>) -> tensor<1x4xf32, #p>
+    %4 = dtc.accumulate %3 into %c : tensor<1x4xf32, #p>
+    return %1, %4, %2 : tensor<4x4xf32, #p>, tensor<1x4xf32, #p>, tensor<8x4xf32, #d>
+  }
+
+  // exp and mul share values, but the product lies between them.
+  // CHECK-LABEL: func.func private @between
+  // CHECK: %[[E:.*]] = dtc.launch @kernels::@exp
+  // CHECK: %[[M:.*]] = dtc.matmul %[[E]]
+  // CHECK: dtc.launch @kernels::@mul(%[[E]], %[[M]])
+  func.func private @between(%x: tensor<4x4xf32, #r>) -> tensor<4x4xf32, #r> {
+    %0 = dtc.exp %x : (tensor<4x4xf32, #r>) -> tensor<4x4xf32, #r>
+    %1 = dtc.matmul %0, %0 : (tensor<4x4xf32, #r>, tensor<4x4xf32, #r>) -> tensor<4x4xf32, #r>
+    %2 = dtc.mul %0, %1 : (tensor<4x4xf32, #r>, tensor<4x4xf32, #r>) -> tensor<4x4xf32, #r>
+    return %2 : tensor<4x4xf32, #r>
+  }
+
+  // sqrt reads what tanh and exp share nothing of: it joins their kernels.
+  // CHECK-LABEL: func.func private @joins
+  // CHECK: %[[Y:.*]] = dtc.launch @kernels::@tanh_exp_mul
+  // CHECK-NEXT: return %[[Y]]
+  func.func private @joins(%x: tensor<4x4xf32, #r>, %y: tensor<4x4xf32, #r>) -> tensor<4x4xf32, #r> {
+    %0 = dtc.tanh %x : (tensor<4x4xf32, #r>) -> tensor<4x4xf32, #r>
+    %1 = dtc.exp %y : (tensor<4x4xf32, #r>) -> tensor<4x4xf32, #r>
+    %2 = dtc.mul %0, %1 : (tensor<4x4xf32, #r>, tensor<4x4xf32, #r>) -> tensor<4x4xf32, #r>
+    return %2 : tensor<4x4xf32, #r>
+  }
+
+  // Each parameter's update is a kernel, the scale of the gradients another;
+  // constants are inside.
+  // CHECK-LABEL: func.func private @update
+  // CHECK: %[[G:.*]] = dtc.launch @kernels::@mul_{{[0-9]+}}(%{{.*}})
+  // CHECK: dtc.launch @kernels::@sgd(%{{.*}}, %[[G]], %{{.*}})
+  // CHECK-NOT: dtc.constant
+  // CHECK: return
+  func.func private @update(%w: tensor<4xf32, #r> {dtc.update = 0 : i64}, %g: tensor<4xf32, #r>, %lr: tensor<f64, #r>) -> tensor<4xf32, #r> {
+    %c = dtc.constant dense<0.5> : tensor<f32> to tensor<f32, #r>
+    %0 = dtc.mul %g, %c : (tensor<4xf32, #r>, tensor<f32, #r>) -> tensor<4xf32, #r>
+    %1 = dtc.sgd %w, %0, %lr {momentum = 0.0 : f64, weight_decay = 0.0 : f64} : (tensor<4xf32, #r>, tensor<4xf32, #r>, tensor<f64, #r>) -> tensor<4xf32, #r>
+    return %1 : tensor<4xf32, #r>
+  }
+}
+}
+
+// CHECK: module @kernels
+// CHECK: func.func @add_relu(%[[X:.*]]: tensor<4x4xf32>, %[[B:.*]]: tensor<4xf32>) -> tensor<4x4xf32> attributes {dtc.kernel}
+// CHECK-NEXT: %[[Y:.*]] = dtc.add %[[X]], %[[B]]
+// CHECK-NEXT: dtc.relu %[[Y]]
+// CHECK-NOT: add_relu
+// CHECK: func.func @accumulate(%{{.*}}: tensor<1x4xf32>, %{{.*}}: tensor<1x4xf32> {dtc.update = 0 : i64})
+// CHECK: func.func @sgd(%{{.*}}: tensor<4xf32> {dtc.update = 0 : i64}

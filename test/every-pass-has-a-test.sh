@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# usage: every-pass-has-a-test.sh SOURCE_DIR: names what is missing.
+set -euo pipefail
+cd "$1"
+
+count=0
+for table in include/dtc/*/Passes.td; do
+  library=$(basename "$(dirname "$table")")
+  while IFS=' ' read -r pass flag; do
+    count=$((count + 1))
+    name=${flag#dtc-}
+    ls test/"$library/$name".mlir >/dev/null 2>&1 || echo "missing: test/$library/$name.mlir"
+    find lib/"$library" -name "$pass.cpp" | grep -q . || echo "missing: lib/$library/$pass.cpp"
+  done < <(sed -nE 's/^def ([A-Za-z]+) *: *Pass<"([a-z0-9-]+)".*/\1 \2/p' "$table")
+done
+[ "$count" -gt 10 ] || echo "missing: found only $count passes"
