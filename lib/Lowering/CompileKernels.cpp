@@ -40,9 +40,10 @@ struct CompileKernels : dtc::impl::CompileKernelsBase<CompileKernels> {
     buildKernelLoopsPipeline(passes, vectorBits);
     buildLowerToLLVMPipeline(passes);
     for (auto module : getOperation().getOps<ModuleOp>()) {
-      bool hasKernels = llvm::any_of(
-          module.getOps<func::FuncOp>(),
-          [](func::FuncOp function) { return function->hasAttr(attr::kernel); });
+      auto isKernel = [](func::FuncOp function) {
+        return function->hasAttr(attr::kernel);
+      };
+      bool hasKernels = llvm::any_of(module.getOps<func::FuncOp>(), isKernel);
       if (hasKernels && failed(runPipeline(passes, module)))
         return signalPassFailure();
     }

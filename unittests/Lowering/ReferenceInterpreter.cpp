@@ -109,9 +109,15 @@ static std::optional<Tensors> runElementwise(Operation *op, const Tensors &x) {
           .Case([](AbsOp) { return [](Elements v) { return std::abs(v[0]); }; })
           .Case([](ExpOp) { return [](Elements v) { return std::exp(v[0]); }; })
           .Case([](LogOp) { return [](Elements v) { return std::log(v[0]); }; })
-          .Case([](SqrtOp) { return [](Elements v) { return std::sqrt(v[0]); }; })
-          .Case([](ReciprocalOp) { return [](Elements v) { return 1 / v[0]; }; })
-          .Case([](TanhOp) { return [](Elements v) { return std::tanh(v[0]); }; })
+          .Case([](SqrtOp) {
+            return [](Elements v) { return std::sqrt(v[0]); };
+          })
+          .Case([](ReciprocalOp) {
+            return [](Elements v) { return 1 / v[0]; };
+          })
+          .Case([](TanhOp) {
+            return [](Elements v) { return std::tanh(v[0]); };
+          })
           .Case([](ErfOp) { return [](Elements v) { return std::erf(v[0]); }; })
           .Case([](SigmoidOp) {
             return [](Elements v) { return 1 / (1 + std::exp(-v[0])); };
@@ -120,7 +126,9 @@ static std::optional<Tensors> runElementwise(Operation *op, const Tensors &x) {
             return [](Elements v) { return v[0] < 0 ? 0 : v[0]; };
           })
           .Case([](AddOp) { return [](Elements v) { return v[0] + v[1]; }; })
-          .Case([](AccumulateOp) { return [](Elements v) { return v[0] + v[1]; }; })
+          .Case([](AccumulateOp) {
+            return [](Elements v) { return v[0] + v[1]; };
+          })
           .Case([](SubOp) { return [](Elements v) { return v[0] - v[1]; }; })
           .Case([](MulOp) { return [](Elements v) { return v[0] * v[1]; }; })
           .Case([](DivOp) { return [](Elements v) { return v[0] / v[1]; }; })
@@ -139,7 +147,9 @@ static std::optional<Tensors> runElementwise(Operation *op, const Tensors &x) {
           .Case([](LogicalOrOp) {
             return [](Elements v) { return double(v[0] || v[1]); };
           })
-          .Case([](LogicalNotOp) { return [](Elements v) { return double(!v[0]); }; })
+          .Case([](LogicalNotOp) {
+            return [](Elements v) { return double(!v[0]); };
+          })
           .Case([](SelectOp) {
             return [](Elements v) { return v[0] ? v[1] : v[2]; };
           })

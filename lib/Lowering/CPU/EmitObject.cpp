@@ -30,7 +30,9 @@ TargetOptions TargetOptions::getHost() {
   for (const auto &feature : host)
     features.AddFeature(feature.getKey(), feature.getValue());
   target.features = features.getString();
-  target.vectorBytes = host.lookup("avx512f") ? 64 : host.lookup("avx") ? 32 : 16;
+  target.vectorBytes = host.lookup("avx512f") ? 64
+                       : host.lookup("avx")   ? 32
+                                              : 16;
   return target;
 }
 

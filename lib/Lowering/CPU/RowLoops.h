@@ -156,7 +156,8 @@ struct KernelBuffers {
 void emitRowLoops(mlir::OpBuilder &builder, mlir::Location loc,
                   const RowLoopsPlan &plan, const KernelBuffers &buffers,
                   unsigned lanes,
-                  llvm::function_ref<mlir::Value(mlir::Type, int64_t)> allocate);
+                  llvm::function_ref<mlir::Value(mlir::Type, int64_t)>
+                      allocate);
 
 } // namespace dtc
 

@@ -320,9 +320,10 @@ void NestEmitter::emitChunk(OpBuilder &b, ColumnLoop &loop, Value column,
         s->isFunction() && s->result
             ? evaluator.evaluate(s->result, s->position)
             : evaluator.evaluateStatement(*s, s->position));
-  for (Statement *s : loop.temporaries)
-    kept.push_back(evaluator.evaluate(s->result,
-                                      nest.temporaries.find(s)->second.position));
+  for (Statement *s : loop.temporaries) {
+    AffineMap position = nest.temporaries.find(s)->second.position;
+    kept.push_back(evaluator.evaluate(s->result, position));
+  }
   for (ColumnReduction &reduction : loop.reductions) {
     Statement &s = *reduction.statement;
     Value x = evaluator.widen(evaluator.evaluateStatement(s, s.position));

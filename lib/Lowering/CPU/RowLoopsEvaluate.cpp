@@ -130,14 +130,17 @@ static Value addIndex(OpBuilder &b, Location loc, Value a, int64_t constant) {
       loc, a, arith::ConstantIndexOp::create(b, loc, constant));
 }
 
-static bool isBool(Type type) { return getElementTypeOrSelf(type).isInteger(1); }
+static bool isBool(Type type) {
+  return getElementTypeOrSelf(type).isInteger(1);
+}
 
 Type dtc::getMemoryType(RankedTensorType type) {
   Type element = type.getElementType();
   return isBool(element) ? IntegerType::get(type.getContext(), 8) : element;
 }
 
-static Value loadElement(OpBuilder &b, Location loc, Value memref, Value index) {
+static Value loadElement(OpBuilder &b, Location loc, Value memref,
+                         Value index) {
   return memref::LoadOp::create(b, loc, memref, index);
 }
 
@@ -372,7 +375,8 @@ Value Evaluator::lookUp(Operation *op, const Statement &s, AffineMap position,
   affine.coefficients.assign(nest.getNumLoops(), 0);
   Value start;
   int64_t stride = 1;
-  for (int64_t dim = type.getRank(); dim-- > 0; stride *= type.getDimSize(dim)) {
+  for (int64_t dim = type.getRank(); dim-- > 0;
+       stride *= type.getDimSize(dim)) {
     Value index = extract.getIndices()[dim];
     if (auto number = index.getDefiningOp<linalg::IndexOp>()) {
       AffineExpr expr = position.getResult(number.getDim()) * stride;

@@ -245,7 +245,8 @@ void RowLoopsPlan::chooseRoots(func::FuncOp function) {
 //===----------------------------------------------------------------------===//
 
 static ArrayRef<int64_t> getRows(const Statement &s) {
-  return s.ranges.empty() ? ArrayRef<int64_t>() : ArrayRef(s.ranges).drop_back();
+  ArrayRef<int64_t> ranges = s.ranges;
+  return ranges.empty() ? ranges : ranges.drop_back();
 }
 
 /// Whether two positions differ at most in the column of one row.

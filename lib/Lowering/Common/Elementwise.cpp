@@ -102,8 +102,8 @@ static Values lowerPow(PowOp op, StructuredBuilder &b) {
       std::abs(*exponent) <= largestUnrolled)
     return {b.map(getType(op), op.getLhs(),
                   [&](StructuredBuilder &inner, ValueRange x) -> Value {
-                    Value power = buildPower(
-                        inner, x[0], static_cast<unsigned>(std::abs(*exponent)));
+                    auto times = static_cast<unsigned>(std::abs(*exponent));
+                    Value power = buildPower(inner, x[0], times);
                     if (*exponent >= 0)
                       return power;
                     Value one = inner.constant(x[0].getType(), 1.0);

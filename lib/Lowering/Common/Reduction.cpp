@@ -11,8 +11,9 @@ using namespace dtc;
 
 template <typename OpType, Combiner combiner>
 static SmallVector<Value> lowerReduce(OpType op, StructuredBuilder &b) {
-  return {b.reduce(op.getY().getType(), combiner, op.getX().getType().getShape(),
-                   op.getAxes(), op.getX(),
+  ArrayRef<int64_t> domain = op.getX().getType().getShape();
+  return {b.reduce(op.getY().getType(), combiner, domain, op.getAxes(),
+                   op.getX(),
                    [](StructuredBuilder &, ValueRange x) { return x[0]; })};
 }
 

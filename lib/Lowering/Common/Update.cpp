@@ -24,9 +24,11 @@ static Values lowerSgd(SgdOp op, StructuredBuilder &b) {
   Type element = op.getParameter().getType().getElementType();
   double momentum = op.getMomentum().convertToDouble();
   double weightDecay = op.getWeightDecay().convertToDouble();
-  Value lr = buildScalar(b, element, op.getLr(),
-                         [](StructuredBuilder &, ValueRange v) { return v[0]; });
-  auto buildGradient = [&](StructuredBuilder &inner, Value p, Value g) -> Value {
+  Value lr =
+      buildScalar(b, element, op.getLr(),
+                  [](StructuredBuilder &, ValueRange v) { return v[0]; });
+  auto buildGradient = [&](StructuredBuilder &inner, Value p,
+                           Value g) -> Value {
     if (weightDecay == 0.0)
       return g;
     Value decay =
@@ -113,7 +115,8 @@ static Values lowerAdam(AdamOp op, StructuredBuilder &b) {
             inner, v[0], inner.constant(f64, weightDecay));
         return arith::SubFOp::create(inner, inner.constant(f64, 1.0), part);
       });
-  auto buildGradient = [&](StructuredBuilder &inner, Value p, Value g) -> Value {
+  auto buildGradient = [&](StructuredBuilder &inner, Value p,
+                           Value g) -> Value {
     if (!coupled)
       return g;
     return arith::AddFOp::create(
