@@ -112,15 +112,6 @@ void dtc::rt::loadParameters(const dtc_context &context, char *arena,
       fillByRule(parameter, orderOf(program.parameters, parameter), seed,
                  arena + entry.offset);
   }
-  for (const Stage::Constant &constant : context.plan().constants) {
-    std::string_view bytes = weights.bytes();
-    if (constant.data < 0 ||
-        uint64_t(constant.data) + uint64_t(constant.bytes) > bytes.size())
-      fail("the weights are truncated: a constant ends at byte %lld of %zu",
-           (long long)(constant.data + constant.bytes), bytes.size());
-    memcpy(arena + constant.offset, bytes.data() + constant.data,
-           constant.bytes);
-  }
 }
 
 //===----------------------------------------------------------------------===//

@@ -142,10 +142,6 @@ static Stage readStage(const Json &json) {
         parameter.state.push_back({state.at("name"), state.at("offset")});
     stage.parameters.push_back(std::move(parameter));
   }
-  if (json.contains("constants"))
-    for (const Json &constant : json["constants"])
-      stage.constants.push_back(
-          {constant.at("offset"), constant.at("bytes"), constant.at("data")});
   stage.loss = json.at("loss");
   stage.gradientNorm = json.at("grad_norm");
   return stage;
@@ -218,8 +214,6 @@ static void checkStage(const Program &program, const Stage &stage) {
     for (const Stage::State &state : entry.state)
       check(state.name.c_str(), state.offset);
   }
-  for (const Stage::Constant &constant : stage.constants)
-    checkBuffer(stage, "constant", "", constant.offset, constant.bytes, 1);
   checkBuffer(stage, "scalar", "loss", stage.loss, 8, 8);
   checkBuffer(stage, "scalar", "grad_norm", stage.gradientNorm, 8, 8);
 }

@@ -86,13 +86,9 @@ struct Stage {
     int64_t gradient; ///< -1 when there is none
     std::vector<State> state;
   };
-  struct Constant {
-    int64_t offset, bytes, data;
-  };
   int64_t arenaBytes;
   std::vector<Input> inputs;
   std::vector<Parameter> parameters;
-  std::vector<Constant> constants;
   int64_t loss, gradientNorm; ///< f64 scalars
 };
 

@@ -55,18 +55,6 @@ TEST_F(Parameters, ExternalFileBesideTheExecutable) {
   EXPECT_ERROR(load(""), "no-such-file.safetensors': No such file");
 }
 
-TEST_F(Parameters, ConstantsComeFromTheSameFile) {
-  std::string file = weights("w", {3, 2});
-  manifest["stages"][0]["constants"] = {
-      {{"offset", 256}, {"bytes", 4}, {"data", file.size() - 4}}};
-  load(file);
-  float last;
-  memcpy(&last, arena + 256, 4);
-  EXPECT_EQ(last, 5.5f);
-  manifest["stages"][0]["constants"][0]["data"] = file.size();
-  EXPECT_ERROR(load(file), "the weights are truncated");
-}
-
 TEST_F(Parameters, Rules) {
   auto loadRule = [&](const char *rule, uint64_t seed) {
     manifest["parameters"][0]["init"] = rule;

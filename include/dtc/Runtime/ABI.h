@@ -78,7 +78,6 @@ extern const dtc_program dtc_program_v1;
 ///     "parameters": [{"index": 0, "offset": 4096, "owner": true,
 ///                     "gradient": 8192,              // -1 when there is none
 ///                     "state": [{"name": "exp_avg", "offset": 12288}]}],
-///     "constants": [{"offset": 0, "bytes": 64, "data": 128}],
 ///     "loss": 64, "grad_norm": 72            // offsets of f64 scalars
 ///   }]
 /// }
@@ -95,7 +94,7 @@ extern const dtc_program dtc_program_v1;
 ///   `ignore_index` of a label excepted.
 /// * `weights_file` is relative to the executable's folder. `weights`, or that
 ///   file, is a safetensors file with a tensor for every parameter whose init
-///   is "file". A constant's `data` counts from the first byte of that file.
+///   is "file".
 /// * Optimizer state starts at zero, has the parameter's shape and dtype.
 /// * A parameter with `owner` false is a copy that the step itself refreshes;
 ///   only the owning stage loads, updates and saves it.

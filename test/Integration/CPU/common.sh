@@ -21,7 +21,7 @@ run() {
   local log=$1
   shift
   if ! "$@" >"$log" 2>&1; then
-    echo "FAIL: $*"
+    echo "ERROR: $*"
     tail -n 40 "$log"
     return 1
   fi
