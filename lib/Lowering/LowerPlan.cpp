@@ -9,7 +9,6 @@
 #include "dtc/Lowering/Passes.h"
 #include "dtc/Lowering/Program.h"
 #include "dtc/Schedule/MemoryPlan.h"
-#include "dtc/Schedule/MemoryPlanner.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -270,8 +269,7 @@ void FunctionLowering::emit(LaunchOp op) {
 }
 
 void FunctionLowering::emit(RunOp op) {
-  auto callee = cast<ModuleOp>(source->getParentOp())
-                    .lookupSymbol<func::FuncOp>(op.getCallee());
+  func::FuncOp callee = getCallee(op);
   int64_t offset = op->getAttrOfType<IntegerAttr>(attr::frameOffset).getInt();
   SmallVector<Value> arguments = {context, pointerTo(Address{frame, offset}),
                                   scratch};
@@ -313,9 +311,7 @@ void FunctionLowering::emit(MatMulOp op) {
 void FunctionLowering::emit(AllReduceOp op) {
   // The memory plan puts the operands of a bucket side by side.
   Type element = getElementTypeOrSelf(op.getX().front());
-  int64_t bytes = 0;
-  for (Value operand : op.getX())
-    bytes = alignMemory(bytes) + getLocalBytes(operand.getType());
+  int64_t bytes = getBucketBytes(op.getX());
   int64_t elementBytes = element.getIntOrFloatBitWidth() / 8;
   call("dtcrt_all_reduce",
        {context, integer(shared.manifest.getGroup(op.getAxes())),

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dtc/Schedule/MemoryPlan.h"
+#include "dtc/Schedule/MemoryPlanner.h"
 #include "dtc/Schedule/Skeleton.h"
 
 using namespace mlir;
@@ -23,6 +24,13 @@ MemoryHome dtc::getHome(func::FuncOp function, const AliasClasses &classes,
     if (classes.getRoot(returned.get()) == root)
       return {MemoryHome::Result, returned.getOperandNumber()};
   return {MemoryHome::Local};
+}
+
+int64_t dtc::getBucketBytes(ValueRange operands) {
+  int64_t bytes = 0;
+  for (Value operand : operands)
+    bytes = alignMemory(bytes) + getLocalBytes(operand.getType());
+  return bytes;
 }
 
 func::FuncOp dtc::getCallee(RunOp run) {

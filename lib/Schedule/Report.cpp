@@ -52,14 +52,6 @@ static int64_t getFlops(FunctionOpInterface function) {
   return flops;
 }
 
-/// The one range that the operands of a collective lie in.
-static int64_t getBucketBytes(OperandRange operands) {
-  int64_t bytes = 0;
-  for (Value operand : operands)
-    bytes = alignMemory(bytes) + getLocalBytes(operand.getType());
-  return bytes;
-}
-
 static void addTraffic(func::FuncOp function, StageReport &report) {
   auto add = [](Traffic &traffic, int64_t bytes) {
     ++traffic.count;

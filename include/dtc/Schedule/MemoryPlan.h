@@ -46,6 +46,10 @@ struct MemoryHome {
 MemoryHome getHome(mlir::func::FuncOp function, const AliasClasses &classes,
                    mlir::Value value);
 
+/// Bytes of the one range in which the operands of a collective lie, side by
+/// side, each aligned.
+int64_t getBucketBytes(mlir::ValueRange operands);
+
 /// The function that a run calls.
 mlir::func::FuncOp getCallee(RunOp run);
 
