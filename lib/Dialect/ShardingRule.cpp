@@ -141,13 +141,14 @@ dtc::inferResultLayouts(const ShardingRule &rule, MeshAttr mesh,
                   .str();
       return failure();
     }
-  // Every operand that has a factor must agree on its axes.
+  // Every operand that has a factor must agree on its axes. Axes that can split
+  // a factor of size 1 have size 1 themselves and make no difference.
   for (auto [i, layout] : llvm::enumerate(operands)) {
     FactorAxes own;
     readFactorAxes(rule, rule.operands[i], layout, own);
     for (const DimFactors &dimFactors : rule.operands[i])
       for (unsigned factor : dimFactors)
-        if (own[factor] != axes[factor]) {
+        if (own[factor] != axes[factor] && rule.factors[factor].size != 1) {
           error = ("operand " + Twine(i) + " is " + printAxes(own[factor]) +
                    " where another operand is " + printAxes(axes[factor]))
                       .str();

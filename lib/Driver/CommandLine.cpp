@@ -254,6 +254,9 @@ int CommandLine::checkOutput() {
   if (llvm::sys::fs::is_directory(options.output))
     return fail("-o is '" + options.output +
                 "', which is a folder; expected the name of a file");
+  if (llvm::sys::fs::equivalent(options.output, compile.import.path))
+    return fail("-o is '" + options.output +
+                "', which is the model; expected another file");
   if (!folder.empty() && !llvm::sys::fs::is_directory(folder))
     return fail("-o is '" + options.output + "', but there is no folder '" +
                 folder + "'");

@@ -22,6 +22,13 @@ ShardingRule ReshapeOp::getShardingRule() {
   ArrayRef<int64_t> from = getX().getType().getShape();
   ArrayRef<int64_t> to = getY().getType().getShape();
   TensorFactors x(from.size()), y(to.size());
+  // A batch of one sample is a dimension all the same: its layout stays with
+  // the first dimension.
+  if (!from.empty() && !to.empty() && (from[0] == 1 || to[0] == 1)) {
+    unsigned one = rule.addFactor(1);
+    x[0].push_back(one);
+    y[0].push_back(one);
+  }
   size_t i = 0, j = 0;
   int64_t leftFrom = from.empty() ? 1 : from[0];
   int64_t leftTo = to.empty() ? 1 : to[0];

@@ -41,7 +41,9 @@ Value Vjp::unbroadcast(Value x, Type type) {
   int64_t offset = from.size() - to.size();
   SmallVector<int64_t> repeated;
   for (int64_t dim = 0, rank = from.size(); dim < rank; ++dim)
-    if (from[dim] != 1 && (dim < offset || to[dim - offset] == 1))
+    // A dimension that the operand does not have is summed even when it has
+    // size 1: a batch of one sample is still split over ranks and time.
+    if (dim < offset || (from[dim] != 1 && to[dim - offset] == 1))
       repeated.push_back(dim);
   return reshape(repeated.empty() ? x : sum(x, repeated), type);
 }
