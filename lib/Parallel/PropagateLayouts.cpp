@@ -163,7 +163,11 @@ struct PropagateLayouts
     : public dtc::impl::PropagateLayoutsBase<PropagateLayouts> {
   void runOnOperation() override {
     auto step = getOperation().lookupSymbol<func::FuncOp>("step");
-    if (!step || failed(run(step)))
+    if (!step) {
+      getOperation().emitError("expected a function @step");
+      return signalPassFailure();
+    }
+    if (failed(run(step)))
       signalPassFailure();
   }
 

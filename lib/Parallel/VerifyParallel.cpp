@@ -21,7 +21,11 @@ namespace {
 struct VerifyParallel : public dtc::impl::VerifyParallelBase<VerifyParallel> {
   void runOnOperation() override {
     auto step = getOperation().lookupSymbol<func::FuncOp>("step");
-    if (!step || failed(verify(step)))
+    if (!step) {
+      getOperation().emitError("expected a function @step");
+      return signalPassFailure();
+    }
+    if (failed(verify(step)))
       signalPassFailure();
   }
 

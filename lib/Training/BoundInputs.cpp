@@ -46,8 +46,10 @@ void collect(Value value, Bound &bound) {
 struct BoundInputs : public dtc::impl::BoundInputsBase<BoundInputs> {
   void runOnOperation() override {
     auto step = getOperation().lookupSymbol<func::FuncOp>("step");
-    if (!step)
+    if (!step) {
+      getOperation().emitError("expected a function @step");
       return signalPassFailure();
+    }
     Builder builder(&getContext());
     for (BlockArgument argument : step.getArguments()) {
       unsigned i = argument.getArgNumber();
