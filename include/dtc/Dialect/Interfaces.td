@@ -9,7 +9,7 @@ def DTC_ShardingRuleInterface : OpInterface<"ShardingRuleInterface"> {
   let cppNamespace = "::dtc";
   let description = [{
     How the dimensions of operands and results correspond, as einsum-like
-    factors. Propagation, verification and cost all use this one rule. An op
+    factors. Propagation and verification use this one rule. An op
     with the interface is verified wherever it carries layouts: its result
     layouts must be those that the rule infers from its operand layouts.
   }];
@@ -23,8 +23,8 @@ def DTC_ShardingRuleInterface : OpInterface<"ShardingRuleInterface"> {
 def DTC_CostInterface : OpInterface<"CostInterface"> {
   let cppNamespace = "::dtc";
   let description = [{
-    What one execution costs, on logical shapes. Bytes are those of operands
-    and results, each touched once.
+    What one execution costs, on logical shapes: floating-point operations, by
+    default one for each element of the results.
   }];
   let methods = [
     InterfaceMethod<"Floating-point operations.", "int64_t", "getFlops", (ins),

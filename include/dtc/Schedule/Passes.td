@@ -9,8 +9,9 @@ def SplitStages : Pass<"dtc-split-stages", "mlir::ModuleOp"> {
   let summary = "cut the step into one module per pipeline stage";
   let description = [{
     Cuts `@step` into modules `@stage0`, `@stage1`, ... with the functions
-    `@prologue`, `@forward`, `@backward`, `@weight`, `@update`, and declares
-    `@plan`. The mb axis leaves the types of the functions; what is partial on
+    `@prologue`, `@forward`, `@backward`, `@weight`, `@update`, as far as a
+    stage needs them (and `@inputs`, `@reduce` for sums of inputs and for values
+    that depend on messages once a step), and declares `@plan`. The mb axis leaves the types of the functions; what is partial on
     it is accumulated where it is made.
 
     Before:
