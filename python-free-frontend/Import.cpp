@@ -12,6 +12,7 @@
 #include "InputShapes.h"
 #include "Model.h"
 #include "Operators.h"
+#include "ParameterInputs.h"
 #include "Parameters.h"
 #include "TensorData.h"
 
@@ -366,6 +367,7 @@ mlir::OwningOpRef<mlir::ModuleOp> Importer::run() {
   markLive();
   readInitializers();
   inputShapes = resolveInputShapes(model, options, report.issues);
+  checkParameterInputs(model, options, report.issues);
   parameters = findParameters(model, operators, inputShapes, initializers,
                               options, report.notes);
   bindInputs();

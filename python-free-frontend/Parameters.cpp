@@ -7,25 +7,15 @@
 
 #include "Parameters.h"
 #include "Fingerprint.h"
+#include "ParameterInputs.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/GlobPattern.h"
 
 #include <map>
 
 using namespace llvm;
 
 namespace dtc::frontend {
-
-bool isParameterInput(StringRef name, const ImportOptions &options) {
-  return any_of(options.parameterInputs, [&](StringRef pattern) {
-    Expected<GlobPattern> glob = GlobPattern::create(pattern);
-    if (glob)
-      return glob->match(name);
-    consumeError(glob.takeError());
-    return pattern == name;
-  });
-}
 
 namespace {
 /// Fewer elements than this are equal by accident.
@@ -161,15 +151,10 @@ void ParameterFinder::addInputs(const StringMap<Shape> &inputShapes) {
   for (const auto &input : model.graph().input()) {
     StringRef name = input.name();
     auto shape = inputShapes.find(name);
-    if (shape == inputShapes.end() || model.initializers.contains(name) ||
-        !isParameterInput(name, options))
-      continue;
-    std::optional<DType> dtype =
-        toDType(input.type().tensor_type().elem_type());
-    if (!dtype || !isFloat(*dtype))
+    if (shape == inputShapes.end() || !isParameterInput(model, input, options))
       continue;
     TensorData data;
-    data.dtype = *dtype;
+    data.dtype = *toDType(input.type().tensor_type().elem_type());
     data.shape = shape->second;
     data.hasData = false;
     addCandidate(name, name, data, {});

@@ -46,9 +46,6 @@ Parameters findParameters(const Model &model, const OperatorTable &operators,
                           const ImportOptions &options,
                           std::vector<std::string> &notes);
 
-/// Whether a graph input is to be trained, as the user's globs say.
-bool isParameterInput(llvm::StringRef name, const ImportOptions &options);
-
 } // namespace dtc::frontend
 
 #endif // DTC_FRONTEND_PARAMETERS_H

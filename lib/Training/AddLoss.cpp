@@ -99,7 +99,7 @@ FailureOr<unsigned> AddLossPass::findOutput() {
       return numbers.front();
     return step.emitError("the model has ")
            << numbers.size() << " outputs, " << listNames(names)
-           << ": name the one that the loss is taken of";
+           << ": name the one that the loss is taken of with --loss-of";
   }
   auto found = llvm::find(names, outputName);
   if (found == names.end())
@@ -128,7 +128,7 @@ FailureOr<Value> AddLossPass::addLabels(RankedTensorType type) {
       number = argument.getArgNumber() + 1;
     if (input && input.getValue() == "labels")
       return step.emitError("the model has an input 'labels' already; if it "
-                            "computes the loss itself, pass loss output");
+                            "computes the loss itself, pass --loss output");
   }
   DictionaryAttr attributes = builder->getDictionaryAttr(
       {builder->getNamedAttr(attr::input, builder->getStringAttr("labels")),
@@ -177,7 +177,7 @@ FailureOr<LossSum> AddLossPass::buildSquaredError(Value prediction) {
   if (type.getRank() == 0)
     return emitError(*loc, "mse of an output of type ")
            << type << ", expected a batch; if the model computes the loss "
-           << "itself, pass loss output";
+           << "itself, pass --loss output";
   FailureOr<Value> target = addLabels(type);
   if (failed(target))
     return failure();
@@ -195,6 +195,11 @@ FailureOr<LossSum> AddLossPass::buildOutput(Value output) {
     output = CastOp::create(*builder, *loc, type.clone(f64), output);
   Value count;
   if (type.getNumElements() != 1) {
+    std::string how = reduction;
+    emitWarning(*loc, "the loss is the ")
+        << how << " of an output of type " << type
+        << ", not a scalar that the model computes; if these are predictions, "
+           "pass --loss cross-entropy or --loss mse";
     output = ReduceSumOp::create(
         *builder, *loc, output,
         llvm::to_vector(llvm::seq<int64_t>(0, type.getRank())));

@@ -231,6 +231,23 @@ static FailureOr<Value> findLoss(func::FuncOp step) {
                         "differentiate");
 }
 
+/// Says why there is nothing to train, and which option changes that.
+static void reportNothingToTrain(func::FuncOp step, bool hasTrainable) {
+  size_t count = getParameters(step).size();
+  InFlightDiagnostic error = step.emitError("there is nothing to train: ");
+  if (count == 0)
+    error << "the model has no parameter; if some of its inputs are "
+             "parameters, name them with --parameter GLOB";
+  else if (!hasTrainable)
+    error << "all " << count
+          << " parameters are frozen; name fewer of them with --freeze GLOB";
+  else
+    error << "the loss depends on no trainable parameter; take it of another "
+             "output with --loss-of NAME, freeze fewer parameters with "
+             "--freeze GLOB, or name inputs that are parameters with "
+             "--parameter GLOB";
+}
+
 void DifferentiatePass::runOnOperation() {
   FailureOr<func::FuncOp> step = findFunction(getOperation(), "step");
   if (failed(step) || failed(freezeParameters(*step)))
@@ -244,8 +261,7 @@ void DifferentiatePass::runOnOperation() {
       [&](BlockArgument parameter) { return !isFrozen(*step, parameter); });
   Paths paths(*step, *loss, trainable);
   if (!paths.sources.contains(*loss)) {
-    step->emitError("the loss depends on no trainable parameter: there is "
-                    "nothing to train");
+    reportNothingToTrain(*step, !trainable.empty());
     return signalPassFailure();
   }
   Operation *lastForward = getReturn(*step)->getPrevNode();

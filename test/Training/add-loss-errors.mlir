@@ -1,6 +1,6 @@
 // RUN: dtc-opt %s --dtc-add-loss --verify-diagnostics --split-input-file
 
-// expected-error @below {{the model has 2 outputs, 'a', 'b': name the one that the loss is taken of}}
+// expected-error @below {{the model has 2 outputs, 'a', 'b': name the one that the loss is taken of with --loss-of}}
 func.func @forward(%w: tensor<2x4xf32> {dtc.parameter = "w"}) -> (tensor<2x4xf32> {dtc.output = "a"}, tensor<2x4xf32> {dtc.output = "b"}) {
   return %w, %w : tensor<2x4xf32>, tensor<2x4xf32>
 }
@@ -22,7 +22,7 @@ func.func @forward(%w: tensor<4xf32> {dtc.parameter = "w"}) -> (tensor<4xf32> {d
 
 // -----
 
-// expected-error @below {{the model has an input 'labels' already; if it computes the loss itself, pass loss output}}
+// expected-error @below {{the model has an input 'labels' already; if it computes the loss itself, pass --loss output}}
 func.func @forward(%x: tensor<2x4xf32> {dtc.input = "labels"}) -> (tensor<2x4xf32> {dtc.output = "a"}) {
   return %x : tensor<2x4xf32>
 }

@@ -16,8 +16,16 @@ func.func @step(%z: tensor<2x4xf32> {dtc.parameter = "z"}, %t: tensor<2xi64> {dt
 
 // -----
 
-// expected-error @below {{the loss depends on no trainable parameter: there is nothing to train}}
+// expected-error @below {{there is nothing to train: the loss depends on no trainable parameter; take it of another output with --loss-of NAME, freeze fewer parameters with --freeze GLOB, or name inputs that are parameters with --parameter GLOB}}
 func.func @step(%x: tensor<4xf32> {dtc.input = "x"}, %w: tensor<4xf32> {dtc.parameter = "w"}) -> (tensor<f64> {dtc.output = "loss"}) {
+  %0 = dtc.sum_squares %x : (tensor<4xf32>) -> tensor<f64>
+  return %0 : tensor<f64>
+}
+
+// -----
+
+// expected-error @below {{there is nothing to train: the model has no parameter; if some of its inputs are parameters, name them with --parameter GLOB}}
+func.func @step(%x: tensor<4xf32> {dtc.input = "x"}) -> (tensor<f64> {dtc.output = "loss"}) {
   %0 = dtc.sum_squares %x : (tensor<4xf32>) -> tensor<f64>
   return %0 : tensor<f64>
 }
