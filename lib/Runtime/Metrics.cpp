@@ -13,6 +13,7 @@
 #include <cstdio>
 #include <cstring>
 #include <fcntl.h>
+#include <limits>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -112,26 +113,39 @@ void Progress::drawBar(TextBuffer &out, const StepMetrics &metrics) const {
   out.append("[%.*s]%s", width, cells, tail);
 }
 
-void Progress::report(const StepMetrics &metrics) {
+/// Without a sign, which means nothing to the reader.
+static double withoutSign(double value) {
+  return std::isnan(value) ? std::numeric_limits<double>::quiet_NaN() : value;
+}
+
+static bool isFinite(const StepMetrics &metrics) {
+  return std::isfinite(metrics.loss) && std::isfinite(metrics.gradientNorm);
+}
+
+bool Progress::warnsOf(const StepMetrics &metrics) const {
+  return finite && !isFinite(metrics);
+}
+
+void Progress::report(const StepMetrics &metrics, const std::string &cause) {
   TextBuffer out;
   if (metrics.step > 1)
     elapsed += metrics.seconds;
   if (bar)
     out.append("\r\x1b[K");
-  bool nowFinite =
-      std::isfinite(metrics.loss) && std::isfinite(metrics.gradientNorm);
+  bool nowFinite = isFinite(metrics);
+  double loss = withoutSign(metrics.loss);
+  double gradientNorm = withoutSign(metrics.gradientNorm);
   if (metrics.step % logEvery == 0 || metrics.step == steps ||
       metrics.step == 1 || nowFinite != finite)
     out.append("step %lld/%lld  loss %.6g  grad_norm %.4g  lr %.4g  %.1f ms\n",
-               (long long)metrics.step, (long long)steps, metrics.loss,
-               metrics.gradientNorm, metrics.learningRate,
-               metrics.seconds * 1e3);
+               (long long)metrics.step, (long long)steps, loss, gradientNorm,
+               metrics.learningRate, metrics.seconds * 1e3);
   // As everywhere in the field, the training goes on: it is the user who knows
   // whether it can recover.
-  if (!nowFinite && finite)
-    out.append("warning: step %lld has loss %g and gradient norm %g; training "
-               "continues, consider a lower --lr\n",
-               (long long)metrics.step, metrics.loss, metrics.gradientNorm);
+  if (warnsOf(metrics))
+    out.append("warning: step %lld has loss %g and gradient norm %g; %.600s; "
+               "training continues\n",
+               (long long)metrics.step, loss, gradientNorm, cause.c_str());
   finite = nowFinite;
   if (bar)
     drawBar(out, metrics);

@@ -45,7 +45,10 @@ public:
   Progress(int64_t steps, int64_t logEvery, bool bar)
       : steps(steps), logEvery(logEvery), bar(bar) {}
 
-  void report(const StepMetrics &metrics);
+  /// Whether these are the first metrics that are no numbers: `report` warns.
+  bool warnsOf(const StepMetrics &metrics) const;
+  /// `cause` is part of that warning; see NotFinite.h.
+  void report(const StepMetrics &metrics, const std::string &cause);
   /// Removes the bar.
   void finish();
 

@@ -7,6 +7,7 @@
 #include "Error.h"
 #include "Launch.h"
 #include "Metrics.h"
+#include "NotFinite.h"
 #include "Parameters.h"
 #include "Safetensors.h"
 
@@ -167,7 +168,10 @@ private:
                           time.count(),
                           double(program.globalBatch) / time.count()};
       metricsFile.write(metrics);
-      progress.report(metrics);
+      std::string cause;
+      if (progress.warnsOf(metrics))
+        cause = explainNotFinite(program, *source, step);
+      progress.report(metrics, cause);
     }
     if (!options.dumpGradients.empty())
       saveTensors(context, arena.data(), TensorKind::gradients,

@@ -1,10 +1,15 @@
 //===- BatchLoader.cpp - a rank's rows of the global batch ----------------===//
 
 #include "../Elements.h"
+#include "../Error.h"
 #include "Shuffle.h"
 #include "Source.h"
 
 using namespace dtc::rt;
+
+std::string DataSource::describeRow(int, int64_t, int64_t row) const {
+  return format("row %lld of the batch", (long long)row);
+}
 
 BatchLoader::BatchLoader(const Program &program, int rank, DataSource &source,
                          char *arena)

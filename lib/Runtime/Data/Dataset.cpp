@@ -26,6 +26,11 @@ public:
             program.inputs[index].dtype, target, layout.elements);
   }
 
+  std::string describeRow(int index, int64_t step, int64_t row) const override {
+    return format("sample %lld of '%s'", (long long)order->sample(step, row),
+                  files[index]->path().c_str());
+  }
+
 private:
   struct Layout {
     int64_t elements, elementBytes; ///< of a sample in the file

@@ -16,6 +16,9 @@ public:
   /// Writes input `input` of row `row` of the global batch of a step (counted
   /// from 0), in the input's type. Does not allocate.
   virtual void load(int input, int64_t step, int64_t row, void *target) = 0;
+
+  /// Where that row comes from, for messages.
+  virtual std::string describeRow(int input, int64_t step, int64_t row) const;
 };
 
 struct DataOptions {
