@@ -7,7 +7,9 @@
 
 #include "Parameters.h"
 #include "Fingerprint.h"
+#include "NameList.h"
 #include "ParameterInputs.h"
+#include "ParameterNames.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -161,13 +163,6 @@ void ParameterFinder::addInputs(const StringMap<Shape> &inputShapes) {
   }
 }
 
-/// Names that exporters invent for tensors they computed.
-bool isGenerated(StringRef name) {
-  return name.starts_with("onnx::") || name.starts_with("/") ||
-         name.starts_with("_") || name.starts_with("val_") ||
-         name.find_first_not_of("0123456789") == StringRef::npos;
-}
-
 void ParameterFinder::tie(Parameters &result) {
   // Buckets of tensors that may be equal, in order of the candidates.
   std::map<std::pair<DType, uint64_t>, SmallVector<unsigned>> buckets;
@@ -199,7 +194,7 @@ void ParameterFinder::tie(Parameters &result) {
       }
     // The name that a person gave leads.
     auto *leader = find_if(group, [&](const ParameterUse &member) {
-      return !isGenerated(candidates[member.index].name);
+      return !isGeneratedName(candidates[member.index].name);
     });
     if (leader == group.end())
       leader = group.begin();
@@ -210,10 +205,14 @@ void ParameterFinder::tie(Parameters &result) {
     groups.push_back(group);
   }
 
+  ParameterNamer namer(model);
+  std::vector<std::string> renamed;
   for (ArrayRef<ParameterUse> group : groups) {
     const Candidate &leader = candidates[group.front().index];
     Parameter parameter;
-    parameter.name = leader.name;
+    parameter.name = namer.choose(leader.name);
+    if (parameter.name != leader.name)
+      renamed.push_back(leader.name + "' is '" + parameter.name);
     parameter.dtype = leader.data.dtype == DType::F64 ? ParameterType::F64
                                                       : ParameterType::F32;
     parameter.shape = leader.data.shape;
@@ -227,13 +226,19 @@ void ParameterFinder::tie(Parameters &result) {
       parameter.sources.push_back({tensor.source, member.transposed});
       result.uses[tensor.name] = {index, member.transposed};
       if (&tensor != &leader)
-        notes.push_back("tied '" + tensor.name + "' to '" + leader.name +
+        notes.push_back("tied '" + tensor.name + "' to '" + parameter.name +
                         "': equal" +
                         (member.transposed ? " up to transpose" : "") +
                         "; --untie keeps them apart");
     }
     result.table.parameters.push_back(std::move(parameter));
   }
+  if (!renamed.empty())
+    notes.push_back(std::to_string(renamed.size()) +
+                    (renamed.size() == 1
+                         ? " parameter is named after its module: "
+                         : " parameters are named after their modules: ") +
+                    listFirstNames(renamed));
 }
 
 Parameters ParameterFinder::run(const StringMap<Shape> &inputShapes) {

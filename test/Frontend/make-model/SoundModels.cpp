@@ -50,6 +50,27 @@ File tied() {
   return m;
 }
 
+/// Transposed weights under the names that PyTorch's exporter invents, in nodes
+/// named by their modules: a layer of a list, two products of one module, a
+/// member of a container, one whose name is taken, one without a module.
+File generatedNames() {
+  ModelBuilder m = start({"batch", 4});
+  const char *nodes[] = {"/h.0/c_attn/MatMul", "/h.0/mix/MatMul",
+                         "/h.0/mix/MatMul_1",  "/net/net.0/MatMul",
+                         "/head/MatMul",       "/MatMul"};
+  std::string x = "x";
+  for (int i = 0; i < 6; ++i) {
+    std::string weight = "onnx::MatMul_" + std::to_string(10 + i);
+    std::string y = i == 5 ? "z" : "h" + std::to_string(i);
+    m.weight(weight, {4, 4});
+    m.node("MatMul", nodes[i], {x, weight}, {y});
+    x = y;
+  }
+  m.weight("head.weight", {4});
+  m.node("Mul", "/head/Mul", {"z", "head.weight"}, {"y"});
+  return m;
+}
+
 /// One initializer of zeros under three names, as PyTorch exports it.
 File shared() {
   ModelBuilder m = start({"batch", 4});
@@ -247,6 +268,7 @@ File elementwise() {
 void addSoundModels(ModelTable &table) {
   table["external"] = external;
   table["tied"] = tied;
+  table["generated-names"] = generatedNames;
   table["shared"] = shared;
   table["not-trained"] = notTrained;
   table["no-data"] = noData;

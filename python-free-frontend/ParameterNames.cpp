@@ -1,0 +1,75 @@
+//===- ParameterNames.cpp - names that people can read --------------------===//
+//
+// See ParameterNames.h.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ParameterNames.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace llvm;
+
+namespace dtc::frontend {
+
+bool isGeneratedName(StringRef name) {
+  return name.starts_with("onnx::") || name.starts_with("/") ||
+         name.starts_with("_") || name.starts_with("val_") ||
+         name.find_first_not_of("0123456789") == StringRef::npos;
+}
+
+/// The modules of a node's path. A container repeats its name in its members:
+/// '/net/net.0/Gemm' is in module 'net.0'.
+static SmallVector<StringRef> getModules(StringRef path) {
+  SmallVector<StringRef> parts, modules;
+  path.split(parts, '/', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
+  for (StringRef part : ArrayRef(parts).drop_back()) {
+    if (!modules.empty() && part.starts_with((modules.back() + ".").str()))
+      modules.pop_back();
+    modules.push_back(part);
+  }
+  return modules;
+}
+
+static StringRef getRole(const onnx::NodeProto &node, int operand) {
+  bool isBias = node.op_type() == "Add" || node.op_type() == "Sub" ||
+                (node.op_type() == "Gemm" && operand == 2) ||
+                (node.op_type() == "LayerNormalization" && operand == 2);
+  return isBias ? "bias" : "weight";
+}
+
+ParameterNamer::ParameterNamer(const Model &model) {
+  for (const auto &initializer : model.graph().initializer())
+    taken.insert(initializer.name());
+  for (const auto &input : model.graph().input())
+    taken.insert(input.name());
+  for (const auto &node : model.graph().node()) {
+    for (const std::string &output : node.output())
+      taken.insert(output);
+    StringRef path = node.name();
+    if (!path.starts_with("/"))
+      continue;
+    SmallVector<StringRef> modules = getModules(path);
+    if (modules.empty())
+      continue;
+    std::string module = join(modules, ".");
+    std::string name = module + "." + path.rsplit('/').second.str();
+    for (auto [i, input] : enumerate(node.input()))
+      if (isGeneratedName(input))
+        uses.try_emplace(input, Use{module, name, getRole(node, i).str()});
+  }
+}
+
+std::string ParameterNamer::choose(StringRef value) {
+  auto use = uses.find(value);
+  if (isGeneratedName(value) && use != uses.end())
+    for (const std::string &prefix : {use->second.module, use->second.node}) {
+      std::string name = prefix + "." + use->second.role;
+      if (taken.insert(name).second)
+        return name;
+    }
+  return value.str();
+}
+
+} // namespace dtc::frontend
