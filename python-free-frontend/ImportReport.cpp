@@ -6,19 +6,36 @@
 
 #include "dtc/Frontend/Import.h"
 
+#include "NameList.h"
+
 #include "llvm/Support/raw_ostream.h"
+
+#include <map>
+#include <tuple>
+#include <vector>
 
 using namespace llvm;
 
 namespace dtc {
 
-static void print(raw_ostream &os, const ImportIssue &issue) {
-  if (!issue.op.empty())
-    os << issue.op << " (node '" << issue.node << "'): ";
+/// Issues that differ in the node only.
+using Kind = std::tuple<StringRef, StringRef, StringRef>;
+
+static Kind getKind(const ImportIssue &issue) {
+  return {issue.op, issue.reason, issue.advice};
+}
+
+static void printReason(raw_ostream &os, const ImportIssue &issue) {
   os << issue.reason;
   if (!issue.advice.empty())
     os << "; " << issue.advice;
   os << '\n';
+}
+
+static void print(raw_ostream &os, const ImportIssue &issue) {
+  if (!issue.op.empty())
+    os << issue.op << " (node '" << issue.node << "'): ";
+  printReason(os, issue);
 }
 
 void ImportReport::printIssues(raw_ostream &os) const {
@@ -28,9 +45,24 @@ void ImportReport::printIssues(raw_ostream &os) const {
   if (issues.size() == 1)
     return print(os, issues.front());
   os << issues.size() << " things stand in the way of importing this model:\n";
+  // Of a kind that fills more than a few lines, one line names the first nodes.
+  constexpr size_t maxAlike = 8;
+  std::map<Kind, std::vector<std::string>> nodes;
+  for (const ImportIssue &issue : issues)
+    nodes[getKind(issue)].push_back(issue.node);
   for (const ImportIssue &issue : issues) {
+    std::vector<std::string> &alike = nodes[getKind(issue)];
+    if (alike.empty())
+      continue; // in the line of the first of its kind
     os << "  ";
-    print(os, issue);
+    if (issue.op.empty() || alike.size() <= maxAlike) {
+      print(os, issue);
+      continue;
+    }
+    os << issue.op << " (" << alike.size()
+       << " nodes: " << frontend::listFirstNames(alike) << "): ";
+    printReason(os, issue);
+    alike.clear();
   }
 }
 

@@ -117,6 +117,8 @@ void ParameterFinder::addInitializers() {
     }
   }
 
+  std::vector<std::string> shared;
+  size_t sharers = 0;
   for (const auto &initializer : model.graph().initializer()) {
     StringRef name = initializer.name();
     auto it = initializers.find(name);
@@ -142,11 +144,15 @@ void ParameterFinder::addInitializers() {
       continue;
     for (StringRef separate : copy->second)
       addCandidate(separate, name, data, print);
-    notes.push_back(
-        "initializer '" + name.str() + "' was shared by " +
-        std::to_string(copy->second.size() + usedDirectly.contains(name)) +
-        " tensors with all elements equal: each is trained apart");
+    shared.push_back(name.str());
+    sharers += copy->second.size() + usedDirectly.contains(name);
   }
+  if (!shared.empty())
+    notes.push_back(
+        std::to_string(sharers) + " tensors with all elements equal shared " +
+        std::to_string(shared.size()) +
+        (shared.size() == 1 ? " initializer (" : " initializers (") +
+        listFirstNames(shared) + "): each is trained apart");
 }
 
 void ParameterFinder::addInputs(const StringMap<Shape> &inputShapes) {

@@ -33,6 +33,24 @@ static std::string seed(const std::string &text) {
   return "found '" + text + "', expected a whole number of at least 0";
 }
 
+/// Turns a name into its value.
+template <typename T>
+static CLI::Validator oneOf(std::vector<std::pair<std::string, T>> choices) {
+  return CLI::Validator(
+      [choices](std::string &text) {
+        std::string expected;
+        for (auto &[name, value] : choices) {
+          if (text == name) {
+            text = std::to_string(int(value));
+            return std::string();
+          }
+          expected += (expected.empty() ? "" : " or ") + name;
+        }
+        return "found '" + text + "', expected " + expected;
+      },
+      "");
+}
+
 std::optional<Options> dtc::rt::parseOptions(const Program &program, int argc,
                                              char **argv, std::string &help) {
   Options options;
@@ -90,21 +108,15 @@ std::optional<Options> dtc::rt::parseOptions(const Program &program, int argc,
                  "auto, plain, or bar (auto: a bar on a terminal)")
       ->type_name("STYLE")
       ->default_str("auto")
-      ->transform(
-          CLI::CheckedTransformer(std::map<std::string, ProgressStyle>{
-                                      {"auto", ProgressStyle::automatic},
-                                      {"plain", ProgressStyle::plain},
-                                      {"bar", ProgressStyle::bar}})
-              .description(""));
+      ->transform(oneOf<ProgressStyle>({{"auto", ProgressStyle::automatic},
+                                        {"plain", ProgressStyle::plain},
+                                        {"bar", ProgressStyle::bar}}));
   app.add_option("--matmul", options.matmul,
                  "engine of f32 matrix products: builtin or onednn")
       ->type_name("ENGINE")
       ->default_str("builtin")
-      ->transform(
-          CLI::CheckedTransformer(std::map<std::string, MatMulEngine>{
-                                      {"builtin", MatMulEngine::builtin},
-                                      {"onednn", MatMulEngine::oneDnn}})
-              .description(""));
+      ->transform(oneOf<MatMulEngine>({{"builtin", MatMulEngine::builtin},
+                                       {"onednn", MatMulEngine::oneDnn}}));
   app.add_flag("--describe", options.describe,
                "print the compiled plan and stop");
   try {

@@ -89,10 +89,6 @@ static T choose(const std::string &text,
   fail("found '%s', expected one of %s", text.c_str(), expected.c_str());
 }
 
-static std::string asText(const Json &value) {
-  return value.is_string() ? value.get<std::string>() : value.dump();
-}
-
 static InputInfo readInput(const Json &json) {
   InputInfo input;
   input.name = json.at("name");
@@ -154,10 +150,13 @@ static void readManifest(const Json &json, Program &program) {
     program.mesh.axes.push_back({axis.at("name"), axis.at("size")});
   program.microbatches = json.at("microbatches");
   program.globalBatch = json.at("global_batch");
-  program.weightsFile = json.value("weights_file", "");
-  for (auto &[key, value] : json.at("optimizer").items())
-    program.optimizer.push_back({key, asText(value)});
-  program.learningRate = json.at("optimizer").at("lr");
+  program.weightsFile = json.at("weights_file");
+  const Json &optimizer = json.at("optimizer");
+  program.optimizer = optimizer.at("name");
+  program.learningRate = optimizer.at("lr");
+  for (auto &[key, value] : optimizer.items())
+    if (key != "name" && key != "lr")
+      program.optimizer += " " + key + "=" + value.dump();
   for (const Json &group : json.at("groups")) {
     std::vector<int> axes;
     for (const Json &name : group) {
@@ -278,10 +277,8 @@ std::string Program::describe() const {
                  "on each rank\n",
                  (long long)globalBatch, (long long)microbatches,
                  (long long)blockRows());
-  text += "optimizer   ";
-  for (auto &[key, value] : optimizer)
-    text += " " + (key == "name" ? value : key + "=" + value);
-  text += "\ninputs\n";
+  text += format("optimizer    %s lr=%g\ninputs\n", optimizer.c_str(),
+                 learningRate);
   for (const InputInfo &input : inputs)
     if (input.isData())
       text += format("  %-40s %-5s %s%s\n", input.name.c_str(),

@@ -99,8 +99,8 @@ struct Program {
   int64_t microbatches;
   int64_t globalBatch;
   std::string weightsFile;
-  /// Name and settings, as text for people.
-  std::vector<std::pair<std::string, std::string>> optimizer;
+  /// Name, then settings but the learning rate, as text for people.
+  std::string optimizer;
   double learningRate;
   std::vector<std::vector<int>> groups; ///< axes of each collective group
   std::vector<InputInfo> inputs;

@@ -223,14 +223,10 @@ static bool anyFailed(Collectives &collectives, const Outcome &outcome,
 
 static void announce(const Program &program, const Options &options,
                      const std::string &name) {
-  std::string optimizer;
-  for (auto &[key, value] : program.optimizer)
-    if (key != "lr")
-      optimizer += " " + (key == "name" ? value : key + "=" + value);
-  printf("%s: %s (%s), %s, batch %lld,%s lr=%g, seed %llu\n", name.c_str(),
+  printf("%s: %s (%s), %s, batch %lld, %s lr=%g, seed %llu\n", name.c_str(),
          program.model.c_str(), program.dtype.c_str(),
          program.mesh.describe().c_str(), (long long)program.globalBatch,
-         optimizer.c_str(), options.learningRate,
+         program.optimizer.c_str(), options.learningRate,
          (unsigned long long)options.seed);
   fflush(stdout);
 }

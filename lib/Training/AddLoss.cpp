@@ -138,6 +138,11 @@ FailureOr<Value> AddLossPass::addLabels(RankedTensorType type) {
   return Value(step.getArgument(number));
 }
 
+static std::string describeRange(int64_t first, int64_t last) {
+  return std::to_string(first) +
+         (first == last ? "" : " to " + std::to_string(last));
+}
+
 FailureOr<LossSum> AddLossPass::buildCrossEntropy(Value logits) {
   auto type = cast<RankedTensorType>(logits.getType());
   int64_t rank = type.getRank(), given = classAxis;
@@ -147,8 +152,9 @@ FailureOr<LossSum> AddLossPass::buildCrossEntropy(Value logits) {
   int64_t axis = given < 0 ? given + rank : given;
   if (axis < 1 || axis >= rank)
     return emitError(*loc, "class axis ")
-           << given << " of logits of type " << type << ", expected 1 to "
-           << rank - 1 << " or " << 1 - rank << " to -1";
+           << given << " of logits of type " << type << ", expected "
+           << describeRange(1, rank - 1) << " or "
+           << describeRange(1 - rank, -1);
   if (axis != rank - 1) {
     auto permutation = llvm::to_vector(llvm::seq<int64_t>(0, rank));
     permutation.erase(permutation.begin() + axis);

@@ -8,7 +8,7 @@
 // LOSS: error: unknown loss 'hinge', expected cross-entropy, mse, output or output:NAME
 // REDUCTION: error: unknown reduction 'max' of the loss, expected mean or sum
 // OUTPUT: error: no floating-point output 'logit'; the closest names are 'logits'
-// AXIS: error: class axis 2 of logits of type 'tensor<2x4xf32>', expected 1 to 1 or -1 to -1
+// AXIS: error: class axis 2 of logits of type 'tensor<2x4xf32>', expected 1 or -1
 // INDEX: error: ignored label is 'none', expected an integer
 // MSE: error: ignored label 1 has no meaning for loss 'mse', expected loss cross-entropy
 func.func @forward(%x: tensor<2x4xf32> {dtc.input = "x"}, %w: tensor<4xf32> {dtc.parameter = "w"}) -> (tensor<2x4xf32> {dtc.output = "logits"}) {

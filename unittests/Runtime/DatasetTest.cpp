@@ -104,5 +104,8 @@ TEST_F(Dataset, RefusesMissingFiles) {
   EXPECT_ERROR(open(), "x.npy', expected one with input 'x'");
   write();
   std::filesystem::remove(folder / "labels.npy");
-  EXPECT_ERROR(open(), "found neither");
+  EXPECT_ERROR(open(),
+               "found no file '" + folder / "labels.npy" + "' (or '" +
+                   folder / "y.npy" +
+                   "') with the labels, expected i64 of shape [samples]");
 }

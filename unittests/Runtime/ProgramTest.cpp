@@ -75,6 +75,9 @@ TEST(Options, Values) {
   EXPECT_EQ(options.learningRate, 1e-3);
   EXPECT_FALSE(options.shuffle);
   EXPECT_EQ(options.seed, 9u);
+  options = parse({"--data", "d", "--matmul", "onednn", "--progress", "bar"});
+  EXPECT_EQ(options.matmul, MatMulEngine::oneDnn);
+  EXPECT_EQ(options.progress, ProgressStyle::bar);
 }
 
 TEST(Options, Errors) {
@@ -86,5 +89,8 @@ TEST(Options, Errors) {
   EXPECT_ERROR(parse({"--data", "d", "--seed", "-3"}), "found '-3'");
   EXPECT_ERROR(parse({"--data", "d", "--threads", "0"}), "--threads: found");
   EXPECT_ERROR(parse({"--data", "d", "--bogus"}), "--bogus");
-  EXPECT_ERROR(parse({"--data", "d", "--progress", "loud"}), "loud");
+  EXPECT_ERROR(parse({"--data", "d", "--progress", "loud"}),
+               "--progress: found 'loud', expected auto or plain or bar");
+  EXPECT_ERROR(parse({"--data", "d", "--matmul", "foo"}),
+               "--matmul: found 'foo', expected builtin or onednn");
 }

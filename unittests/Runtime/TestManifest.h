@@ -13,6 +13,7 @@ inline nlohmann::json validManifest() {
     "model": "m", "dtype": "f32",
     "mesh": [{"name": "pp", "size": 1}, {"name": "dp", "size": 4}],
     "microbatches": 2, "global_batch": 16,
+    "weights_file": "",
     "optimizer": {"name": "sgd", "lr": 0.5, "momentum": 0},
     "groups": [["dp"], ["pp", "dp"]],
     "inputs": [{"name": "x", "dtype": "i64", "shape": [16, 3],
@@ -24,7 +25,7 @@ inline nlohmann::json validManifest() {
     "stages": [{"arena_bytes": 512,
                 "inputs": [{"index": 0, "offset": 0},
                            {"index": 1, "offset": 96}],
-                "parameters": [{"index": 0, "offset": 128, "owner": true,
+                "parameters": [{"index": 0, "offset": 128,
                                 "gradient": 192, "state": []}],
                 "constants": [], "loss": 240, "grad_norm": 248}]
   })");

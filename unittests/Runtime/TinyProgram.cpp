@@ -110,7 +110,7 @@ template <int stage> void run(dtc_context *context, char *memory) {
 std::string parameter(int index, const std::string &offset,
                       const std::string &gradient) {
   return "{\"index\": " + std::to_string(index) + ", \"offset\": " + offset +
-         ", \"owner\": true, \"gradient\": " + gradient + ", \"state\": []}";
+         ", \"gradient\": " + gradient + ", \"state\": []}";
 }
 
 std::string stageManifest(bool first, bool last) {
@@ -140,7 +140,8 @@ std::string makeManifest() {
          text(pp) + "}, {\"name\": \"dp\", \"size\": " + text(dp) +
          "}], \"microbatches\": " + text(microbatches) +
          ", \"global_batch\": " + text(batch) +
-         ", \"optimizer\": {\"name\": \"sgd\", \"lr\": 0.1}, \"groups\": "
+         ", \"weights_file\": \"\", \"optimizer\": {\"name\": \"sgd\", \"lr\": "
+         "0.1}, \"groups\": "
          "[[\"dp\"], [\"pp\"]], \"inputs\": ["
          "{\"name\": \"x\", \"dtype\": \"f64\", \"shape\": [" +
          text(batch) + ", " + text(in) +
@@ -153,10 +154,12 @@ std::string makeManifest() {
          "\"kind\": \"step\"}], \"parameters\": [{\"name\": \"layer.a\", "
          "\"dtype\": \"f64\", \"shape\": [" +
          text(in) + ", " + text(hidden) +
-         "], \"init\": \"normal\", \"init_scale\": 0.5}, {\"name\": "
+         "], \"trainable\": true, \"init\": \"normal\", \"init_scale\": 0.5}, "
+         "{\"name\": "
          "\"layer.b\", \"dtype\": \"f64\", \"shape\": [" +
          text(hidden) + ", " + text(out) +
-         "], \"init\": \"uniform\", \"init_scale\": 0.5}], \"stages\": [" +
+         "], \"trainable\": true, \"init\": \"normal\", \"init_scale\": 0.5}], "
+         "\"stages\": [" +
          stages + "]}";
 }
 

@@ -199,7 +199,7 @@ TEST_F(Train, ErrorsAreOneLineWhateverTheRanks) {
   writeData(40, 39);
   fails(data, "has 39 samples");
   std::filesystem::remove(folder / "data/labels.npy");
-  fails(data, "expected one with the labels, f64 of shape [samples, 3]");
+  fails(data, "with the labels, expected f64 of shape [samples, 3]");
   folder.writeNpy("data/x.npy", "'<f8'", "(2, 6, 1)", "", 0);
   fails(data, "truncated");
 }

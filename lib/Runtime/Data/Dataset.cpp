@@ -55,11 +55,16 @@ Npy Dataset::open(const InputInfo &input, const std::string &directory) const {
     return Npy(path);
   if (input.kind == InputKind::label) {
     std::string labels = directory + "/labels.npy";
-    if (!fileExists(labels))
-      fail("found neither '%s' nor '%s', expected one with the labels, %s of "
-           "shape [samples%s",
-           path.c_str(), labels.c_str(), nameOf(input.dtype),
-           formatShape(input.sampleShape()).replace(0, 1, ", ").c_str());
+    if (!fileExists(labels)) {
+      std::string other =
+          path == labels ? "" : format(" (or '%s')", path.c_str());
+      std::vector<int64_t> sample = input.sampleShape();
+      fail("found no file '%s'%s with the labels, expected %s of shape "
+           "[samples%s",
+           labels.c_str(), other.c_str(), nameOf(input.dtype),
+           sample.empty() ? "]"
+                          : formatShape(sample).replace(0, 1, ", ").c_str());
+    }
     return Npy(labels);
   }
   fail("found no file '%s', expected one with input '%s', %s of shape "

@@ -56,6 +56,20 @@ File several() {
   return m;
 }
 
+/// The same operator again and again, and another one in between.
+File repeated() {
+  ModelBuilder m;
+  m.input("x", {"batch", 4});
+  for (int i = 0; i < 9; ++i)
+    m.node("Frobnicate", "layer." + std::to_string(i), {"x"},
+           {"y" + std::to_string(i)});
+  m.node("NonZero", "other", {"x"}, {"z"});
+  for (int i = 0; i < 9; ++i)
+    m.output("y" + std::to_string(i));
+  m.output("z", onnx::TensorProto::INT64);
+  return m;
+}
+
 File halfWeight() {
   ModelBuilder m = single("Add", {"x", "w"});
   m.weight("w", {4}).set_data_type(onnx::TensorProto::FLOAT16);
@@ -172,6 +186,7 @@ void addUnsupportedModels(ModelTable &table) {
   table["new-ir"] = newIr;
   table["sparse"] = sparse;
   table["several"] = several;
+  table["repeated"] = repeated;
   table["half-weight"] = halfWeight;
   table["dynamic-dims"] = dynamicDims;
   table["fixed-batch"] = fixedBatch;
