@@ -104,7 +104,6 @@ LogicalResult PlanManifest::addStage(func::FuncOp plan, int64_t arenaBytes,
       stageParameters.push_back(
           json::Object{{"index", index},
                        {"offset", offset},
-                       {"owner", true},
                        {"gradient", isTrained ? gradient->second : -1},
                        {"state", std::move(states[name.getValue()])}});
     } else if (!plan.getArgAttr(i, attr::state)) {

@@ -33,11 +33,13 @@ static FailureOr<std::string> completeManifest(ModuleOp module,
   manifest["optimizer"] = json::Object(info.optimizer);
   for (json::Value &value : *manifest.getArray("parameters")) {
     json::Object &parameter = *value.getAsObject();
-    const json::Object *init =
-        info.initializers.getObject(*parameter.getString("name"));
-    if (init)
-      for (const auto &[key, entry] : *init)
-        parameter[key] = entry;
+    StringRef name = *parameter.getString("name");
+    const json::Object *init = info.initializers.getObject(name);
+    if (!init)
+      return module.emitError("parameter '")
+             << name << "' has no initializer in the program's info";
+    for (const auto &[key, entry] : *init)
+      parameter[key] = entry;
   }
   std::string result;
   llvm::raw_string_ostream(result) << *parsed;

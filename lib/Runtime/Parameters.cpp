@@ -91,10 +91,8 @@ static void fillByRule(const ParameterInfo &parameter, uint32_t order,
     fail("parameter '%s' of type %s has a random initial value, expected zeros "
          "or ones",
          parameter.name.c_str(), nameOf(parameter.dtype));
-  } else if (parameter.init == Init::normal) {
-    stream.fillNormal(parameter.dtype, target, count, parameter.initScale);
   } else {
-    stream.fillUniform(parameter.dtype, target, count, parameter.initScale);
+    stream.fillNormal(parameter.dtype, target, count, parameter.initScale);
   }
 }
 
@@ -104,8 +102,6 @@ void dtc::rt::loadParameters(const dtc_context &context, char *arena,
   Weights weights(program);
   for (const Stage::Parameter &entry : context.plan().parameters) {
     const ParameterInfo &parameter = program.parameters[entry.index];
-    if (!entry.owner)
-      continue;
     if (parameter.init == ParameterInfo::Init::file)
       loadFromFile(parameter, weights.reader(), arena + entry.offset);
     else
@@ -120,7 +116,7 @@ void dtc::rt::loadParameters(const dtc_context &context, char *arena,
 
 namespace {
 
-/// A tensor to save: where its owner keeps it, and the rank that sends it.
+/// A tensor to save: where its stage keeps it, and the rank that sends it.
 struct Saved {
   int parameter;
   int rank;
@@ -129,7 +125,7 @@ struct Saved {
 
 } // namespace
 
-/// The owner's first replica sends: all axes but pp at 0.
+/// The first replica of a tensor's stage sends it: all axes but pp at 0.
 static std::vector<Saved> listTensors(const Program &program, TensorKind kind) {
   std::vector<Saved> list;
   std::vector<int> where(program.mesh.axes.size(), 0);
@@ -139,7 +135,7 @@ static std::vector<Saved> listTensors(const Program &program, TensorKind kind) {
     for (const Stage::Parameter &entry : program.stages[stage].parameters) {
       int64_t offset =
           kind == TensorKind::weights ? entry.offset : entry.gradient;
-      if (entry.owner && offset >= 0)
+      if (offset >= 0)
         list.push_back({entry.index, program.mesh.rank(where), offset});
     }
   }

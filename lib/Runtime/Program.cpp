@@ -99,7 +99,8 @@ static InputInfo readInput(const Json &json) {
                                           {"label", InputKind::label},
                                           {"lr", InputKind::learningRate},
                                           {"step", InputKind::step}});
-  input.bound = json.value("bound", int64_t(0));
+  if (json.contains("bound"))
+    input.bound = json["bound"];
   if (json.contains("ignore_index"))
     input.ignoreIndex = json["ignore_index"].get<int64_t>();
   return input;
@@ -111,14 +112,13 @@ static ParameterInfo readParameter(const Json &json) {
   parameter.name = json.at("name");
   parameter.dtype = parseDType(json.at("dtype"));
   parameter.shape = json.at("shape").get<std::vector<int64_t>>();
-  parameter.trainable = json.value("trainable", true);
-  parameter.init =
-      choose<Init>(json.value("init", "file"), {{"file", Init::file},
-                                                {"zeros", Init::zeros},
-                                                {"ones", Init::ones},
-                                                {"normal", Init::normal},
-                                                {"uniform", Init::uniform}});
-  parameter.initScale = json.value("init_scale", 1.0);
+  parameter.trainable = json.at("trainable");
+  parameter.init = choose<Init>(json.at("init"), {{"file", Init::file},
+                                                  {"zeros", Init::zeros},
+                                                  {"ones", Init::ones},
+                                                  {"normal", Init::normal}});
+  if (parameter.init == Init::normal)
+    parameter.initScale = json.at("init_scale");
   return parameter;
 }
 
@@ -128,14 +128,10 @@ static Stage readStage(const Json &json) {
   for (const Json &input : json.at("inputs"))
     stage.inputs.push_back({input.at("index"), input.at("offset")});
   for (const Json &entry : json.at("parameters")) {
-    Stage::Parameter parameter{entry.at("index"),
-                               entry.at("offset"),
-                               entry.value("owner", true),
-                               entry.value("gradient", int64_t(-1)),
-                               {}};
-    if (entry.contains("state"))
-      for (const Json &state : entry["state"])
-        parameter.state.push_back({state.at("name"), state.at("offset")});
+    Stage::Parameter parameter{
+        entry.at("index"), entry.at("offset"), entry.at("gradient"), {}};
+    for (const Json &state : entry.at("state"))
+      parameter.state.push_back({state.at("name"), state.at("offset")});
     stage.parameters.push_back(std::move(parameter));
   }
   stage.loss = json.at("loss");
@@ -144,8 +140,8 @@ static Stage readStage(const Json &json) {
 }
 
 static void readManifest(const Json &json, Program &program) {
-  program.model = json.value("model", "model");
-  program.dtype = json.value("dtype", "f32");
+  program.model = json.at("model");
+  program.dtype = json.at("dtype");
   for (const Json &axis : json.at("mesh"))
     program.mesh.axes.push_back({axis.at("name"), axis.at("size")});
   program.microbatches = json.at("microbatches");

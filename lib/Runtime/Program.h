@@ -47,7 +47,7 @@ struct InputInfo {
   dtc_dtype dtype;
   std::vector<int64_t> shape; ///< of the global batch; empty for scalars
   InputKind kind;
-  int64_t bound; ///< exclusive upper bound of whole numbers, 0: unknown
+  int64_t bound = 0; ///< exclusive upper bound of whole numbers, 0: unknown
   std::optional<int64_t> ignoreIndex; ///< a label outside the bound, allowed
 
   bool isData() const {
@@ -63,8 +63,8 @@ struct ParameterInfo {
   dtc_dtype dtype;
   std::vector<int64_t> shape;
   bool trainable;
-  enum class Init { file, zeros, ones, normal, uniform } init;
-  double initScale;
+  enum class Init { file, zeros, ones, normal } init;
+  double initScale = 0; ///< deviation of `normal`
 
   int64_t bytes() const;
 };
@@ -82,7 +82,6 @@ struct Stage {
   struct Parameter {
     int index;
     int64_t offset;
-    bool owner;
     int64_t gradient; ///< -1 when there is none
     std::vector<State> state;
   };

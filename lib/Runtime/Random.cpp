@@ -59,15 +59,6 @@ void RandomStream::fillNormal(dtc_dtype dtype, void *target, int64_t count,
   }
 }
 
-void RandomStream::fillUniform(dtc_dtype dtype, void *target, int64_t count,
-                               double limit) const {
-  for (int64_t i = 0; i < count; i += 4) {
-    PhiloxBlock words = block(uint32_t(i / 4));
-    for (int64_t j = i; j < i + 4 && j < count; ++j)
-      store(dtype, target, j, limit * (2 * toUnit(words[j - i]) - 1));
-  }
-}
-
 void RandomStream::fillIntegers(dtc_dtype dtype, void *target, int64_t count,
                                 uint64_t bound) const {
   for (int64_t i = 0; i < count; i += 2) {

@@ -38,8 +38,6 @@ public:
   /// Fill `count` elements of a float type.
   void fillNormal(dtc_dtype dtype, void *target, int64_t count,
                   double deviation) const;
-  void fillUniform(dtc_dtype dtype, void *target, int64_t count,
-                   double limit) const; ///< in [-limit, limit)
 
   /// Fill `count` elements of an integer type with 0 .. bound - 1.
   void fillIntegers(dtc_dtype dtype, void *target, int64_t count,

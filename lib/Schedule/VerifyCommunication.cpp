@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dtc/Runtime/ABI.h"
 #include "dtc/Schedule/MemoryPlan.h"
 #include "dtc/Schedule/Passes.h"
 #include "dtc/Schedule/Skeleton.h"
@@ -370,6 +371,28 @@ LogicalResult Execution::execute() {
   return checkLeftovers();
 }
 
+/// The runtime has so many slots for sends that are under way.
+LogicalResult checkSlots(func::FuncOp plan, ArrayRef<Event> events,
+                         int64_t microbatches) {
+  int64_t needed = 0;
+  for (const Event &event : events)
+    if (event.kind == Event::Send)
+      needed = std::max<int64_t>(needed, cast<SendOp>(event.op).getSlot() + 1);
+  if (needed <= DTC_MAX_SEND_SLOTS)
+    return success();
+  InFlightDiagnostic error = plan.emitError("has ")
+                             << needed << " sends under way at once with "
+                             << microbatches << " micro-batches, expected at "
+                             << "most " << DTC_MAX_SEND_SLOTS;
+  // Sends of micro-batches add up; a divisor suits the batch as well.
+  int64_t fewer = microbatches * DTC_MAX_SEND_SLOTS / needed;
+  while (fewer > 1 && microbatches % fewer)
+    --fewer;
+  if (fewer >= 1)
+    error << "; --microbatches " << fewer << " would do";
+  return failure();
+}
+
 struct VerifyCommunicationPass
     : dtc::impl::VerifyCommunicationBase<VerifyCommunicationPass> {
   void runOnOperation() override {
@@ -391,6 +414,9 @@ struct VerifyCommunicationPass
       collectEvents(plan, programs.back());
       if (!mesh)
         mesh = getMesh(plan);
+      int64_t microbatches = mesh ? mesh.getSize(MeshAttr::timeAxis) : 1;
+      if (failed(checkSlots(plan, programs.back(), microbatches)))
+        return signalPassFailure();
     }
     if (!mesh)
       return; // nothing is distributed

@@ -294,3 +294,25 @@ module @stage0 attributes {dtc.stage = 0 : i64} {
   }
 }
 }
+
+// -----
+
+// More sends under way than the runtime has slots.
+#mesh = #dtc.mesh<pp=2, mb=6000>
+#r = #dtc.layout<#mesh>
+module {
+module @stage0 attributes {dtc.stage = 0 : i64} {
+  // expected-error @below {{has 6000 sends under way at once with 6000 micro-batches, expected at most 4096; --microbatches 3000 would do}}
+  func.func @plan(%x: tensor<4xf32, #r>) {
+    dtc.send %x to 1 tag 5999 slot 5999 : tensor<4xf32, #r>
+    dtc.wait %x slot 5999 : tensor<4xf32, #r>
+    return
+  }
+}
+module @stage1 attributes {dtc.stage = 1 : i64} {
+  func.func @plan(%x: tensor<4xf32, #r>) {
+    %y = dtc.recv from 0 tag 5999 : tensor<4xf32, #r>
+    return
+  }
+}
+}

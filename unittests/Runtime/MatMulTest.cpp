@@ -1,10 +1,10 @@
 //===- MatMulTest.cpp -----------------------------------------------------===//
 
 #include "MatMul.h"
-#include "Random.h"
 
 #include <cmath>
 #include <gtest/gtest.h>
+#include <random>
 #include <vector>
 
 using namespace dtc::rt;
@@ -16,8 +16,10 @@ template <> constexpr dtc_dtype dtypeOf<double> = DTC_F64;
 
 template <typename T> std::vector<T> randomVector(int64_t count, int index) {
   std::vector<T> values(static_cast<size_t>(count));
-  RandomStream(5, RandomUse::input, uint32_t(index))
-      .fillUniform(dtypeOf<T>, values.data(), count, 1);
+  std::mt19937 generator(static_cast<unsigned>(index));
+  std::uniform_real_distribution<T> distribution(-1, 1);
+  for (T &value : values)
+    value = distribution(generator);
   return values;
 }
 

@@ -56,6 +56,30 @@ TEST(Program, RefusesBrokenManifests) {
   EXPECT_ERROR(readJson(broken("/mesh/1/size", 0)), "size 0");
 }
 
+TEST(Program, RefusesMissingKeys) {
+  const char *pointers[] = {"/model",
+                            "/dtype",
+                            "/weights_file",
+                            "/optimizer/name",
+                            "/optimizer/lr",
+                            "/inputs/0/kind",
+                            "/parameters/0/trainable",
+                            "/parameters/0/init",
+                            "/stages/0/parameters/0/gradient",
+                            "/stages/0/parameters/0/state",
+                            "/stages/0/loss"};
+  for (const char *text : pointers) {
+    SCOPED_TRACE(text);
+    Json::json_pointer pointer(text);
+    Json manifest = validManifest();
+    manifest.at(pointer.parent_pointer()).erase(pointer.back());
+    EXPECT_ERROR(readJson(manifest), "key '" + pointer.back() + "' not found");
+  }
+  Json manifest = validManifest();
+  manifest["parameters"][0]["init"] = "normal";
+  EXPECT_ERROR(readJson(manifest), "key 'init_scale' not found");
+}
+
 static Options parse(std::vector<const char *> words) {
   Program program = readJson(validManifest());
   words.insert(words.begin(), "t");

@@ -22,6 +22,9 @@ extern "C" {
 /// Raised whenever a struct or a signature in this file changes.
 #define DTC_ABI_VERSION 1
 
+/// How many sends of a rank may be under way at once.
+#define DTC_MAX_SEND_SLOTS 4096
+
 /// Element types. The values are part of the ABI.
 enum dtc_dtype {
   DTC_F32 = 0,
@@ -62,20 +65,20 @@ extern const dtc_program dtc_program_v1;
 ///   "model": "gpt2-tiny", "dtype": "f32",
 ///   "mesh": [{"name": "pp", "size": 2}, {"name": "dp", "size": 4}],
 ///   "microbatches": 4, "global_batch": 32,
-///   "weights_file": "",           // path when weights are external
+///   "weights_file": "",           // path if weights are external
 ///   "optimizer": {"name": "adamw", "lr": 0.001, ...},   // printed at start
 ///   "groups": [["dp"], ["pp"]],   // axis sets of the collectives, by index
 ///   "inputs": [{"name": "input_ids", "dtype": "i64", "shape": [32, 128],
 ///               "kind": "input"|"label"|"lr"|"step", "bound": 256,
-///               "ignore_index": -100}],    // optional, labels only
+///               "ignore_index": -100}],    // these two are optional
 ///   "parameters": [{"name": "wte", "dtype": "f32", "shape": [256, 128],
 ///                   "trainable": true,
-///                   "init": "file"|"zeros"|"ones"|"normal"|"uniform",
-///                   "init_scale": 0.02}],
+///                   "init": "file"|"zeros"|"ones"|"normal",
+///                   "init_scale": 0.02}],      // of "normal" only
 ///   "stages": [{
 ///     "arena_bytes": 123456,
 ///     "inputs": [{"index": 0, "offset": 0}],
-///     "parameters": [{"index": 0, "offset": 4096, "owner": true,
+///     "parameters": [{"index": 0, "offset": 4096,
 ///                     "gradient": 8192,              // -1 when there is none
 ///                     "state": [{"name": "exp_avg", "offset": 12288}]}],
 ///     "loss": 64, "grad_norm": 72            // offsets of f64 scalars
@@ -96,8 +99,7 @@ extern const dtc_program dtc_program_v1;
 ///   file, is a safetensors file with a tensor for every parameter whose init
 ///   is "file".
 /// * Optimizer state starts at zero, has the parameter's shape and dtype.
-/// * A parameter with `owner` false is a copy that the step itself refreshes;
-///   only the owning stage loads, updates and saves it.
+/// * A parameter is on one stage, which loads, updates and saves it.
 /// * `loss` and `grad_norm` hold, after a step, the values of the global batch
 ///   on every rank.
 /// * A gradient holds, after a step, the gradient of the global batch.
@@ -123,7 +125,8 @@ void dtcrt_all_reduce(dtc_context *ctx, int32_t group, int32_t dtype,
 
 /// Starts sending to the rank whose pp coordinate is `stage` and whose other
 /// coordinates are ours. The buffer must not be written before the wait.
-/// `slot` (0 <= slot < 4096) names the pending send for dtcrt_wait.
+/// `slot` (0 <= slot < DTC_MAX_SEND_SLOTS) names the pending send for
+/// dtcrt_wait.
 void dtcrt_send(dtc_context *ctx, int32_t stage, int32_t tag, int32_t slot,
                 const void *buffer, int64_t bytes);
 

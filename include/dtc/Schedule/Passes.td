@@ -150,8 +150,9 @@ def VerifyCommunication : Pass<"dtc-verify-communication", "mlir::ModuleOp"> {
   let description = [{
     Executes the event lists of all ranks symbolically, under the runtime's
     model: sends do not block, receives and waits do, a collective needs all
-    its members. Reports mismatches, what is never met, and cycles, with the
-    ops on both sides. Changes nothing.
+    its members, and only so many sends may be under way at once
+    (`DTC_MAX_SEND_SLOTS`). Reports mismatches, what is never met, and cycles,
+    with the ops on both sides. Changes nothing.
 
     Example: stage 0 begins with `dtc.recv from 1 tag 1` and stage 1 with
     `dtc.recv from 0 tag 0`, each before its send: an error names the first and

@@ -17,9 +17,6 @@ namespace dtc::rt {
 struct Mesh;
 struct Program;
 
-/// Pending sends of a rank.
-constexpr int maxSendSlots = 4096;
-
 class Collectives {
 public:
   virtual ~Collectives() = default;

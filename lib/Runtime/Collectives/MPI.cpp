@@ -113,8 +113,8 @@ public:
 
   void send(int peer, int tag, int slot, const void *buffer,
             int64_t bytes) override {
-    if (slot < 0 || slot >= maxSendSlots)
-      fatal("send in slot %d, expected 0 to %d", slot, maxSendSlots - 1);
+    if (slot < 0 || slot >= DTC_MAX_SEND_SLOTS)
+      fatal("send in slot %d, expected 0 to %d", slot, DTC_MAX_SEND_SLOTS - 1);
     if (slots[slot] != MPI_REQUEST_NULL)
       fatal("send in slot %d, whose last send was not waited for", slot);
     transfer(bytes, [&](int count, MPI_Datatype type) {
@@ -132,8 +132,8 @@ public:
   }
 
   void wait(int slot) override {
-    if (slot < 0 || slot >= maxSendSlots)
-      fatal("wait for slot %d, expected 0 to %d", slot, maxSendSlots - 1);
+    if (slot < 0 || slot >= DTC_MAX_SEND_SLOTS)
+      fatal("wait for slot %d, expected 0 to %d", slot, DTC_MAX_SEND_SLOTS - 1);
     check(MPI_Wait(&slots[slot], MPI_STATUS_IGNORE), "MPI_Wait");
   }
 
@@ -201,7 +201,7 @@ private:
   int myRank = 0, worldSize = 1, localRanks = 1;
   MPI_Comm control, pipeline;
   std::vector<MPI_Comm> groups;
-  MPI_Request slots[maxSendSlots];
+  MPI_Request slots[DTC_MAX_SEND_SLOTS];
 };
 
 } // namespace
