@@ -16,7 +16,8 @@
 #include "Parameters.h"
 #include "TensorData.h"
 
-#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "dtc/Training/FindFunction.h"
+
 #include "mlir/IR/Verifier.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/Support/Path.h"
@@ -360,7 +361,7 @@ mlir::OwningOpRef<mlir::ModuleOp> Importer::run() {
       builder.getStringAttr(sys::path::filename(options.path)));
   module = mlir::ModuleOp::create(loc, sys::path::stem(options.path));
   builder.setInsertionPointToEnd(module->getBody());
-  function = mlir::func::FuncOp::create(builder, loc, "forward",
+  function = mlir::func::FuncOp::create(builder, loc, forwardName,
                                         builder.getFunctionType({}, {}));
   builder.setInsertionPointToEnd(function.addEntryBlock());
 

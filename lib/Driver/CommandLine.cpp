@@ -5,31 +5,29 @@
 //===----------------------------------------------------------------------===//
 
 #include "llvm/Support/CommandLine.h"
+#include "Fail.h"
 #include "dtc/Driver/Driver.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Format.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/TargetSelect.h"
-#include "llvm/Support/WithColor.h"
 #include "llvm/TargetParser/Host.h"
 #include <cmath>
+#include <deque>
 
+using namespace mlir;
 using namespace dtc;
 namespace cl = llvm::cl;
 
 namespace {
 
-int fail(const llvm::Twine &message) {
-  llvm::WithColor::error(llvm::errs(), "dtc") << message << "\n";
-  return 1;
-}
-
 template <typename T> using Opt = cl::opt<T, /*ExternalStorage=*/true>;
 
-/// All options. They write straight into DriverOptions; what needs a second
-/// look is finished by `finish`.
+/// All options. They write straight into DriverOptions, whose fields' values
+/// are the defaults; what needs a second look is finished by `finish`.
 struct CommandLine {
   // Categories before the options that name them; members, because the parser
   // forgets what was there before it was reset.
@@ -42,6 +40,11 @@ struct CommandLine {
   CompileOptions &compile = options.compile;
   TrainingOptions &training = options.compile.training;
 
+  /// Options refer to the texts of their descriptions.
+  std::deque<std::string> descriptions;
+  /// "TEXT (default VALUE)", for a field that has its default.
+  template <typename T> cl::desc describe(llvm::StringRef text, const T &field);
+
   //===--- Model ----------------------------------------------------------===//
   Opt<std::string> path{cl::Positional, cl::location(compile.import.path),
                         cl::Required, cl::desc("MODEL.onnx"),
@@ -50,7 +53,7 @@ struct CommandLine {
       "dim", cl::value_desc("NAME=N"), cl::cat(modelOptions),
       cl::desc("Size of a dynamic dimension; may be repeated")};
   cl::opt<int64_t> batch{
-      "batch", cl::value_desc("N"), cl::cat(modelOptions), cl::init(0),
+      "batch", cl::value_desc("N"), cl::cat(modelOptions),
       cl::desc("Samples in one step, over all ranks (the first dimension of "
                "every input)")};
   Opt<bool> untie{"untie", cl::location(compile.import.untie),
@@ -71,38 +74,26 @@ struct CommandLine {
                "Xavier (normal), or Kaiming (normal, fan in)")};
 
   //===--- Plan -----------------------------------------------------------===//
-  Opt<int64_t> dp{"dp",
-                  cl::location(compile.parallel.dp),
-                  cl::value_desc("N"),
+  Opt<int64_t> dp{"dp", cl::location(compile.parallel.dp), cl::value_desc("N"),
                   cl::cat(planOptions),
-                  cl::init(1),
-                  cl::desc("Data parallel: ranks that share the batch "
-                           "(default 1)")};
-  Opt<int64_t> pp{"pp",
-                  cl::location(compile.parallel.pp),
-                  cl::value_desc("N"),
+                  describe("Data parallel: ranks that share the batch",
+                           compile.parallel.dp)};
+  Opt<int64_t> pp{"pp", cl::location(compile.parallel.pp), cl::value_desc("N"),
                   cl::cat(planOptions),
-                  cl::init(1),
-                  cl::desc("Pipeline parallel: stages (default 1)")};
+                  describe("Pipeline parallel: stages", compile.parallel.pp)};
   Opt<int64_t> microbatches{
-      "microbatches",
-      cl::location(compile.parallel.microbatches),
-      cl::value_desc("M"),
-      cl::cat(planOptions),
-      cl::init(1),
-      cl::desc("Parts that each rank's samples are run in (default 1)")};
-  Opt<std::string> schedule{"schedule",
-                            cl::location(compile.schedule.schedule),
-                            cl::value_desc("gpipe|1f1b"),
-                            cl::cat(planOptions),
-                            cl::init("1f1b"),
-                            cl::desc("Pipeline schedule (default 1f1b)")};
-  Opt<int64_t> bucketMb{"bucket-mb",
-                        cl::location(compile.schedule.bucketMb),
-                        cl::value_desc("MiB"),
-                        cl::cat(planOptions),
-                        cl::init(25),
-                        cl::desc("Gradients reduced by one call (default 25)")};
+      "microbatches", cl::location(compile.parallel.microbatches),
+      cl::value_desc("M"), cl::cat(planOptions),
+      describe("Parts that each rank's samples are run in",
+               compile.parallel.microbatches)};
+  Opt<std::string> schedule{
+      "schedule", cl::location(compile.schedule.schedule),
+      cl::value_desc("gpipe|1f1b"), cl::cat(planOptions),
+      describe("Pipeline schedule", compile.schedule.schedule)};
+  Opt<int64_t> bucketMb{
+      "bucket-mb", cl::location(compile.schedule.bucketMb),
+      cl::value_desc("MiB"), cl::cat(planOptions),
+      describe("Gradients reduced by one call", compile.schedule.bucketMb)};
   cl::list<std::string> cut{
       "cut", cl::CommaSeparated, cl::cat(planOptions),
       cl::value_desc("cost|parameters|uniform|NODE,..."),
@@ -111,13 +102,11 @@ struct CommandLine {
 
   //===--- Training -------------------------------------------------------===//
   Opt<std::string> loss{
-      "loss",
-      cl::location(training.loss),
+      "loss", cl::location(training.loss),
       cl::value_desc("cross-entropy|mse|output[:NAME]"),
       cl::cat(trainingOptions),
-      cl::init("cross-entropy"),
-      cl::desc("The loss, or the model's output that is the loss (default "
-               "cross-entropy)")};
+      describe("The loss, or the model's output that is the loss",
+               training.loss)};
   Opt<std::string> output{"loss-of", cl::location(training.output),
                           cl::value_desc("NAME"), cl::cat(trainingOptions),
                           cl::desc("The model's output that the loss is taken "
@@ -125,68 +114,48 @@ struct CommandLine {
   cl::opt<std::string> ignoreIndex{
       "ignore-index", cl::value_desc("N"), cl::cat(trainingOptions),
       cl::desc("Labels with this value do not count (default: all count)")};
-  Opt<int64_t> classAxis{"class-axis",
-                         cl::location(training.classAxis),
-                         cl::value_desc("N"),
-                         cl::cat(trainingOptions),
-                         cl::init(-1),
-                         cl::desc("Dimension of the classes (default -1, the "
-                                  "last)")};
-  Opt<std::string> reduction{"loss-reduction",
-                             cl::location(training.reduction),
-                             cl::value_desc("mean|sum"),
-                             cl::cat(trainingOptions),
-                             cl::init("mean"),
-                             cl::desc("Over the global batch (default mean)")};
-  Opt<std::string> optimizer{"optimizer",
-                             cl::location(training.optimizer),
+  Opt<int64_t> classAxis{
+      "class-axis", cl::location(training.classAxis), cl::value_desc("N"),
+      cl::cat(trainingOptions),
+      describe("Dimension of the classes, negative from the end",
+               training.classAxis)};
+  Opt<std::string> reduction{
+      "loss-reduction", cl::location(training.reduction),
+      cl::value_desc("mean|sum"), cl::cat(trainingOptions),
+      describe("Over the global batch", training.reduction)};
+  Opt<std::string> optimizer{"optimizer", cl::location(training.optimizer),
                              cl::value_desc("sgd|adam|adamw"),
                              cl::cat(trainingOptions),
-                             cl::init("adamw"),
-                             cl::desc("Optimizer (default adamw)")};
-  Opt<double> lr{"lr",
-                 cl::location(training.lr),
-                 cl::value_desc("X"),
-                 cl::cat(trainingOptions),
-                 cl::init(1e-3),
-                 cl::desc("Learning rate, if the program is given none "
-                          "(default 0.001)")};
-  Opt<double> momentum{
-      "momentum",          cl::location(training.momentum),
-      cl::value_desc("X"), cl::cat(trainingOptions),
-      cl::init(0),         cl::desc("Momentum of sgd (default 0)")};
+                             describe("Optimizer", training.optimizer)};
+  Opt<double> lr{
+      "lr", cl::location(training.lr), cl::value_desc("X"),
+      cl::cat(trainingOptions),
+      describe("Learning rate, if the program is given none", training.lr)};
+  Opt<double> momentum{"momentum", cl::location(training.momentum),
+                       cl::value_desc("X"), cl::cat(trainingOptions),
+                       describe("Momentum of sgd", training.momentum)};
   Opt<bool> nesterov{"nesterov", cl::location(training.nesterov),
                      cl::cat(trainingOptions), cl::desc("Nesterov momentum")};
   cl::opt<double> weightDecay{
       "weight-decay", cl::value_desc("X"), cl::cat(trainingOptions),
       cl::desc("Weight decay (default 0.01 for adamw, else 0)")};
-  Opt<double> beta1{"beta1",
-                    cl::location(training.beta1),
-                    cl::value_desc("X"),
+  Opt<double> beta1{"beta1", cl::location(training.beta1), cl::value_desc("X"),
                     cl::cat(trainingOptions),
-                    cl::init(0.9),
-                    cl::desc("Of adam and adamw (default 0.9)")};
-  Opt<double> beta2{"beta2",
-                    cl::location(training.beta2),
-                    cl::value_desc("X"),
+                    describe("Of adam and adamw", training.beta1)};
+  Opt<double> beta2{"beta2", cl::location(training.beta2), cl::value_desc("X"),
                     cl::cat(trainingOptions),
-                    cl::init(0.999),
-                    cl::desc("Of adam and adamw (default 0.999)")};
-  Opt<double> epsilon{
-      "epsilon",           cl::location(training.epsilon),
-      cl::value_desc("X"), cl::cat(trainingOptions),
-      cl::init(1e-8),      cl::desc("Of adam and adamw (default 1e-8)")};
+                    describe("Of adam and adamw", training.beta2)};
+  Opt<double> epsilon{"epsilon", cl::location(training.epsilon),
+                      cl::value_desc("X"), cl::cat(trainingOptions),
+                      describe("Of adam and adamw", training.epsilon)};
   cl::list<std::string> freeze{
       "freeze", cl::value_desc("GLOB"), cl::cat(trainingOptions),
       cl::desc("Parameters that are not trained; may be repeated")};
 
   //===--- Output ---------------------------------------------------------===//
-  Opt<std::string> outputPath{"o",
-                              cl::location(options.output),
-                              cl::value_desc("FILE"),
-                              cl::cat(outputOptions),
-                              cl::init("a.train"),
-                              cl::desc("The program (default a.train)")};
+  Opt<std::string> outputPath{"o", cl::location(options.output),
+                              cl::value_desc("FILE"), cl::cat(outputOptions),
+                              describe("The program", options.output)};
   cl::opt<std::string> weights{
       "weights", cl::value_desc("embed|external"), cl::init("embed"),
       cl::cat(outputOptions),
@@ -218,38 +187,53 @@ struct CommandLine {
                               cl::desc("Folder of libdtcrt.a (default: beside "
                                        "dtc)")};
 
-  int finish(const char *program);
+  LogicalResult finish(const char *program);
 
 private:
-  bool parsePhase(llvm::StringRef name, CompilePhase &phase);
-  int checkChoice(llvm::StringRef option, llvm::StringRef value,
-                  std::initializer_list<llvm::StringRef> choices);
-  int checkOutput();
+  LogicalResult parsePhase(llvm::StringRef name, CompilePhase &phase);
+  LogicalResult checkChoice(llvm::StringRef option, llvm::StringRef value,
+                            std::initializer_list<llvm::StringRef> choices);
+  LogicalResult checkOutput();
 };
 
 } // namespace
 
-bool CommandLine::parsePhase(llvm::StringRef name, CompilePhase &phase) {
+template <typename T>
+cl::desc CommandLine::describe(llvm::StringRef text, const T &field) {
+  std::string &description = descriptions.emplace_back();
+  llvm::raw_string_ostream os(description);
+  os << text << " (default ";
+  if constexpr (std::is_same_v<T, double>)
+    os << llvm::format("%g", field);
+  else
+    os << field;
+  os << ")";
+  return cl::desc(description);
+}
+
+LogicalResult CommandLine::parsePhase(llvm::StringRef name,
+                                      CompilePhase &phase) {
   for (int i = 0; i <= static_cast<int>(CompilePhase::Link); ++i) {
     phase = static_cast<CompilePhase>(i);
     if (getPhaseName(phase) == name)
-      return true;
+      return success();
   }
-  fail("unknown phase '" + name +
-       "', expected import, training, parallel, schedule, lower or link");
-  return false;
+  return fail(
+      "unknown phase '" + name +
+      "', expected import, training, parallel, schedule, lower or link");
 }
 
-int CommandLine::checkChoice(llvm::StringRef option, llvm::StringRef value,
-                             std::initializer_list<llvm::StringRef> choices) {
+LogicalResult
+CommandLine::checkChoice(llvm::StringRef option, llvm::StringRef value,
+                         std::initializer_list<llvm::StringRef> choices) {
   if (llvm::is_contained(choices, value))
-    return 0;
+    return success();
   return fail("--" + option + " is '" + value + "', expected " +
               llvm::join(choices, " or "));
 }
 
 /// What can be known of `-o` before there is anything to write.
-int CommandLine::checkOutput() {
+LogicalResult CommandLine::checkOutput() {
   llvm::StringRef folder = llvm::sys::path::parent_path(options.output);
   if (llvm::sys::fs::is_directory(options.output))
     return fail("-o is '" + options.output +
@@ -260,7 +244,7 @@ int CommandLine::checkOutput() {
   if (!folder.empty() && !llvm::sys::fs::is_directory(folder))
     return fail("-o is '" + options.output + "', but there is no folder '" +
                 folder + "'");
-  return 0;
+  return success();
 }
 
 /// LLVM would ignore a CPU that it does not know.
@@ -276,7 +260,7 @@ static bool isKnownCpu(llvm::StringRef cpu) {
   return info && info->isCPUStringValid(cpu);
 }
 
-int CommandLine::finish(const char *program) {
+LogicalResult CommandLine::finish(const char *program) {
   for (llvm::StringRef dim : dims) {
     auto [name, size] = dim.split('=');
     int64_t value;
@@ -300,22 +284,26 @@ int CommandLine::finish(const char *program) {
     if (count.value < 1)
       return fail(llvm::Twine("--") + count.name + " is " +
                   llvm::Twine(count.value) + ", expected at least 1");
-  if (checkChoice("dtype", dtype, {"f32", "f64"}) ||
-      checkChoice("weights", weights, {"embed", "external"}) ||
-      checkChoice("optimizer", training.optimizer, {"sgd", "adam", "adamw"}) ||
-      checkChoice("loss-reduction", training.reduction, {"mean", "sum"}) ||
-      checkChoice("schedule", compile.schedule.schedule, {"gpipe", "1f1b"}) ||
+  if (failed(checkChoice("dtype", dtype, {"f32", "f64"})) ||
+      failed(checkChoice("weights", weights, {"embed", "external"})) ||
+      failed(checkChoice("optimizer", training.optimizer,
+                         {"sgd", "adam", "adamw"})) ||
+      failed(
+          checkChoice("loss-reduction", training.reduction, {"mean", "sum"})) ||
+      failed(checkChoice("schedule", compile.schedule.schedule,
+                         {"gpipe", "1f1b"})) ||
       (init.getNumOccurrences() &&
-       checkChoice("init", options.init, {"normal", "xavier", "kaiming"})))
-    return 1;
+       failed(
+           checkChoice("init", options.init, {"normal", "xavier", "kaiming"}))))
+    return failure();
   if (!std::isfinite(training.lr) || training.lr < 0)
     return fail("--lr is " + std::to_string(training.lr) +
                 ", expected a number of at least 0");
   if (cpu != "native" && !isKnownCpu(cpu))
     return fail("--target-cpu is '" + cpu +
                 "', expected native or a CPU that 'llc -mcpu=help' lists");
-  if (checkOutput())
-    return 1;
+  if (failed(checkOutput()))
+    return failure();
   compile.import.f64 = dtype == "f64";
   options.embedWeights = weights == "embed";
   compile.import.parameterInputs.assign(parameterInputs.begin(),
@@ -335,13 +323,13 @@ int CommandLine::finish(const char *program) {
   }
   CompilePhase phase;
   if (stopAfter.getNumOccurrences()) {
-    if (!parsePhase(stopAfter, phase))
-      return 1;
+    if (failed(parsePhase(stopAfter, phase)))
+      return failure();
     options.stopAfter = phase;
   }
   if (emit.getNumOccurrences()) {
-    if (!parsePhase(emit, phase))
-      return 1;
+    if (failed(parsePhase(emit, phase)))
+      return failure();
     if (phase == CompilePhase::Link)
       return fail("--emit=link has no IR to print; -o names the program");
     options.emit = phase;
@@ -355,7 +343,7 @@ int CommandLine::finish(const char *program) {
          "/lib")
             .str();
   }
-  return 0;
+  return success();
 }
 
 std::optional<DriverOptions> dtc::parseCommandLine(int argc, char **argv) {
@@ -371,7 +359,7 @@ std::optional<DriverOptions> dtc::parseCommandLine(int argc, char **argv) {
       "dtc: an ONNX model becomes a training program for many ranks\n\n"
       "  dtc model.onnx --dp 4 --pp 2 -o model.train\n"
       "  mpirun -n 8 ./model.train --data DIR --steps 1000\n");
-  if (line.finish(argv[0]))
+  if (failed(line.finish(argv[0])))
     return std::nullopt;
   return line.options;
 }

@@ -5,12 +5,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "dtc/Driver/Driver.h"
+#include "Fail.h"
 #include "Initialize.h"
 #include "Weights.h"
 #include "dtc/Dialect/Dialect.h"
 #include "dtc/Lowering/Program.h"
 #include "dtc/Schedule/Report.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "dtc/Training/FindFunction.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FileUtilities.h"
 #include "llvm/Support/Path.h"
@@ -67,10 +68,6 @@ private:
   LogicalResult link();
   LogicalResult write(StringRef path,
                       llvm::function_ref<void(llvm::raw_ostream &)> body);
-  LogicalResult fail(const llvm::Twine &message) {
-    llvm::WithColor::error(llvm::errs(), "dtc") << message << "\n";
-    return failure();
-  }
 
   const DriverOptions &options;
   MLIRContext context;
@@ -146,7 +143,7 @@ LogicalResult Compilation::import() {
   if (failed(chosen))
     return failure();
   initializers = std::move(*chosen);
-  auto forward = module->lookupSymbol<func::FuncOp>("forward");
+  auto forward = module->lookupSymbol<func::FuncOp>(forwardName);
   for (unsigned i = 0; i < forward.getNumArguments() && globalBatch == 0; ++i)
     if (auto type = cast<RankedTensorType>(forward.getArgumentTypes()[i]);
         forward.getArgAttr(i, attr::input) && type.getRank() > 0)

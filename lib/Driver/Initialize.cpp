@@ -6,7 +6,7 @@
 
 #include "Initialize.h"
 #include "dtc/Dialect/Dialect.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "dtc/Training/FindFunction.h"
 #include <cmath>
 
 using namespace mlir;
@@ -46,7 +46,7 @@ static json::Object chooseByRule(StringRef rule, BlockArgument parameter) {
 FailureOr<json::Object>
 dtc::chooseInitializers(ModuleOp module, const ParameterTable &parameters,
                         StringRef rule) {
-  auto forward = module.lookupSymbol<func::FuncOp>("forward");
+  auto forward = module.lookupSymbol<func::FuncOp>(forwardName);
   json::Object result;
   SmallVector<StringRef> missing;
   for (BlockArgument argument : forward.getArguments()) {

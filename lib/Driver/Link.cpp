@@ -4,20 +4,15 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Fail.h"
 #include "dtc/Driver/Driver.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Program.h"
-#include "llvm/Support/WithColor.h"
 
 using namespace mlir;
 using namespace dtc;
-
-static LogicalResult fail(const llvm::Twine &message) {
-  llvm::WithColor::error(llvm::errs(), "dtc") << message << "\n";
-  return failure();
-}
 
 LogicalResult dtc::linkProgram(StringRef object, StringRef runtimeDir,
                                StringRef output) {

@@ -9,6 +9,7 @@
 #include "dtc/Lowering/Passes.h"
 #include "dtc/Lowering/Program.h"
 #include "dtc/Schedule/MemoryPlan.h"
+#include "dtc/Schedule/Skeleton.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -79,7 +80,7 @@ SmallVector<int64_t> getUpdates(FunctionOpInterface function) {
 class FunctionLowering {
 public:
   FunctionLowering(ModuleContext &shared, func::FuncOp source)
-      : shared(shared), source(source), isPlan(source.getSymName() == "plan"),
+      : shared(shared), source(source), isPlan(source.getSymName() == planName),
         classes(source.front()),
         builder(OpBuilder::atBlockEnd(shared.module.getBody())),
         pointer(LLVM::LLVMPointerType::get(builder.getContext())) {}
@@ -385,7 +386,7 @@ struct LowerPlan : public dtc::impl::LowerPlanBase<LowerPlan> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
     ModuleContext shared{module, {}, 0};
-    auto kernels = module.lookupSymbol<ModuleOp>("kernels");
+    auto kernels = module.lookupSymbol<ModuleOp>(kernelsName);
     SmallVector<ModuleOp> stages;
     for (ModuleOp stage : module.getOps<ModuleOp>())
       if (stage->hasAttr(attr::stage))
@@ -395,7 +396,7 @@ struct LowerPlan : public dtc::impl::LowerPlanBase<LowerPlan> {
     for (bool isPlan : {false, true})
       for (ModuleOp stage : stages)
         for (auto function : stage.getOps<func::FuncOp>())
-          if ((function.getSymName() == "plan") == isPlan)
+          if ((function.getSymName() == planName) == isPlan)
             if (failed(FunctionLowering(shared, function).run()))
               return signalPassFailure();
 

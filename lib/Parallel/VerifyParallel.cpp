@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dtc/Parallel/Passes.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "dtc/Training/FindFunction.h"
 
 namespace dtc {
 #define GEN_PASS_DEF_VERIFYPARALLEL
@@ -20,12 +20,8 @@ namespace {
 
 struct VerifyParallel : public dtc::impl::VerifyParallelBase<VerifyParallel> {
   void runOnOperation() override {
-    auto step = getOperation().lookupSymbol<func::FuncOp>("step");
-    if (!step) {
-      getOperation().emitError("expected a function @step");
-      return signalPassFailure();
-    }
-    if (failed(verify(step)))
+    FailureOr<func::FuncOp> step = findFunction(getOperation(), stepName);
+    if (failed(step) || failed(verify(*step)))
       signalPassFailure();
   }
 

@@ -38,10 +38,10 @@ dtc_context::dtc_context(const Program &program, Collectives &collectives,
                          MatMulEngine engine, int threads)
     : program(program), collectives(collectives), matmul(engine, threads) {
   const Mesh &mesh = program.mesh;
-  stage = mesh.coordinate(collectives.rank(), "pp");
+  stage = mesh.coordinate(collectives.rank(), stageAxis);
   std::vector<int> where = mesh.coordinates(collectives.rank());
-  for (int peer = 0; peer < mesh.sizeOf("pp"); ++peer) {
-    if (int axis = mesh.find("pp"); axis >= 0)
+  for (int peer = 0; peer < mesh.sizeOf(stageAxis); ++peer) {
+    if (int axis = mesh.find(stageAxis); axis >= 0)
       where[axis] = peer;
     stageRanks.push_back(mesh.rank(where));
   }

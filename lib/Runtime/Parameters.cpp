@@ -130,7 +130,7 @@ static std::vector<Saved> listTensors(const Program &program, TensorKind kind) {
   std::vector<Saved> list;
   std::vector<int> where(program.mesh.axes.size(), 0);
   for (size_t stage = 0; stage < program.stages.size(); ++stage) {
-    if (int axis = program.mesh.find("pp"); axis >= 0)
+    if (int axis = program.mesh.find(stageAxis); axis >= 0)
       where[axis] = int(stage);
     for (const Stage::Parameter &entry : program.stages[stage].parameters) {
       int64_t offset =

@@ -190,7 +190,7 @@ static void checkBuffer(const Stage &stage, const char *what,
 static void checkStage(const Program &program, const Stage &stage) {
   for (const Stage::Input &entry : stage.inputs) {
     const InputInfo &input = program.inputs.at(entry.index);
-    int64_t rows = program.globalBatch / program.mesh.sizeOf("dp");
+    int64_t rows = program.globalBatch / program.mesh.sizeOf(dataAxis);
     int64_t bytes = input.isData() ? rows * elementCount(input.sampleShape()) *
                                          sizeOf(input.dtype)
                                    : int64_t(sizeof(double));
@@ -217,11 +217,11 @@ static void checkProgram(const Program &program, uint32_t numStages) {
   for (const Mesh::Axis &axis : program.mesh.axes)
     if (axis.size < 1)
       fail("mesh axis '%s' has size %d", axis.name.c_str(), axis.size);
-  int stages = program.mesh.sizeOf("pp");
+  int stages = program.mesh.sizeOf(stageAxis);
   if (int(numStages) != stages || int(program.stages.size()) != stages)
     fail("found %zu stages and %u step functions, expected %d (mesh axis pp)",
          program.stages.size(), numStages, stages);
-  int64_t blocks = program.microbatches * program.mesh.sizeOf("dp");
+  int64_t blocks = program.microbatches * program.mesh.sizeOf(dataAxis);
   if (blocks < 1 || program.globalBatch < 1 || program.globalBatch % blocks)
     fail("global batch %lld is no multiple of %lld blocks (micro-batches x dp)",
          (long long)program.globalBatch, (long long)blocks);

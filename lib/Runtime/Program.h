@@ -17,6 +17,9 @@
 
 namespace dtc::rt {
 
+/// The axes of pipeline stages and of ranks that share the batch.
+constexpr const char *stageAxis = "pp", *dataAxis = "dp";
+
 /// The named axes of ranks, outermost first; a rank is the row-major index of
 /// its coordinates.
 struct Mesh {
@@ -111,7 +114,7 @@ struct Program {
 
   /// Rows of one micro-batch on one rank.
   int64_t blockRows() const {
-    return globalBatch / (microbatches * mesh.sizeOf("dp"));
+    return globalBatch / (microbatches * mesh.sizeOf(dataAxis));
   }
   /// Human-readable plan, for --describe.
   std::string describe() const;

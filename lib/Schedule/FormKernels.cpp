@@ -9,6 +9,7 @@
 #include "dtc/Dialect/Dialect.h"
 #include "dtc/Schedule/KernelOps.h"
 #include "dtc/Schedule/Passes.h"
+#include "dtc/Schedule/Skeleton.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/SetVector.h"
@@ -48,17 +49,16 @@ static bool isEqual(func::FuncOp a, func::FuncOp b) {
 }
 
 SymbolRefAttr KernelLibrary::add(func::FuncOp kernel) {
-  constexpr StringLiteral name = "kernels";
   MLIRContext *context = root.getContext();
   if (!module) {
     OpBuilder b = OpBuilder::atBlockEnd(root.getBody());
-    module = ModuleOp::create(b, root.getLoc(), name);
+    module = ModuleOp::create(b, root.getLoc(), kernelsName);
     symbols.emplace(module);
   }
   // Equal kernels have equal names before one is made unique.
   SmallVector<func::FuncOp> &same = byName[kernel.getName().str()];
   auto reference = [&](func::FuncOp function) {
-    return SymbolRefAttr::get(StringAttr::get(context, name),
+    return SymbolRefAttr::get(StringAttr::get(context, kernelsName),
                               FlatSymbolRefAttr::get(function.getNameAttr()));
   };
   for (func::FuncOp other : same)

@@ -10,6 +10,7 @@
 #include "dtc/Schedule/Passes.h"
 #include "dtc/Schedule/Skeleton.h"
 #include "dtc/Schedule/Slices.h"
+#include "dtc/Training/FindFunction.h"
 #include "mlir/IR/IRMapping.h"
 
 namespace dtc {
@@ -245,11 +246,10 @@ func::FuncOp PhaseBuilder::build(ArrayRef<Operation *> ops, OpBuilder &builder,
 struct SplitStagesPass : dtc::impl::SplitStagesBase<SplitStagesPass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    auto step = module.lookupSymbol<func::FuncOp>("step");
-    if (!step || step.isExternal()) {
-      module.emitError("has no function '@step' to split");
+    FailureOr<func::FuncOp> found = findFunction(module, stepName);
+    if (failed(found))
       return signalPassFailure();
-    }
+    func::FuncOp step = *found;
     MeshAttr mesh = getMesh(step);
     if (!mesh) {
       step.emitError("has types without layouts; assign a mesh first");

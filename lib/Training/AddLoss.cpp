@@ -226,7 +226,7 @@ FailureOr<LossSum> AddLossPass::build(Value output) {
 }
 
 void AddLossPass::runOnOperation() {
-  FailureOr<func::FuncOp> forward = findFunction(getOperation(), "forward");
+  FailureOr<func::FuncOp> forward = findFunction(getOperation(), forwardName);
   if (failed(forward))
     return signalPassFailure();
   step = *forward;
@@ -254,6 +254,6 @@ void AddLossPass::runOnOperation() {
   Results results;
   results.add(value, attr::output, "loss");
   results.assignTo(step);
-  step.setName("step");
+  step.setName(stepName);
   eraseDeadOps(step);
 }

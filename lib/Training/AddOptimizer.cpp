@@ -183,7 +183,7 @@ ValueRange AddOptimizerPass::createUpdate(OpBuilder &builder,
 }
 
 void AddOptimizerPass::runOnOperation() {
-  FailureOr<func::FuncOp> found = findFunction(getOperation(), "step");
+  FailureOr<func::FuncOp> found = findFunction(getOperation(), stepName);
   if (failed(found) || failed(verifyOptions(*found)))
     return signalPassFailure();
   func::FuncOp step = *found;

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "dtc/Dialect/Dialect.h"
+#include "dtc/Training/FindFunction.h"
 #include "dtc/Training/Passes.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace dtc {
 #define GEN_PASS_DEF_BOUNDINPUTS
@@ -45,11 +45,10 @@ void collect(Value value, Bound &bound) {
 
 struct BoundInputs : public dtc::impl::BoundInputsBase<BoundInputs> {
   void runOnOperation() override {
-    auto step = getOperation().lookupSymbol<func::FuncOp>("step");
-    if (!step) {
-      getOperation().emitError("expected a function @step");
+    FailureOr<func::FuncOp> found = findFunction(getOperation(), stepName);
+    if (failed(found))
       return signalPassFailure();
-    }
+    func::FuncOp step = *found;
     Builder builder(&getContext());
     for (BlockArgument argument : step.getArguments()) {
       unsigned i = argument.getArgNumber();

@@ -262,7 +262,7 @@ ChooseCutsPass::chooseCuts(func::FuncOp forward, const Sequence &sequence) {
 }
 
 void ChooseCutsPass::runOnOperation() {
-  FailureOr<func::FuncOp> forward = findFunction(getOperation(), "forward");
+  FailureOr<func::FuncOp> forward = findFunction(getOperation(), forwardName);
   if (failed(forward))
     return signalPassFailure();
   Sequence sequence(*forward);

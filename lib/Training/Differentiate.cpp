@@ -249,7 +249,7 @@ static void reportNothingToTrain(func::FuncOp step, bool hasTrainable) {
 }
 
 void DifferentiatePass::runOnOperation() {
-  FailureOr<func::FuncOp> step = findFunction(getOperation(), "step");
+  FailureOr<func::FuncOp> step = findFunction(getOperation(), stepName);
   if (failed(step) || failed(freezeParameters(*step)))
     return signalPassFailure();
   FailureOr<Value> loss = findLoss(*step);

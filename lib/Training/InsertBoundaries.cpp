@@ -115,7 +115,7 @@ static LogicalResult verifyStages(func::FuncOp forward) {
 }
 
 void InsertBoundariesPass::runOnOperation() {
-  FailureOr<func::FuncOp> forward = findFunction(getOperation(), "forward");
+  FailureOr<func::FuncOp> forward = findFunction(getOperation(), forwardName);
   if (failed(forward) || failed(verifyStages(*forward)))
     return signalPassFailure();
   for (BlockArgument argument : forward->getArguments())

@@ -13,8 +13,7 @@ FailureOr<func::FuncOp> dtc::findFunction(ModuleOp module, StringRef name) {
   if (auto func = module.lookupSymbol<func::FuncOp>(name))
     if (func.getBody().hasOneBlock())
       return func;
-  return module.emitError("no function @")
-         << name << " with one block, which the training phase works on";
+  return module.emitError("has no function @") << name << " with one block";
 }
 
 func::ReturnOp dtc::getReturn(func::FuncOp func) {

@@ -1,7 +1,7 @@
 //===- StepFunction.h - arguments and results of a step ---------*- C++ -*-===//
 //
-// What the passes of this phase share: finding the function, asking what its
-// arguments and results are, replacing its results.
+// What the passes of this phase share: asking what the function's arguments
+// and results are, replacing its results.
 //
 //===----------------------------------------------------------------------===//
 
@@ -9,13 +9,9 @@
 #define DTC_TRAINING_STEPFUNCTION_H
 
 #include "dtc/Dialect/Dialect.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "dtc/Training/FindFunction.h"
 
 namespace dtc {
-
-/// The function with this name, or an error that says what there is.
-mlir::FailureOr<mlir::func::FuncOp> findFunction(mlir::ModuleOp module,
-                                                 llvm::StringRef name);
 
 mlir::func::ReturnOp getReturn(mlir::func::FuncOp func);
 

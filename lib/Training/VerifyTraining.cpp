@@ -125,7 +125,7 @@ static LogicalResult verifyStages(func::FuncOp step, int64_t expected) {
 }
 
 void VerifyTrainingPass::runOnOperation() {
-  FailureOr<func::FuncOp> step = findFunction(getOperation(), "step");
+  FailureOr<func::FuncOp> step = findFunction(getOperation(), stepName);
   if (failed(step))
     return signalPassFailure();
   bool isValid = succeeded(verifyTypes(*step));

@@ -1,6 +1,6 @@
 // RUN: dtc-opt %s --dtc-split-stages --split-input-file --verify-diagnostics
 
-// expected-error @below {{has no function '@step' to split}}
+// expected-error @below {{has no function @step with one block}}
 module {
 }
 

@@ -10,6 +10,7 @@
 
 #include "dtc/Frontend/Import.h"
 #include "dtc/Lowering/Target.h"
+#include "dtc/Schedule/Options.h"
 #include "dtc/Training/Options.h"
 #include "mlir/Pass/PassManager.h"
 
@@ -25,11 +26,6 @@ struct ParallelOptions {
   int64_t dp = 1;           ///< ranks that share the batch
   int64_t pp = 1;           ///< pipeline stages
   int64_t microbatches = 1; ///< parts that a rank's batch is run in
-};
-
-struct ScheduleOptions {
-  std::string schedule = "1f1b"; ///< order of micro-batches
-  int64_t bucketMb = 25;         ///< MiB of gradients reduced by one call
 };
 
 struct CompileOptions {

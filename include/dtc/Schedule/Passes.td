@@ -59,7 +59,7 @@ def ScheduleMicrobatches : Pass<"dtc-schedule-microbatches", "mlir::ModuleOp"> {
   }];
   let dependentDialects = ["mlir::func::FuncDialect"];
   let options = [
-    Option<"schedule", "schedule", "std::string", "\"1f1b\"",
+    Option<"schedule", "schedule", "std::string", "ScheduleOptions().schedule",
            "pipeline schedule: gpipe or 1f1b">,
   ];
 }
@@ -81,7 +81,7 @@ def BucketGradients : Pass<"dtc-bucket-gradients", "mlir::ModuleOp"> {
     ```
   }];
   let options = [
-    Option<"bucketMb", "bucket-mb", "int64_t", "25",
+    Option<"bucketMb", "bucket-mb", "int64_t", "ScheduleOptions().bucketMb",
            "size up to which a bucket is filled, in MiB">,
   ];
 }

@@ -34,6 +34,9 @@ constexpr llvm::StringLiteral stageAxis = "pp";
 /// The symbol of a stage's plan.
 constexpr llvm::StringLiteral planName = "plan";
 
+/// The module of all stages' kernels.
+constexpr llvm::StringLiteral kernelsName = "kernels";
+
 /// The module of a stage.
 inline std::string getStageName(int64_t stage) {
   return "stage" + std::to_string(stage);

@@ -31,7 +31,7 @@ def ChooseCuts : Pass<"dtc-choose-cuts", "mlir::ModuleOp"> {
     ```
   }];
   let options = [
-    Option<"stages", "stages", "int64_t", "1", "number of pipeline stages">,
+    Option<"stages", "stages", "int64_t", "TrainingOptions().stages", "number of pipeline stages">,
     ListOption<"cut", "cut", "std::string",
                "how to cut: `cost` (default) balances operations, `parameters` "
                "bytes of parameters, `uniform` numbers of ops; or the names of "
@@ -89,15 +89,15 @@ def AddLoss : Pass<"dtc-add-loss", "mlir::ModuleOp"> {
     ```
   }];
   let options = [
-    Option<"loss", "loss", "std::string", "\"cross-entropy\"",
+    Option<"loss", "loss", "std::string", "TrainingOptions().loss",
            "cross-entropy, mse, or output[:NAME] if the model computes it">,
     Option<"output", "output", "std::string", "",
            "the output that the loss is taken of, if there are several">,
     Option<"ignoreIndex", "ignore-index", "std::string", "",
            "integer; labels with this value do not count">,
-    Option<"classAxis", "class-axis", "int64_t", "-1",
+    Option<"classAxis", "class-axis", "int64_t", "TrainingOptions().classAxis",
            "dimension of the classes, negative from the end">,
-    Option<"reduction", "reduction", "std::string", "\"mean\"",
+    Option<"reduction", "reduction", "std::string", "TrainingOptions().reduction",
            "mean or sum over the global batch">,
   ];
   let dependentDialects = ["::dtc::DTCDialect"];
@@ -167,15 +167,15 @@ def AddOptimizer : Pass<"dtc-add-optimizer", "mlir::ModuleOp"> {
     ```
   }];
   let options = [
-    Option<"optimizer", "optimizer", "std::string", "\"adamw\"",
+    Option<"optimizer", "optimizer", "std::string", "TrainingOptions().optimizer",
            "sgd, adam or adamw">,
-    Option<"momentum", "momentum", "double", "0", "of sgd">,
-    Option<"nesterov", "nesterov", "bool", "false", "Nesterov momentum">,
+    Option<"momentum", "momentum", "double", "TrainingOptions().momentum", "of sgd">,
+    Option<"nesterov", "nesterov", "bool", "TrainingOptions().nesterov", "Nesterov momentum">,
     Option<"weightDecay", "weight-decay", "double", "-1",
            "negative: 0.01 for adamw, else 0">,
-    Option<"beta1", "beta1", "double", "0.9", "of adam and adamw">,
-    Option<"beta2", "beta2", "double", "0.999", "of adam and adamw">,
-    Option<"epsilon", "epsilon", "double", "1e-8", "of adam and adamw">,
+    Option<"beta1", "beta1", "double", "TrainingOptions().beta1", "of adam and adamw">,
+    Option<"beta2", "beta2", "double", "TrainingOptions().beta2", "of adam and adamw">,
+    Option<"epsilon", "epsilon", "double", "TrainingOptions().epsilon", "of adam and adamw">,
   ];
   let dependentDialects = ["::dtc::DTCDialect"];
 }

@@ -14,8 +14,8 @@ std::string DataSource::describeRow(int, int64_t, int64_t row) const {
 BatchLoader::BatchLoader(const Program &program, int rank, DataSource &source,
                          char *arena)
     : program(program), source(source),
-      dataRank(program.mesh.coordinate(rank, "dp")) {
-  const Stage &stage = program.stages[program.mesh.coordinate(rank, "pp")];
+      dataRank(program.mesh.coordinate(rank, dataAxis)) {
+  const Stage &stage = program.stages[program.mesh.coordinate(rank, stageAxis)];
   for (const Stage::Input &entry : stage.inputs) {
     const InputInfo &input = program.inputs[entry.index];
     if (input.isData())
@@ -26,7 +26,7 @@ BatchLoader::BatchLoader(const Program &program, int rank, DataSource &source,
 }
 
 void BatchLoader::load(int64_t step) const {
-  RowPartition partition{program.microbatches, program.mesh.sizeOf("dp"),
+  RowPartition partition{program.microbatches, program.mesh.sizeOf(dataAxis),
                          program.blockRows()};
   for (const Buffer &buffer : buffers)
     for (int64_t row = 0; row < partition.localRows(); ++row)

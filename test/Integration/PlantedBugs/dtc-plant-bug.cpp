@@ -7,7 +7,8 @@
 
 #include "dtc/Dialect/Dialect.h"
 #include "dtc/Driver/Driver.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "dtc/Schedule/Phase.h"
+#include "dtc/Training/FindFunction.h"
 #include "llvm/Support/InitLLVM.h"
 
 using namespace mlir;
@@ -16,7 +17,7 @@ using namespace dtc;
 /// Multiplies the gradient of the first parameter whose name ends so.
 static LogicalResult scaleGradient(ModuleOp module, StringRef suffix,
                                    double factor) {
-  auto step = module.lookupSymbol<func::FuncOp>("step");
+  auto step = module.lookupSymbol<func::FuncOp>(stepName);
   Operation *terminator = step.getBody().front().getTerminator();
   for (OpOperand &operand : terminator->getOpOperands()) {
     auto name = step.getResultAttrOfType<StringAttr>(
@@ -42,9 +43,10 @@ static LogicalResult scaleGradient(ModuleOp module, StringRef suffix,
 
 /// Drops the weight gradients of one micro-batch from every plan.
 static LogicalResult skipMicrobatch(ModuleOp module, int64_t microbatch) {
+  std::string weight = Phase{Phase::Weight}.getName();
   SmallVector<RunOp> runs;
   module.walk([&](RunOp run) {
-    if (run.getCallee() == "weight" && run.getMicrobatch() == microbatch)
+    if (run.getCallee() == weight && run.getMicrobatch() == microbatch)
       runs.push_back(run);
   });
   for (RunOp run : runs) {

@@ -1,0 +1,18 @@
+//===- Options.h - options of the schedule phase ----------------*- C++ -*-===//
+
+#ifndef DTC_SCHEDULE_OPTIONS_H
+#define DTC_SCHEDULE_OPTIONS_H
+
+#include <cstdint>
+#include <string>
+
+namespace dtc {
+
+struct ScheduleOptions {
+  std::string schedule = "1f1b"; ///< order of micro-batches
+  int64_t bucketMb = 25;         ///< MiB of gradients reduced by one call
+};
+
+} // namespace dtc
+
+#endif // DTC_SCHEDULE_OPTIONS_H
