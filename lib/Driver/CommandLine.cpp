@@ -47,8 +47,7 @@ struct CommandLine {
 
   //===--- Model ----------------------------------------------------------===//
   Opt<std::string> path{cl::Positional, cl::location(compile.import.path),
-                        cl::Required, cl::desc("MODEL.onnx"),
-                        cl::cat(modelOptions)};
+                        cl::desc("MODEL.onnx"), cl::cat(modelOptions)};
   cl::list<std::string> dims{
       "dim", cl::value_desc("NAME=N"), cl::cat(modelOptions),
       cl::desc("Size of a dynamic dimension; may be repeated")};
@@ -247,20 +246,29 @@ LogicalResult CommandLine::checkOutput() {
   return success();
 }
 
-/// LLVM would ignore a CPU that it does not know.
-static bool isKnownCpu(llvm::StringRef cpu) {
+/// Whether code for this machine's architecture can be generated for the CPU.
+/// LLVM would ignore one that it does not know, and crash on one that is too
+/// old.
+static bool isUsableCpu(llvm::StringRef cpu) {
   llvm::InitializeNativeTarget();
   llvm::Triple triple(llvm::sys::getDefaultTargetTriple());
   std::string error;
   const auto *target = llvm::TargetRegistry::lookupTarget(triple, error);
   if (!target)
     return false;
-  std::unique_ptr<llvm::MCSubtargetInfo> info(
-      target->createMCSubtargetInfo(triple, "", ""));
-  return info && info->isCPUStringValid(cpu);
+  using Info = std::unique_ptr<llvm::MCSubtargetInfo>;
+  Info anyCpu(target->createMCSubtargetInfo(triple, "", ""));
+  if (!anyCpu || !anyCpu->isCPUStringValid(cpu))
+    return false;
+  Info info(target->createMCSubtargetInfo(triple, cpu, ""));
+  return triple.getArch() != llvm::Triple::x86_64 ||
+         info->checkFeatures("+64bit");
 }
 
 LogicalResult CommandLine::finish(const char *program) {
+  if (compile.import.path.empty())
+    return fail("found no model, expected dtc MODEL.onnx [options]; see dtc "
+                "--help");
   for (llvm::StringRef dim : dims) {
     auto [name, size] = dim.split('=');
     int64_t value;
@@ -299,9 +307,10 @@ LogicalResult CommandLine::finish(const char *program) {
   if (!std::isfinite(training.lr) || training.lr < 0)
     return fail("--lr is " + std::to_string(training.lr) +
                 ", expected a number of at least 0");
-  if (cpu != "native" && !isKnownCpu(cpu))
+  if (cpu != "native" && !isUsableCpu(cpu))
     return fail("--target-cpu is '" + cpu +
-                "', expected native or a CPU that 'llc -mcpu=help' lists");
+                "', expected native or a 64-bit CPU that 'llc -mcpu=help' "
+                "lists");
   if (failed(checkOutput()))
     return failure();
   compile.import.f64 = dtype == "f64";
@@ -346,6 +355,23 @@ LogicalResult CommandLine::finish(const char *program) {
   return success();
 }
 
+/// One line of ours for what LLVM's parser complains of in several.
+static void reportBadOption(llvm::StringRef complaint) {
+  auto quoted = [](llvm::StringRef text) {
+    return text.split('\'').second.split('\'').first;
+  };
+  auto [what, more] = complaint.split('\n');
+  llvm::StringRef argument = quoted(what), closest;
+  if (more.split('\n').first.contains("Did you mean"))
+    closest = quoted(more);
+  if (!what.contains("Unknown command line argument"))
+    (void)fail("found several models, expected one; see dtc --help");
+  else
+    (void)fail("unknown option '" + argument + "'" +
+               (closest.empty() ? "" : ", did you mean '" + closest + "'?") +
+               "; see dtc --help");
+}
+
 std::optional<DriverOptions> dtc::parseCommandLine(int argc, char **argv) {
   // LLVM's libraries have options of their own, some under our names.
   cl::ResetCommandLineParser();
@@ -354,11 +380,19 @@ std::optional<DriverOptions> dtc::parseCommandLine(int argc, char **argv) {
                             &line.trainingOptions, &line.outputOptions});
   cl::SetVersionPrinter(
       [](llvm::raw_ostream &os) { os << "dtc " << DTC_VERSION << "\n"; });
-  cl::ParseCommandLineOptions(
-      argc, argv,
-      "dtc: an ONNX model becomes a training program for many ranks\n\n"
-      "  dtc model.onnx --dp 4 --pp 2 -o model.train\n"
-      "  mpirun -n 8 ./model.train --data DIR --steps 1000\n");
+  std::string complaint;
+  llvm::raw_string_ostream complaints(complaint);
+  if (!cl::ParseCommandLineOptions(
+          argc, argv,
+          "dtc: an ONNX model becomes a training program for many ranks\n\n"
+          "  dtc model.onnx --dp 4 --pp 2 -o model.train\n"
+          "  mpirun -n 8 ./model.train --data DIR --steps 1000\n",
+          &complaints)) {
+    // What is wrong with an option's value has been printed.
+    if (!complaint.empty())
+      reportBadOption(complaint);
+    return std::nullopt;
+  }
   if (failed(line.finish(argv[0])))
     return std::nullopt;
   return line.options;
