@@ -187,6 +187,18 @@ File oldSoftmax() {
   return m;
 }
 
+/// Vectors that are scales of norms, slopes and biases.
+File vectors() {
+  ModelBuilder m = start({"batch", 4});
+  for (const char *name : {"norm.weight", "norm.bias", "spelt.weight", "slope"})
+    m.declare(name, {4});
+  m.node("LayerNormalization", "norm", {"x", "norm.weight", "norm.bias"},
+         {"a"});
+  m.node("Mul", "spelt", {"spelt.weight", "a"}, {"b"});
+  m.node("PRelu", "prelu", {"b", "slope"}, {"y"});
+  return m;
+}
+
 File shapes() {
   ModelBuilder m(17);
   m.input("x", {"batch", 6});
@@ -245,6 +257,7 @@ void addSoundModels(ModelTable &table) {
   table["matmuls"] = matmuls;
   table["normalisations"] = normalisations;
   table["old-softmax"] = oldSoftmax;
+  table["vectors"] = vectors;
   table["shapes"] = shapes;
   table["elementwise"] = elementwise;
 }
