@@ -32,15 +32,30 @@ static double getDeviation(StringRef rule, BlockArgument weight) {
                           : std::sqrt(2.0 / fanIn);
 }
 
+/// A vector that multiplies is a scale: of a layer norm, or of a norm that the
+/// model spells out, such as an RMS norm. The slopes of PRelu are none: they
+/// multiply in one branch of a choice, whose other branch is what they
+/// multiply.
+static bool isScale(BlockArgument vector) {
+  return llvm::any_of(vector.getUses(), [](OpOperand &use) {
+    Operation *user = use.getOwner();
+    if (auto norm = dyn_cast<LayerNormOp>(user))
+      return use.get() == norm.getScale();
+    if (!isa<MulOp>(user))
+      return false;
+    Value multiplied = user->getOperand(1 - use.getOperandNumber());
+    return llvm::none_of(user->getUsers(), [&](Operation *next) {
+      return isa<SelectOp>(next) &&
+             llvm::is_contained(next->getOperands(), multiplied);
+    });
+  });
+}
+
 static json::Object chooseByRule(StringRef rule, BlockArgument parameter) {
   if (cast<RankedTensorType>(parameter.getType()).getRank() >= 2)
     return json::Object{{"init", "normal"},
                         {"init_scale", getDeviation(rule, parameter)}};
-  bool isScale = llvm::any_of(parameter.getUses(), [](OpOperand &use) {
-    auto norm = dyn_cast<LayerNormOp>(use.getOwner());
-    return norm && use.get() == norm.getScale();
-  });
-  return json::Object{{"init", isScale ? "ones" : "zeros"}};
+  return json::Object{{"init", isScale(parameter) ? "ones" : "zeros"}};
 }
 
 FailureOr<json::Object>

@@ -16,8 +16,8 @@ namespace dtc {
 /// The manifest's `init` and `init_scale` of every parameter. `rule` is empty
 /// (the model's weights), normal (N(0, 0.02)), xavier (Glorot and Bengio 2010,
 /// normal) or kaiming (He et al. 2015, normal, fan in). By any rule, scales of
-/// layer norms start at one and other vectors at zero. A parameter without
-/// data and without a rule is an error.
+/// norms start at one and other vectors at zero. A parameter without data and
+/// without a rule is an error.
 llvm::FailureOr<llvm::json::Object>
 chooseInitializers(mlir::ModuleOp module, const ParameterTable &parameters,
                    llvm::StringRef rule);

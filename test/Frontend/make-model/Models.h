@@ -14,6 +14,11 @@
 
 namespace dtc::test {
 
+using model::Dims;
+using model::Ints;
+using model::ModelBuilder;
+using model::Names;
+
 struct File {
   std::string bytes;
   /// Written beside the model under this name, unless it is empty.

@@ -95,14 +95,7 @@ File notTrained() {
   m.weight("bound", {}, {6});
   m.weight("shapeOnly", {4, 1});
   m.weight("one.bias", {1}, {2});
-  onnx::NodeProto &constant = m.node("Constant", "constant", {}, {"c"});
-  onnx::AttributeProto *value = constant.add_attribute();
-  value->set_name("value");
-  value->set_type(onnx::AttributeProto::TENSOR);
-  value->mutable_t()->set_data_type(onnx::TensorProto::FLOAT);
-  value->mutable_t()->add_dims(4);
-  for (int i = 0; i < 4; ++i)
-    value->mutable_t()->add_float_data(i);
+  m.setTensor(m.node("Constant", "constant", {}, {"c"}), "value", {0, 1, 2, 3});
   m.node("Mul", "scaled", {"x", "scale"}, {"a"});
   m.node("Add", "masked", {"a", "mask"}, {"b"});
   m.node("Clip", "clipped", {"b", "", "bound"}, {"d"});
@@ -122,7 +115,7 @@ File notTrained() {
 /// Weights without data, once as initializer and once as input.
 File noData() {
   ModelBuilder m = start({"batch", 4});
-  m.weight("w", {4, 2}).clear_raw_data();
+  m.declare("w", {4, 2});
   m.input("fc.bias", {2});
   m.node("MatMul", "product", {"x", "w"}, {"h"});
   m.node("Add", "sum", {"h", "fc.bias"}, {"y"});
@@ -184,10 +177,7 @@ File matmuls() {
   m.node("Reshape", "matrix", {"a", "four"}, {"ma"});
   onnx::NodeProto &gemm = m.node("Gemm", "gemm", {"ma", "u", "bias"}, {"y4"});
   m.set(gemm, "transB", 1);
-  onnx::AttributeProto *alpha = gemm.add_attribute();
-  alpha->set_name("alpha");
-  alpha->set_type(onnx::AttributeProto::FLOAT);
-  alpha->set_f(0.5);
+  m.setFloat(gemm, "alpha", 0.5);
   for (const char *name : {"y0", "y1", "y2", "y3", "y4"})
     m.output(name);
   return m;
@@ -215,6 +205,18 @@ File normalisations() {
 File oldSoftmax() {
   ModelBuilder m = start({"batch", 3, 4}, 11);
   m.node("Softmax", "softmax", {"x"}, {"y"});
+  return m;
+}
+
+/// Vectors that are scales of norms, slopes and biases.
+File vectors() {
+  ModelBuilder m = start({"batch", 4});
+  for (const char *name : {"norm.weight", "norm.bias", "spelt.weight", "slope"})
+    m.declare(name, {4});
+  m.node("LayerNormalization", "norm", {"x", "norm.weight", "norm.bias"},
+         {"a"});
+  m.node("Mul", "spelt", {"spelt.weight", "a"}, {"b"});
+  m.node("PRelu", "prelu", {"b", "slope"}, {"y"});
   return m;
 }
 
@@ -277,6 +279,7 @@ void addSoundModels(ModelTable &table) {
   table["matmuls"] = matmuls;
   table["normalisations"] = normalisations;
   table["old-softmax"] = oldSoftmax;
+  table["vectors"] = vectors;
   table["shapes"] = shapes;
   table["elementwise"] = elementwise;
 }

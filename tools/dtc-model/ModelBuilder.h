@@ -1,12 +1,12 @@
-//===- ModelBuilder.h - short forms for writing ONNX models ------*- C++
-//-*-===//
+//===- ModelBuilder.h - short forms for writing ONNX models -----*- C++ -*-===//
 //
-// Builds small models, sound or broken, without checks.
+// Builds models, sound or broken, without checks: for dtc-model and for the
+// models of the frontend's tests.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef DTC_TEST_MODELBUILDER_H
-#define DTC_TEST_MODELBUILDER_H
+#ifndef DTC_MODEL_MODELBUILDER_H
+#define DTC_MODEL_MODELBUILDER_H
 
 #include <onnx/onnx_pb.h>
 
@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-namespace dtc::test {
+namespace dtc::model {
 
 using Names = std::vector<std::string>;
 using Ints = std::vector<int64_t>;
@@ -30,7 +30,7 @@ using Dims = std::vector<Dim>;
 
 class ModelBuilder {
 public:
-  explicit ModelBuilder(int64_t opset = 17);
+  explicit ModelBuilder(int64_t opset = 17, const std::string &name = "test");
 
   onnx::ModelProto model;
   onnx::GraphProto &graph() { return *model.mutable_graph(); }
@@ -38,12 +38,15 @@ public:
   void input(const std::string &name, const Dims &dims,
              int type = onnx::TensorProto::FLOAT);
   void output(const std::string &name, int type = onnx::TensorProto::FLOAT);
+  void output(const std::string &name, const Dims &dims);
   onnx::NodeProto &node(const std::string &op, const std::string &name,
                         const Names &inputs, const Names &outputs);
   /// A float initializer with elements 0, 1/8, 2/8, ...
   onnx::TensorProto &weight(const std::string &name, const Ints &shape);
   onnx::TensorProto &weight(const std::string &name, const Ints &shape,
                             const std::vector<float> &values);
+  /// A float initializer without data.
+  onnx::TensorProto &declare(const std::string &name, const Ints &shape);
   onnx::TensorProto &ints(const std::string &name, const Ints &values);
 
   static void set(onnx::NodeProto &node, const std::string &name,
@@ -52,12 +55,17 @@ public:
                   const Ints &values);
   static void set(onnx::NodeProto &node, const std::string &name,
                   const std::string &value);
-  /// Moves the data of an initializer to an external file.
+  static void setFloat(onnx::NodeProto &node, const std::string &name,
+                       float value);
+  /// An attribute that is a float tensor of rank 1.
+  static void setTensor(onnx::NodeProto &node, const std::string &name,
+                        const std::vector<float> &values);
+  /// Says that the data of an initializer is in an external file.
   static void makeExternal(onnx::TensorProto &tensor,
                            const std::string &location, int64_t offset,
                            int64_t length);
 };
 
-} // namespace dtc::test
+} // namespace dtc::model
 
-#endif // DTC_TEST_MODELBUILDER_H
+#endif // DTC_MODEL_MODELBUILDER_H

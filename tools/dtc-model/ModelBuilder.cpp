@@ -1,24 +1,24 @@
 //===- ModelBuilder.cpp - short forms for writing ONNX models -------------===//
 //
-// Builds small models, sound or broken, without checks.
+// Builds models, sound or broken, without checks.
 //
 //===----------------------------------------------------------------------===//
 
 #include "ModelBuilder.h"
 
-namespace dtc::test {
+namespace dtc::model {
 
-ModelBuilder::ModelBuilder(int64_t opset) {
+ModelBuilder::ModelBuilder(int64_t opset, const std::string &name) {
   model.set_ir_version(8);
-  model.set_producer_name("dtc-make-model");
+  model.set_producer_name("dtc");
   model.add_opset_import()->set_version(opset);
-  graph().set_name("test");
+  graph().set_name(name);
 }
 
-void ModelBuilder::input(const std::string &name, const Dims &dims, int type) {
-  onnx::ValueInfoProto *info = graph().add_input();
-  info->set_name(name);
-  auto *tensor = info->mutable_type()->mutable_tensor_type();
+static void describe(onnx::ValueInfoProto &info, const std::string &name,
+                     const Dims &dims, int type) {
+  info.set_name(name);
+  auto *tensor = info.mutable_type()->mutable_tensor_type();
   tensor->set_elem_type(type);
   auto *shape = tensor->mutable_shape();
   for (const Dim &dim : dims) {
@@ -30,10 +30,18 @@ void ModelBuilder::input(const std::string &name, const Dims &dims, int type) {
   }
 }
 
+void ModelBuilder::input(const std::string &name, const Dims &dims, int type) {
+  describe(*graph().add_input(), name, dims, type);
+}
+
 void ModelBuilder::output(const std::string &name, int type) {
   onnx::ValueInfoProto *info = graph().add_output();
   info->set_name(name);
   info->mutable_type()->mutable_tensor_type()->set_elem_type(type);
+}
+
+void ModelBuilder::output(const std::string &name, const Dims &dims) {
+  describe(*graph().add_output(), name, dims, onnx::TensorProto::FLOAT);
 }
 
 onnx::NodeProto &ModelBuilder::node(const std::string &op,
@@ -63,12 +71,18 @@ onnx::TensorProto &ModelBuilder::weight(const std::string &name,
 onnx::TensorProto &ModelBuilder::weight(const std::string &name,
                                         const Ints &shape,
                                         const std::vector<float> &values) {
+  onnx::TensorProto &tensor = declare(name, shape);
+  tensor.set_raw_data(values.data(), values.size() * sizeof(float));
+  return tensor;
+}
+
+onnx::TensorProto &ModelBuilder::declare(const std::string &name,
+                                         const Ints &shape) {
   onnx::TensorProto *tensor = graph().add_initializer();
   tensor->set_name(name);
   tensor->set_data_type(onnx::TensorProto::FLOAT);
   for (int64_t dim : shape)
     tensor->add_dims(dim);
-  tensor->set_raw_data(values.data(), values.size() * sizeof(float));
   return *tensor;
 }
 
@@ -108,6 +122,25 @@ void ModelBuilder::set(onnx::NodeProto &node, const std::string &name,
   attribute->set_s(value);
 }
 
+void ModelBuilder::setFloat(onnx::NodeProto &node, const std::string &name,
+                            float value) {
+  onnx::AttributeProto *attribute = node.add_attribute();
+  attribute->set_name(name);
+  attribute->set_type(onnx::AttributeProto::FLOAT);
+  attribute->set_f(value);
+}
+
+void ModelBuilder::setTensor(onnx::NodeProto &node, const std::string &name,
+                             const std::vector<float> &values) {
+  onnx::AttributeProto *attribute = node.add_attribute();
+  attribute->set_name(name);
+  attribute->set_type(onnx::AttributeProto::TENSOR);
+  attribute->mutable_t()->set_data_type(onnx::TensorProto::FLOAT);
+  attribute->mutable_t()->add_dims(values.size());
+  for (float value : values)
+    attribute->mutable_t()->add_float_data(value);
+}
+
 void ModelBuilder::makeExternal(onnx::TensorProto &tensor,
                                 const std::string &location, int64_t offset,
                                 int64_t length) {
@@ -123,4 +156,4 @@ void ModelBuilder::makeExternal(onnx::TensorProto &tensor,
   add("length", std::to_string(length));
 }
 
-} // namespace dtc::test
+} // namespace dtc::model

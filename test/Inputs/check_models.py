@@ -1,0 +1,221 @@
+"""Compares the models that dtc-model writes, and their training, with PyTorch.
+
+usage: check_models.py DTC-MODEL DTC
+
+For each model:
+  - the file is valid (onnx.checker);
+  - its weights start as transformers' own do;
+  - ONNX Runtime computes the logits of transformers' GPT2LMHeadModel or
+    LlamaForCausalLM, or of torch's Linear layers, loaded with the same weights
+    under the names in the file;
+  - the program that dtc compiles in f64 has PyTorch's gradients.
+For the last two the weights are replaced by larger ones, so that none is
+without influence. Prints the largest difference of logits, as a part of the
+largest logit, and of gradients, as a part of the norm of the tensor. Needs the
+packages of bench/requirements.txt.
+"""
+
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import onnx
+import onnxruntime
+import torch
+from onnx import numpy_helper
+from safetensors.numpy import load_file
+from torch import nn
+from transformers import (GPT2Config, GPT2LMHeadModel, LlamaConfig,
+                          LlamaForCausalLM)
+
+TOLERANCE = 1e-5
+BATCH = 3
+
+
+def gpt(layers, width, heads, vocab, context, hidden=None):
+    return GPT2LMHeadModel(GPT2Config(
+        vocab_size=vocab, n_positions=context, n_embd=width, n_layer=layers,
+        n_head=heads, n_inner=hidden, bos_token_id=0, eos_token_id=0))
+
+
+def llama(layers, width, heads, kv_heads, vocab, context, hidden):
+    return LlamaForCausalLM(LlamaConfig(
+        vocab_size=vocab, max_position_embeddings=context, hidden_size=width,
+        intermediate_size=hidden, num_hidden_layers=layers,
+        num_attention_heads=heads, num_key_value_heads=kv_heads,
+        head_dim=width // heads, rms_norm_eps=1e-5, bos_token_id=0,
+        eos_token_id=0, tie_word_embeddings=False))
+
+
+class Mlp(nn.Module):
+    def __init__(self, layers, width, inputs, classes, activation):
+        super().__init__()
+        sizes = [inputs, *[width] * (layers - 1), classes]
+        self.layers = nn.ModuleList(
+            nn.Linear(*pair) for pair in zip(sizes, sizes[1:]))
+        self.activation = {"relu": nn.ReLU(), "tanh": nn.Tanh(),
+                           "gelu": nn.GELU("tanh")}[activation]
+
+    def forward(self, x):
+        for layer in self.layers[:-1]:
+            x = self.activation(layer(x))
+        return self.layers[-1](x)
+
+
+def read_weights(model):
+    """Copies of the initializers that are parameters, by name."""
+    return {tensor.name: numpy_helper.to_array(tensor).copy()
+            for tensor in model.graph.initializer
+            if tensor.data_type == onnx.TensorProto.FLOAT and tensor.dims}
+
+
+def fuse(weights):
+    """GPT-2's c_attn from three projections, if there are three."""
+    fused = {}
+    for name, weight in weights.items():
+        if ".c_q." in name:
+            fused[name.replace("c_q", "c_attn")] = np.concatenate(
+                [weight, weights[name.replace("c_q", "c_k")],
+                 weights[name.replace("c_q", "c_v")]], -1)
+        elif ".c_k." not in name and ".c_v." not in name:
+            fused[name] = weight
+    return fused
+
+
+def check_starts(weights, module):
+    """Same names, shapes and, where not by chance, spread as the module's."""
+    for name, parameter in module.named_parameters():
+        weight = weights.pop(name)
+        assert parameter.shape == weight.shape, (name, weight.shape)
+        mean, deviation = parameter.mean().item(), parameter.std().item()
+        if isinstance(module, Mlp):  # torch's own start is not Kaiming's normal
+            mean, deviation = 0, 0
+            if weight.ndim == 2:
+                deviation = np.sqrt(2 / weight.shape[1])
+        allowed = 8 * deviation / np.sqrt(weight.size)
+        assert abs(weight.mean() - mean) <= allowed, (name, weight.mean())
+        assert abs(weight.std() - deviation) <= allowed, (name, weight.std())
+    assert not weights, f"not in PyTorch's model: {list(weights)}"
+
+
+def enlarge(model):
+    """Random weights of a size that all parts of the model notice."""
+    random = np.random.default_rng(0)
+    for tensor in model.graph.initializer:
+        if tensor.data_type == onnx.TensorProto.FLOAT and tensor.dims:
+            old = numpy_helper.to_array(tensor)
+            new = old.mean() + random.normal(0, 0.2, old.shape)
+            tensor.CopyFrom(
+                numpy_helper.from_array(new.astype(np.float32), tensor.name))
+
+
+def compare_logits(model, module):
+    session = onnxruntime.InferenceSession(
+        model.SerializeToString(), providers=["CPUExecutionProvider"])
+    sample, _ = make_sample(model)
+    logits, = session.run(["logits"], {model.graph.input[0].name: sample})
+    with torch.no_grad():
+        expected = forward(module, sample).numpy()
+    assert logits.shape == expected.shape, (logits.shape, expected.shape)
+    return np.abs(logits - expected).max() / np.abs(expected).max()
+
+
+def make_sample(model):
+    """Inputs and labels of one batch."""
+    random = np.random.default_rng(0)
+    width, classes = (value.type.tensor_type.shape.dim[-1].dim_value
+                      for value in (*model.graph.input, *model.graph.output))
+    if model.graph.input[0].name == "input_ids":
+        return random.integers(classes, size=(2, BATCH, width))
+    return (random.standard_normal((BATCH, width), np.float32),
+            random.integers(classes, size=BATCH))
+
+
+def forward(module, sample):
+    result = module(torch.tensor(sample))
+    return getattr(result, "logits", result)
+
+
+def compare_gradients(model, module, dtc, folder):
+    """Of the mean cross-entropy; the rounding of constants to f32 remains."""
+    inputs, labels = make_sample(model)
+    np.save(folder / f"{model.graph.input[0].name}.npy", inputs)
+    np.save(folder / "labels.npy", labels)
+    onnx.save(model, folder / "large.onnx")
+    program = folder / "large.train"
+    for command in (
+            [dtc, folder / "large.onnx", "--batch", str(BATCH), "--dtype",
+             "f64", "--optimizer", "sgd", "-o", program],
+            [program, "--data", folder, "--steps", "1", "--no-shuffle",
+             "--dump-gradients", folder]):
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    found = fuse(load_file(folder / "step-1.safetensors"))
+    module.double().zero_grad()
+    if inputs.dtype == np.float32:
+        inputs = inputs.astype(np.float64)
+    logits = forward(module, inputs)
+    nn.functional.cross_entropy(logits.flatten(0, -2),
+                                torch.tensor(labels).flatten()).backward()
+    worst = 0
+    for name, parameter in module.named_parameters():
+        expected, gradient = parameter.grad.numpy(), found.pop(name)
+        worst = max(worst, np.linalg.norm(gradient - expected) /
+                    np.linalg.norm(expected))
+    assert not found, f"not in PyTorch's model: {list(found)}"
+    return worst
+
+
+def check(tools, make, arguments=(), **sizes):
+    dtc_model, dtc = tools
+    command = [dtc_model, make.__name__.lower(), "--weights", "normal",
+               *arguments]
+    for name, size in sizes.items():
+        command += [f"--{name.replace('_', '-')}", str(size)]
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        subprocess.run([*command, "-o", folder / "model.onnx"], check=True,
+                       stdout=subprocess.DEVNULL)
+        onnx.checker.check_model(str(folder / "model.onnx"), full_check=True)
+        model = onnx.load(folder / "model.onnx")
+        module = make(**sizes).eval()
+        check_starts(fuse(read_weights(model)), module)
+        enlarge(model)
+        weights = fuse(read_weights(model))
+        keys = module.load_state_dict(
+            {name: torch.tensor(value) for name, value in weights.items()},
+            strict=False)
+        assert keys.missing_keys in ([], ["lm_head.weight"]), keys
+        assert not keys.unexpected_keys, keys
+        logits = compare_logits(model, module)
+        gradients = compare_gradients(model, module, dtc, folder)
+    good = logits <= TOLERANCE and gradients <= TOLERANCE
+    print(f"{'ok' if good else 'WRONG':5} logits {logits:.1e}, "
+          f"gradients {gradients:.1e}: {' '.join(command[1:])}", flush=True)
+    return good
+
+
+def main():
+    if len(sys.argv) != 3:
+        sys.exit(__doc__)
+    tools = sys.argv[1:]
+    torch.manual_seed(0)
+    gpt_sizes = dict(layers=3, width=96, heads=4, vocab=500, context=24)
+    llama_sizes = dict(gpt_sizes, hidden=160)
+    good = [
+        check(tools, gpt, **gpt_sizes),
+        check(tools, gpt, ["--qkv", "separate", "--external-data"],
+              **gpt_sizes),
+        check(tools, gpt, **gpt_sizes, hidden=100),
+        *(check(tools, llama, **llama_sizes, kv_heads=kv_heads)
+          for kv_heads in (1, 2, 4)),
+        *(check(tools, Mlp, layers=3, width=48, inputs=20, classes=10,
+                activation=activation)
+          for activation in ("relu", "gelu", "tanh")),
+    ]
+    sys.exit(not all(good))
+
+
+if __name__ == "__main__":
+    main()

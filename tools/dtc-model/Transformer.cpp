@@ -1,0 +1,78 @@
+//===- Transformer.cpp - what GPT and Llama have in common ----------------===//
+//
+// See Transformer.h.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Transformer.h"
+
+#include <cmath>
+#include <limits>
+
+namespace dtc::model {
+
+std::string addTokens(Network &network, const TransformerSizes &sizes) {
+  network.builder.input("input_ids", {"batch", sizes.context},
+                        onnx::TensorProto::INT64);
+  return "input_ids";
+}
+
+std::string causalMask(Network &network, int64_t context) {
+  std::string full =
+      network.apply("mask", "Expand",
+                    {network.scalar(std::numeric_limits<float>::lowest()),
+                     network.ints({1, 1, context, context})});
+  return network.apply("mask", "Trilu", {full, network.index(1)},
+                       {{"upper", 1}});
+}
+
+std::string splitHeads(Network &network, const std::string &path,
+                       const std::string &x, int64_t heads, int64_t width) {
+  std::string parts =
+      network.apply(path, "Reshape", {x, network.ints({0, 0, heads, width})});
+  return network.apply(path, "Transpose", {parts},
+                       {{"perm", Ints{0, 2, 1, 3}}});
+}
+
+/// With fewer heads of keys than of queries, queries that share keys become
+/// the rows of one product: nothing is copied.
+std::string attend(Network &network, const std::string &path,
+                   const TransformerSizes &sizes, std::string q,
+                   const std::string &k, const std::string &v,
+                   const std::string &mask) {
+  int64_t context = sizes.context, width = sizes.headWidth();
+  int64_t rows = sizes.heads / sizes.kvHeads * context;
+  network.flops += 12.0 * context * sizes.width;
+  bool grouped = sizes.kvHeads < sizes.heads;
+  auto reshape = [&](const std::string &x, const Ints &shape) {
+    return network.apply(path, "Reshape", {x, network.ints(shape)});
+  };
+  if (grouped)
+    q = reshape(q, {0, sizes.kvHeads, rows, width});
+  std::string transposed =
+      network.apply(path, "Transpose", {k}, {{"perm", Ints{0, 1, 3, 2}}});
+  std::string scores = network.apply(path, "MatMul", {q, transposed});
+  if (grouped)
+    scores = reshape(scores, {0, sizes.heads, context, context});
+  std::string scale = network.scalar(static_cast<float>(1 / std::sqrt(width)));
+  scores = network.apply(path, "Mul", {scores, scale});
+  scores = network.apply(path, "Add", {scores, mask});
+  std::string weights =
+      network.apply(path, "Softmax", {scores}, {{"axis", -1}});
+  if (grouped)
+    weights = reshape(weights, {0, sizes.kvHeads, rows, context});
+  std::string result = network.apply(path, "MatMul", {weights, v});
+  if (grouped)
+    result = reshape(result, {0, sizes.heads, context, width});
+  result =
+      network.apply(path, "Transpose", {result}, {{"perm", Ints{0, 2, 1, 3}}});
+  return reshape(result, {0, 0, sizes.width});
+}
+
+void addLogits(Network &network, const TransformerSizes &sizes,
+               const std::string &logits) {
+  network.builder.node("Identity", "logits", {logits}, {"logits"});
+  network.builder.output("logits", {"batch", sizes.context, sizes.vocab});
+}
+
+} // namespace dtc::model

@@ -1,0 +1,241 @@
+//===- dtc-model.cpp - writes models of standard architectures ------------===//
+//
+// dtc-model gpt|llama|mlp SIZES -o FILE: models of any size, for tests and for
+// plans of machines that are not there.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Architectures.h"
+#include "ModelFile.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/MathExtras.h"
+#include "llvm/Support/WithColor.h"
+
+using namespace dtc::model;
+namespace cl = llvm::cl;
+
+namespace {
+
+int fail(const llvm::Twine &message) {
+  llvm::WithColor::error(llvm::errs(), "dtc-model") << message << "\n";
+  return 1;
+}
+
+const char overview[] =
+    "writes ONNX models of standard architectures\n\n"
+    "Without weights (the default) a file is small whatever the model's size, "
+    "and dtc chooses the weights:\n\n"
+    "  dtc-model gpt --layers 6 --width 512 --heads 8 -o g.onnx\n"
+    "  dtc g.onnx --batch 8 --init normal -o g.train\n"
+    "  ./g.train --data synthetic --steps 3\n\n"
+    "Its initializers then have no data, which other ONNX tools refuse; for "
+    "these, use --weights normal.\n";
+
+//===--- Options ----------------------------------------------------------===//
+
+cl::SubCommand gpt("gpt", "GPT-2 (default: GPT-2 small, 124 M parameters)");
+cl::SubCommand llama("llama", "Llama (default: TinyLlama, 1.1 G parameters)");
+cl::SubCommand mlp("mlp", "Fully connected layers");
+cl::SubCommandGroup transformers{&gpt, &llama};
+cl::SubCommandGroup all{&gpt, &llama, &mlp};
+cl::OptionCategory category("Options");
+
+/// A number from 1 to `limit`; limits keep what is computed of them in 63 bits.
+struct Size {
+  template <typename Sub>
+  Size(const char *name, const char *description, Sub &sub,
+       int64_t limit = 1 << 20)
+      : option(llvm::StringRef(name), cl::value_desc("N"),
+               cl::desc(description), cl::sub(sub), cl::cat(category)),
+        limit(limit) {}
+
+  bool isGiven() const { return option.getNumOccurrences() > 0; }
+  int64_t getOr(int64_t standard) const {
+    return isGiven() ? int64_t(option) : standard;
+  }
+
+  cl::opt<int64_t> option;
+  int64_t limit;
+};
+
+Size layers("layers", "Layers (default: gpt 12, llama 22, mlp 3)", all,
+            1 << 16);
+Size width("width",
+           "Width of the values between layers (default: gpt 768, llama 2048, "
+           "mlp 256)",
+           all);
+Size heads("heads", "Attention heads (default: gpt 12, llama 32)",
+           transformers);
+Size kvHeads("kv-heads",
+             "Heads of keys and values (default: 4 if that divides --heads, "
+             "else --heads)",
+             llama);
+Size vocab("vocab", "Number of tokens (default: gpt 50257, llama 32000)",
+           transformers);
+Size context("context", "Tokens in a sample (default: gpt 1024, llama 2048)",
+             transformers);
+Size hidden("hidden",
+            "Width inside of feed-forward layers (default: gpt 4 x width, "
+            "llama 8/3 x width, rounded up to a multiple of 256)",
+            transformers);
+Size inputs("inputs", "Numbers in a sample (default 64)", mlp);
+Size classes("classes", "Number of classes (default 10)", mlp);
+
+cl::opt<std::string> qkv("qkv", cl::value_desc("fused|separate"),
+                         cl::init("fused"), cl::sub(gpt), cl::cat(category),
+                         cl::desc("Projections of queries, keys and values: "
+                                  "one matrix as in GPT-2 (default), or "
+                                  "three"));
+cl::opt<std::string> activation("activation", cl::value_desc("relu|gelu|tanh"),
+                                cl::init("relu"), cl::sub(mlp),
+                                cl::cat(category),
+                                cl::desc("Between layers (default relu)"));
+cl::opt<std::string> outputPath("o", cl::value_desc("FILE"), cl::Required,
+                                cl::sub(all), cl::cat(category),
+                                cl::desc("The model"));
+cl::opt<std::string>
+    weights("weights", cl::value_desc("none|normal"), cl::init("none"),
+            cl::sub(all), cl::cat(category),
+            cl::desc("None (default), or random ones as the architecture's "
+                     "own code starts: of gpt N(0, 0.02), smaller in front of "
+                     "residuals; of llama N(0, 0.02); of mlp Kaiming's"));
+cl::opt<uint64_t> seed("seed", cl::value_desc("N"), cl::init(0), cl::sub(all),
+                       cl::cat(category),
+                       cl::desc("Of the weights (default 0)"));
+cl::opt<bool> externalData(
+    "external-data", cl::sub(all), cl::cat(category),
+    cl::desc("Weights in FILE.data, as they are anyway beyond 1 GiB"));
+
+//===--- Checks -----------------------------------------------------------===//
+
+int checkChoice(const cl::opt<std::string> &option,
+                std::initializer_list<llvm::StringRef> choices) {
+  if (llvm::is_contained(choices, option))
+    return 0;
+  return fail("--" + option.ArgStr + " is '" + option + "', expected " +
+              llvm::join(choices, " or "));
+}
+
+int checkOptions() {
+  for (const Size *size : {&layers, &width, &heads, &kvHeads, &vocab, &context,
+                           &hidden, &inputs, &classes})
+    if (size->isGiven() && (size->option < 1 || size->option > size->limit))
+      return fail("--" + size->option.ArgStr + " is " +
+                  llvm::Twine(size->option) + ", expected 1 to " +
+                  llvm::Twine(size->limit));
+  if (externalData && weights == "none")
+    return fail("--external-data is given, but there are no weights; expected "
+                "--weights normal with it");
+  return checkChoice(weights, {"none", "normal"}) ||
+         checkChoice(qkv, {"fused", "separate"}) ||
+         checkChoice(activation, {"relu", "gelu", "tanh"});
+}
+
+/// Rotary positions turn pairs of a head's elements.
+int checkHeads(const TransformerSizes &sizes) {
+  int64_t unit = llama ? 2 * sizes.heads : sizes.heads;
+  if (sizes.width % unit) {
+    int64_t above = llvm::alignTo(sizes.width, unit);
+    std::string below =
+        above > unit ? std::to_string(above - unit) + " or " : "";
+    return fail("--width is " + llvm::Twine(sizes.width) +
+                ", expected a multiple of " + (llama ? "twice " : "") +
+                "--heads " + llvm::Twine(sizes.heads) + ", such as " + below +
+                llvm::Twine(above));
+  }
+  if (sizes.heads % sizes.kvHeads == 0)
+    return 0;
+  std::string divisors;
+  for (int64_t divisor = 1; divisor <= sizes.heads; ++divisor)
+    if (sizes.heads % divisor == 0)
+      divisors += (divisors.empty() ? "" : ", ") + std::to_string(divisor);
+  return fail("--kv-heads is " + llvm::Twine(sizes.kvHeads) +
+              ", expected a divisor of --heads " + llvm::Twine(sizes.heads) +
+              ": " + divisors);
+}
+
+//===--- Models -----------------------------------------------------------===//
+
+TransformerSizes getGptSizes() {
+  TransformerSizes sizes;
+  sizes.layers = layers.getOr(12);
+  sizes.width = width.getOr(768);
+  sizes.heads = sizes.kvHeads = heads.getOr(12);
+  sizes.vocab = vocab.getOr(50257);
+  sizes.context = context.getOr(1024);
+  sizes.hidden = hidden.getOr(4 * sizes.width);
+  return sizes;
+}
+
+TransformerSizes getLlamaSizes() {
+  TransformerSizes sizes;
+  sizes.layers = layers.getOr(22);
+  sizes.width = width.getOr(2048);
+  sizes.heads = heads.getOr(32);
+  sizes.kvHeads = kvHeads.getOr(sizes.heads % 4 ? sizes.heads : 4);
+  sizes.vocab = vocab.getOr(32000);
+  sizes.context = context.getOr(2048);
+  sizes.hidden = hidden.getOr(llvm::alignTo(8 * sizes.width / 3, 256));
+  return sizes;
+}
+
+Activation getActivation() {
+  return activation == "relu"   ? Activation::Relu
+         : activation == "gelu" ? Activation::Gelu
+                                : Activation::Tanh;
+}
+
+int write(Network network) {
+  WeightOptions options;
+  options.write = weights == "normal";
+  options.external = externalData;
+  options.seed = seed;
+  llvm::Expected<FileSizes> sizes = writeModel(network, outputPath, options);
+  if (!sizes)
+    return fail(llvm::toString(sizes.takeError()));
+  int64_t count = 0;
+  for (const Parameter &parameter : network.parameters)
+    count += parameter.elements();
+  llvm::outs() << outputPath << ": " << count << " parameters, "
+               << llvm::format("%.0f", network.flops) << " FLOPs per "
+               << (mlp ? "sample (6 N)" : "token (6 N + attention)") << ", "
+               << sizes->model << " bytes";
+  if (sizes->data)
+    llvm::outs() << " and " << sizes->data << " in " << outputPath << ".data";
+  llvm::outs() << "\n";
+  return 0;
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  llvm::InitLLVM init(argc, argv);
+  llvm::StringRef first = argc > 1 ? argv[1] : "";
+  bool isInformation = first == "-h" || first.starts_with("-help") ||
+                       first.starts_with("--help") || first == "--version";
+  if (!isInformation && !llvm::is_contained({"gpt", "llama", "mlp"}, first))
+    return fail((first.empty() || first.starts_with("-")
+                     ? "no architecture is given"
+                     : "unknown architecture '" + first + "'") +
+                ", expected gpt, llama or mlp");
+  cl::HideUnrelatedOptions(category);
+  cl::HideUnrelatedOptions(category, gpt);
+  cl::HideUnrelatedOptions(category, llama);
+  cl::HideUnrelatedOptions(category, mlp);
+  cl::ParseCommandLineOptions(argc, argv, overview);
+  if (checkOptions())
+    return 1;
+  if (mlp)
+    return write(buildMlp({layers.getOr(3), width.getOr(256), inputs.getOr(64),
+                           classes.getOr(10)},
+                          getActivation()));
+  TransformerSizes sizes = llama ? getLlamaSizes() : getGptSizes();
+  if (checkHeads(sizes))
+    return 1;
+  return write(llama ? buildLlama(sizes)
+                     : buildGpt(sizes, /*separate=*/qkv == "separate"));
+}
