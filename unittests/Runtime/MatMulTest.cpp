@@ -59,6 +59,22 @@ void checkAgainstNaive(MatMul &matmul, const MatMulShape &s) {
         << i;
 }
 
+template <typename T>
+void checkKernel(void (*kernel)(const GemmArguments &, char *), bool transposeA,
+                 int64_t m, int64_t n, int64_t k) {
+  Arena scratch(gemmScratchBytes);
+  auto a = randomVector<T>(m * k, 0), b = randomVector<T>(k * n, 1);
+  std::vector<T> c(size_t(m * n));
+  auto expected =
+      naive({dtypeOf<T>, transposeA, false, false, 1, m, n, k}, a, b, c);
+  kernel({m, n, k, a.data(), transposeA ? 1 : k, transposeA ? m : 1, b.data(),
+          n, 1, c.data(), n, false},
+         scratch.data());
+  for (size_t i = 0; i < c.size(); ++i)
+    ASSERT_NEAR(c[i], expected[i], sizeof(T) == 4 ? 3e-5 : 1e-13)
+        << m << " x " << n << ", transposed: " << transposeA << ", at " << i;
+}
+
 /// Tiles and edges, one and several blocks of each dimension.
 const int64_t sizes[][4] = {
     {1, 1, 1, 1},      {1, 10, 5, 10},    {3, 7, 17, 3},
@@ -99,7 +115,9 @@ TEST(MatMul, BitsDoNotDependOnThreads) {
   }
 }
 
-/// Every instruction set that this host has, not only the widest.
+/// Every instruction set that this host has, not only the widest. Numbers of
+/// rows leave every remainder of a tile's; columns are on both sides of the
+/// limit above which A is packed.
 TEST(MatMul, AllKernels) {
   std::vector<const GemmKernels *> kernels = {&gemmKernelsGeneric};
 #ifdef __x86_64__
@@ -108,17 +126,11 @@ TEST(MatMul, AllKernels) {
   if (__builtin_cpu_supports("avx512f"))
     kernels.push_back(&gemmKernelsAvx512);
 #endif
-  Arena scratch(gemmScratchBytes);
-  int64_t m = 61, n = 77, k = 301;
-  auto a = randomVector<double>(m * k, 0), b = randomVector<double>(k * n, 1);
-  std::vector<double> c(size_t(m * n));
-  MatMulShape shape{DTC_F64, false, false, false, 1, m, n, k};
-  auto expected = naive(shape, a, b, c);
-  for (const GemmKernels *kernel : kernels) {
-    GemmArguments arguments{m,        n, k, a.data(), k, 1,
-                            b.data(), n, 1, c.data(), n, false};
-    kernel->f64(arguments, scratch.data());
-    for (size_t i = 0; i < c.size(); ++i)
-      ASSERT_NEAR(c[i], expected[i], 1e-13);
-  }
+  for (const GemmKernels *kernel : kernels)
+    for (int64_t m = 14; m < 28; ++m)
+      for (int64_t n : {77, 150})
+        for (bool transposeA : {false, true}) {
+          checkKernel<float>(kernel->f32, transposeA, m, n, 301);
+          checkKernel<double>(kernel->f64, transposeA, m, n, 301);
+        }
 }

@@ -20,7 +20,10 @@ namespace {
 /// third.
 constexpr int64_t depthBlock = 256;
 constexpr int64_t columnBlock = 1024;
-/// A row-major B at most this large, for at most so many rows, is not packed.
+/// Packing costs more than it gives for what few tiles use: a row-major A is
+/// read where it is for at most so many columns, a row-major B for at most so
+/// many rows, if it is small.
+constexpr int64_t directColumns = 128;
 constexpr int64_t directRows = 128, directElements = 8192;
 
 template <typename T, int vectorBytes, int MR> struct Gemm {
@@ -34,26 +37,45 @@ template <typename T, int vectorBytes, int MR> struct Gemm {
   typedef T Unaligned
       __attribute__((vector_size(vectorBytes), aligned(alignof(T))));
 
-  /// An MR x NR tile of C (rows `ldc` apart) from a packed panel of A and a
-  /// panel of B with rows `ldb` apart.
-  static void tile(int64_t depth, const T *a, const T *b, int64_t ldb, T *c,
-                   int64_t ldc, bool accumulate) {
-    Vector sum[MR][2] = {};
-    for (int64_t p = 0; p < depth; ++p, a += MR, b += ldb) {
+  /// R x NR of C (rows `ldc` apart). Element (i, p) of A lies at
+  /// a[i * aRow + p * aCol]; the rows of B, NR wide, are `ldb` apart.
+  template <int R>
+  static void tile(int64_t depth, const T *a, int64_t aRow, int64_t aCol,
+                   const T *b, int64_t ldb, T *c, int64_t ldc,
+                   bool accumulate) {
+    // One pointer per three rows: the others are at 1 and 2 times aRow from
+    // it, which addresses express, and there are not registers for all.
+    const T *rows[(R + 2) / 3];
+    for (int i = 0; i < R; i += 3)
+      rows[i / 3] = a + i * aRow;
+    Vector sum[R][2] = {};
+    for (int64_t p = 0; p < depth; ++p, b += ldb) {
       Vector b0 = *(const Unaligned *)b;
       Vector b1 = *(const Unaligned *)(b + lanes);
 #pragma clang loop unroll(full)
-      for (int i = 0; i < MR; ++i) {
-        sum[i][0] += a[i] * b0;
-        sum[i][1] += a[i] * b1;
+      for (int i = 0; i < R; ++i) {
+        T element = rows[i / 3][i % 3 * aRow];
+        sum[i][0] += element * b0;
+        sum[i][1] += element * b1;
       }
+#pragma clang loop unroll(full)
+      for (int i = 0; i < R; i += 3)
+        rows[i / 3] += aCol;
     }
 #pragma clang loop unroll(full)
-    for (int i = 0; i < MR; ++i) {
+    for (int i = 0; i < R; ++i) {
       Unaligned *row = (Unaligned *)(c + i * ldc);
       row[0] = accumulate ? row[0] + sum[i][0] : sum[i][0];
       row[1] = accumulate ? row[1] + sum[i][1] : sum[i][1];
     }
+  }
+
+  /// The tile of `rows` (1 to MR) rows.
+  template <int R = MR> static auto tileOf(int64_t rows) {
+    if constexpr (R > 1)
+      if (rows < R)
+        return tileOf<R - 1>(rows);
+    return &tile<R>;
   }
 
   /// Packs `width` (at most W) vectors of `depth` elements side by side; a
@@ -107,68 +129,62 @@ template <typename T, int vectorBytes, int MR> struct Gemm {
         __builtin_shufflevector(high01, high23, 2, 3, 6, 7);
   }
 
-  /// C's tile at the right or lower edge: computed whole, copied in part.
-  static void edgeTile(int64_t depth, const T *a, const T *b, int64_t ldb, T *c,
-                       int64_t ldc, bool accumulate, int64_t rows,
-                       int64_t columns) {
-    alignas(64) T whole[MR * NR];
-    tile(depth, a, b, ldb, whole, NR, false);
-    for (int64_t i = 0; i < rows; ++i)
-      for (int64_t j = 0; j < columns; ++j)
-        c[i * ldc + j] =
-            accumulate ? c[i * ldc + j] + whole[i * NR + j] : whole[i * NR + j];
-  }
-
   static int64_t min(int64_t x, int64_t y) { return x < y ? x : y; }
 
   static void run(const GemmArguments &g, char *scratch) {
     const T *a = (const T *)g.a, *b = (const T *)g.b;
     T *packedA = (T *)scratch;
     T *packedB = packedA + rowBlock * depthBlock;
+    bool directA = g.aCol == 1 && g.n <= directColumns;
     for (int64_t column = 0; column < g.n; column += columnBlock) {
       int64_t columns = min(columnBlock, g.n - column);
       for (int64_t p = 0; p < g.k; p += depthBlock) {
         int64_t depth = min(depthBlock, g.k - p);
-        // Packing does not pay for a small row-major B that few rows use:
-        // its whole panels are read where they are.
-        bool direct = g.bCol == 1 && g.m <= directRows &&
-                      depth * g.bRow <= directElements;
-        int64_t packFrom = direct ? columns / NR * NR : 0;
+        bool directB = g.bCol == 1 && g.m <= directRows &&
+                       depth * g.bRow <= directElements;
+        int64_t packFrom = directB ? columns / NR * NR : 0;
         const T *blockB = b + p * g.bRow + column * g.bCol;
         for (int64_t j = packFrom; j < columns; j += NR)
           packPanel<NR>(blockB + j * g.bCol, g.bCol, g.bRow,
                         min(NR, columns - j), depth, packedB + j * depth);
         for (int64_t row = 0; row < g.m; row += rowBlock) {
           int64_t rows = min(rowBlock, g.m - row);
-          for (int64_t i = 0; i < rows; i += MR)
-            packPanel<MR>(a + (row + i) * g.aRow + p * g.aCol, g.aRow, g.aCol,
-                          min(MR, rows - i), depth, packedA + i * depth);
+          int64_t packTo = directA ? 0 : rows / MR * MR;
+          const T *blockA = a + row * g.aRow + p * g.aCol;
+          for (int64_t i = 0; i < packTo; i += MR)
+            packPanel<MR>(blockA + i * g.aRow, g.aRow, g.aCol, MR, depth,
+                          packedA + i * depth);
           T *blockC = (T *)g.c + row * g.ldc + column;
           for (int64_t j = 0; j < columns; j += NR) {
             bool packed = j >= packFrom;
-            multiplyPanel(depth, rows, min(NR, columns - j), packedA,
-                          packed ? packedB + j * depth : blockB + j,
-                          packed ? NR : g.bRow, blockC + j, g.ldc,
-                          g.accumulate || p > 0);
+            const T *panelB = packed ? packedB + j * depth : blockB + j;
+            for (int64_t i = 0; i < rows; i += MR) {
+              bool packedRows = i < packTo;
+              multiply(depth, min(MR, rows - i), min(NR, columns - j),
+                       packedRows ? packedA + i * depth : blockA + i * g.aRow,
+                       packedRows ? 1 : g.aRow, packedRows ? MR : g.aCol,
+                       panelB, packed ? NR : g.bRow, blockC + i * g.ldc + j,
+                       g.ldc, g.accumulate || p > 0);
+            }
           }
         }
       }
     }
   }
 
-  /// A block of rows times one panel of B.
-  static void multiplyPanel(int64_t depth, int64_t rows, int64_t columns,
-                            const T *packedA, const T *b, int64_t ldb, T *c,
-                            int64_t ldc, bool accumulate) {
-    for (int64_t i = 0; i < rows; i += MR) {
-      const T *panel = packedA + i * depth;
-      int64_t tileRows = min(MR, rows - i);
-      if (tileRows == MR && columns == NR)
-        tile(depth, panel, b, ldb, c + i * ldc, ldc, accumulate);
-      else
-        edgeTile(depth, panel, b, ldb, c + i * ldc, ldc, accumulate, tileRows,
-                 columns);
-    }
+  /// A tile of C; at the right edge it is computed whole and copied in part.
+  static void multiply(int64_t depth, int64_t rows, int64_t columns, const T *a,
+                       int64_t aRow, int64_t aCol, const T *b, int64_t ldb,
+                       T *c, int64_t ldc, bool accumulate) {
+    auto tile = tileOf(rows);
+    if (columns == NR)
+      return tile(depth, a, aRow, aCol, b, ldb, c, ldc, accumulate);
+    alignas(64) T whole[MR * NR];
+    tile(depth, a, aRow, aCol, b, ldb, whole, NR, false);
+    for (int64_t i = 0; i < rows; ++i)
+      for (int64_t j = 0; j < columns; ++j)
+        c[i * ldc + j] =
+            accumulate ? c[i * ldc + j] + whole[i * NR + j] : whole[i * NR + j];
   }
 };
 
