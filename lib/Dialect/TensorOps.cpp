@@ -339,6 +339,26 @@ LogicalResult GatherOp::inferReturnTypes(MLIRContext *,
   return success();
 }
 
+/// The first indices of the parts of a dimension; null if it is not in parts.
+static LogicalResult verifyStarts(Operation *op, Value starts, Value indices,
+                                  int64_t size) {
+  if (!starts)
+    return success();
+  auto type = cast<RankedTensorType>(starts.getType());
+  if (type.getRank() == 1 &&
+      type.getElementType() == getElementTypeOrSelf(indices) &&
+      size % type.getDimSize(0) == 0)
+    return success();
+  return op->emitOpError("starts are ")
+         << type << ", expected rank 1, the element type of "
+         << indices.getType() << ", and a number that divides " << size;
+}
+
+LogicalResult GatherOp::verify() {
+  return verifyStarts(*this, getStarts(), getIndices(),
+                      getTable().getType().getDimSize(0));
+}
+
 LogicalResult ScatterAddOp::verify() {
   SmallVector<int64_t> expected(getIndices().getType().getShape());
   llvm::append_range(expected, getResult().getType().getShape().drop_front());
@@ -346,5 +366,15 @@ LogicalResult ScatterAddOp::verify() {
     return emitOpError("updates are ")
            << getUpdates().getType() << ", expected the shape [" << expected
            << "] of the indices followed by a table row";
-  return success();
+  return verifyStarts(*this, getStarts(), getIndices(),
+                      getResult().getType().getDimSize(0));
+}
+
+LogicalResult OneHotOp::verify() {
+  ArrayRef<int64_t> shape = getResult().getType().getShape();
+  if (shape.empty() || shape.drop_back() != getIndices().getType().getShape())
+    return emitOpError("result is ")
+           << getResult().getType() << ", expected the shape of "
+           << getIndices().getType() << " and one dimension more";
+  return verifyStarts(*this, getStarts(), getIndices(), shape.back());
 }

@@ -80,6 +80,15 @@ struct CommandLine {
   Opt<int64_t> pp{"pp", cl::location(compile.parallel.pp), cl::value_desc("N"),
                   cl::cat(planOptions),
                   describe("Pipeline parallel: stages", compile.parallel.pp)};
+  Opt<int64_t> tp{
+      "tp", cl::location(compile.parallel.tp), cl::value_desc("N"),
+      cl::cat(planOptions),
+      describe("Tensor parallel: ranks that share each product of attentions, "
+               "MLPs and the vocabulary",
+               compile.parallel.tp)};
+  Opt<bool> sp{"sp", cl::location(compile.parallel.sp), cl::cat(planOptions),
+               cl::desc("Sequence parallel: with --tp, what lies between these "
+                        "products is split along the sequence")};
   Opt<int64_t> microbatches{
       "microbatches", cl::location(compile.parallel.microbatches),
       cl::value_desc("M"), cl::cat(planOptions),
@@ -286,6 +295,7 @@ LogicalResult CommandLine::finish(const char *program) {
     int64_t value;
   } counts[] = {{"dp", compile.parallel.dp},
                 {"pp", compile.parallel.pp},
+                {"tp", compile.parallel.tp},
                 {"microbatches", compile.parallel.microbatches},
                 {"bucket-mb", compile.schedule.bucketMb}};
   for (const auto &count : counts)
@@ -318,6 +328,8 @@ LogicalResult CommandLine::finish(const char *program) {
   compile.import.parameterInputs.assign(parameterInputs.begin(),
                                         parameterInputs.end());
   training.stages = compile.parallel.pp;
+  training.tensorParallel = compile.parallel.tp;
+  training.sequenceParallel = compile.parallel.sp;
   training.freeze.assign(freeze.begin(), freeze.end());
   if (!cut.empty())
     training.cut.assign(cut.begin(), cut.end());

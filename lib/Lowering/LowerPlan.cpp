@@ -37,7 +37,7 @@ struct Address {
 struct ModuleContext {
   ModuleOp module;
   PlanManifest manifest;
-  /// Bytes of scratch that the hungriest kernel needs.
+  /// Bytes of scratch that the hungriest kernel or collective needs.
   int64_t scratchBytes = 0;
 
   /// Declares a function of the runtime once.
@@ -96,6 +96,9 @@ private:
   void emit(RunOp op);
   void emit(MatMulOp op);
   void emit(AllReduceOp op);
+  void emit(AllGatherOp op);
+  void emit(ReduceScatterOp op);
+  void emit(LocalSliceOp op);
   void emit(SendOp op);
   void emit(RecvOp op);
   void emit(WaitOp op);
@@ -113,6 +116,9 @@ private:
   void call(StringRef name, ArrayRef<Value> arguments) {
     auto callee = shared.getRuntime(name, ValueRange(arguments).getTypes());
     LLVM::CallOp::create(builder, loc, callee, arguments);
+  }
+  void needScratch(int64_t bytes) {
+    shared.scratchBytes = std::max(shared.scratchBytes, bytes);
   }
   void copy(Address from, Address to, int64_t bytes) {
     LLVM::MemcpyOp::create(builder, loc, pointerTo(to), pointerTo(from),
@@ -235,7 +241,8 @@ Value FunctionLowering::getConstant(ConstantOp op) {
 LogicalResult FunctionLowering::lower(Operation *op) {
   loc = op->getLoc();
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
-      .Case<LaunchOp, RunOp, MatMulOp, AllReduceOp, SendOp, RecvOp, WaitOp,
+      .Case<LaunchOp, RunOp, MatMulOp, AllReduceOp, AllGatherOp,
+            ReduceScatterOp, LocalSliceOp, SendOp, RecvOp, WaitOp,
             ZeroOp>([&](auto concrete) {
         emit(concrete);
         return success();
@@ -247,9 +254,7 @@ LogicalResult FunctionLowering::lower(Operation *op) {
             AccumulateOp>([](auto) { return success(); })
       .Default([](Operation *other) {
         return other->emitOpError(
-            "has no lowering for CPUs: this model needs a value whole that the "
-            "plan divides; use --dp 1, or keep the batch the first dimension "
-            "of every value");
+            "has no lowering for CPUs");
       });
 }
 
@@ -263,7 +268,7 @@ void FunctionLowering::emit(LaunchOp op) {
       arguments.push_back(pointerTo(result));
   if (auto bytes = kernel->getAttrOfType<IntegerAttr>(scratchAttrName)) {
     arguments.push_back(scratch);
-    shared.scratchBytes = std::max(shared.scratchBytes, bytes.getInt());
+    needScratch(bytes.getInt());
   }
   LLVM::CallOp::create(builder, loc, TypeRange(), getLoweredName(kernel),
                        arguments);
@@ -319,6 +324,48 @@ void FunctionLowering::emit(AllReduceOp op) {
         integer(getDtypeCode(element)),
         integer(static_cast<int64_t>(op.getReduction())),
         pointerTo(op.getX().front()), integer(bytes / elementBytes, 64)});
+}
+
+/// How often a block of each rank's part of a dimension comes in the whole, and
+/// how many elements it has.
+static std::pair<int64_t, int64_t> getBlocks(Value part, int64_t dim) {
+  ArrayRef<int64_t> shape = getLocalType(part.getType()).getShape();
+  return {llvm::product_of(shape.take_front(dim)),
+          llvm::product_of(shape.drop_front(dim))};
+}
+
+static int64_t getElementBytes(Value value) {
+  unsigned bits = getElementTypeOrSelf(value).getIntOrFloatBitWidth();
+  return llvm::divideCeil(bits, 8);
+}
+
+void FunctionLowering::emit(AllGatherOp op) {
+  auto [outer, count] = getBlocks(op.getX(), op.getDim());
+  if (outer > 1)
+    needScratch(getLocalBytes(op.getY().getType()));
+  call("dtcrt_all_gather",
+       {context, integer(shared.manifest.getGroup(op.getAxes())),
+        pointerTo(op.getX()), pointerTo(op.getY()), scratch,
+        integer(outer, 64), integer(count * getElementBytes(op.getX()), 64)});
+}
+
+void FunctionLowering::emit(ReduceScatterOp op) {
+  auto [outer, count] = getBlocks(op.getY(), op.getDim());
+  if (outer > 1)
+    needScratch(getLocalBytes(op.getX().getType()));
+  call("dtcrt_reduce_scatter",
+       {context, integer(shared.manifest.getGroup(op.getAxes())),
+        integer(getDtypeCode(getElementTypeOrSelf(op.getX()))),
+        integer(static_cast<int64_t>(op.getReduction())), pointerTo(op.getX()),
+        pointerTo(op.getY()), scratch, integer(outer, 64), integer(count, 64)});
+}
+
+void FunctionLowering::emit(LocalSliceOp op) {
+  auto [outer, count] = getBlocks(op.getY(), op.getDim());
+  call("dtcrt_local_slice",
+       {context, integer(shared.manifest.getGroup(op.getAxes())),
+        pointerTo(op.getX()), pointerTo(op.getY()), integer(outer, 64),
+        integer(count * getElementBytes(op.getX()), 64)});
 }
 
 void FunctionLowering::emit(SendOp op) {

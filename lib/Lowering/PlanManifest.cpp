@@ -62,8 +62,29 @@ int64_t PlanManifest::addInput(func::FuncOp plan, unsigned argument) {
 int64_t PlanManifest::addParameter(func::FuncOp plan, unsigned argument) {
   StringRef name = plan.getArgAttrOfType<StringAttr>(argument, attr::parameter);
   auto [it, isNew] = parameters.try_emplace(name);
-  if (isNew)
-    it->second = describe(name, plan.getArgumentTypes()[argument]);
+  if (!isNew)
+    return it - parameters.begin();
+  Type type = plan.getArgumentTypes()[argument];
+  json::Object parameter = describe(name, type);
+  json::Array splits;
+  if (LayoutAttr layout = getLayout(type))
+    for (const AxisLayout &entry : layout.getEntries())
+      splits.push_back(
+          json::Object{{"axis", entry.axis.getValue()}, {"dim", entry.dim}});
+  parameter["splits"] = std::move(splits);
+  json::Object tensor = describe(name, type);
+  SmallVector<int64_t> start(cast<RankedTensorType>(type).getRank(), 0);
+  if (auto part =
+          plan.getArgAttrOfType<DictionaryAttr>(argument, attr::part)) {
+    tensor["name"] = part.getAs<StringAttr>("tensor").getValue();
+    tensor["shape"] = json::Array(
+        part.getAs<DenseI64ArrayAttr>("shape").asArrayRef());
+    start[part.getAs<IntegerAttr>("dim").getInt()] =
+        part.getAs<IntegerAttr>("start").getInt();
+  }
+  tensor["start"] = json::Array(start);
+  parameter["tensor"] = std::move(tensor);
+  it->second = std::move(parameter);
   return it - parameters.begin();
 }
 

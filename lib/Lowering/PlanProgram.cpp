@@ -33,7 +33,7 @@ static FailureOr<std::string> completeManifest(ModuleOp module,
   manifest["optimizer"] = json::Object(info.optimizer);
   for (json::Value &value : *manifest.getArray("parameters")) {
     json::Object &parameter = *value.getAsObject();
-    StringRef name = *parameter.getString("name");
+    StringRef name = *parameter.getObject("tensor")->getString("name");
     const json::Object *init = info.initializers.getObject(name);
     if (!init)
       return module.emitError("parameter '")

@@ -29,11 +29,13 @@ struct AssignMesh : public dtc::impl::AssignMeshBase<AssignMesh> {
     }
     MLIRContext *context = &getContext();
     auto name = [&](StringRef axis) { return StringAttr::get(context, axis); };
-    auto mesh = MeshAttr::getChecked(
-        [&] { return step.emitError(); }, context,
-        ArrayRef<MeshAxis>{{name("pp"), pp},
-                           {name("dp"), dp},
-                           {name(MeshAttr::timeAxis), microbatches}});
+    SmallVector<MeshAxis> axes = {{name("pp"), pp}, {name("dp"), dp}};
+    if (tp > 1)
+      axes.push_back({name("tp"), tp});
+    axes.push_back({name(MeshAttr::timeAxis), microbatches});
+    auto mesh =
+        MeshAttr::getChecked([&] { return step.emitError(); }, context,
+                                     ArrayRef(axes));
     if (!mesh)
       return signalPassFailure();
 
@@ -46,10 +48,29 @@ struct AssignMesh : public dtc::impl::AssignMeshBase<AssignMesh> {
       bool isBatch = kind && (kind == "input" || kind == "label");
       if (isBatch && failed(checkBatch(step, i)))
         return signalPassFailure();
-      step.setArgAttr(i, attr::layout,
-                      isBatch ? LayoutAttr::getCanonical(mesh, batch)
-                              : LayoutAttr::getReplicated(mesh));
+      step.setArgAttr(
+          i, attr::layout,
+          LayoutAttr::getCanonical(mesh, isBatch ? batch : getSplits(step, i)));
     }
+    for (unsigned i = 0; i < step.getNumArguments(); ++i)
+      step.removeArgAttr(i, attr::split);
+  }
+
+  /// Of a parameter, or of the parameter that a state belongs to.
+  SmallVector<AxisLayout> getSplits(func::FuncOp step, unsigned argument) {
+    if (auto state = step.getArgAttrOfType<StringAttr>(argument, attr::state))
+      for (unsigned i = 0; i < argument; ++i)
+        if (auto parameter =
+                step.getArgAttrOfType<StringAttr>(i, attr::parameter);
+            parameter && parameter == state.getValue().rsplit('.').first)
+          argument = i;
+    SmallVector<AxisLayout> splits;
+    if (auto split =
+            step.getArgAttrOfType<DictionaryAttr>(argument, attr::split))
+      for (NamedAttribute entry : split)
+        splits.push_back(AxisLayout::split(
+            entry.getName(), cast<IntegerAttr>(entry.getValue()).getInt()));
+    return splits;
   }
 
   LogicalResult checkBatch(func::FuncOp step, unsigned argument) {

@@ -10,6 +10,7 @@
 #include "dtc/Lowering/LinalgLowering.h"
 #include "dtc/Lowering/Passes.h"
 #include "dtc/Parallel/Passes.h"
+#include "dtc/Parallel/SplitExpansion.h"
 #include "dtc/Schedule/Passes.h"
 #include "dtc/Training/DifferentiableInterface.h"
 #include "dtc/Training/Passes.h"
@@ -36,6 +37,14 @@ StringRef dtc::getPhaseName(CompilePhase phase) {
 
 void dtc::buildTrainingPipeline(OpPassManager &manager,
                                 const TrainingOptions &options) {
+  // Elementwise ops see the dimensions that the model means, not a product's.
+  manager.addPass(createHoistReshapes());
+
+  // Parameters that ranks can share evenly: queries, keys and values apart.
+  SplitFusedParametersOptions fused;
+  fused.tp = options.tensorParallel;
+  manager.addPass(createSplitFusedParameters(fused));
+
   // Each op knows its pipeline stage. Before differentiation, since gradients
   // must end up on the stage of what they are the gradient of.
   ChooseCutsOptions cuts;
@@ -57,6 +66,13 @@ void dtc::buildTrainingPipeline(OpPassManager &manager,
   loss.classAxis = options.classAxis;
   loss.reduction = options.reduction;
   manager.addPass(createAddLoss(loss));
+
+  // Which dimensions of parameters tensor parallelism splits. With the loss,
+  // which may split classes; before differentiation, which follows.
+  ChooseSplitsOptions splits;
+  splits.tp = options.tensorParallel;
+  splits.sp = options.sequenceParallel;
+  manager.addPass(createChooseSplits(splits));
 
   // What integer inputs may be is known where they are used.
   manager.addPass(createBoundInputs());
@@ -95,11 +111,15 @@ void dtc::buildParallelPipeline(OpPassManager &manager,
   AssignMeshOptions mesh;
   mesh.dp = options.dp;
   mesh.pp = options.pp;
+  mesh.tp = options.tp;
   mesh.microbatches = options.microbatches;
   manager.addPass(createAssignMesh(mesh));
 
   // Every value has a layout; where a rule did not hold there is a reshard.
   manager.addPass(createPropagateLayouts());
+
+  // Expansions of a loss and of its gradient share most of what they compute.
+  manager.addPass(createCSEPass());
 
   // Every communication within a stage is an op of its own.
   manager.addPass(createInsertCollectives());
@@ -172,6 +192,7 @@ void dtc::buildPhase(CompilePhase phase, OpPassManager &manager,
 void dtc::registerDialects(DialectRegistry &registry) {
   registry.insert<DTCDialect, func::FuncDialect>();
   registerGradients(registry);
+  registerSplitExpansions(registry);
   registerLinalgLoweringModels(registry);
 }
 

@@ -2,9 +2,12 @@
 
 #include "Context.h"
 
+#include "Elements.h"
+
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <unistd.h>
 
 using namespace dtc::rt;
@@ -68,6 +71,51 @@ void dtcrt_all_reduce(dtc_context *context, int32_t group, int32_t dtype,
                       int32_t reduction, void *buffer, int64_t count) {
   context->collectives.allReduce(group, dtc_dtype(dtype),
                                  dtc_reduction(reduction), buffer, count);
+}
+
+/// Copies blocks between two orders: [outer][members] and [members][outer].
+static void swapOrder(const char *from, char *to, int64_t rows, int64_t columns,
+                      int64_t bytes) {
+  for (int64_t row = 0; row < rows; ++row)
+    for (int64_t column = 0; column < columns; ++column)
+      memcpy(to + (column * rows + row) * bytes,
+             from + (row * columns + column) * bytes, bytes);
+}
+
+void dtcrt_all_gather(dtc_context *context, int32_t group, const void *input,
+                      void *output, void *scratch, int64_t outer,
+                      int64_t bytes) {
+  Collectives &collectives = context->collectives;
+  if (outer == 1)
+    return collectives.allGather(group, input, output, bytes);
+  collectives.allGather(group, input, scratch, outer * bytes);
+  swapOrder(static_cast<char *>(scratch), static_cast<char *>(output),
+            collectives.groupSize(group), outer, bytes);
+}
+
+void dtcrt_reduce_scatter(dtc_context *context, int32_t group, int32_t dtype,
+                          int32_t reduction, const void *input, void *output,
+                          void *scratch, int64_t outer, int64_t count) {
+  Collectives &collectives = context->collectives;
+  if (outer > 1) {
+    swapOrder(static_cast<const char *>(input), static_cast<char *>(scratch),
+              outer, collectives.groupSize(group),
+              count * sizeOf(dtc_dtype(dtype)));
+    input = scratch;
+  }
+  collectives.reduceScatter(group, dtc_dtype(dtype), dtc_reduction(reduction),
+                            input, output, outer * count);
+}
+
+void dtcrt_local_slice(dtc_context *context, int32_t group, const void *input,
+                       void *output, int64_t outer, int64_t bytes) {
+  Collectives &collectives = context->collectives;
+  int64_t members = collectives.groupSize(group);
+  const char *own =
+      static_cast<const char *>(input) + collectives.groupRank(group) * bytes;
+  for (int64_t i = 0; i < outer; ++i)
+    memcpy(static_cast<char *>(output) + i * bytes, own + i * members * bytes,
+           bytes);
 }
 
 void dtcrt_send(dtc_context *context, int32_t stage, int32_t tag, int32_t slot,

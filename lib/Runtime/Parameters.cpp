@@ -7,10 +7,12 @@
 #include "MappedFile.h"
 #include "Random.h"
 #include "Safetensors.h"
+#include "Shard.h"
 
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -59,29 +61,32 @@ private:
 
 } // namespace
 
-static void loadFromFile(const ParameterInfo &parameter,
+static void loadFromFile(const ParameterInfo &parameter, const Box &box,
                          const SafetensorsReader &file, char *target) {
-  const SafetensorsReader::Tensor *tensor = file.find(parameter.name);
+  const SafetensorsReader::Tensor *tensor = file.find(parameter.tensor);
   if (!tensor)
-    fail("%s has no tensor '%s'", file.name().c_str(), parameter.name.c_str());
-  if (tensor->shape != parameter.shape)
+    fail("%s has no tensor '%s'", file.name().c_str(),
+         parameter.tensor.c_str());
+  if (tensor->shape != parameter.tensorShape)
     fail("%s has shape %s for '%s', expected %s", file.name().c_str(),
-         formatShape(tensor->shape).c_str(), parameter.name.c_str(),
-         formatShape(parameter.shape).c_str());
+         formatShape(tensor->shape).c_str(), parameter.tensor.c_str(),
+         formatShape(parameter.tensorShape).c_str());
   if (!isConvertible(tensor->storage, parameter.dtype))
     fail("%s has floats for '%s', expected %s", file.name().c_str(),
-         parameter.name.c_str(), nameOf(parameter.dtype));
-  convert(tensor->storage, tensor->data, parameter.dtype, target,
-          elementCount(parameter.shape));
+         parameter.tensor.c_str(), nameOf(parameter.dtype));
+  forEachRun(tensor->shape, box, [&](int64_t from, int64_t to, int64_t count) {
+    convert(tensor->storage, tensor->data + from * sizeOf(tensor->storage),
+            parameter.dtype, target + to * sizeOf(parameter.dtype), count);
+  });
 }
 
-static void fillByRule(const ParameterInfo &parameter, uint32_t order,
-                       uint64_t seed, char *target) {
+static void fillByRule(const ParameterInfo &parameter, const Box &box,
+                       uint32_t order, uint64_t seed, char *target) {
   using Init = ParameterInfo::Init;
-  int64_t count = elementCount(parameter.shape);
+  int64_t count = elementCount(box.size);
   RandomStream stream(seed, RandomUse::parameter, order);
   if (parameter.init == Init::zeros) {
-    memset(target, 0, parameter.bytes());
+    memset(target, 0, count * sizeOf(parameter.dtype));
   } else if (parameter.init == Init::ones) {
     uint8_t one = 1;
     for (int64_t i = 0; i < count; ++i)
@@ -92,7 +97,12 @@ static void fillByRule(const ParameterInfo &parameter, uint32_t order,
          "or ones",
          parameter.name.c_str(), nameOf(parameter.dtype));
   } else {
-    stream.fillNormal(parameter.dtype, target, count, parameter.initScale);
+    forEachRun(parameter.tensorShape, box,
+               [&](int64_t first, int64_t to, int64_t number) {
+                 stream.fillNormal(parameter.dtype,
+                                   target + to * sizeOf(parameter.dtype),
+                                   number, parameter.initScale, first);
+               });
   }
 }
 
@@ -102,11 +112,14 @@ void dtc::rt::loadParameters(const dtc_context &context, char *arena,
   Weights weights(program);
   for (const Stage::Parameter &entry : context.plan().parameters) {
     const ParameterInfo &parameter = program.parameters[entry.index];
+    Box box = boxOf(parameter, program.mesh, context.collectives.rank());
     if (parameter.init == ParameterInfo::Init::file)
-      loadFromFile(parameter, weights.reader(), arena + entry.offset);
+      loadFromFile(parameter, box, weights.reader(), arena + entry.offset);
     else
-      fillByRule(parameter, orderOf(program.parameters, parameter), seed,
-                 arena + entry.offset);
+      fillByRule(parameter, box,
+                 orderOf(program.parameters, parameter.tensor,
+                         &ParameterInfo::tensor),
+                 seed, arena + entry.offset);
   }
 }
 
@@ -116,32 +129,56 @@ void dtc::rt::loadParameters(const dtc_context &context, char *arena,
 
 namespace {
 
-/// A tensor to save: where its stage keeps it, and the rank that sends it.
-struct Saved {
-  int parameter;
+/// A box of a tensor: where its rank keeps it.
+struct SavedBox {
   int rank;
-  int64_t offset;
+  int64_t offset, bytes;
+  Box box;
+};
+
+struct SavedTensor {
+  const ParameterInfo *parameter;
+  std::vector<SavedBox> boxes;
 };
 
 } // namespace
 
-/// The first replica of a tensor's stage sends it: all axes but pp at 0.
-static std::vector<Saved> listTensors(const Program &program, TensorKind kind) {
-  std::vector<Saved> list;
-  std::vector<int> where(program.mesh.axes.size(), 0);
-  for (size_t stage = 0; stage < program.stages.size(); ++stage) {
-    if (int axis = program.mesh.find(stageAxis); axis >= 0)
-      where[axis] = int(stage);
-    for (const Stage::Parameter &entry : program.stages[stage].parameters) {
+/// Of ranks that hold the same, the first sends: that at 0 on all axes but the
+/// pipeline's and those that split the parameter. In the order of parameters;
+/// parts stand with the first of their tensor.
+static std::vector<SavedTensor> listTensors(const Program &program,
+                                            TensorKind kind) {
+  const Mesh &mesh = program.mesh;
+  std::map<std::string, size_t> numbers;
+  std::vector<SavedTensor> list;
+  for (const ParameterInfo &parameter : program.parameters)
+    if (numbers.insert({parameter.tensor, list.size()}).second)
+      list.push_back({&parameter, {}});
+  for (int rank = 0; rank < mesh.size(); ++rank) {
+    std::vector<int> where = mesh.coordinates(rank);
+    int stages = mesh.find(stageAxis);
+    const Stage &stage = program.stages[mesh.coordinate(rank, stageAxis)];
+    for (const Stage::Parameter &entry : stage.parameters) {
+      const ParameterInfo &parameter = program.parameters[entry.index];
       int64_t offset =
           kind == TensorKind::weights ? entry.offset : entry.gradient;
-      if (offset >= 0)
-        list.push_back({entry.index, program.mesh.rank(where), offset});
+      bool isFirst = offset >= 0;
+      for (int axis = 0; axis < int(where.size()); ++axis) {
+        bool matters = axis == stages;
+        for (const ParameterInfo::Split &split : parameter.splits)
+          matters |= split.axis == axis;
+        isFirst &= matters || where[axis] == 0;
+      }
+      if (isFirst)
+        list[numbers[parameter.tensor]].boxes.push_back(
+            {rank, offset, parameter.bytes(mesh), boxOf(parameter, mesh, rank)});
     }
   }
-  std::sort(list.begin(), list.end(), [](const Saved &a, const Saved &b) {
-    return a.parameter < b.parameter;
-  });
+  list.erase(std::remove_if(list.begin(), list.end(),
+                            [](const SavedTensor &tensor) {
+                              return tensor.boxes.empty();
+                            }),
+             list.end());
   return list;
 }
 
@@ -149,30 +186,38 @@ void dtc::rt::saveTensors(const dtc_context &context, const char *arena,
                           TensorKind kind, const std::string &path) {
   const Program &program = context.program;
   Collectives &collectives = context.collectives;
-  std::vector<Saved> list = listTensors(program, kind);
+  std::vector<SavedTensor> list = listTensors(program, kind);
   if (collectives.rank() != 0) {
-    for (const Saved &saved : list)
-      if (saved.rank == collectives.rank())
-        collectives.sendData(0, arena + saved.offset,
-                             program.parameters[saved.parameter].bytes());
+    for (const SavedTensor &tensor : list)
+      for (const SavedBox &saved : tensor.boxes)
+        if (saved.rank == collectives.rank())
+          collectives.sendData(0, arena + saved.offset, saved.bytes);
     return;
   }
   std::vector<SafetensorsWriter::Tensor> tensors;
-  for (const Saved &saved : list) {
-    const ParameterInfo &parameter = program.parameters[saved.parameter];
-    tensors.push_back({parameter.name, parameter.dtype, parameter.shape});
-  }
+  for (const SavedTensor &tensor : list)
+    tensors.push_back({tensor.parameter->tensor, tensor.parameter->dtype,
+                       tensor.parameter->tensorShape});
   SafetensorsWriter writer(path, tensors);
-  std::vector<char> received;
-  for (const Saved &saved : list) {
-    int64_t bytes = program.parameters[saved.parameter].bytes();
-    const char *data = arena + saved.offset;
-    if (saved.rank != 0) {
-      received.resize(bytes);
-      collectives.recvData(saved.rank, received.data(), bytes);
-      data = received.data();
+  std::vector<char> received, whole;
+  for (const SavedTensor &tensor : list) {
+    const std::vector<int64_t> &shape = tensor.parameter->tensorShape;
+    int64_t size = sizeOf(tensor.parameter->dtype);
+    whole.resize(elementCount(shape) * size);
+    for (const SavedBox &saved : tensor.boxes) {
+      const char *data = arena + saved.offset;
+      if (saved.rank != 0) {
+        received.resize(saved.bytes);
+        collectives.recvData(saved.rank, received.data(), saved.bytes);
+        data = received.data();
+      }
+      forEachRun(shape, saved.box,
+                 [&](int64_t to, int64_t from, int64_t count) {
+                   memcpy(whole.data() + to * size, data + from * size,
+                          count * size);
+                 });
     }
-    writer.append(data, bytes);
+    writer.append(whole.data(), whole.size());
   }
   writer.commit();
 }

@@ -69,8 +69,11 @@ std::string Mesh::describe(int rank) const {
   return text;
 }
 
-int64_t ParameterInfo::bytes() const {
-  return elementCount(shape) * rt::sizeOf(dtype);
+int64_t ParameterInfo::bytes(const Mesh &mesh) const {
+  int64_t count = elementCount(shape);
+  for (const Split &split : splits)
+    count /= mesh.axes[split.axis].size;
+  return count * rt::sizeOf(dtype);
 }
 
 //===----------------------------------------------------------------------===//
@@ -106,12 +109,23 @@ static InputInfo readInput(const Json &json) {
   return input;
 }
 
-static ParameterInfo readParameter(const Json &json) {
+static ParameterInfo readParameter(const Json &json, const Mesh &mesh) {
   using Init = ParameterInfo::Init;
   ParameterInfo parameter;
   parameter.name = json.at("name");
   parameter.dtype = parseDType(json.at("dtype"));
   parameter.shape = json.at("shape").get<std::vector<int64_t>>();
+  for (const Json &split : json.at("splits")) {
+    std::string axis = split.at("axis");
+    parameter.splits.push_back({mesh.find(axis), split.at("dim")});
+    if (parameter.splits.back().axis < 0)
+      fail("'%s' is split over axis '%s', which is not in the mesh",
+           parameter.name.c_str(), axis.c_str());
+  }
+  const Json &tensor = json.at("tensor");
+  parameter.tensor = tensor.at("name");
+  parameter.tensorShape = tensor.at("shape").get<std::vector<int64_t>>();
+  parameter.start = tensor.at("start").get<std::vector<int64_t>>();
   parameter.trainable = json.at("trainable");
   parameter.init = choose<Init>(json.at("init"), {{"file", Init::file},
                                                   {"zeros", Init::zeros},
@@ -167,7 +181,7 @@ static void readManifest(const Json &json, Program &program) {
   for (const Json &input : json.at("inputs"))
     program.inputs.push_back(readInput(input));
   for (const Json &parameter : json.at("parameters"))
-    program.parameters.push_back(readParameter(parameter));
+    program.parameters.push_back(readParameter(parameter, program.mesh));
   for (const Json &stage : json.at("stages"))
     program.stages.push_back(readStage(stage));
 }
@@ -200,7 +214,8 @@ static void checkStage(const Program &program, const Stage &stage) {
   for (const Stage::Parameter &entry : stage.parameters) {
     const ParameterInfo &parameter = program.parameters.at(entry.index);
     auto check = [&](const char *what, int64_t offset) {
-      checkBuffer(stage, what, parameter.name, offset, parameter.bytes(),
+      checkBuffer(stage, what, parameter.name, offset,
+                  parameter.bytes(program.mesh),
                   sizeOf(parameter.dtype));
     };
     check("parameter", entry.offset);

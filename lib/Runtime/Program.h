@@ -10,6 +10,7 @@
 #include "dtc/Runtime/ABI.h"
 
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -62,14 +63,22 @@ struct InputInfo {
 };
 
 struct ParameterInfo {
+  struct Split {
+    int axis, dim;
+  };
   std::string name;
   dtc_dtype dtype;
   std::vector<int64_t> shape;
+  std::vector<Split> splits;
+  /// The tensor of the model that it is, or is a part of, and where in it.
+  std::string tensor;
+  std::vector<int64_t> tensorShape, start;
   bool trainable;
   enum class Init { file, zeros, ones, normal } init;
   double initScale = 0; ///< deviation of `normal`
 
-  int64_t bytes() const;
+  /// Of the part that a rank holds.
+  int64_t bytes(const Mesh &mesh) const;
 };
 
 /// Where a stage keeps things in its arena.
@@ -120,14 +129,16 @@ struct Program {
   std::string describe() const;
 };
 
-/// Where an input or parameter stands among all by name: the same under every
-/// plan, unlike its index, which follows the stages.
+/// Where a name stands among all that are there: the same under every plan,
+/// unlike its index, which follows the stages.
 template <typename Info>
-uint32_t orderOf(const std::vector<Info> &all, const Info &one) {
-  uint32_t before = 0;
+uint32_t orderOf(const std::vector<Info> &all, const std::string &name,
+                 std::string Info::*field) {
+  std::set<std::string> before;
   for (const Info &other : all)
-    before += other.name < one.name;
-  return before;
+    if (other.*field < name)
+      before.insert(other.*field);
+  return uint32_t(before.size());
 }
 
 /// Parses and checks what an object file exports.

@@ -45,17 +45,19 @@ static double toUnit(uint32_t word) { return (word + 0.5) * 0x1p-32; }
 /// Every value is computed in double and rounded once: f32 and f64 programs
 /// start from the same numbers.
 void RandomStream::fillNormal(dtc_dtype dtype, void *target, int64_t count,
-                              double deviation) const {
-  for (int64_t i = 0; i < count; i += 4) {
+                              double deviation, int64_t first) const {
+  for (int64_t i = first / 4 * 4; i < first + count; i += 4) {
     PhiloxBlock words = block(uint32_t(i / 4));
+    double values[4];
     for (int pair = 0; pair < 4; pair += 2) { // Box-Muller
       double radius = deviation * std::sqrt(-2 * std::log(toUnit(words[pair])));
       double angle = 2 * M_PI * toUnit(words[pair + 1]);
-      if (i + pair < count)
-        store(dtype, target, i + pair, radius * std::cos(angle));
-      if (i + pair + 1 < count)
-        store(dtype, target, i + pair + 1, radius * std::sin(angle));
+      values[pair] = radius * std::cos(angle);
+      values[pair + 1] = radius * std::sin(angle);
     }
+    for (int64_t j = i; j < i + 4; ++j)
+      if (j >= first && j < first + count)
+        store(dtype, target, j - first, values[j - i]);
   }
 }
 

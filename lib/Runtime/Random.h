@@ -35,9 +35,10 @@ public:
   /// only e determines.
   PhiloxBlock block(uint32_t block) const;
 
-  /// Fill `count` elements of a float type.
+  /// Fill elements first .. first + count - 1 of a float tensor; the first of
+  /// them is target's first.
   void fillNormal(dtc_dtype dtype, void *target, int64_t count,
-                  double deviation) const;
+                  double deviation, int64_t first = 0) const;
 
   /// Fill `count` elements of an integer type with 0 .. bound - 1.
   void fillIntegers(dtc_dtype dtype, void *target, int64_t count,

@@ -97,7 +97,7 @@ void dtc::registerKernelOpModels(DialectRegistry &registry) {
            ErfOp, SigmoidOp, ReluOp, AddOp, SubOp, MulOp, DivOp, PowOp,
            MaximumOp, MinimumOp, CompareOp, LogicalAndOp, LogicalOrOp,
            LogicalNotOp, SelectOp, CastOp, TransposeOp, BroadcastOp,
-           AccumulateOp>(context);
+           OneHotOp, AccumulateOp>(context);
     attach<getRowRole, SoftmaxOp, LogSoftmaxOp, LayerNormOp,
            CrossEntropyGradOp>(context);
     attach<getTotalRole, CrossEntropyOp, CountLabelsOp, SquaredErrorOp,

@@ -70,7 +70,9 @@ static void addTraffic(func::FuncOp function, StageReport &report) {
               .collectives[(op.getName().stripDialect() + " " +
                             llvm::join(axes.getAsValueRange<StringAttr>(), ","))
                                .str()],
-          getBucketBytes(op.getOperands()));
+          // A gather's whole is its result, of all else the operand.
+          isa<AllGatherOp>(op) ? getLocalBytes(op.getResult(0).getType())
+                               : getBucketBytes(op.getOperands()));
   }
 }
 
@@ -79,8 +81,7 @@ static void addMemory(func::FuncOp plan, StageReport &report) {
     int64_t bytes = alignMemory(getLocalBytes(argument.getType()));
     unsigned number = argument.getArgNumber();
     if (plan.getArgAttr(number, attr::parameter)) {
-      report.parameters +=
-          cast<ShapedType>(argument.getType()).getNumElements();
+      report.parameters += getLocalType(argument.getType()).getNumElements();
       report.parameterBytes += bytes;
     } else if (plan.getArgAttr(number, attr::state)) {
       report.stateBytes += bytes;
@@ -161,7 +162,10 @@ FailureOr<Report> Report::compute(ModuleOp module) {
     schedule.push_back(getTasks(plan, report.microbatches));
     costs.push_back(cost);
     result.inFlight = getMaxInFlight(schedule.back());
-    report.parameters += result.parameters;
+    for (BlockArgument argument : plan.getArguments())
+      if (plan.getArgAttr(argument.getArgNumber(), attr::parameter))
+        report.parameters +=
+            cast<ShapedType>(argument.getType()).getNumElements();
     report.stages.push_back(std::move(result));
   }
   report.bubble = getBubbleFraction(stages->size(), report.microbatches);

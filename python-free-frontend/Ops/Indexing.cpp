@@ -76,12 +76,8 @@ Error importGather(NodeBuilder &node) {
     back.push_back(d);
   for (int64_t d = *axis; d < call.rank(0) - 1; ++d)
     back.push_back(indexRank + d);
-  Shape looked(indexShape);
-  for (int64_t d : ArrayRef(toFront).drop_front())
-    looked.push_back(shape[d]);
   Value rows =
-      node.create<GatherOp>(node.typeOf(looked, node.elementType(table)),
-                            node.transpose(table, toFront), indices);
+      node.create<GatherOp>(node.transpose(table, toFront), indices);
   node.setResult(0, node.transpose(rows, back));
   return Error::success();
 }

@@ -45,6 +45,9 @@ constexpr llvm::StringLiteral ignore = "dtc.ignore_index";
 constexpr llvm::StringLiteral kind = "dtc.kind";
 /// Argument or result of a step: the parameter it is.
 constexpr llvm::StringLiteral parameter = "dtc.parameter";
+/// Argument, of a parameter that is a part of a tensor of the model, which
+/// files hold whole: {tensor, shape, dim, start}.
+constexpr llvm::StringLiteral part = "dtc.part";
 /// Argument, of a parameter that is not trained.
 constexpr llvm::StringLiteral frozen = "dtc.frozen";
 /// Argument or result of a step: "PARAMETER.NAME" of an optimizer state.
@@ -55,6 +58,9 @@ constexpr llvm::StringLiteral gradient = "dtc.gradient";
 constexpr llvm::StringLiteral output = "dtc.output";
 /// Argument of a step, between AssignMesh and PropagateLayouts: its layout.
 constexpr llvm::StringLiteral layout = "dtc.layout";
+/// Parameter, or op with one result, before PropagateLayouts: the dimension
+/// that an axis is to split, as a dictionary {axis = dimension}.
+constexpr llvm::StringLiteral split = "dtc.split";
 /// Argument of a stage's function: the result that overwrites it.
 constexpr llvm::StringLiteral update = "dtc.update";
 /// Module of one pipeline stage: its number.

@@ -290,21 +290,54 @@ def DTC_GatherOp : DTC_InferredOp<"gather"> {
   let description = [{
     result[i..., :] = table[indices[i...], :]. Indices are in range: the
     training program checks its data when it reads them.
+
+    With `starts`, of P elements, dimension 0 of the table lies in P equal
+    parts, and the first row of part p has index starts[p]. The result is the
+    sum over parts of the row with the index, zero where a part has none: the
+    same rows, from a table that is split.
+
     Example: `%y = dtc.gather %table, %i : (tensor<256x128xf32>, tensor<8x16xi64>) -> tensor<8x16x128xf32>`
+    Constraints: (C1) starts have the indices' element type and rank 1, and
+    their number divides dimension 0 of the table.
   }];
-  let arguments = (ins DTC_Tensor:$table, DTC_Int:$indices);
+  let arguments = (ins DTC_Tensor:$table, DTC_Int:$indices, Optional<DTC_Int>:$starts);
   let results = (outs DTC_Tensor:$result);
+  let builders = [OpBuilder<(ins "::mlir::Value":$table, "::mlir::Value":$indices), [{
+    build($_builder, $_state, table, indices, ::mlir::Value());
+  }]>];
+  let hasVerifier = 1;
 }
 
 def DTC_ScatterAddOp : DTC_TensorOp<"scatter_add"> {
   let summary = "adds rows into a table of zeros: the transpose of a gather";
   let description = [{
     result[indices[i...], :] += updates[i..., :], in row-major order of i.
+    `starts` as for `dtc.gather`; a part ignores the indices that it has no row
+    for.
     Example: `%t = dtc.scatter_add %i, %u : (tensor<8x16xi64>, tensor<8x16x128xf32>) -> tensor<256x128xf32>`
-    Constraints: (C1) updates' shape is that of indices followed by that of a table row.
+    Constraints: (C1) updates' shape is that of indices followed by that of a
+    table row; (C2) starts as for `dtc.gather`.
   }];
-  let arguments = (ins DTC_Int:$indices, DTC_Float:$updates);
+  let arguments = (ins DTC_Int:$indices, DTC_Float:$updates, Optional<DTC_Int>:$starts);
   let results = (outs DTC_Float:$result);
+  let builders = [OpBuilder<(ins "::mlir::Type":$result, "::mlir::Value":$indices, "::mlir::Value":$updates), [{
+    build($_builder, $_state, result, indices, updates, ::mlir::Value());
+  }]>];
+  let hasVerifier = 1;
+}
+
+def DTC_OneHotOp : DTC_TensorOp<"one_hot"> {
+  let summary = "true in the column of each index";
+  let description = [{
+    result[i..., c] = (indices[i...] = c); a row whose index is no column has no
+    true. `starts` as for `dtc.gather`, of the last dimension.
+    Example: `%h = dtc.one_hot %i : (tensor<8x16xi64>) -> tensor<8x16x256xi1>`
+    Constraints: (C1) the result's shape is that of the indices and one
+    dimension more; (C2) starts have the indices' element type and rank 1, and
+    their number divides the result's last dimension.
+  }];
+  let arguments = (ins DTC_Int:$indices, Optional<DTC_Int>:$starts);
+  let results = (outs DTC_Bool:$result);
   let hasVerifier = 1;
 }
 

@@ -5,13 +5,64 @@
 
 include "mlir/Pass/PassBase.td"
 
+def SplitFusedParameters : Pass<"dtc-split-fused-parameters", "::mlir::ModuleOp"> {
+  let summary = "takes fused projections apart";
+  let description = [{
+    Where a `dtc.split` cuts the last dimension of a product with a parameter,
+    biases and reshapes between included, each part gets a product and
+    parameters of its own, so that tensor parallelism can split each by itself.
+    `dtc.part` says which part of which tensor a parameter is: files hold the
+    tensors of the model.
+
+    ```mlir
+    %w: tensor<128x384xf32> {dtc.parameter = "c_attn.weight"}
+    %y = dtc.matmul %x, %w : (tensor<64x128xf32>, tensor<128x384xf32>) -> tensor<64x384xf32>
+    %q, %k, %v = dtc.split %y axis 1 : (tensor<64x384xf32>) -> (tensor<64x128xf32>, tensor<64x128xf32>, tensor<64x128xf32>)
+    // becomes
+    %w0: tensor<128x128xf32> {dtc.parameter = "c_attn.weight/0", dtc.part = {tensor = "c_attn.weight", shape = array<i64: 128, 384>, dim = 1, start = 0}}, ...
+    %q = dtc.matmul %x, %w0 : (tensor<64x128xf32>, tensor<128x128xf32>) -> tensor<64x128xf32>
+    ...
+    ```
+  }];
+  let options = [
+    Option<"tp", "tp", "int64_t", "1", "Ranks that share each split product; nothing happens with 1">,
+  ];
+}
+
+def ChooseSplits : Pass<"dtc-choose-splits", "::mlir::ModuleOp"> {
+  let summary = "chooses what tensor parallelism splits";
+  let description = [{
+    Runs on the forward graph with its loss, where every parameter has the
+    dimensions that the model gives it. Dimensions that the ops' sharding rules
+    tie together are one class: the heads of an attention through projections,
+    scores and output; the inner width of an MLP. A class is split if no op
+    needs it whole and some op sums over it, so that the split ends in one
+    reduction: Megatron-LM's column and row splits (arXiv 1909.08053) follow.
+    Writes `dtc.split` on parameters, and with `sp` on the ops where the values
+    between split parts begin (arXiv 2205.05198).
+
+    ```mlir
+    %w1: tensor<512x128xf32> {dtc.parameter = "fc1.weight"},
+    %w2: tensor<128x512xf32> {dtc.parameter = "fc2.weight"}
+    // becomes
+    %w1: tensor<512x128xf32> {dtc.parameter = "fc1.weight", dtc.split = {tp = 0}},
+    %w2: tensor<128x512xf32> {dtc.parameter = "fc2.weight", dtc.split = {tp = 1}}
+    ```
+  }];
+  let options = [
+    Option<"tp", "tp", "int64_t", "1", "Ranks that share each split product">,
+    Option<"sp", "sp", "bool", "false", "Split the values between along the sequence">,
+  ];
+}
+
 def AssignMesh : Pass<"dtc-assign-mesh", "::mlir::ModuleOp"> {
   let summary = "writes layouts on the arguments of @step";
   let description = [{
-    Makes the mesh `<pp, dp, mb>` and writes `dtc.layout` on every argument of
-    `@step`: inputs and labels are split along dimension 0 on mb, then dp;
-    parameters, state and scalars are replicated. An axis of ranks of size 1
-    gets no entry; mb always does, since it tells what runs per micro-batch.
+    Makes the mesh `<pp, dp, tp, mb>` and writes `dtc.layout` on every argument
+    of `@step`: inputs and labels are split along dimension 0 on mb, then dp;
+    parameters and their state as `dtc.split` says; all else is replicated. An
+    axis of ranks of size 1 gets no entry; mb always does, since it tells what
+    runs per micro-batch. Without tensor parallelism the mesh has no tp.
 
     ```mlir
     %x: tensor<32x10xf32> {dtc.kind = "input"}
@@ -24,6 +75,7 @@ def AssignMesh : Pass<"dtc-assign-mesh", "::mlir::ModuleOp"> {
   let options = [
     Option<"dp", "dp", "int64_t", "1", "Ranks that share the batch">,
     Option<"pp", "pp", "int64_t", "1", "Pipeline stages">,
+    Option<"tp", "tp", "int64_t", "1", "Ranks that share each split product">,
     Option<"microbatches", "microbatches", "int64_t", "1", "Micro-batches in a step">,
   ];
 }
@@ -35,6 +87,14 @@ def PropagateLayouts : Pass<"dtc-propagate-layouts", "::mlir::ModuleOp"> {
     are, they get a `dtc.reshard`: partial operands that the op is not linear
     in are reduced, operands that share a factor are split alike. A value is
     resharded to one layout once, whatever the number of its users.
+
+    * An axis stays with parameters before it goes to other values, and with
+      rows and columns before sums.
+    * A value of a micro-batch that is partial on an axis of ranks is reduced
+      before anything but a sum, a move or a view of it; split as its users want
+      it. One that is partial on mb too is reduced at the end of the step.
+    * Where a dimension that a rule needs whole is split, the op is expanded
+      (`SplitExpansionInterface`).
 
     ```mlir
     %dw = dtc.matmul %x, %dy {transpose_lhs} : (tensor<32x10xf32>, tensor<32x5xf32>) -> tensor<10x5xf32>

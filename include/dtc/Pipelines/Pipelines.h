@@ -25,6 +25,8 @@ llvm::StringRef getPhaseName(CompilePhase phase);
 struct ParallelOptions {
   int64_t dp = 1;           ///< ranks that share the batch
   int64_t pp = 1;           ///< pipeline stages
+  int64_t tp = 1;           ///< ranks that share each split product
+  bool sp = false;          ///< values between split products are split too
   int64_t microbatches = 1; ///< parts that a rank's batch is run in
 };
 

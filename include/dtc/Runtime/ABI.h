@@ -20,7 +20,7 @@ extern "C" {
 #endif
 
 /// Raised whenever a struct or a signature in this file changes.
-#define DTC_ABI_VERSION 1
+#define DTC_ABI_VERSION 2
 
 /// How many sends of a rank may be under way at once.
 #define DTC_MAX_SEND_SLOTS 4096
@@ -73,6 +73,9 @@ extern const dtc_program dtc_program_v1;
 ///               "ignore_index": -100}],    // these two are optional
 ///   "parameters": [{"name": "wte", "dtype": "f32", "shape": [256, 128],
 ///                   "trainable": true,
+///                   "splits": [{"axis": "tp", "dim": 0}],
+///                   "tensor": {"name": "wte", "shape": [256, 128],
+///                              "start": [0, 0]},
 ///                   "init": "file"|"zeros"|"ones"|"normal",
 ///                   "init_scale": 0.02}],      // of "normal" only
 ///   "stages": [{
@@ -98,7 +101,12 @@ extern const dtc_program dtc_program_v1;
 /// * `weights_file` is relative to the executable's folder. `weights`, or that
 ///   file, is a safetensors file with a tensor for every parameter whose init
 ///   is "file".
-/// * Optimizer state starts at zero, has the parameter's shape and dtype.
+/// * Files hold tensors. A parameter is the part of its tensor that begins at
+///   `start` and has the parameter's `shape`: the whole, or one of several
+///   parts. A rank's buffer holds the part of the parameter that `splits` give
+///   it: of each dimension the block that its coordinates on the axes name,
+///   major to minor.
+/// * Optimizer state starts at zero, has the parameter's shape, dtype, splits.
 /// * A parameter is on one stage, which loads, updates and saves it.
 /// * `loss` and `grad_norm` hold, after a step, the values of the global batch
 ///   on every rank.
@@ -116,12 +124,33 @@ void dtcrt_matmul(dtc_context *ctx, int32_t dtype, int32_t transpose_a,
                   const void *b, void *c);
 
 /// # Communication
-/// `group` indexes the manifest's `groups`. Counts are elements. Every call
+/// `group` indexes the manifest's `groups`; members are in the order of their
+/// coordinates on the group's axes, the last axis fastest. Counts are elements.
+/// No buffers overlap. Every call
 /// aborts the whole job with one message on failure; none returns an error.
 
 /// In place over all members of the group.
 void dtcrt_all_reduce(dtc_context *ctx, int32_t group, int32_t dtype,
                       int32_t reduction, void *buffer, int64_t count);
+
+/// Joins the members' parts of a dimension. A member's input is `outer` blocks
+/// of `bytes` bytes; the output's blocks are those of all members, one after
+/// the other, `outer` times. Scratch is as large as the output if outer > 1.
+void dtcrt_all_gather(dtc_context *ctx, int32_t group, const void *input,
+                      void *output, void *scratch, int64_t outer,
+                      int64_t bytes);
+
+/// Reduces and keeps the own part of a dimension: the input is `outer` times a
+/// block of `count` elements for each member, the output `outer` blocks.
+/// Scratch is as large as the input if outer > 1.
+void dtcrt_reduce_scatter(dtc_context *ctx, int32_t group, int32_t dtype,
+                          int32_t reduction, const void *input, void *output,
+                          void *scratch, int64_t outer, int64_t count);
+
+/// Keeps the own part of a dimension; no communication. The input is `outer`
+/// times a block of `bytes` bytes for each member.
+void dtcrt_local_slice(dtc_context *ctx, int32_t group, const void *input,
+                       void *output, int64_t outer, int64_t bytes);
 
 /// Starts sending to the rank whose pp coordinate is `stage` and whose other
 /// coordinates are ours. The buffer must not be written before the wait.

@@ -23,6 +23,13 @@ struct TrainingOptions {
   /// nodes that begin stages 1, 2, ...
   std::vector<std::string> cut = {"cost"};
 
+  //===--- Tensor parallelism ---------------------------------------------===//
+
+  /// Ranks that share each split product.
+  int64_t tensorParallel = 1;
+  /// Values between split products are split along the sequence.
+  bool sequenceParallel = false;
+
   //===--- Loss -----------------------------------------------------------===//
 
   /// cross-entropy, mse, output or output:NAME.

@@ -5,6 +5,26 @@
 
 include "mlir/Pass/PassBase.td"
 
+def HoistReshapes : Pass<"dtc-hoist-reshapes", "mlir::ModuleOp"> {
+  let summary = "run elementwise ops on the shape of their users";
+  let description = [{
+    A reshape of an elementwise op's result becomes reshapes of its operands,
+    where the other operands broadcast along dimensions that stay. Reshapes of
+    reshapes become one.
+
+    Before:
+    ```mlir
+    %1 = dtc.add %0, %bias : (tensor<64x8xf32>, tensor<8xf32>) -> tensor<64x8xf32>
+    %2 = dtc.reshape %1 : (tensor<64x8xf32>) -> tensor<4x16x8xf32>
+    ```
+    After:
+    ```mlir
+    %1 = dtc.reshape %0 : (tensor<64x8xf32>) -> tensor<4x16x8xf32>
+    %2 = dtc.add %1, %bias : (tensor<4x16x8xf32>, tensor<8xf32>) -> tensor<4x16x8xf32>
+    ```
+  }];
+}
+
 def ChooseCuts : Pass<"dtc-choose-cuts", "mlir::ModuleOp"> {
   let summary = "number the pipeline stages of the forward graph";
   let description = [{

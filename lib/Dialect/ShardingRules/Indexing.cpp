@@ -1,7 +1,7 @@
 //===- Indexing.cpp - sharding rules of lookups ---------------------------===//
 //
-// The looked-up dimension of the table is needed whole. A scatter sums over
-// its indices.
+// The looked-up dimension is needed whole, unless the op knows its parts: then
+// a gather sums over parts. A scatter sums over its indices.
 //
 //===----------------------------------------------------------------------===//
 
@@ -10,41 +10,75 @@
 using namespace mlir;
 using namespace dtc;
 
-/// Factors of indices, of rows (indices and the rest of the table), and of the
-/// table.
-static void lookupFactors(ShardingRule &rule, RankedTensorType indices,
-                          RankedTensorType table, FactorKind indexKind,
-                          TensorFactors &i, TensorFactors &rows,
-                          TensorFactors &t) {
-  for (int64_t size : indices.getShape())
-    i.push_back({rule.addFactor(size, indexKind)});
-  rows = i;
-  t.push_back({rule.addFactor(table.getDimSize(0), FactorKind::Replicated)});
-  for (int64_t size : table.getShape().drop_front()) {
-    unsigned factor = rule.addFactor(size);
-    rows.push_back({factor});
-    t.push_back({factor});
-  }
+/// Factors of a dimension that indices look up: parts, and what is in one.
+static DimFactors addIndexed(ShardingRule &rule, int64_t size, Value starts,
+                             FactorKind partKind) {
+  if (!starts)
+    return {rule.addFactor(size, FactorKind::Replicated)};
+  int64_t parts = cast<RankedTensorType>(starts.getType()).getDimSize(0);
+  unsigned part = rule.addFactor(parts, partKind);
+  return {part, rule.addFactor(size / parts, FactorKind::Replicated)};
+}
+
+static TensorFactors addAll(ShardingRule &rule, ArrayRef<int64_t> shape,
+                            FactorKind kind = FactorKind::Parallel) {
+  TensorFactors factors;
+  for (int64_t size : shape)
+    factors.push_back({rule.addFactor(size, kind)});
+  return factors;
+}
+
+static void addStarts(ShardingRule &rule, Value starts,
+                      const DimFactors &indexed) {
+  if (starts)
+    rule.operands.push_back({{indexed.front()}});
 }
 
 ShardingRule GatherOp::getShardingRule() {
   ShardingRule rule;
-  TensorFactors indices, rows, table;
-  lookupFactors(rule, getIndices().getType(), getTable().getType(),
-                FactorKind::Parallel, indices, rows, table);
+  ArrayRef<int64_t> shape = getTable().getType().getShape();
+  TensorFactors indices = addAll(rule, getIndices().getType().getShape());
+  DimFactors indexed =
+      addIndexed(rule, shape.front(), getStarts(), FactorKind::Sum);
+  TensorFactors row = addAll(rule, shape.drop_front());
+  TensorFactors table = {indexed}, result = indices;
+  llvm::append_range(table, row);
+  llvm::append_range(result, row);
   rule.operands = {table, indices};
-  rule.results = {rows};
-  rule.setLinear(Linearity::First);
+  addStarts(rule, getStarts(), indexed);
+  rule.results = {result};
+  rule.linear = {{0}};
   return rule;
 }
 
 ShardingRule ScatterAddOp::getShardingRule() {
   ShardingRule rule;
-  TensorFactors indices, rows, table;
-  lookupFactors(rule, getIndices().getType(), getResult().getType(),
-                FactorKind::Sum, indices, rows, table);
-  rule.operands = {indices, rows};
+  ArrayRef<int64_t> shape = getResult().getType().getShape();
+  TensorFactors indices =
+      addAll(rule, getIndices().getType().getShape(), FactorKind::Sum);
+  DimFactors indexed =
+      addIndexed(rule, shape.front(), getStarts(), FactorKind::Parallel);
+  TensorFactors row = addAll(rule, shape.drop_front());
+  TensorFactors table = {indexed}, updates = indices;
+  llvm::append_range(table, row);
+  llvm::append_range(updates, row);
+  rule.operands = {indices, updates};
+  addStarts(rule, getStarts(), indexed);
   rule.results = {table};
-  rule.setLinear(Linearity::Rest);
+  rule.linear = {{1}};
+  return rule;
+}
+
+ShardingRule OneHotOp::getShardingRule() {
+  ShardingRule rule;
+  ArrayRef<int64_t> shape = getResult().getType().getShape();
+  TensorFactors indices = addAll(rule, shape.drop_back());
+  DimFactors indexed =
+      addIndexed(rule, shape.back(), getStarts(), FactorKind::Parallel);
+  TensorFactors result = indices;
+  result.push_back(indexed);
+  rule.operands = {indices};
+  addStarts(rule, getStarts(), indexed);
+  rule.results = {result};
   return rule;
 }

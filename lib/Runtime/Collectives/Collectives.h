@@ -34,6 +34,16 @@ public:
   /// In place; all members get the same bits, in every run.
   virtual void allReduce(int group, dtc_dtype dtype, dtc_reduction reduction,
                          void *buffer, int64_t count) = 0;
+  /// This rank's place in a group, and how many members it has.
+  virtual int groupRank(int group) = 0;
+  virtual int groupSize(int group) = 0;
+  /// The output is the members' inputs of `bytes` bytes, in order.
+  virtual void allGather(int group, const void *input, void *output,
+                         int64_t bytes) = 0;
+  /// The input is a block of `count` elements for each member.
+  virtual void reduceScatter(int group, dtc_dtype dtype,
+                             dtc_reduction reduction, const void *input,
+                             void *output, int64_t count) = 0;
   virtual void send(int peer, int tag, int slot, const void *buffer,
                     int64_t bytes) = 0;
   virtual void recv(int peer, int tag, void *buffer, int64_t bytes) = 0;

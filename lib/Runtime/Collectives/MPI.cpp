@@ -77,12 +77,14 @@ public:
     for (const std::vector<int> &axes : program.groups) {
       std::vector<int> others = mesh.coordinates(myRank);
       std::string name = "dtc";
+      int place = 0;
       for (int axis : axes) {
+        place = place * mesh.axes[axis].size + others[axis];
         others[axis] = 0;
         name += "." + mesh.axes[axis].name;
       }
       MPI_Comm group;
-      check(MPI_Comm_split(control, mesh.rank(others), myRank, &group),
+      check(MPI_Comm_split(control, mesh.rank(others), place, &group),
             "MPI_Comm_split");
       setUp(group, name.c_str());
       groups.push_back(group);
@@ -100,15 +102,47 @@ public:
     MPI_Op operation = operationOf(dtype, reduction);
     MPI_Aint bytes, lower;
     MPI_Type_get_extent(type, &lower, &bytes);
-    if (size_t(group) >= groups.size())
-      fatal("all_reduce over group %d of %zu", group, groups.size());
+    MPI_Comm communicator = groupOf(group);
     for (int64_t done = 0; done < count; done += pieceCount) {
       int piece = int(count - done < pieceCount ? count - done : pieceCount);
       check(MPI_Allreduce(MPI_IN_PLACE,
                           static_cast<char *>(buffer) + done * bytes, piece,
-                          type, operation, groups[group]),
+                          type, operation, communicator),
             "MPI_Allreduce");
     }
+  }
+
+  int groupRank(int group) override {
+    int rank;
+    check(MPI_Comm_rank(groupOf(group), &rank), "MPI_Comm_rank");
+    return rank;
+  }
+
+  int groupSize(int group) override {
+    int size;
+    check(MPI_Comm_size(groupOf(group), &size), "MPI_Comm_size");
+    return size;
+  }
+
+  void allGather(int group, const void *input, void *output,
+                 int64_t bytes) override {
+    transfer(bytes, [&](int count, MPI_Datatype type) {
+      check(MPI_Allgather(input, count, type, output, count, type,
+                          groupOf(group)),
+            "MPI_Allgather");
+    });
+  }
+
+  void reduceScatter(int group, dtc_dtype dtype, dtc_reduction reduction,
+                     const void *input, void *output, int64_t count) override {
+    if (count > INT_MAX)
+      fatal("reduce_scatter of %lld elements for each rank, MPI takes %d; split "
+            "over more ranks",
+            (long long)count, INT_MAX);
+    check(MPI_Reduce_scatter_block(input, output, int(count), typeOf(dtype),
+                                   operationOf(dtype, reduction),
+                                   groupOf(group)),
+          "MPI_Reduce_scatter_block");
   }
 
   void send(int peer, int tag, int slot, const void *buffer,
@@ -167,6 +201,12 @@ public:
   }
 
 private:
+  MPI_Comm groupOf(int group) {
+    if (size_t(group) >= groups.size())
+      fatal("collective over group %d of %zu", group, groups.size());
+    return groups[group];
+  }
+
   static void setUp(MPI_Comm communicator, const char *name) {
     MPI_Comm_set_errhandler(communicator, MPI_ERRORS_RETURN);
     MPI_Comm_set_name(communicator, name);

@@ -15,7 +15,7 @@ public:
   Synthetic(const Program &program, uint64_t seed)
       : program(program), seed(seed) {
     for (const InputInfo &input : program.inputs) {
-      orders.push_back(orderOf(program.inputs, input));
+      orders.push_back(orderOf(program.inputs, input.name, &InputInfo::name));
       sampleElements.push_back(
           input.isData() ? elementCount(input.sampleShape()) : 0);
     }

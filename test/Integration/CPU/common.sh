@@ -27,10 +27,20 @@ run() {
   fi
 }
 
-# A plan is DPxPP:SCHEDULE:MICROBATCHES, for example 4x2:1f1b:8.
+# A plan is DPxPP[xTP]:SCHEDULE:MICROBATCHES[:OPTION[+OPTION...]], for example
+# 4x2:1f1b:8 or 2x2x2:1f1b:4:sp.
 ranks_of() {
   local mesh=${1%%:*}
-  echo $((${mesh%x*} * ${mesh#*x}))
+  echo $((${mesh//x/*}))
+}
+
+# options_of PLAN: the command line of the compiler.
+options_of() {
+  local mesh schedule microbatches more dp pp tp
+  IFS=: read -r mesh schedule microbatches more <<<"$1"
+  IFS=x read -r dp pp tp <<<"$mesh"
+  echo "--dp $dp --pp $pp --tp ${tp:-1} --schedule $schedule" \
+    "--microbatches $microbatches" ${more:+--${more//+/ --}}
 }
 
 # compile MODEL PLAN DTYPE OPTIMIZER PROGRAM [OPTION...]; DTC may be another
@@ -38,14 +48,10 @@ ranks_of() {
 compile() {
   local model=$1 plan=$2 dtype=$3 optimizer=$4 program=$5
   shift 5
-  local mesh schedule microbatches
-  IFS=: read -r mesh schedule microbatches <<<"$plan"
-  # shellcheck disable=SC2086
+  # shellcheck disable=SC2046,SC2086
   run "$program.compile.log" ${DTC:-dtc} "$inputs/$model.onnx" \
-    --dp "${mesh%x*}" --pp "${mesh#*x}" \
-    --schedule "$schedule" --microbatches "$microbatches" \
-    --batch $batch --loss "$(loss_of "$model")" --optimizer "$optimizer" \
-    --dtype "$dtype" -o "$program" "$@"
+    $(options_of "$plan") --batch $batch --loss "$(loss_of "$model")" \
+    --optimizer "$optimizer" --dtype "$dtype" -o "$program" "$@"
 }
 
 # train MODEL PLAN PROGRAM OPTION...: one rank starts without mpirun.

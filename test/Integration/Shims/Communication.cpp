@@ -31,12 +31,16 @@ static constexpr int collective = -1;
 static Traffic table[256];
 static int used;
 
+/// Where the data are divided, `elements` are those of one member of many.
 static void count(const char *call, MPI_Comm communicator, int peer,
-                  int elements, MPI_Datatype type) {
+                  int elements, MPI_Datatype type, bool isDivided = false) {
   if (!inStep())
     return;
   int size;
   PMPI_Type_size(type, &size);
+  int members = 1;
+  if (isDivided)
+    PMPI_Comm_size(communicator, &members);
   Traffic *entry = table;
   while (entry != table + used &&
          (entry->call != call || entry->communicator != communicator ||
@@ -54,7 +58,7 @@ static void count(const char *call, MPI_Comm communicator, int peer,
     PMPI_Comm_get_name(communicator, entry->name, &length);
   }
   ++entry->count;
-  entry->bytes += int64_t(elements) * size;
+  entry->bytes += int64_t(elements) * size * members;
 }
 
 void dtc::observer::writeCommunication(FILE *file) {
@@ -85,14 +89,16 @@ int MPI_Reduce(const void *in, void *out, int number, MPI_Datatype type,
 int MPI_Reduce_scatter_block(const void *in, void *out, int number,
                              MPI_Datatype type, MPI_Op operation,
                              MPI_Comm communicator) {
-  count("MPI_Reduce_scatter_block", communicator, collective, number, type);
+  count("MPI_Reduce_scatter_block", communicator, collective, number, type,
+        /*isDivided=*/true);
   return PMPI_Reduce_scatter_block(in, out, number, type, operation,
                                    communicator);
 }
 
 int MPI_Allgather(const void *in, int number, MPI_Datatype type, void *out,
                   int outNumber, MPI_Datatype outType, MPI_Comm communicator) {
-  count("MPI_Allgather", communicator, collective, outNumber, outType);
+  count("MPI_Allgather", communicator, collective, outNumber, outType,
+        /*isDivided=*/true);
   return PMPI_Allgather(in, number, type, out, outNumber, outType,
                         communicator);
 }

@@ -1,0 +1,201 @@
+//===- ChooseSplits.cpp - what tensor parallelism splits ------------------===//
+//
+// Finds the dimensions of parameters that can be split through a part of the
+// model, from where they are made to where they are summed: heads, the inner
+// width of an MLP, the vocabulary.
+//
+//===----------------------------------------------------------------------===//
+
+#include "DimensionClasses.h"
+#include "dtc/Parallel/Passes.h"
+#include "dtc/Parallel/SplitExpansion.h"
+#include <numeric>
+
+namespace dtc {
+#define GEN_PASS_DEF_CHOOSESPLITS
+#include "dtc/Parallel/Passes.h.inc"
+} // namespace dtc
+
+using namespace mlir;
+using namespace dtc;
+
+namespace {
+
+constexpr llvm::StringLiteral axisName = "tp";
+
+struct ChooseSplits : dtc::impl::ChooseSplitsBase<ChooseSplits> {
+  using ChooseSplitsBase::ChooseSplitsBase;
+
+  void getDependentDialects(DialectRegistry &registry) const override {
+    ChooseSplitsBase::getDependentDialects(registry);
+    registerSplitExpansions(registry);
+  }
+
+  void runOnOperation() override {
+    if (tp == 1 && !sp)
+      return;
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      if (failed(run(function)))
+        signalPassFailure();
+  }
+
+private:
+  LogicalResult run(func::FuncOp function);
+  LogicalResult splitParameters(func::FuncOp function,
+                                DimensionClasses &classes);
+  LogicalResult emitIndivisible(func::FuncOp function,
+                                DimensionClasses &classes, int64_t common);
+  LogicalResult splitSequence(func::FuncOp function,
+                              DimensionClasses &classes);
+  bool isParameter(Value value) {
+    auto argument = dyn_cast<BlockArgument>(value);
+    return argument && cast<func::FuncOp>(argument.getOwner()->getParentOp())
+                           .getArgAttr(argument.getArgNumber(), attr::parameter);
+  }
+  DictionaryAttr getSplit(int64_t dim) {
+    Builder builder(&getContext());
+    return builder.getDictionaryAttr(
+        builder.getNamedAttr(axisName, builder.getI64IntegerAttr(dim)));
+  }
+
+  /// Chosen classes.
+  llvm::DenseSet<unsigned> chosen;
+};
+
+} // namespace
+
+LogicalResult ChooseSplits::run(func::FuncOp function) {
+  if (tp == 1)
+    return function.emitError("sequence parallelism splits over the ranks of "
+                              "tensor parallelism, of which there is 1; use "
+                              "--tp 2 or more with --sp");
+  chosen.clear();
+  DimensionClasses classes(function);
+  if (failed(splitParameters(function, classes)))
+    return failure();
+  return sp ? splitSequence(function, classes) : success();
+}
+
+/// In order of the parameters; a class that meets a chosen one in some op would
+/// need the same axis twice there, and stays whole.
+LogicalResult ChooseSplits::splitParameters(func::FuncOp function,
+                                            DimensionClasses &classes) {
+  llvm::DenseMap<unsigned, SmallVector<unsigned>> rivals;
+  for (ArrayRef<unsigned> group : classes.getRivals())
+    for (unsigned a : group)
+      for (unsigned b : group)
+        if (a != b)
+          rivals[a].push_back(b);
+  int64_t common = 0; // what divides all chosen sizes
+  for (BlockArgument argument : function.getArguments()) {
+    if (!isParameter(argument))
+      continue;
+    ArrayRef<int64_t> shape = cast<ShapedType>(argument.getType()).getShape();
+    for (int64_t dim = 0, rank = shape.size(); dim < rank; ++dim) {
+      unsigned number = classes.getClass(argument, dim);
+      const DimensionClass &own = classes[number];
+      bool isRival = llvm::any_of(rivals.lookup(number), [&](unsigned other) {
+        return chosen.contains(other);
+      });
+      if (own.isWhole || !own.ends || isRival)
+        continue;
+      for (int64_t size : own.sizes)
+        common = std::gcd(common, size);
+      chosen.insert(number);
+      function.setArgAttr(argument.getArgNumber(), attr::split, getSplit(dim));
+      break;
+    }
+  }
+  if (!chosen.empty() && common % tp != 0)
+    return emitIndivisible(function, classes, common);
+  if (chosen.empty())
+    return function.emitError("no parameter of this model can be split over "
+                              "--tp ")
+           << int64_t(tp)
+           << ": expected products whose inner dimension nothing else needs "
+              "whole, as in attention and MLPs; use --dp or --pp";
+  return success();
+}
+
+/// Names the first parameter that does not divide, and what would do.
+LogicalResult ChooseSplits::emitIndivisible(func::FuncOp function,
+                                            DimensionClasses &classes,
+                                            int64_t common) {
+  for (BlockArgument argument : function.getArguments()) {
+    unsigned number = argument.getArgNumber();
+    auto split =
+        function.getArgAttrOfType<DictionaryAttr>(number, attr::split);
+    if (!split)
+      continue;
+    int64_t dim = split.getAs<IntegerAttr>(axisName).getInt();
+    for (int64_t size : classes[classes.getClass(argument, dim)].sizes) {
+      if (size % tp == 0)
+        continue;
+      InFlightDiagnostic diagnostic =
+          function.emitError("cannot split parameter '")
+          << function.getArgAttrOfType<StringAttr>(number, attr::parameter)
+                 .getValue()
+          << "' over --tp " << int64_t(tp) << ": dimension " << dim << " of "
+          << cast<ShapedType>(argument.getType()).getDimSize(dim)
+          << " elements is used in " << size
+          << " blocks; for this model --tp could be 1";
+      for (int64_t other = 2; other <= common; ++other)
+        if (common % other == 0)
+          diagnostic << ", " << other;
+      return diagnostic;
+    }
+  }
+  return failure();
+}
+
+/// The values between the split parts are split along the sequence, their last
+/// dimension but one, from where they begin: what follows is propagated.
+LogicalResult ChooseSplits::splitSequence(func::FuncOp function,
+                                          DimensionClasses &classes) {
+  // What a split parameter contracts with lies on the stream.
+  llvm::DenseSet<unsigned> streams;
+  for (Operation &op : function.front().without_terminator())
+    if (auto product = dyn_cast<MatMulOp>(op))
+      if (isParameter(product.getRhs())) {
+        int64_t rank = product.getRhs().getType().getRank();
+        int64_t columns = rank - (product.getTransposeRhs() ? 2 : 1);
+        int64_t inner = rank - (product.getTransposeRhs() ? 1 : 2);
+        if (chosen.contains(classes.getClass(product.getRhs(), columns)))
+          streams.insert(classes.getClass(product.getRhs(), inner));
+      }
+  llvm::DenseSet<Value> batched;
+  for (BlockArgument argument : function.getArguments())
+    if (function.getArgAttr(argument.getArgNumber(), attr::input))
+      batched.insert(argument);
+  auto isOnStream = [&](Value value) {
+    int64_t rank = cast<ShapedType>(value.getType()).getRank();
+    return batched.contains(value) && rank >= 3 &&
+           streams.contains(classes.getClass(value, rank - 1));
+  };
+  bool found = false;
+  for (Operation &op : function.front().without_terminator()) {
+    if (llvm::any_of(op.getOperands(),
+                     [&](Value v) { return batched.contains(v); }))
+      for (Value result : op.getResults())
+        batched.insert(result);
+    if (op.getNumResults() != 1 || !isOnStream(op.getResult(0)) ||
+        llvm::any_of(op.getOperands(), isOnStream))
+      continue;
+    auto type = cast<ShapedType>(op.getResult(0).getType());
+    int64_t dim = type.getRank() - 2;
+    if (type.getDimSize(dim) % tp != 0) {
+      int64_t copy = tp;
+      return op.emitOpError("has a sequence of ")
+             << type.getDimSize(dim) << " elements, which --sp cannot split "
+             << "over --tp " << copy << "; use a sequence length that "
+             << copy << " divides";
+    }
+    op.setAttr(attr::split, getSplit(dim));
+    found = true;
+  }
+  if (!found)
+    return function.emitError("has no value with a sequence dimension between "
+                              "its split parts, expected [batch, sequence, "
+                              "width]; leave out --sp");
+  return success();
+}

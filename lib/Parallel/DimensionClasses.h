@@ -1,0 +1,54 @@
+//===- DimensionClasses.h - dimensions that are split together --*- C++ -*-===//
+//
+// The ops' sharding rules say which dimensions of operands and results are one
+// factor. Their transitive closure are the classes of dimensions that an axis
+// splits together: the heads of an attention, the inner width of an MLP.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTC_LIB_PARALLEL_DIMENSIONCLASSES_H
+#define DTC_LIB_PARALLEL_DIMENSIONCLASSES_H
+
+#include "dtc/Dialect/Dialect.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace dtc {
+
+struct DimensionClass {
+  /// Sizes of the factors: an axis must divide all of them.
+  llvm::SmallVector<int64_t> sizes;
+  /// Some op needs such a dimension whole, or it is one of the data.
+  bool isWhole = false;
+  /// Some op sums over it, or expands where it is split: the split ends there,
+  /// with one reduction.
+  bool ends = false;
+};
+
+class DimensionClasses {
+public:
+  /// Reads the sharding rules of all ops of the function.
+  explicit DimensionClasses(mlir::func::FuncOp function);
+
+  /// The class of a dimension.
+  unsigned getClass(mlir::Value value, int64_t dim);
+  const DimensionClass &operator[](unsigned number) { return classes[number]; }
+  /// Classes that several factors of one op have: an axis can split one only.
+  llvm::ArrayRef<llvm::SmallVector<unsigned>> getRivals() const {
+    return rivals;
+  }
+
+private:
+  unsigned find(unsigned node);
+  unsigned getNode(mlir::Value value, int64_t dim);
+  void merge(unsigned a, unsigned b);
+  void addOp(mlir::Operation *op);
+
+  llvm::DenseMap<std::pair<mlir::Value, int64_t>, unsigned> nodes;
+  llvm::SmallVector<unsigned> parents;
+  llvm::SmallVector<DimensionClass> classes; ///< by node; of the representative
+  llvm::SmallVector<llvm::SmallVector<unsigned>> rivals;
+};
+
+} // namespace dtc
+
+#endif // DTC_LIB_PARALLEL_DIMENSIONCLASSES_H

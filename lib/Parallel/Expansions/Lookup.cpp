@@ -1,0 +1,64 @@
+//===- Lookup.cpp - lookups in a split table ------------------------------===//
+//
+// Each part looks up the indices that it has and gives zeros for the others;
+// the sum over parts is the whole (Megatron-LM, arXiv 1909.08053, section 3).
+// A scatter_add into parts keeps of each row what it is the owner of.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Expansion.h"
+
+using namespace mlir;
+using namespace dtc;
+
+namespace {
+
+struct GatherExpansion
+    : SplitExpansionInterface::ExternalModel<GatherExpansion, GatherOp> {
+  std::optional<int64_t> getSplittableDim(Operation *op,
+                                          unsigned operand) const {
+    auto gather = cast<GatherOp>(op);
+    // Rows that are known now are no vocabulary: every rank needs them all.
+    if (operand == 0 && !gather.getStarts() &&
+        !gather.getIndices().getDefiningOp<ConstantOp>())
+      return 0;
+    return std::nullopt;
+  }
+  std::optional<int64_t> getSplittableResultDim(Operation *) const {
+    return std::nullopt;
+  }
+  Value expandSplit(Operation *op, OpBuilder &builder, Value starts) const {
+    auto gather = cast<GatherOp>(op);
+    starts = castStarts(builder, op->getLoc(), starts, gather.getIndices());
+    return GatherOp::create(builder, op->getLoc(), gather.getTable(),
+                            gather.getIndices(), starts);
+  }
+};
+
+struct ScatterAddExpansion
+    : SplitExpansionInterface::ExternalModel<ScatterAddExpansion,
+                                             ScatterAddOp> {
+  std::optional<int64_t> getSplittableDim(Operation *, unsigned) const {
+    return std::nullopt;
+  }
+  std::optional<int64_t> getSplittableResultDim(Operation *op) const {
+    if (cast<ScatterAddOp>(op).getStarts())
+      return std::nullopt;
+    return 0;
+  }
+  Value expandSplit(Operation *op, OpBuilder &builder, Value starts) const {
+    auto scatter = cast<ScatterAddOp>(op);
+    starts = castStarts(builder, op->getLoc(), starts, scatter.getIndices());
+    return ScatterAddOp::create(builder, op->getLoc(),
+                                withLayout(scatter.getResult().getType(), {}),
+                                scatter.getIndices(), scatter.getUpdates(),
+                                starts);
+  }
+};
+
+} // namespace
+
+void dtc::registerLookupExpansions(MLIRContext *context) {
+  GatherOp::attachInterface<GatherExpansion>(*context);
+  ScatterAddOp::attachInterface<ScatterAddExpansion>(*context);
+}

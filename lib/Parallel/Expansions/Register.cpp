@@ -1,0 +1,15 @@
+//===- Register.cpp - attaches all expansions -----------------------------===//
+
+#include "Expansion.h"
+
+#include "dtc/Parallel/SplitExpansion.cpp.inc"
+
+using namespace mlir;
+using namespace dtc;
+
+void dtc::registerSplitExpansions(DialectRegistry &registry) {
+  registry.addExtension(+[](MLIRContext *context, DTCDialect *) {
+    registerCrossEntropyExpansions(context);
+    registerLookupExpansions(context);
+  });
+}

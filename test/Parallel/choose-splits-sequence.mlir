@@ -1,0 +1,38 @@
+// RUN: dtc-opt %s --dtc-choose-splits="tp=2 sp" --split-input-file -verify-diagnostics | FileCheck %s
+
+// The stream that the first split product reads begins with the embedding.
+// CHECK-LABEL: func @forward
+// CHECK: dtc.gather {{.*}} {dtc.split = {tp = 1 : i64}}
+// CHECK-NOT: dtc.split
+func.func @forward(%i: tensor<2x6xi64> {dtc.input = "i"}, %wte: tensor<10x4xf32> {dtc.parameter = "wte"},
+                   %scale: tensor<4xf32> {dtc.parameter = "scale"}, %w1: tensor<4x16xf32> {dtc.parameter = "w1"},
+                   %w2: tensor<16x4xf32> {dtc.parameter = "w2"}) -> tensor<12x4xf32> {
+  %0 = dtc.gather %wte, %i : (tensor<10x4xf32>, tensor<2x6xi64>) -> tensor<2x6x4xf32>
+  %y, %mean, %rstd = dtc.layer_norm %0, %scale, %scale {epsilon = 1.0e-5 : f64} : (tensor<2x6x4xf32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<2x6x4xf32>, tensor<2x6x1xf32>, tensor<2x6x1xf32>)
+  %1 = dtc.reshape %y : (tensor<2x6x4xf32>) -> tensor<12x4xf32>
+  %2 = dtc.matmul %1, %w1 : (tensor<12x4xf32>, tensor<4x16xf32>) -> tensor<12x16xf32>
+  %3 = dtc.matmul %2, %w2 : (tensor<12x16xf32>, tensor<16x4xf32>) -> tensor<12x4xf32>
+  return %3 : tensor<12x4xf32>
+}
+
+// -----
+
+func.func @odd(%i: tensor<2x5xi64> {dtc.input = "i"}, %wte: tensor<10x4xf32> {dtc.parameter = "wte"},
+               %w1: tensor<4x16xf32> {dtc.parameter = "w1"}, %w2: tensor<16x4xf32> {dtc.parameter = "w2"}) -> tensor<10x4xf32> {
+  // expected-error @+1 {{has a sequence of 5 elements, which --sp cannot split over --tp 2; use a sequence length that 2 divides}}
+  %0 = dtc.gather %wte, %i : (tensor<10x4xf32>, tensor<2x5xi64>) -> tensor<2x5x4xf32>
+  %1 = dtc.reshape %0 : (tensor<2x5x4xf32>) -> tensor<10x4xf32>
+  %2 = dtc.matmul %1, %w1 : (tensor<10x4xf32>, tensor<4x16xf32>) -> tensor<10x16xf32>
+  %3 = dtc.matmul %2, %w2 : (tensor<10x16xf32>, tensor<16x4xf32>) -> tensor<10x4xf32>
+  return %3 : tensor<10x4xf32>
+}
+
+// -----
+
+// expected-error @+1 {{has no value with a sequence dimension between its split parts, expected [batch, sequence, width]; leave out --sp}}
+func.func @flat(%x: tensor<8x4xf32> {dtc.input = "x"}, %w1: tensor<4x16xf32> {dtc.parameter = "w1"},
+                %w2: tensor<16x4xf32> {dtc.parameter = "w2"}) -> tensor<8x4xf32> {
+  %0 = dtc.matmul %x, %w1 : (tensor<8x4xf32>, tensor<4x16xf32>) -> tensor<8x16xf32>
+  %1 = dtc.matmul %0, %w2 : (tensor<8x16xf32>, tensor<16x4xf32>) -> tensor<8x4xf32>
+  return %1 : tensor<8x4xf32>
+}

@@ -1,0 +1,107 @@
+// RUN: dtc-opt %s --dtc-choose-splits=tp=2 --split-input-file -verify-diagnostics | FileCheck %s
+
+// An MLP: columns of the first weight with its bias, rows of the second. The
+// width between blocks is normalised, and stays whole.
+// CHECK-LABEL: func @mlp
+// CHECK-SAME: tensor<16x4xf32> {dtc.parameter = "w1", dtc.split = {tp = 0 : i64}}
+// CHECK-SAME: tensor<16xf32> {dtc.parameter = "b1", dtc.split = {tp = 0 : i64}}
+// CHECK-SAME: tensor<4x16xf32> {dtc.parameter = "w2", dtc.split = {tp = 1 : i64}}
+// CHECK-SAME: tensor<4xf32> {dtc.parameter = "b2"}
+// CHECK-SAME: tensor<4xf32> {dtc.parameter = "scale"}
+func.func @mlp(%x: tensor<8x4xf32> {dtc.input = "x"}, %w1: tensor<16x4xf32> {dtc.parameter = "w1"},
+               %b1: tensor<16xf32> {dtc.parameter = "b1"}, %w2: tensor<4x16xf32> {dtc.parameter = "w2"},
+               %b2: tensor<4xf32> {dtc.parameter = "b2"}, %scale: tensor<4xf32> {dtc.parameter = "scale"}) -> tensor<8x4xf32> {
+  %0 = dtc.matmul %x, %w1 {transpose_rhs} : (tensor<8x4xf32>, tensor<16x4xf32>) -> tensor<8x16xf32>
+  %1 = dtc.add %0, %b1 : (tensor<8x16xf32>, tensor<16xf32>) -> tensor<8x16xf32>
+  %2 = dtc.relu %1 : (tensor<8x16xf32>) -> tensor<8x16xf32>
+  %3 = dtc.matmul %2, %w2 {transpose_rhs} : (tensor<8x16xf32>, tensor<4x16xf32>) -> tensor<8x4xf32>
+  %4 = dtc.add %3, %b2 : (tensor<8x4xf32>, tensor<4xf32>) -> tensor<8x4xf32>
+  %y, %mean, %rstd = dtc.layer_norm %4, %scale, %scale {epsilon = 1.0e-5 : f64} : (tensor<8x4xf32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<8x4xf32>, tensor<8x1xf32>, tensor<8x1xf32>)
+  return %y : tensor<8x4xf32>
+}
+
+// -----
+
+// Three products in a row: the second width would split the second weight both
+// ways, and stays whole.
+// CHECK-LABEL: func @chain
+// CHECK-SAME: "w1", dtc.split = {tp = 1 : i64}}
+// CHECK-SAME: "w2", dtc.split = {tp = 0 : i64}}
+// CHECK-SAME: "w3"}
+func.func @chain(%x: tensor<8x4xf32> {dtc.input = "x"}, %w1: tensor<4x16xf32> {dtc.parameter = "w1"},
+                 %w2: tensor<16x32xf32> {dtc.parameter = "w2"}, %w3: tensor<32x4xf32> {dtc.parameter = "w3"}) -> tensor<8x4xf32> {
+  %0 = dtc.matmul %x, %w1 : (tensor<8x4xf32>, tensor<4x16xf32>) -> tensor<8x16xf32>
+  %1 = dtc.matmul %0, %w2 : (tensor<8x16xf32>, tensor<16x32xf32>) -> tensor<8x32xf32>
+  %2 = dtc.matmul %1, %w3 : (tensor<8x32xf32>, tensor<32x4xf32>) -> tensor<8x4xf32>
+  return %2 : tensor<8x4xf32>
+}
+
+// -----
+
+// Heads are the major part of queries, keys and values, through scores and
+// softmax up to the rows of the output's weight.
+// CHECK-LABEL: func @attention
+// CHECK-SAME: "q", dtc.split = {tp = 1 : i64}}
+// CHECK-SAME: "k", dtc.split = {tp = 1 : i64}}
+// CHECK-SAME: "v", dtc.split = {tp = 1 : i64}}
+// CHECK-SAME: "o", dtc.split = {tp = 0 : i64}}
+func.func @attention(%x: tensor<6x8xf32> {dtc.input = "x"}, %wq: tensor<8x8xf32> {dtc.parameter = "q"},
+                     %wk: tensor<8x8xf32> {dtc.parameter = "k"}, %wv: tensor<8x8xf32> {dtc.parameter = "v"},
+                     %wo: tensor<8x8xf32> {dtc.parameter = "o"}) -> tensor<6x8xf32> {
+  %q = dtc.matmul %x, %wq : (tensor<6x8xf32>, tensor<8x8xf32>) -> tensor<6x8xf32>
+  %k = dtc.matmul %x, %wk : (tensor<6x8xf32>, tensor<8x8xf32>) -> tensor<6x8xf32>
+  %v = dtc.matmul %x, %wv : (tensor<6x8xf32>, tensor<8x8xf32>) -> tensor<6x8xf32>
+  %q1 = dtc.reshape %q : (tensor<6x8xf32>) -> tensor<6x2x4xf32>
+  %k1 = dtc.reshape %k : (tensor<6x8xf32>) -> tensor<6x2x4xf32>
+  %v1 = dtc.reshape %v : (tensor<6x8xf32>) -> tensor<6x2x4xf32>
+  %q2 = dtc.transpose %q1 [1, 0, 2] : (tensor<6x2x4xf32>) -> tensor<2x6x4xf32>
+  %k2 = dtc.transpose %k1 [1, 0, 2] : (tensor<6x2x4xf32>) -> tensor<2x6x4xf32>
+  %v2 = dtc.transpose %v1 [1, 0, 2] : (tensor<6x2x4xf32>) -> tensor<2x6x4xf32>
+  %s = dtc.matmul %q2, %k2 {transpose_rhs} : (tensor<2x6x4xf32>, tensor<2x6x4xf32>) -> tensor<2x6x6xf32>
+  %p = dtc.softmax %s : (tensor<2x6x6xf32>) -> tensor<2x6x6xf32>
+  %c = dtc.matmul %p, %v2 : (tensor<2x6x6xf32>, tensor<2x6x4xf32>) -> tensor<2x6x4xf32>
+  %t = dtc.transpose %c [1, 0, 2] : (tensor<2x6x4xf32>) -> tensor<6x2x4xf32>
+  %f = dtc.reshape %t : (tensor<6x2x4xf32>) -> tensor<6x8xf32>
+  %y = dtc.matmul %f, %wo : (tensor<6x8xf32>, tensor<8x8xf32>) -> tensor<6x8xf32>
+  return %y : tensor<6x8xf32>
+}
+
+// -----
+
+// The vocabulary: of an embedding and of the classes of a cross-entropy. A
+// table that is read at constant positions is none.
+// CHECK-LABEL: func @vocabulary
+// CHECK-SAME: "wte", dtc.split = {tp = 0 : i64}}
+// CHECK-SAME: "wpe"}
+func.func @vocabulary(%i: tensor<2x3xi64> {dtc.input = "i"}, %t: tensor<2x3xi64> {dtc.input = "t"},
+                      %wte: tensor<10x4xf32> {dtc.parameter = "wte"}, %wpe: tensor<6x4xf32> {dtc.parameter = "wpe"},
+                      %scale: tensor<4xf32> {dtc.parameter = "scale"}) -> tensor<f64> {
+  %0 = dtc.gather %wte, %i : (tensor<10x4xf32>, tensor<2x3xi64>) -> tensor<2x3x4xf32>
+  %n = dtc.constant dense<[0, 1, 2]> : tensor<3xi64> to tensor<3xi64>
+  %1 = dtc.gather %wpe, %n : (tensor<6x4xf32>, tensor<3xi64>) -> tensor<3x4xf32>
+  %2 = dtc.add %0, %1 : (tensor<2x3x4xf32>, tensor<3x4xf32>) -> tensor<2x3x4xf32>
+  %y, %mean, %rstd = dtc.layer_norm %2, %scale, %scale {epsilon = 1.0e-5 : f64} : (tensor<2x3x4xf32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<2x3x4xf32>, tensor<2x3x1xf32>, tensor<2x3x1xf32>)
+  %3 = dtc.reshape %y : (tensor<2x3x4xf32>) -> tensor<6x4xf32>
+  %4 = dtc.matmul %3, %wte {transpose_rhs} : (tensor<6x4xf32>, tensor<10x4xf32>) -> tensor<6x10xf32>
+  %5 = dtc.reshape %4 : (tensor<6x10xf32>) -> tensor<2x3x10xf32>
+  %6 = dtc.cross_entropy %5, %t : (tensor<2x3x10xf32>, tensor<2x3xi64>) -> tensor<f64>
+  return %6 : tensor<f64>
+}
+
+// -----
+
+// expected-error @+1 {{cannot split parameter 'w1' over --tp 2: dimension 1 of 15 elements is used in 15 blocks; for this model --tp could be 1, 3, 5, 15}}
+func.func @odd(%x: tensor<8x4xf32> {dtc.input = "x"}, %w1: tensor<4x15xf32> {dtc.parameter = "w1"},
+               %w2: tensor<15x4xf32> {dtc.parameter = "w2"}) -> tensor<8x4xf32> {
+  %0 = dtc.matmul %x, %w1 : (tensor<8x4xf32>, tensor<4x15xf32>) -> tensor<8x15xf32>
+  %1 = dtc.matmul %0, %w2 : (tensor<8x15xf32>, tensor<15x4xf32>) -> tensor<8x4xf32>
+  return %1 : tensor<8x4xf32>
+}
+
+// -----
+
+// expected-error @+1 {{no parameter of this model can be split over --tp 2}}
+func.func @single(%x: tensor<8x4xf32> {dtc.input = "x"}, %w: tensor<4x4xf32> {dtc.parameter = "w"}) -> tensor<8x4xf32> {
+  %0 = dtc.matmul %x, %w : (tensor<8x4xf32>, tensor<4x4xf32>) -> tensor<8x4xf32>
+  return %0 : tensor<8x4xf32>
+}

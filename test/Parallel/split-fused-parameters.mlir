@@ -1,0 +1,53 @@
+// RUN: dtc-opt %s --dtc-split-fused-parameters=tp=2 --split-input-file | FileCheck %s
+// RUN: dtc-opt %s --dtc-split-fused-parameters=tp=1 --split-input-file | FileCheck %s --check-prefix=WHOLE
+
+// Weight and bias fall into the parts that the split takes, each where the
+// tensor of the model has it.
+// CHECK-LABEL: func @forward
+// CHECK-SAME: %[[X:.*]]: tensor<2x8x4xf32> {dtc.input = "x"}
+// CHECK-SAME: %[[W0:.*]]: tensor<4x4xf32> {dtc.parameter = "w/0", dtc.part = {dim = 1 : i64, shape = array<i64: 4, 10>, start = 0 : i64, tensor = "w"}}
+// CHECK-SAME: %[[W1:.*]]: tensor<4x6xf32> {dtc.parameter = "w/1", dtc.part = {dim = 1 : i64, shape = array<i64: 4, 10>, start = 4 : i64, tensor = "w"}}
+// CHECK-SAME: %[[B0:.*]]: tensor<4xf32> {dtc.parameter = "b/0", dtc.part = {dim = 0 : i64, shape = array<i64: 10>, start = 0 : i64, tensor = "b"}}
+// CHECK-SAME: %[[B1:.*]]: tensor<6xf32> {dtc.parameter = "b/1"
+// CHECK: %[[F:.*]] = dtc.reshape %[[X]]
+// CHECK-DAG: %[[P0:.*]] = dtc.matmul %[[F]], %[[W0]] : (tensor<16x4xf32>, tensor<4x4xf32>) -> tensor<16x4xf32>
+// CHECK-DAG: %[[P1:.*]] = dtc.matmul %[[F]], %[[W1]] : (tensor<16x4xf32>, tensor<4x6xf32>) -> tensor<16x6xf32>
+// CHECK-DAG: %[[R0:.*]] = dtc.reshape %[[P0]] : (tensor<16x4xf32>) -> tensor<2x8x4xf32>
+// CHECK-DAG: %[[R1:.*]] = dtc.reshape %[[P1]] : (tensor<16x6xf32>) -> tensor<2x8x6xf32>
+// CHECK-DAG: %[[Q:.*]] = dtc.add %[[R0]], %[[B0]]
+// CHECK-DAG: %[[K:.*]] = dtc.add %[[R1]], %[[B1]]
+// CHECK: return %[[Q]], %[[K]]
+// WHOLE-LABEL: func @forward
+// WHOLE: dtc.split
+func.func @forward(%x: tensor<2x8x4xf32> {dtc.input = "x"}, %w: tensor<4x10xf32> {dtc.parameter = "w"},
+                   %b: tensor<10xf32> {dtc.parameter = "b"}) -> (tensor<2x8x4xf32>, tensor<2x8x6xf32>) {
+  %0 = dtc.reshape %x : (tensor<2x8x4xf32>) -> tensor<16x4xf32>
+  %1 = dtc.matmul %0, %w : (tensor<16x4xf32>, tensor<4x10xf32>) -> tensor<16x10xf32>
+  %2 = dtc.reshape %1 : (tensor<16x10xf32>) -> tensor<2x8x10xf32>
+  %3 = dtc.add %2, %b : (tensor<2x8x10xf32>, tensor<10xf32>) -> tensor<2x8x10xf32>
+  %4:2 = dtc.split %3 axis 2 : (tensor<2x8x10xf32>) -> (tensor<2x8x4xf32>, tensor<2x8x6xf32>)
+  return %4#0, %4#1 : tensor<2x8x4xf32>, tensor<2x8x6xf32>
+}
+
+// -----
+
+// The rows of a transposed weight.
+// CHECK-LABEL: func @forward
+// CHECK-SAME: tensor<3x4xf32> {dtc.parameter = "w/1", dtc.part = {dim = 0 : i64, shape = array<i64: 6, 4>, start = 3 : i64, tensor = "w"}}
+func.func @forward(%x: tensor<8x4xf32> {dtc.input = "x"}, %w: tensor<6x4xf32> {dtc.parameter = "w"}) -> (tensor<8x3xf32>, tensor<8x3xf32>) {
+  %0 = dtc.matmul %x, %w {transpose_rhs} : (tensor<8x4xf32>, tensor<6x4xf32>) -> tensor<8x6xf32>
+  %1:2 = dtc.split %0 axis 1 : (tensor<8x6xf32>) -> (tensor<8x3xf32>, tensor<8x3xf32>)
+  return %1#0, %1#1 : tensor<8x3xf32>, tensor<8x3xf32>
+}
+
+// -----
+
+// What something else needs whole stays whole.
+// CHECK-LABEL: func @forward
+// CHECK-SAME: tensor<4x6xf32> {dtc.parameter = "w"}
+// CHECK: dtc.split
+func.func @forward(%x: tensor<8x4xf32> {dtc.input = "x"}, %w: tensor<4x6xf32> {dtc.parameter = "w"}) -> (tensor<8x3xf32>, tensor<8x3xf32>, tensor<8x6xf32>) {
+  %0 = dtc.matmul %x, %w : (tensor<8x4xf32>, tensor<4x6xf32>) -> tensor<8x6xf32>
+  %1:2 = dtc.split %0 axis 1 : (tensor<8x6xf32>) -> (tensor<8x3xf32>, tensor<8x3xf32>)
+  return %1#0, %1#1, %0 : tensor<8x3xf32>, tensor<8x3xf32>, tensor<8x6xf32>
+}

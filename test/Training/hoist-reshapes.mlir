@@ -1,0 +1,53 @@
+// RUN: dtc-opt %s --dtc-hoist-reshapes --split-input-file | FileCheck %s
+
+// A bias is added after the sequence is restored.
+// CHECK-LABEL: func @forward(%arg0: tensor<64x8xf32>, %arg1: tensor<8xf32>
+// CHECK-NEXT: %[[X:.*]] = dtc.reshape %arg0 : (tensor<64x8xf32>) -> tensor<4x16x8xf32>
+// CHECK-NEXT: %[[Y:.*]] = dtc.add %[[X]], %arg1 : (tensor<4x16x8xf32>, tensor<8xf32>) -> tensor<4x16x8xf32>
+// CHECK-NEXT: return %[[Y]]
+func.func @forward(%x: tensor<64x8xf32>, %bias: tensor<8xf32>) -> tensor<4x16x8xf32> {
+  %0 = dtc.add %x, %bias : (tensor<64x8xf32>, tensor<8xf32>) -> tensor<64x8xf32>
+  %1 = dtc.reshape %0 : (tensor<64x8xf32>) -> tensor<4x16x8xf32>
+  return %1 : tensor<4x16x8xf32>
+}
+
+// -----
+
+// There and back is nothing, through what lies between.
+// CHECK-LABEL: func @forward
+// CHECK-NEXT: %[[Y:.*]] = dtc.relu %arg0 : (tensor<64x8xf32>) -> tensor<64x8xf32>
+// CHECK-NEXT: return %[[Y]]
+func.func @forward(%x: tensor<64x8xf32>) -> tensor<64x8xf32> {
+  %0 = dtc.reshape %x : (tensor<64x8xf32>) -> tensor<4x16x8xf32>
+  %1 = dtc.relu %0 : (tensor<4x16x8xf32>) -> tensor<4x16x8xf32>
+  %2 = dtc.reshape %1 : (tensor<4x16x8xf32>) -> tensor<64x8xf32>
+  return %2 : tensor<64x8xf32>
+}
+
+// -----
+
+// The bias has a dimension that the reshape changes, and the row sums are no
+// elementwise op: both stay.
+// CHECK-LABEL: func @forward
+// CHECK-NEXT: dtc.add %arg0, %arg1 {{.*}} -> tensor<64x8xf32>
+// CHECK-NEXT: dtc.reshape
+// CHECK-NEXT: dtc.softmax %arg0
+// CHECK-NEXT: dtc.reshape
+func.func @forward(%x: tensor<64x8xf32>, %bias: tensor<64x1xf32>) -> (tensor<4x16x8xf32>, tensor<512xf32>) {
+  %0 = dtc.add %x, %bias : (tensor<64x8xf32>, tensor<64x1xf32>) -> tensor<64x8xf32>
+  %1 = dtc.reshape %0 : (tensor<64x8xf32>) -> tensor<4x16x8xf32>
+  %2 = dtc.softmax %x : (tensor<64x8xf32>) -> tensor<64x8xf32>
+  %3 = dtc.reshape %2 : (tensor<64x8xf32>) -> tensor<512xf32>
+  return %1, %3 : tensor<4x16x8xf32>, tensor<512xf32>
+}
+
+// -----
+
+// Somebody else needs the sum as it is.
+// CHECK-LABEL: func @forward
+// CHECK-NEXT: dtc.add {{.*}} -> tensor<64x8xf32>
+func.func @forward(%x: tensor<64x8xf32>, %bias: tensor<8xf32>) -> (tensor<64x8xf32>, tensor<4x16x8xf32>) {
+  %0 = dtc.add %x, %bias : (tensor<64x8xf32>, tensor<8xf32>) -> tensor<64x8xf32>
+  %1 = dtc.reshape %0 : (tensor<64x8xf32>) -> tensor<4x16x8xf32>
+  return %0, %1 : tensor<64x8xf32>, tensor<4x16x8xf32>
+}
