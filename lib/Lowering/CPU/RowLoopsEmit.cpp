@@ -100,7 +100,6 @@ Value NestEmitter::combine(OpBuilder &b, Operation *combiner, Value x,
   mapping.map(combiner->getOperand(0), x);
   mapping.map(combiner->getOperand(1), y);
   Operation *clone = b.clone(*combiner, mapping);
-  allowContraction(clone);
   Value result = clone->getResult(0);
   result.setType(x.getType());
   return result;

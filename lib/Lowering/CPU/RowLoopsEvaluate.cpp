@@ -18,14 +18,6 @@
 using namespace mlir;
 using namespace dtc;
 
-void dtc::allowContraction(Operation *op) {
-  auto arithmetic = dyn_cast<arith::ArithFastMathInterface>(op);
-  if (arithmetic && isa<arith::AddFOp, arith::SubFOp, arith::MulFOp>(op))
-    op->setAttr(arithmetic.getFastMathAttrName(),
-                arith::FastMathFlagsAttr::get(op->getContext(),
-                                              arith::FastMathFlags::contract));
-}
-
 //===----------------------------------------------------------------------===//
 // Scopes
 //===----------------------------------------------------------------------===//
@@ -334,7 +326,6 @@ Value Evaluator::evaluateScalar(Value value, const Statement &s,
   for (auto [from, to] : llvm::zip(op->getOperands(), operands))
     mapping.map(from, isVector ? widen(to) : to);
   Operation *clone = b.clone(*op, mapping);
-  allowContraction(clone);
   Value result = clone->getResult(0);
   if (isVector)
     result.setType(VectorType::get(getWidth(), result.getType()));

@@ -20,9 +20,6 @@ struct Scope {
   llvm::DenseMap<mlir::AffineExpr, mlir::Value> indices;
 };
 
-/// Lets a multiplication and an addition become one instruction.
-void allowContraction(mlir::Operation *op);
-
 class Evaluator {
 public:
   Evaluator(mlir::Location loc, const RowLoopsPlan &plan, const Nest &nest,
