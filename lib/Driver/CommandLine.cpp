@@ -98,6 +98,15 @@ struct CommandLine {
       "schedule", cl::location(compile.schedule.schedule),
       cl::value_desc("gpipe|1f1b"), cl::cat(planOptions),
       describe("Pipeline schedule", compile.schedule.schedule)};
+  Opt<std::string> recompute{
+      "recompute", cl::location(compile.schedule.recompute),
+      cl::value_desc("none|all|except-last|every:N|selective|GLOB"),
+      cl::cat(planOptions),
+      describe("What the backward pass computes again instead of keeping it: "
+               "all between the layers' inputs, all but the last layer of each "
+               "stage, all between every N-th of these inputs, all but matrix "
+               "products, or layers with nodes of such names",
+               compile.schedule.recompute)};
   Opt<int64_t> bucketMb{
       "bucket-mb", cl::location(compile.schedule.bucketMb),
       cl::value_desc("MiB"), cl::cat(planOptions),

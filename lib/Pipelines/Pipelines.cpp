@@ -136,6 +136,12 @@ void dtc::buildSchedulePipeline(OpPassManager &manager,
   // A module per stage; types are those of one micro-batch.
   manager.addPass(createSplitStages());
 
+  // Activations that the backward pass makes again do not wait for it. After
+  // the split, since in one function they would be common subexpressions.
+  RecomputeOptions recompute;
+  recompute.policy = options.recompute;
+  manager.addPass(createRecompute(recompute));
+
   // Each stage's plan: runs, sends and receives in the schedule's order.
   ScheduleMicrobatchesOptions microbatches;
   microbatches.schedule = options.schedule;

@@ -9,8 +9,9 @@
 namespace dtc {
 
 struct ScheduleOptions {
-  std::string schedule = "1f1b"; ///< order of micro-batches
-  int64_t bucketMb = 25;         ///< MiB of gradients reduced by one call
+  std::string recompute = "none"; ///< what the backward pass makes again
+  std::string schedule = "1f1b";  ///< order of micro-batches
+  int64_t bucketMb = 25;          ///< MiB of gradients reduced by one call
 };
 
 } // namespace dtc

@@ -39,6 +39,55 @@ def SplitStages : Pass<"dtc-split-stages", "mlir::ModuleOp"> {
   let dependentDialects = ["mlir::func::FuncDialect"];
 }
 
+def Recompute : Pass<"dtc-recompute", "mlir::ModuleOp"> {
+  let summary = "make activations again in the backward pass";
+  let description = [{
+    Clones ops of `@forward` into `@backward` and `@weight`, each right before
+    its first use there, so that `@forward` need not return their results, which
+    would wait for the backward pass. What `@backward` has made it returns to
+    `@weight`: nothing is made three times. Gradients are the same to the bit.
+
+    An activation depends on parameters and on inputs. A cut is an activation
+    that, where it is made, is the only one that later ops read. The first cut
+    after a matrix product ends a unit, if products follow: in a transformer,
+    an attention or an MLP with its addition to the residual stream.
+
+    * `all`: keeps the cuts between units;
+    * `except-last`: and all that is saved of the last unit of each stage;
+    * `every:N`: keeps every N-th of these cuts;
+    * `selective`: makes again what follows without a matrix product or
+      communication from what is saved;
+    * a pattern: makes those units again that have a node of such a name.
+
+    What enters or leaves a stage is kept in any case.
+
+    Before:
+    ```mlir
+    func.func private @forward(%x {dtc.value = 0}, %w {dtc.value = 1})
+        -> (... {dtc.value = 5}, ... {dtc.value = 6}) {
+      %h = dtc.matmul %x, %w : ...
+      %a = dtc.tanh %h : ...
+      %p = dtc.mul %a, %a : ...
+      return %a, %p
+    }
+    func.func private @weight(%x {dtc.value = 0}, %a {dtc.value = 5}, %p {dtc.value = 6}, ...)
+    ```
+    After `--dtc-recompute=policy=selective`:
+    ```mlir
+    func.func private @forward(%x {dtc.value = 0}, %w {dtc.value = 1})
+        -> (... {dtc.value = 5})
+    func.func private @weight(%x {dtc.value = 0}, %a {dtc.value = 5}, ...) {
+      %p = dtc.mul %a, %a : ...
+      ...
+    ```
+  }];
+  let dependentDialects = ["mlir::func::FuncDialect"];
+  let options = [
+    Option<"policy", "policy", "std::string", "ScheduleOptions().recompute",
+           "none, all, except-last, every:N, selective or a pattern of node names">,
+  ];
+}
+
 def ScheduleMicrobatches : Pass<"dtc-schedule-microbatches", "mlir::ModuleOp"> {
   let summary = "write the plan of each stage in the order of a schedule";
   let description = [{

@@ -1,0 +1,314 @@
+//===- Recompute.cpp - make activations again instead of keeping them -----===//
+//
+// Clones ops of @forward into @backward and @weight, each before its first use
+// there, and drops what the backward pass then no longer reads from what
+// @forward returns. Which values stay is RecomputePolicy's choice.
+//
+//===----------------------------------------------------------------------===//
+
+#include "RecomputePolicy.h"
+#include "dtc/Schedule/Aliases.h"
+#include "dtc/Schedule/Passes.h"
+#include "dtc/Schedule/Phase.h"
+#include "dtc/Schedule/Skeleton.h"
+#include "mlir/IR/IRMapping.h"
+
+namespace dtc {
+#define GEN_PASS_DEF_RECOMPUTE
+#include "dtc/Schedule/Passes.h.inc"
+} // namespace dtc
+
+using namespace mlir;
+using namespace dtc;
+
+namespace {
+
+int64_t getNumber(Attribute number) {
+  return number ? cast<IntegerAttr>(number).getInt() : -1;
+}
+int64_t getArgNumber(func::FuncOp function, unsigned i) {
+  return getNumber(function.getArgAttr(i, attr::value));
+}
+int64_t getResultNumber(func::FuncOp function, unsigned i) {
+  return getNumber(function.getResultAttr(i, attr::value));
+}
+
+/// Calls `visit` with each message that the plan sends or receives.
+void forEachMessage(func::FuncOp plan, StringRef list,
+                    function_ref<void(DictionaryAttr)> visit) {
+  if (auto entries = plan->getAttrOfType<ArrayAttr>(list))
+    llvm::for_each(entries.getAsRange<DictionaryAttr>(), visit);
+}
+int64_t getMessageNumber(DictionaryAttr message) {
+  return getNumber(message.get("value"));
+}
+
+/// A function that reads values of the forward pass.
+struct Reader {
+  explicit Reader(func::FuncOp function) : function(function) {}
+  func::FuncOp function;
+  DenseMap<Value, Value> values; ///< what it has of the forward pass
+};
+
+/// Rewrites the functions of one stage.
+class StageRecompute {
+public:
+  StageRecompute(ModuleOp stage, func::FuncOp plan);
+
+  /// Null if the stage has no forward pass.
+  func::FuncOp getForward() const { return forward.function; }
+  void run(const RecomputePolicy &policy);
+
+private:
+  void classifyArguments();
+  void classifyResults();
+  void rewrite(func::FuncOp function);
+  Value get(Value value, Reader &reader, OpBuilder &builder);
+  Value import(Value value, Reader &reader);
+  void addResult(func::FuncOp function, Value value, int64_t number);
+  void dropRecomputedResults();
+  llvm::DenseSet<int64_t> getReadNumbers(bool byBackwardPass);
+
+  ModuleOp stage;
+  func::FuncOp plan;
+  ForwardPass forward;
+  llvm::DenseSet<Value> kept;
+  std::vector<Reader> readers;
+  DenseMap<Value, int64_t> numbers; ///< of values of the forward pass
+  DenseMap<int64_t, Value> byNumber;
+  int64_t nextNumber = 0;
+};
+
+bool isBackwardPass(func::FuncOp function) {
+  std::optional<Phase> phase = Phase::parse(function.getName());
+  return phase &&
+         (phase->kind == Phase::Backward || phase->kind == Phase::Weight);
+}
+
+//===----------------------------------------------------------------------===//
+// The forward pass
+//===----------------------------------------------------------------------===//
+
+StageRecompute::StageRecompute(ModuleOp stage, func::FuncOp plan)
+    : stage(stage), plan(plan) {
+  forward.function =
+      stage.lookupSymbol<func::FuncOp>(Phase{Phase::Forward}.getName());
+  auto use = [&](int64_t number) {
+    nextNumber = std::max(nextNumber, number + 1);
+  };
+  for (auto function : stage.getOps<func::FuncOp>()) {
+    for (unsigned i = 0; i < function.getNumArguments(); ++i)
+      use(getArgNumber(function, i));
+    for (unsigned i = 0; i < function.getNumResults(); ++i)
+      use(getResultNumber(function, i));
+  }
+  for (StringRef list : {attr::sends, attr::recvs})
+    forEachMessage(plan, list, [&](DictionaryAttr message) {
+      use(getMessageNumber(message));
+    });
+  if (!forward.function)
+    return;
+  classifyArguments();
+  classifyResults();
+}
+
+/// What is neither an input nor received in each micro-batch is computed from
+/// parameters.
+void StageRecompute::classifyArguments() {
+  llvm::DenseSet<int64_t> inputs, activations;
+  for (unsigned i = 0; i < plan.getNumArguments(); ++i)
+    if (plan.getArgAttr(i, attr::input))
+      inputs.insert(getArgNumber(plan, i));
+  forEachMessage(plan, attr::recvs, [&](DictionaryAttr message) {
+    auto phase = message.getAs<StringAttr>("phase");
+    if (phase.getValue() == forward.function.getName())
+      activations.insert(getMessageNumber(message));
+  });
+  for (BlockArgument argument : forward.function.getArguments()) {
+    int64_t number = getArgNumber(forward.function, argument.getArgNumber());
+    numbers[argument] = number;
+    byNumber[number] = argument;
+    if (inputs.contains(number) || activations.contains(number))
+      forward.fromInputs.insert(argument);
+    if (!inputs.contains(number))
+      forward.fromParameters.insert(argument);
+  }
+}
+
+void StageRecompute::classifyResults() {
+  llvm::DenseSet<int64_t> backward = getReadNumbers(/*byBackwardPass=*/true),
+                          others = getReadNumbers(/*byBackwardPass=*/false);
+  Operation *terminator = forward.function.front().getTerminator();
+  for (auto [i, value] : llvm::enumerate(terminator->getOperands())) {
+    int64_t number = getResultNumber(forward.function, i);
+    if (number < 0)
+      continue;
+    numbers[value] = number;
+    byNumber[number] = value;
+    if (backward.contains(number))
+      forward.saved.insert(value);
+    if (others.contains(number))
+      forward.sent.insert(value);
+  }
+}
+
+/// Numbers of what the backward pass reads, or of what all else does.
+llvm::DenseSet<int64_t> StageRecompute::getReadNumbers(bool byBackwardPass) {
+  llvm::DenseSet<int64_t> read;
+  for (auto function : stage.getOps<func::FuncOp>())
+    if (function != plan && isBackwardPass(function) == byBackwardPass)
+      for (unsigned i = 0; i < function.getNumArguments(); ++i)
+        read.insert(getArgNumber(function, i));
+  if (byBackwardPass)
+    return read;
+  forEachMessage(plan, attr::sends, [&](DictionaryAttr message) {
+    read.insert(getMessageNumber(message));
+  });
+  for (unsigned i = 0; i < plan.getNumResults(); ++i)
+    read.insert(getResultNumber(plan, i));
+  return read;
+}
+
+//===----------------------------------------------------------------------===//
+// The backward pass
+//===----------------------------------------------------------------------===//
+
+void StageRecompute::run(const RecomputePolicy &policy) {
+  kept = policy.chooseKept(forward);
+  for (Phase::Kind kind : {Phase::Backward, Phase::Weight})
+    if (auto function = stage.lookupSymbol<func::FuncOp>(Phase{kind}.getName()))
+      rewrite(function);
+  dropRecomputedResults();
+}
+
+void StageRecompute::rewrite(func::FuncOp function) {
+  Reader &reader = readers.emplace_back(function);
+  // Arguments that have to be made, by the argument.
+  DenseMap<Value, Value> wanted;
+  for (BlockArgument argument : function.getArguments()) {
+    auto it = byNumber.find(getArgNumber(function, argument.getArgNumber()));
+    if (it == byNumber.end())
+      continue;
+    if (isa<BlockArgument>(it->second) || kept.contains(it->second))
+      reader.values[it->second] = argument;
+    else
+      wanted[argument] = it->second;
+  }
+  for (Operation &op :
+       llvm::make_early_inc_range(function.front().getOperations())) {
+    OpBuilder builder(&op);
+    for (OpOperand &operand : op.getOpOperands())
+      if (Value value = wanted.lookup(operand.get()))
+        operand.set(get(value, reader, builder));
+  }
+  llvm::BitVector made(function.getNumArguments());
+  for (auto [argument, value] : wanted)
+    made.set(cast<BlockArgument>(argument).getArgNumber());
+  (void)function.eraseArguments(made);
+}
+
+/// A value of the forward pass in a function of the backward pass. What an
+/// earlier function has made is not made again.
+Value StageRecompute::get(Value value, Reader &reader, OpBuilder &builder) {
+  if (Value known = reader.values.lookup(value))
+    return known;
+  Operation *op = value.getDefiningOp();
+  bool isFree = op && (isa<ConstantOp>(op) || isView(op));
+  bool isMade = llvm::any_of(readers, [&](const Reader &earlier) {
+    return earlier.values.contains(value);
+  });
+  if (!op || kept.contains(value) || (isMade && !isFree))
+    return import(value, reader);
+
+  IRMapping mapping;
+  for (Value operand : op->getOperands())
+    mapping.map(operand, get(operand, reader, builder));
+  Operation *clone = builder.clone(*op, mapping);
+  for (auto [from, to] : llvm::zip(op->getResults(), clone->getResults()))
+    reader.values[from] = to;
+  return reader.values[value];
+}
+
+/// A new argument for a value, which the function that has it returns.
+Value StageRecompute::import(Value value, Reader &reader) {
+  auto [it, isNew] = numbers.try_emplace(value, nextNumber);
+  if (isNew)
+    ++nextNumber;
+  int64_t number = it->second;
+  if (!isa<BlockArgument>(value)) {
+    if (kept.contains(value))
+      addResult(forward.function, value, number);
+    else
+      for (Reader &earlier : readers)
+        if (Value made = earlier.values.lookup(value)) {
+          addResult(earlier.function, made, number);
+          break;
+        }
+  }
+  Builder builder(stage.getContext());
+  func::FuncOp function = reader.function;
+  unsigned index = function.getNumArguments();
+  NamedAttribute attribute(attr::value, builder.getI64IntegerAttr(number));
+  (void)function.insertArgument(index, value.getType(),
+                                builder.getDictionaryAttr(attribute),
+                                value.getLoc());
+  return reader.values[value] = function.getArgument(index);
+}
+
+void StageRecompute::addResult(func::FuncOp function, Value value,
+                               int64_t number) {
+  unsigned index = function.getNumResults();
+  for (unsigned i = 0; i < index; ++i)
+    if (getResultNumber(function, i) == number)
+      return;
+  Builder builder(stage.getContext());
+  NamedAttribute attribute(attr::value, builder.getI64IntegerAttr(number));
+  (void)function.insertResult(index, value.getType(),
+                              builder.getDictionaryAttr(attribute));
+  function.front().getTerminator()->insertOperands(index, value);
+}
+
+void StageRecompute::dropRecomputedResults() {
+  Operation *terminator = forward.getBody().getTerminator();
+  llvm::BitVector dropped(forward.function.getNumResults());
+  for (auto [i, value] : llvm::enumerate(terminator->getOperands()))
+    if (forward.saved.contains(value) && !kept.contains(value))
+      dropped.set(i);
+  terminator->eraseOperands(dropped);
+  (void)forward.function.eraseResults(dropped);
+  annotateUpdates(forward.function);
+}
+
+//===----------------------------------------------------------------------===//
+
+struct RecomputePass : dtc::impl::RecomputeBase<RecomputePass> {
+  using RecomputeBase::RecomputeBase;
+
+  void runOnOperation() override {
+    std::string text = policy;
+    FailureOr<RecomputePolicy> parsed =
+        RecomputePolicy::parse(text, getOperation());
+    FailureOr<SmallVector<ModuleOp>> stages = getStages(getOperation());
+    if (failed(parsed) || failed(stages))
+      return signalPassFailure();
+    bool hasMatch = !parsed->isPattern();
+    for (ModuleOp stage : *stages) {
+      func::FuncOp plan = getPlan(stage);
+      if (!plan)
+        return signalPassFailure();
+      StageRecompute recompute(stage, plan);
+      if (!recompute.getForward())
+        continue;
+      hasMatch |= parsed->matchesNode(recompute.getForward());
+      recompute.run(*parsed);
+    }
+    if (!hasMatch) {
+      getOperation().emitError("cannot recompute '")
+          << text << "': no node of the forward pass has such a name, and "
+          << "policies are none, all, except-last, every:N and selective";
+      signalPassFailure();
+    }
+  }
+};
+
+} // namespace

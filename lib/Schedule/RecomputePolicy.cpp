@@ -1,0 +1,210 @@
+//===- RecomputePolicy.cpp - what of a forward pass is kept ---------------===//
+//
+// One walk over the forward pass finds the cuts; each policy is a rule on the
+// units between them, or on single ops.
+//
+//===----------------------------------------------------------------------===//
+
+#include "RecomputePolicy.h"
+#include "dtc/Schedule/Aliases.h"
+
+using namespace mlir;
+using namespace dtc;
+
+//===----------------------------------------------------------------------===//
+// Units
+//===----------------------------------------------------------------------===//
+
+/// The memory that a view looks at.
+static Value getViewed(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (!isView(op))
+      break;
+    value = op->getOperand(getAlias(cast<OpResult>(value))->operand);
+  }
+  return value;
+}
+
+static bool overwritesOperand(Operation *op) {
+  return llvm::any_of(op->getResults(), [](OpResult result) {
+    std::optional<Alias> alias = getAlias(result);
+    return alias && alias->kind == AliasKind::Update;
+  });
+}
+
+/// Whether a later op writes into the memory of a value.
+static bool isOverwritten(Value value, const AliasClasses &classes) {
+  return llvm::any_of(classes.getMembers(classes.getRoot(value)),
+                      [&](Value member) {
+                        Operation *op = member.getDefiningOp();
+                        return op && overwritesOperand(op) && member != value &&
+                               value.getDefiningOp()->isBeforeInBlock(op);
+                      });
+}
+
+/// The ops that make activations, in order.
+static SmallVector<Operation *> getSequence(const ForwardPass &forward) {
+  llvm::DenseSet<Value> fromInputs = forward.fromInputs,
+                        fromParameters = forward.fromParameters;
+  SmallVector<Operation *> sequence;
+  Block &body = forward.getBody();
+  for (Operation &op : body.without_terminator()) {
+    auto dependsOn = [&](const llvm::DenseSet<Value> &origin) {
+      return llvm::any_of(op.getOperands(),
+                          [&](Value v) { return origin.contains(v); });
+    };
+    bool inputs = dependsOn(fromInputs), parameters = dependsOn(fromParameters);
+    for (Value result : op.getResults()) {
+      if (inputs)
+        fromInputs.insert(result);
+      if (parameters)
+        fromParameters.insert(result);
+    }
+    if (inputs && parameters)
+      sequence.push_back(&op);
+  }
+  return sequence;
+}
+
+SmallVector<Value> dtc::findCuts(const ForwardPass &forward) {
+  SmallVector<Operation *> sequence = getSequence(forward);
+  DenseMap<Value, unsigned> lastUse;
+  unsigned lastProduct = 0;
+  for (auto [position, op] : llvm::enumerate(sequence)) {
+    for (Value operand : op->getOperands())
+      lastUse[getViewed(operand)] = position;
+    if (isa<MatMulOp>(op))
+      lastProduct = position;
+  }
+
+  AliasClasses classes(forward.getBody());
+  SmallVector<Value> cuts;
+  // What stages before have sent crosses like any activation.
+  llvm::SetVector<Value> live;
+  for (Value argument : forward.getBody().getArguments())
+    if (forward.fromInputs.contains(argument) &&
+        forward.fromParameters.contains(argument))
+      live.insert(argument);
+  bool hasProduct = false;
+  for (auto [position, op] : llvm::enumerate(sequence)) {
+    hasProduct |= isa<MatMulOp>(op);
+    if (!isView(op))
+      live.insert_range(op->getResults());
+    unsigned now = position;
+    live.remove_if([&](Value value) { return lastUse.lookup(value) <= now; });
+    if (live.size() != 1 || live.front().getDefiningOp() != op || !hasProduct ||
+        now >= lastProduct || isOverwritten(live.front(), classes))
+      continue;
+    cuts.push_back(live.front());
+    hasProduct = false;
+  }
+  return cuts;
+}
+
+//===----------------------------------------------------------------------===//
+// Policies
+//===----------------------------------------------------------------------===//
+
+FailureOr<RecomputePolicy> RecomputePolicy::parse(StringRef text,
+                                                  Operation *op) {
+  RecomputePolicy policy;
+  if (text == "none")
+    return policy;
+  if (text == "all") {
+    policy.kind = Kind::All;
+  } else if (text == "except-last") {
+    policy.kind = Kind::ExceptLast;
+  } else if (text == "selective") {
+    policy.kind = Kind::Selective;
+  } else if (StringRef number = text; number.consume_front("every:")) {
+    policy.kind = Kind::Every;
+    if (number.getAsInteger(10, policy.distance) || policy.distance < 1)
+      return op->emitError("cannot recompute '")
+             << text << "', expected every:N with N at least 1";
+  } else {
+    policy.kind = Kind::Pattern;
+    llvm::Expected<llvm::GlobPattern> glob = llvm::GlobPattern::create(text);
+    if (!glob)
+      return op->emitError("cannot recompute '")
+             << text << "': " << llvm::toString(glob.takeError());
+    policy.pattern = std::move(*glob);
+  }
+  return policy;
+}
+
+bool RecomputePolicy::matches(Operation *op) const {
+  auto name = op->getLoc()->findInstanceOf<NameLoc>();
+  return pattern && name && pattern->match(name.getName());
+}
+
+bool RecomputePolicy::matchesNode(func::FuncOp forward) const {
+  return llvm::any_of(forward.front(),
+                      [&](Operation &op) { return matches(&op); });
+}
+
+llvm::DenseSet<Value>
+RecomputePolicy::chooseKept(const ForwardPass &forward) const {
+  if (kind == Kind::None)
+    return forward.saved;
+  llvm::DenseSet<Value> kept =
+      kind == Kind::Selective ? keepExpensive(forward) : keepUnits(forward);
+  kept.insert_range(forward.sent);
+  return kept;
+}
+
+/// What is saved and does not follow, without a product or communication, from
+/// arguments and from what else is kept.
+llvm::DenseSet<Value>
+RecomputePolicy::keepExpensive(const ForwardPass &forward) const {
+  llvm::DenseSet<Value> kept, available;
+  Block &body = forward.getBody();
+  available.insert_range(body.getArguments());
+  for (Operation &op : body.without_terminator()) {
+    bool isCheap = isMemoryEffectFree(&op) && !isa<MatMulOp>(op) &&
+                   !overwritesOperand(&op) &&
+                   llvm::all_of(op.getOperands(), [&](Value operand) {
+                     return available.contains(operand);
+                   });
+    for (Value result : op.getResults()) {
+      if (!isCheap && forward.saved.contains(result))
+        kept.insert(result);
+      if (isCheap || kept.contains(result) || forward.sent.contains(result))
+        available.insert(result);
+    }
+  }
+  return kept;
+}
+
+/// The cuts, and what is saved of units that are not computed again.
+llvm::DenseSet<Value>
+RecomputePolicy::keepUnits(const ForwardPass &forward) const {
+  SmallVector<Value> kept;
+  for (auto [i, cut] : llvm::enumerate(findCuts(forward)))
+    if ((i + 1) % distance == 0)
+      kept.push_back(cut);
+
+  llvm::DenseSet<Value> cuts(kept.begin(), kept.end());
+  SmallVector<SmallVector<Operation *>> units(1);
+  Block &body = forward.getBody();
+  for (Operation &op : body.without_terminator()) {
+    units.back().push_back(&op);
+    if (llvm::any_of(op.getResults(),
+                     [&](Value result) { return cuts.contains(result); }))
+      units.emplace_back();
+  }
+  llvm::DenseSet<Value> result = cuts;
+  for (ArrayRef<Operation *> unit : units) {
+    bool isLast = unit.data() == units.back().data();
+    bool isRecomputed =
+        kind == Kind::Pattern
+            ? llvm::any_of(unit, [&](Operation *op) { return matches(op); })
+            : kind != Kind::ExceptLast || !isLast;
+    if (isRecomputed)
+      continue;
+    for (Operation *op : unit)
+      for (Value value : op->getResults())
+        if (forward.saved.contains(value))
+          result.insert(value);
+  }
+  return result;
+}
