@@ -174,41 +174,76 @@ int64_t peakAbove(int64_t baseline, const std::string &path) {
   return peak;
 }
 
-/// From run to run the peak memory and the work of the worst rank fall, and
-/// the peak is the planned one, give or take 10 % and 8 MiB for MPI's own.
-int checkMemory(const Options &options) {
+/// What the worst rank of a program needs.
+struct Needs {
+  int64_t peak = 0;        ///< bytes resident above the baseline, as observed
+  int64_t planned = 0;     ///< the same, as planned
+  int64_t activations = 0; ///< bytes of the planned that are activations
+  int64_t flops = 0;
+};
+
+Needs getNeeds(int64_t baseline, const json &report,
+               const std::string &records) {
+  Needs needs;
+  needs.peak = peakAbove(baseline, records);
+  for (const json &stage : report.at("stages")) {
+    const json &bytes = stage.at("bytes");
+    needs.planned = std::max(needs.planned, bytes.at("peak").get<int64_t>());
+    needs.activations =
+        std::max(needs.activations, bytes.at("activations").get<int64_t>());
+    int64_t sum = 0;
+    for (const json &part : stage.at("flops"))
+      sum += part.get<int64_t>();
+    needs.flops = std::max(needs.flops, sum);
+  }
+  return needs;
+}
+
+/// From run to run the needs change as expected, and the peak is the planned
+/// one, give or take 10 % and 8 MiB for MPI's own.
+int checkNeeds(const Options &options, const char *expected,
+               bool (*isExpected)(const Needs &last, const Needs &next)) {
   constexpr int64_t mebibyte = 1 << 20;
   int64_t baseline =
       readRecords(options.observed).at(0).at("vm_hwm").get<int64_t>();
   if (options.runs.size() < 4 || options.runs.size() % 2)
     throw std::runtime_error("expected two or more pairs of files");
-  int64_t lastPeak = INT64_MAX, lastFlops = INT64_MAX;
+  Needs last;
   bool good = true;
   for (size_t i = 0; i < options.runs.size(); i += 2) {
     json report = readJson(options.runs[i]);
-    int64_t peak = peakAbove(baseline, options.runs[i + 1]);
-    int64_t planned = 0, flops = 0;
-    for (const json &stage : report.at("stages")) {
-      planned = std::max(planned, stage.at("bytes").at("peak").get<int64_t>());
-      int64_t sum = 0;
-      for (const json &part : stage.at("flops"))
-        sum += part.get<int64_t>();
-      flops = std::max(flops, sum);
-    }
-    bool falls = peak < lastPeak && flops < lastFlops;
-    bool asPlanned = std::abs(peak - planned) <= planned / 10 + 8 * mebibyte;
-    good = good && falls && asPlanned;
+    Needs next = getNeeds(baseline, report, options.runs[i + 1]);
+    bool changes = i == 0 || isExpected(last, next);
+    bool asPlanned =
+        std::abs(next.peak - next.planned) <= next.planned / 10 + 8 * mebibyte;
+    good = good && changes && asPlanned;
+    std::string verdict = !changes     ? std::string("FAIL (") + expected + ")"
+                          : !asPlanned ? "FAIL (not as planned)"
+                                       : "ok";
     std::printf("%s: %zu stages: %.1f MiB above the baseline, planned %.1f "
-                "MiB; %.3f GFLOP\n",
-                !falls       ? "FAIL (does not fall)"
-                : !asPlanned ? "FAIL (not as planned)"
-                             : "ok",
-                report.at("stages").size(), double(peak) / mebibyte,
-                double(planned) / mebibyte, double(flops) * 1e-9);
-    lastPeak = peak;
-    lastFlops = flops;
+                "MiB, %.1f MiB of activations; %.3f GFLOP\n",
+                verdict.c_str(), report.at("stages").size(),
+                double(next.peak) / mebibyte, double(next.planned) / mebibyte,
+                double(next.activations) / mebibyte, double(next.flops) * 1e-9);
+    last = next;
   }
   return !good;
+}
+
+int checkMemory(const Options &options) {
+  return checkNeeds(options, "does not fall",
+                    [](const Needs &last, const Needs &next) {
+                      return next.peak < last.peak && next.flops < last.flops;
+                    });
+}
+
+int checkRecompute(const Options &options) {
+  return checkNeeds(options, "is no less memory for more work",
+                    [](const Needs &last, const Needs &next) {
+                      return next.peak < last.peak &&
+                             next.activations < last.activations &&
+                             next.flops > last.flops;
+                    });
 }
 
 } // namespace
@@ -236,11 +271,16 @@ int main(int argc, char **argv) {
   allocations->add_option("--first", options.first)->required();
   allocations->add_option("--last", options.last)->required();
 
-  CLI::App *memory = add("memory",
-                         "falling peak memory and work; the observed program "
-                         "is the baseline",
-                         checkMemory);
-  memory->add_option("runs", options.runs, "REPORT OBSERVED ...")->required();
+  for (CLI::App *needs :
+       {add("memory",
+            "falling peak memory and work; the observed program is the "
+            "baseline",
+            checkMemory),
+        add("recompute",
+            "falling peak memory for rising work; the observed program is the "
+            "baseline",
+            checkRecompute)})
+    needs->add_option("runs", options.runs, "REPORT OBSERVED ...")->required();
 
   CLI11_PARSE(app, argc, argv);
   try {
