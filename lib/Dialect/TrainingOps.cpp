@@ -38,6 +38,23 @@ LogicalResult SquaredErrorOp::verify() {
   return success();
 }
 
+LogicalResult ClipByNormOp::verify() {
+  if (!haveSameShapes(getGradient().getType(), getClipped().getType()))
+    return emitOpError("result is ")
+           << getClipped().getType() << ", expected the type of the gradient "
+           << getGradient().getType();
+  return success();
+}
+
+LogicalResult AverageOp::verify() {
+  if (!haveSameShapes(getAverage().getType(), getParameter().getType()) ||
+      !haveSameShapes(getAverage().getType(), getNewAverage().getType()))
+    return emitOpError("averages ")
+           << getParameter().getType() << " in " << getAverage().getType()
+           << " to " << getNewAverage().getType() << ", expected one type";
+  return success();
+}
+
 LogicalResult BoundaryOp::verify() {
   int64_t from = getFrom(), to = getTo();
   if (from == to || from < 0 || to < 0)

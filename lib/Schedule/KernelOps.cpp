@@ -97,12 +97,12 @@ void dtc::registerKernelOpModels(DialectRegistry &registry) {
            ErfOp, SigmoidOp, ReluOp, AddOp, SubOp, MulOp, DivOp, PowOp,
            MaximumOp, MinimumOp, CompareOp, LogicalAndOp, LogicalOrOp,
            LogicalNotOp, SelectOp, CastOp, TransposeOp, BroadcastOp,
-           OneHotOp, AccumulateOp>(context);
+           OneHotOp, AccumulateOp, ClipByNormOp, SgdOp, AdamOp,
+           AdamDirectionOp, RmsPropOp, AdagradOp, LionOp, AverageOp>(context);
     attach<getRowRole, SoftmaxOp, LogSoftmaxOp, LayerNormOp,
            CrossEntropyGradOp>(context);
     attach<getTotalRole, CrossEntropyOp, CountLabelsOp, SquaredErrorOp,
            SumSquaresOp>(context);
-    attach<getAloneRole, SgdOp, AdamOp>(context);
     attach<getReductionRole<ReduceSumOp>, ReduceSumOp>(context);
     attach<getReductionRole<ReduceMaxOp>, ReduceMaxOp>(context);
     attach<getRangeRole<SliceOp>, SliceOp>(context);

@@ -65,18 +65,30 @@ module @stage0 attributes {dtc.stage = 0 : i64} {
     return %2 : tensor<4x4xf32, #r>
   }
 
-  // Each parameter's update is a kernel, the scale of the gradients another;
-  // constants are inside.
+  // An update is one kernel with what scales its gradient; constants are inside.
   // CHECK-LABEL: func.func private @update
-  // CHECK: %[[G:.*]] = dtc.launch @kernels::@mul_{{[0-9]+}}(%{{.*}})
-  // CHECK: dtc.launch @kernels::@sgd(%{{.*}}, %[[G]], %{{.*}})
-  // CHECK-NOT: dtc.constant
-  // CHECK: return
+  // CHECK-NEXT: dtc.launch @kernels::@mul_sgd(
+  // CHECK-NEXT: return
   func.func private @update(%w: tensor<4xf32, #r> {dtc.update = 0 : i64}, %g: tensor<4xf32, #r>, %lr: tensor<f64, #r>) -> tensor<4xf32, #r> {
     %c = dtc.constant dense<0.5> : tensor<f32> to tensor<f32, #r>
     %0 = dtc.mul %g, %c : (tensor<4xf32, #r>, tensor<f32, #r>) -> tensor<4xf32, #r>
     %1 = dtc.sgd %w, %0, %lr {momentum = 0.0 : f64, weight_decay = 0.0 : f64} : (tensor<4xf32, #r>, tensor<4xf32, #r>, tensor<f64, #r>) -> tensor<4xf32, #r>
     return %1 : tensor<4xf32, #r>
+  }
+
+  // Clipped and averaged in the update's kernel, but after the norm, which needs
+  // all of the gradient.
+  // CHECK-LABEL: func.func private @clipped_update
+  // CHECK: %[[S:.*]] = dtc.launch @kernels::@sum_squares(%[[G:[a-z0-9]+]])
+  // CHECK: dtc.launch @kernels::@sqrt_clip_by_norm_sgd_average(%[[S]], %[[G]]
+  // CHECK-NEXT: return
+  func.func private @clipped_update(%w: tensor<4xf32, #r> {dtc.update = 0 : i64}, %a: tensor<4xf32, #r> {dtc.update = 1 : i64}, %g: tensor<4xf32, #r>, %lr: tensor<f64, #r>) -> (tensor<4xf32, #r>, tensor<4xf32, #r>) {
+    %0 = dtc.sum_squares %g : (tensor<4xf32, #r>) -> tensor<f64, #r>
+    %1 = dtc.sqrt %0 : (tensor<f64, #r>) -> tensor<f64, #r>
+    %2 = dtc.clip_by_norm %g, %1 {max_norm = 1.0 : f64} : (tensor<4xf32, #r>, tensor<f64, #r>) -> tensor<4xf32, #r>
+    %3 = dtc.sgd %w, %2, %lr {momentum = 0.0 : f64, weight_decay = 0.0 : f64} : (tensor<4xf32, #r>, tensor<4xf32, #r>, tensor<f64, #r>) -> tensor<4xf32, #r>
+    %4 = dtc.average %a, %3 {decay = 0.5 : f64} : (tensor<4xf32, #r>, tensor<4xf32, #r>) -> tensor<4xf32, #r>
+    return %3, %4 : tensor<4xf32, #r>, tensor<4xf32, #r>
   }
 }
 }
@@ -87,4 +99,4 @@ module @stage0 attributes {dtc.stage = 0 : i64} {
 // CHECK-NEXT: dtc.relu %[[Y]]
 // CHECK-NOT: add_relu
 // CHECK: func.func @accumulate(%{{.*}}: tensor<1x4xf32>, %{{.*}}: tensor<1x4xf32> {dtc.update = 0 : i64})
-// CHECK: func.func @sgd(%{{.*}}: tensor<4xf32> {dtc.update = 0 : i64}
+// CHECK: func.func @mul_sgd(%{{.*}}: tensor<4xf32>, %{{.*}}: tensor<4xf32> {dtc.update = 0 : i64}

@@ -393,6 +393,85 @@ static Tensors runAdam(AdamOp op, const Tensors &x) {
   return y;
 }
 
+static double average(double keep, double old, double fresh) {
+  return keep * old + (1 - keep) * fresh;
+}
+
+static Tensors runAdamDirection(AdamDirectionOp op, const Tensors &x) {
+  Tensors y = {x[0], x[3], x[4]};
+  double beta1 = op.getBeta1().convertToDouble();
+  double beta2 = op.getBeta2().convertToDouble();
+  double decay = op.getWeightDecay().convertToDouble(), step = x[2].data[0];
+  for (size_t i = 0; i < x[0].data.size(); ++i) {
+    double g = x[1].data[i];
+    double m = y[1].data[i] = average(beta1, x[3].data[i], g);
+    double v = y[2].data[i] = average(beta2, x[4].data[i], g * g);
+    double root = std::sqrt(v / (1 - std::pow(beta2, step)));
+    y[0].data[i] = m / (1 - std::pow(beta1, step)) /
+                       (root + op.getEpsilon().convertToDouble()) +
+                   decay * x[0].data[i];
+  }
+  return y;
+}
+
+static Tensors runRmsProp(RmsPropOp op, const Tensors &x) {
+  Tensors y = {x[0]};
+  y.insert(y.end(), x.begin() + 3, x.end());
+  double momentum = op.getMomentum().convertToDouble();
+  for (size_t i = 0; i < x[0].data.size(); ++i) {
+    double g = x[1].data[i] +
+               op.getWeightDecay().convertToDouble() * x[0].data[i];
+    double v = y[1].data[i] =
+        average(op.getAlpha().convertToDouble(), x[3].data[i], g * g);
+    double d = g / (std::sqrt(v) + op.getEpsilon().convertToDouble());
+    if (x.size() > 4)
+      d = y[2].data[i] = momentum * x[4].data[i] + d;
+    y[0].data[i] -= x[2].data[0] * d;
+  }
+  return y;
+}
+
+static Tensors runAdagrad(AdagradOp op, const Tensors &x) {
+  Tensors y = {x[0], x[3]};
+  for (size_t i = 0; i < x[0].data.size(); ++i) {
+    double g = x[1].data[i] +
+               op.getWeightDecay().convertToDouble() * x[0].data[i];
+    y[1].data[i] += g * g;
+    y[0].data[i] -= x[2].data[0] * g / (std::sqrt(y[1].data[i]) +
+                                        op.getEpsilon().convertToDouble());
+  }
+  return y;
+}
+
+static Tensors runLion(LionOp op, const Tensors &x) {
+  Tensors y = {x[0], x[3]};
+  for (size_t i = 0; i < x[0].data.size(); ++i) {
+    double p = x[0].data[i], g = x[1].data[i], m = x[3].data[i];
+    double mixed = average(op.getBeta1().convertToDouble(), m, g);
+    double sign = mixed > 0 ? 1 : mixed < 0 ? -1 : 0;
+    y[0].data[i] =
+        p - x[2].data[0] * (sign + op.getWeightDecay().convertToDouble() * p);
+    y[1].data[i] = average(op.getBeta2().convertToDouble(), m, g);
+  }
+  return y;
+}
+
+static Tensors runClipByNorm(ClipByNormOp op, const Tensors &x) {
+  Tensors y = {x[0]};
+  double ratio = op.getMaxNorm().convertToDouble() / (x[1].data[0] + 1e-6);
+  for (double &g : y[0].data)
+    g *= std::min(1.0, ratio);
+  return y;
+}
+
+static Tensors runAverage(AverageOp op, const Tensors &x) {
+  Tensors y = {x[0]};
+  for (size_t i = 0; i < x[0].data.size(); ++i)
+    y[0].data[i] =
+        average(op.getDecay().convertToDouble(), x[0].data[i], x[1].data[i]);
+  return y;
+}
+
 static Tensors run(Operation *op, const Tensors &x) {
   if (std::optional<Tensors> y = runElementwise(op, x))
     return *y;
@@ -439,6 +518,12 @@ static Tensors run(Operation *op, const Tensors &x) {
       })
       .Case([&](SgdOp o) { return runSgd(o, x); })
       .Case([&](AdamOp o) { return runAdam(o, x); })
+      .Case([&](AdamDirectionOp o) { return runAdamDirection(o, x); })
+      .Case([&](RmsPropOp o) { return runRmsProp(o, x); })
+      .Case([&](AdagradOp o) { return runAdagrad(o, x); })
+      .Case([&](LionOp o) { return runLion(o, x); })
+      .Case([&](ClipByNormOp o) { return runClipByNorm(o, x); })
+      .Case([&](AverageOp o) { return runAverage(o, x); })
       .Default([](Operation *o) -> Tensors {
         llvm::report_fatal_error(Twine("no reference for ") +
                                  o->getName().getStringRef());

@@ -66,6 +66,26 @@ def DTC_SumSquaresOp : DTC_TensorOp<"sum_squares"> {
   let results = (outs DTC_Scalar:$result);
 }
 
+def DTC_ClipByNormOp : DTC_TensorOp<"clip_by_norm"> {
+  let summary = "a gradient scaled down to a norm of all gradients";
+  let description = [{
+    gradient * min(1, max_norm / (norm + 1e-6)), as
+    torch.nn.utils.clip_grad_norm_; the factor is computed in double precision
+    and cast. The norm depends on the whole gradient, so this is not linear: a
+    partial gradient is reduced first, once for both.
+    Example: `%c = dtc.clip_by_norm %g, %norm {max_norm = 1.0 : f64} : (tensor<8xf32>, tensor<f64>) -> tensor<8xf32>`
+    Constraints: (C1) the result has the type of the gradient.
+  }];
+  let arguments = (ins DTC_Float:$gradient, DTC_Scalar:$norm, F64Attr:$max_norm);
+  let results = (outs DTC_Float:$clipped);
+  let hasVerifier = 1;
+  let extraClassDefinition = [{
+    ::dtc::ShardingRule $cppClass::getShardingRule() {
+      return ::dtc::elementwiseRule(*this, ::dtc::Linearity::None);
+    }
+  }];
+}
+
 //===----------------------------------------------------------------------===//
 // Optimizer updates: elementwise, in place once buffers are assigned.
 //===----------------------------------------------------------------------===//
@@ -125,6 +145,107 @@ def DTC_AdamOp : DTC_UpdateOp<"adam"> {
                        DTC_Scalar:$step, Variadic<DTC_Float>:$state,
                        F64Attr:$beta1, F64Attr:$beta2, F64Attr:$epsilon,
                        F64Attr:$weight_decay, UnitAttr:$decoupled);
+}
+
+def DTC_RmsPropOp : DTC_UpdateOp<"rmsprop"> {
+  let summary = "RMSProp, with momentum";
+  let description = [{
+    As torch.optim.RMSprop, not centered: g = g + weight_decay * p;
+    v' = alpha * v + (1 - alpha) * g * g; d = g / (sqrt(v') + epsilon); with
+    momentum, b' = momentum * b + d and d = b'; p' = p - lr * d.
+    State: v, and b if momentum is not zero.
+
+    Example: `%p1, %v1 = dtc.rmsprop %p, %g, %lr, %v {alpha = 0.99 : f64, epsilon = 1.0e-8 : f64, momentum = 0.0 : f64, weight_decay = 0.0 : f64} : (...) -> (...)`
+    Constraints: as dtc.sgd; one or two states.
+  }];
+  let arguments = (ins DTC_Float:$parameter, DTC_Float:$gradient, DTC_Scalar:$lr,
+                       Variadic<DTC_Float>:$state, F64Attr:$alpha,
+                       F64Attr:$epsilon, F64Attr:$momentum, F64Attr:$weight_decay);
+}
+
+def DTC_AdagradOp : DTC_UpdateOp<"adagrad"> {
+  let summary = "Adagrad";
+  let description = [{
+    As torch.optim.Adagrad, without decay of the learning rate:
+    g = g + weight_decay * p; s' = s + g * g; p' = p - lr * g / (sqrt(s') + epsilon).
+    State: s.
+
+    Example: `%p1, %s1 = dtc.adagrad %p, %g, %lr, %s {epsilon = 1.0e-10 : f64, weight_decay = 0.0 : f64} : (...) -> (...)`
+    Constraints: as dtc.sgd; one state.
+  }];
+  let arguments = (ins DTC_Float:$parameter, DTC_Float:$gradient, DTC_Scalar:$lr,
+                       Variadic<DTC_Float>:$state, F64Attr:$epsilon,
+                       F64Attr:$weight_decay);
+}
+
+def DTC_LionOp : DTC_UpdateOp<"lion"> {
+  let summary = "Lion: the sign of a moment";
+  let description = [{
+    Chen et al., arXiv 2302.06675, algorithm 2:
+    p' = p - lr * (sign(beta1 * m + (1 - beta1) * g) + weight_decay * p);
+    m' = beta2 * m + (1 - beta2) * g. The sign of zero is zero. State: m.
+
+    Example: `%p1, %m1 = dtc.lion %p, %g, %lr, %m {beta1 = 0.9 : f64, beta2 = 0.99 : f64, weight_decay = 0.0 : f64} : (...) -> (...)`
+    Constraints: as dtc.sgd; one state.
+  }];
+  let arguments = (ins DTC_Float:$parameter, DTC_Float:$gradient, DTC_Scalar:$lr,
+                       Variadic<DTC_Float>:$state, F64Attr:$beta1,
+                       F64Attr:$beta2, F64Attr:$weight_decay);
+}
+
+def DTC_AdamDirectionOp : DTC_TensorOp<"adam_direction", [
+    DeclareOpInterfaceMethods<DTC_AliasInterface>]> {
+  let summary = "the direction of AdamW, without a step along it";
+  let description = [{
+    m' and v' as dtc.adam; the direction is
+    m' / (1 - beta1^step) / (sqrt(v' / (1 - beta2^step)) + epsilon) + weight_decay * p,
+    which LAMB scales by norms of whole tensors before it steps.
+
+    Example: `%d, %m1, %v1 = dtc.adam_direction %p, %g, %t, %m, %v {beta1 = 0.9 : f64, beta2 = 0.999 : f64, epsilon = 1.0e-6 : f64, weight_decay = 0.01 : f64} : (...) -> (...)`
+    Constraints: as dtc.sgd, for the direction in place of the new parameter;
+    two states.
+  }];
+  let arguments = (ins DTC_Float:$parameter, DTC_Float:$gradient, DTC_Scalar:$step,
+                       Variadic<DTC_Float>:$state, F64Attr:$beta1,
+                       F64Attr:$beta2, F64Attr:$epsilon, F64Attr:$weight_decay);
+  let results = (outs DTC_Float:$direction, Variadic<DTC_Float>:$new_state);
+  let hasVerifier = 1;
+  let extraClassDefinition = [{
+    ::dtc::ShardingRule $cppClass::getShardingRule() {
+      return ::dtc::elementwiseRule(*this, ::dtc::Linearity::None);
+    }
+    std::optional<::dtc::Alias> $cppClass::getAlias(unsigned result) {
+      if (result == 0)
+        return std::nullopt;
+      unsigned operand = getState().getBeginOperandIndex() + result - 1;
+      return ::dtc::Alias{operand, ::dtc::AliasKind::Update};
+    }
+    ::llvm::LogicalResult $cppClass::verify() {
+      return ::dtc::detail::verifyUpdate(*this, getState().size());
+    }
+  }];
+}
+
+def DTC_AverageOp : DTC_TensorOp<"average", [
+    DeclareOpInterfaceMethods<DTC_AliasInterface>]> {
+  let summary = "exponential moving average of a parameter";
+  let description = [{
+    a' = decay * a + (1 - decay) * p, in place.
+
+    Example: `%a1 = dtc.average %a, %p {decay = 0.999 : f64} : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>`
+    Constraints: (C1) both operands and the result have one type.
+  }];
+  let arguments = (ins DTC_Float:$average, DTC_Float:$parameter, F64Attr:$decay);
+  let results = (outs DTC_Float:$new_average);
+  let hasVerifier = 1;
+  let extraClassDefinition = [{
+    ::dtc::ShardingRule $cppClass::getShardingRule() {
+      return ::dtc::elementwiseRule(*this, ::dtc::Linearity::None);
+    }
+    std::optional<::dtc::Alias> $cppClass::getAlias(unsigned) {
+      return ::dtc::Alias{0, ::dtc::AliasKind::Update};
+    }
+  }];
 }
 
 //===----------------------------------------------------------------------===//

@@ -1,6 +1,7 @@
 //===- Update.cpp - lowering of in-place updates --------------------------===//
 //
-// Optimizer rules and accumulation. Results overwrite their operands.
+// Optimizer rules and accumulation. Results overwrite their operands; only
+// clipped gradients and directions are new.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,36 +21,42 @@ static Value buildScalar(StructuredBuilder &b, Type element,
                });
 }
 
+/// g + weightDecay * p.
+static Value buildDecayed(StructuredBuilder &b, Value g, Value p,
+                          double weightDecay) {
+  if (weightDecay == 0.0)
+    return g;
+  Value decay =
+      arith::MulFOp::create(b, b.constant(g.getType(), weightDecay), p);
+  return arith::AddFOp::create(b, g, decay);
+}
+
+/// p - lr * d.
+static Value buildStep(StructuredBuilder &b, Value p, Value lr, Value d) {
+  return arith::SubFOp::create(b, p, arith::MulFOp::create(b, lr, d));
+}
+
+static Value buildLr(StructuredBuilder &b, Type element, Value lr) {
+  return buildScalar(b, element, lr,
+                     [](StructuredBuilder &, ValueRange v) { return v[0]; });
+}
+
 static Values lowerSgd(SgdOp op, StructuredBuilder &b) {
   Type element = op.getParameter().getType().getElementType();
   double momentum = op.getMomentum().convertToDouble();
   double weightDecay = op.getWeightDecay().convertToDouble();
-  Value lr =
-      buildScalar(b, element, op.getLr(),
-                  [](StructuredBuilder &, ValueRange v) { return v[0]; });
-  auto buildGradient = [&](StructuredBuilder &inner, Value p,
-                           Value g) -> Value {
-    if (weightDecay == 0.0)
-      return g;
-    Value decay =
-        arith::MulFOp::create(inner, inner.constant(element, weightDecay), p);
-    return arith::AddFOp::create(inner, g, decay);
-  };
-  auto buildStep = [](StructuredBuilder &inner, Value p, Value lr, Value d) {
-    return arith::SubFOp::create(inner, p,
-                                 arith::MulFOp::create(inner, lr, d));
-  };
+  Value lr = buildLr(b, element, op.getLr());
   if (op.getState().empty())
     return {b.update(op.getParameter(), {op.getGradient(), lr},
                      [&](StructuredBuilder &inner, ValueRange v) -> Value {
-                       Value d = buildGradient(inner, v[2], v[0]);
+                       Value d = buildDecayed(inner, v[0], v[2], weightDecay);
                        return buildStep(inner, v[2], v[1], d);
                      })};
 
   Value buffer =
       b.update(op.getState()[0], {op.getParameter(), op.getGradient()},
                [&](StructuredBuilder &inner, ValueRange v) -> Value {
-                 Value d = buildGradient(inner, v[0], v[1]);
+                 Value d = buildDecayed(inner, v[1], v[0], weightDecay);
                  Value kept = arith::MulFOp::create(
                      inner, inner.constant(element, momentum), v[2]);
                  return arith::AddFOp::create(inner, kept, d);
@@ -60,7 +67,7 @@ static Values lowerSgd(SgdOp op, StructuredBuilder &b) {
                  Value d = v[2];
                  if (op.getNesterov())
                    d = arith::AddFOp::create(
-                       inner, buildGradient(inner, v[3], v[0]),
+                       inner, buildDecayed(inner, v[0], v[3], weightDecay),
                        arith::MulFOp::create(
                            inner, inner.constant(element, momentum), d));
                  return buildStep(inner, v[3], v[1], d);
@@ -68,7 +75,7 @@ static Values lowerSgd(SgdOp op, StructuredBuilder &b) {
   return {parameter, buffer};
 }
 
-/// keep * state + (1 - keep) * f(g), as one moment of Adam.
+/// keep * state + (1 - keep) * g * factor: a moment. No factor is one.
 static Value buildMoment(StructuredBuilder &b, Value state, double keep,
                          Value g, Value factor) {
   Type element = g.getType();
@@ -80,32 +87,75 @@ static Value buildMoment(StructuredBuilder &b, Value state, double keep,
   return arith::AddFOp::create(b, old, fresh);
 }
 
-static Values lowerAdam(AdamOp op, StructuredBuilder &b) {
-  Type element = op.getParameter().getType().getElementType();
+namespace {
+
+/// What Adam and its relatives have in common: two moments, and what corrects
+/// their bias towards zero.
+struct Moments {
+  Value first, second;
+  /// 1 - beta1^step, sqrt(1 - beta2^step): of the element type.
+  Value correction, rootCorrection;
+};
+
+} // namespace
+
+/// 1 - beta^step, in double precision.
+static Value buildCorrection(StructuredBuilder &b, double beta, Value step) {
+  Type f64 = b.getF64Type();
+  Value power = math::PowFOp::create(b, b.constant(f64, beta), step);
+  return arith::SubFOp::create(b, b.constant(f64, 1.0), power);
+}
+
+/// `coupled` weight decay is part of the gradient.
+template <typename OpType>
+static Moments lowerMoments(OpType op, StructuredBuilder &b, double coupled) {
   double beta1 = op.getBeta1().convertToDouble();
   double beta2 = op.getBeta2().convertToDouble();
-  double weightDecay = op.getWeightDecay().convertToDouble();
-  bool decoupled = op.getDecoupled();
-  bool coupled = weightDecay != 0.0 && !decoupled;
-
-  // 1 - beta^step, in double precision.
-  auto buildCorrection = [](StructuredBuilder &inner, double beta, Value step) {
-    Type f64 = inner.getF64Type();
-    Value power =
-        math::PowFOp::create(inner, inner.constant(f64, beta), step);
-    return arith::SubFOp::create(inner, inner.constant(f64, 1.0), power);
-  };
-  Value stepSize = buildScalar(
-      b, element, {op.getLr(), op.getStep()},
-      [&](StructuredBuilder &inner, ValueRange v) -> Value {
-        return arith::DivFOp::create(inner, v[0],
-                                     buildCorrection(inner, beta1, v[1]));
-      });
-  Value rootCorrection = buildScalar(
+  Type element = op.getParameter().getType().getElementType();
+  Value operands[] = {op.getParameter(), op.getGradient()};
+  Moments moments;
+  moments.rootCorrection = buildScalar(
       b, element, op.getStep(),
       [&](StructuredBuilder &inner, ValueRange v) -> Value {
         return math::SqrtOp::create(inner,
                                     buildCorrection(inner, beta2, v[0]));
+      });
+  moments.first =
+      b.update(op.getState()[0], operands,
+               [&](StructuredBuilder &inner, ValueRange v) -> Value {
+                 Value d = buildDecayed(inner, v[1], v[0], coupled);
+                 return buildMoment(inner, v[2], beta1, d, Value());
+               });
+  moments.second =
+      b.update(op.getState()[1], operands,
+               [&](StructuredBuilder &inner, ValueRange v) -> Value {
+                 Value d = buildDecayed(inner, v[1], v[0], coupled);
+                 return buildMoment(inner, v[2], beta2, d, d);
+               });
+  return moments;
+}
+
+/// m / (sqrt(v) / rootCorrection + epsilon).
+static Value buildRatio(StructuredBuilder &b, Value m, Value v,
+                        Value rootCorrection, double epsilon) {
+  Value root = math::SqrtOp::create(b, v);
+  Value denominator =
+      arith::AddFOp::create(b, arith::DivFOp::create(b, root, rootCorrection),
+                            b.constant(m.getType(), epsilon));
+  return arith::DivFOp::create(b, m, denominator);
+}
+
+static Values lowerAdam(AdamOp op, StructuredBuilder &b) {
+  Type element = op.getParameter().getType().getElementType();
+  double weightDecay = op.getWeightDecay().convertToDouble();
+  double epsilon = op.getEpsilon().convertToDouble();
+  bool decoupled = op.getDecoupled();
+  Value stepSize = buildScalar(
+      b, element, {op.getLr(), op.getStep()},
+      [&](StructuredBuilder &inner, ValueRange v) -> Value {
+        double beta1 = op.getBeta1().convertToDouble();
+        return arith::DivFOp::create(inner, v[0],
+                                     buildCorrection(inner, beta1, v[1]));
       });
   Value decay = buildScalar(
       b, element, op.getLr(),
@@ -115,41 +165,172 @@ static Values lowerAdam(AdamOp op, StructuredBuilder &b) {
             inner, v[0], inner.constant(f64, weightDecay));
         return arith::SubFOp::create(inner, inner.constant(f64, 1.0), part);
       });
-  auto buildGradient = [&](StructuredBuilder &inner, Value p,
-                           Value g) -> Value {
-    if (!coupled)
-      return g;
-    return arith::AddFOp::create(
-        inner, g,
-        arith::MulFOp::create(inner, inner.constant(element, weightDecay), p));
-  };
-
-  Value p = op.getParameter(), g = op.getGradient();
-  Value m = b.update(op.getState()[0], {p, g},
-                     [&](StructuredBuilder &inner, ValueRange v) -> Value {
-                       Value d = buildGradient(inner, v[0], v[1]);
-                       return buildMoment(inner, v[2], beta1, d, Value());
-                     });
-  Value s = b.update(op.getState()[1], {p, g},
-                     [&](StructuredBuilder &inner, ValueRange v) -> Value {
-                       Value d = buildGradient(inner, v[0], v[1]);
-                       return buildMoment(inner, v[2], beta2, d, d);
-                     });
+  Moments moments = lowerMoments(op, b, decoupled ? 0.0 : weightDecay);
   Value parameter = b.update(
-      p, {m, s, stepSize, rootCorrection, decay},
+      op.getParameter(),
+      {moments.first, moments.second, stepSize, moments.rootCorrection, decay},
       [&](StructuredBuilder &inner, ValueRange v) -> Value {
-        Value root = math::SqrtOp::create(inner, v[1]);
-        Value denominator = arith::AddFOp::create(
-            inner, arith::DivFOp::create(inner, root, v[3]),
-            inner.constant(element, op.getEpsilon().convertToDouble()));
-        Value ratio = arith::DivFOp::create(inner, v[0], denominator);
         Value start = v[5];
         if (decoupled)
           start = arith::MulFOp::create(inner, start, v[4]);
-        return arith::SubFOp::create(
-            inner, start, arith::MulFOp::create(inner, v[2], ratio));
+        return buildStep(inner, start, v[2],
+                         buildRatio(inner, v[0], v[1], v[3], epsilon));
       });
-  return {parameter, m, s};
+  return {parameter, moments.first, moments.second};
+}
+
+static Values lowerAdamDirection(AdamDirectionOp op, StructuredBuilder &b) {
+  Type element = op.getParameter().getType().getElementType();
+  double weightDecay = op.getWeightDecay().convertToDouble();
+  double epsilon = op.getEpsilon().convertToDouble();
+  Value correction = buildScalar(
+      b, element, op.getStep(),
+      [&](StructuredBuilder &inner, ValueRange v) -> Value {
+        return buildCorrection(inner, op.getBeta1().convertToDouble(), v[0]);
+      });
+  Moments moments = lowerMoments(op, b, 0.0);
+  Value direction = b.map(
+      op.getDirection().getType(),
+      {moments.first, moments.second, correction, moments.rootCorrection,
+       op.getParameter()},
+      [&](StructuredBuilder &inner, ValueRange v) -> Value {
+        Value m = arith::DivFOp::create(inner, v[0], v[2]);
+        return buildDecayed(inner, buildRatio(inner, m, v[1], v[3], epsilon),
+                            v[4], weightDecay);
+      });
+  return {direction, moments.first, moments.second};
+}
+
+/// d / (sqrt(v) + epsilon).
+static Value buildScaled(StructuredBuilder &b, Value d, Value v,
+                         double epsilon) {
+  Value denominator = arith::AddFOp::create(
+      b, math::SqrtOp::create(b, v), b.constant(d.getType(), epsilon));
+  return arith::DivFOp::create(b, d, denominator);
+}
+
+static Values lowerRmsProp(RmsPropOp op, StructuredBuilder &b) {
+  Type element = op.getParameter().getType().getElementType();
+  double alpha = op.getAlpha().convertToDouble();
+  double epsilon = op.getEpsilon().convertToDouble();
+  double momentum = op.getMomentum().convertToDouble();
+  double weightDecay = op.getWeightDecay().convertToDouble();
+  Value p = op.getParameter(), g = op.getGradient();
+  Value lr = buildLr(b, element, op.getLr());
+  Value average =
+      b.update(op.getState()[0], {p, g},
+               [&](StructuredBuilder &inner, ValueRange v) -> Value {
+                 Value d = buildDecayed(inner, v[1], v[0], weightDecay);
+                 return buildMoment(inner, v[2], alpha, d, d);
+               });
+  if (op.getState().size() == 1) {
+    Value parameter = b.update(
+        p, {g, average, lr},
+        [&](StructuredBuilder &inner, ValueRange v) -> Value {
+          Value d = buildDecayed(inner, v[0], v[3], weightDecay);
+          return buildStep(inner, v[3], v[2],
+                           buildScaled(inner, d, v[1], epsilon));
+        });
+    return {parameter, average};
+  }
+  Value buffer = b.update(
+      op.getState()[1], {p, g, average},
+      [&](StructuredBuilder &inner, ValueRange v) -> Value {
+        Value d = buildDecayed(inner, v[1], v[0], weightDecay);
+        Value kept = arith::MulFOp::create(
+            inner, inner.constant(element, momentum), v[3]);
+        return arith::AddFOp::create(inner, kept,
+                                     buildScaled(inner, d, v[2], epsilon));
+      });
+  Value parameter = b.update(
+      p, {buffer, lr}, [&](StructuredBuilder &inner, ValueRange v) -> Value {
+        return buildStep(inner, v[2], v[1], v[0]);
+      });
+  return {parameter, average, buffer};
+}
+
+static Values lowerAdagrad(AdagradOp op, StructuredBuilder &b) {
+  Type element = op.getParameter().getType().getElementType();
+  double epsilon = op.getEpsilon().convertToDouble();
+  double weightDecay = op.getWeightDecay().convertToDouble();
+  Value p = op.getParameter(), g = op.getGradient();
+  Value lr = buildLr(b, element, op.getLr());
+  Value sum = b.update(
+      op.getState()[0], {p, g},
+      [&](StructuredBuilder &inner, ValueRange v) -> Value {
+        Value d = buildDecayed(inner, v[1], v[0], weightDecay);
+        return arith::AddFOp::create(inner, v[2],
+                                     arith::MulFOp::create(inner, d, d));
+      });
+  Value parameter = b.update(
+      p, {g, sum, lr}, [&](StructuredBuilder &inner, ValueRange v) -> Value {
+        Value d = buildDecayed(inner, v[0], v[3], weightDecay);
+        return buildStep(inner, v[3], v[2],
+                         buildScaled(inner, d, v[1], epsilon));
+      });
+  return {parameter, sum};
+}
+
+static Values lowerLion(LionOp op, StructuredBuilder &b) {
+  Type element = op.getParameter().getType().getElementType();
+  double beta1 = op.getBeta1().convertToDouble();
+  double beta2 = op.getBeta2().convertToDouble();
+  double weightDecay = op.getWeightDecay().convertToDouble();
+  Value g = op.getGradient(), m = op.getState()[0];
+  Value lr = buildLr(b, element, op.getLr());
+  // The parameter first: it moves by the old state.
+  Value parameter = b.update(
+      op.getParameter(), {g, m, lr},
+      [&](StructuredBuilder &inner, ValueRange v) -> Value {
+        Value mixed = buildMoment(inner, v[1], beta1, v[0], Value());
+        Value zero = inner.constant(element, 0.0);
+        auto isSign = [&](arith::CmpFPredicate predicate, double sign,
+                          Value otherwise) -> Value {
+          return arith::SelectOp::create(
+              inner,
+              arith::CmpFOp::create(inner, predicate, mixed, zero),
+              inner.constant(element, sign), otherwise);
+        };
+        // Zero stays zero, NaN stays NaN.
+        Value sign =
+            isSign(arith::CmpFPredicate::OGT, 1.0,
+                   isSign(arith::CmpFPredicate::OLT, -1.0, mixed));
+        return buildStep(inner, v[3], v[2],
+                         buildDecayed(inner, sign, v[3], weightDecay));
+      });
+  Value moment = b.update(m, g,
+                          [&](StructuredBuilder &inner, ValueRange v) -> Value {
+                            return buildMoment(inner, v[1], beta2, v[0],
+                                               Value());
+                          });
+  return {parameter, moment};
+}
+
+static Values lowerClipByNorm(ClipByNormOp op, StructuredBuilder &b) {
+  RankedTensorType type = op.getClipped().getType();
+  Value factor = buildScalar(
+      b, type.getElementType(), op.getNorm(),
+      [&](StructuredBuilder &inner, ValueRange v) -> Value {
+        Type f64 = inner.getF64Type();
+        Value ratio = arith::DivFOp::create(
+            inner, inner.constant(f64, op.getMaxNorm().convertToDouble()),
+            arith::AddFOp::create(inner, v[0], inner.constant(f64, 1e-6)));
+        return arith::MinimumFOp::create(inner, inner.constant(f64, 1.0),
+                                         ratio);
+      });
+  return {b.map(type, {op.getGradient(), factor},
+                [](StructuredBuilder &inner, ValueRange v) -> Value {
+                  return arith::MulFOp::create(inner, v[0], v[1]);
+                })};
+}
+
+static Values lowerAverage(AverageOp op, StructuredBuilder &b) {
+  return {b.update(op.getAverage(), op.getParameter(),
+                   [&](StructuredBuilder &inner, ValueRange v) -> Value {
+                     return buildMoment(inner, v[1],
+                                        op.getDecay().convertToDouble(), v[0],
+                                        Value());
+                   })};
 }
 
 static Values lowerAccumulate(AccumulateOp op, StructuredBuilder &b) {
@@ -164,5 +345,11 @@ static Values lowerAccumulate(AccumulateOp op, StructuredBuilder &b) {
 void dtc::registerUpdateLowerings(MLIRContext *context) {
   attachLowering<SgdOp, lowerSgd>(context);
   attachLowering<AdamOp, lowerAdam>(context);
+  attachLowering<AdamDirectionOp, lowerAdamDirection>(context);
+  attachLowering<RmsPropOp, lowerRmsProp>(context);
+  attachLowering<AdagradOp, lowerAdagrad>(context);
+  attachLowering<LionOp, lowerLion>(context);
+  attachLowering<ClipByNormOp, lowerClipByNorm>(context);
+  attachLowering<AverageOp, lowerAverage>(context);
   attachLowering<AccumulateOp, lowerAccumulate>(context);
 }
