@@ -24,7 +24,7 @@ static std::string learningRate(const std::string &text) {
   return "found '" + text + "', expected a number of at least 0";
 }
 
-static std::string seed(const std::string &text) {
+static std::string wholeNumber(const std::string &text) {
   bool digits = !text.empty() && text.size() <= 19;
   for (char c : text)
     digits &= c >= '0' && c <= '9';
@@ -54,7 +54,8 @@ static CLI::Validator oneOf(std::vector<std::pair<std::string, T>> choices) {
 std::optional<Options> dtc::rt::parseOptions(const Program &program, int argc,
                                              char **argv, std::string &help) {
   Options options;
-  options.learningRate = program.learningRate;
+  LearningRateSchedule &schedule = options.learningRate;
+  schedule.peak = program.learningRate;
   int ranks = program.mesh.size();
   std::string name = std::filesystem::path(argv[0]).filename().string();
   CLI::App app(format("trains %s on %d rank%s (%s)", program.model.c_str(),
@@ -70,14 +71,35 @@ std::optional<Options> dtc::rt::parseOptions(const Program &program, int argc,
   app.add_option("--steps", options.steps, "optimizer steps")
       ->type_name("N")
       ->check(atLeastOne<int64_t>);
-  app.add_option("--lr", options.learningRate,
-                 "learning rate, instead of the compiled one")
+  app.add_option("--lr", schedule.peak,
+                 "learning rate, or its peak, instead of the compiled one")
+      ->type_name("RATE")
+      ->check(learningRate);
+  using Shape = LearningRateShape;
+  app.add_option("--lr-schedule", schedule.shape,
+                 "constant, linear (PyTorch's LinearLR down to --min-lr), "
+                 "cosine (CosineAnnealingLR) or one-cycle (OneCycleLR), over "
+                 "all --steps")
+      ->type_name("NAME")
+      ->default_str("constant")
+      ->transform(oneOf<Shape>({{"constant", Shape::constant},
+                                {"linear", Shape::linear},
+                                {"cosine", Shape::cosine},
+                                {"one-cycle", Shape::oneCycle}}));
+  app.add_option("--warmup-steps", schedule.warmup,
+                 "steps in which the rate first rises: from 0, in step 1; in "
+                 "one-cycle from 1/25 of the peak (0.3 of all steps)")
+      ->type_name("N")
+      ->default_str("0")
+      ->check(wholeNumber);
+  app.add_option("--min-lr", schedule.minimum,
+                 "final rate (0; in one-cycle 1/250000 of the peak)")
       ->type_name("RATE")
       ->check(learningRate);
   app.add_option("--seed", options.seed,
                  "of initial weights, shuffling and synthetic data")
       ->type_name("N")
-      ->check(seed);
+      ->check(wholeNumber);
   bool keepOrder = false;
   app.add_flag("--no-shuffle", keepOrder,
                "take the samples in the order of the files");
@@ -88,8 +110,13 @@ std::optional<Options> dtc::rt::parseOptions(const Program &program, int argc,
   app.add_option("--save-weights", options.saveWeights,
                  "write the trained weights after the last step")
       ->type_name("FILE.safetensors");
+  app.add_option("--save-ema", options.saveAverages,
+                 "write the moving averages of the weights after the last "
+                 "step, if compiled with --ema")
+      ->type_name("FILE.safetensors");
   app.add_option("--dump-gradients", options.dumpGradients,
-                 "write step-N.safetensors with all gradients, each step")
+                 "write step-N.safetensors with all gradients, each step; "
+                 "before clipping")
       ->type_name("DIR");
   app.add_option("--nproc", options.processes,
                  "start this many ranks through mpirun")
@@ -128,6 +155,11 @@ std::optional<Options> dtc::rt::parseOptions(const Program &program, int argc,
     fail("%s; see %s --help", error.what(), name.c_str());
   }
   options.shuffle = !keepOrder;
+  schedule.steps = options.steps;
+  schedule.check();
+  if (!options.saveAverages.empty() && !program.hasAverages())
+    fail("found --save-ema, but this program keeps no moving averages; compile "
+         "it with --ema DECAY");
   if (options.data.empty() && !options.describe)
     fail("found no --data, expected --data DIR or --data synthetic");
   return options;

@@ -3,6 +3,7 @@
 #ifndef DTC_LIB_RUNTIME_OPTIONS_H
 #define DTC_LIB_RUNTIME_OPTIONS_H
 
+#include "LearningRate.h"
 #include "MatMul.h"
 #include "Program.h"
 
@@ -16,11 +17,13 @@ enum class ProgressStyle { automatic, plain, bar };
 struct Options {
   std::string data;
   int64_t steps = 100;
-  double learningRate; ///< the plan's unless --lr is given
+  /// The peak is the plan's learning rate unless --lr is given.
+  LearningRateSchedule learningRate;
   uint64_t seed = 0;
-  std::string metrics, saveWeights, dumpGradients; ///< empty: none
-  int processes = 0;                               ///< 0: as started
-  int threads = 0;                                 ///< 0: as the cores allow
+  /// Empty: none.
+  std::string metrics, saveWeights, saveAverages, dumpGradients;
+  int processes = 0; ///< 0: as started
+  int threads = 0;   ///< 0: as the cores allow
   bool shuffle = true;
   int64_t logEvery = 1;
   bool describe = false;

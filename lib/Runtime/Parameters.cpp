@@ -120,6 +120,9 @@ void dtc::rt::loadParameters(const dtc_context &context, char *arena,
                  orderOf(program.parameters, parameter.tensor,
                          &ParameterInfo::tensor),
                  seed, arena + entry.offset);
+    if (const Stage::State *average = entry.findState(averageState))
+      memcpy(arena + average->offset, arena + entry.offset,
+             parameter.bytes(program.mesh));
   }
 }
 
@@ -143,6 +146,20 @@ struct SavedTensor {
 
 } // namespace
 
+/// Where a tensor of a kind is in the arena; -1 if there is none.
+static int64_t offsetOf(const Stage::Parameter &entry, TensorKind kind) {
+  const Stage::State *average = entry.findState(averageState);
+  switch (kind) {
+  case TensorKind::weights:
+    return entry.offset;
+  case TensorKind::averages:
+    return average ? average->offset : entry.offset;
+  case TensorKind::gradients:
+    return entry.gradient;
+  }
+  return -1;
+}
+
 /// Of ranks that hold the same, the first sends: that at 0 on all axes but the
 /// pipeline's and those that split the parameter. In the order of parameters;
 /// parts stand with the first of their tensor.
@@ -160,8 +177,7 @@ static std::vector<SavedTensor> listTensors(const Program &program,
     const Stage &stage = program.stages[mesh.coordinate(rank, stageAxis)];
     for (const Stage::Parameter &entry : stage.parameters) {
       const ParameterInfo &parameter = program.parameters[entry.index];
-      int64_t offset =
-          kind == TensorKind::weights ? entry.offset : entry.gradient;
+      int64_t offset = offsetOf(entry, kind);
       bool isFirst = offset >= 0;
       for (int axis = 0; axis < int(where.size()); ++axis) {
         bool matters = axis == stages;

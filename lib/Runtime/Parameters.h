@@ -8,11 +8,12 @@
 namespace dtc::rt {
 
 /// Fills the parameters that this rank's stage owns, from the weights file or by
-/// their rule. The numbers depend on the seed and the parameter alone, not on
-/// the plan.
+/// their rule, and their moving averages. The numbers depend on the seed and the
+/// parameter alone, not on the plan.
 void loadParameters(const dtc_context &context, char *arena, uint64_t seed);
 
-enum class TensorKind { weights, gradients };
+/// `averages` are moving averages of weights, and weights that are not trained.
+enum class TensorKind { weights, averages, gradients };
 
 /// Collects the tensors of all stages on rank 0, which writes them to `path`
 /// under the model's names. Met by all ranks; throws on rank 0 only.

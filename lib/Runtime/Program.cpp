@@ -136,6 +136,22 @@ static ParameterInfo readParameter(const Json &json, const Mesh &mesh) {
   return parameter;
 }
 
+const Stage::State *
+Stage::Parameter::findState(std::string_view name) const {
+  for (const State &entry : state)
+    if (entry.name == name)
+      return &entry;
+  return nullptr;
+}
+
+bool Program::hasAverages() const {
+  for (const Stage &stage : stages)
+    for (const Stage::Parameter &parameter : stage.parameters)
+      if (parameter.findState(averageState))
+        return true;
+  return false;
+}
+
 static Stage readStage(const Json &json) {
   Stage stage;
   stage.arenaBytes = json.at("arena_bytes");

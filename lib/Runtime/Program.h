@@ -21,6 +21,9 @@ namespace dtc::rt {
 /// The axes of pipeline stages and of ranks that share the batch.
 constexpr const char *stageAxis = "pp", *dataAxis = "dp";
 
+/// The state of a parameter that is its moving average.
+constexpr const char *averageState = "ema";
+
 /// The named axes of ranks, outermost first; a rank is the row-major index of
 /// its coordinates.
 struct Mesh {
@@ -96,6 +99,9 @@ struct Stage {
     int64_t offset;
     int64_t gradient; ///< -1 when there is none
     std::vector<State> state;
+
+    /// Null if there is none of this name.
+    const State *findState(std::string_view name) const;
   };
   int64_t arenaBytes;
   std::vector<Input> inputs;
@@ -125,6 +131,8 @@ struct Program {
   int64_t blockRows() const {
     return globalBatch / (microbatches * mesh.sizeOf(dataAxis));
   }
+  /// Whether trained parameters have moving averages.
+  bool hasAverages() const;
   /// Human-readable plan, for --describe.
   std::string describe() const;
 };

@@ -100,6 +100,9 @@ public:
     if (!options.saveWeights.empty())
       saveTensors(context, arena.data(), TensorKind::weights,
                   options.saveWeights);
+    if (!options.saveAverages.empty())
+      saveTensors(context, arena.data(), TensorKind::averages,
+                  options.saveAverages);
   }
 
 private:
@@ -121,6 +124,8 @@ private:
   void checkOutputs() const {
     if (!options.saveWeights.empty())
       SafetensorsWriter(options.saveWeights, {});
+    if (!options.saveAverages.empty())
+      SafetensorsWriter(options.saveAverages, {});
     if (options.dumpGradients.empty())
       return;
     std::error_code error;
@@ -148,10 +153,11 @@ private:
   void runStep(int64_t step) {
     observe(step, true);
     auto start = std::chrono::steady_clock::now();
+    double learningRate = options.learningRate.at(step);
     for (const Stage::Input &entry : context.plan().inputs) {
       InputKind kind = program.inputs[entry.index].kind;
       if (kind == InputKind::learningRate)
-        scalarAt(entry.offset) = options.learningRate;
+        scalarAt(entry.offset) = learningRate;
       else if (kind == InputKind::step)
         scalarAt(entry.offset) = double(step);
     }
@@ -164,7 +170,7 @@ private:
       StepMetrics metrics{step,
                           scalarAt(context.plan().loss),
                           scalarAt(context.plan().gradientNorm),
-                          options.learningRate,
+                          learningRate,
                           time.count(),
                           double(program.globalBatch) / time.count()};
       metricsFile.write(metrics);
@@ -223,10 +229,10 @@ static bool anyFailed(Collectives &collectives, const Outcome &outcome,
 
 static void announce(const Program &program, const Options &options,
                      const std::string &name) {
-  printf("%s: %s (%s), %s, batch %lld, %s lr=%g, seed %llu\n", name.c_str(),
+  printf("%s: %s (%s), %s, batch %lld, %s %s, seed %llu\n", name.c_str(),
          program.model.c_str(), program.dtype.c_str(),
          program.mesh.describe().c_str(), (long long)program.globalBatch,
-         program.optimizer.c_str(), options.learningRate,
+         program.optimizer.c_str(), options.learningRate.describe().c_str(),
          (unsigned long long)options.seed);
   fflush(stdout);
 }

@@ -7,6 +7,7 @@
 #include "TestManifest.h"
 
 #include <cstring>
+#include <vector>
 
 using namespace dtc::rt;
 
@@ -66,6 +67,19 @@ TEST_F(Parameters, Rules) {
   EXPECT_EQ(loadRule("zeros", 0), std::vector<double>(6, 0.0));
   EXPECT_EQ(loadRule("normal", 3), loadRule("normal", 3));
   EXPECT_NE(loadRule("normal", 3), loadRule("normal", 4));
+}
+
+TEST_F(Parameters, AveragesStartAsTheParameter) {
+  manifest["stages"][0]["parameters"][0]["state"] =
+      nlohmann::json::parse(R"([{"name": "m", "offset": 256},
+                                {"name": "ema", "offset": 320}])");
+  load(weights("w", {3, 2}));
+  auto at = [&](int64_t offset) {
+    auto *first = reinterpret_cast<double *>(arena + offset);
+    return std::vector<double>(first, first + 6);
+  };
+  EXPECT_EQ(at(256), std::vector<double>(6, 0.0));
+  EXPECT_EQ(at(320), std::vector<double>(w, w + 6));
 }
 
 TEST_F(Parameters, Errors) {

@@ -93,12 +93,19 @@ static Options parse(std::vector<const char *> words) {
 TEST(Options, Values) {
   Options options = parse({"--data", "synthetic", "--steps", "7"});
   EXPECT_EQ(options.steps, 7);
-  EXPECT_EQ(options.learningRate, 0.5); // the plan's
+  EXPECT_EQ(options.learningRate.peak, 0.5); // the plan's
+  EXPECT_EQ(options.learningRate.shape, LearningRateShape::constant);
   EXPECT_TRUE(options.shuffle);
   options = parse({"--data=d", "--lr", "1e-3", "--no-shuffle", "--seed", "9"});
-  EXPECT_EQ(options.learningRate, 1e-3);
+  EXPECT_EQ(options.learningRate.peak, 1e-3);
   EXPECT_FALSE(options.shuffle);
   EXPECT_EQ(options.seed, 9u);
+  options = parse({"--data", "d", "--lr-schedule", "one-cycle", "--steps", "9",
+                   "--warmup-steps", "3", "--min-lr", "1e-5"});
+  EXPECT_EQ(options.learningRate.shape, LearningRateShape::oneCycle);
+  EXPECT_EQ(options.learningRate.steps, 9);
+  EXPECT_EQ(options.learningRate.warmup, 3);
+  EXPECT_EQ(options.learningRate.minimum, 1e-5);
   options = parse({"--data", "d", "--matmul", "onednn", "--progress", "bar"});
   EXPECT_EQ(options.matmul, MatMulEngine::oneDnn);
   EXPECT_EQ(options.progress, ProgressStyle::bar);
@@ -110,8 +117,19 @@ TEST(Options, Errors) {
   EXPECT_ERROR(parse({"--data", "d", "--steps", "many"}), "found 'many'");
   EXPECT_ERROR(parse({"--data", "d", "--lr", "-1"}), "found '-1'");
   EXPECT_ERROR(parse({"--data", "d", "--lr", "nan"}), "found 'nan'");
+  EXPECT_ERROR(parse({"--data", "d", "--min-lr", "-1"}), "--min-lr: found");
+  EXPECT_ERROR(parse({"--data", "d", "--warmup-steps", "-1"}),
+               "--warmup-steps: found '-1'");
+  EXPECT_ERROR(parse({"--data", "d", "--steps", "5", "--lr-schedule", "cosine",
+                      "--warmup-steps", "5"}),
+               "--warmup-steps is 5, expected fewer than the 5 --steps");
+  EXPECT_ERROR(parse({"--data", "d", "--lr-schedule", "step"}),
+               "--lr-schedule: found 'step', expected constant or linear or "
+               "cosine or one-cycle");
   EXPECT_ERROR(parse({"--data", "d", "--seed", "-3"}), "found '-3'");
   EXPECT_ERROR(parse({"--data", "d", "--threads", "0"}), "--threads: found");
+  EXPECT_ERROR(parse({"--data", "d", "--save-ema", "f"}),
+               "found --save-ema, but this program keeps no moving averages");
   EXPECT_ERROR(parse({"--data", "d", "--bogus"}), "--bogus");
   EXPECT_ERROR(parse({"--data", "d", "--progress", "loud"}),
                "--progress: found 'loud', expected auto or plain or bar");

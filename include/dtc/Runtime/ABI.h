@@ -106,7 +106,8 @@ extern const dtc_program dtc_program_v1;
 ///   parts. A rank's buffer holds the part of the parameter that `splits` give
 ///   it: of each dimension the block that its coordinates on the axes name,
 ///   major to minor.
-/// * Optimizer state starts at zero, has the parameter's shape, dtype, splits.
+/// * Optimizer state starts at zero, that named "ema" as the parameter; it has
+///   the parameter's shape, dtype, splits.
 /// * A parameter is on one stage, which loads, updates and saves it.
 /// * `loss` and `grad_norm` hold, after a step, the values of the global batch
 ///   on every rank.
