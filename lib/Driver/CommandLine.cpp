@@ -7,6 +7,7 @@
 #include "llvm/Support/CommandLine.h"
 #include "Fail.h"
 #include "dtc/Driver/Driver.h"
+#include "dtc/Training/Optimizers.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
@@ -15,6 +16,7 @@
 #include "llvm/Support/Path.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/TargetParser/Host.h"
+#include <algorithm>
 #include <cmath>
 #include <deque>
 
@@ -44,6 +46,11 @@ struct CommandLine {
   std::deque<std::string> descriptions;
   /// "TEXT (default VALUE)", for a field that has its default.
   template <typename T> cl::desc describe(llvm::StringRef text, const T &field);
+  /// "TEXT (default VALUE for OPTIMIZER, ...; ...)", for those that have one.
+  cl::desc describeByOptimizer(
+      llvm::StringRef text,
+      llvm::function_ref<std::optional<double>(const Optimizer &)> getDefault);
+  cl::desc describeSetting(llvm::StringRef text, const char *name);
 
   //===--- Model ----------------------------------------------------------===//
   Opt<std::string> path{cl::Positional, cl::location(compile.import.path),
@@ -120,7 +127,7 @@ struct CommandLine {
   //===--- Training -------------------------------------------------------===//
   Opt<std::string> loss{
       "loss", cl::location(training.loss),
-      cl::value_desc("cross-entropy|mse|output[:NAME]"),
+      cl::value_desc("cross-entropy|bce|mse|output[:NAME]"),
       cl::cat(trainingOptions),
       describe("The loss, or the model's output that is the loss",
                training.loss)};
@@ -140,31 +147,53 @@ struct CommandLine {
       "loss-reduction", cl::location(training.reduction),
       cl::value_desc("mean|sum"), cl::cat(trainingOptions),
       describe("Over the global batch", training.reduction)};
-  Opt<std::string> optimizer{"optimizer", cl::location(training.optimizer),
-                             cl::value_desc("sgd|adam|adamw"),
-                             cl::cat(trainingOptions),
-                             describe("Optimizer", training.optimizer)};
-  Opt<double> lr{
-      "lr", cl::location(training.lr), cl::value_desc("X"),
+  cl::opt<double> labelSmoothing{
+      "label-smoothing", cl::value_desc("X"), cl::cat(trainingOptions),
+      cl::desc("Share of each label of cross-entropy that is spread over all "
+               "classes, from 0 to 1 (default 0)")};
+  cl::list<double> classWeights{
+      "class-weights", cl::CommaSeparated, cl::value_desc("X,..."),
       cl::cat(trainingOptions),
-      describe("Learning rate, if the program is given none", training.lr)};
-  Opt<double> momentum{"momentum", cl::location(training.momentum),
-                       cl::value_desc("X"), cl::cat(trainingOptions),
-                       describe("Momentum of sgd", training.momentum)};
-  Opt<bool> nesterov{"nesterov", cl::location(training.nesterov),
-                     cl::cat(trainingOptions), cl::desc("Nesterov momentum")};
-  cl::opt<double> weightDecay{
-      "weight-decay", cl::value_desc("X"), cl::cat(trainingOptions),
-      cl::desc("Weight decay (default 0.01 for adamw, else 0)")};
-  Opt<double> beta1{"beta1", cl::location(training.beta1), cl::value_desc("X"),
-                    cl::cat(trainingOptions),
-                    describe("Of adam and adamw", training.beta1)};
-  Opt<double> beta2{"beta2", cl::location(training.beta2), cl::value_desc("X"),
-                    cl::cat(trainingOptions),
-                    describe("Of adam and adamw", training.beta2)};
-  Opt<double> epsilon{"epsilon", cl::location(training.epsilon),
-                      cl::value_desc("X"), cl::cat(trainingOptions),
-                      describe("Of adam and adamw", training.epsilon)};
+      cl::desc("Weight of each class in cross-entropy; the mean is over the "
+               "labels' weights (default: all 1)")};
+  Opt<std::string> optimizer{"optimizer", cl::location(training.optimizer),
+                             cl::value_desc("NAME"), cl::cat(trainingOptions),
+                             describe(listOptimizers(", "),
+                                      training.optimizer)};
+  cl::opt<double> lr{
+      "lr", cl::value_desc("X"), cl::cat(trainingOptions),
+      describeByOptimizer(
+          "Learning rate, if the program is given none",
+          [](const Optimizer &optimizer) { return optimizer.lr; })};
+  cl::opt<double> momentum{"momentum", cl::value_desc("X"),
+                           cl::cat(trainingOptions),
+                           describeSetting("Momentum", "momentum")};
+  cl::opt<bool> nesterov{"nesterov", cl::cat(trainingOptions),
+                         cl::desc("Nesterov momentum of sgd")};
+  cl::opt<double> weightDecay{"weight-decay", cl::value_desc("X"),
+                              cl::cat(trainingOptions),
+                              describeSetting("Weight decay", "weight_decay")};
+  cl::opt<double> alpha{
+      "alpha", cl::value_desc("X"), cl::cat(trainingOptions),
+      describeSetting("What the average of squares keeps in a step", "alpha")};
+  cl::opt<double> beta1{
+      "beta1", cl::value_desc("X"), cl::cat(trainingOptions),
+      describeSetting("What the first moment keeps in a step", "beta1")};
+  cl::opt<double> beta2{
+      "beta2", cl::value_desc("X"), cl::cat(trainingOptions),
+      describeSetting("What the second moment keeps in a step", "beta2")};
+  cl::opt<double> epsilon{
+      "epsilon", cl::value_desc("X"), cl::cat(trainingOptions),
+      describeSetting("Added to what is divided by", "epsilon")};
+  cl::opt<double> clipNorm{
+      "clip-norm", cl::value_desc("X"), cl::cat(trainingOptions),
+      cl::desc("Scale all gradients of a step down to this norm, as "
+               "clip_grad_norm_ (default: do not); grad_norm and "
+               "--dump-gradients are before")};
+  cl::opt<double> ema{
+      "ema", cl::value_desc("DECAY"), cl::cat(trainingOptions),
+      cl::desc("Keep a moving average of the trained weights, DECAY of it old "
+               "in each step; the program's --save-ema writes it")};
   cl::list<std::string> freeze{
       "freeze", cl::value_desc("GLOB"), cl::cat(trainingOptions),
       cl::desc("Parameters that are not trained; may be repeated")};
@@ -211,6 +240,7 @@ private:
   LogicalResult checkChoice(llvm::StringRef option, llvm::StringRef value,
                             std::initializer_list<llvm::StringRef> choices);
   LogicalResult checkOutput();
+  LogicalResult finishOptimizer();
 };
 
 } // namespace
@@ -226,6 +256,79 @@ cl::desc CommandLine::describe(llvm::StringRef text, const T &field) {
     os << field;
   os << ")";
   return cl::desc(description);
+}
+
+cl::desc CommandLine::describeByOptimizer(
+    llvm::StringRef text,
+    llvm::function_ref<std::optional<double>(const Optimizer &)> getDefault) {
+  // Optimizers with one default stand together, in the order of the first.
+  std::vector<std::pair<double, std::string>> names;
+  for (const Optimizer &optimizer : getOptimizers())
+    if (std::optional<double> value = getDefault(optimizer)) {
+      auto found = llvm::find_if(
+          names, [&](const auto &entry) { return entry.first == *value; });
+      if (found == names.end())
+        names.emplace_back(*value, optimizer.name);
+      else
+        found->second += std::string(", ") + optimizer.name;
+    }
+  std::string &description = descriptions.emplace_back();
+  llvm::raw_string_ostream os(description);
+  os << text << " (default";
+  const char *separator = " ";
+  for (const auto &[value, list] : names) {
+    os << separator << llvm::format("%g", value) << " for " << list;
+    separator = "; ";
+  }
+  os << ")";
+  return cl::desc(description);
+}
+
+cl::desc CommandLine::describeSetting(llvm::StringRef text, const char *name) {
+  return describeByOptimizer(
+      text, [&](const Optimizer &optimizer) -> std::optional<double> {
+        auto found = optimizer.settings.find(name);
+        if (found == optimizer.settings.end())
+          return std::nullopt;
+        return found->second;
+      });
+}
+
+/// The optimizer and its settings, as far as they were given.
+LogicalResult CommandLine::finishOptimizer() {
+  if (lr.getNumOccurrences()) {
+    if (!std::isfinite(lr) || lr < 0)
+      return fail("--lr is " + std::to_string(lr) +
+                  ", expected a number of at least 0");
+    training.lr = lr;
+  }
+  if (clipNorm.getNumOccurrences()) {
+    if (!std::isfinite(clipNorm) || clipNorm <= 0)
+      return fail("--clip-norm is " + std::to_string(clipNorm) +
+                  ", expected a number above 0");
+    training.clipNorm = clipNorm;
+  }
+  if (ema.getNumOccurrences()) {
+    if (!(ema > 0 && ema < 1))
+      return fail("--ema is " + std::to_string(ema) +
+                  ", expected a number above 0 and below 1");
+    training.ema = ema;
+  }
+  for (const cl::opt<double> *option :
+       {&momentum, &weightDecay, &alpha, &beta1, &beta2, &epsilon})
+    if (option->getNumOccurrences()) {
+      std::string name = option->ArgStr.str();
+      std::replace(name.begin(), name.end(), '-', '_');
+      training.optimizerSettings[name] = *option;
+    }
+  if (nesterov)
+    training.optimizerSettings["nesterov"] = 1;
+  llvm::Expected<const Optimizer *> found = findOptimizer(training.optimizer);
+  if (!found)
+    return fail(llvm::toString(found.takeError()));
+  llvm::Expected<OptimizerSettings> settings =
+      completeSettings(**found, training.optimizerSettings);
+  return settings ? success() : fail(llvm::toString(settings.takeError()));
 }
 
 LogicalResult CommandLine::parsePhase(llvm::StringRef name,
@@ -313,8 +416,6 @@ LogicalResult CommandLine::finish(const char *program) {
                   llvm::Twine(count.value) + ", expected at least 1");
   if (failed(checkChoice("dtype", dtype, {"f32", "f64"})) ||
       failed(checkChoice("weights", weights, {"embed", "external"})) ||
-      failed(checkChoice("optimizer", training.optimizer,
-                         {"sgd", "adam", "adamw"})) ||
       failed(
           checkChoice("loss-reduction", training.reduction, {"mean", "sum"})) ||
       failed(checkChoice("schedule", compile.schedule.schedule,
@@ -323,9 +424,8 @@ LogicalResult CommandLine::finish(const char *program) {
        failed(
            checkChoice("init", options.init, {"normal", "xavier", "kaiming"}))))
     return failure();
-  if (!std::isfinite(training.lr) || training.lr < 0)
-    return fail("--lr is " + std::to_string(training.lr) +
-                ", expected a number of at least 0");
+  if (failed(finishOptimizer()))
+    return failure();
   if (cpu != "native" && !isUsableCpu(cpu))
     return fail("--target-cpu is '" + cpu +
                 "', expected native or a 64-bit CPU that 'llc -mcpu=help' "
@@ -340,10 +440,10 @@ LogicalResult CommandLine::finish(const char *program) {
   training.tensorParallel = compile.parallel.tp;
   training.sequenceParallel = compile.parallel.sp;
   training.freeze.assign(freeze.begin(), freeze.end());
+  training.labelSmoothing = labelSmoothing;
+  training.classWeights.assign(classWeights.begin(), classWeights.end());
   if (!cut.empty())
     training.cut.assign(cut.begin(), cut.end());
-  if (weightDecay.getNumOccurrences())
-    training.weightDecay = weightDecay;
   if (ignoreIndex.getNumOccurrences()) {
     int64_t value;
     if (llvm::StringRef(ignoreIndex).getAsInteger(10, value))

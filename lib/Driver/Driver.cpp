@@ -12,6 +12,7 @@
 #include "dtc/Lowering/Program.h"
 #include "dtc/Schedule/Report.h"
 #include "dtc/Training/FindFunction.h"
+#include "dtc/Training/Optimizers.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FileUtilities.h"
 #include "llvm/Support/Path.h"
@@ -22,20 +23,18 @@ using namespace mlir;
 using namespace dtc;
 namespace json = llvm::json;
 
-/// The optimizer as the training program prints it.
+/// The optimizer as the training program prints it. Options were checked.
 static json::Object describeOptimizer(const TrainingOptions &options) {
-  json::Object result{{"name", options.optimizer}, {"lr", options.lr}};
-  double decay =
-      options.weightDecay.value_or(options.optimizer == "adamw" ? 0.01 : 0.0);
-  result["weight_decay"] = decay;
-  if (options.optimizer == "sgd") {
-    result["momentum"] = options.momentum;
-    result["nesterov"] = options.nesterov;
-  } else {
-    result["beta1"] = options.beta1;
-    result["beta2"] = options.beta2;
-    result["epsilon"] = options.epsilon;
-  }
+  const Optimizer *optimizer = cantFail(findOptimizer(options.optimizer));
+  json::Object result{{"name", options.optimizer},
+                      {"lr", options.lr.value_or(optimizer->lr)}};
+  for (auto [name, value] :
+       cantFail(completeSettings(*optimizer, options.optimizerSettings)))
+    result[name] = name == "nesterov" ? json::Value(value != 0) : value;
+  if (options.clipNorm != 0)
+    result["clip_norm"] = options.clipNorm;
+  if (options.ema != 0)
+    result["ema"] = options.ema;
   return result;
 }
 

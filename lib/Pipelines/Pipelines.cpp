@@ -17,6 +17,7 @@
 #include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Transforms/Passes.h"
+#include "llvm/Support/Format.h"
 
 using namespace mlir;
 using namespace dtc;
@@ -65,6 +66,9 @@ void dtc::buildTrainingPipeline(OpPassManager &manager,
     loss.ignoreIndex = std::to_string(*options.ignoreIndex);
   loss.classAxis = options.classAxis;
   loss.reduction = options.reduction;
+  loss.labelSmoothing = options.labelSmoothing;
+  loss.classWeights.assign(options.classWeights.begin(),
+                           options.classWeights.end());
   manager.addPass(createAddLoss(loss));
 
   // Which dimensions of parameters tensor parallelism splits. With the loss,
@@ -82,15 +86,18 @@ void dtc::buildTrainingPipeline(OpPassManager &manager,
   gradients.freeze.assign(options.freeze.begin(), options.freeze.end());
   manager.addPass(createDifferentiate(gradients));
 
-  // The new value of every parameter and state, and the gradient's norm.
+  // The new value of every parameter and state, and the gradient's norm, to
+  // which gradients may be clipped.
   AddOptimizerOptions optimizer;
   optimizer.optimizer = options.optimizer;
-  optimizer.momentum = options.momentum;
-  optimizer.nesterov = options.nesterov;
-  optimizer.weightDecay = options.weightDecay.value_or(-1);
-  optimizer.beta1 = options.beta1;
-  optimizer.beta2 = options.beta2;
-  optimizer.epsilon = options.epsilon;
+  for (const auto &[name, value] : options.optimizerSettings) {
+    std::string setting;
+    llvm::raw_string_ostream(setting)
+        << name << '=' << llvm::format("%.17g", value);
+    optimizer.settings.push_back(setting);
+  }
+  optimizer.clipNorm = options.clipNorm;
+  optimizer.ema = options.ema;
   manager.addPass(createAddOptimizer(optimizer));
 
   // Gradient rules repeat constants and subexpressions.

@@ -5,8 +5,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "CloseNames.h"
+#include "ComposedLosses.h"
 #include "StepFunction.h"
 #include "dtc/Training/Passes.h"
+#include <cmath>
 
 namespace dtc {
 #define GEN_PASS_DEF_ADDLOSS
@@ -18,21 +20,21 @@ using namespace dtc;
 
 namespace {
 
-/// A sum over the batch, and what to divide it by for a mean; null for one.
-struct LossSum {
-  Value sum, count;
-};
-
 struct AddLossPass : dtc::impl::AddLossBase<AddLossPass> {
   using AddLossBase::AddLossBase;
   void runOnOperation() override;
 
 private:
   LogicalResult readOptions();
+  LogicalResult checkClassOptions();
+  LogicalResult checkClassWeights(RankedTensorType logits);
   FailureOr<unsigned> findOutput();
   FailureOr<LossSum> build(Value output);
   FailureOr<LossSum> buildCrossEntropy(Value logits);
+  /// Of predictions by labels of their type.
+  FailureOr<Value> addTargets(Value prediction);
   FailureOr<LossSum> buildSquaredError(Value prediction);
+  FailureOr<LossSum> buildBce(Value logits);
   FailureOr<LossSum> buildOutput(Value output);
 
   FailureOr<Value> addLabels(RankedTensorType type);
@@ -58,13 +60,16 @@ LogicalResult AddLossPass::readOptions() {
     outputName = name.str();
     kind = "output";
   }
-  if (!llvm::is_contained({"cross-entropy", "mse", "output"}, kind))
+  if (!llvm::is_contained({"cross-entropy", "bce", "mse", "output"}, kind))
     return step.emitError("unknown loss '")
-           << kind << "', expected cross-entropy, mse, output or output:NAME";
+           << kind
+           << "', expected cross-entropy, bce, mse, output or output:NAME";
   std::string how = reduction;
   if (how != "mean" && how != "sum")
     return step.emitError("unknown reduction '")
            << how << "' of the loss, expected mean or sum";
+  if (failed(checkClassOptions()))
+    return failure();
   ignored.reset();
   std::string text = ignoreIndex;
   if (text.empty())
@@ -79,6 +84,31 @@ LogicalResult AddLossPass::readOptions() {
            << "', expected loss cross-entropy";
   ignored = value;
   return success();
+}
+
+LogicalResult AddLossPass::checkClassOptions() {
+  double smoothing = labelSmoothing;
+  if (!(smoothing >= 0 && smoothing <= 1))
+    return step.emitError("label smoothing is ")
+           << smoothing << ", expected a number from 0 to 1";
+  for (double weight : classWeights)
+    if (!std::isfinite(weight) || weight < 0)
+      return step.emitError("a class weight is ")
+             << weight << ", expected numbers of at least 0";
+  if (kind == "cross-entropy" || (smoothing == 0 && classWeights.empty()))
+    return success();
+  return step.emitError("label smoothing and class weights have no meaning for "
+                        "loss '")
+         << kind << "', expected loss cross-entropy";
+}
+
+LogicalResult AddLossPass::checkClassWeights(RankedTensorType logits) {
+  int64_t classes = logits.getShape().back(), found = classWeights.size();
+  if (found == 0 || found == classes)
+    return success();
+  return emitError(*loc, "there are ")
+         << found << " class weights, expected " << classes
+         << ", one for each class of logits of type " << logits;
 }
 
 /// The number of the result that the loss is taken of.
@@ -162,11 +192,26 @@ FailureOr<LossSum> AddLossPass::buildCrossEntropy(Value logits) {
     logits = TransposeOp::create(*builder, *loc, logits, permutation);
     type = cast<RankedTensorType>(logits.getType());
   }
+  if (failed(checkClassWeights(type)))
+    return failure();
   auto labelsType =
       RankedTensorType::get(type.getShape().drop_back(), builder->getI64Type());
   FailureOr<Value> labels = addLabels(labelsType);
   if (failed(labels))
     return failure();
+  if (labelSmoothing != 0 || !classWeights.empty()) {
+    // Which values labels may have is not seen from what these are built from.
+    unsigned number = cast<BlockArgument>(*labels).getArgNumber();
+    step.setArgAttr(number, attr::bound,
+                    builder->getI64IntegerAttr(type.getShape().back()));
+    if (ignored)
+      step.setArgAttr(number, attr::ignore,
+                      builder->getI64IntegerAttr(*ignored));
+    SmallVector<double> weights(classWeights.begin(), classWeights.end());
+    ImplicitLocOpBuilder b(*loc, *builder);
+    return buildWeightedCrossEntropy(b, logits, *labels,
+                                     {labelSmoothing, weights, ignored});
+  }
   RankedTensorType scalar = RankedTensorType::get({}, builder->getF64Type());
   LossSum result;
   result.sum = CrossEntropyOp::create(
@@ -178,19 +223,33 @@ FailureOr<LossSum> AddLossPass::buildCrossEntropy(Value logits) {
   return result;
 }
 
-FailureOr<LossSum> AddLossPass::buildSquaredError(Value prediction) {
+FailureOr<Value> AddLossPass::addTargets(Value prediction) {
   auto type = cast<RankedTensorType>(prediction.getType());
   if (type.getRank() == 0)
-    return emitError(*loc, "mse of an output of type ")
-           << type << ", expected a batch; if the model computes the loss "
+    return emitError(*loc, kind)
+           << " of an output of type " << type
+           << ", expected a batch; if the model computes the loss "
            << "itself, pass --loss output";
-  FailureOr<Value> target = addLabels(type);
+  return addLabels(type);
+}
+
+FailureOr<LossSum> AddLossPass::buildSquaredError(Value prediction) {
+  FailureOr<Value> target = addTargets(prediction);
   if (failed(target))
     return failure();
   Value sum = SquaredErrorOp::create(
       *builder, *loc, RankedTensorType::get({}, builder->getF64Type()),
       prediction, *target);
-  return LossSum{sum, createScalar(type.getNumElements())};
+  int64_t count = cast<ShapedType>(prediction.getType()).getNumElements();
+  return LossSum{sum, createScalar(count)};
+}
+
+FailureOr<LossSum> AddLossPass::buildBce(Value logits) {
+  FailureOr<Value> target = addTargets(logits);
+  if (failed(target))
+    return failure();
+  ImplicitLocOpBuilder b(*loc, *builder);
+  return buildBinaryCrossEntropy(b, logits, *target);
 }
 
 /// The model computes the loss, or one loss for each of several elements.
@@ -205,7 +264,7 @@ FailureOr<LossSum> AddLossPass::buildOutput(Value output) {
     emitWarning(*loc, "the loss is the ")
         << how << " of an output of type " << type
         << ", not a scalar that the model computes; if these are predictions, "
-           "pass --loss cross-entropy or --loss mse";
+           "pass --loss cross-entropy, bce or mse";
     output = ReduceSumOp::create(
         *builder, *loc, output,
         llvm::to_vector(llvm::seq<int64_t>(0, type.getRank())));
@@ -220,6 +279,8 @@ FailureOr<LossSum> AddLossPass::buildOutput(Value output) {
 FailureOr<LossSum> AddLossPass::build(Value output) {
   if (kind == "cross-entropy")
     return buildCrossEntropy(output);
+  if (kind == "bce")
+    return buildBce(output);
   if (kind == "mse")
     return buildSquaredError(output);
   return buildOutput(output);

@@ -5,8 +5,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "StepFunction.h"
+#include "dtc/Training/Optimizers.h"
 #include "dtc/Training/Passes.h"
 #include "dtc/Training/StageAnalysis.h"
+#include <cmath>
 #include <map>
 
 namespace dtc {
@@ -21,9 +23,11 @@ namespace {
 
 struct TrainedParameter {
   StringRef name;
+  /// The tensor of the model that it is, or is a part of.
+  StringRef tensor;
   BlockArgument value;
   Value gradient;
-  SmallVector<Value, 2> state;
+  SmallVector<Value> state;
 };
 
 struct AddOptimizerPass : dtc::impl::AddOptimizerBase<AddOptimizerPass> {
@@ -31,11 +35,12 @@ struct AddOptimizerPass : dtc::impl::AddOptimizerBase<AddOptimizerPass> {
   void runOnOperation() override;
 
 private:
-  LogicalResult verifyOptions(func::FuncOp step);
-  /// The optimizer's state of each parameter, by PyTorch's names.
-  SmallVector<StringRef> getStateNames();
-  ValueRange createUpdate(OpBuilder &builder, const TrainedParameter &parameter,
-                          Value lr, Value stepNumber);
+  LogicalResult readOptions(func::FuncOp step);
+  /// The gradient as updates are given it.
+  Value createClipped(OpBuilder &builder, Value gradient, Value norm);
+
+  const Optimizer *definition = nullptr;
+  OptimizerSettings settingValues;
 };
 
 } // namespace
@@ -44,41 +49,45 @@ private:
 // Options
 //===----------------------------------------------------------------------===//
 
-LogicalResult AddOptimizerPass::verifyOptions(func::FuncOp step) {
-  std::string name = optimizer;
-  if (!llvm::is_contained({"sgd", "adam", "adamw"}, name))
-    return step.emitError("unknown optimizer '")
-           << name << "', expected sgd, adam or adamw";
-  bool isSgd = name == "sgd";
-  double m = momentum, b1 = beta1, b2 = beta2, eps = epsilon;
-  if (!isSgd && (m != 0 || nesterov))
-    return step.emitError("momentum and nesterov belong to sgd, the optimizer "
-                          "is ")
-           << name;
-  if (m < 0 || m >= 1)
-    return step.emitError("momentum is ")
-           << m << ", expected 0 <= momentum < 1";
-  if (nesterov && m == 0)
-    return step.emitError("nesterov needs a momentum above 0");
-  if (b1 < 0 || b1 >= 1 || b2 < 0 || b2 >= 1)
-    return step.emitError("betas are ")
-           << b1 << " and " << b2 << ", expected 0 <= beta < 1";
-  if (eps < 0)
-    return step.emitError("epsilon is ") << eps << ", expected 0 or more";
+LogicalResult AddOptimizerPass::readOptions(func::FuncOp step) {
+  llvm::Expected<const Optimizer *> found = findOptimizer(optimizer);
+  if (!found)
+    return step.emitError(llvm::toString(found.takeError()));
+  definition = *found;
+  OptimizerSettings given;
+  for (StringRef setting : settings) {
+    auto [name, text] = setting.split('=');
+    if (text.getAsDouble(given[name.str()]))
+      return step.emitError("setting of the optimizer is '")
+             << setting << "', expected NAME=NUMBER";
+  }
+  llvm::Expected<OptimizerSettings> complete =
+      completeSettings(*definition, given);
+  if (!complete)
+    return step.emitError(llvm::toString(complete.takeError()));
+  settingValues = *complete;
+  double norm = clipNorm;
+  if (!std::isfinite(norm) || norm < 0)
+    return step.emitError("norm to clip to is ")
+           << norm << ", expected a number above 0, or 0 for none";
+  double decay = ema;
+  if (!(decay >= 0 && decay < 1))
+    return step.emitError("decay of the moving average is ")
+           << decay << ", expected a number above 0 and below 1, or 0 for none";
   return success();
-}
-
-SmallVector<StringRef> AddOptimizerPass::getStateNames() {
-  if (optimizer != "sgd")
-    return {"exp_avg", "exp_avg_sq"};
-  if (momentum != 0)
-    return {"momentum_buffer"};
-  return {};
 }
 
 //===----------------------------------------------------------------------===//
 // Arguments
 //===----------------------------------------------------------------------===//
+
+static StringRef getTensorName(BlockArgument parameter) {
+  auto step = cast<func::FuncOp>(parameter.getOwner()->getParentOp());
+  if (auto part = step.getArgAttrOfType<DictionaryAttr>(
+          parameter.getArgNumber(), attr::part))
+    return part.getAs<StringAttr>("tensor").getValue();
+  return getArgString(parameter, attr::parameter).getValue();
+}
 
 /// The parameters that have gradients, in the order of the arguments.
 static SmallVector<TrainedParameter> getTrainedParameters(func::FuncOp step) {
@@ -90,7 +99,8 @@ static SmallVector<TrainedParameter> getTrainedParameters(func::FuncOp step) {
   for (BlockArgument argument : step.getArguments())
     if (StringAttr name = getArgString(argument, attr::parameter))
       if (Value gradient = gradients.lookup(name.getValue()))
-        parameters.push_back({name.getValue(), argument, gradient, {}});
+        parameters.push_back(
+            {name.getValue(), getTensorName(argument), argument, gradient, {}});
   return parameters;
 }
 
@@ -159,32 +169,17 @@ static Value createNorm(OpBuilder &builder, Location loc,
   return SqrtOp::create(builder, loc, total);
 }
 
-ValueRange AddOptimizerPass::createUpdate(OpBuilder &builder,
-                                          const TrainedParameter &parameter,
-                                          Value lr, Value stepNumber) {
-  bool isDecoupled = optimizer == "adamw";
-  double decay = weightDecay;
-  if (decay < 0)
-    decay = isDecoupled ? 0.01 : 0;
-  Location loc = parameter.value.getLoc();
-  Type type = parameter.value.getType();
-  SmallVector<Type> stateTypes(parameter.state.size(), type);
-  auto number = [](double value) { return llvm::APFloat(value); };
-  if (optimizer == "sgd")
-    return SgdOp::create(builder, loc, type, stateTypes, parameter.value,
-                         parameter.gradient, lr, parameter.state,
-                         number(momentum), nesterov, number(decay))
-        ->getResults();
-  return AdamOp::create(builder, loc, type, stateTypes, parameter.value,
-                        parameter.gradient, lr, stepNumber, parameter.state,
-                        number(beta1), number(beta2), number(epsilon),
-                        number(decay), isDecoupled)
-      ->getResults();
+Value AddOptimizerPass::createClipped(OpBuilder &builder, Value gradient,
+                                      Value norm) {
+  if (clipNorm == 0)
+    return gradient;
+  return ClipByNormOp::create(builder, gradient.getLoc(), gradient.getType(),
+                              gradient, norm, llvm::APFloat(double(clipNorm)));
 }
 
 void AddOptimizerPass::runOnOperation() {
   FailureOr<func::FuncOp> found = findFunction(getOperation(), stepName);
-  if (failed(found) || failed(verifyOptions(*found)))
+  if (failed(found) || failed(readOptions(*found)))
     return signalPassFailure();
   func::FuncOp step = *found;
   SmallVector<TrainedParameter> parameters = getTrainedParameters(step);
@@ -194,7 +189,10 @@ void AddOptimizerPass::runOnOperation() {
     return signalPassFailure();
   }
   FailureOr<StageAnalysis> stages = StageAnalysis::compute(step);
-  SmallVector<StringRef> stateNames = getStateNames();
+  SmallVector<StringRef> stateNames = definition->getStateNames(settingValues);
+  size_t numOptimizerStates = stateNames.size();
+  if (ema != 0)
+    stateNames.push_back("ema");
   Value lr, stepNumber;
   if (failed(stages) || failed(addSchedule(step, lr, stepNumber)) ||
       failed(addState(step, parameters, stateNames)))
@@ -205,13 +203,30 @@ void AddOptimizerPass::runOnOperation() {
   for (auto [i, value] : llvm::enumerate(getReturn(step).getOperands()))
     if (StringAttr name = getResultString(step, i, attr::output))
       results.add(value, attr::output, name);
-  results.add(createNorm(builder, step.getLoc(), parameters, *stages),
-              attr::output, "grad_norm");
-  for (const TrainedParameter &parameter : parameters) {
-    ValueRange updated = createUpdate(builder, parameter, lr, stepNumber);
-    results.add(updated[0], attr::parameter, parameter.name);
-    for (auto [name, value] : llvm::zip_equal(stateNames, updated.drop_front()))
-      results.add(value, attr::state, (parameter.name + "." + name).str());
+  Value norm = createNorm(builder, step.getLoc(), parameters, *stages);
+  results.add(norm, attr::output, "grad_norm");
+  for (ArrayRef<TrainedParameter> rest = parameters; !rest.empty();) {
+    // Parts of one tensor stand side by side.
+    auto parts = rest.take_while([&](const TrainedParameter &parameter) {
+      return parameter.tensor == rest.front().tensor;
+    });
+    rest = rest.drop_front(parts.size());
+    SmallVector<ParameterUpdate> updates;
+    for (const TrainedParameter &part : parts)
+      updates.push_back(
+          {part.value, createClipped(builder, part.gradient, norm), lr,
+           stepNumber, ValueRange(part.state).take_front(numOptimizerStates)});
+    auto values = definition->createUpdates(builder, updates, settingValues);
+    for (auto [part, updated] : llvm::zip_equal(parts, values)) {
+      if (ema != 0)
+        updated.push_back(AverageOp::create(
+            builder, part.value.getLoc(), part.value.getType(),
+            part.state.back(), updated[0], llvm::APFloat(double(ema))));
+      results.add(updated[0], attr::parameter, part.name);
+      for (auto [name, value] :
+           llvm::zip_equal(stateNames, ArrayRef(updated).drop_front()))
+        results.add(value, attr::state, (part.name + "." + name).str());
+    }
   }
   for (const TrainedParameter &parameter : parameters)
     results.add(parameter.gradient, attr::gradient, parameter.name);

@@ -4,6 +4,9 @@
 // RUN: dtc-opt %s --dtc-add-loss="output=logits loss=mse" --split-input-file | FileCheck %s --check-prefix=MSE
 // RUN: dtc-opt %s --dtc-add-loss=loss=output:cost --split-input-file | FileCheck %s --check-prefix=OUTPUT
 // RUN: dtc-opt %s --dtc-add-loss="loss=output output=each" --split-input-file | FileCheck %s --check-prefix=EACH
+// RUN: dtc-opt %s --dtc-add-loss="output=logits label-smoothing=0.5 class-weights=1,2,3,4 ignore-index=-100" --split-input-file | FileCheck %s --check-prefix=WEIGHTED
+// RUN: dtc-opt %s --dtc-add-loss="output=logits label-smoothing=0.5" --split-input-file | FileCheck %s --check-prefix=SMOOTH
+// RUN: dtc-opt %s --dtc-add-loss="output=logits loss=bce" --split-input-file | FileCheck %s --check-prefix=BCE
 
 // CHECK: func.func @step(%[[X:[a-z0-9]+]]: tensor<2x3x4xf32> {dtc.input = "x", dtc.kind = "input"},
 // CHECK-SAME: %[[T:[a-z0-9]+]]: tensor<2x3xi64> {dtc.input = "labels", dtc.kind = "label"}, %[[W:[a-z0-9]+]]: tensor<4xf32> {dtc.parameter = "w"})
@@ -42,6 +45,33 @@
 // EACH-NEXT: %[[SUM:.+]] = dtc.reshape %[[R]]
 // EACH-NEXT: %[[MEAN:.+]] = dtc.div %[[SUM]], %[[N]]
 // EACH-NEXT: dtc.sum_over_stages %[[MEAN]]
+// The label has 1 - 0.5 + 0.5 / 4 of its row, each other class 0.5 / 4, times
+// the class's weight; the mean divides by the labels' weights.
+// WEIGHTED: %[[T:[a-z0-9]+]]: tensor<2x3xi64> {dtc.bound = 4 : i64, dtc.ignore_index = -100 : i64, dtc.input = "labels"
+// WEIGHTED: %[[HOT:.+]] = dtc.one_hot %[[T]] : (tensor<2x3xi64>) -> tensor<2x3x4xi1>
+// WEIGHTED: %[[COUNTED:.+]] = dtc.compare ne
+// WEIGHTED-DAG: %[[OWN:.+]] = dtc.constant dense<[6.250000e-01, 1.250000e+00, 1.875000e+00, 2.500000e+00]> : tensor<4xf32>
+// WEIGHTED-DAG: %[[OTHER:.+]] = dtc.constant dense<[1.250000e-01, 2.500000e-01, 3.750000e-01, 5.000000e-01]> : tensor<4xf32>
+// WEIGHTED-DAG: %[[L:.+]] = dtc.log_softmax
+// WEIGHTED-DAG: %[[ROW:.+]] = dtc.select %[[HOT]], %[[OWN]], %[[OTHER]]
+// WEIGHTED-DAG: %[[MASS:.+]] = dtc.select %[[COUNTED]], %[[ROW]]
+// WEIGHTED: dtc.mul %[[MASS]], %[[L]]
+// WEIGHTED: %[[SUM:.+]] = dtc.neg {{.*}} tensor<f64>
+// WEIGHTED-DAG: dtc.constant dense<[1.000000e+00, 2.000000e+00, 3.000000e+00, 4.000000e+00]> : tensor<4xf64>
+// WEIGHTED: %[[TOTAL:.+]] = dtc.reshape {{.*}} tensor<f64>
+// WEIGHTED-NEXT: dtc.div %[[SUM]], %[[TOTAL]]
+
+// SMOOTH: dtc.select %{{.+}} : (tensor<2x3x4xi1>, tensor<f32>, tensor<f32>) -> tensor<2x3x4xf32>
+// SMOOTH: %[[SUM:.+]] = dtc.neg
+// SMOOTH-NEXT: %[[N:.+]] = dtc.constant dense<6.000000e+00>
+// SMOOTH-NEXT: dtc.div %[[SUM]], %[[N]]
+
+// BCE: %[[T:[a-z0-9]+]]: tensor<2x3x4xf32> {dtc.input = "labels", dtc.kind = "label"}
+// BCE: %[[X:.+]] = dtc.mul
+// BCE-NEXT: %[[M:.+]] = dtc.relu %[[X]]
+// BCE: %[[N:.+]] = dtc.neg %[[X]]
+// BCE-NEXT: dtc.mul %[[N]], %[[T]]
+// BCE: dtc.constant dense<2.400000e+01>
 module {
   func.func @forward(%x: tensor<2x3x4xf32> {dtc.input = "x"}, %w: tensor<4xf32> {dtc.parameter = "w"})
       -> (tensor<2x3x4xf32> {dtc.output = "logits"}, tensor<2x1x1xf32> {dtc.output = "each"}, tensor<f32> {dtc.output = "cost"}) {

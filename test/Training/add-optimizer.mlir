@@ -1,7 +1,14 @@
 // RUN: dtc-opt %s --dtc-add-optimizer=optimizer=sgd | FileCheck %s --check-prefixes=CHECK,SGD
-// RUN: dtc-opt %s --dtc-add-optimizer="optimizer=sgd momentum=0.9 nesterov=true weight-decay=0.1" | FileCheck %s --check-prefixes=CHECK,MOMENTUM
+// RUN: dtc-opt %s --dtc-add-optimizer="optimizer=sgd settings=momentum=0.9,nesterov=1,weight_decay=0.1" | FileCheck %s --check-prefixes=CHECK,MOMENTUM
 // RUN: dtc-opt %s --dtc-add-optimizer | FileCheck %s --check-prefixes=CHECK,ADAMW
-// RUN: dtc-opt %s --dtc-add-optimizer="optimizer=adam beta1=0.8 beta2=0.9 epsilon=0.1" | FileCheck %s --check-prefixes=CHECK,ADAM
+// RUN: dtc-opt %s --dtc-add-optimizer="optimizer=adam settings=beta1=0.8,beta2=0.9,epsilon=0.1" | FileCheck %s --check-prefixes=CHECK,ADAM
+// RUN: dtc-opt %s --dtc-add-optimizer="optimizer=rmsprop" | FileCheck %s --check-prefixes=CHECK,RMSPROP
+// RUN: dtc-opt %s --dtc-add-optimizer="optimizer=rmsprop settings=momentum=0.5" | FileCheck %s --check-prefix=RMSPROP-MOMENTUM
+// RUN: dtc-opt %s --dtc-add-optimizer="optimizer=adagrad" | FileCheck %s --check-prefixes=CHECK,ADAGRAD
+// RUN: dtc-opt %s --dtc-add-optimizer="optimizer=lion" | FileCheck %s --check-prefixes=CHECK,LION
+// RUN: dtc-opt %s --dtc-add-optimizer="optimizer=lamb" | FileCheck %s --check-prefixes=CHECK,LAMB
+// RUN: dtc-opt %s --dtc-add-optimizer="optimizer=sgd clip-norm=0.5" | FileCheck %s --check-prefixes=CHECK,CLIP
+// RUN: dtc-opt %s --dtc-add-optimizer="optimizer=sgd settings=momentum=0.9 ema=0.75" | FileCheck %s --check-prefix=EMA
 
 // CHECK: func.func @step(%{{.+}}: tensor<4xf32> {dtc.input = "x", dtc.kind = "input"},
 // CHECK-SAME: %[[LR:arg[0-9]+]]: tensor<f64> {dtc.input = "lr", dtc.kind = "lr"},
@@ -36,6 +43,32 @@
 // MOMENTUM-NEXT: dtc.sgd %{{.+}}, %[[DW]], %[[LR]], %{{.+}} {momentum = {{0.9|9.000000e-01}} : f64, nesterov, weight_decay = {{0.1|1.000000e-01}} : f64}
 // ADAMW-NEXT: dtc.adam %{{.+}}, %[[DW]], %[[LR]], %[[STEP]], %[[M]], %[[S]] {beta1 = 9.000000e-01 : f64, beta2 = 0.99{{.*}} : f64, decoupled, epsilon = 1.000000e-08 : f64, weight_decay = 1.000000e-02 : f64}
 // ADAM-NEXT: dtc.adam {{.*}} {beta1 = 8.000000e-01 : f64, beta2 = 9.000000e-01 : f64, epsilon = 1.000000e-01 : f64, weight_decay = 0.000000e+00 : f64}
+// RMSPROP-NEXT: dtc.rmsprop %{{.+}}, %[[DW]], %[[LR]], %{{.+}} {alpha = 0.98{{9+}} : f64, epsilon = 1.000000e-08 : f64, momentum = 0.000000e+00 : f64, weight_decay = 0.000000e+00 : f64}
+// RMSPROP-MOMENTUM: {dtc.state = "w.square_avg"}, %{{.+}}: tensor<4xf32> {dtc.state = "w.momentum_buffer"}
+// RMSPROP-MOMENTUM: %{{.+}}, %{{.+}}:2 = dtc.rmsprop {{.*}} momentum = 5.000000e-01 : f64
+// ADAGRAD-NEXT: dtc.adagrad %{{.+}}, %[[DW]], %[[LR]], %{{.+}} {epsilon = {{.*}} : f64, weight_decay = 0.000000e+00 : f64}
+// LION-NEXT: dtc.lion %{{.+}}, %[[DW]], %[[LR]], %{{.+}} {beta1 = 9.000000e-01 : f64, beta2 = 0.98{{9+}} : f64, weight_decay = 0.000000e+00 : f64}
+
+// The step is as long as the parameter, in proportion to lr.
+// LAMB-NEXT: %[[D:.+]], %{{.+}} = dtc.adam_direction %[[W:.+]], %[[DW]], %[[STEP]], %{{.+}} {beta1 = 9.000000e-01 : f64, beta2 = 0.99{{.*}} : f64, epsilon = {{.*}} : f64, weight_decay = 1.000000e-02 : f64}
+// LAMB: %[[S1:.+]] = dtc.sum_squares %[[W]]
+// LAMB-NEXT: %[[P:.+]] = dtc.sqrt %[[S1]]
+// LAMB-NEXT: %[[S2:.+]] = dtc.sum_squares %[[D]]
+// LAMB-NEXT: %[[R:.+]] = dtc.sqrt %[[S2]]
+// LAMB: %[[RATIO:.+]] = dtc.div %[[P]], %[[R]]
+// LAMB: %[[TRUST:.+]] = dtc.select %{{.+}}, %[[RATIO]], %{{.+}}
+// LAMB-NEXT: %[[RATE:.+]] = dtc.mul %[[LR]], %[[TRUST]]
+// LAMB-NEXT: dtc.sgd %[[W]], %[[D]], %[[RATE]] {momentum = 0.000000e+00 : f64, weight_decay = 0.000000e+00 : f64}
+
+// Results are the norm and the gradients before clipping.
+// CLIP-NEXT: %[[CW:.+]] = dtc.clip_by_norm %[[DW]], %[[NORM]] {max_norm = 5.000000e-01 : f64}
+// CLIP-NEXT: dtc.sgd %{{.+}}, %[[CW]], %[[LR]]
+// CLIP-NEXT: %[[CV:.+]] = dtc.clip_by_norm %[[DV]], %[[NORM]]
+// CLIP-NEXT: dtc.sgd %{{.+}}, %[[CV]], %[[LR]]
+
+// EMA: %[[B:arg[0-9]+]]: tensor<4xf32> {dtc.state = "w.momentum_buffer"}, %[[A:arg[0-9]+]]: tensor<4xf32> {dtc.state = "w.ema"}
+// EMA: %[[W:.+]], %{{.+}} = dtc.sgd %{{.+}}, %[[B]] {
+// EMA-NEXT: %[[A1:.+]] = dtc.average %[[A]], %[[W]] {decay = 7.500000e-01 : f64}
 // CHECK: return %[[LOSS]], %[[NORM]], {{.*}}%[[DW]], %[[DV]] :
 module {
   func.func @step(%x: tensor<4xf32> {dtc.input = "x", dtc.kind = "input"}, %w: tensor<4xf32> {dtc.parameter = "w"},

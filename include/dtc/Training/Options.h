@@ -9,6 +9,7 @@
 #define DTC_TRAINING_OPTIONS_H
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -32,7 +33,7 @@ struct TrainingOptions {
 
   //===--- Loss -----------------------------------------------------------===//
 
-  /// cross-entropy, mse, output or output:NAME.
+  /// cross-entropy, bce, mse, output or output:NAME.
   std::string loss = "cross-entropy";
   /// The model output that the loss is taken of; empty if there is only one.
   std::string output;
@@ -44,19 +45,24 @@ struct TrainingOptions {
   /// mean or sum.
   std::string reduction = "mean";
 
+  /// Share of each label of cross-entropy that is spread over all classes.
+  double labelSmoothing = 0;
+  /// Of cross-entropy, one for each class; empty: all are one.
+  std::vector<double> classWeights;
+
   //===--- Optimizer ------------------------------------------------------===//
 
-  /// sgd, adam or adamw.
+  /// One of those in Optimizers.h.
   std::string optimizer = "adamw";
-  /// The training program's default; it takes another one when it starts.
-  double lr = 1e-3;
-  double momentum = 0;
-  bool nesterov = false;
-  /// None: 0.01 for adamw, else 0.
-  std::optional<double> weightDecay;
-  double beta1 = 0.9;
-  double beta2 = 0.999;
-  double epsilon = 1e-8;
+  /// The training program's default, which may be given another one when it
+  /// starts. None: the optimizer's.
+  std::optional<double> lr;
+  /// Settings by name, instead of the optimizer's defaults.
+  std::map<std::string, double> optimizerSettings;
+  /// Norm that the gradients are scaled down to, all together; 0: they are not.
+  double clipNorm = 0;
+  /// Decay of a moving average of each trained parameter; 0: there is none.
+  double ema = 0;
   /// Parameters that are not trained, as globs of their names.
   std::vector<std::string> freeze;
 };

@@ -87,8 +87,10 @@ def AddLoss : Pass<"dtc-add-loss", "mlir::ModuleOp"> {
   let summary = "append labels and the loss; @forward becomes @step";
   let description = [{
     The loss is a sum over the global batch in double precision, divided by a
-    count: a constant, or the number of labels that are not ignored. It becomes
-    the only result; what computed other outputs alone is removed.
+    count: a constant, the number of labels that are not ignored, or the sum of
+    their classes' weights. It becomes the only result; what computed other
+    outputs alone is removed. Smoothed and weighted cross-entropy and `bce` are
+    built from tensor ops.
 
     Before:
     ```mlir
@@ -110,7 +112,7 @@ def AddLoss : Pass<"dtc-add-loss", "mlir::ModuleOp"> {
   }];
   let options = [
     Option<"loss", "loss", "std::string", "TrainingOptions().loss",
-           "cross-entropy, mse, or output[:NAME] if the model computes it">,
+           "cross-entropy, bce, mse, or output[:NAME] if the model computes it">,
     Option<"output", "output", "std::string", "",
            "the output that the loss is taken of, if there are several">,
     Option<"ignoreIndex", "ignore-index", "std::string", "",
@@ -119,6 +121,9 @@ def AddLoss : Pass<"dtc-add-loss", "mlir::ModuleOp"> {
            "dimension of the classes, negative from the end">,
     Option<"reduction", "reduction", "std::string", "TrainingOptions().reduction",
            "mean or sum over the global batch">,
+    Option<"labelSmoothing", "label-smoothing", "double", "TrainingOptions().labelSmoothing",
+           "share of each label that is spread over all classes">,
+    ListOption<"classWeights", "class-weights", "double", "a weight for each class">,
   ];
   let dependentDialects = ["::dtc::DTCDialect"];
 }
@@ -172,13 +177,15 @@ def AddOptimizer : Pass<"dtc-add-optimizer", "mlir::ModuleOp"> {
   let description = [{
     Adds the inputs `lr` and `step`, the optimizer state as arguments and
     results, under PyTorch's names, and the norm of the global gradient: sums
-    of squares are added on each stage, then over stages.
+    of squares are added on each stage, then over stages. With `clip-norm`
+    updates are given gradients scaled by `dtc.clip_by_norm`; the results
+    `dtc.gradient` and `grad_norm` are those before.
 
     Before:
     ```mlir
     func.func @step(..., %w {dtc.parameter = "w"}) -> (loss {dtc.output = "loss"}, %dw {dtc.gradient = "w"})
     ```
-    After, with `optimizer=sgd momentum=0.9`:
+    After, with `optimizer=sgd settings=momentum=0.9`:
     ```mlir
     func.func @step(..., %lr {dtc.input = "lr", dtc.kind = "lr"}, %step {dtc.input = "step", dtc.kind = "step"},
                     %w {dtc.parameter = "w"}, %m {dtc.state = "w.momentum_buffer"})
@@ -188,14 +195,13 @@ def AddOptimizer : Pass<"dtc-add-optimizer", "mlir::ModuleOp"> {
   }];
   let options = [
     Option<"optimizer", "optimizer", "std::string", "TrainingOptions().optimizer",
-           "sgd, adam or adamw">,
-    Option<"momentum", "momentum", "double", "TrainingOptions().momentum", "of sgd">,
-    Option<"nesterov", "nesterov", "bool", "TrainingOptions().nesterov", "Nesterov momentum">,
-    Option<"weightDecay", "weight-decay", "double", "-1",
-           "negative: 0.01 for adamw, else 0">,
-    Option<"beta1", "beta1", "double", "TrainingOptions().beta1", "of adam and adamw">,
-    Option<"beta2", "beta2", "double", "TrainingOptions().beta2", "of adam and adamw">,
-    Option<"epsilon", "epsilon", "double", "TrainingOptions().epsilon", "of adam and adamw">,
+           "one of the table in Optimizers.h">,
+    ListOption<"settings", "settings", "std::string",
+               "NAME=NUMBER, instead of the optimizer's defaults">,
+    Option<"clipNorm", "clip-norm", "double", "0",
+           "scale gradients down to this global norm; 0: do not">,
+    Option<"ema", "ema", "double", "0",
+           "decay of a moving average of each trained parameter; 0: none">,
   ];
   let dependentDialects = ["::dtc::DTCDialect"];
 }

@@ -120,7 +120,8 @@ int compareTensors(const Options &options) {
 /// |d|, and the sum by at most |d| sqrt(elements).
 int compareReference(const Options &options) {
   Tensors found = readTensors(options.found);
-  json all = readJson(options.reference).at(options.key);
+  json all =
+      readJson(options.reference).at(json::json_pointer("/" + options.key));
   json prints = json::object();
   double squares = 0;
   for (const auto &[name, print] : all.items()) {

@@ -1,0 +1,118 @@
+//===- ComposedLosses.cpp - losses built from tensor ops ------------------===//
+//
+// Sums are taken in double precision, as those of the ops of other losses.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ComposedLosses.h"
+
+using namespace mlir;
+using namespace dtc;
+
+static RankedTensorType getType(Value value) {
+  return cast<RankedTensorType>(value.getType());
+}
+
+/// The values as a tensor of a floating-point type; a scalar if all are equal.
+static Value createConstant(ImplicitLocOpBuilder &b, Type element,
+                            ArrayRef<double> values) {
+  bool isSplat = llvm::all_equal(values);
+  if (isSplat)
+    values = values.take_front();
+  SmallVector<Attribute> numbers =
+      llvm::map_to_vector(values, [&](double value) -> Attribute {
+        return b.getFloatAttr(element, value);
+      });
+  auto type = isSplat ? RankedTensorType::get({}, element)
+                      : RankedTensorType::get(int64_t(values.size()), element);
+  return ConstantOp::create(b, type, DenseElementsAttr::get(type, numbers));
+}
+
+/// The sum of all elements, in double precision.
+static Value createTotal(ImplicitLocOpBuilder &b, Value x) {
+  RankedTensorType type = getType(x);
+  Type f64 = b.getF64Type();
+  if (type.getElementType() != f64)
+    x = CastOp::create(b, type.clone(f64), x);
+  Value sum = ReduceSumOp::create(
+      b, x, llvm::to_vector(llvm::seq<int64_t>(0, type.getRank())));
+  return ReshapeOp::create(b, RankedTensorType::get({}, f64), sum);
+}
+
+/// Whether labels [...] are not ignored, [..., 1].
+static Value createIsCounted(ImplicitLocOpBuilder &b, Value labels,
+                             int64_t ignored) {
+  RankedTensorType type = getType(labels);
+  SmallVector<int64_t> shape(type.getShape());
+  shape.push_back(1);
+  Type element = type.getElementType();
+  auto scalar = RankedTensorType::get({}, element);
+  Value number = ConstantOp::create(
+      b, scalar,
+      DenseElementsAttr::get(scalar, b.getIntegerAttr(element, ignored)));
+  Value column =
+      ReshapeOp::create(b, RankedTensorType::get(shape, element), labels);
+  return CompareOp::create(b, Comparison::ne, column, number);
+}
+
+LossSum dtc::buildWeightedCrossEntropy(ImplicitLocOpBuilder &b, Value logits,
+                                       Value labels,
+                                       const ClassOptions &options) {
+  RankedTensorType type = getType(logits);
+  Type element = type.getElementType();
+  int64_t classes = type.getShape().back();
+  SmallVector<double> weights(options.weights);
+  if (weights.empty())
+    weights.assign(classes, 1.0);
+  // Of a row's mass the label has 1 - smoothing and its even share of the rest.
+  double share = options.smoothing / double(classes);
+  SmallVector<double> own, other;
+  for (double weight : weights) {
+    own.push_back(weight * (1 - options.smoothing + share));
+    other.push_back(weight * share);
+  }
+  Value isLabel =
+      OneHotOp::create(b, type.clone(b.getI1Type()), labels, Value());
+  Value isCounted;
+  if (options.ignored)
+    isCounted = createIsCounted(b, labels, *options.ignored);
+  auto choose = [&](Type element, ArrayRef<double> own,
+                    ArrayRef<double> other) -> Value {
+    Value mass = SelectOp::create(b, isLabel, createConstant(b, element, own),
+                                  createConstant(b, element, other));
+    if (!isCounted)
+      return mass;
+    return SelectOp::create(b, isCounted, mass,
+                            createConstant(b, element, {0.0}));
+  };
+
+  LossSum result;
+  Value likelihoods = MulOp::create(b, choose(element, own, other),
+                                    LogSoftmaxOp::create(b, logits));
+  result.sum = NegOp::create(b, createTotal(b, likelihoods));
+  RankedTensorType scalar = RankedTensorType::get({}, b.getF64Type());
+  if (!options.weights.empty())
+    result.count = createTotal(b, choose(b.getF64Type(), weights, {0.0}));
+  else if (options.ignored)
+    result.count = CountLabelsOp::create(b, scalar, labels, *options.ignored);
+  else
+    result.count = createConstant(b, b.getF64Type(),
+                                  {double(getType(labels).getNumElements())});
+  return result;
+}
+
+/// log(1 + exp(x)) - x t, the logarithm being m + log(exp(-m) + exp(x - m)) for
+/// m = max(x, 0). Its gradient by m is zero whatever m is, so that by x is
+/// right at 0 too, where max has none.
+LossSum dtc::buildBinaryCrossEntropy(ImplicitLocOpBuilder &b, Value logits,
+                                     Value targets) {
+  Value m = ReluOp::create(b, logits);
+  Value sum = AddOp::create(b, ExpOp::create(b, NegOp::create(b, m)),
+                            ExpOp::create(b, SubOp::create(b, logits, m)));
+  Value softplus = AddOp::create(b, m, LogOp::create(b, sum));
+  Value loss = AddOp::create(
+      b, softplus, MulOp::create(b, NegOp::create(b, logits), targets));
+  return {createTotal(b, loss),
+          createConstant(b, b.getF64Type(),
+                         {double(getType(logits).getNumElements())})};
+}

@@ -1,0 +1,303 @@
+//===- Optimizers.cpp - the optimizers there are --------------------------===//
+//
+// Definitions and defaults are PyTorch's, or of the papers that the ops name.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dtc/Training/Optimizers.h"
+#include "dtc/Dialect/Dialect.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Format.h"
+#include <cmath>
+
+using namespace mlir;
+using namespace dtc;
+
+using Settings = OptimizerSettings;
+using Names = SmallVector<StringRef>;
+using Values = SmallVector<Value>;
+
+//===----------------------------------------------------------------------===//
+// Updates
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// What all updates are built from.
+struct UpdateBuilder {
+  UpdateBuilder(OpBuilder &builder, const ParameterUpdate &update,
+                const Settings &settings)
+      : builder(builder), update(update), settings(settings),
+        loc(update.parameter.getLoc()), type(update.parameter.getType()),
+        stateTypes(update.state.size(), type) {}
+
+  static Values getResults(Operation *op) {
+    return llvm::to_vector_of<Value>(op->getResults());
+  }
+  llvm::APFloat get(const char *name) const {
+    return llvm::APFloat(settings.at(name));
+  }
+
+  OpBuilder &builder;
+  const ParameterUpdate &update;
+  const Settings &settings;
+  Location loc;
+  Type type;
+  SmallVector<Type> stateTypes;
+};
+
+} // namespace
+
+static Values createSgd(OpBuilder &builder, const ParameterUpdate &update,
+                        const Settings &settings) {
+  UpdateBuilder b(builder, update, settings);
+  return b.getResults(
+      SgdOp::create(builder, b.loc, b.type, b.stateTypes, update.parameter,
+                    update.gradient, update.lr, update.state, b.get("momentum"),
+                    settings.at("nesterov") != 0, b.get("weight_decay")));
+}
+
+template <bool isDecoupled>
+static Values createAdam(OpBuilder &builder, const ParameterUpdate &update,
+                         const Settings &settings) {
+  UpdateBuilder b(builder, update, settings);
+  return b.getResults(AdamOp::create(
+      builder, b.loc, b.type, b.stateTypes, update.parameter, update.gradient,
+      update.lr, update.step, update.state, b.get("beta1"), b.get("beta2"),
+      b.get("epsilon"), b.get("weight_decay"), isDecoupled));
+}
+
+static Values createRmsProp(OpBuilder &builder, const ParameterUpdate &update,
+                            const Settings &settings) {
+  UpdateBuilder b(builder, update, settings);
+  return b.getResults(RmsPropOp::create(
+      builder, b.loc, b.type, b.stateTypes, update.parameter, update.gradient,
+      update.lr, update.state, b.get("alpha"), b.get("epsilon"),
+      b.get("momentum"), b.get("weight_decay")));
+}
+
+static Values createAdagrad(OpBuilder &builder, const ParameterUpdate &update,
+                            const Settings &settings) {
+  UpdateBuilder b(builder, update, settings);
+  return b.getResults(AdagradOp::create(
+      builder, b.loc, b.type, b.stateTypes, update.parameter, update.gradient,
+      update.lr, update.state, b.get("epsilon"), b.get("weight_decay")));
+}
+
+static Values createLion(OpBuilder &builder, const ParameterUpdate &update,
+                         const Settings &settings) {
+  UpdateBuilder b(builder, update, settings);
+  return b.getResults(LionOp::create(builder, b.loc, b.type, b.stateTypes,
+                                     update.parameter, update.gradient,
+                                     update.lr, update.state, b.get("beta1"),
+                                     b.get("beta2"), b.get("weight_decay")));
+}
+
+/// Optimizers that look at one element at a time.
+template <Values (*createUpdate)(OpBuilder &, const ParameterUpdate &,
+                                 const Settings &)>
+static SmallVector<Values> createEach(OpBuilder &builder,
+                                      ArrayRef<ParameterUpdate> parts,
+                                      const Settings &settings) {
+  return llvm::map_to_vector(parts, [&](const ParameterUpdate &part) {
+    return createUpdate(builder, part, settings);
+  });
+}
+
+/// The norm of a tensor in parts.
+static Value createNorm(OpBuilder &builder, ArrayRef<Value> parts) {
+  auto scalar = RankedTensorType::get({}, builder.getF64Type());
+  Value sum;
+  for (Value part : parts) {
+    Value squares = SumSquaresOp::create(builder, part.getLoc(), scalar, part);
+    sum = sum ? Value(AddOp::create(builder, part.getLoc(), sum, squares))
+              : squares;
+  }
+  return SqrtOp::create(builder, sum.getLoc(), sum);
+}
+
+/// lr times the norm of the parameter over that of the direction, or times one
+/// where a norm is zero.
+static Value createLambRate(OpBuilder &builder, Value lr, Value norm,
+                            Value directionNorm) {
+  Location loc = norm.getLoc();
+  auto createConstant = [&](double value) -> Value {
+    auto scalar = RankedTensorType::get({}, builder.getF64Type());
+    return ConstantOp::create(builder, loc, scalar,
+                              DenseElementsAttr::get(scalar, value));
+  };
+  Value zero = createConstant(0);
+  auto isPositive = [&](Value x) -> Value {
+    return CompareOp::create(builder, loc, Comparison::gt, x, zero);
+  };
+  Value arePositive = LogicalAndOp::create(builder, loc, isPositive(norm),
+                                           isPositive(directionNorm));
+  Value ratio = SelectOp::create(
+      builder, loc, arePositive,
+      DivOp::create(builder, loc, norm, directionNorm), createConstant(1));
+  return MulOp::create(builder, loc, lr, ratio);
+}
+
+/// A step along AdamW's direction, as long as the parameter is in proportion
+/// to lr: You et al., arXiv 1904.00962, algorithm 2, phi being the identity.
+static SmallVector<Values> createLamb(OpBuilder &builder,
+                                      ArrayRef<ParameterUpdate> parts,
+                                      const Settings &settings) {
+  SmallVector<AdamDirectionOp> adams;
+  Values parameters, directions;
+  for (const ParameterUpdate &part : parts) {
+    UpdateBuilder b(builder, part, settings);
+    adams.push_back(AdamDirectionOp::create(
+        builder, b.loc, b.type, b.stateTypes, part.parameter, part.gradient,
+        part.step, part.state, b.get("beta1"), b.get("beta2"), b.get("epsilon"),
+        b.get("weight_decay")));
+    parameters.push_back(part.parameter);
+    directions.push_back(adams.back().getDirection());
+  }
+  Value norm = createNorm(builder, parameters);
+  Value lr = createLambRate(builder, parts.front().lr, norm,
+                            createNorm(builder, directions));
+  SmallVector<Values> results;
+  llvm::APFloat none(0.0);
+  for (auto [parameter, adam] : llvm::zip_equal(parameters, adams)) {
+    auto sgd = SgdOp::create(builder, parameter.getLoc(), parameter.getType(),
+                             TypeRange(), parameter, adam.getDirection(), lr,
+                             ValueRange(), none, /*nesterov=*/false, none);
+    results.push_back({sgd.getNewParameter()});
+    llvm::append_range(results.back(), adam.getNewState());
+  }
+  return results;
+}
+
+//===----------------------------------------------------------------------===//
+// State, by PyTorch's names
+//===----------------------------------------------------------------------===//
+
+static Names getMomentumNames(const Settings &settings) {
+  return settings.at("momentum") != 0 ? Names{"momentum_buffer"} : Names{};
+}
+
+static Names getAdamNames(const Settings &) {
+  return {"exp_avg", "exp_avg_sq"};
+}
+
+static Names getRmsPropNames(const Settings &settings) {
+  Names names = {"square_avg"};
+  llvm::append_range(names, getMomentumNames(settings));
+  return names;
+}
+
+static Names getAdagradNames(const Settings &) { return {"sum"}; }
+
+static Names getLionNames(const Settings &) { return {"exp_avg"}; }
+
+//===----------------------------------------------------------------------===//
+// The table
+//===----------------------------------------------------------------------===//
+
+ArrayRef<Optimizer> dtc::getOptimizers() {
+  static const Optimizer optimizers[] = {
+      {"sgd",
+       1e-3,
+       {{"momentum", 0}, {"nesterov", 0}, {"weight_decay", 0}},
+       getMomentumNames,
+       createEach<createSgd>},
+      {"adam",
+       1e-3,
+       {{"beta1", 0.9},
+        {"beta2", 0.999},
+        {"epsilon", 1e-8},
+        {"weight_decay", 0}},
+       getAdamNames,
+       createEach<createAdam<false>>},
+      {"adamw",
+       1e-3,
+       {{"beta1", 0.9},
+        {"beta2", 0.999},
+        {"epsilon", 1e-8},
+        {"weight_decay", 0.01}},
+       getAdamNames,
+       createEach<createAdam<true>>},
+      {"rmsprop",
+       1e-2,
+       {{"alpha", 0.99},
+        {"epsilon", 1e-8},
+        {"momentum", 0},
+        {"weight_decay", 0}},
+       getRmsPropNames,
+       createEach<createRmsProp>},
+      {"adagrad",
+       1e-2,
+       {{"epsilon", 1e-10}, {"weight_decay", 0}},
+       getAdagradNames,
+       createEach<createAdagrad>},
+      {"lion",
+       1e-4,
+       {{"beta1", 0.9}, {"beta2", 0.99}, {"weight_decay", 0}},
+       getLionNames,
+       createEach<createLion>},
+      {"lamb",
+       1e-3,
+       {{"beta1", 0.9},
+        {"beta2", 0.999},
+        {"epsilon", 1e-6},
+        {"weight_decay", 0.01}},
+       getAdamNames,
+       createLamb},
+  };
+  return optimizers;
+}
+
+std::string dtc::listOptimizers(StringRef separator) {
+  return llvm::join(llvm::map_range(getOptimizers(),
+                                    [](const Optimizer &optimizer) {
+                                      return StringRef(optimizer.name);
+                                    }),
+                    separator);
+}
+
+static llvm::Error makeError(const Twine &text) {
+  return llvm::createStringError(text);
+}
+
+llvm::Expected<const Optimizer *> dtc::findOptimizer(StringRef name) {
+  for (const Optimizer &optimizer : getOptimizers())
+    if (name == optimizer.name)
+      return &optimizer;
+  return makeError("unknown optimizer '" + name + "', expected " +
+                   listOptimizers(" or "));
+}
+
+/// What a value has to be; null if it is.
+static const char *findRangeError(StringRef name, double value) {
+  if (name == "nesterov")
+    return value == 0 || value == 1 ? nullptr : "0 or 1";
+  if (name == "epsilon" || name == "weight_decay")
+    return value >= 0 && std::isfinite(value) ? nullptr
+                                              : "a number of at least 0";
+  return value >= 0 && value < 1 ? nullptr
+                                 : "a number of at least 0 and below 1";
+}
+
+llvm::Expected<Settings> dtc::completeSettings(const Optimizer &optimizer,
+                                               const Settings &given) {
+  Settings settings = optimizer.settings;
+  for (const auto &[name, value] : given) {
+    auto found = settings.find(name);
+    if (found == settings.end())
+      return makeError(
+          Twine(optimizer.name) + " has no " + name + ", expected " +
+          llvm::join(llvm::make_first_range(optimizer.settings), ", "));
+    if (const char *expected = findRangeError(name, value)) {
+      std::string text;
+      llvm::raw_string_ostream(text) << llvm::format("%g", value);
+      return makeError(name + " is " + text + ", expected " + expected);
+    }
+    found->second = value;
+  }
+  auto nesterov = settings.find("nesterov");
+  if (nesterov != settings.end() && nesterov->second != 0 &&
+      settings.at("momentum") == 0)
+    return makeError("nesterov needs a momentum above 0");
+  return settings;
+}
