@@ -96,6 +96,12 @@ struct CommandLine {
   Opt<bool> sp{"sp", cl::location(compile.parallel.sp), cl::cat(planOptions),
                cl::desc("Sequence parallel: with --tp, what lies between these "
                         "products is split along the sequence")};
+  Opt<int64_t> zero{
+      "zero", cl::location(compile.parallel.zero), cl::value_desc("0|1"),
+      cl::cat(planOptions),
+      describe("ZeRO: 1 splits optimizer state and updates over the ranks that "
+               "share the batch; such programs keep no whole gradients",
+               compile.parallel.zero)};
   Opt<int64_t> microbatches{
       "microbatches", cl::location(compile.parallel.microbatches),
       cl::value_desc("M"), cl::cat(planOptions),
@@ -117,7 +123,8 @@ struct CommandLine {
   Opt<int64_t> bucketMb{
       "bucket-mb", cl::location(compile.schedule.bucketMb),
       cl::value_desc("MiB"), cl::cat(planOptions),
-      describe("Gradients reduced by one call", compile.schedule.bucketMb)};
+      describe("Gradients reduced, and by --zero updated, by one call",
+               compile.schedule.bucketMb)};
   cl::list<std::string> cut{
       "cut", cl::CommaSeparated, cl::cat(planOptions),
       cl::value_desc("cost|parameters|uniform|NODE,..."),
@@ -156,10 +163,10 @@ struct CommandLine {
       cl::cat(trainingOptions),
       cl::desc("Weight of each class in cross-entropy; the mean is over the "
                "labels' weights (default: all 1)")};
-  Opt<std::string> optimizer{"optimizer", cl::location(training.optimizer),
-                             cl::value_desc("NAME"), cl::cat(trainingOptions),
-                             describe(listOptimizers(", "),
-                                      training.optimizer)};
+  Opt<std::string> optimizer{
+      "optimizer", cl::location(training.optimizer), cl::value_desc("NAME"),
+      cl::cat(trainingOptions),
+      describe(listOptimizers(", "), training.optimizer)};
   cl::opt<double> lr{
       "lr", cl::value_desc("X"), cl::cat(trainingOptions),
       describeByOptimizer(
@@ -414,6 +421,12 @@ LogicalResult CommandLine::finish(const char *program) {
     if (count.value < 1)
       return fail(llvm::Twine("--") + count.name + " is " +
                   llvm::Twine(count.value) + ", expected at least 1");
+  if (compile.parallel.zero != 0 && compile.parallel.zero != 1)
+    return fail("--zero is " + llvm::Twine(compile.parallel.zero) +
+                ", expected 0 or 1");
+  if (compile.parallel.zero && training.optimizer == "lamb")
+    return fail("--zero 1 cannot split the state of lamb, which takes norms of "
+                "whole parameters; use --zero 0 or another --optimizer");
   if (failed(checkChoice("dtype", dtype, {"f32", "f64"})) ||
       failed(checkChoice("weights", weights, {"embed", "external"})) ||
       failed(
@@ -436,6 +449,7 @@ LogicalResult CommandLine::finish(const char *program) {
   options.embedWeights = weights == "embed";
   compile.import.parameterInputs.assign(parameterInputs.begin(),
                                         parameterInputs.end());
+  compile.parallel.bucketMb = compile.schedule.bucketMb;
   training.stages = compile.parallel.pp;
   training.tensorParallel = compile.parallel.tp;
   training.sequenceParallel = compile.parallel.sp;

@@ -242,19 +242,18 @@ LogicalResult FunctionLowering::lower(Operation *op) {
   loc = op->getLoc();
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
       .Case<LaunchOp, RunOp, MatMulOp, AllReduceOp, AllGatherOp,
-            ReduceScatterOp, LocalSliceOp, SendOp, RecvOp, WaitOp,
-            ZeroOp>([&](auto concrete) {
-        emit(concrete);
-        return success();
-      })
+            ReduceScatterOp, LocalSliceOp, SendOp, RecvOp, WaitOp, ZeroOp>(
+          [&](auto concrete) {
+            emit(concrete);
+            return success();
+          })
       .Case<func::ReturnOp>([&](auto returned) { return finish(returned); })
       // Views are addresses; constants are data; a sum that FormKernels left is
       // that of a product, which the product makes.
       .Case<ReshapeOp, BoundaryOp, MicrobatchOp, AsPartialOp, ConstantOp,
             AccumulateOp>([](auto) { return success(); })
       .Default([](Operation *other) {
-        return other->emitOpError(
-            "has no lowering for CPUs");
+        return other->emitOpError("has no lowering for CPUs");
       });
 }
 
@@ -345,8 +344,8 @@ void FunctionLowering::emit(AllGatherOp op) {
     needScratch(getLocalBytes(op.getY().getType()));
   call("dtcrt_all_gather",
        {context, integer(shared.manifest.getGroup(op.getAxes())),
-        pointerTo(op.getX()), pointerTo(op.getY()), scratch,
-        integer(outer, 64), integer(count * getElementBytes(op.getX()), 64)});
+        pointerTo(op.getX()), pointerTo(op.getY()), scratch, integer(outer, 64),
+        integer(count * getElementBytes(op.getX()), 64)});
 }
 
 void FunctionLowering::emit(ReduceScatterOp op) {

@@ -74,11 +74,10 @@ int64_t PlanManifest::addParameter(func::FuncOp plan, unsigned argument) {
   parameter["splits"] = std::move(splits);
   json::Object tensor = describe(name, type);
   SmallVector<int64_t> start(cast<RankedTensorType>(type).getRank(), 0);
-  if (auto part =
-          plan.getArgAttrOfType<DictionaryAttr>(argument, attr::part)) {
+  if (auto part = plan.getArgAttrOfType<DictionaryAttr>(argument, attr::part)) {
     tensor["name"] = part.getAs<StringAttr>("tensor").getValue();
-    tensor["shape"] = json::Array(
-        part.getAs<DenseI64ArrayAttr>("shape").asArrayRef());
+    tensor["shape"] =
+        json::Array(part.getAs<DenseI64ArrayAttr>("shape").asArrayRef());
     start[part.getAs<IntegerAttr>("dim").getInt()] =
         part.getAs<IntegerAttr>("start").getInt();
   }
@@ -120,13 +119,13 @@ LogicalResult PlanManifest::addStage(func::FuncOp plan, int64_t arenaBytes,
                    plan.getArgAttrOfType<StringAttr>(i, attr::parameter)) {
       int64_t index = addParameter(plan, i);
       auto gradient = gradients.find(name);
-      bool isTrained = gradient != gradients.end();
-      parameters[name.getValue()]["trainable"] = isTrained;
-      stageParameters.push_back(
-          json::Object{{"index", index},
-                       {"offset", offset},
-                       {"gradient", isTrained ? gradient->second : -1},
-                       {"state", std::move(states[name.getValue()])}});
+      parameters[name.getValue()]["trainable"] =
+          !plan.getArgAttr(i, attr::frozen);
+      stageParameters.push_back(json::Object{
+          {"index", index},
+          {"offset", offset},
+          {"gradient", gradient == gradients.end() ? -1 : gradient->second},
+          {"state", std::move(states[name.getValue()])}});
     } else if (!plan.getArgAttr(i, attr::state)) {
       return plan.emitError("argument ")
              << i << " of the plan is no input, parameter or state";

@@ -33,8 +33,7 @@ struct AssignMesh : public dtc::impl::AssignMeshBase<AssignMesh> {
     if (tp > 1)
       axes.push_back({name("tp"), tp});
     axes.push_back({name(MeshAttr::timeAxis), microbatches});
-    auto mesh =
-        MeshAttr::getChecked([&] { return step.emitError(); }, context,
+    auto mesh = MeshAttr::getChecked([&] { return step.emitError(); }, context,
                                      ArrayRef(axes));
     if (!mesh)
       return signalPassFailure();

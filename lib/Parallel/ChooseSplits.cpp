@@ -45,12 +45,21 @@ private:
                                 DimensionClasses &classes);
   LogicalResult emitIndivisible(func::FuncOp function,
                                 DimensionClasses &classes, int64_t common);
-  LogicalResult splitSequence(func::FuncOp function,
-                              DimensionClasses &classes);
+  LogicalResult splitSequence(func::FuncOp function, DimensionClasses &classes);
   bool isParameter(Value value) {
     auto argument = dyn_cast<BlockArgument>(value);
-    return argument && cast<func::FuncOp>(argument.getOwner()->getParentOp())
-                           .getArgAttr(argument.getArgNumber(), attr::parameter);
+    return argument &&
+           cast<func::FuncOp>(argument.getOwner()->getParentOp())
+               .getArgAttr(argument.getArgNumber(), attr::parameter);
+  }
+  /// The tensor of the model that a parameter is, or is a part of.
+  StringAttr getTensorName(BlockArgument argument) {
+    auto function = cast<func::FuncOp>(argument.getOwner()->getParentOp());
+    if (auto part = function.getArgAttrOfType<DictionaryAttr>(
+            argument.getArgNumber(), attr::part))
+      return part.getAs<StringAttr>("tensor");
+    return function.getArgAttrOfType<StringAttr>(argument.getArgNumber(),
+                                                 attr::parameter);
   }
   DictionaryAttr getSplit(int64_t dim) {
     Builder builder(&getContext());
@@ -97,10 +106,21 @@ LogicalResult ChooseSplits::splitParameters(func::FuncOp function,
       bool isRival = llvm::any_of(rivals.lookup(number), [&](unsigned other) {
         return chosen.contains(other);
       });
-      if (own.isWhole || !own.ends || isRival)
+      if (own.isWhole || !(own.sums || own.expands) || isRival)
         continue;
-      for (int64_t size : own.sizes)
-        common = std::gcd(common, size);
+      int64_t size = 0;
+      for (int64_t factor : own.sizes)
+        size = std::gcd(size, factor);
+      // A vocabulary can be any number; attention and MLPs are still split.
+      if (!own.sums && size % tp != 0) {
+        int64_t copy = tp;
+        function.emitWarning("parameter '")
+            << getTensorName(argument).getValue()
+            << "' is not split along dimension " << dim << ": --tp " << copy
+            << " does not divide its " << size << " elements";
+        continue;
+      }
+      common = std::gcd(common, size);
       chosen.insert(number);
       function.setArgAttr(argument.getArgNumber(), attr::split, getSplit(dim));
       break;
@@ -123,8 +143,7 @@ LogicalResult ChooseSplits::emitIndivisible(func::FuncOp function,
                                             int64_t common) {
   for (BlockArgument argument : function.getArguments()) {
     unsigned number = argument.getArgNumber();
-    auto split =
-        function.getArgAttrOfType<DictionaryAttr>(number, attr::split);
+    auto split = function.getArgAttrOfType<DictionaryAttr>(number, attr::split);
     if (!split)
       continue;
     int64_t dim = split.getAs<IntegerAttr>(axisName).getInt();
@@ -133,9 +152,8 @@ LogicalResult ChooseSplits::emitIndivisible(func::FuncOp function,
         continue;
       InFlightDiagnostic diagnostic =
           function.emitError("cannot split parameter '")
-          << function.getArgAttrOfType<StringAttr>(number, attr::parameter)
-                 .getValue()
-          << "' over --tp " << int64_t(tp) << ": dimension " << dim << " of "
+          << getTensorName(argument).getValue() << "' over --tp " << int64_t(tp)
+          << ": dimension " << dim << " of "
           << cast<ShapedType>(argument.getType()).getDimSize(dim)
           << " elements is used in " << size
           << " blocks; for this model --tp could be 1";
@@ -145,7 +163,7 @@ LogicalResult ChooseSplits::emitIndivisible(func::FuncOp function,
       return diagnostic;
     }
   }
-  return failure();
+  llvm_unreachable("the common divisor is that of these sizes");
 }
 
 /// The values between the split parts are split along the sequence, their last
@@ -187,8 +205,8 @@ LogicalResult ChooseSplits::splitSequence(func::FuncOp function,
       int64_t copy = tp;
       return op.emitOpError("has a sequence of ")
              << type.getDimSize(dim) << " elements, which --sp cannot split "
-             << "over --tp " << copy << "; use a sequence length that "
-             << copy << " divides";
+             << "over --tp " << copy << "; use a sequence length that " << copy
+             << " divides";
     }
     op.setAttr(attr::split, getSplit(dim));
     found = true;

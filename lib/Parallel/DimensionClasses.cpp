@@ -22,6 +22,10 @@ DimensionClasses::DimensionClasses(func::FuncOp function) {
     for (unsigned &node : group)
       node = find(node);
     llvm::sort(group);
+    // An axis cannot split two dimensions of one op.
+    for (size_t i = 1; i < group.size(); ++i)
+      if (group[i] == group[i - 1])
+        classes[group[i]].isWhole = true;
     group.erase(llvm::unique(group), group.end());
   }
 }
@@ -53,7 +57,8 @@ void DimensionClasses::merge(unsigned a, unsigned b) {
   parents[b] = a;
   llvm::append_range(classes[a].sizes, classes[b].sizes);
   classes[a].isWhole |= classes[b].isWhole;
-  classes[a].ends |= classes[b].ends;
+  classes[a].sums |= classes[b].sums;
+  classes[a].expands |= classes[b].expands;
 }
 
 void DimensionClasses::addOp(Operation *op) {
@@ -63,6 +68,7 @@ void DimensionClasses::addOp(Operation *op) {
   ShardingRule rule = interface.getShardingRule();
   auto expansion = dyn_cast<SplitExpansionInterface>(op);
   SmallVector<std::optional<unsigned>> nodeOfFactor(rule.factors.size());
+  SmallVector<unsigned> minors; // factors that some dimension splits last
 
   auto visit = [&](Value value, const TensorFactors &tensor,
                    std::optional<int64_t> splittable) {
@@ -82,15 +88,13 @@ void DimensionClasses::addOp(Operation *op) {
       }
       const Factor &factor = rule.factors[*major];
       own.sizes.push_back(factor.size);
-      own.ends |= factor.kind == FactorKind::Sum;
+      own.sums |= factor.kind == FactorKind::Sum;
       if (factor.kind == FactorKind::Replicated) {
         bool expands = splittable == static_cast<int64_t>(dim);
         own.isWhole |= !expands;
-        own.ends |= expands;
+        own.expands |= expands;
       }
-      for (unsigned minor : llvm::make_range(std::next(major), factors.end()))
-        if (nodeOfFactor[minor])
-          classes[find(*nodeOfFactor[minor])].isWhole = true;
+      minors.append(std::next(major), factors.end());
       if (nodeOfFactor[*major])
         merge(*nodeOfFactor[*major], node);
       else
@@ -102,6 +106,10 @@ void DimensionClasses::addOp(Operation *op) {
           expansion ? expansion.getSplittableDim(i) : std::nullopt);
   for (auto [i, result] : llvm::enumerate(op->getResults()))
     visit(result, rule.results[i], std::nullopt);
+
+  for (unsigned minor : minors)
+    if (nodeOfFactor[minor])
+      classes[find(*nodeOfFactor[minor])].isWhole = true;
 
   SmallVector<unsigned> present;
   for (std::optional<unsigned> node : nodeOfFactor)

@@ -19,9 +19,9 @@ struct DimensionClass {
   llvm::SmallVector<int64_t> sizes;
   /// Some op needs such a dimension whole, or it is one of the data.
   bool isWhole = false;
-  /// Some op sums over it, or expands where it is split: the split ends there,
-  /// with one reduction.
-  bool ends = false;
+  /// Where the split ends, with one reduction: some op sums over it, or expands
+  /// where it is split.
+  bool sums = false, expands = false;
 };
 
 class DimensionClasses {

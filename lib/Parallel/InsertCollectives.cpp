@@ -46,10 +46,13 @@ private:
     std::optional<AxisLayout> to = target.getEntry(MeshAttr::timeAxis);
     if (from == to || (from && from->isPartial() && !to))
       return success();
-    return op.emitOpError("changes the layout on the micro-batch axis from ")
-           << current() << " to " << target
-           << "; only a sum over micro-batches is possible: use 1 micro-batch, "
-              "or make the batch the first dimension";
+    InFlightDiagnostic diagnostic = emitError(
+        op.getLoc(), "needs all samples of a batch at once, which dtc divides "
+                     "into micro-batches: expected a model that treats samples "
+                     "apart, with the batch as first dimension of every value");
+    diagnostic.attachNote()
+        << "the layout would change from " << current() << " to " << target;
+    return diagnostic;
   }
 
   void reducePartials() {

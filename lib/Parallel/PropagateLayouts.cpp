@@ -1,7 +1,7 @@
 //===- PropagateLayouts.cpp - layouts of all values -----------------------===//
 //
-// One forward pass by the ops' sharding rules. Correct first: a reshard
-// wherever a rule does not hold.
+// One forward pass by the ops' sharding rules: a reshard wherever a rule does
+// not hold, other ops where a dimension is split that a rule needs whole.
 //
 //===----------------------------------------------------------------------===//
 
@@ -169,8 +169,7 @@ SmallVector<LayoutAttr> Propagation::fitPartials(Operation *op,
       if (llvm::all_of(set, isPartialSum) && set.size() > kept.size())
         kept = set;
     bool isOfMicrobatch =
-        axis.name != MeshAttr::timeAxis &&
-        llvm::any_of(kept, [&](unsigned i) {
+        axis.name != MeshAttr::timeAxis && llvm::any_of(kept, [&](unsigned i) {
           return operands[i].isSplit(MeshAttr::timeAxis);
         });
     if (isOfMicrobatch && !keepsParts(op, rule, kept))
@@ -250,8 +249,8 @@ LogicalResult Propagation::infer(Operation *op) {
   OpBuilder builder(op);
   auto setOperands = [&] {
     for (auto [i, layout] : llvm::enumerate(operands))
-      op->setOperand(
-          i, reshard(op->getOperand(i), layout, builder, op->getLoc()));
+      op->setOperand(i,
+                     reshard(op->getOperand(i), layout, builder, op->getLoc()));
   };
   std::string error;
   FailureOr<SmallVector<LayoutAttr>> results =
@@ -348,14 +347,14 @@ LogicalResult Propagation::makePartial(Operation *op) {
       Value first = ConstantOp::create(
           builder, loc, withLayout(type, LayoutAttr::getReplicated(mesh)),
           DenseElementsAttr::get(type, parts));
-      first = reshard(first,
-                      LayoutAttr::getCanonical(
-                          mesh, {AxisLayout::split(axis.name, 0)}),
-                      builder, loc);
+      first = reshard(
+          first,
+          LayoutAttr::getCanonical(mesh, {AxisLayout::split(axis.name, 0)}),
+          builder, loc);
       Operation *before = op->getPrevNode();
-      Value sum = ReduceSumOp::create(
-          builder, loc, MulOp::create(builder, loc, first, value),
-          ArrayRef<int64_t>{0});
+      Value sum = ReduceSumOp::create(builder, loc,
+                                      MulOp::create(builder, loc, first, value),
+                                      ArrayRef<int64_t>{0});
       operand.set(ReshapeOp::create(builder, loc, withLayout(scalar, {}), sum));
       if (failed(propagateNew(before, op)))
         return failure();
@@ -376,15 +375,19 @@ FailureOr<Value> Propagation::expandIfSplit(SplitExpansionInterface op) {
   Value result = op->getResult(0);
   if (auto dim = op.getSplittableResultDim())
     for (const MeshAxis &axis : mesh.getAxes())
-      if (getWantedDim(result, axis.name) == dim)
-        return expand(op, axis.name,
-                      cast<ShapedType>(result.getType()).getDimSize(*dim));
+      if (int64_t size = cast<ShapedType>(result.getType()).getDimSize(*dim);
+          axis.name != MeshAttr::timeAxis && size % axis.size == 0 &&
+          getWantedDim(result, axis.name) == dim)
+        return expand(op, axis.name, size);
   return Value();
 }
 
-/// Splits a value as the plan wants it here.
+/// Splits a value as the plan wants it here; of one that is summed over
+/// micro-batches, the sum.
 void Propagation::place(Value value, DictionaryAttr split) {
   LayoutAttr layout = getLayout(value.getType());
+  if (layout.isPartial(MeshAttr::timeAxis))
+    layout = layout.without(MeshAttr::timeAxis);
   for (NamedAttribute entry : split) {
     SmallVector<AxisLayout> entries(
         layout.without(entry.getName().getValue()).getEntries());
@@ -395,9 +398,8 @@ void Propagation::place(Value value, DictionaryAttr split) {
   OpBuilder builder(value.getContext());
   builder.setInsertionPointAfterValue(value);
   Value moved = reshard(value, layout, builder, value.getLoc());
-  value.replaceUsesWithIf(moved, [](OpOperand &use) {
-    return !isa<ReshardOp>(use.getOwner());
-  });
+  value.replaceUsesWithIf(
+      moved, [](OpOperand &use) { return !isa<ReshardOp>(use.getOwner()); });
 }
 
 LogicalResult Propagation::propagate(Operation *op) {
@@ -477,13 +479,13 @@ struct PropagateLayouts
       if (!isa<ReshardOp>(op) && failed(propagation.propagate(&op)))
         return failure();
 
-    // Parameters, state and gradients leave the step as they lie in it, all
-    // else replicated on axes of ranks.
+    // Parameters, state and gradients leave the step as they lie in it; of all
+    // else, parts are reduced.
     llvm::StringMap<LayoutAttr> kept;
     for (BlockArgument argument : block.getArguments())
       for (StringRef key : {attr::parameter, attr::state})
-        if (auto name = step.getArgAttrOfType<StringAttr>(
-                argument.getArgNumber(), key))
+        if (auto name =
+                step.getArgAttrOfType<StringAttr>(argument.getArgNumber(), key))
           kept[name] = getLayout(argument.getType());
     Operation *terminator = block.getTerminator();
     OpBuilder builder(terminator);
@@ -495,8 +497,7 @@ struct PropagateLayouts
                 operand.getOperandNumber(), key))
           if (LayoutAttr own = kept.lookup(name))
             layout = own;
-      operand.set(
-          propagation.reshard(value, layout, builder, value.getLoc()));
+      operand.set(propagation.reshard(value, layout, builder, value.getLoc()));
     }
     step.setFunctionType(FunctionType::get(&getContext(),
                                            block.getArgumentTypes(),

@@ -38,6 +38,11 @@ private:
   static int64_t getColumnDim(MatMulOp product) {
     return getLastDim(product.getRhs()) - (product.getTransposeRhs() ? 1 : 0);
   }
+  /// Which part of a tensor a parameter is already; null if the whole.
+  DictionaryAttr getPart(BlockArgument argument) {
+    return function.getArgAttrOfType<DictionaryAttr>(argument.getArgNumber(),
+                                                     attr::part);
+  }
   SmallVector<Value> split(Value value, int64_t dim);
   SmallVector<Value> splitParameter(BlockArgument argument, int64_t dim);
 
@@ -51,11 +56,13 @@ private:
 bool FusedSplit::canSplit(Value value, int64_t dim) {
   if (!value.hasOneUse())
     return false;
-  if (auto argument = dyn_cast<BlockArgument>(value))
-    return !!function.getArgAttr(argument.getArgNumber(), attr::parameter);
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    auto part = getPart(argument);
+    return function.getArgAttr(argument.getArgNumber(), attr::parameter) &&
+           (!part || part.getAs<IntegerAttr>("dim").getInt() == dim);
+  }
   Operation *producer = value.getDefiningOp();
-  if (producer->hasAttr(attr::stage) != op->hasAttr(attr::stage) ||
-      dim != getLastDim(value))
+  if (dim != getLastDim(value))
     return false;
   int64_t size = cast<ShapedType>(value.getType()).getDimSize(dim);
   auto splitsLast = [&](Value operand) {
@@ -80,21 +87,28 @@ SmallVector<Value> FusedSplit::splitParameter(BlockArgument argument,
   DictionaryAttr attributes = function.getArgAttrDict(number);
   auto name = cast<StringAttr>(attributes.get(attr::parameter));
   SmallVector<Value> parts;
+  // Files know the tensor of the model, which may be in parts already.
+  StringAttr tensor = name;
+  DenseI64ArrayAttr whole = builder.getDenseI64ArrayAttr(type.getShape());
   int64_t start = 0;
+  if (DictionaryAttr part = getPart(argument)) {
+    tensor = part.getAs<StringAttr>("tensor");
+    whole = part.getAs<DenseI64ArrayAttr>("shape");
+    start = part.getAs<IntegerAttr>("start").getInt();
+  }
   for (auto [i, part] : llvm::enumerate(op.getParts())) {
     SmallVector<int64_t> shape(type.getShape());
     shape[dim] = cast<ShapedType>(part.getType()).getShape().back();
     NamedAttrList list(attributes);
     list.set(attr::parameter,
              builder.getStringAttr(name.getValue() + "/" + Twine(i)));
-    list.set(attr::part,
-             builder.getDictionaryAttr(
-                 {builder.getNamedAttr("tensor", name),
-                  builder.getNamedAttr(
-                      "shape", builder.getDenseI64ArrayAttr(type.getShape())),
-                  builder.getNamedAttr("dim", builder.getI64IntegerAttr(dim)),
-                  builder.getNamedAttr("start",
-                                       builder.getI64IntegerAttr(start))}));
+    list.set(
+        attr::part,
+        builder.getDictionaryAttr(
+            {builder.getNamedAttr("tensor", tensor),
+             builder.getNamedAttr("shape", whole),
+             builder.getNamedAttr("dim", builder.getI64IntegerAttr(dim)),
+             builder.getNamedAttr("start", builder.getI64IntegerAttr(start))}));
     auto partType = RankedTensorType::get(shape, type.getElementType());
     unsigned position = number + i;
     (void)function.insertArgument(position, partType,
@@ -115,8 +129,8 @@ SmallVector<Value> FusedSplit::split(Value value, int64_t dim) {
   SmallVector<SmallVector<Value>> operands;
   if (auto product = dyn_cast<MatMulOp>(producer)) {
     SmallVector<Value> weights = split(product.getRhs(), getColumnDim(product));
-    operands.assign({SmallVector<Value>(weights.size(), product.getLhs()),
-                     weights});
+    operands.assign(
+        {SmallVector<Value>(weights.size(), product.getLhs()), weights});
   } else {
     for (Value operand : producer->getOperands())
       operands.push_back(split(operand, getLastDim(operand)));

@@ -122,6 +122,12 @@ void dtc::buildParallelPipeline(OpPassManager &manager,
   mesh.microbatches = options.microbatches;
   manager.addPass(createAssignMesh(mesh));
 
+  // Optimizer state is split over dp, if the plan says so.
+  ShardOptimizerOptions shards;
+  shards.zero = options.zero;
+  shards.bucketMb = options.bucketMb;
+  manager.addPass(createShardOptimizer(shards));
+
   // Every value has a layout; where a rule did not hold there is a reshard.
   manager.addPass(createPropagateLayouts());
 

@@ -116,10 +116,10 @@ void dtc::rt::loadParameters(const dtc_context &context, char *arena,
     if (parameter.init == ParameterInfo::Init::file)
       loadFromFile(parameter, box, weights.reader(), arena + entry.offset);
     else
-      fillByRule(parameter, box,
-                 orderOf(program.parameters, parameter.tensor,
-                         &ParameterInfo::tensor),
-                 seed, arena + entry.offset);
+      fillByRule(
+          parameter, box,
+          orderOf(program.parameters, parameter.tensor, &ParameterInfo::tensor),
+          seed, arena + entry.offset);
     if (const Stage::State *average = entry.findState(averageState))
       memcpy(arena + average->offset, arena + entry.offset,
              parameter.bytes(program.mesh));
@@ -187,7 +187,8 @@ static std::vector<SavedTensor> listTensors(const Program &program,
       }
       if (isFirst)
         list[numbers[parameter.tensor]].boxes.push_back(
-            {rank, offset, parameter.bytes(mesh), boxOf(parameter, mesh, rank)});
+            {rank, offset, parameter.bytes(mesh),
+             boxOf(parameter, mesh, rank)});
     }
   }
   list.erase(std::remove_if(list.begin(), list.end(),
@@ -219,7 +220,8 @@ void dtc::rt::saveTensors(const dtc_context &context, const char *arena,
   for (const SavedTensor &tensor : list) {
     const std::vector<int64_t> &shape = tensor.parameter->tensorShape;
     int64_t size = sizeOf(tensor.parameter->dtype);
-    whole.resize(elementCount(shape) * size);
+    whole.assign(elementCount(shape) * size,
+                 0); // frozen parts have no gradient
     for (const SavedBox &saved : tensor.boxes) {
       const char *data = arena + saved.offset;
       if (saved.rank != 0) {
@@ -227,11 +229,10 @@ void dtc::rt::saveTensors(const dtc_context &context, const char *arena,
         collectives.recvData(saved.rank, received.data(), saved.bytes);
         data = received.data();
       }
-      forEachRun(shape, saved.box,
-                 [&](int64_t to, int64_t from, int64_t count) {
-                   memcpy(whole.data() + to * size, data + from * size,
-                          count * size);
-                 });
+      forEachRun(
+          shape, saved.box, [&](int64_t to, int64_t from, int64_t count) {
+            memcpy(whole.data() + to * size, data + from * size, count * size);
+          });
     }
     writer.append(whole.data(), whole.size());
   }

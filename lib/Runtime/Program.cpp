@@ -136,8 +136,7 @@ static ParameterInfo readParameter(const Json &json, const Mesh &mesh) {
   return parameter;
 }
 
-const Stage::State *
-Stage::Parameter::findState(std::string_view name) const {
+const Stage::State *Stage::Parameter::findState(std::string_view name) const {
   for (const State &entry : state)
     if (entry.name == name)
       return &entry;
@@ -231,8 +230,7 @@ static void checkStage(const Program &program, const Stage &stage) {
     const ParameterInfo &parameter = program.parameters.at(entry.index);
     auto check = [&](const char *what, int64_t offset) {
       checkBuffer(stage, what, parameter.name, offset,
-                  parameter.bytes(program.mesh),
-                  sizeOf(parameter.dtype));
+                  parameter.bytes(program.mesh), sizeOf(parameter.dtype));
     };
     check("parameter", entry.offset);
     if (entry.gradient >= 0)

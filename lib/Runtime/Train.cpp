@@ -128,6 +128,13 @@ private:
       SafetensorsWriter(options.saveAverages, {});
     if (options.dumpGradients.empty())
       return;
+    bool keepsGradients = false;
+    for (const Stage &stage : program.stages)
+      for (const Stage::Parameter &parameter : stage.parameters)
+        keepsGradients |= parameter.gradient >= 0;
+    if (!keepsGradients)
+      fail("this program keeps no whole gradients, expected by "
+           "--dump-gradients; compile it with --zero 0");
     std::error_code error;
     std::filesystem::create_directories(options.dumpGradients, error);
     if (error)

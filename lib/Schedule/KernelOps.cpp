@@ -96,13 +96,14 @@ void dtc::registerKernelOpModels(DialectRegistry &registry) {
     attach<getMapRole, NegOp, AbsOp, ExpOp, LogOp, SqrtOp, ReciprocalOp, TanhOp,
            ErfOp, SigmoidOp, ReluOp, AddOp, SubOp, MulOp, DivOp, PowOp,
            MaximumOp, MinimumOp, CompareOp, LogicalAndOp, LogicalOrOp,
-           LogicalNotOp, SelectOp, CastOp, TransposeOp, BroadcastOp,
-           OneHotOp, AccumulateOp, ClipByNormOp, SgdOp, AdamOp,
-           AdamDirectionOp, RmsPropOp, AdagradOp, LionOp, AverageOp>(context);
+           LogicalNotOp, SelectOp, CastOp, TransposeOp, BroadcastOp, OneHotOp,
+           AccumulateOp, ClipByNormOp, SgdOp, AdamOp, AdamDirectionOp,
+           RmsPropOp, AdagradOp, LionOp, AverageOp>(context);
     attach<getRowRole, SoftmaxOp, LogSoftmaxOp, LayerNormOp,
            CrossEntropyGradOp>(context);
     attach<getTotalRole, CrossEntropyOp, CountLabelsOp, SquaredErrorOp,
            SumSquaresOp>(context);
+    attach<getAloneRole, AssignOp>(context);
     attach<getReductionRole<ReduceSumOp>, ReduceSumOp>(context);
     attach<getReductionRole<ReduceMaxOp>, ReduceMaxOp>(context);
     attach<getRangeRole<SliceOp>, SliceOp>(context);

@@ -92,6 +92,11 @@ static void addMemory(func::FuncOp plan, StageReport &report) {
   for (auto [i, type] : llvm::enumerate(plan.getResultTypes()))
     if (plan.getResultAttr(i, attr::gradient))
       report.gradientBytes += alignMemory(getLocalBytes(type));
+  // Where gradients are no results, what they are accumulated in.
+  if (report.gradientBytes == 0)
+    for (auto zero : plan.getOps<ZeroOp>())
+      if (zero.getType().getRank() > 0)
+        report.gradientBytes += alignMemory(getLocalBytes(zero.getType()));
   report.peakBytes =
       plan->getAttrOfType<IntegerAttr>(attr::arenaBytes).getInt();
   report.activationBytes = report.peakBytes - report.parameterBytes -

@@ -81,14 +81,6 @@ LogicalResult AddOptimizerPass::readOptions(func::FuncOp step) {
 // Arguments
 //===----------------------------------------------------------------------===//
 
-static StringRef getTensorName(BlockArgument parameter) {
-  auto step = cast<func::FuncOp>(parameter.getOwner()->getParentOp());
-  if (auto part = step.getArgAttrOfType<DictionaryAttr>(
-          parameter.getArgNumber(), attr::part))
-    return part.getAs<StringAttr>("tensor").getValue();
-  return getArgString(parameter, attr::parameter).getValue();
-}
-
 /// The parameters that have gradients, in the order of the arguments.
 static SmallVector<TrainedParameter> getTrainedParameters(func::FuncOp step) {
   llvm::StringMap<Value> gradients;

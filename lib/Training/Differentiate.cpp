@@ -101,7 +101,7 @@ LogicalResult DifferentiatePass::freezeParameters(func::FuncOp step) {
     bool matches = false;
     SmallVector<StringRef> names;
     for (BlockArgument parameter : parameters) {
-      names.push_back(getParameterName(parameter));
+      names.push_back(getTensorName(parameter));
       if (!glob->match(names.back()))
         continue;
       matches = true;

@@ -3,6 +3,7 @@
 // Exporters flatten [batch, sequence, width] for a product and add the bias
 // before they restore it. Elementwise ops after the restoring reshape share
 // kernels with what follows, and see the sequence as a dimension of its own.
+// Those between two products stay on the products' shape.
 //
 //===----------------------------------------------------------------------===//
 
@@ -46,6 +47,7 @@ static bool isElementwise(Operation *op) {
                       [](const Factor &factor) {
                         return factor.kind == FactorKind::Parallel;
                       }) &&
+         isInOrder(rule.results.front(), rank) &&
          llvm::all_of(rule.operands, [&](const TensorFactors &tensor) {
            return isInOrder(tensor, rank);
          });
@@ -59,8 +61,6 @@ static bool hoist(ReshapeOp reshape, SmallVectorImpl<ReshapeOp> &worklist) {
     return false;
   if (auto other = dyn_cast<ReshapeOp>(producer)) {
     reshape.getXMutable().assign(other.getX());
-    if (other.use_empty())
-      other.erase();
     if (reshape.getX().getType() == reshape.getType()) {
       reshape.replaceAllUsesWith(reshape.getX());
       reshape.erase();
@@ -108,6 +108,8 @@ struct HoistReshapes : dtc::impl::HoistReshapesBase<HoistReshapes> {
     SmallVector<ReshapeOp> worklist(forward->getOps<ReshapeOp>());
     while (!worklist.empty())
       hoist(worklist.pop_back_val(), worklist);
+    // Reshapes that only reshapes read.
+    eraseDeadOps(*forward, &forward->front().front());
   }
 };
 

@@ -25,6 +25,14 @@ StringAttr dtc::getArgString(BlockArgument argument, StringRef name) {
   return func.getArgAttrOfType<StringAttr>(argument.getArgNumber(), name);
 }
 
+StringRef dtc::getTensorName(BlockArgument parameter) {
+  auto func = cast<func::FuncOp>(parameter.getOwner()->getParentOp());
+  if (auto part = func.getArgAttrOfType<DictionaryAttr>(
+          parameter.getArgNumber(), attr::part))
+    return part.getAs<StringAttr>("tensor").getValue();
+  return getArgString(parameter, attr::parameter).getValue();
+}
+
 StringAttr dtc::getResultString(func::FuncOp func, unsigned result,
                                 StringRef name) {
   return func.getResultAttrOfType<StringAttr>(result, name);

@@ -15,6 +15,9 @@ namespace dtc {
 
 mlir::func::ReturnOp getReturn(mlir::func::FuncOp func);
 
+/// The tensor of the model that a parameter is, or is a part of.
+llvm::StringRef getTensorName(mlir::BlockArgument parameter);
+
 /// The string that an argument has under an attribute name; null if none.
 mlir::StringAttr getArgString(mlir::BlockArgument argument,
                               llvm::StringRef name);

@@ -76,8 +76,7 @@ Error importGather(NodeBuilder &node) {
     back.push_back(d);
   for (int64_t d = *axis; d < call.rank(0) - 1; ++d)
     back.push_back(indexRank + d);
-  Value rows =
-      node.create<GatherOp>(node.transpose(table, toFront), indices);
+  Value rows = node.create<GatherOp>(node.transpose(table, toFront), indices);
   node.setResult(0, node.transpose(rows, back));
   return Error::success();
 }

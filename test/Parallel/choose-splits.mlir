@@ -105,3 +105,32 @@ func.func @single(%x: tensor<8x4xf32> {dtc.input = "x"}, %w: tensor<4x4xf32> {dt
   %0 = dtc.matmul %x, %w : (tensor<8x4xf32>, tensor<4x4xf32>) -> tensor<8x4xf32>
   return %0 : tensor<8x4xf32>
 }
+
+// -----
+
+// A vocabulary may be any number. It stays whole, and is said to; the width,
+// which nothing here needs whole, is split.
+// CHECK-LABEL: func @prime
+// CHECK-SAME: "wte", dtc.split = {tp = 1 : i64}}
+// CHECK-SAME: "w1", dtc.split = {tp = 0 : i64}}
+// expected-warning @+1 {{parameter 'wte' is not split along dimension 0: --tp 2 does not divide its 13 elements}}
+func.func @prime(%i: tensor<2x3xi64> {dtc.input = "i"}, %wte: tensor<13x4xf32> {dtc.parameter = "wte"},
+                 %w1: tensor<4x16xf32> {dtc.parameter = "w1"}, %w2: tensor<16x4xf32> {dtc.parameter = "w2"}) -> tensor<6x4xf32> {
+  %0 = dtc.gather %wte, %i : (tensor<13x4xf32>, tensor<2x3xi64>) -> tensor<2x3x4xf32>
+  %1 = dtc.reshape %0 : (tensor<2x3x4xf32>) -> tensor<6x4xf32>
+  %2 = dtc.matmul %1, %w1 : (tensor<6x4xf32>, tensor<4x16xf32>) -> tensor<6x16xf32>
+  %3 = dtc.matmul %2, %w2 : (tensor<6x16xf32>, tensor<16x4xf32>) -> tensor<6x4xf32>
+  return %3 : tensor<6x4xf32>
+}
+
+// -----
+
+// Rows and columns of the weight are one class through the residual sum.
+// expected-error @+1 {{no parameter of this model can be split over --tp 2}}
+func.func @residual(%x: tensor<8x4xf32> {dtc.input = "x"}, %in: tensor<4x16xf32> {dtc.parameter = "in"},
+                    %w: tensor<16x16xf32> {dtc.parameter = "w"}) -> tensor<8x16xf32> {
+  %0 = dtc.matmul %x, %in : (tensor<8x4xf32>, tensor<4x16xf32>) -> tensor<8x16xf32>
+  %1 = dtc.matmul %0, %w : (tensor<8x16xf32>, tensor<16x16xf32>) -> tensor<8x16xf32>
+  %2 = dtc.add %0, %1 : (tensor<8x16xf32>, tensor<8x16xf32>) -> tensor<8x16xf32>
+  return %2 : tensor<8x16xf32>
+}

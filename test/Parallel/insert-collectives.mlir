@@ -38,7 +38,8 @@ func.func @move(%x: tensor<8xf32, #d>) -> tensor<8xf32, #t> {
 #r = #dtc.layout<#mesh>
 #b = #dtc.layout<#mesh, mb: split(0)>
 func.func @time(%x: tensor<8xf32, #b>) -> tensor<8xf32, #r> {
-  // expected-error@below {{only a sum over micro-batches is possible: use 1 micro-batch, or make the batch the first dimension}}
+  // expected-error@+2 {{needs all samples of a batch at once, which dtc divides into micro-batches}}
+  // expected-note@+1 {{the layout would change from}}
   %0 = dtc.reshard %x : tensor<8xf32, #b> -> tensor<8xf32, #r>
   return %0 : tensor<8xf32, #r>
 }

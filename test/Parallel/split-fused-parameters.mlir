@@ -51,3 +51,17 @@ func.func @forward(%x: tensor<8x4xf32> {dtc.input = "x"}, %w: tensor<4x6xf32> {d
   %1:2 = dtc.split %0 axis 1 : (tensor<8x6xf32>) -> (tensor<8x3xf32>, tensor<8x3xf32>)
   return %1#0, %1#1, %0 : tensor<8x3xf32>, tensor<8x3xf32>, tensor<8x6xf32>
 }
+
+// -----
+
+// A part that is split again is still a part of the model's tensor.
+// CHECK-LABEL: func @forward
+// CHECK-SAME: dtc.parameter = "w/0", dtc.part = {dim = 1 : i64, shape = array<i64: 4, 12>, start = 0 : i64, tensor = "w"}}
+// CHECK-SAME: dtc.parameter = "w/1/0", dtc.part = {dim = 1 : i64, shape = array<i64: 4, 12>, start = 8 : i64, tensor = "w"}}
+// CHECK-SAME: dtc.parameter = "w/1/1", dtc.part = {dim = 1 : i64, shape = array<i64: 4, 12>, start = 10 : i64, tensor = "w"}}
+func.func @forward(%x: tensor<8x4xf32> {dtc.input = "x"}, %w: tensor<4x12xf32> {dtc.parameter = "w"}) -> (tensor<8x8xf32>, tensor<8x2xf32>, tensor<8x2xf32>) {
+  %0 = dtc.matmul %x, %w : (tensor<8x4xf32>, tensor<4x12xf32>) -> tensor<8x12xf32>
+  %1:2 = dtc.split %0 axis 1 : (tensor<8x12xf32>) -> (tensor<8x8xf32>, tensor<8x4xf32>)
+  %2:2 = dtc.split %1#1 axis 1 : (tensor<8x4xf32>) -> (tensor<8x2xf32>, tensor<8x2xf32>)
+  return %1#0, %2#0, %2#1 : tensor<8x8xf32>, tensor<8x2xf32>, tensor<8x2xf32>
+}

@@ -51,3 +51,15 @@ func.func @forward(%x: tensor<64x8xf32>, %bias: tensor<8xf32>) -> (tensor<64x8xf
   %1 = dtc.reshape %0 : (tensor<64x8xf32>) -> tensor<4x16x8xf32>
   return %0, %1 : tensor<64x8xf32>, tensor<4x16x8xf32>
 }
+
+// -----
+
+// A transpose moves elements, also where no size shows it.
+// CHECK-LABEL: func @forward
+// CHECK-NEXT: dtc.transpose %arg0 [1, 0, 2]
+// CHECK-NEXT: dtc.reshape
+func.func @forward(%x: tensor<4x4x6xf32>) -> tensor<2x2x24xf32> {
+  %0 = dtc.transpose %x [1, 0, 2] : (tensor<4x4x6xf32>) -> tensor<4x4x6xf32>
+  %1 = dtc.reshape %0 : (tensor<4x4x6xf32>) -> tensor<2x2x24xf32>
+  return %1 : tensor<2x2x24xf32>
+}

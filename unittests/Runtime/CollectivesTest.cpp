@@ -72,6 +72,29 @@ static void testAllReduce(Collectives &collectives, const Mesh &mesh, int group,
            "members got different bits", count);
 }
 
+/// Parts and wholes: what is gathered is every member's part in order, and a
+/// sum's part is that part of the sum.
+static void testParts(Collectives &collectives, int group, int64_t count) {
+  int members = collectives.groupSize(group);
+  int place = collectives.groupRank(group);
+  std::vector<int32_t> mine(static_cast<size_t>(count)),
+      all(mine.size() * members);
+  for (size_t i = 0; i < mine.size(); ++i)
+    mine[i] = int32_t(place * count + int64_t(i));
+  collectives.allGather(group, mine.data(), all.data(), count * 4);
+  for (size_t i = 0; i < all.size(); ++i)
+    expect(all[i] == int32_t(i), "wrong gathered element", int64_t(i));
+  // Every member adds its place to the whole.
+  for (size_t i = 0; i < all.size(); ++i)
+    all[i] = int32_t(i) + place;
+  collectives.reduceScatter(group, DTC_I32, DTC_SUM, all.data(), mine.data(),
+                            count);
+  for (size_t i = 0; i < mine.size(); ++i)
+    expect(mine[i] == int32_t(members * (place * count + int64_t(i)) +
+                              members * (members - 1) / 2),
+           "wrong element of a scattered sum", int64_t(i));
+}
+
 static void testSmallTypes(Collectives &collectives) {
   int64_t whole = rank;
   collectives.allReduce(0, DTC_I64, DTC_SUM, &whole, 1);
@@ -119,9 +142,11 @@ int main() {
   collectives->createGroups(program);
   // Below, between and above the sizes at which OpenMPI changes its algorithm.
   for (size_t group = 0; group < program.groups.size(); ++group)
-    for (int64_t count : {1, 7, 1000, 2501, 100003, 1500007})
+    for (int64_t count : {1, 7, 1000, 2501, 100003, 1500007}) {
       testAllReduce(*collectives, program.mesh, int(group),
                     program.groups[group], count);
+      testParts(*collectives, int(group), count);
+    }
   testSmallTypes(*collectives);
   testPointToPoint(*collectives);
   expect(collectives->firstFailed(rank > 0) ==

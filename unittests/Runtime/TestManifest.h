@@ -21,6 +21,8 @@ inline nlohmann::json validManifest() {
                {"name": "y", "dtype": "i64", "shape": [16],
                 "kind": "label", "bound": 4, "ignore_index": -100}],
     "parameters": [{"name": "w", "dtype": "f64", "shape": [3, 2],
+                    "splits": [],
+                    "tensor": {"name": "w", "shape": [3, 2], "start": [0, 0]},
                     "trainable": true, "init": "file"}],
     "stages": [{"arena_bytes": 512,
                 "inputs": [{"index": 0, "offset": 0},
@@ -37,9 +39,9 @@ inline dtc::rt::Program readJson(const nlohmann::json &manifest,
                                  const std::string &weights = "") {
   std::string text = manifest.dump();
   dtc_step_fn step = nullptr;
-  return dtc::rt::readProgram(
-      {version, stages, &step, text.data(), text.size(),
-       weights.empty() ? nullptr : weights.data(), weights.size()});
+  return dtc::rt::readProgram({version, stages, &step, text.data(), text.size(),
+                               weights.empty() ? nullptr : weights.data(),
+                               weights.size()});
 }
 
 #endif // DTC_UNITTESTS_RUNTIME_TESTMANIFEST_H

@@ -113,6 +113,13 @@ std::string parameter(int index, const std::string &offset,
          ", \"gradient\": " + gradient + ", \"state\": []}";
 }
 
+std::string describe(const std::string &name, const std::string &shape) {
+  std::string named = "{\"name\": \"" + name + "\", \"shape\": [" + shape + "]";
+  return named + ", \"dtype\": \"f64\", \"splits\": [], \"tensor\": " + named +
+         ", \"start\": [0, 0]}, \"trainable\": true, \"init\": \"normal\", "
+         "\"init_scale\": 0.5}";
+}
+
 std::string stageManifest(bool first, bool last) {
   std::string parameters;
   if (first)
@@ -151,14 +158,10 @@ std::string makeManifest() {
          "], \"kind\": \"label\"}, "
          "{\"name\": \"lr\", \"dtype\": \"f64\", \"shape\": [], \"kind\": "
          "\"lr\"}, {\"name\": \"step\", \"dtype\": \"f64\", \"shape\": [], "
-         "\"kind\": \"step\"}], \"parameters\": [{\"name\": \"layer.a\", "
-         "\"dtype\": \"f64\", \"shape\": [" +
-         text(in) + ", " + text(hidden) +
-         "], \"trainable\": true, \"init\": \"normal\", \"init_scale\": 0.5}, "
-         "{\"name\": "
-         "\"layer.b\", \"dtype\": \"f64\", \"shape\": [" +
-         text(hidden) + ", " + text(out) +
-         "], \"trainable\": true, \"init\": \"normal\", \"init_scale\": 0.5}], "
+         "\"kind\": \"step\"}], \"parameters\": [" +
+         describe("layer.a", text(in) + ", " + text(hidden)) + ", " +
+         describe("layer.b", text(hidden) + ", " + text(out)) +
+         "], "
          "\"stages\": [" +
          stages + "]}";
 }

@@ -80,6 +80,33 @@ def AssignMesh : Pass<"dtc-assign-mesh", "::mlir::ModuleOp"> {
   ];
 }
 
+def ShardOptimizer : Pass<"dtc-shard-optimizer", "::mlir::ModuleOp"> {
+  let summary = "splits optimizer state and updates over the ranks of dp (ZeRO)";
+  let description = [{
+    Stage 1 of ZeRO (arXiv 1910.02054). Parameters of one stage, in order, form
+    buckets of up to `bucket-mb` MiB. The gradients of a bucket are flattened,
+    joined and padded with zeros to a multiple of dp, and so are its parameters;
+    one update of the whole replaces those of its members. Its gradient and state
+    are split on dp (and on tp, where the parameters are), from which all else
+    follows when layouts are propagated: the gradient is reduce-scattered, the
+    parameters are sliced, updated and gathered. Gradients are no results any
+    more.
+
+    ```mlir
+    %p1, %m1, %v1 = dtc.adam %p, %g, %lr, %t, %m, %v {...}
+    // becomes, for a tensor<5x3xf32> alone on four ranks
+    %gf = dtc.pad (dtc.reshape %g) axis 1 at 0 {dtc.split = {dp = 1}} : (tensor<1x15xf32>) -> tensor<1x16xf32>
+    %pf = dtc.pad (dtc.reshape %p) axis 1 at 0 : (tensor<1x15xf32>) -> tensor<1x16xf32>
+    %qf, %m1, %v1 = dtc.adam %pf, %gf, %lr, %t, %m, %v {...}            // %m: dp: split(1)
+    %p1 = dtc.assign %p, (dtc.reshape (dtc.slice %qf axis 1 from 0))
+    ```
+  }];
+  let options = [
+    Option<"zero", "zero", "int64_t", "0", "Stage of ZeRO: 0 or 1">,
+    Option<"bucketMb", "bucket-mb", "int64_t", "25", "MiB of parameters in a bucket">,
+  ];
+}
+
 def PropagateLayouts : Pass<"dtc-propagate-layouts", "::mlir::ModuleOp"> {
   let summary = "infers the layout of every value, by the ops' sharding rules";
   let description = [{

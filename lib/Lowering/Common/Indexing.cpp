@@ -15,10 +15,11 @@ using namespace dtc;
 /// come first, and to the one element of starts.
 static AffineMap getIndexMap(StructuredBuilder &b, RankedTensorType type,
                              int64_t indexRank) {
-  return AffineMap::get(
-      type.getRank(), 0,
-      b.getMultiDimIdentityMap(type.getRank()).getResults().take_front(indexRank),
-      b.getContext());
+  return AffineMap::get(type.getRank(), 0,
+                        b.getMultiDimIdentityMap(type.getRank())
+                            .getResults()
+                            .take_front(indexRank),
+                        b.getContext());
 }
 static AffineMap getStartMap(StructuredBuilder &b, RankedTensorType type) {
   return AffineMap::get(type.getRank(), 0, b.getAffineConstantExpr(0),
@@ -58,24 +59,25 @@ static SmallVector<Value> lowerGather(GatherOp op, StructuredBuilder &b) {
     operands.push_back(op.getStarts());
     maps.push_back(getStartMap(b, type));
   }
-  return {b.map(
-      type, operands, maps,
-      [&](StructuredBuilder &inner, ValueRange v) -> Value {
-        std::optional<LocalIndex> local;
-        if (op.getStarts())
-          local.emplace(inner, v[0], v[1], op.getTable().getType().getDimSize(0));
-        SmallVector<Value> position = {arith::IndexCastOp::create(
-            inner, inner.getIndexType(), local ? local->index : v[0])};
-        for (int64_t dim = indexRank; dim < type.getRank(); ++dim)
-          position.push_back(linalg::IndexOp::create(inner, dim));
-        Value element =
-            tensor::ExtractOp::create(inner, op.getTable(), position);
-        if (!local)
-          return element;
-        return arith::SelectOp::create(
-            inner, local->isHere, element,
-            inner.constant(type.getElementType(), 0.0));
-      })};
+  return {b.map(type, operands, maps,
+                [&](StructuredBuilder &inner, ValueRange v) -> Value {
+                  std::optional<LocalIndex> local;
+                  if (op.getStarts())
+                    local.emplace(inner, v[0], v[1],
+                                  op.getTable().getType().getDimSize(0));
+                  SmallVector<Value> position = {
+                      arith::IndexCastOp::create(inner, inner.getIndexType(),
+                                                 local ? local->index : v[0])};
+                  for (int64_t dim = indexRank; dim < type.getRank(); ++dim)
+                    position.push_back(linalg::IndexOp::create(inner, dim));
+                  Value element =
+                      tensor::ExtractOp::create(inner, op.getTable(), position);
+                  if (!local)
+                    return element;
+                  return arith::SelectOp::create(
+                      inner, local->isHere, element,
+                      inner.constant(type.getElementType(), 0.0));
+                })};
 }
 
 /// Rows for other parts add zeros to the first row.
@@ -93,15 +95,15 @@ static SmallVector<Value> lowerScatterAdd(ScatterAddOp op,
                       [&](StructuredBuilder &inner, ValueRange v) {
                         return LocalIndex(inner, v[0], v[1], size).index;
                       });
-  Value masked = b.map(
-      updates, {op.getUpdates(), op.getIndices(), op.getStarts()},
-      {b.getMultiDimIdentityMap(updates.getRank()),
-       getIndexMap(b, updates, rank), getStartMap(b, updates)},
-      [&](StructuredBuilder &inner, ValueRange v) -> Value {
-        return arith::SelectOp::create(
-            inner, LocalIndex(inner, v[1], v[2], size).isHere, v[0],
-            inner.constant(updates.getElementType(), 0.0));
-      });
+  Value masked =
+      b.map(updates, {op.getUpdates(), op.getIndices(), op.getStarts()},
+            {b.getMultiDimIdentityMap(updates.getRank()),
+             getIndexMap(b, updates, rank), getStartMap(b, updates)},
+            [&](StructuredBuilder &inner, ValueRange v) -> Value {
+              return arith::SelectOp::create(
+                  inner, LocalIndex(inner, v[1], v[2], size).isHere, v[0],
+                  inner.constant(updates.getElementType(), 0.0));
+            });
   return {ScatterAddOp::create(b, op.getResult().getType(), local, masked)};
 }
 
@@ -125,8 +127,8 @@ static SmallVector<Value> lowerOneHot(OneHotOp op, StructuredBuilder &b) {
                   Value column = arith::IndexCastOp::create(
                       inner, inner.getI32Type(),
                       linalg::IndexOp::create(inner, rank - 1));
-                  return arith::CmpIOp::create(
-                      inner, arith::CmpIPredicate::eq, column, index);
+                  return arith::CmpIOp::create(inner, arith::CmpIPredicate::eq,
+                                               column, index);
                 })};
 }
 

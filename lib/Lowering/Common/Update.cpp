@@ -79,8 +79,7 @@ static Values lowerSgd(SgdOp op, StructuredBuilder &b) {
 static Value buildMoment(StructuredBuilder &b, Value state, double keep,
                          Value g, Value factor) {
   Type element = g.getType();
-  Value old =
-      arith::MulFOp::create(b, b.constant(element, keep), state);
+  Value old = arith::MulFOp::create(b, b.constant(element, keep), state);
   Value fresh = arith::MulFOp::create(b, b.constant(element, 1.0 - keep), g);
   if (factor)
     fresh = arith::MulFOp::create(b, fresh, factor);
@@ -117,8 +116,7 @@ static Moments lowerMoments(OpType op, StructuredBuilder &b, double coupled) {
   moments.rootCorrection = buildScalar(
       b, element, op.getStep(),
       [&](StructuredBuilder &inner, ValueRange v) -> Value {
-        return math::SqrtOp::create(inner,
-                                    buildCorrection(inner, beta2, v[0]));
+        return math::SqrtOp::create(inner, buildCorrection(inner, beta2, v[0]));
       });
   moments.first =
       b.update(op.getState()[0], operands,
@@ -150,19 +148,19 @@ static Values lowerAdam(AdamOp op, StructuredBuilder &b) {
   double weightDecay = op.getWeightDecay().convertToDouble();
   double epsilon = op.getEpsilon().convertToDouble();
   bool decoupled = op.getDecoupled();
-  Value stepSize = buildScalar(
-      b, element, {op.getLr(), op.getStep()},
-      [&](StructuredBuilder &inner, ValueRange v) -> Value {
-        double beta1 = op.getBeta1().convertToDouble();
-        return arith::DivFOp::create(inner, v[0],
-                                     buildCorrection(inner, beta1, v[1]));
-      });
+  Value stepSize =
+      buildScalar(b, element, {op.getLr(), op.getStep()},
+                  [&](StructuredBuilder &inner, ValueRange v) -> Value {
+                    double beta1 = op.getBeta1().convertToDouble();
+                    return arith::DivFOp::create(
+                        inner, v[0], buildCorrection(inner, beta1, v[1]));
+                  });
   Value decay = buildScalar(
       b, element, op.getLr(),
       [&](StructuredBuilder &inner, ValueRange v) -> Value {
         Type f64 = inner.getF64Type();
-        Value part = arith::MulFOp::create(
-            inner, v[0], inner.constant(f64, weightDecay));
+        Value part = arith::MulFOp::create(inner, v[0],
+                                           inner.constant(f64, weightDecay));
         return arith::SubFOp::create(inner, inner.constant(f64, 1.0), part);
       });
   Moments moments = lowerMoments(op, b, decoupled ? 0.0 : weightDecay);
@@ -204,8 +202,8 @@ static Values lowerAdamDirection(AdamDirectionOp op, StructuredBuilder &b) {
 /// d / (sqrt(v) + epsilon).
 static Value buildScaled(StructuredBuilder &b, Value d, Value v,
                          double epsilon) {
-  Value denominator = arith::AddFOp::create(
-      b, math::SqrtOp::create(b, v), b.constant(d.getType(), epsilon));
+  Value denominator = arith::AddFOp::create(b, math::SqrtOp::create(b, v),
+                                            b.constant(d.getType(), epsilon));
   return arith::DivFOp::create(b, d, denominator);
 }
 
@@ -224,24 +222,24 @@ static Values lowerRmsProp(RmsPropOp op, StructuredBuilder &b) {
                  return buildMoment(inner, v[2], alpha, d, d);
                });
   if (op.getState().size() == 1) {
-    Value parameter = b.update(
-        p, {g, average, lr},
-        [&](StructuredBuilder &inner, ValueRange v) -> Value {
-          Value d = buildDecayed(inner, v[0], v[3], weightDecay);
-          return buildStep(inner, v[3], v[2],
-                           buildScaled(inner, d, v[1], epsilon));
-        });
+    Value parameter =
+        b.update(p, {g, average, lr},
+                 [&](StructuredBuilder &inner, ValueRange v) -> Value {
+                   Value d = buildDecayed(inner, v[0], v[3], weightDecay);
+                   return buildStep(inner, v[3], v[2],
+                                    buildScaled(inner, d, v[1], epsilon));
+                 });
     return {parameter, average};
   }
-  Value buffer = b.update(
-      op.getState()[1], {p, g, average},
-      [&](StructuredBuilder &inner, ValueRange v) -> Value {
-        Value d = buildDecayed(inner, v[1], v[0], weightDecay);
-        Value kept = arith::MulFOp::create(
-            inner, inner.constant(element, momentum), v[3]);
-        return arith::AddFOp::create(inner, kept,
-                                     buildScaled(inner, d, v[2], epsilon));
-      });
+  Value buffer =
+      b.update(op.getState()[1], {p, g, average},
+               [&](StructuredBuilder &inner, ValueRange v) -> Value {
+                 Value d = buildDecayed(inner, v[1], v[0], weightDecay);
+                 Value kept = arith::MulFOp::create(
+                     inner, inner.constant(element, momentum), v[3]);
+                 return arith::AddFOp::create(
+                     inner, kept, buildScaled(inner, d, v[2], epsilon));
+               });
   Value parameter = b.update(
       p, {buffer, lr}, [&](StructuredBuilder &inner, ValueRange v) -> Value {
         return buildStep(inner, v[2], v[1], v[0]);
@@ -255,13 +253,12 @@ static Values lowerAdagrad(AdagradOp op, StructuredBuilder &b) {
   double weightDecay = op.getWeightDecay().convertToDouble();
   Value p = op.getParameter(), g = op.getGradient();
   Value lr = buildLr(b, element, op.getLr());
-  Value sum = b.update(
-      op.getState()[0], {p, g},
-      [&](StructuredBuilder &inner, ValueRange v) -> Value {
-        Value d = buildDecayed(inner, v[1], v[0], weightDecay);
-        return arith::AddFOp::create(inner, v[2],
-                                     arith::MulFOp::create(inner, d, d));
-      });
+  Value sum = b.update(op.getState()[0], {p, g},
+                       [&](StructuredBuilder &inner, ValueRange v) -> Value {
+                         Value d = buildDecayed(inner, v[1], v[0], weightDecay);
+                         return arith::AddFOp::create(
+                             inner, v[2], arith::MulFOp::create(inner, d, d));
+                       });
   Value parameter = b.update(
       p, {g, sum, lr}, [&](StructuredBuilder &inner, ValueRange v) -> Value {
         Value d = buildDecayed(inner, v[0], v[3], weightDecay);
@@ -287,22 +284,19 @@ static Values lowerLion(LionOp op, StructuredBuilder &b) {
         auto isSign = [&](arith::CmpFPredicate predicate, double sign,
                           Value otherwise) -> Value {
           return arith::SelectOp::create(
-              inner,
-              arith::CmpFOp::create(inner, predicate, mixed, zero),
+              inner, arith::CmpFOp::create(inner, predicate, mixed, zero),
               inner.constant(element, sign), otherwise);
         };
         // Zero stays zero, NaN stays NaN.
-        Value sign =
-            isSign(arith::CmpFPredicate::OGT, 1.0,
-                   isSign(arith::CmpFPredicate::OLT, -1.0, mixed));
+        Value sign = isSign(arith::CmpFPredicate::OGT, 1.0,
+                            isSign(arith::CmpFPredicate::OLT, -1.0, mixed));
         return buildStep(inner, v[3], v[2],
                          buildDecayed(inner, sign, v[3], weightDecay));
       });
-  Value moment = b.update(m, g,
-                          [&](StructuredBuilder &inner, ValueRange v) -> Value {
-                            return buildMoment(inner, v[1], beta2, v[0],
-                                               Value());
-                          });
+  Value moment =
+      b.update(m, g, [&](StructuredBuilder &inner, ValueRange v) -> Value {
+        return buildMoment(inner, v[1], beta2, v[0], Value());
+      });
   return {parameter, moment};
 }
 
@@ -342,7 +336,13 @@ static Values lowerAccumulate(AccumulateOp op, StructuredBuilder &b) {
                    })};
 }
 
+static Values lowerAssign(AssignOp op, StructuredBuilder &b) {
+  return {b.update(op.getTarget(), op.getValue(),
+                   [](StructuredBuilder &, ValueRange v) { return v[0]; })};
+}
+
 void dtc::registerUpdateLowerings(MLIRContext *context) {
+  attachLowering<AssignOp, lowerAssign>(context);
   attachLowering<SgdOp, lowerSgd>(context);
   attachLowering<AdamOp, lowerAdam>(context);
   attachLowering<AdamDirectionOp, lowerAdamDirection>(context);

@@ -20,9 +20,9 @@ public:
       : builder(builder), loc(op.getLoc()), logits(op.getLogits()),
         type(withLayout(logits.getType(), {})), classes(type.getRank() - 1) {
     Value labels = op.getLabels();
-    isTarget = OneHotOp::create(builder, loc, type.clone(builder.getI1Type()),
-                                labels,
-                                castStarts(builder, loc, starts, labels));
+    isTarget =
+        OneHotOp::create(builder, loc, type.clone(builder.getI1Type()), labels,
+                         castStarts(builder, loc, starts, labels));
     max = ReduceMaxOp::create(builder, loc, logits, classes);
     exp = ExpOp::create(builder, loc, SubOp::create(builder, loc, logits, max));
     sum = ReduceSumOp::create(builder, loc, exp, classes);
@@ -58,9 +58,10 @@ private:
         builder, loc, Comparison::ne,
         ReshapeOp::create(builder, loc, RankedTensorType::get(shape, element),
                           labels),
-        ConstantOp::create(builder, loc, scalar,
-                           DenseElementsAttr::get(
-                               scalar, builder.getIntegerAttr(element, ignored))));
+        ConstantOp::create(
+            builder, loc, scalar,
+            DenseElementsAttr::get(scalar,
+                                   builder.getIntegerAttr(element, ignored))));
   }
 };
 
@@ -88,20 +89,19 @@ struct CrossEntropyExpansion
         builder, loc,
         SelectOp::create(builder, loc, rows.isTarget, rows.logits, rows.zero()),
         rows.classes);
-    Value loss = AddOp::create(builder, loc,
-                               LogOp::create(builder, loc, rows.sum),
-                               SubOp::create(builder, loc, rows.max, target));
+    Value loss =
+        AddOp::create(builder, loc, LogOp::create(builder, loc, rows.sum),
+                      SubOp::create(builder, loc, rows.max, target));
     if (rows.isCounted)
       loss = SelectOp::create(builder, loc, rows.isCounted, loss, rows.zero());
     auto rowType = withLayout(loss.getType(), {});
-    loss = CastOp::create(builder, loc, rowType.clone(builder.getF64Type()),
-                          loss);
+    loss =
+        CastOp::create(builder, loc, rowType.clone(builder.getF64Type()), loss);
     loss = ReduceSumOp::create(
         builder, loc, loss,
         llvm::to_vector(llvm::seq<int64_t>(0, rowType.getRank())));
-    return ReshapeOp::create(builder, loc,
-                             RankedTensorType::get({}, builder.getF64Type()),
-                             loss);
+    return ReshapeOp::create(
+        builder, loc, RankedTensorType::get({}, builder.getF64Type()), loss);
   }
 };
 

@@ -49,10 +49,9 @@ struct ScatterAddExpansion
   Value expandSplit(Operation *op, OpBuilder &builder, Value starts) const {
     auto scatter = cast<ScatterAddOp>(op);
     starts = castStarts(builder, op->getLoc(), starts, scatter.getIndices());
-    return ScatterAddOp::create(builder, op->getLoc(),
-                                withLayout(scatter.getResult().getType(), {}),
-                                scatter.getIndices(), scatter.getUpdates(),
-                                starts);
+    return ScatterAddOp::create(
+        builder, op->getLoc(), withLayout(scatter.getResult().getType(), {}),
+        scatter.getIndices(), scatter.getUpdates(), starts);
   }
 };
 

@@ -136,9 +136,10 @@ public:
   void reduceScatter(int group, dtc_dtype dtype, dtc_reduction reduction,
                      const void *input, void *output, int64_t count) override {
     if (count > INT_MAX)
-      fatal("reduce_scatter of %lld elements for each rank, MPI takes %d; split "
-            "over more ranks",
-            (long long)count, INT_MAX);
+      fatal(
+          "reduce_scatter of %lld elements for each rank, MPI takes %d; split "
+          "over more ranks",
+          (long long)count, INT_MAX);
     check(MPI_Reduce_scatter_block(input, output, int(count), typeOf(dtype),
                                    operationOf(dtype, reduction),
                                    groupOf(group)),

@@ -16,8 +16,7 @@ static void differentiate(GatherOp op, Vjp &d) {
 }
 
 static void differentiate(ScatterAddOp op, Vjp &d) {
-  d.set(1,
-        d.create<GatherOp>(d.grad(), op.getIndices(), op.getStarts()));
+  d.set(1, d.create<GatherOp>(d.grad(), op.getIndices(), op.getStarts()));
 }
 
 void attachIndexingGradients(MLIRContext &context) {

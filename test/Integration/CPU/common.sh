@@ -8,6 +8,9 @@ batch=32
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export OMP_NUM_THREADS=1
 
+# Beside the tools, wherever the build folder is.
+observer=$(dirname "$(command -v dtc-check-observed)")/../lib/libdtc-observer.so
+
 # The loss a model is trained with.
 loss_of() {
   case $1 in
@@ -54,13 +57,17 @@ compile() {
     --optimizer "$optimizer" --dtype "$dtype" -o "$program" "$@"
 }
 
-# train MODEL PLAN PROGRAM OPTION...: one rank starts without mpirun.
+# train MODEL PLAN PROGRAM OPTION...: one rank starts without mpirun. With
+# $skipped, reductions are left out: see Shims/Communication.cpp.
 train() {
   local model=$1 plan=$2 program=$3 launcher=() ranks
   shift 3
   ranks=$(ranks_of "$plan")
   if [ "$ranks" -gt 1 ]; then
     launcher=(mpirun --oversubscribe --bind-to none -n "$ranks")
+    if [ -n "${skipped:-}" ]; then
+      launcher+=(-x LD_PRELOAD="$observer" -x DTC_OBSERVE_SKIP="$skipped")
+    fi
   fi
   run "$program.log" "${launcher[@]}" "$program" \
     --data "$inputs/$model.data" "$@"

@@ -2,9 +2,6 @@
 
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-# Beside the tools, wherever the build folder is.
-observer=$(dirname "$(command -v dtc-check-observed)")/../lib/libdtc-observer.so
-
 # observe RECORDS PLAN PROGRAM OPTION...: trains; each rank adds its record.
 # All ranks start under mpirun, so that one has of MPI what others have.
 observe() {

@@ -25,10 +25,13 @@ for plan in "$@"; do
     lr=0.1
     [ $optimizer = sgd ] || lr=1e-3
     compile "$model" "$plan" f32 $optimizer "$here/t"
+    dump=(--dump-gradients "$here/gradients")
+    [[ $plan != *zero=1* ]] || dump=() # keeps no whole gradients
     train "$model" "$plan" "$here/t" --steps 20 --lr $lr --no-shuffle \
-      --dump-gradients "$here/gradients" --metrics "$here/metrics.jsonl"
+      "${dump[@]}" --metrics "$here/metrics.jsonl"
     dtc-compare losses "$here/metrics.jsonl" "$reference" $optimizer/f32 \
       --tolerance 1e-5
+    [ ${#dump[@]} != 0 ] || continue
     dtc-compare precision "$here/gradients/step-1.safetensors" \
       "$work/f64-gradients/step-1.safetensors" "$reference" --factor 4
     rm -r "$here/gradients"

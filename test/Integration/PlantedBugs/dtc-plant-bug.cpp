@@ -20,8 +20,8 @@ static LogicalResult scaleGradient(ModuleOp module, StringRef suffix,
   auto step = module.lookupSymbol<func::FuncOp>(stepName);
   Operation *terminator = step.getBody().front().getTerminator();
   for (OpOperand &operand : terminator->getOpOperands()) {
-    auto name = step.getResultAttrOfType<StringAttr>(
-        operand.getOperandNumber(), attr::gradient);
+    auto name = step.getResultAttrOfType<StringAttr>(operand.getOperandNumber(),
+                                                     attr::gradient);
     if (!name || !name.getValue().ends_with(suffix))
       continue;
     Value gradient = operand.get();
@@ -33,8 +33,8 @@ static LogicalResult scaleGradient(ModuleOp module, StringRef suffix,
         builder, gradient.getLoc(), scalar,
         DenseElementsAttr::get(
             scalar, builder.getFloatAttr(type.getElementType(), factor)));
-    Value scaled = MulOp::create(builder, gradient.getLoc(), type, gradient,
-                                 constant);
+    Value scaled =
+        MulOp::create(builder, gradient.getLoc(), type, gradient, constant);
     gradient.replaceAllUsesExcept(scaled, scaled.getDefiningOp());
     return success();
   }
@@ -51,8 +51,8 @@ static LogicalResult skipMicrobatch(ModuleOp module, int64_t microbatch) {
   });
   for (RunOp run : runs) {
     for (OpResult result : run->getResults())
-      result.replaceAllUsesWith(run->getOperand(
-          run.getAlias(result.getResultNumber())->operand));
+      result.replaceAllUsesWith(
+          run->getOperand(run.getAlias(result.getResultNumber())->operand));
     run.erase();
   }
   return success(!runs.empty());
@@ -68,6 +68,8 @@ int main(int argc, char **argv) {
                             ModuleOp module) -> LogicalResult {
     if (phase == CompilePhase::Training && bug == "scale-gradient")
       return scaleGradient(module, ".weight", 2);
+    if (phase == CompilePhase::Training && bug == "count-bias-per-rank")
+      return scaleGradient(module, "c_proj.bias", options->compile.parallel.tp);
     if (phase == CompilePhase::Training && bug == "drop-layer-norm-gradient")
       return scaleGradient(module, "ln_1.weight", 0);
     if (phase == CompilePhase::Schedule && bug == "skip-microbatch")

@@ -9,6 +9,7 @@
 
 #include <cinttypes>
 #include <cstdlib>
+#include <cstring>
 #include <mpi.h>
 
 using namespace dtc::observer;
@@ -72,11 +73,26 @@ void dtc::observer::writeCommunication(FILE *file) {
   fprintf(file, "]");
 }
 
+/// A bug to be found: DTC_OBSERVE_SKIP=NAME:ELEMENTS leaves out all-reduces of
+/// this many elements on communicators of this name.
+static bool isSkipped(MPI_Comm communicator, int elements) {
+  static const char *skipped = getenv("DTC_OBSERVE_SKIP");
+  const char *colon = skipped ? strchr(skipped, ':') : nullptr;
+  if (!colon || !inStep() || elements != atoi(colon + 1))
+    return false;
+  char name[MPI_MAX_OBJECT_NAME];
+  int length;
+  PMPI_Comm_get_name(communicator, name, &length);
+  return length == colon - skipped && !strncmp(name, skipped, size_t(length));
+}
+
 extern "C" {
 
 int MPI_Allreduce(const void *in, void *out, int number, MPI_Datatype type,
                   MPI_Op operation, MPI_Comm communicator) {
   count("MPI_Allreduce", communicator, collective, number, type);
+  if (isSkipped(communicator, number))
+    return MPI_SUCCESS;
   return PMPI_Allreduce(in, out, number, type, operation, communicator);
 }
 

@@ -1,0 +1,69 @@
+//===- ShardTest.cpp - the part of a tensor that a rank holds -------------===//
+
+#include "Shard.h"
+
+#include <gtest/gtest.h>
+#include <tuple>
+
+using namespace dtc::rt;
+
+namespace {
+
+using Piece = std::tuple<int64_t, int64_t, int64_t>;
+
+std::vector<Piece> runsOf(const std::vector<int64_t> &tensor, const Box &box) {
+  std::vector<Piece> runs;
+  forEachRun(tensor, box, [&](int64_t from, int64_t to, int64_t count) {
+    runs.push_back({from, to, count});
+  });
+  return runs;
+}
+
+} // namespace
+
+TEST(Shard, AWholeTensorIsOneRun) {
+  EXPECT_EQ(runsOf({4, 6}, {{0, 0}, {4, 6}}), (std::vector<Piece>{{0, 0, 24}}));
+  EXPECT_EQ(runsOf({}, {{}, {}}), (std::vector<Piece>{{0, 0, 1}}));
+}
+
+TEST(Shard, RowsAreOneRun) {
+  EXPECT_EQ(runsOf({4, 6}, {{1, 0}, {2, 6}}), (std::vector<Piece>{{6, 0, 12}}));
+}
+
+TEST(Shard, ColumnsAreARunEach) {
+  EXPECT_EQ(runsOf({2, 6}, {{0, 4}, {2, 2}}),
+            (std::vector<Piece>{{4, 0, 2}, {10, 2, 2}}));
+  EXPECT_EQ(runsOf({2, 2, 3}, {{0, 1, 0}, {2, 1, 3}}),
+            (std::vector<Piece>{{3, 0, 3}, {9, 3, 3}}));
+}
+
+/// The second of three parts of a fused weight, its columns split over two
+/// ranks: [8, 12] has parts of 4 columns.
+TEST(Shard, APartIsSplitWithinItself) {
+  Mesh mesh{{{"dp", 2}, {"tp", 2}}};
+  ParameterInfo parameter{};
+  parameter.shape = {8, 4};
+  parameter.splits = {{1, 1}};
+  parameter.tensorShape = {8, 12};
+  parameter.start = {0, 4};
+  parameter.dtype = DTC_F32;
+  EXPECT_EQ(parameter.bytes(mesh), 8 * 2 * 4);
+  for (int rank = 0; rank < 4; ++rank) {
+    Box box = boxOf(parameter, mesh, rank);
+    EXPECT_EQ(box.start, (std::vector<int64_t>{0, 4 + 2 * (rank % 2)}));
+    EXPECT_EQ(box.size, (std::vector<int64_t>{8, 2}));
+  }
+}
+
+TEST(Shard, AxesSplitADimensionMajorToMinor) {
+  Mesh mesh{{{"dp", 2}, {"tp", 3}}};
+  ParameterInfo parameter{};
+  parameter.shape = {12};
+  parameter.splits = {{1, 0}, {0, 0}}; // tp, then dp
+  parameter.tensorShape = {12};
+  parameter.start = {0};
+  // Rank 4 has dp 1, tp 1: the second half of the second third.
+  Box box = boxOf(parameter, mesh, 4);
+  EXPECT_EQ(box.start, (std::vector<int64_t>{6}));
+  EXPECT_EQ(box.size, (std::vector<int64_t>{2}));
+}
