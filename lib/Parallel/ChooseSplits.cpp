@@ -85,8 +85,9 @@ LogicalResult ChooseSplits::run(func::FuncOp function) {
   return sp ? splitSequence(function, classes) : success();
 }
 
-/// In order of the parameters; a class that meets a chosen one in some op would
-/// need the same axis twice there, and stays whole.
+/// Classes that few ops sum over come first: they need few reductions. A class
+/// that meets a chosen one in some op would need the same axis twice there, and
+/// stays whole.
 LogicalResult ChooseSplits::splitParameters(func::FuncOp function,
                                             DimensionClasses &classes) {
   llvm::DenseMap<unsigned, SmallVector<unsigned>> rivals;
@@ -95,36 +96,51 @@ LogicalResult ChooseSplits::splitParameters(func::FuncOp function,
       for (unsigned b : group)
         if (a != b)
           rivals[a].push_back(b);
-  int64_t common = 0; // what divides all chosen sizes
-  for (BlockArgument argument : function.getArguments()) {
-    if (!isParameter(argument))
-      continue;
-    ArrayRef<int64_t> shape = cast<ShapedType>(argument.getType()).getShape();
-    for (int64_t dim = 0, rank = shape.size(); dim < rank; ++dim) {
-      unsigned number = classes.getClass(argument, dim);
-      const DimensionClass &own = classes[number];
-      bool isRival = llvm::any_of(rivals.lookup(number), [&](unsigned other) {
-        return chosen.contains(other);
-      });
-      if (own.isWhole || !(own.sums || own.expands) || isRival)
-        continue;
-      int64_t size = 0;
-      for (int64_t factor : own.sizes)
-        size = std::gcd(size, factor);
-      // A vocabulary can be any number; attention and MLPs are still split.
-      if (!own.sums && size % tp != 0) {
-        int64_t copy = tp;
-        function.emitWarning("parameter '")
-            << getTensorName(argument).getValue()
-            << "' is not split along dimension " << dim << ": --tp " << copy
-            << " does not divide its " << size << " elements";
-        continue;
+
+  struct Candidate {
+    int64_t sums;
+    unsigned argument, dim, number;
+  };
+  SmallVector<Candidate> candidates;
+  for (BlockArgument argument : function.getArguments())
+    if (isParameter(argument))
+      for (unsigned dim :
+           llvm::seq(cast<ShapedType>(argument.getType()).getRank())) {
+        unsigned number = classes.getClass(argument, dim);
+        const DimensionClass &own = classes[number];
+        if (!own.isWhole && (own.sums || own.expands))
+          candidates.push_back(
+              {own.sums, argument.getArgNumber(), dim, number});
       }
-      common = std::gcd(common, size);
-      chosen.insert(number);
-      function.setArgAttr(argument.getArgNumber(), attr::split, getSplit(dim));
-      break;
+  llvm::sort(candidates, [](const Candidate &a, const Candidate &b) {
+    return std::tie(a.sums, a.argument, a.dim) <
+           std::tie(b.sums, b.argument, b.dim);
+  });
+
+  int64_t common = 0; // what divides all chosen sizes
+  for (const Candidate &candidate : candidates) {
+    const DimensionClass &own = classes[candidate.number];
+    bool isRival =
+        llvm::any_of(rivals.lookup(candidate.number),
+                     [&](unsigned other) { return chosen.contains(other); });
+    if (isRival)
+      continue;
+    int64_t size = 0;
+    for (int64_t factor : own.sizes)
+      size = std::gcd(size, factor);
+    // A vocabulary can be any number; attention and MLPs are still split.
+    if (!own.sums && size % tp != 0) {
+      int64_t copy = tp;
+      function.emitWarning("parameter '")
+          << getTensorName(function.getArgument(candidate.argument)).getValue()
+          << "' is not split along dimension " << candidate.dim << ": --tp "
+          << copy << " does not divide its " << size << " elements";
+      continue;
     }
+    common = std::gcd(common, size);
+    chosen.insert(candidate.number);
+    function.setArgAttr(candidate.argument, attr::split,
+                        getSplit(candidate.dim));
   }
   if (!chosen.empty() && common % tp != 0)
     return emitIndivisible(function, classes, common);

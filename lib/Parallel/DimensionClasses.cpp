@@ -57,7 +57,7 @@ void DimensionClasses::merge(unsigned a, unsigned b) {
   parents[b] = a;
   llvm::append_range(classes[a].sizes, classes[b].sizes);
   classes[a].isWhole |= classes[b].isWhole;
-  classes[a].sums |= classes[b].sums;
+  classes[a].sums += classes[b].sums;
   classes[a].expands |= classes[b].expands;
 }
 
@@ -88,7 +88,7 @@ void DimensionClasses::addOp(Operation *op) {
       }
       const Factor &factor = rule.factors[*major];
       own.sizes.push_back(factor.size);
-      own.sums |= factor.kind == FactorKind::Sum;
+      own.sums += factor.kind == FactorKind::Sum;
       if (factor.kind == FactorKind::Replicated) {
         bool expands = splittable == static_cast<int64_t>(dim);
         own.isWhole |= !expands;

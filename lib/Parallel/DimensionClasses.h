@@ -19,9 +19,10 @@ struct DimensionClass {
   llvm::SmallVector<int64_t> sizes;
   /// Some op needs such a dimension whole, or it is one of the data.
   bool isWhole = false;
-  /// Where the split ends, with one reduction: some op sums over it, or expands
-  /// where it is split.
-  bool sums = false, expands = false;
+  /// Where the split ends: operands of ops that sum over it, each a reduction,
+  /// and whether some op expands where it is split.
+  int64_t sums = 0;
+  bool expands = false;
 };
 
 class DimensionClasses {

@@ -134,3 +134,25 @@ func.func @residual(%x: tensor<8x4xf32> {dtc.input = "x"}, %in: tensor<4x16xf32>
   %2 = dtc.add %0, %1 : (tensor<8x16xf32>, tensor<8x16xf32>) -> tensor<8x16xf32>
   return %2 : tensor<8x16xf32>
 }
+
+// -----
+
+// Without an op that needs it whole (a norm that is spelled out), the width
+// between blocks could be split too, but everything would sum over it.
+// CHECK-LABEL: func @spelled
+// CHECK-SAME: "scale"}
+// CHECK-SAME: "w1", dtc.split = {tp = 1 : i64}}
+// CHECK-SAME: "w2", dtc.split = {tp = 0 : i64}}
+func.func @spelled(%x: tensor<8x4xf32> {dtc.input = "x"}, %in: tensor<4x12xf32> {dtc.parameter = "in"},
+                   %scale: tensor<12xf32> {dtc.parameter = "scale"}, %w1: tensor<12x16xf32> {dtc.parameter = "w1"},
+                   %w2: tensor<16x12xf32> {dtc.parameter = "w2"}) -> tensor<8x12xf32> {
+  %h = dtc.matmul %x, %in : (tensor<8x4xf32>, tensor<4x12xf32>) -> tensor<8x12xf32>
+  %q = dtc.mul %h, %h : (tensor<8x12xf32>, tensor<8x12xf32>) -> tensor<8x12xf32>
+  %s = dtc.reduce_sum %q axes [1] : (tensor<8x12xf32>) -> tensor<8x1xf32>
+  %n = dtc.div %h, %s : (tensor<8x12xf32>, tensor<8x1xf32>) -> tensor<8x12xf32>
+  %m = dtc.mul %n, %scale : (tensor<8x12xf32>, tensor<12xf32>) -> tensor<8x12xf32>
+  %0 = dtc.matmul %m, %w1 : (tensor<8x12xf32>, tensor<12x16xf32>) -> tensor<8x16xf32>
+  %1 = dtc.matmul %0, %w2 : (tensor<8x16xf32>, tensor<16x12xf32>) -> tensor<8x12xf32>
+  %2 = dtc.add %h, %1 : (tensor<8x12xf32>, tensor<8x12xf32>) -> tensor<8x12xf32>
+  return %2 : tensor<8x12xf32>
+}
