@@ -9,6 +9,7 @@
 #include "DimensionClasses.h"
 #include "dtc/Parallel/Passes.h"
 #include "dtc/Parallel/SplitExpansion.h"
+#include "dtc/Training/StepFunction.h"
 #include <numeric>
 
 namespace dtc {
@@ -51,15 +52,6 @@ private:
     return argument &&
            cast<func::FuncOp>(argument.getOwner()->getParentOp())
                .getArgAttr(argument.getArgNumber(), attr::parameter);
-  }
-  /// The tensor of the model that a parameter is, or is a part of.
-  StringAttr getTensorName(BlockArgument argument) {
-    auto function = cast<func::FuncOp>(argument.getOwner()->getParentOp());
-    if (auto part = function.getArgAttrOfType<DictionaryAttr>(
-            argument.getArgNumber(), attr::part))
-      return part.getAs<StringAttr>("tensor");
-    return function.getArgAttrOfType<StringAttr>(argument.getArgNumber(),
-                                                 attr::parameter);
   }
   DictionaryAttr getSplit(int64_t dim) {
     Builder builder(&getContext());
@@ -132,7 +124,7 @@ LogicalResult ChooseSplits::splitParameters(func::FuncOp function,
     if (!own.sums && size % tp != 0) {
       int64_t copy = tp;
       function.emitWarning("parameter '")
-          << getTensorName(function.getArgument(candidate.argument)).getValue()
+          << getTensorName(function.getArgument(candidate.argument))
           << "' is not split along dimension " << candidate.dim << ": --tp "
           << copy << " does not divide its " << size << " elements";
       continue;
@@ -168,7 +160,7 @@ LogicalResult ChooseSplits::emitIndivisible(func::FuncOp function,
         continue;
       InFlightDiagnostic diagnostic =
           function.emitError("cannot split parameter '")
-          << getTensorName(argument).getValue() << "' over --tp " << int64_t(tp)
+          << getTensorName(argument) << "' over --tp " << int64_t(tp)
           << ": dimension " << dim << " of "
           << cast<ShapedType>(argument.getType()).getDimSize(dim)
           << " elements is used in " << size

@@ -9,11 +9,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "dtc/Parallel/Passes.h"
-#include "dtc/Training/FindFunction.h"
 #include "dtc/Training/StageAnalysis.h"
+#include "dtc/Training/StepFunction.h"
 #include "mlir/Analysis/TopologicalSortUtils.h"
 #include "mlir/IR/IRMapping.h"
-#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace dtc {
 #define GEN_PASS_DEF_SHARDOPTIMIZER
@@ -110,11 +109,9 @@ LogicalResult Sharding::collect() {
       update.gradient = update.clip.getGradient();
     update.stage = stages->getStage(update.parameter).value_or(0);
     for (Value operand : op.getOperands().drop_front(2))
-      if (cast<ShapedType>(operand.getType()).getRank() > 0 ||
-          update.getType().getRank() == 0)
-        if (auto state = dyn_cast<BlockArgument>(operand);
-            state && step.getArgAttr(state.getArgNumber(), attr::state))
-          update.state.push_back(state);
+      if (auto state = dyn_cast<BlockArgument>(operand);
+          state && step.getArgAttr(state.getArgNumber(), attr::state))
+        update.state.push_back(state);
     auto layout = step.getArgAttrOfType<LayoutAttr>(
         update.parameter.getArgNumber(), attr::layout);
     for (const AxisLayout &entry : layout.getEntries()) {
@@ -342,9 +339,7 @@ LogicalResult Sharding::run() {
     for (const Update &update : bucket.updates)
       update.op->erase();
   // Squares of members, gradients that were clipped one by one.
-  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(step.front())))
-    if (isOpTriviallyDead(&op))
-      op.erase();
+  eraseDeadOps(step);
   // The norm was taken before the buckets were made.
   if (!sortTopologically(&step.front()))
     return step.emitError("has a cycle");

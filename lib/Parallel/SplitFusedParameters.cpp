@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dtc/Parallel/Passes.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "dtc/Training/StepFunction.h"
 
 namespace dtc {
 #define GEN_PASS_DEF_SPLITFUSEDPARAMETERS
@@ -28,7 +28,10 @@ public:
   /// Whether the last dimension of a value comes from parameters alone, and
   /// nothing but the split needs it.
   bool canSplit(Value value, int64_t dim);
-  void run();
+  void run() {
+    SmallVector<Value> parts = split(op.getX(), op.getAxis());
+    op->replaceAllUsesWith(parts);
+  }
 
 private:
   static int64_t getLastDim(Value value) {
@@ -152,28 +155,6 @@ SmallVector<Value> FusedSplit::split(Value value, int64_t dim) {
   return parts;
 }
 
-void FusedSplit::run() {
-  SmallVector<Value> parts = split(op.getX(), op.getAxis());
-  op->replaceAllUsesWith(parts);
-  // What computed the fused value is dead now, down to its parameters.
-  SmallVector<Operation *> dead = {op};
-  llvm::BitVector deadArguments(function.getNumArguments());
-  while (!dead.empty()) {
-    Operation *next = dead.pop_back_val();
-    SmallVector<Value> operands(next->getOperands());
-    next->erase();
-    for (Value operand : operands) {
-      if (!operand.use_empty())
-        continue;
-      if (auto argument = dyn_cast<BlockArgument>(operand))
-        deadArguments.set(argument.getArgNumber());
-      else if (!llvm::is_contained(dead, operand.getDefiningOp()))
-        dead.push_back(operand.getDefiningOp());
-    }
-  }
-  (void)function.eraseArguments(deadArguments);
-}
-
 namespace {
 
 struct SplitFusedParameters
@@ -184,13 +165,26 @@ struct SplitFusedParameters
     if (tp == 1)
       return;
     for (auto function : getOperation().getOps<func::FuncOp>())
-      for (SplitOp op : llvm::to_vector(function.getOps<SplitOp>())) {
-        FusedSplit split(function, op);
-        int64_t last = cast<ShapedType>(op.getX().getType()).getRank() - 1;
-        if (static_cast<int64_t>(op.getAxis()) == last &&
-            split.canSplit(op.getX(), last))
-          split.run();
-      }
+      run(function);
+  }
+
+  void run(func::FuncOp function) {
+    for (SplitOp op : llvm::to_vector(function.getOps<SplitOp>())) {
+      FusedSplit split(function, op);
+      int64_t last = cast<ShapedType>(op.getX().getType()).getRank() - 1;
+      if (static_cast<int64_t>(op.getAxis()) == last &&
+          split.canSplit(op.getX(), last))
+        split.run();
+    }
+    // What computed the fused values is dead now, down to their parameters.
+    llvm::BitVector fused(function.getNumArguments());
+    for (BlockArgument argument : function.getArguments())
+      fused[argument.getArgNumber()] = !argument.use_empty();
+    eraseDeadOps(function);
+    for (BlockArgument argument : function.getArguments())
+      if (!argument.use_empty())
+        fused.reset(argument.getArgNumber());
+    (void)function.eraseArguments(fused);
   }
 };
 

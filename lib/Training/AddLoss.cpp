@@ -6,7 +6,7 @@
 
 #include "CloseNames.h"
 #include "ComposedLosses.h"
-#include "StepFunction.h"
+#include "dtc/Training/StepFunction.h"
 #include "dtc/Training/Passes.h"
 #include <cmath>
 

@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "StepFunction.h"
+#include "dtc/Training/StepFunction.h"
 #include "dtc/Training/Optimizers.h"
 #include "dtc/Training/Passes.h"
 #include "dtc/Training/StageAnalysis.h"

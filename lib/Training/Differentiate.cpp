@@ -5,7 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CloseNames.h"
-#include "StepFunction.h"
+#include "dtc/Training/StepFunction.h"
 #include "dtc/Training/DifferentiableInterface.h"
 #include "dtc/Training/Passes.h"
 #include "llvm/Support/GlobPattern.h"

@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "StepFunction.h"
+#include "dtc/Training/StepFunction.h"
 #include "dtc/Training/Passes.h"
 
 namespace dtc {

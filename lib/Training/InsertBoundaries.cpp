@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "StepFunction.h"
+#include "dtc/Training/StepFunction.h"
 #include "dtc/Training/Passes.h"
 #include <map>
 

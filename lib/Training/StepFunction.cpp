@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "StepFunction.h"
+#include "dtc/Training/StepFunction.h"
 
 using namespace mlir;
 using namespace dtc;

@@ -37,7 +37,9 @@ def ChooseSplits : Pass<"dtc-choose-splits", "::mlir::ModuleOp"> {
     tie together are one class: the heads of an attention through projections,
     scores and output; the inner width of an MLP. A class is split if no op
     needs it whole and some op sums over it, so that the split ends in one
-    reduction: Megatron-LM's column and row splits (arXiv 1909.08053) follow.
+    reduction: Megatron-LM's column and row splits (arXiv 1909.08053) follow. Of
+    classes that meet in an op, the one with fewer sums is split. Sizes that tp
+    does not divide are an error; a vocabulary stays whole, with a warning.
     Writes `dtc.split` on parameters, and with `sp` on the ops where the values
     between split parts begin (arXiv 2205.05198).
 

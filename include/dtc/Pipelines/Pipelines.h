@@ -23,11 +23,13 @@ enum class CompilePhase { Import, Training, Parallel, Schedule, Lower, Link };
 llvm::StringRef getPhaseName(CompilePhase phase);
 
 struct ParallelOptions {
-  int64_t dp = 1;           ///< ranks that share the batch
-  int64_t pp = 1;           ///< pipeline stages
-  int64_t tp = 1;           ///< ranks that share each split product
-  int64_t zero = 0;         ///< stage of ZeRO: 0 or 1
-  int64_t bucketMb = 25;    ///< MiB of parameters that ZeRO updates as one
+  int64_t dp = 1;   ///< ranks that share the batch
+  int64_t pp = 1;   ///< pipeline stages
+  int64_t tp = 1;   ///< ranks that share each split product
+  int64_t zero = 0; ///< stage of ZeRO: 0 or 1
+  int64_t bucketMb =
+      ScheduleOptions()
+          .bucketMb;        ///< MiB of parameters that ZeRO updates as one
   bool sp = false;          ///< values between split products are split too
   int64_t microbatches = 1; ///< parts that a rank's batch is run in
 };

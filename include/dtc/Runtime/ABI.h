@@ -99,7 +99,7 @@ extern const dtc_program dtc_program_v1;
 ///   integer input's values (0: unknown): data outside it is refused, the
 ///   `ignore_index` of a label excepted.
 /// * `weights_file` is relative to the executable's folder. `weights`, or that
-///   file, is a safetensors file with a tensor for every parameter whose init
+///   file, is a safetensors file with the tensor of every parameter whose init
 ///   is "file".
 /// * Files hold tensors. A parameter is the part of its tensor that begins at
 ///   `start` and has the parameter's `shape`: the whole, or one of several

@@ -1,6 +1,6 @@
 //===- StepFunction.h - arguments and results of a step ---------*- C++ -*-===//
 //
-// What the passes of this phase share: asking what the function's arguments
+// What passes on the whole step share: asking what the function's arguments
 // and results are, replacing its results.
 //
 //===----------------------------------------------------------------------===//
