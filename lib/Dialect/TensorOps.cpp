@@ -130,6 +130,29 @@ std::optional<Alias> ReshapeOp::getAlias(unsigned) {
   return Alias{0, AliasKind::View};
 }
 
+std::optional<Alias> TransposeOp::getAlias(unsigned) {
+  RankedTensorType x = getLocalType(getX().getType());
+  int64_t last = -1;
+  for (int64_t dim : getPermutation()) {
+    if (x.getDimSize(dim) == 1)
+      continue;
+    if (dim < last)
+      return std::nullopt;
+    last = dim;
+  }
+  return Alias{0, AliasKind::View};
+}
+
+/// Slices of other values are copies: those may be reduced in place or leave
+/// their stage, which should not take the rest along.
+std::optional<Alias> SliceOp::getAlias(unsigned) {
+  RankedTensorType x = getLocalType(getX().getType());
+  if (!getX().getDefiningOp<AllGatherOp>() ||
+      llvm::product_of(x.getShape().take_front(getAxis())) != 1)
+    return std::nullopt;
+  return Alias{0, AliasKind::View};
+}
+
 LogicalResult
 TransposeOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
                               ValueRange operands, DictionaryAttr attributes,

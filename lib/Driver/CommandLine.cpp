@@ -97,11 +97,25 @@ struct CommandLine {
                cl::desc("Sequence parallel: with --tp, what lies between these "
                         "products is split along the sequence")};
   Opt<int64_t> zero{
-      "zero", cl::location(compile.parallel.zero), cl::value_desc("0|1"),
+      "zero", cl::location(compile.parallel.zero), cl::value_desc("0|1|2|3"),
       cl::cat(planOptions),
-      describe("ZeRO: 1 splits optimizer state and updates over the ranks that "
-               "share the batch; such programs keep no whole gradients",
+      describe("ZeRO: over the ranks that share the batch, 1 splits optimizer "
+               "state and updates, 2 also gradients, 3 also parameters",
                compile.parallel.zero)};
+  Opt<std::string> gather{
+      "gather", cl::location(compile.parallel.gather),
+      cl::value_desc("layer|step|GLOB"), cl::cat(planOptions),
+      describe(
+          "What --zero 3 gathers at once, where it is used: the parameters "
+          "of a layer, or those whose names begin with the same match of "
+          "the pattern; step gathers all once a step and keeps them",
+          compile.parallel.gather)};
+  Opt<int64_t> hsdp{
+      "hsdp", cl::location(compile.parallel.hsdp), cl::value_desc("N"),
+      cl::cat(planOptions),
+      describe("Of the ranks that share the batch, how many form a group that "
+               "--zero splits over; groups repeat each other. 1: all are one",
+               compile.parallel.hsdp)};
   Opt<int64_t> microbatches{
       "microbatches", cl::location(compile.parallel.microbatches),
       cl::value_desc("M"), cl::cat(planOptions),
@@ -415,18 +429,28 @@ LogicalResult CommandLine::finish(const char *program) {
   } counts[] = {{"dp", compile.parallel.dp},
                 {"pp", compile.parallel.pp},
                 {"tp", compile.parallel.tp},
+                {"hsdp", compile.parallel.hsdp},
                 {"microbatches", compile.parallel.microbatches},
                 {"bucket-mb", compile.schedule.bucketMb}};
   for (const auto &count : counts)
     if (count.value < 1)
       return fail(llvm::Twine("--") + count.name + " is " +
                   llvm::Twine(count.value) + ", expected at least 1");
-  if (compile.parallel.zero != 0 && compile.parallel.zero != 1)
+  if (compile.parallel.zero < 0 || compile.parallel.zero > 3)
     return fail("--zero is " + llvm::Twine(compile.parallel.zero) +
-                ", expected 0 or 1");
+                ", expected 0, 1, 2 or 3");
   if (compile.parallel.zero && training.optimizer == "lamb")
-    return fail("--zero 1 cannot split the state of lamb, which takes norms of "
+    return fail("--zero cannot split the state of lamb, which takes norms of "
                 "whole parameters; use --zero 0 or another --optimizer");
+  if (gather.getNumOccurrences() && compile.parallel.zero != 3)
+    return fail("--gather is for parameters that are split; use it with "
+                "--zero 3");
+  if (compile.parallel.hsdp > 1 && compile.parallel.zero == 0)
+    return fail("--hsdp is for what ZeRO splits; use it with --zero 1, 2 or 3");
+  if (compile.parallel.dp % compile.parallel.hsdp != 0)
+    return fail("--hsdp is " + llvm::Twine(compile.parallel.hsdp) +
+                ", expected a divisor of --dp, which is " +
+                llvm::Twine(compile.parallel.dp));
   if (failed(checkChoice("dtype", dtype, {"f32", "f64"})) ||
       failed(checkChoice("weights", weights, {"embed", "external"})) ||
       failed(

@@ -248,11 +248,12 @@ LogicalResult FunctionLowering::lower(Operation *op) {
             return success();
           })
       .Case<func::ReturnOp>([&](auto returned) { return finish(returned); })
-      // Views are addresses; constants are data; a sum that FormKernels left is
-      // that of a product, which the product makes.
-      .Case<ReshapeOp, BoundaryOp, MicrobatchOp, AsPartialOp, ConstantOp,
-            AccumulateOp>([](auto) { return success(); })
-      .Default([](Operation *other) {
+      // Constants are data; a sum that FormKernels left is that of a product,
+      // which the product makes.
+      .Case<ConstantOp, AccumulateOp>([](auto) { return success(); })
+      .Default([](Operation *other) -> LogicalResult {
+        if (isView(other)) // an address
+          return success();
         return other->emitOpError("has no lowering for CPUs");
       });
 }

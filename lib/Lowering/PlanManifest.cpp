@@ -54,18 +54,24 @@ int64_t PlanManifest::addInput(func::FuncOp plan, unsigned argument) {
     for (StringRef key : {attr::bound, attr::ignore})
       if (auto value = plan.getArgAttrOfType<IntegerAttr>(argument, key))
         input[key.drop_front(StringRef("dtc.").size())] = value.getInt();
+    LayoutAttr layout = getLayout(plan.getArgumentTypes()[argument]);
+    SmallVector<StringAttr> axes =
+        layout ? layout.getAxesOfDim(0) : SmallVector<StringAttr>();
+    llvm::erase(axes, StringRef(MeshAttr::timeAxis));
+    if (batchAxes.size() < axes.size())
+      batchAxes = axes;
     it->second = std::move(input);
   }
   return it - inputs.begin();
 }
 
-int64_t PlanManifest::addParameter(func::FuncOp plan, unsigned argument) {
-  StringRef name = plan.getArgAttrOfType<StringAttr>(argument, attr::parameter);
+int64_t PlanManifest::addParameter(StringRef name, Type type,
+                                   DictionaryAttr part, bool isTrained) {
   auto [it, isNew] = parameters.try_emplace(name);
   if (!isNew)
     return it - parameters.begin();
-  Type type = plan.getArgumentTypes()[argument];
   json::Object parameter = describe(name, type);
+  parameter["trainable"] = isTrained;
   json::Array splits;
   if (LayoutAttr layout = getLayout(type))
     for (const AxisLayout &entry : layout.getEntries())
@@ -74,7 +80,7 @@ int64_t PlanManifest::addParameter(func::FuncOp plan, unsigned argument) {
   parameter["splits"] = std::move(splits);
   json::Object tensor = describe(name, type);
   SmallVector<int64_t> start(cast<RankedTensorType>(type).getRank(), 0);
-  if (auto part = plan.getArgAttrOfType<DictionaryAttr>(argument, attr::part)) {
+  if (part) {
     tensor["name"] = part.getAs<StringAttr>("tensor").getValue();
     tensor["shape"] =
         json::Array(part.getAs<DenseI64ArrayAttr>("shape").asArrayRef());
@@ -87,25 +93,70 @@ int64_t PlanManifest::addParameter(func::FuncOp plan, unsigned argument) {
   return it - parameters.begin();
 }
 
+namespace {
+
+/// A parameter, a state or a gradient of a plan: the name of its parameter and
+/// where it is; if it holds members, each of them.
+struct Stored {
+  StringRef name;
+  Type type;
+  DictionaryAttr part;
+  json::Object place;
+};
+
+} // namespace
+
+/// `attributes` are those of the argument or result, which says its name under
+/// `key`.
+static SmallVector<Stored> getStored(DictionaryAttr attributes, StringRef key,
+                                     Type type, int64_t offset) {
+  auto members = attributes.getAs<ArrayAttr>(attr::members);
+  if (!members) {
+    StringRef name = attributes.getAs<StringAttr>(key).getValue();
+    return {{key == attr::state ? name.rsplit('.').first : name, type,
+             attributes.getAs<DictionaryAttr>(attr::part),
+             json::Object{{"offset", offset}}}};
+  }
+  // One axis splits the rows that members lie in.
+  StringAttr axis = getLayout(type).getAxesOfDim(1).front();
+  int64_t length = cast<ShapedType>(type).getDimSize(1);
+  SmallVector<Stored> list;
+  for (auto member : members.getAsRange<DictionaryAttr>()) {
+    json::Object shard{{"axis", axis.getValue()},
+                       {"start", member.getAs<IntegerAttr>("start").getInt()},
+                       {"length", length}};
+    list.push_back(
+        {member.getAs<StringAttr>("name"),
+         member.getAs<TypeAttr>("type").getValue(),
+         member.getAs<DictionaryAttr>("part"),
+         json::Object{{"offset", offset}, {"shard", std::move(shard)}}});
+  }
+  return list;
+}
+
 LogicalResult PlanManifest::addStage(func::FuncOp plan, int64_t arenaBytes,
                                      ArrayRef<int64_t> arguments,
                                      ArrayRef<int64_t> results) {
   // Gradients and state, by the name of their parameter.
-  llvm::StringMap<int64_t> gradients;
+  llvm::StringMap<json::Object> gradients;
   llvm::StringMap<json::Array> states;
   json::Object stage{{"arena_bytes", arenaBytes}};
   for (auto [i, offset] : llvm::enumerate(results)) {
-    if (auto name = plan.getResultAttrOfType<StringAttr>(i, attr::gradient))
-      gradients[name] = offset;
+    DictionaryAttr attributes = plan.getResultAttrDict(i);
+    if (plan.getResultAttr(i, attr::gradient))
+      for (Stored &stored : getStored(attributes, attr::gradient,
+                                      plan.getResultTypes()[i], offset))
+        gradients[stored.name] = std::move(stored.place);
     if (auto name = plan.getResultAttrOfType<StringAttr>(i, attr::output))
       stage[name.getValue()] = offset;
   }
   for (auto [i, offset] : llvm::enumerate(arguments))
-    if (auto name = plan.getArgAttrOfType<StringAttr>(i, attr::state)) {
-      auto [parameter, state] = name.getValue().rsplit('.');
-      states[parameter].push_back(
-          json::Object{{"name", state}, {"offset", offset}});
-    }
+    if (auto name = plan.getArgAttrOfType<StringAttr>(i, attr::state))
+      for (Stored &stored : getStored(plan.getArgAttrDict(i), attr::state,
+                                      plan.getArgumentTypes()[i], offset)) {
+        stored.place["name"] = name.getValue().rsplit('.').second;
+        states[stored.name].push_back(std::move(stored.place));
+      }
 
   json::Array stageInputs, stageParameters;
   for (auto [i, offset] : llvm::enumerate(arguments)) {
@@ -115,17 +166,17 @@ LogicalResult PlanManifest::addStage(func::FuncOp plan, int64_t arenaBytes,
     if (plan.getArgAttr(i, attr::input)) {
       stageInputs.push_back(
           json::Object{{"index", addInput(plan, i)}, {"offset", offset}});
-    } else if (auto name =
-                   plan.getArgAttrOfType<StringAttr>(i, attr::parameter)) {
-      int64_t index = addParameter(plan, i);
-      auto gradient = gradients.find(name);
-      parameters[name.getValue()]["trainable"] =
-          !plan.getArgAttr(i, attr::frozen);
-      stageParameters.push_back(json::Object{
-          {"index", index},
-          {"offset", offset},
-          {"gradient", gradient == gradients.end() ? -1 : gradient->second},
-          {"state", std::move(states[name.getValue()])}});
+    } else if (plan.getArgAttr(i, attr::parameter)) {
+      for (Stored &stored : getStored(plan.getArgAttrDict(i), attr::parameter,
+                                      plan.getArgumentTypes()[i], offset)) {
+        stored.place["index"] =
+            addParameter(stored.name, stored.type, stored.part,
+                         !plan.getArgAttr(i, attr::frozen));
+        if (auto it = gradients.find(stored.name); it != gradients.end())
+          stored.place["gradient"] = std::move(it->second);
+        stored.place["state"] = std::move(states[stored.name]);
+        stageParameters.push_back(std::move(stored.place));
+      }
     } else if (!plan.getArgAttr(i, attr::state)) {
       return plan.emitError("argument ")
              << i << " of the plan is no input, parameter or state";
@@ -155,7 +206,11 @@ json::Object PlanManifest::finish() {
     inputList.push_back(std::move(input));
   for (auto &[name, parameter] : parameters)
     parameterList.push_back(std::move(parameter));
+  json::Array batch;
+  for (StringAttr axis : batchAxes)
+    batch.push_back(axis.getValue());
   manifest["mesh"] = std::move(axes);
+  manifest["batch_axes"] = std::move(batch);
   manifest["microbatches"] = microbatches;
   manifest["groups"] = std::move(groupList);
   manifest["inputs"] = std::move(inputList);

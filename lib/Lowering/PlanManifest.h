@@ -35,9 +35,11 @@ public:
 private:
   /// Position of an input or parameter in the manifest's list of them.
   int64_t addInput(mlir::func::FuncOp plan, unsigned argument);
-  int64_t addParameter(mlir::func::FuncOp plan, unsigned argument);
+  int64_t addParameter(llvm::StringRef name, mlir::Type type,
+                       mlir::DictionaryAttr part, bool isTrained);
 
   llvm::SmallVector<mlir::ArrayAttr> groups;
+  llvm::SmallVector<mlir::StringAttr> batchAxes; ///< split inputs, major first
   llvm::MapVector<llvm::StringRef, llvm::json::Object> inputs, parameters;
   llvm::json::Array stages;
   MeshAttr mesh;

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "MeshAxes.h"
 #include "dtc/Parallel/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -29,9 +30,18 @@ struct AssignMesh : public dtc::impl::AssignMeshBase<AssignMesh> {
     }
     MLIRContext *context = &getContext();
     auto name = [&](StringRef axis) { return StringAttr::get(context, axis); };
-    SmallVector<MeshAxis> axes = {{name("pp"), pp}, {name("dp"), dp}};
+    if (hsdp < 1 || dp % hsdp != 0) {
+      step.emitError("--hsdp is ")
+          << int64_t(hsdp) << ", expected a divisor of --dp, which is "
+          << int64_t(dp);
+      return signalPassFailure();
+    }
+    SmallVector<MeshAxis> axes = {{name("pp"), pp},
+                                  {name(dataAxis), dp / hsdp}};
+    if (hsdp > 1)
+      axes.push_back({name(shardAxis), hsdp});
     if (tp > 1)
-      axes.push_back({name("tp"), tp});
+      axes.push_back({name(tensorAxis), tp});
     axes.push_back({name(MeshAttr::timeAxis), microbatches});
     auto mesh = MeshAttr::getChecked([&] { return step.emitError(); }, context,
                                      ArrayRef(axes));
@@ -40,8 +50,9 @@ struct AssignMesh : public dtc::impl::AssignMeshBase<AssignMesh> {
 
     SmallVector<AxisLayout> batch = {
         AxisLayout::split(name(MeshAttr::timeAxis), 0)};
-    if (dp > 1)
-      batch.push_back(AxisLayout::split(name("dp"), 0));
+    for (StringRef axis : {dataAxis, shardAxis})
+      if (mesh.getSize(axis) > 1)
+        batch.push_back(AxisLayout::split(name(axis), 0));
     for (unsigned i = 0; i < step.getNumArguments(); ++i) {
       auto kind = step.getArgAttrOfType<StringAttr>(i, attr::kind);
       bool isBatch = kind && (kind == "input" || kind == "label");

@@ -27,9 +27,15 @@ public:
   LogicalResult run() {
     if (failed(checkTime()))
       return failure();
+    Operation *before = op->getPrevNode();
     reducePartials();
     gatherSplits();
     sliceSplits();
+    // Left of a sum over micro-batches: nothing else tells when they run.
+    if (Attribute each = op->getAttr(attr::perMicrobatch))
+      for (Operation *step = op->getPrevNode(); step != before;
+           step = step->getPrevNode())
+        step->setAttr(attr::perMicrobatch, each);
     op.getY().replaceAllUsesWith(value);
     op.erase();
     return success();

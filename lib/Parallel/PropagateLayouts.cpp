@@ -38,7 +38,7 @@ private:
   FailureOr<Value> expandIfSplit(SplitExpansionInterface op);
   FailureOr<Value> expand(SplitExpansionInterface op, ArrayRef<StringAttr> axes,
                           int64_t size);
-  void place(Value value, DictionaryAttr split);
+  void place(Value value, DictionaryAttr split, bool perMicrobatch);
   LogicalResult makePartial(Operation *op);
   SmallVector<LayoutAttr> fitPartials(Operation *op, const ShardingRule &rule);
   LayoutAttr reduce(Value value, LayoutAttr layout, StringAttr axis);
@@ -383,10 +383,10 @@ FailureOr<Value> Propagation::expandIfSplit(SplitExpansionInterface op) {
 }
 
 /// Splits a value as the plan wants it here; of one that is summed over
-/// micro-batches, the sum.
-void Propagation::place(Value value, DictionaryAttr split) {
+/// micro-batches, the sum, or else what is summed.
+void Propagation::place(Value value, DictionaryAttr split, bool perMicrobatch) {
   LayoutAttr layout = getLayout(value.getType());
-  if (layout.isPartial(MeshAttr::timeAxis))
+  if (layout.isPartial(MeshAttr::timeAxis) && !perMicrobatch)
     layout = layout.without(MeshAttr::timeAxis);
   for (NamedAttribute entry : split) {
     SmallVector<AxisLayout> entries(
@@ -398,6 +398,8 @@ void Propagation::place(Value value, DictionaryAttr split) {
   OpBuilder builder(value.getContext());
   builder.setInsertionPointAfterValue(value);
   Value moved = reshard(value, layout, builder, value.getLoc());
+  if (layout.isPartial(MeshAttr::timeAxis))
+    moved.getDefiningOp()->setAttr(attr::perMicrobatch, builder.getUnitAttr());
   value.replaceUsesWithIf(
       moved, [](OpOperand &use) { return !isa<ReshardOp>(use.getOwner()); });
 }
@@ -410,13 +412,14 @@ LogicalResult Propagation::propagate(Operation *op) {
 
   auto split = op->getAttrOfType<DictionaryAttr>(attr::split);
   op->removeAttr(attr::split);
+  bool perMicrobatch = bool(op->removeAttr(attr::perMicrobatch));
   if (auto expansion = dyn_cast<SplitExpansionInterface>(op)) {
     FailureOr<Value> result = expandIfSplit(expansion);
     if (failed(result))
       return failure();
     if (*result) {
       if (split)
-        place(*result, split);
+        place(*result, split, perMicrobatch);
       return success();
     }
   }
@@ -433,7 +436,7 @@ LogicalResult Propagation::propagate(Operation *op) {
       }))
     stored.insert(op->result_begin(), op->result_end());
   if (split)
-    place(op->getResult(0), split);
+    place(op->getResult(0), split, perMicrobatch);
   return success();
 }
 

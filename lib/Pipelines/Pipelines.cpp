@@ -117,15 +117,18 @@ void dtc::buildParallelPipeline(OpPassManager &manager,
   // Arguments say how they are split. All else follows from them.
   AssignMeshOptions mesh;
   mesh.dp = options.dp;
+  mesh.hsdp = options.hsdp;
   mesh.pp = options.pp;
   mesh.tp = options.tp;
   mesh.microbatches = options.microbatches;
   manager.addPass(createAssignMesh(mesh));
 
-  // Optimizer state is split over dp, if the plan says so.
+  // Optimizer state, gradients and parameters are split over dp, as far as the
+  // plan says so.
   ShardOptimizerOptions shards;
   shards.zero = options.zero;
   shards.bucketMb = options.bucketMb;
+  shards.gather = options.gather;
   manager.addPass(createShardOptimizer(shards));
 
   // Every value has a layout; where a rule did not hold there is a reshard.

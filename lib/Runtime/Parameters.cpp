@@ -61,7 +61,7 @@ private:
 
 } // namespace
 
-static void loadFromFile(const ParameterInfo &parameter, const Box &box,
+static void loadFromFile(const ParameterInfo &parameter, const Piece &piece,
                          const SafetensorsReader &file, char *target) {
   const SafetensorsReader::Tensor *tensor = file.find(parameter.tensor);
   if (!tensor)
@@ -74,16 +74,17 @@ static void loadFromFile(const ParameterInfo &parameter, const Box &box,
   if (!isConvertible(tensor->storage, parameter.dtype))
     fail("%s has floats for '%s', expected %s", file.name().c_str(),
          parameter.tensor.c_str(), nameOf(parameter.dtype));
-  forEachRun(tensor->shape, box, [&](int64_t from, int64_t to, int64_t count) {
-    convert(tensor->storage, tensor->data + from * sizeOf(tensor->storage),
-            parameter.dtype, target + to * sizeOf(parameter.dtype), count);
-  });
+  forEachRun(
+      tensor->shape, piece, [&](int64_t from, int64_t to, int64_t count) {
+        convert(tensor->storage, tensor->data + from * sizeOf(tensor->storage),
+                parameter.dtype, target + to * sizeOf(parameter.dtype), count);
+      });
 }
 
-static void fillByRule(const ParameterInfo &parameter, const Box &box,
+static void fillByRule(const ParameterInfo &parameter, const Piece &piece,
                        uint32_t order, uint64_t seed, char *target) {
   using Init = ParameterInfo::Init;
-  int64_t count = elementCount(box.size);
+  int64_t count = piece.count;
   RandomStream stream(seed, RandomUse::parameter, order);
   if (parameter.init == Init::zeros) {
     memset(target, 0, count * sizeOf(parameter.dtype));
@@ -97,7 +98,7 @@ static void fillByRule(const ParameterInfo &parameter, const Box &box,
          "or ones",
          parameter.name.c_str(), nameOf(parameter.dtype));
   } else {
-    forEachRun(parameter.tensorShape, box,
+    forEachRun(parameter.tensorShape, piece,
                [&](int64_t first, int64_t to, int64_t number) {
                  stream.fillNormal(parameter.dtype,
                                    target + to * sizeOf(parameter.dtype),
@@ -110,19 +111,23 @@ void dtc::rt::loadParameters(const dtc_context &context, char *arena,
                              uint64_t seed) {
   const Program &program = context.program;
   Weights weights(program);
+  int rank = context.collectives.rank();
   for (const Stage::Parameter &entry : context.plan().parameters) {
     const ParameterInfo &parameter = program.parameters[entry.index];
-    Box box = boxOf(parameter, program.mesh, context.collectives.rank());
-    if (parameter.init == ParameterInfo::Init::file)
-      loadFromFile(parameter, box, weights.reader(), arena + entry.offset);
-    else
-      fillByRule(
-          parameter, box,
-          orderOf(program.parameters, parameter.tensor, &ParameterInfo::tensor),
-          seed, arena + entry.offset);
+    auto load = [&](const Stage::Place &place) {
+      Piece piece = pieceOf(parameter, place, program.mesh, rank);
+      char *target = arena + piece.offset;
+      if (parameter.init == ParameterInfo::Init::file)
+        loadFromFile(parameter, piece, weights.reader(), target);
+      else
+        fillByRule(parameter, piece,
+                   orderOf(program.parameters, parameter.tensor,
+                           &ParameterInfo::tensor),
+                   seed, target);
+    };
+    load(entry.place);
     if (const Stage::State *average = entry.findState(averageState))
-      memcpy(arena + average->offset, arena + entry.offset,
-             parameter.bytes(program.mesh));
+      load(average->place);
   }
 }
 
@@ -132,32 +137,31 @@ void dtc::rt::loadParameters(const dtc_context &context, char *arena,
 
 namespace {
 
-/// A box of a tensor: where its rank keeps it.
-struct SavedBox {
+struct SavedPiece {
   int rank;
-  int64_t offset, bytes;
-  Box box;
+  Piece piece;
 };
 
 struct SavedTensor {
   const ParameterInfo *parameter;
-  std::vector<SavedBox> boxes;
+  std::vector<SavedPiece> pieces;
 };
 
 } // namespace
 
-/// Where a tensor of a kind is in the arena; -1 if there is none.
-static int64_t offsetOf(const Stage::Parameter &entry, TensorKind kind) {
+/// Where a tensor of a kind is in the arena; null if it is not kept.
+static const Stage::Place *placeOf(const Stage::Parameter &entry,
+                                   TensorKind kind) {
   const Stage::State *average = entry.findState(averageState);
   switch (kind) {
   case TensorKind::weights:
-    return entry.offset;
+    return &entry.place;
   case TensorKind::averages:
-    return average ? average->offset : entry.offset;
+    return average ? &average->place : &entry.place;
   case TensorKind::gradients:
-    return entry.gradient;
+    return entry.gradient ? &*entry.gradient : nullptr;
   }
-  return -1;
+  return nullptr;
 }
 
 /// Of ranks that hold the same, the first sends: that at 0 on all axes but the
@@ -177,23 +181,24 @@ static std::vector<SavedTensor> listTensors(const Program &program,
     const Stage &stage = program.stages[mesh.coordinate(rank, stageAxis)];
     for (const Stage::Parameter &entry : stage.parameters) {
       const ParameterInfo &parameter = program.parameters[entry.index];
-      int64_t offset = offsetOf(entry, kind);
-      bool isFirst = offset >= 0;
+      const Stage::Place *place = placeOf(entry, kind);
+      bool isFirst = place;
       for (int axis = 0; axis < int(where.size()); ++axis) {
         bool matters = axis == stages;
         for (const ParameterInfo::Split &split : parameter.splits)
           matters |= split.axis == axis;
+        if (place && place->shard)
+          matters |= place->shard->axis == axis;
         isFirst &= matters || where[axis] == 0;
       }
       if (isFirst)
-        list[numbers[parameter.tensor]].boxes.push_back(
-            {rank, offset, parameter.bytes(mesh),
-             boxOf(parameter, mesh, rank)});
+        list[numbers[parameter.tensor]].pieces.push_back(
+            {rank, pieceOf(parameter, *place, mesh, rank)});
     }
   }
   list.erase(std::remove_if(list.begin(), list.end(),
                             [](const SavedTensor &tensor) {
-                              return tensor.boxes.empty();
+                              return tensor.pieces.empty();
                             }),
              list.end());
   return list;
@@ -206,9 +211,10 @@ void dtc::rt::saveTensors(const dtc_context &context, const char *arena,
   std::vector<SavedTensor> list = listTensors(program, kind);
   if (collectives.rank() != 0) {
     for (const SavedTensor &tensor : list)
-      for (const SavedBox &saved : tensor.boxes)
-        if (saved.rank == collectives.rank())
-          collectives.sendData(0, arena + saved.offset, saved.bytes);
+      for (const auto &[rank, piece] : tensor.pieces)
+        if (rank == collectives.rank())
+          collectives.sendData(0, arena + piece.offset,
+                               piece.count * sizeOf(tensor.parameter->dtype));
     return;
   }
   std::vector<SafetensorsWriter::Tensor> tensors;
@@ -222,17 +228,16 @@ void dtc::rt::saveTensors(const dtc_context &context, const char *arena,
     int64_t size = sizeOf(tensor.parameter->dtype);
     whole.assign(elementCount(shape) * size,
                  0); // frozen parts have no gradient
-    for (const SavedBox &saved : tensor.boxes) {
-      const char *data = arena + saved.offset;
-      if (saved.rank != 0) {
-        received.resize(saved.bytes);
-        collectives.recvData(saved.rank, received.data(), saved.bytes);
+    for (const auto &[rank, piece] : tensor.pieces) {
+      const char *data = arena + piece.offset;
+      if (rank != 0) {
+        received.resize(piece.count * size);
+        collectives.recvData(rank, received.data(), received.size());
         data = received.data();
       }
-      forEachRun(
-          shape, saved.box, [&](int64_t to, int64_t from, int64_t count) {
-            memcpy(whole.data() + to * size, data + from * size, count * size);
-          });
+      forEachRun(shape, piece, [&](int64_t to, int64_t from, int64_t count) {
+        memcpy(whole.data() + to * size, data + from * size, count * size);
+      });
     }
     writer.append(whole.data(), whole.size());
   }

@@ -92,6 +92,13 @@ static T choose(const std::string &text,
   fail("found '%s', expected one of %s", text.c_str(), expected.c_str());
 }
 
+static int findAxis(const Mesh &mesh, const std::string &name) {
+  int axis = mesh.find(name);
+  if (axis < 0)
+    fail("axis '%s' is not in the mesh", name.c_str());
+  return axis;
+}
+
 static InputInfo readInput(const Json &json) {
   InputInfo input;
   input.name = json.at("name");
@@ -116,11 +123,8 @@ static ParameterInfo readParameter(const Json &json, const Mesh &mesh) {
   parameter.dtype = parseDType(json.at("dtype"));
   parameter.shape = json.at("shape").get<std::vector<int64_t>>();
   for (const Json &split : json.at("splits")) {
-    std::string axis = split.at("axis");
-    parameter.splits.push_back({mesh.find(axis), split.at("dim")});
-    if (parameter.splits.back().axis < 0)
-      fail("'%s' is split over axis '%s', which is not in the mesh",
-           parameter.name.c_str(), axis.c_str());
+    parameter.splits.push_back(
+        {findAxis(mesh, split.at("axis")), split.at("dim")});
   }
   const Json &tensor = json.at("tensor");
   parameter.tensor = tensor.at("name");
@@ -151,16 +155,43 @@ bool Program::hasAverages() const {
   return false;
 }
 
-static Stage readStage(const Json &json) {
+int Program::batchRanks() const {
+  int ranks = 1;
+  for (int axis : batchAxes)
+    ranks *= mesh.axes[axis].size;
+  return ranks;
+}
+
+int Program::batchRank(int rank) const {
+  std::vector<int> where = mesh.coordinates(rank);
+  int result = 0;
+  for (int axis : batchAxes)
+    result = result * mesh.axes[axis].size + where[axis];
+  return result;
+}
+
+static Stage::Place readPlace(const Json &json, const Mesh &mesh) {
+  Stage::Place place{json.at("offset"), std::nullopt};
+  if (json.contains("shard")) {
+    const Json &shard = json["shard"];
+    place.shard = {findAxis(mesh, shard.at("axis")), shard.at("start"),
+                   shard.at("length")};
+  }
+  return place;
+}
+
+static Stage readStage(const Json &json, const Mesh &mesh) {
   Stage stage;
   stage.arenaBytes = json.at("arena_bytes");
   for (const Json &input : json.at("inputs"))
     stage.inputs.push_back({input.at("index"), input.at("offset")});
   for (const Json &entry : json.at("parameters")) {
     Stage::Parameter parameter{
-        entry.at("index"), entry.at("offset"), entry.at("gradient"), {}};
+        entry.at("index"), readPlace(entry, mesh), std::nullopt, {}};
+    if (entry.contains("gradient"))
+      parameter.gradient = readPlace(entry["gradient"], mesh);
     for (const Json &state : entry.at("state"))
-      parameter.state.push_back({state.at("name"), state.at("offset")});
+      parameter.state.push_back({state.at("name"), readPlace(state, mesh)});
     stage.parameters.push_back(std::move(parameter));
   }
   stage.loss = json.at("loss");
@@ -173,6 +204,8 @@ static void readManifest(const Json &json, Program &program) {
   program.dtype = json.at("dtype");
   for (const Json &axis : json.at("mesh"))
     program.mesh.axes.push_back({axis.at("name"), axis.at("size")});
+  for (const Json &axis : json.at("batch_axes"))
+    program.batchAxes.push_back(findAxis(program.mesh, axis));
   program.microbatches = json.at("microbatches");
   program.globalBatch = json.at("global_batch");
   program.weightsFile = json.at("weights_file");
@@ -198,7 +231,7 @@ static void readManifest(const Json &json, Program &program) {
   for (const Json &parameter : json.at("parameters"))
     program.parameters.push_back(readParameter(parameter, program.mesh));
   for (const Json &stage : json.at("stages"))
-    program.stages.push_back(readStage(stage));
+    program.stages.push_back(readStage(stage, program.mesh));
 }
 
 //===----------------------------------------------------------------------===//
@@ -219,7 +252,7 @@ static void checkBuffer(const Stage &stage, const char *what,
 static void checkStage(const Program &program, const Stage &stage) {
   for (const Stage::Input &entry : stage.inputs) {
     const InputInfo &input = program.inputs.at(entry.index);
-    int64_t rows = program.globalBatch / program.mesh.sizeOf(dataAxis);
+    int64_t rows = program.globalBatch / program.batchRanks();
     int64_t bytes = input.isData() ? rows * elementCount(input.sampleShape()) *
                                          sizeOf(input.dtype)
                                    : int64_t(sizeof(double));
@@ -228,15 +261,20 @@ static void checkStage(const Program &program, const Stage &stage) {
   }
   for (const Stage::Parameter &entry : stage.parameters) {
     const ParameterInfo &parameter = program.parameters.at(entry.index);
-    auto check = [&](const char *what, int64_t offset) {
-      checkBuffer(stage, what, parameter.name, offset,
-                  parameter.bytes(program.mesh), sizeOf(parameter.dtype));
+    auto check = [&](const char *what, const Stage::Place &place) {
+      int64_t bytes = parameter.bytes(program.mesh);
+      if (place.shard)
+        bytes = place.shard->length /
+                program.mesh.axes[place.shard->axis].size *
+                sizeOf(parameter.dtype);
+      checkBuffer(stage, what, parameter.name, place.offset, bytes,
+                  sizeOf(parameter.dtype));
     };
-    check("parameter", entry.offset);
-    if (entry.gradient >= 0)
-      check("gradient", entry.gradient);
+    check("parameter", entry.place);
+    if (entry.gradient)
+      check("gradient", *entry.gradient);
     for (const Stage::State &state : entry.state)
-      check(state.name.c_str(), state.offset);
+      check(state.name.c_str(), state.place);
   }
   checkBuffer(stage, "scalar", "loss", stage.loss, 8, 8);
   checkBuffer(stage, "scalar", "grad_norm", stage.gradientNorm, 8, 8);
@@ -250,7 +288,7 @@ static void checkProgram(const Program &program, uint32_t numStages) {
   if (int(numStages) != stages || int(program.stages.size()) != stages)
     fail("found %zu stages and %u step functions, expected %d (mesh axis pp)",
          program.stages.size(), numStages, stages);
-  int64_t blocks = program.microbatches * program.mesh.sizeOf(dataAxis);
+  int64_t blocks = program.microbatches * program.batchRanks();
   if (blocks < 1 || program.globalBatch < 1 || program.globalBatch % blocks)
     fail("global batch %lld is no multiple of %lld blocks (micro-batches x dp)",
          (long long)program.globalBatch, (long long)blocks);

@@ -18,8 +18,8 @@
 
 namespace dtc::rt {
 
-/// The axes of pipeline stages and of ranks that share the batch.
-constexpr const char *stageAxis = "pp", *dataAxis = "dp";
+/// The axis of pipeline stages.
+constexpr const char *stageAxis = "pp";
 
 /// The state of a parameter that is its moving average.
 constexpr const char *averageState = "ema";
@@ -90,14 +90,23 @@ struct Stage {
     int index;
     int64_t offset;
   };
+  /// Where the values of a parameter, a state or a gradient are.
+  struct Place {
+    struct Shard {
+      int axis;
+      int64_t start, length; ///< elements of a row that ranks of the axis share
+    };
+    int64_t offset;
+    std::optional<Shard> shard;
+  };
   struct State {
     std::string name;
-    int64_t offset;
+    Place place;
   };
   struct Parameter {
     int index;
-    int64_t offset;
-    int64_t gradient; ///< -1 when there is none
+    Place place;
+    std::optional<Place> gradient;
     std::vector<State> state;
 
     /// Null if there is none of this name.
@@ -113,6 +122,7 @@ struct Program {
   std::string model;
   std::string dtype;
   Mesh mesh;
+  std::vector<int> batchAxes; ///< that split the batch, major to minor
   int64_t microbatches;
   int64_t globalBatch;
   std::string weightsFile;
@@ -127,9 +137,12 @@ struct Program {
   const dtc_step_fn *steps;
   std::string_view embeddedWeights;
 
+  /// How many ranks share the batch, and which of them a rank is.
+  int batchRanks() const;
+  int batchRank(int rank) const;
   /// Rows of one micro-batch on one rank.
   int64_t blockRows() const {
-    return globalBatch / (microbatches * mesh.sizeOf(dataAxis));
+    return globalBatch / (microbatches * batchRanks());
   }
   /// Whether trained parameters have moving averages.
   bool hasAverages() const;

@@ -4,6 +4,8 @@
 
 #include "Elements.h"
 
+#include <algorithm>
+
 using namespace dtc::rt;
 
 Box dtc::rt::boxOf(const ParameterInfo &parameter, const Mesh &mesh, int rank) {
@@ -14,6 +16,35 @@ Box dtc::rt::boxOf(const ParameterInfo &parameter, const Mesh &mesh, int rank) {
     box.start[split.dim] += size * mesh.coordinates(rank)[split.axis];
   }
   return box;
+}
+
+Piece dtc::rt::pieceOf(const ParameterInfo &parameter,
+                       const Stage::Place &place, const Mesh &mesh, int rank) {
+  Piece piece{boxOf(parameter, mesh, rank), 0, 0, place.offset};
+  piece.count = elementCount(piece.box.size);
+  if (!place.shard)
+    return piece;
+  int64_t part = place.shard->length / mesh.axes[place.shard->axis].size;
+  int64_t begin = part * mesh.coordinates(rank)[place.shard->axis];
+  int64_t first = std::max(begin, place.shard->start);
+  int64_t end = std::min(begin + part, place.shard->start + piece.count);
+  piece.first = first - place.shard->start;
+  piece.count = std::max<int64_t>(end - first, 0);
+  piece.offset += (first - begin) * sizeOf(parameter.dtype);
+  return piece;
+}
+
+void dtc::rt::forEachRun(
+    const std::vector<int64_t> &tensor, const Piece &piece,
+    const std::function<void(int64_t, int64_t, int64_t)> &callback) {
+  int64_t last = piece.first + piece.count;
+  forEachRun(
+      tensor, piece.box, [&](int64_t inTensor, int64_t inBox, int64_t count) {
+        int64_t begin = std::max(inBox, piece.first);
+        int64_t end = std::min(inBox + count, last);
+        if (begin < end)
+          callback(inTensor + begin - inBox, begin - piece.first, end - begin);
+      });
 }
 
 void dtc::rt::forEachRun(

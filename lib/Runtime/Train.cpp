@@ -131,10 +131,9 @@ private:
     bool keepsGradients = false;
     for (const Stage &stage : program.stages)
       for (const Stage::Parameter &parameter : stage.parameters)
-        keepsGradients |= parameter.gradient >= 0;
+        keepsGradients |= parameter.gradient.has_value();
     if (!keepsGradients)
-      fail("this program keeps no whole gradients, expected by "
-           "--dump-gradients; compile it with --zero 0");
+      fail("this program trains no parameter, expected by --dump-gradients");
     std::error_code error;
     std::filesystem::create_directories(options.dumpGradients, error);
     if (error)

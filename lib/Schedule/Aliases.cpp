@@ -34,9 +34,15 @@ int64_t dtc::getLocalBytes(Type type) {
          llvm::divideCeil(local.getElementTypeBitWidth(), 8);
 }
 
-/// Where a view begins in its operand. Only the rows of one micro-batch do not
-/// begin with it.
+/// Where a view begins in its operand.
 static int64_t getViewOffset(OpResult result) {
+  if (auto slice = dyn_cast<SliceOp>(result.getOwner())) {
+    RankedTensorType type = getLocalType(slice.getY().getType());
+    int64_t size = type.getDimSize(slice.getAxis());
+    return size == 0 ? 0
+                     : slice.getStart() *
+                           (getLocalBytes(slice.getY().getType()) / size);
+  }
   if (auto rows = dyn_cast<MicrobatchOp>(result.getOwner()))
     return rows.getIndex() * getLocalBytes(result.getType());
   return 0;

@@ -8,6 +8,7 @@
 
 #include "KernelGroups.h"
 #include "dtc/Dialect/Dialect.h"
+#include "dtc/Schedule/Aliases.h"
 #include "dtc/Schedule/KernelOps.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -22,7 +23,8 @@ static bool isAccumulatingProduct(Operation *op) {
 }
 
 static bool isKernelOp(Operation *op) {
-  return isa<KernelOpInterface>(op) && !isAccumulatingProduct(op);
+  return isa<KernelOpInterface>(op) && !isView(op) &&
+         !isAccumulatingProduct(op);
 }
 
 /// Operands that results of the op overwrite.
@@ -147,9 +149,8 @@ void Grouping::merge(unsigned from, unsigned into) {
   for (Operation *op : units[from].ops)
     unitOf[op] = into;
   llvm::append_range(units[into].ops, units[from].ops);
-  llvm::sort(units[into].ops, [](Operation *a, Operation *b) {
-    return a->isBeforeInBlock(b);
-  });
+  llvm::sort(units[into].ops,
+             [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
   predecessors[into].insert_range(predecessors[from]);
   units[from] = KernelUnit();
   predecessors[from].clear();

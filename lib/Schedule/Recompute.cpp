@@ -63,6 +63,7 @@ private:
   void classifyArguments();
   void classifyResults();
   void rewrite(func::FuncOp function);
+  void shareGathers(func::FuncOp function);
   Value get(Value value, Reader &reader, OpBuilder &builder);
   Value import(Value value, Reader &reader);
   void addResult(func::FuncOp function, Value value, int64_t number);
@@ -205,6 +206,22 @@ void StageRecompute::rewrite(func::FuncOp function) {
   for (auto [argument, value] : wanted)
     made.set(cast<BlockArgument>(argument).getArgNumber());
   (void)function.eraseArguments(made);
+  shareGathers(function);
+}
+
+/// One gather of each parameter: what is made again may need those that the
+/// backward pass needs later.
+void StageRecompute::shareGathers(func::FuncOp function) {
+  DenseMap<Value, Operation *> first;
+  for (Operation &op :
+       llvm::make_early_inc_range(function.front().getOperations()))
+    if (isParameterGather(&op)) {
+      auto [it, isNew] = first.try_emplace(op.getOperand(0), &op);
+      if (isNew)
+        continue;
+      op.replaceAllUsesWith(it->second);
+      op.erase();
+    }
 }
 
 /// A value of the forward pass in a function of the backward pass. What an
@@ -213,7 +230,8 @@ Value StageRecompute::get(Value value, Reader &reader, OpBuilder &builder) {
   if (Value known = reader.values.lookup(value))
     return known;
   Operation *op = value.getDefiningOp();
-  bool isFree = op && (isa<ConstantOp>(op) || isView(op));
+  bool isFree =
+      op && (isa<ConstantOp>(op) || isView(op) || isParameterGather(op));
   bool isMade = llvm::any_of(readers, [&](const Reader &earlier) {
     return earlier.values.contains(value);
   });
@@ -248,9 +266,14 @@ Value StageRecompute::import(Value value, Reader &reader) {
   Builder builder(stage.getContext());
   func::FuncOp function = reader.function;
   unsigned index = function.getNumArguments();
-  NamedAttribute attribute(attr::value, builder.getI64IntegerAttr(number));
+  NamedAttrList attributes;
+  attributes.set(attr::value, builder.getI64IntegerAttr(number));
+  if (auto argument = dyn_cast<BlockArgument>(value))
+    if (Attribute gather =
+            forward.function.getArgAttr(argument.getArgNumber(), attr::gather))
+      attributes.set(attr::gather, gather);
   (void)function.insertArgument(index, value.getType(),
-                                builder.getDictionaryAttr(attribute),
+                                attributes.getDictionary(builder.getContext()),
                                 value.getLoc());
   return reader.values[value] = function.getArgument(index);
 }

@@ -7,6 +7,7 @@
 
 #include "RecomputePolicy.h"
 #include "dtc/Schedule/Aliases.h"
+#include "dtc/Schedule/Skeleton.h"
 
 using namespace mlir;
 using namespace dtc;
@@ -160,11 +161,12 @@ RecomputePolicy::keepExpensive(const ForwardPass &forward) const {
   Block &body = forward.getBody();
   available.insert_range(body.getArguments());
   for (Operation &op : body.without_terminator()) {
-    bool isCheap = isMemoryEffectFree(&op) && !isa<MatMulOp>(op) &&
-                   !overwritesOperand(&op) &&
-                   llvm::all_of(op.getOperands(), [&](Value operand) {
-                     return available.contains(operand);
-                   });
+    bool isCheap = isParameterGather(&op) ||
+                   (isMemoryEffectFree(&op) && !isa<MatMulOp>(op) &&
+                    !overwritesOperand(&op) &&
+                    llvm::all_of(op.getOperands(), [&](Value value) {
+                      return available.contains(value);
+                    }));
     for (Value result : op.getResults()) {
       if (!isCheap && forward.saved.contains(result))
         kept.insert(result);

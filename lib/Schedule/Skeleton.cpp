@@ -38,6 +38,16 @@ MeshAttr dtc::getMesh(func::FuncOp function) {
   return {};
 }
 
+bool dtc::isParameterGather(Operation *op) {
+  auto gather = dyn_cast<AllGatherOp>(op);
+  auto argument =
+      gather ? dyn_cast<BlockArgument>(gather.getX()) : BlockArgument();
+  auto function =
+      argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp())
+               : func::FuncOp();
+  return function && function.getArgAttr(argument.getArgNumber(), attr::gather);
+}
+
 func::FuncOp dtc::getPlan(ModuleOp stage) {
   auto plan = stage.lookupSymbol<func::FuncOp>(planName);
   if (!plan)

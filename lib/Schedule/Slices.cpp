@@ -8,6 +8,7 @@
 
 #include "dtc/Schedule/Slices.h"
 #include "dtc/Schedule/Aliases.h"
+#include "dtc/Schedule/Skeleton.h"
 
 using namespace mlir;
 using namespace dtc;
@@ -22,15 +23,16 @@ Time dtc::getTime(Value value) {
 }
 
 /// Runs for each micro-batch: sees values of one.
-static bool isPerMicrobatch(Operation &op) {
+bool Slices::isPerMicrobatch(Operation &op) const {
   auto varies = [](Value value) { return getTime(value) == Time::Microbatch; };
-  return llvm::any_of(op.getOperands(), varies) ||
+  return repeated.contains(&op) || llvm::any_of(op.getOperands(), varies) ||
          llvm::any_of(op.getResults(), varies);
 }
 
 FailureOr<Slices> Slices::compute(func::FuncOp step,
                                   const StageAnalysis &stages) {
   Slices slices(stages);
+  slices.findRepeated(step.front());
   if (failed(slices.classify(step.front())) ||
       failed(slices.slice(step.front())))
     return failure();
@@ -40,6 +42,19 @@ FailureOr<Slices> Slices::compute(func::FuncOp step,
 //===----------------------------------------------------------------------===//
 // Forward: what values depend on
 //===----------------------------------------------------------------------===//
+
+/// From the ops that say so to those that see a micro-batch themselves.
+void Slices::findRepeated(Block &body) {
+  for (Operation &op : llvm::reverse(body)) {
+    bool isNeeded = op.hasAttr(attr::perMicrobatch) ||
+                    llvm::any_of(op.getUsers(), [&](Operation *user) {
+                      return repeated.contains(user);
+                    });
+    if (isNeeded && !isPerMicrobatch(op) && op.getNumResults() > 0 &&
+        getTime(op.getResult(0)) == Time::Accumulated)
+      repeated.insert(&op);
+  }
+}
 
 LogicalResult Slices::classify(Block &body) {
   auto step = cast<func::FuncOp>(body.getParentOp());
@@ -61,7 +76,7 @@ LogicalResult Slices::classify(Block &body) {
       if (!late.contains(operand))
         continue;
       isLate = true;
-      if (!perMicrobatch)
+      if (!perMicrobatch || getTime(operand) == Time::Accumulated)
         continue;
       InFlightDiagnostic diagnostic =
           op.emitOpError("needs, in each micro-batch, the result of a sum over "
@@ -171,7 +186,10 @@ LogicalResult Slices::visit(Operation &op) {
     for (Phase phase : *placed) {
       phases[stage][phase].insert(&op);
       for (Value operand : op.getOperands())
-        demand(stage, operand, phase);
+        if (repeated.contains(&op) && getTime(operand) == Time::Accumulated)
+          partDemands[stage][operand].insert(phase);
+        else
+          demand(stage, operand, phase);
     }
     for (Value result : op.getResults())
       for (Phase phase : demands[stage][result])
@@ -186,6 +204,8 @@ FailureOr<Slices::PhaseSet> Slices::place(Operation &op, int64_t stage) {
   PhaseSet wanted;
   bool perMicrobatch = isPerMicrobatch(op);
   for (Value result : op.getResults()) {
+    PhaseSet ofPart = partDemands[stage].lookup(result);
+    wanted.insert(ofPart.begin(), ofPart.end());
     PhaseSet readers = demands[stage][result];
     if (readers.empty())
       continue;
@@ -201,7 +221,8 @@ FailureOr<Slices::PhaseSet> Slices::place(Operation &op, int64_t stage) {
       wanted.insert(readers.begin(), readers.end());
     }
   }
-  if (wanted.empty() || isa<ConstantOp>(op) || isView(&op))
+  if (wanted.empty() || isa<ConstantOp>(op) || isView(&op) ||
+      isParameterGather(&op))
     return wanted;
   if (perMicrobatch) {
     // Sums of inputs recompute what they need.

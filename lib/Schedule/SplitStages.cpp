@@ -97,12 +97,13 @@ public:
 
 private:
   void addArguments(ArrayRef<Operation *> ops);
+  void emitAll(ArrayRef<Operation *> ops, OpBuilder &builder);
   void emit(Operation &op, OpBuilder &builder);
   void emitSum(SumOverStagesOp op, OpBuilder &builder);
   SmallVector<Value> getLocalParts(SumOverStagesOp op) const;
   /// Accumulated here, micro-batch after micro-batch.
   bool isAccumulatedHere(Value value) const {
-    return phase.isPerMicrobatch() && getTime(value) == Time::Accumulated;
+    return phase.isPerMicrobatch() && slices.isAccumulated(stage, value);
   }
 
   const Slices &slices;
@@ -113,6 +114,7 @@ private:
   std::map<int64_t, Type> arguments; ///< by number
   std::map<int64_t, Value> values, results;
   std::map<int64_t, Value> accumulators;
+  std::set<int64_t> gathered; ///< arguments that are
 };
 
 SmallVector<Value> PhaseBuilder::getLocalParts(SumOverStagesOp op) const {
@@ -131,12 +133,40 @@ void PhaseBuilder::addArguments(ArrayRef<Operation *> ops) {
     for (Value operand : operands)
       if (!defined.contains(numbers[operand]))
         arguments[numbers[operand]] = dropTime(operand.getType());
+    if (isParameterGather(op))
+      gathered.insert(numbers[op->getOperand(0)]);
     for (Value result : op->getResults()) {
       if (isAccumulatedHere(result))
         arguments[numbers[result]] = dropTime(result.getType());
       defined.insert(numbers[result]);
     }
   }
+}
+
+/// In order, but gathered parameters and what is made of them alone wait for
+/// their first use: until then they would take up memory.
+void PhaseBuilder::emitAll(ArrayRef<Operation *> ops, OpBuilder &builder) {
+  llvm::DenseSet<Operation *> waiting;
+  auto isWaiting = [&](Value value) {
+    return value.getDefiningOp() && waiting.contains(value.getDefiningOp());
+  };
+  std::function<void(Operation *)> emitNow = [&](Operation *op) {
+    for (Value operand : op->getOperands())
+      if (isWaiting(operand)) {
+        waiting.erase(operand.getDefiningOp());
+        emitNow(operand.getDefiningOp());
+      }
+    emit(*op, builder);
+  };
+  for (Operation *op : ops)
+    if (isParameterGather(op) || (op->getNumOperands() > 0 &&
+                                  llvm::all_of(op->getOperands(), isWaiting)))
+      waiting.insert(op);
+    else
+      emitNow(op);
+  for (Operation *op : ops) // only returned
+    if (waiting.erase(op))
+      emitNow(op);
 }
 
 void PhaseBuilder::emit(Operation &op, OpBuilder &builder) {
@@ -149,13 +179,11 @@ void PhaseBuilder::emit(Operation &op, OpBuilder &builder) {
   for (auto [old, result] : llvm::zip(op.getResults(), copy->getResults())) {
     result.setType(dropTime(old.getType()));
     int64_t number = numbers[old];
-    if (isAccumulatedHere(old)) {
+    values[number] = result;
+    if (isAccumulatedHere(old))
       results[number] = AccumulateOp::create(builder, op.getLoc(), result,
                                              accumulators.at(number));
-      continue;
-    }
-    values[number] = result;
-    if (slices.isExported(stage, old))
+    else if (slices.isExported(stage, old))
       results[number] = result;
   }
 }
@@ -206,8 +234,7 @@ func::FuncOp PhaseBuilder::build(ArrayRef<Operation *> ops, OpBuilder &builder,
     numbersOfArguments.push_back(entry.first);
   }
   OpBuilder inner = OpBuilder::atBlockEnd(body);
-  for (Operation *op : ops)
-    emit(*op, inner);
+  emitAll(ops, inner);
 
   SmallVector<Value> returned;
   SmallVector<int64_t> numbersOfResults;
@@ -234,8 +261,11 @@ func::FuncOp PhaseBuilder::build(ArrayRef<Operation *> ops, OpBuilder &builder,
     numbersOfResults.push_back(-1);
   }
   function.setType(builder.getFunctionType(types, ret->getOperandTypes()));
-  for (auto [i, number] : llvm::enumerate(numbersOfArguments))
+  for (auto [i, number] : llvm::enumerate(numbersOfArguments)) {
     function.setArgAttr(i, attr::value, builder.getI64IntegerAttr(number));
+    if (gathered.count(number))
+      function.setArgAttr(i, attr::gather, builder.getUnitAttr());
+  }
   for (auto [i, number] : llvm::enumerate(numbersOfResults))
     if (number >= 0)
       function.setResultAttr(i, attr::value, builder.getI64IntegerAttr(number));

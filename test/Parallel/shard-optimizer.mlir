@@ -2,18 +2,19 @@
 // RUN: dtc-opt %s --dtc-assign-mesh="dp=4" --dtc-shard-optimizer=zero=1 --dtc-propagate-layouts --dtc-insert-collectives --split-input-file | FileCheck %s --check-prefix=PLAN
 
 // Two gradients of 6 + 5 elements are one of 12, and so are their parameters;
-// the state is split, gradients are no results.
+// the state and the gradient are split.
 // CHECK-LABEL: func @step(%arg0: tensor<8x3xf32>
 // CHECK-SAME: %arg2: tensor<3x2xf32>
 // CHECK-SAME: %arg3: tensor<5xf32>
-// CHECK-SAME: %arg4: tensor<1x12xf32> {dtc.layout = #dtc.layout<#dtc.mesh<pp=1, dp=4, mb=1>, dp: split(1)>, dtc.state = "/bucket0.momentum_buffer"})
-// CHECK-SAME: -> (tensor<f64> {dtc.output = "grad_norm"}, tensor<3x2xf32> {dtc.parameter = "a"}, tensor<1x12xf32> {dtc.state = "/bucket0.momentum_buffer"}, tensor<5xf32> {dtc.parameter = "b"})
+// CHECK-SAME: %arg4: tensor<1x12xf32> {dtc.layout = #dtc.layout<#mesh, dp: split(1)>, dtc.members = [{name = "a", start = 0 : i64, type = tensor<3x2xf32, #{{.*}}>}, {name = "b", start = 6 : i64, type = tensor<5xf32, #{{.*}}>}], dtc.state = "/bucket0.momentum_buffer"})
+// CHECK-SAME: -> (tensor<f64> {dtc.output = "grad_norm"}, tensor<3x2xf32> {dtc.parameter = "a"}, tensor<1x12xf32> {dtc.members = {{.*}} dtc.state = "/bucket0.momentum_buffer"}, tensor<5xf32> {dtc.parameter = "b"}, tensor<1x12xf32> {dtc.gradient = "/bucket0", dtc.members = 
 // CHECK: %[[GA:.*]] = dtc.reshape %{{.*}} : (tensor<3x2xf32>) -> tensor<1x6xf32>
 // CHECK: %[[GB:.*]] = dtc.reshape %{{.*}} : (tensor<5xf32>) -> tensor<1x5xf32>
 // CHECK: %[[G:.*]] = dtc.concat %[[GA]], %[[GB]] axis 1
 // CHECK: %[[GP:.*]] = dtc.pad %[[G]] axis 1 at 0 {dtc.split = {dp = 1 : i64}} : (tensor<1x11xf32>) -> tensor<1x12xf32>
 // CHECK: %[[N:.*]] = dtc.sum_squares %[[GP]]
 // CHECK: %[[Z:.*]] = dtc.constant dense<0.000000e+00>
+// CHECK: dtc.add %[[N]], %[[Z]]
 // CHECK: dtc.concat
 // CHECK: %[[P:.*]] = dtc.pad
 // CHECK: %[[NEW:.*]], %[[STATE:.*]] = dtc.sgd %[[P]], %[[GP]], %{{.*}}, %arg4
@@ -21,8 +22,7 @@
 // CHECK: %[[RA:.*]] = dtc.reshape %[[SA]]
 // CHECK: %[[NA:.*]] = dtc.assign %arg2, %[[RA]]
 // CHECK: %[[SB:.*]] = dtc.slice %[[NEW]] axis 1 from 6
-// CHECK: dtc.add %[[N]], %[[Z]]
-// CHECK: return %{{.*}}, %[[NA]], %[[STATE]], %{{.*}}
+// CHECK: return %{{.*}}, %[[NA]], %[[STATE]], %{{.*}}, %[[GP]]
 
 // What follows from the state's layout.
 // PLAN: dtc.sum_microbatches

@@ -15,7 +15,7 @@ TEST(Program, ReadsTheManifest) {
   EXPECT_EQ(program.blockRows(), 2);
   EXPECT_EQ(program.learningRate, 0.5);
   EXPECT_EQ(program.inputs[0].bound, 10);
-  EXPECT_EQ(program.stages[0].parameters[0].gradient, 192);
+  EXPECT_EQ(program.stages[0].parameters[0].gradient->offset, 192);
   EXPECT_EQ(program.groups[1], (std::vector<int>{0, 1}));
 }
 

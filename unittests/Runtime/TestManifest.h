@@ -12,6 +12,7 @@ inline nlohmann::json validManifest() {
   return nlohmann::json::parse(R"({
     "model": "m", "dtype": "f32",
     "mesh": [{"name": "pp", "size": 1}, {"name": "dp", "size": 4}],
+    "batch_axes": ["dp"],
     "microbatches": 2, "global_batch": 16,
     "weights_file": "",
     "optimizer": {"name": "sgd", "lr": 0.5, "momentum": 0},
@@ -28,7 +29,7 @@ inline nlohmann::json validManifest() {
                 "inputs": [{"index": 0, "offset": 0},
                            {"index": 1, "offset": 96}],
                 "parameters": [{"index": 0, "offset": 128,
-                                "gradient": 192, "state": []}],
+                                "gradient": {"offset": 192}, "state": []}],
                 "constants": [], "loss": 240, "grad_norm": 248}]
   })");
 }

@@ -50,6 +50,12 @@ constexpr llvm::StringLiteral parameter = "dtc.parameter";
 constexpr llvm::StringLiteral part = "dtc.part";
 /// Argument, of a parameter that is not trained.
 constexpr llvm::StringLiteral frozen = "dtc.frozen";
+/// Argument or result, of a parameter or state that holds others side by side:
+/// what they are, in order: {name, type, start[, part]}, start an element of a
+/// row.
+constexpr llvm::StringLiteral members = "dtc.members";
+/// Argument, of a parameter that is gathered wherever it is used.
+constexpr llvm::StringLiteral gather = "dtc.gather";
 /// Argument or result of a step: "PARAMETER.NAME" of an optimizer state.
 constexpr llvm::StringLiteral state = "dtc.state";
 /// Result of a step: the parameter whose gradient it is.
@@ -61,6 +67,9 @@ constexpr llvm::StringLiteral layout = "dtc.layout";
 /// Parameter, or op with one result, before PropagateLayouts: the dimension
 /// that an axis is to split, as a dictionary {axis = dimension}.
 constexpr llvm::StringLiteral split = "dtc.split";
+/// Op on sums over micro-batches: runs for each micro-batch, and its result is
+/// what is summed.
+constexpr llvm::StringLiteral perMicrobatch = "dtc.per_microbatch";
 /// Argument of a stage's function: the result that overwrites it.
 constexpr llvm::StringLiteral update = "dtc.update";
 /// Module of one pipeline stage: its number.

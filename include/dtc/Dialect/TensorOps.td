@@ -138,10 +138,11 @@ def DTC_ReshapeOp : DTC_TensorOp<"reshape", [DeclareOpInterfaceMethods<DTC_Alias
   let hasVerifier = 1;
 }
 
-def DTC_TransposeOp : DTC_InferredOp<"transpose"> {
+def DTC_TransposeOp : DTC_InferredOp<"transpose", [DeclareOpInterfaceMethods<DTC_AliasInterface>]> {
   let summary = "permutes dimensions";
   let description = [{
-    Dimension i of the result is dimension permutation[i] of the operand.
+    Dimension i of the result is dimension permutation[i] of the operand. A view
+    if no element moves on a rank: all but the dimensions of size 1 keep their order.
     Example: `%y = dtc.transpose %x [0, 2, 1] : (tensor<2x3x4xf32>) -> tensor<2x4x3xf32>`
     Constraints: (C1) the permutation is one of 0 .. rank-1.
   }];
@@ -163,10 +164,11 @@ def DTC_BroadcastOp : DTC_TensorOp<"broadcast"> {
   let hasVerifier = 1;
 }
 
-def DTC_SliceOp : DTC_TensorOp<"slice"> {
+def DTC_SliceOp : DTC_TensorOp<"slice", [DeclareOpInterfaceMethods<DTC_AliasInterface>]> {
   let summary = "a contiguous range of one dimension";
   let description = [{
     Elements start .. start + size of dimension `axis`, size as the result type says.
+    Of what has just been gathered, a view if the elements lie side by side.
     Example: `%y = dtc.slice %x axis 1 from 2 : (tensor<4x8xf32>) -> tensor<4x3xf32>`
     Constraints: (C1) other dimensions are unchanged; (C2) the range lies inside.
   }];

@@ -24,9 +24,12 @@ llvm::StringRef getPhaseName(CompilePhase phase);
 
 struct ParallelOptions {
   int64_t dp = 1;   ///< ranks that share the batch
+  int64_t hsdp = 1; ///< ranks of a group that ZeRO splits over, 1: all of dp
   int64_t pp = 1;   ///< pipeline stages
   int64_t tp = 1;   ///< ranks that share each split product
-  int64_t zero = 0; ///< stage of ZeRO: 0 or 1
+  int64_t zero = 0; ///< stage of ZeRO: 0 to 3
+  std::string gather =
+      "layer"; ///< what stage 3 gathers: layer, step, a pattern
   int64_t bucketMb =
       ScheduleOptions()
           .bucketMb;        ///< MiB of parameters that ZeRO updates as one

@@ -64,6 +64,7 @@ extern const dtc_program dtc_program_v1;
 /// {
 ///   "model": "gpt2-tiny", "dtype": "f32",
 ///   "mesh": [{"name": "pp", "size": 2}, {"name": "dp", "size": 4}],
+///   "batch_axes": ["dp"],         // split the batch, major to minor
 ///   "microbatches": 4, "global_batch": 32,
 ///   "weights_file": "",           // path if weights are external
 ///   "optimizer": {"name": "adamw", "lr": 0.001, ...},   // printed at start
@@ -82,8 +83,10 @@ extern const dtc_program dtc_program_v1;
 ///     "arena_bytes": 123456,
 ///     "inputs": [{"index": 0, "offset": 0}],
 ///     "parameters": [{"index": 0, "offset": 4096,
-///                     "gradient": 8192,              // -1 when there is none
-///                     "state": [{"name": "exp_avg", "offset": 12288}]}],
+///                     "gradient": {"offset": 8192},   // if it is kept
+///                     "state": [{"name": "exp_avg", "offset": 12288,
+///                                "shard": {"axis": "dp", "start": 0,
+///                                          "length": 32768}}]}],
 ///     "loss": 64, "grad_norm": 72            // offsets of f64 scalars
 ///   }]
 /// }
@@ -94,10 +97,10 @@ extern const dtc_program dtc_program_v1;
 /// * Input `shape` is the global batch. A stage's buffer of an input of kind
 ///   `input` or `label` holds the rank's own rows of all micro-batches, in
 ///   order: row block (m, d) of M x dp equal blocks of dimension 0, for
-///   m = 0..M-1 and d = the rank's dp coordinate. `lr` and `step` are f64
-///   scalars; `step` counts from 1. `bound` is the exclusive upper bound of an
-///   integer input's values (0: unknown): data outside it is refused, the
-///   `ignore_index` of a label excepted.
+///   m = 0..M-1 and d = the rank's coordinate on the batch axes. `lr` and
+///   `step` are f64 scalars; `step` counts from 1. `bound` is the exclusive
+///   upper bound of an integer input's values (0: unknown): data outside it is
+///   refused, the `ignore_index` of a label excepted.
 /// * `weights_file` is relative to the executable's folder. `weights`, or that
 ///   file, is a safetensors file with the tensor of every parameter whose init
 ///   is "file".
@@ -108,6 +111,10 @@ extern const dtc_program dtc_program_v1;
 ///   major to minor.
 /// * Optimizer state starts at zero, that named "ema" as the parameter; it has
 ///   the parameter's shape, dtype, splits.
+/// * What has a `shard` is not all at its offset. What `splits` give a rank are
+///   the elements start, start + 1, ... of a row of `length` elements, and the
+///   offset is that of the rank's part of the row, one of equal parts by its
+///   coordinate on the axis. Other parameters have the rest of the row.
 /// * A parameter is on one stage, which loads, updates and saves it.
 /// * `loss` and `grad_norm` hold, after a step, the values of the global batch
 ///   on every rank.
@@ -121,8 +128,8 @@ extern const dtc_program dtc_program_v1;
 /// DTC_F64.
 void dtcrt_matmul(dtc_context *ctx, int32_t dtype, int32_t transpose_a,
                   int32_t transpose_b, int32_t accumulate, int64_t batch,
-                  int64_t m, int64_t n, int64_t k, const void *a,
-                  const void *b, void *c);
+                  int64_t m, int64_t n, int64_t k, const void *a, const void *b,
+                  void *c);
 
 /// # Communication
 /// `group` indexes the manifest's `groups`; members are in the order of their

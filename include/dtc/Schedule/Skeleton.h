@@ -49,6 +49,10 @@ getStages(mlir::ModuleOp module);
 /// The mesh of a function's types; null if they have none.
 MeshAttr getMesh(mlir::func::FuncOp function);
 
+/// Whether an op gathers an argument that has `dtc.gather`: it is done in each
+/// function that uses the parameter, right before, and never kept.
+bool isParameterGather(mlir::Operation *op);
+
 /// The plan of a stage; null, with a diagnostic, if there is none.
 mlir::func::FuncOp getPlan(mlir::ModuleOp stage);
 

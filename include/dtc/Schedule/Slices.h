@@ -49,6 +49,11 @@ public:
   bool isExported(int64_t stage, mlir::Value value) const {
     return exported[stage].contains(value);
   }
+  /// Whether a value that an op makes in each micro-batch is read as the sum.
+  bool isAccumulated(int64_t stage, mlir::Value value) const {
+    return getTime(value) == Time::Accumulated &&
+           !demands[stage].lookup(value).empty();
+  }
   /// Whether the plan of a stage needs an argument of the step.
   bool isUsed(int64_t stage, mlir::Value argument) const {
     return used[stage].contains(argument);
@@ -59,10 +64,12 @@ private:
   explicit Slices(const StageAnalysis &stages)
       : stages(stages), phases(stages.getNumStages()),
         exported(stages.getNumStages()), used(stages.getNumStages()),
-        demands(stages.getNumStages()) {}
+        demands(stages.getNumStages()), partDemands(stages.getNumStages()) {}
 
   using PhaseSet = std::set<Phase>;
 
+  void findRepeated(mlir::Block &body);
+  bool isPerMicrobatch(mlir::Operation &op) const;
   mlir::LogicalResult classify(mlir::Block &body);
   mlir::LogicalResult slice(mlir::Block &body);
   void demand(int64_t stage, mlir::Value value, Phase phase);
@@ -76,8 +83,14 @@ private:
   std::vector<llvm::DenseSet<mlir::Value>> exported, used;
   std::vector<Message> messages;
 
-  /// For each stage, the phases that read a value.
+  /// For each stage, the phases that read a value; of a sum over micro-batches,
+  /// the phases that read the sum.
   std::vector<llvm::DenseMap<mlir::Value, PhaseSet>> demands;
+  /// The phases that read what a micro-batch adds to a sum.
+  std::vector<llvm::DenseMap<mlir::Value, PhaseSet>> partDemands;
+  /// Ops on sums over micro-batches that run for each of them: those with
+  /// `dtc.per_microbatch`, and what these need.
+  llvm::DenseSet<mlir::Operation *> repeated;
   /// Known only after the micro-batches, other than through sums of inputs.
   llvm::DenseSet<mlir::Value> late;
   /// Computed from inputs and constants alone.

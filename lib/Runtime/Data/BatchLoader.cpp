@@ -13,8 +13,7 @@ std::string DataSource::describeRow(int, int64_t, int64_t row) const {
 
 BatchLoader::BatchLoader(const Program &program, int rank, DataSource &source,
                          char *arena)
-    : program(program), source(source),
-      dataRank(program.mesh.coordinate(rank, dataAxis)) {
+    : program(program), source(source), dataRank(program.batchRank(rank)) {
   const Stage &stage = program.stages[program.mesh.coordinate(rank, stageAxis)];
   for (const Stage::Input &entry : stage.inputs) {
     const InputInfo &input = program.inputs[entry.index];
@@ -26,7 +25,7 @@ BatchLoader::BatchLoader(const Program &program, int rank, DataSource &source,
 }
 
 void BatchLoader::load(int64_t step) const {
-  RowPartition partition{program.microbatches, program.mesh.sizeOf(dataAxis),
+  RowPartition partition{program.microbatches, program.batchRanks(),
                          program.blockRows()};
   for (const Buffer &buffer : buffers)
     for (int64_t row = 0; row < partition.localRows(); ++row)

@@ -1,0 +1,173 @@
+//===- ParameterBuckets.cpp - parameters that are sharded as one ----------===//
+//
+// See ParameterBuckets.h.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ParameterBuckets.h"
+#include "dtc/Training/StageAnalysis.h"
+#include "dtc/Training/StepFunction.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/GlobPattern.h"
+
+using namespace mlir;
+using namespace dtc;
+
+StringRef BucketMember::getName() const {
+  return getArgString(parameter, attr::parameter);
+}
+
+StringRef dtc::getLayerName(StringRef parameter) {
+  size_t begin = 0;
+  while (begin < parameter.size()) {
+    size_t end = std::min(parameter.find('.', begin), parameter.size());
+    StringRef component = parameter.slice(begin, end);
+    if (!component.empty() &&
+        llvm::all_of(component, [](char c) { return llvm::isDigit(c); }))
+      return parameter.take_front(end);
+    begin = end + 1;
+  }
+  size_t last = parameter.rfind('.');
+  return last == StringRef::npos ? parameter : parameter.take_front(last);
+}
+
+/// The shortest front of a name, in whole components, that matches.
+static StringRef matchFront(const llvm::GlobPattern &pattern, StringRef name) {
+  for (size_t end = name.find('.');; end = name.find('.', end + 1)) {
+    StringRef front = name.take_front(end);
+    if (pattern.match(front))
+      return front;
+    if (end == StringRef::npos)
+      return {};
+  }
+}
+
+/// An op that overwrites a parameter, from its gradient and its state.
+static bool isUpdate(func::FuncOp step, Operation &op) {
+  auto alias = dyn_cast<AliasInterface>(op);
+  if (!alias || op.getNumOperands() < 2)
+    return false;
+  std::optional<Alias> first = alias.getAlias(0);
+  if (!first || first->kind != AliasKind::Update || first->operand != 0)
+    return false;
+  auto argument = dyn_cast<BlockArgument>(op.getOperand(0));
+  return argument && step.getArgAttr(argument.getArgNumber(), attr::parameter);
+}
+
+static BucketMember describe(func::FuncOp step, MeshAttr mesh, Operation &op,
+                             const StageAnalysis &stages) {
+  BucketMember member{&op,
+                      cast<BlockArgument>(op.getOperand(0)),
+                      op.getOperand(1),
+                      op.getOperand(1).getDefiningOp<ClipByNormOp>(),
+                      nullptr,
+                      {},
+                      0,
+                      false};
+  if (member.clip)
+    member.gradient = member.clip.getGradient();
+  for (Operation *user : op.getResult(0).getUsers())
+    if (auto average = dyn_cast<AverageOp>(user))
+      member.average = average;
+  member.stage = stages.getStage(member.parameter).value_or(0);
+  member.crossesStages =
+      llvm::any_of(member.parameter.getUsers(),
+                   [](Operation *user) { return isa<BoundaryOp>(user); });
+  for (Value operand : op.getOperands().drop_front(2))
+    if (auto state = dyn_cast<BlockArgument>(operand);
+        state && getArgString(state, attr::state))
+      member.state.push_back(state);
+  auto layout = step.getArgAttrOfType<LayoutAttr>(
+      member.parameter.getArgNumber(), attr::layout);
+  for (const AxisLayout &entry : layout.getEntries()) {
+    member.splitDim = entry.dim;
+    member.parts = mesh.getSize(entry.axis.getValue());
+  }
+  return member;
+}
+
+/// One update in place of both would be the same op on the same scalars.
+static bool areAlike(const BucketMember &a, const BucketMember &b) {
+  auto scalars = [](const BucketMember &member) {
+    SmallVector<Value> values;
+    for (Value operand : member.update->getOperands().drop_front(2))
+      if (!llvm::is_contained(member.state, operand))
+        values.push_back(operand);
+    return values;
+  };
+  auto limitOf = [](BucketMember member) {
+    return member.clip ? member.clip.getMaxNormAttr() : FloatAttr();
+  };
+  auto decayOf = [](BucketMember member) {
+    return member.average ? member.average.getDecayAttr() : FloatAttr();
+  };
+  return a.stage == b.stage && a.crossesStages == b.crossesStages &&
+         a.parts == b.parts && limitOf(a) == limitOf(b) &&
+         decayOf(a) == decayOf(b) &&
+         a.getType().getElementType() == b.getType().getElementType() &&
+         a.update->getName() == b.update->getName() &&
+         a.update->getPropertiesAsAttribute() ==
+             b.update->getPropertiesAsAttribute() &&
+         scalars(a) == scalars(b);
+}
+
+static bool fits(const ParameterBucket &bucket, const BucketMember &member,
+                 StringRef group, int64_t limit) {
+  int64_t bytes = (bucket.size + member.getSize()) *
+                  (member.getType().getElementTypeBitWidth() / 8);
+  return bytes <= limit && bucket.group == group &&
+         areAlike(bucket.members.front(), member);
+}
+
+FailureOr<std::vector<ParameterBucket>>
+dtc::collectBuckets(func::FuncOp step, MeshAttr mesh,
+                    const BucketLimits &limits) {
+  FailureOr<StageAnalysis> stages = StageAnalysis::compute(step);
+  if (failed(stages))
+    return failure();
+  std::optional<llvm::GlobPattern> pattern;
+  if (!limits.group.empty() && limits.group != "layer") {
+    llvm::Expected<llvm::GlobPattern> glob =
+        llvm::GlobPattern::create(limits.group);
+    if (!glob)
+      return step.emitError("cannot gather '")
+             << limits.group << "': " << llvm::toString(glob.takeError());
+    pattern = std::move(*glob);
+  }
+
+  SmallVector<BucketMember> members;
+  for (Operation &op : step.front().without_terminator())
+    if (isUpdate(step, op))
+      members.push_back(describe(step, mesh, op, *stages));
+  llvm::sort(members, [](const BucketMember &a, const BucketMember &b) {
+    Operation *first = a.gradient.getDefiningOp();
+    Operation *second = b.gradient.getDefiningOp();
+    return first && second && first != second
+               ? first->isBeforeInBlock(second)
+               : a.update->isBeforeInBlock(b.update);
+  });
+
+  bool hasMatch = false;
+  std::vector<ParameterBucket> buckets;
+  for (BucketMember &member : members) {
+    StringRef group;
+    if (pattern)
+      group = matchFront(*pattern, member.getName());
+    hasMatch |= !group.empty();
+    if (group.empty() && !limits.group.empty())
+      group = getLayerName(member.getName());
+    auto open = llvm::find_if(buckets, [&](const ParameterBucket &bucket) {
+      return fits(bucket, member, group, limits.bytes);
+    });
+    if (open == buckets.end())
+      open = buckets.insert(buckets.end(), {{}, 0, group.str()});
+    open->size += member.getSize();
+    open->members.push_back(std::move(member));
+  }
+  if (pattern && !hasMatch)
+    return step.emitError("cannot gather '")
+           << limits.group
+           << "': no trained parameter has a name that begins so; expected "
+              "layer, step or a pattern such as '*.h.*.mlp'";
+  return buckets;
+}
