@@ -118,6 +118,10 @@ std::optional<Options> dtc::rt::parseOptions(const Program &program, int argc,
                  "write step-N.safetensors with all gradients, each step; "
                  "before clipping")
       ->type_name("DIR");
+  app.add_flag("--check-replicas", options.checkReplicas,
+               "for debugging: after each step, compare the bits of "
+               "parameters, gradients and optimizer state that several ranks "
+               "hold");
   app.add_option("--nproc", options.processes,
                  "start this many ranks through mpirun")
       ->type_name("N")

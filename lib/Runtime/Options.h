@@ -25,6 +25,7 @@ struct Options {
   int processes = 0; ///< 0: as started
   int threads = 0;   ///< 0: as the cores allow
   bool shuffle = true;
+  bool checkReplicas = false;
   int64_t logEvery = 1;
   bool describe = false;
   ProgressStyle progress = ProgressStyle::automatic;

@@ -3,6 +3,7 @@
 #include "Train.h"
 
 #include "Arena.h"
+#include "CheckReplicas.h"
 #include "Data/Source.h"
 #include "Error.h"
 #include "Launch.h"
@@ -90,6 +91,8 @@ public:
     loadParameters(context, arena.data(), options.seed);
     if (leads())
       checkOutputs();
+    if (options.checkReplicas)
+      replicas.emplace(context, arena.data());
   }
 
   void run() {
@@ -185,6 +188,8 @@ private:
         cause = explainNotFinite(program, *source, step);
       progress.report(metrics, cause);
     }
+    if (replicas)
+      replicas->check(step);
     if (!options.dumpGradients.empty())
       saveTensors(context, arena.data(), TensorKind::gradients,
                   gradientFile(step));
@@ -198,6 +203,7 @@ private:
   BatchLoader loader;
   MetricsFile metricsFile;
   Progress progress;
+  std::optional<ReplicaCheck> replicas;
   /// Looked up, for how a weak reference is linked depends on the linker.
   decltype(&dtcrt_step_hook) hook =
       reinterpret_cast<decltype(hook)>(dlsym(RTLD_DEFAULT, "dtcrt_step_hook"));
