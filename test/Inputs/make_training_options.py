@@ -155,6 +155,7 @@ def main():
         "lamb-decay": train(
             "toy", lambda p: Lamb(p, 0.05, (0.8, 0.9), 1e-4, 0.1),
             F.mse_loss),
+        "ignore": digits(ignore_index=3),
         "smoothing": digits(label_smoothing=0.1),
         "class-weights": digits(weight=weights),
         "smoothing-all": digits(weight=weights, label_smoothing=0.3,

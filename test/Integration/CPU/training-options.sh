@@ -4,6 +4,8 @@
 # 1e-10, weights and averages to 1e-8.
 #
 # usage: training-options.sh WORKDIR PLAN...        PLAN as in common.sh
+#
+# With $only, the cases of that name alone.
 
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
@@ -22,8 +24,8 @@ train_with() {
   echo "== $case $plan $dtype"
   here=$work/$case-${plan//:/-}-$dtype
   mkdir "$here"
-  # shellcheck disable=SC2046
-  run "$here/compile.log" dtc "$inputs/$model.onnx" $(options_of "$plan") \
+  # shellcheck disable=SC2046,SC2086
+  run "$here/compile.log" ${DTC:-dtc} "$inputs/$model.onnx" $(options_of "$plan") \
     --batch $batch --dtype "$dtype" -o "$here/t" "$@"
   local options=(--save-weights "$here/weights.safetensors")
   case " $* " in
@@ -38,6 +40,7 @@ train_with() {
 # check CASE MODEL LR OPTION...
 check() {
   local case=$1 plan
+  [ "${only:-$case}" = "$case" ] || return 0
   for plan in "${plans[@]}"; do
     train_with "$case" "$plan" f64 "${@:2}"
     dtc-compare losses "$here/metrics.jsonl" "$reference" "$case" \
@@ -54,6 +57,7 @@ check() {
 # check_loss CASE MODEL LR OPTION...
 check_loss() {
   check "$@"
+  [ "${only:-$1}" = "$1" ] || return 0
   train_with "$1" "${plans[-1]}" f32 "${@:2}"
   dtc-compare losses "$here/metrics.jsonl" "$reference" "$1" --tolerance 1e-5
 }
@@ -84,6 +88,7 @@ digits() {
 }
 
 weights=0.25,0.5,0.75,1,1.25,1.5,1.75,2,2.25,2.5
+digits ignore --ignore-index 3
 digits smoothing --label-smoothing 0.1
 digits class-weights --class-weights $weights
 digits smoothing-all --class-weights $weights --label-smoothing 0.3 \

@@ -7,7 +7,9 @@
 
 #include "dtc/Dialect/Dialect.h"
 #include "dtc/Driver/Driver.h"
+#include "dtc/Schedule/KernelOps.h"
 #include "dtc/Schedule/Phase.h"
+#include "dtc/Schedule/Skeleton.h"
 #include "dtc/Training/FindFunction.h"
 #include "llvm/Support/InitLLVM.h"
 
@@ -58,6 +60,78 @@ static LogicalResult skipMicrobatch(ModuleOp module, int64_t microbatch) {
   return success(!runs.empty());
 }
 
+/// Lets each rank go on with its own value times `factor` instead of the sum
+/// over ranks, in the place of the sum.
+static void keepOwn(ModuleOp module, AllReduceOp reduce, double factor) {
+  Location loc = reduce.getLoc();
+  Value own = reduce->getOperand(0);
+  auto scalar = RankedTensorType::get(
+      {}, cast<RankedTensorType>(own.getType()).getElementType());
+
+  auto kernels = module.lookupSymbol<ModuleOp>(kernelsName);
+  OpBuilder b(module.getContext());
+  auto kernel =
+      func::FuncOp::create(loc, "keep_own", b.getFunctionType(scalar, scalar));
+  kernel->setAttr(attr::kernel, b.getUnitAttr());
+  b.setInsertionPointToStart(kernel.addEntryBlock());
+  Value constant = ConstantOp::create(
+      b, loc, scalar,
+      DenseElementsAttr::get(scalar,
+                             b.getFloatAttr(scalar.getElementType(), factor)));
+  Value scaled = MulOp::create(b, loc, scalar, kernel.getArgument(0), constant);
+  func::ReturnOp::create(b, loc, scaled);
+  kernel.setArgAttr(0, attr::update, b.getI64IntegerAttr(0));
+  StringAttr name = SymbolTable(kernels).insert(kernel);
+
+  b.setInsertionPoint(reduce);
+  auto launch =
+      LaunchOp::create(b, loc, reduce->getResultTypes(),
+                       SymbolRefAttr::get(kernels.getSymNameAttr(),
+                                          FlatSymbolRefAttr::get(name)),
+                       own);
+  launch->setDiscardableAttrs(reduce->getDiscardableAttrDictionary());
+  reduce->replaceAllUsesWith(launch);
+  reduce->erase();
+}
+
+/// Each rank clips by the norm of the gradients that it holds: the sums over
+/// ranks that the root is taken of are left out.
+static LogicalResult clipByLocalNorm(ModuleOp module) {
+  SmallVector<AllReduceOp> reductions;
+  module.walk([&](LaunchOp launch) {
+    launch.getFunction()->walk([&](SqrtOp root) {
+      auto argument = dyn_cast<BlockArgument>(root->getOperand(0));
+      if (!argument || cast<RankedTensorType>(argument.getType()).getRank() > 0)
+        return;
+      Operation *op =
+          launch.getInputs()[argument.getArgNumber()].getDefiningOp();
+      for (; isa_and_nonnull<AllReduceOp, AsPartialOp>(op);
+           op = op->getOperand(0).getDefiningOp())
+        if (auto reduce = dyn_cast<AllReduceOp>(op))
+          reductions.push_back(reduce);
+    });
+  });
+  for (AllReduceOp reduce : reductions)
+    keepOwn(module, reduce, 1);
+  return reductions.empty() ? module.emitError("no norm is a sum over ranks")
+                            : success();
+}
+
+/// Each of `dp` ranks takes the mean over its own labels that count, and the
+/// mean of these means is the loss: right only where all have equally many.
+static LogicalResult averageLocalMeans(ModuleOp module, int64_t dp) {
+  std::string prologue = Phase{Phase::Prologue}.getName();
+  SmallVector<AllReduceOp> counts;
+  module.walk([&](AllReduceOp reduce) {
+    if (reduce->getParentOfType<func::FuncOp>().getName() == prologue)
+      counts.push_back(reduce);
+  });
+  for (AllReduceOp count : counts)
+    keepOwn(module, count, static_cast<double>(dp));
+  return counts.empty() ? module.emitError("no labels are counted over ranks")
+                        : success();
+}
+
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
   StringRef bug = argc > 1 ? argv[1] : "";
@@ -74,6 +148,10 @@ int main(int argc, char **argv) {
       return scaleGradient(module, "ln_1.weight", 0);
     if (phase == CompilePhase::Schedule && bug == "skip-microbatch")
       return skipMicrobatch(module, 1);
+    if (phase == CompilePhase::Schedule && bug == "clip-by-local-norm")
+      return clipByLocalNorm(module);
+    if (phase == CompilePhase::Schedule && bug == "average-local-means")
+      return averageLocalMeans(module, options->compile.parallel.dp);
     return success();
   };
   return succeeded(compileModel(*options)) ? 0 : 1;
