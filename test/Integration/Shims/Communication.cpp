@@ -20,6 +20,7 @@ struct Traffic {
   const char *call;
   MPI_Comm communicator;
   int peer; ///< of a message; -1 for a collective
+  int members;
   int64_t count, bytes;
   char name[MPI_MAX_OBJECT_NAME]; ///< of the communicator
 };
@@ -39,9 +40,8 @@ static void count(const char *call, MPI_Comm communicator, int peer,
     return;
   int size;
   PMPI_Type_size(type, &size);
-  int members = 1;
-  if (isDivided)
-    PMPI_Comm_size(communicator, &members);
+  int members;
+  PMPI_Comm_size(communicator, &members);
   Traffic *entry = table;
   while (entry != table + used &&
          (entry->call != call || entry->communicator != communicator ||
@@ -53,23 +53,23 @@ static void count(const char *call, MPI_Comm communicator, int peer,
       abort();
     }
     ++used;
-    *entry = {call, communicator, peer, 0, 0, ""};
+    *entry = {call, communicator, peer, members, 0, 0, ""};
     // MPI is over when the record is written.
     int length;
     PMPI_Comm_get_name(communicator, entry->name, &length);
   }
   ++entry->count;
-  entry->bytes += int64_t(elements) * size * members;
+  entry->bytes += int64_t(elements) * size * (isDivided ? members : 1);
 }
 
 void dtc::observer::writeCommunication(FILE *file) {
   fprintf(file, "[");
   for (int i = 0; i < used; ++i)
     fprintf(file,
-            "%s{\"communicator\": \"%s\", \"call\": \"%s\", \"peer\": %d, "
-            "\"count\": %" PRId64 ", \"bytes\": %" PRId64 "}",
-            i ? ", " : "", table[i].name, table[i].call, table[i].peer,
-            table[i].count, table[i].bytes);
+            "%s{\"communicator\": \"%s\", \"members\": %d, \"call\": \"%s\", "
+            "\"peer\": %d, \"count\": %" PRId64 ", \"bytes\": %" PRId64 "}",
+            i ? ", " : "", table[i].name, table[i].members, table[i].call,
+            table[i].peer, table[i].count, table[i].bytes);
   fprintf(file, "]");
 }
 

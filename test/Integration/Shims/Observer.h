@@ -5,8 +5,9 @@
 // rank appends one line of JSON to the file that DTC_OBSERVE names:
 //
 //   {"rank": 0, "steps": 3, "vm_hwm": 39845888, "allocations": [0, 0, 0],
-//    "communication": [{"communicator": "dtc.dp", "call": "MPI_Allreduce",
-//                       "peer": -1, "count": 6, "bytes": 4096}]}
+//    "communication": [{"communicator": "dtc.dp", "members": 4,
+//                       "call": "MPI_Allreduce", "peer": -1, "count": 6,
+//                       "bytes": 4096}]}
 //
 //===----------------------------------------------------------------------===//
 

@@ -65,27 +65,38 @@ std::string callOf(const std::string &kind) {
   if (kind == "all_reduce")
     return "MPI_Allreduce";
   if (kind == "reduce_scatter")
-    return "MPI_Reduce_scatter_block";
+    return "MPI_Reduce"; // one for each member
   if (kind == "all_gather")
     return "MPI_Allgather";
   throw std::runtime_error("unknown collective '" + kind + "' in the report");
 }
 
+/// Members of a communicator that a rank was seen to use; else 1.
+int64_t membersOf(const json &record, const std::string &communicator) {
+  for (const json &entry : record.at("communication"))
+    if (entry.at("communicator") == communicator)
+      return entry.at("members");
+  return 1;
+}
+
 /// What the report says of a rank. Ranks of a stage follow one another, and
 /// messages go to the same place in another stage.
-Traffic plannedTraffic(const json &report, int rank, int64_t steps) {
+Traffic plannedTraffic(const json &report, int rank, const json &record) {
+  auto steps = record.at("steps").get<int64_t>();
   auto perStage = report.at("ranks_per_stage").get<int>();
   const json &stage = report.at("stages").at(size_t(rank / perStage));
   Traffic traffic;
-  auto add = [&](Key key, const json &entry) {
-    traffic[key] = {entry.at("count").get<int64_t>() * steps,
+  auto add = [&](Key key, const json &entry, int64_t calls = 1) {
+    traffic[key] = {entry.at("count").get<int64_t>() * steps * calls,
                     entry.at("bytes").get<int64_t>() * steps};
   };
   for (const json &entry : stage.at("collectives")) {
     std::string communicator = "dtc";
     for (const json &axis : entry.at("axes"))
       communicator += "." + axis.get<std::string>();
-    add({communicator, callOf(entry.at("kind")), -1}, entry);
+    std::string call = callOf(entry.at("kind"));
+    add({communicator, call, -1}, entry,
+        call == "MPI_Reduce" ? membersOf(record, communicator) : 1);
   }
   auto addMessages = [&](const char *direction, const char *call) {
     for (const json &entry : stage.at(direction))
@@ -118,7 +129,7 @@ int checkCommunication(const Options &options) {
   for (size_t rank = 0; rank < ranks; ++rank) {
     auto steps = records[rank].at("steps").get<int64_t>();
     Traffic observed = observedTraffic(records[rank]);
-    Traffic planned = plannedTraffic(report, int(rank), steps);
+    Traffic planned = plannedTraffic(report, int(rank), records[rank]);
     Traffic both = observed;
     both.insert(planned.begin(), planned.end());
     for (const auto &entry : both) {
