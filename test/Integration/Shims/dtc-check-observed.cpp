@@ -257,6 +257,34 @@ int checkRecompute(const Options &options) {
                     });
 }
 
+/// Each rank of a program of one stage has resident what is planned, give or
+/// take 10 %, above the same rank of a program that is almost empty.
+int checkPlanned(const Options &options) {
+  json report = readJson(options.report);
+  std::vector<json> baseline = readRecords(options.observed);
+  std::vector<json> records = readRecords(options.runs.at(0));
+  if (report.at("stages").size() != 1)
+    throw std::runtime_error("expected a program of one stage");
+  if (records.empty() || records.size() != baseline.size())
+    throw std::runtime_error("found records of " +
+                             std::to_string(records.size()) +
+                             " ranks, expected as many as the baseline has, " +
+                             std::to_string(baseline.size()));
+  auto planned = report.at("stages")[0].at("bytes").at("peak").get<double>();
+  std::vector<double> shares;
+  for (size_t rank = 0; rank < records.size(); ++rank)
+    shares.push_back((records[rank].at("vm_hwm").get<double>() -
+                      baseline[rank].at("vm_hwm").get<double>()) /
+                     planned);
+  auto [least, most] = std::minmax_element(shares.begin(), shares.end());
+  bool good = *least >= 0.9 && *most <= 1.1;
+  std::printf("%s: %zu ranks, planned %.1f MiB above the baseline, found %.3f "
+              "to %.3f times that\n",
+              good ? "ok" : "FAIL", records.size(), planned / (1 << 20), *least,
+              *most);
+  return !good;
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
@@ -292,6 +320,14 @@ int main(int argc, char **argv) {
             "baseline",
             checkRecompute)})
     needs->add_option("runs", options.runs, "REPORT OBSERVED ...")->required();
+
+  CLI::App *planned =
+      add("planned",
+          "peak memory of each rank with a report; the observed program is the "
+          "baseline",
+          checkPlanned);
+  planned->add_option("report", options.report)->required();
+  planned->add_option("run", options.runs, "OBSERVED")->required()->expected(1);
 
   CLI11_PARSE(app, argc, argv);
   try {
