@@ -29,7 +29,7 @@ public:
 private:
   struct Value {
     std::string name; ///< for messages; with `start`, which value it is
-    std::vector<int64_t> start; ///< of the rank's box in the tensor
+    std::vector<int64_t> start; ///< of the rank's box in the tensor, and in it
     dtc_dtype dtype;
     int64_t offset, count;
     int holder = 0; ///< the first rank that has it, and its place there

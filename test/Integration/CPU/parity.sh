@@ -1,10 +1,9 @@
 #!/usr/bin/env bash
 # Five steps of SGD in f64 under each plan must be the training of PyTorch and
 # of the first plan (one rank): gradients of steps 1 and 2 and every norm to
-# 1e-10, losses to 1e-9, weights to 1e-8. Plans with ZeRO keep no whole
-# gradients: of these all else is compared. Ranks that hold the same must have
-# the same bits after every step; with $skipped this is not checked, for it is
-# the comparison that must notice.
+# 1e-10, losses to 1e-9, weights to 1e-8. Ranks that hold the same must have the
+# same bits after every step; with $skipped this is not checked, for it is the
+# comparison that must notice.
 #
 # usage: parity.sh MODEL WORKDIR PLAN...        PLAN as in common.sh
 
