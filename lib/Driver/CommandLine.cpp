@@ -119,8 +119,14 @@ struct CommandLine {
   Opt<int64_t> microbatches{
       "microbatches", cl::location(compile.parallel.microbatches),
       cl::value_desc("M"), cl::cat(planOptions),
-      describe("Parts that each rank's samples are run in",
+      describe("Parts that each rank's samples of a round are run in",
                compile.parallel.microbatches)};
+  Opt<int64_t> accumulate{
+      "accumulate", cl::location(compile.schedule.accumulate),
+      cl::value_desc("K"), cl::cat(planOptions),
+      describe("Rounds that a step takes its batch in, each of --microbatches, "
+               "with one update at the end: activations are those of a round",
+               compile.schedule.accumulate)};
   Opt<std::string> schedule{
       "schedule", cl::location(compile.schedule.schedule),
       cl::value_desc("gpipe|1f1b"), cl::cat(planOptions),
@@ -431,6 +437,7 @@ LogicalResult CommandLine::finish(const char *program) {
                 {"tp", compile.parallel.tp},
                 {"hsdp", compile.parallel.hsdp},
                 {"microbatches", compile.parallel.microbatches},
+                {"accumulate", compile.schedule.accumulate},
                 {"bucket-mb", compile.schedule.bucketMb}};
   for (const auto &count : counts)
     if (count.value < 1)
@@ -474,6 +481,7 @@ LogicalResult CommandLine::finish(const char *program) {
   compile.import.parameterInputs.assign(parameterInputs.begin(),
                                         parameterInputs.end());
   compile.parallel.bucketMb = compile.schedule.bucketMb;
+  compile.parallel.accumulate = compile.schedule.accumulate;
   training.stages = compile.parallel.pp;
   training.tensorParallel = compile.parallel.tp;
   training.sequenceParallel = compile.parallel.sp;

@@ -28,6 +28,14 @@ struct AssignMesh : public dtc::impl::AssignMeshBase<AssignMesh> {
       getOperation().emitError("expected a function @step");
       return signalPassFailure();
     }
+    int64_t inTime, ways;
+    if (llvm::MulOverflow<int64_t>(microbatches, accumulate, inTime) ||
+        llvm::MulOverflow<int64_t>(dp, inTime, ways)) {
+      step.emitError("dp x microbatches x accumulate = ")
+          << int64_t(dp) << " x " << int64_t(microbatches) << " x "
+          << int64_t(accumulate) << " parts of a batch are too many";
+      return signalPassFailure();
+    }
     MLIRContext *context = &getContext();
     auto name = [&](StringRef axis) { return StringAttr::get(context, axis); };
     if (hsdp < 1 || dp % hsdp != 0) {
@@ -42,7 +50,7 @@ struct AssignMesh : public dtc::impl::AssignMeshBase<AssignMesh> {
       axes.push_back({name(shardAxis), hsdp});
     if (tp > 1)
       axes.push_back({name(tensorAxis), tp});
-    axes.push_back({name(MeshAttr::timeAxis), microbatches});
+    axes.push_back({name(MeshAttr::timeAxis), inTime});
     auto mesh = MeshAttr::getChecked([&] { return step.emitError(); }, context,
                                      ArrayRef(axes));
     if (!mesh)
@@ -56,7 +64,7 @@ struct AssignMesh : public dtc::impl::AssignMeshBase<AssignMesh> {
     for (unsigned i = 0; i < step.getNumArguments(); ++i) {
       auto kind = step.getArgAttrOfType<StringAttr>(i, attr::kind);
       bool isBatch = kind && (kind == "input" || kind == "label");
-      if (isBatch && failed(checkBatch(step, i)))
+      if (isBatch && failed(checkBatch(step, i, ways)))
         return signalPassFailure();
       step.setArgAttr(
           i, attr::layout,
@@ -83,10 +91,9 @@ struct AssignMesh : public dtc::impl::AssignMeshBase<AssignMesh> {
     return splits;
   }
 
-  LogicalResult checkBatch(func::FuncOp step, unsigned argument) {
+  LogicalResult checkBatch(func::FuncOp step, unsigned argument, int64_t ways) {
     auto type = cast<RankedTensorType>(step.getArgumentTypes()[argument]);
     auto input = step.getArgAttrOfType<StringAttr>(argument, attr::input);
-    int64_t ways = dp * microbatches;
     if (type.getRank() == 0)
       return step.emitError("input '")
              << input.getValue()
@@ -98,8 +105,12 @@ struct AssignMesh : public dtc::impl::AssignMeshBase<AssignMesh> {
     InFlightDiagnostic diag =
         step.emitError("batch of ")
         << batch << " samples (input '" << input.getValue()
-        << "') does not divide into dp x microbatches = " << int64_t(dp)
-        << " x " << int64_t(microbatches) << " parts; a batch of ";
+        << "') does not divide into dp x microbatches"
+        << (accumulate > 1 ? " x accumulate" : "") << " = " << int64_t(dp)
+        << " x " << int64_t(microbatches);
+    if (accumulate > 1)
+      diag << " x " << int64_t(accumulate);
+    diag << " parts; a batch of ";
     if (below > 0)
       diag << below << " or ";
     return diag << above << " would";

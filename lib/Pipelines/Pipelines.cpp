@@ -121,6 +121,7 @@ void dtc::buildParallelPipeline(OpPassManager &manager,
   mesh.pp = options.pp;
   mesh.tp = options.tp;
   mesh.microbatches = options.microbatches;
+  mesh.accumulate = options.accumulate;
   manager.addPass(createAssignMesh(mesh));
 
   // Optimizer state, gradients and parameters are split over dp, as far as the
@@ -161,6 +162,7 @@ void dtc::buildSchedulePipeline(OpPassManager &manager,
   // Each stage's plan: runs, sends and receives in the schedule's order.
   ScheduleMicrobatchesOptions microbatches;
   microbatches.schedule = options.schedule;
+  microbatches.rounds = options.accumulate;
   manager.addPass(createScheduleMicrobatches(microbatches));
 
   // Few large reductions instead of many small ones.

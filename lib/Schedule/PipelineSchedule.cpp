@@ -43,14 +43,32 @@ bool dtc::mustPrecedeIn1F1B(const PipelineStage &where, const Task &a,
   return a.microbatch + ahead < b.microbatch;
 }
 
-std::optional<PipelineSchedule>
-dtc::makeNamedSchedule(llvm::StringRef name, int64_t numStages,
-                       int64_t numMicrobatches) {
+/// Two rounds of two micro-batches, of which two are in flight at most:
+///
+///   stage 0  F0 F1 .. .. W0 W1 F2 F3 .. .. W2 W3
+///   stage 1  .. F0 F1 BW BW .. .. F2 F3 BW BW ..
+static void repeat(std::vector<Task> &tasks, int64_t numMicrobatches,
+                   int64_t numRounds) {
+  size_t count = tasks.size();
+  for (int64_t round = 1; round < numRounds; ++round)
+    for (size_t i = 0; i < count; ++i)
+      tasks.push_back(
+          {tasks[i].kind, tasks[i].microbatch + round * numMicrobatches});
+}
+
+std::optional<PipelineSchedule> dtc::makeNamedSchedule(llvm::StringRef name,
+                                                       int64_t numStages,
+                                                       int64_t numMicrobatches,
+                                                       int64_t numRounds) {
+  std::optional<PipelineSchedule> schedule;
   if (name == "gpipe")
-    return makeSchedule(numStages, numMicrobatches, mustPrecedeInGPipe);
-  if (name == "1f1b")
-    return makeSchedule(numStages, numMicrobatches, mustPrecedeIn1F1B);
-  return std::nullopt;
+    schedule = makeSchedule(numStages, numMicrobatches, mustPrecedeInGPipe);
+  else if (name == "1f1b")
+    schedule = makeSchedule(numStages, numMicrobatches, mustPrecedeIn1F1B);
+  if (schedule)
+    for (std::vector<Task> &tasks : *schedule)
+      repeat(tasks, numMicrobatches, numRounds);
+  return schedule;
 }
 
 //===----------------------------------------------------------------------===//

@@ -141,6 +141,7 @@ FailureOr<Report> Report::compute(ModuleOp module) {
     }
     if (MeshAttr mesh = getMesh(plan)) {
       report.microbatches = mesh.getSize(MeshAttr::timeAxis);
+      report.rounds = getRounds(plan);
       report.ranksPerStage = mesh.getNumRanks() / mesh.getSize(stageAxis);
     }
     StageReport result;
@@ -173,7 +174,8 @@ FailureOr<Report> Report::compute(ModuleOp module) {
             cast<ShapedType>(argument.getType()).getNumElements();
     report.stages.push_back(std::move(result));
   }
-  report.bubble = getBubbleFraction(stages->size(), report.microbatches);
+  report.bubble =
+      getBubbleFraction(stages->size(), report.microbatches / report.rounds);
   std::optional<Simulation> simulation = simulate(schedule, costs);
   if (!simulation) {
     module.emitError("has plans that wait for each other");
@@ -212,9 +214,12 @@ static std::string formatFlops(int64_t flops) {
 void Report::print(llvm::raw_ostream &os) const {
   os << llvm::format("parameters   %lld\n", (long long)parameters)
      << llvm::format("pipeline     %zu stages of %lld ranks, %lld "
-                     "micro-batches\n",
+                     "micro-batches",
                      stages.size(), (long long)ranksPerStage,
-                     (long long)microbatches)
+                     (long long)microbatches);
+  if (rounds > 1)
+    os << llvm::format(" in %lld rounds", (long long)rounds);
+  os << "\n"
      << llvm::format("bubble       %.1f %% with equal stages, %.1f %% with "
                      "estimated costs\n\n",
                      100 * bubble, 100 * bubbleSimulated);
@@ -336,10 +341,9 @@ json::Value Report::toJson() const {
         {"recvs", std::move(recvs)},
         {"in_flight", stage.inFlight}});
   }
-  return json::Object{{"parameters", parameters},
-                      {"microbatches", microbatches},
-                      {"ranks_per_stage", ranksPerStage},
-                      {"bubble", bubble},
-                      {"bubble_simulated", bubbleSimulated},
-                      {"stages", std::move(list)}};
+  return json::Object{
+      {"parameters", parameters}, {"microbatches", microbatches},
+      {"rounds", rounds},         {"ranks_per_stage", ranksPerStage},
+      {"bubble", bubble},         {"bubble_simulated", bubbleSimulated},
+      {"stages", std::move(list)}};
 }

@@ -56,7 +56,8 @@ struct PendingSend {
 
 class PlanBuilder {
 public:
-  PlanBuilder(func::FuncOp plan, ModuleOp stage, int64_t numMicrobatches);
+  PlanBuilder(func::FuncOp plan, ModuleOp stage, int64_t numMicrobatches,
+              int64_t numRounds);
   LogicalResult build(ArrayRef<Task> tasks);
 
 private:
@@ -75,9 +76,12 @@ private:
   int64_t getTag(const Crossing &crossing, std::optional<int64_t> microbatch) {
     return crossing.channel * numMicrobatches + microbatch.value_or(0);
   }
+  int64_t getRound(std::optional<int64_t> microbatch) {
+    return *microbatch / (numMicrobatches / numRounds);
+  }
 
   func::FuncOp plan;
-  int64_t numMicrobatches;
+  int64_t numMicrobatches, numRounds;
   OpBuilder builder;
   std::map<Phase, PhaseParts> phases;
   std::map<int64_t, Value> once;
@@ -90,8 +94,9 @@ int64_t getNumber(Attribute number) {
 }
 
 PlanBuilder::PlanBuilder(func::FuncOp plan, ModuleOp stage,
-                         int64_t numMicrobatches)
-    : plan(plan), numMicrobatches(numMicrobatches), builder(plan.getContext()) {
+                         int64_t numMicrobatches, int64_t numRounds)
+    : plan(plan), numMicrobatches(numMicrobatches), numRounds(numRounds),
+      builder(plan.getContext()) {
   for (auto function : stage.getOps<func::FuncOp>())
     if (std::optional<Phase> phase = Phase::parse(function.getName()))
       phases[*phase].function = function;
@@ -152,6 +157,15 @@ void PlanBuilder::receive(Phase phase, ArrayRef<Crossing> recvs,
     wait([&](const PendingSend &send) {
       return send.phase.kind == Phase::Forward &&
              send.microbatch == microbatch &&
+             llvm::any_of(recvs, [&](const Crossing &recv) {
+               return recv.stage == send.stage;
+             });
+    });
+  // A round's first activation comes after all gradients of the last round.
+  if (phase.kind == Phase::Forward)
+    wait([&](const PendingSend &send) {
+      return send.phase.kind == Phase::Backward &&
+             getRound(send.microbatch) < getRound(microbatch) &&
              llvm::any_of(recvs, [&](const Crossing &recv) {
                return recv.stage == send.stage;
              });
@@ -303,16 +317,26 @@ struct ScheduleMicrobatchesPass
       MeshAttr mesh = getMesh(plan);
       int64_t numMicrobatches = mesh ? mesh.getSize(MeshAttr::timeAxis) : 1;
       std::string name = schedule;
-      std::optional<PipelineSchedule> tasks =
-          makeNamedSchedule(name, stages->size(), numMicrobatches);
+      int64_t numRounds = rounds;
+      if (numRounds < 1 || numMicrobatches % numRounds) {
+        plan.emitError("has ")
+            << numMicrobatches << " micro-batches, expected a multiple of "
+            << numRounds << " rounds";
+        return signalPassFailure();
+      }
+      std::optional<PipelineSchedule> tasks = makeNamedSchedule(
+          name, stages->size(), numMicrobatches / numRounds, numRounds);
       if (!tasks) {
         getOperation().emitError("unknown schedule '")
             << name << "', expected gpipe or 1f1b";
         return signalPassFailure();
       }
-      if (failed(PlanBuilder(plan, stage, numMicrobatches)
+      if (failed(PlanBuilder(plan, stage, numMicrobatches, numRounds)
                      .build((*tasks)[number])))
         return signalPassFailure();
+      if (numRounds > 1)
+        plan->setAttr(attr::rounds,
+                      Builder(&getContext()).getI64IntegerAttr(numRounds));
     }
   }
 };

@@ -48,6 +48,11 @@ bool dtc::isParameterGather(Operation *op) {
   return function && function.getArgAttr(argument.getArgNumber(), attr::gather);
 }
 
+int64_t dtc::getRounds(func::FuncOp plan) {
+  auto rounds = plan->getAttrOfType<IntegerAttr>(attr::rounds);
+  return rounds ? rounds.getInt() : 1;
+}
+
 func::FuncOp dtc::getPlan(ModuleOp stage) {
   auto plan = stage.lookupSymbol<func::FuncOp>(planName);
   if (!plan)

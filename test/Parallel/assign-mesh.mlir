@@ -1,5 +1,8 @@
 // RUN: dtc-opt %s --dtc-assign-mesh="dp=4 pp=2 microbatches=2" | FileCheck %s
 // RUN: dtc-opt %s --dtc-assign-mesh="microbatches=2" | FileCheck %s --check-prefix=ONE
+// RUN: dtc-opt %s --dtc-assign-mesh="microbatches=2 accumulate=4" | FileCheck %s --check-prefix=ROUNDS
+// RUN: not dtc-opt %s --dtc-assign-mesh="dp=2 microbatches=3 accumulate=4" 2>&1 | FileCheck %s --check-prefix=UNEVEN
+// RUN: not dtc-opt %s --dtc-assign-mesh="dp=4294967296 accumulate=4294967296" 2>&1 | FileCheck %s --check-prefix=MANY
 // RUN: not dtc-opt %s --dtc-assign-mesh="dp=3 microbatches=4" 2>&1 | FileCheck %s --check-prefix=BATCH
 
 // CHECK: func @step(
@@ -11,6 +14,11 @@
 // No axis of ranks of size 1 in layouts, but always the micro-batches.
 // ONE: #dtc.layout<#{{.*}}, mb: split(0)>
 
+// The time axis has the micro-batches of all rounds.
+// ROUNDS: #dtc.mesh<pp=1, dp=1, mb=8>
+
+// UNEVEN: error: batch of 32 samples (input 'x') does not divide into dp x microbatches x accumulate = 2 x 3 x 4 parts; a batch of 24 or 48 would
+// MANY: error: dp x microbatches x accumulate = 4294967296 x 1 x 4294967296 parts of a batch are too many
 // BATCH: error: batch of 32 samples (input 'x') does not divide into dp x microbatches = 3 x 4 parts; a batch of 24 or 36 would
 func.func @step(%x: tensor<32x4xf32> {dtc.input = "x", dtc.kind = "input"},
                 %t: tensor<32xi64> {dtc.input = "labels", dtc.kind = "label"},

@@ -1,8 +1,29 @@
 // RUN: dtc-opt %s --dtc-schedule-microbatches=schedule=1f1b | FileCheck %s --check-prefixes=CHECK,1F1B
 // RUN: dtc-opt %s --dtc-schedule-microbatches=schedule=gpipe | FileCheck %s --check-prefixes=CHECK,GPIPE
+// RUN: dtc-opt %s --dtc-schedule-microbatches="schedule=gpipe rounds=2" | FileCheck %s --check-prefix=ROUNDS
+// RUN: not dtc-opt %s --dtc-schedule-microbatches=rounds=3 2>&1 | FileCheck %s --check-prefix=UNEVEN
 // RUN: not dtc-opt %s --dtc-schedule-microbatches=schedule=zigzag 2>&1 | FileCheck %s --check-prefix=UNKNOWN
 
 // UNKNOWN: unknown schedule 'zigzag', expected gpipe or 1f1b
+// UNEVEN: error: has 4 micro-batches, expected a multiple of 3 rounds
+
+// Two rounds of gpipe: activations of two micro-batches at most, one sum of
+// gradients, one update.
+// ROUNDS-LABEL: module @stage0
+// ROUNDS:       func.func @plan(
+// ROUNDS-SAME:    attributes {dtc.rounds = 2 : i64}
+// ROUNDS:         dtc.run @forward({{.*}}) microbatch 0
+// ROUNDS:         dtc.run @forward({{.*}}) microbatch 1
+// ROUNDS:         %[[Z:.*]] = dtc.zero
+// ROUNDS-NEXT:    %[[G0:.*]] = dtc.run @weight({{.*}}, %[[Z]]) microbatch 0
+// ROUNDS:         %[[G1:.*]] = dtc.run @weight({{.*}}, %[[G0]]) microbatch 1
+// ROUNDS:         dtc.run @forward({{.*}}) microbatch 2
+// ROUNDS-NEXT:    dtc.send {{.*}} to 1 tag 2
+// ROUNDS:         dtc.run @forward({{.*}}) microbatch 3
+// ROUNDS-NOT:     dtc.zero
+// ROUNDS:         %[[G2:.*]] = dtc.run @weight({{.*}}, %[[G1]]) microbatch 2
+// ROUNDS:         %[[G3:.*]] = dtc.run @weight({{.*}}, %[[G2]]) microbatch 3
+// ROUNDS:         dtc.run @update({{.*}}, %[[G3]], {{.*}})
 
 #mesh = #dtc.mesh<pp=2, dp=1, mb=4>
 #r = #dtc.layout<#mesh>
@@ -77,6 +98,8 @@ module @stage0 attributes {dtc.stage = 0 : i64} {
 // CHECK-NEXT:    %[[W1:.*]] = dtc.run @update(%[[W]], %[[G]], %[[LR]])
 // CHECK-NEXT:    return %[[W1]], %[[G]]
 
+// ROUNDS-LABEL: module @stage1
+
 // CHECK-LABEL: module @stage1
 module @stage1 attributes {dtc.stage = 1 : i64} {
   func.func private @backward(%y: tensor<2x4xf32, #r> {dtc.value = 3 : i64}, %w: tensor<4xf32, #r> {dtc.value = 7 : i64})
@@ -109,3 +132,10 @@ module @stage1 attributes {dtc.stage = 1 : i64} {
 // CHECK-NEXT:    dtc.wait {{.*}} slot 0
 // CHECK-NEXT:    dtc.wait %[[D3]] slot 1
 // CHECK-NEXT:    return
+
+// The last gradient of a round has arrived when the next round begins.
+// ROUNDS:         %[[D1:.*]] = dtc.run @backward({{.*}}) microbatch 1
+// ROUNDS-NEXT:    dtc.send %[[D1]] to 0 tag 9 slot 1
+// ROUNDS-NEXT:    dtc.wait {{.*}} slot 0
+// ROUNDS-NEXT:    dtc.recv from 0 tag 2
+// ROUNDS-NEXT:    dtc.wait %[[D1]] slot 1

@@ -316,3 +316,25 @@ module @stage1 attributes {dtc.stage = 1 : i64} {
   }
 }
 }
+
+// -----
+
+// Of two rounds, only one's sends are under way.
+#mesh = #dtc.mesh<pp=2, mb=6000>
+#r = #dtc.layout<#mesh>
+module {
+module @stage0 attributes {dtc.stage = 0 : i64} {
+  // expected-error @below {{has 6000 sends under way at once with 3000 micro-batches, expected at most 4096; --microbatches 1500 would do}}
+  func.func @plan(%x: tensor<4xf32, #r>) attributes {dtc.rounds = 2 : i64} {
+    dtc.send %x to 1 tag 5999 slot 5999 : tensor<4xf32, #r>
+    dtc.wait %x slot 5999 : tensor<4xf32, #r>
+    return
+  }
+}
+module @stage1 attributes {dtc.stage = 1 : i64} {
+  func.func @plan(%x: tensor<4xf32, #r>) attributes {dtc.rounds = 2 : i64} {
+    %y = dtc.recv from 0 tag 5999 : tensor<4xf32, #r>
+    return
+  }
+}
+}

@@ -17,9 +17,9 @@ static std::string print(const std::vector<Task> &tasks) {
   return text;
 }
 
-static PipelineSchedule make(const char *name, int64_t stages,
-                             int64_t batches) {
-  auto schedule = makeNamedSchedule(name, stages, batches);
+static PipelineSchedule make(const char *name, int64_t stages, int64_t batches,
+                             int64_t rounds = 1) {
+  auto schedule = makeNamedSchedule(name, stages, batches, rounds);
   EXPECT_TRUE(schedule.has_value());
   return *schedule;
 }
@@ -38,8 +38,19 @@ TEST(PipelineSchedule, OneForwardOneBackward) {
   EXPECT_EQ(print(schedule[2]), "F0 B0 W0 F1 B1 W1 F2 B2 W2 F3 B3 W3");
 }
 
+TEST(PipelineSchedule, Rounds) {
+  PipelineSchedule schedule = make("gpipe", 2, 2, 2);
+  EXPECT_EQ(print(schedule[0]), "F0 F1 B0 W0 B1 W1 F2 F3 B2 W2 B3 W3");
+  EXPECT_EQ(print(schedule[1]), "F0 F1 B0 W0 B1 W1 F2 F3 B2 W2 B3 W3");
+  schedule = make("1f1b", 2, 2, 3);
+  EXPECT_EQ(print(schedule[0]),
+            "F0 F1 B0 W0 B1 W1 F2 F3 B2 W2 B3 W3 F4 F5 B4 W4 B5 W5");
+  EXPECT_EQ(print(schedule[1]),
+            "F0 B0 W0 F1 B1 W1 F2 B2 W2 F3 B3 W3 F4 B4 W4 F5 B5 W5");
+}
+
 TEST(PipelineSchedule, UnknownName) {
-  EXPECT_FALSE(makeNamedSchedule("zigzag", 2, 2).has_value());
+  EXPECT_FALSE(makeNamedSchedule("zigzag", 2, 2, 2).has_value());
 }
 
 TEST(PipelineSchedule, CyclicPrecedence) {
@@ -76,6 +87,34 @@ TEST_P(EverySize, RunsEverythingOnceWithTheAnalyticBubble) {
       EXPECT_LE(simulate(schedule, costs)->bubble,
                 getBubbleFraction(stages, batches) + 1e-12);
     }
+}
+
+TEST_P(EverySize, RoundsFollowEachOther) {
+  for (int64_t stages = 1; stages <= 4; ++stages)
+    for (int64_t batches = 1; batches <= 4; ++batches)
+      for (int64_t rounds = 1; rounds <= 4; ++rounds) {
+        SCOPED_TRACE(testing::Message()
+                     << stages << " stages, " << batches << " x " << rounds);
+        PipelineSchedule one = make(GetParam(), stages, batches);
+        PipelineSchedule all = make(GetParam(), stages, batches, rounds);
+        for (int64_t stage = 0; stage < stages; ++stage) {
+          EXPECT_EQ(all[stage].size(), size_t(3 * batches * rounds));
+          for (const Task &task : all[stage])
+            EXPECT_EQ(std::count(all[stage].begin(), all[stage].end(), task),
+                      1);
+          // However long the step is, activations are those of a round.
+          EXPECT_EQ(getMaxInFlight(all[stage]), getMaxInFlight(one[stage]));
+          EXPECT_LE(getMaxInFlight(all[stage]), batches);
+        }
+        // The first stage begins and ends each round, so times add up.
+        std::vector<StageCost> costs(stages, StageCost{1, 2, 0});
+        std::optional<Simulation> simulation = simulate(all, costs);
+        ASSERT_TRUE(simulation.has_value());
+        EXPECT_DOUBLE_EQ(simulation->makespan,
+                         3.0 * (batches + stages - 1) * rounds);
+        EXPECT_NEAR(simulation->bubble, getBubbleFraction(stages, batches),
+                    1e-12);
+      }
 }
 
 TEST(PipelineSchedule, InFlight) {

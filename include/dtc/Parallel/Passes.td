@@ -64,22 +64,24 @@ def AssignMesh : Pass<"dtc-assign-mesh", "::mlir::ModuleOp"> {
     of `@step`: inputs and labels are split along dimension 0 on mb, then dp;
     parameters and their state as `dtc.split` says; all else is replicated. An
     axis of ranks of size 1 gets no entry; mb always does, since it tells what
-    runs per micro-batch. Without tensor parallelism the mesh has no tp.
+    runs per micro-batch. Without tensor parallelism the mesh has no tp. mb is
+    the micro-batches of all rounds.
 
     ```mlir
     %x: tensor<32x10xf32> {dtc.kind = "input"}
     // becomes
     %x: tensor<32x10xf32> {dtc.kind = "input", dtc.layout = #dtc.layout<#mesh, mb: split(0), dp: split(0)>}
     ```
-    A batch that dp x microbatches does not divide is an error that names
-    numbers that would do.
+    A batch that dp x microbatches x accumulate does not divide is an error
+    that names numbers that would do.
   }];
   let options = [
     Option<"dp", "dp", "int64_t", "1", "Ranks that share the batch">,
     Option<"hsdp", "hsdp", "int64_t", "1", "How many of these form a group that ZeRO splits over">,
     Option<"pp", "pp", "int64_t", "1", "Pipeline stages">,
     Option<"tp", "tp", "int64_t", "1", "Ranks that share each split product">,
-    Option<"microbatches", "microbatches", "int64_t", "1", "Micro-batches in a step">,
+    Option<"microbatches", "microbatches", "int64_t", "1", "Micro-batches in a round">,
+    Option<"accumulate", "accumulate", "int64_t", "1", "Rounds in a step">,
   ];
 }
 

@@ -34,7 +34,9 @@ struct ParallelOptions {
       ScheduleOptions()
           .bucketMb;        ///< MiB of parameters that ZeRO updates as one
   bool sp = false;          ///< values between split products are split too
-  int64_t microbatches = 1; ///< parts that a rank's batch is run in
+  int64_t microbatches = 1; ///< parts that a rank's round is run in
+  int64_t accumulate =
+      ScheduleOptions().accumulate; ///< rounds that its batch is run in
 };
 
 struct CompileOptions {

@@ -51,12 +51,15 @@ bool mustPrecedeIn1F1B(const PipelineStage &, const Task &a, const Task &b);
 std::optional<PipelineSchedule>
 makeSchedule(int64_t numStages, int64_t numMicrobatches, Precedence precedence);
 
-/// The schedule with this name, `gpipe` or `1f1b`; none for another name.
+/// The schedule with this name, `gpipe` or `1f1b`; none for another name. It
+/// runs `numRounds` times, each time on the next `numMicrobatches`; a stage
+/// ends one round before it begins the next.
 std::optional<PipelineSchedule> makeNamedSchedule(llvm::StringRef name,
                                                   int64_t numStages,
-                                                  int64_t numMicrobatches);
+                                                  int64_t numMicrobatches,
+                                                  int64_t numRounds = 1);
 
-/// The idle fraction of a schedule that fills and drains once, with equal
+/// The idle fraction of a round, which fills and drains once, with equal
 /// stages: (K - 1) / (M + K - 1).
 double getBubbleFraction(int64_t numStages, int64_t numMicrobatches);
 

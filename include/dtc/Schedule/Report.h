@@ -47,6 +47,7 @@ struct Report {
   /// Of the model: elements.
   int64_t parameters = 0;
   int64_t microbatches = 1;
+  int64_t rounds = 1; ///< that the micro-batches are taken in
   int64_t ranksPerStage = 1;
   /// The schedule's idle fraction with equal stages, and with FLOPs as costs.
   double bubble = 0, bubbleSimulated = 0;

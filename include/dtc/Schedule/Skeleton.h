@@ -26,6 +26,8 @@ constexpr llvm::StringLiteral value = "dtc.value";
 /// last one a location, if known.
 constexpr llvm::StringLiteral sends = "dtc.sends";
 constexpr llvm::StringLiteral recvs = "dtc.recvs";
+/// Plan: how many times it runs its schedule, if more than once.
+constexpr llvm::StringLiteral rounds = "dtc.rounds";
 } // namespace attr
 
 /// The mesh axis of pipeline stages.
@@ -52,6 +54,9 @@ MeshAttr getMesh(mlir::func::FuncOp function);
 /// Whether an op gathers an argument that has `dtc.gather`: it is done in each
 /// function that uses the parameter, right before, and never kept.
 bool isParameterGather(mlir::Operation *op);
+
+/// How many times a plan runs its schedule; `dtc.rounds`.
+int64_t getRounds(mlir::func::FuncOp plan);
 
 /// The plan of a stage; null, with a diagnostic, if there is none.
 mlir::func::FuncOp getPlan(mlir::ModuleOp stage);
