@@ -93,6 +93,12 @@ struct CommandLine {
       describe("Tensor parallel: ranks that share each product of attentions, "
                "MLPs and the vocabulary",
                compile.parallel.tp)};
+  cl::list<std::string> order{
+      "order", cl::CommaSeparated, cl::value_desc("AXIS,..."),
+      cl::cat(planOptions),
+      cl::desc("Axes of the mesh, from that whose ranks lie farthest apart to "
+               "that of neighbours (default pp,dp,tp; with --hsdp "
+               "pp,dp,shard,tp)")};
   Opt<bool> sp{"sp", cl::location(compile.parallel.sp), cl::cat(planOptions),
                cl::desc("Sequence parallel: with --tp, what lies between these "
                         "products is split along the sequence")};
@@ -506,6 +512,7 @@ LogicalResult CommandLine::finish(const char *program) {
   if (emit.getNumOccurrences()) {
     if (failed(parsePhase(emit, phase)))
       return failure();
+  compile.parallel.order.assign(order.begin(), order.end());
     if (phase == CompilePhase::Link)
       return fail("--emit=link has no IR to print; -o names the program");
     options.emit = phase;

@@ -8,6 +8,7 @@
 #include "MeshAxes.h"
 #include "dtc/Parallel/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/StringExtras.h"
 
 namespace dtc {
 #define GEN_PASS_DEF_ASSIGNMESH
@@ -48,8 +49,12 @@ struct AssignMesh : public dtc::impl::AssignMeshBase<AssignMesh> {
                                   {name(dataAxis), dp / hsdp}};
     if (hsdp > 1)
       axes.push_back({name(shardAxis), hsdp});
-    if (tp > 1)
-      axes.push_back({name(tensorAxis), tp});
+    axes.push_back({name(tensorAxis), tp});
+    if (failed(reorder(step, axes)))
+      return signalPassFailure();
+    if (tp == 1)
+      llvm::erase_if(
+          axes, [](const MeshAxis &axis) { return axis.name == tensorAxis; });
     axes.push_back({name(MeshAttr::timeAxis), inTime});
     auto mesh = MeshAttr::getChecked([&] { return step.emitError(); }, context,
                                      ArrayRef(axes));
@@ -72,6 +77,37 @@ struct AssignMesh : public dtc::impl::AssignMeshBase<AssignMesh> {
     }
     for (unsigned i = 0; i < step.getNumArguments(); ++i)
       step.removeArgAttr(i, attr::split);
+  }
+
+  /// Puts axes in the order asked for. Those left out are of one rank.
+  LogicalResult reorder(func::FuncOp step, SmallVector<MeshAxis> &axes) {
+    if (order.empty())
+      return success();
+    SmallVector<MeshAxis> all = axes, left = axes;
+    axes.clear();
+    for (const std::string &name : order) {
+      auto *found = llvm::find_if(
+          left, [&](const MeshAxis &axis) { return axis.name == name; });
+      if (found == left.end())
+        return emitOrderError(step, all);
+      axes.push_back(*found);
+      left.erase(found);
+    }
+    for (const MeshAxis &axis : left)
+      if (axis.size > 1)
+        return emitOrderError(step, all);
+    axes.insert(axes.begin(), left.begin(), left.end());
+    return success();
+  }
+
+  LogicalResult emitOrderError(func::FuncOp step, ArrayRef<MeshAxis> axes) {
+    InFlightDiagnostic diag = step.emitError("order of the mesh's axes is '")
+                              << llvm::join(order, ",")
+                              << "', expected each of ";
+    llvm::interleaveComma(axes, diag, [&](const MeshAxis &axis) {
+      diag << axis.name.getValue() << " = " << axis.size;
+    });
+    return diag << " once; those of size 1 may be left out";
   }
 
   /// Of a parameter, or of the parameter that a state belongs to.

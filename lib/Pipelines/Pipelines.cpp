@@ -122,6 +122,7 @@ void dtc::buildParallelPipeline(OpPassManager &manager,
   mesh.tp = options.tp;
   mesh.microbatches = options.microbatches;
   mesh.accumulate = options.accumulate;
+  mesh.order.assign(options.order.begin(), options.order.end());
   manager.addPass(createAssignMesh(mesh));
 
   // Optimizer state, gradients and parameters are split over dp, as far as the

@@ -10,6 +10,7 @@
 #include "dtc/Runtime/ABI.h"
 #include "dtc/Schedule/MemoryPlan.h"
 #include "dtc/Schedule/Passes.h"
+#include "dtc/Schedule/Ranks.h"
 #include "dtc/Schedule/Skeleton.h"
 #include <map>
 
@@ -43,51 +44,6 @@ void collectEvents(func::FuncOp function, std::vector<Event> &events) {
       collectEvents(getCallee(run), events);
   }
 }
-
-/// Ranks of a mesh, row-major over all axes but time.
-class Ranks {
-public:
-  explicit Ranks(MeshAttr mesh) {
-    int64_t stride = mesh.getNumRanks();
-    for (const MeshAxis &axis : mesh.getAxes()) {
-      if (axis.name.getValue() == MeshAttr::timeAxis)
-        continue;
-      stride /= axis.size;
-      axes[axis.name.getValue()] = {axis.size, stride};
-    }
-  }
-  int64_t getCoordinate(int64_t rank, StringRef axis) const {
-    auto it = axes.find(axis);
-    return it == axes.end() ? 0 : rank / it->second.stride % it->second.size;
-  }
-  /// The rank with this coordinate, and ours on all other axes.
-  int64_t getPeer(int64_t rank, StringRef axis, int64_t coordinate) const {
-    auto it = axes.find(axis);
-    return it == axes.end() ? rank
-                            : rank + (coordinate - getCoordinate(rank, axis)) *
-                                         it->second.stride;
-  }
-  /// Ranks that differ from this one on these axes only.
-  SmallVector<int64_t> getGroup(int64_t rank, ArrayAttr names) const {
-    SmallVector<int64_t> group = {rank};
-    for (StringRef name : names.getAsValueRange<StringAttr>()) {
-      SmallVector<int64_t> larger;
-      auto it = axes.find(name);
-      for (int64_t member : group)
-        for (int64_t i = 0; i < (it == axes.end() ? 1 : it->second.size); ++i)
-          larger.push_back(getPeer(member, name, i));
-      group = larger;
-    }
-    llvm::sort(group);
-    return group;
-  }
-
-private:
-  struct Axis {
-    int64_t size, stride;
-  };
-  std::map<StringRef, Axis> axes;
-};
 
 /// A message under way.
 struct Flight {

@@ -60,12 +60,13 @@ def ChooseSplits : Pass<"dtc-choose-splits", "::mlir::ModuleOp"> {
 def AssignMesh : Pass<"dtc-assign-mesh", "::mlir::ModuleOp"> {
   let summary = "writes layouts on the arguments of @step";
   let description = [{
-    Makes the mesh `<pp, dp, tp, mb>` and writes `dtc.layout` on every argument
-    of `@step`: inputs and labels are split along dimension 0 on mb, then dp;
-    parameters and their state as `dtc.split` says; all else is replicated. An
-    axis of ranks of size 1 gets no entry; mb always does, since it tells what
-    runs per micro-batch. Without tensor parallelism the mesh has no tp. mb is
-    the micro-batches of all rounds.
+    Makes the mesh `<pp, dp, tp, mb>`, the axes of ranks in the given order,
+    and writes `dtc.layout` on every argument of `@step`: inputs and labels are
+    split along dimension 0 on mb, then dp; parameters and their state as
+    `dtc.split` says; all else is replicated. An axis of ranks of size 1 gets no
+    entry; mb always does, since it tells what runs per micro-batch. Without
+    tensor parallelism the mesh has no tp. mb is the micro-batches of all
+    rounds.
 
     ```mlir
     %x: tensor<32x10xf32> {dtc.kind = "input"}
@@ -82,6 +83,8 @@ def AssignMesh : Pass<"dtc-assign-mesh", "::mlir::ModuleOp"> {
     Option<"tp", "tp", "int64_t", "1", "Ranks that share each split product">,
     Option<"microbatches", "microbatches", "int64_t", "1", "Micro-batches in a round">,
     Option<"accumulate", "accumulate", "int64_t", "1", "Rounds in a step">,
+    ListOption<"order", "order", "std::string",
+               "Axes of ranks, outermost first; empty: pp, dp, shard, tp">,
   ];
 }
 

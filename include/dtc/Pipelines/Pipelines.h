@@ -13,6 +13,7 @@
 #include "dtc/Schedule/Options.h"
 #include "dtc/Training/Options.h"
 #include "mlir/Pass/PassManager.h"
+#include "llvm/Support/MathExtras.h"
 
 namespace dtc {
 
@@ -37,6 +38,13 @@ struct ParallelOptions {
   int64_t microbatches = 1; ///< parts that a rank's round is run in
   int64_t accumulate =
       ScheduleOptions().accumulate; ///< rounds that its batch is run in
+  /// Axes of ranks, outermost first; empty: pp, dp, shard, tp.
+  std::vector<std::string> order;
+
+  uint64_t getNumRanks() const {
+    return llvm::SaturatingMultiply<uint64_t>(
+        llvm::SaturatingMultiply<uint64_t>(dp, pp), tp);
+  }
 };
 
 struct CompileOptions {
