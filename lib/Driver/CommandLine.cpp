@@ -257,6 +257,10 @@ struct CommandLine {
   Opt<std::string> reportJson{"report-json", cl::location(options.reportJson),
                               cl::value_desc("FILE"), cl::cat(outputOptions),
                               cl::desc("Write the report as JSON")};
+  cl::opt<std::string> topology{
+      "topology", cl::value_desc("FILE.json"), cl::cat(outputOptions),
+      cl::desc("Nodes, devices and links, for the times of the report (see "
+               "docs/Architecture.md)")};
   cl::opt<std::string> cpu{"target-cpu", cl::value_desc("NAME"),
                            cl::init("native"), cl::cat(outputOptions),
                            cl::desc("CPU to generate code for (default: this "
@@ -274,6 +278,7 @@ private:
                             std::initializer_list<llvm::StringRef> choices);
   LogicalResult checkOutput();
   LogicalResult finishOptimizer();
+  LogicalResult finishTopology();
 };
 
 } // namespace
@@ -362,6 +367,24 @@ LogicalResult CommandLine::finishOptimizer() {
   llvm::Expected<OptimizerSettings> settings =
       completeSettings(**found, training.optimizerSettings);
   return settings ? success() : fail(llvm::toString(settings.takeError()));
+}
+
+LogicalResult CommandLine::finishTopology() {
+  if (!options.report && options.reportJson.empty())
+    return fail("--topology gives the times of a report, and there is none; "
+                "add --report or --report-json FILE");
+  llvm::Expected<Topology> read = Topology::read(topology);
+  if (!read)
+    return fail(llvm::toString(read.takeError()));
+  uint64_t ranks = compile.parallel.getNumRanks();
+  if (llvm::SaturatingMultiply<uint64_t>(read->nodes, read->devicesPerNode) !=
+      ranks)
+    return fail(topology + ": 'nodes' x 'devices_per_node' is " +
+                llvm::Twine(read->nodes) + " x " +
+                llvm::Twine(read->devicesPerNode) + ", expected " +
+                llvm::Twine(ranks) + " devices, one for each rank of the plan");
+  options.topology = *read;
+  return success();
 }
 
 LogicalResult CommandLine::parsePhase(llvm::StringRef name,
@@ -474,7 +497,8 @@ LogicalResult CommandLine::finish(const char *program) {
        failed(
            checkChoice("init", options.init, {"normal", "xavier", "kaiming"}))))
     return failure();
-  if (failed(finishOptimizer()))
+  if (failed(finishOptimizer()) ||
+      (topology.getNumOccurrences() && failed(finishTopology())))
     return failure();
   if (cpu != "native" && !isUsableCpu(cpu))
     return fail("--target-cpu is '" + cpu +
@@ -488,6 +512,7 @@ LogicalResult CommandLine::finish(const char *program) {
                                         parameterInputs.end());
   compile.parallel.bucketMb = compile.schedule.bucketMb;
   compile.parallel.accumulate = compile.schedule.accumulate;
+  compile.parallel.order.assign(order.begin(), order.end());
   training.stages = compile.parallel.pp;
   training.tensorParallel = compile.parallel.tp;
   training.sequenceParallel = compile.parallel.sp;
@@ -512,7 +537,6 @@ LogicalResult CommandLine::finish(const char *program) {
   if (emit.getNumOccurrences()) {
     if (failed(parsePhase(emit, phase)))
       return failure();
-  compile.parallel.order.assign(order.begin(), order.end());
     if (phase == CompilePhase::Link)
       return fail("--emit=link has no IR to print; -o names the program");
     options.emit = phase;

@@ -178,7 +178,8 @@ LogicalResult Compilation::show(CompilePhase phase) {
 LogicalResult Compilation::report() {
   if (!options.report && options.reportJson.empty())
     return success();
-  FailureOr<Report> report = Report::compute(*module);
+  FailureOr<Report> report =
+      Report::compute(*module, options.topology ? &*options.topology : nullptr);
   if (failed(report))
     return failure();
   if (options.report)

@@ -123,13 +123,14 @@ static std::vector<Task> getTasks(func::FuncOp plan, int64_t numMicrobatches) {
   return tasks;
 }
 
-FailureOr<Report> Report::compute(ModuleOp module) {
+FailureOr<Report> Report::compute(ModuleOp module, const Topology *topology) {
   FailureOr<SmallVector<ModuleOp>> stages = getStages(module);
   if (failed(stages))
     return failure();
   Report report;
   PipelineSchedule schedule;
   std::vector<StageCost> costs;
+  MeshAttr mesh;
   for (ModuleOp stage : *stages) {
     func::FuncOp plan = getPlan(stage);
     if (!plan)
@@ -139,7 +140,7 @@ FailureOr<Report> Report::compute(ModuleOp module) {
           << attr::arenaBytes << "'; plan memory before the report";
       return failure();
     }
-    if (MeshAttr mesh = getMesh(plan)) {
+    if ((mesh = getMesh(plan))) {
       report.microbatches = mesh.getSize(MeshAttr::timeAxis);
       report.rounds = getRounds(plan);
       report.ranksPerStage = mesh.getNumRanks() / mesh.getSize(stageAxis);
@@ -174,6 +175,16 @@ FailureOr<Report> Report::compute(ModuleOp module) {
             cast<ShapedType>(argument.getType()).getNumElements();
     report.stages.push_back(std::move(result));
   }
+  if (mesh) {
+    for (const MeshAxis &axis : mesh.getAxes())
+      if (axis.name != MeshAttr::timeAxis)
+        report.mesh.push_back({axis.name.str(), axis.size});
+    Ranks ranks(mesh);
+    for (int64_t rank = 0; topology && rank < ranks.size(); ++rank)
+      report.times.push_back(RankTime::get(
+          rank, ranks, report.stages[ranks.getCoordinate(rank, stageAxis)],
+          *topology));
+  }
   report.bubble =
       getBubbleFraction(stages->size(), report.microbatches / report.rounds);
   std::optional<Simulation> simulation = simulate(schedule, costs);
@@ -190,9 +201,8 @@ FailureOr<Report> Report::compute(ModuleOp module) {
 //===----------------------------------------------------------------------===//
 
 /// Three digits and a unit: 12.3 MiB, 4.56 GFLOP.
-static std::string formatSize(int64_t value, double base,
+static std::string formatSize(double scaled, double base,
                               ArrayRef<StringRef> units) {
-  double scaled = value;
   size_t unit = 0;
   while (scaled >= base && unit + 1 < units.size()) {
     scaled /= base;
@@ -211,6 +221,73 @@ static std::string formatFlops(int64_t flops) {
   return formatSize(flops, 1000, {"FLOP", "kFLOP", "MFLOP", "GFLOP", "TFLOP"});
 }
 
+static std::string formatSeconds(double seconds) {
+  return formatSize(seconds * 1e9, 1000, {"ns", "us", "ms", "s"});
+}
+
+/// The name of what a row is about, and a cell for each stage.
+using Row = std::pair<std::string, std::vector<std::string>>;
+
+static void printTable(ArrayRef<Row> rows, llvm::raw_ostream &os) {
+  size_t nameWidth = 0, width = 0;
+  for (auto &[name, cells] : rows) {
+    nameWidth = std::max(nameWidth, name.size());
+    for (const std::string &cell : cells)
+      width = std::max(width, cell.size());
+  }
+  for (auto &[name, cells] : rows) {
+    os << llvm::left_justify(name, nameWidth);
+    for (const std::string &cell : cells)
+      os << "  " << llvm::right_justify(cell, width);
+    os << "\n";
+  }
+}
+
+/// A column for the slowest rank of each stage.
+static void printTimes(ArrayRef<RankTime> times, size_t numStages,
+                       llvm::raw_ostream &os) {
+  std::vector<const RankTime *> slowest(numStages);
+  for (const RankTime &time : times) {
+    const RankTime *&found = slowest[time.stage];
+    if (!found || time.getCommunication() > found->getCommunication())
+      found = &time;
+  }
+  std::vector<Row> rows = {{"time of a step, slowest rank", {}}, {"rank", {}}};
+  auto addRow = [&](const std::string &name, auto get) {
+    rows.push_back({name, {}});
+    for (const RankTime *time : slowest) {
+      std::optional<double> seconds = get(*time);
+      rows.back().second.push_back(seconds ? formatSeconds(*seconds) : "-");
+    }
+  };
+  auto addRows = [&](auto member, auto getName) {
+    std::decay_t<decltype(times.front().*member)> all;
+    for (const RankTime *time : slowest)
+      all.insert((time->*member).begin(), (time->*member).end());
+    for (auto &[key, seconds] : all)
+      addRow(getName(key),
+             [&, key = key](const RankTime &time) -> std::optional<double> {
+               auto it = (time.*member).find(key);
+               if (it == (time.*member).end())
+                 return std::nullopt;
+               return it->second;
+             });
+  };
+  for (const RankTime *time : slowest) {
+    rows[0].second.push_back("stage " + std::to_string(time->stage));
+    rows[1].second.push_back(std::to_string(time->rank));
+  }
+  addRow("compute", [](const RankTime &time) { return time.compute; });
+  addRows(&RankTime::collectives, [](const std::string &name) { return name; });
+  addRows(&RankTime::sends, [](int64_t stage) {
+    return "send to stage " + std::to_string(stage);
+  });
+  addRow("communication",
+         [](const RankTime &time) { return time.getCommunication(); });
+  os << "\n";
+  printTable(rows, os);
+}
+
 void Report::print(llvm::raw_ostream &os) const {
   os << llvm::format("parameters   %lld\n", (long long)parameters)
      << llvm::format("pipeline     %zu stages of %lld ranks, %lld "
@@ -220,11 +297,15 @@ void Report::print(llvm::raw_ostream &os) const {
   if (rounds > 1)
     os << llvm::format(" in %lld rounds", (long long)rounds);
   os << "\n"
+     << "mesh         ";
+  llvm::interleave(
+      mesh, os, [&](auto &axis) { os << axis.first << " " << axis.second; },
+      " x ");
+  os << "\n"
      << llvm::format("bubble       %.1f %% with equal stages, %.1f %% with "
                      "estimated costs\n\n",
                      100 * bubble, 100 * bubbleSimulated);
 
-  using Row = std::pair<std::string, std::vector<std::string>>;
   std::vector<Row> rows;
   auto addRow = [&](StringRef name, auto get) {
     rows.push_back({name.str(), {}});
@@ -283,18 +364,35 @@ void Report::print(llvm::raw_ostream &os) const {
     return "receive from stage " + std::to_string(stage);
   });
 
-  size_t nameWidth = 0, width = 0;
-  for (auto &[name, cells] : rows) {
-    nameWidth = std::max(nameWidth, name.size());
-    for (const std::string &cell : cells)
-      width = std::max(width, cell.size());
+  printTable(rows, os);
+  if (!times.empty())
+    printTimes(times, stages.size(), os);
+}
+
+/// "all_reduce dp,tp" as kind and axes.
+static json::Object describeCollective(StringRef name) {
+  auto [kind, axes] = name.split(' ');
+  json::Array axisList;
+  for (StringRef axis : llvm::split(axes, ','))
+    axisList.push_back(axis);
+  return json::Object{{"kind", kind}, {"axes", std::move(axisList)}};
+}
+
+static json::Object describeTime(const RankTime &time) {
+  json::Array collectives, sends;
+  for (auto &[name, seconds] : time.collectives) {
+    collectives.push_back(describeCollective(name));
+    (*collectives.back().getAsObject())["seconds"] = seconds;
   }
-  for (auto &[name, cells] : rows) {
-    os << llvm::left_justify(name, nameWidth);
-    for (const std::string &cell : cells)
-      os << "  " << llvm::right_justify(cell, width);
-    os << "\n";
-  }
+  for (auto &[stage, seconds] : time.sends)
+    sends.push_back(json::Object{{"stage", stage}, {"seconds", seconds}});
+  return json::Object{{"rank", time.rank},
+                      {"stage", time.stage},
+                      {"node", time.node},
+                      {"compute_seconds", time.compute},
+                      {"communication_seconds", time.getCommunication()},
+                      {"collectives", std::move(collectives)},
+                      {"sends", std::move(sends)}};
 }
 
 json::Value Report::toJson() const {
@@ -305,13 +403,9 @@ json::Value Report::toJson() const {
     };
     json::Array collectives, sends, recvs;
     for (auto &[name, traffic] : stage.collectives) {
-      json::Object entry = describe(traffic);
-      auto [kind, axes] = StringRef(name).split(' ');
-      entry["kind"] = kind;
-      json::Array axisList;
-      for (StringRef axis : llvm::split(axes, ','))
-        axisList.push_back(axis);
-      entry["axes"] = std::move(axisList);
+      json::Object entry = describeCollective(name);
+      entry["count"] = traffic.count;
+      entry["bytes"] = traffic.bytes;
       collectives.push_back(std::move(entry));
     }
     auto addMessages = [&](const std::map<int64_t, Traffic> &messages,
@@ -341,9 +435,19 @@ json::Value Report::toJson() const {
         {"recvs", std::move(recvs)},
         {"in_flight", stage.inFlight}});
   }
-  return json::Object{
-      {"parameters", parameters}, {"microbatches", microbatches},
-      {"rounds", rounds},         {"ranks_per_stage", ranksPerStage},
-      {"bubble", bubble},         {"bubble_simulated", bubbleSimulated},
-      {"stages", std::move(list)}};
+  json::Array axes;
+  for (auto &[name, size] : mesh)
+    axes.push_back(json::Object{{"name", name}, {"size", size}});
+  json::Object report{
+      {"parameters", parameters},  {"microbatches", microbatches},
+      {"rounds", rounds},          {"ranks_per_stage", ranksPerStage},
+      {"bubble", bubble},          {"bubble_simulated", bubbleSimulated},
+      {"stages", std::move(list)}, {"mesh", std::move(axes)}};
+  if (!times.empty()) {
+    json::Array ranks;
+    for (const RankTime &time : times)
+      ranks.push_back(describeTime(time));
+    report["ranks"] = std::move(ranks);
+  }
+  return report;
 }

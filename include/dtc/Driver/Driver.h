@@ -8,6 +8,7 @@
 #define DTC_DRIVER_DRIVER_H
 
 #include "dtc/Pipelines/Pipelines.h"
+#include "dtc/Schedule/Topology.h"
 #include <functional>
 
 namespace dtc {
@@ -20,8 +21,10 @@ struct DriverOptions {
   std::optional<CompilePhase> emit;
   /// Write the IR of every phase here, as 01-import.mlir, ...
   std::string dumpDir;
-  bool report = false;      ///< print the plan's figures
-  std::string reportJson;   ///< write them to this file
+  bool report = false;    ///< print the plan's figures
+  std::string reportJson; ///< write them to this file
+  /// The machines that the figures' times are for.
+  std::optional<Topology> topology;
   bool embedWeights = true; ///< else OUTPUT.safetensors beside the program
   /// How parameters start: empty (as the model says), normal, xavier, kaiming.
   std::string init;

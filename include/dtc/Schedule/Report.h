@@ -1,14 +1,15 @@
 //===- Report.h - the figures of a plan -------------------------*- C++ -*-===//
 //
 // What a scheduled module costs: computed from its plans, so that it is what
-// the program does.
+// the program does; and what that takes on a topology.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef DTC_SCHEDULE_REPORT_H
 #define DTC_SCHEDULE_REPORT_H
 
-#include "dtc/Dialect/Dialect.h"
+#include "dtc/Schedule/Ranks.h"
+#include "dtc/Schedule/Topology.h"
 #include "llvm/Support/JSON.h"
 #include <map>
 #include <string>
@@ -43,6 +44,20 @@ struct StageReport {
   int64_t inFlight = 0; ///< most micro-batches with live activations
 };
 
+/// Seconds that a step takes a rank on a topology, waiting left out.
+struct RankTime {
+  int64_t rank, stage, node;
+  double compute = 0; ///< its FLOPs at the device's full speed
+  /// By kind and axes, as in StageReport.
+  std::map<std::string, double> collectives;
+  std::map<int64_t, double> sends; ///< by the other stage
+
+  double getCommunication() const;
+
+  static RankTime get(int64_t rank, const Ranks &ranks, const StageReport &does,
+                      const Topology &topology);
+};
+
 struct Report {
   /// Of the model: elements.
   int64_t parameters = 0;
@@ -52,9 +67,15 @@ struct Report {
   /// The schedule's idle fraction with equal stages, and with FLOPs as costs.
   double bubble = 0, bubbleSimulated = 0;
   std::vector<StageReport> stages;
+  /// Axes of ranks, outermost first, and their sizes.
+  std::vector<std::pair<std::string, int64_t>> mesh;
+  /// Of every rank, if there is a topology.
+  std::vector<RankTime> times;
 
   /// After PlanMemory. Fails with a diagnostic if the module is not scheduled.
-  static mlir::FailureOr<Report> compute(mlir::ModuleOp module);
+  /// `topology` may be null; else it has as many devices as there are ranks.
+  static mlir::FailureOr<Report> compute(mlir::ModuleOp module,
+                                         const Topology *topology = nullptr);
 
   void print(llvm::raw_ostream &os) const;
   llvm::json::Value toJson() const;

@@ -79,12 +79,16 @@ int64_t membersOf(const json &record, const std::string &communicator) {
   return 1;
 }
 
-/// What the report says of a rank. Ranks of a stage follow one another, and
-/// messages go to the same place in another stage.
+/// What the report says of a rank. Ranks are numbered row-major over the mesh,
+/// and messages go to the rank in the same place of another stage.
 Traffic plannedTraffic(const json &report, int rank, const json &record) {
   auto steps = record.at("steps").get<int64_t>();
-  auto perStage = report.at("ranks_per_stage").get<int>();
-  const json &stage = report.at("stages").at(size_t(rank / perStage));
+  int stride = 1; // between ranks of neighbouring stages
+  for (auto axis = report.at("mesh").rbegin(); axis->at("name") != "pp"; ++axis)
+    stride *= axis->at("size").get<int>();
+  const json &stages = report.at("stages");
+  int ownStage = rank / stride % int(stages.size());
+  const json &stage = stages.at(size_t(ownStage));
   Traffic traffic;
   auto add = [&](Key key, const json &entry, int64_t calls = 1) {
     traffic[key] = {entry.at("count").get<int64_t>() * steps * calls,
@@ -101,7 +105,7 @@ Traffic plannedTraffic(const json &report, int rank, const json &record) {
   auto addMessages = [&](const char *direction, const char *call) {
     for (const json &entry : stage.at(direction))
       add({"dtc.pipeline", call,
-           entry.at("stage").get<int>() * perStage + rank % perStage},
+           rank + (entry.at("stage").get<int>() - ownStage) * stride},
           entry);
   };
   addMessages("sends", "MPI_Isend");
