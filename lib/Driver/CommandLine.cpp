@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "llvm/Support/CommandLine.h"
+#include "ClassWeights.h"
 #include "Fail.h"
 #include "dtc/Driver/Driver.h"
 #include "dtc/Training/Optimizers.h"
@@ -184,8 +185,8 @@ struct CommandLine {
       "label-smoothing", cl::value_desc("X"), cl::cat(trainingOptions),
       cl::desc("Share of each label of cross-entropy that is spread over all "
                "classes, from 0 to 1 (default 0)")};
-  cl::list<double> classWeights{
-      "class-weights", cl::CommaSeparated, cl::value_desc("X,..."),
+  cl::opt<std::string> classWeights{
+      "class-weights", cl::value_desc("X,...|FILE.npy"),
       cl::cat(trainingOptions),
       cl::desc("Weight of each class in cross-entropy; the mean is over the "
                "labels' weights (default: all 1)")};
@@ -518,7 +519,13 @@ LogicalResult CommandLine::finish(const char *program) {
   training.sequenceParallel = compile.parallel.sp;
   training.freeze.assign(freeze.begin(), freeze.end());
   training.labelSmoothing = labelSmoothing;
-  training.classWeights.assign(classWeights.begin(), classWeights.end());
+  if (classWeights.getNumOccurrences()) {
+    llvm::Expected<std::vector<double>> weights =
+        readClassWeights(classWeights);
+    if (!weights)
+      return fail(llvm::toString(weights.takeError()));
+    training.classWeights = *weights;
+  }
   if (!cut.empty())
     training.cut.assign(cut.begin(), cut.end());
   if (ignoreIndex.getNumOccurrences()) {

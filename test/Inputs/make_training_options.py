@@ -1,5 +1,6 @@
 """Writes training-options.json: PyTorch's losses, gradient norms and weights of
-five steps in f64 under options of dtc that the models' references do not have.
+five steps in f64 under options of dtc that the models' references do not have;
+and class-weights.npy, class-weights-f32.npy, which some of these are given.
 
 usage: make_training_options.py
 
@@ -134,6 +135,8 @@ def digits(**options):
 def main():
     optim = torch.optim
     weights = torch.arange(1, 11, dtype=torch.float64) / 4
+    np.save(HERE / "class-weights.npy", weights.numpy())
+    np.save(HERE / "class-weights-f32.npy", weights.float().numpy())
     report = {
         "clip": train("toy", lambda p: optim.SGD(p, 0.1, momentum=0.9),
                       F.mse_loss, clip=0.25),

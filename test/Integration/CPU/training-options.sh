@@ -91,8 +91,8 @@ weights=0.25,0.5,0.75,1,1.25,1.5,1.75,2,2.25,2.5
 digits ignore --ignore-index 3
 digits smoothing --label-smoothing 0.1
 digits class-weights --class-weights $weights
-digits smoothing-all --class-weights $weights --label-smoothing 0.3 \
-  --ignore-index 3
+digits smoothing-all --class-weights "$inputs/class-weights.npy" \
+  --label-smoothing 0.3 --ignore-index 3
 
 check_loss bce toy 0.1 --loss bce --optimizer sgd
 check_loss bce-sum toy 0.001 --loss bce --loss-reduction sum --optimizer sgd
