@@ -112,3 +112,24 @@ func.func @step(%i: tensor<2x6xi64> {dtc.input = "i", dtc.kind = "input"},
   %w = dtc.sgd %wte, %g, %lr {momentum = 0.0 : f64, weight_decay = 0.0 : f64} : (tensor<10x4xf32>, tensor<10x4xf32>, tensor<f64>) -> tensor<10x4xf32>
   return %w : tensor<10x4xf32>
 }
+
+// -----
+
+// Labels are looked for where the classes are: each part has its own columns.
+// CHECK-LABEL: func @step
+// CHECK: %[[Z:.*]] = dtc.matmul %arg0, %arg2 {{.*}} -> tensor<8x6xf32, #mb_tp1>
+// CHECK: %[[STARTS:.*]] = dtc.constant dense<[0, 3]>
+// CHECK: %[[MINE:.*]] = dtc.reshard %[[STARTS]] : {{.*}} -> tensor<2xi64, #tp>
+// CHECK: %[[HOT:.*]] = dtc.one_hot %arg1, %[[MINE]] {{.*}} -> tensor<8x6xi1, #mb_tp1>
+// CHECK: %[[OWN:.*]] = dtc.select %[[HOT]], %[[Z]], {{.*}} -> tensor<8x6xf32, #mb_tp1>
+// CHECK: dtc.reduce_sum %[[OWN]] axes [1] {{.*}} -> tensor<8x1xf32, #mb_partial_tp>
+func.func @step(%x: tensor<8x4xf32> {dtc.input = "x", dtc.kind = "input"},
+                %t: tensor<8xi64> {dtc.input = "labels", dtc.kind = "label"},
+                %w: tensor<4x6xf32> {dtc.parameter = "w", dtc.split = {tp = 1}}) -> tensor<8x1xf32> {
+  %z = dtc.matmul %x, %w : (tensor<8x4xf32>, tensor<4x6xf32>) -> tensor<8x6xf32>
+  %h = dtc.one_hot %t : (tensor<8xi64>) -> tensor<8x6xi1>
+  %0 = dtc.constant dense<0.0> : tensor<f32> to tensor<f32>
+  %s = dtc.select %h, %z, %0 : (tensor<8x6xi1>, tensor<8x6xf32>, tensor<f32>) -> tensor<8x6xf32>
+  %r = dtc.reduce_sum %s axes [1] : (tensor<8x6xf32>) -> tensor<8x1xf32>
+  return %r : tensor<8x1xf32>
+}

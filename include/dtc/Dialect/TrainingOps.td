@@ -280,14 +280,18 @@ def DTC_BoundaryOp : DTC_TensorOp<"boundary", [
   let hasVerifier = 1;
 }
 
-def DTC_SumOverStagesOp : DTC_TensorOp<"sum_over_stages"> {
-  let summary = "sum of scalars that may live on different stages";
+def DTC_SumOverStagesOp : DTC_TensorOp<"sum_over_stages", [
+    PredOpTrait<"parts have the result's type", CPred<[{
+      ::llvm::all_of($_op.getOperandTypes(), [&](::mlir::Type type) {
+        return type == $_op.getResult(0).getType();
+      })}]>>]> {
+  let summary = "sum of values that may live on different stages";
   let description = [{
-    The result lives on every stage.
+    The result lives on every stage. Constraints: (C1) parts have its type.
     Example: `%n = dtc.sum_over_stages %a, %b : (tensor<f64>, tensor<f64>) -> tensor<f64>`
   }];
-  let arguments = (ins Variadic<DTC_Scalar>:$parts);
-  let results = (outs DTC_Scalar:$result);
+  let arguments = (ins Variadic<DTC_Float>:$parts);
+  let results = (outs DTC_Float:$result);
 }
 
 #endif // DTC_DIALECT_TRAININGOPS_TD

@@ -2,7 +2,8 @@
 //
 // Each part looks up the indices that it has and gives zeros for the others;
 // the sum over parts is the whole (Megatron-LM, arXiv 1909.08053, section 3).
-// A scatter_add into parts keeps of each row what it is the owner of.
+// A scatter_add into parts keeps of each row what it is the owner of, and so
+// does a one_hot.
 //
 //===----------------------------------------------------------------------===//
 
@@ -55,9 +56,30 @@ struct ScatterAddExpansion
   }
 };
 
+struct OneHotExpansion
+    : SplitExpansionInterface::ExternalModel<OneHotExpansion, OneHotOp> {
+  std::optional<int64_t> getSplittableDim(Operation *, unsigned) const {
+    return std::nullopt;
+  }
+  std::optional<int64_t> getSplittableResultDim(Operation *op) const {
+    auto oneHot = cast<OneHotOp>(op);
+    if (oneHot.getStarts())
+      return std::nullopt;
+    return oneHot.getResult().getType().getRank() - 1;
+  }
+  Value expandSplit(Operation *op, OpBuilder &builder, Value starts) const {
+    auto oneHot = cast<OneHotOp>(op);
+    starts = castStarts(builder, op->getLoc(), starts, oneHot.getIndices());
+    return OneHotOp::create(builder, op->getLoc(),
+                            withLayout(oneHot.getResult().getType(), {}),
+                            oneHot.getIndices(), starts);
+  }
+};
+
 } // namespace
 
 void dtc::registerLookupExpansions(MLIRContext *context) {
   GatherOp::attachInterface<GatherExpansion>(*context);
   ScatterAddOp::attachInterface<ScatterAddExpansion>(*context);
+  OneHotOp::attachInterface<OneHotExpansion>(*context);
 }
