@@ -57,8 +57,8 @@ void dtc::buildTrainingPipeline(OpPassManager &manager,
   // other mark from here on.
   manager.addPass(createInsertBoundaries());
 
-  // The only result is the loss: a sum in double precision over the batch,
-  // divided by a count.
+  // The results are the loss, a sum in double precision over the batch divided
+  // by a count, and what it is taken of.
   AddLossOptions loss;
   loss.loss = options.loss;
   loss.output = options.output;
@@ -100,7 +100,15 @@ void dtc::buildTrainingPipeline(OpPassManager &manager,
   optimizer.ema = options.ema;
   manager.addPass(createAddOptimizer(optimizer));
 
-  // Gradient rules repeat constants and subexpressions.
+  // What an evaluation sums up. After all that trains, which does not depend on
+  // it.
+  BuildEvalOptions eval;
+  eval.loss = loss.loss;
+  eval.ignoreIndex = loss.ignoreIndex;
+  manager.addPass(createBuildEval(eval));
+
+  // Gradient rules repeat constants and subexpressions, and so does the
+  // evaluation.
   manager.addPass(createCSEPass());
 
   VerifyTrainingOptions verify;
@@ -151,6 +159,9 @@ void dtc::buildParallelPipeline(OpPassManager &manager,
 
 void dtc::buildSchedulePipeline(OpPassManager &manager,
                                 const ScheduleOptions &options) {
+  // The evaluation is a function of its own, with the layouts of the step.
+  manager.addPass(createExtractEval());
+
   // A module per stage; types are those of one micro-batch.
   manager.addPass(createSplitStages());
 

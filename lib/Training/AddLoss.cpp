@@ -1,6 +1,7 @@
 //===- AddLoss.cpp - append labels and the loss ---------------------------===//
 //
-// @forward becomes @step, whose only result is the loss of the global batch.
+// @forward becomes @step, whose results are the loss of the global batch and
+// what it is taken of.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,13 +39,14 @@ private:
   FailureOr<LossSum> buildOutput(Value output);
 
   FailureOr<Value> addLabels(RankedTensorType type);
-  Value createScalar(double value);
 
   func::FuncOp step;
   std::string kind, outputName;
   std::optional<int64_t> ignored;
   std::optional<OpBuilder> builder;
   std::optional<Location> loc;
+  /// What the labels are compared with, classes last.
+  Value predictions;
 };
 
 } // namespace
@@ -143,12 +145,6 @@ FailureOr<unsigned> AddLossPass::findOutput() {
 // Losses
 //===----------------------------------------------------------------------===//
 
-Value AddLossPass::createScalar(double value) {
-  auto type = RankedTensorType::get({}, builder->getF64Type());
-  return ConstantOp::create(*builder, *loc, type,
-                            DenseElementsAttr::get(type, value));
-}
-
 /// Appends the labels to the inputs.
 FailureOr<Value> AddLossPass::addLabels(RankedTensorType type) {
   unsigned number = 0;
@@ -199,6 +195,8 @@ FailureOr<LossSum> AddLossPass::buildCrossEntropy(Value logits) {
   FailureOr<Value> labels = addLabels(labelsType);
   if (failed(labels))
     return failure();
+  predictions = logits;
+  ImplicitLocOpBuilder b(*loc, *builder);
   if (labelSmoothing != 0 || !classWeights.empty()) {
     // Which values labels may have is not seen from what these are built from.
     unsigned number = cast<BlockArgument>(*labels).getArgNumber();
@@ -208,19 +206,10 @@ FailureOr<LossSum> AddLossPass::buildCrossEntropy(Value logits) {
       step.setArgAttr(number, attr::ignore,
                       builder->getI64IntegerAttr(*ignored));
     SmallVector<double> weights(classWeights.begin(), classWeights.end());
-    ImplicitLocOpBuilder b(*loc, *builder);
     return buildWeightedCrossEntropy(b, logits, *labels,
                                      {labelSmoothing, weights, ignored});
   }
-  RankedTensorType scalar = RankedTensorType::get({}, builder->getF64Type());
-  LossSum result;
-  result.sum = CrossEntropyOp::create(
-      *builder, *loc, scalar, logits, *labels,
-      ignored ? builder->getI64IntegerAttr(*ignored) : IntegerAttr());
-  result.count = ignored ? Value(CountLabelsOp::create(*builder, *loc, scalar,
-                                                       *labels, *ignored))
-                         : createScalar(labelsType.getNumElements());
-  return result;
+  return dtc::buildCrossEntropy(b, logits, *labels, ignored);
 }
 
 FailureOr<Value> AddLossPass::addTargets(Value prediction) {
@@ -237,11 +226,8 @@ FailureOr<LossSum> AddLossPass::buildSquaredError(Value prediction) {
   FailureOr<Value> target = addTargets(prediction);
   if (failed(target))
     return failure();
-  Value sum = SquaredErrorOp::create(
-      *builder, *loc, RankedTensorType::get({}, builder->getF64Type()),
-      prediction, *target);
-  int64_t count = cast<ShapedType>(prediction.getType()).getNumElements();
-  return LossSum{sum, createScalar(count)};
+  ImplicitLocOpBuilder b(*loc, *builder);
+  return dtc::buildSquaredError(b, prediction, *target);
 }
 
 FailureOr<LossSum> AddLossPass::buildBce(Value logits) {
@@ -255,25 +241,15 @@ FailureOr<LossSum> AddLossPass::buildBce(Value logits) {
 /// The model computes the loss, or one loss for each of several elements.
 FailureOr<LossSum> AddLossPass::buildOutput(Value output) {
   auto type = cast<RankedTensorType>(output.getType());
-  Type f64 = builder->getF64Type();
-  if (type.getElementType() != f64)
-    output = CastOp::create(*builder, *loc, type.clone(f64), output);
-  Value count;
   if (type.getNumElements() != 1) {
     std::string how = reduction;
     emitWarning(*loc, "the loss is the ")
         << how << " of an output of type " << type
         << ", not a scalar that the model computes; if these are predictions, "
            "pass --loss cross-entropy, bce or mse";
-    output = ReduceSumOp::create(
-        *builder, *loc, output,
-        llvm::to_vector(llvm::seq<int64_t>(0, type.getRank())));
-    count = createScalar(type.getNumElements());
   }
-  if (type.getRank() != 0)
-    output = ReshapeOp::create(*builder, *loc, RankedTensorType::get({}, f64),
-                               output);
-  return LossSum{output, count};
+  ImplicitLocOpBuilder b(*loc, *builder);
+  return buildElementSum(b, output);
 }
 
 FailureOr<LossSum> AddLossPass::build(Value output) {
@@ -304,6 +280,7 @@ void AddLossPass::runOnOperation() {
     if (getArgString(argument, attr::input))
       step.setArgAttr(argument.getArgNumber(), attr::kind,
                       builder->getStringAttr("input"));
+  predictions = output;
   FailureOr<LossSum> sum = build(output);
   if (failed(sum))
     return signalPassFailure();
@@ -314,6 +291,7 @@ void AddLossPass::runOnOperation() {
   value = SumOverStagesOp::create(*builder, *loc, value.getType(), value);
   Results results;
   results.add(value, attr::output, "loss");
+  results.add(predictions, attr::output, "predictions");
   results.assignTo(step);
   step.setName(stepName);
   eraseDeadOps(step);

@@ -1,10 +1,11 @@
-//===- ComposedLosses.cpp - losses built from tensor ops ------------------===//
+//===- ComposedLosses.cpp - losses and right answers ----------------------===//
 //
 // Sums are taken in double precision, as those of the ops of other losses.
 //
 //===----------------------------------------------------------------------===//
 
 #include "ComposedLosses.h"
+#include <limits>
 
 using namespace mlir;
 using namespace dtc;
@@ -39,6 +40,16 @@ static Value createTotal(ImplicitLocOpBuilder &b, Value x) {
   return ReshapeOp::create(b, RankedTensorType::get({}, f64), sum);
 }
 
+static Value createNumber(ImplicitLocOpBuilder &b, double value) {
+  return createConstant(b, b.getF64Type(), {value});
+}
+
+/// How many are true.
+static Value createNumTrue(ImplicitLocOpBuilder &b, Value x) {
+  return createTotal(
+      b, SelectOp::create(b, x, createNumber(b, 1), createNumber(b, 0)));
+}
+
 /// Whether labels [...] are not ignored, [..., 1].
 static Value createIsCounted(ImplicitLocOpBuilder &b, Value labels,
                              int64_t ignored) {
@@ -53,6 +64,19 @@ static Value createIsCounted(ImplicitLocOpBuilder &b, Value labels,
   Value column =
       ReshapeOp::create(b, RankedTensorType::get(shape, element), labels);
   return CompareOp::create(b, Comparison::ne, column, number);
+}
+
+LossSum dtc::buildCrossEntropy(ImplicitLocOpBuilder &b, Value logits,
+                               Value labels, std::optional<int64_t> ignored) {
+  RankedTensorType scalar = RankedTensorType::get({}, b.getF64Type());
+  LossSum result;
+  result.sum = CrossEntropyOp::create(b, scalar, logits, labels,
+                                      ignored ? b.getI64IntegerAttr(*ignored)
+                                              : IntegerAttr());
+  result.count = ignored
+                     ? Value(CountLabelsOp::create(b, scalar, labels, *ignored))
+                     : createNumber(b, getType(labels).getNumElements());
+  return result;
 }
 
 LossSum dtc::buildWeightedCrossEntropy(ImplicitLocOpBuilder &b, Value logits,
@@ -96,8 +120,7 @@ LossSum dtc::buildWeightedCrossEntropy(ImplicitLocOpBuilder &b, Value logits,
   else if (options.ignored)
     result.count = CountLabelsOp::create(b, scalar, labels, *options.ignored);
   else
-    result.count = createConstant(b, b.getF64Type(),
-                                  {double(getType(labels).getNumElements())});
+    result.count = createNumber(b, getType(labels).getNumElements());
   return result;
 }
 
@@ -113,6 +136,57 @@ LossSum dtc::buildBinaryCrossEntropy(ImplicitLocOpBuilder &b, Value logits,
   Value loss = AddOp::create(
       b, softplus, MulOp::create(b, NegOp::create(b, logits), targets));
   return {createTotal(b, loss),
-          createConstant(b, b.getF64Type(),
-                         {double(getType(logits).getNumElements())})};
+          createNumber(b, getType(logits).getNumElements())};
+}
+
+LossSum dtc::buildSquaredError(ImplicitLocOpBuilder &b, Value prediction,
+                               Value target) {
+  Value sum = SquaredErrorOp::create(
+      b, RankedTensorType::get({}, b.getF64Type()), prediction, target);
+  return {sum, createNumber(b, getType(prediction).getNumElements())};
+}
+
+LossSum dtc::buildElementSum(ImplicitLocOpBuilder &b, Value x) {
+  RankedTensorType type = getType(x);
+  Type f64 = b.getF64Type();
+  if (type.getNumElements() != 1)
+    return {createTotal(b, x), createNumber(b, type.getNumElements())};
+  if (type.getElementType() != f64)
+    x = CastOp::create(b, type.clone(f64), x);
+  if (type.getRank() != 0)
+    x = ReshapeOp::create(b, RankedTensorType::get({}, f64), x);
+  return {x, Value()};
+}
+
+Value dtc::buildNumRight(ImplicitLocOpBuilder &b, Value logits, Value labels,
+                         std::optional<int64_t> ignored) {
+  RankedTensorType type = getType(logits);
+  Type element = type.getElementType();
+  int64_t classes = type.getRank() - 1;
+  Value isLabel =
+      OneHotOp::create(b, type.clone(b.getI1Type()), labels, Value());
+  Value own = ReduceSumOp::create(
+      b,
+      SelectOp::create(b, isLabel, logits, createConstant(b, element, {0.0})),
+      classes);
+  double lowest = -std::numeric_limits<double>::infinity();
+  Value best = ReduceMaxOp::create(
+      b,
+      SelectOp::create(b, isLabel, createConstant(b, element, {lowest}),
+                       logits),
+      classes);
+  Value isRight = CompareOp::create(b, Comparison::gt, own, best);
+  if (ignored)
+    isRight =
+        LogicalAndOp::create(b, isRight, createIsCounted(b, labels, *ignored));
+  return createNumTrue(b, isRight);
+}
+
+Value dtc::buildNumRightSigns(ImplicitLocOpBuilder &b, Value logits,
+                              Value targets) {
+  Type element = getType(logits).getElementType();
+  Value sign = SubOp::create(b, targets, createConstant(b, element, {0.5}));
+  return createNumTrue(b, CompareOp::create(b, Comparison::gt,
+                                            MulOp::create(b, logits, sign),
+                                            createConstant(b, element, {0.0})));
 }

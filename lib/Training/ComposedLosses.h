@@ -1,7 +1,7 @@
-//===- ComposedLosses.h - losses built from tensor ops ----------*- C++ -*-===//
+//===- ComposedLosses.h - losses and right answers --------------*- C++ -*-===//
 //
-// Losses without an op of their own: gradients, layouts and kernels follow from
-// the ops that they are built from.
+// Losses and counts as sums. Those without an op of their own are built from
+// tensor ops, from which gradients, layouts and kernels follow.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,6 +28,12 @@ struct ClassOptions {
   std::optional<int64_t> ignored;
 };
 
+/// Cross-entropy of logits [..., classes] by labels [...]; counts the labels
+/// that are not ignored.
+LossSum buildCrossEntropy(mlir::ImplicitLocOpBuilder &builder,
+                          mlir::Value logits, mlir::Value labels,
+                          std::optional<int64_t> ignored);
+
 /// Cross-entropy of logits [..., classes] by labels [...] with smoothing and
 /// weights. The count is that of rows, or the sum of their labels' weights.
 LossSum buildWeightedCrossEntropy(mlir::ImplicitLocOpBuilder &builder,
@@ -37,6 +43,23 @@ LossSum buildWeightedCrossEntropy(mlir::ImplicitLocOpBuilder &builder,
 /// torch.nn.BCEWithLogitsLoss of two tensors of one type; counts elements.
 LossSum buildBinaryCrossEntropy(mlir::ImplicitLocOpBuilder &builder,
                                 mlir::Value logits, mlir::Value targets);
+
+/// Squared differences of two tensors of one type; counts elements.
+LossSum buildSquaredError(mlir::ImplicitLocOpBuilder &builder,
+                          mlir::Value prediction, mlir::Value target);
+
+/// The elements of a tensor, each a loss; no count if there is but one.
+LossSum buildElementSum(mlir::ImplicitLocOpBuilder &builder, mlir::Value x);
+
+/// How many labels [...] that are not ignored have a logit [..., classes]
+/// larger than that of every other class: tensor<f64>.
+mlir::Value buildNumRight(mlir::ImplicitLocOpBuilder &builder,
+                          mlir::Value logits, mlir::Value labels,
+                          std::optional<int64_t> ignored);
+
+/// How many logits have the sign of their target, 0 or 1: tensor<f64>.
+mlir::Value buildNumRightSigns(mlir::ImplicitLocOpBuilder &builder,
+                               mlir::Value logits, mlir::Value targets);
 
 } // namespace dtc
 

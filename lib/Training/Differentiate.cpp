@@ -270,7 +270,9 @@ void DifferentiatePass::runOnOperation() {
     return signalPassFailure();
 
   Results results;
-  results.add(*loss, attr::output, "loss");
+  for (auto [i, value] : llvm::enumerate(getReturn(*step).getOperands()))
+    if (StringAttr name = getResultString(*step, i, attr::output))
+      results.add(value, attr::output, name);
   for (BlockArgument parameter : trainable) {
     if (Value gradient = backward.getGradient(parameter)) {
       results.add(gradient, attr::gradient, getParameterName(parameter));

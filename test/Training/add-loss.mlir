@@ -10,14 +10,14 @@
 
 // CHECK: func.func @step(%[[X:[a-z0-9]+]]: tensor<2x3x4xf32> {dtc.input = "x", dtc.kind = "input"},
 // CHECK-SAME: %[[T:[a-z0-9]+]]: tensor<2x3xi64> {dtc.input = "labels", dtc.kind = "label"}, %[[W:[a-z0-9]+]]: tensor<4xf32> {dtc.parameter = "w"})
-// CHECK-SAME: -> (tensor<f64> {dtc.output = "loss"})
+// CHECK-SAME: -> (tensor<f64> {dtc.output = "loss"}, tensor<2x3x4xf32> {dtc.output = "predictions"})
 // CHECK: %[[Z:.+]] = dtc.mul %[[X]], %[[W]]
 // What only other outputs need is gone.
 // CHECK-NEXT: %[[SUM:.+]] = dtc.cross_entropy %[[Z]], %[[T]] : {{.*}} -> tensor<f64>
 // CHECK-NEXT: %[[N:.+]] = dtc.constant dense<6.000000e+00>
 // CHECK-NEXT: %[[MEAN:.+]] = dtc.div %[[SUM]], %[[N]]
 // CHECK-NEXT: %[[LOSS:.+]] = dtc.sum_over_stages %[[MEAN]]
-// CHECK-NEXT: return %[[LOSS]] : tensor<f64>
+// CHECK-NEXT: return %[[LOSS]], %[[Z]] : tensor<f64>, tensor<2x3x4xf32>
 
 // IGNORE: %[[SUM:.+]] = dtc.cross_entropy %{{.+}}, %[[T:.+]] {ignore_index = -100 : i64}
 // IGNORE-NEXT: %[[N:.+]] = dtc.count_labels %[[T]] {ignore_index = -100 : i64}
@@ -26,7 +26,8 @@
 // AXIS: %[[T:[a-z0-9]+]]: tensor<2x4xi64> {dtc.input = "labels"
 // AXIS: %[[Z:.+]] = dtc.transpose %{{.+}} [0, 2, 1]
 // AXIS-NEXT: %[[SUM:.+]] = dtc.cross_entropy %[[Z]], %[[T]]
-// AXIS-NEXT: dtc.sum_over_stages %[[SUM]]
+// AXIS-NEXT: %[[LOSS:.+]] = dtc.sum_over_stages %[[SUM]]
+// AXIS-NEXT: return %[[LOSS]], %[[Z]]
 
 // MSE: %[[T:[a-z0-9]+]]: tensor<2x3x4xf32> {dtc.input = "labels", dtc.kind = "label"}
 // MSE: %[[SUM:.+]] = dtc.squared_error %{{.+}}, %[[T]]
@@ -41,8 +42,8 @@
 // EACH: %[[S:.+]] = dtc.reduce_sum
 // EACH-NEXT: %[[C:.+]] = dtc.cast %[[S]] : (tensor<2x1x1xf32>) -> tensor<2x1x1xf64>
 // EACH-NEXT: %[[R:.+]] = dtc.reduce_sum %[[C]] axes [0, 1, 2]
-// EACH-NEXT: %[[N:.+]] = dtc.constant dense<2.000000e+00>
 // EACH-NEXT: %[[SUM:.+]] = dtc.reshape %[[R]]
+// EACH-NEXT: %[[N:.+]] = dtc.constant dense<2.000000e+00>
 // EACH-NEXT: %[[MEAN:.+]] = dtc.div %[[SUM]], %[[N]]
 // EACH-NEXT: dtc.sum_over_stages %[[MEAN]]
 // The label has 1 - 0.5 + 0.5 / 4 of its row, each other class 0.5 / 4, times

@@ -5,6 +5,23 @@
 
 include "mlir/Pass/PassBase.td"
 
+def ExtractEval : Pass<"dtc-extract-eval", "mlir::ModuleOp"> {
+  let summary = "make a function of what an evaluation asks for";
+  let description = [{
+    A clone of `@step` keeps the result `eval` and becomes `@eval`; `@step` keeps
+    all others. Ops without users and, of `@eval`, arguments without users go.
+
+    ```mlir
+    func.func @step(%x, %t, %lr, %w {dtc.parameter = "w"}) -> (loss {dtc.output = "loss"}, e {dtc.output = "eval"}, %w1 {dtc.parameter = "w"})
+    // becomes
+    func.func @step(%x, %t, %lr, %w {dtc.parameter = "w"}) -> (loss {dtc.output = "loss"}, %w1 {dtc.parameter = "w"})
+    func.func @eval(%x, %t, %w {dtc.parameter = "w"}) -> (e {dtc.output = "eval"})
+    ```
+    Without such a result there is no evaluation.
+  }];
+  let dependentDialects = ["mlir::func::FuncDialect"];
+}
+
 def SplitStages : Pass<"dtc-split-stages", "mlir::ModuleOp"> {
   let summary = "cut the step into one module per pipeline stage";
   let description = [{
@@ -12,7 +29,8 @@ def SplitStages : Pass<"dtc-split-stages", "mlir::ModuleOp"> {
     `@prologue`, `@forward`, `@backward`, `@weight`, `@update`, as far as a
     stage needs them (and `@inputs`, `@reduce` for sums of inputs and for values
     that depend on messages once a step), and declares `@plan`. The mb axis leaves the types of the functions; what is partial on
-    it is accumulated where it is made.
+    it is accumulated where it is made. Likewise `@eval` into modules `@eval0`,
+    `@eval1`, ... that have `dtc.eval`.
 
     Before:
     ```mlir
@@ -94,7 +112,7 @@ def ScheduleMicrobatches : Pass<"dtc-schedule-microbatches", "mlir::ModuleOp"> {
     Gives `@plan` a body: zeroed accumulators, receives, one `dtc.run` for each
     entry of the pipeline schedule, sends with their waits, the update. With
     several rounds, the schedule is that of a round and runs so many times:
-    `dtc.rounds`.
+    `dtc.rounds`. The plan of an evaluation has the forward entries alone.
 
     Before: `func.func private @plan(...) -> (...)`
 
@@ -175,7 +193,9 @@ def PlanMemory : Pass<"dtc-plan-memory", "mlir::ModuleOp"> {
     Each function gets a frame for the values that are neither its arguments
     nor its results; each plan an arena for its arguments, its values and the
     frames of its runs. Values share bytes when their lifetimes are disjoint,
-    or when `AliasInterface` says that they are the same memory.
+    or when `AliasInterface` says that they are the same memory. An evaluation
+    shares the arena of its stage: its arguments are where the step has them, and
+    all else lies around what the step keeps.
 
     Before: `%0 = dtc.relu %x : ...`
 
@@ -190,7 +210,8 @@ def VerifyMemory : Pass<"dtc-verify-memory", "mlir::ModuleOp"> {
     Executes every block symbolically: each op writes its results' names into
     the bytes where PlanMemory put them, and what is read must still have its
     name. Aliases coincide, operands of a collective are adjacent, everything
-    lies inside its frame or arena. Changes nothing.
+    lies inside its frame or arena. What the step keeps is still there at the end
+    of an evaluation. Changes nothing.
 
     Example: two values of one frame that both have `dtc.offsets = array<i64: 0>`
     while the first is still needed are reported with the op that overwrites

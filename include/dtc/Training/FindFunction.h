@@ -1,7 +1,7 @@
 //===- FindFunction.h - the one function of a module ------------*- C++ -*-===//
 //
 // From import to SplitStages a module holds one function: the model's forward
-// pass, then the training step.
+// pass, then the training step; at last the evaluation beside it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,6 +17,8 @@ namespace dtc {
 constexpr llvm::StringLiteral forwardName = "forward";
 /// What AddLoss makes of it.
 constexpr llvm::StringLiteral stepName = "step";
+/// What ExtractEval makes of the result of this name.
+constexpr llvm::StringLiteral evalName = "eval";
 
 /// The function with this name and one block; failure, with an error on the
 /// module, if there is none.

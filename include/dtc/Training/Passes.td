@@ -88,8 +88,9 @@ def AddLoss : Pass<"dtc-add-loss", "mlir::ModuleOp"> {
   let description = [{
     The loss is a sum over the global batch in double precision, divided by a
     count: a constant, the number of labels that are not ignored, or the sum of
-    their classes' weights. It becomes the only result; what computed other
-    outputs alone is removed. Smoothed and weighted cross-entropy and `bce` are
+    their classes' weights. It and the predictions that it is taken of, classes
+    last, become the only results; what computed other outputs alone is removed.
+    Smoothed and weighted cross-entropy and `bce` are
     built from tensor ops.
 
     Before:
@@ -101,13 +102,14 @@ def AddLoss : Pass<"dtc-add-loss", "mlir::ModuleOp"> {
     After, with `loss=cross-entropy`:
     ```mlir
     func.func @step(%x: tensor<8x4xf32> {dtc.input = "x", dtc.kind = "input"},
-                    %t: tensor<8xi64> {dtc.input = "labels", dtc.kind = "label"}, ...) -> (tensor<f64> {dtc.output = "loss"}) {
+                    %t: tensor<8xi64> {dtc.input = "labels", dtc.kind = "label"}, ...)
+        -> (tensor<f64> {dtc.output = "loss"}, tensor<8x4xf32> {dtc.output = "predictions"}) {
       ...
       %0 = dtc.cross_entropy %y, %t : (tensor<8x4xf32>, tensor<8xi64>) -> tensor<f64>
       %n = dtc.constant dense<8.0> : tensor<f64> to tensor<f64>
       %1 = dtc.div %0, %n : (tensor<f64>, tensor<f64>) -> tensor<f64>
       %2 = dtc.sum_over_stages %1 : (tensor<f64>) -> tensor<f64>
-      return %2 : tensor<f64>
+      return %2, %y : tensor<f64>, tensor<8x4xf32>
     ```
   }];
   let options = [
@@ -202,6 +204,43 @@ def AddOptimizer : Pass<"dtc-add-optimizer", "mlir::ModuleOp"> {
            "scale gradients down to this global norm; 0: do not">,
     Option<"ema", "ema", "double", "0",
            "decay of a moving average of each trained parameter; 0: none">,
+  ];
+  let dependentDialects = ["::dtc::DTCDialect"];
+}
+
+def BuildEval : Pass<"dtc-build-eval", "mlir::ModuleOp"> {
+  let summary = "append what an evaluation asks for";
+  let description = [{
+    Replaces the result `predictions` by the result `eval`, three sums over the
+    global batch in double precision: of the losses, without label smoothing and
+    class weights; of how many there are; of right answers, 0 where a loss has
+    none. After the passes that train, which it does not concern; CSE merges
+    what loss and evaluation share.
+
+    A label is right if its logit is larger than that of every other class: a tie
+    is wrong. With `bce`, a logit is right if its sign is its target's.
+
+    Before, with logits %y and labels %t:
+    ```mlir
+      return %loss, %y, ... : tensor<f64>, tensor<8x4xf32>, ...      // {dtc.output = "predictions"}
+    ```
+    After, with `loss=cross-entropy`:
+    ```mlir
+      %s = dtc.cross_entropy %y, %t : (tensor<8x4xf32>, tensor<8xi64>) -> tensor<f64>
+      %h = dtc.one_hot %t : (tensor<8xi64>) -> tensor<8x4xi1>
+      %own = dtc.reduce_sum (dtc.select %h, %y, %zero) axes [1] : (tensor<8x4xf32>) -> tensor<8x1xf32>
+      %best = dtc.reduce_max (dtc.select %h, %lowest, %y) axes [1] : (tensor<8x4xf32>) -> tensor<8x1xf32>
+      %r = dtc.compare gt %own, %best : (tensor<8x1xf32>, tensor<8x1xf32>) -> tensor<8x1xi1>
+      ...                                                              // %n: their number
+      %e = dtc.concat %s, %count, %n axis 0 : (tensor<1xf64>, tensor<1xf64>, tensor<1xf64>) -> tensor<3xf64>
+      %eval = dtc.sum_over_stages %e : (tensor<3xf64>) -> tensor<3xf64>
+      return %loss, %eval, ... : tensor<f64>, tensor<3xf64>, ...     // {dtc.output = "eval"}
+    ```
+  }];
+  let options = [
+    Option<"loss", "loss", "std::string", "TrainingOptions().loss", "as for dtc-add-loss">,
+    Option<"ignoreIndex", "ignore-index", "std::string", "",
+           "integer; labels with this value do not count">,
   ];
   let dependentDialects = ["::dtc::DTCDialect"];
 }

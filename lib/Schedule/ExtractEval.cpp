@@ -1,0 +1,61 @@
+//===- ExtractEval.cpp - a function of what an evaluation asks for --------===//
+//
+// The last moment at which training and evaluation are one function: their
+// layouts are the same, their plans will differ.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dtc/Schedule/Passes.h"
+#include "dtc/Training/StepFunction.h"
+
+namespace dtc {
+#define GEN_PASS_DEF_EXTRACTEVAL
+#include "dtc/Schedule/Passes.h.inc"
+} // namespace dtc
+
+using namespace mlir;
+using namespace dtc;
+
+static bool isEval(func::FuncOp function, unsigned result) {
+  StringAttr name = getResultString(function, result, attr::output);
+  return name && name == evalName;
+}
+
+/// Keeps the results of an evaluation, or all others, and what they need.
+/// Everything is a value here, communication included: what has no users has no
+/// effect.
+static void keepResults(func::FuncOp function, bool ofEval) {
+  llvm::BitVector others(function.getNumResults());
+  for (unsigned i : llvm::seq(function.getNumResults()))
+    others[i] = isEval(function, i) != ofEval;
+  getReturn(function)->eraseOperands(others);
+  (void)function.eraseResults(others);
+  for (Operation &op :
+       llvm::make_early_inc_range(llvm::reverse(function.front())))
+    if (op.use_empty() && !isa<func::ReturnOp>(op))
+      op.erase();
+}
+
+namespace {
+
+struct ExtractEvalPass : dtc::impl::ExtractEvalBase<ExtractEvalPass> {
+  void runOnOperation() override {
+    FailureOr<func::FuncOp> step = findFunction(getOperation(), stepName);
+    if (failed(step))
+      return signalPassFailure();
+    if (llvm::none_of(llvm::seq(step->getNumResults()),
+                      [&](unsigned i) { return isEval(*step, i); }))
+      return;
+    func::FuncOp eval = step->clone();
+    eval.setName(evalName);
+    getOperation().insert(std::next(step->getOperation()->getIterator()), eval);
+    keepResults(*step, /*ofEval=*/false);
+    keepResults(eval, /*ofEval=*/true);
+    llvm::BitVector unused(eval.getNumArguments());
+    for (BlockArgument argument : eval.getArguments())
+      unused[argument.getArgNumber()] = argument.use_empty();
+    (void)eval.eraseArguments(unused);
+  }
+};
+
+} // namespace
