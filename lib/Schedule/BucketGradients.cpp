@@ -112,13 +112,14 @@ struct BucketGradientsPass
   using BucketGradientsBase::BucketGradientsBase;
 
   void runOnOperation() override {
-    FailureOr<SmallVector<ModuleOp>> stages = getStages(getOperation());
-    if (failed(stages))
+    FailureOr<SmallVector<Stages>> programs = getPrograms(getOperation());
+    if (failed(programs))
       return signalPassFailure();
-    for (ModuleOp stage : *stages)
-      for (auto function : stage.getOps<func::FuncOp>())
-        if (Phase::parse(function.getName()) == Phase{Phase::Update})
-          bucket(function);
+    for (const Stages &stages : *programs)
+      for (ModuleOp stage : stages)
+        for (auto function : stage.getOps<func::FuncOp>())
+          if (Phase::parse(function.getName()) == Phase{Phase::Update})
+            bucket(function);
   }
 
   void bucket(func::FuncOp function) {

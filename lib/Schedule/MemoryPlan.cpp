@@ -26,6 +26,16 @@ MemoryHome dtc::getHome(func::FuncOp function, const AliasClasses &classes,
   return {MemoryHome::Local};
 }
 
+BlockArgument dtc::findArgument(func::FuncOp plan, BlockArgument other) {
+  auto owner = cast<func::FuncOp>(other.getOwner()->getParentOp());
+  for (StringRef key : {attr::input, attr::parameter, attr::state})
+    if (Attribute name = owner.getArgAttr(other.getArgNumber(), key))
+      for (BlockArgument argument : plan.getArguments())
+        if (plan.getArgAttr(argument.getArgNumber(), key) == name)
+          return argument;
+  return {};
+}
+
 int64_t dtc::getBucketBytes(ValueRange operands) {
   int64_t bytes = 0;
   for (Value operand : operands)

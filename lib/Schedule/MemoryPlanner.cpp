@@ -20,7 +20,7 @@ struct Item {
   AdjacentBuffers buffers;
   int64_t bytes = 0;
   int64_t begin = 0, end = 0;
-  int64_t offset = 0;
+  int64_t offset = -1;
 
   void add(unsigned index, const MemoryBuffer &buffer) {
     begin = buffers.empty() ? buffer.begin : std::min(begin, buffer.begin);
@@ -68,16 +68,19 @@ int64_t dtc::planMemory(llvm::MutableArrayRef<MemoryBuffer> buffers,
     if (!grouped[i]) {
       items.emplace_back();
       items.back().add(i, buffers[i]);
+      items.back().offset = buffers[i].offset;
     }
   llvm::sort(items, [](const Item &a, const Item &b) {
-    return std::tie(b.bytes, a.begin, a.buffers) <
-           std::tie(a.bytes, b.begin, b.buffers);
+    bool isMovableA = a.offset < 0, isMovableB = b.offset < 0;
+    return std::tie(isMovableA, b.bytes, a.begin, a.buffers) <
+           std::tie(isMovableB, a.bytes, b.begin, b.buffers);
   });
 
   int64_t total = 0;
   llvm::SmallVector<const Item *> placed;
   for (Item &item : items) {
-    item.offset = findOffset(item, placed);
+    if (item.offset < 0)
+      item.offset = findOffset(item, placed);
     auto position = llvm::upper_bound(placed, item.offset,
                                       [](int64_t offset, const Item *other) {
                                         return offset < other->offset;

@@ -2,7 +2,7 @@
 //
 // First a frame for each function, then the arena of each plan, in which the
 // frames lie. Lifetimes are positions in the block: everything is straight
-// line, a run is one position.
+// line, a run is one position. An evaluation works around what a stage keeps.
 //
 //===----------------------------------------------------------------------===//
 
@@ -65,8 +65,9 @@ LogicalResult checkUpdates(func::FuncOp function, const AliasClasses &classes) {
 /// The buffers of one block and the planner's answer.
 class BlockMemory {
 public:
-  explicit BlockMemory(func::FuncOp function)
-      : function(function), classes(function.front()) {}
+  /// `step` is the plan of the step, where `function` is that of an evaluation.
+  explicit BlockMemory(func::FuncOp function, func::FuncOp step = {})
+      : function(function), step(step), classes(function.front()) {}
 
   LogicalResult plan();
   int64_t getBytes() const { return total; }
@@ -83,9 +84,10 @@ public:
   }
 
 private:
-  void collect();
+  LogicalResult collectArguments(int64_t end);
+  LogicalResult collect();
 
-  func::FuncOp function;
+  func::FuncOp function, step;
   AliasClasses classes;
   std::vector<MemoryBuffer> buffers;
   llvm::DenseMap<Value, unsigned> roots;
@@ -93,14 +95,38 @@ private:
   int64_t total = 0;
 };
 
-void BlockMemory::collect() {
+/// Those of a plan are live all the time, and so is in an evaluation what the
+/// step keeps.
+LogicalResult BlockMemory::collectArguments(int64_t end) {
+  auto add = [&](BlockArgument argument, int64_t offset) {
+    roots[argument] = buffers.size();
+    buffers.push_back({getLocalBytes(argument.getType()), 0, end, offset});
+  };
+  if (!step) {
+    for (BlockArgument argument : function.getArguments())
+      add(argument, -1);
+    return success();
+  }
+  for (BlockArgument argument : step.getArguments())
+    add(argument, step.getArgAttrOfType<IntegerAttr>(argument.getArgNumber(),
+                                                     attr::offset)
+                      .getInt());
+  for (BlockArgument argument : function.getArguments()) {
+    BlockArgument same = findArgument(step, argument);
+    if (!same || same.getType() != argument.getType())
+      return function.emitError("argument ")
+             << argument.getArgNumber()
+             << " of an evaluation is none of the training step's";
+    roots[argument] = roots.lookup(same);
+  }
+  return success();
+}
+
+LogicalResult BlockMemory::collect() {
   Block &body = function.front();
-  int64_t end = llvm::range_size(body);
-  if (function.getName() == planName)
-    for (Value argument : body.getArguments()) {
-      roots[argument] = buffers.size();
-      buffers.push_back({getLocalBytes(argument.getType()), 0, end});
-    }
+  if (function.getName() == planName &&
+      failed(collectArguments(llvm::range_size(body))))
+    return failure();
   for (auto [time, op] : llvm::enumerate(body)) {
     int64_t now = time;
     for (Value operand : op.getOperands()) {
@@ -119,12 +145,12 @@ void BlockMemory::collect() {
       buffers.push_back({getFrameBytes(run), now, now});
     }
   }
+  return success();
 }
 
 LogicalResult BlockMemory::plan() {
-  if (failed(checkUpdates(function, classes)))
+  if (failed(checkUpdates(function, classes)) || failed(collect()))
     return failure();
-  collect();
   auto adjacent = getAdjacentRoots(function, classes);
   if (failed(adjacent))
     return failure();
@@ -157,15 +183,35 @@ LogicalResult BlockMemory::plan() {
 
 struct PlanMemoryPass : dtc::impl::PlanMemoryBase<PlanMemoryPass> {
   void runOnOperation() override {
-    FailureOr<SmallVector<ModuleOp>> stages = getStages(getOperation());
-    if (failed(stages))
+    FailureOr<SmallVector<Stages>> programs = getPrograms(getOperation());
+    if (failed(programs))
       return signalPassFailure();
-    for (ModuleOp stage : *stages)
-      if (failed(planStage(stage)))
+    for (ModuleOp stage : programs->front())
+      if (failed(planStage(stage, {})))
         return signalPassFailure();
+    if (programs->size() == 1)
+      return;
+    for (auto [stage, eval] :
+         llvm::zip_equal(programs->front(), programs->back())) {
+      func::FuncOp step = getPlan(stage);
+      if (failed(planStage(eval, step)))
+        return signalPassFailure();
+      shareArena(step, getPlan(eval));
+    }
   }
 
-  LogicalResult planStage(ModuleOp stage) {
+  /// Both work in one arena, as large as the larger plan needs.
+  static void shareArena(func::FuncOp step, func::FuncOp eval) {
+    auto bytes = step->getAttrOfType<IntegerAttr>(attr::arenaBytes);
+    auto needed = eval->getAttrOfType<IntegerAttr>(attr::arenaBytes);
+    if (needed.getInt() > bytes.getInt())
+      bytes = needed;
+    step->setAttr(attr::arenaBytes, bytes);
+    eval->setAttr(attr::arenaBytes, bytes);
+  }
+
+  /// `step` is the plan of the step, where the stage is that of an evaluation.
+  LogicalResult planStage(ModuleOp stage, func::FuncOp step) {
     func::FuncOp plan = getPlan(stage);
     if (!plan)
       return failure();
@@ -176,7 +222,7 @@ struct PlanMemoryPass : dtc::impl::PlanMemoryBase<PlanMemoryPass> {
       if (function != plan && failed(planFunction(function, builder)))
         return failure();
 
-    BlockMemory arena(plan);
+    BlockMemory arena(plan, step);
     if (failed(arena.plan()))
       return failure();
     for (BlockArgument argument : plan.getArguments())

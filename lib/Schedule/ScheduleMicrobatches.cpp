@@ -69,6 +69,7 @@ private:
            std::optional<int64_t> microbatch);
   void send(Phase phase, ArrayRef<Crossing> sends,
             std::optional<int64_t> microbatch);
+  bool isAnswered(const PendingSend &send) const;
   void waitForUnwritten(ArrayRef<Value> overwritten);
   void wait(llvm::function_ref<bool(const PendingSend &)> condition);
 
@@ -221,6 +222,15 @@ void PlanBuilder::run(Phase phase, func::FuncOp function,
   }
 }
 
+/// Whether a gradient comes back for what is sent.
+bool PlanBuilder::isAnswered(const PendingSend &send) const {
+  auto backward = phases.find({Phase::Backward});
+  return send.phase.kind == Phase::Forward && backward != phases.end() &&
+         llvm::any_of(backward->second.recvs, [&](const Crossing &recv) {
+           return recv.stage == send.stage;
+         });
+}
+
 void PlanBuilder::send(Phase phase, ArrayRef<Crossing> sends,
                        std::optional<int64_t> microbatch) {
   for (const Crossing &crossing : sends) {
@@ -234,11 +244,12 @@ void PlanBuilder::send(Phase phase, ArrayRef<Crossing> sends,
     pending.push_back(
         {value, slot, crossing.stage, crossing.source, phase, microbatch});
   }
-  // By the time the next gradient is sent, the last one has arrived.
-  if (phase.kind == Phase::Backward)
+  // By the time the next one is sent, the last gradient has arrived, and the
+  // last activation whose gradient never comes back.
+  if (phase.isPerMicrobatch())
     wait([&](const PendingSend &send) {
-      return send.phase.kind == Phase::Backward &&
-             send.microbatch != microbatch &&
+      return send.phase == phase && send.microbatch != microbatch &&
+             !isAnswered(send) &&
              llvm::any_of(sends, [&](const Crossing &crossing) {
                return crossing.stage == send.stage;
              });
@@ -307,37 +318,40 @@ struct ScheduleMicrobatchesPass
   using ScheduleMicrobatchesBase::ScheduleMicrobatchesBase;
 
   void runOnOperation() override {
-    FailureOr<SmallVector<ModuleOp>> stages = getStages(getOperation());
-    if (failed(stages))
+    FailureOr<SmallVector<Stages>> programs = getPrograms(getOperation());
+    if (failed(programs))
       return signalPassFailure();
-    for (auto [number, stage] : llvm::enumerate(*stages)) {
+    for (const Stages &stages : *programs)
+      if (failed(schedulePlans(stages)))
+        return signalPassFailure();
+  }
+
+  LogicalResult schedulePlans(const Stages &stages) {
+    for (auto [number, stage] : llvm::enumerate(stages)) {
       func::FuncOp plan = getPlan(stage);
       if (!plan)
-        return signalPassFailure();
+        return failure();
       MeshAttr mesh = getMesh(plan);
       int64_t numMicrobatches = mesh ? mesh.getSize(MeshAttr::timeAxis) : 1;
       std::string name = schedule;
       int64_t numRounds = rounds;
-      if (numRounds < 1 || numMicrobatches % numRounds) {
-        plan.emitError("has ")
-            << numMicrobatches << " micro-batches, expected a multiple of "
-            << numRounds << " rounds";
-        return signalPassFailure();
-      }
+      if (numRounds < 1 || numMicrobatches % numRounds)
+        return plan.emitError("has ")
+               << numMicrobatches << " micro-batches, expected a multiple of "
+               << numRounds << " rounds";
       std::optional<PipelineSchedule> tasks = makeNamedSchedule(
-          name, stages->size(), numMicrobatches / numRounds, numRounds);
-      if (!tasks) {
-        getOperation().emitError("unknown schedule '")
-            << name << "', expected gpipe or 1f1b";
-        return signalPassFailure();
-      }
+          name, stages.size(), numMicrobatches / numRounds, numRounds);
+      if (!tasks)
+        return getOperation().emitError("unknown schedule '")
+               << name << "', expected gpipe or 1f1b";
       if (failed(PlanBuilder(plan, stage, numMicrobatches, numRounds)
                      .build((*tasks)[number])))
-        return signalPassFailure();
+        return failure();
       if (numRounds > 1)
         plan->setAttr(attr::rounds,
                       Builder(&getContext()).getI64IntegerAttr(numRounds));
     }
+    return success();
   }
 };
 

@@ -9,11 +9,11 @@
 using namespace mlir;
 using namespace dtc;
 
-FailureOr<SmallVector<ModuleOp>> dtc::getStages(ModuleOp module) {
-  SmallVector<ModuleOp> stages;
+static FailureOr<Stages> getStages(ModuleOp module, bool isEval) {
+  Stages stages;
   for (ModuleOp stage : module.getOps<ModuleOp>()) {
     auto number = stage->getAttrOfType<IntegerAttr>(attr::stage);
-    if (!number)
+    if (!number || stage->hasAttr(attr::eval) != isEval)
       continue;
     if (number.getInt() != static_cast<int64_t>(stages.size())) {
       stage.emitError("is stage ")
@@ -22,11 +22,30 @@ FailureOr<SmallVector<ModuleOp>> dtc::getStages(ModuleOp module) {
     }
     stages.push_back(stage);
   }
-  if (stages.empty()) {
-    module.emitError("has no module with '") << attr::stage << "'";
-    return failure();
-  }
   return stages;
+}
+
+FailureOr<Stages> dtc::getStages(ModuleOp module) {
+  FailureOr<Stages> stages = ::getStages(module, /*isEval=*/false);
+  if (succeeded(stages) && stages->empty())
+    return module.emitError("has no module with '") << attr::stage << "'";
+  return stages;
+}
+
+FailureOr<SmallVector<Stages>> dtc::getPrograms(ModuleOp module) {
+  FailureOr<Stages> step = dtc::getStages(module);
+  FailureOr<Stages> eval = ::getStages(module, /*isEval=*/true);
+  if (failed(step) || failed(eval))
+    return failure();
+  SmallVector<Stages> programs = {*step};
+  if (eval->empty())
+    return programs;
+  if (eval->size() != step->size())
+    return module.emitError("has ")
+           << eval->size() << " stages with '" << attr::eval << "', expected "
+           << step->size() << ", as the training step has";
+  programs.push_back(*eval);
+  return programs;
 }
 
 MeshAttr dtc::getMesh(func::FuncOp function) {

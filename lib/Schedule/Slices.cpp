@@ -9,6 +9,7 @@
 #include "dtc/Schedule/Slices.h"
 #include "dtc/Schedule/Aliases.h"
 #include "dtc/Schedule/Skeleton.h"
+#include "dtc/Training/FindFunction.h"
 
 using namespace mlir;
 using namespace dtc;
@@ -104,12 +105,12 @@ LogicalResult Slices::classify(Block &body) {
     }
   }
 
-  // What the loss depends on; definitions come before uses.
+  // What the loss, or an evaluation, depends on; definitions come before uses.
   Operation *terminator = body.getTerminator();
   for (OpOperand &returned : terminator->getOpOperands()) {
     auto name = step.getResultAttrOfType<StringAttr>(
         returned.getOperandNumber(), attr::output);
-    if (name && name.getValue() == "loss")
+    if (name && (name == "loss" || name == evalName))
       if (Operation *op = returned.get().getDefiningOp())
         lossSlice.insert(op);
   }

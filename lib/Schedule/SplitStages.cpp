@@ -276,41 +276,49 @@ func::FuncOp PhaseBuilder::build(ArrayRef<Operation *> ops, OpBuilder &builder,
 struct SplitStagesPass : dtc::impl::SplitStagesBase<SplitStagesPass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    FailureOr<func::FuncOp> found = findFunction(module, stepName);
-    if (failed(found))
+    FailureOr<func::FuncOp> step = findFunction(module, stepName);
+    if (failed(step) || failed(split(*step)))
       return signalPassFailure();
-    func::FuncOp step = *found;
+    if (auto eval = module.lookupSymbol<func::FuncOp>(evalName))
+      if (failed(split(eval)))
+        signalPassFailure();
+  }
+
+  /// The training step, or the evaluation.
+  LogicalResult split(func::FuncOp step) {
     MeshAttr mesh = getMesh(step);
-    if (!mesh) {
-      step.emitError("has types without layouts; assign a mesh first");
-      return signalPassFailure();
-    }
+    if (!mesh)
+      return step.emitError("has types without layouts; assign a mesh first");
     sinkViews(step.front());
     FailureOr<StageAnalysis> stages = StageAnalysis::compute(step);
     if (failed(stages))
-      return signalPassFailure();
-    if (stages->getNumStages() != mesh.getSize(stageAxis)) {
-      step.emitError("has ")
-          << stages->getNumStages() << " stages, expected "
-          << mesh.getSize(stageAxis) << ", the size of mesh axis " << stageAxis;
-      return signalPassFailure();
-    }
+      return failure();
+    if (stages->getNumStages() != mesh.getSize(stageAxis))
+      return step.emitError("has ")
+             << stages->getNumStages() << " stages, expected "
+             << mesh.getSize(stageAxis) << ", the size of mesh axis "
+             << stageAxis;
     FailureOr<Slices> slices = Slices::compute(step, *stages);
     if (failed(slices))
-      return signalPassFailure();
+      return failure();
 
     Numbering numbers(step.front());
     OpBuilder builder(step);
     for (int64_t stage : llvm::seq<int64_t>(0, stages->getNumStages()))
       buildStage(step, *stages, *slices, numbers, stage, builder);
     step.erase();
+    return success();
   }
 
   void buildStage(func::FuncOp step, const StageAnalysis &stages,
                   const Slices &slices, const Numbering &numbers, int64_t stage,
                   OpBuilder &builder) {
-    auto module = ModuleOp::create(builder, step.getLoc(), getStageName(stage));
+    bool isEval = step.getName() == evalName;
+    auto module =
+        ModuleOp::create(builder, step.getLoc(), getStageName(stage, isEval));
     module->setAttr(attr::stage, builder.getI64IntegerAttr(stage));
+    if (isEval)
+      module->setAttr(attr::eval, builder.getUnitAttr());
     OpBuilder inner = OpBuilder::atBlockEnd(module.getBody());
     for (auto &[phase, ops] : slices.getPhases(stage))
       PhaseBuilder(slices, stages, numbers, stage, phase)

@@ -353,19 +353,23 @@ struct VerifyCommunicationPass
     : dtc::impl::VerifyCommunicationBase<VerifyCommunicationPass> {
   void runOnOperation() override {
     markAllAnalysesPreserved();
-    FailureOr<SmallVector<ModuleOp>> stages = getStages(getOperation());
-    if (failed(stages))
+    FailureOr<SmallVector<Stages>> all = getPrograms(getOperation());
+    if (failed(all))
       return signalPassFailure();
+    for (const Stages &stages : *all)
+      if (failed(verify(stages)))
+        return signalPassFailure();
+  }
+
+  LogicalResult verify(const Stages &stages) {
     MeshAttr mesh;
     std::vector<std::vector<Event>> programs;
-    for (ModuleOp stage : *stages) {
+    for (ModuleOp stage : stages) {
       func::FuncOp plan = getPlan(stage);
       if (!plan)
-        return signalPassFailure();
-      if (plan.isExternal()) {
-        plan.emitError("has no body; schedule micro-batches first");
-        return signalPassFailure();
-      }
+        return failure();
+      if (plan.isExternal())
+        return plan.emitError("has no body; schedule micro-batches first");
       programs.emplace_back();
       collectEvents(plan, programs.back());
       if (!mesh)
@@ -374,18 +378,16 @@ struct VerifyCommunicationPass
       int64_t microbatches =
           mesh ? mesh.getSize(MeshAttr::timeAxis) / getRounds(plan) : 1;
       if (failed(checkSlots(plan, programs.back(), microbatches)))
-        return signalPassFailure();
+        return failure();
     }
     if (!mesh)
-      return; // nothing is distributed
-    if (mesh.getSize(stageAxis) != static_cast<int64_t>(programs.size())) {
-      getOperation().emitError("has ")
-          << programs.size() << " stages, expected " << mesh.getSize(stageAxis)
-          << ", the size of mesh axis " << stageAxis;
-      return signalPassFailure();
-    }
-    if (failed(Execution(mesh, std::move(programs)).execute()))
-      signalPassFailure();
+      return success(); // nothing is distributed
+    if (mesh.getSize(stageAxis) != static_cast<int64_t>(programs.size()))
+      return getOperation().emitError("has ")
+             << programs.size() << " stages, expected "
+             << mesh.getSize(stageAxis) << ", the size of mesh axis "
+             << stageAxis;
+    return Execution(mesh, std::move(programs)).execute();
   }
 };
 

@@ -73,8 +73,9 @@ private:
 
 class BlockChecker {
 public:
-  explicit BlockChecker(func::FuncOp function)
-      : function(function), isPlan(function.getName() == planName),
+  /// `step` is the plan of the step, where `function` is that of an evaluation.
+  explicit BlockChecker(func::FuncOp function, func::FuncOp step = {})
+      : function(function), step(step), isPlan(function.getName() == planName),
         classes(function.front()) {}
 
   LogicalResult check();
@@ -85,11 +86,14 @@ private:
   LogicalResult checkInside(Location location, Range range);
   LogicalResult checkFrame(RunOp run);
   LogicalResult read(Operation &op, Value value);
+  LogicalResult read(Operation &op, Value value, Value root);
   LogicalResult writeArgument(BlockArgument argument);
+  LogicalResult checkSamePlace(BlockArgument argument);
+  LogicalResult checkKept();
   LogicalResult write(OpResult result);
   LogicalResult checkAdjacent();
 
-  func::FuncOp function;
+  func::FuncOp function, step;
   bool isPlan;
   AliasClasses classes;
   ByteOwners memory;
@@ -99,8 +103,9 @@ private:
 
 std::optional<int64_t> BlockChecker::getOffset(Value value) {
   if (auto argument = dyn_cast<BlockArgument>(value)) {
-    auto offset = function.getArgAttrOfType<IntegerAttr>(
-        argument.getArgNumber(), attr::offset);
+    auto owner = cast<func::FuncOp>(argument.getOwner()->getParentOp());
+    auto offset = owner.getArgAttrOfType<IntegerAttr>(argument.getArgNumber(),
+                                                      attr::offset);
     return offset ? std::optional(offset.getInt()) : std::nullopt;
   }
   auto result = cast<OpResult>(value);
@@ -125,12 +130,15 @@ LogicalResult BlockChecker::checkInside(Location location, Range range) {
 }
 
 LogicalResult BlockChecker::read(Operation &op, Value value) {
+  return read(op, value, classes.getRoot(value));
+}
+
+LogicalResult BlockChecker::read(Operation &op, Value value, Value root) {
   std::optional<int64_t> offset = getOffset(value);
   if (!offset)
     return success();
   Range range{*offset, *offset + getLocalBytes(value.getType())};
-  std::optional<ByteOwners::Owner> other =
-      memory.findOther(range, classes.getRoot(value));
+  std::optional<ByteOwners::Owner> other = memory.findOther(range, root);
   if (!other)
     return success();
   InFlightDiagnostic diagnostic =
@@ -159,6 +167,44 @@ LogicalResult BlockChecker::writeArgument(BlockArgument argument) {
     return failure();
   }
   memory.write(range, {argument, argument.getLoc()});
+  return success();
+}
+
+/// Of an evaluation's argument: it lies where the step keeps it, and is only
+/// read.
+LogicalResult BlockChecker::checkSamePlace(BlockArgument argument) {
+  if (function.getArgAttr(argument.getArgNumber(), attr::update))
+    return function.emitError("argument ")
+           << argument.getArgNumber() << " is overwritten by an evaluation";
+  BlockArgument same = findArgument(step, argument);
+  std::optional<int64_t> offset = getOffset(argument);
+  if (same && offset && offset == getOffset(same)) {
+    memory.write({*offset, *offset + getLocalBytes(argument.getType())},
+                 {argument, argument.getLoc()});
+    return success();
+  }
+  InFlightDiagnostic diagnostic = function.emitError("argument ");
+  diagnostic << argument.getArgNumber() << " of an evaluation lies at byte "
+             << offset.value_or(callersMemory)
+             << ", expected the place of the training step's argument";
+  if (same)
+    diagnostic.attachNote(same.getLoc())
+        << "which lies at byte " << getOffset(same).value_or(callersMemory);
+  return failure();
+}
+
+/// Arguments of a plan are still there at its end, and after an evaluation
+/// those of the step that it does not have.
+LogicalResult BlockChecker::checkKept() {
+  Operation &end = *function.front().getTerminator();
+  for (BlockArgument argument : function.getArguments())
+    if (failed(read(end, argument)))
+      return failure();
+  if (step)
+    for (BlockArgument argument : step.getArguments())
+      if (!findArgument(function, argument) &&
+          failed(read(end, argument, argument)))
+        return failure();
   return success();
 }
 
@@ -249,8 +295,12 @@ LogicalResult BlockChecker::check() {
 
   // Arguments of a plan hold their content from step to step.
   if (isPlan)
-    for (BlockArgument argument : function.getArguments())
+    for (BlockArgument argument : (step ? step : function).getArguments())
       if (failed(writeArgument(argument)))
+        return failure();
+  if (step)
+    for (BlockArgument argument : function.getArguments())
+      if (failed(checkSamePlace(argument)))
         return failure();
   for (Operation &op : function.front()) {
     frame.reset();
@@ -268,29 +318,36 @@ LogicalResult BlockChecker::check() {
       if (failed(write(result)))
         return failure();
   }
-  if (isPlan)
-    for (BlockArgument argument : function.getArguments())
-      if (failed(read(*function.front().getTerminator(), argument)))
-        return failure();
+  if (isPlan && failed(checkKept()))
+    return failure();
   return checkAdjacent();
 }
 
 struct VerifyMemoryPass : dtc::impl::VerifyMemoryBase<VerifyMemoryPass> {
   void runOnOperation() override {
     markAllAnalysesPreserved();
-    FailureOr<SmallVector<ModuleOp>> stages = getStages(getOperation());
-    if (failed(stages))
+    FailureOr<SmallVector<Stages>> programs = getPrograms(getOperation());
+    if (failed(programs))
       return signalPassFailure();
-    for (ModuleOp stage : *stages)
-      if (failed(checkStage(stage)))
+    for (ModuleOp stage : programs->front())
+      if (failed(checkStage(stage, {})))
+        return signalPassFailure();
+    if (programs->size() == 1)
+      return;
+    for (auto [stage, eval] :
+         llvm::zip_equal(programs->front(), programs->back()))
+      if (func::FuncOp step = getPlan(stage);
+          !step || failed(checkStage(eval, step)))
         return signalPassFailure();
   }
 
-  LogicalResult checkStage(ModuleOp stage) {
+  LogicalResult checkStage(ModuleOp stage, func::FuncOp step) {
     for (auto function : stage.getOps<func::FuncOp>()) {
       if (function.isExternal())
         return function.emitError("has no body to check");
-      if (failed(BlockChecker(function).check()))
+      bool isPlan = function.getName() == planName;
+      if (failed(
+              BlockChecker(function, isPlan ? step : func::FuncOp()).check()))
         return failure();
     }
     return success();

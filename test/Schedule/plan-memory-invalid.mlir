@@ -108,3 +108,19 @@ module @stage0 attributes {dtc.stage = 0 : i64} {
   }
 }
 }
+
+// -----
+
+module {
+module @stage0 attributes {dtc.stage = 0 : i64} {
+  func.func @plan(%w: tensor<4xf32> {dtc.parameter = "w"}) {
+    return
+  }
+}
+module @eval0 attributes {dtc.eval, dtc.stage = 0 : i64} {
+  // expected-error @below {{argument 0 of an evaluation is none of the training step's}}
+  func.func @plan(%w: tensor<4xf32> {dtc.parameter = "v"}) {
+    return
+  }
+}
+}

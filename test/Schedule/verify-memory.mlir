@@ -218,3 +218,97 @@ module @stage0 attributes {dtc.stage = 0 : i64} {
   }
 }
 }
+
+// -----
+
+// An evaluation leaves what the step keeps where it is, its own arguments and
+// those that it does not have.
+module {
+module @stage0 attributes {dtc.stage = 0 : i64} {
+  func.func @plan(%w: tensor<4xf32> {dtc.offset = 64 : i64, dtc.parameter = "w"}, %m: tensor<4xf32> {dtc.offset = 0 : i64, dtc.state = "w.m"})
+      attributes {dtc.arena_bytes = 192 : i64} {
+    return
+  }
+}
+module @eval0 attributes {dtc.eval, dtc.stage = 0 : i64} {
+  func.func private @forward(%x: tensor<4xf32>) -> tensor<4xf32> attributes {dtc.frame_bytes = 64 : i64} {
+    %0 = dtc.relu %x {dtc.offsets = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32>
+    %1 = dtc.exp %0 {dtc.offsets = array<i64: -1>} : (tensor<4xf32>) -> tensor<4xf32>
+    return %1 : tensor<4xf32>
+  }
+  // expected-note @below {{the value}}
+  func.func @plan(%w: tensor<4xf32> {dtc.offset = 64 : i64, dtc.parameter = "w"}) -> tensor<4xf32> attributes {dtc.arena_bytes = 192 : i64} {
+    // expected-error @below {{reads a value in bytes 64 to 80 that has been overwritten; their lifetimes overlap}}
+    // expected-note @below {{overwritten here}}
+    %0 = dtc.run @forward(%w) {dtc.offsets = array<i64: 128>, dtc.frame_offset = 64 : i64} : (tensor<4xf32>) -> tensor<4xf32>
+    return %0 : tensor<4xf32>
+  }
+}
+}
+
+// -----
+
+module {
+module @stage0 attributes {dtc.stage = 0 : i64} {
+  // expected-note @below {{the value}}
+  func.func @plan(%w: tensor<4xf32> {dtc.offset = 64 : i64, dtc.parameter = "w"}, %m: tensor<4xf32> {dtc.offset = 0 : i64, dtc.state = "w.m"})
+      attributes {dtc.arena_bytes = 192 : i64} {
+    return
+  }
+}
+module @eval0 attributes {dtc.eval, dtc.stage = 0 : i64} {
+  func.func private @forward(%x: tensor<4xf32>) -> tensor<4xf32> attributes {dtc.frame_bytes = 0 : i64} {
+    %0 = dtc.exp %x {dtc.offsets = array<i64: -1>} : (tensor<4xf32>) -> tensor<4xf32>
+    return %0 : tensor<4xf32>
+  }
+  func.func @plan(%w: tensor<4xf32> {dtc.offset = 64 : i64, dtc.parameter = "w"}) -> tensor<4xf32> attributes {dtc.arena_bytes = 192 : i64} {
+    // expected-note @below {{overwritten here}}
+    %0 = dtc.run @forward(%w) {dtc.offsets = array<i64: 0>, dtc.frame_offset = 0 : i64} : (tensor<4xf32>) -> tensor<4xf32>
+    // expected-error @below {{reads a value in bytes 0 to 16 that has been overwritten; their lifetimes overlap}}
+    return %0 : tensor<4xf32>
+  }
+}
+}
+
+// -----
+
+module {
+module @stage0 attributes {dtc.stage = 0 : i64} {
+  // expected-note @below {{which lies at byte 64}}
+  func.func @plan(%w: tensor<4xf32> {dtc.offset = 64 : i64, dtc.parameter = "w"}) attributes {dtc.arena_bytes = 128 : i64} {
+    return
+  }
+}
+module @eval0 attributes {dtc.eval, dtc.stage = 0 : i64} {
+  // expected-error @below {{argument 0 of an evaluation lies at byte 0, expected the place of the training step's argument}}
+  func.func @plan(%w: tensor<4xf32> {dtc.offset = 0 : i64, dtc.parameter = "w"}) attributes {dtc.arena_bytes = 128 : i64} {
+    return
+  }
+}
+}
+
+// -----
+
+module {
+module @stage0 attributes {dtc.stage = 0 : i64} {
+  func.func @plan(%w: tensor<4xf32> {dtc.offset = 0 : i64, dtc.parameter = "w"}) attributes {dtc.arena_bytes = 64 : i64} {
+    return
+  }
+}
+module @eval0 attributes {dtc.eval, dtc.stage = 0 : i64} {
+  // expected-error @below {{argument 0 is overwritten by an evaluation}}
+  func.func @plan(%w: tensor<4xf32> {dtc.offset = 0 : i64, dtc.parameter = "w", dtc.update = 0 : i64}) -> tensor<4xf32> attributes {dtc.arena_bytes = 64 : i64} {
+    %0 = dtc.accumulate %w into %w {dtc.offsets = array<i64: 0>} : tensor<4xf32>
+    return %0 : tensor<4xf32>
+  }
+}
+}
+
+// -----
+
+// expected-error @below {{has 1 stages with 'dtc.eval', expected 2, as the training step has}}
+module {
+module @stage0 attributes {dtc.stage = 0 : i64} {}
+module @stage1 attributes {dtc.stage = 1 : i64} {}
+module @eval0 attributes {dtc.eval, dtc.stage = 0 : i64} {}
+}

@@ -55,6 +55,19 @@ TEST(MemoryPlanner, Adjacent) {
   EXPECT_EQ(buffers[3].offset, buffers[0].offset + 128);
 }
 
+TEST(MemoryPlanner, WorksAroundWhatHasAPlace) {
+  // The small buffer stays, though the large one would come first.
+  std::vector<MemoryBuffer> buffers = {
+      {256, 0, 9}, {64, 0, 9, 128}, {128, 0, 9}, {64, 0, 9, 448}};
+  int64_t total = planMemory(buffers);
+  expectValid(buffers, total);
+  EXPECT_EQ(buffers[1].offset, 128);
+  EXPECT_EQ(buffers[3].offset, 448);
+  EXPECT_EQ(buffers[0].offset, 192);
+  EXPECT_EQ(buffers[2].offset, 0);
+  EXPECT_EQ(total, 512);
+}
+
 // Lifetimes as in training: what is made first is needed longest. Anything else
 // at random.
 TEST(MemoryPlanner, RandomBuffersNeverOverlap) {

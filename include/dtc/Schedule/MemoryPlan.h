@@ -46,6 +46,11 @@ struct MemoryHome {
 MemoryHome getHome(mlir::func::FuncOp function, const AliasClasses &classes,
                    mlir::Value value);
 
+/// The argument of a plan that is the same input, parameter or state as that of
+/// another plan; null if there is none.
+mlir::BlockArgument findArgument(mlir::func::FuncOp plan,
+                                 mlir::BlockArgument other);
+
 /// Bytes of the one range in which the operands of a collective lie, side by
 /// side, each aligned.
 int64_t getBucketBytes(mlir::ValueRange operands);

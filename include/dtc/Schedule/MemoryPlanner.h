@@ -24,15 +24,16 @@ inline int64_t alignMemory(int64_t bytes) {
 struct MemoryBuffer {
   int64_t bytes;
   int64_t begin, end;
-  int64_t offset = -1; ///< the answer
+  int64_t offset = -1; ///< the answer; if it is given, the buffer stays there
 };
 
 /// Indices of buffers that must lie one after the other, in this order.
 using AdjacentBuffers = std::vector<unsigned>;
 
 /// Sets all offsets, so that buffers that live at one time do not overlap.
-/// Largest first, each in the tightest gap that fits. A buffer may be in one
-/// group only. Returns the bytes needed.
+/// Those with an offset first, then the largest, each in the tightest gap that
+/// fits. A buffer may be in one group only, and in none if it has an offset.
+/// Returns the bytes needed.
 int64_t planMemory(llvm::MutableArrayRef<MemoryBuffer> buffers,
                    llvm::ArrayRef<AdjacentBuffers> groups = {});
 

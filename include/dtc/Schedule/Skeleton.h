@@ -3,6 +3,7 @@
 // Between SplitStages and ScheduleMicrobatches a stage is a module with one
 // function for each phase and a declaration of `@plan`. Values are numbers of
 // the step's values:
+// An evaluation has modules of its own, of the same make.
 //
 // * each argument and result of the functions and of `@plan` has
 //   `dtc.value = N`; a function's argument that is an accumulator, or is
@@ -28,6 +29,8 @@ constexpr llvm::StringLiteral sends = "dtc.sends";
 constexpr llvm::StringLiteral recvs = "dtc.recvs";
 /// Plan: how many times it runs its schedule, if more than once.
 constexpr llvm::StringLiteral rounds = "dtc.rounds";
+/// Module of a stage: its plan is that of an evaluation.
+constexpr llvm::StringLiteral eval = "dtc.eval";
 } // namespace attr
 
 /// The mesh axis of pipeline stages.
@@ -39,14 +42,19 @@ constexpr llvm::StringLiteral planName = "plan";
 /// The module of all stages' kernels.
 constexpr llvm::StringLiteral kernelsName = "kernels";
 
-/// The module of a stage.
-inline std::string getStageName(int64_t stage) {
-  return "stage" + std::to_string(stage);
+/// The module of a stage, or of its part of an evaluation.
+inline std::string getStageName(int64_t stage, bool isEval = false) {
+  return (isEval ? "eval" : "stage") + std::to_string(stage);
 }
 
-/// Modules of stages, by number. Fails if numbers are not 0, 1, 2, ...
-mlir::FailureOr<llvm::SmallVector<mlir::ModuleOp>>
-getStages(mlir::ModuleOp module);
+/// Modules of stages, by number.
+using Stages = llvm::SmallVector<mlir::ModuleOp>;
+
+/// Those of the training step. Fails if numbers are not 0, 1, 2, ...
+mlir::FailureOr<Stages> getStages(mlir::ModuleOp module);
+
+/// Those of the training step, then those of the evaluation if there is one.
+mlir::FailureOr<llvm::SmallVector<Stages>> getPrograms(mlir::ModuleOp module);
 
 /// The mesh of a function's types; null if they have none.
 MeshAttr getMesh(mlir::func::FuncOp function);

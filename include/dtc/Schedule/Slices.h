@@ -97,7 +97,7 @@ private:
   llvm::DenseSet<mlir::Value> fromInputs;
   /// Once-a-step messages that a value depends on, in sequence.
   llvm::DenseMap<mlir::Value, unsigned> levels;
-  /// Ops that the loss depends on.
+  /// Ops that the loss, or an evaluation, depends on.
   llvm::DenseSet<mlir::Operation *> lossSlice;
 };
 
