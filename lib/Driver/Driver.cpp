@@ -204,6 +204,7 @@ LogicalResult Compilation::link() {
   ProgramInfo info;
   info.model = llvm::sys::path::stem(options.compile.import.path).str();
   info.dtype = options.compile.import.f64 ? "f64" : "f32";
+  info.loss = StringRef(training.loss).split(':').first.str();
   info.globalBatch = globalBatch;
   info.initializers = std::move(initializers);
   info.optimizer = describeOptimizer(training);

@@ -421,6 +421,9 @@ LogicalResult FunctionLowering::finish(func::ReturnOp op) {
   int64_t arenaBytes =
       source->getAttrOfType<IntegerAttr>(attr::arenaBytes).getInt() +
       shared.scratchBytes;
+  auto stage = cast<ModuleOp>(source->getParentOp());
+  if (stage->hasAttr(attr::eval))
+    return shared.manifest.addEval(source, results);
   SmallVector<int64_t> arguments;
   for (const Address &address : argumentAddresses)
     arguments.push_back(address.offset);

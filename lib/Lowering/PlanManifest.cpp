@@ -188,6 +188,18 @@ LogicalResult PlanManifest::addStage(func::FuncOp plan, int64_t arenaBytes,
   return success();
 }
 
+LogicalResult PlanManifest::addEval(func::FuncOp plan,
+                                    ArrayRef<int64_t> results) {
+  auto number = plan->getParentOp()->getAttrOfType<IntegerAttr>(attr::stage);
+  if (!number || number.getInt() >= static_cast<int64_t>(stages.size()))
+    return plan.emitError("evaluates a stage that has no training step");
+  json::Object &stage = *stages[number.getInt()].getAsObject();
+  for (auto [i, offset] : llvm::enumerate(results))
+    if (auto name = plan.getResultAttrOfType<StringAttr>(i, attr::output))
+      stage[name.getValue()] = offset;
+  return success();
+}
+
 json::Object PlanManifest::finish() {
   json::Object manifest;
   json::Array axes, groupList, inputList, parameterList;

@@ -30,6 +30,11 @@ public:
                                llvm::ArrayRef<int64_t> arguments,
                                llvm::ArrayRef<int64_t> results);
 
+  /// Adds an evaluation's plan to its stage, which has been added: the arena
+  /// offsets of its results.
+  mlir::LogicalResult addEval(mlir::func::FuncOp plan,
+                              llvm::ArrayRef<int64_t> results);
+
   llvm::json::Object finish();
 
 private:

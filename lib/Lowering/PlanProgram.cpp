@@ -28,6 +28,7 @@ static FailureOr<std::string> completeManifest(ModuleOp module,
   json::Object &manifest = *parsed->getAsObject();
   manifest["model"] = info.model;
   manifest["dtype"] = info.dtype;
+  manifest["loss"] = info.loss;
   manifest["global_batch"] = info.globalBatch;
   manifest["weights_file"] = info.weightsFile;
   manifest["optimizer"] = json::Object(info.optimizer);
@@ -44,6 +45,35 @@ static FailureOr<std::string> completeManifest(ModuleOp module,
   std::string result;
   llvm::raw_string_ostream(result) << *parsed;
   return result;
+}
+
+/// A table of the plans `PREFIX0_plan`, `PREFIX1_plan`, ... of all stages.
+static LLVM::GlobalOp addPlanTable(ModuleOp module, StringRef prefix,
+                                   StringRef name, unsigned &numStages) {
+  Location loc = module.getLoc();
+  OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
+  SmallVector<LLVM::LLVMFuncOp> plans;
+  for (int64_t stage = 0;; ++stage) {
+    auto plan = module.lookupSymbol<LLVM::LLVMFuncOp>(
+        (prefix + Twine(stage) + "_plan").str());
+    if (!plan)
+      break;
+    plans.push_back(plan);
+  }
+  numStages = plans.size();
+  auto type = LLVM::LLVMArrayType::get(
+      LLVM::LLVMPointerType::get(module.getContext()), plans.size());
+  auto table =
+      LLVM::GlobalOp::create(builder, loc, type, /*isConstant=*/true,
+                             LLVM::Linkage::Internal, name, Attribute());
+  builder.createBlock(&table.getInitializerRegion());
+  Value value = LLVM::PoisonOp::create(builder, loc, type);
+  for (auto [i, plan] : llvm::enumerate(plans))
+    value = LLVM::InsertValueOp::create(
+        builder, loc, value, LLVM::AddressOfOp::create(builder, loc, plan),
+        ArrayRef<int64_t>{static_cast<int64_t>(i)});
+  LLVM::ReturnOp::create(builder, loc, value);
+  return table;
 }
 
 LogicalResult dtc::addProgramObject(ModuleOp module, const ProgramInfo &info) {
@@ -78,32 +108,16 @@ LogicalResult dtc::addProgramObject(ModuleOp module, const ProgramInfo &info) {
                            LLVM::Linkage::External, "dtc_weights", Attribute());
   }
 
-  // One pointer to the step function of each stage, in order.
-  SmallVector<LLVM::LLVMFuncOp> steps;
-  for (int64_t stage = 0;; ++stage) {
-    auto step = module.lookupSymbol<LLVM::LLVMFuncOp>(
-        ("stage" + Twine(stage) + "_plan").str());
-    if (!step)
-      break;
-    steps.push_back(step);
-  }
-  auto stepsType = LLVM::LLVMArrayType::get(ptr, steps.size());
-  auto table =
-      LLVM::GlobalOp::create(builder, loc, stepsType, true,
-                             LLVM::Linkage::Internal, "dtc_steps", Attribute());
-  {
-    OpBuilder::InsertionGuard guard(builder);
-    builder.createBlock(&table.getInitializerRegion());
-    Value value = LLVM::PoisonOp::create(builder, loc, stepsType);
-    for (auto [i, step] : llvm::enumerate(steps))
-      value = LLVM::InsertValueOp::create(
-          builder, loc, value, LLVM::AddressOfOp::create(builder, loc, step),
-          ArrayRef<int64_t>{static_cast<int64_t>(i)});
-    LLVM::ReturnOp::create(builder, loc, value);
-  }
+  unsigned numStages, numEvals;
+  LLVM::GlobalOp steps = addPlanTable(module, "stage", "dtc_steps", numStages);
+  LLVM::GlobalOp evals = addPlanTable(module, "eval", "dtc_evals", numEvals);
+  if (numEvals != numStages)
+    return module.emitError("has ")
+           << numEvals << " plans of an evaluation, expected " << numStages
+           << ", one for each stage";
 
   auto programType = LLVM::LLVMStructType::getLiteral(
-      context, {i32, i32, ptr, ptr, i64, ptr, i64});
+      context, {i32, i32, ptr, ptr, ptr, i64, ptr, i64});
   auto program = LLVM::GlobalOp::create(builder, loc, programType, true,
                                         LLVM::Linkage::External,
                                         "dtc_program_v1", Attribute());
@@ -117,9 +131,13 @@ LogicalResult dtc::addProgramObject(ModuleOp module, const ProgramInfo &info) {
   };
   Value weights = weightsSize ? address("dtc_weights")
                               : LLVM::ZeroOp::create(builder, loc, ptr);
-  Value fields[] = {integer(i32, DTC_ABI_VERSION),  integer(i32, steps.size()),
-                    address(table.getSymName()),    address(text.getSymName()),
-                    integer(i64, manifest->size()), weights,
+  Value fields[] = {integer(i32, DTC_ABI_VERSION),
+                    integer(i32, numStages),
+                    address(steps.getSymName()),
+                    address(evals.getSymName()),
+                    address(text.getSymName()),
+                    integer(i64, manifest->size()),
+                    weights,
                     integer(i64, weightsSize)};
   Value value = LLVM::PoisonOp::create(builder, loc, programType);
   for (auto [i, field] : llvm::enumerate(fields))

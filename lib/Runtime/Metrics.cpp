@@ -58,16 +58,32 @@ static char *appendField(char *at, char *end, const char *name, double value) {
 }
 
 void MetricsFile::write(const StepMetrics &metrics) {
+  Field fields[] = {{"loss", metrics.loss},
+                    {"grad_norm", metrics.gradientNorm},
+                    {"lr", metrics.learningRate},
+                    {"seconds", metrics.seconds},
+                    {"samples_per_second", metrics.samplesPerSecond}};
+  write(metrics.step, fields);
+}
+
+void MetricsFile::write(const EvalMetrics &metrics) {
+  Field fields[3] = {{"eval_loss", metrics.loss}};
+  size_t count = 1;
+  if (metrics.perplexity)
+    fields[count++] = {"eval_perplexity", *metrics.perplexity};
+  if (metrics.accuracy)
+    fields[count++] = {"eval_accuracy", *metrics.accuracy};
+  write(metrics.step, std::span(fields, count));
+}
+
+void MetricsFile::write(int64_t step, std::span<const Field> fields) {
   if (file < 0)
     return;
   char line[512], *end = line + sizeof line - 2;
-  char *at = line + snprintf(line, sizeof line, "{\"step\": %lld",
-                             (long long)metrics.step);
-  at = appendField(at, end, "loss", metrics.loss);
-  at = appendField(at, end, "grad_norm", metrics.gradientNorm);
-  at = appendField(at, end, "lr", metrics.learningRate);
-  at = appendField(at, end, "seconds", metrics.seconds);
-  at = appendField(at, end, "samples_per_second", metrics.samplesPerSecond);
+  char *at =
+      line + snprintf(line, sizeof line, "{\"step\": %lld", (long long)step);
+  for (const Field &field : fields)
+    at = appendField(at, end, field.name, field.value);
   *at++ = '}';
   *at++ = '\n';
   if (!writeAll(file, line, size_t(at - line)))
@@ -92,21 +108,20 @@ struct dtc::rt::TextBuffer {
   }
 };
 
-void Progress::drawBar(TextBuffer &out, const StepMetrics &metrics) const {
+void Progress::drawBar(TextBuffer &out, int64_t step) const {
   winsize window{};
   int columns = 80;
   if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 0)
     columns = std::min<int>(window.ws_col, 200);
-  double rate =
-      elapsed > 0 ? double(metrics.step - 1) / elapsed : 1 / metrics.seconds;
-  int64_t left = int64_t(double(steps - metrics.step) / rate + 0.5);
+  double rate = elapsed > 0 ? double(step - 1) / elapsed : 1 / last;
+  int64_t left = int64_t(double(steps - step) / rate + 0.5);
   char tail[96];
   int used = snprintf(
       tail, sizeof tail, " %lld/%lld  %.3g steps/s  ETA %lld:%02lld:%02lld",
-      (long long)metrics.step, (long long)steps, rate, (long long)left / 3600,
+      (long long)step, (long long)steps, rate, (long long)left / 3600,
       (long long)left / 60 % 60, (long long)left % 60);
   int width = std::max(columns - used - 3, 4);
-  int filled = int(double(width) * double(metrics.step) / double(steps));
+  int filled = int(double(width) * double(step) / double(steps));
   char cells[256];
   memset(cells, '#', size_t(filled));
   memset(cells + filled, '.', size_t(width - filled));
@@ -128,8 +143,9 @@ bool Progress::warnsOf(const StepMetrics &metrics) const {
 
 void Progress::report(const StepMetrics &metrics, const std::string &cause) {
   TextBuffer out;
+  last = metrics.seconds;
   if (metrics.step > 1)
-    elapsed += metrics.seconds;
+    elapsed += last;
   if (bar)
     out.append("\r\x1b[K");
   bool nowFinite = isFinite(metrics);
@@ -148,7 +164,23 @@ void Progress::report(const StepMetrics &metrics, const std::string &cause) {
                (long long)metrics.step, loss, gradientNorm, cause.c_str());
   finite = nowFinite;
   if (bar)
-    drawBar(out, metrics);
+    drawBar(out, metrics.step);
+  writeAll(STDOUT_FILENO, out.text, size_t(out.used));
+}
+
+void Progress::report(const EvalMetrics &metrics) {
+  TextBuffer out;
+  if (bar)
+    out.append("\r\x1b[K");
+  out.append("eval step %lld: loss %.6g", (long long)metrics.step,
+             withoutSign(metrics.loss));
+  if (metrics.perplexity)
+    out.append("  perplexity %.6g", withoutSign(*metrics.perplexity));
+  if (metrics.accuracy)
+    out.append("  accuracy %.4g", withoutSign(*metrics.accuracy));
+  out.append("\n");
+  if (bar)
+    drawBar(out, metrics.step);
   writeAll(STDOUT_FILENO, out.text, size_t(out.used));
 }
 

@@ -9,6 +9,8 @@
 #define DTC_LIB_RUNTIME_METRICS_H
 
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
 
 namespace dtc::rt {
@@ -17,6 +19,14 @@ struct StepMetrics {
   int64_t step; ///< from 1
   double loss, gradientNorm, learningRate, seconds;
   double samplesPerSecond;
+};
+
+/// Of all samples of an evaluation, every label or element weighted alike.
+struct EvalMetrics {
+  int64_t step; ///< after which it was made
+  double loss;
+  /// exp(loss) and the share of right answers, of losses that have them.
+  std::optional<double> perplexity, accuracy;
 };
 
 /// One JSON object per line; numbers are the shortest that read back to the
@@ -30,8 +40,15 @@ public:
 
   /// Ends the job when the disk is full.
   void write(const StepMetrics &metrics);
+  void write(const EvalMetrics &metrics);
 
 private:
+  struct Field {
+    const char *name;
+    double value;
+  };
+  void write(int64_t step, std::span<const Field> fields);
+
   std::string path;
   int file = -1;
 };
@@ -49,16 +66,18 @@ public:
   bool warnsOf(const StepMetrics &metrics) const;
   /// `cause` is part of that warning; see NotFinite.h.
   void report(const StepMetrics &metrics, const std::string &cause);
+  void report(const EvalMetrics &metrics);
   /// Removes the bar.
   void finish();
 
 private:
-  void drawBar(TextBuffer &out, const StepMetrics &metrics) const;
+  void drawBar(TextBuffer &out, int64_t step) const;
 
   int64_t steps, logEvery;
   bool bar;
   bool finite = true; ///< the last loss and norm were numbers
   double elapsed = 0; ///< without the first step, which warms up
+  double last = 0;    ///< of the last step
 };
 
 } // namespace dtc::rt

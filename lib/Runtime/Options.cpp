@@ -122,6 +122,19 @@ std::optional<Options> dtc::rt::parseOptions(const Program &program, int argc,
                "for debugging: after each step, compare the bits of "
                "parameters, gradients and optimizer state that several ranks "
                "hold");
+  app.add_option("--eval-every", options.evalEvery,
+                 "evaluate on DIR/valid every N steps and after the last")
+      ->type_name("N")
+      ->default_str("never")
+      ->check(atLeastOne<int64_t>);
+  app.add_option("--eval-batches", options.evalBatches,
+                 "evaluate this many batches at most")
+      ->type_name("N")
+      ->default_str("all")
+      ->check(atLeastOne<int64_t>);
+  app.add_option("--eval-data", options.evalData,
+                 "evaluate on this directory instead of DIR/valid")
+      ->type_name("DIR");
   app.add_option("--nproc", options.processes,
                  "start this many ranks through mpirun")
       ->type_name("N")
@@ -159,6 +172,13 @@ std::optional<Options> dtc::rt::parseOptions(const Program &program, int argc,
     fail("%s; see %s --help", error.what(), name.c_str());
   }
   options.shuffle = !keepOrder;
+  for (const char *option : {"--eval-batches", "--eval-data"})
+    if (app.count(option) && !options.evalEvery)
+      fail("found %s, expected --eval-every N with it", option);
+  if (options.evalEvery && options.data == "synthetic" &&
+      options.evalData.empty())
+    fail("found --eval-every with --data synthetic, expected --eval-data DIR "
+         "with it");
   schedule.steps = options.steps;
   schedule.check();
   if (!options.saveAverages.empty() && !program.hasAverages())

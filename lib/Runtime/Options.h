@@ -26,6 +26,9 @@ struct Options {
   int threads = 0;   ///< 0: as the cores allow
   bool shuffle = true;
   bool checkReplicas = false;
+  int64_t evalEvery = 0;   ///< 0: no evaluation
+  int64_t evalBatches = 0; ///< 0: all
+  std::string evalData;    ///< empty: valid/ in `data`
   int64_t logEvery = 1;
   bool describe = false;
   ProgressStyle progress = ProgressStyle::automatic;

@@ -196,12 +196,18 @@ static Stage readStage(const Json &json, const Mesh &mesh) {
   }
   stage.loss = json.at("loss");
   stage.gradientNorm = json.at("grad_norm");
+  stage.eval = json.at("eval");
   return stage;
 }
 
 static void readManifest(const Json &json, Program &program) {
   program.model = json.at("model");
   program.dtype = json.at("dtype");
+  program.loss = choose<LossKind>(json.at("loss"),
+                                  {{"cross-entropy", LossKind::crossEntropy},
+                                   {"bce", LossKind::bce},
+                                   {"mse", LossKind::mse},
+                                   {"output", LossKind::output}});
   for (const Json &axis : json.at("mesh"))
     program.mesh.axes.push_back({axis.at("name"), axis.at("size")});
   for (const Json &axis : json.at("batch_axes"))
@@ -278,6 +284,7 @@ static void checkStage(const Program &program, const Stage &stage) {
   }
   checkBuffer(stage, "scalar", "loss", stage.loss, 8, 8);
   checkBuffer(stage, "scalar", "grad_norm", stage.gradientNorm, 8, 8);
+  checkBuffer(stage, "scalars", "eval", stage.eval, 24, 8);
 }
 
 static void checkProgram(const Program &program, uint32_t numStages) {
@@ -314,6 +321,7 @@ Program dtc::rt::readProgram(const dtc_program &exported) {
          exported.abi_version, unsigned(DTC_ABI_VERSION));
   Program program;
   program.steps = exported.steps;
+  program.evals = exported.evals;
   if (exported.weights)
     program.embeddedWeights = {exported.weights, exported.weights_size};
   try {

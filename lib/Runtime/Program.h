@@ -116,11 +116,15 @@ struct Stage {
   std::vector<Input> inputs;
   std::vector<Parameter> parameters;
   int64_t loss, gradientNorm; ///< f64 scalars
+  int64_t eval; ///< three f64: sum of losses, their number, right answers
 };
+
+enum class LossKind { crossEntropy, bce, mse, output };
 
 struct Program {
   std::string model;
   std::string dtype;
+  LossKind loss;
   Mesh mesh;
   std::vector<int> batchAxes; ///< that split the batch, major to minor
   int64_t microbatches;
@@ -134,7 +138,7 @@ struct Program {
   std::vector<ParameterInfo> parameters;
   std::vector<Stage> stages;
 
-  const dtc_step_fn *steps;
+  const dtc_step_fn *steps, *evals;
   std::string_view embeddedWeights;
 
   /// How many ranks share the batch, and which of them a rank is.

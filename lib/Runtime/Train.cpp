@@ -6,6 +6,7 @@
 #include "CheckReplicas.h"
 #include "Data/Source.h"
 #include "Error.h"
+#include "Evaluation.h"
 #include "Launch.h"
 #include "Metrics.h"
 #include "NotFinite.h"
@@ -88,6 +89,8 @@ public:
         loader(program, collectives.rank(), *source, arena.data()),
         metricsFile(leads() ? options.metrics : ""),
         progress(options.steps, options.logEvery, showsBar(options)) {
+    if (options.evalEvery)
+      evaluation.emplace(context, options, arena.data());
     loadParameters(context, arena.data(), options.seed);
     if (leads())
       checkOutputs();
@@ -96,8 +99,11 @@ public:
   }
 
   void run() {
-    for (int64_t step = 1; step <= options.steps; ++step)
+    for (int64_t step = 1; step <= options.steps; ++step) {
       runStep(step);
+      if (evaluation && evaluation->isDue(step))
+        evaluate(step);
+    }
     if (leads())
       progress.finish();
     if (!options.saveWeights.empty())
@@ -106,6 +112,11 @@ public:
     if (!options.saveAverages.empty())
       saveTensors(context, arena.data(), TensorKind::averages,
                   options.saveAverages);
+  }
+
+  /// What of the data is not evaluated; empty if nothing.
+  std::string describeRest() const {
+    return evaluation ? evaluation->describeRest() : std::string();
   }
 
 private:
@@ -195,12 +206,21 @@ private:
                   gradientFile(step));
   }
 
+  void evaluate(int64_t step) {
+    EvalMetrics metrics = evaluation->run(step);
+    if (!leads())
+      return;
+    metricsFile.write(metrics);
+    progress.report(metrics);
+  }
+
   const Program &program;
   const Options &options;
   dtc_context context;
   Arena arena;
   std::unique_ptr<DataSource> source;
   BatchLoader loader;
+  std::optional<Evaluation> evaluation;
   MetricsFile metricsFile;
   Progress progress;
   std::optional<ReplicaCheck> replicas;
@@ -240,12 +260,14 @@ static bool anyFailed(Collectives &collectives, const Outcome &outcome,
 }
 
 static void announce(const Program &program, const Options &options,
-                     const std::string &name) {
+                     const std::string &name, const std::string &note) {
   printf("%s: %s (%s), %s, batch %lld, %s %s, seed %llu\n", name.c_str(),
          program.model.c_str(), program.dtype.c_str(),
          program.mesh.describe().c_str(), (long long)program.globalBatch,
          program.optimizer.c_str(), options.learningRate.describe().c_str(),
          (unsigned long long)options.seed);
+  if (!note.empty())
+    printf("note: %s\n", note.c_str());
   fflush(stdout);
 }
 
@@ -266,7 +288,7 @@ static int trainOnRanks(const Program &program, const Options &options,
   if (anyFailed(collectives, setUp, name))
     return 1;
   if (rank == 0)
-    announce(program, options, name);
+    announce(program, options, name, training->describeRest());
   handleSignals(rankName, rank == 0 && showsBar(options));
   Outcome trained = attempt([&] { training->run(); });
   // Only some ranks may fail here, while others wait for them.

@@ -67,7 +67,9 @@ TEST(Program, RefusesMissingKeys) {
                             "/parameters/0/init",
                             "/stages/0/parameters/0/gradient",
                             "/stages/0/parameters/0/state",
-                            "/stages/0/loss"};
+                            "/loss",
+                            "/stages/0/loss",
+                            "/stages/0/eval"};
   for (const char *text : pointers) {
     SCOPED_TRACE(text);
     Json::json_pointer pointer(text);
@@ -114,6 +116,15 @@ TEST(Options, Values) {
 TEST(Options, Errors) {
   EXPECT_ERROR(parse({}), "found no --data");
   EXPECT_ERROR(parse({"--data", "d", "--steps", "0"}), "--steps: found '0'");
+  EXPECT_ERROR(parse({"--data", "d", "--eval-every", "0"}),
+               "--eval-every: found '0'");
+  EXPECT_ERROR(parse({"--data", "d", "--eval-data", "e"}),
+               "found --eval-data, expected --eval-every N with it");
+  EXPECT_ERROR(parse({"--data", "d", "--eval-batches", "1"}),
+               "found --eval-batches, expected --eval-every N with it");
+  EXPECT_ERROR(parse({"--data", "synthetic", "--eval-every", "1"}),
+               "found --eval-every with --data synthetic, expected --eval-data "
+               "DIR with it");
   EXPECT_ERROR(parse({"--data", "d", "--steps", "many"}), "found 'many'");
   EXPECT_ERROR(parse({"--data", "d", "--lr", "-1"}), "found '-1'");
   EXPECT_ERROR(parse({"--data", "d", "--lr", "nan"}), "found 'nan'");

@@ -10,7 +10,7 @@
 /// Four ranks of data parallelism over a table lookup; tests change fields.
 inline nlohmann::json validManifest() {
   return nlohmann::json::parse(R"({
-    "model": "m", "dtype": "f32",
+    "model": "m", "dtype": "f32", "loss": "cross-entropy",
     "mesh": [{"name": "pp", "size": 1}, {"name": "dp", "size": 4}],
     "batch_axes": ["dp"],
     "microbatches": 2, "global_batch": 16,
@@ -30,7 +30,7 @@ inline nlohmann::json validManifest() {
                            {"index": 1, "offset": 96}],
                 "parameters": [{"index": 0, "offset": 128,
                                 "gradient": {"offset": 192}, "state": []}],
-                "constants": [], "loss": 240, "grad_norm": 248}]
+                "constants": [], "loss": 240, "grad_norm": 248, "eval": 256}]
   })");
 }
 
@@ -40,7 +40,8 @@ inline dtc::rt::Program readJson(const nlohmann::json &manifest,
                                  const std::string &weights = "") {
   std::string text = manifest.dump();
   dtc_step_fn step = nullptr;
-  return dtc::rt::readProgram({version, stages, &step, text.data(), text.size(),
+  return dtc::rt::readProgram({version, stages, &step, &step, text.data(),
+                               text.size(),
                                weights.empty() ? nullptr : weights.data(),
                                weights.size()});
 }

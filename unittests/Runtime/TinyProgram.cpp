@@ -31,6 +31,7 @@ struct Arena {
   double h[microbatches][rows * hidden], gradH[microbatches][rows * hidden];
   double error[rows * out];
   double lr, step, loss, norm;
+  double eval[3];
 };
 
 void matmul(dtc_context *context, int ta, int tb, bool accumulate, int64_t m,
@@ -105,6 +106,33 @@ template <int stage> void run(dtc_context *context, char *memory) {
       abort();
 }
 
+/// The sum of the squared errors of a batch, and how many there are.
+template <int stage> void evaluate(dtc_context *context, char *memory) {
+  Arena &s = *reinterpret_cast<Arena *>(memory);
+  constexpr bool first = stage == 0, last = stage == pp - 1;
+  memset(s.eval, 0, sizeof s.eval);
+  for (int mb = 0; mb < microbatches; ++mb) {
+    if (first)
+      matmul(context, 0, 0, false, rows, hidden, in, s.x[mb], s.a, s.h[mb]);
+    if (first && !last)
+      dtcrt_send(context, 1, mb, mb, s.h[mb], sizeof s.h[mb]);
+    if (last && !first)
+      dtcrt_recv(context, 0, mb, s.h[mb], sizeof s.h[mb]);
+    if (!last)
+      continue;
+    matmul(context, 0, 0, false, rows, out, hidden, s.h[mb], s.b, s.error);
+    for (int i = 0; i < rows * out; ++i) {
+      double difference = s.error[i] - s.label[mb][i];
+      s.eval[0] += difference * difference;
+      s.eval[1] += 1;
+    }
+  }
+  for (int mb = 0; first && !last && mb < microbatches; ++mb)
+    dtcrt_wait(context, mb);
+  for (int group : {dpGroup, ppGroup})
+    dtcrt_all_reduce(context, group, DTC_F64, DTC_SUM, s.eval, 3);
+}
+
 #define OFFSET(field) std::to_string(offsetof(Arena, field))
 
 std::string parameter(int index, const std::string &offset,
@@ -134,7 +162,8 @@ std::string stageManifest(bool first, bool last) {
          "}, {\"index\": 2, \"offset\": " + OFFSET(lr) +
          "}, {\"index\": 3, \"offset\": " + OFFSET(step) +
          "}], \"parameters\": [" + parameters + "], \"loss\": " + OFFSET(loss) +
-         ", \"grad_norm\": " + OFFSET(norm) + "}";
+         ", \"grad_norm\": " + OFFSET(norm) + ", \"eval\": " + OFFSET(eval) +
+         "}";
 }
 
 std::string makeManifest() {
@@ -142,8 +171,8 @@ std::string makeManifest() {
   std::string stages = stageManifest(true, pp == 1);
   if (pp == 2)
     stages += ", " + stageManifest(false, true);
-  return "{\"model\": \"tiny\", \"dtype\": \"f64\", \"mesh\": [{\"name\": "
-         "\"pp\", \"size\": " +
+  return "{\"model\": \"tiny\", \"dtype\": \"f64\", \"loss\": "
+         "\"mse\", \"mesh\": [{\"name\": \"pp\", \"size\": " +
          text(pp) + "}, {\"name\": \"dp\", \"size\": " + text(dp) +
          "}], \"microbatches\": " + text(microbatches) +
          ", \"global_batch\": " + text(batch) +
@@ -168,8 +197,10 @@ std::string makeManifest() {
 
 const std::string manifest = makeManifest();
 const dtc_step_fn steps[] = {run<0>, run<1>};
+const dtc_step_fn evals[] = {evaluate<0>, evaluate<1>};
 
 } // namespace
 
 const dtc_program dtc_program_v1 = {
-    DTC_ABI_VERSION, pp, steps, manifest.data(), manifest.size(), nullptr, 0};
+    DTC_ABI_VERSION, pp,      steps, evals, manifest.data(),
+    manifest.size(), nullptr, 0};

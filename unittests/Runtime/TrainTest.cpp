@@ -65,9 +65,11 @@ protected:
     return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, readFile(log)};
   }
 
-  /// Trains with --nproc and returns the metrics, one object per step.
+  /// Trains with --nproc and returns the metrics, one object per step and one
+  /// per evaluation.
   std::vector<nlohmann::json> train(const std::string &plan, int ranks,
-                                    const std::string &arguments = "") {
+                                    const std::string &arguments = "",
+                                    size_t expectedLines = 12) {
     std::string metrics = folder / (plan + ".jsonl");
     Outcome result =
         run(plan, "--data " + folder / "data" + " --nproc " +
@@ -79,7 +81,7 @@ protected:
     std::ifstream stream(metrics);
     for (std::string line; std::getline(stream, line);)
       lines.push_back(nlohmann::json::parse(line));
-    EXPECT_EQ(lines.size(), 12u);
+    EXPECT_EQ(lines.size(), expectedLines);
     return lines;
   }
 
@@ -150,6 +152,48 @@ TEST_F(Train, TwoRunsAgreeBitForBit) {
   EXPECT_NE(first[0]["loss"], otherSeed[0]["loss"]);
 }
 
+TEST_F(Train, EvaluationLeavesTheTrainingAsItIs) {
+  auto without = train("pp2-dp2-mb2", 4);
+  std::string weights = readFile(folder / "pp2-dp2-mb2.safetensors");
+  // With the data that it is trained on, in order: 40 samples, two batches.
+  auto lines = train("pp2-dp2-mb2", 4,
+                     "--eval-every 5 --eval-data " + folder / "data", 15);
+  EXPECT_EQ(weights, readFile(folder / "pp2-dp2-mb2.safetensors"));
+  std::vector<int> evaluated;
+  std::vector<std::string> losses;
+  for (const nlohmann::json &line : lines)
+    if (line.contains("eval_loss")) {
+      EXPECT_EQ(line.size(), 2u) << "an error has no accuracy";
+      evaluated.push_back(line["step"]);
+    } else {
+      losses.push_back(line["loss"].dump());
+    }
+  EXPECT_EQ(evaluated, (std::vector<int>{5, 10, 12}));
+  ASSERT_EQ(losses.size(), without.size());
+  for (size_t i = 0; i < losses.size(); ++i)
+    EXPECT_EQ(losses[i], without[i]["loss"].dump());
+}
+
+TEST_F(Train, EvaluationSumsUpWholeBatches) {
+  // A learning rate of 0: the losses of two steps in order are those of the
+  // batches.
+  std::string options =
+      "--lr 0 --no-shuffle --eval-every 12 --eval-data " + folder / "data";
+  auto one = train("pp1-dp1-mb1", 1, options, 13);
+  double first = one[0]["loss"], second = one[1]["loss"];
+  EXPECT_NEAR(one[12]["eval_loss"], (first + second) / 2, 1e-13);
+  EXPECT_NE(readFile(folder / "log").find(
+                "note: the last 8 samples of '" + folder / "data" +
+                "' do not fill a batch of 16 and are not evaluated"),
+            std::string::npos)
+      << readFile(folder / "log");
+  auto limited = train("pp1-dp1-mb1", 1, options + " --eval-batches 1", 13);
+  EXPECT_NEAR(limited[12]["eval_loss"], first, 1e-13);
+  EXPECT_EQ(readFile(folder / "log").find("note:"), std::string::npos);
+  auto four = train("pp2-dp2-mb2", 4, options, 13);
+  EXPECT_NEAR(four[12]["eval_loss"], (first + second) / 2, 1e-13);
+}
+
 TEST_F(Train, SyntheticDataDoNotDependOnThePlan) {
   Outcome one = run("pp1-dp1-mb1",
                     "--data synthetic --steps 3 --metrics " + folder / "a");
@@ -194,6 +238,7 @@ TEST_F(Train, ErrorsAreOneLineWhateverTheRanks) {
   fails(data + " --save-weights /nonexistent/w", "cannot create");
   fails(data + " --metrics /nonexistent/m", "cannot create");
   fails(data + " --metrics /dev/full", "No space left on device");
+  fails(data + " --eval-every 1", "/data/valid', expected one of validation");
   writeData(15, 15);
   fails(data, "has 15 samples, expected at least one global batch of 16");
   writeData(40, 39);

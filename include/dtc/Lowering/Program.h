@@ -21,6 +21,7 @@ constexpr llvm::StringLiteral manifestAttrName = "dtc.manifest";
 struct ProgramInfo {
   std::string model;             ///< its name
   std::string dtype;             ///< f32 or f64
+  std::string loss;              ///< cross-entropy, bce, mse or output
   int64_t globalBatch = 0;       ///< samples in a step
   llvm::json::Object optimizer;  ///< name and hyper-parameters
   /// Per parameter name: how it starts ({"init": ..., "init_scale": ...}).

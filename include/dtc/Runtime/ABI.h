@@ -20,7 +20,7 @@ extern "C" {
 #endif
 
 /// Raised whenever a struct or a signature in this file changes.
-#define DTC_ABI_VERSION 2
+#define DTC_ABI_VERSION 3
 
 /// How many sends of a rank may be under way at once.
 #define DTC_MAX_SEND_SLOTS 4096
@@ -40,16 +40,18 @@ enum dtc_reduction { DTC_SUM = 0, DTC_MAX = 1 };
 /// State of one rank; opaque to generated code.
 typedef struct dtc_context dtc_context;
 
-/// Runs one training step of one pipeline stage. Inputs, parameters and
-/// optimizer state are read from, and results written to, the arena offsets
-/// that the manifest names.
+/// Runs one training step, or the evaluation of one batch, of one pipeline
+/// stage. Inputs, parameters and optimizer state are read from, and results
+/// written to, the arena offsets that the manifest names. An evaluation changes
+/// nothing that a step keeps.
 typedef void (*dtc_step_fn)(dtc_context *ctx, char *arena);
 
 /// What an object file exports, under the name `dtc_program_v1`.
 typedef struct dtc_program {
   uint32_t abi_version; ///< DTC_ABI_VERSION of the compiler
-  uint32_t num_stages;  ///< entries of `steps`; the size of mesh axis pp
+  uint32_t num_stages;  ///< entries of `steps` and `evals`; the size of pp
   const dtc_step_fn *steps;
+  const dtc_step_fn *evals;
   const char *manifest;   ///< JSON, `manifest_size` bytes; schema below
   uint64_t manifest_size; ///< without a terminating zero
   const char *weights;    ///< embedded safetensors file, or null
@@ -63,6 +65,7 @@ extern const dtc_program dtc_program_v1;
 /// ```json
 /// {
 ///   "model": "gpt2-tiny", "dtype": "f32",
+///   "loss": "cross-entropy"|"bce"|"mse"|"output",
 ///   "mesh": [{"name": "pp", "size": 2}, {"name": "dp", "size": 4}],
 ///   "batch_axes": ["dp"],         // split the batch, major to minor
 ///   "microbatches": 4, "global_batch": 32,
@@ -87,7 +90,8 @@ extern const dtc_program dtc_program_v1;
 ///                     "state": [{"name": "exp_avg", "offset": 12288,
 ///                                "shard": {"axis": "dp", "start": 0,
 ///                                          "length": 32768}}]}],
-///     "loss": 64, "grad_norm": 72            // offsets of f64 scalars
+///     "loss": 64, "grad_norm": 72,           // offsets of f64 scalars
+///     "eval": 128                            // offset of three f64
 ///   }]
 /// }
 /// ```
@@ -118,6 +122,9 @@ extern const dtc_program dtc_program_v1;
 /// * A parameter is on one stage, which loads, updates and saves it.
 /// * `loss` and `grad_norm` hold, after a step, the values of the global batch
 ///   on every rank.
+/// * `eval` holds, after an evaluation, sums over the global batch on every
+///   rank: of the losses, without label smoothing and class weights; of how
+///   many there are; of right answers, with cross-entropy and bce, else 0.
 /// * A gradient holds, after a step, the gradient of the global batch.
 
 /// # Library calls
@@ -183,10 +190,11 @@ void dtcrt_step_hook(int64_t step, int32_t begin);
 #ifdef __cplusplus
 } // extern "C"
 
-static_assert(sizeof(dtc_program) == 48, "dtc_program is part of the ABI");
+static_assert(sizeof(dtc_program) == 56, "dtc_program is part of the ABI");
 static_assert(offsetof(dtc_program, steps) == 8, "ABI layout");
-static_assert(offsetof(dtc_program, manifest) == 16, "ABI layout");
-static_assert(offsetof(dtc_program, weights) == 32, "ABI layout");
+static_assert(offsetof(dtc_program, evals) == 16, "ABI layout");
+static_assert(offsetof(dtc_program, manifest) == 24, "ABI layout");
+static_assert(offsetof(dtc_program, weights) == 40, "ABI layout");
 #endif
 
 #endif // DTC_RUNTIME_ABI_H

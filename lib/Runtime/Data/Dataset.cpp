@@ -26,6 +26,8 @@ public:
             program.inputs[index].dtype, target, layout.elements);
   }
 
+  int64_t countSamples() const override { return samples; }
+
   std::string describeRow(int index, int64_t step, int64_t row) const override {
     return format("sample %lld of '%s'", (long long)order->sample(step, row),
                   files[index]->path().c_str());
@@ -44,6 +46,7 @@ private:
   const Program &program;
   std::vector<std::optional<Npy>> files; ///< by input
   std::vector<Layout> layouts;
+  int64_t samples = 0;
   std::optional<SampleOrder> order;
 };
 
@@ -136,7 +139,7 @@ Dataset::Dataset(const Program &program, const DataOptions &options)
   }
   if (!reference)
     return; // a program without inputs
-  int64_t samples = reference->shape()[0];
+  samples = reference->shape()[0];
   if (samples < program.globalBatch)
     fail("'%s' has %lld samples, expected at least one global batch of %lld",
          reference->path().c_str(), (long long)samples,

@@ -17,6 +17,9 @@ public:
   /// from 0), in the input's type. Does not allocate.
   virtual void load(int input, int64_t step, int64_t row, void *target) = 0;
 
+  /// How many there are; 0 if there is no end.
+  virtual int64_t countSamples() const { return 0; }
+
   /// Where that row comes from, for messages.
   virtual std::string describeRow(int input, int64_t step, int64_t row) const;
 };
