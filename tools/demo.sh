@@ -16,5 +16,5 @@ build/release/bin/dtc test/Inputs/gpt2-tiny.onnx --dp 4 --pp 2 --batch 32 --micr
 # More ranks than cores is fine for a demonstration.
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 mpirun --oversubscribe -n 8 "$program" --data test/Inputs/gpt2-tiny.data --steps "${STEPS:-200}" --lr 1e-3 \
-  --metrics build/demo/metrics.jsonl --save-weights build/demo/gpt2-tiny.safetensors
+  --eval-every 50 --metrics build/demo/metrics.jsonl --save-weights build/demo/gpt2-tiny.safetensors
 echo "metrics: build/demo/metrics.jsonl, weights: build/demo/gpt2-tiny.safetensors"

@@ -65,14 +65,19 @@ json readJson(const std::string &path) {
   return json::parse(stream);
 }
 
-std::vector<json> readMetrics(const std::string &path) {
+/// The lines of steps, or those of evaluations.
+std::vector<json> readMetrics(const std::string &path,
+                              bool evaluations = false) {
   std::ifstream stream(path);
   if (!stream)
     throw std::runtime_error("cannot open '" + path + "'");
-  std::vector<json> steps;
-  for (std::string line; std::getline(stream, line);)
-    steps.push_back(json::parse(line));
-  return steps;
+  std::vector<json> lines;
+  for (std::string text; std::getline(stream, text);) {
+    json line = json::parse(text);
+    if (line.contains("eval_loss") == evaluations)
+      lines.push_back(std::move(line));
+  }
+  return lines;
 }
 
 const Tensor &find(const Tensors &tensors, const std::string &name,
@@ -200,6 +205,31 @@ int compareLosses(const Options &options) {
   return verdict.report(options.found);
 }
 
+/// Evaluations of a metrics file against evaluation.json: the same steps, the
+/// same fields, and accuracy exactly.
+int compareEvaluations(const Options &options) {
+  std::vector<json> found = readMetrics(options.found, /*evaluations=*/true);
+  json run =
+      readJson(options.reference).at(json::json_pointer("/" + options.key));
+  if (found.size() != run.at("step").size())
+    throw std::runtime_error(
+        "found " + std::to_string(found.size()) + " evaluations, expected " +
+        std::to_string(run.at("step").size()));
+  Verdict verdict;
+  for (size_t i = 0; i < found.size(); ++i) {
+    if (found[i].size() != run.size())
+      throw std::runtime_error("unexpected fields in " + found[i].dump());
+    for (const auto &[field, values] : run.items()) {
+      auto expected = values.at(i).get<double>();
+      bool isExact = field == "step" || field == "eval_accuracy";
+      verdict.add(field + " after step " + found[i].at("step").dump(),
+                  std::abs(found[i].at(field).get<double>() - expected),
+                  isExact ? 0 : options.tolerance * std::abs(expected));
+    }
+  }
+  return verdict.report(options.found);
+}
+
 /// The mean loss of steps first..last is below a bound.
 int checkMean(const Options &options) {
   std::vector<json> steps = readMetrics(options.found);
@@ -269,6 +299,12 @@ int main(int argc, char **argv) {
   addTolerance(losses);
   losses->add_option("--norm-tolerance", options.normTolerance,
                      "of the gradient norms, where it is another");
+
+  CLI::App *evaluations =
+      add("evaluations", "metrics with PyTorch's", compareEvaluations);
+  evaluations->add_option("evaluation.json", options.reference)->required();
+  evaluations->add_option("key", options.key, "as gpt2-tiny")->required();
+  addTolerance(evaluations);
 
   CLI::App *mean = add("mean", "the mean loss of some steps", checkMean);
   mean->add_option("--first", options.first)->required();

@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# Evaluations against PyTorch, in f64: losses to 1e-9, accuracy exactly, under
+# each plan. Training is the same to the bit with and without them.
+#
+# usage: evaluation.sh WORKDIR PLAN...        PLAN as in common.sh
+
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+work=$1
+shift
+plans=("$@")
+rm -rf "$work"
+mkdir -p "$work"
+
+# The metrics of the steps, without times.
+steps_of() {
+  grep -v eval_loss "$1" | sed 's/, "seconds.*//'
+}
+
+# check CASE MODEL LOSS LR OPTION...
+check() {
+  local case=$1 model=$2 loss=$3 lr=$4 plan here
+  shift 4
+  for plan in "${plans[@]}"; do
+    echo "== $case $plan"
+    here=$work/$case-${plan//:/-}
+    mkdir "$here"
+    # shellcheck disable=SC2046
+    run "$here/compile.log" dtc "$inputs/$model.onnx" $(options_of "$plan") \
+      --batch $batch --dtype f64 --loss "$loss" --optimizer sgd \
+      --lr "$lr" -o "$here/t" "$@"
+    train "$model" "$plan" "$here/t" --steps 5 --no-shuffle \
+      --metrics "$here/without.jsonl" \
+      --save-weights "$here/without.safetensors"
+    train "$model" "$plan" "$here/t" --steps 5 --no-shuffle \
+      --metrics "$here/with.jsonl" --save-weights "$here/with.safetensors" \
+      --eval-every 2
+    rm "$here/t"
+    dtc-compare evaluations "$here/with.jsonl" "$inputs/evaluation.json" \
+      "$case" --tolerance 1e-9
+    cmp "$here/with.safetensors" "$here/without.safetensors"
+    diff <(steps_of "$here/with.jsonl") <(steps_of "$here/without.jsonl")
+  done
+}
+
+check mse toy mse 0.1
+check bce toy bce 0.1
+check digits mlp-digits cross-entropy 0.1
+check digits-all mlp-digits cross-entropy 0.1 --ignore-index 3 \
+  --label-smoothing 0.3 --class-weights 0.25,0.5,0.75,1,1.25,1.5,1.75,2,2.25,2.5
+check gpt2-tiny gpt2-tiny cross-entropy 0.5
