@@ -138,7 +138,7 @@ template <int stage> void evaluate(dtc_context *context, char *memory) {
 std::string parameter(int index, const std::string &offset,
                       const std::string &gradient) {
   return "{\"index\": " + std::to_string(index) + ", \"offset\": " + offset +
-         ", \"gradient\": " + gradient + ", \"state\": []}";
+         ", \"gradient\": {\"offset\": " + gradient + "}, \"state\": []}";
 }
 
 std::string describe(const std::string &name, const std::string &shape) {
@@ -174,7 +174,8 @@ std::string makeManifest() {
   return "{\"model\": \"tiny\", \"dtype\": \"f64\", \"loss\": "
          "\"mse\", \"mesh\": [{\"name\": \"pp\", \"size\": " +
          text(pp) + "}, {\"name\": \"dp\", \"size\": " + text(dp) +
-         "}], \"microbatches\": " + text(microbatches) +
+         "}], \"batch_axes\": [\"dp\"], \"microbatches\": " +
+         text(microbatches) +
          ", \"global_batch\": " + text(batch) +
          ", \"weights_file\": \"\", \"optimizer\": {\"name\": \"sgd\", \"lr\": "
          "0.1}, \"groups\": "

@@ -3,12 +3,13 @@
 // Between SplitStages and ScheduleMicrobatches a stage is a module with one
 // function for each phase and a declaration of `@plan`. Values are numbers of
 // the step's values:
-// An evaluation has modules of its own, of the same make.
 //
 // * each argument and result of the functions and of `@plan` has
 //   `dtc.value = N`; a function's argument that is an accumulator, or is
 //   otherwise overwritten, has `dtc.update = I` too;
 // * `@plan` lists what crosses stages in `dtc.sends` and `dtc.recvs`.
+//
+// An evaluation has modules of its own, of the same make.
 //
 //===----------------------------------------------------------------------===//
 
