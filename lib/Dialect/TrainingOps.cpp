@@ -10,17 +10,23 @@ using namespace mlir;
 using namespace dtc;
 
 static LogicalResult verifyLabels(Operation *op, RankedTensorType logits,
-                                  RankedTensorType labels) {
+                                  RankedTensorType labels,
+                                  std::optional<int64_t> classes) {
   if (logits.getRank() == 0 ||
       logits.getShape().drop_back() != labels.getShape())
     return op->emitOpError("labels are ")
            << labels << ", expected the shape of logits " << logits
            << " without the last dimension";
+  int64_t columns = logits.getShape().back();
+  if (classes && (*classes < 1 || *classes > columns))
+    return op->emitOpError("has ")
+           << *classes << " classes, expected 1 to " << columns;
   return success();
 }
 
 LogicalResult CrossEntropyOp::verify() {
-  return verifyLabels(*this, getLogits().getType(), getLabels().getType());
+  return verifyLabels(*this, getLogits().getType(), getLabels().getType(),
+                      getClasses());
 }
 
 LogicalResult CrossEntropyGradOp::verify() {
@@ -28,7 +34,8 @@ LogicalResult CrossEntropyGradOp::verify() {
     return emitOpError("result is ")
            << getDlogits().getType() << ", expected the type of logits "
            << getLogits().getType();
-  return verifyLabels(*this, getLogits().getType(), getLabels().getType());
+  return verifyLabels(*this, getLogits().getType(), getLabels().getType(),
+                      getClasses());
 }
 
 LogicalResult SquaredErrorOp::verify() {

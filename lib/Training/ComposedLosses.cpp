@@ -72,7 +72,8 @@ LossSum dtc::buildCrossEntropy(ImplicitLocOpBuilder &b, Value logits,
   LossSum result;
   result.sum = CrossEntropyOp::create(b, scalar, logits, labels,
                                       ignored ? b.getI64IntegerAttr(*ignored)
-                                              : IntegerAttr());
+                                              : IntegerAttr(),
+                                      /*classes=*/IntegerAttr());
   result.count = ignored
                      ? Value(CountLabelsOp::create(b, scalar, labels, *ignored))
                      : createNumber(b, getType(labels).getNumElements());

@@ -133,3 +133,21 @@ func.func @step(%x: tensor<8x4xf32> {dtc.input = "x", dtc.kind = "input"},
   %r = dtc.reduce_sum %s axes [1] : (tensor<8x6xf32>) -> tensor<8x1xf32>
   return %r : tensor<8x1xf32>
 }
+
+// -----
+
+// Columns that are padding: a constant says which are classes, and each part
+// has its own of it. They are left out of the maximum and of the sum.
+// CHECK-LABEL: func @step
+// CHECK: %[[C:.*]] = dtc.constant dense<[true, true, true, false]>
+// CHECK: %[[MINE:.*]] = dtc.reshard %[[C]] : {{.*}} -> tensor<4xi1, #tp>
+// CHECK: %[[X:.*]] = dtc.select %[[MINE]], %arg0, %{{.*}} -> tensor<8x4xf32, #tp1>
+// CHECK: dtc.reduce_max %[[X]] axes [1]
+// CHECK: %[[E:.*]] = dtc.exp
+// CHECK: %[[S:.*]] = dtc.select %[[MINE]], %[[E]], %{{.*}} -> tensor<8x4xf32, #tp1>
+// CHECK: dtc.reduce_sum %[[S]] axes [1]
+// CHECK-NOT: dtc.cross_entropy
+func.func @step(%z: tensor<8x4xf32> {dtc.parameter = "z", dtc.split = {tp = 1}}, %t: tensor<8xi64> {dtc.input = "t", dtc.kind = "label"}) -> tensor<f64> {
+  %l = dtc.cross_entropy %z, %t {classes = 3} : (tensor<8x4xf32>, tensor<8xi64>) -> tensor<f64>
+  return %l : tensor<f64>
+}

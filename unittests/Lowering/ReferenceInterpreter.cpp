@@ -320,20 +320,26 @@ static Tensors runCrossEntropy(CrossEntropyOp op, const Tensors &x) {
     const double *row = x[0].data.data() + r * rows.size;
     double label = x[1].data[r];
     if (!isIgnored(op.getIgnoreIndex(), label))
-      loss.data[0] += getLogSum(row, rows.size) - row[size_t(label)];
+      loss.data[0] += getLogSum(row, op.getClasses().value_or(rows.size)) -
+                      row[size_t(label)];
   }
   return {loss};
 }
 
 static Tensors runCrossEntropyGrad(CrossEntropyGradOp op, const Tensors &x) {
-  Tensor y = runSoftmax({x[0]}, false)[0];
+  Tensor y = x[0];
   Rows rows(y);
+  size_t classes = op.getClasses().value_or(rows.size);
   for (size_t r = 0; r < rows.count; ++r) {
     double label = x[1].data[r];
     bool ignored = isIgnored(op.getIgnoreIndex(), label);
+    double *row = y.data.data() + r * rows.size;
+    double logSum = getLogSum(row, classes);
     for (size_t j = 0; j < rows.size; ++j) {
-      double &v = y.data[r * rows.size + j];
-      v = ignored ? 0 : (v - (double(j) == label)) * x[2].data[0];
+      bool counts = !ignored && j < classes;
+      row[j] = counts ? (std::exp(row[j] - logSum) - (double(j) == label)) *
+                            x[2].data[0]
+                      : 0;
     }
   }
   return {y};

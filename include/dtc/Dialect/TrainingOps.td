@@ -14,12 +14,15 @@ def DTC_CrossEntropyOp : DTC_TensorOp<"cross_entropy"> {
   let summary = "sum of the negative log-likelihoods of labels";
   let description = [{
     Sum over all rows whose label is not `ignore_index` of
-    log(sum(exp(logits))) - logits[label]; classes are the last dimension.
+    log(sum(exp(logits))) - logits[label]; classes are the last dimension, of
+    which the first `classes` count; all if there is no such attribute.
     Example: `%l = dtc.cross_entropy %z, %t : (tensor<32x10xf32>, tensor<32xi64>) -> tensor<f64>`
-    Constraints: (C1) labels have the shape of logits without the last dimension.
+    Constraints: (C1) labels have the shape of logits without the last dimension;
+    (C2) `classes` is 1 to the last dimension's size.
   }];
   let arguments = (ins DTC_Float:$logits, DTC_Int:$labels,
-                       OptionalAttr<I64Attr>:$ignore_index);
+                       OptionalAttr<I64Attr>:$ignore_index,
+                       OptionalAttr<I64Attr>:$classes);
   let results = (outs DTC_Scalar:$loss);
   let hasVerifier = 1;
 }
@@ -27,12 +30,14 @@ def DTC_CrossEntropyOp : DTC_TensorOp<"cross_entropy"> {
 def DTC_CrossEntropyGradOp : DTC_TensorOp<"cross_entropy_grad"> {
   let summary = "gradient of cross_entropy by its logits";
   let description = [{
-    (softmax(logits) - onehot(labels)) * dloss, zero in ignored rows.
+    (softmax(logits) - onehot(labels)) * dloss, zero in ignored rows and in
+    columns that are no `classes`.
     Example: `%d = dtc.cross_entropy_grad %z, %t, %dl : (tensor<32x10xf32>, tensor<32xi64>, tensor<f64>) -> tensor<32x10xf32>`
-    Constraints: (C1) as cross_entropy; the result has the type of logits.
+    Constraints: (C1), (C2) as cross_entropy; the result has the type of logits.
   }];
   let arguments = (ins DTC_Float:$logits, DTC_Int:$labels, DTC_Scalar:$dloss,
-                       OptionalAttr<I64Attr>:$ignore_index);
+                       OptionalAttr<I64Attr>:$ignore_index,
+                       OptionalAttr<I64Attr>:$classes);
   let results = (outs DTC_Float:$dlogits);
   let hasVerifier = 1;
 }

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "StructuredBuilder.h"
+#include <limits>
 
 using namespace mlir;
 using namespace dtc;
@@ -43,6 +44,26 @@ static Value buildRowLabels(StructuredBuilder &b, Value labels,
                });
 }
 
+/// The column of the element that is computed, an i32.
+static Value buildColumn(StructuredBuilder &b, int64_t rank) {
+  return arith::IndexCastOp::create(b, b.getI32Type(),
+                                    linalg::IndexOp::create(b, rank - 1));
+}
+
+/// `value` in the first `classes` columns, `other` in those after.
+static Value selectClasses(StructuredBuilder &b, int64_t rank,
+                           std::optional<int64_t> classes, Value value,
+                           double other) {
+  if (!classes)
+    return value;
+  Value end = arith::ConstantOp::create(
+      b, b.getI32IntegerAttr(static_cast<int32_t>(*classes)));
+  Value isClass = arith::CmpIOp::create(b, arith::CmpIPredicate::slt,
+                                        buildColumn(b, rank), end);
+  return arith::SelectOp::create(b, isClass, value,
+                                 b.constant(value.getType(), other));
+}
+
 template <typename OpType>
 static CrossEntropyRows buildRows(OpType op, StructuredBuilder &b) {
   CrossEntropyRows rows;
@@ -63,11 +84,19 @@ static CrossEntropyRows buildRows(OpType op, StructuredBuilder &b) {
           return arith::CmpIOp::create(inner, arith::CmpIPredicate::ne, v[0],
                                        index);
         });
-  rows.max = b.reduceRows(Combiner::MaxNumber, element, x, first);
+  std::optional<int64_t> classes = op.getClasses();
+  int64_t rank = rows.type.getRank();
+  rows.max = b.reduceRows(
+      Combiner::MaxNumber, element, x,
+      [&](StructuredBuilder &inner, ValueRange v) -> Value {
+        return selectClasses(inner, rank, classes, v[0],
+                             -std::numeric_limits<double>::infinity());
+      });
   rows.exp = b.map(rows.type, {x, rows.max},
-                   [](StructuredBuilder &inner, ValueRange v) -> Value {
-                     return math::ExpOp::create(
+                   [&](StructuredBuilder &inner, ValueRange v) -> Value {
+                     Value exp = math::ExpOp::create(
                          inner, arith::SubFOp::create(inner, v[0], v[1]));
+                     return selectClasses(inner, rank, classes, exp, 0);
                    });
   rows.sum = b.reduceRows(Combiner::Sum, element, rows.exp, first);
   return rows;
@@ -75,9 +104,8 @@ static CrossEntropyRows buildRows(OpType op, StructuredBuilder &b) {
 
 /// Whether the element is in the label's column.
 static Value buildIsTarget(StructuredBuilder &b, Value label, int64_t rank) {
-  Value column = arith::IndexCastOp::create(
-      b, b.getI32Type(), linalg::IndexOp::create(b, rank - 1));
-  return arith::CmpIOp::create(b, arith::CmpIPredicate::eq, column, label);
+  return arith::CmpIOp::create(b, arith::CmpIPredicate::eq,
+                               buildColumn(b, rank), label);
 }
 
 static Values lowerCrossEntropy(CrossEntropyOp op, StructuredBuilder &b) {

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Expansion.h"
+#include <limits>
 
 using namespace mlir;
 using namespace dtc;
@@ -23,8 +24,19 @@ public:
     isTarget =
         OneHotOp::create(builder, loc, type.clone(builder.getI1Type()), labels,
                          castStarts(builder, loc, starts, labels));
-    max = ReduceMaxOp::create(builder, loc, logits, classes);
-    exp = ExpOp::create(builder, loc, SubOp::create(builder, loc, logits, max));
+    Value isClass = op.getClasses() ? flagClasses(*op.getClasses()) : Value();
+    auto choose = [&](Value value, double other) -> Value {
+      if (!isClass)
+        return value;
+      return SelectOp::create(builder, loc, isClass, value,
+                              number(other, type.getElementType()));
+    };
+    max = ReduceMaxOp::create(
+        builder, loc, choose(logits, -std::numeric_limits<double>::infinity()),
+        classes);
+    exp = choose(
+        ExpOp::create(builder, loc, SubOp::create(builder, loc, logits, max)),
+        0);
     sum = ReduceSumOp::create(builder, loc, exp, classes);
     if (std::optional<uint64_t> ignored = op.getIgnoreIndex())
       isCounted = compareWith(labels, static_cast<int64_t>(*ignored));
@@ -48,6 +60,15 @@ public:
   Value isCounted; ///< [rows, 1]; null if all labels count
 
 private:
+  /// Which columns are classes; those after are padding.
+  Value flagClasses(int64_t number) {
+    SmallVector<bool> flags(type.getDimSize(classes), false);
+    std::fill_n(flags.begin(), number, true);
+    auto flagType =
+        RankedTensorType::get(type.getDimSize(classes), builder.getI1Type());
+    return ConstantOp::create(builder, loc, flagType,
+                              DenseElementsAttr::get(flagType, flags));
+  }
   Value compareWith(Value labels, int64_t ignored) {
     auto labelType = cast<RankedTensorType>(labels.getType());
     SmallVector<int64_t> shape(labelType.getShape());

@@ -19,6 +19,17 @@ module @cross_entropy {
 
 // -----
 
+// CHECK-LABEL: module @classes
+// CHECK: dtc.cross_entropy_grad %{{.*}} {classes = 3 : i64} :
+module @classes {
+  func.func @step(%z: tensor<2x4xf32> {dtc.parameter = "z"}, %t: tensor<2xi64> {dtc.input = "t"}) -> (tensor<f64> {dtc.output = "loss"}) {
+    %l = dtc.cross_entropy %z, %t {classes = 3 : i64} : (tensor<2x4xf32>, tensor<2xi64>) -> tensor<f64>
+    return %l : tensor<f64>
+  }
+}
+
+// -----
+
 // CHECK-LABEL: module @squared_error
 // CHECK-NEXT: func.func @step(
 // CHECK-SAME: %[[P:[a-z0-9]+]]: tensor<2x4xf32>
