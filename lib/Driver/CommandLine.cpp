@@ -103,6 +103,12 @@ struct CommandLine {
   Opt<bool> sp{"sp", cl::location(compile.parallel.sp), cl::cat(planOptions),
                cl::desc("Sequence parallel: with --tp, what lies between these "
                         "products is split along the sequence")};
+  cl::list<std::string> layouts{
+      "layout", cl::value_desc("GLOB=tp:split(DIM)|GLOB=replicated"),
+      cl::cat(planOptions),
+      cl::desc("With --tp: split this dimension of the parameters of such "
+               "names, or keep them whole, and with them all dimensions that "
+               "are split together; may be repeated")};
   Opt<int64_t> zero{
       "zero", cl::location(compile.parallel.zero), cl::value_desc("0|1|2|3"),
       cl::cat(planOptions),
@@ -488,6 +494,10 @@ LogicalResult CommandLine::finish(const char *program) {
     return fail("--hsdp is " + llvm::Twine(compile.parallel.hsdp) +
                 ", expected a divisor of --dp, which is " +
                 llvm::Twine(compile.parallel.dp));
+  if (!layouts.empty() && compile.parallel.tp == 1)
+    return fail("--layout '" + layouts.front() +
+                "' says what tensor parallelism splits, but --tp is 1; use "
+                "--tp 2 or more, or leave it out");
   if (failed(checkChoice("dtype", dtype, {"f32", "f64"})) ||
       failed(checkChoice("weights", weights, {"embed", "external"})) ||
       failed(
@@ -517,6 +527,7 @@ LogicalResult CommandLine::finish(const char *program) {
   training.stages = compile.parallel.pp;
   training.tensorParallel = compile.parallel.tp;
   training.sequenceParallel = compile.parallel.sp;
+  training.layouts.assign(layouts.begin(), layouts.end());
   training.freeze.assign(freeze.begin(), freeze.end());
   training.labelSmoothing = labelSmoothing;
   if (classWeights.getNumOccurrences()) {

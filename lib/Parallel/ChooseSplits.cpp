@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "DimensionClasses.h"
+#include "LayoutOverrides.h"
 #include "dtc/Parallel/Passes.h"
 #include "dtc/Parallel/SplitExpansion.h"
 #include "dtc/Training/StepFunction.h"
@@ -42,6 +43,8 @@ struct ChooseSplits : dtc::impl::ChooseSplitsBase<ChooseSplits> {
 
 private:
   LogicalResult run(func::FuncOp function);
+  LogicalResult applyOverrides(func::FuncOp function,
+                               DimensionClasses &classes);
   LogicalResult splitParameters(func::FuncOp function,
                                 DimensionClasses &classes);
   LogicalResult emitIndivisible(func::FuncOp function,
@@ -59,37 +62,106 @@ private:
         builder.getNamedAttr(axisName, builder.getI64IntegerAttr(dim)));
   }
 
+  /// By class: the classes of the same op's factors, and the op.
+  llvm::DenseMap<unsigned, SmallVector<std::pair<unsigned, Operation *>>>
+      rivals;
+  /// Classes that the user wants split or whole, and who says so.
+  llvm::MapVector<unsigned, LayoutOverride> forced, kept;
   /// Chosen classes.
   llvm::DenseSet<unsigned> chosen;
 };
 
 } // namespace
 
+/// The op in words: "layer_norm (node 'ln_1')".
+static std::string describe(Operation *op) {
+  std::string text = op->getName().stripDialect().str();
+  if (auto name = op->getLoc()->findInstanceOf<NameLoc>())
+    text += " (node '" + name.getName().str() + "')";
+  return text;
+}
+
+/// Why a class is whole.
+static std::string describeNeed(const DimensionClass &own) {
+  if (!own.wholeFor)
+    return "it is a dimension of the data";
+  return describe(own.wholeFor) + " needs it whole";
+}
+
+/// "dimension 0 of parameter 'w' (--layout 'w=tp:split(0)')".
+static std::string describe(const LayoutOverride &own) {
+  std::string what = "parameter '" + getTensorName(own.parameter).str() + "'";
+  if (own.dim)
+    what = "dimension " + std::to_string(*own.dim) + " of " + what;
+  return what + " (--layout '" + own.text.str() + "')";
+}
+
 LogicalResult ChooseSplits::run(func::FuncOp function) {
   if (tp == 1)
     return function.emitError("sequence parallelism splits over the ranks of "
                               "tensor parallelism, of which there is 1; use "
                               "--tp 2 or more with --sp");
+  rivals.clear();
+  forced.clear();
+  kept.clear();
   chosen.clear();
   DimensionClasses classes(function);
-  if (failed(splitParameters(function, classes)))
+  for (const DimensionClasses::Rivals &group : classes.getRivals())
+    for (unsigned a : group.classes)
+      for (unsigned b : group.classes)
+        if (a != b)
+          rivals[a].push_back({b, group.op});
+  if (failed(applyOverrides(function, classes)) ||
+      failed(splitParameters(function, classes)))
     return failure();
   return sp ? splitSequence(function, classes) : success();
 }
 
+/// What the user wants of parameters is wanted of their classes.
+LogicalResult ChooseSplits::applyOverrides(func::FuncOp function,
+                                           DimensionClasses &classes) {
+  FailureOr<SmallVector<LayoutOverride>> overrides =
+      readLayoutOverrides(function, *layout);
+  if (failed(overrides))
+    return failure();
+  for (const LayoutOverride &own : *overrides) {
+    auto type = cast<ShapedType>(own.parameter.getType());
+    if (!own.dim) {
+      for (int64_t dim : llvm::seq(type.getRank()))
+        kept.insert({classes.getClass(own.parameter, dim), own});
+      continue;
+    }
+    unsigned number = classes.getClass(own.parameter, *own.dim);
+    if (classes[number].isWhole)
+      return function.emitError("cannot split ")
+             << describe(own) << ": " << describeNeed(classes[number]);
+    if (type.getDimSize(*own.dim) == 1)
+      return function.emitError("cannot split ")
+             << describe(own) << ": it has one element";
+    forced.insert({number, own});
+  }
+  for (auto &[number, own] : forced) {
+    auto whole = kept.find(number);
+    if (whole != kept.end())
+      return function.emitError("cannot split ")
+             << describe(own) << " and keep " << describe(whole->second)
+             << " whole: they are split together";
+    for (auto [other, op] : rivals.lookup(number))
+      if (auto rival = forced.find(other); rival != forced.end())
+        return function.emitError("cannot split both ")
+               << describe(own) << " and " << describe(rival->second) << ": "
+               << describe(op) << " has both, and tp can split one of them";
+  }
+  return success();
+}
+
 /// Classes that few ops sum over come first: they need few reductions. A class
 /// that meets a chosen one in some op would need the same axis twice there, and
-/// stays whole.
+/// stays whole. What the user wants goes before all.
 LogicalResult ChooseSplits::splitParameters(func::FuncOp function,
                                             DimensionClasses &classes) {
-  llvm::DenseMap<unsigned, SmallVector<unsigned>> rivals;
-  for (ArrayRef<unsigned> group : classes.getRivals())
-    for (unsigned a : group)
-      for (unsigned b : group)
-        if (a != b)
-          rivals[a].push_back(b);
-
   struct Candidate {
+    bool isFree;
     int64_t sums;
     unsigned argument, dim, number;
   };
@@ -100,21 +172,24 @@ LogicalResult ChooseSplits::splitParameters(func::FuncOp function,
            llvm::seq(cast<ShapedType>(argument.getType()).getRank())) {
         unsigned number = classes.getClass(argument, dim);
         const DimensionClass &own = classes[number];
-        if (!own.isWhole && (own.sums || own.expands))
+        bool isForced = forced.contains(number);
+        if (isForced || (!kept.contains(number) && !own.isWhole &&
+                         (own.sums || own.expands)))
           candidates.push_back(
-              {own.sums, argument.getArgNumber(), dim, number});
+              {!isForced, own.sums, argument.getArgNumber(), dim, number});
       }
   llvm::sort(candidates, [](const Candidate &a, const Candidate &b) {
-    return std::tie(a.sums, a.argument, a.dim) <
-           std::tie(b.sums, b.argument, b.dim);
+    return std::tie(a.isFree, a.sums, a.argument, a.dim) <
+           std::tie(b.isFree, b.sums, b.argument, b.dim);
   });
 
   int64_t common = 0; // what divides all chosen sizes
   for (const Candidate &candidate : candidates) {
     const DimensionClass &own = classes[candidate.number];
     bool isRival =
-        llvm::any_of(rivals.lookup(candidate.number),
-                     [&](unsigned other) { return chosen.contains(other); });
+        llvm::any_of(rivals.lookup(candidate.number), [&](const auto &other) {
+          return chosen.contains(other.first);
+        });
     if (isRival)
       continue;
     int64_t size = 0;
@@ -168,7 +243,8 @@ LogicalResult ChooseSplits::emitIndivisible(func::FuncOp function,
       for (int64_t other = 2; other <= common; ++other)
         if (common % other == 0)
           diagnostic << ", " << other;
-      return diagnostic;
+      return diagnostic << "; --layout '" << getTensorName(argument)
+                        << "=replicated' would keep it whole";
     }
   }
   llvm_unreachable("the common divisor is that of these sizes");

@@ -15,17 +15,17 @@ DimensionClasses::DimensionClasses(func::FuncOp function) {
     if (function.getArgAttr(argument.getArgNumber(), attr::input))
       for (int64_t dim : llvm::seq<int64_t>(
                0, cast<ShapedType>(argument.getType()).getRank()))
-        classes[getNode(argument, dim)].isWhole = true;
+        setWhole(getNode(argument, dim), nullptr);
   for (Operation &op : function.front().without_terminator())
     addOp(&op);
-  for (auto &group : rivals) {
+  for (auto &[op, group] : rivals) {
     for (unsigned &node : group)
       node = find(node);
     llvm::sort(group);
     // An axis cannot split two dimensions of one op.
     for (size_t i = 1; i < group.size(); ++i)
       if (group[i] == group[i - 1])
-        classes[group[i]].isWhole = true;
+        setWhole(group[i], op);
     group.erase(llvm::unique(group), group.end());
   }
 }
@@ -56,9 +56,18 @@ void DimensionClasses::merge(unsigned a, unsigned b) {
     return;
   parents[b] = a;
   llvm::append_range(classes[a].sizes, classes[b].sizes);
-  classes[a].isWhole |= classes[b].isWhole;
+  if (classes[b].isWhole)
+    setWhole(a, classes[b].wholeFor);
+  classes[a].isGrouped |= classes[b].isGrouped;
   classes[a].sums += classes[b].sums;
   classes[a].expands |= classes[b].expands;
+}
+
+void DimensionClasses::setWhole(unsigned node, Operation *op) {
+  DimensionClass &own = classes[find(node)];
+  if (!own.isWhole)
+    own.wholeFor = op;
+  own.isWhole = true;
 }
 
 void DimensionClasses::addOp(Operation *op) {
@@ -79,19 +88,22 @@ void DimensionClasses::addOp(Operation *op) {
       unsigned node = getNode(value, dim);
       DimensionClass &own = classes[find(node)];
       // An axis splits the major factor that is not 1.
-      auto major = llvm::find_if(factors, [&](unsigned factor) {
+      auto isLarge = [&](unsigned factor) {
         return rule.factors[factor].size != 1;
-      });
+      };
+      auto major = llvm::find_if(factors, isLarge);
       if (major == factors.end()) {
-        own.isWhole = true;
+        setWhole(node, op);
         continue;
       }
+      own.isGrouped |= llvm::count_if(factors, isLarge) > 1;
       const Factor &factor = rule.factors[*major];
       own.sizes.push_back(factor.size);
       own.sums += factor.kind == FactorKind::Sum;
       if (factor.kind == FactorKind::Replicated) {
         bool expands = splittable == static_cast<int64_t>(dim);
-        own.isWhole |= !expands;
+        if (!expands)
+          setWhole(node, op);
         own.expands |= expands;
       }
       minors.append(std::next(major), factors.end());
@@ -109,12 +121,12 @@ void DimensionClasses::addOp(Operation *op) {
 
   for (unsigned minor : minors)
     if (nodeOfFactor[minor])
-      classes[find(*nodeOfFactor[minor])].isWhole = true;
+      setWhole(*nodeOfFactor[minor], op);
 
   SmallVector<unsigned> present;
   for (std::optional<unsigned> node : nodeOfFactor)
     if (node)
       present.push_back(*node);
   if (present.size() > 1)
-    rivals.push_back(present);
+    rivals.push_back({op, present});
 }

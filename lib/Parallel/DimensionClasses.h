@@ -19,6 +19,10 @@ struct DimensionClass {
   llvm::SmallVector<int64_t> sizes;
   /// Some op needs such a dimension whole, or it is one of the data.
   bool isWhole = false;
+  /// The first such op; null if it is one of the data.
+  mlir::Operation *wholeFor = nullptr;
+  /// Some dimension is made of several factors, of which this is the major.
+  bool isGrouped = false;
   /// Where the split ends: operands of ops that sum over it, each a reduction,
   /// and whether some op expands where it is split.
   int64_t sums = 0;
@@ -33,21 +37,24 @@ public:
   /// The class of a dimension.
   unsigned getClass(mlir::Value value, int64_t dim);
   const DimensionClass &operator[](unsigned number) { return classes[number]; }
-  /// Classes that several factors of one op have: an axis can split one only.
-  llvm::ArrayRef<llvm::SmallVector<unsigned>> getRivals() const {
-    return rivals;
-  }
+  /// The classes of an op's factors: an axis can split one only.
+  struct Rivals {
+    mlir::Operation *op;
+    llvm::SmallVector<unsigned> classes;
+  };
+  llvm::ArrayRef<Rivals> getRivals() const { return rivals; }
 
 private:
   unsigned find(unsigned node);
   unsigned getNode(mlir::Value value, int64_t dim);
   void merge(unsigned a, unsigned b);
+  void setWhole(unsigned node, mlir::Operation *op);
   void addOp(mlir::Operation *op);
 
   llvm::DenseMap<std::pair<mlir::Value, int64_t>, unsigned> nodes;
   llvm::SmallVector<unsigned> parents;
   llvm::SmallVector<DimensionClass> classes; ///< by node; of the representative
-  llvm::SmallVector<llvm::SmallVector<unsigned>> rivals;
+  llvm::SmallVector<Rivals> rivals;
 };
 
 } // namespace dtc

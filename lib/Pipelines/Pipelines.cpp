@@ -76,6 +76,7 @@ void dtc::buildTrainingPipeline(OpPassManager &manager,
   ChooseSplitsOptions splits;
   splits.tp = options.tensorParallel;
   splits.sp = options.sequenceParallel;
+  splits.layout.assign(options.layouts.begin(), options.layouts.end());
   manager.addPass(createChooseSplits(splits));
 
   // What integer inputs may be is known where they are used.

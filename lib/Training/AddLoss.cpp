@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CloseNames.h"
 #include "ComposedLosses.h"
+#include "dtc/Training/CloseNames.h"
 #include "dtc/Training/StepFunction.h"
 #include "dtc/Training/Passes.h"
 #include <cmath>

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CloseNames.h"
+#include "dtc/Training/CloseNames.h"
 #include "dtc/Training/StepFunction.h"
 #include "dtc/Training/Passes.h"
 #include <limits>

@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CloseNames.h"
+#include "dtc/Training/CloseNames.h"
 #include "dtc/Training/StepFunction.h"
 #include "dtc/Training/DifferentiableInterface.h"
 #include "dtc/Training/Passes.h"

@@ -90,7 +90,7 @@ func.func @vocabulary(%i: tensor<2x3xi64> {dtc.input = "i"}, %t: tensor<2x3xi64>
 
 // -----
 
-// expected-error @+1 {{cannot split parameter 'w1' over --tp 2: dimension 1 of 15 elements is used in 15 blocks; for this model --tp could be 1, 3, 5, 15}}
+// expected-error @+1 {{cannot split parameter 'w1' over --tp 2: dimension 1 of 15 elements is used in 15 blocks; for this model --tp could be 1, 3, 5, 15; --layout 'w1=replicated' would keep it whole}}
 func.func @odd(%x: tensor<8x4xf32> {dtc.input = "x"}, %w1: tensor<4x15xf32> {dtc.parameter = "w1"},
                %w2: tensor<15x4xf32> {dtc.parameter = "w2"}) -> tensor<8x4xf32> {
   %0 = dtc.matmul %x, %w1 : (tensor<8x4xf32>, tensor<4x15xf32>) -> tensor<8x15xf32>

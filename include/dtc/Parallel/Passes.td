@@ -40,6 +40,9 @@ def ChooseSplits : Pass<"dtc-choose-splits", "::mlir::ModuleOp"> {
     reduction: Megatron-LM's column and row splits (arXiv 1909.08053) follow. Of
     classes that meet in an op, the one with fewer sums is split. Sizes that tp
     does not divide are an error; a vocabulary stays whole, with a warning.
+    `layout` comes before all that: `GLOB=tp:split(DIM)` splits the class of a
+    dimension of the parameters of such names, `GLOB=replicated` keeps theirs
+    whole.
     Writes `dtc.split` on parameters, and with `sp` on the ops where the values
     between split parts begin (arXiv 2205.05198).
 
@@ -54,6 +57,7 @@ def ChooseSplits : Pass<"dtc-choose-splits", "::mlir::ModuleOp"> {
   let options = [
     Option<"tp", "tp", "int64_t", "1", "Ranks that share each split product">,
     Option<"sp", "sp", "bool", "false", "Split the values between along the sequence">,
+    ListOption<"layout", "layout", "std::string", "GLOB=tp:split(DIM) or GLOB=replicated, of parameters">,
   ];
 }
 

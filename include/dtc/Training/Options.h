@@ -30,6 +30,9 @@ struct TrainingOptions {
   int64_t tensorParallel = 1;
   /// Values between split products are split along the sequence.
   bool sequenceParallel = false;
+  /// What is split of parameters, instead of what the compiler chooses:
+  /// GLOB=tp:split(DIM), GLOB=tp:replicated or GLOB=replicated.
+  std::vector<std::string> layouts;
 
   //===--- Loss -----------------------------------------------------------===//
 
