@@ -19,19 +19,69 @@ using namespace dtc;
 
 namespace {
 
-/// Rewrites one dtc.split, from its result up to the parameters.
+/// A value of which nothing is needed but its parts along a dimension.
+struct Cut {
+  Value x;
+  int64_t axis;
+  SmallVector<int64_t> sizes;
+  SmallVector<SmallVector<Value>> parts; ///< the values that are each part
+};
+
+/// By one dtc.split, or by dtc.slices that have all of the value.
+std::optional<Cut> findCut(Value value) {
+  Operation *first = *value.user_begin();
+  if (auto op = dyn_cast<SplitOp>(first); op && value.hasOneUse()) {
+    Cut cut{value, static_cast<int64_t>(op.getAxis()), {}, {}};
+    for (Value part : op.getParts()) {
+      cut.sizes.push_back(
+          cast<ShapedType>(part.getType()).getDimSize(cut.axis));
+      cut.parts.push_back({part});
+    }
+    return cut;
+  }
+  SmallVector<SliceOp> slices;
+  for (Operation *user : value.getUsers()) {
+    auto slice = dyn_cast<SliceOp>(user);
+    if (!slice ||
+        (!slices.empty() && slice.getAxis() != slices.front().getAxis()))
+      return std::nullopt;
+    slices.push_back(slice);
+  }
+  llvm::sort(slices,
+             [](SliceOp a, SliceOp b) { return a.getStart() < b.getStart(); });
+  Cut cut{value, static_cast<int64_t>(slices.front().getAxis()), {}, {}};
+  int64_t start = 0, end = 0; // of the last part
+  for (SliceOp slice : slices) {
+    int64_t from = slice.getStart();
+    int64_t size = slice.getY().getType().getDimSize(cut.axis);
+    if (from == end) {
+      start = from;
+      end += size;
+      cut.sizes.push_back(size);
+      cut.parts.push_back({slice.getY()});
+    } else if (from == start && from + size == end) {
+      cut.parts.back().push_back(slice.getY());
+    } else {
+      return std::nullopt;
+    }
+  }
+  if (end != cast<ShapedType>(value.getType()).getDimSize(cut.axis) ||
+      cut.sizes.size() == 1)
+    return std::nullopt;
+  return cut;
+}
+
+/// Rewrites one cut, from its parts up to the parameters.
 class FusedSplit {
 public:
-  FusedSplit(func::FuncOp function, SplitOp op)
-      : function(function), op(op), builder(op) {}
+  FusedSplit(func::FuncOp function, const Cut &cut)
+      : function(function), cut(cut), builder(function.getContext()) {}
 
-  /// Whether the last dimension of a value comes from parameters alone, and
-  /// nothing but the split needs it.
-  bool canSplit(Value value, int64_t dim);
-  void run() {
-    SmallVector<Value> parts = split(op.getX(), op.getAxis());
-    op->replaceAllUsesWith(parts);
-  }
+  /// Finds the value whose last dimension is cut, through the reshape that
+  /// makes [.., 3, heads, width] of it, and whether it comes from parameters
+  /// alone.
+  bool isFused();
+  void run();
 
 private:
   static int64_t getLastDim(Value value) {
@@ -46,19 +96,71 @@ private:
     return function.getArgAttrOfType<DictionaryAttr>(argument.getArgNumber(),
                                                      attr::part);
   }
+  /// Whether the last dimension of a value comes from parameters alone, and
+  /// nothing but the value's user needs it.
+  bool canSplit(Value value, int64_t dim) {
+    return value.hasOneUse() && canSplitProducer(value, dim);
+  }
+  bool canSplitProducer(Value value, int64_t dim);
   SmallVector<Value> split(Value value, int64_t dim);
   SmallVector<Value> splitParameter(BlockArgument argument, int64_t dim);
 
   func::FuncOp function;
-  SplitOp op;
+  const Cut &cut;
   OpBuilder builder;
+  /// Cut along its last dimension, into parts of these sizes.
+  Value fused;
+  SmallVector<int64_t> sizes;
+  /// From there to the value of the cut; null if that is it.
+  ReshapeOp reshape;
 };
 
 } // namespace
 
-bool FusedSplit::canSplit(Value value, int64_t dim) {
-  if (!value.hasOneUse())
+/// The dimension of a reshape's result that is the major part of the operand's
+/// last; none if that falls apart otherwise.
+static std::optional<int64_t> getMajorOfLast(ReshapeOp reshape) {
+  ArrayRef<int64_t> from = reshape.getX().getType().getShape();
+  ArrayRef<int64_t> to = reshape.getY().getType().getShape();
+  int64_t dim = to.size(), size = 1;
+  while (dim > 0 && !from.empty() && size < from.back())
+    size *= to[--dim];
+  if (from.empty() || size != from.back() ||
+      dim == static_cast<int64_t>(to.size()))
+    return std::nullopt;
+  return dim;
+}
+
+bool FusedSplit::isFused() {
+  fused = cut.x;
+  sizes = cut.sizes;
+  if (cut.axis == getLastDim(fused))
+    return canSplitProducer(fused, cut.axis); // its users are the cut
+  reshape = fused.getDefiningOp<ReshapeOp>();
+  if (!reshape || getMajorOfLast(reshape) != cut.axis)
     return false;
+  fused = reshape.getX();
+  int64_t columns = reshape.getX().getType().getShape().back();
+  for (int64_t &size : sizes)
+    size *= columns / reshape.getY().getType().getDimSize(cut.axis);
+  return canSplit(fused, getLastDim(fused));
+}
+
+void FusedSplit::run() {
+  for (auto [part, uses] :
+       llvm::zip(split(fused, getLastDim(fused)), cut.parts)) {
+    if (reshape) {
+      builder.setInsertionPoint(reshape);
+      part = ReshapeOp::create(builder, reshape.getLoc(),
+                               cast<RankedTensorType>(uses.front().getType()),
+                               part);
+    }
+    for (Value use : uses)
+      use.replaceAllUsesWith(part);
+  }
+}
+
+bool FusedSplit::canSplitProducer(Value value, int64_t dim) {
   if (auto argument = dyn_cast<BlockArgument>(value)) {
     auto part = getPart(argument);
     return function.getArgAttr(argument.getArgNumber(), attr::parameter) &&
@@ -99,9 +201,9 @@ SmallVector<Value> FusedSplit::splitParameter(BlockArgument argument,
     whole = part.getAs<DenseI64ArrayAttr>("shape");
     start = part.getAs<IntegerAttr>("start").getInt();
   }
-  for (auto [i, part] : llvm::enumerate(op.getParts())) {
+  for (auto [i, size] : llvm::enumerate(sizes)) {
     SmallVector<int64_t> shape(type.getShape());
-    shape[dim] = cast<ShapedType>(part.getType()).getShape().back();
+    shape[dim] = size;
     NamedAttrList list(attributes);
     list.set(attr::parameter,
              builder.getStringAttr(name.getValue() + "/" + Twine(i)));
@@ -139,13 +241,13 @@ SmallVector<Value> FusedSplit::split(Value value, int64_t dim) {
       operands.push_back(split(operand, getLastDim(operand)));
   }
   SmallVector<Value> parts;
-  for (auto [i, part] : llvm::enumerate(op.getParts())) {
+  for (auto [i, size] : llvm::enumerate(sizes)) {
     SmallVector<Value> own;
     for (ArrayRef<Value> list : operands)
       own.push_back(list[i]);
     auto type = cast<RankedTensorType>(value.getType());
     SmallVector<int64_t> shape(type.getShape());
-    shape[dim] = cast<ShapedType>(part.getType()).getShape().back();
+    shape[dim] = size;
     Operation *clone = builder.clone(*producer);
     clone->setOperands(own);
     clone->getResult(0).setType(
@@ -169,11 +271,18 @@ struct SplitFusedParameters
   }
 
   void run(func::FuncOp function) {
-    for (SplitOp op : llvm::to_vector(function.getOps<SplitOp>())) {
-      FusedSplit split(function, op);
-      int64_t last = cast<ShapedType>(op.getX().getType()).getRank() - 1;
-      if (static_cast<int64_t>(op.getAxis()) == last &&
-          split.canSplit(op.getX(), last))
+    SmallVector<Operation *> ops;
+    for (Operation &op : function.front())
+      if (isa<SplitOp, SliceOp>(op))
+        ops.push_back(&op);
+    for (Operation *op : ops) {
+      if (op->use_empty()) // cut with another slice
+        continue;
+      std::optional<Cut> cut = findCut(op->getOperand(0));
+      if (!cut)
+        continue;
+      FusedSplit split(function, *cut);
+      if (split.isFused())
         split.run();
     }
     // What computed the fused values is dead now, down to their parameters.

@@ -38,6 +38,10 @@ StringRef dtc::getPhaseName(CompilePhase phase) {
 
 void dtc::buildTrainingPipeline(OpPassManager &manager,
                                 const TrainingOptions &options) {
+  // What is one product is taken apart where it is made: a batch that comes
+  // second, after a dimension of size 1, could not be told from one sample.
+  manager.addPass(createHoistSlices());
+
   // Elementwise ops see the dimensions that the model means, not a product's.
   manager.addPass(createHoistReshapes());
 

@@ -52,12 +52,14 @@ def main():
     parser.add_argument("--text", required=True)
     parser.add_argument("--output", type=Path, default=Path(__file__).parent)
     parser.add_argument("models", nargs="*", metavar="MODEL",
-                        help="only these of toy, mlp-digits, gpt2-tiny")
+                        help="only these of toy, mlp-digits, gpt2-tiny, "
+                        "vit-tiny")
     args = parser.parse_args()
     torch.set_num_threads(1)
     makers = {"gpt2-tiny": lambda: models.gpt2_tiny(args.text),
               "toy": models.toy,
-              "mlp-digits": lambda: models.mlp_digits(args.digits)}
+              "mlp-digits": lambda: models.mlp_digits(args.digits),
+              "vit-tiny": models.vit_tiny}
     for name in args.models or makers:
         model = makers[name]()
         export(model, args.output / f"{name}.onnx")

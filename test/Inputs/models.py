@@ -1,4 +1,4 @@
-"""The three models of the tests and their data: what is exported to ONNX."""
+"""The models of the tests and their data: what is exported to ONNX."""
 
 import csv
 import gzip
@@ -125,6 +125,88 @@ def gpt2_tiny(text_path):
         text[shift:shift + 4096 * CONTEXT].reshape(-1, CONTEXT).copy()
         for shift in (0, 1))
     return Model("gpt2-tiny", module, "input_ids", "logits", inputs, labels,
+                 "cross-entropy", 0.1)
+
+
+class Projection(nn.Module):
+    """A linear layer with the weight that its file has: of nn.Linear on three
+    dimensions the exporter writes the transpose, under a name of its own."""
+
+    def __init__(self, fan_in, fan_out):
+        super().__init__()
+        linear = nn.Linear(fan_in, fan_out)
+        self.weight = nn.Parameter(linear.weight.detach().T.contiguous())
+        self.bias = nn.Parameter(linear.bias.detach())
+
+    def forward(self, x):
+        return x @ self.weight + self.bias
+
+
+class FusedAttention(nn.Module):
+    """Attention as in timm's ViT: queries, keys and values are one product,
+    reshaped and transposed before they are taken apart."""
+
+    def __init__(self, width, heads, is_indexed):
+        super().__init__()
+        self.heads = heads
+        self.is_indexed = is_indexed
+        self.qkv = Projection(width, 3 * width)
+        self.proj = Projection(width, width)
+
+    def forward(self, x):
+        batch, length, width = x.shape
+        head_width = width // self.heads
+        qkv = self.qkv(x).reshape(batch, length, 3, self.heads, head_width)
+        qkv = qkv.permute(2, 0, 3, 1, 4)
+        q, k, v = ((qkv[0], qkv[1], qkv[2]) if self.is_indexed
+                   else qkv.unbind(0))
+        scores = (q * head_width**-0.5) @ k.transpose(-2, -1)
+        y = scores.softmax(-1) @ v
+        return self.proj(y.transpose(1, 2).reshape(batch, length, width))
+
+
+class Block(nn.Module):
+    def __init__(self, width, heads, is_indexed):
+        super().__init__()
+        self.norm1 = nn.LayerNorm(width)
+        self.attn = FusedAttention(width, heads, is_indexed)
+        self.norm2 = nn.LayerNorm(width)
+        self.fc1 = Projection(width, 2 * width)
+        self.fc2 = Projection(2 * width, width)
+
+    def forward(self, x):
+        x = x + self.attn(self.norm1(x))
+        return x + self.fc2(self.fc1(self.norm2(x)).relu())
+
+
+class TinyViT(nn.Module):
+    """[batch, 8 patches, 6] -> [batch, 10]. One attention takes its parts by
+    unbind (Split, Squeeze), the other by index (Gather)."""
+
+    def __init__(self, width=16, heads=4):
+        super().__init__()
+        self.embed = Projection(6, width)
+        self.position = nn.Parameter(torch.randn(1, 8, width) * 0.02)
+        self.blocks = nn.ModuleList(
+            Block(width, heads, is_indexed) for is_indexed in (False, True))
+        self.norm = nn.LayerNorm(width)
+        self.head = nn.Linear(width, 10)
+
+    def forward(self, x):
+        x = self.embed(x) + self.position
+        for block in self.blocks:
+            x = block(x)
+        return self.head(self.norm(x).mean(1))
+
+
+def vit_tiny():
+    """Two-layer ViT on random patches: 64 rows, two batches of 32."""
+    torch.manual_seed(3)
+    module = TinyViT()
+    random = np.random.default_rng(3)
+    inputs = random.standard_normal((64, 8, 6), np.float32)
+    labels = random.integers(0, 10, 64).astype(np.uint8)
+    return Model("vit-tiny", module, "patches", "logits", inputs, labels,
                  "cross-entropy", 0.1)
 
 

@@ -65,3 +65,65 @@ func.func @forward(%x: tensor<8x4xf32> {dtc.input = "x"}, %w: tensor<4x12xf32> {
   %2:2 = dtc.split %1#1 axis 1 : (tensor<8x4xf32>) -> (tensor<8x2xf32>, tensor<8x2xf32>)
   return %1#0, %2#0, %2#1 : tensor<8x8xf32>, tensor<8x2xf32>, tensor<8x2xf32>
 }
+
+// -----
+
+// Columns that are reshaped to [2, heads, width] before they are cut: each part
+// is reshaped likewise.
+// CHECK-LABEL: func @unbind
+// CHECK-SAME: tensor<4x6xf32> {dtc.parameter = "w/0", dtc.part = {dim = 1 : i64, shape = array<i64: 4, 12>, start = 0 : i64, tensor = "w"}}
+// CHECK-SAME: tensor<4x6xf32> {dtc.parameter = "w/1", dtc.part = {dim = 1 : i64, shape = array<i64: 4, 12>, start = 6 : i64, tensor = "w"}}
+// CHECK-SAME: %[[B0:[a-z0-9]+]]: tensor<6xf32> {dtc.parameter = "b/0"
+// CHECK-SAME: %[[B1:[a-z0-9]+]]: tensor<6xf32> {dtc.parameter = "b/1"
+// CHECK-DAG: %[[Q:.*]] = dtc.add %{{.*}}, %[[B0]] : (tensor<16x6xf32>, tensor<6xf32>) -> tensor<16x6xf32>
+// CHECK-DAG: %[[K:.*]] = dtc.add %{{.*}}, %[[B1]] : (tensor<16x6xf32>, tensor<6xf32>) -> tensor<16x6xf32>
+// CHECK-DAG: %[[R:.*]] = dtc.reshape %[[Q]] : (tensor<16x6xf32>) -> tensor<2x8x1x3x2xf32>
+// CHECK-DAG: %[[S:.*]] = dtc.reshape %[[K]] : (tensor<16x6xf32>) -> tensor<2x8x1x3x2xf32>
+// CHECK-NOT: dtc.split
+// CHECK: return %[[R]], %[[S]]
+func.func @unbind(%x: tensor<16x4xf32> {dtc.input = "x"}, %w: tensor<4x12xf32> {dtc.parameter = "w"},
+                  %b: tensor<12xf32> {dtc.parameter = "b"}) -> (tensor<2x8x1x3x2xf32>, tensor<2x8x1x3x2xf32>) {
+  %0 = dtc.matmul %x, %w : (tensor<16x4xf32>, tensor<4x12xf32>) -> tensor<16x12xf32>
+  %1 = dtc.add %0, %b : (tensor<16x12xf32>, tensor<12xf32>) -> tensor<16x12xf32>
+  %2 = dtc.reshape %1 : (tensor<16x12xf32>) -> tensor<2x8x2x3x2xf32>
+  %3:2 = dtc.split %2 axis 2 : (tensor<2x8x2x3x2xf32>) -> (tensor<2x8x1x3x2xf32>, tensor<2x8x1x3x2xf32>)
+  return %3#0, %3#1 : tensor<2x8x1x3x2xf32>, tensor<2x8x1x3x2xf32>
+}
+
+// -----
+
+// Slices that have all of it are a split, in any order, one taken twice.
+// CHECK-LABEL: func @slices
+// CHECK-SAME: %[[X:.*]]: tensor<8x4xf32> {dtc.input = "x"}
+// CHECK-SAME: %[[W0:.*]]: tensor<4x3xf32> {dtc.parameter = "w/0"
+// CHECK-SAME: %[[W1:.*]]: tensor<4x3xf32> {dtc.parameter = "w/1"
+// CHECK: %[[P0:.*]] = dtc.matmul %[[X]], %[[W0]]
+// CHECK: %[[P1:.*]] = dtc.matmul %[[X]], %[[W1]]
+// CHECK: %[[R0:.*]] = dtc.reshape %[[P0]] : (tensor<8x3xf32>) -> tensor<8x1x3xf32>
+// CHECK: %[[R1:.*]] = dtc.reshape %[[P1]] : (tensor<8x3xf32>) -> tensor<8x1x3xf32>
+// CHECK: return %[[R1]], %[[R0]], %[[R1]]
+func.func @slices(%x: tensor<8x4xf32> {dtc.input = "x"}, %w: tensor<4x6xf32> {dtc.parameter = "w"}) -> (tensor<8x1x3xf32>, tensor<8x1x3xf32>, tensor<8x1x3xf32>) {
+  %0 = dtc.matmul %x, %w : (tensor<8x4xf32>, tensor<4x6xf32>) -> tensor<8x6xf32>
+  %1 = dtc.reshape %0 : (tensor<8x6xf32>) -> tensor<8x2x3xf32>
+  %2 = dtc.slice %1 axis 1 from 1 : (tensor<8x2x3xf32>) -> tensor<8x1x3xf32>
+  %3 = dtc.slice %1 axis 1 from 0 : (tensor<8x2x3xf32>) -> tensor<8x1x3xf32>
+  %4 = dtc.slice %1 axis 1 from 1 : (tensor<8x2x3xf32>) -> tensor<8x1x3xf32>
+  return %2, %3, %4 : tensor<8x1x3xf32>, tensor<8x1x3xf32>, tensor<8x1x3xf32>
+}
+
+// -----
+
+// Slices that overlap, and a minor part of the columns, are no parts.
+// CHECK-LABEL: func @whole
+// CHECK-SAME: tensor<4x6xf32> {dtc.parameter = "v"}
+// CHECK-SAME: tensor<4x6xf32> {dtc.parameter = "w"}
+func.func @whole(%x: tensor<8x4xf32> {dtc.input = "x"}, %v: tensor<4x6xf32> {dtc.parameter = "v"},
+                 %w: tensor<4x6xf32> {dtc.parameter = "w"}) -> (tensor<8x4xf32>, tensor<8x4xf32>, tensor<8x2x1xf32>, tensor<8x2x2xf32>) {
+  %0 = dtc.matmul %x, %v : (tensor<8x4xf32>, tensor<4x6xf32>) -> tensor<8x6xf32>
+  %1 = dtc.slice %0 axis 1 from 0 : (tensor<8x6xf32>) -> tensor<8x4xf32>
+  %2 = dtc.slice %0 axis 1 from 2 : (tensor<8x6xf32>) -> tensor<8x4xf32>
+  %3 = dtc.matmul %x, %w : (tensor<8x4xf32>, tensor<4x6xf32>) -> tensor<8x6xf32>
+  %4 = dtc.reshape %3 : (tensor<8x6xf32>) -> tensor<8x2x3xf32>
+  %5:2 = dtc.split %4 axis 2 : (tensor<8x2x3xf32>) -> (tensor<8x2x1xf32>, tensor<8x2x2xf32>)
+  return %1, %2, %5#0, %5#1 : tensor<8x4xf32>, tensor<8x4xf32>, tensor<8x2x1xf32>, tensor<8x2x2xf32>
+}

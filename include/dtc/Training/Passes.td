@@ -5,6 +5,28 @@
 
 include "mlir/Pass/PassBase.td"
 
+def HoistSlices : Pass<"dtc-hoist-slices", "mlir::ModuleOp"> {
+  let summary = "slice before transposing";
+  let description = [{
+    Where nothing but slices and splits reads a transpose, they read its operand
+    and their results are transposed; a reshape that leaves out a dimension of
+    size 1 of a transpose does so before it.
+
+    Before:
+    ```mlir
+    %1 = dtc.transpose %0 [2, 0, 1] : (tensor<4x16x3xf32>) -> tensor<3x4x16xf32>
+    %2 = dtc.slice %1 axis 0 from 1 : (tensor<3x4x16xf32>) -> tensor<1x4x16xf32>
+    %3 = dtc.reshape %2 : (tensor<1x4x16xf32>) -> tensor<4x16xf32>
+    ```
+    After:
+    ```mlir
+    %1 = dtc.slice %0 axis 2 from 1 : (tensor<4x16x3xf32>) -> tensor<4x16x1xf32>
+    %2 = dtc.reshape %1 : (tensor<4x16x1xf32>) -> tensor<4x16xf32>
+    %3 = dtc.transpose %2 [0, 1] : (tensor<4x16xf32>) -> tensor<4x16xf32>
+    ```
+  }];
+}
+
 def HoistReshapes : Pass<"dtc-hoist-reshapes", "mlir::ModuleOp"> {
   let summary = "run elementwise ops on the shape of their users";
   let description = [{
