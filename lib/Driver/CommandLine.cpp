@@ -92,7 +92,7 @@ struct CommandLine {
       "tp", cl::location(compile.parallel.tp), cl::value_desc("N"),
       cl::cat(planOptions),
       describe("Tensor parallel: ranks that share each product of attentions, "
-               "MLPs and the vocabulary",
+               "MLPs and the vocabulary, which is padded if it has to be",
                compile.parallel.tp)};
   cl::list<std::string> order{
       "order", cl::CommaSeparated, cl::value_desc("AXIS,..."),

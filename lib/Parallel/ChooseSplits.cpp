@@ -47,6 +47,8 @@ private:
                                DimensionClasses &classes);
   LogicalResult splitParameters(func::FuncOp function,
                                 DimensionClasses &classes);
+  std::string findPaddingObstacle(func::FuncOp function,
+                                  DimensionClasses &classes, unsigned number);
   LogicalResult emitIndivisible(func::FuncOp function,
                                 DimensionClasses &classes, int64_t common);
   LogicalResult splitSequence(func::FuncOp function, DimensionClasses &classes);
@@ -160,10 +162,20 @@ LogicalResult ChooseSplits::applyOverrides(func::FuncOp function,
 /// stays whole. What the user wants goes before all.
 LogicalResult ChooseSplits::splitParameters(func::FuncOp function,
                                             DimensionClasses &classes) {
+  llvm::DenseSet<unsigned> told;
   struct Candidate {
     bool isFree;
     int64_t sums;
     unsigned argument, dim, number;
+  };
+  // A vocabulary that stays whole is said to, once.
+  auto keepWhole = [&](unsigned argument, int64_t dim, unsigned number,
+                       const Twine &why) {
+    if (!told.insert(number).second)
+      return;
+    function.emitWarning("parameter '")
+        << getTensorName(function.getArgument(argument))
+        << "' is not split along dimension " << dim << ": " << why;
   };
   SmallVector<Candidate> candidates;
   for (BlockArgument argument : function.getArguments())
@@ -173,6 +185,8 @@ LogicalResult ChooseSplits::splitParameters(func::FuncOp function,
         unsigned number = classes.getClass(argument, dim);
         const DimensionClass &own = classes[number];
         bool isForced = forced.contains(number);
+        if (own.isWhole && own.expands && !kept.contains(number))
+          keepWhole(argument.getArgNumber(), dim, number, describeNeed(own));
         if (isForced || (!kept.contains(number) && !own.isWhole &&
                          (own.sums || own.expands)))
           candidates.push_back(
@@ -195,16 +209,23 @@ LogicalResult ChooseSplits::splitParameters(func::FuncOp function,
     int64_t size = 0;
     for (int64_t factor : own.sizes)
       size = std::gcd(size, factor);
-    // A vocabulary can be any number; attention and MLPs are still split.
-    if (!own.sums && size % tp != 0) {
-      int64_t copy = tp;
-      function.emitWarning("parameter '")
-          << getTensorName(function.getArgument(candidate.argument))
-          << "' is not split along dimension " << candidate.dim << ": --tp "
-          << copy << " does not divide its " << size << " elements";
-      continue;
+    // A vocabulary can be any number: it is padded.
+    if (own.expands && !own.sums && size % tp != 0) {
+      std::string obstacle =
+          findPaddingObstacle(function, classes, candidate.number);
+      if (!obstacle.empty()) {
+        std::string why = "--tp " + std::to_string(tp) +
+                          " does not divide its " + std::to_string(size) +
+                          " elements, and they cannot be padded: " + obstacle;
+        if (auto own = forced.find(candidate.number); own != forced.end())
+          return function.emitError("cannot split ")
+                 << describe(own->second) << ": " << why;
+        keepWhole(candidate.argument, candidate.dim, candidate.number, why);
+        continue;
+      }
+    } else {
+      common = std::gcd(common, size);
     }
-    common = std::gcd(common, size);
     chosen.insert(candidate.number);
     function.setArgAttr(candidate.argument, attr::split,
                         getSplit(candidate.dim));
@@ -218,6 +239,21 @@ LogicalResult ChooseSplits::splitParameters(func::FuncOp function,
            << ": expected products whose inner dimension nothing else needs "
               "whole, as in attention and MLPs; use --dp or --pp";
   return success();
+}
+
+/// Why a class cannot be padded at its end; empty if it can.
+std::string ChooseSplits::findPaddingObstacle(func::FuncOp function,
+                                              DimensionClasses &classes,
+                                              unsigned number) {
+  if (classes[number].isGrouped)
+    return "it is joined with another dimension";
+  for (BlockArgument argument : function.getArguments())
+    if (auto part = function.getArgAttrOfType<DictionaryAttr>(
+            argument.getArgNumber(), attr::part))
+      if (classes.getClass(argument, part.getAs<IntegerAttr>("dim").getInt()) ==
+          number)
+        return "'" + getTensorName(argument).str() + "' is several parts of it";
+  return "";
 }
 
 /// Names the first parameter that does not divide, and what would do.

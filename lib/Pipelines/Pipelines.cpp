@@ -86,6 +86,12 @@ void dtc::buildTrainingPipeline(OpPassManager &manager,
   // What integer inputs may be is known where they are used.
   manager.addPass(createBoundInputs());
 
+  // Vocabularies that tp does not divide are padded. After inputs are bound,
+  // by what the model has.
+  PadVocabularyOptions padding;
+  padding.tp = options.tensorParallel;
+  manager.addPass(createPadVocabulary(padding));
+
   // A gradient for every trained parameter. Boundaries become their opposites.
   DifferentiateOptions gradients;
   gradients.freeze.assign(options.freeze.begin(), options.freeze.end());

@@ -81,18 +81,21 @@ static void loadFromFile(const ParameterInfo &parameter, const Piece &piece,
       });
 }
 
+/// The target is zero.
 static void fillByRule(const ParameterInfo &parameter, const Piece &piece,
                        uint32_t order, uint64_t seed, char *target) {
   using Init = ParameterInfo::Init;
-  int64_t count = piece.count;
   RandomStream stream(seed, RandomUse::parameter, order);
-  if (parameter.init == Init::zeros) {
-    memset(target, 0, count * sizeOf(parameter.dtype));
-  } else if (parameter.init == Init::ones) {
+  if (parameter.init == Init::zeros)
+    return;
+  if (parameter.init == Init::ones) {
     uint8_t one = 1;
-    for (int64_t i = 0; i < count; ++i)
-      convert(Storage::U8, &one, parameter.dtype,
-              target + i * sizeOf(parameter.dtype), 1);
+    forEachRun(parameter.tensorShape, piece,
+               [&](int64_t, int64_t to, int64_t number) {
+                 for (int64_t i = to; i < to + number; ++i)
+                   convert(Storage::U8, &one, parameter.dtype,
+                           target + i * sizeOf(parameter.dtype), 1);
+               });
   } else if (!isFloat(parameter.dtype)) {
     fail("parameter '%s' of type %s has a random initial value, expected zeros "
          "or ones",
@@ -117,6 +120,8 @@ void dtc::rt::loadParameters(const dtc_context &context, char *arena,
     auto load = [&](const Stage::Place &place) {
       Piece piece = pieceOf(parameter, place, program.mesh, rank);
       char *target = arena + piece.offset;
+      // What is padding stays so.
+      memset(target, 0, piece.count * sizeOf(parameter.dtype));
       if (parameter.init == ParameterInfo::Init::file)
         loadFromFile(parameter, piece, weights.reader(), target);
       else

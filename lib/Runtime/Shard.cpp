@@ -50,29 +50,40 @@ void dtc::rt::forEachRun(
 void dtc::rt::forEachRun(
     const std::vector<int64_t> &tensor, const Box &box,
     const std::function<void(int64_t, int64_t, int64_t)> &callback) {
-  // Dimensions after the last one that the box cuts are one run.
-  size_t inner = tensor.size();
+  // What of the box lies in the tensor; the rest is padding.
+  size_t rank = tensor.size();
+  std::vector<int64_t> size(rank), inTensor(rank, 1), inBox(rank, 1);
+  for (size_t dim = rank; dim-- > 0;) {
+    size[dim] =
+        std::clamp<int64_t>(tensor[dim] - box.start[dim], 0, box.size[dim]);
+    if (dim + 1 < rank) {
+      inTensor[dim] = inTensor[dim + 1] * tensor[dim + 1];
+      inBox[dim] = inBox[dim + 1] * box.size[dim + 1];
+    }
+  }
+  // Dimensions after the last one that differs are one run, with that one.
+  size_t inner = rank;
   int64_t run = 1;
-  while (inner > 0 && box.size[inner - 1] == tensor[inner - 1])
+  while (inner > 0 && box.size[inner - 1] == tensor[inner - 1] &&
+         size[inner - 1] == tensor[inner - 1])
     run *= tensor[--inner];
   int64_t first = 0;
   if (inner > 0) {
     --inner;
     first = box.start[inner] * run;
-    run *= box.size[inner];
+    run *= size[inner];
   }
-  std::vector<int64_t> strides(tensor.size(), 1);
-  for (size_t dim = tensor.size(); dim-- > 1;)
-    strides[dim - 1] = strides[dim] * tensor[dim];
-  int64_t runs = run ? elementCount(box.size) / run : 0;
+  int64_t runs = run ? elementCount(size) / run : 0;
   std::vector<int64_t> at(inner, 0);
   for (int64_t i = 0; i < runs; ++i) {
-    int64_t offset = first;
-    for (size_t dim = 0; dim < inner; ++dim)
-      offset += (box.start[dim] + at[dim]) * strides[dim];
-    callback(offset, i * run, run);
+    int64_t from = first, to = 0;
+    for (size_t dim = 0; dim < inner; ++dim) {
+      from += (box.start[dim] + at[dim]) * inTensor[dim];
+      to += at[dim] * inBox[dim];
+    }
+    callback(from, to, run);
     for (size_t dim = inner; dim-- > 0;) {
-      if (++at[dim] < box.size[dim])
+      if (++at[dim] < size[dim])
         break;
       at[dim] = 0;
     }

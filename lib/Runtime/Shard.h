@@ -13,7 +13,8 @@
 
 namespace dtc::rt {
 
-/// Elements start .. start + size of each dimension of a tensor.
+/// Elements start .. start + size of each dimension of a tensor. What lies
+/// beyond the tensor's end is padding.
 struct Box {
   std::vector<int64_t> start, size;
 };
@@ -31,7 +32,7 @@ Piece pieceOf(const ParameterInfo &parameter, const Stage::Place &place,
               const Mesh &mesh, int rank);
 
 /// Calls back for each contiguous run of a box: the first element's index in
-/// the tensor and in the box, and the number of elements.
+/// the tensor and in the box, and the number of elements. Padding is in none.
 void forEachRun(const std::vector<int64_t> &tensor, const Box &box,
                 const std::function<void(int64_t inTensor, int64_t inBox,
                                          int64_t count)> &callback);

@@ -104,6 +104,38 @@ static void addMemory(func::FuncOp plan, StageReport &report) {
                            report.inputBytes;
 }
 
+/// The model's elements of a parameter, and what was added to them.
+static void addParameter(Type type, DictionaryAttr part, Report &report) {
+  ArrayRef<int64_t> shape = cast<ShapedType>(type).getShape();
+  int64_t elements = 1;
+  for (auto [dim, size] : llvm::enumerate(shape)) {
+    int64_t own = size;
+    if (part) {
+      int64_t whole = part.getAs<DenseI64ArrayAttr>("shape")[dim];
+      if (part.getAs<IntegerAttr>("dim").getInt() == int64_t(dim))
+        whole -= part.getAs<IntegerAttr>("start").getInt();
+      own = std::min(size, whole);
+    }
+    elements *= own;
+    if (own != size)
+      report.padded.push_back(
+          {part.getAs<StringAttr>("tensor").str(), int64_t(dim), own, size});
+  }
+  report.parameters += elements;
+}
+
+/// The parameters that an argument of a plan is, or has as members.
+static void addParameters(DictionaryAttr attributes, Type type,
+                          Report &report) {
+  auto members = attributes.getAs<ArrayAttr>(attr::members);
+  if (!members)
+    return addParameter(type, attributes.getAs<DictionaryAttr>(attr::part),
+                        report);
+  for (auto member : members.getAsRange<DictionaryAttr>())
+    addParameter(member.getAs<TypeAttr>("type").getValue(),
+                 member.getAs<DictionaryAttr>("part"), report);
+}
+
 /// The tasks of a plan in order. A task without a function of its own is done
 /// when the next one of its micro-batch begins.
 static std::vector<Task> getTasks(func::FuncOp plan, int64_t numMicrobatches) {
@@ -171,8 +203,8 @@ FailureOr<Report> Report::compute(ModuleOp module, const Topology *topology) {
     result.inFlight = getMaxInFlight(schedule.back());
     for (BlockArgument argument : plan.getArguments())
       if (plan.getArgAttr(argument.getArgNumber(), attr::parameter))
-        report.parameters +=
-            cast<ShapedType>(argument.getType()).getNumElements();
+        addParameters(plan.getArgAttrDict(argument.getArgNumber()),
+                      argument.getType(), report);
     report.stages.push_back(std::move(result));
   }
   if (mesh) {
@@ -289,8 +321,11 @@ static void printTimes(ArrayRef<RankTime> times, size_t numStages,
 }
 
 void Report::print(llvm::raw_ostream &os) const {
-  os << llvm::format("parameters   %lld\n", (long long)parameters)
-     << llvm::format("pipeline     %zu stages of %lld ranks, %lld "
+  os << llvm::format("parameters   %lld\n", (long long)parameters);
+  for (const PaddedParameter &own : padded)
+    os << "padded       " << own.name << ", dimension " << own.dim << ": "
+       << own.size << " to " << own.paddedSize << ", the next multiple of tp\n";
+  os << llvm::format("pipeline     %zu stages of %lld ranks, %lld "
                      "micro-batches",
                      stages.size(), (long long)ranksPerStage,
                      (long long)microbatches);
@@ -438,11 +473,21 @@ json::Value Report::toJson() const {
   json::Array axes;
   for (auto &[name, size] : mesh)
     axes.push_back(json::Object{{"name", name}, {"size", size}});
-  json::Object report{
-      {"parameters", parameters},  {"microbatches", microbatches},
-      {"rounds", rounds},          {"ranks_per_stage", ranksPerStage},
-      {"bubble", bubble},          {"bubble_simulated", bubbleSimulated},
-      {"stages", std::move(list)}, {"mesh", std::move(axes)}};
+  json::Array paddedList;
+  for (const PaddedParameter &own : padded)
+    paddedList.push_back(json::Object{{"name", own.name},
+                                      {"dim", own.dim},
+                                      {"size", own.size},
+                                      {"padded_size", own.paddedSize}});
+  json::Object report{{"padded", std::move(paddedList)},
+                      {"parameters", parameters},
+                      {"microbatches", microbatches},
+                      {"rounds", rounds},
+                      {"ranks_per_stage", ranksPerStage},
+                      {"bubble", bubble},
+                      {"bubble_simulated", bubbleSimulated},
+                      {"stages", std::move(list)},
+                      {"mesh", std::move(axes)}};
   if (!times.empty()) {
     json::Array ranks;
     for (const RankTime &time : times)

@@ -108,12 +108,11 @@ func.func @single(%x: tensor<8x4xf32> {dtc.input = "x"}, %w: tensor<4x4xf32> {dt
 
 // -----
 
-// A vocabulary may be any number. It stays whole, and is said to; the width,
-// which nothing here needs whole, is split.
+// A vocabulary may be any number: PadVocabulary pads it.
 // CHECK-LABEL: func @prime
-// CHECK-SAME: "wte", dtc.split = {tp = 1 : i64}}
-// CHECK-SAME: "w1", dtc.split = {tp = 0 : i64}}
-// expected-warning @+1 {{parameter 'wte' is not split along dimension 0: --tp 2 does not divide its 13 elements}}
+// CHECK-SAME: "wte", dtc.split = {tp = 0 : i64}}
+// CHECK-SAME: "w1", dtc.split = {tp = 1 : i64}}
+// CHECK-SAME: "w2", dtc.split = {tp = 0 : i64}}
 func.func @prime(%i: tensor<2x3xi64> {dtc.input = "i"}, %wte: tensor<13x4xf32> {dtc.parameter = "wte"},
                  %w1: tensor<4x16xf32> {dtc.parameter = "w1"}, %w2: tensor<16x4xf32> {dtc.parameter = "w2"}) -> tensor<6x4xf32> {
   %0 = dtc.gather %wte, %i : (tensor<13x4xf32>, tensor<2x3xi64>) -> tensor<2x3x4xf32>
@@ -121,6 +120,40 @@ func.func @prime(%i: tensor<2x3xi64> {dtc.input = "i"}, %wte: tensor<13x4xf32> {
   %2 = dtc.matmul %1, %w1 : (tensor<6x4xf32>, tensor<4x16xf32>) -> tensor<6x16xf32>
   %3 = dtc.matmul %2, %w2 : (tensor<6x16xf32>, tensor<16x4xf32>) -> tensor<6x4xf32>
   return %3 : tensor<6x4xf32>
+}
+
+// -----
+
+// One that is joined with another dimension has no end to pad. It stays whole,
+// and is said to; the width, which nothing here needs whole, is split.
+// CHECK-LABEL: func @joined
+// CHECK-SAME: "wte", dtc.split = {tp = 2 : i64}}
+// expected-warning @+1 {{parameter 'wte' is not split along dimension 0: --tp 2 does not divide its 13 elements, and they cannot be padded: it is joined with another dimension}}
+func.func @joined(%i: tensor<6xi64> {dtc.input = "i"}, %wte: tensor<13x3x4xf32> {dtc.parameter = "wte"},
+                  %w: tensor<4x5xf32> {dtc.parameter = "w"}) -> tensor<6x5xf32> {
+  %0 = dtc.reshape %wte : (tensor<13x3x4xf32>) -> tensor<39x4xf32>
+  %1 = dtc.gather %0, %i : (tensor<39x4xf32>, tensor<6xi64>) -> tensor<6x4xf32>
+  %2 = dtc.matmul %1, %w : (tensor<6x4xf32>, tensor<4x5xf32>) -> tensor<6x5xf32>
+  return %2 : tensor<6x5xf32>
+}
+
+// -----
+
+// One that an op needs whole stays whole, and is said to.
+// CHECK-LABEL: func @softmax
+// CHECK-SAME: "wte"}
+// CHECK-SAME: "w1", dtc.split = {tp = 1 : i64}}
+// expected-warning @+1 {{parameter 'wte' is not split along dimension 0: softmax (node 'probabilities') needs it whole}}
+func.func @softmax(%i: tensor<6xi64> {dtc.input = "i"}, %wte: tensor<13x4xf32> {dtc.parameter = "wte"},
+                   %w1: tensor<4x16xf32> {dtc.parameter = "w1"}, %w2: tensor<16x4xf32> {dtc.parameter = "w2"},
+                   %scale: tensor<4xf32> {dtc.parameter = "scale"}) -> tensor<6x13xf32> {
+  %0 = dtc.gather %wte, %i : (tensor<13x4xf32>, tensor<6xi64>) -> tensor<6x4xf32>
+  %y, %mean, %rstd = dtc.layer_norm %0, %scale, %scale {epsilon = 1.0e-5 : f64} : (tensor<6x4xf32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<6x4xf32>, tensor<6x1xf32>, tensor<6x1xf32>)
+  %1 = dtc.matmul %y, %w1 : (tensor<6x4xf32>, tensor<4x16xf32>) -> tensor<6x16xf32>
+  %2 = dtc.matmul %1, %w2 : (tensor<6x16xf32>, tensor<16x4xf32>) -> tensor<6x4xf32>
+  %3 = dtc.matmul %2, %wte {transpose_rhs} : (tensor<6x4xf32>, tensor<13x4xf32>) -> tensor<6x13xf32>
+  %4 = dtc.softmax %3 : (tensor<6x13xf32>) -> tensor<6x13xf32> loc("probabilities")
+  return %4 : tensor<6x13xf32>
 }
 
 // -----

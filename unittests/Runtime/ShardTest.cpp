@@ -37,6 +37,14 @@ TEST(Shard, ColumnsAreARunEach) {
             (std::vector<Piece>{{3, 0, 3}, {9, 3, 3}}));
 }
 
+/// The last part of five rows and of five columns, and one that is all padding.
+TEST(Shard, PaddingIsInNoRun) {
+  EXPECT_EQ(runsOf({5, 2}, {{3, 0}, {3, 2}}), (std::vector<Piece>{{6, 0, 4}}));
+  EXPECT_EQ(runsOf({3, 5}, {{0, 4}, {3, 4}}),
+            (std::vector<Piece>{{4, 0, 1}, {9, 4, 1}, {14, 8, 1}}));
+  EXPECT_EQ(runsOf({5, 2}, {{6, 0}, {2, 2}}), std::vector<Piece>{});
+}
+
 /// The second of three parts of a fused weight, its columns split over two
 /// ranks: [8, 12] has parts of 4 columns.
 TEST(Shard, APartIsSplitWithinItself) {

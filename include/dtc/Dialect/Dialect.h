@@ -46,7 +46,8 @@ constexpr llvm::StringLiteral kind = "dtc.kind";
 /// Argument or result of a step: the parameter it is.
 constexpr llvm::StringLiteral parameter = "dtc.parameter";
 /// Argument, of a parameter that is a part of a tensor of the model, which
-/// files hold whole: {tensor, shape, dim, start}.
+/// files hold whole: {tensor, shape, dim, start}. What the parameter has beyond
+/// the end of the tensor is padding, and zero.
 constexpr llvm::StringLiteral part = "dtc.part";
 /// Argument, of a parameter that is not trained.
 constexpr llvm::StringLiteral frozen = "dtc.frozen";

@@ -41,10 +41,10 @@ def ChooseSplits : Pass<"dtc-choose-splits", "::mlir::ModuleOp"> {
     needs it whole and some op sums over it, so that the split ends in one
     reduction: Megatron-LM's column and row splits (arXiv 1909.08053) follow. Of
     classes that meet in an op, the one with fewer sums is split. Sizes that tp
-    does not divide are an error; a vocabulary stays whole, with a warning.
-    `layout` comes before all that: `GLOB=tp:split(DIM)` splits the class of a
-    dimension of the parameters of such names, `GLOB=replicated` keeps theirs
-    whole.
+    does not divide are an error; a vocabulary is left to `PadVocabulary`, or
+    stays whole with a warning that says why. `layout` comes before all that:
+    `GLOB=tp:split(DIM)` splits the class of a dimension of the parameters of
+    such names, `GLOB=replicated` keeps theirs whole.
     Writes `dtc.split` on parameters, and with `sp` on the ops where the values
     between split parts begin (arXiv 2205.05198).
 
@@ -60,6 +60,32 @@ def ChooseSplits : Pass<"dtc-choose-splits", "::mlir::ModuleOp"> {
     Option<"tp", "tp", "int64_t", "1", "Ranks that share each split product">,
     Option<"sp", "sp", "bool", "false", "Split the values between along the sequence">,
     ListOption<"layout", "layout", "std::string", "GLOB=tp:split(DIM) or GLOB=replicated, of parameters">,
+  ];
+}
+
+def PadVocabulary : Pass<"dtc-pad-vocabulary", "::mlir::ModuleOp"> {
+  let summary = "pads vocabularies up to a multiple of tp";
+  let description = [{
+    Where `ChooseSplits` splits a vocabulary that tp does not divide, its
+    dimension of all parameters and values becomes the next multiple of tp.
+    Lookups never see the rows that this adds. Logits have columns that are no
+    classes, which the loss leaves out of its maximum and sum; their gradient is
+    zero, so what is padded stays zero. Logits that are a result themselves are
+    minus infinity there. `dtc.part` has the shape of the model's
+    tensor: files hold that.
+
+    ```mlir
+    %wte: tensor<13x4xf32> {dtc.parameter = "wte", dtc.split = {tp = 0}}
+    %z = dtc.matmul %x, %wte {transpose_rhs} : (tensor<6x4xf32>, tensor<13x4xf32>) -> tensor<6x13xf32>
+    %l = dtc.cross_entropy %z, %t : (tensor<6x13xf32>, tensor<6xi64>) -> tensor<f64>
+    // becomes, for two ranks
+    %wte: tensor<14x4xf32> {dtc.parameter = "wte", dtc.split = {tp = 0}, dtc.part = {tensor = "wte", shape = array<i64: 13, 4>, dim = 0, start = 0}}
+    %z = dtc.matmul %x, %wte {transpose_rhs} : (tensor<6x4xf32>, tensor<14x4xf32>) -> tensor<6x14xf32>
+    %l = dtc.cross_entropy %z, %t {classes = 13} : (tensor<6x14xf32>, tensor<6xi64>) -> tensor<f64>
+    ```
+  }];
+  let options = [
+    Option<"tp", "tp", "int64_t", "1", "Ranks that share each split product; nothing happens with 1">,
   ];
 }
 

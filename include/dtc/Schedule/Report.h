@@ -58,9 +58,16 @@ struct RankTime {
                       const Topology &topology);
 };
 
+/// A parameter that is larger than what the model has of it.
+struct PaddedParameter {
+  std::string name;
+  int64_t dim, size, paddedSize;
+};
+
 struct Report {
   /// Of the model: elements.
   int64_t parameters = 0;
+  std::vector<PaddedParameter> padded;
   int64_t microbatches = 1;
   int64_t rounds = 1; ///< that the micro-batches are taken in
   int64_t ranksPerStage = 1;

@@ -1,0 +1,135 @@
+//===- PadVocabulary.cpp - vocabularies that tp does not divide -----------===//
+//
+// Pads the dimensions that ChooseSplits splits unevenly up to the next multiple
+// of tp, in parameters and in all values that have them, and tells the loss
+// which columns are classes.
+//
+//===----------------------------------------------------------------------===//
+
+#include "DimensionClasses.h"
+#include "dtc/Parallel/Passes.h"
+#include "dtc/Parallel/SplitExpansion.h"
+#include "dtc/Training/StepFunction.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace dtc {
+#define GEN_PASS_DEF_PADVOCABULARY
+#include "dtc/Parallel/Passes.h.inc"
+} // namespace dtc
+
+using namespace mlir;
+using namespace dtc;
+
+namespace {
+
+struct PadVocabulary : dtc::impl::PadVocabularyBase<PadVocabulary> {
+  using PadVocabularyBase::PadVocabularyBase;
+
+  void getDependentDialects(DialectRegistry &registry) const override {
+    PadVocabularyBase::getDependentDialects(registry);
+    registerSplitExpansions(registry);
+  }
+
+  void runOnOperation() override {
+    if (tp == 1)
+      return;
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      run(function);
+  }
+
+private:
+  void run(func::FuncOp function);
+  void noteTensor(func::FuncOp function, BlockArgument parameter, int64_t dim);
+  void maskResult(OpOperand &result, int64_t dim, int64_t size);
+};
+
+} // namespace
+
+/// Files hold the tensor as it is before padding.
+void PadVocabulary::noteTensor(func::FuncOp function, BlockArgument parameter,
+                               int64_t dim) {
+  unsigned number = parameter.getArgNumber();
+  if (function.getArgAttr(number, attr::part))
+    return; // of a tensor whose shape is noted
+  Builder b(&getContext());
+  auto type = cast<RankedTensorType>(parameter.getType());
+  function.setArgAttr(
+      number, attr::part,
+      b.getDictionaryAttr(
+          {b.getNamedAttr("tensor",
+                          function.getArgAttr(number, attr::parameter)),
+           b.getNamedAttr("shape", b.getDenseI64ArrayAttr(type.getShape())),
+           b.getNamedAttr("dim", b.getI64IntegerAttr(dim)),
+           b.getNamedAttr("start", b.getI64IntegerAttr(0))}));
+}
+
+/// A result that has the padded dimension holds minus infinity beyond `size`:
+/// no class that the model does not have is ever the most likely.
+void PadVocabulary::maskResult(OpOperand &result, int64_t dim, int64_t size) {
+  auto type = cast<RankedTensorType>(result.get().getType());
+  auto element = dyn_cast<FloatType>(type.getElementType());
+  if (!element)
+    return;
+  ImplicitLocOpBuilder b(result.get().getLoc(), result.getOwner());
+  SmallVector<int64_t> shape(type.getRank() - dim, 1);
+  shape.front() = type.getDimSize(dim);
+  SmallVector<bool> flags(shape.front(), false);
+  std::fill_n(flags.begin(), size, true);
+  auto flagType = RankedTensorType::get(shape, b.getI1Type());
+  auto scalar = RankedTensorType::get({}, element);
+  Value isClass =
+      ConstantOp::create(b, flagType, DenseElementsAttr::get(flagType, flags));
+  Value lowest = ConstantOp::create(
+      b, scalar,
+      DenseElementsAttr::get(
+          scalar, APFloat::getInf(element.getFloatSemantics(), true)));
+  result.set(SelectOp::create(b, isClass, result.get(), lowest));
+}
+
+void PadVocabulary::run(func::FuncOp function) {
+  DimensionClasses classes(function);
+  llvm::DenseSet<unsigned> padded;
+  for (BlockArgument argument : function.getArguments())
+    if (auto split = function.getArgAttrOfType<DictionaryAttr>(
+            argument.getArgNumber(), attr::split)) {
+      int64_t dim = split.getAs<IntegerAttr>("tp").getInt();
+      if (cast<ShapedType>(argument.getType()).getDimSize(dim) % tp != 0)
+        padded.insert(classes.getClass(argument, dim));
+    }
+  if (padded.empty())
+    return;
+
+  for (auto loss : function.getOps<CrossEntropyOp>()) {
+    RankedTensorType logits = loss.getLogits().getType();
+    if (padded.contains(
+            classes.getClass(loss.getLogits(), logits.getRank() - 1)))
+      loss.setClasses(logits.getShape().back());
+  }
+  auto pad = [&](Value value) {
+    auto type = cast<RankedTensorType>(value.getType());
+    SmallVector<int64_t> shape(type.getShape());
+    for (int64_t dim : llvm::seq(type.getRank())) {
+      if (!padded.contains(classes.getClass(value, dim)))
+        continue;
+      if (auto argument = dyn_cast<BlockArgument>(value))
+        noteTensor(function, argument, dim);
+      shape[dim] = llvm::alignTo(shape[dim], tp);
+    }
+    value.setType(type.clone(shape));
+  };
+  Operation *end = function.front().getTerminator();
+  SmallVector<std::tuple<OpOperand *, int64_t, int64_t>> masks;
+  for (OpOperand &result : end->getOpOperands())
+    if (auto type = cast<RankedTensorType>(result.get().getType());
+        !isa<BlockArgument>(result.get()))
+      for (int64_t dim : llvm::seq(type.getRank()))
+        if (padded.contains(classes.getClass(result.get(), dim)))
+          masks.emplace_back(&result, dim, type.getDimSize(dim));
+  llvm::for_each(function.getArguments(), pad);
+  for (Operation &op : function.front().without_terminator())
+    llvm::for_each(op.getResults(), pad);
+  function.setType(
+      FunctionType::get(&getContext(), function.front().getArgumentTypes(),
+                        function.front().getTerminator()->getOperandTypes()));
+}

@@ -1,0 +1,63 @@
+// RUN: dtc-opt %s --dtc-pad-vocabulary=tp=4 --split-input-file | FileCheck %s
+// RUN: dtc-opt %s --dtc-pad-vocabulary=tp=1 --split-input-file | FileCheck %s --check-prefix=WHOLE
+
+// A tied embedding with a bias of its logits: 13 rows become 16, in parameters,
+// logits and what lies between; the loss counts 13 classes. Lookups, labels and
+// other parameters stay as they are.
+// CHECK-LABEL: func @step
+// CHECK-SAME: %[[W:[a-z0-9]+]]: tensor<16x4xf32> {dtc.parameter = "wte", dtc.part = {dim = 0 : i64, shape = array<i64: 13, 4>, start = 0 : i64, tensor = "wte"}, dtc.split = {tp = 0 : i64}}
+// CHECK-SAME: %[[B:[a-z0-9]+]]: tensor<16xf32> {dtc.parameter = "b", dtc.part = {dim = 0 : i64, shape = array<i64: 13>, start = 0 : i64, tensor = "b"}, dtc.split = {tp = 0 : i64}}
+// CHECK-SAME: tensor<8x4xf32> {dtc.parameter = "even", dtc.split = {tp = 0 : i64}}
+// CHECK: dtc.gather %[[W]], %{{.*}} : (tensor<16x4xf32>, tensor<2x3xi64>) -> tensor<2x3x4xf32>
+// CHECK: dtc.gather %{{.*}}, %{{.*}} : (tensor<8x4xf32>, tensor<2x3xi64>)
+// CHECK: dtc.matmul %{{.*}}, %[[W]] {transpose_rhs} : (tensor<6x4xf32>, tensor<16x4xf32>) -> tensor<6x16xf32>
+// CHECK: dtc.add %{{.*}}, %[[B]] : (tensor<6x16xf32>, tensor<16xf32>) -> tensor<6x16xf32>
+// CHECK: dtc.reshape %{{.*}} : (tensor<6x16xf32>) -> tensor<2x3x16xf32>
+// CHECK: dtc.cross_entropy %{{.*}}, %{{.*}} {classes = 13 : i64} : (tensor<2x3x16xf32>, tensor<2x3xi64>) -> tensor<f64>
+// WHOLE-LABEL: func @step
+// WHOLE: tensor<13x4xf32> {dtc.parameter = "wte", dtc.split
+// WHOLE-NOT: classes
+func.func @step(%i: tensor<2x3xi64> {dtc.input = "i"}, %t: tensor<2x3xi64> {dtc.input = "t"},
+                %wte: tensor<13x4xf32> {dtc.parameter = "wte", dtc.split = {tp = 0}},
+                %b: tensor<13xf32> {dtc.parameter = "b", dtc.split = {tp = 0}},
+                %even: tensor<8x4xf32> {dtc.parameter = "even", dtc.split = {tp = 0}}) -> tensor<f64> {
+  %0 = dtc.gather %wte, %i : (tensor<13x4xf32>, tensor<2x3xi64>) -> tensor<2x3x4xf32>
+  %1 = dtc.gather %even, %i : (tensor<8x4xf32>, tensor<2x3xi64>) -> tensor<2x3x4xf32>
+  %2 = dtc.add %0, %1 : (tensor<2x3x4xf32>, tensor<2x3x4xf32>) -> tensor<2x3x4xf32>
+  %3 = dtc.reshape %2 : (tensor<2x3x4xf32>) -> tensor<6x4xf32>
+  %4 = dtc.matmul %3, %wte {transpose_rhs} : (tensor<6x4xf32>, tensor<13x4xf32>) -> tensor<6x13xf32>
+  %5 = dtc.add %4, %b : (tensor<6x13xf32>, tensor<13xf32>) -> tensor<6x13xf32>
+  %6 = dtc.reshape %5 : (tensor<6x13xf32>) -> tensor<2x3x13xf32>
+  %7 = dtc.cross_entropy %6, %t : (tensor<2x3x13xf32>, tensor<2x3xi64>) -> tensor<f64>
+  return %7 : tensor<f64>
+}
+
+// -----
+
+// A table of which a part is cut out along the other dimension: the shape of
+// its tensor is noted already.
+// CHECK-LABEL: func @step
+// CHECK-SAME: tensor<16x4xf32> {dtc.parameter = "w/1", dtc.part = {dim = 1 : i64, shape = array<i64: 13, 8>, start = 4 : i64, tensor = "w"}, dtc.split = {tp = 0 : i64}}
+func.func @step(%i: tensor<2x3xi64> {dtc.input = "i"},
+                %w: tensor<13x4xf32> {dtc.parameter = "w/1", dtc.part = {dim = 1 : i64, shape = array<i64: 13, 8>, start = 4 : i64, tensor = "w"}, dtc.split = {tp = 0}}) -> tensor<2x3x4xf32> {
+  %0 = dtc.gather %w, %i : (tensor<13x4xf32>, tensor<2x3xi64>) -> tensor<2x3x4xf32>
+  return %0 : tensor<2x3x4xf32>
+}
+
+// -----
+
+// Logits that the step returns: no column that is padding is the largest.
+// CHECK-LABEL: func @step
+// CHECK-SAME: -> (tensor<f64>, tensor<6x4xf32>)
+// CHECK: %[[Z:.*]] = dtc.matmul {{.*}} -> tensor<6x4xf32>
+// CHECK: dtc.cross_entropy %[[Z]], %{{.*}} {classes = 3 : i64}
+// CHECK-DAG: %[[C:.*]] = dtc.constant dense<[true, true, true, false]> : tensor<4xi1>
+// CHECK-DAG: %[[I:.*]] = dtc.constant dense<0xFF800000> : tensor<f32>
+// CHECK: %[[M:.*]] = dtc.select %[[C]], %[[Z]], %[[I]]
+// CHECK: return %{{.*}}, %[[M]]
+func.func @step(%x: tensor<6x4xf32> {dtc.input = "x"}, %t: tensor<6xi64> {dtc.input = "t"},
+                %w: tensor<4x3xf32> {dtc.parameter = "w", dtc.split = {tp = 1}}) -> (tensor<f64>, tensor<6x3xf32>) {
+  %0 = dtc.matmul %x, %w : (tensor<6x4xf32>, tensor<4x3xf32>) -> tensor<6x3xf32>
+  %1 = dtc.cross_entropy %0, %t : (tensor<6x3xf32>, tensor<6xi64>) -> tensor<f64>
+  return %1, %0 : tensor<f64>, tensor<6x3xf32>
+}
