@@ -60,8 +60,9 @@ ReplicaCheck::listValues(const Program &program, int rank) {
       Piece piece = pieceOf(parameter, place, mesh, rank);
       std::vector<int64_t> start = piece.box.start;
       start.push_back(piece.first);
-      list.push_back(
-          {what + name, start, parameter.dtype, piece.offset, piece.count});
+      if (piece.count > 0)
+        list.push_back(
+            {what + name, start, parameter.dtype, piece.offset, piece.count});
     };
     add("parameter ", entry.place);
     if (entry.gradient)

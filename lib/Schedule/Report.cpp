@@ -89,14 +89,10 @@ static void addMemory(func::FuncOp plan, StageReport &report) {
       report.inputBytes += bytes;
     }
   }
-  for (auto [i, type] : llvm::enumerate(plan.getResultTypes()))
-    if (plan.getResultAttr(i, attr::gradient))
-      report.gradientBytes += alignMemory(getLocalBytes(type));
-  // Where gradients are no results, what they are accumulated in.
-  if (report.gradientBytes == 0)
-    for (auto zero : plan.getOps<ZeroOp>())
-      if (zero.getType().getRank() > 0)
-        report.gradientBytes += alignMemory(getLocalBytes(zero.getType()));
+  // What gradients are accumulated in.
+  for (auto zero : plan.getOps<ZeroOp>())
+    if (zero.getType().getRank() > 0)
+      report.gradientBytes += alignMemory(getLocalBytes(zero.getType()));
   report.peakBytes =
       plan->getAttrOfType<IntegerAttr>(attr::arenaBytes).getInt();
   report.activationBytes = report.peakBytes - report.parameterBytes -
