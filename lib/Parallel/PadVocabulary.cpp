@@ -129,7 +129,9 @@ void PadVocabulary::run(func::FuncOp function) {
   llvm::for_each(function.getArguments(), pad);
   for (Operation &op : function.front().without_terminator())
     llvm::for_each(op.getResults(), pad);
-  function.setType(
-      FunctionType::get(&getContext(), function.front().getArgumentTypes(),
-                        function.front().getTerminator()->getOperandTypes()));
+  for (auto [result, dim, size] : masks)
+    maskResult(*result, dim, size);
+  function.setType(FunctionType::get(&getContext(),
+                                     function.front().getArgumentTypes(),
+                                     end->getOperandTypes()));
 }
