@@ -50,7 +50,7 @@ TEST(Program, RefusesBrokenManifests) {
                "expected the global batch 16");
   EXPECT_ERROR(readJson(broken("/stages/0/parameters/0/offset", 480)),
                "outside the arena of 512 bytes");
-  EXPECT_ERROR(readJson(broken("/stages/0/parameters/0/gradient", 196)),
+  EXPECT_ERROR(readJson(broken("/stages/0/parameters/0/gradient/offset", 196)),
                "misaligned");
   EXPECT_ERROR(readJson(broken("/stages/0/inputs/0/index", 5)), "corrupt");
   EXPECT_ERROR(readJson(broken("/mesh/1/size", 0)), "size 0");
@@ -65,7 +65,7 @@ TEST(Program, RefusesMissingKeys) {
                             "/inputs/0/kind",
                             "/parameters/0/trainable",
                             "/parameters/0/init",
-                            "/stages/0/parameters/0/gradient",
+                            "/stages/0/parameters/0/gradient/offset",
                             "/stages/0/parameters/0/state",
                             "/loss",
                             "/stages/0/loss",
