@@ -89,10 +89,20 @@ static void addMemory(func::FuncOp plan, StageReport &report) {
       report.inputBytes += bytes;
     }
   }
-  // What gradients are accumulated in.
-  for (auto zero : plan.getOps<ZeroOp>())
-    if (zero.getType().getRank() > 0)
-      report.gradientBytes += alignMemory(getLocalBytes(zero.getType()));
+  // Gradients are results; of those that ZeRO splits, count what they are
+  // accumulated in, which is whole in stage 1.
+  bool isSplit = false;
+  for (auto [i, type] : llvm::enumerate(plan.getResultTypes()))
+    if (plan.getResultAttr(i, attr::gradient)) {
+      report.gradientBytes += alignMemory(getLocalBytes(type));
+      isSplit |= bool(plan.getResultAttr(i, attr::members));
+    }
+  if (isSplit) {
+    report.gradientBytes = 0;
+    for (auto zero : plan.getOps<ZeroOp>())
+      if (zero.getType().getRank() > 0)
+        report.gradientBytes += alignMemory(getLocalBytes(zero.getType()));
+  }
   report.peakBytes =
       plan->getAttrOfType<IntegerAttr>(attr::arenaBytes).getInt();
   report.activationBytes = report.peakBytes - report.parameterBytes -
