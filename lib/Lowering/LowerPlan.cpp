@@ -341,6 +341,12 @@ static int64_t getElementBytes(Value value) {
 
 void FunctionLowering::emit(AllGatherOp op) {
   auto [outer, count] = getBlocks(op.getX(), op.getDim());
+  if (auto slot = op->getAttrOfType<IntegerAttr>(attr::slot))
+    return call("dtcrt_all_gather_start",
+                {context, integer(shared.manifest.getGroup(op.getAxes())),
+                 integer(slot.getInt()), pointerTo(op.getX()),
+                 pointerTo(op.getY()),
+                 integer(count * getElementBytes(op.getX()), 64)});
   if (outer > 1)
     needScratch(getLocalBytes(op.getY().getType()));
   call("dtcrt_all_gather",

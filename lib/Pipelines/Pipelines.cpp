@@ -197,6 +197,9 @@ void dtc::buildSchedulePipeline(OpPassManager &manager,
   // Before memory is planned, so that values inside kernels need none.
   manager.addPass(createFormKernels());
 
+  // Parameters arrive while others are in use.
+  manager.addPass(createPrefetchGathers());
+
   // Every buffer has an offset, every rank's peak is known.
   manager.addPass(createPlanMemory());
   manager.addPass(createVerifyMemory());

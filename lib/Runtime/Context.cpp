@@ -93,6 +93,11 @@ void dtcrt_all_gather(dtc_context *context, int32_t group, const void *input,
             collectives.groupSize(group), outer, bytes);
 }
 
+void dtcrt_all_gather_start(dtc_context *context, int32_t group, int32_t slot,
+                            const void *input, void *output, int64_t bytes) {
+  context->collectives.startAllGather(group, slot, input, output, bytes);
+}
+
 void dtcrt_reduce_scatter(dtc_context *context, int32_t group, int32_t dtype,
                           int32_t reduction, const void *input, void *output,
                           void *scratch, int64_t outer, int64_t count) {

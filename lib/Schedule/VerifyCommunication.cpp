@@ -88,11 +88,12 @@ private:
   Ranks ranks;
   std::vector<std::vector<Event>> programs; ///< by stage
   std::vector<size_t> next;                 ///< by rank
-  /// Of each rank, the sends that no wait has ended, by slot.
+  /// Of each rank, what no wait has ended, by slot: sends, a gather.
   struct Slot {
-    Operation *send;
+    Operation *op;
+    Value value; ///< that the wait names
     Channel channel;
-    bool received;
+    bool done;
   };
   std::vector<std::map<int64_t, Slot>> slots;
   std::map<Channel, Flight> flights;
@@ -121,12 +122,12 @@ FailureOr<bool> Execution::stepSend(int64_t rank, SendOp op) {
     return failure();
   }
   auto [slot, isFree] =
-      slots[rank].insert({op.getSlot(), Slot{op, channel, false}});
+      slots[rank].insert({op.getSlot(), Slot{op, op.getX(), channel, false}});
   if (!isFree) {
     InFlightDiagnostic diagnostic = op.emitOpError("uses slot ")
                                     << op.getSlot()
                                     << ", which still belongs to another send";
-    diagnostic.attachNote(slot->second.send->getLoc()) << "the other send";
+    diagnostic.attachNote(slot->second.op->getLoc()) << "the other send";
     return failure();
   }
   return true;
@@ -151,7 +152,7 @@ FailureOr<bool> Execution::stepRecv(int64_t rank, RecvOp op) {
   auto slot = slots[flight->second.rank].find(flight->second.slot);
   if (slot != slots[flight->second.rank].end() &&
       slot->second.channel == channel)
-    slot->second.received = true;
+    slot->second.done = true;
   flights.erase(flight);
   return true;
 }
@@ -161,14 +162,14 @@ FailureOr<bool> Execution::stepWait(int64_t rank, WaitOp op) {
   if (slot == slots[rank].end())
     return FailureOr<bool>(op.emitOpError("waits for slot ")
                            << op.getSlot() << ", which no send has taken");
-  if (cast<SendOp>(slot->second.send).getX() != op.getX()) {
+  if (slot->second.value != op.getX()) {
     InFlightDiagnostic diagnostic =
         op.emitOpError("waits for another value than slot ")
-        << op.getSlot() << " sends";
-    diagnostic.attachNote(slot->second.send->getLoc()) << "the send";
+        << op.getSlot() << " is for";
+    diagnostic.attachNote(slot->second.op->getLoc()) << "the slot's use";
     return failure();
   }
-  if (!slot->second.received)
+  if (!slot->second.done)
     return false;
   slots[rank].erase(slot);
   return true;
@@ -178,6 +179,7 @@ FailureOr<bool> Execution::stepWait(int64_t rank, WaitOp op) {
 bool isSameCollective(Operation *a, Operation *b) {
   return a->getName() == b->getName() &&
          a->getPropertiesAsAttribute() == b->getPropertiesAsAttribute() &&
+         a->getAttr(attr::slot) == b->getAttr(attr::slot) &&
          a->getOperandTypes() == b->getOperandTypes() &&
          a->getResultTypes() == b->getResultTypes();
 }
@@ -199,6 +201,18 @@ FailureOr<bool> Execution::stepCollective(int64_t rank, Operation *op) {
     diagnostic.attachNote(event->op->getLoc()) << "the other collective";
     return failure();
   }
+  // What starts here is done when all have started; a wait comes later still.
+  for (int64_t member : group)
+    if (auto number = op->getAttrOfType<IntegerAttr>(attr::slot)) {
+      Operation *own = getCurrent(member)->op;
+      if (!slots[member]
+               .insert(
+                   {number.getInt(), Slot{own, own->getResult(0), {}, true}})
+               .second)
+        return FailureOr<bool>(op->emitOpError("uses slot ")
+                               << number.getInt()
+                               << ", whose last use was not waited for");
+    }
   for (int64_t member : group)
     if (member != rank)
       ++next[member];
@@ -304,7 +318,7 @@ LogicalResult Execution::checkLeftovers() {
            << cast<SendOp>(flight.send).getStage();
   for (auto &rankSlots : slots)
     for (auto &[number, slot] : rankSlots)
-      return slot.send->emitOpError("is never waited for");
+      return slot.op->emitOpError("is never waited for");
   return success();
 }
 

@@ -155,6 +155,12 @@ void dtcrt_all_gather(dtc_context *ctx, int32_t group, const void *input,
                       void *output, void *scratch, int64_t outer,
                       int64_t bytes);
 
+/// Starts joining the members' inputs of `bytes` bytes. Until dtcrt_wait of the
+/// slot, which is DTC_MAX_SEND_SLOTS, the output is not there and the input must
+/// not be written.
+void dtcrt_all_gather_start(dtc_context *ctx, int32_t group, int32_t slot,
+                            const void *input, void *output, int64_t bytes);
+
 /// Reduces and keeps the own part of a dimension: the input is `outer` times a
 /// block of `count` elements for each member, the output `outer` blocks.
 /// Scratch is as large as the input if outer > 1.
@@ -178,7 +184,7 @@ void dtcrt_send(dtc_context *ctx, int32_t stage, int32_t tag, int32_t slot,
 void dtcrt_recv(dtc_context *ctx, int32_t stage, int32_t tag, void *buffer,
                 int64_t bytes);
 
-/// Waits until the send in `slot` has left its buffer.
+/// Waits until the send in `slot` has left its buffer, or the gather is done.
 void dtcrt_wait(dtc_context *ctx, int32_t slot);
 
 /// # Observation

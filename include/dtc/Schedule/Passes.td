@@ -157,6 +157,29 @@ def BucketGradients : Pass<"dtc-bucket-gradients", "mlir::ModuleOp"> {
   ];
 }
 
+def PrefetchGathers : Pass<"dtc-prefetch-gathers", "mlir::ModuleOp"> {
+  let summary = "gather parameters while those gathered before are in use";
+  let description = [{
+    In each function of a stage, gathers of parameters but the first start right
+    before what the gather before was for, and a `dtc.wait` right before their own
+    first use ends them. One is under way at a time, in a slot of its own, and two
+    are in memory. After kernels are formed: from here on ops keep their order.
+
+    ```mlir
+    %a = dtc.all_gather %p over ["dp"] dim 1 : ...
+    %h = dtc.matmul %x, %a : ...
+    %b = dtc.all_gather %q over ["dp"] dim 1 : ...
+    %y = dtc.matmul %h, %b : ...
+    // becomes
+    %a = dtc.all_gather %p over ["dp"] dim 1 : ...
+    %b = dtc.all_gather %q over ["dp"] dim 1 {dtc.slot = 4096} : ...
+    %h = dtc.matmul %x, %a : ...
+    dtc.wait %b slot 4096 : ...
+    %y = dtc.matmul %h, %b : ...
+    ```
+  }];
+}
+
 def FormKernels : Pass<"dtc-form-kernels", "mlir::ModuleOp"> {
   let summary = "group the tensor ops of stage functions into kernels";
   let description = [{

@@ -17,6 +17,7 @@
 #define DTC_SCHEDULE_SKELETON_H
 
 #include "dtc/Dialect/Dialect.h"
+#include "dtc/Runtime/ABI.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace dtc {
@@ -28,11 +29,16 @@ constexpr llvm::StringLiteral value = "dtc.value";
 /// last one a location, if known.
 constexpr llvm::StringLiteral sends = "dtc.sends";
 constexpr llvm::StringLiteral recvs = "dtc.recvs";
+/// Gather of a parameter: it starts here, and the wait of the slot ends it.
+constexpr llvm::StringLiteral slot = "dtc.slot";
 /// Plan: how many times it runs its schedule, if more than once.
 constexpr llvm::StringLiteral rounds = "dtc.rounds";
 /// Module of a stage: its plan is that of an evaluation.
 constexpr llvm::StringLiteral eval = "dtc.eval";
 } // namespace attr
+
+/// The slot of gathers that are under way, beside those of sends.
+constexpr int64_t gatherSlot = DTC_MAX_SEND_SLOTS;
 
 /// The mesh axis of pipeline stages.
 constexpr llvm::StringLiteral stageAxis = "pp";

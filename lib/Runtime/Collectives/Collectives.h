@@ -40,6 +40,9 @@ public:
   /// The output is the members' inputs of `bytes` bytes, in order.
   virtual void allGather(int group, const void *input, void *output,
                          int64_t bytes) = 0;
+  /// The same, done only after the wait of the slot.
+  virtual void startAllGather(int group, int slot, const void *input,
+                              void *output, int64_t bytes) = 0;
   /// The input is a block of `count` elements for each member.
   virtual void reduceScatter(int group, dtc_dtype dtype,
                              dtc_reduction reduction, const void *input,

@@ -133,6 +133,16 @@ public:
     });
   }
 
+  void startAllGather(int group, int slot, const void *input, void *output,
+                      int64_t bytes) override {
+    MPI_Request &request = takeSlot(slot);
+    transfer(bytes, [&](int count, MPI_Datatype type) {
+      check(MPI_Iallgather(input, count, type, output, count, type,
+                           groupOf(group), &request),
+            "MPI_Iallgather");
+    });
+  }
+
   /// One reduction for each member. MPI_Reduce_scatter_block of OpenMPI reduces
   /// large inputs on one rank and scatters them from there: that rank needs
   /// memory for two more of them, and it takes two to three times as long.
@@ -156,12 +166,9 @@ public:
 
   void send(int peer, int tag, int slot, const void *buffer,
             int64_t bytes) override {
-    if (slot < 0 || slot >= DTC_MAX_SEND_SLOTS)
-      fatal("send in slot %d, expected 0 to %d", slot, DTC_MAX_SEND_SLOTS - 1);
-    if (slots[slot] != MPI_REQUEST_NULL)
-      fatal("send in slot %d, whose last send was not waited for", slot);
+    MPI_Request &request = takeSlot(slot);
     transfer(bytes, [&](int count, MPI_Datatype type) {
-      check(MPI_Isend(buffer, count, type, peer, tag, pipeline, &slots[slot]),
+      check(MPI_Isend(buffer, count, type, peer, tag, pipeline, &request),
             "MPI_Isend");
     });
   }
@@ -175,9 +182,7 @@ public:
   }
 
   void wait(int slot) override {
-    if (slot < 0 || slot >= DTC_MAX_SEND_SLOTS)
-      fatal("wait for slot %d, expected 0 to %d", slot, DTC_MAX_SEND_SLOTS - 1);
-    check(MPI_Wait(&slots[slot], MPI_STATUS_IGNORE), "MPI_Wait");
+    check(MPI_Wait(&slotOf(slot), MPI_STATUS_IGNORE), "MPI_Wait");
   }
 
   void sendData(int peer, const void *buffer, int64_t bytes) override {
@@ -210,6 +215,19 @@ public:
   }
 
 private:
+  MPI_Request &slotOf(int slot) {
+    if (slot < 0 || slot > DTC_MAX_SEND_SLOTS)
+      fatal("slot %d, expected 0 to %d", slot, DTC_MAX_SEND_SLOTS);
+    return slots[slot];
+  }
+
+  MPI_Request &takeSlot(int slot) {
+    MPI_Request &request = slotOf(slot);
+    if (request != MPI_REQUEST_NULL)
+      fatal("slot %d is used again before it was waited for", slot);
+    return request;
+  }
+
   MPI_Comm groupOf(int group) {
     if (size_t(group) >= groups.size())
       fatal("collective over group %d of %zu", group, groups.size());
@@ -250,7 +268,7 @@ private:
   int myRank = 0, worldSize = 1, localRanks = 1;
   MPI_Comm control, pipeline;
   std::vector<MPI_Comm> groups;
-  MPI_Request slots[DTC_MAX_SEND_SLOTS];
+  MPI_Request slots[DTC_MAX_SEND_SLOTS + 1]; ///< of sends, and of a gather
 };
 
 } // namespace

@@ -27,6 +27,10 @@ public:
   void allGather(int, const void *input, void *output, int64_t bytes) override {
     memcpy(output, input, bytes);
   }
+  void startAllGather(int group, int, const void *input, void *output,
+                      int64_t bytes) override {
+    allGather(group, input, output, bytes);
+  }
   void reduceScatter(int, dtc_dtype dtype, dtc_reduction, const void *input,
                      void *output, int64_t count) override {
     memcpy(output, input, count * sizeOf(dtype));

@@ -119,6 +119,15 @@ int MPI_Allgather(const void *in, int number, MPI_Datatype type, void *out,
                         communicator);
 }
 
+int MPI_Iallgather(const void *in, int number, MPI_Datatype type, void *out,
+                   int outNumber, MPI_Datatype outType, MPI_Comm communicator,
+                   MPI_Request *request) {
+  count("MPI_Allgather", communicator, collective, outNumber, outType,
+        /*isDivided=*/true);
+  return PMPI_Iallgather(in, number, type, out, outNumber, outType,
+                         communicator, request);
+}
+
 int MPI_Bcast(void *buffer, int number, MPI_Datatype type, int root,
               MPI_Comm communicator) {
   count("MPI_Bcast", communicator, collective, number, type);
