@@ -130,7 +130,11 @@ std::optional<Alias> ReshapeOp::getAlias(unsigned) {
   return Alias{0, AliasKind::View};
 }
 
+/// What is partial may be reduced in place, and its transpose apart from it.
 std::optional<Alias> TransposeOp::getAlias(unsigned) {
+  if (LayoutAttr layout = getLayout(getX().getType());
+      layout && layout.hasPartial())
+    return std::nullopt;
   RankedTensorType x = getLocalType(getX().getType());
   int64_t last = -1;
   for (int64_t dim : getPermutation()) {

@@ -113,7 +113,7 @@ struct CommandLine {
       "zero", cl::location(compile.parallel.zero), cl::value_desc("0|1|2|3"),
       cl::cat(planOptions),
       describe("ZeRO: over the ranks that share the batch, 1 splits optimizer "
-               "state and updates, 2 also gradients, 3 also parameters",
+               "state and updates, 2 also gradients, 3 also trained parameters",
                compile.parallel.zero)};
   Opt<std::string> gather{
       "gather", cl::location(compile.parallel.gather),
@@ -482,9 +482,6 @@ LogicalResult CommandLine::finish(const char *program) {
   if (compile.parallel.zero < 0 || compile.parallel.zero > 3)
     return fail("--zero is " + llvm::Twine(compile.parallel.zero) +
                 ", expected 0, 1, 2 or 3");
-  if (compile.parallel.zero && training.optimizer == "lamb")
-    return fail("--zero cannot split the state of lamb, which takes norms of "
-                "whole parameters; use --zero 0 or another --optimizer");
   if (gather.getNumOccurrences() && compile.parallel.zero != 3)
     return fail("--gather is for parameters that are split; use it with "
                 "--zero 3");

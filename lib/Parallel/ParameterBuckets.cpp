@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ParameterBuckets.h"
+#include "MeshAxes.h"
 #include "dtc/Training/StageAnalysis.h"
 #include "dtc/Training/StepFunction.h"
 #include "llvm/ADT/StringExtras.h"
@@ -54,8 +55,29 @@ static bool isUpdate(func::FuncOp step, Operation &op) {
   return argument && step.getArgAttr(argument.getArgNumber(), attr::parameter);
 }
 
-static BucketMember describe(func::FuncOp step, MeshAttr mesh, Operation &op,
-                             const StageAnalysis &stages) {
+/// Parameters that cross stages, themselves or what is made of parameters and
+/// constants alone.
+static DenseSet<Value> findCrossing(func::FuncOp step) {
+  DenseSet<Value> fixed, crossing;
+  for (BlockArgument argument : step.getArguments())
+    if (getArgString(argument, attr::parameter))
+      fixed.insert(argument);
+  auto isFixed = [&](Value value) { return fixed.contains(value); };
+  for (Operation &op : step.front())
+    if (llvm::all_of(op.getOperands(), isFixed))
+      fixed.insert_range(op.getResults());
+  for (Operation &op : llvm::reverse(step.front()))
+    if (isa<BoundaryOp>(op) || llvm::any_of(op.getResults(), [&](Value value) {
+          return crossing.contains(value);
+        }))
+      crossing.insert_range(llvm::make_filter_range(op.getOperands(), isFixed));
+  return crossing;
+}
+
+static FailureOr<BucketMember> describe(func::FuncOp step, MeshAttr mesh,
+                                        Operation &op,
+                                        const StageAnalysis &stages,
+                                        const DenseSet<Value> &crossing) {
   BucketMember member{&op,
                       cast<BlockArgument>(op.getOperand(0)),
                       op.getOperand(1),
@@ -70,9 +92,7 @@ static BucketMember describe(func::FuncOp step, MeshAttr mesh, Operation &op,
     if (auto average = dyn_cast<AverageOp>(user))
       member.average = average;
   member.stage = stages.getStage(member.parameter).value_or(0);
-  member.crossesStages =
-      llvm::any_of(member.parameter.getUsers(),
-                   [](Operation *user) { return isa<BoundaryOp>(user); });
+  member.crossesStages = crossing.contains(member.parameter);
   for (Value operand : op.getOperands().drop_front(2))
     if (auto state = dyn_cast<BlockArgument>(operand);
         state && getArgString(state, attr::state))
@@ -80,9 +100,22 @@ static BucketMember describe(func::FuncOp step, MeshAttr mesh, Operation &op,
   auto layout = step.getArgAttrOfType<LayoutAttr>(
       member.parameter.getArgNumber(), attr::layout);
   for (const AxisLayout &entry : layout.getEntries()) {
+    if (entry.axis != tensorAxis)
+      return step.emitError("parameter '")
+             << member.getName() << "' is split over " << entry.axis.getValue()
+             << ", expected no axis but " << tensorAxis << " with --zero";
     member.splitDim = entry.dim;
-    member.parts = mesh.getSize(entry.axis.getValue());
+    member.parts = mesh.getSize(tensorAxis);
   }
+  auto name = getArgString(member.parameter, attr::parameter);
+  for (OpOperand &returned : step.front().getTerminator()->getOpOperands())
+    if (getResultString(step, returned.getOperandNumber(), attr::gradient) ==
+            name &&
+        returned.get() != member.gradient)
+      return step.emitError("parameter '")
+             << member.getName()
+             << "' is updated from more than its gradient, which --zero cannot "
+                "split; use --zero 0 or another --optimizer";
   return member;
 }
 
@@ -112,11 +145,10 @@ static bool areAlike(const BucketMember &a, const BucketMember &b) {
 }
 
 static bool fits(const ParameterBucket &bucket, const BucketMember &member,
-                 StringRef group, int64_t limit) {
-  int64_t bytes = (bucket.size + member.getSize()) *
-                  (member.getType().getElementTypeBitWidth() / 8);
-  return bytes <= limit && bucket.group == group &&
-         areAlike(bucket.members.front(), member);
+                 int64_t limit) {
+  return (bucket.size + member.getSize()) *
+             (member.getType().getElementTypeBitWidth() / 8) <=
+         limit;
 }
 
 FailureOr<std::vector<ParameterBucket>>
@@ -135,10 +167,16 @@ dtc::collectBuckets(func::FuncOp step, MeshAttr mesh,
     pattern = std::move(*glob);
   }
 
+  DenseSet<Value> crossing = findCrossing(step);
   SmallVector<BucketMember> members;
   for (Operation &op : step.front().without_terminator())
-    if (isUpdate(step, op))
-      members.push_back(describe(step, mesh, op, *stages));
+    if (isUpdate(step, op)) {
+      FailureOr<BucketMember> member =
+          describe(step, mesh, op, *stages, crossing);
+      if (failed(member))
+        return failure();
+      members.push_back(std::move(*member));
+    }
   llvm::sort(members, [](const BucketMember &a, const BucketMember &b) {
     Operation *first = a.gradient.getDefiningOp();
     Operation *second = b.gradient.getDefiningOp();
@@ -156,11 +194,17 @@ dtc::collectBuckets(func::FuncOp step, MeshAttr mesh,
     hasMatch |= !group.empty();
     if (group.empty() && !limits.group.empty())
       group = getLayerName(member.getName());
-    auto open = llvm::find_if(buckets, [&](const ParameterBucket &bucket) {
-      return fits(bucket, member, group, limits.bytes);
-    });
-    if (open == buckets.end())
-      open = buckets.insert(buckets.end(), {{}, 0, group.str()});
+    // The last that would do; what is full stays so, that no member waits for
+    // gradients that come much later.
+    auto open = std::find_if(buckets.rbegin(), buckets.rend(),
+                             [&](const ParameterBucket &bucket) {
+                               return bucket.group == group &&
+                                      areAlike(bucket.members.front(), member);
+                             });
+    if (open == buckets.rend() || !fits(*open, member, limits.bytes)) {
+      buckets.push_back({{}, 0, group.str()});
+      open = buckets.rbegin();
+    }
     open->size += member.getSize();
     open->members.push_back(std::move(member));
   }

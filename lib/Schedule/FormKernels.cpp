@@ -7,6 +7,7 @@
 
 #include "KernelGroups.h"
 #include "dtc/Dialect/Dialect.h"
+#include "dtc/Schedule/Aliases.h"
 #include "dtc/Schedule/KernelOps.h"
 #include "dtc/Schedule/Passes.h"
 #include "dtc/Schedule/Skeleton.h"
@@ -128,10 +129,9 @@ static func::FuncOp createKernel(ArrayRef<Operation *> ops, ValueRange inputs,
             a && a->kind == AliasKind::Update) {
           auto argument =
               cast<BlockArgument>(mapping.lookup(op->getOperand(a->operand)));
-          kernel.setArgAttr(
-              argument.getArgNumber(), attr::update,
-              b.getI64IntegerAttr(llvm::find(outputs, result) -
-                                  outputs.begin()));
+          kernel.setArgAttr(argument.getArgNumber(), attr::update,
+                            b.getI64IntegerAttr(llvm::find(outputs, result) -
+                                                outputs.begin()));
         }
   return kernel;
 }
@@ -147,9 +147,12 @@ static void outline(OpBuilder &b, ArrayRef<Operation *> ops,
       if (!operand.getDefiningOp<ConstantOp>() &&
           !isInside(operand.getDefiningOp()))
         inputs.insert(operand);
-    bool isUpdate = isa<AliasInterface>(op);
-    for (Value result : op->getResults())
-      if (isUpdate || !llvm::all_of(result.getUsers(), isInside))
+    auto isUpdate = [](OpResult result) {
+      std::optional<Alias> alias = getAlias(result);
+      return alias && alias->kind == AliasKind::Update;
+    };
+    for (OpResult result : op->getResults())
+      if (isUpdate(result) || !llvm::all_of(result.getUsers(), isInside))
         outputs.push_back(result);
   }
   SymbolRefAttr kernel =

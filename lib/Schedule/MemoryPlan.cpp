@@ -20,8 +20,11 @@ MemoryHome dtc::getHome(func::FuncOp function, const AliasClasses &classes,
     return {MemoryHome::Argument, argument.getArgNumber()};
   if (root.getDefiningOp<ConstantOp>())
     return {MemoryHome::Constant};
+  // A slice that is returned is copied: the caller has no room for the rest.
   for (OpOperand &returned : function.front().getTerminator()->getOpOperands())
-    if (classes.getRoot(returned.get()) == root)
+    if (classes.getRoot(returned.get()) == root &&
+        getLocalBytes(returned.get().getType()) ==
+            getLocalBytes(root.getType()))
       return {MemoryHome::Result, returned.getOperandNumber()};
   return {MemoryHome::Local};
 }

@@ -30,6 +30,16 @@ bool Slices::isPerMicrobatch(Operation &op) const {
          llvm::any_of(op.getResults(), varies);
 }
 
+/// Whether each phase that needs the op's result makes it: it costs nothing, or
+/// is not to be kept.
+static bool isCloned(Operation &op) {
+  // A slice of what is kept would keep all of it.
+  if (auto slice = dyn_cast<SliceOp>(op))
+    if (Operation *gather = slice.getX().getDefiningOp())
+      return isParameterGather(gather);
+  return isa<ConstantOp>(op) || isView(&op) || isParameterGather(&op);
+}
+
 FailureOr<Slices> Slices::compute(func::FuncOp step,
                                   const StageAnalysis &stages) {
   Slices slices(stages);
@@ -65,6 +75,9 @@ LogicalResult Slices::classify(Block &body) {
 
   bool ok = true;
   for (Operation &op : body.without_terminator()) {
+    if (isa<BoundaryOp>(op) && repeated.contains(&op))
+      return op.emitOpError("is a sum over micro-batches, which crosses stages "
+                            "once a step, but is needed in each micro-batch");
     bool inputsOnly = !isa<SumOverStagesOp>(op) &&
                       llvm::all_of(op.getOperands(), [&](Value value) {
                         return fromInputs.contains(value);
@@ -222,8 +235,7 @@ FailureOr<Slices::PhaseSet> Slices::place(Operation &op, int64_t stage) {
       wanted.insert(readers.begin(), readers.end());
     }
   }
-  if (wanted.empty() || isa<ConstantOp>(op) || isView(&op) ||
-      isParameterGather(&op))
+  if (wanted.empty() || isCloned(op))
     return wanted;
   if (perMicrobatch) {
     // Sums of inputs recompute what they need.
@@ -273,6 +285,8 @@ LogicalResult Slices::visitBoundary(BoundaryOp op) {
            << ", but cannot arrive before phase '" << message.received.getName()
            << "'";
   messages.push_back(message);
+  if (Operation *sent = op.getX().getDefiningOp(); sent && isCloned(*sent))
+    onlyFrom[from][op.getX()] = message.sent;
   demand(from, op.getX(), message.sent);
   exported[from].insert(op.getX());
   return success();

@@ -41,7 +41,8 @@ void sinkViews(Block &body) {
     SmallVector<Operation *> views;
     Value base = boundary.getX();
     while (Operation *op = base.getDefiningOp()) {
-      if (isa<BoundaryOp>(op) || !isView(op))
+      // Of a slice, not all that it is a part of.
+      if (isa<BoundaryOp, SliceOp>(op) || !isView(op))
         break;
       views.push_back(op);
       base = op->getOperand(getAlias(op->getResult(0))->operand);
@@ -183,7 +184,7 @@ void PhaseBuilder::emit(Operation &op, OpBuilder &builder) {
     if (isAccumulatedHere(old))
       results[number] = AccumulateOp::create(builder, op.getLoc(), result,
                                              accumulators.at(number));
-    else if (slices.isExported(stage, old))
+    else if (slices.isExported(stage, phase, old))
       results[number] = result;
   }
 }
@@ -214,7 +215,7 @@ void PhaseBuilder::emitSum(SumOverStagesOp op, OpBuilder &builder) {
               .getResult(0);
   }
   values[numbers[op.getResult()]] = sum;
-  if (slices.isExported(stage, op.getResult()))
+  if (slices.isExported(stage, phase, op.getResult()))
     results[numbers[op.getResult()]] = sum;
 }
 

@@ -272,7 +272,10 @@ llvm::Expected<const Optimizer *> dtc::findOptimizer(StringRef name) {
 static const char *findRangeError(StringRef name, double value) {
   if (name == "nesterov")
     return value == 0 || value == 1 ? nullptr : "0 or 1";
-  if (name == "epsilon" || name == "weight_decay")
+  // Zero divides by zero where a gradient has always been zero.
+  if (name == "epsilon")
+    return value > 0 && std::isfinite(value) ? nullptr : "a number above 0";
+  if (name == "weight_decay")
     return value >= 0 && std::isfinite(value) ? nullptr
                                               : "a number of at least 0";
   return value >= 0 && value < 1 ? nullptr

@@ -63,7 +63,7 @@ func.func @step(%x: tensor<8x3xf32> {dtc.input = "x", dtc.kind = "input"},
 // CHECK: %[[G:.*]] = dtc.concat
 // CHECK: %[[N:.*]] = dtc.sum_squares %[[G]]
 // CHECK: %[[Z:.*]] = dtc.constant dense<0.000000e+00>
-// CHECK: %[[Q:.*]] = dtc.add %{{.*}}, %{{.*}} : (tensor<f64>, tensor<f64>)
+// CHECK: %[[Q:.*]] = dtc.add %[[Z]], %[[N]] : (tensor<f64>, tensor<f64>)
 // CHECK-NOT: dtc.sum_squares
 func.func @step(%x: tensor<8x4xf32> {dtc.input = "x", dtc.kind = "input"},
                 %lr: tensor<f64> {dtc.input = "lr", dtc.kind = "lr"},

@@ -14,7 +14,7 @@
 // MOMENTUM: error: momentum is 1, expected a number of at least 0 and below 1
 // NESTEROV: error: nesterov needs a momentum above 0
 // BETA: error: beta2 is 1.5, expected a number of at least 0 and below 1
-// EPSILON: error: epsilon is -1, expected a number of at least 0
+// EPSILON: error: epsilon is -1, expected a number above 0
 // SETTING: error: setting of the optimizer is 'epsilon', expected NAME=NUMBER
 // CLIP: error: norm to clip to is -1.000000e+00, expected a number above 0, or 0 for none
 // EMA: error: decay of the moving average is 1.000000e+00, expected a number above 0 and below 1, or 0 for none

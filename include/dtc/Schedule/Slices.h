@@ -45,9 +45,11 @@ public:
   getPhases(int64_t stage) const {
     return phases[stage];
   }
-  /// Whether a value leaves the function that defines it.
-  bool isExported(int64_t stage, mlir::Value value) const {
-    return exported[stage].contains(value);
+  /// Whether a value leaves the function of a phase that defines it.
+  bool isExported(int64_t stage, Phase phase, mlir::Value value) const {
+    auto only = onlyFrom[stage].find(value);
+    return exported[stage].contains(value) &&
+           (only == onlyFrom[stage].end() || only->second == phase);
   }
   /// Whether a value that an op makes in each micro-batch is read as the sum.
   bool isAccumulated(int64_t stage, mlir::Value value) const {
@@ -64,7 +66,8 @@ private:
   explicit Slices(const StageAnalysis &stages)
       : stages(stages), phases(stages.getNumStages()),
         exported(stages.getNumStages()), used(stages.getNumStages()),
-        demands(stages.getNumStages()), partDemands(stages.getNumStages()) {}
+        onlyFrom(stages.getNumStages()), demands(stages.getNumStages()),
+        partDemands(stages.getNumStages()) {}
 
   using PhaseSet = std::set<Phase>;
 
@@ -81,6 +84,8 @@ private:
   const StageAnalysis &stages;
   std::vector<std::map<Phase, llvm::SetVector<mlir::Operation *>>> phases;
   std::vector<llvm::DenseSet<mlir::Value>> exported, used;
+  /// What several phases make, and one sends.
+  std::vector<llvm::DenseMap<mlir::Value, Phase>> onlyFrom;
   std::vector<Message> messages;
 
   /// For each stage, the phases that read a value; of a sum over micro-batches,
