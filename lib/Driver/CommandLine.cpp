@@ -142,8 +142,11 @@ struct CommandLine {
                compile.schedule.accumulate)};
   Opt<std::string> schedule{
       "schedule", cl::location(compile.schedule.schedule),
-      cl::value_desc("gpipe|1f1b"), cl::cat(planOptions),
-      describe("Pipeline schedule", compile.schedule.schedule)};
+      cl::value_desc("gpipe|1f1b|zb-h1"), cl::cat(planOptions),
+      describe("Pipeline schedule; zb-h1 delays weight gradients to fill the "
+               "bubble of 1f1b, and each stage holds as many activations as "
+               "the first one of 1f1b",
+               compile.schedule.schedule)};
   Opt<std::string> recompute{
       "recompute", cl::location(compile.schedule.recompute),
       cl::value_desc("none|all|except-last|every:N|selective|GLOB"),
@@ -500,7 +503,7 @@ LogicalResult CommandLine::finish(const char *program) {
       failed(
           checkChoice("loss-reduction", training.reduction, {"mean", "sum"})) ||
       failed(checkChoice("schedule", compile.schedule.schedule,
-                         {"gpipe", "1f1b"})) ||
+                         {"gpipe", "1f1b", "zb-h1"})) ||
       (init.getNumOccurrences() &&
        failed(
            checkChoice("init", options.init, {"normal", "xavier", "kaiming"}))))

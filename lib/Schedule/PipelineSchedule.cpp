@@ -7,7 +7,7 @@
 
 #include "dtc/Schedule/PipelineSchedule.h"
 #include <algorithm>
-#include <numeric>
+#include <utility>
 
 using namespace dtc;
 
@@ -43,6 +43,27 @@ bool dtc::mustPrecedeIn1F1B(const PipelineStage &where, const Task &a,
   return a.microbatch + ahead < b.microbatch;
 }
 
+/// ZB-H1 (Qi et al., arXiv 2401.10241): 1F1B, whose W is as many micro-batches
+/// late as there are stages before. F and B do not wait for it, and it fills
+/// what would be idle at the end. From F to W, each stage holds at most K
+/// micro-batches, as the first one does under 1F1B.
+///
+///   stage 0  F0 F1 F2 .. .. B0 W0 F3 B1 W1 B2 W2 B3 W3
+///   stage 1  .. F0 F1 .. B0 F2 B1 W0 F3 B2 W1 B3 W2 W3
+///   stage 2  .. .. F0 B0 F1 B1 F2 B2 W0 F3 B3 W1 W2 W3
+bool dtc::mustPrecedeInZBH1(const PipelineStage &where, const Task &a,
+                            const Task &b) {
+  int64_t ahead = where.numStages - 1 - where.stage;
+  // Each turn is one F, one B, one W, as far as there are any.
+  auto getTurn = [&](const Task &task) {
+    return task.microbatch + (task.kind == TaskKind::F   ? -ahead
+                              : task.kind == TaskKind::W ? where.stage
+                                                         : 0);
+  };
+  return std::make_pair(getTurn(a), a.kind) <
+         std::make_pair(getTurn(b), b.kind);
+}
+
 /// Two rounds of two micro-batches, of which two are in flight at most:
 ///
 ///   stage 0  F0 F1 .. .. W0 W1 F2 F3 .. .. W2 W3
@@ -65,6 +86,8 @@ std::optional<PipelineSchedule> dtc::makeNamedSchedule(llvm::StringRef name,
     schedule = makeSchedule(numStages, numMicrobatches, mustPrecedeInGPipe);
   else if (name == "1f1b")
     schedule = makeSchedule(numStages, numMicrobatches, mustPrecedeIn1F1B);
+  else if (name == "zb-h1")
+    schedule = makeSchedule(numStages, numMicrobatches, mustPrecedeInZBH1);
   if (schedule)
     for (std::vector<Task> &tasks : *schedule)
       repeat(tasks, numMicrobatches, numRounds);
@@ -129,9 +152,16 @@ std::optional<PipelineSchedule> dtc::makeSchedule(int64_t numStages,
 // What a schedule costs
 //===----------------------------------------------------------------------===//
 
-double dtc::getBubbleFraction(int64_t numStages, int64_t numMicrobatches) {
-  return static_cast<double>(numStages - 1) /
-         static_cast<double>(numMicrobatches + numStages - 1);
+double dtc::getBubbleFraction(llvm::StringRef schedule, int64_t numStages,
+                              int64_t numMicrobatches) {
+  double busy = numMicrobatches, idle = numStages - 1;
+  if (schedule == "zb-h1") {
+    // In tasks. With few micro-batches, the first one's way through the
+    // pipeline is longer than the work of a stage.
+    busy = 3 * numMicrobatches;
+    idle += std::max<int64_t>(0, numStages - numMicrobatches);
+  }
+  return idle / (busy + idle);
 }
 
 int64_t dtc::getMaxInFlight(llvm::ArrayRef<Task> tasks) {
@@ -146,36 +176,36 @@ int64_t dtc::getMaxInFlight(llvm::ArrayRef<Task> tasks) {
 std::optional<Simulation> dtc::simulate(const PipelineSchedule &schedule,
                                         llvm::ArrayRef<StageCost> costs) {
   int64_t numStages = schedule.size();
+  Simulation result{0, 0, {}};
+  result.starts.resize(numStages);
   if (numStages == 0)
-    return Simulation{0, 0};
+    return result;
   // When F and B of each stage and micro-batch end; negative before that.
   size_t numMicrobatches = schedule.front().size() / 3;
   using Ends = std::vector<std::vector<double>>;
   Ends forward(numStages, std::vector<double>(numMicrobatches, -1));
   Ends backward = forward;
-  std::vector<size_t> next(numStages, 0);
   std::vector<double> clock(numStages, 0);
 
   auto runNext = [&](int64_t stage) {
-    if (next[stage] == schedule[stage].size())
+    size_t next = result.starts[stage].size();
+    if (next == schedule[stage].size())
       return false;
-    const Task &task = schedule[stage][next[stage]];
-    double ready = 0, cost = costs[stage].weight;
-    if (task.kind == TaskKind::F) {
-      ready = stage > 0 ? forward[stage - 1][task.microbatch] : 0;
-      cost = costs[stage].forward;
-    } else if (task.kind == TaskKind::B) {
-      ready = stage + 1 < numStages ? backward[stage + 1][task.microbatch] : 0;
-      cost = costs[stage].backward;
-    }
+    const Task &task = schedule[stage][next];
+    double ready = 0;
+    if (task.kind == TaskKind::F && stage > 0)
+      ready = forward[stage - 1][task.microbatch];
+    else if (task.kind == TaskKind::B && stage + 1 < numStages)
+      ready = backward[stage + 1][task.microbatch];
     if (ready < 0)
       return false;
-    clock[stage] = std::max(clock[stage], ready) + cost;
+    double start = std::max(clock[stage], ready);
+    result.starts[stage].push_back(start);
+    clock[stage] = start + costs[stage].get(task.kind);
     if (task.kind == TaskKind::F)
       forward[stage][task.microbatch] = clock[stage];
     else if (task.kind == TaskKind::B)
       backward[stage][task.microbatch] = clock[stage];
-    ++next[stage];
     return true;
   };
   for (bool progress = true; progress;) {
@@ -187,14 +217,13 @@ std::optional<Simulation> dtc::simulate(const PipelineSchedule &schedule,
 
   double busy = 0;
   for (int64_t stage = 0; stage < numStages; ++stage) {
-    if (next[stage] != schedule[stage].size())
+    if (result.starts[stage].size() != schedule[stage].size())
       return std::nullopt;
     for (const Task &task : schedule[stage])
-      busy += task.kind == TaskKind::F   ? costs[stage].forward
-              : task.kind == TaskKind::B ? costs[stage].backward
-                                         : costs[stage].weight;
+      busy += costs[stage].get(task.kind);
   }
-  double makespan = *std::max_element(clock.begin(), clock.end());
-  double bubble = makespan > 0 ? 1 - busy / (numStages * makespan) : 0;
-  return Simulation{makespan, bubble};
+  result.makespan = *std::max_element(clock.begin(), clock.end());
+  if (result.makespan > 0)
+    result.bubble = 1 - busy / (numStages * result.makespan);
+  return result;
 }

@@ -224,7 +224,8 @@ FailureOr<Report> Report::compute(ModuleOp module, const Topology *topology) {
           *topology));
   }
   report.bubble =
-      getBubbleFraction(stages->size(), report.microbatches / report.rounds);
+      getBubbleFraction(getScheduleName(getPlan(stages->front())),
+                        stages->size(), report.microbatches / report.rounds);
   std::optional<Simulation> simulation = simulate(schedule, costs);
   if (!simulation) {
     module.emitError("has plans that wait for each other");

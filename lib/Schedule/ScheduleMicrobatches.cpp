@@ -343,13 +343,14 @@ struct ScheduleMicrobatchesPass
           name, stages.size(), numMicrobatches / numRounds, numRounds);
       if (!tasks)
         return getOperation().emitError("unknown schedule '")
-               << name << "', expected gpipe or 1f1b";
+               << name << "', expected gpipe, 1f1b or zb-h1";
       if (failed(PlanBuilder(plan, stage, numMicrobatches, numRounds)
                      .build((*tasks)[number])))
         return failure();
+      Builder builder(&getContext());
+      plan->setAttr(attr::schedule, builder.getStringAttr(name));
       if (numRounds > 1)
-        plan->setAttr(attr::rounds,
-                      Builder(&getContext()).getI64IntegerAttr(numRounds));
+        plan->setAttr(attr::rounds, builder.getI64IntegerAttr(numRounds));
     }
     return success();
   }

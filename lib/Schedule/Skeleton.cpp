@@ -67,6 +67,11 @@ bool dtc::isParameterGather(Operation *op) {
   return function && function.getArgAttr(argument.getArgNumber(), attr::gather);
 }
 
+StringRef dtc::getScheduleName(func::FuncOp plan) {
+  auto schedule = plan->getAttrOfType<StringAttr>(attr::schedule);
+  return schedule ? schedule.getValue() : StringRef();
+}
+
 int64_t dtc::getRounds(func::FuncOp plan) {
   auto rounds = plan->getAttrOfType<IntegerAttr>(attr::rounds);
   return rounds ? rounds.getInt() : 1;

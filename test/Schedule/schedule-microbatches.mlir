@@ -1,17 +1,18 @@
 // RUN: dtc-opt %s --dtc-schedule-microbatches=schedule=1f1b | FileCheck %s --check-prefixes=CHECK,1F1B
+// RUN: dtc-opt %s --dtc-schedule-microbatches=schedule=zb-h1 | FileCheck %s --check-prefixes=CHECK,1F1B
 // RUN: dtc-opt %s --dtc-schedule-microbatches=schedule=gpipe | FileCheck %s --check-prefixes=CHECK,GPIPE
 // RUN: dtc-opt %s --dtc-schedule-microbatches="schedule=gpipe rounds=2" | FileCheck %s --check-prefix=ROUNDS
 // RUN: not dtc-opt %s --dtc-schedule-microbatches=rounds=3 2>&1 | FileCheck %s --check-prefix=UNEVEN
 // RUN: not dtc-opt %s --dtc-schedule-microbatches=schedule=zigzag 2>&1 | FileCheck %s --check-prefix=UNKNOWN
 
-// UNKNOWN: unknown schedule 'zigzag', expected gpipe or 1f1b
+// UNKNOWN: unknown schedule 'zigzag', expected gpipe, 1f1b or zb-h1
 // UNEVEN: error: has 4 micro-batches, expected a multiple of 3 rounds
 
 // Two rounds of gpipe: activations of two micro-batches at most, one sum of
 // gradients, one update.
 // ROUNDS-LABEL: module @stage0
 // ROUNDS:       func.func @plan(
-// ROUNDS-SAME:    attributes {dtc.rounds = 2 : i64}
+// ROUNDS-SAME:    attributes {dtc.rounds = 2 : i64, dtc.schedule = "gpipe"}
 // ROUNDS:         dtc.run @forward({{.*}}) microbatch 0
 // ROUNDS:         dtc.run @forward({{.*}}) microbatch 1
 // ROUNDS:         %[[Z:.*]] = dtc.zero
@@ -63,7 +64,8 @@ module @stage0 attributes {dtc.stage = 0 : i64} {
 // argument is overwritten by the update, so the send is waited for before it.
 // CHECK:       func.func @plan(%[[X:[a-z0-9]+]]: tensor<8x4xf32, #mb> {dtc.input = "x"}, %[[LR:[a-z0-9]+]]: tensor<f64, #replicated> {dtc.input = "lr"},
 // CHECK-SAME:      %[[W:[a-z0-9]+]]: tensor<4xf32, #replicated> {dtc.parameter = "w", dtc.update = 0 : i64})
-// CHECK-SAME:      -> (tensor<4xf32, #replicated> {dtc.parameter = "w"}, tensor<1x4xf32, #replicated> {dtc.gradient = "w"}) {
+// CHECK-SAME:      -> (tensor<4xf32, #replicated> {dtc.parameter = "w"}, tensor<1x4xf32, #replicated> {dtc.gradient = "w"})
+// CHECK-SAME:      attributes {dtc.schedule = "{{gpipe|1f1b|zb-h1}}"} {
 // CHECK-NEXT:    dtc.send %[[W]] to 1 tag 4 slot 0
 // CHECK-NEXT:    %[[X0:.*]] = dtc.microbatch %[[X]][0]
 // CHECK-NEXT:    %[[Y0:.*]] = dtc.run @forward(%[[X0]], %[[W]]) microbatch 0
@@ -72,7 +74,8 @@ module @stage0 attributes {dtc.stage = 0 : i64} {
 // CHECK-NEXT:    %[[Y1:.*]] = dtc.run @forward(%[[X1]], %[[W]]) microbatch 1
 // CHECK-NEXT:    dtc.send %[[Y1]] to 1 tag 1 slot 2
 
-// The last stage of two holds one micro-batch, this one two. An activation has
+// The last stage of two holds one micro-batch, this one two. Of the
+// first stage zb-h1 delays no W, and the last has none here. An activation has
 // arrived when its gradient comes; then its slot is free.
 // 1F1B-NEXT:     %[[D0:.*]] = dtc.recv from 1 tag 8
 // 1F1B-NEXT:     dtc.wait %[[Y0]] slot 1

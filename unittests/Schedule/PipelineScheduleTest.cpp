@@ -2,6 +2,7 @@
 
 #include "dtc/Schedule/PipelineSchedule.h"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 #include <string>
 
@@ -36,6 +37,24 @@ TEST(PipelineSchedule, OneForwardOneBackward) {
   EXPECT_EQ(print(schedule[0]), "F0 F1 F2 B0 W0 F3 B1 W1 B2 W2 B3 W3");
   EXPECT_EQ(print(schedule[1]), "F0 F1 B0 W0 F2 B1 W1 F3 B2 W2 B3 W3");
   EXPECT_EQ(print(schedule[2]), "F0 B0 W0 F1 B1 W1 F2 B2 W2 F3 B3 W3");
+}
+
+TEST(PipelineSchedule, ZeroBubbleH1) {
+  PipelineSchedule schedule = make("zb-h1", 3, 4);
+  EXPECT_EQ(print(schedule[0]), "F0 F1 F2 B0 W0 F3 B1 W1 B2 W2 B3 W3");
+  EXPECT_EQ(print(schedule[1]), "F0 F1 B0 F2 B1 W0 F3 B2 W1 B3 W2 W3");
+  EXPECT_EQ(print(schedule[2]), "F0 B0 F1 B1 F2 B2 W0 F3 B3 W1 W2 W3");
+  // As it is drawn.
+  auto simulation = simulate(schedule, std::vector<StageCost>(3, {1, 1, 1}));
+  ASSERT_TRUE(simulation.has_value());
+  using Starts = std::vector<double>;
+  EXPECT_EQ(simulation->starts[0],
+            (Starts{0, 1, 2, 5, 6, 7, 8, 9, 10, 11, 12, 13}));
+  EXPECT_EQ(simulation->starts[1],
+            (Starts{1, 2, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13}));
+  EXPECT_EQ(simulation->starts[2],
+            (Starts{2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13}));
+  EXPECT_EQ(simulation->makespan, 14);
 }
 
 TEST(PipelineSchedule, Rounds) {
@@ -80,13 +99,81 @@ TEST_P(EverySize, RunsEverythingOnceWithTheAnalyticBubble) {
       std::optional<Simulation> simulation = simulate(schedule, costs);
       ASSERT_TRUE(simulation.has_value());
       EXPECT_DOUBLE_EQ(simulation->makespan, 3.0 * (batches + stages - 1));
-      EXPECT_NEAR(simulation->bubble, getBubbleFraction(stages, batches),
-                  1e-12);
+      EXPECT_NEAR(simulation->bubble,
+                  getBubbleFraction(GetParam(), stages, batches), 1e-12);
       // A stage need not wait for the weight gradients of the next.
       costs.assign(stages, StageCost{1, 1, 1});
       EXPECT_LE(simulate(schedule, costs)->bubble,
-                getBubbleFraction(stages, batches) + 1e-12);
+                getBubbleFraction(GetParam(), stages, batches) + 1e-12);
     }
+}
+
+// Every task once, F before B before W, and the fraction that is published for
+// equal F, B and W (M >= K); below, what the first micro-batch's way through
+// the pipeline leaves: 2 K + 2 M - 1 tasks long.
+TEST(PipelineSchedule, ZeroBubbleH1HasTheAnalyticBubble) {
+  for (int64_t stages = 1; stages <= 8; ++stages)
+    for (int64_t batches = 1; batches <= 17; ++batches) {
+      SCOPED_TRACE(testing::Message() << stages << " stages, " << batches);
+      PipelineSchedule schedule = make("zb-h1", stages, batches);
+      for (const std::vector<Task> &tasks : schedule) {
+        ASSERT_EQ(tasks.size(), size_t(3 * batches));
+        auto find = [&](TaskKind kind, int64_t microbatch) {
+          return std::find(tasks.begin(), tasks.end(), Task{kind, microbatch});
+        };
+        for (int64_t m = 0; m < batches; ++m) {
+          EXPECT_LT(find(TaskKind::F, m), find(TaskKind::B, m));
+          EXPECT_LT(find(TaskKind::B, m), find(TaskKind::W, m));
+          EXPECT_LT(find(TaskKind::W, m), tasks.end());
+        }
+      }
+      std::vector<StageCost> costs(stages, StageCost{1, 1, 1});
+      std::optional<Simulation> simulation = simulate(schedule, costs);
+      ASSERT_TRUE(simulation.has_value());
+      if (batches >= stages) {
+        EXPECT_EQ(simulation->makespan, 3 * batches + stages - 1);
+        EXPECT_NEAR(simulation->bubble,
+                    double(stages - 1) / (3 * batches + stages - 1), 1e-12);
+      } else {
+        EXPECT_EQ(simulation->makespan, 2 * batches + 2 * stages - 1);
+      }
+      EXPECT_NEAR(simulation->bubble,
+                  getBubbleFraction("zb-h1", stages, batches), 1e-12);
+      // Never slower than 1F1B with the same costs.
+      EXPECT_LE(simulation->makespan,
+                simulate(make("1f1b", stages, batches), costs)->makespan);
+    }
+}
+
+// The times of all tasks keep what messages and stages demand.
+TEST(PipelineSchedule, SimulationKeepsDependencies) {
+  for (const char *name : {"gpipe", "1f1b", "zb-h1"}) {
+    SCOPED_TRACE(name);
+    PipelineSchedule schedule = make(name, 4, 7, 2);
+    std::vector<StageCost> costs = {{2, 3, 1}, {1, 1, 5}, {4, 2, 2}, {1, 2, 3}};
+    std::optional<Simulation> simulation = simulate(schedule, costs);
+    ASSERT_TRUE(simulation.has_value());
+    auto getStart = [&](int64_t stage, TaskKind kind, int64_t microbatch) {
+      const std::vector<Task> &tasks = schedule[stage];
+      auto found =
+          std::find(tasks.begin(), tasks.end(), Task{kind, microbatch});
+      return simulation->starts[stage][found - tasks.begin()];
+    };
+    for (int64_t stage = 0; stage < 4; ++stage)
+      for (int64_t m = 0; m < 14; ++m) {
+        double forward = getStart(stage, TaskKind::F, m);
+        double backward = getStart(stage, TaskKind::B, m);
+        EXPECT_GE(backward, forward + costs[stage].forward);
+        EXPECT_GE(getStart(stage, TaskKind::W, m),
+                  backward + costs[stage].backward);
+        if (stage > 0) {
+          EXPECT_GE(forward, getStart(stage - 1, TaskKind::F, m) +
+                                 costs[stage - 1].forward);
+          EXPECT_GE(getStart(stage - 1, TaskKind::B, m),
+                    backward + costs[stage].backward);
+        }
+      }
+  }
 }
 
 TEST_P(EverySize, RoundsFollowEachOther) {
@@ -112,8 +199,8 @@ TEST_P(EverySize, RoundsFollowEachOther) {
         ASSERT_TRUE(simulation.has_value());
         EXPECT_DOUBLE_EQ(simulation->makespan,
                          3.0 * (batches + stages - 1) * rounds);
-        EXPECT_NEAR(simulation->bubble, getBubbleFraction(stages, batches),
-                    1e-12);
+        EXPECT_NEAR(simulation->bubble,
+                    getBubbleFraction(GetParam(), stages, batches), 1e-12);
       }
 }
 
@@ -125,13 +212,19 @@ TEST(PipelineSchedule, InFlight) {
                   batches);
         EXPECT_EQ(getMaxInFlight(make("1f1b", stages, batches)[stage]),
                   std::min(batches, stages - stage));
+        // That of the first stage of 1F1B, on all of them.
+        EXPECT_EQ(getMaxInFlight(make("zb-h1", stages, batches)[stage]),
+                  std::min(batches, stages));
       }
 }
 
 TEST(PipelineSchedule, BubbleFraction) {
-  EXPECT_EQ(getBubbleFraction(1, 8), 0);
-  EXPECT_EQ(getBubbleFraction(4, 1), 0.75);
-  EXPECT_EQ(getBubbleFraction(4, 9), 0.25);
+  EXPECT_EQ(getBubbleFraction("1f1b", 1, 8), 0);
+  EXPECT_EQ(getBubbleFraction("1f1b", 4, 1), 0.75);
+  EXPECT_EQ(getBubbleFraction("1f1b", 4, 9), 0.25);
+  EXPECT_EQ(getBubbleFraction("zb-h1", 1, 8), 0);
+  EXPECT_EQ(getBubbleFraction("zb-h1", 4, 4), 0.2);
+  EXPECT_EQ(getBubbleFraction("zb-h1", 4, 9), 0.1);
 }
 
 TEST(PipelineSchedule, SimulationFindsDeadlock) {

@@ -110,9 +110,9 @@ def ScheduleMicrobatches : Pass<"dtc-schedule-microbatches", "mlir::ModuleOp"> {
   let summary = "write the plan of each stage in the order of a schedule";
   let description = [{
     Gives `@plan` a body: zeroed accumulators, receives, one `dtc.run` for each
-    entry of the pipeline schedule, sends with their waits, the update. With
-    several rounds, the schedule is that of a round and runs so many times:
-    `dtc.rounds`. The plan of an evaluation has the forward entries alone.
+    entry of the pipeline schedule (`dtc.schedule`), sends with their waits, the
+    update. With several rounds, the schedule is that of a round and runs so
+    many times: `dtc.rounds`. The plan of an evaluation has the forward entries alone.
 
     Before: `func.func private @plan(...) -> (...)`
 
@@ -129,7 +129,7 @@ def ScheduleMicrobatches : Pass<"dtc-schedule-microbatches", "mlir::ModuleOp"> {
   let dependentDialects = ["mlir::func::FuncDialect"];
   let options = [
     Option<"schedule", "schedule", "std::string", "ScheduleOptions().schedule",
-           "pipeline schedule: gpipe or 1f1b">,
+           "pipeline schedule, as --schedule of dtc">,
     Option<"rounds", "rounds", "int64_t", "ScheduleOptions().accumulate",
            "how many times it runs, each on its part of the micro-batches">,
   ];

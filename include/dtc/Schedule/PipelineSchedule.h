@@ -44,6 +44,7 @@ using Precedence = llvm::function_ref<bool(const PipelineStage &, const Task &a,
 
 bool mustPrecedeInGPipe(const PipelineStage &, const Task &a, const Task &b);
 bool mustPrecedeIn1F1B(const PipelineStage &, const Task &a, const Task &b);
+bool mustPrecedeInZBH1(const PipelineStage &, const Task &a, const Task &b);
 
 /// Sorts 3 x numMicrobatches tasks for each stage. None if the precedence has
 /// a cycle. Between tasks that may come in any order, the lower micro-batch
@@ -51,17 +52,19 @@ bool mustPrecedeIn1F1B(const PipelineStage &, const Task &a, const Task &b);
 std::optional<PipelineSchedule>
 makeSchedule(int64_t numStages, int64_t numMicrobatches, Precedence precedence);
 
-/// The schedule with this name, `gpipe` or `1f1b`; none for another name. It
-/// runs `numRounds` times, each time on the next `numMicrobatches`; a stage
-/// ends one round before it begins the next.
+/// The schedule with this name, `gpipe`, `1f1b` or `zb-h1`; none for another
+/// name. It runs `numRounds` times, each time on the next `numMicrobatches`; a
+/// stage ends one round before it begins the next.
 std::optional<PipelineSchedule> makeNamedSchedule(llvm::StringRef name,
                                                   int64_t numStages,
                                                   int64_t numMicrobatches,
                                                   int64_t numRounds = 1);
 
 /// The idle fraction of a round, which fills and drains once, with equal
-/// stages: (K - 1) / (M + K - 1).
-double getBubbleFraction(int64_t numStages, int64_t numMicrobatches);
+/// stages: (K - 1) / (M + K - 1). Of `zb-h1`, where F, B and W take equal
+/// times: (K - 1) / (3 M + K - 1) if M >= K.
+double getBubbleFraction(llvm::StringRef schedule, int64_t numStages,
+                         int64_t numMicrobatches);
 
 /// The most micro-batches that a stage holds activations of at one time: from
 /// its F to its W.
@@ -70,11 +73,19 @@ int64_t getMaxInFlight(llvm::ArrayRef<Task> tasks);
 /// How long the tasks of one stage take, in any unit.
 struct StageCost {
   double forward, backward, weight;
+
+  double get(TaskKind kind) const {
+    return kind == TaskKind::F   ? forward
+           : kind == TaskKind::B ? backward
+                                 : weight;
+  }
 };
 
 struct Simulation {
   double makespan; ///< of the slowest stage
   double bubble;   ///< idle fraction over all stages until then
+  /// When each task begins, of each stage in the order of its tasks.
+  std::vector<std::vector<double>> starts;
 };
 
 /// Executes a schedule: F waits for F of the stage before, B for B of the

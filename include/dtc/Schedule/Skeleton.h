@@ -31,6 +31,8 @@ constexpr llvm::StringLiteral sends = "dtc.sends";
 constexpr llvm::StringLiteral recvs = "dtc.recvs";
 /// Gather of a parameter: it starts here, and the wait of the slot ends it.
 constexpr llvm::StringLiteral slot = "dtc.slot";
+/// Plan: the schedule that it follows, as it was asked for.
+constexpr llvm::StringLiteral schedule = "dtc.schedule";
 /// Plan: how many times it runs its schedule, if more than once.
 constexpr llvm::StringLiteral rounds = "dtc.rounds";
 /// Module of a stage: its plan is that of an evaluation.
@@ -69,6 +71,9 @@ MeshAttr getMesh(mlir::func::FuncOp function);
 /// Whether an op gathers an argument that has `dtc.gather`: it is done in each
 /// function that uses the parameter, right before, and never kept.
 bool isParameterGather(mlir::Operation *op);
+
+/// The schedule that a plan follows, `dtc.schedule`; empty if it has no body.
+llvm::StringRef getScheduleName(mlir::func::FuncOp plan);
 
 /// How many times a plan runs its schedule; `dtc.rounds`.
 int64_t getRounds(mlir::func::FuncOp plan);
