@@ -8,6 +8,7 @@
 #include "ClassWeights.h"
 #include "Fail.h"
 #include "dtc/Driver/Driver.h"
+#include "dtc/Schedule/ScheduleFile.h"
 #include "dtc/Training/Optimizers.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/MC/MCSubtargetInfo.h"
@@ -142,10 +143,11 @@ struct CommandLine {
                compile.schedule.accumulate)};
   Opt<std::string> schedule{
       "schedule", cl::location(compile.schedule.schedule),
-      cl::value_desc("gpipe|1f1b|zb-h1"), cl::cat(planOptions),
+      cl::value_desc("gpipe|1f1b|zb-h1|FILE"), cl::cat(planOptions),
       describe("Pipeline schedule; zb-h1 delays weight gradients to fill the "
                "bubble of 1f1b, and each stage holds as many activations as "
-               "the first one of 1f1b",
+               "the first one of 1f1b; FILE has a line for each stage, such as "
+               "F0 F1 B0 W0 B1 W1 (see docs/Architecture.md)",
                compile.schedule.schedule)};
   Opt<std::string> recompute{
       "recompute", cl::location(compile.schedule.recompute),
@@ -286,6 +288,7 @@ private:
   LogicalResult parsePhase(llvm::StringRef name, CompilePhase &phase);
   LogicalResult checkChoice(llvm::StringRef option, llvm::StringRef value,
                             std::initializer_list<llvm::StringRef> choices);
+  LogicalResult checkSchedule();
   LogicalResult checkOutput();
   LogicalResult finishOptimizer();
   LogicalResult finishTopology();
@@ -418,6 +421,19 @@ CommandLine::checkChoice(llvm::StringRef option, llvm::StringRef value,
               llvm::join(choices, " or "));
 }
 
+/// A file is read before the model, which may take long.
+LogicalResult CommandLine::checkSchedule() {
+  llvm::StringRef name = compile.schedule.schedule;
+  if (isNamedSchedule(name))
+    return success();
+  if (!isScheduleFile(name))
+    return fail("--schedule is '" + name +
+                "', expected gpipe, 1f1b, zb-h1 or a file");
+  llvm::Expected<PipelineSchedule> read = readScheduleFile(
+      name, compile.parallel.pp, compile.parallel.microbatches);
+  return read ? success() : fail(llvm::toString(read.takeError()));
+}
+
 /// What can be known of `-o` before there is anything to write.
 LogicalResult CommandLine::checkOutput() {
   llvm::StringRef folder = llvm::sys::path::parent_path(options.output);
@@ -502,8 +518,7 @@ LogicalResult CommandLine::finish(const char *program) {
       failed(checkChoice("weights", weights, {"embed", "external"})) ||
       failed(
           checkChoice("loss-reduction", training.reduction, {"mean", "sum"})) ||
-      failed(checkChoice("schedule", compile.schedule.schedule,
-                         {"gpipe", "1f1b", "zb-h1"})) ||
+      failed(checkSchedule()) ||
       (init.getNumOccurrences() &&
        failed(
            checkChoice("init", options.init, {"normal", "xavier", "kaiming"}))))

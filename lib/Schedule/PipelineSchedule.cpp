@@ -11,6 +11,10 @@
 
 using namespace dtc;
 
+std::string dtc::printTask(const Task &task) {
+  return "FBW"[static_cast<int>(task.kind)] + std::to_string(task.microbatch);
+}
+
 //===----------------------------------------------------------------------===//
 // Schedules
 //===----------------------------------------------------------------------===//
@@ -68,13 +72,19 @@ bool dtc::mustPrecedeInZBH1(const PipelineStage &where, const Task &a,
 ///
 ///   stage 0  F0 F1 .. .. W0 W1 F2 F3 .. .. W2 W3
 ///   stage 1  .. F0 F1 BW BW .. .. F2 F3 BW BW ..
-static void repeat(std::vector<Task> &tasks, int64_t numMicrobatches,
-                   int64_t numRounds) {
-  size_t count = tasks.size();
-  for (int64_t round = 1; round < numRounds; ++round)
-    for (size_t i = 0; i < count; ++i)
-      tasks.push_back(
-          {tasks[i].kind, tasks[i].microbatch + round * numMicrobatches});
+void dtc::repeatSchedule(PipelineSchedule &schedule, int64_t numMicrobatches,
+                         int64_t numRounds) {
+  for (std::vector<Task> &tasks : schedule) {
+    size_t count = tasks.size();
+    for (int64_t round = 1; round < numRounds; ++round)
+      for (size_t i = 0; i < count; ++i)
+        tasks.push_back(
+            {tasks[i].kind, tasks[i].microbatch + round * numMicrobatches});
+  }
+}
+
+bool dtc::isNamedSchedule(llvm::StringRef name) {
+  return makeNamedSchedule(name, 1, 1).has_value();
 }
 
 std::optional<PipelineSchedule> dtc::makeNamedSchedule(llvm::StringRef name,
@@ -89,8 +99,7 @@ std::optional<PipelineSchedule> dtc::makeNamedSchedule(llvm::StringRef name,
   else if (name == "zb-h1")
     schedule = makeSchedule(numStages, numMicrobatches, mustPrecedeInZBH1);
   if (schedule)
-    for (std::vector<Task> &tasks : *schedule)
-      repeat(tasks, numMicrobatches, numRounds);
+    repeatSchedule(*schedule, numMicrobatches, numRounds);
   return schedule;
 }
 
@@ -149,8 +158,23 @@ std::optional<PipelineSchedule> dtc::makeSchedule(int64_t numStages,
 }
 
 //===----------------------------------------------------------------------===//
-// What a schedule costs
+// What a schedule is like, and what it costs
 //===----------------------------------------------------------------------===//
+
+bool dtc::hasSameOrders(const PipelineSchedule &schedule) {
+  auto getOrder = [](const std::vector<Task> &tasks, TaskKind kind) {
+    std::vector<int64_t> order;
+    for (const Task &task : tasks)
+      if (task.kind == kind)
+        order.push_back(task.microbatch);
+    return order;
+  };
+  for (TaskKind kind : {TaskKind::F, TaskKind::B})
+    for (const std::vector<Task> &tasks : schedule)
+      if (getOrder(tasks, kind) != getOrder(schedule.front(), kind))
+        return false;
+  return true;
+}
 
 double dtc::getBubbleFraction(llvm::StringRef schedule, int64_t numStages,
                               int64_t numMicrobatches) {
@@ -173,13 +197,13 @@ int64_t dtc::getMaxInFlight(llvm::ArrayRef<Task> tasks) {
   return most;
 }
 
-std::optional<Simulation> dtc::simulate(const PipelineSchedule &schedule,
-                                        llvm::ArrayRef<StageCost> costs) {
+/// Executes a schedule as far as it can run, and says when each task begins.
+static std::vector<std::vector<double>>
+execute(const PipelineSchedule &schedule, llvm::ArrayRef<StageCost> costs) {
   int64_t numStages = schedule.size();
-  Simulation result{0, 0, {}};
-  result.starts.resize(numStages);
+  std::vector<std::vector<double>> starts(numStages);
   if (numStages == 0)
-    return result;
+    return starts;
   // When F and B of each stage and micro-batch end; negative before that.
   size_t numMicrobatches = schedule.front().size() / 3;
   using Ends = std::vector<std::vector<double>>;
@@ -188,7 +212,7 @@ std::optional<Simulation> dtc::simulate(const PipelineSchedule &schedule,
   std::vector<double> clock(numStages, 0);
 
   auto runNext = [&](int64_t stage) {
-    size_t next = result.starts[stage].size();
+    size_t next = starts[stage].size();
     if (next == schedule[stage].size())
       return false;
     const Task &task = schedule[stage][next];
@@ -200,7 +224,7 @@ std::optional<Simulation> dtc::simulate(const PipelineSchedule &schedule,
     if (ready < 0)
       return false;
     double start = std::max(clock[stage], ready);
-    result.starts[stage].push_back(start);
+    starts[stage].push_back(start);
     clock[stage] = start + costs[stage].get(task.kind);
     if (task.kind == TaskKind::F)
       forward[stage][task.microbatch] = clock[stage];
@@ -214,16 +238,44 @@ std::optional<Simulation> dtc::simulate(const PipelineSchedule &schedule,
       while (runNext(stage))
         progress = true;
   }
+  return starts;
+}
 
+std::optional<Simulation> dtc::simulate(const PipelineSchedule &schedule,
+                                        llvm::ArrayRef<StageCost> costs) {
+  Simulation result{0, 0, execute(schedule, costs)};
   double busy = 0;
-  for (int64_t stage = 0; stage < numStages; ++stage) {
-    if (result.starts[stage].size() != schedule[stage].size())
+  for (size_t stage = 0; stage < schedule.size(); ++stage) {
+    const std::vector<Task> &tasks = schedule[stage];
+    if (result.starts[stage].size() != tasks.size())
       return std::nullopt;
-    for (const Task &task : schedule[stage])
+    for (const Task &task : tasks)
       busy += costs[stage].get(task.kind);
+    if (!tasks.empty())
+      result.makespan =
+          std::max(result.makespan, result.starts[stage].back() +
+                                        costs[stage].get(tasks.back().kind));
   }
-  result.makespan = *std::max_element(clock.begin(), clock.end());
   if (result.makespan > 0)
-    result.bubble = 1 - busy / (numStages * result.makespan);
+    result.bubble = 1 - busy / (schedule.size() * result.makespan);
   return result;
+}
+
+std::optional<Deadlock> dtc::findDeadlock(const PipelineSchedule &schedule) {
+  std::vector<StageCost> costs(schedule.size(), StageCost{1, 1, 1});
+  std::vector<std::vector<double>> starts = execute(schedule, costs);
+  auto getBlocked = [&](size_t stage) -> std::optional<Task> {
+    if (starts[stage].size() == schedule[stage].size())
+      return std::nullopt;
+    return schedule[stage][starts[stage].size()];
+  };
+  // Who is blocked by F waits for the stage before, by B for the stage after:
+  // both are blocked, so somewhere two wait for each other.
+  for (size_t stage = 0; stage + 1 < schedule.size(); ++stage) {
+    std::optional<Task> here = getBlocked(stage), after = getBlocked(stage + 1);
+    if (here && here->kind == TaskKind::B && after &&
+        after->kind == TaskKind::F)
+      return Deadlock{static_cast<int64_t>(stage), *here, *after};
+  }
+  return std::nullopt;
 }

@@ -223,15 +223,20 @@ FailureOr<Report> Report::compute(ModuleOp module, const Topology *topology) {
           rank, ranks, report.stages[ranks.getCoordinate(rank, stageAxis)],
           *topology));
   }
-  report.bubble =
-      getBubbleFraction(getScheduleName(getPlan(stages->front())),
-                        stages->size(), report.microbatches / report.rounds);
   std::optional<Simulation> simulation = simulate(schedule, costs);
   if (!simulation) {
     module.emitError("has plans that wait for each other");
     return failure();
   }
   report.bubbleSimulated = simulation->bubble;
+  StringRef name = getScheduleName(getPlan(stages->front()));
+  if (isNamedSchedule(name)) {
+    report.bubble = getBubbleFraction(name, stages->size(),
+                                      report.microbatches / report.rounds);
+  } else {
+    std::vector<StageCost> equal(stages->size(), StageCost{1, 1, 1});
+    report.bubble = simulate(schedule, equal)->bubble;
+  }
   return report;
 }
 

@@ -9,7 +9,7 @@
 #include "dtc/Schedule/Aliases.h"
 #include "dtc/Schedule/Passes.h"
 #include "dtc/Schedule/Phase.h"
-#include "dtc/Schedule/PipelineSchedule.h"
+#include "dtc/Schedule/ScheduleFile.h"
 #include "dtc/Schedule/Skeleton.h"
 #include <map>
 
@@ -58,7 +58,9 @@ class PlanBuilder {
 public:
   PlanBuilder(func::FuncOp plan, ModuleOp stage, int64_t numMicrobatches,
               int64_t numRounds);
-  LogicalResult build(ArrayRef<Task> tasks);
+  /// Follows the schedule of one stage. `inOrder`: what it sends in each
+  /// direction is received in the same order.
+  LogicalResult build(ArrayRef<Task> tasks, bool inOrder);
 
 private:
   void runPhase(const std::pair<const Phase, PhaseParts> &phase,
@@ -83,6 +85,7 @@ private:
 
   func::FuncOp plan;
   int64_t numMicrobatches, numRounds;
+  bool inOrder = true;
   OpBuilder builder;
   std::map<Phase, PhaseParts> phases;
   std::map<int64_t, Value> once;
@@ -246,7 +249,7 @@ void PlanBuilder::send(Phase phase, ArrayRef<Crossing> sends,
   }
   // By the time the next one is sent, the last gradient has arrived, and the
   // last activation whose gradient never comes back.
-  if (phase.isPerMicrobatch())
+  if (phase.isPerMicrobatch() && inOrder)
     wait([&](const PendingSend &send) {
       return send.phase == phase && send.microbatch != microbatch &&
              !isAnswered(send) &&
@@ -264,7 +267,8 @@ void PlanBuilder::runPhase(const std::pair<const Phase, PhaseParts> &phase,
   send(phase.first, phase.second.sends, microbatch);
 }
 
-LogicalResult PlanBuilder::build(ArrayRef<Task> tasks) {
+LogicalResult PlanBuilder::build(ArrayRef<Task> tasks, bool inOrder) {
+  this->inOrder = inOrder;
   Block *body = plan.addEntryBlock();
   plan.setPublic();
   builder.setInsertionPointToStart(body);
@@ -339,13 +343,12 @@ struct ScheduleMicrobatchesPass
         return plan.emitError("has ")
                << numMicrobatches << " micro-batches, expected a multiple of "
                << numRounds << " rounds";
-      std::optional<PipelineSchedule> tasks = makeNamedSchedule(
+      llvm::Expected<PipelineSchedule> tasks = getSchedule(
           name, stages.size(), numMicrobatches / numRounds, numRounds);
       if (!tasks)
-        return getOperation().emitError("unknown schedule '")
-               << name << "', expected gpipe, 1f1b or zb-h1";
+        return getOperation().emitError(llvm::toString(tasks.takeError()));
       if (failed(PlanBuilder(plan, stage, numMicrobatches, numRounds)
-                     .build((*tasks)[number])))
+                     .build((*tasks)[number], hasSameOrders(*tasks))))
         return failure();
       Builder builder(&getContext());
       plan->setAttr(attr::schedule, builder.getStringAttr(name));

@@ -234,6 +234,22 @@ TEST(PipelineSchedule, SimulationFindsDeadlock) {
       {{TaskKind::F, 0}, {TaskKind::B, 0}, {TaskKind::W, 0}}};
   std::vector<StageCost> costs(2, StageCost{1, 1, 1});
   EXPECT_FALSE(simulate(schedule, costs).has_value());
+  std::optional<Deadlock> deadlock = findDeadlock(schedule);
+  ASSERT_TRUE(deadlock.has_value());
+  EXPECT_EQ(deadlock->stage, 0);
+  EXPECT_EQ(deadlock->backward, (Task{TaskKind::B, 0}));
+  EXPECT_EQ(deadlock->forward, (Task{TaskKind::F, 0}));
+  EXPECT_FALSE(findDeadlock(make("zb-h1", 4, 8)).has_value());
+}
+
+TEST(PipelineSchedule, SameOrders) {
+  PipelineSchedule schedule = make("zb-h1", 4, 8, 2);
+  EXPECT_TRUE(hasSameOrders(schedule));
+  // W takes part in no message.
+  std::swap(schedule[1].back(), schedule[1][schedule[1].size() - 2]);
+  EXPECT_TRUE(hasSameOrders(schedule));
+  std::swap(schedule[0][0], schedule[0][1]);
+  EXPECT_FALSE(hasSameOrders(schedule));
 }
 
 TEST(PipelineSchedule, SlowestStageDecides) {

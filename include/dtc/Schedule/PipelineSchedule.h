@@ -12,6 +12,7 @@
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringRef.h"
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace dtc {
@@ -28,6 +29,9 @@ struct Task {
     return kind == other.kind && microbatch == other.microbatch;
   }
 };
+
+/// "F0".
+std::string printTask(const Task &task);
 
 /// The tasks of each stage, in order.
 using PipelineSchedule = std::vector<std::vector<Task>>;
@@ -52,6 +56,9 @@ bool mustPrecedeInZBH1(const PipelineStage &, const Task &a, const Task &b);
 std::optional<PipelineSchedule>
 makeSchedule(int64_t numStages, int64_t numMicrobatches, Precedence precedence);
 
+/// Whether makeNamedSchedule knows it.
+bool isNamedSchedule(llvm::StringRef name);
+
 /// The schedule with this name, `gpipe`, `1f1b` or `zb-h1`; none for another
 /// name. It runs `numRounds` times, each time on the next `numMicrobatches`; a
 /// stage ends one round before it begins the next.
@@ -60,9 +67,17 @@ std::optional<PipelineSchedule> makeNamedSchedule(llvm::StringRef name,
                                                   int64_t numMicrobatches,
                                                   int64_t numRounds = 1);
 
-/// The idle fraction of a round, which fills and drains once, with equal
-/// stages: (K - 1) / (M + K - 1). Of `zb-h1`, where F, B and W take equal
-/// times: (K - 1) / (3 M + K - 1) if M >= K.
+/// Makes `numRounds` rounds of one of `numMicrobatches`.
+void repeatSchedule(PipelineSchedule &schedule, int64_t numMicrobatches,
+                    int64_t numRounds);
+
+/// Whether all stages run their Fs in the same order, and their Bs. Then so
+/// they send and receive.
+bool hasSameOrders(const PipelineSchedule &schedule);
+
+/// Of a named schedule: the idle fraction of a round, which fills and drains
+/// once, with equal stages: (K - 1) / (M + K - 1). Of `zb-h1`, where F, B and W
+/// take equal times: (K - 1) / (3 M + K - 1) if M >= K.
 double getBubbleFraction(llvm::StringRef schedule, int64_t numStages,
                          int64_t numMicrobatches);
 
@@ -92,6 +107,16 @@ struct Simulation {
 /// stage after; messages take no time. None if it stops in a deadlock.
 std::optional<Simulation> simulate(const PipelineSchedule &schedule,
                                    llvm::ArrayRef<StageCost> costs);
+
+/// Two tasks that wait for each other: a B of `stage` for that of the stage
+/// after, and an F of the latter, which it would run first.
+struct Deadlock {
+  int64_t stage;
+  Task backward, forward;
+};
+
+/// None if the schedule can run.
+std::optional<Deadlock> findDeadlock(const PipelineSchedule &schedule);
 
 } // namespace dtc
 

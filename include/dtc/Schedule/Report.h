@@ -71,7 +71,8 @@ struct Report {
   int64_t microbatches = 1;
   int64_t rounds = 1; ///< that the micro-batches are taken in
   int64_t ranksPerStage = 1;
-  /// The schedule's idle fraction with equal stages, and with FLOPs as costs.
+  /// The schedule's idle fraction with equal stages (F, B and W also equal, if
+  /// it is from a file), and with FLOPs as costs.
   double bubble = 0, bubbleSimulated = 0;
   std::vector<StageReport> stages;
   /// Axes of ranks, outermost first, and their sizes.

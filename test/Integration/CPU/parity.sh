@@ -19,10 +19,11 @@ replicas=(--check-replicas)
 if [ -n "${skipped:-}" ]; then
   replicas=()
 fi
-first=$work/${1//:/-}
+name_of() { tr ':/' '--' <<<"$1"; }
+first=$work/$(name_of "$1")
 for plan in "$@"; do
   echo "== $model $plan"
-  here=$work/${plan//:/-}
+  here=$work/$(name_of "$plan")
   mkdir "$here"
   compile "$model" "$plan" f64 sgd "$here/t"
   train "$model" "$plan" "$here/t" --steps 5 --lr 0.1 --no-shuffle \
