@@ -269,6 +269,12 @@ struct CommandLine {
   Opt<std::string> reportJson{"report-json", cl::location(options.reportJson),
                               cl::value_desc("FILE"), cl::cat(outputOptions),
                               cl::desc("Write the report as JSON")};
+  Opt<std::string> timeline{
+      "timeline", cl::location(options.timeline),
+      cl::value_desc("FILE.svg|FILE.json"), cl::cat(outputOptions),
+      cl::desc("Draw when each stage runs each micro-batch, with FLOPs as "
+               "times: a picture, or for the trace viewers of Chrome and "
+               "Perfetto")};
   cl::opt<std::string> topology{
       "topology", cl::value_desc("FILE.json"), cl::cat(outputOptions),
       cl::desc("Nodes, devices and links, for the times of the report (see "
@@ -383,9 +389,9 @@ LogicalResult CommandLine::finishOptimizer() {
 }
 
 LogicalResult CommandLine::finishTopology() {
-  if (!options.report && options.reportJson.empty())
+  if (!options.needsReport())
     return fail("--topology gives the times of a report, and there is none; "
-                "add --report or --report-json FILE");
+                "add --report, --report-json FILE or --timeline FILE");
   llvm::Expected<Topology> read = Topology::read(topology);
   if (!read)
     return fail(llvm::toString(read.takeError()));
@@ -523,6 +529,11 @@ LogicalResult CommandLine::finish(const char *program) {
        failed(
            checkChoice("init", options.init, {"normal", "xavier", "kaiming"}))))
     return failure();
+  llvm::StringRef drawing = options.timeline;
+  if (timeline.getNumOccurrences() && !drawing.ends_with(".svg") &&
+      !drawing.ends_with(".json"))
+    return fail("--timeline is '" + drawing +
+                "', expected a name that ends in .svg or .json");
   if (failed(finishOptimizer()) ||
       (topology.getNumOccurrences() && failed(finishTopology())))
     return failure();

@@ -176,7 +176,7 @@ LogicalResult Compilation::show(CompilePhase phase) {
 }
 
 LogicalResult Compilation::report() {
-  if (!options.report && options.reportJson.empty())
+  if (!options.needsReport())
     return success();
   FailureOr<Report> report =
       Report::compute(*module, options.topology ? &*options.topology : nullptr);
@@ -184,10 +184,19 @@ LogicalResult Compilation::report() {
     return failure();
   if (options.report)
     report->print(llvm::outs());
-  if (options.reportJson.empty())
+  if (!options.reportJson.empty() &&
+      failed(write(options.reportJson, [&](llvm::raw_ostream &os) {
+        os << report->toJson() << "\n";
+      })))
+    return failure();
+  if (options.timeline.empty())
     return success();
-  return write(options.reportJson,
-               [&](llvm::raw_ostream &os) { os << report->toJson() << "\n"; });
+  return write(options.timeline, [&](llvm::raw_ostream &os) {
+    if (StringRef(options.timeline).ends_with(".svg"))
+      report->timeline.printSvg(os);
+    else
+      os << report->timeline.toTrace() << "\n";
+  });
 }
 
 LogicalResult Compilation::link() {

@@ -237,6 +237,13 @@ FailureOr<Report> Report::compute(ModuleOp module, const Topology *topology) {
     std::vector<StageCost> equal(stages->size(), StageCost{1, 1, 1});
     report.bubble = simulate(schedule, equal)->bubble;
   }
+  report.timeline = {name.str(),
+                     report.microbatches,
+                     report.rounds,
+                     std::move(schedule),
+                     std::move(costs),
+                     std::move(*simulation),
+                     topology ? std::optional(topology->flops) : std::nullopt};
   return report;
 }
 

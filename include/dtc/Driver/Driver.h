@@ -23,6 +23,10 @@ struct DriverOptions {
   std::string dumpDir;
   bool report = false;    ///< print the plan's figures
   std::string reportJson; ///< write them to this file
+  std::string timeline;   ///< draw the schedule to this .svg or .json
+  bool needsReport() const {
+    return report || !reportJson.empty() || !timeline.empty();
+  }
   /// The machines that the figures' times are for.
   std::optional<Topology> topology;
   bool embedWeights = true; ///< else OUTPUT.safetensors beside the program

@@ -9,6 +9,7 @@
 #define DTC_SCHEDULE_REPORT_H
 
 #include "dtc/Schedule/Ranks.h"
+#include "dtc/Schedule/Timeline.h"
 #include "dtc/Schedule/Topology.h"
 #include "llvm/Support/JSON.h"
 #include <map>
@@ -74,6 +75,7 @@ struct Report {
   /// The schedule's idle fraction with equal stages (F, B and W also equal, if
   /// it is from a file), and with FLOPs as costs.
   double bubble = 0, bubbleSimulated = 0;
+  Timeline timeline; ///< with FLOPs as costs
   std::vector<StageReport> stages;
   /// Axes of ranks, outermost first, and their sizes.
   std::vector<std::pair<std::string, int64_t>> mesh;
