@@ -59,8 +59,18 @@ private:
 
 Value Propagation::reshard(Value value, LayoutAttr layout, OpBuilder &builder,
                            Location location) {
-  if (getLayout(value.getType()) == layout)
+  LayoutAttr own = getLayout(value.getType());
+  if (own == layout)
     return value;
+  // First the sum alone, which others may want as well.
+  bool isScattered =
+      llvm::any_of(own.getEntries(), [&](const AxisLayout &entry) {
+        return entry.isPartial() && layout.isSplit(entry.axis);
+      });
+  if (LayoutAttr sum = own.withoutPartials();
+      own.hasPartial() && !layout.hasPartial() && sum != layout && !isScattered)
+    return reshard(reshard(value, sum, builder, location), layout, builder,
+                   location);
   Value &result = resharded[{value, layout}];
   if (result)
     return result;
@@ -77,7 +87,6 @@ Value Propagation::reshard(Value value, LayoutAttr layout, OpBuilder &builder,
   }
   result = ReshardOp::create(builder, location,
                              withLayout(value.getType(), layout), value);
-  LayoutAttr own = getLayout(value.getType());
   if (own.isSplit(MeshAttr::timeAxis) && own.hasPartial())
     reduced[value] = result;
   return result;
@@ -194,6 +203,13 @@ FactorAxes Propagation::chooseAxes(Operation *op, const ShardingRule &rule,
     };
     return rank(a) < rank(b);
   });
+  // What is overwritten keeps its layout.
+  if (auto alias = dyn_cast<AliasInterface>(op))
+    if (std::optional<Alias> first = alias.getAlias(0);
+        first && first->kind == AliasKind::Update &&
+        stored.contains(op->getOperand(first->operand)) &&
+        isa<BlockArgument>(op->getOperand(first->operand)))
+      order = {first->operand};
   FactorAxes axes(rule.factors.size());
   SmallVector<bool> isStored(rule.factors.size());
   for (unsigned i : order) {
