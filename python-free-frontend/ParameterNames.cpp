@@ -32,10 +32,15 @@ static SmallVector<StringRef> getModules(StringRef path) {
   return modules;
 }
 
+/// Exporters generate the names of right operands of MatMul when they fold the
+/// transpose of a linear layer's weight. The name says so, lest the file is
+/// loaded as if it held the weight itself.
 static StringRef getRole(const onnx::NodeProto &node, int operand) {
   bool isBias = node.op_type() == "Add" || node.op_type() == "Sub" ||
                 (node.op_type() == "Gemm" && operand == 2) ||
                 (node.op_type() == "LayerNormalization" && operand == 2);
+  if (node.op_type() == "MatMul" && operand == 1)
+    return "weight.T";
   return isBias ? "bias" : "weight";
 }
 
