@@ -64,10 +64,17 @@ void writeSafetensors(raw_ostream &os, const ParameterTable &table) {
 }
 
 Error writeSafetensors(StringRef path, const ParameterTable &table) {
-  return writeToOutput(path, [&](raw_ostream &os) {
-    writeSafetensors(os, table);
-    return Error::success();
-  });
+  std::error_code error;
+  raw_fd_ostream os(path, error);
+  if (error)
+    return createFileError(path, error);
+  writeSafetensors(os, table);
+  os.flush();
+  if ((error = os.error())) {
+    os.clear_error(); // else the stream ends the program
+    return createFileError(path, error);
+  }
+  return Error::success();
 }
 
 } // namespace dtc

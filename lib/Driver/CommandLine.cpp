@@ -26,6 +26,9 @@ using namespace mlir;
 using namespace dtc;
 namespace cl = llvm::cl;
 
+/// Larger numbers of samples, ranks and the like are mistakes.
+static constexpr int64_t maxCount = 1 << 24, maxRanks = 1 << 16;
+
 namespace {
 
 template <typename T> using Opt = cl::opt<T, /*ExternalStorage=*/true>;
@@ -486,8 +489,9 @@ LogicalResult CommandLine::finish(const char *program) {
     compile.import.dims[name.str()] = value;
   }
   if (batch.getNumOccurrences()) {
-    if (batch < 1)
-      return fail("--batch is " + llvm::Twine(batch) + ", expected at least 1");
+    if (batch < 1 || batch > maxCount)
+      return fail("--batch is " + llvm::Twine(batch) + ", expected 1 to " +
+                  llvm::Twine(maxCount));
     compile.import.batch = batch;
   }
   struct {
@@ -501,9 +505,16 @@ LogicalResult CommandLine::finish(const char *program) {
                 {"accumulate", compile.schedule.accumulate},
                 {"bucket-mb", compile.schedule.bucketMb}};
   for (const auto &count : counts)
-    if (count.value < 1)
+    if (count.value < 1 || count.value > maxCount)
       return fail(llvm::Twine("--") + count.name + " is " +
-                  llvm::Twine(count.value) + ", expected at least 1");
+                  llvm::Twine(count.value) + ", expected 1 to " +
+                  llvm::Twine(maxCount));
+  const ParallelOptions &plan = compile.parallel;
+  if (double(plan.dp) * double(plan.pp) * double(plan.tp) > maxRanks)
+    return fail("--dp " + llvm::Twine(plan.dp) + " x --pp " +
+                llvm::Twine(plan.pp) + " x --tp " + llvm::Twine(plan.tp) +
+                " are more ranks than the " + llvm::Twine(maxRanks) +
+                " that dtc plans for");
   if (compile.parallel.zero < 0 || compile.parallel.zero > 3)
     return fail("--zero is " + llvm::Twine(compile.parallel.zero) +
                 ", expected 0, 1, 2 or 3");

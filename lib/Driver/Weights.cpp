@@ -14,9 +14,11 @@ using namespace dtc;
 LogicalResult dtc::writeWeights(Location location, StringRef path,
                                 const ParameterTable &parameters) {
   std::string temporary = (path + ".part").str();
-  if (llvm::Error error = writeSafetensors(temporary, parameters))
+  if (llvm::Error error = writeSafetensors(temporary, parameters)) {
+    llvm::sys::fs::remove(temporary);
     return emitError(location, "cannot write weights: ")
            << llvm::toString(std::move(error));
+  }
   if (std::error_code error = llvm::sys::fs::rename(temporary, path))
     return emitError(location, "cannot write ")
            << path << ": " << error.message();

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstring>
 #include <fcntl.h>
+#include <filesystem>
 #include <libgen.h>
 #include <nlohmann/json.hpp>
 #include <unistd.h>
@@ -116,6 +117,12 @@ SafetensorsWriter::SafetensorsWriter(std::string target,
                                      const std::vector<Tensor> &tensors)
     : path(std::move(target)),
       temporary(path + format(".tmp-%d", int(getpid()))) {
+  std::error_code none;
+  std::filesystem::file_status status = std::filesystem::status(path, none);
+  if (std::filesystem::exists(status) &&
+      !std::filesystem::is_regular_file(status))
+    fail("cannot write '%s': it is no regular file, which it would replace",
+         path.c_str());
   file =
       open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (file < 0)

@@ -127,8 +127,9 @@ LogicalResult dtc::emitObject(ModuleOp module, const TargetOptions &target,
     return module.emitError("no object files for ") << target.triple;
   passes.run(*llvmModule);
   stream.flush();
-  if (stream.has_error())
-    return module.emitError("cannot write ")
-           << path << ": " << stream.error().message();
+  if (std::error_code error = stream.error()) {
+    stream.clear_error(); // else the stream ends the program
+    return module.emitError("cannot write ") << path << ": " << error.message();
+  }
   return success();
 }
