@@ -86,8 +86,10 @@ static Tensors makeArguments(Step &step) {
     auto type = cast<ShapedType>(step.func.getArgumentTypes()[i]);
     HostTensor tensor(type.getShape());
     bool isLabel =
-        llvm::any_of(step.func.getArgument(i).getUsers(),
-                     [](Operation *user) { return isa<CrossEntropyOp>(user); });
+        llvm::any_of(step.func.getArgument(i).getUsers(), [](Operation *user) {
+          auto loss = dyn_cast<CrossEntropyOp>(user);
+          return loss && loss.getIgnoreIndex();
+        });
     for (double &element : tensor.data) {
       uint64_t bits = random();
       if (type.getElementType().isInteger(1))
