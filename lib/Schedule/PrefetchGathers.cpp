@@ -31,22 +31,28 @@ static Operation *getFirstReader(Value value) {
 }
 
 static void prefetch(func::FuncOp function) {
-  auto gathers = llvm::to_vector(llvm::make_filter_range(
-      function.getOps<AllGatherOp>(),
-      [](Operation *op) { return isParameterGather(op); }));
-  Operation *previousReader = nullptr;
-  for (AllGatherOp gather : gathers) {
-    Operation *reader = getFirstReader(gather.getY());
-    // The first has nothing to hide behind; of others that are read at once
-    // the one before is not there yet.
-    if (previousReader && reader && previousReader != reader) {
-      if (previousReader->isBeforeInBlock(gather))
-        gather->moveBefore(previousReader);
+  // In the order of use, which is not that of the gathers if one of several
+  // users has moved up.
+  SmallVector<std::pair<Operation *, AllGatherOp>> gathers;
+  for (auto gather : function.getOps<AllGatherOp>())
+    if (isParameterGather(gather))
+      if (Operation *reader = getFirstReader(gather.getY()))
+        gathers.push_back({reader, gather});
+  llvm::sort(gathers, [](const auto &a, const auto &b) {
+    return a.first == b.first ? a.second->isBeforeInBlock(b.second)
+                              : a.first->isBeforeInBlock(b.first);
+  });
+  Operation *previous = nullptr;
+  for (auto &[reader, gather] : gathers) {
+    // The first has nothing to hide behind, nor has what is read at once with
+    // another, or is there already.
+    if (previous && previous != reader && previous->isBeforeInBlock(gather)) {
+      gather->moveBefore(previous);
       OpBuilder builder(reader);
       gather->setAttr(attr::slot, builder.getI64IntegerAttr(gatherSlot));
       WaitOp::create(builder, gather.getLoc(), gather.getY(), gatherSlot);
     }
-    previousReader = reader;
+    previous = reader;
   }
 }
 

@@ -36,6 +36,27 @@ module {
       %w = dtc.matmul %y, %o : (tensor<4x4xf32, #r>, tensor<4x4xf32, #r>) -> tensor<4x4xf32, #r>
       return %z, %w : tensor<4x4xf32, #r>, tensor<4x4xf32, #r>
     }
+    // The gather that is used last stands first: it is not waited for, and the
+    // slot is free for the other.
+    // CHECK: func.func private @backward
+    // CHECK: dtc.all_gather %arg1 over ["dp"] dim 1 :
+    // CHECK: dtc.all_gather %arg2 over ["dp"] dim 1 :
+    // CHECK: dtc.all_gather %arg3 over ["dp"] dim 1 {dtc.slot = 4096 : i64}
+    // CHECK: dtc.matmul
+    // CHECK: dtc.wait
+    // CHECK: dtc.matmul
+    // CHECK-NOT: dtc.wait
+    func.func private @backward(%x: tensor<4x4xf32, #r>,
+        %p: tensor<4x4xf32, #dp> {dtc.gather}, %q: tensor<4x4xf32, #dp> {dtc.gather},
+        %s: tensor<4x4xf32, #dp> {dtc.gather}) -> tensor<4x4xf32, #r> {
+      %a = dtc.all_gather %p over ["dp"] dim 1 : (tensor<4x4xf32, #dp>) -> tensor<4x4xf32, #r>
+      %b = dtc.all_gather %q over ["dp"] dim 1 : (tensor<4x4xf32, #dp>) -> tensor<4x4xf32, #r>
+      %y = dtc.matmul %x, %b : (tensor<4x4xf32, #r>, tensor<4x4xf32, #r>) -> tensor<4x4xf32, #r>
+      %c = dtc.all_gather %s over ["dp"] dim 1 : (tensor<4x4xf32, #dp>) -> tensor<4x4xf32, #r>
+      %z = dtc.matmul %y, %c : (tensor<4x4xf32, #r>, tensor<4x4xf32, #r>) -> tensor<4x4xf32, #r>
+      %w = dtc.matmul %z, %a : (tensor<4x4xf32, #r>, tensor<4x4xf32, #r>) -> tensor<4x4xf32, #r>
+      return %w : tensor<4x4xf32, #r>
+    }
     func.func private @plan()
   }
 }
