@@ -70,8 +70,9 @@ def DTC_RecvOp : DTC_Op<"recv", [MemoryEffects<[MemRead, MemWrite]>]> {
 }
 
 def DTC_WaitOp : DTC_Op<"wait", [MemoryEffects<[MemRead, MemWrite]>]> {
-  let summary = "waits until a sent value may be overwritten";
+  let summary = "waits until the communication in a slot is done";
   let description = [{
+    A sent value may be overwritten then, a gathered one (`dtc.slot`) read.
     Example: `dtc.wait %a slot 0 : tensor<16x512xf32>`
   }];
   let arguments = (ins DTC_Tensor:$x, I64Attr:$slot);
