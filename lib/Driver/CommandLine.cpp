@@ -27,7 +27,8 @@ using namespace dtc;
 namespace cl = llvm::cl;
 
 /// Larger numbers of samples, ranks and the like are mistakes.
-static constexpr int64_t maxCount = 1 << 24, maxRanks = 1 << 16;
+static constexpr int64_t maxCount = 1 << 24;
+static constexpr uint64_t maxRanks = 1 << 16;
 
 namespace {
 
@@ -510,24 +511,17 @@ LogicalResult CommandLine::finish(const char *program) {
                   llvm::Twine(count.value) + ", expected 1 to " +
                   llvm::Twine(maxCount));
   const ParallelOptions &plan = compile.parallel;
-  if (double(plan.dp) * double(plan.pp) * double(plan.tp) > maxRanks)
+  if (plan.getNumRanks() > maxRanks)
     return fail("--dp " + llvm::Twine(plan.dp) + " x --pp " +
                 llvm::Twine(plan.pp) + " x --tp " + llvm::Twine(plan.tp) +
                 " are more ranks than the " + llvm::Twine(maxRanks) +
                 " that dtc plans for");
-  if (compile.parallel.zero < 0 || compile.parallel.zero > 3)
-    return fail("--zero is " + llvm::Twine(compile.parallel.zero) +
-                ", expected 0, 1, 2 or 3");
-  if (gather.getNumOccurrences() && compile.parallel.zero != 3)
+  if (gather.getNumOccurrences() && plan.zero != 3)
     return fail("--gather is for parameters that are split; use it with "
                 "--zero 3");
-  if (compile.parallel.hsdp > 1 && compile.parallel.zero == 0)
+  if (plan.hsdp > 1 && plan.zero == 0)
     return fail("--hsdp is for what ZeRO splits; use it with --zero 1, 2 or 3");
-  if (compile.parallel.dp % compile.parallel.hsdp != 0)
-    return fail("--hsdp is " + llvm::Twine(compile.parallel.hsdp) +
-                ", expected a divisor of --dp, which is " +
-                llvm::Twine(compile.parallel.dp));
-  if (!layouts.empty() && compile.parallel.tp == 1)
+  if (!layouts.empty() && plan.tp == 1)
     return fail("--layout '" + layouts.front() +
                 "' says what tensor parallelism splits, but --tp is 1; use "
                 "--tp 2 or more, or leave it out");

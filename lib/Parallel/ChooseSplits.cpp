@@ -8,6 +8,7 @@
 
 #include "DimensionClasses.h"
 #include "LayoutOverrides.h"
+#include "MeshAxes.h"
 #include "dtc/Parallel/Passes.h"
 #include "dtc/Parallel/SplitExpansion.h"
 #include "dtc/Training/StepFunction.h"
@@ -22,8 +23,6 @@ using namespace mlir;
 using namespace dtc;
 
 namespace {
-
-constexpr llvm::StringLiteral axisName = "tp";
 
 struct ChooseSplits : dtc::impl::ChooseSplitsBase<ChooseSplits> {
   using ChooseSplitsBase::ChooseSplitsBase;
@@ -61,7 +60,7 @@ private:
   DictionaryAttr getSplit(int64_t dim) {
     Builder builder(&getContext());
     return builder.getDictionaryAttr(
-        builder.getNamedAttr(axisName, builder.getI64IntegerAttr(dim)));
+        builder.getNamedAttr(tensorAxis, builder.getI64IntegerAttr(dim)));
   }
 
   /// By class: the classes of the same op's factors, and the op.
@@ -265,7 +264,7 @@ LogicalResult ChooseSplits::emitIndivisible(func::FuncOp function,
     auto split = function.getArgAttrOfType<DictionaryAttr>(number, attr::split);
     if (!split)
       continue;
-    int64_t dim = split.getAs<IntegerAttr>(axisName).getInt();
+    int64_t dim = split.getAs<IntegerAttr>(tensorAxis).getInt();
     for (int64_t size : classes[classes.getClass(argument, dim)].sizes) {
       if (size % tp == 0)
         continue;

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "LayoutOverrides.h"
+#include "MeshAxes.h"
 #include "dtc/Training/CloseNames.h"
 #include "dtc/Training/StepFunction.h"
 #include "llvm/Support/GlobPattern.h"
@@ -17,7 +18,7 @@ static LogicalResult readLayout(func::FuncOp function, StringRef text,
                                 StringRef layout, std::optional<int64_t> &dim) {
   auto [axis, rest] = layout.split(':');
   if (layout.contains(':')) {
-    if (axis != "tp")
+    if (axis != tensorAxis)
       return function.emitError("--layout '")
              << text << "' names axis '" << axis
              << "', expected tp, the one axis that splits parameters";

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "DimensionClasses.h"
+#include "MeshAxes.h"
 #include "dtc/Parallel/Passes.h"
 #include "dtc/Parallel/SplitExpansion.h"
 #include "dtc/Training/StepFunction.h"
@@ -93,7 +94,7 @@ void PadVocabulary::run(func::FuncOp function) {
   for (BlockArgument argument : function.getArguments())
     if (auto split = function.getArgAttrOfType<DictionaryAttr>(
             argument.getArgNumber(), attr::split)) {
-      int64_t dim = split.getAs<IntegerAttr>("tp").getInt();
+      int64_t dim = split.getAs<IntegerAttr>(tensorAxis).getInt();
       if (cast<ShapedType>(argument.getType()).getDimSize(dim) % tp != 0)
         padded.insert(classes.getClass(argument, dim));
     }
