@@ -36,7 +36,8 @@ struct Message {
 
 class Slices {
 public:
-  /// Views must not be operands of boundaries. Fails with a diagnostic.
+  /// Of views only slices may be operands of boundaries. Fails with a
+  /// diagnostic.
   static mlir::FailureOr<Slices> compute(mlir::func::FuncOp step,
                                          const StageAnalysis &stages);
 

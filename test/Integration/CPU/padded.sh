@@ -27,7 +27,7 @@ for plan in "$@"; do
   compile "$model" "$plan" f64 "$optimizer" "$here/t" --init normal \
     --weight-decay 0.1 --clip-norm 0.5
   run "$here/log" "$here/t" --nproc "$(ranks_of "$plan")" --data synthetic \
-    --steps 5 --lr 0.01 --metrics "$here/metrics.jsonl" \
+    --steps 5 --lr 0.01 --check-replicas --metrics "$here/metrics.jsonl" \
     --dump-gradients "$here/gradients" \
     --save-weights "$here/weights.safetensors"
   [ "$plan" != "$1" ] || continue
