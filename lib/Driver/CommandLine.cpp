@@ -147,12 +147,21 @@ struct CommandLine {
                compile.schedule.accumulate)};
   Opt<std::string> schedule{
       "schedule", cl::location(compile.schedule.schedule),
-      cl::value_desc("gpipe|1f1b|zb-h1|FILE"), cl::cat(planOptions),
-      describe("Pipeline schedule; zb-h1 delays weight gradients to fill the "
+      cl::value_desc("gpipe|1f1b|interleaved|zb-h1|FILE"),
+      cl::cat(planOptions),
+      describe("Pipeline schedule; interleaved is 1f1b on --virtual-stages, "
+               "which makes its bubble smaller; zb-h1 delays weight gradients to fill the "
                "bubble of 1f1b, and each stage holds as many activations as "
                "the first one of 1f1b; FILE has a line for each stage, such as "
                "F0 F1 B0 W0 B1 W1 (see docs/Architecture.md)",
                compile.schedule.schedule)};
+  Opt<int64_t> virtualStages{
+      "virtual-stages", cl::location(compile.schedule.virtualStages),
+      cl::value_desc("V"), cl::cat(planOptions),
+      describe("Parts of the model that each stage of --pp has, one after the "
+               "other around the pipeline; with --schedule interleaved, gpipe "
+               "or FILE",
+               compile.schedule.virtualStages)};
   Opt<std::string> recompute{
       "recompute", cl::location(compile.schedule.recompute),
       cl::value_desc("none|all|except-last|every:N|selective|GLOB"),
@@ -434,14 +443,17 @@ CommandLine::checkChoice(llvm::StringRef option, llvm::StringRef value,
 /// A file is read before the model, which may take long.
 LogicalResult CommandLine::checkSchedule() {
   llvm::StringRef name = compile.schedule.schedule;
-  if (isNamedSchedule(name))
-    return success();
-  if (!isScheduleFile(name))
-    return fail("--schedule is '" + name +
-                "', expected gpipe, 1f1b, zb-h1 or a file");
-  llvm::Expected<PipelineSchedule> read = readScheduleFile(
-      name, compile.parallel.pp, compile.parallel.microbatches);
-  return read ? success() : fail(llvm::toString(read.takeError()));
+  if (!isNamedSchedule(name) && !isScheduleFile(name))
+    return fail("--schedule is '" + name + "', expected " + scheduleNames +
+                " or a file");
+  if (compile.schedule.virtualStages > 1 && compile.parallel.pp == 1)
+    return fail("--virtual-stages " +
+                llvm::Twine(compile.schedule.virtualStages) +
+                " is for a pipeline; use --pp 2 or more");
+  Pipeline pipeline{compile.parallel.pp, compile.parallel.microbatches};
+  pipeline.numChunks = compile.schedule.virtualStages;
+  llvm::Expected<PipelineSchedule> schedule = getSchedule(name, pipeline);
+  return schedule ? success() : fail(llvm::toString(schedule.takeError()));
 }
 
 /// What can be known of `-o` before there is anything to write.
@@ -504,6 +516,7 @@ LogicalResult CommandLine::finish(const char *program) {
                 {"hsdp", compile.parallel.hsdp},
                 {"microbatches", compile.parallel.microbatches},
                 {"accumulate", compile.schedule.accumulate},
+                {"virtual-stages", compile.schedule.virtualStages},
                 {"bucket-mb", compile.schedule.bucketMb}};
   for (const auto &count : counts)
     if (count.value < 1 || count.value > maxCount)
@@ -555,7 +568,7 @@ LogicalResult CommandLine::finish(const char *program) {
   compile.parallel.bucketMb = compile.schedule.bucketMb;
   compile.parallel.accumulate = compile.schedule.accumulate;
   compile.parallel.order.assign(order.begin(), order.end());
-  training.stages = compile.parallel.pp;
+  training.stages = compile.parallel.pp * compile.schedule.virtualStages;
   training.tensorParallel = compile.parallel.tp;
   training.sequenceParallel = compile.parallel.sp;
   training.layouts.assign(layouts.begin(), layouts.end());

@@ -1,6 +1,6 @@
 //===- Phase.cpp - names of phases ----------------------------------------===//
 //
-// A phase of level 0 has the bare name; others carry their level.
+// A phase of level or chunk 0 has the bare name; others carry the number.
 //
 //===----------------------------------------------------------------------===//
 

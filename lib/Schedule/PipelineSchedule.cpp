@@ -6,13 +6,18 @@
 //===----------------------------------------------------------------------===//
 
 #include "dtc/Schedule/PipelineSchedule.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/Sequence.h"
+#include "llvm/ADT/Twine.h"
 #include <algorithm>
 #include <utility>
 
 using namespace dtc;
 
 std::string dtc::printTask(const Task &task) {
-  return "FBW"[static_cast<int>(task.kind)] + std::to_string(task.microbatch);
+  std::string chunk = task.chunk ? "." + std::to_string(task.chunk) : "";
+  return "FBW"[static_cast<int>(task.kind)] + std::to_string(task.microbatch) +
+         chunk;
 }
 
 //===----------------------------------------------------------------------===//
@@ -23,11 +28,19 @@ std::string dtc::printTask(const Task &task) {
 ///
 ///   stage 0  F0 F1 F2 F3 .. .. W0 W1 W2 W3
 ///   stage 1  .. F0 F1 F2 F3 BW BW BW BW ..
+///
+/// Chunks follow each other, all micro-batches of one before the next
+/// (Lamy-Poirier, arXiv 2211.05953):
+///
+///   stage 0  F0   F1   F0.1 F1.1 ..   ..   W0.1 W1.1 W0 W1
+///   stage 1  ..   F0   F1   F0.1 F1.1 BW.1 BW.1 BW   BW ..
 bool dtc::mustPrecedeInGPipe(const PipelineStage &, const Task &a,
                              const Task &b) {
   if (a.kind == TaskKind::F)
-    return b.kind != TaskKind::F || a.microbatch < b.microbatch;
-  return b.kind != TaskKind::F && a.microbatch < b.microbatch;
+    return b.kind != TaskKind::F || std::make_pair(a.chunk, a.microbatch) <
+                                        std::make_pair(b.chunk, b.microbatch);
+  return b.kind != TaskKind::F && std::make_pair(-a.chunk, a.microbatch) <
+                                      std::make_pair(-b.chunk, b.microbatch);
 }
 
 /// One forward, one backward, once the pipeline is full (Narayanan et al.,
@@ -45,6 +58,37 @@ bool dtc::mustPrecedeIn1F1B(const PipelineStage &where, const Task &a,
   if (aIsForward)
     return a.microbatch <= b.microbatch + ahead;
   return a.microbatch + ahead < b.microbatch;
+}
+
+/// 1F1B on virtual stages (Narayanan et al., arXiv 2104.04473). Micro-batches
+/// go through in groups of K, all of a group through one chunk before the next.
+/// Stage s of K runs 2 (K - 1 - s) + (V - 1) K forwards ahead. Two stages, two
+/// chunks, two micro-batches:
+///
+///   stage 0  F0   F1   F0.1 F1.1 ..   W0.1 ..   W1.1 W0   W1
+///   stage 1  ..   F0   F1   F0.1 BW.1 F1.1 BW.1 BW   BW   ..
+///
+/// With one chunk it is 1F1B, which runs fewer forwards ahead.
+bool dtc::mustPrecedeInInterleaved(const PipelineStage &where, const Task &a,
+                                   const Task &b) {
+  int64_t numStages = where.numStages, numChunks = where.numChunks;
+  if (numChunks == 1)
+    return mustPrecedeIn1F1B(where, a, b);
+  int64_t ahead =
+      2 * (numStages - 1 - where.stage) + (numChunks - 1) * numStages;
+  // The how manieth F, or B, of the stage it is.
+  auto getTurn = [&](const Task &task) {
+    int64_t chunk =
+        task.kind == TaskKind::F ? task.chunk : numChunks - 1 - task.chunk;
+    return (task.microbatch / numStages * numChunks + chunk) * numStages +
+           task.microbatch % numStages;
+  };
+  bool aIsForward = a.kind == TaskKind::F, bIsForward = b.kind == TaskKind::F;
+  if (aIsForward == bIsForward)
+    return getTurn(a) < getTurn(b);
+  if (aIsForward)
+    return getTurn(a) <= getTurn(b) + ahead;
+  return getTurn(a) + ahead < getTurn(b);
 }
 
 /// ZB-H1 (Qi et al., arXiv 2401.10241): 1F1B, whose W is as many micro-batches
@@ -72,35 +116,60 @@ bool dtc::mustPrecedeInZBH1(const PipelineStage &where, const Task &a,
 ///
 ///   stage 0  F0 F1 .. .. W0 W1 F2 F3 .. .. W2 W3
 ///   stage 1  .. F0 F1 BW BW .. .. F2 F3 BW BW ..
-void dtc::repeatSchedule(PipelineSchedule &schedule, int64_t numMicrobatches,
-                         int64_t numRounds) {
+void dtc::repeatSchedule(PipelineSchedule &schedule, const Pipeline &pipeline) {
   for (std::vector<Task> &tasks : schedule) {
     size_t count = tasks.size();
-    for (int64_t round = 1; round < numRounds; ++round)
-      for (size_t i = 0; i < count; ++i)
-        tasks.push_back(
-            {tasks[i].kind, tasks[i].microbatch + round * numMicrobatches});
+    for (int64_t round = 1; round < pipeline.numRounds; ++round)
+      for (size_t i = 0; i < count; ++i) {
+        Task task = tasks[i];
+        task.microbatch += round * pipeline.numMicrobatches;
+        tasks.push_back(task);
+      }
   }
 }
 
-bool dtc::isNamedSchedule(llvm::StringRef name) {
-  return makeNamedSchedule(name, 1, 1).has_value();
+namespace {
+struct NamedSchedule {
+  const char *name;
+  bool (*mustPrecede)(const PipelineStage &, const Task &, const Task &);
+};
+} // namespace
+
+const char *const dtc::scheduleNames = "gpipe, 1f1b, interleaved, zb-h1";
+
+static const NamedSchedule *findNamedSchedule(llvm::StringRef name) {
+  static constexpr NamedSchedule all[] = {
+      {"gpipe", mustPrecedeInGPipe},
+      {"1f1b", mustPrecedeIn1F1B},
+      {"interleaved", mustPrecedeInInterleaved},
+      {"zb-h1", mustPrecedeInZBH1}};
+  const NamedSchedule *found = llvm::find_if(
+      all, [&](const NamedSchedule &entry) { return name == entry.name; });
+  return found == std::end(all) ? nullptr : found;
 }
 
-std::optional<PipelineSchedule> dtc::makeNamedSchedule(llvm::StringRef name,
-                                                       int64_t numStages,
-                                                       int64_t numMicrobatches,
-                                                       int64_t numRounds) {
-  std::optional<PipelineSchedule> schedule;
-  if (name == "gpipe")
-    schedule = makeSchedule(numStages, numMicrobatches, mustPrecedeInGPipe);
-  else if (name == "1f1b")
-    schedule = makeSchedule(numStages, numMicrobatches, mustPrecedeIn1F1B);
-  else if (name == "zb-h1")
-    schedule = makeSchedule(numStages, numMicrobatches, mustPrecedeInZBH1);
-  if (schedule)
-    repeatSchedule(*schedule, numMicrobatches, numRounds);
-  return schedule;
+bool dtc::isNamedSchedule(llvm::StringRef name) {
+  return findNamedSchedule(name) != nullptr;
+}
+
+llvm::Expected<PipelineSchedule>
+dtc::makeNamedSchedule(llvm::StringRef name, const Pipeline &pipeline) {
+  using llvm::Twine;
+  int64_t numStages = pipeline.numStages;
+  if (pipeline.numChunks > 1) {
+    if (name != "gpipe" && name != "interleaved")
+      return llvm::createStringError(
+          "schedule '" + Twine(name) + "' has one virtual stage a stage, not " +
+          Twine(pipeline.numChunks) + "; use --schedule interleaved or gpipe");
+    if (name == "interleaved" && pipeline.numMicrobatches % numStages)
+      return llvm::createStringError(
+          "schedule 'interleaved' takes micro-batches in groups of --pp: " +
+          Twine(pipeline.numMicrobatches) + " found, expected a multiple of " +
+          Twine(numStages));
+  }
+  auto schedule = makeSchedule(pipeline, findNamedSchedule(name)->mustPrecede);
+  repeatSchedule(*schedule, pipeline);
+  return std::move(*schedule);
 }
 
 //===----------------------------------------------------------------------===//
@@ -135,18 +204,18 @@ sortTasks(std::vector<Task> tasks,
   return sorted;
 }
 
-std::optional<PipelineSchedule> dtc::makeSchedule(int64_t numStages,
-                                                  int64_t numMicrobatches,
+std::optional<PipelineSchedule> dtc::makeSchedule(const Pipeline &pipeline,
                                                   Precedence precedence) {
   std::vector<Task> tasks;
-  for (int64_t m = 0; m < numMicrobatches; ++m)
+  for (int64_t m = 0; m < pipeline.numMicrobatches; ++m)
     for (TaskKind kind : {TaskKind::F, TaskKind::B, TaskKind::W})
-      tasks.push_back({kind, m});
+      for (int64_t chunk = 0; chunk < pipeline.numChunks; ++chunk)
+        tasks.push_back({kind, m, chunk});
   PipelineSchedule schedule;
-  for (int64_t stage = 0; stage < numStages; ++stage) {
-    PipelineStage where{stage, numStages};
+  for (int64_t stage = 0; stage < pipeline.numStages; ++stage) {
+    PipelineStage where{stage, pipeline.numStages, pipeline.numChunks};
     auto sorted = sortTasks(tasks, [&](const Task &a, const Task &b) {
-      if (a.microbatch == b.microbatch)
+      if (a.microbatch == b.microbatch && a.chunk == b.chunk)
         return a.kind < b.kind;
       return precedence(where, a, b);
     });
@@ -161,24 +230,10 @@ std::optional<PipelineSchedule> dtc::makeSchedule(int64_t numStages,
 // What a schedule is like, and what it costs
 //===----------------------------------------------------------------------===//
 
-bool dtc::hasSameOrders(const PipelineSchedule &schedule) {
-  auto getOrder = [](const std::vector<Task> &tasks, TaskKind kind) {
-    std::vector<int64_t> order;
-    for (const Task &task : tasks)
-      if (task.kind == kind)
-        order.push_back(task.microbatch);
-    return order;
-  };
-  for (TaskKind kind : {TaskKind::F, TaskKind::B})
-    for (const std::vector<Task> &tasks : schedule)
-      if (getOrder(tasks, kind) != getOrder(schedule.front(), kind))
-        return false;
-  return true;
-}
-
-double dtc::getBubbleFraction(llvm::StringRef schedule, int64_t numStages,
-                              int64_t numMicrobatches) {
-  double busy = numMicrobatches, idle = numStages - 1;
+double dtc::getBubbleFraction(llvm::StringRef schedule,
+                              const Pipeline &pipeline) {
+  auto [numStages, numMicrobatches, numRounds, numChunks] = pipeline;
+  double busy = numChunks * numMicrobatches, idle = numStages - 1;
   if (schedule == "zb-h1") {
     // In tasks. With few micro-batches, the first one's way through the
     // pipeline is longer than the work of a stage.
@@ -197,85 +252,161 @@ int64_t dtc::getMaxInFlight(llvm::ArrayRef<Task> tasks) {
   return most;
 }
 
-/// Executes a schedule as far as it can run, and says when each task begins.
-static std::vector<std::vector<double>>
-execute(const PipelineSchedule &schedule, llvm::ArrayRef<StageCost> costs) {
-  int64_t numStages = schedule.size();
-  std::vector<std::vector<double>> starts(numStages);
-  if (numStages == 0)
-    return starts;
-  // When F and B of each stage and micro-batch end; negative before that.
-  size_t numMicrobatches = schedule.front().size() / 3;
-  using Ends = std::vector<std::vector<double>>;
-  Ends forward(numStages, std::vector<double>(numMicrobatches, -1));
-  Ends backward = forward;
-  std::vector<double> clock(numStages, 0);
+namespace {
 
-  auto runNext = [&](int64_t stage) {
-    size_t next = starts[stage].size();
-    if (next == schedule[stage].size())
-      return false;
-    const Task &task = schedule[stage][next];
-    double ready = 0;
-    if (task.kind == TaskKind::F && stage > 0)
-      ready = forward[stage - 1][task.microbatch];
-    else if (task.kind == TaskKind::B && stage + 1 < numStages)
-      ready = backward[stage + 1][task.microbatch];
-    if (ready < 0)
-      return false;
-    double start = std::max(clock[stage], ready);
-    starts[stage].push_back(start);
-    clock[stage] = start + costs[stage].get(task.kind);
-    if (task.kind == TaskKind::F)
-      forward[stage][task.microbatch] = clock[stage];
-    else if (task.kind == TaskKind::B)
-      backward[stage][task.microbatch] = clock[stage];
-    return true;
-  };
+/// Executes a schedule as far as it can run.
+struct Execution {
+  /// With `awaited`, a stage that has sent what a task of this kind made goes
+  /// on only when what the same chunk sent before has been received.
+  Execution(const PipelineSchedule &schedule, llvm::ArrayRef<StageCost> costs,
+            std::optional<TaskKind> awaited = std::nullopt);
+
+  bool isDone(int64_t stage) const {
+    return starts[stage].size() == schedule[stage].size();
+  }
+
+  const PipelineSchedule &schedule;
+  /// When each task begins.
+  std::vector<std::vector<double>> starts;
+
+private:
+  bool runNext(int64_t stage);
+  /// The virtual stage that needs what a task makes, if there is one.
+  int64_t getReceiver(int64_t at, TaskKind kind) const {
+    return kind == TaskKind::F ? at + 1 : kind == TaskKind::B ? at - 1 : -1;
+  }
+  bool isAwaiting(int64_t stage) const;
+
+  llvm::ArrayRef<StageCost> costs;
+  std::optional<TaskKind> awaited;
+  std::vector<double> clock;
+  /// By kind, virtual stage and micro-batch: when the task ends; negative
+  /// before it has begun.
+  std::vector<std::vector<double>> ends[3];
+  /// By kind and virtual stage.
+  std::vector<int64_t> count[3];
+};
+
+Execution::Execution(const PipelineSchedule &schedule,
+                     llvm::ArrayRef<StageCost> costs,
+                     std::optional<TaskKind> awaited)
+    : schedule(schedule), starts(schedule.size()), costs(costs),
+      awaited(awaited), clock(schedule.size(), 0) {
+  if (schedule.empty())
+    return;
+  size_t numMicrobatches =
+      schedule.front().size() * schedule.size() / (3 * costs.size());
+  for (int kind = 0; kind < 3; ++kind) {
+    ends[kind].assign(costs.size(), std::vector<double>(numMicrobatches, -1));
+    count[kind].assign(costs.size(), 0);
+  }
   for (bool progress = true; progress;) {
     progress = false;
-    for (int64_t stage = 0; stage < numStages; ++stage)
+    for (size_t stage = 0; stage < schedule.size(); ++stage)
       while (runNext(stage))
         progress = true;
   }
-  return starts;
 }
+
+/// In the same order of tasks everywhere, which of them have been received is a
+/// matter of numbers.
+bool Execution::isAwaiting(int64_t stage) const {
+  if (!awaited || starts[stage].empty())
+    return false;
+  const Task &last = schedule[stage][starts[stage].size() - 1];
+  int64_t at = last.chunk * schedule.size() + stage;
+  int64_t receiver = getReceiver(at, last.kind);
+  if (last.kind != *awaited || receiver < 0 ||
+      receiver == static_cast<int64_t>(costs.size()))
+    return false;
+  const std::vector<int64_t> &done = count[static_cast<int>(last.kind)];
+  return done[receiver] + 1 < done[at];
+}
+
+bool Execution::runNext(int64_t stage) {
+  if (isDone(stage) || isAwaiting(stage))
+    return false;
+  const Task &task = schedule[stage][starts[stage].size()];
+  int64_t at = task.chunk * schedule.size() + stage;
+  std::vector<std::vector<double>> &same = ends[static_cast<int>(task.kind)];
+  double ready = 0;
+  if (task.kind == TaskKind::F && at > 0)
+    ready = same[at - 1][task.microbatch];
+  else if (task.kind == TaskKind::B && at + 1 < int64_t(costs.size()))
+    ready = same[at + 1][task.microbatch];
+  if (ready < 0)
+    return false;
+  starts[stage].push_back(std::max(clock[stage], ready));
+  clock[stage] = starts[stage].back() + costs[at].get(task.kind);
+  same[at][task.microbatch] = clock[stage];
+  ++count[static_cast<int>(task.kind)][at];
+  return true;
+}
+
+} // namespace
 
 std::optional<Simulation> dtc::simulate(const PipelineSchedule &schedule,
                                         llvm::ArrayRef<StageCost> costs) {
-  Simulation result{0, 0, execute(schedule, costs)};
+  Simulation result{0, 0, Execution(schedule, costs).starts};
   double busy = 0;
   for (size_t stage = 0; stage < schedule.size(); ++stage) {
     const std::vector<Task> &tasks = schedule[stage];
     if (result.starts[stage].size() != tasks.size())
       return std::nullopt;
+    auto getCost = [&](const Task &task) {
+      return costs[task.chunk * schedule.size() + stage].get(task.kind);
+    };
     for (const Task &task : tasks)
-      busy += costs[stage].get(task.kind);
+      busy += getCost(task);
     if (!tasks.empty())
-      result.makespan =
-          std::max(result.makespan, result.starts[stage].back() +
-                                        costs[stage].get(tasks.back().kind));
+      result.makespan = std::max(result.makespan, result.starts[stage].back() +
+                                                      getCost(tasks.back()));
   }
   if (result.makespan > 0)
     result.bubble = 1 - busy / (schedule.size() * result.makespan);
   return result;
 }
 
-std::optional<Deadlock> dtc::findDeadlock(const PipelineSchedule &schedule) {
-  std::vector<StageCost> costs(schedule.size(), StageCost{1, 1, 1});
-  std::vector<std::vector<double>> starts = execute(schedule, costs);
-  auto getBlocked = [&](size_t stage) -> std::optional<Task> {
-    if (starts[stage].size() == schedule[stage].size())
-      return std::nullopt;
-    return schedule[stage][starts[stage].size()];
-  };
-  // Who is blocked by F waits for the stage before, by B for the stage after:
-  // both are blocked, so somewhere two wait for each other.
-  for (size_t stage = 0; stage + 1 < schedule.size(); ++stage) {
-    std::optional<Task> here = getBlocked(stage), after = getBlocked(stage + 1);
-    if (here && here->kind == TaskKind::B && after &&
-        after->kind == TaskKind::F)
-      return Deadlock{static_cast<int64_t>(stage), *here, *after};
+std::optional<Deadlock> dtc::findDeadlock(const PipelineSchedule &schedule,
+                                          int64_t numChunks) {
+  int64_t numStages = schedule.size();
+  std::vector<StageCost> costs(numStages * numChunks, StageCost{1, 1, 1});
+  Execution execution(schedule, costs);
+  int64_t stage = 0;
+  while (stage < numStages && execution.isDone(stage))
+    ++stage;
+  if (stage == numStages)
+    return std::nullopt;
+  // Whom a blocked stage waits for has not come there, so it is blocked too:
+  // somewhere the way goes in a circle.
+  std::vector<Deadlock::Blocked> way;
+  while (true) {
+    auto seen = llvm::find_if(way, [&](const Deadlock::Blocked &blocked) {
+      return blocked.stage == stage;
+    });
+    if (seen != way.end())
+      return Deadlock{{seen, way.end()}};
+    const Task &task = schedule[stage][execution.starts[stage].size()];
+    way.push_back({stage, task});
+    int64_t step = task.kind == TaskKind::F ? -1 : 1;
+    stage = (stage + numStages + step) % numStages;
   }
-  return std::nullopt;
+}
+
+bool dtc::canAwaitLast(const PipelineSchedule &schedule, TaskKind kind,
+                       int64_t numChunks) {
+  auto getOrder = [&](const std::vector<Task> &tasks) {
+    std::vector<std::pair<int64_t, int64_t>> order;
+    for (const Task &task : tasks)
+      if (task.kind == kind)
+        order.push_back({task.microbatch, task.chunk});
+    return order;
+  };
+  for (const std::vector<Task> &tasks : schedule)
+    if (getOrder(tasks) != getOrder(schedule.front()))
+      return false;
+  std::vector<StageCost> costs(schedule.size() * numChunks, StageCost{1, 1, 1});
+  Execution execution(schedule, costs, kind);
+  return llvm::all_of(llvm::seq<int64_t>(0, schedule.size()),
+                      [&](int64_t stage) { return execution.isDone(stage); });
 }

@@ -50,12 +50,12 @@ struct Reader {
   DenseMap<Value, Value> values; ///< what it has of the forward pass
 };
 
-/// Rewrites the functions of one stage.
+/// Rewrites the functions of one chunk of a stage.
 class StageRecompute {
 public:
-  StageRecompute(ModuleOp stage, func::FuncOp plan);
+  StageRecompute(ModuleOp stage, func::FuncOp plan, unsigned chunk);
 
-  /// Null if the stage has no forward pass.
+  /// Null if the chunk has no forward pass.
   func::FuncOp getForward() const { return forward.function; }
   void run(const RecomputePolicy &policy);
 
@@ -72,6 +72,7 @@ private:
 
   ModuleOp stage;
   func::FuncOp plan;
+  unsigned chunk;
   ForwardPass forward;
   llvm::DenseSet<Value> kept;
   std::vector<Reader> readers;
@@ -80,20 +81,15 @@ private:
   int64_t nextNumber = 0;
 };
 
-bool isBackwardPass(func::FuncOp function) {
-  std::optional<Phase> phase = Phase::parse(function.getName());
-  return phase &&
-         (phase->kind == Phase::Backward || phase->kind == Phase::Weight);
-}
-
 //===----------------------------------------------------------------------===//
 // The forward pass
 //===----------------------------------------------------------------------===//
 
-StageRecompute::StageRecompute(ModuleOp stage, func::FuncOp plan)
-    : stage(stage), plan(plan) {
+StageRecompute::StageRecompute(ModuleOp stage, func::FuncOp plan,
+                               unsigned chunk)
+    : stage(stage), plan(plan), chunk(chunk) {
   forward.function =
-      stage.lookupSymbol<func::FuncOp>(Phase{Phase::Forward}.getName());
+      stage.lookupSymbol<func::FuncOp>(Phase{Phase::Forward, chunk}.getName());
   auto use = [&](int64_t number) {
     nextNumber = std::max(nextNumber, number + 1);
   };
@@ -153,13 +149,19 @@ void StageRecompute::classifyResults() {
   }
 }
 
-/// Numbers of what the backward pass reads, or of what all else does.
+/// Numbers of what the backward pass reads, or of what all else does. Other
+/// chunks have their own.
 llvm::DenseSet<int64_t> StageRecompute::getReadNumbers(bool byBackwardPass) {
   llvm::DenseSet<int64_t> read;
-  for (auto function : stage.getOps<func::FuncOp>())
-    if (function != plan && isBackwardPass(function) == byBackwardPass)
-      for (unsigned i = 0; i < function.getNumArguments(); ++i)
-        read.insert(getArgNumber(function, i));
+  for (auto function : stage.getOps<func::FuncOp>()) {
+    std::optional<Phase> phase = Phase::parse(function.getName());
+    bool isChunked = phase && phase->isChunked();
+    if (function == plan || (isChunked && phase->level != chunk) ||
+        (isChunked && phase->kind != Phase::Forward) != byBackwardPass)
+      continue;
+    for (unsigned i = 0; i < function.getNumArguments(); ++i)
+      read.insert(getArgNumber(function, i));
+  }
   if (byBackwardPass)
     return read;
   forEachMessage(plan, attr::sends, [&](DictionaryAttr message) {
@@ -177,7 +179,8 @@ llvm::DenseSet<int64_t> StageRecompute::getReadNumbers(bool byBackwardPass) {
 void StageRecompute::run(const RecomputePolicy &policy) {
   kept = policy.chooseKept(forward);
   for (Phase::Kind kind : {Phase::Backward, Phase::Weight})
-    if (auto function = stage.lookupSymbol<func::FuncOp>(Phase{kind}.getName()))
+    if (auto function =
+            stage.lookupSymbol<func::FuncOp>(Phase{kind, chunk}.getName()))
       rewrite(function);
   dropRecomputedResults();
 }
@@ -319,11 +322,13 @@ struct RecomputePass : dtc::impl::RecomputeBase<RecomputePass> {
       func::FuncOp plan = getPlan(stage);
       if (!plan)
         return signalPassFailure();
-      StageRecompute recompute(stage, plan);
-      if (!recompute.getForward())
-        continue;
-      hasMatch |= parsed->matchesNode(recompute.getForward());
-      recompute.run(*parsed);
+      for (unsigned chunk = 0; chunk < getNumChunks(plan); ++chunk) {
+        StageRecompute recompute(stage, plan, chunk);
+        if (!recompute.getForward())
+          continue;
+        hasMatch |= parsed->matchesNode(recompute.getForward());
+        recompute.run(*parsed);
+      }
     }
     if (!hasMatch) {
       getOperation().emitError("cannot recompute '")

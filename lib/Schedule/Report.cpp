@@ -142,20 +142,23 @@ static void addParameters(DictionaryAttr attributes, Type type,
 
 /// The tasks of a plan in order. A task without a function of its own is done
 /// when the next one of its micro-batch begins.
-static std::vector<Task> getTasks(func::FuncOp plan, int64_t numMicrobatches) {
+static std::vector<Task> getTasks(func::FuncOp plan, int64_t numMicrobatches,
+                                  int64_t numChunks) {
   std::vector<Task> tasks;
-  std::vector<int> next(numMicrobatches, 0);
-  auto advance = [&](int64_t microbatch, int kinds) {
-    for (; next[microbatch] < kinds; ++next[microbatch])
-      tasks.push_back({static_cast<TaskKind>(next[microbatch]), microbatch});
+  std::vector<int> next(numMicrobatches * numChunks, 0);
+  auto advance = [&](int64_t microbatch, int64_t chunk, int kinds) {
+    for (int &kind = next[microbatch * numChunks + chunk]; kind < kinds; ++kind)
+      tasks.push_back({static_cast<TaskKind>(kind), microbatch, chunk});
   };
   for (auto run : plan.getOps<RunOp>()) {
     std::optional<Phase> phase = Phase::parse(run.getCallee());
-    if (phase && run.getMicrobatch() && phase->kind >= Phase::Forward)
-      advance(*run.getMicrobatch(), phase->kind - Phase::Forward + 1);
+    if (phase && run.getMicrobatch() && phase->isChunked())
+      advance(*run.getMicrobatch(), phase->level,
+              phase->kind - Phase::Forward + 1);
   }
   for (int64_t microbatch = 0; microbatch < numMicrobatches; ++microbatch)
-    advance(microbatch, 3);
+    for (int64_t chunk = 0; chunk < numChunks; ++chunk)
+      advance(microbatch, chunk, 3);
   return tasks;
 }
 
@@ -165,9 +168,10 @@ FailureOr<Report> Report::compute(ModuleOp module, const Topology *topology) {
     return failure();
   Report report;
   PipelineSchedule schedule;
-  std::vector<StageCost> costs;
+  int64_t numStages = stages->size(), numChunks = 1;
+  std::vector<StageCost> costs; // of virtual stages
   MeshAttr mesh;
-  for (ModuleOp stage : *stages) {
+  for (auto [number, stage] : llvm::enumerate(*stages)) {
     func::FuncOp plan = getPlan(stage);
     if (!plan)
       return failure();
@@ -184,26 +188,28 @@ FailureOr<Report> Report::compute(ModuleOp module, const Topology *topology) {
     StageReport result;
     addMemory(plan, result);
     addTraffic(plan, result);
-    StageCost cost{0, 0, 0};
+    numChunks = getNumChunks(plan);
+    costs.resize(numStages * numChunks, StageCost{0, 0, 0});
     for (auto run : plan.getOps<RunOp>()) {
       int64_t flops = getFlops(getCallee(run));
       std::optional<Phase> phase = Phase::parse(run.getCallee());
-      Phase::Kind kind = phase ? phase->kind : Phase::Update;
-      if (kind == Phase::Forward) {
+      if (!phase || !phase->isChunked()) {
+        result.onceFlops += flops;
+        continue;
+      }
+      StageCost &cost = costs[phase->level * numStages + number];
+      if (phase->kind == Phase::Forward) {
         result.forwardFlops += flops;
         cost.forward = flops;
-      } else if (kind == Phase::Backward) {
+      } else if (phase->kind == Phase::Backward) {
         result.backwardFlops += flops;
         cost.backward = flops;
-      } else if (kind == Phase::Weight) {
+      } else {
         result.weightFlops += flops;
         cost.weight = flops;
-      } else {
-        result.onceFlops += flops;
       }
     }
-    schedule.push_back(getTasks(plan, report.microbatches));
-    costs.push_back(cost);
+    schedule.push_back(getTasks(plan, report.microbatches, numChunks));
     result.inFlight = getMaxInFlight(schedule.back());
     for (BlockArgument argument : plan.getArguments())
       if (plan.getArgAttr(argument.getArgNumber(), attr::parameter))
@@ -229,10 +235,11 @@ FailureOr<Report> Report::compute(ModuleOp module, const Topology *topology) {
   report.bubbleSimulated = simulation->bubble;
   StringRef name = getScheduleName(getPlan(stages->front()));
   if (isNamedSchedule(name)) {
-    report.bubble = getBubbleFraction(name, stages->size(),
-                                      report.microbatches / report.rounds);
+    report.bubble =
+        getBubbleFraction(name, {numStages, report.microbatches / report.rounds,
+                                 report.rounds, numChunks});
   } else {
-    std::vector<StageCost> equal(stages->size(), StageCost{1, 1, 1});
+    std::vector<StageCost> equal(costs.size(), StageCost{1, 1, 1});
     report.bubble = simulate(schedule, equal)->bubble;
   }
   report.timeline = {name.str(),

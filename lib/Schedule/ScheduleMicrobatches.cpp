@@ -58,9 +58,8 @@ class PlanBuilder {
 public:
   PlanBuilder(func::FuncOp plan, ModuleOp stage, int64_t numMicrobatches,
               int64_t numRounds);
-  /// Follows the schedule of one stage. `inOrder`: what it sends in each
-  /// direction is received in the same order.
-  LogicalResult build(ArrayRef<Task> tasks, bool inOrder);
+  /// Follows a schedule on one stage.
+  LogicalResult build(const PipelineSchedule &schedule, int64_t stage);
 
 private:
   void runPhase(const std::pair<const Phase, PhaseParts> &phase,
@@ -85,7 +84,8 @@ private:
 
   func::FuncOp plan;
   int64_t numMicrobatches, numRounds;
-  bool inOrder = true;
+  /// Whether to wait for what was sent last after F, and after B.
+  bool awaitsForward = true, awaitsBackward = true;
   OpBuilder builder;
   std::map<Phase, PhaseParts> phases;
   std::map<int64_t, Value> once;
@@ -159,7 +159,7 @@ void PlanBuilder::receive(Phase phase, ArrayRef<Crossing> recvs,
   // The gradient of a micro-batch proves that its activations have arrived.
   if (phase.kind == Phase::Backward)
     wait([&](const PendingSend &send) {
-      return send.phase.kind == Phase::Forward &&
+      return send.phase == Phase{Phase::Forward, phase.level} &&
              send.microbatch == microbatch &&
              llvm::any_of(recvs, [&](const Crossing &recv) {
                return recv.stage == send.stage;
@@ -227,7 +227,7 @@ void PlanBuilder::run(Phase phase, func::FuncOp function,
 
 /// Whether a gradient comes back for what is sent.
 bool PlanBuilder::isAnswered(const PendingSend &send) const {
-  auto backward = phases.find({Phase::Backward});
+  auto backward = phases.find({Phase::Backward, send.phase.level});
   return send.phase.kind == Phase::Forward && backward != phases.end() &&
          llvm::any_of(backward->second.recvs, [&](const Crossing &recv) {
            return recv.stage == send.stage;
@@ -249,7 +249,8 @@ void PlanBuilder::send(Phase phase, ArrayRef<Crossing> sends,
   }
   // By the time the next one is sent, the last gradient has arrived, and the
   // last activation whose gradient never comes back.
-  if (phase.isPerMicrobatch() && inOrder)
+  if (phase.isChunked() &&
+      (phase.kind == Phase::Forward ? awaitsForward : awaitsBackward))
     wait([&](const PendingSend &send) {
       return send.phase == phase && send.microbatch != microbatch &&
              !isAnswered(send) &&
@@ -267,8 +268,11 @@ void PlanBuilder::runPhase(const std::pair<const Phase, PhaseParts> &phase,
   send(phase.first, phase.second.sends, microbatch);
 }
 
-LogicalResult PlanBuilder::build(ArrayRef<Task> tasks, bool inOrder) {
-  this->inOrder = inOrder;
+LogicalResult PlanBuilder::build(const PipelineSchedule &schedule,
+                                 int64_t stage) {
+  int64_t numChunks = getNumChunks(plan);
+  awaitsForward = canAwaitLast(schedule, TaskKind::F, numChunks);
+  awaitsBackward = canAwaitLast(schedule, TaskKind::B, numChunks);
   Block *body = plan.addEntryBlock();
   plan.setPublic();
   builder.setInsertionPointToStart(body);
@@ -287,10 +291,11 @@ LogicalResult PlanBuilder::build(ArrayRef<Task> tasks, bool inOrder) {
       }
   };
   runOnce(/*before=*/true);
-  for (const Task &task : tasks) {
+  for (const Task &task : schedule[stage]) {
     Phase phase{task.kind == TaskKind::F   ? Phase::Forward
                 : task.kind == TaskKind::B ? Phase::Backward
-                                           : Phase::Weight};
+                                           : Phase::Weight,
+                static_cast<unsigned>(task.chunk)};
     auto it = phases.find(phase);
     if (it != phases.end())
       runPhase(*it, task.microbatch);
@@ -331,26 +336,32 @@ struct ScheduleMicrobatchesPass
   }
 
   LogicalResult schedulePlans(const Stages &stages) {
-    for (auto [number, stage] : llvm::enumerate(stages)) {
-      func::FuncOp plan = getPlan(stage);
-      if (!plan)
+    SmallVector<func::FuncOp> plans;
+    for (ModuleOp stage : stages) {
+      plans.push_back(getPlan(stage));
+      if (!plans.back())
         return failure();
-      MeshAttr mesh = getMesh(plan);
-      int64_t numMicrobatches = mesh ? mesh.getSize(MeshAttr::timeAxis) : 1;
-      std::string name = schedule;
-      int64_t numRounds = rounds;
-      if (numRounds < 1 || numMicrobatches % numRounds)
-        return plan.emitError("has ")
-               << numMicrobatches << " micro-batches, expected a multiple of "
-               << numRounds << " rounds";
-      llvm::Expected<PipelineSchedule> tasks = getSchedule(
-          name, stages.size(), numMicrobatches / numRounds, numRounds);
-      if (!tasks)
-        return getOperation().emitError(llvm::toString(tasks.takeError()));
-      if (failed(PlanBuilder(plan, stage, numMicrobatches, numRounds)
-                     .build((*tasks)[number], hasSameOrders(*tasks))))
+    }
+    func::FuncOp first = plans.front();
+    MeshAttr mesh = getMesh(first);
+    int64_t numMicrobatches = mesh ? mesh.getSize(MeshAttr::timeAxis) : 1;
+    std::string name = schedule;
+    int64_t numRounds = rounds;
+    if (numRounds < 1 || numMicrobatches % numRounds)
+      return first.emitError("has ")
+             << numMicrobatches << " micro-batches, expected a multiple of "
+             << numRounds << " rounds";
+    Pipeline pipeline{static_cast<int64_t>(stages.size()),
+                      numMicrobatches / numRounds, numRounds,
+                      getNumChunks(first)};
+    llvm::Expected<PipelineSchedule> tasks = getSchedule(name, pipeline);
+    if (!tasks)
+      return getOperation().emitError(llvm::toString(tasks.takeError()));
+    Builder builder(&getContext());
+    for (auto [number, plan] : llvm::enumerate(plans)) {
+      if (failed(PlanBuilder(plan, stages[number], numMicrobatches, numRounds)
+                     .build(*tasks, number)))
         return failure();
-      Builder builder(&getContext());
       plan->setAttr(attr::schedule, builder.getStringAttr(name));
       if (numRounds > 1)
         plan->setAttr(attr::rounds, builder.getI64IntegerAttr(numRounds));

@@ -77,6 +77,11 @@ int64_t dtc::getRounds(func::FuncOp plan) {
   return rounds ? rounds.getInt() : 1;
 }
 
+int64_t dtc::getNumChunks(func::FuncOp plan) {
+  auto chunks = plan->getAttrOfType<IntegerAttr>(attr::virtualStages);
+  return chunks ? chunks.getInt() : 1;
+}
+
 func::FuncOp dtc::getPlan(ModuleOp stage) {
   auto plan = stage.lookupSymbol<func::FuncOp>(planName);
   if (!plan)

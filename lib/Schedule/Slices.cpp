@@ -41,8 +41,9 @@ static bool isCloned(Operation &op) {
 }
 
 FailureOr<Slices> Slices::compute(func::FuncOp step,
-                                  const StageAnalysis &stages) {
-  Slices slices(stages);
+                                  const StageAnalysis &stages,
+                                  int64_t numStages) {
+  Slices slices(stages, numStages);
   slices.findRepeated(step.front());
   if (failed(slices.classify(step.front())) ||
       failed(slices.slice(step.front())))
@@ -148,14 +149,13 @@ void Slices::demand(int64_t stage, Value value, Phase phase) {
 
 LogicalResult Slices::slice(Block &body) {
   auto step = cast<func::FuncOp>(body.getParentOp());
-  int64_t numStages = stages.getNumStages();
   for (OpOperand &returned : body.getTerminator()->getOpOperands()) {
     Value value = returned.get();
     if (getTime(value) == Time::Microbatch && value.getDefiningOp())
       return value.getDefiningOp()->emitOpError(
           "is returned, but has a value for each micro-batch; reduce it first");
-    std::optional<int64_t> home = stages.getStage(value);
-    for (int64_t stage : llvm::seq<int64_t>(0, numStages))
+    std::optional<int64_t> home = getStage(value);
+    for (int64_t stage : llvm::seq<int64_t>(0, getNumStages()))
       if (!home || stage == *home) {
         demand(stage, value, {Phase::Update});
         exported[stage].insert(value);
@@ -164,7 +164,7 @@ LogicalResult Slices::slice(Block &body) {
   // A parameter stays with its owner even if nothing there reads it.
   for (BlockArgument argument : body.getArguments())
     if (step.getArgAttr(argument.getArgNumber(), attr::parameter))
-      used[stages.getStage(argument).value_or(0)].insert(argument);
+      used[getStage(argument).value_or(0)].insert(argument);
 
   for (Operation &op : llvm::reverse(body.without_terminator()))
     if (failed(visit(op)))
@@ -186,7 +186,7 @@ LogicalResult Slices::visit(Operation &op) {
   if (auto sum = dyn_cast<SumOverStagesOp>(op))
     return visitSum(sum);
 
-  for (int64_t stage : llvm::seq<int64_t>(0, stages.getNumStages())) {
+  for (int64_t stage : llvm::seq<int64_t>(0, getNumStages())) {
     if (isa<SumMicrobatchesOp>(op)) { // names the accumulated operand
       for (Phase phase : PhaseSet(demands[stage][op.getResult(0)]))
         demand(stage, op.getOperand(0), phase);
@@ -229,8 +229,8 @@ FailureOr<Slices::PhaseSet> Slices::place(Operation &op, int64_t stage) {
       if (readers.begin()->kind < Phase::Reduce)
         wanted.insert({Phase::Inputs});
       else
-        wanted.insert(
-            {lossSlice.contains(&op) ? Phase::Forward : Phase::Weight});
+        wanted.insert({lossSlice.contains(&op) ? Phase::Forward : Phase::Weight,
+                       getChunk(result)});
     } else {
       wanted.insert(readers.begin(), readers.end());
     }
@@ -238,12 +238,14 @@ FailureOr<Slices::PhaseSet> Slices::place(Operation &op, int64_t stage) {
   if (wanted.empty() || isCloned(op))
     return wanted;
   if (perMicrobatch) {
-    // Sums of inputs recompute what they need.
+    // Sums of inputs recompute what they need, and so does each chunk.
     PhaseSet result;
     if (wanted.erase({Phase::Inputs}))
       result.insert({Phase::Inputs});
-    if (!wanted.empty())
-      result.insert(*wanted.begin());
+    std::set<unsigned> chunks;
+    for (Phase phase : wanted)
+      if (chunks.insert(phase.level).second)
+        result.insert(phase);
     return result;
   }
 
@@ -264,14 +266,24 @@ FailureOr<Slices::PhaseSet> Slices::place(Operation &op, int64_t stage) {
 }
 
 LogicalResult Slices::visitBoundary(BoundaryOp op) {
-  int64_t from = op.getFrom(), to = op.getTo();
+  int64_t from = op.getFrom() % getNumStages();
+  int64_t to = op.getTo() % getNumStages();
   PhaseSet readers = demands[to][op.getY()];
   if (readers.empty())
     return success();
+  if (isLocal(op)) {
+    for (Phase phase : readers)
+      demand(from, op.getX(), phase);
+    if (exported[to].contains(op.getY()))
+      exported[from].insert(op.getX());
+    return success();
+  }
   Message message{op, 0, {}, {}};
   if (getTime(op.getY()) == Time::Microbatch) {
-    message.sent =
-        message.received = {from < to ? Phase::Forward : Phase::Backward};
+    Phase::Kind kind =
+        op.getFrom() < op.getTo() ? Phase::Forward : Phase::Backward;
+    message.sent = {kind, getChunk(op.getX())};
+    message.received = {kind, getChunk(op.getY())};
   } else {
     Phase::Kind kind =
         late.contains(op.getY()) ? Phase::Reduce : Phase::Prologue;
@@ -307,6 +319,6 @@ LogicalResult Slices::visitSum(SumOverStagesOp op) {
   for (auto &stagePhases : phases)
     stagePhases[{Phase::Update}].insert(op);
   for (Value part : op.getParts())
-    demand(stages.getStage(part).value_or(0), part, {Phase::Update});
+    demand(getStage(part).value_or(0), part, {Phase::Update});
   return success();
 }

@@ -66,17 +66,21 @@ void sinkViews(Block &body) {
 }
 
 /// Numbers of the step's values. A sum over micro-batches is the accumulated
-/// value itself.
+/// value itself, and what a stage hands to itself is what it has.
 class Numbering {
 public:
-  explicit Numbering(Block &body) {
+  Numbering(Block &body, const Slices &slices) {
+    auto isSame = [&](Operation &op) {
+      auto boundary = dyn_cast<BoundaryOp>(op);
+      return isa<SumMicrobatchesOp>(op) ||
+             (boundary && slices.isLocal(boundary));
+    };
     for (Value argument : body.getArguments())
       numbers[argument] = count++;
     for (Operation &op : body)
       for (Value result : op.getResults())
-        numbers[result] = isa<SumMicrobatchesOp>(op)
-                              ? numbers.lookup(op.getOperand(0))
-                              : count++;
+        numbers[result] =
+            isSame(op) ? numbers.lookup(op.getOperand(0)) : count++;
   }
   int64_t operator[](Value value) const { return numbers.lookup(value); }
 
@@ -88,10 +92,9 @@ private:
 /// Builds the function of one phase on one stage.
 class PhaseBuilder {
 public:
-  PhaseBuilder(const Slices &slices, const StageAnalysis &stages,
-               const Numbering &numbers, int64_t stage, Phase phase)
-      : slices(slices), stages(stages), numbers(numbers), stage(stage),
-        phase(phase) {}
+  PhaseBuilder(const Slices &slices, const Numbering &numbers, int64_t stage,
+               Phase phase)
+      : slices(slices), numbers(numbers), stage(stage), phase(phase) {}
 
   func::FuncOp build(ArrayRef<Operation *> ops, OpBuilder &builder,
                      Location location);
@@ -108,7 +111,6 @@ private:
   }
 
   const Slices &slices;
-  const StageAnalysis &stages;
   const Numbering &numbers;
   int64_t stage;
   Phase phase;
@@ -121,7 +123,7 @@ private:
 SmallVector<Value> PhaseBuilder::getLocalParts(SumOverStagesOp op) const {
   return llvm::to_vector(
       llvm::make_filter_range(op.getParts(), [&](Value part) {
-        return stages.getStage(part).value_or(0) == stage;
+        return slices.getStage(part).value_or(0) == stage;
       }));
 }
 
@@ -199,7 +201,7 @@ void PhaseBuilder::emitSum(SumOverStagesOp op, OpBuilder &builder) {
     Value value = values.at(numbers[part]);
     sum = sum ? AddOp::create(builder, location, type, sum, value) : value;
   }
-  if (stages.getNumStages() > 1) {
+  if (slices.getNumStages() > 1) {
     SmallVector<AxisLayout> entries(layout.getEntries());
     entries.push_back(
         AxisLayout::partial(builder.getStringAttr(stageAxis), Reduction::sum));
@@ -294,26 +296,32 @@ struct SplitStagesPass : dtc::impl::SplitStagesBase<SplitStagesPass> {
     FailureOr<StageAnalysis> stages = StageAnalysis::compute(step);
     if (failed(stages))
       return failure();
-    if (stages->getNumStages() != mesh.getSize(stageAxis))
+    int64_t numStages = mesh.getSize(stageAxis);
+    if (stages->getNumStages() % numStages)
       return step.emitError("has ")
-             << stages->getNumStages() << " stages, expected "
-             << mesh.getSize(stageAxis) << ", the size of mesh axis "
-             << stageAxis;
-    FailureOr<Slices> slices = Slices::compute(step, *stages);
+             << stages->getNumStages() << " stages, expected a multiple of "
+             << numStages << ", the size of mesh axis " << stageAxis;
+    FailureOr<Slices> slices = Slices::compute(step, *stages, numStages);
     if (failed(slices))
       return failure();
 
-    Numbering numbers(step.front());
+    Numbering numbers(step.front(), *slices);
     OpBuilder builder(step);
-    for (int64_t stage : llvm::seq<int64_t>(0, stages->getNumStages()))
-      buildStage(step, *stages, *slices, numbers, stage, builder);
+    int64_t numChunks = stages->getNumStages() / numStages;
+    for (int64_t stage : llvm::seq<int64_t>(0, numStages)) {
+      func::FuncOp plan = buildStage(step, *slices, numbers, stage, builder);
+      if (numChunks > 1)
+        plan->setAttr(attr::virtualStages,
+                      builder.getI64IntegerAttr(numChunks));
+    }
     step.erase();
     return success();
   }
 
-  void buildStage(func::FuncOp step, const StageAnalysis &stages,
-                  const Slices &slices, const Numbering &numbers, int64_t stage,
-                  OpBuilder &builder) {
+  /// Makes the module of a stage and returns its plan.
+  func::FuncOp buildStage(func::FuncOp step, const Slices &slices,
+                          const Numbering &numbers, int64_t stage,
+                          OpBuilder &builder) {
     bool isEval = step.getName() == evalName;
     auto module =
         ModuleOp::create(builder, step.getLoc(), getStageName(stage, isEval));
@@ -322,14 +330,14 @@ struct SplitStagesPass : dtc::impl::SplitStagesBase<SplitStagesPass> {
       module->setAttr(attr::eval, builder.getUnitAttr());
     OpBuilder inner = OpBuilder::atBlockEnd(module.getBody());
     for (auto &[phase, ops] : slices.getPhases(stage))
-      PhaseBuilder(slices, stages, numbers, stage, phase)
+      PhaseBuilder(slices, numbers, stage, phase)
           .build(ops.getArrayRef(), inner, step.getLoc());
-    declarePlan(step, stages, slices, numbers, stage, inner);
+    return declarePlan(step, slices, numbers, stage, inner);
   }
 
-  void declarePlan(func::FuncOp step, const StageAnalysis &stages,
-                   const Slices &slices, const Numbering &numbers,
-                   int64_t stage, OpBuilder &builder) {
+  func::FuncOp declarePlan(func::FuncOp step, const Slices &slices,
+                           const Numbering &numbers, int64_t stage,
+                           OpBuilder &builder) {
     auto withNumber = [&](DictionaryAttr attributes, Value value) {
       NamedAttrList list(attributes);
       list.set(attr::value, builder.getI64IntegerAttr(numbers[value]));
@@ -344,7 +352,7 @@ struct SplitStagesPass : dtc::impl::SplitStagesBase<SplitStagesPass> {
             withNumber(step.getArgAttrDict(argument.getArgNumber()), argument));
       }
     for (OpOperand &returned : step.front().getTerminator()->getOpOperands()) {
-      std::optional<int64_t> home = stages.getStage(returned.get());
+      std::optional<int64_t> home = slices.getStage(returned.get());
       if (home && *home != stage)
         continue;
       results.push_back(dropTime(returned.get().getType()));
@@ -373,7 +381,8 @@ struct SplitStagesPass : dtc::impl::SplitStagesBase<SplitStagesPass> {
              {builder.getStringAttr("type"),
               TypeAttr::get(dropTime(value.getType()))}});
       };
-      int64_t from = boundary.getFrom(), to = boundary.getTo();
+      int64_t from = boundary.getFrom() % slices.getNumStages();
+      int64_t to = boundary.getTo() % slices.getNumStages();
       if (from == stage)
         sends.push_back(describe(boundary.getX(), to, message.sent));
       if (to == stage)
@@ -383,6 +392,7 @@ struct SplitStagesPass : dtc::impl::SplitStagesBase<SplitStagesPass> {
       plan->setAttr(attr::sends, builder.getArrayAttr(sends));
     if (!recvs.empty())
       plan->setAttr(attr::recvs, builder.getArrayAttr(recvs));
+    return plan;
   }
 };
 

@@ -20,10 +20,12 @@ namespace json = llvm::json;
 template <typename Visit>
 static void forEachTask(const Timeline &timeline, Visit visit) {
   for (size_t stage = 0; stage < timeline.schedule.size(); ++stage)
-    for (auto [task, start] :
-         llvm::zip(timeline.schedule[stage], timeline.simulation.starts[stage]))
-      if (double cost = timeline.costs[stage].get(task.kind))
+    for (auto [task, start] : llvm::zip(timeline.schedule[stage],
+                                        timeline.simulation.starts[stage])) {
+      size_t at = task.chunk * timeline.schedule.size() + stage;
+      if (double cost = timeline.costs[at].get(task.kind))
         visit(stage, task, start, cost);
+    }
 }
 
 //===----------------------------------------------------------------------===//
@@ -39,6 +41,8 @@ constexpr double axisHeight = 40, legendHeight = 24;
 constexpr double minPlotWidth = 1000, minTaskWidth = 16, digitWidth = 7;
 
 constexpr const char *colors[] = {"#9ec5f4", "#f5c27a", "#9bd3a0"};
+/// Later chunks are darker, down to this part of the color.
+constexpr double darkest = 0.8;
 constexpr const char *meanings[] = {"F: forward", "B: gradients of activations",
                                     "W: gradients of weights"};
 constexpr const char *idleColor = "#ececec";
@@ -74,7 +78,8 @@ private:
   void drawText(double x, double y, const char *anchor, const llvm::Twine &text,
                 int size = 12);
   void drawBox(double x, double y, double width, double height,
-               const char *color);
+               const llvm::Twine &color);
+  std::string getColor(const Task &task) const;
   void drawTitle();
   void drawStages();
   void drawTasks();
@@ -110,18 +115,34 @@ void Picture::drawText(double x, double y, const char *anchor,
 }
 
 void Picture::drawBox(double x, double y, double width, double height,
-                      const char *color) {
+                      const llvm::Twine &color) {
   os << format("<rect x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" height=\"%.1f\" ", x,
                y, width, height)
      << "fill=\"" << color << "\"/>\n";
+}
+
+std::string Picture::getColor(const Task &task) const {
+  StringRef color = colors[static_cast<int>(task.kind)];
+  int64_t numChunks = timeline.getNumChunks();
+  double part = numChunks == 1 ? 0 : double(task.chunk) / (numChunks - 1);
+  std::string text = "#";
+  for (size_t i = 1; i < color.size(); i += 2) {
+    unsigned value;
+    (void)color.substr(i, 2).getAsInteger(16, value);
+    value *= 1 - part * (1 - darkest);
+    text += llvm::utohexstr(value, /*LowerCase=*/true, /*Width=*/2);
+  }
+  return text;
 }
 
 void Picture::drawTitle() {
   std::string title;
   llvm::raw_string_ostream text(title);
   text << llvm::sys::path::filename(timeline.name) << ": "
-       << timeline.schedule.size() << " stages, " << timeline.microbatches
-       << " micro-batches";
+       << timeline.schedule.size() << " stages, ";
+  if (timeline.getNumChunks() > 1)
+    text << timeline.getNumChunks() << " chunks each, ";
+  text << timeline.microbatches << " micro-batches";
   if (timeline.rounds > 1)
     text << " in " << timeline.rounds << " rounds";
   text << format(", bubble %.1f %%", 100 * timeline.simulation.bubble);
@@ -147,8 +168,7 @@ void Picture::drawTasks() {
                    << format(": %.3g to %.3g ", start * unit.scale,
                              (start + cost) * unit.scale)
                    << unit.name << "</title>\n";
-                drawBox(x, getY(stage), width, rowHeight,
-                        colors[static_cast<int>(task.kind)]);
+                drawBox(x, getY(stage), width, rowHeight, getColor(task));
                 os << "</g>\n";
               });
   os << "</g>\n";
@@ -197,6 +217,9 @@ void Picture::drawLegend() {
   };
   for (int kind = 0; kind < 3; ++kind)
     add(colors[kind], meanings[kind]);
+  if (timeline.getNumChunks() > 1)
+    add(getColor({TaskKind::F, 0, timeline.getNumChunks() - 1}).c_str(),
+        "darker: later chunks");
   add(idleColor, "idle");
 }
 
@@ -235,23 +258,25 @@ json::Value Timeline::toTrace() const {
         {"ph", "M"},
         {"pid", int64_t(stage)},
         {"args", json::Object{{"name", "stage " + std::to_string(stage)}}}});
-  forEachTask(*this,
-              [&](size_t stage, const Task &task, double start, double cost) {
-                events.push_back(json::Object{
-                    {"name", printTask(task)},
-                    {"cat", printTask(task).substr(0, 1)},
-                    {"ph", "X"},
-                    {"pid", int64_t(stage)},
-                    {"tid", 0},
-                    {"ts", start * microseconds},
-                    {"dur", cost * microseconds},
-                    {"args", json::Object{{"microbatch", task.microbatch}}}});
-              });
+  forEachTask(
+      *this, [&](size_t stage, const Task &task, double start, double cost) {
+        events.push_back(
+            json::Object{{"name", printTask(task)},
+                         {"cat", printTask(task).substr(0, 1)},
+                         {"ph", "X"},
+                         {"pid", int64_t(stage)},
+                         {"tid", 0},
+                         {"ts", start * microseconds},
+                         {"dur", cost * microseconds},
+                         {"args", json::Object{{"microbatch", task.microbatch},
+                                               {"chunk", task.chunk}}}});
+      });
   return json::Object{
       {"traceEvents", std::move(events)},
       {"displayTimeUnit", "ms"},
       {"otherData", json::Object{{"schedule", name},
                                  {"stages", int64_t(schedule.size())},
+                                 {"chunks", getNumChunks()},
                                  {"microbatches", microbatches},
                                  {"rounds", rounds},
                                  {"bubble", simulation.bubble}}}};

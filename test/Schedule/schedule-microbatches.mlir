@@ -5,7 +5,7 @@
 // RUN: not dtc-opt %s --dtc-schedule-microbatches=rounds=3 2>&1 | FileCheck %s --check-prefix=UNEVEN
 // RUN: not dtc-opt %s --dtc-schedule-microbatches=schedule=zigzag 2>&1 | FileCheck %s --check-prefix=UNKNOWN
 
-// UNKNOWN: unknown schedule 'zigzag', expected gpipe, 1f1b, zb-h1 or a file
+// UNKNOWN: unknown schedule 'zigzag', expected gpipe, 1f1b, interleaved, zb-h1 or a file
 // UNEVEN: error: has 4 micro-batches, expected a multiple of 3 rounds
 
 // Two rounds of gpipe: activations of two micro-batches at most, one sum of

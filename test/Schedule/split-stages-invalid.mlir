@@ -15,7 +15,7 @@ func.func @step(%x: tensor<8xf32>) {
 
 #mesh = #dtc.mesh<pp=2, mb=1>
 #r = #dtc.layout<#mesh>
-// expected-error @below {{has 1 stages, expected 2, the size of mesh axis pp}}
+// expected-error @below {{has 1 stages, expected a multiple of 2, the size of mesh axis pp}}
 func.func @step(%w: tensor<8xf32, #r> {dtc.parameter = "w"}) {
   return
 }

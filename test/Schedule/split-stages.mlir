@@ -202,3 +202,64 @@ module @one {
 // CHECK:           func.func private @plan(
 // CHECK-NOT:         dtc.sends
 // CHECK-NOT:       module @stage1
+
+// -----
+
+// Four virtual stages on two stages: each has two functions of a kind, and what
+// crosses between chunks of one stage, a parameter and its gradient, is sent to
+// nobody.
+
+#mesh = #dtc.mesh<pp=2, dp=1, mb=2>
+#r = #dtc.layout<#mesh>
+#b = #dtc.layout<#mesh, mb: split(0)>
+#p = #dtc.layout<#mesh, mb: partial>
+module @virtual {
+  func.func @step(%x: tensor<8x4xf32, #b> {dtc.input = "x", dtc.kind = "input"},
+                  %t: tensor<8x4xf32, #b> {dtc.input = "labels", dtc.kind = "label"},
+                  %w: tensor<4x4xf32, #r> {dtc.parameter = "w"})
+      -> (tensor<f64, #r> {dtc.output = "loss"}, tensor<4x4xf32, #r> {dtc.gradient = "w"}) {
+    %h0 = dtc.matmul %x, %w : (tensor<8x4xf32, #b>, tensor<4x4xf32, #r>) -> tensor<8x4xf32, #b>
+    %a1 = dtc.boundary %h0 from 0 to 1 : tensor<8x4xf32, #b>
+    %h1 = dtc.relu %a1 : (tensor<8x4xf32, #b>) -> tensor<8x4xf32, #b>
+    %a2 = dtc.boundary %h1 from 1 to 2 : tensor<8x4xf32, #b>
+    %w2 = dtc.boundary %w from 0 to 2 : tensor<4x4xf32, #r>
+    %h2 = dtc.matmul %a2, %w2 : (tensor<8x4xf32, #b>, tensor<4x4xf32, #r>) -> tensor<8x4xf32, #b>
+    %a3 = dtc.boundary %h2 from 2 to 3 : tensor<8x4xf32, #b>
+    %l = dtc.squared_error %a3, %t : (tensor<8x4xf32, #b>, tensor<8x4xf32, #b>) -> tensor<f64, #p>
+    %loss = dtc.sum_over_stages %l : (tensor<f64, #p>) -> tensor<f64, #p>
+    %d3 = dtc.sub %a3, %t : (tensor<8x4xf32, #b>, tensor<8x4xf32, #b>) -> tensor<8x4xf32, #b>
+    %d2 = dtc.boundary %d3 from 3 to 2 : tensor<8x4xf32, #b>
+    %dw2 = dtc.matmul %a2, %d2 {transpose_lhs} : (tensor<8x4xf32, #b>, tensor<8x4xf32, #b>) -> tensor<4x4xf32, #p>
+    %dx2 = dtc.matmul %d2, %w2 {transpose_rhs} : (tensor<8x4xf32, #b>, tensor<4x4xf32, #r>) -> tensor<8x4xf32, #b>
+    %d1 = dtc.boundary %dx2 from 2 to 1 : tensor<8x4xf32, #b>
+    %dx1 = dtc.mul %d1, %h1 : (tensor<8x4xf32, #b>, tensor<8x4xf32, #b>) -> tensor<8x4xf32, #b>
+    %d0 = dtc.boundary %dx1 from 1 to 0 : tensor<8x4xf32, #b>
+    %dw0 = dtc.matmul %x, %d0 {transpose_lhs} : (tensor<8x4xf32, #b>, tensor<8x4xf32, #b>) -> tensor<4x4xf32, #p>
+    %dwb = dtc.boundary %dw2 from 2 to 0 : tensor<4x4xf32, #p>
+    %dw = dtc.add %dw0, %dwb : (tensor<4x4xf32, #p>, tensor<4x4xf32, #p>) -> tensor<4x4xf32, #p>
+    %g = dtc.sum_microbatches %dw : tensor<4x4xf32, #p> -> tensor<4x4xf32, #r>
+    %ls = dtc.sum_microbatches %loss : tensor<f64, #p> -> tensor<f64, #r>
+    return %ls, %g : tensor<f64, #r>, tensor<4x4xf32, #r>
+  }
+}
+
+// CHECK-LABEL: module @virtual
+// CHECK:         module @stage0
+// CHECK:           @forward(%[[X:[a-z0-9]+]]: tensor<4x4xf32, #replicated> {dtc.value = 0 : i64}, %[[W:[a-z0-9]+]]: tensor<4x4xf32, #replicated> {dtc.value = [[WV:[0-9]+]] : i64})
+// CHECK-NEXT:        dtc.matmul %[[X]], %[[W]]
+// CHECK:           @forward1(%[[W:[a-z0-9]+]]: tensor<4x4xf32, #replicated> {dtc.value = [[WV]] : i64}, %[[A2:[a-z0-9]+]]: tensor<4x4xf32, #replicated> {dtc.value = [[A2V:[0-9]+]] : i64})
+// CHECK-NEXT:        dtc.matmul %[[A2]], %[[W]]
+// CHECK-NOT:       @backward(
+// CHECK:           @backward1(%[[W:[a-z0-9]+]]: tensor<4x4xf32, #replicated> {dtc.value = [[WV]] : i64}, %[[D2:[a-z0-9]+]]: tensor<4x4xf32, #replicated> {dtc.value = [[D2V:[0-9]+]] : i64})
+// CHECK-NEXT:        dtc.matmul %[[D2]], %[[W]] {transpose_rhs}
+// CHECK:           @weight({{.*}}{dtc.update = 0 : i64, dtc.value = [[DW0:[0-9]+]] : i64})
+// CHECK:           @weight1({{.*}}{dtc.update = 0 : i64, dtc.value = [[DW2:[0-9]+]] : i64})
+// CHECK:           @update(%[[G2:[a-z0-9]+]]: tensor<4x4xf32, #replicated> {dtc.value = [[DW2]] : i64}, %[[G0:[a-z0-9]+]]: tensor<4x4xf32, #replicated> {dtc.value = [[DW0]] : i64})
+// CHECK:             dtc.add %[[G0]], %[[G2]]
+// CHECK:           @plan
+// CHECK-SAME:        dtc.recvs = [{{[^}]*}}phase = "forward1"{{[^}]*}}stage = 1{{[^}]*}}value = [[A2V]] : i64}, {{[^}]*}}phase = "backward1"{{[^}]*}}stage = 1{{[^}]*}}value = [[D2V]] : i64}, {{[^}]*}}phase = "backward"{{[^}]*}}stage = 1{{[^}]*}}}]
+// CHECK-SAME:        dtc.sends = [{{[^}]*}}phase = "forward"{{[^}]*}}}, {{[^}]*}}phase = "forward1"{{[^}]*}}}, {{[^}]*}}phase = "backward1"{{[^}]*}}}]
+// CHECK-SAME:        dtc.virtual_stages = 2 : i64
+// CHECK:         module @stage1
+// CHECK:           @plan
+// CHECK-SAME:        dtc.virtual_stages = 2 : i64

@@ -12,17 +12,18 @@ using namespace dtc;
 static std::string print(const std::vector<Task> &tasks) {
   std::string text;
   for (const Task &task : tasks)
-    text += (text.empty() ? "" : " ") +
-            std::string(1, "FBW"[static_cast<int>(task.kind)]) +
-            std::to_string(task.microbatch);
+    text += (text.empty() ? "" : " ") + printTask(task);
   return text;
 }
 
 static PipelineSchedule make(const char *name, int64_t stages, int64_t batches,
-                             int64_t rounds = 1) {
-  auto schedule = makeNamedSchedule(name, stages, batches, rounds);
-  EXPECT_TRUE(schedule.has_value());
-  return *schedule;
+                             int64_t rounds = 1, int64_t chunks = 1) {
+  return llvm::cantFail(
+      makeNamedSchedule(name, {stages, batches, rounds, chunks}));
+}
+
+static std::string getError(const char *name, const Pipeline &pipeline) {
+  return llvm::toString(makeNamedSchedule(name, pipeline).takeError());
 }
 
 TEST(PipelineSchedule, GPipe) {
@@ -68,15 +69,81 @@ TEST(PipelineSchedule, Rounds) {
             "F0 B0 W0 F1 B1 W1 F2 B2 W2 F3 B3 W3 F4 B4 W4 F5 B5 W5");
 }
 
-TEST(PipelineSchedule, UnknownName) {
-  EXPECT_FALSE(makeNamedSchedule("zigzag", 2, 2, 2).has_value());
+TEST(PipelineSchedule, Names) {
+  EXPECT_FALSE(isNamedSchedule("zigzag"));
+  llvm::SmallVector<llvm::StringRef> names;
+  llvm::StringRef(scheduleNames).split(names, ", ");
+  EXPECT_EQ(names.size(), 4u);
+  for (llvm::StringRef name : names)
+    EXPECT_TRUE(isNamedSchedule(name)) << name.str();
+}
+
+// As they are drawn.
+TEST(PipelineSchedule, Chunks) {
+  PipelineSchedule schedule = make("gpipe", 2, 2, 1, 2);
+  const char *both = "F0 F1 F0.1 F1.1 B0.1 W0.1 B1.1 W1.1 B0 W0 B1 W1";
+  EXPECT_EQ(print(schedule[0]), both);
+  EXPECT_EQ(print(schedule[1]), both);
+  schedule = make("interleaved", 2, 2, 1, 2);
+  EXPECT_EQ(print(schedule[0]), both);
+  EXPECT_EQ(print(schedule[1]),
+            "F0 F1 F0.1 B0.1 W0.1 F1.1 B1.1 W1.1 B0 W0 B1 W1");
+  // Groups of as many micro-batches as there are stages.
+  EXPECT_EQ(print(make("interleaved", 2, 4, 1, 2)[1]),
+            "F0 F1 F0.1 B0.1 W0.1 F1.1 B1.1 W1.1 F2 B0 W0 F3 B1 W1 "
+            "F2.1 B2.1 W2.1 F3.1 B3.1 W3.1 B2 W2 B3 W3");
+  EXPECT_EQ(make("interleaved", 3, 4), make("1f1b", 3, 4));
+}
+
+TEST(PipelineSchedule, ImpossibleChunks) {
+  EXPECT_EQ(getError("1f1b", {2, 4, 1, 2}),
+            "schedule '1f1b' has one virtual stage a stage, not 2; use "
+            "--schedule interleaved or gpipe");
+  EXPECT_EQ(getError("interleaved", {4, 6, 1, 2}),
+            "schedule 'interleaved' takes micro-batches in groups of --pp: 6 "
+            "found, expected a multiple of 4");
+}
+
+// The published idle fraction, with a backward pass of one task, and the most
+// activations of the first stage: 2 (K - 1) + (V - 1) K + 1.
+TEST(PipelineSchedule, InterleavedHasTheAnalyticBubble) {
+  for (int64_t stages = 2; stages <= 6; ++stages)
+    for (int64_t chunks = 2; chunks <= 4; ++chunks)
+      for (int64_t groups = 1; groups <= 4; ++groups) {
+        int64_t batches = groups * stages;
+        SCOPED_TRACE(testing::Message() << stages << " stages, " << chunks
+                                        << " chunks, " << batches);
+        PipelineSchedule schedule =
+            make("interleaved", stages, batches, 1, chunks);
+        for (const std::vector<Task> &tasks : schedule) {
+          EXPECT_EQ(tasks.size(), size_t(3 * batches * chunks));
+          for (const Task &task : tasks)
+            EXPECT_EQ(std::count(tasks.begin(), tasks.end(), task), 1);
+        }
+        EXPECT_TRUE(canAwaitLast(schedule, TaskKind::B, chunks));
+        std::vector<StageCost> costs(stages * chunks, StageCost{1, 2, 0});
+        std::optional<Simulation> simulation = simulate(schedule, costs);
+        ASSERT_TRUE(simulation.has_value());
+        double expected = double(stages - 1) / (chunks * batches + stages - 1);
+        EXPECT_NEAR(simulation->bubble, expected, 1e-12);
+        EXPECT_EQ(
+            getBubbleFraction("interleaved", {stages, batches, 1, chunks}),
+            expected);
+        EXPECT_EQ(getMaxInFlight(schedule[0]),
+                  std::min(batches * chunks,
+                           2 * (stages - 1) + (chunks - 1) * stages + 1));
+        // Looping over chunks has as small a bubble, with all activations.
+        schedule = make("gpipe", stages, batches, 1, chunks);
+        EXPECT_NEAR(simulate(schedule, costs)->bubble, expected, 1e-12);
+        EXPECT_EQ(getMaxInFlight(schedule[0]), batches * chunks);
+      }
 }
 
 TEST(PipelineSchedule, CyclicPrecedence) {
   auto everything = [](const PipelineStage &, const Task &, const Task &) {
     return true;
   };
-  EXPECT_FALSE(makeSchedule(1, 2, everything).has_value());
+  EXPECT_FALSE(makeSchedule({1, 2}, everything).has_value());
 }
 
 // More stages than micro-batches and fewer, one of each included.
@@ -100,11 +167,11 @@ TEST_P(EverySize, RunsEverythingOnceWithTheAnalyticBubble) {
       ASSERT_TRUE(simulation.has_value());
       EXPECT_DOUBLE_EQ(simulation->makespan, 3.0 * (batches + stages - 1));
       EXPECT_NEAR(simulation->bubble,
-                  getBubbleFraction(GetParam(), stages, batches), 1e-12);
+                  getBubbleFraction(GetParam(), {stages, batches}), 1e-12);
       // A stage need not wait for the weight gradients of the next.
       costs.assign(stages, StageCost{1, 1, 1});
       EXPECT_LE(simulate(schedule, costs)->bubble,
-                getBubbleFraction(GetParam(), stages, batches) + 1e-12);
+                getBubbleFraction(GetParam(), {stages, batches}) + 1e-12);
     }
 }
 
@@ -138,7 +205,7 @@ TEST(PipelineSchedule, ZeroBubbleH1HasTheAnalyticBubble) {
         EXPECT_EQ(simulation->makespan, 2 * batches + 2 * stages - 1);
       }
       EXPECT_NEAR(simulation->bubble,
-                  getBubbleFraction("zb-h1", stages, batches), 1e-12);
+                  getBubbleFraction("zb-h1", {stages, batches}), 1e-12);
       // Never slower than 1F1B with the same costs.
       EXPECT_LE(simulation->makespan,
                 simulate(make("1f1b", stages, batches), costs)->makespan);
@@ -200,7 +267,7 @@ TEST_P(EverySize, RoundsFollowEachOther) {
         EXPECT_DOUBLE_EQ(simulation->makespan,
                          3.0 * (batches + stages - 1) * rounds);
         EXPECT_NEAR(simulation->bubble,
-                    getBubbleFraction(GetParam(), stages, batches), 1e-12);
+                    getBubbleFraction(GetParam(), {stages, batches}), 1e-12);
       }
 }
 
@@ -219,12 +286,12 @@ TEST(PipelineSchedule, InFlight) {
 }
 
 TEST(PipelineSchedule, BubbleFraction) {
-  EXPECT_EQ(getBubbleFraction("1f1b", 1, 8), 0);
-  EXPECT_EQ(getBubbleFraction("1f1b", 4, 1), 0.75);
-  EXPECT_EQ(getBubbleFraction("1f1b", 4, 9), 0.25);
-  EXPECT_EQ(getBubbleFraction("zb-h1", 1, 8), 0);
-  EXPECT_EQ(getBubbleFraction("zb-h1", 4, 4), 0.2);
-  EXPECT_EQ(getBubbleFraction("zb-h1", 4, 9), 0.1);
+  EXPECT_EQ(getBubbleFraction("1f1b", {1, 8}), 0);
+  EXPECT_EQ(getBubbleFraction("1f1b", {4, 1}), 0.75);
+  EXPECT_EQ(getBubbleFraction("1f1b", {4, 9}), 0.25);
+  EXPECT_EQ(getBubbleFraction("zb-h1", {1, 8}), 0);
+  EXPECT_EQ(getBubbleFraction("zb-h1", {4, 4}), 0.2);
+  EXPECT_EQ(getBubbleFraction("zb-h1", {4, 9}), 0.1);
 }
 
 TEST(PipelineSchedule, SimulationFindsDeadlock) {
@@ -236,20 +303,43 @@ TEST(PipelineSchedule, SimulationFindsDeadlock) {
   EXPECT_FALSE(simulate(schedule, costs).has_value());
   std::optional<Deadlock> deadlock = findDeadlock(schedule);
   ASSERT_TRUE(deadlock.has_value());
-  EXPECT_EQ(deadlock->stage, 0);
-  EXPECT_EQ(deadlock->backward, (Task{TaskKind::B, 0}));
-  EXPECT_EQ(deadlock->forward, (Task{TaskKind::F, 0}));
+  ASSERT_EQ(deadlock->cycle.size(), 2u);
+  EXPECT_EQ(deadlock->cycle[0].stage, 0);
+  EXPECT_EQ(deadlock->cycle[0].task, (Task{TaskKind::B, 0}));
+  EXPECT_EQ(deadlock->cycle[1].stage, 1);
+  EXPECT_EQ(deadlock->cycle[1].task, (Task{TaskKind::F, 0}));
   EXPECT_FALSE(findDeadlock(make("zb-h1", 4, 8)).has_value());
 }
 
-TEST(PipelineSchedule, SameOrders) {
+// Around the pipeline: the first stage runs its chunks in the wrong order, and
+// waits for the last one, which waits for it.
+TEST(PipelineSchedule, FindsDeadlockOfChunks) {
+  PipelineSchedule schedule = make("gpipe", 3, 1, 1, 2);
+  EXPECT_FALSE(findDeadlock(schedule, 2).has_value());
+  std::swap(schedule[0][0], schedule[0][1]);
+  std::optional<Deadlock> deadlock = findDeadlock(schedule, 2);
+  ASSERT_TRUE(deadlock.has_value());
+  ASSERT_EQ(deadlock->cycle.size(), 3u);
+  EXPECT_EQ(deadlock->cycle[0].task, (Task{TaskKind::F, 0, 1}));
+  EXPECT_EQ(deadlock->cycle[1].stage, 2);
+  EXPECT_EQ(deadlock->cycle[1].task, (Task{TaskKind::F, 0, 0}));
+  EXPECT_EQ(deadlock->cycle[2].stage, 1);
+}
+
+TEST(PipelineSchedule, AwaitLast) {
   PipelineSchedule schedule = make("zb-h1", 4, 8, 2);
-  EXPECT_TRUE(hasSameOrders(schedule));
+  EXPECT_TRUE(canAwaitLast(schedule, TaskKind::F));
+  EXPECT_TRUE(canAwaitLast(schedule, TaskKind::B));
   // W takes part in no message.
   std::swap(schedule[1].back(), schedule[1][schedule[1].size() - 2]);
-  EXPECT_TRUE(hasSameOrders(schedule));
+  EXPECT_TRUE(canAwaitLast(schedule, TaskKind::B));
   std::swap(schedule[0][0], schedule[0][1]);
-  EXPECT_FALSE(hasSameOrders(schedule));
+  EXPECT_FALSE(canAwaitLast(schedule, TaskKind::F));
+  EXPECT_TRUE(canAwaitLast(schedule, TaskKind::B));
+  // Gradients of the second chunk go to a stage that first makes all of its own:
+  // they are received when most of them have been sent.
+  EXPECT_FALSE(canAwaitLast(make("gpipe", 2, 4, 1, 2), TaskKind::B, 2));
+  EXPECT_TRUE(canAwaitLast(make("gpipe", 2, 3, 1, 2), TaskKind::B, 2));
 }
 
 TEST(PipelineSchedule, SlowestStageDecides) {

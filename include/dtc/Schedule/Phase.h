@@ -27,13 +27,15 @@ struct Phase {
   };
 
   Kind kind;
-  /// How many messages of once-a-step values lie before it. A value that
-  /// crosses stages after phase (kind, l) arrives before phase (kind, l + 1).
+  /// Of a phase that runs once: how many messages of once-a-step values lie
+  /// before it. A value that crosses stages after phase (kind, l) arrives
+  /// before phase (kind, l + 1). Of Forward, Backward and Weight: the chunk, of
+  /// which a stage has several if it has virtual stages.
   unsigned level = 0;
 
-  bool isPerMicrobatch() const {
-    return kind == Inputs || (kind >= Forward && kind <= Weight);
-  }
+  bool isPerMicrobatch() const { return kind == Inputs || isChunked(); }
+  /// Whether it is one of a chunk: of F, B and W.
+  bool isChunked() const { return kind >= Forward && kind <= Weight; }
   /// The symbol of the phase's function.
   std::string getName() const;
   static std::optional<Phase> parse(llvm::StringRef name);

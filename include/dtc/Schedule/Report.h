@@ -42,7 +42,7 @@ struct StageReport {
   /// Messages by the other stage.
   std::map<int64_t, Traffic> sends, recvs;
 
-  int64_t inFlight = 0; ///< most micro-batches with live activations
+  int64_t inFlight = 0; ///< most live activations: of micro-batch and chunk
 };
 
 /// Seconds that a step takes a rank on a topology, waiting left out.

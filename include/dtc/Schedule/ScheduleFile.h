@@ -6,6 +6,8 @@
 //   F0 F1 B0 W0 B1 W1      # stage 0
 //   F0 B0 F1 B1 W0 W1      # stage 1
 //
+// Tasks of chunk 1 of a stage, with virtual stages, are F0.1, B0.1, W0.1.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef DTC_SCHEDULE_SCHEDULEFILE_H
@@ -22,18 +24,14 @@ bool isScheduleFile(llvm::StringRef name);
 
 /// Reads the schedule of a round. An error is one line that begins with
 /// "PATH: " or "PATH:LINE: ". What has been read can run: each stage has every
-/// task once, F before B before W of a micro-batch, and no two stages wait for
-/// each other.
+/// task once, F before B before W of a micro-batch, and no stages wait for each
+/// other.
 llvm::Expected<PipelineSchedule> readScheduleFile(llvm::StringRef path,
-                                                  int64_t numStages,
-                                                  int64_t numMicrobatches);
+                                                  const Pipeline &pipeline);
 
-/// The schedule of this name, or of such a file, `numRounds` times; as
-/// makeNamedSchedule.
+/// The schedule of this name, or of such a file, as many rounds as asked for.
 llvm::Expected<PipelineSchedule> getSchedule(llvm::StringRef nameOrPath,
-                                             int64_t numStages,
-                                             int64_t numMicrobatches,
-                                             int64_t numRounds = 1);
+                                             const Pipeline &pipeline);
 
 } // namespace dtc
 

@@ -35,6 +35,8 @@ constexpr llvm::StringLiteral slot = "dtc.slot";
 constexpr llvm::StringLiteral schedule = "dtc.schedule";
 /// Plan: how many times it runs its schedule, if more than once.
 constexpr llvm::StringLiteral rounds = "dtc.rounds";
+/// Plan: how many virtual stages the stage has, if more than one.
+constexpr llvm::StringLiteral virtualStages = "dtc.virtual_stages";
 /// Module of a stage: its plan is that of an evaluation.
 constexpr llvm::StringLiteral eval = "dtc.eval";
 } // namespace attr
@@ -77,6 +79,9 @@ llvm::StringRef getScheduleName(mlir::func::FuncOp plan);
 
 /// How many times a plan runs its schedule; `dtc.rounds`.
 int64_t getRounds(mlir::func::FuncOp plan);
+
+/// How many virtual stages the stage of a plan has; `dtc.virtual_stages`.
+int64_t getNumChunks(mlir::func::FuncOp plan);
 
 /// The plan of a stage; null, with a diagnostic, if there is none.
 mlir::func::FuncOp getPlan(mlir::ModuleOp stage);

@@ -1,7 +1,8 @@
 //===- Slices.h - which phase of which stage runs an op ---------*- C++ -*-===//
 //
 // The analysis behind SplitStages: backward slicing of a step from its results
-// over stages and phases.
+// over stages and phases. Boundaries have numbers of virtual stages: of K
+// stages, stage s holds number c K + s as its chunk c.
 //
 //===----------------------------------------------------------------------===//
 
@@ -39,7 +40,19 @@ public:
   /// Of views only slices may be operands of boundaries. Fails with a
   /// diagnostic.
   static mlir::FailureOr<Slices> compute(mlir::func::FuncOp step,
-                                         const StageAnalysis &stages);
+                                         const StageAnalysis &stages,
+                                         int64_t numStages);
+
+  int64_t getNumStages() const { return phases.size(); }
+  /// The stage that has a value; none if each knows it.
+  std::optional<int64_t> getStage(mlir::Value value) const {
+    std::optional<int64_t> home = stages.getStage(value);
+    return home ? std::optional(*home % getNumStages()) : std::nullopt;
+  }
+  /// Whether a boundary is between chunks of one stage: nothing is sent.
+  bool isLocal(BoundaryOp op) const {
+    return op.getFrom() % getNumStages() == op.getTo() % getNumStages();
+  }
 
   /// The phases of a stage, in order, that have ops.
   const std::map<Phase, llvm::SetVector<mlir::Operation *>> &
@@ -64,13 +77,16 @@ public:
   const std::vector<Message> &getMessages() const { return messages; }
 
 private:
-  explicit Slices(const StageAnalysis &stages)
-      : stages(stages), phases(stages.getNumStages()),
-        exported(stages.getNumStages()), used(stages.getNumStages()),
-        onlyFrom(stages.getNumStages()), demands(stages.getNumStages()),
-        partDemands(stages.getNumStages()) {}
+  Slices(const StageAnalysis &stages, int64_t numStages)
+      : stages(stages), phases(numStages), exported(numStages), used(numStages),
+        onlyFrom(numStages), demands(numStages), partDemands(numStages) {}
 
   using PhaseSet = std::set<Phase>;
+
+  /// Of a value that belongs to a virtual stage.
+  unsigned getChunk(mlir::Value value) const {
+    return stages.getStage(value).value_or(0) / getNumStages();
+  }
 
   void findRepeated(mlir::Block &body);
   bool isPerMicrobatch(mlir::Operation &op) const;

@@ -19,10 +19,13 @@ struct Timeline {
   std::string name; ///< of the schedule
   int64_t microbatches = 1, rounds = 1;
   PipelineSchedule schedule;
-  std::vector<StageCost> costs;
+  std::vector<StageCost> costs; ///< of virtual stages, as simulate() has them
   Simulation simulation{0, 0, {}};
   /// To show seconds instead of FLOPs.
   std::optional<double> flopsPerSecond;
+
+  /// How many virtual stages each stage has.
+  int64_t getNumChunks() const { return costs.size() / schedule.size(); }
 
   /// Stages are rows; what a task is follows from its color.
   void printSvg(llvm::raw_ostream &os) const;
