@@ -117,6 +117,17 @@ private:
     auto callee = shared.getRuntime(name, ValueRange(arguments).getTypes());
     LLVM::CallOp::create(builder, loc, callee, arguments);
   }
+  /// Calls the function, or, where the op has a slot, the one that starts it.
+  template <typename Op>
+  void callCollective(const Twine &name, Op op, ArrayRef<Value> rest) {
+    SmallVector<Value> arguments = {
+        context, integer(shared.manifest.getGroup(op.getAxes()))};
+    auto slot = op->template getAttrOfType<IntegerAttr>(attr::slot);
+    if (slot)
+      arguments.push_back(integer(slot.getInt()));
+    arguments.append(rest.begin(), rest.end());
+    call((name + (slot ? "_start" : "")).str(), arguments);
+  }
   void needScratch(int64_t bytes) {
     shared.scratchBytes = std::max(shared.scratchBytes, bytes);
   }
@@ -238,8 +249,35 @@ Value FunctionLowering::getConstant(ConstantOp op) {
   return LLVM::AddressOfOp::create(builder, loc, pointer, name);
 }
 
+/// How often a block of each rank's part of a dimension comes in the whole, and
+/// how many elements it has.
+static std::pair<int64_t, int64_t> getBlocks(Value part, int64_t dim) {
+  ArrayRef<int64_t> shape = getLocalType(part.getType()).getShape();
+  return {llvm::product_of(shape.take_front(dim)),
+          llvm::product_of(shape.drop_front(dim))};
+}
+
+/// What starts has no scratch to put blocks in order.
+static LogicalResult checkStart(Operation *op) {
+  if (!op->hasAttr(attr::slot))
+    return success();
+  Value part;
+  uint64_t dim = 0;
+  if (auto gather = dyn_cast<AllGatherOp>(op))
+    part = gather.getX(), dim = gather.getDim();
+  else if (auto scatter = dyn_cast<ReduceScatterOp>(op))
+    part = scatter.getY(), dim = scatter.getDim();
+  if (!part || getBlocks(part, dim).first == 1)
+    return success();
+  return op->emitOpError("starts along dimension ")
+         << dim << " of " << part.getType()
+         << ", expected the first that is not 1";
+}
+
 LogicalResult FunctionLowering::lower(Operation *op) {
   loc = op->getLoc();
+  if (failed(checkStart(op)))
+    return failure();
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
       .Case<LaunchOp, RunOp, MatMulOp, AllReduceOp, AllGatherOp,
             ReduceScatterOp, LocalSliceOp, SendOp, RecvOp, WaitOp, ZeroOp>(
@@ -319,19 +357,11 @@ void FunctionLowering::emit(AllReduceOp op) {
   Type element = getElementTypeOrSelf(op.getX().front());
   int64_t bytes = getBucketBytes(op.getX());
   int64_t elementBytes = element.getIntOrFloatBitWidth() / 8;
-  call("dtcrt_all_reduce",
-       {context, integer(shared.manifest.getGroup(op.getAxes())),
-        integer(getDtypeCode(element)),
-        integer(static_cast<int64_t>(op.getReduction())),
-        pointerTo(op.getX().front()), integer(bytes / elementBytes, 64)});
-}
-
-/// How often a block of each rank's part of a dimension comes in the whole, and
-/// how many elements it has.
-static std::pair<int64_t, int64_t> getBlocks(Value part, int64_t dim) {
-  ArrayRef<int64_t> shape = getLocalType(part.getType()).getShape();
-  return {llvm::product_of(shape.take_front(dim)),
-          llvm::product_of(shape.drop_front(dim))};
+  callCollective("dtcrt_all_reduce", op,
+                 {integer(getDtypeCode(element)),
+                  integer(static_cast<int64_t>(op.getReduction())),
+                  pointerTo(op.getX().front()),
+                  integer(bytes / elementBytes, 64)});
 }
 
 static int64_t getElementBytes(Value value) {
@@ -341,29 +371,30 @@ static int64_t getElementBytes(Value value) {
 
 void FunctionLowering::emit(AllGatherOp op) {
   auto [outer, count] = getBlocks(op.getX(), op.getDim());
-  if (auto slot = op->getAttrOfType<IntegerAttr>(attr::slot))
-    return call("dtcrt_all_gather_start",
-                {context, integer(shared.manifest.getGroup(op.getAxes())),
-                 integer(slot.getInt()), pointerTo(op.getX()),
-                 pointerTo(op.getY()),
-                 integer(count * getElementBytes(op.getX()), 64)});
+  Value bytes = integer(count * getElementBytes(op.getX()), 64);
+  if (op->hasAttr(attr::slot))
+    return callCollective("dtcrt_all_gather", op,
+                          {pointerTo(op.getX()), pointerTo(op.getY()), bytes});
   if (outer > 1)
     needScratch(getLocalBytes(op.getY().getType()));
-  call("dtcrt_all_gather",
-       {context, integer(shared.manifest.getGroup(op.getAxes())),
-        pointerTo(op.getX()), pointerTo(op.getY()), scratch, integer(outer, 64),
-        integer(count * getElementBytes(op.getX()), 64)});
+  callCollective("dtcrt_all_gather", op,
+                 {pointerTo(op.getX()), pointerTo(op.getY()), scratch,
+                  integer(outer, 64), bytes});
 }
 
 void FunctionLowering::emit(ReduceScatterOp op) {
   auto [outer, count] = getBlocks(op.getY(), op.getDim());
-  if (outer > 1)
-    needScratch(getLocalBytes(op.getX().getType()));
-  call("dtcrt_reduce_scatter",
-       {context, integer(shared.manifest.getGroup(op.getAxes())),
-        integer(getDtypeCode(getElementTypeOrSelf(op.getX()))),
-        integer(static_cast<int64_t>(op.getReduction())), pointerTo(op.getX()),
-        pointerTo(op.getY()), scratch, integer(outer, 64), integer(count, 64)});
+  SmallVector<Value> arguments = {
+      integer(getDtypeCode(getElementTypeOrSelf(op.getX()))),
+      integer(static_cast<int64_t>(op.getReduction())), pointerTo(op.getX()),
+      pointerTo(op.getY())};
+  if (!op->hasAttr(attr::slot)) {
+    if (outer > 1)
+      needScratch(getLocalBytes(op.getX().getType()));
+    arguments.append({scratch, integer(outer, 64)});
+  }
+  arguments.push_back(integer(count, 64));
+  callCollective("dtcrt_reduce_scatter", op, arguments);
 }
 
 void FunctionLowering::emit(LocalSliceOp op) {

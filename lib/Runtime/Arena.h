@@ -15,16 +15,17 @@ namespace dtc::rt {
 class Arena {
 public:
   /// Zeroed memory; throws when the system has not that much.
-  explicit Arena(int64_t bytes);
+  explicit Arena(int64_t wanted);
   ~Arena();
   Arena(const Arena &) = delete;
   Arena &operator=(const Arena &) = delete;
 
   char *data() const { return base; }
+  int64_t size() const { return bytes; }
 
 private:
   char *base;
-  int64_t size;
+  int64_t bytes; ///< whole pages
 };
 
 } // namespace dtc::rt

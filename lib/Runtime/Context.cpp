@@ -38,8 +38,9 @@ void dtc::rt::fatal(const char *pattern, ...) {
 }
 
 dtc_context::dtc_context(const Program &program, Collectives &collectives,
-                         MatMulEngine engine, int threads)
-    : program(program), collectives(collectives), matmul(engine, threads) {
+                         MatMulEngine engine, int threads, bool overlaps)
+    : program(program), collectives(collectives), matmul(engine, threads),
+      overlaps(overlaps) {
   const Mesh &mesh = program.mesh;
   stage = mesh.coordinate(collectives.rank(), stageAxis);
   std::vector<int> where = mesh.coordinates(collectives.rank());
@@ -62,15 +63,30 @@ void dtcrt_matmul(dtc_context *context, int32_t dtype, int32_t transposeA,
                   int32_t transposeB, int32_t accumulate, int64_t batch,
                   int64_t m, int64_t n, int64_t k, const void *a, const void *b,
                   void *c) {
+  context->collectives.poll();
   context->matmul.run({dtc_dtype(dtype), transposeA != 0, transposeB != 0,
                        accumulate != 0, batch, m, n, k},
                       a, b, c);
+}
+
+/// What was started is done now if nothing is to overlap; its wait finds that.
+static void waitUnlessOverlapping(dtc_context *context, int32_t slot) {
+  if (!context->overlaps)
+    context->collectives.wait(slot);
 }
 
 void dtcrt_all_reduce(dtc_context *context, int32_t group, int32_t dtype,
                       int32_t reduction, void *buffer, int64_t count) {
   context->collectives.allReduce(group, dtc_dtype(dtype),
                                  dtc_reduction(reduction), buffer, count);
+}
+
+void dtcrt_all_reduce_start(dtc_context *context, int32_t group, int32_t slot,
+                            int32_t dtype, int32_t reduction, void *buffer,
+                            int64_t count) {
+  context->collectives.startAllReduce(group, slot, dtc_dtype(dtype),
+                                      dtc_reduction(reduction), buffer, count);
+  waitUnlessOverlapping(context, slot);
 }
 
 /// Copies blocks between two orders: [outer][members] and [members][outer].
@@ -96,6 +112,7 @@ void dtcrt_all_gather(dtc_context *context, int32_t group, const void *input,
 void dtcrt_all_gather_start(dtc_context *context, int32_t group, int32_t slot,
                             const void *input, void *output, int64_t bytes) {
   context->collectives.startAllGather(group, slot, input, output, bytes);
+  waitUnlessOverlapping(context, slot);
 }
 
 void dtcrt_reduce_scatter(dtc_context *context, int32_t group, int32_t dtype,
@@ -110,6 +127,16 @@ void dtcrt_reduce_scatter(dtc_context *context, int32_t group, int32_t dtype,
   }
   collectives.reduceScatter(group, dtc_dtype(dtype), dtc_reduction(reduction),
                             input, output, outer * count);
+}
+
+void dtcrt_reduce_scatter_start(dtc_context *context, int32_t group,
+                                int32_t slot, int32_t dtype, int32_t reduction,
+                                const void *input, void *output,
+                                int64_t count) {
+  context->collectives.startReduceScatter(group, slot, dtc_dtype(dtype),
+                                          dtc_reduction(reduction), input,
+                                          output, count);
+  waitUnlessOverlapping(context, slot);
 }
 
 void dtcrt_local_slice(dtc_context *context, int32_t group, const void *input,

@@ -12,13 +12,15 @@ struct dtc_context {
   const dtc::rt::Program &program;
   dtc::rt::Collectives &collectives;
   dtc::rt::MatMul matmul;
+  /// Whether what is started goes on while the rank computes.
+  bool overlaps;
   int stage; ///< this rank's coordinate on pp, 0 without that axis
   /// Rank of each pipeline stage whose other coordinates are ours.
   std::vector<int> stageRanks;
 
   dtc_context(const dtc::rt::Program &program,
               dtc::rt::Collectives &collectives, dtc::rt::MatMulEngine engine,
-              int threads);
+              int threads, bool overlaps);
 
   const dtc::rt::Stage &plan() const { return program.stages[stage]; }
 };

@@ -161,6 +161,12 @@ std::optional<Options> dtc::rt::parseOptions(const Program &program, int argc,
       ->default_str("builtin")
       ->transform(oneOf<MatMulEngine>({{"builtin", MatMulEngine::builtin},
                                        {"onednn", MatMulEngine::oneDnn}}));
+  app.add_option("--overlap", options.overlaps,
+                 "on or off: whether collectives that the plan starts early go "
+                 "on while the rank computes")
+      ->type_name("STATE")
+      ->default_str("on")
+      ->transform(oneOf<bool>({{"on", true}, {"off", false}}));
   app.add_flag("--describe", options.describe,
                "print the compiled plan and stop");
   try {

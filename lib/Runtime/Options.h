@@ -33,6 +33,7 @@ struct Options {
   bool describe = false;
   ProgressStyle progress = ProgressStyle::automatic;
   MatMulEngine matmul = MatMulEngine::builtin;
+  bool overlaps = true;
 };
 
 /// Throws an Error on wrong values. On --help returns nothing and leaves the

@@ -84,7 +84,8 @@ public:
   Training(const Program &program, const Options &options,
            Collectives &collectives)
       : program(program), options(options),
-        context(program, collectives, options.matmul, threads(collectives)),
+        context(program, collectives, options.matmul, threads(collectives),
+                options.overlaps),
         arena(context.plan().arenaBytes), source(openSource(collectives)),
         loader(program, collectives.rank(), *source, arena.data()),
         metricsFile(leads() ? options.metrics : ""),

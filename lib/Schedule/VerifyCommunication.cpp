@@ -204,6 +204,12 @@ FailureOr<bool> Execution::stepCollective(int64_t rank, Operation *op) {
   // What starts here is done when all have started; a wait comes later still.
   for (int64_t member : group)
     if (auto number = op->getAttrOfType<IntegerAttr>(attr::slot)) {
+      if (number.getInt() < firstCollectiveSlot ||
+          number.getInt() >= endCollectiveSlot)
+        return FailureOr<bool>(op->emitOpError("uses slot ")
+                               << number.getInt() << ", expected "
+                               << firstCollectiveSlot << " to "
+                               << endCollectiveSlot - 1);
       Operation *own = getCurrent(member)->op;
       if (!slots[member]
                .insert(

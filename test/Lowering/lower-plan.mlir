@@ -2,6 +2,8 @@
 
 #mesh = #dtc.mesh<pp=2, mb=2>
 #r = #dtc.layout<#mesh>
+#s = #dtc.layout<#mesh, pp: partial(sum)>
+#pp = #dtc.layout<#mesh, pp: split(0)>
 #b = #dtc.layout<#mesh, mb: split(0)>
 
 // The manifest has what the runtime must know of the plan.
@@ -23,6 +25,33 @@ module {
       %0 = dtc.matmul %x, %w {dtc.offsets = array<i64: 0>} : (tensor<4x4xf32, #r>, tensor<4x4xf32, #r>) -> tensor<4x4xf32, #r>
       %1 = dtc.launch @kernels::@relu(%0) {dtc.offsets = array<i64: -1>} : (tensor<4x4xf32, #r>) -> tensor<4x4xf32, #r>
       return %1 : tensor<4x4xf32, #r>
+    }
+    // Collectives with a slot start; the others are done at once.
+    // CHECK-LABEL: llvm.func internal @stage0_communicate
+    // CHECK-SAME: (%[[CTX:.*]]: !llvm.ptr, %[[FRAME:.*]]: !llvm.ptr, %[[SCRATCH:.*]]: !llvm.ptr, %[[A:.*]]: !llvm.ptr, %[[B:.*]]: !llvm.ptr, %[[C:.*]]: !llvm.ptr, %[[D:.*]]: !llvm.ptr)
+    // The second operand of the bucket begins 16 elements after the first.
+    // CHECK: %[[COUNT:.*]] = llvm.mlir.constant(20 : i64)
+    // CHECK: %[[SLOT:.*]] = llvm.mlir.constant(4096 : i32)
+    // CHECK: llvm.call @dtcrt_all_reduce_start(%[[CTX]], %{{.*}}, %[[SLOT]], %{{.*}}, %{{.*}}, %[[A]], %[[COUNT]])
+    // CHECK: %[[COUNT:.*]] = llvm.mlir.constant(8 : i64)
+    // CHECK: %[[SLOT:.*]] = llvm.mlir.constant(4097 : i32)
+    // CHECK: llvm.call @dtcrt_reduce_scatter_start(%[[CTX]], %{{.*}}, %[[SLOT]], %{{.*}}, %{{.*}}, %[[C]], %[[FRAME]], %[[COUNT]])
+    // CHECK: %[[BYTES:.*]] = llvm.mlir.constant(16 : i64)
+    // CHECK: %[[SLOT:.*]] = llvm.mlir.constant(4098 : i32)
+    // CHECK: llvm.call @dtcrt_all_gather_start(%[[CTX]], %{{.*}}, %[[SLOT]], %[[D]], %{{.*}}, %[[BYTES]])
+    // CHECK-COUNT-3: llvm.call @dtcrt_wait
+    // CHECK: llvm.call @dtcrt_all_reduce(%[[CTX]], %{{[^,]*}}, %{{[^,]*}}, %{{[^,]*}}, %[[A]], %{{[^,]*}})
+    // CHECK: llvm.call @dtcrt_reduce_scatter(%[[CTX]], {{.*}}, %[[C]], %[[FRAME]], %[[SCRATCH]],
+    func.func private @communicate(%a: tensor<2x8xf32, #s>, %b: tensor<4xf32, #s>, %c: tensor<4x4xf32, #s>, %d: tensor<2x4xf32, #pp>) attributes {dtc.frame_bytes = 512 : i64} {
+      %0:2 = dtc.all_reduce sum %a, %b over ["pp"] {dtc.slot = 4096 : i64, dtc.offsets = array<i64: -1, -1>} : (tensor<2x8xf32, #s>, tensor<4xf32, #s>) -> (tensor<2x8xf32, #r>, tensor<4xf32, #r>)
+      %1 = dtc.reduce_scatter sum %c over ["pp"] dim 0 {dtc.slot = 4097 : i64, dtc.offsets = array<i64: 0>} : (tensor<4x4xf32, #s>) -> tensor<4x4xf32, #pp>
+      %2 = dtc.all_gather %d over ["pp"] dim 0 {dtc.slot = 4098 : i64, dtc.offsets = array<i64: 64>} : (tensor<2x4xf32, #pp>) -> tensor<2x4xf32, #r>
+      dtc.wait %0#0 slot 4096 : tensor<2x8xf32, #r>
+      dtc.wait %1 slot 4097 : tensor<4x4xf32, #pp>
+      dtc.wait %2 slot 4098 : tensor<2x4xf32, #r>
+      %3 = dtc.all_reduce sum %a over ["pp"] {dtc.offsets = array<i64: -1>} : (tensor<2x8xf32, #s>) -> tensor<2x8xf32, #r>
+      %4 = dtc.reduce_scatter sum %c over ["pp"] dim 0 {dtc.offsets = array<i64: 0>} : (tensor<4x4xf32, #s>) -> tensor<4x4xf32, #pp>
+      return
     }
     // CHECK-LABEL: llvm.func @stage0_plan
     // CHECK-SAME: (%[[CTX:.*]]: !llvm.ptr, %[[ARENA:.*]]: !llvm.ptr)

@@ -338,3 +338,20 @@ module @stage1 attributes {dtc.stage = 1 : i64} {
   }
 }
 }
+
+// -----
+
+// A collective that starts has a slot beyond those of sends.
+#mesh = #dtc.mesh<dp=2, mb=1>
+#p = #dtc.layout<#mesh, dp: partial(sum)>
+#r = #dtc.layout<#mesh>
+module {
+module @stage0 attributes {dtc.stage = 0 : i64} {
+  func.func @plan(%x: tensor<4xf32, #p>) {
+    // expected-error @below {{uses slot 4160, expected 4096 to 4159}}
+    %0 = dtc.all_reduce sum %x over ["dp"] {dtc.slot = 4160 : i64} : (tensor<4xf32, #p>) -> tensor<4xf32, #r>
+    dtc.wait %0 slot 4160 : tensor<4xf32, #r>
+    return
+  }
+}
+}

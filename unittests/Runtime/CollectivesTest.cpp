@@ -1,14 +1,17 @@
 //===- CollectivesTest.cpp - run by mpirun with several ranks -------------===//
 //
 // Every rank checks what it got; a failure on any of them ends the job with a
-// status other than 0. The mesh is tp 2 x dp N/2 where N is even, else dp N.
+// status other than 0. The mesh is tp 2 x dp N/2 where N is even, else dp N:
+// groups of neighbours, of every second rank, of all.
 //
 //===----------------------------------------------------------------------===//
 
+#include "Arena.h"
 #include "Collectives/Collectives.h"
 #include "Program.h"
 #include "Random.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <vector>
@@ -24,23 +27,39 @@ static void expect(bool condition, const char *what, int64_t detail) {
   _Exit(1);
 }
 
+/// Hands out the arena from its start.
+class Memory {
+public:
+  explicit Memory(Arena &arena) : arena(arena) {}
+
+  template <typename T> T *take(int64_t count) {
+    char *place = arena.data() + used;
+    used += (count * int64_t(sizeof(T)) + 63) / 64 * 64;
+    expect(used <= arena.size(), "the arena is too small", used);
+    return reinterpret_cast<T *>(place);
+  }
+
+private:
+  Arena &arena;
+  int64_t used = 0;
+};
+
 static Mesh meshOf(int size) {
   if (size % 2 == 0)
     return {{{"tp", 2}, {"dp", size / 2}}};
   return {{{"dp", size}}};
 }
 
-/// Members of a group get the exact sum, and all the same bits.
-static void testAllReduce(Collectives &collectives, const Mesh &mesh, int group,
-                          const std::vector<int> &axes, int64_t count) {
-  auto valuesOf = [&](int owner) {
-    std::vector<float> values(static_cast<size_t>(count));
+/// Members of a group get the sum but for rounding, and all the same bits,
+/// again and again.
+static void testBits(Collectives &collectives, const Mesh &mesh, Memory memory,
+                     int group, const std::vector<int> &axes, int64_t count) {
+  auto fill = [&](int owner, float *values) {
     RandomStream(1, RandomUse::input, uint32_t(owner))
-        .fillNormal(DTC_F32, values.data(), count, 1);
-    return values;
+        .fillNormal(DTC_F32, values, count, 1);
   };
-  std::vector<float> mine = valuesOf(rank), again = mine;
   std::vector<double> expected(size_t(count), 0.0);
+  std::vector<float> values(static_cast<size_t>(count));
   std::vector<int> here = mesh.coordinates(rank);
   for (int other = 0; other < collectives.size(); ++other) {
     std::vector<int> there = mesh.coordinates(other);
@@ -48,64 +67,118 @@ static void testAllReduce(Collectives &collectives, const Mesh &mesh, int group,
       there[axis] = here[axis];
     if (there != here)
       continue;
-    std::vector<float> values = valuesOf(other);
+    fill(other, values.data());
     for (size_t i = 0; i < values.size(); ++i)
       expected[i] += double(values[i]);
   }
-  collectives.allReduce(group, DTC_F32, DTC_SUM, mine.data(), count);
-  for (size_t i = 0; i < mine.size(); ++i)
-    expect(std::abs(double(mine[i]) - expected[i]) < 1e-5, "wrong sum",
-           int64_t(i));
-  collectives.allReduce(group, DTC_F32, DTC_SUM, again.data(), count);
-  expect(memcmp(mine.data(), again.data(), size_t(count) * 4) == 0,
-         "a second run differs", count);
-  // Bitwise equality: the largest and the smallest pattern are the same.
-  std::vector<int32_t> bits(static_cast<size_t>(count)), highest, lowest;
-  memcpy(bits.data(), mine.data(), size_t(count) * 4);
-  highest = lowest = bits;
-  for (int32_t &value : lowest)
-    value = ~value;
-  collectives.allReduce(group, DTC_I32, DTC_MAX, highest.data(), count);
-  collectives.allReduce(group, DTC_I32, DTC_MAX, lowest.data(), count);
-  for (size_t i = 0; i < bits.size(); ++i)
-    expect(highest[i] == bits[i] && lowest[i] == ~bits[i],
-           "members got different bits", count);
+  for (bool starts : {false, true}) {
+    auto *mine = memory.take<float>(count), *again = memory.take<float>(count);
+    for (float *buffer : {mine, again}) {
+      fill(rank, buffer);
+      if (starts)
+        collectives.startAllReduce(group, firstCollectiveSlot, DTC_F32, DTC_SUM,
+                                   buffer, count);
+      else
+        collectives.allReduce(group, DTC_F32, DTC_SUM, buffer, count);
+      collectives.wait(firstCollectiveSlot);
+    }
+    for (int64_t i = 0; i < count; ++i)
+      expect(std::abs(double(mine[i]) - expected[size_t(i)]) < 1e-5,
+             "wrong sum", i);
+    expect(memcmp(mine, again, size_t(count) * 4) == 0, "a second run differs",
+           count);
+    // Bitwise equality: the largest and the smallest pattern are the same.
+    auto *highest = memory.take<int32_t>(count);
+    auto *lowest = memory.take<int32_t>(count);
+    memcpy(highest, mine, size_t(count) * 4);
+    std::transform(highest, highest + count, lowest,
+                   [](int32_t bits) { return ~bits; });
+    collectives.allReduce(group, DTC_I32, DTC_MAX, highest, count);
+    collectives.allReduce(group, DTC_I32, DTC_MAX, lowest, count);
+    for (int64_t i = 0; i < count; ++i)
+      expect(highest[i] == ~lowest[i], "members got different bits", count);
+  }
 }
 
-/// Parts and wholes: what is gathered is every member's part in order, and a
-/// sum's part is that part of the sum.
-static void testParts(Collectives &collectives, int group, int64_t count) {
-  int members = collectives.groupSize(group);
-  int place = collectives.groupRank(group);
-  std::vector<int32_t> mine(static_cast<size_t>(count)),
-      all(mine.size() * members);
-  for (size_t i = 0; i < mine.size(); ++i)
-    mine[i] = int32_t(place * count + int64_t(i));
-  collectives.allGather(group, mine.data(), all.data(), count * 4);
-  for (size_t i = 0; i < all.size(); ++i)
-    expect(all[i] == int32_t(i), "wrong gathered element", int64_t(i));
-  // Every member adds its place to the whole.
-  for (size_t i = 0; i < all.size(); ++i)
-    all[i] = int32_t(i) + place;
-  collectives.reduceScatter(group, DTC_I32, DTC_SUM, all.data(), mine.data(),
-                            count);
-  for (size_t i = 0; i < mine.size(); ++i)
-    expect(mine[i] == int32_t(members * (place * count + int64_t(i)) +
-                              members * (members - 1) / 2),
-           "wrong element of a scattered sum", int64_t(i));
+/// A small whole number, so that sums are exact in every type.
+template <typename T> static T valueOf(int member, int64_t i) {
+  if constexpr (sizeof(T) == 1)
+    return T((member + i) % 5 == 0);
+  else
+    return T((member * 7 + i * 3) % 11 - 5);
 }
 
-static void testSmallTypes(Collectives &collectives) {
-  int64_t whole = rank;
-  collectives.allReduce(0, DTC_I64, DTC_SUM, &whole, 1);
-  int64_t size = collectives.size();
-  expect(whole == size * (size - 1) / 2, "wrong i64 sum", whole);
-  uint8_t flag = rank == collectives.size() - 1;
-  collectives.allReduce(0, DTC_BOOL, DTC_MAX, &flag, 1);
-  expect(flag == 1, "wrong bool maximum", flag);
-  double value = -rank;
-  collectives.allReduce(0, DTC_F64, DTC_MAX, &value, 1);
-  expect(value == 0, "wrong f64 maximum", int64_t(value));
+template <typename T>
+static T expectedOf(int members, int64_t i, dtc_reduction reduction) {
+  T result = valueOf<T>(0, i);
+  for (int member = 1; member < members; ++member) {
+    T value = valueOf<T>(member, i);
+    result = reduction == DTC_MAX || sizeof(T) == 1 ? std::max(result, value)
+                                                    : T(result + value);
+  }
+  return result;
+}
+
+/// Every collective, done at once and started; what is started is under way
+/// together, over all groups, while the rank does something else.
+template <typename T>
+static void testKinds(Collectives &collectives, Memory memory, int numGroups,
+                      dtc_dtype dtype, int64_t count) {
+  struct Started {
+    int group;
+    dtc_reduction reduction;
+    T *reduced, *part, *whole;
+    const T *input;
+  };
+  std::vector<Started> all;
+  int slot = firstCollectiveSlot;
+  for (int group = 0; group < numGroups; ++group)
+    for (dtc_reduction reduction : {DTC_SUM, DTC_MAX})
+      for (bool starts : {true, false}) {
+        int members = collectives.groupSize(group);
+        int place = collectives.groupRank(group);
+        T *reduced = memory.take<T>(count), *part = memory.take<T>(count);
+        T *whole = memory.take<T>(count * members);
+        T *input = memory.take<T>(count * members);
+        for (int64_t i = 0; i < count * members; ++i)
+          input[i] = valueOf<T>(place, i);
+        std::copy(input, input + count, reduced);
+        int64_t bytes = count * int64_t(sizeof(T));
+        if (starts) {
+          collectives.startAllReduce(group, slot++, dtype, reduction, reduced,
+                                     count);
+          collectives.startReduceScatter(group, slot++, dtype, reduction, input,
+                                         part, count);
+          collectives.startAllGather(group, slot++, input, whole, bytes);
+        } else {
+          collectives.allReduce(group, dtype, reduction, reduced, count);
+          collectives.reduceScatter(group, dtype, reduction, input, part,
+                                    count);
+          collectives.allGather(group, input, whole, bytes);
+        }
+        all.push_back({group, reduction, reduced, part, whole, input});
+      }
+  for (int i = 0; i < 3 * (rank + 1); ++i)
+    collectives.poll();
+  // Not in the order in which they started.
+  for (int odd : {1, 0})
+    for (int i = firstCollectiveSlot; i < slot; ++i)
+      if (i % 2 == odd)
+        collectives.wait(i);
+  for (const Started &entry : all) {
+    int members = collectives.groupSize(entry.group);
+    int64_t first = collectives.groupRank(entry.group) * count;
+    for (int64_t i = 0; i < count; ++i) {
+      expect(entry.reduced[i] == expectedOf<T>(members, i, entry.reduction),
+             "wrong reduced element", i);
+      expect(entry.part[i] ==
+                 expectedOf<T>(members, first + i, entry.reduction),
+             "wrong element of a part", i);
+    }
+    for (int64_t i = 0; i < count * members; ++i)
+      expect(entry.whole[i] == valueOf<T>(int(i / count), i % count),
+             "wrong gathered element", i);
+  }
 }
 
 /// All send before anyone receives, in several slots, out of order.
@@ -140,14 +213,21 @@ int main() {
   for (size_t axis = 0; axis < program.mesh.axes.size(); ++axis)
     program.groups.push_back({int(axis)});
   collectives->createGroups(program);
+  Arena arena(int64_t(96) << 20);
+  Memory memory(arena);
   // Below, between and above the sizes at which OpenMPI changes its algorithm.
   for (size_t group = 0; group < program.groups.size(); ++group)
-    for (int64_t count : {1, 7, 1000, 2501, 100003, 1500007}) {
-      testAllReduce(*collectives, program.mesh, int(group),
-                    program.groups[group], count);
-      testParts(*collectives, int(group), count);
-    }
-  testSmallTypes(*collectives);
+    for (int64_t count : {1, 7, 1000, 2501, 100003, 1500007})
+      testBits(*collectives, program.mesh, memory, int(group),
+               program.groups[group], count);
+  int numGroups = int(program.groups.size());
+  for (int64_t count : {0, 1, 7, 1000, 40001}) {
+    testKinds<float>(*collectives, memory, numGroups, DTC_F32, count);
+    testKinds<double>(*collectives, memory, numGroups, DTC_F64, count);
+    testKinds<int32_t>(*collectives, memory, numGroups, DTC_I32, count);
+    testKinds<int64_t>(*collectives, memory, numGroups, DTC_I64, count);
+    testKinds<uint8_t>(*collectives, memory, numGroups, DTC_BOOL, count);
+  }
   testPointToPoint(*collectives);
   expect(collectives->firstFailed(rank > 0) ==
              (collectives->size() > 1 ? 1 : -1),

@@ -34,7 +34,8 @@ protected:
   void load(const std::string &embedded, uint64_t seed = 0) {
     Program program = readJson(manifest, DTC_ABI_VERSION, 1, embedded);
     auto collectives = makeSelfCollectives();
-    dtc_context context(program, *collectives, MatMulEngine::builtin, 1);
+    dtc_context context(program, *collectives, MatMulEngine::builtin, 1,
+                        /*overlaps=*/true);
     loadParameters(context, arena, seed);
   }
 };

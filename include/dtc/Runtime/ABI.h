@@ -20,10 +20,14 @@ extern "C" {
 #endif
 
 /// Raised whenever a struct or a signature in this file changes.
-#define DTC_ABI_VERSION 3
+#define DTC_ABI_VERSION 4
 
 /// How many sends of a rank may be under way at once.
 #define DTC_MAX_SEND_SLOTS 4096
+
+/// How many collectives of a rank may be under way at once. Their slots follow
+/// those of sends: DTC_MAX_SEND_SLOTS, DTC_MAX_SEND_SLOTS + 1, ...
+#define DTC_MAX_COLLECTIVE_SLOTS 64
 
 /// Element types. The values are part of the ABI.
 enum dtc_dtype {
@@ -143,10 +147,23 @@ void dtcrt_matmul(dtc_context *ctx, int32_t dtype, int32_t transpose_a,
 /// coordinates on the group's axes, the last axis fastest. Counts are elements.
 /// No buffers overlap. Every call
 /// aborts the whole job with one message on failure; none returns an error.
+///
+/// A collective whose name ends in `_start` returns before it is done: until
+/// dtcrt_wait of its slot nobody may read or write its output, or write its
+/// input. Slots of collectives are DTC_MAX_SEND_SLOTS <= slot <
+/// DTC_MAX_SEND_SLOTS + DTC_MAX_COLLECTIVE_SLOTS, on each member its own. All
+/// members of a group start its collectives, those of both kinds, in the same
+/// order. What is under way goes on in every call below that blocks, and a
+/// little in each dtcrt_matmul.
 
 /// In place over all members of the group.
 void dtcrt_all_reduce(dtc_context *ctx, int32_t group, int32_t dtype,
                       int32_t reduction, void *buffer, int64_t count);
+
+/// Starts the same.
+void dtcrt_all_reduce_start(dtc_context *ctx, int32_t group, int32_t slot,
+                            int32_t dtype, int32_t reduction, void *buffer,
+                            int64_t count);
 
 /// Joins the members' parts of a dimension. A member's input is `outer` blocks
 /// of `bytes` bytes; the output's blocks are those of all members, one after
@@ -155,9 +172,7 @@ void dtcrt_all_gather(dtc_context *ctx, int32_t group, const void *input,
                       void *output, void *scratch, int64_t outer,
                       int64_t bytes);
 
-/// Starts joining the members' inputs of `bytes` bytes. Until dtcrt_wait of the
-/// slot, which is DTC_MAX_SEND_SLOTS, the output is not there and the input must
-/// not be written.
+/// Starts joining the members' inputs of `bytes` bytes, one after the other.
 void dtcrt_all_gather_start(dtc_context *ctx, int32_t group, int32_t slot,
                             const void *input, void *output, int64_t bytes);
 
@@ -167,6 +182,12 @@ void dtcrt_all_gather_start(dtc_context *ctx, int32_t group, int32_t slot,
 void dtcrt_reduce_scatter(dtc_context *ctx, int32_t group, int32_t dtype,
                           int32_t reduction, const void *input, void *output,
                           void *scratch, int64_t outer, int64_t count);
+
+/// Starts the same for `outer` = 1: the input is a block of `count` elements
+/// for each member, in order.
+void dtcrt_reduce_scatter_start(dtc_context *ctx, int32_t group, int32_t slot,
+                                int32_t dtype, int32_t reduction,
+                                const void *input, void *output, int64_t count);
 
 /// Keeps the own part of a dimension; no communication. The input is `outer`
 /// times a block of `bytes` bytes for each member.
@@ -184,7 +205,8 @@ void dtcrt_send(dtc_context *ctx, int32_t stage, int32_t tag, int32_t slot,
 void dtcrt_recv(dtc_context *ctx, int32_t stage, int32_t tag, void *buffer,
                 int64_t bytes);
 
-/// Waits until the send in `slot` has left its buffer, or the gather is done.
+/// Waits until the send in `slot` has left its buffer, or the collective is
+/// done.
 void dtcrt_wait(dtc_context *ctx, int32_t slot);
 
 /// # Observation

@@ -29,7 +29,9 @@ constexpr llvm::StringLiteral value = "dtc.value";
 /// last one a location, if known.
 constexpr llvm::StringLiteral sends = "dtc.sends";
 constexpr llvm::StringLiteral recvs = "dtc.recvs";
-/// Gather of a parameter: it starts here, and the wait of the slot ends it.
+/// Collective: it starts here, and the wait of the slot ends it. A number from
+/// `firstCollectiveSlot`, below which are the slots of sends. Of gathers and
+/// scatters those along the first dimension that is not 1.
 constexpr llvm::StringLiteral slot = "dtc.slot";
 /// Plan: the schedule that it follows, as it was asked for.
 constexpr llvm::StringLiteral schedule = "dtc.schedule";
@@ -41,8 +43,13 @@ constexpr llvm::StringLiteral virtualStages = "dtc.virtual_stages";
 constexpr llvm::StringLiteral eval = "dtc.eval";
 } // namespace attr
 
-/// The slot of gathers that are under way, beside those of sends.
-constexpr int64_t gatherSlot = DTC_MAX_SEND_SLOTS;
+/// Slots of collectives that are under way, beside those of sends.
+constexpr int64_t firstCollectiveSlot = DTC_MAX_SEND_SLOTS;
+constexpr int64_t endCollectiveSlot =
+    DTC_MAX_SEND_SLOTS + DTC_MAX_COLLECTIVE_SLOTS;
+
+/// The slot of the gather of a parameter.
+constexpr int64_t gatherSlot = firstCollectiveSlot;
 
 /// The mesh axis of pipeline stages.
 constexpr llvm::StringLiteral stageAxis = "pp";

@@ -17,6 +17,12 @@ namespace dtc::rt {
 struct Mesh;
 struct Program;
 
+/// What may be under way at once: sends, collectives, and one more operation,
+/// of a call that blocks but has to go on with others meanwhile.
+constexpr int firstCollectiveSlot = DTC_MAX_SEND_SLOTS;
+constexpr int blockingSlot = DTC_MAX_SEND_SLOTS + DTC_MAX_COLLECTIVE_SLOTS;
+constexpr int numSlots = blockingSlot + 1;
+
 class Collectives {
 public:
   virtual ~Collectives() = default;
@@ -30,27 +36,44 @@ public:
   virtual void createGroups(const Program &program) = 0;
 
   //===--- The step -------------------------------------------------------===//
+  // What `start...` and `send` begin is done after the wait of its slot. All
+  // members of a group call its collectives in the same order.
 
   /// In place; all members get the same bits, in every run.
   virtual void allReduce(int group, dtc_dtype dtype, dtc_reduction reduction,
                          void *buffer, int64_t count) = 0;
+  virtual void startAllReduce(int group, int slot, dtc_dtype dtype,
+                              dtc_reduction reduction, void *buffer,
+                              int64_t count) = 0;
   /// This rank's place in a group, and how many members it has.
   virtual int groupRank(int group) = 0;
   virtual int groupSize(int group) = 0;
   /// The output is the members' inputs of `bytes` bytes, in order.
   virtual void allGather(int group, const void *input, void *output,
                          int64_t bytes) = 0;
-  /// The same, done only after the wait of the slot.
   virtual void startAllGather(int group, int slot, const void *input,
                               void *output, int64_t bytes) = 0;
   /// The input is a block of `count` elements for each member.
   virtual void reduceScatter(int group, dtc_dtype dtype,
                              dtc_reduction reduction, const void *input,
                              void *output, int64_t count) = 0;
+  virtual void startReduceScatter(int group, int slot, dtc_dtype dtype,
+                                  dtc_reduction reduction, const void *input,
+                                  void *output, int64_t count) = 0;
   virtual void send(int peer, int tag, int slot, const void *buffer,
                     int64_t bytes) = 0;
   virtual void recv(int peer, int tag, void *buffer, int64_t bytes) = 0;
+  virtual void startRecv(int peer, int tag, int slot, void *buffer,
+                         int64_t bytes) = 0;
+  /// Does nothing for a slot that is free, which it is after this.
   virtual void wait(int slot) = 0;
+  /// Whether a wait would return at once.
+  virtual bool test(int slot) = 0;
+  /// Goes on with what is under way, for a short time.
+  void poll() {
+    if (numUnderWay > 0)
+      progress();
+  }
 
   //===--- Around the step ------------------------------------------------===//
 
@@ -64,6 +87,12 @@ public:
   virtual void finish() = 0;
   /// Ends the whole job at once.
   [[noreturn]] virtual void abort() = 0;
+
+protected:
+  virtual void progress() = 0;
+
+  /// Operations that have started and are not done, as far as is known.
+  int numUnderWay = 0;
 };
 
 std::unique_ptr<Collectives> makeSelfCollectives();

@@ -3,8 +3,10 @@
 #include "Collectives.h"
 
 #include "../Context.h"
+#include "../Elements.h"
 #include "../Program.h"
 
+#include <algorithm>
 #include <climits>
 #include <cstdlib>
 #include <mpi.h>
@@ -62,8 +64,8 @@ public:
                         &local);
     MPI_Comm_size(local, &localRanks);
     MPI_Comm_free(&local);
-    for (MPI_Request &request : slots)
-      request = MPI_REQUEST_NULL;
+    for (Requests &requests : slots)
+      requests.list.reserve(1); // so that steps do not allocate
   }
 
   int rank() const override { return myRank; }
@@ -88,6 +90,10 @@ public:
             "MPI_Comm_split");
       setUp(group, name.c_str());
       groups.push_back(group);
+      // A scatter is a reduction for each member.
+      for (int slot = firstCollectiveSlot; slot < numSlots; ++slot)
+        slots[size_t(slot)].list.reserve(
+            size_t(groupSize(int(groups.size()) - 1)));
     }
   }
 
@@ -98,18 +104,25 @@ public:
   /// ranks in unittests/Runtime/CollectivesTest.cpp).
   void allReduce(int group, dtc_dtype dtype, dtc_reduction reduction,
                  void *buffer, int64_t count) override {
-    MPI_Datatype type = typeOf(dtype);
-    MPI_Op operation = operationOf(dtype, reduction);
-    MPI_Aint bytes, lower;
-    MPI_Type_get_extent(type, &lower, &bytes);
-    MPI_Comm communicator = groupOf(group);
-    for (int64_t done = 0; done < count; done += pieceCount) {
-      int piece = int(count - done < pieceCount ? count - done : pieceCount);
-      check(MPI_Allreduce(MPI_IN_PLACE,
-                          static_cast<char *>(buffer) + done * bytes, piece,
-                          type, operation, communicator),
+    forPieces(dtype, buffer, count, [&](void *piece, int pieceCount) {
+      check(MPI_Allreduce(MPI_IN_PLACE, piece, pieceCount, typeOf(dtype),
+                          operationOf(dtype, reduction), groupOf(group)),
             "MPI_Allreduce");
-    }
+    });
+  }
+
+  /// The same holds for the algorithms of OpenMPI's `libnbc`, but its bits are
+  /// not those of `allReduce`.
+  void startAllReduce(int group, int slot, dtc_dtype dtype,
+                      dtc_reduction reduction, void *buffer,
+                      int64_t count) override {
+    Requests &requests = takeSlot(slot);
+    forPieces(dtype, buffer, count, [&](void *piece, int pieceCount) {
+      check(MPI_Iallreduce(MPI_IN_PLACE, piece, pieceCount, typeOf(dtype),
+                           operationOf(dtype, reduction), groupOf(group),
+                           requests.add()),
+            "MPI_Iallreduce");
+    });
   }
 
   int groupRank(int group) override {
@@ -135,10 +148,10 @@ public:
 
   void startAllGather(int group, int slot, const void *input, void *output,
                       int64_t bytes) override {
-    MPI_Request &request = takeSlot(slot);
+    Requests &requests = takeSlot(slot);
     transfer(bytes, [&](int count, MPI_Datatype type) {
       check(MPI_Iallgather(input, count, type, output, count, type,
-                           groupOf(group), &request),
+                           groupOf(group), requests.add()),
             "MPI_Iallgather");
     });
   }
@@ -148,27 +161,30 @@ public:
   /// memory for two more of them, and it takes two to three times as long.
   void reduceScatter(int group, dtc_dtype dtype, dtc_reduction reduction,
                      const void *input, void *output, int64_t count) override {
-    if (count > INT_MAX)
-      fatal(
-          "reduce_scatter of %lld elements for each rank, MPI takes %d; split "
-          "over more ranks",
-          (long long)count, INT_MAX);
-    MPI_Datatype type = typeOf(dtype);
-    MPI_Op operation = operationOf(dtype, reduction);
-    MPI_Aint bytes, lower;
-    MPI_Type_get_extent(type, &lower, &bytes);
-    const char *block = static_cast<const char *>(input);
-    for (int root = 0; root < groupSize(group); ++root, block += count * bytes)
-      check(MPI_Reduce(block, output, int(count), type, operation, root,
-                       groupOf(group)),
+    forMembers(group, dtype, input, count, [&](const void *block, int root) {
+      check(MPI_Reduce(block, output, int(count), typeOf(dtype),
+                       operationOf(dtype, reduction), root, groupOf(group)),
             "MPI_Reduce");
+    });
+  }
+
+  void startReduceScatter(int group, int slot, dtc_dtype dtype,
+                          dtc_reduction reduction, const void *input,
+                          void *output, int64_t count) override {
+    Requests &requests = takeSlot(slot);
+    forMembers(group, dtype, input, count, [&](const void *block, int root) {
+      check(MPI_Ireduce(block, output, int(count), typeOf(dtype),
+                        operationOf(dtype, reduction), root, groupOf(group),
+                        requests.add()),
+            "MPI_Ireduce");
+    });
   }
 
   void send(int peer, int tag, int slot, const void *buffer,
             int64_t bytes) override {
-    MPI_Request &request = takeSlot(slot);
+    Requests &requests = takeSlot(slot);
     transfer(bytes, [&](int count, MPI_Datatype type) {
-      check(MPI_Isend(buffer, count, type, peer, tag, pipeline, &request),
+      check(MPI_Isend(buffer, count, type, peer, tag, pipeline, requests.add()),
             "MPI_Isend");
     });
   }
@@ -181,8 +197,31 @@ public:
     });
   }
 
+  void startRecv(int peer, int tag, int slot, void *buffer,
+                 int64_t bytes) override {
+    Requests &requests = takeSlot(slot);
+    transfer(bytes, [&](int count, MPI_Datatype type) {
+      check(MPI_Irecv(buffer, count, type, peer, tag, pipeline, requests.add()),
+            "MPI_Irecv");
+    });
+  }
+
   void wait(int slot) override {
-    check(MPI_Wait(&slotOf(slot), MPI_STATUS_IGNORE), "MPI_Wait");
+    Requests &requests = slotOf(slot);
+    check(MPI_Waitall(requests.count(), requests.list.data(), MPI_STATUSES_IGNORE),
+          "MPI_Waitall");
+    release(requests);
+  }
+
+  bool test(int slot) override {
+    Requests &requests = slotOf(slot);
+    int isDone = 0;
+    check(MPI_Testall(requests.count(), requests.list.data(), &isDone,
+                      MPI_STATUSES_IGNORE),
+          "MPI_Testall");
+    if (isDone)
+      release(requests);
+    return isDone;
   }
 
   void sendData(int peer, const void *buffer, int64_t bytes) override {
@@ -214,18 +253,45 @@ public:
     _Exit(1);
   }
 
-private:
-  MPI_Request &slotOf(int slot) {
-    if (slot < 0 || slot > DTC_MAX_SEND_SLOTS)
-      fatal("slot %d, expected 0 to %d", slot, DTC_MAX_SEND_SLOTS);
-    return slots[slot];
+protected:
+  /// Any call of MPI that finds nothing goes on with all requests.
+  void progress() override {
+    int found;
+    check(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, control, &found,
+                     MPI_STATUS_IGNORE),
+          "MPI_Iprobe");
   }
 
-  MPI_Request &takeSlot(int slot) {
-    MPI_Request &request = slotOf(slot);
-    if (request != MPI_REQUEST_NULL)
+private:
+  /// What the wait of a slot waits for.
+  struct Requests {
+    bool isTaken = false;
+    std::vector<MPI_Request> list;
+
+    MPI_Request *add() { return &list.emplace_back(MPI_REQUEST_NULL); }
+    int count() const { return int(list.size()); }
+  };
+
+  Requests &slotOf(int slot) {
+    if (slot < 0 || slot >= numSlots)
+      fatal("slot %d, expected 0 to %d", slot, numSlots - 1);
+    return slots[size_t(slot)];
+  }
+
+  Requests &takeSlot(int slot) {
+    Requests &requests = slotOf(slot);
+    if (requests.isTaken)
       fatal("slot %d is used again before it was waited for", slot);
-    return request;
+    requests.isTaken = true;
+    ++numUnderWay;
+    return requests;
+  }
+
+  void release(Requests &requests) {
+    if (requests.isTaken)
+      --numUnderWay;
+    requests.isTaken = false;
+    requests.list.clear();
   }
 
   MPI_Comm groupOf(int group) {
@@ -244,6 +310,29 @@ private:
     check(MPI_Comm_dup(source, &communicator), "MPI_Comm_dup");
     setUp(communicator, name);
     return communicator;
+  }
+
+  /// Calls `body` for pieces of a buffer that MPI can count.
+  template <typename Body>
+  static void forPieces(dtc_dtype dtype, void *buffer, int64_t count,
+                        Body body) {
+    for (int64_t done = 0; done < count; done += pieceCount)
+      body(static_cast<char *>(buffer) + done * sizeOf(dtype),
+           int(std::min(count - done, pieceCount)));
+  }
+
+  /// Calls `body` for the block of each member.
+  template <typename Body>
+  void forMembers(int group, dtc_dtype dtype, const void *input, int64_t count,
+                  Body body) {
+    if (count > INT_MAX)
+      fatal(
+          "reduce_scatter of %lld elements for each rank, MPI takes %d; split "
+          "over more ranks",
+          (long long)count, INT_MAX);
+    const char *block = static_cast<const char *>(input);
+    for (int root = 0; root < groupSize(group); ++root)
+      body(block + root * count * sizeOf(dtype), root);
   }
 
   /// Calls `body` with a count and a type that together are `bytes` bytes.
@@ -268,7 +357,7 @@ private:
   int myRank = 0, worldSize = 1, localRanks = 1;
   MPI_Comm control, pipeline;
   std::vector<MPI_Comm> groups;
-  MPI_Request slots[DTC_MAX_SEND_SLOTS + 1]; ///< of sends, and of a gather
+  std::vector<Requests> slots{size_t(numSlots)};
 };
 
 } // namespace

@@ -22,6 +22,8 @@ public:
   int localSize() const override { return 1; }
   void createGroups(const Program &) override {}
   void allReduce(int, dtc_dtype, dtc_reduction, void *, int64_t) override {}
+  void startAllReduce(int, int, dtc_dtype, dtc_reduction, void *,
+                      int64_t) override {}
   int groupRank(int) override { return 0; }
   int groupSize(int) override { return 1; }
   void allGather(int, const void *input, void *output, int64_t bytes) override {
@@ -35,16 +37,26 @@ public:
                      void *output, int64_t count) override {
     memcpy(output, input, count * sizeOf(dtype));
   }
+  void startReduceScatter(int group, int, dtc_dtype dtype,
+                          dtc_reduction reduction, const void *input,
+                          void *output, int64_t count) override {
+    reduceScatter(group, dtype, reduction, input, output, count);
+  }
   // There is nobody to exchange data with.
   void send(int, int, int, const void *, int64_t) override { abort(); }
   void recv(int, int, void *, int64_t) override { abort(); }
+  void startRecv(int, int, int, void *, int64_t) override { abort(); }
   void wait(int) override {}
+  bool test(int) override { return true; }
   void sendData(int, const void *, int64_t) override { abort(); }
   void recvData(int, void *, int64_t) override { abort(); }
   int firstFailed(bool failed) override { return failed ? 0 : -1; }
   void barrier() override {}
   void finish() override {}
   void abort() override { _Exit(1); }
+
+protected:
+  void progress() override {}
 };
 
 } // namespace

@@ -96,10 +96,26 @@ int MPI_Allreduce(const void *in, void *out, int number, MPI_Datatype type,
   return PMPI_Allreduce(in, out, number, type, operation, communicator);
 }
 
+int MPI_Iallreduce(const void *in, void *out, int number, MPI_Datatype type,
+                   MPI_Op operation, MPI_Comm communicator,
+                   MPI_Request *request) {
+  count("MPI_Allreduce", communicator, collective, number, type);
+  return PMPI_Iallreduce(in, out, number, type, operation, communicator,
+                         request);
+}
+
 int MPI_Reduce(const void *in, void *out, int number, MPI_Datatype type,
                MPI_Op operation, int root, MPI_Comm communicator) {
   count("MPI_Reduce", communicator, collective, number, type);
   return PMPI_Reduce(in, out, number, type, operation, root, communicator);
+}
+
+int MPI_Ireduce(const void *in, void *out, int number, MPI_Datatype type,
+                MPI_Op operation, int root, MPI_Comm communicator,
+                MPI_Request *request) {
+  count("MPI_Reduce", communicator, collective, number, type);
+  return PMPI_Ireduce(in, out, number, type, operation, root, communicator,
+                      request);
 }
 
 int MPI_Reduce_scatter_block(const void *in, void *out, int number,
