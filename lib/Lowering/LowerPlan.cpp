@@ -322,8 +322,12 @@ void FunctionLowering::emit(RunOp op) {
   for (OpResult result : op->getResults())
     if (!op.getAlias(result.getResultNumber()))
       arguments.push_back(pointerTo(result));
+  call("dtcrt_run_begin",
+       {context, integer(shared.manifest.getPhase(op.getCallee())),
+        integer(op.getMicrobatch().value_or(-1))});
   LLVM::CallOp::create(builder, loc, TypeRange(), getLoweredName(callee),
                        arguments);
+  call("dtcrt_run_end", {context});
 }
 
 void FunctionLowering::emit(MatMulOp op) {

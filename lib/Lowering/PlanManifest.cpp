@@ -6,6 +6,7 @@
 
 #include "PlanManifest.h"
 #include "dtc/Runtime/ABI.h"
+#include "dtc/Schedule/Phase.h"
 
 using namespace mlir;
 using namespace dtc;
@@ -35,6 +36,29 @@ int32_t PlanManifest::getGroup(ArrayAttr axes) {
     return found - groups.begin();
   groups.push_back(axes);
   return groups.size() - 1;
+}
+
+/// Tasks of a pipeline's schedule have its letters.
+static std::string getPhaseTitle(StringRef function) {
+  std::optional<Phase> phase = Phase::parse(function);
+  if (phase && phase->level == 0) {
+    if (phase->kind == Phase::Forward)
+      return "F";
+    if (phase->kind == Phase::Backward)
+      return "B";
+    if (phase->kind == Phase::Weight)
+      return "W";
+  }
+  return function.str();
+}
+
+int32_t PlanManifest::getPhase(StringRef function) {
+  std::string title = getPhaseTitle(function);
+  auto found = llvm::find(phases, title);
+  if (found != phases.end())
+    return found - phases.begin();
+  phases.push_back(std::move(title));
+  return phases.size() - 1;
 }
 
 static json::Object describe(StringRef name, Type type) {
@@ -225,6 +249,7 @@ json::Object PlanManifest::finish() {
   manifest["batch_axes"] = std::move(batch);
   manifest["microbatches"] = microbatches;
   manifest["groups"] = std::move(groupList);
+  manifest["phases"] = json::Array(phases);
   manifest["inputs"] = std::move(inputList);
   manifest["parameters"] = std::move(parameterList);
   manifest["stages"] = std::move(stages);

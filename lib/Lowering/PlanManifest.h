@@ -23,6 +23,8 @@ class PlanManifest {
 public:
   /// The index of a set of axes that a collective runs over.
   int32_t getGroup(mlir::ArrayAttr axes);
+  /// The index of a phase: the name of a stage's function.
+  int32_t getPhase(llvm::StringRef function);
 
   /// Adds one stage: its plan, the arena's size, and the arena offsets of the
   /// plan's arguments and results.
@@ -44,6 +46,7 @@ private:
                        mlir::DictionaryAttr part, bool isTrained);
 
   llvm::SmallVector<mlir::ArrayAttr> groups;
+  llvm::SmallVector<std::string> phases;
   llvm::SmallVector<mlir::StringAttr> batchAxes; ///< split inputs, major first
   llvm::MapVector<llvm::StringRef, llvm::json::Object> inputs, parameters;
   llvm::json::Array stages;

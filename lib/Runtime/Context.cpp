@@ -59,6 +59,16 @@ static int peerOf(dtc_context *context, int32_t stage) {
   return context->stageRanks[stage];
 }
 
+void dtcrt_run_begin(dtc_context *context, int32_t phase, int32_t microbatch) {
+  if (context->trace)
+    context->trace->beginRun(phase, microbatch);
+}
+
+void dtcrt_run_end(dtc_context *context) {
+  if (context->trace)
+    context->trace->endRun();
+}
+
 void dtcrt_matmul(dtc_context *context, int32_t dtype, int32_t transposeA,
                   int32_t transposeB, int32_t accumulate, int64_t batch,
                   int64_t m, int64_t n, int64_t k, const void *a, const void *b,
@@ -77,6 +87,8 @@ static void waitUnlessOverlapping(dtc_context *context, int32_t slot) {
 
 void dtcrt_all_reduce(dtc_context *context, int32_t group, int32_t dtype,
                       int32_t reduction, void *buffer, int64_t count) {
+  TraceSpan span(context->trace, TraceEvent::allReduce, group,
+                 count * sizeOf(dtc_dtype(dtype)));
   context->collectives.allReduce(group, dtc_dtype(dtype),
                                  dtc_reduction(reduction), buffer, count);
 }
@@ -102,6 +114,8 @@ void dtcrt_all_gather(dtc_context *context, int32_t group, const void *input,
                       void *output, void *scratch, int64_t outer,
                       int64_t bytes) {
   Collectives &collectives = context->collectives;
+  TraceSpan span(context->trace, TraceEvent::allGather, group,
+                 collectives.groupSize(group) * outer * bytes);
   if (outer == 1)
     return collectives.allGather(group, input, output, bytes);
   collectives.allGather(group, input, scratch, outer * bytes);
@@ -111,6 +125,10 @@ void dtcrt_all_gather(dtc_context *context, int32_t group, const void *input,
 
 void dtcrt_all_gather_start(dtc_context *context, int32_t group, int32_t slot,
                             const void *input, void *output, int64_t bytes) {
+  if (Trace *trace = context->trace)
+    trace->begin(TraceEvent::allGather, group,
+                 context->collectives.groupSize(group) * bytes,
+                 /*microbatch=*/-1, slot);
   context->collectives.startAllGather(group, slot, input, output, bytes);
   waitUnlessOverlapping(context, slot);
 }
@@ -119,6 +137,9 @@ void dtcrt_reduce_scatter(dtc_context *context, int32_t group, int32_t dtype,
                           int32_t reduction, const void *input, void *output,
                           void *scratch, int64_t outer, int64_t count) {
   Collectives &collectives = context->collectives;
+  TraceSpan span(context->trace, TraceEvent::reduceScatter, group,
+                 collectives.groupSize(group) * outer * count *
+                     sizeOf(dtc_dtype(dtype)));
   if (outer > 1) {
     swapOrder(static_cast<const char *>(input), static_cast<char *>(scratch),
               outer, collectives.groupSize(group),
@@ -152,14 +173,29 @@ void dtcrt_local_slice(dtc_context *context, int32_t group, const void *input,
 
 void dtcrt_send(dtc_context *context, int32_t stage, int32_t tag, int32_t slot,
                 const void *buffer, int64_t bytes) {
+  if (Trace *trace = context->trace)
+    trace->begin(TraceEvent::send, stage, bytes, /*microbatch=*/-1, slot);
   context->collectives.send(peerOf(context, stage), tag, slot, buffer, bytes);
 }
 
 void dtcrt_recv(dtc_context *context, int32_t stage, int32_t tag, void *buffer,
                 int64_t bytes) {
+  TraceSpan span(context->trace, TraceEvent::recv, stage, bytes);
   context->collectives.recv(peerOf(context, stage), tag, buffer, bytes);
 }
 
 void dtcrt_wait(dtc_context *context, int32_t slot) {
-  context->collectives.wait(slot);
+  Trace *trace = context->trace;
+  int64_t started = trace ? trace->findStarted(slot) : -1;
+  if (started < 0)
+    return context->collectives.wait(slot);
+  const TraceEvent &event = (*trace)[started];
+  {
+    TraceSpan span(trace,
+                   event.kind == TraceEvent::send ? TraceEvent::waitForSend
+                                                  : TraceEvent::waitForGather,
+                   event.subject, event.bytes);
+    context->collectives.wait(slot);
+  }
+  trace->end(started);
 }

@@ -6,6 +6,7 @@
 #include "Collectives/Collectives.h"
 #include "MatMul.h"
 #include "Program.h"
+#include "Trace.h"
 
 /// What generated code gets as its first argument.
 struct dtc_context {
@@ -17,6 +18,8 @@ struct dtc_context {
   int stage; ///< this rank's coordinate on pp, 0 without that axis
   /// Rank of each pipeline stage whose other coordinates are ours.
   std::vector<int> stageRanks;
+  /// Null but in a step that is recorded.
+  dtc::rt::Trace *trace = nullptr;
 
   dtc_context(const dtc::rt::Program &program,
               dtc::rt::Collectives &collectives, dtc::rt::MatMulEngine engine,

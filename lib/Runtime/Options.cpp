@@ -51,6 +51,25 @@ static CLI::Validator oneOf(std::vector<std::pair<std::string, T>> choices) {
       "");
 }
 
+/// By default the first step, which warms up, is left out if there are others.
+static void chooseTracedSteps(Options &options, const std::string &text) {
+  options.traceFirst = std::min<int64_t>(2, options.steps);
+  options.traceLast = std::min<int64_t>(4, options.steps);
+  if (text.empty())
+    return;
+  size_t dash = text.find('-');
+  std::string first = text.substr(0, dash);
+  std::string last = dash == std::string::npos ? first : text.substr(dash + 1);
+  if (!wholeNumber(first).empty() || !wholeNumber(last).empty() ||
+      !CLI::detail::lexical_cast(first, options.traceFirst) ||
+      !CLI::detail::lexical_cast(last, options.traceLast) ||
+      options.traceFirst < 1 || options.traceFirst > options.traceLast ||
+      options.traceLast > options.steps)
+    fail("--trace-steps: found '%s', expected A-B, the first and the last step "
+         "to record, of the %lld --steps",
+         text.c_str(), (long long)options.steps);
+}
+
 std::optional<Options> dtc::rt::parseOptions(const Program &program, int argc,
                                              char **argv, std::string &help) {
   Options options;
@@ -122,6 +141,14 @@ std::optional<Options> dtc::rt::parseOptions(const Program &program, int argc,
                "for debugging: after each step, compare the bits of "
                "parameters, gradients and optimizer state that several ranks "
                "hold");
+  app.add_option("--trace", options.trace,
+                 "write when each rank ran each phase and communicated, for "
+                 "the trace viewers of Chrome and Perfetto")
+      ->type_name("FILE.json");
+  std::string traceSteps;
+  app.add_option("--trace-steps", traceSteps, "steps of --trace")
+      ->type_name("A-B")
+      ->default_str("2-4");
   app.add_option("--eval-every", options.evalEvery,
                  "evaluate on DIR/valid every N steps and after the last")
       ->type_name("N")
@@ -185,6 +212,9 @@ std::optional<Options> dtc::rt::parseOptions(const Program &program, int argc,
       options.evalData.empty())
     fail("found --eval-every with --data synthetic, expected --eval-data DIR "
          "with it");
+  if (!traceSteps.empty() && options.trace.empty())
+    fail("found --trace-steps, expected --trace FILE with it");
+  chooseTracedSteps(options, traceSteps);
   schedule.steps = options.steps;
   schedule.check();
   if (!options.saveAverages.empty() && !program.hasAverages())

@@ -21,7 +21,8 @@ struct Options {
   LearningRateSchedule learningRate;
   uint64_t seed = 0;
   /// Empty: none.
-  std::string metrics, saveWeights, saveAverages, dumpGradients;
+  std::string metrics, saveWeights, saveAverages, dumpGradients, trace;
+  int64_t traceFirst = 1, traceLast = 1; ///< steps
   int processes = 0; ///< 0: as started
   int threads = 0;   ///< 0: as the cores allow
   bool shuffle = true;

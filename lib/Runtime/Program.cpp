@@ -232,6 +232,7 @@ static void readManifest(const Json &json, Program &program) {
     }
     program.groups.push_back(std::move(axes));
   }
+  program.phases = json.at("phases").get<std::vector<std::string>>();
   for (const Json &input : json.at("inputs"))
     program.inputs.push_back(readInput(input));
   for (const Json &parameter : json.at("parameters"))

@@ -97,11 +97,18 @@ public:
       checkOutputs();
     if (options.checkReplicas)
       replicas.emplace(context, arena.data());
+    if (!options.trace.empty())
+      trace.emplace(program, collectives, options.trace, options.traceFirst,
+                    options.traceLast);
   }
 
   void run() {
+    if (trace)
+      trace->alignClocks();
     for (int64_t step = 1; step <= options.steps; ++step) {
       runStep(step);
+      if (trace && step == options.traceLast)
+        trace->write();
       if (evaluation && evaluation->isDue(step))
         evaluate(step);
     }
@@ -182,8 +189,19 @@ private:
       else if (kind == InputKind::step)
         scalarAt(entry.offset) = double(step);
     }
-    loader.load(step - 1);
+    if (trace && trace->records(step)) {
+      context.trace = &*trace;
+      trace->beginStep(step);
+    }
+    {
+      TraceSpan span(context.trace, TraceEvent::load, /*subject=*/0,
+                     /*bytes=*/0);
+      loader.load(step - 1);
+    }
     program.steps[context.stage](&context, arena.data());
+    if (context.trace)
+      trace->endStep();
+    context.trace = nullptr;
     std::chrono::duration<double> time =
         std::chrono::steady_clock::now() - start;
     observe(step, false);
@@ -225,6 +243,7 @@ private:
   MetricsFile metricsFile;
   Progress progress;
   std::optional<ReplicaCheck> replicas;
+  std::optional<Trace> trace;
   /// Looked up, for how a weak reference is linked depends on the linker.
   decltype(&dtcrt_step_hook) hook =
       reinterpret_cast<decltype(hook)>(dlsym(RTLD_DEFAULT, "dtcrt_step_hook"));

@@ -17,6 +17,7 @@
 // CHECK: llvm.intr.memset
 // CHECK: %[[PLACE:.*]] = llvm.mlir.constant(64 : i64)
 // CHECK-NEXT: %[[E:.*]] = llvm.getelementptr %[[ARENA]][%[[PLACE]]]
+// CHECK: llvm.call @dtcrt_run_begin
 // CHECK-NEXT: llvm.call @eval0_update(%[[CTX]], {{.*}}, %[[E]])
 module {
   module @stage0 attributes {dtc.stage = 0 : i64} {

@@ -7,7 +7,7 @@
 #b = #dtc.layout<#mesh, mb: split(0)>
 
 // The manifest has what the runtime must know of the plan.
-// CHECK: module attributes {dtc.manifest = "{{.*}}\22inputs\22:[{\22dtype\22:\22f32\22,\22kind\22:\22input\22,\22name\22:\22x\22,\22shape\22:[8,4]}]{{.*}}\22microbatches\22:2{{.*}}\22stages\22:[{\22arena_bytes\22:1088
+// CHECK: module attributes {dtc.manifest = "{{.*}}\22inputs\22:[{\22dtype\22:\22f32\22,\22kind\22:\22input\22,\22name\22:\22x\22,\22shape\22:[8,4]}]{{.*}}\22microbatches\22:2{{.*}}\22phases\22:[\22F\22]{{.*}}\22stages\22:[{\22arena_bytes\22:1088
 module {
   module @kernels {
     llvm.func @relu(%x: !llvm.ptr, %y: !llvm.ptr, %scratch: !llvm.ptr) attributes {dtc.scratch = 64 : i64} {
@@ -58,7 +58,12 @@ module {
     // The second micro-batch's rows begin 64 bytes into the input.
     // CHECK: %[[X1:.*]] = llvm.mlir.constant(64 : i64)
     // CHECK: llvm.getelementptr %[[ARENA]][%[[X1]]]
-    // CHECK: llvm.call @stage0_forward(%[[CTX]],
+    // The runtime is told of the run, by the phase's place in the manifest.
+    // CHECK: %[[PHASE:.*]] = llvm.mlir.constant(0 : i32)
+    // CHECK: %[[MICROBATCH:.*]] = llvm.mlir.constant(1 : i32)
+    // CHECK: llvm.call @dtcrt_run_begin(%[[CTX]], %[[PHASE]], %[[MICROBATCH]])
+    // CHECK-NEXT: llvm.call @stage0_forward(%[[CTX]],
+    // CHECK-NEXT: llvm.call @dtcrt_run_end(%[[CTX]])
     // CHECK: llvm.call @dtcrt_send(%[[CTX]],
     // CHECK: llvm.call @dtcrt_wait(%[[CTX]],
     func.func @plan(%x: tensor<8x4xf32, #b> {dtc.input = "x", dtc.kind = "input", dtc.offset = 0 : i64},

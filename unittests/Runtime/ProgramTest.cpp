@@ -60,6 +60,7 @@ TEST(Program, RefusesMissingKeys) {
   const char *pointers[] = {"/model",
                             "/dtype",
                             "/weights_file",
+                            "/phases",
                             "/optimizer/name",
                             "/optimizer/lr",
                             "/inputs/0/kind",

@@ -17,6 +17,7 @@ inline nlohmann::json validManifest() {
     "weights_file": "",
     "optimizer": {"name": "sgd", "lr": 0.5, "momentum": 0},
     "groups": [["dp"], ["pp", "dp"]],
+    "phases": ["F", "W"],
     "inputs": [{"name": "x", "dtype": "i64", "shape": [16, 3],
                 "kind": "input", "bound": 10},
                {"name": "y", "dtype": "i64", "shape": [16],

@@ -179,7 +179,7 @@ std::string makeManifest() {
          ", \"global_batch\": " + text(batch) +
          ", \"weights_file\": \"\", \"optimizer\": {\"name\": \"sgd\", \"lr\": "
          "0.1}, \"groups\": "
-         "[[\"dp\"], [\"pp\"]], \"inputs\": ["
+         "[[\"dp\"], [\"pp\"]], \"phases\": [\"F\", \"W\"], \"inputs\": ["
          "{\"name\": \"x\", \"dtype\": \"f64\", \"shape\": [" +
          text(batch) + ", " + text(in) +
          "], \"kind\": \"input\"}, "

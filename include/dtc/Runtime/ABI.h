@@ -76,6 +76,7 @@ extern const dtc_program dtc_program_v1;
 ///   "weights_file": "",           // path if weights are external
 ///   "optimizer": {"name": "adamw", "lr": 0.001, ...},   // printed at start
 ///   "groups": [["dp"], ["pp"]],   // axis sets of the collectives, by index
+///   "phases": ["F", "W", "update"],       // what plans run, by index
 ///   "inputs": [{"name": "input_ids", "dtype": "i64", "shape": [32, 128],
 ///               "kind": "input"|"label"|"lr"|"step", "bound": 256,
 ///               "ignore_index": -100}],    // these two are optional
@@ -130,6 +131,13 @@ extern const dtc_program dtc_program_v1;
 ///   rank: of the losses, without label smoothing and class weights; of how
 ///   many there are; of right answers, with cross-entropy and bce, else 0.
 /// * A gradient holds, after a step, the gradient of the global batch.
+
+/// # Phases
+
+/// A plan runs one of the manifest's `phases`, until dtcrt_run_end, on a
+/// micro-batch, or once a step if `microbatch` is negative. Runs do not nest.
+void dtcrt_run_begin(dtc_context *ctx, int32_t phase, int32_t microbatch);
+void dtcrt_run_end(dtc_context *ctx);
 
 /// # Library calls
 

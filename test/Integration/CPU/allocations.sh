@@ -18,6 +18,7 @@ for plan in "$@"; do
   mkdir "$here"
   compile "$model" "$plan" f32 adamw "$here/t"
   observe "$here/records.jsonl" "$plan" "$here/t" \
-    --data "$inputs/$model.data" --steps 10
+    --data "$inputs/$model.data" --steps 10 \
+    --trace "$here/trace.json" --trace-steps 6-8
   dtc-check-observed allocations "$here/records.jsonl" --first 5 --last 10
 done

@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# A trace has every task of the plan once per step and rank, in the order of the
+# schedule, and the report's communication. Evaluations between the steps leave
+# no events. With $planned, the plan that the trace is compared with is another.
+#
+# usage: [planned=PLAN] trace.sh MODEL WORKDIR PLAN...    PLAN as in common.sh
+
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+model=$1 work=$2
+shift 2
+rm -rf "$work"
+mkdir -p "$work"
+
+for plan in "$@"; do
+  echo "== $model $plan"
+  here=$work/${plan//:/-}
+  mkdir "$here"
+  compile "$model" "$plan" f32 sgd "$here/t"
+  compile "$model" "${planned:-$plan}" f32 sgd "$here/planned" \
+    --stop-after=schedule \
+    --report-json "$here/report.json" --timeline "$here/timeline.json"
+  train "$model" "$plan" "$here/t" --steps 5 --trace "$here/trace.json" \
+    --trace-steps 2-3 --eval-every 1 --eval-batches 1 \
+    --eval-data "$inputs/$model.data"
+  dtc-check-trace "$here/trace.json" --first 2 --last 3 \
+    --report "$here/report.json" --timeline "$here/timeline.json"
+done
