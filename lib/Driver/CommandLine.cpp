@@ -13,6 +13,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
+#include "llvm/Support/CheckedArithmetic.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/Path.h"
@@ -176,6 +177,10 @@ struct CommandLine {
       cl::value_desc("MiB"), cl::cat(planOptions),
       describe("Gradients reduced, and by --zero updated, by one call",
                compile.schedule.bucketMb)};
+  cl::opt<std::string> deviceMemory{
+      "device-memory", cl::value_desc("SIZE"), cl::cat(planOptions),
+      cl::desc("Refuse a plan that needs more memory on a rank, and name "
+               "options that would fit; bytes, or with KiB, MiB, GiB, TiB")};
   cl::list<std::string> cut{
       "cut", cl::CommaSeparated, cl::cat(planOptions),
       cl::value_desc("cost|parameters|uniform|NODE,..."),
@@ -259,7 +264,9 @@ struct CommandLine {
   //===--- Output ---------------------------------------------------------===//
   Opt<std::string> outputPath{"o", cl::location(options.output),
                               cl::value_desc("FILE"), cl::cat(outputOptions),
-                              describe("The program", options.output)};
+                              describe("The program; with --stop-after or "
+                                       "--emit, the IR",
+                                       options.output)};
   cl::opt<std::string> weights{
       "weights", cl::value_desc("embed|external"), cl::init("embed"),
       cl::cat(outputOptions),
@@ -311,6 +318,7 @@ private:
   LogicalResult checkOutput();
   LogicalResult finishOptimizer();
   LogicalResult finishTopology();
+  LogicalResult finishDeviceMemory();
 };
 
 } // namespace
@@ -416,6 +424,31 @@ LogicalResult CommandLine::finishTopology() {
                 llvm::Twine(read->devicesPerNode) + ", expected " +
                 llvm::Twine(ranks) + " devices, one for each rank of the plan");
   options.topology = *read;
+  return success();
+}
+
+LogicalResult CommandLine::finishDeviceMemory() {
+  auto number = llvm::StringRef(deviceMemory);
+  int64_t unit = 1, size = 1;
+  for (llvm::StringRef name : {"KiB", "MiB", "GiB", "TiB"}) {
+    size *= 1024;
+    if (number.consume_back(name))
+      unit = size;
+  }
+  int64_t count;
+  std::optional<int64_t> bytes;
+  if (!number.getAsInteger(10, count) && count > 0)
+    bytes = llvm::checkedMul(count, unit);
+  if (!bytes)
+    return fail("--device-memory is '" + deviceMemory +
+                "', expected a number of bytes, KiB, MiB, GiB or TiB, such as "
+                "80GiB");
+  if (options.getLastPhase() < CompilePhase::Schedule)
+    return fail("--device-memory is for the phase schedule, which plans "
+                "memory, but dtc is to stop after " +
+                getPhaseName(options.getLastPhase()));
+  options.deviceMemory = bytes;
+  options.deviceMemoryText = deviceMemory;
   return success();
 }
 
@@ -603,6 +636,10 @@ LogicalResult CommandLine::finish(const char *program) {
       return fail("--emit=link has no IR to print; -o names the program");
     options.emit = phase;
   }
+  options.writeIr = outputPath.getNumOccurrences() &&
+                    options.getLastPhase() != CompilePhase::Link;
+  if (deviceMemory.getNumOccurrences() && failed(finishDeviceMemory()))
+    return failure();
   compile.target = TargetOptions::get(cpu);
   if (options.runtimeDir.empty()) {
     std::string self = llvm::sys::fs::getMainExecutable(

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dtc/Driver/Driver.h"
+#include "DeviceMemory.h"
 #include "Fail.h"
 #include "Initialize.h"
 #include "Weights.h"
@@ -64,6 +65,7 @@ private:
   LogicalResult runPhase(CompilePhase phase);
   LogicalResult show(CompilePhase phase);
   LogicalResult report();
+  LogicalResult checkMemory();
   LogicalResult link();
   LogicalResult write(StringRef path,
                       llvm::function_ref<void(llvm::raw_ostream &)> body);
@@ -75,6 +77,7 @@ private:
   json::Object initializers;
   int64_t globalBatch = 0;
   OwningOpRef<ModuleOp> module;
+  OwningOpRef<ModuleOp> model; ///< as imported, if other plans may be tried
 };
 
 } // namespace
@@ -137,11 +140,16 @@ LogicalResult Compilation::import() {
     return failure();
   }
   imported.printNotes(llvm::errs());
-  FailureOr<json::Object> chosen =
-      chooseInitializers(*module, imported.parameters, options.init);
-  if (failed(chosen))
-    return failure();
-  initializers = std::move(*chosen);
+  // Only a program needs weights; plans are made without.
+  if (options.getLastPhase() == CompilePhase::Link) {
+    FailureOr<json::Object> chosen =
+        chooseInitializers(*module, imported.parameters, options.init);
+    if (failed(chosen))
+      return failure();
+    initializers = std::move(*chosen);
+  }
+  if (options.deviceMemory)
+    model = module->clone();
   auto forward = module->lookupSymbol<func::FuncOp>(forwardName);
   for (unsigned i = 0; i < forward.getNumArguments() && globalBatch == 0; ++i)
     if (auto type = cast<RankedTensorType>(forward.getArgumentTypes()[i]);
@@ -199,6 +207,13 @@ LogicalResult Compilation::report() {
   });
 }
 
+LogicalResult Compilation::checkMemory() {
+  if (!options.deviceMemory)
+    return success();
+  return checkDeviceMemory(*module, *model, options.compile, globalBatch,
+                           *options.deviceMemory, options.deviceMemoryText);
+}
+
 LogicalResult Compilation::link() {
   std::string weights = options.output + ".safetensors";
   std::string object = options.output + ".o";
@@ -239,10 +254,15 @@ LogicalResult Compilation::run() {
       return failure();
     if (failed(show(phase)))
       return failure();
-    if (phase == CompilePhase::Schedule && failed(report()))
+    if (phase == CompilePhase::Schedule &&
+        (failed(report()) || failed(checkMemory())))
       return failure();
-    if (phase == options.stopAfter || phase == options.emit)
-      break;
+    if (phase != options.getLastPhase())
+      continue;
+    if (options.writeIr)
+      return write(options.output,
+                   [&](llvm::raw_ostream &os) { module->print(os); });
+    break;
   }
   return success();
 }

@@ -30,7 +30,7 @@ static std::string formatSize(double scaled, double base,
   os << llvm::format("%.*f ", digits, scaled) << units[unit];
   return text;
 }
-static std::string formatBytes(int64_t bytes) {
+std::string dtc::formatBytes(int64_t bytes) {
   return formatSize(bytes, 1024, {"B", "KiB", "MiB", "GiB", "TiB"});
 }
 static std::string formatFlops(int64_t flops) {

@@ -9,6 +9,7 @@
 
 #include "dtc/Pipelines/Pipelines.h"
 #include "dtc/Schedule/Topology.h"
+#include <algorithm>
 #include <functional>
 
 namespace dtc {
@@ -17,8 +18,13 @@ struct DriverOptions {
   CompileOptions compile;
   std::string output = "a.train";
   CompilePhase stopAfter = CompilePhase::Link;
-  /// Print the IR at the end of this phase.
+  /// Print the IR at the end of this phase, and stop.
   std::optional<CompilePhase> emit;
+  CompilePhase getLastPhase() const {
+    return std::min(stopAfter, emit.value_or(stopAfter));
+  }
+  /// Write the IR to `output` where no program is made.
+  bool writeIr = false;
   /// Write the IR of every phase here, as 01-import.mlir, ...
   std::string dumpDir;
   bool report = false;    ///< print the plan's figures
@@ -27,6 +33,9 @@ struct DriverOptions {
   bool needsReport() const {
     return report || !reportJson.empty() || !timeline.empty();
   }
+  /// Bytes that a rank's plan may need, and how the user wrote it.
+  std::optional<int64_t> deviceMemory;
+  std::string deviceMemoryText;
   /// The machines that the figures' times are for.
   std::optional<Topology> topology;
   bool embedWeights = true; ///< else OUTPUT.safetensors beside the program

@@ -18,6 +18,9 @@
 
 namespace dtc {
 
+/// Three digits and a unit: "12.3 MiB".
+std::string formatBytes(int64_t bytes);
+
 /// Calls of one kind in a step, by one rank.
 struct Traffic {
   int64_t count = 0;

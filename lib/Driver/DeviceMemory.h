@@ -1,0 +1,28 @@
+//===- DeviceMemory.h - whether a plan fits the devices ---------*- C++ -*-===//
+//
+// --device-memory: refuses a plan that needs too much, and says what would fit.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTC_DRIVER_DEVICEMEMORY_H
+#define DTC_DRIVER_DEVICEMEMORY_H
+
+#include "dtc/Pipelines/Pipelines.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace dtc {
+
+/// Fails, with one line, if a rank of the plan needs more than `limit` bytes;
+/// `limitText` is how the user wrote it. Then `model`, as imported from options
+/// with a global batch of `batch` samples, is planned again with options added,
+/// in this order and on top of each other: --schedule 1f1b, --sp, --recompute
+/// selective, --zero 1 to 3, --recompute all, more micro-batches. Of the first
+/// options that fit, those without which it fits too are left out.
+mlir::LogicalResult checkDeviceMemory(mlir::ModuleOp plan, mlir::ModuleOp model,
+                                      const CompileOptions &options,
+                                      int64_t batch, int64_t limit,
+                                      llvm::StringRef limitText);
+
+} // namespace dtc
+
+#endif // DTC_DRIVER_DEVICEMEMORY_H
