@@ -212,9 +212,13 @@ void PhaseBuilder::emitSum(SumOverStagesOp op, OpBuilder &builder) {
                                 builder.getStrArrayAttr({stageAxis}));
     else
       sum = ZeroOp::create(builder, location, partial);
-    sum = AllReduceOp::create(builder, location, type, Reduction::sum, sum,
-                              builder.getStrArrayAttr({stageAxis}))
-              .getResult(0);
+    auto reduce =
+        AllReduceOp::create(builder, location, type, Reduction::sum, sum,
+                            builder.getStrArrayAttr({stageAxis}));
+    // Stages have different programs, which meet here.
+    reduce->setAttr(attr::value,
+                    builder.getI64IntegerAttr(numbers[op.getResult()]));
+    sum = reduce.getResult(0);
   }
   values[numbers[op.getResult()]] = sum;
   if (slices.isExported(stage, phase, op.getResult()))

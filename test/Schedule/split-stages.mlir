@@ -61,7 +61,7 @@ module @tied {
 // A sum over stages: no part here, so zero, and every stage takes part.
 // CHECK:           func.func private @update(
 // CHECK:             %[[Z:.*]] = dtc.zero : tensor<f64, #partial_pp_partial_dp>
-// CHECK:             dtc.all_reduce sum %[[Z]] over ["pp"] : (tensor<f64, #partial_pp_partial_dp>) -> tensor<f64, #partial_dp>
+// CHECK:             dtc.all_reduce sum %[[Z]] over ["pp"] {dtc.value = [[SUM:[0-9]+]] : i64} : (tensor<f64, #partial_pp_partial_dp>) -> tensor<f64, #partial_dp>
 // CHECK:             %[[DW:.*]] = dtc.add
 // CHECK:             %[[G:.*]] = dtc.all_reduce sum %[[DW]] over ["dp"]
 // CHECK:             dtc.sgd %{{.*}}, %[[G]]
@@ -92,7 +92,7 @@ module @tied {
 // CHECK-NEXT:        return
 // CHECK:           func.func private @update(
 // CHECK-SAME:          tensor<f64, #partial_dp> {dtc.update = 0 : i64
-// CHECK:             dtc.all_reduce sum %{{.*}} over ["pp"]
+// CHECK:             dtc.all_reduce sum %{{.*}} over ["pp"] {dtc.value = [[SUM]] : i64}
 // CHECK:             dtc.all_reduce sum %{{.*}} over ["dp"]
 // The parameter and its gradient are the first stage's.
 // CHECK:           func.func private @plan(

@@ -91,7 +91,7 @@ module @stage1 attributes {dtc.stage = 1 : i64} {
 module {
 module @stage0 attributes {dtc.stage = 0 : i64} {
   func.func @plan(%x: tensor<4xf32, #r>) {
-    // expected-error @below {{is never received by stage 1}}
+    // expected-error @below {{on rank 0 is never received by rank 1, stage 1}}
     dtc.send %x to 1 tag 0 slot 0 : tensor<4xf32, #r>
     return
   }
@@ -118,7 +118,7 @@ module @stage0 attributes {dtc.stage = 0 : i64} {
 }
 module @stage1 attributes {dtc.stage = 1 : i64} {
   func.func @plan(%x: tensor<4xf32, #r>) {
-    // expected-error @below {{receives 'tensor<8xf32, #dtc.layout<#dtc.mesh<pp=2, mb=1>>>', but is sent 'tensor<4xf32, #dtc.layout<#dtc.mesh<pp=2, mb=1>>>'}}
+    // expected-error @below {{on rank 1 receives tensor<8xf32, #dtc.layout<#dtc.mesh<pp=2, mb=1>>>, but rank 0 sends tensor<4xf32, #dtc.layout<#dtc.mesh<pp=2, mb=1>>>}}
     %y = dtc.recv from 0 tag 0 : tensor<8xf32, #r>
     return
   }
@@ -136,7 +136,7 @@ module {
 module @stage0 attributes {dtc.stage = 0 : i64} {
   func.func @plan(%x: tensor<4xf32, #r>) {
     %n = dtc.zero : tensor<f64, #s>
-    // expected-error @below {{on rank 0 meets another collective on rank 1}}
+    // expected-note @below {{the collective of rank 0}}
     %0 = dtc.all_reduce sum %n over ["pp"] : (tensor<f64, #s>) -> tensor<f64, #r>
     return
   }
@@ -144,7 +144,7 @@ module @stage0 attributes {dtc.stage = 0 : i64} {
 module @stage1 attributes {dtc.stage = 1 : i64} {
   func.func @plan(%x: tensor<4xf32, #r>) {
     %n = dtc.zero : tensor<f64, #m>
-    // expected-note @below {{the other collective}}
+    // expected-error @below {{on rank 1 meets another collective on rank 0: all_reduce max of tensor<f64, #dtc.layout<#dtc.mesh<pp=2, mb=1>, pp: partial(max)>> over [pp] meets all_reduce sum of tensor<f64, #dtc.layout<#dtc.mesh<pp=2, mb=1>, pp: partial(sum)>> over [pp]}}
     %0 = dtc.all_reduce max %n over ["pp"] : (tensor<f64, #m>) -> tensor<f64, #r>
     return
   }
@@ -229,9 +229,9 @@ module @stage1 attributes {dtc.stage = 1 : i64} {
 module {
 module @stage0 attributes {dtc.stage = 0 : i64} {
   func.func @plan(%x: tensor<4xf32, #r>) {
-    // expected-note @below {{the other send}}
+    // expected-note @below {{the last use}}
     dtc.send %x to 1 tag 0 slot 0 : tensor<4xf32, #r>
-    // expected-error @below {{uses slot 0, which still belongs to another send}}
+    // expected-error @below {{uses slot 0, whose last use was not waited for}}
     dtc.send %x to 1 tag 1 slot 0 : tensor<4xf32, #r>
     return
   }
@@ -270,7 +270,7 @@ module @stage1 attributes {dtc.stage = 1 : i64} {
 module {
 module @stage0 attributes {dtc.stage = 0 : i64} {
   func.func @plan(%x: tensor<4xf32, #r>) {
-    // expected-error @below {{waits for slot 3, which no send has taken}}
+    // expected-error @below {{waits for slot 3, which nothing has taken}}
     dtc.wait %x slot 3 : tensor<4xf32, #r>
     return
   }
@@ -341,16 +341,384 @@ module @stage1 attributes {dtc.stage = 1 : i64} {
 
 // -----
 
-// A collective that starts has a slot beyond those of sends.
-#mesh = #dtc.mesh<dp=2, mb=1>
-#p = #dtc.layout<#mesh, dp: partial(sum)>
+// One of two collectives is missing on one member.
+#mesh = #dtc.mesh<pp=2, mb=1>
+#r = #dtc.layout<#mesh>
+#s = #dtc.layout<#mesh, pp: partial>
+module {
+module @stage0 attributes {dtc.stage = 0 : i64} {
+  func.func @plan(%x: tensor<4xf32, #r>) {
+    %n = dtc.zero : tensor<f64, #s>
+    %0 = dtc.all_reduce sum %n over ["pp"] : (tensor<f64, #s>) -> tensor<f64, #r>
+    %m = dtc.zero : tensor<f64, #s>
+    // expected-error @below {{never happens: rank 0 waits here for rank 1, which has come to its end}}
+    %1 = dtc.all_reduce sum %m over ["pp"] : (tensor<f64, #s>) -> tensor<f64, #r>
+    return
+  }
+}
+module @stage1 attributes {dtc.stage = 1 : i64} {
+  func.func @plan(%x: tensor<4xf32, #r>) {
+    %n = dtc.zero : tensor<f64, #s>
+    // expected-note @below {{the last communication of rank 1}}
+    %0 = dtc.all_reduce sum %n over ["pp"] : (tensor<f64, #s>) -> tensor<f64, #r>
+    return
+  }
+}
+}
+
+// -----
+
+// Two communicators in opposite order.
+#mesh = #dtc.mesh<pp=2, dp=2, mb=1>
+#r = #dtc.layout<#mesh>
+#s = #dtc.layout<#mesh, pp: partial>
+#a = #dtc.layout<#mesh, pp: partial, dp: partial>
+module {
+module @stage0 attributes {dtc.stage = 0 : i64} {
+  func.func @plan(%x: tensor<4xf32, #r>) {
+    %n = dtc.zero : tensor<f64, #s>
+    %m = dtc.zero : tensor<f64, #a>
+    // expected-error @below {{never happens: ranks wait for each other in a cycle, rank 0 here}}
+    %0 = dtc.all_reduce sum %n over ["pp"] : (tensor<f64, #s>) -> tensor<f64, #r>
+    %1 = dtc.all_reduce sum %m over ["pp", "dp"] : (tensor<f64, #a>) -> tensor<f64, #r>
+    return
+  }
+}
+module @stage1 attributes {dtc.stage = 1 : i64} {
+  func.func @plan(%x: tensor<4xf32, #r>) {
+    %n = dtc.zero : tensor<f64, #s>
+    %m = dtc.zero : tensor<f64, #a>
+    // expected-note @below {{rank 2 waits here}}
+    %0 = dtc.all_reduce sum %m over ["pp", "dp"] : (tensor<f64, #a>) -> tensor<f64, #r>
+    %1 = dtc.all_reduce sum %n over ["pp"] : (tensor<f64, #s>) -> tensor<f64, #r>
+    return
+  }
+}
+}
+
+// -----
+
+// Sizes do not agree.
+#mesh = #dtc.mesh<pp=2, mb=1>
+#r = #dtc.layout<#mesh>
+#s = #dtc.layout<#mesh, pp: partial>
+module {
+module @stage0 attributes {dtc.stage = 0 : i64} {
+  func.func @plan(%x: tensor<4xf32, #r>) {
+    %n = dtc.zero : tensor<4xf32, #s>
+    // expected-note @below {{the collective of rank 0}}
+    %0 = dtc.all_reduce sum %n over ["pp"] : (tensor<4xf32, #s>) -> tensor<4xf32, #r>
+    return
+  }
+}
+module @stage1 attributes {dtc.stage = 1 : i64} {
+  func.func @plan(%x: tensor<4xf32, #r>) {
+    %n = dtc.zero : tensor<8xf32, #s>
+    // expected-error @below {{on rank 1 meets another collective on rank 0: all_reduce sum of tensor<8xf32}}
+    %0 = dtc.all_reduce sum %n over ["pp"] : (tensor<8xf32, #s>) -> tensor<8xf32, #r>
+    return
+  }
+}
+}
+
+// -----
+
+// Element types do not agree.
+#mesh = #dtc.mesh<pp=2, mb=1>
+#r = #dtc.layout<#mesh>
+#s = #dtc.layout<#mesh, pp: partial>
+module {
+module @stage0 attributes {dtc.stage = 0 : i64} {
+  func.func @plan(%x: tensor<4xf32, #r>) {
+    %n = dtc.zero : tensor<4xf32, #s>
+    // expected-note @below {{the collective of rank 0}}
+    %0 = dtc.all_reduce sum %n over ["pp"] : (tensor<4xf32, #s>) -> tensor<4xf32, #r>
+    return
+  }
+}
+module @stage1 attributes {dtc.stage = 1 : i64} {
+  func.func @plan(%x: tensor<4xf32, #r>) {
+    %n = dtc.zero : tensor<4xf64, #s>
+    // expected-error @below {{on rank 1 meets another collective on rank 0: all_reduce sum of tensor<4xf64}}
+    %0 = dtc.all_reduce sum %n over ["pp"] : (tensor<4xf64, #s>) -> tensor<4xf64, #r>
+    return
+  }
+}
+}
+
+// -----
+
+// A reduction of another value, which only its number tells.
+#mesh = #dtc.mesh<pp=2, mb=1>
+#r = #dtc.layout<#mesh>
+#s = #dtc.layout<#mesh, pp: partial>
+module {
+module @stage0 attributes {dtc.stage = 0 : i64} {
+  func.func @plan(%x: tensor<4xf32, #r>) {
+    %n = dtc.zero : tensor<f64, #s>
+    // expected-note @below {{the collective of rank 0}}
+    %0 = dtc.all_reduce sum %n over ["pp"] {dtc.value = 7 : i64} : (tensor<f64, #s>) -> tensor<f64, #r>
+    return
+  }
+}
+module @stage1 attributes {dtc.stage = 1 : i64} {
+  func.func @plan(%x: tensor<4xf32, #r>) {
+    %n = dtc.zero : tensor<f64, #s>
+    // expected-error @below {{on rank 1 meets another collective on rank 0: value 8 meets value 7}}
+    %0 = dtc.all_reduce sum %n over ["pp"] {dtc.value = 8 : i64} : (tensor<f64, #s>) -> tensor<f64, #r>
+    return
+  }
+}
+}
+
+// -----
+
+// One rank waits for the collective where it starts, the other later.
+#mesh = #dtc.mesh<pp=2, mb=1>
+#r = #dtc.layout<#mesh>
+#s = #dtc.layout<#mesh, pp: partial>
+module {
+module @stage0 attributes {dtc.stage = 0 : i64} {
+  func.func @plan(%x: tensor<4xf32, #r>) {
+    %n = dtc.zero : tensor<f64, #s>
+    // expected-note @below {{the collective of rank 0}}
+    %0 = dtc.all_reduce sum %n over ["pp"] {dtc.slot = 4096 : i64} : (tensor<f64, #s>) -> tensor<f64, #r>
+    dtc.wait %0 slot 4096 : tensor<f64, #r>
+    return
+  }
+}
+module @stage1 attributes {dtc.stage = 1 : i64} {
+  func.func @plan(%x: tensor<4xf32, #r>) {
+    %n = dtc.zero : tensor<f64, #s>
+    // expected-error @below {{on rank 1 meets another collective on rank 0: one is done here, the other at a wait}}
+    %0 = dtc.all_reduce sum %n over ["pp"] : (tensor<f64, #s>) -> tensor<f64, #r>
+    return
+  }
+}
+}
+
+// -----
+
+// A receive that nobody sends to.
+#mesh = #dtc.mesh<pp=2, mb=1>
 #r = #dtc.layout<#mesh>
 module {
 module @stage0 attributes {dtc.stage = 0 : i64} {
+  func.func @plan(%x: tensor<4xf32, #r>) {
+    return
+  }
+}
+module @stage1 attributes {dtc.stage = 1 : i64} {
+  func.func @plan(%x: tensor<4xf32, #r>) {
+    // expected-error @below {{never happens: rank 1 waits here for rank 0, which has come to its end}}
+    %y = dtc.recv from 0 tag 0 : tensor<4xf32, #r>
+    return
+  }
+}
+}
+
+// -----
+
+// A message to oneself.
+#mesh = #dtc.mesh<pp=2, mb=1>
+#r = #dtc.layout<#mesh>
+module {
+module @stage0 attributes {dtc.stage = 0 : i64} {
+  func.func @plan(%x: tensor<4xf32, #r>) {
+    // expected-error @below {{names stage 0, expected another than its own}}
+    dtc.send %x to 0 tag 0 slot 0 : tensor<4xf32, #r>
+    return
+  }
+}
+module @stage1 attributes {dtc.stage = 1 : i64} {
+  func.func @plan(%x: tensor<4xf32, #r>) {
+    return
+  }
+}
+}
+
+// -----
+
+// Two chunks of the model on each stage, interleaved: chunks 0 and 2 on
+// stage 0, 1 and 3 on stage 1. Stage 0 runs chunk 2 of micro-batch 0 before
+// chunk 0, from which it comes by way of chunk 1.
+#mesh = #dtc.mesh<pp=2, mb=1>
+#r = #dtc.layout<#mesh>
+module {
+module @stage0 attributes {dtc.stage = 0 : i64} {
+  func.func @plan(%x: tensor<4xf32, #r>) {
+    // expected-error @below {{never happens: ranks wait for each other in a cycle, rank 0 here}}
+    %0 = dtc.recv from 1 tag 1 : tensor<4xf32, #r>
+    %1 = dtc.relu %0 : (tensor<4xf32, #r>) -> tensor<4xf32, #r>
+    dtc.send %1 to 1 tag 2 slot 0 : tensor<4xf32, #r>
+    %2 = dtc.relu %x : (tensor<4xf32, #r>) -> tensor<4xf32, #r>
+    dtc.send %2 to 1 tag 0 slot 1 : tensor<4xf32, #r>
+    dtc.wait %1 slot 0 : tensor<4xf32, #r>
+    dtc.wait %2 slot 1 : tensor<4xf32, #r>
+    return
+  }
+}
+module @stage1 attributes {dtc.stage = 1 : i64} {
+  func.func @plan(%x: tensor<4xf32, #r>) {
+    // expected-note @below {{rank 1 waits here}}
+    %0 = dtc.recv from 0 tag 0 : tensor<4xf32, #r>
+    %1 = dtc.relu %0 : (tensor<4xf32, #r>) -> tensor<4xf32, #r>
+    dtc.send %1 to 0 tag 1 slot 0 : tensor<4xf32, #r>
+    %2 = dtc.recv from 0 tag 2 : tensor<4xf32, #r>
+    dtc.wait %1 slot 0 : tensor<4xf32, #r>
+    return
+  }
+}
+}
+
+// -----
+
+// A gather that is started, and waited for, before what it makes is read.
+#mesh = #dtc.mesh<pp=1, dp=2, mb=1>
+#r = #dtc.layout<#mesh>
+#g = #dtc.layout<#mesh, dp: split(0)>
+#p = #dtc.layout<#mesh, dp: partial>
+module {
+module @stage0 attributes {dtc.stage = 0 : i64} {
+  func.func @plan(%x: tensor<4xf32, #g>, %d: tensor<4xf32, #g>) {
+    %0 = dtc.all_gather %x over ["dp"] dim 0 {dtc.slot = 4096 : i64} : (tensor<4xf32, #g>) -> tensor<4xf32, #r>
+    %1 = dtc.relu %d : (tensor<4xf32, #g>) -> tensor<4xf32, #g>
+    dtc.wait %0 slot 4096 : tensor<4xf32, #r>
+    %2 = dtc.relu %0 : (tensor<4xf32, #r>) -> tensor<4xf32, #r>
+    return
+  }
+}
+}
+
+// -----
+
+// What a gather reads is written while it is under way.
+#mesh = #dtc.mesh<pp=1, dp=2, mb=1>
+#r = #dtc.layout<#mesh>
+#g = #dtc.layout<#mesh, dp: split(0)>
+#p = #dtc.layout<#mesh, dp: partial>
+module {
+module @stage0 attributes {dtc.stage = 0 : i64} {
+  func.func @plan(%x: tensor<4xf32, #g>, %d: tensor<4xf32, #g>) {
+    // expected-note @below {{which starts here}}
+    %0 = dtc.all_gather %x over ["dp"] dim 0 {dtc.slot = 4096 : i64} : (tensor<4xf32, #g>) -> tensor<4xf32, #r>
+    // expected-error @below {{writes a buffer that all_gather of tensor<4xf32, #dtc.layout<#dtc.mesh<pp=1, dp=2, mb=1>, dp: split(0)>> over [dp] reads until the wait for slot 4096}}
+    %1 = dtc.accumulate %d into %x : tensor<4xf32, #g>
+    dtc.wait %0 slot 4096 : tensor<4xf32, #r>
+    return
+  }
+}
+}
+
+// -----
+
+// What a gather writes is read while it is under way.
+#mesh = #dtc.mesh<pp=1, dp=2, mb=1>
+#r = #dtc.layout<#mesh>
+#g = #dtc.layout<#mesh, dp: split(0)>
+#p = #dtc.layout<#mesh, dp: partial>
+module {
+module @stage0 attributes {dtc.stage = 0 : i64} {
+  func.func @plan(%x: tensor<4xf32, #g>, %d: tensor<4xf32, #g>) {
+    // expected-note @below {{which starts here}}
+    %0 = dtc.all_gather %x over ["dp"] dim 0 {dtc.slot = 4096 : i64} : (tensor<4xf32, #g>) -> tensor<4xf32, #r>
+    // expected-error @below {{reads a buffer that all_gather}}
+    %1 = dtc.relu %0 : (tensor<4xf32, #r>) -> tensor<4xf32, #r>
+    dtc.wait %0 slot 4096 : tensor<4xf32, #r>
+    return
+  }
+}
+}
+
+// -----
+
+// So is what is reduced in place.
+#mesh = #dtc.mesh<pp=1, dp=2, mb=1>
+#r = #dtc.layout<#mesh>
+#g = #dtc.layout<#mesh, dp: split(0)>
+#p = #dtc.layout<#mesh, dp: partial>
+module {
+module @stage0 attributes {dtc.stage = 0 : i64} {
   func.func @plan(%x: tensor<4xf32, #p>) {
-    // expected-error @below {{uses slot 4160, expected 4096 to 4159}}
-    %0 = dtc.all_reduce sum %x over ["dp"] {dtc.slot = 4160 : i64} : (tensor<4xf32, #p>) -> tensor<4xf32, #r>
-    dtc.wait %0 slot 4160 : tensor<4xf32, #r>
+    // expected-note @below {{which starts here}}
+    %0 = dtc.all_reduce sum %x over ["dp"] {dtc.slot = 1 : i64} : (tensor<4xf32, #p>) -> tensor<4xf32, #r>
+    // expected-error @below {{reads a buffer that all_reduce}}
+    %1 = dtc.relu %0 : (tensor<4xf32, #r>) -> tensor<4xf32, #r>
+    dtc.wait %0 slot 1 : tensor<4xf32, #r>
+    return
+  }
+}
+}
+
+// -----
+
+// A slot is taken again.
+#mesh = #dtc.mesh<pp=1, dp=2, mb=1>
+#r = #dtc.layout<#mesh>
+#g = #dtc.layout<#mesh, dp: split(0)>
+#p = #dtc.layout<#mesh, dp: partial>
+module {
+module @stage0 attributes {dtc.stage = 0 : i64} {
+  func.func @plan(%x: tensor<4xf32, #g>, %d: tensor<4xf32, #g>) {
+    // expected-note @below {{the last use}}
+    %0 = dtc.all_gather %x over ["dp"] dim 0 {dtc.slot = 4096 : i64} : (tensor<4xf32, #g>) -> tensor<4xf32, #r>
+    // expected-error @below {{uses slot 4096, whose last use was not waited for}}
+    %1 = dtc.all_gather %d over ["dp"] dim 0 {dtc.slot = 4096 : i64} : (tensor<4xf32, #g>) -> tensor<4xf32, #r>
+    dtc.wait %0 slot 4096 : tensor<4xf32, #r>
+    return
+  }
+}
+}
+
+// -----
+
+// A slot that the runtime does not have.
+#mesh = #dtc.mesh<pp=1, dp=2, mb=1>
+#r = #dtc.layout<#mesh>
+#g = #dtc.layout<#mesh, dp: split(0)>
+#p = #dtc.layout<#mesh, dp: partial>
+module {
+module @stage0 attributes {dtc.stage = 0 : i64} {
+  func.func @plan(%x: tensor<4xf32, #g>, %d: tensor<4xf32, #g>) {
+    // expected-error @below {{uses slot 4160, expected 0 to 4159}}
+    %1 = dtc.all_gather %d over ["dp"] dim 0 {dtc.slot = 4160 : i64} : (tensor<4xf32, #g>) -> tensor<4xf32, #r>
+    return
+  }
+}
+}
+
+// -----
+
+// A wait that names another value.
+#mesh = #dtc.mesh<pp=1, dp=2, mb=1>
+#r = #dtc.layout<#mesh>
+#g = #dtc.layout<#mesh, dp: split(0)>
+#p = #dtc.layout<#mesh, dp: partial>
+module {
+module @stage0 attributes {dtc.stage = 0 : i64} {
+  func.func @plan(%x: tensor<4xf32, #g>, %d: tensor<4xf32, #g>) {
+    // expected-note @below {{the slot's use}}
+    %0 = dtc.all_gather %x over ["dp"] dim 0 {dtc.slot = 4096 : i64} : (tensor<4xf32, #g>) -> tensor<4xf32, #r>
+    // expected-error @below {{waits for another value than slot 4096 is for}}
+    dtc.wait %d slot 4096 : tensor<4xf32, #g>
+    return
+  }
+}
+}
+
+// -----
+
+// What was reduced in place is read as it was before.
+#mesh = #dtc.mesh<pp=1, dp=2, mb=1>
+#r = #dtc.layout<#mesh>
+#g = #dtc.layout<#mesh, dp: split(0)>
+#p = #dtc.layout<#mesh, dp: partial>
+module {
+module @stage0 attributes {dtc.stage = 0 : i64} {
+  func.func @plan(%x: tensor<4xf32, #p>) {
+    %0 = dtc.all_reduce sum %x over ["dp"] : (tensor<4xf32, #p>) -> tensor<4xf32, #r>
+    // expected-error @below {{reads a value that is not there}}
+    %1 = dtc.add %x, %x : (tensor<4xf32, #p>, tensor<4xf32, #p>) -> tensor<4xf32, #p>
     return
   }
 }

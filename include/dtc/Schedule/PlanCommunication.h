@@ -1,0 +1,30 @@
+//===- PlanCommunication.h - event lists of plans ---------------*- C++ -*-===//
+//
+// From IR to the plain data of Communication.h.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTC_SCHEDULE_PLANCOMMUNICATION_H
+#define DTC_SCHEDULE_PLANCOMMUNICATION_H
+
+#include "dtc/Schedule/Communication.h"
+#include "dtc/Schedule/Skeleton.h"
+
+namespace dtc {
+
+struct PlanCommunication {
+  CommunicationSystem system;
+  /// Ops, by Event::source.
+  std::vector<mlir::Operation *> sources;
+};
+
+/// Events of the plans of all stages, those of what they run included. Buffers
+/// are those of SSA values, not of memory: that is VerifyMemory's subject. No
+/// ranks if nothing is distributed. Fails if a plan has no body or the mesh
+/// has another number of stages.
+mlir::FailureOr<PlanCommunication> getPlanCommunication(mlir::ModuleOp module,
+                                                        const Stages &stages);
+
+} // namespace dtc
+
+#endif // DTC_SCHEDULE_PLANCOMMUNICATION_H

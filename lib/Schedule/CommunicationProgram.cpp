@@ -1,0 +1,262 @@
+//===- CommunicationProgram.cpp - what one rank does alone ----------------===//
+//
+// Walks through the events of one program: which slots are taken, which tags
+// and bytes are under way, what lies in which buffer.
+//
+//===----------------------------------------------------------------------===//
+
+#include "CommunicationModel.h"
+#include <algorithm>
+#include <map>
+
+using namespace dtc;
+
+namespace {
+
+/// Bytes of an element; of a byte if the type is not known.
+int64_t getElementBytes(int8_t dtype) {
+  static constexpr int64_t bytes[] = {4, 8, 4, 8, 1}; // dtc_dtype
+  return dtype < 0 ? 1 : bytes[dtype];
+}
+
+bool overlap(const Access &a, const Access &b) {
+  return a.buffer == b.buffer && a.begin < b.end && b.begin < a.end;
+}
+
+class ProgramChecker {
+public:
+  ProgramChecker(const CommunicationSystem &system, int32_t number)
+      : system(system), program(system.programs[number]), number(number),
+        contents(program.numBuffers) {}
+
+  MaybeError check() {
+    for (size_t i = 0; i < program.events.size(); ++i)
+      if (MaybeError error = checkEvent(i))
+        return error;
+    return std::nullopt;
+  }
+  MaybeError checkWaited();
+
+private:
+  const Event &at(int32_t event) const { return program.events[event]; }
+  CommunicationError fail(int32_t event, std::string message) const {
+    return {{number, event, std::move(message)}, {}};
+  }
+  CommunicationError fail(int32_t event, std::string message, int32_t other,
+                          std::string note) const {
+    return {{number, event, std::move(message)},
+            {{number, other, std::move(note)}}};
+  }
+
+  MaybeError checkEvent(int32_t index);
+  MaybeError checkWait(int32_t index);
+  MaybeError checkPeer(int32_t index) const;
+  MaybeError checkSize(int32_t index) const;
+  MaybeError checkUnderWay(int32_t index) const;
+  MaybeError takeSlot(int32_t index);
+  MaybeError readContents(int32_t index) const;
+  void writeContents(int32_t index);
+
+  /// What lies in a range of a buffer.
+  struct Piece {
+    int64_t begin, end;
+    int32_t value;
+  };
+
+  const CommunicationSystem &system;
+  const CommunicationProgram &program;
+  int32_t number;
+  std::map<int32_t, int32_t> slots;         ///< events that no wait has ended
+  std::vector<std::vector<Piece>> contents; ///< by buffer
+};
+
+} // namespace
+
+MaybeError ProgramChecker::checkPeer(int32_t index) const {
+  const Event &event = at(index);
+  if (event.kind != EventKind::Send && event.kind != EventKind::Recv)
+    return std::nullopt;
+  int32_t axis = system.getStageAxis();
+  int64_t stages = axis < 0 ? 1 : system.axes[axis].size;
+  if (event.stage < 0 || event.stage >= stages)
+    return fail(index, "names stage " + std::to_string(event.stage) +
+                           ", expected one of " + std::to_string(stages));
+  if (event.stage == program.stage)
+    return fail(index, "names stage " + std::to_string(event.stage) +
+                           ", expected another than its own");
+  return std::nullopt;
+}
+
+MaybeError ProgramChecker::checkSize(int32_t index) const {
+  const Event &event = at(index);
+  int64_t read = 0, written = 0;
+  for (const Access &access : program.getAccesses(event))
+    (access.writes ? written : read) += access.end - access.begin;
+  int64_t expectedRead = event.count * event.blocks;
+  expectedRead *= getElementBytes(event.dtype);
+  int64_t expectedWritten = expectedRead;
+  int64_t members = 1;
+  if (isCollective(event.kind))
+    for (int32_t axis : system.groups[event.group])
+      members *= system.axes[axis].size;
+  switch (event.kind) {
+  case EventKind::Send:
+    expectedWritten = 0;
+    break;
+  case EventKind::Recv:
+    expectedRead = 0;
+    break;
+  case EventKind::ReduceScatter:
+    expectedRead *= members;
+    break;
+  case EventKind::AllGather:
+    expectedWritten *= members;
+    break;
+  default:
+    break;
+  }
+  if (read != expectedRead)
+    return fail(index, "reads " + std::to_string(read) + " bytes, expected " +
+                           std::to_string(expectedRead));
+  if (written != expectedWritten)
+    return fail(index, "writes " + std::to_string(written) +
+                           " bytes, expected " +
+                           std::to_string(expectedWritten));
+  return std::nullopt;
+}
+
+MaybeError ProgramChecker::checkUnderWay(int32_t index) const {
+  for (const Access &own : program.getAccesses(at(index)))
+    for (auto [slot, other] : slots)
+      for (const Access &access : program.getAccesses(at(other)))
+        if (overlap(own, access) && (own.writes || access.writes))
+          return fail(index,
+                      std::string(own.writes ? "writes" : "reads") +
+                          " a buffer that " + describe(system, at(other)) +
+                          (access.writes ? " writes" : " reads") +
+                          " until the wait for slot " + std::to_string(slot),
+                      other, "which starts here");
+  return std::nullopt;
+}
+
+MaybeError ProgramChecker::takeSlot(int32_t index) {
+  const Event &event = at(index);
+  if (event.kind == EventKind::Send)
+    for (auto [slot, other] : slots)
+      if (at(other).kind == EventKind::Send && at(other).stage == event.stage &&
+          at(other).tag == event.tag)
+        return fail(index,
+                    "uses tag " + std::to_string(event.tag) + " to stage " +
+                        std::to_string(event.stage) +
+                        " while another message with it is under way",
+                    other, "the other send");
+  if (event.slot < 0 && event.kind != EventKind::Send)
+    return std::nullopt;
+  if (event.slot < 0 || event.slot >= system.numSlots)
+    return fail(index, "uses slot " + std::to_string(event.slot) +
+                           ", expected 0 to " +
+                           std::to_string(system.numSlots - 1));
+  auto [taken, isFree] = slots.try_emplace(event.slot, index);
+  if (!isFree)
+    return fail(index,
+                "uses slot " + std::to_string(event.slot) +
+                    ", whose last use was not waited for",
+                taken->second, "the last use");
+  return std::nullopt;
+}
+
+MaybeError ProgramChecker::checkWait(int32_t index) {
+  const Event &event = at(index);
+  auto taken = slots.find(event.slot);
+  if (taken == slots.end())
+    return fail(index, "waits for slot " + std::to_string(event.slot) +
+                           ", which nothing has taken");
+  // A wait names the value that it waits for; after lowering, none.
+  for (const Access &named : program.getAccesses(event)) {
+    bool isMeant = false;
+    for (const Access &access : program.getAccesses(at(taken->second)))
+      isMeant |= access.buffer == named.buffer && access.begin == named.begin &&
+                 access.value == named.value;
+    if (!isMeant)
+      return fail(index,
+                  "waits for another value than slot " +
+                      std::to_string(event.slot) + " is for",
+                  taken->second, "the slot's use");
+  }
+  slots.erase(taken);
+  return std::nullopt;
+}
+
+MaybeError ProgramChecker::readContents(int32_t index) const {
+  for (const Access &access : program.getAccesses(at(index))) {
+    if (access.writes || access.value < 0)
+      continue;
+    int64_t found = 0;
+    for (const Piece &piece : contents[access.buffer])
+      if (piece.value == access.value)
+        found += std::max<int64_t>(0, std::min(piece.end, access.end) -
+                                          std::max(piece.begin, access.begin));
+    if (found != access.end - access.begin)
+      return fail(index, "reads a value that is not there: nothing has "
+                         "written it yet, or something has overwritten it");
+  }
+  return std::nullopt;
+}
+
+void ProgramChecker::writeContents(int32_t index) {
+  for (const Access &access : program.getAccesses(at(index))) {
+    if (!access.writes || access.value < 0)
+      continue;
+    std::vector<Piece> &pieces = contents[access.buffer], rest;
+    for (const Piece &piece : pieces) {
+      if (piece.begin < std::min(piece.end, access.begin))
+        rest.push_back(
+            {piece.begin, std::min(piece.end, access.begin), piece.value});
+      if (std::max(piece.begin, access.end) < piece.end)
+        rest.push_back(
+            {std::max(piece.begin, access.end), piece.end, piece.value});
+    }
+    rest.push_back({access.begin, access.end, access.value});
+    pieces = std::move(rest);
+  }
+}
+
+MaybeError ProgramChecker::checkEvent(int32_t index) {
+  const Event &event = at(index);
+  if (event.kind == EventKind::Wait)
+    return checkWait(index);
+  if (event.kind != EventKind::Local) {
+    if (MaybeError error = checkPeer(index))
+      return error;
+    if (MaybeError error = checkSize(index))
+      return error;
+  }
+  if (MaybeError error = checkUnderWay(index))
+    return error;
+  if (MaybeError error = readContents(index))
+    return error;
+  writeContents(index);
+  return event.kind == EventKind::Local ? std::nullopt : takeSlot(index);
+}
+
+MaybeError ProgramChecker::checkWaited() {
+  for (size_t i = 0; i < program.events.size(); ++i) {
+    const Event &event = at(i);
+    if (event.kind == EventKind::Wait)
+      slots.erase(event.slot);
+    else if (event.slot >= 0)
+      slots[event.slot] = i;
+  }
+  if (slots.empty())
+    return std::nullopt;
+  return fail(slots.begin()->second, "is never waited for");
+}
+
+MaybeError dtc::checkProgram(const CommunicationSystem &system,
+                             int32_t program) {
+  return ProgramChecker(system, program).check();
+}
+
+MaybeError dtc::checkWaits(const CommunicationSystem &system, int32_t program) {
+  return ProgramChecker(system, program).checkWaited();
+}
