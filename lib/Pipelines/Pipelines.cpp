@@ -188,6 +188,9 @@ void dtc::buildSchedulePipeline(OpPassManager &manager,
   microbatches.rounds = options.accumulate;
   manager.addPass(createScheduleMicrobatches(microbatches));
 
+  // Gradients are reduced as soon as they are there, not all in the end.
+  manager.addPass(createHoistReductions());
+
   // Few large reductions instead of many small ones.
   BucketGradientsOptions buckets;
   buckets.bucketMb = options.bucketMb;
@@ -196,6 +199,10 @@ void dtc::buildSchedulePipeline(OpPassManager &manager,
   // What stays in stage functions is kernels, products, views, collectives.
   // Before memory is planned, so that values inside kernels need none.
   manager.addPass(createFormKernels());
+
+  // What is not needed at once is on its way while ranks compute. After kernels
+  // are formed: from here on ops keep their order.
+  manager.addPass(createOverlapCollectives());
 
   // Parameters arrive while others are in use.
   manager.addPass(createPrefetchGathers());

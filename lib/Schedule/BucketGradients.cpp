@@ -34,18 +34,15 @@ struct BucketKind {
   }
 };
 
+/// Bytes of the first bucket where others follow while it is on its way.
+constexpr int64_t firstBucket = 1 << 20;
+
 struct Bucket {
   BucketKind kind;
   int64_t bytes = 0;
   SmallVector<AllReduceOp> ops;
   bool isOpen = true;
 };
-
-/// Stages have different programs, which would form different buckets.
-bool crossesStages(AllReduceOp op) {
-  return llvm::is_contained(op.getAxes().getAsValueRange<StringAttr>(),
-                            stageAxis);
-}
 
 /// Whether an op depends on any of these, which are in its block.
 bool dependsOn(Operation *op, ArrayRef<AllReduceOp> producers) {
@@ -118,12 +115,15 @@ struct BucketGradientsPass
     for (const Stages &stages : *programs)
       for (ModuleOp stage : stages)
         for (auto function : stage.getOps<func::FuncOp>())
-          if (Phase::parse(function.getName()) == Phase{Phase::Update})
-            bucket(function);
+          if (std::optional<Phase> phase = Phase::parse(function.getName());
+              phase && (phase->kind == Phase::Update || phase->isLast))
+            bucket(function, phase->isLast);
   }
 
-  void bucket(func::FuncOp function) {
+  /// With `startsEarly`, the first bucket is small.
+  void bucket(func::FuncOp function, bool startsEarly) {
     int64_t limit = bucketMb << 20;
+    int64_t firstLimit = startsEarly ? std::min(limit, firstBucket) : limit;
     AliasClasses classes(function.front());
     SmallVector<Bucket> buckets;
     for (Operation &op : function.front()) {
@@ -133,7 +133,7 @@ struct BucketGradientsPass
       for (Bucket &bucket : buckets)
         bucket.isOpen = bucket.isOpen && !dependsOn(&op, bucket.ops);
       auto reduce = dyn_cast<AllReduceOp>(op);
-      if (!reduce || crossesStages(reduce))
+      if (!reduce || crossesStages(reduce)) // each stage would form others
         continue;
       Value first = reduce.getX().front();
       BucketKind kind{
@@ -145,7 +145,9 @@ struct BucketGradientsPass
       auto open = llvm::find_if(buckets, [&](const Bucket &bucket) {
         return bucket.isOpen && bucket.kind == kind;
       });
-      if (open != buckets.end() && open->bytes + bytes > limit) {
+      if (open != buckets.end() &&
+          open->bytes + bytes >
+              (open == buckets.begin() ? firstLimit : limit)) {
         open->isOpen = false;
         open = buckets.end();
       }

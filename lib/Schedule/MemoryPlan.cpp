@@ -105,3 +105,38 @@ dtc::getAdjacentRoots(func::FuncOp function, const AliasClasses &classes) {
   }
   return groups;
 }
+
+FailureOr<UnderWay> dtc::getUnderWay(func::FuncOp function,
+                                     const AliasClasses &classes) {
+  UnderWay result;
+  for (Operation &op : function.front()) {
+    if (auto wait = dyn_cast<WaitOp>(op)) {
+      auto it = result.left.find(wait.getSlot());
+      if (it == result.left.end())
+        continue; // of a send, which the wait names
+      result.endedBy[wait] = std::move(it->second);
+      result.left.erase(it);
+    } else if (auto slot = op.getAttrOfType<IntegerAttr>(attr::slot)) {
+      SmallVector<Value> &roots = result.left[slot.getInt()];
+      for (Value value :
+           llvm::concat<Value>(SmallVector<Value>(op.getOperands()),
+                               SmallVector<Value>(op.getResults())))
+        roots.push_back(classes.getRoot(value));
+    } else if (auto run = dyn_cast<RunOp>(op)) {
+      func::FuncOp callee = getCallee(run);
+      AliasClasses inside(callee.front());
+      FailureOr<UnderWay> inner = getUnderWay(callee, inside);
+      if (failed(inner))
+        return failure();
+      for (auto &[number, roots] : inner->left) {
+        result.left[number] =
+            getCallersRoots(run, callee, inside, roots, classes);
+        if (result.left[number].size() != roots.size())
+          return callee.emitError("ends while a collective in slot ")
+                 << number << " touches its frame, expected it to be waited "
+                 << "for, or its buffers to be the caller's";
+      }
+    }
+  }
+  return result;
+}

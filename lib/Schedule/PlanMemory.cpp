@@ -124,16 +124,22 @@ LogicalResult BlockMemory::collectArguments(int64_t end) {
 
 LogicalResult BlockMemory::collect() {
   Block &body = function.front();
+  FailureOr<UnderWay> underWay = getUnderWay(function, classes);
+  if (failed(underWay))
+    return failure();
   if (function.getName() == planName &&
       failed(collectArguments(llvm::range_size(body))))
     return failure();
   for (auto [time, op] : llvm::enumerate(body)) {
     int64_t now = time;
-    for (Value operand : op.getOperands()) {
-      auto it = roots.find(classes.getRoot(operand));
+    auto keep = [&](Value root) {
+      auto it = roots.find(root);
       if (it != roots.end())
         buffers[it->second].end = std::max(buffers[it->second].end, now);
-    }
+    };
+    for (Value operand : op.getOperands())
+      keep(classes.getRoot(operand));
+    llvm::for_each(underWay->endedBy.lookup(&op), keep);
     for (Value result : op.getResults())
       if (classes.getRoot(result) == result &&
           getHome(function, classes, result).kind == MemoryHome::Local) {

@@ -30,20 +30,12 @@ static Operation *getFirstReader(Value value) {
   return first;
 }
 
-/// Whether ranks' parts lie one after the other in the whole: else a gather has
-/// to put them in order when it is done.
-static bool isInOrder(AllGatherOp gather) {
-  return llvm::product_of(getLocalType(gather.getX().getType())
-                              .getShape()
-                              .take_front(gather.getDim())) == 1;
-}
-
 static void prefetch(func::FuncOp function) {
   // In the order of use, which is not that of the gathers if one of several
   // users has moved up.
   SmallVector<std::pair<Operation *, AllGatherOp>> gathers;
   for (auto gather : function.getOps<AllGatherOp>())
-    if (isParameterGather(gather) && isInOrder(gather))
+    if (isParameterGather(gather) && isInOrder(gather.getX(), gather.getDim()))
       if (Operation *reader = getFirstReader(gather.getY()))
         gathers.push_back({reader, gather});
   llvm::sort(gathers, [](const auto &a, const auto &b) {

@@ -67,6 +67,16 @@ bool dtc::isParameterGather(Operation *op) {
   return function && function.getArgAttr(argument.getArgNumber(), attr::gather);
 }
 
+bool dtc::crossesStages(Operation *collective) {
+  auto axes = collective->getAttrOfType<ArrayAttr>("axes");
+  return llvm::is_contained(axes.getAsValueRange<StringAttr>(), stageAxis);
+}
+
+bool dtc::isInOrder(Value part, int64_t dim) {
+  return llvm::product_of(
+             getLocalType(part.getType()).getShape().take_front(dim)) == 1;
+}
+
 StringRef dtc::getScheduleName(func::FuncOp plan) {
   auto schedule = plan->getAttrOfType<StringAttr>(attr::schedule);
   return schedule ? schedule.getValue() : StringRef();

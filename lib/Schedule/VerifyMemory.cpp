@@ -287,6 +287,9 @@ LogicalResult BlockChecker::checkAdjacent() {
 }
 
 LogicalResult BlockChecker::check() {
+  FailureOr<UnderWay> underWay = getUnderWay(function, classes);
+  if (failed(underWay))
+    return failure();
   StringRef sizeName = isPlan ? attr::arenaBytes : attr::frameBytes;
   auto bytes = function->getAttrOfType<IntegerAttr>(sizeName);
   if (!bytes)
@@ -309,6 +312,10 @@ LogicalResult BlockChecker::check() {
         return failure();
     if (auto run = dyn_cast<RunOp>(op))
       if (failed(checkFrame(run)))
+        return failure();
+    // Nor has what a collective touches until then.
+    for (Value root : underWay->endedBy.lookup(&op))
+      if (failed(read(op, root)))
         return failure();
     // The frame must not lie on an operand.
     for (Value operand : op.getOperands())

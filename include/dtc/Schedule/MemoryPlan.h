@@ -8,6 +8,7 @@
 #define DTC_SCHEDULE_MEMORYPLAN_H
 
 #include "dtc/Schedule/Aliases.h"
+#include <map>
 
 namespace dtc {
 
@@ -66,6 +67,18 @@ int64_t getFrameBytes(RunOp run);
 /// Fails if a function's operands lie partly in its frame.
 mlir::FailureOr<std::vector<llvm::SmallVector<mlir::Value>>>
 getAdjacentRoots(mlir::func::FuncOp function, const AliasClasses &classes);
+
+/// The buffers that collectives touch from their start to their wait: roots.
+struct UnderWay {
+  /// Of what a wait of the function ends.
+  llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::Value>> endedBy;
+  /// Of what the function, or one that it runs, leaves to its caller, by slot.
+  std::map<int64_t, llvm::SmallVector<mlir::Value>> left;
+};
+
+/// Fails if what a function leaves to its caller lies in its own frame.
+mlir::FailureOr<UnderWay> getUnderWay(mlir::func::FuncOp function,
+                                      const AliasClasses &classes);
 
 } // namespace dtc
 

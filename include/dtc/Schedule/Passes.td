@@ -135,11 +135,34 @@ def ScheduleMicrobatches : Pass<"dtc-schedule-microbatches", "mlir::ModuleOp"> {
   ];
 }
 
+def HoistReductions : Pass<"dtc-hoist-reductions", "mlir::ModuleOp"> {
+  let summary = "reduce gradients in the last run of the function that makes them";
+  let description = [{
+    The last run of `@weight` becomes one of a clone, `@weight.last`, and what
+    `@update` reduces of its results is reduced there, right after the last
+    micro-batch has been added, in the order in which gradients are complete.
+    What is computed of them for the reduction alone (a bucket of ZeRO) moves
+    along. Reductions over stages stay, and so do those of what crosses stages.
+
+    Before:
+    ```mlir
+    %w:2 = dtc.run @weight(%x, %a, %b) microbatch 3 : ...
+    %u = dtc.run @update(%p, %w#0, %w#1) : ...  // %g:2 = dtc.all_reduce ...
+    ```
+    After:
+    ```mlir
+    %w:2 = dtc.run @weight.last(%x, %a, %b) microbatch 3 : ... // and here
+    %u = dtc.run @update(%p, %w#0, %w#1) : ...
+    ```
+  }];
+}
+
 def BucketGradients : Pass<"dtc-bucket-gradients", "mlir::ModuleOp"> {
   let summary = "reduce several gradients by one collective";
   let description = [{
-    In `@update`, all-reduces with the same axes, reduction and element type
-    become one variadic all-reduce, in order, up to a size.
+    In `@update` and last runs, all-reduces with the same axes, reduction and element type
+    become one variadic all-reduce, in order, up to a size; the first of a last
+    run up to 1 MiB, so that communication begins early.
 
     Before:
     ```mlir
@@ -155,6 +178,32 @@ def BucketGradients : Pass<"dtc-bucket-gradients", "mlir::ModuleOp"> {
     Option<"bucketMb", "bucket-mb", "int64_t", "ScheduleOptions().bucketMb",
            "size up to which a bucket is filled, in MiB">,
   ];
+}
+
+def OverlapCollectives : Pass<"dtc-overlap-collectives", "mlir::ModuleOp"> {
+  let summary = "compute while ranks exchange";
+  let description = [{
+    What a last run reduces and only returns starts there; before the first op of
+    the plan that needs it there is a `dtc.wait`, each in a slot of its own, as
+    long as the runtime has any. Of other collectives within a function, whose
+    readers wait as long as nobody needs what they write, one is under way at a
+    time. After kernels are formed: from here on ops keep their order.
+
+    Before:
+    ```mlir
+    // @weight.last: %g = dtc.all_reduce sum %a over ["dp"] : ...
+    %w:2 = dtc.run @weight.last(%x, %a, %b) microbatch 3 : ...
+    %u = dtc.run @update(%p, %w#0, %w#1) : ...
+    ```
+    After:
+    ```mlir
+    // @weight.last: %g = dtc.all_reduce sum %a over ["dp"] {dtc.slot = 4098} : ...
+    %w:2 = dtc.run @weight.last(%x, %a, %b) microbatch 3 : ...
+    dtc.wait %w#0 slot 4098 : ...
+    %u = dtc.run @update(%p, %w#0, %w#1) : ...
+    ```
+    Invariant: what is under way when a function ends lies in its caller's memory.
+  }];
 }
 
 def PrefetchGathers : Pass<"dtc-prefetch-gathers", "mlir::ModuleOp"> {

@@ -32,6 +32,8 @@ struct Phase {
   /// before phase (kind, l + 1). Of Forward, Backward and Weight: the chunk, of
   /// which a stage has several if it has virtual stages.
   unsigned level = 0;
+  /// Of Weight: its last run in a step, where it has a function of its own.
+  bool isLast = false;
 
   bool isPerMicrobatch() const { return kind == Inputs || isChunked(); }
   /// Whether it is one of a chunk: of F, B and W.
@@ -41,10 +43,11 @@ struct Phase {
   static std::optional<Phase> parse(llvm::StringRef name);
 
   bool operator==(const Phase &other) const {
-    return kind == other.kind && level == other.level;
+    return kind == other.kind && level == other.level && isLast == other.isLast;
   }
   bool operator<(const Phase &other) const {
-    return std::tie(kind, level) < std::tie(other.kind, other.level);
+    return std::tie(kind, level, isLast) <
+           std::tie(other.kind, other.level, other.isLast);
   }
 };
 

@@ -1,0 +1,226 @@
+//===- OverlapCollectives.cpp - compute while ranks exchange --------------===//
+//
+// A collective whose result is not needed at once starts where it stands, and a
+// wait comes before the first op that needs it, in its function or, for what
+// the last runs of a step reduce, in the plan.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dtc/Schedule/Aliases.h"
+#include "dtc/Schedule/MemoryPlan.h"
+#include "dtc/Schedule/Passes.h"
+#include "dtc/Schedule/Phase.h"
+#include "dtc/Schedule/Skeleton.h"
+
+namespace dtc {
+#define GEN_PASS_DEF_OVERLAPCOLLECTIVES
+#include "dtc/Schedule/Passes.h.inc"
+} // namespace dtc
+
+using namespace mlir;
+using namespace dtc;
+
+/// Slots: of a parameter's gather, of what starts and ends in one function, and
+/// of what a last run leaves to the plan.
+static constexpr int64_t innerSlot = gatherSlot + 1;
+static constexpr int64_t firstPlanSlot = gatherSlot + 2;
+
+static bool isStartable(Operation *op) {
+  if (!isa<AllReduceOp, ReduceScatterOp, AllGatherOp>(op) ||
+      op->hasAttr(attr::slot) || crossesStages(op) || isParameterGather(op))
+    return false;
+  if (auto gather = dyn_cast<AllGatherOp>(op))
+    return isInOrder(gather.getX(), gather.getDim());
+  if (auto scatter = dyn_cast<ReduceScatterOp>(op))
+    return isInOrder(scatter.getY(), scatter.getDim());
+  return true;
+}
+
+/// Ops that read values or views of them, in order.
+static SmallVector<Operation *> getReaders(ValueRange values) {
+  llvm::SmallPtrSet<Operation *, 8> readers;
+  SmallVector<Value> worklist(values);
+  while (!worklist.empty())
+    for (Operation *user : worklist.pop_back_val().getUsers())
+      if (isView(user))
+        llvm::append_range(worklist, user->getResults());
+      else
+        readers.insert(user);
+  SmallVector<Operation *> sorted(readers.begin(), readers.end());
+  llvm::sort(sorted,
+             [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  return sorted;
+}
+
+static void start(Operation *op, int64_t slot) {
+  op->setAttr(attr::slot,
+              IntegerAttr::get(IntegerType::get(op->getContext(), 64), slot));
+}
+
+static void waitBefore(Operation *op, Value value, Location location,
+                       int64_t slot) {
+  OpBuilder builder(op);
+  WaitOp::create(builder, location, value, slot);
+}
+
+//===----------------------------------------------------------------------===//
+// Within a function: one is under way at a time
+//===----------------------------------------------------------------------===//
+
+/// Whether an op can move down to `limit`: nobody needs before what it writes,
+/// nor overwrites what it reads.
+static bool canSink(Operation *op, Operation *limit,
+                    const AliasClasses &classes) {
+  if (!isa<LaunchOp>(op))
+    return false;
+  llvm::DenseSet<Value> touched, written;
+  for (Value operand : op->getOperands())
+    touched.insert(classes.getRoot(operand));
+  for (Value result : op->getResults())
+    written.insert(classes.getRoot(result));
+  for (Operation *other = op->getNextNode(); other != limit;
+       other = other->getNextNode()) {
+    for (Value operand : other->getOperands())
+      if (written.contains(classes.getRoot(operand)))
+        return false;
+    for (OpResult result : other->getResults())
+      if (getAlias(result) && !isView(other) &&
+          touched.contains(classes.getRoot(result)))
+        return false;
+  }
+  return true;
+}
+
+static void overlapWithin(func::FuncOp function) {
+  SmallVector<Operation *> collectives;
+  for (Operation &op : function.front())
+    if (isStartable(&op))
+      collectives.push_back(&op);
+  Operation *end = function.front().getTerminator();
+  for (auto [i, op] : llvm::enumerate(collectives)) {
+    Operation *limit = i + 1 < collectives.size() ? collectives[i + 1] : end;
+    AliasClasses classes(function.front());
+    SmallVector<Operation *> readers = getReaders(op->getResults());
+    for (Operation *reader : readers)
+      if (reader->isBeforeInBlock(limit) && canSink(reader, limit, classes))
+        reader->moveBefore(limit);
+    Operation *first = limit;
+    for (Operation *reader : readers)
+      if (reader->isBeforeInBlock(first))
+        first = reader;
+    // Something to hide behind?
+    Operation *next = op->getNextNode();
+    while (next != first && isView(next))
+      next = next->getNextNode();
+    if (next == first)
+      continue;
+    start(op, innerSlot);
+    waitBefore(first, op->getResult(0), op->getLoc(), innerSlot);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// From a last run to the plan
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// What a last run starts and the plan waits for.
+struct Started {
+  int64_t slot;
+  SmallVector<unsigned> results; ///< of the run
+  Location location;
+};
+
+} // namespace
+
+/// Starts what a function only returns. What it reads lies in the caller's
+/// memory then, as what it makes does.
+static SmallVector<Started> startReturned(func::FuncOp function,
+                                          int64_t &nextSlot) {
+  SmallVector<Started> started;
+  AliasClasses classes(function.front());
+  Operation *end = function.front().getTerminator();
+  SmallVector<Value> extra;
+  for (Operation &op : function.front()) {
+    if (!isStartable(&op) || nextSlot == endCollectiveSlot ||
+        llvm::any_of(getReaders(op.getResults()),
+                     [&](Operation *reader) { return reader != end; }))
+      continue;
+    SmallVector<unsigned> returned;
+    for (OpOperand &use : end->getOpOperands())
+      for (Value result : op.getResults())
+        if (classes.getRoot(use.get()) == classes.getRoot(result))
+          returned.push_back(use.getOperandNumber());
+    if (returned.empty())
+      continue;
+    for (Value operand : op.getOperands())
+      if (getHome(function, classes, operand).kind == MemoryHome::Local &&
+          !llvm::is_contained(extra, classes.getRoot(operand)))
+        extra.push_back(classes.getRoot(operand));
+    start(&op, nextSlot);
+    started.push_back({nextSlot++, returned, op.getLoc()});
+  }
+  if (!extra.empty()) {
+    end->insertOperands(end->getNumOperands(), extra);
+    function.setType(FunctionType::get(function.getContext(),
+                                       function.getArgumentTypes(),
+                                       end->getOperandTypes()));
+  }
+  return started;
+}
+
+/// The run of a function that has got more results.
+static RunOp replaceRun(RunOp run) {
+  OpBuilder builder(run);
+  auto call = RunOp::create(
+      builder, run.getLoc(), getCallee(run).getResultTypes(),
+      run.getCalleeAttr(), run.getInputs(), run.getMicrobatchAttr());
+  run.replaceAllUsesWith(call.getResults().take_front(run.getNumResults()));
+  run.erase();
+  return call;
+}
+
+static void overlapLastRuns(func::FuncOp plan) {
+  int64_t nextSlot = firstPlanSlot;
+  for (auto run : llvm::make_early_inc_range(plan.getOps<RunOp>())) {
+    std::optional<Phase> phase = Phase::parse(run.getCallee());
+    if (!phase || !phase->isLast)
+      continue;
+    SmallVector<Started> started = startReturned(getCallee(run), nextSlot);
+    if (started.empty())
+      continue;
+    RunOp call = replaceRun(run);
+    for (const Started &entry : started) {
+      SmallVector<Value> results =
+          llvm::map_to_vector(entry.results, [&](unsigned i) -> Value {
+            return call.getResult(i);
+          });
+      waitBefore(getReaders(results).front(), results.front(), entry.location,
+                 entry.slot);
+    }
+  }
+}
+
+namespace {
+
+struct OverlapCollectivesPass
+    : dtc::impl::OverlapCollectivesBase<OverlapCollectivesPass> {
+  void runOnOperation() override {
+    FailureOr<Stages> stages = getStages(getOperation());
+    if (failed(stages))
+      return signalPassFailure();
+    for (ModuleOp stage : *stages) {
+      func::FuncOp plan = getPlan(stage);
+      if (!plan)
+        return signalPassFailure();
+      if (!plan.isExternal())
+        overlapLastRuns(plan);
+      for (auto function : stage.getOps<func::FuncOp>())
+        if (function != plan)
+          overlapWithin(function);
+    }
+  }
+};
+
+} // namespace
