@@ -96,6 +96,20 @@ def run_dtc(args, directory):
     return dict(seconds=[json.loads(line)["seconds"] for line in lines])
 
 
+def print_times(times, notes):
+    """A line per contender; ratios are to the first."""
+    first = next(iter(times))
+    width = max(map(len, times)) + 2
+    print(f"machine: {cpu_info()[0]}, {os.cpu_count()} CPUs")
+    print(f"{'':{width}}{'min ms':>9}{'median ms':>11}"
+          f"{'min ratio':>11}{'median ratio':>14}")
+    best, middle = min(times[first]), statistics.median(times[first])
+    for name, values in times.items():
+        low, median = min(values), statistics.median(values)
+        print(f"{name:{width}}{low * 1e3:9.2f}{median * 1e3:11.2f}"
+              f"{low / best:11.2f}{median / middle:14.2f}  {notes[name]}")
+
+
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
@@ -133,14 +147,7 @@ def main():
 
     print(f"gpt2-tiny, batch {BATCH}, AdamW, fp32, {args.threads} thread(s), "
           f"{args.rounds} rounds of {args.steps - WARMUP} steps")
-    print(f"machine: {cpu_info()[0]}, {os.cpu_count()} CPUs")
-    print(f"{'':22}{'min ms':>9}{'median ms':>11}"
-          f"{'min / dtc':>11}{'median / dtc':>14}")
-    best, middle = min(times["dtc"]), statistics.median(times["dtc"])
-    for name, values in times.items():
-        low, median = min(values), statistics.median(values)
-        print(f"{name:22}{low * 1e3:9.2f}{median * 1e3:11.2f}"
-              f"{low / best:11.2f}{median / middle:14.2f}  {notes[name]}")
+    print_times(times, notes)
 
 
 if __name__ == "__main__":

@@ -188,6 +188,14 @@ std::optional<Options> dtc::rt::parseOptions(const Program &program, int argc,
       ->default_str("builtin")
       ->transform(oneOf<MatMulEngine>({{"builtin", MatMulEngine::builtin},
                                        {"onednn", MatMulEngine::oneDnn}}));
+  app.add_option("--collectives", options.collectives,
+                 "auto or mpi (auto: shared memory between ranks of one "
+                 "machine, where the system allows it)")
+      ->type_name("ENGINE")
+      ->default_str("auto")
+      ->transform(
+          oneOf<CollectivesEngine>({{"auto", CollectivesEngine::automatic},
+                                    {"mpi", CollectivesEngine::mpi}}));
   app.add_option("--overlap", options.overlaps,
                  "on or off: whether collectives that the plan starts early go "
                  "on while the rank computes")

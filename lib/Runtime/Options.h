@@ -12,6 +12,7 @@
 
 namespace dtc::rt {
 
+enum class CollectivesEngine { automatic, mpi };
 enum class ProgressStyle { automatic, plain, bar };
 
 struct Options {
@@ -34,6 +35,7 @@ struct Options {
   bool describe = false;
   ProgressStyle progress = ProgressStyle::automatic;
   MatMulEngine matmul = MatMulEngine::builtin;
+  CollectivesEngine collectives = CollectivesEngine::automatic;
   bool overlaps = true;
 };
 

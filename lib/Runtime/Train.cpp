@@ -86,7 +86,9 @@ public:
       : program(program), options(options),
         context(program, collectives, options.matmul, threads(collectives),
                 options.overlaps),
-        arena(context.plan().arenaBytes), source(openSource(collectives)),
+        arena(context.plan().arenaBytes,
+              collectives.sharesArena() ? Sharing::machine : Sharing::none),
+        source(openSource(collectives)),
         loader(program, collectives.rank(), *source, arena.data()),
         metricsFile(leads() ? options.metrics : ""),
         progress(options.steps, options.logEvery, showsBar(options)) {
@@ -121,6 +123,9 @@ public:
       saveTensors(context, arena.data(), TensorKind::averages,
                   options.saveAverages);
   }
+
+  /// Shows the arena to the collectives; met by all ranks. Returns a note.
+  std::string shareArena() { return context.collectives.attach(arena); }
 
   /// What of the data is not evaluated; empty if nothing.
   std::string describeRest() const {
@@ -280,26 +285,33 @@ static bool anyFailed(Collectives &collectives, const Outcome &outcome,
 }
 
 static void announce(const Program &program, const Options &options,
-                     const std::string &name, const std::string &note) {
+                     const std::string &name,
+                     const std::vector<std::string> &notes) {
   printf("%s: %s (%s), %s, batch %lld, %s %s, seed %llu\n", name.c_str(),
          program.model.c_str(), program.dtype.c_str(),
          program.mesh.describe().c_str(), (long long)program.globalBatch,
          program.optimizer.c_str(), options.learningRate.describe().c_str(),
          (unsigned long long)options.seed);
-  if (!note.empty())
-    printf("note: %s\n", note.c_str());
+  for (const std::string &note : notes)
+    if (!note.empty())
+      printf("note: %s\n", note.c_str());
   fflush(stdout);
 }
 
 /// The training proper, on ranks that are as many as the plan has.
 static int trainOnRanks(const Program &program, const Options &options,
-                        Collectives &collectives, const std::string &name) {
+                        Collectives &launched, const std::string &name) {
+  std::unique_ptr<Collectives> shared;
+  if (options.collectives == CollectivesEngine::automatic &&
+      launched.size() > 1)
+    shared = makeSharedMemoryCollectives(launched);
+  Collectives &collectives = shared ? *shared : launched;
   int rank = collectives.rank();
   std::string rankName = name + ": ";
   if (collectives.size() > 1)
     rankName +=
         format("rank %d (%s): ", rank, program.mesh.describe(rank).c_str());
-  setFatalContext(&collectives, rankName);
+  setFatalContext(&launched, rankName);
   collectives.createGroups(program);
   std::unique_ptr<Training> training;
   Outcome setUp = attempt([&] {
@@ -307,8 +319,9 @@ static int trainOnRanks(const Program &program, const Options &options,
   });
   if (anyFailed(collectives, setUp, name))
     return 1;
+  std::string sharing = training->shareArena();
   if (rank == 0)
-    announce(program, options, name, training->describeRest());
+    announce(program, options, name, {training->describeRest(), sharing});
   handleSignals(rankName, rank == 0 && showsBar(options));
   Outcome trained = attempt([&] { training->run(); });
   // Only some ranks may fail here, while others wait for them.

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Arena.h"
 #include "Collectives/Collectives.h"
+#include "Arena.h"
 #include "Program.h"
 #include "Random.h"
 
@@ -202,9 +202,14 @@ static void testPointToPoint(Collectives &collectives) {
     collectives.wait(4095 - i);
 }
 
-int main() {
-  auto collectives = makeMpiCollectives();
-  rank = collectives->rank();
+/// usage: CollectivesTest mpi|shared
+int main(int argc, char **argv) {
+  auto mpi = makeMpiCollectives();
+  rank = mpi->rank();
+  expect(argc == 2, "expected one argument, mpi or shared", argc);
+  bool isShared = !strcmp(argv[1], "shared");
+  auto collectives =
+      isShared ? makeSharedMemoryCollectives(*mpi) : std::move(mpi);
   Program program;
   program.mesh = meshOf(collectives->size());
   program.groups.emplace_back();
@@ -213,7 +218,10 @@ int main() {
   for (size_t axis = 0; axis < program.mesh.axes.size(); ++axis)
     program.groups.push_back({int(axis)});
   collectives->createGroups(program);
-  Arena arena(int64_t(96) << 20);
+  Arena arena(int64_t(96) << 20,
+              collectives->sharesArena() ? Sharing::machine : Sharing::none);
+  std::string note = collectives->attach(arena);
+  expect(note.empty(), note.c_str(), 0);
   Memory memory(arena);
   // Below, between and above the sizes at which OpenMPI changes its algorithm.
   for (size_t group = 0; group < program.groups.size(); ++group)
@@ -233,5 +241,6 @@ int main() {
              (collectives->size() > 1 ? 1 : -1),
          "wrong first failure", rank);
   expect(collectives->firstFailed(false) == -1, "nobody failed", rank);
+  collectives->barrier(); // others may still read this rank's arena
   collectives->finish();
 }

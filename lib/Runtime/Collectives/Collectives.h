@@ -1,7 +1,8 @@
 //===- Collectives.h - communication between the ranks ----------*- C++ -*-===//
 //
-// One interface, two engines: MPI, and Self for a program of one rank. The
-// calls of a step do not throw; a failure ends the whole job.
+// One interface, three engines: MPI; shared memory, over MPI, for groups of
+// ranks of one machine; and Self for a program of one rank. The calls of a step
+// do not throw; a failure ends the whole job.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,10 +12,11 @@
 #include "dtc/Runtime/ABI.h"
 
 #include <memory>
+#include <string>
 
 namespace dtc::rt {
 
-struct Mesh;
+class Arena;
 struct Program;
 
 /// What may be under way at once: sends, collectives, and one more operation,
@@ -31,9 +33,18 @@ public:
   virtual int size() const = 0;
   /// Ranks on this machine.
   virtual int localSize() const = 0;
+  /// The lowest rank on this machine.
+  virtual int machine() const = 0;
 
-  /// Makes the program's groups, once, before the first step.
+  //===--- Before the first step, in this order ---------------------------===//
+
+  /// Makes the program's groups, which has to outlive this.
   virtual void createGroups(const Program &program) = 0;
+  /// Whether the rank's arena should be one that others can map.
+  virtual bool sharesArena() const { return false; }
+  /// Names the memory that the buffers of all collectives are in; met by all
+  /// ranks. Returns what the user should know of it, or nothing.
+  virtual std::string attach(const Arena &) { return {}; }
 
   //===--- The step -------------------------------------------------------===//
   // What `start...` and `send` begin is done after the wait of its slot. All
@@ -69,17 +80,16 @@ public:
   virtual void wait(int slot) = 0;
   /// Whether a wait would return at once.
   virtual bool test(int slot) = 0;
-  /// Goes on with what is under way, for a short time.
-  void poll() {
-    if (numUnderWay > 0)
-      progress();
-  }
+  /// Goes on with what is under way, for a short time; whether anything is.
+  virtual bool poll() = 0;
 
   //===--- Around the step ------------------------------------------------===//
 
   /// Blocking transfers outside the steps: weights, gradients.
   virtual void sendData(int peer, const void *buffer, int64_t bytes) = 0;
   virtual void recvData(int peer, void *buffer, int64_t bytes) = 0;
+  /// The output is the input of every rank, by rank.
+  virtual void gatherData(const void *input, void *output, int64_t bytes) = 0;
   /// The lowest rank that passes true, or -1; met by all ranks.
   virtual int firstFailed(bool failed) = 0;
   virtual void barrier() = 0;
@@ -87,17 +97,13 @@ public:
   virtual void finish() = 0;
   /// Ends the whole job at once.
   [[noreturn]] virtual void abort() = 0;
-
-protected:
-  virtual void progress() = 0;
-
-  /// Operations that have started and are not done, as far as is known.
-  int numUnderWay = 0;
 };
 
 std::unique_ptr<Collectives> makeSelfCollectives();
 /// Starts MPI.
 std::unique_ptr<Collectives> makeMpiCollectives();
+/// Uses `mpi` where shared memory does not do.
+std::unique_ptr<Collectives> makeSharedMemoryCollectives(Collectives &mpi);
 
 } // namespace dtc::rt
 

@@ -63,6 +63,7 @@ public:
     MPI_Comm_split_type(control, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL,
                         &local);
     MPI_Comm_size(local, &localRanks);
+    MPI_Allreduce(&myRank, &lowestLocal, 1, MPI_INT, MPI_MIN, local);
     MPI_Comm_free(&local);
     for (Requests &requests : slots)
       requests.list.reserve(1); // so that steps do not allocate
@@ -71,6 +72,7 @@ public:
   int rank() const override { return myRank; }
   int size() const override { return worldSize; }
   int localSize() const override { return localRanks; }
+  int machine() const override { return lowestLocal; }
 
   /// A group is the ranks that differ from this one along its axes only:
   /// ranks of one group share the coordinates along all other axes.
@@ -208,7 +210,8 @@ public:
 
   void wait(int slot) override {
     Requests &requests = slotOf(slot);
-    check(MPI_Waitall(requests.count(), requests.list.data(), MPI_STATUSES_IGNORE),
+    check(MPI_Waitall(requests.count(), requests.list.data(),
+                      MPI_STATUSES_IGNORE),
           "MPI_Waitall");
     release(requests);
   }
@@ -224,6 +227,17 @@ public:
     return isDone;
   }
 
+  /// A call of MPI that finds nothing goes on with all requests.
+  bool poll() override {
+    if (numUnderWay == 0)
+      return false;
+    int found;
+    check(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, control, &found,
+                     MPI_STATUS_IGNORE),
+          "MPI_Iprobe");
+    return true;
+  }
+
   void sendData(int peer, const void *buffer, int64_t bytes) override {
     transfer(bytes, [&](int count, MPI_Datatype type) {
       check(MPI_Send(buffer, count, type, peer, 0, control), "MPI_Send");
@@ -235,6 +249,12 @@ public:
       check(MPI_Recv(buffer, count, type, peer, 0, control, MPI_STATUS_IGNORE),
             "MPI_Recv");
     });
+  }
+
+  void gatherData(const void *input, void *output, int64_t bytes) override {
+    check(MPI_Allgather(input, int(bytes), MPI_BYTE, output, int(bytes),
+                        MPI_BYTE, control),
+          "MPI_Allgather");
   }
 
   int firstFailed(bool failed) override {
@@ -251,15 +271,6 @@ public:
   void abort() override {
     MPI_Abort(MPI_COMM_WORLD, 1);
     _Exit(1);
-  }
-
-protected:
-  /// Any call of MPI that finds nothing goes on with all requests.
-  void progress() override {
-    int found;
-    check(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, control, &found,
-                     MPI_STATUS_IGNORE),
-          "MPI_Iprobe");
   }
 
 private:
@@ -354,7 +365,8 @@ private:
     MPI_Type_free(&piece);
   }
 
-  int myRank = 0, worldSize = 1, localRanks = 1;
+  int myRank = 0, worldSize = 1, localRanks = 1, lowestLocal = 0;
+  int numUnderWay = 0; ///< slots that are taken
   MPI_Comm control, pipeline;
   std::vector<MPI_Comm> groups;
   std::vector<Requests> slots{size_t(numSlots)};

@@ -20,6 +20,7 @@ public:
   int rank() const override { return 0; }
   int size() const override { return 1; }
   int localSize() const override { return 1; }
+  int machine() const override { return 0; }
   void createGroups(const Program &) override {}
   void allReduce(int, dtc_dtype, dtc_reduction, void *, int64_t) override {}
   void startAllReduce(int, int, dtc_dtype, dtc_reduction, void *,
@@ -48,15 +49,16 @@ public:
   void startRecv(int, int, int, void *, int64_t) override { abort(); }
   void wait(int) override {}
   bool test(int) override { return true; }
+  bool poll() override { return false; }
   void sendData(int, const void *, int64_t) override { abort(); }
   void recvData(int, void *, int64_t) override { abort(); }
+  void gatherData(const void *input, void *output, int64_t bytes) override {
+    memcpy(output, input, bytes);
+  }
   int firstFailed(bool failed) override { return failed ? 0 : -1; }
   void barrier() override {}
   void finish() override {}
   void abort() override { _Exit(1); }
-
-protected:
-  void progress() override {}
 };
 
 } // namespace

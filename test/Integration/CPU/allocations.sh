@@ -2,7 +2,7 @@
 # Steps 5 to 10 of a program allocate nothing, on any rank. With `planted`, two
 # allocations are put into step 7, which must be found.
 #
-# usage: [planted=7] allocations.sh MODEL WORKDIR PLAN...   PLAN as in common.sh
+# usage: [planted=7] [collectives=mpi] allocations.sh MODEL WORKDIR PLAN...   PLAN as in common.sh
 
 source "$(dirname "${BASH_SOURCE[0]}")/observe.sh"
 batch=8
@@ -19,6 +19,7 @@ for plan in "$@"; do
   compile "$model" "$plan" f32 adamw "$here/t"
   observe "$here/records.jsonl" "$plan" "$here/t" \
     --data "$inputs/$model.data" --steps 10 \
-    --trace "$here/trace.json" --trace-steps 6-8
+    --trace "$here/trace.json" --trace-steps 6-8 \
+    --collectives "${collectives:-auto}"
   dtc-check-observed allocations "$here/records.jsonl" --first 5 --last 10
 done

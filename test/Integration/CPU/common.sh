@@ -58,7 +58,8 @@ compile() {
 }
 
 # train MODEL PLAN PROGRAM OPTION...: one rank starts without mpirun. With
-# $skipped, reductions are left out: see Shims/Communication.cpp.
+# $skipped, reductions of MPI are left out: see Shims/Communication.cpp. With
+# $collectives, the engine is another.
 train() {
   local model=$1 plan=$2 program=$3 launcher=() ranks
   shift 3
@@ -67,8 +68,9 @@ train() {
     launcher=(mpirun --oversubscribe --bind-to none -n "$ranks")
     if [ -n "${skipped:-}" ]; then
       launcher+=(-x LD_PRELOAD="$observer" -x DTC_OBSERVE_SKIP="$skipped")
+      collectives=mpi
     fi
   fi
   run "$program.log" "${launcher[@]}" "$program" \
-    --data "$inputs/$model.data" "$@"
+    --data "$inputs/$model.data" --collectives "${collectives:-auto}" "$@"
 }

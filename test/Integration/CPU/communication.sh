@@ -18,7 +18,7 @@ for plan in "$@"; do
   compile "$model" "$plan" f32 adamw "$here/t" \
     --report-json "$here/report.json"
   observe "$here/records.jsonl" "$plan" "$here/t" \
-    --data "$inputs/$model.data" --steps 3
+    --data "$inputs/$model.data" --steps 3 --collectives mpi
   dtc-check-observed communication "$here/records.jsonl" "$here/report.json"
 
   # The same ranks, twice the micro-batches.

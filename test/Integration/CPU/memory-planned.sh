@@ -24,7 +24,8 @@ for plan in "$@"; do
     run "$here.compile.log" dtc "$work/$model.onnx" $(options_of "$plan") \
       --batch 4 --optimizer adamw --init normal -o "$here" \
       --report-json "$here.json"
-    observe "$here.jsonl" "$plan" "$here" --data synthetic --steps 2
+    observe "$here.jsonl" "$plan" "$here" --data synthetic --steps 2 \
+      --collectives mpi
   done
   echo "== $plan"
   dtc-check-observed planned "$work/tiny-${plan//:/-}.jsonl" "$here.json" \

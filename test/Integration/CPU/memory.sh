@@ -20,7 +20,8 @@ runs=()
 for plan in "$@"; do
   here=$work/${plan//:/-}
   compile "$model" "$plan" f32 adamw "$here" --report-json "$here.json"
-  observe "$here.jsonl" "$plan" "$here" --data "$inputs/$model.data" --steps 1
+  observe "$here.jsonl" "$plan" "$here" --data "$inputs/$model.data" --steps 1 \
+    --collectives mpi
   runs+=("$here.json" "$here.jsonl")
 done
 dtc-check-observed memory "$work/toy.jsonl" "${runs[@]}"

@@ -30,7 +30,7 @@ for policy in "$@"; do
   compile "$model" "$plan" f32 adamw "$here" --recompute "$policy" \
     --report-json "$here.json"
   observe "$here.jsonl" "$plan" "$here" --data "$inputs/$model.data" \
-    --steps 3 --save-weights "$here.safetensors"
+    --steps 3 --collectives mpi --save-weights "$here.safetensors"
   first=${first:-$here.safetensors}
   cmp "$first" "$here.safetensors"
   [ "$ordered" = 0 ] || runs+=("$here.json" "$here.jsonl")

@@ -1,0 +1,99 @@
+//===- collectives.cpp - shared memory against MPI ------------------------===//
+//
+// Times the runtime's two engines on groups of all ranks, in turn, and prints
+// for each collective and size the medians of the slowest rank's times.
+//
+// usage: mpirun -n RANKS bench-collectives [ROUNDS [MEGABYTES]]
+//
+//===----------------------------------------------------------------------===//
+
+#include "Collectives/Collectives.h"
+#include "Arena.h"
+#include "Program.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <vector>
+
+using namespace dtc::rt;
+
+namespace {
+
+enum Kind { allReduce, reduceScatter, allGather };
+constexpr const char *names[] = {"all_reduce", "reduce_scatter", "all_gather"};
+
+/// Seconds of one collective on the slowest rank. `bytes` are of the whole;
+/// `memory` holds it and as much for the result.
+double time(Collectives &collectives, Kind kind, char *memory, int64_t bytes) {
+  int64_t size = collectives.size(), part = bytes / size;
+  collectives.barrier();
+  auto start = std::chrono::steady_clock::now();
+  switch (kind) {
+  case allReduce:
+    collectives.allReduce(0, DTC_F32, DTC_SUM, memory, bytes / 4);
+    break;
+  case reduceScatter:
+    collectives.reduceScatter(0, DTC_F32, DTC_SUM, memory, memory + bytes,
+                              part / 4);
+    break;
+  case allGather:
+    collectives.allGather(0, memory, memory + bytes, part);
+    break;
+  }
+  std::chrono::duration<double> own = std::chrono::steady_clock::now() - start;
+  double seconds = own.count();
+  std::vector<double> all(static_cast<size_t>(size));
+  collectives.gatherData(&seconds, all.data(), sizeof seconds);
+  return *std::max_element(all.begin(), all.end());
+}
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  int rounds = argc > 1 ? atoi(argv[1]) : 31;
+  int64_t most = (argc > 2 ? atoll(argv[2]) : 40) * 1000000;
+  auto mpi = makeMpiCollectives();
+  auto shared = makeSharedMemoryCollectives(*mpi);
+  if (rounds < 1 || most < 1) {
+    fprintf(stderr,
+            "usage: mpirun -n RANKS bench-collectives [ROUNDS [MEGABYTES]]\n");
+    mpi->finish();
+    return 1;
+  }
+  Program program;
+  program.mesh = {{{"dp", mpi->size()}}};
+  program.groups = {{0}};
+  shared->createGroups(program);
+  // As in a training: MPI's buffers are not shared.
+  Arena own(2 * most), common(2 * most, Sharing::machine);
+  std::string note = shared->attach(common);
+  if (mpi->rank() == 0)
+    printf("%s%s%d ranks, f32, median of %d rounds, slowest rank\n"
+           "%-16s%12s%12s%12s%9s\n",
+           note.c_str(), note.empty() ? "" : "\n", mpi->size(), rounds, "",
+           "bytes", "MPI us", "shared us", "ratio");
+  for (Kind kind : {allReduce, reduceScatter, allGather})
+    for (int64_t bytes : {int64_t(64), int64_t(4096), int64_t(262144),
+                          int64_t(4000000), most}) {
+      // Every rank has the same number of whole elements.
+      bytes = std::max<int64_t>(bytes / (4 * mpi->size()), 1) * 4 * mpi->size();
+      std::vector<double> first, second;
+      for (int round = 0; round < rounds; ++round) {
+        first.push_back(time(*mpi, kind, own.data(), bytes));
+        second.push_back(time(*shared, kind, common.data(), bytes));
+      }
+      double a = median(first) * 1e6, b = median(second) * 1e6;
+      if (mpi->rank() == 0)
+        printf("%-16s%12lld%12.1f%12.1f%9.2f\n", names[kind], (long long)bytes,
+               a, b, b / a);
+    }
+  shared->barrier();
+  shared->finish();
+}

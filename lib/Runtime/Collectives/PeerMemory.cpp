@@ -1,0 +1,57 @@
+//===- PeerMemory.cpp - memory of other ranks of this machine -------------===//
+
+#include "PeerMemory.h"
+
+#include "../Error.h"
+
+#include <cerrno>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <utility>
+
+using namespace dtc::rt;
+
+ArenaHandle dtc::rt::handleOf(const Arena &arena) {
+  struct stat status;
+  if (arena.file() < 0 || fstat(arena.file(), &status) != 0)
+    return {};
+  return {getpid(), arena.file(), status.st_dev, status.st_ino, arena.size()};
+}
+
+PeerMemory::PeerMemory(const ArenaHandle &handle) : size(handle.size) {
+  if (handle.file < 0) {
+    failure = ENOTSUP;
+    return;
+  }
+  std::string path = format("/proc/%lld/fd/%lld", (long long)handle.process,
+                            (long long)handle.file);
+  int file = open(path.c_str(), O_RDWR | O_CLOEXEC);
+  if (file < 0) {
+    failure = errno;
+    return;
+  }
+  // Where processes do not see each other's numbers, this is another file.
+  struct stat status;
+  if (fstat(file, &status) != 0 || status.st_dev != handle.device ||
+      status.st_ino != handle.inode) {
+    failure = ESRCH;
+  } else {
+    void *mapping = mapAligned(size, file);
+    if (mapping == MAP_FAILED)
+      failure = errno;
+    else
+      base = static_cast<char *>(mapping);
+  }
+  close(file);
+}
+
+PeerMemory::~PeerMemory() {
+  if (base)
+    munmap(base, size);
+}
+
+PeerMemory::PeerMemory(PeerMemory &&other)
+    : base(std::exchange(other.base, nullptr)), size(other.size),
+      failure(other.failure) {}

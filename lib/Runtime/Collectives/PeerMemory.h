@@ -1,0 +1,46 @@
+//===- PeerMemory.h - memory of other ranks of this machine -----*- C++ -*-===//
+//
+// A shared arena is a file without a name. Other processes of the same user
+// open it through /proc: nothing has to be cleaned up, and no limit of /dev/shm
+// applies.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTC_LIB_RUNTIME_COLLECTIVES_PEERMEMORY_H
+#define DTC_LIB_RUNTIME_COLLECTIVES_PEERMEMORY_H
+
+#include "../Arena.h"
+
+namespace dtc::rt {
+
+/// Names an arena to other processes; plain bytes, to be sent.
+struct ArenaHandle {
+  int64_t process = 0, file = -1;
+  uint64_t device = 0, inode = 0; ///< that `file` must be of
+  int64_t size = 0;
+};
+
+/// Of an arena that is not shared no process can map anything.
+ArenaHandle handleOf(const Arena &arena);
+
+class PeerMemory {
+public:
+  /// Maps the arena of another process. Where that is impossible there is no
+  /// `data`, and `error` is the errno.
+  explicit PeerMemory(const ArenaHandle &handle);
+  ~PeerMemory();
+  PeerMemory(PeerMemory &&other);
+  PeerMemory(const PeerMemory &) = delete;
+
+  char *data() const { return base; }
+  int error() const { return failure; }
+
+private:
+  char *base = nullptr;
+  int64_t size = 0;
+  int failure = 0;
+};
+
+} // namespace dtc::rt
+
+#endif // DTC_LIB_RUNTIME_COLLECTIVES_PEERMEMORY_H

@@ -1,0 +1,167 @@
+//===- SharedGroup.cpp - a group whose ranks share memory -----------------===//
+
+#include "SharedGroup.h"
+
+#include "../Context.h"
+#include "../Elements.h"
+#include "Reduce.h"
+
+#include <algorithm>
+#include <cstring>
+
+using namespace dtc::rt;
+
+SharedGroup::SharedGroup(std::vector<Member> members, int place,
+                         int64_t arenaBytes)
+    : members(std::move(members)), place(place), arenaBytes(arenaBytes),
+      queue(Mailbox::ringSize) {}
+
+int64_t SharedGroup::offsetOf(const char *input, int64_t bytes) const {
+  int64_t offset = input - members[size_t(place)].arena;
+  if (offset < 0 || offset + bytes > arenaBytes)
+    fatal("a collective's buffer is not in the rank's arena, expected all of "
+          "them there; run with --collectives mpi and report a bug");
+  return offset;
+}
+
+uint64_t SharedGroup::start(Operation operation) {
+  int64_t elementBytes = sizeOf(operation.dtype);
+  int64_t inputBytes = operation.count * elementBytes;
+  operation.end = operation.count;
+  if (operation.kind == Operation::reduceScatter) {
+    inputBytes *= numMembers();
+  } else if (operation.kind == Operation::allGather) {
+    operation.end *= numMembers();
+  } else {
+    // Parts begin on cache lines, so that no two ranks write one.
+    int64_t line = 64 / elementBytes;
+    int64_t lines = (operation.count + line - 1) / line;
+    int64_t part = (lines + numMembers() - 1) / numMembers() * line;
+    operation.next = std::min(operation.count, place * part);
+    operation.end = std::min(operation.count, operation.next + part);
+  }
+  Mailbox::Entry &entry = own().entries[started % Mailbox::ringSize];
+  operation.isSmall = inputBytes <= int64_t(sizeof entry.small);
+  if (operation.isSmall)
+    memcpy(entry.small, operation.input, size_t(inputBytes));
+  else
+    entry.offset = offsetOf(operation.input, inputBytes);
+  queue[started % Mailbox::ringSize] = operation;
+  publish(&Mailbox::started, ++started);
+  return started - 1;
+}
+
+void SharedGroup::publish(std::atomic<uint64_t> Mailbox::*counter,
+                          uint64_t value) {
+  (own().*counter).store(value, std::memory_order_release);
+  for (int member = 0; member < numMembers(); ++member)
+    if (member != place)
+      members[size_t(member)].doorbell->ring();
+}
+
+/// Whether all members' counters are beyond the collective that is next to
+/// finish. `seen` is the lowest of them, as of the last look.
+bool SharedGroup::haveAll(std::atomic<uint64_t> Mailbox::*counter,
+                          uint64_t &seen) const {
+  if (seen > finished)
+    return true;
+  seen = UINT64_MAX;
+  for (const Member &member : members)
+    seen = std::min(seen,
+                    (member.mailbox->*counter).load(std::memory_order_acquire));
+  return seen > finished;
+}
+
+bool SharedGroup::advance(int64_t &budget) {
+  bool moved = false;
+  while (isBusy() && budget > 0) {
+    Operation &operation = queue[finished % Mailbox::ringSize];
+    if (!haveAll(&Mailbox::started, seenStarted))
+      return moved;
+    if (operation.isSmall) {
+      finishSmall(operation);
+    } else {
+      if (!operation.isWorkDone) {
+        moved = true;
+        work(operation, budget);
+        if (operation.next < operation.end)
+          return true;
+        operation.isWorkDone = true;
+        publish(&Mailbox::done, finished + 1);
+      }
+      if (!haveAll(&Mailbox::done, seenDone))
+        return moved;
+    }
+    moved = true;
+    ++finished;
+  }
+  return moved;
+}
+
+/// Each member reduces all of it, in the same order.
+void SharedGroup::finishSmall(const Operation &operation) {
+  int64_t bytes = operation.count * sizeOf(operation.dtype);
+  char *output = operation.output;
+  int64_t first =
+      operation.kind == Operation::reduceScatter ? place * bytes : 0;
+  for (const Member &member : members) {
+    const char *input = entryOf(member).small + first;
+    if (operation.kind == Operation::allGather) {
+      memcpy(output, input, size_t(bytes));
+      output += bytes;
+    } else if (&member == &members.front()) {
+      memcpy(output, input, size_t(bytes));
+    } else {
+      reduceInto(operation.dtype, operation.reduction, output, input,
+                 operation.count);
+    }
+  }
+}
+
+/// Reduces elements of all inputs, in the order of the members.
+void SharedGroup::reduceBlock(const Operation &operation, int64_t first,
+                              int64_t count, char *target) const {
+  int64_t elementBytes = sizeOf(operation.dtype);
+  for (const Member &member : members) {
+    const char *input = inputOf(member) + first * elementBytes;
+    if (&member == &members.front())
+      memcpy(target, input, size_t(count * elementBytes));
+    else
+      reduceInto(operation.dtype, operation.reduction, target, input, count);
+  }
+}
+
+/// Does of this rank's share what the budget allows.
+void SharedGroup::work(Operation &operation, int64_t &budget) {
+  int64_t elementBytes = sizeOf(operation.dtype);
+  while (operation.next < operation.end && budget > 0) {
+    int64_t first = operation.next;
+    int64_t count = std::min(operation.end - first, blockBytes / elementBytes);
+    int64_t bytes = count * elementBytes;
+    switch (operation.kind) {
+    case Operation::allReduce:
+      reduceBlock(operation, first, count, block);
+      for (const Member &member : members)
+        memcpy(member.arena + entryOf(member).offset + first * elementBytes,
+               block, size_t(bytes));
+      budget -= bytes * numMembers();
+      break;
+    case Operation::reduceScatter:
+      reduceBlock(operation, place * operation.count + first, count,
+                  operation.output + first * elementBytes);
+      budget -= bytes * numMembers();
+      break;
+    case Operation::allGather: {
+      int64_t within = first % operation.count;
+      count =
+          std::min({operation.end - first, operation.count - within, budget});
+      memcpy(operation.output + first,
+             inputOf(members[size_t(first / operation.count)]) + within,
+             size_t(count));
+      budget -= count;
+      break;
+    }
+    }
+    operation.next += count;
+  }
+}

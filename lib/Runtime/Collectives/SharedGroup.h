@@ -1,0 +1,116 @@
+//===- SharedGroup.h - a group whose ranks share memory ---------*- C++ -*-===//
+//
+// A group's collectives are a queue: a member publishes that it has come to one
+// and where its buffer is, does its share of the work once all have come, and
+// leaves when all have done theirs. Nothing here blocks.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTC_LIB_RUNTIME_COLLECTIVES_SHAREDGROUP_H
+#define DTC_LIB_RUNTIME_COLLECTIVES_SHAREDGROUP_H
+
+#include "Doorbell.h"
+#include "dtc/Runtime/ABI.h"
+
+#include <atomic>
+#include <vector>
+
+namespace dtc::rt {
+
+/// What a member publishes of all collectives of a group; zeros are the start.
+struct Mailbox {
+  /// Collectives of a group that a rank may have under way: one for each slot,
+  /// and one that blocks.
+  static constexpr uint64_t maxUnderWay = DTC_MAX_COLLECTIVE_SLOTS + 1;
+
+  /// A member that has finished its collective f knows that all have come to f,
+  /// so each of them has finished f - maxUnderWay, and the member itself goes
+  /// no further than f + maxUnderWay: no entry is overwritten unread.
+  static constexpr uint64_t ringSize = 256;
+  static_assert(ringSize > 2 * maxUnderWay);
+
+  /// Where the input is in the member's arena, or, where that is small, the
+  /// input itself.
+  struct alignas(64) Entry {
+    int64_t offset;
+    char small[56];
+  };
+
+  /// Collectives that the member has come to.
+  alignas(64) std::atomic<uint64_t> started;
+  /// Those whose work it has done. A small one is done when all have come.
+  alignas(64) std::atomic<uint64_t> done;
+  Entry entries[ringSize];
+};
+static_assert(std::atomic<uint64_t>::is_always_lock_free);
+
+/// A collective as its own rank sees it.
+struct Operation {
+  enum Kind { allReduce, reduceScatter, allGather } kind;
+  dtc_dtype dtype;
+  dtc_reduction reduction;
+  const char *input;
+  char *output;  ///< of an all-reduce the input
+  int64_t count; ///< elements as in Collectives.h; of a gather bytes
+  /// Of this rank's share: elements, of a gather bytes of the output.
+  int64_t next = 0, end = 0;
+  bool isSmall = false, isWorkDone = false;
+};
+
+class SharedGroup {
+public:
+  struct Member {
+    char *arena;
+    Mailbox *mailbox;
+    Doorbell *doorbell;
+  };
+
+  /// Of the member in `place`, whose arena has `arenaBytes` bytes.
+  SharedGroup(std::vector<Member> members, int place, int64_t arenaBytes);
+
+  /// Returns the number of the collective. At most Mailbox::maxUnderWay are
+  /// under way at once. Large inputs are in the arena.
+  uint64_t start(Operation operation);
+  bool isFinished(uint64_t number) const { return finished > number; }
+  bool isBusy() const { return finished < started; }
+
+  /// Does what can be done now and reads at most about `budget` bytes, from
+  /// which it takes them; whether it did anything.
+  bool advance(int64_t &budget);
+
+private:
+  /// Elements are reduced in blocks that stay in the L1 cache.
+  static constexpr int64_t blockBytes = 16 << 10;
+
+  int64_t numMembers() const { return int64_t(members.size()); }
+  Mailbox &own() { return *members[size_t(place)].mailbox; }
+  const Mailbox::Entry &entryOf(const Member &member) const {
+    return member.mailbox->entries[finished % Mailbox::ringSize];
+  }
+  /// Of the collective that is next to finish.
+  const char *inputOf(const Member &member) const {
+    return member.arena + entryOf(member).offset;
+  }
+
+  /// Publishes a counter of this member.
+  void publish(std::atomic<uint64_t> Mailbox::*counter, uint64_t value);
+  int64_t offsetOf(const char *input, int64_t bytes) const;
+  bool haveAll(std::atomic<uint64_t> Mailbox::*counter, uint64_t &seen) const;
+  void finishSmall(const Operation &operation);
+  void work(Operation &operation, int64_t &budget);
+  void reduceBlock(const Operation &operation, int64_t first, int64_t count,
+                   char *target) const;
+
+  std::vector<Member> members;
+  int place;
+  int64_t arenaBytes;
+  std::vector<Operation> queue;
+  uint64_t started = 0, finished = 0;
+  /// What all members had come to and done when this rank last looked.
+  uint64_t seenStarted = 0, seenDone = 0;
+  alignas(64) char block[blockBytes];
+};
+
+} // namespace dtc::rt
+
+#endif // DTC_LIB_RUNTIME_COLLECTIVES_SHAREDGROUP_H

@@ -1,0 +1,375 @@
+//===- SharedMemory.cpp - collectives of ranks of one machine -------------===//
+//
+// Each rank maps the arenas of the others of its machine. What groups of such
+// ranks do is in SharedGroup; messages, and groups over several machines, are
+// MPI's. Nobody blocks but in a wait, and there everything goes on.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Collectives.h"
+
+#include "../Context.h"
+#include "../Error.h"
+#include "../Program.h"
+#include "PeerMemory.h"
+#include "SharedGroup.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <map>
+#include <optional>
+#include <sched.h>
+#include <thread>
+
+using namespace dtc::rt;
+
+namespace {
+
+/// What a poll reads at most: about 50 microseconds.
+constexpr int64_t pollBytes = 256 << 10;
+/// Where each rank has a core, a look at memory is cheaper than to sleep: this
+/// often, which takes about 50 microseconds.
+constexpr int maxSpins = 1000;
+/// Who sleeps looks after messages under way now and then. Else nothing happens
+/// without a ring.
+constexpr int64_t napMicroseconds = 100, sleepMicroseconds = 100000;
+
+struct Group {
+  std::vector<int> ranks;
+  int place = 0;                       ///< of this rank
+  std::unique_ptr<SharedGroup> shared; ///< null: over MPI
+};
+
+class SharedMemoryCollectives : public Collectives {
+public:
+  explicit SharedMemoryCollectives(Collectives &mpi) : mpi(mpi) {}
+
+  int rank() const override { return mpi.rank(); }
+  int size() const override { return mpi.size(); }
+  int localSize() const override { return mpi.localSize(); }
+  int machine() const override { return mpi.machine(); }
+  void createGroups(const Program &program) override;
+  bool sharesArena() const override { return mpi.localSize() > 1; }
+  std::string attach(const Arena &arena) override;
+
+  int groupRank(int group) override { return groupOf(group).place; }
+  int groupSize(int group) override { return int(groupOf(group).ranks.size()); }
+
+  void allReduce(int group, dtc_dtype dtype, dtc_reduction reduction,
+                 void *buffer, int64_t count) override {
+    if (!isAnyShared)
+      return mpi.allReduce(group, dtype, reduction, buffer, count);
+    startAllReduce(group, blockingSlot, dtype, reduction, buffer, count);
+    wait(blockingSlot);
+  }
+
+  void startAllReduce(int group, int slot, dtc_dtype dtype,
+                      dtc_reduction reduction, void *buffer,
+                      int64_t count) override {
+    if (!groupOf(group).shared)
+      return mpi.startAllReduce(group, slot, dtype, reduction, buffer, count);
+    auto *bytes = static_cast<char *>(buffer);
+    start(group, slot,
+          {Operation::allReduce, dtype, reduction, bytes, bytes, count});
+  }
+
+  void allGather(int group, const void *input, void *output,
+                 int64_t bytes) override {
+    if (!isAnyShared)
+      return mpi.allGather(group, input, output, bytes);
+    startAllGather(group, blockingSlot, input, output, bytes);
+    wait(blockingSlot);
+  }
+
+  void startAllGather(int group, int slot, const void *input, void *output,
+                      int64_t bytes) override {
+    if (!groupOf(group).shared)
+      return mpi.startAllGather(group, slot, input, output, bytes);
+    start(group, slot,
+          {Operation::allGather, DTC_BOOL, DTC_MAX,
+           static_cast<const char *>(input), static_cast<char *>(output),
+           bytes});
+  }
+
+  void reduceScatter(int group, dtc_dtype dtype, dtc_reduction reduction,
+                     const void *input, void *output, int64_t count) override {
+    if (!isAnyShared)
+      return mpi.reduceScatter(group, dtype, reduction, input, output, count);
+    startReduceScatter(group, blockingSlot, dtype, reduction, input, output,
+                       count);
+    wait(blockingSlot);
+  }
+
+  void startReduceScatter(int group, int slot, dtc_dtype dtype,
+                          dtc_reduction reduction, const void *input,
+                          void *output, int64_t count) override {
+    if (!groupOf(group).shared)
+      return mpi.startReduceScatter(group, slot, dtype, reduction, input,
+                                    output, count);
+    start(group, slot,
+          {Operation::reduceScatter, dtype, reduction,
+           static_cast<const char *>(input), static_cast<char *>(output),
+           count});
+  }
+
+  void send(int peer, int tag, int slot, const void *buffer,
+            int64_t bytes) override {
+    mpi.send(peer, tag, slot, buffer, bytes);
+  }
+  void recv(int peer, int tag, void *buffer, int64_t bytes) override {
+    if (!isBusy()) // nobody waits for this rank
+      return mpi.recv(peer, tag, buffer, bytes);
+    mpi.startRecv(peer, tag, blockingSlot, buffer, bytes);
+    wait(blockingSlot);
+  }
+  void startRecv(int peer, int tag, int slot, void *buffer,
+                 int64_t bytes) override {
+    mpi.startRecv(peer, tag, slot, buffer, bytes);
+  }
+  void wait(int slot) override;
+  bool test(int slot) override;
+  bool poll() override;
+
+  void sendData(int peer, const void *buffer, int64_t bytes) override {
+    mpi.sendData(peer, buffer, bytes);
+  }
+  void recvData(int peer, void *buffer, int64_t bytes) override {
+    mpi.recvData(peer, buffer, bytes);
+  }
+  void gatherData(const void *input, void *output, int64_t bytes) override {
+    mpi.gatherData(input, output, bytes);
+  }
+  int firstFailed(bool failed) override { return mpi.firstFailed(failed); }
+  void barrier() override { mpi.barrier(); }
+  void finish() override { mpi.finish(); }
+  void abort() override { mpi.abort(); }
+
+private:
+  /// The collective that a slot names.
+  struct Use {
+    SharedGroup *group = nullptr; ///< null: the slot is free, or MPI's
+    uint64_t number = 0;
+  };
+
+  Group &groupOf(int group) {
+    if (size_t(group) >= groups.size())
+      fatal("collective over group %d of %zu", group, groups.size());
+    return groups[size_t(group)];
+  }
+  Use *useOf(int slot) {
+    bool isCollective = slot >= firstCollectiveSlot && slot < numSlots;
+    return isCollective ? &uses[size_t(slot - firstCollectiveSlot)] : nullptr;
+  }
+
+  std::vector<int> ranksOf(const std::vector<int> &axes, int rank) const;
+  void start(int group, int slot, const Operation &operation);
+  bool isBusy() const;
+  Doorbell &doorbell() {
+    return *reinterpret_cast<Doorbell *>(mailboxes->data());
+  }
+  bool advance(int64_t budget);
+
+  Collectives &mpi;
+  const Mesh *mesh = nullptr;
+  std::vector<std::vector<int>> groupAxes;
+  std::vector<Group> groups;
+  bool isAnyShared = false; ///< on any rank: all do the same for other groups
+  /// This rank's doorbell, and a mailbox for each group.
+  std::optional<Arena> mailboxes;
+  /// Arenas and mailboxes of other ranks.
+  std::map<int, std::pair<PeerMemory, PeerMemory>> peers;
+  std::array<Use, numSlots - firstCollectiveSlot> uses;
+  int spins = 0;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Before the first step
+//===----------------------------------------------------------------------===//
+
+std::vector<int> SharedMemoryCollectives::ranksOf(const std::vector<int> &axes,
+                                                  int rank) const {
+  std::vector<int> where = mesh->coordinates(rank);
+  int count = 1;
+  for (int axis : axes)
+    count *= mesh->axes[axis].size;
+  std::vector<int> ranks;
+  for (int place = 0; place < count; ++place) {
+    int rest = place;
+    for (auto axis = axes.rbegin(); axis != axes.rend(); ++axis) {
+      where[*axis] = rest % mesh->axes[*axis].size;
+      rest /= mesh->axes[*axis].size;
+    }
+    ranks.push_back(mesh->rank(where));
+  }
+  return ranks;
+}
+
+void SharedMemoryCollectives::createGroups(const Program &program) {
+  mpi.createGroups(program);
+  mesh = &program.mesh;
+  groupAxes = program.groups;
+  for (const std::vector<int> &axes : groupAxes) {
+    Group &group = groups.emplace_back();
+    group.ranks = ranksOf(axes, rank());
+    group.place =
+        int(std::find(group.ranks.begin(), group.ranks.end(), rank()) -
+            group.ranks.begin());
+  }
+}
+
+namespace {
+/// What all ranks know of each.
+struct Identity {
+  int machine;
+  ArenaHandle arena, mailboxes;
+};
+} // namespace
+
+std::string SharedMemoryCollectives::attach(const Arena &memory) {
+  if (sharesArena()) {
+    mailboxes.emplace(
+        int64_t(sizeof(Doorbell) + sizeof(Mailbox) * groups.size()),
+        Sharing::machine);
+    if (mpi.localSize() <= int(std::thread::hardware_concurrency()))
+      spins = maxSpins;
+  }
+  Identity own{mpi.machine(), handleOf(memory),
+               mailboxes ? handleOf(*mailboxes) : ArenaHandle()};
+  std::vector<Identity> all(static_cast<size_t>(size()));
+  mpi.gatherData(&own, all.data(), sizeof own);
+
+  int error = 0;
+  for (const Group &group : groups)
+    for (int peer : group.ranks) {
+      const Identity &other = all[size_t(peer)];
+      if (peer == rank() || other.machine != own.machine || peers.count(peer))
+        continue;
+      auto &[data, mail] = peers
+                               .try_emplace(peer, PeerMemory(other.arena),
+                                            PeerMemory(other.mailboxes))
+                               .first->second;
+      for (const PeerMemory *mapped : {&data, &mail})
+        if (!mapped->data())
+          error = mapped->error();
+    }
+  std::vector<int> errors(static_cast<size_t>(size()));
+  mpi.gatherData(&error, errors.data(), sizeof error);
+
+  // Machines on which a rank cannot map another use MPI for all groups.
+  std::map<int, int> failed;
+  for (int other = 0; other < size(); ++other)
+    if (errors[size_t(other)])
+      failed.try_emplace(all[size_t(other)].machine, errors[size_t(other)]);
+  auto isShared = [&](const std::vector<int> &ranks) {
+    int machine = all[size_t(ranks.front())].machine;
+    return !failed.count(machine) &&
+           std::all_of(ranks.begin(), ranks.end(), [&](int member) {
+             return all[size_t(member)].machine == machine;
+           });
+  };
+  for (Group &group : groups) {
+    if (!sharesArena() || !isShared(group.ranks))
+      continue;
+    std::vector<SharedGroup::Member> members;
+    for (int member : group.ranks) {
+      bool isOwn = member == rank();
+      char *mail = isOwn ? mailboxes->data() : peers.at(member).second.data();
+      members.push_back({isOwn ? memory.data() : peers.at(member).first.data(),
+                         reinterpret_cast<Mailbox *>(mail + sizeof(Doorbell)) +
+                             (&group - groups.data()),
+                         reinterpret_cast<Doorbell *>(mail)});
+    }
+    group.shared = std::make_unique<SharedGroup>(std::move(members),
+                                                 group.place, memory.size());
+  }
+  for (int other = 0; other < size(); ++other)
+    for (const std::vector<int> &axes : groupAxes) {
+      std::vector<int> ranks = ranksOf(axes, other);
+      isAnyShared |= ranks.size() > 1 && isShared(ranks);
+    }
+  if (!failed.empty())
+    return format("ranks cannot map each other's memory (%s) and communicate "
+                  "through MPI, which is slower",
+                  strerror(failed.begin()->second));
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// The steps
+//===----------------------------------------------------------------------===//
+
+void SharedMemoryCollectives::start(int group, int slot,
+                                    const Operation &operation) {
+  Use *use = useOf(slot);
+  if (!use)
+    fatal("slot %d, expected %d to %d", slot, firstCollectiveSlot,
+          numSlots - 1);
+  if (use->group)
+    fatal("slot %d is used again before it was waited for", slot);
+  use->group = groupOf(group).shared.get();
+  use->number = use->group->start(operation);
+}
+
+bool SharedMemoryCollectives::isBusy() const {
+  return std::any_of(groups.begin(), groups.end(), [](const Group &group) {
+    return group.shared && group.shared->isBusy();
+  });
+}
+
+bool SharedMemoryCollectives::advance(int64_t budget) {
+  bool moved = false;
+  for (Group &group : groups)
+    if (group.shared)
+      moved |= group.shared->advance(budget);
+  return moved;
+}
+
+bool SharedMemoryCollectives::poll() {
+  advance(pollBytes);
+  return mpi.poll() || isBusy();
+}
+
+bool SharedMemoryCollectives::test(int slot) {
+  Use *use = useOf(slot);
+  if (!use || !use->group)
+    return mpi.test(slot);
+  if (!use->group->isFinished(use->number))
+    return false;
+  use->group = nullptr;
+  return true;
+}
+
+static void relax() {
+#ifdef __x86_64__
+  __builtin_ia32_pause();
+#endif
+}
+
+void SharedMemoryCollectives::wait(int slot) {
+  Use *use = useOf(slot);
+  if (!isBusy() && !(use && use->group))
+    return mpi.wait(slot);
+  int idle = 0;
+  while (!test(slot)) {
+    if (advance(INT64_MAX)) {
+      idle = 0;
+      continue;
+    }
+    bool isMpiBusy = mpi.poll();
+    if (++idle <= spins)
+      relax();
+    else if (!use || !use->group)
+      sched_yield(); // as MPI does
+    else
+      doorbell().sleepUnless([&] { return advance(INT64_MAX); },
+                             isMpiBusy ? napMicroseconds : sleepMicroseconds);
+  }
+}
+
+std::unique_ptr<Collectives>
+dtc::rt::makeSharedMemoryCollectives(Collectives &mpi) {
+  return std::make_unique<SharedMemoryCollectives>(mpi);
+}

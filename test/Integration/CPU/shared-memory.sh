@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# What a program learns does not depend on what collectives overlap with, and
+# where ranks cannot share memory it says so, once, and does what MPI does.
+#
+# usage: shared-memory.sh MODEL WORKDIR PLAN...        PLAN as in common.sh
+
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+model=$1 work=$2
+shift 2
+rm -rf "$work"
+mkdir -p "$work"
+
+for plan in "$@"; do
+  echo "== $model $plan"
+  here=$work/${plan//:/-}
+  mkdir "$here"
+  compile "$model" "$plan" f32 adamw "$here/t"
+  options=(--data "$inputs/$model.data" --steps 3)
+  for engine in auto mpi; do
+    for overlap in on off; do
+      collectives=$engine train "$model" "$plan" "$here/t" --steps 3 \
+        --overlap $overlap --save-weights "$here/$engine-$overlap.safetensors"
+      if grep note: "$here/t.log"; then
+        echo "FAIL: a note where memory can be shared"
+        exit 1
+      fi
+    done
+    cmp "$here/$engine-on.safetensors" "$here/$engine-off.safetensors"
+  done
+  # All ranks, and the last alone.
+  last=$(($(ranks_of "$plan") - 1))
+  mpirun=(mpirun --oversubscribe --bind-to none -x LD_PRELOAD="$observer")
+  alone=(-n $((last)) "$here/t" "${options[@]}"
+    --save-weights "$here/last.safetensors" : -n 1 -x DTC_OBSERVE_NO_SHARING=1
+    -x LD_PRELOAD="$observer" "$here/t" "${options[@]}"
+    --save-weights "$here/last.safetensors")
+  run "$here/all.log" "${mpirun[@]}" -x DTC_OBSERVE_NO_SHARING=1 \
+    -n $((last + 1)) "$here/t" "${options[@]}" \
+    --save-weights "$here/all.safetensors"
+  run "$here/last.log" "${mpirun[@]}" "${alone[@]}"
+  for who in all last; do
+    grep note: "$here/$who.log"
+    cmp "$here/$who.safetensors" "$here/mpi-on.safetensors"
+  done
+done
