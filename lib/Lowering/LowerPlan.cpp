@@ -81,7 +81,7 @@ class FunctionLowering {
 public:
   FunctionLowering(ModuleContext &shared, func::FuncOp source)
       : shared(shared), source(source), isPlan(source.getSymName() == planName),
-        classes(source.front()),
+        classes(source.front()), homes(source, classes),
         builder(OpBuilder::atBlockEnd(shared.module.getBody())),
         pointer(LLVM::LLVMPointerType::get(builder.getContext())) {}
 
@@ -140,6 +140,7 @@ private:
   func::FuncOp source;
   bool isPlan;
   AliasClasses classes;
+  MemoryHomes homes;
   OpBuilder builder;
   Type pointer;
   Location loc = source.getLoc();
@@ -213,7 +214,7 @@ Address FunctionLowering::getRootAddress(Value root) {
     return argumentAddresses[argument.getArgNumber()];
   if (auto constant = root.getDefiningOp<ConstantOp>())
     return {getConstant(constant)};
-  MemoryHome home = getHome(source, classes, root);
+  MemoryHome home = homes.get(root);
   if (home.kind == MemoryHome::Result)
     return resultAddresses[home.index];
   auto offsets =
@@ -302,7 +303,7 @@ void FunctionLowering::emit(LaunchOp op) {
   for (Value input : op.getInputs())
     arguments.push_back(pointerTo(input));
   for (OpResult result : op->getResults())
-    if (!op.getAlias(result.getResultNumber()))
+    if (!classes.isUpdate(result))
       arguments.push_back(pointerTo(result));
   if (auto bytes = kernel->getAttrOfType<IntegerAttr>(scratchAttrName)) {
     arguments.push_back(scratch);
@@ -320,7 +321,7 @@ void FunctionLowering::emit(RunOp op) {
   for (Value input : op.getInputs())
     arguments.push_back(pointerTo(input));
   for (OpResult result : op->getResults())
-    if (!op.getAlias(result.getResultNumber()))
+    if (!classes.isUpdate(result))
       arguments.push_back(pointerTo(result));
   call("dtcrt_run_begin",
        {context, integer(shared.manifest.getPhase(op.getCallee())),

@@ -26,12 +26,14 @@ bool dtc::isView(Operation *op) {
 }
 
 int64_t dtc::getLocalBytes(Type type) {
+  auto tensor = cast<RankedTensorType>(type);
+  int64_t elements = tensor.getNumElements();
   // What is split on the time axis is there for all of it.
-  LayoutAttr layout = getLayout(type);
-  RankedTensorType local = getLocalType(
-      layout ? withLayout(type, layout.without(MeshAttr::timeAxis)) : type);
-  return local.getNumElements() *
-         llvm::divideCeil(local.getElementTypeBitWidth(), 8);
+  if (LayoutAttr layout = getLayout(type))
+    for (const AxisLayout &entry : layout.getEntries())
+      if (entry.isSplit() && entry.axis.getValue() != MeshAttr::timeAxis)
+        elements /= layout.getMesh().getSize(entry.axis.getValue());
+  return elements * llvm::divideCeil(tensor.getElementTypeBitWidth(), 8);
 }
 
 /// Where a view begins in its operand.
@@ -48,22 +50,60 @@ static int64_t getViewOffset(OpResult result) {
   return 0;
 }
 
-AliasClasses::AliasClasses(Block &body) {
-  auto add = [&](Value value, Value root, int64_t offset) {
-    places[value] = {root, offset};
-    members[root].push_back(value);
-  };
-  for (Value argument : body.getArguments())
-    add(argument, argument, 0);
-  for (Operation &op : body)
-    for (OpResult result : op.getResults()) {
-      if (std::optional<Alias> alias = getAlias(result)) {
-        Place base = places.lookup(op.getOperand(alias->operand));
-        add(result, base.root, base.offset + getViewOffset(result));
-      } else {
-        add(result, result, 0);
-      }
+AliasClasses::AliasClasses(Block &body) : body(body) {
+  for (BlockArgument argument : body.getArguments()) {
+    places[argument] = {argument};
+    members[argument].push_back(argument);
+  }
+  extend();
+}
+
+void AliasClasses::extend() {
+  Operation *op = last           ? last->getNextNode()
+                  : body.empty() ? nullptr
+                                 : &body.front();
+  for (; op; op = op->getNextNode()) {
+    add(*op);
+    last = op;
+  }
+}
+
+/// Null if the op calls nothing.
+const AliasClasses::Aliases *AliasClasses::getAliasesOfCall(Operation &op) {
+  auto run = dyn_cast<RunOp>(op);
+  auto launch = dyn_cast<LaunchOp>(op);
+  if (!run && !launch)
+    return nullptr;
+  Attribute callee =
+      run ? Attribute(run.getCalleeAttr()) : Attribute(launch.getKernelAttr());
+  auto [it, isNew] = ofCallees.try_emplace(callee);
+  Aliases &aliases = it->second;
+  if (!isNew)
+    return &aliases;
+  aliases.resize(op.getNumResults());
+  FunctionOpInterface function = run ? run.getFunction() : launch.getFunction();
+  for (unsigned i = 0; function && i < function.getNumArguments(); ++i)
+    if (auto update = function.getArgAttrOfType<IntegerAttr>(i, attr::update);
+        update && update.getValue().ult(aliases.size()) &&
+        !aliases[update.getInt()])
+      aliases[update.getInt()] = Alias{i, AliasKind::Update};
+  return &aliases;
+}
+
+void AliasClasses::add(Operation &op) {
+  const Aliases *ofCall = getAliasesOfCall(op);
+  for (OpResult result : op.getResults()) {
+    std::optional<Alias> alias =
+        ofCall ? (*ofCall)[result.getResultNumber()] : getAlias(result);
+    Place place{result};
+    if (alias) {
+      place = places.lookup(op.getOperand(alias->operand));
+      place.offset += getViewOffset(result);
+      place.isUpdate = alias->kind == AliasKind::Update;
     }
+    places[result] = place;
+    members[place.root].push_back(result);
+  }
 }
 
 void dtc::annotateUpdates(func::FuncOp function) {

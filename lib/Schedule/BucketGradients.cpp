@@ -125,6 +125,7 @@ struct BucketGradientsPass
     int64_t limit = bucketMb << 20;
     int64_t firstLimit = startsEarly ? std::min(limit, firstBucket) : limit;
     AliasClasses classes(function.front());
+    MemoryHomes homes(function, classes);
     SmallVector<Bucket> buckets;
     for (Operation &op : function.front()) {
       // Communication keeps its order: what waits for a bucket closes it.
@@ -136,9 +137,9 @@ struct BucketGradientsPass
       if (!reduce || crossesStages(reduce)) // each stage would form others
         continue;
       Value first = reduce.getX().front();
-      BucketKind kind{
-          reduce.getAxes(), reduce.getReduction(), getElementTypeOrSelf(first),
-          getHome(function, classes, first).kind == MemoryHome::Local};
+      BucketKind kind{reduce.getAxes(), reduce.getReduction(),
+                      getElementTypeOrSelf(first),
+                      homes.get(first).kind == MemoryHome::Local};
       int64_t bytes = 0;
       for (Value operand : reduce.getX())
         bytes += getLocalBytes(operand.getType());

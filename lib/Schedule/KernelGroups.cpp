@@ -67,6 +67,10 @@ static bool canShareKernel(Operation *a, Operation *b) {
          !overwrites(b, a);
 }
 
+static bool isScalar(Value value) {
+  return getLocalType(value.getType()).getNumElements() == 1;
+}
+
 /// Whether a kernel of both ops saves memory traffic. Shared scalars do not.
 static bool isConnected(Operation *a, Operation *b) {
   auto reads = [](Operation *op, Operation *producer) {
@@ -77,7 +81,7 @@ static bool isConnected(Operation *a, Operation *b) {
   return reads(a, b) || reads(b, a) ||
          llvm::any_of(a->getOperands(), [&](Value operand) {
            return llvm::is_contained(b->getOperands(), operand) &&
-                  getLocalType(operand.getType()).getNumElements() > 1;
+                  !isScalar(operand);
          });
 }
 
@@ -85,6 +89,9 @@ namespace {
 
 using UnitSet = llvm::SmallSetVector<unsigned, 8>;
 
+/// Units are kept in an order in which each follows its predecessors, so that a
+/// way from one to another is looked for between the two alone: a block has
+/// many ops, and kernels are local.
 class Grouping {
 public:
   explicit Grouping(Block &block);
@@ -92,14 +99,18 @@ public:
 
 private:
   void addOp(Operation *op);
+  UnitSet getConnected(unsigned unit) const;
   bool canMerge(unsigned a, unsigned b) const;
   void merge(unsigned from, unsigned into);
+  void reorder(unsigned first, unsigned second);
   bool isReachable(unsigned target, const UnitSet &from) const;
 
   /// A unit without ops was merged into another.
   std::vector<KernelUnit> units;
   /// Units that each unit needs the results of, or must follow.
   std::vector<UnitSet> predecessors;
+  std::vector<unsigned> order; ///< units; those that were merged stay
+  std::vector<size_t> places;  ///< of units in the order
   DenseMap<Operation *, unsigned> unitOf;
   std::optional<unsigned> lastEffect;
 };
@@ -117,13 +128,38 @@ Grouping::Grouping(Block &block) {
 
 /// Whether a way through predecessors leads from some unit back to `target`.
 bool Grouping::isReachable(unsigned target, const UnitSet &from) const {
-  llvm::SetVector<unsigned> seen(from.begin(), from.end());
+  llvm::SetVector<unsigned> seen;
+  auto add = [&](const UnitSet &more) {
+    for (unsigned unit : more)
+      if (places[unit] >= places[target])
+        seen.insert(unit);
+  };
+  add(from);
   for (unsigned i = 0; i < seen.size(); ++i) {
     if (seen[i] == target)
       return true;
-    seen.insert_range(predecessors[seen[i]]);
+    add(predecessors[seen[i]]);
   }
   return false;
+}
+
+/// Other units with an op to which one of this unit may be connected.
+UnitSet Grouping::getConnected(unsigned unit) const {
+  UnitSet connected;
+  auto add = [&](Operation *op) {
+    auto it = op ? unitOf.find(op) : unitOf.end();
+    if (it != unitOf.end() && it->second != unit)
+      connected.insert(it->second);
+  };
+  for (Operation *op : units[unit].ops) {
+    for (Value operand : op->getOperands()) {
+      add(operand.getDefiningOp());
+      if (!isScalar(operand))
+        llvm::for_each(operand.getUsers(), add);
+    }
+    llvm::for_each(op->getUsers(), add);
+  }
+  return connected;
 }
 
 bool Grouping::canMerge(unsigned a, unsigned b) const {
@@ -145,7 +181,34 @@ bool Grouping::canMerge(unsigned a, unsigned b) const {
   return !isReachable(b, beforeA) && !isReachable(a, beforeB);
 }
 
+/// Puts two units that become one, between which there is no way through a
+/// third, side by side: what follows the first one goes behind the second.
+void Grouping::reorder(unsigned first, unsigned second) {
+  size_t begin = places[first], end = places[second];
+  llvm::DenseSet<unsigned> following = {first};
+  SmallVector<unsigned> before, after;
+  for (size_t place = begin + 1; place < end; ++place) {
+    unsigned unit = order[place];
+    bool follows = llvm::any_of(predecessors[unit], [&](unsigned other) {
+      return following.contains(other);
+    });
+    if (follows)
+      following.insert(unit);
+    (follows ? after : before).push_back(unit);
+  }
+  llvm::append_range(before, std::initializer_list<unsigned>{first, second});
+  llvm::append_range(before, after);
+  for (auto [place, unit] : llvm::enumerate(before)) {
+    order[begin + place] = unit;
+    places[unit] = begin + place;
+  }
+}
+
 void Grouping::merge(unsigned from, unsigned into) {
+  if (places[into] < places[from])
+    reorder(into, from);
+  else
+    reorder(from, into);
   for (Operation *op : units[from].ops)
     unitOf[op] = into;
   llvm::append_range(units[into].ops, units[from].ops);
@@ -154,10 +217,11 @@ void Grouping::merge(unsigned from, unsigned into) {
   predecessors[into].insert_range(predecessors[from]);
   units[from] = KernelUnit();
   predecessors[from].clear();
-  for (UnitSet &before : predecessors)
-    if (before.remove(from))
+  for (size_t place = places[from] + 1; place < order.size(); ++place)
+    if (UnitSet &before = predecessors[order[place]]; before.remove(from))
       before.insert(into);
   predecessors[into].remove(into);
+  predecessors[into].remove(from);
 }
 
 void Grouping::addOp(Operation *op) {
@@ -174,12 +238,25 @@ void Grouping::addOp(Operation *op) {
   }
   units.push_back({{op}, isKernelOp(op)});
   predecessors.push_back(std::move(before));
+  places.push_back(order.size());
+  order.push_back(unit);
   unitOf[op] = unit;
-  for (unsigned other = unit; other-- > 0;)
-    if (canMerge(other, unit)) {
-      merge(unit, other);
-      unit = other;
-    }
+  if (!units[unit].isKernel)
+    return;
+  // The latest first; what has joined connects to more.
+  for (unsigned last = unit;;) {
+    SmallVector<unsigned> others;
+    for (unsigned other : getConnected(unit))
+      if (other < last)
+        others.push_back(other);
+    llvm::sort(others, std::greater<>());
+    const auto *found = llvm::find_if(
+        others, [&](unsigned other) { return canMerge(other, unit); });
+    if (found == others.end())
+      break;
+    merge(unit, *found);
+    last = unit = *found;
+  }
 }
 
 /// The units, each as early as its first op allows.

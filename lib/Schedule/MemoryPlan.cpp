@@ -11,21 +11,27 @@
 using namespace mlir;
 using namespace dtc;
 
-MemoryHome dtc::getHome(func::FuncOp function, const AliasClasses &classes,
-                        Value value) {
-  if (function.getName() == planName)
+MemoryHomes::MemoryHomes(func::FuncOp function, const AliasClasses &classes)
+    : isPlan(function.getName() == planName), classes(classes) {
+  // A slice that is returned is copied: the caller has no room for the rest.
+  for (OpOperand &returned : function.front().getTerminator()->getOpOperands())
+    if (Value root = classes.getRoot(returned.get());
+        getLocalBytes(returned.get().getType()) ==
+        getLocalBytes(root.getType()))
+      results.try_emplace(root, returned.getOperandNumber());
+}
+
+MemoryHome MemoryHomes::get(Value value) const {
+  if (isPlan)
     return {MemoryHome::Local};
   Value root = classes.getRoot(value);
   if (auto argument = dyn_cast<BlockArgument>(root))
     return {MemoryHome::Argument, argument.getArgNumber()};
   if (root.getDefiningOp<ConstantOp>())
     return {MemoryHome::Constant};
-  // A slice that is returned is copied: the caller has no room for the rest.
-  for (OpOperand &returned : function.front().getTerminator()->getOpOperands())
-    if (classes.getRoot(returned.get()) == root &&
-        getLocalBytes(returned.get().getType()) ==
-            getLocalBytes(root.getType()))
-      return {MemoryHome::Result, returned.getOperandNumber()};
+  auto result = results.find(root);
+  if (result != results.end())
+    return {MemoryHome::Result, result->second};
   return {MemoryHome::Local};
 }
 
@@ -55,14 +61,33 @@ int64_t dtc::getFrameBytes(RunOp run) {
   return bytes ? bytes.getInt() : 0;
 }
 
+namespace {
+
+/// What collectives of a function want to be adjacent.
+struct Callee {
+  AliasClasses classes;
+  MemoryHomes homes;
+  FailureOr<std::vector<SmallVector<Value>>> groups;
+  FailureOr<UnderWay> underWay;
+
+  explicit Callee(func::FuncOp function)
+      : classes(function.front()), homes(function, classes),
+        groups(getAdjacentRoots(function, classes, homes)),
+        underWay(getUnderWay(function, classes)) {}
+};
+
+/// A function is run for each micro-batch, and looked at once.
+using Callees = llvm::DenseMap<Attribute, std::unique_ptr<Callee>>;
+
+} // namespace
+
 /// The same buffers, seen from the caller.
-static SmallVector<Value> getCallersRoots(RunOp run, func::FuncOp callee,
-                                          const AliasClasses &inside,
+static SmallVector<Value> getCallersRoots(RunOp run, const MemoryHomes &inside,
                                           ArrayRef<Value> roots,
                                           const AliasClasses &classes) {
   SmallVector<Value> outside;
   for (Value root : roots) {
-    MemoryHome home = getHome(callee, inside, root);
+    MemoryHome home = inside.get(root);
     if (home.kind == MemoryHome::Argument)
       outside.push_back(classes.getRoot(run.getInputs()[home.index]));
     else if (home.kind == MemoryHome::Result)
@@ -72,21 +97,23 @@ static SmallVector<Value> getCallersRoots(RunOp run, func::FuncOp callee,
 }
 
 FailureOr<std::vector<SmallVector<Value>>>
-dtc::getAdjacentRoots(func::FuncOp function, const AliasClasses &classes) {
+dtc::getAdjacentRoots(func::FuncOp function, const AliasClasses &classes,
+                      const MemoryHomes &homes) {
   std::vector<SmallVector<Value>> groups;
   auto add = [&](SmallVector<Value> roots) {
     if (roots.size() > 1 && !llvm::is_contained(groups, roots))
       groups.push_back(std::move(roots));
   };
+  Callees callees;
   for (Operation &op : function.front()) {
     if (auto run = dyn_cast<RunOp>(op)) {
-      func::FuncOp callee = getCallee(run);
-      AliasClasses inside(callee.front());
-      auto inner = getAdjacentRoots(callee, inside);
-      if (failed(inner))
+      std::unique_ptr<Callee> &callee = callees[run.getCalleeAttr()];
+      if (!callee)
+        callee = std::make_unique<Callee>(getCallee(run));
+      if (failed(callee->groups))
         return failure();
-      for (ArrayRef<Value> roots : *inner)
-        add(getCallersRoots(run, callee, inside, roots, classes));
+      for (ArrayRef<Value> roots : *callee->groups)
+        add(getCallersRoots(run, callee->homes, roots, classes));
       continue;
     }
     auto reduce = dyn_cast<AllReduceOp>(op);
@@ -96,7 +123,7 @@ dtc::getAdjacentRoots(func::FuncOp function, const AliasClasses &classes) {
     unsigned local = 0;
     for (Value operand : reduce.getX()) {
       roots.push_back(classes.getRoot(operand));
-      local += getHome(function, classes, operand).kind == MemoryHome::Local;
+      local += homes.get(operand).kind == MemoryHome::Local;
     }
     if (local != 0 && local != roots.size())
       return op.emitOpError("has operands in and outside the frame of its "
@@ -109,6 +136,7 @@ dtc::getAdjacentRoots(func::FuncOp function, const AliasClasses &classes) {
 FailureOr<UnderWay> dtc::getUnderWay(func::FuncOp function,
                                      const AliasClasses &classes) {
   UnderWay result;
+  Callees callees;
   for (Operation &op : function.front()) {
     if (auto wait = dyn_cast<WaitOp>(op)) {
       auto it = result.left.find(wait.getSlot());
@@ -123,16 +151,16 @@ FailureOr<UnderWay> dtc::getUnderWay(func::FuncOp function,
                                SmallVector<Value>(op.getResults())))
         roots.push_back(classes.getRoot(value));
     } else if (auto run = dyn_cast<RunOp>(op)) {
-      func::FuncOp callee = getCallee(run);
-      AliasClasses inside(callee.front());
-      FailureOr<UnderWay> inner = getUnderWay(callee, inside);
-      if (failed(inner))
+      std::unique_ptr<Callee> &callee = callees[run.getCalleeAttr()];
+      if (!callee)
+        callee = std::make_unique<Callee>(getCallee(run));
+      if (failed(callee->underWay))
         return failure();
-      for (auto &[number, roots] : inner->left) {
+      for (auto &[number, roots] : callee->underWay->left) {
         result.left[number] =
-            getCallersRoots(run, callee, inside, roots, classes);
+            getCallersRoots(run, callee->homes, roots, classes);
         if (result.left[number].size() != roots.size())
-          return callee.emitError("ends while a collective in slot ")
+          return getCallee(run).emitError("ends while a collective in slot ")
                  << number << " touches its frame, expected it to be waited "
                  << "for, or its buffers to be the caller's";
       }

@@ -8,7 +8,9 @@
 #include "dtc/Schedule/MemoryPlanner.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
+#include <limits>
 #include <map>
+#include <set>
 #include <tuple>
 
 using namespace dtc;
@@ -28,29 +30,118 @@ struct Item {
     buffers.push_back(index);
     bytes += alignMemory(buffer.bytes);
   }
-  bool livesWith(const Item &other) const {
-    return begin <= other.end && other.begin <= end;
-  }
+};
+
+/// What is taken of the memory: ranges in order, of which no two touch.
+class TakenRanges {
+public:
+  void add(int64_t begin, int64_t end);
+  /// The start of the smallest gap that fits, the first of them; the end of all
+  /// if there is none.
+  int64_t findGap(int64_t bytes) const;
+
+private:
+  struct Range {
+    int64_t begin, end;
+  };
+  llvm::SmallVector<Range, 4> ranges;
+};
+
+/// For each lifetime of items that have no place yet, what others that live
+/// with it have taken. Many items have one lifetime, such as the activations of
+/// a micro-batch, and little is free between what is taken: work grows with the
+/// lifetimes that live together, not with the items.
+class Lifetimes {
+public:
+  explicit Lifetimes(llvm::ArrayRef<Item> items);
+  const TakenRanges &getTaken(const Item &item) const;
+  /// An item has its place now.
+  void take(const Item &item) { take(item, 0, all.size()); }
+
+private:
+  struct Lifetime {
+    int64_t begin, end;
+    int64_t latestEnd; ///< of those in the half that this one is the middle of
+    TakenRanges taken;
+  };
+  int64_t setLatestEnds(size_t first, size_t last);
+  void take(const Item &item, size_t first, size_t last);
+
+  std::vector<Lifetime> all; ///< by begin, then end; a search tree of halves
 };
 
 } // namespace
 
-/// The start of the smallest gap that fits between `placed`, which is sorted
-/// by offset, looking only at those that live with the item.
-static int64_t findOffset(const Item &item,
-                          llvm::ArrayRef<const Item *> placed) {
+void TakenRanges::add(int64_t begin, int64_t end) {
+  auto *first = llvm::partition_point(
+      ranges, [&](const Range &range) { return range.end < begin; });
+  auto *last = first;
+  for (; last != ranges.end() && last->begin <= end; ++last) {
+    begin = std::min(begin, last->begin);
+    end = std::max(end, last->end);
+  }
+  if (first == last) {
+    ranges.insert(first, {begin, end});
+    return;
+  }
+  *first = {begin, end};
+  ranges.erase(first + 1, last);
+}
+
+int64_t TakenRanges::findGap(int64_t bytes) const {
   int64_t best = -1, bestGap = 0, top = 0;
-  for (const Item *other : placed) {
-    if (!other->livesWith(item))
-      continue;
-    int64_t gap = other->offset - top;
-    if (gap >= item.bytes && (best < 0 || gap < bestGap)) {
+  for (const Range &range : ranges) {
+    int64_t gap = range.begin - top;
+    if (gap >= bytes && (best < 0 || gap < bestGap)) {
       best = top;
       bestGap = gap;
     }
-    top = std::max(top, other->offset + other->bytes);
+    top = range.end;
   }
   return best < 0 ? top : best;
+}
+
+Lifetimes::Lifetimes(llvm::ArrayRef<Item> items) {
+  std::set<std::pair<int64_t, int64_t>> lifetimes;
+  for (const Item &item : items)
+    if (item.offset < 0)
+      lifetimes.insert({item.begin, item.end});
+  for (auto [begin, end] : lifetimes)
+    all.push_back({begin, end, end, {}});
+  setLatestEnds(0, all.size());
+}
+
+int64_t Lifetimes::setLatestEnds(size_t first, size_t last) {
+  if (first == last)
+    return std::numeric_limits<int64_t>::min();
+  size_t middle = first + (last - first) / 2;
+  return all[middle].latestEnd =
+             std::max({all[middle].end, setLatestEnds(first, middle),
+                       setLatestEnds(middle + 1, last)});
+}
+
+const TakenRanges &Lifetimes::getTaken(const Item &item) const {
+  return llvm::lower_bound(all, item,
+                           [](const Lifetime &lifetime, const Item &item) {
+                             return std::tie(lifetime.begin, lifetime.end) <
+                                    std::tie(item.begin, item.end);
+                           })
+      ->taken;
+}
+
+void Lifetimes::take(const Item &item, size_t first, size_t last) {
+  if (first == last)
+    return;
+  size_t middle = first + (last - first) / 2;
+  Lifetime &lifetime = all[middle];
+  if (lifetime.latestEnd < item.begin)
+    return;
+  take(item, first, middle);
+  if (lifetime.begin > item.end)
+    return;
+  if (lifetime.end >= item.begin)
+    lifetime.taken.add(item.offset, item.offset + item.bytes);
+  take(item, middle + 1, last);
 }
 
 int64_t dtc::planMemory(llvm::MutableArrayRef<MemoryBuffer> buffers,
@@ -77,15 +168,12 @@ int64_t dtc::planMemory(llvm::MutableArrayRef<MemoryBuffer> buffers,
   });
 
   int64_t total = 0;
-  llvm::SmallVector<const Item *> placed;
+  Lifetimes lifetimes(items);
   for (Item &item : items) {
     if (item.offset < 0)
-      item.offset = findOffset(item, placed);
-    auto position = llvm::upper_bound(placed, item.offset,
-                                      [](int64_t offset, const Item *other) {
-                                        return offset < other->offset;
-                                      });
-    placed.insert(position, &item);
+      item.offset = lifetimes.getTaken(item).findGap(item.bytes);
+    if (item.bytes > 0)
+      lifetimes.take(item);
     total = std::max(total, item.offset + item.bytes);
     int64_t offset = item.offset;
     for (unsigned index : item.buffers) {

@@ -26,10 +26,16 @@ namespace {
 LogicalResult checkUpdates(func::FuncOp function, const AliasClasses &classes) {
   bool isPlan = function.getName() == planName;
   bool ok = true;
+  /// Of the values in a buffer before the current op, how many there are and
+  /// who needs one of them last.
+  struct Readers {
+    size_t numValues = 0;
+    Operation *last = nullptr;
+  };
+  llvm::DenseMap<Value, Readers> readersOf;
   for (Operation &op : function.front())
     for (OpResult result : op.getResults()) {
-      std::optional<Alias> alias = getAlias(result);
-      if (!alias || alias->kind != AliasKind::Update)
+      if (!classes.isUpdate(result))
         continue;
       Value root = classes.getRoot(result);
       if (root.getDefiningOp<ConstantOp>()) {
@@ -44,19 +50,18 @@ LogicalResult checkUpdates(func::FuncOp function, const AliasClasses &classes) {
             << "', which does not have '" << attr::update << "'";
         ok = false;
       }
-      // Values of the same memory from before this op.
-      for (Value member : classes.getMembers(root)) {
-        if (member == result)
-          break;
-        for (Operation *user : member.getUsers())
-          if (op.isBeforeInBlock(user)) {
-            InFlightDiagnostic diagnostic = op.emitOpError(
-                "overwrites a value that is still needed; compute what needs "
-                "it first, or copy it");
-            diagnostic.attachNote(user->getLoc()) << "needed here";
-            ok = false;
-            break;
-          }
+      Readers &readers = readersOf[root];
+      ArrayRef<Value> members = classes.getMembers(root);
+      for (; members[readers.numValues] != result; ++readers.numValues)
+        for (Operation *user : members[readers.numValues].getUsers())
+          if (!readers.last || readers.last->isBeforeInBlock(user))
+            readers.last = user;
+      if (readers.last && op.isBeforeInBlock(readers.last)) {
+        InFlightDiagnostic diagnostic = op.emitOpError(
+            "overwrites a value that is still needed; compute what needs it "
+            "first, or copy it");
+        diagnostic.attachNote(readers.last->getLoc()) << "needed here";
+        ok = false;
       }
     }
   return success(ok);
@@ -67,7 +72,8 @@ class BlockMemory {
 public:
   /// `step` is the plan of the step, where `function` is that of an evaluation.
   explicit BlockMemory(func::FuncOp function, func::FuncOp step = {})
-      : function(function), step(step), classes(function.front()) {}
+      : function(function), step(step), classes(function.front()),
+        homes(function, classes) {}
 
   LogicalResult plan();
   int64_t getBytes() const { return total; }
@@ -89,6 +95,7 @@ private:
 
   func::FuncOp function, step;
   AliasClasses classes;
+  MemoryHomes homes;
   std::vector<MemoryBuffer> buffers;
   llvm::DenseMap<Value, unsigned> roots;
   llvm::DenseMap<Operation *, unsigned> frames;
@@ -142,7 +149,7 @@ LogicalResult BlockMemory::collect() {
     llvm::for_each(underWay->endedBy.lookup(&op), keep);
     for (Value result : op.getResults())
       if (classes.getRoot(result) == result &&
-          getHome(function, classes, result).kind == MemoryHome::Local) {
+          homes.get(result).kind == MemoryHome::Local) {
         roots[result] = buffers.size();
         buffers.push_back({getLocalBytes(result.getType()), now, now});
       }
@@ -157,7 +164,7 @@ LogicalResult BlockMemory::collect() {
 LogicalResult BlockMemory::plan() {
   if (failed(checkUpdates(function, classes)) || failed(collect()))
     return failure();
-  auto adjacent = getAdjacentRoots(function, classes);
+  auto adjacent = getAdjacentRoots(function, classes, homes);
   if (failed(adjacent))
     return failure();
   std::vector<AdjacentBuffers> groups;

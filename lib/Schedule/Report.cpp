@@ -10,6 +10,7 @@
 #include "dtc/Schedule/Phase.h"
 #include "dtc/Schedule/PipelineSchedule.h"
 #include "dtc/Schedule/Skeleton.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
@@ -50,14 +51,16 @@ static int64_t getFlops(FunctionOpInterface function) {
   return flops;
 }
 
-static void addTraffic(func::FuncOp function, StageReport &report) {
-  auto add = [](Traffic &traffic, int64_t bytes) {
-    ++traffic.count;
-    traffic.bytes += bytes;
+static void addTraffic(func::FuncOp function, int64_t times,
+                       StageReport &report) {
+  auto add = [&](Traffic &traffic, int64_t bytes) {
+    traffic.count += times;
+    traffic.bytes += times * bytes;
   };
+  llvm::MapVector<Operation *, int64_t> runs;
   for (Operation &op : function.front()) {
     if (auto run = dyn_cast<RunOp>(op))
-      addTraffic(getCallee(run), report);
+      runs[getCallee(run)] += times;
     else if (auto send = dyn_cast<SendOp>(op))
       add(report.sends[send.getStage()], getLocalBytes(send.getX().getType()));
     else if (auto recv = dyn_cast<RecvOp>(op))
@@ -72,6 +75,8 @@ static void addTraffic(func::FuncOp function, StageReport &report) {
           isa<AllGatherOp>(op) ? getLocalBytes(op.getResult(0).getType())
                                : getBucketBytes(op.getOperands()));
   }
+  for (auto [callee, count] : runs)
+    addTraffic(cast<func::FuncOp>(callee), count, report);
 }
 
 static void addMemory(func::FuncOp plan, StageReport &report) {
@@ -187,11 +192,16 @@ FailureOr<Report> Report::compute(ModuleOp module, const Topology *topology) {
     }
     StageReport result;
     addMemory(plan, result);
-    addTraffic(plan, result);
+    addTraffic(plan, /*times=*/1, result);
     numChunks = getNumChunks(plan);
     costs.resize(numStages * numChunks, StageCost{0, 0, 0});
+    llvm::DenseMap<Operation *, int64_t> flopsOf;
     for (auto run : plan.getOps<RunOp>()) {
-      int64_t flops = getFlops(getCallee(run));
+      func::FuncOp callee = getCallee(run);
+      auto [it, isNew] = flopsOf.try_emplace(callee);
+      if (isNew)
+        it->second = getFlops(callee);
+      int64_t flops = it->second;
       std::optional<Phase> phase = Phase::parse(run.getCallee());
       if (!phase || !phase->isChunked()) {
         result.onceFlops += flops;

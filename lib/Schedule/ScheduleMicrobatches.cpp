@@ -87,6 +87,7 @@ private:
   /// Whether to wait for what was sent last after F, and after B.
   bool awaitsForward = true, awaitsBackward = true;
   OpBuilder builder;
+  std::optional<AliasClasses> classes; ///< of the plan, as far as it is built
   std::map<Phase, PhaseParts> phases;
   std::map<int64_t, Value> once;
   std::map<std::pair<int64_t, int64_t>, Value> ofMicrobatch;
@@ -180,12 +181,12 @@ void PlanBuilder::receive(Phase phase, ArrayRef<Crossing> recvs,
 void PlanBuilder::waitForUnwritten(ArrayRef<Value> overwritten) {
   if (pending.empty() || overwritten.empty())
     return;
-  AliasClasses classes(plan.front());
+  classes->extend();
   llvm::DenseSet<Value> roots;
   for (Value value : overwritten)
-    roots.insert(classes.getRoot(value));
+    roots.insert(classes->getRoot(value));
   wait([&](const PendingSend &send) {
-    return roots.contains(classes.getRoot(send.value));
+    return roots.contains(classes->getRoot(send.value));
   });
 }
 
@@ -276,6 +277,7 @@ LogicalResult PlanBuilder::build(const PipelineSchedule &schedule,
   Block *body = plan.addEntryBlock();
   plan.setPublic();
   builder.setInsertionPointToStart(body);
+  classes.emplace(*body);
   for (BlockArgument argument : body->getArguments())
     once[getNumber(plan.getArgAttr(argument.getArgNumber(), attr::value))] =
         argument;

@@ -45,12 +45,20 @@ public:
 
   /// Who else has written into the range, if anyone; bytes that nobody wrote
   /// are anybody's.
-  std::optional<Owner> findOther(Range range, Value value) {
-    splitAt(range.begin);
-    splitAt(range.end);
-    for (auto it = owners.lower_bound(range.begin);
-         it != owners.end() && it->first < range.end; ++it)
-      if (it->second.second.value != value)
+  std::optional<Owner> findOther(Range range, Value value) const {
+    return find(range, [&](Value owner) { return owner != value; });
+  }
+
+  /// The first owner in the range of whom `condition` holds.
+  std::optional<Owner> find(Range range,
+                            llvm::function_ref<bool(Value)> condition) const {
+    if (range.begin >= range.end)
+      return std::nullopt;
+    auto it = owners.upper_bound(range.begin);
+    if (it != owners.begin() && std::prev(it)->second.first > range.begin)
+      --it;
+    for (; it != owners.end() && it->first < range.end; ++it)
+      if (condition(it->second.second.value))
         return it->second.second;
     return std::nullopt;
   }
@@ -68,6 +76,7 @@ private:
     owners.insert({position, {end, owner}});
   }
 
+  /// Ranges: the end and the owner of each, by its begin.
   std::map<int64_t, std::pair<int64_t, Owner>> owners;
 };
 
@@ -76,7 +85,7 @@ public:
   /// `step` is the plan of the step, where `function` is that of an evaluation.
   explicit BlockChecker(func::FuncOp function, func::FuncOp step = {})
       : function(function), step(step), isPlan(function.getName() == planName),
-        classes(function.front()) {}
+        classes(function.front()), homes(function, classes) {}
 
   LogicalResult check();
 
@@ -90,15 +99,18 @@ private:
   LogicalResult writeArgument(BlockArgument argument);
   LogicalResult checkSamePlace(BlockArgument argument);
   LogicalResult checkKept();
+  LogicalResult checkApart(OpResult result, Range range);
   LogicalResult write(OpResult result);
   LogicalResult checkAdjacent();
 
   func::FuncOp function, step;
   bool isPlan;
   AliasClasses classes;
+  MemoryHomes homes;
   ByteOwners memory;
   int64_t size = 0;
-  std::optional<Range> frame; ///< of the current run
+  std::optional<Range> frame;     ///< of the current run
+  llvm::DenseSet<Value> operands; ///< of the current op, their roots
 };
 
 std::optional<int64_t> BlockChecker::getOffset(Value value) {
@@ -208,11 +220,27 @@ LogicalResult BlockChecker::checkKept() {
   return success();
 }
 
+/// A result must not overlap an operand of another buffer.
+LogicalResult BlockChecker::checkApart(OpResult result, Range range) {
+  Operation *op = result.getOwner();
+  for (Value operand : op->getOperands())
+    if (std::optional<int64_t> begin = getOffset(operand)) {
+      int64_t end = *begin + getLocalBytes(operand.getType());
+      if (*begin < range.end && range.begin < end &&
+          classes.getRoot(operand) != result)
+        return op->emitError("result ")
+               << result.getResultNumber() << " in bytes " << range.begin
+               << " to " << range.end << " overlaps an operand in bytes "
+               << *begin << " to " << end;
+    }
+  return success();
+}
+
 LogicalResult BlockChecker::write(OpResult result) {
   Operation *op = result.getOwner();
   Value root = classes.getRoot(result);
   std::optional<int64_t> offset = getOffset(result);
-  bool expected = getHome(function, classes, result).kind == MemoryHome::Local;
+  bool expected = homes.get(result).kind == MemoryHome::Local;
   if (isa<ConstantOp>(op))
     return success();
   if (offset.has_value() != expected)
@@ -233,17 +261,10 @@ LogicalResult BlockChecker::write(OpResult result) {
   }
   if (failed(checkInside(op->getLoc(), range)))
     return failure();
-  // Operands are read while results are written.
-  for (Value operand : op->getOperands())
-    if (std::optional<int64_t> begin = getOffset(operand)) {
-      int64_t end = *begin + getLocalBytes(operand.getType());
-      if (*begin < range.end && range.begin < end &&
-          classes.getRoot(operand) != root)
-        return op->emitError("result ")
-               << result.getResultNumber() << " in bytes " << range.begin
-               << " to " << range.end << " overlaps an operand in bytes "
-               << *begin << " to " << end;
-    }
+  // Operands are read while results are written. They are where they were read.
+  auto isOperand = [&](Value owner) { return operands.contains(owner); };
+  if (memory.find(range, isOperand) && failed(checkApart(result, range)))
+    return failure();
   if (frame && frame->begin < range.end && range.begin < frame->end)
     return op->emitError("result ")
            << result.getResultNumber() << " in bytes " << range.begin << " to "
@@ -267,7 +288,7 @@ LogicalResult BlockChecker::checkFrame(RunOp run) {
 }
 
 LogicalResult BlockChecker::checkAdjacent() {
-  auto groups = getAdjacentRoots(function, classes);
+  auto groups = getAdjacentRoots(function, classes, homes);
   if (failed(groups))
     return failure();
   for (ArrayRef<Value> group : *groups) {
@@ -307,19 +328,23 @@ LogicalResult BlockChecker::check() {
         return failure();
   for (Operation &op : function.front()) {
     frame.reset();
-    for (Value operand : op.getOperands())
+    operands.clear();
+    for (Value operand : op.getOperands()) {
       if (failed(read(op, operand)))
         return failure();
-    if (auto run = dyn_cast<RunOp>(op))
+      operands.insert(classes.getRoot(operand));
+    }
+    if (auto run = dyn_cast<RunOp>(op)) {
       if (failed(checkFrame(run)))
         return failure();
-    // Nor has what a collective touches until then.
+      // The frame must not lie on an operand.
+      for (Value operand : op.getOperands())
+        if (failed(read(op, operand)))
+          return failure();
+    }
+    // What a collective touches is there until it is waited for.
     for (Value root : underWay->endedBy.lookup(&op))
       if (failed(read(op, root)))
-        return failure();
-    // The frame must not lie on an operand.
-    for (Value operand : op.getOperands())
-      if (failed(read(op, operand)))
         return failure();
     for (OpResult result : op.getResults())
       if (failed(write(result)))

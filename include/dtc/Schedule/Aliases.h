@@ -28,12 +28,19 @@ class AliasClasses {
 public:
   explicit AliasClasses(mlir::Block &body);
 
+  /// Takes in the ops that were appended to the block since.
+  void extend();
+
   mlir::Value getRoot(mlir::Value value) const {
     return places.lookup(value).root;
   }
   /// Where a value lies in its root's buffer, in bytes.
   int64_t getOffset(mlir::Value value) const {
     return places.lookup(value).offset;
+  }
+  /// Whether a value overwrites what its buffer held before.
+  bool isUpdate(mlir::Value value) const {
+    return places.lookup(value).isUpdate;
   }
   /// All values in the buffer of a root, in order of definition.
   llvm::ArrayRef<mlir::Value> getMembers(mlir::Value root) const {
@@ -45,9 +52,18 @@ private:
   struct Place {
     mlir::Value root;
     int64_t offset = 0;
+    bool isUpdate = false;
   };
+  using Aliases = llvm::SmallVector<std::optional<Alias>>;
+  void add(mlir::Operation &op);
+  const Aliases *getAliasesOfCall(mlir::Operation &op);
+
+  mlir::Block &body;
+  mlir::Operation *last = nullptr; ///< that was taken in
   llvm::DenseMap<mlir::Value, Place> places;
   llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::Value, 2>> members;
+  /// By callee: functions are called many times and have many results.
+  llvm::DenseMap<mlir::Attribute, Aliases> ofCallees;
 };
 
 /// Writes `dtc.update = i` on each argument whose memory result i returns.

@@ -27,7 +27,7 @@ constexpr llvm::StringLiteral arenaBytes = "dtc.arena_bytes";
 } // namespace attr
 
 /// The offset of a value that is neither in the frame nor in the arena: see
-/// getHome.
+/// MemoryHomes.
 constexpr int64_t callersMemory = -1;
 
 /// Where the buffer of a value lies.
@@ -42,10 +42,18 @@ struct MemoryHome {
   unsigned index = 0;
 };
 
-/// Where a value of a function lies. In a plan, arguments and results lie in
+/// Where the values of a function lie. In a plan, arguments and results lie in
 /// the arena: everything is Local.
-MemoryHome getHome(mlir::func::FuncOp function, const AliasClasses &classes,
-                   mlir::Value value);
+class MemoryHomes {
+public:
+  MemoryHomes(mlir::func::FuncOp function, const AliasClasses &classes);
+  MemoryHome get(mlir::Value value) const;
+
+private:
+  bool isPlan;
+  const AliasClasses &classes;
+  llvm::DenseMap<mlir::Value, unsigned> results; ///< by root
+};
 
 /// The argument of a plan that is the same input, parameter or state as that of
 /// another plan; null if there is none.
@@ -66,7 +74,8 @@ int64_t getFrameBytes(RunOp run);
 /// their buffers, in order. Of a run, those inside the function it calls.
 /// Fails if a function's operands lie partly in its frame.
 mlir::FailureOr<std::vector<llvm::SmallVector<mlir::Value>>>
-getAdjacentRoots(mlir::func::FuncOp function, const AliasClasses &classes);
+getAdjacentRoots(mlir::func::FuncOp function, const AliasClasses &classes,
+                 const MemoryHomes &homes);
 
 /// The buffers that collectives touch from their start to their wait: roots.
 struct UnderWay {
