@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "MeshAxes.h"
+#include "dtc/Dialect/SignatureEditor.h"
 #include "dtc/Parallel/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/StringExtras.h"
@@ -66,17 +67,22 @@ struct AssignMesh : public dtc::impl::AssignMeshBase<AssignMesh> {
     for (StringRef axis : {dataAxis, shardAxis})
       if (mesh.getSize(axis) > 1)
         batch.push_back(AxisLayout::split(name(axis), 0));
+    llvm::StringMap<unsigned> parameters;
+    SignatureEditor signature(step);
     for (unsigned i = 0; i < step.getNumArguments(); ++i) {
+      if (auto name = step.getArgAttrOfType<StringAttr>(i, attr::parameter))
+        parameters[name.getValue()] = i;
       auto kind = step.getArgAttrOfType<StringAttr>(i, attr::kind);
       bool isBatch = kind && (kind == "input" || kind == "label");
       if (isBatch && failed(checkBatch(step, i, ways)))
         return signalPassFailure();
-      step.setArgAttr(
+      signature.setArg(
           i, attr::layout,
-          LayoutAttr::getCanonical(mesh, isBatch ? batch : getSplits(step, i)));
+          LayoutAttr::getCanonical(
+              mesh, isBatch ? batch : getSplits(step, i, parameters)));
+      signature.removeArg(i, attr::split);
     }
-    for (unsigned i = 0; i < step.getNumArguments(); ++i)
-      step.removeArgAttr(i, attr::split);
+    signature.write();
   }
 
   /// Puts axes in the order asked for. Those left out are of one rank.
@@ -111,13 +117,13 @@ struct AssignMesh : public dtc::impl::AssignMeshBase<AssignMesh> {
   }
 
   /// Of a parameter, or of the parameter that a state belongs to.
-  SmallVector<AxisLayout> getSplits(func::FuncOp step, unsigned argument) {
+  SmallVector<AxisLayout>
+  getSplits(func::FuncOp step, unsigned argument,
+            const llvm::StringMap<unsigned> &parameters) {
     if (auto state = step.getArgAttrOfType<StringAttr>(argument, attr::state))
-      for (unsigned i = 0; i < argument; ++i)
-        if (auto parameter =
-                step.getArgAttrOfType<StringAttr>(i, attr::parameter);
-            parameter && parameter == state.getValue().rsplit('.').first)
-          argument = i;
+      if (auto parameter = parameters.find(state.getValue().rsplit('.').first);
+          parameter != parameters.end())
+        argument = parameter->second;
     SmallVector<AxisLayout> splits;
     if (auto split =
             step.getArgAttrOfType<DictionaryAttr>(argument, attr::split))

@@ -9,6 +9,7 @@
 #include "DimensionClasses.h"
 #include "LayoutOverrides.h"
 #include "MeshAxes.h"
+#include "dtc/Dialect/SignatureEditor.h"
 #include "dtc/Parallel/Passes.h"
 #include "dtc/Parallel/SplitExpansion.h"
 #include "dtc/Training/StepFunction.h"
@@ -196,6 +197,7 @@ LogicalResult ChooseSplits::splitParameters(func::FuncOp function,
            std::tie(b.isFree, b.sums, b.argument, b.dim);
   });
 
+  SignatureEditor signature(function);
   int64_t common = 0; // what divides all chosen sizes
   for (const Candidate &candidate : candidates) {
     const DimensionClass &own = classes[candidate.number];
@@ -226,9 +228,9 @@ LogicalResult ChooseSplits::splitParameters(func::FuncOp function,
       common = std::gcd(common, size);
     }
     chosen.insert(candidate.number);
-    function.setArgAttr(candidate.argument, attr::split,
-                        getSplit(candidate.dim));
+    signature.setArg(candidate.argument, attr::split, getSplit(candidate.dim));
   }
+  signature.write();
   if (!chosen.empty() && common % tp != 0)
     return emitIndivisible(function, classes, common);
   if (chosen.empty())

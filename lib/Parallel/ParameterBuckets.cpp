@@ -74,10 +74,10 @@ static DenseSet<Value> findCrossing(func::FuncOp step) {
   return crossing;
 }
 
-static FailureOr<BucketMember> describe(func::FuncOp step, MeshAttr mesh,
-                                        Operation &op,
-                                        const StageAnalysis &stages,
-                                        const DenseSet<Value> &crossing) {
+static FailureOr<BucketMember>
+describe(func::FuncOp step, MeshAttr mesh, Operation &op,
+         const StageAnalysis &stages, const DenseSet<Value> &crossing,
+         const llvm::StringMap<Value> &gradients) {
   BucketMember member{&op,
                       cast<BlockArgument>(op.getOperand(0)),
                       op.getOperand(1),
@@ -107,15 +107,12 @@ static FailureOr<BucketMember> describe(func::FuncOp step, MeshAttr mesh,
     member.splitDim = entry.dim;
     member.parts = mesh.getSize(tensorAxis);
   }
-  auto name = getArgString(member.parameter, attr::parameter);
-  for (OpOperand &returned : step.front().getTerminator()->getOpOperands())
-    if (getResultString(step, returned.getOperandNumber(), attr::gradient) ==
-            name &&
-        returned.get() != member.gradient)
-      return step.emitError("parameter '")
-             << member.getName()
-             << "' is updated from more than its gradient, which --zero cannot "
-                "split; use --zero 0 or another --optimizer";
+  Value gradient = gradients.lookup(member.getName());
+  if (gradient && gradient != member.gradient)
+    return step.emitError("parameter '")
+           << member.getName()
+           << "' is updated from more than its gradient, which --zero cannot "
+              "split; use --zero 0 or another --optimizer";
   return member;
 }
 
@@ -168,11 +165,16 @@ dtc::collectBuckets(func::FuncOp step, MeshAttr mesh,
   }
 
   DenseSet<Value> crossing = findCrossing(step);
+  llvm::StringMap<Value> gradients; // by parameter
+  for (OpOperand &returned : step.front().getTerminator()->getOpOperands())
+    if (StringAttr name =
+            getResultString(step, returned.getOperandNumber(), attr::gradient))
+      gradients[name.getValue()] = returned.get();
   SmallVector<BucketMember> members;
   for (Operation &op : step.front().without_terminator())
     if (isUpdate(step, op)) {
       FailureOr<BucketMember> member =
-          describe(step, mesh, op, *stages, crossing);
+          describe(step, mesh, op, *stages, crossing, gradients);
       if (failed(member))
         return failure();
       members.push_back(std::move(*member));

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dtc/Dialect/SignatureEditor.h"
 #include "dtc/Parallel/Passes.h"
 #include "dtc/Parallel/SplitExpansion.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -477,6 +478,7 @@ struct PropagateLayouts
 
   LogicalResult run(func::FuncOp step) {
     Block &block = step.getBody().front();
+    SignatureEditor signature(step);
     for (BlockArgument argument : block.getArguments()) {
       auto layout = step.getArgAttrOfType<LayoutAttr>(argument.getArgNumber(),
                                                       attr::layout);
@@ -484,8 +486,9 @@ struct PropagateLayouts
         return step.emitError("argument ")
                << argument.getArgNumber() << " has no " << attr::layout;
       argument.setType(withLayout(argument.getType(), layout));
-      step.removeArgAttr(argument.getArgNumber(), attr::layout);
+      signature.removeArg(argument.getArgNumber(), attr::layout);
     }
+    signature.write();
     if (step.getNumArguments() == 0)
       return step.emitError("expected at least one argument");
 

@@ -9,6 +9,7 @@
 
 #include "MeshAxes.h"
 #include "ParameterBuckets.h"
+#include "dtc/Dialect/SignatureEditor.h"
 #include "dtc/Parallel/Passes.h"
 #include "dtc/Training/StepFunction.h"
 #include "mlir/IR/IRMapping.h"
@@ -70,11 +71,31 @@ static Value restore(OpBuilder &builder, const BucketMember &member,
 
 namespace {
 
+/// The step's arguments and results, as buckets change them.
+class StepSignature {
+public:
+  explicit StepSignature(func::FuncOp step);
+  BlockArgument addArgument(Type type, DictionaryAttr attributes,
+                            Location location);
+  /// The result that is the parameter, state or gradient of this name becomes
+  /// that of a bucket.
+  void replaceResult(StringRef kind, StringRef old, const Twine &name,
+                     Attribute members, Value value);
+  /// Until then the function has its old type and attributes.
+  void write();
+
+private:
+  func::FuncOp step;
+  SignatureEditor editor;
+  llvm::StringMap<unsigned> results; ///< by kind and name
+};
+
 /// Rewrites the updates of one bucket.
 class BucketSharding {
 public:
-  BucketSharding(func::FuncOp step, MeshAttr mesh, StringRef axis,
-                 const ParameterBucket &bucket, unsigned number);
+  BucketSharding(func::FuncOp step, StepSignature &signature, MeshAttr mesh,
+                 StringRef axis, const ParameterBucket &bucket,
+                 unsigned number);
 
   /// Parameters become one argument, split, which their uses gather. With
   /// `atUse`, each function of a stage does so for itself.
@@ -88,12 +109,12 @@ private:
   Value join(llvm::function_ref<Value(const BucketMember &)> get);
   void split(int64_t start, Value flat,
              llvm::function_ref<void(const BucketMember &, Value)> set);
-  BlockArgument addArgument(StringRef kind, const Twine &name);
-  void replaceResult(StringRef kind, StringRef old, const Twine &name,
-                     Value value);
+  BlockArgument addArgument(StringRef kind, const Twine &name,
+                            bool isGathered = false);
   void sumOnce();
 
   func::FuncOp step;
+  StepSignature &signature;
   MeshAttr mesh;
   StringAttr axis;
   const ParameterBucket &bucket;
@@ -108,11 +129,44 @@ private:
 
 } // namespace
 
-BucketSharding::BucketSharding(func::FuncOp step, MeshAttr mesh, StringRef axis,
+StepSignature::StepSignature(func::FuncOp step) : step(step), editor(step) {
+  for (unsigned i = 0; i < step.getNumResults(); ++i)
+    for (StringRef kind : {attr::parameter, attr::state, attr::gradient})
+      if (StringAttr name = getResultString(step, i, kind))
+        results[(kind + "=" + name.getValue()).str()] = i;
+}
+
+BlockArgument StepSignature::addArgument(Type type, DictionaryAttr attributes,
+                                         Location location) {
+  editor.addArg(attributes);
+  return step.front().addArgument(type, location);
+}
+
+void StepSignature::replaceResult(StringRef kind, StringRef old,
+                                  const Twine &name, Attribute members,
+                                  Value value) {
+  auto found = results.find((kind + "=" + old).str());
+  if (found == results.end())
+    return;
+  unsigned result = found->second;
+  step.front().getTerminator()->setOperand(result, value);
+  editor.setResult(result, kind, StringAttr::get(step.getContext(), name));
+  editor.setResult(result, attr::members, members);
+}
+
+void StepSignature::write() {
+  step.setType(
+      FunctionType::get(step.getContext(), step.front().getArgumentTypes(),
+                        step.front().getTerminator()->getOperandTypes()));
+  editor.write();
+}
+
+BucketSharding::BucketSharding(func::FuncOp step, StepSignature &signature,
+                               MeshAttr mesh, StringRef axis,
                                const ParameterBucket &bucket, unsigned number)
-    : step(step), mesh(mesh), axis(StringAttr::get(step.getContext(), axis)),
-      bucket(bucket), first(bucket.members.front()),
-      name(("/bucket" + Twine(number)).str()),
+    : step(step), signature(signature), mesh(mesh),
+      axis(StringAttr::get(step.getContext(), axis)), bucket(bucket),
+      first(bucket.members.front()), name(("/bucket" + Twine(number)).str()),
       builder(step.front().getTerminator()) {
   int64_t ways = mesh.getSize(axis);
   type = RankedTensorType::get(
@@ -172,38 +226,21 @@ void BucketSharding::split(
   }
 }
 
-BlockArgument BucketSharding::addArgument(StringRef kind, const Twine &name) {
-  unsigned position = step.getNumArguments();
+BlockArgument BucketSharding::addArgument(StringRef kind, const Twine &name,
+                                          bool isGathered) {
   NamedAttrList attributes;
   attributes.set(kind, builder.getStringAttr(name));
   attributes.set(attr::members, members);
   attributes.set(attr::layout, layout);
-  (void)step.insertArgument(position, type,
-                            attributes.getDictionary(step.getContext()),
-                            first.parameter.getLoc());
-  return step.getArgument(position);
-}
-
-/// A result of the first member becomes that of all.
-void BucketSharding::replaceResult(StringRef kind, StringRef old,
-                                   const Twine &name, Value value) {
-  auto oldName = builder.getStringAttr(old);
-  for (unsigned i = 0; i < step.getNumResults(); ++i) {
-    if (getResultString(step, i, kind) != oldName)
-      continue;
-    step.front().getTerminator()->setOperand(i, value);
-    step.setResultAttr(i, kind, builder.getStringAttr(name));
-    step.setResultAttr(i, attr::members, members);
-    return;
-  }
+  if (isGathered)
+    attributes.set(attr::gather, builder.getUnitAttr());
+  return signature.addArgument(type,
+                               attributes.getDictionary(step.getContext()),
+                               first.parameter.getLoc());
 }
 
 void BucketSharding::shardParameters(bool atUse) {
-  BlockArgument argument = addArgument(attr::parameter, name);
-  if (atUse)
-    step.setArgAttr(argument.getArgNumber(), attr::gather,
-                    builder.getUnitAttr());
-  parameters = argument;
+  parameters = addArgument(attr::parameter, name, /*isGathered=*/atUse);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(&step.front());
   split(0, parameters, [](const BucketMember &member, Value value) {
@@ -246,7 +283,8 @@ void BucketSharding::shardGradients(bool perMicrobatch) {
   if (perMicrobatch && !first.crossesStages)
     last->setAttr(attr::perMicrobatch, builder.getUnitAttr());
   sumOnce();
-  replaceResult(attr::gradient, first.getName(), name, gradients);
+  signature.replaceResult(attr::gradient, first.getName(), name, members,
+                          gradients);
 }
 
 void BucketSharding::shardUpdates() {
@@ -281,15 +319,16 @@ void BucketSharding::shardUpdates() {
   Operation *update = clone(first.update);
   Value updated = update->getResult(0);
   for (auto [i, names] : llvm::enumerate(states))
-    replaceResult(attr::state, names.first, names.second,
-                  update->getResult(i + 1));
+    signature.replaceResult(attr::state, names.first, names.second, members,
+                            update->getResult(i + 1));
   if (AverageOp average = first.average) {
     auto names = shardState(cast<BlockArgument>(average.getAverage()));
-    replaceResult(attr::state, names.first, names.second,
-                  clone(average)->getResult(0));
+    signature.replaceResult(attr::state, names.first, names.second, members,
+                            clone(average)->getResult(0));
   }
   if (parameters)
-    return replaceResult(attr::parameter, first.getName(), name, updated);
+    return signature.replaceResult(attr::parameter, first.getName(), name,
+                                   members, updated);
   split(0, updated, [&](const BucketMember &member, Value value) {
     member.update->getResult(0).replaceAllUsesWith(
         AssignOp::create(builder, loc, withLayout(member.getType(), {}),
@@ -385,13 +424,15 @@ struct ShardOptimizer : dtc::impl::ShardOptimizerBase<ShardOptimizer> {
         collectBuckets(step, mesh, limits);
     if (failed(buckets))
       return failure();
+    StepSignature signature(step);
     for (auto [number, bucket] : llvm::enumerate(*buckets)) {
-      BucketSharding sharding(step, mesh, axis, bucket, number);
+      BucketSharding sharding(step, signature, mesh, axis, bucket, number);
       if (shardsParameters)
         sharding.shardParameters(!keepsGathered);
       sharding.shardGradients(zero >= 2);
       sharding.shardUpdates();
     }
+    signature.write();
     return eraseMembers(step, *buckets, !shardsParameters);
   }
 };

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dtc/Schedule/Aliases.h"
+#include "dtc/Dialect/SignatureEditor.h"
 
 using namespace mlir;
 using namespace dtc;
@@ -108,11 +109,12 @@ void AliasClasses::add(Operation &op) {
 
 void dtc::annotateUpdates(func::FuncOp function) {
   AliasClasses classes(function.front());
+  SignatureEditor signature(function);
   Builder builder(function.getContext());
   for (OpOperand &returned : function.front().getTerminator()->getOpOperands())
     if (auto argument =
             dyn_cast<BlockArgument>(classes.getRoot(returned.get())))
-      function.setArgAttr(
-          argument.getArgNumber(), attr::update,
-          builder.getI64IntegerAttr(returned.getOperandNumber()));
+      signature.setArg(argument.getArgNumber(), attr::update,
+                       builder.getI64IntegerAttr(returned.getOperandNumber()));
+  signature.write();
 }

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dtc/Dialect/SignatureEditor.h"
 #include "dtc/Schedule/MemoryPlan.h"
 #include "dtc/Schedule/MemoryPlanner.h"
 #include "dtc/Schedule/Passes.h"
@@ -238,9 +239,11 @@ struct PlanMemoryPass : dtc::impl::PlanMemoryBase<PlanMemoryPass> {
     BlockMemory arena(plan, step);
     if (failed(arena.plan()))
       return failure();
+    SignatureEditor signature(plan);
     for (BlockArgument argument : plan.getArguments())
-      plan.setArgAttr(argument.getArgNumber(), attr::offset,
-                      builder.getI64IntegerAttr(arena.getOffset(argument)));
+      signature.setArg(argument.getArgNumber(), attr::offset,
+                       builder.getI64IntegerAttr(arena.getOffset(argument)));
+    signature.write();
     for (auto run : plan.getOps<RunOp>())
       run->setAttr(attr::frameOffset,
                    builder.getI64IntegerAttr(arena.getFrameOffset(run)));

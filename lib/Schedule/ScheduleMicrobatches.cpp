@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dtc/Dialect/SignatureEditor.h"
 #include "dtc/Schedule/Aliases.h"
 #include "dtc/Schedule/Passes.h"
 #include "dtc/Schedule/Phase.h"
@@ -316,10 +317,12 @@ LogicalResult PlanBuilder::build(const PipelineSchedule &schedule,
   }
   func::ReturnOp::create(builder, plan.getLoc(), returned);
 
+  SignatureEditor signature(plan);
   for (unsigned i = 0; i < plan.getNumArguments(); ++i)
-    plan.removeArgAttr(i, attr::value);
+    signature.removeArg(i, attr::value);
   for (unsigned i = 0; i < plan.getNumResults(); ++i)
-    plan.removeResultAttr(i, builder.getStringAttr(attr::value));
+    signature.removeResult(i, attr::value);
+  signature.write();
   annotateUpdates(plan);
   return success();
 }

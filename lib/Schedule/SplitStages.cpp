@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dtc/Dialect/SignatureEditor.h"
 #include "dtc/Schedule/Aliases.h"
 #include "dtc/Schedule/Passes.h"
 #include "dtc/Schedule/Skeleton.h"
@@ -268,14 +269,16 @@ func::FuncOp PhaseBuilder::build(ArrayRef<Operation *> ops, OpBuilder &builder,
     numbersOfResults.push_back(-1);
   }
   function.setType(builder.getFunctionType(types, ret->getOperandTypes()));
+  SignatureEditor signature(function);
   for (auto [i, number] : llvm::enumerate(numbersOfArguments)) {
-    function.setArgAttr(i, attr::value, builder.getI64IntegerAttr(number));
+    signature.setArg(i, attr::value, builder.getI64IntegerAttr(number));
     if (gathered.count(number))
-      function.setArgAttr(i, attr::gather, builder.getUnitAttr());
+      signature.setArg(i, attr::gather, builder.getUnitAttr());
   }
   for (auto [i, number] : llvm::enumerate(numbersOfResults))
     if (number >= 0)
-      function.setResultAttr(i, attr::value, builder.getI64IntegerAttr(number));
+      signature.setResult(i, attr::value, builder.getI64IntegerAttr(number));
+  signature.write();
   annotateUpdates(function);
   return function;
 }

@@ -124,16 +124,24 @@ static LogicalResult addState(func::FuncOp step,
                               MutableArrayRef<TrainedParameter> parameters,
                               ArrayRef<StringRef> names) {
   Builder builder(step.getContext());
-  for (TrainedParameter &parameter : parameters)
-    for (auto [i, name] : llvm::enumerate(names)) {
-      unsigned position = parameter.value.getArgNumber() + 1 + i;
-      auto attributes = builder.getDictionaryAttr(builder.getNamedAttr(
-          attr::state, builder.getStringAttr(parameter.name + "." + name)));
-      if (failed(step.insertArgument(position, parameter.value.getType(),
-                                     attributes, parameter.value.getLoc())))
-        return failure();
-      parameter.state.push_back(step.getArgument(position));
+  SmallVector<unsigned> positions; // before what is there now
+  SmallVector<Type> types;
+  SmallVector<DictionaryAttr> attributes;
+  SmallVector<Location> locations;
+  for (const TrainedParameter &parameter : parameters)
+    for (StringRef name : names) {
+      positions.push_back(parameter.value.getArgNumber() + 1);
+      types.push_back(parameter.value.getType());
+      attributes.push_back(builder.getDictionaryAttr(builder.getNamedAttr(
+          attr::state, builder.getStringAttr(parameter.name + "." + name))));
+      locations.push_back(parameter.value.getLoc());
     }
+  if (failed(step.insertArguments(positions, types, attributes, locations)))
+    return failure();
+  for (TrainedParameter &parameter : parameters)
+    for (unsigned i = 1; i <= names.size(); ++i)
+      parameter.state.push_back(
+          step.getArgument(parameter.value.getArgNumber() + i));
   return success();
 }
 

@@ -173,9 +173,13 @@ cutOptimally(const CostModel &model, unsigned numChunks,
   best[0][0] = 0;
   for (unsigned k = 1; k <= numChunks; ++k)
     for (unsigned end = k; end <= size; ++end)
-      for (unsigned begin = k - 1; begin < end; ++begin) {
+      for (unsigned begin = end; begin-- > k - 1;) {
+        // A longer chunk costs more still.
+        double least = combine(0, model.prefix[end] - model.prefix[begin]);
+        if (least > best[k][end])
+          break;
         double value = combine(best[k - 1][begin], model.getCost(begin, end));
-        if (value < best[k][end]) {
+        if (value <= best[k][end] && value < infinity) {
           best[k][end] = value;
           last[k][end] = begin;
         }

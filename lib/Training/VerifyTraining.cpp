@@ -73,24 +73,31 @@ static LogicalResult verifyResult(func::FuncOp step, unsigned number) {
          << " is not one of dtc.output, dtc.parameter, dtc.state, dtc.gradient";
 }
 
-/// The type of the result that has `string` under a name; null if there is
-/// none.
-static Type findResult(func::FuncOp step, StringRef name, StringRef string) {
+/// The type of each result, by what it is: an attribute's name and string. Of
+/// several that are the same, the first.
+static llvm::StringMap<Type> getResultTypes(func::FuncOp step) {
+  llvm::StringMap<Type> types;
   for (auto [i, type] : llvm::enumerate(step.getResultTypes()))
-    if (StringAttr found = getResultString(step, i, name);
-        found && found.getValue() == string)
-      return type;
-  return {};
+    for (NamedAttribute attribute : step.getResultAttrs(i))
+      if (auto string = dyn_cast<StringAttr>(attribute.getValue()))
+        types.try_emplace(
+            (attribute.getName().getValue() + "=" + string.getValue()).str(),
+            type);
+  return types;
 }
 
 /// Each trained parameter has its new value and its gradient, each state its
 /// new value.
 static LogicalResult verifyUpdates(func::FuncOp step) {
   bool isValid = true;
+  llvm::StringMap<Type> types = getResultTypes(step);
+  auto findResult = [&](StringRef name, StringRef string) {
+    return types.lookup((name + "=" + string).str());
+  };
   auto expect = [&](BlockArgument argument, StringRef argumentName,
                     StringRef resultName) {
     StringAttr string = getArgString(argument, argumentName);
-    if (findResult(step, resultName, string) == argument.getType())
+    if (findResult(resultName, string) == argument.getType())
       return;
     isValid = false;
     step.emitError("no result with ")
@@ -106,7 +113,7 @@ static LogicalResult verifyUpdates(func::FuncOp step) {
     expect(argument, attr::parameter, attr::gradient);
   }
   for (StringRef name : {"loss", "grad_norm"})
-    if (!findResult(step, attr::output, name)) {
+    if (!findResult(attr::output, name)) {
       isValid = false;
       step.emitError("no result with dtc.output = \"") << name << "\"";
     }
