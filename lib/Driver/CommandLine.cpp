@@ -299,6 +299,11 @@ struct CommandLine {
       "topology", cl::value_desc("FILE.json"), cl::cat(outputOptions),
       cl::desc("Nodes, devices and links, for the times of the report (see "
                "docs/Architecture.md)")};
+  cl::opt<std::string> profile{
+      "profile", cl::value_desc("FILE.json"), cl::cat(outputOptions),
+      cl::desc("Simulate the schedule, for --report and --timeline, with the "
+               "times that tasks took in a program of the same model and "
+               "stages (what it wrote with --trace) instead of FLOPs")};
   cl::opt<std::string> cpu{"target-cpu", cl::value_desc("NAME"),
                            cl::init("native"), cl::cat(outputOptions),
                            cl::desc("CPU to generate code for (default: this "
@@ -319,6 +324,7 @@ private:
   LogicalResult finishOptimizer();
   LogicalResult finishTopology();
   LogicalResult finishDeviceMemory();
+  LogicalResult finishProfile();
 };
 
 } // namespace
@@ -449,6 +455,31 @@ LogicalResult CommandLine::finishDeviceMemory() {
                 getPhaseName(options.getLastPhase()));
   options.deviceMemory = bytes;
   options.deviceMemoryText = deviceMemory;
+  return success();
+}
+
+/// What can be known of a profile before the model is read.
+LogicalResult CommandLine::finishProfile() {
+  if (!options.needsReport())
+    return fail("--profile gives the times of a schedule, and nothing shows "
+                "them; add --report, --report-json FILE or --timeline FILE");
+  llvm::Expected<Profile> read = Profile::read(profile);
+  if (!read)
+    return fail(llvm::toString(read.takeError()));
+  llvm::StringRef model = llvm::sys::path::stem(compile.import.path);
+  if (read->model != model)
+    return fail(profile + " is of model '" + read->model + "', expected '" +
+                model + "'");
+  if (read->dtype != dtype)
+    return fail(profile + " is of a program in " + read->dtype +
+                ", expected --dtype " + dtype);
+  for (auto [axis, size] :
+       {std::pair("pp", compile.parallel.pp), {"tp", compile.parallel.tp}})
+    if (read->getSize(axis) != size)
+      return fail(profile + " is of a program with --" + axis + " " +
+                  llvm::Twine(read->getSize(axis)) + ", expected --" + axis +
+                  " " + llvm::Twine(size));
+  options.profile = std::move(*read);
   return success();
 }
 
@@ -586,7 +617,8 @@ LogicalResult CommandLine::finish(const char *program) {
     return fail("--timeline is '" + drawing +
                 "', expected a name that ends in .svg or .json");
   if (failed(finishOptimizer()) ||
-      (topology.getNumOccurrences() && failed(finishTopology())))
+      (topology.getNumOccurrences() && failed(finishTopology())) ||
+      (profile.getNumOccurrences() && failed(finishProfile())))
     return failure();
   if (cpu != "native" && !isUsableCpu(cpu))
     return fail("--target-cpu is '" + cpu +

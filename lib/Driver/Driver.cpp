@@ -187,7 +187,8 @@ LogicalResult Compilation::report() {
   if (!options.needsReport())
     return success();
   FailureOr<Report> report =
-      Report::compute(*module, options.topology ? &*options.topology : nullptr);
+      Report::compute(*module, options.topology ? &*options.topology : nullptr,
+                      options.profile ? &*options.profile : nullptr);
   if (failed(report))
     return failure();
   if (options.report)

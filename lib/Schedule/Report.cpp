@@ -167,7 +167,8 @@ static std::vector<Task> getTasks(func::FuncOp plan, int64_t numMicrobatches,
   return tasks;
 }
 
-FailureOr<Report> Report::compute(ModuleOp module, const Topology *topology) {
+FailureOr<Report> Report::compute(ModuleOp module, const Topology *topology,
+                                  const Profile *profile) {
   FailureOr<SmallVector<ModuleOp>> stages = getStages(module);
   if (failed(stages))
     return failure();
@@ -237,6 +238,13 @@ FailureOr<Report> Report::compute(ModuleOp module, const Topology *topology) {
           rank, ranks, report.stages[ranks.getCoordinate(rank, stageAxis)],
           *topology));
   }
+  if (profile) {
+    FailureOr<std::vector<StageCost>> measured = profile->getCosts(*stages);
+    if (failed(measured))
+      return failure();
+    costs = std::move(*measured);
+    report.isMeasured = true;
+  }
   std::optional<Simulation> simulation = simulate(schedule, costs);
   if (!simulation) {
     module.emitError("has plans that wait for each other");
@@ -258,6 +266,9 @@ FailureOr<Report> Report::compute(ModuleOp module, const Topology *topology) {
                      std::move(schedule),
                      std::move(costs),
                      std::move(*simulation),
-                     topology ? std::optional(topology->flops) : std::nullopt};
+                     profile    ? std::optional(1.0)
+                     : topology ? std::optional(topology->flops)
+                                : std::nullopt,
+                     report.isMeasured};
   return report;
 }

@@ -122,8 +122,9 @@ void Report::print(llvm::raw_ostream &os) const {
       " x ");
   os << "\n"
      << llvm::format("bubble       %.1f %% with equal stages, %.1f %% with "
-                     "estimated costs\n\n",
-                     100 * bubble, 100 * bubbleSimulated);
+                     "%s costs\n\n",
+                     100 * bubble, 100 * bubbleSimulated,
+                     isMeasured ? "measured" : "estimated");
 
   std::vector<Row> rows;
   auto addRow = [&](StringRef name, auto get) {
@@ -274,6 +275,7 @@ json::Value Report::toJson() const {
                       {"ranks_per_stage", ranksPerStage},
                       {"bubble", bubble},
                       {"bubble_simulated", bubbleSimulated},
+                      {"costs", isMeasured ? "measured" : "estimated"},
                       {"stages", std::move(list)},
                       {"mesh", std::move(axes)}};
   if (!times.empty()) {

@@ -145,7 +145,8 @@ void Picture::drawTitle() {
   text << timeline.microbatches << " micro-batches";
   if (timeline.rounds > 1)
     text << " in " << timeline.rounds << " rounds";
-  text << format(", bubble %.1f %%", 100 * timeline.simulation.bubble);
+  text << format(", bubble %.1f %%", 100 * timeline.simulation.bubble)
+       << (timeline.isMeasured ? " with measured times" : "");
   drawText(margin, titleHeight - 16, "start", title, 16);
 }
 

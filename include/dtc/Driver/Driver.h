@@ -8,6 +8,7 @@
 #define DTC_DRIVER_DRIVER_H
 
 #include "dtc/Pipelines/Pipelines.h"
+#include "dtc/Schedule/Profile.h"
 #include "dtc/Schedule/Topology.h"
 #include <algorithm>
 #include <functional>
@@ -38,6 +39,8 @@ struct DriverOptions {
   std::string deviceMemoryText;
   /// The machines that the figures' times are for.
   std::optional<Topology> topology;
+  /// Measured times, for the simulation of the schedule.
+  std::optional<Profile> profile;
   bool embedWeights = true; ///< else OUTPUT.safetensors beside the program
   /// How parameters start: empty (as the model says), normal, xavier, kaiming.
   std::string init;

@@ -8,6 +8,7 @@
 #ifndef DTC_SCHEDULE_REPORT_H
 #define DTC_SCHEDULE_REPORT_H
 
+#include "dtc/Schedule/Profile.h"
 #include "dtc/Schedule/Ranks.h"
 #include "dtc/Schedule/Timeline.h"
 #include "dtc/Schedule/Topology.h"
@@ -76,9 +77,10 @@ struct Report {
   int64_t rounds = 1; ///< that the micro-batches are taken in
   int64_t ranksPerStage = 1;
   /// The schedule's idle fraction with equal stages (F, B and W also equal, if
-  /// it is from a file), and with FLOPs as costs.
+  /// it is from a file), and with the timeline's costs.
   double bubble = 0, bubbleSimulated = 0;
-  Timeline timeline; ///< with FLOPs as costs
+  bool isMeasured = false; ///< costs are a profile's seconds, else FLOPs
+  Timeline timeline;
   std::vector<StageReport> stages;
   /// Axes of ranks, outermost first, and their sizes.
   std::vector<std::pair<std::string, int64_t>> mesh;
@@ -87,8 +89,10 @@ struct Report {
 
   /// After PlanMemory. Fails with a diagnostic if the module is not scheduled.
   /// `topology` may be null; else it has as many devices as there are ranks.
+  /// `profile` may be null; else it has as many stages.
   static mlir::FailureOr<Report> compute(mlir::ModuleOp module,
-                                         const Topology *topology = nullptr);
+                                         const Topology *topology = nullptr,
+                                         const Profile *profile = nullptr);
 
   void print(llvm::raw_ostream &os) const;
   llvm::json::Value toJson() const;

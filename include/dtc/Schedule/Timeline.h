@@ -14,15 +14,16 @@
 
 namespace dtc {
 
-/// A simulated step. Costs and times are FLOPs of a rank.
+/// A simulated step. Costs and times are FLOPs of a rank, or seconds.
 struct Timeline {
   std::string name; ///< of the schedule
   int64_t microbatches = 1, rounds = 1;
   PipelineSchedule schedule;
   std::vector<StageCost> costs; ///< of virtual stages, as simulate() has them
   Simulation simulation{0, 0, {}};
-  /// To show seconds instead of FLOPs.
+  /// To show seconds instead of FLOPs; 1 if costs are seconds.
   std::optional<double> flopsPerSecond;
+  bool isMeasured = false; ///< costs are from a profile
 
   /// How many virtual stages each stage has.
   int64_t getNumChunks() const { return costs.size() / schedule.size(); }
