@@ -113,9 +113,9 @@ private:
         builder, loc, builder.getIntegerType(bits),
         builder.getIntegerAttr(builder.getIntegerType(bits), value));
   }
-  void call(StringRef name, ArrayRef<Value> arguments) {
+  LLVM::CallOp call(StringRef name, ArrayRef<Value> arguments) {
     auto callee = shared.getRuntime(name, ValueRange(arguments).getTypes());
-    LLVM::CallOp::create(builder, loc, callee, arguments);
+    return LLVM::CallOp::create(builder, loc, callee, arguments);
   }
   /// Calls the function, or, where the op has a slot, the one that starts it.
   template <typename Op>
@@ -126,7 +126,10 @@ private:
     if (slot)
       arguments.push_back(integer(slot.getInt()));
     arguments.append(rest.begin(), rest.end());
-    call((name + (slot ? "_start" : "")).str(), arguments);
+    LLVM::CallOp made =
+        call((name + (slot ? "_start" : "")).str(), arguments);
+    if (Attribute number = op->getAttr(attr::value))
+      made->setAttr(attr::value, number);
   }
   void needScratch(int64_t bytes) {
     shared.scratchBytes = std::max(shared.scratchBytes, bytes);
@@ -300,15 +303,23 @@ LogicalResult FunctionLowering::lower(Operation *op) {
 void FunctionLowering::emit(LaunchOp op) {
   auto kernel = cast<LLVM::LLVMFuncOp>(op.getFunction());
   SmallVector<Value> arguments;
+  SmallVector<int64_t> argumentBytes;
+  auto add = [&](Value value) {
+    arguments.push_back(pointerTo(value));
+    argumentBytes.push_back(getLocalBytes(value.getType()));
+  };
   for (Value input : op.getInputs())
-    arguments.push_back(pointerTo(input));
+    add(input);
   for (OpResult result : op->getResults())
     if (!classes.isUpdate(result))
-      arguments.push_back(pointerTo(result));
+      add(result);
   if (auto bytes = kernel->getAttrOfType<IntegerAttr>(scratchAttrName)) {
     arguments.push_back(scratch);
+    argumentBytes.push_back(bytes.getInt());
     needScratch(bytes.getInt());
   }
+  kernel->setAttr(argumentBytesAttrName,
+                  builder.getDenseI64ArrayAttr(argumentBytes));
   LLVM::CallOp::create(builder, loc, TypeRange(), getLoweredName(kernel),
                        arguments);
 }

@@ -225,6 +225,8 @@ void dtc::buildLowerPipeline(OpPassManager &manager,
   buildLowerKernelsPipeline(manager, target);
   // Addresses and calls; one flat module.
   manager.addPass(createLowerPlan());
+  // What was proved of plans holds for the calls that are left of them.
+  manager.addPass(createVerifyLoweredCommunication());
 }
 
 //===----------------------------------------------------------------------===//

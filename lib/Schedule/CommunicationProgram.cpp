@@ -152,10 +152,13 @@ MaybeError ProgramChecker::takeSlot(int32_t index) {
                     other, "the other send");
   if (event.slot < 0 && event.kind != EventKind::Send)
     return std::nullopt;
-  if (event.slot < 0 || event.slot >= system.numSlots)
+  bool isSend = event.kind == EventKind::Send;
+  int64_t first = isSend ? 0 : system.numSendSlots;
+  int64_t last = (isSend ? system.numSendSlots : system.numSlots) - 1;
+  if (event.slot < first || event.slot > last)
     return fail(index, "uses slot " + std::to_string(event.slot) +
-                           ", expected 0 to " +
-                           std::to_string(system.numSlots - 1));
+                           ", expected " + std::to_string(first) + " to " +
+                           std::to_string(last));
   auto [taken, isFree] = slots.try_emplace(event.slot, index);
   if (!isFree)
     return fail(index,

@@ -322,6 +322,7 @@ FailureOr<PlanCommunication> dtc::getPlanCommunication(ModuleOp module,
   for (const MeshAxis &axis : mesh.getAxes())
     if (axis.name != MeshAttr::timeAxis)
       result.system.axes.push_back({axis.name.getValue().str(), axis.size});
+  result.system.numSendSlots = DTC_MAX_SEND_SLOTS;
   result.system.numSlots = endCollectiveSlot;
   result.system.assignPrograms();
   Extraction extraction(result);
@@ -329,4 +330,23 @@ FailureOr<PlanCommunication> dtc::getPlanCommunication(ModuleOp module,
     if (failed(extraction.addPlan(plan, stage)))
       return failure();
   return result;
+}
+
+LogicalResult dtc::verify(const PlanCommunication &communication,
+                          ModuleOp module, EmitError emitError) {
+  const CommunicationSystem &system = communication.system;
+  std::optional<CommunicationError> error = verifyCommunication(system);
+  if (!error)
+    return success();
+  auto getSource = [&](const CommunicationError::Place &place) -> Operation * {
+    if (place.event < 0)
+      return module;
+    return communication
+        .sources[system.programs[place.program].events[place.event].source];
+  };
+  InFlightDiagnostic diagnostic = emitError(getSource(error->culprit));
+  diagnostic << error->culprit.message;
+  for (const CommunicationError::Place &note : error->notes)
+    diagnostic.attachNote(getSource(note)->getLoc()) << note.message;
+  return failure();
 }

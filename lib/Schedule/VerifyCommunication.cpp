@@ -68,18 +68,8 @@ struct VerifyCommunicationPass
       if (failed(checkSlots(plan, program, microbatches)))
         return failure();
     }
-    std::optional<CommunicationError> error = verifyCommunication(system);
-    if (!error)
-      return success();
-    auto getSource = [&](const CommunicationError::Place &place) {
-      return communication
-          ->sources[system.programs[place.program].events[place.event].source];
-    };
-    InFlightDiagnostic diagnostic =
-        getSource(error->culprit)->emitOpError(error->culprit.message);
-    for (const CommunicationError::Place &note : error->notes)
-      diagnostic.attachNote(getSource(note)->getLoc()) << note.message;
-    return failure();
+    return dtc::verify(*communication, getOperation(),
+                       [](Operation *op) { return op->emitOpError(); });
   }
 };
 

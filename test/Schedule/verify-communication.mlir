@@ -641,10 +641,10 @@ module {
 module @stage0 attributes {dtc.stage = 0 : i64} {
   func.func @plan(%x: tensor<4xf32, #p>) {
     // expected-note @below {{which starts here}}
-    %0 = dtc.all_reduce sum %x over ["dp"] {dtc.slot = 1 : i64} : (tensor<4xf32, #p>) -> tensor<4xf32, #r>
+    %0 = dtc.all_reduce sum %x over ["dp"] {dtc.slot = 4096 : i64} : (tensor<4xf32, #p>) -> tensor<4xf32, #r>
     // expected-error @below {{reads a buffer that all_reduce}}
     %1 = dtc.relu %0 : (tensor<4xf32, #r>) -> tensor<4xf32, #r>
-    dtc.wait %0 slot 1 : tensor<4xf32, #r>
+    dtc.wait %0 slot 4096 : tensor<4xf32, #r>
     return
   }
 }
@@ -680,7 +680,7 @@ module @stage0 attributes {dtc.stage = 0 : i64} {
 module {
 module @stage0 attributes {dtc.stage = 0 : i64} {
   func.func @plan(%x: tensor<4xf32, #g>, %d: tensor<4xf32, #g>) {
-    // expected-error @below {{uses slot 4160, expected 0 to 4159}}
+    // expected-error @below {{uses slot 4160, expected 4096 to 4159}}
     %1 = dtc.all_gather %d over ["dp"] dim 0 {dtc.slot = 4160 : i64} : (tensor<4xf32, #g>) -> tensor<4xf32, #r>
     return
   }

@@ -23,6 +23,9 @@ namespace dtc {
 /// scratch buffer.
 constexpr llvm::StringLiteral scratchAttrName = "dtc.scratch";
 
+/// Function attribute of a kernel that is called: bytes behind each argument.
+constexpr llvm::StringLiteral argumentBytesAttrName = "dtc.argument_bytes";
+
 /// Turns the modules of kernels, dtc ops on plain tensors, into the LLVM
 /// dialect; leaves everything else alone.
 void buildLowerKernelsPipeline(mlir::OpPassManager &manager,

@@ -1,8 +1,8 @@
 //===- Communication.h - what ranks say to each other, as data --*- C++ -*-===//
 //
 // Event lists of a plan's ranks, and the proof that they cannot hang or mix up
-// what they exchange. Plain data, no IR: PlanCommunication.h makes it from
-// plans, LoweredCommunication.h from what a program embeds.
+// what they exchange. Plain data, no IR: PlanCommunication.cpp makes it from
+// plans, VerifyLoweredCommunication.cpp from what a program embeds.
 //
 //===----------------------------------------------------------------------===//
 
@@ -87,7 +87,8 @@ struct CommunicationSystem {
   std::vector<CommunicationProgram> programs;
   std::vector<int32_t> programOf; ///< of each rank
   std::vector<std::string> types; ///< texts of Event::type
-  int64_t numSlots = 0;           ///< of the runtime
+  /// Slots of the runtime: those of sends, then those of collectives.
+  int64_t numSendSlots = 0, numSlots = 0;
 
   int64_t getNumRanks() const;
   /// Position of the axis of stages; -1 if there is none.

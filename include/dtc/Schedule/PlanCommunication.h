@@ -12,11 +12,21 @@
 
 namespace dtc {
 
+/// Event lists and where they come from.
 struct PlanCommunication {
   CommunicationSystem system;
   /// Ops, by Event::source.
   std::vector<mlir::Operation *> sources;
 };
+
+/// Begins an error on an op.
+using EmitError =
+    llvm::function_ref<mlir::InFlightDiagnostic(mlir::Operation *)>;
+
+/// Fails, with an error on one culprit and notes on the others, unless the
+/// ranks can neither hang nor mix up what they exchange.
+mlir::LogicalResult verify(const PlanCommunication &communication,
+                           mlir::ModuleOp module, EmitError emitError);
 
 /// Events of the plans of all stages, those of what they run included. Buffers
 /// are those of SSA values, not of memory: that is VerifyMemory's subject. No

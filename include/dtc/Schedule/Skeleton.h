@@ -23,7 +23,8 @@
 namespace dtc {
 
 namespace attr {
-/// Argument or result: the number of the step's value that it is.
+/// Argument or result, all_reduce over stages: the number of the step's value
+/// that it is.
 constexpr llvm::StringLiteral value = "dtc.value";
 /// Plan: array of messages {value, stage, channel, phase, type, source}, the
 /// last one a location, if known.

@@ -1,0 +1,427 @@
+// RUN: dtc-opt %s --dtc-verify-lowered-communication --split-input-file --verify-diagnostics
+
+// Two stages of two ranks, as LowerPlan leaves them: a message from one to the
+// other, reductions inside of each and over both. What is sent is read, and
+// what it was made of written, while it is under way.
+module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"pp\",\"size\":2},{\"name\":\"dp\",\"size\":2}],\"groups\":[[\"dp\"], [\"pp\"], [\"pp\", \"dp\"]]}"} {
+  llvm.func @dtcrt_send(!llvm.ptr, i32, i32, i32, !llvm.ptr, i64)
+  llvm.func @dtcrt_recv(!llvm.ptr, i32, i32, !llvm.ptr, i64)
+  llvm.func @dtcrt_wait(!llvm.ptr, i32)
+  llvm.func @dtcrt_all_reduce(!llvm.ptr, i32, i32, i32, !llvm.ptr, i64)
+  llvm.func internal @kernel_copy(%x: !llvm.ptr, %y: !llvm.ptr) attributes {dtc.argument_bytes = array<i64: 64, 64>} {
+    %0 = llvm.load %x : !llvm.ptr -> f32
+    llvm.store %0, %y : f32, !llvm.ptr
+    llvm.return
+  }
+  llvm.func internal @stage0_forward(%ctx: !llvm.ptr, %frame: !llvm.ptr, %scratch: !llvm.ptr, %x: !llvm.ptr, %y: !llvm.ptr) {
+    llvm.call @kernel_copy(%x, %y) : (!llvm.ptr, !llvm.ptr) -> ()
+    llvm.return
+  }
+  llvm.func @stage0_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr) {
+    %i0 = llvm.mlir.constant(0 : i32) : i32
+    %i1 = llvm.mlir.constant(1 : i32) : i32
+    %i2 = llvm.mlir.constant(2 : i32) : i32
+    %b64 = llvm.mlir.constant(64 : i64) : i64
+    %b16 = llvm.mlir.constant(16 : i64) : i64
+    %y = llvm.getelementptr %arena[%b64] : (!llvm.ptr, i64) -> !llvm.ptr, i8
+    llvm.call @stage0_forward(%ctx, %arena, %arena, %y, %arena) : (!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr) -> ()
+    llvm.call @dtcrt_send(%ctx, %i1, %i0, %i0, %arena, %b64) : (!llvm.ptr, i32, i32, i32, !llvm.ptr, i64) -> ()
+    llvm.call @stage0_forward(%ctx, %arena, %arena, %arena, %y) : (!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr) -> ()
+    llvm.call @dtcrt_wait(%ctx, %i0) : (!llvm.ptr, i32) -> ()
+    llvm.call @dtcrt_all_reduce(%ctx, %i0, %i0, %i0, %arena, %b16) : (!llvm.ptr, i32, i32, i32, !llvm.ptr, i64) -> ()
+    llvm.call @dtcrt_all_reduce(%ctx, %i2, %i0, %i0, %arena, %b16) : (!llvm.ptr, i32, i32, i32, !llvm.ptr, i64) -> ()
+    llvm.return
+  }
+  llvm.func @stage1_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr) {
+    %i0 = llvm.mlir.constant(0 : i32) : i32
+    %i2 = llvm.mlir.constant(2 : i32) : i32
+    %b64 = llvm.mlir.constant(64 : i64) : i64
+    %b16 = llvm.mlir.constant(16 : i64) : i64
+    llvm.call @dtcrt_recv(%ctx, %i0, %i0, %arena, %b64) : (!llvm.ptr, i32, i32, !llvm.ptr, i64) -> ()
+    llvm.call @dtcrt_all_reduce(%ctx, %i0, %i0, %i0, %arena, %b16) : (!llvm.ptr, i32, i32, i32, !llvm.ptr, i64) -> ()
+    llvm.call @dtcrt_all_reduce(%ctx, %i2, %i0, %i0, %arena, %b16) : (!llvm.ptr, i32, i32, i32, !llvm.ptr, i64) -> ()
+    llvm.return
+  }
+}
+
+// -----
+
+// Another group on each stage: over [pp], and over [pp, dp].
+module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"pp\",\"size\":2},{\"name\":\"dp\",\"size\":2}],\"groups\":[[\"dp\"], [\"pp\"], [\"pp\", \"dp\"]]}"} {
+  llvm.func @dtcrt_all_reduce(!llvm.ptr, i32, i32, i32, !llvm.ptr, i64)
+  llvm.func @stage0_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr) {
+    %i0 = llvm.mlir.constant(0 : i32) : i32
+    %i1 = llvm.mlir.constant(1 : i32) : i32
+    %b16 = llvm.mlir.constant(16 : i64) : i64
+    // expected-error @below {{call of @dtcrt_all_reduce never happens: ranks wait for each other in a cycle, rank 0 here}}
+    llvm.call @dtcrt_all_reduce(%ctx, %i1, %i0, %i0, %arena, %b16) : (!llvm.ptr, i32, i32, i32, !llvm.ptr, i64) -> ()
+    llvm.return
+  }
+  llvm.func @stage1_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr) {
+    %i0 = llvm.mlir.constant(0 : i32) : i32
+    %i2 = llvm.mlir.constant(2 : i32) : i32
+    %b16 = llvm.mlir.constant(16 : i64) : i64
+    // expected-note @below {{rank 2 waits here}}
+    llvm.call @dtcrt_all_reduce(%ctx, %i2, %i0, %i0, %arena, %b16) : (!llvm.ptr, i32, i32, i32, !llvm.ptr, i64) -> ()
+    llvm.return
+  }
+}
+
+// -----
+
+// Another reduction.
+module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"pp\",\"size\":2},{\"name\":\"dp\",\"size\":2}],\"groups\":[[\"dp\"], [\"pp\"], [\"pp\", \"dp\"]]}"} {
+  llvm.func @dtcrt_all_reduce(!llvm.ptr, i32, i32, i32, !llvm.ptr, i64)
+  llvm.func @stage0_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr) {
+    %i0 = llvm.mlir.constant(0 : i32) : i32
+    %i1 = llvm.mlir.constant(1 : i32) : i32
+    %b16 = llvm.mlir.constant(16 : i64) : i64
+    // expected-note @below {{the collective of rank 0}}
+    llvm.call @dtcrt_all_reduce(%ctx, %i1, %i0, %i0, %arena, %b16) : (!llvm.ptr, i32, i32, i32, !llvm.ptr, i64) -> ()
+    llvm.return
+  }
+  llvm.func @stage1_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr) {
+    %i0 = llvm.mlir.constant(0 : i32) : i32
+    %i1 = llvm.mlir.constant(1 : i32) : i32
+    %b16 = llvm.mlir.constant(16 : i64) : i64
+    // expected-error @below {{call of @dtcrt_all_reduce on rank 2 meets another collective on rank 0: all_reduce max of 16 x f32 over [pp] meets all_reduce sum of 16 x f32 over [pp]}}
+    llvm.call @dtcrt_all_reduce(%ctx, %i1, %i0, %i1, %arena, %b16) : (!llvm.ptr, i32, i32, i32, !llvm.ptr, i64) -> ()
+    llvm.return
+  }
+}
+
+// -----
+
+// Another value of the step.
+module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"pp\",\"size\":2},{\"name\":\"dp\",\"size\":2}],\"groups\":[[\"dp\"], [\"pp\"], [\"pp\", \"dp\"]]}"} {
+  llvm.func @dtcrt_all_reduce(!llvm.ptr, i32, i32, i32, !llvm.ptr, i64)
+  llvm.func @stage0_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr) {
+    %i0 = llvm.mlir.constant(0 : i32) : i32
+    %i1 = llvm.mlir.constant(1 : i32) : i32
+    %b16 = llvm.mlir.constant(16 : i64) : i64
+    // expected-note @below {{the collective of rank 0}}
+    llvm.call @dtcrt_all_reduce(%ctx, %i1, %i0, %i0, %arena, %b16) {dtc.value = 3 : i64} : (!llvm.ptr, i32, i32, i32, !llvm.ptr, i64) -> ()
+    llvm.return
+  }
+  llvm.func @stage1_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr) {
+    %i0 = llvm.mlir.constant(0 : i32) : i32
+    %i1 = llvm.mlir.constant(1 : i32) : i32
+    %b16 = llvm.mlir.constant(16 : i64) : i64
+    // expected-error @below {{value 4 meets value 3}}
+    llvm.call @dtcrt_all_reduce(%ctx, %i1, %i0, %i0, %arena, %b16) {dtc.value = 4 : i64} : (!llvm.ptr, i32, i32, i32, !llvm.ptr, i64) -> ()
+    llvm.return
+  }
+}
+
+// -----
+
+// The same communicators in another order.
+module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"pp\",\"size\":2},{\"name\":\"dp\",\"size\":2}],\"groups\":[[\"dp\"], [\"pp\"], [\"pp\", \"dp\"]]}"} {
+  llvm.func @dtcrt_all_reduce(!llvm.ptr, i32, i32, i32, !llvm.ptr, i64)
+  llvm.func @stage0_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr) {
+    %i0 = llvm.mlir.constant(0 : i32) : i32
+    %i1 = llvm.mlir.constant(1 : i32) : i32
+    %i2 = llvm.mlir.constant(2 : i32) : i32
+    %b16 = llvm.mlir.constant(16 : i64) : i64
+    // expected-error @below {{ranks wait for each other in a cycle, rank 0 here}}
+    llvm.call @dtcrt_all_reduce(%ctx, %i1, %i0, %i0, %arena, %b16) : (!llvm.ptr, i32, i32, i32, !llvm.ptr, i64) -> ()
+    llvm.call @dtcrt_all_reduce(%ctx, %i2, %i0, %i0, %arena, %b16) : (!llvm.ptr, i32, i32, i32, !llvm.ptr, i64) -> ()
+    llvm.return
+  }
+  llvm.func @stage1_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr) {
+    %i0 = llvm.mlir.constant(0 : i32) : i32
+    %i1 = llvm.mlir.constant(1 : i32) : i32
+    %i2 = llvm.mlir.constant(2 : i32) : i32
+    %b16 = llvm.mlir.constant(16 : i64) : i64
+    // expected-note @below {{rank 2 waits here}}
+    llvm.call @dtcrt_all_reduce(%ctx, %i2, %i0, %i0, %arena, %b16) : (!llvm.ptr, i32, i32, i32, !llvm.ptr, i64) -> ()
+    llvm.call @dtcrt_all_reduce(%ctx, %i1, %i0, %i0, %arena, %b16) : (!llvm.ptr, i32, i32, i32, !llvm.ptr, i64) -> ()
+    llvm.return
+  }
+}
+
+// -----
+
+// A tag that is never sent.
+module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"pp\",\"size\":2},{\"name\":\"dp\",\"size\":2}],\"groups\":[[\"dp\"], [\"pp\"], [\"pp\", \"dp\"]]}"} {
+  llvm.func @dtcrt_send(!llvm.ptr, i32, i32, i32, !llvm.ptr, i64)
+  llvm.func @dtcrt_recv(!llvm.ptr, i32, i32, !llvm.ptr, i64)
+  llvm.func @dtcrt_wait(!llvm.ptr, i32)
+  llvm.func @stage0_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr) {
+    %i0 = llvm.mlir.constant(0 : i32) : i32
+    %i1 = llvm.mlir.constant(1 : i32) : i32
+    %b64 = llvm.mlir.constant(64 : i64) : i64
+    llvm.call @dtcrt_send(%ctx, %i1, %i0, %i0, %arena, %b64) : (!llvm.ptr, i32, i32, i32, !llvm.ptr, i64) -> ()
+    // expected-error @below {{call of @dtcrt_wait never happens: ranks wait for each other in a cycle, rank 0 here}}
+    llvm.call @dtcrt_wait(%ctx, %i0) : (!llvm.ptr, i32) -> ()
+    llvm.return
+  }
+  llvm.func @stage1_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr) {
+    %i0 = llvm.mlir.constant(0 : i32) : i32
+    %i1 = llvm.mlir.constant(1 : i32) : i32
+    %b64 = llvm.mlir.constant(64 : i64) : i64
+    // expected-note @below {{rank 2 waits here}}
+    llvm.call @dtcrt_recv(%ctx, %i0, %i1, %arena, %b64) : (!llvm.ptr, i32, i32, !llvm.ptr, i64) -> ()
+    llvm.return
+  }
+}
+
+// -----
+
+// More bytes are expected than are sent.
+module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"pp\",\"size\":2},{\"name\":\"dp\",\"size\":2}],\"groups\":[[\"dp\"], [\"pp\"], [\"pp\", \"dp\"]]}"} {
+  llvm.func @dtcrt_send(!llvm.ptr, i32, i32, i32, !llvm.ptr, i64)
+  llvm.func @dtcrt_recv(!llvm.ptr, i32, i32, !llvm.ptr, i64)
+  llvm.func @dtcrt_wait(!llvm.ptr, i32)
+  llvm.func @stage0_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr) {
+    %i0 = llvm.mlir.constant(0 : i32) : i32
+    %i1 = llvm.mlir.constant(1 : i32) : i32
+    %b64 = llvm.mlir.constant(64 : i64) : i64
+    // expected-note @below {{the send}}
+    llvm.call @dtcrt_send(%ctx, %i1, %i0, %i0, %arena, %b64) : (!llvm.ptr, i32, i32, i32, !llvm.ptr, i64) -> ()
+    llvm.call @dtcrt_wait(%ctx, %i0) : (!llvm.ptr, i32) -> ()
+    llvm.return
+  }
+  llvm.func @stage1_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr) {
+    %i0 = llvm.mlir.constant(0 : i32) : i32
+    %b16 = llvm.mlir.constant(16 : i64) : i64
+    // expected-error @below {{on rank 2 receives 16 bytes, but rank 0 sends 64 bytes}}
+    llvm.call @dtcrt_recv(%ctx, %i0, %i0, %arena, %b16) : (!llvm.ptr, i32, i32, !llvm.ptr, i64) -> ()
+    llvm.return
+  }
+}
+
+// -----
+
+// A message that nobody receives.
+module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"pp\",\"size\":2},{\"name\":\"dp\",\"size\":2}],\"groups\":[[\"dp\"], [\"pp\"], [\"pp\", \"dp\"]]}"} {
+  llvm.func @dtcrt_send(!llvm.ptr, i32, i32, i32, !llvm.ptr, i64)
+  llvm.func @stage0_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr) {
+    %i0 = llvm.mlir.constant(0 : i32) : i32
+    %i1 = llvm.mlir.constant(1 : i32) : i32
+    %b64 = llvm.mlir.constant(64 : i64) : i64
+    // expected-error @below {{on rank 0 is never received by rank 2, stage 1}}
+    llvm.call @dtcrt_send(%ctx, %i1, %i0, %i0, %arena, %b64) : (!llvm.ptr, i32, i32, i32, !llvm.ptr, i64) -> ()
+    llvm.return
+  }
+  llvm.func @stage1_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr) {
+    llvm.return
+  }
+}
+
+// -----
+
+// A kernel of a stage's function writes what is being sent: its second argument is
+// the second of the function, which is the arena's first bytes.
+module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"pp\",\"size\":2},{\"name\":\"dp\",\"size\":2}],\"groups\":[[\"dp\"], [\"pp\"], [\"pp\", \"dp\"]]}"} {
+  llvm.func @dtcrt_send(!llvm.ptr, i32, i32, i32, !llvm.ptr, i64)
+  llvm.func @dtcrt_recv(!llvm.ptr, i32, i32, !llvm.ptr, i64)
+  llvm.func @dtcrt_wait(!llvm.ptr, i32)
+  llvm.func internal @kernel_copy(%x: !llvm.ptr, %y: !llvm.ptr) attributes {dtc.argument_bytes = array<i64: 64, 64>} {
+    %0 = llvm.load %x : !llvm.ptr -> f32
+    llvm.store %0, %y : f32, !llvm.ptr
+    llvm.return
+  }
+  llvm.func internal @stage0_forward(%ctx: !llvm.ptr, %frame: !llvm.ptr, %scratch: !llvm.ptr, %x: !llvm.ptr, %y: !llvm.ptr) {
+    // expected-error @below {{call of @kernel_copy writes a buffer that send to stage 1 tag 0 reads until the wait for slot 0}}
+    llvm.call @kernel_copy(%x, %y) : (!llvm.ptr, !llvm.ptr) -> ()
+    llvm.return
+  }
+  llvm.func @stage0_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr) {
+    %i0 = llvm.mlir.constant(0 : i32) : i32
+    %i1 = llvm.mlir.constant(1 : i32) : i32
+    %b64 = llvm.mlir.constant(64 : i64) : i64
+    %y = llvm.getelementptr %arena[%b64] : (!llvm.ptr, i64) -> !llvm.ptr, i8
+    // expected-note @below {{which starts here}}
+    llvm.call @dtcrt_send(%ctx, %i1, %i0, %i0, %arena, %b64) : (!llvm.ptr, i32, i32, i32, !llvm.ptr, i64) -> ()
+    llvm.call @stage0_forward(%ctx, %arena, %arena, %y, %arena) : (!llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr) -> ()
+    llvm.call @dtcrt_wait(%ctx, %i0) : (!llvm.ptr, i32) -> ()
+    llvm.return
+  }
+  llvm.func @stage1_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr) {
+    %i0 = llvm.mlir.constant(0 : i32) : i32
+    %b64 = llvm.mlir.constant(64 : i64) : i64
+    llvm.call @dtcrt_recv(%ctx, %i0, %i0, %arena, %b64) : (!llvm.ptr, i32, i32, !llvm.ptr, i64) -> ()
+    llvm.return
+  }
+}
+
+// -----
+
+// What is being gathered, 128 bytes, is read before the wait.
+module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"pp\",\"size\":2},{\"name\":\"dp\",\"size\":2}],\"groups\":[[\"dp\"], [\"pp\"], [\"pp\", \"dp\"]]}"} {
+  llvm.func @dtcrt_wait(!llvm.ptr, i32)
+  llvm.func @dtcrt_all_gather_start(!llvm.ptr, i32, i32, !llvm.ptr, !llvm.ptr, i64)
+  llvm.func internal @kernel_copy(%x: !llvm.ptr, %y: !llvm.ptr) attributes {dtc.argument_bytes = array<i64: 64, 64>} {
+    %0 = llvm.load %x : !llvm.ptr -> f32
+    llvm.store %0, %y : f32, !llvm.ptr
+    llvm.return
+  }
+  llvm.func @stage0_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr) {
+    %i0 = llvm.mlir.constant(0 : i32) : i32
+    %slot = llvm.mlir.constant(4096 : i32) : i32
+    %b64 = llvm.mlir.constant(64 : i64) : i64
+    %y = llvm.getelementptr %arena[%b64] : (!llvm.ptr, i64) -> !llvm.ptr, i8
+    // expected-note @below {{which starts here}}
+    llvm.call @dtcrt_all_gather_start(%ctx, %i0, %slot, %arena, %y, %b64) : (!llvm.ptr, i32, i32, !llvm.ptr, !llvm.ptr, i64) -> ()
+    // expected-error @below {{call of @kernel_copy reads a buffer that all_gather of 64 bytes over [dp] writes until the wait for slot 4096}}
+    llvm.call @kernel_copy(%y, %arena) : (!llvm.ptr, !llvm.ptr) -> ()
+    llvm.call @dtcrt_wait(%ctx, %slot) : (!llvm.ptr, i32) -> ()
+    llvm.return
+  }
+  llvm.func @stage1_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr) {
+    llvm.return
+  }
+}
+
+// -----
+
+// A wait for nothing.
+module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"pp\",\"size\":2},{\"name\":\"dp\",\"size\":2}],\"groups\":[[\"dp\"], [\"pp\"], [\"pp\", \"dp\"]]}"} {
+  llvm.func @dtcrt_wait(!llvm.ptr, i32)
+  llvm.func @stage0_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr) {
+    %i0 = llvm.mlir.constant(0 : i32) : i32
+    // expected-error @below {{call of @dtcrt_wait waits for slot 0, which nothing has taken}}
+    llvm.call @dtcrt_wait(%ctx, %i0) : (!llvm.ptr, i32) -> ()
+    llvm.return
+  }
+  llvm.func @stage1_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr) {
+    llvm.return
+  }
+}
+
+// -----
+
+// A slot that is taken again.
+module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"pp\",\"size\":2},{\"name\":\"dp\",\"size\":2}],\"groups\":[[\"dp\"], [\"pp\"], [\"pp\", \"dp\"]]}"} {
+  llvm.func @dtcrt_send(!llvm.ptr, i32, i32, i32, !llvm.ptr, i64)
+  llvm.func @stage0_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr) {
+    %i0 = llvm.mlir.constant(0 : i32) : i32
+    %i1 = llvm.mlir.constant(1 : i32) : i32
+    %b64 = llvm.mlir.constant(64 : i64) : i64
+    // expected-note @below {{the last use}}
+    llvm.call @dtcrt_send(%ctx, %i1, %i0, %i0, %arena, %b64) : (!llvm.ptr, i32, i32, i32, !llvm.ptr, i64) -> ()
+    // expected-error @below {{call of @dtcrt_send uses slot 0, whose last use was not waited for}}
+    llvm.call @dtcrt_send(%ctx, %i1, %i1, %i0, %arena, %b64) : (!llvm.ptr, i32, i32, i32, !llvm.ptr, i64) -> ()
+    llvm.return
+  }
+  llvm.func @stage1_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr) {
+    llvm.return
+  }
+}
+
+// -----
+
+// A group that the manifest does not have.
+module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"pp\",\"size\":2},{\"name\":\"dp\",\"size\":2}],\"groups\":[[\"dp\"], [\"pp\"]]}"} {
+  llvm.func @dtcrt_all_reduce(!llvm.ptr, i32, i32, i32, !llvm.ptr, i64)
+  llvm.func @stage0_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr) {
+    %i0 = llvm.mlir.constant(0 : i32) : i32
+    %i2 = llvm.mlir.constant(2 : i32) : i32
+    %b16 = llvm.mlir.constant(16 : i64) : i64
+    // expected-error @below {{calls @dtcrt_all_reduce over group 2 of 2}}
+    llvm.call @dtcrt_all_reduce(%ctx, %i2, %i0, %i0, %arena, %b16) : (!llvm.ptr, i32, i32, i32, !llvm.ptr, i64) -> ()
+    llvm.return
+  }
+  llvm.func @stage1_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr) {
+    llvm.return
+  }
+}
+
+// -----
+
+// A kernel whose arguments have no sizes.
+module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"pp\",\"size\":2},{\"name\":\"dp\",\"size\":2}],\"groups\":[[\"dp\"], [\"pp\"], [\"pp\", \"dp\"]]}"} {
+  llvm.func @kernel_copy(!llvm.ptr, !llvm.ptr)
+  llvm.func @stage0_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr) {
+    %b64 = llvm.mlir.constant(64 : i64) : i64
+    %y = llvm.getelementptr %arena[%b64] : (!llvm.ptr, i64) -> !llvm.ptr, i8
+    // expected-error @below {{calls kernel @kernel_copy without 'dtc.argument_bytes' of its 2 arguments}}
+    llvm.call @kernel_copy(%y, %arena) : (!llvm.ptr, !llvm.ptr) -> ()
+    llvm.return
+  }
+  llvm.func @stage1_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr) {
+    llvm.return
+  }
+}
+
+// -----
+
+// A call that the proof does not know.
+module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"pp\",\"size\":2},{\"name\":\"dp\",\"size\":2}],\"groups\":[[\"dp\"], [\"pp\"], [\"pp\", \"dp\"]]}"} {
+  llvm.func @dtcrt_broadcast(!llvm.ptr, i32)
+  llvm.func @stage0_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr) {
+    %i0 = llvm.mlir.constant(0 : i32) : i32
+    // expected-error @below {{calls @dtcrt_broadcast, which is not known}}
+    llvm.call @dtcrt_broadcast(%ctx, %i0) : (!llvm.ptr, i32) -> ()
+    llvm.return
+  }
+  llvm.func @stage1_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr) {
+    llvm.return
+  }
+}
+
+// -----
+
+// A number that is known only when the program runs.
+module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"pp\",\"size\":2},{\"name\":\"dp\",\"size\":2}],\"groups\":[[\"dp\"], [\"pp\"], [\"pp\", \"dp\"]]}"} {
+  llvm.func @dtcrt_wait(!llvm.ptr, i32)
+  llvm.func @stage0_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr) {
+    // expected-error @below {{is not what a plan is made of}}
+    %n = llvm.load %arena : !llvm.ptr -> i32
+    llvm.call @dtcrt_wait(%ctx, %n) : (!llvm.ptr, i32) -> ()
+    llvm.return
+  }
+  llvm.func @stage1_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr) {
+    llvm.return
+  }
+}
+
+// -----
+
+// An evaluation is a program of its own.
+module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"pp\",\"size\":2},{\"name\":\"dp\",\"size\":2}],\"groups\":[[\"dp\"], [\"pp\"], [\"pp\", \"dp\"]]}"} {
+  llvm.func @dtcrt_wait(!llvm.ptr, i32)
+  llvm.func @stage0_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr) {
+    llvm.return
+  }
+  llvm.func @stage1_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr) {
+    llvm.return
+  }
+  llvm.func @eval0_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr) {
+    %i0 = llvm.mlir.constant(0 : i32) : i32
+    // expected-error @below {{call of @dtcrt_wait waits for slot 0, which nothing has taken}}
+    llvm.call @dtcrt_wait(%ctx, %i0) : (!llvm.ptr, i32) -> ()
+    llvm.return
+  }
+  llvm.func @eval1_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr) {
+    llvm.return
+  }
+}
+
+// -----
+
+// expected-error @below {{has 1 plans @stageN_plan, expected 2, one for each stage}}
+module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"pp\",\"size\":2},{\"name\":\"dp\",\"size\":2}],\"groups\":[[\"dp\"], [\"pp\"], [\"pp\", \"dp\"]]}"} {
+  llvm.func @stage0_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr) {
+    llvm.return
+  }
+}
+
+// -----
+
+// expected-error @below {{has no 'dtc.manifest'; lower plans first}}
+module {
+  llvm.func @stage0_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr) {
+    llvm.return
+  }
+}
+
+// -----
+
+// expected-error @below {{'dtc.manifest' has a group over an axis that is not in the mesh}}
+module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"pp\",\"size\":2},{\"name\":\"dp\",\"size\":2}],\"groups\":[[\"tp\"]]}"} {
+  llvm.func @stage0_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr) {
+    llvm.return
+  }
+}
