@@ -59,7 +59,7 @@ class Extraction {
 public:
   explicit Extraction(PlanCommunication &result) : result(result) {}
 
-  LogicalResult addPlan(func::FuncOp plan, int64_t stage);
+  void addPlan(func::FuncOp plan, int64_t stage);
 
 private:
   const FunctionEvents &read(func::FuncOp function);
@@ -277,7 +277,7 @@ void Extraction::run(const FunctionEvents &function, ArrayRef<Place> arguments,
     results.push_back(translate(place));
 }
 
-LogicalResult Extraction::addPlan(func::FuncOp plan, int64_t stage) {
+void Extraction::addPlan(func::FuncOp plan, int64_t stage) {
   program = &result.system.programs.emplace_back();
   program->stage = stage;
   const FunctionEvents &events = read(plan);
@@ -295,7 +295,17 @@ LogicalResult Extraction::addPlan(func::FuncOp plan, int64_t stage) {
   result.sources.push_back(plan);
   program->add(start, accesses);
   run(events, arguments, results);
-  return success();
+  // What it returns is there at its end.
+  accesses.clear();
+  Operation *end = plan.front().getTerminator();
+  for (auto [value, place] : llvm::zip_equal(end->getOperands(), results))
+    accesses.push_back({place.buffer, place.offset,
+                        place.offset + getLocalBytes(value.getType()),
+                        place.value, /*writes=*/false});
+  Event finish;
+  finish.source = result.sources.size();
+  result.sources.push_back(end);
+  program->add(finish, accesses);
 }
 
 FailureOr<PlanCommunication> dtc::getPlanCommunication(ModuleOp module,
@@ -327,8 +337,7 @@ FailureOr<PlanCommunication> dtc::getPlanCommunication(ModuleOp module,
   result.system.assignPrograms();
   Extraction extraction(result);
   for (auto [stage, plan] : llvm::enumerate(plans))
-    if (failed(extraction.addPlan(plan, stage)))
-      return failure();
+    extraction.addPlan(plan, stage);
   return result;
 }
 

@@ -1,0 +1,442 @@
+//===- AbstractMachine.cpp - runs event lists as MPI might ----------------===//
+//
+// See AbstractMachine.h.
+//
+//===----------------------------------------------------------------------===//
+
+#include "AbstractMachine.h"
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <memory>
+#include <random>
+
+using namespace dtc;
+using namespace dtc::test;
+
+namespace {
+
+uint64_t mix(uint64_t a, uint64_t b) {
+  uint64_t x = a ^ (b + 0x9e3779b97f4a7c15 + (a << 6) + (a >> 2));
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+  return x ^ (x >> 31);
+}
+
+/// Bytes with one origin: byte i of them is (token, start + i).
+struct Piece {
+  int64_t begin, end;
+  uint64_t token;
+  int64_t start;
+};
+using Data = std::vector<Piece>; // in order, from byte 0
+
+/// A buffer, or what is known of it: pieces in order, without gaps between
+/// bytes that were written. What was not written is zero.
+class Buffer {
+public:
+  Data read(int64_t begin, int64_t end) const {
+    Data result;
+    for (const Piece &piece : pieces)
+      if (int64_t from = std::max(begin, piece.begin),
+          to = std::min(end, piece.end);
+          from < to)
+        result.push_back({from - begin, to - begin, piece.token,
+                          piece.start + from - piece.begin});
+    return result;
+  }
+  void write(int64_t begin, int64_t end, const Data &data) {
+    Data rest;
+    for (const Piece &piece : pieces) {
+      if (piece.begin < std::min(piece.end, begin))
+        rest.push_back({piece.begin, std::min(piece.end, begin), piece.token,
+                        piece.start});
+      if (int64_t from = std::max(piece.begin, end); from < piece.end)
+        rest.push_back(
+            {from, piece.end, piece.token, piece.start + from - piece.begin});
+    }
+    for (const Piece &piece : data)
+      if (begin + piece.begin < end)
+        rest.push_back({begin + piece.begin, std::min(end, begin + piece.end),
+                        piece.token, piece.start});
+    std::sort(rest.begin(), rest.end(),
+              [](const Piece &a, const Piece &b) { return a.begin < b.begin; });
+    pieces.clear();
+    for (const Piece &piece : rest)
+      if (!pieces.empty() && pieces.back().end == piece.begin &&
+          pieces.back().token == piece.token &&
+          pieces.back().start + pieces.back().end - pieces.back().begin ==
+              piece.start)
+        pieces.back().end = piece.end;
+      else
+        pieces.push_back(piece);
+  }
+  const Data &getPieces() const { return pieces; }
+
+private:
+  Data pieces;
+};
+
+uint64_t hash(uint64_t seed, const Data &data) {
+  for (const Piece &piece : data)
+    seed = mix(mix(mix(seed, piece.begin), piece.end),
+               mix(piece.token, piece.start));
+  return seed;
+}
+
+int64_t getBytes(const Event &event) {
+  static const int64_t sizes[] = {4, 8, 4, 8, 1};
+  return event.count * event.blocks *
+         (event.dtype < 0 ? 1 : sizes[event.dtype]);
+}
+
+/// A message that was sent and not yet received.
+struct Message {
+  int sender;
+  const Event *event;
+  bool isLate; ///< its bytes are read when it is received
+  std::vector<Data> data;
+  bool isDone = false;
+};
+
+/// An operation of a communicator.
+struct Operation {
+  struct Part {
+    const Event *event = nullptr;
+    bool readsLate = false, writesLate = false;
+    std::vector<Data> data;
+  };
+  std::vector<int> members;
+  std::vector<Part> parts; ///< by member
+  size_t started = 0;
+  bool isComputed = false;
+  std::vector<uint64_t> results; ///< by member
+};
+
+struct Pending {
+  std::shared_ptr<Message> message;
+  std::shared_ptr<Operation> operation;
+};
+
+class Machine {
+public:
+  Machine(const CommunicationSystem &system, uint64_t seed);
+  MachineResult run();
+
+private:
+  const CommunicationProgram &programOf(int rank) const {
+    return system.programs[system.programOf[rank]];
+  }
+  bool toss() { return random() & 1; }
+  bool stop(std::string why) {
+    failure = std::move(why);
+    return false;
+  }
+  /// Whether the event of a rank happened.
+  bool step(int rank);
+  bool send(int rank, const Event &event);
+  bool receive(int rank, const Event &event);
+  bool wait(int rank, const Event &event);
+  bool meet(int rank, const Event &event);
+  bool takeSlot(int rank, const Event &event, Pending pending);
+  void compute(int rank, const Event &event);
+  void computeOperation(Operation &operation);
+  void writeResult(Operation &operation, size_t place);
+  int getPeer(int rank, int stage) const;
+  std::vector<int> getMembers(int rank, int group) const;
+
+  std::vector<Data> readAll(int rank, const Event &event) {
+    std::vector<Data> result;
+    for (const Access &access : programOf(rank).getAccesses(event))
+      if (!access.writes)
+        result.push_back(
+            buffers[rank][access.buffer].read(access.begin, access.end));
+    return result;
+  }
+
+  const CommunicationSystem &system;
+  std::mt19937_64 random;
+  std::vector<std::vector<Buffer>> buffers; ///< by rank
+  std::vector<size_t> next;
+  std::vector<std::map<int, Pending>> slots;
+  std::vector<std::shared_ptr<Operation>> blockedIn; ///< by rank
+  std::map<std::tuple<int, int, int>, std::deque<std::shared_ptr<Message>>>
+      messages; ///< by sender, receiver, tag
+  /// By group and first member; and of each rank how many it has started.
+  std::map<std::pair<int, int>, std::vector<std::shared_ptr<Operation>>>
+      operations;
+  std::map<std::pair<int, int>, size_t> startedBy;
+  std::string failure;
+};
+
+} // namespace
+
+Machine::Machine(const CommunicationSystem &system, uint64_t seed)
+    : system(system), random(seed), next(system.programOf.size()),
+      slots(system.programOf.size()), blockedIn(system.programOf.size()) {
+  for (size_t rank = 0; rank < system.programOf.size(); ++rank)
+    buffers.emplace_back(programOf(rank).numBuffers);
+}
+
+int Machine::getPeer(int rank, int stage) const {
+  int inner = 1;
+  for (size_t i = system.axes.size(); i-- > 0;) {
+    int size = system.axes[i].size;
+    if (system.axes[i].name == "pp")
+      return stage < 0 || stage >= size
+                 ? -1
+                 : rank + (stage - rank / inner % size) * inner;
+    inner *= size;
+  }
+  return -1;
+}
+
+/// In the order of their coordinates on the group's axes, the last fastest.
+std::vector<int> Machine::getMembers(int rank, int group) const {
+  std::vector<int> inner(system.axes.size(), 1);
+  for (size_t i = system.axes.size(); i-- > 1;)
+    inner[i - 1] = inner[i] * system.axes[i].size;
+  std::vector<int> members = {rank};
+  for (int axis : system.groups[group]) {
+    std::vector<int> more;
+    int size = system.axes[axis].size;
+    for (int member : members)
+      for (int i = 0; i < size; ++i)
+        more.push_back(member +
+                       (i - member / inner[axis] % size) * inner[axis]);
+    members = more;
+  }
+  return members;
+}
+
+void Machine::compute(int rank, const Event &event) {
+  llvm::ArrayRef<Access> accesses = programOf(rank).getAccesses(event);
+  uint64_t token = mix(0, event.source);
+  bool reads = false;
+  for (const Data &data : readAll(rank, event)) {
+    token = hash(token, data);
+    reads = true;
+  }
+  if (!reads) // what it begins with is its own
+    token = mix(token, rank);
+  for (const Access &access : accesses)
+    if (access.writes)
+      buffers[rank][access.buffer].write(
+          access.begin, access.end,
+          {{0, access.end - access.begin, token = mix(token, 1), 0}});
+}
+
+bool Machine::takeSlot(int rank, const Event &event, Pending pending) {
+  if (event.slot < 0 || event.slot >= system.numSlots)
+    return stop("there is no such slot");
+  if (!slots[rank].try_emplace(event.slot, std::move(pending)).second)
+    return stop("the slot is taken");
+  return true;
+}
+
+bool Machine::send(int rank, const Event &event) {
+  int peer = getPeer(rank, event.stage);
+  if (peer < 0 || peer == rank)
+    return stop("there is no such stage");
+  auto message = std::make_shared<Message>();
+  message->sender = rank;
+  message->event = &event;
+  message->isLate = toss();
+  if (!message->isLate)
+    message->data = readAll(rank, event);
+  if (!takeSlot(rank, event, {message, nullptr}))
+    return false;
+  messages[{rank, peer, event.tag}].push_back(std::move(message));
+  return true;
+}
+
+bool Machine::receive(int rank, const Event &event) {
+  int peer = getPeer(rank, event.stage);
+  if (peer < 0 || peer == rank)
+    return stop("there is no such stage");
+  auto &queue = messages[{peer, rank, event.tag}];
+  if (queue.empty())
+    return false;
+  std::shared_ptr<Message> message = queue.front();
+  queue.pop_front();
+  if (message->isLate)
+    message->data = readAll(peer, *message->event);
+  if (getBytes(*message->event) > getBytes(event))
+    return stop("the message is truncated");
+  size_t i = 0;
+  for (const Access &access : programOf(rank).getAccesses(event))
+    if (access.writes && i < message->data.size())
+      buffers[rank][access.buffer].write(access.begin, access.end,
+                                         message->data[i++]);
+  // A shorter message leaves some bytes as they were: not what was meant.
+  if (getBytes(*message->event) < getBytes(event))
+    return stop("the message is short");
+  message->isDone = true;
+  return true;
+}
+
+void Machine::computeOperation(Operation &operation) {
+  uint64_t token = 0;
+  for (size_t i = 0; i < operation.members.size(); ++i) {
+    Operation::Part &part = operation.parts[i];
+    if (part.readsLate)
+      part.data = readAll(operation.members[i], *part.event);
+    token = mix(token, static_cast<int>(part.event->kind));
+    token = mix(token, part.event->reduction);
+    for (const Data &data : part.data)
+      token = hash(token, data);
+  }
+  bool isScattered =
+      operation.parts.front().event->kind == EventKind::ReduceScatter;
+  for (size_t i = 0; i < operation.members.size(); ++i)
+    operation.results.push_back(isScattered ? mix(token, i + 1) : token);
+  operation.isComputed = true;
+  for (size_t i = 0; i < operation.members.size(); ++i)
+    if (!operation.parts[i].writesLate)
+      writeResult(operation, i);
+}
+
+void Machine::writeResult(Operation &operation, size_t place) {
+  int rank = operation.members[place];
+  uint64_t token = operation.results[place];
+  for (const Access &access :
+       programOf(rank).getAccesses(*operation.parts[place].event))
+    if (access.writes)
+      buffers[rank][access.buffer].write(
+          access.begin, access.end,
+          {{0, access.end - access.begin, token = mix(token, 1), 0}});
+}
+
+bool Machine::meet(int rank, const Event &event) {
+  std::vector<int> members = getMembers(rank, event.group);
+  size_t place =
+      std::find(members.begin(), members.end(), rank) - members.begin();
+  std::shared_ptr<Operation> operation = blockedIn[rank];
+  if (!operation) {
+    auto &list = operations[{
+        event.group, *std::min_element(members.begin(), members.end())}];
+    size_t number = startedBy[{event.group, rank}]++;
+    if (number == list.size()) {
+      list.push_back(std::make_shared<Operation>());
+      list.back()->members = members;
+      list.back()->parts.resize(members.size());
+    }
+    operation = list[number];
+    for (const Operation::Part &other : operation->parts)
+      if (other.event && (other.event->kind != event.kind ||
+                          other.event->dtype != event.dtype ||
+                          other.event->reduction != event.reduction ||
+                          other.event->count != event.count ||
+                          other.event->blocks != event.blocks ||
+                          (other.event->slot < 0) != (event.slot < 0)))
+        return stop("members of a collective do not agree");
+    Operation::Part &part = operation->parts[place];
+    part.event = &event;
+    if (event.slot >= 0) {
+      part.readsLate = toss();
+      part.writesLate = toss();
+    }
+    if (!part.readsLate)
+      part.data = readAll(rank, event);
+    ++operation->started;
+    bool isLast = operation->started == members.size();
+    if (event.slot >= 0) {
+      if (isLast && toss()) // else when somebody waits
+        computeOperation(*operation);
+      return takeSlot(rank, event, {nullptr, operation});
+    }
+    if (isLast)
+      computeOperation(*operation);
+    blockedIn[rank] = operation;
+  }
+  if (!operation->isComputed)
+    return false;
+  blockedIn[rank] = nullptr;
+  return true;
+}
+
+bool Machine::wait(int rank, const Event &event) {
+  auto found = slots[rank].find(event.slot);
+  if (found == slots[rank].end())
+    return true; // as MPI_Wait of no request
+  if (found->second.message) {
+    if (!found->second.message->isDone)
+      return false;
+  } else {
+    Operation &operation = *found->second.operation;
+    if (operation.started < operation.members.size())
+      return false;
+    if (!operation.isComputed)
+      computeOperation(operation);
+    size_t place =
+        std::find(operation.members.begin(), operation.members.end(), rank) -
+        operation.members.begin();
+    if (operation.parts[place].writesLate)
+      writeResult(operation, place);
+  }
+  slots[rank].erase(found);
+  return true;
+}
+
+bool Machine::step(int rank) {
+  const Event &event = programOf(rank).events[next[rank]];
+  bool happened = true;
+  switch (event.kind) {
+  case EventKind::Local:
+    compute(rank, event);
+    break;
+  case EventKind::Send:
+    happened = send(rank, event);
+    break;
+  case EventKind::Recv:
+    happened = receive(rank, event);
+    break;
+  case EventKind::Wait:
+    happened = wait(rank, event);
+    break;
+  default:
+    happened = meet(rank, event);
+  }
+  next[rank] += happened;
+  return happened;
+}
+
+MachineResult Machine::run() {
+  std::vector<int> running(next.size());
+  for (size_t rank = 0; rank < running.size(); ++rank)
+    running[rank] = rank;
+  auto isAtEnd = [&](int rank) {
+    return next[rank] == programOf(rank).events.size();
+  };
+  while (failure.empty()) {
+    running.erase(std::remove_if(running.begin(), running.end(), isAtEnd),
+                  running.end());
+    if (running.empty())
+      break;
+    // Each gets a turn, in any order, for any number of events: some ranks fall
+    // far behind.
+    std::shuffle(running.begin(), running.end(), random);
+    bool progress = false;
+    for (int rank : running) {
+      int64_t turn = int64_t(1) << (random() % 12);
+      while (turn-- > 0 && failure.empty() && !isAtEnd(rank) && step(rank))
+        progress = true;
+    }
+    if (!progress && failure.empty())
+      failure = "nobody can go on";
+  }
+  for (const auto &pending : slots)
+    if (!pending.empty() && failure.empty())
+      failure = "a slot is still taken when the next step begins";
+  MachineResult result;
+  result.failure = failure;
+  for (const std::vector<Buffer> &owned : buffers)
+    for (const Buffer &buffer : owned)
+      result.contents.push_back(hash(0, buffer.getPieces()));
+  return result;
+}
+
+MachineResult dtc::test::runOnce(const CommunicationSystem &system,
+                                 uint64_t seed) {
+  return Machine(system, seed).run();
+}
