@@ -293,14 +293,6 @@ void Hoisting::callLast(RunOp run, LastRun &last) {
 void Hoisting::callUpdate() {
   SmallVector<Value> inputs(updateRun.getInputs());
   llvm::append_range(inputs, receivedOutside);
-  // What was an argument only to be reduced.
-  llvm::BitVector dead(update.getNumArguments());
-  SmallVector<Value> used;
-  for (auto [i, input] : llvm::enumerate(inputs))
-    if (update.getArgument(i).use_empty())
-      dead.set(i);
-    else
-      used.push_back(input);
   // What it returns as it has received it, the plan has.
   Operation *end = update.front().getTerminator();
   SmallVector<Value> returned;
@@ -315,6 +307,14 @@ void Hoisting::callUpdate() {
     returned.push_back(inside);
   }
   end->setOperands(returned);
+  // What was an argument only to be reduced.
+  llvm::BitVector dead(update.getNumArguments());
+  SmallVector<Value> used;
+  for (auto [i, input] : llvm::enumerate(inputs))
+    if (update.getArgument(i).use_empty())
+      dead.set(i);
+    else
+      used.push_back(input);
   (void)update.eraseArguments(dead);
   resetSignature(update);
   OpBuilder builder(updateRun);

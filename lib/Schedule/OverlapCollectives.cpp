@@ -140,6 +140,7 @@ static SmallVector<Started> startReturned(func::FuncOp function,
                                           int64_t &nextSlot) {
   SmallVector<Started> started;
   AliasClasses classes(function.front());
+  MemoryHomes homes(function, classes);
   Operation *end = function.front().getTerminator();
   SmallVector<Value> extra;
   for (Operation &op : function.front()) {
@@ -155,7 +156,7 @@ static SmallVector<Started> startReturned(func::FuncOp function,
     if (returned.empty())
       continue;
     for (Value operand : op.getOperands())
-      if (getHome(function, classes, operand).kind == MemoryHome::Local &&
+      if (homes.get(operand).kind == MemoryHome::Local &&
           !llvm::is_contained(extra, classes.getRoot(operand)))
         extra.push_back(classes.getRoot(operand));
     start(&op, nextSlot);

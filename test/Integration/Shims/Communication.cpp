@@ -100,6 +100,10 @@ int MPI_Iallreduce(const void *in, void *out, int number, MPI_Datatype type,
                    MPI_Op operation, MPI_Comm communicator,
                    MPI_Request *request) {
   count("MPI_Allreduce", communicator, collective, number, type);
+  if (isSkipped(communicator, number)) {
+    *request = MPI_REQUEST_NULL;
+    return MPI_SUCCESS;
+  }
   return PMPI_Iallreduce(in, out, number, type, operation, communicator,
                          request);
 }
