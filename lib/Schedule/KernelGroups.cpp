@@ -11,6 +11,7 @@
 #include "dtc/Schedule/Aliases.h"
 #include "dtc/Schedule/KernelOps.h"
 #include "llvm/ADT/SetVector.h"
+#include <algorithm>
 
 using namespace mlir;
 using namespace dtc;
@@ -40,9 +41,8 @@ static SmallVector<Value> getOverwritten(Operation *op) {
 
 /// Whether a kernel may have both ops: rows agree, and neither needs the other
 /// to be complete.
-static bool canShareKernel(Operation *a, Operation *b) {
-  KernelRole roleA = cast<KernelOpInterface>(a).getKernelRole();
-  KernelRole roleB = cast<KernelOpInterface>(b).getKernelRole();
+static bool canShareKernel(Operation *a, const KernelRole &roleA, Operation *b,
+                           const KernelRole &roleB) {
   if (roleA.fusion == Fusion::Alone || roleB.fusion == Fusion::Alone ||
       roleA.getRows() != roleB.getRows())
     return false;
@@ -99,7 +99,7 @@ public:
 
 private:
   void addOp(Operation *op);
-  UnitSet getConnected(unsigned unit) const;
+  void connect(unsigned unit, Operation *op);
   bool canMerge(unsigned a, unsigned b) const;
   void merge(unsigned from, unsigned into);
   void reorder(unsigned first, unsigned second);
@@ -109,9 +109,12 @@ private:
   std::vector<KernelUnit> units;
   /// Units that each unit needs the results of, or must follow.
   std::vector<UnitSet> predecessors;
+  /// Other units with an op to which one of each unit may be connected.
+  std::vector<UnitSet> connected;
   std::vector<unsigned> order; ///< units; those that were merged stay
   std::vector<size_t> places;  ///< of units in the order
   DenseMap<Operation *, unsigned> unitOf;
+  DenseMap<Operation *, KernelRole> roles; ///< of ops that kernels may have
   std::optional<unsigned> lastEffect;
 };
 
@@ -143,23 +146,20 @@ bool Grouping::isReachable(unsigned target, const UnitSet &from) const {
   return false;
 }
 
-/// Other units with an op to which one of this unit may be connected.
-UnitSet Grouping::getConnected(unsigned unit) const {
-  UnitSet connected;
-  auto add = [&](Operation *op) {
-    auto it = op ? unitOf.find(op) : unitOf.end();
-    if (it != unitOf.end() && it->second != unit)
-      connected.insert(it->second);
+/// Notes what an op, the only one of its unit, is connected to.
+void Grouping::connect(unsigned unit, Operation *op) {
+  auto add = [&](Operation *other) {
+    auto it = other ? unitOf.find(other) : unitOf.end();
+    if (it == unitOf.end() || it->second == unit)
+      return;
+    connected[unit].insert(it->second);
+    connected[it->second].insert(unit);
   };
-  for (Operation *op : units[unit].ops) {
-    for (Value operand : op->getOperands()) {
-      add(operand.getDefiningOp());
-      if (!isScalar(operand))
-        llvm::for_each(operand.getUsers(), add);
-    }
-    llvm::for_each(op->getUsers(), add);
+  for (Value operand : op->getOperands()) {
+    add(operand.getDefiningOp());
+    if (!isScalar(operand))
+      llvm::for_each(operand.getUsers(), add);
   }
-  return connected;
 }
 
 bool Grouping::canMerge(unsigned a, unsigned b) const {
@@ -168,7 +168,7 @@ bool Grouping::canMerge(unsigned a, unsigned b) const {
   bool areConnected = false;
   for (Operation *x : units[a].ops)
     for (Operation *y : units[b].ops) {
-      if (!canShareKernel(x, y))
+      if (!canShareKernel(x, roles.at(x), y, roles.at(y)))
         return false;
       areConnected |= isConnected(x, y);
     }
@@ -211,9 +211,20 @@ void Grouping::merge(unsigned from, unsigned into) {
     reorder(from, into);
   for (Operation *op : units[from].ops)
     unitOf[op] = into;
-  llvm::append_range(units[into].ops, units[from].ops);
-  llvm::sort(units[into].ops,
+  SmallVector<Operation *> ops;
+  std::merge(units[into].ops.begin(), units[into].ops.end(),
+             units[from].ops.begin(), units[from].ops.end(),
+             std::back_inserter(ops),
              [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  units[into].ops = std::move(ops);
+  for (unsigned other : connected[from]) {
+    connected[other].remove(from);
+    if (other == into)
+      continue;
+    connected[other].insert(into);
+    connected[into].insert(other);
+  }
+  connected[from].clear();
   predecessors[into].insert_range(predecessors[from]);
   units[from] = KernelUnit();
   predecessors[from].clear();
@@ -238,15 +249,18 @@ void Grouping::addOp(Operation *op) {
   }
   units.push_back({{op}, isKernelOp(op)});
   predecessors.push_back(std::move(before));
+  connected.emplace_back();
   places.push_back(order.size());
   order.push_back(unit);
   unitOf[op] = unit;
   if (!units[unit].isKernel)
     return;
+  roles[op] = cast<KernelOpInterface>(op).getKernelRole();
+  connect(unit, op);
   // The latest first; what has joined connects to more.
   for (unsigned last = unit;;) {
     SmallVector<unsigned> others;
-    for (unsigned other : getConnected(unit))
+    for (unsigned other : connected[unit])
       if (other < last)
         others.push_back(other);
     llvm::sort(others, std::greater<>());

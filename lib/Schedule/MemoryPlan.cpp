@@ -35,14 +35,22 @@ MemoryHome MemoryHomes::get(Value value) const {
   return {MemoryHome::Local};
 }
 
-BlockArgument dtc::findArgument(func::FuncOp plan, BlockArgument other) {
-  auto owner = cast<func::FuncOp>(other.getOwner()->getParentOp());
+PlanArguments::Meaning PlanArguments::getMeaning(BlockArgument argument) {
+  auto owner = cast<func::FuncOp>(argument.getOwner()->getParentOp());
   for (StringRef key : {attr::input, attr::parameter, attr::state})
-    if (Attribute name = owner.getArgAttr(other.getArgNumber(), key))
-      for (BlockArgument argument : plan.getArguments())
-        if (plan.getArgAttr(argument.getArgNumber(), key) == name)
-          return argument;
+    if (Attribute name = owner.getArgAttr(argument.getArgNumber(), key))
+      return {key, name};
   return {};
+}
+
+PlanArguments::PlanArguments(func::FuncOp plan) {
+  for (BlockArgument argument : plan.getArguments())
+    if (Meaning meaning = getMeaning(argument); meaning.second)
+      arguments.try_emplace(meaning, argument);
+}
+
+BlockArgument PlanArguments::find(BlockArgument other) const {
+  return arguments.lookup(getMeaning(other));
 }
 
 int64_t dtc::getBucketBytes(ValueRange operands) {

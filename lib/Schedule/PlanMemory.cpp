@@ -119,8 +119,9 @@ LogicalResult BlockMemory::collectArguments(int64_t end) {
     add(argument, step.getArgAttrOfType<IntegerAttr>(argument.getArgNumber(),
                                                      attr::offset)
                       .getInt());
+  PlanArguments ofStep(step);
   for (BlockArgument argument : function.getArguments()) {
-    BlockArgument same = findArgument(step, argument);
+    BlockArgument same = ofStep.find(argument);
     if (!same || same.getType() != argument.getType())
       return function.emitError("argument ")
              << argument.getArgNumber()

@@ -97,7 +97,8 @@ private:
   LogicalResult read(Operation &op, Value value);
   LogicalResult read(Operation &op, Value value, Value root);
   LogicalResult writeArgument(BlockArgument argument);
-  LogicalResult checkSamePlace(BlockArgument argument);
+  LogicalResult checkSamePlace(BlockArgument argument,
+                               const PlanArguments &ofStep);
   LogicalResult checkKept();
   LogicalResult checkApart(OpResult result, Range range);
   LogicalResult write(OpResult result);
@@ -184,11 +185,12 @@ LogicalResult BlockChecker::writeArgument(BlockArgument argument) {
 
 /// Of an evaluation's argument: it lies where the step keeps it, and is only
 /// read.
-LogicalResult BlockChecker::checkSamePlace(BlockArgument argument) {
+LogicalResult BlockChecker::checkSamePlace(BlockArgument argument,
+                                           const PlanArguments &ofStep) {
   if (function.getArgAttr(argument.getArgNumber(), attr::update))
     return function.emitError("argument ")
            << argument.getArgNumber() << " is overwritten by an evaluation";
-  BlockArgument same = findArgument(step, argument);
+  BlockArgument same = ofStep.find(argument);
   std::optional<int64_t> offset = getOffset(argument);
   if (same && offset && offset == getOffset(same)) {
     memory.write({*offset, *offset + getLocalBytes(argument.getType())},
@@ -212,11 +214,12 @@ LogicalResult BlockChecker::checkKept() {
   for (BlockArgument argument : function.getArguments())
     if (failed(read(end, argument)))
       return failure();
-  if (step)
-    for (BlockArgument argument : step.getArguments())
-      if (!findArgument(function, argument) &&
-          failed(read(end, argument, argument)))
-        return failure();
+  if (!step)
+    return success();
+  PlanArguments own(function);
+  for (BlockArgument argument : step.getArguments())
+    if (!own.find(argument) && failed(read(end, argument, argument)))
+      return failure();
   return success();
 }
 
@@ -322,10 +325,12 @@ LogicalResult BlockChecker::check() {
     for (BlockArgument argument : (step ? step : function).getArguments())
       if (failed(writeArgument(argument)))
         return failure();
-  if (step)
+  if (step) {
+    PlanArguments ofStep(step);
     for (BlockArgument argument : function.getArguments())
-      if (failed(checkSamePlace(argument)))
+      if (failed(checkSamePlace(argument, ofStep)))
         return failure();
+  }
   for (Operation &op : function.front()) {
     frame.reset();
     operands.clear();

@@ -55,10 +55,20 @@ private:
   llvm::DenseMap<mlir::Value, unsigned> results; ///< by root
 };
 
-/// The argument of a plan that is the same input, parameter or state as that of
-/// another plan; null if there is none.
-mlir::BlockArgument findArgument(mlir::func::FuncOp plan,
-                                 mlir::BlockArgument other);
+/// The arguments of a plan by what they are.
+class PlanArguments {
+public:
+  explicit PlanArguments(mlir::func::FuncOp plan);
+  /// The one that is the same input, parameter or state as that of another
+  /// plan; null if there is none.
+  mlir::BlockArgument find(mlir::BlockArgument other) const;
+
+private:
+  /// What an argument is: an attribute's name, its value.
+  using Meaning = std::pair<llvm::StringRef, mlir::Attribute>;
+  static Meaning getMeaning(mlir::BlockArgument argument);
+  llvm::DenseMap<Meaning, mlir::BlockArgument> arguments;
+};
 
 /// Bytes of the one range in which the operands of a collective lie, side by
 /// side, each aligned.
