@@ -82,7 +82,14 @@ void dtcrt_matmul(dtc_context *context, int32_t dtype, int32_t transposeA,
 /// What was started is done now if nothing is to overlap; its wait finds that.
 static void waitUnlessOverlapping(dtc_context *context, int32_t slot) {
   if (!context->overlaps)
-    context->collectives.wait(slot);
+    dtcrt_wait(context, slot);
+}
+
+/// Records what is under way until the wait of its slot.
+static void recordStart(dtc_context *context, TraceEvent::Kind kind,
+                        int32_t subject, int64_t bytes, int32_t slot) {
+  if (context->trace)
+    context->trace->begin(kind, subject, bytes, /*microbatch=*/-1, slot);
 }
 
 void dtcrt_all_reduce(dtc_context *context, int32_t group, int32_t dtype,
@@ -96,6 +103,8 @@ void dtcrt_all_reduce(dtc_context *context, int32_t group, int32_t dtype,
 void dtcrt_all_reduce_start(dtc_context *context, int32_t group, int32_t slot,
                             int32_t dtype, int32_t reduction, void *buffer,
                             int64_t count) {
+  recordStart(context, TraceEvent::allReduce, group,
+              count * sizeOf(dtc_dtype(dtype)), slot);
   context->collectives.startAllReduce(group, slot, dtc_dtype(dtype),
                                       dtc_reduction(reduction), buffer, count);
   waitUnlessOverlapping(context, slot);
@@ -125,10 +134,8 @@ void dtcrt_all_gather(dtc_context *context, int32_t group, const void *input,
 
 void dtcrt_all_gather_start(dtc_context *context, int32_t group, int32_t slot,
                             const void *input, void *output, int64_t bytes) {
-  if (Trace *trace = context->trace)
-    trace->begin(TraceEvent::allGather, group,
-                 context->collectives.groupSize(group) * bytes,
-                 /*microbatch=*/-1, slot);
+  recordStart(context, TraceEvent::allGather, group,
+              context->collectives.groupSize(group) * bytes, slot);
   context->collectives.startAllGather(group, slot, input, output, bytes);
   waitUnlessOverlapping(context, slot);
 }
@@ -154,6 +161,10 @@ void dtcrt_reduce_scatter_start(dtc_context *context, int32_t group,
                                 int32_t slot, int32_t dtype, int32_t reduction,
                                 const void *input, void *output,
                                 int64_t count) {
+  recordStart(context, TraceEvent::reduceScatter, group,
+              context->collectives.groupSize(group) * count *
+                  sizeOf(dtc_dtype(dtype)),
+              slot);
   context->collectives.startReduceScatter(group, slot, dtc_dtype(dtype),
                                           dtc_reduction(reduction), input,
                                           output, count);
@@ -173,8 +184,7 @@ void dtcrt_local_slice(dtc_context *context, int32_t group, const void *input,
 
 void dtcrt_send(dtc_context *context, int32_t stage, int32_t tag, int32_t slot,
                 const void *buffer, int64_t bytes) {
-  if (Trace *trace = context->trace)
-    trace->begin(TraceEvent::send, stage, bytes, /*microbatch=*/-1, slot);
+  recordStart(context, TraceEvent::send, stage, bytes, slot);
   context->collectives.send(peerOf(context, stage), tag, slot, buffer, bytes);
 }
 
@@ -184,6 +194,19 @@ void dtcrt_recv(dtc_context *context, int32_t stage, int32_t tag, void *buffer,
   context->collectives.recv(peerOf(context, stage), tag, buffer, bytes);
 }
 
+static TraceEvent::Kind waitFor(TraceEvent::Kind started) {
+  switch (started) {
+  case TraceEvent::allReduce:
+    return TraceEvent::waitForAllReduce;
+  case TraceEvent::reduceScatter:
+    return TraceEvent::waitForReduceScatter;
+  case TraceEvent::allGather:
+    return TraceEvent::waitForAllGather;
+  default:
+    return TraceEvent::waitForSend;
+  }
+}
+
 void dtcrt_wait(dtc_context *context, int32_t slot) {
   Trace *trace = context->trace;
   int64_t started = trace ? trace->findStarted(slot) : -1;
@@ -191,10 +214,7 @@ void dtcrt_wait(dtc_context *context, int32_t slot) {
     return context->collectives.wait(slot);
   const TraceEvent &event = (*trace)[started];
   {
-    TraceSpan span(trace,
-                   event.kind == TraceEvent::send ? TraceEvent::waitForSend
-                                                  : TraceEvent::waitForGather,
-                   event.subject, event.bytes);
+    TraceSpan span(trace, waitFor(event.kind), event.subject, event.bytes);
     context->collectives.wait(slot);
   }
   trace->end(started);

@@ -170,8 +170,12 @@ std::string Trace::nameOf(const TraceEvent &event) const {
     return format("send to stage %d", event.subject);
   case TraceEvent::recv:
     return format("receive from stage %d", event.subject);
-  case TraceEvent::waitForGather:
+  case TraceEvent::waitForAllReduce:
+    return withAxes("wait for all_reduce");
+  case TraceEvent::waitForAllGather:
     return withAxes("wait for all_gather");
+  case TraceEvent::waitForReduceScatter:
+    return withAxes("wait for reduce_scatter");
   case TraceEvent::waitForSend:
     return format("wait for send to stage %d", event.subject);
   }

@@ -28,7 +28,9 @@ struct TraceEvent {
     reduceScatter,
     send,
     recv,
-    waitForGather,
+    waitForAllReduce,
+    waitForAllGather,
+    waitForReduceScatter,
     waitForSend,
   };
   int64_t begin,
