@@ -231,8 +231,8 @@ LogicalResult Extraction::readRuntimeCall(LLVM::CallOp call, Item &item) {
   if (auto value = call->getAttrOfType<IntegerAttr>(attr::value))
     event.subject = value.getInt();
   int64_t bytes = event.count * event.blocks * size;
-  touch(item, input, kind == EventKind::ReduceScatter ? bytes * *members : bytes,
-        false);
+  touch(item, input,
+        kind == EventKind::ReduceScatter ? bytes * *members : bytes, false);
   touch(item, output, kind == EventKind::AllGather ? bytes * *members : bytes,
         true);
   return success();

@@ -227,6 +227,7 @@ void Machine::compute(int rank, const Event &event) {
 }
 
 bool Machine::takeSlot(int rank, const Event &event, Pending pending) {
+  // MPI.cpp takes sends and collectives from one table.
   if (event.slot < 0 || event.slot >= system.numSlots)
     return stop("there is no such slot");
   if (!slots[rank].try_emplace(event.slot, std::move(pending)).second)

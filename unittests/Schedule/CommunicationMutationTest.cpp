@@ -20,7 +20,7 @@ using namespace dtc::test;
 
 namespace {
 
-constexpr int numMutants = 3000;
+constexpr int numMutants = 2000;
 /// Random orders of ranks in which an accepted mutant, and a rejected one, must
 /// compute the same to count as equivalent.
 constexpr int acceptedRuns = 16, rejectedRuns = 4;
@@ -31,6 +31,7 @@ struct PlanCase {
   const char *schedule = "1f1b";
   int64_t accumulate = 1, hsdp = 1;
   bool sp = false;
+  int64_t virtualStages = 1;
 };
 
 const PlanCase planCases[] = {
@@ -45,6 +46,8 @@ const PlanCase planCases[] = {
     {"gpipe", "gpt2-tiny", "cross-entropy", 32, 1, 4, 1, 0, 8, "gpipe"},
     {"1f1b", "gpt2-tiny", "cross-entropy", 32, 2, 4, 1, 0, 4},
     {"zb-h1", "gpt2-tiny", "cross-entropy", 32, 1, 3, 1, 0, 4, "zb-h1"},
+    {"interleaved", "gpt2-tiny", "cross-entropy", 32, 2, 2, 1, 1, 4,
+     "interleaved", 1, 1, false, 2},
     {"rounds", "toy", "mse", 64, 2, 2, 1, 0, 2, "1f1b", 2},
     {"tp", "gpt2-tiny", "cross-entropy", 32, 1, 1, 4, 0, 1},
     {"tp, sp", "gpt2-tiny", "cross-entropy", 32, 1, 2, 2, 0, 2, "1f1b", 1, 1,
@@ -58,7 +61,7 @@ CommunicationSystem makePlan(const PlanCase &plan) {
   options.import.path =
       std::string(DTC_TEST_INPUTS) + "/" + plan.model + ".onnx";
   options.import.batch = plan.batch;
-  options.training.stages = plan.pp;
+  options.training.stages = plan.pp * plan.virtualStages;
   options.training.tensorParallel = plan.tp;
   options.training.sequenceParallel = plan.sp;
   options.training.loss = plan.loss;
@@ -72,6 +75,7 @@ CommunicationSystem makePlan(const PlanCase &plan) {
   options.parallel.accumulate = plan.accumulate;
   options.schedule.accumulate = plan.accumulate;
   options.schedule.schedule = plan.schedule;
+  options.schedule.virtualStages = plan.virtualStages;
 
   mlir::DialectRegistry registry;
   registerDialects(registry);
@@ -235,8 +239,9 @@ private:
     case Mutation::Reslot: {
       if (event.slot < 0)
         return false;
-      int32_t slot =
-          event.slot == original.numSlots - 1 ? pick(4) : pick(event.slot + 3);
+      // One close by, of a send or of a collective.
+      int32_t slot = pick(4) ? std::max<int32_t>(0, event.slot - 2 + pick(5))
+                             : original.numSendSlots - 2 + pick(5);
       return std::exchange(event.slot, slot) != slot;
     }
     case Mutation::Reduction:
