@@ -295,6 +295,11 @@ struct CommandLine {
       cl::desc("Draw when each stage runs each micro-batch, with FLOPs as "
                "times: a picture, or for the trace viewers of Chrome and "
                "Perfetto")};
+  Opt<std::string> graph{
+      "graph", cl::location(options.graph), cl::value_desc("FILE.svg"),
+      cl::cat(outputOptions),
+      cl::desc("Draw the model: its layers and stages, how parameters are "
+               "split, and what is communicated")};
   cl::opt<std::string> topology{
       "topology", cl::value_desc("FILE.json"), cl::cat(outputOptions),
       cl::desc("Nodes, devices and links, for the times of the report (see "
@@ -670,6 +675,15 @@ LogicalResult CommandLine::finish(const char *program) {
   }
   options.writeIr = outputPath.getNumOccurrences() &&
                     options.getLastPhase() != CompilePhase::Link;
+  if (graph.getNumOccurrences()) {
+    if (!llvm::StringRef(options.graph).ends_with(".svg"))
+      return fail("--graph is '" + options.graph +
+                  "', expected a name that ends in .svg");
+    if (options.getLastPhase() < CompilePhase::Parallel)
+      return fail("--graph is for the phase parallel, which makes layouts, but "
+                  "dtc is to stop after " +
+                  getPhaseName(options.getLastPhase()));
+  }
   if (deviceMemory.getNumOccurrences() && failed(finishDeviceMemory()))
     return failure();
   compile.target = TargetOptions::get(cpu);

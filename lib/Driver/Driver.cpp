@@ -11,6 +11,7 @@
 #include "Weights.h"
 #include "dtc/Dialect/Dialect.h"
 #include "dtc/Lowering/Program.h"
+#include "dtc/Parallel/ModelGraph.h"
 #include "dtc/Schedule/Report.h"
 #include "dtc/Training/FindFunction.h"
 #include "dtc/Training/Optimizers.h"
@@ -64,6 +65,7 @@ private:
   LogicalResult import();
   LogicalResult runPhase(CompilePhase phase);
   LogicalResult show(CompilePhase phase);
+  LogicalResult drawGraph();
   LogicalResult report();
   LogicalResult checkMemory();
   LogicalResult link();
@@ -183,6 +185,16 @@ LogicalResult Compilation::show(CompilePhase phase) {
   return write(path, printModule);
 }
 
+LogicalResult Compilation::drawGraph() {
+  if (options.graph.empty())
+    return success();
+  FailureOr<ModelGraph> graph = ModelGraph::build(*module);
+  if (failed(graph))
+    return failure();
+  return write(options.graph,
+               [&](llvm::raw_ostream &os) { graph->printSvg(os); });
+}
+
 LogicalResult Compilation::report() {
   if (!options.needsReport())
     return success();
@@ -254,6 +266,8 @@ LogicalResult Compilation::run() {
     if (options.afterPhase && failed(options.afterPhase(phase, *module)))
       return failure();
     if (failed(show(phase)))
+      return failure();
+    if (phase == CompilePhase::Parallel && failed(drawGraph()))
       return failure();
     if (phase == CompilePhase::Schedule &&
         (failed(report()) || failed(checkMemory())))

@@ -37,6 +37,7 @@ struct DriverOptions {
   /// Bytes that a rank's plan may need, and how the user wrote it.
   std::optional<int64_t> deviceMemory;
   std::string deviceMemoryText;
+  std::string graph;      ///< draw the model to this .svg
   /// The machines that the figures' times are for.
   std::optional<Topology> topology;
   /// Measured times, for the simulation of the schedule.
