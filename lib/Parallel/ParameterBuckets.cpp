@@ -6,6 +6,7 @@
 
 #include "ParameterBuckets.h"
 #include "MeshAxes.h"
+#include "dtc/Parallel/Buckets.h"
 #include "dtc/Training/StageAnalysis.h"
 #include "dtc/Training/StepFunction.h"
 #include "llvm/ADT/StringExtras.h"
@@ -141,11 +142,10 @@ static bool areAlike(const BucketMember &a, const BucketMember &b) {
          scalars(a) == scalars(b);
 }
 
-static bool fits(const ParameterBucket &bucket, const BucketMember &member,
-                 int64_t limit) {
+static bool fits(const ParameterBucket &bucket, const BucketMember &member) {
   return (bucket.size + member.getSize()) *
              (member.getType().getElementTypeBitWidth() / 8) <=
-         limit;
+         bucket.limit;
 }
 
 FailureOr<std::vector<ParameterBucket>>
@@ -189,6 +189,7 @@ dtc::collectBuckets(func::FuncOp step, MeshAttr mesh,
 
   bool hasMatch = false;
   std::vector<ParameterBucket> buckets;
+  DenseSet<int64_t> begun; // stages
   for (BucketMember &member : members) {
     StringRef group;
     if (pattern)
@@ -203,8 +204,13 @@ dtc::collectBuckets(func::FuncOp step, MeshAttr mesh,
                                return bucket.group == group &&
                                       areAlike(bucket.members.front(), member);
                              });
-    if (open == buckets.rend() || !fits(*open, member, limits.bytes)) {
-      buckets.push_back({{}, 0, group.str()});
+    if (open == buckets.rend() || !fits(*open, member)) {
+      bool isFirst = limits.group.empty() && begun.insert(member.stage).second;
+      buckets.push_back(
+          {{},
+           0,
+           group.str(),
+           isFirst ? std::min(limits.bytes, firstBucketBytes) : limits.bytes});
       open = buckets.rbegin();
     }
     open->size += member.getSize();

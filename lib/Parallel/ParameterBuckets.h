@@ -40,6 +40,7 @@ struct ParameterBucket {
   llvm::SmallVector<BucketMember> members;
   int64_t size = 0;  ///< elements of one part, without padding
   std::string group; ///< what is gathered together
+  int64_t limit = 0; ///< bytes that it may have, if it is not one member alone
 };
 
 struct BucketLimits {

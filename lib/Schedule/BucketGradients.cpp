@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dtc/Parallel/Buckets.h"
 #include "dtc/Schedule/MemoryPlan.h"
 #include "dtc/Schedule/Passes.h"
 #include "dtc/Schedule/Phase.h"
@@ -33,9 +34,6 @@ struct BucketKind {
            elementType == other.elementType && isLocal == other.isLocal;
   }
 };
-
-/// Bytes of the first bucket where others follow while it is on its way.
-constexpr int64_t firstBucket = 1 << 20;
 
 struct Bucket {
   BucketKind kind;
@@ -123,7 +121,8 @@ struct BucketGradientsPass
   /// With `startsEarly`, the first bucket is small.
   void bucket(func::FuncOp function, bool startsEarly) {
     int64_t limit = bucketMb << 20;
-    int64_t firstLimit = startsEarly ? std::min(limit, firstBucket) : limit;
+    int64_t firstLimit =
+        startsEarly ? std::min(limit, firstBucketBytes) : limit;
     AliasClasses classes(function.front());
     MemoryHomes homes(function, classes);
     SmallVector<Bucket> buckets;

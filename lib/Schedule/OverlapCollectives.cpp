@@ -97,9 +97,9 @@ static void overlapWithin(func::FuncOp function) {
     if (isStartable(&op))
       collectives.push_back(&op);
   Operation *end = function.front().getTerminator();
+  AliasClasses classes(function.front()); // wherever ops move
   for (auto [i, op] : llvm::enumerate(collectives)) {
     Operation *limit = i + 1 < collectives.size() ? collectives[i + 1] : end;
-    AliasClasses classes(function.front());
     SmallVector<Operation *> readers = getReaders(op->getResults());
     for (Operation *reader : readers)
       if (reader->isBeforeInBlock(limit) && canSink(reader, limit, classes))
