@@ -80,7 +80,7 @@ public:
 
 private:
   /// Elements are reduced in blocks that stay in the L1 cache.
-  static constexpr int64_t blockBytes = 16 << 10;
+  static constexpr int64_t blockBytes = 8 << 10;
 
   int64_t numMembers() const { return int64_t(members.size()); }
   Mailbox &own() { return *members[size_t(place)].mailbox; }
