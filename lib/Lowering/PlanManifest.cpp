@@ -38,18 +38,15 @@ int32_t PlanManifest::getGroup(ArrayAttr axes) {
   return groups.size() - 1;
 }
 
-/// Tasks of a pipeline's schedule have its letters.
+/// Tasks of a pipeline's schedule have its letters: "F", "F.1" of chunk 1.
 static std::string getPhaseTitle(StringRef function) {
   std::optional<Phase> phase = Phase::parse(function);
-  if (phase && phase->level == 0) {
-    if (phase->kind == Phase::Forward)
-      return "F";
-    if (phase->kind == Phase::Backward)
-      return "B";
-    if (phase->kind == Phase::Weight)
-      return "W";
-  }
-  return function.str();
+  if (!phase || !phase->isChunked())
+    return function.str();
+  std::string title(1, "FBW"[phase->kind - Phase::Forward]);
+  if (phase->level > 0)
+    title += "." + std::to_string(phase->level);
+  return title;
 }
 
 int32_t PlanManifest::getPhase(StringRef function) {

@@ -134,7 +134,7 @@ struct Program {
   std::string optimizer;
   double learningRate;
   std::vector<std::vector<int>> groups; ///< axes of each collective group
-  std::vector<std::string> phases; ///< what plans run: "F", "update"
+  std::vector<std::string> phases; ///< what plans run: "F", "F.1", "update"
   std::vector<InputInfo> inputs;
   std::vector<ParameterInfo> parameters;
   std::vector<Stage> stages;

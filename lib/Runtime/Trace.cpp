@@ -144,6 +144,12 @@ Trace::RankEvents Trace::receive(int rank) const {
   return result;
 }
 
+/// "F" and "1" of "F.1".
+static std::pair<std::string, std::string> splitPhase(const std::string &name) {
+  size_t dot = std::min(name.find('.'), name.size());
+  return {name.substr(0, dot), name.substr(std::min(dot + 1, name.size()))};
+}
+
 /// The words are those of the compiler's report.
 std::string Trace::nameOf(const TraceEvent &event) const {
   auto withAxes = [&](const char *kind) {
@@ -156,9 +162,10 @@ std::string Trace::nameOf(const TraceEvent &event) const {
   case TraceEvent::load:
     return "load";
   case TraceEvent::phase: {
-    const std::string &name = program.phases.at(event.subject);
-    return event.microbatch < 0 ? name
-                                : name + std::to_string(event.microbatch);
+    auto [kind, chunk] = splitPhase(program.phases.at(event.subject));
+    if (event.microbatch >= 0)
+      kind += std::to_string(event.microbatch);
+    return chunk.empty() ? kind : kind + "." + chunk;
   }
   case TraceEvent::allReduce:
     return withAxes("all_reduce");
@@ -226,21 +233,25 @@ void Trace::print(const RankEvents &own, int rank, int64_t zero,
       row = underWayRow + size_t(found - freeFrom.begin());
     }
     Json arguments = {{"step", event.step}};
+    std::string category = isPhase ? "load" : "communication";
     if (event.microbatch >= 0)
       arguments["microbatch"] = event.microbatch;
+    if (event.kind == TraceEvent::phase) {
+      auto [kind, chunk] = splitPhase(program.phases.at(event.subject));
+      category = kind;
+      if (!chunk.empty())
+        arguments["chunk"] = std::stoi(chunk);
+    }
     if (!isPhase)
       arguments["bytes"] = event.bytes;
-    printLine(
-        {{"name", nameOf(event)},
-         {"cat", event.kind == TraceEvent::phase ? program.phases[event.subject]
-                 : isPhase                       ? "load"
-                                                 : "communication"},
-         {"ph", "X"},
-         {"pid", rank},
-         {"tid", row},
-         {"ts", double(event.begin - zero) / 1000},
-         {"dur", double(event.end - event.begin) / 1000},
-         {"args", arguments}});
+    printLine({{"name", nameOf(event)},
+               {"cat", category},
+               {"ph", "X"},
+               {"pid", rank},
+               {"tid", row},
+               {"ts", double(event.begin - zero) / 1000},
+               {"dur", double(event.end - event.begin) / 1000},
+               {"args", arguments}});
   }
 }
 

@@ -20,6 +20,9 @@ namespace json = llvm::json;
 // Reading
 //===----------------------------------------------------------------------===//
 
+/// Of F, B and W.
+static constexpr char kindNames[] = "FBW";
+
 namespace {
 
 struct Axis {
@@ -32,6 +35,7 @@ struct Event {
   int64_t rank = 0;
   double microseconds = 0;
   std::optional<std::string> category;
+  int64_t chunk = 0;
 };
 
 /// A trace file.
@@ -50,9 +54,13 @@ bool fromJSON(const json::Value &value, Axis &axis, json::Path path) {
 
 bool fromJSON(const json::Value &value, Event &event, json::Path path) {
   json::ObjectMapper map(value, path);
-  return map && map.map("ph", event.kind) && map.map("pid", event.rank) &&
-         map.map("cat", event.category) &&
-         map.mapOptional("dur", event.microseconds);
+  if (!map || !map.map("ph", event.kind) || !map.map("pid", event.rank) ||
+      !map.map("cat", event.category) ||
+      !map.mapOptional("dur", event.microseconds))
+    return false;
+  const json::Object *arguments = value.getAsObject()->getObject("args");
+  event.chunk = arguments ? arguments->getInteger("chunk").value_or(0) : 0;
+  return true;
 }
 
 } // namespace
@@ -122,21 +130,22 @@ llvm::Expected<Profile> Profile::read(StringRef path) {
     return fail("has " + llvm::Twine(numStages) + " stages and " +
                 llvm::Twine(profile.rows) +
                 " rows in a micro-batch, which its mesh cannot have");
-  std::vector<std::array<std::vector<double>, 3>> seconds(numStages);
+  using Task = std::pair<TaskKind, int64_t>;
+  std::vector<std::map<Task, std::vector<double>>> seconds(numStages);
   for (const Event &event : trace.events) {
-    size_t kind = StringRef("FBW").find(event.category.value_or("-"));
+    size_t kind = StringRef(kindNames).find(event.category.value_or("-"));
     if (event.kind != "X" || kind == StringRef::npos)
       continue;
     if (event.rank < 0 || event.rank >= ranks)
       return fail("has a rank " + llvm::Twine(event.rank) + ", expected " +
                   llvm::Twine(ranks) + " ranks");
-    seconds[event.rank / stride % numStages][kind].push_back(
+    Task task(static_cast<TaskKind>(kind), event.chunk);
+    seconds[event.rank / stride % numStages][task].push_back(
         event.microseconds * 1e-6);
   }
-  for (auto [stage, lists] : llvm::zip(profile.stages, seconds))
-    for (auto [median, list] : llvm::zip(stage.seconds, lists))
-      if (!list.empty())
-        median = getMedian(list);
+  for (auto [stage, tasks] : llvm::zip(profile.stages, seconds))
+    for (auto &[task, list] : tasks)
+      stage.seconds[task] = getMedian(list);
   return std::move(profile);
 }
 
@@ -203,19 +212,24 @@ Profile::getCosts(ArrayRef<ModuleOp> modules) const {
              << " than the plan ('" << differ.front()
              << "' is in one of them only); trace a program with the same "
                 "stages, see --cut";
-    std::array<double, 3> seconds = {0, 0, 0};
+    costs.resize(modules.size() * getNumChunks(plan), StageCost{0, 0, 0});
     for (auto run : plan.getOps<RunOp>()) {
       std::optional<Phase> phase = Phase::parse(run.getCallee());
-      if (!phase || phase->kind < Phase::Forward || phase->kind > Phase::Weight)
+      if (!phase || !phase->isChunked())
         continue;
-      unsigned kind = phase->kind - Phase::Forward;
-      if (!stage.seconds[kind])
+      auto kind = static_cast<TaskKind>(phase->kind - Phase::Forward);
+      auto measured = stage.seconds.find({kind, phase->level});
+      if (measured == stage.seconds.end())
         return emitError(UnknownLoc::get(context))
-               << path << " has no " << StringRef("FBW")[kind] << " of stage "
-               << number << ", which the plan runs; trace more steps";
-      seconds[kind] = *stage.seconds[kind] * scale;
+               << path << " has no " << kindNames[static_cast<int>(kind)]
+               << " of stage " << number
+               << ", which the plan runs; trace a program with the same stages";
+      StageCost &cost = costs[phase->level * modules.size() + number];
+      double &seconds = kind == TaskKind::F   ? cost.forward
+                        : kind == TaskKind::B ? cost.backward
+                                              : cost.weight;
+      seconds = measured->second * scale;
     }
-    costs.push_back({seconds[0], seconds[1], seconds[2]});
   }
   return costs;
 }

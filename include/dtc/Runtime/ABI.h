@@ -76,7 +76,8 @@ extern const dtc_program dtc_program_v1;
 ///   "weights_file": "",           // path if weights are external
 ///   "optimizer": {"name": "adamw", "lr": 0.001, ...},   // printed at start
 ///   "groups": [["dp"], ["pp"]],   // axis sets of the collectives, by index
-///   "phases": ["F", "W", "update"],       // what plans run, by index
+///   "phases": ["F", "W", "update"],       // what plans run, by index; "F.1"
+///                                         // is F of chunk 1
 ///   "inputs": [{"name": "input_ids", "dtype": "i64", "shape": [32, 128],
 ///               "kind": "input"|"label"|"lr"|"step", "bound": 256,
 ///               "ignore_index": -100}],    // these two are optional

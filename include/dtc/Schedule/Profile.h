@@ -11,7 +11,6 @@
 #include "dtc/Schedule/PipelineSchedule.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/Support/Error.h"
-#include <array>
 #include <map>
 
 namespace dtc {
@@ -20,8 +19,9 @@ struct Profile {
   struct Stage {
     /// By name; two plans with the same of each stage have the same stages.
     std::vector<std::string> parameters;
-    /// Median seconds of a task over micro-batches, steps and ranks, by kind.
-    std::array<std::optional<double>, 3> seconds;
+    /// Median seconds of a task over micro-batches, steps and ranks, by its
+    /// kind and chunk.
+    std::map<std::pair<TaskKind, int64_t>, double> seconds;
   };
 
   std::string path, model, dtype;
@@ -36,8 +36,8 @@ struct Profile {
   int64_t getSize(const std::string &axis) const;
 
   /// What each task takes in seconds in the plans of these modules, in the
-  /// number of rows that they have. Fails with a diagnostic if they have other
-  /// stages than the profile.
+  /// number of rows that they have: of virtual stages, as simulate() needs it.
+  /// Fails with a diagnostic if they have other stages than the profile.
   mlir::FailureOr<std::vector<StageCost>>
   getCosts(llvm::ArrayRef<mlir::ModuleOp> modules) const;
 };

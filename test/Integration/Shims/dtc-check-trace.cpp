@@ -81,7 +81,7 @@ std::vector<Rank> readRanks(const json &trace) {
 bool isTask(const std::string &name) {
   return name.size() > 1 &&
          std::string("FBW").find(name[0]) != std::string::npos &&
-         name.find_first_not_of("0123456789", 1) == std::string::npos;
+         name.find_first_not_of("0123456789.", 1) == std::string::npos;
 }
 
 /// The tasks of each stage in the order of its schedule.
