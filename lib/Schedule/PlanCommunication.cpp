@@ -104,8 +104,10 @@ private:
 
 void FunctionReader::define(Operation *op) {
   for (OpResult value : op->getResults()) {
-    std::optional<Alias> alias = getAlias(value);
-    if (!alias || isa<RunOp>(op)) { // what a run returns, the run says
+    std::optional<Alias> alias; // what a run returns, the run says
+    if (!isa<RunOp>(op))
+      alias = getAlias(value);
+    if (!alias) {
       places[value] = makeNew();
       continue;
     }
@@ -203,7 +205,7 @@ const FunctionEvents &Extraction::read(func::FuncOp function) {
   FunctionReader reader(function, events);
   for (Operation &op : function.front()) {
     reader.define(&op);
-    if (isView(&op)) // touches nothing
+    if (!isa<RunOp>(op) && isView(&op)) // touches nothing
       continue;
     if (op.hasTrait<OpTrait::IsTerminator>()) {
       for (Value value : op.getOperands())
