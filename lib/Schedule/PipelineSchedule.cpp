@@ -10,6 +10,7 @@
 #include "llvm/ADT/Sequence.h"
 #include "llvm/ADT/Twine.h"
 #include <algorithm>
+#include <array>
 #include <utility>
 
 using namespace dtc;
@@ -177,29 +178,44 @@ dtc::makeNamedSchedule(llvm::StringRef name, const Pipeline &pipeline) {
 //===----------------------------------------------------------------------===//
 
 /// Takes the first task, in the order given, that no other task left must
-/// precede. None if there is always one.
+/// precede. None if there is always one. Of each kind of tasks there is one
+/// order, and who goes before a later one goes before an earlier one too: so of
+/// each kind only the first one left is looked at.
 static std::optional<std::vector<Task>>
-sortTasks(std::vector<Task> tasks,
+sortTasks(llvm::ArrayRef<Task> tasks,
           llvm::function_ref<bool(const Task &, const Task &)> mustPrecede) {
-  size_t count = tasks.size();
-  std::vector<unsigned> blockers(count, 0);
-  for (size_t i = 0; i < count; ++i)
-    for (size_t j = 0; j < count; ++j)
-      if (i != j && mustPrecede(tasks[j], tasks[i]))
-        ++blockers[i];
-  std::vector<bool> done(count, false);
+  auto precedes = [&](size_t a, size_t b) {
+    return mustPrecede(tasks[a], tasks[b]);
+  };
+  std::array<std::vector<size_t>, 3> kinds;
+  for (size_t i = 0; i < tasks.size(); ++i)
+    kinds[static_cast<int>(tasks[i].kind)].push_back(i);
+  for (std::vector<size_t> &kind : kinds) {
+    // By a heap, which a predicate that is no order can do no harm.
+    std::make_heap(kind.begin(), kind.end(), precedes);
+    std::sort_heap(kind.begin(), kind.end(), precedes);
+    for (size_t i = 1; i < kind.size(); ++i)
+      if (!precedes(kind[i - 1], kind[i]) || precedes(kind[i], kind[i - 1]))
+        return std::nullopt;
+    std::reverse(kind.begin(), kind.end()); // the first one left is the last
+  }
   std::vector<Task> sorted;
-  while (sorted.size() < count) {
-    size_t next = 0;
-    while (next < count && (done[next] || blockers[next] > 0))
-      ++next;
-    if (next == count)
+  while (sorted.size() < tasks.size()) {
+    std::vector<size_t> *next = nullptr;
+    for (std::vector<size_t> &kind : kinds) {
+      if (kind.empty() || (next && next->back() < kind.back()))
+        continue;
+      bool isBlocked = llvm::any_of(kinds, [&](std::vector<size_t> &other) {
+        return &other != &kind && !other.empty() &&
+               precedes(other.back(), kind.back());
+      });
+      if (!isBlocked)
+        next = &kind;
+    }
+    if (!next)
       return std::nullopt;
-    done[next] = true;
-    sorted.push_back(tasks[next]);
-    for (size_t i = 0; i < count; ++i)
-      if (!done[i] && mustPrecede(tasks[next], tasks[i]))
-        --blockers[i];
+    sorted.push_back(tasks[next->back()]);
+    next->pop_back();
   }
   return sorted;
 }

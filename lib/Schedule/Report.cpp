@@ -167,12 +167,21 @@ static std::vector<Task> getTasks(func::FuncOp plan, int64_t numMicrobatches,
   return tasks;
 }
 
+static void countKernels(ModuleOp module, Report &report) {
+  if (auto kernels = module.lookupSymbol<ModuleOp>(kernelsName))
+    report.kernels = llvm::range_size(kernels.getOps<func::FuncOp>());
+  for (ModuleOp stage : module.getOps<ModuleOp>())
+    for (auto function : stage.getOps<func::FuncOp>())
+      report.launches += llvm::range_size(function.getOps<LaunchOp>());
+}
+
 FailureOr<Report> Report::compute(ModuleOp module, const Topology *topology,
                                   const Profile *profile) {
   FailureOr<SmallVector<ModuleOp>> stages = getStages(module);
   if (failed(stages))
     return failure();
   Report report;
+  countKernels(module, report);
   PipelineSchedule schedule;
   int64_t numStages = stages->size(), numChunks = 1;
   std::vector<StageCost> costs; // of virtual stages

@@ -122,9 +122,11 @@ void Report::print(llvm::raw_ostream &os) const {
       " x ");
   os << "\n"
      << llvm::format("bubble       %.1f %% with equal stages, %.1f %% with "
-                     "%s costs\n\n",
+                     "%s costs\n",
                      100 * bubble, 100 * bubbleSimulated,
-                     isMeasured ? "measured" : "estimated");
+                     isMeasured ? "measured" : "estimated")
+     << llvm::format("kernels      %lld, launched from %lld places\n\n",
+                     (long long)kernels, (long long)launches);
 
   std::vector<Row> rows;
   auto addRow = [&](StringRef name, auto get) {
@@ -272,6 +274,8 @@ json::Value Report::toJson() const {
                       {"parameters", parameters},
                       {"microbatches", microbatches},
                       {"rounds", rounds},
+                      {"kernels", kernels},
+                      {"launches", launches},
                       {"ranks_per_stage", ranksPerStage},
                       {"bubble", bubble},
                       {"bubble_simulated", bubbleSimulated},

@@ -22,6 +22,9 @@ namespace dtc {
 using namespace mlir;
 using namespace dtc;
 
+/// Larger plans would take gigabytes and minutes.
+constexpr int64_t maxPlanValues = 1 << 24;
+
 namespace {
 
 /// One entry of `dtc.sends` or `dtc.recvs`.
@@ -340,6 +343,24 @@ struct ScheduleMicrobatchesPass
         return signalPassFailure();
   }
 
+  /// Plans are straight-line: each micro-batch is in them.
+  LogicalResult checkSize(const Stages &stages, int64_t numMicrobatches) {
+    int64_t values = 0; // operands and results of one micro-batch's runs
+    for (ModuleOp stage : stages)
+      for (auto function : stage.getOps<func::FuncOp>())
+        if (auto phase = Phase::parse(function.getName());
+            phase && phase->isPerMicrobatch())
+          values += function.getNumArguments() + function.getNumResults();
+    if (values == 0 || numMicrobatches <= maxPlanValues / values)
+      return success();
+    return getOperation().emitError("the plan of ")
+           << numMicrobatches << " micro-batches in a step would have "
+           << numMicrobatches * values
+           << " operands and results, expected at most " << maxPlanValues
+           << "; use larger micro-batches, at most " << maxPlanValues / values
+           << " of them";
+  }
+
   LogicalResult schedulePlans(const Stages &stages) {
     SmallVector<func::FuncOp> plans;
     for (ModuleOp stage : stages) {
@@ -359,6 +380,8 @@ struct ScheduleMicrobatchesPass
     Pipeline pipeline{static_cast<int64_t>(stages.size()),
                       numMicrobatches / numRounds, numRounds,
                       getNumChunks(first)};
+    if (failed(checkSize(stages, numMicrobatches)))
+      return failure();
     llvm::Expected<PipelineSchedule> tasks = getSchedule(name, pipeline);
     if (!tasks)
       return getOperation().emitError(llvm::toString(tasks.takeError()));

@@ -5,9 +5,9 @@ usage: check_models.py DTC-MODEL DTC
 For each model:
   - the file is valid (onnx.checker);
   - its weights start as transformers' own do;
-  - ONNX Runtime computes the logits of transformers' GPT2LMHeadModel or
-    LlamaForCausalLM, or of torch's Linear layers, loaded with the same weights
-    under the names in the file;
+  - ONNX Runtime computes the logits of transformers' GPT2LMHeadModel,
+    LlamaForCausalLM or BertForMaskedLM, or of torch's Linear layers, loaded
+    with the same weights under the names in the file;
   - the program that dtc compiles in f64 has PyTorch's gradients.
 For the last two the weights are replaced by larger ones, so that none is
 without influence. Prints the largest difference of logits, as a part of the
@@ -27,11 +27,12 @@ import torch
 from onnx import numpy_helper
 from safetensors.numpy import load_file
 from torch import nn
-from transformers import (GPT2Config, GPT2LMHeadModel, LlamaConfig,
-                          LlamaForCausalLM)
+from transformers import (BertConfig, BertForMaskedLM, GPT2Config,
+                          GPT2LMHeadModel, LlamaConfig, LlamaForCausalLM)
 
 TOLERANCE = 1e-5
 BATCH = 3
+IGNORED = -100
 
 
 def gpt(layers, width, heads, vocab, context, hidden=None):
@@ -47,6 +48,15 @@ def llama(layers, width, heads, kv_heads, vocab, context, hidden):
         num_attention_heads=heads, num_key_value_heads=kv_heads,
         head_dim=width // heads, rms_norm_eps=1e-5, bos_token_id=0,
         eos_token_id=0, tie_word_embeddings=False))
+
+
+def bert(layers, width, heads, vocab, context, hidden=None, segments=2):
+    # No token is padding, whose row transformers would not train.
+    return BertForMaskedLM(BertConfig(
+        vocab_size=vocab, max_position_embeddings=context, hidden_size=width,
+        intermediate_size=hidden or 4 * width, num_hidden_layers=layers,
+        num_attention_heads=heads, type_vocab_size=segments,
+        pad_token_id=None))
 
 
 class Mlp(nn.Module):
@@ -115,7 +125,7 @@ def compare_logits(model, module):
     session = onnxruntime.InferenceSession(
         model.SerializeToString(), providers=["CPUExecutionProvider"])
     sample, _ = make_sample(model)
-    logits, = session.run(["logits"], {model.graph.input[0].name: sample})
+    logits, = session.run(["logits"], sample)
     with torch.no_grad():
         expected = forward(module, sample).numpy()
     assert logits.shape == expected.shape, (logits.shape, expected.shape)
@@ -123,41 +133,54 @@ def compare_logits(model, module):
 
 
 def make_sample(model):
-    """Inputs and labels of one batch."""
+    """Inputs by name, and labels, of one batch; masked models ignore most."""
     random = np.random.default_rng(0)
-    width, classes = (value.type.tensor_type.shape.dim[-1].dim_value
-                      for value in (*model.graph.input, *model.graph.output))
-    if model.graph.input[0].name == "input_ids":
-        return random.integers(classes, size=(2, BATCH, width))
-    return (random.standard_normal((BATCH, width), np.float32),
-            random.integers(classes, size=BATCH))
+    width, classes = (
+        value.type.tensor_type.shape.dim[-1].dim_value
+        for value in (model.graph.input[0], model.graph.output[0]))
+    name = model.graph.input[0].name
+    if name != "input_ids":
+        return ({name: random.standard_normal((BATCH, width), np.float32)},
+                random.integers(classes, size=BATCH))
+    tokens, labels = random.integers(classes, size=(2, BATCH, width))
+    inputs = {name: tokens}
+    if len(model.graph.input) > 1:
+        inputs["token_type_ids"] = random.integers(2, size=(BATCH, width))
+        labels[random.random(labels.shape) < 0.85] = IGNORED
+    return inputs, labels
 
 
 def forward(module, sample):
-    result = module(torch.tensor(sample))
-    return getattr(result, "logits", result)
+    tensors = {name: torch.tensor(value) for name, value in sample.items()}
+    if isinstance(module, Mlp):
+        return module(*tensors.values())
+    return module(**tensors).logits
 
 
 def compare_gradients(model, module, dtc, folder):
     """Of the mean cross-entropy; the rounding of constants to f32 remains."""
     inputs, labels = make_sample(model)
-    np.save(folder / f"{model.graph.input[0].name}.npy", inputs)
+    for name, value in inputs.items():
+        np.save(folder / f"{name}.npy", value)
     np.save(folder / "labels.npy", labels)
     onnx.save(model, folder / "large.onnx")
     program = folder / "large.train"
     for command in (
             [dtc, folder / "large.onnx", "--batch", str(BATCH), "--dtype",
-             "f64", "--optimizer", "sgd", "-o", program],
+             "f64", "--optimizer", "sgd", f"--ignore-index={IGNORED}", "-o",
+             program],
             [program, "--data", folder, "--steps", "1", "--no-shuffle",
              "--dump-gradients", folder]):
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     found = fuse(load_file(folder / "step-1.safetensors"))
     module.double().zero_grad()
-    if inputs.dtype == np.float32:
-        inputs = inputs.astype(np.float64)
+    inputs = {name: value.astype(np.float64)
+              if value.dtype == np.float32 else value
+              for name, value in inputs.items()}
     logits = forward(module, inputs)
     nn.functional.cross_entropy(logits.flatten(0, -2),
-                                torch.tensor(labels).flatten()).backward()
+                                torch.tensor(labels).flatten(),
+                                ignore_index=IGNORED).backward()
     worst = 0
     for name, parameter in module.named_parameters():
         expected, gradient = parameter.grad.numpy(), found.pop(name)
@@ -186,7 +209,9 @@ def check(tools, make, arguments=(), **sizes):
         keys = module.load_state_dict(
             {name: torch.tensor(value) for name, value in weights.items()},
             strict=False)
-        assert keys.missing_keys in ([], ["lm_head.weight"]), keys
+        assert set(keys.missing_keys) <= {  # tied
+            "lm_head.weight", "cls.predictions.decoder.weight",
+            "cls.predictions.decoder.bias"}, keys
         assert not keys.unexpected_keys, keys
         logits = compare_logits(model, module)
         gradients = compare_gradients(model, module, dtc, folder)
@@ -210,6 +235,8 @@ def main():
         check(tools, gpt, **gpt_sizes, hidden=100),
         *(check(tools, llama, **llama_sizes, kv_heads=kv_heads)
           for kv_heads in (1, 2, 4)),
+        check(tools, bert, **gpt_sizes),
+        check(tools, bert, **gpt_sizes, hidden=100, segments=3),
         *(check(tools, Mlp, layers=3, width=48, inputs=20, classes=10,
                 activation=activation)
           for activation in ("relu", "gelu", "tanh")),

@@ -1,8 +1,8 @@
 //===- Architectures.h - the models that dtc-model writes -------*- C++ -*-===//
 //
 // Parameters have the names, shapes and starts that the models' own code gives
-// them (transformers' GPT2LMHeadModel and LlamaForCausalLM, torch's Linear), so
-// that checkpoints are exchanged as they are.
+// them (transformers' GPT2LMHeadModel, LlamaForCausalLM and BertForMaskedLM,
+// torch's Linear), so that checkpoints are exchanged as they are.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,6 +21,12 @@ Network buildGpt(const TransformerSizes &sizes, bool separate);
 /// Llama: RMS norms, rotary positions, grouped-query attention, SwiGLU, no
 /// biases, a head of its own.
 Network buildLlama(const TransformerSizes &sizes);
+
+/// BERT for masked tokens: token, position and segment embeddings, layer norms
+/// behind attention and MLP, GELU, a transform before the head, which is tied
+/// to the token embedding and has a bias. `sizes.kvHeads` is `sizes.heads`.
+/// Second input `token_type_ids` [batch, context], int64, less than `segments`.
+Network buildBert(const TransformerSizes &sizes, int64_t segments);
 
 enum class Activation { Relu, Gelu, Tanh };
 

@@ -1,4 +1,4 @@
-//===- Transformer.cpp - what GPT and Llama have in common ----------------===//
+//===- Transformer.cpp - what transformers have in common -----------------===//
 //
 // See Transformer.h.
 //
@@ -56,7 +56,8 @@ std::string attend(Network &network, const std::string &path,
     scores = reshape(scores, {0, sizes.heads, context, context});
   std::string scale = network.scalar(static_cast<float>(1 / std::sqrt(width)));
   scores = network.apply(path, "Mul", {scores, scale});
-  scores = network.apply(path, "Add", {scores, mask});
+  if (!mask.empty())
+    scores = network.apply(path, "Add", {scores, mask});
   std::string weights =
       network.apply(path, "Softmax", {scores}, {{"axis", -1}});
   if (grouped)

@@ -1,6 +1,6 @@
-//===- Transformer.h - what GPT and Llama have in common --------*- C++ -*-===//
+//===- Transformer.h - what transformers have in common ---------*- C++ -*-===//
 //
-// Sizes, and causal attention.
+// Sizes, and attention.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,7 +34,7 @@ std::string splitHeads(Network &network, const std::string &path,
                        const std::string &x, int64_t heads, int64_t width);
 
 /// softmax(q kᵀ / sqrt(width) + mask) v of operands with heads, as [batch,
-/// context, heads * width].
+/// context, heads * width]. No name of a mask: all look at all.
 std::string attend(Network &network, const std::string &path,
                    const TransformerSizes &sizes, std::string q,
                    const std::string &k, const std::string &v,

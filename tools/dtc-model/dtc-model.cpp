@@ -1,7 +1,7 @@
 //===- dtc-model.cpp - writes models of standard architectures ------------===//
 //
-// dtc-model gpt|llama|mlp SIZES -o FILE: models of any size, for tests and for
-// plans of machines that are not there.
+// dtc-model gpt|llama|bert|mlp SIZES -o FILE: models of any size, for tests and
+// for plans of machines that are not there.
 //
 //===----------------------------------------------------------------------===//
 
@@ -39,9 +39,10 @@ const char overview[] =
 
 cl::SubCommand gpt("gpt", "GPT-2 (default: GPT-2 small, 124 M parameters)");
 cl::SubCommand llama("llama", "Llama (default: TinyLlama, 1.1 G parameters)");
+cl::SubCommand bert("bert", "BERT (default: BERT base, 110 M parameters)");
 cl::SubCommand mlp("mlp", "Fully connected layers");
-cl::SubCommandGroup transformers{&gpt, &llama};
-cl::SubCommandGroup all{&gpt, &llama, &mlp};
+cl::SubCommandGroup transformers{&gpt, &llama, &bert};
+cl::SubCommandGroup all{&gpt, &llama, &bert, &mlp};
 cl::OptionCategory category("Options");
 
 /// A number from 1 to `limit`; limits keep what is computed of them in 63 bits.
@@ -62,26 +63,29 @@ struct Size {
   int64_t limit;
 };
 
-Size layers("layers", "Layers (default: gpt 12, llama 22, mlp 3)", all,
+Size layers("layers", "Layers (default: gpt 12, llama 22, bert 12, mlp 3)", all,
             1 << 16);
 Size width("width",
            "Width of the values between layers (default: gpt 768, llama 2048, "
-           "mlp 256)",
+           "bert 768, mlp 256)",
            all);
-Size heads("heads", "Attention heads (default: gpt 12, llama 32)",
+Size heads("heads", "Attention heads (default: gpt 12, llama 32, bert 12)",
            transformers);
 Size kvHeads("kv-heads",
              "Heads of keys and values (default: 4 if that divides --heads, "
              "else --heads)",
              llama);
-Size vocab("vocab", "Number of tokens (default: gpt 50257, llama 32000)",
+Size vocab("vocab",
+           "Number of tokens (default: gpt 50257, llama 32000, bert 30522)",
            transformers);
-Size context("context", "Tokens in a sample (default: gpt 1024, llama 2048)",
+Size context("context",
+             "Tokens in a sample (default: gpt 1024, llama 2048, bert 512)",
              transformers);
 Size hidden("hidden",
-            "Width inside of feed-forward layers (default: gpt 4 x width, "
-            "llama 8/3 x width, rounded up to a multiple of 256)",
+            "Width inside of feed-forward layers (default: gpt and bert 4 x "
+            "width, llama 8/3 x width, rounded up to a multiple of 256)",
             transformers);
+Size segments("segments", "Number of segments (default 2)", bert);
 Size inputs("inputs", "Numbers in a sample (default 64)", mlp);
 Size classes("classes", "Number of classes (default 10)", mlp);
 
@@ -102,7 +106,8 @@ cl::opt<std::string>
             cl::sub(all), cl::cat(category),
             cl::desc("None (default), or random ones as the architecture's "
                      "own code starts: of gpt N(0, 0.02), smaller in front of "
-                     "residuals; of llama N(0, 0.02); of mlp Kaiming's"));
+                     "residuals; of llama and bert N(0, 0.02); of mlp "
+                     "Kaiming's"));
 cl::opt<uint64_t> seed("seed", cl::value_desc("N"), cl::init(0), cl::sub(all),
                        cl::cat(category),
                        cl::desc("Of the weights (default 0)"));
@@ -122,7 +127,7 @@ int checkChoice(const cl::opt<std::string> &option,
 
 int checkOptions() {
   for (const Size *size : {&layers, &width, &heads, &kvHeads, &vocab, &context,
-                           &hidden, &inputs, &classes})
+                           &hidden, &segments, &inputs, &classes})
     if (size->isGiven() && (size->option < 1 || size->option > size->limit))
       return fail("--" + size->option.ArgStr + " is " +
                   llvm::Twine(size->option) + ", expected 1 to " +
@@ -183,6 +188,17 @@ TransformerSizes getLlamaSizes() {
   return sizes;
 }
 
+TransformerSizes getBertSizes() {
+  TransformerSizes sizes;
+  sizes.layers = layers.getOr(12);
+  sizes.width = width.getOr(768);
+  sizes.heads = sizes.kvHeads = heads.getOr(12);
+  sizes.vocab = vocab.getOr(30522);
+  sizes.context = context.getOr(512);
+  sizes.hidden = hidden.getOr(4 * sizes.width);
+  return sizes;
+}
+
 Activation getActivation() {
   return activation == "relu"   ? Activation::Relu
          : activation == "gelu" ? Activation::Gelu
@@ -217,14 +233,16 @@ int main(int argc, char **argv) {
   llvm::StringRef first = argc > 1 ? argv[1] : "";
   bool isInformation = first == "-h" || first.starts_with("-help") ||
                        first.starts_with("--help") || first == "--version";
-  if (!isInformation && !llvm::is_contained({"gpt", "llama", "mlp"}, first))
+  if (!isInformation &&
+      !llvm::is_contained({"gpt", "llama", "bert", "mlp"}, first))
     return fail((first.empty() || first.starts_with("-")
                      ? "no architecture is given"
                      : "unknown architecture '" + first + "'") +
-                ", expected gpt, llama or mlp");
+                ", expected gpt, llama, bert or mlp");
   cl::HideUnrelatedOptions(category);
   cl::HideUnrelatedOptions(category, gpt);
   cl::HideUnrelatedOptions(category, llama);
+  cl::HideUnrelatedOptions(category, bert);
   cl::HideUnrelatedOptions(category, mlp);
   cl::ParseCommandLineOptions(argc, argv, overview);
   if (checkOptions())
@@ -233,9 +251,13 @@ int main(int argc, char **argv) {
     return write(buildMlp({layers.getOr(3), width.getOr(256), inputs.getOr(64),
                            classes.getOr(10)},
                           getActivation()));
-  TransformerSizes sizes = llama ? getLlamaSizes() : getGptSizes();
+  TransformerSizes sizes = llama  ? getLlamaSizes()
+                           : bert ? getBertSizes()
+                                  : getGptSizes();
   if (checkHeads(sizes))
     return 1;
+  if (bert)
+    return write(buildBert(sizes, segments.getOr(2)));
   return write(llama ? buildLlama(sizes)
                      : buildGpt(sizes, /*separate=*/qkv == "separate"));
 }

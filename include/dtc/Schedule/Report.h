@@ -76,6 +76,9 @@ struct Report {
   int64_t microbatches = 1;
   int64_t rounds = 1; ///< that the micro-batches are taken in
   int64_t ranksPerStage = 1;
+  /// Kernels of all stages, and how many times functions launch one: equal
+  /// layers and stages share theirs.
+  int64_t kernels = 0, launches = 0;
   /// The schedule's idle fraction with equal stages (F, B and W also equal, if
   /// it is from a file), and with the timeline's costs.
   double bubble = 0, bubbleSimulated = 0;
