@@ -20,7 +20,7 @@ using namespace dtc::test;
 
 namespace {
 
-constexpr int numMutants = 2000;
+constexpr int numMutants = 1000;
 /// Random orders of ranks in which an accepted mutant, and a rejected one, must
 /// compute the same to count as equivalent.
 constexpr int acceptedRuns = 16, rejectedRuns = 4;
