@@ -79,12 +79,6 @@ void dtcrt_matmul(dtc_context *context, int32_t dtype, int32_t transposeA,
                       a, b, c);
 }
 
-/// What was started is done now if nothing is to overlap; its wait finds that.
-static void waitUnlessOverlapping(dtc_context *context, int32_t slot) {
-  if (!context->overlaps)
-    dtcrt_wait(context, slot);
-}
-
 /// Records what is under way until the wait of its slot.
 static void recordStart(dtc_context *context, TraceEvent::Kind kind,
                         int32_t subject, int64_t bytes, int32_t slot) {
@@ -103,11 +97,12 @@ void dtcrt_all_reduce(dtc_context *context, int32_t group, int32_t dtype,
 void dtcrt_all_reduce_start(dtc_context *context, int32_t group, int32_t slot,
                             int32_t dtype, int32_t reduction, void *buffer,
                             int64_t count) {
+  if (!context->overlaps) // the wait finds nothing to do
+    return dtcrt_all_reduce(context, group, dtype, reduction, buffer, count);
   recordStart(context, TraceEvent::allReduce, group,
               count * sizeOf(dtc_dtype(dtype)), slot);
   context->collectives.startAllReduce(group, slot, dtc_dtype(dtype),
                                       dtc_reduction(reduction), buffer, count);
-  waitUnlessOverlapping(context, slot);
 }
 
 /// Copies blocks between two orders: [outer][members] and [members][outer].
@@ -134,10 +129,12 @@ void dtcrt_all_gather(dtc_context *context, int32_t group, const void *input,
 
 void dtcrt_all_gather_start(dtc_context *context, int32_t group, int32_t slot,
                             const void *input, void *output, int64_t bytes) {
+  if (!context->overlaps)
+    return dtcrt_all_gather(context, group, input, output, /*scratch=*/nullptr,
+                            /*outer=*/1, bytes);
   recordStart(context, TraceEvent::allGather, group,
               context->collectives.groupSize(group) * bytes, slot);
   context->collectives.startAllGather(group, slot, input, output, bytes);
-  waitUnlessOverlapping(context, slot);
 }
 
 void dtcrt_reduce_scatter(dtc_context *context, int32_t group, int32_t dtype,
@@ -161,6 +158,9 @@ void dtcrt_reduce_scatter_start(dtc_context *context, int32_t group,
                                 int32_t slot, int32_t dtype, int32_t reduction,
                                 const void *input, void *output,
                                 int64_t count) {
+  if (!context->overlaps)
+    return dtcrt_reduce_scatter(context, group, dtype, reduction, input, output,
+                                /*scratch=*/nullptr, /*outer=*/1, count);
   recordStart(context, TraceEvent::reduceScatter, group,
               context->collectives.groupSize(group) * count *
                   sizeOf(dtc_dtype(dtype)),
@@ -168,7 +168,6 @@ void dtcrt_reduce_scatter_start(dtc_context *context, int32_t group,
   context->collectives.startReduceScatter(group, slot, dtc_dtype(dtype),
                                           dtc_reduction(reduction), input,
                                           output, count);
-  waitUnlessOverlapping(context, slot);
 }
 
 void dtcrt_local_slice(dtc_context *context, int32_t group, const void *input,

@@ -135,16 +135,27 @@ struct Started {
 } // namespace
 
 /// Starts what a function only returns. What it reads lies in the caller's
-/// memory then, as what it makes does.
+/// memory then, as what it makes does; of buckets that gradients are copied to
+/// only the last, that there are never more than two.
 static SmallVector<Started> startReturned(func::FuncOp function,
                                           int64_t &nextSlot) {
   SmallVector<Started> started;
   AliasClasses classes(function.front());
   MemoryHomes homes(function, classes);
   Operation *end = function.front().getTerminator();
+  auto readsLocal = [&](Operation &op) {
+    return llvm::any_of(op.getOperands(), [&](Value operand) {
+      return homes.get(operand).kind == MemoryHome::Local;
+    });
+  };
+  Operation *lastBucket = nullptr;
+  for (Operation &op : function.front())
+    if (isStartable(&op) && readsLocal(op))
+      lastBucket = &op;
   SmallVector<Value> extra;
   for (Operation &op : function.front()) {
-    if (!isStartable(&op) || nextSlot == endCollectiveSlot ||
+    if (!isStartable(&op) || (readsLocal(op) && &op != lastBucket) ||
+        nextSlot == endCollectiveSlot ||
         llvm::any_of(getReaders(op.getResults()),
                      [&](Operation *reader) { return reader != end; }))
       continue;

@@ -24,8 +24,9 @@ for plan in "$@"; do
     run "$here.compile.log" dtc "$work/$model.onnx" $(options_of "$plan") \
       --batch 4 --optimizer adamw --init normal -o "$here" \
       --report-json "$here.json"
+    # What MPI starts gets memory of MPI's; shared memory counts for all.
     observe "$here.jsonl" "$plan" "$here" --data synthetic --steps 2 \
-      --collectives mpi
+      --collectives mpi --overlap off
   done
   echo "== $plan"
   dtc-check-observed planned "$work/tiny-${plan//:/-}.jsonl" "$here.json" \
