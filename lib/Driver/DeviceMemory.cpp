@@ -95,8 +95,9 @@ std::optional<int64_t> Planner::getPeak(const Settings &settings) {
     if (failed(manager.run(*module)))
       return std::nullopt;
   }
+  FailureOr<Stages> stages = getStages(*module);
   int64_t peak = 0;
-  for (ModuleOp stage : *getStages(*module))
+  for (ModuleOp stage : *stages)
     peak = std::max(
         peak,
         getPlan(stage)->getAttrOfType<IntegerAttr>(attr::arenaBytes).getInt());

@@ -10,7 +10,6 @@
 #include "llvm/ADT/SmallVector.h"
 #include <limits>
 #include <map>
-#include <set>
 #include <tuple>
 
 using namespace dtc;
@@ -54,7 +53,8 @@ private:
 class Lifetimes {
 public:
   explicit Lifetimes(llvm::ArrayRef<Item> items);
-  const TakenRanges &getTaken(const Item &item) const;
+  /// Of an item that is to have its place now.
+  const TakenRanges &getTaken(const Item &item);
   /// An item has its place now.
   void take(const Item &item) { take(item, 0, all.size()); }
 
@@ -63,6 +63,7 @@ private:
     int64_t begin, end;
     int64_t latestEnd; ///< of those in the half that this one is the middle of
     TakenRanges taken;
+    unsigned waiting; ///< items without a place
   };
   int64_t setLatestEnds(size_t first, size_t last);
   void take(const Item &item, size_t first, size_t last);
@@ -102,12 +103,13 @@ int64_t TakenRanges::findGap(int64_t bytes) const {
 }
 
 Lifetimes::Lifetimes(llvm::ArrayRef<Item> items) {
-  std::set<std::pair<int64_t, int64_t>> lifetimes;
+  std::map<std::pair<int64_t, int64_t>, unsigned> lifetimes;
   for (const Item &item : items)
     if (item.offset < 0)
-      lifetimes.insert({item.begin, item.end});
-  for (auto [begin, end] : lifetimes)
-    all.push_back({begin, end, end, {}});
+      ++lifetimes[{item.begin, item.end}];
+  for (auto [lifetime, count] : lifetimes)
+    all.push_back(
+        {lifetime.first, lifetime.second, lifetime.second, {}, count});
   setLatestEnds(0, all.size());
 }
 
@@ -120,13 +122,13 @@ int64_t Lifetimes::setLatestEnds(size_t first, size_t last) {
                        setLatestEnds(middle + 1, last)});
 }
 
-const TakenRanges &Lifetimes::getTaken(const Item &item) const {
-  return llvm::lower_bound(all, item,
-                           [](const Lifetime &lifetime, const Item &item) {
-                             return std::tie(lifetime.begin, lifetime.end) <
-                                    std::tie(item.begin, item.end);
-                           })
-      ->taken;
+const TakenRanges &Lifetimes::getTaken(const Item &item) {
+  auto found =
+      llvm::lower_bound(all, item, [](const Lifetime &a, const Item &b) {
+        return std::tie(a.begin, a.end) < std::tie(b.begin, b.end);
+      });
+  --found->waiting;
+  return found->taken;
 }
 
 void Lifetimes::take(const Item &item, size_t first, size_t last) {
@@ -139,7 +141,7 @@ void Lifetimes::take(const Item &item, size_t first, size_t last) {
   take(item, first, middle);
   if (lifetime.begin > item.end)
     return;
-  if (lifetime.end >= item.begin)
+  if (lifetime.waiting > 0 && lifetime.end >= item.begin)
     lifetime.taken.add(item.offset, item.offset + item.bytes);
   take(item, middle + 1, last);
 }

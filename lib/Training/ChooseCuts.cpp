@@ -174,6 +174,8 @@ cutOptimally(const CostModel &model, unsigned numChunks,
   for (unsigned k = 1; k <= numChunks; ++k)
     for (unsigned end = k; end <= size; ++end)
       for (unsigned begin = end; begin-- > k - 1;) {
+        if (best[k - 1][begin] == infinity)
+          continue;
         // A longer chunk costs more still.
         double least = combine(0, model.prefix[end] - model.prefix[begin]);
         if (least > best[k][end])
