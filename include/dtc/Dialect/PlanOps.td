@@ -72,7 +72,8 @@ def DTC_RecvOp : DTC_Op<"recv", [MemoryEffects<[MemRead, MemWrite]>]> {
 def DTC_WaitOp : DTC_Op<"wait", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "waits until the communication in a slot is done";
   let description = [{
-    A sent value may be overwritten then, a gathered one (`dtc.slot`) read.
+    What a send, or a collective with `dtc.slot`, reads may be overwritten then,
+    and what the collective makes may be read.
     Example: `dtc.wait %a slot 0 : tensor<16x512xf32>`
   }];
   let arguments = (ins DTC_Tensor:$x, I64Attr:$slot);
