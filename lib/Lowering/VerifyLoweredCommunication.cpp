@@ -217,8 +217,16 @@ LogicalResult Extraction::readRuntimeCall(LLVM::CallOp call, Item &item) {
     event.slot = number(next++);
   int64_t size = 1; // of an element; gathers count bytes
   if (kind != EventKind::AllGather) {
-    event.dtype = number(next++);
-    event.reduction = number(next++);
+    int64_t dtype = number(next++), reduction = number(next++);
+    if (dtype < DTC_F32 || dtype > DTC_BOOL)
+      return call.emitError("calls @") << name << " with element type " << dtype
+                                       << ", which the runtime does not have";
+    if (reduction != DTC_SUM && reduction != DTC_MAX)
+      return call.emitError("calls @")
+             << name << " with reduction " << reduction
+             << ", which the runtime does not have";
+    event.dtype = dtype;
+    event.reduction = reduction;
     size = elementBytes(event.dtype);
   }
   Value input = operands[next++];
@@ -296,14 +304,15 @@ LogicalResult Extraction::read(LLVM::LLVMFuncOp function) {
               return success(offset.kind == Known::Integer);
             })
             .Case<LLVM::MemcpyOp>([&](LLVM::MemcpyOp copy) {
-              int64_t bytes = evaluate(copy.getLen()).number;
-              touch(item, copy.getSrc(), bytes, false);
-              touch(item, copy.getDst(), bytes, true);
-              return success();
+              Known length = evaluate(copy.getLen());
+              touch(item, copy.getSrc(), length.number, false);
+              touch(item, copy.getDst(), length.number, true);
+              return success(length.kind == Known::Integer);
             })
             .Case<LLVM::MemsetOp>([&](LLVM::MemsetOp set) {
-              touch(item, set.getDst(), evaluate(set.getLen()).number, true);
-              return success();
+              Known length = evaluate(set.getLen());
+              touch(item, set.getDst(), length.number, true);
+              return success(length.kind == Known::Integer);
             })
             .Case<LLVM::CallOp>(
                 [&](LLVM::CallOp call) { return readCall(call, item); })

@@ -319,7 +319,10 @@ static int trainOnRanks(const Program &program, const Options &options,
   });
   if (anyFailed(collectives, setUp, name))
     return 1;
-  std::string sharing = training->shareArena();
+  std::string sharing;
+  Outcome shares = attempt([&] { sharing = training->shareArena(); });
+  if (shares.failed) // while others wait for this rank
+    fatal("%s", shares.message.c_str());
   if (rank == 0)
     announce(program, options, name, {training->describeRest(), sharing});
   handleSignals(rankName, rank == 0 && showsBar(options));

@@ -26,6 +26,21 @@ bool dtc::isView(Operation *op) {
          });
 }
 
+SmallVector<Operation *> dtc::getReaders(ValueRange values) {
+  llvm::SmallPtrSet<Operation *, 8> readers;
+  SmallVector<Value> worklist(values);
+  while (!worklist.empty())
+    for (Operation *user : worklist.pop_back_val().getUsers())
+      if (isView(user))
+        llvm::append_range(worklist, user->getResults());
+      else
+        readers.insert(user);
+  SmallVector<Operation *> sorted(readers.begin(), readers.end());
+  llvm::sort(sorted,
+             [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  return sorted;
+}
+
 int64_t dtc::getLocalBytes(Type type) {
   auto tensor = cast<RankedTensorType>(type);
   int64_t elements = tensor.getNumElements();

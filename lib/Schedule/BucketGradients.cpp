@@ -40,26 +40,20 @@ struct Bucket {
   int64_t bytes = 0;
   SmallVector<AllReduceOp> ops;
   bool isOpen = true;
-};
+  llvm::DenseSet<Operation *> dependents = {}; ///< ops that need a result of it
 
-/// Whether an op depends on any of these, which are in its block.
-bool dependsOn(Operation *op, ArrayRef<AllReduceOp> producers) {
-  SmallVector<Operation *> worklist = {op};
-  llvm::DenseSet<Operation *> seen;
-  while (!worklist.empty()) {
-    Operation *current = worklist.pop_back_val();
-    for (Value operand : current->getOperands()) {
+  /// Ops come in order.
+  bool isNeededBy(Operation *op) {
+    bool isNeeded = llvm::any_of(op->getOperands(), [&](Value operand) {
       Operation *producer = operand.getDefiningOp();
-      if (!producer || !seen.insert(producer).second)
-        continue;
-      if (llvm::is_contained(producers, producer))
-        return true;
-      if (!producer->isBeforeInBlock(producers.front()))
-        worklist.push_back(producer);
-    }
+      return producer && (dependents.contains(producer) ||
+                          llvm::is_contained(ops, producer));
+    });
+    if (isNeeded)
+      dependents.insert(op);
+    return isNeeded;
   }
-  return false;
-}
+};
 
 /// One op for all, where the last of them is; what needs the others follows.
 void mergeBucket(const Bucket &bucket) {
@@ -128,10 +122,9 @@ struct BucketGradientsPass
     SmallVector<Bucket> buckets;
     for (Operation &op : function.front()) {
       // Communication keeps its order: what waits for a bucket closes it.
-      if (isPure(&op))
-        continue;
       for (Bucket &bucket : buckets)
-        bucket.isOpen = bucket.isOpen && !dependsOn(&op, bucket.ops);
+        if (bucket.isOpen && bucket.isNeededBy(&op) && !isPure(&op))
+          bucket.isOpen = false;
       auto reduce = dyn_cast<AllReduceOp>(op);
       if (!reduce || crossesStages(reduce)) // each stage would form others
         continue;

@@ -48,7 +48,8 @@ struct Candidate {
 class Hoisting {
 public:
   Hoisting(func::FuncOp plan, RunOp updateRun)
-      : plan(plan), updateRun(updateRun), update(getCallee(updateRun)) {}
+      : plan(plan), updateRun(updateRun), update(getCallee(updateRun)),
+        classes(update.front()) {}
 
   void run();
 
@@ -70,6 +71,7 @@ private:
   func::FuncOp plan;
   RunOp updateRun;
   func::FuncOp update;
+  AliasClasses classes; ///< of the update as it was
   llvm::MapVector<RunOp, LastRun> lastRuns;
   llvm::MapVector<Operation *, RunOp> moved; ///< in order
   /// What the update receives in its new arguments: values of the functions of
@@ -115,6 +117,8 @@ bool Hoisting::collect(Value value, Candidate &candidate) {
   Operation *op = value.getDefiningOp();
   if (auto it = moved.find(op); it != moved.end())
     return setRun(candidate, it->second);
+  if (candidate.ops.contains(op))
+    return true;
   if (!isPure(op) || updatesOperand(op))
     return false;
   for (Value operand : op->getOperands())
@@ -126,7 +130,6 @@ bool Hoisting::collect(Value value, Candidate &candidate) {
 
 /// Whether others need what an all-reduce overwrites.
 bool Hoisting::isOthersToo(Value value, const Candidate &candidate) {
-  AliasClasses classes(update.front());
   Value root = classes.getRoot(value);
   for (Value member : classes.getMembers(root)) {
     if (member.getDefiningOp() == candidate.reduction)
@@ -224,22 +227,25 @@ void Hoisting::move(const Candidate &candidate) {
 
 /// The update has what has moved as arguments.
 void Hoisting::receiveMoved() {
-  for (auto &[reduction, run] : llvm::reverse(moved)) {
-    for (Value result : reduction->getResults()) {
+  for (Operation &op :
+       llvm::make_early_inc_range(llvm::reverse(update.front()))) {
+    auto it = moved.find(&op);
+    if (it == moved.end()) {
+      if (op.getNumResults() > 0 && op.use_empty() && isPure(&op))
+        op.erase(); // what only reductions needed
+      continue;
+    }
+    for (Value result : op.getResults()) {
       if (result.use_empty()) // what else moved needed it
         continue;
       unsigned number = update.getNumArguments();
-      (void)update.insertArgument(number, result.getType(), {},
-                                  reduction->getLoc());
+      (void)update.insertArgument(number, result.getType(), {}, op.getLoc());
       result.replaceAllUsesWith(update.getArgument(number));
-      received.push_back({run, lastRuns[run].values.lookup(result)});
+      received.push_back(
+          {it->second, lastRuns[it->second].values.lookup(result)});
     }
-    reduction->erase();
+    op.erase();
   }
-  for (Operation &op :
-       llvm::make_early_inc_range(llvm::reverse(update.front())))
-    if (op.getNumResults() > 0 && op.use_empty() && isPure(&op))
-      op.erase();
 }
 
 /// Writes anew which result each argument becomes.

@@ -157,7 +157,8 @@ FailureOr<UnderWay> dtc::getUnderWay(func::FuncOp function,
       for (Value value :
            llvm::concat<Value>(SmallVector<Value>(op.getOperands()),
                                SmallVector<Value>(op.getResults())))
-        roots.push_back(classes.getRoot(value));
+        if (!classes.getRoot(value).getDefiningOp<ConstantOp>())
+          roots.push_back(classes.getRoot(value));
     } else if (auto run = dyn_cast<RunOp>(op)) {
       std::unique_ptr<Callee> &callee = callees[run.getCalleeAttr()];
       if (!callee)

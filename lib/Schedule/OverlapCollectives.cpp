@@ -36,22 +36,6 @@ static bool isStartable(Operation *op) {
   return true;
 }
 
-/// Ops that read values or views of them, in order.
-static SmallVector<Operation *> getReaders(ValueRange values) {
-  llvm::SmallPtrSet<Operation *, 8> readers;
-  SmallVector<Value> worklist(values);
-  while (!worklist.empty())
-    for (Operation *user : worklist.pop_back_val().getUsers())
-      if (isView(user))
-        llvm::append_range(worklist, user->getResults());
-      else
-        readers.insert(user);
-  SmallVector<Operation *> sorted(readers.begin(), readers.end());
-  llvm::sort(sorted,
-             [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
-  return sorted;
-}
-
 static void start(Operation *op, int64_t slot) {
   op->setAttr(attr::slot,
               IntegerAttr::get(IntegerType::get(op->getContext(), 64), slot));
@@ -84,8 +68,7 @@ static bool canSink(Operation *op, Operation *limit,
       if (written.contains(classes.getRoot(operand)))
         return false;
     for (OpResult result : other->getResults())
-      if (getAlias(result) && !isView(other) &&
-          touched.contains(classes.getRoot(result)))
+      if (classes.isUpdate(result) && touched.contains(classes.getRoot(result)))
         return false;
   }
   return true;
@@ -108,6 +91,19 @@ static void overlapWithin(func::FuncOp function) {
     for (Operation *reader : readers)
       if (reader->isBeforeInBlock(first))
         first = reader;
+    // Nor may anybody overwrite what it reads.
+    llvm::DenseSet<Value> read;
+    for (Value operand : op->getOperands())
+      read.insert(classes.getRoot(operand));
+    for (Operation *other = op->getNextNode(); other != first;
+         other = other->getNextNode())
+      if (llvm::any_of(other->getResults(), [&](OpResult result) {
+            return classes.isUpdate(result) &&
+                   read.contains(classes.getRoot(result));
+          })) {
+        first = other;
+        break;
+      }
     // Something to hide behind?
     Operation *next = op->getNextNode();
     while (next != first && isView(next))
@@ -208,8 +204,10 @@ static void overlapLastRuns(func::FuncOp plan) {
           llvm::map_to_vector(entry.results, [&](unsigned i) -> Value {
             return call.getResult(i);
           });
-      waitBefore(getReaders(results).front(), results.front(), entry.location,
-                 entry.slot);
+      SmallVector<Operation *> readers = getReaders(results);
+      waitBefore(readers.empty() ? plan.front().getTerminator()
+                                 : readers.front(),
+                 results.front(), entry.location, entry.slot);
     }
   }
 }

@@ -255,6 +255,9 @@ double dtc::getBubbleFraction(llvm::StringRef schedule,
     // pipeline is longer than the work of a stage.
     busy = 3 * numMicrobatches;
     idle += std::max<int64_t>(0, numStages - numMicrobatches);
+  } else if (schedule == "gpipe") {
+    // The next chunk waits for the first micro-batch to come around.
+    idle += (numChunks - 1) * std::max<int64_t>(0, numStages - numMicrobatches);
   }
   return idle / (busy + idle);
 }

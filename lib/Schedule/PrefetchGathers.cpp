@@ -17,27 +17,15 @@ namespace dtc {
 using namespace mlir;
 using namespace dtc;
 
-/// The first op that reads a value or a view of it.
-static Operation *getFirstReader(Value value) {
-  Operation *first = nullptr;
-  SmallVector<Value> worklist = {value};
-  while (!worklist.empty())
-    for (Operation *user : worklist.pop_back_val().getUsers())
-      if (isView(user))
-        llvm::append_range(worklist, user->getResults());
-      else if (!first || user->isBeforeInBlock(first))
-        first = user;
-  return first;
-}
-
 static void prefetch(func::FuncOp function) {
   // In the order of use, which is not that of the gathers if one of several
   // users has moved up.
   SmallVector<std::pair<Operation *, AllGatherOp>> gathers;
   for (auto gather : function.getOps<AllGatherOp>())
     if (isParameterGather(gather) && isInOrder(gather.getX(), gather.getDim()))
-      if (Operation *reader = getFirstReader(gather.getY()))
-        gathers.push_back({reader, gather});
+      if (SmallVector<Operation *> readers = getReaders(gather.getY());
+          !readers.empty())
+        gathers.push_back({readers.front(), gather});
   llvm::sort(gathers, [](const auto &a, const auto &b) {
     return a.first == b.first ? a.second->isBeforeInBlock(b.second)
                               : a.first->isBeforeInBlock(b.first);

@@ -135,3 +135,53 @@ module @stage0 attributes {dtc.stage = 0 : i64} {
 // CHECK-LABEL: module @stays
 // CHECK-NOT:     dtc.slot
 // CHECK-NOT:     dtc.wait
+
+// -----
+
+// The wait comes before what a collective reads is overwritten, and at the end
+// of the plan if nobody needs what a last run has reduced.
+
+#mesh = #dtc.mesh<pp=1, dp=2, mb=1>
+#r = #dtc.layout<#mesh>
+#p = #dtc.layout<#mesh, dp: partial>
+#s = #dtc.layout<#mesh, dp: split(0)>
+module @overwritten {
+module @kernels {
+  func.func @accumulate(%x: tensor<2xf32>, %a: tensor<2xf32> {dtc.update = 0 : i64}) -> tensor<2xf32> attributes {dtc.kernel} {
+    %0 = dtc.accumulate %x into %a : tensor<2xf32>
+    return %0 : tensor<2xf32>
+  }
+  func.func @mul(%a: tensor<4xf32>) -> tensor<4xf32> attributes {dtc.kernel} {
+    %0 = dtc.mul %a, %a : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    return %0 : tensor<4xf32>
+  }
+}
+module @stage0 attributes {dtc.stage = 0 : i64} {
+  func.func private @update(%d: tensor<4xf32, #s>, %x: tensor<4xf32, #s> {dtc.update = 0 : i64}, %e: tensor<4xf32, #r>)
+      -> (tensor<4xf32, #s>, tensor<4xf32, #r>, tensor<4xf32, #r>) {
+    %0 = dtc.all_gather %x over ["dp"] dim 0 : (tensor<4xf32, #s>) -> tensor<4xf32, #r>
+    %1 = dtc.launch @kernels::@mul(%e) : (tensor<4xf32, #r>) -> tensor<4xf32, #r>
+    %2 = dtc.launch @kernels::@accumulate(%d, %x) : (tensor<4xf32, #s>, tensor<4xf32, #s>) -> tensor<4xf32, #s>
+    return %2, %0, %1 : tensor<4xf32, #s>, tensor<4xf32, #r>, tensor<4xf32, #r>
+  }
+  func.func private @weight.last(%a: tensor<4xf32, #p> {dtc.update = 0 : i64}) -> tensor<4xf32, #r> {
+    %0 = dtc.all_reduce sum %a over ["dp"] : (tensor<4xf32, #p>) -> tensor<4xf32, #r>
+    return %0 : tensor<4xf32, #r>
+  }
+  func.func @plan(%a: tensor<4xf32, #p>, %e: tensor<4xf32, #r>) -> tensor<4xf32, #r> {
+    %0 = dtc.run @weight.last(%a) microbatch 0 : (tensor<4xf32, #p>) -> tensor<4xf32, #r>
+    return %e : tensor<4xf32, #r>
+  }
+}
+}
+
+// CHECK-LABEL: module @overwritten
+// CHECK:         @update
+// CHECK-NEXT:      %[[G:.*]] = dtc.all_gather {{.*}} {dtc.slot = 4097 : i64}
+// CHECK-NEXT:      dtc.launch @kernels::@mul
+// CHECK-NEXT:      dtc.wait %[[G]] slot 4097
+// CHECK-NEXT:      dtc.launch @kernels::@accumulate
+// CHECK:         @plan
+// CHECK-NEXT:      %[[W:.*]] = dtc.run @weight.last
+// CHECK-NEXT:      dtc.wait %[[W]] slot 4098
+// CHECK-NEXT:      return

@@ -104,6 +104,22 @@ TEST(PipelineSchedule, ImpossibleChunks) {
             "found, expected a multiple of 4");
 }
 
+// Also with fewer micro-batches than stages, when a chunk waits for the first
+// of them to come around.
+TEST(PipelineSchedule, GPipeOfChunksHasTheAnalyticBubble) {
+  for (int64_t stages = 2; stages <= 5; ++stages)
+    for (int64_t chunks = 1; chunks <= 4; ++chunks)
+      for (int64_t batches = 1; batches <= 7; ++batches) {
+        SCOPED_TRACE(testing::Message() << stages << " stages, " << chunks
+                                        << " chunks, " << batches);
+        PipelineSchedule schedule = make("gpipe", stages, batches, 1, chunks);
+        std::vector<StageCost> costs(stages * chunks, StageCost{1, 2, 0});
+        EXPECT_NEAR(simulate(schedule, costs)->bubble,
+                    getBubbleFraction("gpipe", {stages, batches, 1, chunks}),
+                    1e-12);
+      }
+}
+
 // The published idle fraction, with a backward pass of one task, and the most
 // activations of the first stage: 2 (K - 1) + (V - 1) K + 1.
 TEST(PipelineSchedule, InterleavedHasTheAnalyticBubble) {
@@ -336,8 +352,8 @@ TEST(PipelineSchedule, AwaitLast) {
   std::swap(schedule[0][0], schedule[0][1]);
   EXPECT_FALSE(canAwaitLast(schedule, TaskKind::F));
   EXPECT_TRUE(canAwaitLast(schedule, TaskKind::B));
-  // Gradients of the second chunk go to a stage that first makes all of its own:
-  // they are received when most of them have been sent.
+  // Gradients of the second chunk go to a stage that first makes all of its
+  // own: they are received when most of them have been sent.
   EXPECT_FALSE(canAwaitLast(make("gpipe", 2, 4, 1, 2), TaskKind::B, 2));
   EXPECT_TRUE(canAwaitLast(make("gpipe", 2, 3, 1, 2), TaskKind::B, 2));
 }

@@ -24,6 +24,9 @@ bool isView(mlir::Operation *op);
 /// takes one byte.
 int64_t getLocalBytes(mlir::Type type);
 
+/// Ops that read values or views of them, in order of their block.
+llvm::SmallVector<mlir::Operation *> getReaders(mlir::ValueRange values);
+
 class AliasClasses {
 public:
   explicit AliasClasses(mlir::Block &body);

@@ -359,13 +359,15 @@ void SharedMemoryCollectives::wait(int slot) {
       continue;
     }
     bool isMpiBusy = mpi.poll();
-    if (++idle <= spins)
+    if (idle < spins) {
+      ++idle;
       relax();
-    else if (!use || !use->group)
+    } else if (!use || !use->group) {
       sched_yield(); // as MPI does
-    else
+    } else {
       doorbell().sleepUnless([&] { return advance(INT64_MAX); },
                              isMpiBusy ? napMicroseconds : sleepMicroseconds);
+    }
   }
 }
 
