@@ -292,9 +292,9 @@ struct CommandLine {
   Opt<std::string> timeline{
       "timeline", cl::location(options.timeline),
       cl::value_desc("FILE.svg|FILE.json"), cl::cat(outputOptions),
-      cl::desc("Draw when each stage runs each micro-batch, with FLOPs as "
-               "times: a picture, or for the trace viewers of Chrome and "
-               "Perfetto")};
+      cl::desc("Draw when each stage runs each micro-batch and communicates, "
+               "with FLOPs as times, or those of --profile: a picture, or for "
+               "the trace viewers of Chrome and Perfetto")};
   Opt<std::string> graph{
       "graph", cl::location(options.graph), cl::value_desc("FILE.svg"),
       cl::cat(outputOptions),

@@ -42,3 +42,15 @@ RankTime RankTime::get(int64_t rank, const Ranks &ranks,
                                    traffic.count, traffic.bytes);
   return time;
 }
+
+std::vector<const RankTime *> Report::getSlowestRanks() const {
+  if (times.empty())
+    return {};
+  std::vector<const RankTime *> slowest(stages.size());
+  for (const RankTime &time : times) {
+    const RankTime *&found = slowest[time.stage];
+    if (!found || time.getCommunication() > found->getCommunication())
+      found = &time;
+  }
+  return slowest;
+}

@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dtc/Schedule/Report.h"
+#include "ReportCounts.h"
 #include "dtc/Schedule/MemoryPlan.h"
 #include "dtc/Schedule/MemoryPlanner.h"
 #include "dtc/Schedule/Phase.h"
@@ -38,10 +38,9 @@ static int64_t getShares(Operation *op) {
   return shares;
 }
 
-/// FLOPs of one rank in one run of a function, kernels included.
-static int64_t getFlops(FunctionOpInterface function) {
+int64_t dtc::getFlops(Operation *root) {
   int64_t flops = 0;
-  function->walk([&](Operation *op) {
+  root->walk([&](Operation *op) {
     if (auto cost = dyn_cast<CostInterface>(op)) {
       flops += cost.getFlops() / getShares(op);
     } else if (auto launch = dyn_cast<LaunchOp>(op)) {
@@ -51,32 +50,37 @@ static int64_t getFlops(FunctionOpInterface function) {
   return flops;
 }
 
-static void addTraffic(func::FuncOp function, int64_t times,
-                       StageReport &report) {
+void dtc::addTraffic(Operation &op, int64_t times, StageReport &report) {
   auto add = [&](Traffic &traffic, int64_t bytes) {
     traffic.count += times;
     traffic.bytes += times * bytes;
   };
+  if (auto send = dyn_cast<SendOp>(op))
+    add(report.sends[send.getStage()], getLocalBytes(send.getX().getType()));
+  else if (auto recv = dyn_cast<RecvOp>(op))
+    add(report.recvs[recv.getStage()], getLocalBytes(recv.getType()));
+  else if (auto axes = op.getAttrOfType<ArrayAttr>("axes");
+           axes && isa<AllReduceOp, ReduceScatterOp, AllGatherOp>(op))
+    add(report.collectives[(op.getName().stripDialect() + " " +
+                            llvm::join(axes.getAsValueRange<StringAttr>(), ","))
+                               .str()],
+        // A gather's whole is its result, of all else the operand.
+        isa<AllGatherOp>(op) ? getLocalBytes(op.getResult(0).getType())
+                             : getBucketBytes(op.getOperands()));
+}
+
+/// Of a function and those that it runs.
+static void addAllTraffic(func::FuncOp function, int64_t times,
+                          StageReport &report) {
   llvm::MapVector<Operation *, int64_t> runs;
   for (Operation &op : function.front()) {
     if (auto run = dyn_cast<RunOp>(op))
       runs[getCallee(run)] += times;
-    else if (auto send = dyn_cast<SendOp>(op))
-      add(report.sends[send.getStage()], getLocalBytes(send.getX().getType()));
-    else if (auto recv = dyn_cast<RecvOp>(op))
-      add(report.recvs[recv.getStage()], getLocalBytes(recv.getType()));
-    else if (auto axes = op.getAttrOfType<ArrayAttr>("axes");
-             axes && isa<AllReduceOp, ReduceScatterOp, AllGatherOp>(op))
-      add(report
-              .collectives[(op.getName().stripDialect() + " " +
-                            llvm::join(axes.getAsValueRange<StringAttr>(), ","))
-                               .str()],
-          // A gather's whole is its result, of all else the operand.
-          isa<AllGatherOp>(op) ? getLocalBytes(op.getResult(0).getType())
-                               : getBucketBytes(op.getOperands()));
+    else
+      addTraffic(op, times, report);
   }
   for (auto [callee, count] : runs)
-    addTraffic(cast<func::FuncOp>(callee), count, report);
+    addAllTraffic(cast<func::FuncOp>(callee), count, report);
 }
 
 static void addMemory(func::FuncOp plan, StageReport &report) {
@@ -202,7 +206,7 @@ FailureOr<Report> Report::compute(ModuleOp module, const Topology *topology,
     }
     StageReport result;
     addMemory(plan, result);
-    addTraffic(plan, /*times=*/1, result);
+    addAllTraffic(plan, /*times=*/1, result);
     numChunks = getNumChunks(plan);
     costs.resize(numStages * numChunks, StageCost{0, 0, 0});
     llvm::DenseMap<Operation *, int64_t> flopsOf;
@@ -278,6 +282,8 @@ FailureOr<Report> Report::compute(ModuleOp module, const Topology *topology,
                      profile    ? std::optional(1.0)
                      : topology ? std::optional(topology->flops)
                                 : std::nullopt,
-                     report.isMeasured};
+                     report.isMeasured,
+                     /*communication=*/{}};
+  addCommunication(*stages, topology, report);
   return report;
 }

@@ -60,14 +60,8 @@ static void printTable(ArrayRef<Row> rows, llvm::raw_ostream &os) {
 }
 
 /// A column for the slowest rank of each stage.
-static void printTimes(ArrayRef<RankTime> times, size_t numStages,
+static void printTimes(ArrayRef<const RankTime *> slowest,
                        llvm::raw_ostream &os) {
-  std::vector<const RankTime *> slowest(numStages);
-  for (const RankTime &time : times) {
-    const RankTime *&found = slowest[time.stage];
-    if (!found || time.getCommunication() > found->getCommunication())
-      found = &time;
-  }
   std::vector<Row> rows = {{"time of a step, slowest rank", {}}, {"rank", {}}};
   auto addRow = [&](const std::string &name, auto get) {
     rows.push_back({name, {}});
@@ -77,7 +71,7 @@ static void printTimes(ArrayRef<RankTime> times, size_t numStages,
     }
   };
   auto addRows = [&](auto member, auto getName) {
-    std::decay_t<decltype(times.front().*member)> all;
+    std::decay_t<decltype(slowest.front()->*member)> all;
     for (const RankTime *time : slowest)
       all.insert((time->*member).begin(), (time->*member).end());
     for (auto &[key, seconds] : all)
@@ -188,7 +182,7 @@ void Report::print(llvm::raw_ostream &os) const {
 
   printTable(rows, os);
   if (!times.empty())
-    printTimes(times, stages.size(), os);
+    printTimes(getSlowestRanks(), os);
 }
 
 //===----------------------------------------------------------------------===//

@@ -4,12 +4,13 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dtc/Schedule/Timeline.h"
+#include "dtc/Schedule/Report.h"
 #include "mlir/Support/LLVM.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/Path.h"
 #include <cmath>
+#include <map>
 
 using namespace mlir;
 using namespace dtc;
@@ -37,6 +38,9 @@ namespace {
 /// Lengths in pixels.
 constexpr double margin = 16, labelWidth = 64, titleHeight = 40;
 constexpr double rowHeight = 30, rowGap = 6;
+/// Under a row: a lane of marks for each kind of communication.
+constexpr double laneHeight = 5, markHeight = 4, minMarkWidth = 2;
+constexpr double lanesHeight = 3 * laneHeight + 4;
 constexpr double axisHeight = 40, legendHeight = 24;
 constexpr double minPlotWidth = 1000, minTaskWidth = 16, digitWidth = 7;
 
@@ -46,6 +50,10 @@ constexpr double darkest = 0.8;
 constexpr const char *meanings[] = {"F: forward", "B: gradients of activations",
                                     "W: gradients of weights"};
 constexpr const char *idleColor = "#ececec";
+/// Of sends, receives and collectives.
+constexpr const char *markColors[] = {"#303030", "#8a8a8a", "#c2247f"};
+constexpr const char *markMeanings[] = {
+    "send to another stage", "receive from another stage", "collectives"};
 
 /// What times are shown in: `scale` of a FLOP.
 struct Unit {
@@ -56,23 +64,26 @@ struct Unit {
 class Picture {
 public:
   Picture(const Timeline &timeline, llvm::raw_ostream &os)
-      : timeline(timeline), os(os), makespan(timeline.simulation.makespan) {
+      : timeline(timeline), os(os), end(timeline.simulation.makespan),
+        hasLanes(!timeline.communication.empty()) {
+    for (const Timeline::Communication &own : timeline.communication)
+      end = std::max(end, own.start + own.duration);
     size_t mostTasks = 0;
     for (const std::vector<Task> &tasks : timeline.schedule)
       mostTasks = std::max(mostTasks, tasks.size());
     plotWidth = std::max(minPlotWidth, minTaskWidth * mostTasks);
-    plotHeight = timeline.schedule.size() * (rowHeight + rowGap);
+    plotHeight = getY(timeline.schedule.size()) - titleHeight;
   }
 
   void draw();
 
 private:
   double getX(double time) const {
-    return margin + labelWidth +
-           (makespan > 0 ? time / makespan : 0) * plotWidth;
+    return margin + labelWidth + (end > 0 ? time / end : 0) * plotWidth;
   }
   double getY(size_t stage) const {
-    return titleHeight + stage * (rowHeight + rowGap);
+    return titleHeight +
+           stage * (rowHeight + rowGap + (hasLanes ? lanesHeight : 0));
   }
   Unit getUnit() const;
   void drawText(double x, double y, const char *anchor, const llvm::Twine &text,
@@ -83,12 +94,15 @@ private:
   void drawTitle();
   void drawStages();
   void drawTasks();
+  void drawCommunication();
   void drawAxis();
   void drawLegend();
 
   const Timeline &timeline;
   llvm::raw_ostream &os;
-  double makespan, plotWidth, plotHeight;
+  double end; ///< of all tasks and communication
+  bool hasLanes;
+  double plotWidth, plotHeight;
 };
 
 /// The largest that the step is at least one of.
@@ -101,7 +115,7 @@ Unit Picture::getUnit() const {
   if (timeline.flopsPerSecond)
     units = seconds;
   for (const Unit &unit : units)
-    if (makespan / speed * unit.scale >= 1)
+    if (end / speed * unit.scale >= 1)
       return {unit.scale / speed, unit.name};
   return timeline.flopsPerSecond ? Unit{1e9 / speed, "ns"} : Unit{1, "FLOP"};
 }
@@ -154,7 +168,8 @@ void Picture::drawStages() {
   for (size_t stage = 0; stage < timeline.schedule.size(); ++stage) {
     drawText(margin, getY(stage) + rowHeight / 2 + 4, "start",
              "stage " + llvm::Twine(stage));
-    drawBox(getX(0), getY(stage), plotWidth, rowHeight, idleColor);
+    drawBox(getX(0), getY(stage), getX(timeline.simulation.makespan) - getX(0),
+            rowHeight, idleColor);
   }
 }
 
@@ -183,17 +198,40 @@ void Picture::drawTasks() {
               });
 }
 
+/// Marks of one time are side by side, so that the pointer finds each.
+void Picture::drawCommunication() {
+  Unit unit = getUnit();
+  std::map<double, double> usedOf; // up to where, by the lane's y
+  for (const Timeline::Communication &own : timeline.communication) {
+    double y = getY(own.stage) + rowHeight + 2 + own.kind * laneHeight;
+    double &used = usedOf[y];
+    double x = std::max(getX(own.start), used);
+    double width = std::max(minMarkWidth, getX(own.duration) - getX(0));
+    used = x + width + 1;
+    os << "<g><title>";
+    llvm::printHTMLEscaped(own.name, os);
+    os << ": " << own.count << " x, " << formatBytes(own.bytes)
+       << (own.duration > 0 ? ", " : ", at ")
+       << format("%.3g ", own.start * unit.scale);
+    if (own.duration > 0)
+      os << format("to %.3g ", (own.start + own.duration) * unit.scale);
+    os << unit.name << "</title>\n";
+    drawBox(x, y, width, markHeight, markColors[own.kind]);
+    os << "</g>\n";
+  }
+}
+
 /// Ticks at multiples of 1, 2 or 5 times a power of ten, ten at most.
 void Picture::drawAxis() {
   Unit unit = getUnit();
-  double end = makespan * unit.scale, y = getY(timeline.schedule.size()) + 2;
-  os << format("<path d=\"M%.1f %.1fH%.1f", getX(0), y, getX(makespan));
-  double step = end > 0 ? std::pow(10, std::floor(std::log10(end / 10))) : 1;
+  double last = end * unit.scale, y = getY(timeline.schedule.size()) + 2;
+  os << format("<path d=\"M%.1f %.1fH%.1f", getX(0), y, getX(end));
+  double step = last > 0 ? std::pow(10, std::floor(std::log10(last / 10))) : 1;
   for (double factor : {2.0, 2.5, 2.0})
-    if (end / step > 10)
+    if (last / step > 10)
       step *= factor;
   std::vector<double> ticks;
-  for (int i = 0; i * step <= end && i <= 10; ++i) {
+  for (int i = 0; i * step <= last && i <= 10; ++i) {
     ticks.push_back(i * step);
     os << format("M%.1f %.1fv5", getX(ticks.back() / unit.scale), y);
   }
@@ -203,7 +241,7 @@ void Picture::drawAxis() {
     llvm::raw_string_ostream(text) << format("%g", tick);
     drawText(getX(tick / unit.scale), y + 18, "middle", text);
   }
-  drawText(getX(makespan), y + 34, "end",
+  drawText(getX(end), y + 34, "end",
            timeline.flopsPerSecond
                ? "time, " + llvm::Twine(unit.name)
                : "work of a rank, " + llvm::Twine(unit.name));
@@ -222,11 +260,20 @@ void Picture::drawLegend() {
     add(getColor({TaskKind::F, 0, timeline.getNumChunks() - 1}).c_str(),
         "darker: later chunks");
   add(idleColor, "idle");
+  if (!hasLanes)
+    return;
+  x = getX(0);
+  y += legendHeight;
+  for (int kind = 0; kind < 3; ++kind)
+    add(markColors[kind], markMeanings[kind]);
 }
 
 void Picture::draw() {
   double width = 2 * margin + labelWidth + plotWidth;
-  double height = titleHeight + plotHeight + axisHeight + legendHeight;
+  if (hasLanes) // marks at the end of the step, side by side
+    width += margin;
+  double height =
+      titleHeight + plotHeight + axisHeight + (hasLanes ? 2 : 1) * legendHeight;
   os << "<svg xmlns=\"http://www.w3.org/2000/svg\" "
      << format("width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\" ",
                width, height, width, height)
@@ -235,6 +282,7 @@ void Picture::draw() {
   drawTitle();
   drawStages();
   drawTasks();
+  drawCommunication();
   drawAxis();
   drawLegend();
   os << "</svg>\n";
@@ -253,12 +301,20 @@ void Timeline::printSvg(llvm::raw_ostream &os) const {
 json::Value Timeline::toTrace() const {
   double microseconds = 1e6 / flopsPerSecond.value_or(1e12);
   json::Array events;
-  for (size_t stage = 0; stage < schedule.size(); ++stage)
-    events.push_back(json::Object{
-        {"name", "process_name"},
-        {"ph", "M"},
-        {"pid", int64_t(stage)},
-        {"args", json::Object{{"name", "stage " + std::to_string(stage)}}}});
+  auto addName = [&](const char *what, int64_t stage, int row,
+                     const std::string &name) {
+    events.push_back(json::Object{{"name", what},
+                                  {"ph", "M"},
+                                  {"pid", stage},
+                                  {"tid", row},
+                                  {"args", json::Object{{"name", name}}}});
+  };
+  for (size_t stage = 0; stage < schedule.size(); ++stage) {
+    addName("process_name", stage, 0, "stage " + std::to_string(stage));
+    addName("thread_name", stage, 0, "tasks");
+    if (!communication.empty())
+      addName("thread_name", stage, 1, "communication");
+  }
   forEachTask(
       *this, [&](size_t stage, const Task &task, double start, double cost) {
         events.push_back(
@@ -272,6 +328,16 @@ json::Value Timeline::toTrace() const {
                          {"args", json::Object{{"microbatch", task.microbatch},
                                                {"chunk", task.chunk}}}});
       });
+  for (const Communication &own : communication)
+    events.push_back(json::Object{
+        {"name", own.name},
+        {"cat", "communication"},
+        {"ph", "X"},
+        {"pid", own.stage},
+        {"tid", 1},
+        {"ts", own.start * microseconds},
+        {"dur", own.duration * microseconds},
+        {"args", json::Object{{"count", own.count}, {"bytes", own.bytes}}}});
   return json::Object{
       {"traceEvents", std::move(events)},
       {"displayTimeUnit", "ms"},

@@ -90,6 +90,9 @@ struct Report {
   /// Of every rank, if there is a topology.
   std::vector<RankTime> times;
 
+  /// Of each stage the rank that communicates longest; none without a topology.
+  std::vector<const RankTime *> getSlowestRanks() const;
+
   /// After PlanMemory. Fails with a diagnostic if the module is not scheduled.
   /// `topology` may be null; else it has as many devices as there are ranks.
   /// `profile` may be null; else it has as many stages.

@@ -25,13 +25,29 @@ struct Timeline {
   std::optional<double> flopsPerSecond;
   bool isMeasured = false; ///< costs are from a profile
 
+  /// Messages to or from one stage, or collectives of one kind and axes, that
+  /// a stage does at one time. They delay no task.
+  struct Communication {
+    enum Kind { Send, Receive, Collective };
+    Kind kind;
+    std::string name; ///< "send to stage 1", "all_reduce dp"
+    int64_t stage;
+    int64_t count, bytes; ///< as in StageReport
+    double start;
+    double duration; ///< 0 without a topology; that of a message is its send's
+  };
+  /// By stage and start. What takes time does not overlap on one stage.
+  std::vector<Communication> communication;
+
   /// How many virtual stages each stage has.
   int64_t getNumChunks() const { return costs.size() / schedule.size(); }
 
-  /// Stages are rows; what a task is follows from its color.
+  /// Stages are rows; what a task is follows from its color. Communication is
+  /// in thin marks under the row.
   void printSvg(llvm::raw_ostream &os) const;
 
-  /// A process for each stage. Without `flopsPerSecond`, a MFLOP takes 1 us.
+  /// A process for each stage, with a row of tasks and one of communication, if
+  /// there is any. Without `flopsPerSecond`, a MFLOP takes 1 us.
   llvm::json::Value toTrace() const;
 };
 

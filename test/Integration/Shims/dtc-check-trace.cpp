@@ -89,7 +89,7 @@ std::vector<std::vector<std::string>> readSchedule(const json &timeline) {
   std::vector<std::vector<std::string>> tasks(
       timeline.at("otherData").at("stages").get<size_t>());
   for (const json &event : timeline.at("traceEvents"))
-    if (event.at("ph") == "X")
+    if (event.at("ph") == "X" && event.at("tid") == 0)
       tasks.at(event.at("pid")).push_back(event.at("name"));
   return tasks;
 }
@@ -115,6 +115,19 @@ Traffic plannedTraffic(const json &stage) {
     add("send to" + peerOf(entry), entry);
   for (const json &entry : stage.at("recvs"))
     add("receive from" + peerOf(entry), entry);
+  return traffic;
+}
+
+/// What the timeline shows of a stage's.
+Traffic drawnTraffic(const json &timeline, size_t stage) {
+  Traffic traffic;
+  for (const json &event : timeline.at("traceEvents"))
+    if (event.at("ph") == "X" && event.at("tid") == 1 &&
+        event.at("pid") == stage) {
+      auto &[calls, bytes] = traffic[event.at("name")];
+      calls += event.at("args").at("count").get<int64_t>();
+      bytes += event.at("args").at("bytes").get<int64_t>();
+    }
   return traffic;
 }
 
@@ -152,7 +165,8 @@ int main(int argc, char **argv) {
   try {
     json report = readJson(reportPath);
     std::vector<Rank> ranks = readRanks(readJson(tracePath));
-    auto schedule = readSchedule(readJson(timelinePath));
+    json timeline = readJson(timelinePath);
+    auto schedule = readSchedule(timeline);
     size_t expected =
         report.at("ranks_per_stage").get<size_t>() * schedule.size();
     if (ranks.size() != expected)
@@ -184,6 +198,9 @@ int main(int argc, char **argv) {
         }
       }
       const json &stage = report.at("stages").at(rank.stage);
+      check.expect(drawnTraffic(timeline, rank.stage) == plannedTraffic(stage),
+                   number,
+                   "communication of the timeline is not that of the report");
       for (int64_t step = first; step <= last; ++step) {
         check.expect(tasks[step] == schedule.at(rank.stage), number,
                      "found " + join(tasks[step]) + ", expected " +
