@@ -27,6 +27,14 @@ bool ModelGraph::Row::operator==(const Row &other) const {
          backward == other.backward;
 }
 
+std::string ModelGraph::Stage::getName() const {
+  std::string number = std::to_string(first);
+  if (last != first)
+    return "stages " + number + " to " + std::to_string(last) +
+           ", each like " + number;
+  return "stage " + number + (chunk ? ", chunk " + std::to_string(*chunk) : "");
+}
+
 //===----------------------------------------------------------------------===//
 // Names
 //===----------------------------------------------------------------------===//
@@ -87,21 +95,6 @@ static std::string printLayout(LayoutAttr layout) {
   return text;
 }
 
-/// What a rank sends; also to or from whom, if not the next stage.
-static std::string printMessage(BoundaryOp op) {
-  auto type = cast<RankedTensorType>(op.getX().getType());
-  std::string text = printShape(getLocalType(type).getShape());
-  LayoutAttr layout = getLayout(type);
-  if (!layout || !layout.isSplit(MeshAttr::timeAxis))
-    text += ", once a step";
-  int64_t from = op.getFrom(), to = op.getTo();
-  if (to > from + 1)
-    text += ", to stage " + std::to_string(to);
-  if (from > to + 1)
-    text += ", from stage " + std::to_string(from);
-  return text;
-}
-
 //===----------------------------------------------------------------------===//
 // Building
 //===----------------------------------------------------------------------===//
@@ -110,8 +103,11 @@ namespace {
 
 class GraphBuilder {
 public:
-  GraphBuilder(func::FuncOp step, const StageAnalysis &analysis)
-      : step(step), analysis(analysis) {}
+  /// Boundaries and the analysis have numbers of virtual stages: number v is
+  /// chunk v / K of stage v % K, where K is `numStages`.
+  GraphBuilder(func::FuncOp step, const StageAnalysis &analysis,
+               int64_t numStages)
+      : step(step), analysis(analysis), numStages(numStages) {}
 
   ModelGraph build();
 
@@ -124,7 +120,10 @@ private:
   };
 
   bool isOfShards(Operation *op);
+  void addStages();
   void findForward();
+  std::string printMessage(BoundaryOp op);
+  void addMessage(BoundaryOp op);
   void addForward(Operation *op);
   void addOther(Operation *op);
   void addParameters();
@@ -139,6 +138,7 @@ private:
 
   func::FuncOp step;
   const StageAnalysis &analysis;
+  int64_t numStages;
   ModelGraph graph;
   llvm::DenseSet<Operation *> forward;
   llvm::DenseSet<Value> labelled; ///< computed from labels
@@ -193,6 +193,16 @@ bool GraphBuilder::isOfShards(Operation *op) {
   auto argument = dyn_cast<BlockArgument>(op->getOperand(0));
   return argument && isa<AllGatherOp>(op) &&
          step.getArgAttr(argument.getArgNumber(), attr::gather);
+}
+
+void GraphBuilder::addStages() {
+  int64_t numColumns = analysis.getNumStages();
+  graph.stages.resize(numColumns);
+  for (auto [i, stage] : llvm::enumerate(graph.stages)) {
+    stage.first = stage.last = i % numStages;
+    if (numColumns > numStages)
+      stage.chunk = i / numStages;
+  }
 }
 
 /// What the loss needs.
@@ -254,10 +264,35 @@ static std::string getNodeName(Operation *op) {
   return name ? name.getName().str() : std::string();
 }
 
+/// What a rank sends; also to or from whom, if not the next stage.
+std::string GraphBuilder::printMessage(BoundaryOp op) {
+  auto type = cast<RankedTensorType>(op.getX().getType());
+  std::string text = printShape(getLocalType(type).getShape());
+  LayoutAttr layout = getLayout(type);
+  if (!layout || !layout.isSplit(MeshAttr::timeAxis))
+    text += ", once a step";
+  int64_t from = op.getFrom(), to = op.getTo();
+  if (to > from + 1)
+    text += ", to " + graph.stages[to].getName();
+  if (from > to + 1)
+    text += ", from " + graph.stages[from].getName();
+  return text;
+}
+
+void GraphBuilder::addMessage(BoundaryOp op) {
+  int64_t from = op.getFrom(), to = op.getTo();
+  if (from % numStages == to % numStages)
+    return; // chunks of one stage share it
+  if (from < to)
+    ++graph.stages[from].sends[printMessage(op)];
+  else
+    ++graph.stages[to].gradients[printMessage(op)];
+}
+
 void GraphBuilder::addForward(Operation *op) {
   if (auto boundary = dyn_cast<BoundaryOp>(op)) {
     if (boundary.getFrom() < boundary.getTo())
-      ++graph.stages[boundary.getFrom()].sends[printMessage(boundary)];
+      addMessage(boundary);
     return;
   }
   std::optional<int64_t> stage;
@@ -325,7 +360,7 @@ void GraphBuilder::addForward(Operation *op) {
 void GraphBuilder::addOther(Operation *op) {
   if (auto boundary = dyn_cast<BoundaryOp>(op)) {
     if (boundary.getFrom() > boundary.getTo())
-      ++graph.stages[boundary.getTo()].gradients[printMessage(boundary)];
+      addMessage(boundary);
     return;
   }
   if (!isCollective(op))
@@ -461,11 +496,12 @@ static bool isAlike(const ModelGraph::Stage &a, const ModelGraph::Stage &b) {
          });
 }
 
-/// Names are those of the first.
+/// Names are those of the first. Chunks stay: one after the other are of
+/// different stages.
 static void foldStages(std::vector<ModelGraph::Stage> &stages) {
   std::vector<ModelGraph::Stage> folded;
   for (ModelGraph::Stage &stage : stages) {
-    if (folded.empty() || !isAlike(folded.back(), stage)) {
+    if (folded.empty() || stage.chunk || !isAlike(folded.back(), stage)) {
       folded.push_back(std::move(stage));
       continue;
     }
@@ -475,9 +511,7 @@ static void foldStages(std::vector<ModelGraph::Stage> &stages) {
 }
 
 ModelGraph GraphBuilder::build() {
-  graph.stages.resize(analysis.getNumStages());
-  for (auto [i, stage] : llvm::enumerate(graph.stages))
-    stage.first = stage.last = i;
+  addStages();
   for (BlockArgument argument : step.getArguments())
     if (auto kind = step.getArgAttrOfType<StringAttr>(argument.getArgNumber(),
                                                       attr::kind);
@@ -499,8 +533,9 @@ ModelGraph GraphBuilder::build() {
     if (!forward.contains(&op))
       addOther(&op);
   for (ModelGraph::Stage &stage : graph.stages) {
-    // Loss and norm are summed over stages, which is a collective later.
-    if (graph.stages.size() > 1)
+    // Loss and norm are summed over stages, which is a collective later, one
+    // for all chunks of a stage.
+    if (graph.stages.size() > 1 && stage.chunk.value_or(0) == 0)
       ++stage.once["all_reduce pp"];
     foldBlocks(stage);
   }
@@ -515,16 +550,19 @@ FailureOr<ModelGraph> ModelGraph::build(ModuleOp module) {
   FailureOr<StageAnalysis> analysis = StageAnalysis::compute(*step);
   if (failed(analysis))
     return failure();
-  ModelGraph graph = GraphBuilder(*step, *analysis).build();
-  graph.name = module.getSymName().value_or("model").str();
+  MeshAttr mesh;
   for (Type type : step->getArgumentTypes())
-    if (LayoutAttr layout = getLayout(type); layout && graph.mesh.empty()) {
-      MeshAttr mesh = layout.getMesh();
-      graph.ranksPerStage = mesh.getNumRanks() / mesh.getSize("pp");
-      for (const MeshAxis &axis : mesh.getAxes())
-        if (axis.name != MeshAttr::timeAxis)
-          graph.mesh += (graph.mesh.empty() ? "" : " x ") + axis.name.str() +
-                        " " + std::to_string(axis.size);
-    }
+    if (LayoutAttr layout = getLayout(type))
+      mesh = layout.getMesh();
+  int64_t numStages = mesh ? mesh.getSize("pp") : analysis->getNumStages();
+  ModelGraph graph = GraphBuilder(*step, *analysis, numStages).build();
+  graph.name = module.getSymName().value_or("model").str();
+  if (!mesh)
+    return graph;
+  graph.ranksPerStage = mesh.getNumRanks() / numStages;
+  for (const MeshAxis &axis : mesh.getAxes())
+    if (axis.name != MeshAttr::timeAxis)
+      graph.mesh += (graph.mesh.empty() ? "" : " x ") + axis.name.str() + " " +
+                    std::to_string(axis.size);
   return graph;
 }

@@ -20,7 +20,7 @@ namespace {
 constexpr double margin = 24, titleHeight = 44, legendHeight = 118;
 constexpr double cardWidth = 370, cardGap = 26, padding = 12;
 constexpr double framePadding = 30, frameHeader = 40;
-constexpr double gutter = 230, lineHeight = 18, cardHeader = 26;
+constexpr double gutter = 330, lineHeight = 18, cardHeader = 26;
 /// Of an average character, as a part of the size of the font.
 constexpr double characterWidth = 0.56;
 
@@ -30,7 +30,7 @@ struct Style {
 constexpr Style forwardStyle = {"#fde6cf", "#d98324"};
 constexpr Style backwardStyle = {"#e6e0f6", "#7358b8"};
 constexpr Style layoutStyle = {"#d9eedd", "#3f8f50"};
-/// Frames and titles of stages.
+/// Frames and titles of stages; chunks of one have the same.
 constexpr Style stageStyles[] = {
     {"#eaf2fc", "#3b6fb0"}, {"#eaf6ea", "#3d8548"}, {"#fdf0e9", "#b5602f"},
     {"#f5edfb", "#7f4fa8"}, {"#fdf8e1", "#8f7a1d"}, {"#e7f6f6", "#2d7f86"}};
@@ -236,12 +236,7 @@ void Picture::drawBlock(const ModelGraph::Block &block, double x, double y,
 void Picture::drawStage(const ModelGraph::Stage &stage, double x, Style style) {
   double top = titleHeight;
   drawRect(x, top, getFrameWidth(), getHeight(stage), {style.fill, "none"}, 10);
-  std::string title = "stage " + std::to_string(stage.first);
-  if (stage.last != stage.first)
-    title = "stages " + std::to_string(stage.first) + " to " +
-            std::to_string(stage.last) + ", each like " +
-            std::to_string(stage.first);
-  drawText(x + framePadding, top + 25, title, 16, "font-weight=\"bold\"",
+  drawText(x + framePadding, top + 25, stage.getName(), 16, "font-weight=\"bold\"",
            style.stroke);
   drawText(x + framePadding + cardWidth, top + 25,
            llvm::Twine(graph.ranksPerStage) +
@@ -356,7 +351,7 @@ void Picture::draw() {
   double step = getFrameWidth() + gutter;
   for (size_t i = 0; i < graph.stages.size(); ++i)
     drawStage(graph.stages[i], margin + i * step,
-              stageStyles[i % std::size(stageStyles)]);
+              stageStyles[graph.stages[i].first % std::size(stageStyles)]);
   for (size_t i = 0; i + 1 < graph.stages.size(); ++i)
     drawMessages(graph.stages[i], graph.stages[i + 1],
                  margin + i * step + getFrameWidth());

@@ -12,6 +12,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/Support/raw_ostream.h"
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -50,19 +51,24 @@ struct ModelGraph {
     std::set<size_t> operands; ///< blocks of the stage that it reads from
   };
 
+  /// A stage; if it has several virtual ones, a chunk of it.
   struct Stage {
     int64_t first, last; ///< stages that this one stands for
+    std::optional<int64_t> chunk;
     std::vector<Block> blocks;
     Collectives shards; ///< that gather parameters and scatter gradients
     Collectives once;   ///< of a step: gradients, norm, loss
     /// Messages to and from later stages; shapes are those of a rank.
     Collectives sends, gradients;
+
+    /// "stage 0", "stage 0, chunk 1" or "stages 1 to 4, each like 1".
+    std::string getName() const;
   };
 
   std::string name;
   std::string mesh; ///< "pp 2 x dp 2"
   int64_t ranksPerStage = 1;
-  std::vector<Stage> stages;
+  std::vector<Stage> stages; ///< in the order of the forward pass
 
   /// Of a module after the parallel phase.
   static mlir::FailureOr<ModelGraph> build(mlir::ModuleOp module);
