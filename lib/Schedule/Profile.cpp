@@ -211,7 +211,7 @@ Profile::getCosts(ArrayRef<ModuleOp> modules) const {
              << path << " has other parameters in stage " << number
              << " than the plan ('" << differ.front()
              << "' is in one of them only); trace a program with the same "
-                "stages, see --cut";
+                "stages, see --cut and --virtual-stages";
     costs.resize(modules.size() * getNumChunks(plan), StageCost{0, 0, 0});
     for (auto run : plan.getOps<RunOp>()) {
       std::optional<Phase> phase = Phase::parse(run.getCallee());
