@@ -151,10 +151,11 @@ struct CommandLine {
       cl::value_desc("gpipe|1f1b|interleaved|zb-h1|FILE"),
       cl::cat(planOptions),
       describe("Pipeline schedule; interleaved is 1f1b on --virtual-stages, "
-               "which makes its bubble smaller; zb-h1 delays weight gradients to fill the "
-               "bubble of 1f1b, and each stage holds as many activations as "
-               "the first one of 1f1b; FILE has a line for each stage, such as "
-               "F0 F1 B0 W0 B1 W1 (see docs/Architecture.md)",
+               "which makes its bubble smaller, and --microbatches must be a "
+               "multiple of --pp then; zb-h1 delays weight gradients to fill "
+               "the bubble of 1f1b, and each stage holds as many activations "
+               "as the first one of 1f1b; FILE has a line for each stage, such "
+               "as F0 F1 B0 W0 B1 W1 (see docs/Architecture.md)",
                compile.schedule.schedule)};
   Opt<int64_t> virtualStages{
       "virtual-stages", cl::location(compile.schedule.virtualStages),
