@@ -66,7 +66,9 @@ listSteps(const CompileOptions &options, int64_t batch) {
   StringRef recompute = options.schedule.recompute;
   SmallVector<Settings::value_type> steps;
   if (plan.pp > 1 && (schedule == "gpipe" || schedule == "zb-h1"))
-    steps.push_back({"schedule", "1f1b"});
+    steps.push_back({"schedule", options.schedule.virtualStages > 1
+                                     ? "interleaved"
+                                     : "1f1b"});
   if (plan.tp > 1 && !plan.sp)
     steps.push_back({"sp", ""});
   if (recompute == "none")
