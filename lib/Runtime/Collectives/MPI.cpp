@@ -41,7 +41,7 @@ MPI_Datatype typeOf(dtc_dtype dtype) {
   case DTC_BOOL:
     return MPI_C_BOOL;
   }
-  fatal("all_reduce of unknown element type %d", int(dtype));
+  fatal("reduction of unknown element type %d", int(dtype));
 }
 
 MPI_Op operationOf(dtc_dtype dtype, dtc_reduction reduction) {

@@ -7,7 +7,7 @@
 # usage: recompute.sh MODEL WORKDIR PLAN POLICY...      PLAN as in common.sh
 #
 # The policies from most memory to least; those after a comma are compared by
-# weights alone: recompute.sh gpt2-tiny /tmp/w 1x1:gpipe:4 none all , every:2
+# weights alone: recompute.sh gpt2-tiny WORKDIR 1x1:gpipe:4 none all , every:2
 
 source "$(dirname "${BASH_SOURCE[0]}")/observe.sh"
 
