@@ -28,9 +28,10 @@ def SplitStages : Pass<"dtc-split-stages", "mlir::ModuleOp"> {
     Cuts `@step` into modules `@stage0`, `@stage1`, ... with the functions
     `@prologue`, `@forward`, `@backward`, `@weight`, `@update`, as far as a
     stage needs them (and `@inputs`, `@reduce` for sums of inputs and for values
-    that depend on messages once a step), and declares `@plan`. The mb axis leaves the types of the functions; what is partial on
-    it is accumulated where it is made. Likewise `@eval` into modules `@eval0`,
-    `@eval1`, ... that have `dtc.eval`.
+    that depend on messages once a step), and declares `@plan`. The mb axis
+    leaves the types of the functions; what is partial on it is accumulated
+    where it is made. Likewise `@eval` into modules `@eval0`, `@eval1`, ... that
+    have `dtc.eval`.
 
     Before:
     ```mlir
