@@ -67,6 +67,10 @@ Error checkVersions(Model &model) {
 Expected<Model> loadModel(StringRef path) {
   if (sys::fs::is_directory(path))
     return problem("is a directory, not an ONNX model");
+  sys::fs::file_status status;
+  if (!sys::fs::status(path, status) &&
+      status.type() == sys::fs::file_type::character_file)
+    return problem("is a device, not an ONNX model"); // it may have no end
   auto buffer = MemoryBuffer::getFile(path, /*IsText=*/false,
                                       /*RequiresNullTerminator=*/false);
   if (!buffer)

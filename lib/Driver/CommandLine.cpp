@@ -148,8 +148,7 @@ struct CommandLine {
                compile.schedule.accumulate)};
   Opt<std::string> schedule{
       "schedule", cl::location(compile.schedule.schedule),
-      cl::value_desc("gpipe|1f1b|interleaved|zb-h1|FILE"),
-      cl::cat(planOptions),
+      cl::value_desc("gpipe|1f1b|interleaved|zb-h1|FILE"), cl::cat(planOptions),
       describe("Pipeline schedule; interleaved is 1f1b on --virtual-stages, "
                "which makes its bubble smaller, and --microbatches must be a "
                "multiple of --pp then; zb-h1 delays weight gradients to fill "
@@ -266,7 +265,7 @@ struct CommandLine {
   Opt<std::string> outputPath{"o", cl::location(options.output),
                               cl::value_desc("FILE"), cl::cat(outputOptions),
                               describe("The program; with --stop-after or "
-                                       "--emit, the IR",
+                                       "--emit the IR, if it is given",
                                        options.output)};
   cl::opt<std::string> weights{
       "weights", cl::value_desc("embed|external"), cl::init("embed"),
@@ -674,6 +673,14 @@ LogicalResult CommandLine::finish(const char *program) {
       return fail("--emit=link has no IR to print; -o names the program");
     options.emit = phase;
   }
+  if (options.stopAfter < options.emit.value_or(options.stopAfter))
+    return fail(
+        "--emit=" + getPhaseName(*options.emit) +
+        " is of a phase after --stop-after=" + getPhaseName(options.stopAfter));
+  if (options.needsReport() && options.getLastPhase() < CompilePhase::Schedule)
+    return fail("--report, --report-json and --timeline are of the phase "
+                "schedule, but dtc is to stop after " +
+                getPhaseName(options.getLastPhase()));
   options.writeIr = outputPath.getNumOccurrences() &&
                     options.getLastPhase() != CompilePhase::Link;
   if (graph.getNumOccurrences()) {

@@ -121,6 +121,17 @@ Planner::search(ArrayRef<Settings::value_type> steps) {
     if (least <= limit)
       break;
   }
+  if (least > limit) {
+    // What saves nothing alone may do so with what comes after it.
+    Settings all;
+    for (auto &[name, value] : steps)
+      all[name] = value;
+    std::optional<int64_t> peak = getPeak(all);
+    if (peak && *peak < least) {
+      settings = all;
+      least = *peak;
+    }
+  }
   if (least > limit)
     return {settings, least};
   for (StringRef name : llvm::to_vector(llvm::make_first_range(settings))) {
@@ -184,9 +195,9 @@ LogicalResult dtc::checkDeviceMemory(ModuleOp plan, ModuleOp model,
     advice = "; with " + print(settings) + " it would need " +
              formatBytes(least) + " and fit";
   else if (least < stage->peakBytes)
-    advice = "; dtc finds no options that fit these ranks: the least is " +
-             formatBytes(least) + ", with " + print(settings) +
-             "; use more ranks";
+    advice =
+        "; dtc finds no options that fit these ranks: the least found is " +
+        formatBytes(least) + ", with " + print(settings) + "; use more ranks";
   else
     advice = "; dtc finds no options with which these ranks need less; use "
              "more ranks";

@@ -7,8 +7,8 @@
 #include "dtc/Schedule/Profile.h"
 #include "dtc/Schedule/Phase.h"
 #include "dtc/Schedule/Skeleton.h"
+#include "dtc/Schedule/TextFile.h"
 #include "llvm/Support/JSON.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include <algorithm>
 #include <set>
 
@@ -105,9 +105,9 @@ llvm::Expected<Profile> Profile::read(StringRef path) {
   auto fail = [&](const llvm::Twine &message) {
     return llvm::createStringError(path + " " + message);
   };
-  auto file = llvm::MemoryBuffer::getFile(path, /*IsText=*/true);
+  auto file = readTextFile(path);
   if (!file)
-    return fail("cannot be read: " + file.getError().message());
+    return fail(llvm::toString(file.takeError()));
   llvm::Expected<json::Value> root = json::parse((*file)->getBuffer());
   if (!root)
     return fail("is not JSON: " + llvm::toString(root.takeError()));

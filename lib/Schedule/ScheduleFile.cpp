@@ -5,11 +5,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "dtc/Schedule/ScheduleFile.h"
+#include "dtc/Schedule/TextFile.h"
 #include "mlir/Support/LLVM.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include <set>
 
 using namespace mlir;
@@ -130,9 +130,9 @@ llvm::Error Reader::checkDeadlock() const {
 }
 
 llvm::Expected<PipelineSchedule> Reader::read() {
-  auto file = llvm::MemoryBuffer::getFile(path, /*IsText=*/true);
+  auto file = readTextFile(path);
   if (!file)
-    return fail(0, "cannot be read: " + file.getError().message());
+    return fail(0, llvm::toString(file.takeError()));
   size_t number = 0;
   for (StringRef line : llvm::split((*file)->getBuffer(), '\n')) {
     ++number;

@@ -5,11 +5,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "dtc/Schedule/Topology.h"
+#include "dtc/Schedule/TextFile.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/JSON.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include <cmath>
 
 using namespace mlir;
@@ -109,9 +109,9 @@ llvm::Error Reader::check(const Key &key) {
 }
 
 llvm::Expected<Topology> Reader::read() {
-  auto file = llvm::MemoryBuffer::getFile(path, /*IsText=*/true);
+  auto file = readTextFile(path);
   if (!file)
-    return fail("cannot be read: " + file.getError().message());
+    return fail(llvm::toString(file.takeError()));
   llvm::Expected<json::Value> root = json::parse((*file)->getBuffer());
   if (!root)
     return fail("is not JSON: " + llvm::toString(root.takeError()));
