@@ -7,6 +7,7 @@
 #include "Model.h"
 #include "Problem.h"
 
+#include "dtc/Support/ReadFile.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 
@@ -67,14 +68,9 @@ Error checkVersions(Model &model) {
 Expected<Model> loadModel(StringRef path) {
   if (sys::fs::is_directory(path))
     return problem("is a directory, not an ONNX model");
-  sys::fs::file_status status;
-  if (!sys::fs::status(path, status) &&
-      status.type() == sys::fs::file_type::character_file)
-    return problem("is a device, not an ONNX model"); // it may have no end
-  auto buffer = MemoryBuffer::getFile(path, /*IsText=*/false,
-                                      /*RequiresNullTerminator=*/false);
+  auto buffer = readFile(path, /*isText=*/false);
   if (!buffer)
-    return problem("cannot be read: " + buffer.getError().message());
+    return problem(toString(buffer.takeError()));
   StringRef bytes = (*buffer)->getBuffer();
   if (bytes.empty())
     return problem("is empty, not an ONNX model");

@@ -8,6 +8,7 @@
 #include "TensorData.h"
 #include "Problem.h"
 
+#include "dtc/Support/ReadFile.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
@@ -62,12 +63,11 @@ Expected<ArrayRef<char>> TensorReader::mapFile(StringRef location) {
     return it->second;
   SmallString<128> path(folder);
   sys::path::append(path, location);
-  auto buffer = MemoryBuffer::getFile(path, /*IsText=*/false,
-                                      /*RequiresNullTerminator=*/false);
+  auto buffer = readFile(path, /*isText=*/false);
   if (!buffer) {
     files.erase(it);
-    return problem("external data file '" + path +
-                       "' cannot be read: " + buffer.getError().message(),
+    return problem("external data file '" + path + "' " +
+                       toString(buffer.takeError()),
                    "put it beside the model");
   }
   std::shared_ptr<const MemoryBuffer> owned = std::move(*buffer);

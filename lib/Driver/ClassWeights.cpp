@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ClassWeights.h"
+#include "dtc/Support/ReadFile.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/Endian.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -42,10 +43,9 @@ static llvm::Expected<std::vector<double>> readNpy(StringRef path) {
   auto fail = [&](const llvm::Twine &message) {
     return makeError("--class-weights: " + path + ": " + message);
   };
-  auto file = llvm::MemoryBuffer::getFile(path, /*IsText=*/false,
-                                          /*RequiresNullTerminator=*/false);
+  auto file = readFile(path, /*isText=*/false);
   if (!file)
-    return fail("cannot be read: " + file.getError().message());
+    return fail(llvm::toString(file.takeError()));
   StringRef bytes = (*file)->getBuffer();
   if (bytes.size() < 12 || !bytes.starts_with("\x93NUMPY") || bytes[6] < 1 ||
       bytes[6] > 3)

@@ -7,7 +7,7 @@
 #include "dtc/Schedule/Profile.h"
 #include "dtc/Schedule/Phase.h"
 #include "dtc/Schedule/Skeleton.h"
-#include "dtc/Schedule/TextFile.h"
+#include "dtc/Support/ReadFile.h"
 #include "llvm/Support/JSON.h"
 #include <algorithm>
 #include <set>
@@ -105,7 +105,7 @@ llvm::Expected<Profile> Profile::read(StringRef path) {
   auto fail = [&](const llvm::Twine &message) {
     return llvm::createStringError(path + " " + message);
   };
-  auto file = readTextFile(path);
+  auto file = readFile(path, /*isText=*/true);
   if (!file)
     return fail(llvm::toString(file.takeError()));
   llvm::Expected<json::Value> root = json::parse((*file)->getBuffer());

@@ -5,7 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dtc/Schedule/ScheduleFile.h"
-#include "dtc/Schedule/TextFile.h"
+#include "dtc/Support/ReadFile.h"
 #include "mlir/Support/LLVM.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/Twine.h"
@@ -130,7 +130,7 @@ llvm::Error Reader::checkDeadlock() const {
 }
 
 llvm::Expected<PipelineSchedule> Reader::read() {
-  auto file = readTextFile(path);
+  auto file = readFile(path, /*isText=*/true);
   if (!file)
     return fail(0, llvm::toString(file.takeError()));
   size_t number = 0;

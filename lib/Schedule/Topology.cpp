@@ -5,7 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dtc/Schedule/Topology.h"
-#include "dtc/Schedule/TextFile.h"
+#include "dtc/Support/ReadFile.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
@@ -109,7 +109,7 @@ llvm::Error Reader::check(const Key &key) {
 }
 
 llvm::Expected<Topology> Reader::read() {
-  auto file = readTextFile(path);
+  auto file = readFile(path, /*isText=*/true);
   if (!file)
     return fail(llvm::toString(file.takeError()));
   llvm::Expected<json::Value> root = json::parse((*file)->getBuffer());

@@ -1,7 +1,7 @@
-//===- TextFile.h - reading what users write --------------------*- C++ -*-===//
+//===- ReadFile.h - files that users name -----------------------*- C++ -*-===//
 
-#ifndef DTC_SCHEDULE_TEXTFILE_H
-#define DTC_SCHEDULE_TEXTFILE_H
+#ifndef DTC_SUPPORT_READFILE_H
+#define DTC_SUPPORT_READFILE_H
 
 #include "llvm/Support/Error.h"
 #include "llvm/Support/FileSystem.h"
@@ -9,15 +9,16 @@
 
 namespace dtc {
 
-/// The text of a file or a pipe. The error begins with "cannot be read: ". A
-/// device, which may have no end, is refused.
+/// The content of a file or a pipe; a text ends with a null. The error begins
+/// with "cannot be read: ". A device, which may have no end, is refused.
 inline llvm::Expected<std::unique_ptr<llvm::MemoryBuffer>>
-readTextFile(llvm::StringRef path) {
+readFile(const llvm::Twine &path, bool isText) {
   llvm::sys::fs::file_status status;
   if (!llvm::sys::fs::status(path, status) &&
       status.type() == llvm::sys::fs::file_type::character_file)
     return llvm::createStringError("cannot be read: it is a device");
-  auto file = llvm::MemoryBuffer::getFile(path, /*IsText=*/true);
+  auto file = llvm::MemoryBuffer::getFile(path, isText,
+                                          /*RequiresNullTerminator=*/isText);
   if (!file)
     return llvm::createStringError("cannot be read: " +
                                    file.getError().message());
@@ -26,4 +27,4 @@ readTextFile(llvm::StringRef path) {
 
 } // namespace dtc
 
-#endif // DTC_SCHEDULE_TEXTFILE_H
+#endif // DTC_SUPPORT_READFILE_H
