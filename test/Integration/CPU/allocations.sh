@@ -7,19 +7,13 @@
 source "$(dirname "${BASH_SOURCE[0]}")/observe.sh"
 batch=8
 
-model=$1 work=$2
-shift 2
-rm -rf "$work"
-mkdir -p "$work"
-
-for plan in "$@"; do
-  echo "== $model $plan"
-  here=$work/${plan//:/-}
-  mkdir "$here"
+check() {
   compile "$model" "$plan" f32 adamw "$here/t"
   observe "$here/records.jsonl" "$plan" "$here/t" \
     --data "$inputs/$model.data" --steps 10 \
     --trace "$here/trace.json" --trace-steps 6-8 \
     --collectives "${collectives:-auto}"
   dtc-check-observed allocations "$here/records.jsonl" --first 5 --last 10
-done
+}
+
+for_plans check "$@"

@@ -74,3 +74,19 @@ train() {
   run "$program.log" "${launcher[@]}" "$program" \
     --data "$inputs/$model.data" --collectives "${collectives:-auto}" "$@"
 }
+
+# for_plans BODY MODEL WORKDIR PLAN...: calls BODY for each plan, which finds
+# $model, $plan and a new folder, $here.
+for_plans() {
+  local body=$1 work=$3
+  model=$2
+  shift 3
+  rm -rf "$work"
+  mkdir -p "$work"
+  for plan in "$@"; do
+    echo "== $model $plan"
+    here=$work/${plan//:/-}
+    mkdir "$here"
+    "$body"
+  done
+}

@@ -6,15 +6,7 @@
 
 source "$(dirname "${BASH_SOURCE[0]}")/observe.sh"
 
-model=$1 work=$2
-shift 2
-rm -rf "$work"
-mkdir -p "$work"
-
-for plan in "$@"; do
-  echo "== $model $plan"
-  here=$work/${plan//:/-}
-  mkdir "$here"
+check() {
   compile "$model" "$plan" f32 adamw "$here/t" \
     --report-json "$here/report.json"
   observe "$here/records.jsonl" "$plan" "$here/t" \
@@ -32,4 +24,6 @@ for plan in "$@"; do
     exit 1
   fi
   grep -q '^FAIL: rank 0, MPI_.* on dtc\.' "$here/other.log"
-done
+}
+
+for_plans check "$@"

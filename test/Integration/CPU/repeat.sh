@@ -5,15 +5,7 @@
 
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-model=$1 work=$2
-shift 2
-rm -rf "$work"
-mkdir -p "$work"
-
-for plan in "$@"; do
-  echo "== $model $plan"
-  here=$work/${plan//:/-}
-  mkdir "$here"
+check() {
   compile "$model" "$plan" f32 adamw "$here/t"
   for attempt in 1 2; do
     train "$model" "$plan" "$here/t" --steps 5 --lr 1e-3 --seed 7 \
@@ -26,4 +18,6 @@ for plan in "$@"; do
   [ "$(wc -l <"$here/numbers-1")" -eq 15 ]
   cmp "$here/numbers-1" "$here/numbers-2"
   cmp "$here/weights-1.safetensors" "$here/weights-2.safetensors"
-done
+}
+
+for_plans check "$@"

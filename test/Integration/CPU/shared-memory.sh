@@ -6,15 +6,7 @@
 
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-model=$1 work=$2
-shift 2
-rm -rf "$work"
-mkdir -p "$work"
-
-for plan in "$@"; do
-  echo "== $model $plan"
-  here=$work/${plan//:/-}
-  mkdir "$here"
+check() {
   compile "$model" "$plan" f32 adamw "$here/t"
   options=(--data "$inputs/$model.data" --steps 3)
   for engine in auto mpi; do
@@ -43,4 +35,6 @@ for plan in "$@"; do
     grep note: "$here/$who.log"
     cmp "$here/$who.safetensors" "$here/mpi-on.safetensors"
   done
-done
+}
+
+for_plans check "$@"

@@ -7,15 +7,7 @@
 
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-model=$1 work=$2
-shift 2
-rm -rf "$work"
-mkdir -p "$work"
-
-for plan in "$@"; do
-  echo "== $model $plan"
-  here=$work/${plan//:/-}
-  mkdir "$here"
+check() {
   compile "$model" "$plan" f32 sgd "$here/t"
   compile "$model" "${planned:-$plan}" f32 sgd "$here/planned" \
     --stop-after=schedule \
@@ -25,4 +17,6 @@ for plan in "$@"; do
     --eval-data "$inputs/$model.data"
   dtc-check-trace "$here/trace.json" --first 2 --last 3 \
     --report "$here/report.json" --timeline "$here/timeline.json"
-done
+}
+
+for_plans check "$@"
