@@ -10,7 +10,6 @@ Contenders run in turn, several rounds; every step after the warm-up counts, at
 the time of the first rank.
 """
 
-import argparse
 import json
 import os
 import socket
@@ -20,7 +19,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from gpt2_tiny import BATCH, INPUTS, TUNED, WARMUP, cpu_info, print_times
+from gpt2_tiny import (BATCH, INPUTS, TUNED, WARMUP, compile_program, cpu_info,
+                       make_parser, measure, parse_arguments, print_times)
 
 RANKS = 2
 
@@ -109,27 +109,13 @@ def run_dtc(args, directory, collectives, overlap):
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--program", type=Path)
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--steps", type=int, default=25)
-    parser.add_argument("--worker", choices=["installed", "tuned"],
-                        help=argparse.SUPPRESS)
-    args = parser.parse_args()
+    args = parse_arguments(make_parser(__doc__, rounds=5))
     if args.worker:
         return torch_worker(args.steps, args.worker == "tuned")
-    if args.steps <= WARMUP:
-        parser.error(f"--steps must be above {WARMUP}, the warm-up")
 
     with tempfile.TemporaryDirectory() as temporary:
         directory = Path(temporary)
-        if not args.program:
-            args.program = directory / "t"
-            subprocess.run(
-                ["dtc", INPUTS / "gpt2-tiny.onnx", "--batch", str(BATCH),
-                 "--dp", str(RANKS), "--loss", "cross-entropy",
-                 "--optimizer", "adamw", "-o", args.program], check=True)
+        compile_program(args, directory, "--dp", str(RANKS))
         contenders = {}
         for engine, collectives in (("shared memory", "auto"), ("MPI", "mpi")):
             for overlap in ("on", "off"):
@@ -138,13 +124,7 @@ def main():
                     run_dtc(args, directory, c, o))
         contenders["DDP as installed"] = lambda: run_torch(args, tuned=False)
         contenders["DDP tuned"] = lambda: run_torch(args, tuned=True)
-        times = {name: [] for name in contenders}
-        notes = {}
-        for _ in range(args.rounds):
-            for name, run in contenders.items():
-                result = run()
-                times[name] += result.pop("seconds")[WARMUP:]
-                notes[name] = " ".join(result.values())
+        times, notes = measure(contenders, args.rounds)
 
     print(f"gpt2-tiny, batch {BATCH} on {RANKS} ranks of one thread, AdamW, "
           f"fp32, {args.rounds} rounds of {args.steps - WARMUP} steps")

@@ -110,40 +110,62 @@ def print_times(times, notes):
               f"{low / best:11.2f}{median / middle:14.2f}  {notes[name]}")
 
 
-def main():
+def make_parser(description, rounds):
     parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+        description=description,
+        formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--program", type=Path)
-    parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=rounds)
     parser.add_argument("--steps", type=int, default=25)
     parser.add_argument("--worker", choices=["installed", "tuned"],
                         help=argparse.SUPPRESS)
+    return parser
+
+
+def parse_arguments(parser):
     args = parser.parse_args()
-    if args.worker:
-        return torch_worker(args.steps, args.worker == "tuned")
     if args.steps <= WARMUP:
         parser.error(f"--steps must be above {WARMUP}, the warm-up")
+    return args
+
+
+def compile_program(args, directory, *options):
+    """Sets the program unless the user has given one."""
+    if args.program:
+        return
+    args.program = directory / "t"
+    subprocess.run(
+        ["dtc", INPUTS / "gpt2-tiny.onnx", "--batch", str(BATCH), *options,
+         "--loss", "cross-entropy", "--optimizer", "adamw",
+         "-o", args.program], check=True)
+
+
+def measure(contenders, rounds):
+    """Times and notes of contenders, which take turns."""
+    times = {name: [] for name in contenders}
+    notes = {}
+    for _ in range(rounds):
+        for name, run in contenders.items():
+            result = run()
+            times[name] += result.pop("seconds")[WARMUP:]
+            notes[name] = " ".join(result.values())
+    return times, notes
+
+
+def main():
+    parser = make_parser(__doc__, rounds=3)
+    parser.add_argument("--threads", type=int, default=1)
+    args = parse_arguments(parser)
+    if args.worker:
+        return torch_worker(args.steps, args.worker == "tuned")
 
     with tempfile.TemporaryDirectory() as temporary:
         directory = Path(temporary)
-        if not args.program:
-            args.program = directory / "t"
-            subprocess.run(
-                ["dtc", INPUTS / "gpt2-tiny.onnx", "--batch", str(BATCH),
-                 "--loss", "cross-entropy", "--optimizer", "adamw",
-                 "-o", args.program], check=True)
-        contenders = {
+        compile_program(args, directory)
+        times, notes = measure({
             "dtc": lambda: run_dtc(args, directory),
             "PyTorch as installed": lambda: run_torch(args, tuned=False),
-            "PyTorch tuned": lambda: run_torch(args, tuned=True)}
-        times = {name: [] for name in contenders}
-        notes = {}
-        for _ in range(args.rounds):
-            for name, run in contenders.items():
-                result = run()
-                times[name] += result.pop("seconds")[WARMUP:]
-                notes[name] = " ".join(result.values())
+            "PyTorch tuned": lambda: run_torch(args, tuned=True)}, args.rounds)
 
     print(f"gpt2-tiny, batch {BATCH}, AdamW, fp32, {args.threads} thread(s), "
           f"{args.rounds} rounds of {args.steps - WARMUP} steps")
