@@ -366,18 +366,15 @@ struct HoistReductionsPass
     FailureOr<Stages> stages = getStages(getOperation());
     if (failed(stages))
       return signalPassFailure();
-    for (ModuleOp stage : *stages) {
-      func::FuncOp plan = getPlan(stage);
-      if (!plan)
-        return signalPassFailure();
-      if (plan.isExternal())
-        continue;
+    FailureOr<SmallVector<func::FuncOp>> plans = getScheduledPlans(*stages);
+    if (failed(plans))
+      return signalPassFailure();
+    for (func::FuncOp plan : *plans)
       for (auto run : llvm::make_early_inc_range(plan.getOps<RunOp>()))
         if (Phase::parse(run.getCallee()) == Phase{Phase::Update}) {
           Hoisting(plan, run).run();
           break;
         }
-    }
   }
 };
 

@@ -220,16 +220,14 @@ struct OverlapCollectivesPass
     FailureOr<Stages> stages = getStages(getOperation());
     if (failed(stages))
       return signalPassFailure();
-    for (ModuleOp stage : *stages) {
-      func::FuncOp plan = getPlan(stage);
-      if (!plan)
-        return signalPassFailure();
-      if (!plan.isExternal())
-        overlapLastRuns(plan);
+    FailureOr<SmallVector<func::FuncOp>> plans = getScheduledPlans(*stages);
+    if (failed(plans))
+      return signalPassFailure();
+    llvm::for_each(*plans, overlapLastRuns);
+    for (ModuleOp stage : *stages)
       for (auto function : stage.getOps<func::FuncOp>())
-        if (function != plan)
+        if (function.getName() != planName)
           overlapWithin(function);
-    }
   }
 };
 

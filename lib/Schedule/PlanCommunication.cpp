@@ -313,23 +313,18 @@ void Extraction::addPlan(func::FuncOp plan, int64_t stage) {
 FailureOr<PlanCommunication> dtc::getPlanCommunication(ModuleOp module,
                                                        const Stages &stages) {
   PlanCommunication result;
+  FailureOr<SmallVector<func::FuncOp>> plans = getScheduledPlans(stages);
+  if (failed(plans))
+    return failure();
   MeshAttr mesh;
-  SmallVector<func::FuncOp> plans;
-  for (ModuleOp stage : stages) {
-    func::FuncOp plan = getPlan(stage);
-    if (!plan)
-      return failure();
-    if (plan.isExternal())
-      return plan.emitError("has no body; schedule micro-batches first");
-    plans.push_back(plan);
+  for (func::FuncOp plan : *plans)
     if (!mesh)
       mesh = getMesh(plan);
-  }
   if (!mesh)
     return result; // nothing is distributed
-  if (mesh.getSize(stageAxis) != static_cast<int64_t>(plans.size()))
+  if (mesh.getSize(stageAxis) != static_cast<int64_t>(plans->size()))
     return module.emitError("has ")
-           << plans.size() << " stages, expected " << mesh.getSize(stageAxis)
+           << plans->size() << " stages, expected " << mesh.getSize(stageAxis)
            << ", the size of mesh axis " << stageAxis;
   for (const MeshAxis &axis : mesh.getAxes())
     if (axis.name != MeshAttr::timeAxis)
@@ -338,7 +333,7 @@ FailureOr<PlanCommunication> dtc::getPlanCommunication(ModuleOp module,
   result.system.numSlots = endCollectiveSlot;
   result.system.assignPrograms();
   Extraction extraction(result);
-  for (auto [stage, plan] : llvm::enumerate(plans))
+  for (auto [stage, plan] : llvm::enumerate(*plans))
     extraction.addPlan(plan, stage);
   return result;
 }

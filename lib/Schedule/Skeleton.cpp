@@ -98,3 +98,17 @@ func::FuncOp dtc::getPlan(ModuleOp stage) {
     stage.emitError("has no function '@") << planName << "'";
   return plan;
 }
+
+FailureOr<SmallVector<func::FuncOp>>
+dtc::getScheduledPlans(ArrayRef<ModuleOp> stages) {
+  SmallVector<func::FuncOp> plans;
+  for (ModuleOp stage : stages) {
+    plans.push_back(getPlan(stage));
+    if (!plans.back())
+      return failure();
+    if (plans.back().isExternal())
+      return plans.back().emitError(
+          "has no body; schedule micro-batches first");
+  }
+  return plans;
+}

@@ -161,9 +161,9 @@ def HoistReductions : Pass<"dtc-hoist-reductions", "mlir::ModuleOp"> {
 def BucketGradients : Pass<"dtc-bucket-gradients", "mlir::ModuleOp"> {
   let summary = "reduce several gradients by one collective";
   let description = [{
-    In `@update` and last runs, all-reduces with the same axes, reduction and element type
-    become one variadic all-reduce, in order, up to a size; the first of a last
-    run up to 1 MiB, so that communication begins early.
+    In `@update` and last runs, all-reduces with the same axes, reduction and
+    element type become one variadic all-reduce, in order, up to a size; the
+    first of a last run up to 1 MiB, so that communication begins early.
 
     Before:
     ```mlir

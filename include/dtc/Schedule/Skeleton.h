@@ -102,6 +102,10 @@ int64_t getNumChunks(mlir::func::FuncOp plan);
 /// The plan of a stage; null, with a diagnostic, if there is none.
 mlir::func::FuncOp getPlan(mlir::ModuleOp stage);
 
+/// The plans of stages, in order. Fails if one has no body yet.
+mlir::FailureOr<llvm::SmallVector<mlir::func::FuncOp>>
+getScheduledPlans(llvm::ArrayRef<mlir::ModuleOp> stages);
+
 } // namespace dtc
 
 #endif // DTC_SCHEDULE_SKELETON_H
