@@ -19,8 +19,10 @@ using namespace dtc;
 /// A sum of a product that nothing else needs: the product accumulates itself.
 static bool isAccumulatingProduct(Operation *op) {
   auto accumulate = dyn_cast<AccumulateOp>(op);
-  return accumulate && accumulate.getX().hasOneUse() &&
-         accumulate.getX().getDefiningOp<MatMulOp>();
+  if (!accumulate || !accumulate.getX().hasOneUse())
+    return false;
+  Operation *producer = accumulate.getX().getDefiningOp();
+  return producer && producer->hasTrait<Product>();
 }
 
 static bool isKernelOp(Operation *op) {

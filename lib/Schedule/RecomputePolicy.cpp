@@ -74,7 +74,7 @@ SmallVector<Value> dtc::findCuts(const ForwardPass &forward) {
   for (auto [position, op] : llvm::enumerate(sequence)) {
     for (Value operand : op->getOperands())
       lastUse[getViewed(operand)] = position;
-    if (isa<MatMulOp>(op))
+    if (op->hasTrait<Product>())
       lastProduct = position;
   }
 
@@ -88,7 +88,7 @@ SmallVector<Value> dtc::findCuts(const ForwardPass &forward) {
       live.insert(argument);
   bool hasProduct = false;
   for (auto [position, op] : llvm::enumerate(sequence)) {
-    hasProduct |= isa<MatMulOp>(op);
+    hasProduct |= op->hasTrait<Product>();
     if (!isView(op))
       live.insert_range(op->getResults());
     unsigned now = position;
@@ -162,7 +162,7 @@ RecomputePolicy::keepExpensive(const ForwardPass &forward) const {
   available.insert_range(body.getArguments());
   for (Operation &op : body.without_terminator()) {
     bool isCheap = isParameterGather(&op) ||
-                   (isMemoryEffectFree(&op) && !isa<MatMulOp>(op) &&
+                   (isMemoryEffectFree(&op) && !op.hasTrait<Product>() &&
                     !overwritesOperand(&op) &&
                     llvm::all_of(op.getOperands(), [&](Value value) {
                       return available.contains(value);

@@ -14,6 +14,7 @@ using namespace mlir;
 void dtc::registerGradients(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, DTCDialect *) {
     attachBoundaryGradients(*context);
+    attachConvolutionGradients(*context);
     attachElementwiseGradients(*context);
     attachIndexingGradients(*context);
     attachLossGradients(*context);

@@ -33,6 +33,20 @@ struct Alias {
   AliasKind kind;
 };
 
+/// Where the window of a convolution or a pooling lies: its taps
+/// (`kernelHeight` x `kernelWidth`) at each of its positions (`rows` x
+/// `columns`) over images of `height` x `width`.
+struct Window {
+  int64_t batch, height, width, channels;
+  int64_t rows, columns;
+  int64_t kernelHeight, kernelWidth;
+  int64_t strideHeight, strideWidth, top, left, dilationHeight, dilationWidth;
+};
+
+/// Trait of ops that are DTC_Product, see OpBase.td.
+template <typename ConcreteType>
+class Product : public mlir::OpTrait::TraitBase<ConcreteType, Product> {};
+
 /// Attribute names with a meaning across phases.
 namespace attr {
 /// Argument of a step: the graph input it is.

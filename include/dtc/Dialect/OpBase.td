@@ -45,6 +45,10 @@ class DTC_InferredOp<string name, list<Trait> traits = []>
   }];
 }
 
+/// A sum of products, which a library computes, and which adds to what is there
+/// if only a sum needs it (`dtc.accumulate`).
+def DTC_Product : NativeOpTrait<"Product"> { let cppNamespace = "::dtc"; }
+
 /// Which operands a function is linear in, that is, may be partial.
 class DTC_Linearity<string value> { string cpp = "::dtc::Linearity::" # value; }
 /// In none: partial operands are reduced first.

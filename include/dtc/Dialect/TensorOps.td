@@ -274,7 +274,7 @@ def DTC_LayerNormOp : DTC_InferredOp<"layer_norm"> {
 // Products, lookups
 //===----------------------------------------------------------------------===//
 
-def DTC_MatMulOp : DTC_InferredOp<"matmul", [SameOperandsElementType, DeclareOpInterfaceMethods<DTC_CostInterface, ["getFlops"]>]> {
+def DTC_MatMulOp : DTC_InferredOp<"matmul", [DTC_Product, SameOperandsElementType, DeclareOpInterfaceMethods<DTC_CostInterface, ["getFlops"]>]> {
   let summary = "matrix product over the last two dimensions";
   let description = [{
     op(lhs) op(rhs), where op transposes the last two dimensions if its flag is set.

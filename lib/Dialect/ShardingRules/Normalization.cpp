@@ -1,6 +1,7 @@
 //===- Normalization.cpp - sharding rules of row-wise ops -----------------===//
 //
-// Softmax and layer normalisation need the last dimension whole.
+// Softmax and layer normalisation need the last dimension whole, batch
+// normalisation all others.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,3 +19,10 @@ ShardingRule dtc::rowwiseRule(Operation *op) {
 
 /// The results mean and rstd have size 1 where y has the row: no factor there.
 ShardingRule LayerNormOp::getShardingRule() { return rowwiseRule(*this); }
+
+ShardingRule BatchNormOp::getShardingRule() {
+  ShardingRule rule = elementwiseRule(*this, Linearity::None);
+  for (Factor &factor : llvm::MutableArrayRef(rule.factors).drop_back())
+    factor.kind = FactorKind::Replicated;
+  return rule;
+}

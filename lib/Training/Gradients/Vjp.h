@@ -93,6 +93,7 @@ template <typename... OpTys> void attachGradients(mlir::MLIRContext &context) {
 }
 
 void attachBoundaryGradients(mlir::MLIRContext &context);
+void attachConvolutionGradients(mlir::MLIRContext &context);
 void attachElementwiseGradients(mlir::MLIRContext &context);
 void attachIndexingGradients(mlir::MLIRContext &context);
 void attachLossGradients(mlir::MLIRContext &context);
