@@ -20,7 +20,7 @@ extern "C" {
 #endif
 
 /// Raised whenever a struct or a signature in this file changes.
-#define DTC_ABI_VERSION 4
+#define DTC_ABI_VERSION 5
 
 /// How many sends of a rank may be under way at once.
 #define DTC_MAX_SEND_SLOTS 4096
@@ -40,6 +40,26 @@ enum dtc_dtype {
 
 /// Reductions of collectives.
 enum dtc_reduction { DTC_SUM = 0, DTC_MAX = 1 };
+
+/// What dtcrt_conv2d computes: y from x and weight, the gradient of x from
+/// weight and that of y, or the gradient of weight from x and that of y.
+enum dtc_conv_role {
+  DTC_CONV_FORWARD = 0,
+  DTC_CONV_INPUT_GRAD = 1,
+  DTC_CONV_WEIGHT_GRAD = 2,
+};
+
+/// What dtcrt_pool2d computes: the maximum or the sum of each window, or the
+/// gradient of x from that of y.
+enum dtc_pool_role {
+  DTC_POOL_MAX = 0,
+  DTC_POOL_MAX_GRAD = 1,
+  DTC_POOL_SUM = 2,
+  DTC_POOL_SUM_GRAD = 3,
+};
+
+/// What dtcrt_conv2d needs as scratch.
+#define DTC_CONV_SCRATCH_BYTES (1 << 20)
 
 /// State of one rank; opaque to generated code.
 typedef struct dtc_context dtc_context;
@@ -151,6 +171,57 @@ void dtcrt_matmul(dtc_context *ctx, int32_t dtype, int32_t transpose_a,
                   int64_t m, int64_t n, int64_t k, const void *a, const void *b,
                   void *c);
 
+/// # Windows
+/// Of convolutions and poolings, channels last. x is n x h x w x c, of y each
+/// image is oh x ow pixels. The window of output pixel (oy, ox) is kh x kw
+/// pixels of x; (i, j) of it is pixel
+///
+///     (oy * stride_h - pad_top + i * dilation_h,
+///      ox * stride_w - pad_left + j * dilation_w),
+///
+/// which may lie outside of x: how much of it is below and to the right
+/// follows from oh and ow. dtype is DTC_F32 or DTC_F64. No buffers overlap;
+/// sizes, strides, dilations and groups are at least 1, padding at least 0.
+
+/// A 2-D convolution, or one of its gradients: `role` is a dtc_conv_role.
+///
+///     y[b, oy, ox, f] = sum over i, j, p of
+///                       x[b, window(oy, ox, i, j), g * c / groups + p]
+///                     * weight[f, i, j, p],      g = f / (filters / groups)
+///
+/// where x is zero outside. weight is filters x kh x kw x (c / groups), y is
+/// n x oh x ow x filters; groups divides c and filters. The role's result is
+/// written to its own operand (x, weight or y), or added to it with
+/// `accumulate`; a gradient of y is read from y. `scratch` is
+/// DTC_CONV_SCRATCH_BYTES, aligned to 64 bytes, its contents of no meaning
+/// before and after.
+void dtcrt_conv2d(dtc_context *ctx, int32_t dtype, int32_t role,
+                  int32_t accumulate, int64_t n, int64_t h, int64_t w,
+                  int64_t c, int64_t oh, int64_t ow, int64_t kh, int64_t kw,
+                  int64_t stride_h, int64_t stride_w, int64_t pad_top,
+                  int64_t pad_left, int64_t dilation_h, int64_t dilation_w,
+                  int64_t filters, int64_t groups, void *x, void *weight,
+                  void *y, void *scratch);
+
+/// A pooling, or its gradient: `role` is a dtc_pool_role. y is n x oh x ow x c,
+/// dx is like x. Only what is inside of x counts; no window is wholly outside.
+///
+/// | role     | reads | writes | which is                                    |
+/// |----------|-------|--------|---------------------------------------------|
+/// | MAX      | x     | y      | the maximum; NaN if the window has one      |
+/// | MAX_GRAD | x, y  | dx     | y added where its window has its maximum:   |
+/// |          |       |        | at the first, row by row                    |
+/// | SUM      | x     | y      | the sum                                     |
+/// | SUM_GRAD | y     | dx     | y added at each pixel of its window         |
+///
+/// In gradients y is the gradient of y, and what no window gives anything is
+/// zero. What a role does not use may be null.
+void dtcrt_pool2d(dtc_context *ctx, int32_t dtype, int32_t role, int64_t n,
+                  int64_t h, int64_t w, int64_t c, int64_t oh, int64_t ow,
+                  int64_t kh, int64_t kw, int64_t stride_h, int64_t stride_w,
+                  int64_t pad_top, int64_t pad_left, int64_t dilation_h,
+                  int64_t dilation_w, const void *x, void *y, void *dx);
+
 /// # Communication
 /// `group` indexes the manifest's `groups`; members are in the order of their
 /// coordinates on the group's axes, the last axis fastest. Counts are elements.
@@ -163,7 +234,7 @@ void dtcrt_matmul(dtc_context *ctx, int32_t dtype, int32_t transpose_a,
 /// DTC_MAX_SEND_SLOTS + DTC_MAX_COLLECTIVE_SLOTS, on each member its own. All
 /// members of a group start its collectives, those of both kinds, in the same
 /// order. What is under way goes on in every call below that blocks, and a
-/// little in each dtcrt_matmul.
+/// little in each library call.
 
 /// In place over all members of the group.
 void dtcrt_all_reduce(dtc_context *ctx, int32_t group, int32_t dtype,
