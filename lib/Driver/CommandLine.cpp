@@ -219,6 +219,13 @@ struct CommandLine {
       cl::cat(trainingOptions),
       cl::desc("Weight of each class in cross-entropy; the mean is over the "
                "labels' weights (default: all 1)")};
+  Opt<std::string> batchNorm{
+      "batchnorm", cl::location(training.batchNorm),
+      cl::value_desc("global|micro|local|frozen"), cl::cat(trainingOptions),
+      describe("Whose statistics batch norm uses: those of the whole batch "
+               "(with one micro-batch only), of each micro-batch, of each "
+               "rank's part of it, or the running ones, which then stay",
+               training.batchNorm)};
   Opt<std::string> optimizer{
       "optimizer", cl::location(training.optimizer), cl::value_desc("NAME"),
       cl::cat(trainingOptions),
@@ -609,6 +616,8 @@ LogicalResult CommandLine::finish(const char *program) {
                 "--tp 2 or more, or leave it out");
   if (failed(checkChoice("dtype", dtype, {"f32", "f64"})) ||
       failed(checkChoice("weights", weights, {"embed", "external"})) ||
+      failed(checkChoice("batchnorm", training.batchNorm,
+                         {"global", "micro", "local", "frozen"})) ||
       failed(
           checkChoice("loss-reduction", training.reduction, {"mean", "sum"})) ||
       failed(checkSchedule()) ||
@@ -640,6 +649,9 @@ LogicalResult CommandLine::finish(const char *program) {
   compile.parallel.order.assign(order.begin(), order.end());
   training.stages = compile.parallel.pp * compile.schedule.virtualStages;
   training.tensorParallel = compile.parallel.tp;
+  training.microbatches =
+      compile.parallel.microbatches * compile.parallel.accumulate;
+  training.dataParallel = compile.parallel.dp;
   training.sequenceParallel = compile.parallel.sp;
   training.layouts.assign(layouts.begin(), layouts.end());
   training.freeze.assign(freeze.begin(), freeze.end());

@@ -45,6 +45,9 @@ void dtc::buildTrainingPipeline(OpPassManager &manager,
   // Elementwise ops see the dimensions that the model means, not a product's.
   manager.addPass(createHoistReshapes());
 
+  // Images are channels last from one convolution to the next.
+  manager.addPass(createSinkTransposes());
+
   // Parameters that ranks can share evenly: queries, keys and values apart.
   SplitFusedParametersOptions fused;
   fused.tp = options.tensorParallel;
@@ -74,6 +77,15 @@ void dtc::buildTrainingPipeline(OpPassManager &manager,
   loss.classWeights.assign(options.classWeights.begin(),
                            options.classWeights.end());
   manager.addPass(createAddLoss(loss));
+
+  // Batch normalisation is sums over as much of the batch as the user wants;
+  // an evaluation has a forward pass of its own where that differs. After the
+  // loss, which says what an evaluation predicts; all else follows from ops.
+  ExpandBatchNormOptions batchNorm;
+  batchNorm.statistics = options.batchNorm;
+  batchNorm.microbatches = options.microbatches;
+  batchNorm.dp = options.dataParallel;
+  manager.addPass(createExpandBatchNorm(batchNorm));
 
   // Which dimensions of parameters tensor parallelism splits. With the loss,
   // which may split classes; before differentiation, which follows.

@@ -200,9 +200,7 @@ void AddOptimizerPass::runOnOperation() {
 
   OpBuilder builder(getReturn(step));
   Results results;
-  for (auto [i, value] : llvm::enumerate(getReturn(step).getOperands()))
-    if (StringAttr name = getResultString(step, i, attr::output))
-      results.add(value, attr::output, name);
+  results.keep(step, attr::output);
   Value norm = createNorm(builder, step.getLoc(), parameters, *stages);
   results.add(norm, attr::output, "grad_norm");
   for (ArrayRef<TrainedParameter> rest = parameters; !rest.empty();) {
@@ -228,6 +226,7 @@ void AddOptimizerPass::runOnOperation() {
         results.add(value, attr::state, (part.name + "." + name).str());
     }
   }
+  results.keep(step, attr::parameter); // running statistics
   for (const TrainedParameter &parameter : parameters)
     results.add(parameter.gradient, attr::gradient, parameter.name);
   results.assignTo(step);

@@ -270,9 +270,8 @@ void DifferentiatePass::runOnOperation() {
     return signalPassFailure();
 
   Results results;
-  for (auto [i, value] : llvm::enumerate(getReturn(*step).getOperands()))
-    if (StringAttr name = getResultString(*step, i, attr::output))
-      results.add(value, attr::output, name);
+  results.keep(*step, attr::output);
+  results.keep(*step, attr::parameter); // running statistics
   for (BlockArgument parameter : trainable) {
     if (Value gradient = backward.getGradient(parameter)) {
       results.add(gradient, attr::gradient, getParameterName(parameter));

@@ -7,8 +7,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dtc/Training/StepFunction.h"
+#include "Elementwise.h"
 #include "dtc/Training/Passes.h"
+#include "dtc/Training/StepFunction.h"
 
 namespace dtc {
 #define GEN_PASS_DEF_HOISTRESHAPES
@@ -25,32 +26,6 @@ static size_t countCommonTail(ArrayRef<int64_t> a, ArrayRef<int64_t> b) {
          a[a.size() - 1 - count] == b[b.size() - 1 - count])
     ++count;
   return count;
-}
-
-/// Whether each element of the only result needs the elements at its place.
-static bool isElementwise(Operation *op) {
-  auto interface = dyn_cast<ShardingRuleInterface>(op);
-  if (!interface || isa<BoundaryOp, BroadcastOp>(op) ||
-      op->getNumResults() != 1 || op->getNumOperands() == 0)
-    return false;
-  ShardingRule rule = interface.getShardingRule();
-  auto isInOrder = [](const TensorFactors &tensor, size_t rank) {
-    for (auto [dim, factors] : llvm::enumerate(tensor))
-      if (!factors.empty() && factors != DimFactors{static_cast<unsigned>(
-                                             dim + rank - tensor.size())})
-        return false;
-    return true;
-  };
-  size_t rank = rule.results.front().size();
-  return rule.factors.size() == rank &&
-         llvm::all_of(rule.factors,
-                      [](const Factor &factor) {
-                        return factor.kind == FactorKind::Parallel;
-                      }) &&
-         isInOrder(rule.results.front(), rank) &&
-         llvm::all_of(rule.operands, [&](const TensorFactors &tensor) {
-           return isInOrder(tensor, rank);
-         });
 }
 
 /// reshape(f(x, bias)) becomes f(reshape(x), bias); the new reshapes are

@@ -50,6 +50,12 @@ void Results::add(Value value, StringRef name, StringRef string) {
   attributes.push_back(DictionaryAttr::get(context, attribute));
 }
 
+void Results::keep(func::FuncOp func, StringRef name) {
+  for (auto [i, value] : llvm::enumerate(getReturn(func).getOperands()))
+    if (StringAttr string = getResultString(func, i, name))
+      add(value, name, string);
+}
+
 void Results::assignTo(func::FuncOp func) const {
   getReturn(func).getOperandsMutable().assign(values);
   func.setType(FunctionType::get(func.getContext(), func.getArgumentTypes(),

@@ -34,6 +34,13 @@ struct TrainingOptions {
   /// GLOB=tp:split(DIM), GLOB=tp:replicated or GLOB=replicated.
   std::vector<std::string> layouts;
 
+  //===--- Batch normalisation --------------------------------------------===//
+
+  /// Whose statistics normalise: global, micro, local or frozen.
+  std::string batchNorm = "global";
+  /// What a step's batch is cut into: over time, and over ranks.
+  int64_t microbatches = 1, dataParallel = 1;
+
   //===--- Loss -----------------------------------------------------------===//
 
   /// cross-entropy, bce, mse, output or output:NAME.

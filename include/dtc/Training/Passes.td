@@ -47,6 +47,27 @@ def HoistReshapes : Pass<"dtc-hoist-reshapes", "mlir::ModuleOp"> {
   }];
 }
 
+def SinkTransposes : Pass<"dtc-sink-transposes", "mlir::ModuleOp"> {
+  let summary = "keep images channels last between convolutions";
+  let description = [{
+    An op of images that are transposed to channels first, and of values that
+    broadcast to them, is computed channels last and its result transposed:
+    elementwise ops, reductions, joins, slices and pads. A transpose of a
+    transpose becomes one, or none.
+
+    Before:
+    ```mlir
+    %1 = dtc.transpose %0 [0, 3, 1, 2] : (tensor<2x8x8x4xf32>) -> tensor<2x4x8x8xf32>
+    %2 = dtc.relu %1 : (tensor<2x4x8x8xf32>) -> tensor<2x4x8x8xf32>
+    %3 = dtc.transpose %2 [0, 2, 3, 1] : (tensor<2x4x8x8xf32>) -> tensor<2x8x8x4xf32>
+    ```
+    After:
+    ```mlir
+    %3 = dtc.relu %0 : (tensor<2x8x8x4xf32>) -> tensor<2x8x8x4xf32>
+    ```
+  }];
+}
+
 def ChooseCuts : Pass<"dtc-choose-cuts", "mlir::ModuleOp"> {
   let summary = "number the pipeline stages of the forward graph";
   let description = [{
@@ -150,6 +171,43 @@ def AddLoss : Pass<"dtc-add-loss", "mlir::ModuleOp"> {
     ListOption<"classWeights", "class-weights", "double", "a weight for each class">,
   ];
   let dependentDialects = ["::dtc::DTCDialect"];
+}
+
+def ExpandBatchNorm : Pass<"dtc-expand-batch-norm", "mlir::ModuleOp"> {
+  let summary = "normalise batches by the statistics that are asked for";
+  let description = [{
+    A `batch_norm` becomes sums over the batch and elementwise ops, and `@step`
+    returns the new running statistics, once a step: the old ones times
+    momentum, and the mean, over the parts of the batch that have statistics, of
+    mean and unbiased variance. These parts are the whole batch (`global`, only
+    with one micro-batch), the micro-batches (`micro`), the ranks' parts of
+    these (`local`, as PyTorch's DDP). They become a dimension of the values,
+    that which micro-batches and ranks split. With `frozen` the running
+    statistics normalise and stay. The predictions become those by running
+    statistics.
+
+    Before:
+    ```mlir
+    %y = dtc.batch_norm %x, %s, %b, %m, %v {epsilon = 1.0e-5 : f64, momentum = 0.9 : f64} :
+        (tensor<8x4xf32>, tensor<4xf32>, ...) -> tensor<8x4xf32>
+    ```
+    After, of two micro-batches:
+    ```mlir
+    %g = dtc.reshape %x : (tensor<8x4xf32>) -> tensor<2x4x4xf32>
+    %sum = dtc.reduce_sum %g axes [1] : (tensor<2x4x4xf32>) -> tensor<2x1x4xf32>
+    %mean = dtc.mul %sum, %quarter : (tensor<2x1x4xf32>, tensor<f32>) -> tensor<2x1x4xf32>
+    %c = dtc.sub %g, %mean : (tensor<2x4x4xf32>, tensor<2x1x4xf32>) -> tensor<2x4x4xf32>
+    ...
+    %m1 = dtc.average %m, %mean_of_means {decay = 0.9 : f64} : ...
+    ```
+  }];
+  let options = [
+    Option<"statistics", "statistics", "std::string", /*default=*/"\"global\"",
+           "Which part of the batch normalises: global, micro, local or frozen">,
+    Option<"microbatches", "microbatches", "int64_t", /*default=*/"1",
+           "Micro-batches of a step">,
+    Option<"dp", "dp", "int64_t", /*default=*/"1", "Data parallel ranks">,
+  ];
 }
 
 def BoundInputs : Pass<"dtc-bound-inputs", "mlir::ModuleOp"> {

@@ -31,6 +31,8 @@ bool isFloatTensor(mlir::Type type);
 class Results {
 public:
   void add(mlir::Value value, llvm::StringRef name, llvm::StringRef string);
+  /// Adds what the function returns under this attribute name.
+  void keep(mlir::func::FuncOp func, llvm::StringRef name);
   /// Makes them the only results of the function.
   void assignTo(mlir::func::FuncOp func) const;
 

@@ -1,0 +1,332 @@
+//===- ExpandBatchNorm.cpp - whose statistics normalise a batch -----------===//
+//
+// Batch normalisation becomes sums and elementwise ops, from which gradients
+// and communication follow. An evaluation, which uses the running statistics,
+// gets a forward pass of its own from the first normalisation on.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Elementwise.h"
+#include "dtc/Training/Passes.h"
+#include "dtc/Training/StepFunction.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "llvm/ADT/Sequence.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace dtc {
+#define GEN_PASS_DEF_EXPANDBATCHNORM
+#include "dtc/Training/Passes.h.inc"
+} // namespace dtc
+
+using namespace mlir;
+using namespace dtc;
+
+static RankedTensorType getType(Value value) {
+  return cast<RankedTensorType>(value.getType());
+}
+
+//===----------------------------------------------------------------------===//
+// Formulas
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Builds what one normalisation becomes.
+class Formula {
+public:
+  explicit Formula(BatchNormOp op) : op(op), builder(op.getLoc(), op) {}
+
+  Value scalar(double value) {
+    auto type = RankedTensorType::get({}, op.getX().getType().getElementType());
+    return ConstantOp::create(
+        builder, type,
+        DenseElementsAttr::get(
+            type, builder.getFloatAttr(type.getElementType(), value)));
+  }
+  Value add(Value a, Value b) { return AddOp::create(builder, a, b); }
+  Value sub(Value a, Value b) { return SubOp::create(builder, a, b); }
+  Value mul(Value a, Value b) { return MulOp::create(builder, a, b); }
+  Value sum(Value x, ArrayRef<int64_t> axes) {
+    return ReduceSumOp::create(builder, x, axes);
+  }
+  Value reshape(Value x, ArrayRef<int64_t> shape) {
+    return ReshapeOp::create(builder, getType(x).clone(shape), x);
+  }
+
+  /// centered / sqrt(variance + epsilon) * scale + bias.
+  Value normalize(Value centered, Value variance) {
+    Value deviation = SqrtOp::create(
+        builder, add(variance, scalar(op.getEpsilon().convertToDouble())));
+    Value factor = mul(ReciprocalOp::create(builder, deviation), op.getScale());
+    return add(mul(centered, factor), op.getBias());
+  }
+
+  BatchNormOp op;
+  ImplicitLocOpBuilder builder;
+};
+
+} // namespace
+
+/// Normalises by the running statistics.
+static Value expandFrozen(BatchNormOp op) {
+  Formula f(op);
+  Value centered = f.sub(op.getX(), op.getMean());
+  Value y = f.normalize(centered, op.getVariance());
+  op.replaceAllUsesWith(y);
+  op.erase();
+  return y;
+}
+
+//===----------------------------------------------------------------------===//
+// Groups of samples
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// The batch, dimension 0, as groups of samples that have statistics of their
+/// own: [batch, ...] is [groups, batch / groups, ...] while ops allow it, so
+/// that those on the same elements share kernels.
+class Groups {
+public:
+  explicit Groups(int64_t count) : count(count) {}
+
+  /// The value with its groups as a dimension.
+  Value enter(OpBuilder &builder, Value value) {
+    if (count == 1)
+      return value;
+    if (Value grouped = groupedOf.lookup(value))
+      return grouped;
+    RankedTensorType type = getType(value);
+    SmallVector<int64_t> shape = {count, type.getDimSize(0) / count};
+    llvm::append_range(shape, type.getShape().drop_front());
+    Value grouped =
+        ReshapeOp::create(builder, value.getLoc(), type.clone(shape), value);
+    groupedOf[value] = grouped;
+    return grouped;
+  }
+
+  /// The value without that dimension.
+  Value leave(OpBuilder &builder, Value grouped) {
+    if (count == 1)
+      return grouped;
+    RankedTensorType type = getType(grouped);
+    SmallVector<int64_t> shape(type.getShape().drop_front());
+    shape[0] *= count;
+    Value value = ReshapeOp::create(builder, grouped.getLoc(),
+                                    type.clone(shape), grouped);
+    groupedOf[value] = grouped;
+    return value;
+  }
+
+  /// Computes an elementwise op of grouped values in groups.
+  void sink(Operation *op);
+
+  const int64_t count;
+
+private:
+  DenseMap<Value, Value> groupedOf;
+};
+
+} // namespace
+
+void Groups::sink(Operation *op) {
+  if (count == 1 || !isElementwise(op) ||
+      llvm::none_of(op->getOperands(), [&](Value operand) {
+        return operand.getDefiningOp<ReshapeOp>() &&
+               groupedOf.contains(operand);
+      }))
+    return;
+  OpResult result = op->getResult(0);
+  RankedTensorType type = getType(result);
+  OpBuilder builder(op);
+  for (OpOperand &operand : op->getOpOperands()) {
+    RankedTensorType own = getType(operand.get());
+    if (own.getRank() == type.getRank() &&
+        own.getDimSize(0) == type.getDimSize(0))
+      operand.set(enter(builder, operand.get()));
+  }
+  SmallVector<int64_t> shape = {count, type.getDimSize(0) / count};
+  llvm::append_range(shape, type.getShape().drop_front());
+  result.setType(type.clone(shape));
+  builder.setInsertionPointAfter(op);
+  Value value = leave(builder, result);
+  result.replaceAllUsesExcept(value, value.getDefiningOp());
+}
+
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+struct ExpandBatchNormPass
+    : dtc::impl::ExpandBatchNormBase<ExpandBatchNormPass> {
+  using ExpandBatchNormBase::ExpandBatchNormBase;
+  void runOnOperation() override;
+
+private:
+  FailureOr<int64_t> countGroups(BatchNormOp first);
+  LogicalResult expand(BatchNormOp op, Groups &groups);
+  LogicalResult updateStatistic(Formula &f, Value running, Value ofGroups,
+                                double factor);
+
+  func::FuncOp step;
+  /// The new value of each running statistic.
+  llvm::SetVector<BlockArgument> running;
+  DenseMap<BlockArgument, Value> updated;
+};
+
+} // namespace
+
+FailureOr<int64_t> ExpandBatchNormPass::countGroups(BatchNormOp first) {
+  StringRef kind = statistics;
+  if (kind == "micro")
+    return int64_t(microbatches);
+  if (kind == "local")
+    return microbatches * dp;
+  if (kind != "global")
+    return first.emitError("batch norm by statistics '")
+           << kind << "', expected global, micro, local or frozen";
+  if (microbatches != 1)
+    return first.emitError("batch norm needs the statistics of the whole "
+                           "batch before a step's ")
+           << microbatches
+           << " micro-batches are there; use one micro-batch, or normalise "
+              "with --batchnorm micro (each micro-batch by its own "
+              "statistics), local (each rank's part of it) or frozen (by the "
+              "running ones)";
+  return 1;
+}
+
+/// The forward pass of an evaluation: what predictions need from the first
+/// normalisation on, once more, by the running statistics.
+static void cloneForEvaluation(func::FuncOp step) {
+  func::ReturnOp ret = getReturn(step);
+  OpOperand *predictions = nullptr;
+  for (auto [i, operand] : llvm::enumerate(ret->getOpOperands()))
+    if (StringAttr name = getResultString(step, i, attr::output);
+        name && name == "predictions")
+      predictions = &operand;
+  if (!predictions)
+    return;
+  DenseSet<Value> differs;
+  SmallVector<Operation *> ops;
+  for (Operation &op : step.front().without_terminator())
+    if (isa<BatchNormOp>(op) ||
+        llvm::any_of(op.getOperands(),
+                     [&](Value value) { return differs.contains(value); })) {
+      differs.insert(op.result_begin(), op.result_end());
+      ops.push_back(&op);
+    }
+  OpBuilder builder(ret);
+  IRMapping mapping;
+  for (Operation *op : ops) {
+    Operation *clone = builder.clone(*op, mapping);
+    if (auto norm = dyn_cast<BatchNormOp>(clone))
+      mapping.map(op->getResult(0), expandFrozen(norm));
+  }
+  predictions->set(mapping.lookupOrDefault(predictions->get()));
+}
+
+/// running = momentum * running + (1 - momentum) * the mean over groups.
+LogicalResult ExpandBatchNormPass::updateStatistic(Formula &f, Value value,
+                                                   Value ofGroups,
+                                                   double factor) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  if (!argument)
+    return f.op.emitError("updates running statistics that another stage has; "
+                          "keep the uses of this normalisation on one stage");
+  if (!getArgString(argument, attr::parameter))
+    return success();
+  Value mean = ofGroups;
+  int64_t groups =
+      getType(ofGroups).getNumElements() / getType(value).getNumElements();
+  if (groups > 1)
+    mean = f.sum(mean, {0});
+  mean = f.reshape(mean, getType(value).getShape());
+  if (factor != groups)
+    mean = f.mul(mean, f.scalar(factor / groups));
+  Value old = running.insert(argument) ? argument : updated[argument];
+  updated[argument] = AverageOp::create(f.builder, old.getType(), old, mean,
+                                        f.op.getMomentum());
+  step.setArgAttr(argument.getArgNumber(), attr::frozen,
+                  f.builder.getUnitAttr());
+  return success();
+}
+
+LogicalResult ExpandBatchNormPass::expand(BatchNormOp op, Groups &groups) {
+  ArrayRef<int64_t> shape = op.getX().getType().getShape();
+  int64_t samples = shape[0];
+  if (samples % groups.count != 0)
+    return op.emitError("batch norm of ")
+           << op.getX().getType() << " in " << groups.count
+           << " parts, which do not divide its " << samples << " samples";
+  double elements = double(op.getX().getType().getNumElements()) /
+                    (shape.back() * groups.count);
+  if (elements == 1)
+    return op.emitError("batch norm by the statistics of one element of each "
+                        "channel, which are the element itself; use larger "
+                        "micro-batches");
+  Formula f(op);
+  Value x = groups.enter(f.builder, op.getX());
+  bool isGrouped = groups.count > 1;
+  auto axes = llvm::to_vector(
+      llvm::seq<int64_t>(isGrouped ? 1 : 0, getType(x).getRank() - 1));
+  Value inverse = f.scalar(1 / elements);
+  Value mean = f.mul(f.sum(x, axes), inverse);
+  Value centered = f.sub(x, mean);
+  Value variance = f.mul(f.sum(f.mul(centered, centered), axes), inverse);
+  Value y = f.normalize(centered, variance);
+  // What is kept is the variance of the distribution, not of the sample.
+  if (failed(updateStatistic(f, op.getMean(), mean, 1)) ||
+      failed(updateStatistic(f, op.getVariance(), variance,
+                             elements / (elements - 1))))
+    return failure();
+  op.replaceAllUsesWith(groups.leave(f.builder, y));
+  op.erase();
+  return success();
+}
+
+void ExpandBatchNormPass::runOnOperation() {
+  FailureOr<func::FuncOp> found = findFunction(getOperation(), stepName);
+  if (failed(found))
+    return signalPassFailure();
+  step = *found;
+  SmallVector<BatchNormOp> norms(step.getOps<BatchNormOp>());
+  if (norms.empty())
+    return;
+  if (statistics == "frozen") {
+    for (BatchNormOp op : norms) {
+      for (Value value : {op.getMean(), op.getVariance()})
+        if (auto argument = dyn_cast<BlockArgument>(value))
+          step.setArgAttr(argument.getArgNumber(), attr::frozen,
+                          UnitAttr::get(&getContext()));
+      expandFrozen(op);
+    }
+    return;
+  }
+  FailureOr<int64_t> count = countGroups(norms.front());
+  if (failed(count))
+    return signalPassFailure();
+  Operation *lastForward = getReturn(step)->getPrevNode();
+  cloneForEvaluation(step);
+
+  Groups groups(*count);
+  for (Operation &op : llvm::make_early_inc_range(llvm::make_range(
+           step.front().begin(), std::next(lastForward->getIterator()))))
+    if (auto norm = dyn_cast<BatchNormOp>(op)) {
+      if (failed(expand(norm, groups)))
+        return signalPassFailure();
+    } else {
+      groups.sink(&op);
+    }
+
+  Results results;
+  results.keep(step, attr::output);
+  for (BlockArgument argument : running)
+    results.add(updated[argument], attr::parameter,
+                getArgString(argument, attr::parameter));
+  results.assignTo(step);
+  eraseDeadOps(step);
+}
