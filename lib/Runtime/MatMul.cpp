@@ -11,65 +11,49 @@
 
 using namespace dtc::rt;
 
-// GNU's OpenMP is the one thread pool of the process; clang's -fopenmp would
-// bring in another.
-extern "C" {
-void GOMP_parallel(void (*body)(void *), void *data, unsigned threads,
-                   unsigned flags);
-int omp_get_thread_num();
-void omp_set_num_threads(int);
-void omp_set_dynamic(int);
-}
-
 /// Tiles have 6 or 14 rows and 4 to 32 columns; parts of a matrix that are
 /// multiples of these leave no ragged edges between threads.
 static constexpr int64_t rowGrain = 42, columnGrain = 32;
 
-/// Below this many multiplications a second thread costs more than it gives.
-static constexpr int64_t workPerThread = 1 << 18;
-
 MatMul::MatMul(MatMulEngine engine, int threads)
-    : engine(engine), threads(threads), kernels(hostGemmKernels()),
-      scratch(gemmScratchBytes * threads) {
-  omp_set_dynamic(0);
-  omp_set_num_threads(threads);
-}
+    : engine(engine), pool(threads), kernels(hostGemmKernels()),
+      scratch(gemmScratchBytes * threads) {}
 
 namespace {
 
-/// A product cut into `batch * parts` pieces that no two threads share.
+/// Products cut into `batch * parts` pieces that no two threads share.
 struct Job {
-  const MatMulShape &shape;
+  const GemmArguments &product;
+  int64_t batch;
   void (*kernel)(const GemmArguments &, char *);
-  const char *a, *b;
-  char *c;
+  int64_t elementBytes;
   char *scratch;
   int threads;
   int64_t parts;
   bool splitRows;
   int64_t partSize;
 
+  /// Where an element is, so many after the first.
+  template <typename Void> Void *advance(Void *first, int64_t elements) const {
+    return (char *)first + elements * elementBytes;
+  }
+
   void piece(int64_t index, char *buffer) const {
-    auto &[dtype, transposeA, transposeB, accumulate, batch, m, n, k] = shape;
-    int64_t bytes = sizeOf(dtype), matrix = index / parts;
-    GemmArguments g;
-    g.m = m, g.n = n, g.k = k;
-    g.aRow = transposeA ? 1 : k, g.aCol = transposeA ? m : 1;
-    g.bRow = transposeB ? 1 : n, g.bCol = transposeB ? k : 1;
-    g.ldc = n;
-    g.accumulate = accumulate;
-    int64_t first = index % parts * partSize;
+    GemmArguments g = product;
+    int64_t matrix = index / parts, first = index % parts * partSize;
     int64_t firstRow = splitRows ? first : 0;
     int64_t firstColumn = splitRows ? 0 : first;
-    (splitRows ? g.m : g.n) = std::min(partSize, (splitRows ? m : n) - first);
-    g.a = a + (matrix * m * k + firstRow * g.aRow) * bytes;
-    g.b = b + (matrix * k * n + firstColumn * g.bCol) * bytes;
-    g.c = c + (matrix * m * n + firstRow * n + firstColumn) * bytes;
+    int64_t &size = splitRows ? g.m : g.n;
+    size = std::min(partSize, size - first);
+    auto &[m, n, k, a, aRow, aCol, b, bRow, bCol, c, ldc, accumulate] = product;
+    g.a = advance(a, matrix * m * k + firstRow * aRow);
+    g.b = advance(b, matrix * k * n + firstColumn * bCol);
+    g.c = advance(c, matrix * m * n + firstRow * ldc + firstColumn);
     kernel(g, buffer);
   }
 
   void share(int thread) const {
-    int64_t pieces = shape.batch * parts;
+    int64_t pieces = batch * parts;
     for (int64_t i = pieces * thread / threads;
          i < pieces * (thread + 1) / threads; ++i)
       piece(i, scratch + thread * gemmScratchBytes);
@@ -78,46 +62,44 @@ struct Job {
 
 } // namespace
 
-void MatMul::run(const MatMulShape &shape, const void *a, const void *b,
-                 void *c) {
-  auto &[dtype, transposeA, transposeB, accumulate, batch, m, n, k] = shape;
-  if (dtype != DTC_F32 && dtype != DTC_F64)
-    fatal("matmul of %s, expected f32 or f64", nameOf(dtype));
-  if (k == 0) {
-    if (!accumulate)
-      memset(c, 0, batch * m * n * sizeOf(dtype));
-    return;
-  }
-  if (batch * m * n == 0)
-    return;
-  if (engine == MatMulEngine::oneDnn && dtype == DTC_F32)
-    return runOneDnn(shape, static_cast<const float *>(a),
-                     static_cast<const float *>(b), static_cast<float *>(c));
-  Job job{shape,
+void MatMul::multiply(dtc_dtype dtype, const GemmArguments &product,
+                      int64_t batch) {
+  int64_t m = product.m, n = product.n, k = product.k;
+  Job job{product,
+          batch,
           dtype == DTC_F32 ? kernels.f32 : kernels.f64,
-          static_cast<const char *>(a),
-          static_cast<const char *>(b),
-          static_cast<char *>(c),
+          sizeOf(dtype),
           scratch.data(),
-          1,
+          pool.worthwhile(batch * m * n * k),
           1,
           m >= n,
           std::max(m, n)};
-  int64_t useful = batch * m * n * k / workPerThread;
-  job.threads = int(std::clamp<int64_t>(useful, 1, threads));
   if (batch < job.threads) { // too few matrices: cut each
     int64_t size = std::max(m, n), grain = m >= n ? rowGrain : columnGrain;
     int64_t wanted = (job.threads + batch - 1) / batch;
     job.partSize = (size + wanted * grain - 1) / (wanted * grain) * grain;
     job.parts = (size + job.partSize - 1) / job.partSize;
   }
-  if (job.threads == 1)
-    return job.share(0);
-  GOMP_parallel(
-      [](void *data) {
-        static_cast<const Job *>(data)->share(omp_get_thread_num());
-      },
-      &job, job.threads, 0);
+  Threads::run(job.threads, [&](int thread) { job.share(thread); });
+}
+
+void MatMul::run(const MatMulShape &shape, const void *a, const void *b,
+                 void *c) {
+  auto &[dtype, transposeA, transposeB, accumulate, batch, m, n, k] = shape;
+  if (batch * m * n == 0)
+    return;
+  if (k == 0) {
+    if (!accumulate)
+      memset(c, 0, batch * m * n * sizeOf(dtype));
+    return;
+  }
+  if (engine == MatMulEngine::oneDnn && dtype == DTC_F32)
+    return runOneDnn(shape, static_cast<const float *>(a),
+                     static_cast<const float *>(b), static_cast<float *>(c));
+  multiply(dtype,
+           {m, n, k, a, transposeA ? 1 : k, transposeA ? m : 1, b,
+            transposeB ? 1 : n, transposeB ? k : 1, c, n, accumulate},
+           batch);
 }
 
 void MatMul::runOneDnn(const MatMulShape &shape, const float *a, const float *b,

@@ -5,6 +5,7 @@
 
 #include "Arena.h"
 #include "Gemm/Gemm.h"
+#include "Threads.h"
 #include "dtc/Runtime/ABI.h"
 
 namespace dtc::rt {
@@ -21,20 +22,28 @@ struct MatMulShape {
 /// compare with.
 enum class MatMulEngine { builtin, oneDnn };
 
-/// Divides a product over the threads of the rank. The built-in engine's bits
-/// do not depend on how many there are.
+/// Divides products over the threads of the rank. The built-in engine's bits do
+/// not depend on how many there are.
 class MatMul {
 public:
   MatMul(MatMulEngine engine, int threads);
 
   void run(const MatMulShape &shape, const void *a, const void *b, void *c);
 
+  /// By the built-in engine, `batch` times: operands of the next product are
+  /// m * k, k * n and m * n elements further on. dtype is f32 or f64; no size
+  /// is zero.
+  void multiply(dtc_dtype dtype, const GemmArguments &product,
+                int64_t batch = 1);
+
+  const Threads &threads() const { return pool; }
+
 private:
   void runOneDnn(const MatMulShape &shape, const float *a, const float *b,
                  float *c);
 
   MatMulEngine engine;
-  int threads;
+  Threads pool;
   const GemmKernels &kernels;
   Arena scratch; ///< a packing buffer for each thread
 };

@@ -210,7 +210,7 @@ void dtcrt_conv2d(dtc_context *ctx, int32_t dtype, int32_t role,
 /// |----------|-------|--------|---------------------------------------------|
 /// | MAX      | x     | y      | the maximum; NaN if the window has one      |
 /// | MAX_GRAD | x, y  | dx     | y added where its window has its maximum:   |
-/// |          |       |        | at the first, row by row                    |
+/// |          |       |        | at the first, row by row (the last NaN)     |
 /// | SUM      | x     | y      | the sum                                     |
 /// | SUM_GRAD | y     | dx     | y added at each pixel of its window         |
 ///

@@ -1,0 +1,41 @@
+//===- Threads.cpp - the threads of a rank --------------------------------===//
+
+#include "Threads.h"
+
+using namespace dtc::rt;
+
+// GNU's OpenMP is the one thread pool of the process; clang's -fopenmp would
+// bring in another.
+extern "C" {
+void GOMP_parallel(void (*body)(void *), void *data, unsigned threads,
+                   unsigned flags);
+int omp_get_thread_num();
+void omp_set_num_threads(int);
+void omp_set_dynamic(int);
+}
+
+/// Below this a second thread costs more than it gives.
+static constexpr int64_t workPerThread = 1 << 18;
+
+Threads::Threads(int most) : most(most) {
+  omp_set_dynamic(0);
+  omp_set_num_threads(most);
+}
+
+int Threads::worthwhile(int64_t work) const {
+  return int(std::clamp<int64_t>(work / workPerThread, 1, most));
+}
+
+void Threads::start(int count, void (*body)(const void *data, int thread),
+                    const void *data) {
+  struct Call {
+    void (*body)(const void *data, int thread);
+    const void *data;
+  } call{body, data};
+  GOMP_parallel(
+      [](void *opaque) {
+        auto *call = static_cast<const Call *>(opaque);
+        call->body(call->data, omp_get_thread_num());
+      },
+      &call, count, 0);
+}

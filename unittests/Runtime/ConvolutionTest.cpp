@@ -1,0 +1,202 @@
+//===- ConvolutionTest.cpp ------------------------------------------------===//
+
+#include "Convolution.h"
+
+#include <cstring>
+#include <gtest/gtest.h>
+#include <random>
+#include <vector>
+
+using namespace dtc::rt;
+
+namespace {
+
+struct Case {
+  const char *name;
+  Windows windows;
+  int64_t filters, groups;
+};
+
+/// The output size for padding of `after` pixels at the end.
+Windows windowsOf(int64_t n, int64_t h, int64_t w, int64_t c, int64_t kh,
+                  int64_t kw, int64_t strideH, int64_t strideW, int64_t top,
+                  int64_t left, int64_t bottom, int64_t right,
+                  int64_t dilationH = 1, int64_t dilationW = 1) {
+  int64_t oh = (h + top + bottom - (kh - 1) * dilationH - 1) / strideH + 1;
+  int64_t ow = (w + left + right - (kw - 1) * dilationW - 1) / strideW + 1;
+  return {n,  h,       w,       c,   oh,   ow,        kh,
+          kw, strideH, strideW, top, left, dilationH, dilationW};
+}
+
+const Case cases[] = {
+    {"3x3", windowsOf(2, 7, 6, 5, 3, 3, 1, 1, 1, 1, 1, 1), 4, 1},
+    {"unpadded", windowsOf(2, 7, 6, 5, 3, 2, 1, 1, 0, 0, 0, 0), 4, 1},
+    {"uneven padding", windowsOf(1, 5, 6, 3, 3, 4, 1, 1, 2, 0, 1, 3), 4, 1},
+    {"padding beyond the window", windowsOf(1, 3, 2, 3, 2, 2, 1, 1, 4, 3, 5, 3),
+     2, 1},
+    {"stride 2", windowsOf(2, 9, 8, 4, 3, 3, 2, 2, 1, 1, 1, 1), 6, 1},
+    {"strides 3 and 2", windowsOf(2, 10, 9, 4, 4, 3, 3, 2, 2, 1, 0, 0), 6, 1},
+    {"stride beyond the window", windowsOf(2, 11, 9, 3, 2, 1, 4, 3, 0, 0, 0, 0),
+     5, 1},
+    {"dilation", windowsOf(2, 9, 10, 3, 3, 2, 1, 1, 2, 1, 2, 1, 2, 3), 4, 1},
+    {"dilation and stride",
+     windowsOf(2, 13, 12, 3, 3, 3, 2, 3, 2, 3, 1, 0, 3, 2), 4, 1},
+    {"dilation a multiple of the stride",
+     windowsOf(1, 11, 12, 3, 3, 3, 2, 2, 2, 3, 2, 3, 2, 4), 4, 1},
+    {"groups", windowsOf(2, 6, 5, 6, 3, 3, 1, 1, 1, 1, 1, 1), 9, 3},
+    {"groups and stride", windowsOf(2, 6, 5, 6, 3, 3, 2, 2, 1, 1, 1, 1), 4, 2},
+    {"depthwise", windowsOf(2, 6, 5, 37, 3, 3, 1, 1, 1, 1, 1, 1), 37, 37},
+    {"depthwise, stride and dilation",
+     windowsOf(2, 9, 8, 70, 3, 2, 2, 1, 2, 1, 1, 0, 2, 3), 70, 70},
+    {"several filters for each channel",
+     windowsOf(2, 6, 5, 3, 3, 3, 1, 1, 1, 1, 1, 1), 6, 3},
+    {"1x1", windowsOf(3, 5, 4, 7, 1, 1, 1, 1, 0, 0, 0, 0), 6, 1},
+    {"1x1, stride 2", windowsOf(3, 5, 4, 7, 1, 1, 2, 2, 0, 0, 0, 0), 6, 1},
+    {"1x1, padding", windowsOf(1, 5, 4, 7, 1, 1, 1, 1, 1, 0, 0, 2), 6, 1},
+    {"1x1, groups", windowsOf(1, 5, 4, 6, 1, 1, 1, 1, 0, 0, 0, 0), 4, 2},
+    {"first layer", windowsOf(2, 20, 21, 3, 7, 7, 2, 2, 3, 3, 3, 3), 8, 1},
+    {"one pixel", windowsOf(1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0), 1, 1},
+    {"the whole image", windowsOf(2, 4, 5, 3, 4, 5, 1, 1, 0, 0, 0, 0), 4, 1},
+    // Several blocks of rows, of taps, of channels.
+    {"many rows", windowsOf(3, 30, 31, 40, 3, 3, 1, 1, 1, 1, 1, 1), 5, 1},
+    {"many rows, stride 2", windowsOf(3, 60, 61, 40, 3, 3, 2, 2, 1, 1, 1, 1), 5,
+     1},
+    {"many channels", windowsOf(1, 9, 9, 1100, 2, 2, 2, 1, 1, 0, 0, 0), 3, 1},
+    {"many filters", windowsOf(1, 9, 9, 3, 2, 2, 1, 2, 1, 0, 0, 0), 1100, 1},
+};
+
+template <typename T> constexpr dtc_dtype dtypeOf = DTC_F32;
+template <> constexpr dtc_dtype dtypeOf<double> = DTC_F64;
+
+template <typename T> struct Operands {
+  std::vector<T> x, weight, y;
+
+  explicit Operands(const Case &c) {
+    const Windows &s = c.windows;
+    std::mt19937 generator(1);
+    std::uniform_real_distribution<T> distribution(-1, 1);
+    auto fill = [&](std::vector<T> &values, int64_t size) {
+      values.resize(size_t(size));
+      for (T &value : values)
+        value = distribution(generator);
+    };
+    fill(x, s.n * s.h * s.w * s.c);
+    fill(weight, c.filters * s.kh * s.kw * s.c / c.groups);
+    fill(y, s.n * s.oh * s.ow * c.filters);
+  }
+
+  std::vector<T> &result(dtc_conv_role role) {
+    return role == DTC_CONV_FORWARD      ? y
+           : role == DTC_CONV_INPUT_GRAD ? x
+                                         : weight;
+  }
+};
+
+/// What dtcrt_conv2d promises, product by product.
+void naive(const Case &c, dtc_conv_role role, bool accumulate,
+           Operands<double> &operands) {
+  const Windows &s = c.windows;
+  auto &[x, weight, y] = operands;
+  if (!accumulate)
+    for (double &value : operands.result(role))
+      value = 0;
+  int64_t channels = s.c / c.groups, filters = c.filters / c.groups;
+  for (int64_t b = 0; b < s.n; ++b)
+    for (int64_t oy = 0; oy < s.oh; ++oy)
+      for (int64_t ox = 0; ox < s.ow; ++ox)
+        for (int64_t i = 0; i < s.kh; ++i)
+          for (int64_t j = 0; j < s.kw; ++j) {
+            int64_t iy = oy * s.strideH - s.padTop + i * s.dilationH;
+            int64_t ix = ox * s.strideW - s.padLeft + j * s.dilationW;
+            if (iy < 0 || iy >= s.h || ix < 0 || ix >= s.w)
+              continue;
+            for (int64_t f = 0; f < c.filters; ++f)
+              for (int64_t p = 0; p < channels; ++p) {
+                double &inX = x[size_t(((b * s.h + iy) * s.w + ix) * s.c +
+                                       f / filters * channels + p)];
+                double &inWeight =
+                    weight[size_t(((f * s.kh + i) * s.kw + j) * channels + p)];
+                double &inY =
+                    y[size_t(((b * s.oh + oy) * s.ow + ox) * c.filters + f)];
+                if (role == DTC_CONV_FORWARD)
+                  inY += inX * inWeight;
+                else if (role == DTC_CONV_INPUT_GRAD)
+                  inX += inY * inWeight;
+                else
+                  inWeight += inX * inY;
+              }
+          }
+}
+
+struct Scratch {
+  Arena arena{DTC_CONV_SCRATCH_BYTES};
+  Scratch() { memset(arena.data(), 0xff, DTC_CONV_SCRATCH_BYTES); } // NaN
+};
+
+template <typename T>
+void run(int threads, const Case &c, dtc_conv_role role, bool accumulate,
+         Operands<T> &operands) {
+  Scratch scratch;
+  MatMul matmul(MatMulEngine::builtin, threads);
+  convolve(matmul,
+           {dtypeOf<T>, role, accumulate, c.windows, c.filters, c.groups},
+           operands.x.data(), operands.weight.data(), operands.y.data(),
+           scratch.arena.data());
+}
+
+class Convolution : public testing::TestWithParam<Case> {};
+
+} // namespace
+
+TEST_P(Convolution, IsTheSumOfProducts) {
+  for (dtc_conv_role role :
+       {DTC_CONV_FORWARD, DTC_CONV_INPUT_GRAD, DTC_CONV_WEIGHT_GRAD})
+    for (bool accumulate : {false, true}) {
+      Operands<double> expected(GetParam()), actual(GetParam());
+      naive(GetParam(), role, accumulate, expected);
+      run(1, GetParam(), role, accumulate, actual);
+      double tolerance =
+          1e-15 * double(GetParam().windows.c + GetParam().filters) * 49;
+      for (size_t i = 0; i < expected.result(role).size(); ++i)
+        ASSERT_NEAR(actual.result(role)[i], expected.result(role)[i], tolerance)
+            << "role " << role << ", accumulate " << accumulate << ", at " << i;
+    }
+}
+
+TEST_P(Convolution, FloatIsCloseToDouble) {
+  for (dtc_conv_role role :
+       {DTC_CONV_FORWARD, DTC_CONV_INPUT_GRAD, DTC_CONV_WEIGHT_GRAD}) {
+    Operands<float> actual(GetParam());
+    Operands<double> expected(GetParam());
+    expected.x.assign(actual.x.begin(), actual.x.end());
+    expected.weight.assign(actual.weight.begin(), actual.weight.end());
+    expected.y.assign(actual.y.begin(), actual.y.end());
+    run(1, GetParam(), role, true, expected);
+    run(1, GetParam(), role, true, actual);
+    for (size_t i = 0; i < expected.result(role).size(); ++i)
+      ASSERT_NEAR(actual.result(role)[i], expected.result(role)[i], 1e-3)
+          << "role " << role << ", at " << i;
+  }
+}
+
+TEST_P(Convolution, BitsDoNotDependOnThreads) {
+  for (dtc_conv_role role :
+       {DTC_CONV_FORWARD, DTC_CONV_INPUT_GRAD, DTC_CONV_WEIGHT_GRAD}) {
+    Operands<float> one(GetParam());
+    run(1, GetParam(), role, true, one);
+    for (int threads : {2, 3, 5}) {
+      Operands<float> other(GetParam());
+      run(threads, GetParam(), role, true, other);
+      EXPECT_EQ(one.result(role), other.result(role)) << "role " << role;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(, Convolution, testing::ValuesIn(cases),
+                         [](const testing::TestParamInfo<Case> &info) {
+                           std::string name = info.param.name;
+                           for (char &letter : name)
+                             if (!isalnum(letter))
+                               letter = '_';
+                           return name;
+                         });
