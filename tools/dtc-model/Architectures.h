@@ -2,7 +2,8 @@
 //
 // Parameters have the names, shapes and starts that the models' own code gives
 // them (transformers' GPT2LMHeadModel, LlamaForCausalLM and BertForMaskedLM,
-// torch's Linear), so that checkpoints are exchanged as they are.
+// torch's Linear, torchvision's ResNet), so that checkpoints are exchanged as
+// they are.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,6 +39,24 @@ struct MlpSizes {
 
 /// Input `input` [batch, inputs], output `logits` [batch, classes].
 Network buildMlp(const MlpSizes &sizes, Activation activation);
+
+struct ResnetSizes {
+  /// Convolutions and the last matrix on the longest way: see isResnetDepth.
+  int64_t layers;
+  /// Channels of the first stage; each stage doubles them.
+  int64_t width;
+  /// Height and width of an image, and its channels.
+  int64_t image, channels;
+  int64_t classes;
+};
+
+/// Whether there is a ResNet of this depth: 18, 34, 50, 101, 152.
+bool isResnetDepth(int64_t layers);
+
+/// Input `input` [batch, channels, image, image], output `logits` [batch,
+/// classes]. The stem is a 7x7 convolution of stride 2 and a max pool; for
+/// images up to 64 pixels a 3x3 convolution of stride 1.
+Network buildResnet(const ResnetSizes &sizes);
 
 } // namespace dtc::model
 

@@ -25,6 +25,13 @@ std::string Network::parameter(const std::string &name, const Ints &shape,
   return name;
 }
 
+std::string Network::statistic(const std::string &name, const Ints &shape,
+                               const Start &start) {
+  parameter(name, shape, start);
+  parameters.back().isTrained = false;
+  return name;
+}
+
 std::string Network::uniqueName(const std::string &path,
                                 const std::string &op) {
   std::string name = path + "/" + op;

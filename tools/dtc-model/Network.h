@@ -32,6 +32,8 @@ struct Parameter {
   Start start;
   /// The number of its initializer in the graph.
   int initializer;
+  /// Whether gradients change it. A running statistic is PyTorch's buffer.
+  bool isTrained = true;
 
   int64_t elements() const;
 };
@@ -45,13 +47,17 @@ public:
 
   ModelBuilder builder;
   std::vector<Parameter> parameters;
-  /// Floating-point operations of matrix products, forward and backward, for
-  /// one token, or for one sample where there are no tokens: 6 for each element
-  /// of a weight, 12 x context x width for each attention.
+  /// Floating-point operations of matrix products and convolutions, forward and
+  /// backward, for one token, or for one sample where there are no tokens: 6
+  /// for each element of a weight, at each position of a convolution's result;
+  /// 12 x context x width for each attention.
   double flops = 0;
 
   /// A parameter; its initializer has no data yet.
   std::string parameter(const std::string &name, const Ints &shape,
+                        const Start &start);
+  /// The same for a tensor that is not trained.
+  std::string statistic(const std::string &name, const Ints &shape,
                         const Start &start);
   /// One node with one result, in the module `path`.
   std::string apply(const std::string &path, const std::string &op,

@@ -1,7 +1,7 @@
 //===- dtc-model.cpp - writes models of standard architectures ------------===//
 //
-// dtc-model gpt|llama|bert|mlp SIZES -o FILE: models of any size, for tests and
-// for plans of machines that are not there.
+// dtc-model gpt|llama|bert|mlp|resnet SIZES -o FILE: models of any size, for
+// tests and for plans of machines that are not there.
 //
 //===----------------------------------------------------------------------===//
 
@@ -41,8 +41,11 @@ cl::SubCommand gpt("gpt", "GPT-2 (default: GPT-2 small, 124 M parameters)");
 cl::SubCommand llama("llama", "Llama (default: TinyLlama, 1.1 G parameters)");
 cl::SubCommand bert("bert", "BERT (default: BERT base, 110 M parameters)");
 cl::SubCommand mlp("mlp", "Fully connected layers");
+cl::SubCommand resnet("resnet",
+                      "ResNet (default: ResNet-50, 25.6 M parameters)");
 cl::SubCommandGroup transformers{&gpt, &llama, &bert};
-cl::SubCommandGroup all{&gpt, &llama, &bert, &mlp};
+cl::SubCommandGroup classifiers{&mlp, &resnet};
+cl::SubCommandGroup all{&gpt, &llama, &bert, &mlp, &resnet};
 cl::OptionCategory category("Options");
 
 /// A number from 1 to `limit`; limits keep what is computed of them in 63 bits.
@@ -63,11 +66,15 @@ struct Size {
   int64_t limit;
 };
 
-Size layers("layers", "Layers (default: gpt 12, llama 22, bert 12, mlp 3)", all,
-            1 << 16);
+Size layers("layers",
+            "Layers (default: gpt 12, llama 22, bert 12, mlp 3, resnet 50; "
+            "resnet has basic blocks at 18 and 34, bottlenecks at 50, 101 and "
+            "152)",
+            all, 1 << 16);
 Size width("width",
            "Width of the values between layers (default: gpt 768, llama 2048, "
-           "bert 768, mlp 256)",
+           "bert 768, mlp 256); of resnet, the channels of the first blocks "
+           "(default 64)",
            all);
 Size heads("heads", "Attention heads (default: gpt 12, llama 32, bert 12)",
            transformers);
@@ -87,7 +94,14 @@ Size hidden("hidden",
             transformers);
 Size segments("segments", "Number of segments (default 2)", bert);
 Size inputs("inputs", "Numbers in a sample (default 64)", mlp);
-Size classes("classes", "Number of classes (default 10)", mlp);
+Size image("image",
+           "Height and width of an image (default 224); up to 64 the first "
+           "layer is CIFAR's: 3x3 of stride 1 and no max pool, instead of 7x7 "
+           "of stride 2 and a max pool",
+           resnet);
+Size channels("channels", "Channels of an image (default 3)", resnet);
+Size classes("classes", "Number of classes (default: mlp 10, resnet 1000)",
+             classifiers);
 
 cl::opt<std::string> qkv("qkv", cl::value_desc("fused|separate"),
                          cl::init("fused"), cl::sub(gpt), cl::cat(category),
@@ -107,7 +121,7 @@ cl::opt<std::string>
             cl::desc("None (default), or random ones as the architecture's "
                      "own code starts: of gpt N(0, 0.02), smaller in front of "
                      "residuals; of llama and bert N(0, 0.02); of mlp "
-                     "Kaiming's"));
+                     "and resnet Kaiming's"));
 cl::opt<uint64_t> seed("seed", cl::value_desc("N"), cl::init(0), cl::sub(all),
                        cl::cat(category),
                        cl::desc("Of the weights (default 0)"));
@@ -126,12 +140,16 @@ int checkChoice(const cl::opt<std::string> &option,
 }
 
 int checkOptions() {
-  for (const Size *size : {&layers, &width, &heads, &kvHeads, &vocab, &context,
-                           &hidden, &segments, &inputs, &classes})
+  for (const Size *size :
+       {&layers, &width, &heads, &kvHeads, &vocab, &context, &hidden, &segments,
+        &inputs, &image, &channels, &classes})
     if (size->isGiven() && (size->option < 1 || size->option > size->limit))
       return fail("--" + size->option.ArgStr + " is " +
                   llvm::Twine(size->option) + ", expected 1 to " +
                   llvm::Twine(size->limit));
+  if (resnet && layers.isGiven() && !isResnetDepth(layers.option))
+    return fail("--layers is " + llvm::Twine(layers.option) +
+                ", expected 18, 34, 50, 101 or 152");
   if (externalData && weights == "none")
     return fail("--external-data is given, but there are no weights; expected "
                 "--weights normal with it");
@@ -215,11 +233,14 @@ int write(Network network) {
     return fail(llvm::toString(sizes.takeError()));
   int64_t count = 0;
   for (const Parameter &parameter : network.parameters)
-    count += parameter.elements();
+    if (parameter.isTrained)
+      count += parameter.elements();
   llvm::outs() << outputPath << ": " << count << " parameters, "
                << llvm::format("%.0f", network.flops) << " FLOPs per "
-               << (mlp ? "sample (6 N)" : "token (6 N + attention)") << ", "
-               << sizes->model << " bytes";
+               << (mlp      ? "sample (6 N)"
+                   : resnet ? "sample (6 N x positions)"
+                            : "token (6 N + attention)")
+               << ", " << sizes->model << " bytes";
   if (sizes->data)
     llvm::outs() << " and " << sizes->data << " in " << outputPath << ".data";
   llvm::outs() << "\n";
@@ -234,16 +255,17 @@ int main(int argc, char **argv) {
   bool isInformation = first == "-h" || first.starts_with("-help") ||
                        first.starts_with("--help") || first == "--version";
   if (!isInformation &&
-      !llvm::is_contained({"gpt", "llama", "bert", "mlp"}, first))
+      !llvm::is_contained({"gpt", "llama", "bert", "mlp", "resnet"}, first))
     return fail((first.empty() || first.starts_with("-")
                      ? "no architecture is given"
                      : "unknown architecture '" + first + "'") +
-                ", expected gpt, llama, bert or mlp");
+                ", expected gpt, llama, bert, mlp or resnet");
   cl::HideUnrelatedOptions(category);
   cl::HideUnrelatedOptions(category, gpt);
   cl::HideUnrelatedOptions(category, llama);
   cl::HideUnrelatedOptions(category, bert);
   cl::HideUnrelatedOptions(category, mlp);
+  cl::HideUnrelatedOptions(category, resnet);
   cl::ParseCommandLineOptions(argc, argv, overview);
   if (checkOptions())
     return 1;
@@ -251,6 +273,10 @@ int main(int argc, char **argv) {
     return write(buildMlp({layers.getOr(3), width.getOr(256), inputs.getOr(64),
                            classes.getOr(10)},
                           getActivation()));
+  if (resnet)
+    return write(
+        buildResnet({layers.getOr(50), width.getOr(64), image.getOr(224),
+                     channels.getOr(3), classes.getOr(1000)}));
   TransformerSizes sizes = llama  ? getLlamaSizes()
                            : bert ? getBertSizes()
                                   : getGptSizes();
