@@ -86,15 +86,14 @@ namespace {
 
 /// The batch, dimension 0, as groups of samples that have statistics of their
 /// own: [batch, ...] is [groups, batch / groups, ...] while ops allow it, so
-/// that those on the same elements share kernels.
+/// that those on the same elements share kernels. One group is a dimension too,
+/// that of the only micro-batch.
 class Groups {
 public:
   explicit Groups(int64_t count) : count(count) {}
 
   /// The value with its groups as a dimension.
   Value enter(OpBuilder &builder, Value value) {
-    if (count == 1)
-      return value;
     if (Value grouped = groupedOf.lookup(value))
       return grouped;
     RankedTensorType type = getType(value);
@@ -108,8 +107,6 @@ public:
 
   /// The value without that dimension.
   Value leave(OpBuilder &builder, Value grouped) {
-    if (count == 1)
-      return grouped;
     RankedTensorType type = getType(grouped);
     SmallVector<int64_t> shape(type.getShape().drop_front());
     shape[0] *= count;
@@ -131,7 +128,7 @@ private:
 } // namespace
 
 void Groups::sink(Operation *op) {
-  if (count == 1 || !isElementwise(op) ||
+  if (!isElementwise(op) ||
       llvm::none_of(op->getOperands(), [&](Value operand) {
         return operand.getDefiningOp<ReshapeOp>() &&
                groupedOf.contains(operand);
@@ -191,7 +188,7 @@ FailureOr<int64_t> ExpandBatchNormPass::countGroups(BatchNormOp first) {
   if (microbatches != 1)
     return first.emitError("batch norm needs the statistics of the whole "
                            "batch before a step's ")
-           << microbatches
+           << int64_t(microbatches)
            << " micro-batches are there; use one micro-batch, or normalise "
               "with --batchnorm micro (each micro-batch by its own "
               "statistics), local (each rank's part of it) or frozen (by the "
@@ -239,12 +236,9 @@ LogicalResult ExpandBatchNormPass::updateStatistic(Formula &f, Value value,
                           "keep the uses of this normalisation on one stage");
   if (!getArgString(argument, attr::parameter))
     return success();
-  Value mean = ofGroups;
   int64_t groups =
       getType(ofGroups).getNumElements() / getType(value).getNumElements();
-  if (groups > 1)
-    mean = f.sum(mean, {0});
-  mean = f.reshape(mean, getType(value).getShape());
+  Value mean = f.reshape(f.sum(ofGroups, {0}), getType(value).getShape());
   if (factor != groups)
     mean = f.mul(mean, f.scalar(factor / groups));
   Value old = running.insert(argument) ? argument : updated[argument];
@@ -270,9 +264,7 @@ LogicalResult ExpandBatchNormPass::expand(BatchNormOp op, Groups &groups) {
                         "micro-batches");
   Formula f(op);
   Value x = groups.enter(f.builder, op.getX());
-  bool isGrouped = groups.count > 1;
-  auto axes = llvm::to_vector(
-      llvm::seq<int64_t>(isGrouped ? 1 : 0, getType(x).getRank() - 1));
+  auto axes = llvm::to_vector(llvm::seq<int64_t>(1, getType(x).getRank() - 1));
   Value inverse = f.scalar(1 / elements);
   Value mean = f.mul(f.sum(x, axes), inverse);
   Value centered = f.sub(x, mean);

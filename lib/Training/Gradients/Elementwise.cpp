@@ -60,8 +60,8 @@ static void differentiate(SigmoidOp op, Vjp &d) {
 }
 
 static void differentiate(ReluOp op, Vjp &d) {
-  Value x = op.getX();
-  d.set(0, d.mask(Comparison::gt, x, d.constant(x, 0), d.grad()));
+  Value y = op.getY(); // which is kept anyway, unlike x
+  d.set(0, d.mask(Comparison::gt, y, d.constant(y, 0), d.grad()));
 }
 
 /// Casts between floating-point types only: integers have no gradient.

@@ -180,7 +180,7 @@ module @sigmoid {
 // CHECK: %[[L:.+]] = dtc.sum_squares
 // CHECK: %[[G:.+]] = dtc.mul %[[Y]]
 // CHECK-NEXT: %[[V1:.+]] = dtc.constant dense<0.000000e+00> : tensor<f32>
-// CHECK-NEXT: %[[V2:.+]] = dtc.compare gt %[[X]], %[[V1]] :
+// CHECK-NEXT: %[[V2:.+]] = dtc.compare gt %[[Y]], %[[V1]] :
 // CHECK-NEXT: %[[V3:.+]] = dtc.constant dense<0.000000e+00> : tensor<f32>
 // CHECK-NEXT: %[[V4:.+]] = dtc.select %[[V2]], %[[G]], %[[V3]] :
 // CHECK-NEXT: return %[[L]], %[[V4]]
