@@ -178,6 +178,54 @@ LogicalResult Extraction::readRuntimeCall(LLVM::CallOp call, Item &item) {
     touch(item, operands[11], bytes * m * n, true);
     return success();
   }
+  if (name == "dtcrt_conv2d") {
+    if (failed(hasOperands(24)))
+      return failure();
+    int64_t bytes = elementBytes(number(1)), role = number(2);
+    int64_t n = number(4), h = number(5), w = number(6), c = number(7);
+    int64_t oh = number(8), ow = number(9), kh = number(10), kw = number(11);
+    int64_t filters = number(18), groups = number(19);
+    if (role < DTC_CONV_FORWARD || role > DTC_CONV_WEIGHT_GRAD)
+      return call.emitError("calls @") << name << " with role " << role
+                                       << ", which the runtime does not have";
+    if (groups < 1 || c % groups || filters % groups)
+      return call.emitError("calls @")
+             << name << " with " << groups << " groups of " << c
+             << " channels and " << filters
+             << " filters, expected a divisor of both";
+    // Scratch is used by nothing else meanwhile.
+    const std::pair<unsigned, int64_t> buffers[] = {
+        {20, n * h * w * c},
+        {21, filters * kh * kw * (c / groups)},
+        {22, n * oh * ow * filters}};
+    unsigned result = role == DTC_CONV_FORWARD      ? 22
+                      : role == DTC_CONV_INPUT_GRAD ? 20
+                                                    : 21;
+    for (auto [operand, count] : buffers) {
+      if (operand != result || number(3))
+        touch(item, operands[operand], bytes * count, false);
+      if (operand == result)
+        touch(item, operands[operand], bytes * count, true);
+    }
+    return success();
+  }
+  if (name == "dtcrt_pool2d") {
+    if (failed(hasOperands(20)))
+      return failure();
+    int64_t bytes = elementBytes(number(1)), role = number(2);
+    int64_t n = number(3), h = number(4), w = number(5), c = number(6);
+    int64_t oh = number(7), ow = number(8);
+    if (role < DTC_POOL_MAX || role > DTC_POOL_SUM_GRAD)
+      return call.emitError("calls @") << name << " with role " << role
+                                       << ", which the runtime does not have";
+    bool isGrad = role == DTC_POOL_MAX_GRAD || role == DTC_POOL_SUM_GRAD;
+    if (role != DTC_POOL_SUM_GRAD)
+      touch(item, operands[17], bytes * n * h * w * c, false);
+    touch(item, operands[18], bytes * n * oh * ow * c, !isGrad);
+    if (isGrad)
+      touch(item, operands[19], bytes * n * h * w * c, true);
+    return success();
+  }
   // Where a phase begins and ends, for who watches.
   if (name == "dtcrt_run_begin" || name == "dtcrt_run_end")
     return success();
@@ -288,6 +336,8 @@ LogicalResult Extraction::read(LLVM::LLVMFuncOp function) {
                 known[constant] = {Known::Integer, -1, number.getInt()};
               return success(number != nullptr);
             })
+            // What a call has no use for.
+            .Case<LLVM::ZeroOp>([](auto) { return success(); })
             .Case<LLVM::AddressOfOp>([&](LLVM::AddressOfOp address) {
               known[address] = {Known::Pointer, -1, 0};
               return success();
