@@ -5,12 +5,12 @@ usage: make_evaluation.py --digits digits.csv.gz --text moby-dick.txt.gz
 
 The data follow those that models.py trains on. A last batch that is not whole
 is left out. Losses are means over all labels or elements that count, without
-smoothing and class weights. Needs the packages of bench/requirements.txt.
+smoothing and class weights; batch norms use their running statistics. Needs the
+packages of bench/requirements.txt.
 """
 
 import argparse
 import copy
-import csv
 import gzip
 import json
 import math
@@ -21,10 +21,11 @@ import torch
 from torch.nn import functional as F
 
 import models
-from reference import BATCH
+from reference import BATCH, backward
 
 HERE = Path(__file__).parent
 TRAINED_ROWS = {"mlp-digits": 1500, "gpt2-tiny": 4096}
+VALID_ROWS = 70
 STEPS = (2, 4, 5)
 
 
@@ -34,16 +35,16 @@ def make_valid(model, args):
         random = np.random.default_rng(1)
         return (random.standard_normal((40, 10), np.float32),
                 random.standard_normal((40, 5), np.float32))
+    if model.inputs.shape[1:] == models.IMAGE:
+        return models.read_digits(
+            args.digits, slice(models.IMAGES, models.IMAGES + VALID_ROWS),
+            models.IMAGE)
     first = TRAINED_ROWS[model.name]
     if model.name == "mlp-digits":
-        with gzip.open(args.digits, "rt") as file:
-            table = np.array([row for row in csv.reader(file)], np.float32)
-        table = table[first:]
-        return (np.ascontiguousarray(table[:, :64] / 16),
-                table[:, 64].astype(np.uint8))
+        return models.read_digits(args.digits, slice(first, None))
     with gzip.open(args.text) as file:
         text = np.frombuffer(file.read(), np.uint8)
-    length, rows = models.CONTEXT, 70
+    length, rows = models.CONTEXT, VALID_ROWS
     return tuple(text[start:start + rows * length].reshape(rows, length).copy()
                  for start in (first * length, first * length + 1))
 
@@ -61,8 +62,10 @@ def count_right(kind, outputs, labels):
 def evaluate(kind, module, valid, ignored):
     whole = len(valid[0]) // BATCH * BATCH
     inputs, labels = (torch.from_numpy(array[:whole]) for array in valid)
-    outputs = module(inputs.double() if inputs.is_floating_point()
-                     else inputs.long())
+    mode = module.training
+    outputs = module.eval()(inputs.double() if inputs.is_floating_point()
+                            else inputs.long())
+    module.train(mode)
     if kind == "cross-entropy":
         outputs, labels = outputs.flatten(0, -2), labels.flatten().long()
         counted = labels != ignored
@@ -76,7 +79,8 @@ def evaluate(kind, module, valid, ignored):
     return loss.item(), None if right is None else right / labels.numel()
 
 
-def train(model, valid, kind, compute_loss=None, ignored=-100, lr=0.1):
+def train(model, valid, kind, compute_loss=None, ignored=-100, lr=0.1,
+          microbatches=1):
     module = copy.deepcopy(model.module).double()
     optimizer = torch.optim.SGD(module.parameters(), lr=lr)
     report = dict(step=[], eval_loss=[])
@@ -87,9 +91,10 @@ def train(model, valid, kind, compute_loss=None, ignored=-100, lr=0.1):
     for step in range(1, max(STEPS) + 1):
         inputs, labels = model.batch(step - 1, BATCH, torch.float64)
         optimizer.zero_grad()
-        loss = (compute_loss(module(inputs), labels) if compute_loss else
-                model.compute_loss(module, inputs, labels))
-        loss.backward()
+        if compute_loss:
+            compute_loss(module(inputs), labels).backward()
+        else:
+            backward(model, module, inputs, labels, microbatches)
         optimizer.step()
         if step not in STEPS:
             continue
@@ -110,10 +115,12 @@ def main():
     parser.add_argument("--text", required=True)
     args = parser.parse_args()
     torch.set_num_threads(1)
-    toy, digits, gpt2 = (models.toy(), models.mlp_digits(args.digits),
-                         models.gpt2_tiny(args.text))
+    toy, digits, gpt2, resnet, convnet = (
+        models.toy(), models.mlp_digits(args.digits),
+        models.gpt2_tiny(args.text), models.resnet_digits(args.digits),
+        models.convnet_digits(args.digits))
     valid = {}
-    for model in (toy, digits, gpt2):
+    for model in (toy, digits, gpt2, resnet, convnet):
         models.round_constants(model.module)
         arrays = valid[model.name] = make_valid(model, args)
         folder = HERE / f"{model.name}.data" / "valid"
@@ -132,6 +139,12 @@ def main():
                                          label_smoothing=0.3), ignored=3),
         # A rate at which what is predicted most changes.
         "gpt2-tiny": train(gpt2, valid["gpt2-tiny"], "cross-entropy", lr=0.5),
+        "resnet-digits": train(resnet, valid["resnet-digits"],
+                               "cross-entropy"),
+        "resnet-digits-micro4": train(resnet, valid["resnet-digits"],
+                                      "cross-entropy", microbatches=4),
+        "convnet-digits": train(convnet, valid["convnet-digits"],
+                                "cross-entropy"),
         "torch": torch.__version__,
     }
     (HERE / "evaluation.json").write_text(json.dumps(report, indent=1) + "\n")

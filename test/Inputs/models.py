@@ -2,12 +2,15 @@
 
 import csv
 import gzip
+from collections import OrderedDict
 from dataclasses import dataclass
 
 import numpy as np
 import torch
 from torch import nn
 from transformers import GPT2Config, GPT2LMHeadModel
+
+from resnet import ResNet
 
 CONTEXT = 128
 
@@ -74,11 +77,58 @@ def mlp_digits(digits_path):
         module.add_module(f"fc{index}", nn.Linear(fan_in, fan_out))
         module.add_module(f"relu{index}", nn.ReLU())
     module.add_module("fc3", nn.Linear(64, 10))
-    with gzip.open(digits_path, "rt") as file:
-        table = np.array([row for row in csv.reader(file)], np.float32)[:1500]
-    inputs = np.ascontiguousarray(table[:, :64] / 16)
-    return Model("mlp-digits", module, "input", "logits", inputs,
-                 table[:, 64].astype(np.uint8), "cross-entropy", 0.1)
+    return Model("mlp-digits", module, "input", "logits",
+                 *read_digits(digits_path, slice(1500)), "cross-entropy", 0.1)
+
+
+def read_digits(path, rows, shape=(64,)):
+    """Images of scikit-learn's digits, scaled to [0, 1], and their labels."""
+    with gzip.open(path, "rt") as file:
+        table = np.array([row for row in csv.reader(file)], np.float32)[rows]
+    return (np.ascontiguousarray(table[:, :64] / 16).reshape(-1, *shape),
+            table[:, 64].astype(np.uint8))
+
+
+IMAGE = (1, 8, 8)
+IMAGES = 640
+
+
+def resnet_digits(digits_path):
+    """A basic block of 16 channels and one of 32 on digits as images, exported
+    in training mode. 640 rows: 20 batches of 32."""
+    torch.manual_seed(4)
+    module = ResNet([1, 1], is_bottleneck=False, width=16, channels=1,
+                    classes=10, stem=(3, 1), pool=1)
+    for child in module.modules():
+        if isinstance(child, nn.BatchNorm2d):  # starts that leave traces
+            nn.init.uniform_(child.weight, 0.5, 1.5)
+            nn.init.normal_(child.bias, std=0.1)
+            nn.init.normal_(child.running_mean, std=0.1)
+            nn.init.uniform_(child.running_var, 0.5, 1.5)
+    return Model("resnet-digits", module, "input", "logits",
+                 *read_digits(digits_path, slice(IMAGES), IMAGE),
+                 "cross-entropy", 0.1)
+
+
+def convnet_digits(digits_path):
+    """Convolutions with biases, in groups, dilated, not square; a max pool of
+    values below zero; average pools that do and do not count the padding."""
+    torch.manual_seed(5)
+    module = nn.Sequential(OrderedDict(
+        conv1=nn.Conv2d(1, 8, 3, padding=1), relu1=nn.ReLU(),
+        pool1=nn.MaxPool2d(2),
+        conv2=nn.Conv2d(8, 16, (3, 2), padding=(1, 0), groups=4),
+        pool2=nn.MaxPool2d(3, stride=1, padding=1),
+        pool3=nn.AvgPool2d(3, stride=1, padding=1, count_include_pad=False),
+        conv3=nn.Conv2d(16, 16, 3, padding=2, dilation=2), relu3=nn.ReLU(),
+        pool4=nn.AvgPool2d(2, padding=1), flatten=nn.Flatten(),
+        fc1=nn.Linear(96, 32), relu4=nn.ReLU(), fc2=nn.Linear(32, 10)))
+    for layer in module:
+        if hasattr(layer, "weight"):
+            nn.init.kaiming_normal_(layer.weight)
+    return Model("convnet-digits", module, "input", "logits",
+                 *read_digits(digits_path, slice(IMAGES), IMAGE),
+                 "cross-entropy", 0.1)
 
 
 def gpt2_tiny_config(attention):
@@ -216,6 +266,9 @@ def round_constants(module):
     for child in module.modules():
         if isinstance(child, nn.LayerNorm):
             child.eps = as_f32(child.eps)
+        if isinstance(child, nn.BatchNorm2d):
+            child.eps = as_f32(child.eps)
+            child.momentum = 1 - as_f32(1 - child.momentum)  # as ONNX counts
         if hasattr(child, "scaling"):
             child.scaling = as_f32(child.scaling)
         if type(getattr(child, "act", None)).__name__ == "NewGELUActivation":

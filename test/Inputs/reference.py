@@ -36,6 +36,36 @@ def fingerprint(tensor):
                 dot=float(values @ splitmix64(len(values))))
 
 
+def statistics_of(module):
+    """The running statistics of batch norms, by name."""
+    return {name: buffer for name, buffer in module.named_buffers()
+            if name.endswith((".running_mean", ".running_var"))}
+
+
+def split(inputs, labels, microbatches):
+    return zip(inputs.chunk(microbatches), labels.chunk(microbatches))
+
+
+def backward(model, module, inputs, labels, microbatches):
+    """The loss of a batch, with gradients in the parameters. Each micro-batch
+    has batch norms of its own; what they move the running statistics by is the
+    mean over micro-batches, once."""
+    start = {n: s.clone() for n, s in statistics_of(module).items()}
+    sums = {n: torch.zeros_like(s) for n, s in start.items()}
+    total = 0
+    for rows in split(inputs, labels, microbatches):
+        for name, statistic in statistics_of(module).items():
+            statistic.copy_(start[name])
+        loss = model.compute_loss(module, *rows) / microbatches
+        loss.backward()
+        total += loss.item()
+        for name, statistic in statistics_of(module).items():
+            sums[name] += statistic
+    for name, statistic in statistics_of(module).items():
+        statistic.copy_(sums[name] / microbatches)
+    return total
+
+
 def gradients_of(module):
     return {name: parameter.grad.detach().clone()
             for name, parameter in module.named_parameters()}
@@ -45,9 +75,10 @@ def global_norm(tensors):
     return sum(float(t.double().norm())**2 for t in tensors.values())**0.5
 
 
-def train(model, dtype, make_optimizer):
+def train(model, dtype, make_optimizer, microbatches):
     """Runs STEPS steps from the model's weights. Returns losses and gradient
-    norms, gradients of GRADIENT_STEPS and weights after WEIGHT_STEP."""
+    norms, gradients of GRADIENT_STEPS and weights after WEIGHT_STEP, with the
+    running statistics of batch norms."""
     module = copy.deepcopy(model.module).to(dtype)
     optimizer = make_optimizer(module.parameters())
     run = dict(loss=[], grad_norm=[])
@@ -55,21 +86,21 @@ def train(model, dtype, make_optimizer):
     for step in range(1, STEPS + 1):
         inputs, labels = model.batch(step - 1, BATCH, dtype)
         optimizer.zero_grad()
-        loss = model.compute_loss(module, inputs, labels)
-        loss.backward()
+        loss = backward(model, module, inputs, labels, microbatches)
         grads = gradients_of(module)
-        run["loss"].append(loss.item())
+        run["loss"].append(loss)
         run["grad_norm"].append(global_norm(grads))
         if step in GRADIENT_STEPS:
             gradients[step] = grads
         optimizer.step()
         if step == WEIGHT_STEP:
-            weights = {name: parameter.detach().clone()
-                       for name, parameter in module.named_parameters()}
+            weights = {name: tensor.detach().clone() for name, tensor in
+                       [*module.named_parameters(),
+                        *statistics_of(module).items()]}
     return run, gradients, weights
 
 
-def check_against_finite_differences(model, gradients):
+def check_against_finite_differences(model, gradients, microbatches):
     """Stops unless the f64 gradients of step 1 agree with central differences
     of the loss along a random direction."""
     module = copy.deepcopy(model.module).double()
@@ -83,7 +114,9 @@ def check_against_finite_differences(model, gradients):
         for sign in (1, -2):
             for name, parameter in module.named_parameters():
                 parameter += sign * delta * directions[name]
-            losses.append(float(model.compute_loss(module, inputs, labels)))
+            losses.append(float(np.mean([
+                model.compute_loss(module, *rows)
+                for rows in split(inputs, labels, microbatches)])))
     found = (losses[0] - losses[1]) / (2 * delta)
     error = abs(found - expected) / abs(expected)
     print(f"{model.name}: finite differences agree to {error:.1e}")
@@ -102,9 +135,11 @@ def relative_errors(found, expected):
                 all=global_norm(difference) / global_norm(expected))
 
 
-def write_reference(model, directory, stored):
+def write_reference(model, directory, stored, microbatches=1):
     """Writes NAME.losses.json and the f64 gradients and weights for which
-    `stored(name, tensor)` holds; the others have their fingerprints only."""
+    `stored(name, tensor)` holds; the others have their fingerprints only. Of
+    several micro-batches NAME is the model's with -microN."""
+    file = model.name + (f"-micro{microbatches}" if microbatches > 1 else "")
     round_constants(model.module)
     optimizers = dict(
         sgd=(dict(lr=model.sgd_lr),
@@ -116,13 +151,14 @@ def write_reference(model, directory, stored):
     for name, (options, make) in optimizers.items():
         report[name] = dict(options=options)
         for key, dtype in (("f64", torch.float64), ("f32", torch.float32)):
-            run, gradients, weights = train(model, dtype, make)
+            run, gradients, weights = train(model, dtype, make,
+                                            microbatches)
             report[name][key] = run
             if name == "sgd":
                 first_gradients[key] = gradients[1]
             if (name, key) == ("sgd", "f64"):
                 expected, final = gradients, weights
-    check_against_finite_differences(model, expected[1])
+    check_against_finite_differences(model, expected[1], microbatches)
     report["f32_gradient_error"] = relative_errors(first_gradients["f32"],
                                                    first_gradients["f64"])
     flat = {f"step{step}/{name}": tensor for step, tensors in expected.items()
@@ -130,9 +166,9 @@ def write_reference(model, directory, stored):
     report["gradients"] = {n: fingerprint(t) for n, t in flat.items()}
     report["weights"] = {n: fingerprint(t) for n, t in final.items()}
 
-    (directory / f"{model.name}.losses.json").write_text(
+    (directory / f"{file}.losses.json").write_text(
         json.dumps(report, indent=1) + "\n")
     for kind, tensors in (("gradients", flat), ("weights", final)):
-        path = directory / f"{model.name}.{kind}-f64.safetensors"
+        path = directory / f"{file}.{kind}-f64.safetensors"
         save_file({n: t for n, t in tensors.items() if stored(n, t)}, path)
         path.chmod(0o644)
