@@ -49,3 +49,11 @@ check digits mlp-digits cross-entropy 0.1
 check digits-all mlp-digits cross-entropy 0.1 --ignore-index 3 \
   --label-smoothing 0.3 --class-weights 0.25,0.5,0.75,1,1.25,1.5,1.75,2,2.25,2.5
 check gpt2-tiny gpt2-tiny cross-entropy 0.5
+check convnet-digits convnet-digits cross-entropy 0.1
+
+# By running statistics, which steps update from the whole batch or from each
+# micro-batch.
+plans=(1x1:gpipe:1 2x2:gpipe:1:zero=1)
+check resnet-digits resnet-digits cross-entropy 0.1
+plans=(1x1:gpipe:4 2x2:1f1b:4:zero=3 1x1x2:gpipe:4)
+check resnet-digits-micro4 resnet-digits cross-entropy 0.1 --batchnorm micro

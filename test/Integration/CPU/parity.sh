@@ -5,13 +5,16 @@
 # same bits after every step; with $skipped this is not checked, for it is the
 # comparison that must notice.
 #
-# usage: parity.sh MODEL WORKDIR PLAN...        PLAN as in common.sh
+# usage: parity.sh MODEL[=REFERENCE] WORKDIR PLAN...        PLAN as in common.sh
+# REFERENCE names PyTorch's results, where the model has those of several
+# trainings.
 
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-model=$1 work=$2
+model=${1%%=*} work=$2
+stored=$inputs/${1##*=}
+reference=$stored.losses.json
 shift 2
-reference=$inputs/$model.losses.json
 rm -rf "$work"
 mkdir -p "$work"
 
@@ -33,12 +36,12 @@ for plan in "$@"; do
   dtc-compare losses "$here/metrics.jsonl" "$reference" sgd/f64 \
     --tolerance 1e-9 --norm-tolerance 1e-10
   dtc-compare reference "$here/weights.safetensors" "$reference" weights \
-    --stored "$inputs/$model.weights-f64.safetensors" --tolerance 1e-8
+    --stored "$stored.weights-f64.safetensors" --tolerance 1e-8
   for step in 1 2; do
     gradients=gradients/step-$step.safetensors
     dtc-compare reference "$here/$gradients" "$reference" gradients \
       --prefix step$step/ \
-      --stored "$inputs/$model.gradients-f64.safetensors"
+      --stored "$stored.gradients-f64.safetensors"
     if [ "$plan" != "$1" ]; then
       dtc-compare tensors "$here/$gradients" "$first/$gradients"
     fi
