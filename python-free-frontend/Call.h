@@ -26,6 +26,7 @@ struct Operand {
   Shape shape;
   /// The values, when they are known at import.
   const HostTensor *constant = nullptr;
+  bool isParameter = false;
 };
 
 class Call {

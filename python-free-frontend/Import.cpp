@@ -280,7 +280,8 @@ void Importer::importNode(const onnx::NodeProto &node, int index) {
       if (it == bindings.end())
         return;
       const Binding &binding = it->second;
-      operand = {true, binding.dtype, binding.shape, binding.constant.get()};
+      operand = {true, binding.dtype, binding.shape, binding.constant.get(),
+                 binding.parameter.has_value()};
       allConstant &= binding.constant != nullptr;
     }
     call.operands.push_back(std::move(operand));

@@ -170,6 +170,22 @@ Value NodeBuilder::swapDims(Value x, int64_t a, int64_t b) {
   return transpose(x, permutation);
 }
 
+Value NodeBuilder::channelsLast(Value x) {
+  Shape permutation{0};
+  for (size_t d = 2; d < shapeOf(x).size(); ++d)
+    permutation.push_back(d);
+  permutation.push_back(1);
+  return transpose(x, permutation);
+}
+
+Value NodeBuilder::channelsFirst(Value x) {
+  int64_t last = shapeOf(x).size() - 1;
+  Shape permutation{0, last};
+  for (int64_t d = 1; d < last; ++d)
+    permutation.push_back(d);
+  return transpose(x, permutation);
+}
+
 Value NodeBuilder::slice(Value x, int64_t axis, int64_t start, int64_t size) {
   Shape shape(shapeOf(x));
   if (shape[axis] == size)

@@ -69,6 +69,9 @@ public:
   mlir::Value transpose(mlir::Value x, llvm::ArrayRef<int64_t> permutation);
   /// Exchanges two dimensions.
   mlir::Value swapDims(mlir::Value x, int64_t a, int64_t b);
+  /// [batch, channels, ...] as [batch, ..., channels], and back.
+  mlir::Value channelsLast(mlir::Value x);
+  mlir::Value channelsFirst(mlir::Value x);
   mlir::Value slice(mlir::Value x, int64_t axis, int64_t start, int64_t size);
   mlir::Value cast(mlir::Value x, DType dtype);
   /// Reduced dimensions stay with size 1.

@@ -15,6 +15,7 @@ namespace dtc::frontend {
 
 OperatorTable::OperatorTable() {
   addActivationOperators(*this);
+  addConvolutionOperators(*this);
   addElementwiseOperators(*this);
   addIndexingOperators(*this);
   addMatMulOperators(*this);

@@ -54,6 +54,7 @@ private:
 
 /// Each file of Ops adds the operators of its family.
 void addActivationOperators(OperatorTable &table);
+void addConvolutionOperators(OperatorTable &table);
 void addElementwiseOperators(OperatorTable &table);
 void addIndexingOperators(OperatorTable &table);
 void addMatMulOperators(OperatorTable &table);

@@ -36,11 +36,14 @@ static SmallVector<StringRef> getModules(StringRef path) {
 /// transpose of a linear layer's weight. The name says so, lest the file is
 /// loaded as if it held the weight itself.
 static StringRef getRole(const onnx::NodeProto &node, int operand) {
-  bool isBias = node.op_type() == "Add" || node.op_type() == "Sub" ||
-                (node.op_type() == "Gemm" && operand == 2) ||
-                (node.op_type() == "LayerNormalization" && operand == 2);
-  if (node.op_type() == "MatMul" && operand == 1)
+  StringRef op = node.op_type();
+  bool hasBias = op == "Gemm" || op == "LayerNormalization" || op == "Conv" ||
+                 op == "ConvTranspose" || op == "BatchNormalization";
+  bool isBias = op == "Add" || op == "Sub" || (hasBias && operand == 2);
+  if (op == "MatMul" && operand == 1)
     return "weight.T";
+  if (op == "BatchNormalization" && operand >= 3)
+    return operand == 3 ? "running_mean" : "running_var";
   return isBias ? "bias" : "weight";
 }
 

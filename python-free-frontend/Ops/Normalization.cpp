@@ -1,6 +1,7 @@
-//===- Normalization.cpp - import of softmax and layer normalisation ------===//
+//===- Normalization.cpp - import of softmax, layer and batch norm --------===//
 //
-// dtc normalises over the last dimension; operands are brought into that form.
+// dtc has the dimension that is normalised, or that of the channels, last;
+// operands are brought into that form.
 //
 //===----------------------------------------------------------------------===//
 
@@ -80,6 +81,36 @@ Error importLayerNorm(NodeBuilder &node) {
     node.setResult(2, node.reshape(norm.getRstd(), kept));
   return Error::success();
 }
+
+/// The outputs of training mode are not there: dtc trains the running
+/// statistics itself, and a plan says which statistics normalise.
+Error importBatchNorm(NodeBuilder &node) {
+  const Call &call = node.call;
+  if (Error error = node.requireFloat(0))
+    return error;
+  if (Error error = node.requireSameTypes())
+    return error;
+  if (call.rank(0) < 2)
+    return problem("operand " + toString(call.shape(0)) +
+                   " has no channels, expected [batch, channels, ...]");
+  StringRef names[] = {"scale", "bias", "running mean", "running variance"};
+  for (auto [i, name] : enumerate(names)) {
+    if (call.shape(i + 1) != call.shape(0).slice(1, 1))
+      return problem(name + " has shape " + toString(call.shape(i + 1)) +
+                     ", expected that of the channels of " +
+                     toString(call.shape(0)));
+    if (i >= 2 && !call.operands[i + 1].isParameter)
+      return problem(name + " is no parameter, and can not be trained",
+                     "make it an initializer of the model");
+  }
+  Value y = node.create<BatchNormOp>(
+      node.channelsLast(node.operand(0)), node.operand(1), node.operand(2),
+      node.operand(3), node.operand(4),
+      llvm::APFloat(double(call.getFloat("epsilon", 1e-5f))),
+      llvm::APFloat(double(call.getFloat("momentum", 0.9f))));
+  node.setResult(0, node.channelsFirst(y));
+  return Error::success();
+}
 } // namespace
 
 void addNormalizationOperators(OperatorTable &table) {
@@ -88,6 +119,8 @@ void addNormalizationOperators(OperatorTable &table) {
       {"LogSoftmax", 1, 1, 1, "axis", importSoftmax<LogSoftmaxOp>},
       {"LayerNormalization", 17, 2, 3, "axis epsilon stash_type",
        importLayerNorm},
+      {"BatchNormalization", 9, 5, 5, "epsilon momentum training_mode",
+       importBatchNorm},
   });
 }
 

@@ -37,6 +37,8 @@ void addBrokenModels(ModelTable &table);
 void addUnsupportedModels(ModelTable &table);
 /// Models that dtc imports.
 void addSoundModels(ModelTable &table);
+/// Convolutions, pooling and batch norms, imported and refused.
+void addImageModels(ModelTable &table);
 
 } // namespace dtc::test
 

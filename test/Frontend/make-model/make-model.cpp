@@ -24,6 +24,7 @@ int main(int argc, char **argv) {
   addBrokenModels(table);
   addUnsupportedModels(table);
   addSoundModels(table);
+  addImageModels(table);
   if (argc != 4 || std::string(argv[2]) != "-o" || !table.count(argv[1])) {
     std::fprintf(stderr, "usage: %s NAME -o FILE, where NAME is one of\n",
                  argv[0]);
