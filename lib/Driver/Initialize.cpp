@@ -13,8 +13,19 @@ using namespace mlir;
 using namespace dtc;
 namespace json = llvm::json;
 
+/// Whether a weight is brought into the form of a convolution's filters.
+static bool isFilters(Value weight) {
+  return llvm::any_of(weight.getUsers(), [](Operation *user) {
+    if (isa<TransposeOp, ReshapeOp>(user))
+      return isFilters(user->getResult(0));
+    return isa<Conv2DOp, Conv2DInputGradOp>(user);
+  });
+}
+
 /// Standard deviation of a weight's entries. Of a matrix, one dimension counts
-/// inputs and the other outputs; which one is inputs, its product says.
+/// inputs and the other outputs; which one is inputs, its product says. Of
+/// filters [outputs, inputs, height, width], each tap is an input and an
+/// output.
 static double getDeviation(StringRef rule, BlockArgument weight) {
   if (rule == "normal")
     return 0.02;
@@ -28,19 +39,25 @@ static double getDeviation(StringRef rule, BlockArgument weight) {
                                                 : product.getTransposeLhs();
   double fanIn = inputsFirst ? rows : columns;
   double fanOut = inputsFirst ? columns : rows;
+  if (isFilters(weight)) {
+    fanIn = columns;
+    fanOut = double(type.getNumElements()) / type.getDimSize(1);
+  }
   return rule == "xavier" ? std::sqrt(2.0 / (fanIn + fanOut))
                           : std::sqrt(2.0 / fanIn);
 }
 
-/// A vector that multiplies is a scale: of a layer norm, or of a norm that the
-/// model spells out, such as an RMS norm. The slopes of PRelu are none: they
-/// multiply in one branch of a choice, whose other branch is what they
-/// multiply.
+/// A vector that multiplies is a scale: of a norm, or of one that the model
+/// spells out, such as an RMS norm. So is the variance of a batch norm. The
+/// slopes of PRelu are none: they multiply in one branch of a choice, whose
+/// other branch is what they multiply.
 static bool isScale(BlockArgument vector) {
   return llvm::any_of(vector.getUses(), [](OpOperand &use) {
     Operation *user = use.getOwner();
     if (auto norm = dyn_cast<LayerNormOp>(user))
       return use.get() == norm.getScale();
+    if (auto norm = dyn_cast<BatchNormOp>(user))
+      return use.get() == norm.getScale() || use.get() == norm.getVariance();
     if (!isa<MulOp>(user))
       return false;
     Value multiplied = user->getOperand(1 - use.getOperandNumber());
