@@ -30,8 +30,8 @@ bool ModelGraph::Row::operator==(const Row &other) const {
 std::string ModelGraph::Stage::getName() const {
   std::string number = std::to_string(first);
   if (last != first)
-    return "stages " + number + " to " + std::to_string(last) +
-           ", each like " + number;
+    return "stages " + number + " to " + std::to_string(last) + ", each like " +
+           number;
   return "stage " + number + (chunk ? ", chunk " + std::to_string(*chunk) : "");
 }
 
@@ -45,14 +45,21 @@ static std::string getParent(StringRef path, char separator) {
   return path.take_front(end == StringRef::npos ? 0 : end).str();
 }
 
-/// "h.0.attn.c_attn" of a node "/h.0/attn/c_attn/MatMul".
+/// "h.0.attn.c_attn" of a node "/h.0/attn/c_attn/MatMul". PyTorch's exporter
+/// says "/layer1/layer1.0/conv1/Conv" of what is in a list: "layer1.0.conv1".
 static std::string getModulePath(Location location) {
   auto name = location->findInstanceOf<NameLoc>();
   if (!name)
     return {};
-  std::string path = getParent(name.getName().getValue().ltrim('/'), '/');
-  std::replace(path.begin(), path.end(), '/', '.');
-  return path;
+  SmallVector<StringRef> parts, kept;
+  name.getName().getValue().ltrim('/').split(parts, '/');
+  parts.pop_back();
+  for (StringRef part : parts) {
+    if (!kept.empty() && part.starts_with((kept.back() + ".").str()))
+      kept.pop_back();
+    kept.push_back(part);
+  }
+  return llvm::join(kept, ".");
 }
 
 /// The block that a module is in, and its name there.
@@ -150,6 +157,8 @@ private:
   std::map<std::pair<int64_t, std::string>, Place> rows;
   /// The module that first reads a parameter.
   llvm::StringMap<std::string> readers;
+  /// Parameters, as they are or transposed.
+  DenseMap<Value, StringRef> parameters;
 };
 
 } // namespace
@@ -323,7 +332,12 @@ void GraphBuilder::addForward(Operation *op) {
   if (!stage || isPlumbing(op)) {
     if (isCollective(op) && last)
       ++at(*last).forward[getCollectiveName(op)];
+    StringRef parameter;
+    if (op->getNumOperands() == 1)
+      parameter = parameters.lookup(op->getOperand(0));
     for (Value result : op->getResults()) {
+      if (!parameter.empty())
+        parameters[result] = parameter;
       if (last)
         places[result] = *last;
       else if (!input.empty())
@@ -345,10 +359,8 @@ void GraphBuilder::addForward(Operation *op) {
   if (!input.empty() && !llvm::is_contained(own.inputs, input))
     own.inputs.push_back(input);
   for (Value operand : op->getOperands()) {
-    if (auto argument = dyn_cast<BlockArgument>(operand))
-      if (auto parameter = step.getArgAttrOfType<StringAttr>(
-              argument.getArgNumber(), attr::parameter))
-        readers.try_emplace(parameter.getValue(), path);
+    if (StringRef name = parameters.lookup(operand); !name.empty())
+      readers.try_emplace(name, path);
     auto found = places.find(operand);
     if (found != places.end() && found->second.stage == stage &&
         found->second.block != place.block)
@@ -523,6 +535,9 @@ ModelGraph GraphBuilder::build() {
     auto shape = cast<ShapedType>(argument.getType()).getShape();
     if (name && !shape.empty())
       inputs[argument] = name.str() + "  " + printShape(shape);
+    if (auto parameter = step.getArgAttrOfType<StringAttr>(
+            argument.getArgNumber(), attr::parameter))
+      parameters[argument] = parameter.getValue();
   }
   findForward();
   for (Operation &op : step.front())

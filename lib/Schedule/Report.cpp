@@ -11,6 +11,7 @@
 #include "dtc/Schedule/PipelineSchedule.h"
 #include "dtc/Schedule/Skeleton.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/Sequence.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
@@ -83,12 +84,24 @@ static void addAllTraffic(func::FuncOp function, int64_t times,
     addAllTraffic(cast<func::FuncOp>(callee), count, report);
 }
 
+/// What is neither trained nor the same after a step: a running statistic,
+/// which nobody counts as a parameter.
+static bool isStatistic(func::FuncOp plan, unsigned argument) {
+  if (!plan.getArgAttr(argument, attr::frozen))
+    return false;
+  Attribute name = plan.getArgAttr(argument, attr::parameter);
+  return llvm::any_of(llvm::seq(plan.getNumResults()), [&](unsigned result) {
+    return plan.getResultAttr(result, attr::parameter) == name;
+  });
+}
+
 static void addMemory(func::FuncOp plan, StageReport &report) {
   for (BlockArgument argument : plan.getArguments()) {
     int64_t bytes = alignMemory(getLocalBytes(argument.getType()));
     unsigned number = argument.getArgNumber();
     if (plan.getArgAttr(number, attr::parameter)) {
-      report.parameters += getLocalType(argument.getType()).getNumElements();
+      if (!isStatistic(plan, number))
+        report.parameters += getLocalType(argument.getType()).getNumElements();
       report.parameterBytes += bytes;
     } else if (plan.getArgAttr(number, attr::state)) {
       report.stateBytes += bytes;
@@ -236,7 +249,8 @@ FailureOr<Report> Report::compute(ModuleOp module, const Topology *topology,
     schedule.push_back(getTasks(plan, report.microbatches, numChunks));
     result.inFlight = getMaxInFlight(schedule.back());
     for (BlockArgument argument : plan.getArguments())
-      if (plan.getArgAttr(argument.getArgNumber(), attr::parameter))
+      if (plan.getArgAttr(argument.getArgNumber(), attr::parameter) &&
+          !isStatistic(plan, argument.getArgNumber()))
         addParameters(plan.getArgAttrDict(argument.getArgNumber()),
                       argument.getType(), report);
     report.stages.push_back(std::move(result));
