@@ -331,6 +331,149 @@ Tensors evaluate(ScatterAddOp op, Operands operands) {
 }
 
 //===----------------------------------------------------------------------===//
+// Windows over images
+//===----------------------------------------------------------------------===//
+
+/// Calls with the indices [n, y, x] of a tap inside of the image, [n, p, q] of
+/// the position, and [i, j] of the tap, for all that there are.
+void forEachTap(
+    const Window &w,
+    function_ref<void(ArrayRef<int64_t> pixel, ArrayRef<int64_t> position,
+                      ArrayRef<int64_t> tap)>
+        body) {
+  forEachIndex({w.batch, w.rows, w.columns, w.kernelHeight, w.kernelWidth},
+               [&](ArrayRef<int64_t> i) {
+                 int64_t y =
+                     i[1] * w.strideHeight - w.top + i[3] * w.dilationHeight;
+                 int64_t x =
+                     i[2] * w.strideWidth - w.left + i[4] * w.dilationWidth;
+                 if (y >= 0 && y < w.height && x >= 0 && x < w.width)
+                   body({i[0], y, x}, i.take_front(3), i.take_back(2));
+               });
+}
+
+Index join(ArrayRef<int64_t> index, int64_t last) {
+  Index result(index);
+  result.push_back(last);
+  return result;
+}
+
+/// Calls with an element each of images, filters and positions whose product
+/// is part of a convolution.
+template <typename OpTy, typename X, typename W, typename Y>
+void forEachProduct(
+    OpTy op, X &images, W &filters, Y &positions,
+    function_ref<void(decltype(images.data[0]) x, decltype(filters.data[0]) w,
+                      decltype(positions.data[0]) y)>
+        body) {
+  int64_t count = filters.shape[0], own = filters.shape[3];
+  int64_t perGroup = count / (images.shape[3] / own);
+  forEachTap(op.getWindow(),
+             [&](ArrayRef<int64_t> pixel, ArrayRef<int64_t> position,
+                 ArrayRef<int64_t> tap) {
+               for (int64_t f = 0; f < count; ++f)
+                 for (int64_t c = 0; c < own; ++c)
+                   body(at(images, join(pixel, f / perGroup * own + c)),
+                        at(filters, {f, tap[0], tap[1], c}),
+                        at(positions, join(position, f)));
+             });
+}
+
+Tensors evaluate(Conv2DOp op, Operands operands) {
+  HostTensor result = makeResult(op);
+  forEachProduct(op, *operands[0], *operands[1], result,
+                 [](double x, double w, double &y) { y += x * w; });
+  return {result};
+}
+
+Tensors evaluate(Conv2DInputGradOp op, Operands operands) {
+  HostTensor result = makeResult(op);
+  forEachProduct(op, result, *operands[1], *operands[0],
+                 [](double &x, double w, double y) { x += y * w; });
+  return {result};
+}
+
+Tensors evaluate(Conv2DFilterGradOp op, Operands operands) {
+  HostTensor result = makeResult(op);
+  forEachProduct(op, *operands[0], result, *operands[1],
+                 [](double x, double &w, double y) { w += x * y; });
+  return {result};
+}
+
+/// The same for each channel of an image and of the positions.
+template <typename OpTy>
+void forEachPooled(OpTy op, int64_t channels,
+                   function_ref<void(Index pixel, Index position)> body) {
+  forEachTap(op.getWindow(),
+             [&](ArrayRef<int64_t> pixel, ArrayRef<int64_t> position,
+                 ArrayRef<int64_t>) {
+               for (int64_t c = 0; c < channels; ++c)
+                 body(join(pixel, c), join(position, c));
+             });
+}
+
+Tensors evaluate(SumPool2DOp op, Operands operands) {
+  HostTensor result = makeResult(op);
+  forEachPooled(op, result.shape[3], [&](Index pixel, Index position) {
+    at(result, position) += at(*operands[0], pixel);
+  });
+  return {result};
+}
+
+Tensors evaluate(SumPool2DGradOp op, Operands operands) {
+  HostTensor result = makeResult(op);
+  forEachPooled(op, result.shape[3], [&](Index pixel, Index position) {
+    at(result, pixel) += at(*operands[0], position);
+  });
+  return {result};
+}
+
+Tensors evaluate(MaxPool2DOp op, Operands operands) {
+  HostTensor result = makeResult(op);
+  llvm::fill(result.data, -INFINITY);
+  forEachPooled(op, result.shape[3], [&](Index pixel, Index position) {
+    double &max = at(result, position);
+    max = std::max(max, at(*operands[0], pixel));
+  });
+  return {result};
+}
+
+Tensors evaluate(MaxPool2DGradOp op, Operands operands) {
+  HostTensor result = makeResult(op);
+  const HostTensor &x = *operands[0], &dy = *operands[1];
+  // The first tap of the largest, for each position.
+  std::vector<Index> best(dy.size());
+  auto bestOf = [&](ArrayRef<int64_t> p) -> Index & {
+    return best[((p[0] * dy.shape[1] + p[1]) * dy.shape[2] + p[2]) *
+                    dy.shape[3] +
+                p[3]];
+  };
+  forEachPooled(op, result.shape[3], [&](Index pixel, Index position) {
+    Index &found = bestOf(position);
+    if (found.empty() || at(x, pixel) > at(x, found))
+      found = pixel;
+  });
+  forEachIndex(dy.shape, [&](ArrayRef<int64_t> position) {
+    at(result, bestOf(position)) += at(dy, position);
+  });
+  return {result};
+}
+
+/// As in an evaluation: by the moving averages.
+Tensors evaluate(BatchNormOp op, Operands operands) {
+  HostTensor result = makeResult(op);
+  double epsilon = op.getEpsilon().convertToDouble();
+  forEachIndex(result.shape, [&](ArrayRef<int64_t> index) {
+    ArrayRef<int64_t> c = index.take_back();
+    at(result, index) = (at(*operands[0], index) - at(*operands[3], c)) /
+                            std::sqrt(at(*operands[4], c) + epsilon) *
+                            at(*operands[1], c) +
+                        at(*operands[2], c);
+  });
+  return {result};
+}
+
+//===----------------------------------------------------------------------===//
 // Losses and updates
 //===----------------------------------------------------------------------===//
 
@@ -426,7 +569,9 @@ Tensors evaluateOp(Operation *operation, Operands operands) {
   return TypeSwitch<Operation *, Tensors>(operation)
       .Case<ConstantOp, ReshapeOp, TransposeOp, SliceOp, PadOp, SplitOp,
             ConcatOp, ReduceSumOp, ReduceMaxOp, SoftmaxOp, LogSoftmaxOp,
-            LayerNormOp, MatMulOp, GatherOp, ScatterAddOp, CrossEntropyOp,
+            LayerNormOp, MatMulOp, GatherOp, ScatterAddOp, Conv2DOp,
+            Conv2DInputGradOp, Conv2DFilterGradOp, MaxPool2DOp, MaxPool2DGradOp,
+            SumPool2DOp, SumPool2DGradOp, BatchNormOp, CrossEntropyOp,
             CrossEntropyGradOp, CountLabelsOp, SquaredErrorOp, SumSquaresOp,
             SgdOp, AdamOp>([&](auto op) { return evaluate(op, operands); })
       .Default([](Operation *op) -> Tensors {
