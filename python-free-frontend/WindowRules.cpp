@@ -150,12 +150,12 @@ Error settle(WindowDim &dim, const Attributes &attributes) {
   }
   int64_t padded = dim.size + dim.before + dim.after;
   int64_t room = padded - dim.span();
-  bool ceilMode = attributes.ceilMode && attributes.autoPad == AutoPad::NotSet;
-  dim.positions = (ceilMode ? divideCeilSigned(room, dim.stride)
-                            : divideFloorSigned(room, dim.stride)) +
+  dim.positions = (attributes.ceilMode ? divideCeilSigned(room, dim.stride)
+                                       : divideFloorSigned(room, dim.stride)) +
                   1;
-  // No window starts in the padding at the end.
-  if (ceilMode && (dim.positions - 1) * dim.stride >= dim.size + dim.before)
+  // No window that ceil_mode adds starts in the padding at the end.
+  if (attributes.ceilMode &&
+      (dim.positions - 1) * dim.stride >= dim.size + dim.before)
     --dim.positions;
   if (dim.positions < 1)
     return problem("a window of " + Twine(dim.span()) +
@@ -216,7 +216,8 @@ Expected<WindowDims> convTransposeWindow(const Call &call,
     if (call.getInts("output_shape"))
       dim.size = (*sizes)[d];
     else if (isSame)
-      dim.size = dim.positions * dim.stride;
+      // As shape inference has it: windows with gaps between get no padding.
+      dim.size = std::min(dim.positions * dim.stride, whole);
     else
       dim.size = whole - dim.before - dim.after;
     if (call.getInts("output_shape") || isSame)
