@@ -6,39 +6,20 @@
 //===----------------------------------------------------------------------===//
 
 #include "Evaluate/Evaluator.h"
-#include "Model.h"
+#include "NodeCase.h"
 #include "Operators.h"
-#include "TensorData.h"
 
 #include "gtest/gtest.h"
 
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 
 using namespace dtc::frontend;
+using dtc::test::NodeCase;
 namespace fs = std::filesystem;
 
 namespace {
-
-/// A tensor file of the data, or nothing for types that dtc does not have.
-std::optional<HostTensor> readTensor(const fs::path &path) {
-  std::ifstream stream(path, std::ios::binary);
-  onnx::TensorProto proto;
-  if (!proto.ParseFromIstream(&stream))
-    return std::nullopt;
-  TensorReader reader(path.string());
-  llvm::Expected<TensorData> data = reader.read(proto);
-  if (!data) {
-    llvm::consumeError(data.takeError());
-    return std::nullopt;
-  }
-  // A sequence parses as a tensor without data.
-  if (!data->hasData)
-    return std::nullopt;
-  return toHostTensor(*data);
-}
 
 bool isClose(const HostTensor &a, const HostTensor &b, int64_t i) {
   if (!a.isFloat())
@@ -49,33 +30,13 @@ bool isClose(const HostTensor &a, const HostTensor &b, int64_t i) {
 }
 
 /// Runs one test. False when it is not one for the evaluator.
-bool runCase(const fs::path &folder, const OperatorTable &operators,
+bool runCase(const NodeCase &test, const OperatorTable &operators,
              const Evaluator &evaluator) {
-  onnx::ModelProto model;
-  std::ifstream stream(folder / "model.onnx", std::ios::binary);
-  if (!model.ParseFromIstream(&stream) || model.graph().node_size() != 1 ||
-      model.opset_import_size() != 1)
+  const onnx::NodeProto &node = test.node();
+  int64_t opset = test.opset();
+  if (!evaluator.supports(node.op_type()))
     return false;
-  const onnx::NodeProto &node = model.graph().node(0);
-  int64_t opset = model.opset_import(0).version();
-  if (!evaluator.supports(node.op_type()) || opset < 11)
-    return false;
-
-  llvm::StringMap<HostTensor> inputs;
-  fs::path data = folder / "test_data_set_0";
-  for (int i = 0; i < model.graph().input_size(); ++i) {
-    auto tensor = readTensor(data / ("input_" + std::to_string(i) + ".pb"));
-    if (!tensor)
-      return false;
-    inputs.try_emplace(model.graph().input(i).name(), *tensor);
-  }
-  std::vector<HostTensor> expected;
-  for (int i = 0; i < model.graph().output_size(); ++i) {
-    auto tensor = readTensor(data / ("output_" + std::to_string(i) + ".pb"));
-    if (!tensor)
-      return false;
-    expected.push_back(*tensor);
-  }
+  const std::vector<HostTensor> &expected = test.outputs;
 
   llvm::Error wellFormed = operators.check(node, opset);
   EXPECT_FALSE(bool(wellFormed)) << llvm::toString(std::move(wellFormed));
@@ -83,7 +44,7 @@ bool runCase(const fs::path &folder, const OperatorTable &operators,
   for (const std::string &name : node.input()) {
     Operand operand;
     if (!name.empty()) {
-      const HostTensor &tensor = inputs.find(name)->second;
+      const HostTensor &tensor = test.input(name);
       operand = {true, tensor.dtype(), Shape(tensor.shape()), &tensor};
     }
     call.operands.push_back(operand);
@@ -117,7 +78,8 @@ TEST(Conformance, Evaluator) {
   int count = 0;
   for (const auto &entry : fs::directory_iterator(ONNX_TESTDATA)) {
     SCOPED_TRACE(entry.path().filename().string());
-    count += runCase(entry.path(), operators, evaluator);
+    if (auto test = NodeCase::read(entry.path()))
+      count += runCase(*test, operators, evaluator);
   }
   std::printf("%d cases\n", count);
   // ONNX 1.12 has this many; fewer means that cases are passed over.
