@@ -18,10 +18,10 @@
 
 #include "Convolution.h"
 
+#include "Depthwise.h"
 #include "Elements.h"
 
 #include <cstring>
-#include <numeric>
 
 using namespace dtc::rt;
 
@@ -30,10 +30,10 @@ namespace {
 /// How long a row of a gathered block may be, which is the depth or the width
 /// of a product, and how wide a result that is gathered too.
 constexpr int64_t mostColumns = 512, mostResults = 1024;
+/// Below this a product whose depth is the filters of one tap is too flat.
+constexpr int64_t fewFilters = 64;
 /// A moved element takes about as long as so many multiplications.
 constexpr int64_t moveWork = 16;
-
-int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 /// The size of equal parts of at most `most` elements.
 int64_t evenPart(int64_t size, int64_t most) {
@@ -92,66 +92,54 @@ struct Patches {
     const char *from = source + columns.firstChannel * elementBytes;
     // Taps side by side are one run of memory, if they are whole pixels.
     bool areRuns = horizontal.step == 1 && bytes == pixelBytes;
-    int64_t endTap = columns.firstTap + columns.taps;
+    int64_t firstLine = columns.firstTap / horizontal.taps;
+    int64_t firstInLine = columns.firstTap % horizontal.taps;
     Grid{vertical.positions, horizontal.positions}.forEach(
         firstRow, endRow, [&](int64_t image, int64_t y, int64_t x) {
           WindowAxis::Taps across = horizontal.inside(x);
-          for (int64_t tap = columns.firstTap; tap < endTap;) {
-            int64_t i = tap / horizontal.taps, j = tap % horizontal.taps;
-            int64_t end = std::min(horizontal.taps, j + endTap - tap);
-            tap += end - j;
-            int64_t line = vertical.pixel(y, i);
+          int64_t taps = columns.taps, line = vertical.pixel(y, firstLine);
+          for (int64_t j = firstInLine; taps > 0;
+               j = 0, line += vertical.step) {
+            int64_t end = std::min(horizontal.taps, j + taps);
+            taps -= end - j;
             bool isInside = line >= 0 && line < vertical.extent;
             int64_t begin = isInside ? std::clamp(across.begin, j, end) : end;
             int64_t stop = std::clamp(across.end, begin, end);
-            memset(target, 0, (begin - j) * bytes);
-            target += (begin - j) * bytes;
+            target = clear(target, (begin - j) * bytes);
             const char *pixel =
                 from + ((image * vertical.extent + line) * horizontal.extent +
                         horizontal.pixel(x, begin)) *
                            pixelBytes;
-            if (areRuns) {
-              memcpy(target, pixel, (stop - begin) * bytes);
-              target += (stop - begin) * bytes;
-            } else {
+            if (areRuns)
+              target = copy(target, pixel, (stop - begin) * bytes);
+            else
               for (int64_t t = begin; t < stop; ++t) {
-                memcpy(target, pixel, bytes);
-                target += bytes;
+                target = copy(target, pixel, bytes);
                 pixel += horizontal.step * pixelBytes;
               }
-            }
-            memset(target, 0, (end - stop) * bytes);
-            target += (end - stop) * bytes;
+            target = clear(target, (end - stop) * bytes);
           }
         });
   }
-};
 
-/// Along one axis, the windows of dy that give the gradient of the pixels of x
-/// phase, phase + stride, phase + 2 * stride, ...
-struct Phase {
-  int64_t phase, stride;
-  WindowAxis axis;
-  int64_t lastTap, tapStep; ///< the forward window's taps, the last one first
-
-  Phase(const WindowAxis &forward, int64_t phase)
-      : phase(phase), stride(forward.stride) {
-    // Pixel phase + q * stride is tap t of position
-    // q + (phase - first - t * step) / stride, where that is whole.
-    int64_t base = phase - forward.first;
-    lastTap = forward.taps - 1;
-    while (lastTap >= 0 && (base - lastTap * forward.step) % stride)
-      --lastTap;
-    tapStep = stride / std::gcd(stride, forward.step);
-    axis.positions = ceilDiv(forward.extent - phase, stride);
-    axis.extent = forward.positions;
-    axis.taps = lastTap < 0 ? 0 : lastTap / tapStep + 1;
-    axis.stride = 1;
-    axis.first = (base - lastTap * forward.step) / stride;
-    axis.step = tapStep * forward.step / stride;
+private:
+  /// What a call of memcpy costs shows in short copies, of whole elements.
+  static char *copy(char *target, const char *source, int64_t bytes) {
+    if (bytes > 64) {
+      memcpy(target, source, bytes);
+      return target + bytes;
+    }
+    for (; bytes >= 16; bytes -= 16, target += 16, source += 16)
+      memcpy(target, source, 16);
+    for (; bytes > 0; bytes -= 4, target += 4, source += 4)
+      memcpy(target, source, 4);
+    return target;
   }
-
-  int64_t forwardTap(int64_t t) const { return lastTap - t * tapStep; }
+  static char *clear(char *target, int64_t bytes) {
+    if (bytes > 0)
+      memset(target, 0, bytes);
+    return target + bytes;
+  }
 };
 
 /// How a matrix of patches is cut into blocks that are gathered one by one, if
@@ -236,10 +224,11 @@ private:
   void forward(int64_t group);
   void weightGrad(int64_t group);
   void inputGrad();
-  void inputGrad(int64_t group, const Phase &vertical, const Phase &horizontal);
+  void inputGrad(int64_t group, const WindowPhase &vertical,
+                 const WindowPhase &horizontal);
   enum class Direction { fromX, toX };
-  void copyPhase(Direction direction, const Phase &vertical,
-                 const Phase &horizontal, int64_t firstRow, int64_t rows,
+  void copyPhase(Direction direction, const WindowPhase &vertical,
+                 const WindowPhase &horizontal, int64_t firstRow, int64_t rows,
                  char *xFirst, int64_t columns, char *copy);
 
   /// Elements of an operand, those of a group.
@@ -306,8 +295,8 @@ void Convolution::weightGrad(int64_t group) {
 
 /// Copies `columns` channels of the pixels of a phase between x and rows side
 /// by side.
-void Convolution::copyPhase(Direction direction, const Phase &vertical,
-                            const Phase &horizontal, int64_t firstRow,
+void Convolution::copyPhase(Direction direction, const WindowPhase &vertical,
+                            const WindowPhase &horizontal, int64_t firstRow,
                             int64_t rows, char *xFirst, int64_t columns,
                             char *copy) {
   int64_t bytes = columns * elementBytes;
@@ -317,9 +306,9 @@ void Convolution::copyPhase(Direction direction, const Phase &vertical,
         char *own = copy + from * bytes;
         grid.forEach(firstRow + from, firstRow + to,
                      [&](int64_t image, int64_t q, int64_t p) {
-                       int64_t line = vertical.phase + q * vertical.stride;
+                       int64_t line = vertical.target(q);
                        int64_t pixel = (image * windows.h + line) * windows.w +
-                                       horizontal.phase + p * horizontal.stride;
+                                       horizontal.target(p);
                        char *place = xFirst + pixel * windows.c * elementBytes;
                        if (direction == Direction::toX)
                          memcpy(place, own, bytes);
@@ -330,8 +319,8 @@ void Convolution::copyPhase(Direction direction, const Phase &vertical,
       });
 }
 
-void Convolution::inputGrad(int64_t group, const Phase &vertical,
-                            const Phase &horizontal) {
+void Convolution::inputGrad(int64_t group, const WindowPhase &vertical,
+                            const WindowPhase &horizontal) {
   Patches patches = {vertical.axis,
                      horizontal.axis,
                      windows.n,
@@ -341,12 +330,27 @@ void Convolution::inputGrad(int64_t group, const Phase &vertical,
   if (patches.rows() * patches.taps() == 0)
     return;
   // Without a stride there is one phase, all pixels of x.
-  bool isDirect = vertical.stride == 1 && horizontal.stride == 1;
+  bool isDirect = windows.strideH == 1 && windows.strideW == 1;
   int64_t width = isDirect ? channels : evenPart(channels, mostResults);
-  Blocks blocks(matmul.threads(), patches, filters, scratch, scratchElements,
-                isDirect ? 0 : width);
+  // Weights of a tap are a matrix whose rows are as far apart as filters. Those
+  // of few filters are put together, so that taps share a product.
+  int64_t depth = patches.taps() * filters;
+  bool isTurned = filters < fewFilters && depth * width <= scratchElements / 4;
+  int64_t turnedElements = isTurned ? depth * width : 0;
+  Blocks blocks(matmul.threads(), patches, filters,
+                scratch + turnedElements * elementBytes,
+                scratchElements - turnedElements, isDirect ? 0 : width);
   for (int64_t channel = 0; channel < channels; channel += width) {
     int64_t columns = std::min(width, channels - channel);
+    auto weightOf = [&](int64_t tap, int64_t filter) {
+      int64_t i = vertical.tap(tap / horizontal.axis.taps);
+      int64_t j = horizontal.tap(tap % horizontal.axis.taps);
+      return atWeight(group, filter, i * windows.kw + j, channel);
+    };
+    if (isTurned)
+      for (int64_t row = 0; row < depth; ++row)
+        memcpy(scratch + row * columns * elementBytes,
+               weightOf(row / filters, row % filters), columns * elementBytes);
     blocks.forEachRows([&](int64_t row, int64_t rows) {
       char *result = isDirect ? atX(row, group) : blocks.end();
       int64_t resultStride = isDirect ? windows.c : columns;
@@ -356,16 +360,17 @@ void Convolution::inputGrad(int64_t group, const Phase &vertical,
                   atX(0, group, channel), columns, result);
       blocks.forEachColumns([&](const Columns &block) {
         auto [data, stride] = blocks.gather(row, rows, block);
-        for (int64_t t = 0; t < block.taps; ++t) {
+        int64_t together = isTurned ? block.taps : 1;
+        for (int64_t t = 0; t < block.taps; t += together) {
           int64_t tap = block.firstTap + t;
-          int64_t i = vertical.forwardTap(tap / horizontal.axis.taps);
-          int64_t j = horizontal.forwardTap(tap % horizontal.axis.taps);
           matmul.multiply(
               shape.dtype,
-              {rows, columns, block.channels,
+              {rows, columns, together * block.channels,
                data + t * block.channels * elementBytes, stride, 1,
-               atWeight(group, block.firstChannel, i * windows.kw + j, channel),
-               taps * channels, 1, result, resultStride, accumulate});
+               isTurned ? scratch + tap * filters * columns * elementBytes
+                        : weightOf(tap, block.firstChannel),
+               isTurned ? columns : taps * channels, 1, result, resultStride,
+               accumulate});
           accumulate = true;
         }
       });
@@ -380,7 +385,7 @@ void Convolution::inputGrad() {
   WindowAxis vertical = windows.vertical(), horizontal = windows.horizontal();
   auto hasTaps = [](const WindowAxis &axis) {
     for (int64_t phase = 0; phase < axis.stride; ++phase)
-      if (Phase(axis, phase).axis.taps == 0)
+      if (WindowPhase::ofGradient(axis, phase).axis.taps == 0)
         return false;
     return true;
   };
@@ -390,7 +395,8 @@ void Convolution::inputGrad() {
   for (int64_t group = 0; group < shape.groups; ++group)
     for (int64_t i = 0; i < vertical.stride; ++i)
       for (int64_t j = 0; j < horizontal.stride; ++j)
-        inputGrad(group, Phase(vertical, i), Phase(horizontal, j));
+        inputGrad(group, WindowPhase::ofGradient(vertical, i),
+                  WindowPhase::ofGradient(horizontal, j));
 }
 
 void Convolution::run() {
@@ -410,5 +416,7 @@ void Convolution::run() {
 
 void dtc::rt::convolve(MatMul &matmul, const ConvolutionShape &shape, void *x,
                        void *weight, void *y, void *scratch) {
+  if (isDepthwise(shape))
+    return convolveDepthwise(matmul.threads(), shape, x, weight, y, scratch);
   Convolution(matmul, shape, x, weight, y, scratch).run();
 }

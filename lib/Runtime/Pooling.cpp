@@ -7,7 +7,9 @@
 
 #include "Pooling.h"
 
+#include <bit>
 #include <cstring>
+#include <limits>
 #include <type_traits>
 
 using namespace dtc::rt;
@@ -30,16 +32,16 @@ public:
         yOffset(image * windows.oh * windows.ow * windows.c + firstChannel),
         channels(std::min(mostChannels, windows.c - firstChannel)) {}
 
+  // The first of equal values is kept, and what all are compared with first
+  // replaces none: a window of nothing but -infinity has the first as maximum.
+
   void max(const T *x, T *y) const {
-    forEachWindow(y, [&](const Window &window, T *out) {
-      bool isFirst = true;
-      forEachPixel(window, x, [&](const T *in) {
-        if (isFirst)
-          memcpy(out, in, channels * sizeof(T));
-        else
-          for (int64_t i = 0; i < channels; ++i)
-            out[i] = isLarger(in[i], out[i]) ? in[i] : out[i];
-        isFirst = false;
+    forEachWindow(y, [&](const Window &window, T *__restrict out) {
+      std::fill_n(out, channels, -std::numeric_limits<T>::infinity());
+      forEachPixel(window, [&](int64_t pixel) {
+        const T *in = x + pixel;
+        for (int64_t i = 0; i < channels; ++i)
+          out[i] = isLarger(in[i], out[i]) ? in[i] : out[i];
       });
     });
   }
@@ -47,28 +49,37 @@ public:
   void maxGrad(const T *x, const T *dy, T *dx) const {
     clear(dx);
     forEachWindow(dy, [&](const Window &window, const T *gradient) {
+      // As wide as values, so that both are selected by one mask.
+      using Tap = std::conditional_t<sizeof(T) == 4, int32_t, int64_t>;
       T best[mostChannels];
-      // As wide as T, so that one comparison's mask selects both.
-      std::conditional_t<sizeof(T) == 4, int32_t, int64_t> where[mostChannels];
-      bool isFirst = true;
-      forEachPixel(window, x, [&](const T *in) {
-        auto pixel = (in - (x + xOffset)) / windows.c;
+      Tap bits[mostChannels];
+      memcpy(bits, gradient, channels * sizeof(T));
+      Tap tap = 0, bestTap[mostChannels] = {};
+      std::fill_n(best, channels, -std::numeric_limits<T>::infinity());
+      forEachPixel(window, [&](int64_t pixel) {
+        const T *in = x + pixel;
         for (int64_t i = 0; i < channels; ++i) {
-          bool isBest = isFirst || isLarger(in[i], best[i]);
+          bool isBest = isLarger(in[i], best[i]);
           best[i] = isBest ? in[i] : best[i];
-          where[i] = isBest ? pixel : where[i];
+          bestTap[i] = isBest ? tap : bestTap[i];
         }
-        isFirst = false;
+        ++tap;
       });
-      for (int64_t i = 0; i < channels; ++i)
-        dx[xOffset + where[i] * windows.c + i] += gradient[i];
+      tap = 0;
+      forEachPixel(window, [&](int64_t pixel) {
+        T *__restrict out = dx + pixel;
+        for (int64_t i = 0; i < channels; ++i) // no branch, so vectors
+          out[i] += std::bit_cast<T>(bits[i] & -Tap(bestTap[i] == tap));
+        ++tap;
+      });
     });
   }
 
   void sum(const T *x, T *y) const {
-    forEachWindow(y, [&](const Window &window, T *out) {
+    forEachWindow(y, [&](const Window &window, T *__restrict out) {
       memset(out, 0, channels * sizeof(T));
-      forEachPixel(window, x, [&](const T *in) {
+      forEachPixel(window, [&](int64_t pixel) {
+        const T *in = x + pixel;
         for (int64_t i = 0; i < channels; ++i)
           out[i] += in[i];
       });
@@ -78,7 +89,8 @@ public:
   void sumGrad(const T *dy, T *dx) const {
     clear(dx);
     forEachWindow(dy, [&](const Window &window, const T *gradient) {
-      forEachPixel(window, dx, [&](T *out) {
+      forEachPixel(window, [&](int64_t pixel) {
+        T *__restrict out = dx + pixel;
         for (int64_t i = 0; i < channels; ++i)
           out[i] += gradient[i];
       });
@@ -110,14 +122,14 @@ private:
         body({oy, ox, vertical.inside(oy), horizontal.inside(ox)}, y);
   }
 
-  template <typename X, typename Body>
-  void forEachPixel(const Window &window, X *x, const Body &body) const {
-    x += xOffset;
+  /// Calls body(where it is) for the pixels of x under a window, row by row.
+  template <typename Body>
+  void forEachPixel(const Window &window, const Body &body) const {
     for (int64_t i = window.down.begin; i < window.down.end; ++i)
       for (int64_t j = window.across.begin; j < window.across.end; ++j)
-        body(x + (vertical.pixel(window.oy, i) * windows.w +
-                  horizontal.pixel(window.ox, j)) *
-                     windows.c);
+        body(xOffset + (vertical.pixel(window.oy, i) * windows.w +
+                        horizontal.pixel(window.ox, j)) *
+                           windows.c);
   }
 
   const Windows &windows;

@@ -48,6 +48,8 @@ const Case cases[] = {
     {"depthwise", windowsOf(2, 6, 5, 37, 3, 3, 1, 1, 1, 1, 1, 1), 37, 37},
     {"depthwise, stride and dilation",
      windowsOf(2, 9, 8, 70, 3, 2, 2, 1, 2, 1, 1, 0, 2, 3), 70, 70},
+    {"depthwise, a window of more than scratch has for all channels",
+     windowsOf(1, 6, 5, 100, 42, 40, 1, 1, 20, 20, 20, 20), 100, 100},
     {"several filters for each channel",
      windowsOf(2, 6, 5, 3, 3, 3, 1, 1, 1, 1, 1, 1), 6, 3},
     {"1x1", windowsOf(3, 5, 4, 7, 1, 1, 1, 1, 0, 0, 0, 0), 6, 1},

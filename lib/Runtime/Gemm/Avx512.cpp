@@ -1,6 +1,10 @@
-//===- Avx512.cpp - matrix products in vectors of 64 bytes ----------------===//
+//===- Avx512.cpp - library calls in vectors of 64 bytes ----------------===//
 
+#include "Depthwise.h"
 #include "Kernel.h"
 
 const dtc::rt::GemmKernels dtc::rt::gemmKernelsAvx512 = {
-    Gemm<float, 64, 14>::run, Gemm<double, 64, 14>::run};
+    Gemm<float, 64, 14>::run,
+    Gemm<double, 64, 14>::run,
+    {Depthwise<float, 64>::sum, Depthwise<float, 64>::weightGrad},
+    {Depthwise<double, 64>::sum, Depthwise<double, 64>::weightGrad}};

@@ -28,11 +28,34 @@ struct GemmArguments {
   bool accumulate;
 };
 
+/// A run of pixels, all with a window of lines x taps, each channel by itself.
+/// Element (p, l, t, c) of the source lies at p * sourcePixel + l * sourceLine
+/// + t * sourceTap + c, (l, t, c) of the weights and (p, c) of the target
+/// alike.
+struct DepthwiseArguments {
+  int64_t pixels, lines, taps, channels;
+  const void *source;
+  int64_t sourcePixel, sourceLine, sourceTap;
+  void *weight;
+  int64_t weightLine, weightTap;
+  void *target;
+  int64_t targetPixel;
+  bool accumulate; ///< of `sum`
+};
+
+struct DepthwiseKernels {
+  /// target = or += the sum over l and t of source * weight.
+  void (*sum)(const DepthwiseArguments &);
+  /// weight += the sum over p of source * target.
+  void (*weightGrad)(const DepthwiseArguments &);
+};
+
 /// The instances of one vector width. `scratch` is a packing buffer of
 /// gemmScratchBytes, 64-byte aligned; k is at least 1.
 struct GemmKernels {
   void (*f32)(const GemmArguments &, char *scratch);
   void (*f64)(const GemmArguments &, char *scratch);
+  DepthwiseKernels depthwiseF32, depthwiseF64;
 };
 
 constexpr int64_t gemmScratchBytes = (192 + 1024) * 256 * 8;

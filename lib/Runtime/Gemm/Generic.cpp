@@ -1,6 +1,10 @@
-//===- Generic.cpp - matrix products in vectors of 16 bytes ---------------===//
+//===- Generic.cpp - library calls in vectors of 16 bytes ---------------===//
 
+#include "Depthwise.h"
 #include "Kernel.h"
 
 const dtc::rt::GemmKernels dtc::rt::gemmKernelsGeneric = {
-    Gemm<float, 16, 6>::run, Gemm<double, 16, 6>::run};
+    Gemm<float, 16, 6>::run,
+    Gemm<double, 16, 6>::run,
+    {Depthwise<float, 16>::sum, Depthwise<float, 16>::weightGrad},
+    {Depthwise<double, 16>::sum, Depthwise<double, 16>::weightGrad}};
