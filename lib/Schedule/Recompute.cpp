@@ -185,7 +185,22 @@ void StageRecompute::run(const RecomputePolicy &policy) {
   dropRecomputedResults();
 }
 
+/// Views of what the forward pass saved stand where they are read: what they
+/// look at is made again there, and no earlier.
+static void sinkViews(Block &body) {
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(body))) {
+    if (!isView(&op) || op.use_empty())
+      continue;
+    Operation *first = *op.user_begin();
+    for (Operation *user : op.getUsers())
+      if (user->isBeforeInBlock(first))
+        first = user;
+    op.moveBefore(first);
+  }
+}
+
 void StageRecompute::rewrite(func::FuncOp function) {
+  sinkViews(function.front());
   Reader &reader = readers.emplace_back(function);
   // Arguments that have to be made, by the argument.
   DenseMap<Value, Value> wanted;

@@ -154,11 +154,14 @@ RecomputePolicy::chooseKept(const ForwardPass &forward) const {
 }
 
 /// What is saved and does not follow, without a product or communication, from
-/// arguments and from what else is kept.
+/// arguments and from what else is kept. Nothing follows from a cut that is not
+/// kept: sums of normalised values would follow one from the other, from the
+/// first on, and all of them would be made before the last is used.
 llvm::DenseSet<Value>
 RecomputePolicy::keepExpensive(const ForwardPass &forward) const {
   llvm::DenseSet<Value> kept, available;
   Block &body = forward.getBody();
+  SmallVector<Value> cuts = findCuts(forward);
   available.insert_range(body.getArguments());
   for (Operation &op : body.without_terminator()) {
     bool isCheap = isParameterGather(&op) ||
@@ -170,7 +173,8 @@ RecomputePolicy::keepExpensive(const ForwardPass &forward) const {
     for (Value result : op.getResults()) {
       if (!isCheap && forward.saved.contains(result))
         kept.insert(result);
-      if (isCheap || kept.contains(result) || forward.sent.contains(result))
+      if ((isCheap && !llvm::is_contained(cuts, result)) ||
+          kept.contains(result) || forward.sent.contains(result))
         available.insert(result);
     }
   }

@@ -10,6 +10,7 @@
 #include "dtc/Schedule/Aliases.h"
 #include "dtc/Schedule/Skeleton.h"
 #include "dtc/Training/FindFunction.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 using namespace dtc;
@@ -119,20 +120,32 @@ LogicalResult Slices::classify(Block &body) {
     }
   }
 
-  // What the loss, or an evaluation, depends on; definitions come before uses.
+  // What the loss, an evaluation or a running statistic, which is no trained
+  // parameter, depends on; definitions come before uses.
+  llvm::StringSet<> statistics;
+  for (BlockArgument argument : body.getArguments())
+    if (step.getArgAttr(argument.getArgNumber(), attr::frozen))
+      if (auto name = step.getArgAttrOfType<StringAttr>(argument.getArgNumber(),
+                                                        attr::parameter))
+        statistics.insert(name);
   Operation *terminator = body.getTerminator();
   for (OpOperand &returned : terminator->getOpOperands()) {
-    auto name = step.getResultAttrOfType<StringAttr>(
-        returned.getOperandNumber(), attr::output);
-    if (name && (name == "loss" || name == evalName))
+    auto getName = [&](StringRef attribute) {
+      auto name = step.getResultAttrOfType<StringAttr>(
+          returned.getOperandNumber(), attribute);
+      return name ? name.getValue() : StringRef();
+    };
+    StringRef output = getName(attr::output);
+    if (output == "loss" || output == evalName ||
+        statistics.contains(getName(attr::parameter)))
       if (Operation *op = returned.get().getDefiningOp())
-        lossSlice.insert(op);
+        forwardSlice.insert(op);
   }
   for (Operation &op : llvm::reverse(body))
-    if (lossSlice.contains(&op))
+    if (forwardSlice.contains(&op))
       for (Value operand : op.getOperands())
         if (Operation *producer = operand.getDefiningOp())
-          lossSlice.insert(producer);
+          forwardSlice.insert(producer);
   return success(ok);
 }
 
@@ -229,8 +242,9 @@ FailureOr<Slices::PhaseSet> Slices::place(Operation &op, int64_t stage) {
       if (readers.begin()->kind < Phase::Reduce)
         wanted.insert({Phase::Inputs});
       else
-        wanted.insert({lossSlice.contains(&op) ? Phase::Forward : Phase::Weight,
-                       getChunk(result)});
+        wanted.insert(
+            {forwardSlice.contains(&op) ? Phase::Forward : Phase::Weight,
+             getChunk(result)});
     } else {
       wanted.insert(readers.begin(), readers.end());
     }

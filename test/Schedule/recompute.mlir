@@ -149,4 +149,34 @@ module @stage1 attributes {dtc.stage = 1 : i64} {
     dtc.recvs = [{value = 20, stage = 0, channel = 0, phase = "forward", type = !t}],
     dtc.sends = [{value = 27, stage = 2, channel = 1, phase = "forward", type = !t}]}
 }
+// A view of what is made again moves to where it is read, and the clones with
+// it. %h and %r are cuts: `selective` keeps %a, though it follows from %m, which
+// is saved, and %h.
+module @stage2 attributes {dtc.stage = 2 : i64} {
+  // CHECK-LABEL: module @stage2
+  // SELECTIVE:     func.func private @forward(
+  // SELECTIVE-SAME:  -> ({{[^{]*}} {dtc.value = 32 : i64}, {{[^{]*}} {dtc.value = 33 : i64}, {{[^{]*}} {dtc.value = 35 : i64}) {
+  func.func private @forward(%x: !t {dtc.value = 30}, %w: !t {dtc.value = 31}) -> (!t {dtc.value = 32}, !t {dtc.value = 33}, !t {dtc.value = 35}) {
+    %h = dtc.matmul %x, %w : (!t, !t) -> !t
+    %m = dtc.matmul %h, %w : (!t, !t) -> !t
+    %r = dtc.add %m, %h : (!t, !t) -> !t
+    %a = dtc.relu %r : (!t) -> !t
+    %n = dtc.matmul %a, %w : (!t, !t) -> !t
+    return %m, %a, %h : !t, !t, !t
+  }
+
+  // ALL:           func.func private @weight(
+  // ALL-NEXT:        %[[M:.+]] = dtc.matmul
+  // ALL-NEXT:        %[[D:.+]] = dtc.matmul %[[M]]
+  // ALL-NEXT:        %[[A:.+]] = dtc.relu
+  // ALL-NEXT:        %[[V:.+]] = dtc.reshape %[[A]]
+  // ALL-NEXT:        dtc.matmul %[[V]], %[[D]]
+  func.func private @weight(%m: !t {dtc.value = 32}, %a: !t {dtc.value = 33}, %h: !t {dtc.value = 35}) -> (!t {dtc.value = 34}) {
+    %v = dtc.reshape %a : (!t) -> !t
+    %d = dtc.matmul %m, %h : (!t, !t) -> !t
+    %0 = dtc.matmul %v, %d : (!t, !t) -> !t
+    return %0 : !t
+  }
+  func.func private @plan(!t {dtc.input = "x", dtc.value = 30}, !t {dtc.parameter = "w", dtc.value = 31}) -> (!t {dtc.value = 34})
+}
 }

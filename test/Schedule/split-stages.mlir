@@ -263,3 +263,38 @@ module @virtual {
 // CHECK:         module @stage1
 // CHECK:           @plan
 // CHECK-SAME:        dtc.virtual_stages = 2 : i64
+
+// -----
+
+// What a running statistic is made of accumulates in the forward pass: the
+// backward pass has no need to make it again.
+
+#mesh = #dtc.mesh<pp=1, dp=1, mb=2>
+#r = #dtc.layout<#mesh>
+#b = #dtc.layout<#mesh, mb: split(0)>
+#p = #dtc.layout<#mesh, mb: partial>
+module @statistics {
+  func.func @step(%x: tensor<8x4xf32, #b> {dtc.input = "x", dtc.kind = "input"},
+                  %w: tensor<4x4xf32, #r> {dtc.parameter = "w"},
+                  %m: tensor<1x4xf32, #r> {dtc.parameter = "running_mean", dtc.frozen})
+      -> (tensor<f64, #r> {dtc.output = "loss"}, tensor<1x4xf32, #r> {dtc.parameter = "running_mean"}, tensor<4x4xf32, #r> {dtc.gradient = "w"}) {
+    %h = dtc.matmul %x, %w : (tensor<8x4xf32, #b>, tensor<4x4xf32, #r>) -> tensor<8x4xf32, #b>
+    %s = dtc.reduce_sum %h axes [0] : (tensor<8x4xf32, #b>) -> tensor<1x4xf32, #p>
+    %l = dtc.sum_squares %h : (tensor<8x4xf32, #b>) -> tensor<f64, #p>
+    %dw = dtc.matmul %x, %h {transpose_lhs} : (tensor<8x4xf32, #b>, tensor<8x4xf32, #b>) -> tensor<4x4xf32, #p>
+    %ls = dtc.sum_microbatches %l : tensor<f64, #p> -> tensor<f64, #r>
+    %ss = dtc.sum_microbatches %s : tensor<1x4xf32, #p> -> tensor<1x4xf32, #r>
+    %m1 = dtc.average %m, %ss {decay = 9.0e-01 : f64} : (tensor<1x4xf32, #r>, tensor<1x4xf32, #r>) -> tensor<1x4xf32, #r>
+    %g = dtc.sum_microbatches %dw : tensor<4x4xf32, #p> -> tensor<4x4xf32, #r>
+    return %ls, %m1, %g : tensor<f64, #r>, tensor<1x4xf32, #r>, tensor<4x4xf32, #r>
+  }
+}
+
+// CHECK-LABEL: module @statistics
+// CHECK:           @forward(
+// CHECK:             %[[S:.+]] = dtc.reduce_sum
+// CHECK:             dtc.accumulate %[[S]] into
+// CHECK:           @weight(
+// CHECK-NOT:         dtc.reduce_sum
+// CHECK:           @update(
+// CHECK:             dtc.average

@@ -119,8 +119,8 @@ private:
   llvm::DenseSet<mlir::Value> fromInputs;
   /// Once-a-step messages that a value depends on, in sequence.
   llvm::DenseMap<mlir::Value, unsigned> levels;
-  /// Ops that the loss, or an evaluation, depends on.
-  llvm::DenseSet<mlir::Operation *> lossSlice;
+  /// Ops that the loss, an evaluation or a running statistic depends on.
+  llvm::DenseSet<mlir::Operation *> forwardSlice;
 };
 
 } // namespace dtc
