@@ -148,3 +148,26 @@ func.func @as_partial(%x: tensor<f64, #p>) {
   %0 = dtc.as_partial %x over ["pp"] : tensor<f64, #p> -> tensor<f64, #p>
   return
 }
+
+// -----
+
+// Windows overlap: heights are needed whole.
+#mesh = #dtc.mesh<tp=2>
+#r = #dtc.layout<#mesh>
+#h = #dtc.layout<#mesh, tp: split(1)>
+func.func @height(%x: tensor<2x6x6x4xf32, #h>, %w: tensor<6x3x3x4xf32, #r>) {
+  // expected-error@below {{cannot take these operand layouts: axis tp splits a dimension that this op needs whole}}
+  %0 = dtc.conv2d %x, %w strides [1, 1] padding [0, 0, 0, 0] dilations [1, 1] : (tensor<2x6x6x4xf32, #h>, tensor<6x3x3x4xf32, #r>) -> tensor<2x4x4x6xf32, #h>
+  return
+}
+
+// -----
+
+// A largest element of a sum is none of its parts'.
+#mesh = #dtc.mesh<tp=2>
+#p = #dtc.layout<#mesh, tp: partial>
+func.func @largest(%x: tensor<2x6x6x4xf32, #p>) {
+  // expected-error@below {{operand 0 is partial on tp, and the op is not linear in it alone}}
+  %0 = dtc.max_pool2d %x kernel [2, 2] strides [2, 2] padding [0, 0, 0, 0] dilations [1, 1] : (tensor<2x6x6x4xf32, #p>) -> tensor<2x3x3x4xf32, #p>
+  return
+}

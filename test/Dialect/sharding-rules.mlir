@@ -60,3 +60,56 @@ func.func @reductions(%x: tensor<8x4xf32, #dt>, %i: tensor<8xi64, #b>, %table: t
   %5 = dtc.cross_entropy_grad %z, %i, %g : (tensor<8x4xf32, #b>, tensor<8xi64, #b>, tensor<f64, #r>) -> tensor<8x4xf32, #b>
   return
 }
+
+#c = #dtc.layout<#mesh, dp: split(0), tp: split(3)>
+#wc = #dtc.layout<#mesh, tp: split(3)>
+#bc = #dtc.layout<#mesh, mb: split(0), dp: split(0), tp: split(3)>
+#pbf = #dtc.layout<#mesh, dp: partial, mb: partial, tp: split(0)>
+#pbc = #dtc.layout<#mesh, dp: partial, mb: partial, tp: split(3)>
+
+// CHECK-LABEL: func @convolutions
+func.func @convolutions(%x: tensor<8x6x5x4xf32, #d>, %xc: tensor<8x6x5x4xf32, #c>, %w: tensor<6x3x3x4xf32, #r>, %wf: tensor<6x3x3x4xf32, #t0>, %wc: tensor<6x3x3x4xf32, #wc>,
+                        %y: tensor<8x4x3x6xf32, #d>, %yf: tensor<8x4x3x6xf32, #c>, %wp: tensor<6x3x3x4xf32, #pt>) {
+  // By the batch; by filters; by channels, which are summed.
+  %0 = dtc.conv2d %x, %w strides [1, 1] padding [0, 0, 0, 0] dilations [1, 1] : (tensor<8x6x5x4xf32, #d>, tensor<6x3x3x4xf32, #r>) -> tensor<8x4x3x6xf32, #d>
+  %1 = dtc.conv2d %x, %wf strides [1, 1] padding [0, 0, 0, 0] dilations [1, 1] : (tensor<8x6x5x4xf32, #d>, tensor<6x3x3x4xf32, #t0>) -> tensor<8x4x3x6xf32, #c>
+  %2 = dtc.conv2d %xc, %wc strides [1, 1] padding [0, 0, 0, 0] dilations [1, 1] : (tensor<8x6x5x4xf32, #c>, tensor<6x3x3x4xf32, #wc>) -> tensor<8x4x3x6xf32, #dpt>
+  // Of the gradient by images, the filters are summed.
+  %3 = dtc.conv2d_input_grad %y, %w strides [1, 1] padding [0, 0, 0, 0] dilations [1, 1] : (tensor<8x4x3x6xf32, #d>, tensor<6x3x3x4xf32, #r>) -> tensor<8x6x5x4xf32, #d>
+  %4 = dtc.conv2d_input_grad %yf, %wf strides [1, 1] padding [0, 0, 0, 0] dilations [1, 1] : (tensor<8x4x3x6xf32, #c>, tensor<6x3x3x4xf32, #t0>) -> tensor<8x6x5x4xf32, #dpt>
+  %5 = dtc.conv2d_input_grad %y, %wc strides [1, 1] padding [0, 0, 0, 0] dilations [1, 1] : (tensor<8x4x3x6xf32, #d>, tensor<6x3x3x4xf32, #wc>) -> tensor<8x6x5x4xf32, #c>
+  // Linear in each operand.
+  %6 = dtc.conv2d %x, %wp strides [1, 1] padding [0, 0, 0, 0] dilations [1, 1] : (tensor<8x6x5x4xf32, #d>, tensor<6x3x3x4xf32, #pt>) -> tensor<8x4x3x6xf32, #dpt>
+  return
+}
+
+// CHECK-LABEL: func @filter_gradients
+func.func @filter_gradients(%x: tensor<8x6x5x4xf32, #b>, %y: tensor<8x4x3x6xf32, #b>, %xc: tensor<8x6x5x4xf32, #bc>, %yf: tensor<8x4x3x6xf32, #bc>) {
+  // The batch is summed.
+  %0 = dtc.conv2d_filter_grad %x, %y strides [1, 1] padding [0, 0, 0, 0] dilations [1, 1] : (tensor<8x6x5x4xf32, #b>, tensor<8x4x3x6xf32, #b>) -> tensor<6x3x3x4xf32, #pb>
+  %1 = dtc.conv2d_filter_grad %x, %yf strides [1, 1] padding [0, 0, 0, 0] dilations [1, 1] : (tensor<8x6x5x4xf32, #b>, tensor<8x4x3x6xf32, #bc>) -> tensor<6x3x3x4xf32, #pbf>
+  %2 = dtc.conv2d_filter_grad %xc, %y strides [1, 1] padding [0, 0, 0, 0] dilations [1, 1] : (tensor<8x6x5x4xf32, #bc>, tensor<8x4x3x6xf32, #b>) -> tensor<6x3x3x4xf32, #pbc>
+  return
+}
+
+// Channels and filters split into the same groups: nothing is summed.
+// CHECK-LABEL: func @groups
+func.func @groups(%x: tensor<8x6x5x4xf32, #bc>, %w: tensor<6x3x3x2xf32, #t0>, %y: tensor<8x4x3x6xf32, #bc>) {
+  %0 = dtc.conv2d %x, %w strides [1, 1] padding [0, 0, 0, 0] dilations [1, 1] : (tensor<8x6x5x4xf32, #bc>, tensor<6x3x3x2xf32, #t0>) -> tensor<8x4x3x6xf32, #bc>
+  %1 = dtc.conv2d_input_grad %y, %w strides [1, 1] padding [0, 0, 0, 0] dilations [1, 1] : (tensor<8x4x3x6xf32, #bc>, tensor<6x3x3x2xf32, #t0>) -> tensor<8x6x5x4xf32, #bc>
+  %2 = dtc.conv2d_filter_grad %x, %y strides [1, 1] padding [0, 0, 0, 0] dilations [1, 1] : (tensor<8x6x5x4xf32, #bc>, tensor<8x4x3x6xf32, #bc>) -> tensor<6x3x3x2xf32, #pbf>
+  return
+}
+
+// CHECK-LABEL: func @poolings
+func.func @poolings(%x: tensor<8x6x4x4xf32, #c>, %y: tensor<8x3x2x4xf32, #c>, %xp: tensor<8x6x4x4xf32, #dpt>, %yp: tensor<8x3x2x4xf32, #dpt>, %xd: tensor<8x6x4x4xf32, #d>) {
+  %0 = dtc.max_pool2d %x kernel [2, 2] strides [2, 2] padding [0, 0, 0, 0] dilations [1, 1] : (tensor<8x6x4x4xf32, #c>) -> tensor<8x3x2x4xf32, #c>
+  %1 = dtc.max_pool2d_grad %x, %y kernel [2, 2] strides [2, 2] padding [0, 0, 0, 0] dilations [1, 1] : (tensor<8x6x4x4xf32, #c>, tensor<8x3x2x4xf32, #c>) -> tensor<8x6x4x4xf32, #c>
+  %2 = dtc.sum_pool2d %x kernel [2, 2] strides [2, 2] padding [0, 0, 0, 0] dilations [1, 1] : (tensor<8x6x4x4xf32, #c>) -> tensor<8x3x2x4xf32, #c>
+  %3 = dtc.sum_pool2d_grad %y kernel [2, 2] strides [2, 2] padding [0, 0, 0, 0] dilations [1, 1] : (tensor<8x3x2x4xf32, #c>) -> tensor<8x6x4x4xf32, #c>
+  // Sums and gradients are linear.
+  %4 = dtc.sum_pool2d %xp kernel [2, 2] strides [2, 2] padding [0, 0, 0, 0] dilations [1, 1] : (tensor<8x6x4x4xf32, #dpt>) -> tensor<8x3x2x4xf32, #dpt>
+  %5 = dtc.sum_pool2d_grad %yp kernel [2, 2] strides [2, 2] padding [0, 0, 0, 0] dilations [1, 1] : (tensor<8x3x2x4xf32, #dpt>) -> tensor<8x6x4x4xf32, #dpt>
+  %6 = dtc.max_pool2d_grad %xd, %yp kernel [2, 2] strides [2, 2] padding [0, 0, 0, 0] dilations [1, 1] : (tensor<8x6x4x4xf32, #d>, tensor<8x3x2x4xf32, #dpt>) -> tensor<8x6x4x4xf32, #dpt>
+  return
+}

@@ -1,0 +1,118 @@
+// What the verifiers of windows over images say, each message once.
+// RUN: dtc-opt %s --split-input-file --verify-diagnostics
+
+func.func @rank(%x: tensor<6x6x4xf32>, %w: tensor<6x3x3x4xf32>) {
+  // expected-error@below {{has images 'tensor<6x6x4xf32>' and positions 'tensor<2x4x4x6xf32>', expected [batch, height, width, channels] of one batch and element type}}
+  %0 = dtc.conv2d %x, %w strides [1, 1] padding [0, 0, 0, 0] dilations [1, 1] : (tensor<6x6x4xf32>, tensor<6x3x3x4xf32>) -> tensor<2x4x4x6xf32>
+  return
+}
+
+// -----
+
+func.func @filters(%x: tensor<2x6x6x4xf32>, %w: tensor<6x4xf32>) {
+  // expected-error@below {{has filters 'tensor<6x4xf32>', expected [filters, height, width, channels]}}
+  %0 = dtc.conv2d %x, %w strides [1, 1] padding [0, 0, 0, 0] dilations [1, 1] : (tensor<2x6x6x4xf32>, tensor<6x4xf32>) -> tensor<2x4x4x6xf32>
+  return
+}
+
+// -----
+
+func.func @sides(%x: tensor<2x6x6x4xf32>, %w: tensor<6x3x3x4xf32>) {
+  // expected-error@below {{expected two sizes, two strides, two dilations and padding of four sides}}
+  %0 = dtc.conv2d %x, %w strides [1, 1] padding [0, 0] dilations [1, 1] : (tensor<2x6x6x4xf32>, tensor<6x3x3x4xf32>) -> tensor<2x4x4x6xf32>
+  return
+}
+
+// -----
+
+func.func @stride(%x: tensor<2x6x6x4xf32>, %w: tensor<6x3x3x4xf32>) {
+  // expected-error@below {{window has width 3, stride 0, dilation 1 and padding 0 and 0, expected positive numbers, and padding that is not negative}}
+  %0 = dtc.conv2d %x, %w strides [1, 0] padding [0, 0, 0, 0] dilations [1, 1] : (tensor<2x6x6x4xf32>, tensor<6x3x3x4xf32>) -> tensor<2x4x4x6xf32>
+  return
+}
+
+// -----
+
+// C2 of convolutions, C1 of pooling
+func.func @positions(%x: tensor<2x6x6x4xf32>, %w: tensor<6x3x3x4xf32>) {
+  // expected-error@below {{window has 5 positions along the height of 6, expected 4}}
+  %0 = dtc.conv2d %x, %w strides [1, 1] padding [0, 0, 0, 0] dilations [1, 1] : (tensor<2x6x6x4xf32>, tensor<6x3x3x4xf32>) -> tensor<2x5x4x6xf32>
+  return
+}
+
+// -----
+
+// C1 of convolutions
+func.func @groups(%x: tensor<2x6x6x4xf32>, %w: tensor<6x3x3x3xf32>) {
+  // expected-error@below {{filters 'tensor<6x3x3x3xf32>' do not fit images of 4 channels: expected groups of 3 channels, as many as divide 6 filters}}
+  %0 = dtc.conv2d %x, %w strides [1, 1] padding [0, 0, 0, 0] dilations [1, 1] : (tensor<2x6x6x4xf32>, tensor<6x3x3x3xf32>) -> tensor<2x4x4x6xf32>
+  return
+}
+
+// -----
+
+// C1 of convolutions
+func.func @groups_of_filters(%x: tensor<2x6x6x4xf32>, %w: tensor<5x3x3x2xf32>) {
+  // expected-error@below {{filters 'tensor<5x3x3x2xf32>' do not fit images of 4 channels: expected groups of 2 channels, as many as divide 5 filters}}
+  %0 = dtc.conv2d %x, %w strides [1, 1] padding [0, 0, 0, 0] dilations [1, 1] : (tensor<2x6x6x4xf32>, tensor<5x3x3x2xf32>) -> tensor<2x4x4x5xf32>
+  return
+}
+
+// -----
+
+func.func @channels(%x: tensor<2x6x6x4xf32>, %w: tensor<6x3x3x4xf32>) {
+  // expected-error@below {{positions 'tensor<2x4x4x4xf32>' do not have the 6 filters as channels}}
+  %0 = dtc.conv2d %x, %w strides [1, 1] padding [0, 0, 0, 0] dilations [1, 1] : (tensor<2x6x6x4xf32>, tensor<6x3x3x4xf32>) -> tensor<2x4x4x4xf32>
+  return
+}
+
+// -----
+
+// Of the gradients, the same.
+func.func @input_grad(%y: tensor<2x4x3x6xf32>, %w: tensor<6x3x3x4xf32>) {
+  // expected-error@below {{window has 3 positions along the width of 6, expected 4}}
+  %0 = dtc.conv2d_input_grad %y, %w strides [1, 1] padding [0, 0, 0, 0] dilations [1, 1] : (tensor<2x4x3x6xf32>, tensor<6x3x3x4xf32>) -> tensor<2x6x6x4xf32>
+  return
+}
+
+// -----
+
+func.func @filter_grad(%x: tensor<2x6x6x4xf32>, %y: tensor<2x4x4x6xf32>) {
+  // expected-error@below {{filters 'tensor<6x3x3x3xf32>' do not fit images of 4 channels: expected groups of 3 channels, as many as divide 6 filters}}
+  %0 = dtc.conv2d_filter_grad %x, %y strides [1, 1] padding [0, 0, 0, 0] dilations [1, 1] : (tensor<2x6x6x4xf32>, tensor<2x4x4x6xf32>) -> tensor<6x3x3x3xf32>
+  return
+}
+
+// -----
+
+// C2 of pooling
+func.func @taps(%x: tensor<2x6x6x4xf32>) {
+  // expected-error@below {{window lies in the padding at some position along the height, expected less padding}}
+  %0 = dtc.max_pool2d %x kernel [2, 2] strides [2, 2] padding [2, 0, 0, 0] dilations [1, 1] : (tensor<2x6x6x4xf32>) -> tensor<2x4x3x4xf32>
+  return
+}
+
+// -----
+
+func.func @pooled_channels(%x: tensor<2x6x6x4xf32>) {
+  // expected-error@below {{pools 'tensor<2x6x6x4xf32>' to 'tensor<2x3x3x2xf32>', expected the same channels}}
+  %0 = dtc.max_pool2d %x kernel [2, 2] strides [2, 2] padding [0, 0, 0, 0] dilations [1, 1] : (tensor<2x6x6x4xf32>) -> tensor<2x3x3x2xf32>
+  return
+}
+
+// -----
+
+func.func @pool_grad(%x: tensor<2x6x6x4xf32>, %y: tensor<2x3x3x4xf32>) {
+  // expected-error@below {{gives 'tensor<2x6x7x4xf32>', expected the shape of 'tensor<2x6x6x4xf32>'}}
+  %0 = dtc.max_pool2d_grad %x, %y kernel [2, 2] strides [2, 2] padding [0, 0, 0, 0] dilations [1, 1] : (tensor<2x6x6x4xf32>, tensor<2x3x3x4xf32>) -> tensor<2x6x7x4xf32>
+  return
+}
+
+// -----
+
+// C1 of batch_norm
+func.func @statistics(%x: tensor<2x6x6x4xf32>, %s: tensor<4xf32>, %v: tensor<6xf32>) {
+  // expected-error@below {{scale, bias, mean or variance is 'tensor<6xf32>', expected the last dimension of 'tensor<2x6x6x4xf32>'}}
+  %0 = dtc.batch_norm %x, %s, %s, %s, %v {epsilon = 1.0e-5 : f64, momentum = 0.9 : f64} : (tensor<2x6x6x4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<6xf32>) -> tensor<2x6x6x4xf32>
+  return
+}
