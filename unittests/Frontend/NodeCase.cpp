@@ -16,13 +16,17 @@ namespace fs = std::filesystem;
 
 namespace dtc::test {
 
-/// A tensor file of the data, or nothing for types that dtc does not have.
-static std::optional<HostTensor> readTensor(const fs::path &path) {
+static std::optional<onnx::TensorProto> readProto(const fs::path &path) {
   std::ifstream stream(path, std::ios::binary);
   onnx::TensorProto proto;
   if (!proto.ParseFromIstream(&stream))
     return std::nullopt;
-  TensorReader reader(path.string());
+  return proto;
+}
+
+/// Nothing for types that dtc does not have.
+static std::optional<HostTensor> toTensor(const onnx::TensorProto &proto) {
+  TensorReader reader("");
   llvm::Expected<TensorData> data = reader.read(proto);
   if (!data) {
     llvm::consumeError(data.takeError());
@@ -34,41 +38,51 @@ static std::optional<HostTensor> readTensor(const fs::path &path) {
   return toHostTensor(*data);
 }
 
-/// `count` files called `stem`_0.pb and so on; fewer when one can not be read.
-static std::vector<HostTensor> readTensors(const fs::path &folder,
-                                           const std::string &stem, int count) {
-  std::vector<HostTensor> result;
-  for (int i = 0; i < count; ++i) {
-    auto tensor = readTensor(folder / (stem + "_" + std::to_string(i) + ".pb"));
-    if (!tensor)
-      break;
-    result.push_back(std::move(*tensor));
-  }
-  return result;
+int NodeCase::findInput(llvm::StringRef name) const {
+  for (int i = 0; i < model.graph().input_size(); ++i)
+    if (model.graph().input(i).name() == name)
+      return i;
+  llvm::report_fatal_error("no input " + name);
 }
 
 const HostTensor &NodeCase::input(llvm::StringRef name) const {
-  for (int i = 0; i < model.graph().input_size(); ++i)
-    if (model.graph().input(i).name() == name)
-      return inputs[i];
-  llvm::report_fatal_error("no input " + name);
+  return inputs[findInput(name)];
+}
+
+void NodeCase::makeConstant(llvm::StringRef name) {
+  for (const onnx::TensorProto &initializer : model.graph().initializer())
+    if (initializer.name() == name)
+      return;
+  onnx::TensorProto &initializer = *model.mutable_graph()->add_initializer();
+  initializer = inputProtos[findInput(name)];
+  initializer.set_name(name.str());
 }
 
 std::optional<NodeCase> NodeCase::read(const fs::path &folder) {
   NodeCase result;
-  result.modelPath = (folder / "model.onnx").string();
-  std::ifstream stream(result.modelPath, std::ios::binary);
+  std::ifstream stream(folder / "model.onnx", std::ios::binary);
   if (!result.model.ParseFromIstream(&stream) ||
       result.model.graph().node_size() != 1 ||
       result.model.opset_import_size() != 1 || result.opset() < 11)
     return std::nullopt;
   const onnx::GraphProto &graph = result.model.graph();
   fs::path data = folder / "test_data_set_0";
-  result.inputs = readTensors(data, "input", graph.input_size());
-  result.outputs = readTensors(data, "output", graph.output_size());
-  if (int(result.inputs.size()) != graph.input_size() ||
-      int(result.outputs.size()) != graph.output_size())
-    return std::nullopt;
+  auto read = [&](const std::string &stem, int i, auto &tensors) {
+    auto proto = readProto(data / (stem + "_" + std::to_string(i) + ".pb"));
+    auto tensor = proto ? toTensor(*proto) : std::nullopt;
+    if (!tensor)
+      return false;
+    tensors.push_back(std::move(*tensor));
+    if (stem == "input")
+      result.inputProtos.push_back(std::move(*proto));
+    return true;
+  };
+  for (int i = 0; i < graph.input_size(); ++i)
+    if (!read("input", i, result.inputs))
+      return std::nullopt;
+  for (int i = 0; i < graph.output_size(); ++i)
+    if (!read("output", i, result.outputs))
+      return std::nullopt;
   return result;
 }
 

@@ -18,7 +18,6 @@
 namespace dtc::test {
 
 struct NodeCase {
-  std::string modelPath;
   onnx::ModelProto model;
   std::vector<frontend::HostTensor> inputs, outputs;
 
@@ -27,9 +26,17 @@ struct NodeCase {
   /// The input of this name, which must exist.
   const frontend::HostTensor &input(llvm::StringRef name) const;
 
+  /// Makes an input a constant of the model.
+  void makeConstant(llvm::StringRef name);
+
   /// Nothing when the folder holds no test of one node of the standard
   /// operators, of an opset that dtc has, on types that it has.
   static std::optional<NodeCase> read(const std::filesystem::path &folder);
+
+private:
+  int findInput(llvm::StringRef name) const;
+  /// As the files have them.
+  std::vector<onnx::TensorProto> inputProtos;
 };
 
 } // namespace dtc::test

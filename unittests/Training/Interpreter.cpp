@@ -162,7 +162,8 @@ Tensors evaluate(ConstantOp op, Operands) {
     }
   else
     for (auto [to, from] : llvm::zip(result.data, elements.getValues<APInt>()))
-      to = from.getSExtValue();
+      to = from.getBitWidth() == 1 ? double(from.getZExtValue())
+                                   : double(from.getSExtValue());
   return {result};
 }
 
