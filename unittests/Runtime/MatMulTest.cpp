@@ -128,7 +128,7 @@ TEST(MatMul, AllKernels) {
 #endif
   for (const GemmKernels *kernel : kernels)
     for (int64_t m = 14; m < 28; ++m)
-      for (int64_t n : {77, 150})
+      for (int64_t n : {77, 80, 84, 88, 150})
         for (bool transposeA : {false, true}) {
           checkKernel<float>(kernel->f32, transposeA, m, n, 301);
           checkKernel<double>(kernel->f64, transposeA, m, n, 301);

@@ -37,9 +37,9 @@ template <typename T, int vectorBytes, int MR> struct Gemm {
   typedef T Unaligned
       __attribute__((vector_size(vectorBytes), aligned(alignof(T))));
 
-  /// R x NR of C (rows `ldc` apart). Element (i, p) of A lies at
-  /// a[i * aRow + p * aCol]; the rows of B, NR wide, are `ldb` apart.
-  template <int R>
+  /// R x V vectors of C (rows `ldc` apart). Element (i, p) of A lies at
+  /// a[i * aRow + p * aCol]; the rows of B are `ldb` apart.
+  template <int R, int V>
   static void tile(int64_t depth, const T *a, int64_t aRow, int64_t aCol,
                    const T *b, int64_t ldb, T *c, int64_t ldc,
                    bool accumulate) {
@@ -48,15 +48,18 @@ template <typename T, int vectorBytes, int MR> struct Gemm {
     const T *rows[(R + 2) / 3];
     for (int i = 0; i < R; i += 3)
       rows[i / 3] = a + i * aRow;
-    Vector sum[R][2] = {};
+    Vector sum[R][V] = {};
     for (int64_t p = 0; p < depth; ++p, b += ldb) {
-      Vector b0 = *(const Unaligned *)b;
-      Vector b1 = *(const Unaligned *)(b + lanes);
+      Vector row[V];
+#pragma clang loop unroll(full)
+      for (int j = 0; j < V; ++j)
+        row[j] = *(const Unaligned *)(b + j * lanes);
 #pragma clang loop unroll(full)
       for (int i = 0; i < R; ++i) {
         T element = rows[i / 3][i % 3 * aRow];
-        sum[i][0] += element * b0;
-        sum[i][1] += element * b1;
+#pragma clang loop unroll(full)
+        for (int j = 0; j < V; ++j)
+          sum[i][j] += element * row[j];
       }
 #pragma clang loop unroll(full)
       for (int i = 0; i < R; i += 3)
@@ -65,17 +68,18 @@ template <typename T, int vectorBytes, int MR> struct Gemm {
 #pragma clang loop unroll(full)
     for (int i = 0; i < R; ++i) {
       Unaligned *row = (Unaligned *)(c + i * ldc);
-      row[0] = accumulate ? row[0] + sum[i][0] : sum[i][0];
-      row[1] = accumulate ? row[1] + sum[i][1] : sum[i][1];
+#pragma clang loop unroll(full)
+      for (int j = 0; j < V; ++j)
+        row[j] = accumulate ? row[j] + sum[i][j] : sum[i][j];
     }
   }
 
-  /// The tile of `rows` (1 to MR) rows.
-  template <int R = MR> static auto tileOf(int64_t rows) {
+  /// The tile of `rows` (1 to MR) rows and V vectors.
+  template <int V, int R = MR> static auto tileOf(int64_t rows) {
     if constexpr (R > 1)
       if (rows < R)
-        return tileOf<R - 1>(rows);
-    return &tile<R>;
+        return tileOf<V, R - 1>(rows);
+    return &tile<R, V>;
   }
 
   /// Packs `width` (at most W) vectors of `depth` elements side by side; a
@@ -172,12 +176,13 @@ template <typename T, int vectorBytes, int MR> struct Gemm {
     }
   }
 
-  /// A tile of C; at the right edge it is computed whole and copied in part.
+  /// A tile of C, of as many vectors as it has; at the right edge it is
+  /// computed whole and copied in part.
   static void multiply(int64_t depth, int64_t rows, int64_t columns, const T *a,
                        int64_t aRow, int64_t aCol, const T *b, int64_t ldb,
                        T *c, int64_t ldc, bool accumulate) {
-    auto tile = tileOf(rows);
-    if (columns == NR)
+    auto tile = columns > lanes ? tileOf<2>(rows) : tileOf<1>(rows);
+    if (columns == NR || columns == lanes)
       return tile(depth, a, aRow, aCol, b, ldb, c, ldc, accumulate);
     alignas(64) T whole[MR * NR];
     tile(depth, a, aRow, aCol, b, ldb, whole, NR, false);
