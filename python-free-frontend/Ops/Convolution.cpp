@@ -38,8 +38,8 @@ mlir::RankedTensorType imageType(NodeBuilder &node, int64_t height,
                      node.elementType(node.operand(0)));
 }
 
-/// Errors unless x, weight and bias agree. `channels` and `filters` are the
-/// dimensions of the weight that x and the bias have.
+/// Errors unless x, weight and bias agree. The weight is [filters, channels per
+/// group, ...], or [channels, filters per group, ...] of ConvTranspose.
 Error checkOperands(NodeBuilder &node, bool isTransposed) {
   const Call &call = node.call;
   if (Error error = node.requireFloat(0))

@@ -100,8 +100,9 @@ Error importBatchNorm(NodeBuilder &node) {
                      ", expected that of the channels of " +
                      toString(call.shape(0)));
     if (i >= 2 && !call.operands[i + 1].isParameter)
-      return problem(name + " is no parameter, and can not be trained",
-                     "make it an initializer of the model");
+      return problem(name + " is not a parameter, and can not keep an average",
+                     "export it as an initializer (PyTorch: "
+                     "track_running_stats=True)");
   }
   Value y = node.create<BatchNormOp>(
       node.channelsLast(node.operand(0)), node.operand(1), node.operand(2),

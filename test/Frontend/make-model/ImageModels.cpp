@@ -132,6 +132,20 @@ File imageParameters() {
   return m;
 }
 
+/// As PyTorch's exporter names weights that it computes.
+File generatedImageNames() {
+  ModelBuilder m;
+  m.input("x", {"batch", 3, 5, 5});
+  m.declare("onnx::Conv_1", {4, 3, 3, 3});
+  for (const char *name : {"onnx::Conv_2", "3", "4", "5", "6"})
+    m.declare(name, {4});
+  m.node("Conv", "/conv/Conv", {"x", "onnx::Conv_1", "onnx::Conv_2"}, {"h"});
+  m.node("BatchNormalization", "/bn/BatchNormalization",
+         {"h", "3", "4", "5", "6"}, {"y"});
+  m.output("y");
+  return m;
+}
+
 /// y = op(x, inputs...) of images [batch, 4, 6, 6], with a weight w.
 ModelBuilder single(const std::string &op, const Names &inputs,
                     const std::vector<Attribute> &attributes,
@@ -233,6 +247,7 @@ void addImageModels(ModelTable &table) {
   table["poolings"] = poolings;
   table["batch-norms"] = batchNorms;
   table["image-parameters"] = imageParameters;
+  table["generated-image-names"] = generatedImageNames;
   table["conv-volume"] = convVolume;
   table["conv-channels"] = convChannels;
   table["conv-groups"] = convGroups;
