@@ -54,7 +54,7 @@ Error checkOperands(NodeBuilder &node, bool isTransposed) {
   int64_t outer = call.shape(1)[0], inner = call.shape(1)[1];
   int64_t channels = call.shape(0)[1];
   bool fits =
-      groups > 0 && outer % groups == 0 &&
+      numElements(call.shape(1)) > 0 && groups > 0 && outer % groups == 0 &&
       (isTransposed ? outer == channels
                     : channels % groups == 0 && inner == channels / groups);
   if (!fits)

@@ -174,6 +174,7 @@ File convGroups() {
   m.set(nodeOf(m), "group", 2);
   return m;
 }
+File convNoTaps() { return single("Conv", {"x", "w"}, {}, {4, 4, 0, 3}); }
 File convRank() { return single("Conv", {"x", "w"}, {}, {4, 4, 3}); }
 File convBias() { return single("Conv", {"x", "w", "bias"}, {}); }
 File convKernel() {
@@ -251,6 +252,7 @@ void addImageModels(ModelTable &table) {
   table["conv-volume"] = convVolume;
   table["conv-channels"] = convChannels;
   table["conv-groups"] = convGroups;
+  table["conv-no-taps"] = convNoTaps;
   table["conv-rank"] = convRank;
   table["conv-bias"] = convBias;
   table["conv-kernel"] = convKernel;
