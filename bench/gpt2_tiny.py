@@ -71,24 +71,25 @@ def torch_worker(steps, tuned):
                           capability=torch.backends.cpu.get_cpu_capability())))
 
 
-def run_torch(args, tuned):
+def run_torch(args, tuned, script=__file__):
+    """`script` with --worker prints what `torch_worker` does."""
     environment = {**os.environ, "OMP_NUM_THREADS": str(args.threads)}
     if tuned:
         environment.update(TUNED)
         if "avx512f" in cpu_info()[1]:
             environment["ATEN_CPU_CAPABILITY"] = "avx512"
     output = subprocess.run(
-        [sys.executable, __file__, "--steps", str(args.steps), "--worker",
+        [sys.executable, script, "--steps", str(args.steps), "--worker",
          "tuned" if tuned else "installed"],
         env=environment, check=True, capture_output=True, text=True).stdout
     return json.loads(output.splitlines()[-1])
 
 
-def run_dtc(args, directory):
+def run_dtc(args, directory, data=INPUTS / "gpt2-tiny.data"):
     metrics = directory / "metrics.jsonl"
     metrics.unlink(missing_ok=True)
     subprocess.run(
-        [args.program.resolve(), "--data", INPUTS / "gpt2-tiny.data",
+        [args.program.resolve(), "--data", data,
          "--steps", str(args.steps), "--lr", "1e-3", "--metrics", metrics],
         env={**os.environ, "OMP_NUM_THREADS": str(args.threads)},
         check=True, stdout=subprocess.DEVNULL)
