@@ -81,7 +81,9 @@ listSteps(const CompileOptions &options, int64_t batch) {
   if (recompute != "all")
     steps.push_back({"recompute", "all"});
   int64_t samples = batch / plan.dp / plan.accumulate; // of a rank's round
-  if (isNamedSchedule(schedule))
+  // Other micro-batches would have other statistics: another training.
+  StringRef batchNorm = options.training.batchNorm;
+  if (isNamedSchedule(schedule) && batchNorm != "micro" && batchNorm != "local")
     for (int64_t m = 2 * plan.microbatches; m <= samples && samples % m == 0;
          m *= 2)
       steps.push_back({"microbatches", std::to_string(m)});

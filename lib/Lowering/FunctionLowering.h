@@ -1,0 +1,155 @@
+//===- FunctionLowering.h - a function becomes a list of calls --*- C++ -*-===//
+//
+// What the files share that lower a stage's functions and plans: where tensors
+// are, and how a call of the runtime is written.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTC_LIB_LOWERING_FUNCTIONLOWERING_H
+#define DTC_LIB_LOWERING_FUNCTIONLOWERING_H
+
+#include "PlanManifest.h"
+#include "dtc/Lowering/Program.h"
+#include "dtc/Runtime/ABI.h"
+#include "dtc/Schedule/MemoryPlan.h"
+#include "dtc/Schedule/Skeleton.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+namespace dtc {
+
+/// Where a tensor is.
+struct Address {
+  mlir::Value base;
+  int64_t offset = 0;
+
+  bool operator==(const Address &other) const {
+    return base == other.base && offset == other.offset;
+  }
+};
+
+/// What all functions of a module share.
+struct ModuleContext {
+  mlir::ModuleOp module;
+  PlanManifest manifest;
+  /// Bytes of scratch that the hungriest kernel or collective needs.
+  int64_t scratchBytes = 0;
+
+  /// Declares a function of the runtime once.
+  mlir::LLVM::LLVMFuncOp getRuntime(llvm::StringRef name,
+                                    mlir::TypeRange arguments) {
+    if (auto found = module.lookupSymbol<mlir::LLVM::LLVMFuncOp>(name))
+      return found;
+    mlir::OpBuilder builder = mlir::OpBuilder::atBlockEnd(module.getBody());
+    return mlir::LLVM::LLVMFuncOp::create(
+        builder, module.getLoc(), name,
+        mlir::LLVM::LLVMFunctionType::get(
+            mlir::LLVM::LLVMVoidType::get(module.getContext()),
+            llvm::to_vector(arguments)));
+  }
+};
+
+/// Lowers one function. A stage's function becomes
+///   void stageN_name(ctx, frame, scratch, arguments..., results...)
+/// without the results that overwrite an argument, and a plan
+///   void stageN_plan(ctx, arena).
+class FunctionLowering {
+public:
+  FunctionLowering(ModuleContext &shared, mlir::func::FuncOp source)
+      : shared(shared), source(source), isPlan(source.getSymName() == planName),
+        classes(source.front()), homes(source, classes),
+        builder(mlir::OpBuilder::atBlockEnd(shared.module.getBody())),
+        pointer(mlir::LLVM::LLVMPointerType::get(builder.getContext())) {}
+
+  llvm::LogicalResult run();
+
+private:
+  Address getRootAddress(mlir::Value root);
+  llvm::LogicalResult lower(mlir::Operation *op);
+  /// What starts has no scratch to put blocks in order.
+  llvm::LogicalResult checkStart(mlir::Operation *op);
+  llvm::LogicalResult finish(mlir::func::ReturnOp op);
+
+  void emit(LaunchOp op);
+  void emit(RunOp op);
+  void emit(MatMulOp op);
+  void emit(Conv2DOp op);
+  void emit(Conv2DInputGradOp op);
+  void emit(Conv2DFilterGradOp op);
+  void emit(MaxPool2DOp op);
+  void emit(MaxPool2DGradOp op);
+  void emit(SumPool2DOp op);
+  void emit(SumPool2DGradOp op);
+  void emit(AllReduceOp op);
+  void emit(AllGatherOp op);
+  void emit(ReduceScatterOp op);
+  void emit(LocalSliceOp op);
+  void emit(SendOp op);
+  void emit(RecvOp op);
+  void emit(WaitOp op);
+  void emit(ZeroOp op);
+  mlir::Value getConstant(ConstantOp op);
+
+  std::pair<mlir::Value, bool> getDestination(mlir::OpResult product);
+  void callConvolution(mlir::Operation *op, dtc_conv_role role,
+                       const Window &window, mlir::Value x, mlir::Value filters,
+                       mlir::Value y);
+  void callPooling(mlir::Operation *op, dtc_pool_role role,
+                   const Window &window, mlir::Value x, mlir::Value y,
+                   mlir::Value dx);
+  Address addressOf(mlir::Value value);
+  mlir::Value pointerTo(Address address);
+  mlir::Value pointerTo(mlir::Value value) {
+    return pointerTo(addressOf(value));
+  }
+  mlir::Value integer(int64_t value, unsigned bits = 32) {
+    return mlir::LLVM::ConstantOp::create(
+        builder, loc, builder.getIntegerType(bits),
+        builder.getIntegerAttr(builder.getIntegerType(bits), value));
+  }
+  mlir::LLVM::CallOp call(llvm::StringRef name,
+                          llvm::ArrayRef<mlir::Value> arguments) {
+    auto callee =
+        shared.getRuntime(name, mlir::ValueRange(arguments).getTypes());
+    return mlir::LLVM::CallOp::create(builder, loc, callee, arguments);
+  }
+  /// Calls the function, or, where the op has a slot, the one that starts it.
+  template <typename Op>
+  void callCollective(const llvm::Twine &name, Op op,
+                      llvm::ArrayRef<mlir::Value> rest) {
+    llvm::SmallVector<mlir::Value> arguments = {
+        context, integer(shared.manifest.getGroup(op.getAxes()))};
+    auto slot = op->template getAttrOfType<mlir::IntegerAttr>(attr::slot);
+    if (slot)
+      arguments.push_back(integer(slot.getInt()));
+    arguments.append(rest.begin(), rest.end());
+    mlir::LLVM::CallOp made =
+        call((name + (slot ? "_start" : "")).str(), arguments);
+    if (mlir::Attribute number = op->getAttr(attr::value))
+      made->setAttr(attr::value, number);
+  }
+  void needScratch(int64_t bytes) {
+    shared.scratchBytes = std::max(shared.scratchBytes, bytes);
+  }
+  void copy(Address from, Address to, int64_t bytes) {
+    mlir::LLVM::MemcpyOp::create(builder, loc, pointerTo(to), pointerTo(from),
+                                 integer(bytes, 64), /*isVolatile=*/false);
+  }
+
+  ModuleContext &shared;
+  mlir::func::FuncOp source;
+  bool isPlan;
+  AliasClasses classes;
+  MemoryHomes homes;
+  mlir::OpBuilder builder;
+  mlir::Type pointer;
+  mlir::Location loc = source.getLoc();
+  mlir::LLVM::LLVMFuncOp target;
+  mlir::Value context, frame, scratch;
+  llvm::DenseMap<mlir::Operation *, size_t> constants;
+  /// The caller's memory for arguments and results.
+  llvm::SmallVector<Address> argumentAddresses, resultAddresses;
+};
+
+} // namespace dtc
+
+#endif // DTC_LIB_LOWERING_FUNCTIONLOWERING_H

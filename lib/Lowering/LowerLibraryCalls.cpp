@@ -1,0 +1,116 @@
+//===- LowerLibraryCalls.cpp - products and windows over images -----------===//
+//
+// Matrix products, convolutions and poolings are calls of the runtime, with
+// sizes as numbers (include/dtc/Runtime/ABI.h).
+//
+//===----------------------------------------------------------------------===//
+
+#include "FunctionLowering.h"
+
+using namespace mlir;
+using namespace dtc;
+
+/// Where a product goes, and whether it is added to what is there: one that is
+/// only accumulated is added where it belongs.
+std::pair<Value, bool> FunctionLowering::getDestination(OpResult product) {
+  if (product.hasOneUse())
+    if (auto sum = dyn_cast<AccumulateOp>(*product.user_begin());
+        sum && sum.getX() == product)
+      return {sum.getAccumulator(), true};
+  return {product, false};
+}
+
+void FunctionLowering::emit(MatMulOp op) {
+  auto [destination, accumulates] = getDestination(op->getResult(0));
+  RankedTensorType lhs = getLocalType(op.getLhs().getType());
+  RankedTensorType result = getLocalType(op.getResult().getType());
+  int64_t rank = result.getRank();
+  int64_t batch = 1;
+  for (int64_t size : result.getShape().drop_back(2))
+    batch *= size;
+  call("dtcrt_matmul",
+       {context, integer(getDtypeCode(result.getElementType())),
+        integer(op.getTransposeLhs()), integer(op.getTransposeRhs()),
+        integer(accumulates), integer(batch, 64),
+        integer(result.getDimSize(rank - 2), 64),
+        integer(result.getDimSize(rank - 1), 64),
+        integer(lhs.getDimSize(rank - (op.getTransposeLhs() ? 2 : 1)), 64),
+        pointerTo(op.getLhs()), pointerTo(op.getRhs()),
+        pointerTo(destination)});
+}
+
+/// The numbers that all calls with a window have.
+static std::array<int64_t, 14> getSizes(const Window &w) {
+  return {w.batch,          w.height,       w.width,        w.channels,
+          w.rows,           w.columns,      w.kernelHeight, w.kernelWidth,
+          w.strideHeight,   w.strideWidth,  w.top,          w.left,
+          w.dilationHeight, w.dilationWidth};
+}
+
+void FunctionLowering::callConvolution(Operation *op, dtc_conv_role role,
+                                       const Window &window, Value x,
+                                       Value filters, Value y) {
+  auto [destination, accumulates] = getDestination(op->getResult(0));
+  SmallVector<Value> arguments = {
+      context, integer(getDtypeCode(getElementTypeOrSelf(x))), integer(role),
+      integer(accumulates)};
+  for (int64_t size : getSizes(window))
+    arguments.push_back(integer(size, 64));
+  ArrayRef<int64_t> shape = getLocalType(filters.getType()).getShape();
+  arguments.push_back(integer(shape[0], 64));
+  arguments.push_back(integer(window.channels / shape[3], 64));
+  for (Value value : {x, filters, y})
+    arguments.push_back(
+        pointerTo(value == op->getResult(0) ? destination : value));
+  arguments.push_back(scratch);
+  needScratch(DTC_CONV_SCRATCH_BYTES);
+  call("dtcrt_conv2d", arguments);
+}
+
+void FunctionLowering::emit(Conv2DOp op) {
+  callConvolution(op, DTC_CONV_FORWARD, op.getWindow(), op.getX(),
+                  op.getFilters(), op.getY());
+}
+
+void FunctionLowering::emit(Conv2DInputGradOp op) {
+  callConvolution(op, DTC_CONV_INPUT_GRAD, op.getWindow(), op.getDx(),
+                  op.getFilters(), op.getDy());
+}
+
+void FunctionLowering::emit(Conv2DFilterGradOp op) {
+  callConvolution(op, DTC_CONV_WEIGHT_GRAD, op.getWindow(), op.getX(),
+                  op.getDfilters(), op.getDy());
+}
+
+/// What a role does not use is null.
+void FunctionLowering::callPooling(Operation *op, dtc_pool_role role,
+                                   const Window &window, Value x, Value y,
+                                   Value dx) {
+  SmallVector<Value> arguments = {
+      context, integer(getDtypeCode(getElementTypeOrSelf(y))), integer(role)};
+  for (int64_t size : getSizes(window))
+    arguments.push_back(integer(size, 64));
+  for (Value value : {x, y, dx})
+    arguments.push_back(
+        value ? pointerTo(value)
+              : LLVM::ZeroOp::create(builder, loc, pointer).getResult());
+  call("dtcrt_pool2d", arguments);
+}
+
+void FunctionLowering::emit(MaxPool2DOp op) {
+  callPooling(op, DTC_POOL_MAX, op.getWindow(), op.getX(), op.getY(), {});
+}
+
+void FunctionLowering::emit(MaxPool2DGradOp op) {
+  callPooling(op, DTC_POOL_MAX_GRAD, op.getWindow(), op.getX(), op.getDy(),
+              op.getDx());
+}
+
+void FunctionLowering::emit(SumPool2DOp op) {
+  callPooling(op, DTC_POOL_SUM, op.getWindow(), op.getX(), op.getY(), {});
+}
+
+void FunctionLowering::emit(SumPool2DGradOp op) {
+  callPooling(op, DTC_POOL_SUM_GRAD, op.getWindow(), {}, op.getDy(),
+              op.getDx());
+}
