@@ -6,6 +6,7 @@
 
 #include "Model.h"
 #include "Problem.h"
+#include "SeparateNorms.h"
 
 #include "dtc/Support/ReadFile.h"
 #include "llvm/Support/FileSystem.h"
@@ -93,11 +94,12 @@ Expected<Model> loadModel(StringRef path) {
 
   Model model;
   model.path = path.str();
-  model.proto = std::move(proto);
+  model.proto = proto;
   if (Error error = checkVersions(model))
     return std::move(error);
   if (Error error = verifyGraph(model.graph()))
     return std::move(error);
+  separateNorms(*proto->mutable_graph());
   for (const onnx::TensorProto &tensor : model.graph().initializer())
     model.initializers[tensor.name()] = &tensor;
   return model;

@@ -16,10 +16,12 @@ using namespace llvm;
 namespace dtc::frontend {
 
 int64_t WindowDim::countTaps(int64_t position, int64_t from, int64_t to) const {
-  return count_if(seq(kernel), [&](int64_t tap) {
-    int64_t at = position * stride - before + tap * dilation;
-    return at >= from && at < to;
-  });
+  int64_t first = position * stride - before; // of tap 0
+  auto countBefore = [&](int64_t end) {
+    return std::clamp(divideCeilSigned(end - first, dilation), int64_t(0),
+                      kernel);
+  };
+  return std::max<int64_t>(countBefore(to) - countBefore(from), 0);
 }
 
 SmallVector<int64_t, 2> WindowDims::kernel() const {

@@ -14,26 +14,17 @@ using namespace dtc;
 // Windows
 //===----------------------------------------------------------------------===//
 
-/// The window of an op, from the shapes of its images and of its positions.
+/// The window of an op that has strides, padding and dilations.
 template <typename OpTy>
 static Window makeWindow(OpTy op, Value images, Value positions,
                          ArrayRef<int64_t> kernel) {
-  auto x = getLocalType(images.getType()).getShape();
-  auto y = getLocalType(positions.getType()).getShape();
-  return {x[0],
-          x[1],
-          x[2],
-          x[3],
-          y[1],
-          y[2],
-          kernel[0],
-          kernel[1],
-          op.getStrides()[0],
-          op.getStrides()[1],
-          op.getPadding()[0],
-          op.getPadding()[1],
-          op.getDilations()[0],
-          op.getDilations()[1]};
+  ArrayRef<int64_t> x = getLocalType(images.getType()).getShape();
+  ArrayRef<int64_t> y = getLocalType(positions.getType()).getShape();
+  ArrayRef<int64_t> strides = op.getStrides(), padding = op.getPadding(),
+                    dilations = op.getDilations();
+  return {x[0],       x[1],       x[2],         x[3],        y[1],
+          y[2],       kernel[0],  kernel[1],    strides[0],  strides[1],
+          padding[0], padding[1], dilations[0], dilations[1]};
 }
 
 /// A dimension of the images, the positions that are expected along it, and
@@ -54,10 +45,9 @@ static LogicalResult verifyDim(Operation *op, StringRef name, int64_t size,
            << positions << " positions along the " << name << " of " << size
            << ", expected " << expected;
   auto isInside = [&](int64_t position) {
-    return llvm::any_of(llvm::seq(kernel), [&](int64_t tap) {
-      int64_t at = position * stride - before + tap * dilation;
-      return at >= 0 && at < size;
-    });
+    int64_t first = position * stride - before; // of tap 0
+    int64_t tap = first < 0 ? llvm::divideCeil(-first, dilation) : 0;
+    return tap < kernel && first + tap * dilation < size;
   };
   if (needsTaps && !llvm::all_of(llvm::seq(positions), isInside))
     return op->emitOpError("window lies in the padding at some position along "
@@ -72,12 +62,10 @@ static LogicalResult verifyWindow(OpTy op, Value images, Value positions,
   auto x = cast<RankedTensorType>(images.getType());
   auto y = cast<RankedTensorType>(positions.getType());
   if (x.getRank() != 4 || y.getRank() != 4 ||
-      x.getDimSize(0) != y.getDimSize(0) ||
-      x.getElementType() != y.getElementType())
+      x.getDimSize(0) != y.getDimSize(0))
     return op.emitOpError("has images ")
            << x << " and positions " << y
-           << ", expected [batch, height, width, channels] of one batch and "
-              "element type";
+           << ", expected [batch, height, width, channels] of one batch";
   ArrayRef<int64_t> strides = op.getStrides(), padding = op.getPadding(),
                     dilations = op.getDilations();
   if (kernel.size() != 2 || strides.size() != 2 || padding.size() != 4 ||
@@ -96,113 +84,93 @@ static LogicalResult verifyWindow(OpTy op, Value images, Value positions,
 // Convolutions
 //===----------------------------------------------------------------------===//
 
-static ArrayRef<int64_t> getKernel(Value filters) {
-  return cast<RankedTensorType>(filters.getType()).getShape().slice(1, 2);
+template <typename OpTy> static ArrayRef<int64_t> getKernel(OpTy op) {
+  return op.getFilters().getType().getShape().slice(1, 2);
 }
 
-template <typename OpTy>
-static LogicalResult verifyConvolution(OpTy op, Value images, Value filters,
-                                       Value positions) {
-  auto w = cast<RankedTensorType>(filters.getType());
-  if (w.getRank() != 4)
+template <typename OpTy> static LogicalResult verifyConvolution(OpTy op) {
+  RankedTensorType filters = op.getFilters().getType();
+  if (filters.getRank() != 4)
     return op.emitOpError("has filters ")
-           << w << ", expected [filters, height, width, channels]";
-  if (failed(verifyWindow(op, images, positions, getKernel(filters),
+           << filters << ", expected [filters, height, width, channels]";
+  if (failed(verifyWindow(op, op.getImages(), op.getPositions(), getKernel(op),
                           /*needsTaps=*/false)))
     return failure();
-  int64_t channels = cast<RankedTensorType>(images.getType()).getDimSize(3);
-  int64_t own = w.getDimSize(3), count = w.getDimSize(0);
+  int64_t channels = op.getImages().getType().getDimSize(3);
+  int64_t own = filters.getDimSize(3), count = filters.getDimSize(0);
   if (own < 1 || channels % own != 0 || count % (channels / own) != 0)
     return op.emitOpError("filters ")
-           << w << " do not fit images of " << channels
+           << filters << " do not fit images of " << channels
            << " channels: expected groups of " << own
            << " channels, as many as divide " << count << " filters";
-  if (cast<RankedTensorType>(positions.getType()).getDimSize(3) != count)
+  if (op.getPositions().getType().getDimSize(3) != count)
     return op.emitOpError("positions ")
-           << positions.getType() << " do not have the " << count
+           << op.getPositions().getType() << " do not have the " << count
            << " filters as channels";
   return success();
 }
 
+template <typename OpTy> static Window getConvolutionWindow(OpTy op) {
+  return makeWindow(op, op.getImages(), op.getPositions(), getKernel(op));
+}
+
 /// A product for each tap, channel of a group, position and filter.
-static int64_t countFlops(Value positions, Value filters) {
-  auto w = cast<RankedTensorType>(filters.getType());
-  return 2 * cast<RankedTensorType>(positions.getType()).getNumElements() *
-         (w.getNumElements() / std::max<int64_t>(w.getDimSize(0), 1));
+template <typename OpTy> static int64_t countFlops(OpTy op) {
+  RankedTensorType filters = op.getFilters().getType();
+  return 2 * op.getPositions().getType().getNumElements() *
+         (filters.getNumElements() /
+          std::max<int64_t>(filters.getDimSize(0), 1));
 }
 
-LogicalResult Conv2DOp::verify() {
-  return verifyConvolution(*this, getX(), getFilters(), getY());
-}
-Window Conv2DOp::getWindow() {
-  return makeWindow(*this, getX(), getY(), getKernel(getFilters()));
-}
-int64_t Conv2DOp::getFlops() { return countFlops(getY(), getFilters()); }
+LogicalResult Conv2DOp::verify() { return verifyConvolution(*this); }
+Window Conv2DOp::getWindow() { return getConvolutionWindow(*this); }
+int64_t Conv2DOp::getFlops() { return countFlops(*this); }
 
-LogicalResult Conv2DInputGradOp::verify() {
-  return verifyConvolution(*this, getDx(), getFilters(), getDy());
-}
-Window Conv2DInputGradOp::getWindow() {
-  return makeWindow(*this, getDx(), getDy(), getKernel(getFilters()));
-}
-int64_t Conv2DInputGradOp::getFlops() {
-  return countFlops(getDy(), getFilters());
-}
+LogicalResult Conv2DInputGradOp::verify() { return verifyConvolution(*this); }
+Window Conv2DInputGradOp::getWindow() { return getConvolutionWindow(*this); }
+int64_t Conv2DInputGradOp::getFlops() { return countFlops(*this); }
 
-LogicalResult Conv2DFilterGradOp::verify() {
-  return verifyConvolution(*this, getX(), getDfilters(), getDy());
-}
-Window Conv2DFilterGradOp::getWindow() {
-  return makeWindow(*this, getX(), getDy(), getKernel(getDfilters()));
-}
-int64_t Conv2DFilterGradOp::getFlops() {
-  return countFlops(getDy(), getDfilters());
-}
+LogicalResult Conv2DFilterGradOp::verify() { return verifyConvolution(*this); }
+Window Conv2DFilterGradOp::getWindow() { return getConvolutionWindow(*this); }
+int64_t Conv2DFilterGradOp::getFlops() { return countFlops(*this); }
 
 //===----------------------------------------------------------------------===//
 // Pooling
 //===----------------------------------------------------------------------===//
 
-template <typename OpTy>
-static LogicalResult verifyPooling(OpTy op, Value images, Value positions) {
-  if (failed(verifyWindow(op, images, positions, op.getKernel(),
+template <typename OpTy> static LogicalResult verifyPooling(OpTy op) {
+  if (failed(verifyWindow(op, op.getImages(), op.getPositions(), op.getKernel(),
                           /*needsTaps=*/true)))
     return failure();
-  auto x = cast<RankedTensorType>(images.getType());
-  auto y = cast<RankedTensorType>(positions.getType());
-  if (x.getDimSize(3) != y.getDimSize(3))
+  RankedTensorType images = op.getImages().getType(),
+                   positions = op.getPositions().getType();
+  if (images.getDimSize(3) != positions.getDimSize(3))
     return op.emitOpError("pools ")
-           << x << " to " << y << ", expected the same channels";
+           << images << " to " << positions << ", expected the same channels";
   return success();
 }
 
-Window MaxPool2DOp::getWindow() {
-  return makeWindow(*this, getX(), getY(), getKernel());
+template <typename OpTy> static Window getPoolingWindow(OpTy op) {
+  return makeWindow(op, op.getImages(), op.getPositions(), op.getKernel());
 }
-LogicalResult MaxPool2DOp::verify() {
-  return verifyPooling(*this, getX(), getY());
-}
-Window MaxPool2DGradOp::getWindow() {
-  return makeWindow(*this, getX(), getDy(), getKernel());
-}
+
+LogicalResult MaxPool2DOp::verify() { return verifyPooling(*this); }
+Window MaxPool2DOp::getWindow() { return getPoolingWindow(*this); }
+
 LogicalResult MaxPool2DGradOp::verify() {
-  if (!haveSameShapes(getX().getType(), getDx().getType()))
-    return emitOpError("gives ") << getDx().getType() << ", expected the shape "
-                                 << "of " << getX().getType();
-  return verifyPooling(*this, getX(), getDy());
+  if (!haveSameShapes(getImages().getType(), getDimages().getType()))
+    return emitOpError("gives ")
+           << getDimages().getType() << ", expected the shape of "
+           << getImages().getType();
+  return verifyPooling(*this);
 }
-Window SumPool2DOp::getWindow() {
-  return makeWindow(*this, getX(), getY(), getKernel());
-}
-LogicalResult SumPool2DOp::verify() {
-  return verifyPooling(*this, getX(), getY());
-}
-Window SumPool2DGradOp::getWindow() {
-  return makeWindow(*this, getDx(), getDy(), getKernel());
-}
-LogicalResult SumPool2DGradOp::verify() {
-  return verifyPooling(*this, getDx(), getDy());
-}
+Window MaxPool2DGradOp::getWindow() { return getPoolingWindow(*this); }
+
+LogicalResult SumPool2DOp::verify() { return verifyPooling(*this); }
+Window SumPool2DOp::getWindow() { return getPoolingWindow(*this); }
+
+LogicalResult SumPool2DGradOp::verify() { return verifyPooling(*this); }
+Window SumPool2DGradOp::getWindow() { return getPoolingWindow(*this); }
 
 //===----------------------------------------------------------------------===//
 // Batch normalisation

@@ -63,7 +63,7 @@ static CompileOptions apply(CompileOptions options, const Settings &settings) {
 
 /// What to try, each on top of those before: first what costs no time.
 static SmallVector<Settings::value_type>
-listSteps(const CompileOptions &options, int64_t batch) {
+listSteps(const CompileOptions &options, int64_t batch, bool hasBatchNorm) {
   const ParallelOptions &plan = options.parallel;
   StringRef schedule = options.schedule.schedule;
   StringRef recompute = options.schedule.recompute;
@@ -82,8 +82,8 @@ listSteps(const CompileOptions &options, int64_t batch) {
     steps.push_back({"recompute", "all"});
   int64_t samples = batch / plan.dp / plan.accumulate; // of a rank's round
   // Other micro-batches would have other statistics: another training.
-  StringRef batchNorm = options.training.batchNorm;
-  if (isNamedSchedule(schedule) && batchNorm != "micro" && batchNorm != "local")
+  bool isFree = !hasBatchNorm || options.training.batchNorm == "frozen";
+  if (isNamedSchedule(schedule) && isFree)
     for (int64_t m = 2 * plan.microbatches; m <= samples && samples % m == 0;
          m *= 2)
       steps.push_back({"microbatches", std::to_string(m)});
@@ -193,8 +193,11 @@ LogicalResult dtc::checkDeviceMemory(ModuleOp plan, ModuleOp model,
       " of it for " + part.str() + ", but --device-memory is " +
       limitText.str();
 
-  auto [settings, least] =
-      Planner(model, options, limit).search(listSteps(options, batch));
+  bool hasBatchNorm =
+      model.walk([](BatchNormOp) { return WalkResult::interrupt(); })
+          .wasInterrupted();
+  auto [settings, least] = Planner(model, options, limit)
+                               .search(listSteps(options, batch, hasBatchNorm));
   std::string advice;
   if (least <= limit)
     advice = "; with " + print(settings) + " it would need " +

@@ -90,12 +90,10 @@ private:
   mlir::Value getConstant(ConstantOp op);
 
   std::pair<mlir::Value, bool> getDestination(mlir::OpResult product);
-  void callConvolution(mlir::Operation *op, dtc_conv_role role,
-                       const Window &window, mlir::Value x, mlir::Value filters,
-                       mlir::Value y);
-  void callPooling(mlir::Operation *op, dtc_pool_role role,
-                   const Window &window, mlir::Value x, mlir::Value y,
-                   mlir::Value dx);
+  template <typename Op> void callConvolution(Op op, dtc_conv_role role);
+  template <typename Op>
+  void callPooling(Op op, dtc_pool_role role, mlir::Value images,
+                   mlir::Value gradient);
   Address addressOf(mlir::Value value);
   mlir::Value pointerTo(Address address);
   mlir::Value pointerTo(mlir::Value value) {

@@ -47,19 +47,20 @@ static std::array<int64_t, 14> getSizes(const Window &w) {
           w.dilationHeight, w.dilationWidth};
 }
 
-void FunctionLowering::callConvolution(Operation *op, dtc_conv_role role,
-                                       const Window &window, Value x,
-                                       Value filters, Value y) {
+template <typename Op>
+void FunctionLowering::callConvolution(Op op, dtc_conv_role role) {
   auto [destination, accumulates] = getDestination(op->getResult(0));
+  Window window = op.getWindow();
   SmallVector<Value> arguments = {
-      context, integer(getDtypeCode(getElementTypeOrSelf(x))), integer(role),
-      integer(accumulates)};
+      context, integer(getDtypeCode(getElementTypeOrSelf(op.getImages()))),
+      integer(role), integer(accumulates)};
   for (int64_t size : getSizes(window))
     arguments.push_back(integer(size, 64));
-  ArrayRef<int64_t> shape = getLocalType(filters.getType()).getShape();
+  ArrayRef<int64_t> shape = getLocalType(op.getFilters().getType()).getShape();
   arguments.push_back(integer(shape[0], 64));
   arguments.push_back(integer(window.channels / shape[3], 64));
-  for (Value value : {x, filters, y})
+  for (Value value : {Value(op.getImages()), Value(op.getFilters()),
+                      Value(op.getPositions())})
     arguments.push_back(
         pointerTo(value == op->getResult(0) ? destination : value));
   arguments.push_back(scratch);
@@ -67,50 +68,46 @@ void FunctionLowering::callConvolution(Operation *op, dtc_conv_role role,
   call("dtcrt_conv2d", arguments);
 }
 
-void FunctionLowering::emit(Conv2DOp op) {
-  callConvolution(op, DTC_CONV_FORWARD, op.getWindow(), op.getX(),
-                  op.getFilters(), op.getY());
-}
-
-void FunctionLowering::emit(Conv2DInputGradOp op) {
-  callConvolution(op, DTC_CONV_INPUT_GRAD, op.getWindow(), op.getDx(),
-                  op.getFilters(), op.getDy());
-}
-
-void FunctionLowering::emit(Conv2DFilterGradOp op) {
-  callConvolution(op, DTC_CONV_WEIGHT_GRAD, op.getWindow(), op.getX(),
-                  op.getDfilters(), op.getDy());
-}
-
 /// What a role does not use is null.
-void FunctionLowering::callPooling(Operation *op, dtc_pool_role role,
-                                   const Window &window, Value x, Value y,
-                                   Value dx) {
+template <typename Op>
+void FunctionLowering::callPooling(Op op, dtc_pool_role role, Value images,
+                                   Value gradient) {
   SmallVector<Value> arguments = {
-      context, integer(getDtypeCode(getElementTypeOrSelf(y))), integer(role)};
-  for (int64_t size : getSizes(window))
+      context, integer(getDtypeCode(getElementTypeOrSelf(op.getPositions()))),
+      integer(role)};
+  for (int64_t size : getSizes(op.getWindow()))
     arguments.push_back(integer(size, 64));
-  for (Value value : {x, y, dx})
+  for (Value value : {images, Value(op.getPositions()), gradient})
     arguments.push_back(
         value ? pointerTo(value)
               : LLVM::ZeroOp::create(builder, loc, pointer).getResult());
   call("dtcrt_pool2d", arguments);
 }
 
+void FunctionLowering::emit(Conv2DOp op) {
+  callConvolution(op, DTC_CONV_FORWARD);
+}
+
+void FunctionLowering::emit(Conv2DInputGradOp op) {
+  callConvolution(op, DTC_CONV_INPUT_GRAD);
+}
+
+void FunctionLowering::emit(Conv2DFilterGradOp op) {
+  callConvolution(op, DTC_CONV_WEIGHT_GRAD);
+}
+
 void FunctionLowering::emit(MaxPool2DOp op) {
-  callPooling(op, DTC_POOL_MAX, op.getWindow(), op.getX(), op.getY(), {});
+  callPooling(op, DTC_POOL_MAX, op.getImages(), {});
 }
 
 void FunctionLowering::emit(MaxPool2DGradOp op) {
-  callPooling(op, DTC_POOL_MAX_GRAD, op.getWindow(), op.getX(), op.getDy(),
-              op.getDx());
+  callPooling(op, DTC_POOL_MAX_GRAD, op.getImages(), op.getDimages());
 }
 
 void FunctionLowering::emit(SumPool2DOp op) {
-  callPooling(op, DTC_POOL_SUM, op.getWindow(), op.getX(), op.getY(), {});
+  callPooling(op, DTC_POOL_SUM, op.getImages(), {});
 }
 
 void FunctionLowering::emit(SumPool2DGradOp op) {
-  callPooling(op, DTC_POOL_SUM_GRAD, op.getWindow(), {}, op.getDy(),
-              op.getDx());
+  callPooling(op, DTC_POOL_SUM_GRAD, {}, op.getImages());
 }

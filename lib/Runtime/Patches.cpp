@@ -80,7 +80,11 @@ Blocks::Blocks(const Threads &threads, const Patches &patches, char *buffer,
       isGathered(!patches.isSource()) {
   int64_t channels = patches.channels, taps = patches.taps();
   mostChannels = isGathered ? evenPart(channels, mostColumns) : channels;
-  mostTaps = evenPart(taps, std::max<int64_t>(mostColumns / mostChannels, 1));
+  // Weights of several taps are side by side only with all of their channels.
+  mostTaps =
+      mostChannels < channels
+          ? 1
+          : evenPart(taps, std::max<int64_t>(mostColumns / mostChannels, 1));
   int64_t columns = isGathered ? mostChannels * mostTaps : 0;
   mostRows = patches.rows();
   if (columns + extra > 0)

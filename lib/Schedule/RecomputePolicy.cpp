@@ -161,7 +161,8 @@ llvm::DenseSet<Value>
 RecomputePolicy::keepExpensive(const ForwardPass &forward) const {
   llvm::DenseSet<Value> kept, available;
   Block &body = forward.getBody();
-  SmallVector<Value> cuts = findCuts(forward);
+  SmallVector<Value> found = findCuts(forward);
+  llvm::DenseSet<Value> cuts(found.begin(), found.end());
   available.insert_range(body.getArguments());
   for (Operation &op : body.without_terminator()) {
     bool isCheap = isParameterGather(&op) ||
@@ -173,8 +174,8 @@ RecomputePolicy::keepExpensive(const ForwardPass &forward) const {
     for (Value result : op.getResults()) {
       if (!isCheap && forward.saved.contains(result))
         kept.insert(result);
-      if ((isCheap && !llvm::is_contained(cuts, result)) ||
-          kept.contains(result) || forward.sent.contains(result))
+      if ((isCheap && !cuts.contains(result)) || kept.contains(result) ||
+          forward.sent.contains(result))
         available.insert(result);
     }
   }

@@ -11,7 +11,6 @@
 #include "dtc/Schedule/PipelineSchedule.h"
 #include "dtc/Schedule/Skeleton.h"
 #include "llvm/ADT/MapVector.h"
-#include "llvm/ADT/Sequence.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
@@ -84,15 +83,9 @@ static void addAllTraffic(func::FuncOp function, int64_t times,
     addAllTraffic(cast<func::FuncOp>(callee), count, report);
 }
 
-/// What is neither trained nor the same after a step: a running statistic,
-/// which nobody counts as a parameter.
+/// Running statistics are not counted as parameters.
 static bool isStatistic(func::FuncOp plan, unsigned argument) {
-  if (!plan.getArgAttr(argument, attr::frozen))
-    return false;
-  Attribute name = plan.getArgAttr(argument, attr::parameter);
-  return llvm::any_of(llvm::seq(plan.getNumResults()), [&](unsigned result) {
-    return plan.getResultAttr(result, attr::parameter) == name;
-  });
+  return bool(plan.getArgAttr(argument, attr::statistic));
 }
 
 static void addMemory(func::FuncOp plan, StageReport &report) {

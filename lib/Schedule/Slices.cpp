@@ -124,10 +124,9 @@ LogicalResult Slices::classify(Block &body) {
   // parameter, depends on; definitions come before uses.
   llvm::StringSet<> statistics;
   for (BlockArgument argument : body.getArguments())
-    if (step.getArgAttr(argument.getArgNumber(), attr::frozen))
-      if (auto name = step.getArgAttrOfType<StringAttr>(argument.getArgNumber(),
-                                                        attr::parameter))
-        statistics.insert(name);
+    if (step.getArgAttr(argument.getArgNumber(), attr::statistic))
+      statistics.insert(step.getArgAttrOfType<StringAttr>(
+          argument.getArgNumber(), attr::parameter));
   Operation *terminator = body.getTerminator();
   for (OpOperand &returned : terminator->getOpOperands()) {
     auto getName = [&](StringRef attribute) {

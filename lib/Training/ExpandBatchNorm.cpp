@@ -11,8 +11,8 @@
 #include "dtc/Training/StepFunction.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/Sequence.h"
-#include "llvm/ADT/SetVector.h"
 
 namespace dtc {
 #define GEN_PASS_DEF_EXPANDBATCHNORM
@@ -128,21 +128,24 @@ private:
 } // namespace
 
 void Groups::sink(Operation *op) {
-  if (!isElementwise(op) ||
-      llvm::none_of(op->getOperands(), [&](Value operand) {
-        return operand.getDefiningOp<ReshapeOp>() &&
-               groupedOf.contains(operand);
-      }))
+  if (!isElementwise(op))
     return;
   OpResult result = op->getResult(0);
   RankedTensorType type = getType(result);
+  auto hasBatch = [&](Value operand) {
+    RankedTensorType own = getType(operand);
+    return own.getRank() > 0 && own.getRank() == type.getRank() &&
+           own.getDimSize(0) == type.getDimSize(0);
+  };
+  if (llvm::none_of(op->getOperands(), [&](Value operand) {
+        return hasBatch(operand) && operand.getDefiningOp<ReshapeOp>() &&
+               groupedOf.contains(operand);
+      }))
+    return;
   OpBuilder builder(op);
-  for (OpOperand &operand : op->getOpOperands()) {
-    RankedTensorType own = getType(operand.get());
-    if (own.getRank() == type.getRank() &&
-        own.getDimSize(0) == type.getDimSize(0))
+  for (OpOperand &operand : op->getOpOperands())
+    if (hasBatch(operand.get()))
       operand.set(enter(builder, operand.get()));
-  }
   SmallVector<int64_t> shape = {count, type.getDimSize(0) / count};
   llvm::append_range(shape, type.getShape().drop_front());
   result.setType(type.clone(shape));
@@ -170,8 +173,7 @@ private:
 
   func::FuncOp step;
   /// The new value of each running statistic.
-  llvm::SetVector<BlockArgument> running;
-  DenseMap<BlockArgument, Value> updated;
+  llvm::MapVector<BlockArgument, Value> updated;
 };
 
 } // namespace
@@ -194,6 +196,24 @@ FailureOr<int64_t> ExpandBatchNormPass::countGroups(BatchNormOp first) {
               "statistics), local (each rank's part of it) or frozen (by the "
               "running ones)";
   return 1;
+}
+
+/// Running statistics are read as such alone, and by one module: what else a
+/// tensor is would be averaged, too.
+static LogicalResult verifyStatistics(BatchNormOp op) {
+  auto isOwn = [&](OpOperand &use, unsigned number) {
+    auto other = dyn_cast<BatchNormOp>(use.getOwner());
+    return other && use.getOperandNumber() == number &&
+           llvm::equal(other.getOperands().drop_front(),
+                       op.getOperands().drop_front());
+  };
+  for (unsigned number : {3, 4})
+    for (OpOperand &use : op->getOperand(number).getUses())
+      if (!isOwn(use, number))
+        return op.emitError("keeps running statistics in a tensor that is "
+                            "something else, too; save the model with a "
+                            "tensor of its own for each");
+  return success();
 }
 
 /// The forward pass of an evaluation: what predictions need from the first
@@ -241,11 +261,13 @@ LogicalResult ExpandBatchNormPass::updateStatistic(Formula &f, Value value,
   Value mean = f.reshape(f.sum(ofGroups, {0}), getType(value).getShape());
   if (factor != groups)
     mean = f.mul(mean, f.scalar(factor / groups));
-  Value old = running.insert(argument) ? argument : updated[argument];
-  updated[argument] = AverageOp::create(f.builder, old.getType(), old, mean,
-                                        f.op.getMomentum());
-  step.setArgAttr(argument.getArgNumber(), attr::frozen,
-                  f.builder.getUnitAttr());
+  for (StringRef name : {attr::frozen, attr::statistic})
+    step.setArgAttr(argument.getArgNumber(), name, f.builder.getUnitAttr());
+  // Uses of one module follow each other.
+  Value &current = updated[argument];
+  current = AverageOp::create(f.builder, argument.getType(),
+                              current ? current : Value(argument), mean,
+                              f.op.getMomentum());
   return success();
 }
 
@@ -286,8 +308,16 @@ void ExpandBatchNormPass::runOnOperation() {
     return signalPassFailure();
   step = *found;
   SmallVector<BatchNormOp> norms(step.getOps<BatchNormOp>());
-  if (norms.empty())
-    return;
+  if (norms.empty()) {
+    if (statistics == "global")
+      return;
+    step.emitError("the model has no batch norm that --batchnorm ")
+        << statistics.getValue() << " could be for; leave the option out";
+    return signalPassFailure();
+  }
+  for (BatchNormOp op : norms)
+    if (failed(verifyStatistics(op)))
+      return signalPassFailure();
   if (statistics == "frozen") {
     for (BatchNormOp op : norms) {
       for (Value value : {op.getMean(), op.getVariance()})
@@ -316,8 +346,8 @@ void ExpandBatchNormPass::runOnOperation() {
 
   Results results;
   results.keep(step, attr::output);
-  for (BlockArgument argument : running)
-    results.add(updated[argument], attr::parameter,
+  for (auto [argument, value] : updated)
+    results.add(value, attr::parameter,
                 getArgString(argument, attr::parameter));
   results.assignTo(step);
   eraseDeadOps(step);

@@ -17,19 +17,19 @@ namespace {
 /// [batch, channels, width] or [batch, channels, height, width], and filters of
 /// the same form, as [batch, height, width, channels].
 Value toImage(NodeBuilder &node, Value x) {
-  x = node.channelsLast(x);
   Shape shape(node.shapeOf(x));
   if (shape.size() == 3)
-    shape.insert(shape.begin() + 1, 1);
-  return node.reshape(x, shape);
+    shape.insert(shape.begin() + 2, 1);
+  return node.channelsLast(node.reshape(x, shape));
 }
 
 /// The result of a node, from the form that toImage gives.
 Value fromImage(NodeBuilder &node, Value y) {
+  y = node.channelsFirst(y);
   Shape shape(node.shapeOf(y));
   if (node.call.rank(0) == 3)
-    shape.erase(shape.begin() + 1);
-  return node.channelsFirst(node.reshape(y, shape));
+    shape.erase(shape.begin() + 2);
+  return node.reshape(y, shape);
 }
 
 mlir::RankedTensorType imageType(NodeBuilder &node, int64_t height,

@@ -104,12 +104,16 @@ Error importBatchNorm(NodeBuilder &node) {
                      "export it as an initializer (PyTorch: "
                      "track_running_stats=True)");
   }
+  // A sequence is an image of height 1, as convolutions have it.
+  Shape shape(call.shape(0));
+  if (shape.size() == 3)
+    shape.insert(shape.begin() + 2, 1);
   Value y = node.create<BatchNormOp>(
-      node.channelsLast(node.operand(0)), node.operand(1), node.operand(2),
+      node.channelsLast(node.reshape(node.operand(0), shape)), node.operand(1), node.operand(2),
       node.operand(3), node.operand(4),
       llvm::APFloat(double(call.getFloat("epsilon", 1e-5f))),
       llvm::APFloat(double(call.getFloat("momentum", 0.9f))));
-  node.setResult(0, node.channelsFirst(y));
+  node.setResult(0, node.reshape(node.channelsFirst(y), call.shape(0)));
   return Error::success();
 }
 } // namespace

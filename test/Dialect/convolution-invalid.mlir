@@ -2,7 +2,7 @@
 // RUN: dtc-opt %s --split-input-file --verify-diagnostics
 
 func.func @rank(%x: tensor<6x6x4xf32>, %w: tensor<6x3x3x4xf32>) {
-  // expected-error@below {{has images 'tensor<6x6x4xf32>' and positions 'tensor<2x4x4x6xf32>', expected [batch, height, width, channels] of one batch and element type}}
+  // expected-error@below {{has images 'tensor<6x6x4xf32>' and positions 'tensor<2x4x4x6xf32>', expected [batch, height, width, channels] of one batch}}
   %0 = dtc.conv2d %x, %w strides [1, 1] padding [0, 0, 0, 0] dilations [1, 1] : (tensor<6x6x4xf32>, tensor<6x3x3x4xf32>) -> tensor<2x4x4x6xf32>
   return
 }
@@ -114,5 +114,17 @@ func.func @pool_grad(%x: tensor<2x6x6x4xf32>, %y: tensor<2x3x3x4xf32>) {
 func.func @statistics(%x: tensor<2x6x6x4xf32>, %s: tensor<4xf32>, %v: tensor<6xf32>) {
   // expected-error@below {{scale, bias, mean or variance is 'tensor<6xf32>', expected the last dimension of 'tensor<2x6x6x4xf32>'}}
   %0 = dtc.batch_norm %x, %s, %s, %s, %v {epsilon = 1.0e-5 : f64, momentum = 0.9 : f64} : (tensor<2x6x6x4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<6xf32>) -> tensor<2x6x6x4xf32>
+  return
+}
+
+// -----
+
+// Of ops with layouts, too: sharding rules rely on what the op has checked.
+#mesh = #dtc.mesh<dp=2>
+#r = #dtc.layout<#mesh>
+#d = #dtc.layout<#mesh, dp: split(0)>
+func.func @layouts(%x: tensor<2x6x6x4xf32, #d>, %w: tensor<6x3x3x0xf32, #r>) {
+  // expected-error@below {{do not fit images of 4 channels: expected groups of 0 channels, as many as divide 6 filters}}
+  %0 = dtc.conv2d %x, %w strides [1, 1] padding [0, 0, 0, 0] dilations [1, 1] : (tensor<2x6x6x4xf32, #d>, tensor<6x3x3x0xf32, #r>) -> tensor<2x4x4x6xf32, #d>
   return
 }

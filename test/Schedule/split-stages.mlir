@@ -276,7 +276,7 @@ module @virtual {
 module @statistics {
   func.func @step(%x: tensor<8x4xf32, #b> {dtc.input = "x", dtc.kind = "input"},
                   %w: tensor<4x4xf32, #r> {dtc.parameter = "w"},
-                  %m: tensor<1x4xf32, #r> {dtc.parameter = "running_mean", dtc.frozen})
+                  %m: tensor<1x4xf32, #r> {dtc.parameter = "running_mean", dtc.frozen, dtc.statistic})
       -> (tensor<f64, #r> {dtc.output = "loss"}, tensor<1x4xf32, #r> {dtc.parameter = "running_mean"}, tensor<4x4xf32, #r> {dtc.gradient = "w"}) {
     %h = dtc.matmul %x, %w : (tensor<8x4xf32, #b>, tensor<4x4xf32, #r>) -> tensor<8x4xf32, #b>
     %s = dtc.reduce_sum %h axes [0] : (tensor<8x4xf32, #b>) -> tensor<1x4xf32, #p>

@@ -9,7 +9,7 @@
 // Two micro-batches of four samples: each has statistics of its own, and ops
 // after it see both as a dimension while they can.
 
-// CHECK: @step(%[[X:[^:]+]]: tensor<8x4xf64> {{.*}}, %[[S:[^:]+]]: {{.*}}, %[[B:[^:]+]]: {{.*}}, %[[M:[^:]+]]: tensor<4xf64> {dtc.frozen, dtc.parameter = "m"}, %[[V:[^:]+]]: tensor<4xf64> {dtc.frozen, dtc.parameter = "v"})
+// CHECK: @step(%[[X:[^:]+]]: tensor<8x4xf64> {{.*}}, %[[S:[^:]+]]: {{.*}}, %[[B:[^:]+]]: {{.*}}, %[[M:[^:]+]]: tensor<4xf64> {dtc.frozen, dtc.parameter = "m", dtc.statistic}, %[[V:[^:]+]]: tensor<4xf64> {dtc.frozen, dtc.parameter = "v", dtc.statistic})
 // CHECK-SAME: -> (tensor<f64> {dtc.output = "loss"}, tensor<8x4xf64> {dtc.output = "predictions"}, tensor<4xf64> {dtc.parameter = "m"}, tensor<4xf64> {dtc.parameter = "v"})
 // CHECK: %[[G:.+]] = dtc.reshape %[[X]] : (tensor<8x4xf64>) -> tensor<2x4x4xf64>
 // CHECK: %[[QUARTER:.+]] = dtc.constant dense<2.500000e-01>

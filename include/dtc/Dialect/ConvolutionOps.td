@@ -27,8 +27,10 @@ class DTC_WindowOp<string name, list<Trait> traits = []>
 // Convolutions
 //===----------------------------------------------------------------------===//
 
+/// Operands and result are, by their names, images, filters and positions of
+/// the window, or gradients of these.
 class DTC_ConvOp<string name> : DTC_WindowOp<name, [
-    DTC_Product, SameOperandsElementType,
+    DTC_Product, SameOperandsAndResultElementType,
     DeclareOpInterfaceMethods<DTC_CostInterface, ["getFlops"]>]> {
   let assemblyFormat = [{
     operands `strides` $strides `padding` $padding `dilations` $dilations
@@ -40,8 +42,8 @@ def DTC_Conv2DOp : DTC_ConvOp<"conv2d"> {
   let summary = "2-D convolution (cross-correlation)";
   let description = [{
     y[n, p, q, f] = sum over i, j, c of x[n, at(p, i), at(q, j), c] *
-    w[f, i, j, c], where x is zero outside of the image. Images have G times as
-    many channels as filters: groups of channels and of filters correspond.
+    w[f, i, j, c], where x is zero outside of the image. An image has G times
+    the channels of a filter: groups of channels and of filters correspond.
     Padding is top, left, bottom, right.
 
     Example: `%y = dtc.conv2d %x, %w strides [2, 2] padding [1, 1, 1, 1] dilations [1, 1] : (tensor<8x32x32x3xf32>, tensor<16x3x3x3xf32>) -> tensor<8x16x16x16xf32>`
@@ -49,8 +51,8 @@ def DTC_Conv2DOp : DTC_ConvOp<"conv2d"> {
     image, and the quotient G the number of filters; (C2) the result has the
     positions at which the window lies inside of the padded image.
   }];
-  let arguments = !con((ins DTC_Float:$x, DTC_Float:$filters), geometry);
-  let results = (outs DTC_Float:$y);
+  let arguments = !con((ins DTC_Float:$images, DTC_Float:$filters), geometry);
+  let results = (outs DTC_Float:$positions);
 }
 
 def DTC_Conv2DInputGradOp : DTC_ConvOp<"conv2d_input_grad"> {
@@ -61,8 +63,8 @@ def DTC_Conv2DInputGradOp : DTC_ConvOp<"conv2d_input_grad"> {
     Example: `%dx = dtc.conv2d_input_grad %dy, %w strides [2, 2] padding [1, 1, 1, 1] dilations [1, 1] : (tensor<8x16x16x16xf32>, tensor<16x3x3x3xf32>) -> tensor<8x32x32x3xf32>`
     Constraints: as conv2d of the result.
   }];
-  let arguments = !con((ins DTC_Float:$dy, DTC_Float:$filters), geometry);
-  let results = (outs DTC_Float:$dx);
+  let arguments = !con((ins DTC_Float:$positions, DTC_Float:$filters), geometry);
+  let results = (outs DTC_Float:$images);
 }
 
 def DTC_Conv2DFilterGradOp : DTC_ConvOp<"conv2d_filter_grad"> {
@@ -72,15 +74,16 @@ def DTC_Conv2DFilterGradOp : DTC_ConvOp<"conv2d_filter_grad"> {
     Example: `%dw = dtc.conv2d_filter_grad %x, %dy strides [2, 2] padding [1, 1, 1, 1] dilations [1, 1] : (tensor<8x32x32x3xf32>, tensor<8x16x16x16xf32>) -> tensor<16x3x3x3xf32>`
     Constraints: as conv2d.
   }];
-  let arguments = !con((ins DTC_Float:$x, DTC_Float:$dy), geometry);
-  let results = (outs DTC_Float:$dfilters);
+  let arguments = !con((ins DTC_Float:$images, DTC_Float:$positions), geometry);
+  let results = (outs DTC_Float:$filters);
 }
 
 //===----------------------------------------------------------------------===//
 // Pooling: taps outside of the image do not count.
 //===----------------------------------------------------------------------===//
 
-class DTC_PoolOp<string name> : DTC_WindowOp<name> {
+class DTC_PoolOp<string name>
+    : DTC_WindowOp<name, [SameOperandsAndResultElementType]> {
   dag windowed = !con((ins DenseI64ArrayAttr:$kernel), geometry);
   let assemblyFormat = [{
     operands `kernel` $kernel `strides` $strides `padding` $padding
@@ -95,8 +98,8 @@ def DTC_MaxPool2DOp : DTC_PoolOp<"max_pool2d"> {
     Constraints: (C1) the result has the positions at which the window lies
     inside of the padded image; (C2) at each a tap is inside of the image.
   }];
-  let arguments = !con((ins DTC_Float:$x), windowed);
-  let results = (outs DTC_Float:$y);
+  let arguments = !con((ins DTC_Float:$images), windowed);
+  let results = (outs DTC_Float:$positions);
 }
 
 def DTC_MaxPool2DGradOp : DTC_PoolOp<"max_pool2d_grad"> {
@@ -106,8 +109,8 @@ def DTC_MaxPool2DGradOp : DTC_PoolOp<"max_pool2d_grad"> {
     Example: `%dx = dtc.max_pool2d_grad %x, %dy kernel [2, 2] strides [2, 2] padding [0, 0, 0, 0] dilations [1, 1] : (tensor<8x32x32x16xf32>, tensor<8x16x16x16xf32>) -> tensor<8x32x32x16xf32>`
     Constraints: as max_pool2d.
   }];
-  let arguments = !con((ins DTC_Float:$x, DTC_Float:$dy), windowed);
-  let results = (outs DTC_Float:$dx);
+  let arguments = !con((ins DTC_Float:$images, DTC_Float:$positions), windowed);
+  let results = (outs DTC_Float:$dimages);
 }
 
 def DTC_SumPool2DOp : DTC_PoolOp<"sum_pool2d"> {
@@ -116,8 +119,8 @@ def DTC_SumPool2DOp : DTC_PoolOp<"sum_pool2d"> {
     Example: `%y = dtc.sum_pool2d %x kernel [2, 2] strides [2, 2] padding [0, 0, 0, 0] dilations [1, 1] : (tensor<8x32x32x16xf32>) -> tensor<8x16x16x16xf32>`
     Constraints: as max_pool2d.
   }];
-  let arguments = !con((ins DTC_Float:$x), windowed);
-  let results = (outs DTC_Float:$y);
+  let arguments = !con((ins DTC_Float:$images), windowed);
+  let results = (outs DTC_Float:$positions);
 }
 
 def DTC_SumPool2DGradOp : DTC_PoolOp<"sum_pool2d_grad"> {
@@ -127,15 +130,15 @@ def DTC_SumPool2DGradOp : DTC_PoolOp<"sum_pool2d_grad"> {
     Example: `%dx = dtc.sum_pool2d_grad %dy kernel [2, 2] strides [2, 2] padding [0, 0, 0, 0] dilations [1, 1] : (tensor<8x16x16x16xf32>) -> tensor<8x32x32x16xf32>`
     Constraints: as max_pool2d.
   }];
-  let arguments = !con((ins DTC_Float:$dy), windowed);
-  let results = (outs DTC_Float:$dx);
+  let arguments = !con((ins DTC_Float:$positions), windowed);
+  let results = (outs DTC_Float:$images);
 }
 
 //===----------------------------------------------------------------------===//
 // Batch normalisation
 //===----------------------------------------------------------------------===//
 
-def DTC_BatchNormOp : DTC_InferredOp<"batch_norm"> {
+def DTC_BatchNormOp : DTC_InferredOp<"batch_norm", [SameOperandsElementType]> {
   let summary = "normalisation of each channel by the statistics of a batch";
   let description = [{
     (x - m) / sqrt(v + epsilon) * scale + bias, all but x by channel, the last

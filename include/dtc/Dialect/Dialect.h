@@ -65,6 +65,9 @@ constexpr llvm::StringLiteral parameter = "dtc.parameter";
 constexpr llvm::StringLiteral part = "dtc.part";
 /// Argument, of a parameter that is not trained.
 constexpr llvm::StringLiteral frozen = "dtc.frozen";
+/// Argument, of a frozen parameter that has a new value after each step: a
+/// running statistic.
+constexpr llvm::StringLiteral statistic = "dtc.statistic";
 /// Argument or result, of a parameter or state that holds others side by side:
 /// what they are, in order: {name, type, start[, part]}, start an element of a
 /// row.

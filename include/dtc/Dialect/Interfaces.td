@@ -17,6 +17,8 @@ def DTC_ShardingRuleInterface : OpInterface<"ShardingRuleInterface"> {
     InterfaceMethod<"The rule, from the logical shapes of this op.",
                     "::dtc::ShardingRule", "getShardingRule">,
   ];
+  // After the op's own verifier: rules rely on what that has checked.
+  let verifyWithRegions = 1;
   let verify = [{ return ::dtc::detail::verifyLayouts($_op); }];
 }
 

@@ -22,11 +22,12 @@ struct ConvolutionFactors {
   TensorFactors x, w, y;
 
   /// A kind is a sum if the result does not have the dimension.
-  ConvolutionFactors(Value images, Value filters, Value positions,
-                     FactorKind batch, FactorKind filterKind,
+  template <typename OpTy>
+  ConvolutionFactors(OpTy op, FactorKind batch, FactorKind filterKind,
                      FactorKind channels) {
-    ArrayRef<int64_t> xs = getShape(images), ws = getShape(filters),
-                      ys = getShape(positions);
+    ArrayRef<int64_t> xs = getShape(op.getImages()),
+                      ws = getShape(op.getFilters()),
+                      ys = getShape(op.getPositions());
     int64_t groups = xs[3] / ws[3];
     auto whole = [&](int64_t size) -> DimFactors {
       return {rule.addFactor(size, FactorKind::Replicated)};
@@ -59,40 +60,39 @@ struct ConvolutionFactors {
 } // namespace
 
 ShardingRule Conv2DOp::getShardingRule() {
-  ConvolutionFactors factors(getX(), getFilters(), getY(), FactorKind::Parallel,
-                             FactorKind::Parallel, FactorKind::Sum);
+  ConvolutionFactors factors(*this, FactorKind::Parallel, FactorKind::Parallel,
+                             FactorKind::Sum);
   return factors.get({factors.x, factors.w}, factors.y);
 }
 
 ShardingRule Conv2DInputGradOp::getShardingRule() {
-  ConvolutionFactors factors(getDx(), getFilters(), getDy(),
-                             FactorKind::Parallel, FactorKind::Sum,
+  ConvolutionFactors factors(*this, FactorKind::Parallel, FactorKind::Sum,
                              FactorKind::Parallel);
   return factors.get({factors.y, factors.w}, factors.x);
 }
 
 ShardingRule Conv2DFilterGradOp::getShardingRule() {
-  ConvolutionFactors factors(getX(), getDfilters(), getDy(), FactorKind::Sum,
-                             FactorKind::Parallel, FactorKind::Parallel);
+  ConvolutionFactors factors(*this, FactorKind::Sum, FactorKind::Parallel,
+                             FactorKind::Parallel);
   return factors.get({factors.x, factors.y}, factors.w);
 }
 
 /// Batch and channels are parallel.
-static ShardingRule poolingRule(Operation *op, Value images, Value positions,
-                                ArrayRef<unsigned> linear) {
+template <typename OpTy>
+static ShardingRule poolingRule(OpTy op, ArrayRef<unsigned> linear) {
   ShardingRule rule;
-  unsigned n = rule.addFactor(getShape(images)[0]);
-  unsigned c = rule.addFactor(getShape(images)[3]);
-  auto addWhole = [&](Value value) -> TensorFactors {
-    ArrayRef<int64_t> shape = getShape(value);
+  ArrayRef<int64_t> images = getShape(op.getImages());
+  unsigned n = rule.addFactor(images[0]);
+  unsigned c = rule.addFactor(images[3]);
+  auto addWhole = [&](ArrayRef<int64_t> shape) -> TensorFactors {
     return {{n},
             {rule.addFactor(shape[1], FactorKind::Replicated)},
             {rule.addFactor(shape[2], FactorKind::Replicated)},
             {c}};
   };
-  TensorFactors x = addWhole(images), y = addWhole(positions);
+  TensorFactors x = addWhole(images), y = addWhole(getShape(op.getPositions()));
   auto factorsOf = [&](Value value) {
-    return getShape(value) == getShape(images) ? x : y;
+    return getShape(value) == images ? x : y;
   };
   for (Value operand : op->getOperands())
     rule.operands.push_back(factorsOf(operand));
@@ -102,15 +102,11 @@ static ShardingRule poolingRule(Operation *op, Value images, Value positions,
   return rule;
 }
 
-ShardingRule MaxPool2DOp::getShardingRule() {
-  return poolingRule(*this, getX(), getY(), {});
-}
+ShardingRule MaxPool2DOp::getShardingRule() { return poolingRule(*this, {}); }
 ShardingRule MaxPool2DGradOp::getShardingRule() {
-  return poolingRule(*this, getX(), getDy(), {1});
+  return poolingRule(*this, {1});
 }
-ShardingRule SumPool2DOp::getShardingRule() {
-  return poolingRule(*this, getX(), getY(), {0});
-}
+ShardingRule SumPool2DOp::getShardingRule() { return poolingRule(*this, {0}); }
 ShardingRule SumPool2DGradOp::getShardingRule() {
-  return poolingRule(*this, getDx(), getDy(), {0});
+  return poolingRule(*this, {0});
 }

@@ -12,7 +12,7 @@ using namespace mlir;
 namespace dtc {
 
 static void differentiate(Conv2DOp op, Vjp &d) {
-  Value x = op.getX(), w = op.getFilters(), g = d.grad();
+  Value x = op.getImages(), w = op.getFilters(), g = d.grad();
   d.set(0, d.create<Conv2DInputGradOp>(x.getType(), g, w, op.getStrides(),
                                        op.getPadding(), op.getDilations()));
   d.set(1, d.create<Conv2DFilterGradOp>(w.getType(), x, g, op.getStrides(),
@@ -20,7 +20,7 @@ static void differentiate(Conv2DOp op, Vjp &d) {
 }
 
 static void differentiate(Conv2DInputGradOp op, Vjp &d) {
-  Value dy = op.getDy(), w = op.getFilters(), g = d.grad();
+  Value dy = op.getPositions(), w = op.getFilters(), g = d.grad();
   d.set(0, d.create<Conv2DOp>(dy.getType(), g, w, op.getStrides(),
                               op.getPadding(), op.getDilations()));
   d.set(1, d.create<Conv2DFilterGradOp>(w.getType(), g, dy, op.getStrides(),
@@ -28,13 +28,13 @@ static void differentiate(Conv2DInputGradOp op, Vjp &d) {
 }
 
 static void differentiate(MaxPool2DOp op, Vjp &d) {
-  d.set(0, d.create<MaxPool2DGradOp>(op.getX().getType(), op.getX(), d.grad(),
-                                     op.getKernel(), op.getStrides(),
+  d.set(0, d.create<MaxPool2DGradOp>(op.getImages().getType(), op.getImages(),
+                                     d.grad(), op.getKernel(), op.getStrides(),
                                      op.getPadding(), op.getDilations()));
 }
 
 static void differentiate(SumPool2DOp op, Vjp &d) {
-  d.set(0, d.create<SumPool2DGradOp>(op.getX().getType(), d.grad(),
+  d.set(0, d.create<SumPool2DGradOp>(op.getImages().getType(), d.grad(),
                                      op.getKernel(), op.getStrides(),
                                      op.getPadding(), op.getDilations()));
 }

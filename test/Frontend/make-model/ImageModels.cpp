@@ -116,6 +116,24 @@ File batchNorms() {
   return m;
 }
 
+/// Ones and zeros of two new norms, each stored once.
+File mergedNorms() {
+  ModelBuilder m;
+  m.input("x", {"batch", 4});
+  m.weight("ones", {4}, {1, 1, 1, 1});
+  m.weight("zeros", {4}, {0, 0, 0, 0});
+  std::string x = "x";
+  for (const char *module : {"bn1", "bn2"}) {
+    std::string y = x + "'";
+    m.node("BatchNormalization",
+           std::string("/") + module + "/BatchNormalization",
+           {x, "ones", "zeros", "zeros", "ones"}, {y});
+    x = y;
+  }
+  m.output(x);
+  return m;
+}
+
 /// Filters of all kinds of convolution, and the vectors of a batch norm.
 File imageParameters() {
   ModelBuilder m;
@@ -247,6 +265,7 @@ void addImageModels(ModelTable &table) {
   table["convolutions"] = convolutions;
   table["poolings"] = poolings;
   table["batch-norms"] = batchNorms;
+  table["merged-norms"] = mergedNorms;
   table["image-parameters"] = imageParameters;
   table["generated-image-names"] = generatedImageNames;
   table["conv-volume"] = convVolume;

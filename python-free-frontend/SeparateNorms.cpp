@@ -1,0 +1,93 @@
+//===- SeparateNorms.cpp - batch norms with tensors of their own ----------===//
+//
+// See SeparateNorms.h.
+//
+//===----------------------------------------------------------------------===//
+
+#include "SeparateNorms.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/Sequence.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
+
+using namespace llvm;
+
+namespace dtc::frontend {
+
+namespace {
+constexpr StringLiteral roles[] = {"", "weight", "bias", "running_mean",
+                                   "running_var"};
+
+bool isNorm(const onnx::NodeProto &node) {
+  return node.op_type() == "BatchNormalization" && node.input_size() == 5;
+}
+
+/// Whether two nodes are uses of one module.
+bool isSameNorm(const onnx::NodeProto &a, const onnx::NodeProto &b) {
+  return isNorm(a) && isNorm(b) &&
+         all_of(seq(1, 5), [&](int i) { return a.input(i) == b.input(i); });
+}
+
+struct Use {
+  const onnx::NodeProto *node;
+  int operand;
+};
+} // namespace
+
+void separateNorms(onnx::GraphProto &graph) {
+  StringMap<SmallVector<Use>> uses;
+  StringSet<> names;
+  for (const auto &initializer : graph.initializer())
+    uses[initializer.name()];
+  for (const auto &node : graph.node()) {
+    for (auto [i, input] : enumerate(node.input())) {
+      names.insert(input);
+      if (auto found = uses.find(input); found != uses.end())
+        found->second.push_back({&node, int(i)});
+    }
+    for (const std::string &output : node.output())
+      names.insert(output);
+  }
+  auto isShared = [&](const onnx::NodeProto &norm) {
+    return any_of(seq(3, 5), [&](int i) {
+      auto found = uses.find(norm.input(i));
+      return found != uses.end() && any_of(found->second, [&](const Use &use) {
+               return use.operand != i || !isSameNorm(*use.node, norm);
+             });
+    });
+  };
+
+  // Decided before anything is renamed.
+  SmallVector<bool> separate;
+  for (const auto &node : graph.node())
+    separate.push_back(isNorm(node) && isShared(node));
+  if (none_of(separate, [](bool is) { return is; }))
+    return;
+  google::protobuf::RepeatedPtrField<onnx::NodeProto> nodes;
+  for (auto [index, node] : enumerate(*graph.mutable_node())) {
+    for (int i = 1; separate[index] && i < 5; ++i) {
+      if (!uses.contains(node.input(i)))
+        continue;
+      // What is named after its path gets the name of its module.
+      std::string name =
+          StringRef(node.name()).starts_with("/") || node.name().empty()
+              ? "onnx::BatchNormalization_" + std::to_string(index) + "_" +
+                    roles[i].str()
+              : node.name() + "." + roles[i].str();
+      while (!names.insert(name).second)
+        name += "_";
+      onnx::NodeProto &copy = *nodes.Add();
+      copy.set_op_type("Identity");
+      copy.set_name(name);
+      copy.add_input(node.input(i));
+      copy.add_output(name);
+      node.set_input(i, name);
+    }
+    nodes.Add()->Swap(&node);
+  }
+  graph.mutable_node()->Swap(&nodes);
+}
+
+} // namespace dtc::frontend
