@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "FunctionLowering.h"
+#include "dtc/Schedule/KernelOps.h"
 
 using namespace mlir;
 using namespace dtc;
@@ -13,10 +14,8 @@ using namespace dtc;
 /// Where a product goes, and whether it is added to what is there: one that is
 /// only accumulated is added where it belongs.
 std::pair<Value, bool> FunctionLowering::getDestination(OpResult product) {
-  if (product.hasOneUse())
-    if (auto sum = dyn_cast<AccumulateOp>(*product.user_begin());
-        sum && sum.getX() == product)
-      return {sum.getAccumulator(), true};
+  if (AccumulateOp sum = getAccumulation(product.getOwner()))
+    return {sum.getAccumulator(), true};
   return {product, false};
 }
 

@@ -7,6 +7,7 @@
 
 #include "FunctionLowering.h"
 #include "dtc/Lowering/Passes.h"
+#include "dtc/Schedule/KernelOps.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 namespace dtc {
@@ -147,11 +148,9 @@ LogicalResult FunctionLowering::lower(Operation *op) {
         return success();
       })
       .Case<func::ReturnOp>([&](auto returned) { return finish(returned); })
-      // Constants are data; a sum that FormKernels left is that of a product,
-      // which the product makes.
-      .Case<ConstantOp, AccumulateOp>([](auto) { return success(); })
       .Default([](Operation *other) -> LogicalResult {
-        if (isView(other)) // an address
+        // Data, an address, or a sum that the product has made.
+        if (isa<ConstantOp>(other) || isView(other) || isMadeByProduct(other))
           return success();
         return other->emitOpError("has no lowering for CPUs");
       });

@@ -16,18 +16,8 @@
 using namespace mlir;
 using namespace dtc;
 
-/// A sum of a product that nothing else needs: the product accumulates itself.
-static bool isAccumulatingProduct(Operation *op) {
-  auto accumulate = dyn_cast<AccumulateOp>(op);
-  if (!accumulate || !accumulate.getX().hasOneUse())
-    return false;
-  Operation *producer = accumulate.getX().getDefiningOp();
-  return producer && producer->hasTrait<Product>();
-}
-
 static bool isKernelOp(Operation *op) {
-  return isa<KernelOpInterface>(op) && !isView(op) &&
-         !isAccumulatingProduct(op);
+  return isa<KernelOpInterface>(op) && !isView(op) && !isMadeByProduct(op);
 }
 
 /// Operands that results of the op overwrite.

@@ -25,6 +25,19 @@ static bool isColumn(RankedTensorType type, int64_t dim) {
   return dim == type.getRank() - 1;
 }
 
+AccumulateOp dtc::getAccumulation(Operation *product) {
+  if (!product->hasTrait<Product>() || !product->getResult(0).hasOneUse())
+    return {};
+  auto sum = dyn_cast<AccumulateOp>(*product->user_begin());
+  return sum && sum.getX() == product->getResult(0) ? sum : AccumulateOp();
+}
+
+bool dtc::isMadeByProduct(Operation *op) {
+  auto sum = dyn_cast<AccumulateOp>(op);
+  Operation *producer = sum ? sum.getX().getDefiningOp() : nullptr;
+  return producer && getAccumulation(producer) == sum;
+}
+
 //===----------------------------------------------------------------------===//
 // Roles
 //===----------------------------------------------------------------------===//

@@ -8,6 +8,7 @@
 #ifndef DTC_SCHEDULE_KERNELOPS_H
 #define DTC_SCHEDULE_KERNELOPS_H
 
+#include "dtc/Dialect/Dialect.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/OpDefinition.h"
 
@@ -38,6 +39,13 @@ struct KernelRole {
     return shape.empty() ? shape : shape.drop_back();
   }
 };
+
+/// The sum over micro-batches that alone reads a product, which then adds to the
+/// accumulator itself; null if there is none.
+AccumulateOp getAccumulation(mlir::Operation *product);
+
+/// Whether the op is such a sum: no kernel computes it.
+bool isMadeByProduct(mlir::Operation *op);
 
 /// Attaches the interface to the ops that kernels are made of.
 void registerKernelOpModels(mlir::DialectRegistry &registry);
