@@ -49,9 +49,9 @@ Expected<Shape> readList(const Call &call, StringRef name, int64_t count,
   if (int64_t(given->size()) != count || any_of(*given, [&](int64_t value) {
         return value < least || value > most;
       }))
-    return problem(
-        name + " is " + toString(*given) + ", expected " + Twine(count) +
-        (least > 0 ? " positive numbers" : " numbers that are not negative"));
+    return problem(name + " is " + toString(*given) + ", expected " +
+                   Twine(count) + " numbers from " + Twine(least) + " to " +
+                   Twine(most));
   return Shape(given->begin(), given->end());
 }
 

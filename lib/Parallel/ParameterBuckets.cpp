@@ -44,7 +44,7 @@ static StringRef matchFront(const llvm::GlobPattern &pattern, StringRef name) {
   }
 }
 
-/// An op that overwrites a parameter, from its gradient and its state.
+/// An op that overwrites a trained parameter, from its gradient and its state.
 static bool isUpdate(func::FuncOp step, Operation &op) {
   auto alias = dyn_cast<AliasInterface>(op);
   if (!alias || op.getNumOperands() < 2)
@@ -53,7 +53,9 @@ static bool isUpdate(func::FuncOp step, Operation &op) {
   if (!first || first->kind != AliasKind::Update || first->operand != 0)
     return false;
   auto argument = dyn_cast<BlockArgument>(op.getOperand(0));
-  return argument && step.getArgAttr(argument.getArgNumber(), attr::parameter);
+  return argument &&
+         step.getArgAttr(argument.getArgNumber(), attr::parameter) &&
+         !step.getArgAttr(argument.getArgNumber(), attr::frozen);
 }
 
 /// Parameters that cross stages, themselves or what is made of parameters and

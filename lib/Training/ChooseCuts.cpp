@@ -6,9 +6,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "dtc/Training/CloseNames.h"
-#include "dtc/Training/StepFunction.h"
 #include "dtc/Training/Passes.h"
+#include "dtc/Training/StepFunction.h"
 #include <limits>
+#include <numeric>
 
 namespace dtc {
 #define GEN_PASS_DEF_CHOOSECUTS
@@ -21,6 +22,9 @@ using namespace dtc;
 /// What a crossing byte costs in floating-point operations: the ratio of a
 /// processor's arithmetic to its network, some tens on CPUs, more on GPUs.
 constexpr double flopsPerByte = 100;
+/// Where something else than work is balanced, the mean crossing's share of a
+/// chunk: among cuts that are alike the cheap one is chosen.
+constexpr double meanCrossing = 0.1;
 
 namespace {
 
@@ -138,7 +142,7 @@ static SmallVector<double> getCosts(func::FuncOp forward,
 }
 
 static CostModel buildCostModel(func::FuncOp forward, const Sequence &sequence,
-                                StringRef cut) {
+                                StringRef cut, unsigned numChunks) {
   CostModel model;
   model.prefix.push_back(0);
   for (double cost : getCosts(forward, sequence, cut))
@@ -148,7 +152,17 @@ static CostModel buildCostModel(func::FuncOp forward, const Sequence &sequence,
     for (OpResult value : op->getResults())
       for (unsigned p = position + 1, e = sequence.getLastUse(value); p <= e;
            ++p)
-        model.crossing[p] += flopsPerByte * getBytes(value.getType());
+        model.crossing[p] += getBytes(value.getType());
+  double price = flopsPerByte;
+  if (cut != "cost") {
+    double bytes =
+        std::accumulate(model.crossing.begin(), model.crossing.end(), 0.0) /
+        model.crossing.size();
+    price =
+        meanCrossing * model.prefix.back() / numChunks / std::max(bytes, 1.0);
+  }
+  for (double &cost : model.crossing)
+    cost *= price;
   return model;
 }
 
@@ -263,7 +277,7 @@ ChooseCutsPass::chooseCuts(func::FuncOp forward, const Sequence &sequence) {
   std::string way = cut.empty() ? "cost" : cut[0];
   if (cut.size() <= 1 &&
       llvm::is_contained({"cost", "parameters", "uniform"}, way))
-    return cutBalanced(buildCostModel(forward, sequence, way), wanted);
+    return cutBalanced(buildCostModel(forward, sequence, way, wanted), wanted);
   return findNamedCuts(forward, sequence);
 }
 

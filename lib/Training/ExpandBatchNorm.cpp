@@ -282,8 +282,8 @@ LogicalResult ExpandBatchNormPass::expand(BatchNormOp op, Groups &groups) {
                     (shape.back() * groups.count);
   if (elements == 1)
     return op.emitError("batch norm by the statistics of one element of each "
-                        "channel, which are the element itself; use larger "
-                        "micro-batches");
+                        "channel, which are the element itself; use a larger "
+                        "--batch, or fewer micro-batches");
   Formula f(op);
   Value x = groups.enter(f.builder, op.getX());
   auto axes = llvm::to_vector(llvm::seq<int64_t>(1, getType(x).getRank() - 1));

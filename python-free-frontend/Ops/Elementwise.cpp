@@ -210,9 +210,18 @@ Error importDropout(NodeBuilder &node) {
       return mode.takeError();
     training = (*mode)->size() == 1 && (*mode)->getInt(0);
   }
-  if (training)
+  double ratio = 0.5;
+  if (training && node.call.hasOperand(1)) {
+    auto given = node.call.constant(1, "ratio");
+    if (!given)
+      return given.takeError();
+    if ((*given)->size() == 1)
+      ratio = (*given)->getFloat(0);
+  }
+  if (training && ratio != 0)
     return problem("dropout in training mode is not supported",
-                   "export with the model in eval mode");
+                   "set its probability to 0, or put the Dropout modules in "
+                   "eval mode, before the export");
   node.setResult(0, node.operand(0));
   if (node.hasResult(1))
     node.setResult(

@@ -102,17 +102,23 @@ Error importBatchNorm(NodeBuilder &node) {
     if (i >= 2 && !call.operands[i + 1].isParameter)
       return problem(name + " is not a parameter, and can not keep an average",
                      "export it as an initializer (PyTorch: "
-                     "track_running_stats=True)");
+                     "track_running_stats=True; of a module that is used "
+                     "twice, in eval mode with optimize=False)");
   }
+  double epsilon = call.getFloat("epsilon", 1e-5f);
+  double momentum = call.getFloat("momentum", 0.9f);
+  if (!(epsilon >= 0) || !(momentum >= 0 && momentum <= 1))
+    return problem("expected epsilon of at least 0, and momentum, the share of "
+                   "a running statistic that stays, from 0 to 1",
+                   "correct them in the model");
   // A sequence is an image of height 1, as convolutions have it.
   Shape shape(call.shape(0));
   if (shape.size() == 3)
     shape.insert(shape.begin() + 2, 1);
   Value y = node.create<BatchNormOp>(
-      node.channelsLast(node.reshape(node.operand(0), shape)), node.operand(1), node.operand(2),
-      node.operand(3), node.operand(4),
-      llvm::APFloat(double(call.getFloat("epsilon", 1e-5f))),
-      llvm::APFloat(double(call.getFloat("momentum", 0.9f))));
+      node.channelsLast(node.reshape(node.operand(0), shape)), node.operand(1),
+      node.operand(2), node.operand(3), node.operand(4), llvm::APFloat(epsilon),
+      llvm::APFloat(momentum));
   node.setResult(0, node.reshape(node.channelsFirst(y), call.shape(0)));
   return Error::success();
 }

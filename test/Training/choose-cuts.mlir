@@ -77,3 +77,29 @@ module @sides {
     return %7 : tensor<8x64xf32>
   }
 }
+
+// -----
+
+// Less crosses at the end, where nothing is left to balance.
+
+// BYTES-LABEL: module @tail
+// BYTES: dtc.matmul {{.*}}dtc.stage = 0
+// BYTES: dtc.matmul {{.*}}dtc.stage = 0
+// BYTES: dtc.matmul {{.*}}dtc.stage = 1
+// BYTES: dtc.matmul {{.*}}dtc.stage = 1
+// UNIFORM-LABEL: module @tail
+// UNIFORM: dtc.matmul {{.*}}dtc.stage = 0
+// UNIFORM: dtc.matmul {{.*}}dtc.stage = 0
+// UNIFORM: dtc.matmul {{.*}}dtc.stage = 1
+// UNIFORM: dtc.matmul {{.*}}dtc.stage = 1
+module @tail {
+  func.func @forward(%x: tensor<64x64xf32> {dtc.input = "x"}, %a: tensor<64x64xf32> {dtc.parameter = "a"}, %b: tensor<64x64xf32> {dtc.parameter = "b"},
+                     %c: tensor<64x64xf32> {dtc.parameter = "c"}, %d: tensor<64x8xf32> {dtc.parameter = "d"}, %e: tensor<8xf32> {dtc.parameter = "e"}) -> (tensor<64x8xf32> {dtc.output = "y"}) {
+    %0 = dtc.matmul %x, %a : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+    %1 = dtc.matmul %0, %b : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+    %2 = dtc.matmul %1, %c : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32> loc("second")
+    %3 = dtc.matmul %2, %d : (tensor<64x64xf32>, tensor<64x8xf32>) -> tensor<64x8xf32>
+    %4 = dtc.add %3, %e : (tensor<64x8xf32>, tensor<8xf32>) -> tensor<64x8xf32>
+    return %4 : tensor<64x8xf32>
+  }
+}
