@@ -39,8 +39,25 @@ def cpu_info():
     return platform.processor(), set()
 
 
+def time_steps(steps, optimizer, forward):
+    """Prints the seconds of each step as JSON. `forward` gives the loss of a
+    step."""
+    import torch
+
+    seconds = []
+    for step in range(steps):
+        start = time.perf_counter()
+        optimizer.zero_grad()
+        loss = forward(step)
+        loss.backward()
+        optimizer.step()
+        loss.item()
+        seconds.append(time.perf_counter() - start)
+    print(json.dumps(dict(seconds=seconds, torch=torch.__version__,
+                          capability=torch.backends.cpu.get_cpu_capability())))
+
+
 def torch_worker(steps, tuned):
-    """Prints the seconds of each step as JSON."""
     sys.path.insert(0, str(INPUTS))
     import numpy as np
     import torch
@@ -54,24 +71,18 @@ def torch_worker(steps, tuned):
     data = INPUTS / "gpt2-tiny.data"
     inputs, labels = (torch.from_numpy(np.load(data / f"{name}.npy")).long()
                       for name in ("input_ids", "labels"))
-    seconds = []
-    for step in range(steps):
+
+    def forward(step):
         rows = slice(step * BATCH % len(inputs),
                      step * BATCH % len(inputs) + BATCH)
-        start = time.perf_counter()
-        optimizer.zero_grad()
         logits = model(input_ids=inputs[rows]).logits
-        loss = torch.nn.functional.cross_entropy(logits.flatten(0, 1),
+        return torch.nn.functional.cross_entropy(logits.flatten(0, 1),
                                                  labels[rows].flatten())
-        loss.backward()
-        optimizer.step()
-        loss.item()
-        seconds.append(time.perf_counter() - start)
-    print(json.dumps(dict(seconds=seconds, torch=torch.__version__,
-                          capability=torch.backends.cpu.get_cpu_capability())))
+
+    time_steps(steps, optimizer, forward)
 
 
-def run_torch(args, tuned, script=__file__):
+def run_torch(args, tuned, script):
     """`script` with --worker prints what `torch_worker` does."""
     environment = {**os.environ, "OMP_NUM_THREADS": str(args.threads)}
     if tuned:
@@ -85,7 +96,7 @@ def run_torch(args, tuned, script=__file__):
     return json.loads(output.splitlines()[-1])
 
 
-def run_dtc(args, directory, data=INPUTS / "gpt2-tiny.data"):
+def run_dtc(args, directory, data):
     metrics = directory / "metrics.jsonl"
     metrics.unlink(missing_ok=True)
     subprocess.run(
@@ -153,25 +164,34 @@ def measure(contenders, rounds):
     return times, notes
 
 
-def main():
-    parser = make_parser(__doc__, rounds=3)
+def compare(description, model, prepare, worker, script):
+    """A bench: one rank of dtc and PyTorch, which `worker` of `script` times.
+    `prepare` compiles the program and returns the folder of its data."""
+    parser = make_parser(description, rounds=3)
     parser.add_argument("--threads", type=int, default=1)
     args = parse_arguments(parser)
     if args.worker:
-        return torch_worker(args.steps, args.worker == "tuned")
+        return worker(args.steps, args.worker == "tuned")
 
     with tempfile.TemporaryDirectory() as temporary:
         directory = Path(temporary)
-        compile_program(args, directory)
+        data = prepare(args, directory)
         times, notes = measure({
-            "dtc": lambda: run_dtc(args, directory),
-            "PyTorch as installed": lambda: run_torch(args, tuned=False),
-            "PyTorch tuned": lambda: run_torch(args, tuned=True)}, args.rounds)
+            "dtc": lambda: run_dtc(args, directory, data),
+            "PyTorch as installed": lambda: run_torch(args, False, script),
+            "PyTorch tuned": lambda: run_torch(args, True, script)},
+            args.rounds)
 
-    print(f"gpt2-tiny, batch {BATCH}, AdamW, fp32, {args.threads} thread(s), "
+    print(f"{model}, AdamW, fp32, {args.threads} thread(s), "
           f"{args.rounds} rounds of {args.steps - WARMUP} steps")
     print_times(times, notes)
 
 
+def prepare(args, directory):
+    compile_program(args, directory)
+    return INPUTS / "gpt2-tiny.data"
+
+
 if __name__ == "__main__":
-    main()
+    compare(__doc__, f"gpt2-tiny, batch {BATCH}", prepare, torch_worker,
+            __file__)
