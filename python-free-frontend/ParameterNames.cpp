@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ParameterNames.h"
+#include "dtc/Support/ModulePath.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -17,19 +18,6 @@ bool isGeneratedName(StringRef name) {
   return name.starts_with("onnx::") || name.starts_with("/") ||
          name.starts_with("_") || name.starts_with("val_") ||
          name.find_first_not_of("0123456789") == StringRef::npos;
-}
-
-/// The modules of a node's path. A container repeats its name in its members:
-/// '/net/net.0/Gemm' is in module 'net.0'.
-static SmallVector<StringRef> getModules(StringRef path) {
-  SmallVector<StringRef> parts, modules;
-  path.split(parts, '/', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
-  for (StringRef part : ArrayRef(parts).drop_back()) {
-    if (!modules.empty() && part.starts_with((modules.back() + ".").str()))
-      modules.pop_back();
-    modules.push_back(part);
-  }
-  return modules;
 }
 
 /// Exporters generate the names of right operands of MatMul when they fold the
@@ -58,10 +46,9 @@ ParameterNamer::ParameterNamer(const Model &model) {
     StringRef path = node.name();
     if (!path.starts_with("/"))
       continue;
-    SmallVector<StringRef> modules = getModules(path);
-    if (modules.empty())
+    std::string module = getModulePath(path);
+    if (module.empty())
       continue;
-    std::string module = join(modules, ".");
     std::string name = module + "." + path.rsplit('/').second.str();
     for (auto [i, input] : enumerate(node.input()))
       if (isGeneratedName(input))

@@ -649,9 +649,6 @@ LogicalResult CommandLine::finish(const char *program) {
   compile.parallel.order.assign(order.begin(), order.end());
   training.stages = compile.parallel.pp * compile.schedule.virtualStages;
   training.tensorParallel = compile.parallel.tp;
-  training.microbatches =
-      compile.parallel.microbatches * compile.parallel.accumulate;
-  training.dataParallel = compile.parallel.dp;
   training.sequenceParallel = compile.parallel.sp;
   training.layouts.assign(layouts.begin(), layouts.end());
   training.freeze.assign(freeze.begin(), freeze.end());

@@ -52,11 +52,8 @@ static CompileOptions apply(CompileOptions options, const Settings &settings) {
       options.schedule.recompute = value;
     else if (name == "zero")
       options.parallel.zero = number(value);
-    else if (name == "microbatches") {
+    else if (name == "microbatches")
       options.parallel.microbatches = number(value);
-      options.training.microbatches =
-          number(value) * options.parallel.accumulate;
-    }
   }
   return options;
 }

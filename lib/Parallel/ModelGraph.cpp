@@ -7,6 +7,7 @@
 
 #include "dtc/Parallel/ModelGraph.h"
 #include "dtc/Dialect/Dialect.h"
+#include "dtc/Support/ModulePath.h"
 #include "dtc/Training/FindFunction.h"
 #include "dtc/Training/StageAnalysis.h"
 #include "llvm/ADT/SetVector.h"
@@ -39,27 +40,16 @@ std::string ModelGraph::Stage::getName() const {
 // Names
 //===----------------------------------------------------------------------===//
 
-/// What is before the last separator; empty without one.
-static std::string getParent(StringRef path, char separator) {
-  size_t end = path.rfind(separator);
+/// What is before the last dot; empty without one.
+static std::string getParent(StringRef path) {
+  size_t end = path.rfind('.');
   return path.take_front(end == StringRef::npos ? 0 : end).str();
 }
 
-/// "h.0.attn.c_attn" of a node "/h.0/attn/c_attn/MatMul". PyTorch's exporter
-/// says "/layer1/layer1.0/conv1/Conv" of what is in a list: "layer1.0.conv1".
+/// "h.0.attn.c_attn" of an op of node "/h.0/attn/c_attn/MatMul".
 static std::string getModulePath(Location location) {
   auto name = location->findInstanceOf<NameLoc>();
-  if (!name)
-    return {};
-  SmallVector<StringRef> parts, kept;
-  name.getName().getValue().ltrim('/').split(parts, '/');
-  parts.pop_back();
-  for (StringRef part : parts) {
-    if (!kept.empty() && part.starts_with((kept.back() + ".").str()))
-      kept.pop_back();
-    kept.push_back(part);
-  }
-  return llvm::join(kept, ".");
+  return name ? dtc::getModulePath(name.getName().getValue()) : std::string();
 }
 
 /// The block that a module is in, and its name there.
@@ -400,7 +390,7 @@ void GraphBuilder::addParameter(int64_t stage, StringRef name, Type type,
                                 const std::string &sharded) {
   std::string tensor =
       part ? part.getAs<StringAttr>("tensor").str() : name.str();
-  std::string path = getParent(tensor, '.');
+  std::string path = getParent(tensor);
   std::string layout = printLayout(getLayout(type));
   if (!sharded.empty())
     layout += (layout.empty() ? "" : ", ") + sharded;
@@ -415,7 +405,7 @@ void GraphBuilder::addParameter(int64_t stage, StringRef name, Type type,
   }
   // A module whose ops were folded: the one that it is in.
   for (; !row && !path.empty(); row = findRow(stage, path)) {
-    path = getParent(path, '.');
+    path = getParent(path);
     parameter.name = tensor.substr(path.empty() ? 0 : path.size() + 1);
   }
   if (!row)

@@ -37,7 +37,8 @@ StringRef dtc::getPhaseName(CompilePhase phase) {
 //===----------------------------------------------------------------------===//
 
 void dtc::buildTrainingPipeline(OpPassManager &manager,
-                                const TrainingOptions &options) {
+                                const TrainingOptions &options,
+                                const ParallelOptions &plan) {
   // What is one product is taken apart where it is made: a batch that comes
   // second, after a dimension of size 1, could not be told from one sample.
   manager.addPass(createHoistSlices());
@@ -83,8 +84,8 @@ void dtc::buildTrainingPipeline(OpPassManager &manager,
   // loss, which says what an evaluation predicts; all else follows from ops.
   ExpandBatchNormOptions batchNorm;
   batchNorm.statistics = options.batchNorm;
-  batchNorm.microbatches = options.microbatches;
-  batchNorm.dp = options.dataParallel;
+  batchNorm.microbatches = plan.microbatches * plan.accumulate;
+  batchNorm.dp = plan.dp;
   manager.addPass(createExpandBatchNorm(batchNorm));
 
   // Which dimensions of parameters tensor parallelism splits. With the loss,
@@ -247,7 +248,7 @@ void dtc::buildPhase(CompilePhase phase, OpPassManager &manager,
                      const CompileOptions &options) {
   switch (phase) {
   case CompilePhase::Training:
-    return buildTrainingPipeline(manager, options.training);
+    return buildTrainingPipeline(manager, options.training, options.parallel);
   case CompilePhase::Parallel:
     return buildParallelPipeline(manager, options.parallel);
   case CompilePhase::Schedule:

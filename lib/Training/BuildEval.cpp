@@ -71,11 +71,8 @@ void BuildEvalPass::runOnOperation() {
   if (failed(found))
     return signalPassFailure();
   func::FuncOp step = *found;
-  std::optional<unsigned> number;
-  for (unsigned i : llvm::seq(step.getNumResults()))
-    if (StringAttr name = getResultString(step, i, attr::output);
-        name && name == "predictions")
-      number = i;
+  std::optional<unsigned> number =
+      findResult(step, attr::output, "predictions");
   if (!number) {
     step.emitError("no result with dtc.output = \"predictions\"; add a loss "
                    "first");

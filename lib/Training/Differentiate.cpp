@@ -223,10 +223,10 @@ static void bypassNeedlessBoundaries(func::FuncOp step) {
 }
 
 static FailureOr<Value> findLoss(func::FuncOp step) {
-  for (auto [i, value] : llvm::enumerate(getReturn(step).getOperands()))
-    if (StringAttr name = getResultString(step, i, attr::output);
-        name && name.getValue() == "loss" && isFloatTensor(value.getType()))
-      return Value(value);
+  if (std::optional<unsigned> i = findResult(step, attr::output, "loss"))
+    if (Value loss = getReturn(step).getOperand(*i);
+        isFloatTensor(loss.getType()))
+      return loss;
   return step.emitError("no result with dtc.output = \"loss\" to "
                         "differentiate");
 }

@@ -202,6 +202,8 @@ FailureOr<int64_t> ExpandBatchNormPass::countGroups(BatchNormOp first) {
 /// tensor is would be averaged, too.
 static LogicalResult verifyStatistics(BatchNormOp op) {
   auto isOwn = [&](OpOperand &use, unsigned number) {
+    if (isa<BoundaryOp>(use.getOwner()))
+      return true;
     auto other = dyn_cast<BatchNormOp>(use.getOwner());
     return other && use.getOperandNumber() == number &&
            llvm::equal(other.getOperands().drop_front(),
@@ -220,12 +222,9 @@ static LogicalResult verifyStatistics(BatchNormOp op) {
 /// normalisation on, once more, by the running statistics.
 static void cloneForEvaluation(func::FuncOp step) {
   func::ReturnOp ret = getReturn(step);
-  OpOperand *predictions = nullptr;
-  for (auto [i, operand] : llvm::enumerate(ret->getOpOperands()))
-    if (StringAttr name = getResultString(step, i, attr::output);
-        name && name == "predictions")
-      predictions = &operand;
-  if (!predictions)
+  std::optional<unsigned> number =
+      findResult(step, attr::output, "predictions");
+  if (!number)
     return;
   DenseSet<Value> differs;
   SmallVector<Operation *> ops;
@@ -243,7 +242,8 @@ static void cloneForEvaluation(func::FuncOp step) {
     if (auto norm = dyn_cast<BatchNormOp>(clone))
       mapping.map(op->getResult(0), expandFrozen(norm));
   }
-  predictions->set(mapping.lookupOrDefault(predictions->get()));
+  Value predictions = ret.getOperand(*number);
+  ret.setOperand(*number, mapping.lookupOrDefault(predictions));
 }
 
 /// running = momentum * running + (1 - momentum) * the mean over groups.

@@ -87,8 +87,8 @@ static bool moveAxes(Operation *op) {
 /// f(transpose(x), ...) becomes transpose(f(x, ...)).
 static void sink(Operation *op) {
   if (op->getNumResults() == 0 ||
-      getType(op->getResult(0)).getRank() != imageRank ||
-      !isa<ShardingRuleInterface>(op) || !readsImages(op) || !moveAxes(op))
+      getType(op->getResult(0)).getRank() != imageRank || !readsImages(op) ||
+      !moveAxes(op))
     return;
   OpBuilder builder(op);
   for (OpOperand &operand : op->getOpOperands())

@@ -38,6 +38,15 @@ StringAttr dtc::getResultString(func::FuncOp func, unsigned result,
   return func.getResultAttrOfType<StringAttr>(result, name);
 }
 
+std::optional<unsigned> dtc::findResult(func::FuncOp func, StringRef name,
+                                        StringRef string) {
+  for (unsigned i : llvm::seq(func.getNumResults()))
+    if (StringAttr found = getResultString(func, i, name);
+        found && found == string)
+      return i;
+  return std::nullopt;
+}
+
 bool dtc::isFloatTensor(Type type) {
   return isa<FloatType>(getElementTypeOrSelf(type));
 }

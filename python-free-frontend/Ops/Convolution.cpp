@@ -68,7 +68,13 @@ Error checkOperands(NodeBuilder &node, bool isTransposed) {
   return Error::success();
 }
 
-void setResult(NodeBuilder &node, Value y) {
+/// The result is the op's of operand and weight, and of the bias.
+template <typename Op>
+void setConvolution(NodeBuilder &node, mlir::RankedTensorType type,
+                    const WindowDims &window) {
+  Value y = node.create<Op>(type, toImage(node, node.operand(0)),
+                            toImage(node, node.operand(1)), window.strides(),
+                            window.padding(), window.dilations());
   if (node.call.hasOperand(2))
     y = node.add(y, node.operand(2));
   node.setResult(0, fromImage(node, y));
@@ -83,10 +89,7 @@ Error importConv(NodeBuilder &node) {
     return window.takeError();
   auto type = imageType(node, window->at(0).positions, window->at(1).positions,
                         call.shape(1)[0]);
-  setResult(node, node.create<Conv2DOp>(type, toImage(node, node.operand(0)),
-                                        toImage(node, node.operand(1)),
-                                        window->strides(), window->padding(),
-                                        window->dilations()));
+  setConvolution<Conv2DOp>(node, type, *window);
   return Error::success();
 }
 
@@ -101,10 +104,7 @@ Error importConvTranspose(NodeBuilder &node) {
     return window.takeError();
   auto type = imageType(node, window->at(0).size, window->at(1).size,
                         call.shape(1)[1] * call.getInt("group", 1));
-  setResult(node, node.create<Conv2DInputGradOp>(
-                      type, toImage(node, node.operand(0)),
-                      toImage(node, node.operand(1)), window->strides(),
-                      window->padding(), window->dilations()));
+  setConvolution<Conv2DInputGradOp>(node, type, *window);
   return Error::success();
 }
 

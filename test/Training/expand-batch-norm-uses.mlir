@@ -62,3 +62,23 @@ module @none {
     return %1 : tensor<f64>
   }
 }
+
+// -----
+
+// A module whose second use is on another stage.
+
+module @stages {
+  func.func @step(%x: tensor<8x4xf64>, %s: tensor<4xf64> {dtc.parameter = "s"}, %b: tensor<4xf64> {dtc.parameter = "b"},
+                  %m: tensor<4xf64> {dtc.parameter = "m"}, %v: tensor<4xf64> {dtc.parameter = "v"}) -> (tensor<f64> {dtc.output = "loss"}) {
+    %0 = dtc.batch_norm %x, %s, %b, %m, %v {epsilon = 1.0e-5 : f64, momentum = 0.9 : f64} : (tensor<8x4xf64>, tensor<4xf64>, tensor<4xf64>, tensor<4xf64>, tensor<4xf64>) -> tensor<8x4xf64>
+    %x1 = dtc.boundary %0 from 0 to 1 : tensor<8x4xf64>
+    %s1 = dtc.boundary %s from 0 to 1 : tensor<4xf64>
+    %b1 = dtc.boundary %b from 0 to 1 : tensor<4xf64>
+    %m1 = dtc.boundary %m from 0 to 1 : tensor<4xf64>
+    %v1 = dtc.boundary %v from 0 to 1 : tensor<4xf64>
+    // expected-error@below {{updates running statistics that another stage has; keep the uses of this normalisation on one stage}}
+    %1 = dtc.batch_norm %x1, %s1, %b1, %m1, %v1 {epsilon = 1.0e-5 : f64, momentum = 0.9 : f64} : (tensor<8x4xf64>, tensor<4xf64>, tensor<4xf64>, tensor<4xf64>, tensor<4xf64>) -> tensor<8x4xf64>
+    %2 = dtc.sum_squares %1 : (tensor<8x4xf64>) -> tensor<f64>
+    return %2 : tensor<f64>
+  }
+}

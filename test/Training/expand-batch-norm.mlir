@@ -6,6 +6,8 @@
 // RUN: not dtc-opt %s --dtc-expand-batch-norm="statistics=local microbatches=4 dp=2" 2>&1 | FileCheck %s --check-prefix=ONE
 // RUN: not dtc-opt %s --dtc-expand-batch-norm="statistics=micro microbatches=3" 2>&1 | FileCheck %s --check-prefix=PARTS
 
+// RUN: not dtc-opt %s --dtc-expand-batch-norm="statistics=batch" 2>&1 | FileCheck %s --check-prefix=KIND
+
 // Two micro-batches of four samples: each has statistics of its own, and ops
 // after it see both as a dimension while they can.
 
@@ -68,6 +70,7 @@
 
 // CUT: error: batch norm needs the statistics of the whole batch before a step's 4 micro-batches are there; use one micro-batch, or normalise with --batchnorm micro (each micro-batch by its own statistics), local (each rank's part of it) or frozen (by the running ones)
 // ONE: error: batch norm by the statistics of one element of each channel, which are the element itself; use a larger --batch, or fewer micro-batches
+// KIND: error: batch norm by statistics 'batch', expected global, micro, local or frozen
 // PARTS: error: batch norm of 'tensor<8x4xf64>' in 3 parts, which do not divide its 8 samples
 func.func @step(%x: tensor<8x4xf64> {dtc.input = "x"}, %s: tensor<4xf64> {dtc.parameter = "s"}, %b: tensor<4xf64> {dtc.parameter = "b"},
                 %m: tensor<4xf64> {dtc.parameter = "m"}, %v: tensor<4xf64> {dtc.parameter = "v"})

@@ -18,7 +18,7 @@ class DTC_WindowOp<string name, list<Trait> traits = []>
                       DenseI64ArrayAttr:$dilations);
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    /// Where the window lies, on logical shapes.
+    /// Where the window lies, on local shapes.
     ::dtc::Window getWindow();
   }];
 }

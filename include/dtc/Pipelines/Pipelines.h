@@ -65,8 +65,10 @@ void registerPasses();
 void buildPhase(CompilePhase phase, mlir::OpPassManager &manager,
                 const CompileOptions &options);
 
+/// `plan` says what a step's batch is cut into.
 void buildTrainingPipeline(mlir::OpPassManager &manager,
-                           const TrainingOptions &options);
+                           const TrainingOptions &options,
+                           const ParallelOptions &plan);
 void buildParallelPipeline(mlir::OpPassManager &manager,
                            const ParallelOptions &options);
 void buildSchedulePipeline(mlir::OpPassManager &manager,

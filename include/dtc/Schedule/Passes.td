@@ -74,8 +74,8 @@ def Recompute : Pass<"dtc-recompute", "mlir::ModuleOp"> {
     * `all`: keeps the cuts between units;
     * `except-last`: and all that is saved of the last unit of each stage;
     * `every:N`: keeps every N-th of these cuts;
-    * `selective`: makes again what follows without a matrix product or
-      communication from what is saved;
+    * `selective`: makes again what follows without a product (matrix product
+      or convolution) or communication from what is saved of its unit;
     * a pattern: makes those units again that have a node of such a name.
 
     What enters or leaves a stage is kept in any case.

@@ -38,8 +38,6 @@ struct TrainingOptions {
 
   /// Whose statistics normalise: global, micro, local or frozen.
   std::string batchNorm = "global";
-  /// What a step's batch is cut into: over time, and over ranks.
-  int64_t microbatches = 1, dataParallel = 1;
 
   //===--- Loss -----------------------------------------------------------===//
 

@@ -24,6 +24,11 @@ mlir::StringAttr getArgString(mlir::BlockArgument argument,
 mlir::StringAttr getResultString(mlir::func::FuncOp func, unsigned result,
                                  llvm::StringRef name);
 
+/// The result with this string under an attribute name; none if there is none.
+std::optional<unsigned> findResult(mlir::func::FuncOp func,
+                                   llvm::StringRef name,
+                                   llvm::StringRef string);
+
 /// Whether gradients exist for values of this type.
 bool isFloatTensor(mlir::Type type);
 
