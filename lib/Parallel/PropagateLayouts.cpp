@@ -90,6 +90,8 @@ Value Propagation::reshard(Value value, LayoutAttr layout, OpBuilder &builder,
                              withLayout(value.getType(), layout), value);
   if (own.isSplit(MeshAttr::timeAxis) && own.hasPartial())
     reduced[value] = result;
+  if (stored.contains(value))
+    stored.insert(result);
   return result;
 }
 
