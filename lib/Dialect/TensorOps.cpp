@@ -147,12 +147,9 @@ std::optional<Alias> TransposeOp::getAlias(unsigned) {
   return Alias{0, AliasKind::View};
 }
 
-/// Slices of other values are copies: those may be reduced in place or leave
-/// their stage, which should not take the rest along.
 std::optional<Alias> SliceOp::getAlias(unsigned) {
   RankedTensorType x = getLocalType(getX().getType());
-  if (!getX().getDefiningOp<AllGatherOp>() ||
-      llvm::product_of(x.getShape().take_front(getAxis())) != 1)
+  if (!getView() || llvm::product_of(x.getShape().take_front(getAxis())) != 1)
     return std::nullopt;
   return Alias{0, AliasKind::View};
 }

@@ -45,23 +45,6 @@ LogicalResult SquaredErrorOp::verify() {
   return success();
 }
 
-LogicalResult AssignOp::verify() {
-  if (!haveSameShapes(getTarget().getType(), getValue().getType()) ||
-      !haveSameShapes(getTarget().getType(), getType()))
-    return emitOpError("overwrites ")
-           << getTarget().getType() << " with " << getValue().getType()
-           << " to give " << getType() << ", expected one type";
-  return success();
-}
-
-ShardingRule AssignOp::getShardingRule() {
-  return elementwiseRule(*this, Linearity::None);
-}
-
-std::optional<Alias> AssignOp::getAlias(unsigned) {
-  return Alias{0, AliasKind::Update};
-}
-
 LogicalResult ClipByNormOp::verify() {
   if (!haveSameShapes(getGradient().getType(), getClipped().getType()))
     return emitOpError("result is ")

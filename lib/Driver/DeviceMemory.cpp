@@ -163,6 +163,7 @@ static std::pair<int64_t, StringRef> getLargestPart(const StageReport &stage) {
        {stage.stateBytes, "optimizer state"},
        {stage.gradientBytes, "gradients"},
        {stage.inputBytes, "inputs"},
+       {stage.gatheredBytes, "gathered parameters"},
        {stage.activationBytes, "activations"}});
 }
 

@@ -1,8 +1,8 @@
 //===- ShardOptimizer.cpp - ZeRO: each rank stores and updates its part ---===//
 //
-// Members of a bucket are laid side by side, padded, and updated as one tensor
-// that is split over the ranks that share the batch. That gradients are
-// reduce-scattered and parameters gathered follows from the layouts
+// Members of a bucket are laid side by side, padded, and stored and updated as
+// one tensor that is split over the ranks that share the batch. That gradients
+// are reduce-scattered and parameters gathered follows from the layouts
 // (Rajbhandari et al., ZeRO, arXiv 1910.02054).
 //
 //===----------------------------------------------------------------------===//
@@ -106,9 +106,7 @@ public:
   void shardUpdates();
 
 private:
-  Value join(llvm::function_ref<Value(const BucketMember &)> get);
-  void split(int64_t start, Value flat,
-             llvm::function_ref<void(const BucketMember &, Value)> set);
+  Value joinGradients();
   BlockArgument addArgument(StringRef kind, const Twine &name,
                             bool isGathered = false);
   void sumOnce();
@@ -123,8 +121,7 @@ private:
   OpBuilder builder;
   RankedTensorType type; ///< of the whole
   Attribute layout, members;
-  Value parameters; ///< split; null if they are stored whole
-  Value gradients;
+  Value parameters, gradients; ///< split
 };
 
 } // namespace
@@ -194,12 +191,11 @@ BucketSharding::BucketSharding(func::FuncOp step, StepSignature &signature,
   members = builder.getArrayAttr(list);
 }
 
-/// The members side by side, and zeros.
-Value BucketSharding::join(
-    llvm::function_ref<Value(const BucketMember &)> get) {
+/// The members' gradients side by side, and zeros.
+Value BucketSharding::joinGradients() {
   SmallVector<Value> flat;
   for (const BucketMember &member : bucket.members)
-    flat.push_back(flatten(builder, member, get(member)));
+    flat.push_back(flatten(builder, member, member.gradient));
   Location loc = flat.front().getLoc();
   Value joined = flat.front();
   if (flat.size() > 1)
@@ -210,20 +206,6 @@ Value BucketSharding::join(
   if (type.getDimSize(1) != bucket.size)
     joined = PadOp::create(builder, loc, type, joined, 1, 0);
   return joined;
-}
-
-/// The inverse of `join`.
-void BucketSharding::split(
-    int64_t start, Value flat,
-    llvm::function_ref<void(const BucketMember &, Value)> set) {
-  for (const BucketMember &member : bucket.members) {
-    auto piece = RankedTensorType::get({member.parts, member.getSize()},
-                                       type.getElementType());
-    Value slice = SliceOp::create(builder, member.parameter.getLoc(), piece,
-                                  flat, 1, start);
-    start += member.getSize();
-    set(member, restore(builder, member, slice));
-  }
 }
 
 BlockArgument BucketSharding::addArgument(StringRef kind, const Twine &name,
@@ -243,10 +225,16 @@ void BucketSharding::shardParameters(bool atUse) {
   parameters = addArgument(attr::parameter, name, /*isGathered=*/atUse);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(&step.front());
-  split(0, parameters, [](const BucketMember &member, Value value) {
+  int64_t start = 0;
+  for (const BucketMember &member : bucket.members) {
+    auto flat = RankedTensorType::get({member.parts, member.getSize()},
+                                      type.getElementType());
     BlockArgument parameter = member.parameter;
-    parameter.replaceAllUsesWith(value);
-  });
+    Value slice = SliceOp::create(builder, parameter.getLoc(), flat, parameters,
+                                  1, start, /*view=*/true);
+    start += member.getSize();
+    parameter.replaceAllUsesWith(restore(builder, member, slice));
+  }
 }
 
 /// The norm adds the squares of the bucket instead of those of its members,
@@ -276,7 +264,7 @@ void BucketSharding::shardGradients(bool perMicrobatch) {
       if (builder.getInsertionPoint() == step.front().end() ||
           !op->isBeforeInBlock(&*builder.getInsertionPoint()))
         builder.setInsertionPointAfter(op);
-  gradients = join([](const BucketMember &member) { return member.gradient; });
+  gradients = joinGradients();
   Operation *last = gradients.getDefiningOp();
   last->setAttr(attr::split, builder.getDictionaryAttr(builder.getNamedAttr(
                                  axis, builder.getI64IntegerAttr(1))));
@@ -288,13 +276,8 @@ void BucketSharding::shardGradients(bool perMicrobatch) {
 }
 
 void BucketSharding::shardUpdates() {
-  Location loc = first.update->getLoc();
   IRMapping mapping;
-  mapping.map(first.update->getOperand(0),
-              parameters ? parameters
-                         : join([](const BucketMember &member) -> Value {
-                             return member.parameter;
-                           }));
+  mapping.map(first.update->getOperand(0), parameters);
   Value gradients = this->gradients;
   if (ClipByNormOp clip = first.clip)
     gradients = ClipByNormOp::create(builder, clip.getLoc(), type, gradients,
@@ -317,7 +300,8 @@ void BucketSharding::shardUpdates() {
   SmallVector<std::pair<StringRef, std::string>> states =
       llvm::map_to_vector(first.state, shardState);
   Operation *update = clone(first.update);
-  Value updated = update->getResult(0);
+  signature.replaceResult(attr::parameter, first.getName(), name, members,
+                          update->getResult(0));
   for (auto [i, names] : llvm::enumerate(states))
     signature.replaceResult(attr::state, names.first, names.second, members,
                             update->getResult(i + 1));
@@ -326,14 +310,6 @@ void BucketSharding::shardUpdates() {
     signature.replaceResult(attr::state, names.first, names.second, members,
                             clone(average)->getResult(0));
   }
-  if (parameters)
-    return signature.replaceResult(attr::parameter, first.getName(), name,
-                                   members, updated);
-  split(0, updated, [&](const BucketMember &member, Value value) {
-    member.update->getResult(0).replaceAllUsesWith(
-        AssignOp::create(builder, loc, withLayout(member.getType(), {}),
-                         member.parameter, value));
-  });
 }
 
 //===----------------------------------------------------------------------===//
@@ -343,8 +319,7 @@ void BucketSharding::shardUpdates() {
 /// Results and arguments of members that buckets stand for; a result that is
 /// one of a bucket's has another name by now.
 static LogicalResult eraseMembers(func::FuncOp step,
-                                  ArrayRef<ParameterBucket> buckets,
-                                  bool keepsParameters) {
+                                  ArrayRef<ParameterBucket> buckets) {
   DenseSet<Attribute> parameters, states;
   auto addState = [&](Value state) {
     states.insert(getArgString(cast<BlockArgument>(state), attr::state));
@@ -363,8 +338,7 @@ static LogicalResult eraseMembers(func::FuncOp step,
     results[i] =
         states.contains(getResultString(step, i, attr::state)) ||
         parameters.contains(getResultString(step, i, attr::gradient)) ||
-        (!keepsParameters &&
-         parameters.contains(getResultString(step, i, attr::parameter)));
+        parameters.contains(getResultString(step, i, attr::parameter));
   terminator->eraseOperands(results);
   (void)step.eraseResults(results);
   for (const ParameterBucket &bucket : buckets)
@@ -380,8 +354,7 @@ static LogicalResult eraseMembers(func::FuncOp step,
   for (BlockArgument argument : step.getArguments())
     arguments[argument.getArgNumber()] =
         states.contains(getArgString(argument, attr::state)) ||
-        (!keepsParameters &&
-         parameters.contains(getArgString(argument, attr::parameter)));
+        parameters.contains(getArgString(argument, attr::parameter));
   if (failed(step.eraseArguments(arguments)))
     return failure();
   step.setType(FunctionType::get(step.getContext(), step.getArgumentTypes(),
@@ -415,11 +388,11 @@ struct ShardOptimizer : dtc::impl::ShardOptimizerBase<ShardOptimizer> {
       return step.emitError("--zero splits optimizer state over the ranks that "
                             "share the batch, of which there is 1; use --dp 2 "
                             "or more");
-    bool shardsParameters = zero == 3, keepsGathered = gather == "step";
+    bool gathersAtUse = zero == 3 && gather != "step";
     BucketLimits limits{bucketMb << 20, ""};
-    if (shardsParameters)
+    if (zero == 3)
       limits = {std::numeric_limits<int64_t>::max(),
-                keepsGathered ? StringRef("layer") : StringRef(gather)};
+                gathersAtUse ? StringRef(gather) : StringRef("layer")};
     FailureOr<std::vector<ParameterBucket>> buckets =
         collectBuckets(step, mesh, limits);
     if (failed(buckets))
@@ -427,13 +400,12 @@ struct ShardOptimizer : dtc::impl::ShardOptimizerBase<ShardOptimizer> {
     StepSignature signature(step);
     for (auto [number, bucket] : llvm::enumerate(*buckets)) {
       BucketSharding sharding(step, signature, mesh, axis, bucket, number);
-      if (shardsParameters)
-        sharding.shardParameters(!keepsGathered);
+      sharding.shardParameters(gathersAtUse);
       sharding.shardGradients(zero >= 2);
       sharding.shardUpdates();
     }
     signature.write();
-    return eraseMembers(step, *buckets, !shardsParameters);
+    return eraseMembers(step, *buckets);
   }
 };
 

@@ -201,6 +201,9 @@ void dtc::buildSchedulePipeline(OpPassManager &manager,
   microbatches.rounds = options.accumulate;
   manager.addPass(createScheduleMicrobatches(microbatches));
 
+  // Of a parameter that a step gathers, the rank's own part makes room.
+  manager.addPass(createReleaseParts());
+
   // Gradients are reduced as soon as they are there, not all in the end.
   manager.addPass(createHoistReductions());
 
@@ -214,7 +217,9 @@ void dtc::buildSchedulePipeline(OpPassManager &manager,
   manager.addPass(createFormKernels());
 
   // What is not needed at once is on its way while ranks compute. After kernels
-  // are formed: from here on ops keep their order.
+  // are formed: from here on ops keep their order. First the parameters that a
+  // step gathers once, which its first micro-batch waits for as it goes on.
+  manager.addPass(createAwaitGathers());
   manager.addPass(createOverlapCollectives());
 
   // Parameters arrive while others are in use.

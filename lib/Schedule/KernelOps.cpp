@@ -116,7 +116,6 @@ void dtc::registerKernelOpModels(DialectRegistry &registry) {
            CrossEntropyGradOp>(context);
     attach<getTotalRole, CrossEntropyOp, CountLabelsOp, SquaredErrorOp,
            SumSquaresOp>(context);
-    attach<getAloneRole, AssignOp>(context);
     attach<getReductionRole<ReduceSumOp>, ReduceSumOp>(context);
     attach<getReductionRole<ReduceMaxOp>, ReduceMaxOp>(context);
     attach<getRangeRole<SliceOp>, SliceOp>(context);

@@ -53,6 +53,44 @@ BlockArgument PlanArguments::find(BlockArgument other) const {
   return arguments.lookup(getMeaning(other));
 }
 
+std::optional<int64_t> dtc::getPlannedOffset(Value value) {
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    auto owner = cast<func::FuncOp>(argument.getOwner()->getParentOp());
+    auto offset = owner.getArgAttrOfType<IntegerAttr>(argument.getArgNumber(),
+                                                      attr::offset);
+    return offset ? std::optional(offset.getInt()) : std::nullopt;
+  }
+  auto result = cast<OpResult>(value);
+  auto offsets =
+      result.getOwner()->getAttrOfType<DenseI64ArrayAttr>(attr::offsets);
+  if (!offsets || offsets.size() <= result.getResultNumber() ||
+      offsets[result.getResultNumber()] == callersMemory)
+    return std::nullopt;
+  return offsets[result.getResultNumber()];
+}
+
+llvm::DenseMap<Value, BlockArgument>
+dtc::getReplacedArguments(func::FuncOp plan, const AliasClasses &classes) {
+  llvm::DenseMap<Attribute, BlockArgument> arguments[2];
+  StringRef keys[2] = {attr::parameter, attr::state};
+  for (auto [key, named] : llvm::zip_equal(keys, arguments))
+    for (BlockArgument argument : plan.getArguments())
+      if (Attribute name = plan.getArgAttr(argument.getArgNumber(), key))
+        named[name] = argument;
+  llvm::DenseMap<Value, BlockArgument> replaced;
+  for (OpOperand &returned : plan.front().getTerminator()->getOpOperands())
+    for (auto [key, named] : llvm::zip_equal(keys, arguments))
+      if (Attribute name =
+              plan.getResultAttr(returned.getOperandNumber(), key)) {
+        Value root = classes.getRoot(returned.get());
+        BlockArgument argument = named.lookup(name);
+        if (argument && !isa<BlockArgument>(root) &&
+            root.getType() == argument.getType())
+          replaced[root] = argument;
+      }
+  return replaced;
+}
+
 int64_t dtc::getBucketBytes(ValueRange operands) {
   int64_t bytes = 0;
   for (Value operand : operands)
@@ -145,13 +183,16 @@ FailureOr<UnderWay> dtc::getUnderWay(func::FuncOp function,
                                      const AliasClasses &classes) {
   UnderWay result;
   Callees callees;
+  auto end = [&](Operation *op, int64_t slot) {
+    auto it = result.left.find(slot);
+    if (it == result.left.end()) // the caller's, or a send, which a wait names
+      return result.awaited.push_back(slot);
+    llvm::append_range(result.endedBy[op], it->second);
+    result.left.erase(it);
+  };
   for (Operation &op : function.front()) {
     if (auto wait = dyn_cast<WaitOp>(op)) {
-      auto it = result.left.find(wait.getSlot());
-      if (it == result.left.end())
-        continue; // of a send, which the wait names
-      result.endedBy[wait] = std::move(it->second);
-      result.left.erase(it);
+      end(wait, wait.getSlot());
     } else if (auto slot = op.getAttrOfType<IntegerAttr>(attr::slot)) {
       SmallVector<Value> &roots = result.left[slot.getInt()];
       for (Value value :
@@ -165,6 +206,8 @@ FailureOr<UnderWay> dtc::getUnderWay(func::FuncOp function,
         callee = std::make_unique<Callee>(getCallee(run));
       if (failed(callee->underWay))
         return failure();
+      for (int64_t slot : callee->underWay->awaited)
+        end(run, slot);
       for (auto &[number, roots] : callee->underWay->left) {
         result.left[number] =
             getCallersRoots(run, callee->homes, roots, classes);

@@ -20,11 +20,6 @@ namespace dtc {
 using namespace mlir;
 using namespace dtc;
 
-/// Slots: of a parameter's gather, of what starts and ends in one function, and
-/// of what a last run leaves to the plan.
-static constexpr int64_t innerSlot = gatherSlot + 1;
-static constexpr int64_t firstPlanSlot = gatherSlot + 2;
-
 static bool isStartable(Operation *op) {
   if (!isa<AllReduceOp, ReduceScatterOp, AllGatherOp>(op) ||
       op->hasAttr(attr::slot) || crossesStages(op) || isParameterGather(op))

@@ -1,7 +1,7 @@
 //===- Phase.cpp - names of phases ----------------------------------------===//
 //
 // A phase of level or chunk 0 has the bare name; others carry the number. A
-// last run is weight.last, weight1.last, ...
+// last run is weight.last, weight1.last, ...; a first one forward.first, ...
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,21 +13,21 @@ using namespace dtc;
 static constexpr llvm::StringLiteral names[] = {
     "inputs", "prologue", "forward", "backward", "weight", "reduce", "update"};
 
-static constexpr llvm::StringLiteral last = ".last";
+static constexpr llvm::StringLiteral last = ".last", first = ".first";
 
 std::string Phase::getName() const {
   return names[kind].str() + (level == 0 ? "" : std::to_string(level)) +
-         (isLast ? last.str() : "");
+         (isLast ? last.str() : "") + (isFirst ? first.str() : "");
 }
 
 std::optional<Phase> Phase::parse(llvm::StringRef name) {
-  bool isLast = name.consume_back(last);
+  bool isFirst = name.consume_back(first), isLast = name.consume_back(last);
   llvm::StringRef base = name.rtrim("0123456789");
   unsigned level = 0;
   if (base != name && name.drop_front(base.size()).getAsInteger(10, level))
     return std::nullopt;
   for (auto [kind, candidate] : llvm::enumerate(names))
     if (base == candidate)
-      return Phase{static_cast<Kind>(kind), level, isLast};
+      return Phase{static_cast<Kind>(kind), level, isLast, isFirst};
   return std::nullopt;
 }

@@ -93,18 +93,20 @@ public:
 private:
   LogicalResult collectArguments(int64_t end);
   LogicalResult collect();
+  void replaceArguments();
 
   func::FuncOp function, step;
   AliasClasses classes;
   MemoryHomes homes;
   std::vector<MemoryBuffer> buffers;
   llvm::DenseMap<Value, unsigned> roots;
+  llvm::DenseMap<Value, BlockArgument> replaced; ///< by their new values
   llvm::DenseMap<Operation *, unsigned> frames;
   int64_t total = 0;
 };
 
-/// Those of a plan are live all the time, and so is in an evaluation what the
-/// step keeps.
+/// Those of a plan are live all the time, but for those that are replaced, and
+/// so is in an evaluation what the step keeps.
 LogicalResult BlockMemory::collectArguments(int64_t end) {
   auto add = [&](BlockArgument argument, int64_t offset) {
     roots[argument] = buffers.size();
@@ -113,6 +115,9 @@ LogicalResult BlockMemory::collectArguments(int64_t end) {
   if (!step) {
     for (BlockArgument argument : function.getArguments())
       add(argument, -1);
+    replaced = getReplacedArguments(function, classes);
+    for (auto [value, argument] : replaced)
+      buffers[roots.lookup(argument)].end = 0;
     return success();
   }
   for (BlockArgument argument : step.getArguments())
@@ -163,9 +168,30 @@ LogicalResult BlockMemory::collect() {
   return success();
 }
 
+/// The new value of an argument has its place, if that is free by then; else it
+/// is copied there in the end.
+void BlockMemory::replaceArguments() {
+  int64_t offset = 0;
+  for (Value value : function.front().getTerminator()->getOperands()) {
+    Value root = classes.getRoot(value);
+    BlockArgument argument = replaced.lookup(root);
+    if (!argument || buffers[roots.lookup(root)].offset >= 0)
+      continue;
+    MemoryBuffer &before = buffers[roots.lookup(argument)];
+    MemoryBuffer &after = buffers[roots.lookup(root)];
+    if (before.end >= after.begin) {
+      before.end = after.end;
+      continue;
+    }
+    before.offset = after.offset = offset;
+    offset += alignMemory(before.bytes);
+  }
+}
+
 LogicalResult BlockMemory::plan() {
   if (failed(checkUpdates(function, classes)) || failed(collect()))
     return failure();
+  replaceArguments();
   auto adjacent = getAdjacentRoots(function, classes, homes);
   if (failed(adjacent))
     return failure();

@@ -88,6 +88,11 @@ static bool isStatistic(func::FuncOp plan, unsigned argument) {
   return bool(plan.getArgAttr(argument, attr::statistic));
 }
 
+static bool isPrologue(RunOp run) {
+  std::optional<Phase> phase = Phase::parse(run.getCallee());
+  return phase && phase->kind == Phase::Prologue;
+}
+
 static void addMemory(func::FuncOp plan, StageReport &report) {
   for (BlockArgument argument : plan.getArguments()) {
     int64_t bytes = alignMemory(getLocalBytes(argument.getType()));
@@ -116,11 +121,21 @@ static void addMemory(func::FuncOp plan, StageReport &report) {
       if (zero.getType().getRank() > 0)
         report.gradientBytes += alignMemory(getLocalBytes(zero.getType()));
   }
+  // What a step gathers and keeps; parts that make room for it are counted
+  // once.
+  for (auto run : llvm::make_filter_range(plan.getOps<RunOp>(), isPrologue))
+    for (Value returned : getCallee(run).front().getTerminator()->getOperands())
+      if (auto gather = returned.getDefiningOp<AllGatherOp>())
+        report.gatheredBytes += alignMemory(getLocalBytes(gather.getType()));
+  AliasClasses classes(plan.front());
+  for (auto [value, argument] : getReplacedArguments(plan, classes))
+    if (getPlannedOffset(value) == getPlannedOffset(argument))
+      report.gatheredBytes -= alignMemory(getLocalBytes(argument.getType()));
   report.peakBytes =
       plan->getAttrOfType<IntegerAttr>(attr::arenaBytes).getInt();
   report.activationBytes = report.peakBytes - report.parameterBytes -
                            report.stateBytes - report.gradientBytes -
-                           report.inputBytes;
+                           report.inputBytes - report.gatheredBytes;
 }
 
 /// The model's elements of a parameter, and what was added to them.

@@ -148,6 +148,10 @@ void Report::print(llvm::raw_ostream &os) const {
   addBytes("state bytes", &StageReport::stateBytes);
   addBytes("gradient bytes", &StageReport::gradientBytes);
   addBytes("input bytes", &StageReport::inputBytes);
+  if (llvm::any_of(stages, [](const StageReport &stage) {
+        return stage.gatheredBytes > 0;
+      }))
+    addBytes("gathered bytes", &StageReport::gatheredBytes);
   addBytes("activation bytes", &StageReport::activationBytes);
   addBytes("peak bytes", &StageReport::peakBytes);
   addRow("in flight", [](const StageReport &stage) {
@@ -248,6 +252,7 @@ json::Value Report::toJson() const {
                                {"state", stage.stateBytes},
                                {"gradients", stage.gradientBytes},
                                {"inputs", stage.inputBytes},
+                               {"gathered", stage.gatheredBytes},
                                {"activations", stage.activationBytes},
                                {"peak", stage.peakBytes}}},
         {"collectives", std::move(collectives)},

@@ -34,10 +34,6 @@ bool Slices::isPerMicrobatch(Operation &op) const {
 /// Whether each phase that needs the op's result makes it: it costs nothing, or
 /// is not to be kept.
 static bool isCloned(Operation &op) {
-  // A slice of what is kept would keep all of it.
-  if (auto slice = dyn_cast<SliceOp>(op))
-    if (Operation *gather = slice.getX().getDefiningOp())
-      return isParameterGather(gather);
   return isa<ConstantOp>(op) || isView(&op) || isParameterGather(&op);
 }
 

@@ -90,8 +90,6 @@ public:
   LogicalResult check();
 
 private:
-  /// Where the planner put a value; none if it is the caller's.
-  std::optional<int64_t> getOffset(Value value);
   LogicalResult checkInside(Location location, Range range);
   LogicalResult checkFrame(RunOp run);
   LogicalResult read(Operation &op, Value value);
@@ -114,22 +112,6 @@ private:
   llvm::DenseSet<Value> operands; ///< of the current op, their roots
 };
 
-std::optional<int64_t> BlockChecker::getOffset(Value value) {
-  if (auto argument = dyn_cast<BlockArgument>(value)) {
-    auto owner = cast<func::FuncOp>(argument.getOwner()->getParentOp());
-    auto offset = owner.getArgAttrOfType<IntegerAttr>(argument.getArgNumber(),
-                                                      attr::offset);
-    return offset ? std::optional(offset.getInt()) : std::nullopt;
-  }
-  auto result = cast<OpResult>(value);
-  auto offsets =
-      result.getOwner()->getAttrOfType<DenseI64ArrayAttr>(attr::offsets);
-  if (!offsets || offsets.size() <= result.getResultNumber() ||
-      offsets[result.getResultNumber()] == callersMemory)
-    return std::nullopt;
-  return offsets[result.getResultNumber()];
-}
-
 LogicalResult BlockChecker::checkInside(Location location, Range range) {
   if (range.begin < 0 || range.end > size)
     return emitError(location) << "lies in bytes " << range.begin << " to "
@@ -147,7 +129,7 @@ LogicalResult BlockChecker::read(Operation &op, Value value) {
 }
 
 LogicalResult BlockChecker::read(Operation &op, Value value, Value root) {
-  std::optional<int64_t> offset = getOffset(value);
+  std::optional<int64_t> offset = getPlannedOffset(value);
   if (!offset)
     return success();
   Range range{*offset, *offset + getLocalBytes(value.getType())};
@@ -164,7 +146,7 @@ LogicalResult BlockChecker::read(Operation &op, Value value, Value root) {
 }
 
 LogicalResult BlockChecker::writeArgument(BlockArgument argument) {
-  std::optional<int64_t> offset = getOffset(argument);
+  std::optional<int64_t> offset = getPlannedOffset(argument);
   if (!offset)
     return function.emitError("argument ")
            << argument.getArgNumber() << " has no offset; plan memory first";
@@ -191,8 +173,8 @@ LogicalResult BlockChecker::checkSamePlace(BlockArgument argument,
     return function.emitError("argument ")
            << argument.getArgNumber() << " is overwritten by an evaluation";
   BlockArgument same = ofStep.find(argument);
-  std::optional<int64_t> offset = getOffset(argument);
-  if (same && offset && offset == getOffset(same)) {
+  std::optional<int64_t> offset = getPlannedOffset(argument);
+  if (same && offset && offset == getPlannedOffset(same)) {
     memory.write({*offset, *offset + getLocalBytes(argument.getType())},
                  {argument, argument.getLoc()});
     return success();
@@ -203,16 +185,21 @@ LogicalResult BlockChecker::checkSamePlace(BlockArgument argument,
              << ", expected the place of the training step's argument";
   if (same)
     diagnostic.attachNote(same.getLoc())
-        << "which lies at byte " << getOffset(same).value_or(callersMemory);
+        << "which lies at byte "
+        << getPlannedOffset(same).value_or(callersMemory);
   return failure();
 }
 
-/// Arguments of a plan are still there at its end, and after an evaluation
-/// those of the step that it does not have.
+/// Arguments of a plan are still there at its end, or their new values in their
+/// place, and after an evaluation those of the step that it does not have.
 LogicalResult BlockChecker::checkKept() {
   Operation &end = *function.front().getTerminator();
+  llvm::DenseSet<Value> gone;
+  for (auto [value, argument] : getReplacedArguments(function, classes))
+    if (getPlannedOffset(value) == getPlannedOffset(argument))
+      gone.insert(argument);
   for (BlockArgument argument : function.getArguments())
-    if (failed(read(end, argument)))
+    if (!gone.contains(argument) && failed(read(end, argument)))
       return failure();
   if (!step)
     return success();
@@ -227,7 +214,7 @@ LogicalResult BlockChecker::checkKept() {
 LogicalResult BlockChecker::checkApart(OpResult result, Range range) {
   Operation *op = result.getOwner();
   for (Value operand : op->getOperands())
-    if (std::optional<int64_t> begin = getOffset(operand)) {
+    if (std::optional<int64_t> begin = getPlannedOffset(operand)) {
       int64_t end = *begin + getLocalBytes(operand.getType());
       if (*begin < range.end && range.begin < end &&
           classes.getRoot(operand) != result)
@@ -242,7 +229,7 @@ LogicalResult BlockChecker::checkApart(OpResult result, Range range) {
 LogicalResult BlockChecker::write(OpResult result) {
   Operation *op = result.getOwner();
   Value root = classes.getRoot(result);
-  std::optional<int64_t> offset = getOffset(result);
+  std::optional<int64_t> offset = getPlannedOffset(result);
   bool expected = homes.get(result).kind == MemoryHome::Local;
   if (isa<ConstantOp>(op))
     return success();
@@ -255,7 +242,7 @@ LogicalResult BlockChecker::write(OpResult result) {
     return success();
   Range range{*offset, *offset + getLocalBytes(result.getType())};
   if (root != result) { // a view or an update lies where its root does
-    std::optional<int64_t> base = getOffset(root);
+    std::optional<int64_t> base = getPlannedOffset(root);
     if (base && *base + classes.getOffset(result) == *offset)
       return success();
     return op->emitError("result ")
@@ -295,15 +282,16 @@ LogicalResult BlockChecker::checkAdjacent() {
   if (failed(groups))
     return failure();
   for (ArrayRef<Value> group : *groups) {
-    std::optional<int64_t> expected = getOffset(group.front());
+    std::optional<int64_t> expected = getPlannedOffset(group.front());
     if (!expected)
       continue;
     for (Value value : group) {
-      if (getOffset(value) != expected)
+      if (getPlannedOffset(value) != expected)
         return emitError(value.getLoc())
                << "an operand of a collective lies at byte "
-               << getOffset(value).value_or(callersMemory) << ", expected byte "
-               << *expected << ", next to the operand before it";
+               << getPlannedOffset(value).value_or(callersMemory)
+               << ", expected byte " << *expected
+               << ", next to the operand before it";
       *expected += alignMemory(getLocalBytes(value.getType()));
     }
   }

@@ -1,13 +1,15 @@
 // RUN: dtc-opt %s --dtc-assign-mesh="dp=4" --dtc-shard-optimizer=zero=1 --split-input-file -verify-diagnostics | FileCheck %s
 // RUN: dtc-opt %s --dtc-assign-mesh="dp=4" --dtc-shard-optimizer=zero=1 --dtc-propagate-layouts --dtc-insert-collectives --split-input-file | FileCheck %s --check-prefix=PLAN
 
-// Two gradients of 6 + 5 elements are one of 12, and so are their parameters;
-// the state and the gradient are split.
+// Two parameters of 6 + 5 elements are one of 12, of which they are views, and so
+// are their gradients and their state; all are split.
 // CHECK-LABEL: func @step(%arg0: tensor<8x3xf32>
-// CHECK-SAME: %arg2: tensor<3x2xf32>
-// CHECK-SAME: %arg3: tensor<5xf32>
-// CHECK-SAME: %arg4: tensor<1x12xf32> {dtc.layout = #dtc.layout<#mesh, dp: split(1)>, dtc.members = [{name = "a", start = 0 : i64, type = tensor<3x2xf32, #{{.*}}>}, {name = "b", start = 6 : i64, type = tensor<5xf32, #{{.*}}>}], dtc.state = "/bucket0.momentum_buffer"})
-// CHECK-SAME: -> (tensor<f64> {dtc.output = "grad_norm"}, tensor<3x2xf32> {dtc.parameter = "a"}, tensor<1x12xf32> {dtc.members = {{.*}} dtc.state = "/bucket0.momentum_buffer"}, tensor<5xf32> {dtc.parameter = "b"}, tensor<1x12xf32> {dtc.gradient = "/bucket0", dtc.members = 
+// CHECK-SAME: %arg2: tensor<1x12xf32> {dtc.layout = #dtc.layout<#mesh, dp: split(1)>, dtc.members = [{name = "a", start = 0 : i64, type = tensor<3x2xf32, #{{[a-z]*}}>}, {name = "b", start = 6 : i64, type = tensor<5xf32, #{{[^%]*}}dtc.parameter = "/bucket0"}
+// CHECK-SAME: %arg3: tensor<1x12xf32> {dtc.layout = #dtc.layout<#mesh, dp: split(1)>, {{[^%]*}}dtc.state = "/bucket0.momentum_buffer"})
+// CHECK-SAME: -> (tensor<f64> {dtc.output = "grad_norm"}, tensor<1x12xf32> {dtc.members = {{.*}} dtc.parameter = "/bucket0"}, tensor<1x12xf32> {dtc.members = {{.*}} dtc.state = "/bucket0.momentum_buffer"}, tensor<1x12xf32> {dtc.gradient = "/bucket0", dtc.members = 
+// CHECK: %[[SA:.*]] = dtc.slice %arg2 axis 1 from 0 {view} : (tensor<1x12xf32>) -> tensor<1x6xf32>
+// CHECK: %[[A:.*]] = dtc.reshape %[[SA]] : (tensor<1x6xf32>) -> tensor<3x2xf32>
+// CHECK: dtc.matmul %arg0, %[[A]]
 // CHECK: %[[GA:.*]] = dtc.reshape %{{.*}} : (tensor<3x2xf32>) -> tensor<1x6xf32>
 // CHECK: %[[GB:.*]] = dtc.reshape %{{.*}} : (tensor<5xf32>) -> tensor<1x5xf32>
 // CHECK: %[[G:.*]] = dtc.concat %[[GA]], %[[GB]] axis 1
@@ -15,22 +17,16 @@
 // CHECK: %[[N:.*]] = dtc.sum_squares %[[GP]]
 // CHECK: %[[Z:.*]] = dtc.constant dense<0.000000e+00>
 // CHECK: dtc.add %[[N]], %[[Z]]
-// CHECK: dtc.concat
-// CHECK: %[[P:.*]] = dtc.pad
-// CHECK: %[[NEW:.*]], %[[STATE:.*]] = dtc.sgd %[[P]], %[[GP]], %{{.*}}, %arg4
-// CHECK: %[[SA:.*]] = dtc.slice %[[NEW]] axis 1 from 0 : (tensor<1x12xf32>) -> tensor<1x6xf32>
-// CHECK: %[[RA:.*]] = dtc.reshape %[[SA]]
-// CHECK: %[[NA:.*]] = dtc.assign %arg2, %[[RA]]
-// CHECK: %[[SB:.*]] = dtc.slice %[[NEW]] axis 1 from 6
-// CHECK: return %{{.*}}, %[[NA]], %[[STATE]], %{{.*}}, %[[GP]]
+// CHECK: %[[NEW:.*]], %[[STATE:.*]] = dtc.sgd %arg2, %[[GP]], %{{.*}}, %arg3
+// CHECK: return %{{.*}}, %[[NEW]], %[[STATE]], %[[GP]]
 
-// What follows from the state's layout.
+// What follows from the layouts: one gather, before all else.
+// PLAN: dtc.all_gather %arg2 over ["dp"] dim 1
+// PLAN-NOT: dtc.all_gather
 // PLAN: dtc.sum_microbatches
 // PLAN: %[[SHARD:.*]] = dtc.reduce_scatter sum {{.*}} over ["dp"] dim 1 : {{.*}} -> tensor<1x12xf32, #dp1>
 // PLAN: %[[SQ:.*]] = dtc.sum_squares %[[SHARD]] {{.*}} -> tensor<f64, #partial_dp>
-// PLAN: dtc.local_slice {{.*}} over ["dp"] dim 1
-// PLAN: dtc.sgd
-// PLAN: dtc.all_gather {{.*}} over ["dp"] dim 1
+// PLAN: dtc.sgd %arg2, %[[SHARD]]
 // PLAN-NOT: dtc.all_gather
 // PLAN: return
 func.func @step(%x: tensor<8x3xf32> {dtc.input = "x", dtc.kind = "input"},

@@ -13,8 +13,8 @@
 // CHECK-SAME: %arg3: tensor<1x8xf32> {dtc.gather,{{[^%]*}}dtc.members = [{name = "h.0.b", start = 0 : i64, type = tensor<2xf32, #{{.*}}>}, {name = "h.0.w", start = 2 : i64, type = tensor<3x2xf32, #{{.*}}>}], dtc.parameter = "/bucket1"})
 // CHECK-SAME: dtc.gradient = "/bucket1"
 // CHECK-SAME: dtc.gradient = "/bucket0"
-// CHECK: dtc.slice %arg3 axis 1 from 0 : (tensor<1x8xf32>) -> tensor<1x2xf32>
-// CHECK: %[[W:.*]] = dtc.slice %arg3 axis 1 from 2 : (tensor<1x8xf32>) -> tensor<1x6xf32>
+// CHECK: dtc.slice %arg3 axis 1 from 0 {view} : (tensor<1x8xf32>) -> tensor<1x2xf32>
+// CHECK: %[[W:.*]] = dtc.slice %arg3 axis 1 from 2 {view} : (tensor<1x8xf32>) -> tensor<1x6xf32>
 // CHECK: %[[WR:.*]] = dtc.reshape %[[W]] : (tensor<1x6xf32>) -> tensor<3x2xf32>
 // CHECK: dtc.matmul %arg0, %[[WR]]
 // CHECK: %[[G:.*]] = dtc.concat {{.*}} {dtc.per_microbatch, dtc.split = {dp = 1 : i64}}
@@ -30,12 +30,12 @@
 // PLAN: dtc.sum_microbatches %[[S]]
 // PLAN: dtc.sgd %arg3, {{.*}} -> tensor<1x8xf32, #dp1>
 
-// Stage 2 keeps parameters whole.
-// TWO: func.func @step({{.*}}%arg2: tensor<3x2xf32
-// TWO: dtc.reduce_scatter {{.*}} {dtc.per_microbatch}
-// TWO: dtc.local_slice
-// TWO: dtc.sgd
+// Stage 2 has buckets by size, gathered once a step.
+// TWO: func.func @step({{.*}}%arg2: tensor<1x12xf32
+// TWO-NOT: dtc.gather
 // TWO: dtc.all_gather
+// TWO: dtc.reduce_scatter {{.*}} {dtc.per_microbatch}
+// TWO: dtc.sgd
 
 // Hybrid: scattered within a group, then summed over micro-batches and groups.
 // HYBRID: dtc.all_gather %arg3 over ["shard"] dim 1

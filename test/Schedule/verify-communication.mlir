@@ -680,8 +680,8 @@ module @stage0 attributes {dtc.stage = 0 : i64} {
 module {
 module @stage0 attributes {dtc.stage = 0 : i64} {
   func.func @plan(%x: tensor<4xf32, #g>, %d: tensor<4xf32, #g>) {
-    // expected-error @below {{uses slot 4160, expected 4096 to 4159}}
-    %1 = dtc.all_gather %d over ["dp"] dim 0 {dtc.slot = 4160 : i64} : (tensor<4xf32, #g>) -> tensor<4xf32, #r>
+    // expected-error @below {{uses slot 4608, expected 4096 to 4607}}
+    %1 = dtc.all_gather %d over ["dp"] dim 0 {dtc.slot = 4608 : i64} : (tensor<4xf32, #g>) -> tensor<4xf32, #r>
     return
   }
 }

@@ -168,11 +168,12 @@ def DTC_SliceOp : DTC_TensorOp<"slice", [DeclareOpInterfaceMethods<DTC_AliasInte
   let summary = "a contiguous range of one dimension";
   let description = [{
     Elements start .. start + size of dimension `axis`, size as the result type says.
-    Of what has just been gathered, a view if the elements lie side by side.
+    A copy, since either may be overwritten or leave its stage without the other;
+    with `view`, if the elements lie side by side, the operand's memory.
     Example: `%y = dtc.slice %x axis 1 from 2 : (tensor<4x8xf32>) -> tensor<4x3xf32>`
     Constraints: (C1) other dimensions are unchanged; (C2) the range lies inside.
   }];
-  let arguments = (ins DTC_Tensor:$x, I64Attr:$axis, I64Attr:$start);
+  let arguments = (ins DTC_Tensor:$x, I64Attr:$axis, I64Attr:$start, UnitAttr:$view);
   let results = (outs DTC_Tensor:$y);
   let assemblyFormat = "$x `axis` $axis `from` $start attr-dict `:` functional-type(operands, results)";
   let hasVerifier = 1;

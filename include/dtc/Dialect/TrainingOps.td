@@ -152,19 +152,6 @@ def DTC_AdamOp : DTC_UpdateOp<"adam"> {
                        F64Attr:$weight_decay, UnitAttr:$decoupled);
 }
 
-def DTC_AssignOp : DTC_TensorOp<"assign", [
-    DeclareOpInterfaceMethods<DTC_AliasInterface>]> {
-  let summary = "overwrites a tensor with a value";
-  let description = [{
-    The result is the value, in the target's memory.
-    Example: `%p1 = dtc.assign %p, %v : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>`
-    Constraints: (C1) target, value and result have one type, layouts aside.
-  }];
-  let arguments = (ins DTC_Tensor:$target, DTC_Tensor:$value);
-  let results = (outs DTC_Tensor:$result);
-  let hasVerifier = 1;
-}
-
 def DTC_RmsPropOp : DTC_UpdateOp<"rmsprop"> {
   let summary = "RMSProp, with momentum";
   let description = [{

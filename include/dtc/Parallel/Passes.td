@@ -124,30 +124,25 @@ def ShardOptimizer : Pass<"dtc-shard-optimizer", "::mlir::ModuleOp"> {
   let summary = "splits optimizer state, gradients and parameters over dp (ZeRO)";
   let description = [{
     ZeRO (arXiv 1910.02054). Trained parameters of one stage, in the order in
-    which their gradients are complete, form buckets. The gradients of a bucket
-    are flattened, joined and padded with zeros to a multiple of dp; one update of
-    the whole replaces those of its members. Its gradient and state are split on
-    dp (and on tp, where the parameters are), from which all else follows when
-    layouts are propagated. With a mesh axis `shard` it takes the place of dp.
+    which their gradients are complete, form buckets: flattened, joined and padded
+    with zeros to a multiple of dp. A bucket is one argument, of which its members
+    are slices, and one update of the whole replaces theirs. Parameters, gradient
+    and state are split on dp (and on tp, where the members are), from which all
+    else follows when layouts are propagated. With a mesh axis `shard` it takes
+    the place of dp.
 
-    * Stage 1: buckets of up to `bucket-mb` MiB. The parameters are joined too,
-      sliced, updated and gathered.
+    * Stage 1: buckets of up to `bucket-mb` MiB, gathered once a step.
     * Stage 2: the gradient is reduce-scattered for each micro-batch, so that what
       accumulates is a part. Except those that other stages add to, once a step.
-    * Stage 3: the bucket of parameters is itself an argument, split. Its members
-      are slices of it, which gather it wherever they are used (`gather` is
-      `layer` or a pattern, see `--gather`) or once a step (`step`).
+    * Stage 3: buckets are gathered wherever they are used (`gather` is `layer` or
+      a pattern, see `--gather`) or once a step (`step`).
 
     ```mlir
     %p1, %m1, %v1 = dtc.adam %p, %g, %lr, %t, %m, %v {...}
     // becomes, for a tensor<5x3xf32> alone on four ranks
+    // where %pf: tensor<1x16xf32> {dtc.parameter = "/bucket0"}, in stage 3 with dtc.gather, is an argument
+    %p = dtc.reshape (dtc.slice %pf axis 1 from 0 {view}) : (tensor<1x15xf32>) -> tensor<5x3xf32>
     %gf = dtc.pad (dtc.reshape %g) axis 1 at 0 {dtc.split = {dp = 1}} : (tensor<1x15xf32>) -> tensor<1x16xf32>
-    // stage 1
-    %pf = dtc.pad (dtc.reshape %p) axis 1 at 0 : (tensor<1x15xf32>) -> tensor<1x16xf32>
-    %qf, %m1, %v1 = dtc.adam %pf, %gf, %lr, %t, %m, %v {...}            // %m: dp: split(1)
-    %p1 = dtc.assign %p, (dtc.reshape (dtc.slice %qf axis 1 from 0))
-    // stage 3, where %pf {dtc.parameter = "/bucket0", dtc.gather} is an argument
-    %p = dtc.reshape (dtc.slice %pf axis 1 from 0)
     %qf, %m1, %v1 = dtc.adam %pf, %gf, %lr, %t, %m, %v {...}            // all dp: split(1)
     ```
   }];

@@ -27,7 +27,7 @@ extern "C" {
 
 /// How many collectives of a rank may be under way at once. Their slots follow
 /// those of sends: DTC_MAX_SEND_SLOTS, DTC_MAX_SEND_SLOTS + 1, ...
-#define DTC_MAX_COLLECTIVE_SLOTS 64
+#define DTC_MAX_COLLECTIVE_SLOTS 512
 
 /// Element types. The values are part of the ABI.
 enum dtc_dtype {

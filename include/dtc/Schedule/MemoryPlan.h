@@ -70,6 +70,15 @@ private:
   llvm::DenseMap<Meaning, mlir::BlockArgument> arguments;
 };
 
+/// Where PlanMemory put an argument of a plan or a result of an op; none if it is
+/// the caller's memory.
+std::optional<int64_t> getPlannedOffset(mlir::Value value);
+
+/// Arguments of a plan whose new value is a buffer of its own, by the root of
+/// that.
+llvm::DenseMap<mlir::Value, mlir::BlockArgument>
+getReplacedArguments(mlir::func::FuncOp plan, const AliasClasses &classes);
+
 /// Bytes of the one range in which the operands of a collective lie, side by
 /// side, each aligned.
 int64_t getBucketBytes(mlir::ValueRange operands);
@@ -89,8 +98,10 @@ getAdjacentRoots(mlir::func::FuncOp function, const AliasClasses &classes,
 
 /// The buffers that collectives touch from their start to their wait: roots.
 struct UnderWay {
-  /// Of what a wait of the function ends.
+  /// Of what a wait of the function, or of one that it runs, ends.
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::Value>> endedBy;
+  /// Slots that it waits for and a caller has taken.
+  llvm::SmallVector<int64_t> awaited;
   /// Of what the function, or one that it runs, leaves to its caller, by slot.
   std::map<int64_t, llvm::SmallVector<mlir::Value>> left;
 };

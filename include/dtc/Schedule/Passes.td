@@ -136,6 +136,30 @@ def ScheduleMicrobatches : Pass<"dtc-schedule-microbatches", "mlir::ModuleOp"> {
   ];
 }
 
+def ReleaseParts : Pass<"dtc-release-parts", "mlir::ModuleOp"> {
+  let summary = "no part of a parameter beside the whole";
+  let description = [{
+    What `@prologue` gathers of a parameter that is kept split `@update` takes as
+    well, and cuts the rank's own part out of it. So nobody reads the argument
+    after the gather until its new value takes its place (`PlanMemory`).
+
+    Before:
+    ```mlir
+    // @update: %q = dtc.sgd %p, %g, %lr {...} : ...
+    %a = dtc.run @prologue(%p) : ... // %a = dtc.all_gather %p over ["dp"] dim 1
+    ...
+    %q = dtc.run @update(%p, %g, %lr) : ...
+    ```
+    After:
+    ```mlir
+    // @update: %q = dtc.sgd (dtc.local_slice %a over ["dp"] dim 1), %g, %lr {...} : ...
+    %a = dtc.run @prologue(%p) : ...
+    ...
+    %q = dtc.run @update(%a, %g, %lr) : ...
+    ```
+  }];
+}
+
 def HoistReductions : Pass<"dtc-hoist-reductions", "mlir::ModuleOp"> {
   let summary = "reduce gradients in the last run of the function that makes them";
   let description = [{
@@ -179,6 +203,32 @@ def BucketGradients : Pass<"dtc-bucket-gradients", "mlir::ModuleOp"> {
     Option<"bucketMb", "bucket-mb", "int64_t", "ScheduleOptions().bucketMb",
            "size up to which a bucket is filled, in MiB">,
   ];
+}
+
+def AwaitGathers : Pass<"dtc-await-gathers", "mlir::ModuleOp"> {
+  let summary = "gather a step's parameters while its first micro-batch computes";
+  let description = [{
+    What `@prologue` gathers and only returns starts there, at its end, in the
+    order in which it is needed, each in a slot of its own, as long as the
+    runtime has any. If a forward pass needs it first, that run becomes one of a
+    clone, `@forward.first`, which waits where it is read; else the plan waits.
+    After kernels are formed: from here on ops keep their order.
+
+    Before:
+    ```mlir
+    // @prologue: %a = dtc.all_gather %p over ["dp"] dim 1 : ...
+    %g:2 = dtc.run @prologue(%p, %q) : ...
+    %h = dtc.run @forward(%x0, %g#0, %g#1) microbatch 0 : ...
+    %i = dtc.run @forward(%x1, %g#0, %g#1) microbatch 1 : ...
+    ```
+    After:
+    ```mlir
+    // @prologue: %a = dtc.all_gather %p over ["dp"] dim 1 {dtc.slot = 4098} : ...
+    %g:2 = dtc.run @prologue(%p, %q) : ...
+    %h = dtc.run @forward.first(%x0, %g#0, %g#1) microbatch 0 : ... // dtc.wait %a slot 4098
+    %i = dtc.run @forward(%x1, %g#0, %g#1) microbatch 1 : ...
+    ```
+  }];
 }
 
 def OverlapCollectives : Pass<"dtc-overlap-collectives", "mlir::ModuleOp"> {
@@ -266,7 +316,9 @@ def PlanMemory : Pass<"dtc-plan-memory", "mlir::ModuleOp"> {
     Each function gets a frame for the values that are neither its arguments
     nor its results; each plan an arena for its arguments, its values and the
     frames of its runs. Values share bytes when their lifetimes are disjoint,
-    or when `AliasInterface` says that they are the same memory. An evaluation
+    or when `AliasInterface` says that they are the same memory. A new value of
+    an argument that does not overwrite it takes its place, which is free from
+    the last use of the one to the other. An evaluation
     shares the arena of its stage: its arguments are where the step has them, and
     all else lies around what the step keeps.
 

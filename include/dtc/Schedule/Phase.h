@@ -34,6 +34,8 @@ struct Phase {
   unsigned level = 0;
   /// Of Weight: its last run in a step, where it has a function of its own.
   bool isLast = false;
+  /// Of Forward: its first one, likewise.
+  bool isFirst = false;
 
   bool isPerMicrobatch() const { return kind == Inputs || isChunked(); }
   /// Whether it is one of a chunk: of F, B and W.
@@ -43,11 +45,11 @@ struct Phase {
   static std::optional<Phase> parse(llvm::StringRef name);
 
   bool operator==(const Phase &other) const {
-    return kind == other.kind && level == other.level && isLast == other.isLast;
+    return !(*this < other) && !(other < *this);
   }
   bool operator<(const Phase &other) const {
-    return std::tie(kind, level, isLast) <
-           std::tie(other.kind, other.level, other.isLast);
+    return std::tie(kind, level, isLast, isFirst) <
+           std::tie(other.kind, other.level, other.isLast, other.isFirst);
   }
 };
 

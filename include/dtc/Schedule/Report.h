@@ -37,6 +37,7 @@ struct StageReport {
 
   int64_t parameterBytes = 0, stateBytes = 0, gradientBytes = 0;
   int64_t inputBytes = 0;
+  int64_t gatheredBytes = 0; ///< parameters that a step gathers and keeps
   /// Activations, messages, and what functions work in.
   int64_t activationBytes = 0;
   int64_t peakBytes = 0; ///< of the arena

@@ -49,8 +49,12 @@ constexpr int64_t firstCollectiveSlot = DTC_MAX_SEND_SLOTS;
 constexpr int64_t endCollectiveSlot =
     DTC_MAX_SEND_SLOTS + DTC_MAX_COLLECTIVE_SLOTS;
 
-/// The slot of the gather of a parameter.
+/// Of a parameter's gather within a function, of what else starts and ends in
+/// one function, and of what one function starts and another, or the plan,
+/// waits for: from `firstPlanSlot`.
 constexpr int64_t gatherSlot = firstCollectiveSlot;
+constexpr int64_t innerSlot = firstCollectiveSlot + 1;
+constexpr int64_t firstPlanSlot = firstCollectiveSlot + 2;
 
 /// The mesh axis of pipeline stages.
 constexpr llvm::StringLiteral stageAxis = "pp";

@@ -336,13 +336,7 @@ static Values lowerAccumulate(AccumulateOp op, StructuredBuilder &b) {
                    })};
 }
 
-static Values lowerAssign(AssignOp op, StructuredBuilder &b) {
-  return {b.update(op.getTarget(), op.getValue(),
-                   [](StructuredBuilder &, ValueRange v) { return v[0]; })};
-}
-
 void dtc::registerUpdateLowerings(MLIRContext *context) {
-  attachLowering<AssignOp, lowerAssign>(context);
   attachLowering<SgdOp, lowerSgd>(context);
   attachLowering<AdamOp, lowerAdam>(context);
   attachLowering<AdamDirectionOp, lowerAdamDirection>(context);
