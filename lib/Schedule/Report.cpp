@@ -9,6 +9,7 @@
 #include "dtc/Schedule/MemoryPlanner.h"
 #include "dtc/Schedule/Phase.h"
 #include "dtc/Schedule/PipelineSchedule.h"
+#include "dtc/Schedule/ScheduleFile.h"
 #include "dtc/Schedule/Skeleton.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringExtras.h"
@@ -170,28 +171,6 @@ static void addParameters(DictionaryAttr attributes, Type type,
                  member.getAs<DictionaryAttr>("part"), report);
 }
 
-/// The tasks of a plan in order. A task without a function of its own is done
-/// when the next one of its micro-batch begins.
-static std::vector<Task> getTasks(func::FuncOp plan, int64_t numMicrobatches,
-                                  int64_t numChunks) {
-  std::vector<Task> tasks;
-  std::vector<int> next(numMicrobatches * numChunks, 0);
-  auto advance = [&](int64_t microbatch, int64_t chunk, int kinds) {
-    for (int &kind = next[microbatch * numChunks + chunk]; kind < kinds; ++kind)
-      tasks.push_back({static_cast<TaskKind>(kind), microbatch, chunk});
-  };
-  for (auto run : plan.getOps<RunOp>()) {
-    std::optional<Phase> phase = Phase::parse(run.getCallee());
-    if (phase && run.getMicrobatch() && phase->isChunked())
-      advance(*run.getMicrobatch(), phase->level,
-              phase->kind - Phase::Forward + 1);
-  }
-  for (int64_t microbatch = 0; microbatch < numMicrobatches; ++microbatch)
-    for (int64_t chunk = 0; chunk < numChunks; ++chunk)
-      advance(microbatch, chunk, 3);
-  return tasks;
-}
-
 static void countKernels(ModuleOp module, Report &report) {
   if (auto kernels = module.lookupSymbol<ModuleOp>(kernelsName))
     report.kernels = llvm::range_size(kernels.getOps<func::FuncOp>());
@@ -207,7 +186,6 @@ FailureOr<Report> Report::compute(ModuleOp module, const Topology *topology,
     return failure();
   Report report;
   countKernels(module, report);
-  PipelineSchedule schedule;
   int64_t numStages = stages->size(), numChunks = 1;
   std::vector<StageCost> costs; // of virtual stages
   MeshAttr mesh;
@@ -254,8 +232,6 @@ FailureOr<Report> Report::compute(ModuleOp module, const Topology *topology,
         cost.weight = flops;
       }
     }
-    schedule.push_back(getTasks(plan, report.microbatches, numChunks));
-    result.inFlight = getMaxInFlight(schedule.back());
     for (BlockArgument argument : plan.getArguments())
       if (plan.getArgAttr(argument.getArgNumber(), attr::parameter) &&
           !isStatistic(plan, argument.getArgNumber()))
@@ -280,25 +256,31 @@ FailureOr<Report> Report::compute(ModuleOp module, const Topology *topology,
     costs = std::move(*measured);
     report.isMeasured = true;
   }
-  std::optional<Simulation> simulation = simulate(schedule, costs);
-  if (!simulation) {
-    module.emitError("has plans that wait for each other");
-    return failure();
-  }
-  report.bubbleSimulated = simulation->bubble;
+  // What plans follow: a stage that runs nothing has its tasks, too.
   StringRef name = getScheduleName(getPlan(stages->front()));
+  llvm::Expected<PipelineSchedule> schedule =
+      getSchedule(name, {numStages, report.microbatches / report.rounds,
+                         report.rounds, numChunks});
+  if (!schedule)
+    return module.emitError(llvm::toString(schedule.takeError()));
+  for (auto [stage, tasks] : llvm::zip_equal(report.stages, *schedule))
+    stage.inFlight = getMaxInFlight(tasks);
+  std::optional<Simulation> simulation = simulate(*schedule, costs);
+  if (!simulation)
+    return module.emitError("has plans that wait for each other");
+  report.bubbleSimulated = simulation->bubble;
   if (isNamedSchedule(name)) {
     report.bubble =
         getBubbleFraction(name, {numStages, report.microbatches / report.rounds,
                                  report.rounds, numChunks});
   } else {
     std::vector<StageCost> equal(costs.size(), StageCost{1, 1, 1});
-    report.bubble = simulate(schedule, equal)->bubble;
+    report.bubble = simulate(*schedule, equal)->bubble;
   }
   report.timeline = {name.str(),
                      report.microbatches,
                      report.rounds,
-                     std::move(schedule),
+                     std::move(*schedule),
                      std::move(costs),
                      std::move(*simulation),
                      profile    ? std::optional(1.0)
