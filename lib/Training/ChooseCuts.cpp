@@ -22,8 +22,9 @@ using namespace dtc;
 /// What a crossing byte costs in floating-point operations: the ratio of a
 /// processor's arithmetic to its network, some tens on CPUs, more on GPUs.
 constexpr double flopsPerByte = 100;
-/// Where something else than work is balanced, the mean crossing's share of a
-/// chunk: among cuts that are alike the cheap one is chosen.
+/// A mean crossing is at most this share of a chunk, so that a small model's
+/// stages are balanced, too; of what is not work, which bytes cannot be weighed
+/// against, it is that share. Among cuts that are alike the cheap one is chosen.
 constexpr double meanCrossing = 0.1;
 
 namespace {
@@ -153,14 +154,13 @@ static CostModel buildCostModel(func::FuncOp forward, const Sequence &sequence,
       for (unsigned p = position + 1, e = sequence.getLastUse(value); p <= e;
            ++p)
         model.crossing[p] += getBytes(value.getType());
-  double price = flopsPerByte;
-  if (cut != "cost") {
-    double bytes =
-        std::accumulate(model.crossing.begin(), model.crossing.end(), 0.0) /
-        model.crossing.size();
-    price =
-        meanCrossing * model.prefix.back() / numChunks / std::max(bytes, 1.0);
-  }
+  double bytes =
+      std::accumulate(model.crossing.begin(), model.crossing.end(), 0.0) /
+      model.crossing.size();
+  double price =
+      meanCrossing * model.prefix.back() / numChunks / std::max(bytes, 1.0);
+  if (cut == "cost")
+    price = std::min(price, flopsPerByte);
   for (double &cost : model.crossing)
     cost *= price;
   return model;

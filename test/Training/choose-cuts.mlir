@@ -103,3 +103,23 @@ module @tail {
     return %4 : tensor<64x8xf32>
   }
 }
+
+// -----
+
+// So little work that a byte would weigh more than a stage: a crossing counts as
+// a part of a stage, and the wide matmuls are apart all the same.
+
+// CHECK-LABEL: module @small
+// CHECK: dtc.matmul {{.*}}dtc.stage = 0
+// CHECK: dtc.matmul {{.*}}dtc.stage = 1
+// CHECK: dtc.matmul {{.*}}dtc.stage = 1
+module @small {
+  func.func @forward(%x: tensor<4x64xf32> {dtc.input = "x"}, %a: tensor<64x64xf32> {dtc.parameter = "a"},
+                     %b: tensor<64x64xf32> {dtc.parameter = "b"}, %c: tensor<64x2xf32> {dtc.parameter = "c"})
+      -> (tensor<4x2xf32> {dtc.output = "y"}) {
+    %0 = dtc.matmul %x, %a : (tensor<4x64xf32>, tensor<64x64xf32>) -> tensor<4x64xf32>
+    %1 = dtc.matmul %0, %b : (tensor<4x64xf32>, tensor<64x64xf32>) -> tensor<4x64xf32>
+    %2 = dtc.matmul %1, %c : (tensor<4x64xf32>, tensor<64x2xf32>) -> tensor<4x2xf32> loc("second")
+    return %2 : tensor<4x2xf32>
+  }
+}

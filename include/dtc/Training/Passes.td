@@ -75,8 +75,10 @@ def ChooseCuts : Pass<"dtc-choose-cuts", "mlir::ModuleOp"> {
     there are stages, and writes `dtc.stage` on the ops. The largest chunk's
     cost is the smallest possible; among such cuts the sum of squared costs is.
     A chunk costs its floating-point operations and, for the values that cross
-    at its two ends, their bytes at a fixed rate, so that residual graphs are
-    cut where one value crosses.
+    at its two ends, their bytes at a rate, so that residual graphs are cut where
+    one value crosses. The rate is 100 operations per byte, less if a mean
+    crossing would then cost more than a tenth of a mean chunk: small models are
+    balanced, too.
 
     What depends on inputs and constants alone (masks, position ids) gets no
     stage: it is recomputed where it is used. What depends on parameters alone
