@@ -19,7 +19,8 @@ std::optional<Alias> dtc::getAlias(OpResult result) {
 }
 
 bool dtc::isView(Operation *op) {
-  return op->getNumResults() > 0 &&
+  // What a call returns is new, or overwrites; to ask each result takes long.
+  return op->getNumResults() > 0 && !isa<RunOp, LaunchOp>(op) &&
          llvm::all_of(op->getResults(), [](OpResult result) {
            std::optional<Alias> alias = getAlias(result);
            return alias && alias->kind == AliasKind::View;
