@@ -6,12 +6,12 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "RuntimeCall.h"
 #include "dtc/Lowering/Passes.h"
 #include "dtc/Lowering/Program.h"
 #include "dtc/Runtime/ABI.h"
 #include "dtc/Schedule/PlanCommunication.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "llvm/ADT/StringSwitch.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 namespace dtc {
@@ -114,183 +114,21 @@ LogicalResult Extraction::readKernelCall(LLVM::CallOp call,
 }
 
 LogicalResult Extraction::readRuntimeCall(LLVM::CallOp call, Item &item) {
-  StringRef name = *call.getCallee();
-  Operation::operand_range operands = call.getArgOperands();
-  Event &event = item.event;
-  // Every number is a constant.
-  for (Value operand : operands)
-    if (isa<IntegerType>(operand.getType()) &&
-        evaluate(operand).kind != Known::Integer)
+  SmallVector<int64_t> numbers;
+  for (Value operand : call.getArgOperands()) {
+    Known known = evaluate(operand);
+    if (isa<IntegerType>(operand.getType()) && known.kind != Known::Integer)
       return call.emitError("calls @")
-             << name << " with a number that is no constant";
-  auto number = [&](unsigned i) { return evaluate(operands[i]).number; };
-  auto hasOperands = [&](unsigned count) {
-    return operands.size() == count
-               ? success()
-               : LogicalResult(call.emitError("calls @")
-                               << name << " with " << operands.size()
-                               << " arguments, expected " << count);
-  };
-  auto elementBytes = [](int64_t dtype) {
-    return dtype == DTC_BOOL ? 1 : dtype == DTC_F32 || dtype == DTC_I32 ? 4 : 8;
-  };
-  // How many ranks are in the group of a call.
-  auto setGroup = [&]() -> FailureOr<int64_t> {
-    event.group = number(1);
-    const CommunicationSystem &system = result.system;
-    if (event.group < 0 ||
-        event.group >= static_cast<int32_t>(system.groups.size()))
-      return call.emitError("calls @") << name << " over group " << event.group
-                                       << " of " << system.groups.size();
-    int64_t members = 1;
-    for (int32_t axis : system.groups[event.group])
-      members *= system.axes[axis].size;
-    return members;
-  };
-
-  if (name == "dtcrt_send" || name == "dtcrt_recv") {
-    bool isSend = name == "dtcrt_send";
-    if (failed(hasOperands(isSend ? 6 : 5)))
-      return failure();
-    event.kind = isSend ? EventKind::Send : EventKind::Recv;
-    event.stage = number(1);
-    event.tag = number(2);
-    if (isSend)
-      event.slot = number(3);
-    event.count = number(operands.size() - 1);
-    touch(item, operands[operands.size() - 2], event.count, !isSend);
-    return success();
+             << *call.getCallee() << " with a number that is no constant";
+    numbers.push_back(known.number);
   }
-  if (name == "dtcrt_wait") {
-    event.kind = EventKind::Wait;
-    event.slot = number(1);
-    return hasOperands(2);
-  }
-  if (name == "dtcrt_matmul") {
-    if (failed(hasOperands(12)))
-      return failure();
-    int64_t bytes = elementBytes(number(1)) * number(5);
-    int64_t m = number(6), n = number(7), k = number(8);
-    touch(item, operands[9], bytes * m * k, false);
-    touch(item, operands[10], bytes * k * n, false);
-    if (number(4))
-      touch(item, operands[11], bytes * m * n, false);
-    touch(item, operands[11], bytes * m * n, true);
-    return success();
-  }
-  if (name == "dtcrt_conv2d") {
-    if (failed(hasOperands(24)))
-      return failure();
-    int64_t bytes = elementBytes(number(1)), role = number(2);
-    int64_t n = number(4), h = number(5), w = number(6), c = number(7);
-    int64_t oh = number(8), ow = number(9), kh = number(10), kw = number(11);
-    int64_t filters = number(18), groups = number(19);
-    if (role < DTC_CONV_FORWARD || role > DTC_CONV_WEIGHT_GRAD)
-      return call.emitError("calls @") << name << " with role " << role
-                                       << ", which the runtime does not have";
-    if (groups < 1 || c % groups || filters % groups)
-      return call.emitError("calls @")
-             << name << " with " << groups << " groups of " << c
-             << " channels and " << filters
-             << " filters, expected a divisor of both";
-    // Scratch is used by nothing else meanwhile.
-    const std::pair<unsigned, int64_t> buffers[] = {
-        {20, n * h * w * c},
-        {21, filters * kh * kw * (c / groups)},
-        {22, n * oh * ow * filters}};
-    unsigned result = role == DTC_CONV_FORWARD      ? 22
-                      : role == DTC_CONV_INPUT_GRAD ? 20
-                                                    : 21;
-    for (auto [operand, count] : buffers) {
-      if (operand != result || number(3))
-        touch(item, operands[operand], bytes * count, false);
-      if (operand == result)
-        touch(item, operands[operand], bytes * count, true);
-    }
-    return success();
-  }
-  if (name == "dtcrt_pool2d") {
-    if (failed(hasOperands(20)))
-      return failure();
-    int64_t bytes = elementBytes(number(1)), role = number(2);
-    int64_t n = number(3), h = number(4), w = number(5), c = number(6);
-    int64_t oh = number(7), ow = number(8);
-    if (role < DTC_POOL_MAX || role > DTC_POOL_SUM_GRAD)
-      return call.emitError("calls @") << name << " with role " << role
-                                       << ", which the runtime does not have";
-    bool isGrad = role == DTC_POOL_MAX_GRAD || role == DTC_POOL_SUM_GRAD;
-    if (role != DTC_POOL_SUM_GRAD)
-      touch(item, operands[17], bytes * n * h * w * c, false);
-    touch(item, operands[18], bytes * n * oh * ow * c, !isGrad);
-    if (isGrad)
-      touch(item, operands[19], bytes * n * h * w * c, true);
-    return success();
-  }
-  // Where a phase begins and ends, for who watches.
-  if (name == "dtcrt_run_begin" || name == "dtcrt_run_end")
-    return success();
-  if (name == "dtcrt_local_slice") {
-    FailureOr<int64_t> members = setGroup();
-    if (failed(members) || failed(hasOperands(6)))
-      return failure();
-    event.group = -1;
-    touch(item, operands[2], *members * number(4) * number(5), false);
-    touch(item, operands[3], number(4) * number(5), true);
-    return success();
-  }
-
-  // A collective, or its start, which has a slot after the group and no blocks.
-  StringRef whole = name;
-  bool isStart = whole.consume_back("_start");
-  auto kind = llvm::StringSwitch<EventKind>(whole)
-                  .Case("dtcrt_all_reduce", EventKind::AllReduce)
-                  .Case("dtcrt_all_gather", EventKind::AllGather)
-                  .Case("dtcrt_reduce_scatter", EventKind::ReduceScatter)
-                  .Default(EventKind::Local);
-  if (kind == EventKind::Local)
-    return call.emitError("calls @") << name << ", which is not known";
-  unsigned expected = kind == EventKind::AllReduce   ? 6
-                      : kind == EventKind::AllGather ? 7
-                                                     : 9;
-  if (isStart)
-    expected += kind == EventKind::AllReduce ? 1 : -1;
-  if (failed(hasOperands(expected)))
+  RuntimeCall runtimeCall(call, numbers, result.system);
+  if (failed(runtimeCall.read()))
     return failure();
-  FailureOr<int64_t> members = setGroup();
-  if (failed(members))
-    return failure();
-  event.kind = kind;
-  unsigned next = 2;
-  if (isStart)
-    event.slot = number(next++);
-  int64_t size = 1; // of an element; gathers count bytes
-  if (kind != EventKind::AllGather) {
-    int64_t dtype = number(next++), reduction = number(next++);
-    if (dtype < DTC_F32 || dtype > DTC_BOOL)
-      return call.emitError("calls @") << name << " with element type " << dtype
-                                       << ", which the runtime does not have";
-    if (reduction != DTC_SUM && reduction != DTC_MAX)
-      return call.emitError("calls @")
-             << name << " with reduction " << reduction
-             << ", which the runtime does not have";
-    event.dtype = dtype;
-    event.reduction = reduction;
-    size = elementBytes(event.dtype);
-  }
-  Value input = operands[next++];
-  Value output = kind == EventKind::AllReduce ? input : operands[next++];
-  if (!isStart && kind != EventKind::AllReduce) {
-    ++next; // scratch, which nothing else uses meanwhile
-    event.blocks = number(next++);
-  }
-  event.count = number(next);
-  if (auto value = call->getAttrOfType<IntegerAttr>(attr::value))
-    event.subject = value.getInt();
-  int64_t bytes = event.count * event.blocks * size;
-  touch(item, input,
-        kind == EventKind::ReduceScatter ? bytes * *members : bytes, false);
-  touch(item, output, kind == EventKind::AllGather ? bytes * *members : bytes,
-        true);
+  item.event = runtimeCall.event;
+  for (const RuntimeCall::Touched &place : runtimeCall.touched)
+    touch(item, call.getArgOperands()[place.argument], place.bytes,
+          place.writes);
   return success();
 }
 

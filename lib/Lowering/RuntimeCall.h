@@ -1,0 +1,70 @@
+//===- RuntimeCall.h - what a call of the runtime does ----------*- C++ -*-===//
+//
+// Reads a call by the ABI: which event it is, and which bytes it touches.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTC_LIB_LOWERING_RUNTIMECALL_H
+#define DTC_LIB_LOWERING_RUNTIMECALL_H
+
+#include "dtc/Schedule/Communication.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+namespace dtc {
+
+class RuntimeCall {
+public:
+  /// Bytes behind an argument, which is a pointer.
+  struct Touched {
+    unsigned argument;
+    int64_t bytes;
+    bool writes;
+  };
+
+  /// Of a function dtcrt_*. `numbers` are the values of the arguments that are
+  /// integers; the groups are those of `system`.
+  RuntimeCall(mlir::LLVM::CallOp call, llvm::ArrayRef<int64_t> numbers,
+              const CommunicationSystem &system)
+      : call(call), numbers(numbers), system(system) {}
+
+  /// Fails with a diagnostic if the runtime has no such function, or not with
+  /// such arguments.
+  mlir::LogicalResult read();
+
+  Event event; ///< local if it is no communication
+  llvm::SmallVector<Touched, 4> touched;
+
+private:
+  mlir::LogicalResult readNothing();
+  mlir::LogicalResult readSend();
+  mlir::LogicalResult readRecv();
+  mlir::LogicalResult readWait();
+  mlir::LogicalResult readMatMul();
+  mlir::LogicalResult readConv2D();
+  mlir::LogicalResult readPool2D();
+  mlir::LogicalResult readLocalSlice();
+  mlir::LogicalResult readAllReduce();
+  mlir::LogicalResult readAllGather();
+  mlir::LogicalResult readReduceScatter();
+
+  mlir::InFlightDiagnostic error();
+  mlir::LogicalResult expectArguments(unsigned count);
+  mlir::LogicalResult expectRole(int64_t role, int64_t first, int64_t last);
+  mlir::FailureOr<int64_t> countMembers(int64_t group);
+  mlir::FailureOr<unsigned> readGroup(unsigned numArguments);
+  mlir::FailureOr<unsigned> readReduction(unsigned next);
+  void readBlocks(unsigned next);
+  void touch(unsigned argument, int64_t bytes, bool writes) {
+    touched.push_back({argument, bytes, writes});
+  }
+
+  mlir::LLVM::CallOp call;
+  llvm::ArrayRef<int64_t> numbers;
+  const CommunicationSystem &system;
+  bool isStart = false; ///< of a collective: its end is a wait
+  int64_t members = 1;  ///< of its group
+};
+
+} // namespace dtc
+
+#endif // DTC_LIB_LOWERING_RUNTIMECALL_H
