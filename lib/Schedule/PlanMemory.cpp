@@ -11,6 +11,7 @@
 #include "dtc/Schedule/MemoryPlanner.h"
 #include "dtc/Schedule/Passes.h"
 #include "dtc/Schedule/Skeleton.h"
+#include "mlir/IR/Threading.h"
 
 namespace dtc {
 #define GEN_PASS_DEF_PLANMEMORY
@@ -227,18 +228,22 @@ struct PlanMemoryPass : dtc::impl::PlanMemoryBase<PlanMemoryPass> {
     FailureOr<SmallVector<Stages>> programs = getPrograms(getOperation());
     if (failed(programs))
       return signalPassFailure();
-    for (ModuleOp stage : programs->front())
-      if (failed(planStage(stage, {})))
-        return signalPassFailure();
-    if (programs->size() == 1)
-      return;
-    for (auto [stage, eval] :
-         llvm::zip_equal(programs->front(), programs->back())) {
-      func::FuncOp step = getPlan(stage);
-      if (failed(planStage(eval, step)))
-        return signalPassFailure();
-      shareArena(step, getPlan(eval));
-    }
+    const Stages &stages = programs->front(), &evals = programs->back();
+    bool hasEval = programs->size() > 1;
+    auto plan = [&](size_t number) -> LogicalResult {
+      if (failed(planStage(stages[number], {})))
+        return failure();
+      if (!hasEval)
+        return success();
+      func::FuncOp step = getPlan(stages[number]);
+      if (failed(planStage(evals[number], step)))
+        return failure();
+      shareArena(step, getPlan(evals[number]));
+      return success();
+    };
+    if (failed(failableParallelForEach(
+            &getContext(), llvm::seq<size_t>(0, stages.size()), plan)))
+      signalPassFailure();
   }
 
   /// Both work in one arena, as large as the larger plan needs.

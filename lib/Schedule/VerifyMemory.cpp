@@ -10,6 +10,7 @@
 #include "dtc/Schedule/MemoryPlanner.h"
 #include "dtc/Schedule/Passes.h"
 #include "dtc/Schedule/Skeleton.h"
+#include "mlir/IR/Threading.h"
 #include <map>
 
 namespace dtc {
@@ -354,16 +355,19 @@ struct VerifyMemoryPass : dtc::impl::VerifyMemoryBase<VerifyMemoryPass> {
     FailureOr<SmallVector<Stages>> programs = getPrograms(getOperation());
     if (failed(programs))
       return signalPassFailure();
-    for (ModuleOp stage : programs->front())
-      if (failed(checkStage(stage, {})))
-        return signalPassFailure();
-    if (programs->size() == 1)
-      return;
-    for (auto [stage, eval] :
-         llvm::zip_equal(programs->front(), programs->back()))
-      if (func::FuncOp step = getPlan(stage);
-          !step || failed(checkStage(eval, step)))
-        return signalPassFailure();
+    const Stages &stages = programs->front(), &evals = programs->back();
+    bool hasEval = programs->size() > 1;
+    auto check = [&](size_t number) -> LogicalResult {
+      if (failed(checkStage(stages[number], {})))
+        return failure();
+      func::FuncOp step = getPlan(stages[number]);
+      return !hasEval || (step && succeeded(checkStage(evals[number], step)))
+                 ? success()
+                 : failure();
+    };
+    if (failed(failableParallelForEach(
+            &getContext(), llvm::seq<size_t>(0, stages.size()), check)))
+      signalPassFailure();
   }
 
   LogicalResult checkStage(ModuleOp stage, func::FuncOp step) {
