@@ -118,9 +118,11 @@ struct CommandLine {
   Opt<int64_t> zero{
       "zero", cl::location(compile.parallel.zero), cl::value_desc("0|1|2|3"),
       cl::cat(planOptions),
-      describe("ZeRO: over the ranks that share the batch, 1 splits optimizer "
-               "state and updates, 2 also gradients, 3 also trained parameters",
-               compile.parallel.zero)};
+      describe(
+          "ZeRO: over the ranks that share the batch, 1 splits optimizer "
+          "state and updates, 2 also gradients, 3 also trained parameters, "
+          "which 1 and 2 gather once a step, and 3 where they are used",
+          compile.parallel.zero)};
   Opt<std::string> gather{
       "gather", cl::location(compile.parallel.gather),
       cl::value_desc("layer|step|GLOB"), cl::cat(planOptions),
@@ -175,7 +177,8 @@ struct CommandLine {
   Opt<int64_t> bucketMb{
       "bucket-mb", cl::location(compile.schedule.bucketMb),
       cl::value_desc("MiB"), cl::cat(planOptions),
-      describe("Gradients reduced, and by --zero updated, by one call",
+      describe("Gradients reduced by one call; what --zero 1 and 2 store, "
+               "gather and update as one",
                compile.schedule.bucketMb)};
   cl::opt<std::string> deviceMemory{
       "device-memory", cl::value_desc("SIZE"), cl::cat(planOptions),
@@ -606,8 +609,11 @@ LogicalResult CommandLine::finish(const char *program) {
                 " are more ranks than the " + llvm::Twine(maxRanks) +
                 " that dtc plans for");
   if (gather.getNumOccurrences() && plan.zero != 3)
-    return fail("--gather is for parameters that are split; use it with "
-                "--zero 3");
+    return fail("--gather says where --zero 3 gathers parameters; use it "
+                "with --zero 3");
+  if (plan.gather.empty())
+    return fail(
+        "--gather is empty, expected layer, step or a pattern of names");
   if (plan.hsdp > 1 && plan.zero == 0)
     return fail("--hsdp is for what ZeRO splits; use it with --zero 1, 2 or 3");
   if (!layouts.empty() && plan.tp == 1)

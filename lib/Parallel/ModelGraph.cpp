@@ -47,7 +47,7 @@ static std::string getParent(StringRef path) {
 }
 
 /// "h.0.attn.c_attn" of an op of node "/h.0/attn/c_attn/MatMul".
-static std::string getModulePath(Location location) {
+static std::string getOpPath(Location location) {
   auto name = location->findInstanceOf<NameLoc>();
   return name ? dtc::getModulePath(name.getName().getValue()) : std::string();
 }
@@ -336,7 +336,7 @@ void GraphBuilder::addForward(Operation *op) {
     return;
   }
 
-  std::string path = isLabelled ? "loss" : getModulePath(op->getLoc());
+  std::string path = isLabelled ? "loss" : getOpPath(op->getLoc());
   Place place = getRow(*stage, path, last ? last->block : 0);
   rows.try_emplace({*stage, getNodeName(op)}, place);
   std::string name = op->getName().stripDialect().str();

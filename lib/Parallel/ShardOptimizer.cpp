@@ -97,9 +97,9 @@ public:
                  StringRef axis, const ParameterBucket &bucket,
                  unsigned number);
 
-  /// Parameters become one argument, split, which their uses gather. With
-  /// `atUse`, each function of a stage does so for itself.
-  void shardParameters(bool atUse);
+  /// Parameters become one argument, split, of which their uses see views. With
+  /// `gathersAtUse`, each function of a stage gathers it for itself.
+  void shardParameters(bool gathersAtUse);
   /// Gradients become one value, split. With `perMicrobatch` before they are
   /// summed over micro-batches.
   void shardGradients(bool perMicrobatch);
@@ -108,7 +108,7 @@ public:
 private:
   Value joinGradients();
   BlockArgument addArgument(StringRef kind, const Twine &name,
-                            bool isGathered = false);
+                            bool gathersAtUse);
   void sumOnce();
 
   func::FuncOp step;
@@ -209,20 +209,20 @@ Value BucketSharding::joinGradients() {
 }
 
 BlockArgument BucketSharding::addArgument(StringRef kind, const Twine &name,
-                                          bool isGathered) {
+                                          bool gathersAtUse) {
   NamedAttrList attributes;
   attributes.set(kind, builder.getStringAttr(name));
   attributes.set(attr::members, members);
   attributes.set(attr::layout, layout);
-  if (isGathered)
+  if (gathersAtUse)
     attributes.set(attr::gather, builder.getUnitAttr());
   return signature.addArgument(type,
                                attributes.getDictionary(step.getContext()),
                                first.parameter.getLoc());
 }
 
-void BucketSharding::shardParameters(bool atUse) {
-  parameters = addArgument(attr::parameter, name, /*isGathered=*/atUse);
+void BucketSharding::shardParameters(bool gathersAtUse) {
+  parameters = addArgument(attr::parameter, name, gathersAtUse);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(&step.front());
   int64_t start = 0;
@@ -287,7 +287,7 @@ void BucketSharding::shardUpdates() {
   auto shardState = [&](BlockArgument old) {
     StringRef full = getArgString(old, attr::state);
     std::string own = (name + "." + full.rsplit('.').second).str();
-    mapping.map(Value(old), Value(addArgument(attr::state, own)));
+    mapping.map(Value(old), Value(addArgument(attr::state, own, false)));
     return std::pair(full, own);
   };
   auto clone = [&](Operation *op) {

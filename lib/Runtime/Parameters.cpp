@@ -170,16 +170,12 @@ static const Stage::Place *placeOf(const Stage::Parameter &entry,
 }
 
 /// Of ranks that hold the same, the first sends: that at 0 on all axes but the
-/// pipeline's and those that split the parameter. In the order of parameters;
-/// parts stand with the first of their tensor.
+/// pipeline's and those that split the parameter. By name, so that files do not
+/// depend on the plan.
 static std::vector<SavedTensor> listTensors(const Program &program,
                                             TensorKind kind) {
   const Mesh &mesh = program.mesh;
-  std::map<std::string, size_t> numbers;
-  std::vector<SavedTensor> list;
-  for (const ParameterInfo &parameter : program.parameters)
-    if (numbers.insert({parameter.tensor, list.size()}).second)
-      list.push_back({&parameter, {}});
+  std::map<std::string, SavedTensor> tensors;
   for (int rank = 0; rank < mesh.size(); ++rank) {
     std::vector<int> where = mesh.coordinates(rank);
     int stages = mesh.find(stageAxis);
@@ -196,16 +192,16 @@ static std::vector<SavedTensor> listTensors(const Program &program,
           matters |= place->shard->axis == axis;
         isFirst &= matters || where[axis] == 0;
       }
-      if (isFirst)
-        list[numbers[parameter.tensor]].pieces.push_back(
-            {rank, pieceOf(parameter, *place, mesh, rank)});
+      if (!isFirst)
+        continue;
+      SavedTensor &tensor = tensors[parameter.tensor];
+      tensor.parameter = &parameter;
+      tensor.pieces.push_back({rank, pieceOf(parameter, *place, mesh, rank)});
     }
   }
-  list.erase(std::remove_if(list.begin(), list.end(),
-                            [](const SavedTensor &tensor) {
-                              return tensor.pieces.empty();
-                            }),
-             list.end());
+  std::vector<SavedTensor> list;
+  for (auto &[name, tensor] : tensors)
+    list.push_back(std::move(tensor));
   return list;
 }
 

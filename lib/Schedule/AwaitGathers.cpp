@@ -8,10 +8,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "dtc/Schedule/Aliases.h"
+#include "dtc/Schedule/Gathered.h"
 #include "dtc/Schedule/MemoryPlan.h"
 #include "dtc/Schedule/Passes.h"
 #include "dtc/Schedule/Phase.h"
 #include "dtc/Schedule/Skeleton.h"
+#include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/MapVector.h"
 
 namespace dtc {
@@ -24,11 +26,11 @@ using namespace dtc;
 
 namespace {
 
-/// A gather of the prologue, and who needs it first.
+/// A gather, and who needs it first.
 struct Gather {
   AllGatherOp op;
   size_t number;
-  Value result;               ///< in the plan
+  Value whole;                ///< in the plan
   Operation *reader;          ///< in the plan
   Operation *inner = nullptr; ///< what reads it in the forward pass it runs
   int64_t slot = -1;
@@ -36,55 +38,50 @@ struct Gather {
 
 } // namespace
 
+/// Whether a gather reads the caller's memory, and its result is only returned.
+static bool canStart(AllGatherOp gather) {
+  Operation *end = gather->getBlock()->getTerminator();
+  return isa<BlockArgument>(gather.getX()) && !crossesStages(gather) &&
+         isInOrder(gather.getX(), gather.getDim()) &&
+         gather.getY().hasOneUse() && *gather->user_begin() == end;
+}
+
 /// What reads a value of the plan first in a function that is run with it; null
 /// if nothing does.
-static Operation *findReader(RunOp run, func::FuncOp function, Value value) {
+static Operation *findReader(RunOp run, Value value) {
   SmallVector<Value> arguments;
   for (auto [i, input] : llvm::enumerate(run.getInputs()))
     if (input == value)
-      arguments.push_back(function.getArgument(i));
+      arguments.push_back(getCallee(run).getArgument(i));
   SmallVector<Operation *> readers = getReaders(arguments);
   return readers.empty() ? nullptr : readers.front();
 }
 
-/// Whether a gather reads the caller's memory, and its result is only returned.
-static bool canStart(AllGatherOp gather, const AliasClasses &classes) {
-  Operation *end = gather->getBlock()->getTerminator();
-  return isa<BlockArgument>(gather.getX()) && !crossesStages(gather) &&
-         isInOrder(gather.getX(), gather.getDim()) &&
-         llvm::all_of(getReaders(gather.getY()),
-                      [&](Operation *reader) { return reader == end; }) &&
-         llvm::count_if(end->getOperands(), [&](Value value) {
-           return classes.getRoot(value) == gather.getY();
-         }) == 1;
-}
-
-/// What the runs of a prologue gather, in the order in which it is needed.
+/// What can start, in the order in which it is needed.
 static SmallVector<Gather> collect(func::FuncOp plan) {
   SmallVector<Gather> gathers;
-  for (auto run : plan.getOps<RunOp>()) {
-    std::optional<Phase> phase = Phase::parse(run.getCallee());
-    if (!phase || phase->kind != Phase::Prologue)
+  for (const Gathered &gathered : getGathered(plan)) {
+    if (!canStart(gathered.op))
       continue;
-    func::FuncOp prologue = getCallee(run);
-    AliasClasses classes(prologue.front());
-    for (OpOperand &returned :
-         prologue.front().getTerminator()->getOpOperands())
-      if (auto op = returned.get().getDefiningOp<AllGatherOp>();
-          op && canStart(op, classes)) {
-        Value result = run.getResult(returned.getOperandNumber());
-        SmallVector<Operation *> readers = getReaders(result);
-        if (!readers.empty())
-          gathers.push_back({op, gathers.size(), result, readers.front()});
-      }
+    SmallVector<Operation *> readers = getReaders(gathered.whole);
+    if (!readers.empty())
+      gathers.push_back(
+          {gathered.op, gathers.size(), gathered.whole, readers.front()});
   }
-  for (Gather &gather : gathers) {
-    auto run = dyn_cast<RunOp>(gather.reader);
-    std::optional<Phase> phase =
-        run ? Phase::parse(run.getCallee()) : std::nullopt;
-    if (phase && phase->kind == Phase::Forward)
-      gather.inner = findReader(run, getCallee(run), gather.result);
-  }
+  // All slots are free again when the last runs of a step start reductions.
+  auto runs = plan.getOps<RunOp>();
+  auto last = llvm::find_if(runs, [](RunOp run) {
+    std::optional<Phase> phase = Phase::parse(run.getCallee());
+    return phase && phase->runs == Phase::Last;
+  });
+  if (last != runs.end())
+    llvm::erase_if(gathers, [&](const Gather &gather) {
+      return !gather.reader->isBeforeInBlock(*last);
+    });
+  for (Gather &gather : gathers)
+    if (auto run = dyn_cast<RunOp>(gather.reader);
+        run && isRunOf(run, Phase::Forward))
+      gather.inner = findReader(run, gather.whole);
   llvm::sort(gathers, [](const Gather &a, const Gather &b) {
     if (a.reader != b.reader)
       return a.reader->isBeforeInBlock(b.reader);
@@ -98,18 +95,18 @@ static SmallVector<Gather> collect(func::FuncOp plan) {
 /// The function of a first run waits for what it needs.
 static void awaitInside(RunOp run, ArrayRef<Gather> gathers) {
   func::FuncOp callee = getCallee(run);
-  func::FuncOp first = callee.clone();
+  IRMapping mapping;
+  func::FuncOp first = callee.clone(mapping);
   Phase phase = *Phase::parse(callee.getName());
-  phase.isFirst = true;
+  phase.runs = Phase::First;
   first.setName(phase.getName());
   callee->getBlock()->getOperations().insertAfter(callee->getIterator(), first);
   run.setCalleeAttr(FlatSymbolRefAttr::get(first.getNameAttr()));
   for (Gather gather : gathers) {
-    auto input = llvm::find(run.getInputs(), gather.result);
-    OpBuilder builder(findReader(run, first, gather.result));
-    WaitOp::create(builder, gather.op.getLoc(),
-                   first.getArgument(input - run.getInputs().begin()),
-                   gather.slot);
+    auto input = llvm::find(run.getInputs(), gather.whole);
+    waitBefore(mapping.lookup(gather.inner),
+               first.getArgument(input - run.getInputs().begin()),
+               gather.op.getLoc(), gather.slot);
   }
   auto plan = run->getParentOfType<func::FuncOp>();
   if (llvm::none_of(plan.getOps<RunOp>(), [&](RunOp other) {
@@ -125,20 +122,17 @@ static void await(func::FuncOp plan) {
   size_t numSlots = endCollectiveSlot - firstPlanSlot;
   if (gathers.size() > numSlots)
     gathers.erase(gathers.begin(), gathers.end() - numSlots);
-  Builder attributes(plan.getContext());
   llvm::MapVector<Operation *, SmallVector<Gather>> firstRuns;
   for (auto [i, gather] : llvm::enumerate(gathers)) {
     gather.slot = firstPlanSlot + i;
-    gather.op->setAttr(attr::slot, attributes.getI64IntegerAttr(gather.slot));
-    // Behind all that the prologue does itself: collectives of a group end in
-    // the order in which they begin.
+    start(gather.op, gather.slot);
+    // Behind what else the prologue does: collectives of a group end in the
+    // order in which they begin.
     gather.op->moveBefore(gather.op->getBlock()->getTerminator());
-    if (gather.inner) {
+    if (gather.inner)
       firstRuns[gather.reader].push_back(gather);
-      continue;
-    }
-    OpBuilder builder(gather.reader);
-    WaitOp::create(builder, gather.op.getLoc(), gather.result, gather.slot);
+    else
+      waitBefore(gather.reader, gather.whole, gather.op.getLoc(), gather.slot);
   }
   for (auto &[run, needed] : firstRuns)
     awaitInside(cast<RunOp>(run), needed);

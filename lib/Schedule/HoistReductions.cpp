@@ -198,7 +198,7 @@ void Hoisting::move(const Candidate &candidate) {
   if (isNew) {
     func::FuncOp callee = getCallee(candidate.run);
     Phase phase = *Phase::parse(callee.getName());
-    phase.isLast = true;
+    phase.runs = Phase::Last;
     last.function = callee.clone();
     last.function.setName(phase.getName());
     callee->getBlock()->getOperations().insertAfter(callee->getIterator(),

@@ -84,7 +84,7 @@ dtc::getReplacedArguments(func::FuncOp plan, const AliasClasses &classes) {
               plan.getResultAttr(returned.getOperandNumber(), key)) {
         Value root = classes.getRoot(returned.get());
         BlockArgument argument = named.lookup(name);
-        if (argument && !isa<BlockArgument>(root) &&
+        if (argument && !isa<BlockArgument>(root) && root == returned.get() &&
             root.getType() == argument.getType())
           replaced[root] = argument;
       }
@@ -185,21 +185,31 @@ FailureOr<UnderWay> dtc::getUnderWay(func::FuncOp function,
   Callees callees;
   auto end = [&](Operation *op, int64_t slot) {
     auto it = result.left.find(slot);
-    if (it == result.left.end()) // the caller's, or a send, which a wait names
-      return result.awaited.push_back(slot);
-    llvm::append_range(result.endedBy[op], it->second);
-    result.left.erase(it);
+    if (it != result.left.end()) {
+      llvm::append_range(result.endedBy[op], it->second);
+      result.left.erase(it);
+    } else if (slot >= firstCollectiveSlot) { // of a send, the wait names it
+      result.awaited.push_back(slot);
+    }
+  };
+  auto take = [&](Operation *op, int64_t slot, SmallVector<Value> roots) {
+    if (result.left.try_emplace(slot, std::move(roots)).second)
+      return success();
+    return LogicalResult(op->emitError("takes slot ")
+                         << slot << ", whose last use is not waited for");
   };
   for (Operation &op : function.front()) {
     if (auto wait = dyn_cast<WaitOp>(op)) {
       end(wait, wait.getSlot());
     } else if (auto slot = op.getAttrOfType<IntegerAttr>(attr::slot)) {
-      SmallVector<Value> &roots = result.left[slot.getInt()];
+      SmallVector<Value> roots;
       for (Value value :
            llvm::concat<Value>(SmallVector<Value>(op.getOperands()),
                                SmallVector<Value>(op.getResults())))
         if (!classes.getRoot(value).getDefiningOp<ConstantOp>())
           roots.push_back(classes.getRoot(value));
+      if (failed(take(&op, slot.getInt(), std::move(roots))))
+        return failure();
     } else if (auto run = dyn_cast<RunOp>(op)) {
       std::unique_ptr<Callee> &callee = callees[run.getCalleeAttr()];
       if (!callee)
@@ -209,12 +219,14 @@ FailureOr<UnderWay> dtc::getUnderWay(func::FuncOp function,
       for (int64_t slot : callee->underWay->awaited)
         end(run, slot);
       for (auto &[number, roots] : callee->underWay->left) {
-        result.left[number] =
+        SmallVector<Value> own =
             getCallersRoots(run, callee->homes, roots, classes);
-        if (result.left[number].size() != roots.size())
+        if (own.size() != roots.size())
           return getCallee(run).emitError("ends while a collective in slot ")
                  << number << " touches its frame, expected it to be waited "
                  << "for, or its buffers to be the caller's";
+        if (failed(take(run, number, std::move(own))))
+          return failure();
       }
     }
   }

@@ -153,6 +153,7 @@ int64_t dtc::planMemory(llvm::MutableArrayRef<MemoryBuffer> buffers,
   for (const AdjacentBuffers &group : groups) {
     items.emplace_back();
     for (unsigned index : group) {
+      assert(buffers[index].offset < 0 && "has a place, in a group");
       items.back().add(index, buffers[index]);
       grouped[index] = true;
     }

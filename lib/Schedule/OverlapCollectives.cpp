@@ -31,17 +31,6 @@ static bool isStartable(Operation *op) {
   return true;
 }
 
-static void start(Operation *op, int64_t slot) {
-  op->setAttr(attr::slot,
-              IntegerAttr::get(IntegerType::get(op->getContext(), 64), slot));
-}
-
-static void waitBefore(Operation *op, Value value, Location location,
-                       int64_t slot) {
-  OpBuilder builder(op);
-  WaitOp::create(builder, location, value, slot);
-}
-
 //===----------------------------------------------------------------------===//
 // Within a function: one is under way at a time
 //===----------------------------------------------------------------------===//
@@ -188,7 +177,7 @@ static void overlapLastRuns(func::FuncOp plan) {
   int64_t nextSlot = firstPlanSlot;
   for (auto run : llvm::make_early_inc_range(plan.getOps<RunOp>())) {
     std::optional<Phase> phase = Phase::parse(run.getCallee());
-    if (!phase || !phase->isLast)
+    if (!phase || phase->runs != Phase::Last)
       continue;
     SmallVector<Started> started = startReturned(getCallee(run), nextSlot);
     if (started.empty())

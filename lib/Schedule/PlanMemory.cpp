@@ -94,7 +94,7 @@ public:
 private:
   LogicalResult collectArguments(int64_t end);
   LogicalResult collect();
-  void replaceArguments();
+  void replaceArguments(ArrayRef<SmallVector<Value>> adjacent);
 
   func::FuncOp function, step;
   AliasClasses classes;
@@ -169,9 +169,12 @@ LogicalResult BlockMemory::collect() {
   return success();
 }
 
-/// The new value of an argument has its place, if that is free by then; else it
-/// is copied there in the end.
-void BlockMemory::replaceArguments() {
+/// The new value of an argument has its place, if that is free by then and no
+/// collective wants it next to others; else it is copied there in the end.
+void BlockMemory::replaceArguments(ArrayRef<SmallVector<Value>> adjacent) {
+  llvm::DenseSet<Value> bound;
+  for (ArrayRef<Value> values : adjacent)
+    bound.insert_range(values);
   int64_t offset = 0;
   for (Value value : function.front().getTerminator()->getOperands()) {
     Value root = classes.getRoot(value);
@@ -180,7 +183,8 @@ void BlockMemory::replaceArguments() {
       continue;
     MemoryBuffer &before = buffers[roots.lookup(argument)];
     MemoryBuffer &after = buffers[roots.lookup(root)];
-    if (before.end >= after.begin) {
+    if (before.end >= after.begin || bound.contains(root) ||
+        bound.contains(argument)) {
       before.end = after.end;
       continue;
     }
@@ -192,10 +196,10 @@ void BlockMemory::replaceArguments() {
 LogicalResult BlockMemory::plan() {
   if (failed(checkUpdates(function, classes)) || failed(collect()))
     return failure();
-  replaceArguments();
   auto adjacent = getAdjacentRoots(function, classes, homes);
   if (failed(adjacent))
     return failure();
+  replaceArguments(*adjacent);
   std::vector<AdjacentBuffers> groups;
   llvm::DenseSet<Value> grouped;
   for (ArrayRef<Value> values : *adjacent) {

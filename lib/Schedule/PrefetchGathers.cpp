@@ -22,7 +22,8 @@ static void prefetch(func::FuncOp function) {
   // users has moved up.
   SmallVector<std::pair<Operation *, AllGatherOp>> gathers;
   for (auto gather : function.getOps<AllGatherOp>())
-    if (isParameterGather(gather) && isInOrder(gather.getX(), gather.getDim()))
+    if (isParameterGather(gather) && !gather->hasAttr(attr::slot) &&
+        isInOrder(gather.getX(), gather.getDim()))
       if (SmallVector<Operation *> readers = getReaders(gather.getY());
           !readers.empty())
         gathers.push_back({readers.front(), gather});
@@ -36,9 +37,8 @@ static void prefetch(func::FuncOp function) {
     // another, or is there already.
     if (previous && previous != reader && previous->isBeforeInBlock(gather)) {
       gather->moveBefore(previous);
-      OpBuilder builder(reader);
-      gather->setAttr(attr::slot, builder.getI64IntegerAttr(gatherSlot));
-      WaitOp::create(builder, gather.getLoc(), gather.getY(), gatherSlot);
+      start(gather, gatherSlot);
+      waitBefore(reader, gather.getY(), gather.getLoc(), gatherSlot);
     }
     previous = reader;
   }

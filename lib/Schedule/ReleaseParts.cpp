@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dtc/Dialect/SignatureEditor.h"
-#include "dtc/Schedule/Aliases.h"
+#include "dtc/Schedule/Gathered.h"
 #include "dtc/Schedule/MemoryPlan.h"
 #include "dtc/Schedule/Passes.h"
 #include "dtc/Schedule/Phase.h"
@@ -20,57 +20,50 @@ namespace dtc {
 using namespace mlir;
 using namespace dtc;
 
-static bool isOf(RunOp run, Phase::Kind kind) {
-  std::optional<Phase> phase = Phase::parse(run.getCallee());
-  return phase && phase->kind == kind;
+/// The use of a part by the update; null if somebody else but the gather needs
+/// it, too.
+static OpOperand *findOnlyUpdate(const Gathered &gathered) {
+  OpOperand *found = nullptr;
+  for (OpOperand &use : gathered.part.getUses()) {
+    auto run = dyn_cast<RunOp>(use.getOwner());
+    if (run == gathered.run)
+      continue;
+    if (found || !run || !isRunOf(run, Phase::Update))
+      return nullptr;
+    found = &use;
+  }
+  return found;
 }
 
-/// The update takes the operand, a part, as the whole that a gather has made.
-static void takeFromWhole(OpOperand &part, Value whole, AllGatherOp gather) {
-  auto run = cast<RunOp>(part.getOwner());
-  func::FuncOp update = getCallee(run);
+/// The update takes the operand, a part, as the whole.
+static void takeFromWhole(OpOperand &part, Gathered gathered) {
+  func::FuncOp update = getCallee(cast<RunOp>(part.getOwner()));
   unsigned number = part.getOperandNumber();
   BlockArgument argument = update.getArgument(number);
   auto builder = OpBuilder::atBlockBegin(&update.front());
-  auto own = LocalSliceOp::create(builder, gather.getLoc(), argument.getType(),
-                                  argument, gather.getAxes(), gather.getDim());
+  auto own = LocalSliceOp::create(builder, gathered.op.getLoc(),
+                                  argument.getType(), argument,
+                                  gathered.op.getAxes(), gathered.op.getDim());
   argument.replaceAllUsesExcept(own.getY(), own);
-  argument.setType(whole.getType());
+  argument.setType(gathered.whole.getType());
   update.setType(FunctionType::get(update.getContext(),
                                    update.front().getArgumentTypes(),
                                    update.getResultTypes()));
   update.removeArgAttr(number, attr::update);
-  part.set(whole);
+  part.set(gathered.whole);
 }
 
 static void release(func::FuncOp plan) {
   SignatureEditor signature(plan);
-  for (auto run : plan.getOps<RunOp>()) {
-    if (!isOf(run, Phase::Prologue))
+  for (const Gathered &gathered : getGathered(plan)) {
+    if (!gathered.part ||
+        !plan.getArgAttr(gathered.part.getArgNumber(), attr::update))
       continue;
-    func::FuncOp prologue = getCallee(run);
-    for (OpOperand &returned :
-         prologue.front().getTerminator()->getOpOperands()) {
-      auto gather = returned.get().getDefiningOp<AllGatherOp>();
-      auto inside =
-          gather ? dyn_cast<BlockArgument>(gather.getX()) : BlockArgument();
-      auto part =
-          inside
-              ? dyn_cast<BlockArgument>(run.getInputs()[inside.getArgNumber()])
-              : BlockArgument();
-      if (!part || !plan.getArgAttr(part.getArgNumber(), attr::update))
-        continue;
-      // Nobody else needs it but the update.
-      auto other = llvm::find_if(part.getUses(), [&](OpOperand &use) {
-        return use.getOwner() != run;
-      });
-      if (!llvm::hasNItems(part.getUses(), 2) || other == part.use_end() ||
-          !isa<RunOp>(other->getOwner()) ||
-          !isOf(cast<RunOp>(other->getOwner()), Phase::Update))
-        continue;
-      takeFromWhole(*other, run.getResult(returned.getOperandNumber()), gather);
-      signature.removeArg(part.getArgNumber(), attr::update);
-    }
+    OpOperand *use = findOnlyUpdate(gathered);
+    if (!use)
+      continue;
+    takeFromWhole(*use, gathered);
+    signature.removeArg(gathered.part.getArgNumber(), attr::update);
   }
   signature.write();
 }

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ReportCounts.h"
+#include "dtc/Schedule/Gathered.h"
 #include "dtc/Schedule/MemoryPlan.h"
 #include "dtc/Schedule/MemoryPlanner.h"
 #include "dtc/Schedule/Phase.h"
@@ -89,11 +90,6 @@ static bool isStatistic(func::FuncOp plan, unsigned argument) {
   return bool(plan.getArgAttr(argument, attr::statistic));
 }
 
-static bool isPrologue(RunOp run) {
-  std::optional<Phase> phase = Phase::parse(run.getCallee());
-  return phase && phase->kind == Phase::Prologue;
-}
-
 static void addMemory(func::FuncOp plan, StageReport &report) {
   for (BlockArgument argument : plan.getArguments()) {
     int64_t bytes = alignMemory(getLocalBytes(argument.getType()));
@@ -122,16 +118,19 @@ static void addMemory(func::FuncOp plan, StageReport &report) {
       if (zero.getType().getRank() > 0)
         report.gradientBytes += alignMemory(getLocalBytes(zero.getType()));
   }
-  // What a step gathers and keeps; parts that make room for it are counted
-  // once.
-  for (auto run : llvm::make_filter_range(plan.getOps<RunOp>(), isPrologue))
-    for (Value returned : getCallee(run).front().getTerminator()->getOperands())
-      if (auto gather = returned.getDefiningOp<AllGatherOp>())
-        report.gatheredBytes += alignMemory(getLocalBytes(gather.getType()));
-  AliasClasses classes(plan.front());
-  for (auto [value, argument] : getReplacedArguments(plan, classes))
+  // What a step gathers and keeps; parts that make room for it count once.
+  llvm::DenseSet<Value> released;
+  for (auto [value, argument] :
+       getReplacedArguments(plan, AliasClasses(plan.front())))
     if (getPlannedOffset(value) == getPlannedOffset(argument))
-      report.gatheredBytes -= alignMemory(getLocalBytes(argument.getType()));
+      released.insert(argument);
+  for (const Gathered &gathered : getGathered(plan)) {
+    report.gatheredBytes +=
+        alignMemory(getLocalBytes(gathered.whole.getType()));
+    if (released.contains(gathered.part))
+      report.gatheredBytes -=
+          alignMemory(getLocalBytes(gathered.part.getType()));
+  }
   report.peakBytes =
       plan->getAttrOfType<IntegerAttr>(attr::arenaBytes).getInt();
   report.activationBytes = report.peakBytes - report.parameterBytes -

@@ -77,6 +77,22 @@ bool dtc::isInOrder(Value part, int64_t dim) {
              getLocalType(part.getType()).getShape().take_front(dim)) == 1;
 }
 
+bool dtc::isRunOf(RunOp run, Phase::Kind kind) {
+  std::optional<Phase> phase = Phase::parse(run.getCallee());
+  return phase && phase->kind == kind;
+}
+
+void dtc::start(Operation *collective, int64_t slot) {
+  Builder builder(collective->getContext());
+  collective->setAttr(attr::slot, builder.getI64IntegerAttr(slot));
+}
+
+void dtc::waitBefore(Operation *op, Value value, Location location,
+                     int64_t slot) {
+  OpBuilder builder(op);
+  WaitOp::create(builder, location, value, slot);
+}
+
 StringRef dtc::getScheduleName(func::FuncOp plan) {
   auto schedule = plan->getAttrOfType<StringAttr>(attr::schedule);
   return schedule ? schedule.getValue() : StringRef();

@@ -36,14 +36,21 @@ RankedTensorType dropTime(Type type) {
                                layout.without(MeshAttr::timeAxis));
 }
 
+/// Of a bucket crosses what is needed, not all that it is a part of; but
+/// padding may, which is less than a copy.
+bool isSmallPart(Operation *view) {
+  auto slice = dyn_cast<SliceOp>(view);
+  return slice && 2 * slice.getType().getNumElements() <
+                      slice.getX().getType().getNumElements();
+}
+
 /// A view is looked at on the other side of a boundary: what crosses is memory.
 void sinkViews(Block &body) {
   for (auto boundary : llvm::make_early_inc_range(body.getOps<BoundaryOp>())) {
     SmallVector<Operation *> views;
     Value base = boundary.getX();
     while (Operation *op = base.getDefiningOp()) {
-      // Of a slice, not all that it is a part of.
-      if (isa<BoundaryOp, SliceOp>(op) || !isView(op))
+      if (isa<BoundaryOp>(op) || !isView(op) || isSmallPart(op))
         break;
       views.push_back(op);
       base = op->getOperand(getAlias(op->getResult(0))->operand);

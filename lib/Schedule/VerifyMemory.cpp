@@ -336,12 +336,12 @@ LogicalResult BlockChecker::check() {
         if (failed(read(op, operand)))
           return failure();
     }
+    for (OpResult result : op.getResults())
+      if (failed(write(result)))
+        return failure();
     // What a collective touches is there until it is waited for.
     for (Value root : underWay->endedBy.lookup(&op))
       if (failed(read(op, root)))
-        return failure();
-    for (OpResult result : op.getResults())
-      if (failed(write(result)))
         return failure();
   }
   if (isPlan && failed(checkKept()))

@@ -198,20 +198,26 @@ FailureOr<int64_t> ExpandBatchNormPass::countGroups(BatchNormOp first) {
   return 1;
 }
 
-/// Running statistics are read as such alone, and by one module: what else a
-/// tensor is would be averaged, too.
+/// Whether a running statistic is used as such, by the same module or, which is
+/// an error of its own, on another stage.
+static bool isOwnUse(OpOperand &use, BatchNormOp op, unsigned number,
+                     bool hasCrossed = false) {
+  if (auto boundary = dyn_cast<BoundaryOp>(use.getOwner()))
+    return llvm::all_of(boundary.getY().getUses(), [&](OpOperand &later) {
+      return isOwnUse(later, op, number, /*hasCrossed=*/true);
+    });
+  auto other = dyn_cast<BatchNormOp>(use.getOwner());
+  return other && use.getOperandNumber() == number &&
+         (hasCrossed || llvm::equal(other.getOperands().drop_front(),
+                                    op.getOperands().drop_front()));
+}
+
+/// Running statistics are read as such alone: what else a tensor is would be
+/// averaged, too.
 static LogicalResult verifyStatistics(BatchNormOp op) {
-  auto isOwn = [&](OpOperand &use, unsigned number) {
-    if (isa<BoundaryOp>(use.getOwner()))
-      return true;
-    auto other = dyn_cast<BatchNormOp>(use.getOwner());
-    return other && use.getOperandNumber() == number &&
-           llvm::equal(other.getOperands().drop_front(),
-                       op.getOperands().drop_front());
-  };
   for (unsigned number : {3, 4})
     for (OpOperand &use : op->getOperand(number).getUses())
-      if (!isOwn(use, number))
+      if (!isOwnUse(use, op, number))
         return op.emitError("keeps running statistics in a tensor that is "
                             "something else, too; save the model with a "
                             "tensor of its own for each");

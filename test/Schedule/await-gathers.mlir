@@ -98,3 +98,74 @@ module @once {
 // CHECK-NEXT:      dtc.run @forward.first
 // CHECK-NEXT:      dtc.wait %[[G]]#1 slot [[#FIRST+1]]
 // CHECK-NEXT:      dtc.run @weight
+
+// -----
+
+// Each chunk of a stage has its first run, and so has an evaluation. What is sent
+// first the plan waits for. What is needed first when the last runs have begun to
+// reduce gradients is not started: slots are theirs then.
+#mesh = #dtc.mesh<pp=1, dp=2, mb=1>
+#r = #dtc.layout<#mesh>
+#dp = #dtc.layout<#mesh, dp: split(0)>
+module @chunks {
+  module @stage0 attributes {dtc.stage = 0 : i64} {
+    func.func private @prologue(%p: tensor<4x4xf32, #dp>, %q: tensor<4x4xf32, #dp>, %s: tensor<4x4xf32, #dp>) -> (tensor<4x4xf32, #r>, tensor<4x4xf32, #r>, tensor<4x4xf32, #r>) {
+      %a = dtc.all_gather %p over ["dp"] dim 0 : (tensor<4x4xf32, #dp>) -> tensor<4x4xf32, #r>
+      %b = dtc.all_gather %q over ["dp"] dim 0 : (tensor<4x4xf32, #dp>) -> tensor<4x4xf32, #r>
+      %c = dtc.all_gather %s over ["dp"] dim 0 : (tensor<4x4xf32, #dp>) -> tensor<4x4xf32, #r>
+      return %a, %b, %c : tensor<4x4xf32, #r>, tensor<4x4xf32, #r>, tensor<4x4xf32, #r>
+    }
+    func.func private @forward1(%x: tensor<4x4xf32, #r>, %a: tensor<4x4xf32, #r>) -> tensor<4x4xf32, #r> {
+      %y = dtc.matmul %x, %a : (tensor<4x4xf32, #r>, tensor<4x4xf32, #r>) -> tensor<4x4xf32, #r>
+      return %y : tensor<4x4xf32, #r>
+    }
+    func.func private @weight.last(%x: tensor<4x4xf32, #r>) -> tensor<4x4xf32, #r> {
+      %y = dtc.relu %x : (tensor<4x4xf32, #r>) -> tensor<4x4xf32, #r>
+      return %y : tensor<4x4xf32, #r>
+    }
+    func.func private @update(%c: tensor<4x4xf32, #r>) -> tensor<4x4xf32, #r> {
+      %y = dtc.relu %c : (tensor<4x4xf32, #r>) -> tensor<4x4xf32, #r>
+      return %y : tensor<4x4xf32, #r>
+    }
+    func.func @plan(%x: tensor<4x4xf32, #r>, %p: tensor<4x4xf32, #dp>, %q: tensor<4x4xf32, #dp>, %s: tensor<4x4xf32, #dp>) {
+      %g:3 = dtc.run @prologue(%p, %q, %s) : (tensor<4x4xf32, #dp>, tensor<4x4xf32, #dp>, tensor<4x4xf32, #dp>) -> (tensor<4x4xf32, #r>, tensor<4x4xf32, #r>, tensor<4x4xf32, #r>)
+      dtc.send %g#1 to 1 tag 0 slot 0 : tensor<4x4xf32, #r>
+      %0 = dtc.run @forward1(%x, %g#0) microbatch 0 : (tensor<4x4xf32, #r>, tensor<4x4xf32, #r>) -> tensor<4x4xf32, #r>
+      %1 = dtc.run @weight.last(%0) microbatch 0 : (tensor<4x4xf32, #r>) -> tensor<4x4xf32, #r>
+      %2 = dtc.run @update(%g#2) : (tensor<4x4xf32, #r>) -> tensor<4x4xf32, #r>
+      return
+    }
+  }
+  module @eval0 attributes {dtc.stage = 0 : i64, dtc.eval} {
+    func.func private @prologue(%p: tensor<4x4xf32, #dp>) -> tensor<4x4xf32, #r> {
+      %a = dtc.all_gather %p over ["dp"] dim 0 : (tensor<4x4xf32, #dp>) -> tensor<4x4xf32, #r>
+      return %a : tensor<4x4xf32, #r>
+    }
+    func.func private @forward(%x: tensor<4x4xf32, #r>, %a: tensor<4x4xf32, #r>) -> tensor<4x4xf32, #r> {
+      %y = dtc.matmul %x, %a : (tensor<4x4xf32, #r>, tensor<4x4xf32, #r>) -> tensor<4x4xf32, #r>
+      return %y : tensor<4x4xf32, #r>
+    }
+    func.func @plan(%x: tensor<4x4xf32, #r>, %p: tensor<4x4xf32, #dp>) {
+      %g = dtc.run @prologue(%p) : (tensor<4x4xf32, #dp>) -> tensor<4x4xf32, #r>
+      %0 = dtc.run @forward(%x, %g) microbatch 0 : (tensor<4x4xf32, #r>, tensor<4x4xf32, #r>) -> tensor<4x4xf32, #r>
+      return
+    }
+  }
+}
+
+// CHECK-LABEL: module @chunks
+// CHECK:         module @stage0
+// CHECK:           dtc.all_gather %arg2 over ["dp"] dim 0 :
+// CHECK-NEXT:      dtc.all_gather %arg1 over ["dp"] dim 0 {dtc.slot = [[#SENT:]] : i64}
+// CHECK-NEXT:      dtc.all_gather %arg0 over ["dp"] dim 0 {dtc.slot = [[#SENT+1]] : i64}
+// CHECK:         @forward1.first(
+// CHECK-NEXT:      dtc.wait %arg1 slot [[#SENT+1]]
+// CHECK:         @plan
+// CHECK:           %[[G:.*]]:3 = dtc.run @prologue
+// CHECK-NEXT:      dtc.wait %[[G]]#1 slot [[#SENT]]
+// CHECK-NEXT:      dtc.send %[[G]]#1 to 1
+// CHECK-NEXT:      dtc.run @forward1.first
+// CHECK-NOT:       dtc.wait
+// CHECK:         module @eval0
+// CHECK:         @forward.first(
+// CHECK-NEXT:      dtc.wait %arg1

@@ -1,4 +1,4 @@
-// RUN: dtc-opt %s --dtc-plan-memory --dtc-verify-memory | FileCheck %s
+// RUN: dtc-opt %s --dtc-plan-memory --dtc-verify-memory --split-input-file | FileCheck %s
 
 #mesh = #dtc.mesh<pp=1, dp=2, mb=2>
 #r = #dtc.layout<#mesh>
@@ -61,6 +61,39 @@ module @stage0 attributes {dtc.stage = 0 : i64} {
     %s1:2 = dtc.run @weight(%y1, %s0#0, %s0#1) microbatch 1 : (tensor<192xf32, #d>, tensor<1xf32, #p>, tensor<1xf32, #p>) -> (tensor<1xf32, #p>, tensor<1xf32, #p>)
     %g:2 = dtc.run @update(%s1#0, %s1#1) : (tensor<1xf32, #p>, tensor<1xf32, #p>) -> (tensor<1xf32, #r>, tensor<1xf32, #r>)
     return %g#0, %g#1 : tensor<1xf32, #r>, tensor<1xf32, #r>
+  }
+}
+}
+
+// -----
+
+// New values of arguments that one collective wants side by side, in another order
+// than that of the arguments: they have places of their own.
+#mesh = #dtc.mesh<pp=1, dp=2, mb=1>
+#r = #dtc.layout<#mesh>
+#d = #dtc.layout<#mesh, dp: split(0)>
+#p = #dtc.layout<#mesh, dp: partial>
+module {
+module @stage0 attributes {dtc.stage = 0 : i64} {
+  func.func private @forward(%a: tensor<1xf32, #r>, %b: tensor<1xf32, #r>, %x: tensor<8xf32, #d>) -> tensor<8xf32, #d> {
+    %0 = dtc.add %x, %a : (tensor<8xf32, #d>, tensor<1xf32, #r>) -> tensor<8xf32, #d>
+    %1 = dtc.add %0, %b : (tensor<8xf32, #d>, tensor<1xf32, #r>) -> tensor<8xf32, #d>
+    return %1 : tensor<8xf32, #d>
+  }
+  func.func private @update(%y: tensor<8xf32, #d>) -> (tensor<1xf32, #r>, tensor<1xf32, #r>) {
+    %0 = dtc.reduce_sum %y axes [0] : (tensor<8xf32, #d>) -> tensor<1xf32, #p>
+    %1 = dtc.reduce_sum %y axes [0] : (tensor<8xf32, #d>) -> tensor<1xf32, #p>
+    %2:2 = dtc.all_reduce sum %0, %1 over ["dp"] : (tensor<1xf32, #p>, tensor<1xf32, #p>) -> (tensor<1xf32, #r>, tensor<1xf32, #r>)
+    return %2#0, %2#1 : tensor<1xf32, #r>, tensor<1xf32, #r>
+  }
+  // CHECK-LABEL: func.func @plan(
+  // CHECK-SAME:  dtc.offset = [[#PLACE:]] : i64
+  // CHECK: dtc.run @update({{.*}}dtc.offsets = array<i64: [[#PLACE-128]], [[#PLACE-64]]>
+  func.func @plan(%a: tensor<1xf32, #r> {dtc.parameter = "a"}, %b: tensor<1xf32, #r> {dtc.parameter = "b"}, %x: tensor<8xf32, #d> {dtc.input = "x"})
+      -> (tensor<1xf32, #r> {dtc.parameter = "b"}, tensor<1xf32, #r> {dtc.parameter = "a"}) {
+    %y = dtc.run @forward(%a, %b, %x) : (tensor<1xf32, #r>, tensor<1xf32, #r>, tensor<8xf32, #d>) -> tensor<8xf32, #d>
+    %u:2 = dtc.run @update(%y) : (tensor<8xf32, #d>) -> (tensor<1xf32, #r>, tensor<1xf32, #r>)
+    return %u#0, %u#1 : tensor<1xf32, #r>, tensor<1xf32, #r>
   }
 }
 }

@@ -312,3 +312,52 @@ module @stage0 attributes {dtc.stage = 0 : i64} {}
 module @stage1 attributes {dtc.stage = 1 : i64} {}
 module @eval0 attributes {dtc.eval, dtc.stage = 0 : i64} {}
 }
+
+// -----
+
+// A run that waits inside keeps what is under way until then: the part that is
+// still gathered.
+#mesh = #dtc.mesh<pp=1, dp=2, mb=1>
+#r = #dtc.layout<#mesh>
+#d = #dtc.layout<#mesh, dp: split(0)>
+module {
+module @stage0 attributes {dtc.stage = 0 : i64} {
+  func.func private @prologue(%p: tensor<16xf32, #d>) -> tensor<16xf32, #r> attributes {dtc.frame_bytes = 0 : i64} {
+    %0 = dtc.all_gather %p over ["dp"] dim 0 {dtc.offsets = array<i64: -1>, dtc.slot = 4098 : i64} : (tensor<16xf32, #d>) -> tensor<16xf32, #r>
+    return %0 : tensor<16xf32, #r>
+  }
+  func.func private @forward.first(%a: tensor<16xf32, #r>) -> tensor<16xf32, #r> attributes {dtc.frame_bytes = 0 : i64} {
+    dtc.wait %a slot 4098 : tensor<16xf32, #r>
+    %0 = dtc.relu %a {dtc.offsets = array<i64: -1>} : (tensor<16xf32, #r>) -> tensor<16xf32, #r>
+    return %0 : tensor<16xf32, #r>
+  }
+  // expected-note @below {{the value}}
+  func.func @plan(%p: tensor<16xf32, #d> {dtc.offset = 0 : i64, dtc.parameter = "p"}) -> tensor<16xf32, #r> attributes {dtc.arena_bytes = 128 : i64} {
+    %0 = dtc.run @prologue(%p) {dtc.offsets = array<i64: 64>, dtc.frame_offset = 0 : i64} : (tensor<16xf32, #d>) -> tensor<16xf32, #r>
+    // expected-error @below {{reads a value in bytes 0 to 32 that has been overwritten; their lifetimes overlap}}
+    // expected-note @below {{overwritten here}}
+    %1 = dtc.run @forward.first(%0) {dtc.offsets = array<i64: 0>, dtc.frame_offset = 0 : i64} : (tensor<16xf32, #r>) -> tensor<16xf32, #r>
+    return %1 : tensor<16xf32, #r>
+  }
+}
+}
+
+// -----
+
+// Two starts in one slot.
+#mesh = #dtc.mesh<pp=1, dp=2, mb=1>
+#r = #dtc.layout<#mesh>
+#d = #dtc.layout<#mesh, dp: split(0)>
+module {
+module @stage0 attributes {dtc.stage = 0 : i64} {
+  func.func private @prologue(%p: tensor<16xf32, #d>, %q: tensor<16xf32, #d>) -> (tensor<16xf32, #r>, tensor<16xf32, #r>) attributes {dtc.frame_bytes = 0 : i64} {
+    %0 = dtc.all_gather %p over ["dp"] dim 0 {dtc.offsets = array<i64: -1>, dtc.slot = 4098 : i64} : (tensor<16xf32, #d>) -> tensor<16xf32, #r>
+    // expected-error @below {{takes slot 4098, whose last use is not waited for}}
+    %1 = dtc.all_gather %q over ["dp"] dim 0 {dtc.offsets = array<i64: -1>, dtc.slot = 4098 : i64} : (tensor<16xf32, #d>) -> tensor<16xf32, #r>
+    return %0, %1 : tensor<16xf32, #r>, tensor<16xf32, #r>
+  }
+  func.func @plan() attributes {dtc.arena_bytes = 0 : i64} {
+    return
+  }
+}
+}

@@ -82,3 +82,20 @@ module @stages {
     return %2 : tensor<f64>
   }
 }
+
+// -----
+
+// A statistic that another stage uses as something else.
+
+module @other {
+  func.func @step(%x: tensor<8x4xf64>, %s: tensor<4xf64> {dtc.parameter = "s"}, %b: tensor<4xf64> {dtc.parameter = "b"},
+                  %m: tensor<4xf64> {dtc.parameter = "m"}, %v: tensor<4xf64> {dtc.parameter = "v"}) -> (tensor<f64> {dtc.output = "loss"}) {
+    // expected-error@below {{keeps running statistics in a tensor that is something else, too; save the model with a tensor of its own for each}}
+    %0 = dtc.batch_norm %x, %s, %b, %m, %v {epsilon = 1.0e-5 : f64, momentum = 0.9 : f64} : (tensor<8x4xf64>, tensor<4xf64>, tensor<4xf64>, tensor<4xf64>, tensor<4xf64>) -> tensor<8x4xf64>
+    %x1 = dtc.boundary %0 from 0 to 1 : tensor<8x4xf64>
+    %m1 = dtc.boundary %m from 0 to 1 : tensor<4xf64>
+    %1 = dtc.add %x1, %m1 : (tensor<8x4xf64>, tensor<4xf64>) -> tensor<8x4xf64>
+    %2 = dtc.sum_squares %1 : (tensor<8x4xf64>) -> tensor<f64>
+    return %2 : tensor<f64>
+  }
+}

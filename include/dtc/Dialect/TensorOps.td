@@ -168,8 +168,8 @@ def DTC_SliceOp : DTC_TensorOp<"slice", [DeclareOpInterfaceMethods<DTC_AliasInte
   let summary = "a contiguous range of one dimension";
   let description = [{
     Elements start .. start + size of dimension `axis`, size as the result type says.
-    A copy, since either may be overwritten or leave its stage without the other;
-    with `view`, if the elements lie side by side, the operand's memory.
+    A copy, since either may be overwritten or leave its stage without the other.
+    `view` allows it to be the operand's memory, where elements lie side by side.
     Example: `%y = dtc.slice %x axis 1 from 2 : (tensor<4x8xf32>) -> tensor<4x3xf32>`
     Constraints: (C1) other dimensions are unchanged; (C2) the range lies inside.
   }];

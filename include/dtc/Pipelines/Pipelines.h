@@ -33,7 +33,7 @@ struct ParallelOptions {
       "layer"; ///< what stage 3 gathers: layer, step, a pattern
   int64_t bucketMb =
       ScheduleOptions()
-          .bucketMb;        ///< MiB of parameters that ZeRO updates as one
+          .bucketMb;        ///< MiB of parameters that ZeRO has as one
   bool sp = false;          ///< values between split products are split too
   int64_t microbatches = 1; ///< parts that a rank's round is run in
   int64_t accumulate =

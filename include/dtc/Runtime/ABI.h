@@ -19,8 +19,8 @@
 extern "C" {
 #endif
 
-/// Raised whenever a struct or a signature in this file changes.
-#define DTC_ABI_VERSION 5
+/// Raised whenever a struct, a signature or a limit in this file changes.
+#define DTC_ABI_VERSION 6
 
 /// How many sends of a rank may be under way at once.
 #define DTC_MAX_SEND_SLOTS 4096

@@ -74,8 +74,7 @@ private:
 /// the caller's memory.
 std::optional<int64_t> getPlannedOffset(mlir::Value value);
 
-/// Arguments of a plan whose new value is a buffer of its own, by the root of
-/// that.
+/// Arguments of a plan whose new value is a buffer of its own, by that value.
 llvm::DenseMap<mlir::Value, mlir::BlockArgument>
 getReplacedArguments(mlir::func::FuncOp plan, const AliasClasses &classes);
 
@@ -100,7 +99,7 @@ getAdjacentRoots(mlir::func::FuncOp function, const AliasClasses &classes,
 struct UnderWay {
   /// Of what a wait of the function, or of one that it runs, ends.
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::Value>> endedBy;
-  /// Slots that it waits for and a caller has taken.
+  /// Slots of collectives that it waits for and a caller has taken.
   llvm::SmallVector<int64_t> awaited;
   /// Of what the function, or one that it runs, leaves to its caller, by slot.
   std::map<int64_t, llvm::SmallVector<mlir::Value>> left;

@@ -316,9 +316,10 @@ def PlanMemory : Pass<"dtc-plan-memory", "mlir::ModuleOp"> {
     Each function gets a frame for the values that are neither its arguments
     nor its results; each plan an arena for its arguments, its values and the
     frames of its runs. Values share bytes when their lifetimes are disjoint,
-    or when `AliasInterface` says that they are the same memory. A new value of
+    or when `AliasInterface` says that they are the same memory. The new value of
     an argument that does not overwrite it takes its place, which is free from
-    the last use of the one to the other. An evaluation
+    the last use of the one to the other; if there is no such time, it is copied
+    there in the end. An evaluation
     shares the arena of its stage: its arguments are where the step has them, and
     all else lies around what the step keeps.
 
@@ -335,8 +336,10 @@ def VerifyMemory : Pass<"dtc-verify-memory", "mlir::ModuleOp"> {
     Executes every block symbolically: each op writes its results' names into
     the bytes where PlanMemory put them, and what is read must still have its
     name. Aliases coincide, operands of a collective are adjacent, everything
-    lies inside its frame or arena. What the step keeps is still there at the end
-    of an evaluation. Changes nothing.
+    lies inside its frame or arena. What collectives touch is there until they are
+    waited for. Arguments of a plan, or their new values in their place, are there
+    at its end, and what the step keeps at the end of an evaluation. Changes
+    nothing.
 
     Example: two values of one frame that both have `dtc.offsets = array<i64: 0>`
     while the first is still needed are reported with the op that overwrites

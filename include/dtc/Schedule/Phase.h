@@ -32,10 +32,9 @@ struct Phase {
   /// before phase (kind, l + 1). Of Forward, Backward and Weight: the chunk, of
   /// which a stage has several if it has virtual stages.
   unsigned level = 0;
-  /// Of Weight: its last run in a step, where it has a function of its own.
-  bool isLast = false;
-  /// Of Forward: its first one, likewise.
-  bool isFirst = false;
+  /// Which runs of a step the function is for: of Forward the first may have one
+  /// of its own, of Weight the last.
+  enum Runs { All, First, Last } runs = All;
 
   bool isPerMicrobatch() const { return kind == Inputs || isChunked(); }
   /// Whether it is one of a chunk: of F, B and W.
@@ -45,11 +44,11 @@ struct Phase {
   static std::optional<Phase> parse(llvm::StringRef name);
 
   bool operator==(const Phase &other) const {
-    return !(*this < other) && !(other < *this);
+    return kind == other.kind && level == other.level && runs == other.runs;
   }
   bool operator<(const Phase &other) const {
-    return std::tie(kind, level, isLast, isFirst) <
-           std::tie(other.kind, other.level, other.isLast, other.isFirst);
+    return std::tie(kind, level, runs) <
+           std::tie(other.kind, other.level, other.runs);
   }
 };
 

@@ -18,6 +18,7 @@
 
 #include "dtc/Dialect/Dialect.h"
 #include "dtc/Runtime/ABI.h"
+#include "dtc/Schedule/Phase.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace dtc {
@@ -69,6 +70,14 @@ constexpr llvm::StringLiteral kernelsName = "kernels";
 inline std::string getStageName(int64_t stage, bool isEval = false) {
   return (isEval ? "eval" : "stage") + std::to_string(stage);
 }
+
+/// Whether a function that a run calls is of a phase.
+bool isRunOf(RunOp run, Phase::Kind kind);
+
+/// A collective starts, and the wait for what it makes comes before an op.
+void start(mlir::Operation *collective, int64_t slot);
+void waitBefore(mlir::Operation *op, mlir::Value value, mlir::Location location,
+                int64_t slot);
 
 /// Modules of stages, by number.
 using Stages = llvm::SmallVector<mlir::ModuleOp>;

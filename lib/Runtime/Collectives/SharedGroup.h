@@ -26,8 +26,7 @@ struct Mailbox {
   /// A member that has finished its collective f knows that all have come to f,
   /// so each of them has finished f - maxUnderWay, and the member itself goes
   /// no further than f + maxUnderWay: no entry is overwritten unread.
-  static constexpr uint64_t ringSize = 2048;
-  static_assert(ringSize > 2 * maxUnderWay);
+  static constexpr uint64_t ringSize = 2 * maxUnderWay + 1;
 
   /// Where the input is in the member's arena, or, where that is small, the
   /// input itself.
