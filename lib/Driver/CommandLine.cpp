@@ -609,8 +609,8 @@ LogicalResult CommandLine::finish(const char *program) {
                 " are more ranks than the " + llvm::Twine(maxRanks) +
                 " that dtc plans for");
   if (gather.getNumOccurrences() && plan.zero != 3)
-    return fail("--gather says where --zero 3 gathers parameters; use it "
-                "with --zero 3");
+    return fail("--gather is for parameters that are gathered where they are "
+                "used; use it with --zero 3");
   if (plan.gather.empty())
     return fail(
         "--gather is empty, expected layer, step or a pattern of names");
