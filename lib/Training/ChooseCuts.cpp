@@ -9,7 +9,6 @@
 #include "dtc/Training/Passes.h"
 #include "dtc/Training/StepFunction.h"
 #include <limits>
-#include <numeric>
 
 namespace dtc {
 #define GEN_PASS_DEF_CHOOSECUTS
@@ -19,13 +18,11 @@ namespace dtc {
 using namespace mlir;
 using namespace dtc;
 
-/// What a crossing byte costs in floating-point operations: the ratio of a
-/// processor's arithmetic to its network, some tens on CPUs, more on GPUs.
-constexpr double flopsPerByte = 100;
-/// A mean crossing is at most this share of a chunk, so that a small model's
-/// stages are balanced, too; of what is not work, which bytes cannot be weighed
-/// against, it is that share. Among cuts that are alike the cheap one is chosen.
-constexpr double meanCrossing = 0.1;
+/// The largest chunk may cost this share more than it must, so that less
+/// crosses: costs are no more exact than that, and networks differ.
+constexpr double tolerance = 0.04;
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
 
 namespace {
 
@@ -40,15 +37,15 @@ struct Sequence {
   unsigned getLastUse(OpResult value) const;
 };
 
-/// Costs of chunks [begin, end) of a sequence.
+/// What chunks [begin, end) of a sequence are weighed by.
 struct CostModel {
   /// Sum of the costs of the ops before each position.
   SmallVector<double> prefix;
-  /// Cost of a cut before each position.
+  /// Bytes that cross a cut before each position; infinite where none may be.
   SmallVector<double> crossing;
 
   double getCost(unsigned begin, unsigned end) const {
-    return prefix[end] - prefix[begin] + crossing[begin] + crossing[end];
+    return prefix[end] - prefix[begin];
   }
 };
 
@@ -142,8 +139,32 @@ static SmallVector<double> getCosts(func::FuncOp forward,
   return costs;
 }
 
+/// No cut takes apart what the model does with one tensor: an optimizer may
+/// need the norm of all its parts.
+static void keepTogether(func::FuncOp forward, const Sequence &sequence,
+                         CostModel &model) {
+  llvm::StringMap<std::pair<unsigned, unsigned>> uses; // first, last
+  for (BlockArgument argument : forward.getArguments()) {
+    if (!forward.getArgAttr(argument.getArgNumber(), attr::part))
+      continue;
+    for (Operation *user : argument.getUsers())
+      if (auto found = sequence.positions.find(user);
+          found != sequence.positions.end()) {
+        unsigned position = found->second;
+        auto [it, isNew] = uses.try_emplace(getTensorName(argument),
+                                            std::pair(position, position));
+        auto &[first, last] = it->second;
+        first = std::min(first, position);
+        last = std::max(last, position);
+      }
+  }
+  for (auto &entry : uses)
+    for (unsigned p = entry.second.first + 1; p <= entry.second.second; ++p)
+      model.crossing[p] = infinity;
+}
+
 static CostModel buildCostModel(func::FuncOp forward, const Sequence &sequence,
-                                StringRef cut, unsigned numChunks) {
+                                StringRef cut) {
   CostModel model;
   model.prefix.push_back(0);
   for (double cost : getCosts(forward, sequence, cut))
@@ -154,15 +175,7 @@ static CostModel buildCostModel(func::FuncOp forward, const Sequence &sequence,
       for (unsigned p = position + 1, e = sequence.getLastUse(value); p <= e;
            ++p)
         model.crossing[p] += getBytes(value.getType());
-  double bytes =
-      std::accumulate(model.crossing.begin(), model.crossing.end(), 0.0) /
-      model.crossing.size();
-  double price =
-      meanCrossing * model.prefix.back() / numChunks / std::max(bytes, 1.0);
-  if (cut == "cost")
-    price = std::min(price, flopsPerByte);
-  for (double &cost : model.crossing)
-    cost *= price;
+  keepTogether(forward, sequence, model);
   return model;
 }
 
@@ -170,13 +183,13 @@ static CostModel buildCostModel(func::FuncOp forward, const Sequence &sequence,
 // Cuts
 //===----------------------------------------------------------------------===//
 
-/// Cuts a sequence into chunks so that `combine`, folded over their costs from
-/// the left, is smallest. Returns the first position of each chunk but the
-/// first, and the smallest value.
+/// Cuts a sequence into chunks so that `combine`, folded from the left over
+/// their costs and what crosses before them, is smallest. Returns the first
+/// position of each chunk but the first, and the smallest value, infinite if
+/// there is none.
+template <typename Combine>
 static std::pair<SmallVector<unsigned>, double>
-cutOptimally(const CostModel &model, unsigned numChunks,
-             function_ref<double(double, double)> combine) {
-  constexpr double infinity = std::numeric_limits<double>::infinity();
+cutOptimally(const CostModel &model, unsigned numChunks, Combine combine) {
   unsigned size = model.prefix.size() - 1;
   // best[k][end]: of the first `end` ops in k chunks; `last` is where the last
   // of these chunks begins.
@@ -188,37 +201,45 @@ cutOptimally(const CostModel &model, unsigned numChunks,
   for (unsigned k = 1; k <= numChunks; ++k)
     for (unsigned end = k; end <= size; ++end)
       for (unsigned begin = end; begin-- > k - 1;) {
-        if (best[k - 1][begin] == infinity)
-          continue;
+        double cost = model.getCost(begin, end);
         // A longer chunk costs more still.
-        double least = combine(0, model.prefix[end] - model.prefix[begin]);
-        if (least > best[k][end])
+        double least = combine(0, cost, 0);
+        if (least > best[k][end] || least == infinity)
           break;
-        double value = combine(best[k - 1][begin], model.getCost(begin, end));
+        double value = combine(best[k - 1][begin], cost, model.crossing[begin]);
         if (value <= best[k][end] && value < infinity) {
           best[k][end] = value;
           last[k][end] = begin;
         }
       }
   SmallVector<unsigned> cuts;
-  for (unsigned k = numChunks, end = size; k > 1; --k)
-    cuts.push_back(end = last[k][end]);
+  if (best[numChunks][size] < infinity)
+    for (unsigned k = numChunks, end = size; k > 1; --k)
+      cuts.push_back(end = last[k][end]);
   std::reverse(cuts.begin(), cuts.end());
   return {cuts, best[numChunks][size]};
 }
 
-/// The smallest largest chunk; among these, the smallest sum of squares.
+/// Of cuts whose largest chunk is about the smallest possible, those over which
+/// least crosses; among these, the smallest sum of squares. None if there are
+/// not enough places to cut at.
 static SmallVector<unsigned> cutBalanced(const CostModel &model,
                                          unsigned numChunks) {
-  double largest =
-      cutOptimally(model, numChunks, [](double sofar, double cost) {
-        return std::max(sofar, cost);
-      }).second;
+  double largest = cutOptimally(model, numChunks,
+                                [](double sofar, double cost, double crossing) {
+                                  return crossing == infinity
+                                             ? infinity
+                                             : std::max(sofar, cost);
+                                })
+                       .second;
+  double limit = (1 + tolerance) * largest;
+  // Decides between equals only: bytes are whole numbers.
+  double evenness = 0.5 / std::max(numChunks * limit * limit, 1.0);
   return cutOptimally(model, numChunks,
-                      [&](double sofar, double cost) {
-                        return cost > largest
-                                   ? std::numeric_limits<double>::infinity()
-                                   : sofar + cost * cost;
+                      [&](double sofar, double cost, double crossing) {
+                        return cost > limit
+                                   ? infinity
+                                   : sofar + crossing + evenness * cost * cost;
                       })
       .first;
 }
@@ -241,8 +262,9 @@ ChooseCutsPass::findNamedCuts(func::FuncOp forward, const Sequence &sequence) {
   int64_t wanted = stages;
   if (static_cast<int64_t>(cut.size()) + 1 != wanted)
     return forward.emitError("cut at ")
-           << cut.size() << " nodes gives " << cut.size() + 1
-           << " stages, expected " << wanted << " stages";
+           << cut.size() << (cut.size() == 1 ? " node" : " nodes") << " gives "
+           << cut.size() + 1 << " stages, expected " << wanted
+           << ", --pp times --virtual-stages";
   SmallVector<StringRef> names;
   for (Operation *op : sequence.ops)
     names.push_back(getNodeName(op));
@@ -272,13 +294,19 @@ ChooseCutsPass::chooseCuts(func::FuncOp forward, const Sequence &sequence) {
     return forward.emitError("cannot cut the graph into ")
            << wanted << " pipeline stages, expected 1 to " << largest
            << ": it has that many ops between its inputs and outputs";
+  std::string way = cut.empty() ? "cost" : cut[0];
+  if (cut.size() > 1 ||
+      !llvm::is_contained({"cost", "parameters", "uniform"}, way))
+    return findNamedCuts(forward, sequence);
   if (wanted == 1)
     return SmallVector<unsigned>();
-  std::string way = cut.empty() ? "cost" : cut[0];
-  if (cut.size() <= 1 &&
-      llvm::is_contained({"cost", "parameters", "uniform"}, way))
-    return cutBalanced(buildCostModel(forward, sequence, way, wanted), wanted);
-  return findNamedCuts(forward, sequence);
+  SmallVector<unsigned> cuts =
+      cutBalanced(buildCostModel(forward, sequence, way), wanted);
+  if (cuts.empty())
+    return forward.emitError("cannot cut the graph into ")
+           << wanted << " pipeline stages without taking a tensor of the model "
+           << "apart that tensor parallelism splits; use fewer stages";
+  return cuts;
 }
 
 void ChooseCutsPass::runOnOperation() {

@@ -123,3 +123,22 @@ module @small {
     return %2 : tensor<4x2xf32>
   }
 }
+
+// -----
+
+// Parts of one tensor stay together, although each would make half of the work.
+
+// CHECK-LABEL: module @parts
+// CHECK-COUNT-3: dtc.stage = 0
+// CHECK: dtc.tanh {{.*}}dtc.stage = 1
+module @parts {
+  func.func @forward(%x: tensor<64x64xf32> {dtc.input = "x"},
+                     %a: tensor<64x64xf32> {dtc.parameter = "w.0", dtc.part = {dim = 1 : i64, shape = array<i64: 64, 128>, start = 0 : i64, tensor = "w"}},
+                     %b: tensor<64x64xf32> {dtc.parameter = "w.1", dtc.part = {dim = 1 : i64, shape = array<i64: 64, 128>, start = 64 : i64, tensor = "w"}}) -> (tensor<64x64xf32> {dtc.output = "y"}) {
+    %0 = dtc.matmul %x, %a : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+    %1 = dtc.matmul %x, %b : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+    %2 = dtc.mul %0, %1 : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32> loc("second")
+    %3 = dtc.tanh %2 : (tensor<64x64xf32>) -> tensor<64x64xf32>
+    return %3 : tensor<64x64xf32>
+  }
+}

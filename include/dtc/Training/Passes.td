@@ -72,13 +72,10 @@ def ChooseCuts : Pass<"dtc-choose-cuts", "mlir::ModuleOp"> {
   let summary = "number the pipeline stages of the forward graph";
   let description = [{
     Cuts `@forward`, in the order of its ops, into as many contiguous chunks as
-    there are stages, and writes `dtc.stage` on the ops. The largest chunk's
-    cost is the smallest possible; among such cuts the sum of squared costs is.
-    A chunk costs its floating-point operations and, for the values that cross
-    at its two ends, their bytes at a rate, so that residual graphs are cut where
-    one value crosses. The rate is 100 operations per byte, less if a mean
-    crossing would then cost more than a tenth of a mean chunk: small models are
-    balanced, too.
+    there are stages, and writes `dtc.stage` on the ops. The largest chunk costs
+    at most 4 % more than it must; among such cuts the fewest bytes cross, and
+    among these the sum of squared costs is smallest. Costs are floating-point
+    operations. Parts of one tensor of the model stay on one stage.
 
     What depends on inputs and constants alone (masks, position ids) gets no
     stage: it is recomputed where it is used. What depends on parameters alone
