@@ -93,12 +93,9 @@ std::optional<int64_t> Planner::getPeak(const Settings &settings) {
   OwningOpRef<ModuleOp> module = model.clone();
   CompileOptions changed = apply(options, settings);
   for (CompilePhase phase : {CompilePhase::Training, CompilePhase::Parallel,
-                             CompilePhase::Schedule}) {
-    PassManager manager(model.getContext());
-    buildPhase(phase, manager, changed);
-    if (failed(manager.run(*module)))
+                             CompilePhase::Schedule})
+    if (failed(runPhase(phase, *module, changed)))
       return std::nullopt;
-  }
   FailureOr<Stages> stages = getStages(*module);
   int64_t peak = 0;
   for (ModuleOp stage : *stages)

@@ -165,9 +165,7 @@ LogicalResult Compilation::runPhase(CompilePhase phase) {
     return import();
   if (phase == CompilePhase::Link)
     return link();
-  PassManager manager(&context);
-  buildPhase(phase, manager, options.compile);
-  return manager.run(*module);
+  return dtc::runPhase(phase, *module, options.compile);
 }
 
 LogicalResult Compilation::show(CompilePhase phase) {

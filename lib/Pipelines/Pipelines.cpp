@@ -16,6 +16,7 @@
 #include "dtc/Training/Passes.h"
 #include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Verifier.h"
 #include "mlir/Transforms/Passes.h"
 #include "llvm/Support/Format.h"
 
@@ -249,8 +250,9 @@ void dtc::buildLowerPipeline(OpPassManager &manager,
 
 //===----------------------------------------------------------------------===//
 
-void dtc::buildPhase(CompilePhase phase, OpPassManager &manager,
-                     const CompileOptions &options) {
+/// Adds the passes of a phase; import and link have none.
+static void buildPhase(CompilePhase phase, OpPassManager &manager,
+                       const CompileOptions &options) {
   switch (phase) {
   case CompilePhase::Training:
     return buildTrainingPipeline(manager, options.training, options.parallel);
@@ -264,6 +266,14 @@ void dtc::buildPhase(CompilePhase phase, OpPassManager &manager,
   case CompilePhase::Link:
     return;
   }
+}
+
+LogicalResult dtc::runPhase(CompilePhase phase, ModuleOp module,
+                            const CompileOptions &options) {
+  PassManager manager(module.getContext());
+  manager.enableVerifier(false);
+  buildPhase(phase, manager, options);
+  return failed(manager.run(module)) ? failure() : verify(module);
 }
 
 void dtc::registerDialects(DialectRegistry &registry) {

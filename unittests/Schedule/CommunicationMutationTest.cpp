@@ -88,14 +88,11 @@ CommunicationSystem makePlan(const PlanCase &plan) {
     return {};
   }
   for (CompilePhase phase : {CompilePhase::Training, CompilePhase::Parallel,
-                             CompilePhase::Schedule}) {
-    mlir::PassManager manager(&context);
-    buildPhase(phase, manager, options);
-    if (mlir::failed(manager.run(*module))) {
+                             CompilePhase::Schedule})
+    if (mlir::failed(runPhase(phase, *module, options))) {
       ADD_FAILURE() << plan.name << " does not compile";
       return {};
     }
-  }
   mlir::FailureOr<Stages> stages = getStages(*module);
   if (mlir::failed(stages))
     return {};

@@ -61,9 +61,11 @@ void registerDialects(mlir::DialectRegistry &registry);
 /// Registers every pass, for dtc-opt.
 void registerPasses();
 
-/// Adds the passes of one phase (import and link have none).
-void buildPhase(CompilePhase phase, mlir::OpPassManager &manager,
-                const CompileOptions &options);
+/// Runs the passes of one phase (import and link have none). The module is
+/// verified at its end, not after each pass: a large plan is millions of
+/// operands, and dtc-opt looks after each.
+mlir::LogicalResult runPhase(CompilePhase phase, mlir::ModuleOp module,
+                             const CompileOptions &options);
 
 /// `plan` says what a step's batch is cut into.
 void buildTrainingPipeline(mlir::OpPassManager &manager,
