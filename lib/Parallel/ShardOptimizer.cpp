@@ -256,14 +256,15 @@ void BucketSharding::sumOnce() {
 }
 
 void BucketSharding::shardGradients(bool perMicrobatch) {
-  // As soon as the last is there, so that none waits for other buckets.
+  // As soon as the last is there, so that none waits for other buckets. Members
+  // are in the order of their gradients.
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(&step.front());
-  for (const BucketMember &member : bucket.members)
-    if (Operation *op = member.gradient.getDefiningOp())
-      if (builder.getInsertionPoint() == step.front().end() ||
-          !op->isBeforeInBlock(&*builder.getInsertionPoint()))
-        builder.setInsertionPointAfter(op);
+  for (const BucketMember &member : llvm::reverse(bucket.members))
+    if (Operation *op = member.gradient.getDefiningOp()) {
+      builder.setInsertionPointAfter(op);
+      break;
+    }
   gradients = joinGradients();
   Operation *last = gradients.getDefiningOp();
   last->setAttr(attr::split, builder.getDictionaryAttr(builder.getNamedAttr(

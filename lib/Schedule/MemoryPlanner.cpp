@@ -146,6 +146,28 @@ void Lifetimes::take(const Item &item, size_t first, size_t last) {
   take(item, middle + 1, last);
 }
 
+/// Makes items that live with the same others have one lifetime: what begins
+/// after the same ends begins at one time, and what ends before the same begins
+/// ends at one time.
+static void alignLifetimes(std::vector<Item> &items) {
+  std::vector<int64_t> times;
+  for (const Item &item : items)
+    times.push_back(item.end);
+  llvm::sort(times);
+  for (Item &item : items) {
+    auto next = llvm::lower_bound(times, item.begin);
+    item.begin = next == times.begin() ? 0 : *std::prev(next) + 1;
+  }
+  times.clear();
+  for (const Item &item : items)
+    times.push_back(item.begin);
+  llvm::sort(times);
+  for (Item &item : items) {
+    auto next = llvm::upper_bound(times, item.end);
+    item.end = next == times.end() ? times.back() : *next - 1;
+  }
+}
+
 int64_t dtc::planMemory(llvm::MutableArrayRef<MemoryBuffer> buffers,
                         llvm::ArrayRef<AdjacentBuffers> groups) {
   std::vector<Item> items;
@@ -164,6 +186,7 @@ int64_t dtc::planMemory(llvm::MutableArrayRef<MemoryBuffer> buffers,
       items.back().add(i, buffers[i]);
       items.back().offset = buffers[i].offset;
     }
+  alignLifetimes(items);
   llvm::sort(items, [](const Item &a, const Item &b) {
     bool isMovableA = a.offset < 0, isMovableB = b.offset < 0;
     return std::tie(isMovableA, b.bytes, a.begin, a.buffers) <
