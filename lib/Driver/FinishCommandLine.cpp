@@ -1,0 +1,374 @@
+//===- FinishCommandLine.cpp - check the options of dtc -------------------===//
+//
+// What the parser does not know of values, and of options that go together.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ClassWeights.h"
+#include "CommandLine.h"
+#include "Fail.h"
+#include "dtc/Schedule/ScheduleFile.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/MC/MCSubtargetInfo.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Support/CheckedArithmetic.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/TargetParser/Host.h"
+#include <algorithm>
+#include <cmath>
+
+using namespace mlir;
+using namespace dtc;
+
+/// Larger numbers of samples, ranks and the like are mistakes.
+static constexpr int64_t maxCount = 1 << 24;
+static constexpr uint64_t maxRanks = 1 << 16;
+
+/// The optimizer and its settings, as far as they were given.
+LogicalResult CommandLine::finishOptimizer() {
+  if (lr.getNumOccurrences()) {
+    if (!std::isfinite(lr) || lr < 0)
+      return fail("--lr is " + std::to_string(lr) +
+                  ", expected a number of at least 0");
+    training.lr = lr;
+  }
+  if (clipNorm.getNumOccurrences()) {
+    if (!std::isfinite(clipNorm) || clipNorm <= 0)
+      return fail("--clip-norm is " + std::to_string(clipNorm) +
+                  ", expected a number above 0");
+    training.clipNorm = clipNorm;
+  }
+  if (ema.getNumOccurrences()) {
+    if (!(ema > 0 && ema < 1))
+      return fail("--ema is " + std::to_string(ema) +
+                  ", expected a number above 0 and below 1");
+    training.ema = ema;
+  }
+  for (const cl::opt<double> *option :
+       {&momentum, &weightDecay, &alpha, &beta1, &beta2, &epsilon})
+    if (option->getNumOccurrences()) {
+      std::string name = option->ArgStr.str();
+      std::replace(name.begin(), name.end(), '-', '_');
+      training.optimizerSettings[name] = *option;
+    }
+  if (nesterov)
+    training.optimizerSettings["nesterov"] = 1;
+  llvm::Expected<const Optimizer *> found = findOptimizer(training.optimizer);
+  if (!found)
+    return fail(llvm::toString(found.takeError()));
+  llvm::Expected<OptimizerSettings> settings =
+      completeSettings(**found, training.optimizerSettings);
+  return settings ? success() : fail(llvm::toString(settings.takeError()));
+}
+
+LogicalResult CommandLine::finishTopology() {
+  if (!options.needsReport())
+    return fail("--topology gives the times of a report, and there is none; "
+                "add --report, --report-json FILE or --timeline FILE");
+  llvm::Expected<Topology> read = Topology::read(topology);
+  if (!read)
+    return fail(llvm::toString(read.takeError()));
+  uint64_t ranks = compile.parallel.getNumRanks();
+  if (llvm::SaturatingMultiply<uint64_t>(read->nodes, read->devicesPerNode) !=
+      ranks)
+    return fail(topology + ": 'nodes' x 'devices_per_node' is " +
+                llvm::Twine(read->nodes) + " x " +
+                llvm::Twine(read->devicesPerNode) + ", expected " +
+                llvm::Twine(ranks) + " devices, one for each rank of the plan");
+  options.topology = *read;
+  return success();
+}
+
+LogicalResult CommandLine::finishDeviceMemory() {
+  auto number = llvm::StringRef(deviceMemory);
+  int64_t unit = 1, size = 1;
+  for (llvm::StringRef name : {"KiB", "MiB", "GiB", "TiB"}) {
+    size *= 1024;
+    if (number.consume_back(name))
+      unit = size;
+  }
+  int64_t count;
+  std::optional<int64_t> bytes;
+  if (!number.getAsInteger(10, count) && count > 0)
+    bytes = llvm::checkedMul(count, unit);
+  if (!bytes)
+    return fail("--device-memory is '" + deviceMemory +
+                "', expected a number of bytes, KiB, MiB, GiB or TiB, such as "
+                "80GiB");
+  if (options.getLastPhase() < CompilePhase::Schedule)
+    return fail("--device-memory is for the phase schedule, which plans "
+                "memory, but dtc is to stop after " +
+                getPhaseName(options.getLastPhase()));
+  options.deviceMemory = bytes;
+  options.deviceMemoryText = deviceMemory;
+  return success();
+}
+
+/// What can be known of a profile before the model is read.
+LogicalResult CommandLine::finishProfile() {
+  if (!options.needsReport())
+    return fail("--profile gives the times of a schedule, and nothing shows "
+                "them; add --report, --report-json FILE or --timeline FILE");
+  llvm::Expected<Profile> read = Profile::read(profile);
+  if (!read)
+    return fail(llvm::toString(read.takeError()));
+  llvm::StringRef model = llvm::sys::path::stem(compile.import.path);
+  if (read->model != model)
+    return fail(profile + " is of model '" + read->model + "', expected '" +
+                model + "'");
+  if (read->dtype != dtype)
+    return fail(profile + " is of a program in " + read->dtype +
+                ", expected --dtype " + dtype);
+  for (auto [axis, size] :
+       {std::pair("pp", compile.parallel.pp), {"tp", compile.parallel.tp}})
+    if (read->getSize(axis) != size)
+      return fail(profile + " is of a program with --" + axis + " " +
+                  llvm::Twine(read->getSize(axis)) + ", expected --" + axis +
+                  " " + llvm::Twine(size));
+  options.profile = std::move(*read);
+  return success();
+}
+
+LogicalResult CommandLine::parsePhase(llvm::StringRef name,
+                                      CompilePhase &phase) {
+  for (int i = 0; i <= static_cast<int>(CompilePhase::Link); ++i) {
+    phase = static_cast<CompilePhase>(i);
+    if (getPhaseName(phase) == name)
+      return success();
+  }
+  return fail(
+      "unknown phase '" + name +
+      "', expected import, training, parallel, schedule, lower or link");
+}
+
+LogicalResult
+CommandLine::checkChoice(llvm::StringRef option, llvm::StringRef value,
+                         std::initializer_list<llvm::StringRef> choices) {
+  if (llvm::is_contained(choices, value))
+    return success();
+  return fail("--" + option + " is '" + value + "', expected " +
+              llvm::join(choices, " or "));
+}
+
+/// A file is read before the model, which may take long.
+LogicalResult CommandLine::checkSchedule() {
+  llvm::StringRef name = compile.schedule.schedule;
+  if (!isNamedSchedule(name) && !isScheduleFile(name))
+    return fail("--schedule is '" + name + "', expected " + scheduleNames +
+                " or a file");
+  if (compile.schedule.virtualStages > 1 && compile.parallel.pp == 1)
+    return fail("--virtual-stages " +
+                llvm::Twine(compile.schedule.virtualStages) +
+                " is for a pipeline; use --pp 2 or more");
+  Pipeline pipeline{compile.parallel.pp, compile.parallel.microbatches};
+  pipeline.numChunks = compile.schedule.virtualStages;
+  llvm::Expected<PipelineSchedule> schedule = getSchedule(name, pipeline);
+  return schedule ? success() : fail(llvm::toString(schedule.takeError()));
+}
+
+/// What can be known of `-o` before there is anything to write.
+LogicalResult CommandLine::checkOutput() {
+  llvm::StringRef folder = llvm::sys::path::parent_path(options.output);
+  if (llvm::sys::fs::is_directory(options.output))
+    return fail("-o is '" + options.output +
+                "', which is a folder; expected the name of a file");
+  if (llvm::sys::fs::equivalent(options.output, compile.import.path))
+    return fail("-o is '" + options.output +
+                "', which is the model; expected another file");
+  if (!folder.empty() && !llvm::sys::fs::is_directory(folder))
+    return fail("-o is '" + options.output + "', but there is no folder '" +
+                folder + "'");
+  return success();
+}
+
+/// Whether code for this machine's architecture can be generated for the CPU.
+/// LLVM would ignore one that it does not know, and crash on one that is too
+/// old.
+static bool isUsableCpu(llvm::StringRef cpu) {
+  llvm::InitializeNativeTarget();
+  llvm::Triple triple(llvm::sys::getDefaultTargetTriple());
+  std::string error;
+  const auto *target = llvm::TargetRegistry::lookupTarget(triple, error);
+  if (!target)
+    return false;
+  using Info = std::unique_ptr<llvm::MCSubtargetInfo>;
+  Info anyCpu(target->createMCSubtargetInfo(triple, "", ""));
+  if (!anyCpu || !anyCpu->isCPUStringValid(cpu))
+    return false;
+  Info info(target->createMCSubtargetInfo(triple, cpu, ""));
+  return triple.getArch() != llvm::Triple::x86_64 ||
+         info->checkFeatures("+64bit");
+}
+
+LogicalResult CommandLine::finishModel() {
+  if (compile.import.path.empty())
+    return fail("found no model, expected dtc MODEL.onnx [options]; see dtc "
+                "--help");
+  for (llvm::StringRef dim : dims) {
+    auto [name, size] = dim.split('=');
+    int64_t value;
+    if (name.empty() || size.getAsInteger(10, value) || value < 1)
+      return fail("--dim is '" + dim + "', expected NAME=N with N at least 1");
+    compile.import.dims[name.str()] = value;
+  }
+  if (batch.getNumOccurrences()) {
+    if (batch < 1 || batch > maxCount)
+      return fail("--batch is " + llvm::Twine(batch) + ", expected 1 to " +
+                  llvm::Twine(maxCount));
+    compile.import.batch = batch;
+  }
+  compile.import.parameterInputs.assign(parameterInputs.begin(),
+                                        parameterInputs.end());
+  compile.import.f64 = dtype == "f64";
+  options.embedWeights = weights == "embed";
+  if (failed(checkChoice("dtype", dtype, {"f32", "f64"})) ||
+      failed(checkChoice("weights", weights, {"embed", "external"})))
+    return failure();
+  return init.getNumOccurrences() ? checkChoice("init", options.init,
+                                                {"normal", "xavier", "kaiming"})
+                                  : success();
+}
+
+LogicalResult CommandLine::finishPlan() {
+  ParallelOptions &plan = compile.parallel;
+  const ScheduleOptions &schedule = compile.schedule;
+  struct {
+    const char *name;
+    int64_t value;
+  } counts[] = {{"dp", plan.dp},
+                {"pp", plan.pp},
+                {"tp", plan.tp},
+                {"hsdp", plan.hsdp},
+                {"microbatches", plan.microbatches},
+                {"accumulate", schedule.accumulate},
+                {"virtual-stages", schedule.virtualStages},
+                {"bucket-mb", schedule.bucketMb}};
+  for (const auto &count : counts)
+    if (count.value < 1 || count.value > maxCount)
+      return fail(llvm::Twine("--") + count.name + " is " +
+                  llvm::Twine(count.value) + ", expected 1 to " +
+                  llvm::Twine(maxCount));
+  if (plan.getNumRanks() > maxRanks)
+    return fail("--dp " + llvm::Twine(plan.dp) + " x --pp " +
+                llvm::Twine(plan.pp) + " x --tp " + llvm::Twine(plan.tp) +
+                " are more ranks than the " + llvm::Twine(maxRanks) +
+                " that dtc plans for");
+  if (gather.getNumOccurrences() && plan.zero != 3)
+    return fail("--gather is for parameters that are gathered where they are "
+                "used; use it with --zero 3");
+  if (plan.gather.empty())
+    return fail(
+        "--gather is empty, expected layer, step or a pattern of names");
+  if (plan.hsdp > 1 && plan.zero == 0)
+    return fail("--hsdp is for what ZeRO splits; use it with --zero 1, 2 or 3");
+  if (!layouts.empty() && plan.tp == 1)
+    return fail("--layout '" + layouts.front() +
+                "' says what tensor parallelism splits, but --tp is 1; use "
+                "--tp 2 or more, or leave it out");
+  plan.bucketMb = schedule.bucketMb;
+  plan.accumulate = schedule.accumulate;
+  plan.order.assign(order.begin(), order.end());
+  training.stages = plan.pp * schedule.virtualStages;
+  training.tensorParallel = plan.tp;
+  training.sequenceParallel = plan.sp;
+  training.layouts.assign(layouts.begin(), layouts.end());
+  if (!cut.empty())
+    training.cut.assign(cut.begin(), cut.end());
+  return checkSchedule();
+}
+
+LogicalResult CommandLine::finishTraining() {
+  if (failed(checkChoice("batchnorm", training.batchNorm,
+                         {"global", "micro", "local", "frozen"})) ||
+      failed(
+          checkChoice("loss-reduction", training.reduction, {"mean", "sum"})))
+    return failure();
+  training.freeze.assign(freeze.begin(), freeze.end());
+  training.labelSmoothing = labelSmoothing;
+  if (classWeights.getNumOccurrences()) {
+    llvm::Expected<std::vector<double>> weights =
+        readClassWeights(classWeights);
+    if (!weights)
+      return fail(llvm::toString(weights.takeError()));
+    training.classWeights = *weights;
+  }
+  if (ignoreIndex.getNumOccurrences()) {
+    int64_t value;
+    if (llvm::StringRef(ignoreIndex).getAsInteger(10, value))
+      return fail("--ignore-index is '" + ignoreIndex +
+                  "', expected an integer");
+    training.ignoreIndex = value;
+  }
+  return finishOptimizer();
+}
+
+LogicalResult CommandLine::finishPhases() {
+  CompilePhase phase;
+  if (stopAfter.getNumOccurrences()) {
+    if (failed(parsePhase(stopAfter, phase)))
+      return failure();
+    options.stopAfter = phase;
+  }
+  if (emit.getNumOccurrences()) {
+    if (failed(parsePhase(emit, phase)))
+      return failure();
+    if (phase == CompilePhase::Link)
+      return fail("--emit=link has no IR to print; -o names the program");
+    options.emit = phase;
+  }
+  if (options.stopAfter < options.emit.value_or(options.stopAfter))
+    return fail(
+        "--emit=" + getPhaseName(*options.emit) +
+        " is of a phase after --stop-after=" + getPhaseName(options.stopAfter));
+  CompilePhase last = options.getLastPhase();
+  if (options.needsReport() && last < CompilePhase::Schedule)
+    return fail("--report, --report-json and --timeline are of the phase "
+                "schedule, but dtc is to stop after " +
+                getPhaseName(last));
+  if (graph.getNumOccurrences() && last < CompilePhase::Parallel)
+    return fail("--graph is for the phase parallel, which makes layouts, but "
+                "dtc is to stop after " +
+                getPhaseName(last));
+  options.writeIr =
+      outputPath.getNumOccurrences() && last != CompilePhase::Link;
+  return success();
+}
+
+LogicalResult CommandLine::finishOutput(const char *program) {
+  llvm::StringRef drawing = options.timeline;
+  if (timeline.getNumOccurrences() && !drawing.ends_with(".svg") &&
+      !drawing.ends_with(".json"))
+    return fail("--timeline is '" + drawing +
+                "', expected a name that ends in .svg or .json");
+  if (graph.getNumOccurrences() &&
+      !llvm::StringRef(options.graph).ends_with(".svg"))
+    return fail("--graph is '" + options.graph +
+                "', expected a name that ends in .svg");
+  if ((topology.getNumOccurrences() && failed(finishTopology())) ||
+      (profile.getNumOccurrences() && failed(finishProfile())))
+    return failure();
+  if (cpu != "native" && !isUsableCpu(cpu))
+    return fail("--target-cpu is '" + cpu +
+                "', expected native or a 64-bit CPU that 'llc -mcpu=help' "
+                "lists");
+  compile.target = TargetOptions::get(cpu);
+  if (options.runtimeDir.empty()) {
+    std::string self = llvm::sys::fs::getMainExecutable(
+        program, reinterpret_cast<void *>(&fail));
+    options.runtimeDir =
+        (llvm::sys::path::parent_path(llvm::sys::path::parent_path(self)) +
+         "/lib")
+            .str();
+  }
+  return failed(checkOutput()) ? failure() : finishPhases();
+}
+
+LogicalResult CommandLine::finish(const char *program) {
+  if (failed(finishModel()) || failed(finishPlan()) ||
+      failed(finishTraining()) || failed(finishOutput(program)))
+    return failure();
+  // What would fit is for the plan that all of these make.
+  return deviceMemory.getNumOccurrences() ? finishDeviceMemory() : success();
+}
