@@ -59,7 +59,8 @@ compile() {
 
 # train MODEL PLAN PROGRAM OPTION...: one rank starts without mpirun. With
 # $skipped, reductions of MPI are left out: see Shims/Communication.cpp. With
-# $collectives, the engine is another.
+# $collectives, the engine is another. With $ranks_per_machine, there are several
+# machines: see Shims/Sharing.cpp.
 train() {
   local model=$1 plan=$2 program=$3 launcher=() ranks
   shift 3
@@ -69,6 +70,10 @@ train() {
     if [ -n "${skipped:-}" ]; then
       launcher+=(-x LD_PRELOAD="$observer" -x DTC_OBSERVE_SKIP="$skipped")
       collectives=mpi
+    fi
+    if [ -n "${ranks_per_machine:-}" ]; then
+      launcher+=(-x LD_PRELOAD="$observer"
+        -x DTC_OBSERVE_RANKS_PER_MACHINE="$ranks_per_machine")
     fi
   fi
   run "$program.log" "${launcher[@]}" "$program" \

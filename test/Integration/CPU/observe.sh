@@ -11,5 +11,6 @@ observe() {
   run "$program.log" mpirun --oversubscribe --bind-to none \
     -n "$(ranks_of "$plan")" -x LD_PRELOAD="$observer" \
     -x DTC_OBSERVE="$records" -x DTC_OBSERVE_PLANT="${planted:-0}" \
+    ${ranks_per_machine:+-x "DTC_OBSERVE_RANKS_PER_MACHINE=$ranks_per_machine"} \
     "$program" "$@"
 }
