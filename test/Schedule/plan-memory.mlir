@@ -97,3 +97,31 @@ module @stage0 attributes {dtc.stage = 0 : i64} {
   }
 }
 }
+
+// -----
+
+// A slice that may be a view lies in its operand where its elements are side by
+// side, and has memory of its own where they are not.
+#mesh = #dtc.mesh<pp=1, mb=1>
+#r = #dtc.layout<#mesh>
+module {
+module @stage0 attributes {dtc.stage = 0 : i64} {
+  // CHECK-LABEL: func.func private @forward(
+  // CHECK-NEXT:    dtc.relu {{.*}}dtc.offsets = array<i64: [[#X:]]>
+  // CHECK-NEXT:    dtc.slice %{{.*}} axis 0 from 2 {dtc.offsets = array<i64: [[#X+256]]>, view}
+  // CHECK-NEXT:    dtc.slice %{{.*}} axis 1 from 0 {dtc.offsets = array<i64: [[#X+512]]>, view}
+  func.func private @forward(%x: tensor<4x32xf32, #r>) -> tensor<2x16xf32, #r> {
+    %0 = dtc.relu %x : (tensor<4x32xf32, #r>) -> tensor<4x32xf32, #r>
+    %1 = dtc.slice %0 axis 0 from 2 {view} : (tensor<4x32xf32, #r>) -> tensor<2x32xf32, #r>
+    %2 = dtc.slice %0 axis 1 from 0 {view} : (tensor<4x32xf32, #r>) -> tensor<4x16xf32, #r>
+    %3 = dtc.slice %1 axis 1 from 16 : (tensor<2x32xf32, #r>) -> tensor<2x16xf32, #r>
+    %4 = dtc.slice %2 axis 0 from 0 : (tensor<4x16xf32, #r>) -> tensor<2x16xf32, #r>
+    %5 = dtc.add %3, %4 : (tensor<2x16xf32, #r>, tensor<2x16xf32, #r>) -> tensor<2x16xf32, #r>
+    return %5 : tensor<2x16xf32, #r>
+  }
+  func.func @plan(%x: tensor<4x32xf32, #r> {dtc.input = "x"}) {
+    %y = dtc.run @forward(%x) microbatch 0 : (tensor<4x32xf32, #r>) -> tensor<2x16xf32, #r>
+    return
+  }
+}
+}
