@@ -66,6 +66,13 @@ std::optional<DriverOptions> dtc::parseCommandLine(int argc, char **argv) {
   // LLVM's libraries have options of their own, some under our names.
   cl::ResetCommandLineParser();
   static CommandLine line;
+  // LLVM's parser takes some of these for zero.
+  for (llvm::StringRef argument : llvm::ArrayRef(argv, argc).drop_front())
+    if (argument.empty() ||
+        (argument.starts_with("-") && argument.ends_with("="))) {
+      (void)fail("found '" + argument + "', expected a value; see dtc --help");
+      return std::nullopt;
+    }
   cl::HideUnrelatedOptions({&line.modelOptions, &line.planOptions,
                             &line.trainingOptions, &line.outputOptions});
   cl::SetVersionPrinter(

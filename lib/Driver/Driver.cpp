@@ -25,6 +25,22 @@ using namespace mlir;
 using namespace dtc;
 namespace json = llvm::json;
 
+std::vector<std::pair<std::string, std::string>>
+DriverOptions::getOutputs() const {
+  bool isProgram = getLastPhase() == CompilePhase::Link;
+  std::vector<std::pair<std::string, std::string>> outputs;
+  if (isProgram || writeIr)
+    outputs.emplace_back("-o", output);
+  if (isProgram && !embedWeights)
+    outputs.emplace_back("--weights external", output + ".safetensors");
+  for (auto [option, path] : {std::pair("--report-json", reportJson),
+                              {"--timeline", timeline},
+                              {"--graph", graph}})
+    if (!path.empty())
+      outputs.emplace_back(option, path);
+  return outputs;
+}
+
 /// The optimizer as the training program prints it. Options were checked.
 static json::Object describeOptimizer(const TrainingOptions &options) {
   const Optimizer *optimizer = cantFail(findOptimizer(options.optimizer));
@@ -142,6 +158,12 @@ LogicalResult Compilation::import() {
     return failure();
   }
   imported.printNotes(llvm::errs());
+  for (const Parameter &parameter : imported.parameters.parameters)
+    for (const auto &[option, path] : options.getOutputs())
+      if (!parameter.file.empty() &&
+          llvm::sys::fs::equivalent(path, parameter.file))
+        return fail(option + " writes '" + path +
+                    "', which has weights of the model; expected another file");
   // Only a program needs weights; plans are made without.
   if (options.getLastPhase() == CompilePhase::Link) {
     FailureOr<json::Object> chosen =

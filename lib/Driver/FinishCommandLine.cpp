@@ -25,6 +25,7 @@ using namespace dtc;
 /// Larger numbers of samples, ranks and the like are mistakes.
 static constexpr int64_t maxCount = 1 << 24;
 static constexpr uint64_t maxRanks = 1 << 16;
+static constexpr int64_t maxTasks = 1 << 20;
 
 /// The optimizer and its settings, as far as they were given.
 LogicalResult CommandLine::finishOptimizer() {
@@ -162,6 +163,15 @@ LogicalResult CommandLine::checkSchedule() {
     return fail("--virtual-stages " +
                 llvm::Twine(compile.schedule.virtualStages) +
                 " is for a pipeline; use --pp 2 or more");
+  int64_t perStage = llvm::SaturatingMultiply<uint64_t>(
+      compile.parallel.microbatches, compile.schedule.virtualStages);
+  if (perStage > maxTasks / compile.parallel.pp)
+    return fail(
+        "--pp " + llvm::Twine(compile.parallel.pp) + " x --virtual-stages " +
+        llvm::Twine(compile.schedule.virtualStages) + " x --microbatches " +
+        llvm::Twine(compile.parallel.microbatches) +
+        " are more tasks than the " + llvm::Twine(maxTasks) +
+        " that dtc plans");
   Pipeline pipeline{compile.parallel.pp, compile.parallel.microbatches};
   pipeline.numChunks = compile.schedule.virtualStages;
   llvm::Expected<PipelineSchedule> schedule = getSchedule(name, pipeline);
@@ -170,16 +180,28 @@ LogicalResult CommandLine::checkSchedule() {
 
 /// What can be known of `-o` before there is anything to write.
 LogicalResult CommandLine::checkOutput() {
-  llvm::StringRef folder = llvm::sys::path::parent_path(options.output);
+  llvm::StringRef name = options.output;
+  if (name.starts_with("-") ||
+      llvm::any_of(name, [](unsigned char c) { return c < ' '; }))
+    return fail("-o is not the name of a file: it begins with '-', or has "
+                "control characters");
+  llvm::StringRef folder = llvm::sys::path::parent_path(name);
   if (llvm::sys::fs::is_directory(options.output))
     return fail("-o is '" + options.output +
                 "', which is a folder; expected the name of a file");
-  if (llvm::sys::fs::equivalent(options.output, compile.import.path))
-    return fail("-o is '" + options.output +
-                "', which is the model; expected another file");
   if (!folder.empty() && !llvm::sys::fs::is_directory(folder))
     return fail("-o is '" + options.output + "', but there is no folder '" +
                 folder + "'");
+  std::map<std::string, std::string> writers;
+  for (const auto &[option, path] : options.getOutputs()) {
+    if (llvm::sys::fs::equivalent(path, compile.import.path))
+      return fail(option + " writes '" + path +
+                  "', which is the model; expected another file");
+    auto [other, isNew] = writers.try_emplace(path, option);
+    if (!isNew)
+      return fail(option + " writes '" + path + "', and so does " +
+                  other->second + "; expected two files");
+  }
   return success();
 }
 
@@ -209,8 +231,10 @@ LogicalResult CommandLine::finishModel() {
   for (llvm::StringRef dim : dims) {
     auto [name, size] = dim.split('=');
     int64_t value;
-    if (name.empty() || size.getAsInteger(10, value) || value < 1)
-      return fail("--dim is '" + dim + "', expected NAME=N with N at least 1");
+    if (name.empty() || size.getAsInteger(10, value) || value < 1 ||
+        value > maxCount)
+      return fail("--dim is '" + dim + "', expected NAME=N with N from 1 to " +
+                  llvm::Twine(maxCount));
     compile.import.dims[name.str()] = value;
   }
   if (batch.getNumOccurrences()) {
@@ -258,9 +282,6 @@ LogicalResult CommandLine::finishPlan() {
   if (gather.getNumOccurrences() && plan.zero != 3)
     return fail("--gather is for parameters that are gathered where they are "
                 "used; use it with --zero 3");
-  if (plan.gather.empty())
-    return fail(
-        "--gather is empty, expected layer, step or a pattern of names");
   if (plan.hsdp > 1 && plan.zero == 0)
     return fail("--hsdp is for what ZeRO splits; use it with --zero 1, 2 or 3");
   if (!layouts.empty() && plan.tp == 1)
@@ -292,6 +313,8 @@ LogicalResult CommandLine::finishTraining() {
         readClassWeights(classWeights);
     if (!weights)
       return fail(llvm::toString(weights.takeError()));
+    if (llvm::all_of(*weights, [](double weight) { return weight == 0; }))
+      return fail("--class-weights are all 0, expected one above");
     training.classWeights = *weights;
   }
   if (ignoreIndex.getNumOccurrences()) {
@@ -362,7 +385,7 @@ LogicalResult CommandLine::finishOutput(const char *program) {
          "/lib")
             .str();
   }
-  return failed(checkOutput()) ? failure() : finishPhases();
+  return failed(finishPhases()) ? failure() : checkOutput();
 }
 
 LogicalResult CommandLine::finish(const char *program) {

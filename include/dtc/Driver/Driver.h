@@ -37,12 +37,14 @@ struct DriverOptions {
   /// Bytes that a rank's plan may need, and how the user wrote it.
   std::optional<int64_t> deviceMemory;
   std::string deviceMemoryText;
-  std::string graph;      ///< draw the model to this .svg
+  std::string graph; ///< draw the model to this .svg
   /// The machines that the figures' times are for.
   std::optional<Topology> topology;
   /// Measured times, for the simulation of the schedule.
   std::optional<Profile> profile;
   bool embedWeights = true; ///< else OUTPUT.safetensors beside the program
+  /// Files that are written, with the options that name them.
+  std::vector<std::pair<std::string, std::string>> getOutputs() const;
   /// How parameters start: empty (as the model says), normal, xavier, kaiming.
   std::string init;
   /// The folder of libdtcrt.a and libdtcrt.link.
