@@ -45,6 +45,7 @@ cl::desc CommandLine::describeSetting(llvm::StringRef text, const char *name) {
         return found->second;
       });
 }
+
 /// One line of ours for what LLVM's parser complains of in several.
 static void reportBadOption(llvm::StringRef complaint) {
   auto quoted = [](llvm::StringRef text) {

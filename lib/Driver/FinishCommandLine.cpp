@@ -18,6 +18,7 @@
 #include "llvm/TargetParser/Host.h"
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 using namespace mlir;
 using namespace dtc;
@@ -163,9 +164,9 @@ LogicalResult CommandLine::checkSchedule() {
     return fail("--virtual-stages " +
                 llvm::Twine(compile.schedule.virtualStages) +
                 " is for a pipeline; use --pp 2 or more");
-  int64_t perStage = llvm::SaturatingMultiply<uint64_t>(
-      compile.parallel.microbatches, compile.schedule.virtualStages);
-  if (perStage > maxTasks / compile.parallel.pp)
+  // None of them is above `maxCount`.
+  if (compile.parallel.microbatches * compile.schedule.virtualStages >
+      maxTasks / compile.parallel.pp)
     return fail(
         "--pp " + llvm::Twine(compile.parallel.pp) + " x --virtual-stages " +
         llvm::Twine(compile.schedule.virtualStages) + " x --microbatches " +

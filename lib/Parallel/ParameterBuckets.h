@@ -35,7 +35,7 @@ struct BucketMember {
   int64_t getSize() const { return getType().getNumElements() / parts; }
 };
 
-/// Members that are updated by one op.
+/// Members that are updated by one op, in the order of their gradients.
 struct ParameterBucket {
   llvm::SmallVector<BucketMember> members;
   int64_t size = 0;  ///< elements of one part, without padding

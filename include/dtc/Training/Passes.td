@@ -75,7 +75,8 @@ def ChooseCuts : Pass<"dtc-choose-cuts", "mlir::ModuleOp"> {
     there are stages, and writes `dtc.stage` on the ops. The largest chunk costs
     at most 4 % more than it must; among such cuts the fewest bytes cross, and
     among these the sum of squared costs is smallest. Costs are floating-point
-    operations. Parts of one tensor of the model stay on one stage.
+    operations, or what `cut` says. Parts of one tensor of the model stay on one
+    stage.
 
     What depends on inputs and constants alone (masks, position ids) gets no
     stage: it is recomputed where it is used. What depends on parameters alone
