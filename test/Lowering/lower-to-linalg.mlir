@@ -52,8 +52,7 @@ func.func @accumulate(%x: tensor<8xf32>, %a: tensor<8xf32> {dtc.update = 0 : i64
 
 // CHECK-LABEL: func.func @ranges
 // CHECK: tensor.extract_slice %{{.*}}[0, 2] [4, 3] [1, 1]
-// CHECK: tensor.insert_slice %{{.*}} into %{{.*}}[0, 0] [4, 1] [1, 1]
-// CHECK: tensor.insert_slice %{{.*}} into %{{.*}}[0, 1] [4, 3] [1, 1]
+// CHECK: tensor.concat dim(1) %{{.*}}, %{{.*}} : (tensor<4x1xf32>, tensor<4x3xf32>) -> tensor<4x4xf32>
 func.func @ranges(%x: tensor<4x8xf32>) -> tensor<4x4xf32> attributes {dtc.kernel} {
   %0 = dtc.slice %x axis 1 from 2 : (tensor<4x8xf32>) -> tensor<4x3xf32>
   %1 = dtc.pad %0 axis 1 at 1 : (tensor<4x3xf32>) -> tensor<4x4xf32>

@@ -8,10 +8,12 @@ include "mlir/Pass/PassBase.td"
 def LowerToLinalg : Pass<"dtc-lower-to-linalg", "mlir::ModuleOp"> {
   let summary = "turn the dtc ops of a kernel into linalg on tensors";
   let description = [{
-    Kernels are functions with the attribute `dtc.kernel`. Every op is replaced by what its LinalgLoweringInterface builds: one
-    `linalg.generic` per loop over its elements, `tensor.extract_slice` and
-    `tensor.insert_slice` for ranges. `dtc.scatter_add` stays: a structured op
-    cannot write to a position that is data.
+    Kernels are functions with the attribute `dtc.kernel`. Every op is replaced
+    by what its LinalgLoweringInterface builds: one `linalg.generic` per loop
+    over its elements, `tensor.extract_slice` for ranges, `tensor.concat` for
+    what is made of parts. Nothing inserts into a tensor: chains of insertions
+    that begin alike would be merged by CSE and share a buffer. `dtc.scatter_add`
+    stays: a structured op cannot write to a position that is data.
 
     Before:
     ```mlir
@@ -37,6 +39,9 @@ def LowerKernels : Pass<"dtc-lower-kernels", "mlir::ModuleOp"> {
     between any two reductions of a row. Values live in registers; a costly one
     that a later column loop needs again is kept in a row of scratch. Nothing
     is allocated.
+
+    Every tensor in memory has a buffer of its own, but for a result that
+    overwrites an argument. An argument that is read after that is an error.
 
     Before:
     ```mlir

@@ -84,7 +84,7 @@ void KernelLowering::createFunction() {
 void KernelLowering::assignResults(const RowLoopsPlan &plan) {
   for (auto [statement, memref] : llvm::zip(plan.getResults(), results)) {
     if (statement->result)
-      buffers.tensors[plan.getStorage(statement->result)] = memref;
+      buffers.tensors[statement->result] = memref;
     else
       buffers.copies[statement] = memref;
   }
@@ -152,7 +152,7 @@ unsigned KernelLowering::getLanes() {
 
 LogicalResult KernelLowering::run() {
   FailureOr<RowLoopsPlan> plan = RowLoopsPlan::create(function);
-  if (failed(plan))
+  if (failed(plan) || failed(verifyUpdates(function, *plan)))
     return failure();
   createFunction();
   OpBuilder b = OpBuilder::atBlockEnd(&lowered.front());
@@ -162,7 +162,7 @@ LogicalResult KernelLowering::run() {
   plan->forEachStored([&](Statement &statement) {
     if (!statement.result)
       return;
-    Value tensor = plan->getStorage(statement.result);
+    Value tensor = statement.result;
     auto type = cast<RankedTensorType>(tensor.getType());
     if (!buffers.tensors.count(tensor))
       buffers.tensors[tensor] =

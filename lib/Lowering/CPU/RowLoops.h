@@ -14,6 +14,7 @@
 #define DTC_LOWERING_CPU_ROWLOOPS_H
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/AffineMap.h"
 #include "llvm/ADT/MapVector.h"
 #include <memory>
@@ -41,7 +42,8 @@ struct Statement {
   llvm::SmallVector<Access> inputs; ///< by block argument of the op's region
   mlir::AffineMap outMap;           ///< from loops to result indices
   mlir::Operation *combiner = nullptr; ///< of a reduction
-  bool isInsertion = false; ///< writes a part of what others wrote
+  bool isPart = false; ///< writes a part of its result: a statement of many
+  Statement *previous = nullptr; ///< of a part but the first: the one before
 
   // What the plan decides.
   bool isRoot = false;   ///< has a place of its own in a nest
@@ -53,7 +55,7 @@ struct Statement {
   /// Whether an element of the result can be computed anywhere: the map is a
   /// function of the element's indices.
   bool isFunction() const {
-    return kind == StatementKind::Map && !isInsertion;
+    return kind == StatementKind::Map && !isPart;
   }
   /// Indices of the result from the nest's loops; of a root.
   mlir::AffineMap getOutPosition() const { return outMap.compose(position); }
@@ -98,17 +100,16 @@ public:
       if (statement->isStored)
         callback(*statement);
   }
-  /// The statement that computes a value; null for arguments and constants.
+  /// The statement that computes a value, or completes it if there are several;
+  /// null for arguments and constants.
   Statement *lookup(mlir::Value value) const { return byResult.lookup(value); }
-  /// The value whose memory holds this one: itself, or the last of a chain of
-  /// insertions.
-  mlir::Value getStorage(mlir::Value value) const;
   /// What each result of the function is computed by.
   llvm::ArrayRef<Statement *> getResults() const { return results; }
 
 private:
   llvm::LogicalResult addStatements(mlir::func::FuncOp function);
   llvm::LogicalResult addStructured(mlir::Operation *op);
+  void addParts(mlir::tensor::ConcatOp concat);
   Statement &add(mlir::Operation *op, mlir::Value result, StatementKind kind);
   void chooseRoots(mlir::func::FuncOp function);
   void place(Statement &root);
@@ -125,6 +126,18 @@ private:
   llvm::SmallVector<Statement *> results;
   std::vector<Nest> nests;
 };
+
+/// Calls back for every input that the statement's computation reads.
+void forEachInput(const Statement &statement,
+                  llvm::function_ref<void(const Access &)> callback);
+/// Tensors that the statement reads at positions that are data.
+llvm::SmallVector<mlir::Value> getLookedUp(const Statement &statement);
+/// Whether two positions differ at most in the column of one row.
+bool isSameRow(mlir::AffineMap a, mlir::AffineMap b);
+
+/// Emits an error unless arguments are read before results overwrite them.
+llvm::LogicalResult verifyUpdates(mlir::func::FuncOp function,
+                                  const RowLoopsPlan &plan);
 
 /// The position of a statement that shares the rows of a nest.
 mlir::AffineMap getIdentityPosition(mlir::MLIRContext *context,

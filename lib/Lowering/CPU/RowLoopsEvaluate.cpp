@@ -71,7 +71,7 @@ Scope &Evaluator::getScope(Level which) {
 Value Evaluator::getBuffer(const Statement &statement) const {
   if (!statement.result)
     return buffers.copies.lookup(const_cast<Statement *>(&statement));
-  return buffers.tensors.lookup(plan.getStorage(statement.result));
+  return buffers.tensors.lookup(statement.result);
 }
 
 FlatIndex Evaluator::getColumnIndex() const {

@@ -131,6 +131,24 @@ static AffineMap getShiftedMap(OpBuilder &b, ArrayRef<int64_t> offsets) {
   return AffineMap::get(offsets.size(), 0, indices, b.getContext());
 }
 
+/// A statement for each operand. They write one buffer, that of the result: no
+/// other tensor begins as a part of this one.
+void RowLoopsPlan::addParts(tensor::ConcatOp concat) {
+  OpBuilder b(concat.getContext());
+  Value result = concat.getResult();
+  SmallVector<int64_t> offsets(concat.getResultType().getRank(), 0);
+  for (Value part : concat.getInputs()) {
+    Statement *previous = lookup(result);
+    Statement &s = add(concat, result, StatementKind::Map);
+    s.ranges = llvm::to_vector(getShape(part));
+    s.inputs = {{part, b.getMultiDimIdentityMap(s.ranges.size())}};
+    s.outMap = getShiftedMap(b, offsets);
+    s.isPart = true;
+    s.previous = previous;
+    offsets[concat.getDim()] += s.ranges[concat.getDim()];
+  }
+}
+
 LogicalResult RowLoopsPlan::addStatements(func::FuncOp function) {
   OpBuilder b(function.getContext());
   for (Operation &op : function.front().without_terminator()) {
@@ -145,13 +163,8 @@ LogicalResult RowLoopsPlan::addStatements(func::FuncOp function) {
       s.inputs = {
           {extract.getSource(), getShiftedMap(b, extract.getStaticOffsets())}};
       s.outMap = b.getMultiDimIdentityMap(s.ranges.size());
-    } else if (auto insert = dyn_cast<tensor::InsertSliceOp>(op)) {
-      Statement &s = add(&op, insert.getResult(), StatementKind::Map);
-      s.ranges = llvm::to_vector(getShape(insert.getSource()));
-      s.inputs = {
-          {insert.getSource(), b.getMultiDimIdentityMap(s.ranges.size())}};
-      s.outMap = getShiftedMap(b, insert.getStaticOffsets());
-      s.isInsertion = true;
+    } else if (auto concat = dyn_cast<tensor::ConcatOp>(op)) {
+      addParts(concat);
     } else if (auto scatter = dyn_cast<ScatterAddOp>(op)) {
       Statement &s = add(&op, scatter.getResult(), StatementKind::Scatter);
       s.ranges = llvm::to_vector(getShape(scatter.getUpdates()));
@@ -171,9 +184,8 @@ LogicalResult RowLoopsPlan::addStatements(func::FuncOp function) {
   return success();
 }
 
-/// Calls back for every input that the statement's computation reads.
-static void forEachInput(const Statement &s,
-                         function_ref<void(const Access &)> callback) {
+void dtc::forEachInput(const Statement &s,
+                       function_ref<void(const Access &)> callback) {
   Block *body = s.getBody();
   for (auto [index, input] : llvm::enumerate(s.inputs)) {
     bool isAccumulator = s.combiner && index + 1 == s.inputs.size();
@@ -183,21 +195,12 @@ static void forEachInput(const Statement &s,
   }
 }
 
-/// Tensors that the statement reads at positions that are data.
-static SmallVector<Value> getLookedUp(const Statement &s) {
+SmallVector<Value> dtc::getLookedUp(const Statement &s) {
   SmallVector<Value> sources;
   if (Block *body = s.getBody())
     for (auto extract : body->getOps<tensor::ExtractOp>())
       sources.push_back(extract.getTensor());
   return sources;
-}
-
-Value RowLoopsPlan::getStorage(Value value) const {
-  for (Operation *user : value.getUsers())
-    if (auto insert = dyn_cast<tensor::InsertSliceOp>(user))
-      if (insert.getDest() == value)
-        return getStorage(insert.getResult());
-  return value;
 }
 
 void RowLoopsPlan::chooseRoots(func::FuncOp function) {
@@ -229,9 +232,8 @@ void RowLoopsPlan::chooseRoots(func::FuncOp function) {
       if (Statement *producer = lookup(input.tensor))
         live.insert(producer);
     });
-    if (auto insert = llvm::dyn_cast_or_null<tensor::InsertSliceOp>(s->op))
-      if (Statement *before = lookup(insert.getDest()))
-        live.insert(before);
+    if (s->previous)
+      live.insert(s->previous);
     for (Value source : getLookedUp(*s))
       if (Statement *producer = lookup(source)) {
         producer->isRoot = producer->isStored = true;
@@ -249,8 +251,7 @@ static ArrayRef<int64_t> getRows(const Statement &s) {
   return ranges.empty() ? ranges : ranges.drop_back();
 }
 
-/// Whether two positions differ at most in the column of one row.
-static bool isSameRow(AffineMap a, AffineMap b) {
+bool dtc::isSameRow(AffineMap a, AffineMap b) {
   return a.getNumResults() == b.getNumResults() &&
          (a.getNumResults() == 0 ||
           a.getResults().drop_back() == b.getResults().drop_back());
@@ -321,11 +322,9 @@ void RowLoopsPlan::place(Statement &root) {
   root.phase = needs.phase;
   for (Statement *s : needs.fromMemory)
     s->isStored = true;
-  // A chain of insertions is complete when its last one is.
-  if (auto insert = llvm::dyn_cast_or_null<tensor::InsertSliceOp>(root.op))
-    if (Statement *before = lookup(insert.getDest());
-        before && before->nest == root.nest)
-      root.phase = std::max(root.phase, before->phase);
+  // All parts are written when the last one is.
+  if (root.previous && root.previous->nest == root.nest)
+    root.phase = std::max(root.phase, root.previous->phase);
 
   Nest &nest = nests[root.nest];
   nest.roots.push_back(&root);

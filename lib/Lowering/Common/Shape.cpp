@@ -31,30 +31,6 @@ static Value buildExtract(StructuredBuilder &b, Value x, RankedTensorType type,
                                         getIndices(b, ones));
 }
 
-/// `target` with `x` at `start` of dimension `axis`.
-static Value buildInsert(StructuredBuilder &b, Value x, Value target,
-                         int64_t axis, int64_t start) {
-  auto type = cast<RankedTensorType>(x.getType());
-  SmallVector<int64_t> offsets(type.getRank(), 0), ones(type.getRank(), 1);
-  offsets[axis] = start;
-  return tensor::InsertSliceOp::create(b, x, target, getIndices(b, offsets),
-                                       getIndices(b, type.getShape()),
-                                       getIndices(b, ones));
-}
-
-/// Tensors one after another along `axis`.
-static Value buildConcat(StructuredBuilder &b, RankedTensorType type,
-                         ValueRange parts, int64_t axis) {
-  Value result =
-      tensor::EmptyOp::create(b, type.getShape(), type.getElementType());
-  int64_t start = 0;
-  for (Value part : parts) {
-    result = buildInsert(b, part, result, axis, start);
-    start += cast<RankedTensorType>(part.getType()).getDimSize(axis);
-  }
-  return result;
-}
-
 static Values lowerConstant(ConstantOp op, StructuredBuilder &b) {
   return {arith::ConstantOp::create(b, cast<TypedAttr>(op.getValue()))};
 }
@@ -87,7 +63,8 @@ static Values lowerSplit(SplitOp op, StructuredBuilder &b) {
 }
 
 static Values lowerConcat(ConcatOp op, StructuredBuilder &b) {
-  return {buildConcat(b, op.getY().getType(), op.getParts(), op.getAxis())};
+  return {tensor::ConcatOp::create(b, op.getY().getType(), op.getAxis(),
+                                   op.getParts())};
 }
 
 static Values lowerPad(PadOp op, StructuredBuilder &b) {
@@ -107,7 +84,7 @@ static Values lowerPad(PadOp op, StructuredBuilder &b) {
   parts.push_back(op.getX());
   if (end < type.getDimSize(axis))
     parts.push_back(buildZeros(type.getDimSize(axis) - end));
-  return {buildConcat(b, type, parts, axis)};
+  return {tensor::ConcatOp::create(b, type, axis, parts)};
 }
 
 void dtc::registerShapeLowerings(MLIRContext *context) {

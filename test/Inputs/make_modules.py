@@ -1,0 +1,170 @@
+"""Writes modules/: small modules whose values the compiler may confuse, since
+they are equal, begin alike or are one up to a reshape, with data and PyTorch
+references as make_inputs.py writes them.
+
+usage: make_modules.py [MODULE...]
+
+Needs the packages of bench/requirements.txt.
+"""
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import nn
+
+from make_inputs import export, write_data
+from models import Model, Projection
+from reference import write_reference
+
+ROWS, LENGTH, WIDTH, CLASSES = 64, 6, 8, 5
+
+
+class Rotary(nn.Module):
+    """An attention of two heads whose queries and keys are rotated by halves,
+    as in Llama, but by angles that are data: there are no tables."""
+
+    def __init__(self):
+        super().__init__()
+        self.q, self.k, self.v = (Projection(WIDTH, WIDTH) for _ in range(3))
+        self.o = Projection(WIDTH, WIDTH)
+        self.head = nn.Linear(WIDTH, CLASSES)
+
+    def forward(self, x):
+        half = x[:, None, :, :WIDTH // 4].tanh()
+        cos = torch.cat([half, half], -1)
+        sin = (1 - cos * cos).sqrt()
+
+        def split(y):
+            return y.reshape(-1, LENGTH, 2, WIDTH // 2).transpose(1, 2)
+
+        def rotate(y):
+            a, b = y.chunk(2, -1)
+            return y * cos + torch.cat([-b, a], -1) * sin
+
+        q, k = rotate(split(self.q(x))), rotate(split(self.k(x)))
+        y = (q @ k.transpose(-2, -1)).softmax(-1) @ split(self.v(x))
+        y = y.transpose(1, 2).reshape(-1, LENGTH, WIDTH)
+        return self.head(self.o(y).mean(1))
+
+
+class Concats(nn.Module):
+    """Two concatenations that begin with the same part."""
+
+    def __init__(self):
+        super().__init__()
+        self.a = nn.Linear(2 * WIDTH, CLASSES)
+        self.b = nn.Linear(2 * WIDTH, CLASSES)
+
+    def forward(self, x):
+        return (self.a(torch.cat([x, x.tanh()], -1))
+                + self.b(torch.cat([x, x.sigmoid()], -1)))
+
+
+class Biases(nn.Module):
+    """Two biases with one gradient: the buckets of two layers begin alike."""
+
+    def __init__(self):
+        super().__init__()
+        self.a = nn.Linear(WIDTH, CLASSES)
+        self.b = nn.Linear(WIDTH, CLASSES)
+
+    def forward(self, x):
+        return self.a(x) + self.b(torch.tanh(x))
+
+
+class Bias(nn.Module):
+    """A bias and a parameter of another shape with the same gradient."""
+
+    def __init__(self, *shape):
+        super().__init__()
+        self.l = Projection(WIDTH, WIDTH)
+        self.p = nn.Parameter(torch.randn(*shape))
+        self.head = nn.Linear(WIDTH, CLASSES)
+
+    def forward(self, x):
+        y = self.l(x) + self.p
+        return self.head(y.tanh().mean(1) if y.dim() == 3 else y.tanh())
+
+
+class Residual(nn.Module):
+    """What a lookup and a linear layer of it get is one gradient."""
+
+    def __init__(self):
+        super().__init__()
+        self.e = nn.Embedding(11, WIDTH)
+        self.l = Projection(WIDTH, WIDTH)
+        self.head = nn.Linear(WIDTH, CLASSES)
+
+    def forward(self, ids):
+        v = self.e(ids)
+        v = v + torch.tanh(self.l(v))
+        return self.head(v.mean(1))
+
+
+class Block(nn.Module):
+    """An attention and an MLP on a stream that nothing normalizes."""
+
+    def __init__(self):
+        super().__init__()
+        self.e = Projection(WIDTH, WIDTH)
+        self.q, self.k, self.v = (Projection(WIDTH, WIDTH) for _ in range(3))
+        self.o = Projection(WIDTH, WIDTH)
+        self.up = Projection(WIDTH, 4 * WIDTH)
+        self.down = Projection(4 * WIDTH, WIDTH)
+        self.head = nn.Linear(WIDTH, CLASSES)
+
+    def forward(self, x):
+        def split(y):
+            return y.reshape(-1, LENGTH, 2, WIDTH // 2).transpose(1, 2)
+
+        x = self.e(x)
+        q, k, v = split(self.q(x)), split(self.k(x)), split(self.v(x))
+        y = (q @ k.transpose(-2, -1)).softmax(-1) @ v
+        x = x + self.o(y.transpose(1, 2).reshape(-1, LENGTH, WIDTH))
+        x = x + self.down(self.up(x).relu())
+        return self.head(x.mean(1))
+
+
+MODULES = {
+    "rotary": (Rotary, (LENGTH, WIDTH)),
+    "concats": (Concats, (WIDTH,)),
+    "biases": (Biases, (WIDTH,)),
+    "bias-1x8": (lambda: Bias(1, WIDTH), (WIDTH,)),
+    "bias-1x1x8": (lambda: Bias(1, 1, WIDTH), (LENGTH, WIDTH)),
+    "residual": (Residual, (LENGTH,)),
+    "block": (Block, (LENGTH, WIDTH)),
+}
+
+
+def make(name):
+    torch.manual_seed(6)
+    maker, shape = MODULES[name]
+    module = maker()
+    random = np.random.default_rng(6)
+    if isinstance(module, Residual):
+        inputs = random.integers(0, 11, (ROWS, *shape)).astype(np.int64)
+    else:
+        inputs = random.standard_normal((ROWS, *shape), np.float32)
+    labels = random.integers(0, CLASSES, ROWS).astype(np.uint8)
+    return Model(name, module, "x", "logits", inputs, labels,
+                 "cross-entropy", 0.1)
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("modules", nargs="*", metavar="MODULE")
+    folder = Path(__file__).parent / "modules"
+    folder.mkdir(exist_ok=True)
+    torch.set_num_threads(1)
+    for name in parser.parse_args().modules or MODULES:
+        model = make(name)
+        export(model, folder / f"{name}.onnx")
+        write_data(model, folder / f"{name}.data")
+        write_reference(model, folder, lambda name, tensor: True)
+
+
+if __name__ == "__main__":
+    main()
