@@ -42,14 +42,21 @@ Fingerprint scan(const TensorData &data) {
   return result;
 }
 
+/// Whether the stored elements of two matrices are those of one and its
+/// transpose.
 template <typename Bits>
 bool isTranspose(const TensorData &a, const TensorData &b) {
-  int64_t rows = a.shape[0], columns = a.shape[1];
+  int64_t rows = a.shape[a.transposed], columns = a.shape[!a.transposed];
   for (int64_t i = 0; i < rows; ++i)
     for (int64_t j = 0; j < columns; ++j)
       if (load<Bits>(a, i * columns + j) != load<Bits>(b, j * rows + i))
         return false;
   return true;
+}
+
+bool isStoredTransposed(const TensorData &a, const TensorData &b) {
+  return a.dtype == DType::F64 ? isTranspose<uint64_t>(a, b)
+                               : isTranspose<uint32_t>(a, b);
 }
 } // namespace
 
@@ -61,14 +68,16 @@ Fingerprint fingerprint(const TensorData &data) {
 Match compareElements(const TensorData &a, const TensorData &b) {
   if (a.dtype != b.dtype)
     return Match::None;
-  if (a.shape == b.shape && a.bytes == b.bytes)
+  if (a.shape == b.shape && (a.transposed == b.transposed
+                                 ? a.bytes == b.bytes
+                                 : isStoredTransposed(a, b)))
     return Match::Equal;
   if (a.shape.size() != 2 || b.shape.size() != 2 || a.shape[0] != b.shape[1] ||
       a.shape[1] != b.shape[0])
     return Match::None;
-  bool transposed = a.dtype == DType::F64 ? isTranspose<uint64_t>(a, b)
-                                          : isTranspose<uint32_t>(a, b);
-  return transposed ? Match::Transposed : Match::None;
+  bool isTransposed = a.transposed == b.transposed ? isStoredTransposed(a, b)
+                                                   : a.bytes == b.bytes;
+  return isTransposed ? Match::Transposed : Match::None;
 }
 
 } // namespace dtc::frontend

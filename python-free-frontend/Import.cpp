@@ -127,10 +127,13 @@ void Importer::readInitializers() {
     if (!live.contains(tensor.name()))
       continue;
     Expected<TensorData> data = reader->read(tensor);
-    if (data)
+    if (data) {
+      data->transposed = model.restored.transposed.contains(tensor.name());
       initializers.try_emplace(tensor.name(), std::move(*data));
-    else
+    }
+    else {
       fail(data.takeError());
+    }
   }
 }
 
@@ -189,9 +192,7 @@ void Importer::bindParameters() {
     Binding binding;
     binding.dtype =
         widen(parameter.dtype == ParameterType::F64 ? DType::F64 : DType::F32);
-    binding.shape = Shape(parameter.shape);
-    if (use.transposed)
-      std::reverse(binding.shape.begin(), binding.shape.end());
+    binding.shape = use.shape;
     binding.parameter = use;
     bindings[name] = std::move(binding);
   }
@@ -211,11 +212,16 @@ Value Importer::materialize(Binding &binding, NodeBuilder &node) {
     auto name = builder.getStringAttr(parameter.name);
     argument =
         function.getBody().front().addArgument(type, mlir::NameLoc::get(name));
-    argumentAttributes.push_back(
-        builder.getDictionaryAttr(builder.getNamedAttr(attr::parameter, name)));
+    SmallVector<mlir::NamedAttribute> attributes{
+        builder.getNamedAttr(attr::parameter, name)};
+    if (!parameter.isTrained)
+      attributes.push_back(
+          builder.getNamedAttr(attr::frozen, builder.getUnitAttr()));
+    argumentAttributes.push_back(builder.getDictionaryAttr(attributes));
     usedParameters.push_back(parameter);
   }
-  binding.value = use.transposed ? node.swapDims(argument, 0, 1) : argument;
+  binding.value = use.transposed ? node.swapDims(argument, 0, 1)
+                                 : node.reshape(argument, use.shape);
   return binding.value;
 }
 
@@ -370,8 +376,10 @@ mlir::OwningOpRef<mlir::ModuleOp> Importer::run() {
   readInitializers();
   inputShapes = resolveInputShapes(model, options, report.issues);
   checkParameterInputs(model, options, report.issues);
+  report.notes = model.restored.notes;
+  report.warnings = model.restored.warnings;
   parameters = findParameters(model, operators, inputShapes, initializers,
-                              options, report.notes);
+                              options, report);
   bindInputs();
   bindInitializers();
   bindParameters();

@@ -67,8 +67,19 @@ void ImportReport::printIssues(raw_ostream &os) const {
 }
 
 void ImportReport::printNotes(raw_ostream &os) const {
+  for (const std::string &warning : warnings)
+    os << path << ": warning: " << warning << '\n';
   for (const std::string &note : notes)
     os << path << ": note: " << note << '\n';
+}
+
+void ImportReport::printConstants(raw_ostream &os) const {
+  if (constants.empty())
+    return;
+  os << "tensors that are not trained:\n";
+  for (const Constant &constant : constants)
+    os << "  " << constant.name << ' ' << constant.shape << ": "
+       << constant.reason << '\n';
 }
 
 } // namespace dtc

@@ -6,6 +6,7 @@
 
 #include "Model.h"
 #include "Problem.h"
+#include "SeparateModules.h"
 #include "SeparateNorms.h"
 
 #include "dtc/Support/ReadFile.h"
@@ -99,7 +100,15 @@ Expected<Model> loadModel(StringRef path) {
     return std::move(error);
   if (Error error = verifyGraph(model.graph()))
     return std::move(error);
-  separateNorms(*proto->mutable_graph());
+  model.provenance = Provenance(*proto);
+  if (model.provenance.isKnown()) {
+    TensorReader reader(path);
+    model.restored = restoreParameters(*proto->mutable_graph(),
+                                       model.provenance, reader);
+  } else {
+    separateNorms(*proto->mutable_graph());
+    separateModules(*proto->mutable_graph());
+  }
   for (const onnx::TensorProto &tensor : model.graph().initializer())
     model.initializers[tensor.name()] = &tensor;
   return model;

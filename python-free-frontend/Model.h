@@ -9,6 +9,9 @@
 #ifndef DTC_FRONTEND_MODEL_H
 #define DTC_FRONTEND_MODEL_H
 
+#include "Provenance.h"
+#include "RestoreParameters.h"
+
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/Error.h"
 
@@ -25,6 +28,9 @@ struct Model {
   /// Version of the default operator set.
   int64_t opset = 0;
   llvm::StringMap<const onnx::TensorProto *> initializers;
+  /// What the exporter says of tensors, and what was made of the graph by it.
+  Provenance provenance;
+  RestoredTensors restored;
 
   const onnx::GraphProto &graph() const { return proto->graph(); }
 };

@@ -23,6 +23,11 @@ static bool matches(StringRef pattern, StringRef name) {
   return pattern == name;
 }
 
+static bool isFloatTensor(const onnx::TensorProto &tensor) {
+  std::optional<DType> dtype = toDType(tensor.data_type());
+  return dtype && isFloat(*dtype);
+}
+
 /// A float without a default; no other input can be trained.
 static bool isCandidate(const Model &model, const onnx::ValueInfoProto &input) {
   std::optional<DType> dtype = toDType(input.type().tensor_type().elem_type());
@@ -37,14 +42,20 @@ static bool isDynamic(const onnx::ValueInfoProto &input) {
 bool isParameterInput(const Model &model, const onnx::ValueInfoProto &input,
                       const ImportOptions &options) {
   return isCandidate(model, input) &&
-         any_of(options.parameterInputs, [&](StringRef pattern) {
+         any_of(options.parameters, [&](StringRef pattern) {
            return matches(pattern, input.name());
          });
 }
 
+bool isParameterInitializer(StringRef name, const ImportOptions &options) {
+  return any_of(options.parameters, [&](StringRef pattern) {
+    return matches(pattern, name);
+  });
+}
+
 void checkParameterInputs(const Model &model, const ImportOptions &options,
                           std::vector<ImportIssue> &issues) {
-  if (options.parameterInputs.empty())
+  if (options.parameters.empty())
     return;
   std::vector<std::string> candidates;
   for (const auto &input : model.graph().input())
@@ -56,8 +67,11 @@ void checkParameterInputs(const Model &model, const ImportOptions &options,
             "initializers "
             "are parameters without it"
           : "inputs that could be parameters are " + listFirstNames(candidates);
-  for (StringRef pattern : options.parameterInputs) {
-    bool matchesAny = false;
+  for (StringRef pattern : options.parameters) {
+    bool matchesAny = any_of(model.initializers, [&](const auto &entry) {
+      return matches(pattern, entry.first()) &&
+             isFloatTensor(*entry.second);
+    });
     for (const auto &input : model.graph().input()) {
       if (!isCandidate(model, input) || !matches(pattern, input.name()))
         continue;
@@ -75,7 +89,8 @@ void checkParameterInputs(const Model &model, const ImportOptions &options,
     if (!matchesAny)
       issues.push_back(
           {"", "",
-           ("--parameter '" + pattern + "' matches no floating-point input")
+           ("--parameter '" + pattern + "' matches no floating-point input or "
+            "initializer")
                .str(),
            advice});
   }

@@ -2,7 +2,8 @@
 //-*-===//
 //
 // A model exported without its weights has its parameters among its inputs;
-// the user's globs (`--parameter GLOB`) tell them from data.
+// the user's globs (`--parameter GLOB`) tell them from data. They also make
+// parameters of initializers that would be constants.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,6 +19,9 @@ namespace dtc::frontend {
 /// Whether a graph input is to be trained. Whole numbers never are.
 bool isParameterInput(const Model &model, const onnx::ValueInfoProto &input,
                       const ImportOptions &options);
+
+/// Whether an initializer is to be trained whatever the rules say.
+bool isParameterInitializer(llvm::StringRef name, const ImportOptions &options);
 
 /// Reports globs that match nothing, and those that take the data too.
 void checkParameterInputs(const Model &model, const ImportOptions &options,

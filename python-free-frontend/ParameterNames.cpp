@@ -20,16 +20,11 @@ bool isGeneratedName(StringRef name) {
          name.find_first_not_of("0123456789") == StringRef::npos;
 }
 
-/// Exporters generate the names of right operands of MatMul when they fold the
-/// transpose of a linear layer's weight. The name says so, lest the file is
-/// loaded as if it held the weight itself.
 static StringRef getRole(const onnx::NodeProto &node, int operand) {
   StringRef op = node.op_type();
   bool hasBias = op == "Gemm" || op == "LayerNormalization" || op == "Conv" ||
                  op == "ConvTranspose" || op == "BatchNormalization";
   bool isBias = op == "Add" || op == "Sub" || (hasBias && operand == 2);
-  if (op == "MatMul" && operand == 1)
-    return "weight.T";
   if (op == "BatchNormalization" && operand >= 3)
     return operand == 3 ? "running_mean" : "running_var";
   return isBias ? "bias" : "weight";
@@ -43,6 +38,10 @@ ParameterNamer::ParameterNamer(const Model &model) {
   for (const auto &node : model.graph().node()) {
     for (const std::string &output : node.output())
       taken.insert(output);
+    // PyTorch's PReLU has a vector of them.
+    if (node.op_type() == "PRelu" && node.input_size() == 2 &&
+        model.proto->producer_name() == "pytorch")
+      slopes.insert(node.input(1));
     StringRef path = node.name();
     if (!path.starts_with("/"))
       continue;
@@ -52,19 +51,26 @@ ParameterNamer::ParameterNamer(const Model &model) {
     std::string name = module + "." + path.rsplit('/').second.str();
     for (auto [i, input] : enumerate(node.input()))
       if (isGeneratedName(input))
-        uses.try_emplace(input, Use{module, name, getRole(node, i).str()});
+        uses.try_emplace(input, Use{module, name, getRole(node, i).str(),
+                                    node.op_type() == "MatMul" && i == 1});
   }
 }
 
-std::string ParameterNamer::choose(StringRef value) {
+ParameterName ParameterNamer::choose(StringRef value, int rank) {
   auto use = uses.find(value);
   if (isGeneratedName(value) && use != uses.end())
     for (const std::string &prefix : {use->second.module, use->second.node}) {
       std::string name = prefix + "." + use->second.role;
       if (taken.insert(name).second)
-        return name;
+        return {name, use->second.transposed && rank == 2,
+                slopes.contains(value) && rank > 1};
     }
-  return value.str();
+  return {value.str(), false, slopes.contains(value) && rank > 1};
+}
+
+std::string ParameterNamer::findModule(StringRef value) const {
+  auto use = uses.find(value);
+  return use == uses.end() ? "" : use->second.module;
 }
 
 } // namespace dtc::frontend

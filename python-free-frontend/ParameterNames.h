@@ -19,23 +19,37 @@ namespace dtc::frontend {
 /// Whether an exporter invented the name.
 bool isGeneratedName(llvm::StringRef name);
 
+struct ParameterName {
+  std::string text;
+  /// The model has the transpose of the parameter that bears the name.
+  bool transposed = false;
+  /// The model has the elements of the parameter, a vector, in more dimensions.
+  bool isVector = false;
+};
+
 class ParameterNamer {
 public:
   explicit ParameterNamer(const Model &model);
 
   /// The name of the parameter that a value is: its own, or for a generated
   /// one that of the module whose node uses it first,
-  /// 'transformer.h.0.attn.c_attn.weight' for the second operand of node
-  /// '/transformer/h.0/attn/c_attn/MatMul'. Its own, too, if the node has no
-  /// module or that name is taken.
-  std::string choose(llvm::StringRef value);
+  /// 'transformer.h.0.attn.c_proj.weight' for the second operand of node
+  /// '/transformer/h.0/attn/c_proj/MatMul', where the exporter has transposed
+  /// the weight of a linear layer. Its own, too, if the node has no module or
+  /// that name is taken.
+  ParameterName choose(llvm::StringRef value, int rank);
+
+  /// The module whose node uses a value with a generated name first, or nothing.
+  std::string findModule(llvm::StringRef value) const;
 
 private:
   /// The node's path with dots, and what the operand is to its op.
   struct Use {
     std::string module, node, role;
+    bool transposed;
   };
   llvm::StringMap<Use> uses;
+  llvm::StringSet<> slopes;
   llvm::StringSet<> taken;
 };
 

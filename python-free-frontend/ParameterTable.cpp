@@ -11,6 +11,8 @@
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <cstring>
+
 using namespace llvm;
 
 namespace dtc {
@@ -27,6 +29,23 @@ const Parameter *ParameterTable::find(StringRef name) const {
     if (parameter.name == name)
       return &parameter;
   return nullptr;
+}
+
+/// Writes the elements of a matrix that is stored as its transpose.
+static void writeTransposed(raw_ostream &os, const Parameter &parameter) {
+  int64_t rows = parameter.shape[0], columns = parameter.shape[1];
+  int64_t size = parameter.dtype == ParameterType::F64 ? 8 : 4;
+  // Several rows at once: each line of the stored matrix is used whole.
+  constexpr int64_t maxRows = 16;
+  std::vector<char> block(std::min(rows, maxRows) * columns * size);
+  for (int64_t first = 0; first < rows; first += maxRows) {
+    int64_t height = std::min(maxRows, rows - first);
+    for (int64_t j = 0; j < columns; ++j)
+      for (int64_t i = 0; i < height; ++i)
+        std::memcpy(&block[(i * columns + j) * size],
+                    &parameter.bytes[(j * rows + first + i) * size], size);
+    os.write(block.data(), height * columns * size);
+  }
 }
 
 void writeSafetensors(raw_ostream &os, const ParameterTable &table) {
@@ -59,7 +78,9 @@ void writeSafetensors(raw_ostream &os, const ParameterTable &table) {
   support::endian::write<uint64_t>(os, header.size(), endianness::little);
   os << header;
   for (const Parameter &parameter : table.parameters)
-    if (parameter.hasData)
+    if (parameter.hasData && parameter.transposed)
+      writeTransposed(os, parameter);
+    else if (parameter.hasData)
       os.write(parameter.bytes.data(), parameter.bytes.size());
 }
 

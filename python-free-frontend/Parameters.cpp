@@ -1,7 +1,7 @@
 //===- Parameters.cpp - which tensors of a model are trained --------------===//
 //
-// Follows gradients back from the outputs, takes apart what exporters merged,
-// and ties what they split.
+// Follows gradients back from the outputs, judges the tensors that they reach,
+// and makes parameters of groups of them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -10,6 +10,8 @@
 #include "NameList.h"
 #include "ParameterInputs.h"
 #include "ParameterNames.h"
+#include "ParameterRules.h"
+#include "TieParameters.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -20,24 +22,13 @@ using namespace llvm;
 namespace dtc::frontend {
 
 namespace {
-/// Fewer elements than this are equal by accident.
-constexpr int64_t minTiedElements = 1024;
-
-/// A tensor that is to be trained, before tying.
-struct Candidate {
-  std::string name;   ///< of the parameter
-  std::string source; ///< of the initializer or graph input
-  TensorData data;
-  Fingerprint print;
-};
-
 class ParameterFinder {
 public:
   ParameterFinder(const Model &model, const OperatorTable &operators,
                   const StringMap<TensorData> &initializers,
-                  const ImportOptions &options, std::vector<std::string> &notes)
+                  const ImportOptions &options, ImportReport &report)
       : model(model), operators(operators), initializers(initializers),
-        options(options), notes(notes) {}
+        options(options), report(report), roles(model.graph()), namer(model) {}
 
   Parameters run(const StringMap<Shape> &inputShapes);
 
@@ -46,18 +37,27 @@ private:
   bool passesGradient(const onnx::NodeProto &node, int operand) const;
   void addInitializers();
   void addInputs(const StringMap<Shape> &inputShapes);
+  void judgeInitializer(StringRef name, const TensorData &data);
   void addCandidate(StringRef name, StringRef source, const TensorData &data,
                     const Fingerprint &print);
-  void tie(Parameters &result);
+  void describe();
+  Parameters makeParameters();
 
   const Model &model;
   const OperatorTable &operators;
   const StringMap<TensorData> &initializers;
   const ImportOptions &options;
-  std::vector<std::string> &notes;
+  ImportReport &report;
+  TensorRoles roles;
+  ParameterNamer namer;
 
   /// Values from which a gradient reaches a float output.
   StringSet<> reached;
+  /// Copies of tensors that exporters merged, by the name of the one they kept.
+  StringMap<SmallVector<StringRef>> copies;
+  StringSet<> usedDirectly;
+  std::vector<std::string> shared, doubtful;
+  size_t sharers = 0;
   std::vector<Candidate> candidates;
 };
 
@@ -97,18 +97,49 @@ void ParameterFinder::followGradients() {
 void ParameterFinder::addCandidate(StringRef name, StringRef source,
                                    const TensorData &data,
                                    const Fingerprint &print) {
-  candidates.push_back({name.str(), source.str(), data, print});
+  candidates.push_back({name.str(), source.str(), data, print,
+                        roles.find(name), namer.findModule(name),
+                        namer.choose(name, data.shape.size())});
+}
+
+void ParameterFinder::judgeInitializer(StringRef name, const TensorData &data) {
+  Fingerprint print;
+  if (data.hasData)
+    print = fingerprint(data);
+  auto copy = copies.find(name);
+  TensorRole role = roles.find(name);
+  Verdict verdict = judge(model, name, data, print, role);
+  bool isWanted = isParameterInitializer(name, options);
+  if (verdict.isDoubtful && !isWanted)
+    doubtful.push_back(name.str() + (verdict.isParameter
+                                         ? "' (trained)"
+                                         : ("' (" + verdict.reason + ")").str()));
+  if (!verdict.isParameter && !isWanted) {
+    report.constants.push_back(
+        {name.str(), toString(data.shape), verdict.reason.str()});
+    return;
+  }
+  bool isShared = copy != copies.end() &&
+                  copy->second.size() + usedDirectly.contains(name) > 1;
+  if (!isShared || usedDirectly.contains(name)) {
+    addCandidate(name, name, data, print);
+    candidates.back().isTrained = verdict.isTrained;
+  }
+  if (!isShared)
+    return;
+  for (StringRef separate : copy->second)
+    addCandidate(separate, name, data, print);
+  shared.push_back(name.str());
+  sharers += copy->second.size() + usedDirectly.contains(name);
 }
 
 void ParameterFinder::addInitializers() {
-  // Exporters store tensors of equal elements, such as zero biases, once and
-  // give the others' names to Identity nodes. Equality of such elements is no
-  // evidence of tying: each is a parameter of its own.
-  StringMap<SmallVector<StringRef>> copies;
-  StringSet<> usedDirectly;
+  // Exporters store equal tensors, such as zero biases, once and give the
+  // others' names to Identity nodes. Equality is no evidence of tying.
   for (const auto &node : model.graph().node()) {
     bool isCopy = node.op_type() == "Identity" && node.input_size() == 1 &&
-                  node.output_size() == 1 && reached.contains(node.output(0));
+                  node.output_size() == 1 && reached.contains(node.output(0)) &&
+                  !StringRef(node.output(0)).starts_with("/");
     for (const std::string &input : node.input()) {
       if (isCopy)
         copies[input].push_back(node.output(0));
@@ -116,43 +147,40 @@ void ParameterFinder::addInitializers() {
         usedDirectly.insert(input);
     }
   }
-
-  std::vector<std::string> shared;
-  size_t sharers = 0;
   for (const auto &initializer : model.graph().initializer()) {
     StringRef name = initializer.name();
     auto it = initializers.find(name);
-    if (it == initializers.end() || !reached.contains(name))
-      continue;
-    const TensorData &data = it->second;
-    if (!isFloat(data.dtype) || data.shape.empty())
-      continue;
-    Fingerprint print;
-    if (data.hasData)
-      print = fingerprint(data);
-    if (print.huge) {
-      notes.push_back("initializer '" + name.str() +
-                      "' holds values of 1e9 and more: taken as a mask, not "
-                      "trained");
-      continue;
-    }
-    auto copy = copies.find(name);
-    bool isShared = copy != copies.end() && print.uniform;
-    if (!isShared || usedDirectly.contains(name))
-      addCandidate(name, name, data, print);
-    if (!isShared)
-      continue;
-    for (StringRef separate : copy->second)
-      addCandidate(separate, name, data, print);
-    shared.push_back(name.str());
-    sharers += copy->second.size() + usedDirectly.contains(name);
+    if (it != initializers.end() && reached.contains(name) &&
+        isFloat(it->second.dtype))
+      judgeInitializer(name, it->second);
   }
+}
+
+void ParameterFinder::describe() {
   if (!shared.empty())
-    notes.push_back(
-        std::to_string(sharers) + " tensors with all elements equal shared " +
+    report.notes.push_back(
+        std::to_string(sharers) + " equal tensors shared " +
         std::to_string(shared.size()) +
         (shared.size() == 1 ? " initializer (" : " initializers (") +
         listFirstNames(shared) + "): each is trained apart");
+  if (!doubtful.empty()) {
+    std::string list;
+    for (const std::string &entry : doubtful)
+      list += (list.empty() ? "'" : ", '") + entry;
+    report.notes.push_back(
+        "the file does not say whether these are parameters: " + list +
+        "; --parameter and --freeze decide");
+  }
+  if (!report.constants.empty()) {
+    std::map<std::string, std::vector<std::string>> byReason;
+    for (const ImportReport::Constant &constant : report.constants)
+      byReason[constant.reason].push_back(constant.name);
+    for (const auto &[reason, names] : byReason)
+      report.notes.push_back(std::to_string(names.size()) +
+                             (names.size() == 1 ? " tensor is" : " tensors are") +
+                             " not trained, " + reason + ": " +
+                             listFirstNames(names));
+  }
 }
 
 void ParameterFinder::addInputs(const StringMap<Shape> &inputShapes) {
@@ -169,100 +197,76 @@ void ParameterFinder::addInputs(const StringMap<Shape> &inputShapes) {
   }
 }
 
-void ParameterFinder::tie(Parameters &result) {
-  // Buckets of tensors that may be equal, in order of the candidates.
-  std::map<std::pair<DType, uint64_t>, SmallVector<unsigned>> buckets;
-  SmallVector<SmallVector<ParameterUse>> groups;
-  SmallVector<bool> grouped(candidates.size(), false);
-  if (!options.untie)
-    for (auto [i, candidate] : enumerate(candidates))
-      if (candidate.data.hasData && !candidate.print.uniform &&
-          candidate.data.shape.size() >= 2 &&
-          numElements(candidate.data.shape) >= minTiedElements)
-        buckets[{candidate.data.dtype, candidate.print.hash}].push_back(i);
-
-  for (unsigned i = 0; i < candidates.size(); ++i) {
-    if (grouped[i])
-      continue;
-    SmallVector<ParameterUse> group{{i}};
-    auto bucket =
-        buckets.find({candidates[i].data.dtype, candidates[i].print.hash});
-    if (bucket != buckets.end() && is_contained(bucket->second, i))
-      for (unsigned other : bucket->second) {
-        if (other <= i || grouped[other])
-          continue;
-        Match match =
-            compareElements(candidates[i].data, candidates[other].data);
-        if (match == Match::None)
-          continue;
-        grouped[other] = true;
-        group.push_back({other, match == Match::Transposed});
-      }
-    // The name that a person gave leads.
-    auto *leader = find_if(group, [&](const ParameterUse &member) {
-      return !isGeneratedName(candidates[member.index].name);
-    });
-    if (leader == group.end())
-      leader = group.begin();
-    bool flip = leader->transposed;
-    std::swap(*group.begin(), *leader);
-    for (ParameterUse &member : group)
-      member.transposed ^= flip;
-    groups.push_back(group);
-  }
-
-  ParameterNamer namer(model);
+/// The table of parameters, one for each group of tied tensors.
+Parameters ParameterFinder::makeParameters() {
+  Parameters result;
   std::vector<std::string> renamed;
-  for (ArrayRef<ParameterUse> group : groups) {
+  for (ArrayRef<ParameterUse> group :
+       tieParameters(candidates, !model.provenance.isKnown(), options,
+                     report)) {
     const Candidate &leader = candidates[group.front().index];
+    const ParameterName &name = leader.parameter;
     Parameter parameter;
-    parameter.name = namer.choose(leader.name);
-    if (parameter.name != leader.name)
-      renamed.push_back(leader.name + "' is '" + parameter.name);
+    parameter.name = name.text;
+    if (name.text != leader.name)
+      renamed.push_back(leader.name + "' is '" + name.text);
     parameter.dtype = leader.data.dtype == DType::F64 ? ParameterType::F64
                                                       : ParameterType::F32;
     parameter.shape = leader.data.shape;
+    if (name.transposed)
+      std::reverse(parameter.shape.begin(), parameter.shape.end());
+    if (name.isVector)
+      parameter.shape = {numElements(leader.data.shape)};
+    parameter.isTrained = leader.isTrained;
     parameter.hasData = leader.data.hasData;
     parameter.bytes = leader.data.bytes;
+    parameter.transposed = leader.data.transposed ^ name.transposed;
     parameter.file = leader.data.file;
     parameter.offset = leader.data.offset;
+    auto aliases = model.restored.aliases.find(leader.name);
+    if (aliases != model.restored.aliases.end())
+      parameter.aliases = aliases->second;
     unsigned index = result.table.parameters.size();
     for (const ParameterUse &member : group) {
       const Candidate &tensor = candidates[member.index];
-      parameter.sources.push_back({tensor.source, member.transposed});
-      result.uses[tensor.name] = {index, member.transposed};
-      if (&tensor != &leader)
-        notes.push_back("tied '" + tensor.name + "' to '" + parameter.name +
-                        "': equal" +
-                        (member.transposed ? " up to transpose" : "") +
-                        "; --untie keeps them apart");
+      bool transposed = member.transposed ^ name.transposed;
+      parameter.sources.push_back({tensor.source, transposed});
+      result.uses[tensor.name] = {index, transposed, tensor.data.shape};
+      if (&tensor == &leader)
+        continue;
+      report.notes.push_back("tied '" + tensor.name + "' to '" +
+                             parameter.name + "': equal" +
+                             (transposed ? " up to transpose" : "") +
+                             "; --untie keeps them apart");
+      const ParameterName &own = tensor.parameter;
+      if (!isGeneratedName(own.text) && own.transposed == transposed)
+        parameter.aliases.push_back(own.text);
     }
     result.table.parameters.push_back(std::move(parameter));
   }
   if (!renamed.empty())
-    notes.push_back(std::to_string(renamed.size()) +
-                    (renamed.size() == 1
-                         ? " parameter is named after its module: "
-                         : " parameters are named after their modules: ") +
-                    listFirstNames(renamed));
+    report.notes.push_back(
+        std::to_string(renamed.size()) +
+        (renamed.size() == 1 ? " parameter is named after its module: "
+                             : " parameters are named after their modules: ") +
+        listFirstNames(renamed));
+  return result;
 }
 
 Parameters ParameterFinder::run(const StringMap<Shape> &inputShapes) {
   followGradients();
   addInitializers();
   addInputs(inputShapes);
-  Parameters result;
-  tie(result);
-  return result;
+  describe();
+  return makeParameters();
 }
 } // namespace
 
 Parameters findParameters(const Model &model, const OperatorTable &operators,
                           const StringMap<Shape> &inputShapes,
                           const StringMap<TensorData> &initializers,
-                          const ImportOptions &options,
-                          std::vector<std::string> &notes) {
-  return ParameterFinder(model, operators, initializers, options, notes)
+                          const ImportOptions &options, ImportReport &report) {
+  return ParameterFinder(model, operators, initializers, options, report)
       .run(inputShapes);
 }
 

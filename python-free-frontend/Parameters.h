@@ -3,14 +3,9 @@
 //
 // Exporters write parameters, buffers and folded constants alike as
 // initializers, split tied weights and merge equal ones. This finds the
-// parameters again.
-//
-// A parameter is a float initializer of rank 1 or more from which a gradient
-// can reach a float output. Not parameters, but constants, are:
-//   - scalars and outputs of Constant nodes, as PyTorch exports constants; a
-//     tensor of shape [1] is a parameter (a bias of one unit, a PReLU slope);
-//   - operands that are settings (the bounds of Clip, the pads of Pad);
-//   - tensors with infinities or magnitudes of 1e9 and more: attention masks.
+// parameters again: float initializers from which a gradient can reach a float
+// output, and that ParameterRules takes for parameters. Operands that are
+// settings (the bounds of Clip, the pads of Pad) have no gradient.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,6 +26,8 @@ namespace dtc::frontend {
 struct ParameterUse {
   unsigned index;
   bool transposed = false;
+  /// The value's own; a reshape of the parameter's.
+  Shape shape = {};
 };
 
 struct Parameters {
@@ -43,8 +40,7 @@ struct Parameters {
 Parameters findParameters(const Model &model, const OperatorTable &operators,
                           const llvm::StringMap<Shape> &inputShapes,
                           const llvm::StringMap<TensorData> &initializers,
-                          const ImportOptions &options,
-                          std::vector<std::string> &notes);
+                          const ImportOptions &options, ImportReport &report);
 
 } // namespace dtc::frontend
 

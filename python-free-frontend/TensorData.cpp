@@ -187,22 +187,25 @@ template <typename T> static T load(const char *bytes, int64_t i) {
 HostTensor toHostTensor(const TensorData &data) {
   HostTensor tensor(data.dtype, data.shape);
   const char *bytes = data.bytes.data();
-  for (int64_t i = 0; i < tensor.size(); ++i) {
+  int64_t columns = data.transposed ? data.shape[1] : 1;
+  int64_t rows = data.transposed ? data.shape[0] : 1;
+  for (int64_t to = 0; to < tensor.size(); ++to) {
+    int64_t i = data.transposed ? to % columns * rows + to / columns : to;
     switch (data.dtype) {
     case DType::F32:
-      tensor.setFloat(i, load<float>(bytes, i));
+      tensor.setFloat(to, load<float>(bytes, i));
       break;
     case DType::F64:
-      tensor.setFloat(i, load<double>(bytes, i));
+      tensor.setFloat(to, load<double>(bytes, i));
       break;
     case DType::I32:
-      tensor.setInt(i, load<int32_t>(bytes, i));
+      tensor.setInt(to, load<int32_t>(bytes, i));
       break;
     case DType::I64:
-      tensor.setInt(i, load<int64_t>(bytes, i));
+      tensor.setInt(to, load<int64_t>(bytes, i));
       break;
     case DType::Bool:
-      tensor.setInt(i, load<char>(bytes, i) != 0);
+      tensor.setInt(to, load<char>(bytes, i) != 0);
       break;
     }
   }

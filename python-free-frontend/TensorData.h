@@ -28,6 +28,8 @@ struct TensorData {
   Shape shape;
   llvm::ArrayRef<char> bytes;
   bool hasData = true;
+  /// The elements are stored as those of the transpose, a matrix.
+  bool transposed = false;
   /// Set when the bytes are those of an external file.
   std::string file;
   uint64_t offset = 0;

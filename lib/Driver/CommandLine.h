@@ -55,15 +55,19 @@ struct CommandLine {
                "every input)")};
   Opt<bool> untie{"untie", cl::location(compile.import.untie),
                   cl::cat(modelOptions),
-                  cl::desc("Train initializers that are equal up to transpose "
-                           "apart, instead of as one tied parameter")};
+                  cl::desc("Train a lookup table and the head apart that start "
+                           "equal, instead of as one tied parameter")};
+  cl::list<std::string> ties{
+      "tie", cl::value_desc("A=B"), cl::cat(modelOptions),
+      cl::desc("Parameters that start equal, up to transpose, and are one; may "
+               "be repeated")};
   cl::opt<std::string> dtype{"dtype", cl::value_desc("f32|f64"),
                              cl::init("f32"), cl::cat(modelOptions),
                              cl::desc("Type to compute in (default f32)")};
-  cl::list<std::string> parameterInputs{
+  cl::list<std::string> parameters{
       "parameter", cl::value_desc("GLOB"), cl::cat(modelOptions),
-      cl::desc(
-          "Graph inputs that are parameters, for a model without weights")};
+      cl::desc("Graph inputs that are parameters, for a model without weights, "
+               "and initializers that are not taken for such; may be repeated")};
   Opt<std::string> init{
       "init", cl::location(options.init),
       cl::value_desc("normal|xavier|kaiming"), cl::cat(modelOptions),

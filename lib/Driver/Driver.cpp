@@ -223,8 +223,10 @@ LogicalResult Compilation::report() {
                       options.profile ? &*options.profile : nullptr);
   if (failed(report))
     return failure();
-  if (options.report)
+  if (options.report) {
     report->print(llvm::outs());
+    imported.printConstants(llvm::outs());
+  }
   if (!options.reportJson.empty() &&
       failed(write(options.reportJson, [&](llvm::raw_ostream &os) {
         os << report->toJson() << "\n";

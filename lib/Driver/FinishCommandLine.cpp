@@ -244,8 +244,14 @@ LogicalResult CommandLine::finishModel() {
                   llvm::Twine(maxCount));
     compile.import.batch = batch;
   }
-  compile.import.parameterInputs.assign(parameterInputs.begin(),
-                                        parameterInputs.end());
+  compile.import.parameters.assign(parameters.begin(), parameters.end());
+  for (llvm::StringRef tie : ties) {
+    auto [a, b] = tie.split('=');
+    if (a.empty() || b.empty() || a == b)
+      return fail("--tie is '" + tie + "', expected the names of two "
+                  "parameters, A=B");
+    compile.import.ties.emplace_back(a, b);
+  }
   compile.import.f64 = dtype == "f64";
   options.embedWeights = weights == "embed";
   if (failed(checkChoice("dtype", dtype, {"f32", "f64"})) ||

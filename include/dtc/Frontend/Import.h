@@ -35,9 +35,11 @@ struct ImportOptions {
   /// Compute in f64: every f32 of the model becomes f64 in the IR, values
   /// widened exactly. The parameter table keeps the f32 bytes.
   bool f64 = false;
-  /// Graph inputs to train, as globs: a model exported without its weights has
-  /// its parameters there.
-  std::vector<std::string> parameterInputs;
+  /// Graph inputs and initializers to train, as globs: a model exported without
+  /// its weights has its parameters among its inputs.
+  std::vector<std::string> parameters;
+  /// Pairs of parameters that are one (`--tie A=B`).
+  std::vector<std::pair<std::string, std::string>> ties;
 };
 
 /// Something that stands in the way of importing a model.
@@ -49,16 +51,25 @@ struct ImportIssue {
 };
 
 struct ImportReport {
+  /// A float initializer that is not trained.
+  struct Constant {
+    std::string name, shape, reason;
+  };
+
   std::string path;
   /// Everything that is wrong; empty after success.
   std::vector<ImportIssue> issues;
   /// What the user should know: tied tensors, constants made of weights.
   std::vector<std::string> notes;
+  /// What changes what is trained.
+  std::vector<std::string> warnings;
+  std::vector<Constant> constants;
   ParameterTable parameters;
 
   /// "PATH: error: REASON; ADVICE", or all unsupported parts of the model.
   void printIssues(llvm::raw_ostream &os) const;
   void printNotes(llvm::raw_ostream &os) const;
+  void printConstants(llvm::raw_ostream &os) const;
 };
 
 /// Null after failure, with the reasons in `report.issues`.

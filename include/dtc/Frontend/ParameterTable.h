@@ -38,13 +38,19 @@ struct Parameter {
   llvm::SmallVector<int64_t, 4> shape;
   /// False when the model states type and shape only: `--init` sets it.
   bool hasData = true;
+  /// False if the model says that it requires no gradient.
+  bool isTrained = true;
   /// Little-endian elements in row-major order.
   llvm::ArrayRef<char> bytes;
+  /// The elements are stored as those of the transpose, a matrix.
+  bool transposed = false;
   /// The external file that `bytes` map, and where in it; else empty.
   std::string file;
   uint64_t offset = 0;
   /// The first is the one whose elements `bytes` are.
   llvm::SmallVector<Source, 1> sources;
+  /// Other names of it in the state dict of the model, as tied tensors have.
+  std::vector<std::string> aliases;
 
   uint64_t byteSize() const;
 };

@@ -62,7 +62,9 @@ File generatedNames() {
   for (int i = 0; i < 6; ++i) {
     std::string weight = "onnx::MatMul_" + std::to_string(10 + i);
     std::string y = i == 5 ? "z" : "h" + std::to_string(i);
-    m.weight(weight, {4, 4});
+    std::vector<float> values(16, float(i));
+    values[0] = 1;
+    m.weight(weight, {4, 4}, values);
     m.node("MatMul", nodes[i], {x, weight}, {y});
     x = y;
   }

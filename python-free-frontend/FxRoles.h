@@ -1,0 +1,31 @@
+//===- FxRoles.h - which argument of a call an operand is --------*- C++ -*-===//
+
+#ifndef DTC_FRONTEND_FXROLES_H
+#define DTC_FRONTEND_FXROLES_H
+
+#include "Provenance.h"
+
+namespace dtc::frontend {
+
+/// The argument of `call` that an operand of a node holds when the node is part
+/// of what `call` became, as far as operator and call say; nothing otherwise.
+std::optional<unsigned> findArgument(const FxCall &call,
+                                     const onnx::NodeProto &node, int operand);
+
+/// The argument that is the bias of a product or convolution.
+std::optional<unsigned> findBiasArgument(const FxCall &call);
+
+/// How PyTorch holds the tensor that an operand computed from it holds.
+enum class Holding { Same, Transposed, Vector };
+Holding findHolding(const FxCall &call, const onnx::NodeProto &node,
+                    int operand, int rank);
+
+/// Whether the call normalises by batch statistics.
+bool isBatchNorm(const FxCall &call);
+
+int64_t readInt(const onnx::NodeProto &node, llvm::StringRef attribute,
+                int64_t otherwise);
+
+} // namespace dtc::frontend
+
+#endif // DTC_FRONTEND_FXROLES_H

@@ -1,0 +1,93 @@
+//===- ParameterRules.cpp - whether a tensor is trained -------------------===//
+//
+// See ParameterRules.h.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ParameterRules.h"
+#include "ParameterNames.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace llvm;
+
+namespace dtc::frontend {
+
+/// Names that people give to tensors that PyTorch registers as buffers.
+static bool isBufferName(StringRef name) {
+  StringRef last = name.rsplit('.').second;
+  std::string leaf = (last.empty() ? name : last).lower();
+  if (leaf == "pe" || leaf == "mean" || leaf == "std")
+    return true;
+  SmallVector<StringRef> words;
+  StringRef(leaf).split(words, '_');
+  for (StringRef word : {"token", "weight", "bias"})
+    if (words.back() == word)
+      return false;
+  for (StringRef word : {"cos", "sin", "freq", "freqs", "rope", "mask", "buffer",
+                         "cache", "cached", "index", "anchors", "grid"})
+    if (is_contained(words, word))
+      return true;
+  return false;
+}
+
+/// Names that people give to parameters.
+static bool isParameterName(StringRef name) {
+  std::string lower = name.lower();
+  for (StringRef part : {"weight", "bias", "gamma", "beta", "scale", "token",
+                         "embed", "query", "alpha"})
+    if (StringRef(lower).contains(part))
+      return true;
+  return false;
+}
+
+Verdict judge(const Model &model, StringRef name, const TensorData &data,
+              const Fingerprint &print, TensorRole role) {
+  Verdict parameter{true}, constant{false};
+  // Running statistics are state that dtc keeps among the parameters.
+  if (role.isStatistic)
+    return parameter;
+  if (model.provenance.isKnown()) {
+    if (const Origin *origin = model.provenance.find(name)) {
+      constant.reason =
+          origin->kind == Origin::Buffer ? "buffer" : "constant of the model";
+      parameter.isTrained = origin->isTrained;
+      return origin->kind == Origin::Parameter ? parameter : constant;
+    }
+    if (model.restored.computed.contains(name))
+      return parameter; // with a warning already
+    constant.reason = "computed by the exporter";
+    return constant;
+  }
+  if (print.huge) {
+    constant.reason = "mask";
+    constant.isDoubtful = true;
+    return constant;
+  }
+  if (role.isWeight()) {
+    if (!isBufferName(name))
+      return parameter;
+    constant.reason = "buffer by its name";
+    constant.isDoubtful = true;
+    return constant;
+  }
+  // PyTorch's exporter names no scalars but those of the state dict.
+  if (data.shape.empty() && model.proto->producer_name() != "pytorch") {
+    constant.reason = "scalar";
+    return constant;
+  }
+  if (isGeneratedName(name)) {
+    constant.reason = "named by the exporter, and no weight by its use";
+    constant.isDoubtful = numElements(data.shape) > 1;
+    return constant;
+  }
+  parameter.isDoubtful = !isParameterName(name);
+  if (!isBufferName(name))
+    return parameter;
+  constant.reason = "buffer by its name";
+  constant.isDoubtful = true;
+  return constant;
+}
+
+} // namespace dtc::frontend

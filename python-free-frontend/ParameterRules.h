@@ -1,0 +1,37 @@
+//===- ParameterRules.h - whether a tensor is trained ------------*- C++ -*-===//
+//
+// The exporter's record decides where there is one. Without it:
+//
+//   - what has a weight's role is a parameter, unless it has the name of a
+//     buffer;
+//   - what has another role is a parameter if a person named it, and a constant
+//     if an exporter did;
+//   - masks (magnitudes of 1e9 and more) and, unless PyTorch wrote the file,
+//     scalars without a weight's role are constants.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTC_FRONTEND_PARAMETERRULES_H
+#define DTC_FRONTEND_PARAMETERRULES_H
+
+#include "Fingerprint.h"
+#include "Model.h"
+#include "TensorRoles.h"
+
+namespace dtc::frontend {
+
+struct Verdict {
+  bool isParameter;
+  /// Of a parameter: whether the optimizer updates it.
+  bool isTrained = true;
+  bool isDoubtful = false;
+  /// Why it is a constant: "buffer", "mask".
+  llvm::StringRef reason;
+};
+
+Verdict judge(const Model &model, llvm::StringRef name, const TensorData &data,
+              const Fingerprint &print, TensorRole role);
+
+} // namespace dtc::frontend
+
+#endif // DTC_FRONTEND_PARAMETERRULES_H

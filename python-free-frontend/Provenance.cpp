@@ -1,0 +1,209 @@
+//===- Provenance.cpp - what an exporter records about tensors ------------===//
+//
+// See Provenance.h. Debian's ONNX is older than the metadata of graphs and
+// nodes, so these are fields that it does not know.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Provenance.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/JSON.h"
+
+#include <google/protobuf/unknown_field_set.h>
+
+using namespace llvm;
+
+namespace dtc::frontend {
+
+/// The numbers of `metadata_props` in onnx.proto since IR version 10.
+constexpr int nodeMetadata = 9, graphMetadata = 16;
+
+/// The value of `key` among the StringStringEntryProto of field `number`.
+static std::string readMetadata(const google::protobuf::UnknownFieldSet &fields,
+                                int number, StringRef key) {
+  for (int i = 0; i < fields.field_count(); ++i) {
+    const google::protobuf::UnknownField &field = fields.field(i);
+    if (field.number() != number ||
+        field.type() != google::protobuf::UnknownField::TYPE_LENGTH_DELIMITED)
+      continue;
+    onnx::StringStringEntryProto entry;
+    if (entry.ParseFromString(field.length_delimited()) && entry.key() == key)
+      return entry.value();
+  }
+  return "";
+}
+
+bool FxCall::uses(StringRef value) const {
+  return any_of(arguments, [&](const auto &argument) {
+    return is_contained(argument, value);
+  });
+}
+
+/// "aten.linear.default" without namespace and overload.
+static StringRef stripOverload(StringRef target) {
+  target.consume_front("torch.ops.");
+  return target.split('.').second.split('.').first;
+}
+
+/// The text up to the bracket that closes the one before it.
+static StringRef takeBracket(StringRef text) {
+  int depth = 1;
+  for (auto [i, c] : enumerate(text)) {
+    depth += c == '(' || c == '[' || c == '{';
+    depth -= c == ')' || c == ']' || c == '}';
+    if (depth == 0)
+      return text.take_front(i);
+  }
+  return text;
+}
+
+static SmallVector<std::string, 1> readValues(StringRef argument) {
+  SmallVector<std::string, 1> values;
+  while (true) {
+    argument = argument.split('%').second;
+    if (argument.empty())
+      return values;
+    values.push_back(
+        argument.take_while([](char c) { return isAlnum(c) || c == '_'; })
+            .str());
+  }
+}
+
+std::optional<FxCall> readFxCall(const onnx::NodeProto &node) {
+  std::string text = readMetadata(node.unknown_fields(), nodeMetadata,
+                                  "pkg.torch.onnx.fx_node");
+  StringRef rest = text;
+  FxCall call;
+  if (!rest.consume_front("%"))
+    return std::nullopt;
+  call.result = rest.split(' ').first.str();
+  auto [before, target] = rest.split("call_function[target=");
+  auto [op, arguments] = target.split("](args = (");
+  if (arguments.empty())
+    return std::nullopt;
+  call.op = stripOverload(op).str();
+  arguments = takeBracket(arguments);
+  while (!arguments.empty()) {
+    size_t end = 0;
+    for (int depth = 0; end < arguments.size(); ++end) {
+      char c = arguments[end];
+      if (c == ',' && depth == 0)
+        break;
+      depth += c == '(' || c == '[' || c == '{';
+      depth -= c == ')' || c == ']' || c == '}';
+    }
+    call.arguments.push_back(readValues(arguments.take_front(end)));
+    arguments = arguments.drop_front(std::min(end + 1, arguments.size()));
+  }
+  return call;
+}
+
+/// The texts between single quotes.
+static std::vector<std::string> readQuoted(StringRef list) {
+  SmallVector<StringRef> parts;
+  list.split(parts, '\'');
+  std::vector<std::string> result;
+  for (size_t i = 1; i + 1 < parts.size(); i += 2)
+    result.push_back(parts[i].str());
+  return result;
+}
+
+std::vector<std::string> readModules(const onnx::NodeProto &node) {
+  std::vector<std::string> scopes = readQuoted(readMetadata(
+      node.unknown_fields(), nodeMetadata, "pkg.torch.onnx.name_scopes"));
+  if (!scopes.empty())
+    scopes.pop_back(); // the call
+  return scopes;
+}
+
+Provenance::Provenance(const onnx::ModelProto &model) {
+  readSignature(
+      readMetadata(model.graph().unknown_fields(), graphMetadata,
+                   "pkg.torch.export.ExportedProgram.graph_signature"));
+  for (const auto &entry : model.metadata_props())
+    if (entry.key() == "dtc.tensors")
+      readRecord(entry.value());
+}
+
+void Provenance::add(Origin origin, StringRef argument) {
+  auto [it, isNew] = byName.try_emplace(origin.name, tensors.size());
+  if (!argument.empty())
+    byArgument[argument] = it->second;
+  if (isNew)
+    tensors.push_back(std::move(origin));
+  else
+    tensors[it->second] = std::move(origin);
+}
+
+void Provenance::readSignature(StringRef text) {
+  for (StringRef line : split(text, '\n')) {
+    auto [argument, description] = line.split(": ");
+    std::vector<std::string> target = readQuoted(description);
+    if (target.empty())
+      continue;
+    StringRef kind = description.split(' ').first;
+    Origin origin;
+    origin.name = target.front();
+    if (kind == "BUFFER")
+      origin.kind = Origin::Buffer;
+    else if (kind == "CONSTANT_TENSOR")
+      origin.kind = Origin::Constant;
+    else if (kind != "PARAMETER")
+      continue;
+    origin.isSaved = origin.kind != Origin::Constant &&
+                     !description.contains("persistent=False");
+    add(std::move(origin), argument);
+  }
+}
+
+/// {"parameters": {NAME: {"trained": BOOL}}, "buffers": {NAME:
+/// {"persistent": BOOL}}, "ties": [[NAME, ...]]}
+void Provenance::readRecord(StringRef text) {
+  Expected<json::Value> value = json::parse(text);
+  if (!value) {
+    consumeError(value.takeError());
+    return;
+  }
+  const json::Object *record = value->getAsObject();
+  if (!record)
+    return;
+  auto addAll = [&](StringRef key, Origin::Kind kind) {
+    const json::Object *list = record->getObject(key);
+    if (!list)
+      return;
+    for (const auto &[name, entry] : *list) {
+      const json::Object *object = entry.getAsObject();
+      if (!object)
+        continue;
+      Origin origin;
+      origin.name = name.str();
+      origin.kind = kind;
+      origin.isSaved = object->getBoolean("persistent").value_or(true);
+      origin.isTrained = object->getBoolean("trained").value_or(true);
+      add(std::move(origin), "");
+    }
+  };
+  addAll("parameters", Origin::Parameter);
+  addAll("buffers", Origin::Buffer);
+  if (const json::Array *ties = record->getArray("ties"))
+    for (const json::Value &entry : *ties)
+      if (const json::Array *names = entry.getAsArray()) {
+        std::vector<std::string> &tie = tied.emplace_back();
+        for (const json::Value &name : *names)
+          tie.push_back(name.getAsString().value_or("").str());
+      }
+}
+
+const Origin *Provenance::find(StringRef name) const {
+  auto it = byName.find(name);
+  return it == byName.end() ? nullptr : &tensors[it->second];
+}
+
+const Origin *Provenance::findArgument(StringRef argument) const {
+  auto it = byArgument.find(argument);
+  return it == byArgument.end() ? nullptr : &tensors[it->second];
+}
+
+} // namespace dtc::frontend

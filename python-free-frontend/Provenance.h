@@ -1,0 +1,87 @@
+//===- Provenance.h - what an exporter records about tensors -----*- C++ -*-===//
+//
+// PyTorch's dynamo exporter lists the parameters and buffers of the model, and
+// keeps with each node the call of torch.export that it comes from:
+//
+//   graph: p_fc_weight: PARAMETER target='fc.weight'
+//          b_mask: BUFFER target='mask' persistent=False
+//   node:  %linear : [num_users=1] = call_function[target=
+//          torch.ops.aten.linear.default](args = (%x, %p_fc_weight), ...)
+//
+// tools/export.py records more: which parameters are trained and which tensors
+// are one.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTC_FRONTEND_PROVENANCE_H
+#define DTC_FRONTEND_PROVENANCE_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringMap.h"
+
+#include <onnx/onnx_pb.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace dtc::frontend {
+
+/// A tensor of the model as its author wrote it, by its state dict's name.
+struct Origin {
+  enum Kind { Parameter, Buffer, Constant };
+  std::string name;
+  Kind kind = Parameter;
+  /// Whether the state dict has it.
+  bool isSaved = true;
+  /// Of a parameter: whether it requires a gradient.
+  bool isTrained = true;
+};
+
+/// A call of torch.export.
+struct FxCall {
+  std::string result;
+  /// "linear" of "torch.ops.aten.linear.default".
+  std::string op;
+  /// The values that each positional argument names.
+  std::vector<llvm::SmallVector<std::string, 1>> arguments;
+
+  bool uses(llvm::StringRef value) const;
+};
+
+/// The call that a node comes from, if the exporter says.
+std::optional<FxCall> readFxCall(const onnx::NodeProto &node);
+
+/// The modules around a node from the outermost to its own: "", "model",
+/// "model.layers.0".
+std::vector<std::string> readModules(const onnx::NodeProto &node);
+
+class Provenance {
+public:
+  Provenance() = default;
+  explicit Provenance(const onnx::ModelProto &model);
+
+  /// Whether the exporter listed the tensors of the model.
+  bool isKnown() const { return !tensors.empty(); }
+  llvm::ArrayRef<Origin> origins() const { return tensors; }
+  /// By the name in the state dict; null if it is none of the model's.
+  const Origin *find(llvm::StringRef name) const;
+  /// By the name in calls, such as "p_fc_weight".
+  const Origin *findArgument(llvm::StringRef argument) const;
+  /// Names that are one tensor, as tools/export.py records them.
+  llvm::ArrayRef<std::vector<std::string>> ties() const { return tied; }
+
+private:
+  void add(Origin origin, llvm::StringRef argument);
+  void readSignature(llvm::StringRef text);
+  void readRecord(llvm::StringRef json);
+
+  std::vector<Origin> tensors;
+  llvm::StringMap<unsigned> byName, byArgument;
+  std::vector<std::vector<std::string>> tied;
+};
+
+} // namespace dtc::frontend
+
+#endif // DTC_FRONTEND_PROVENANCE_H

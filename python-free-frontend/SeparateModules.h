@@ -1,0 +1,18 @@
+//===- SeparateModules.h - modules with weights of their own -----*- C++ -*-===//
+
+#ifndef DTC_FRONTEND_SEPARATEMODULES_H
+#define DTC_FRONTEND_SEPARATEMODULES_H
+
+#include <onnx/onnx_pb.h>
+
+namespace dtc::frontend {
+
+/// PyTorch's TorchScript exporter transposes the weights of linear layers and
+/// stores equal results once, such as those of layers that start as copies of
+/// one another. A weight with a generated name that nodes of several modules
+/// multiply by becomes one initializer for each module.
+void separateModules(onnx::GraphProto &graph);
+
+} // namespace dtc::frontend
+
+#endif // DTC_FRONTEND_SEPARATEMODULES_H

@@ -1,0 +1,98 @@
+//===- TensorRoles.cpp - what a graph does with its tensors ---------------===//
+//
+// See TensorRoles.h.
+//
+//===----------------------------------------------------------------------===//
+
+#include "TensorRoles.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/ADT/StringSwitch.h"
+
+using namespace llvm;
+
+namespace dtc::frontend {
+
+static bool movesElements(StringRef op) {
+  for (StringRef name :
+       {"Identity", "Reshape", "Transpose", "Unsqueeze", "Squeeze", "Flatten",
+        "Expand", "Tile", "Slice", "Split", "Concat", "Cast"})
+    if (op == name)
+      return true;
+  return false;
+}
+
+/// What an operand is to a node by the definition of its operator.
+static TensorRole getRole(const onnx::NodeProto &node, int operand) {
+  enum Kind { None, Product, Filters, Norm, BatchNorm, Table, Slope, Recurrent };
+  Kind kind = StringSwitch<Kind>(node.op_type())
+                  .Cases("MatMul", "Gemm", "Einsum", Product)
+                  .Cases("Conv", "ConvTranspose", Filters)
+                  .Cases("LayerNormalization", "InstanceNormalization", Norm)
+                  .Cases("GroupNormalization", "RMSNormalization", Norm)
+                  .Case("BatchNormalization", BatchNorm)
+                  .Case("Gather", Table)
+                  .Case("PRelu", Slope)
+                  .Cases("LSTM", "GRU", "RNN", Recurrent)
+                  .Default(None);
+  TensorRole role;
+  role.isProduct = kind == Product && !(node.op_type() == "Gemm" && operand == 2);
+  role.isLookup = kind == Table && operand == 0;
+  role.isStatistic = kind == BatchNorm && operand >= 3;
+  role.isLayer =
+      (kind == Product && !role.isProduct) ||
+      (kind == Filters && operand >= 1) ||
+      ((kind == Norm || kind == BatchNorm || kind == Recurrent) &&
+       operand >= 1 && operand <= (kind == Recurrent ? 3 : 2)) ||
+      (kind == Slope && operand == 1);
+  return role;
+}
+
+TensorRoles::TensorRoles(const onnx::GraphProto &graph) {
+  // Values that do not depend on inputs.
+  StringSet<> known;
+  StringMap<bool> isVector;
+  for (const auto &tensor : graph.initializer()) {
+    known.insert(tensor.name());
+    int64_t count = 1;
+    for (int64_t dim : tensor.dims())
+      count *= dim;
+    isVector[tensor.name()] =
+        tensor.dims_size() > 0 && count == *tensor.dims().rbegin();
+  }
+  StringSet<> products;
+  for (const auto &node : graph.node()) {
+    auto isKnown = [&](const std::string &input) {
+      return input.empty() || known.contains(input);
+    };
+    StringRef op = node.op_type();
+    if (all_of(node.input(), isKnown))
+      known.insert(node.output().begin(), node.output().end());
+    else if ((op == "MatMul" || op == "Conv" || op == "ConvTranspose") &&
+             any_of(node.input(), isKnown))
+      products.insert(node.output(0));
+  }
+  for (const auto &node : reverse(graph.node())) {
+    bool isKnown = node.output_size() > 0 && known.contains(node.output(0));
+    bool isBias = node.op_type() == "Add" &&
+                  any_of(node.input(), [&](const std::string &input) {
+                    return products.contains(input);
+                  });
+    for (auto [operand, input] : enumerate(node.input())) {
+      TensorRole role;
+      if (!isKnown)
+        role = getRole(node, operand);
+      else if (movesElements(node.op_type()))
+        role = find(node.output(0));
+      role.isLayer |= isBias && isVector.lookup(input);
+      TensorRole &all = roles[input];
+      all.isLookup |= role.isLookup;
+      all.isProduct |= role.isProduct;
+      all.isLayer |= role.isLayer;
+      all.isStatistic |= role.isStatistic;
+    }
+  }
+}
+
+} // namespace dtc::frontend

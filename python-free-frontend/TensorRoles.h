@@ -1,0 +1,40 @@
+//===- TensorRoles.h - what a graph does with its tensors --------*- C++ -*-===//
+//
+// Without an exporter's metadata, what a tensor is used for is the evidence of
+// what it is: a weight, or a number that a person wrote into the model.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTC_FRONTEND_TENSORROLES_H
+#define DTC_FRONTEND_TENSORROLES_H
+
+#include "llvm/ADT/StringMap.h"
+
+#include <onnx/onnx_pb.h>
+
+namespace dtc::frontend {
+
+/// Tensors keep their role through nodes that only move elements.
+struct TensorRole {
+  bool isLookup = false;  ///< the table of a lookup
+  bool isProduct = false; ///< multiplied as a matrix
+  /// Filters, norms' scales and shifts, biases right after a product, slopes of
+  /// PRelu, weights of recurrent layers.
+  bool isLayer = false;
+  bool isStatistic = false; ///< of a batch norm
+
+  bool isWeight() const { return isLookup || isProduct || isLayer; }
+};
+
+class TensorRoles {
+public:
+  explicit TensorRoles(const onnx::GraphProto &graph);
+  TensorRole find(llvm::StringRef tensor) const { return roles.lookup(tensor); }
+
+private:
+  llvm::StringMap<TensorRole> roles;
+};
+
+} // namespace dtc::frontend
+
+#endif // DTC_FRONTEND_TENSORROLES_H

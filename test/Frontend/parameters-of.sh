@@ -1,0 +1,10 @@
+#!/usr/bin/env bash
+# The names and shapes of a model's parameters, one a line, sorted.
+#
+# usage: parameters-of.sh MODEL [OPTION...]
+
+set -euo pipefail
+export LC_ALL=C
+dtc "$@" --emit=import 2>/dev/null |
+  grep -o 'tensor<[^>]*> {[^}]*dtc.parameter = "[^"]*"' |
+  sed -E 's/tensor<(([0-9]+x)*)f32> .*"(.*)"/\3 \1/; s/x$//' | sort

@@ -1,0 +1,215 @@
+"""Writes the models and references in the folder exports beside this file.
+
+usage: make_exports.py [MODEL...]
+
+Models whose parameters are hard to tell, exported as most people do it: by
+dynamo as it is called by default (NAME-dynamo.onnx), and by TorchScript
+(NAME-torchscript.onnx). Also written are NAME.data, four samples that every
+step trains on; NAME.parameters, the names and shapes of PyTorch's
+named_parameters(); and exports.json, losses of five steps in f64 under SGD and
+AdamW with the state dict after the last, as sum, norm and product with a fixed
+vector (reference.py). Needs the packages of bench/requirements.txt.
+"""
+
+import copy
+import json
+import sys
+import warnings
+from pathlib import Path
+
+import numpy as np
+import onnx
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from models import round_constants
+from reference import fingerprint
+
+FOLDER = Path(__file__).parent / "exports"
+STEPS = 5
+OPTIMIZERS = dict(
+    sgd=lambda p: torch.optim.SGD(p, lr=0.1),
+    adamw=lambda p: torch.optim.AdamW(p, lr=1e-2, weight_decay=0.01))
+
+
+class RMSNorm(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(width))
+
+    def forward(self, x):
+        variance = x.pow(2).mean(-1, keepdim=True)
+        return self.weight * (x * torch.rsqrt(variance + 1e-5))
+
+
+class Attention(nn.Module):
+    """With rotary tables as buffers, and a learned scale."""
+
+    def __init__(self, width, heads, length):
+        super().__init__()
+        self.heads = heads
+        self.qkv = nn.Linear(width, 3 * width)
+        self.out = nn.Linear(width, width, bias=False)
+        size = width // heads
+        frequencies = 1.0 / 100.0 ** (torch.arange(0, size, 2) / size)
+        angles = torch.outer(torch.arange(length).float(), frequencies)
+        self.register_buffer("cos_table", angles.repeat(1, 2).cos())
+        self.register_buffer("sin_table", angles.repeat(1, 2).sin())
+        self.scale = nn.Parameter(torch.full((heads, 1, 1), size ** -0.5))
+
+    def rotate(self, x):
+        a, b = x.chunk(2, -1)
+        return x * self.cos_table + torch.cat([-b, a], -1) * self.sin_table
+
+    def forward(self, x):
+        _, t, c = x.shape
+        qkv = self.qkv(x).reshape(-1, t, 3, self.heads, c // self.heads)
+        q, k, v = qkv.permute(2, 0, 3, 1, 4).unbind(0)
+        scores = self.rotate(q) @ self.rotate(k).transpose(-2, -1)
+        values = (scores * self.scale).softmax(-1) @ v
+        return self.out(values.transpose(1, 2).reshape(-1, t, c))
+
+
+class Block(nn.Module):
+    def __init__(self, width, heads, length):
+        super().__init__()
+        self.norm1 = nn.LayerNorm(width)
+        self.attn = Attention(width, heads, length)
+        self.norm2 = RMSNorm(width)
+        self.fc = nn.Linear(width, 2 * width)
+        self.proj = nn.Linear(2 * width, width)
+        nn.init.zeros_(self.fc.bias)
+        nn.init.zeros_(self.proj.bias)
+
+    def forward(self, x):
+        x = x + self.attn(self.norm1(x))
+        return x + self.proj(F.silu(self.fc(self.norm2(x))))
+
+
+class Language(nn.Module):
+    """Norms and zero biases that are equal, layers that start as copies of one
+    another, looked-up positions, a head that is the table."""
+
+    def __init__(self, vocabulary=20, width=16, heads=2, length=8):
+        super().__init__()
+        self.wte = nn.Embedding(vocabulary, width)
+        self.wpe = nn.Embedding(length, width)
+        block = Block(width, heads, length)
+        self.blocks = nn.ModuleList(copy.deepcopy(block) for _ in range(2))
+        self.norm = nn.LayerNorm(width)
+        self.head = nn.Linear(width, vocabulary, bias=False)
+        self.head.weight = self.wte.weight
+
+    def forward(self, ids):
+        x = self.wte(ids) + self.wpe(torch.arange(ids.shape[1]))
+        for block in self.blocks:
+            x = block(x)
+        return self.head(self.norm(x))
+
+
+class Vision(nn.Module):
+    """A class token, learned and sinusoidal positions, slopes of PReLU, a
+    matrix and a number as parameters, a convolution whose bias is zero."""
+
+    def __init__(self, width=8):
+        super().__init__()
+        self.stem = nn.Conv2d(1, width, 3, stride=2, padding=1)
+        nn.init.zeros_(self.stem.bias)
+        self.act = nn.PReLU(width)
+        self.conv = nn.Conv2d(width, width, 3, stride=2, padding=1)
+        self.cls_token = nn.Parameter(torch.randn(1, 1, width))
+        self.pos_embed = nn.Parameter(torch.randn(1, 5, width))
+        angles = torch.arange(5.0)[:, None] / 10 ** (torch.arange(width) / 8)
+        even = torch.arange(width) % 2 == 0
+        self.register_buffer("pe", torch.where(even, angles.sin(),
+                                               angles.cos()))
+        self.mix = nn.Parameter(torch.randn(width, width) / 3)
+        self.temperature = nn.Parameter(torch.tensor(0.75))
+        self.head = nn.Linear(width, 4)
+
+    def forward(self, x):
+        x = self.act(self.stem(x))
+        x = F.relu(self.conv(x)).flatten(2).transpose(1, 2)
+        token = self.cls_token.expand(x.shape[0], -1, -1)
+        x = torch.cat([token, x], 1) + self.pos_embed + self.pe
+        x = torch.tanh(x @ self.mix) * self.temperature
+        return self.head(x[:, 0] + x.mean(1))
+
+
+MODELS = dict(
+    language=(Language, lambda: (torch.randint(0, 20, (4, 8)),
+                                 torch.randint(0, 20, (4, 8)))),
+    vision=(Vision, lambda: (torch.randn(4, 1, 8, 8),
+                             torch.randint(0, 4, (4,)))))
+
+
+def shrink(path):
+    """Without what nobody reads: where in the source a node comes from."""
+    file = onnx.load(path)
+    for node in file.graph.node:
+        for entry in list(node.metadata_props):
+            if entry.key not in ("pkg.torch.onnx.fx_node",
+                                 "pkg.torch.onnx.name_scopes"):
+                node.metadata_props.remove(entry)
+        node.doc_string = ""
+    del file.graph.value_info[:]
+    onnx.save(file, path)
+
+
+def export(module, inputs, name):
+    for exporter, options in dict(dynamo=dict(external_data=False),
+                                  torchscript=dict(dynamo=False)).items():
+        path = FOLDER / f"{name}-{exporter}.onnx"
+        torch.onnx.export(copy.deepcopy(module).eval(), (inputs,), path,
+                          input_names=["x"], verbose=False, **options)
+        shrink(path)
+
+
+def train(module, inputs, labels, make_optimizer):
+    module = copy.deepcopy(module).double()
+    if inputs.is_floating_point():
+        inputs = inputs.double()
+    optimizer = make_optimizer(module.parameters())
+    run = dict(loss=[], grad_norm=[])
+    for _ in range(STEPS):
+        optimizer.zero_grad()
+        logits = module(inputs)
+        loss = F.cross_entropy(logits.flatten(0, -2), labels.flatten())
+        loss.backward()
+        run["loss"].append(loss.item())
+        run["grad_norm"].append(float(sum(
+            p.grad.norm() ** 2 for p in module.parameters()) ** 0.5))
+        optimizer.step()
+    run["weights"] = {name: fingerprint(tensor)
+                      for name, tensor in module.state_dict().items()}
+    return run
+
+
+def main():
+    warnings.simplefilter("ignore")
+    torch.set_num_threads(1)
+    FOLDER.mkdir(exist_ok=True)
+    path = FOLDER / "exports.json"
+    report = json.loads(path.read_text()) if path.exists() else {}
+    for name in sys.argv[1:] or MODELS:
+        torch.manual_seed(7)
+        make, sample = MODELS[name]
+        module = make()
+        inputs, labels = sample()
+        round_constants(module)
+        data = FOLDER / f"{name}.data"
+        data.mkdir(exist_ok=True)
+        np.save(data / "x.npy", inputs.numpy())
+        np.save(data / "labels.npy", labels.numpy())
+        export(module, inputs, name)
+        (FOLDER / f"{name}.parameters").write_text("".join(sorted(
+            f"{key} {'x'.join(map(str, p.shape))}\n"
+            for key, p in module.named_parameters())))
+        report[name] = {key: train(module, inputs, labels, make_optimizer)
+                        for key, make_optimizer in OPTIMIZERS.items()}
+    path.write_text(json.dumps(report, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
