@@ -258,6 +258,15 @@ struct CommandLine {
   cl::list<std::string> freeze{
       "freeze", cl::value_desc("GLOB"), cl::cat(trainingOptions),
       cl::desc("Parameters that are not trained; may be repeated")};
+  cl::list<std::string> noDecay{
+      "no-decay", cl::value_desc("GLOB|norms-and-biases"),
+      cl::cat(trainingOptions),
+      cl::desc("Parameters without weight decay; norms-and-biases are those of "
+               "one dimension; may be repeated")};
+  cl::list<std::string> lrScales{
+      "lr-scale", cl::value_desc("GLOB=X"), cl::cat(trainingOptions),
+      cl::desc("Multiply the learning rate of such parameters by X; may be "
+               "repeated")};
 
   //===--- Output ---------------------------------------------------------===//
   Opt<std::string> outputPath{"o", cl::location(options.output),

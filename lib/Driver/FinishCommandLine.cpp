@@ -314,6 +314,8 @@ LogicalResult CommandLine::finishTraining() {
           checkChoice("loss-reduction", training.reduction, {"mean", "sum"})))
     return failure();
   training.freeze.assign(freeze.begin(), freeze.end());
+  training.noDecay.assign(noDecay.begin(), noDecay.end());
+  training.lrScales.assign(lrScales.begin(), lrScales.end());
   training.labelSmoothing = labelSmoothing;
   if (classWeights.getNumOccurrences()) {
     llvm::Expected<std::vector<double>> weights =

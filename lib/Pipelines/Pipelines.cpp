@@ -123,6 +123,8 @@ void dtc::buildTrainingPipeline(OpPassManager &manager,
   }
   optimizer.clipNorm = options.clipNorm;
   optimizer.ema = options.ema;
+  optimizer.noDecay.assign(options.noDecay.begin(), options.noDecay.end());
+  optimizer.lrScale.assign(options.lrScales.begin(), options.lrScales.end());
   manager.addPass(createAddOptimizer(optimizer));
 
   // What an evaluation sums up. After all that trains, which does not depend on

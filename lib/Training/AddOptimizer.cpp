@@ -4,10 +4,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dtc/Training/StepFunction.h"
+#include "ParameterGroups.h"
 #include "dtc/Training/Optimizers.h"
 #include "dtc/Training/Passes.h"
 #include "dtc/Training/StageAnalysis.h"
+#include "dtc/Training/StepFunction.h"
 #include <cmath>
 #include <map>
 
@@ -38,9 +39,13 @@ private:
   LogicalResult readOptions(func::FuncOp step);
   /// The gradient as updates are given it.
   Value createClipped(OpBuilder &builder, Value gradient, Value norm);
+  /// The settings of a group's updates.
+  OptimizerSettings getSettings(const ParameterGroup &group) const;
 
   const Optimizer *definition = nullptr;
   OptimizerSettings settingValues;
+  /// By tensor; those that are not there have the optimizer's settings.
+  llvm::StringMap<ParameterGroup> groups;
 };
 
 } // namespace
@@ -74,7 +79,20 @@ LogicalResult AddOptimizerPass::readOptions(func::FuncOp step) {
   if (!(decay >= 0 && decay < 1))
     return step.emitError("decay of the moving average is ")
            << decay << ", expected a number above 0 and below 1, or 0 for none";
+  FailureOr<llvm::StringMap<ParameterGroup>> read =
+      readParameterGroups(step, noDecay, lrScale);
+  if (failed(read))
+    return failure();
+  groups = std::move(*read);
   return success();
+}
+
+OptimizerSettings
+AddOptimizerPass::getSettings(const ParameterGroup &group) const {
+  OptimizerSettings settings = settingValues;
+  if (!group.decays)
+    settings["weight_decay"] = 0;
+  return settings;
 }
 
 //===----------------------------------------------------------------------===//
@@ -177,6 +195,21 @@ Value AddOptimizerPass::createClipped(OpBuilder &builder, Value gradient,
                               gradient, norm, llvm::APFloat(double(clipNorm)));
 }
 
+/// The learning rate of a group, one value for all that have the scale: updates
+/// that read one value can share a bucket.
+static Value getRate(OpBuilder &builder, Value lr, double scale,
+                     std::map<double, Value> &rates) {
+  Value &rate = rates[scale];
+  if (!rate) {
+    auto type = cast<RankedTensorType>(lr.getType());
+    Value factor =
+        ConstantOp::create(builder, lr.getLoc(), type,
+                           DenseElementsAttr::get(type, scale));
+    rate = MulOp::create(builder, lr.getLoc(), lr, factor);
+  }
+  return rate;
+}
+
 void AddOptimizerPass::runOnOperation() {
   FailureOr<func::FuncOp> found = findFunction(getOperation(), stepName);
   if (failed(found) || failed(readOptions(*found)))
@@ -203,18 +236,22 @@ void AddOptimizerPass::runOnOperation() {
   results.keep(step, attr::output);
   Value norm = createNorm(builder, step.getLoc(), parameters, *stages);
   results.add(norm, attr::output, "grad_norm");
+  std::map<double, Value> rates = {{1.0, lr}};
   for (ArrayRef<TrainedParameter> rest = parameters; !rest.empty();) {
     // Parts of one tensor stand side by side.
     auto parts = rest.take_while([&](const TrainedParameter &parameter) {
       return parameter.tensor == rest.front().tensor;
     });
     rest = rest.drop_front(parts.size());
+    ParameterGroup group = groups.lookup(parts.front().tensor);
+    Value rate = getRate(builder, lr, group.lrScale, rates);
     SmallVector<ParameterUpdate> updates;
     for (const TrainedParameter &part : parts)
       updates.push_back(
-          {part.value, createClipped(builder, part.gradient, norm), lr,
+          {part.value, createClipped(builder, part.gradient, norm), rate,
            stepNumber, ValueRange(part.state).take_front(numOptimizerStates)});
-    auto values = definition->createUpdates(builder, updates, settingValues);
+    auto values =
+        definition->createUpdates(builder, updates, getSettings(group));
     for (auto [part, updated] : llvm::zip_equal(parts, values)) {
       if (ema != 0)
         updated.push_back(AverageOp::create(

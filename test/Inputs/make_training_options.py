@@ -127,6 +127,17 @@ def sgd(params):
     return torch.optim.SGD(params, lr=0.1)
 
 
+def groups(make_optimizer, lr):
+    """An optimizer of toy with no decay of biases and half the rate in net2."""
+    def make(params):
+        weight1, bias1, weight2, bias2 = params
+        return make_optimizer([
+            dict(params=[weight1]), dict(params=[bias1], weight_decay=0),
+            dict(params=[weight2], lr=lr / 2),
+            dict(params=[bias2], weight_decay=0, lr=lr / 2)])
+    return make
+
+
 def digits(**options):
     return train("mlp-digits", sgd,
                  lambda y, t: F.cross_entropy(y, t, **options))
@@ -157,6 +168,12 @@ def main():
         "lamb": train("toy", Lamb, F.mse_loss),
         "lamb-decay": train(
             "toy", lambda p: Lamb(p, 0.05, (0.8, 0.9), 1e-4, 0.1),
+            F.mse_loss),
+        "groups": train("toy", groups(
+            lambda p: optim.AdamW(p, 0.01, weight_decay=0.1), 0.01),
+            F.mse_loss, clip=0.25),
+        "groups-sgd": train("toy", groups(
+            lambda p: optim.SGD(p, 0.1, momentum=0.9, weight_decay=0.1), 0.1),
             F.mse_loss),
         "ignore": digits(ignore_index=3),
         "smoothing": digits(label_smoothing=0.1),

@@ -67,6 +67,11 @@ struct TrainingOptions {
   std::optional<double> lr;
   /// Settings by name, instead of the optimizer's defaults.
   std::map<std::string, double> optimizerSettings;
+  /// Parameters without weight decay: globs of their names, or
+  /// norms-and-biases.
+  std::vector<std::string> noDecay;
+  /// GLOB=X: what the learning rate of parameters is multiplied by.
+  std::vector<std::string> lrScales;
   /// Norm that the gradients are scaled down to, all together; 0: they are not.
   double clipNorm = 0;
   /// Decay of a moving average of each trained parameter; 0: there is none.

@@ -261,7 +261,9 @@ def AddOptimizer : Pass<"dtc-add-optimizer", "mlir::ModuleOp"> {
     results, under PyTorch's names, and the norm of the global gradient: sums
     of squares are added on each stage, then over stages. With `clip-norm`
     updates are given gradients scaled by `dtc.clip_by_norm`; the results
-    `dtc.gradient` and `grad_norm` are those before.
+    `dtc.gradient` and `grad_norm` are those before. Parameters that `no-decay`
+    names are updated with `weight_decay` 0, those that `lr-scale` names with a
+    multiple of `lr`.
 
     Before:
     ```mlir
@@ -284,6 +286,10 @@ def AddOptimizer : Pass<"dtc-add-optimizer", "mlir::ModuleOp"> {
            "scale gradients down to this global norm; 0: do not">,
     Option<"ema", "ema", "double", "0",
            "decay of a moving average of each trained parameter; 0: none">,
+    ListOption<"noDecay", "no-decay", "std::string",
+               "globs of names of parameters without weight decay, or norms-and-biases">,
+    ListOption<"lrScale", "lr-scale", "std::string",
+               "GLOB=X: the learning rate of parameters of such names is multiplied by X">,
   ];
   let dependentDialects = ["::dtc::DTCDialect"];
 }

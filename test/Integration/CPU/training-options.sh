@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Optimizers, losses, clipping and averages against PyTorch, in f64, on one rank
+# Optimizers, their groups, losses, clipping and averages against PyTorch, in f64, on one rank
 # and under a plan with every axis: losses of five steps to 1e-9, norms to
 # 1e-10, weights and averages to 1e-8.
 #
@@ -80,6 +80,11 @@ toy lion-decay 0.01 --optimizer lion --beta1 0.8 --beta2 0.9 --weight-decay 0.1
 toy lamb - --optimizer lamb
 toy lamb-decay 0.05 --optimizer lamb --beta1 0.8 --beta2 0.9 --epsilon 1e-4 \
   --weight-decay 0.1
+
+groups=(--no-decay norms-and-biases --lr-scale 'net2.*=0.5')
+toy groups 0.01 --weight-decay 0.1 --clip-norm 0.25 "${groups[@]}"
+toy groups-sgd 0.1 --optimizer sgd --momentum 0.9 --weight-decay 0.1 \
+  "${groups[@]}"
 
 digits() {
   local case=$1
