@@ -1,0 +1,124 @@
+"""Writes a model of zoo/ as users export it, and how PyTorch trains it.
+
+usage: export.py FAMILY/NAME DIRECTORY [--keep]
+
+--keep keeps the ONNX files that are there and writes the reference again.
+
+Writes dynamo.onnx (the default exporter, static shapes), dynamic.onnx (the same
+with a dynamic batch) and torchscript.onnx (dynamo=False, dynamic batch), data/,
+and reference.json: PyTorch's f64 losses under SGD and AdamW, and per file why
+there is none. A model with batch norms is exported as dtc's README says, so that
+nothing is folded into convolutions; all others by the exporters' defaults.
+"""
+
+import contextlib
+import copy
+import importlib
+import inspect
+import io
+import json
+import logging
+import sys
+import warnings
+from pathlib import Path
+
+import numpy as np
+import onnx
+import torch
+from torch import nn
+
+from model import BATCH
+from reference import make_labels, train_with_both
+
+EXPORTERS = "dynamo", "dynamic", "torchscript"
+NORMS = (nn.modules.batchnorm._BatchNorm,)
+
+
+def is_random(module):
+    """Whether training draws numbers: dropout, stochastic depth."""
+    return any("drop" in type(child).__name__.lower()
+               and any(getattr(child, rate, 0) for rate in ("p", "drop_prob"))
+               or type(child).__name__ == "StochasticDepth" and child.p
+               or isinstance(child, nn.MultiheadAttention) and child.dropout
+               or getattr(child, "attention_dropout", 0)
+               for child in module.modules())
+
+
+def input_names(module, count):
+    return list(inspect.signature(module.forward).parameters)[:count]
+
+
+def export(model, exporter, path):
+    """Without what the exporters print."""
+    with contextlib.redirect_stdout(io.StringIO()):
+        export_aloud(model, exporter, path)
+
+
+def export_aloud(model, exporter, path):
+    module = copy.deepcopy(model.module)
+    examples = tuple(torch.from_numpy(x[:BATCH]) for x in model.inputs)
+    names = input_names(module, len(examples))
+    has_norms = any(isinstance(child, NORMS) for child in module.modules())
+    # In training mode, as what is made is to be trained.
+    module.train()
+    if exporter == "dynamo":
+        options = dict(optimize=False) if has_norms else {}
+        torch.onnx.export(module, examples, path, **options)
+    elif exporter == "dynamic":
+        options = dict(optimize=False) if has_norms else {}
+        shapes = {name: {0: "batch"} for name in names}
+        torch.onnx.export(module, examples, path, dynamic_shapes=shapes,
+                          **options)
+    else:
+        options = {}
+        if has_norms:
+            options = dict(training=torch.onnx.TrainingMode.TRAINING,
+                           do_constant_folding=False)
+        torch.onnx.export(module, examples, path, dynamo=False,
+                          input_names=names, output_names=["output"],
+                          dynamic_axes={name: {0: "batch"}
+                                        for name in [*names, "output"]},
+                          **options)
+
+
+def main(name, directory, keep=""):
+    directory = Path(directory)
+    directory.mkdir(parents=True, exist_ok=True)
+    torch.set_num_threads(1)
+    warnings.simplefilter("ignore")
+    logging.disable(logging.WARNING)
+    torch.manual_seed(0)
+    family, maker = name.split("/")
+    model = getattr(importlib.import_module(f"zoo.{family}"), maker)()
+    model.module.train()
+    labels = make_labels(model)
+    data = directory / "data"
+    data.mkdir(exist_ok=True)
+    for key, array in zip(input_names(model.module, len(model.inputs)),
+                          model.inputs):
+        np.save(data / f"{key}.npy", array)
+    np.save(data / "labels.npy", labels)
+    report = dict(
+        loss=model.loss, has_heads=model.has_heads, options=model.options,
+        class_axis=model.class_axis, random=is_random(model.module),
+        batch_norm=any(isinstance(m, NORMS) for m in model.module.modules()),
+        parameters=sum(p.numel() for p in model.module.parameters()),
+        torch=torch.__version__, **train_with_both(model, labels))
+    report["not_exported"], report["loss_of"] = {}, {}
+    for exporter in EXPORTERS:
+        path = directory / f"{exporter}.onnx"
+        try:
+            if not (keep and path.exists()):
+                export(model, exporter, path)
+            outputs = onnx.load(path, load_external_data=False).graph.output
+            if len(outputs) > 1:
+                report["loss_of"][exporter] = outputs[0].name
+        except Exception as error:  # pylint: disable=broad-except
+            path.unlink(missing_ok=True)
+            text = str(error).strip().splitlines() or [type(error).__name__]
+            report["not_exported"][exporter] = text[0][:300]
+    (directory / "reference.json").write_text(json.dumps(report, indent=1))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
