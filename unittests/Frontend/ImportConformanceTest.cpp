@@ -54,7 +54,7 @@ protected:
     stream.close();
     // Running statistics must be parameters; in the tests all are inputs.
     if (test.node().op_type() == "BatchNormalization")
-      options.parameterInputs = {test.node().input(3), test.node().input(4)};
+      options.parameters = {test.node().input(3), test.node().input(4)};
     dtc::ImportReport report;
     auto module = dtc::importOnnx(context, options, report);
     reasons.clear();
