@@ -107,7 +107,7 @@ static void attach(MLIRContext *context) {
 void dtc::registerKernelOpModels(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, DTCDialect *) {
     attach<getMapRole, NegOp, AbsOp, ExpOp, LogOp, SqrtOp, ReciprocalOp, TanhOp,
-           ErfOp, SigmoidOp, ReluOp, AddOp, SubOp, MulOp, DivOp, PowOp,
+           ErfOp, SigmoidOp, ReluOp, SinOp, CosOp, AtanOp, FloorOp, AddOp, SubOp, MulOp, DivOp, PowOp,
            MaximumOp, MinimumOp, CompareOp, LogicalAndOp, LogicalOrOp,
            LogicalNotOp, SelectOp, CastOp, TransposeOp, BroadcastOp, OneHotOp,
            AccumulateOp, ClipByNormOp, SgdOp, AdamOp, AdamDirectionOp,

@@ -30,8 +30,9 @@ void collect(Value value, Bound &bound) {
     Operation *op = use.getOwner();
     if (auto lookup = dyn_cast<GatherOp>(op)) {
       if (use.get() == lookup.getIndices())
-        bound.upper =
-            std::min(bound.upper, lookup.getTable().getType().getDimSize(0));
+        bound.upper = std::min(
+            bound.upper,
+            lookup.getTable().getType().getDimSize(lookup.getBatchDims()));
     } else if (auto loss = dyn_cast<CrossEntropyOp>(op)) {
       bound.upper =
           std::min(bound.upper, loss.getLogits().getType().getShape().back());

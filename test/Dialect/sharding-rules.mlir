@@ -51,11 +51,13 @@ func.func @shape(%x: tensor<8x16x6xf32, #t2>, %y: tensor<8x16x6xf32, #d>) {
 }
 
 // CHECK-LABEL: func @reductions
-func.func @reductions(%x: tensor<8x4xf32, #dt>, %i: tensor<8xi64, #b>, %table: tensor<16x4xf32, #r>, %z: tensor<8x4xf32, #b>, %g: tensor<f64, #r>) {
+func.func @reductions(%x: tensor<8x4xf32, #dt>, %i: tensor<8xi64, #b>, %table: tensor<16x4xf32, #r>, %z: tensor<8x4xf32, #b>, %g: tensor<f64, #r>, %of_each: tensor<8x16x4xf32, #b>, %rows: tensor<8x3xi64, #b>) {
   %0 = dtc.reduce_sum %x axes [1] : (tensor<8x4xf32, #dt>) -> tensor<8x1xf32, #dpt>
   %1 = dtc.reduce_max %x axes [0, 1] : (tensor<8x4xf32, #dt>) -> tensor<1x1xf32, #dtc.layout<#mesh, dp: partial(max), tp: partial(max)>>
   %2 = dtc.gather %table, %i : (tensor<16x4xf32, #r>, tensor<8xi64, #b>) -> tensor<8x4xf32, #b>
   %3 = dtc.scatter_add %i, %2 : (tensor<8xi64, #b>, tensor<8x4xf32, #b>) -> tensor<16x4xf32, #pb>
+  %gb = dtc.gather %of_each, %rows {batch_dims = 1 : i64} : (tensor<8x16x4xf32, #b>, tensor<8x3xi64, #b>) -> tensor<8x3x4xf32, #b>
+  %sb = dtc.scatter_add %rows, %gb {batch_dims = 1 : i64} : (tensor<8x3xi64, #b>, tensor<8x3x4xf32, #b>) -> tensor<8x16x4xf32, #b>
   %4 = dtc.cross_entropy %z, %i : (tensor<8x4xf32, #b>, tensor<8xi64, #b>) -> tensor<f64, #pb>
   %5 = dtc.cross_entropy_grad %z, %i, %g : (tensor<8x4xf32, #b>, tensor<8xi64, #b>, tensor<f64, #r>) -> tensor<8x4xf32, #b>
   return

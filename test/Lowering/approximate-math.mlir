@@ -5,14 +5,20 @@
 // CHECK-NOT: math.log
 // CHECK-NOT: math.tanh
 // CHECK-NOT: math.erf
+// CHECK-NOT: math.sin
+// CHECK-NOT: math.cos
+// CHECK-NOT: math.atan
 // CHECK: math.fma
 // CHECK: return
-func.func @single(%x: vector<8xf32>) -> (vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>) {
+func.func @single(%x: vector<8xf32>) -> (vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>) {
   %0 = math.exp %x : vector<8xf32>
   %1 = math.log %x : vector<8xf32>
   %2 = math.tanh %x : vector<8xf32>
   %3 = math.erf %x : vector<8xf32>
-  return %0, %1, %2, %3 : vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>
+  %4 = math.sin %x : vector<8xf32>
+  %5 = math.cos %x : vector<8xf32>
+  %6 = math.atan %x : vector<8xf32>
+  return %0, %1, %2, %3, %4, %5, %6 : vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>
 }
 
 // CHECK-LABEL: func.func @double

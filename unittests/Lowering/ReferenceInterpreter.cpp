@@ -122,6 +122,14 @@ static std::optional<Tensors> runElementwise(Operation *op, const Tensors &x) {
           .Case([](SigmoidOp) {
             return [](Elements v) { return 1 / (1 + std::exp(-v[0])); };
           })
+          .Case([](SinOp) { return [](Elements v) { return std::sin(v[0]); }; })
+          .Case([](CosOp) { return [](Elements v) { return std::cos(v[0]); }; })
+          .Case([](AtanOp) {
+            return [](Elements v) { return std::atan(v[0]); };
+          })
+          .Case([](FloorOp) {
+            return [](Elements v) { return std::floor(v[0]); };
+          })
           .Case([](ReluOp) {
             return [](Elements v) { return v[0] < 0 ? 0 : v[0]; };
           })
@@ -227,19 +235,30 @@ static Tensors runConcat(ConcatOp op, const Tensors &x) {
   return {y};
 }
 
+/// Where in a table the element `i` of its looked-up rows is.
+static size_t findEntry(ArrayRef<int64_t> table, const Tensor &indices,
+                        size_t batchDims, size_t i) {
+  size_t batches = 1, row = 1;
+  for (size_t d = 0; d < table.size(); ++d)
+    if (d != batchDims)
+      (d < batchDims ? batches : row) *= table[d];
+  size_t perBatch = indices.data.size() / batches;
+  size_t batch = i / row / perBatch;
+  return (batch * table[batchDims] + size_t(indices.data[i / row])) * row +
+         i % row;
+}
+
 static Tensors runGather(GatherOp op, const Tensors &x) {
   Tensor y = Tensor::zeros(getShape(op.getResult()));
-  size_t row = y.data.size() / x[1].data.size();
   for (size_t i = 0; i < y.data.size(); ++i)
-    y.data[i] = x[0].data[size_t(x[1].data[i / row]) * row + i % row];
+    y.data[i] = x[0].data[findEntry(x[0].shape, x[1], op.getBatchDims(), i)];
   return {y};
 }
 
 static Tensors runScatterAdd(ScatterAddOp op, const Tensors &x) {
   Tensor y = Tensor::zeros(getShape(op.getResult()));
-  size_t row = x[1].data.size() / x[0].data.size();
   for (size_t i = 0; i < x[1].data.size(); ++i)
-    y.data[size_t(x[0].data[i / row]) * row + i % row] += x[1].data[i];
+    y.data[findEntry(y.shape, x[0], op.getBatchDims(), i)] += x[1].data[i];
   return {y};
 }
 

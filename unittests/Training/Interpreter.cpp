@@ -122,6 +122,10 @@ std::function<double(ArrayRef<double>)> getFunction(Operation *operation) {
       .Case([](SigmoidOp) {
         return [](E e) { return 1 / (1 + std::exp(-e[0])); };
       })
+      .Case([](SinOp) { return [](E e) { return std::sin(e[0]); }; })
+      .Case([](CosOp) { return [](E e) { return std::cos(e[0]); }; })
+      .Case([](AtanOp) { return [](E e) { return std::atan(e[0]); }; })
+      .Case([](FloorOp) { return [](E e) { return std::floor(e[0]); }; })
       .Case([](ReluOp) { return [](E e) { return std::max(e[0], 0.0); }; })
       .Case([](AddOp) { return [](E e) { return e[0] + e[1]; }; })
       .Case([](SubOp) { return [](E e) { return e[0] - e[1]; }; })
@@ -135,8 +139,19 @@ std::function<double(ArrayRef<double>)> getFunction(Operation *operation) {
           return compare(CompareOp(op).getPredicate(), e[0], e[1]);
         };
       })
+      .Case([](LogicalAndOp) { return [](E e) { return e[0] && e[1]; }; })
+      .Case([](LogicalOrOp) { return [](E e) { return e[0] || e[1]; }; })
+      .Case([](LogicalNotOp) { return [](E e) -> double { return !e[0]; }; })
       .Case([](SelectOp) { return [](E e) { return e[0] ? e[1] : e[2]; }; })
-      .Case<CastOp, BroadcastOp, BoundaryOp>(
+      .Case([](CastOp op) {
+        Type to = getElementTypeOrSelf(op.getY());
+        return [=](E e) -> double {
+          if (to.isInteger(1))
+            return e[0] != 0;
+          return isa<IntegerType>(to) ? std::trunc(e[0]) : e[0];
+        };
+      })
+      .Case<BroadcastOp, BoundaryOp>(
           [](Operation *) { return [](E e) { return e[0]; }; })
       .Case([](SumOverStagesOp) {
         return [](E e) { return std::accumulate(e.begin(), e.end(), 0.0); };
@@ -313,21 +328,47 @@ Tensors evaluate(MatMulOp op, Operands operands) {
   return {result};
 }
 
+/// Calls with an index of the table and one of the indices followed by a row,
+/// for all elements that correspond.
+void forEachLookup(ArrayRef<int64_t> table, const HostTensor &indices,
+                   int64_t batchDims,
+                   function_ref<void(ArrayRef<int64_t> entry,
+                                     ArrayRef<int64_t> element)>
+                       body) {
+  Index shape(indices.shape);
+  shape.append(table.begin() + batchDims + 1, table.end());
+  size_t indexRank = indices.shape.size();
+  forEachIndex(shape, [&](ArrayRef<int64_t> element) {
+    Index entry(element.take_front(batchDims));
+    entry.push_back(at(indices, element.take_front(indexRank)));
+    llvm::append_range(entry, element.drop_front(indexRank));
+    body(entry, element);
+  });
+}
+
 Tensors evaluate(GatherOp op, Operands operands) {
   HostTensor result = makeResult(op);
-  int64_t width = operands[0]->size() / operands[0]->shape[0];
-  for (auto [i, row] : llvm::enumerate(operands[1]->data))
-    for (int64_t c = 0; c < width; ++c)
-      result.data[i * width + c] = operands[0]->data[int64_t(row) * width + c];
+  forEachLookup(operands[0]->shape, *operands[1], op.getBatchDims(),
+                [&](ArrayRef<int64_t> entry, ArrayRef<int64_t> element) {
+                  at(result, element) = at(*operands[0], entry);
+                });
   return {result};
 }
 
 Tensors evaluate(ScatterAddOp op, Operands operands) {
   HostTensor result = makeResult(op);
-  int64_t width = result.size() / result.shape[0];
-  for (auto [i, row] : llvm::enumerate(operands[0]->data))
-    for (int64_t c = 0; c < width; ++c)
-      result.data[int64_t(row) * width + c] += operands[1]->data[i * width + c];
+  forEachLookup(result.shape, *operands[0], op.getBatchDims(),
+                [&](ArrayRef<int64_t> entry, ArrayRef<int64_t> element) {
+                  at(result, entry) += at(*operands[1], element);
+                });
+  return {result};
+}
+
+Tensors evaluate(OneHotOp op, Operands operands) {
+  HostTensor result = makeResult(op);
+  forEachIndex(result.shape, [&](ArrayRef<int64_t> index) {
+    at(result, index) = at(*operands[0], index.drop_back()) == index.back();
+  });
   return {result};
 }
 
@@ -570,7 +611,7 @@ Tensors evaluateOp(Operation *operation, Operands operands) {
   return TypeSwitch<Operation *, Tensors>(operation)
       .Case<ConstantOp, ReshapeOp, TransposeOp, SliceOp, PadOp, SplitOp,
             ConcatOp, ReduceSumOp, ReduceMaxOp, SoftmaxOp, LogSoftmaxOp,
-            LayerNormOp, MatMulOp, GatherOp, ScatterAddOp, Conv2DOp,
+            LayerNormOp, MatMulOp, GatherOp, ScatterAddOp, OneHotOp, Conv2DOp,
             Conv2DInputGradOp, Conv2DFilterGradOp, MaxPool2DOp, MaxPool2DGradOp,
             SumPool2DOp, SumPool2DGradOp, BatchNormOp, CrossEntropyOp,
             CrossEntropyGradOp, CountLabelsOp, SquaredErrorOp, SumSquaresOp,

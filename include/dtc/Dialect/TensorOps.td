@@ -46,6 +46,10 @@ def DTC_TanhOp : DTC_UnaryOp<"tanh"> { let summary = "hyperbolic tangent"; }
 def DTC_ErfOp : DTC_UnaryOp<"erf"> { let summary = "Gauss error function"; }
 def DTC_SigmoidOp : DTC_UnaryOp<"sigmoid"> { let summary = "1 / (1 + exp(-x))"; }
 def DTC_ReluOp : DTC_UnaryOp<"relu"> { let summary = "max(x, 0)"; }
+def DTC_SinOp : DTC_UnaryOp<"sin"> { let summary = "sine"; }
+def DTC_CosOp : DTC_UnaryOp<"cos"> { let summary = "cosine"; }
+def DTC_AtanOp : DTC_UnaryOp<"atan"> { let summary = "arctangent"; }
+def DTC_FloorOp : DTC_UnaryOp<"floor"> { let summary = "the largest integer that is not larger; its gradient is zero"; }
 
 class DTC_BinaryOp<string name, DTC_Linearity linearity = LinearInNone>
     : DTC_ElementwiseOp<name, linearity, 0, [SameOperandsElementType]> {
@@ -294,19 +298,27 @@ def DTC_GatherOp : DTC_InferredOp<"gather"> {
     result[i..., :] = table[indices[i...], :]. Indices are in range: the
     training program checks its data when it reads them.
 
+    The first `batch_dims` dimensions of table, indices and result are one:
+    result[b..., i..., :] = table[b..., indices[b..., i...], :].
+
     With `starts`, of P elements, dimension 0 of the table lies in P equal
     parts, and the first row of part p has index starts[p]. The result is the
     sum over parts of the row with the index, zero where a part has none: the
     same rows, from a table that is split.
 
     Example: `%y = dtc.gather %table, %i : (tensor<256x128xf32>, tensor<8x16xi64>) -> tensor<8x16x128xf32>`
+    Example: `%y = dtc.gather %x, %i {batch_dims = 1 : i64} : (tensor<8x64x32xf32>, tensor<8xi64>) -> tensor<8x32xf32>`
     Constraints: (C1) starts have the indices' element type and rank 1, and
-    their number divides dimension 0 of the table.
+    their number divides dimension 0 of the table; (C2) table and indices begin
+    with the same `batch_dims` sizes, which are no more than the indices have
+    and fewer than the table has; (C3) starts are of tables without batch
+    dimensions.
   }];
-  let arguments = (ins DTC_Tensor:$table, DTC_Int:$indices, Optional<DTC_Int>:$starts);
+  let arguments = (ins DTC_Tensor:$table, DTC_Int:$indices, Optional<DTC_Int>:$starts,
+                       DefaultValuedAttr<I64Attr, "0">:$batch_dims);
   let results = (outs DTC_Tensor:$result);
-  let builders = [OpBuilder<(ins "::mlir::Value":$table, "::mlir::Value":$indices), [{
-    build($_builder, $_state, table, indices, ::mlir::Value());
+  let builders = [OpBuilder<(ins "::mlir::Value":$table, "::mlir::Value":$indices, CArg<"int64_t", "0">:$batch_dims), [{
+    build($_builder, $_state, table, indices, ::mlir::Value(), batch_dims);
   }]>];
   let hasVerifier = 1;
 }
@@ -315,16 +327,17 @@ def DTC_ScatterAddOp : DTC_TensorOp<"scatter_add"> {
   let summary = "adds rows into a table of zeros: the transpose of a gather";
   let description = [{
     result[indices[i...], :] += updates[i..., :], in row-major order of i.
-    `starts` as for `dtc.gather`; a part ignores the indices that it has no row
-    for.
+    `batch_dims` and `starts` as for `dtc.gather`; a part ignores the indices
+    that it has no row for.
     Example: `%t = dtc.scatter_add %i, %u : (tensor<8x16xi64>, tensor<8x16x128xf32>) -> tensor<256x128xf32>`
     Constraints: (C1) updates' shape is that of indices followed by that of a
-    table row; (C2) starts as for `dtc.gather`.
+    table row; (C2) starts and `batch_dims` as for `dtc.gather`.
   }];
-  let arguments = (ins DTC_Int:$indices, DTC_Float:$updates, Optional<DTC_Int>:$starts);
+  let arguments = (ins DTC_Int:$indices, DTC_Float:$updates, Optional<DTC_Int>:$starts,
+                       DefaultValuedAttr<I64Attr, "0">:$batch_dims);
   let results = (outs DTC_Float:$result);
-  let builders = [OpBuilder<(ins "::mlir::Type":$result, "::mlir::Value":$indices, "::mlir::Value":$updates), [{
-    build($_builder, $_state, result, indices, updates, ::mlir::Value());
+  let builders = [OpBuilder<(ins "::mlir::Type":$result, "::mlir::Value":$indices, "::mlir::Value":$updates, CArg<"int64_t", "0">:$batch_dims), [{
+    build($_builder, $_state, result, indices, updates, ::mlir::Value(), batch_dims);
   }]>];
   let hasVerifier = 1;
 }

@@ -1,7 +1,8 @@
 //===- Indexing.cpp - sharding rules of lookups ---------------------------===//
 //
 // The looked-up dimension is needed whole, unless the op knows its parts: then
-// a gather sums over parts. A scatter sums over its indices.
+// a gather sums over parts. A scatter sums over its indices. Batch dimensions
+// are split in all tensors alike.
 //
 //===----------------------------------------------------------------------===//
 
@@ -37,11 +38,14 @@ static void addStarts(ShardingRule &rule, Value starts,
 ShardingRule GatherOp::getShardingRule() {
   ShardingRule rule;
   ArrayRef<int64_t> shape = getTable().getType().getShape();
+  int64_t batchDims = getBatchDims();
   TensorFactors indices = addAll(rule, getIndices().getType().getShape());
   DimFactors indexed =
-      addIndexed(rule, shape.front(), getStarts(), FactorKind::Sum);
-  TensorFactors row = addAll(rule, shape.drop_front());
-  TensorFactors table = {indexed}, result = indices;
+      addIndexed(rule, shape[batchDims], getStarts(), FactorKind::Sum);
+  TensorFactors row = addAll(rule, shape.drop_front(batchDims + 1));
+  TensorFactors table(ArrayRef(indices).take_front(batchDims));
+  TensorFactors result = indices;
+  table.push_back(indexed);
   llvm::append_range(table, row);
   llvm::append_range(result, row);
   rule.operands = {table, indices};
@@ -54,12 +58,17 @@ ShardingRule GatherOp::getShardingRule() {
 ShardingRule ScatterAddOp::getShardingRule() {
   ShardingRule rule;
   ArrayRef<int64_t> shape = getResult().getType().getShape();
-  TensorFactors indices =
-      addAll(rule, getIndices().getType().getShape(), FactorKind::Sum);
+  int64_t batchDims = getBatchDims();
+  TensorFactors table = addAll(rule, shape.take_front(batchDims));
+  TensorFactors indices = table;
+  llvm::append_range(
+      indices, addAll(rule, getIndices().getType().getShape().drop_front(batchDims),
+                      FactorKind::Sum));
   DimFactors indexed =
-      addIndexed(rule, shape.front(), getStarts(), FactorKind::Parallel);
-  TensorFactors row = addAll(rule, shape.drop_front());
-  TensorFactors table = {indexed}, updates = indices;
+      addIndexed(rule, shape[batchDims], getStarts(), FactorKind::Parallel);
+  TensorFactors row = addAll(rule, shape.drop_front(batchDims + 1));
+  TensorFactors updates = indices;
+  table.push_back(indexed);
   llvm::append_range(table, row);
   llvm::append_range(updates, row);
   rule.operands = {indices, updates};

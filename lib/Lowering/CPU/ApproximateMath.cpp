@@ -31,7 +31,10 @@ struct ApproximateMath : dtc::impl::ApproximateMathBase<ApproximateMath> {
           return llvm::is_contained({math::ExpOp::getOperationName(),
                                      math::LogOp::getOperationName(),
                                      math::TanhOp::getOperationName(),
-                                     math::ErfOp::getOperationName()},
+                                     math::ErfOp::getOperationName(),
+                                     math::SinOp::getOperationName(),
+                                     math::CosOp::getOperationName(),
+                                     math::AtanOp::getOperationName()},
                                     name);
         });
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))

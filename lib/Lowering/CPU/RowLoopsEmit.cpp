@@ -219,9 +219,11 @@ void NestEmitter::scatter(Statement &statement) {
       updates.tensor, updates.map.compose(statement.position));
   Value row = evaluator.evaluate(indices.tensor,
                                  indices.map.compose(statement.position));
-  evaluator.addScattered(accumulators.lookup(&statement), value, row,
-                         statement.getOutPosition(),
-                         getType(statement).getShape().drop_front());
+  int64_t batchDims = cast<ScatterAddOp>(statement.op).getBatchDims();
+  ArrayRef<int64_t> shape = getType(statement).getShape();
+  evaluator.addScattered(
+      accumulators.lookup(&statement), value, row, getOutIndex(statement),
+      ShapedType::getNumElements(shape.drop_front(batchDims + 1)));
 }
 
 //===----------------------------------------------------------------------===//

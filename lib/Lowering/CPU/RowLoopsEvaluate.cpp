@@ -208,17 +208,16 @@ Value Evaluator::loadTensor(Value tensor, Value memref, AffineMap position) {
                     load(memref, FlatIndex::get(position, type.getShape())));
 }
 
-/// Adds to the row of a table that `row` says, for all columns of the chunk.
+/// Adds to the row of a table that `row` counts from `index`, for all columns of
+/// the chunk.
 void Evaluator::addScattered(Value memref, Value value, Value row,
-                             AffineMap position, ArrayRef<int64_t> rowShape) {
+                             const FlatIndex &index, int64_t rowElements) {
   OpBuilder &b = getBuilder();
-  FlatIndex index = FlatIndex::get(position, rowShape);
   Type indexType = b.getIndexType();
   if (auto vector = dyn_cast<VectorType>(row.getType()))
     indexType = vector.clone(indexType);
   Value start = arith::IndexCastOp::create(b, loc, indexType, row);
-  Value rowSize = arith::ConstantIndexOp::create(
-      b, loc, ShapedType::getNumElements(rowShape));
+  Value rowSize = arith::ConstantIndexOp::create(b, loc, rowElements);
   if (!isa<VectorType>(indexType)) {
     start = arith::MulIOp::create(b, loc, start, rowSize);
     Value sum = arith::AddFOp::create(b, loc, widen(load(memref, index, start)),

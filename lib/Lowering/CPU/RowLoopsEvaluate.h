@@ -61,10 +61,10 @@ public:
   void store(mlir::Value value, mlir::Value memref, const FlatIndex &index,
              mlir::Value start = {});
 
-  /// Adds values to the row of a table that `row` says; `position` and
-  /// `rowShape` are of the table without its first dimension.
+  /// Adds values to the row of a table that `row` says; `index` is where row 0
+  /// takes them, and rows have `rowElements` each.
   void addScattered(mlir::Value memref, mlir::Value value, mlir::Value row,
-                    mlir::AffineMap position, llvm::ArrayRef<int64_t> rowShape);
+                    const FlatIndex &index, int64_t rowElements);
 
   /// A vector of the chunk's width; a scalar is repeated.
   mlir::Value widen(mlir::Value value);

@@ -170,13 +170,18 @@ LogicalResult RowLoopsPlan::addStatements(func::FuncOp function) {
       s.ranges = llvm::to_vector(getShape(scatter.getUpdates()));
       AffineMap identity = b.getMultiDimIdentityMap(s.ranges.size());
       unsigned indexRank = scatter.getIndices().getType().getRank();
+      unsigned batchDims = scatter.getBatchDims();
       auto getPart = [&](ArrayRef<AffineExpr> loops) {
         return AffineMap::get(s.ranges.size(), 0, loops, b.getContext());
       };
       s.inputs = {{scatter.getUpdates(), identity},
                   {scatter.getIndices(),
                    getPart(identity.getResults().take_front(indexRank))}};
-      s.outMap = getPart(identity.getResults().drop_front(indexRank));
+      // The row that an index chooses is added to row 0.
+      SmallVector<AffineExpr> first(identity.getResults().take_front(batchDims));
+      first.push_back(b.getAffineConstantExpr(0));
+      llvm::append_range(first, identity.getResults().drop_front(indexRank));
+      s.outMap = getPart(first);
     } else {
       return op.emitOpError("is not lowered, expected linalg ops on tensors");
     }
@@ -449,7 +454,7 @@ void RowLoopsPlan::addCost(const Statement &s, int64_t limit,
   if (Block *body = s.getBody())
     for (Operation &op : body->without_terminator()) {
       if (isa<math::ExpOp, math::TanhOp, math::ErfOp, math::LogOp,
-              math::PowFOp>(op))
+              math::SinOp, math::CosOp, math::AtanOp, math::PowFOp>(op))
         cost += transcendental;
       else if (isa<arith::DivFOp, math::SqrtOp>(op))
         cost += division;

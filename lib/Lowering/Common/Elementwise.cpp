@@ -176,6 +176,10 @@ void dtc::registerElementwiseLowerings(MLIRContext *context) {
   attachMap<SqrtOp, lowerUnary<SqrtOp, math::SqrtOp>>(context);
   attachMap<TanhOp, lowerUnary<TanhOp, math::TanhOp>>(context);
   attachMap<ErfOp, lowerUnary<ErfOp, math::ErfOp>>(context);
+  attachMap<SinOp, lowerUnary<SinOp, math::SinOp>>(context);
+  attachMap<CosOp, lowerUnary<CosOp, math::CosOp>>(context);
+  attachMap<AtanOp, lowerUnary<AtanOp, math::AtanOp>>(context);
+  attachMap<FloorOp, lowerUnary<FloorOp, math::FloorOp>>(context);
   attachMap<ReciprocalOp, lowerReciprocal>(context);
   attachMap<SigmoidOp, lowerSigmoid>(context);
   attachMap<ReluOp, lowerRelu>(context);

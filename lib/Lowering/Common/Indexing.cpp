@@ -52,7 +52,9 @@ struct LocalIndex {
 static SmallVector<Value> lowerGather(GatherOp op, StructuredBuilder &b) {
   RankedTensorType type = op.getResult().getType();
   int64_t indexRank = op.getIndices().getType().getRank();
-  // Loops are the dimensions of the indices, then those of a table row.
+  auto batchDims = static_cast<int64_t>(op.getBatchDims());
+  // Loops are the dimensions of the indices, batch dimensions first, then those
+  // of a table row.
   SmallVector<Value> operands = {op.getIndices()};
   SmallVector<AffineMap> maps = {getIndexMap(b, type, indexRank)};
   if (op.getStarts()) {
@@ -65,9 +67,12 @@ static SmallVector<Value> lowerGather(GatherOp op, StructuredBuilder &b) {
                   if (op.getStarts())
                     local.emplace(inner, v[0], v[1],
                                   op.getTable().getType().getDimSize(0));
-                  SmallVector<Value> position = {
+                  SmallVector<Value> position;
+                  for (int64_t dim = 0; dim < batchDims; ++dim)
+                    position.push_back(linalg::IndexOp::create(inner, dim));
+                  position.push_back(
                       arith::IndexCastOp::create(inner, inner.getIndexType(),
-                                                 local ? local->index : v[0])};
+                                                 local ? local->index : v[0]));
                   for (int64_t dim = indexRank; dim < type.getRank(); ++dim)
                     position.push_back(linalg::IndexOp::create(inner, dim));
                   Value element =
@@ -85,7 +90,7 @@ static SmallVector<Value> lowerScatterAdd(ScatterAddOp op,
                                           StructuredBuilder &b) {
   if (!op.getStarts())
     return {ScatterAddOp::create(b, op.getResult().getType(), op.getIndices(),
-                                 op.getUpdates())};
+                                 op.getUpdates(), op.getBatchDims())};
   RankedTensorType indices = op.getIndices().getType();
   RankedTensorType updates = op.getUpdates().getType();
   int64_t size = op.getResult().getType().getDimSize(0);

@@ -20,7 +20,8 @@ struct GatherExpansion
                                           unsigned operand) const {
     auto gather = cast<GatherOp>(op);
     // Rows that are known now are no vocabulary: every rank needs them all.
-    if (operand == 0 && !gather.getStarts() &&
+    // Nor is a table of each sample.
+    if (operand == 0 && !gather.getStarts() && gather.getBatchDims() == 0 &&
         !gather.getIndices().getDefiningOp<ConstantOp>())
       return 0;
     return std::nullopt;
@@ -32,7 +33,7 @@ struct GatherExpansion
     auto gather = cast<GatherOp>(op);
     starts = castStarts(builder, op->getLoc(), starts, gather.getIndices());
     return GatherOp::create(builder, op->getLoc(), gather.getTable(),
-                            gather.getIndices(), starts);
+                            gather.getIndices(), starts, /*batch_dims=*/0);
   }
 };
 
@@ -43,7 +44,8 @@ struct ScatterAddExpansion
     return std::nullopt;
   }
   std::optional<int64_t> getSplittableResultDim(Operation *op) const {
-    if (cast<ScatterAddOp>(op).getStarts())
+    auto scatter = cast<ScatterAddOp>(op);
+    if (scatter.getStarts() || scatter.getBatchDims() > 0)
       return std::nullopt;
     return 0;
   }
@@ -52,7 +54,7 @@ struct ScatterAddExpansion
     starts = castStarts(builder, op->getLoc(), starts, scatter.getIndices());
     return ScatterAddOp::create(
         builder, op->getLoc(), withLayout(scatter.getResult().getType(), {}),
-        scatter.getIndices(), scatter.getUpdates(), starts);
+        scatter.getIndices(), scatter.getUpdates(), starts, /*batch_dims=*/0);
   }
 };
 

@@ -64,6 +64,23 @@ static void differentiate(ReluOp op, Vjp &d) {
   d.set(0, d.mask(Comparison::gt, y, d.constant(y, 0), d.grad()));
 }
 
+static void differentiate(SinOp op, Vjp &d) {
+  d.set(0, d.mul(d.grad(), d.create<CosOp>(op.getX())));
+}
+
+static void differentiate(CosOp op, Vjp &d) {
+  d.set(0, d.neg(d.mul(d.grad(), d.create<SinOp>(op.getX()))));
+}
+
+/// 1 / (1 + x^2)
+static void differentiate(AtanOp op, Vjp &d) {
+  Value x = op.getX();
+  d.set(0, d.div(d.grad(), d.add(d.mul(x, x), d.constant(x, 1))));
+}
+
+/// Constant between integers; zero there as well, as in PyTorch.
+static void differentiate(FloorOp, Vjp &) {}
+
 /// Casts between floating-point types only: integers have no gradient.
 static void differentiate(CastOp op, Vjp &d) {
   Type elementType = op.getX().getType().getElementType();
@@ -165,7 +182,7 @@ static void differentiate(SelectOp op, Vjp &d) {
 
 void attachElementwiseGradients(MLIRContext &context) {
   attachGradients<NegOp, AbsOp, ExpOp, LogOp, SqrtOp, ReciprocalOp, TanhOp,
-                  ErfOp, SigmoidOp, ReluOp, CastOp, AddOp, SubOp, MulOp, DivOp,
+                  ErfOp, SigmoidOp, ReluOp, SinOp, CosOp, AtanOp, FloorOp, CastOp, AddOp, SubOp, MulOp, DivOp,
                   PowOp, MaximumOp, MinimumOp, SelectOp>(context);
 }
 

@@ -12,11 +12,12 @@ namespace dtc {
 
 static void differentiate(GatherOp op, Vjp &d) {
   d.set(0, d.create<ScatterAddOp>(op.getTable().getType(), op.getIndices(),
-                                  d.grad(), op.getStarts()));
+                                  d.grad(), op.getStarts(), op.getBatchDims()));
 }
 
 static void differentiate(ScatterAddOp op, Vjp &d) {
-  d.set(1, d.create<GatherOp>(d.grad(), op.getIndices(), op.getStarts()));
+  d.set(1, d.create<GatherOp>(d.grad(), op.getIndices(), op.getStarts(),
+                              op.getBatchDims()));
 }
 
 void attachIndexingGradients(MLIRContext &context) {

@@ -194,6 +194,86 @@ module @relu {
 
 // -----
 
+// CHECK-LABEL: module @sin
+// CHECK-NEXT: func.func @step(
+// CHECK-SAME: %[[X:[a-z0-9]+]]: tensor<2x4xf32>
+// CHECK: %[[Y:.+]] = dtc.sin
+// CHECK: %[[L:.+]] = dtc.sum_squares
+// CHECK: %[[G:.+]] = dtc.mul %[[Y]]
+// CHECK-NEXT: %[[V1:.+]] = dtc.cos %[[X]] :
+// CHECK-NEXT: %[[V2:.+]] = dtc.mul %[[G]], %[[V1]] :
+// CHECK-NEXT: return %[[L]], %[[V2]]
+module @sin {
+  func.func @step(%x: tensor<2x4xf32> {dtc.parameter = "x"}) -> (tensor<f64> {dtc.output = "loss"}) {
+    %y = dtc.sin %x : (tensor<2x4xf32>) -> tensor<2x4xf32>
+    %l = dtc.sum_squares %y : (tensor<2x4xf32>) -> tensor<f64>
+    return %l : tensor<f64>
+  }
+}
+
+// -----
+
+// CHECK-LABEL: module @cos
+// CHECK-NEXT: func.func @step(
+// CHECK-SAME: %[[X:[a-z0-9]+]]: tensor<2x4xf32>
+// CHECK: %[[Y:.+]] = dtc.cos
+// CHECK: %[[L:.+]] = dtc.sum_squares
+// CHECK: %[[G:.+]] = dtc.mul %[[Y]]
+// CHECK-NEXT: %[[V1:.+]] = dtc.sin %[[X]] :
+// CHECK-NEXT: %[[V2:.+]] = dtc.mul %[[G]], %[[V1]] :
+// CHECK-NEXT: %[[V3:.+]] = dtc.neg %[[V2]] :
+// CHECK-NEXT: return %[[L]], %[[V3]]
+module @cos {
+  func.func @step(%x: tensor<2x4xf32> {dtc.parameter = "x"}) -> (tensor<f64> {dtc.output = "loss"}) {
+    %y = dtc.cos %x : (tensor<2x4xf32>) -> tensor<2x4xf32>
+    %l = dtc.sum_squares %y : (tensor<2x4xf32>) -> tensor<f64>
+    return %l : tensor<f64>
+  }
+}
+
+// -----
+
+// CHECK-LABEL: module @atan
+// CHECK-NEXT: func.func @step(
+// CHECK-SAME: %[[X:[a-z0-9]+]]: tensor<2x4xf32>
+// CHECK: %[[Y:.+]] = dtc.atan
+// CHECK: %[[L:.+]] = dtc.sum_squares
+// CHECK: %[[G:.+]] = dtc.mul %[[Y]]
+// CHECK-NEXT: %[[V1:.+]] = dtc.mul %[[X]], %[[X]] :
+// CHECK-NEXT: %[[V2:.+]] = dtc.constant dense<1.000000e+00> : tensor<f32>
+// CHECK-NEXT: %[[V3:.+]] = dtc.add %[[V1]], %[[V2]] :
+// CHECK-NEXT: %[[V4:.+]] = dtc.div %[[G]], %[[V3]] :
+// CHECK-NEXT: return %[[L]], %[[V4]]
+module @atan {
+  func.func @step(%x: tensor<2x4xf32> {dtc.parameter = "x"}) -> (tensor<f64> {dtc.output = "loss"}) {
+    %y = dtc.atan %x : (tensor<2x4xf32>) -> tensor<2x4xf32>
+    %l = dtc.sum_squares %y : (tensor<2x4xf32>) -> tensor<f64>
+    return %l : tensor<f64>
+  }
+}
+
+// -----
+
+// CHECK-LABEL: module @floor
+// CHECK-NEXT: func.func @step(
+// CHECK-SAME: %[[X:[a-z0-9]+]]: tensor<2x4xf32>
+// CHECK: %[[F:.+]] = dtc.floor %[[X]]
+// CHECK: %[[Y:.+]] = dtc.mul
+// CHECK: %[[L:.+]] = dtc.sum_squares
+// CHECK: %[[G:.+]] = dtc.mul %[[Y]]
+// CHECK-NEXT: %[[V1:.+]] = dtc.mul %[[G]], %[[F]] :
+// CHECK: return %[[L]], %[[V1]]
+module @floor {
+  func.func @step(%x: tensor<2x4xf32> {dtc.parameter = "x"}) -> (tensor<f64> {dtc.output = "loss"}) {
+    %f = dtc.floor %x : (tensor<2x4xf32>) -> tensor<2x4xf32>
+    %y = dtc.mul %x, %f : (tensor<2x4xf32>, tensor<2x4xf32>) -> tensor<2x4xf32>
+    %l = dtc.sum_squares %y : (tensor<2x4xf32>) -> tensor<f64>
+    return %l : tensor<f64>
+  }
+}
+
+// -----
+
 // CHECK-LABEL: module @cast
 // CHECK: %[[Y:.+]] = dtc.cast
 // CHECK: %[[L:.+]] = dtc.sum_squares
