@@ -79,7 +79,7 @@ Expected<DType> Call::getDType(StringRef name, DType otherwise) const {
   if (!dtype)
     return problem("element type " + onnxTypeName(found->i()) +
                        " is not supported",
-                   "supported are FLOAT, DOUBLE, INT32, INT64 and BOOL");
+                   supportedTypes);
   return *dtype == DType::F32 ? floatType : *dtype;
 }
 

@@ -9,11 +9,13 @@
 #include "dtc/Frontend/Import.h"
 
 #include "Evaluate/Evaluator.h"
+#include "InlineNodes.h"
 #include "InputShapes.h"
 #include "Model.h"
 #include "Operators.h"
 #include "ParameterInputs.h"
 #include "Parameters.h"
+#include "Sequences.h"
 #include "TensorData.h"
 
 #include "dtc/Training/FindFunction.h"
@@ -65,6 +67,12 @@ private:
   void bindInitializers();
   void bindParameters();
   void importNode(const onnx::NodeProto &node, int index);
+  /// False when an operand had a problem, which was reported before.
+  bool readOperands(Call &call) const;
+  /// Errors where something needs an output that the rule has not set.
+  void requireOutputs(const onnx::NodeProto &node, StringRef name);
+  Error importBranch(const Call &call, int index);
+  Error importSequence(const Call &call, int index);
   Error evaluateNode(const Call &call);
   Error buildNode(const Call &call, mlir::Location loc);
   /// The IR value of a binding, made at its first use.
@@ -89,6 +97,7 @@ private:
   /// Values that an output depends on.
   StringSet<> live;
   StringMap<Binding> bindings;
+  Sequences sequences;
   std::set<std::pair<std::string, std::string>> reported;
 
   mlir::OwningOpRef<mlir::ModuleOp> module;
@@ -117,8 +126,7 @@ void Importer::markLive() {
     if (any_of(node.output(), [&](const std::string &output) {
           return live.contains(output);
         }))
-      for (const std::string &input : node.input())
-        live.insert(input);
+      forEachRead(node, [&](const std::string &name) { live.insert(name); });
 }
 
 void Importer::readInitializers() {
@@ -147,8 +155,7 @@ void Importer::bindInputs() {
     if (!dtype) {
       fail(problem("input '" + input.name() + "' has element type " +
                        onnxTypeName(type),
-                   "supported are FLOAT, DOUBLE, INT32, INT64 and BOOL; "
-                   "convert the model"));
+                   supportedTypes));
       continue;
     }
     Binding binding;
@@ -265,6 +272,50 @@ Error Importer::buildNode(const Call &call, mlir::Location loc) {
   return Error::success();
 }
 
+bool Importer::readOperands(Call &call) const {
+  for (const std::string &input : call.node.input()) {
+    Operand operand;
+    if (!input.empty() && !sequences.contains(input)) {
+      auto it = bindings.find(input);
+      if (it == bindings.end())
+        return false;
+      const Binding &binding = it->second;
+      operand = {true, binding.dtype, binding.shape, binding.constant.get(),
+                 binding.parameter.has_value()};
+    }
+    call.operands.push_back(std::move(operand));
+  }
+  return true;
+}
+
+/// The nodes of the branch that is taken.
+Error Importer::importBranch(const Call &call, int index) {
+  auto condition = call.constant(0, "cond");
+  if (!condition)
+    return condition.takeError();
+  if (Error error = call.requireScalars({0}))
+    return error;
+  const auto *branch = call.attribute((*condition)->getInt(0) ? "then_branch"
+                                                              : "else_branch");
+  if (!branch || branch->g().output_size() != call.node.output_size())
+    return problem("has no branch with " + Twine(call.node.output_size()) +
+                       " outputs for its condition",
+                   "the model is not valid ONNX; export it again");
+  for (const onnx::NodeProto &node :
+       inlineBranch(call.node, branch->g(), nodeName(call.node, index)))
+    importNode(node, index);
+  return Error::success();
+}
+
+Error Importer::importSequence(const Call &call, int index) {
+  Expected<std::vector<onnx::NodeProto>> nodes = sequences.expand(call);
+  if (!nodes)
+    return nodes.takeError();
+  for (const onnx::NodeProto &node : *nodes)
+    importNode(node, index);
+  return Error::success();
+}
+
 void Importer::importNode(const onnx::NodeProto &node, int index) {
   std::string name = nodeName(node, index);
   if (Error error = operators.check(node, model.opset))
@@ -277,28 +328,33 @@ void Importer::importNode(const onnx::NodeProto &node, int index) {
     return;
 
   Call call(node, model.opset, floatType);
-  bool allConstant = true;
-  for (const std::string &input : node.input()) {
-    Operand operand;
-    if (!input.empty()) {
-      auto it = bindings.find(input);
-      // A problem reported before.
-      if (it == bindings.end())
-        return;
-      const Binding &binding = it->second;
-      operand = {true, binding.dtype, binding.shape, binding.constant.get(),
-                 binding.parameter.has_value()};
-      allConstant &= binding.constant != nullptr;
-    }
-    call.operands.push_back(std::move(operand));
+  if (!readOperands(call))
+    return;
+  bool isBranch = node.op_type() == "If";
+  if (isBranch || Sequences::isSequenceOp(node.op_type())) {
+    size_t numIssues = report.issues.size();
+    if (Error error =
+            isBranch ? importBranch(call, index) : importSequence(call, index))
+      fail(std::move(error), node.op_type(), name);
+    if (report.issues.size() == numIssues)
+      requireOutputs(node, name);
+    return;
   }
+  bool allConstant = all_of(call.operands, [](const Operand &operand) {
+    return !operand.present || operand.constant;
+  });
   bool canEvaluate = evaluator.supports(node.op_type()) &&
                      (allConstant || Evaluator::needsOnlyTypes(node.op_type()));
   mlir::Location loc = mlir::NameLoc::get(builder.getStringAttr(name));
   if (Error error = canEvaluate ? evaluateNode(call) : buildNode(call, loc))
     return fail(std::move(error), node.op_type(), name);
+  requireOutputs(node, name);
+}
+
+void Importer::requireOutputs(const onnx::NodeProto &node, StringRef name) {
   for (auto [i, output] : enumerate(node.output()))
-    if (live.contains(output) && !bindings.contains(output))
+    if (live.contains(output) && !bindings.contains(output) &&
+        !sequences.contains(output))
       fail(problem("output " + Twine(i) + " is not supported",
                    "use the first output only"),
            node.op_type(), name);

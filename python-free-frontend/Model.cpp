@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "InlineNodes.h"
 #include "Model.h"
 #include "Problem.h"
 #include "SeparateModules.h"
@@ -23,7 +24,7 @@ using namespace llvm;
 namespace dtc::frontend {
 
 namespace {
-constexpr int64_t minOpset = 11, maxOpset = 21, maxIrVersion = 11;
+constexpr int64_t minOpset = 9, maxOpset = 24, maxIrVersion = 13;
 
 /// Says what `bytes`, which do not parse, are instead of a model.
 Error notAModel(StringRef bytes, bool beginsLikeModel) {
@@ -61,7 +62,7 @@ Error checkVersions(Model &model) {
     return problem("uses opset " + Twine(model.opset) +
                        ", supported are opsets " + Twine(minOpset) + " to " +
                        Twine(maxOpset),
-                   "export with opset_version=17 or convert with "
+                   "export with opset_version=20 or convert with "
                    "onnx.version_converter");
   return Error::success();
 }
@@ -97,6 +98,8 @@ Expected<Model> loadModel(StringRef path) {
   model.path = path.str();
   model.proto = proto;
   if (Error error = checkVersions(model))
+    return std::move(error);
+  if (Error error = inlineFunctions(*proto))
     return std::move(error);
   if (Error error = verifyGraph(model.graph()))
     return std::move(error);

@@ -131,6 +131,16 @@ Value NodeBuilder::constant(const HostTensor &tensor) {
   return broadcast(create<ConstantOp>(type, value), tensor.shape());
 }
 
+Value NodeBuilder::countAlong(int64_t size, int64_t dim, int64_t rank,
+                              DType dtype) {
+  HostTensor numbers(dtype, {size});
+  for (int64_t i = 0; i < size; ++i)
+    numbers.setInt(i, i);
+  Shape shape(rank, 1);
+  shape[dim] = size;
+  return constant(numbers.reshaped(shape));
+}
+
 Value NodeBuilder::scalar(double value, Value like) {
   return constant(HostTensor::scalar(fromType(elementType(like)), value));
 }

@@ -62,6 +62,12 @@ public:
   }
 
   mlir::Value constant(const HostTensor &tensor);
+  /// 0, 1, ... along dimension `dim` of a tensor whose `rank` dimensions else
+  /// have size 1.
+  mlir::Value countAlong(int64_t size, int64_t dim, int64_t rank, DType dtype);
+  mlir::IntegerAttr intAttribute(int64_t value) {
+    return builder.getI64IntegerAttr(value);
+  }
   /// A scalar of the element type of `like`.
   mlir::Value scalar(double value, mlir::Value like);
   mlir::Value reshape(mlir::Value x, llvm::ArrayRef<int64_t> shape);

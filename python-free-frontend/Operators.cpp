@@ -15,12 +15,20 @@ namespace dtc::frontend {
 
 OperatorTable::OperatorTable() {
   addActivationOperators(*this);
+  addAttentionOperators(*this);
+  addComposedNormOperators(*this);
   addConvolutionOperators(*this);
+  addCoordinateOperators(*this);
+  addEinsumOperators(*this);
   addElementwiseOperators(*this);
   addIndexingOperators(*this);
+  addLossOperators(*this);
   addMatMulOperators(*this);
   addNormalizationOperators(*this);
+  addOrderingOperators(*this);
   addReductionOperators(*this);
+  addResizeOperators(*this);
+  addSequenceOperators(*this);
   addShapeOperators(*this);
 }
 
@@ -47,8 +55,7 @@ Error OperatorTable::check(const onnx::NodeProto &node, int64_t opset) const {
   if (!node.domain().empty() && node.domain() != "ai.onnx")
     return problem("operator of domain '" + node.domain() +
                        "' is not supported",
-                   "export with standard ONNX operators, or inline local "
-                   "functions with onnx.inliner");
+                   "export with standard ONNX operators");
   const Operator *op = find(node.op_type());
   if (!op)
     return problem("operator is not supported",

@@ -19,7 +19,8 @@ namespace dtc::frontend {
 using ImportRule = llvm::Error (*)(NodeBuilder &);
 
 constexpr int any = -1;
-inline constexpr int first[] = {0}, firstTwo[] = {0, 1}, second[] = {1};
+inline constexpr int first[] = {0}, firstTwo[] = {0, 1}, second[] = {1},
+                     third[] = {2};
 inline constexpr int afterFirst[] = {1, 2, 3, 4};
 
 struct Operator {
@@ -54,12 +55,20 @@ private:
 
 /// Each file of Ops adds the operators of its family.
 void addActivationOperators(OperatorTable &table);
+void addAttentionOperators(OperatorTable &table);
+void addComposedNormOperators(OperatorTable &table);
 void addConvolutionOperators(OperatorTable &table);
+void addCoordinateOperators(OperatorTable &table);
+void addEinsumOperators(OperatorTable &table);
 void addElementwiseOperators(OperatorTable &table);
 void addIndexingOperators(OperatorTable &table);
+void addLossOperators(OperatorTable &table);
 void addMatMulOperators(OperatorTable &table);
 void addNormalizationOperators(OperatorTable &table);
+void addOrderingOperators(OperatorTable &table);
 void addReductionOperators(OperatorTable &table);
+void addResizeOperators(OperatorTable &table);
+void addSequenceOperators(OperatorTable &table);
 void addShapeOperators(OperatorTable &table);
 
 } // namespace dtc::frontend

@@ -197,29 +197,32 @@ Expected<Shape> transposePermutation(const Call &call) {
 }
 
 Expected<SmallVector<DimRange>> sliceRanges(const Call &call) {
-  auto starts = call.constant(1, "starts");
-  if (!starts)
-    return starts.takeError();
-  auto ends = call.constant(2, "ends");
-  if (!ends)
-    return ends.takeError();
-  int64_t count = (*starts)->size();
+  // Before opset 10 all are attributes.
+  std::vector<int64_t> starts, ends;
+  for (auto [i, name, ints] :
+       {std::tuple(1, "starts", &starts), std::tuple(2, "ends", &ends)}) {
+    auto given = call.getIntsOrOperand(name, i);
+    if (!given)
+      return given.takeError();
+    if (!*given)
+      return problem(Twine("operand '") + name + "' is missing");
+    *ints = **given;
+  }
+  int64_t count = starts.size();
   std::vector<int64_t> axes(count), steps(count, 1);
   for (int64_t i = 0; i < count; ++i)
     axes[i] = i;
-  if (call.hasOperand(3)) {
-    auto given = call.constant(3, "axes");
-    if (!given)
-      return given.takeError();
-    axes = (*given)->toInts();
-  }
-  if (call.hasOperand(4)) {
-    auto given = call.constant(4, "steps");
-    if (!given)
-      return given.takeError();
-    steps = (*given)->toInts();
-  }
-  if ((*ends)->size() != count || int64_t(axes.size()) != count ||
+  auto givenAxes = call.getIntsOrOperand("axes", 3);
+  if (!givenAxes)
+    return givenAxes.takeError();
+  if (*givenAxes)
+    axes = **givenAxes;
+  auto givenSteps = call.getIntsOrOperand("steps", 4);
+  if (!givenSteps)
+    return givenSteps.takeError();
+  if (*givenSteps)
+    steps = **givenSteps;
+  if (int64_t(ends.size()) != count || int64_t(axes.size()) != count ||
       int64_t(steps.size()) != count)
     return problem("starts, ends, axes and steps differ in length");
   SmallVector<DimRange> ranges;
@@ -236,14 +239,16 @@ Expected<SmallVector<DimRange>> sliceRanges(const Call &call) {
       return step > 0 ? std::clamp<int64_t>(bound, 0, dim)
                       : std::clamp<int64_t>(bound, -1, dim - 1);
     };
-    int64_t start = clamp((*starts)->getInt(i));
-    int64_t end = clamp((*ends)->getInt(i));
+    int64_t start = clamp(starts[i]);
+    int64_t end = clamp(ends[i]);
     // A first element before the front is the front itself.
     if (step < 0)
       start = std::max<int64_t>(start, 0);
-    int64_t size = step > 0 ? (end - start + step - 1) / step
-                            : (start - end - step - 1) / -step;
-    ranges.push_back({*axis, start, step, std::max<int64_t>(size, 0)});
+    // Steps may be as large as integers are.
+    int64_t distance = step > 0 ? end - start : start - end;
+    int64_t between = distance > 0 ? (distance - 1) / step : 0;
+    ranges.push_back(
+        {*axis, start, step, distance > 0 ? std::abs(between) + 1 : 0});
   }
   return ranges;
 }
@@ -285,6 +290,23 @@ Expected<Shape> splitSizes(const Call &call, int64_t dim) {
     return problem("sizes " + toString(sizes) + " do not split " + Twine(dim) +
                    " into " + Twine(parts) + " parts");
   return sizes;
+}
+
+Expected<int64_t> triluDiagonal(const Call &call) {
+  if (call.rank(0) < 2)
+    return problem("operand has rank " + Twine(call.rank(0)) +
+                   ", expected at least 2");
+  int64_t k = 0;
+  if (call.hasOperand(1)) {
+    auto given = call.constant(1, "k");
+    if (!given)
+      return given.takeError();
+    if (Error error = call.requireScalars({1}))
+      return std::move(error);
+    k = (*given)->getInt(0);
+  }
+  ArrayRef<int64_t> shape = call.shape(0).take_back(2);
+  return std::clamp(k, -shape[0], shape[1]);
 }
 
 Expected<Shape> tileRepeats(const Call &call) {

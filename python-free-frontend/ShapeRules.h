@@ -45,6 +45,9 @@ llvm::Expected<Shape> concatShape(const Call &call, int64_t axis);
 /// Sizes of the parts, one per output of the node.
 llvm::Expected<Shape> splitSizes(const Call &call, int64_t dim);
 
+/// The diagonal of Trilu, no further out than the matrix is wide or high.
+llvm::Expected<int64_t> triluDiagonal(const Call &call);
+
 /// How often Tile repeats each dimension.
 llvm::Expected<Shape> tileRepeats(const Call &call);
 

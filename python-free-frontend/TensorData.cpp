@@ -25,14 +25,35 @@ std::optional<DType> toDType(int onnxType) {
     return DType::F32;
   case onnx::TensorProto::DOUBLE:
     return DType::F64;
+  case onnx::TensorProto::INT8:
+  case onnx::TensorProto::INT16:
   case onnx::TensorProto::INT32:
+  case onnx::TensorProto::UINT8:
+  case onnx::TensorProto::UINT16:
     return DType::I32;
   case onnx::TensorProto::INT64:
+  case onnx::TensorProto::UINT32:
     return DType::I64;
   case onnx::TensorProto::BOOL:
     return DType::Bool;
   default:
     return std::nullopt;
+  }
+}
+
+/// Bytes of an element as ONNX stores it, which may be fewer than `DType` has.
+static int64_t storedSize(int onnxType) {
+  switch (onnxType) {
+  case onnx::TensorProto::INT8:
+  case onnx::TensorProto::UINT8:
+    return 1;
+  case onnx::TensorProto::INT16:
+  case onnx::TensorProto::UINT16:
+    return 2;
+  case onnx::TensorProto::UINT32:
+    return 4;
+  default:
+    return byteSize(*toDType(onnxType));
   }
 }
 
@@ -55,6 +76,38 @@ void TensorReader::copyTyped(const Field &field, TensorData &data) {
   }
   data.bytes = *owned;
   alive.push_back(std::move(owned));
+}
+
+template <typename From, typename To>
+void TensorReader::widen(TensorData &data) {
+  size_t count = data.bytes.size() / sizeof(From);
+  auto owned = std::make_shared<std::vector<char>>(count * sizeof(To));
+  for (size_t i = 0; i < count; ++i) {
+    From value;
+    std::memcpy(&value, data.bytes.data() + i * sizeof(From), sizeof(From));
+    To wide = value;
+    std::memcpy(owned->data() + i * sizeof(To), &wide, sizeof(To));
+  }
+  data.bytes = *owned;
+  data.file.clear();
+  alive.push_back(std::move(owned));
+}
+
+void TensorReader::widenIntegers(int onnxType, TensorData &data) {
+  switch (onnxType) {
+  case onnx::TensorProto::INT8:
+    return widen<int8_t, int32_t>(data);
+  case onnx::TensorProto::UINT8:
+    return widen<uint8_t, int32_t>(data);
+  case onnx::TensorProto::INT16:
+    return widen<int16_t, int32_t>(data);
+  case onnx::TensorProto::UINT16:
+    return widen<uint16_t, int32_t>(data);
+  case onnx::TensorProto::UINT32:
+    return widen<uint32_t, int64_t>(data);
+  default:
+    return;
+  }
 }
 
 Expected<ArrayRef<char>> TensorReader::mapFile(StringRef location) {
@@ -117,7 +170,7 @@ Error TensorReader::readExternal(const onnx::TensorProto &tensor,
                    "the file is truncated or belongs to another model");
   data.bytes = file->slice(offset, length.value_or(file->size() - offset));
   // Without a length the tensor takes what it needs.
-  uint64_t needed = numElements(data.shape) * byteSize(data.dtype);
+  uint64_t needed = numElements(data.shape) * storedSize(tensor.data_type());
   if (!length && data.bytes.size() > needed)
     data.bytes = data.bytes.take_front(needed);
   SmallString<128> path(folder);
@@ -133,8 +186,7 @@ Expected<TensorData> TensorReader::read(const onnx::TensorProto &tensor) {
   if (!dtype)
     return problem("tensor '" + tensor.name() + "' has element type " +
                        onnxTypeName(tensor.data_type()),
-                   "supported are FLOAT, DOUBLE, INT32, INT64 and BOOL; "
-                   "convert the model");
+                   supportedTypes);
   data.dtype = *dtype;
   // Bounds the count so that no product below overflows.
   constexpr int64_t limit = int64_t(1) << 48;
@@ -158,6 +210,8 @@ Expected<TensorData> TensorReader::read(const onnx::TensorProto &tensor) {
     copyTyped<double>(tensor.double_data(), data);
   } else if (data.dtype == DType::I64 && tensor.int64_data_size()) {
     copyTyped<int64_t>(tensor.int64_data(), data);
+  } else if (data.dtype == DType::I64 && tensor.uint64_data_size()) {
+    copyTyped<int64_t>(tensor.uint64_data(), data);
   } else if (data.dtype == DType::I32 && tensor.int32_data_size()) {
     copyTyped<int32_t>(tensor.int32_data(), data);
   } else if (data.dtype == DType::Bool && tensor.int32_data_size()) {
@@ -167,7 +221,10 @@ Expected<TensorData> TensorReader::read(const onnx::TensorProto &tensor) {
     return data;
   }
 
-  uint64_t expected = count * byteSize(data.dtype);
+  bool isTyped = tensor.data_location() != onnx::TensorProto::EXTERNAL &&
+                 !tensor.has_raw_data();
+  uint64_t expected = count * (isTyped ? byteSize(data.dtype)
+                                       : storedSize(tensor.data_type()));
   if (data.bytes.size() != expected)
     return problem("tensor '" + tensor.name() + "' of type " +
                        toString(data.dtype) + " and shape " +
@@ -175,6 +232,8 @@ Expected<TensorData> TensorReader::read(const onnx::TensorProto &tensor) {
                        Twine(data.bytes.size()) + " bytes of data, expected " +
                        Twine(expected),
                    "the file is damaged; export it again");
+  if (!isTyped)
+    widenIntegers(tensor.data_type(), data);
   return data;
 }
 

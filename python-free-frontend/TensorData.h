@@ -51,14 +51,23 @@ private:
   llvm::Expected<llvm::ArrayRef<char>> mapFile(llvm::StringRef location);
   template <typename T, typename Field>
   void copyTyped(const Field &field, TensorData &data);
+  /// Gives integers of fewer bits, or without a sign, those of their `DType`.
+  void widenIntegers(int onnxType, TensorData &data);
+  template <typename From, typename To> void widen(TensorData &data);
 
   std::string folder;
   llvm::StringMap<llvm::ArrayRef<char>> files;
   Owners alive;
 };
 
-/// The element type, or nothing when the frontend does not support it.
+/// The element type, or nothing when the frontend does not support it. Integers
+/// of fewer bits than 32, and those without a sign, become wider ones: they
+/// index or are cast, and arithmetic on them does not wrap around.
 std::optional<DType> toDType(int onnxType);
+/// The advice where a type is not supported.
+inline constexpr llvm::StringLiteral supportedTypes =
+    "supported are FLOAT, DOUBLE, BOOL, and integers of up to 32 bits and "
+    "INT64; convert the model";
 /// "FLOAT16" and the like.
 std::string onnxTypeName(int onnxType);
 

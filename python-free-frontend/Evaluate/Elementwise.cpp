@@ -204,17 +204,25 @@ Expected<Values> evaluateWhere(const Call &call) {
   return Values{result};
 }
 
+/// Before opset 11 bounds are attributes.
 Expected<Values> evaluateClip(const Call &call) {
   if (Error error = call.requireScalars({1, 2}))
     return std::move(error);
   HostTensor result = in(call, 0);
-  for (int64_t i = 0; i < result.size(); ++i) {
-    if (call.hasOperand(1) && less(result.getFloat(i), in(call, 1).getFloat(0)))
-      result.copy(i, in(call, 1), 0);
-    if (call.hasOperand(2) &&
-        greater(result.getFloat(i), in(call, 2).getFloat(0)))
-      result.copy(i, in(call, 2), 0);
-  }
+  auto limit = [&](unsigned operand, StringRef name, auto isBeyond) {
+    HostTensor bound(result.dtype(), {});
+    if (call.hasOperand(operand))
+      bound = in(call, operand);
+    else if (call.attribute(name))
+      bound.setFloat(0, call.getFloat(name, 0));
+    else
+      return;
+    for (int64_t i = 0; i < result.size(); ++i)
+      if (isBeyond(result.getFloat(i), bound.getFloat(0)))
+        result.copy(i, bound, 0);
+  };
+  limit(1, "min", less<double>);
+  limit(2, "max", greater<double>);
   return Values{result};
 }
 
@@ -249,6 +257,15 @@ void addElementwiseEvaluators(EvaluateTable &table) {
   table["Tanh"] = unaryFloat<std::tanh>;
   table["Sin"] = unaryFloat<std::sin>;
   table["Cos"] = unaryFloat<std::cos>;
+  table["Tan"] = unaryFloat<std::tan>;
+  table["Asin"] = unaryFloat<std::asin>;
+  table["Acos"] = unaryFloat<std::acos>;
+  table["Atan"] = unaryFloat<std::atan>;
+  table["Sinh"] = unaryFloat<std::sinh>;
+  table["Cosh"] = unaryFloat<std::cosh>;
+  table["Asinh"] = unaryFloat<std::asinh>;
+  table["Acosh"] = unaryFloat<std::acosh>;
+  table["Atanh"] = unaryFloat<std::atanh>;
   table["Sigmoid"] = unaryFloat<sigmoid>;
   table["Reciprocal"] = unaryFloat<reciprocal>;
   table["Not"] = evaluateNot;

@@ -201,18 +201,15 @@ Expected<Values> evaluateRange(const Call &call) {
 }
 
 Expected<Values> evaluateTrilu(const Call &call) {
-  if (call.rank(0) < 2)
-    return problem("operand has rank " + Twine(call.rank(0)) +
-                   ", expected at least 2");
-  if (Error error = call.requireScalars({1}))
-    return std::move(error);
-  int64_t k = call.hasOperand(1) ? in(call, 1).getInt(0) : 0;
+  Expected<int64_t> k = triluDiagonal(call);
+  if (!k)
+    return k.takeError();
   bool upper = call.getInt("upper", 1);
   HostTensor result = in(call, 0);
   int64_t rows = call.shape(0).drop_back().back(),
           columns = call.shape(0).back();
   for (int64_t i = 0; i < result.size(); ++i) {
-    int64_t above = i % columns - i / columns % rows - k;
+    int64_t above = i % columns - i / columns % rows - *k;
     if (upper ? above < 0 : above > 0)
       result.setFloat(i, 0);
   }

@@ -30,10 +30,10 @@ Value wherePositive(NodeBuilder &node, Value x, Value positive, Value other) {
   return node.elementwise<SelectOp>({condition, positive, other}, 1);
 }
 
-/// exp(min(x, 0) / scale) - 1: the branch not chosen must not overflow, else
-/// its derivative is not a number.
+/// exp(x / scale) - 1 where x <= 0, also by its derivative: the branch that is
+/// not chosen must not overflow, else its derivative is not a number.
 Value expMinusOne(NodeBuilder &node, Value x, double scale) {
-  Value bounded = node.elementwise<MinimumOp>({x, node.scalar(0, x)});
+  Value bounded = wherePositive(node, x, node.scalar(0, x), x);
   if (scale != 1)
     bounded = node.mul(bounded, node.scalar(1 / scale, x));
   return node.sub(node.elementwise<ExpOp>(bounded), node.scalar(1, x));
@@ -63,27 +63,63 @@ Value selu(NodeBuilder &node, Value x) {
   return node.mul(wherePositive(node, x, x, negative), node.scalar(gamma, x));
 }
 
-Value clippedLine(NodeBuilder &node, Value x, double slope, double offset) {
-  Value line =
-      node.add(node.mul(x, node.scalar(slope, x)), node.scalar(offset, x));
-  Value lower = node.elementwise<MaximumOp>({line, node.scalar(0, x)});
-  return node.elementwise<MinimumOp>({lower, node.scalar(1, x)});
-}
-
+/// A line from 0 to 1, flat beyond. Where it bends, its gradient is that of the
+/// flat parts.
 Value hardSigmoid(NodeBuilder &node, Value x) {
-  return clippedLine(node, x, node.call.getFloat("alpha", 0.2f),
-                     node.call.getFloat("beta", 0.5));
+  Value zero = node.scalar(0, x), one = node.scalar(1, x);
+  Value line = node.add(
+      node.mul(x, node.scalar(node.call.getFloat("alpha", 0.2f), x)),
+      node.scalar(node.call.getFloat("beta", 0.5), x));
+  Value below = node.elementwise<SelectOp>(
+      {node.compare(Comparison::ge, line, one), one, line}, 1);
+  return node.elementwise<SelectOp>(
+      {node.compare(Comparison::le, line, zero), zero, below}, 1);
 }
 
+/// x (x / 6 + 1/2) up to 3, where it goes on as x, and from -3, where it is 0.
 Value hardSwish(NodeBuilder &node, Value x) {
-  return node.mul(x, clippedLine(node, x, 1.0 / 6, 0.5));
+  Value bound = node.scalar(3, x);
+  Value curve = node.mul(x, node.add(node.mul(x, node.scalar(1.0 / 6, x)),
+                                     node.scalar(0.5, x)));
+  Value isAbove = node.compare(Comparison::ge, x, bound);
+  Value isBelow =
+      node.compare(Comparison::le, x, node.elementwise<NegOp>(bound));
+  Value upper = node.elementwise<SelectOp>({isAbove, x, curve}, 1);
+  return node.elementwise<SelectOp>({isBelow, node.scalar(0, x), upper}, 1);
 }
 
-/// max(x, 0) + log(1 + exp(-|x|)): never overflows.
+Value swish(NodeBuilder &node, Value x) {
+  double alpha = node.call.getFloat("alpha", 1);
+  Value inner = alpha == 1 ? x : node.mul(x, node.scalar(alpha, x));
+  return node.mul(x, node.elementwise<SigmoidOp>(inner));
+}
+
+Value thresholdedRelu(NodeBuilder &node, Value x) {
+  Value alpha = node.scalar(node.call.getFloat("alpha", 1), x);
+  return node.elementwise<SelectOp>(
+      {node.compare(Comparison::gt, x, alpha), x, node.scalar(0, x)}, 1);
+}
+
+/// x moved by the bias towards 0, and 0 within the threshold of it.
+Value shrink(NodeBuilder &node, Value x) {
+  double threshold = node.call.getFloat("lambd", 0.5);
+  Value bias = node.scalar(node.call.getFloat("bias", 0), x);
+  Value isAbove =
+      node.compare(Comparison::gt, x, node.scalar(threshold, x));
+  Value isBelow =
+      node.compare(Comparison::lt, x, node.scalar(-threshold, x));
+  Value inner = node.elementwise<SelectOp>(
+      {isBelow, node.add(x, bias), node.scalar(0, x)}, 1);
+  return node.elementwise<SelectOp>({isAbove, node.sub(x, bias), inner}, 1);
+}
+
+/// max(x, 0) + log(1 + exp(-|x|)): never overflows. At 0 the maximum has half
+/// of the gradient, and the logarithm none.
 Value softplus(NodeBuilder &node, Value x) {
   Value decay = node.elementwise<ExpOp>(
       node.elementwise<NegOp>(node.elementwise<AbsOp>(x)));
-  return node.add(node.elementwise<ReluOp>(x),
+  Value positive = node.elementwise<MaximumOp>({x, node.scalar(0, x)});
+  return node.add(positive,
                   node.elementwise<LogOp>(node.add(decay, node.scalar(1, x))));
 }
 
@@ -137,7 +173,7 @@ Error importPRelu(NodeBuilder &node) {
 void addActivationOperators(OperatorTable &table) {
   table.add({
       {"LeakyRelu", 6, 1, 1, "alpha", importActivation<leakyRelu>},
-      {"PRelu", 9, 2, 2, "", importPRelu},
+      {"PRelu", 7, 2, 2, "", importPRelu},
       {"Elu", 6, 1, 1, "alpha", importActivation<elu>},
       {"Celu", 12, 1, 1, "alpha", importActivation<celu>},
       {"Selu", 6, 1, 1, "alpha gamma", importActivation<selu>},
@@ -146,6 +182,9 @@ void addActivationOperators(OperatorTable &table) {
       {"Softplus", 1, 1, 1, "", importActivation<softplus>},
       {"Softsign", 1, 1, 1, "", importActivation<softsign>},
       {"Mish", 18, 1, 1, "", importActivation<mish>},
+      {"Swish", 24, 1, 1, "alpha", importActivation<swish>},
+      {"Shrink", 9, 1, 1, "bias lambd", importActivation<shrink>},
+      {"ThresholdedRelu", 10, 1, 1, "alpha", importActivation<thresholdedRelu>},
       {"Gelu", 20, 1, 1, "approximate", importGelu},
   });
 }

@@ -26,6 +26,106 @@ template <typename Op> Error importUnary(NodeBuilder &node) {
   return Error::success();
 }
 
+/// A function of one float operand that is written in terms of others.
+template <Value (*f)(NodeBuilder &, Value)>
+Error importComposed(NodeBuilder &node) {
+  if (Error error = node.requireFloat(0))
+    return error;
+  node.setResult(0, f(node, node.operand(0)));
+  return Error::success();
+}
+
+/// Integers are their own roundings.
+template <Value (*f)(NodeBuilder &, Value)>
+Error importRounding(NodeBuilder &node) {
+  Value x = node.operand(0);
+  node.setResult(0, isFloat(node.call.operands[0].dtype) ? f(node, x) : x);
+  return Error::success();
+}
+
+Value buildFloor(NodeBuilder &node, Value x) {
+  return node.elementwise<FloorOp>(x);
+}
+
+Value buildCeil(NodeBuilder &node, Value x) {
+  return node.elementwise<NegOp>(buildFloor(node, node.elementwise<NegOp>(x)));
+}
+
+/// Halves go to the even neighbour.
+Value buildRound(NodeBuilder &node, Value x) {
+  Value below = buildFloor(node, x), half = node.scalar(0.5, x);
+  Value above = node.add(below, node.scalar(1, x));
+  Value rest = node.sub(x, below);
+  Value halved = node.mul(below, half);
+  Value isEven =
+      node.compare(Comparison::eq, halved, buildFloor(node, halved));
+  Value even = node.elementwise<SelectOp>({isEven, below, above}, 1);
+  Value isHalf = node.compare(Comparison::eq, rest, half);
+  Value nearest = node.elementwise<SelectOp>(
+      {node.compare(Comparison::lt, rest, half), below, above}, 1);
+  return node.elementwise<SelectOp>({isHalf, even, nearest}, 1);
+}
+
+Value buildTan(NodeBuilder &node, Value x) {
+  return node.elementwise<DivOp>(
+      {node.elementwise<SinOp>(x), node.elementwise<CosOp>(x)});
+}
+
+/// sqrt((1 - x) (1 + x)), more exact near 1 than with the square of x.
+Value buildCoordinate(NodeBuilder &node, Value x) {
+  Value one = node.scalar(1, x);
+  return node.elementwise<SqrtOp>(node.mul(node.sub(one, x), node.add(x, one)));
+}
+
+Value buildAsin(NodeBuilder &node, Value x) {
+  return node.elementwise<AtanOp>(
+      node.elementwise<DivOp>({x, buildCoordinate(node, x)}));
+}
+
+Value buildAcos(NodeBuilder &node, Value x) {
+  return node.sub(node.scalar(M_PI / 2, x), buildAsin(node, x));
+}
+
+/// (exp(x) + sign exp(-x)) / 2
+Value buildHyperbolic(NodeBuilder &node, Value x, double sign) {
+  Value growth = node.elementwise<ExpOp>(x);
+  Value decay = node.elementwise<ExpOp>(node.elementwise<NegOp>(x));
+  return node.mul(node.add(growth, node.mul(decay, node.scalar(sign, x))),
+                  node.scalar(0.5, x));
+}
+Value buildSinh(NodeBuilder &node, Value x) {
+  return buildHyperbolic(node, x, -1);
+}
+Value buildCosh(NodeBuilder &node, Value x) {
+  return buildHyperbolic(node, x, 1);
+}
+
+/// log(x + sqrt(x^2 + 1)) of the positive of x and -x, where it does not cancel.
+Value buildAsinh(NodeBuilder &node, Value x) {
+  Value isNegative = node.compare(Comparison::lt, x, node.scalar(0, x));
+  auto flip = [&](Value y) {
+    return node.elementwise<SelectOp>(
+        {isNegative, node.elementwise<NegOp>(y), y}, 1);
+  };
+  Value size = flip(x);
+  Value root = node.elementwise<SqrtOp>(
+      node.add(node.mul(size, size), node.scalar(1, x)));
+  return flip(node.elementwise<LogOp>(node.add(size, root)));
+}
+
+Value buildAcosh(NodeBuilder &node, Value x) {
+  Value one = node.scalar(1, x);
+  Value root = node.elementwise<SqrtOp>(
+      node.mul(node.sub(x, one), node.add(x, one)));
+  return node.elementwise<LogOp>(node.add(x, root));
+}
+
+Value buildAtanh(NodeBuilder &node, Value x) {
+  Value one = node.scalar(1, x);
+  Value ratio = node.elementwise<DivOp>({node.add(one, x), node.sub(one, x)});
+  return node.mul(node.elementwise<LogOp>(ratio), node.scalar(0.5, x));
+}
+
 /// One or more operands, combined from left to right.
 template <typename Op> Error importFold(NodeBuilder &node) {
   if (Error error = node.requireSameTypes())
@@ -49,6 +149,38 @@ Error importMean(NodeBuilder &node) {
   Value sum = node.getResults()[0];
   double count = node.allOperands().size();
   node.setResult(0, node.mul(sum, node.scalar(1 / count, sum)));
+  return Error::success();
+}
+
+/// With fmod the sign is that of the dividend, else that of the divisor.
+Error importMod(NodeBuilder &node) {
+  if (Error error = node.requireSameTypes())
+    return error;
+  if (Error error = checkShapes(node))
+    return error;
+  Value x = node.operand(0), y = node.operand(1);
+  Value quotient = node.elementwise<DivOp>({x, y});
+  bool truncates = node.call.getInt("fmod", 0);
+  if (isFloat(node.call.operands[0].dtype)) {
+    Value down = buildFloor(node, quotient);
+    if (truncates) {
+      Value isNegative =
+          node.compare(Comparison::lt, quotient, node.scalar(0, quotient));
+      down = node.elementwise<SelectOp>(
+          {isNegative, buildCeil(node, quotient), down}, 1);
+    }
+    node.setResult(0, node.sub(x, node.mul(down, y)));
+    return Error::success();
+  }
+  Value rest = node.sub(x, node.mul(quotient, y)), zero = node.scalar(0, rest);
+  if (!truncates) {
+    // The quotient was cut towards zero where it is negative.
+    Value product = node.mul(rest, y);
+    rest = node.elementwise<SelectOp>(
+        {node.compare(Comparison::lt, product, zero), node.add(rest, y), rest},
+        1);
+  }
+  node.setResult(0, rest);
   return Error::success();
 }
 
@@ -116,9 +248,12 @@ template <Comparison predicate> Error importCompare(NodeBuilder &node) {
     return error;
   if (Error error = checkShapes(node))
     return error;
-  if (node.call.operands[0].dtype == DType::Bool)
-    return problem("compares bool at run time, supported are numbers",
-                   "use And, Or and Not");
+  if (node.call.operands[0].dtype == DType::Bool) {
+    node.setResult(0, node.compare(predicate,
+                                   node.cast(node.operand(0), DType::I32),
+                                   node.cast(node.operand(1), DType::I32)));
+    return Error::success();
+  }
   node.setResult(0, node.compare(predicate, node.operand(0), node.operand(1)));
   return Error::success();
 }
@@ -149,6 +284,23 @@ Error importXor(NodeBuilder &node) {
   return Error::success();
 }
 
+Error importIsInf(NodeBuilder &node) {
+  if (Error error = node.requireFloat(0))
+    return error;
+  Value x = node.operand(0), result;
+  for (auto [name, value] : {std::pair("detect_positive", INFINITY),
+                             std::pair("detect_negative", -INFINITY)}) {
+    if (!node.call.getInt(name, 1))
+      continue;
+    Value found = node.compare(Comparison::eq, x, node.scalar(value, x));
+    result = result ? node.elementwise<LogicalOrOp>({result, found}) : found;
+  }
+  node.setResult(0, result ? result
+                           : node.constant(HostTensor::scalar(DType::Bool, 0)
+                                               .broadcast(node.call.shape(0))));
+  return Error::success();
+}
+
 Error importIsNaN(NodeBuilder &node) {
   Value x = node.operand(0);
   node.setResult(0, node.compare(Comparison::ne, x, x));
@@ -163,11 +315,40 @@ Error importWhere(NodeBuilder &node) {
                    toString(node.call.operands[1].dtype) + " and " +
                    toString(node.call.operands[2].dtype) +
                    ", expected the same");
-  if (node.call.operands[1].dtype == DType::Bool)
-    return problem("chooses between bools at run time, supported are numbers",
-                   "use And, Or and Not");
+  if (node.call.operands[1].dtype == DType::Bool) {
+    Value condition = node.operand(0);
+    Value other = node.elementwise<LogicalNotOp>(condition);
+    node.setResult(
+        0, node.elementwise<LogicalOrOp>(
+               {node.elementwise<LogicalAndOp>({condition, node.operand(1)}),
+                node.elementwise<LogicalAndOp>({other, node.operand(2)})}));
+    return Error::success();
+  }
   node.setResult(0, node.elementwise<SelectOp>(node.allOperands(), 1));
   return Error::success();
+}
+
+/// A bound of Clip: an operand since opset 11, before an attribute.
+Value getBound(NodeBuilder &node, unsigned i, StringRef name) {
+  if (node.call.hasOperand(i))
+    return node.reshape(node.operand(i), {});
+  if (node.call.attribute(name))
+    return node.scalar(node.call.getFloat(name, 0), node.operand(0));
+  return {};
+}
+
+/// x within one bound: `Limit` of both. At a bound that is a number no gradient
+/// passes; one that is computed shares it, as PyTorch's clamp does.
+template <typename Limit>
+Value limit(NodeBuilder &node, Value x, unsigned i, StringRef name,
+            Comparison isBeyond) {
+  Value bound = getBound(node, i, name);
+  if (!bound)
+    return x;
+  if (node.call.hasOperand(i) && !node.call.operands[i].constant)
+    return node.elementwise<Limit>({x, bound});
+  return node.elementwise<SelectOp>(
+      {node.compare(isBeyond, x, bound), bound, x}, 1);
 }
 
 Error importClip(NodeBuilder &node) {
@@ -175,12 +356,8 @@ Error importClip(NodeBuilder &node) {
     return error;
   if (Error error = node.call.requireScalars({1, 2}))
     return error;
-  Value x = node.operand(0);
-  if (node.call.hasOperand(1))
-    x = node.elementwise<MaximumOp>({x, node.reshape(node.operand(1), {})});
-  if (node.call.hasOperand(2))
-    x = node.elementwise<MinimumOp>({x, node.reshape(node.operand(2), {})});
-  node.setResult(0, x);
+  Value x = limit<MaximumOp>(node, node.operand(0), 1, "min", Comparison::le);
+  node.setResult(0, limit<MinimumOp>(node, x, 2, "max", Comparison::ge));
   return Error::success();
 }
 
@@ -238,7 +415,7 @@ void addElementwiseOperators(OperatorTable &table) {
       {"Sub", 7, 2, 2, "", importFold<SubOp>},
       {"Mul", 7, 2, 2, "", importFold<MulOp>},
       {"Div", 7, 2, 2, "", importFold<DivOp>},
-      {"Mod", 10, 2, 2, "fmod"},
+      {"Mod", 10, 2, 2, "fmod", importMod},
       {"Pow", 7, 2, 2, "", importPow},
       {"Sum", 8, 1, any, "", importFold<AddOp>},
       {"Mean", 8, 1, any, "", importMean},
@@ -255,11 +432,20 @@ void addElementwiseOperators(OperatorTable &table) {
       {"Tanh", 6, 1, 1, "", importUnary<TanhOp>},
       {"Sigmoid", 6, 1, 1, "", importUnary<SigmoidOp>},
       {"Relu", 6, 1, 1, "", importUnary<ReluOp>},
-      {"Sin", 7, 1, 1, ""},
-      {"Cos", 7, 1, 1, ""},
-      {"Floor", 6, 1, 1, ""},
-      {"Ceil", 6, 1, 1, ""},
-      {"Round", 11, 1, 1, ""},
+      {"Sin", 7, 1, 1, "", importUnary<SinOp>},
+      {"Cos", 7, 1, 1, "", importUnary<CosOp>},
+      {"Tan", 7, 1, 1, "", importComposed<buildTan>},
+      {"Asin", 7, 1, 1, "", importComposed<buildAsin>},
+      {"Acos", 7, 1, 1, "", importComposed<buildAcos>},
+      {"Atan", 7, 1, 1, "", importUnary<AtanOp>},
+      {"Sinh", 9, 1, 1, "", importComposed<buildSinh>},
+      {"Cosh", 9, 1, 1, "", importComposed<buildCosh>},
+      {"Asinh", 9, 1, 1, "", importComposed<buildAsinh>},
+      {"Acosh", 9, 1, 1, "", importComposed<buildAcosh>},
+      {"Atanh", 9, 1, 1, "", importComposed<buildAtanh>},
+      {"Floor", 6, 1, 1, "", importRounding<buildFloor>},
+      {"Ceil", 6, 1, 1, "", importRounding<buildCeil>},
+      {"Round", 11, 1, 1, "", importRounding<buildRound>},
       {"Equal", 7, 2, 2, "", importCompare<Comparison::eq>, firstTwo},
       {"Less", 7, 2, 2, "", importCompare<Comparison::lt>, firstTwo},
       {"LessOrEqual", 12, 2, 2, "", importCompare<Comparison::le>, firstTwo},
@@ -270,10 +456,12 @@ void addElementwiseOperators(OperatorTable &table) {
       {"Not", 1, 1, 1, "", importLogical<LogicalNotOp>},
       {"Xor", 7, 2, 2, "", importXor},
       {"IsNaN", 9, 1, 1, "", importIsNaN, first},
+      {"IsInf", 10, 1, 1, "detect_negative detect_positive", importIsInf,
+       first},
       {"Where", 9, 3, 3, "", importWhere},
-      {"Clip", 11, 1, 3, "", importClip, afterFirst},
-      {"Cast", 6, 1, 1, "to saturate", importCast},
-      {"CastLike", 15, 2, 2, "saturate", importCastLike, second},
+      {"Clip", 6, 1, 3, "min max", importClip, afterFirst},
+      {"Cast", 6, 1, 1, "to saturate round_mode", importCast},
+      {"CastLike", 15, 2, 2, "saturate round_mode", importCastLike, second},
       {"Identity", 1, 1, 1, "", importIdentity},
       {"Dropout", 10, 1, 3, "ratio seed", importDropout, afterFirst},
   });

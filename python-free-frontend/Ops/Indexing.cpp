@@ -1,11 +1,13 @@
 //===- Indexing.cpp - import of lookups -----------------------------------===//
 //
-// Gather: an embedding lookup, or a slice when the indices are known.
+// Lookups by one index: of rows (an embedding, or a slice when the indices are
+// known), of single elements, of a column for each index.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Operators.h"
 #include "ShapeRules.h"
+#include "Take.h"
 
 using namespace llvm;
 using mlir::Value;
@@ -48,36 +50,104 @@ Error importGather(NodeBuilder &node) {
   result.append(indexShape.begin(), indexShape.end());
   result.append(shape.begin() + *axis + 1, shape.end());
 
-  Value indices;
   if (const HostTensor *known = call.operands[1].constant) {
     auto normal = normalizeIndices(*known, shape[*axis]);
     if (!normal)
       return normal.takeError();
-    if (areConsecutive(*normal)) {
-      Value part = node.slice(table, *axis, normal->getInt(0), normal->size());
-      node.setResult(0, node.reshape(part, result));
-      return Error::success();
-    }
-    indices = node.constant(*normal);
-  } else {
-    indices = node.operand(1);
+    Value part =
+        areConsecutive(*normal)
+            ? node.slice(table, *axis, normal->getInt(0), normal->size())
+            : lookUp(node, table, *axis, node.constant(*normal));
+    node.setResult(0, node.reshape(part, result));
+    return Error::success();
   }
+  node.setResult(0, lookUp(node, table, *axis, node.operand(1)));
+  return Error::success();
+}
 
-  // The axis goes to the front, the dimensions before it come back after the
-  // lookup.
-  Shape toFront{*axis}, back;
+/// What indices repeat along all dimensions from `dim` on, without these; null
+/// if they vary there.
+Value getRepeated(NodeBuilder &node, Value indices, int64_t dim) {
+  auto repeat = indices.getDefiningOp<BroadcastOp>();
+  if (!repeat)
+    return {};
+  Shape shape(node.shapeOf(indices));
+  Shape source(node.shapeOf(repeat.getX()));
+  source.insert(source.begin(), shape.size() - source.size(), 1);
+  for (size_t d = 0; d < shape.size(); ++d)
+    if (int64_t(d) < dim ? source[d] != shape[d] : source[d] != 1)
+      return {};
+  shape.resize(dim);
+  return node.reshape(repeat.getX(), shape);
+}
+
+/// All dimensions but the axis are batch dimensions. Where indices repeat along
+/// those after it, whole rows are looked up.
+Error importGatherElements(NodeBuilder &node) {
+  const Call &call = node.call;
+  int64_t rank = call.rank(0);
+  auto axis = normalizeAxis(call.getInt("axis", 0), rank);
+  if (!axis)
+    return axis.takeError();
+  ArrayRef<int64_t> shape = call.shape(1);
+  if (int64_t(shape.size()) != rank)
+    return problem("indices " + toString(shape) + " and data " +
+                   toString(call.shape(0)) + " differ in rank");
+  Value table = node.operand(0);
+  for (int64_t d = 0; d < rank; ++d) {
+    if (d == *axis)
+      continue;
+    if (shape[d] > call.shape(0)[d])
+      return problem("indices " + toString(shape) + " do not fit data " +
+                     toString(call.shape(0)));
+    table = node.slice(table, d, 0, shape[d]);
+  }
+  Value indices = node.operand(1);
+  if (const HostTensor *known = call.operands[1].constant) {
+    auto normal = normalizeIndices(*known, call.shape(0)[*axis]);
+    if (!normal)
+      return normal.takeError();
+    indices = node.constant(*normal);
+  }
+  if (Value repeated = getRepeated(node, indices, *axis + 1)) {
+    node.setResult(0, node.create<GatherOp>(table, repeated, *axis));
+    return Error::success();
+  }
+  Value found = node.create<GatherOp>(node.swapDims(table, *axis, rank - 1),
+                                      node.swapDims(indices, *axis, rank - 1),
+                                      rank - 1);
+  node.setResult(0, node.swapDims(found, *axis, rank - 1));
+  return Error::success();
+}
+
+/// A row of `depth` elements for each index, in which one is `on`.
+Error importOneHot(NodeBuilder &node) {
+  const Call &call = node.call;
+  auto depth = call.constant(1, "depth");
+  if (!depth)
+    return depth.takeError();
+  auto axis = normalizeAxis(call.getInt("axis", -1), call.rank(0) + 1);
+  if (!axis)
+    return axis.takeError();
+  if (call.shape(2) != ArrayRef<int64_t>{2})
+    return problem("values have shape " + toString(call.shape(2)) +
+                   ", expected [2]");
+  Value indices = node.operand(0);
+  if (isFloat(call.operands[0].dtype))
+    indices = node.cast(indices, DType::I64);
+  Shape shape(call.shape(0));
+  shape.push_back((*depth)->getInt(0));
+  Value isOn = node.create<OneHotOp>(
+      node.typeOf(shape, node.toType(DType::Bool)), indices, Value());
+  Value values = node.operand(2);
+  Value off = node.reshape(node.slice(values, 0, 0, 1), {});
+  Value on = node.reshape(node.slice(values, 0, 1, 1), {});
+  Value rows = node.elementwise<SelectOp>({isOn, on, off}, 1);
+  Shape permutation;
   for (int64_t d = 0; d < call.rank(0); ++d)
-    if (d != *axis)
-      toFront.push_back(d);
-  int64_t indexRank = indexShape.size();
-  for (int64_t d = 0; d < *axis; ++d)
-    back.push_back(indexRank + d);
-  for (int64_t d = 0; d < indexRank; ++d)
-    back.push_back(d);
-  for (int64_t d = *axis; d < call.rank(0) - 1; ++d)
-    back.push_back(indexRank + d);
-  Value rows = node.create<GatherOp>(node.transpose(table, toFront), indices);
-  node.setResult(0, node.transpose(rows, back));
+    permutation.push_back(d);
+  permutation.insert(permutation.begin() + *axis, call.rank(0));
+  node.setResult(0, node.transpose(rows, permutation));
   return Error::success();
 }
 } // namespace
@@ -85,10 +155,9 @@ Error importGather(NodeBuilder &node) {
 void addIndexingOperators(OperatorTable &table) {
   table.add({
       {"Gather", 1, 2, 2, "axis", importGather, second},
-      {"GatherElements", 11, 2, 2, "axis", nullptr, second},
-      {"ScatterND", 11, 3, 3, "reduction", nullptr, second},
+      {"GatherElements", 11, 2, 2, "axis", importGatherElements, second},
       {"NonZero", 9, 1, 1, "", nullptr, first},
-      {"CumSum", 11, 2, 2, "exclusive reverse", nullptr, second},
+      {"OneHot", 9, 3, 3, "axis", importOneHot, firstTwo},
   });
 }
 

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "MatMul.h"
 #include "Operators.h"
 #include "ShapeRules.h"
 
@@ -28,19 +29,6 @@ bool takeTranspose(NodeBuilder &node, Value &value) {
   std::swap(permutation[rank - 2], permutation[rank - 1]);
   value = node.transpose(transpose.getX(), permutation);
   return true;
-}
-
-/// op(a) op(b) of operands with equal leading dimensions.
-Value product(NodeBuilder &node, Value a, bool transposeA, Value b,
-              bool transposeB) {
-  ArrayRef<int64_t> left = node.shapeOf(a), right = node.shapeOf(b);
-  Shape shape(left.drop_back(2));
-  shape.push_back(left.drop_back(transposeA ? 0 : 1).back());
-  shape.push_back(right.drop_back(transposeB ? 1 : 0).back());
-  transposeA ^= takeTranspose(node, a);
-  transposeB ^= takeTranspose(node, b);
-  return node.create<MatMulOp>(node.typeOf(shape, node.elementType(a)), a, b,
-                               transposeA, transposeB);
 }
 
 Error importMatMul(NodeBuilder &node) {
@@ -81,7 +69,7 @@ Error importMatMul(NodeBuilder &node) {
     a = node.broadcast(a, leftFull);
     b = node.broadcast(b, rightFull);
   }
-  Value value = product(node, a, false, b, false);
+  Value value = buildProduct(node, a, false, b, false);
   if (isColumn)
     result.pop_back();
   if (isRow)
@@ -104,8 +92,8 @@ Error importGemm(NodeBuilder &node) {
   if (call.shape(0)[transposeA ? 0 : 1] != call.shape(1)[transposeB ? 1 : 0])
     return problem("multiplies " + toString(call.shape(0)) + " by " +
                    toString(call.shape(1)) + ": inner sizes differ");
-  Value result =
-      product(node, node.operand(0), transposeA, node.operand(1), transposeB);
+  Value result = buildProduct(node, node.operand(0), transposeA,
+                              node.operand(1), transposeB);
   double alpha = call.getFloat("alpha", 1), beta = call.getFloat("beta", 1);
   if (alpha != 1)
     result = node.mul(result, node.scalar(alpha, result));
@@ -127,6 +115,18 @@ Error importGemm(NodeBuilder &node) {
   return Error::success();
 }
 } // namespace
+
+Value buildProduct(NodeBuilder &node, Value a, bool transposeA, Value b,
+                   bool transposeB) {
+  ArrayRef<int64_t> left = node.shapeOf(a), right = node.shapeOf(b);
+  Shape shape(left.drop_back(2));
+  shape.push_back(left.drop_back(transposeA ? 0 : 1).back());
+  shape.push_back(right.drop_back(transposeB ? 1 : 0).back());
+  transposeA ^= takeTranspose(node, a);
+  transposeB ^= takeTranspose(node, b);
+  return node.create<MatMulOp>(node.typeOf(shape, node.elementType(a)), a, b,
+                               transposeA, transposeB);
+}
 
 void addMatMulOperators(OperatorTable &table) {
   table.add({

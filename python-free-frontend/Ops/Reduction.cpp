@@ -7,6 +7,7 @@
 
 #include "Operators.h"
 #include "ShapeRules.h"
+#include "Take.h"
 
 using namespace llvm;
 using mlir::Value;
@@ -33,8 +34,13 @@ Value sumSquare(NodeBuilder &node, Value x, ArrayRef<int64_t> axes) {
 Value norm1(NodeBuilder &node, Value x, ArrayRef<int64_t> axes) {
   return sum(node, node.elementwise<AbsOp>(x), axes);
 }
+/// The gradient of a norm that is 0 is 0, not that of the root.
 Value norm2(NodeBuilder &node, Value x, ArrayRef<int64_t> axes) {
-  return node.elementwise<SqrtOp>(sumSquare(node, x, axes));
+  Value square = sumSquare(node, x, axes), zero = node.scalar(0, x);
+  Value isZero = node.compare(Comparison::eq, square, zero);
+  Value root = node.elementwise<SqrtOp>(
+      node.elementwise<SelectOp>({isZero, node.scalar(1, x), square}, 1));
+  return node.elementwise<SelectOp>({isZero, zero, root}, 1);
 }
 Value logSum(NodeBuilder &node, Value x, ArrayRef<int64_t> axes) {
   return node.elementwise<LogOp>(sum(node, x, axes));
@@ -46,18 +52,33 @@ Value logSumExp(NodeBuilder &node, Value x, ArrayRef<int64_t> axes) {
   return node.add(logSum(node, shifted, axes), largest);
 }
 
+/// Halves are multiplied until one element is left.
+Value product(NodeBuilder &node, Value x, ArrayRef<int64_t> axes) {
+  for (int64_t axis : axes)
+    for (int64_t size; (size = node.shapeOf(x)[axis]) > 1;) {
+      int64_t half = size / 2;
+      Value y = node.mul(node.slice(x, axis, 0, half),
+                         node.slice(x, axis, half, half));
+      if (size % 2)
+        y = join(node, {y, node.slice(x, axis, size - 1, 1)}, axis);
+      x = y;
+    }
+  return x;
+}
+
 using Reducer = Value (*)(NodeBuilder &, Value, ArrayRef<int64_t>);
 
+/// Integers and bools are reduced as floats that hold them exactly.
 template <Reducer reducer> Error importReduction(NodeBuilder &node) {
-  if (Error error = node.requireFloat(0))
-    return error;
   Expected<Reduction> plan = reduction(node.call);
   if (!plan)
     return plan.takeError();
   for (int64_t axis : plan->axes)
     if (node.call.shape(0)[axis] == 0)
       return problem("reduces an empty dimension");
-  Value result = reducer(node, node.operand(0), plan->axes);
+  DType dtype = node.call.operands[0].dtype;
+  Value x = node.cast(node.operand(0), isFloat(dtype) ? dtype : DType::F64);
+  Value result = node.cast(reducer(node, x, plan->axes), dtype);
   node.setResult(0, node.reshape(result, plan->shape));
   return Error::success();
 }
@@ -76,16 +97,16 @@ template <Reducer reducer> Error importGlobalPool(NodeBuilder &node) {
 void addReductionOperators(OperatorTable &table) {
   StringRef attributes = "axes keepdims noop_with_empty_axes";
   table.add({
-      {"ReduceSum", 1, 1, 2, attributes, importReduction<sum>},
-      {"ReduceMean", 1, 1, 2, attributes, importReduction<mean>},
-      {"ReduceMax", 1, 1, 2, attributes, importReduction<maximum>},
-      {"ReduceMin", 1, 1, 2, attributes, importReduction<minimum>},
-      {"ReduceSumSquare", 1, 1, 2, attributes, importReduction<sumSquare>},
-      {"ReduceL1", 1, 1, 2, attributes, importReduction<norm1>},
-      {"ReduceL2", 1, 1, 2, attributes, importReduction<norm2>},
-      {"ReduceLogSum", 1, 1, 2, attributes, importReduction<logSum>},
-      {"ReduceLogSumExp", 1, 1, 2, attributes, importReduction<logSumExp>},
-      {"ReduceProd", 1, 1, 2, attributes},
+      {"ReduceSum", 1, 1, 2, attributes, importReduction<sum>, second},
+      {"ReduceMean", 1, 1, 2, attributes, importReduction<mean>, second},
+      {"ReduceMax", 1, 1, 2, attributes, importReduction<maximum>, second},
+      {"ReduceMin", 1, 1, 2, attributes, importReduction<minimum>, second},
+      {"ReduceSumSquare", 1, 1, 2, attributes, importReduction<sumSquare>, second},
+      {"ReduceL1", 1, 1, 2, attributes, importReduction<norm1>, second},
+      {"ReduceL2", 1, 1, 2, attributes, importReduction<norm2>, second},
+      {"ReduceLogSum", 1, 1, 2, attributes, importReduction<logSum>, second},
+      {"ReduceLogSumExp", 1, 1, 2, attributes, importReduction<logSumExp>, second},
+      {"ReduceProd", 1, 1, 2, attributes, importReduction<product>, second},
       {"GlobalAveragePool", 1, 1, 1, "", importGlobalPool<mean>},
       {"GlobalMaxPool", 1, 1, 1, "", importGlobalPool<maximum>},
   });

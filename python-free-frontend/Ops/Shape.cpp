@@ -7,6 +7,9 @@
 
 #include "Operators.h"
 #include "ShapeRules.h"
+#include "Take.h"
+
+#include <numeric>
 
 using namespace llvm;
 using mlir::Value;
@@ -59,19 +62,49 @@ Error importTile(NodeBuilder &node) {
   return Error::success();
 }
 
+/// Elements a positive step apart: the first of each group of as many, where
+/// groups do not reach past the end.
+Value sliceByGroups(NodeBuilder &node, Value x, const DimRange &range) {
+  int64_t first = range.start / range.step * range.step;
+  Shape shape(node.shapeOf(x));
+  if (first + range.size * range.step > shape[range.axis])
+    return {};
+  x = node.slice(x, range.axis, first, range.size * range.step);
+  shape[range.axis] = range.size;
+  Shape groups = shape;
+  groups.insert(groups.begin() + range.axis + 1, range.step);
+  Value group = node.slice(node.reshape(x, groups), range.axis + 1,
+                           range.start - first, 1);
+  return node.reshape(group, shape);
+}
+
+Value sliceRange(NodeBuilder &node, Value x, const DimRange &range) {
+  if (range.step == 1 || range.size == 1)
+    return node.slice(x, range.axis, range.start, range.size);
+  if (range.step > 1)
+    if (Value result = sliceByGroups(node, x, range))
+      return result;
+  Shape indices;
+  for (int64_t i = 0; i < range.size; ++i)
+    indices.push_back(range.start + i * range.step);
+  return take(node, x, range.axis, indices);
+}
+
 Error importSlice(NodeBuilder &node) {
-  auto ranges = sliceRanges(node.call);
+  const Call &call = node.call;
+  auto ranges = sliceRanges(call);
   if (!ranges)
     return ranges.takeError();
   Value x = node.operand(0);
   for (const DimRange &range : *ranges) {
-    if (range.size == 0)
-      return problem("slices nothing out of dimension " + Twine(range.axis));
-    if (range.step != 1 && range.size > 1)
-      return problem("has step " + Twine(range.step) +
-                         " at run time, supported is 1",
-                     "use Reshape and Slice for larger steps");
-    x = node.slice(x, range.axis, range.start, range.size);
+    // Of an empty tensor only the shape matters, to what it is joined with.
+    if (range.size == 0) {
+      Shape shape(node.shapeOf(x));
+      shape[range.axis] = 0;
+      x = node.constant(HostTensor(call.operands[0].dtype, shape));
+    } else if (numElements(node.shapeOf(x)) > 0) {
+      x = sliceRange(node, x, range);
+    }
   }
   node.setResult(0, x);
   return Error::success();
@@ -112,44 +145,101 @@ Error importConcat(NodeBuilder &node) {
   Expected<Shape> shape = concatShape(call, *axis);
   if (!shape)
     return shape.takeError();
-  Value first = node.operand(0);
-  if (node.allOperands().size() == 1)
-    node.setResult(0, first);
-  else
-    node.setResult(
-        0, node.create<ConcatOp>(node.typeOf(*shape, node.elementType(first)),
-                                 node.allOperands(), *axis));
+  SmallVector<Value> parts;
+  for (Value part : node.allOperands())
+    if (node.shapeOf(part)[*axis] > 0)
+      parts.push_back(part);
+  node.setResult(0, parts.empty() ? node.operand(0) : join(node, parts, *axis));
   return Error::success();
+}
+
+/// Which element of a dimension lies where padding asks for element `i`, which
+/// may be outside.
+int64_t findPadded(StringRef mode, int64_t i, int64_t size) {
+  if (mode == "edge")
+    return std::clamp<int64_t>(i, 0, size - 1);
+  if (mode == "wrap")
+    return (i % size + size) % size;
+  // Reflected at the first and the last element, as often as needed.
+  int64_t period = std::max<int64_t>(2 * (size - 1), 1);
+  i = (i % period + period) % period;
+  return std::min(i, period - i);
+}
+
+/// `count` elements of a value along a dimension.
+Value fill(NodeBuilder &node, Value x, int64_t axis, int64_t count,
+           const HostTensor &value) {
+  Shape shape(node.shapeOf(x));
+  shape[axis] = count;
+  return node.broadcast(
+      node.constant(value.reshaped({}).cast(fromType(node.elementType(x)))),
+      shape);
+}
+
+/// `before` and `after` are not negative.
+Value padDimension(NodeBuilder &node, Value x, int64_t axis, int64_t before,
+                   int64_t after, StringRef mode, const HostTensor &value) {
+  Shape shape(node.shapeOf(x));
+  if (mode != "constant") {
+    Shape indices;
+    for (int64_t i = -before; i < shape[axis] + after; ++i)
+      indices.push_back(findPadded(mode, i, shape[axis]));
+    return take(node, x, axis, indices);
+  }
+  if (value.isFloat() && value.getFloat(0) == 0) {
+    shape[axis] += before + after;
+    return node.create<PadOp>(node.typeOf(shape, node.elementType(x)), x, axis,
+                              before);
+  }
+  SmallVector<Value> parts;
+  if (before > 0)
+    parts.push_back(fill(node, x, axis, before, value));
+  parts.push_back(x);
+  if (after > 0)
+    parts.push_back(fill(node, x, axis, after, value));
+  return join(node, parts, axis);
+}
+
+/// Before opset 11 pads and value are attributes.
+Expected<HostTensor> readFill(const Call &call) {
+  HostTensor zero = HostTensor::scalar(
+      call.operands[0].dtype, call.hasOperand(2) ? 0 : call.getFloat("value", 0));
+  if (!call.hasOperand(2))
+    return zero;
+  auto given = call.constant(2, "constant_value");
+  if (!given)
+    return given.takeError();
+  if (Error error = call.requireScalars({2}))
+    return std::move(error);
+  return **given;
 }
 
 Error importPad(NodeBuilder &node) {
   const Call &call = node.call;
-  if (Error error = node.requireFloat(0))
-    return error;
   StringRef mode = call.getString("mode", "constant");
-  if (mode != "constant")
+  if (!is_contained({"constant", "reflect", "edge", "wrap"}, mode))
     return problem("mode '" + mode + "' is not supported",
-                   "pad with constant zeros");
-  if (call.hasOperand(2)) {
-    auto fill = call.constant(2, "constant_value");
-    if (!fill)
-      return fill.takeError();
-    if ((*fill)->size() != 1 || (*fill)->getFloat(0) != 0)
-      return problem("pads with a value other than 0", "pad with zeros");
-  }
-  auto pads = call.constant(1, "pads");
+                   "supported are constant, reflect, edge and wrap");
+  if (call.operands[0].dtype == DType::Bool && mode == "constant")
+    return problem("pads bools at run time, supported are numbers",
+                   "cast them in the model");
+  Expected<HostTensor> value = readFill(call);
+  if (!value)
+    return value.takeError();
+  auto pads = call.getIntsOrOperand("pads", 1);
   if (!pads)
     return pads.takeError();
+  if (!*pads)
+    return problem("operand 'pads' is missing");
   std::vector<int64_t> axes(call.rank(0));
-  for (auto [d, axis] : enumerate(axes))
-    axis = d;
+  std::iota(axes.begin(), axes.end(), 0);
   if (call.hasOperand(3)) {
     auto given = call.constant(3, "axes");
     if (!given)
       return given.takeError();
     axes = (*given)->toInts();
   }
-  if ((*pads)->size() != int64_t(2 * axes.size()))
+  if ((*pads)->size() != 2 * axes.size())
     return problem("pads has " + Twine((*pads)->size()) +
                    " elements, expected " + Twine(2 * axes.size()));
   Value x = node.operand(0);
@@ -157,48 +247,73 @@ Error importPad(NodeBuilder &node) {
     auto axis = normalizeAxis(given, call.rank(0));
     if (!axis)
       return axis.takeError();
-    int64_t before = (*pads)->getInt(i);
-    int64_t after = (*pads)->getInt(axes.size() + i);
-    if (before < 0 || after < 0)
-      return problem("has negative pads", "use Slice to cut");
-    if (before + after == 0)
-      continue;
-    Shape shape(node.shapeOf(x));
-    shape[*axis] += before + after;
-    x = node.create<PadOp>(node.typeOf(shape, node.elementType(x)), x, *axis,
-                           before);
+    int64_t before = (**pads)[i], after = (**pads)[axes.size() + i];
+    // Negative pads cut.
+    int64_t size = node.shapeOf(x)[*axis];
+    int64_t start = std::max<int64_t>(-before, 0);
+    int64_t kept = size - start - std::max<int64_t>(-after, 0);
+    if (kept < 1)
+      return problem("cuts all of dimension " + Twine(*axis));
+    x = node.slice(x, *axis, start, kept);
+    before = std::max<int64_t>(before, 0);
+    after = std::max<int64_t>(after, 0);
+    if (before + after > 0)
+      x = padDimension(node, x, *axis, before, after, mode, *value);
   }
   node.setResult(0, x);
+  return Error::success();
+}
+
+/// Blocks of pixels from channels, or back; images are channels first.
+Error importBlocks(NodeBuilder &node) {
+  const Call &call = node.call;
+  int64_t block = call.getInt("blocksize", 0);
+  bool toSpace = call.node.op_type() == "DepthToSpace";
+  ArrayRef<int64_t> shape = call.shape(0);
+  bool fits = block > 0 && shape.size() == 4 &&
+              (toSpace ? shape[1] % (block * block) == 0
+                       : shape[2] % block == 0 && shape[3] % block == 0);
+  if (!fits)
+    return problem("operand " + toString(shape) + " has no blocks of size " +
+                   Twine(block));
+  int64_t n = shape[0], c = shape[1], h = shape[2], w = shape[3];
+  Value x = node.operand(0);
+  if (!toSpace) {
+    x = node.reshape(x, {n, c, h / block, block, w / block, block});
+    x = node.transpose(x, {0, 3, 5, 1, 2, 4});
+    node.setResult(0, node.reshape(x, {n, c * block * block, h / block,
+                                       w / block}));
+    return Error::success();
+  }
+  int64_t channels = c / (block * block);
+  if (call.getString("mode", "DCR") == "CRD") {
+    x = node.reshape(x, {n, channels, block, block, h, w});
+    x = node.transpose(x, {0, 1, 4, 2, 5, 3});
+  } else {
+    x = node.reshape(x, {n, block, block, channels, h, w});
+    x = node.transpose(x, {0, 3, 4, 1, 5, 2});
+  }
+  node.setResult(0, node.reshape(x, {n, channels, h * block, w * block}));
   return Error::success();
 }
 
 /// The triangle is a mask of the last two dimensions.
 Error importTrilu(NodeBuilder &node) {
   const Call &call = node.call;
-  if (Error error = node.requireFloat(0))
-    return error;
-  if (call.rank(0) < 2)
-    return problem("operand has rank " + Twine(call.rank(0)) +
-                   ", expected at least 2");
-  int64_t k = 0;
-  if (call.hasOperand(1)) {
-    auto given = call.constant(1, "k");
-    if (!given)
-      return given.takeError();
-    if (Error error = call.requireScalars({1}))
-      return error;
-    k = (*given)->getInt(0);
-  }
-  bool upper = call.getInt("upper", 1);
-  HostTensor mask(DType::Bool, call.shape(0).take_back(2));
-  int64_t columns = mask.shape()[1];
-  for (int64_t i = 0; i < mask.size(); ++i) {
-    int64_t above = i % columns - i / columns - k;
-    mask.setInt(i, upper ? above >= 0 : above <= 0);
-  }
+  Expected<int64_t> k = triluDiagonal(call);
+  if (!k)
+    return k.takeError();
   Value x = node.operand(0);
-  node.setResult(0, node.elementwise<SelectOp>(
-                        {node.constant(mask), x, node.scalar(0, x)}, 1));
+  ArrayRef<int64_t> shape = call.shape(0).take_back(2);
+  Value row = node.add(node.countAlong(shape[0], 0, 2, DType::I64),
+                       node.constant(HostTensor::scalar(DType::I64, *k)));
+  Value mask = node.compare(
+      call.getInt("upper", 1) ? Comparison::ge : Comparison::le,
+      node.countAlong(shape[1], 1, 2, DType::I64), row);
+  node.setResult(0, call.operands[0].dtype == DType::Bool
+                        ? node.elementwise<LogicalAndOp>({mask, x})
+                        : node.elementwise<SelectOp>(
+                              {mask, x, node.scalar(0, x)}, 1));
   return Error::success();
 }
 } // namespace
@@ -220,10 +335,12 @@ void addShapeOperators(OperatorTable &table) {
       {"Transpose", 1, 1, 1, "perm", importTranspose},
       {"Expand", 8, 2, 2, "", importExpand, second},
       {"Tile", 6, 2, 2, "", importTile, second},
-      {"Slice", 10, 3, 5, "", importSlice, afterFirst},
+      {"Slice", 1, 1, 5, "axes ends starts", importSlice, afterFirst},
       {"Split", 2, 1, 2, "axis split num_outputs", importSplit, second},
       {"Concat", 4, 1, any, "axis", importConcat},
-      {"Pad", 11, 2, 4, "mode", importPad, afterFirst},
+      {"Pad", 2, 1, 4, "mode pads value", importPad, afterFirst},
+      {"DepthToSpace", 1, 1, 1, "blocksize mode", importBlocks},
+      {"SpaceToDepth", 1, 1, 1, "blocksize", importBlocks},
       {"Trilu", 14, 1, 2, "upper", importTrilu, second},
   });
 }

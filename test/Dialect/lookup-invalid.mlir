@@ -13,6 +13,7 @@ func.func @starts(%t: tensor<6x4xf32>, %i: tensor<3xi64>, %s: tensor<4xi64>) {
 // C2
 func.func @batch(%t: tensor<2x6x4xf32>, %i: tensor<3x5xi64>) {
   // expected-error@below {{gather from 'tensor<2x6x4xf32>' by 'tensor<3x5xi64>', expected 1 equal batch dimensions of both, and one more of the table}}
+  // expected-error@below {{failed to infer returned types}}
   %0 = dtc.gather %t, %i {batch_dims = 1 : i64} : (tensor<2x6x4xf32>, tensor<3x5xi64>) -> tensor<3x5x4xf32>
   return
 }

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "RowLoopsEvaluate.h"
+#include "dtc/Dialect/Dialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"

@@ -19,8 +19,8 @@ ModelBuilder single(const std::string &op, const Names &inputs = {"x"},
   return m;
 }
 
-File oldOpset() { return single("Relu", {"x"}, 9); }
-File newOpset() { return single("Relu", {"x"}, 23); }
+File oldOpset() { return single("Relu", {"x"}, 8); }
+File newOpset() { return single("Relu", {"x"}, 25); }
 File noOpset() {
   ModelBuilder m = single("Relu");
   m.model.mutable_opset_import(0)->set_domain("com.example");
@@ -28,7 +28,7 @@ File noOpset() {
 }
 File newIr() {
   ModelBuilder m = single("Relu");
-  m.model.set_ir_version(13);
+  m.model.set_ir_version(14);
   return m;
 }
 File sparse() {
@@ -137,18 +137,30 @@ File badIndex() {
   m.ints("index", {1, 4});
   return m;
 }
-File strided() {
-  ModelBuilder m = single("Slice", {"x", "starts", "ends", "axes", "steps"});
-  m.ints("starts", {0});
-  m.ints("ends", {4});
-  m.ints("axes", {1});
-  m.ints("steps", {2});
+File repeatedUpdates() {
+  ModelBuilder m = single("ScatterElements", {"x", "i", "u"});
+  m.set(m.graph().mutable_node()->at(0), "axis", 1);
+  m.input("i", {"batch", 2}, onnx::TensorProto::INT64);
+  m.input("u", {"batch", 2});
   return m;
 }
-File reflectPad() {
-  ModelBuilder m = single("Pad", {"x", "pads"});
-  m.set(m.graph().mutable_node()->at(0), "mode", std::string("reflect"));
-  m.ints("pads", {0, 1, 0, 1});
+File diagonal() {
+  ModelBuilder m = single("Einsum");
+  m.set(m.graph().mutable_node()->at(0), "equation", std::string("ii->i"));
+  return m;
+}
+File openBranch() {
+  ModelBuilder m = single("If", {"c"});
+  m.input("c", {1}, onnx::TensorProto::BOOL);
+  return m;
+}
+File outsideSequence() {
+  ModelBuilder m = single("SplitToSequence");
+  m.set(m.graph().mutable_node()->at(0), "axis", 1);
+  m.ints("four", {4});
+  m.node("SequenceAt", "element", {"y", "four"}, {"z"});
+  m.graph().clear_output();
+  m.output("z");
   return m;
 }
 File trainingDropout() {
@@ -200,8 +212,10 @@ void addUnsupportedModels(ModelTable &table) {
   table["unknown-attribute"] = unknownAttribute;
   table["bad-axis"] = badAxis;
   table["bad-index"] = badIndex;
-  table["strided"] = strided;
-  table["reflect-pad"] = reflectPad;
+  table["repeated-updates"] = repeatedUpdates;
+  table["diagonal"] = diagonal;
+  table["open-branch"] = openBranch;
+  table["outside-sequence"] = outsideSequence;
   table["training-dropout"] = trainingDropout;
   table["division-by-zero"] = divisionByZero;
   table["huge-constant"] = hugeConstant;

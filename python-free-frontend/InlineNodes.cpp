@@ -1,0 +1,244 @@
+//===- InlineNodes.cpp - nodes of functions and branches ------------------===//
+//
+// See InlineNodes.h.
+//
+//===----------------------------------------------------------------------===//
+
+#include "InlineNodes.h"
+#include "Model.h"
+#include "Problem.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
+
+#include <map>
+
+using namespace llvm;
+
+namespace dtc::frontend {
+
+namespace {
+using Nodes = google::protobuf::RepeatedPtrField<onnx::NodeProto>;
+
+/// Gives nodes of an inner scope names that the outer one does not have.
+class Renamer {
+public:
+  explicit Renamer(StringRef prefix) : prefix(prefix.str()) {}
+
+  void set(StringRef inner, StringRef outer) { names[inner] = outer.str(); }
+  /// Names that the scope defines itself.
+  void define(const std::string &name) {
+    if (!name.empty())
+      names.try_emplace(name, prefix + "/" + name);
+  }
+  std::string get(const std::string &name) const {
+    auto it = names.find(name);
+    return it == names.end() ? name : it->second;
+  }
+  void rename(onnx::NodeProto &node) const {
+    for (std::string &name : *node.mutable_input())
+      name = get(name);
+    for (std::string &name : *node.mutable_output())
+      name = get(name);
+    if (!node.name().empty())
+      node.set_name(prefix + "/" + node.name());
+    for (onnx::AttributeProto &attribute : *node.mutable_attribute())
+      if (attribute.has_g())
+        renameReads(*attribute.mutable_g());
+  }
+
+private:
+  /// An inner graph's own names hide those around it.
+  void renameReads(onnx::GraphProto &graph) const {
+    Renamer inner = *this;
+    for (const onnx::TensorProto &tensor : graph.initializer())
+      inner.names.erase(tensor.name());
+    for (const onnx::NodeProto &node : graph.node())
+      for (const std::string &name : node.output())
+        inner.names.erase(name);
+    for (onnx::NodeProto &node : *graph.mutable_node()) {
+      for (std::string &name : *node.mutable_input())
+        name = inner.get(name);
+      for (onnx::AttributeProto &attribute : *node.mutable_attribute())
+        if (attribute.has_g())
+          inner.renameReads(*attribute.mutable_g());
+    }
+  }
+
+  std::string prefix;
+  StringMap<std::string> names;
+};
+
+class FunctionInliner {
+public:
+  explicit FunctionInliner(onnx::ModelProto &model);
+  Error run();
+
+private:
+  Error inlineNodes(Nodes &nodes, int depth);
+  Error inlineCall(const onnx::NodeProto &call, Nodes &into, int depth);
+  Error checkOpset(const onnx::FunctionProto &function) const;
+
+  onnx::ModelProto &model;
+  std::map<std::pair<std::string, std::string>, const onnx::FunctionProto *>
+      functions;
+  int64_t opset = 0;
+  /// Calls so far: a name for each.
+  int64_t count = 0;
+};
+} // namespace
+
+FunctionInliner::FunctionInliner(onnx::ModelProto &model) : model(model) {
+  for (const onnx::FunctionProto &function : model.functions())
+    functions[{function.domain(), function.name()}] = &function;
+  for (const auto &import : model.opset_import())
+    if (import.domain().empty() || import.domain() == "ai.onnx")
+      opset = import.version();
+}
+
+/// Import rules go by the one version of the model. What changed from 13 on is
+/// seen from operands and attributes, but for softmax.
+Error FunctionInliner::checkOpset(const onnx::FunctionProto &function) const {
+  for (const auto &import : function.opset_import())
+    if ((import.domain().empty() || import.domain() == "ai.onnx") &&
+        (import.version() < 13) != (opset < 13))
+      return problem("function '" + function.name() + "' is of opset " +
+                         Twine(import.version()) + ", the model of opset " +
+                         Twine(opset),
+                     "inline its functions with onnx.inliner");
+  return Error::success();
+}
+
+Error FunctionInliner::inlineCall(const onnx::NodeProto &call, Nodes &into,
+                                  int depth) {
+  constexpr int deepest = 64;
+  const onnx::FunctionProto &function =
+      *functions.at({call.domain(), call.op_type()});
+  if (depth > deepest)
+    return problem("function '" + function.name() + "' calls itself",
+                   "the model is not valid ONNX; export it again");
+  if (Error error = checkOpset(function))
+    return error;
+  std::string prefix =
+      call.name().empty() ? call.op_type() + "_" + std::to_string(count)
+                          : call.name();
+  // Two calls may have one name.
+  Renamer renamer(prefix + "#" + std::to_string(count++));
+  for (auto [i, name] : enumerate(function.input()))
+    renamer.set(name, int(i) < call.input_size() ? call.input(i) : "");
+  for (auto [i, name] : enumerate(function.output()))
+    if (int(i) < call.output_size() && !call.output(i).empty())
+      renamer.set(name, call.output(i));
+  for (const onnx::NodeProto &node : function.node())
+    for (const std::string &name : node.output())
+      renamer.define(name);
+
+  Nodes body;
+  for (const onnx::NodeProto &inner : function.node()) {
+    onnx::NodeProto &node = *body.Add();
+    node = inner;
+    renamer.rename(node);
+    // Attributes that are the call's, or the operator's default.
+    node.clear_attribute();
+    for (const onnx::AttributeProto &attribute : inner.attribute()) {
+      if (attribute.ref_attr_name().empty()) {
+        *node.add_attribute() = attribute;
+        continue;
+      }
+      for (const onnx::AttributeProto &given : call.attribute())
+        if (given.name() == attribute.ref_attr_name()) {
+          onnx::AttributeProto &own = *node.add_attribute();
+          own = given;
+          own.set_name(attribute.name());
+        }
+    }
+  }
+  if (Error error = inlineNodes(body, depth + 1))
+    return error;
+  for (onnx::NodeProto &node : body)
+    into.Add(std::move(node));
+  return Error::success();
+}
+
+Error FunctionInliner::inlineNodes(Nodes &nodes, int depth) {
+  Nodes result;
+  for (onnx::NodeProto &node : nodes) {
+    if (functions.count({node.domain(), node.op_type()})) {
+      if (Error error = inlineCall(node, result, depth))
+        return error;
+    } else {
+      result.Add(std::move(node));
+    }
+  }
+  nodes.Swap(&result);
+  return Error::success();
+}
+
+Error FunctionInliner::run() {
+  if (functions.empty())
+    return Error::success();
+  return inlineNodes(*model.mutable_graph()->mutable_node(), 0);
+}
+
+Error inlineFunctions(onnx::ModelProto &model) {
+  return FunctionInliner(model).run();
+}
+
+std::vector<onnx::NodeProto> inlineBranch(const onnx::NodeProto &node,
+                                          const onnx::GraphProto &branch,
+                                          StringRef prefix) {
+  Renamer renamer(prefix);
+  for (const onnx::TensorProto &tensor : branch.initializer())
+    renamer.define(tensor.name());
+  for (const onnx::NodeProto &inner : branch.node())
+    for (const std::string &name : inner.output())
+      renamer.define(name);
+
+  std::vector<onnx::NodeProto> nodes;
+  for (const onnx::TensorProto &tensor : branch.initializer()) {
+    onnx::NodeProto &constant = nodes.emplace_back();
+    constant.set_op_type("Constant");
+    constant.add_output(renamer.get(tensor.name()));
+    onnx::AttributeProto &value = *constant.add_attribute();
+    value.set_name("value");
+    value.set_type(onnx::AttributeProto::TENSOR);
+    *value.mutable_t() = tensor;
+  }
+  for (const onnx::NodeProto &inner : branch.node())
+    renamer.rename(nodes.emplace_back(inner));
+  for (auto [from, to] : zip(branch.output(), node.output())) {
+    onnx::NodeProto &copy = nodes.emplace_back();
+    copy.set_op_type("Identity");
+    copy.add_input(renamer.get(from.name()));
+    copy.add_output(to);
+  }
+  return nodes;
+}
+
+void forEachRead(const onnx::NodeProto &node,
+                 function_ref<void(const std::string &)> callback) {
+  for (const std::string &name : node.input())
+    if (!name.empty())
+      callback(name);
+  for (const onnx::AttributeProto &attribute : node.attribute()) {
+    if (!attribute.has_g())
+      continue;
+    StringSet<> own;
+    for (const onnx::TensorProto &tensor : attribute.g().initializer())
+      own.insert(tensor.name());
+    for (const onnx::NodeProto &inner : attribute.g().node()) {
+      forEachRead(inner, [&](const std::string &name) {
+        if (!own.contains(name))
+          callback(name);
+      });
+      for (const std::string &name : inner.output())
+        own.insert(name);
+    }
+    for (const onnx::ValueInfoProto &output : attribute.g().output())
+      if (!own.contains(output.name()))
+        callback(output.name());
+  }
+}
+
+} // namespace dtc::frontend

@@ -1,0 +1,278 @@
+//===- Coordinates.cpp - import of lookups by several indices -------------===//
+//
+// Coordinates become one index into the dimensions that they address, joined.
+// A coordinate that counts the samples of a batch (x[arange(B), position])
+// makes that dimension a batch dimension, so that samples stay apart.
+//
+//===----------------------------------------------------------------------===//
+
+#include "KnownValues.h"
+#include "Operators.h"
+#include "ShapeRules.h"
+
+#include <set>
+
+using namespace llvm;
+using mlir::Value;
+
+namespace dtc::frontend {
+
+namespace {
+/// A lookup with one index: the first dimensions of table and indices are batch
+/// dimensions, the next of the table is looked up.
+struct Lookup {
+  /// How data become the table: dimensions in this order, then this shape.
+  Shape permutation, shape;
+  Value indices;
+  int64_t batchDims = 0;
+
+  int64_t size() const { return shape[batchDims]; }
+  ArrayRef<int64_t> row() const {
+    return ArrayRef(shape).drop_front(batchDims + 1);
+  }
+};
+
+/// Non-negative. Data of the model are checked when they are read; computed
+/// indices may count from the end.
+Value normalize(NodeBuilder &node, Value index, int64_t size) {
+  if (auto known = getKnownInts(index)) {
+    for (int64_t i = 0; i < known->size(); ++i)
+      if (known->getInt(i) < 0)
+        known->setInt(i, known->getInt(i) + size);
+    return node.constant(known->cast(fromType(node.elementType(index))));
+  }
+  if (isData(index))
+    return index;
+  Value isNegative =
+      node.compare(Comparison::lt, index, node.scalar(0, index));
+  Value wrapped = node.add(index, node.scalar(size, index));
+  return node.elementwise<SelectOp>({isNegative, wrapped, index}, 1);
+}
+
+/// Coordinate `number`, one for each tuple of indices [..., coordinates].
+Value getCoordinate(NodeBuilder &node, Value indices, int64_t number) {
+  ArrayRef<int64_t> shape = node.shapeOf(indices);
+  int64_t last = shape.size() - 1;
+  auto join = indices.getDefiningOp<ConcatOp>();
+  bool isJoined = join && int64_t(join.getAxis()) == last &&
+                  int64_t(join.getParts().size()) == shape.back();
+  Value column = isJoined ? Value(join.getParts()[number])
+                          : node.slice(indices, last, number, 1);
+  return node.reshape(column, shape.drop_back());
+}
+
+/// The lookup of `indices`, [..., coordinates], in data of a shape.
+Expected<Lookup> findLookup(NodeBuilder &node, ArrayRef<int64_t> data,
+                            Value indices, int64_t batchDims) {
+  ArrayRef<int64_t> shape = node.shapeOf(indices);
+  int64_t rank = data.size(), indexRank = shape.size() - 1;
+  if (shape.empty() || batchDims < 0 || batchDims > indexRank ||
+      batchDims + shape.back() > rank ||
+      data.take_front(batchDims) != shape.take_front(batchDims))
+    return problem("indices " + toString(shape) + " do not fit data " +
+                   toString(data) +
+                   (batchDims ? " with " + Twine(batchDims) + " batch dimensions"
+                              : Twine("")));
+  struct Coordinate {
+    Value index;
+    int64_t dim;
+  };
+  SmallVector<Coordinate> coordinates;
+  for (int64_t i = 0; i < shape.back(); ++i)
+    coordinates.push_back({getCoordinate(node, indices, i), batchDims + i});
+
+  Lookup lookup;
+  for (int64_t d = 0; d < batchDims; ++d)
+    lookup.permutation.push_back(d);
+  // At least one coordinate stays, to be looked up.
+  while (coordinates.size() > 1 && batchDims < indexRank) {
+    auto *counter = find_if(coordinates, [&](const Coordinate &coordinate) {
+      return data[coordinate.dim] == shape[batchDims] &&
+             countsAlong(coordinate.index, batchDims);
+    });
+    if (counter == coordinates.end())
+      break;
+    lookup.permutation.push_back(counter->dim);
+    coordinates.erase(counter);
+    ++batchDims;
+  }
+  lookup.batchDims = batchDims;
+  for (int64_t d : lookup.permutation)
+    lookup.shape.push_back(data[d]);
+  int64_t size = 1;
+  for (const Coordinate &coordinate : coordinates) {
+    int64_t dim = data[coordinate.dim];
+    Value index = normalize(node, coordinate.index, dim);
+    lookup.indices =
+        lookup.indices
+            ? node.add(node.mul(lookup.indices, node.scalar(dim, index)), index)
+            : index;
+    lookup.permutation.push_back(coordinate.dim);
+    size *= dim;
+  }
+  lookup.shape.push_back(size);
+  for (int64_t d = 0; d < rank; ++d)
+    if (!is_contained(lookup.permutation, d)) {
+      lookup.permutation.push_back(d);
+      lookup.shape.push_back(data[d]);
+    }
+  return lookup;
+}
+
+/// Whether indices ask for all of the table in order, and for it once: by a
+/// dimension that counts, and others of size 1.
+bool isWhole(NodeBuilder &node, const Lookup &lookup) {
+  ArrayRef<int64_t> shape = node.shapeOf(lookup.indices);
+  for (int64_t d = lookup.batchDims, rank = shape.size(); d < rank; ++d)
+    if (shape[d] != 1)
+      return shape[d] == lookup.size() &&
+             numElements(shape.drop_front(lookup.batchDims)) == shape[d] &&
+             countsAlong(lookup.indices, d);
+  return false;
+}
+
+Error importGatherND(NodeBuilder &node) {
+  auto lookup = findLookup(node, node.call.shape(0), node.operand(1),
+                           node.call.getInt("batch_dims", 0));
+  if (!lookup)
+    return lookup.takeError();
+  Value table = node.transpose(node.operand(0), lookup->permutation);
+  if (isWhole(node, *lookup)) {
+    Shape shape(node.shapeOf(lookup->indices));
+    shape.append(lookup->row().begin(), lookup->row().end());
+    node.setResult(0, node.reshape(table, shape));
+    return Error::success();
+  }
+  node.setResult(0, node.create<GatherOp>(node.reshape(table, lookup->shape),
+                                          lookup->indices, lookup->batchDims));
+  return Error::success();
+}
+
+/// Whether no two indices of a batch are the same: each has but one, or all are
+/// known and differ.
+bool areUnique(NodeBuilder &node, const Lookup &lookup) {
+  ArrayRef<int64_t> shape = node.shapeOf(lookup.indices);
+  int64_t count = numElements(shape.drop_front(lookup.batchDims));
+  if (count == 1)
+    return true;
+  std::optional<HostTensor> known = getKnownInts(lookup.indices);
+  if (!known)
+    return false;
+  std::set<std::pair<int64_t, int64_t>> seen;
+  for (int64_t i = 0; i < known->size(); ++i)
+    if (!seen.insert({i / count, known->getInt(i)}).second)
+      return false;
+  return true;
+}
+
+/// Zeros of the table's shape to which the rows of updates are added.
+Value scatter(NodeBuilder &node, const Lookup &lookup, Value updates,
+              ArrayRef<int64_t> row) {
+  Shape shape(ArrayRef(lookup.shape).take_front(lookup.batchDims + 1));
+  shape.append(row.begin(), row.end());
+  return node.create<ScatterAddOp>(
+      node.typeOf(shape, node.elementType(updates)), lookup.indices, updates,
+      lookup.batchDims);
+}
+
+/// The table with `updates` added to or put in the place of its rows.
+Expected<Value> update(NodeBuilder &node, const Lookup &lookup, Value table,
+                       Value updates) {
+  StringRef reduction = node.call.getString("reduction", "none");
+  if (reduction != "none" && reduction != "add")
+    return problem("reduction '" + reduction + "' is not supported at run time",
+                   "supported are 'none' and 'add'");
+  // Integers are added as doubles, which hold those up to 2^53.
+  DType dtype = fromType(node.elementType(table));
+  DType wide = isFloat(dtype) ? dtype : DType::F64;
+  Value sum =
+      scatter(node, lookup, node.cast(updates, wide), lookup.row());
+  if (reduction == "add")
+    return node.add(table, node.cast(sum, dtype));
+  if (!areUnique(node, lookup))
+    return problem("puts values at indices that are computed, and may repeat",
+                   "use reduction 'add', or make the indices constant");
+  Value one = node.broadcast(
+      node.constant(HostTensor::scalar(node.call.floatType, 1)),
+      node.shapeOf(lookup.indices));
+  Value hits = scatter(node, lookup, one, {});
+  Shape column(node.shapeOf(hits));
+  column.append(lookup.row().size(), 1);
+  Value isHit =
+      node.compare(Comparison::ne, node.reshape(hits, column),
+                   node.scalar(0, hits));
+  return node.elementwise<SelectOp>({isHit, node.cast(sum, dtype), table}, 1);
+}
+
+Shape invert(ArrayRef<int64_t> permutation) {
+  Shape inverse(permutation.size());
+  for (auto [to, from] : enumerate(permutation))
+    inverse[from] = to;
+  return inverse;
+}
+
+Error importScatterND(NodeBuilder &node) {
+  ArrayRef<int64_t> data = node.call.shape(0), indices = node.call.shape(1);
+  auto lookup = findLookup(node, data, node.operand(1), /*batchDims=*/0);
+  if (!lookup)
+    return lookup.takeError();
+  Shape expected(indices.drop_back());
+  expected.append(data.begin() + indices.back(), data.end());
+  if (ArrayRef(expected) != node.call.shape(2))
+    return problem("updates are " + toString(node.call.shape(2)) +
+                   ", expected " + toString(expected));
+  Value table = node.transpose(node.operand(0), lookup->permutation);
+  Shape moved(node.shapeOf(table));
+  Expected<Value> result = update(
+      node, *lookup, node.reshape(table, lookup->shape), node.operand(2));
+  if (!result)
+    return result.takeError();
+  node.setResult(0, node.transpose(node.reshape(*result, moved),
+                                   invert(lookup->permutation)));
+  return Error::success();
+}
+
+/// All dimensions but the axis are batch dimensions; indices may have fewer of
+/// each than the data, of which the rest stays.
+Error importScatterElements(NodeBuilder &node) {
+  const Call &call = node.call;
+  int64_t rank = call.rank(0);
+  auto axis = normalizeAxis(call.getInt("axis", 0), rank);
+  if (!axis)
+    return axis.takeError();
+  if (call.shape(1) != call.shape(2) || call.rank(1) != rank)
+    return problem("indices " + toString(call.shape(1)) + " and updates " +
+                   toString(call.shape(2)) + " do not fit data " +
+                   toString(call.shape(0)));
+  for (int64_t d = 0; d < rank; ++d)
+    if (d != *axis && call.shape(1)[d] != call.shape(0)[d])
+      return problem("indices " + toString(call.shape(1)) +
+                         " cover a part of the data " +
+                         toString(call.shape(0)),
+                     "slice the data in the model");
+  auto toLast = [&](Value x) { return node.swapDims(x, *axis, rank - 1); };
+  Lookup lookup;
+  Value table = toLast(node.operand(0));
+  lookup.shape = Shape(node.shapeOf(table));
+  lookup.batchDims = rank - 1;
+  lookup.indices =
+      normalize(node, toLast(node.operand(1)), lookup.shape.back());
+  Expected<Value> result =
+      update(node, lookup, table, toLast(node.operand(2)));
+  if (!result)
+    return result.takeError();
+  node.setResult(0, toLast(*result));
+  return Error::success();
+}
+} // namespace
+
+void addCoordinateOperators(OperatorTable &table) {
+  table.add({
+      {"GatherND", 11, 2, 2, "batch_dims", importGatherND, second},
+      {"ScatterND", 11, 3, 3, "reduction", importScatterND, second},
+      {"ScatterElements", 11, 3, 3, "axis reduction", importScatterElements,
+       second},
+  });
+}
+
+} // namespace dtc::frontend

@@ -1,0 +1,32 @@
+//===- KnownValues.h - IR values that follow from constants ------*- C++
+//-*-===//
+//
+// What import rules know of operands that have become ops: a coordinate among
+// several may be a constant that was joined with data.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTC_FRONTEND_OPS_KNOWNVALUES_H
+#define DTC_FRONTEND_OPS_KNOWNVALUES_H
+
+#include "HostTensor.h"
+
+#include "mlir/IR/Value.h"
+
+#include <optional>
+
+namespace dtc::frontend {
+
+/// The elements of an integer value that constants and shape ops make.
+std::optional<HostTensor> getKnownInts(mlir::Value value);
+
+/// Whether the value counts 0, 1, ... along a dimension and repeats along all
+/// others.
+bool countsAlong(mlir::Value value, int64_t dim);
+
+/// Whether the value is data of the model, up to its shape and integer type.
+bool isData(mlir::Value value);
+
+} // namespace dtc::frontend
+
+#endif // DTC_FRONTEND_OPS_KNOWNVALUES_H

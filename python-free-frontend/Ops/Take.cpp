@@ -1,0 +1,63 @@
+//===- Take.cpp - elements of a dimension at known indices ----------------===//
+//
+// See Take.h.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Take.h"
+
+using namespace llvm;
+using mlir::Value;
+
+namespace dtc::frontend {
+
+Value join(NodeBuilder &node, ArrayRef<Value> parts, int64_t axis) {
+  if (parts.size() == 1)
+    return parts[0];
+  Shape shape(node.shapeOf(parts[0]));
+  shape[axis] = 0;
+  for (Value part : parts)
+    shape[axis] += node.shapeOf(part)[axis];
+  return node.create<ConcatOp>(node.typeOf(shape, node.elementType(parts[0])),
+                               parts, axis);
+}
+
+/// The axis goes to the front for the lookup; the dimensions before it come
+/// back after it.
+Value lookUp(NodeBuilder &node, Value x, int64_t axis, Value indices) {
+  int64_t rank = node.shapeOf(x).size();
+  int64_t indexRank = node.shapeOf(indices).size();
+  Shape toFront{axis}, back;
+  for (int64_t d = 0; d < rank; ++d)
+    if (d != axis)
+      toFront.push_back(d);
+  for (int64_t d = 0; d < axis; ++d)
+    back.push_back(indexRank + d);
+  for (int64_t d = 0; d < indexRank; ++d)
+    back.push_back(d);
+  for (int64_t d = axis; d < rank - 1; ++d)
+    back.push_back(indexRank + d);
+  Value rows = node.create<GatherOp>(node.transpose(x, toFront), indices);
+  return node.transpose(rows, back);
+}
+
+Value take(NodeBuilder &node, Value x, int64_t axis,
+           ArrayRef<int64_t> indices) {
+  // Ranges in which indices count up by one.
+  constexpr size_t few = 16;
+  SmallVector<std::pair<int64_t, int64_t>> runs;
+  for (int64_t index : indices) {
+    if (!runs.empty() && runs.back().first + runs.back().second == index)
+      ++runs.back().second;
+    else
+      runs.push_back({index, 1});
+  }
+  if (runs.empty() || runs.size() > few)
+    return lookUp(node, x, axis, node.constant(HostTensor::fromInts(indices)));
+  SmallVector<Value> parts;
+  for (auto [start, size] : runs)
+    parts.push_back(node.slice(x, axis, start, size));
+  return join(node, parts, axis);
+}
+
+} // namespace dtc::frontend
