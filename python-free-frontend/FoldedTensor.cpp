@@ -8,11 +8,29 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace llvm;
 
 namespace dtc::frontend {
+
+static StringRef getElement(StringRef bytes, int64_t i, int64_t elementSize) {
+  return bytes.substr(i * elementSize, elementSize);
+}
+
+static bool isUniform(StringRef bytes, int64_t elementSize) {
+  return bytes.drop_front(elementSize) == bytes.drop_back(elementSize);
+}
+
+/// Whether most elements occur several times: a few do by chance.
+static bool hasDuplicates(StringRef bytes, int64_t elementSize) {
+  StringSet<> elements;
+  int64_t count = bytes.size() / elementSize;
+  for (int64_t i = 0; i < count; ++i)
+    elements.insert(getElement(bytes, i, elementSize));
+  return elements.size() > 1 && 2 * int64_t(elements.size()) <= count;
+}
 
 /// Keeps the first of the slices of a dimension if they are all equal.
 static void dropRepeats(Shape &shape, unsigned dim, std::string &bytes,
@@ -35,6 +53,10 @@ static void dropRepeats(Shape &shape, unsigned dim, std::string &bytes,
 /// Makes a table of the rows that occur.
 static void collectRows(FoldedTensor &tensor, int64_t elementSize) {
   int64_t width = tensor.unrepeated.back(), rowSize = width * elementSize;
+  if (isUniform(tensor.bytes, elementSize)) {
+    tensor.shape = {int64_t(tensor.bytes.size()) / rowSize, width};
+    return;
+  }
   StringMap<int64_t> rows;
   std::string table;
   for (StringRef rest = tensor.bytes; !rest.empty();
@@ -72,13 +94,18 @@ std::optional<FoldedTensor> unfold(const TensorData &data, StringRef op) {
     tensor.isTransposed = true;
     return tensor;
   }
-  // A table has equal rows only if it starts so, but its columns are its own.
+  // Copies for each sample, and of other dimensions; but of equal elements it
+  // is not known which are copies.
   int64_t elementSize = byteSize(data.dtype);
   for (unsigned dim = 0; dim + 1 < data.shape.size(); ++dim)
-    dropRepeats(tensor.unrepeated, dim, tensor.bytes, elementSize);
+    if (dim == 0 || !isUniform(tensor.bytes, elementSize))
+      dropRepeats(tensor.unrepeated, dim, tensor.bytes, elementSize);
   tensor.shape = tensor.unrepeated;
   if (kind == Lookup && data.shape.size() > 1)
     collectRows(tensor, elementSize);
+  // Elements that occur again were looked up before they were moved.
+  if (kind == Move && hasDuplicates(tensor.bytes, elementSize))
+    return std::nullopt;
   return tensor;
 }
 

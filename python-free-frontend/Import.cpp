@@ -11,9 +11,11 @@
 #include "Evaluate/Evaluator.h"
 #include "InlineNodes.h"
 #include "InputShapes.h"
+#include "LostTraining.h"
 #include "Model.h"
 #include "Operators.h"
 #include "ParameterInputs.h"
+#include "ParameterNames.h"
 #include "Parameters.h"
 #include "Sequences.h"
 #include "TensorData.h"
@@ -79,6 +81,7 @@ private:
   Value materialize(Binding &binding, NodeBuilder &builder);
   void finish();
   void eraseDeadOps();
+  void keepBuffers();
   void eraseUnusedInputs();
 
   mlir::MLIRContext &context;
@@ -384,6 +387,25 @@ void Importer::eraseUnusedInputs() {
   }
 }
 
+/// What the state dict has beside of parameters.
+void Importer::keepBuffers() {
+  auto isSaved = [&](StringRef name) {
+    if (const Origin *origin = model.provenance.find(name))
+      return origin->isSaved;
+    // Without a record, what a person named.
+    return !model.provenance.isKnown() && !isGeneratedName(name) &&
+           any_of(report.constants, [&](const ImportReport::Constant &constant) {
+             return constant.name == name;
+           });
+  };
+  for (const auto &[name, data] : initializers)
+    if (!parameters.uses.contains(name) && data.hasData && isSaved(name))
+      report.parameters.buffers.push_back(
+          {name.str(), getSafetensorsName(data.dtype), data.shape, data.bytes});
+  llvm::sort(report.parameters.buffers,
+             [](const Buffer &a, const Buffer &b) { return a.name < b.name; });
+}
+
 void Importer::finish() {
   mlir::Location loc = function.getLoc();
   SmallVector<Value> results;
@@ -406,6 +428,7 @@ void Importer::finish() {
   function.setAllResultAttrs(resultAttributes);
 
   report.parameters.parameters = std::move(usedParameters);
+  keepBuffers();
   report.parameters.owners = reader->owners();
   report.parameters.owners.push_back(model.proto);
 }
@@ -434,6 +457,7 @@ mlir::OwningOpRef<mlir::ModuleOp> Importer::run() {
   checkParameterInputs(model, options, report.issues);
   report.notes = model.restored.notes;
   report.warnings = model.restored.warnings;
+  append_range(report.warnings, findLostTraining(model, options));
   parameters = findParameters(model, operators, inputShapes, initializers,
                               options, report);
   bindInputs();

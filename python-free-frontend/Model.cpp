@@ -6,6 +6,7 @@
 
 #include "InlineNodes.h"
 #include "Model.h"
+#include "HoistConstants.h"
 #include "Problem.h"
 #include "SeparateModules.h"
 #include "SeparateNorms.h"
@@ -103,6 +104,7 @@ Expected<Model> loadModel(StringRef path) {
     return std::move(error);
   if (Error error = verifyGraph(model.graph()))
     return std::move(error);
+  hoistConstants(*proto->mutable_graph());
   model.provenance = Provenance(*proto);
   if (model.provenance.isKnown()) {
     TensorReader reader(path);

@@ -60,6 +60,12 @@ Verdict judge(const Model &model, StringRef name, const TensorData &data,
     constant.reason = "computed by the exporter";
     return constant;
   }
+  // PyTorch's exporter names no scalars but those of the state dict.
+  if (data.shape.empty() && !role.isWeight() &&
+      model.proto->producer_name() != "pytorch") {
+    constant.reason = "scalar";
+    return constant;
+  }
   if (print.huge) {
     constant.reason = "mask";
     constant.isDoubtful = true;
@@ -72,14 +78,9 @@ Verdict judge(const Model &model, StringRef name, const TensorData &data,
     constant.isDoubtful = true;
     return constant;
   }
-  // PyTorch's exporter names no scalars but those of the state dict.
-  if (data.shape.empty() && model.proto->producer_name() != "pytorch") {
-    constant.reason = "scalar";
-    return constant;
-  }
   if (isGeneratedName(name)) {
     constant.reason = "named by the exporter, and no weight by its use";
-    constant.isDoubtful = numElements(data.shape) > 1;
+    constant.isComputed = numElements(data.shape) > 1;
     return constant;
   }
   parameter.isDoubtful = !isParameterName(name);

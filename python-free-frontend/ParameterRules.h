@@ -25,6 +25,8 @@ struct Verdict {
   /// Of a parameter: whether the optimizer updates it.
   bool isTrained = true;
   bool isDoubtful = false;
+  /// The exporter made it, perhaps of parameters.
+  bool isComputed = false;
   /// Why it is a constant: "buffer", "mask".
   llvm::StringRef reason;
 };

@@ -53,25 +53,30 @@ void writeSafetensors(raw_ostream &os, const ParameterTable &table) {
   raw_string_ostream headerStream(header);
   json::OStream json(headerStream);
   uint64_t end = 0;
-  json.object([&] {
-    for (const Parameter &parameter : table.parameters) {
-      if (!parameter.hasData)
-        continue;
-      uint64_t begin = end;
-      end += parameter.bytes.size();
-      json.attributeObject(parameter.name, [&] {
-        json.attribute("dtype",
-                       parameter.dtype == ParameterType::F64 ? "F64" : "F32");
-        json.attributeArray("shape", [&] {
-          for (int64_t dim : parameter.shape)
-            json.value(dim);
-        });
-        json.attributeArray("data_offsets", [&] {
-          json.value(int64_t(begin));
-          json.value(int64_t(end));
-        });
+  auto describe = [&](StringRef name, StringRef dtype, ArrayRef<int64_t> shape,
+                      uint64_t size) {
+    uint64_t begin = end;
+    end += size;
+    json.attributeObject(name, [&] {
+      json.attribute("dtype", dtype);
+      json.attributeArray("shape", [&] {
+        for (int64_t dim : shape)
+          json.value(dim);
       });
-    }
+      json.attributeArray("data_offsets", [&] {
+        json.value(int64_t(begin));
+        json.value(int64_t(end));
+      });
+    });
+  };
+  json.object([&] {
+    for (const Parameter &parameter : table.parameters)
+      if (parameter.hasData)
+        describe(parameter.name,
+                 parameter.dtype == ParameterType::F64 ? "F64" : "F32",
+                 parameter.shape, parameter.bytes.size());
+    for (const Buffer &buffer : table.buffers)
+      describe(buffer.name, buffer.dtype, buffer.shape, buffer.bytes.size());
   });
   // The elements start aligned; spaces are the padding that the format names.
   header.resize(alignTo(header.size(), 8), ' ');
@@ -82,6 +87,8 @@ void writeSafetensors(raw_ostream &os, const ParameterTable &table) {
       writeTransposed(os, parameter);
     else if (parameter.hasData)
       os.write(parameter.bytes.data(), parameter.bytes.size());
+  for (const Buffer &buffer : table.buffers)
+    os.write(buffer.bytes.data(), buffer.bytes.size());
 }
 
 Error writeSafetensors(StringRef path, const ParameterTable &table) {

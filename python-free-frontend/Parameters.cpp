@@ -56,7 +56,7 @@ private:
   /// Copies of tensors that exporters merged, by the name of the one they kept.
   StringMap<SmallVector<StringRef>> copies;
   StringSet<> usedDirectly;
-  std::vector<std::string> shared, doubtful;
+  std::vector<std::string> shared, doubtful, computed;
   size_t sharers = 0;
   std::vector<Candidate> candidates;
 };
@@ -110,6 +110,8 @@ void ParameterFinder::judgeInitializer(StringRef name, const TensorData &data) {
   TensorRole role = roles.find(name);
   Verdict verdict = judge(model, name, data, print, role);
   bool isWanted = isParameterInitializer(name, options);
+  if (verdict.isComputed && !isWanted)
+    computed.push_back(name.str());
   if (verdict.isDoubtful && !isWanted)
     doubtful.push_back(name.str() + (verdict.isParameter
                                          ? "' (trained)"
@@ -171,10 +173,17 @@ void ParameterFinder::describe() {
         "the file does not say whether these are parameters: " + list +
         "; --parameter and --freeze decide");
   }
+  if (!computed.empty())
+    report.warnings.push_back(
+        "not trained is what the exporter computed: " +
+        listFirstNames(computed) +
+        "; if parameters are in it, such as positions that are looked up, "
+        "export with do_constant_folding=False");
   if (!report.constants.empty()) {
     std::map<std::string, std::vector<std::string>> byReason;
     for (const ImportReport::Constant &constant : report.constants)
       byReason[constant.reason].push_back(constant.name);
+    byReason.erase("scalar"); // of no interest
     for (const auto &[reason, names] : byReason)
       report.notes.push_back(std::to_string(names.size()) +
                              (names.size() == 1 ? " tensor is" : " tensors are") +

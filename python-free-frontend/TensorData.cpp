@@ -64,6 +64,22 @@ std::string onnxTypeName(int onnxType) {
       onnx::TensorProto::DataType(onnxType));
 }
 
+StringRef getSafetensorsName(DType dtype) {
+  switch (dtype) {
+  case DType::F32:
+    return "F32";
+  case DType::F64:
+    return "F64";
+  case DType::I32:
+    return "I32";
+  case DType::I64:
+    return "I64";
+  case DType::Bool:
+    return "BOOL";
+  }
+  llvm_unreachable("unknown element type");
+}
+
 TensorReader::TensorReader(StringRef modelPath)
     : folder(sys::path::parent_path(modelPath)) {}
 

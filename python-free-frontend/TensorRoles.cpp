@@ -55,11 +55,9 @@ TensorRoles::TensorRoles(const onnx::GraphProto &graph) {
   StringMap<bool> isVector;
   for (const auto &tensor : graph.initializer()) {
     known.insert(tensor.name());
-    int64_t count = 1;
-    for (int64_t dim : tensor.dims())
-      count *= dim;
     isVector[tensor.name()] =
-        tensor.dims_size() > 0 && count == *tensor.dims().rbegin();
+        tensor.dims_size() > 0 &&
+        count_if(tensor.dims(), [](int64_t dim) { return dim != 1; }) <= 1;
   }
   StringSet<> products;
   for (const auto &node : graph.node()) {

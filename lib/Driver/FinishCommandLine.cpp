@@ -253,13 +253,16 @@ LogicalResult CommandLine::finishModel() {
     compile.import.ties.emplace_back(a, b);
   }
   compile.import.f64 = dtype == "f64";
+  compile.import.isBatchNormChosen = batchNorm.getNumOccurrences() > 0;
   options.embedWeights = weights == "embed";
   if (failed(checkChoice("dtype", dtype, {"f32", "f64"})) ||
       failed(checkChoice("weights", weights, {"embed", "external"})))
     return failure();
-  return init.getNumOccurrences() ? checkChoice("init", options.init,
-                                                {"normal", "xavier", "kaiming"})
-                                  : success();
+  if (!init.getNumOccurrences() ||
+      llvm::StringRef(options.init).ends_with(".safetensors"))
+    return success();
+  return checkChoice("init", options.init,
+                     {"normal", "xavier", "kaiming", "FILE.safetensors"});
 }
 
 LogicalResult CommandLine::finishPlan() {

@@ -32,6 +32,8 @@ struct ImportOptions {
   std::optional<int64_t> batch;
   /// Leave apart initializers that are equal, perhaps up to transpose.
   bool untie = false;
+  /// Whether it was said whose statistics batch norms use (`--batchnorm`).
+  bool isBatchNormChosen = false;
   /// Compute in f64: every f32 of the model becomes f64 in the IR, values
   /// widened exactly. The parameter table keeps the f32 bytes.
   bool f64 = false;

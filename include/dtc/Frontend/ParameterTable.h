@@ -55,15 +55,27 @@ struct Parameter {
   uint64_t byteSize() const;
 };
 
+/// A tensor of the model's state dict that is not trained, nor in the IR:
+/// programs save it with the weights.
+struct Buffer {
+  std::string name;
+  /// As safetensors names it: "F32", "I64".
+  llvm::StringRef dtype;
+  llvm::SmallVector<int64_t, 4> shape;
+  llvm::ArrayRef<char> bytes;
+};
+
 struct ParameterTable {
   std::vector<Parameter> parameters;
+  std::vector<Buffer> buffers;
   /// What `bytes` point into.
   std::vector<std::shared_ptr<const void>> owners;
 
   const Parameter *find(llvm::StringRef name) const;
 };
 
-/// Writes the parameters that have data as a safetensors file, streaming.
+/// Writes the parameters that have data and the buffers as a safetensors file,
+/// streaming.
 llvm::Error writeSafetensors(llvm::StringRef path, const ParameterTable &table);
 void writeSafetensors(llvm::raw_ostream &os, const ParameterTable &table);
 

@@ -1,0 +1,48 @@
+//===- LostTraining.cpp - what an export for inference loses --------------===//
+//
+// See LostTraining.h.
+//
+//===----------------------------------------------------------------------===//
+
+#include "LostTraining.h"
+#include "FxRoles.h"
+#include "NameList.h"
+#include "ParameterNames.h"
+
+using namespace llvm;
+
+namespace dtc::frontend {
+
+std::vector<std::string> findLostTraining(const Model &model,
+                                          const ImportOptions &options) {
+  std::vector<std::string> norms, merged;
+  for (const auto &[index, node] : enumerate(model.graph().node())) {
+    // Before opset 14 training mode was said by more results.
+    if (node.op_type() == "BatchNormalization" &&
+        !readInt(node, "training_mode", 0) && node.output_size() == 1)
+      norms.push_back(nodeName(node, index));
+    // TorchScript computes weight and bias of a convolution of those of the
+    // batch norm after it, and so has to invent names for both.
+    if (node.op_type() == "Conv" && node.input_size() == 3 &&
+        StringRef(node.input(1)).starts_with("onnx::Conv_") &&
+        StringRef(node.input(2)).starts_with("onnx::Conv_"))
+      merged.push_back(nodeName(node, index));
+  }
+  std::vector<std::string> warnings;
+  if (!norms.empty() && !options.isBatchNormChosen)
+    warnings.push_back(
+        std::to_string(norms.size()) +
+        " batch norms were exported for inference (" + listFirstNames(norms) +
+        "): they train by the statistics of each batch, as after "
+        "model.train(); --batchnorm says so, or by which others");
+  if (!merged.empty())
+    warnings.push_back(
+        std::to_string(merged.size()) +
+        " convolutions seem to have batch norms merged into them (" +
+        listFirstNames(merged) +
+        "): the model trains without these; export with "
+        "training=TrainingMode.TRAINING and do_constant_folding=False");
+  return warnings;
+}
+
+} // namespace dtc::frontend

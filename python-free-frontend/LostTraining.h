@@ -1,0 +1,19 @@
+//===- LostTraining.h - what an export for inference loses -------*- C++ -*-===//
+
+#ifndef DTC_FRONTEND_LOSTTRAINING_H
+#define DTC_FRONTEND_LOSTTRAINING_H
+
+#include "Model.h"
+#include "dtc/Frontend/Import.h"
+
+namespace dtc::frontend {
+
+/// Warnings of what a file that was exported for inference trains otherwise
+/// than the model does, where no metadata tell: batch norms in evaluation mode,
+/// or merged with convolutions. Each says what to export instead.
+std::vector<std::string> findLostTraining(const Model &model,
+                                          const ImportOptions &options);
+
+} // namespace dtc::frontend
+
+#endif // DTC_FRONTEND_LOSTTRAINING_H
