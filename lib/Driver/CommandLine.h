@@ -70,9 +70,11 @@ struct CommandLine {
                "and initializers that are not taken for such; may be repeated")};
   Opt<std::string> init{
       "init", cl::location(options.init),
-      cl::value_desc("normal|xavier|kaiming"), cl::cat(modelOptions),
+      cl::value_desc("normal|xavier|kaiming|FILE.safetensors"),
+      cl::cat(modelOptions),
       cl::desc("Start from random weights instead of the model's: N(0, 0.02), "
-               "Xavier (normal), or Kaiming (normal, fan in)")};
+               "Xavier (normal), or Kaiming (normal, fan in); or from those of "
+               "a file, by PyTorch's names")};
 
   //===--- Plan -----------------------------------------------------------===//
   Opt<int64_t> dp{"dp", cl::location(compile.parallel.dp), cl::value_desc("N"),

@@ -7,6 +7,7 @@
 #include "dtc/Driver/Driver.h"
 #include "DeviceMemory.h"
 #include "Fail.h"
+#include "InitialWeights.h"
 #include "Initialize.h"
 #include "Weights.h"
 #include "dtc/Dialect/Dialect.h"
@@ -15,6 +16,7 @@
 #include "dtc/Schedule/Report.h"
 #include "dtc/Training/FindFunction.h"
 #include "dtc/Training/Optimizers.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FileUtilities.h"
 #include "llvm/Support/Path.h"
@@ -79,6 +81,7 @@ private:
   LogicalResult print(Diagnostic &diagnostic);
   void printPlace(Location location);
   LogicalResult import();
+  LogicalResult readInitialWeights();
   LogicalResult runPhase(CompilePhase phase);
   LogicalResult show(CompilePhase phase);
   LogicalResult drawGraph();
@@ -158,6 +161,9 @@ LogicalResult Compilation::import() {
     return failure();
   }
   imported.printNotes(llvm::errs());
+  bool isFile = StringRef(options.init).ends_with(".safetensors");
+  if (isFile && failed(readInitialWeights()))
+    return failure();
   for (const Parameter &parameter : imported.parameters.parameters)
     for (const auto &[option, path] : options.getOutputs())
       if (!parameter.file.empty() &&
@@ -166,8 +172,8 @@ LogicalResult Compilation::import() {
                     "', which has weights of the model; expected another file");
   // Only a program needs weights; plans are made without.
   if (options.getLastPhase() == CompilePhase::Link) {
-    FailureOr<json::Object> chosen =
-        chooseInitializers(*module, imported.parameters, options.init);
+    FailureOr<json::Object> chosen = chooseInitializers(
+        *module, imported.parameters, isFile ? StringRef() : options.init);
     if (failed(chosen))
       return failure();
     initializers = std::move(*chosen);
@@ -179,6 +185,27 @@ LogicalResult Compilation::import() {
     if (auto type = cast<RankedTensorType>(forward.getArgumentTypes()[i]);
         forward.getArgAttr(i, attr::input) && type.getRank() > 0)
       globalBatch = type.getDimSize(0);
+  return success();
+}
+
+/// Parameters start as the tensors of a file.
+LogicalResult Compilation::readInitialWeights() {
+  llvm::Expected<InitialWeights> weights =
+      loadInitialWeights(options.init, imported.parameters);
+  if (!weights)
+    return fail("--init: '" + options.init + "' " +
+                llvm::toString(weights.takeError()));
+  auto list = [&](StringRef title, ArrayRef<std::string> names) {
+    if (names.empty())
+      return;
+    llvm::WithColor::warning(llvm::errs(), "dtc")
+        << "--init: " << names.size() << " " << title << ": "
+        << llvm::join(names, ", ") << "\n";
+  };
+  list("parameters that the file lacks start as the model has them",
+       weights->missing);
+  list("tensors of the file are no parameters of the model",
+       weights->unexpected);
   return success();
 }
 
@@ -266,6 +293,12 @@ LogicalResult Compilation::link() {
   info.loss = StringRef(training.loss).split(':').first.str();
   info.globalBatch = globalBatch;
   info.initializers = std::move(initializers);
+  for (const Parameter &parameter : imported.parameters.parameters)
+    if (!parameter.aliases.empty())
+      (*info.initializers.getObject(parameter.name))["aliases"] =
+          json::Array(parameter.aliases);
+  for (const Buffer &buffer : imported.parameters.buffers)
+    info.buffers.push_back(buffer.name);
   info.optimizer = describeOptimizer(training);
   if (options.embedWeights)
     info.embeddedWeights = weights;

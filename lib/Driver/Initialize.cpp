@@ -100,5 +100,6 @@ dtc::chooseInitializers(ModuleOp module, const ParameterTable &parameters,
          << missing.size()
          << " parameters have no weights in the model (first: '"
          << missing.front()
-         << "'); choose how they start with --init normal, xavier or kaiming";
+         << "'); choose how they start with --init normal, xavier, kaiming "
+            "or FILE.safetensors";
 }

@@ -32,6 +32,7 @@ static FailureOr<std::string> completeManifest(ModuleOp module,
   manifest["global_batch"] = info.globalBatch;
   manifest["weights_file"] = info.weightsFile;
   manifest["optimizer"] = json::Object(info.optimizer);
+  manifest["buffers"] = json::Array(info.buffers);
   for (json::Value &value : *manifest.getArray("parameters")) {
     json::Object &parameter = *value.getAsObject();
     StringRef name = *parameter.getObject("tensor")->getString("name");

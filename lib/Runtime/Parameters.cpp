@@ -147,8 +147,10 @@ struct SavedPiece {
   Piece piece;
 };
 
+/// A parameter, gathered from the ranks that have pieces of it, or a buffer.
 struct SavedTensor {
-  const ParameterInfo *parameter;
+  std::string name;
+  const ParameterInfo *parameter = nullptr;
   std::vector<SavedPiece> pieces;
 };
 
@@ -199,10 +201,30 @@ static std::vector<SavedTensor> listTensors(const Program &program,
       tensor.pieces.push_back({rank, pieceOf(parameter, *place, mesh, rank)});
     }
   }
+  if (kind != TensorKind::gradients) {
+    std::map<std::string, SavedTensor> others;
+    for (auto &[name, tensor] : tensors)
+      for (const std::string &alias : tensor.parameter->aliases)
+        others[alias] = tensor;
+    for (const std::string &buffer : program.buffers)
+      others[buffer];
+    tensors.merge(others);
+  }
   std::vector<SavedTensor> list;
-  for (auto &[name, tensor] : tensors)
+  for (auto &[name, tensor] : tensors) {
+    tensor.name = name;
     list.push_back(std::move(tensor));
+  }
   return list;
+}
+
+static const SafetensorsReader::Tensor &findBuffer(Weights &weights,
+                                                   const std::string &name) {
+  const SafetensorsReader::Tensor *tensor = weights.reader().find(name);
+  if (!tensor)
+    fail("%s has no tensor '%s'", weights.reader().name().c_str(),
+         name.c_str());
+  return *tensor;
 }
 
 void dtc::rt::saveTensors(const dtc_context &context, const char *arena,
@@ -219,12 +241,26 @@ void dtc::rt::saveTensors(const dtc_context &context, const char *arena,
     return;
   }
   std::vector<SafetensorsWriter::Tensor> tensors;
-  for (const SavedTensor &tensor : list)
-    tensors.push_back({tensor.parameter->tensor, tensor.parameter->dtype,
-                       tensor.parameter->tensorShape});
+  Weights weights(program);
+  for (const SavedTensor &tensor : list) {
+    if (tensor.parameter) {
+      tensors.push_back({tensor.name, storageOf(tensor.parameter->dtype),
+                         tensor.parameter->tensorShape});
+      continue;
+    }
+    const SafetensorsReader::Tensor &buffer = findBuffer(weights, tensor.name);
+    tensors.push_back({tensor.name, buffer.storage, buffer.shape});
+  }
   SafetensorsWriter writer(path, tensors);
   std::vector<char> received, whole;
   for (const SavedTensor &tensor : list) {
+    if (!tensor.parameter) {
+      const SafetensorsReader::Tensor &buffer =
+          findBuffer(weights, tensor.name);
+      writer.append(buffer.data,
+                    elementCount(buffer.shape) * sizeOf(buffer.storage));
+      continue;
+    }
     const std::vector<int64_t> &shape = tensor.parameter->tensorShape;
     int64_t size = sizeOf(tensor.parameter->dtype);
     whole.assign(elementCount(shape) * size,

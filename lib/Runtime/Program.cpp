@@ -135,6 +135,8 @@ static ParameterInfo readParameter(const Json &json, const Mesh &mesh) {
                                                   {"zeros", Init::zeros},
                                                   {"ones", Init::ones},
                                                   {"normal", Init::normal}});
+  parameter.aliases =
+      json.value("aliases", std::vector<std::string>());
   if (parameter.init == Init::normal)
     parameter.initScale = json.at("init_scale");
   return parameter;
@@ -237,6 +239,7 @@ static void readManifest(const Json &json, Program &program) {
     program.inputs.push_back(readInput(input));
   for (const Json &parameter : json.at("parameters"))
     program.parameters.push_back(readParameter(parameter, program.mesh));
+  program.buffers = json.value("buffers", std::vector<std::string>());
   for (const Json &stage : json.at("stages"))
     program.stages.push_back(readStage(stage, program.mesh));
 }

@@ -76,6 +76,8 @@ struct ParameterInfo {
   /// The tensor of the model that it is, or is a part of, and where in it.
   std::string tensor;
   std::vector<int64_t> tensorShape, start;
+  /// Other names that the tensor is saved under.
+  std::vector<std::string> aliases;
   bool trainable;
   enum class Init { file, zeros, ones, normal } init;
   double initScale = 0; ///< deviation of `normal`
@@ -137,6 +139,8 @@ struct Program {
   std::vector<std::string> phases; ///< what plans run: "F", "F.1", "update"
   std::vector<InputInfo> inputs;
   std::vector<ParameterInfo> parameters;
+  /// Tensors of the weights file that are saved as they are.
+  std::vector<std::string> buffers;
   std::vector<Stage> stages;
 
   const dtc_step_fn *steps, *evals;

@@ -89,9 +89,9 @@ SafetensorsReader::find(const std::string &tensor) const {
 // Writing
 //===----------------------------------------------------------------------===//
 
-static const char *storageName(dtc_dtype dtype) {
+static const char *storageName(Storage storage) {
   for (auto &entry : storageNames)
-    if (entry.storage == storageOf(dtype))
+    if (entry.storage == storage)
       return entry.name;
   __builtin_unreachable();
 }
@@ -102,8 +102,8 @@ makeHeader(const std::vector<SafetensorsWriter::Tensor> &tensors) {
   header["__metadata__"] = {{"format", "pt"}};
   int64_t offset = 0;
   for (auto &tensor : tensors) {
-    int64_t end = offset + elementCount(tensor.shape) * sizeOf(tensor.dtype);
-    header[tensor.name] = {{"dtype", storageName(tensor.dtype)},
+    int64_t end = offset + elementCount(tensor.shape) * sizeOf(tensor.storage);
+    header[tensor.name] = {{"dtype", storageName(tensor.storage)},
                            {"shape", tensor.shape},
                            {"data_offsets", {offset, end}}};
     offset = end;

@@ -45,7 +45,7 @@ class SafetensorsWriter {
 public:
   struct Tensor {
     std::string name;
-    dtc_dtype dtype;
+    Storage storage;
     std::vector<int64_t> shape;
   };
 

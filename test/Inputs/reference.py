@@ -95,7 +95,7 @@ def train(model, dtype, make_optimizer, microbatches):
         optimizer.step()
         if step == WEIGHT_STEP:
             weights = {name: tensor.detach().clone() for name, tensor in
-                       [*module.named_parameters(),
+                       [*module.named_parameters(remove_duplicate=False),
                         *statistics_of(module).items()]}
     return run, gradients, weights
 

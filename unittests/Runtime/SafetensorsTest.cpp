@@ -20,8 +20,8 @@ TEST(Safetensors, RoundTrip) {
   double matrix[] = {1, 2, 3, 4, 5, 6};
   int64_t scalar = 7;
   {
-    SafetensorsWriter writer(path, {{"layer.weight", DTC_F64, {2, 3}},
-                                    {"a \"quoted\" name", DTC_I64, {}}});
+    SafetensorsWriter writer(path, {{"layer.weight", Storage::F64, {2, 3}},
+                                    {"a \"quoted\" name", Storage::I64, {}}});
     writer.append(matrix, sizeof matrix);
     writer.append(&scalar, sizeof scalar);
     EXPECT_FALSE(std::filesystem::exists(path)); // not before commit
@@ -42,7 +42,7 @@ TEST(Safetensors, RoundTrip) {
 
 TEST(Safetensors, LeavesNothingBehindUnlessCommitted) {
   TemporaryDirectory folder;
-  { SafetensorsWriter writer(folder / "w", {{"x", DTC_F32, {1}}}); }
+  { SafetensorsWriter writer(folder / "w", {{"x", Storage::F32, {1}}}); }
   EXPECT_TRUE(std::filesystem::is_empty(folder.path));
 }
 

@@ -24,8 +24,11 @@ struct ProgramInfo {
   std::string loss;              ///< cross-entropy, bce, mse or output
   int64_t globalBatch = 0;       ///< samples in a step
   llvm::json::Object optimizer;  ///< name and hyper-parameters
-  /// Per parameter name: how it starts ({"init": ..., "init_scale": ...}).
+  /// Per parameter name: how it starts ({"init": ..., "init_scale": ...}), and
+  /// other names that it is saved under ({"aliases": [...]}).
   llvm::json::Object initializers;
+  /// Tensors of the weights file that are saved as they are.
+  llvm::json::Array buffers;
   std::string weightsFile;       ///< external weights; else empty
   std::string embeddedWeights;   ///< file to embed; else empty
 };

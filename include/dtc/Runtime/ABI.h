@@ -107,7 +107,9 @@ extern const dtc_program dtc_program_v1;
 ///                   "tensor": {"name": "wte", "shape": [256, 128],
 ///                              "start": [0, 0]},
 ///                   "init": "file"|"zeros"|"ones"|"normal",
-///                   "init_scale": 0.02}],      // of "normal" only
+///                   "init_scale": 0.02,        // of "normal" only
+///                   "aliases": ["lm_head"]}],  // optional
+///   "buffers": ["mask"],
 ///   "stages": [{
 ///     "arena_bytes": 123456,
 ///     "inputs": [{"index": 0, "offset": 0}],

@@ -2,7 +2,7 @@
 # Files as PyTorch's exporters write them train as PyTorch does, under SGD and
 # under AdamW, which moves a constant that is trained by mistake as fast as any
 # weight: losses of five steps in f64 to 1e-9, norms to 1e-8 (constants in the
-# files are f32), weights to 1e-7.
+# files are f32), and the state dict, with its ties and buffers, to 1e-7.
 #
 # usage: exports.sh WORKDIR MODEL EXPORTER [OPTION...]
 
@@ -21,7 +21,10 @@ for optimizer in sgd adamw; do
     --lr $lr -o "$work/$optimizer" "$@"
   run "$work/$optimizer.log" "$work/$optimizer" \
     --data "$inputs/exports/$model.data" --steps 5 --no-shuffle \
-    --metrics "$work/$optimizer.jsonl"
+    --metrics "$work/$optimizer.jsonl" \
+    --save-weights "$work/$optimizer.safetensors"
   dtc-compare losses "$work/$optimizer.jsonl" "$reference" "$model/$optimizer" \
     --tolerance 1e-9 --norm-tolerance 1e-8
+  dtc-compare reference "$work/$optimizer.safetensors" "$reference" \
+    "$model/$optimizer/weights" --tolerance 1e-7
 done

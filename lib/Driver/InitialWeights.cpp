@@ -1,0 +1,219 @@
+//===- InitialWeights.cpp - weights of another file -----------------------===//
+//
+// See InitialWeights.h.
+//
+//===----------------------------------------------------------------------===//
+
+#include "InitialWeights.h"
+
+#include "llvm/ADT/APFloat.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/Endian.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+#include <cstring>
+
+using namespace llvm;
+using namespace dtc;
+
+namespace {
+struct Tensor {
+  std::string type;
+  SmallVector<int64_t, 4> shape;
+  ArrayRef<char> bytes;
+};
+
+Error makeError(const Twine &text) {
+  return createStringError(inconvertibleErrorCode(), text);
+}
+
+std::string formatShape(ArrayRef<int64_t> shape) {
+  std::string text = "[";
+  for (int64_t dim : shape)
+    text += (text.size() > 1 ? ", " : "") + std::to_string(dim);
+  return text + "]";
+}
+
+int64_t sizeOf(StringRef type) {
+  if (type == "F64")
+    return 8;
+  return type == "F32" ? 4 : 2;
+}
+
+bool isFloat(StringRef type) {
+  return type == "F64" || type == "F32" || type == "F16" || type == "BF16";
+}
+
+Expected<Tensor> readTensor(StringRef name, const json::Object &entry,
+                            ArrayRef<char> data) {
+  Tensor tensor;
+  std::optional<StringRef> type = entry.getString("dtype");
+  const json::Array *shape = entry.getArray("shape");
+  const json::Array *offsets = entry.getArray("data_offsets");
+  if (!type || !shape || !offsets || offsets->size() != 2)
+    return makeError("is corrupt at tensor '" + name + "'");
+  tensor.type = type->str();
+  int64_t count = 1;
+  for (const json::Value &dim : *shape) {
+    tensor.shape.push_back(dim.getAsInteger().value_or(-1));
+    if (tensor.shape.back() < 0 ||
+        (tensor.shape.back() &&
+         count > int64_t(data.size()) / tensor.shape.back()))
+      return makeError("has an impossible shape for '" + name + "'");
+    count *= tensor.shape.back();
+  }
+  uint64_t begin = (*offsets)[0].getAsInteger().value_or(-1);
+  uint64_t end = (*offsets)[1].getAsInteger().value_or(-1);
+  if (begin > end || end > data.size() ||
+      (isFloat(tensor.type) && end - begin != uint64_t(count * sizeOf(*type))))
+    return makeError("is truncated or corrupt at tensor '" + name + "'");
+  tensor.bytes = data.slice(begin, end - begin);
+  return tensor;
+}
+
+Expected<StringMap<Tensor>> readFile(StringRef bytes) {
+  uint64_t length = bytes.size() < 8 ? 0 : support::endian::read64le(bytes.data());
+  if (bytes.size() < 8 || length > bytes.size() - 8)
+    return makeError("is no safetensors file, or truncated");
+  Expected<json::Value> header = json::parse(bytes.substr(8, length));
+  const json::Object *entries = header ? header->getAsObject() : nullptr;
+  if (!entries) {
+    consumeError(header.takeError());
+    return makeError("is no safetensors file: its header is no JSON object");
+  }
+  StringRef rest = bytes.drop_front(8 + length);
+  StringMap<Tensor> tensors;
+  for (const auto &[key, value] : *entries) {
+    const json::Object *entry = value.getAsObject();
+    if (key == "__metadata__" || !entry)
+      continue;
+    Expected<Tensor> tensor =
+        readTensor(key, *entry, ArrayRef(rest.data(), rest.size()));
+    if (!tensor)
+      return tensor.takeError();
+    tensors[key] = std::move(*tensor);
+  }
+  return tensors;
+}
+
+/// An element of 16 bits.
+float readHalf(const Tensor &tensor, int64_t i) {
+  APFloat value(tensor.type == "F16" ? APFloat::IEEEhalf() : APFloat::BFloat(),
+                APInt(16, support::endian::read16le(tensor.bytes.data() + 2 * i)));
+  bool losesInfo;
+  value.convert(APFloat::IEEEsingle(), APFloat::rmNearestTiesToEven, &losesInfo);
+  return value.convertToFloat();
+}
+
+/// Gives a parameter the elements of a tensor of the file.
+void assign(Parameter &parameter, const Tensor &tensor, StringRef path,
+            ParameterTable &table) {
+  parameter.dtype =
+      tensor.type == "F64" ? ParameterType::F64 : ParameterType::F32;
+  parameter.hasData = true;
+  parameter.transposed = false;
+  parameter.file = path.str();
+  parameter.offset = 0;
+  if (tensor.type == "F64" || tensor.type == "F32") {
+    parameter.bytes = tensor.bytes; // mapped
+    return;
+  }
+  auto owned = std::make_shared<std::vector<char>>(parameter.byteSize());
+  for (uint64_t i = 0; i < owned->size() / sizeof(float); ++i) {
+    float value = readHalf(tensor, i);
+    std::memcpy(owned->data() + i * sizeof(float), &value, sizeof(float));
+  }
+  parameter.bytes = *owned;
+  table.owners.push_back(std::move(owned));
+}
+
+/// The name in the file of one in the model.
+std::string translate(StringRef name, const InitialWeights &rule) {
+  if (!rule.added.empty() && !name.consume_front(rule.added))
+    return "";
+  return rule.dropped + name.str();
+}
+
+std::string firstPart(StringRef name) {
+  return name.contains('.') ? name.split('.').first.str() + "." : "";
+}
+} // namespace
+
+Expected<InitialWeights> dtc::loadInitialWeights(StringRef path,
+                                                 ParameterTable &table) {
+  auto buffer = MemoryBuffer::getFile(path, /*IsText=*/false,
+                                      /*RequiresNullTerminator=*/false);
+  if (!buffer)
+    return makeError("cannot be read: " + buffer.getError().message());
+  Expected<StringMap<Tensor>> tensors = readFile((*buffer)->getBuffer());
+  if (!tensors)
+    return tensors.takeError();
+  table.owners.push_back(std::shared_ptr<MemoryBuffer>(std::move(*buffer)));
+
+  InitialWeights result;
+  auto find = [&](const Parameter &parameter,
+                  const InitialWeights &rule) -> const Tensor * {
+    std::vector<std::string> names{parameter.name};
+    names.insert(names.end(), parameter.aliases.begin(),
+                 parameter.aliases.end());
+    for (const std::string &name : names)
+      if (auto it = tensors->find(translate(name, rule)); it != tensors->end())
+        return &it->second;
+    return nullptr;
+  };
+  auto countFound = [&](const InitialWeights &rule) {
+    return llvm::count_if(table.parameters, [&](const Parameter &parameter) {
+      return find(parameter, rule) != nullptr;
+    });
+  };
+  if (countFound(result) == 0) {
+    std::vector<InitialWeights> rules;
+    StringSet<> parts;
+    for (const Parameter &parameter : table.parameters)
+      if (parts.insert("+" + firstPart(parameter.name)).second)
+        rules.push_back({{}, {}, "", firstPart(parameter.name)});
+    for (const auto &entry : *tensors)
+      if (parts.insert("-" + firstPart(entry.first())).second)
+        rules.push_back({{}, {}, firstPart(entry.first()), ""});
+    for (InitialWeights &rule : rules)
+      if (countFound(rule) > countFound(result))
+        result = rule;
+    // A few names alike are chance.
+    if (2 * size_t(countFound(result)) <= table.parameters.size())
+      return makeError("has none of the model's parameters, such as '" +
+                       (table.parameters.empty()
+                            ? StringRef()
+                            : StringRef(table.parameters.front().name)) +
+                       "'");
+  }
+
+  StringSet<> known;
+  for (Parameter &parameter : table.parameters) {
+    known.insert(translate(parameter.name, result));
+    for (const std::string &alias : parameter.aliases)
+      known.insert(translate(alias, result));
+    const Tensor *tensor = find(parameter, result);
+    if (!tensor) {
+      result.missing.push_back(parameter.name);
+      continue;
+    }
+    if (!isFloat(tensor->type))
+      return makeError("has elements of type " + tensor->type + " for '" +
+                       parameter.name + "', expected F64, F32, F16 or BF16");
+    if (ArrayRef(tensor->shape) != ArrayRef(parameter.shape))
+      return makeError("has shape " + formatShape(tensor->shape) + " for '" +
+                       parameter.name + "', expected " +
+                       formatShape(parameter.shape));
+    assign(parameter, *tensor, path, table);
+  }
+  for (const Buffer &tensor : table.buffers)
+    known.insert(translate(tensor.name, result));
+  for (const auto &entry : *tensors)
+    if (!known.contains(entry.first()))
+      result.unexpected.push_back(entry.first().str());
+  llvm::sort(result.unexpected);
+  return result;
+}
