@@ -49,6 +49,16 @@ Value normalize(NodeBuilder &node, Value index, int64_t size) {
   return node.elementwise<SelectOp>({isNegative, wrapped, index}, 1);
 }
 
+/// index * size + next
+Value joinIndices(NodeBuilder &node, Value index, int64_t size, Value next) {
+  std::optional<HostTensor> a = getKnownInts(index), b = getKnownInts(next);
+  if (!a || !b)
+    return node.add(node.mul(index, node.scalar(size, next)), next);
+  for (int64_t i = 0; i < a->size(); ++i)
+    b->setInt(i, a->getInt(i) * size + b->getInt(i));
+  return node.constant(b->cast(fromType(node.elementType(next))));
+}
+
 /// Coordinate `number`, one for each tuple of indices [..., coordinates].
 Value getCoordinate(NodeBuilder &node, Value indices, int64_t number) {
   ArrayRef<int64_t> shape = node.shapeOf(indices);
@@ -104,9 +114,7 @@ Expected<Lookup> findLookup(NodeBuilder &node, ArrayRef<int64_t> data,
     int64_t dim = data[coordinate.dim];
     Value index = normalize(node, coordinate.index, dim);
     lookup.indices =
-        lookup.indices
-            ? node.add(node.mul(lookup.indices, node.scalar(dim, index)), index)
-            : index;
+        lookup.indices ? joinIndices(node, lookup.indices, dim, index) : index;
     lookup.permutation.push_back(coordinate.dim);
     size *= dim;
   }

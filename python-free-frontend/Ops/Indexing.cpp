@@ -135,6 +135,12 @@ Error importOneHot(NodeBuilder &node) {
   Value indices = node.operand(0);
   if (isFloat(call.operands[0].dtype))
     indices = node.cast(indices, DType::I64);
+  // Negative ones count from the end.
+  Value isNegative =
+      node.compare(Comparison::lt, indices, node.scalar(0, indices));
+  Value wrapped =
+      node.add(indices, node.scalar((*depth)->getInt(0), indices));
+  indices = node.elementwise<SelectOp>({isNegative, wrapped, indices}, 1);
   Shape shape(call.shape(0));
   shape.push_back((*depth)->getInt(0));
   Value isOn = node.create<OneHotOp>(

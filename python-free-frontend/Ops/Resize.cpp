@@ -124,8 +124,9 @@ Error Resizer::readDims() {
 
 /// Where element `i` of the result lies among those of the operand.
 double Resizer::findSource(const Resizing &dim, int64_t i) const {
+  double resized = dim.from * dim.scale;
   if (coordinates == "align_corners")
-    return dim.to == 1 ? 0 : double(i) * (dim.from - 1) / (dim.to - 1);
+    return resized == 1 ? 0 : i * (dim.from - 1) / (resized - 1);
   if (coordinates == "asymmetric")
     return i / dim.scale;
   if (coordinates == "pytorch_half_pixel" && dim.to == 1)
@@ -224,7 +225,7 @@ static Error importResize(NodeBuilder &node) { return Resizer(node).run(); }
 
 void addResizeOperators(OperatorTable &table) {
   table.add({
-      {"Resize", 10, 2, 4,
+      {"Resize", 10, 1, 4,
        "antialias axes coordinate_transformation_mode cubic_coeff_a "
        "exclude_outside extrapolation_value keep_aspect_ratio_policy mode "
        "nearest_mode",

@@ -7,6 +7,7 @@
 #include "NodeCase.h"
 #include "TensorData.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/ErrorHandling.h"
 
 #include <fstream>
@@ -66,6 +67,13 @@ std::optional<NodeCase> NodeCase::read(const fs::path &folder) {
       result.model.opset_import_size() != 1 || result.opset() < 11)
     return std::nullopt;
   const onnx::GraphProto &graph = result.model.graph();
+  // Files hold bfloat16 as other types.
+  auto isSupported = [](const onnx::ValueInfoProto &value) {
+    return toDType(value.type().tensor_type().elem_type()).has_value();
+  };
+  if (!llvm::all_of(graph.input(), isSupported) ||
+      !llvm::all_of(graph.output(), isSupported))
+    return std::nullopt;
   fs::path data = folder / "test_data_set_0";
   auto read = [&](const std::string &stem, int i, auto &tensors) {
     auto proto = readProto(data / (stem + "_" + std::to_string(i) + ".pb"));

@@ -130,7 +130,12 @@ std::function<double(ArrayRef<double>)> getFunction(Operation *operation) {
       .Case([](AddOp) { return [](E e) { return e[0] + e[1]; }; })
       .Case([](SubOp) { return [](E e) { return e[0] - e[1]; }; })
       .Case([](MulOp) { return [](E e) { return e[0] * e[1]; }; })
-      .Case([](DivOp) { return [](E e) { return e[0] / e[1]; }; })
+      .Case([](DivOp op) {
+        bool truncates = isa<IntegerType>(getElementTypeOrSelf(op.getResult()));
+        return [=](E e) {
+          return truncates ? std::trunc(e[0] / e[1]) : e[0] / e[1];
+        };
+      })
       .Case([](PowOp) { return [](E e) { return std::pow(e[0], e[1]); }; })
       .Case([](MaximumOp) { return [](E e) { return std::max(e[0], e[1]); }; })
       .Case([](MinimumOp) { return [](E e) { return std::min(e[0], e[1]); }; })
@@ -546,7 +551,7 @@ Tensors evaluate(CrossEntropyGradOp op, Operands operands) {
 Tensors evaluate(CountLabelsOp op, Operands operands) {
   HostTensor result = makeResult(op);
   for (double label : operands[0]->data)
-    result.data[0] += label != op.getIgnoreIndex();
+    result.data[0] += label != int64_t(op.getIgnoreIndex());
   return {result};
 }
 
