@@ -58,9 +58,10 @@ LogicalResult AsPartialOp::verify() {
   if (failed(verifyLayoutsAndShape(*this, getX().getType(), getY().getType())))
     return failure();
   LayoutAttr x = getLayout(getX().getType());
-  SmallVector<AxisLayout> entries(x.getEntries());
+  SmallVector<AxisLayout> entries(x.without(getNames(getAxes())).getEntries());
   for (StringAttr axis : getAxes().getAsRange<StringAttr>()) {
-    if (x.getEntry(axis))
+    bool isFree = x.isSplit(axis) && x.getMesh().getSize(axis) == 1;
+    if (x.getEntry(axis) && !isFree)
       return emitOpError("operand has layout ")
              << x << ", expected none on " << axis;
     entries.push_back(AxisLayout::partial(axis, Reduction::sum));
@@ -89,9 +90,12 @@ static LogicalResult verifyPartial(Operation *op, Type type, ArrayAttr axes,
 }
 
 /// The layout of a tensor without the axes that split a dimension last, in
-/// this order; null if they do not.
+/// this order; null if they do not, or split it in pieces.
 static LayoutAttr withoutMinorAxes(LayoutAttr layout, ArrayAttr axes,
                                    int64_t dim) {
+  if (llvm::any_of(layout.getSplitsOfDim(dim),
+                   [](const AxisLayout &entry) { return entry.pieces > 1; }))
+    return {};
   SmallVector<StringAttr> splits = layout.getAxesOfDim(dim);
   if (splits.size() < axes.size() ||
       !llvm::equal(ArrayRef(splits).take_back(axes.size()),

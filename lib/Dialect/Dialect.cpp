@@ -39,8 +39,12 @@ struct AliasPrinter : public OpAsmDialectInterface {
       if (&entry != layout.getEntries().begin())
         os << "_";
       os << (entry.isPartial() ? "partial_" : "") << entry.axis.getValue();
-      if (entry.isSplit() && entry.dim != 0)
+      if (entry.isSplit() && !entry.hasDim())
+        os << "_each";
+      else if (entry.isSplit() && (entry.dim != 0 || entry.pieces > 1))
         os << entry.dim;
+      if (entry.pieces > 1)
+        os << "in" << entry.pieces;
     }
     return AliasResult::OverridableAlias;
   }

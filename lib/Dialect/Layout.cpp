@@ -82,6 +82,10 @@ int64_t MeshAttr::getSize(StringRef name) const {
   return index < 0 ? 1 : getAxes()[index].size;
 }
 
+bool MeshAttr::isOfBatch(StringRef axis) {
+  return axis == timeAxis || axis == "dp" || axis == "shard";
+}
+
 int64_t MeshAttr::getNumRanks() const {
   int64_t ranks = 1;
   for (const MeshAxis &axis : getAxes())
@@ -94,20 +98,22 @@ int64_t MeshAttr::getNumRanks() const {
 // LayoutAttr
 //===----------------------------------------------------------------------===//
 
-/// Splits by dimension, keeping their order on one; then partials by mesh
-/// order.
+/// Splits by dimension, keeping their order on one but for axes of size 1,
+/// which come first; then partials by mesh order.
 static void sortCanonically(MeshAttr mesh,
                             SmallVectorImpl<AxisLayout> &entries) {
-  SmallVector<std::tuple<bool, int64_t, size_t>> keys;
-  for (auto [i, entry] : llvm::enumerate(entries))
-    keys.emplace_back(
-        entry.isPartial(),
-        entry.isSplit() ? entry.dim : mesh.getIndex(entry.axis.getValue()), i);
-  llvm::sort(keys);
-  SmallVector<AxisLayout> sorted;
-  for (const auto &key : keys)
-    sorted.push_back(entries[std::get<2>(key)]);
-  entries.assign(sorted.begin(), sorted.end());
+  using Key = std::tuple<bool, int64_t, bool, int64_t>;
+  SmallVector<std::pair<Key, AxisLayout>> keyed;
+  for (auto [i, entry] : llvm::enumerate(entries)) {
+    int64_t position = mesh.getIndex(entry.axis.getValue());
+    bool isUnit = mesh.getSize(entry.axis.getValue()) == 1;
+    keyed.push_back({{entry.isPartial(), entry.isSplit() ? entry.dim : position,
+                      !isUnit, isUnit ? position : static_cast<int64_t>(i)},
+                     entry});
+  }
+  llvm::sort(keyed, llvm::less_first());
+  for (auto [entry, pair] : llvm::zip(entries, keyed))
+    entry = pair.second;
 }
 
 LayoutAttr LayoutAttr::getCanonical(MeshAttr mesh,
@@ -131,12 +137,16 @@ Attribute LayoutAttr::parse(AsmParser &parser, Type) {
         parser.parseKeyword(&kind))
       return {};
     auto name = StringAttr::get(parser.getContext(), axis);
-    if (kind == "split") {
-      int64_t dim;
+    if (kind == "each") {
+      entries.push_back(AxisLayout::each(name));
+    } else if (kind == "split") {
+      int64_t dim, pieces = 1;
       if (parser.parseLParen() || parser.parseInteger(dim) ||
+          (succeeded(parser.parseOptionalKeyword("in")) &&
+           parser.parseInteger(pieces)) ||
           parser.parseRParen())
         return {};
-      entries.push_back(AxisLayout::split(name, dim));
+      entries.push_back(AxisLayout::split(name, dim, pieces));
     } else if (kind == "partial") {
       StringRef reduction = "sum";
       if (succeeded(parser.parseOptionalLParen()) &&
@@ -151,7 +161,7 @@ Attribute LayoutAttr::parse(AsmParser &parser, Type) {
       entries.push_back(AxisLayout::partial(name, *value));
     } else {
       parser.emitError(parser.getCurrentLocation())
-          << "unknown layout '" << kind << "', expected split or partial";
+          << "unknown layout '" << kind << "', expected split, partial or each";
       return {};
     }
   }
@@ -166,7 +176,11 @@ void LayoutAttr::print(AsmPrinter &printer) const {
   printer.printAttribute(getMesh());
   for (const AxisLayout &entry : getEntries()) {
     printer << ", " << entry.axis.getValue() << ": ";
-    if (entry.isSplit())
+    if (entry.isSplit() && !entry.hasDim())
+      printer << "each";
+    else if (entry.isSplit() && entry.pieces > 1)
+      printer << "split(" << entry.dim << " in " << entry.pieces << ")";
+    else if (entry.isSplit())
       printer << "split(" << entry.dim << ")";
     else
       printer << "partial(" << stringifyReduction(entry.reduction) << ")";
@@ -184,8 +198,17 @@ LogicalResult LayoutAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                          << "', which is not in the mesh " << mesh;
     if (!axes.insert(entry.axis.getAsOpaquePointer()).second)
       return emitError() << "layout uses axis '" << axis << "' twice";
-    if (entry.isSplit() && entry.dim < 0)
+    if (!entry.isSplit())
+      continue;
+    if (entry.hasDim() && entry.dim < 0)
       return emitError() << "layout splits dimension " << entry.dim;
+    if (entry.pieces < 1)
+      return emitError() << "layout splits a dimension in " << entry.pieces
+                         << " pieces, expected at least 1";
+    if (!entry.hasDim() && mesh.getSize(axis) > 1)
+      return emitError() << "layout has a value for each position on axis '"
+                         << axis << "' of size " << mesh.getSize(axis)
+                         << " along no dimension, expected size 1";
   }
   return success();
 }
@@ -195,8 +218,8 @@ LayoutAttr::verifyEncoding(ArrayRef<int64_t> shape, Type,
                            function_ref<InFlightDiagnostic()> emitError) const {
   for (auto [dim, size] : llvm::enumerate(shape)) {
     int64_t ways = 1;
-    for (StringAttr axis : getAxesOfDim(dim))
-      ways *= getMesh().getSize(axis.getValue());
+    for (const AxisLayout &entry : getSplitsOfDim(dim))
+      ways *= getMesh().getSize(entry.axis.getValue()) * entry.pieces;
     if (size % ways != 0)
       return emitError() << "dimension " << dim << " of size " << size
                          << " does not divide into " << ways
@@ -233,9 +256,18 @@ bool LayoutAttr::hasPartial() const {
 
 LayoutAttr LayoutAttr::without(ArrayRef<StringRef> axes) const {
   SmallVector<AxisLayout> entries;
-  for (const AxisLayout &entry : getEntries())
-    if (!llvm::is_contained(axes, entry.axis.getValue()))
-      entries.push_back(entry);
+  llvm::DenseMap<int64_t, int64_t> pieces; // of axes left out, by dimension
+  for (AxisLayout entry : getEntries()) {
+    if (entry.isSplit() && entry.hasDim()) {
+      int64_t &before = pieces.try_emplace(entry.dim, 1).first->second;
+      before = entry.pieces *= before;
+    }
+    if (llvm::is_contained(axes, entry.axis.getValue()))
+      continue;
+    if (entry.isSplit() && entry.hasDim())
+      pieces[entry.dim] = 1;
+    entries.push_back(entry);
+  }
   return get(getContext(), getMesh(), entries);
 }
 
@@ -247,18 +279,23 @@ LayoutAttr LayoutAttr::withoutPartials() const {
   return get(getContext(), getMesh(), entries);
 }
 
-SmallVector<StringAttr> LayoutAttr::getAxesOfDim(int64_t dim) const {
-  SmallVector<StringAttr> axes;
+SmallVector<AxisLayout> LayoutAttr::getSplitsOfDim(int64_t dim) const {
+  SmallVector<AxisLayout> splits;
   for (const AxisLayout &entry : getEntries())
     if (entry.isSplit() && entry.dim == dim)
-      axes.push_back(entry.axis);
-  return axes;
+      splits.push_back(entry);
+  return splits;
+}
+
+SmallVector<StringAttr> LayoutAttr::getAxesOfDim(int64_t dim) const {
+  return llvm::map_to_vector(
+      getSplitsOfDim(dim), [](const AxisLayout &entry) { return entry.axis; });
 }
 
 SmallVector<int64_t> LayoutAttr::getLocalShape(ArrayRef<int64_t> shape) const {
   SmallVector<int64_t> local(shape);
   for (const AxisLayout &entry : getEntries())
-    if (entry.isSplit())
+    if (entry.isSplit() && entry.hasDim())
       local[entry.dim] /= getMesh().getSize(entry.axis.getValue());
   return local;
 }

@@ -43,22 +43,35 @@ bool dtc::readFactorAxes(const ShardingRule &rule, const TensorFactors &tensor,
                          LayoutAttr layout, FactorAxes &axes) {
   axes.resize(rule.factors.size());
   for (auto [dim, dimFactors] : llvm::enumerate(tensor)) {
-    // The axes of a dimension fill its factors one after the other, major
-    // first; a factor must be wholly split before the next one is touched.
+    // The axes of a dimension, each after its pieces, fill the factors one
+    // after the other, major first.
     FactorAxes found(dimFactors.size());
     size_t position = 0;
     int64_t left = dimFactors.empty() ? 1 : rule.factors[dimFactors[0]].size;
-    for (StringAttr axis : layout.getAxesOfDim(dim)) {
-      int64_t size = layout.getMesh().getSize(axis.getValue());
-      while (left == 1 && size > 1) {
-        if (++position >= dimFactors.size())
+    for (const AxisLayout &entry : layout.getSplitsOfDim(dim)) {
+      int64_t size = layout.getMesh().getSize(entry.axis.getValue());
+      int64_t skipped = entry.pieces, pieces = 1;
+      while (skipped > 1 || (left == 1 && size > 1)) {
+        if (left == 1) {
+          if (++position >= dimFactors.size())
+            return false;
+          left = rule.factors[dimFactors[position]].size;
+          pieces = 1;
+        } else if (skipped % left == 0) {
+          skipped /= left;
+          left = 1;
+        } else if (left % skipped == 0) {
+          left /= skipped;
+          pieces = skipped;
+          skipped = 1;
+        } else {
           return false;
-        left = rule.factors[dimFactors[position]].size;
+        }
       }
       if (dimFactors.empty() || left % size != 0)
         return false;
       left /= size;
-      found[position].push_back(axis);
+      found[position].push_back({entry.axis, pieces});
     }
     for (auto [factor, list] : llvm::zip(dimFactors, found))
       if (axes[factor].empty())
@@ -72,29 +85,36 @@ dtc::writeFactorAxes(const ShardingRule &rule, const TensorFactors &tensor,
                      MeshAttr mesh, const FactorAxes &axes) {
   SmallVector<AxisLayout> entries;
   for (auto [dim, dimFactors] : llvm::enumerate(tensor)) {
-    bool majorIsWhole = true; // all factors so far are split down to size 1
+    int64_t pieces = 1; // what no axis has split so far, since the last one
     for (unsigned factor : dimFactors) {
       int64_t left = rule.factors[factor].size;
-      for (StringAttr axis : axes[factor]) {
-        int64_t size = mesh.getSize(axis.getValue());
-        if (!majorIsWhole && size > 1)
+      for (const FactorAxis &own : axes[factor]) {
+        int64_t size = mesh.getSize(own.axis.getValue());
+        if (size == 1) {
+          entries.push_back(AxisLayout::split(own.axis, dim));
+          continue;
+        }
+        pieces *= own.pieces;
+        if (pieces > 1 && !MeshAttr::isOfBatch(own.axis.getValue()))
           return std::nullopt;
-        entries.push_back(AxisLayout::split(axis, dim));
-        left /= size;
+        entries.push_back(AxisLayout::split(own.axis, dim, pieces));
+        pieces = 1;
+        left /= own.pieces * size;
       }
-      majorIsWhole &= left == 1;
+      pieces *= left;
     }
   }
   return entries;
 }
 
-static std::string printAxes(ArrayRef<StringAttr> axes) {
+static std::string printAxes(ArrayRef<FactorAxis> axes) {
   if (axes.empty())
     return "not split";
   std::string text = "split by ";
   llvm::raw_string_ostream os(text);
   llvm::interleave(
-      axes, os, [&](StringAttr axis) { os << axis.getValue(); }, ", ");
+      axes, os, [&](const FactorAxis &own) { os << own.axis.getValue(); },
+      ", ");
   return text;
 }
 
@@ -130,9 +150,9 @@ static LogicalResult inferPartials(const ShardingRule &rule, MeshAttr mesh,
 }
 
 FailureOr<SmallVector<LayoutAttr>>
-dtc::inferResultLayouts(const ShardingRule &rule, MeshAttr mesh,
-                        ArrayRef<LayoutAttr> operands, std::string &error,
-                        ArrayRef<LayoutAttr> given) {
+dtc::inferExactly(const ShardingRule &rule, MeshAttr mesh,
+                  ArrayRef<LayoutAttr> operands, std::string &error,
+                  ArrayRef<LayoutAttr> given) {
   FactorAxes axes(rule.factors.size());
   for (auto [i, layout] : llvm::enumerate(operands))
     if (!readFactorAxes(rule, rule.operands[i], layout, axes)) {
@@ -176,7 +196,8 @@ dtc::inferResultLayouts(const ShardingRule &rule, MeshAttr mesh,
     return failure();
   llvm::SmallVector<StringAttr> used;
   for (auto [factor, list] : llvm::zip(rule.factors, axes))
-    for (StringAttr axis : list) {
+    for (const FactorAxis &own : list) {
+      StringAttr axis = own.axis;
       if (factor.kind == FactorKind::Replicated &&
           mesh.getSize(axis.getValue()) > 1) {
         error = ("axis " + axis.getValue() +
@@ -226,6 +247,79 @@ dtc::inferResultLayouts(const ShardingRule &rule, MeshAttr mesh,
         return failure();
       }
     results.push_back(LayoutAttr::getCanonical(mesh, *entries));
+  }
+  return results;
+}
+
+/// How results lie on an axis of size 1 if the rule alone decides: along the
+/// one factor that all operands name, as a part of a sum, or `each`.
+static SmallVector<AxisLayout> inferUnit(const ShardingRule &rule,
+                                         StringAttr axis,
+                                         ArrayRef<LayoutAttr> operands) {
+  std::optional<unsigned> factor;
+  SmallVector<unsigned> partial;
+  bool holds = true;
+  for (auto [i, layout] : llvm::enumerate(operands)) {
+    std::optional<AxisLayout> entry = layout.getEntry(axis);
+    if (!entry)
+      continue;
+    if (entry->isPartial()) {
+      partial.push_back(i);
+      holds &= entry->reduction == Reduction::sum;
+    } else if (entry->hasDim()) {
+      const DimFactors &factors = rule.operands[i][entry->dim];
+      holds &= !factors.empty() && factor.value_or(factors[0]) == factors[0];
+      if (!factors.empty())
+        factor = factors[0];
+    }
+  }
+  bool isPartial = holds && !factor && llvm::is_contained(rule.linear, partial);
+  if (holds && factor && partial.empty())
+    isPartial = rule.factors[*factor].kind == FactorKind::Sum;
+  SmallVector<AxisLayout> entries;
+  for (const TensorFactors &tensor : rule.results) {
+    AxisLayout entry = isPartial ? AxisLayout::partial(axis, Reduction::sum)
+                                 : AxisLayout::each(axis);
+    if (holds && factor && partial.empty())
+      for (auto [dim, factors] : llvm::enumerate(tensor))
+        if (llvm::is_contained(factors, *factor))
+          entry = AxisLayout::split(axis, dim);
+    entries.push_back(entry);
+  }
+  return entries;
+}
+
+FailureOr<SmallVector<LayoutAttr>>
+dtc::inferResultLayouts(const ShardingRule &rule, MeshAttr mesh,
+                        ArrayRef<LayoutAttr> operands, std::string &error,
+                        ArrayRef<LayoutAttr> given) {
+  SmallVector<StringAttr> unit; // axes of size 1 that an operand depends on
+  SmallVector<StringRef> names;
+  for (const MeshAxis &axis : mesh.getAxes())
+    if (axis.size == 1 && llvm::any_of(operands, [&](LayoutAttr layout) {
+          return layout.getEntry(axis.name).has_value();
+        })) {
+      unit.push_back(axis.name);
+      names.push_back(axis.name.getValue());
+    }
+  auto withoutUnit = [&](ArrayRef<LayoutAttr> layouts) {
+    return llvm::map_to_vector(
+        layouts, [&](LayoutAttr layout) { return layout.without(names); });
+  };
+  FailureOr<SmallVector<LayoutAttr>> results = inferExactly(
+      rule, mesh, withoutUnit(operands), error, withoutUnit(given));
+  if (failed(results))
+    return failure();
+  for (StringAttr axis : unit) {
+    SmallVector<AxisLayout> inferred = inferUnit(rule, axis, operands);
+    for (auto [i, layout] : llvm::enumerate(*results)) {
+      std::optional<AxisLayout> wanted;
+      if (!given.empty())
+        wanted = given[i].getEntry(axis);
+      SmallVector<AxisLayout> entries(layout.getEntries());
+      entries.push_back(wanted.value_or(inferred[i]));
+      layout = LayoutAttr::getCanonical(mesh, entries);
+    }
   }
   return results;
 }

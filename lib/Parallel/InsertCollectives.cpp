@@ -52,12 +52,41 @@ private:
     std::optional<AxisLayout> to = target.getEntry(MeshAttr::timeAxis);
     if (from == to || (from && from->isPartial() && !to))
       return success();
-    InFlightDiagnostic diagnostic = emitError(
-        op.getLoc(), "needs all samples of a batch at once, which dtc divides "
-                     "into micro-batches: expected a model that treats samples "
-                     "apart, with the batch as first dimension of every value");
-    diagnostic.attachNote()
-        << "the layout would change from " << current() << " to " << target;
+    if (from && !to && target.getMesh().getSize(MeshAttr::timeAxis) == 1) {
+      // The value of the only micro-batch is the sum over all of them.
+      SmallVector<AxisLayout> entries(
+          current().without(MeshAttr::timeAxis).getEntries());
+      entries.push_back(AxisLayout::partial(from->axis, Reduction::sum));
+      value = AsPartialOp::create(
+          builder, op.getLoc(),
+          typeWith(LayoutAttr::getCanonical(target.getMesh(), entries)), value,
+          builder.getStrArrayAttr(MeshAttr::timeAxis));
+      return success();
+    }
+    InFlightDiagnostic diagnostic = emitError(op.getLoc());
+    auto describe = [&](const AxisLayout &split) {
+      diagnostic << "dimension " << split.dim << " of a ";
+      llvm::interleave(
+          cast<ShapedType>(value.getType()).getShape(),
+          [&](int64_t size) { diagnostic << size; },
+          [&] { diagnostic << "x"; });
+      diagnostic << " value";
+    };
+    if (from) {
+      diagnostic << "needs all samples of a batch at once, in ";
+      if (from->isSplit())
+        describe(*from);
+      else
+        diagnostic << "a sum over them";
+      diagnostic << ", but runs on one micro-batch at a time; use one "
+                    "micro-batch, or export a model that treats samples apart";
+    } else {
+      diagnostic << "needs a row for each sample of a micro-batch, but has "
+                    "those of the whole batch, in ";
+      describe(*to);
+      diagnostic << " that is no input and whose rows differ; use one "
+                    "micro-batch, or export with a dynamic batch";
+    }
     return diagnostic;
   }
 
@@ -73,7 +102,8 @@ private:
         if (!entry.isPartial() || entry.reduction != reduction ||
             target.isPartial(entry.axis))
           continue;
-        if (target.isSplit(entry.axis))
+        std::optional<AxisLayout> to = target.getEntry(entry.axis);
+        if (to && to->isSplit() && to->pieces == 1)
           scatter(entry);
         else
           whole.push_back(entry.axis.getValue());
@@ -103,45 +133,78 @@ private:
   /// Gathers, per dimension, the minor splits down to where both layouts agree.
   void gatherSplits() {
     for (int64_t dim : dims()) {
-      SmallVector<StringAttr> from = current().getAxesOfDim(dim);
-      size_t common = commonSplits(from, target.getAxesOfDim(dim));
+      SmallVector<AxisLayout> from = current().getSplitsOfDim(dim);
+      size_t common = commonSplits(from, target.getSplitsOfDim(dim));
       if (common == from.size())
         continue;
       SmallVector<StringRef> axes = names(ArrayRef(from).drop_front(common));
-      value = AllGatherOp::create(builder, op.getLoc(),
-                                  typeWith(current().without(axes)), value,
-                                  builder.getStrArrayAttr(axes), dim);
+      inPieces(dim, from, [&](int64_t piece) {
+        value = AllGatherOp::create(builder, op.getLoc(),
+                                    typeWith(current().without(axes)), value,
+                                    builder.getStrArrayAttr(axes), piece);
+      });
     }
   }
 
   void sliceSplits() {
     for (int64_t dim : dims()) {
-      SmallVector<StringAttr> to = target.getAxesOfDim(dim);
-      ArrayRef<StringAttr> added =
-          ArrayRef(to).drop_front(current().getAxesOfDim(dim).size());
+      SmallVector<AxisLayout> to = target.getSplitsOfDim(dim);
+      ArrayRef<AxisLayout> added =
+          ArrayRef(to).drop_front(current().getSplitsOfDim(dim).size());
       if (added.empty())
         continue;
-      SmallVector<AxisLayout> entries(current().getEntries());
-      for (StringAttr axis : added)
-        entries.push_back(AxisLayout::split(axis, dim));
-      value = LocalSliceOp::create(
-          builder, op.getLoc(),
-          typeWith(LayoutAttr::getCanonical(target.getMesh(), entries)), value,
-          builder.getStrArrayAttr(names(added)), dim);
+      inPieces(dim, to, [&](int64_t piece) {
+        SmallVector<AxisLayout> entries(current().getEntries());
+        for (const AxisLayout &entry : added)
+          entries.push_back(AxisLayout::split(entry.axis, piece));
+        value = LocalSliceOp::create(
+            builder, op.getLoc(),
+            typeWith(LayoutAttr::getCanonical(target.getMesh(), entries)),
+            value, builder.getStrArrayAttr(names(added)), piece);
+      });
     }
+  }
+
+  /// Changes splits of a dimension: where they split it in pieces, these are a
+  /// dimension of their own meanwhile.
+  void inPieces(int64_t dim, ArrayRef<AxisLayout> splits,
+                llvm::function_ref<void(int64_t)> change) {
+    int64_t pieces = splits.front().pieces;
+    if (pieces == 1)
+      return change(dim);
+    SmallVector<int64_t> shape(cast<ShapedType>(value.getType()).getShape());
+    SmallVector<int64_t> apart(shape);
+    apart[dim] /= pieces;
+    apart.insert(apart.begin() + dim, pieces);
+    reshape(apart);
+    change(dim + 1);
+    reshape(shape);
+  }
+
+  void reshape(ArrayRef<int64_t> shape) {
+    auto type = RankedTensorType::get(shape, getElementTypeOrSelf(value));
+    LayoutAttr layout = current();
+    auto reshaped = ReshapeOp::create(builder, op.getLoc(), type, value);
+    std::string error;
+    auto inferred = inferResultLayouts(reshaped.getShardingRule(),
+                                       layout.getMesh(), {layout}, error);
+    assert(succeeded(inferred) && "pieces divide the dimension");
+    reshaped.getY().setType(withLayout(type, inferred->front()));
+    value = reshaped;
   }
 
   llvm::iota_range<int64_t> dims() {
     return llvm::seq<int64_t>(0, cast<ShapedType>(value.getType()).getRank());
   }
-  static size_t commonSplits(ArrayRef<StringAttr> a, ArrayRef<StringAttr> b) {
+  static size_t commonSplits(ArrayRef<AxisLayout> a, ArrayRef<AxisLayout> b) {
     size_t i = 0;
     while (i < a.size() && i < b.size() && a[i] == b[i])
       ++i;
     return i;
   }
-  static SmallVector<StringRef> names(ArrayRef<StringAttr> axes) {
-    return llvm::map_to_vector(axes, [](StringAttr a) { return a.getValue(); });
+  static SmallVector<StringRef> names(ArrayRef<AxisLayout> splits) {
+    return llvm::map_to_vector(
+        splits, [](const AxisLayout &entry) { return entry.axis.getValue(); });
   }
 
   ReshardOp op;

@@ -30,7 +30,7 @@ RankedTensorType dropTime(Type type) {
   LayoutAttr layout = getLayout(type);
   SmallVector<int64_t> shape(tensor.getShape());
   std::optional<AxisLayout> entry = layout.getEntry(MeshAttr::timeAxis);
-  if (entry && entry->isSplit())
+  if (entry && entry->isSplit() && entry->hasDim())
     shape[entry->dim] /= layout.getMesh().getSize(MeshAttr::timeAxis);
   return RankedTensorType::get(shape, tensor.getElementType(),
                                layout.without(MeshAttr::timeAxis));
@@ -186,9 +186,18 @@ void PhaseBuilder::emit(Operation &op, OpBuilder &builder) {
   IRMapping mapping;
   for (Value operand : op.getOperands())
     mapping.map(operand, values.at(numbers[operand]));
-  Operation *copy = builder.clone(op, mapping);
-  for (auto [old, result] : llvm::zip(op.getResults(), copy->getResults())) {
-    result.setType(dropTime(old.getType()));
+  SmallVector<Value> made;
+  // The value of the only micro-batch is the sum over all of them.
+  if (isa<AsPartialOp>(op) && getTime(op.getResult(0)) == Time::Accumulated &&
+      getTime(op.getOperand(0)) == Time::Microbatch) {
+    made.push_back(mapping.lookup(op.getOperand(0)));
+  } else {
+    Operation *copy = builder.clone(op, mapping);
+    for (auto [old, result] : llvm::zip(op.getResults(), copy->getResults()))
+      result.setType(dropTime(old.getType()));
+    llvm::append_range(made, copy->getResults());
+  }
+  for (auto [old, result] : llvm::zip(op.getResults(), made)) {
     int64_t number = numbers[old];
     values[number] = result;
     if (isAccumulatedHere(old))

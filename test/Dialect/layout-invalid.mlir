@@ -27,7 +27,7 @@
 // -----
 
 #mesh = #dtc.mesh<dp=2>
-// expected-error@below {{unknown layout 'sliced', expected split or partial}}
+// expected-error@below {{unknown layout 'sliced', expected split, partial or each}}
 #layout = #dtc.layout<#mesh, dp: sliced(0)>
 
 // -----
@@ -49,3 +49,22 @@ func.func private @f(tensor<4xf32, #dtc.layout<#mesh, dp: split(1)>>)
 // Layout C3
 // expected-error@below {{dimension 0 of size 4 does not divide into 8 parts as its layout says}}
 func.func private @f(tensor<4xf32, #dtc.layout<#mesh, mb: split(0), dp: split(0)>>)
+
+// -----
+
+#mesh = #dtc.mesh<dp=2>
+// expected-error@below {{dimension 0 of size 8 does not divide into 6 parts as its layout says}}
+func.func private @f(tensor<8xf32, #dtc.layout<#mesh, dp: split(0 in 3)>>)
+
+// -----
+
+#mesh = #dtc.mesh<dp=2>
+// expected-error@below {{layout splits a dimension in 0 pieces, expected at least 1}}
+#layout = #dtc.layout<#mesh, dp: split(0 in 0)>
+
+// -----
+
+#mesh = #dtc.mesh<dp=2>
+// Layout C4
+// expected-error@below {{layout has a value for each position on axis 'dp' of size 2 along no dimension, expected size 1}}
+#layout = #dtc.layout<#mesh, dp: each>

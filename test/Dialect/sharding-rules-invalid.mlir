@@ -84,12 +84,13 @@ func.func @whole(%x: tensor<8x4xf32, #t>) {
 
 // -----
 
-#mesh = #dtc.mesh<dp=2>
-#d = #dtc.layout<#mesh, dp: split(0)>
-#d1 = #dtc.layout<#mesh, dp: split(1)>
-func.func @inside(%x: tensor<8x4xf32, #d1>) {
+// Only axes of the batch split a dimension in pieces.
+#mesh = #dtc.mesh<tp=2>
+#t = #dtc.layout<#mesh, tp: split(0)>
+#t1 = #dtc.layout<#mesh, tp: split(1)>
+func.func @inside(%x: tensor<8x4xf32, #t1>) {
   // expected-error@below {{a result's dimension would be split inside, not at its major factor}}
-  %0 = dtc.reshape %x : (tensor<8x4xf32, #d1>) -> tensor<32xf32, #d>
+  %0 = dtc.reshape %x : (tensor<8x4xf32, #t1>) -> tensor<32xf32, #t>
   return
 }
 

@@ -15,6 +15,16 @@
 #pb = #dtc.layout<#mesh, dp: partial, mb: partial>
 #pd = #dtc.layout<#mesh, dp: partial>
 #pm = #dtc.layout<#mesh, tp: partial(max)>
+#b1 = #dtc.layout<#mesh, mb: split(1), dp: split(1)>
+#b5 = #dtc.layout<#mesh, mb: split(0 in 5), dp: split(0)>
+
+#unit = #dtc.mesh<dp=2, mb=1>
+#u = #dtc.layout<#unit, dp: split(1)>
+#u0 = #dtc.layout<#unit, mb: split(0), dp: split(1)>
+#u1 = #dtc.layout<#unit, mb: split(1), dp: split(1)>
+#ue = #dtc.layout<#unit, mb: each, dp: split(1)>
+#up = #dtc.layout<#unit, dp: split(1), mb: partial>
+#us = #dtc.layout<#unit, mb: each, dp: partial>
 
 // CHECK-LABEL: func @matmul
 func.func @matmul(%x: tensor<8x16xf32, #d>, %w: tensor<16x4xf32, #t1>, %v: tensor<4x16xf32, #t0>,
@@ -35,6 +45,34 @@ func.func @elementwise(%x: tensor<8x4xf32, #dt>, %row: tensor<4xf32, #t0>, %p: t
   %1 = dtc.add %p, %p : (tensor<8x4xf32, #dpt>, tensor<8x4xf32, #dpt>) -> tensor<8x4xf32, #dpt>
   %2 = dtc.mul %p, %n : (tensor<8x4xf32, #dpt>, tensor<f32, #r>) -> tensor<8x4xf32, #dpt>
   %3 = dtc.div %p, %n : (tensor<8x4xf32, #dpt>, tensor<f32, #r>) -> tensor<8x4xf32, #dpt>
+  return
+}
+
+// The batch is minor in a joined dimension: each of 5 pieces is split, however
+// it is taken apart. A contraction over it is a sum all the same.
+// CHECK-LABEL: func @pieces
+func.func @pieces(%x: tensor<5x8x16xf32, #b1>, %w: tensor<16x4xf32, #r>) {
+  %0 = dtc.reshape %x : (tensor<5x8x16xf32, #b1>) -> tensor<40x16xf32, #b5>
+  %1 = dtc.matmul %0, %w : (tensor<40x16xf32, #b5>, tensor<16x4xf32, #r>) -> tensor<40x4xf32, #b5>
+  %2 = dtc.reshape %1 : (tensor<40x4xf32, #b5>) -> tensor<5x32xf32, #b1>
+  %3 = dtc.matmul %0, %1 {transpose_lhs} : (tensor<40x16xf32, #b5>, tensor<40x4xf32, #b5>) -> tensor<16x4xf32, #pb>
+  %4 = dtc.reshape %0 : (tensor<40x16xf32, #b5>) -> tensor<5x2x64xf32, #dtc.layout<#mesh, mb: split(1), dp: split(2)>>
+  %5 = dtc.reshape %0 : (tensor<40x16xf32, #b5>) -> tensor<640xf32, #b5>
+  return
+}
+
+// An axis of size 1 constrains nothing: what depends on the position on it does
+// so along any dimension or none, or is a part of a sum.
+// CHECK-LABEL: func @unit
+func.func @unit(%0: tensor<8x4xf32, #u0>, %1: tensor<8x4xf32, #u1>, %e: tensor<8x4xf32, #ue>, %r: tensor<8x4xf32, #u>) {
+  %2 = dtc.add %0, %1 : (tensor<8x4xf32, #u0>, tensor<8x4xf32, #u1>) -> tensor<8x4xf32, #ue>
+  %3 = dtc.add %0, %r : (tensor<8x4xf32, #u0>, tensor<8x4xf32, #u>) -> tensor<8x4xf32, #u0>
+  %4 = dtc.add %e, %r : (tensor<8x4xf32, #ue>, tensor<8x4xf32, #u>) -> tensor<8x4xf32, #ue>
+  %5 = dtc.reduce_sum %0 axes [0] : (tensor<8x4xf32, #u0>) -> tensor<1x4xf32, #up>
+  %6 = dtc.exp %5 : (tensor<1x4xf32, #up>) -> tensor<1x4xf32, #ue>
+  %7 = dtc.reduce_max %0 axes [0] : (tensor<8x4xf32, #u0>) -> tensor<1x4xf32, #ue>
+  %8 = dtc.slice %0 axis 0 from 4 : (tensor<8x4xf32, #u0>) -> tensor<4x4xf32, #ue>
+  %9 = dtc.sum_squares %e : (tensor<8x4xf32, #ue>) -> tensor<f64, #us>
   return
 }
 

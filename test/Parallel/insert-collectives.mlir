@@ -38,8 +38,7 @@ func.func @move(%x: tensor<8xf32, #d>) -> tensor<8xf32, #t> {
 #r = #dtc.layout<#mesh>
 #b = #dtc.layout<#mesh, mb: split(0)>
 func.func @time(%x: tensor<8xf32, #b>) -> tensor<8xf32, #r> {
-  // expected-error@+2 {{needs all samples of a batch at once, which dtc divides into micro-batches}}
-  // expected-note@+1 {{the layout would change from}}
+  // expected-error@+1 {{needs all samples of a batch at once, in dimension 0 of a 8 value, but runs on one micro-batch at a time; use one micro-batch, or export a model that treats samples apart}}
   %0 = dtc.reshard %x : tensor<8xf32, #b> -> tensor<8xf32, #r>
   return %0 : tensor<8xf32, #r>
 }

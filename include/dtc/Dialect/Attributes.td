@@ -35,6 +35,9 @@ def DTC_MeshAttr : DTC_Attr<"Mesh", "mesh"> {
     int64_t getSize(llvm::StringRef axis) const;
     /// Position of the axis, or -1.
     int64_t getIndex(llvm::StringRef axis) const;
+    /// Whether the axis divides the batch: `mb`, and those of data
+    /// parallelism.
+    static bool isOfBatch(llvm::StringRef axis);
     /// Number of ranks: the product of all axes but `mb`.
     int64_t getNumRanks() const;
   }];
@@ -48,12 +51,21 @@ def DTC_LayoutAttr : DTC_Attr<"Layout", "layout",
     `split(dim)`, or `partial(sum|max)`: its value is the sum or maximum over
     the axis. Axes that split one dimension are listed major to minor.
 
+    `split(dim in N)` splits each of N equal pieces of a dimension: of a
+    [sequence x batch] dimension, in which the batch is minor, `split(0 in
+    sequence)` splits the batch. Only axes of the batch do so, because what
+    they split is not gathered.
+
+    An axis of size 1 may also be `each`: the value depends on the position on
+    the axis, as it does when it is split, but along no dimension. A scalar of
+    the only micro-batch is `mb: each`.
+
     The canonical order, which the parser establishes, is: splits by
-    dimension, then partials by mesh order.
+    dimension, those by axes of size 1 first; then partials by mesh order.
 
     Constraints: (C1) an axis is used at most once and exists in the mesh;
     (C2) split dimensions exist; (C3) the product of the axes that split a
-    dimension divides it.
+    dimension, and of its pieces, divides it; (C4) only an axis of size 1 is `each`.
 
     Example: `#dtc.layout<#mesh, mb: split(0), dp: split(0), tp: split(2)>`
   }];
@@ -73,11 +85,13 @@ def DTC_LayoutAttr : DTC_Attr<"Layout", "layout",
     bool isPartial(llvm::StringRef axis) const;
     bool isReplicated() const { return getEntries().empty(); }
     bool hasPartial() const;
-    /// The same layout without any entry of these axes.
+    /// The layout of one position on these axes: without their entries.
     LayoutAttr without(llvm::ArrayRef<llvm::StringRef> axes) const;
     /// The same layout without its partial entries.
     LayoutAttr withoutPartials() const;
-    /// Axes that split a dimension, major to minor.
+    /// The entries that split a dimension, major to minor.
+    llvm::SmallVector<AxisLayout> getSplitsOfDim(int64_t dim) const;
+    /// The same, as axes.
     llvm::SmallVector<mlir::StringAttr> getAxesOfDim(int64_t dim) const;
     /// The part of `shape` that one rank holds (at one micro-batch, if split
     /// on mb).

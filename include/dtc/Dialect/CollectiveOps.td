@@ -37,10 +37,11 @@ def DTC_AsPartialOp : DTC_Op<"as_partial", [
   let summary = "a rank's own value as its part of a sum";
   let description = [{
     The sum over the axes of what is so far each rank's own. No communication:
-    it says what the reduction that follows adds up.
+    it says what the reduction that follows adds up. What depends on the
+    position on an axis of size 1 is the sum over it.
     Example: `%p = dtc.as_partial %x over ["pp"] : tensor<f64, #r> -> tensor<f64, #partial_pp>`
     Constraints: (C1) the result's layout is the operand's, partial(sum) on the
-    axes, which it did not name.
+    axes, on which it was replicated, or split if they have size 1.
   }];
   let arguments = (ins DTC_Tensor:$x, StrArrayAttr:$axes);
   let results = (outs DTC_Tensor:$y);

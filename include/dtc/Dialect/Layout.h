@@ -14,6 +14,7 @@
 #include "mlir/IR/OpImplementation.h"
 #include "mlir/IR/TensorEncoding.h"
 #include "dtc/Dialect/Enums.h.inc"
+#include <limits>
 #include <optional>
 
 namespace dtc {
@@ -34,28 +35,39 @@ inline llvm::hash_code hash_value(const MeshAxis &axis) {
 /// How a tensor lies along one axis on which it is not replicated.
 struct AxisLayout {
   enum Kind { Split, Partial };
+  static constexpr int64_t noDim = std::numeric_limits<int64_t>::min();
 
   mlir::StringAttr axis;
   Kind kind;
-  int64_t dim;         ///< Split: the dimension
+  int64_t dim;         ///< Split: the dimension, or noDim
   Reduction reduction; ///< Partial: how parts combine
+  /// Split: how many equal pieces of what is left of the dimension by the axes
+  /// before, are each split by this one.
+  int64_t pieces = 1;
 
-  static AxisLayout split(mlir::StringAttr axis, int64_t dim) {
-    return {axis, Split, dim, Reduction::sum};
+  static AxisLayout split(mlir::StringAttr axis, int64_t dim,
+                          int64_t pieces = 1) {
+    return {axis, Split, dim, Reduction::sum, pieces};
+  }
+  /// Split along no dimension, as an axis of size 1 can.
+  static AxisLayout each(mlir::StringAttr axis) {
+    return {axis, Split, noDim, Reduction::sum};
   }
   static AxisLayout partial(mlir::StringAttr axis, Reduction reduction) {
-    return {axis, Partial, -1, reduction};
+    return {axis, Partial, noDim, reduction};
   }
   bool isSplit() const { return kind == Split; }
   bool isPartial() const { return kind == Partial; }
+  bool hasDim() const { return dim != noDim; }
   bool operator==(const AxisLayout &other) const {
     return axis == other.axis && kind == other.kind && dim == other.dim &&
-           reduction == other.reduction;
+           reduction == other.reduction && pieces == other.pieces;
   }
   bool operator!=(const AxisLayout &other) const { return !(*this == other); }
 };
 inline llvm::hash_code hash_value(const AxisLayout &entry) {
-  return llvm::hash_combine(entry.axis, entry.kind, entry.dim, entry.reduction);
+  return llvm::hash_combine(entry.axis, entry.kind, entry.dim, entry.reduction,
+                            entry.pieces);
 }
 
 } // namespace dtc

@@ -44,18 +44,29 @@ struct ShardingRule {
   void setLinear(Linearity linearity);
 };
 
+/// A mesh axis that splits a factor, or each of `pieces` equal pieces of what
+/// is left of it by the axes before.
+struct FactorAxis {
+  mlir::StringAttr axis;
+  int64_t pieces;
+
+  bool operator==(const FactorAxis &other) const {
+    return axis == other.axis && pieces == other.pieces;
+  }
+};
+
 /// The mesh axes that split each factor, major to minor.
-using FactorAxes =
-    llvm::SmallVector<llvm::SmallVector<mlir::StringAttr, 1>>;
+using FactorAxes = llvm::SmallVector<llvm::SmallVector<FactorAxis, 1>>;
 
 /// Adds what one tensor's layout says about the factors. A factor that already
-/// has axes keeps them. Returns false if the layout cannot be expressed (a
-/// split of a minor factor before its major one, or one that does not divide).
+/// has axes keeps them. Returns false if the layout cannot be expressed: an
+/// axis, or its pieces, do not divide the factors.
 bool readFactorAxes(const ShardingRule &rule, const TensorFactors &tensor,
                     LayoutAttr layout, FactorAxes &axes);
 
-/// The split entries of a tensor under given axes of factors; none if a
-/// dimension's major factor is not wholly split while a minor one is.
+/// The split entries of a tensor under given axes of factors; none if an axis
+/// that is not of the batch would split a dimension in pieces: a minor factor,
+/// while a major one is not wholly split.
 std::optional<llvm::SmallVector<AxisLayout>>
 writeFactorAxes(const ShardingRule &rule, const TensorFactors &tensor,
                 MeshAttr mesh, const FactorAxes &axes);
@@ -64,10 +75,20 @@ writeFactorAxes(const ShardingRule &rule, const TensorFactors &tensor,
 /// fit, in words for a diagnostic. A factor that no operand has (a dimension
 /// that is repeated) is split as `results` say, where they are given: any part
 /// of a repetition can be made locally.
+///
+/// Axes of size 1 constrain nothing. A result depends on the position on such
+/// an axis if an operand does: then it lies as `results` say, or as the rule
+/// does where it holds, or else is `each`.
 llvm::FailureOr<llvm::SmallVector<LayoutAttr>>
 inferResultLayouts(const ShardingRule &rule, MeshAttr mesh,
                    llvm::ArrayRef<LayoutAttr> operands, std::string &error,
                    llvm::ArrayRef<LayoutAttr> results = {});
+
+/// The same if the rule holds on all axes, whatever their size.
+llvm::FailureOr<llvm::SmallVector<LayoutAttr>>
+inferExactly(const ShardingRule &rule, MeshAttr mesh,
+             llvm::ArrayRef<LayoutAttr> operands, std::string &error,
+             llvm::ArrayRef<LayoutAttr> results = {});
 
 //===----------------------------------------------------------------------===//
 // Rules of op families

@@ -168,6 +168,11 @@ def PropagateLayouts : Pass<"dtc-propagate-layouts", "::mlir::ModuleOp"> {
       it. One that is partial on mb too is reduced at the end of the step.
     * Where a dimension that a rule needs whole is split, the op is expanded
       (`SplitExpansionInterface`).
+    * What does not depend on the micro-batch, but has rows for it, is made for
+      one micro-batch, if its rows are equal: repeated values, constants, and
+      what is made of such.
+    * With one micro-batch, what a value of it needs belongs to it, be it a sum
+      over the batch: only gradients and what the step returns leave it.
 
     ```mlir
     %dw = dtc.matmul %x, %dy {transpose_lhs} : (tensor<32x10xf32>, tensor<32x5xf32>) -> tensor<10x5xf32>

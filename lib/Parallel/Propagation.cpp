@@ -1,0 +1,297 @@
+//===- Propagation.cpp - layouts of one op --------------------------------===//
+//
+// Operands that fit an op's rule: a reshard wherever it does not hold.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Propagation.h"
+
+using namespace mlir;
+using namespace dtc;
+
+Value Propagation::reshard(Value value, LayoutAttr layout, OpBuilder &builder,
+                           Location location) {
+  LayoutAttr own = getLayout(value.getType());
+  if (own == layout)
+    return value;
+  // First the sum alone, which others may want as well.
+  bool isScattered =
+      llvm::any_of(own.getEntries(), [&](const AxisLayout &entry) {
+        return entry.isPartial() && layout.isSplit(entry.axis);
+      });
+  if (LayoutAttr sum = own.withoutPartials();
+      own.hasPartial() && !layout.hasPartial() && sum != layout && !isScattered)
+    return reshard(reshard(value, sum, builder, location), layout, builder,
+                   location);
+  Value &result = resharded[{value, layout}];
+  if (result && getLayout(result.getType()) == layout)
+    return result;
+  // A repeated value is made as it is needed, rather than made whole and cut.
+  if (canRepeat(value, layout)) {
+    auto repeat = value.getDefiningOp<BroadcastOp>();
+    result = BroadcastOp::create(
+        builder, location, withLayout(value.getType(), layout), repeat.getX());
+    single.note(result.getDefiningOp());
+    return result;
+  }
+  // What all micro-batches have in common is made in parts.
+  if (!own.getEntry(MeshAttr::timeAxis) && layout.isSplit(MeshAttr::timeAxis))
+    if (Value made = remake(value, layout, builder, location))
+      return resharded[{value, layout}] = made;
+  result = ReshardOp::create(builder, location,
+                             withLayout(value.getType(), layout), value);
+  single.note(result.getDefiningOp());
+  if (own.isSplit(MeshAttr::timeAxis) && own.hasPartial())
+    reduced[value] = result;
+  if (stored.contains(value))
+    stored.insert(result);
+  return result;
+}
+
+/// The dimension that users of a value want an axis to split, because another
+/// operand of theirs is split there.
+std::optional<int64_t> Propagation::getWantedDim(Value value, StringAttr axis,
+                                                 unsigned depth) {
+  constexpr unsigned maxDepth = 4; // a bias, a cast, a residual sum
+  auto findFactor = [](const TensorFactors &tensor,
+                       unsigned factor) -> std::optional<int64_t> {
+    for (auto [dim, factors] : llvm::enumerate(tensor))
+      if (!factors.empty() && factors.front() == factor)
+        return dim;
+    return std::nullopt;
+  };
+  for (OpOperand &use : value.getUses()) {
+    Operation *user = use.getOwner();
+    auto interface = dyn_cast<ShardingRuleInterface>(user);
+    if (!interface)
+      continue;
+    ShardingRule rule = interface.getShardingRule();
+    const TensorFactors &own = rule.operands[use.getOperandNumber()];
+    for (auto [i, operand] : llvm::enumerate(user->getOperands())) {
+      LayoutAttr layout = getLayout(operand.getType());
+      if (i == use.getOperandNumber() || !layout || !layout.isSplit(axis))
+        continue;
+      const DimFactors &split = rule.operands[i][layout.getEntry(axis)->dim];
+      if (!split.empty())
+        if (auto dim = findFactor(own, split.front()))
+          return dim;
+    }
+    bool isElementwise = llvm::none_of(rule.factors, [](const Factor &factor) {
+      return factor.kind != FactorKind::Parallel;
+    });
+    if (depth == maxDepth || !isElementwise || user->getNumResults() != 1)
+      continue;
+    if (auto dim = getWantedDim(user->getResult(0), axis, depth + 1))
+      if (const DimFactors &split = rule.results[0][*dim]; !split.empty())
+        if (auto mine = findFactor(own, split.front()))
+          return mine;
+  }
+  return std::nullopt;
+}
+
+/// The layout without a partial axis: split as users want it, else replicated.
+LayoutAttr Propagation::reduce(Value value, LayoutAttr layout,
+                               StringAttr axis) {
+  LayoutAttr whole = layout.without(axis.getValue());
+  if (axis == MeshAttr::timeAxis)
+    return whole;
+  std::optional<int64_t> dim = getWantedDim(value, axis);
+  if (!dim)
+    return whole;
+  SmallVector<AxisLayout> entries(whole.getEntries());
+  entries.push_back(AxisLayout::split(axis, *dim));
+  auto split = LayoutAttr::getCanonical(mesh, entries);
+  auto type = cast<RankedTensorType>(value.getType());
+  int64_t ways = 1;
+  for (StringAttr splitter : split.getAxesOfDim(*dim))
+    ways *= mesh.getSize(splitter.getValue());
+  return type.getDimSize(*dim) % ways == 0 ? split : whole;
+}
+
+/// Whether the op only adds, moves or views its operands.
+static bool keepsParts(Operation *op, const ShardingRule &rule,
+                       ArrayRef<unsigned> partial) {
+  if (partial.size() != op->getNumOperands() || isa<BoundaryOp>(op))
+    return false;
+  return op->getNumOperands() > 1 ||
+         cast<ShapedType>(op->getOperand(0).getType()).getNumElements() ==
+             cast<ShapedType>(op->getResult(0).getType()).getNumElements();
+}
+
+/// On each axis, keeps the largest set of partial operands that the op is
+/// linear in, and reduces the others. What is partial on an axis of ranks alone
+/// belongs to a micro-batch and waits for sums only.
+SmallVector<LayoutAttr> Propagation::fitPartials(Operation *op,
+                                                 const ShardingRule &rule) {
+  SmallVector<LayoutAttr> operands;
+  for (Type type : op->getOperandTypes())
+    operands.push_back(getLayout(type));
+  for (const MeshAxis &axis : mesh.getAxes()) {
+    auto isPartialSum = [&](unsigned i) {
+      auto entry = operands[i].getEntry(axis.name);
+      return entry && entry->isPartial() && entry->reduction == Reduction::sum;
+    };
+    ArrayRef<unsigned> kept;
+    for (const auto &set : rule.linear)
+      if (llvm::all_of(set, isPartialSum) && set.size() > kept.size())
+        kept = set;
+    bool isOfMicrobatch =
+        axis.name != MeshAttr::timeAxis && llvm::any_of(kept, [&](unsigned i) {
+          return operands[i].isSplit(MeshAttr::timeAxis);
+        });
+    if (isOfMicrobatch && !keepsParts(op, rule, kept))
+      kept = {};
+    for (auto [i, layout] : llvm::enumerate(operands))
+      if (layout.isPartial(axis.name) && !llvm::is_contained(kept, i))
+        layout = reduce(op->getOperand(i), layout, axis.name);
+  }
+  return operands;
+}
+
+/// For each factor the axes that the first operand split by any gives it, as
+/// far as they can be used once and all results can be written. Stored values
+/// come first, and of one operand's factors those that are not summed.
+FactorAxes Propagation::chooseAxes(Operation *op, const ShardingRule &rule,
+                                   ArrayRef<LayoutAttr> operands) {
+  SmallVector<unsigned> order =
+      llvm::to_vector(llvm::seq<unsigned>(0, operands.size()));
+  llvm::sort(order, [&](unsigned a, unsigned b) {
+    auto rank = [&](unsigned operand) {
+      return std::pair(!stored.contains(op->getOperand(operand)), operand);
+    };
+    return rank(a) < rank(b);
+  });
+  // What is overwritten keeps its layout.
+  if (auto alias = dyn_cast<AliasInterface>(op))
+    if (std::optional<Alias> first = alias.getAlias(0);
+        first && first->kind == AliasKind::Update &&
+        stored.contains(op->getOperand(first->operand)) &&
+        isa<BlockArgument>(op->getOperand(first->operand)))
+      order = {first->operand};
+  FactorAxes axes(rule.factors.size());
+  SmallVector<bool> isStored(rule.factors.size());
+  for (unsigned i : order) {
+    readFactorAxes(rule, rule.operands[i], operands[i], axes);
+    if (stored.contains(op->getOperand(i)))
+      for (auto [factor, list] : llvm::enumerate(axes))
+        isStored[factor] = !list.empty();
+  }
+  llvm::SmallPtrSet<const void *, 8> used;
+  for (const LayoutAttr &layout : operands)
+    for (const AxisLayout &entry : layout.getEntries())
+      if (entry.isPartial())
+        used.insert(entry.axis.getAsOpaquePointer());
+  SmallVector<unsigned> factors =
+      llvm::to_vector(llvm::seq<unsigned>(0, axes.size()));
+  llvm::sort(factors, [&](unsigned a, unsigned b) {
+    auto rank = [&](unsigned factor) {
+      return std::tuple(!isStored[factor],
+                        rule.factors[factor].kind != FactorKind::Parallel,
+                        factor);
+    };
+    return rank(a) < rank(b);
+  });
+  for (unsigned factor : factors) {
+    if (rule.factors[factor].kind == FactorKind::Replicated)
+      axes[factor].clear();
+    llvm::erase_if(axes[factor], [&](const FactorAxis &own) {
+      return !used.insert(own.axis.getAsOpaquePointer()).second;
+    });
+  }
+  for (const TensorFactors &tensor :
+       llvm::concat<const TensorFactors>(rule.operands, rule.results))
+    for (const DimFactors &dim : tensor)
+      for (auto [i, factor] : llvm::enumerate(dim)) {
+        int64_t left = rule.factors[factor].size;
+        for (const FactorAxis &own : axes[factor])
+          left /= mesh.getSize(own.axis.getValue());
+        if (left == 1)
+          continue;
+        for (unsigned minor : ArrayRef(dim).drop_front(i + 1))
+          llvm::erase_if(axes[minor], [](const FactorAxis &own) {
+            return !MeshAttr::isOfBatch(own.axis.getValue());
+          });
+        break;
+      }
+  return axes;
+}
+/// The layout, on an mb axis of size 1 as `own` has it: there is nothing to be
+/// moved. A repeated value can be made as wanted.
+LayoutAttr Propagation::keepTime(Value value, LayoutAttr own,
+                                 LayoutAttr layout) {
+  if (mesh.getSize(MeshAttr::timeAxis) > 1 || canRepeat(value, layout))
+    return layout;
+  SmallVector<AxisLayout> entries(
+      layout.without(MeshAttr::timeAxis).getEntries());
+  if (std::optional<AxisLayout> time = own.getEntry(MeshAttr::timeAxis))
+    entries.push_back(*time);
+  return LayoutAttr::getCanonical(mesh, entries);
+}
+
+/// What runs in the only micro-batch needs no sums over micro-batches, but for
+/// those of inputs, which are known before; a sum over stages is taken once.
+void Propagation::fitTime(Operation *op) {
+  if (mesh.getSize(MeshAttr::timeAxis) > 1)
+    return;
+  single.joinOperands(op);
+  bool isOfMicrobatch = llvm::any_of(op->getOperands(), [](Value operand) {
+    return getLayout(operand.getType()).isSplit(MeshAttr::timeAxis);
+  });
+  if (!isOfMicrobatch)
+    return;
+  OpBuilder builder(op);
+  for (OpOperand &operand : op->getOpOperands()) {
+    LayoutAttr layout = getLayout(operand.get().getType());
+    if (layout.isPartial(MeshAttr::timeAxis) || isa<SumOverStagesOp>(op))
+      operand.set(reshard(operand.get(), layout.without(MeshAttr::timeAxis),
+                          builder, op->getLoc()));
+  }
+}
+
+LogicalResult Propagation::infer(Operation *op) {
+  auto interface = dyn_cast<ShardingRuleInterface>(op);
+  if (!interface)
+    return op->emitOpError("has no sharding rule");
+  ShardingRule rule = interface.getShardingRule();
+  fitTime(op);
+  SmallVector<LayoutAttr> operands = fitPartials(op, rule);
+  OpBuilder builder(op);
+  auto setOperands = [&] {
+    for (auto [i, layout] : llvm::enumerate(operands))
+      op->setOperand(i,
+                     reshard(op->getOperand(i), layout, builder, op->getLoc()));
+  };
+  std::string error;
+  // Axes of size 1 constrain nothing, but where a repeated value can follow the
+  // other operands on them it need not be made whole.
+  bool isFree = llvm::any_of(operands, [](LayoutAttr layout) {
+    return llvm::any_of(layout.getEntries(), [](const AxisLayout &entry) {
+      return entry.isSplit() && !entry.hasDim();
+    });
+  });
+  FailureOr<SmallVector<LayoutAttr>> results =
+      isFree ? inferResultLayouts(rule, mesh, operands, error)
+             : inferExactly(rule, mesh, operands, error);
+  if (failed(results)) {
+    FactorAxes axes = chooseAxes(op, rule, operands);
+    for (auto [i, layout] : llvm::enumerate(operands)) {
+      std::optional<SmallVector<AxisLayout>> entries =
+          writeFactorAxes(rule, rule.operands[i], mesh, axes);
+      if (!entries)
+        return op->emitOpError("operand ") << i << " cannot be split alike";
+      for (const AxisLayout &entry : layout.getEntries())
+        if (entry.isPartial())
+          entries->push_back(entry);
+      layout = keepTime(op->getOperand(i), layout,
+                        LayoutAttr::getCanonical(mesh, *entries));
+    }
+    results = inferResultLayouts(rule, mesh, operands, error);
+    if (failed(results))
+      return op->emitOpError("fits no layout of its operands: ") << error;
+  }
+  setOperands();
+  for (auto [result, layout] : llvm::zip(op->getResults(), *results))
+    result.setType(withLayout(result.getType(), layout));
+  single.note(op);
+  return success();
+}

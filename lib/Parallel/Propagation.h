@@ -1,0 +1,66 @@
+//===- Propagation.h - layouts of one op after the other --------*- C++ -*-===//
+//
+// Gives values layouts in program order, by the ops' sharding rules.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTC_PARALLEL_PROPAGATION_H
+#define DTC_PARALLEL_PROPAGATION_H
+
+#include "SingleMicrobatch.h"
+#include "dtc/Parallel/SplitExpansion.h"
+
+namespace dtc {
+
+/// Makes the operands of one op fit its rule and gives its results layouts.
+class Propagation {
+public:
+  Propagation(mlir::func::FuncOp step, MeshAttr mesh)
+      : mesh(mesh), single(step, mesh) {}
+
+  /// Says that a value depends on no input: it is stored as it lies.
+  void addStored(mlir::Value value) { stored.insert(value); }
+
+  mlir::LogicalResult propagate(mlir::Operation *op);
+
+  /// The value under a layout, by a reshard if need be.
+  mlir::Value reshard(mlir::Value value, LayoutAttr layout,
+                      mlir::OpBuilder &builder, mlir::Location location);
+
+private:
+  mlir::LogicalResult infer(mlir::Operation *op);
+  void fitTime(mlir::Operation *op);
+  LayoutAttr keepTime(mlir::Value value, LayoutAttr own, LayoutAttr layout);
+  bool canRepeat(mlir::Value value, LayoutAttr layout);
+  mlir::Value repeat(ConstantOp constant, LayoutAttr layout,
+                     mlir::OpBuilder &builder);
+  mlir::Value remake(mlir::Value value, LayoutAttr layout,
+                     mlir::OpBuilder &builder, mlir::Location location);
+  mlir::FailureOr<mlir::Value> expandIfSplit(SplitExpansionInterface op);
+  mlir::FailureOr<mlir::Value> expand(SplitExpansionInterface op,
+                                      llvm::ArrayRef<mlir::StringAttr> axes,
+                                      int64_t size);
+  void place(mlir::Value value, mlir::DictionaryAttr split, bool perMicrobatch);
+  mlir::LogicalResult makePartial(mlir::Operation *op);
+  llvm::SmallVector<LayoutAttr> fitPartials(mlir::Operation *op,
+                                            const ShardingRule &rule);
+  LayoutAttr reduce(mlir::Value value, LayoutAttr layout,
+                    mlir::StringAttr axis);
+  FactorAxes chooseAxes(mlir::Operation *op, const ShardingRule &rule,
+                        llvm::ArrayRef<LayoutAttr> operands);
+  std::optional<int64_t> getWantedDim(mlir::Value value, mlir::StringAttr axis,
+                                      unsigned depth = 0);
+  mlir::LogicalResult propagateNew(mlir::Operation *before,
+                                   mlir::Operation *op);
+
+  MeshAttr mesh;
+  SingleMicrobatch single;
+  llvm::DenseMap<std::pair<mlir::Value, LayoutAttr>, mlir::Value> resharded;
+  llvm::DenseSet<mlir::Value> stored;
+  /// What values of a micro-batch have been reduced to.
+  llvm::DenseMap<mlir::Value, mlir::Value> reduced;
+};
+
+} // namespace dtc
+
+#endif // DTC_PARALLEL_PROPAGATION_H

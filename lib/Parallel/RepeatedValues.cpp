@@ -1,0 +1,122 @@
+//===- RepeatedValues.cpp - values made in parts --------------------------===//
+//
+// What is the same for all micro-batches, or for all ranks, and has rows for
+// each, is made for one of them.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Propagation.h"
+
+using namespace mlir;
+using namespace dtc;
+
+/// Whether a value repeats another and can be made under the layout.
+bool Propagation::canRepeat(Value value, LayoutAttr layout) {
+  auto repeat = value.getDefiningOp<BroadcastOp>();
+  if (!repeat)
+    return false;
+  std::string error;
+  auto inferred =
+      inferResultLayouts(repeat.getShardingRule(), mesh,
+                         {getLayout(repeat.getX().getType())}, error, {layout});
+  return succeeded(inferred) && inferred->front() == layout;
+}
+
+/// A constant that the mb axis can split, because what it splits repeats: of
+/// one repetition, broadcast. Null if it does not repeat.
+Value Propagation::repeat(ConstantOp constant, LayoutAttr layout,
+                          OpBuilder &builder) {
+  AxisLayout time = *layout.getEntry(MeshAttr::timeAxis);
+  auto type = cast<RankedTensorType>(constant.getType());
+  auto data = dyn_cast<DenseElementsAttr>(constant.getValue());
+  if (!data)
+    return {};
+  bool isBool = type.getElementType().isInteger(1);
+  SmallVector<char> bytes;
+  if (isBool)
+    llvm::append_range(bytes, data.getValues<bool>());
+  else
+    llvm::append_range(bytes, data.getRawData());
+  int64_t rows = type.getDimSize(time.dim) / time.pieces;
+  int64_t rowBytes = isBool ? 1 : type.getElementTypeBitWidth() / 8;
+  for (int64_t size : type.getShape().drop_front(time.dim + 1))
+    rowBytes *= size;
+  SmallVector<char> kept;
+  if (data.isSplat())
+    kept.assign(bytes.begin(), bytes.begin() + (isBool ? 1 : bytes.size()));
+  else
+    for (ArrayRef<char> left = bytes; !left.empty();
+         left = left.drop_front(rows * rowBytes)) {
+      ArrayRef<char> row = left.take_front(rowBytes);
+      for (int64_t i : llvm::seq<int64_t>(1, rows))
+        if (left.slice(i * rowBytes, rowBytes) != row)
+          return {};
+      llvm::append_range(kept, row);
+    }
+  SmallVector<int64_t> shape(type.getShape()), apart(shape);
+  apart[time.dim] = time.pieces;
+  apart.insert(apart.begin() + time.dim + 1, 1);
+  auto replicated = LayoutAttr::getReplicated(mesh);
+  auto make = [&](ArrayRef<int64_t> dims) {
+    return RankedTensorType::get(dims, type.getElementType(), replicated);
+  };
+  RankedTensorType row = make(apart), plain = withLayout(row, {});
+  SmallVector<bool> bools(kept.begin(), kept.end());
+  Value value = ConstantOp::create(
+      builder, constant.getLoc(), row,
+      isBool ? DenseElementsAttr::get(plain, bools)
+             : DenseElementsAttr::getFromRawBuffer(plain, kept));
+  apart[time.dim + 1] = rows;
+  value = BroadcastOp::create(builder, constant.getLoc(), make(apart), value);
+  return ReshapeOp::create(builder, constant.getLoc(), make(shape), value);
+}
+
+/// A value that does not depend on the micro-batch, under a layout that splits
+/// it on mb: made of operands that are split so, down to what is repeated. Null
+/// if some of it is not the same for all micro-batches.
+Value Propagation::remake(Value value, LayoutAttr layout, OpBuilder &builder,
+                          Location location) {
+  Operation *op = value.getDefiningOp();
+  auto interface = dyn_cast_if_present<ShardingRuleInterface>(op);
+  if (!interface || op->getNumResults() != 1 || !isPure(op) ||
+      getLayout(value.getType()).hasPartial())
+    return {};
+  if (auto constant = dyn_cast<ConstantOp>(op)) {
+    Value repeated = repeat(constant, layout, builder);
+    return repeated ? remake(repeated, layout, builder, location) : Value();
+  }
+  ShardingRule rule = interface.getShardingRule();
+  FactorAxes axes;
+  if (!readFactorAxes(rule, rule.results[0], layout, axes))
+    return {};
+  SmallVector<LayoutAttr> layouts;
+  for (const TensorFactors &operand : rule.operands) {
+    auto entries = writeFactorAxes(rule, operand, mesh, axes);
+    if (!entries)
+      return {};
+    layouts.push_back(LayoutAttr::getCanonical(mesh, *entries));
+  }
+  std::string error;
+  auto inferred = inferResultLayouts(rule, mesh, layouts, error, {layout});
+  if (failed(inferred) || inferred->front() != layout)
+    return {};
+  SmallVector<Value> operands;
+  for (auto [operand, wanted] : llvm::zip(op->getOperands(), layouts)) {
+    LayoutAttr own = getLayout(operand.getType());
+    Value made = operand;
+    if (wanted.isSplit(MeshAttr::timeAxis))
+      made = canRepeat(operand, wanted)
+                 ? reshard(operand, wanted, builder, location)
+                 : remake(operand, wanted, builder, location);
+    else if (own != wanted)
+      made = reshard(operand, wanted, builder, location);
+    if (!made)
+      return {};
+    operands.push_back(made);
+  }
+  Operation *made = builder.clone(*op);
+  made->setOperands(operands);
+  made->getResult(0).setType(withLayout(value.getType(), layout));
+  single.note(made);
+  return made->getResult(0);
+}

@@ -1,0 +1,139 @@
+//===- SingleMicrobatch.cpp - values of a step's only micro-batch ---------===//
+//
+// A value belongs to the micro-batch if its layout is split on mb, along some
+// dimension or none. Where one is needed that is partial, or that follows from
+// a sum, all that it is made of up to there joins the micro-batch.
+//
+//===----------------------------------------------------------------------===//
+
+#include "SingleMicrobatch.h"
+
+using namespace mlir;
+using namespace dtc;
+
+static bool isOnTime(Value value) {
+  return getLayout(value.getType()).getEntry(MeshAttr::timeAxis).has_value();
+}
+
+static bool isOfMicrobatch(Value value) {
+  return getLayout(value.getType()).isSplit(MeshAttr::timeAxis);
+}
+
+/// The value's type with another entry for mb.
+static void setTime(Value value, AxisLayout entry) {
+  LayoutAttr layout = getLayout(value.getType());
+  SmallVector<AxisLayout> entries(
+      layout.without(MeshAttr::timeAxis).getEntries());
+  entries.push_back(entry);
+  value.setType(withLayout(
+      value.getType(), LayoutAttr::getCanonical(layout.getMesh(), entries)));
+}
+
+static StringAttr getTimeAxis(Value value) {
+  return StringAttr::get(value.getContext(), MeshAttr::timeAxis);
+}
+
+SingleMicrobatch::SingleMicrobatch(func::FuncOp step, MeshAttr mesh)
+    : isActive(mesh.getSize(MeshAttr::timeAxis) == 1) {
+  Block &body = step.getBody().front();
+  for (BlockArgument argument : body.getArguments())
+    if (step.getArgAttr(argument.getArgNumber(), attr::input))
+      ofInputs.insert(argument);
+  for (OpOperand &returned : body.getTerminator()->getOpOperands()) {
+    unsigned number = returned.getOperandNumber();
+    bool isGradient = bool(step.getResultAttr(number, attr::gradient));
+    if (isGradient)
+      gradients.insert(returned.get());
+    auto output = step.getResultAttrOfType<StringAttr>(number, attr::output);
+    if (isGradient || (output && (output == "loss" || output == "eval")))
+      if (Operation *op = returned.get().getDefiningOp())
+        ofMicrobatch.insert(op);
+  }
+  for (Operation &op : llvm::reverse(body))
+    if (ofMicrobatch.contains(&op))
+      for (Value operand : op.getOperands())
+        if (Operation *producer = operand.getDefiningOp())
+          ofMicrobatch.insert(producer);
+}
+
+void SingleMicrobatch::joinOperands(Operation *op) {
+  if (!isActive || llvm::none_of(op->getOperands(), isOfMicrobatch))
+    return;
+  for (Value operand : op->getOperands())
+    if (isLate(operand) || (isOnTime(operand) && !isOfInputs(operand)))
+      join(operand);
+}
+
+/// Makes a value one of the micro-batch, with all that it is made of, and what
+/// has been made of it.
+void SingleMicrobatch::join(Value first) {
+  SmallVector<Value> work = {first};
+  auto joinAll = [&](ValueRange values) { llvm::append_range(work, values); };
+  while (!work.empty()) {
+    Value value = work.pop_back_val();
+    if (isOfMicrobatch(value) || (!isLate(value) && !isOnTime(value)))
+      continue;
+    setTime(value, AxisLayout::each(getTimeAxis(value)));
+    late.erase(value);
+    Operation *op = value.getDefiningOp();
+    joinAll(op->getOperands());
+    for (Value result : op->getResults())
+      if (isLate(result))
+        work.push_back(result);
+    for (Operation *user : value.getUsers()) {
+      if (user->getNumResults() == 0 ||
+          !getLayout(user->getResult(0).getType()))
+        continue; // has no layouts yet
+      if (!isa<ReshardOp>(user)) {
+        joinAll(user->getOperands());
+        for (Value result : user->getResults())
+          if (isLate(result))
+            work.push_back(result);
+      } else if (isOnTime(user->getResult(0))) {
+        work.push_back(user->getResult(0));
+      }
+    }
+    if (gradients.contains(value))
+      leave(value);
+  }
+}
+
+/// Gradients accumulate, whatever they are made of.
+void SingleMicrobatch::leave(Value gradient) {
+  OpBuilder builder(gradient.getContext());
+  builder.setInsertionPointAfterValue(gradient);
+  StringAttr axis = getTimeAxis(gradient);
+  LayoutAttr layout = getLayout(gradient.getType());
+  SmallVector<AxisLayout> entries(layout.without(axis.getValue()).getEntries());
+  entries.push_back(AxisLayout::partial(axis, Reduction::sum));
+  Value sum = AsPartialOp::create(
+      builder, gradient.getLoc(),
+      withLayout(gradient.getType(),
+                 LayoutAttr::getCanonical(layout.getMesh(), entries)),
+      gradient, builder.getArrayAttr(axis));
+  gradient.replaceUsesWithIf(sum, [&](OpOperand &use) {
+    Operation *user = use.getOwner();
+    bool stays = isa<ReshardOp>(user) && isOfMicrobatch(user->getResult(0));
+    return user != sum.getDefiningOp() && !ofMicrobatch.contains(user) &&
+           !stays;
+  });
+}
+
+void SingleMicrobatch::note(Operation *op) {
+  if (!isActive)
+    return;
+  bool inputsOnly =
+      !isa<SumOverStagesOp>(op) &&
+      llvm::all_of(op->getOperands(), [&](Value v) { return isOfInputs(v); });
+  bool isSum = llvm::any_of(op->getOperands(), [&](Value operand) {
+    return isLate(operand) || isOnTime(operand);
+  });
+  for (Value result : op->getResults()) {
+    if (inputsOnly)
+      ofInputs.insert(result);
+    else if (isSum && !isOnTime(result))
+      late.insert(result);
+    if (gradients.contains(result) && isOfMicrobatch(result))
+      leave(result);
+  }
+}
