@@ -115,11 +115,21 @@ void ShapeResolver::applyBatch() {
   }
   if (!batchNames.empty())
     return;
+  // A fixed batch is changed later (ScaleBatch), where it can be followed: one
+  // row is no batch that could be told from other dimensions of size 1.
+  std::set<int64_t> fixed;
+  for (const auto &input : model.graph().input())
+    if (auto dims = readDimensions(input); isData(input) && !dims.empty())
+      fixed.insert(dims.front().size);
   for (const auto &input : model.graph().input()) {
     auto dims = readDimensions(input);
-    if (isData(input) && !dims.empty() && dims.front().size != batch)
-      issue("input '" + input.name() + "' has " + Twine(dims.front().size) +
-                " rows fixed in the model, --batch asks for " + Twine(batch),
+    if (!isData(input) || dims.empty())
+      continue;
+    int64_t rows = dims.front().size;
+    if (rows != batch && (rows == 1 || fixed.size() > 1))
+      issue("input '" + input.name() + "' has " + Twine(rows) +
+                (rows == 1 ? " row" : " rows") +
+                " fixed in the model, --batch asks for " + Twine(batch),
             "export with a dynamic batch dimension");
   }
 }

@@ -243,6 +243,7 @@ LogicalResult CommandLine::finishModel() {
       return fail("--batch is " + llvm::Twine(batch) + ", expected 1 to " +
                   llvm::Twine(maxCount));
     compile.import.batch = batch;
+    compile.training.batch = batch;
   }
   compile.import.parameters.assign(parameters.begin(), parameters.end());
   for (llvm::StringRef tie : ties) {

@@ -40,6 +40,12 @@ StringRef dtc::getPhaseName(CompilePhase phase) {
 void dtc::buildTrainingPipeline(OpPassManager &manager,
                                 const TrainingOptions &options,
                                 const ParallelOptions &plan) {
+  // A model of a fixed batch gets the one asked for. First, while the batch is
+  // in types only and nothing depends on how large it is.
+  ScaleBatchOptions scale;
+  scale.batch = options.batch;
+  manager.addPass(createScaleBatch(scale));
+
   // What is one product is taken apart where it is made: a batch that comes
   // second, after a dimension of size 1, could not be told from one sample.
   manager.addPass(createHoistSlices());

@@ -5,6 +5,29 @@
 
 include "mlir/Pass/PassBase.td"
 
+def ScaleBatch : Pass<"dtc-scale-batch", "::mlir::ModuleOp"> {
+  let summary = "gives a model of a fixed batch another one";
+  let description = [{
+    Follows the batch from the inputs through the forward graph by the ops'
+    sharding rules, as if its samples were micro-batches, and changes the size
+    of each dimension that it is in. What a model has for each sample of the
+    exported batch, but is the same for all (a class token that is repeated), is
+    made of one. A model that mixes samples, or averages over them, keeps its
+    batch: that is an error.
+
+    ```mlir
+    %0 = dtc.transpose %x [1, 0, 2] : (tensor<2x5x16xf32>) -> tensor<5x2x16xf32>
+    %1 = dtc.reshape %0 : (tensor<5x2x16xf32>) -> tensor<10x16xf32>
+    // becomes, with batch=32
+    %0 = dtc.transpose %x [1, 0, 2] : (tensor<32x5x16xf32>) -> tensor<5x32x16xf32>
+    %1 = dtc.reshape %0 : (tensor<5x32x16xf32>) -> tensor<160x16xf32>
+    ```
+  }];
+  let options = [
+    Option<"batch", "batch", "int64_t", "0", "Samples of a step; nothing happens with 0">,
+  ];
+}
+
 def SplitFusedParameters : Pass<"dtc-split-fused-parameters", "::mlir::ModuleOp"> {
   let summary = "takes fused projections apart";
   let description = [{

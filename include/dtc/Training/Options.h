@@ -17,6 +17,9 @@
 namespace dtc {
 
 struct TrainingOptions {
+  /// Samples of a step, for a model in which they are fixed; 0: as they are.
+  int64_t batch = 0;
+
   //===--- Pipeline stages ------------------------------------------------===//
 
   int64_t stages = 1;

@@ -84,7 +84,7 @@ File dynamicDims() {
 }
 File fixedBatch() {
   ModelBuilder m;
-  m.input("x", {4, 4});
+  m.input("x", {1, 4});
   m.node("Relu", "node", {"x"}, {"y"});
   m.output("y");
   return m;

@@ -1,0 +1,96 @@
+//===- ScaleBatch.cpp - another batch for a model of a fixed one ----------===//
+//
+// The batch is in types only. Which dimensions it is in follows from layouts on
+// a mesh whose time axis has the exported batch as its size.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Propagation.h"
+#include "dtc/Parallel/Passes.h"
+#include "dtc/Training/StepFunction.h"
+
+namespace dtc {
+#define GEN_PASS_DEF_SCALEBATCH
+#include "dtc/Parallel/Passes.h.inc"
+} // namespace dtc
+
+using namespace mlir;
+using namespace dtc;
+
+namespace {
+
+struct ScaleBatch : public dtc::impl::ScaleBatchBase<ScaleBatch> {
+  using ScaleBatchBase::ScaleBatchBase;
+
+  void runOnOperation() override {
+    FailureOr<func::FuncOp> forward = findFunction(getOperation(), forwardName);
+    if (failed(forward))
+      return signalPassFailure();
+    int64_t exported = 0;
+    for (BlockArgument argument : forward->getArguments())
+      if (isInput(argument))
+        exported = cast<ShapedType>(argument.getType()).getDimSize(0);
+    if (batch == 0 || exported == 0 || exported == batch)
+      return;
+    if (failed(follow(*forward, exported)))
+      return signalPassFailure();
+    scale(*forward, exported);
+  }
+
+  static bool isInput(BlockArgument argument) {
+    return getArgString(argument, attr::input) &&
+           cast<ShapedType>(argument.getType()).getRank() > 0;
+  }
+
+  /// Layouts that split the batch into its samples.
+  LogicalResult follow(func::FuncOp forward, int64_t exported) {
+    StringAttr time = StringAttr::get(&getContext(), MeshAttr::timeAxis);
+    auto mesh =
+        MeshAttr::get(&getContext(), ArrayRef(MeshAxis{time, exported}));
+    for (BlockArgument argument : forward.getArguments()) {
+      SmallVector<AxisLayout> entries;
+      if (isInput(argument))
+        entries.push_back(AxisLayout::split(time, 0));
+      argument.setType(withLayout(argument.getType(),
+                                  LayoutAttr::getCanonical(mesh, entries)));
+    }
+    Propagation propagation(forward, mesh);
+    Block &body = forward.front();
+    for (Operation &op : llvm::make_early_inc_range(body.without_terminator()))
+      if (failed(propagation.propagate(&op)))
+        return failure();
+    eraseDeadOps(forward);
+    for (auto reshard : body.getOps<ReshardOp>())
+      return emitMixed(reshard.getLoc(), exported);
+    for (Value result : body.getTerminator()->getOperands())
+      if (getLayout(result.getType()).hasPartial())
+        return emitMixed(result.getLoc(), exported);
+    return success();
+  }
+
+  LogicalResult emitMixed(Location location, int64_t exported) {
+    return emitError(location)
+           << "needs all of the " << exported
+           << " samples that are fixed in the model, so they cannot become "
+           << int64_t(batch) << "; export with a dynamic batch dimension";
+  }
+
+  void scale(func::FuncOp forward, int64_t exported) {
+    auto scaleType = [&](Value value) {
+      auto type = cast<RankedTensorType>(value.getType());
+      SmallVector<int64_t> shape(type.getShape());
+      for (const AxisLayout &split : getLayout(type).getEntries())
+        shape[split.dim] = shape[split.dim] / exported * batch;
+      value.setType(RankedTensorType::get(shape, type.getElementType()));
+    };
+    Block &body = forward.front();
+    llvm::for_each(body.getArguments(), scaleType);
+    for (Operation &op : body)
+      llvm::for_each(op.getResults(), scaleType);
+    forward.setFunctionType(
+        FunctionType::get(&getContext(), body.getArgumentTypes(),
+                          body.getTerminator()->getOperandTypes()));
+  }
+};
+
+} // namespace
