@@ -94,7 +94,12 @@ std::optional<FxCall> readFxCall(const onnx::NodeProto &node) {
       depth += c == '(' || c == '[' || c == '{';
       depth -= c == ')' || c == ']' || c == '}';
     }
-    call.arguments.push_back(readValues(arguments.take_front(end)));
+    StringRef argument = arguments.take_front(end);
+    call.arguments.push_back(readValues(argument));
+    int64_t integer;
+    call.integers.push_back(argument.trim().getAsInteger(10, integer)
+                                ? std::nullopt
+                                : std::optional(integer));
     arguments = arguments.drop_front(std::min(end + 1, arguments.size()));
   }
   return call;

@@ -46,6 +46,8 @@ struct FxCall {
   std::string op;
   /// The values that each positional argument names.
   std::vector<llvm::SmallVector<std::string, 1>> arguments;
+  /// Of each positional argument, its value if it is an integer.
+  std::vector<std::optional<int64_t>> integers;
 
   bool uses(llvm::StringRef value) const;
 };

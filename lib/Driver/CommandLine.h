@@ -260,6 +260,11 @@ struct CommandLine {
   cl::list<std::string> freeze{
       "freeze", cl::value_desc("GLOB"), cl::cat(trainingOptions),
       cl::desc("Parameters that are not trained; may be repeated")};
+  cl::list<std::string> paddingIdx{
+      "padding-idx", cl::value_desc("GLOB=N"), cl::cat(trainingOptions),
+      cl::desc("Row N of lookup tables of such names is not trained by lookups, "
+               "as padding_idx of nn.Embedding (dynamo's files say so "
+               "themselves); may be repeated")};
   cl::list<std::string> noDecay{
       "no-decay", cl::value_desc("GLOB|norms-and-biases"),
       cl::cat(trainingOptions),

@@ -318,6 +318,7 @@ LogicalResult CommandLine::finishTraining() {
           checkChoice("loss-reduction", training.reduction, {"mean", "sum"})))
     return failure();
   training.freeze.assign(freeze.begin(), freeze.end());
+  training.paddingIdx.assign(paddingIdx.begin(), paddingIdx.end());
   training.noDecay.assign(noDecay.begin(), noDecay.end());
   training.lrScales.assign(lrScales.begin(), lrScales.end());
   training.labelSmoothing = labelSmoothing;

@@ -46,6 +46,12 @@ void dtc::buildTrainingPipeline(OpPassManager &manager,
   scale.batch = options.batch;
   manager.addPass(createScaleBatch(scale));
 
+  // What the user knows of tables and the file does not say.
+  MarkPaddingOptions padded;
+  padded.paddingIdx.assign(options.paddingIdx.begin(),
+                           options.paddingIdx.end());
+  manager.addPass(createMarkPadding(padded));
+
   // What is one product is taken apart where it is made: a batch that comes
   // second, after a dimension of size 1, could not be told from one sample.
   manager.addPass(createHoistSlices());

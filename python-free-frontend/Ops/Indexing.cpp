@@ -6,8 +6,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "Operators.h"
+#include "Provenance.h"
 #include "ShapeRules.h"
 #include "Take.h"
+#include "dtc/Dialect/Padding.h"
 
 using namespace llvm;
 using mlir::Value;
@@ -36,6 +38,16 @@ bool areConsecutive(const HostTensor &indices) {
   return indices.rank() <= 1 && indices.size() > 0;
 }
 
+/// Marks the row that torch.nn.Embedding does not train, if the exporter says
+/// so: embedding(weight, indices, padding_idx).
+void markPadding(const Call &call, Value rows) {
+  std::optional<FxCall> fx = readFxCall(call.node);
+  auto lookup = rows.getDefiningOp<GatherOp>();
+  if (lookup && fx && fx->op == "embedding" && fx->integers.size() > 2 &&
+      fx->integers[2].value_or(-1) >= 0)
+    setPadding(lookup, *fx->integers[2]);
+}
+
 Error importGather(NodeBuilder &node) {
   const Call &call = node.call;
   auto axis = normalizeAxis(call.getInt("axis", 0), call.rank(0));
@@ -61,7 +73,9 @@ Error importGather(NodeBuilder &node) {
     node.setResult(0, node.reshape(part, result));
     return Error::success();
   }
-  node.setResult(0, lookUp(node, table, *axis, node.operand(1)));
+  Value rows = lookUp(node, table, *axis, node.operand(1));
+  markPadding(call, rows);
+  node.setResult(0, rows);
   return Error::success();
 }
 

@@ -70,6 +70,8 @@ struct TrainingOptions {
   std::optional<double> lr;
   /// Settings by name, instead of the optimizer's defaults.
   std::map<std::string, double> optimizerSettings;
+  /// GLOB=N: the row of lookup tables that lookups do not train.
+  std::vector<std::string> paddingIdx;
   /// Parameters without weight decay: globs of their names, or
   /// norms-and-biases.
   std::vector<std::string> noDecay;

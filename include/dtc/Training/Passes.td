@@ -5,6 +5,22 @@
 
 include "mlir/Pass/PassBase.td"
 
+def MarkPadding : Pass<"dtc-mark-padding", "mlir::ModuleOp"> {
+  let summary = "name the rows of lookup tables that are not trained";
+  let description = [{
+    Sets `dtc.padding` of the lookups in tables that match a glob: the row gets no
+    gradient from them, as with `padding_idx` of torch.nn.Embedding, which
+    dynamo's files keep and TorchScript's lose.
+
+    Before: `%y = dtc.gather %table, %i : ...`
+
+    After, with `padding-idx=embed*=0`: `%y = dtc.gather %table, %i {dtc.padding = 0 : i64} : ...`
+  }];
+  let options = [
+    ListOption<"paddingIdx", "padding-idx", "std::string", "GLOB=N: row N of lookup tables of such names">,
+  ];
+}
+
 def HoistSlices : Pass<"dtc-hoist-slices", "mlir::ModuleOp"> {
   let summary = "slice before transposing";
   let description = [{
