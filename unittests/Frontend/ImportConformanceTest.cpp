@@ -9,7 +9,7 @@
 #include "NodeCase.h"
 #include "Operators.h"
 
-#include "../Training/Interpreter.h"
+#include "Interpreter.h"
 #include "dtc/Frontend/Import.h"
 #include "dtc/Training/FindFunction.h"
 

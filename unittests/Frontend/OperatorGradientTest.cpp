@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../Training/Interpreter.h"
+#include "Interpreter.h"
 #include "dtc/Dialect/Dialect.h"
 #include "dtc/Frontend/Import.h"
 #include "dtc/Training/DifferentiableInterface.h"

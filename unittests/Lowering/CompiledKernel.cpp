@@ -5,6 +5,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "CompiledKernel.h"
+#include "KernelBuffer.h"
+#include "dtc/Dialect/Dialect.h"
 #include "dtc/Lowering/Passes.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Pass/PassManager.h"
@@ -15,6 +17,8 @@
 #include "llvm/Support/TargetSelect.h"
 
 using namespace dtc;
+using llvm::ArrayRef;
+using llvm::SmallVector;
 
 CompiledKernels::CompiledKernels() = default;
 CompiledKernels::~CompiledKernels() = default;
@@ -47,20 +51,51 @@ CompiledKernels::create(mlir::ModuleOp module, const TargetOptions &target) {
   return kernels;
 }
 
-void CompiledKernels::call(llvm::StringRef name,
-                           llvm::ArrayRef<void *> buffers) {
+template <size_t... i>
+static void callWith(llvm::orc::ExecutorAddr address, ArrayRef<void *> p,
+                     std::index_sequence<i...>) {
   using P = void *;
-  llvm::SmallVector<P> p(buffers);
+  address.toPtr<void (*)(decltype((void)i, P())...)>()(p[i]...);
+}
+
+void CompiledKernels::call(llvm::StringRef name, ArrayRef<void *> buffers) {
+  llvm::SmallVector<void *> p(buffers);
   if (int64_t bytes = scratchBytes.lookup(name)) {
-    scratch.assign(bytes + 64, char(0x7f)); // nothing may rely on zeros
-    p.push_back(reinterpret_cast<P>(
+    scratch.assign(bytes + 64, char(0xff)); // nothing may rely on what is there
+    p.push_back(reinterpret_cast<void *>(
         llvm::alignTo(reinterpret_cast<uintptr_t>(scratch.data()), 64)));
   }
-  auto address = llvm::cantFail(jit->lookup(name));
   // Unused arguments do no harm in the C calling convention.
-  constexpr size_t most = 16;
+  constexpr size_t most = 128;
+  if (p.size() > most)
+    llvm::report_fatal_error("a kernel has too many buffers");
   p.resize(most);
-  address.toPtr<void (*)(P, P, P, P, P, P, P, P, P, P, P, P, P, P, P, P)>()(
-      p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7], p[8], p[9], p[10], p[11],
-      p[12], p[13], p[14], p[15]);
+  callWith(llvm::cantFail(jit->lookup(name)), p,
+           std::make_index_sequence<most>());
+}
+
+std::vector<HostTensor> CompiledKernels::run(mlir::func::FuncOp function,
+                                             llvm::StringRef name,
+                                             ArrayRef<HostTensor> arguments) {
+  std::vector<KernelBuffer> buffers;
+  buffers.reserve(function.getNumArguments() + function.getNumResults());
+  SmallVector<KernelBuffer *> results(function.getNumResults());
+  for (auto [i, argument] : llvm::enumerate(arguments)) {
+    buffers.emplace_back(function.getArgumentTypes()[i], argument);
+    if (auto update =
+            function.getArgAttrOfType<mlir::IntegerAttr>(i, attr::update))
+      results[update.getInt()] = &buffers.back();
+  }
+  for (auto [i, result] : llvm::enumerate(results))
+    if (!result)
+      result = &buffers.emplace_back(function.getResultTypes()[i]);
+  call(name, llvm::map_to_vector(
+                 buffers, [](KernelBuffer &buffer) { return buffer.data(); }));
+  std::vector<HostTensor> values;
+  for (KernelBuffer *result : results)
+    values.push_back(result->read());
+  for (KernelBuffer &buffer : buffers)
+    if (!buffer.areMarginsIntact())
+      llvm::report_fatal_error("kernel '" + name + "' writes beside a buffer");
+  return values;
 }

@@ -7,6 +7,7 @@
 #ifndef DTC_UNITTESTS_LOWERING_COMPILEDKERNEL_H
 #define DTC_UNITTESTS_LOWERING_COMPILEDKERNEL_H
 
+#include "Interpreter.h"
 #include "dtc/Lowering/Target.h"
 #include "llvm/ADT/StringMap.h"
 #include <memory>
@@ -25,11 +26,15 @@ public:
                                                  const TargetOptions &target);
   ~CompiledKernels();
 
-  /// Calls a kernel with the addresses of its buffers, scratch excluded.
-  void call(llvm::StringRef name, llvm::ArrayRef<void *> buffers);
+  /// Runs the kernel of this name. Of `function`, as it was before it was
+  /// compiled, it takes types and which arguments are overwritten.
+  std::vector<HostTensor> run(mlir::func::FuncOp function, llvm::StringRef name,
+                              llvm::ArrayRef<HostTensor> arguments);
 
 private:
   CompiledKernels();
+  /// Calls a kernel with the addresses of its buffers, scratch excluded.
+  void call(llvm::StringRef name, llvm::ArrayRef<void *> buffers);
 
   std::unique_ptr<llvm::orc::LLJIT> jit;
   llvm::StringMap<int64_t> scratchBytes;

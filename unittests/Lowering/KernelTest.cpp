@@ -6,14 +6,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "CompiledKernel.h"
-#include "ReferenceInterpreter.h"
+#include "KernelBuffer.h"
 #include "dtc/Dialect/Dialect.h"
 #include "dtc/Lowering/LinalgLowering.h"
 #include "mlir/Parser/Parser.h"
 
 #include "gtest/gtest.h"
 
-#include <cstring>
 #include <random>
 
 using namespace mlir;
@@ -58,51 +57,10 @@ std::string instantiate(StringRef text, StringRef type, int64_t columns) {
   return result;
 }
 
-/// A tensor in memory as kernels see it.
-struct Buffer {
-  Type element;
-  std::vector<char> bytes;
-
-  Buffer(Type tensor, const ReferenceTensor *values)
-      : element(getElementTypeOrSelf(tensor)) {
-    int64_t size = cast<ShapedType>(tensor).getNumElements();
-    bytes.assign(size * llvm::divideCeil(element.getIntOrFloatBitWidth(), 8),
-                 char(0x55));
-    for (int64_t i = 0; values && i < size; ++i)
-      write(i, values->data[i]);
-  }
-  template <typename T> T &as(int64_t i) {
-    return reinterpret_cast<T *>(bytes.data())[i];
-  }
-  void write(int64_t i, double value) {
-    if (element.isF32())
-      as<float>(i) = float(value);
-    else if (element.isF64())
-      as<double>(i) = value;
-    else if (element.isInteger(64))
-      as<int64_t>(i) = int64_t(value);
-    else if (element.isInteger(32))
-      as<int32_t>(i) = int32_t(value);
-    else
-      as<char>(i) = char(value);
-  }
-  double read(int64_t i) {
-    if (element.isF32())
-      return as<float>(i);
-    if (element.isF64())
-      return as<double>(i);
-    if (element.isInteger(64))
-      return double(as<int64_t>(i));
-    if (element.isInteger(32))
-      return as<int32_t>(i);
-    return as<char>(i);
-  }
-};
-
-ReferenceTensor makeArgument(func::FuncOp function, unsigned i,
+HostTensor makeArgument(func::FuncOp function, unsigned i,
                              std::mt19937 &random) {
   auto type = cast<RankedTensorType>(function.getArgumentTypes()[i]);
-  ReferenceTensor tensor = ReferenceTensor::zeros(type.getShape());
+  HostTensor tensor(type.getShape());
   auto bound = function.getArgAttrOfType<IntegerAttr>(i, "test.bound");
   auto value = function.getArgAttrOfType<FloatAttr>(i, "test.value");
   bool positive = function.getArgAttr(i, "test.positive") != nullptr;
@@ -131,29 +89,11 @@ class KernelTest
 /// Runs one function and compares all its results.
 void check(func::FuncOp function, StringRef name, CompiledKernels &kernels) {
   std::mt19937 random(7);
-  std::vector<ReferenceTensor> arguments;
-  std::vector<Buffer> inputs, outputs;
-  std::vector<void *> addresses;
+  std::vector<HostTensor> arguments;
   for (unsigned i = 0; i < function.getNumArguments(); ++i)
     arguments.push_back(makeArgument(function, i, random));
-  for (unsigned i = 0; i < function.getNumArguments(); ++i)
-    inputs.emplace_back(function.getArgumentTypes()[i], &arguments[i]);
-  std::vector<Buffer *> results(function.getNumResults());
-  for (unsigned i = 0; i < function.getNumArguments(); ++i) {
-    addresses.push_back(inputs[i].bytes.data());
-    if (auto update = function.getArgAttrOfType<IntegerAttr>(i, attr::update))
-      results[update.getInt()] = &inputs[i];
-  }
-  outputs.reserve(results.size());
-  for (unsigned i = 0; i < results.size(); ++i)
-    if (!results[i]) {
-      outputs.emplace_back(function.getResultTypes()[i], nullptr);
-      results[i] = &outputs.back();
-      addresses.push_back(outputs.back().bytes.data());
-    }
-  kernels.call(name, addresses);
-
-  std::vector<ReferenceTensor> expected = interpret(function, arguments);
+  std::vector<HostTensor> found = kernels.run(function, name, arguments);
+  std::vector<HostTensor> expected = interpret(function, arguments);
   bool isSingle = llvm::any_of(function.getArgumentTypes(), [](Type type) {
     return getElementTypeOrSelf(type).isF32();
   });
@@ -163,7 +103,7 @@ void check(func::FuncOp function, StringRef name, CompiledKernels &kernels) {
       largest = std::max(largest, std::abs(x));
     double tolerance = (isSingle ? 2e-6 : 1e-13) * std::max(largest, 1.0);
     for (size_t e = 0; e < expected[i].data.size(); ++e)
-      ASSERT_NEAR(results[i]->read(e), expected[i].data[e], tolerance)
+      ASSERT_NEAR(found[i].data[e], expected[i].data[e], tolerance)
           << name.str() << " result " << i << " element " << e;
   }
 }

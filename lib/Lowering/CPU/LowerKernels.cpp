@@ -120,10 +120,15 @@ Value KernelLowering::addConstant(OpBuilder &b, ElementsAttr elements) {
   return memref::GetGlobalOp::create(b, loc, type, global.getSymName());
 }
 
+/// Whether something reads the tensor at positions that are data.
+static bool isLookedUp(Value tensor) {
+  return llvm::any_of(tensor.getUsers(), llvm::IsaPred<tensor::ExtractOp>);
+}
+
 void KernelLowering::addConstants(OpBuilder &b) {
   for (auto constant : function.getOps<arith::ConstantOp>())
     if (auto elements = dyn_cast<ElementsAttr>(constant.getValue()))
-      if (!elements.isSplat())
+      if (!elements.isSplat() || isLookedUp(constant))
         buffers.tensors[constant.getResult()] = addConstant(b, elements);
 }
 

@@ -1,0 +1,33 @@
+//===- KernelBuffer.h - a tensor in memory as kernels see it ----*- C++ -*-===//
+
+#ifndef DTC_UNITTESTS_LOWERING_KERNELBUFFER_H
+#define DTC_UNITTESTS_LOWERING_KERNELBUFFER_H
+
+#include "Interpreter.h"
+
+namespace dtc {
+
+/// Between two margins, which nobody may write.
+class KernelBuffer {
+public:
+  /// Poisoned: nothing may rely on what is there.
+  explicit KernelBuffer(mlir::Type tensor);
+  KernelBuffer(mlir::Type tensor, const HostTensor &values);
+
+  void *data() { return bytes.data() + margin; }
+  HostTensor read() const;
+  bool areMarginsIntact() const;
+
+private:
+  double readElement(int64_t i) const;
+  void writeElement(int64_t i, double value);
+
+  static constexpr size_t margin = 64;
+  mlir::Type element;
+  llvm::SmallVector<int64_t> shape;
+  std::vector<char> bytes;
+};
+
+} // namespace dtc
+
+#endif // DTC_UNITTESTS_LOWERING_KERNELBUFFER_H
