@@ -24,11 +24,6 @@ static std::string getLoweredName(func::FuncOp function) {
   return (*stage.getSymName() + "_" + function.getSymName()).str();
 }
 
-/// A prefix keeps a kernel's name, such as `exp`, apart from libm's.
-static std::string getLoweredName(LLVM::LLVMFuncOp kernel) {
-  return ("kernel_" + kernel.getSymName()).str();
-}
-
 /// Which result each argument of a function becomes; -1 for none.
 static SmallVector<int64_t> getUpdates(FunctionOpInterface function) {
   SmallVector<int64_t> updates(function.getNumArguments(), -1);
@@ -176,7 +171,7 @@ void FunctionLowering::emit(LaunchOp op) {
   }
   kernel->setAttr(argumentBytesAttrName,
                   builder.getDenseI64ArrayAttr(argumentBytes));
-  LLVM::CallOp::create(builder, loc, TypeRange(), getLoweredName(kernel),
+  LLVM::CallOp::create(builder, loc, TypeRange(), kernel.getSymName(),
                        arguments);
 }
 
@@ -270,7 +265,6 @@ struct LowerPlan : public dtc::impl::LowerPlanBase<LowerPlan> {
       for (Operation &op : llvm::make_early_inc_range(*kernels.getBody())) {
         if (auto kernel = dyn_cast<LLVM::LLVMFuncOp>(op);
             kernel && !kernel.isExternal()) {
-          kernel.setSymName(getLoweredName(kernel));
           // Calls have been made by them; LLVM does not know them.
           kernel.removeArgAttrsAttr();
           kernel.setLinkage(LLVM::Linkage::Internal);

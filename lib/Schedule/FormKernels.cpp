@@ -72,7 +72,8 @@ SymbolRefAttr KernelLibrary::add(func::FuncOp kernel) {
   return reference(kernel);
 }
 
-/// The first few ops, each once in a row: `add_tanh_mul`.
+/// The first few ops, each once in a row: `kernel_add_tanh_mul`. The prefix keeps
+/// a kernel apart from the library function that it calls, such as `erf`.
 static std::string getName(ArrayRef<Operation *> ops) {
   constexpr unsigned most = 4;
   SmallVector<StringRef> names;
@@ -81,7 +82,7 @@ static std::string getName(ArrayRef<Operation *> ops) {
     if (!llvm::is_contained(names, name) && names.size() < most)
       names.push_back(name);
   }
-  return llvm::join(names, "_");
+  return "kernel_" + llvm::join(names, "_");
 }
 
 /// A function of the group on local shapes. `inputs` and `outputs` are the

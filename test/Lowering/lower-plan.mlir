@@ -10,7 +10,7 @@
 // CHECK: module attributes {dtc.manifest = "{{.*}}\22inputs\22:[{\22dtype\22:\22f32\22,\22kind\22:\22input\22,\22name\22:\22x\22,\22shape\22:[8,4]}]{{.*}}\22microbatches\22:2{{.*}}\22phases\22:[\22F\22]{{.*}}\22stages\22:[{\22arena_bytes\22:1088
 module {
   module @kernels {
-    llvm.func @relu(%x: !llvm.ptr, %y: !llvm.ptr, %scratch: !llvm.ptr) attributes {dtc.scratch = 64 : i64} {
+    llvm.func @kernel_relu(%x: !llvm.ptr, %y: !llvm.ptr, %scratch: !llvm.ptr) attributes {dtc.scratch = 64 : i64} {
       llvm.return
     }
   }
@@ -23,7 +23,7 @@ module {
     // CHECK: llvm.call @kernel_relu(%[[FRAME]], %[[Y]], %[[SCRATCH]])
     func.func private @forward(%x: tensor<4x4xf32, #r>, %w: tensor<4x4xf32, #r>) -> tensor<4x4xf32, #r> attributes {dtc.frame_bytes = 64 : i64} {
       %0 = dtc.matmul %x, %w {dtc.offsets = array<i64: 0>} : (tensor<4x4xf32, #r>, tensor<4x4xf32, #r>) -> tensor<4x4xf32, #r>
-      %1 = dtc.launch @kernels::@relu(%0) {dtc.offsets = array<i64: -1>} : (tensor<4x4xf32, #r>) -> tensor<4x4xf32, #r>
+      %1 = dtc.launch @kernels::@kernel_relu(%0) {dtc.offsets = array<i64: -1>} : (tensor<4x4xf32, #r>) -> tensor<4x4xf32, #r>
       return %1 : tensor<4x4xf32, #r>
     }
     // Collectives with a slot start; the others are done at once.

@@ -11,9 +11,9 @@ module @stage0 attributes {dtc.stage = 0 : i64} {
   // none. The same kernel serves both layers.
   // CHECK-LABEL: func.func private @forward
   // CHECK: %[[H:.*]] = dtc.matmul
-  // CHECK: %[[A:.*]] = dtc.launch @kernels::@add_relu(%[[H]], %{{.*}}) : (tensor<8x4xf32, #{{.*}}>, tensor<4xf32, #{{.*}}>) -> tensor<8x4xf32, #{{.*}}>
+  // CHECK: %[[A:.*]] = dtc.launch @kernels::@kernel_add_relu(%[[H]], %{{.*}}) : (tensor<8x4xf32, #{{.*}}>, tensor<4xf32, #{{.*}}>) -> tensor<8x4xf32, #{{.*}}>
   // CHECK: %[[H2:.*]] = dtc.matmul %[[A]]
-  // CHECK: dtc.launch @kernels::@add_relu(%[[H2]]
+  // CHECK: dtc.launch @kernels::@kernel_add_relu(%[[H2]]
   func.func private @forward(%x: tensor<8x4xf32, #d>, %w: tensor<4x4xf32, #r>, %b: tensor<4xf32, #r>) -> tensor<8x4xf32, #d> {
     %0 = dtc.matmul %x, %w : (tensor<8x4xf32, #d>, tensor<4x4xf32, #r>) -> tensor<8x4xf32, #d>
     %1 = dtc.add %0, %b : (tensor<8x4xf32, #d>, tensor<4xf32, #r>) -> tensor<8x4xf32, #d>
@@ -29,8 +29,8 @@ module @stage0 attributes {dtc.stage = 0 : i64} {
   // CHECK-LABEL: func.func private @weight
   // CHECK-DAG: %[[P:.*]] = dtc.matmul
   // CHECK-DAG: dtc.accumulate %[[P]]
-  // CHECK-DAG: %[[S:.*]]:2 = dtc.launch @kernels::@neg_reduce_sum
-  // CHECK: dtc.launch @kernels::@accumulate(%[[S]]#1, %{{.*}})
+  // CHECK-DAG: %[[S:.*]]:2 = dtc.launch @kernels::@kernel_neg_reduce_sum
+  // CHECK: dtc.launch @kernels::@kernel_accumulate(%[[S]]#1, %{{.*}})
   // CHECK: return
   func.func private @weight(%x: tensor<8x4xf32, #d>, %dy: tensor<8x4xf32, #d>, %a: tensor<4x4xf32, #p> {dtc.update = 0 : i64}, %c: tensor<1x4xf32, #p> {dtc.update = 1 : i64})
       -> (tensor<4x4xf32, #p>, tensor<1x4xf32, #p>, tensor<8x4xf32, #d>) {
@@ -44,9 +44,9 @@ module @stage0 attributes {dtc.stage = 0 : i64} {
 
   // exp and mul share values, but the product lies between them.
   // CHECK-LABEL: func.func private @between
-  // CHECK: %[[E:.*]] = dtc.launch @kernels::@exp
+  // CHECK: %[[E:.*]] = dtc.launch @kernels::@kernel_exp
   // CHECK: %[[M:.*]] = dtc.matmul %[[E]]
-  // CHECK: dtc.launch @kernels::@mul(%[[E]], %[[M]])
+  // CHECK: dtc.launch @kernels::@kernel_mul(%[[E]], %[[M]])
   func.func private @between(%x: tensor<4x4xf32, #r>) -> tensor<4x4xf32, #r> {
     %0 = dtc.exp %x : (tensor<4x4xf32, #r>) -> tensor<4x4xf32, #r>
     %1 = dtc.matmul %0, %0 : (tensor<4x4xf32, #r>, tensor<4x4xf32, #r>) -> tensor<4x4xf32, #r>
@@ -56,7 +56,7 @@ module @stage0 attributes {dtc.stage = 0 : i64} {
 
   // sqrt reads what tanh and exp share nothing of: it joins their kernels.
   // CHECK-LABEL: func.func private @joins
-  // CHECK: %[[Y:.*]] = dtc.launch @kernels::@tanh_exp_mul
+  // CHECK: %[[Y:.*]] = dtc.launch @kernels::@kernel_tanh_exp_mul
   // CHECK-NEXT: return %[[Y]]
   func.func private @joins(%x: tensor<4x4xf32, #r>, %y: tensor<4x4xf32, #r>) -> tensor<4x4xf32, #r> {
     %0 = dtc.tanh %x : (tensor<4x4xf32, #r>) -> tensor<4x4xf32, #r>
@@ -67,7 +67,7 @@ module @stage0 attributes {dtc.stage = 0 : i64} {
 
   // An update is one kernel with what scales its gradient; constants are inside.
   // CHECK-LABEL: func.func private @update
-  // CHECK-NEXT: dtc.launch @kernels::@mul_sgd(
+  // CHECK-NEXT: dtc.launch @kernels::@kernel_mul_sgd(
   // CHECK-NEXT: return
   func.func private @update(%w: tensor<4xf32, #r> {dtc.update = 0 : i64}, %g: tensor<4xf32, #r>, %lr: tensor<f64, #r>) -> tensor<4xf32, #r> {
     %c = dtc.constant dense<0.5> : tensor<f32> to tensor<f32, #r>
@@ -79,8 +79,8 @@ module @stage0 attributes {dtc.stage = 0 : i64} {
   // Clipped and averaged in the update's kernel, but after the norm, which needs
   // all of the gradient.
   // CHECK-LABEL: func.func private @clipped_update
-  // CHECK: %[[S:.*]] = dtc.launch @kernels::@sum_squares(%[[G:[a-z0-9]+]])
-  // CHECK: dtc.launch @kernels::@sqrt_clip_by_norm_sgd_average(%[[S]], %[[G]]
+  // CHECK: %[[S:.*]] = dtc.launch @kernels::@kernel_sum_squares(%[[G:[a-z0-9]+]])
+  // CHECK: dtc.launch @kernels::@kernel_sqrt_clip_by_norm_sgd_average(%[[S]], %[[G]]
   // CHECK-NEXT: return
   func.func private @clipped_update(%w: tensor<4xf32, #r> {dtc.update = 0 : i64}, %a: tensor<4xf32, #r> {dtc.update = 1 : i64}, %g: tensor<4xf32, #r>, %lr: tensor<f64, #r>) -> (tensor<4xf32, #r>, tensor<4xf32, #r>) {
     %0 = dtc.sum_squares %g : (tensor<4xf32, #r>) -> tensor<f64, #r>
@@ -94,9 +94,9 @@ module @stage0 attributes {dtc.stage = 0 : i64} {
 }
 
 // CHECK: module @kernels
-// CHECK: func.func @add_relu(%[[X:.*]]: tensor<4x4xf32>, %[[B:.*]]: tensor<4xf32>) -> tensor<4x4xf32> attributes {dtc.kernel}
+// CHECK: func.func @kernel_add_relu(%[[X:.*]]: tensor<4x4xf32>, %[[B:.*]]: tensor<4xf32>) -> tensor<4x4xf32> attributes {dtc.kernel}
 // CHECK-NEXT: %[[Y:.*]] = dtc.add %[[X]], %[[B]]
 // CHECK-NEXT: dtc.relu %[[Y]]
 // CHECK-NOT: add_relu
-// CHECK: func.func @accumulate(%{{.*}}: tensor<1x4xf32>, %{{.*}}: tensor<1x4xf32> {dtc.update = 0 : i64})
-// CHECK: func.func @mul_sgd(%{{.*}}: tensor<4xf32>, %{{.*}}: tensor<4xf32> {dtc.update = 0 : i64}
+// CHECK: func.func @kernel_accumulate(%{{.*}}: tensor<1x4xf32>, %{{.*}}: tensor<1x4xf32> {dtc.update = 0 : i64})
+// CHECK: func.func @kernel_mul_sgd(%{{.*}}: tensor<4xf32>, %{{.*}}: tensor<4xf32> {dtc.update = 0 : i64}

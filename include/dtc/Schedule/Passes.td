@@ -300,10 +300,10 @@ def FormKernels : Pass<"dtc-form-kernels", "mlir::ModuleOp"> {
     ```
     After:
     ```mlir
-    %1 = dtc.launch @kernels::@add_relu(%h, %b) : (tensor<8x4xf32, #dp>, tensor<4xf32, #r>) -> tensor<8x4xf32, #dp>
+    %1 = dtc.launch @kernels::@kernel_add_relu(%h, %b) : (tensor<8x4xf32, #dp>, tensor<4xf32, #r>) -> tensor<8x4xf32, #dp>
 
     module @kernels {
-      func.func @add_relu(%h: tensor<4x4xf32>, %b: tensor<4xf32>) -> tensor<4x4xf32> attributes {dtc.kernel} {
+      func.func @kernel_add_relu(%h: tensor<4x4xf32>, %b: tensor<4xf32>) -> tensor<4x4xf32> attributes {dtc.kernel} {
         %0 = dtc.add %h, %b : ...
     ```
   }];
