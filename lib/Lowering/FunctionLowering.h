@@ -87,6 +87,7 @@ private:
   void emit(RecvOp op);
   void emit(WaitOp op);
   void emit(ZeroOp op);
+  void emit(CopyOp op);
   mlir::Value getConstant(ConstantOp op);
 
   std::pair<mlir::Value, bool> getDestination(mlir::OpResult product);
@@ -128,6 +129,7 @@ private:
   void needScratch(int64_t bytes) {
     shared.scratchBytes = std::max(shared.scratchBytes, bytes);
   }
+  void fill(Address address, uint8_t byte, int64_t bytes);
   void copy(Address from, Address to, int64_t bytes) {
     mlir::LLVM::MemcpyOp::create(builder, loc, pointerTo(to), pointerTo(from),
                                  integer(bytes, 64), /*isVolatile=*/false);

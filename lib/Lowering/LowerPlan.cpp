@@ -138,10 +138,11 @@ LogicalResult FunctionLowering::lower(Operation *op) {
       .Case<LaunchOp, RunOp, MatMulOp, Conv2DOp, Conv2DInputGradOp,
             Conv2DFilterGradOp, MaxPool2DOp, MaxPool2DGradOp, SumPool2DOp,
             SumPool2DGradOp, AllReduceOp, AllGatherOp, ReduceScatterOp,
-            LocalSliceOp, SendOp, RecvOp, WaitOp, ZeroOp>([&](auto concrete) {
-        emit(concrete);
-        return success();
-      })
+            LocalSliceOp, SendOp, RecvOp, WaitOp, ZeroOp, CopyOp>(
+          [&](auto concrete) {
+            emit(concrete);
+            return success();
+          })
       .Case<func::ReturnOp>([&](auto returned) { return finish(returned); })
       .Default([](Operation *other) -> LogicalResult {
         // Data, an address, or a sum that the product has made.
@@ -194,9 +195,17 @@ void FunctionLowering::emit(RunOp op) {
 }
 
 void FunctionLowering::emit(ZeroOp op) {
-  LLVM::MemsetOp::create(builder, loc, pointerTo(op.getY()), integer(0, 8),
-                         integer(getLocalBytes(op.getY().getType()), 64),
-                         /*isVolatile=*/false);
+  fill(addressOf(op.getY()), 0, getLocalBytes(op.getY().getType()));
+}
+
+void FunctionLowering::fill(Address address, uint8_t byte, int64_t bytes) {
+  LLVM::MemsetOp::create(builder, loc, pointerTo(address), integer(byte, 8),
+                         integer(bytes, 64), /*isVolatile=*/false);
+}
+
+void FunctionLowering::emit(CopyOp op) {
+  copy(addressOf(op.getX()), addressOf(op.getY()),
+       getLocalBytes(op.getX().getType()));
 }
 
 LogicalResult FunctionLowering::finish(func::ReturnOp op) {

@@ -240,6 +240,9 @@ void dtc::buildSchedulePipeline(OpPassManager &manager,
   // Parameters arrive while others are in use.
   manager.addPass(createPrefetchGathers());
 
+  // Nothing is overwritten while it is needed. After all that moves ops.
+  manager.addPass(createInsertCopies());
+
   // Every buffer has an offset, every rank's peak is known.
   manager.addPass(createPlanMemory());
   manager.addPass(createVerifyMemory());

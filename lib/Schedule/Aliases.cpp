@@ -116,20 +116,45 @@ void AliasClasses::add(Operation &op) {
     if (alias) {
       place = places.lookup(op.getOperand(alias->operand));
       place.offset += getViewOffset(result);
-      place.isUpdate = alias->kind == AliasKind::Update;
+      place.updated.reset();
+      if (alias->kind == AliasKind::Update)
+        place.updated = alias->operand;
     }
     places[result] = place;
     members[place.root].push_back(result);
   }
 }
 
+Value AliasClasses::getLast(Value root) const {
+  for (Value member : llvm::reverse(getMembers(root)))
+    if (isUpdate(member))
+      return member;
+  return root;
+}
+
+BlockArgument dtc::getOverwritten(Value returned, const AliasClasses &classes) {
+  auto argument = dyn_cast<BlockArgument>(classes.getRoot(returned));
+  if (!argument ||
+      getLocalBytes(returned.getType()) != getLocalBytes(argument.getType()))
+    return {};
+  Value viewed = returned;
+  while (Operation *op = viewed.getDefiningOp()) {
+    if (!isView(op))
+      return viewed == classes.getLast(argument) ? argument : BlockArgument();
+    viewed = op->getOperand(getAlias(cast<OpResult>(viewed))->operand);
+  }
+  return {};
+}
+
 void dtc::annotateUpdates(func::FuncOp function) {
   AliasClasses classes(function.front());
   SignatureEditor signature(function);
   Builder builder(function.getContext());
-  for (OpOperand &returned : function.front().getTerminator()->getOpOperands())
-    if (auto argument =
-            dyn_cast<BlockArgument>(classes.getRoot(returned.get())))
+  for (unsigned i = 0; i < function.getNumArguments(); ++i)
+    signature.removeArg(i, attr::update);
+  for (OpOperand &returned :
+       function.front().getTerminator()->getOpOperands())
+    if (BlockArgument argument = getOverwritten(returned.get(), classes))
       signature.setArg(argument.getArgNumber(), attr::update,
                        builder.getI64IntegerAttr(returned.getOperandNumber()));
   signature.write();

@@ -255,8 +255,6 @@ static void resetSignature(func::FuncOp function) {
   function.setType(FunctionType::get(function.getContext(),
                                      body.getArgumentTypes(),
                                      body.getTerminator()->getOperandTypes()));
-  for (unsigned i = 0; i < function.getNumArguments(); ++i)
-    function.removeArgAttr(i, attr::update);
   annotateUpdates(function);
 }
 

@@ -270,18 +270,14 @@ func::FuncOp PhaseBuilder::build(ArrayRef<Operation *> ops, OpBuilder &builder,
   // not, so that the caller knows.
   auto ret = func::ReturnOp::create(inner, location, returned);
   AliasClasses classes(*body);
-  llvm::DenseSet<Value> returnedRoots;
+  llvm::DenseSet<Value> overwritten;
   for (Value value : returned)
-    returnedRoots.insert(classes.getRoot(value));
+    overwritten.insert(getOverwritten(value, classes));
   for (BlockArgument argument : body->getArguments()) {
-    ArrayRef<Value> members = classes.getMembers(argument);
-    auto updated = llvm::find_if(llvm::reverse(members), [](Value value) {
-      auto result = dyn_cast<OpResult>(value);
-      return result && getAlias(result)->kind == AliasKind::Update;
-    });
-    if (updated == members.rend() || returnedRoots.contains(argument))
+    Value last = classes.getLast(argument);
+    if (last == argument || overwritten.contains(argument))
       continue;
-    ret->insertOperands(ret->getNumOperands(), *updated);
+    ret->insertOperands(ret->getNumOperands(), last);
     numbersOfResults.push_back(-1);
   }
   function.setType(builder.getFunctionType(types, ret->getOperandTypes()));

@@ -104,6 +104,18 @@ def DTC_ZeroOp : DTC_Op<"zero", [Pure]> {
   let assemblyFormat = "attr-dict `:` type($y)";
 }
 
+def DTC_CopyOp : DTC_Op<"copy", [Pure, AllTypesMatch<["x", "y"]>]> {
+  let summary = "the same value in memory of its own";
+  let description = [{
+    Of a value whose memory is overwritten while it is still needed.
+    Example: `%c = dtc.copy %g : tensor<784x512xf32>`
+    Constraints: (C1) the types agree.
+  }];
+  let arguments = (ins DTC_Tensor:$x);
+  let results = (outs DTC_Tensor:$y);
+  let assemblyFormat = "$x attr-dict `:` type($x)";
+}
+
 def DTC_AccumulateOp : DTC_Op<"accumulate", [
     Pure, AllTypesMatch<["x", "accumulator", "result"]>,
     DeclareOpInterfaceMethods<DTC_AliasInterface>]> {

@@ -43,8 +43,15 @@ public:
   }
   /// Whether a value overwrites what its buffer held before.
   bool isUpdate(mlir::Value value) const {
-    return places.lookup(value).isUpdate;
+    return getUpdatedOperand(value).has_value();
   }
+  /// The operand of its op that a value overwrites, if any.
+  std::optional<unsigned> getUpdatedOperand(mlir::Value value) const {
+    return places.lookup(value).updated;
+  }
+  /// The value that a buffer holds in the end: the last that overwrites what it
+  /// held before, or its root.
+  mlir::Value getLast(mlir::Value root) const;
   /// All values in the buffer of a root, in order of definition.
   llvm::ArrayRef<mlir::Value> getMembers(mlir::Value root) const {
     auto it = members.find(root);
@@ -55,7 +62,7 @@ private:
   struct Place {
     mlir::Value root;
     int64_t offset = 0;
-    bool isUpdate = false;
+    std::optional<unsigned> updated;
   };
   using Aliases = llvm::SmallVector<std::optional<Alias>>;
   void add(mlir::Operation &op);
@@ -69,7 +76,12 @@ private:
   llvm::DenseMap<mlir::Attribute, Aliases> ofCallees;
 };
 
-/// Writes `dtc.update = i` on each argument whose memory result i returns.
+/// The argument whose last value is returned as this, if it is overwritten.
+mlir::BlockArgument getOverwritten(mlir::Value returned,
+                                   const AliasClasses &classes);
+
+/// Writes `dtc.update = i` on each argument that is overwritten by what result i
+/// returns. What only looks at an argument is copied into a result.
 void annotateUpdates(mlir::func::FuncOp function);
 
 } // namespace dtc

@@ -310,6 +310,30 @@ def FormKernels : Pass<"dtc-form-kernels", "mlir::ModuleOp"> {
   let dependentDialects = ["mlir::func::FuncDialect"];
 }
 
+def InsertCopies : Pass<"dtc-insert-copies", "mlir::ModuleOp"> {
+  let summary = "copy what is overwritten while it is still needed";
+  let description = [{
+    Some ops overwrite an operand (`AliasInterface`), of which there may be views.
+    If one of these values is read after that, or by the same op, it is copied
+    before. A constant is copied before it is overwritten. Most programs need
+    no copy.
+
+    Before:
+    ```mlir
+    %1 = dtc.reshape %0 : (tensor<1x8xf32, #partial>) -> tensor<8xf32, #partial>
+    %2 = dtc.all_reduce sum %0 over ["dp"] : (tensor<1x8xf32, #partial>) -> tensor<1x8xf32, #r>
+    %3 = dtc.all_reduce sum %1 over ["dp"] : (tensor<8xf32, #partial>) -> tensor<8xf32, #r>
+    ```
+    After:
+    ```mlir
+    %1 = dtc.reshape %0 : (tensor<1x8xf32, #partial>) -> tensor<8xf32, #partial>
+    %c = dtc.copy %1 : tensor<8xf32, #partial>
+    %2 = dtc.all_reduce sum %0 over ["dp"] : (tensor<1x8xf32, #partial>) -> tensor<1x8xf32, #r>
+    %3 = dtc.all_reduce sum %c over ["dp"] : (tensor<8xf32, #partial>) -> tensor<8xf32, #r>
+    ```
+  }];
+}
+
 def PlanMemory : Pass<"dtc-plan-memory", "mlir::ModuleOp"> {
   let summary = "give every buffer a static offset";
   let description = [{
