@@ -170,6 +170,10 @@ struct CommandLine {
       describe("Gradients reduced by one call; what --zero 1 and 2 store, "
                "gather and update as one",
                compile.schedule.bucketMb)};
+  Opt<bool> poisonMemory{
+      "poison-memory", cl::location(compile.schedule.poisonMemory),
+      cl::cat(planOptions), cl::Hidden,
+      cl::desc("For tests: fill memory with NaN where nothing is live")};
   cl::opt<std::string> deviceMemory{
       "device-memory", cl::value_desc("SIZE"), cl::cat(planOptions),
       cl::desc("Refuse a plan that needs more memory on a rank, and name "

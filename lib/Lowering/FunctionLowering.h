@@ -88,6 +88,7 @@ private:
   void emit(WaitOp op);
   void emit(ZeroOp op);
   void emit(CopyOp op);
+  void emit(PoisonOp op);
   mlir::Value getConstant(ConstantOp op);
 
   std::pair<mlir::Value, bool> getDestination(mlir::OpResult product);

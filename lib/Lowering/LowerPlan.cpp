@@ -138,7 +138,7 @@ LogicalResult FunctionLowering::lower(Operation *op) {
       .Case<LaunchOp, RunOp, MatMulOp, Conv2DOp, Conv2DInputGradOp,
             Conv2DFilterGradOp, MaxPool2DOp, MaxPool2DGradOp, SumPool2DOp,
             SumPool2DGradOp, AllReduceOp, AllGatherOp, ReduceScatterOp,
-            LocalSliceOp, SendOp, RecvOp, WaitOp, ZeroOp, CopyOp>(
+            LocalSliceOp, SendOp, RecvOp, WaitOp, ZeroOp, CopyOp, PoisonOp>(
           [&](auto concrete) {
             emit(concrete);
             return success();
@@ -169,6 +169,8 @@ void FunctionLowering::emit(LaunchOp op) {
     arguments.push_back(scratch);
     argumentBytes.push_back(bytes.getInt());
     needScratch(bytes.getInt());
+    if (op->hasAttr(attr::poisonScratch))
+      fill({scratch}, 0xff, bytes.getInt());
   }
   kernel->setAttr(argumentBytesAttrName,
                   builder.getDenseI64ArrayAttr(argumentBytes));
@@ -201,6 +203,10 @@ void FunctionLowering::emit(ZeroOp op) {
 void FunctionLowering::fill(Address address, uint8_t byte, int64_t bytes) {
   LLVM::MemsetOp::create(builder, loc, pointerTo(address), integer(byte, 8),
                          integer(bytes, 64), /*isVolatile=*/false);
+}
+
+void FunctionLowering::emit(PoisonOp op) {
+  fill({frame, static_cast<int64_t>(op.getOffset())}, 0xff, op.getBytes());
 }
 
 void FunctionLowering::emit(CopyOp op) {

@@ -249,6 +249,10 @@ void dtc::buildSchedulePipeline(OpPassManager &manager,
 
   // No rank waits for what never comes.
   manager.addPass(createVerifyCommunication());
+
+  // Tests see what is read of dead memory.
+  if (options.poisonMemory)
+    manager.addPass(createPoisonMemory());
 }
 
 //===----------------------------------------------------------------------===//

@@ -104,6 +104,17 @@ def DTC_ZeroOp : DTC_Op<"zero", [Pure]> {
   let assemblyFormat = "attr-dict `:` type($y)";
 }
 
+def DTC_PoisonOp : DTC_Op<"poison", [MemoryEffects<[MemWrite]>]> {
+  let summary = "fills dead memory with NaN";
+  let description = [{
+    Of the function's frame, or in a plan of the arena. All bits are set: -1 of
+    integers. For tests.
+    Example: `dtc.poison 256 at 1024`
+  }];
+  let arguments = (ins I64Attr:$offset, I64Attr:$bytes);
+  let assemblyFormat = "$bytes `at` $offset attr-dict";
+}
+
 def DTC_CopyOp : DTC_Op<"copy", [Pure, AllTypesMatch<["x", "y"]>]> {
   let summary = "the same value in memory of its own";
   let description = [{

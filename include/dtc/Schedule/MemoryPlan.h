@@ -24,6 +24,8 @@ constexpr llvm::StringLiteral frameBytes = "dtc.frame_bytes";
 constexpr llvm::StringLiteral frameOffset = "dtc.frame_offset";
 /// Plan: the bytes of the arena.
 constexpr llvm::StringLiteral arenaBytes = "dtc.arena_bytes";
+/// Launch: the kernel's scratch is poisoned before.
+constexpr llvm::StringLiteral poisonScratch = "dtc.poison_scratch";
 } // namespace attr
 
 /// The offset of a value that is neither in the frame nor in the arena: see

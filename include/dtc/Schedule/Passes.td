@@ -389,4 +389,19 @@ def VerifyCommunication : Pass<"dtc-verify-communication", "mlir::ModuleOp"> {
   }];
 }
 
+def PoisonMemory : Pass<"dtc-poison-memory", "mlir::ModuleOp"> {
+  let summary = "fill memory with NaN where nothing is live";
+  let description = [{
+    For tests of kernels and of the memory plan. A plan begins by poisoning all
+    that is not an argument of it, or of the step's, if it is an evaluation's;
+    after a run, the frame is poisoned, and after the last op that needs a
+    buffer, the buffer. So what is read of dead memory, or not written of a
+    result, is NaN. Kernels find their scratch poisoned.
+
+    Before: `%0 = dtc.relu %x {dtc.offsets = array<i64: 256>} : ...`, and all uses
+
+    After: `dtc.poison 1024 at 256` follows the last use.
+  }];
+}
+
 #endif // DTC_SCHEDULE_PASSES_TD

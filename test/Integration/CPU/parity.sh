@@ -3,7 +3,7 @@
 # of the first plan (one rank): gradients of steps 1 and 2 and every norm to
 # 1e-10, losses to 1e-9, weights to 1e-8. Ranks that hold the same must have the
 # same bits after every step; with $skipped this is not checked, for it is the
-# comparison that must notice.
+# comparison that must notice. Memory is NaN wherever nothing is live.
 #
 # usage: parity.sh MODEL[=REFERENCE] WORKDIR PLAN...        PLAN as in common.sh
 # REFERENCE names PyTorch's results, where the model has those of several
@@ -28,7 +28,7 @@ for plan in "$@"; do
   echo "== $model $plan"
   here=$work/$(name_of "$plan")
   mkdir "$here"
-  compile "$model" "$plan" f64 sgd "$here/t"
+  compile "$model" "$plan" f64 sgd "$here/t" --poison-memory
   train "$model" "$plan" "$here/t" --steps 5 --lr 0.1 --no-shuffle \
     "${replicas[@]}" --dump-gradients "$here/gradients" \
     --metrics "$here/metrics.jsonl" \

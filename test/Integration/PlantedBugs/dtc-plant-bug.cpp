@@ -8,6 +8,7 @@
 #include "dtc/Dialect/Dialect.h"
 #include "dtc/Driver/Driver.h"
 #include "dtc/Schedule/KernelOps.h"
+#include "dtc/Schedule/MemoryPlan.h"
 #include "dtc/Schedule/Phase.h"
 #include "dtc/Schedule/Skeleton.h"
 #include "dtc/Training/FindFunction.h"
@@ -132,6 +133,25 @@ static LogicalResult averageLocalMeans(ModuleOp module, int64_t dp) {
                         : success();
 }
 
+/// With --poison-memory: a buffer is dead before the op that needs it last.
+static LogicalResult freeEarly(ModuleOp module) {
+  SmallVector<PoisonOp> poisons;
+  module.walk([&](PoisonOp poison) { poisons.push_back(poison); });
+  for (PoisonOp poison : poisons) {
+    Operation *last = poison->getPrevNode();
+    auto isFreed = [&](Value operand) {
+      return getPlannedOffset(operand) ==
+             static_cast<int64_t>(poison.getOffset());
+    };
+    if (isa_and_nonnull<LaunchOp>(last) &&
+        llvm::any_of(last->getOperands(), isFreed)) {
+      poison->moveBefore(last);
+      return success();
+    }
+  }
+  return module.emitError("no kernel is the last to need a buffer");
+}
+
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
   StringRef bug = argc > 1 ? argv[1] : "";
@@ -150,6 +170,8 @@ int main(int argc, char **argv) {
       return skipMicrobatch(module, 1);
     if (phase == CompilePhase::Schedule && bug == "clip-by-local-norm")
       return clipByLocalNorm(module);
+    if (phase == CompilePhase::Schedule && bug == "free-early")
+      return freeEarly(module);
     if (phase == CompilePhase::Schedule && bug == "average-local-means")
       return averageLocalMeans(module, options->compile.parallel.dp);
     return success();
