@@ -1,6 +1,7 @@
 //===- RandomKernelTest.cpp - random kernels against the interpreter ------===//
 //
-// usage: RandomKernelTests COUNT [SEED]
+// usage: RandomKernelTests COUNT [SEED]      COUNT: at least 10 000 with
+//                                            DTC_FULL_TESTS=1
 //        RandomKernelTests FILE.mlir
 //
 // Graphs drawn at random are fused by FormKernels, compiled, run, and compared
@@ -22,6 +23,7 @@
 #include "llvm/Support/PrettyStackTrace.h"
 #include "llvm/Support/Signals.h"
 #include <cmath>
+#include <cstdlib>
 #include <random>
 
 using namespace mlir;
@@ -360,7 +362,10 @@ int main(int argc, char **argv) {
   uint64_t count, seed = 1;
   if (StringRef(argv[1]).getAsInteger(10, count))
     return runFile(context, argv[1]);
+  const char *full = std::getenv("DTC_FULL_TESTS");
   if (argc > 2)
     (void)StringRef(argv[2]).getAsInteger(10, seed);
+  else if (full && StringRef(full) == "1")
+    count = std::max<uint64_t>(count, 10000);
   return runRandom(context, count, seed);
 }
