@@ -77,10 +77,10 @@ std::optional<FoldedTensor> unfold(const TensorData &data, StringRef op) {
   enum Kind { Lookup, Move, Transpose, Other };
   Kind kind = StringSwitch<Kind>(op)
                   .Case("embedding", Lookup)
-                  .Cases("expand", "expand_as", "repeat", "clone", Move)
-                  .Cases("unsqueeze", "squeeze", "view", "reshape", Move)
-                  .Cases("contiguous", "_to_copy", "_unsafe_view", Move)
-                  .Cases("t", "transpose", "permute", "numpy_t", Transpose)
+                  .Cases({"expand", "expand_as", "repeat", "clone"}, Move)
+                  .Cases({"unsqueeze", "squeeze", "view", "reshape"}, Move)
+                  .Cases({"contiguous", "_to_copy", "_unsafe_view"}, Move)
+                  .Cases({"t", "transpose", "permute", "numpy_t"}, Transpose)
                   .Default(Other);
   if (kind == Other || !data.hasData || data.shape.empty() ||
       numElements(data.shape) == 0 ||
@@ -101,6 +101,8 @@ std::optional<FoldedTensor> unfold(const TensorData &data, StringRef op) {
     if (dim == 0 || !isUniform(tensor.bytes, elementSize))
       dropRepeats(tensor.unrepeated, dim, tensor.bytes, elementSize);
   tensor.shape = tensor.unrepeated;
+  if (op == "unsqueeze" && tensor.shape.size() > 1 && tensor.shape[0] == 1)
+    tensor.shape.erase(tensor.shape.begin());
   if (kind == Lookup && data.shape.size() > 1)
     collectRows(tensor, elementSize);
   // Elements that occur again were looked up before they were moved.

@@ -35,6 +35,8 @@ constexpr Role roles[] = {
     {"addmm", 1, "MatMul", 0},
     {"addmm", 2, "Gemm", 1},
     {"addmm", 2, "MatMul", 1},
+    {"addcmul", 0, "Add", either},
+    {"addcmul", 1, "Mul", either},
     {"mm", 0, "Gemm", 0},
     {"mm", 1, "Gemm", 1},
     {"embedding", 0, "Gather", 0},

@@ -71,7 +71,12 @@ Verdict judge(const Model &model, StringRef name, const TensorData &data,
     constant.isDoubtful = true;
     return constant;
   }
-  if (role.isWeight()) {
+  // PyTorch's exporter keeps the names of biases.
+  bool isMadeUp = isGeneratedName(name) &&
+                  model.proto->producer_name() == "pytorch" &&
+                  !role.isLookup && !role.isProduct && !role.isLayer &&
+                  !role.isNorm;
+  if (role.isWeight() && !isMadeUp) {
     if (!isBufferName(name))
       return parameter;
     constant.reason = "buffer by its name";

@@ -28,7 +28,7 @@ struct Verdict {
   /// The exporter made it, perhaps of parameters.
   bool isComputed = false;
   /// Why it is a constant: "buffer", "mask".
-  llvm::StringRef reason;
+  llvm::StringRef reason = {};
 };
 
 Verdict judge(const Model &model, llvm::StringRef name, const TensorData &data,

@@ -100,6 +100,10 @@ void ParameterFinder::addCandidate(StringRef name, StringRef source,
   candidates.push_back({name.str(), source.str(), data, print,
                         roles.find(name), namer.findModule(name),
                         namer.choose(name, data.shape.size())});
+  // PyTorch has the scales of channels as vectors.
+  Candidate &candidate = candidates.back();
+  candidate.parameter.isVector |=
+      candidate.role.isNorm && isGeneratedName(name) && data.shape.size() > 1;
 }
 
 void ParameterFinder::judgeInitializer(StringRef name, const TensorData &data) {

@@ -32,6 +32,8 @@ struct NodeOrigin {
 /// A tensor that the exporter computed, perhaps of parameters.
 struct Computed {
   const onnx::TensorProto *tensor;
+  /// The call that computed it.
+  std::string call;
   /// Nodes and their operands.
   SmallVector<std::pair<int, int>> uses;
   std::vector<const Origin *> candidates;
@@ -50,6 +52,9 @@ private:
   void nameNode(onnx::NodeProto &node, const NodeOrigin &origin);
   void restoreCall(ArrayRef<int> nodes);
   const Origin *chooseOrigin(int node, int operand) const;
+  const Origin *findUnclaimed(const FxCall &call,
+                              const StringSet<> &claimed) const;
+  std::string findComputed(int node, int operand) const;
   bool bind(int node, int operand, const Origin &origin);
   void restoreBias(ArrayRef<int> nodes, const Origin &bias);
   void findAliases();
@@ -79,6 +84,10 @@ private:
   StringSet<> names;
   /// Tensors of the state dict that the file accounts for.
   StringSet<> used;
+  /// Values that the graph has: inputs and results of calls.
+  StringSet<> present;
+  /// Missing parameters that warnings name.
+  StringSet<> explained;
   /// Nodes to go before and after one of the graph.
   std::map<int, std::vector<onnx::NodeProto>> before, after;
   std::vector<std::string> renamed, separated, biases;
@@ -143,8 +152,10 @@ void Restorer::readNodes() {
     if (provenance.find(tensor.name()))
       used.insert(tensor.name());
   }
-  for (const auto &input : graph.input())
+  for (const auto &input : graph.input()) {
     names.insert(input.name());
+    present.insert(input.name());
+  }
   for (onnx::NodeProto &node : *graph.mutable_node()) {
     for (const std::string &output : node.output())
       names.insert(output);
@@ -152,11 +163,13 @@ void Restorer::readNodes() {
     origin.call = readFxCall(node);
     origin.modules = readModules(node);
     nameNode(node, origin);
-    if (origin.call)
-      for (const auto &argument : origin.call->arguments)
-        for (const std::string &value : argument)
-          if (const Origin *tensor = provenance.findArgument(value))
-            used.insert(tensor->name);
+    if (!origin.call)
+      continue;
+    present.insert(origin.call->result);
+    for (const auto &argument : origin.call->arguments)
+      for (const std::string &value : argument)
+        if (const Origin *tensor = provenance.findArgument(value))
+          used.insert(tensor->name);
   }
 }
 
@@ -169,6 +182,23 @@ const Origin *Restorer::chooseOrigin(int index, int operand) const {
       call.arguments[*number].size() != 1)
     return nullptr;
   return provenance.findArgument(call.arguments[*number].front());
+}
+
+/// The parameter among the arguments of a call that none of its operands is by
+/// name, if there is one.
+const Origin *Restorer::findUnclaimed(const FxCall &call,
+                                      const StringSet<> &claimed) const {
+  const Origin *found = nullptr;
+  for (const auto &argument : call.arguments)
+    for (const std::string &value : argument)
+      if (const Origin *origin = provenance.findArgument(value);
+          origin && origin->kind == Origin::Parameter &&
+          !claimed.contains(origin->name)) {
+        if (found && found != origin)
+          return nullptr;
+        found = origin;
+      }
+  return found;
 }
 
 /// Makes an operand the tensor of an origin.
@@ -289,10 +319,14 @@ void Restorer::restoreCall(ArrayRef<int> nodes) {
         open.push_back({index, operand});
     }
   SmallVector<std::pair<std::pair<int, int>, const Origin *>> chosen;
+  SmallVector<std::pair<int, int>> other;
   for (auto [index, operand] : open)
     if (const Origin *origin = chooseOrigin(index, operand)) {
       claimed.insert(origin->name);
       chosen.push_back({{index, operand}, origin});
+    } else if (findTensor(graph.node(index).input(operand))->dims_size() > 0 &&
+               !isBatchNorm(call)) {
+      other.push_back({index, operand});
     }
   // Before weights are transposed: their shapes say how long a bias is.
   if (std::optional<unsigned> number = findBiasArgument(call);
@@ -300,8 +334,14 @@ void Restorer::restoreCall(ArrayRef<int> nodes) {
       call.arguments[*number].size() == 1)
     if (const Origin *bias =
             provenance.findArgument(call.arguments[*number].front());
-        bias && !claimed.contains(bias->name))
+        bias && !claimed.contains(bias->name)) {
       restoreBias(nodes, *bias);
+      claimed.insert(bias->name);
+    }
+  // The only operand that is no argument is the only one that is missing.
+  if (const Origin *origin = findUnclaimed(call, claimed);
+      origin && other.size() == 1)
+    chosen.push_back({other.front(), origin});
   for (auto [use, origin] : chosen)
     if (!bind(use.first, use.second, *origin))
       result.warnings.push_back(
@@ -383,27 +423,67 @@ bool isNested(StringRef a, StringRef b) {
   return a.empty() || a == b || (b.starts_with(a) && b[a.size()] == '.');
 }
 
+/// The call that is gone, and whose result an operand is: by its name, or the
+/// only argument that no node computes, of a call that takes tensors alike.
+std::string Restorer::findComputed(int index, int operand) const {
+  const onnx::NodeProto &node = graph.node(index);
+  const std::string &input = node.input(operand);
+  const onnx::TensorProto *tensor = findTensor(input);
+  if (!origins[index].call || !isFloatTensor(tensor) ||
+      provenance.find(input))
+    return "";
+  const FxCall &call = *origins[index].call;
+  if (call.uses(input))
+    return input;
+  if (tensor->dims_size() == 0 || call.op == "scaled_dot_product_attention")
+    return "";
+  std::string gone;
+  for (const auto &argument : call.arguments)
+    for (const std::string &value : argument)
+      if (!present.contains(value) && !provenance.findArgument(value)) {
+        if (!gone.empty())
+          return "";
+        gone = value;
+      }
+  return gone;
+}
+
+/// "embedding" of "embedding_1".
+StringRef getStem(StringRef call) {
+  return call.rtrim("0123456789").rtrim('_');
+}
+
+/// Whether a call makes a tensor of numbers.
+bool isCreation(StringRef call) {
+  StringRef stem = getStem(call);
+  for (StringRef name : {"scalar_tensor", "full", "arange", "zeros", "ones",
+                         "new_", "empty", "tril", "triu", "lift_fresh"})
+    if (stem.starts_with(name))
+      return true;
+  return false;
+}
+
 /// A call whose operands are all known is gone, and its result is an
 /// initializer. If parameters of that module are gone too, it was computed of
 /// these.
 void Restorer::restoreComputed() {
-  MapVector<StringRef, SmallVector<std::pair<int, int>>> uses;
-  for (auto [index, origin] : enumerate(origins)) {
-    if (!origin.call)
-      continue;
-    for (auto [operand, input] : enumerate(graph.node(index).input()))
-      if (const onnx::TensorProto *tensor = findTensor(input);
-          isFloatTensor(tensor) && !provenance.find(input) &&
-          origin.call->uses(input))
-        uses[tensor->name()].push_back({index, operand});
-  }
+  std::map<std::string, Computed> uses;
+  for (int index = 0; index < graph.node_size(); ++index)
+    for (auto [operand, input] : enumerate(graph.node(index).input())) {
+      std::string call = findComputed(index, operand);
+      if (call.empty() || isCreation(call))
+        continue;
+      Computed &computed = uses[call];
+      computed.tensor = findTensor(input);
+      computed.call = call;
+      computed.uses.push_back({index, operand});
+    }
   std::vector<Computed> list;
-  for (auto &[name, places] : uses) {
-    Computed computed{findTensor(name), places, {}};
+  for (auto &[name, computed] : uses) {
     for (const Origin &origin : provenance.origins()) {
       StringRef owner = StringRef(origin.name).rsplit('.').first;
       if (origin.kind == Origin::Parameter && !used.contains(origin.name) &&
-          any_of(places, [&](const auto &place) {
+          any_of(computed.uses, [&](const auto &place) {
             return isNested(origins[place.first].module(),
                             owner == origin.name ? "" : owner);
           }))
@@ -425,15 +505,17 @@ void Restorer::restoreComputed() {
 
 Error Restorer::restore(const Computed &computed, const Origin *origin) {
   const onnx::TensorProto &stored = *computed.tensor;
-  std::string name = stored.name();
+  const std::string &name = computed.call;
   Expected<TensorData> data = reader.read(stored);
   if (!data)
     return data.takeError();
   std::optional<FoldedTensor> folded =
-      unfold(*data, StringRef(name).rtrim("0123456789").rtrim('_'));
+      unfold(*data, getStem(name));
   std::vector<std::string> candidates;
   for (const Origin *candidate : computed.candidates)
     candidates.push_back(candidate->name);
+  for (const std::string &candidate : candidates)
+    explained.insert(candidate);
   result.warnings.push_back(
       "the exporter computed '" + name + "' of " +
       (origin ? "parameter '" + origin->name + "'"
@@ -443,7 +525,14 @@ Error Restorer::restore(const Computed &computed, const Origin *origin) {
                 "does; ") +
       "export with optimize=False");
   if (!folded) {
-    result.computed.insert(name);
+    std::string own = name;
+    if (stored.name() != name) {
+      own = makeName(name);
+      addTensor(stored, own, dimsOf(stored));
+      for (auto [index, operand] : computed.uses)
+        graph.mutable_node(index)->set_input(operand, own);
+    }
+    result.computed.insert(own);
     return Error::success();
   }
   std::string parameter = origin ? origin->name : name;
@@ -458,7 +547,8 @@ Error Restorer::restore(const Computed &computed, const Origin *origin) {
   addTensor(table, parameter, folded->shape);
   if (folded->isTransposed)
     result.transposed.insert(parameter);
-  for (auto [index, operand] : computed.uses) {
+  for (const auto &use : computed.uses) {
+    int index = use.first, operand = use.second;
     onnx::NodeProto &node = *graph.mutable_node(index);
     std::string value = parameter;
     auto apply = [&](StringRef op, StringRef suffix, ArrayRef<int64_t> numbers,
@@ -538,6 +628,18 @@ void Restorer::findFoldedNorms() {
 }
 
 void Restorer::describe() {
+  std::vector<std::string> missing;
+  for (const Origin &origin : provenance.origins())
+    if (origin.kind == Origin::Parameter && !used.contains(origin.name) &&
+        !explained.contains(origin.name))
+      missing.push_back(origin.name);
+  if (!missing.empty())
+    result.warnings.push_back(
+        "the file has no place for " + std::to_string(missing.size()) +
+        (missing.size() == 1 ? " parameter (" : " parameters (") +
+        listFirstNames(missing) +
+        "): the model does not use them, or the exporter computed what it "
+        "does with them; in doubt export with optimize=False");
   auto note = [&](ArrayRef<std::string> list, StringRef one, StringRef many) {
     if (!list.empty())
       result.notes.push_back(std::to_string(list.size()) + " " +

@@ -27,14 +27,14 @@ static bool movesElements(StringRef op) {
 static TensorRole getRole(const onnx::NodeProto &node, int operand) {
   enum Kind { None, Product, Filters, Norm, BatchNorm, Table, Slope, Recurrent };
   Kind kind = StringSwitch<Kind>(node.op_type())
-                  .Cases("MatMul", "Gemm", "Einsum", Product)
-                  .Cases("Conv", "ConvTranspose", Filters)
-                  .Cases("LayerNormalization", "InstanceNormalization", Norm)
-                  .Cases("GroupNormalization", "RMSNormalization", Norm)
+                  .Cases({"MatMul", "Gemm", "Einsum"}, Product)
+                  .Cases({"Conv", "ConvTranspose"}, Filters)
+                  .Cases({"LayerNormalization", "InstanceNormalization"}, Norm)
+                  .Cases({"GroupNormalization", "RMSNormalization"}, Norm)
                   .Case("BatchNormalization", BatchNorm)
                   .Case("Gather", Table)
                   .Case("PRelu", Slope)
-                  .Cases("LSTM", "GRU", "RNN", Recurrent)
+                  .Cases({"LSTM", "GRU", "RNN"}, Recurrent)
                   .Default(None);
   TensorRole role;
   role.isProduct = kind == Product && !(node.op_type() == "Gemm" && operand == 2);
@@ -59,7 +59,8 @@ TensorRoles::TensorRoles(const onnx::GraphProto &graph) {
         tensor.dims_size() > 0 &&
         count_if(tensor.dims(), [](int64_t dim) { return dim != 1; }) <= 1;
   }
-  StringSet<> products;
+  // Normalised channels, before and after they are scaled.
+  StringSet<> products, normal, scaled;
   for (const auto &node : graph.node()) {
     auto isKnown = [&](const std::string &input) {
       return input.empty() || known.contains(input);
@@ -70,6 +71,13 @@ TensorRoles::TensorRoles(const onnx::GraphProto &graph) {
     else if ((op == "MatMul" || op == "Conv" || op == "ConvTranspose") &&
              any_of(node.input(), isKnown))
       products.insert(node.output(0));
+    else if (op == "InstanceNormalization" ||
+             (op == "Reshape" && normal.contains(node.input(0))))
+      normal.insert(node.output(0));
+    else if (op == "Mul" && any_of(node.input(), [&](const auto &input) {
+               return normal.contains(input);
+             }))
+      scaled.insert(node.output(0));
   }
   for (const auto &node : reverse(graph.node())) {
     bool isKnown = node.output_size() > 0 && known.contains(node.output(0));
@@ -77,17 +85,28 @@ TensorRoles::TensorRoles(const onnx::GraphProto &graph) {
                   any_of(node.input(), [&](const std::string &input) {
                     return products.contains(input);
                   });
+    const StringSet<> *norms = nullptr;
+    if (node.op_type() == "Mul")
+      norms = &normal;
+    else if (node.op_type() == "Add")
+      norms = &scaled;
+    bool isNorm = norms && any_of(node.input(), [&](const std::string &input) {
+                    return norms->contains(input);
+                  });
     for (auto [operand, input] : enumerate(node.input())) {
       TensorRole role;
       if (!isKnown)
         role = getRole(node, operand);
       else if (movesElements(node.op_type()))
         role = find(node.output(0));
-      role.isLayer |= isBias && isVector.lookup(input);
+      role.isBias |= isBias && isVector.lookup(input);
+      role.isNorm |= isNorm && isVector.lookup(input);
       TensorRole &all = roles[input];
       all.isLookup |= role.isLookup;
       all.isProduct |= role.isProduct;
       all.isLayer |= role.isLayer;
+      all.isBias |= role.isBias;
+      all.isNorm |= role.isNorm;
       all.isStatistic |= role.isStatistic;
     }
   }

@@ -18,12 +18,16 @@ namespace dtc::frontend {
 struct TensorRole {
   bool isLookup = false;  ///< the table of a lookup
   bool isProduct = false; ///< multiplied as a matrix
-  /// Filters, norms' scales and shifts, biases right after a product, slopes of
-  /// PRelu, weights of recurrent layers.
+  /// Filters, norms' scales and shifts, slopes of PRelu, weights of recurrent
+  /// layers.
   bool isLayer = false;
+  bool isBias = false; ///< a vector that is added right after a product
+  /// The scale or shift, spelled out, of a norm of channels or groups.
+  bool isNorm = false;
   bool isStatistic = false; ///< of a batch norm
 
-  bool isWeight() const { return isLookup || isProduct || isLayer; }
+  bool isWeight() const { return isLookup || isProduct || isLayer || isBias ||
+                                  isNorm; }
 };
 
 class TensorRoles {
