@@ -138,22 +138,22 @@ def DTC_SumPool2DGradOp : DTC_PoolOp<"sum_pool2d_grad"> {
 // Batch normalisation
 //===----------------------------------------------------------------------===//
 
-def DTC_BatchNormOp : DTC_InferredOp<"batch_norm", [SameOperandsElementType]> {
+def DTC_BatchNormOp : DTC_InferredOp<"batch_norm", [SameOperandsElementType, DeclareOpInterfaceMethods<DTC_EvaluationInterface>]> {
   let summary = "normalisation of each channel by the statistics of a batch";
   let description = [{
     (x - m) / sqrt(v + epsilon) * scale + bias, all but x by channel, the last
     dimension. In a training m and v are mean and variance of the batch, and
     `mean` and `variance` keep a moving average of them: momentum is what stays
-    of it. In an evaluation m and v are `mean` and `variance`. Which batch that
-    is, ExpandBatchNorm decides, which makes other ops of it. (Ioffe and
-    Szegedy, arXiv 1502.03167.)
+    of it. Which batch that is, ExpandBatchNorm decides, which makes other ops of
+    it. With `running`, as in an evaluation, m and v are `mean` and `variance`,
+    which stay. (Ioffe and Szegedy, arXiv 1502.03167.)
 
     Example: `%y = dtc.batch_norm %x, %s, %b, %m, %v {epsilon = 1.0e-5 : f64, momentum = 0.9 : f64} : (tensor<8x4x4x16xf32>, tensor<16xf32>, tensor<16xf32>, tensor<16xf32>, tensor<16xf32>) -> tensor<8x4x4x16xf32>`
     Constraints: (C1) all but x have the shape of x's last dimension.
   }];
   let arguments = (ins DTC_Float:$x, DTC_Float:$scale, DTC_Float:$bias,
                        DTC_Float:$mean, DTC_Float:$variance, F64Attr:$epsilon,
-                       F64Attr:$momentum);
+                       F64Attr:$momentum, UnitAttr:$running);
   let results = (outs DTC_Float:$y);
   let hasVerifier = 1;
 }

@@ -55,7 +55,8 @@ constexpr llvm::StringLiteral input = "dtc.input";
 constexpr llvm::StringLiteral bound = "dtc.bound";
 /// Argument of a step: a value outside the bound that labels may have.
 constexpr llvm::StringLiteral ignore = "dtc.ignore_index";
-/// Argument of a step: what an input is for: input, label, lr or step.
+/// Argument of a step: what an input is for: input or label, which are data, or
+/// lr, step, seed or microbatch (the numbers of the step's micro-batches).
 constexpr llvm::StringLiteral kind = "dtc.kind";
 /// Argument or result of a step: the parameter it is.
 constexpr llvm::StringLiteral parameter = "dtc.parameter";

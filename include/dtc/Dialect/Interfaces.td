@@ -50,4 +50,16 @@ def DTC_AliasInterface : OpInterface<"AliasInterface"> {
   ];
 }
 
+def DTC_EvaluationInterface : OpInterface<"EvaluationInterface"> {
+  let cppNamespace = "::dtc";
+  let description = [{
+    An op that computes something else in an evaluation than in a training.
+  }];
+  let methods = [
+    InterfaceMethod<"Builds what the only result is in an evaluation.",
+                    "::mlir::Value", "buildForEvaluation",
+                    (ins "::mlir::OpBuilder &":$builder)>,
+  ];
+}
+
 #endif // DTC_DIALECT_INTERFACES_TD

@@ -5,6 +5,7 @@
 
 include "dtc/Dialect/TensorOps.td"
 include "dtc/Dialect/ConvolutionOps.td"
+include "dtc/Dialect/RandomOps.td"
 include "dtc/Dialect/TrainingOps.td"
 include "dtc/Dialect/CollectiveOps.td"
 include "dtc/Dialect/PlanOps.td"
