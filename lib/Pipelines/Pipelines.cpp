@@ -92,14 +92,21 @@ void dtc::buildTrainingPipeline(OpPassManager &manager,
                            options.classWeights.end());
   manager.addPass(createAddLoss(loss));
 
+  // An evaluation has a forward pass of its own where that differs. After the
+  // loss, which says what an evaluation predicts.
+  manager.addPass(createCloneForEvaluation());
+
   // Batch normalisation is sums over as much of the batch as the user wants;
-  // an evaluation has a forward pass of its own where that differs. After the
-  // loss, which says what an evaluation predicts; all else follows from ops.
+  // all else follows from ops.
   ExpandBatchNormOptions batchNorm;
   batchNorm.statistics = options.batchNorm;
   batchNorm.microbatches = plan.microbatches * plan.accumulate;
   batchNorm.dp = plan.dp;
   manager.addPass(createExpandBatchNorm(batchNorm));
+
+  // So does dropout from random numbers. After batches are in groups, which
+  // ops without the batch among their operands do not follow.
+  manager.addPass(createExpandDropout());
 
   // Which dimensions of parameters tensor parallelism splits. With the loss,
   // which may split classes; before differentiation, which follows.
@@ -145,6 +152,10 @@ void dtc::buildTrainingPipeline(OpPassManager &manager,
   eval.loss = loss.loss;
   eval.ignoreIndex = loss.ignoreIndex;
   manager.addPass(createBuildEval(eval));
+
+  // Layers that are alike have equal kernels, whatever random numbers they
+  // draw. After all that asks which dropout is which.
+  manager.addPass(createKeyRandomNumbers());
 
   // Gradient rules repeat constants and subexpressions, and so does the
   // evaluation.

@@ -7,8 +7,8 @@
 
 #include "ComposedLosses.h"
 #include "dtc/Training/CloseNames.h"
-#include "dtc/Training/StepFunction.h"
 #include "dtc/Training/Passes.h"
+#include "dtc/Training/StepFunction.h"
 #include <cmath>
 
 namespace dtc {
@@ -277,7 +277,8 @@ void AddLossPass::runOnOperation() {
   loc = output.getLoc();
 
   for (BlockArgument argument : step.getArguments())
-    if (getArgString(argument, attr::input))
+    if (getArgString(argument, attr::input) &&
+        !getArgString(argument, attr::kind))
       step.setArgAttr(argument.getArgNumber(), attr::kind,
                       builder->getStringAttr("input"));
   predictions = output;

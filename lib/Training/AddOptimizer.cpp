@@ -114,27 +114,26 @@ static SmallVector<TrainedParameter> getTrainedParameters(func::FuncOp step) {
   return parameters;
 }
 
-/// Adds lr and step after the last input.
-static LogicalResult addSchedule(func::FuncOp step, Value &lr, Value &number) {
+/// The scalar of a kind, an input that the program fills; added after the last
+/// input if there is none yet.
+static FailureOr<Value> getScalarInput(func::FuncOp step, StringRef kind) {
   Builder builder(step.getContext());
   unsigned position = 0;
-  for (BlockArgument argument : step.getArguments())
+  for (BlockArgument argument : step.getArguments()) {
+    if (StringAttr own = getArgString(argument, attr::kind); own && own == kind)
+      return Value(argument);
     if (getArgString(argument, attr::input))
       position = argument.getArgNumber() + 1;
-  auto type = RankedTensorType::get({}, builder.getF64Type());
-  constexpr StringLiteral names[] = {"lr", "step"};
-  for (auto [i, name] : llvm::enumerate(names)) {
-    StringAttr string = builder.getStringAttr(name);
-    auto attributes =
-        builder.getDictionaryAttr({builder.getNamedAttr(attr::input, string),
-                                   builder.getNamedAttr(attr::kind, string)});
-    if (failed(
-            step.insertArgument(position + i, type, attributes, step.getLoc())))
-      return failure();
   }
-  lr = step.getArgument(position);
-  number = step.getArgument(position + 1);
-  return success();
+  StringAttr string = builder.getStringAttr(kind);
+  auto attributes =
+      builder.getDictionaryAttr({builder.getNamedAttr(attr::input, string),
+                                 builder.getNamedAttr(attr::kind, string)});
+  if (failed(step.insertArgument(
+          position, RankedTensorType::get({}, builder.getF64Type()), attributes,
+          step.getLoc())))
+    return failure();
+  return Value(step.getArgument(position));
 }
 
 /// Adds the state of each parameter after it.
@@ -226,8 +225,9 @@ void AddOptimizerPass::runOnOperation() {
   size_t numOptimizerStates = stateNames.size();
   if (ema != 0)
     stateNames.push_back("ema");
-  Value lr, stepNumber;
-  if (failed(stages) || failed(addSchedule(step, lr, stepNumber)) ||
+  FailureOr<Value> lr = getScalarInput(step, "lr");
+  FailureOr<Value> stepNumber = getScalarInput(step, "step");
+  if (failed(stages) || failed(lr) || failed(stepNumber) ||
       failed(addState(step, parameters, stateNames)))
     return signalPassFailure();
 
@@ -236,7 +236,7 @@ void AddOptimizerPass::runOnOperation() {
   results.keep(step, attr::output);
   Value norm = createNorm(builder, step.getLoc(), parameters, *stages);
   results.add(norm, attr::output, "grad_norm");
-  std::map<double, Value> rates = {{1.0, lr}};
+  std::map<double, Value> rates = {{1.0, *lr}};
   for (ArrayRef<TrainedParameter> rest = parameters; !rest.empty();) {
     // Parts of one tensor stand side by side.
     auto parts = rest.take_while([&](const TrainedParameter &parameter) {
@@ -244,12 +244,12 @@ void AddOptimizerPass::runOnOperation() {
     });
     rest = rest.drop_front(parts.size());
     ParameterGroup group = groups.lookup(parts.front().tensor);
-    Value rate = getRate(builder, lr, group.lrScale, rates);
+    Value rate = getRate(builder, *lr, group.lrScale, rates);
     SmallVector<ParameterUpdate> updates;
     for (const TrainedParameter &part : parts)
       updates.push_back(
           {part.value, createClipped(builder, part.gradient, norm), rate,
-           stepNumber, ValueRange(part.state).take_front(numOptimizerStates)});
+           *stepNumber, ValueRange(part.state).take_front(numOptimizerStates)});
     auto values =
         definition->createUpdates(builder, updates, getSettings(group));
     for (auto [part, updated] : llvm::zip_equal(parts, values)) {

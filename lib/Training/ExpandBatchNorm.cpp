@@ -1,15 +1,13 @@
 //===- ExpandBatchNorm.cpp - whose statistics normalise a batch -----------===//
 //
 // Batch normalisation becomes sums and elementwise ops, from which gradients
-// and communication follow. An evaluation, which uses the running statistics,
-// gets a forward pass of its own from the first normalisation on.
+// and communication follow.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Elementwise.h"
 #include "dtc/Training/Passes.h"
 #include "dtc/Training/StepFunction.h"
-#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/Sequence.h"
@@ -68,14 +66,18 @@ public:
 
 } // namespace
 
-/// Normalises by the running statistics.
-static Value expandFrozen(BatchNormOp op) {
+/// Normalises by the running statistics, which are not trained.
+static void expandRunning(BatchNormOp op) {
   Formula f(op);
+  for (Value value : {op.getMean(), op.getVariance()})
+    if (auto argument = dyn_cast<BlockArgument>(value);
+        argument && getArgString(argument, attr::parameter))
+      cast<func::FuncOp>(op->getParentOp())
+          .setArgAttr(argument.getArgNumber(), attr::frozen,
+                      f.builder.getUnitAttr());
   Value centered = f.sub(op.getX(), op.getMean());
-  Value y = f.normalize(centered, op.getVariance());
-  op.replaceAllUsesWith(y);
+  op.replaceAllUsesWith(f.normalize(centered, op.getVariance()));
   op.erase();
-  return y;
 }
 
 //===----------------------------------------------------------------------===//
@@ -224,34 +226,6 @@ static LogicalResult verifyStatistics(BatchNormOp op) {
   return success();
 }
 
-/// The forward pass of an evaluation: what predictions need from the first
-/// normalisation on, once more, by the running statistics.
-static void cloneForEvaluation(func::FuncOp step) {
-  func::ReturnOp ret = getReturn(step);
-  std::optional<unsigned> number =
-      findResult(step, attr::output, "predictions");
-  if (!number)
-    return;
-  DenseSet<Value> differs;
-  SmallVector<Operation *> ops;
-  for (Operation &op : step.front().without_terminator())
-    if (isa<BatchNormOp>(op) ||
-        llvm::any_of(op.getOperands(),
-                     [&](Value value) { return differs.contains(value); })) {
-      differs.insert(op.result_begin(), op.result_end());
-      ops.push_back(&op);
-    }
-  OpBuilder builder(ret);
-  IRMapping mapping;
-  for (Operation *op : ops) {
-    Operation *clone = builder.clone(*op, mapping);
-    if (auto norm = dyn_cast<BatchNormOp>(clone))
-      mapping.map(op->getResult(0), expandFrozen(norm));
-  }
-  Value predictions = ret.getOperand(*number);
-  ret.setOperand(*number, mapping.lookupOrDefault(predictions));
-}
-
 /// running = momentum * running + (1 - momentum) * the mean over groups.
 LogicalResult ExpandBatchNormPass::updateStatistic(Formula &f, Value value,
                                                    Value ofGroups,
@@ -313,8 +287,11 @@ void ExpandBatchNormPass::runOnOperation() {
   if (failed(found))
     return signalPassFailure();
   step = *found;
-  SmallVector<BatchNormOp> norms(step.getOps<BatchNormOp>());
+  SmallVector<BatchNormOp> norms, running;
+  for (auto op : step.getOps<BatchNormOp>())
+    (op.getRunning() ? running : norms).push_back(op);
   if (norms.empty()) {
+    llvm::for_each(running, expandRunning);
     if (statistics == "global")
       return;
     step.emitError("the model has no batch norm that --batchnorm ")
@@ -324,25 +301,18 @@ void ExpandBatchNormPass::runOnOperation() {
   for (BatchNormOp op : norms)
     if (failed(verifyStatistics(op)))
       return signalPassFailure();
+  llvm::for_each(running, expandRunning);
   if (statistics == "frozen") {
-    for (BatchNormOp op : norms) {
-      for (Value value : {op.getMean(), op.getVariance()})
-        if (auto argument = dyn_cast<BlockArgument>(value))
-          step.setArgAttr(argument.getArgNumber(), attr::frozen,
-                          UnitAttr::get(&getContext()));
-      expandFrozen(op);
-    }
+    llvm::for_each(norms, expandRunning);
     return;
   }
   FailureOr<int64_t> count = countGroups(norms.front());
   if (failed(count))
     return signalPassFailure();
-  Operation *lastForward = getReturn(step)->getPrevNode();
-  cloneForEvaluation(step);
 
   Groups groups(*count);
-  for (Operation &op : llvm::make_early_inc_range(llvm::make_range(
-           step.front().begin(), std::next(lastForward->getIterator()))))
+  for (Operation &op :
+       llvm::make_early_inc_range(step.front().without_terminator()))
     if (auto norm = dyn_cast<BatchNormOp>(op)) {
       if (failed(expand(norm, groups)))
         return signalPassFailure();

@@ -4,9 +4,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dtc/Training/StepFunction.h"
 #include "dtc/Training/Passes.h"
 #include "dtc/Training/StageAnalysis.h"
+#include "dtc/Training/StepFunction.h"
 
 namespace dtc {
 #define GEN_PASS_DEF_VERIFYTRAINING
@@ -53,12 +53,12 @@ static LogicalResult verifyArgument(func::FuncOp step, unsigned number) {
   if (!has(attr::input))
     return success();
   auto kind = step.getArgAttrOfType<StringAttr>(number, attr::kind);
-  if (kind &&
-      llvm::is_contained({"input", "label", "lr", "step"}, kind.getValue()))
+  if (kind && llvm::is_contained({"input", "label", "lr", "step", "seed"},
+                                 kind.getValue()))
     return success();
   return step.emitError("input ")
          << step.getArgAttr(number, attr::input)
-         << " has no dtc.kind, expected input, label, lr or step";
+         << " has no dtc.kind, expected input, label, lr, step or seed";
 }
 
 static LogicalResult verifyResult(func::FuncOp step, unsigned number) {

@@ -1,6 +1,6 @@
-// RUN: dtc-opt %s --dtc-expand-batch-norm="statistics=micro microbatches=2" | FileCheck %s
-// RUN: dtc-opt %s --dtc-expand-batch-norm="statistics=local microbatches=2 dp=2" | FileCheck %s --check-prefix=LOCAL
-// RUN: dtc-opt %s --dtc-expand-batch-norm | FileCheck %s --check-prefix=GLOBAL
+// RUN: dtc-opt %s --dtc-clone-for-evaluation --dtc-expand-batch-norm="statistics=micro microbatches=2" | FileCheck %s
+// RUN: dtc-opt %s --dtc-clone-for-evaluation --dtc-expand-batch-norm="statistics=local microbatches=2 dp=2" | FileCheck %s --check-prefix=LOCAL
+// RUN: dtc-opt %s --dtc-clone-for-evaluation --dtc-expand-batch-norm | FileCheck %s --check-prefix=GLOBAL
 // RUN: dtc-opt %s --dtc-expand-batch-norm=statistics=frozen | FileCheck %s --check-prefix=FROZEN
 // RUN: not dtc-opt %s --dtc-expand-batch-norm="microbatches=4" 2>&1 | FileCheck %s --check-prefix=CUT
 // RUN: not dtc-opt %s --dtc-expand-batch-norm="statistics=local microbatches=4 dp=2" 2>&1 | FileCheck %s --check-prefix=ONE

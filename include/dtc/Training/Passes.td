@@ -189,6 +189,30 @@ def AddLoss : Pass<"dtc-add-loss", "mlir::ModuleOp"> {
   let dependentDialects = ["::dtc::DTCDialect"];
 }
 
+def CloneForEvaluation : Pass<"dtc-clone-for-evaluation", "mlir::ModuleOp"> {
+  let summary = "give evaluations a forward pass of their own";
+  let description = [{
+    Batch norm and dropout compute something else in an evaluation
+    (EvaluationInterface). From the first such op on, what the predictions need
+    is computed a second time, and the predictions become those of an
+    evaluation. CSE merges what turns out not to differ.
+
+    Before:
+    ```mlir
+    %y = dtc.dropout %x, %seed, %step {id = 0 : i64, probability = 1.0e-1 : f64} : ...
+    %z = dtc.matmul %y, %w : ...
+    %l = dtc.squared_error %z, %t : ...
+    return %l, %z : ... // "loss", "predictions"
+    ```
+    After:
+    ```mlir
+    ...
+    %e = dtc.matmul %x, %w : ...
+    return %l, %e : ...
+    ```
+  }];
+}
+
 def ExpandBatchNorm : Pass<"dtc-expand-batch-norm", "mlir::ModuleOp"> {
   let summary = "normalise batches by the statistics that are asked for";
   let description = [{
@@ -199,8 +223,7 @@ def ExpandBatchNorm : Pass<"dtc-expand-batch-norm", "mlir::ModuleOp"> {
     with one micro-batch), the micro-batches (`micro`), the ranks' parts of
     these (`local`, as PyTorch's DDP). They become a dimension of the values,
     that which micro-batches and ranks split. With `frozen` the running
-    statistics normalise and stay. The predictions become those by running
-    statistics.
+    statistics normalise and stay, as in all ops that are `running`.
 
     Before:
     ```mlir
@@ -224,6 +247,46 @@ def ExpandBatchNorm : Pass<"dtc-expand-batch-norm", "mlir::ModuleOp"> {
            "Micro-batches of a step">,
     Option<"dp", "dp", "int64_t", /*default=*/"1", "Data parallel ranks">,
   ];
+}
+
+def ExpandDropout : Pass<"dtc-expand-dropout", "mlir::ModuleOp"> {
+  let summary = "drop out by random numbers";
+  let description = [{
+    A `dropout` becomes random numbers, which are compared with the probability,
+    and a selection.
+
+    Before:
+    ```mlir
+    %y = dtc.dropout %x, %seed, %step {id = 3 : i64, probability = 2.0e-1 : f64} : ... -> tensor<8x4xf32>
+    ```
+    After:
+    ```mlir
+    %u = dtc.random_uniform %seed, %step {id = 3 : i64} : (tensor<i64>, tensor<f64>) -> tensor<8x4xf32>
+    %keep = dtc.compare ge %u, %fifth : (tensor<8x4xf32>, tensor<f32>) -> tensor<8x4xi1>
+    %s = dtc.mul %x, %scale : (tensor<8x4xf32>, tensor<f32>) -> tensor<8x4xf32>
+    %y = dtc.select %keep, %s, %zero : (tensor<8x4xi1>, tensor<8x4xf32>, tensor<f32>) -> tensor<8x4xf32>
+    ```
+  }];
+}
+
+def KeyRandomNumbers : Pass<"dtc-key-random-numbers", "mlir::ModuleOp"> {
+  let summary = "tell random ops apart by data";
+  let description = [{
+    Random ops of one seed, whose numbers differ by their ids, get a key each:
+    the seed plus a multiple of a large odd number. Their ids become 0, so that
+    layers that are alike become equal kernels.
+
+    Before:
+    ```mlir
+    %u = dtc.random_uniform %seed, %step {id = 1 : i64} : (tensor<i64>, tensor<f64>) -> tensor<8x4xf32>
+    ```
+    After:
+    ```mlir
+    %keys = dtc.add %seed, %distances : (tensor<i64>, tensor<2xi64>) -> tensor<2xi64>
+    %k = dtc.reshape (dtc.slice %keys axis 0 from 1 {view}) : (tensor<1xi64>) -> tensor<i64>
+    %u = dtc.random_uniform %k, %step {id = 0 : i64} : (tensor<i64>, tensor<f64>) -> tensor<8x4xf32>
+    ```
+  }];
 }
 
 def BoundInputs : Pass<"dtc-bound-inputs", "mlir::ModuleOp"> {

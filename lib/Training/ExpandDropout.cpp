@@ -1,0 +1,60 @@
+//===- ExpandDropout.cpp - dropout by random numbers ----------------------===//
+//
+// A mask is what random numbers are compared with, so its gradient, its layout
+// and the kernels that it joins follow from ops that exist anyway.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dtc/Training/Passes.h"
+#include "dtc/Training/StepFunction.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+namespace dtc {
+#define GEN_PASS_DEF_EXPANDDROPOUT
+#include "dtc/Training/Passes.h.inc"
+} // namespace dtc
+
+using namespace mlir;
+using namespace dtc;
+
+static void expand(DropoutOp op) {
+  ImplicitLocOpBuilder builder(op.getLoc(), op);
+  RankedTensorType type = op.getY().getType();
+  auto scalar = [&](double value) -> Value {
+    auto scalarType = RankedTensorType::get({}, type.getElementType());
+    return ConstantOp::create(
+        builder, scalarType,
+        DenseElementsAttr::get(
+            scalarType, builder.getFloatAttr(type.getElementType(), value)));
+  };
+  double probability = op.getProbability().convertToDouble();
+  Value numbers = RandomUniformOp::create(builder, type, op.getSeed(),
+                                          op.getStep(), op.getId());
+  Value keep =
+      CompareOp::create(builder, Comparison::ge, numbers, scalar(probability));
+  // What is repeated is repeated by the selection.
+  Value x = op.getX();
+  if (auto repeat = x.getDefiningOp<BroadcastOp>())
+    x = repeat.getX();
+  if (probability < 1)
+    x = MulOp::create(builder, x, scalar(1 / (1 - probability)));
+  op.replaceAllUsesWith(
+      SelectOp::create(builder, keep, x, scalar(0)).getResult());
+  op.erase();
+}
+
+namespace {
+
+struct ExpandDropoutPass : dtc::impl::ExpandDropoutBase<ExpandDropoutPass> {
+  void runOnOperation() override {
+    FailureOr<func::FuncOp> step = findFunction(getOperation(), stepName);
+    if (failed(step))
+      return signalPassFailure();
+    for (auto op :
+         llvm::make_early_inc_range(step->front().getOps<DropoutOp>()))
+      expand(op);
+    eraseDeadOps(*step);
+  }
+};
+
+} // namespace

@@ -1,0 +1,31 @@
+// RUN: dtc-opt %s --dtc-clone-for-evaluation | FileCheck %s
+// RUN: not dtc-opt %s --dtc-clone-for-evaluation --dtc-build-eval=loss=mse --dtc-clone-for-evaluation 2>&1 | FileCheck %s --check-prefix=NONE
+
+// What comes before the first dropout is shared; a batch norm is by its running
+// statistics.
+
+// CHECK: @step(%[[X:[^:]+]]: tensor<8x4xf64>
+// CHECK: %[[H:.+]] = dtc.tanh %[[X]]
+// CHECK: %[[D:.+]] = dtc.dropout %[[H]]
+// CHECK: %[[N:.+]] = dtc.batch_norm %[[D]], {{.+}} {epsilon = 1.000000e-05 : f64, momentum = 9.000000e-01 : f64}
+// CHECK: %[[Y:.+]] = dtc.relu %[[N]]
+// CHECK: %[[L:.+]] = dtc.squared_error %[[Y]]
+// CHECK-NOT: dtc.dropout
+// CHECK: %[[EN:.+]] = dtc.batch_norm %[[H]], {{.+}} {epsilon = 1.000000e-05 : f64, momentum = 9.000000e-01 : f64, running}
+// CHECK: %[[EY:.+]] = dtc.relu %[[EN]]
+// CHECK-NOT: dtc.squared_error
+// CHECK: return %[[L]], %[[EY]]
+
+// NONE: error: no result with dtc.output = "predictions"; add a loss first
+func.func @step(%x: tensor<8x4xf64> {dtc.input = "x", dtc.kind = "input"}, %t: tensor<8x4xf64> {dtc.input = "t", dtc.kind = "label"},
+                %seed: tensor<i64> {dtc.input = "seed", dtc.kind = "seed"}, %step: tensor<f64> {dtc.input = "step", dtc.kind = "step"},
+                %s: tensor<4xf64> {dtc.parameter = "s"}, %b: tensor<4xf64> {dtc.parameter = "b"},
+                %m: tensor<4xf64> {dtc.parameter = "m"}, %v: tensor<4xf64> {dtc.parameter = "v"})
+    -> (tensor<f64> {dtc.output = "loss"}, tensor<8x4xf64> {dtc.output = "predictions"}) {
+  %0 = dtc.tanh %x : (tensor<8x4xf64>) -> tensor<8x4xf64>
+  %1 = dtc.dropout %0, %seed, %step {id = 0 : i64, probability = 1.0e-1 : f64} : (tensor<8x4xf64>, tensor<i64>, tensor<f64>) -> tensor<8x4xf64>
+  %2 = dtc.batch_norm %1, %s, %b, %m, %v {epsilon = 1.0e-5 : f64, momentum = 0.9 : f64} : (tensor<8x4xf64>, tensor<4xf64>, tensor<4xf64>, tensor<4xf64>, tensor<4xf64>) -> tensor<8x4xf64>
+  %3 = dtc.relu %2 : (tensor<8x4xf64>) -> tensor<8x4xf64>
+  %4 = dtc.squared_error %3, %t : (tensor<8x4xf64>, tensor<8x4xf64>) -> tensor<f64>
+  return %4, %3 : tensor<f64>, tensor<8x4xf64>
+}
