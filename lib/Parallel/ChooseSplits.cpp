@@ -304,7 +304,8 @@ LogicalResult ChooseSplits::splitSequence(func::FuncOp function,
       }
   llvm::DenseSet<Value> batched;
   for (BlockArgument argument : function.getArguments())
-    if (function.getArgAttr(argument.getArgNumber(), attr::input))
+    if (function.getArgAttr(argument.getArgNumber(), attr::input) &&
+        cast<ShapedType>(argument.getType()).getRank() > 0)
       batched.insert(argument);
   auto isOnStream = [&](Value value) {
     int64_t rank = cast<ShapedType>(value.getType()).getRank();

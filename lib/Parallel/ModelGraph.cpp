@@ -514,19 +514,17 @@ static void foldStages(std::vector<ModelGraph::Stage> &stages) {
 
 ModelGraph GraphBuilder::build() {
   addStages();
-  for (BlockArgument argument : step.getArguments())
-    if (auto kind = step.getArgAttrOfType<StringAttr>(argument.getArgNumber(),
-                                                      attr::kind);
-        kind && kind == "label")
-      labelled.insert(argument);
   for (BlockArgument argument : step.getArguments()) {
-    auto name =
-        step.getArgAttrOfType<StringAttr>(argument.getArgNumber(), attr::input);
+    unsigned number = argument.getArgNumber();
+    auto name = step.getArgAttrOfType<StringAttr>(number, attr::input);
+    auto kind = step.getArgAttrOfType<StringAttr>(number, attr::kind);
+    if (kind && kind == "label")
+      labelled.insert(argument);
     auto shape = cast<ShapedType>(argument.getType()).getShape();
-    if (name && !shape.empty())
+    if (name && !shape.empty() && !(kind && kind == "microbatch"))
       inputs[argument] = name.str() + "  " + printShape(shape);
-    if (auto parameter = step.getArgAttrOfType<StringAttr>(
-            argument.getArgNumber(), attr::parameter))
+    if (auto parameter =
+            step.getArgAttrOfType<StringAttr>(number, attr::parameter))
       parameters[argument] = parameter.getValue();
   }
   findForward();

@@ -172,6 +172,8 @@ LogicalResult Propagation::propagate(Operation *op) {
     return failure();
   if (failed(infer(op)))
     return failure();
+  if (isDrawn(op))
+    drawn.insert(op->getResult(0));
   if (op->getNumOperands() > 0 && llvm::all_of(op->getOperands(), [&](Value v) {
         return stored.contains(v);
       }))

@@ -23,9 +23,13 @@ Value Propagation::reshard(Value value, LayoutAttr layout, OpBuilder &builder,
       own.hasPartial() && !layout.hasPartial() && sum != layout && !isScattered)
     return reshard(reshard(value, sum, builder, location), layout, builder,
                    location);
+  if (Value known = resharded.lookup({value, layout});
+      known && getLayout(known.getType()) == layout)
+    return known;
+  if (drawn.contains(value))
+    if (Value made = draw(value, layout, builder, location))
+      return resharded[{value, layout}] = made;
   Value &result = resharded[{value, layout}];
-  if (result && getLayout(result.getType()) == layout)
-    return result;
   // A repeated value is made as it is needed, rather than made whole and cut.
   if (canRepeat(value, layout)) {
     auto repeat = value.getDefiningOp<BroadcastOp>();

@@ -36,6 +36,13 @@ private:
                      mlir::OpBuilder &builder);
   mlir::Value remake(mlir::Value value, LayoutAttr layout,
                      mlir::OpBuilder &builder, mlir::Location location);
+  bool isDrawn(mlir::Operation *op) const;
+  mlir::Value draw(mlir::Value value, LayoutAttr layout,
+                   mlir::OpBuilder &builder, mlir::Location location);
+  mlir::Value drawNumbers(RandomUniformOp op, LayoutAttr layout,
+                          mlir::OpBuilder &builder);
+  mlir::Value getParts(mlir::StringAttr axis, mlir::OpBuilder &builder,
+                       mlir::Location location);
   mlir::FailureOr<mlir::Value> expandIfSplit(SplitExpansionInterface op);
   mlir::FailureOr<mlir::Value> expand(SplitExpansionInterface op,
                                       llvm::ArrayRef<mlir::StringAttr> axes,
@@ -59,6 +66,10 @@ private:
   llvm::DenseSet<mlir::Value> stored;
   /// What values of a micro-batch have been reduced to.
   llvm::DenseMap<mlir::Value, mlir::Value> reduced;
+  /// Random numbers, and what is made of them and constants alone.
+  llvm::DenseSet<mlir::Value> drawn;
+  /// The numbers of micro-batches; null until they are needed.
+  mlir::Value microbatches;
 };
 
 } // namespace dtc

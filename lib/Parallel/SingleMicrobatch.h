@@ -23,6 +23,9 @@ public:
   /// known before the micro-batch.
   bool isOfInputs(mlir::Value value) const { return ofInputs.contains(value); }
 
+  /// Says that a value is an input of the step.
+  void addInput(mlir::Value value) { ofInputs.insert(value); }
+
   /// Before an op gets layouts: if it runs in the micro-batch, its operands
   /// belong to it, other than sums of inputs.
   void joinOperands(mlir::Operation *op);

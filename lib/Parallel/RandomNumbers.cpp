@@ -1,0 +1,146 @@
+//===- RandomNumbers.cpp - random numbers made in parts -------------------===//
+//
+// Whoever needs random numbers draws them: those of its part of the tensor,
+// under whatever layout.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Propagation.h"
+#include "mlir/IR/IRMapping.h"
+
+using namespace mlir;
+using namespace dtc;
+
+/// Whether the op makes random numbers, or something of them, constants and
+/// single numbers that all ranks have.
+bool Propagation::isDrawn(Operation *op) const {
+  if (isa<RandomUniformOp>(op))
+    return true;
+  auto has = [&](Value value) { return drawn.contains(value); };
+  auto isEverywhere = [](Value value) {
+    return value.getDefiningOp<ConstantOp>() ||
+           (cast<ShapedType>(value.getType()).getNumElements() == 1 &&
+            getLayout(value.getType()).getEntries().empty());
+  };
+  return op->getNumResults() == 1 && isPure(op) &&
+         llvm::any_of(op->getOperands(), has) &&
+         llvm::all_of(op->getOperands(), [&](Value value) {
+           return has(value) || isEverywhere(value);
+         });
+}
+
+/// For each part that an axis makes of a dimension its number, so that each
+/// rank, or each micro-batch, sees its own.
+Value Propagation::getParts(StringAttr axis, OpBuilder &builder,
+                            Location location) {
+  auto type = RankedTensorType::get(mesh.getSize(axis), builder.getI64Type(),
+                                    LayoutAttr::getReplicated(mesh));
+  auto split = LayoutAttr::getCanonical(mesh, {AxisLayout::split(axis, 0)});
+  if (axis != MeshAttr::timeAxis) {
+    auto numbers = llvm::to_vector(llvm::seq<int64_t>(0, type.getDimSize(0)));
+    Value parts = ConstantOp::create(
+        builder, location, type,
+        DenseElementsAttr::get(withLayout(type, {}), ArrayRef(numbers)));
+    single.note(parts.getDefiningOp());
+    return reshard(parts, split, builder, location);
+  }
+  if (microbatches)
+    return microbatches;
+  // No constant knows which micro-batch it is used in: the program says.
+  auto step = cast<func::FuncOp>(builder.getInsertionBlock()->getParentOp());
+  StringAttr name = builder.getStringAttr("microbatch");
+  auto attributes =
+      builder.getDictionaryAttr({builder.getNamedAttr(attr::input, name),
+                                 builder.getNamedAttr(attr::kind, name)});
+  unsigned number = step.getNumArguments();
+  if (failed(step.insertArgument(number, withLayout(type, split), attributes,
+                                 step.getLoc())))
+    return {};
+  microbatches = step.getArgument(number);
+  single.addInput(microbatches);
+  return microbatches;
+}
+
+/// Random numbers under a layout. That axes split each of several pieces of a
+/// dimension, they split another dimension of the same elements in order.
+Value Propagation::drawNumbers(RandomUniformOp op, LayoutAttr layout,
+                               OpBuilder &builder) {
+  RankedTensorType type = op.getType();
+  SmallVector<int64_t> shape;
+  SmallVector<AxisLayout> entries;
+  SmallVector<Value> parts;
+  SmallVector<int64_t> dims, ways;
+  for (auto [dim, size] : llvm::enumerate(type.getShape())) {
+    auto splits = layout.getSplitsOfDim(dim);
+    if (!splits.empty() && splits.front().pieces > 1) {
+      shape.push_back(splits.front().pieces);
+      size /= splits.front().pieces;
+    }
+    for (auto [i, entry] : llvm::enumerate(splits)) {
+      if (i > 0 && entry.pieces > 1)
+        return {};
+      int64_t own = shape.size();
+      entries.push_back(AxisLayout::split(entry.axis, own));
+      int64_t axisSize = mesh.getSize(entry.axis.getValue());
+      if (axisSize == 1 && entry.axis != MeshAttr::timeAxis)
+        continue;
+      parts.push_back(getParts(entry.axis, builder, op.getLoc()));
+      dims.push_back(own);
+      ways.push_back(axisSize);
+    }
+    shape.push_back(size);
+  }
+  if (entries.size() != layout.getEntries().size())
+    return {};
+  Value numbers = RandomUniformOp::create(
+      builder, op.getLoc(),
+      RankedTensorType::get(shape, type.getElementType(),
+                            LayoutAttr::getCanonical(mesh, entries)),
+      op.getSeed(), op.getStep(), parts, op.getId(), dims, ways);
+  single.note(numbers.getDefiningOp());
+  if (static_cast<int64_t>(shape.size()) != type.getRank()) {
+    numbers = ReshapeOp::create(builder, op.getLoc(), withLayout(type, layout),
+                                numbers);
+    single.note(numbers.getDefiningOp());
+  }
+  return numbers;
+}
+
+/// What is drawn is made as it is needed, rather than made whole and cut; null
+/// if the layout does not say how.
+Value Propagation::draw(Value value, LayoutAttr layout, OpBuilder &builder,
+                        Location location) {
+  if (layout.hasPartial())
+    return {};
+  Operation *op = value.getDefiningOp();
+  Value made;
+  if (auto numbers = dyn_cast<RandomUniformOp>(op)) {
+    made = drawNumbers(numbers, layout, builder);
+  } else {
+    ShardingRule rule = cast<ShardingRuleInterface>(op).getShardingRule();
+    FactorAxes axes;
+    if (!readFactorAxes(rule, rule.results.front(), layout, axes))
+      return {};
+    SmallVector<LayoutAttr> operands;
+    for (const TensorFactors &operand : rule.operands) {
+      auto entries = writeFactorAxes(rule, operand, mesh, axes);
+      if (!entries)
+        return {};
+      operands.push_back(LayoutAttr::getCanonical(mesh, *entries));
+    }
+    std::string error;
+    auto inferred = inferResultLayouts(rule, mesh, operands, error, {layout});
+    if (failed(inferred) || inferred->front() != layout)
+      return {};
+    IRMapping mapping;
+    for (auto [operand, own] : llvm::zip(op->getOperands(), operands))
+      mapping.map(operand, reshard(operand, own, builder, location));
+    Operation *clone = builder.clone(*op, mapping);
+    made = clone->getResult(0);
+    made.setType(withLayout(value.getType(), layout));
+    single.note(clone);
+  }
+  if (made)
+    drawn.insert(made);
+  return made;
+}
