@@ -24,6 +24,7 @@ void dtc::registerLinalgLoweringModels(DialectRegistry &registry) {
     registerIndexingLowerings(context);
     registerLossLowerings(context);
     registerNormalizationLowerings(context);
+    registerRandomLowerings(context);
     registerReductionLowerings(context);
     registerShapeLowerings(context);
     registerUpdateLowerings(context);

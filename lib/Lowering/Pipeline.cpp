@@ -34,6 +34,8 @@ void dtc::buildKernelLoopsPipeline(OpPassManager &manager,
   // Index arithmetic and constants of neighbouring chunks are shared.
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());
+  // Random numbers are integer arithmetic.
+  manager.addPass(createExpandPhilox());
   // No library call in vector code of f32.
   manager.addPass(createApproximateMath());
 }

@@ -110,8 +110,8 @@ void dtc::registerKernelOpModels(DialectRegistry &registry) {
            ErfOp, SigmoidOp, ReluOp, SinOp, CosOp, AtanOp, FloorOp, AddOp, SubOp, MulOp, DivOp, PowOp,
            MaximumOp, MinimumOp, CompareOp, LogicalAndOp, LogicalOrOp,
            LogicalNotOp, SelectOp, CastOp, TransposeOp, BroadcastOp, OneHotOp,
-           AccumulateOp, ClipByNormOp, SgdOp, AdamOp, AdamDirectionOp,
-           RmsPropOp, AdagradOp, LionOp, AverageOp>(context);
+           RandomUniformOp, AccumulateOp, ClipByNormOp, SgdOp, AdamOp,
+           AdamDirectionOp, RmsPropOp, AdagradOp, LionOp, AverageOp>(context);
     attach<getRowRole, SoftmaxOp, LogSoftmaxOp, LayerNormOp,
            CrossEntropyGradOp>(context);
     attach<getTotalRole, CrossEntropyOp, CountLabelsOp, SquaredErrorOp,

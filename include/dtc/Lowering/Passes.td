@@ -88,6 +88,20 @@ def CompileKernels : Pass<"dtc-compile-kernels", "mlir::ModuleOp"> {
     "mlir::vector::VectorDialect"];
 }
 
+def ExpandPhilox : Pass<"dtc-expand-philox"> {
+  let summary = "compute random numbers by integer arithmetic";
+  let description = [{
+    The ten rounds of `dtc.philox`. A vector of neighbouring positions from a
+    multiple of 4 on has four lanes for the four words of a block; else each
+    lane computes the block that it takes a word of.
+
+    Before: `%w = dtc.philox %seed, %step, %position {id = 3 : i64} : (i64, i64, i64) -> i32`
+
+    After: ten times two `arith.mului_extended` by Philox's constants.
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::vector::VectorDialect"];
+}
+
 def ApproximateMath : Pass<"dtc-approximate-math"> {
   let summary = "compute transcendental functions of f32 by polynomials";
   let description = [{

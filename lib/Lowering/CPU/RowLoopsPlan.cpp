@@ -454,7 +454,8 @@ void RowLoopsPlan::addCost(const Statement &s, int64_t limit,
   if (Block *body = s.getBody())
     for (Operation &op : body->without_terminator()) {
       if (isa<math::ExpOp, math::TanhOp, math::ErfOp, math::LogOp,
-              math::SinOp, math::CosOp, math::AtanOp, math::PowFOp>(op))
+              math::SinOp, math::CosOp, math::AtanOp, math::PowFOp,
+              PhiloxOp>(op))
         cost += transcendental;
       else if (isa<arith::DivFOp, math::SqrtOp>(op))
         cost += division;

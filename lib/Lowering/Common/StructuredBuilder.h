@@ -30,8 +30,8 @@ public:
   using ImplicitLocOpBuilder::ImplicitLocOpBuilder;
 
   /// A function of the elements of operands, or the accumulator for the last.
-  using Body = llvm::function_ref<mlir::Value(StructuredBuilder &,
-                                              mlir::ValueRange)>;
+  using Body =
+      llvm::function_ref<mlir::Value(StructuredBuilder &, mlir::ValueRange)>;
 
   /// One element of the result from elements of operands that broadcast to it.
   mlir::Value map(mlir::RankedTensorType type, mlir::ValueRange operands,
@@ -85,6 +85,7 @@ void registerElementwiseLowerings(mlir::MLIRContext *context);
 void registerIndexingLowerings(mlir::MLIRContext *context);
 void registerLossLowerings(mlir::MLIRContext *context);
 void registerNormalizationLowerings(mlir::MLIRContext *context);
+void registerRandomLowerings(mlir::MLIRContext *context);
 void registerReductionLowerings(mlir::MLIRContext *context);
 void registerShapeLowerings(mlir::MLIRContext *context);
 void registerUpdateLowerings(mlir::MLIRContext *context);

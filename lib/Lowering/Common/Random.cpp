@@ -1,0 +1,91 @@
+//===- Random.cpp - lowering of random numbers ----------------------------===//
+//
+// An element's number depends on where it lies in the whole tensor, of which
+// the op knows which part it makes.
+//
+//===----------------------------------------------------------------------===//
+
+#include "StructuredBuilder.h"
+
+using namespace mlir;
+using namespace dtc;
+
+/// The row-major index of the current element in the whole tensor. `parts` are
+/// the numbers of the parts that the result is.
+static Value getPosition(RandomUniformOp op, StructuredBuilder &b,
+                         ValueRange parts) {
+  auto number = [&](int64_t value) -> Value {
+    return arith::ConstantOp::create(b, b.getI64IntegerAttr(value));
+  };
+  auto add = [&](Value a, Value c) -> Value {
+    return a ? arith::AddIOp::create(b, a, c).getResult() : c;
+  };
+  RankedTensorType type = op.getType();
+  SmallVector<int64_t> strides(type.getRank());
+  int64_t stride = 1;
+  for (int64_t dim = type.getRank(); dim-- > 0;) {
+    strides[dim] = stride;
+    stride *= type.getDimSize(dim);
+    for (auto [own, ways] : llvm::zip_equal(op.getDims(), op.getWays()))
+      stride *= own == dim ? ways : 1;
+  }
+  // What is the same for a row comes first.
+  Value position;
+  for (int64_t dim : llvm::seq<int64_t>(0, type.getRank())) {
+    Value part;
+    for (auto [own, ways, value] :
+         llvm::zip_equal(op.getDims(), op.getWays(), parts)) {
+      if (own != dim)
+        continue;
+      if (part)
+        part = arith::MulIOp::create(b, part, number(ways));
+      part = add(part, value);
+    }
+    if (part)
+      position = add(position,
+                     arith::MulIOp::create(
+                         b, part, number(strides[dim] * type.getDimSize(dim))));
+  }
+  for (int64_t dim : llvm::seq<int64_t>(0, type.getRank())) {
+    Value index = arith::IndexCastOp::create(b, b.getI64Type(),
+                                             linalg::IndexOp::create(b, dim));
+    if (strides[dim] != 1)
+      index = arith::MulIOp::create(b, index, number(strides[dim]));
+    position = add(position, index);
+  }
+  return position ? position : number(0);
+}
+
+/// (word / 2^9 + 1/2) / 2^23.
+static Value toUnit(StructuredBuilder &b, Value word, Type type) {
+  Value bits = arith::ShRUIOp::create(
+      b, word, arith::ConstantOp::create(b, b.getI32IntegerAttr(9)));
+  Value number = arith::SIToFPOp::create(b, type, bits);
+  number = arith::AddFOp::create(b, number, b.constant(type, 0.5));
+  return arith::MulFOp::create(b, number, b.constant(type, 0x1p-23));
+}
+
+static SmallVector<Value> lowerRandomUniform(RandomUniformOp op,
+                                             StructuredBuilder &b) {
+  RankedTensorType type = op.getType();
+  AffineMap scalar = AffineMap::get(type.getRank(), 0, b.getContext());
+  AffineMap first = AffineMap::get(type.getRank(), 0,
+                                   b.getAffineConstantExpr(0), b.getContext());
+  SmallVector<AffineMap> maps = {scalar, scalar};
+  maps.append(op.getParts().size(), first);
+  return {b.map(type, op->getOperands(), maps,
+                [&](StructuredBuilder &inner, ValueRange v) {
+                  Value step =
+                      arith::FPToUIOp::create(inner, inner.getI64Type(), v[1]);
+                  Value position = getPosition(
+                      op, inner,
+                      v.drop_front(2).take_front(op.getParts().size()));
+                  Value word = PhiloxOp::create(inner, inner.getI32Type(), v[0],
+                                                step, position, op.getId());
+                  return toUnit(inner, word, type.getElementType());
+                })};
+}
+
+void dtc::registerRandomLowerings(MLIRContext *context) {
+  attachLowering<RandomUniformOp, lowerRandomUniform>(context);
+}
