@@ -7,6 +7,7 @@
 #include "Data/Source.h"
 #include "Metrics.h"
 #include "Options.h"
+#include "StepInputs.h"
 
 namespace dtc::rt {
 
@@ -26,7 +27,7 @@ public:
   bool isDue(int64_t step) const;
 
   /// Met by all ranks; gives all of them the same.
-  EvalMetrics run(int64_t step);
+  EvalMetrics run(int64_t step, const StepInputs &inputs);
 
 private:
   dtc_context &context;

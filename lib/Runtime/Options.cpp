@@ -116,7 +116,7 @@ std::optional<Options> dtc::rt::parseOptions(const Program &program, int argc,
       ->type_name("RATE")
       ->check(learningRate);
   app.add_option("--seed", options.seed,
-                 "of initial weights, shuffling and synthetic data")
+                 "of initial weights, dropout, shuffling and synthetic data")
       ->type_name("N")
       ->check(wholeNumber);
   bool keepOrder = false;

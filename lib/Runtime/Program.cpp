@@ -104,11 +104,13 @@ static InputInfo readInput(const Json &json) {
   input.name = json.at("name");
   input.dtype = parseDType(json.at("dtype"));
   input.shape = json.at("shape").get<std::vector<int64_t>>();
-  input.kind =
-      choose<InputKind>(json.at("kind"), {{"input", InputKind::input},
-                                          {"label", InputKind::label},
-                                          {"lr", InputKind::learningRate},
-                                          {"step", InputKind::step}});
+  input.kind = choose<InputKind>(json.at("kind"),
+                                 {{"input", InputKind::input},
+                                  {"label", InputKind::label},
+                                  {"lr", InputKind::learningRate},
+                                  {"step", InputKind::step},
+                                  {"seed", InputKind::seed},
+                                  {"microbatch", InputKind::microbatch}});
   if (json.contains("bound"))
     input.bound = json["bound"];
   if (json.contains("ignore_index"))
@@ -263,11 +265,11 @@ static void checkStage(const Program &program, const Stage &stage) {
   for (const Stage::Input &entry : stage.inputs) {
     const InputInfo &input = program.inputs.at(entry.index);
     int64_t rows = program.globalBatch / program.batchRanks();
-    int64_t bytes = input.isData() ? rows * elementCount(input.sampleShape()) *
-                                         sizeOf(input.dtype)
-                                   : int64_t(sizeof(double));
-    checkBuffer(stage, "input", input.name, entry.offset, bytes,
-                sizeOf(input.dtype));
+    int64_t elements = input.isData()
+                           ? rows * elementCount(input.sampleShape())
+                           : elementCount(input.shape);
+    checkBuffer(stage, "input", input.name, entry.offset,
+                elements * sizeOf(input.dtype), sizeOf(input.dtype));
   }
   for (const Stage::Parameter &entry : stage.parameters) {
     const ParameterInfo &parameter = program.parameters.at(entry.index);
@@ -291,6 +293,12 @@ static void checkStage(const Program &program, const Stage &stage) {
   checkBuffer(stage, "scalars", "eval", stage.eval, 24, 8);
 }
 
+/// The element type of an input that is no data.
+static dtc_dtype dtypeOf(InputKind kind) {
+  bool isWhole = kind == InputKind::seed || kind == InputKind::microbatch;
+  return isWhole ? DTC_I64 : DTC_F64;
+}
+
 static void checkProgram(const Program &program, uint32_t numStages) {
   for (const Mesh::Axis &axis : program.mesh.axes)
     if (axis.size < 1)
@@ -310,9 +318,9 @@ static void checkProgram(const Program &program, uint32_t numStages) {
            "dimension",
            input.name.c_str(), formatShape(input.shape).c_str(),
            (long long)program.globalBatch);
-    if (!input.isData() && input.dtype != DTC_F64)
-      fail("input '%s' has type %s, expected f64", input.name.c_str(),
-           nameOf(input.dtype));
+    if (!input.isData() && input.dtype != dtypeOf(input.kind))
+      fail("input '%s' has type %s, expected %s", input.name.c_str(),
+           nameOf(input.dtype), nameOf(dtypeOf(input.kind)));
   }
   for (const Stage &stage : program.stages)
     checkStage(program, stage);

@@ -47,7 +47,14 @@ struct Mesh {
   std::string describe(int rank) const;
 };
 
-enum class InputKind { input, label, learningRate, step };
+enum class InputKind {
+  input,
+  label,
+  learningRate,
+  step,
+  seed,
+  microbatch, ///< the numbers of the step's micro-batches
+};
 
 struct InputInfo {
   std::string name;

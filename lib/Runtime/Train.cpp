@@ -12,6 +12,7 @@
 #include "NotFinite.h"
 #include "Parameters.h"
 #include "Safetensors.h"
+#include "StepInputs.h"
 
 #include <chrono>
 #include <csignal>
@@ -90,6 +91,7 @@ public:
               collectives.sharesArena() ? Sharing::machine : Sharing::none),
         source(openSource(collectives)),
         loader(program, collectives.rank(), *source, arena.data()),
+        inputs(program, context.plan(), arena.data(), options.seed),
         metricsFile(leads() ? options.metrics : ""),
         progress(options.steps, options.logEvery, showsBar(options)) {
     if (options.evalEvery)
@@ -187,13 +189,7 @@ private:
     observe(step, true);
     auto start = std::chrono::steady_clock::now();
     double learningRate = options.learningRate.at(step);
-    for (const Stage::Input &entry : context.plan().inputs) {
-      InputKind kind = program.inputs[entry.index].kind;
-      if (kind == InputKind::learningRate)
-        scalarAt(entry.offset) = learningRate;
-      else if (kind == InputKind::step)
-        scalarAt(entry.offset) = double(step);
-    }
+    inputs.write(step, learningRate);
     if (trace && trace->records(step)) {
       context.trace = &*trace;
       trace->beginStep(step);
@@ -231,7 +227,7 @@ private:
   }
 
   void evaluate(int64_t step) {
-    EvalMetrics metrics = evaluation->run(step);
+    EvalMetrics metrics = evaluation->run(step, inputs);
     if (!leads())
       return;
     metricsFile.write(metrics);
@@ -244,6 +240,7 @@ private:
   Arena arena;
   std::unique_ptr<DataSource> source;
   BatchLoader loader;
+  StepInputs inputs;
   std::optional<Evaluation> evaluation;
   MetricsFile metricsFile;
   Progress progress;
