@@ -17,6 +17,7 @@
 #include "ParameterInputs.h"
 #include "ParameterNames.h"
 #include "Parameters.h"
+#include "Randomness.h"
 #include "Sequences.h"
 #include "TensorData.h"
 
@@ -49,7 +50,10 @@ public:
   Importer(mlir::MLIRContext &context, const ImportOptions &options,
            ImportReport &report)
       : context(context), options(options), report(report), builder(&context),
-        floatType(options.f64 ? DType::F64 : DType::F32) {}
+        floatType(options.f64 ? DType::F64 : DType::F32),
+        randomness(context, options, [this](StringRef kind, mlir::Type type) {
+          return addInput(kind, type);
+        }) {}
 
   mlir::OwningOpRef<mlir::ModuleOp> run();
 
@@ -68,6 +72,7 @@ private:
   void bindInputs();
   void bindInitializers();
   void bindParameters();
+  Value addInput(StringRef kind, mlir::Type type);
   void importNode(const onnx::NodeProto &node, int index);
   /// False when an operand had a problem, which was reported before.
   bool readOperands(Call &call) const;
@@ -89,6 +94,7 @@ private:
   ImportReport &report;
   mlir::OpBuilder builder;
   DType floatType;
+  Randomness randomness;
 
   OperatorTable operators;
   Evaluator evaluator;
@@ -208,6 +214,23 @@ void Importer::bindParameters() {
   }
 }
 
+/// An input that is no data, under a name that no other has.
+Value Importer::addInput(StringRef kind, mlir::Type type) {
+  std::string name = kind.str();
+  while (inputShapes.contains(name))
+    name += '_';
+  mlir::Location loc = mlir::NameLoc::get(builder.getStringAttr(name));
+  // Parameters come last.
+  mlir::Block &body = function.getBody().front();
+  unsigned position = body.getNumArguments() - usedParameters.size();
+  argumentAttributes.insert(
+      argumentAttributes.begin() + position,
+      builder.getDictionaryAttr(
+          {builder.getNamedAttr(attr::input, builder.getStringAttr(name)),
+           builder.getNamedAttr(attr::kind, builder.getStringAttr(kind))}));
+  return body.insertArgument(position, type, loc);
+}
+
 Value Importer::materialize(Binding &binding, NodeBuilder &node) {
   if (binding.value)
     return binding.value;
@@ -259,7 +282,7 @@ Error Importer::buildNode(const Call &call, mlir::Location loc) {
   for (const std::string &input : call.node.input())
     operands.push_back(
         input.empty() ? Value() : materialize(bindings[input], makeOperands));
-  NodeBuilder node(call, builder, loc, operands);
+  NodeBuilder node(call, builder, loc, operands, &randomness);
   if (Error error = op->rule(node))
     return error;
   for (auto [name, value] : zip(call.node.output(), node.getResults())) {
@@ -376,7 +399,9 @@ void Importer::eraseUnusedInputs() {
     if (!body.getArgument(i).use_empty())
       continue;
     auto name = argumentAttributes[i].getAs<mlir::StringAttr>(attr::input);
-    if (name)
+    if (argumentAttributes[i].contains(attr::kind)) {
+      // Seed or step of random numbers that nothing reads.
+    } else if (name)
       report.notes.push_back("input '" + name.str() +
                              "' has no influence on any output: left out");
     else
@@ -460,6 +485,7 @@ mlir::OwningOpRef<mlir::ModuleOp> Importer::run() {
   append_range(report.warnings, findLostTraining(model, options));
   parameters = findParameters(model, operators, inputShapes, initializers,
                               options, report);
+  randomness.readModes(model, *reader);
   bindInputs();
   bindInitializers();
   bindParameters();
@@ -468,6 +494,7 @@ mlir::OwningOpRef<mlir::ModuleOp> Importer::run() {
           return live.contains(output);
         }))
       importNode(node, index);
+  randomness.report(report);
   if (!report.issues.empty())
     return nullptr;
   finish();

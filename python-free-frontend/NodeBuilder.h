@@ -16,15 +16,24 @@
 
 namespace dtc::frontend {
 
+class Randomness;
+
 class NodeBuilder {
 public:
   NodeBuilder(const Call &call, mlir::OpBuilder &builder, mlir::Location loc,
-              llvm::ArrayRef<mlir::Value> operands)
-      : call(call), builder(builder), loc(loc), operands(operands),
-        results(call.node.output_size()) {}
+              llvm::ArrayRef<mlir::Value> operands,
+              Randomness *randomness = nullptr)
+      : call(call), randomness(randomness), builder(builder), loc(loc),
+        operands(operands), results(call.node.output_size()) {}
 
   const Call &call;
+  /// Of all random nodes; not null in a rule.
+  Randomness *randomness;
 
+  /// What diagnostics call the node.
+  llvm::StringRef getName() const {
+    return llvm::cast<mlir::NameLoc>(loc).getName();
+  }
   mlir::Value operand(unsigned i) const { return operands[i]; }
   llvm::ArrayRef<mlir::Value> allOperands() const { return operands; }
   void setResult(unsigned i, mlir::Value value) { results[i] = value; }

@@ -26,6 +26,7 @@ OperatorTable::OperatorTable() {
   addMatMulOperators(*this);
   addNormalizationOperators(*this);
   addOrderingOperators(*this);
+  addRandomOperators(*this);
   addReductionOperators(*this);
   addResizeOperators(*this);
   addSequenceOperators(*this);

@@ -66,10 +66,16 @@ void addLossOperators(OperatorTable &table);
 void addMatMulOperators(OperatorTable &table);
 void addNormalizationOperators(OperatorTable &table);
 void addOrderingOperators(OperatorTable &table);
+void addRandomOperators(OperatorTable &table);
 void addReductionOperators(OperatorTable &table);
 void addResizeOperators(OperatorTable &table);
 void addSequenceOperators(OperatorTable &table);
 void addShapeOperators(OperatorTable &table);
+
+/// A Bernoulli variable that is written as a comparison of random numbers with
+/// a constant, cast to a float; null if it is none.
+mlir::Value readBernoulli(NodeBuilder &node, mlir::Value condition,
+                          DType dtype);
 
 } // namespace dtc::frontend
 

@@ -68,6 +68,11 @@ struct CommandLine {
       "parameter", cl::value_desc("GLOB"), cl::cat(modelOptions),
       cl::desc("Graph inputs that are parameters, for a model without weights, "
                "and initializers that are not taken for such; may be repeated")};
+  cl::list<std::string> dropout{
+      "dropout", cl::value_desc("P|GLOB=P|none"), cl::cat(modelOptions),
+      cl::desc("Ratio of the model's Dropout nodes, or of those that GLOB "
+               "matches (their names or modules); none turns all dropout off; "
+               "may be repeated")};
   Opt<std::string> init{
       "init", cl::location(options.init),
       cl::value_desc("normal|xavier|kaiming|FILE.safetensors"),

@@ -253,6 +253,24 @@ LogicalResult CommandLine::finishModel() {
                   "parameters, A=B");
     compile.import.ties.emplace_back(a, b);
   }
+  for (llvm::StringRef text : dropout) {
+    if (text == "none") {
+      compile.import.noDropout = true;
+      continue;
+    }
+    auto [glob, number] = text.rsplit('=');
+    if (number.empty())
+      std::swap(glob, number);
+    double probability;
+    if (number.getAsDouble(probability) ||
+        !(probability >= 0 && probability < 1) ||
+        (glob.empty() && text.contains('=')))
+      return fail("--dropout is '" + text +
+                  "', expected P, GLOB=P or none with P from 0 to below 1");
+    compile.import.dropout.push_back({glob.str(), probability});
+  }
+  if (compile.import.noDropout && dropout.size() > 1)
+    return fail("--dropout is none, and something else; expected one of them");
   compile.import.f64 = dtype == "f64";
   compile.import.isBatchNormChosen = batchNorm.getNumOccurrences() > 0;
   options.embedWeights = weights == "embed";

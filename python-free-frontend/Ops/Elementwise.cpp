@@ -365,7 +365,8 @@ Error importCast(NodeBuilder &node) {
   Expected<DType> dtype = node.call.getDType("to", DType::F32);
   if (!dtype)
     return dtype.takeError();
-  node.setResult(0, node.cast(node.operand(0), *dtype));
+  Value drawn = readBernoulli(node, node.operand(0), *dtype);
+  node.setResult(0, drawn ? drawn : node.cast(node.operand(0), *dtype));
   return Error::success();
 }
 
@@ -376,35 +377,6 @@ Error importCastLike(NodeBuilder &node) {
 
 Error importIdentity(NodeBuilder &node) {
   node.setResult(0, node.operand(0));
-  return Error::success();
-}
-
-Error importDropout(NodeBuilder &node) {
-  bool training = false;
-  if (node.call.hasOperand(2)) {
-    auto mode = node.call.constant(2, "training_mode");
-    if (!mode)
-      return mode.takeError();
-    training = (*mode)->size() == 1 && (*mode)->getInt(0);
-  }
-  double ratio = 0.5;
-  if (training && node.call.hasOperand(1)) {
-    auto given = node.call.constant(1, "ratio");
-    if (!given)
-      return given.takeError();
-    if ((*given)->size() == 1)
-      ratio = (*given)->getFloat(0);
-  }
-  if (training && ratio != 0)
-    return problem("dropout in training mode is not supported",
-                   "set its probability to 0, or put the Dropout modules in "
-                   "eval mode, before the export");
-  node.setResult(0, node.operand(0));
-  if (node.hasResult(1))
-    node.setResult(
-        1,
-        node.constant(
-            HostTensor::scalar(DType::Bool, 1).broadcast(node.call.shape(0))));
   return Error::success();
 }
 } // namespace
@@ -463,7 +435,6 @@ void addElementwiseOperators(OperatorTable &table) {
       {"Cast", 6, 1, 1, "to saturate round_mode", importCast},
       {"CastLike", 15, 2, 2, "saturate round_mode", importCastLike, second},
       {"Identity", 1, 1, 1, "", importIdentity},
-      {"Dropout", 10, 1, 3, "ratio seed", importDropout, afterFirst},
   });
 }
 

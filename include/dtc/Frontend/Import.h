@@ -23,6 +23,13 @@
 
 namespace dtc {
 
+/// The ratio of the model's Dropout nodes that a glob matches; of all of them
+/// if it is empty.
+struct DropoutOverride {
+  std::string glob;
+  double probability;
+};
+
 struct ImportOptions {
   std::string path;
   /// Sizes of dynamic dimensions by name (`--dim NAME=N`).
@@ -42,6 +49,10 @@ struct ImportOptions {
   std::vector<std::string> parameters;
   /// Pairs of parameters that are one (`--tie A=B`).
   std::vector<std::pair<std::string, std::string>> ties;
+  /// Ratios instead of the model's; later ones go before.
+  std::vector<DropoutOverride> dropout;
+  /// No element is dropped out, neither by Dropout nor by Bernoulli variables.
+  bool noDropout = false;
 };
 
 /// Something that stands in the way of importing a model.

@@ -39,6 +39,8 @@ void addUnsupportedModels(ModelTable &table);
 void addSoundModels(ModelTable &table);
 /// Convolutions, pooling and batch norms, imported and refused.
 void addImageModels(ModelTable &table);
+/// Dropout and random numbers.
+void addRandomModels(ModelTable &table);
 
 } // namespace dtc::test
 

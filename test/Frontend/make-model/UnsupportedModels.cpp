@@ -163,15 +163,6 @@ File outsideSequence() {
   m.output("z");
   return m;
 }
-File trainingDropout() {
-  ModelBuilder m = single("Dropout", {"x", "", "training"});
-  onnx::TensorProto &mode = m.ints("training", {1});
-  mode.clear_int64_data();
-  mode.clear_dims();
-  mode.set_data_type(onnx::TensorProto::BOOL);
-  mode.add_int32_data(1);
-  return m;
-}
 File divisionByZero() {
   ModelBuilder m = single("Add", {"x", "q"});
   m.graph().clear_node();
@@ -216,7 +207,6 @@ void addUnsupportedModels(ModelTable &table) {
   table["diagonal"] = diagonal;
   table["open-branch"] = openBranch;
   table["outside-sequence"] = outsideSequence;
-  table["training-dropout"] = trainingDropout;
   table["division-by-zero"] = divisionByZero;
   table["huge-constant"] = hugeConstant;
 }

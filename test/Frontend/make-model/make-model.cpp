@@ -25,6 +25,7 @@ int main(int argc, char **argv) {
   addUnsupportedModels(table);
   addSoundModels(table);
   addImageModels(table);
+  addRandomModels(table);
   if (argc != 4 || std::string(argv[2]) != "-o" || !table.count(argv[1])) {
     std::fprintf(stderr, "usage: %s NAME -o FILE, where NAME is one of\n",
                  argv[0]);

@@ -1,0 +1,90 @@
+//===- RandomModels.cpp - dropout and random numbers ----------------------===//
+//
+// As PyTorch's exporters write them, and as older ones did.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Models.h"
+
+namespace dtc::test {
+
+namespace {
+void addTruth(ModelBuilder &m, const std::string &name, bool value) {
+  onnx::TensorProto &mode = m.ints(name, {value});
+  mode.clear_int64_data();
+  mode.clear_dims();
+  mode.set_data_type(onnx::TensorProto::BOOL);
+  mode.add_int32_data(value);
+}
+
+/// One that says that it is in training mode, one that does not say, as in
+/// exported attention, one that is not, and the mask of one.
+File dropout() {
+  ModelBuilder m;
+  m.input("x", {"batch", 4});
+  m.weight("tenth", {}, {0.1f});
+  m.weight("half", {}, {0.5f});
+  addTruth(m, "yes", true);
+  addTruth(m, "no", false);
+  m.node("Dropout", "/attention/Dropout", {"x", "tenth"}, {"a"});
+  m.node("Dropout", "/block/drop/Dropout", {"a", "half", "yes"}, {"b"});
+  m.node("Dropout", "/off/Dropout", {"b", "half", "no"}, {"c"});
+  m.node("Dropout", "/mask/Dropout", {"c", "half", "yes"}, {"d", "kept"});
+  m.node("Where", "where", {"kept", "d", "half"}, {"y"});
+  m.output("y");
+  return m;
+}
+
+/// No mode at all: an export in evaluation mode.
+File idleDropout() {
+  ModelBuilder m;
+  m.input("x", {"batch", 4});
+  m.node("Dropout", "/drop/Dropout", {"x"}, {"y"});
+  m.output("y");
+  return m;
+}
+
+/// The ratio was an attribute.
+File oldDropout() {
+  ModelBuilder m(11);
+  m.input("x", {"batch", 4});
+  m.setFloat(m.node("Dropout", "/drop/Dropout", {"x"}, {"y"}), "ratio", 0.25f);
+  m.output("y");
+  return m;
+}
+
+/// A Bernoulli variable is random numbers compared with its probability; the
+/// shape is that of a constant. Then other random numbers.
+File random() {
+  ModelBuilder m;
+  m.input("x", {"batch", 4});
+  m.weight("like", {2, 1});
+  m.weight("keep", {}, {0.75f});
+  m.node("RandomUniformLike", "numbers", {"like"}, {"u"});
+  m.node("Less", "less", {"u", "keep"}, {"sampled"});
+  m.set(m.node("Cast", "cast", {"sampled"}, {"bernoulli"}), "to",
+        int64_t(onnx::TensorProto::FLOAT));
+  m.node("Div", "div", {"bernoulli", "keep"}, {"scaled"});
+  m.node("Mul", "path", {"x", "scaled"}, {"a"});
+  onnx::NodeProto &noise = m.node("RandomUniformLike", "noise", {"x"}, {"n"});
+  m.setFloat(noise, "low", -1);
+  m.setFloat(noise, "high", 2);
+  m.node("Add", "add", {"a", "n"}, {"b"});
+  m.node("Sigmoid", "sigmoid", {"b"}, {"p"});
+  m.node("Bernoulli", "sample", {"p"}, {"s"});
+  m.node("RandomNormalLike", "normal", {"x"}, {"z"});
+  m.node("Mul", "mul", {"b", "s"}, {"c"});
+  m.node("Add", "last", {"c", "z"}, {"y"});
+  m.output("y");
+  return m;
+}
+} // namespace
+
+void addRandomModels(ModelTable &table) {
+  table["dropout"] = dropout;
+  table["idle-dropout"] = idleDropout;
+  table["old-dropout"] = oldDropout;
+  table["random"] = random;
+}
+
+} // namespace dtc::test
