@@ -40,8 +40,9 @@ std::string attention(Network &network, const std::string &path,
     value = splitHeads(network, path, value, sizes.heads, sizes.headWidth());
   std::string mixed = attend(network, path, sizes, projected[0], projected[1],
                              projected[2], mask);
-  return network.affine(path + ".c_proj", mixed, sizes.width, sizes.width,
-                        residual);
+  return dropOut(network, path + ".resid_dropout", sizes,
+                 network.affine(path + ".c_proj", mixed, sizes.width,
+                                sizes.width, residual));
 }
 } // namespace
 
@@ -58,6 +59,7 @@ Network buildGpt(const TransformerSizes &sizes, bool separate) {
   std::string x = network.apply(
       root, "Add",
       {network.apply(root + ".wte", "Gather", {table, tokens}), positions});
+  x = dropOut(network, root + ".drop", sizes, x);
   for (int64_t layer = 0; layer < sizes.layers; ++layer) {
     std::string path = root + ".h." + std::to_string(layer);
     std::string y = layerNorm(network, path + ".ln_1", x, sizes.width);
@@ -69,6 +71,7 @@ Network buildGpt(const TransformerSizes &sizes, bool separate) {
     y = network.gelu(path + ".mlp", y);
     y = network.affine(path + ".mlp.c_proj", y, sizes.hidden, sizes.width,
                        residual);
+    y = dropOut(network, path + ".mlp.dropout", sizes, y);
     x = network.apply(path, "Add", {x, y});
   }
   x = layerNorm(network, root + ".ln_f", x, sizes.width);

@@ -85,6 +85,16 @@ std::string Network::index(int64_t value) {
   return name;
 }
 
+std::string Network::yes() {
+  if (truth.empty()) {
+    onnx::TensorProto &tensor = *builder.graph().add_initializer();
+    tensor.set_name(truth = "true");
+    tensor.set_data_type(onnx::TensorProto::BOOL);
+    tensor.add_int32_data(1);
+  }
+  return truth;
+}
+
 std::string Network::ints(const Ints &values) {
   std::string &name = vectors[values];
   if (name.empty())

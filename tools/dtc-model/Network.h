@@ -70,6 +70,8 @@ public:
   std::string scalar(float value);
   std::string index(int64_t value);
   std::string ints(const Ints &values);
+  /// A truth value of rank 0 that is true.
+  std::string yes();
 
   /// x w + b with w of shape [in, out], or x wᵀ for `weight` [out, in]: the
   /// parameters PATH.weight and PATH.bias.
@@ -93,6 +95,7 @@ private:
   std::map<float, std::string> scalars;
   std::map<int64_t, std::string> indices;
   std::map<Ints, std::string> vectors;
+  std::string truth;
 };
 
 } // namespace dtc::model

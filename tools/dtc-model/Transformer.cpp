@@ -34,6 +34,14 @@ std::string splitHeads(Network &network, const std::string &path,
                        {{"perm", Ints{0, 2, 1, 3}}});
 }
 
+std::string dropOut(Network &network, const std::string &path,
+                    const TransformerSizes &sizes, const std::string &x) {
+  if (sizes.dropout == 0)
+    return x;
+  return network.apply(path, "Dropout",
+                       {x, network.scalar(sizes.dropout), network.yes()});
+}
+
 /// With fewer heads of keys than of queries, queries that share keys become
 /// the rows of one product: nothing is copied.
 std::string attend(Network &network, const std::string &path,
@@ -60,6 +68,7 @@ std::string attend(Network &network, const std::string &path,
     scores = network.apply(path, "Add", {scores, mask});
   std::string weights =
       network.apply(path, "Softmax", {scores}, {{"axis", -1}});
+  weights = dropOut(network, path + ".attn_dropout", sizes, weights);
   if (grouped)
     weights = reshape(weights, {0, sizes.kvHeads, rows, context});
   std::string result = network.apply(path, "MatMul", {weights, v});

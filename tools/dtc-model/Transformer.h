@@ -18,6 +18,9 @@ struct TransformerSizes {
   int64_t vocab, context;
   /// Width of the feed-forward layer.
   int64_t hidden;
+  /// How often an element is dropped out: of embeddings, of attention weights,
+  /// and of what is added to the residual.
+  float dropout = 0;
 
   int64_t headWidth() const { return width / heads; }
 };
@@ -32,6 +35,10 @@ std::string causalMask(Network &network, int64_t context);
 /// From [batch, context, heads * width] to [batch, heads, context, width].
 std::string splitHeads(Network &network, const std::string &path,
                        const std::string &x, int64_t heads, int64_t width);
+
+/// Dropout in training mode; x itself if its probability is 0.
+std::string dropOut(Network &network, const std::string &path,
+                    const TransformerSizes &sizes, const std::string &x);
 
 /// softmax(q kᵀ / sqrt(width) + mask) v of operands with heads, as [batch,
 /// context, heads * width]. No name of a mask: all look at all.

@@ -108,6 +108,11 @@ cl::opt<std::string> qkv("qkv", cl::value_desc("fused|separate"),
                          cl::desc("Projections of queries, keys and values: "
                                   "one matrix as in GPT-2 (default), or "
                                   "three"));
+cl::opt<float> dropout("dropout", cl::value_desc("P"), cl::init(0),
+                       cl::sub(gpt), cl::cat(category),
+                       cl::desc("Probability of dropout, of embeddings, "
+                                "attention and residuals (default 0; 0.1 in "
+                                "GPT-2)"));
 cl::opt<std::string> activation("activation", cl::value_desc("relu|gelu|tanh"),
                                 cl::init("relu"), cl::sub(mlp),
                                 cl::cat(category),
@@ -150,6 +155,9 @@ int checkOptions() {
   if (resnet && layers.isGiven() && !isResnetDepth(layers.option))
     return fail("--layers is " + llvm::Twine(layers.option) +
                 ", expected 18, 34, 50, 101 or 152");
+  if (!(dropout >= 0 && dropout < 1))
+    return fail("--dropout is " + std::to_string(dropout) +
+                ", expected a number from 0 to below 1");
   if (externalData && weights == "none")
     return fail("--external-data is given, but there are no weights; expected "
                 "--weights normal with it");
@@ -191,6 +199,7 @@ TransformerSizes getGptSizes() {
   sizes.vocab = vocab.getOr(50257);
   sizes.context = context.getOr(1024);
   sizes.hidden = hidden.getOr(4 * sizes.width);
+  sizes.dropout = dropout;
   return sizes;
 }
 
