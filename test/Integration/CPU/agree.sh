@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
-# A vocabulary that tp does not divide is padded, and nothing sees it: losses,
-# norms, gradients and weights under each plan are those of the first, in f64,
-# and files have the model's shapes.
+# Losses, norms, gradients and weights under each plan are those of the first,
+# in f64, and files have the model's shapes.
 #
-# usage: padded.sh MODEL.onnx WORKDIR OPTIMIZER PLAN...     PLAN as in common.sh
+# usage: agree.sh MODEL.onnx WORKDIR OPTIMIZER PLAN...      PLAN as in common.sh
 
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
