@@ -70,7 +70,8 @@ Value Propagation::drawNumbers(RandomUniformOp op, LayoutAttr layout,
   SmallVector<AxisLayout> entries;
   SmallVector<Value> parts;
   SmallVector<int64_t> dims, ways;
-  for (auto [dim, size] : llvm::enumerate(type.getShape())) {
+  for (int64_t dim : llvm::seq<int64_t>(0, type.getRank())) {
+    int64_t size = type.getDimSize(dim);
     auto splits = layout.getSplitsOfDim(dim);
     if (!splits.empty() && splits.front().pieces > 1) {
       shape.push_back(splits.front().pieces);
