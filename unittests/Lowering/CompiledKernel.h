@@ -31,10 +31,12 @@ public:
   std::vector<HostTensor> run(mlir::func::FuncOp function, llvm::StringRef name,
                               llvm::ArrayRef<HostTensor> arguments);
 
+  /// Calls a kernel with the addresses of its buffers, scratch excluded: for
+  /// whole numbers that no HostTensor holds.
+  void call(llvm::StringRef name, llvm::ArrayRef<void *> buffers);
+
 private:
   CompiledKernels();
-  /// Calls a kernel with the addresses of its buffers, scratch excluded.
-  void call(llvm::StringRef name, llvm::ArrayRef<void *> buffers);
 
   std::unique_ptr<llvm::orc::LLJIT> jit;
   llvm::StringMap<int64_t> scratchBytes;
