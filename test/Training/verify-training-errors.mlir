@@ -1,7 +1,7 @@
 // RUN: dtc-opt %s --dtc-verify-training=stages=2 --verify-diagnostics --split-input-file
 
 // expected-error @below {{argument 0 is not one of dtc.input, dtc.parameter, dtc.state}}
-// expected-error @below {{input "x" has no dtc.kind, expected input, label, lr or step}}
+// expected-error @below {{input "x" has no dtc.kind, expected input, label, lr, step or seed}}
 // expected-error @below {{result 0 is not one of dtc.output, dtc.parameter, dtc.state, dtc.gradient}}
 // expected-error @below {{no result with dtc.output = "loss"}}
 // expected-error @below {{no result with dtc.output = "grad_norm"}}
