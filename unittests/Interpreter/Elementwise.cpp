@@ -68,7 +68,8 @@ void dtc::addElementwiseRules(Rules &rules) {
   rules.addElementwise<MaximumOp>([](E x) { return std::max(x[0], x[1]); });
   rules.addElementwise<MinimumOp>([](E x) { return std::min(x[0], x[1]); });
   rules.addElementwise<CompareOp>(compare);
-  rules.addElementwise<LogicalAndOp>([](E x) -> double { return x[0] && x[1]; });
+  rules.addElementwise<LogicalAndOp>(
+      [](E x) -> double { return x[0] && x[1]; });
   rules.addElementwise<LogicalOrOp>([](E x) -> double { return x[0] || x[1]; });
   rules.addElementwise<LogicalNotOp>([](E x) -> double { return !x[0]; });
   rules.addElementwise<SelectOp>([](E x) { return x[0] ? x[1] : x[2]; });

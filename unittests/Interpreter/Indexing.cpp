@@ -27,8 +27,8 @@ static const HostTensor *getStarts(Operands x, unsigned number) {
   return x.size() > number ? &x[number] : nullptr;
 }
 
-/// Calls with where a row begins in a table of this shape and among the rows that
-/// indices name, for all of these, and with the row's size.
+/// Calls with where a row begins in a table of this shape and among the rows
+/// that indices name, for all of these, and with the row's size.
 static void forEachNamedRow(
     ArrayRef<int64_t> table, int64_t batchDims, const HostTensor &indices,
     const HostTensor *starts,
@@ -48,20 +48,20 @@ static void forEachNamedRow(
 static Tensors evaluateGather(GatherOp op, Operands x) {
   HostTensor y = makeResult(op);
   forEachNamedRow(x[0].shape, op.getBatchDims(), x[1], getStarts(x, 2),
-             [&](int64_t entry, int64_t named, int64_t size) {
-               for (int64_t c = 0; c < size; ++c)
-                 y.data[named + c] += x[0].data[entry + c];
-             });
+                  [&](int64_t entry, int64_t named, int64_t size) {
+                    for (int64_t c = 0; c < size; ++c)
+                      y.data[named + c] += x[0].data[entry + c];
+                  });
   return {y};
 }
 
 static Tensors evaluateScatterAdd(ScatterAddOp op, Operands x) {
   HostTensor y = makeResult(op);
   forEachNamedRow(y.shape, op.getBatchDims(), x[0], getStarts(x, 2),
-             [&](int64_t entry, int64_t named, int64_t size) {
-               for (int64_t c = 0; c < size; ++c)
-                 y.data[entry + c] += x[1].data[named + c];
-             });
+                  [&](int64_t entry, int64_t named, int64_t size) {
+                    for (int64_t c = 0; c < size; ++c)
+                      y.data[entry + c] += x[1].data[named + c];
+                  });
   return {y};
 }
 

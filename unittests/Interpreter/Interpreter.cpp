@@ -21,6 +21,7 @@ Rules::Rules() {
   addIndexingRules(*this);
   addWindowRules(*this);
   addLossRules(*this);
+  addRandomRules(*this);
   addUpdateRules(*this);
 }
 

@@ -47,6 +47,7 @@ void addReductionRules(Rules &rules);
 void addIndexingRules(Rules &rules);
 void addWindowRules(Rules &rules);
 void addLossRules(Rules &rules);
+void addRandomRules(Rules &rules);
 void addUpdateRules(Rules &rules);
 
 //===----------------------------------------------------------------------===//
@@ -76,9 +77,8 @@ void forEachRow(const HostTensor &x,
 
 double logSumExp(Elements row);
 
-Tensors
-evaluateElementwise(mlir::Operation *op, Operands operands,
-                    llvm::function_ref<double(Elements)> function);
+Tensors evaluateElementwise(mlir::Operation *op, Operands operands,
+                            llvm::function_ref<double(Elements)> function);
 
 template <typename OpType>
 void Rules::addElementwise(double (*rule)(Elements)) {
@@ -91,8 +91,7 @@ template <typename OpType>
 void Rules::addElementwise(double (*rule)(OpType, Elements)) {
   table[OpType::getOperationName()] = [=](mlir::Operation *op, Operands x) {
     auto own = mlir::cast<OpType>(op);
-    return evaluateElementwise(op, x,
-                               [&](Elements e) { return rule(own, e); });
+    return evaluateElementwise(op, x, [&](Elements e) { return rule(own, e); });
   };
 }
 

@@ -71,8 +71,8 @@ static Tensors evaluateRmsProp(RmsPropOp op, Operands x) {
   y.insert(y.end(), x.begin() + 3, x.end());
   double momentum = op.getMomentum().convertToDouble();
   for (size_t i = 0; i < x[0].data.size(); ++i) {
-    double g = x[1].data[i] +
-               op.getWeightDecay().convertToDouble() * x[0].data[i];
+    double g =
+        x[1].data[i] + op.getWeightDecay().convertToDouble() * x[0].data[i];
     double v = y[1].data[i] =
         average(op.getAlpha().convertToDouble(), x[3].data[i], g * g);
     double d = g / (std::sqrt(v) + op.getEpsilon().convertToDouble());
@@ -86,11 +86,12 @@ static Tensors evaluateRmsProp(RmsPropOp op, Operands x) {
 static Tensors evaluateAdagrad(AdagradOp op, Operands x) {
   Tensors y = {x[0], x[3]};
   for (size_t i = 0; i < x[0].data.size(); ++i) {
-    double g = x[1].data[i] +
-               op.getWeightDecay().convertToDouble() * x[0].data[i];
+    double g =
+        x[1].data[i] + op.getWeightDecay().convertToDouble() * x[0].data[i];
     y[1].data[i] += g * g;
-    y[0].data[i] -= x[2].data[0] * g / (std::sqrt(y[1].data[i]) +
-                                        op.getEpsilon().convertToDouble());
+    y[0].data[i] -=
+        x[2].data[0] * g /
+        (std::sqrt(y[1].data[i]) + op.getEpsilon().convertToDouble());
   }
   return y;
 }

@@ -8,11 +8,11 @@ using namespace dtc;
 
 /// Calls with the indices [n, y, x] of a tap inside of the image, [n, p, q] of
 /// the position, and [i, j] of the tap, for all that there are.
-static void forEachTap(
-    const Window &w,
-    function_ref<void(ArrayRef<int64_t> pixel, ArrayRef<int64_t> position,
-                      ArrayRef<int64_t> tap)>
-        body) {
+static void
+forEachTap(const Window &w,
+           function_ref<void(ArrayRef<int64_t> pixel,
+                             ArrayRef<int64_t> position, ArrayRef<int64_t> tap)>
+               body) {
   forEachIndex({w.batch, w.rows, w.columns, w.kernelHeight, w.kernelWidth},
                [&](ArrayRef<int64_t> i) {
                  int64_t y =
@@ -74,8 +74,9 @@ static Tensors evaluateConv2DFilterGrad(Conv2DFilterGradOp op, Operands x) {
 
 /// The same for each channel of an image and of the positions.
 template <typename OpTy>
-static void forEachPooled(OpTy op, int64_t channels,
-                   function_ref<void(Index pixel, Index position)> body) {
+static void
+forEachPooled(OpTy op, int64_t channels,
+              function_ref<void(Index pixel, Index position)> body) {
   forEachTap(op.getWindow(),
              [&](ArrayRef<int64_t> pixel, ArrayRef<int64_t> position,
                  ArrayRef<int64_t>) {
@@ -138,9 +139,8 @@ static Tensors evaluateBatchNorm(BatchNormOp op, Operands x) {
   forEachIndex(y.shape, [&](ArrayRef<int64_t> index) {
     ArrayRef<int64_t> c = index.take_back();
     at(y, index) = (at(x[0], index) - at(x[3], c)) /
-                            std::sqrt(at(x[4], c) + epsilon) *
-                            at(x[1], c) +
-                        at(x[2], c);
+                       std::sqrt(at(x[4], c) + epsilon) * at(x[1], c) +
+                   at(x[2], c);
   });
   return {y};
 }

@@ -41,7 +41,8 @@ bool dtc::isExact(Operation *op) {
   return isa<NegOp, AbsOp, FloorOp, ReluOp, MaximumOp, MinimumOp, CompareOp,
              LogicalAndOp, LogicalOrOp, LogicalNotOp, SelectOp, CastOp,
              ConstantOp, ReshapeOp, TransposeOp, BroadcastOp, SliceOp, PadOp,
-             SplitOp, ConcatOp, ReduceMaxOp, GatherOp, OneHotOp>(op);
+             SplitOp, ConcatOp, ReduceMaxOp, GatherOp, OneHotOp,
+             RandomUniformOp>(op);
 }
 
 namespace {
@@ -81,7 +82,8 @@ private:
                            int64_t bound = 0);
 
   // Ops. False if there is no fit operand, or the values are not fit.
-  bool add(StringRef name, ArrayRef<Type> results, ArrayRef<const Known *> operands,
+  bool add(StringRef name, ArrayRef<Type> results,
+           ArrayRef<const Known *> operands,
            ArrayRef<NamedAttribute> attributes = {});
   bool drawUnary();
   bool drawFloor();
@@ -105,6 +107,7 @@ private:
   bool drawGather();
   bool drawScatterAdd();
   bool drawOneHot();
+  bool drawRandom();
   bool drawLoss();
   bool drawAgain();
   bool drawUpdate();
@@ -124,7 +127,7 @@ private:
   KernelCase result;
   func::FuncOp function;
   OpBuilder b;
-  Type element; ///< of floats
+  Type element;            ///< of floats
   std::deque<Known> known; ///< references stay valid
 };
 
@@ -167,8 +170,7 @@ Shape Drawing::drawBroadcast(ArrayRef<int64_t> shape) {
 }
 
 /// The later, the likelier.
-const Known *
-Drawing::drawKnown(function_ref<bool(const Known &)> condition) {
+const Known *Drawing::drawKnown(function_ref<bool(const Known &)> condition) {
   SmallVector<const Known *> fit;
   for (const Known &value : known)
     if (condition(value))
@@ -189,11 +191,11 @@ const Known &Drawing::addArgument(ArrayRef<int64_t> shape, Type type,
   HostTensor tensor(shape);
   std::uniform_real_distribution<double> numbers(-3, 3);
   for (double &x : tensor.data)
-    x = bound                 ? double(below(bound))
-        : type.isInteger(1)   ? double(below(2))
-        : type.isInteger()    ? double(below(9) - 4)
-        : chance(5)           ? double(below(5) - 2) // ties
-                              : double(float(numbers(random)));
+    x = bound               ? double(below(bound))
+        : type.isInteger(1) ? double(below(2))
+        : type.isInteger()  ? double(below(9) - 4)
+        : chance(5)         ? double(below(5) - 2) // ties
+                            : double(float(numbers(random)));
   unsigned number = function.getNumArguments();
   (void)function.insertArgument(number, withShape(shape, type), {},
                                 function.getLoc());
@@ -283,9 +285,8 @@ bool Drawing::add(StringRef name, ArrayRef<Type> results,
 
 bool Drawing::drawUnary() {
   static constexpr llvm::StringLiteral names[] = {
-      "neg",        "abs",  "exp", "log",     "sqrt",
-      "reciprocal", "tanh", "erf", "sigmoid", "relu",
-      "sin",        "cos",  "atan"};
+      "neg", "abs",     "exp",  "log", "sqrt", "reciprocal", "tanh",
+      "erf", "sigmoid", "relu", "sin", "cos",  "atan"};
   const Known *x = drawFloat();
   return x && add(any(names), x->getType(), x);
 }
@@ -300,7 +301,7 @@ bool Drawing::drawFloor() {
 
 bool Drawing::drawBinary() {
   static constexpr llvm::StringLiteral names[] = {"add", "sub",     "mul",
-                                            "div", "maximum", "minimum"};
+                                                  "div", "maximum", "minimum"};
   const Known *x = drawFloat();
   if (!x)
     return false;
@@ -368,7 +369,7 @@ bool Drawing::drawSelect() {
 
 bool Drawing::drawCast() {
   const Known *x = drawKnown([](const Known &value) { return value.isExact; });
-  Type types[] = {b.getI1Type(), b.getI32Type(), b.getI64Type(),
+  Type types[] = {b.getI1Type(),  b.getI32Type(), b.getI64Type(),
                   b.getF32Type(), b.getF64Type(), element};
   return x && add("cast", withShape(x->shape(), any(types)), x);
 }
@@ -397,9 +398,9 @@ bool Drawing::drawTranspose() {
   Shape shape;
   for (int64_t d : permutation)
     shape.push_back(x->shape()[d]);
-  return add("transpose", withShape(shape, x->getType().getElementType()), x,
-             b.getNamedAttr("permutation",
-                            b.getDenseI64ArrayAttr(permutation)));
+  return add(
+      "transpose", withShape(shape, x->getType().getElementType()), x,
+      b.getNamedAttr("permutation", b.getDenseI64ArrayAttr(permutation)));
 }
 
 /// Dimensions are joined, split, or of size 1.
@@ -515,8 +516,7 @@ bool Drawing::drawReduction() {
 
 bool Drawing::drawRows() {
   const Known *x = drawFloat(1);
-  return x &&
-         add(chance(50) ? "softmax" : "log_softmax", x->getType(), x);
+  return x && add(chance(50) ? "softmax" : "log_softmax", x->getType(), x);
 }
 
 bool Drawing::drawLayerNorm() {
@@ -537,7 +537,8 @@ bool Drawing::drawGather() {
   if (!table)
     return false;
   int64_t batchDims = chance(50) ? 0 : below(table->rank());
-  Shape shape(ArrayRef(table->shape()).take_front(batchDims)), own = drawShape();
+  Shape shape(ArrayRef(table->shape()).take_front(batchDims)),
+      own = drawShape();
   llvm::append_range(shape, ArrayRef(own).take_front(2));
   Type index = chance(50) ? b.getI64Type() : b.getI32Type();
   if (ShapedType::getNumElements(shape) > 1024)
@@ -558,9 +559,8 @@ bool Drawing::drawScatterAdd() {
   Shape shape(ArrayRef(updates->shape()).take_front(batchDims));
   shape.push_back(rows);
   llvm::append_range(shape, ArrayRef(updates->shape()).drop_front(indexRank));
-  const Known &indices =
-      addArgument(ArrayRef(updates->shape()).take_front(indexRank),
-                  b.getI64Type(), rows);
+  const Known &indices = addArgument(
+      ArrayRef(updates->shape()).take_front(indexRank), b.getI64Type(), rows);
   return add("scatter_add", withShape(shape, element), {&indices, updates},
              named("batch_dims", batchDims));
 }
@@ -574,6 +574,17 @@ bool Drawing::drawOneHot() {
   return add("one_hot", withShape(shape, b.getI1Type()), &indices);
 }
 
+bool Drawing::drawRandom() {
+  const Known &seed = addArgument({}, b.getI64Type(), 1 << 20);
+  const Known &number = addArgument({}, b.getI64Type(), 1000);
+  const Known *like = drawFloat();
+  if (!add("cast", withShape({}, b.getF64Type()), &number))
+    return false;
+  const Known &step = known.back();
+  return add("random_uniform", like ? like->getType() : withShape({}, element),
+             {&seed, &step}, named("id", below(100)));
+}
+
 bool Drawing::drawLoss() {
   const Known *x = drawFloat(1);
   if (!x)
@@ -583,8 +594,7 @@ bool Drawing::drawLoss() {
   case 0:
     return add("sum_squares", scalar, x);
   case 1:
-    return add("squared_error", scalar,
-               {x, &addArgument(x->shape(), element)});
+    return add("squared_error", scalar, {x, &addArgument(x->shape(), element)});
   default:
     break;
   }
@@ -596,8 +606,7 @@ bool Drawing::drawLoss() {
   if (chance(50))
     return add("cross_entropy", scalar, {x, &labels}, ignored);
   const Known &scale = addArgument({}, b.getF64Type());
-  return add("cross_entropy_grad", x->getType(), {x, &labels, &scale},
-             ignored);
+  return add("cross_entropy_grad", x->getType(), {x, &labels, &scale}, ignored);
 }
 
 /// An equal op: a common subexpression.
@@ -612,8 +621,9 @@ bool Drawing::drawAgain() {
   for (Value operand : op->getOperands())
     operands.push_back(&*llvm::find_if(
         known, [&](const Known &k) { return k.value == operand; }));
-  return add(op->getName().stripDialect(), llvm::to_vector(op->getResultTypes()),
-             operands, op->getAttrDictionary().getValue());
+  return add(op->getName().stripDialect(),
+             llvm::to_vector(op->getResultTypes()), operands,
+             op->getAttrDictionary().getValue());
 }
 
 /// Overwrites new arguments.
@@ -660,20 +670,21 @@ KernelCase Drawing::draw() {
       &Drawing::drawUnary,     &Drawing::drawUnary,
       &Drawing::drawUnary,     &Drawing::drawBinary,
       &Drawing::drawBinary,    &Drawing::drawBinary,
-      &Drawing::drawBinary,    &Drawing::drawFloor,    &Drawing::drawPower,
-      &Drawing::drawCompare,   &Drawing::drawLogical,
-      &Drawing::drawSelect,    &Drawing::drawCast,
-      &Drawing::drawConstant,  &Drawing::drawTranspose,
-      &Drawing::drawTranspose, &Drawing::drawReshape,
-      &Drawing::drawBroadcastOp, &Drawing::drawSlice,
-      &Drawing::drawSlice,     &Drawing::drawSplit,
-      &Drawing::drawPad,       &Drawing::drawPad,
-      &Drawing::drawConcat,    &Drawing::drawConcat,
+      &Drawing::drawBinary,    &Drawing::drawFloor,
+      &Drawing::drawPower,     &Drawing::drawCompare,
+      &Drawing::drawLogical,   &Drawing::drawSelect,
+      &Drawing::drawCast,      &Drawing::drawConstant,
+      &Drawing::drawTranspose, &Drawing::drawTranspose,
+      &Drawing::drawReshape,   &Drawing::drawBroadcastOp,
+      &Drawing::drawSlice,     &Drawing::drawSlice,
+      &Drawing::drawSplit,     &Drawing::drawPad,
+      &Drawing::drawPad,       &Drawing::drawConcat,
+      &Drawing::drawConcat,    &Drawing::drawReduction,
       &Drawing::drawReduction, &Drawing::drawReduction,
-      &Drawing::drawReduction, &Drawing::drawRows,
-      &Drawing::drawLayerNorm, &Drawing::drawGather,
-      &Drawing::drawScatterAdd, &Drawing::drawOneHot,
-      &Drawing::drawLoss,      &Drawing::drawAgain};
+      &Drawing::drawRows,      &Drawing::drawLayerNorm,
+      &Drawing::drawGather,    &Drawing::drawScatterAdd,
+      &Drawing::drawOneHot,    &Drawing::drawLoss,
+      &Drawing::drawRandom,    &Drawing::drawAgain};
   for (int64_t left = 2 + below(14); left > 0; --left)
     (this->*any(draws))();
   if (chance(20))

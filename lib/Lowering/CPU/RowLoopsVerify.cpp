@@ -68,8 +68,7 @@ void ReadCollector::visit(Value tensor, AffineMap position) {
   Statement *s = plan.lookup(tensor);
   if (!s)
     return add(tensor, position);
-  bool isAgain =
-      s->nest == nestIndex && s->phase >= phase && s->isFunction();
+  bool isAgain = s->nest == nestIndex && s->phase >= phase && s->isFunction();
   if (s->isRoot && !isAgain)
     return;
   auto temporary = nest.temporaries.find(s);
@@ -136,7 +135,8 @@ LogicalResult dtc::verifyUpdates(func::FuncOp function,
       if (!writer || isBefore(read, *writer))
         continue;
       unsigned number = cast<BlockArgument>(read.argument).getArgNumber();
-      Location loc = read.root->op ? read.root->op->getLoc() : function.getLoc();
+      Location loc =
+          read.root->op ? read.root->op->getLoc() : function.getLoc();
       return emitError(loc, "reads argument ")
              << number
              << " of a kernel where a result has overwritten it, expected a "
