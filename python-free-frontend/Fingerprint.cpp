@@ -68,9 +68,9 @@ Fingerprint fingerprint(const TensorData &data) {
 Match compareElements(const TensorData &a, const TensorData &b) {
   if (a.dtype != b.dtype)
     return Match::None;
-  if (a.shape == b.shape && (a.transposed == b.transposed
-                                 ? a.bytes == b.bytes
-                                 : isStoredTransposed(a, b)))
+  if (a.shape == b.shape &&
+      (a.transposed == b.transposed ? a.bytes == b.bytes
+                                    : isStoredTransposed(a, b)))
     return Match::Equal;
   if (a.shape.size() != 2 || b.shape.size() != 2 || a.shape[0] != b.shape[1] ||
       a.shape[1] != b.shape[0])

@@ -35,7 +35,8 @@ static bool hasDuplicates(StringRef bytes, int64_t elementSize) {
 /// Keeps the first of the slices of a dimension if they are all equal.
 static void dropRepeats(Shape &shape, unsigned dim, std::string &bytes,
                         int64_t elementSize) {
-  int64_t inner = elementSize * numElements(ArrayRef(shape).drop_front(dim + 1));
+  int64_t inner =
+      elementSize * numElements(ArrayRef(shape).drop_front(dim + 1));
   int64_t block = inner * shape[dim];
   if (shape[dim] <= 1 || block == 0)
     return;

@@ -1,4 +1,5 @@
-//===- FoldedTensor.h - parameters inside of computed tensors ----*- C++ -*-===//
+//===- FoldedTensor.h - parameters inside of computed tensors ----*- C++
+//-*-===//
 //
 // An exporter that computes what does not depend on inputs leaves, of a lookup
 // of constant positions, the rows that were looked up, and of an expanded class

@@ -1,4 +1,5 @@
-//===- FxRoles.h - which argument of a call an operand is --------*- C++ -*-===//
+//===- FxRoles.h - which argument of a call an operand is --------*- C++
+//-*-===//
 
 #ifndef DTC_FRONTEND_FXROLES_H
 #define DTC_FRONTEND_FXROLES_H

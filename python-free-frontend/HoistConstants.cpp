@@ -28,9 +28,8 @@ static bool isWeight(const onnx::NodeProto &node) {
 }
 
 void hoistConstants(onnx::GraphProto &graph) {
-  if (any_of(graph.initializer(), [](const onnx::TensorProto &tensor) {
-        return isFloat(tensor);
-      }))
+  if (any_of(graph.initializer(),
+             [](const onnx::TensorProto &tensor) { return isFloat(tensor); }))
     return;
   google::protobuf::RepeatedPtrField<onnx::NodeProto> nodes;
   for (onnx::NodeProto &node : *graph.mutable_node()) {

@@ -1,4 +1,5 @@
-//===- HoistConstants.h - weights in Constant nodes --------------*- C++ -*-===//
+//===- HoistConstants.h - weights in Constant nodes --------------*- C++
+//-*-===//
 
 #ifndef DTC_FRONTEND_HOISTCONSTANTS_H
 #define DTC_FRONTEND_HOISTCONSTANTS_H

@@ -147,8 +147,7 @@ void Importer::readInitializers() {
     if (data) {
       data->transposed = model.restored.transposed.contains(tensor.name());
       initializers.try_emplace(tensor.name(), std::move(*data));
-    }
-    else {
+    } else {
       fail(data.takeError());
     }
   }
@@ -321,8 +320,8 @@ Error Importer::importBranch(const Call &call, int index) {
     return condition.takeError();
   if (Error error = call.requireScalars({0}))
     return error;
-  const auto *branch = call.attribute((*condition)->getInt(0) ? "then_branch"
-                                                              : "else_branch");
+  const auto *branch =
+      call.attribute((*condition)->getInt(0) ? "then_branch" : "else_branch");
   if (!branch || branch->g().output_size() != call.node.output_size())
     return problem("has no branch with " + Twine(call.node.output_size()) +
                        " outputs for its condition",
@@ -419,9 +418,10 @@ void Importer::keepBuffers() {
       return origin->isSaved;
     // Without a record, what a person named.
     return !model.provenance.isKnown() && !isGeneratedName(name) &&
-           any_of(report.constants, [&](const ImportReport::Constant &constant) {
-             return constant.name == name;
-           });
+           any_of(report.constants,
+                  [&](const ImportReport::Constant &constant) {
+                    return constant.name == name;
+                  });
   };
   for (const auto &[name, data] : initializers)
     if (!parameters.uses.contains(name) && data.hasData && isSaved(name))

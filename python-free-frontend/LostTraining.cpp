@@ -31,14 +31,12 @@ std::vector<std::string> findLostTraining(const Model &model,
   std::vector<std::string> warnings;
   if (!norms.empty() && !options.isBatchNormChosen)
     warnings.push_back(
-        std::to_string(norms.size()) +
-        " batch norms were exported for inference (" + listFirstNames(norms) +
+        "batch norms were exported for inference (" + listFirstNames(norms) +
         "): they train by the statistics of each batch, as after "
         "model.train(); --batchnorm says so, or by which others");
   if (!merged.empty())
     warnings.push_back(
-        std::to_string(merged.size()) +
-        " convolutions seem to have batch norms merged into them (" +
+        "convolutions seem to have batch norms merged into them (" +
         listFirstNames(merged) +
         "): the model trains without these; export with "
         "training=TrainingMode.TRAINING and do_constant_folding=False");

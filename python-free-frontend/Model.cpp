@@ -4,9 +4,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "InlineNodes.h"
 #include "Model.h"
 #include "HoistConstants.h"
+#include "InlineNodes.h"
 #include "Problem.h"
 #include "SeparateModules.h"
 #include "SeparateNorms.h"
@@ -108,8 +108,8 @@ Expected<Model> loadModel(StringRef path) {
   model.provenance = Provenance(*proto);
   if (model.provenance.isKnown()) {
     TensorReader reader(path);
-    model.restored = restoreParameters(*proto->mutable_graph(),
-                                       model.provenance, reader);
+    model.restored =
+        restoreParameters(*proto->mutable_graph(), model.provenance, reader);
   } else {
     separateNorms(*proto->mutable_graph());
     separateModules(*proto->mutable_graph());

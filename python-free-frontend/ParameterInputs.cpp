@@ -48,9 +48,8 @@ bool isParameterInput(const Model &model, const onnx::ValueInfoProto &input,
 }
 
 bool isParameterInitializer(StringRef name, const ImportOptions &options) {
-  return any_of(options.parameters, [&](StringRef pattern) {
-    return matches(pattern, name);
-  });
+  return any_of(options.parameters,
+                [&](StringRef pattern) { return matches(pattern, name); });
 }
 
 void checkParameterInputs(const Model &model, const ImportOptions &options,
@@ -69,8 +68,7 @@ void checkParameterInputs(const Model &model, const ImportOptions &options,
           : "inputs that could be parameters are " + listFirstNames(candidates);
   for (StringRef pattern : options.parameters) {
     bool matchesAny = any_of(model.initializers, [&](const auto &entry) {
-      return matches(pattern, entry.first()) &&
-             isFloatTensor(*entry.second);
+      return matches(pattern, entry.first()) && isFloatTensor(*entry.second);
     });
     for (const auto &input : model.graph().input()) {
       if (!isCandidate(model, input) || !matches(pattern, input.name()))
@@ -87,12 +85,12 @@ void checkParameterInputs(const Model &model, const ImportOptions &options,
              advice});
     }
     if (!matchesAny)
-      issues.push_back(
-          {"", "",
-           ("--parameter '" + pattern + "' matches no floating-point input or "
-            "initializer")
-               .str(),
-           advice});
+      issues.push_back({"", "",
+                        ("--parameter '" + pattern +
+                         "' matches no floating-point input or "
+                         "initializer")
+                            .str(),
+                        advice});
   }
   if (issues.empty() && all_of(model.graph().input(), [&](const auto &input) {
         return model.initializers.contains(input.name()) ||

@@ -39,7 +39,8 @@ public:
   /// that name is taken.
   ParameterName choose(llvm::StringRef value, int rank);
 
-  /// The module whose node uses a value with a generated name first, or nothing.
+  /// The module whose node uses a value with a generated name first, or
+  /// nothing.
   std::string findModule(llvm::StringRef value) const;
 
 private:

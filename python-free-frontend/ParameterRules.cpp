@@ -25,8 +25,9 @@ static bool isBufferName(StringRef name) {
   for (StringRef word : {"token", "weight", "bias"})
     if (words.back() == word)
       return false;
-  for (StringRef word : {"cos", "sin", "freq", "freqs", "rope", "mask", "buffer",
-                         "cache", "cached", "index", "anchors", "grid"})
+  for (StringRef word :
+       {"cos", "sin", "freq", "freqs", "rope", "mask", "buffer", "cache",
+        "cached", "index", "anchors", "grid"})
     if (is_contained(words, word))
       return true;
   return false;
@@ -73,9 +74,8 @@ Verdict judge(const Model &model, StringRef name, const TensorData &data,
   }
   // PyTorch's exporter keeps the names of biases.
   bool isMadeUp = isGeneratedName(name) &&
-                  model.proto->producer_name() == "pytorch" &&
-                  !role.isLookup && !role.isProduct && !role.isLayer &&
-                  !role.isNorm;
+                  model.proto->producer_name() == "pytorch" && !role.isLookup &&
+                  !role.isProduct && !role.isLayer && !role.isNorm;
   if (role.isWeight() && !isMadeUp) {
     if (!isBufferName(name))
       return parameter;

@@ -97,8 +97,8 @@ void ParameterFinder::followGradients() {
 void ParameterFinder::addCandidate(StringRef name, StringRef source,
                                    const TensorData &data,
                                    const Fingerprint &print) {
-  candidates.push_back({name.str(), source.str(), data, print,
-                        roles.find(name), namer.findModule(name),
+  candidates.push_back({name.str(), source.str(), data, print, roles.find(name),
+                        namer.findModule(name),
                         namer.choose(name, data.shape.size())});
   // PyTorch has the scales of channels as vectors.
   Candidate &candidate = candidates.back();
@@ -117,9 +117,10 @@ void ParameterFinder::judgeInitializer(StringRef name, const TensorData &data) {
   if (verdict.isComputed && !isWanted)
     computed.push_back(name.str());
   if (verdict.isDoubtful && !isWanted)
-    doubtful.push_back(name.str() + (verdict.isParameter
-                                         ? "' (trained)"
-                                         : ("' (" + verdict.reason + ")").str()));
+    doubtful.push_back(name.str() +
+                       (verdict.isParameter
+                            ? "' (trained)"
+                            : ("' (" + verdict.reason + ")").str()));
   if (!verdict.isParameter && !isWanted) {
     report.constants.push_back(
         {name.str(), toString(data.shape), verdict.reason.str()});
@@ -189,10 +190,10 @@ void ParameterFinder::describe() {
       byReason[constant.reason].push_back(constant.name);
     byReason.erase("scalar"); // of no interest
     for (const auto &[reason, names] : byReason)
-      report.notes.push_back(std::to_string(names.size()) +
-                             (names.size() == 1 ? " tensor is" : " tensors are") +
-                             " not trained, " + reason + ": " +
-                             listFirstNames(names));
+      report.notes.push_back(
+          std::to_string(names.size()) +
+          (names.size() == 1 ? " tensor is" : " tensors are") +
+          " not trained, " + reason + ": " + listFirstNames(names));
   }
 }
 
@@ -214,9 +215,8 @@ void ParameterFinder::addInputs(const StringMap<Shape> &inputShapes) {
 Parameters ParameterFinder::makeParameters() {
   Parameters result;
   std::vector<std::string> renamed;
-  for (ArrayRef<ParameterUse> group :
-       tieParameters(candidates, !model.provenance.isKnown(), options,
-                     report)) {
+  for (ArrayRef<ParameterUse> group : tieParameters(
+           candidates, !model.provenance.isKnown(), options, report)) {
     const Candidate &leader = candidates[group.front().index];
     const ParameterName &name = leader.parameter;
     Parameter parameter;

@@ -1,4 +1,5 @@
-//===- Provenance.h - what an exporter records about tensors -----*- C++ -*-===//
+//===- Provenance.h - what an exporter records about tensors -----*- C++
+//-*-===//
 //
 // PyTorch's dynamo exporter lists the parameters and buffers of the model, and
 // keeps with each node the call of torch.export that it comes from:

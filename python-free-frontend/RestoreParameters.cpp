@@ -429,8 +429,7 @@ std::string Restorer::findComputed(int index, int operand) const {
   const onnx::NodeProto &node = graph.node(index);
   const std::string &input = node.input(operand);
   const onnx::TensorProto *tensor = findTensor(input);
-  if (!origins[index].call || !isFloatTensor(tensor) ||
-      provenance.find(input))
+  if (!origins[index].call || !isFloatTensor(tensor) || provenance.find(input))
     return "";
   const FxCall &call = *origins[index].call;
   if (call.uses(input))
@@ -509,8 +508,7 @@ Error Restorer::restore(const Computed &computed, const Origin *origin) {
   Expected<TensorData> data = reader.read(stored);
   if (!data)
     return data.takeError();
-  std::optional<FoldedTensor> folded =
-      unfold(*data, getStem(name));
+  std::optional<FoldedTensor> folded = unfold(*data, getStem(name));
   std::vector<std::string> candidates;
   for (const Origin *candidate : computed.candidates)
     candidates.push_back(candidate->name);
@@ -621,8 +619,8 @@ void Restorer::findFoldedNorms() {
       norms.push_back(origin.module().str());
   if (!norms.empty())
     result.warnings.push_back(
-        "the exporter merged " + std::to_string(norms.size()) +
-        " batch norms with convolutions (" + listFirstNames(norms) +
+        "the exporter merged batch norms with convolutions (" +
+        listFirstNames(norms) +
         "): the model trains without them; export with model.train() and "
         "optimize=False");
 }
@@ -635,11 +633,11 @@ void Restorer::describe() {
       missing.push_back(origin.name);
   if (!missing.empty())
     result.warnings.push_back(
-        "the file has no place for " + std::to_string(missing.size()) +
-        (missing.size() == 1 ? " parameter (" : " parameters (") +
-        listFirstNames(missing) +
-        "): the model does not use them, or the exporter computed what it "
-        "does with them; in doubt export with optimize=False");
+        "not in the file and not trained: " + listFirstNames(missing) +
+        (missing.size() > 3 ? " (" + std::to_string(missing.size()) + ")"
+                            : "") +
+        "; the model does not use them, or the exporter computed what it does "
+        "with them: in doubt export with optimize=False");
   auto note = [&](ArrayRef<std::string> list, StringRef one, StringRef many) {
     if (!list.empty())
       result.notes.push_back(std::to_string(list.size()) + " " +
@@ -648,7 +646,8 @@ void Restorer::describe() {
   };
   note(renamed, "parameter has its name back by the exporter's metadata",
        "parameters have their names back by the exporter's metadata");
-  note(separated, "parameter that the exporter merged with an equal one is apart",
+  note(separated,
+       "parameter that the exporter merged with an equal one is apart",
        "parameters that the exporter merged with equal ones are apart");
   note(biases, "bias of zeros that the exporter left out is back",
        "biases of zeros that the exporter left out are back");

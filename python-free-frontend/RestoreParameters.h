@@ -1,4 +1,5 @@
-//===- RestoreParameters.h - the model's own tensors again -------*- C++ -*-===//
+//===- RestoreParameters.h - the model's own tensors again -------*- C++
+//-*-===//
 //
 // An exporter's optimizer merges equal tensors, transposes weights, leaves out
 // zero biases and looks up constant indices. Where its metadata tell what each

@@ -27,8 +27,9 @@ void separateModules(onnx::GraphProto &graph) {
   /// By tensor, the name that each module has for it.
   StringMap<StringMap<std::string>> owners;
   for (onnx::NodeProto &node : *graph.mutable_node()) {
-    std::string module =
-        StringRef(node.name()).starts_with("/") ? getModulePath(node.name()) : "";
+    std::string module = StringRef(node.name()).starts_with("/")
+                             ? getModulePath(node.name())
+                             : "";
     if (node.op_type() != "MatMul" || node.input_size() != 2 || module.empty())
       continue;
     std::string weight = node.input(1);

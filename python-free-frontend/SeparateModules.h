@@ -1,4 +1,5 @@
-//===- SeparateModules.h - modules with weights of their own -----*- C++ -*-===//
+//===- SeparateModules.h - modules with weights of their own -----*- C++
+//-*-===//
 
 #ifndef DTC_FRONTEND_SEPARATEMODULES_H
 #define DTC_FRONTEND_SEPARATEMODULES_H

@@ -239,8 +239,8 @@ Expected<TensorData> TensorReader::read(const onnx::TensorProto &tensor) {
 
   bool isTyped = tensor.data_location() != onnx::TensorProto::EXTERNAL &&
                  !tensor.has_raw_data();
-  uint64_t expected = count * (isTyped ? byteSize(data.dtype)
-                                       : storedSize(tensor.data_type()));
+  uint64_t expected =
+      count * (isTyped ? byteSize(data.dtype) : storedSize(tensor.data_type()));
   if (data.bytes.size() != expected)
     return problem("tensor '" + tensor.name() + "' of type " +
                        toString(data.dtype) + " and shape " +

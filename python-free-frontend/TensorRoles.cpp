@@ -25,7 +25,16 @@ static bool movesElements(StringRef op) {
 
 /// What an operand is to a node by the definition of its operator.
 static TensorRole getRole(const onnx::NodeProto &node, int operand) {
-  enum Kind { None, Product, Filters, Norm, BatchNorm, Table, Slope, Recurrent };
+  enum Kind {
+    None,
+    Product,
+    Filters,
+    Norm,
+    BatchNorm,
+    Table,
+    Slope,
+    Recurrent
+  };
   Kind kind = StringSwitch<Kind>(node.op_type())
                   .Cases({"MatMul", "Gemm", "Einsum"}, Product)
                   .Cases({"Conv", "ConvTranspose"}, Filters)
@@ -37,15 +46,15 @@ static TensorRole getRole(const onnx::NodeProto &node, int operand) {
                   .Cases({"LSTM", "GRU", "RNN"}, Recurrent)
                   .Default(None);
   TensorRole role;
-  role.isProduct = kind == Product && !(node.op_type() == "Gemm" && operand == 2);
+  role.isProduct =
+      kind == Product && !(node.op_type() == "Gemm" && operand == 2);
   role.isLookup = kind == Table && operand == 0;
   role.isStatistic = kind == BatchNorm && operand >= 3;
-  role.isLayer =
-      (kind == Product && !role.isProduct) ||
-      (kind == Filters && operand >= 1) ||
-      ((kind == Norm || kind == BatchNorm || kind == Recurrent) &&
-       operand >= 1 && operand <= (kind == Recurrent ? 3 : 2)) ||
-      (kind == Slope && operand == 1);
+  role.isLayer = (kind == Product && !role.isProduct) ||
+                 (kind == Filters && operand >= 1) ||
+                 ((kind == Norm || kind == BatchNorm || kind == Recurrent) &&
+                  operand >= 1 && operand <= (kind == Recurrent ? 3 : 2)) ||
+                 (kind == Slope && operand == 1);
   return role;
 }
 

@@ -1,4 +1,5 @@
-//===- TensorRoles.h - what a graph does with its tensors --------*- C++ -*-===//
+//===- TensorRoles.h - what a graph does with its tensors --------*- C++
+//-*-===//
 //
 // Without an exporter's metadata, what a tensor is used for is the evidence of
 // what it is: a weight, or a number that a person wrote into the model.
@@ -26,8 +27,9 @@ struct TensorRole {
   bool isNorm = false;
   bool isStatistic = false; ///< of a batch norm
 
-  bool isWeight() const { return isLookup || isProduct || isLayer || isBias ||
-                                  isNorm; }
+  bool isWeight() const {
+    return isLookup || isProduct || isLayer || isBias || isNorm;
+  }
 };
 
 class TensorRoles {

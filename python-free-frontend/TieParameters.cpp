@@ -51,8 +51,8 @@ tieParameters(ArrayRef<Candidate> candidates, bool compare,
     ParameterUse old = leaders[other];
     for (ParameterUse &use : leaders)
       if (use.index == old.index)
-        use = {leader.index, bool(use.transposed ^ old.transposed ^
-                                  leader.transposed)};
+        use = {leader.index,
+               bool(use.transposed ^ old.transposed ^ leader.transposed)};
   };
 
   for (const auto &[name, with] : options.ties) {
@@ -61,9 +61,9 @@ tieParameters(ArrayRef<Candidate> candidates, bool compare,
         if (candidate.parameter.text == wanted)
           return i;
       report.issues.push_back({"", "",
-                        "--tie names '" + wanted.str() +
-                            "', which is no parameter of the model",
-                        "--emit=import shows their names"});
+                               "--tie names '" + wanted.str() +
+                                   "', which is no parameter of the model",
+                               "--emit=import shows their names"});
       return -1;
     };
     int a = find(name), b = find(with);
@@ -72,9 +72,9 @@ tieParameters(ArrayRef<Candidate> candidates, bool compare,
     Match match = compareElements(candidates[a].data, candidates[b].data);
     if (match == Match::None)
       report.issues.push_back({"", "",
-                        "--tie " + name + "=" + with +
-                            ": the tensors differ, also up to transpose",
-                        "only equal tensors can be one parameter"});
+                               "--tie " + name + "=" + with +
+                                   ": the tensors differ, also up to transpose",
+                               "only equal tensors can be one parameter"});
     else if (leaders[a].index != leaders[b].index)
       tie(a, b, match);
   }

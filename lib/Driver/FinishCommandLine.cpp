@@ -249,7 +249,8 @@ LogicalResult CommandLine::finishModel() {
   for (llvm::StringRef tie : ties) {
     auto [a, b] = tie.split('=');
     if (a.empty() || b.empty() || a == b)
-      return fail("--tie is '" + tie + "', expected the names of two "
+      return fail("--tie is '" + tie +
+                  "', expected the names of two "
                   "parameters, A=B");
     compile.import.ties.emplace_back(a, b);
   }

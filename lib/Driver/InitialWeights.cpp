@@ -75,7 +75,8 @@ Expected<Tensor> readTensor(StringRef name, const json::Object &entry,
 }
 
 Expected<StringMap<Tensor>> readFile(StringRef bytes) {
-  uint64_t length = bytes.size() < 8 ? 0 : support::endian::read64le(bytes.data());
+  uint64_t length =
+      bytes.size() < 8 ? 0 : support::endian::read64le(bytes.data());
   if (bytes.size() < 8 || length > bytes.size() - 8)
     return makeError("is no safetensors file, or truncated");
   Expected<json::Value> header = json::parse(bytes.substr(8, length));
@@ -101,10 +102,12 @@ Expected<StringMap<Tensor>> readFile(StringRef bytes) {
 
 /// An element of 16 bits.
 float readHalf(const Tensor &tensor, int64_t i) {
-  APFloat value(tensor.type == "F16" ? APFloat::IEEEhalf() : APFloat::BFloat(),
-                APInt(16, support::endian::read16le(tensor.bytes.data() + 2 * i)));
+  APFloat value(
+      tensor.type == "F16" ? APFloat::IEEEhalf() : APFloat::BFloat(),
+      APInt(16, support::endian::read16le(tensor.bytes.data() + 2 * i)));
   bool losesInfo;
-  value.convert(APFloat::IEEEsingle(), APFloat::rmNearestTiesToEven, &losesInfo);
+  value.convert(APFloat::IEEEsingle(), APFloat::rmNearestTiesToEven,
+                &losesInfo);
   return value.convertToFloat();
 }
 

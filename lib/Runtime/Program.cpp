@@ -137,8 +137,7 @@ static ParameterInfo readParameter(const Json &json, const Mesh &mesh) {
                                                   {"zeros", Init::zeros},
                                                   {"ones", Init::ones},
                                                   {"normal", Init::normal}});
-  parameter.aliases =
-      json.value("aliases", std::vector<std::string>());
+  parameter.aliases = json.value("aliases", std::vector<std::string>());
   if (parameter.init == Init::normal)
     parameter.initScale = json.at("init_scale");
   return parameter;

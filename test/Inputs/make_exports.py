@@ -137,9 +137,26 @@ class Vision(nn.Module):
         return self.head(x[:, 0] + x.mean(1))
 
 
+class Images(nn.Module):
+    """Two batch norms, which default exports merge with the convolutions."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv1 = nn.Conv2d(1, 4, 3, padding=1)
+        self.bn1 = nn.BatchNorm2d(4)
+        self.conv2 = nn.Conv2d(4, 4, 3)
+        self.bn2 = nn.BatchNorm2d(4)
+        self.unused = nn.Linear(4, 4)
+
+    def forward(self, x):
+        x = F.relu(self.bn1(self.conv1(x)))
+        return F.relu(self.bn2(self.conv2(x))).mean((2, 3))
+
+
 MODELS = dict(
     language=(Language, lambda: (torch.randint(0, 20, (4, 8)),
                                  torch.randint(0, 20, (4, 8)))),
+    images=(Images, None),
     vision=(Vision, lambda: (torch.randn(4, 1, 8, 8),
                              torch.randint(0, 4, (4,)))))
 
@@ -196,6 +213,9 @@ def main():
         torch.manual_seed(7)
         make, sample = MODELS[name]
         module = make()
+        if sample is None:  # of interest for what the importer says alone
+            export(module, torch.randn(4, 1, 8, 8), name)
+            continue
         inputs, labels = sample()
         round_constants(module)
         data = FOLDER / f"{name}.data"

@@ -87,6 +87,16 @@ File shared() {
   return m;
 }
 
+/// A weight, and a number, as Constant nodes.
+File constantWeights() {
+  ModelBuilder m = start({"batch", 4});
+  m.setTensor(m.node("Constant", "", {}, {"fc.w_0"}), "value", {1, 2, 3, 4});
+  m.setTensor(m.node("Constant", "", {}, {"_two"}), "value", {2, 2, 2, 2});
+  m.node("Mul", "twice", {"x", "_two"}, {"z"});
+  m.node("MatMul", "product", {"z", "fc.w_0"}, {"y"});
+  return m;
+}
+
 /// What is not trained: a scalar, a mask, a bound, a constant node, and a
 /// weight that reaches the output as a shape only.
 File notTrained() {
@@ -274,6 +284,7 @@ void addSoundModels(ModelTable &table) {
   table["tied"] = tied;
   table["generated-names"] = generatedNames;
   table["shared"] = shared;
+  table["constant-weights"] = constantWeights;
   table["not-trained"] = notTrained;
   table["no-data"] = noData;
   table["old-style"] = oldStyle;
