@@ -30,7 +30,7 @@ LogicalResult CrossEntropyOp::verify() {
 }
 
 LogicalResult CrossEntropyGradOp::verify() {
-  if (getLogits().getType() != getDlogits().getType())
+  if (!haveSameShapes(getLogits().getType(), getDlogits().getType()))
     return emitOpError("result is ")
            << getDlogits().getType() << ", expected the type of logits "
            << getLogits().getType();

@@ -77,9 +77,20 @@ Value Propagation::repeat(ConstantOp constant, LayoutAttr layout,
 Value Propagation::remake(Value value, LayoutAttr layout, OpBuilder &builder,
                           Location location) {
   Operation *op = value.getDefiningOp();
+  if (auto moved = dyn_cast_if_present<ReshardOp>(op)) {
+    // What is moved is made in parts; they move as it did.
+    LayoutAttr from = getLayout(moved.getX().getType());
+    SmallVector<AxisLayout> entries(from.getEntries());
+    for (const AxisLayout &entry : layout.getEntries())
+      if (entry.isSplit() && MeshAttr::isOfBatch(entry.axis.getValue()) &&
+          !from.getEntry(entry.axis))
+        entries.push_back(entry);
+    Value made = remake(moved.getX(), LayoutAttr::getCanonical(mesh, entries),
+                        builder, location);
+    return made ? reshard(made, layout, builder, location) : Value();
+  }
   auto interface = dyn_cast_if_present<ShardingRuleInterface>(op);
-  if (!interface || op->getNumResults() != 1 || !isPure(op) ||
-      getLayout(value.getType()).hasPartial())
+  if (!interface || op->getNumResults() != 1 || !isPure(op))
     return {};
   if (auto constant = dyn_cast<ConstantOp>(op)) {
     Value repeated = repeat(constant, layout, builder);
@@ -89,11 +100,17 @@ Value Propagation::remake(Value value, LayoutAttr layout, OpBuilder &builder,
   FactorAxes axes;
   if (!readFactorAxes(rule, rule.results[0], layout, axes))
     return {};
+  for (auto [operand, value] : llvm::zip(rule.operands, op->getOperands()))
+    if (!readFactorAxes(rule, operand, getLayout(value.getType()), axes))
+      return {};
   SmallVector<LayoutAttr> layouts;
-  for (const TensorFactors &operand : rule.operands) {
+  for (auto [operand, value] : llvm::zip(rule.operands, op->getOperands())) {
     auto entries = writeFactorAxes(rule, operand, mesh, axes);
     if (!entries)
       return {};
+    for (const AxisLayout &entry : getLayout(value.getType()).getEntries())
+      if (entry.isPartial())
+        entries->push_back(entry);
     layouts.push_back(LayoutAttr::getCanonical(mesh, *entries));
   }
   std::string error;

@@ -80,14 +80,16 @@ void SingleMicrobatch::join(Value first) {
     for (Value result : op->getResults())
       if (isLate(result))
         work.push_back(result);
-    for (Operation *user : value.getUsers()) {
+    for (Operation *user : llvm::to_vector(value.getUsers())) {
       if (user->getNumResults() == 0 ||
           !getLayout(user->getResult(0).getType()))
         continue; // has no layouts yet
-      if (!isa<ReshardOp>(user)) {
+      if (isa<SumOverStagesOp>(user)) {
+        user->replaceUsesOfWith(value, sum(value, user));
+      } else if (!isa<ReshardOp>(user)) {
         joinAll(user->getOperands());
         for (Value result : user->getResults())
-          if (isLate(result))
+          if (isLate(result) || isa<BoundaryOp>(user))
             work.push_back(result);
       } else if (isOnTime(user->getResult(0))) {
         work.push_back(user->getResult(0));
@@ -96,6 +98,16 @@ void SingleMicrobatch::join(Value first) {
     if (gradients.contains(value))
       leave(value);
   }
+}
+
+/// The sum over micro-batches for an op that runs once a step.
+Value SingleMicrobatch::sum(Value value, Operation *user) {
+  OpBuilder builder(user);
+  LayoutAttr layout = getLayout(value.getType()).without(MeshAttr::timeAxis);
+  Value result = ReshardOp::create(builder, user->getLoc(),
+                                   withLayout(value.getType(), layout), value);
+  late.insert(result);
+  return result;
 }
 
 /// Gradients accumulate, whatever they are made of.

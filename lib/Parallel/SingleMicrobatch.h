@@ -36,6 +36,7 @@ public:
 private:
   void join(mlir::Value value);
   void leave(mlir::Value gradient);
+  mlir::Value sum(mlir::Value value, mlir::Operation *user);
   bool isLate(mlir::Value value) const { return late.contains(value); }
 
   bool isActive;

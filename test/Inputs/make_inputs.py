@@ -66,12 +66,13 @@ def stored(name, tensor):
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--digits", required=True)
-    parser.add_argument("--text", required=True)
+    parser.add_argument("--digits", default="digits.csv.gz")
+    parser.add_argument("--text", default="moby-dick.txt.gz")
     parser.add_argument("--output", type=Path, default=Path(__file__).parent)
     parser.add_argument("models", nargs="*", metavar="MODEL",
                         help="only these of toy, mlp-digits, gpt2-tiny, "
-                        "vit-tiny, resnet-digits, convnet-digits")
+                        "vit-tiny, resnet-digits, convnet-digits, time-major, "
+                        "mixing")
     args = parser.parse_args()
     torch.set_num_threads(1)
     makers = {"gpt2-tiny": lambda: models.gpt2_tiny(args.text),
@@ -79,7 +80,8 @@ def main():
               "mlp-digits": lambda: models.mlp_digits(args.digits),
               "vit-tiny": models.vit_tiny,
               "resnet-digits": lambda: models.resnet_digits(args.digits),
-              "convnet-digits": lambda: models.convnet_digits(args.digits)}
+              "convnet-digits": lambda: models.convnet_digits(args.digits),
+              "time-major": models.time_major, "mixing": models.mixing}
     for name in args.models or makers:
         model = makers[name]()
         export(model, args.output / f"{name}.onnx")

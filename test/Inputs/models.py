@@ -273,3 +273,69 @@ def round_constants(module):
             child.scaling = as_f32(child.scaling)
         if type(getattr(child, "act", None)).__name__ == "NewGELUActivation":
             child.act = ExportedGELU()
+
+
+class TimeMajor(nn.Module):
+    """Attention as in nn.MultiheadAttention: the sequence comes first, then the
+    batch, alone, before heads or behind positions in one dimension. A class
+    token and positions are repeated for the batch."""
+
+    def __init__(self, width=16, heads=4, length=5):
+        super().__init__()
+        self.heads = heads
+        self.embed = Projection(6, width)
+        self.token = nn.Parameter(torch.randn(1, 1, width))
+        self.positions = nn.Embedding(length + 1, width)
+        self.qkv = Projection(width, 3 * width)
+        self.proj = Projection(width, width)
+        self.norm = nn.LayerNorm(width)
+        self.head = nn.Linear(width, 4)
+
+    def forward(self, x):
+        x = self.embed(x).transpose(0, 1)
+        x = torch.cat([self.token.expand(-1, x.shape[1], -1), x])
+        length, batch, width = x.shape
+        ids = torch.arange(length).expand(batch, length)
+        x = x + self.positions(ids).transpose(0, 1)
+        q, k, v = (part.reshape(length, batch * self.heads, -1).transpose(0, 1)
+                   for part in self.qkv(x).chunk(3, -1))
+        y = torch.bmm((q * (width // self.heads)**-0.5
+                       @ k.transpose(1, 2)).softmax(-1), v)
+        y = self.proj(y.transpose(0, 1).reshape(length * batch, width))
+        return self.head(self.norm(x + y.view(length, batch, width))[0])
+
+
+class Mixing(nn.Module):
+    """Samples that depend on each other: means and a softmax over the batch, a
+    norm of all of it, samples that change places."""
+
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Linear(6, 16)
+        self.last = nn.Linear(16, 4)
+
+    def forward(self, x):
+        x = torch.tanh(self.first(x))
+        x = (x - x.mean(0)) * (1 + x.softmax(0))
+        half = x.shape[0] // 2
+        x = x + torch.tanh(torch.cat([x[half:], x[:half]]))
+        return self.last(x / torch.sqrt((x * x).mean() + 0.125))
+
+
+def of_random_rows(name, seed, module_type, shape):
+    """A classifier of random rows into 4 classes. 100 rows."""
+    torch.manual_seed(seed)
+    module = module_type()
+    random = np.random.default_rng(seed)
+    inputs = random.standard_normal((100, *shape), np.float32)
+    labels = random.integers(0, 4, 100).astype(np.uint8)
+    return Model(name, module, "input", "logits", inputs, labels,
+                 "cross-entropy", 0.1)
+
+
+def time_major():
+    return of_random_rows("time-major", 6, TimeMajor, (5, 6))
+
+
+def mixing():
+    return of_random_rows("mixing", 7, Mixing, (6,))
