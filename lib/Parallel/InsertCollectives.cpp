@@ -169,7 +169,10 @@ private:
   /// dimension of their own meanwhile.
   void inPieces(int64_t dim, ArrayRef<AxisLayout> splits,
                 llvm::function_ref<void(int64_t)> change) {
-    int64_t pieces = splits.front().pieces;
+    // Axes of size 1, which come first, split nothing.
+    int64_t pieces = 1;
+    for (const AxisLayout &split : splits)
+      pieces = std::max(pieces, split.pieces);
     if (pieces == 1)
       return change(dim);
     SmallVector<int64_t> shape(cast<ShapedType>(value.getType()).getShape());

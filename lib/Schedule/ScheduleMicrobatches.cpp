@@ -205,6 +205,14 @@ void PlanBuilder::run(Phase phase, func::FuncOp function,
       operands.push_back(get(number, microbatch));
       continue;
     }
+    // What the micro-batch has made may be overwritten, by a reduction.
+    auto made = microbatch ? ofMicrobatch.find({number, *microbatch})
+                           : ofMicrobatch.end();
+    if (made != ofMicrobatch.end()) {
+      operands.push_back(made->second);
+      overwritten.push_back(made->second);
+      continue;
+    }
     updatedBy[update.getInt()] = number;
     // An accumulator begins where it is first needed.
     Value &value = once[number];

@@ -306,16 +306,19 @@ class TimeMajor(nn.Module):
 
 
 class Mixing(nn.Module):
-    """Samples that depend on each other: means and a softmax over the batch, a
-    norm of all of it, samples that change places."""
+    """Samples that depend on each other: a gate that sees the mean sample, means
+    and a softmax over the batch, a norm of all of it, samples that change
+    places."""
 
     def __init__(self):
         super().__init__()
         self.first = nn.Linear(6, 16)
+        self.gate = nn.Linear(16, 16)
         self.last = nn.Linear(16, 4)
 
     def forward(self, x):
         x = torch.tanh(self.first(x))
+        x = x * torch.sigmoid(self.gate(x.mean(0, keepdim=True)))
         x = (x - x.mean(0)) * (1 + x.softmax(0))
         half = x.shape[0] // 2
         x = x + torch.tanh(torch.cat([x[half:], x[:half]]))
