@@ -179,7 +179,7 @@ LogicalResult Propagation::propagate(Operation *op) {
       }))
     stored.insert(op->result_begin(), op->result_end());
   if (split)
-    place(op->getResult(0), split, perMicrobatch);
+    place(single.getSum(op->getResult(0)), split, perMicrobatch);
   return success();
 }
 

@@ -129,6 +129,7 @@ void SingleMicrobatch::leave(Value gradient) {
     return user != sum.getDefiningOp() && !ofMicrobatch.contains(user) &&
            !stays;
   });
+  sums[gradient] = sum;
 }
 
 void SingleMicrobatch::note(Operation *op) {

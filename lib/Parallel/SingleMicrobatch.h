@@ -33,6 +33,12 @@ public:
   /// After an op got layouts.
   void note(mlir::Operation *op);
 
+  /// What a gradient of the micro-batch has left it as; else the value itself.
+  mlir::Value getSum(mlir::Value value) const {
+    mlir::Value sum = sums.lookup(value);
+    return sum ? sum : value;
+  }
+
 private:
   void join(mlir::Value value);
   void leave(mlir::Value gradient);
@@ -43,6 +49,7 @@ private:
   /// Known only when micro-batches have been summed, other than from inputs.
   llvm::DenseSet<mlir::Value> late;
   llvm::DenseSet<mlir::Value> ofInputs;
+  llvm::DenseMap<mlir::Value, mlir::Value> sums; ///< by gradient
   /// Of parameters, as the step returns them.
   llvm::DenseSet<mlir::Value> gradients;
   /// What the loss, an evaluation and gradients are made by.
