@@ -100,6 +100,7 @@ std::optional<FxCall> readFxCall(const onnx::NodeProto &node) {
     call.integers.push_back(argument.trim().getAsInteger(10, integer)
                                 ? std::nullopt
                                 : std::optional(integer));
+    call.texts.push_back(argument.trim().str());
     arguments = arguments.drop_front(std::min(end + 1, arguments.size()));
   }
   return call;

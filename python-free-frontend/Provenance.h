@@ -49,6 +49,8 @@ struct FxCall {
   std::vector<llvm::SmallVector<std::string, 1>> arguments;
   /// Of each positional argument, its value if it is an integer.
   std::vector<std::optional<int64_t>> integers;
+  /// Each positional argument as it is written: "%x", "None", "0.1".
+  std::vector<std::string> texts;
 
   bool uses(llvm::StringRef value) const;
 };

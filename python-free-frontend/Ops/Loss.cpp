@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Operators.h"
+#include "Provenance.h"
 #include "ShapeRules.h"
 
 using namespace llvm;
@@ -26,12 +27,15 @@ private:
   Value total(Value x);
   Value sumOfPlain();
   Value countLabels();
-  Value weigh();
+  Value findIsLabel();
+  Value buildLosses();
 
   NodeBuilder &node;
   const Call &call = node.call;
   Scores kind;
   std::optional<int64_t> ignored;
+  /// Share of a label that is spread over all classes.
+  double smoothing = 0;
   /// Classes are the last dimension of scores.
   Value scores, labels;
 };
@@ -81,7 +85,56 @@ Value LossBuilder::sumOfPlain() {
       /*classes=*/mlir::IntegerAttr());
 }
 
+Value LossBuilder::findIsLabel() {
+  return node.create<OneHotOp>(
+      node.typeOf(node.shapeOf(scores), node.toType(DType::Bool)), labels,
+      Value());
+}
+
+/// One for each label. Of its mass the label has 1 - smoothing and its even
+/// share of the rest.
+Value LossBuilder::buildLosses() {
+  Value logs = kind == Scores::Logits ? node.elementwise<LogSoftmaxOp>(scores)
+                                      : scores;
+  Value weights = call.hasOperand(2) ? node.operand(2) : node.scalar(1, logs);
+  Value zero = node.scalar(0, logs), isLabel = findIsLabel();
+  Value terms;
+  if (smoothing == 0) {
+    terms = node.elementwise<SelectOp>({isLabel, node.mul(logs, weights), zero},
+                                       1);
+  } else {
+    double share = smoothing / double(node.shapeOf(scores).back());
+    Value own = node.mul(weights, node.scalar(1 - smoothing + share, logs));
+    Value other = node.mul(weights, node.scalar(share, logs));
+    terms = node.mul(logs,
+                     node.elementwise<SelectOp>({isLabel, own, other}, 1));
+  }
+  int64_t last = node.shapeOf(scores).size() - 1;
+  Value losses = node.elementwise<NegOp>(node.reshape(
+      node.reduce<ReduceSumOp>(terms, {last}), node.shapeOf(labels)));
+  if (!ignored)
+    return losses;
+  Value isCounted = node.compare(Comparison::ne, labels,
+                                 node.scalar(*ignored, labels));
+  return node.elementwise<SelectOp>({isCounted, losses, zero}, 1);
+}
+
+/// What a mean divides by: the number of labels, or the sum of their weights.
 Value LossBuilder::countLabels() {
+  if (call.hasOperand(2)) {
+    Value zero = node.scalar(0, scores);
+    Value own = node.elementwise<SelectOp>(
+        {findIsLabel(), node.operand(2), zero}, 1);
+    if (ignored) {
+      Shape column(node.shapeOf(labels));
+      column.push_back(1);
+      Value isCounted =
+          node.compare(Comparison::ne, node.reshape(labels, column),
+                       node.scalar(*ignored, labels));
+      own = node.elementwise<SelectOp>({isCounted, own, zero}, 1);
+    }
+    return total(own);
+  }
   auto scalar = node.typeOf({}, node.toType(DType::F64));
   if (ignored)
     return node.create<CountLabelsOp>(scalar, labels, *ignored);
@@ -89,24 +142,17 @@ Value LossBuilder::countLabels() {
       HostTensor::scalar(DType::F64, numElements(node.shapeOf(labels))));
 }
 
-/// What each label counts for: the weight of its class, 1, or 0 if ignored.
-Value LossBuilder::weigh() {
-  Value zero = node.scalar(0, scores), weights = node.scalar(1, scores);
-  if (call.hasOperand(2)) {
-    Shape shape(node.shapeOf(scores));
-    Value isLabel = node.create<OneHotOp>(
-        node.typeOf(shape, node.toType(DType::Bool)), labels, Value());
-    Value own = node.elementwise<SelectOp>({isLabel, node.operand(2), zero}, 1);
-    weights = node.reshape(
-        node.reduce<ReduceSumOp>(own, {int64_t(shape.size()) - 1}),
-        node.shapeOf(labels));
-  }
-  if (ignored) {
-    Value isCounted = node.compare(Comparison::ne, labels,
-                                   node.scalar(*ignored, labels));
-    weights = node.elementwise<SelectOp>({isCounted, weights, zero}, 1);
-  }
-  return node.broadcast(weights, node.shapeOf(labels));
+/// PyTorch's dynamo exporter leaves label smoothing out, but for the call that
+/// it notes.
+static double readSmoothing(const onnx::NodeProto &node) {
+  constexpr size_t position = 5;
+  std::optional<FxCall> call = readFxCall(node);
+  double value;
+  if (!call || call->op != "cross_entropy_loss" ||
+      call->texts.size() <= position ||
+      StringRef(call->texts[position]).getAsDouble(value))
+    return 0;
+  return value;
 }
 
 Error LossBuilder::run() {
@@ -114,6 +160,7 @@ Error LossBuilder::run() {
     return error;
   if (call.attribute("ignore_index"))
     ignored = call.getInt("ignore_index", 0);
+  smoothing = readSmoothing(call.node);
   scores = node.channelsLast(node.operand(0));
   labels = node.operand(1);
   bool isLogits = kind == Scores::Logits;
@@ -122,33 +169,14 @@ Error LossBuilder::run() {
         1, node.channelsFirst(node.elementwise<LogSoftmaxOp>(scores)));
 
   StringRef reduction = call.getString("reduction", "mean");
-  bool isMean = reduction == "mean", isPlain = !call.hasOperand(2);
-  Value sum, count;
-  if (isLogits && isPlain && reduction != "none") {
-    sum = sumOfPlain();
-  } else {
-    Value logs = isLogits ? node.elementwise<LogSoftmaxOp>(scores) : scores;
-    Value zero = node.scalar(0, logs);
-    Value isLabel = node.create<OneHotOp>(
-        node.typeOf(node.shapeOf(logs), node.toType(DType::Bool)), labels,
-        Value());
-    Value own = node.reduce<ReduceSumOp>(
-        node.elementwise<SelectOp>({isLabel, logs, zero}, 1),
-        {int64_t(node.shapeOf(logs).size()) - 1});
-    Value weights = weigh();
-    Value losses = node.mul(
-        node.elementwise<NegOp>(node.reshape(own, node.shapeOf(labels))),
-        weights);
-    if (reduction == "none") {
-      node.setResult(0, losses);
-      return Error::success();
-    }
-    sum = total(losses);
-    if (!isPlain)
-      count = total(weights);
+  if (reduction == "none") {
+    node.setResult(0, buildLosses());
+    return Error::success();
   }
-  if (isMean)
-    sum = node.elementwise<DivOp>({sum, count ? count : countLabels()});
+  bool isPlain = isLogits && !call.hasOperand(2) && smoothing == 0;
+  Value sum = isPlain ? sumOfPlain() : total(buildLosses());
+  if (reduction == "mean")
+    sum = node.elementwise<DivOp>({sum, countLabels()});
   node.setResult(0, node.cast(sum, call.operands[0].dtype));
   return Error::success();
 }

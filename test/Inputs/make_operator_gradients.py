@@ -56,12 +56,17 @@ def make_model(op, opset, operands, constants, outputs, attributes):
 
 
 def case(name, op, function, operands, constants=(), opset=20, outputs=1,
-         **attributes):
+         call=None, **attributes):
     """`function` computes in PyTorch what `op` does of the operands; those in
-    `constants` are fixed in the model."""
+    `constants` are fixed in the model. `call` is what dynamo notes with it."""
     operands = [None if x is None else np.asarray(x) for x in operands]
     nodes, inputs, initializers = make_model(op, opset, operands, constants,
                                              outputs, attributes)
+    if call:
+        nodes[0].metadata_props.add(
+            key="pkg.torch.onnx.fx_node",
+            value=f"%y : [num_users=1] = call_function[target="
+                  f"torch.ops.aten.{call}, kwargs = {{}})")
     tensors = [None if x is None else torch.tensor(x) for x in operands]
     trained = [i for i, x in enumerate(tensors)
                if x is not None and x.dtype == torch.float64
@@ -435,6 +440,14 @@ def losses():
                  reduction=reduction, ignore_index=-100)
             case(short + "Weighted", op, compute, [given, ignored, weights],
                  constants=(2,), reduction=reduction, ignore_index=-100)
+            if op.startswith("Soft"):
+                case(short + "Smoothed", op,
+                     lambda x, t, w: F.cross_entropy(
+                         x, t, w, reduction=reduction, label_smoothing=0.25),
+                     [given, ignored, weights], constants=(2,),
+                     reduction=reduction, ignore_index=-100,
+                     call="cross_entropy_loss.default](args = "
+                          "(%x, %t, %w, 1, -100, 0.25)")
             case(short + "Pixels", op,
                  lambda x, t, w: compute(x, t, w, -1),
                  [prepare(torch.tensor(pixels)).numpy(), marks, weights],
