@@ -67,6 +67,7 @@ class Judge:
         self.args, self.file, self.reference = args, file, reference
         self.program = Path(work) / "program"
         self.metrics = Path(work) / "metrics.jsonl"
+        self.warnings = []
 
     def train(self, options, ranks):
         """Losses of the steps and norms of their gradients, or text that says
@@ -79,6 +80,8 @@ class Judge:
         if self.file.stem in reference["loss_of"]:
             command += ["--loss-of", reference["loss_of"][self.file.stem]]
         status, output = run(command, self.args.timeout)
+        self.warnings = [line.split("warning: ")[1]
+                         for line in output.splitlines() if "warning: " in line]
         if status != 0:
             return f"dtc: {complaint(output)}"
         self.metrics.unlink(missing_ok=True)
@@ -122,17 +125,34 @@ def checks_of(reference, dropout):
         yield "tp2", [*SGD, *plain, "--tp", 2, *parts], 2, "sgd"
 
 
-def check_file(args, file, reference, has_dropout):
-    """Results of all checks of a file; those after a refusal are left out."""
+def imported(args, file, work):
+    """What dtc reads in a file, without the file's name; "" if it refuses."""
+    path = Path(work) / "import.mlir"
+    status, _ = run([args.dtc, file, "--batch", 8, "--emit=import", "-o", path],
+                    args.timeout)
+    return path.read_text().split("\n", 1)[1] if status == 0 else ""
+
+
+def check_file(args, file, reference, has_dropout, others):
+    """Results of all checks of a file; those after a refusal are left out, and
+    those after the first are another's if dtc reads the same in both."""
     results = {}
     with tempfile.TemporaryDirectory(dir=args.work) as work:
         judge = Judge(args, file, reference, work)
+        text = imported(args, file, work)
+        same = others.get(text) if text else None
+        others[text] = results
         for name, options, ranks, optimizer in checks_of(reference,
                                                          has_dropout):
-            results[name] = judge.compare(options, ranks, optimizer)
+            results[name] = (same[name] if same and name != "sgd" else
+                             judge.compare(options, ranks, optimizer))
+            if name == "sgd" and judge.warnings:
+                results[name]["warning"] = judge.warnings[0][:300]
             if name == "sgd" and results[name].get("why", "").startswith("dtc"):
                 return results
-        if reference["random"] and has_dropout:
+        if same and "dropout" in same:
+            results["dropout"] = same["dropout"]
+        elif reference["random"] and has_dropout:
             found = judge.train([*SGD, "--dtype", "f32"], 1)
             bad = isinstance(found, str) or None in found["loss"]
             results["dropout"] = dict(ok=not bad,
@@ -153,10 +173,12 @@ def check_model(args, name, has_dropout):
     result = {key: reference[key]
               for key in ("has_heads", "random", "batch_norm", "parameters",
                           "loss", "not_exported")}
+    others = {}
     for exporter in EXPORTERS:
         file = folder / f"{exporter}.onnx"
         if file.exists():
-            result[exporter] = check_file(args, file, reference, has_dropout)
+            result[exporter] = check_file(args, file, reference, has_dropout,
+                                          others)
     return result
 
 

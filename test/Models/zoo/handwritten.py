@@ -426,10 +426,11 @@ class _Conditioned(nn.Module):
                                   nn.Linear(width, 2 * width))
         self.inp, self.out = nn.Linear(8, width), nn.Linear(width, 8)
         self.norm = nn.LayerNorm(width, elementwise_affine=False)
+        self.register_buffer("rates", torch.exp(
+            -math.log(1000) * torch.arange(8) / 8))
 
     def forward(self, x, t):
-        rates = torch.exp(-math.log(1000) * torch.arange(8) / 8)
-        angles = t.float()[:, None] * rates[None]
+        angles = t.float()[:, None] * self.rates[None]
         embedding = torch.cat([angles.sin(), angles.cos()], dim=-1)
         scale, shift = self.time(embedding).chunk(2, dim=-1)
         h = self.norm(self.inp(x)) * (1 + scale) + shift
