@@ -32,9 +32,10 @@ class Center(nn.Module):
 
 
 def draw_norm(draw, width=WIDTH):
+    if draw.random() < 0.05:
+        return nn.RMSNorm(width, eps=1e-6)
     return draw.choice([lambda: nn.LayerNorm(width), lambda: RMSNorm(width),
-                        lambda: nn.LayerNorm(width, bias=False), Center,
-                        lambda: nn.RMSNorm(width, eps=1e-6)])()
+                        lambda: nn.LayerNorm(width, bias=False), Center])()
 
 
 def half_rotation(x, cos, sin):
@@ -200,7 +201,7 @@ class TokenMixer(nn.Module):
             return self.mix(F.pad(x.transpose(1, 2), (2, 0))).transpose(1, 2)
         if self.kind == "shift":
             past = torch.cat([torch.zeros_like(x[:, :1]), x[:, :-1]], dim=1)
-            return x * self.mix + past * (1 - self.mix)
+            return past + (x - past) * self.mix
         if self.kind == "pool":
             y = F.avg_pool1d(x.transpose(1, 2), 3, 1, 1)
             return y.transpose(1, 2) - x
@@ -263,13 +264,11 @@ class Network(nn.Module):
             self.embed = nn.Embedding(VOCABULARY, WIDTH)
         else:
             self.embed = nn.Linear(6, WIDTH)
-        self.positions = draw.choice(["none", "learned", "table", "constant"])
+        self.positions = draw.choice(["none", "learned", "table"])
         if self.positions == "learned":
             self.position = nn.Parameter(torch.randn(1, LENGTH, WIDTH))
         elif self.positions == "table":
             self.position = nn.Embedding(LENGTH, WIDTH)
-        elif self.positions == "constant":
-            self.register_buffer("position", torch.randn(LENGTH, WIDTH).sin())
         bodies = [Attention, Attention, Mlp, TokenMixer, Joined]
         self.blocks = nn.ModuleList(
             Residual(draw, draw.choice(bodies)(draw))
