@@ -86,7 +86,7 @@ def double(module):
         kind = type(child).__name__
         if kind == "StochasticDepth":
             child.p = 0.0
-        elif kind == "DropPath":
+        elif kind.endswith("DropPath"):
             child.drop_prob = 0.0
         if isinstance(child, nn.modules.batchnorm._BatchNorm):
             child.momentum = 1 - as_f32(1 - child.momentum)  # as ONNX counts
