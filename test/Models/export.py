@@ -34,14 +34,10 @@ EXPORTERS = "dynamo", "dynamic", "torchscript"
 NORMS = (nn.modules.batchnorm._BatchNorm,)
 
 
-def is_random(module):
+def is_random(graph):
     """Whether training draws numbers: dropout, stochastic depth."""
-    return any("drop" in type(child).__name__.lower()
-               and any(getattr(child, rate, 0) for rate in ("p", "drop_prob"))
-               or type(child).__name__ == "StochasticDepth" and child.p
-               or isinstance(child, nn.MultiheadAttention) and child.dropout
-               or getattr(child, "attention_dropout", 0)
-               for child in module.modules())
+    return any(node.op_type == "Dropout" or node.op_type.startswith("Random")
+               for node in graph.node)
 
 
 def input_names(module, count):
@@ -100,7 +96,7 @@ def main(name, directory, keep=""):
     np.save(data / "labels.npy", labels)
     report = dict(
         loss=model.loss, has_heads=model.has_heads, options=model.options,
-        class_axis=model.class_axis, random=is_random(model.module),
+        class_axis=model.class_axis, random=False,
         batch_norm=any(isinstance(m, NORMS) for m in model.module.modules()),
         parameters=sum(p.numel() for p in model.module.parameters()),
         torch=torch.__version__, **train_with_both(model, labels))
@@ -110,9 +106,10 @@ def main(name, directory, keep=""):
         try:
             if not (keep and path.exists()):
                 export(model, exporter, path)
-            outputs = onnx.load(path, load_external_data=False).graph.output
-            if len(outputs) > 1:
-                report["loss_of"][exporter] = outputs[0].name
+            graph = onnx.load(path, load_external_data=False).graph
+            report["random"] |= is_random(graph)
+            if len(graph.output) > 1:
+                report["loss_of"][exporter] = graph.output[0].name
         except Exception as error:  # pylint: disable=broad-except
             path.unlink(missing_ok=True)
             text = str(error).strip().splitlines() or [type(error).__name__]

@@ -114,7 +114,7 @@ def checks_of(reference, dropout):
     """Name, options, ranks and optimizer of each check. Dropout's masks are not
     PyTorch's, so it is left out where losses are compared."""
     plain = ["--dtype", "f64"]
-    if reference["random"] and dropout:
+    if dropout:
         plain += ["--dropout", "none"]
     # Batch norm's statistics are PyTorch's if they are of the whole batch.
     parts = ["--microbatches", 1 if reference["batch_norm"] else 2]
