@@ -416,8 +416,9 @@ void Importer::keepBuffers() {
   auto isSaved = [&](StringRef name) {
     if (const Origin *origin = model.provenance.find(name))
       return origin->isSaved;
-    // Without a record, what a person named.
+    // Without a record, what PyTorch's exporter did not name itself.
     return !model.provenance.isKnown() && !isGeneratedName(name) &&
+           model.proto->producer_name() == "pytorch" &&
            any_of(report.constants,
                   [&](const ImportReport::Constant &constant) {
                     return constant.name == name;
