@@ -37,8 +37,14 @@ def bert_eager():
         **_encoder(attn_implementation="eager"))), has_mask=True)
 
 
+# Token 1 is padding, which TorchScript's files do not say.
+_PADDING = ["--padding-idx", "*.word_embeddings.weight=1",
+            "--padding-idx", "*.position_embeddings.weight=1"]
+
+
 def roberta_mlm():
-    return _tokens(hf.RobertaForMaskedLM(hf.RobertaConfig(**_encoder())))
+    return _tokens(hf.RobertaForMaskedLM(hf.RobertaConfig(**_encoder())),
+                   options=_PADDING)
 
 
 def distilbert_classifier():
@@ -64,7 +70,8 @@ def deberta_v2_classifier():
 
 
 def mpnet_mlm():
-    return _tokens(hf.MPNetForMaskedLM(hf.MPNetConfig(**_encoder())))
+    return _tokens(hf.MPNetForMaskedLM(hf.MPNetConfig(**_encoder())),
+                   options=_PADDING)
 
 
 def modernbert_mlm():
