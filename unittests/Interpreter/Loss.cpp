@@ -54,8 +54,11 @@ static Tensors evaluateSquaredError(SquaredErrorOp op, Operands x) {
 
 static Tensors evaluateSumSquares(SumSquaresOp op, Operands x) {
   HostTensor y = makeResult(op);
+  // Thousands of equal terms would all be rounded the same way.
+  long double sum = 0;
   for (double element : x[0].data)
-    y.data[0] += element * element;
+    sum += element * element;
+  y.data[0] = sum;
   return {y};
 }
 

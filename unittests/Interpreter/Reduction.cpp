@@ -7,9 +7,12 @@ using namespace mlir;
 using namespace dtc;
 
 static Tensors evaluateReduceSum(ReduceSumOp op, Operands x) {
-  HostTensor y = makeResult(op);
+  HostTensor y = makeResult(op), lost = y; // by rounding (Kahan, 1965)
   forEachIndex(x[0].shape, [&](ArrayRef<int64_t> index) {
-    at(y, index) += at(x[0], index);
+    double &sum = at(y, index), &error = at(lost, index);
+    double term = at(x[0], index) - error, next = sum + term;
+    error = (next - sum) - term;
+    sum = next;
   });
   return {y};
 }
