@@ -167,16 +167,16 @@ Error importAveragePool(NodeBuilder &node) {
 
 void addConvolutionOperators(OperatorTable &table) {
   table.add({
-      {"Conv", 11, 2, 3, "auto_pad dilations group kernel_shape pads strides",
+      {"Conv", 1, 2, 3, "auto_pad dilations group kernel_shape pads strides",
        importConv},
-      {"ConvTranspose", 11, 2, 3,
+      {"ConvTranspose", 1, 2, 3,
        "auto_pad dilations group kernel_shape output_padding output_shape pads "
        "strides",
        importConvTranspose},
-      {"MaxPool", 11, 1, 1,
+      {"MaxPool", 8, 1, 1,
        "auto_pad ceil_mode dilations kernel_shape pads storage_order strides",
        importMaxPool},
-      {"AveragePool", 11, 1, 1,
+      {"AveragePool", 7, 1, 1,
        "auto_pad ceil_mode count_include_pad dilations kernel_shape pads "
        "strides",
        importAveragePool},

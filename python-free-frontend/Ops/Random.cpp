@@ -180,7 +180,7 @@ Value readBernoulli(NodeBuilder &node, Value condition, DType dtype) {
 
 void addRandomOperators(OperatorTable &table) {
   table.add({
-      {"Dropout", 10, 1, 3, "ratio seed", importDropout, afterFirst},
+      {"Dropout", 7, 1, 3, "ratio seed", importDropout, afterFirst},
       {"RandomUniform", 1, 0, 0, "dtype high low seed shape",
        importUniform<false>},
       {"RandomUniformLike", 1, 1, 1, "dtype high low seed", importUniform<true>,

@@ -24,6 +24,19 @@ onnx::NodeProto &add(ModelBuilder &m, const std::string &op,
   return node;
 }
 
+/// Opset 9, of which older exporters write convolutions and pools.
+File oldImages() {
+  ModelBuilder m(9);
+  m.input("x", {"batch", 4, 8, 8});
+  m.output("y");
+  m.weight("conv.weight", {6, 4, 3, 3});
+  m.node("Conv", "conv", {"x", "conv.weight"}, {"h"});
+  add(m, "MaxPool", "most", {"h"}, {"p"},
+      {{"kernel_shape", {2, 2}}, {"strides", {2, 2}}});
+  add(m, "AveragePool", "mean", {"p"}, {"y"}, {{"kernel_shape", {3, 3}}});
+  return m;
+}
+
 File convolutions() {
   ModelBuilder m;
   m.input("x", {"batch", 4, 7, 9});
@@ -262,6 +275,7 @@ File normStatistics() {
 } // namespace
 
 void addImageModels(ModelTable &table) {
+  table["old-images"] = oldImages;
   table["convolutions"] = convolutions;
   table["poolings"] = poolings;
   table["batch-norms"] = batchNorms;
