@@ -13,13 +13,15 @@ ROWS = BATCH * STEPS
 @dataclass
 class Model:
     """`inputs` are one array for each argument of forward, ROWS samples each.
-    `has_heads`: tensor parallelism divides it. The loss is of the first output;
+    `has_heads`: tensor parallelism divides it. `has_tables`: its files hold sines
+    and cosines of positions, computed in float32 by the exporter. The loss is of the first output;
     `options` are dtc's, beyond those that every model has."""
 
     module: nn.Module
     inputs: list
     loss: str = "cross-entropy"
     has_heads: bool = False
+    has_tables: bool = False
     class_axis: int = -1
     options: list = field(default_factory=list)
 

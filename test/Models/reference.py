@@ -25,12 +25,24 @@ def as_f32(value):
     return float(np.float32(value))
 
 
+# The exporter's folding is NumPy's arithmetic.
+TABLES = {torch.Tensor.sin: np.sin, torch.Tensor.cos: np.cos}
+
+
 class FileArithmetic(TorchFunctionMode):
-    """Runs float32 operations in float64 and rounds constants to float32."""
+    """Runs float32 operations in float64 and rounds constants to float32, among
+    them sines and cosines if the file has tables of them."""
+
+    def __init__(self, has_tables):
+        super().__init__()
+        self.has_tables = has_tables
 
     def __torch_function__(self, function, types, args=(), kwargs=None):
         if function is torch.Tensor.float:
             return args[0].double()
+        if self.has_tables and function in TABLES:
+            angles = args[0].numpy().astype(np.float32)
+            return torch.from_numpy(TABLES[function](angles)).to(torch.float64)
         convert = lambda value: (
             torch.float64 if value is torch.float32 else
             as_f32(value) if type(value) is float else value)
@@ -139,7 +151,7 @@ def train(model, labels, make_optimizer):
     losses, norms = [], []
     for step in range(STEPS):
         rows = slice(step * BATCH, (step + 1) * BATCH)
-        with file_functions(), FileArithmetic():
+        with file_functions(), FileArithmetic(model.has_tables):
             outputs = forward(model, module, rows, torch.float64)
         targets = torch.from_numpy(labels[rows])
         if targets.is_floating_point():

@@ -147,7 +147,8 @@ def qwen2():
 def qwen3():
     options = _decoder(num_key_value_heads=2, head_dim=16)
     options.update(hidden_size=64, num_attention_heads=4)
-    return _tokens(hf.Qwen3ForCausalLM(hf.Qwen3Config(**options)))
+    return _tokens(hf.Qwen3ForCausalLM(hf.Qwen3Config(**options)),
+                   has_tables=True)
 
 
 def gemma():
