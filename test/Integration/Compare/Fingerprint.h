@@ -16,6 +16,10 @@ struct Fingerprint {
   double sum;  ///< of the elements
   double norm; ///< Euclidean
   double dot;  ///< product with splitmix64's outputs (seed 0) in [-1, 1)
+
+  bool operator!=(const Fingerprint &other) const {
+    return sum != other.sum || norm != other.norm || dot != other.dot;
+  }
 };
 
 Fingerprint fingerprint(const Tensor &tensor);

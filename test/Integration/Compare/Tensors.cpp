@@ -96,6 +96,7 @@ double dtc::compare::norm(const Tensors &tensors) {
 double dtc::compare::distance(const Tensor &a, const Tensor &b) {
   double sum = 0;
   for (size_t i = 0; i < a.values.size(); ++i)
-    sum += (a.values[i] - b.values[i]) * (a.values[i] - b.values[i]);
+    if (a.values[i] != b.values[i])
+      sum += (a.values[i] - b.values[i]) * (a.values[i] - b.values[i]);
   return std::sqrt(sum);
 }

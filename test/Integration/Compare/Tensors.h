@@ -31,7 +31,8 @@ double norm(const Tensor &tensor);
 /// The Euclidean norm over all tensors together.
 double norm(const Tensors &tensors);
 
-/// The Euclidean norm of a - b, which have the same shape.
+/// The Euclidean norm of a - b, which have the same shape. Equal infinities
+/// do not differ.
 double distance(const Tensor &a, const Tensor &b);
 
 } // namespace dtc::compare

@@ -23,17 +23,34 @@ using nlohmann::json;
 
 namespace {
 
-/// A norm below this part of the global one is rounding noise.
+/// Every tensor may deviate by this times min(1, N), beside its relative
+/// tolerance. N is the norm of the tensors that differ.
 constexpr double noiseFloor = 1e-12;
+const char *const floorHelp =
+    "A tensor may deviate by tolerance * its norm + 1e-12 * min(1, N). N is "
+    "the norm of all tensors that differ: equal ones do not count, whatever "
+    "their size. The second term lets a gradient that is zero in truth be "
+    "rounding noise.";
+
+/// Sums the norm of the tensors that differ.
+class NoiseFloor {
+public:
+  void addDifferent(double norm) { squares += norm * norm; }
+  double get() const { return noiseFloor * std::min(1.0, std::sqrt(squares)); }
+
+private:
+  double squares = 0;
+};
 
 /// Keeps the worst of many comparisons.
 class Verdict {
 public:
-  /// A NaN on either side is worse than everything.
+  /// A NaN on either side is worse than everything, and so is a difference
+  /// to which no finite bound is known.
   void add(const std::string &what, double deviation, double allowed) {
     ++count;
-    double ratio = deviation <= allowed ? 0 : INFINITY;
-    if (std::isfinite(deviation) && allowed > 0)
+    double ratio = deviation == 0 ? 0 : INFINITY;
+    if (std::isfinite(deviation) && std::isfinite(allowed) && allowed > 0)
       ratio = deviation / allowed;
     if (count > 1 && ratio <= worst)
       return;
@@ -107,16 +124,24 @@ struct Options {
   size_t first = 1, last = 1;
 };
 
+Fingerprint readFingerprint(const json &print) {
+  return {print.at("sum").get<double>(), print.at("norm").get<double>(),
+          print.at("dot").get<double>()};
+}
+
 /// Two files of tensors, each tensor to a relative tolerance.
 int compareTensors(const Options &options) {
   Tensors found = readTensors(options.found);
   Tensors expected = readTensors(options.expected, options.prefix);
   refuseOthers(found, [&](auto &name) { return expected.count(name) != 0; });
-  double floor = noiseFloor * norm(expected);
+  NoiseFloor floor;
+  for (const auto &[name, tensor] : expected)
+    if (find(found, name, &tensor.shape).values != tensor.values)
+      floor.addDifferent(norm(tensor));
   Verdict verdict;
   for (const auto &[name, tensor] : expected)
-    verdict.add(name, distance(find(found, name, &tensor.shape), tensor),
-                options.tolerance * norm(tensor) + floor);
+    verdict.add(name, distance(found.at(name), tensor),
+                options.tolerance * norm(tensor) + floor.get());
   return verdict.report(options.found);
 }
 
@@ -128,34 +153,31 @@ int compareReference(const Options &options) {
   json all =
       readJson(options.reference).at(json::json_pointer("/" + options.key));
   json prints = json::object();
-  double squares = 0;
-  for (const auto &[name, print] : all.items()) {
-    if (name.compare(0, options.prefix.size(), options.prefix) != 0)
-      continue;
-    prints[name.substr(options.prefix.size())] = print;
-    squares += std::pow(print.at("norm").get<double>(), 2);
-  }
+  for (const auto &[name, print] : all.items())
+    if (name.compare(0, options.prefix.size(), options.prefix) == 0)
+      prints[name.substr(options.prefix.size())] = print;
   refuseOthers(found, [&](auto &name) { return prints.contains(name); });
-  double floor = noiseFloor * std::sqrt(squares);
+  NoiseFloor floor;
+  for (const auto &[name, print] : prints.items())
+    if (fingerprint(find(found, name)) != readFingerprint(print))
+      floor.addDifferent(readFingerprint(print).norm);
   Verdict verdict;
   for (const auto &[name, print] : prints.items()) {
     const Tensor &tensor = find(found, name);
     Fingerprint actual = fingerprint(tensor);
-    double expectedNorm = print.at("norm").get<double>();
-    double allowed = options.tolerance * expectedNorm + floor;
-    verdict.add(name + " (norm)", std::abs(actual.norm - expectedNorm),
+    Fingerprint expected = readFingerprint(print);
+    double allowed = options.tolerance * expected.norm + floor.get();
+    verdict.add(name + " (norm)", std::abs(actual.norm - expected.norm),
                 allowed);
-    verdict.add(name + " (dot)",
-                std::abs(actual.dot - print.at("dot").get<double>()), allowed);
-    verdict.add(name + " (sum)",
-                std::abs(actual.sum - print.at("sum").get<double>()),
+    verdict.add(name + " (dot)", std::abs(actual.dot - expected.dot), allowed);
+    verdict.add(name + " (sum)", std::abs(actual.sum - expected.sum),
                 allowed * std::sqrt(double(tensor.values.size())));
   }
   if (!options.stored.empty())
     for (const auto &[name, tensor] :
          readTensors(options.stored, options.prefix))
       verdict.add(name, distance(find(found, name, &tensor.shape), tensor),
-                  options.tolerance * norm(tensor) + floor);
+                  options.tolerance * norm(tensor) + floor.get());
   return verdict.report(options.found);
 }
 
@@ -275,6 +297,7 @@ int main(int argc, char **argv) {
       add("tensors", "with another safetensors file", compareTensors);
   tensors->add_option("expected", options.expected)->required();
   addTolerance(tensors);
+  tensors->footer(floorHelp);
   addPrefix(tensors);
 
   CLI::App *reference =
@@ -284,6 +307,7 @@ int main(int argc, char **argv) {
   reference->add_option("--stored", options.stored,
                         "safetensors file of the tensors kept in full");
   addTolerance(reference);
+  reference->footer(floorHelp);
   addPrefix(reference);
 
   CLI::App *precision =
