@@ -153,7 +153,21 @@ class Images(nn.Module):
         return F.relu(self.bn2(self.conv2(x))).mean((2, 3))
 
 
+class Coordinates(nn.Module):
+    """Products with buffers, which TorchScript's files do not tell apart."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("frequencies", torch.randn(8, 8))
+        self.register_buffer("projection", torch.randn(8, 8))
+        self.out = nn.Linear(8, 4)
+
+    def forward(self, x):
+        return self.out((x @ self.frequencies).sin() @ self.projection)
+
+
 MODELS = dict(
+    coordinates=(Coordinates, None),
     language=(Language, lambda: (torch.randint(0, 20, (4, 8)),
                                  torch.randint(0, 20, (4, 8)))),
     images=(Images, None),
