@@ -51,7 +51,7 @@ def densenet():
 
 
 def mobilenet_v2():
-    return Model(tv.mobilenet_v2(num_classes=10, width_mult=0.35), [images(32)])
+    return Model(tv.mobilenet_v2(num_classes=10, width_mult=0.35), [images(64)])
 
 
 def mobilenet_v3_small():
