@@ -35,7 +35,14 @@ bool areConsecutive(const HostTensor &indices) {
   for (int64_t i = 1; i < indices.size(); ++i)
     if (indices.getInt(i) != indices.getInt(0) + i)
       return false;
-  return indices.rank() <= 1 && indices.size() > 0;
+  return indices.size() > 0;
+}
+
+/// Whether known indices take a slice, in another shape. Positions that are
+/// looked up in a table stay a lookup, by any number of indices.
+bool takesSlice(const HostTensor &indices, Value table) {
+  return (indices.rank() <= 1 || table.getDefiningOp()) &&
+         areConsecutive(indices);
 }
 
 /// Marks the row that torch.nn.Embedding does not train, if the exporter says
@@ -67,7 +74,7 @@ Error importGather(NodeBuilder &node) {
     if (!normal)
       return normal.takeError();
     Value part =
-        areConsecutive(*normal)
+        takesSlice(*normal, table)
             ? node.slice(table, *axis, normal->getInt(0), normal->size())
             : lookUp(node, table, *axis, node.constant(*normal));
     node.setResult(0, node.reshape(part, result));

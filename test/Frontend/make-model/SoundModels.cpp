@@ -7,6 +7,7 @@
 #include "Models.h"
 
 #include <limits>
+#include <numeric>
 
 namespace dtc::test {
 
@@ -170,6 +171,22 @@ File folded() {
   return m;
 }
 
+/// What x[rows, columns] becomes where all rows and columns are looked up: the
+/// places of all elements, in the shape of the result.
+File counted() {
+  ModelBuilder m = start({4, 3});
+  m.ints("minusOne", {-1});
+  m.node("Reshape", "view", {"x", "minusOne"}, {"v"});
+  Ints places(12);
+  std::iota(places.begin(), places.end(), 0);
+  onnx::TensorProto &tensor = m.ints("places", places);
+  tensor.clear_dims();
+  for (int64_t dim : {4, 1, 3})
+    tensor.add_dims(dim);
+  m.node("Gather", "lookup", {"v", "places"}, {"y"});
+  return m;
+}
+
 File matmuls() {
   ModelBuilder m(17);
   m.input("a", {"batch", 3, 4});
@@ -288,6 +305,7 @@ void addSoundModels(ModelTable &table) {
   table["not-trained"] = notTrained;
   table["no-data"] = noData;
   table["old-style"] = oldStyle;
+  table["counted"] = counted;
   table["folded"] = folded;
   table["matmuls"] = matmuls;
   table["normalisations"] = normalisations;
