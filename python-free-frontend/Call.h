@@ -1,5 +1,4 @@
-//===- Call.h - one use of an ONNX operator ----------------------*- C++
-//-*-===//
+//===- Call.h - one use of an ONNX operator ---------------------*- C++ -*-===//
 //
 // A node with what is known of its operands. The evaluator knows the values of
 // all, the importer those of some; shape rules are written once for both.

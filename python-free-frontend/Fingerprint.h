@@ -1,5 +1,4 @@
-//===- Fingerprint.h - what the elements of a weight look like ---*- C++
-//-*-===//
+//===- Fingerprint.h - what the elements of a weight look like --*- C++ -*-===//
 //
 // One pass over a tensor: are its elements all equal, is it a mask, and a hash
 // that is the same for its transpose.

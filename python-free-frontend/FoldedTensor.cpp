@@ -8,28 +8,14 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
-#include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace llvm;
 
 namespace dtc::frontend {
 
-static StringRef getElement(StringRef bytes, int64_t i, int64_t elementSize) {
-  return bytes.substr(i * elementSize, elementSize);
-}
-
-static bool isUniform(StringRef bytes, int64_t elementSize) {
+bool isUniform(StringRef bytes, int64_t elementSize) {
   return bytes.drop_front(elementSize) == bytes.drop_back(elementSize);
-}
-
-/// Whether most elements occur several times: a few do by chance.
-static bool hasDuplicates(StringRef bytes, int64_t elementSize) {
-  StringSet<> elements;
-  int64_t count = bytes.size() / elementSize;
-  for (int64_t i = 0; i < count; ++i)
-    elements.insert(getElement(bytes, i, elementSize));
-  return elements.size() > 1 && 2 * int64_t(elements.size()) <= count;
 }
 
 /// Keeps the first of the slices of a dimension if they are all equal.
@@ -51,64 +37,116 @@ static void dropRepeats(Shape &shape, unsigned dim, std::string &bytes,
   shape[dim] = 1;
 }
 
-/// Makes a table of the rows that occur.
-static void collectRows(FoldedTensor &tensor, int64_t elementSize) {
-  int64_t width = tensor.unrepeated.back(), rowSize = width * elementSize;
-  if (isUniform(tensor.bytes, elementSize)) {
-    tensor.shape = {int64_t(tensor.bytes.size()) / rowSize, width};
-    return;
-  }
-  StringMap<int64_t> rows;
+namespace {
+/// The different rows that lie along a dimension.
+struct Rows {
+  unsigned dim = 0;
   std::string table;
-  for (StringRef rest = tensor.bytes; !rest.empty();
-       rest = rest.drop_front(rowSize)) {
-    StringRef row = rest.take_front(rowSize);
-    auto [it, isNew] = rows.try_emplace(row, rows.size());
-    if (isNew)
-      table += row;
-    tensor.indices.push_back(it->second);
-  }
-  tensor.shape = {int64_t(rows.size()), width};
-  if (table.size() == tensor.bytes.size())
-    tensor.indices.clear();
-  tensor.bytes = std::move(table);
+  int64_t count = 0;
+  /// By place in the other dimensions.
+  std::vector<int64_t> indices;
+};
+} // namespace
+
+static Rows collectRows(const FoldedTensor &tensor, unsigned dim,
+                        int64_t elementSize) {
+  Rows rows;
+  rows.dim = dim;
+  ArrayRef<int64_t> shape = tensor.unrepeated;
+  int64_t width = shape[dim], inner = numElements(shape.drop_front(dim + 1));
+  StringMap<int64_t> numbers;
+  for (int64_t start = 0; start < int64_t(tensor.bytes.size());
+       start += width * inner * elementSize)
+    for (int64_t i = 0; i < inner; ++i) {
+      std::string row;
+      for (int64_t k = 0; k < width; ++k)
+        row.append(tensor.bytes, start + (k * inner + i) * elementSize,
+                   elementSize);
+      auto [it, isNew] = numbers.try_emplace(row, rows.count);
+      if (isNew) {
+        rows.table += row;
+        ++rows.count;
+      }
+      rows.indices.push_back(it->second);
+    }
+  return rows;
 }
 
-std::optional<FoldedTensor> unfold(const TensorData &data, StringRef op) {
-  enum Kind { Lookup, Move, Transpose, Other };
+/// Makes the tensor a table of the rows that occur. `isLookup`: rows along the
+/// last dimension; else they lie along the dimension in which fewest elements
+/// make up the tensor, and occur twice on average: a few are equal by chance.
+static void findTable(FoldedTensor &tensor, bool isLookup,
+                      int64_t elementSize) {
+  unsigned last = tensor.unrepeated.size() - 1;
+  if (isUniform(tensor.bytes, elementSize)) {
+    if (isLookup)
+      tensor.shape = {int64_t(tensor.bytes.size()) / elementSize /
+                          tensor.unrepeated[last],
+                      tensor.unrepeated[last]};
+    return;
+  }
+  Rows best = collectRows(tensor, last, elementSize);
+  if (!isLookup)
+    for (unsigned dim = 0; dim < last; ++dim)
+      if (Rows rows = collectRows(tensor, dim, elementSize);
+          tensor.unrepeated[dim] > 1 && rows.table.size() < best.table.size())
+        best = std::move(rows);
+  bool isOrdered = best.count == int64_t(best.indices.size());
+  if (!isLookup && (isOrdered || 2 * best.table.size() > tensor.bytes.size()))
+    return;
+  tensor.rowDim = best.dim;
+  tensor.shape = {best.count, tensor.unrepeated[best.dim]};
+  tensor.bytes = std::move(best.table);
+  if (!isOrdered)
+    tensor.indices = std::move(best.indices);
+}
+
+std::optional<FoldedTensor> unfold(const TensorData &data, StringRef op,
+                                   int64_t batch) {
+  enum Kind { Lookup, Copy, Move, Transpose, Other };
   Kind kind = StringSwitch<Kind>(op)
                   .Case("embedding", Lookup)
-                  .Cases({"expand", "expand_as", "repeat", "clone"}, Move)
-                  .Cases({"unsqueeze", "squeeze", "view", "reshape"}, Move)
-                  .Cases({"contiguous", "_to_copy", "_unsafe_view"}, Move)
+                  .Cases({"expand", "expand_as", "repeat"}, Copy)
+                  .Cases({"clone", "contiguous", "_to_copy"}, Copy)
+                  .Cases({"unsqueeze", "squeeze", "view"}, Move)
+                  .Cases({"reshape", "_unsafe_view"}, Move)
                   .Cases({"t", "transpose", "permute", "numpy_t"}, Transpose)
                   .Default(Other);
   if (kind == Other || !data.hasData || data.shape.empty() ||
-      numElements(data.shape) == 0 ||
-      (kind == Transpose && data.shape.size() != 2))
+      numElements(data.shape) == 0)
     return std::nullopt;
   FoldedTensor tensor;
   tensor.unrepeated = data.shape;
   tensor.bytes.assign(data.bytes.begin(), data.bytes.end());
-  if (kind == Transpose) {
+  if (kind == Transpose && data.shape.size() == 2) {
     tensor.shape = {data.shape[1], data.shape[0]};
     tensor.isTransposed = true;
     return tensor;
   }
-  // Copies for each sample, and of other dimensions; but of equal elements it
-  // is not known which are copies.
+  // Of equal elements it is not known which are copies, but those for each
+  // sample.
   int64_t elementSize = byteSize(data.dtype);
+  int sampleDim = kind == Move ? -1 : 0;
+  if (kind == Transpose)
+    sampleDim = count(data.shape, batch) == 1
+                    ? find(data.shape, batch) - data.shape.begin()
+                    : -1;
   for (unsigned dim = 0; dim + 1 < data.shape.size(); ++dim)
-    if (dim == 0 || !isUniform(tensor.bytes, elementSize))
+    if (int(dim) == sampleDim || !isUniform(tensor.bytes, elementSize))
       dropRepeats(tensor.unrepeated, dim, tensor.bytes, elementSize);
   tensor.shape = tensor.unrepeated;
-  if (op == "unsqueeze" && tensor.shape.size() > 1 && tensor.shape[0] == 1)
+  // A vector that was to be broadcast, and a table of all positions.
+  if (kind == Move && llvm::count(data.shape, 1) + 1 == int(data.shape.size()))
+    tensor.shape = {numElements(data.shape)};
+  else if (op == "unsqueeze" && tensor.shape[0] == 1)
     tensor.shape.erase(tensor.shape.begin());
-  if (kind == Lookup && data.shape.size() > 1)
-    collectRows(tensor, elementSize);
-  // Elements that occur again were looked up before they were moved.
-  if (kind == Move && hasDuplicates(tensor.bytes, elementSize))
-    return std::nullopt;
+  else if (kind == Transpose)
+    for (unsigned dim = 1; dim < data.shape.size(); ++dim)
+      if (data.shape[dim] == batch && tensor.shape[dim] == 1)
+        std::rotate(tensor.shape.begin(), tensor.shape.begin() + dim,
+                    tensor.shape.begin() + dim + 1); // samples come first
+  if (data.shape.size() > 1)
+    findTable(tensor, kind == Lookup, elementSize);
   return tensor;
 }
 

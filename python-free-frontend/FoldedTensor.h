@@ -1,5 +1,4 @@
-//===- FoldedTensor.h - parameters inside of computed tensors ----*- C++
-//-*-===//
+//===- FoldedTensor.h - parameters inside of computed tensors ---*- C++ -*-===//
 //
 // An exporter that computes what does not depend on inputs leaves, of a lookup
 // of constant positions, the rows that were looked up, and of an expanded class
@@ -7,6 +6,8 @@
 //
 //   embedding_1: [8, 16, 32], eight times the rows 0 to 15 of a table
 //   expand:      [8, 1, 64], eight times a parameter of shape [1, 1, 64]
+//   clone:       [8, 2, 16, 16], eight times biases of 2 heads, of which there
+//                is one for each distance of two of 16 tokens
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,19 +19,26 @@
 namespace dtc::frontend {
 
 struct FoldedTensor {
-  /// The parameter: its rows if it was a lookup.
+  /// The parameter: its rows if it was looked up.
   Shape shape;
   std::string bytes;
-  /// Which row is where, if they are not all in order.
-  std::vector<int64_t> indices;
-  /// The computed tensor without repetitions.
+  /// The computed tensor without copies.
   Shape unrepeated;
+  /// Which row is where along the other dimensions of `unrepeated`; empty if
+  /// each is there once, in order.
+  std::vector<int64_t> indices;
+  /// The dimension of `unrepeated` that rows lie along.
+  unsigned rowDim = 0;
   bool isTransposed = false;
 };
 
 /// What a tensor was computed of by the call `op` ("embedding", "expand"), if
-/// that only moves elements.
-std::optional<FoldedTensor> unfold(const TensorData &data, llvm::StringRef op);
+/// that only moves elements. `batch`: number of samples of the export, or 0.
+std::optional<FoldedTensor> unfold(const TensorData &data, llvm::StringRef op,
+                                   int64_t batch);
+
+/// Whether all elements are the same.
+bool isUniform(llvm::StringRef bytes, int64_t elementSize);
 
 } // namespace dtc::frontend
 

@@ -25,6 +25,8 @@ struct Role {
 };
 
 constexpr Role roles[] = {
+    {"linear", 0, "MatMul", 0},
+    {"linear", 0, "Gemm", 0},
     {"linear", 1, "MatMul", 1},
     {"linear", 1, "Gemm", 1},
     {"linear", 2, "Gemm", 2},
@@ -70,7 +72,8 @@ bool isConvolution(StringRef call) {
 /// Calls whose arguments are the operands of a node of two operands.
 bool isElementwise(StringRef call) {
   for (StringRef name :
-       {"add", "sub", "mul", "div", "pow", "maximum", "minimum", "matmul"})
+       {"add", "sub", "mul", "div", "pow", "maximum", "minimum", "matmul",
+        "bmm"})
     if (call == name)
       return true;
   return false;
@@ -110,6 +113,22 @@ std::optional<unsigned> findArgument(const FxCall &call,
         (role.operand == operand || role.operand == either))
       return role.argument;
   return std::nullopt;
+}
+
+std::optional<StringRef> findValue(const FxCall &call,
+                                   const onnx::NodeProto &node, int operand) {
+  std::optional<unsigned> number = findArgument(call, node, operand);
+  // Of a list, each tensor is an operand.
+  bool isList = node.op_type() == "Concat" && call.op == "cat";
+  if (isList)
+    number = 0;
+  if (!number || *number >= call.arguments.size())
+    return std::nullopt;
+  const auto &values = call.arguments[*number];
+  if (isList && int(values.size()) == node.input_size())
+    return values[operand];
+  return values.size() == 1 ? std::optional<StringRef>(values.front())
+                            : std::nullopt;
 }
 
 Holding findHolding(const FxCall &call, const onnx::NodeProto &node,

@@ -1,5 +1,4 @@
-//===- FxRoles.h - which argument of a call an operand is --------*- C++
-//-*-===//
+//===- FxRoles.h - which argument of a call an operand is -------*- C++ -*-===//
 
 #ifndef DTC_FRONTEND_FXROLES_H
 #define DTC_FRONTEND_FXROLES_H
@@ -12,6 +11,11 @@ namespace dtc::frontend {
 /// of what `call` became, as far as operator and call say; nothing otherwise.
 std::optional<unsigned> findArgument(const FxCall &call,
                                      const onnx::NodeProto &node, int operand);
+
+/// The value that this argument names: of a list, that at the operand's place.
+std::optional<llvm::StringRef> findValue(const FxCall &call,
+                                         const onnx::NodeProto &node,
+                                         int operand);
 
 /// The argument that is the bias of a product or convolution.
 std::optional<unsigned> findBiasArgument(const FxCall &call);

@@ -1,5 +1,4 @@
-//===- HoistConstants.h - weights in Constant nodes --------------*- C++
-//-*-===//
+//===- HoistConstants.h - weights in Constant nodes -------------*- C++ -*-===//
 
 #ifndef DTC_FRONTEND_HOISTCONSTANTS_H
 #define DTC_FRONTEND_HOISTCONSTANTS_H

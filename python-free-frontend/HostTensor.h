@@ -1,5 +1,4 @@
-//===- HostTensor.h - a constant tensor known at import ----------*- C++
-//-*-===//
+//===- HostTensor.h - a constant tensor known at import ---------*- C++ -*-===//
 //
 // Element types of the frontend, tensors whose values are known at import, and
 // the strided views from which most shape operators are made.

@@ -1,5 +1,4 @@
-//===- InlineNodes.h - nodes of functions and branches -----------*- C++
-//-*-===//
+//===- InlineNodes.h - nodes of functions and branches ----------*- C++ -*-===//
 //
 // Local functions and the branch that an If takes become nodes of the graph
 // itself, with names of their own.

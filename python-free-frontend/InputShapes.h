@@ -1,5 +1,4 @@
-//===- InputShapes.h - static shapes of graph inputs -------------*- C++
-//-*-===//
+//===- InputShapes.h - static shapes of graph inputs ------------*- C++ -*-===//
 //
 // Gives every dynamic dimension the size that the user states.
 //

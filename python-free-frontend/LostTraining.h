@@ -1,5 +1,4 @@
-//===- LostTraining.h - what an export for inference loses -------*- C++
-//-*-===//
+//===- LostTraining.h - what an export for inference loses ------*- C++ -*-===//
 
 #ifndef DTC_FRONTEND_LOSTTRAINING_H
 #define DTC_FRONTEND_LOSTTRAINING_H

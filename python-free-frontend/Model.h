@@ -1,5 +1,4 @@
-//===- Model.h - a loaded and structurally sound ONNX model ------*- C++
-//-*-===//
+//===- Model.h - a loaded and structurally sound ONNX model -----*- C++ -*-===//
 //
 // Reads a model file and checks its graph: every later step may rely on unique
 // names, sorted nodes and operands that exist.

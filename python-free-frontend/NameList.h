@@ -1,5 +1,4 @@
-//===- NameList.h - the first few names of many ------------------*- C++
-//-*-===//
+//===- NameList.h - the first few names of many -----------------*- C++ -*-===//
 //
 // For messages about many tensors or nodes at once.
 //

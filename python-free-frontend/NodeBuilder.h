@@ -1,5 +1,4 @@
-//===- NodeBuilder.h - builds the dtc ops of one ONNX node -------*- C++
-//-*-===//
+//===- NodeBuilder.h - builds the dtc ops of one ONNX node ------*- C++ -*-===//
 //
 // What an import rule sees: the node, its operands as IR values, and short
 // forms of the ops that rules are made of. Every op carries the node's name.

@@ -1,5 +1,4 @@
-//===- Operators.h - the ONNX operators that dtc imports ---------*- C++
-//-*-===//
+//===- Operators.h - the ONNX operators that dtc imports --------*- C++ -*-===//
 //
 // One row per operator: since which opset, how many operands, which attributes
 // and the rule that builds dtc ops.

@@ -1,5 +1,4 @@
-//===- ParameterInputs.h - graph inputs that are parameters ------*- C++
-//-*-===//
+//===- ParameterInputs.h - graph inputs that are parameters -----*- C++ -*-===//
 //
 // A model exported without its weights has its parameters among its inputs;
 // the user's globs (`--parameter GLOB`) tell them from data. They also make

@@ -1,5 +1,4 @@
-//===- ParameterNames.h - names that people can read -------------*- C++
-//-*-===//
+//===- ParameterNames.h - names that people can read ------------*- C++ -*-===//
 //
 // An exporter that stores a tensor it computed, such as a transposed weight,
 // invents a name for it ('onnx::MatMul_79'). The node that uses the tensor

@@ -1,5 +1,4 @@
-//===- ParameterRules.h - whether a tensor is trained ------------*- C++
-//-*-===//
+//===- ParameterRules.h - whether a tensor is trained -----------*- C++ -*-===//
 //
 // The exporter's record decides where there is one. Without it:
 //

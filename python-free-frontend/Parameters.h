@@ -1,5 +1,4 @@
-//===- Parameters.h - which tensors of a model are trained -------*- C++
-//-*-===//
+//===- Parameters.h - which tensors of a model are trained ------*- C++ -*-===//
 //
 // Exporters write parameters, buffers and folded constants alike as
 // initializers, split tied weights and merge equal ones. This finds the

@@ -1,5 +1,4 @@
-//===- Problem.h - what is wrong with a model, and what to do ----*- C++
-//-*-===//
+//===- Problem.h - what is wrong with a model, and what to do ---*- C++ -*-===//
 //
 // The error value of the frontend: a reason and an advice, so that every
 // message can say both.

@@ -35,6 +35,10 @@ static std::string readMetadata(const google::protobuf::UnknownFieldSet &fields,
   return "";
 }
 
+StringRef getStem(StringRef call) {
+  return call.rtrim("0123456789").rtrim('_');
+}
+
 bool FxCall::uses(StringRef value) const {
   return any_of(arguments, [&](const auto &argument) {
     return is_contained(argument, value);
@@ -124,6 +128,46 @@ std::vector<std::string> readModules(const onnx::NodeProto &node) {
   return scopes;
 }
 
+std::string readSourceLine(const onnx::NodeProto &node) {
+  std::string trace = readMetadata(node.unknown_fields(), nodeMetadata,
+                                   "pkg.torch.onnx.stack_trace");
+  SmallVector<StringRef> lines;
+  StringRef(trace).rtrim().split(lines, '\n');
+  return lines.back().trim().str();
+}
+
+/// With each word that `names` has replaced.
+static std::string rename(StringRef text, const StringMap<std::string> &names) {
+  std::string result;
+  auto isWord = [](char c) { return isAlnum(c) || c == '_' || c == '.'; };
+  while (!text.empty()) {
+    StringRef word = text.take_while(isWord);
+    auto it = names.find(word);
+    result += it == names.end() ? word : StringRef(it->second);
+    text = text.drop_front(word.size());
+    StringRef between = text.take_until(isWord);
+    result += between;
+    text = text.drop_front(between.size());
+  }
+  return result;
+}
+
+void renameInRecord(onnx::NodeProto &node,
+                    const StringMap<std::string> &names) {
+  google::protobuf::UnknownFieldSet *fields = node.mutable_unknown_fields();
+  for (int i = 0; i < fields->field_count(); ++i) {
+    google::protobuf::UnknownField *field = fields->mutable_field(i);
+    onnx::StringStringEntryProto entry;
+    if (field->number() != nodeMetadata ||
+        field->type() !=
+            google::protobuf::UnknownField::TYPE_LENGTH_DELIMITED ||
+        !entry.ParseFromString(field->length_delimited()))
+      continue;
+    entry.set_value(rename(entry.value(), names));
+    field->set_length_delimited(entry.SerializeAsString());
+  }
+}
+
 Provenance::Provenance(const onnx::ModelProto &model) {
   readSignature(
       readMetadata(model.graph().unknown_fields(), graphMetadata,
@@ -137,6 +181,9 @@ void Provenance::add(Origin origin, StringRef argument) {
   auto [it, isNew] = byName.try_emplace(origin.name, tensors.size());
   if (!argument.empty())
     byArgument[argument] = it->second;
+  if (!isNew && argument.empty())
+    argument = tensors[it->second].argument;
+  origin.argument = argument.str();
   if (isNew)
     tensors.push_back(std::move(origin));
   else

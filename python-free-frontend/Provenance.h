@@ -1,5 +1,4 @@
-//===- Provenance.h - what an exporter records about tensors -----*- C++
-//-*-===//
+//===- Provenance.h - what an exporter records about tensors ----*- C++ -*-===//
 //
 // PyTorch's dynamo exporter lists the parameters and buffers of the model, and
 // keeps with each node the call of torch.export that it comes from:
@@ -34,6 +33,8 @@ struct Origin {
   enum Kind { Parameter, Buffer, Constant };
   std::string name;
   Kind kind = Parameter;
+  /// Its name in calls, if the exporter recorded these: "p_fc_weight".
+  std::string argument;
   /// Whether the state dict has it.
   bool isSaved = true;
   /// Of a parameter: whether it requires a gradient.
@@ -55,12 +56,23 @@ struct FxCall {
   bool uses(llvm::StringRef value) const;
 };
 
+/// "embedding" of the call "embedding_1".
+llvm::StringRef getStem(llvm::StringRef call);
+
 /// The call that a node comes from, if the exporter says.
 std::optional<FxCall> readFxCall(const onnx::NodeProto &node);
 
 /// The modules around a node from the outermost to its own: "", "model",
 /// "model.layers.0".
 std::vector<std::string> readModules(const onnx::NodeProto &node);
+
+/// The innermost line of source that made a node: "return self.fc(x)".
+std::string readSourceLine(const onnx::NodeProto &node);
+
+/// Replaces words (of letters, digits and '_', or names of modules) in what is
+/// recorded with a node.
+void renameInRecord(onnx::NodeProto &node,
+                    const llvm::StringMap<std::string> &names);
 
 class Provenance {
 public:

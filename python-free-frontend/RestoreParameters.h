@@ -1,5 +1,4 @@
-//===- RestoreParameters.h - the model's own tensors again -------*- C++
-//-*-===//
+//===- RestoreParameters.h - the model's own tensors again ------*- C++ -*-===//
 //
 // An exporter's optimizer merges equal tensors, transposes weights, leaves out
 // zero biases and looks up constant indices. Where its metadata tell what each

@@ -1,5 +1,4 @@
-//===- SeparateModules.h - modules with weights of their own -----*- C++
-//-*-===//
+//===- SeparateModules.h - modules with weights of their own ----*- C++ -*-===//
 
 #ifndef DTC_FRONTEND_SEPARATEMODULES_H
 #define DTC_FRONTEND_SEPARATEMODULES_H

@@ -1,5 +1,4 @@
-//===- Sequences.h - lists of tensors ----------------------------*- C++
-//-*-===//
+//===- Sequences.h - lists of tensors ---------------------------*- C++ -*-===//
 //
 // A sequence exists at import only: a list of names. Operators on sequences
 // become nodes on the tensors that they take or give.

@@ -1,5 +1,4 @@
-//===- ShapeRules.h - ONNX's rules for shapes and ranges ---------*- C++
-//-*-===//
+//===- ShapeRules.h - ONNX's rules for shapes and ranges --------*- C++ -*-===//
 //
 // How attributes and operands of shape operators are read, for the evaluator
 // and the importer alike.

@@ -1,5 +1,4 @@
-//===- TensorData.h - the bytes of an ONNX tensor ----------------*- C++
-//-*-===//
+//===- TensorData.h - the bytes of an ONNX tensor ---------------*- C++ -*-===//
 //
 // Where the elements of an initializer lie: in the protobuf, raw or typed, or
 // in an external file, which is memory-mapped.

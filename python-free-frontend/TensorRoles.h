@@ -1,5 +1,4 @@
-//===- TensorRoles.h - what a graph does with its tensors --------*- C++
-//-*-===//
+//===- TensorRoles.h - what a graph does with its tensors -------*- C++ -*-===//
 //
 // Without an exporter's metadata, what a tensor is used for is the evidence of
 // what it is: a weight, or a number that a person wrote into the model.

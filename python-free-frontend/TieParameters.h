@@ -1,5 +1,4 @@
-//===- TieParameters.h - tensors that are one parameter ----------*- C++
-//-*-===//
+//===- TieParameters.h - tensors that are one parameter ---------*- C++ -*-===//
 
 #ifndef DTC_FRONTEND_TIEPARAMETERS_H
 #define DTC_FRONTEND_TIEPARAMETERS_H

@@ -1,5 +1,4 @@
-//===- WindowRules.h - ONNX's rules for windows over images ------*- C++
-//-*-===//
+//===- WindowRules.h - ONNX's rules for windows over images -----*- C++ -*-===//
 //
 // Where the windows of convolutions and pooling lie, from the attributes that
 // they share: kernel_shape, strides, dilations, pads, auto_pad, ceil_mode.

@@ -1,5 +1,4 @@
-//===- Evaluator.h - constant folding of ONNX operators ----------*- C++
-//-*-===//
+//===- Evaluator.h - constant folding of ONNX operators ---------*- C++ -*-===//
 //
 // Computes a node whose operands are all known, so that the shape arithmetic
 // of exporters never reaches the IR.

@@ -1,5 +1,4 @@
-//===- KnownValues.h - IR values that follow from constants ------*- C++
-//-*-===//
+//===- KnownValues.h - IR values that follow from constants -----*- C++ -*-===//
 //
 // What import rules know of operands that have become ops: a coordinate among
 // several may be a constant that was joined with data.

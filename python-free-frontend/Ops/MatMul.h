@@ -1,5 +1,4 @@
-//===- MatMul.h - matrix products of import rules ----------------*- C++
-//-*-===//
+//===- MatMul.h - matrix products of import rules ---------------*- C++ -*-===//
 //
 // The product that rules of several families build.
 //

@@ -1,5 +1,4 @@
-//===- Take.h - elements of a dimension at known indices ---------*- C++
-//-*-===//
+//===- Take.h - elements of a dimension at known indices --------*- C++ -*-===//
 //
 // What lookups, strided slices and reflecting pads have in common.
 //

@@ -166,7 +166,102 @@ class Coordinates(nn.Module):
         return self.out((x @ self.frequencies).sin() @ self.projection)
 
 
+class OffsetNorm(nn.Module):
+    """Gemma's: trains what is added to one."""
+
+    def __init__(self, width):
+        super().__init__()
+        self.weight = nn.Parameter(torch.randint(-99, 99, (width,)) / 512.)
+
+    def forward(self, x):
+        output = x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 2.0 ** -16)
+        return output * (1.0 + self.weight.to(x.dtype))
+
+
+class ResponseNorm(nn.Module):
+    """ConvNeXt V2's: two views in one line."""
+
+    def __init__(self, width):
+        super().__init__()
+        self.weight = nn.Parameter(torch.zeros(width))
+        self.bias = nn.Parameter(torch.zeros(width))
+
+    def forward(self, x):
+        y = x.norm(p=2, dim=1, keepdim=True)
+        y = x * y / (y.mean(-1, keepdim=True) + 2.0 ** -16)
+        s = 1, 1, -1
+        return torch.addcmul(self.bias.view(s), self.weight.view(s), y) + x
+
+
+class Tokens(nn.Module):
+    """Two tokens that begin alike."""
+
+    def __init__(self, width):
+        super().__init__()
+        self.first = nn.Parameter(torch.ones(1, 1, width))
+        self.second = nn.Parameter(torch.ones(1, 1, width))
+
+    def forward(self, x):
+        s = x.shape[0], -1, -1
+        return torch.cat([self.first.expand(s), self.second.expand(s), x], 1)
+
+
+class Computed(nn.Module):
+    """What dynamo computes with parameters, and modules that it merges."""
+
+    def __init__(self, width=16):
+        super().__init__()
+        self.tokens = Tokens(width)
+        self.norm = OffsetNorm(width)
+        self.response = ResponseNorm(width)
+        self.before = nn.LayerNorm(width)
+        self.after = nn.LayerNorm(width)
+        self.fc = nn.Linear(width, width)
+        self.gate = nn.Linear(width, width)
+        self.memory = nn.Parameter(torch.randn(1, 4, width))
+        self.cross = nn.MultiheadAttention(width, 1, batch_first=True)
+        self.scale = nn.Parameter(torch.tensor(-1.0))
+        self.head = nn.Linear(width, 4)
+
+    def forward(self, x):
+        x = self.norm(self.tokens(x))
+        x = x + self.response(torch.tanh(x))
+        x = x + self.fc(self.before(x)) * self.gate(self.after(x)).sigmoid()
+        memory = self.memory.expand(x.shape[0], -1, -1)
+        x = x + self.cross(x, memory, memory, need_weights=False)[0]
+        return self.head(x.mean(1)) * self.scale.exp()
+
+
+class Distances(nn.Module):
+    """A table of biases by distance that one layer looks up for two."""
+
+    def __init__(self, width=16, heads=2, length=6):
+        super().__init__()
+        self.heads = heads
+        self.table = nn.Embedding(2 * length, heads)
+        places = torch.arange(length)
+        self.distances = (places[None] - places[:, None]).abs() + 3
+        self.layers = nn.ModuleList(nn.Linear(width, 3 * width)
+                                    for _ in range(2))
+        self.head = nn.Linear(width, 4)
+
+    def forward(self, x):
+        bias = self.table(self.distances).permute(2, 0, 1)[None]
+        bias = bias.expand(x.shape[0], -1, -1, -1)
+        for layer in self.layers:
+            b, t, c = x.shape
+            q, k, v = (part.reshape(b, t, self.heads, -1).transpose(1, 2)
+                       for part in layer(x).chunk(3, -1))
+            y = ((q @ k.transpose(-2, -1)) * 0.25 + bias).softmax(-1) @ v
+            x = x + y.transpose(1, 2).reshape(b, t, c)
+        return self.head(x.mean(1))
+
+
 MODELS = dict(
+    computed=(Computed, lambda: (torch.randn(4, 5, 16),
+                                 torch.randint(0, 4, (4,)))),
+    distances=(Distances, lambda: (torch.randn(4, 6, 16),
+                                   torch.randint(0, 4, (4,)))),
     coordinates=(Coordinates, None),
     language=(Language, lambda: (torch.randint(0, 20, (4, 8)),
                                  torch.randint(0, 20, (4, 8)))),
@@ -176,12 +271,14 @@ MODELS = dict(
 
 
 def shrink(path):
-    """Without what nobody reads: where in the source a node comes from."""
+    """Without what nobody reads; of where a node comes from, the line."""
     file = onnx.load(path)
     for node in file.graph.node:
         for entry in list(node.metadata_props):
-            if entry.key not in ("pkg.torch.onnx.fx_node",
-                                 "pkg.torch.onnx.name_scopes"):
+            if entry.key == "pkg.torch.onnx.stack_trace":
+                entry.value = entry.value.rstrip().rsplit("\n", 1)[-1]
+            elif entry.key not in ("pkg.torch.onnx.fx_node",
+                                   "pkg.torch.onnx.name_scopes"):
                 node.metadata_props.remove(entry)
         node.doc_string = ""
     del file.graph.value_info[:]
@@ -189,8 +286,10 @@ def shrink(path):
 
 
 def export(module, inputs, name):
-    for exporter, options in dict(dynamo=dict(external_data=False),
-                                  torchscript=dict(dynamo=False)).items():
+    exporters = dict(dynamo=dict(external_data=False))
+    if name not in ("computed", "distances"):  # of interest by dynamo alone
+        exporters["torchscript"] = dict(dynamo=False)
+    for exporter, options in exporters.items():
         path = FOLDER / f"{name}-{exporter}.onnx"
         torch.onnx.export(copy.deepcopy(module).eval(), (inputs,), path,
                           input_names=["x"], verbose=False, **options)
@@ -237,9 +336,10 @@ def main():
         np.save(data / "x.npy", inputs.numpy())
         np.save(data / "labels.npy", labels.numpy())
         export(module, inputs, name)
-        (FOLDER / f"{name}.parameters").write_text("".join(sorted(
-            f"{key} {'x'.join(map(str, p.shape))}\n"
-            for key, p in module.named_parameters())))
+        if name != "distances":  # of whose table the file lacks rows
+            (FOLDER / f"{name}.parameters").write_text("".join(sorted(
+                f"{key} {'x'.join(map(str, p.shape))}\n"
+                for key, p in module.named_parameters())))
         report[name] = {key: train(module, inputs, labels, make_optimizer)
                         for key, make_optimizer in OPTIMIZERS.items()}
     path.write_text(json.dumps(report, indent=1) + "\n")

@@ -1,6 +1,6 @@
 """Trains models that people export, and compares with PyTorch.
 
-usage: sweep.py --dtc build/release/bin/dtc [--work DIR] [--only GLOB] [--redo]
+usage: sweep.py --dtc build/release/bin/dtc [--work DIR] [--only GLOB,...] [--redo]
                 [--jobs N] [--results FILE.json] [--table docs/models.md]
 
 Each model of zoo/ is exported and trained by PyTorch once (export.py); later
@@ -211,7 +211,7 @@ def main():
     parser.add_argument("--results", type=Path,
                         default=Path("build/models/results.json"))
     parser.add_argument("--table", type=Path)
-    parser.add_argument("--only", default="*", metavar="GLOB")
+    parser.add_argument("--only", default="*", metavar="GLOB,...")
     parser.add_argument("--redo", action="store_true")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--timeout", type=int, default=150)
@@ -222,7 +222,9 @@ def main():
     if args.results.exists():
         results = json.loads(args.results.read_text())
     has_dropout = "--dropout" in run([args.dtc, "--help"], 60)[1]
-    names = [name for name in model_names() if fnmatch.fnmatch(name, args.only)
+    names = [name for name in model_names()
+             if any(fnmatch.fnmatch(name, only)
+                    for only in args.only.split(","))
              and (args.redo or name not in results)]
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         jobs = {pool.submit(check_model, args, name, has_dropout): name

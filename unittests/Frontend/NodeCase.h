@@ -1,5 +1,4 @@
-//===- NodeCase.h - one of ONNX's node tests ---------------------*- C++
-//-*-===//
+//===- NodeCase.h - one of ONNX's node tests --------------------*- C++ -*-===//
 //
 // A model of one node with its inputs and the outputs that ONNX ships.
 //

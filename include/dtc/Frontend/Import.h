@@ -1,5 +1,4 @@
-//===- Import.h - from an ONNX file to dtc ops -------------------*- C++
-//-*-===//
+//===- Import.h - from an ONNX file to dtc ops ------------------*- C++ -*-===//
 //
 // The first phase. Reads a model and builds one function on dtc ops with
 // static shapes:

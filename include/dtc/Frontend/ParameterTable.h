@@ -1,5 +1,4 @@
-//===- ParameterTable.h - the weights beside the IR --------------*- C++
-//-*-===//
+//===- ParameterTable.h - the weights beside the IR -------------*- C++ -*-===//
 //
 // Weights never enter the IR: the importer returns this table with the module,
 // one entry per argument with `dtc.parameter`. Elements stay where the model

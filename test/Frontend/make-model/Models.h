@@ -1,5 +1,4 @@
-//===- Models.h - the models that dtc-make-model writes ----------*- C++
-//-*-===//
+//===- Models.h - the models that dtc-make-model writes ---------*- C++ -*-===//
 //
 // Each model is a function that returns the bytes of a file.
 //

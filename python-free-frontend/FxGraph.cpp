@@ -1,0 +1,161 @@
+//===- FxGraph.cpp - a graph with the calls it comes from -----------------===//
+//
+// See FxGraph.h.
+//
+//===----------------------------------------------------------------------===//
+
+#include "FxGraph.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace llvm;
+
+namespace dtc::frontend {
+
+bool isFloatTensor(const onnx::TensorProto *tensor) {
+  return tensor && (tensor->data_type() == onnx::TensorProto::FLOAT ||
+                    tensor->data_type() == onnx::TensorProto::DOUBLE);
+}
+
+SmallVector<int64_t> dimsOf(const onnx::TensorProto &tensor) {
+  return SmallVector<int64_t>(tensor.dims().begin(), tensor.dims().end());
+}
+
+/// "/model/layers.0/self_attn/node_linear_1".
+static void nameNode(onnx::NodeProto &node, const NodeOrigin &origin) {
+  std::string path;
+  StringRef outer;
+  for (StringRef module : origin.modules) {
+    StringRef name = module;
+    if (!outer.empty() && name.consume_front(outer))
+      name.consume_front(".");
+    if (!name.empty())
+      path += "/" + name.str();
+    outer = module;
+  }
+  if (!path.empty() && !node.name().empty())
+    node.set_name(path + "/" + node.name());
+}
+
+FxGraph::FxGraph(onnx::GraphProto &graph, const Provenance &provenance)
+    : provenance(provenance), graph(graph) {
+  for (onnx::TensorProto &tensor : *graph.mutable_initializer()) {
+    tensors[tensor.name()] = &tensor;
+    names.insert(tensor.name());
+    if (provenance.find(tensor.name()))
+      used.insert(tensor.name());
+  }
+  for (const auto &input : graph.input()) {
+    names.insert(input.name());
+    values.insert(input.name());
+  }
+  for (onnx::NodeProto &node : *graph.mutable_node()) {
+    for (const std::string &output : node.output())
+      names.insert(output);
+    NodeOrigin &origin = origins.emplace_back();
+    origin.call = readFxCall(node);
+    origin.modules = readModules(node);
+    origin.source = readSourceLine(node);
+    nameNode(node, origin);
+    if (!origin.call)
+      continue;
+    values.insert(origin.call->result);
+    for (const auto &argument : origin.call->arguments)
+      for (const std::string &value : argument)
+        if (const Origin *tensor = provenance.findArgument(value))
+          used.insert(tensor->name);
+  }
+}
+
+int64_t FxGraph::batch() const {
+  if (graph.input_size() == 0)
+    return 0;
+  const auto &shape = graph.input(0).type().tensor_type().shape();
+  return shape.dim_size() > 0 ? shape.dim(0).dim_value() : 0;
+}
+
+const onnx::TensorProto *FxGraph::findTensor(StringRef name) const {
+  auto it = tensors.find(name);
+  return it == tensors.end() ? nullptr : it->second;
+}
+
+void FxGraph::addTensor(const onnx::TensorProto &like, StringRef name,
+                        ArrayRef<int64_t> dims) {
+  onnx::TensorProto &tensor = *graph.add_initializer();
+  tensor = like;
+  tensor.set_name(name.str());
+  tensor.mutable_dims()->Assign(dims.begin(), dims.end());
+  tensors[name] = &tensor;
+  names.insert(name);
+}
+
+void FxGraph::addTensor(int32_t type, StringRef bytes, StringRef name,
+                        ArrayRef<int64_t> dims) {
+  onnx::TensorProto tensor;
+  tensor.set_data_type(type);
+  tensor.set_raw_data(bytes.str());
+  addTensor(tensor, name, dims);
+}
+
+std::string FxGraph::makeName(const Twine &name) {
+  std::string unique = name.str();
+  while (!names.insert(unique).second)
+    unique += "_";
+  return unique;
+}
+
+std::string FxGraph::addIntegers(const Twine &name, ArrayRef<int64_t> integers,
+                                 ArrayRef<int64_t> dims) {
+  std::string unique = makeName(name);
+  addTensor(onnx::TensorProto::INT64,
+            StringRef(reinterpret_cast<const char *>(integers.data()),
+                      integers.size() * sizeof(int64_t)),
+            unique, dims);
+  return unique;
+}
+
+std::string FxGraph::applyBefore(int index, StringRef op,
+                                 ArrayRef<std::string> operands) {
+  onnx::NodeProto &added = before[index].emplace_back();
+  added.set_op_type(op.str());
+  added.set_name(node(index).name());
+  for (const std::string &operand : operands)
+    added.add_input(operand);
+  added.add_output(makeName(operands.front() + "/" + op.lower()));
+  return added.output(0);
+}
+
+void FxGraph::insertNodes() {
+  google::protobuf::RepeatedPtrField<onnx::NodeProto> nodes;
+  auto append = [&](std::vector<onnx::NodeProto> &list) {
+    for (onnx::NodeProto &node : list)
+      nodes.Add()->Swap(&node);
+  };
+  for (auto [index, node] : enumerate(*graph.mutable_node())) {
+    append(before[index]);
+    nodes.Add()->Swap(&node);
+    append(after[index]);
+  }
+  graph.mutable_node()->Swap(&nodes);
+  StringSet<> needed;
+  for (const auto &node : graph.node())
+    needed.insert(node.input().begin(), node.input().end());
+  for (const auto &output : graph.output())
+    needed.insert(output.name());
+  google::protobuf::RepeatedPtrField<onnx::TensorProto> kept;
+  for (onnx::TensorProto &tensor : *graph.mutable_initializer())
+    if (needed.contains(tensor.name()))
+      kept.Add()->Swap(&tensor);
+  graph.mutable_initializer()->Swap(&kept);
+}
+
+void FxGraph::renameTensor(StringRef from, StringRef to) {
+  for (onnx::TensorProto &tensor : *graph.mutable_initializer())
+    if (tensor.name() == from)
+      tensor.set_name(to.str());
+  for (onnx::NodeProto &node : *graph.mutable_node())
+    std::replace(node.mutable_input()->begin(), node.mutable_input()->end(),
+                 from.str(), to.str());
+}
+
+} // namespace dtc::frontend

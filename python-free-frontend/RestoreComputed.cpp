@@ -1,0 +1,465 @@
+//===- RestoreComputed.cpp - parameters that were computed with -----------===//
+//
+// See RestoreComputed.h.
+//
+//===----------------------------------------------------------------------===//
+
+#include "RestoreComputed.h"
+#include "FoldedTensor.h"
+#include "FxRoles.h"
+#include "NameList.h"
+#include "SourceTerm.h"
+
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+#include <cstring>
+
+using namespace llvm;
+
+namespace dtc::frontend {
+
+namespace {
+/// A tensor that the exporter computed, perhaps of parameters.
+struct Computed {
+  const onnx::TensorProto *tensor = nullptr;
+  /// The call that computed it.
+  std::string call;
+  /// Nodes and their operands.
+  SmallVector<std::pair<int, int>> uses;
+  TensorData data;
+  std::optional<FoldedTensor> folded;
+  /// Parameters of the modules around it that nothing uses.
+  std::vector<const Origin *> candidates;
+  /// The one of them that it was computed of, if that is known, and how.
+  const Origin *origin = nullptr;
+  std::optional<SourceTerm> term;
+
+  bool dependsOn(const Origin *parameter) const {
+    return origin ? origin == parameter : is_contained(candidates, parameter);
+  }
+  /// Whether both hold the same elements once.
+  bool isAlike(const Computed &other) const {
+    return folded && other.folded && folded->bytes == other.folded->bytes;
+  }
+};
+
+class Restorer {
+public:
+  Restorer(FxGraph &graph, TensorReader &reader, RestoredTensors &result)
+      : graph(graph), reader(reader), result(result) {}
+
+  void run();
+
+private:
+  std::string findCall(int node, int operand) const;
+  bool isOnlyParameter(const Origin &origin) const;
+  std::vector<const Origin *> findCandidates(const Computed &computed) const;
+  void collect();
+  std::vector<const Origin *> findMentioned(const Computed &computed) const;
+  void findOriginsBySource();
+  void findOriginsByElements();
+  void warn(ArrayRef<std::string> list, StringRef what);
+  void trainInPlace(const Computed &computed);
+  void restoreTerm(const Computed &computed);
+  void restoreFolded(const Computed &computed);
+  void use(const Computed &computed, std::pair<int, int> place,
+           StringRef parameter, const Shape &shape);
+
+  FxGraph &graph;
+  TensorReader &reader;
+  RestoredTensors &result;
+  std::vector<Computed> list;
+  /// What was done, for messages.
+  std::vector<std::string> undone, moved, replaced;
+};
+
+/// 1 of "embedding_1".
+unsigned getNumber(StringRef call) {
+  unsigned number = 0;
+  StringRef digits = call.drop_front(getStem(call).size()).ltrim('_');
+  return digits.getAsInteger(10, number) ? 0 : number;
+}
+
+/// Whether a call makes a tensor of numbers.
+bool isCreation(StringRef call) {
+  StringRef stem = getStem(call);
+  for (StringRef name : {"scalar_tensor", "full", "arange", "zeros", "ones",
+                         "new_", "empty", "tril", "triu", "lift_fresh"})
+    if (stem.starts_with(name))
+      return true;
+  return false;
+}
+
+/// Whether one module is the other or inside of it.
+bool isInside(StringRef module, StringRef outer) {
+  return outer.empty() || module == outer ||
+         (module.starts_with(outer) && module[outer.size()] == '.');
+}
+
+/// "model.norm" and "weight" of "model.norm.weight".
+std::pair<StringRef, StringRef> splitName(const Origin &origin) {
+  auto [owner, leaf] = StringRef(origin.name).rsplit('.');
+  return leaf.empty() ? std::pair<StringRef, StringRef>("", owner)
+                      : std::pair(owner, leaf);
+}
+
+/// The call that is gone, and whose result an operand is: by the place among
+/// arguments, by its name, or the only argument that no node computes, of a call
+/// that takes tensors alike.
+std::string Restorer::findCall(int index, int operand) const {
+  const onnx::NodeProto &node = graph.node(index);
+  const std::string &input = node.input(operand);
+  const onnx::TensorProto *tensor = graph.findTensor(input);
+  if (!graph.origin(index).call || !isFloatTensor(tensor) ||
+      graph.provenance.find(input))
+    return "";
+  const FxCall &call = *graph.origin(index).call;
+  auto isGone = [&](StringRef value) {
+    return !graph.hasValue(value) && !graph.provenance.findArgument(value);
+  };
+  if (std::optional<StringRef> value = findValue(call, node, operand);
+      value && isGone(*value))
+    return value->str();
+  if (call.uses(input))
+    return input;
+  if (tensor->dims_size() == 0 || call.op == "scaled_dot_product_attention")
+    return "";
+  std::string gone;
+  for (const auto &argument : call.arguments)
+    for (const std::string &value : argument)
+      if (isGone(value)) {
+        if (!gone.empty())
+          return "";
+        gone = value;
+      }
+  return gone;
+}
+
+/// A call whose operands are all known is gone, and its result is an
+/// initializer. If parameters of that module are gone too, it was computed of
+/// these.
+void Restorer::collect() {
+  std::map<std::string, Computed> calls;
+  for (int index = 0; index < graph.size(); ++index)
+    for (auto [operand, input] : enumerate(graph.node(index).input())) {
+      std::string call = findCall(index, operand);
+      if (call.empty() || isCreation(call))
+        continue;
+      Computed &computed = calls[call];
+      computed.tensor = graph.findTensor(input);
+      computed.call = call;
+      computed.uses.push_back({index, operand});
+    }
+  for (auto &[name, computed] : calls) {
+    Expected<TensorData> data = reader.read(*computed.tensor);
+    if (!data) {
+      consumeError(data.takeError()); // reported when parameters are read
+      continue;
+    }
+    computed.data = std::move(*data);
+    computed.folded = unfold(computed.data, getStem(name), graph.batch());
+    computed.candidates = findCandidates(computed);
+    list.push_back(std::move(computed));
+  }
+  // Each layer has a copy of what the first computed.
+  for (Computed &computed : list)
+    if (computed.candidates.empty()) {
+      auto other = find_if(list, [&](const Computed &other) {
+        return !other.candidates.empty() && other.isAlike(computed);
+      });
+      if (other != list.end())
+        computed.candidates = other->candidates;
+    }
+  erase_if(list, [](const Computed &computed) {
+    return computed.candidates.empty();
+  });
+}
+
+/// Parameters that nothing uses: of the modules that use the tensor and those
+/// inside, else of those around. Else tables of a module around it, if the
+/// tensor is rows of a table: the positions that an encoder looks up for its
+/// layers.
+std::vector<const Origin *>
+Restorer::findCandidates(const Computed &computed) const {
+  std::vector<const Origin *> inside, around, tables;
+  for (const Origin &origin : graph.provenance.origins()) {
+    if (origin.kind != Origin::Parameter || graph.isUsed(origin.name))
+      continue;
+    StringRef owner = splitName(origin).first;
+    StringRef parent = owner.contains('.') ? owner.rsplit('.').first : "";
+    auto isUser = [&](auto matches) {
+      return any_of(computed.uses, [&](const auto &place) {
+        return matches(graph.origin(place.first).module());
+      });
+    };
+    if (isUser([&](StringRef module) { return isInside(owner, module); }))
+      inside.push_back(&origin);
+    else if (isUser([&](StringRef module) { return isInside(module, owner); }))
+      around.push_back(&origin);
+    else if (!parent.empty() && isOnlyParameter(origin) &&
+             isUser([&](StringRef module) { return isInside(module, parent); }))
+      tables.push_back(&origin);
+  }
+  if (!inside.empty() || !around.empty())
+    return inside.empty() ? around : inside;
+  bool isTable = computed.folded && !computed.folded->indices.empty();
+  return isTable ? tables : around;
+}
+
+/// Whether its module has no other parameter.
+bool Restorer::isOnlyParameter(const Origin &origin) const {
+  return none_of(graph.provenance.origins(), [&](const Origin &other) {
+    return &other != &origin && other.kind == Origin::Parameter &&
+           splitName(other).first == splitName(origin).first;
+  });
+}
+
+/// The candidates that the source line of the first use names.
+std::vector<const Origin *>
+Restorer::findMentioned(const Computed &computed) const {
+  const NodeOrigin &user = graph.origin(computed.uses.front().first);
+  std::vector<const Origin *> mentioned;
+  for (const std::string &attribute : findAttributes(user.source)) {
+    std::string name = user.module().empty()
+                           ? attribute
+                           : (user.module() + "." + attribute).str();
+    const Origin *origin = graph.provenance.find(name);
+    if (origin && is_contained(computed.candidates, origin) &&
+        !is_contained(mentioned, origin))
+      mentioned.push_back(origin);
+  }
+  return mentioned;
+}
+
+/// Calls of one kind that a line makes of as many parameters are in the order
+/// in which it names these.
+void Restorer::findOriginsBySource() {
+  MapVector<std::pair<StringRef, StringRef>, SmallVector<Computed *>> lines;
+  for (Computed &computed : list) {
+    const NodeOrigin &user = graph.origin(computed.uses.front().first);
+    lines[{user.module(), user.source}].push_back(&computed);
+  }
+  for (auto &entry : lines) {
+    SmallVector<Computed *> &calls = entry.second;
+    StringRef source = entry.first.second;
+    std::vector<const Origin *> mentioned = findMentioned(*calls.front());
+    if (mentioned.size() != calls.size() ||
+        !all_of(calls, [&](const Computed *computed) {
+          return getStem(computed->call) == getStem(calls.front()->call);
+        }))
+      continue;
+    sort(calls, [](const Computed *a, const Computed *b) {
+      return getNumber(a->call) < getNumber(b->call);
+    });
+    for (auto [computed, origin] : zip(calls, mentioned)) {
+      computed->origin = origin;
+      computed->term = findTerm(source, splitName(*origin).second,
+                                getStem(computed->call));
+    }
+  }
+  for (Computed &computed : list) {
+    if (computed.origin)
+      computed.candidates = {computed.origin};
+    else
+      erase_if(computed.candidates, [&](const Origin *origin) {
+        return any_of(list, [&](const Computed &other) {
+          return other.origin == origin && !other.isAlike(computed);
+        });
+      });
+  }
+}
+
+/// A tensor is of its only candidate if all others that could be are alike.
+void Restorer::findOriginsByElements() {
+  for (Computed &computed : list) {
+    if (computed.origin || computed.candidates.size() != 1)
+      continue;
+    const Origin *only = computed.candidates.front();
+    if (all_of(list, [&](const Computed &other) {
+          return &other == &computed || !other.dependsOn(only) ||
+                 other.isAlike(computed);
+        }))
+      computed.origin = only;
+  }
+}
+
+/// "'exp' of 'scale'".
+static std::string describe(const Computed &computed) {
+  std::vector<std::string> names;
+  for (const Origin *candidate : computed.candidates)
+    names.push_back(candidate->name);
+  return "'" + computed.call + (computed.origin ? "' of " : "', perhaps of ") +
+         listFirstNames(names);
+}
+
+void Restorer::warn(ArrayRef<std::string> list, StringRef what) {
+  if (list.empty())
+    return;
+  constexpr size_t limit = 3;
+  std::string text = join(list.take_front(limit), "; ");
+  if (list.size() > limit)
+    text += "; and " + std::to_string(list.size() - limit) + " more";
+  result.warnings.push_back("the exporter computed with parameters (" + text +
+                            "): " + what.str() +
+                            "export with optimize=False");
+}
+
+void Restorer::trainInPlace(const Computed &computed) {
+  replaced.push_back(describe(computed));
+  std::string own = computed.call;
+  if (computed.tensor->name() != own) {
+    own = graph.makeName(own);
+    graph.addTensor(*computed.tensor, own, dimsOf(*computed.tensor));
+    for (auto [index, operand] : computed.uses)
+      graph.node(index).set_input(operand, own);
+  }
+  result.computed.insert(own);
+}
+
+template <typename T>
+std::string undoElements(ArrayRef<char> bytes, const SourceTerm &term) {
+  std::string undone;
+  for (size_t at = 0; at < bytes.size(); at += sizeof(T)) {
+    T value;
+    std::memcpy(&value, bytes.data() + at, sizeof(T));
+    value = T(term.undo(value));
+    undone.append(reinterpret_cast<const char *>(&value), sizeof(T));
+  }
+  return undone;
+}
+
+/// The graph computes what the exporter did.
+void Restorer::restoreTerm(const Computed &computed) {
+  const std::string &parameter = computed.origin->name;
+  bool isDouble = computed.data.dtype == DType::F64;
+  graph.addTensor(
+      computed.tensor->data_type(),
+      isDouble ? undoElements<double>(computed.data.bytes, *computed.term)
+               : undoElements<float>(computed.data.bytes, *computed.term),
+      parameter, computed.data.shape);
+  undone.push_back(parameter);
+  for (auto [index, operand] : computed.uses) {
+    std::string value;
+    if (computed.term->kind == SourceTerm::Exp) {
+      value = graph.applyBefore(index, "Exp", {parameter});
+    } else {
+      std::string constant = graph.makeName(computed.call + "/constant");
+      float single = computed.term->constant;
+      graph.addTensor(
+          computed.tensor->data_type(),
+          isDouble ? StringRef(reinterpret_cast<const char *>(
+                                   &computed.term->constant),
+                               sizeof(double))
+                   : StringRef(reinterpret_cast<const char *>(&single),
+                               sizeof(float)),
+          constant, {});
+      value = graph.applyBefore(index, "Add", {parameter, constant});
+    }
+    graph.node(index).set_input(operand, value);
+  }
+}
+
+void Restorer::restoreFolded(const Computed &computed) {
+  const FoldedTensor &folded = *computed.folded;
+  const Computed *first = &*find_if(list, [&](const Computed &other) {
+    return &other == &computed ||
+           (computed.origin && other.origin == computed.origin);
+  });
+  std::string parameter = computed.origin ? computed.origin->name
+                                          : computed.call + ".weight";
+  if (first == &computed) {
+    moved.push_back(describe(computed));
+    if (!computed.origin)
+      parameter = graph.makeName(parameter);
+    graph.addTensor(computed.tensor->data_type(), folded.bytes, parameter,
+                    folded.shape);
+    if (folded.isTransposed)
+      result.transposed.insert(parameter);
+  }
+  result.computed.insert(parameter);
+  for (auto place : computed.uses)
+    use(computed, place, parameter, first->folded->shape);
+}
+
+/// Makes an operand of a parameter what the exporter computed.
+void Restorer::use(const Computed &computed, std::pair<int, int> place,
+                   StringRef parameter, const Shape &shape) {
+  const FoldedTensor &folded = *computed.folded;
+  int index = place.first;
+  std::string value = parameter.str();
+  auto reshape = [&](const Shape &from, const Shape &to) {
+    if (from != to)
+      value = graph.applyBefore(
+          index, "Reshape",
+          {value, graph.addIntegers(value + "/shape", to, {int64_t(to.size())})});
+  };
+  reshape(shape, folded.shape);
+  if (folded.isTransposed) {
+    value = graph.applyBefore(index, "Transpose", {value});
+  } else if (!folded.indices.empty()) {
+    Shape places = folded.unrepeated;
+    places.erase(places.begin() + folded.rowDim);
+    value = graph.applyBefore(
+        index, "Gather",
+        {value, graph.addIntegers(value + "/rows", folded.indices, places)});
+    if (folded.rowDim < places.size()) {
+      value = graph.applyBefore(index, "Transpose", {value});
+      onnx::AttributeProto &order =
+          *graph.getLastBefore(index).add_attribute();
+      order.set_name("perm");
+      order.set_type(onnx::AttributeProto::INTS);
+      for (unsigned dim = 0; dim < folded.unrepeated.size(); ++dim)
+        order.add_ints(dim == folded.rowDim
+                           ? places.size()
+                           : dim - unsigned(dim > folded.rowDim));
+    }
+  } else {
+    reshape(folded.shape, folded.unrepeated);
+  }
+  // What broadcasts needs no copies.
+  StringRef op = graph.node(index).op_type();
+  bool broadcasts = op == "Add" || op == "Mul" || op == "Sub" || op == "Div";
+  if (!folded.isTransposed && folded.unrepeated != computed.data.shape &&
+      !broadcasts)
+    value = graph.applyBefore(
+        index, "Expand",
+        {value, graph.addIntegers(value + "/shape", computed.data.shape,
+                                  {int64_t(computed.data.shape.size())})});
+  graph.node(index).set_input(place.second, value);
+}
+
+void Restorer::run() {
+  collect();
+  findOriginsBySource();
+  findOriginsByElements();
+  for (const Computed &computed : list)
+    if (computed.term)
+      restoreTerm(computed);
+    else if (computed.folded)
+      restoreFolded(computed);
+    else if (computed.origin || !computed.data.shape.empty())
+      trainInPlace(computed); // else a scale
+  for (const Computed &computed : list)
+    for (const Origin *candidate : computed.candidates)
+      graph.markUsed(candidate->name);
+  warn(moved,
+       "what the model needs of them is trained; for all of them ");
+  warn(replaced, "the results are trained in their place, which is not what "
+                 "PyTorch does; ");
+  if (!undone.empty())
+    result.notes.push_back(
+        std::to_string(undone.size()) +
+        (undone.size() == 1 ? " parameter" : " parameters") +
+        " that the exporter computed with: " + listFirstNames(undone) +
+        ", by the model's source lines in the metadata");
+}
+} // namespace
+
+void restoreComputed(FxGraph &graph, TensorReader &reader,
+                     RestoredTensors &result) {
+  Restorer(graph, reader, result).run();
+}
+
+} // namespace dtc::frontend

@@ -1,0 +1,43 @@
+//===- SourceTerm.h - what a line of a model computes -----------*- C++ -*-===//
+//
+// The exporter keeps the line of Python that made a call. Where a parameter was
+// computed with, that line often says how:
+//
+//   output = output * (1.0 + self.weight.float())
+//   return self.scale.exp() * similarity
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTC_FRONTEND_SOURCETERM_H
+#define DTC_FRONTEND_SOURCETERM_H
+
+#include "llvm/ADT/StringRef.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace dtc::frontend {
+
+/// The attributes of the module that a line mentions ("weight" of
+/// "self.weight"), each time that it does.
+std::vector<std::string> findAttributes(llvm::StringRef line);
+
+/// A function of a parameter that can be undone.
+struct SourceTerm {
+  enum Kind { AddConstant, Exp } kind;
+  /// What is added.
+  double constant = 0;
+
+  double undo(double value) const;
+};
+
+/// What the call `op` ("add", "exp") computes of an attribute, if the line says
+/// so.
+std::optional<SourceTerm> findTerm(llvm::StringRef line,
+                                   llvm::StringRef attribute,
+                                   llvm::StringRef op);
+
+} // namespace dtc::frontend
+
+#endif // DTC_FRONTEND_SOURCETERM_H
