@@ -87,10 +87,13 @@ static void findTable(FoldedTensor &tensor, bool isLookup,
   }
   Rows best = collectRows(tensor, last, elementSize);
   if (!isLookup)
-    for (unsigned dim = 0; dim < last; ++dim)
-      if (Rows rows = collectRows(tensor, dim, elementSize);
-          tensor.unrepeated[dim] > 1 && rows.table.size() < best.table.size())
+    for (unsigned dim = 0; dim < last; ++dim) {
+      if (tensor.unrepeated[dim] == 1)
+        continue;
+      Rows rows = collectRows(tensor, dim, elementSize);
+      if (rows.table.size() < best.table.size())
         best = std::move(rows);
+    }
   bool isOrdered = best.count == int64_t(best.indices.size());
   if (!isLookup && (isOrdered || 2 * best.table.size() > tensor.bytes.size()))
     return;

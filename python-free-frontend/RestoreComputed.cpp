@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "RestoreComputed.h"
+#include "Fingerprint.h"
 #include "FoldedTensor.h"
 #include "FxRoles.h"
 #include "NameList.h"
@@ -15,6 +16,7 @@
 #include "llvm/ADT/StringExtras.h"
 
 #include <cstring>
+#include <set>
 
 using namespace llvm;
 
@@ -35,6 +37,8 @@ struct Computed {
   /// The one of them that it was computed of, if that is known, and how.
   const Origin *origin = nullptr;
   std::optional<SourceTerm> term;
+  /// The file has that parameter too.
+  bool isPresent = false;
 
   bool dependsOn(const Origin *parameter) const {
     return origin ? origin == parameter : is_contained(candidates, parameter);
@@ -55,9 +59,12 @@ public:
 private:
   std::string findCall(int node, int operand) const;
   bool isOnlyParameter(const Origin &origin) const;
+  void readPresent();
+  const Origin *findPresent(const Computed &computed) const;
+  const Origin *findUsedOnlyHere(const Computed &computed) const;
   std::vector<const Origin *> findCandidates(const Computed &computed) const;
   void collect();
-  std::vector<const Origin *> findMentioned(const Computed &computed) const;
+  std::vector<const Origin *> findMentioned(int node) const;
   void findOriginsBySource();
   void findOriginsByElements();
   void warn(ArrayRef<std::string> list, StringRef what);
@@ -71,6 +78,12 @@ private:
   TensorReader &reader;
   RestoredTensors &result;
   std::vector<Computed> list;
+  /// Parameters that the file has, by number of elements.
+  std::map<int64_t, std::vector<std::pair<const Origin *, TensorData>>> present;
+  /// Whether it lacks some.
+  bool lacksParameters = false;
+  /// Parameters that are arguments of calls, by module and line of these.
+  std::map<std::pair<StringRef, StringRef>, std::set<const Origin *>> arguments;
   /// What was done, for messages.
   std::vector<std::string> undone, moved, replaced;
 };
@@ -159,22 +172,94 @@ void Restorer::collect() {
       continue;
     }
     computed.data = std::move(*data);
-    computed.folded = unfold(computed.data, getStem(name), graph.batch());
-    computed.candidates = findCandidates(computed);
+    if (lacksParameters || present.count(numElements(computed.data.shape)))
+      computed.folded = unfold(computed.data, getStem(name), graph.batch());
+    if (const Origin *origin = findPresent(computed)) {
+      computed.origin = origin;
+      computed.isPresent = true;
+    } else {
+      computed.candidates = findCandidates(computed);
+    }
     list.push_back(std::move(computed));
   }
   // Each layer has a copy of what the first computed.
   for (Computed &computed : list)
-    if (computed.candidates.empty()) {
+    if (!computed.origin && computed.candidates.empty()) {
       auto other = find_if(list, [&](const Computed &other) {
         return !other.candidates.empty() && other.isAlike(computed);
       });
       if (other != list.end())
         computed.candidates = other->candidates;
+      else if (const Origin *used = findUsedOnlyHere(computed))
+        computed.candidates = {used};
     }
   erase_if(list, [](const Computed &computed) {
-    return computed.candidates.empty();
+    return !computed.origin && computed.candidates.empty();
   });
+}
+
+void Restorer::readPresent() {
+  for (const Origin &origin : graph.provenance.origins()) {
+    if (origin.kind != Origin::Parameter)
+      continue;
+    lacksParameters |= !graph.isUsed(origin.name);
+    const onnx::TensorProto *tensor = graph.findTensor(origin.name);
+    if (!isFloatTensor(tensor))
+      continue;
+    Expected<TensorData> data = reader.read(*tensor);
+    if (!data) {
+      consumeError(data.takeError()); // reported when parameters are read
+      continue;
+    }
+    data->transposed = result.transposed.contains(origin.name);
+    present[numElements(data->shape)].push_back({&origin, std::move(*data)});
+  }
+  for (int index = 0; index < graph.size(); ++index) {
+    const NodeOrigin &node = graph.origin(index);
+    if (!node.call)
+      continue;
+    for (const auto &argument : node.call->arguments)
+      for (const std::string &value : argument)
+        if (const Origin *origin = graph.provenance.findArgument(value))
+          arguments[{node.module(), node.source}].insert(origin);
+  }
+}
+
+/// The parameter of the file whose elements a tensor has, moved at most: the one
+/// that the source line names, if there are several.
+const Origin *Restorer::findPresent(const Computed &computed) const {
+  auto alike = present.find(numElements(computed.data.shape));
+  if (!computed.folded || alike == present.end() ||
+      isUniform(computed.folded->bytes, byteSize(computed.data.dtype)))
+    return nullptr;
+  TensorData own;
+  own.dtype = computed.data.dtype;
+  own.shape = computed.folded->shape;
+  own.bytes = ArrayRef(computed.folded->bytes.data(),
+                       computed.folded->bytes.size());
+  own.transposed = computed.folded->isTransposed;
+  SmallVector<const Origin *> found;
+  for (const auto &[origin, data] : alike->second)
+    if (compareElements(data, own) == Match::Equal)
+      found.push_back(origin);
+  if (found.size() == 1)
+    return found.front();
+  for (const Origin *origin : findMentioned(computed.uses.front().first))
+    if (is_contained(found, origin))
+      return origin;
+  return nullptr;
+}
+
+/// The parameter that the source line of a tensor's use names, and that no call
+/// of the line has as an argument: the exporter computed that call.
+const Origin *Restorer::findUsedOnlyHere(const Computed &computed) const {
+  int index = computed.uses.front().first;
+  const NodeOrigin &user = graph.origin(index);
+  auto known = arguments.find({user.module(), user.source});
+  for (const Origin *origin : findMentioned(index))
+    if (known == arguments.end() || !known->second.count(origin))
+      return origin;
+  return nullptr;
 }
 
 /// Parameters that nothing uses: of the modules that use the tensor and those
@@ -216,20 +301,21 @@ bool Restorer::isOnlyParameter(const Origin &origin) const {
   });
 }
 
-/// The candidates that the source line of the first use names.
-std::vector<const Origin *>
-Restorer::findMentioned(const Computed &computed) const {
-  const NodeOrigin &user = graph.origin(computed.uses.front().first);
+/// The parameters that the source line of a node names.
+std::vector<const Origin *> Restorer::findMentioned(int index) const {
+  const NodeOrigin &user = graph.origin(index);
   std::vector<const Origin *> mentioned;
-  for (const std::string &attribute : findAttributes(user.source)) {
-    std::string name = user.module().empty()
-                           ? attribute
-                           : (user.module() + "." + attribute).str();
-    const Origin *origin = graph.provenance.find(name);
-    if (origin && is_contained(computed.candidates, origin) &&
-        !is_contained(mentioned, origin))
-      mentioned.push_back(origin);
-  }
+  for (const std::string &attribute : findAttributes(user.source))
+    // "items.weight.T", "items.weight", "items"
+    for (StringRef path = attribute; !path.empty();
+         path = path.contains('.') ? path.rsplit('.').first : "") {
+      const Origin *origin = graph.provenance.find(
+          user.module().empty() ? path.str()
+                                : (user.module() + "." + path).str());
+      if (origin && origin->kind == Origin::Parameter &&
+          !is_contained(mentioned, origin))
+        mentioned.push_back(origin);
+    }
   return mentioned;
 }
 
@@ -239,12 +325,18 @@ void Restorer::findOriginsBySource() {
   MapVector<std::pair<StringRef, StringRef>, SmallVector<Computed *>> lines;
   for (Computed &computed : list) {
     const NodeOrigin &user = graph.origin(computed.uses.front().first);
-    lines[{user.module(), user.source}].push_back(&computed);
+    if (!computed.origin)
+      lines[{user.module(), user.source}].push_back(&computed);
   }
   for (auto &entry : lines) {
     SmallVector<Computed *> &calls = entry.second;
     StringRef source = entry.first.second;
-    std::vector<const Origin *> mentioned = findMentioned(*calls.front());
+    std::vector<const Origin *> mentioned =
+        findMentioned(calls.front()->uses.front().first);
+    erase_if(mentioned, [&](const Origin *origin) {
+      return !is_contained(calls.front()->candidates, origin) ||
+             graph.isUsed(origin->name);
+    });
     if (mentioned.size() != calls.size() ||
         !all_of(calls, [&](const Computed *computed) {
           return getStem(computed->call) == getStem(calls.front()->call);
@@ -274,7 +366,8 @@ void Restorer::findOriginsBySource() {
 /// A tensor is of its only candidate if all others that could be are alike.
 void Restorer::findOriginsByElements() {
   for (Computed &computed : list) {
-    if (computed.origin || computed.candidates.size() != 1)
+    if (computed.origin || computed.candidates.size() != 1 ||
+        graph.isUsed(computed.candidates.front()->name))
       continue;
     const Origin *only = computed.candidates.front();
     if (all_of(list, [&](const Computed &other) {
@@ -369,7 +462,9 @@ void Restorer::restoreFolded(const Computed &computed) {
   });
   std::string parameter = computed.origin ? computed.origin->name
                                           : computed.call + ".weight";
-  if (first == &computed) {
+  if (computed.isPresent) {
+    undone.push_back(parameter);
+  } else if (first == &computed) {
     moved.push_back(describe(computed));
     if (!computed.origin)
       parameter = graph.makeName(parameter);
@@ -377,8 +472,8 @@ void Restorer::restoreFolded(const Computed &computed) {
                     folded.shape);
     if (folded.isTransposed)
       result.transposed.insert(parameter);
+    result.computed.insert(parameter);
   }
-  result.computed.insert(parameter);
   for (auto place : computed.uses)
     use(computed, place, parameter, first->folded->shape);
 }
@@ -431,6 +526,7 @@ void Restorer::use(const Computed &computed, std::pair<int, int> place,
 }
 
 void Restorer::run() {
+  readPresent();
   collect();
   findOriginsBySource();
   findOriginsByElements();
@@ -452,8 +548,8 @@ void Restorer::run() {
     result.notes.push_back(
         std::to_string(undone.size()) +
         (undone.size() == 1 ? " parameter" : " parameters") +
-        " that the exporter computed with: " + listFirstNames(undone) +
-        ", by the model's source lines in the metadata");
+        " that the exporter computed with, computed with again: " +
+        listFirstNames(undone));
 }
 } // namespace
 

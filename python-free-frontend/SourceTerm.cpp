@@ -17,7 +17,7 @@ using namespace llvm;
 namespace dtc::frontend {
 
 std::vector<std::string> findAttributes(StringRef line) {
-  Regex attribute("(^|[^A-Za-z0-9_.])self\\.([A-Za-z0-9_]+)");
+  Regex attribute("(^|[^A-Za-z0-9_.])self\\.([A-Za-z0-9_.]+)");
   std::vector<std::string> found;
   SmallVector<StringRef> parts;
   while (attribute.match(line, &parts)) {

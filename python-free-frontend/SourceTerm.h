@@ -19,8 +19,8 @@
 
 namespace dtc::frontend {
 
-/// The attributes of the module that a line mentions ("weight" of
-/// "self.weight"), each time that it does.
+/// The attributes of the module that a line mentions ("items.weight.T" of
+/// "self.items.weight.T"), each time that it does.
 std::vector<std::string> findAttributes(llvm::StringRef line);
 
 /// A function of a parameter that can be undone.

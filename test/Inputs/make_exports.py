@@ -227,9 +227,21 @@ class Computed(nn.Module):
         x = self.norm(self.tokens(x))
         x = x + self.response(torch.tanh(x))
         x = x + self.fc(self.before(x)) * self.gate(self.after(x)).sigmoid()
+        x = x + torch.tanh(x) @ self.fc.weight.T
         memory = self.memory.expand(x.shape[0], -1, -1)
         x = x + self.cross(x, memory, memory, need_weights=False)[0]
         return self.head(x.mean(1)) * self.scale.exp()
+
+
+class Reused(nn.Module):
+    """A product with a weight that a module uses as it is."""
+
+    def __init__(self):
+        super().__init__()
+        self.out = nn.Linear(8, 8)
+
+    def forward(self, x):
+        return self.out(x) + x @ (2 * self.out.weight)
 
 
 class Distances(nn.Module):
@@ -266,6 +278,7 @@ MODELS = dict(
     language=(Language, lambda: (torch.randint(0, 20, (4, 8)),
                                  torch.randint(0, 20, (4, 8)))),
     images=(Images, None),
+    reused=(Reused, None),
     vision=(Vision, lambda: (torch.randn(4, 1, 8, 8),
                              torch.randint(0, 4, (4,)))))
 
@@ -287,7 +300,7 @@ def shrink(path):
 
 def export(module, inputs, name):
     exporters = dict(dynamo=dict(external_data=False))
-    if name not in ("computed", "distances"):  # of interest by dynamo alone
+    if name not in ("computed", "distances", "reused"):  # of dynamo's alone
         exporters["torchscript"] = dict(dynamo=False)
     for exporter, options in exporters.items():
         path = FOLDER / f"{name}-{exporter}.onnx"
