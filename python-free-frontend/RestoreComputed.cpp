@@ -15,6 +15,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
+#include <cmath>
 #include <cstring>
 #include <set>
 
@@ -105,6 +106,25 @@ bool isCreation(StringRef call) {
   return false;
 }
 
+template <typename T> bool hasIntegers(ArrayRef<char> bytes) {
+  for (size_t at = 0; at < bytes.size(); at += sizeof(T)) {
+    T value;
+    std::memcpy(&value, bytes.data() + at, sizeof(T));
+    if (std::isfinite(value) && value != std::floor(value))
+      return false;
+  }
+  return true;
+}
+
+/// Whether the elements are integers that differ: 0 and -100, say. Parameters
+/// begin with one integer, or with none.
+bool isMask(const TensorData &data) {
+  StringRef bytes(data.bytes.data(), data.bytes.size());
+  return !bytes.empty() && !isUniform(bytes, byteSize(data.dtype)) &&
+         (data.dtype == DType::F64 ? hasIntegers<double>(data.bytes)
+                                   : hasIntegers<float>(data.bytes));
+}
+
 /// Whether one module is the other or inside of it.
 bool isInside(StringRef module, StringRef outer) {
   return outer.empty() || module == outer ||
@@ -172,6 +192,8 @@ void Restorer::collect() {
       continue;
     }
     computed.data = std::move(*data);
+    if (isMask(computed.data))
+      continue;
     if (lacksParameters || present.count(numElements(computed.data.shape)))
       computed.folded = unfold(computed.data, getStem(name), graph.batch());
     if (const Origin *origin = findPresent(computed)) {
