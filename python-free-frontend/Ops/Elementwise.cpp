@@ -362,16 +362,13 @@ Error importClip(NodeBuilder &node) {
 }
 
 Error importCast(NodeBuilder &node) {
-  Expected<DType> dtype = node.call.getDType("to", DType::F32);
+  Expected<DType> dtype = node.call.hasOperand(1)
+                              ? node.call.operands[1].dtype // CastLike
+                              : node.call.getDType("to", DType::F32);
   if (!dtype)
     return dtype.takeError();
   Value drawn = readBernoulli(node, node.operand(0), *dtype);
   node.setResult(0, drawn ? drawn : node.cast(node.operand(0), *dtype));
-  return Error::success();
-}
-
-Error importCastLike(NodeBuilder &node) {
-  node.setResult(0, node.cast(node.operand(0), node.call.operands[1].dtype));
   return Error::success();
 }
 
@@ -433,7 +430,7 @@ void addElementwiseOperators(OperatorTable &table) {
       {"Where", 9, 3, 3, "", importWhere},
       {"Clip", 6, 1, 3, "min max", importClip, afterFirst},
       {"Cast", 6, 1, 1, "to saturate round_mode", importCast},
-      {"CastLike", 15, 2, 2, "saturate round_mode", importCastLike, second},
+      {"CastLike", 15, 2, 2, "saturate round_mode", importCast, second},
       {"Identity", 1, 1, 1, "", importIdentity},
   });
 }

@@ -78,6 +78,21 @@ File random() {
   m.output("y");
   return m;
 }
+
+/// A Bernoulli variable as dynamo writes it without its optimizer.
+File bernoulli() {
+  ModelBuilder m;
+  m.input("x", {"batch", 4});
+  m.weight("like", {2, 1});
+  m.weight("keep", {}, {0.75f});
+  m.node("RandomUniformLike", "numbers", {"like"}, {"u"});
+  m.node("CastLike", "bound", {"keep", "u"}, {"p"});
+  m.node("Less", "less", {"u", "p"}, {"sampled"});
+  m.node("CastLike", "cast", {"sampled", "like"}, {"bernoulli"});
+  m.node("Mul", "path", {"x", "bernoulli"}, {"y"});
+  m.output("y");
+  return m;
+}
 } // namespace
 
 void addRandomModels(ModelTable &table) {
@@ -85,6 +100,7 @@ void addRandomModels(ModelTable &table) {
   table["idle-dropout"] = idleDropout;
   table["old-dropout"] = oldDropout;
   table["random"] = random;
+  table["bernoulli"] = bernoulli;
 }
 
 } // namespace dtc::test
