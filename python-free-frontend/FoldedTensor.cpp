@@ -48,8 +48,9 @@ struct Rows {
 };
 } // namespace
 
-static Rows collectRows(const FoldedTensor &tensor, unsigned dim,
-                        int64_t elementSize) {
+/// Nothing if the table has more bytes than `most`.
+static std::optional<Rows> collectRows(const FoldedTensor &tensor, unsigned dim,
+                                       int64_t elementSize, size_t most) {
   Rows rows;
   rows.dim = dim;
   ArrayRef<int64_t> shape = tensor.unrepeated;
@@ -66,6 +67,8 @@ static Rows collectRows(const FoldedTensor &tensor, unsigned dim,
       if (isNew) {
         rows.table += row;
         ++rows.count;
+        if (rows.table.size() > most)
+          return std::nullopt;
       }
       rows.indices.push_back(it->second);
     }
@@ -85,23 +88,23 @@ static void findTable(FoldedTensor &tensor, bool isLookup,
                       tensor.unrepeated[last]};
     return;
   }
-  Rows best = collectRows(tensor, last, elementSize);
-  if (!isLookup)
-    for (unsigned dim = 0; dim < last; ++dim) {
-      if (tensor.unrepeated[dim] == 1)
-        continue;
-      Rows rows = collectRows(tensor, dim, elementSize);
-      if (rows.table.size() < best.table.size())
-        best = std::move(rows);
-    }
-  bool isOrdered = best.count == int64_t(best.indices.size());
-  if (!isLookup && (isOrdered || 2 * best.table.size() > tensor.bytes.size()))
+  size_t most = isLookup ? tensor.bytes.size() : tensor.bytes.size() / 2;
+  std::optional<Rows> best;
+  for (unsigned dim = isLookup ? last : 0; dim <= last; ++dim) {
+    if (tensor.unrepeated[dim] == 1 && !isLookup)
+      continue;
+    std::optional<Rows> rows = collectRows(tensor, dim, elementSize, most);
+    if (rows && (!best || rows->table.size() < best->table.size()))
+      best = std::move(rows);
+  }
+  if (!best)
     return;
-  tensor.rowDim = best.dim;
-  tensor.shape = {best.count, tensor.unrepeated[best.dim]};
-  tensor.bytes = std::move(best.table);
+  bool isOrdered = best->count == int64_t(best->indices.size());
+  tensor.rowDim = best->dim;
+  tensor.shape = {best->count, tensor.unrepeated[best->dim]};
+  tensor.bytes = std::move(best->table);
   if (!isOrdered)
-    tensor.indices = std::move(best.indices);
+    tensor.indices = std::move(best->indices);
 }
 
 std::optional<FoldedTensor> unfold(const TensorData &data, StringRef op,
@@ -143,13 +146,15 @@ std::optional<FoldedTensor> unfold(const TensorData &data, StringRef op,
     tensor.shape = {numElements(data.shape)};
   else if (op == "unsqueeze" && tensor.shape[0] == 1)
     tensor.shape.erase(tensor.shape.begin());
-  else if (kind == Transpose)
-    for (unsigned dim = 1; dim < data.shape.size(); ++dim)
-      if (data.shape[dim] == batch && tensor.shape[dim] == 1)
-        std::rotate(tensor.shape.begin(), tensor.shape.begin() + dim,
-                    tensor.shape.begin() + dim + 1); // samples come first
+  bool isTimeMajor = data.shape.size() == 3 && op == "transpose" &&
+                     data.shape[1] == batch && tensor.shape[1] == 1;
+  if (isTimeMajor)
+    std::swap(tensor.shape[0], tensor.shape[1]);
   if (data.shape.size() > 1)
     findTable(tensor, kind == Lookup, elementSize);
+  // Else it is not known which dimensions changed places.
+  if (kind == Transpose && !isTimeMajor && tensor.indices.empty())
+    return std::nullopt;
   return tensor;
 }
 

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "FxGraph.h"
+#include "InlineNodes.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -21,19 +22,26 @@ SmallVector<int64_t> dimsOf(const onnx::TensorProto &tensor) {
   return SmallVector<int64_t>(tensor.dims().begin(), tensor.dims().end());
 }
 
+std::pair<StringRef, StringRef> splitName(StringRef name) {
+  auto [owner, leaf] = name.rsplit('.');
+  return leaf.empty() ? std::pair(StringRef(), owner) : std::pair(owner, leaf);
+}
+
 /// "/model/layers.0/self_attn/node_linear_1".
 static void nameNode(onnx::NodeProto &node, const NodeOrigin &origin) {
   std::string path;
   StringRef outer;
   for (StringRef module : origin.modules) {
     StringRef name = module;
-    if (!outer.empty() && name.consume_front(outer))
-      name.consume_front(".");
+    if (!outer.empty() && name.starts_with(outer) &&
+        (name.size() == outer.size() || name[outer.size()] == '.'))
+      name = name.drop_front(std::min(outer.size() + 1, name.size()));
     if (!name.empty())
       path += "/" + name.str();
     outer = module;
   }
-  if (!path.empty() && !node.name().empty())
+  if (!path.empty() && !node.name().empty() &&
+      !StringRef(node.name()).starts_with(path + "/"))
     node.set_name(path + "/" + node.name());
 }
 
@@ -50,12 +58,16 @@ FxGraph::FxGraph(onnx::GraphProto &graph, const Provenance &provenance)
     values.insert(input.name());
   }
   for (onnx::NodeProto &node : *graph.mutable_node()) {
-    for (const std::string &output : node.output())
+    for (const std::string &output : node.output()) {
       names.insert(output);
+      values.insert(output);
+    }
     NodeOrigin &origin = origins.emplace_back();
     origin.call = readFxCall(node);
     origin.modules = readModules(node);
     origin.source = readSourceLine(node);
+    if (!origin.modules.empty())
+      modules.insert(origin.modules.back());
     nameNode(node, origin);
     if (!origin.call)
       continue;
@@ -72,6 +84,11 @@ int64_t FxGraph::batch() const {
     return 0;
   const auto &shape = graph.input(0).type().tensor_type().shape();
   return shape.dim_size() > 0 ? shape.dim(0).dim_value() : 0;
+}
+
+bool FxGraph::isGone(StringRef value) const {
+  return !values.contains(value) && !provenance.findArgument(value) &&
+         getStem(value) != "getitem";
 }
 
 const onnx::TensorProto *FxGraph::findTensor(StringRef name) const {
@@ -98,9 +115,9 @@ void FxGraph::addTensor(int32_t type, StringRef bytes, StringRef name,
 }
 
 std::string FxGraph::makeName(const Twine &name) {
-  std::string unique = name.str();
+  std::string wanted = name.str(), unique = wanted;
   while (!names.insert(unique).second)
-    unique += "_";
+    unique = wanted + "_" + std::to_string(++copies[wanted]);
   return unique;
 }
 
@@ -139,7 +156,7 @@ void FxGraph::insertNodes() {
   graph.mutable_node()->Swap(&nodes);
   StringSet<> needed;
   for (const auto &node : graph.node())
-    needed.insert(node.input().begin(), node.input().end());
+    forEachRead(node, [&](const std::string &name) { needed.insert(name); });
   for (const auto &output : graph.output())
     needed.insert(output.name());
   google::protobuf::RepeatedPtrField<onnx::TensorProto> kept;
@@ -153,6 +170,8 @@ void FxGraph::renameTensor(StringRef from, StringRef to) {
   for (onnx::TensorProto &tensor : *graph.mutable_initializer())
     if (tensor.name() == from)
       tensor.set_name(to.str());
+  if (auto it = tensors.find(from); it != tensors.end())
+    tensors[to] = it->second;
   for (onnx::NodeProto &node : *graph.mutable_node())
     std::replace(node.mutable_input()->begin(), node.mutable_input()->end(),
                  from.str(), to.str());

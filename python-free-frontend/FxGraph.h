@@ -44,10 +44,18 @@ public:
 
   /// Whether the graph computes or has as an input what a call results in.
   bool hasValue(llvm::StringRef value) const { return values.contains(value); }
-  /// Whether the file accounts for a tensor of the state dict.
+  bool hasName(llvm::StringRef name) const { return names.contains(name); }
+  /// Whether a value is no result of a node, no input and no tensor of the
+  /// state dict. Parts that a call gives several of have names of their own.
+  bool isGone(llvm::StringRef value) const;
+  /// Whether a call names a tensor of the state dict, or the file has it.
   bool isUsed(llvm::StringRef name) const { return used.contains(name); }
-  /// Whether it did not before.
+  /// Marks a tensor as used; true the first time.
   bool markUsed(llvm::StringRef name) { return used.insert(name).second; }
+  /// Whether a module has nodes.
+  bool hasNodes(llvm::StringRef module) const {
+    return modules.contains(module);
+  }
 
   /// The first dimension of the first input, or 0 if that is dynamic.
   int64_t batch() const;
@@ -64,7 +72,7 @@ public:
   /// A tensor of these bytes.
   void addTensor(int32_t type, llvm::StringRef bytes, llvm::StringRef name,
                  llvm::ArrayRef<int64_t> dims);
-  /// A name that nothing has.
+  /// A name that nothing has yet.
   std::string makeName(const llvm::Twine &name);
 
   /// A node after one of the graph, once `insertNodes` is called.
@@ -83,9 +91,13 @@ private:
   onnx::GraphProto &graph;
   std::vector<NodeOrigin> origins;
   llvm::StringMap<onnx::TensorProto *> tensors;
-  llvm::StringSet<> names, values, used;
+  llvm::StringSet<> names, values, used, modules;
+  llvm::StringMap<unsigned> copies;
   std::map<int, std::vector<onnx::NodeProto>> before, after;
 };
+
+/// "model.norm" and "weight" of "model.norm.weight".
+std::pair<llvm::StringRef, llvm::StringRef> splitName(llvm::StringRef name);
 
 bool isFloatTensor(const onnx::TensorProto *tensor);
 llvm::SmallVector<int64_t> dimsOf(const onnx::TensorProto &tensor);

@@ -69,14 +69,16 @@ bool isConvolution(StringRef call) {
          call == "convolution" || call.starts_with("conv_transpose");
 }
 
-/// Calls whose arguments are the operands of a node of two operands.
-bool isElementwise(StringRef call) {
-  for (StringRef name :
-       {"add", "sub", "mul", "div", "pow", "maximum", "minimum", "matmul",
-        "bmm"})
-    if (call == name)
-      return true;
-  return false;
+/// Calls whose arguments are the operands of one node.
+bool isElementwise(StringRef call, StringRef op) {
+  constexpr std::pair<StringLiteral, StringLiteral> pairs[] = {
+      {"add", "Add"},     {"sub", "Sub"},       {"mul", "Mul"},
+      {"div", "Div"},     {"pow", "Pow"},       {"maximum", "Max"},
+      {"minimum", "Min"}, {"matmul", "MatMul"}, {"bmm", "MatMul"},
+  };
+  return any_of(pairs, [&](const auto &pair) {
+    return pair.first == call && pair.second == op;
+  });
 }
 } // namespace
 
@@ -106,7 +108,7 @@ std::optional<unsigned> findArgument(const FxCall &call,
   if ((isConvolution(call.op) && (op == "Conv" || op == "ConvTranspose")) ||
       (isBatchNorm(call) && op == "BatchNormalization"))
     return operand;
-  if (isElementwise(call.op) && node.input_size() == 2)
+  if (isElementwise(call.op, op) && node.input_size() == 2)
     return operand;
   for (const Role &role : roles)
     if (role.call == call.op && role.op == op &&

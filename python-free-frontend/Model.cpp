@@ -110,6 +110,9 @@ Expected<Model> loadModel(StringRef path) {
     TensorReader reader(path);
     model.restored =
         restoreParameters(*proto->mutable_graph(), model.provenance, reader);
+    // What others wrote about the graph may be wrong.
+    if (Error error = verifyGraph(model.graph()))
+      return std::move(error);
   } else {
     separateNorms(*proto->mutable_graph());
     separateModules(*proto->mutable_graph());

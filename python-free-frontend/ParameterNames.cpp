@@ -30,7 +30,8 @@ static StringRef getRole(const onnx::NodeProto &node, int operand) {
   return isBias ? "bias" : "weight";
 }
 
-ParameterNamer::ParameterNamer(const Model &model) {
+ParameterNamer::ParameterNamer(const Model &model)
+    : provenance(model.provenance) {
   for (const auto &initializer : model.graph().initializer())
     taken.insert(initializer.name());
   for (const auto &input : model.graph().input())
@@ -58,7 +59,8 @@ ParameterNamer::ParameterNamer(const Model &model) {
 
 ParameterName ParameterNamer::choose(StringRef value, int rank) {
   auto use = uses.find(value);
-  if (isGeneratedName(value) && use != uses.end())
+  bool isRecorded = provenance.find(value) != nullptr;
+  if (isGeneratedName(value) && !isRecorded && use != uses.end())
     for (const std::string &prefix : {use->second.module, use->second.node}) {
       std::string name = prefix + "." + use->second.role;
       if (taken.insert(name).second)

@@ -48,6 +48,7 @@ private:
     std::string module, node, role;
     bool transposed;
   };
+  const Provenance &provenance;
   llvm::StringMap<Use> uses;
   llvm::StringSet<> slopes;
   llvm::StringSet<> taken;

@@ -108,7 +108,7 @@ void ParameterFinder::addCandidate(StringRef name, StringRef source,
 
 void ParameterFinder::judgeInitializer(StringRef name, const TensorData &data) {
   Fingerprint print;
-  if (data.hasData)
+  if (data.hasData && !model.provenance.isKnown())
     print = fingerprint(data);
   auto copy = copies.find(name);
   TensorRole role = roles.find(name);
@@ -134,8 +134,10 @@ void ParameterFinder::judgeInitializer(StringRef name, const TensorData &data) {
   }
   if (!isShared)
     return;
-  for (StringRef separate : copy->second)
+  for (StringRef separate : copy->second) {
     addCandidate(separate, name, data, print);
+    candidates.back().isTrained = verdict.isTrained;
+  }
   shared.push_back(name.str());
   sharers += copy->second.size() + usedDirectly.contains(name);
 }

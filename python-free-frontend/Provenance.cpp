@@ -36,7 +36,8 @@ static std::string readMetadata(const google::protobuf::UnknownFieldSet &fields,
 }
 
 StringRef getStem(StringRef call) {
-  return call.rtrim("0123456789").rtrim('_');
+  StringRef stem = call.rtrim("0123456789");
+  return stem.size() < call.size() && stem.consume_back("_") ? stem : call;
 }
 
 bool FxCall::uses(StringRef value) const {
@@ -152,8 +153,8 @@ static std::string rename(StringRef text, const StringMap<std::string> &names) {
   return result;
 }
 
-void renameInRecord(onnx::NodeProto &node,
-                    const StringMap<std::string> &names) {
+static void renameIn(onnx::NodeProto &node, StringRef key,
+                     const StringMap<std::string> &names) {
   google::protobuf::UnknownFieldSet *fields = node.mutable_unknown_fields();
   for (int i = 0; i < fields->field_count(); ++i) {
     google::protobuf::UnknownField *field = fields->mutable_field(i);
@@ -161,11 +162,21 @@ void renameInRecord(onnx::NodeProto &node,
     if (field->number() != nodeMetadata ||
         field->type() !=
             google::protobuf::UnknownField::TYPE_LENGTH_DELIMITED ||
-        !entry.ParseFromString(field->length_delimited()))
+        !entry.ParseFromString(field->length_delimited()) ||
+        entry.key() != key)
       continue;
     entry.set_value(rename(entry.value(), names));
     field->set_length_delimited(entry.SerializeAsString());
   }
+}
+
+void renameInCall(onnx::NodeProto &node, const StringMap<std::string> &values) {
+  renameIn(node, "pkg.torch.onnx.fx_node", values);
+}
+
+void renameModules(onnx::NodeProto &node,
+                   const StringMap<std::string> &modules) {
+  renameIn(node, "pkg.torch.onnx.name_scopes", modules);
 }
 
 Provenance::Provenance(const onnx::ModelProto &model) {
@@ -214,6 +225,13 @@ void Provenance::readSignature(StringRef text) {
 /// {"parameters": {NAME: {"trained": BOOL}}, "buffers": {NAME:
 /// {"persistent": BOOL}}, "ties": [[NAME, ...]]}
 void Provenance::readRecord(StringRef text) {
+  // Of what others wrote, the parser's recursion ends somewhere.
+  int depth = 0;
+  for (char c : text) {
+    depth += (c == '[' || c == '{') - (c == ']' || c == '}');
+    if (depth > 64)
+      return;
+  }
   Expected<json::Value> value = json::parse(text);
   if (!value) {
     consumeError(value.takeError());

@@ -69,10 +69,12 @@ std::vector<std::string> readModules(const onnx::NodeProto &node);
 /// The innermost line of source that made a node: "return self.fc(x)".
 std::string readSourceLine(const onnx::NodeProto &node);
 
-/// Replaces words (of letters, digits and '_', or names of modules) in what is
-/// recorded with a node.
-void renameInRecord(onnx::NodeProto &node,
-                    const llvm::StringMap<std::string> &names);
+/// Replaces values in the call that is recorded with a node, and modules around
+/// it.
+void renameInCall(onnx::NodeProto &node,
+                  const llvm::StringMap<std::string> &values);
+void renameModules(onnx::NodeProto &node,
+                   const llvm::StringMap<std::string> &modules);
 
 class Provenance {
 public:

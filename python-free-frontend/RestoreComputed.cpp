@@ -29,13 +29,15 @@ struct Computed {
   const onnx::TensorProto *tensor = nullptr;
   /// The call that computed it.
   std::string call;
+  /// Several tensors could be that call's.
+  bool isUnclear = false;
   /// Nodes and their operands.
   SmallVector<std::pair<int, int>> uses;
   TensorData data;
   std::optional<FoldedTensor> folded;
-  /// Parameters of the modules around it that nothing uses.
+  /// Parameters that it may have been computed of.
   std::vector<const Origin *> candidates;
-  /// The one of them that it was computed of, if that is known, and how.
+  /// The one of them that it was, if that is known, and how.
   const Origin *origin = nullptr;
   std::optional<SourceTerm> term;
   /// The file has that parameter too.
@@ -44,15 +46,18 @@ struct Computed {
   bool dependsOn(const Origin *parameter) const {
     return origin ? origin == parameter : is_contained(candidates, parameter);
   }
-  /// Whether both hold the same elements once.
+  /// Whether both were computed of the same elements.
   bool isAlike(const Computed &other) const {
-    return folded && other.folded && folded->bytes == other.folded->bytes;
+    if (term || other.term)
+      return term && other.term && data.bytes == other.data.bytes;
+    return folded && other.folded && folded->bytes == other.folded->bytes &&
+           folded->isTransposed == other.folded->isTransposed;
   }
 };
 
-class Restorer {
+class ComputedRestorer {
 public:
-  Restorer(FxGraph &graph, TensorReader &reader, RestoredTensors &result)
+  ComputedRestorer(FxGraph &graph, TensorReader &reader, RestoredTensors &result)
       : graph(graph), reader(reader), result(result) {}
 
   void run();
@@ -81,8 +86,8 @@ private:
   std::vector<Computed> list;
   /// Parameters that the file has, by number of elements.
   std::map<int64_t, std::vector<std::pair<const Origin *, TensorData>>> present;
-  /// Whether it lacks some.
-  bool lacksParameters = false;
+  /// Whether it lacks some, or buffers.
+  bool lacksParameters = false, lacksBuffers = false;
   /// Parameters that are arguments of calls, by module and line of these.
   std::map<std::pair<StringRef, StringRef>, std::set<const Origin *>> arguments;
   /// What was done, for messages.
@@ -106,23 +111,49 @@ bool isCreation(StringRef call) {
   return false;
 }
 
-template <typename T> bool hasIntegers(ArrayRef<char> bytes) {
+/// Whether the elements are 0 and one large number, which is added to scores.
+template <typename T> bool isAddedMask(ArrayRef<char> bytes) {
+  T other = 0;
   for (size_t at = 0; at < bytes.size(); at += sizeof(T)) {
     T value;
     std::memcpy(&value, bytes.data() + at, sizeof(T));
-    if (std::isfinite(value) && value != std::floor(value))
+    if (value == 0 || value == other)
+      continue;
+    if (other != 0 || !(std::fabs(value) >= 10))
       return false;
+    other = value;
   }
-  return true;
+  return other != 0;
 }
 
-/// Whether the elements are integers that differ: 0 and -100, say. Parameters
-/// begin with one integer, or with none.
 bool isMask(const TensorData &data) {
-  StringRef bytes(data.bytes.data(), data.bytes.size());
-  return !bytes.empty() && !isUniform(bytes, byteSize(data.dtype)) &&
-         (data.dtype == DType::F64 ? hasIntegers<double>(data.bytes)
-                                   : hasIntegers<float>(data.bytes));
+  return data.dtype == DType::F64 ? isAddedMask<double>(data.bytes)
+                                  : isAddedMask<float>(data.bytes);
+}
+
+template <typename T>
+std::string undoElements(ArrayRef<char> bytes, const SourceTerm &term) {
+  std::string undone;
+  for (size_t at = 0; at < bytes.size(); at += sizeof(T)) {
+    T value;
+    std::memcpy(&value, bytes.data() + at, sizeof(T));
+    value = T(term.undo(value));
+    undone.append(reinterpret_cast<const char *>(&value), sizeof(T));
+  }
+  return undone;
+}
+
+std::string undo(const TensorData &data, const SourceTerm &term) {
+  return data.dtype == DType::F64 ? undoElements<double>(data.bytes, term)
+                                  : undoElements<float>(data.bytes, term);
+}
+
+/// Whether the tensor is what a function of numbers gives.
+bool canUndo(const TensorData &data, const SourceTerm &term) {
+  TensorData parameter = data;
+  std::string bytes = undo(data, term);
+  parameter.bytes = ArrayRef(bytes.data(), bytes.size());
+  return !fingerprint(parameter).huge;
 }
 
 /// Whether one module is the other or inside of it.
@@ -131,17 +162,10 @@ bool isInside(StringRef module, StringRef outer) {
          (module.starts_with(outer) && module[outer.size()] == '.');
 }
 
-/// "model.norm" and "weight" of "model.norm.weight".
-std::pair<StringRef, StringRef> splitName(const Origin &origin) {
-  auto [owner, leaf] = StringRef(origin.name).rsplit('.');
-  return leaf.empty() ? std::pair<StringRef, StringRef>("", owner)
-                      : std::pair(owner, leaf);
-}
-
 /// The call that is gone, and whose result an operand is: by the place among
 /// arguments, by its name, or the only argument that no node computes, of a call
 /// that takes tensors alike.
-std::string Restorer::findCall(int index, int operand) const {
+std::string ComputedRestorer::findCall(int index, int operand) const {
   const onnx::NodeProto &node = graph.node(index);
   const std::string &input = node.input(operand);
   const onnx::TensorProto *tensor = graph.findTensor(input);
@@ -149,11 +173,8 @@ std::string Restorer::findCall(int index, int operand) const {
       graph.provenance.find(input))
     return "";
   const FxCall &call = *graph.origin(index).call;
-  auto isGone = [&](StringRef value) {
-    return !graph.hasValue(value) && !graph.provenance.findArgument(value);
-  };
   if (std::optional<StringRef> value = findValue(call, node, operand);
-      value && isGone(*value))
+      value && graph.isGone(*value))
     return value->str();
   if (call.uses(input))
     return input;
@@ -162,7 +183,7 @@ std::string Restorer::findCall(int index, int operand) const {
   std::string gone;
   for (const auto &argument : call.arguments)
     for (const std::string &value : argument)
-      if (isGone(value)) {
+      if (graph.isGone(value)) {
         if (!gone.empty())
           return "";
         gone = value;
@@ -173,7 +194,7 @@ std::string Restorer::findCall(int index, int operand) const {
 /// A call whose operands are all known is gone, and its result is an
 /// initializer. If parameters of that module are gone too, it was computed of
 /// these.
-void Restorer::collect() {
+void ComputedRestorer::collect() {
   std::map<std::string, Computed> calls;
   for (int index = 0; index < graph.size(); ++index)
     for (auto [operand, input] : enumerate(graph.node(index).input())) {
@@ -181,7 +202,9 @@ void Restorer::collect() {
       if (call.empty() || isCreation(call))
         continue;
       Computed &computed = calls[call];
-      computed.tensor = graph.findTensor(input);
+      const onnx::TensorProto *tensor = graph.findTensor(input);
+      computed.isUnclear |= computed.tensor && computed.tensor != tensor;
+      computed.tensor = tensor;
       computed.call = call;
       computed.uses.push_back({index, operand});
     }
@@ -192,7 +215,7 @@ void Restorer::collect() {
       continue;
     }
     computed.data = std::move(*data);
-    if (isMask(computed.data))
+    if (computed.isUnclear || !computed.data.hasData || isMask(computed.data))
       continue;
     if (lacksParameters || present.count(numElements(computed.data.shape)))
       computed.folded = unfold(computed.data, getStem(name), graph.batch());
@@ -220,10 +243,12 @@ void Restorer::collect() {
   });
 }
 
-void Restorer::readPresent() {
+void ComputedRestorer::readPresent() {
   for (const Origin &origin : graph.provenance.origins()) {
-    if (origin.kind != Origin::Parameter)
+    if (origin.kind != Origin::Parameter) {
+      lacksBuffers |= !graph.isUsed(origin.name);
       continue;
+    }
     lacksParameters |= !graph.isUsed(origin.name);
     const onnx::TensorProto *tensor = graph.findTensor(origin.name);
     if (!isFloatTensor(tensor))
@@ -234,7 +259,8 @@ void Restorer::readPresent() {
       continue;
     }
     data->transposed = result.transposed.contains(origin.name);
-    present[numElements(data->shape)].push_back({&origin, std::move(*data)});
+    if (data->hasData)
+      present[numElements(data->shape)].push_back({&origin, std::move(*data)});
   }
   for (int index = 0; index < graph.size(); ++index) {
     const NodeOrigin &node = graph.origin(index);
@@ -247,9 +273,10 @@ void Restorer::readPresent() {
   }
 }
 
-/// The parameter of the file whose elements a tensor has, moved at most: the one
-/// that the source line names, if there are several.
-const Origin *Restorer::findPresent(const Computed &computed) const {
+/// The parameter of the file whose elements a tensor has, moved at most. If the
+/// source line names tensors, it is one of them; a copy of a parameter may be
+/// another parameter that is not in the file, or a buffer.
+const Origin *ComputedRestorer::findPresent(const Computed &computed) const {
   auto alike = present.find(numElements(computed.data.shape));
   if (!computed.folded || alike == present.end() ||
       isUniform(computed.folded->bytes, byteSize(computed.data.dtype)))
@@ -264,22 +291,28 @@ const Origin *Restorer::findPresent(const Computed &computed) const {
   for (const auto &[origin, data] : alike->second)
     if (compareElements(data, own) == Match::Equal)
       found.push_back(origin);
-  if (found.size() == 1)
-    return found.front();
-  for (const Origin *origin : findMentioned(computed.uses.front().first))
+  int index = computed.uses.front().first;
+  const NodeOrigin &user = graph.origin(index);
+  auto known = arguments.find({user.module(), user.source});
+  std::vector<const Origin *> mentioned = findMentioned(index);
+  erase_if(mentioned, [&](const Origin *origin) {
+    return known != arguments.end() && known->second.count(origin);
+  });
+  for (const Origin *origin : mentioned)
     if (is_contained(found, origin))
       return origin;
-  return nullptr;
+  return found.size() == 1 && mentioned.empty() ? found.front() : nullptr;
 }
 
 /// The parameter that the source line of a tensor's use names, and that no call
 /// of the line has as an argument: the exporter computed that call.
-const Origin *Restorer::findUsedOnlyHere(const Computed &computed) const {
+const Origin *ComputedRestorer::findUsedOnlyHere(const Computed &computed) const {
   int index = computed.uses.front().first;
   const NodeOrigin &user = graph.origin(index);
   auto known = arguments.find({user.module(), user.source});
   for (const Origin *origin : findMentioned(index))
-    if (known == arguments.end() || !known->second.count(origin))
+    if (origin->kind == Origin::Parameter &&
+        (known == arguments.end() || !known->second.count(origin)))
       return origin;
   return nullptr;
 }
@@ -289,12 +322,12 @@ const Origin *Restorer::findUsedOnlyHere(const Computed &computed) const {
 /// tensor is rows of a table: the positions that an encoder looks up for its
 /// layers.
 std::vector<const Origin *>
-Restorer::findCandidates(const Computed &computed) const {
+ComputedRestorer::findCandidates(const Computed &computed) const {
   std::vector<const Origin *> inside, around, tables;
   for (const Origin &origin : graph.provenance.origins()) {
     if (origin.kind != Origin::Parameter || graph.isUsed(origin.name))
       continue;
-    StringRef owner = splitName(origin).first;
+    StringRef owner = splitName(origin.name).first;
     StringRef parent = owner.contains('.') ? owner.rsplit('.').first : "";
     auto isUser = [&](auto matches) {
       return any_of(computed.uses, [&](const auto &place) {
@@ -305,26 +338,32 @@ Restorer::findCandidates(const Computed &computed) const {
       inside.push_back(&origin);
     else if (isUser([&](StringRef module) { return isInside(module, owner); }))
       around.push_back(&origin);
-    else if (!parent.empty() && isOnlyParameter(origin) &&
-             isUser([&](StringRef module) { return isInside(module, parent); }))
+    else if (!parent.empty() &&
+             isUser([&](StringRef module) {
+               return isInside(module, parent);
+             }) &&
+             isOnlyParameter(origin))
       tables.push_back(&origin);
   }
-  if (!inside.empty() || !around.empty())
-    return inside.empty() ? around : inside;
+  if (!inside.empty())
+    return inside;
+  // Else of buffers, such as the frequencies of rotary embeddings.
+  if (!around.empty() && !lacksBuffers)
+    return around;
   bool isTable = computed.folded && !computed.folded->indices.empty();
-  return isTable ? tables : around;
+  return isTable ? tables : std::vector<const Origin *>();
 }
 
 /// Whether its module has no other parameter.
-bool Restorer::isOnlyParameter(const Origin &origin) const {
+bool ComputedRestorer::isOnlyParameter(const Origin &origin) const {
   return none_of(graph.provenance.origins(), [&](const Origin &other) {
     return &other != &origin && other.kind == Origin::Parameter &&
-           splitName(other).first == splitName(origin).first;
+           splitName(other.name).first == splitName(origin.name).first;
   });
 }
 
-/// The parameters that the source line of a node names.
-std::vector<const Origin *> Restorer::findMentioned(int index) const {
+/// The tensors of the state dict that the source line of a node names.
+std::vector<const Origin *> ComputedRestorer::findMentioned(int index) const {
   const NodeOrigin &user = graph.origin(index);
   std::vector<const Origin *> mentioned;
   for (const std::string &attribute : findAttributes(user.source))
@@ -334,8 +373,7 @@ std::vector<const Origin *> Restorer::findMentioned(int index) const {
       const Origin *origin = graph.provenance.find(
           user.module().empty() ? path.str()
                                 : (user.module() + "." + path).str());
-      if (origin && origin->kind == Origin::Parameter &&
-          !is_contained(mentioned, origin))
+      if (origin && !is_contained(mentioned, origin))
         mentioned.push_back(origin);
     }
   return mentioned;
@@ -343,7 +381,7 @@ std::vector<const Origin *> Restorer::findMentioned(int index) const {
 
 /// Calls of one kind that a line makes of as many parameters are in the order
 /// in which it names these.
-void Restorer::findOriginsBySource() {
+void ComputedRestorer::findOriginsBySource() {
   MapVector<std::pair<StringRef, StringRef>, SmallVector<Computed *>> lines;
   for (Computed &computed : list) {
     const NodeOrigin &user = graph.origin(computed.uses.front().first);
@@ -369,10 +407,21 @@ void Restorer::findOriginsBySource() {
     });
     for (auto [computed, origin] : zip(calls, mentioned)) {
       computed->origin = origin;
-      computed->term = findTerm(source, splitName(*origin).second,
+      computed->term = findTerm(source, splitName(origin->name).second,
                                 getStem(computed->call));
+      if (computed->term && !canUndo(computed->data, *computed->term))
+        computed->term = std::nullopt;
     }
   }
+  // Two that differ can not be one parameter.
+  for (Computed &computed : list)
+    for (Computed &other : list)
+      if (computed.origin && computed.origin == other.origin &&
+          !computed.isAlike(other) && &computed != &other) {
+        computed.origin = other.origin = nullptr;
+        computed.term = other.term = std::nullopt;
+        computed.isPresent = other.isPresent = false;
+      }
   for (Computed &computed : list) {
     if (computed.origin)
       computed.candidates = {computed.origin};
@@ -383,10 +432,13 @@ void Restorer::findOriginsBySource() {
         });
       });
   }
+  erase_if(list, [](const Computed &computed) {
+    return computed.candidates.empty();
+  });
 }
 
 /// A tensor is of its only candidate if all others that could be are alike.
-void Restorer::findOriginsByElements() {
+void ComputedRestorer::findOriginsByElements() {
   for (Computed &computed : list) {
     if (computed.origin || computed.candidates.size() != 1 ||
         graph.isUsed(computed.candidates.front()->name))
@@ -409,7 +461,7 @@ static std::string describe(const Computed &computed) {
          listFirstNames(names);
 }
 
-void Restorer::warn(ArrayRef<std::string> list, StringRef what) {
+void ComputedRestorer::warn(ArrayRef<std::string> list, StringRef what) {
   if (list.empty())
     return;
   constexpr size_t limit = 3;
@@ -421,7 +473,7 @@ void Restorer::warn(ArrayRef<std::string> list, StringRef what) {
                             "export with optimize=False");
 }
 
-void Restorer::trainInPlace(const Computed &computed) {
+void ComputedRestorer::trainInPlace(const Computed &computed) {
   replaced.push_back(describe(computed));
   std::string own = computed.call;
   if (computed.tensor->name() != own) {
@@ -433,27 +485,14 @@ void Restorer::trainInPlace(const Computed &computed) {
   result.computed.insert(own);
 }
 
-template <typename T>
-std::string undoElements(ArrayRef<char> bytes, const SourceTerm &term) {
-  std::string undone;
-  for (size_t at = 0; at < bytes.size(); at += sizeof(T)) {
-    T value;
-    std::memcpy(&value, bytes.data() + at, sizeof(T));
-    value = T(term.undo(value));
-    undone.append(reinterpret_cast<const char *>(&value), sizeof(T));
-  }
-  return undone;
-}
-
 /// The graph computes what the exporter did.
-void Restorer::restoreTerm(const Computed &computed) {
+void ComputedRestorer::restoreTerm(const Computed &computed) {
   const std::string &parameter = computed.origin->name;
   bool isDouble = computed.data.dtype == DType::F64;
-  graph.addTensor(
-      computed.tensor->data_type(),
-      isDouble ? undoElements<double>(computed.data.bytes, *computed.term)
-               : undoElements<float>(computed.data.bytes, *computed.term),
-      parameter, computed.data.shape);
+  if (!graph.findTensor(parameter)) // else of another call's
+    graph.addTensor(computed.tensor->data_type(),
+                    undo(computed.data, *computed.term), parameter,
+                    computed.data.shape);
   undone.push_back(parameter);
   for (auto [index, operand] : computed.uses) {
     std::string value;
@@ -476,7 +515,7 @@ void Restorer::restoreTerm(const Computed &computed) {
   }
 }
 
-void Restorer::restoreFolded(const Computed &computed) {
+void ComputedRestorer::restoreFolded(const Computed &computed) {
   const FoldedTensor &folded = *computed.folded;
   const Computed *first = &*find_if(list, [&](const Computed &other) {
     return &other == &computed ||
@@ -490,8 +529,12 @@ void Restorer::restoreFolded(const Computed &computed) {
     moved.push_back(describe(computed));
     if (!computed.origin)
       parameter = graph.makeName(parameter);
-    graph.addTensor(computed.tensor->data_type(), folded.bytes, parameter,
-                    folded.shape);
+    // The same elements stay where they are.
+    if (folded.bytes.size() == computed.data.bytes.size())
+      graph.addTensor(*computed.tensor, parameter, folded.shape);
+    else
+      graph.addTensor(computed.tensor->data_type(), folded.bytes, parameter,
+                      folded.shape);
     if (folded.isTransposed)
       result.transposed.insert(parameter);
     result.computed.insert(parameter);
@@ -501,7 +544,7 @@ void Restorer::restoreFolded(const Computed &computed) {
 }
 
 /// Makes an operand of a parameter what the exporter computed.
-void Restorer::use(const Computed &computed, std::pair<int, int> place,
+void ComputedRestorer::use(const Computed &computed, std::pair<int, int> place,
                    StringRef parameter, const Shape &shape) {
   const FoldedTensor &folded = *computed.folded;
   int index = place.first;
@@ -547,7 +590,7 @@ void Restorer::use(const Computed &computed, std::pair<int, int> place,
   graph.node(index).set_input(place.second, value);
 }
 
-void Restorer::run() {
+void ComputedRestorer::run() {
   readPresent();
   collect();
   findOriginsBySource();
@@ -561,23 +604,24 @@ void Restorer::run() {
       trainInPlace(computed); // else a scale
   for (const Computed &computed : list)
     for (const Origin *candidate : computed.candidates)
-      graph.markUsed(candidate->name);
+      result.explained.insert(candidate->name);
   warn(moved,
-       "what the model needs of them is trained; for all of them ");
+       "these are trained, as far as the model needs them, as if it had only "
+       "moved them; to be sure ");
   warn(replaced, "the results are trained in their place, which is not what "
                  "PyTorch does; ");
   if (!undone.empty())
     result.notes.push_back(
         std::to_string(undone.size()) +
-        (undone.size() == 1 ? " parameter" : " parameters") +
-        " that the exporter computed with, computed with again: " +
+        (undone.size() == 1 ? " parameter is" : " parameters are") +
+        " computed with again, as the exporter did: " +
         listFirstNames(undone));
 }
 } // namespace
 
 void restoreComputed(FxGraph &graph, TensorReader &reader,
                      RestoredTensors &result) {
-  Restorer(graph, reader, result).run();
+  ComputedRestorer(graph, reader, result).run();
 }
 
 } // namespace dtc::frontend

@@ -20,9 +20,9 @@ using namespace llvm;
 namespace dtc::frontend {
 
 namespace {
-class Restorer {
+class OperandRestorer {
 public:
-  Restorer(FxGraph &graph, RestoredTensors &result)
+  OperandRestorer(FxGraph &graph, RestoredTensors &result)
       : graph(graph), result(result) {}
 
   void restoreOperands();
@@ -36,6 +36,8 @@ private:
                               const StringSet<> &claimed) const;
   bool bind(int node, int operand, const Origin &origin);
   void restoreBias(ArrayRef<int> nodes, const Origin &bias);
+  bool names(const FxCall &call, const Origin &tensor) const;
+  void separateConstant(int node, int operand);
   void findAliases();
   void findFoldedNorms();
 
@@ -44,27 +46,25 @@ private:
   std::vector<std::string> renamed, separated, biases;
 };
 
-int64_t count(ArrayRef<int64_t> dims) {
-  int64_t product = 1;
-  for (int64_t dim : dims)
-    product *= dim;
-  return product;
+/// What an operand is to the call that its node comes from.
+const Origin *OperandRestorer::chooseOrigin(int index, int operand) const {
+  std::optional<StringRef> value = findValue(*graph.origin(index).call,
+                                             graph.node(index), operand);
+  return value ? graph.provenance.findArgument(*value) : nullptr;
 }
 
-/// What an operand is to the call that its node comes from.
-const Origin *Restorer::chooseOrigin(int index, int operand) const {
-  const FxCall &call = *graph.origin(index).call;
-  std::optional<unsigned> number =
-      findArgument(call, graph.node(index), operand);
-  if (!number || *number >= call.arguments.size() ||
-      call.arguments[*number].size() != 1)
-    return nullptr;
-  return graph.provenance.findArgument(call.arguments[*number].front());
+/// Whether a call names a tensor of the state dict.
+bool OperandRestorer::names(const FxCall &call, const Origin &tensor) const {
+  return any_of(call.arguments, [&](const auto &argument) {
+    return any_of(argument, [&](StringRef value) {
+      return graph.provenance.findArgument(value) == &tensor;
+    });
+  });
 }
 
 /// The parameter among the arguments of a call that none of its operands is by
 /// name, if there is one.
-const Origin *Restorer::findUnclaimed(const FxCall &call,
+const Origin *OperandRestorer::findUnclaimed(const FxCall &call,
                                       const StringSet<> &claimed) const {
   const Origin *found = nullptr;
   for (const auto &argument : call.arguments)
@@ -80,7 +80,7 @@ const Origin *Restorer::findUnclaimed(const FxCall &call,
 }
 
 /// Makes an operand the tensor of an origin.
-bool Restorer::bind(int index, int operand, const Origin &origin) {
+bool OperandRestorer::bind(int index, int operand, const Origin &origin) {
   onnx::NodeProto &node = graph.node(index);
   const onnx::TensorProto &stored = *graph.findTensor(node.input(operand));
   SmallVector<int64_t> dims = dimsOf(stored);
@@ -92,7 +92,7 @@ bool Restorer::bind(int index, int operand, const Origin &origin) {
   if (holding == Holding::Transposed)
     std::reverse(target.begin(), target.end());
   else if (holding == Holding::Vector)
-    target = {count(dims)};
+    target = {numElements(dims)};
   if (const onnx::TensorProto *own = graph.findTensor(origin.name)) {
     if (dimsOf(*own) != target)
       return false;
@@ -119,7 +119,7 @@ bool Restorer::bind(int index, int operand, const Origin &origin) {
 }
 
 /// Adds a bias to a product or convolution that lost it.
-void Restorer::restoreBias(ArrayRef<int> nodes, const Origin &bias) {
+void OperandRestorer::restoreBias(ArrayRef<int> nodes, const Origin &bias) {
   for (int index : nodes) {
     onnx::NodeProto &node = graph.node(index);
     StringRef op = node.op_type();
@@ -138,6 +138,8 @@ void Restorer::restoreBias(ArrayRef<int> nodes, const Origin &bias) {
       size = weight->dims(1);
     else
       continue;
+    if (size <= 0)
+      return;
     if (const onnx::TensorProto *own = graph.findTensor(bias.name)) {
       if (dimsOf(*own) != ArrayRef<int64_t>{size})
         return;
@@ -163,37 +165,37 @@ void Restorer::restoreBias(ArrayRef<int> nodes, const Origin &bias) {
   }
 }
 
+/// An operand that merely equals a parameter is none.
+void OperandRestorer::separateConstant(int index, int operand) {
+  onnx::NodeProto &node = graph.node(index);
+  const onnx::TensorProto &stored = *graph.findTensor(node.input(operand));
+  std::string name = graph.makeName(node.output(0) + "/constant");
+  graph.addTensor(stored, name, dimsOf(stored));
+  node.set_input(operand, name);
+}
+
 /// Gives the operands of the nodes that one call became their tensors back.
-void Restorer::restoreCall(ArrayRef<int> nodes) {
+void OperandRestorer::restoreCall(ArrayRef<int> nodes) {
   const FxCall &call = *graph.origin(nodes.front()).call;
   StringSet<> claimed;
-  SmallVector<std::pair<int, int>> open;
+  using Use = std::pair<int, int>;
+  SmallVector<std::pair<Use, const Origin *>> chosen;
+  SmallVector<Use> other;
   for (int index : nodes)
     for (auto [operand, input] : enumerate(graph.node(index).input())) {
-      if (!isFloatTensor(graph.findTensor(input)))
+      const onnx::TensorProto *tensor = graph.findTensor(input);
+      if (!isFloatTensor(tensor))
         continue;
       const Origin *own = graph.provenance.find(input);
-      bool isArgument =
-          own && any_of(call.arguments, [&](const auto &argument) {
-            return any_of(argument, [&](StringRef value) {
-              const Origin *origin = graph.provenance.findArgument(value);
-              return origin && origin->name == own->name;
-            });
-          });
-      if (isArgument)
-        claimed.insert(own->name);
-      else
-        open.push_back({index, operand});
-    }
-  SmallVector<std::pair<std::pair<int, int>, const Origin *>> chosen;
-  SmallVector<std::pair<int, int>> other;
-  for (auto [index, operand] : open)
-    if (const Origin *origin = chooseOrigin(index, operand)) {
-      claimed.insert(origin->name);
-      chosen.push_back({{index, operand}, origin});
-    } else if (graph.findTensor(graph.node(index).input(operand))->dims_size() > 0 &&
-               !isBatchNorm(call)) {
-      other.push_back({index, operand});
+      const Origin *origin = chooseOrigin(index, operand);
+      if (!origin && own && names(call, *own))
+        origin = own;
+      if (origin)
+        claimed.insert(origin->name);
+      if (origin && origin != own)
+        chosen.push_back({{index, int(operand)}, origin});
+      else if (!origin && tensor->dims_size() > 0 && !isBatchNorm(call))
+        other.push_back({index, int(operand)});
     }
   // Before weights are transposed: their shapes say how long a bias is.
   if (std::optional<unsigned> number = findBiasArgument(call);
@@ -209,6 +211,17 @@ void Restorer::restoreCall(ArrayRef<int> nodes) {
   if (const Origin *origin = findUnclaimed(call, claimed);
       origin && other.size() == 1)
     chosen.push_back({other.front(), origin});
+  else if (none_of(call.arguments, [&](const auto &argument) {
+             return any_of(argument, [&](StringRef value) {
+               return !graph.hasValue(value) &&
+                      !graph.provenance.findArgument(value);
+             });
+           }))
+    for (auto [index, operand] : other)
+      if (const Origin *own =
+              graph.provenance.find(graph.node(index).input(operand));
+          own && own->kind == Origin::Parameter)
+        separateConstant(index, operand);
   for (auto [use, origin] : chosen)
     if (!bind(use.first, use.second, *origin))
       result.warnings.push_back(
@@ -220,7 +233,7 @@ void Restorer::restoreCall(ArrayRef<int> nodes) {
 
 /// torch.export calls a tied tensor by one of its names; the other is that of
 /// the module which uses it: 'lm_head.weight' in module 'wte' is 'wte.weight'.
-void Restorer::findAliases() {
+void OperandRestorer::findAliases() {
   auto tie = [&](StringRef name, StringRef alias) {
     if (graph.markUsed(alias))
       result.aliases[name].push_back(alias.str());
@@ -243,8 +256,7 @@ void Restorer::findAliases() {
         if (!tensor || tensor->kind != Origin::Parameter)
           continue;
         std::string alias =
-            (origin.module() + "." + StringRef(tensor->name).rsplit('.').second)
-                .str();
+            (origin.module() + "." + splitName(tensor->name).second).str();
         const Origin *other = graph.provenance.find(alias);
         if (other && other != tensor && other->kind == Origin::Parameter)
           tie(tensor->name, alias);
@@ -254,16 +266,15 @@ void Restorer::findAliases() {
 
 /// A tied tensor has the name that PyTorch's named_parameters() gives it: the
 /// first of the state dict.
-void Restorer::nameTies() {
+void OperandRestorer::nameTies() {
   StringMap<std::vector<std::string>> aliases = std::move(result.aliases);
   result.aliases.clear();
   for (auto &[name, others] : aliases) {
     std::vector<std::string> names{name.str()};
     append_range(names, others);
+    // Null only for names that the record does not have.
     auto position = [&](StringRef wanted) {
-      return find_if(graph.provenance.origins(), [&](const Origin &origin) {
-        return origin.name == wanted;
-      });
+      return graph.provenance.find(wanted);
     };
     sort(names, [&](const std::string &a, const std::string &b) {
       return position(a) < position(b);
@@ -280,13 +291,18 @@ void Restorer::nameTies() {
 }
 
 /// Batch norms that the exporter merged with the convolutions before them.
-void Restorer::findFoldedNorms() {
+void OperandRestorer::findFoldedNorms() {
   std::vector<std::string> norms;
   for (int index = 0; index < graph.size(); ++index)
     if (const NodeOrigin &origin = graph.origin(index);
         origin.call && isBatchNorm(*origin.call) &&
-        StringRef(graph.node(index).op_type()).starts_with("Conv"))
+        StringRef(graph.node(index).op_type()).starts_with("Conv")) {
       norms.push_back(origin.module().str());
+      for (const auto &argument : origin.call->arguments)
+        for (const std::string &value : argument)
+          if (const Origin *lost = graph.provenance.findArgument(value))
+            result.explained.insert(lost->name);
+    }
   if (!norms.empty())
     result.warnings.push_back(
         "the exporter merged batch norms with convolutions (" +
@@ -295,10 +311,14 @@ void Restorer::findFoldedNorms() {
         "optimize=False");
 }
 
-void Restorer::describe() {
+void OperandRestorer::describe() {
+  StringSet<> others;
+  for (const auto &entry : result.aliases)
+    others.insert(entry.second.begin(), entry.second.end());
   std::vector<std::string> missing;
   for (const Origin &origin : graph.provenance.origins())
-    if (origin.kind == Origin::Parameter && !graph.isUsed(origin.name))
+    if (origin.kind == Origin::Parameter && !graph.findTensor(origin.name) &&
+        !others.contains(origin.name) && !result.explained.contains(origin.name))
       missing.push_back(origin.name);
   if (!missing.empty())
     result.warnings.push_back(
@@ -322,7 +342,7 @@ void Restorer::describe() {
        "biases of zeros that the exporter left out are back");
 }
 
-void Restorer::restoreOperands() {
+void OperandRestorer::restoreOperands() {
   findAliases();
   MapVector<StringRef, SmallVector<int>> calls;
   for (int index = 0; index < graph.size(); ++index)
@@ -340,7 +360,7 @@ RestoredTensors restoreParameters(onnx::GraphProto &proto,
   RestoredTensors result;
   separateCalls(proto, provenance, result);
   FxGraph graph(proto, provenance);
-  Restorer restorer(graph, result);
+  OperandRestorer restorer(graph, result);
   restorer.restoreOperands();
   restoreComputed(graph, reader, result);
   graph.insertNodes();

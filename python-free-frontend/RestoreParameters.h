@@ -23,6 +23,8 @@ struct RestoredTensors {
   /// Initializers that the exporter computed of parameters that the file does
   /// not have: trained as they are.
   llvm::StringSet<> computed;
+  /// Parameters that warnings name.
+  llvm::StringSet<> explained;
   /// Other names of a tensor in the state dict.
   llvm::StringMap<std::vector<std::string>> aliases;
   std::vector<std::string> notes, warnings;

@@ -5,94 +5,60 @@
 //===----------------------------------------------------------------------===//
 
 #include "SeparateCalls.h"
+#include "FxGraph.h"
 #include "FxRoles.h"
 #include "NameList.h"
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringSet.h"
 
-#include <map>
+#include <algorithm>
 
 using namespace llvm;
 
 namespace dtc::frontend {
 
 namespace {
-/// "model.norm" of "model.norm.weight".
-StringRef getOwner(StringRef name) {
-  return name.contains('.') ? name.rsplit('.').first : StringRef();
-}
-
-class Separator {
+class CallSeparator {
 public:
-  Separator(onnx::GraphProto &graph, const Provenance &provenance)
-      : graph(graph), provenance(provenance) {}
+  explicit CallSeparator(FxGraph &graph) : graph(graph) {}
 
   std::vector<std::string> run();
 
 private:
-  void read();
   std::string findResult(int node, int operand) const;
   const Origin *findSibling(const Origin &origin) const;
-  StringMap<std::string> findModule(const FxCall &call) const;
+  std::string findModule(StringRef module, ArrayRef<const Origin *> own) const;
   bool copyCall(StringRef kept, StringRef gone);
-  void copyNode(int index, StringRef suffix, StringMap<std::string> &results);
-  void separateSplits(std::vector<std::string> &separated);
-  void rebuild();
+  onnx::NodeProto &copyNode(int index, StringRef suffix,
+                            StringMap<std::string> &results);
+  void separateCalls();
+  void separateSplits();
 
-  onnx::GraphProto &graph;
-  const Provenance &provenance;
-  std::vector<std::optional<FxCall>> calls;
+  FxGraph &graph;
   /// Nodes of a call.
   MapVector<StringRef, SmallVector<int>> nodes;
-  StringSet<> values, used, modules;
-  /// Nodes to go after one of the graph.
-  std::map<int, std::vector<onnx::NodeProto>> copies;
+  std::vector<std::string> separated;
 };
-
-void Separator::read() {
-  for (const onnx::TensorProto &tensor : graph.initializer())
-    if (provenance.find(tensor.name()))
-      used.insert(tensor.name());
-  for (const onnx::NodeProto &node : graph.node()) {
-    calls.push_back(readFxCall(node));
-    if (std::vector<std::string> path = readModules(node); !path.empty())
-      modules.insert(path.back());
-  }
-  for (auto [index, call] : enumerate(calls)) {
-    values.insert(graph.node(index).output().begin(),
-                  graph.node(index).output().end());
-    if (!call)
-      continue;
-    nodes[call->result].push_back(index);
-    values.insert(call->result);
-    for (const auto &argument : call->arguments)
-      for (const std::string &value : argument)
-        if (const Origin *tensor = provenance.findArgument(value))
-          used.insert(tensor->name);
-  }
-}
 
 /// What a call names instead of the result of another call of its kind that an
 /// operand is; "" if it names that, or it is not clear what.
-std::string Separator::findResult(int index, int operand) const {
-  const FxCall &call = *calls[index];
+std::string CallSeparator::findResult(int index, int operand) const {
+  const FxCall &call = *graph.origin(index).call;
   const std::string &input = graph.node(index).input(operand);
-  auto isGone = [&](StringRef value) {
-    return !values.contains(value) && !provenance.findArgument(value) &&
-           getStem(value) == getStem(input);
+  auto isOther = [&](StringRef value) {
+    return graph.isGone(value) && getStem(value) == getStem(input);
   };
   if (std::optional<StringRef> value =
           findValue(call, graph.node(index), operand);
-      value && (*value == input || isGone(*value)))
+      value && (*value == input || isOther(*value)))
     return *value == input ? "" : value->str();
   if (call.uses(input))
     return "";
   std::string found;
   for (const auto &argument : call.arguments)
     for (const std::string &value : argument) {
-      if (!isGone(value))
+      if (!isOther(value))
         continue;
       if (!found.empty() && found != value)
         return "";
@@ -102,11 +68,11 @@ std::string Separator::findResult(int index, int operand) const {
 }
 
 /// The only other parameter of a module that nothing uses.
-const Origin *Separator::findSibling(const Origin &origin) const {
+const Origin *CallSeparator::findSibling(const Origin &origin) const {
   const Origin *found = nullptr;
-  for (const Origin &other : provenance.origins())
-    if (other.kind == Origin::Parameter && !used.contains(other.name) &&
-        getOwner(other.name) == getOwner(origin.name)) {
+  for (const Origin &other : graph.provenance.origins())
+    if (other.kind == Origin::Parameter && !graph.isUsed(other.name) &&
+        splitName(other.name).first == splitName(origin.name).first) {
       if (found)
         return nullptr;
       found = &other;
@@ -114,179 +80,184 @@ const Origin *Separator::findSibling(const Origin &origin) const {
   return found;
 }
 
-/// The words to replace in the record of a call so that it is that of a module
-/// which is gone and has all the same parameters, or with the only other
-/// parameter of its own; empty if there is none.
-StringMap<std::string> Separator::findModule(const FxCall &call) const {
-  SmallVector<const Origin *> own;
-  for (const auto &argument : call.arguments)
-    for (const std::string &value : argument)
-      if (const Origin *origin = provenance.findArgument(value);
-          origin && origin->kind == Origin::Parameter)
-        own.push_back(origin);
-  if (own.empty())
-    return {};
-  StringRef module = getOwner(own.front()->name);
-  StringMap<std::string> best;
-  size_t bestLength = 0;
-  for (const Origin &candidate : provenance.origins()) {
-    StringRef owner = getOwner(candidate.name);
-    if (modules.contains(owner))
-      continue; // has nodes of its own
-    StringMap<std::string> names;
-    for (const Origin *origin : own) {
-      StringRef leaf = origin->name;
-      if (!leaf.consume_front(module))
-        break;
-      const Origin *other = provenance.find((owner + leaf).str());
-      if (!other || other->kind != Origin::Parameter ||
-          used.contains(other->name) || other->argument.empty())
-        break;
-      names[origin->argument] = other->argument;
-    }
-    size_t length =
-        std::mismatch(owner.begin(), owner.begin() + std::min(owner.size(),
-                                                              module.size()),
-                      module.begin())
-            .first -
-        owner.begin();
-    if (names.size() != own.size() || (!best.empty() && length <= bestLength))
+/// The parameter of a module by the name that `like` has in its own.
+std::string rename(const Origin &like, StringRef module) {
+  StringRef leaf = splitName(like.name).second;
+  return module.empty() ? leaf.str() : (module + "." + leaf).str();
+}
+
+/// The module that is gone and has parameters of these names, which nothing
+/// uses: the one that has most of its path in common with `module`; "" if there
+/// is none, or several.
+std::string CallSeparator::findModule(StringRef module,
+                                      ArrayRef<const Origin *> own) const {
+  StringRef best;
+  int64_t bestLength = -1;
+  bool isOnly = false;
+  for (const Origin &candidate : graph.provenance.origins()) {
+    StringRef owner = splitName(candidate.name).first;
+    if (owner.empty() || owner == best || graph.hasNodes(owner) ||
+        !all_of(own, [&](const Origin *origin) {
+          const Origin *other = graph.provenance.find(rename(*origin, owner));
+          return other && other->kind == Origin::Parameter &&
+                 !graph.isUsed(other->name) && !other->argument.empty();
+        }))
       continue;
-    if (!module.empty())
-      names[module] = owner.str();
-    best = std::move(names);
-    bestLength = length;
+    int64_t most = std::min(owner.size(), module.size()), length = 0;
+    while (length < most && owner[length] == module[length])
+      ++length;
+    isOnly = length > bestLength || (isOnly && length < bestLength);
+    if (length > bestLength)
+      best = owner;
+    bestLength = std::max(bestLength, length);
   }
-  if (best.empty() && own.size() == 1)
-    if (const Origin *other = findSibling(*own.front()))
-      best[own.front()->argument] = other->argument;
-  return best;
+  return isOnly ? best.str() : "";
 }
 
 /// Adds a copy of a node; `results` are the copies of results, to read and to
 /// add to.
-void Separator::copyNode(int index, StringRef suffix,
-                         StringMap<std::string> &results) {
+onnx::NodeProto &CallSeparator::copyNode(int index, StringRef suffix,
+                                         StringMap<std::string> &results) {
   onnx::NodeProto copy = graph.node(index);
   if (!copy.name().empty())
-    copy.set_name((copy.name() + "/" + suffix).str());
+    copy.set_name(
+        (StringRef(copy.name()).rsplit('/').second + "/" + suffix).str());
   for (std::string &output : *copy.mutable_output()) {
-    auto it = results.try_emplace(output, (output + "/" + suffix).str()).first;
+    auto it = results.find(output);
+    if (it == results.end())
+      it = results.try_emplace(output, graph.makeName(output + "/" + suffix))
+               .first;
     output = it->second;
   }
   for (std::string &input : *copy.mutable_input())
     if (auto it = results.find(input); it != results.end())
       input = it->second;
-  copies[index].push_back(std::move(copy));
+  onnx::NodeProto &added = graph.addAfter(index);
+  added = std::move(copy);
+  return added;
 }
 
-/// Adds a call `gone` that is `kept` with the parameters of another module.
-bool Separator::copyCall(StringRef kept, StringRef gone) {
-  StringMap<std::string> names = findModule(*calls[nodes[kept].front()]);
-  if (names.empty())
+/// Adds a call `gone` that is `kept` with the parameters of another module, or
+/// with the other parameter of its own.
+bool CallSeparator::copyCall(StringRef kept, StringRef gone) {
+  SmallVector<const Origin *> own;
+  for (const auto &argument :
+       graph.origin(nodes[kept].front()).call->arguments)
+    for (const std::string &value : argument)
+      if (const Origin *origin = graph.provenance.findArgument(value);
+          origin && origin->kind == Origin::Parameter)
+        own.push_back(origin);
+  bool isResult = any_of(nodes[kept], [&](int index) {
+    return is_contained(graph.node(index).output(), kept);
+  });
+  if (own.empty() || !isResult || graph.hasName(gone))
     return false;
-  for (const auto &entry : names)
-    if (const Origin *origin = provenance.findArgument(entry.second))
-      used.insert(origin->name);
-  names[kept] = gone.str();
+  StringRef module = splitName(own.front()->name).first;
+  bool isOneModule = all_of(own, [&](const Origin *origin) {
+    return splitName(origin->name).first == module;
+  });
+  std::string other = isOneModule ? findModule(module, own) : "";
+  StringMap<std::string> values, modules;
+  const Origin *sibling =
+      other.empty() && own.size() == 1 ? findSibling(*own.front()) : nullptr;
+  if (sibling)
+    values[own.front()->argument] = sibling->argument;
+  else if (other.empty())
+    return false;
+  for (const Origin *origin : own)
+    if (!sibling)
+      values[origin->argument] =
+          graph.provenance.find(rename(*origin, other))->argument;
+  for (const auto &entry : values)
+    graph.markUsed(graph.provenance.findArgument(entry.second)->name);
+  if (!sibling)
+    modules[module] = other;
+  values[kept] = gone.str();
   StringMap<std::string> results;
-  results[kept] = gone.str();
+  results[kept] = graph.makeName(gone);
   for (int index : nodes[kept]) {
-    copyNode(index, gone, results);
-    renameInRecord(copies[index].back(), names);
+    onnx::NodeProto &copy = copyNode(index, gone, results);
+    renameInCall(copy, values);
+    renameModules(copy, modules);
   }
+  separated.push_back(gone.str() + "' of '" +
+                      (sibling ? sibling->name : other));
   return true;
 }
 
-/// The parts of a parameter that attention splits belong to no call: where a
-/// module reads those of another module's, it has a parameter of that name
-/// itself, such as 'in_proj_bias'.
-void Separator::separateSplits(std::vector<std::string> &separated) {
-  StringMap<int> splits;
-  for (auto [index, node] : enumerate(graph.node()))
-    if (node.op_type() == "Split" && !calls[index])
-      for (const std::string &output : node.output())
-        splits[output] = index;
-  /// Copies of results, by module.
-  StringMap<StringMap<std::string>> made;
-  for (onnx::NodeProto &node : *graph.mutable_node())
-    for (std::string &input : *node.mutable_input()) {
-      auto split = splits.find(input);
-      std::vector<std::string> modules = readModules(node);
-      if (split == splits.end() || modules.empty())
-        continue;
-      StringMap<std::string> &results = made[modules.back()];
-      if (!results.count(input)) {
-        std::string whole = graph.node(split->second).input(0);
-        StringRef owner = getOwner(whole);
-        std::string own =
-            modules.back() + "." +
-            StringRef(whole).drop_front(owner.empty() ? 0 : owner.size() + 1)
-                .str();
-        const Origin *origin = provenance.find(own);
-        auto tensor =
-            find_if(graph.initializer(), [&](const onnx::TensorProto &tensor) {
-              return tensor.name() == whole;
-            });
-        if (!origin || origin->kind != Origin::Parameter || owner.empty() ||
-            tensor == graph.initializer().end() || !used.insert(own).second)
-          continue;
-        onnx::TensorProto copy = *tensor;
-        copy.set_name(own);
-        *graph.add_initializer() = std::move(copy);
-        results[whole] = own;
-        copyNode(split->second, own, results);
-        separated.push_back(own + "' of '" + whole);
-      }
-      input = results[input];
-    }
-}
-
-void Separator::rebuild() {
-  google::protobuf::RepeatedPtrField<onnx::NodeProto> list;
-  for (auto [index, node] : enumerate(*graph.mutable_node())) {
-    list.Add()->Swap(&node);
-    for (onnx::NodeProto &copy : copies[index])
-      list.Add()->Swap(&copy);
-  }
-  graph.mutable_node()->Swap(&list);
-}
-
-std::vector<std::string> Separator::run() {
-  read();
-  std::vector<std::string> separated;
+void CallSeparator::separateCalls() {
   StringSet<> made;
-  for (auto [index, call] : enumerate(calls)) {
-    if (!call)
+  for (int index = 0; index < graph.size(); ++index) {
+    onnx::NodeProto &node = graph.node(index);
+    if (!graph.origin(index).call)
       continue;
-    onnx::NodeProto &node = *graph.mutable_node(index);
     for (int operand = 0; operand < node.input_size(); ++operand) {
       const std::string kept = node.input(operand);
       std::string gone =
           nodes.count(kept) ? findResult(index, operand) : std::string();
       if (gone.empty() || (!made.contains(gone) && !copyCall(kept, gone)))
         continue;
-      if (made.insert(gone).second)
-        separated.push_back(gone + "' of '" + kept);
+      made.insert(gone);
       node.set_input(operand, gone);
     }
   }
-  separateSplits(separated);
-  rebuild();
-  return separated;
+}
+
+/// The parts of a parameter that attention splits belong to no call: where a
+/// module reads those of another module's, it has a parameter of that name
+/// itself, such as 'in_proj_bias'.
+void CallSeparator::separateSplits() {
+  StringMap<int> splits;
+  for (int index = 0; index < graph.size(); ++index)
+    if (graph.node(index).op_type() == "Split" && !graph.origin(index).call)
+      for (const std::string &output : graph.node(index).output())
+        splits[output] = index;
+  /// Copies of results, by module.
+  StringMap<StringMap<std::string>> made;
+  for (int index = 0; index < graph.size(); ++index) {
+    StringRef module = graph.origin(index).module();
+    for (std::string &input : *graph.node(index).mutable_input()) {
+      auto split = splits.find(input);
+      if (split == splits.end() || module.empty())
+        continue;
+      StringMap<std::string> &results = made[module];
+      if (!results.count(input)) {
+        std::string whole = graph.node(split->second).input(0);
+        const Origin *origin = graph.provenance.find(whole);
+        const Origin *own =
+            origin ? graph.provenance.find(rename(*origin, module)) : nullptr;
+        const onnx::TensorProto *tensor = graph.findTensor(whole);
+        if (!own || own->kind != Origin::Parameter || !tensor ||
+            !graph.markUsed(own->name))
+          continue;
+        graph.addTensor(*tensor, own->name, dimsOf(*tensor));
+        results[whole] = own->name;
+        copyNode(split->second, own->name, results);
+        separated.push_back(own->name + "' of '" + module.str());
+      }
+      input = results[input];
+    }
+  }
+}
+
+std::vector<std::string> CallSeparator::run() {
+  for (int index = 0; index < graph.size(); ++index)
+    if (const auto &call = graph.origin(index).call)
+      nodes[call->result].push_back(index);
+  separateCalls();
+  separateSplits();
+  graph.insertNodes();
+  return std::move(separated);
 }
 } // namespace
 
-void separateCalls(onnx::GraphProto &graph, const Provenance &provenance,
+void separateCalls(onnx::GraphProto &proto, const Provenance &provenance,
                    RestoredTensors &result) {
-  std::vector<std::string> separated = Separator(graph, provenance).run();
+  FxGraph graph(proto, provenance);
+  std::vector<std::string> separated = CallSeparator(graph).run();
   if (!separated.empty())
     result.notes.push_back(
-        std::to_string(separated.size()) +
-        (separated.size() == 1 ? " value that the exporter merged with an "
-                                 "equal one is apart: "
-                               : " values that the exporter merged with equal "
-                                 "ones are apart: ") +
+        "apart again is what the exporter merged, as it began alike: " +
         listFirstNames(separated));
 }
 
