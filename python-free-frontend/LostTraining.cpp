@@ -17,9 +17,14 @@ std::vector<std::string> findLostTraining(const Model &model,
                                           const ImportOptions &options) {
   std::vector<std::string> norms, merged;
   for (const auto &[index, node] : enumerate(model.graph().node())) {
-    // Before opset 14 training mode was said by more results.
+    // Before opset 14 training mode was said by more results. Dynamo's call
+    // says it, and its node does not.
+    std::optional<FxCall> call = readFxCall(node);
+    bool trains = call && isBatchNorm(*call) && call->texts.size() > 5 &&
+                  call->texts[5] == "True";
     if (node.op_type() == "BatchNormalization" &&
-        !readInt(node, "training_mode", 0) && node.output_size() == 1)
+        !readInt(node, "training_mode", 0) && node.output_size() == 1 &&
+        !trains)
       norms.push_back(nodeName(node, index));
     // TorchScript computes weight and bias of a convolution of those of the
     // batch norm after it, and so has to invent names for both.

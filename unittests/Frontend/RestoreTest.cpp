@@ -1,0 +1,317 @@
+//===- RestoreTest.cpp - the parameters of what dynamo optimized ----------===//
+//
+// Graphs of a few nodes with the records that PyTorch's dynamo exporter keeps:
+// which tensors become parameters, and which must not.
+//
+//===----------------------------------------------------------------------===//
+
+#include "FoldedTensor.h"
+#include "RestoreParameters.h"
+#include "SourceTerm.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+using namespace llvm;
+using namespace dtc;
+using namespace dtc::frontend;
+
+namespace {
+/// A graph and its record.
+class Recorded {
+public:
+  /// Tensors of the state dict: "p" + name with '_' for '.' in calls.
+  explicit Recorded(std::vector<std::string> parameters,
+                    std::vector<std::string> buffers = {}) {
+    for (const std::string &name : parameters)
+      signature += "p_" + flatten(name) + ": PARAMETER target='" + name + "'\n";
+    for (const std::string &name : buffers)
+      signature += "b_" + flatten(name) + ": BUFFER target='" + name +
+                   "' persistent=True\n";
+    graph.add_input()->set_name("x");
+    graph.add_output()->set_name("y");
+  }
+
+  void tensor(StringRef name, std::vector<int64_t> dims,
+              std::vector<float> values) {
+    onnx::TensorProto &tensor = *graph.add_initializer();
+    tensor.set_name(name.str());
+    tensor.set_data_type(onnx::TensorProto::FLOAT);
+    tensor.mutable_dims()->Assign(dims.begin(), dims.end());
+    tensor.mutable_float_data()->Assign(values.begin(), values.end());
+  }
+
+  /// `call` is that of torch.export, "layer_norm(%x, [2], %p_w)", whose result
+  /// is named `result`.
+  void node(StringRef op, std::vector<std::string> inputs, StringRef output,
+            StringRef result = "", StringRef call = "", StringRef module = "",
+            StringRef source = "") {
+    onnx::NodeProto &node = *graph.add_node();
+    node.set_op_type(op.str());
+    node.set_name(("node_" + output).str());
+    for (const std::string &input : inputs)
+      node.add_input(input);
+    node.add_output(output.str());
+    auto [name, arguments] = call.split('(');
+    if (!call.empty())
+      record(node, "pkg.torch.onnx.fx_node",
+             ("%" + result +
+              " : [num_users=1] = call_function[target=torch.ops.aten." + name +
+              ".default](args = (" + arguments.drop_back() + ",), kwargs = {})")
+                 .str());
+    record(node, "pkg.torch.onnx.name_scopes",
+           ("['', '" + module + "', 'call']").str());
+    record(node, "pkg.torch.onnx.stack_trace",
+           ("File \"model.py\", line 1, in forward\n    " + source).str());
+  }
+
+  RestoredTensors restore() {
+    onnx::ModelProto model;
+    *model.mutable_graph() = graph;
+    onnx::StringStringEntryProto entry;
+    entry.set_key("pkg.torch.export.ExportedProgram.graph_signature");
+    entry.set_value(signature);
+    model.mutable_graph()->mutable_unknown_fields()->AddLengthDelimited(
+        16, entry.SerializeAsString());
+    Provenance provenance(model);
+    TensorReader reader("");
+    RestoredTensors result =
+        restoreParameters(*model.mutable_graph(), provenance, reader);
+    graph = model.graph();
+    return result;
+  }
+
+  /// Operands of the node that computes a value.
+  std::vector<std::string> inputs(StringRef output) const {
+    for (const onnx::NodeProto &node : graph.node())
+      if (node.output(0) == output)
+        return {node.input().begin(), node.input().end()};
+    return {};
+  }
+  std::string op(StringRef output) const {
+    for (const onnx::NodeProto &node : graph.node())
+      if (node.output(0) == output)
+        return node.op_type();
+    return "";
+  }
+  const onnx::TensorProto *find(StringRef name) const {
+    for (const onnx::TensorProto &tensor : graph.initializer())
+      if (tensor.name() == name)
+        return &tensor;
+    return nullptr;
+  }
+
+private:
+  static std::string flatten(std::string name) {
+    std::replace(name.begin(), name.end(), '.', '_');
+    return name;
+  }
+  static void record(onnx::NodeProto &node, StringRef key, StringRef value) {
+    onnx::StringStringEntryProto entry;
+    entry.set_key(key.str());
+    entry.set_value(value.str());
+    node.mutable_unknown_fields()->AddLengthDelimited(
+        9, entry.SerializeAsString());
+  }
+
+  onnx::GraphProto graph;
+  std::string signature;
+};
+
+using Names = std::vector<std::string>;
+
+TEST(RestoreTest, EqualTensorsOfOneCallAreApart) {
+  Recorded model({"n.weight", "n.bias"});
+  model.tensor("n.weight", {2}, {1, 1});
+  model.node("LayerNormalization", {"x", "n.weight", "n.weight"}, "y", "y",
+             "layer_norm(%x, [2], %p_n_weight, %p_n_bias)", "n");
+  model.restore();
+  EXPECT_EQ(model.inputs("y"), (Names{"x", "n.weight", "n.bias"}));
+}
+
+TEST(RestoreTest, TokensOfOneListAreApart) {
+  Recorded model({"first", "second"});
+  model.tensor("first", {1, 2}, {0, 0});
+  model.node("Concat", {"first", "first", "x"}, "y", "y",
+             "cat([%p_first, %p_second, %x])");
+  model.restore();
+  EXPECT_EQ(model.inputs("y"), (Names{"first", "second", "x"}));
+}
+
+TEST(RestoreTest, ConstantThatEqualsParameterIsNone) {
+  Recorded model({"ln.weight", "n.weight"});
+  model.tensor("ln.weight", {2}, {1, 1});
+  model.tensor("w", {2, 1}, {1, 1});
+  model.node("LayerNormalization", {"x", "ln.weight"}, "a", "layer_norm",
+             "layer_norm(%x, [2], %p_ln_weight)", "ln");
+  model.node("InstanceNormalization", {"a", "ln.weight", "ln.weight"}, "b",
+             "group_norm", "group_norm(%layer_norm, 2, %p_n_weight)", "n");
+  model.node("Mul", {"b", "w"}, "y", "group_norm",
+             "group_norm(%layer_norm, 2, %p_n_weight)", "n");
+  model.restore();
+  EXPECT_EQ(model.inputs("a"), (Names{"x", "ln.weight"}));
+  EXPECT_NE(model.inputs("b")[1], "ln.weight");
+  EXPECT_NE(model.inputs("b")[1], "n.weight");
+}
+
+TEST(RestoreTest, NormOfGoneModule) {
+  Recorded model({"l.a.weight", "l.b.weight", "unused.deep.weight"});
+  model.tensor("l.a.weight", {2}, {1, 1});
+  model.node("LayerNormalization", {"x", "l.a.weight"}, "layer_norm",
+             "layer_norm", "layer_norm(%x, [2], %p_l_a_weight)", "l.a");
+  model.node("Relu", {"layer_norm"}, "relu", "relu", "relu(%layer_norm)", "l");
+  model.node("Mul", {"relu", "layer_norm"}, "y", "y",
+             "mul(%relu, %layer_norm_1)", "l");
+  model.restore();
+  EXPECT_EQ(model.inputs("y"), (Names{"relu", "layer_norm_1"}));
+  EXPECT_EQ(model.inputs("layer_norm_1"), (Names{"x", "l.b.weight"}));
+}
+
+TEST(RestoreTest, RecordThatDoesNotFitTheGraph) {
+  Recorded model({"a.weight", "b.weight"});
+  model.tensor("a.weight", {2}, {1, 1});
+  model.node("LayerNormalization", {"x", "a.weight"}, "h", "x",
+             "layer_norm(%x, [2], %p_a_weight)", "a");
+  model.node("Mul", {"h", "x"}, "y", "y", "mul(%h, %x_1)");
+  RestoredTensors restored = model.restore();
+  EXPECT_EQ(model.inputs("y"), (Names{"h", "x"}));
+  EXPECT_EQ(restored.warnings.size(), 1u); // b.weight
+}
+
+TEST(RestoreTest, SumByItsLine) {
+  Recorded model({"m.weight"});
+  model.tensor("add", {2}, {1.5, 0.75});
+  model.node("Mul", {"x", "add"}, "y", "y", "mul(%x, %add)", "m",
+             "return x * (1.0 + self.weight.float())");
+  RestoredTensors restored = model.restore();
+  EXPECT_TRUE(restored.warnings.empty());
+  std::string sum = model.inputs("y")[1];
+  EXPECT_EQ(model.op(sum), "Add");
+  EXPECT_EQ(model.inputs(sum)[0], "m.weight");
+  float values[2];
+  ASSERT_TRUE(model.find("m.weight"));
+  memcpy(values, model.find("m.weight")->raw_data().data(), sizeof(values));
+  EXPECT_EQ(values[0], 0.5f);
+  EXPECT_EQ(values[1], -0.25f);
+}
+
+/// Each line was computed apart; only one can be known.
+TEST(RestoreTest, SumsOfTwoLinesShareTheParameter) {
+  Recorded model({"m.weight"});
+  model.tensor("add_1", {2}, {1.5, 0.75});
+  model.node("Mul", {"x", "add_1"}, "a", "a", "mul(%x, %add_1)", "m",
+             "a = x * (1.0 + self.weight)");
+  model.node("Mul", {"a", "add_1"}, "y", "y", "mul(%a, %add_2)", "m",
+             "return a * (self.weight + 1.0)");
+  model.restore();
+  for (StringRef value : {"a", "y"})
+    EXPECT_EQ(model.inputs(model.inputs(value)[1])[0], "m.weight");
+}
+
+TEST(RestoreTest, DifferentFunctionsOfOneParameterAreApart) {
+  Recorded model({"m.scale"});
+  model.tensor("pow_1", {2}, {4, 9});
+  model.tensor("view", {1, 2}, {2, 3});
+  model.node("Mul", {"x", "pow_1"}, "a", "a", "mul(%x, %pow_1)", "m",
+             "a = x * self.scale.pow(2)");
+  model.node("Mul", {"a", "view"}, "y", "y", "mul(%a, %view)", "m",
+             "return a * self.scale.view(1, -1)");
+  RestoredTensors restored = model.restore();
+  EXPECT_EQ(model.find("m.scale"), nullptr);
+  EXPECT_EQ(restored.warnings.size(), 2u);
+}
+
+TEST(RestoreTest, TableThatNoParameterCanExplain) {
+  Recorded model({"scale"}, {"inv_freq"});
+  model.tensor("exp", {}, {1});
+  model.tensor("expand", {2, 2}, {0.5, 0.25, 0.5, 0.25});
+  model.node("Mul", {"x", "exp"}, "a", "a", "mul(%x, %exp)", "",
+             "a = x * self.scale.exp()");
+  model.node("Mul", {"a", "expand"}, "y", "y", "mul(%a, %expand)", "rope",
+             "return a * cos");
+  model.restore();
+  EXPECT_EQ(model.inputs("y")[1], "expand");
+  EXPECT_TRUE(model.find("scale"));
+}
+
+/// 'h @ self.NAME.T' with the elements of parameter 'a.weight'.
+std::string restoreProduct(Names parameters, Names buffers, StringRef line) {
+  Recorded model(std::move(parameters), std::move(buffers));
+  model.tensor("a.weight", {2, 2}, {1, 2, 3, 4});
+  model.tensor("numpy_t", {2, 2}, {1, 3, 2, 4});
+  model.node("Gemm", {"x", "a.weight"}, "h", "h", "linear(%x, %p_a_weight)",
+             "a", "return F.linear(x, self.weight)");
+  model.node("MatMul", {"h", "numpy_t"}, "y", "y", "matmul(%h, %numpy_t)", "",
+             line);
+  model.restore();
+  std::string operand = model.inputs("y")[1];
+  return model.op(operand) == "Transpose" ? model.inputs(operand)[0] : operand;
+}
+
+TEST(RestoreTest, ProductWithAnotherTensorOfEqualElements) {
+  EXPECT_EQ(restoreProduct({"a.weight"}, {}, "return h @ self.a.weight.T"),
+            "a.weight");
+  EXPECT_EQ(restoreProduct({"a.weight", "b.weight"}, {},
+                           "return h @ self.b.weight.T"),
+            "b.weight");
+  EXPECT_EQ(restoreProduct({"a.weight"}, {"target"},
+                           "return h @ self.target.T"),
+            "numpy_t");
+}
+
+TEST(SourceTermTest, Lines) {
+  auto kind = [](StringRef line, StringRef op) -> int {
+    std::optional<SourceTerm> term = findTerm(line, "w", op);
+    return term ? int(term->kind) : -1;
+  };
+  EXPECT_EQ(kind("return x * (1.0 + self.w)", "add"), SourceTerm::AddConstant);
+  EXPECT_EQ(kind("return x * (self.w.to(x.dtype) + 2)", "add"),
+            SourceTerm::AddConstant);
+  EXPECT_EQ(kind("return x * (1.0 + self.w * 2)", "add"), -1);
+  EXPECT_EQ(kind("return x * (1.0 + self.weight)", "add"), -1);
+  EXPECT_EQ(kind("return self.w.exp() * x", "exp"), SourceTerm::Exp);
+  EXPECT_EQ(kind("return torch.exp(self.w) * x", "exp"), SourceTerm::Exp);
+  EXPECT_EQ(kind("return torch.exp(self.w * 2) * x", "exp"), -1);
+  EXPECT_EQ(findAttributes("self.a.weight @ x + other.self.b - self.c"),
+            (std::vector<std::string>{"a.weight", "c"}));
+}
+
+std::optional<FoldedTensor> unfoldFloats(Shape shape,
+                                         const std::vector<float> &values,
+                                         StringRef op, int64_t batch) {
+  TensorData data;
+  data.dtype = DType::F32;
+  data.shape = std::move(shape);
+  data.bytes = ArrayRef(reinterpret_cast<const char *>(values.data()),
+                        values.size() * sizeof(float));
+  return unfold(data, op, batch);
+}
+
+TEST(FoldedTensorTest, Shapes) {
+  // Copies for two samples.
+  std::vector<float> token{1, 2, 3, 1, 2, 3};
+  EXPECT_EQ(unfoldFloats({2, 1, 3}, token, "expand", 2)->shape,
+            (Shape{1, 1, 3}));
+  // A vector in four dimensions, with values that repeat.
+  EXPECT_EQ(unfoldFloats({1, 6, 1, 1}, token, "view", 2)->shape, (Shape{6}));
+  // Channels that are as many as samples, all equal.
+  EXPECT_EQ(unfoldFloats({2, 1, 1}, {1, 1}, "view", 2)->shape, (Shape{2}));
+  // Time first: samples came first before.
+  EXPECT_EQ(unfoldFloats({3, 2, 1}, {1, 1, 2, 2, 3, 3}, "transpose", 2)->shape,
+            (Shape{1, 3, 1}));
+  // It is not known which dimensions changed places.
+  EXPECT_FALSE(unfoldFloats({1, 2, 3}, {1, 2, 3, 4, 5, 6}, "transpose", 4));
+  EXPECT_FALSE(unfoldFloats({2}, {1, 2}, "softmax", 2));
+  // Biases of two heads by distance of three tokens.
+  std::vector<float> biases{1, 2, 3, 2, 1, 2, 3, 2, 1, //
+                            4, 5, 6, 5, 4, 5, 6, 5, 4};
+  std::optional<FoldedTensor> table =
+      unfoldFloats({1, 2, 3, 3}, biases, "unsqueeze", 2);
+  EXPECT_EQ(table->shape, (Shape{3, 2}));
+  EXPECT_EQ(table->rowDim, 1u);
+  EXPECT_EQ(table->indices, (std::vector<int64_t>{0, 1, 2, 1, 0, 1, 2, 1, 0}));
+}
+} // namespace
