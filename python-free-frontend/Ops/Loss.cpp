@@ -29,6 +29,7 @@ private:
   Value countLabels();
   Value findIsLabel();
   Value buildLosses();
+  Value buildShareLosses();
 
   NodeBuilder &node;
   const Call &call = node.call;
@@ -36,6 +37,9 @@ private:
   std::optional<int64_t> ignored;
   /// Share of a label that is spread over all classes.
   double smoothing = 0;
+  /// Labels are shares of all classes, which PyTorch's cross_entropy takes too
+  /// and its exporters pass on.
+  bool hasShares = false;
   /// Classes are the last dimension of scores.
   Value scores, labels;
 };
@@ -44,16 +48,18 @@ private:
 Error LossBuilder::check() {
   if (Error error = node.requireFloat(0))
     return error;
-  if (isFloat(call.operands[1].dtype) || call.operands[1].dtype == DType::Bool)
-    return problem("labels have element type " +
-                       toString(call.operands[1].dtype) +
+  DType labelType = call.operands[1].dtype;
+  hasShares = kind == Scores::Logits && isFloat(labelType);
+  if (!hasShares && (isFloat(labelType) || labelType == DType::Bool))
+    return problem("labels have element type " + toString(labelType) +
                        ", expected integers",
-                   "losses of class probabilities are not supported");
+                   "export the loss in other operators");
   Shape expected(call.shape(0));
   if (expected.size() < 2)
     return problem("scores are " + toString(call.shape(0)) +
                    ", expected [batch, classes, ...]");
-  expected.erase(expected.begin() + 1);
+  if (!hasShares)
+    expected.erase(expected.begin() + 1);
   if (ArrayRef(expected) != call.shape(1))
     return problem("labels are " + toString(call.shape(1)) + ", expected " +
                    toString(expected));
@@ -119,8 +125,30 @@ Value LossBuilder::buildLosses() {
   return node.elementwise<SelectOp>({isCounted, losses, zero}, 1);
 }
 
+/// One for each sample and position.
+Value LossBuilder::buildShareLosses() {
+  Value logs = node.elementwise<LogSoftmaxOp>(scores);
+  Value shares = node.channelsLast(labels);
+  int64_t last = node.shapeOf(scores).size() - 1;
+  if (smoothing != 0) {
+    double even = smoothing / double(node.shapeOf(scores)[last]);
+    shares = node.add(node.mul(shares, node.scalar(1 - smoothing, shares)),
+                      node.scalar(even, shares));
+  }
+  if (call.hasOperand(2))
+    shares = node.mul(shares, node.operand(2));
+  Shape each(node.shapeOf(scores));
+  each.pop_back();
+  return node.elementwise<NegOp>(node.reshape(
+      node.reduce<ReduceSumOp>(node.mul(logs, shares), {last}), each));
+}
+
 /// What a mean divides by: the number of labels, or the sum of their weights.
 Value LossBuilder::countLabels() {
+  if (hasShares) // also if classes have weights
+    return node.constant(HostTensor::scalar(
+        DType::F64,
+        numElements(node.shapeOf(scores)) / node.shapeOf(scores).back()));
   if (call.hasOperand(2)) {
     Value zero = node.scalar(0, scores);
     Value own = node.elementwise<SelectOp>(
@@ -169,12 +197,14 @@ Error LossBuilder::run() {
         1, node.channelsFirst(node.elementwise<LogSoftmaxOp>(scores)));
 
   StringRef reduction = call.getString("reduction", "mean");
+  bool isPlain =
+      isLogits && !call.hasOperand(2) && smoothing == 0 && !hasShares;
+  auto build = [&] { return hasShares ? buildShareLosses() : buildLosses(); };
   if (reduction == "none") {
-    node.setResult(0, buildLosses());
+    node.setResult(0, build());
     return Error::success();
   }
-  bool isPlain = isLogits && !call.hasOperand(2) && smoothing == 0;
-  Value sum = isPlain ? sumOfPlain() : total(buildLosses());
+  Value sum = isPlain ? sumOfPlain() : total(build());
   if (reduction == "mean")
     sum = node.elementwise<DivOp>({sum, countLabels()});
   node.setResult(0, node.cast(sum, call.operands[0].dtype));
