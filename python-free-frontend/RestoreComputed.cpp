@@ -105,7 +105,7 @@ unsigned getNumber(StringRef call) {
 bool isCreation(StringRef call) {
   StringRef stem = getStem(call);
   for (StringRef name : {"scalar_tensor", "full", "arange", "zeros", "ones",
-                         "new_", "empty", "tril", "triu", "lift_fresh"})
+                         "new_", "empty", "tril", "triu", "lift_fresh", "fill"})
     if (stem.starts_with(name))
       return true;
   return false;

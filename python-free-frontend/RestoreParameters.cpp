@@ -188,13 +188,18 @@ void OperandRestorer::restoreCall(ArrayRef<int> nodes) {
         continue;
       const Origin *own = graph.provenance.find(input);
       const Origin *origin = chooseOrigin(index, operand);
+      // Of a sum of a product that was computed and a bias, one is the bias.
+      if (origin && origin != own && graph.node(index).op_type() == "Add" &&
+          findBiasArgument(call) && tensor->dims_size() > 1)
+        continue;
       if (!origin && own && names(call, *own))
         origin = own;
       if (origin)
         claimed.insert(origin->name);
       if (origin && origin != own)
         chosen.push_back({{index, int(operand)}, origin});
-      else if (!origin && tensor->dims_size() > 0 && !isBatchNorm(call))
+      else if (!origin && tensor->dims_size() > 0 && !isBatchNorm(call) &&
+               !findValue(call, graph.node(index), operand))
         other.push_back({index, int(operand)});
     }
   // Before weights are transposed: their shapes say how long a bias is.
