@@ -75,6 +75,8 @@ void addShapeOperators(OperatorTable &table);
 /// a constant, cast to a float; null if it is none.
 mlir::Value readBernoulli(NodeBuilder &node, mlir::Value condition,
                           DType dtype);
+/// One that is written as the floor of a sum of random numbers and a constant.
+mlir::Value readBernoulli(NodeBuilder &node, mlir::Value sum);
 
 } // namespace dtc::frontend
 

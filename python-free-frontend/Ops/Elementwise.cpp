@@ -47,6 +47,14 @@ Value buildFloor(NodeBuilder &node, Value x) {
   return node.elementwise<FloorOp>(x);
 }
 
+Error importFloor(NodeBuilder &node) {
+  Value drawn = readBernoulli(node, node.operand(0));
+  if (!drawn)
+    return importRounding<buildFloor>(node);
+  node.setResult(0, drawn);
+  return Error::success();
+}
+
 Value buildCeil(NodeBuilder &node, Value x) {
   return node.elementwise<NegOp>(buildFloor(node, node.elementwise<NegOp>(x)));
 }
@@ -412,7 +420,7 @@ void addElementwiseOperators(OperatorTable &table) {
       {"Asinh", 9, 1, 1, "", importComposed<buildAsinh>},
       {"Acosh", 9, 1, 1, "", importComposed<buildAcosh>},
       {"Atanh", 9, 1, 1, "", importComposed<buildAtanh>},
-      {"Floor", 6, 1, 1, "", importRounding<buildFloor>},
+      {"Floor", 6, 1, 1, "", importFloor},
       {"Ceil", 6, 1, 1, "", importRounding<buildCeil>},
       {"Round", 11, 1, 1, "", importRounding<buildRound>},
       {"Equal", 7, 2, 2, "", importCompare<Comparison::eq>, firstTwo},

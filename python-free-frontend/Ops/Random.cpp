@@ -150,6 +150,16 @@ Error importBernoulli(NodeBuilder &node) {
 }
 } // namespace
 
+/// A constant of one number.
+static std::optional<double> readNumber(Value value) {
+  auto constant = value.getDefiningOp<ConstantOp>();
+  if (!constant || constant.getType().getNumElements() != 1)
+    return std::nullopt;
+  return cast<mlir::DenseElementsAttr>(constant.getValue())
+      .getSplatValue<APFloat>()
+      .convertToDouble();
+}
+
 /// PyTorch's exporters write Bernoulli as a comparison of random numbers with
 /// the probability, cast to float.
 Value readBernoulli(NodeBuilder &node, Value condition, DType dtype) {
@@ -157,12 +167,11 @@ Value readBernoulli(NodeBuilder &node, Value condition, DType dtype) {
   if (!compare || !isFloat(dtype))
     return {};
   auto numbers = compare.getLhs().getDefiningOp<RandomUniformOp>();
-  auto bound = compare.getRhs().getDefiningOp<ConstantOp>();
-  if (!numbers || !bound || bound.getType().getNumElements() != 1)
+  std::optional<double> bound = numbers ? readNumber(compare.getRhs())
+                                        : std::nullopt;
+  if (!bound)
     return {};
-  double probability = cast<mlir::DenseElementsAttr>(bound.getValue())
-                           .getSplatValue<APFloat>()
-                           .convertToDouble();
+  double probability = *bound;
   switch (compare.getPredicate()) {
   case Comparison::lt:
   case Comparison::le:
@@ -176,6 +185,22 @@ Value readBernoulli(NodeBuilder &node, Value condition, DType dtype) {
   }
   return drawBernoulli(node, probability, node.shapeOf(condition), dtype,
                        numbers.getId());
+}
+
+/// Others write it as floor(P + random number).
+Value readBernoulli(NodeBuilder &node, Value sum) {
+  auto add = sum.getDefiningOp<AddOp>();
+  if (!add)
+    return {};
+  Value left = add.getLhs(), right = add.getRhs();
+  if (left.getDefiningOp<ConstantOp>())
+    std::swap(left, right);
+  auto numbers = left.getDefiningOp<RandomUniformOp>();
+  std::optional<double> probability = readNumber(right);
+  if (!numbers || !probability || *probability <= 0 || *probability > 1)
+    return {};
+  return drawBernoulli(node, *probability, node.shapeOf(sum),
+                       node.call.operands[0].dtype, numbers.getId());
 }
 
 void addRandomOperators(OperatorTable &table) {

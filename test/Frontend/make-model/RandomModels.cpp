@@ -79,7 +79,8 @@ File random() {
   return m;
 }
 
-/// A Bernoulli variable as dynamo writes it without its optimizer.
+/// Bernoulli variables as dynamo writes them without its optimizer, and as people
+/// do.
 File bernoulli() {
   ModelBuilder m;
   m.input("x", {"batch", 4});
@@ -89,7 +90,11 @@ File bernoulli() {
   m.node("CastLike", "bound", {"keep", "u"}, {"p"});
   m.node("Less", "less", {"u", "p"}, {"sampled"});
   m.node("CastLike", "cast", {"sampled", "like"}, {"bernoulli"});
-  m.node("Mul", "path", {"x", "bernoulli"}, {"y"});
+  m.node("Mul", "path", {"x", "bernoulli"}, {"a"});
+  m.node("RandomUniformLike", "more", {"like"}, {"v"});
+  m.node("Add", "add", {"keep", "v"}, {"sum"});
+  m.node("Floor", "floor", {"sum"}, {"binary"});
+  m.node("Mul", "last", {"a", "binary"}, {"y"});
   m.output("y");
   return m;
 }

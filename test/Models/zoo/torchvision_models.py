@@ -75,7 +75,7 @@ def convnext():
 def googlenet():
     # Without the auxiliary heads, which return a second and a third output.
     return Model(tv.googlenet(num_classes=10, aux_logits=False,
-                              init_weights=False), [images(32)])
+                              init_weights=False), [images(64)])
 
 
 def squeezenet():
