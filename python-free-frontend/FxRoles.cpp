@@ -60,6 +60,7 @@ constexpr Role roles[] = {
     {"native_group_norm", 2, "GroupNormalization", 2},
     {"instance_norm", 1, "InstanceNormalization", 1},
     {"instance_norm", 2, "InstanceNormalization", 2},
+    {"scaled_dot_product_attention", 3, "Add", either},
     {"prelu", 1, "PRelu", 1},
     {"_prelu_kernel", 1, "PRelu", 1},
 };

@@ -68,7 +68,9 @@ private:
   void readPresent();
   const Origin *findPresent(const Computed &computed) const;
   const Origin *findUsedOnlyHere(const Computed &computed) const;
+  bool isUsedIn(const Computed &computed, StringRef module) const;
   std::vector<const Origin *> findCandidates(const Computed &computed) const;
+  std::vector<const Origin *> findTables(const Computed &computed) const;
   void collect();
   std::vector<const Origin *> findMentioned(int node) const;
   void findOriginsBySource();
@@ -228,16 +230,25 @@ void ComputedRestorer::collect() {
     list.push_back(std::move(computed));
   }
   // Each layer has a copy of what the first computed.
+  auto copyAlike = [&](Computed &computed) {
+    for (const Computed &other : list)
+      if (computed.candidates.empty() && other.isAlike(computed))
+        computed.candidates = other.candidates;
+  };
   for (Computed &computed : list)
-    if (!computed.origin && computed.candidates.empty()) {
-      auto other = find_if(list, [&](const Computed &other) {
-        return !other.candidates.empty() && other.isAlike(computed);
-      });
-      if (other != list.end())
-        computed.candidates = other->candidates;
-      else if (const Origin *used = findUsedOnlyHere(computed))
-        computed.candidates = {used};
-    }
+    if (!computed.origin)
+      copyAlike(computed);
+  for (Computed &computed : list) {
+    if (computed.origin)
+      continue;
+    copyAlike(computed);
+    if (computed.candidates.empty())
+      computed.candidates = findTables(computed);
+    const Origin *used =
+        computed.candidates.empty() ? findUsedOnlyHere(computed) : nullptr;
+    if (used)
+      computed.candidates = {used};
+  }
   erase_if(list, [](const Computed &computed) {
     return !computed.origin && computed.candidates.empty();
   });
@@ -317,41 +328,50 @@ const Origin *ComputedRestorer::findUsedOnlyHere(const Computed &computed) const
   return nullptr;
 }
 
+bool ComputedRestorer::isUsedIn(const Computed &computed,
+                                StringRef module) const {
+  return any_of(computed.uses, [&](const auto &place) {
+    return isInside(graph.origin(place.first).module(), module);
+  });
+}
+
 /// Parameters that nothing uses: of the modules that use the tensor and those
-/// inside, else of those around. Else tables of a module around it, if the
-/// tensor is rows of a table: the positions that an encoder looks up for its
-/// layers.
+/// inside, else of those around.
 std::vector<const Origin *>
 ComputedRestorer::findCandidates(const Computed &computed) const {
-  std::vector<const Origin *> inside, around, tables;
+  std::vector<const Origin *> inside, around;
   for (const Origin &origin : graph.provenance.origins()) {
     if (origin.kind != Origin::Parameter || graph.isUsed(origin.name))
       continue;
     StringRef owner = splitName(origin.name).first;
-    StringRef parent = owner.contains('.') ? owner.rsplit('.').first : "";
-    auto isUser = [&](auto matches) {
-      return any_of(computed.uses, [&](const auto &place) {
-        return matches(graph.origin(place.first).module());
-      });
-    };
-    if (isUser([&](StringRef module) { return isInside(owner, module); }))
+    if (any_of(computed.uses, [&](const auto &place) {
+          return isInside(owner, graph.origin(place.first).module());
+        }))
       inside.push_back(&origin);
-    else if (isUser([&](StringRef module) { return isInside(module, owner); }))
+    else if (isUsedIn(computed, owner))
       around.push_back(&origin);
-    else if (!parent.empty() &&
-             isUser([&](StringRef module) {
-               return isInside(module, parent);
-             }) &&
-             isOnlyParameter(origin))
+  }
+  // What is around may as well be of buffers, such as the frequencies of rotary
+  // embeddings.
+  return inside.empty() && !lacksBuffers ? around : inside;
+}
+
+/// Tables that nothing uses of a module around, if the tensor is rows of a
+/// table: the positions that an encoder looks up for its layers.
+std::vector<const Origin *>
+ComputedRestorer::findTables(const Computed &computed) const {
+  std::vector<const Origin *> tables;
+  if (!computed.folded || computed.folded->indices.empty())
+    return tables;
+  for (const Origin &origin : graph.provenance.origins()) {
+    StringRef owner = splitName(origin.name).first;
+    StringRef around = owner.contains('.') ? owner.rsplit('.').first : "";
+    if (origin.kind == Origin::Parameter && !graph.isUsed(origin.name) &&
+        !around.empty() && isUsedIn(computed, around) &&
+        isOnlyParameter(origin))
       tables.push_back(&origin);
   }
-  if (!inside.empty())
-    return inside;
-  // Else of buffers, such as the frequencies of rotary embeddings.
-  if (!around.empty() && !lacksBuffers)
-    return around;
-  bool isTable = computed.folded && !computed.folded->indices.empty();
-  return isTable ? tables : std::vector<const Origin *>();
+  return tables;
 }
 
 /// Whether its module has no other parameter.
