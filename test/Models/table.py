@@ -22,8 +22,8 @@ in f64 and without dropout (`--dropout none`), the losses of three steps are tho
 of PyTorch to {tolerance:.0e}: under SGD and AdamW on one rank, under SGD with
 `--dp 2 --pp 2` (two micro-batches, if there is no batch norm), and with `--tp 2` of
 models with attention heads. Where the model has dropout, three steps with it run.
-Where exporters compute with parameters, or fold norms away, no program can train as
-PyTorch does; dtc warns, and says what to export instead.
+Where exporters compute with parameters, and nothing in the file says how, no program
+can train as PyTorch does; dtc warns, and says what to export instead.
 """
 
 
@@ -38,7 +38,8 @@ def is_warned(checks):
 
 
 def reason(text):
-    """Why, without names of files and nodes."""
+    """Why, without names of files and nodes, and colours."""
+    text = re.sub(r"\x1b\[\d+m", "", text)
     text = re.sub(r"^(dtc|program): ", "", text)
     text = re.sub(r"\S*/\S*\.onnx: ", "", text).split(" | ")
     text = text[1 if len(text) > 1 and "stand in the way" in text[0] else 0]

@@ -126,10 +126,21 @@ def maxvit():
         stochastic_depth_prob=0.1, num_classes=10), [images(32)])
 
 
+class _Out(nn.Module):
+    """The first of the outputs, which are named."""
+
+    def __init__(self, body):
+        super().__init__()
+        self.body = body
+
+    def forward(self, x):
+        return self.body(x)["out"]
+
+
 def fcn():
     # Segmentation: a class for each pixel.
     from torchvision.models.segmentation import fcn as segmentation
     backbone = tv.resnet18()
     body = tv._utils.IntermediateLayerGetter(backbone, {"layer2": "out"})
-    return Model(segmentation.FCN(body, segmentation.FCNHead(128, 5)),
+    return Model(_Out(segmentation.FCN(body, segmentation.FCNHead(128, 5))),
                  [images(32)], class_axis=1)
