@@ -67,6 +67,7 @@ private:
   bool isOnlyParameter(const Origin &origin) const;
   void readPresent();
   const Origin *findPresent(const Computed &computed) const;
+  bool isDoubtful(const Computed &computed) const;
   const Origin *findUsedOnlyHere(const Computed &computed) const;
   bool isUsedIn(const Computed &computed, StringRef module) const;
   std::vector<const Origin *> findCandidates(const Computed &computed) const;
@@ -93,7 +94,7 @@ private:
   /// Parameters that are arguments of calls, by module and line of these.
   std::map<std::pair<StringRef, StringRef>, std::set<const Origin *>> arguments;
   /// What was done, for messages.
-  std::vector<std::string> undone, moved, replaced;
+  std::vector<std::string> undone, moved, replaced, doubtful;
 };
 
 /// 1 of "embedding_1".
@@ -249,6 +250,9 @@ void ComputedRestorer::collect() {
     if (used)
       computed.candidates = {used};
   }
+  for (const Computed &computed : list)
+    if (!computed.origin && computed.candidates.empty() && isDoubtful(computed))
+      doubtful.push_back("'" + computed.call + "'");
   erase_if(list, [](const Computed &computed) {
     return !computed.origin && computed.candidates.empty();
   });
@@ -397,6 +401,19 @@ std::vector<const Origin *> ComputedRestorer::findMentioned(int index) const {
         mentioned.push_back(origin);
     }
   return mentioned;
+}
+
+/// Whether a tensor may have been computed of parameters that the model also
+/// uses otherwise: a number that is added, as penalties of weights are, or one
+/// whose line names a parameter.
+bool ComputedRestorer::isDoubtful(const Computed &computed) const {
+  int index = computed.uses.front().first;
+  StringRef op = graph.node(index).op_type();
+  if (numElements(computed.data.shape) == 1 && (op == "Add" || op == "Sub"))
+    return true;
+  return any_of(findMentioned(index), [](const Origin *origin) {
+    return origin->kind == Origin::Parameter;
+  });
 }
 
 /// Calls of one kind that a line makes of as many parameters are in the order
@@ -628,6 +645,11 @@ void ComputedRestorer::run() {
   warn(moved,
        "these are trained, as far as the model needs them, as if it had only "
        "moved them; to be sure ");
+  if (!doubtful.empty())
+    result.warnings.push_back(
+        "the exporter computed " + join(ArrayRef(doubtful).take_front(3), ", ") +
+        ", perhaps of parameters, which are not trained through it; in doubt "
+        "export with optimize=False");
   warn(replaced, "the results are trained in their place, which is not what "
                  "PyTorch does; ");
   if (!undone.empty())

@@ -40,6 +40,7 @@ private:
   void separateConstant(int node, int operand);
   void findAliases();
   void findFoldedNorms();
+  void findDetached();
 
   FxGraph &graph;
   RestoredTensors &result;
@@ -316,6 +317,25 @@ void OperandRestorer::findFoldedNorms() {
         "optimize=False");
 }
 
+/// Gradients that PyTorch stops, which no operator of ONNX does.
+void OperandRestorer::findDetached() {
+  std::vector<std::string> modules;
+  for (int index = 0; index < graph.size(); ++index) {
+    const auto &call = graph.origin(index).call;
+    if (call && any_of(call->arguments, [](const auto &argument) {
+          return any_of(argument, [](StringRef value) {
+            return getStem(value) == "detach";
+          });
+        }))
+      modules.push_back(graph.node(index).name());
+  }
+  if (!modules.empty())
+    result.warnings.push_back(
+        "the model detaches what nodes read (" + listFirstNames(modules) +
+        "): the file does not stop gradients there, as PyTorch does; --freeze "
+        "the parameters before, if that is what it is for");
+}
+
 void OperandRestorer::describe() {
   StringSet<> others;
   for (const auto &entry : result.aliases)
@@ -356,6 +376,7 @@ void OperandRestorer::restoreOperands() {
   for (auto &[name, nodes] : calls)
     restoreCall(nodes);
   findFoldedNorms();
+  findDetached();
 }
 } // namespace
 

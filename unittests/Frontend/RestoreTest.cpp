@@ -237,6 +237,17 @@ TEST(RestoreTest, TableThatNoParameterCanExplain) {
   EXPECT_TRUE(model.find("scale"));
 }
 
+TEST(RestoreTest, PenaltiesAndDetachedValuesAreWarnings) {
+  Recorded model({"a.weight"});
+  model.tensor("a.weight", {2, 2}, {1, 2, 3, 4});
+  model.tensor("mul", {}, {0.25});
+  model.node("Gemm", {"x", "a.weight"}, "h", "h", "linear(%x, %p_a_weight)",
+             "a");
+  model.node("Mul", {"h", "h"}, "g", "g", "mul(%h, %detach)");
+  model.node("Add", {"g", "mul"}, "y", "y", "add(%g, %mul)");
+  EXPECT_EQ(model.restore().warnings.size(), 2u);
+}
+
 /// 'h @ self.NAME.T' with the elements of parameter 'a.weight'.
 std::string restoreProduct(Names parameters, Names buffers, StringRef line) {
   Recorded model(std::move(parameters), std::move(buffers));
