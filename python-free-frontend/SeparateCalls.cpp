@@ -23,7 +23,7 @@ class CallSeparator {
 public:
   explicit CallSeparator(FxGraph &graph) : graph(graph) {}
 
-  std::vector<std::string> run();
+  void run(RestoredTensors &result);
 
 private:
   std::string findResult(int node, int operand) const;
@@ -39,6 +39,8 @@ private:
   /// Nodes of a call.
   MapVector<StringRef, SmallVector<int>> nodes;
   std::vector<std::string> separated;
+  /// Calls that are gone, and of no parameters that are known.
+  std::vector<std::string> unknown;
 };
 
 /// What a call names instead of the result of another call of its kind that an
@@ -162,8 +164,11 @@ bool CallSeparator::copyCall(StringRef kept, StringRef gone) {
       other.empty() && own.size() == 1 ? findSibling(*own.front()) : nullptr;
   if (sibling)
     values[own.front()->argument] = sibling->argument;
-  else if (other.empty())
+  else if (other.empty()) {
+    if (!is_contained(unknown, gone))
+      unknown.push_back(gone.str());
     return false;
+  }
   for (const Origin *origin : own)
     if (!sibling)
       values[origin->argument] =
@@ -240,25 +245,35 @@ void CallSeparator::separateSplits() {
   }
 }
 
-std::vector<std::string> CallSeparator::run() {
+void CallSeparator::run(RestoredTensors &result) {
   for (int index = 0; index < graph.size(); ++index)
     if (const auto &call = graph.origin(index).call)
       nodes[call->result].push_back(index);
   separateCalls();
   separateSplits();
   graph.insertNodes();
-  return std::move(separated);
+  if (!separated.empty())
+    result.notes.push_back(
+        "apart again is what the exporter merged, as it began alike: " +
+        listFirstNames(separated));
+  // One module that is called twice is one; a frozen copy is not.
+  std::vector<std::string> lost;
+  for (const Origin &origin : graph.provenance.origins())
+    if (origin.kind != Origin::Parameter && !graph.isUsed(origin.name))
+      lost.push_back(origin.name);
+  if (!unknown.empty() && !lost.empty())
+    result.warnings.push_back(
+        "the exporter merged " + listFirstNames(unknown) +
+        " with equal calls, and these are not in the file: " +
+        listFirstNames(lost) + "; if they are copies of parameters, export "
+        "with optimize=False");
 }
 } // namespace
 
 void separateCalls(onnx::GraphProto &proto, const Provenance &provenance,
                    RestoredTensors &result) {
   FxGraph graph(proto, provenance);
-  std::vector<std::string> separated = CallSeparator(graph).run();
-  if (!separated.empty())
-    result.notes.push_back(
-        "apart again is what the exporter merged, as it began alike: " +
-        listFirstNames(separated));
+  CallSeparator(graph).run(result);
 }
 
 } // namespace dtc::frontend

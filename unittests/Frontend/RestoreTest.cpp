@@ -170,6 +170,15 @@ TEST(RestoreTest, NormOfGoneModule) {
   EXPECT_EQ(model.inputs("layer_norm_1"), (Names{"x", "l.b.weight"}));
 }
 
+TEST(RestoreTest, FrozenCopyThatWasMerged) {
+  Recorded model({"a.weight"}, {"copy"});
+  model.tensor("a.weight", {2, 2}, {1, 2, 3, 4});
+  model.node("Gemm", {"x", "a.weight"}, "linear", "linear",
+             "linear(%x, %p_a_weight)", "a");
+  model.node("Mul", {"linear", "linear"}, "y", "y", "mul(%linear, %linear_1)");
+  EXPECT_EQ(model.restore().warnings.size(), 1u);
+}
+
 TEST(RestoreTest, RecordThatDoesNotFitTheGraph) {
   Recorded model({"a.weight", "b.weight"});
   model.tensor("a.weight", {2}, {1, 1});
