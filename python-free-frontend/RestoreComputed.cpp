@@ -560,6 +560,10 @@ void ComputedRestorer::restoreFolded(const Computed &computed) {
   });
   std::string parameter = computed.origin ? computed.origin->name
                                           : computed.call + ".weight";
+  // Rows in the order in which they occur are not the parameter: whoever loads
+  // them should notice.
+  if (computed.origin && !computed.isPresent && !first->folded->indices.empty())
+    parameter += ".rows";
   if (computed.isPresent) {
     undone.push_back(parameter);
   } else if (first == &computed) {

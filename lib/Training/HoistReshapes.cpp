@@ -44,7 +44,8 @@ static bool hoist(ReshapeOp reshape, SmallVectorImpl<ReshapeOp> &worklist) {
     }
     return true;
   }
-  if (!producer->hasOneUse() || !isElementwise(producer))
+  if (!producer->hasOneUse() || !isElementwise(producer) ||
+      isa<TransposeOp>(producer))
     return false;
   auto from = cast<RankedTensorType>(reshape.getX().getType());
   auto to = cast<RankedTensorType>(reshape.getType());

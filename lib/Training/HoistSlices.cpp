@@ -9,6 +9,7 @@
 
 #include "dtc/Training/Passes.h"
 #include "dtc/Training/StepFunction.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
 
 namespace dtc {
 #define GEN_PASS_DEF_HOISTSLICES
@@ -84,8 +85,10 @@ static bool hoistReshape(ReshapeOp reshape) {
   OpBuilder builder(reshape);
   auto smaller = ReshapeOp::create(builder, reshape.getLoc(), type.clone(shape),
                                    transpose.getX());
-  auto moved = TransposeOp::create(builder, transpose.getLoc(), smaller, rest);
-  reshape.replaceAllUsesWith(moved.getResult());
+  Value moved = smaller;
+  if (!isIdentityPermutation(rest))
+    moved = TransposeOp::create(builder, transpose.getLoc(), smaller, rest);
+  reshape.replaceAllUsesWith(moved);
   reshape.erase();
   transpose.erase();
   return true;

@@ -55,8 +55,18 @@ void markPadding(const Call &call, Value rows) {
     setPadding(lookup, *fx->integers[2]);
 }
 
+/// embedding(weight, indices, padding_idx, scale_grad_by_freq).
+bool scalesGradients(const Call &call) {
+  std::optional<FxCall> fx = readFxCall(call.node);
+  return fx && fx->op == "embedding" && fx->texts.size() > 3 &&
+         fx->texts[3] == "True";
+}
+
 Error importGather(NodeBuilder &node) {
   const Call &call = node.call;
+  if (scalesGradients(call))
+    return problem("scales gradients by the frequency of indices",
+                   "export the model without scale_grad_by_freq");
   auto axis = normalizeAxis(call.getInt("axis", 0), call.rank(0));
   if (!axis)
     return axis.takeError();

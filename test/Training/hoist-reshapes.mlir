@@ -63,3 +63,15 @@ func.func @forward(%x: tensor<4x4x6xf32>) -> tensor<2x2x24xf32> {
   %1 = dtc.reshape %0 : (tensor<4x4x6xf32>) -> tensor<2x2x24xf32>
   return %1 : tensor<2x2x24xf32>
 }
+
+// -----
+
+// A transpose that changes nothing is no elementwise op.
+// CHECK-LABEL: func @forward(%arg0: tensor<2x6xf32>
+// CHECK-NEXT: %[[T:.*]] = dtc.transpose %arg0 [0, 1]
+// CHECK-NEXT: dtc.reshape %[[T]] : (tensor<2x6xf32>) -> tensor<2x6x1xf32>
+func.func @forward(%x: tensor<2x6xf32>) -> tensor<2x6x1xf32> {
+  %0 = dtc.transpose %x [0, 1] : (tensor<2x6xf32>) -> tensor<2x6xf32>
+  %1 = dtc.reshape %0 : (tensor<2x6xf32>) -> tensor<2x6x1xf32>
+  return %1 : tensor<2x6x1xf32>
+}

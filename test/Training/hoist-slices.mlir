@@ -45,3 +45,17 @@ func.func @forward(%x: tensor<4x6xf32>) -> (tensor<1x4xf32>, tensor<24xf32>) {
   %2 = dtc.reshape %0 : (tensor<6x4xf32>) -> tensor<24xf32>
   return %1, %2 : tensor<1x4xf32>, tensor<24xf32>
 }
+
+// -----
+
+// What is left of a transpose may be none: a convolution of one channel along
+// the channels of an image, as efficient channel attention has it.
+// CHECK-LABEL: func @forward(%arg0: tensor<2x1x6x1xf32>
+// CHECK-NEXT: %[[R:.*]] = dtc.reshape %arg0 : (tensor<2x1x6x1xf32>) -> tensor<2x1x6xf32>
+// CHECK-NEXT: dtc.sigmoid %[[R]]
+func.func @forward(%x: tensor<2x1x6x1xf32>) -> tensor<2x1x6xf32> {
+  %0 = dtc.transpose %x [0, 3, 1, 2] : (tensor<2x1x6x1xf32>) -> tensor<2x1x1x6xf32>
+  %1 = dtc.reshape %0 : (tensor<2x1x1x6xf32>) -> tensor<2x1x6xf32>
+  %2 = dtc.sigmoid %1 : (tensor<2x1x6xf32>) -> tensor<2x1x6xf32>
+  return %2 : tensor<2x1x6xf32>
+}
