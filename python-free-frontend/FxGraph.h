@@ -26,7 +26,8 @@ struct NodeOrigin {
   std::string source;
 
   llvm::StringRef module() const {
-    return modules.empty() ? llvm::StringRef() : llvm::StringRef(modules.back());
+    return modules.empty() ? llvm::StringRef()
+                           : llvm::StringRef(modules.back());
   }
 };
 
@@ -44,6 +45,7 @@ public:
 
   /// Whether the graph computes or has as an input what a call results in.
   bool hasValue(llvm::StringRef value) const { return values.contains(value); }
+  /// Whether it is the name of any value or tensor.
   bool hasName(llvm::StringRef name) const { return names.contains(name); }
   /// Whether a value is no result of a node, no input and no tensor of the
   /// state dict. Parts that a call gives several of have names of their own.

@@ -57,7 +57,8 @@ struct Computed {
 
 class ComputedRestorer {
 public:
-  ComputedRestorer(FxGraph &graph, TensorReader &reader, RestoredTensors &result)
+  ComputedRestorer(FxGraph &graph, TensorReader &reader,
+                   RestoredTensors &result)
       : graph(graph), reader(reader), result(result) {}
 
   void run();
@@ -68,7 +69,7 @@ private:
   void readPresent();
   const Origin *findPresent(const Computed &computed) const;
   bool isDoubtful(const Computed &computed) const;
-  const Origin *findUsedOnlyHere(const Computed &computed) const;
+  std::vector<const Origin *> findLost(int node) const;
   bool isUsedIn(const Computed &computed, StringRef module) const;
   std::vector<const Origin *> findCandidates(const Computed &computed) const;
   std::vector<const Origin *> findTables(const Computed &computed) const;
@@ -166,8 +167,8 @@ bool isInside(StringRef module, StringRef outer) {
 }
 
 /// The call that is gone, and whose result an operand is: by the place among
-/// arguments, by its name, or the only argument that no node computes, of a call
-/// that takes tensors alike.
+/// arguments, by its name, or the only argument that no node computes, of a
+/// call that takes tensors alike.
 std::string ComputedRestorer::findCall(int index, int operand) const {
   const onnx::NodeProto &node = graph.node(index);
   const std::string &input = node.input(operand);
@@ -245,10 +246,12 @@ void ComputedRestorer::collect() {
     copyAlike(computed);
     if (computed.candidates.empty())
       computed.candidates = findTables(computed);
-    const Origin *used =
-        computed.candidates.empty() ? findUsedOnlyHere(computed) : nullptr;
-    if (used)
-      computed.candidates = {used};
+    if (!computed.candidates.empty())
+      continue;
+    computed.candidates = findLost(computed.uses.front().first);
+    erase_if(computed.candidates, [](const Origin *origin) {
+      return origin->kind != Origin::Parameter;
+    });
   }
   for (const Computed &computed : list)
     if (!computed.origin && computed.candidates.empty() && isDoubtful(computed))
@@ -306,30 +309,24 @@ const Origin *ComputedRestorer::findPresent(const Computed &computed) const {
   for (const auto &[origin, data] : alike->second)
     if (compareElements(data, own) == Match::Equal)
       found.push_back(origin);
-  int index = computed.uses.front().first;
-  const NodeOrigin &user = graph.origin(index);
-  auto known = arguments.find({user.module(), user.source});
-  std::vector<const Origin *> mentioned = findMentioned(index);
-  erase_if(mentioned, [&](const Origin *origin) {
-    return known != arguments.end() && known->second.count(origin);
-  });
-  for (const Origin *origin : mentioned)
+  std::vector<const Origin *> lost = findLost(computed.uses.front().first);
+  for (const Origin *origin : lost)
     if (is_contained(found, origin))
       return origin;
-  return found.size() == 1 && mentioned.empty() ? found.front() : nullptr;
+  return found.size() == 1 && lost.empty() ? found.front() : nullptr;
 }
 
-/// The parameter that the source line of a tensor's use names, and that no call
-/// of the line has as an argument: the exporter computed that call.
-const Origin *ComputedRestorer::findUsedOnlyHere(const Computed &computed) const {
-  int index = computed.uses.front().first;
+/// The tensors that the source line of a node names, and that no call of the
+/// line has as an argument: the exporter computed that call.
+std::vector<const Origin *> ComputedRestorer::findLost(int index) const {
   const NodeOrigin &user = graph.origin(index);
+  std::vector<const Origin *> lost = findMentioned(index);
   auto known = arguments.find({user.module(), user.source});
-  for (const Origin *origin : findMentioned(index))
-    if (origin->kind == Origin::Parameter &&
-        (known == arguments.end() || !known->second.count(origin)))
-      return origin;
-  return nullptr;
+  if (known != arguments.end())
+    erase_if(lost, [&](const Origin *origin) {
+      return known->second.count(origin);
+    });
+  return lost;
 }
 
 bool ComputedRestorer::isUsedIn(const Computed &computed,
@@ -450,15 +447,19 @@ void ComputedRestorer::findOriginsBySource() {
         computed->term = std::nullopt;
     }
   }
-  // Two that differ can not be one parameter.
+  // Two that differ can not be one parameter, but for one whose elements are
+  // known.
+  std::set<const Origin *> unclear;
+  for (const Computed &computed : list)
+    for (const Computed &other : list)
+      if (&computed != &other && computed.origin &&
+          computed.origin == other.origin && !computed.isPresent && !computed.isAlike(other))
+        unclear.insert(computed.origin);
   for (Computed &computed : list)
-    for (Computed &other : list)
-      if (computed.origin && computed.origin == other.origin &&
-          !computed.isAlike(other) && &computed != &other) {
-        computed.origin = other.origin = nullptr;
-        computed.term = other.term = std::nullopt;
-        computed.isPresent = other.isPresent = false;
-      }
+    if (unclear.count(computed.origin)) {
+      computed.origin = nullptr;
+      computed.term = std::nullopt;
+    }
   for (Computed &computed : list) {
     if (computed.origin)
       computed.candidates = {computed.origin};
@@ -586,7 +587,7 @@ void ComputedRestorer::restoreFolded(const Computed &computed) {
 
 /// Makes an operand of a parameter what the exporter computed.
 void ComputedRestorer::use(const Computed &computed, std::pair<int, int> place,
-                   StringRef parameter, const Shape &shape) {
+                           StringRef parameter, const Shape &shape) {
   const FoldedTensor &folded = *computed.folded;
   int index = place.first;
   std::string value = parameter.str();
@@ -594,7 +595,8 @@ void ComputedRestorer::use(const Computed &computed, std::pair<int, int> place,
     if (from != to)
       value = graph.applyBefore(
           index, "Reshape",
-          {value, graph.addIntegers(value + "/shape", to, {int64_t(to.size())})});
+          {value,
+           graph.addIntegers(value + "/shape", to, {int64_t(to.size())})});
   };
   reshape(shape, folded.shape);
   if (folded.isTransposed) {
@@ -651,7 +653,8 @@ void ComputedRestorer::run() {
        "moved them; to be sure ");
   if (!doubtful.empty())
     result.warnings.push_back(
-        "the exporter computed " + join(ArrayRef(doubtful).take_front(3), ", ") +
+        "the exporter computed " +
+        join(ArrayRef(doubtful).take_front(3), ", ") +
         ", perhaps of parameters, which are not trained through it; in doubt "
         "export with optimize=False");
   warn(replaced, "the results are trained in their place, which is not what "

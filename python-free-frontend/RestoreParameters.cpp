@@ -343,7 +343,8 @@ void OperandRestorer::describe() {
   std::vector<std::string> missing;
   for (const Origin &origin : graph.provenance.origins())
     if (origin.kind == Origin::Parameter && !graph.findTensor(origin.name) &&
-        !others.contains(origin.name) && !result.explained.contains(origin.name))
+        !others.contains(origin.name) &&
+        !result.explained.contains(origin.name))
       missing.push_back(origin.name);
   if (!missing.empty())
     result.warnings.push_back(

@@ -282,6 +282,22 @@ TEST(RestoreTest, ProductWithAnotherTensorOfEqualElements) {
             "numpy_t");
 }
 
+TEST(RestoreTest, ParameterThatWasMovedInTwoWays) {
+  Recorded model({"a.weight"});
+  model.tensor("a.weight", {2, 2}, {1, 2, 3, 4});
+  model.tensor("numpy_t", {2, 2}, {1, 3, 2, 4});
+  model.tensor("clone", {2, 2}, {1, 2, 3, 4});
+  model.node("Gemm", {"x", "a.weight"}, "h", "h", "linear(%x, %p_a_weight)",
+             "a", "return F.linear(x, self.weight)");
+  model.node("MatMul", {"h", "numpy_t"}, "g", "g", "matmul(%h, %numpy_t)", "",
+             "g = h @ self.a.weight.T");
+  model.node("Add", {"g", "clone"}, "y", "y", "add(%g, %clone)", "",
+             "return g + self.a.weight.clone()");
+  model.restore();
+  EXPECT_EQ(model.inputs(model.inputs("g")[1]), (Names{"a.weight"}));
+  EXPECT_EQ(model.inputs("y")[1], "a.weight");
+}
+
 TEST(SourceTermTest, Lines) {
   auto kind = [](StringRef line, StringRef op) -> int {
     std::optional<SourceTerm> term = findTerm(line, "w", op);
