@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "InlineNodes.h"
+#include "Operators.h"
 #include "Model.h"
 #include "Problem.h"
 
@@ -90,8 +91,10 @@ private:
 } // namespace
 
 FunctionInliner::FunctionInliner(onnx::ModelProto &model) : model(model) {
+  // What dtc has an operator for, a file defines for other programs.
   for (const onnx::FunctionProto &function : model.functions())
-    functions[{function.domain(), function.name()}] = &function;
+    if (function.domain() != ownDomain)
+      functions[{function.domain(), function.name()}] = &function;
   for (const auto &import : model.opset_import())
     if (import.domain().empty() || import.domain() == "ai.onnx")
       opset = import.version();

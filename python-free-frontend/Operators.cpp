@@ -53,7 +53,8 @@ static std::string describeArity(const Operator &op) {
 }
 
 Error OperatorTable::check(const onnx::NodeProto &node, int64_t opset) const {
-  if (!node.domain().empty() && node.domain() != "ai.onnx")
+  if (!node.domain().empty() && node.domain() != "ai.onnx" &&
+      node.domain() != ownDomain)
     return problem("operator of domain '" + node.domain() +
                        "' is not supported",
                    "export with standard ONNX operators");

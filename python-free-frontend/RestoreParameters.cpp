@@ -10,6 +10,7 @@
 #include "NameList.h"
 #include "RestoreComputed.h"
 #include "SeparateCalls.h"
+#include "StopGradients.h"
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
@@ -40,7 +41,6 @@ private:
   void separateConstant(int node, int operand);
   void findAliases();
   void findFoldedNorms();
-  void findDetached();
 
   FxGraph &graph;
   RestoredTensors &result;
@@ -317,25 +317,6 @@ void OperandRestorer::findFoldedNorms() {
         "optimize=False");
 }
 
-/// Gradients that PyTorch stops, which no operator of ONNX does.
-void OperandRestorer::findDetached() {
-  std::vector<std::string> modules;
-  for (int index = 0; index < graph.size(); ++index) {
-    const auto &call = graph.origin(index).call;
-    if (call && any_of(call->arguments, [](const auto &argument) {
-          return any_of(argument, [](StringRef value) {
-            return getStem(value) == "detach";
-          });
-        }))
-      modules.push_back(graph.node(index).name());
-  }
-  if (!modules.empty())
-    result.warnings.push_back(
-        "the model detaches what nodes read (" + listFirstNames(modules) +
-        "): the file does not stop gradients there, as PyTorch does; --freeze "
-        "the parameters before, if that is what it is for");
-}
-
 void OperandRestorer::describe() {
   StringSet<> others;
   for (const auto &entry : result.aliases)
@@ -377,7 +358,6 @@ void OperandRestorer::restoreOperands() {
   for (auto &[name, nodes] : calls)
     restoreCall(nodes);
   findFoldedNorms();
-  findDetached();
 }
 } // namespace
 
@@ -390,6 +370,7 @@ RestoredTensors restoreParameters(onnx::GraphProto &proto,
   OperandRestorer restorer(graph, result);
   restorer.restoreOperands();
   restoreComputed(graph, reader, result);
+  stopGradients(graph, result);
   graph.insertNodes();
   restorer.nameTies();
   restorer.describe();

@@ -5,13 +5,15 @@
 
 The model is exported as it trains: in training mode, with a batch of any size,
 no weight merged, transposed, folded or left out. The file says which tensors
-are parameters, which of these are trained (requires_grad), which are tied, and
-which are buffers. Needs PyTorch and what torch.onnx.export needs (onnx,
-onnxscript).
+are parameters, which of these are trained (requires_grad), which are tied, which
+are buffers, and where gradients stop (detach, no_grad). Needs PyTorch and what
+torch.onnx.export needs (onnx, onnxscript).
 """
 
 import json
 import logging
+import warnings
+from unittest import mock
 
 import torch
 
@@ -35,6 +37,62 @@ def dynamic_batch(value):
     if isinstance(value, torch.Tensor):
         return {0: torch.export.Dim.AUTO} if value.dim() else None
     return None
+
+
+def capture(*args, export=torch.export.export, **options):
+    """torch.export.export, after which results of no_grad are detached: an ONNX
+    file says what is detached only."""
+    program = export(*args, **options)
+    for module in program.graph_module.modules():
+        if not isinstance(module, torch.fx.GraphModule):
+            continue
+        for call in module.graph.nodes:
+            if (call.target is not
+                    torch.ops.higher_order.wrap_with_set_grad_enabled
+                    or call.args[0]):
+                continue
+            for value in list(call.users):
+                with module.graph.inserting_after(value):
+                    detached = module.graph.call_function(
+                        torch.ops.aten.detach.default, (value,))
+                detached.meta.update(value.meta)
+                value.replace_all_uses_with(detached, delete_user_cb=lambda user:
+                                            user is not detached and
+                                            user.op != "output")
+        module.recompile()
+    return program
+
+
+def apply(function, *args, **options):
+    """torch.autograd.Function.apply, with a warning if a model calls it."""
+    if not function.__module__.startswith("torch."):
+        warnings.warn(
+            f"{function.__qualname__} has a gradient of its own, which no ONNX "
+            "file has: dtc trains with the gradient of what its forward computes."
+            " Where these differ, write it with detach()", stacklevel=2)
+    return super(torch.autograd.Function, function).apply(*args, **options)
+
+
+def stop_gradients(model):
+    """Makes the Identity of each detach dtc.StopGradient, which no optimizer
+    drops. Returns whether there is one."""
+    stops = [node for node in model.graph if node.op_type == "Identity" and
+             "aten.detach" in node.metadata_props.get("pkg.torch.onnx.fx_node", "")]
+    for node in stops:
+        node.domain, node.op_type = "dtc", "StopGradient"
+    return bool(stops)
+
+
+def define_stop_gradient(model):
+    """As an Identity, for all programs but dtc."""
+    from onnxscript import ir
+    x = ir.Value(name="x")
+    identity = ir.node("Identity", [x])
+    graph = ir.Graph([x], identity.outputs, nodes=[identity],
+                     opset_imports=model.opset_imports)
+    function = ir.Function("dtc", "StopGradient", graph=graph, attributes=[])
+    model.functions[function.identifier()] = function
+    model.opset_imports["dtc"] = 1
 
 
 def simplify(model, names):
@@ -74,14 +132,22 @@ def export(model, inputs, path):
         else:
             call = dict(args=tuple(inputs), dynamic_shapes=tuple(
                 dynamic_batch(value) for value in inputs))
-        program = torch.onnx.export(model, **call, dynamo=True, optimize=False,
-                                    verbose=False)
+        with warnings.catch_warnings(), \
+                mock.patch.object(torch.export, "export", capture), \
+                mock.patch.object(torch.autograd.Function, "apply",
+                                  classmethod(apply)):
+            warnings.filterwarnings("ignore", "Exporting a model while it is in")
+            program = torch.onnx.export(model, **call, dynamo=True,
+                                        optimize=False, verbose=False)
     finally:
         model.train(was_training)
         for name, buffer in model.named_buffers():
             buffer.copy_(buffers[name])  # of batch norms, which tracing moves
     tensors = describe_tensors(model)
     names = set(model.state_dict(keep_vars=True)) | set(tensors["buffers"])
+    has_stops = stop_gradients(program.model)
     simplify(program.model, names)
+    if has_stops:
+        define_stop_gradient(program.model)
     program.model.metadata_props["dtc.tensors"] = json.dumps(tensors)
     program.save(path)

@@ -127,7 +127,7 @@ Paths::Paths(func::FuncOp step, Value loss, ArrayRef<BlockArgument> trainable) {
   for (Operation &op : step.front().without_terminator()) {
     auto operand = llvm::find_if(
         op.getOperands(), [&](Value value) { return sources.contains(value); });
-    if (operand == op.getOperands().end())
+    if (operand == op.getOperands().end() || isa<StopGradientOp>(op))
       continue;
     BlockArgument source = sources.lookup(*operand);
     for (Value result : op.getResults())
@@ -285,4 +285,8 @@ void DifferentiatePass::runOnOperation() {
   results.assignTo(*step);
   bypassNeedlessBoundaries(*step);
   eraseDeadOps(*step, lastForward->getNextNode());
+  getOperation().walk([](StopGradientOp op) {
+    op.replaceAllUsesWith(op.getX());
+    op.erase();
+  });
 }

@@ -294,6 +294,7 @@ void addElementwiseEvaluators(EvaluateTable &table) {
   table["Cast"] = evaluateCast;
   table["CastLike"] = evaluateCastLike;
   table["Identity"] = evaluateIdentity;
+  table["StopGradient"] = evaluateIdentity;
 }
 
 } // namespace dtc::frontend

@@ -384,6 +384,14 @@ Error importIdentity(NodeBuilder &node) {
   node.setResult(0, node.operand(0));
   return Error::success();
 }
+
+Error importStopGradient(NodeBuilder &node) {
+  Value x = node.operand(0);
+  // No gradient passes through integers anyway.
+  bool isFloat = isa<mlir::FloatType>(mlir::getElementTypeOrSelf(x));
+  node.setResult(0, isFloat ? node.elementwise<StopGradientOp>(x) : x);
+  return Error::success();
+}
 } // namespace
 
 void addElementwiseOperators(OperatorTable &table) {
@@ -440,6 +448,7 @@ void addElementwiseOperators(OperatorTable &table) {
       {"Cast", 6, 1, 1, "to saturate round_mode", importCast},
       {"CastLike", 15, 2, 2, "saturate round_mode", importCast, second},
       {"Identity", 1, 1, 1, "", importIdentity},
+      {"StopGradient", 1, 1, 1, "", importStopGradient, first},
   });
 }
 

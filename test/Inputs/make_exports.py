@@ -3,12 +3,13 @@
 usage: make_exports.py [MODEL...]
 
 Models whose parameters are hard to tell, exported as most people do it: by
-dynamo as it is called by default (NAME-dynamo.onnx), and by TorchScript
-(NAME-torchscript.onnx). Also written are NAME.data, four samples that every
-step trains on; NAME.parameters, the names and shapes of PyTorch's
-named_parameters(); and exports.json, losses of five steps in f64 under SGD and
-AdamW with the state dict after the last, as sum, norm and product with a fixed
-vector (reference.py). Needs the packages of bench/requirements.txt.
+dynamo as it is called by default (NAME-dynamo.onnx), by TorchScript
+(NAME-torchscript.onnx) and by tools/export.py (NAME-tool.onnx). Also written
+are NAME.data, four samples that every step trains on; NAME.parameters, the names
+and shapes of PyTorch's named_parameters(); and exports.json, losses of five
+steps in f64 under SGD and AdamW with the state dict after the last, as sum, norm
+and product with a fixed vector (reference.py). Needs the packages of
+bench/requirements.txt.
 """
 
 import copy
@@ -23,6 +24,8 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+sys.path.insert(0, str(Path(__file__).parents[2] / "tools"))
+from export import export as export_for_training  # noqa: E402
 from models import round_constants
 from reference import fingerprint
 
@@ -269,7 +272,48 @@ class Distances(nn.Module):
         return self.head(x.mean(1))
 
 
+class Detached(nn.Module):
+    """Gradients that stop: at an activation and what a call computes of it, at a
+    parameter, at one of two equal operands, at a rounding that is passed
+    straight through."""
+
+    def __init__(self, width=8):
+        super().__init__()
+        self.encode = nn.Linear(width, width)
+        self.gate = nn.Linear(width, width)
+        self.centre = nn.Parameter(torch.randn(width))
+        self.out = nn.Linear(width, 4)
+
+    def forward(self, x):
+        h = torch.tanh(self.encode(x))
+        code = h + (torch.floor(4 * h) - h).detach()
+        gate = torch.sigmoid(self.gate(h.detach()))
+        y = gate * (code - self.centre) + h * h.detach()
+        y = y + torch.tanh(h * self.centre.detach()).detach().view(-1, 2, 4).sum(
+            1, keepdim=True).expand(-1, 2, -1).flatten(1) * h
+        return self.out(y)
+
+
+class NoGrad(nn.Module):
+    """Targets of another branch, which tools/export.py detaches."""
+
+    def __init__(self, width=8):
+        super().__init__()
+        self.body = Detached(width)
+        self.other = nn.Linear(4, 4)
+
+    def forward(self, x):
+        y = self.body(x)
+        with torch.no_grad():
+            target = torch.tanh(self.other(y)) * 2
+            scale = target.abs().amax(-1, keepdim=True)
+        return self.other(y) * target / (scale + 1)
+
+
 MODELS = dict(
+    detached=(Detached, lambda: (torch.randn(4, 8),
+                                 torch.randint(0, 4, (4,)))),
+    nograd=(NoGrad, lambda: (torch.randn(4, 8), torch.randint(0, 4, (4,)))),
     computed=(Computed, lambda: (torch.randn(4, 5, 16),
                                  torch.randint(0, 4, (4,)))),
     distances=(Distances, lambda: (torch.randn(4, 6, 16),
@@ -300,7 +344,11 @@ def shrink(path):
 
 def export(module, inputs, name):
     exporters = dict(dynamo=dict(external_data=False))
-    if name not in ("computed", "distances", "reused"):  # of dynamo's alone
+    if name == "nograd":
+        path = FOLDER / f"{name}-tool.onnx"
+        export_for_training(copy.deepcopy(module), {"x": inputs}, path)
+        return shrink(path)
+    if name in ("language", "vision", "images", "coordinates"):
         exporters["torchscript"] = dict(dynamo=False)
     for exporter, options in exporters.items():
         path = FOLDER / f"{name}-{exporter}.onnx"

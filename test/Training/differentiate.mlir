@@ -78,3 +78,31 @@ module @linear {
     return %3 : tensor<f64>
   }
 }
+
+// -----
+
+// d(h * stop(h)) is h, and no dtc.stop_gradient is left, in no function.
+
+// CHECK-LABEL: module @stop
+// CHECK: %[[H:.+]] = dtc.mul %{{.*}}, %[[X:arg[0-9]+]] :
+// CHECK-NEXT: %[[Y:.+]] = dtc.mul %[[H]], %[[H]] :
+// CHECK: %[[G:.+]] = dtc.mul %{{.*}} -> tensor<4xf32> loc("loss")
+// CHECK-NEXT: %[[DH:.+]] = dtc.mul %[[G]], %[[H]] :
+// CHECK-NEXT: %[[D:.+]] = dtc.mul %[[DH]], %[[X]] :
+// CHECK-NEXT: return %{{.*}}, %[[D]]
+// CHECK-NOT: stop_gradient
+module @stop {
+  func.func @step(%x: tensor<4xf32> {dtc.input = "x"}, %t: tensor<4xf32> {dtc.input = "labels"},
+                  %w: tensor<4xf32> {dtc.parameter = "w"}, %f: tensor<4xf32> {dtc.parameter = "frozen.b"},
+                  %b: tensor<4xf32> {dtc.parameter = "b.late"}) -> (tensor<f64> {dtc.output = "loss"}) {
+    %h = dtc.mul %w, %x : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    %s = dtc.stop_gradient %h : (tensor<4xf32>) -> tensor<4xf32>
+    %y = dtc.mul %h, %s : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    %l = dtc.squared_error %y, %t : (tensor<4xf32>, tensor<4xf32>) -> tensor<f64> loc("loss")
+    return %l : tensor<f64>
+  }
+  func.func @other(%x: tensor<4xf32>) -> tensor<4xf32> {
+    %s = dtc.stop_gradient %x : (tensor<4xf32>) -> tensor<4xf32>
+    return %s : tensor<4xf32>
+  }
+}

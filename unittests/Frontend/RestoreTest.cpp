@@ -246,15 +246,38 @@ TEST(RestoreTest, TableThatNoParameterCanExplain) {
   EXPECT_TRUE(model.find("scale"));
 }
 
-TEST(RestoreTest, PenaltiesAndDetachedValuesAreWarnings) {
+TEST(RestoreTest, PenaltiesAreWarnings) {
   Recorded model({"a.weight"});
   model.tensor("a.weight", {2, 2}, {1, 2, 3, 4});
   model.tensor("mul", {}, {0.25});
   model.node("Gemm", {"x", "a.weight"}, "h", "h", "linear(%x, %p_a_weight)",
              "a");
+  model.node("Add", {"h", "mul"}, "y", "y", "add(%h, %mul)");
+  EXPECT_EQ(model.restore().warnings.size(), 1u);
+}
+
+TEST(RestoreTest, GradientsStopAtDetachedOperands) {
+  Recorded model({"a.weight"});
+  model.tensor("a.weight", {2, 2}, {1, 2, 3, 4});
+  model.node("Gemm", {"x", "a.weight"}, "h", "h", "linear(%x, %p_a_weight)",
+             "a");
+  // By the place of the argument, and as what the call does not name.
   model.node("Mul", {"h", "h"}, "g", "g", "mul(%h, %detach)");
-  model.node("Add", {"g", "mul"}, "y", "y", "add(%g, %mul)");
-  EXPECT_EQ(model.restore().warnings.size(), 2u);
+  model.node("Where", {"x", "g", "h"}, "y", "y", "where(%x, %g, %detach_1)");
+  EXPECT_TRUE(model.restore().warnings.empty());
+  EXPECT_EQ(model.inputs("g")[0], "h");
+  EXPECT_EQ(model.op(model.inputs("g")[1]), "StopGradient");
+  EXPECT_EQ(model.inputs("y")[1], "g");
+  EXPECT_EQ(model.op(model.inputs("y")[2]), "StopGradient");
+}
+
+TEST(RestoreTest, DetachedOperandThatIsNotToldIsAWarning) {
+  Recorded model({"a.weight"});
+  model.tensor("a.weight", {2, 2}, {1, 2, 3, 4});
+  model.node("Gemm", {"x", "a.weight"}, "h", "h", "linear(%x, %p_a_weight)",
+             "a");
+  model.node("Where", {"x", "h", "h"}, "y", "y", "where(%x, %h, %detach)");
+  EXPECT_EQ(model.restore().warnings.size(), 1u);
 }
 
 /// 'h @ self.NAME.T' with the elements of parameter 'a.weight'.

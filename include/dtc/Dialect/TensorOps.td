@@ -51,6 +51,14 @@ def DTC_CosOp : DTC_UnaryOp<"cos"> { let summary = "cosine"; }
 def DTC_AtanOp : DTC_UnaryOp<"atan"> { let summary = "arctangent"; }
 def DTC_FloorOp : DTC_UnaryOp<"floor"> { let summary = "the largest integer that is not larger; its gradient is zero"; }
 
+def DTC_StopGradientOp : DTC_UnaryOp<"stop_gradient", LinearJointly> {
+  let summary = "x, which counts as a constant when gradients are taken";
+  let description = [{
+    PyTorch's `detach`. Differentiation replaces it by its operand.
+    Example: `%y = dtc.stop_gradient %x : (tensor<4xf32>) -> tensor<4xf32>`
+  }];
+}
+
 class DTC_BinaryOp<string name, DTC_Linearity linearity = LinearInNone>
     : DTC_ElementwiseOp<name, linearity, 0, [SameOperandsElementType]> {
   let arguments = (ins DTC_Number:$lhs, DTC_Number:$rhs);

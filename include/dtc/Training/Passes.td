@@ -310,7 +310,8 @@ def Differentiate : Pass<"dtc-differentiate", "mlir::ModuleOp"> {
     path from a trainable parameter to the loss. Parameters that match a glob
     of `freeze`, that are not floating-point, or that the loss does not depend
     on get `dtc.frozen` and no gradient. Ops without a gradient are errors, all
-    of them reported.
+    of them reported. No path leads through `dtc.stop_gradient`, of which none
+    is left.
 
     Before:
     ```mlir
