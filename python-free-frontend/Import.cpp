@@ -14,6 +14,7 @@
 #include "LostTraining.h"
 #include "Model.h"
 #include "Operators.h"
+#include "Ops/KnownValues.h"
 #include "ParameterInputs.h"
 #include "ParameterNames.h"
 #include "Parameters.h"
@@ -446,6 +447,7 @@ void Importer::finish() {
   }
   mlir::func::ReturnOp::create(builder, loc, results);
   eraseDeadOps();
+  eraseMarks(function);
   eraseUnusedInputs();
   function.setType(
       builder.getFunctionType(function.getBody().front().getArgumentTypes(),

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Parameters.h"
+#include "ComputedWeights.h"
 #include "Fingerprint.h"
 #include "NameList.h"
 #include "ParameterInputs.h"
@@ -216,13 +217,18 @@ void ParameterFinder::addInputs(const StringMap<Shape> &inputShapes) {
 /// The table of parameters, one for each group of tied tensors.
 Parameters ParameterFinder::makeParameters() {
   Parameters result;
-  std::vector<std::string> renamed;
+  std::vector<std::string> renamed, perhapsComputed;
+  StringSet<> computedWeights = findComputedWeights(model);
   for (ArrayRef<ParameterUse> group : tieParameters(
            candidates, !model.provenance.isKnown(), options, report)) {
     const Candidate &leader = candidates[group.front().index];
     const ParameterName &name = leader.parameter;
     Parameter parameter;
     parameter.name = name.text;
+    // What equals another is no more than its transpose.
+    if (group.size() == 1 && computedWeights.contains(leader.name) &&
+        !isParameterInitializer(leader.name, options))
+      perhapsComputed.push_back(leader.name);
     if (name.text != leader.name)
       renamed.push_back(leader.name + "' is '" + name.text);
     parameter.dtype = leader.data.dtype == DType::F64 ? ParameterType::F64
@@ -259,6 +265,12 @@ Parameters ParameterFinder::makeParameters() {
     }
     result.table.parameters.push_back(std::move(parameter));
   }
+  if (!perhapsComputed.empty())
+    report.warnings.push_back(
+        "the exporter may have computed what is trained here: " +
+        listFirstNames(perhapsComputed) +
+        ": unless these are weights or their transposes (--parameter NAME says "
+        "so), export with do_constant_folding=False");
   if (!renamed.empty())
     report.notes.push_back(
         std::to_string(renamed.size()) +

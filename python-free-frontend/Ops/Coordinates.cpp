@@ -41,8 +41,8 @@ Value normalize(NodeBuilder &node, Value index, int64_t size) {
         known->setInt(i, known->getInt(i) + size);
     return node.constant(known->cast(fromType(node.elementType(index))));
   }
-  if (isData(index))
-    return index;
+  if (isData(index) || areDistinct(index, node.shapeOf(index).size() - 1))
+    return index; // of elements that are there
   Value isNegative =
       node.compare(Comparison::lt, index, node.scalar(0, index));
   Value wrapped = node.add(index, node.scalar(size, index));
@@ -157,11 +157,12 @@ Error importGatherND(NodeBuilder &node) {
 }
 
 /// Whether no two indices of a batch are the same: each has but one, or all are
-/// known and differ.
+/// known and differ, or are places of different elements.
 bool areUnique(NodeBuilder &node, const Lookup &lookup) {
   ArrayRef<int64_t> shape = node.shapeOf(lookup.indices);
   int64_t count = numElements(shape.drop_front(lookup.batchDims));
-  if (count == 1)
+  if (count == 1 || (shape[lookup.batchDims] == count &&
+                     areDistinct(lookup.indices, lookup.batchDims)))
     return true;
   std::optional<HostTensor> known = getKnownInts(lookup.indices);
   if (!known)
@@ -171,6 +172,15 @@ bool areUnique(NodeBuilder &node, const Lookup &lookup) {
     if (!seen.insert({i / count, known->getInt(i)}).second)
       return false;
   return true;
+}
+
+/// Whether all elements of an operand are known and the same.
+bool isUniform(const Call &call, unsigned operand) {
+  const HostTensor *known = call.operands[operand].constant;
+  for (int64_t i = 1; known && i < known->size(); ++i)
+    if (known->getFloat(i) != known->getFloat(0))
+      return false;
+  return known != nullptr;
 }
 
 /// Zeros of the table's shape to which the rows of updates are added.
@@ -197,7 +207,9 @@ Expected<Value> update(NodeBuilder &node, const Lookup &lookup, Value table,
       scatter(node, lookup, node.cast(updates, wide), lookup.row());
   if (reduction == "add")
     return node.add(table, node.cast(sum, dtype));
-  if (!areUnique(node, lookup))
+  // Of equal values it does not matter which one is put.
+  bool uniform = isUniform(node.call, 2);
+  if (!uniform && !areUnique(node, lookup))
     return problem("puts values at indices that are computed, and may repeat",
                    "use reduction 'add', or make the indices constant");
   Value one = node.broadcast(
@@ -209,7 +221,9 @@ Expected<Value> update(NodeBuilder &node, const Lookup &lookup, Value table,
   Value isHit =
       node.compare(Comparison::ne, node.reshape(hits, column),
                    node.scalar(0, hits));
-  return node.elementwise<SelectOp>({isHit, node.cast(sum, dtype), table}, 1);
+  Value put = uniform ? node.constant(node.call.operands[2].constant->view({}, {}, 0))
+                      : node.cast(sum, dtype);
+  return node.elementwise<SelectOp>({isHit, put, table}, 1);
 }
 
 Shape invert(ArrayRef<int64_t> permutation) {

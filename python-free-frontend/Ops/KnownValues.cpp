@@ -71,6 +71,30 @@ bool countsAlong(Value value, int64_t dim) {
   return true;
 }
 
+static constexpr StringLiteral distinct = "dtc.distinct";
+
+void markDistinct(Value indices, int64_t dim) {
+  mlir::Builder builder(indices.getContext());
+  indices.getDefiningOp()->setAttr(distinct, builder.getI64IntegerAttr(dim));
+}
+
+bool areDistinct(Value indices, int64_t dim) {
+  Operation *op = indices.getDefiningOp();
+  if (!op)
+    return false;
+  if (auto marked = op->getAttrOfType<mlir::IntegerAttr>(distinct))
+    return marked.getInt() == dim;
+  if (auto transpose = dyn_cast<TransposeOp>(op))
+    dim = transpose.getPermutation()[dim];
+  else if (!isa<SliceOp>(op))
+    return false;
+  return areDistinct(op->getOperand(0), dim);
+}
+
+void eraseMarks(Operation *op) {
+  op->walk([](Operation *inner) { inner->removeAttr(distinct); });
+}
+
 bool isData(Value value) {
   while (Operation *op = value.getDefiningOp()) {
     if (!isa<ReshapeOp, TransposeOp, SliceOp, BroadcastOp, CastOp>(op))

@@ -10,7 +10,7 @@
 
 #include "HostTensor.h"
 
-#include "mlir/IR/Value.h"
+#include "mlir/IR/Operation.h"
 
 #include <optional>
 
@@ -22,6 +22,16 @@ std::optional<HostTensor> getKnownInts(mlir::Value value);
 /// Whether the value counts 0, 1, ... along a dimension and repeats along all
 /// others.
 bool countsAlong(mlir::Value value, int64_t dim);
+
+/// Notes that indices occur once each along a dimension, as those of the
+/// largest elements do.
+void markDistinct(mlir::Value indices, int64_t dim);
+
+/// Whether that is noted of what the value's elements come from.
+bool areDistinct(mlir::Value indices, int64_t dim);
+
+/// Ends the use of what was noted.
+void eraseMarks(mlir::Operation *op);
 
 /// Whether the value is data of the model, up to its shape and integer type.
 bool isData(mlir::Value value);

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "KnownValues.h"
 #include "Operators.h"
 #include "ShapeRules.h"
 
@@ -106,6 +107,7 @@ Error importTopK(NodeBuilder &node) {
   shape = Shape(node.shapeOf(x));
   shape.back() = k;
   Value indices = node.cast(node.reshape(found, shape), DType::I64);
+  markDistinct(indices, rank - 1);
   node.setResult(0, toLast(node.create<GatherOp>(toLast(node.operand(0)),
                                                  indices, rank - 1)));
   if (node.hasResult(1))

@@ -169,6 +169,25 @@ class Coordinates(nn.Module):
         return self.out((x @ self.frequencies).sin() @ self.projection)
 
 
+class Folded(nn.Module):
+    """Products with what TorchScript computes of parameters, beside layers whose
+    weights it transposes."""
+
+    def __init__(self):
+        super().__init__()
+        self.masked = nn.Linear(8, 8)
+        self.register_buffer("mask", torch.ones(8, 8).tril())
+        self.mix = nn.Parameter(torch.randn(8, 8))
+        self.norm = nn.LayerNorm(8)
+        self.attn = nn.MultiheadAttention(8, 2, batch_first=True)
+        self.out = nn.Linear(8, 4, bias=False)
+
+    def forward(self, x):
+        x = x + F.linear(x, self.masked.weight * self.mask, self.masked.bias)
+        x = self.norm(x @ self.mix.softmax(0))
+        return self.out(self.attn(x, x, x, need_weights=False)[0])
+
+
 class OffsetNorm(nn.Module):
     """Gemma's: trains what is added to one."""
 
@@ -319,6 +338,7 @@ MODELS = dict(
     distances=(Distances, lambda: (torch.randn(4, 6, 16),
                                    torch.randint(0, 4, (4,)))),
     coordinates=(Coordinates, None),
+    folded=(Folded, None),
     language=(Language, lambda: (torch.randint(0, 20, (4, 8)),
                                  torch.randint(0, 20, (4, 8)))),
     images=(Images, None),
@@ -344,6 +364,10 @@ def shrink(path):
 
 def export(module, inputs, name):
     exporters = dict(dynamo=dict(external_data=False))
+    if name == "folded":  # in training mode: attention is one operator else
+        exporters = dict(torchscript=dict(
+            dynamo=False, training=torch.onnx.TrainingMode.PRESERVE))
+        module = copy.deepcopy(module).train()
     if name == "nograd":
         path = FOLDER / f"{name}-tool.onnx"
         export_for_training(copy.deepcopy(module), {"x": inputs}, path)
@@ -352,7 +376,7 @@ def export(module, inputs, name):
         exporters["torchscript"] = dict(dynamo=False)
     for exporter, options in exporters.items():
         path = FOLDER / f"{name}-{exporter}.onnx"
-        torch.onnx.export(copy.deepcopy(module).eval(), (inputs,), path,
+        torch.onnx.export(copy.deepcopy(module), (inputs,), path,
                           input_names=["x"], verbose=False, **options)
         shrink(path)
 
@@ -386,9 +410,10 @@ def main():
     for name in sys.argv[1:] or MODELS:
         torch.manual_seed(7)
         make, sample = MODELS[name]
-        module = make()
+        module = make().eval()
         if sample is None:  # of interest for what the importer says alone
-            export(module, torch.randn(4, 1, 8, 8), name)
+            shape = (4, 5, 8) if name == "folded" else (4, 1, 8, 8)
+            export(module, torch.randn(shape), name)
             continue
         inputs, labels = sample()
         round_constants(module)

@@ -127,6 +127,29 @@ class Block(nn.Module):
         return self.head(x.mean(1))
 
 
+class Routing(nn.Module):
+    """Experts of which two answer for a token, by gates that are put at computed
+    indices; and a mask of the largest scores."""
+
+    def __init__(self, experts=4):
+        super().__init__()
+        self.router = nn.Linear(WIDTH, experts)
+        self.experts = nn.ModuleList(Projection(WIDTH, WIDTH)
+                                     for _ in range(experts))
+        self.head = nn.Linear(WIDTH, CLASSES)
+
+    def forward(self, x):
+        scores = self.router(x)
+        best, places = scores.topk(2, dim=-1)
+        gates = torch.full_like(scores, float("-inf"))
+        gates = gates.scatter(-1, places, best).softmax(-1)
+        outputs = torch.stack([expert(x) for expert in self.experts], -1)
+        x = x + (outputs * gates[..., None, :]).sum(-1)
+        _, large = x.transpose(1, 2).topk(3, dim=1)
+        kept = torch.zeros_like(x.transpose(1, 2)).scatter(1, large, 1.0)
+        return self.head((x * kept.transpose(1, 2)).mean(1))
+
+
 MODULES = {
     "rotary": (Rotary, (LENGTH, WIDTH)),
     "concats": (Concats, (WIDTH,)),
@@ -135,6 +158,7 @@ MODULES = {
     "bias-1x1x8": (lambda: Bias(1, 1, WIDTH), (LENGTH, WIDTH)),
     "residual": (Residual, (LENGTH,)),
     "block": (Block, (LENGTH, WIDTH)),
+    "routing": (Routing, (LENGTH, WIDTH)),
 }
 
 

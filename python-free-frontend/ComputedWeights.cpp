@@ -1,0 +1,77 @@
+//===- ComputedWeights.cpp - weights that may be no parameters ------------===//
+//
+// See ComputedWeights.h.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ComputedWeights.h"
+#include "FxGraph.h"
+#include "FxRoles.h"
+#include "dtc/Support/ModulePath.h"
+
+using namespace llvm;
+
+namespace dtc::frontend {
+
+static bool isProduct(const onnx::NodeProto &node) {
+  return node.op_type() == "MatMul" || node.op_type() == "Gemm";
+}
+
+namespace {
+/// What modules have directly, by the paths of nodes.
+struct Modules {
+  explicit Modules(const onnx::GraphProto &graph);
+
+  /// Whether a module has products and sums alone.
+  bool isLinear(const std::string &module) const {
+    return !others.contains(module);
+  }
+
+  StringSet<> others;
+  /// Of a product, the tensors that are added to it.
+  StringMap<SmallVector<StringRef, 1>> added;
+};
+} // namespace
+
+Modules::Modules(const onnx::GraphProto &graph) {
+  for (const onnx::NodeProto &node : graph.node()) {
+    std::string module = getModulePath(node.name());
+    if (node.op_type() == "Add") {
+      for (int i : {0, 1})
+        if (node.input_size() == 2)
+          added[node.input(i)].push_back(node.input(1 - i));
+    } else if (!isProduct(node)) {
+      others.insert(module);
+    }
+    // What is around a module is no layer.
+    while (!module.empty()) {
+      module = splitName(module).first.str();
+      others.insert(module);
+    }
+  }
+}
+
+StringSet<> findComputedWeights(const Model &model) {
+  StringSet<> found;
+  if (model.provenance.isKnown())
+    return found;
+  Modules modules(model.graph());
+  for (const onnx::NodeProto &node : model.graph().node()) {
+    if (!isProduct(node) || node.input_size() < 2 ||
+        !StringRef(node.name()).starts_with("/") ||
+        !StringRef(node.input(1)).starts_with("onnx::"))
+      continue;
+    std::string module = getModulePath(node.name());
+    bool hasBias =
+        any_of(modules.added.lookup(node.output(0)), [&](StringRef bias) {
+          return splitName(bias).first == module;
+        });
+    // A linear layer's own weight would be transposed by the product.
+    bool isTransposed = readInt(node, "transB", 0);
+    if (isTransposed || !(hasBias || modules.isLinear(module)))
+      found.insert(node.input(1));
+  }
+  return found;
+}
+
+} // namespace dtc::frontend

@@ -1,0 +1,26 @@
+//===- ComputedWeights.h - weights that may be no parameters ----*- C++ -*-===//
+//
+// TorchScript computes what does not depend on inputs, transposed weights and
+// 'self.weight * self.mask' alike, and gives the result a name of its own
+// ('onnx::MatMul_9'). Only where a node is in a file tells a linear layer from
+// an expression that somebody wrote.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTC_FRONTEND_COMPUTEDWEIGHTS_H
+#define DTC_FRONTEND_COMPUTEDWEIGHTS_H
+
+#include "Model.h"
+
+#include "llvm/ADT/StringSet.h"
+
+namespace dtc::frontend {
+
+/// Names of weights of products that no linear layer has, as far as the paths
+/// of nodes say: the layer has no other nodes or modules, or its own bias is
+/// added. Empty if metadata say what parameters are.
+llvm::StringSet<> findComputedWeights(const Model &model);
+
+} // namespace dtc::frontend
+
+#endif // DTC_FRONTEND_COMPUTEDWEIGHTS_H
