@@ -45,11 +45,23 @@ static void nameNode(onnx::NodeProto &node, const NodeOrigin &origin) {
     node.set_name(path + "/" + node.name());
 }
 
+/// Names that nodes read, and outputs.
+static void addReads(const onnx::GraphProto &graph, StringSet<> &reads) {
+  for (const auto &node : graph.node())
+    forEachRead(node, [&](const std::string &name) { reads.insert(name); });
+  for (const auto &output : graph.output())
+    reads.insert(output.name());
+}
+
 FxGraph::FxGraph(onnx::GraphProto &graph, const Provenance &provenance)
     : provenance(provenance), graph(graph) {
+  StringSet<> reads;
+  addReads(graph, reads);
   for (onnx::TensorProto &tensor : *graph.mutable_initializer()) {
     tensors[tensor.name()] = &tensor;
     names.insert(tensor.name());
+    if (!reads.contains(tensor.name()))
+      unread.insert(tensor.name());
     if (provenance.find(tensor.name()))
       used.insert(tensor.name());
   }
@@ -154,11 +166,8 @@ void FxGraph::insertNodes() {
     append(after[index]);
   }
   graph.mutable_node()->Swap(&nodes);
-  StringSet<> needed;
-  for (const auto &node : graph.node())
-    forEachRead(node, [&](const std::string &name) { needed.insert(name); });
-  for (const auto &output : graph.output())
-    needed.insert(output.name());
+  StringSet<> needed = unread;
+  addReads(graph, needed);
   google::protobuf::RepeatedPtrField<onnx::TensorProto> kept;
   for (onnx::TensorProto &tensor : *graph.mutable_initializer())
     if (needed.contains(tensor.name()))

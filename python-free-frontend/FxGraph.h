@@ -94,6 +94,8 @@ private:
   std::vector<NodeOrigin> origins;
   llvm::StringMap<onnx::TensorProto *> tensors;
   llvm::StringSet<> names, values, used, modules;
+  /// Initializers that the file has for the state dict's sake.
+  llvm::StringSet<> unread;
   llvm::StringMap<unsigned> copies;
   std::map<int, std::vector<onnx::NodeProto>> before, after;
 };

@@ -142,10 +142,13 @@ void Importer::markLive() {
 void Importer::readInitializers() {
   reader.emplace(model.path);
   for (const auto &tensor : model.graph().initializer()) {
-    if (!live.contains(tensor.name()))
+    bool isLive = live.contains(tensor.name());
+    if (!isLive && !model.provenance.find(tensor.name()))
       continue;
     Expected<TensorData> data = reader->read(tensor);
-    if (data) {
+    if (!isLive && !data) {
+      consumeError(data.takeError());
+    } else if (data) {
       data->transposed = model.restored.transposed.contains(tensor.name());
       initializers.try_emplace(tensor.name(), std::move(*data));
     } else {
@@ -412,7 +415,7 @@ void Importer::eraseUnusedInputs() {
   }
 }
 
-/// What the state dict has beside of parameters.
+/// What the state dict has beside of parameters that the model uses.
 void Importer::keepBuffers() {
   auto isSaved = [&](StringRef name) {
     if (const Origin *origin = model.provenance.find(name))

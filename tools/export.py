@@ -115,6 +115,19 @@ def simplify(model, names):
             graph.initializers[name] = value
 
 
+def add_unused(graph, model, ties):
+    """Adds what the state dict has and the graph does not read."""
+    from onnxscript import ir
+    used = set(graph.initializers)
+    tied = {name for names in ties if used & set(names) for name in names}
+    for name, tensor in model.state_dict().items():
+        if torch.is_tensor(tensor) and name not in used | tied:
+            data = ir.tensor(tensor.cpu().numpy(), name=name)
+            graph.register_initializer(ir.Value(
+                name=name, const_value=data, shape=data.shape,
+                type=ir.TensorType(data.dtype)))
+
+
 def export(model, inputs, path):
     """Writes `model` to the ONNX file `path`. `inputs` is a dict of the
     arguments of forward by name, or a tuple of them; of tensors the first
@@ -147,6 +160,7 @@ def export(model, inputs, path):
     names = set(model.state_dict(keep_vars=True)) | set(tensors["buffers"])
     has_stops = stop_gradients(program.model)
     simplify(program.model, names)
+    add_unused(program.model.graph, model, tensors["ties"])
     if has_stops:
         define_stop_gradient(program.model)
     program.model.metadata_props["dtc.tensors"] = json.dumps(tensors)

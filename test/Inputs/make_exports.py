@@ -314,12 +314,14 @@ class Detached(nn.Module):
 
 
 class NoGrad(nn.Module):
-    """Targets of another branch, which tools/export.py detaches."""
+    """Targets of another branch, which tools/export.py detaches; a layer that
+    forward does not use, which it keeps."""
 
     def __init__(self, width=8):
         super().__init__()
         self.body = Detached(width)
         self.other = nn.Linear(4, 4)
+        self.unused = nn.Linear(4, 2)
 
     def forward(self, x):
         y = self.body(x)
@@ -394,7 +396,8 @@ def train(module, inputs, labels, make_optimizer):
         loss.backward()
         run["loss"].append(loss.item())
         run["grad_norm"].append(float(sum(
-            p.grad.norm() ** 2 for p in module.parameters()) ** 0.5))
+            p.grad.norm() ** 2 for p in module.parameters()
+            if p.grad is not None) ** 0.5))
         optimizer.step()
     run["weights"] = {name: fingerprint(tensor)
                       for name, tensor in module.state_dict().items()}
