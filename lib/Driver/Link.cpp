@@ -8,6 +8,8 @@
 #include "dtc/Driver/Driver.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FileUtilities.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Program.h"
 
@@ -33,12 +35,21 @@ LogicalResult dtc::linkProgram(StringRef object, StringRef runtimeDir,
 
   std::string response = ("@" + line).str();
   SmallVector<StringRef> arguments = {*linker, object, response, "-o", output};
+  // The linker's own messages are many lines, of which the first says why.
+  llvm::SmallString<128> log;
+  if (std::error_code error =
+          llvm::sys::fs::createTemporaryFile("dtc-link", "log", log))
+    return fail("cannot write a temporary file: " + error.message());
+  llvm::FileRemover remover(log);
   std::string message;
-  int code = llvm::sys::ExecuteAndWait(*linker, arguments, std::nullopt, {}, 0,
-                                       0, &message);
-  if (code != 0)
-    return fail("linking " + output + " failed: " + *linker +
-                " exited with code " + llvm::Twine(code) +
-                (message.empty() ? "" : " (" + message + ")"));
-  return success();
+  int code = llvm::sys::ExecuteAndWait(
+      *linker, arguments, std::nullopt, {std::nullopt, StringRef(log), log}, 0,
+      0, &message);
+  if (code == 0)
+    return success();
+  if (auto text = llvm::MemoryBuffer::getFile(log); text && message.empty())
+    message = (*text)->getBuffer().split('\n').first.str();
+  return fail("linking " + output + " failed: " + *linker +
+              " exited with code " + llvm::Twine(code) +
+              (message.empty() ? "" : " (" + message + ")"));
 }
