@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Propagation.h"
+#include <numeric>
 
 using namespace mlir;
 using namespace dtc;
@@ -20,6 +21,17 @@ bool Propagation::canRepeat(Value value, LayoutAttr layout) {
       inferResultLayouts(repeat.getShardingRule(), mesh,
                          {getLayout(repeat.getX().getType())}, error, {layout});
   return succeeded(inferred) && inferred->front() == layout;
+}
+
+/// The shortest prefix of which `bytes`, rows of `rowBytes` each, are
+/// repetitions, in rows.
+static int64_t findPeriod(ArrayRef<char> bytes, int64_t rowBytes) {
+  int64_t rows = bytes.size() / rowBytes;
+  for (int64_t period : llvm::seq<int64_t>(1, rows))
+    if (rows % period == 0 && bytes.drop_front(period * rowBytes) ==
+                                  bytes.drop_back(period * rowBytes))
+      return period;
+  return rows;
 }
 
 /// A constant that the mb axis can split, because what it splits repeats: of
@@ -42,20 +54,23 @@ Value Propagation::repeat(ConstantOp constant, LayoutAttr layout,
   for (int64_t size : type.getShape().drop_front(time.dim + 1))
     rowBytes *= size;
   SmallVector<char> kept;
-  if (data.isSplat())
+  int64_t period = 1;
+  if (data.isSplat()) {
     kept.assign(bytes.begin(), bytes.begin() + (isBool ? 1 : bytes.size()));
-  else
-    for (ArrayRef<char> left = bytes; !left.empty();
-         left = left.drop_front(rows * rowBytes)) {
-      ArrayRef<char> row = left.take_front(rowBytes);
-      for (int64_t i : llvm::seq<int64_t>(1, rows))
-        if (left.slice(i * rowBytes, rowBytes) != row)
-          return {};
-      llvm::append_range(kept, row);
-    }
+  } else {
+    auto getPiece = [&](int64_t i) {
+      return ArrayRef(bytes).slice(i * rows * rowBytes, rows * rowBytes);
+    };
+    for (int64_t i : llvm::seq(time.pieces))
+      period = std::lcm(period, findPeriod(getPiece(i), rowBytes));
+    if (period == rows && rows > 1)
+      return {};
+    for (int64_t i : llvm::seq(time.pieces))
+      llvm::append_range(kept, getPiece(i).take_front(period * rowBytes));
+  }
   SmallVector<int64_t> shape(type.getShape()), apart(shape);
-  apart[time.dim] = time.pieces;
-  apart.insert(apart.begin() + time.dim + 1, 1);
+  apart[time.dim] = period;
+  apart.insert(apart.begin() + time.dim, {time.pieces, 1});
   auto replicated = LayoutAttr::getReplicated(mesh);
   auto make = [&](ArrayRef<int64_t> dims) {
     return RankedTensorType::get(dims, type.getElementType(), replicated);
@@ -66,7 +81,7 @@ Value Propagation::repeat(ConstantOp constant, LayoutAttr layout,
       builder, constant.getLoc(), row,
       isBool ? DenseElementsAttr::get(plain, bools)
              : DenseElementsAttr::getFromRawBuffer(plain, kept));
-  apart[time.dim + 1] = rows;
+  apart[time.dim + 1] = rows / period;
   value = BroadcastOp::create(builder, constant.getLoc(), make(apart), value);
   return ReshapeOp::create(builder, constant.getLoc(), make(shape), value);
 }

@@ -1,6 +1,6 @@
 // The batch second, inside merged dimensions, and in what has rows for it but
 // does not depend on it.
-// RUN: dtc-opt %s --dtc-assign-mesh="dp=2 microbatches=2" --dtc-propagate-layouts --cse --dtc-insert-collectives --dtc-verify-parallel | FileCheck %s
+// RUN: dtc-opt %s --split-input-file --dtc-assign-mesh="dp=2 microbatches=2" --dtc-propagate-layouts --cse --dtc-insert-collectives --dtc-verify-parallel | FileCheck %s
 
 // CHECK-NOT: dtc.all_gather
 // CHECK-NOT: dtc.local_slice
@@ -14,8 +14,8 @@ func.func @step(%x: tensor<8x5x16xf32> {dtc.input = "x", dtc.kind = "input"},
   %token = dtc.broadcast %c : (tensor<1x1x16xf32>) -> tensor<8x1x16xf32>
   %all = dtc.concat %token, %x axis 1 : (tensor<8x1x16xf32>, tensor<8x5x16xf32>) -> tensor<8x6x16xf32>
   // Position ids of an exporter that folded them: equal rows.
-  // CHECK: %[[ROW:.*]] = dtc.constant dense<{{.*}}> : tensor<1x1x6xi64>
-  // CHECK: %[[IDS:.*]] = dtc.broadcast %[[ROW]] : {{.*}} -> tensor<1x8x6xi64, #mb1_dp1>
+  // CHECK: %[[ROW:.*]] = dtc.constant dense<{{.*}}> : tensor<1x1x1x6xi64>
+  // CHECK: %[[IDS:.*]] = dtc.broadcast %[[ROW]] : {{.*}} -> tensor<1x8x1x6xi64, #mb1_dp1>
   // CHECK: %[[MANY:.*]] = dtc.reshape %[[IDS]] : {{.*}} -> tensor<8x6xi64, #mb_dp>
   // CHECK: dtc.gather %{{.*}}, %[[MANY]] : {{.*}} -> tensor<8x6x16xf32, #mb_dp>
   %ids = dtc.constant dense<[[0, 1, 2, 3, 4, 5], [0, 1, 2, 3, 4, 5], [0, 1, 2, 3, 4, 5], [0, 1, 2, 3, 4, 5],
@@ -35,4 +35,23 @@ func.func @step(%x: tensor<8x5x16xf32> {dtc.input = "x", dtc.kind = "input"},
   %dw = dtc.matmul %flat, %q {transpose_lhs} : (tensor<48x16xf32>, tensor<48x16xf32>) -> tensor<16x16xf32>
   %loss = dtc.sum_squares %heads : (tensor<6x32x4xf32>) -> tensor<f64>
   return %loss, %dw : tensor<f64>, tensor<16x16xf32>
+}
+
+// -----
+
+// Biases of two heads for each sample: what repeats is two rows.
+// CHECK-LABEL: module @heads
+// CHECK: %[[TWO:.*]] = dtc.constant dense<{{.*}}1.000000e+00{{.*}}2.000000e+00{{.*}}> : tensor<1x1x2x1xf32>
+// CHECK: %[[EACH:.*]] = dtc.broadcast %[[TWO]] : {{.*}} -> tensor<1x4x2x1xf32, #mb1_dp1>
+// CHECK: %[[BIAS:.*]] = dtc.reshape %[[EACH]] : {{.*}} -> tensor<8x1xf32, #mb_dp>
+// CHECK: dtc.add %{{.*}}, %[[BIAS]]
+module @heads {
+func.func @step(%x: tensor<4x2x3xf32> {dtc.input = "x", dtc.kind = "input"},
+                %lr: tensor<f64> {dtc.input = "lr", dtc.kind = "lr"}) -> tensor<f64> {
+  %flat = dtc.reshape %x : (tensor<4x2x3xf32>) -> tensor<8x3xf32>
+  %bias = dtc.constant dense<[[1.0], [2.0], [1.0], [2.0], [1.0], [2.0], [1.0], [2.0]]> : tensor<8x1xf32> to tensor<8x1xf32>
+  %y = dtc.add %flat, %bias : (tensor<8x3xf32>, tensor<8x1xf32>) -> tensor<8x3xf32>
+  %loss = dtc.sum_squares %y : (tensor<8x3xf32>) -> tensor<f64>
+  return %loss : tensor<f64>
+}
 }
