@@ -5,497 +5,46 @@
 //===----------------------------------------------------------------------===//
 
 #include "RestoreComputed.h"
-#include "Fingerprint.h"
-#include "FoldedTensor.h"
-#include "FxRoles.h"
+#include "ComputedTensors.h"
 #include "NameList.h"
-#include "SourceTerm.h"
 
-#include "llvm/ADT/MapVector.h"
-#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
-
-#include <cmath>
-#include <cstring>
-#include <set>
 
 using namespace llvm;
 
 namespace dtc::frontend {
 
 namespace {
-/// A tensor that the exporter computed, perhaps of parameters.
-struct Computed {
-  const onnx::TensorProto *tensor = nullptr;
-  /// The call that computed it.
-  std::string call;
-  /// Several tensors could be that call's.
-  bool isUnclear = false;
-  /// Nodes and their operands.
-  SmallVector<std::pair<int, int>> uses;
-  TensorData data;
-  std::optional<FoldedTensor> folded;
-  /// Parameters that it may have been computed of.
-  std::vector<const Origin *> candidates;
-  /// The one of them that it was, if that is known, and how.
-  const Origin *origin = nullptr;
-  std::optional<SourceTerm> term;
-  /// The file has that parameter too.
-  bool isPresent = false;
-
-  bool dependsOn(const Origin *parameter) const {
-    return origin ? origin == parameter : is_contained(candidates, parameter);
-  }
-  /// Whether both were computed of the same elements.
-  bool isAlike(const Computed &other) const {
-    if (term || other.term)
-      return term && other.term && data.bytes == other.data.bytes;
-    return folded && other.folded && folded->bytes == other.folded->bytes &&
-           folded->isTransposed == other.folded->isTransposed;
-  }
-};
-
 class ComputedRestorer {
 public:
   ComputedRestorer(FxGraph &graph, TensorReader &reader,
                    RestoredTensors &result)
-      : graph(graph), reader(reader), result(result) {}
+      : graph(graph), result(result),
+        computed(findComputedTensors(graph, reader, result.transposed)) {}
 
   void run();
 
 private:
-  std::string findCall(int node, int operand) const;
-  bool isOnlyParameter(const Origin &origin) const;
-  void readPresent();
-  const Origin *findPresent(const Computed &computed) const;
-  bool isDoubtful(const Computed &computed) const;
-  std::vector<const Origin *> findLost(int node) const;
-  bool isUsedIn(const Computed &computed, StringRef module) const;
-  std::vector<const Origin *> findCandidates(const Computed &computed) const;
-  std::vector<const Origin *> findTables(const Computed &computed) const;
-  void collect();
-  std::vector<const Origin *> findMentioned(int node) const;
-  void findOriginsBySource();
-  void findOriginsByElements();
   void warn(ArrayRef<std::string> list, StringRef what);
-  void trainInPlace(const Computed &computed);
-  void restoreTerm(const Computed &computed);
-  void restoreFolded(const Computed &computed);
-  void use(const Computed &computed, std::pair<int, int> place,
+  void trainInPlace(const Computed &tensor);
+  void restoreTerm(const Computed &tensor);
+  void restoreFolded(const Computed &tensor);
+  void use(const Computed &tensor, std::pair<int, int> place,
            StringRef parameter, const Shape &shape);
 
   FxGraph &graph;
-  TensorReader &reader;
   RestoredTensors &result;
-  std::vector<Computed> list;
-  /// Parameters that the file has, by number of elements.
-  std::map<int64_t, std::vector<std::pair<const Origin *, TensorData>>> present;
-  /// Whether it lacks some, or buffers.
-  bool lacksParameters = false, lacksBuffers = false;
-  /// Parameters that are arguments of calls, by module and line of these.
-  std::map<std::pair<StringRef, StringRef>, std::set<const Origin *>> arguments;
+  ComputedTensors computed;
   /// What was done, for messages.
-  std::vector<std::string> undone, moved, replaced, doubtful;
+  std::vector<std::string> undone, moved, replaced;
 };
 
-/// 1 of "embedding_1".
-unsigned getNumber(StringRef call) {
-  unsigned number = 0;
-  StringRef digits = call.drop_front(getStem(call).size()).ltrim('_');
-  return digits.getAsInteger(10, number) ? 0 : number;
-}
-
-/// Whether a call makes a tensor of numbers.
-bool isCreation(StringRef call) {
-  StringRef stem = getStem(call);
-  for (StringRef name : {"scalar_tensor", "full", "arange", "zeros", "ones",
-                         "new_", "empty", "tril", "triu", "lift_fresh", "fill"})
-    if (stem.starts_with(name))
-      return true;
-  return false;
-}
-
-/// Whether the elements are 0 and one large number, which is added to scores.
-template <typename T> bool isAddedMask(ArrayRef<char> bytes) {
-  T other = 0;
-  for (size_t at = 0; at < bytes.size(); at += sizeof(T)) {
-    T value;
-    std::memcpy(&value, bytes.data() + at, sizeof(T));
-    if (value == 0 || value == other)
-      continue;
-    if (other != 0 || !(std::fabs(value) >= 10))
-      return false;
-    other = value;
-  }
-  return other != 0;
-}
-
-bool isMask(const TensorData &data) {
-  return data.dtype == DType::F64 ? isAddedMask<double>(data.bytes)
-                                  : isAddedMask<float>(data.bytes);
-}
-
-template <typename T>
-std::string undoElements(ArrayRef<char> bytes, const SourceTerm &term) {
-  std::string undone;
-  for (size_t at = 0; at < bytes.size(); at += sizeof(T)) {
-    T value;
-    std::memcpy(&value, bytes.data() + at, sizeof(T));
-    value = T(term.undo(value));
-    undone.append(reinterpret_cast<const char *>(&value), sizeof(T));
-  }
-  return undone;
-}
-
-std::string undo(const TensorData &data, const SourceTerm &term) {
-  return data.dtype == DType::F64 ? undoElements<double>(data.bytes, term)
-                                  : undoElements<float>(data.bytes, term);
-}
-
-/// Whether the tensor is what a function of numbers gives.
-bool canUndo(const TensorData &data, const SourceTerm &term) {
-  TensorData parameter = data;
-  std::string bytes = undo(data, term);
-  parameter.bytes = ArrayRef(bytes.data(), bytes.size());
-  return !fingerprint(parameter).huge;
-}
-
-/// Whether one module is the other or inside of it.
-bool isInside(StringRef module, StringRef outer) {
-  return outer.empty() || module == outer ||
-         (module.starts_with(outer) && module[outer.size()] == '.');
-}
-
-/// The call that is gone, and whose result an operand is: by the place among
-/// arguments, by its name, or the only argument that no node computes, of a
-/// call that takes tensors alike.
-std::string ComputedRestorer::findCall(int index, int operand) const {
-  const onnx::NodeProto &node = graph.node(index);
-  const std::string &input = node.input(operand);
-  const onnx::TensorProto *tensor = graph.findTensor(input);
-  if (!graph.origin(index).call || !isFloatTensor(tensor) ||
-      graph.provenance.find(input))
-    return "";
-  const FxCall &call = *graph.origin(index).call;
-  if (std::optional<StringRef> value = findValue(call, node, operand);
-      value && graph.isGone(*value))
-    return value->str();
-  if (call.uses(input))
-    return input;
-  if (tensor->dims_size() == 0 || call.op == "scaled_dot_product_attention")
-    return "";
-  std::string gone;
-  for (const auto &argument : call.arguments)
-    for (const std::string &value : argument)
-      if (graph.isGone(value)) {
-        if (!gone.empty())
-          return "";
-        gone = value;
-      }
-  return gone;
-}
-
-/// A call whose operands are all known is gone, and its result is an
-/// initializer. If parameters of that module are gone too, it was computed of
-/// these.
-void ComputedRestorer::collect() {
-  std::map<std::string, Computed> calls;
-  for (int index = 0; index < graph.size(); ++index)
-    for (auto [operand, input] : enumerate(graph.node(index).input())) {
-      std::string call = findCall(index, operand);
-      if (call.empty() || isCreation(call))
-        continue;
-      Computed &computed = calls[call];
-      const onnx::TensorProto *tensor = graph.findTensor(input);
-      computed.isUnclear |= computed.tensor && computed.tensor != tensor;
-      computed.tensor = tensor;
-      computed.call = call;
-      computed.uses.push_back({index, operand});
-    }
-  for (auto &[name, computed] : calls) {
-    Expected<TensorData> data = reader.read(*computed.tensor);
-    if (!data) {
-      consumeError(data.takeError()); // reported when parameters are read
-      continue;
-    }
-    computed.data = std::move(*data);
-    if (computed.isUnclear || !computed.data.hasData || isMask(computed.data))
-      continue;
-    if (lacksParameters || present.count(numElements(computed.data.shape)))
-      computed.folded = unfold(computed.data, getStem(name), graph.batch());
-    if (const Origin *origin = findPresent(computed)) {
-      computed.origin = origin;
-      computed.isPresent = true;
-    } else {
-      computed.candidates = findCandidates(computed);
-    }
-    list.push_back(std::move(computed));
-  }
-  // Each layer has a copy of what the first computed.
-  auto copyAlike = [&](Computed &computed) {
-    for (const Computed &other : list)
-      if (computed.candidates.empty() && other.isAlike(computed))
-        computed.candidates = other.candidates;
-  };
-  for (Computed &computed : list)
-    if (!computed.origin)
-      copyAlike(computed);
-  for (Computed &computed : list) {
-    if (computed.origin)
-      continue;
-    copyAlike(computed);
-    if (computed.candidates.empty())
-      computed.candidates = findTables(computed);
-    if (!computed.candidates.empty())
-      continue;
-    computed.candidates = findLost(computed.uses.front().first);
-    erase_if(computed.candidates, [](const Origin *origin) {
-      return origin->kind != Origin::Parameter;
-    });
-  }
-  for (const Computed &computed : list)
-    if (!computed.origin && computed.candidates.empty() && isDoubtful(computed))
-      doubtful.push_back("'" + computed.call + "'");
-  erase_if(list, [](const Computed &computed) {
-    return !computed.origin && computed.candidates.empty();
-  });
-}
-
-void ComputedRestorer::readPresent() {
-  for (const Origin &origin : graph.provenance.origins()) {
-    if (origin.kind != Origin::Parameter) {
-      lacksBuffers |= !graph.isUsed(origin.name);
-      continue;
-    }
-    lacksParameters |= !graph.isUsed(origin.name);
-    const onnx::TensorProto *tensor = graph.findTensor(origin.name);
-    if (!isFloatTensor(tensor))
-      continue;
-    Expected<TensorData> data = reader.read(*tensor);
-    if (!data) {
-      consumeError(data.takeError()); // reported when parameters are read
-      continue;
-    }
-    data->transposed = result.transposed.contains(origin.name);
-    if (data->hasData)
-      present[numElements(data->shape)].push_back({&origin, std::move(*data)});
-  }
-  for (int index = 0; index < graph.size(); ++index) {
-    const NodeOrigin &node = graph.origin(index);
-    if (!node.call)
-      continue;
-    for (const auto &argument : node.call->arguments)
-      for (const std::string &value : argument)
-        if (const Origin *origin = graph.provenance.findArgument(value))
-          arguments[{node.module(), node.source}].insert(origin);
-  }
-}
-
-/// The parameter of the file whose elements a tensor has, moved at most. If the
-/// source line names tensors, it is one of them; a copy of a parameter may be
-/// another parameter that is not in the file, or a buffer.
-const Origin *ComputedRestorer::findPresent(const Computed &computed) const {
-  auto alike = present.find(numElements(computed.data.shape));
-  if (!computed.folded || alike == present.end() ||
-      isUniform(computed.folded->bytes, byteSize(computed.data.dtype)))
-    return nullptr;
-  TensorData own;
-  own.dtype = computed.data.dtype;
-  own.shape = computed.folded->shape;
-  own.bytes = ArrayRef(computed.folded->bytes.data(),
-                       computed.folded->bytes.size());
-  own.transposed = computed.folded->isTransposed;
-  SmallVector<const Origin *> found;
-  for (const auto &[origin, data] : alike->second)
-    if (compareElements(data, own) == Match::Equal)
-      found.push_back(origin);
-  std::vector<const Origin *> lost = findLost(computed.uses.front().first);
-  for (const Origin *origin : lost)
-    if (is_contained(found, origin))
-      return origin;
-  return found.size() == 1 && lost.empty() ? found.front() : nullptr;
-}
-
-/// The tensors that the source line of a node names, and that no call of the
-/// line has as an argument: the exporter computed that call.
-std::vector<const Origin *> ComputedRestorer::findLost(int index) const {
-  const NodeOrigin &user = graph.origin(index);
-  std::vector<const Origin *> lost = findMentioned(index);
-  auto known = arguments.find({user.module(), user.source});
-  if (known != arguments.end())
-    erase_if(lost, [&](const Origin *origin) {
-      return known->second.count(origin);
-    });
-  return lost;
-}
-
-bool ComputedRestorer::isUsedIn(const Computed &computed,
-                                StringRef module) const {
-  return any_of(computed.uses, [&](const auto &place) {
-    return isInside(graph.origin(place.first).module(), module);
-  });
-}
-
-/// Parameters that nothing uses: of the modules that use the tensor and those
-/// inside, else of those around.
-std::vector<const Origin *>
-ComputedRestorer::findCandidates(const Computed &computed) const {
-  std::vector<const Origin *> inside, around;
-  for (const Origin &origin : graph.provenance.origins()) {
-    if (origin.kind != Origin::Parameter || graph.isUsed(origin.name))
-      continue;
-    StringRef owner = splitName(origin.name).first;
-    if (any_of(computed.uses, [&](const auto &place) {
-          return isInside(owner, graph.origin(place.first).module());
-        }))
-      inside.push_back(&origin);
-    else if (isUsedIn(computed, owner))
-      around.push_back(&origin);
-  }
-  // What is around may as well be of buffers, such as the frequencies of rotary
-  // embeddings.
-  return inside.empty() && !lacksBuffers ? around : inside;
-}
-
-/// Tables that nothing uses of a module around, if the tensor is rows of a
-/// table: the positions that an encoder looks up for its layers.
-std::vector<const Origin *>
-ComputedRestorer::findTables(const Computed &computed) const {
-  std::vector<const Origin *> tables;
-  if (!computed.folded || computed.folded->indices.empty())
-    return tables;
-  for (const Origin &origin : graph.provenance.origins()) {
-    StringRef owner = splitName(origin.name).first;
-    StringRef around = owner.contains('.') ? owner.rsplit('.').first : "";
-    if (origin.kind == Origin::Parameter && !graph.isUsed(origin.name) &&
-        !around.empty() && isUsedIn(computed, around) &&
-        isOnlyParameter(origin))
-      tables.push_back(&origin);
-  }
-  return tables;
-}
-
-/// Whether its module has no other parameter.
-bool ComputedRestorer::isOnlyParameter(const Origin &origin) const {
-  return none_of(graph.provenance.origins(), [&](const Origin &other) {
-    return &other != &origin && other.kind == Origin::Parameter &&
-           splitName(other.name).first == splitName(origin.name).first;
-  });
-}
-
-/// The tensors of the state dict that the source line of a node names.
-std::vector<const Origin *> ComputedRestorer::findMentioned(int index) const {
-  const NodeOrigin &user = graph.origin(index);
-  std::vector<const Origin *> mentioned;
-  for (const std::string &attribute : findAttributes(user.source))
-    // "items.weight.T", "items.weight", "items"
-    for (StringRef path = attribute; !path.empty();
-         path = path.contains('.') ? path.rsplit('.').first : "") {
-      const Origin *origin = graph.provenance.find(
-          user.module().empty() ? path.str()
-                                : (user.module() + "." + path).str());
-      if (origin && !is_contained(mentioned, origin))
-        mentioned.push_back(origin);
-    }
-  return mentioned;
-}
-
-/// Whether a tensor may have been computed of parameters that the model also
-/// uses otherwise: a number that is added, as penalties of weights are, or one
-/// whose line names a parameter.
-bool ComputedRestorer::isDoubtful(const Computed &computed) const {
-  int index = computed.uses.front().first;
-  StringRef op = graph.node(index).op_type();
-  if (numElements(computed.data.shape) == 1 && (op == "Add" || op == "Sub"))
-    return true;
-  return any_of(findMentioned(index), [](const Origin *origin) {
-    return origin->kind == Origin::Parameter;
-  });
-}
-
-/// Calls of one kind that a line makes of as many parameters are in the order
-/// in which it names these.
-void ComputedRestorer::findOriginsBySource() {
-  MapVector<std::pair<StringRef, StringRef>, SmallVector<Computed *>> lines;
-  for (Computed &computed : list) {
-    const NodeOrigin &user = graph.origin(computed.uses.front().first);
-    if (!computed.origin)
-      lines[{user.module(), user.source}].push_back(&computed);
-  }
-  for (auto &entry : lines) {
-    SmallVector<Computed *> &calls = entry.second;
-    StringRef source = entry.first.second;
-    std::vector<const Origin *> mentioned =
-        findMentioned(calls.front()->uses.front().first);
-    erase_if(mentioned, [&](const Origin *origin) {
-      return !is_contained(calls.front()->candidates, origin) ||
-             graph.isUsed(origin->name);
-    });
-    if (mentioned.size() != calls.size() ||
-        !all_of(calls, [&](const Computed *computed) {
-          return getStem(computed->call) == getStem(calls.front()->call);
-        }))
-      continue;
-    sort(calls, [](const Computed *a, const Computed *b) {
-      return getNumber(a->call) < getNumber(b->call);
-    });
-    for (auto [computed, origin] : zip(calls, mentioned)) {
-      computed->origin = origin;
-      computed->term = findTerm(source, splitName(origin->name).second,
-                                getStem(computed->call));
-      if (computed->term && !canUndo(computed->data, *computed->term))
-        computed->term = std::nullopt;
-    }
-  }
-  // Two that differ can not be one parameter, but for one whose elements are
-  // known.
-  std::set<const Origin *> unclear;
-  for (const Computed &computed : list)
-    for (const Computed &other : list)
-      if (&computed != &other && computed.origin &&
-          computed.origin == other.origin && !computed.isPresent && !computed.isAlike(other))
-        unclear.insert(computed.origin);
-  for (Computed &computed : list)
-    if (unclear.count(computed.origin)) {
-      computed.origin = nullptr;
-      computed.term = std::nullopt;
-    }
-  for (Computed &computed : list) {
-    if (computed.origin)
-      computed.candidates = {computed.origin};
-    else
-      erase_if(computed.candidates, [&](const Origin *origin) {
-        return any_of(list, [&](const Computed &other) {
-          return other.origin == origin && !other.isAlike(computed);
-        });
-      });
-  }
-  erase_if(list, [](const Computed &computed) {
-    return computed.candidates.empty();
-  });
-}
-
-/// A tensor is of its only candidate if all others that could be are alike.
-void ComputedRestorer::findOriginsByElements() {
-  for (Computed &computed : list) {
-    if (computed.origin || computed.candidates.size() != 1 ||
-        graph.isUsed(computed.candidates.front()->name))
-      continue;
-    const Origin *only = computed.candidates.front();
-    if (all_of(list, [&](const Computed &other) {
-          return &other == &computed || !other.dependsOn(only) ||
-                 other.isAlike(computed);
-        }))
-      computed.origin = only;
-  }
-}
-
 /// "'exp' of 'scale'".
-static std::string describe(const Computed &computed) {
+std::string describe(const Computed &tensor) {
   std::vector<std::string> names;
-  for (const Origin *candidate : computed.candidates)
+  for (const Origin *candidate : tensor.candidates)
     names.push_back(candidate->name);
-  return "'" + computed.call + (computed.origin ? "' of " : "', perhaps of ") +
+  return "'" + tensor.call + (tensor.origin ? "' of " : "', perhaps of ") +
          listFirstNames(names);
 }
 
@@ -511,38 +60,38 @@ void ComputedRestorer::warn(ArrayRef<std::string> list, StringRef what) {
                             "export with optimize=False");
 }
 
-void ComputedRestorer::trainInPlace(const Computed &computed) {
-  replaced.push_back(describe(computed));
-  std::string own = computed.call;
-  if (computed.tensor->name() != own) {
+void ComputedRestorer::trainInPlace(const Computed &tensor) {
+  replaced.push_back(describe(tensor));
+  std::string own = tensor.call;
+  if (tensor.stored->name() != own) {
     own = graph.makeName(own);
-    graph.addTensor(*computed.tensor, own, dimsOf(*computed.tensor));
-    for (auto [index, operand] : computed.uses)
+    graph.addTensor(*tensor.stored, own, dimsOf(*tensor.stored));
+    for (auto [index, operand] : tensor.uses)
       graph.node(index).set_input(operand, own);
   }
   result.computed.insert(own);
 }
 
 /// The graph computes what the exporter did.
-void ComputedRestorer::restoreTerm(const Computed &computed) {
-  const std::string &parameter = computed.origin->name;
-  bool isDouble = computed.data.dtype == DType::F64;
+void ComputedRestorer::restoreTerm(const Computed &tensor) {
+  const std::string &parameter = tensor.origin->name;
+  bool isDouble = tensor.data.dtype == DType::F64;
   if (!graph.findTensor(parameter)) // else of another call's
-    graph.addTensor(computed.tensor->data_type(),
-                    undo(computed.data, *computed.term), parameter,
-                    computed.data.shape);
+    graph.addTensor(tensor.stored->data_type(),
+                    tensor.undo(), parameter,
+                    tensor.data.shape);
   undone.push_back(parameter);
-  for (auto [index, operand] : computed.uses) {
+  for (auto [index, operand] : tensor.uses) {
     std::string value;
-    if (computed.term->kind == SourceTerm::Exp) {
+    if (tensor.term->kind == SourceTerm::Exp) {
       value = graph.applyBefore(index, "Exp", {parameter});
     } else {
-      std::string constant = graph.makeName(computed.call + "/constant");
-      float single = computed.term->constant;
+      std::string constant = graph.makeName(tensor.call + "/constant");
+      float single = tensor.term->constant;
       graph.addTensor(
-          computed.tensor->data_type(),
+          tensor.stored->data_type(),
           isDouble ? StringRef(reinterpret_cast<const char *>(
-                                   &computed.term->constant),
+                                   &tensor.term->constant),
                                sizeof(double))
                    : StringRef(reinterpret_cast<const char *>(&single),
                                sizeof(float)),
@@ -553,42 +102,42 @@ void ComputedRestorer::restoreTerm(const Computed &computed) {
   }
 }
 
-void ComputedRestorer::restoreFolded(const Computed &computed) {
-  const FoldedTensor &folded = *computed.folded;
-  const Computed *first = &*find_if(list, [&](const Computed &other) {
-    return &other == &computed ||
-           (computed.origin && other.origin == computed.origin);
+void ComputedRestorer::restoreFolded(const Computed &tensor) {
+  const FoldedTensor &folded = *tensor.folded;
+  const Computed *first = &*find_if(computed.list, [&](const Computed &other) {
+    return &other == &tensor ||
+           (tensor.origin && other.origin == tensor.origin);
   });
-  std::string parameter = computed.origin ? computed.origin->name
-                                          : computed.call + ".weight";
+  std::string parameter = tensor.origin ? tensor.origin->name
+                                          : tensor.call + ".weight";
   // Rows in the order in which they occur are not the parameter: whoever loads
   // them should notice.
-  if (computed.origin && !computed.isPresent && !first->folded->indices.empty())
+  if (tensor.origin && !tensor.isPresent && !first->folded->indices.empty())
     parameter += ".rows";
-  if (computed.isPresent) {
+  if (tensor.isPresent) {
     undone.push_back(parameter);
-  } else if (first == &computed) {
-    moved.push_back(describe(computed));
-    if (!computed.origin)
+  } else if (first == &tensor) {
+    moved.push_back(describe(tensor));
+    if (!tensor.origin)
       parameter = graph.makeName(parameter);
     // The same elements stay where they are.
-    if (folded.bytes.size() == computed.data.bytes.size())
-      graph.addTensor(*computed.tensor, parameter, folded.shape);
+    if (folded.bytes.size() == tensor.data.bytes.size())
+      graph.addTensor(*tensor.stored, parameter, folded.shape);
     else
-      graph.addTensor(computed.tensor->data_type(), folded.bytes, parameter,
+      graph.addTensor(tensor.stored->data_type(), folded.bytes, parameter,
                       folded.shape);
     if (folded.isTransposed)
       result.transposed.insert(parameter);
     result.computed.insert(parameter);
   }
-  for (auto place : computed.uses)
-    use(computed, place, parameter, first->folded->shape);
+  for (auto place : tensor.uses)
+    use(tensor, place, parameter, first->folded->shape);
 }
 
 /// Makes an operand of a parameter what the exporter computed.
-void ComputedRestorer::use(const Computed &computed, std::pair<int, int> place,
+void ComputedRestorer::use(const Computed &tensor, std::pair<int, int> place,
                            StringRef parameter, const Shape &shape) {
-  const FoldedTensor &folded = *computed.folded;
+  const FoldedTensor &folded = *tensor.folded;
   int index = place.first;
   std::string value = parameter.str();
   auto reshape = [&](const Shape &from, const Shape &to) {
@@ -624,37 +173,33 @@ void ComputedRestorer::use(const Computed &computed, std::pair<int, int> place,
   // What broadcasts needs no copies.
   StringRef op = graph.node(index).op_type();
   bool broadcasts = op == "Add" || op == "Mul" || op == "Sub" || op == "Div";
-  if (!folded.isTransposed && folded.unrepeated != computed.data.shape &&
+  if (!folded.isTransposed && folded.unrepeated != tensor.data.shape &&
       !broadcasts)
     value = graph.applyBefore(
         index, "Expand",
-        {value, graph.addIntegers(value + "/shape", computed.data.shape,
-                                  {int64_t(computed.data.shape.size())})});
+        {value, graph.addIntegers(value + "/shape", tensor.data.shape,
+                                  {int64_t(tensor.data.shape.size())})});
   graph.node(index).set_input(place.second, value);
 }
 
 void ComputedRestorer::run() {
-  readPresent();
-  collect();
-  findOriginsBySource();
-  findOriginsByElements();
-  for (const Computed &computed : list)
-    if (computed.term)
-      restoreTerm(computed);
-    else if (computed.folded)
-      restoreFolded(computed);
-    else if (computed.origin || !computed.data.shape.empty())
-      trainInPlace(computed); // else a scale
-  for (const Computed &computed : list)
-    for (const Origin *candidate : computed.candidates)
+  for (const Computed &tensor : computed.list)
+    if (tensor.term)
+      restoreTerm(tensor);
+    else if (tensor.folded)
+      restoreFolded(tensor);
+    else if (tensor.origin || !tensor.data.shape.empty())
+      trainInPlace(tensor); // else a scale
+  for (const Computed &tensor : computed.list)
+    for (const Origin *candidate : tensor.candidates)
       result.explained.insert(candidate->name);
   warn(moved,
        "these are trained, as far as the model needs them, as if it had only "
        "moved them; to be sure ");
-  if (!doubtful.empty())
+  if (!computed.doubtful.empty())
     result.warnings.push_back(
         "the exporter computed " +
-        join(ArrayRef(doubtful).take_front(3), ", ") +
+        join(ArrayRef(computed.doubtful).take_front(3), ", ") +
         ", perhaps of parameters, which are not trained through it; in doubt "
         "export with optimize=False");
   warn(replaced, "the results are trained in their place, which is not what "

@@ -221,8 +221,9 @@ Expected<Value> update(NodeBuilder &node, const Lookup &lookup, Value table,
   Value isHit =
       node.compare(Comparison::ne, node.reshape(hits, column),
                    node.scalar(0, hits));
-  Value put = uniform ? node.constant(node.call.operands[2].constant->view({}, {}, 0))
-                      : node.cast(sum, dtype);
+  Value put = node.cast(sum, dtype);
+  if (uniform)
+    put = node.constant(node.call.operands[2].constant->view({}, {}, 0));
   return node.elementwise<SelectOp>({isHit, put, table}, 1);
 }
 

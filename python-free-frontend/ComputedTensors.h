@@ -1,0 +1,69 @@
+//===- ComputedTensors.h - what an exporter computed ------------*- C++ -*-===//
+//
+// Initializers that are results of calls whose operands all are known: which
+// parameter each was computed of, and how.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTC_FRONTEND_COMPUTEDTENSORS_H
+#define DTC_FRONTEND_COMPUTEDTENSORS_H
+
+#include "FoldedTensor.h"
+#include "FxGraph.h"
+#include "RestoreParameters.h"
+#include "SourceTerm.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+namespace dtc::frontend {
+
+/// A tensor that the exporter computed, perhaps of parameters.
+struct Computed {
+  const onnx::TensorProto *stored = nullptr;
+  /// The call that computed it.
+  std::string call;
+  /// Several tensors could be that call's.
+  bool isUnclear = false;
+  /// Nodes and their operands.
+  llvm::SmallVector<std::pair<int, int>> uses;
+  TensorData data;
+  std::optional<FoldedTensor> folded;
+  /// Parameters that it may have been computed of.
+  std::vector<const Origin *> candidates;
+  /// The one of them that it was, if that is known, and how.
+  const Origin *origin = nullptr;
+  std::optional<SourceTerm> term;
+  /// The file has that parameter too.
+  bool isPresent = false;
+
+  bool dependsOn(const Origin *parameter) const {
+    return origin ? origin == parameter
+                  : llvm::is_contained(candidates, parameter);
+  }
+  /// With a term: the parameter's elements.
+  std::string undo() const;
+  /// Whether these are what a function of numbers gives.
+  bool canUndo() const;
+  /// Whether both were computed of the same elements.
+  bool isAlike(const Computed &other) const {
+    if (term || other.term)
+      return term && other.term && data.bytes == other.data.bytes;
+    return folded && other.folded && folded->bytes == other.folded->bytes &&
+           folded->isTransposed == other.folded->isTransposed;
+  }
+};
+
+struct ComputedTensors {
+  std::vector<Computed> list;
+  /// Calls that may have had parameters as operands, which no evidence shows.
+  std::vector<std::string> doubtful;
+};
+
+/// Expects that the graph's operands have the names of parameters.
+/// `transposed` has those that are stored so.
+ComputedTensors findComputedTensors(const FxGraph &graph, TensorReader &reader,
+                                    const llvm::StringSet<> &transposed);
+
+} // namespace dtc::frontend
+
+#endif // DTC_FRONTEND_COMPUTEDTENSORS_H
