@@ -258,8 +258,8 @@ const Origin *ComputedFinder::findPresent(const Computed &computed) const {
   TensorData own;
   own.dtype = computed.data.dtype;
   own.shape = computed.folded->shape;
-  own.bytes = ArrayRef(computed.folded->bytes.data(),
-                       computed.folded->bytes.size());
+  own.bytes =
+      ArrayRef(computed.folded->bytes.data(), computed.folded->bytes.size());
   own.transposed = computed.folded->isTransposed;
   SmallVector<const Origin *> found;
   for (const auto &[origin, data] : alike->second)
@@ -279,14 +279,13 @@ std::vector<const Origin *> ComputedFinder::findLost(int index) const {
   std::vector<const Origin *> lost = findMentioned(index);
   auto known = arguments.find({user.module(), user.source});
   if (known != arguments.end())
-    erase_if(lost, [&](const Origin *origin) {
-      return known->second.count(origin);
-    });
+    erase_if(lost,
+             [&](const Origin *origin) { return known->second.count(origin); });
   return lost;
 }
 
 bool ComputedFinder::isUsedIn(const Computed &computed,
-                                StringRef module) const {
+                              StringRef module) const {
   return any_of(computed.uses, [&](const auto &place) {
     return isInside(graph.origin(place.first).module(), module);
   });

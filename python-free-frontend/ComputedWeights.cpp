@@ -63,9 +63,8 @@ StringSet<> findComputedWeights(const Model &model) {
       continue;
     std::string module = getModulePath(node.name());
     bool hasBias =
-        any_of(modules.added.lookup(node.output(0)), [&](StringRef bias) {
-          return splitName(bias).first == module;
-        });
+        any_of(modules.added.lookup(node.output(0)),
+               [&](StringRef bias) { return splitName(bias).first == module; });
     // A linear layer's own weight would be transposed by the product.
     bool isTransposed = readInt(node, "transB", 0);
     if (isTransposed || !(hasBias || modules.isLinear(module)))

@@ -13,9 +13,8 @@ std::optional<unsigned> findArgument(const FxCall &call,
                                      const onnx::NodeProto &node, int operand);
 
 /// The value that this argument names: of a list, that at the operand's place.
-std::optional<llvm::StringRef> findValue(const FxCall &call,
-                                         const onnx::NodeProto &node,
-                                         int operand);
+std::optional<llvm::StringRef>
+findValue(const FxCall &call, const onnx::NodeProto &node, int operand);
 
 /// The argument that is the bias of a product or convolution.
 std::optional<unsigned> findBiasArgument(const FxCall &call);

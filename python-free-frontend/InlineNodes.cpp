@@ -5,8 +5,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "InlineNodes.h"
-#include "Operators.h"
 #include "Model.h"
+#include "Operators.h"
 #include "Problem.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -123,9 +123,9 @@ Error FunctionInliner::inlineCall(const onnx::NodeProto &call, Nodes &into,
                    "the model is not valid ONNX; export it again");
   if (Error error = checkOpset(function))
     return error;
-  std::string prefix =
-      call.name().empty() ? call.op_type() + "_" + std::to_string(count)
-                          : call.name();
+  std::string prefix = call.name().empty()
+                           ? call.op_type() + "_" + std::to_string(count)
+                           : call.name();
   // Two calls may have one name.
   Renamer renamer(prefix + "#" + std::to_string(count++));
   for (auto [i, name] : enumerate(function.input()))

@@ -26,8 +26,8 @@ static bool isBufferName(StringRef name) {
     if (words.back() == word)
       return false;
   for (StringRef word :
-       {"cos", "sin", "freq", "freqs", "frequencies", "rope", "mask", "buffer", "cache",
-        "cached", "index", "anchors", "grid"})
+       {"cos", "sin", "freq", "freqs", "frequencies", "rope", "mask", "buffer",
+        "cache", "cached", "index", "anchors", "grid"})
     if (is_contained(words, word))
       return true;
   return false;
@@ -79,9 +79,8 @@ Verdict judge(const Model &model, StringRef name, const TensorData &data,
   if (role.isWeight() && !isMadeUp) {
     // PyTorch's modules call their parameters weight and bias; a person's name
     // may be that of a buffer.
-    parameter.isDoubtful =
-        model.proto->producer_name() == "pytorch" && !isGeneratedName(name) &&
-        !isParameterName(name);
+    parameter.isDoubtful = model.proto->producer_name() == "pytorch" &&
+                           !isGeneratedName(name) && !isParameterName(name);
     if (!isBufferName(name))
       return parameter;
     constant.reason = "buffer by its name";

@@ -162,8 +162,7 @@ static void renameIn(onnx::NodeProto &node, StringRef key,
     if (field->number() != nodeMetadata ||
         field->type() !=
             google::protobuf::UnknownField::TYPE_LENGTH_DELIMITED ||
-        !entry.ParseFromString(field->length_delimited()) ||
-        entry.key() != key)
+        !entry.ParseFromString(field->length_delimited()) || entry.key() != key)
       continue;
     entry.set_value(rename(entry.value(), names));
     field->set_length_delimited(entry.SerializeAsString());

@@ -56,8 +56,7 @@ void ComputedRestorer::warn(ArrayRef<std::string> list, StringRef what) {
   if (list.size() > limit)
     text += "; and " + std::to_string(list.size() - limit) + " more";
   result.warnings.push_back("the exporter computed with parameters (" + text +
-                            "): " + what.str() +
-                            "export with optimize=False");
+                            "): " + what.str() + "export with optimize=False");
 }
 
 void ComputedRestorer::trainInPlace(const Computed &tensor) {
@@ -77,8 +76,7 @@ void ComputedRestorer::restoreTerm(const Computed &tensor) {
   const std::string &parameter = tensor.origin->name;
   bool isDouble = tensor.data.dtype == DType::F64;
   if (!graph.findTensor(parameter)) // else of another call's
-    graph.addTensor(tensor.stored->data_type(),
-                    tensor.undo(), parameter,
+    graph.addTensor(tensor.stored->data_type(), tensor.undo(), parameter,
                     tensor.data.shape);
   undone.push_back(parameter);
   for (auto [index, operand] : tensor.uses) {
@@ -88,14 +86,14 @@ void ComputedRestorer::restoreTerm(const Computed &tensor) {
     } else {
       std::string constant = graph.makeName(tensor.call + "/constant");
       float single = tensor.term->constant;
-      graph.addTensor(
-          tensor.stored->data_type(),
-          isDouble ? StringRef(reinterpret_cast<const char *>(
-                                   &tensor.term->constant),
-                               sizeof(double))
-                   : StringRef(reinterpret_cast<const char *>(&single),
-                               sizeof(float)),
-          constant, {});
+      graph.addTensor(tensor.stored->data_type(),
+                      isDouble
+                          ? StringRef(reinterpret_cast<const char *>(
+                                          &tensor.term->constant),
+                                      sizeof(double))
+                          : StringRef(reinterpret_cast<const char *>(&single),
+                                      sizeof(float)),
+                      constant, {});
       value = graph.applyBefore(index, "Add", {parameter, constant});
     }
     graph.node(index).set_input(operand, value);
@@ -108,8 +106,8 @@ void ComputedRestorer::restoreFolded(const Computed &tensor) {
     return &other == &tensor ||
            (tensor.origin && other.origin == tensor.origin);
   });
-  std::string parameter = tensor.origin ? tensor.origin->name
-                                          : tensor.call + ".weight";
+  std::string parameter =
+      tensor.origin ? tensor.origin->name : tensor.call + ".weight";
   // Rows in the order in which they occur are not the parameter: whoever loads
   // them should notice.
   if (tensor.origin && !tensor.isPresent && !first->folded->indices.empty())
@@ -142,10 +140,10 @@ void ComputedRestorer::use(const Computed &tensor, std::pair<int, int> place,
   std::string value = parameter.str();
   auto reshape = [&](const Shape &from, const Shape &to) {
     if (from != to)
-      value = graph.applyBefore(
-          index, "Reshape",
-          {value,
-           graph.addIntegers(value + "/shape", to, {int64_t(to.size())})});
+      value =
+          graph.applyBefore(index, "Reshape",
+                            {value, graph.addIntegers(value + "/shape", to,
+                                                      {int64_t(to.size())})});
   };
   reshape(shape, folded.shape);
   if (folded.isTransposed) {
@@ -158,8 +156,7 @@ void ComputedRestorer::use(const Computed &tensor, std::pair<int, int> place,
         {value, graph.addIntegers(value + "/rows", folded.indices, places)});
     if (folded.rowDim < places.size()) {
       value = graph.applyBefore(index, "Transpose", {value});
-      onnx::AttributeProto &order =
-          *graph.getLastBefore(index).add_attribute();
+      onnx::AttributeProto &order = *graph.getLastBefore(index).add_attribute();
       order.set_name("perm");
       order.set_type(onnx::AttributeProto::INTS);
       for (unsigned dim = 0; dim < folded.unrepeated.size(); ++dim)
@@ -208,8 +205,7 @@ void ComputedRestorer::run() {
     result.notes.push_back(
         std::to_string(undone.size()) +
         (undone.size() == 1 ? " parameter is" : " parameters are") +
-        " computed with again, as the exporter did: " +
-        listFirstNames(undone));
+        " computed with again, as the exporter did: " + listFirstNames(undone));
 }
 } // namespace
 

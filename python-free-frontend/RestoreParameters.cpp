@@ -49,8 +49,8 @@ private:
 
 /// What an operand is to the call that its node comes from.
 const Origin *OperandRestorer::chooseOrigin(int index, int operand) const {
-  std::optional<StringRef> value = findValue(*graph.origin(index).call,
-                                             graph.node(index), operand);
+  std::optional<StringRef> value =
+      findValue(*graph.origin(index).call, graph.node(index), operand);
   return value ? graph.provenance.findArgument(*value) : nullptr;
 }
 
@@ -66,7 +66,7 @@ bool OperandRestorer::names(const FxCall &call, const Origin &tensor) const {
 /// The parameter among the arguments of a call that none of its operands is by
 /// name, if there is one.
 const Origin *OperandRestorer::findUnclaimed(const FxCall &call,
-                                      const StringSet<> &claimed) const {
+                                             const StringSet<> &claimed) const {
   const Origin *found = nullptr;
   for (const auto &argument : call.arguments)
     for (const std::string &value : argument)
@@ -145,8 +145,7 @@ void OperandRestorer::restoreBias(ArrayRef<int> nodes, const Origin &bias) {
       if (dimsOf(*own) != ArrayRef<int64_t>{size})
         return;
     } else {
-      int64_t width =
-          weight->data_type() == onnx::TensorProto::DOUBLE ? 8 : 4;
+      int64_t width = weight->data_type() == onnx::TensorProto::DOUBLE ? 8 : 4;
       graph.addTensor(weight->data_type(), std::string(size * width, '\0'),
                       bias.name, {size});
     }

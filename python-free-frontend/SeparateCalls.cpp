@@ -143,8 +143,7 @@ onnx::NodeProto &CallSeparator::copyNode(int index, StringRef suffix,
 /// with the other parameter of its own.
 bool CallSeparator::copyCall(StringRef kept, StringRef gone) {
   SmallVector<const Origin *> own;
-  for (const auto &argument :
-       graph.origin(nodes[kept].front()).call->arguments)
+  for (const auto &argument : graph.origin(nodes[kept].front()).call->arguments)
     for (const std::string &value : argument)
       if (const Origin *origin = graph.provenance.findArgument(value);
           origin && origin->kind == Origin::Parameter)
@@ -265,7 +264,8 @@ void CallSeparator::run(RestoredTensors &result) {
     result.warnings.push_back(
         "the exporter merged " + listFirstNames(unknown) +
         " with equal calls, and these are not in the file: " +
-        listFirstNames(lost) + "; if they are copies of parameters, export "
+        listFirstNames(lost) +
+        "; if they are copies of parameters, export "
         "with optimize=False");
 }
 } // namespace

@@ -1,4 +1,5 @@
-//===- SeparateNorms.h - batch norms with tensors of their own ---*- C++ -*-===//
+//===- SeparateNorms.h - batch norms with tensors of their own ---*- C++
+//-*-===//
 
 #ifndef DTC_FRONTEND_SEPARATENORMS_H
 #define DTC_FRONTEND_SEPARATENORMS_H

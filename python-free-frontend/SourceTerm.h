@@ -34,9 +34,8 @@ struct SourceTerm {
 
 /// What the call `op` ("add", "exp") computes of an attribute, if the line says
 /// so.
-std::optional<SourceTerm> findTerm(llvm::StringRef line,
-                                   llvm::StringRef attribute,
-                                   llvm::StringRef op);
+std::optional<SourceTerm>
+findTerm(llvm::StringRef line, llvm::StringRef attribute, llvm::StringRef op);
 
 } // namespace dtc::frontend
 

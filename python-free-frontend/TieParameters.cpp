@@ -70,10 +70,10 @@ tieParameters(ArrayRef<Candidate> candidates, bool compare,
     if (a < 0 || b < 0)
       continue;
     if (!candidates[a].data.hasData || !candidates[b].data.hasData) {
-      report.issues.push_back({"", "",
-                               "--tie " + name + "=" + with +
-                                   ": the file has no elements of these",
-                               "only equal tensors can be one parameter"});
+      report.issues.push_back(
+          {"", "",
+           "--tie " + name + "=" + with + ": the file has no elements of these",
+           "only equal tensors can be one parameter"});
       continue;
     }
     Match match = compareElements(candidates[a].data, candidates[b].data);

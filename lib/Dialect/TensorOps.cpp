@@ -419,8 +419,8 @@ LogicalResult ScatterAddOp::verify() {
     return emitOpError("updates are ")
            << getUpdates().getType() << ", expected the shape [" << expected
            << "] of the indices followed by a table row";
-  return verifyStarts(*this, getStarts(), getIndices(),
-                      table.front(), batchDims);
+  return verifyStarts(*this, getStarts(), getIndices(), table.front(),
+                      batchDims);
 }
 
 LogicalResult OneHotOp::verify() {

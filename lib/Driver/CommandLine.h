@@ -66,8 +66,9 @@ struct CommandLine {
                              cl::desc("Type to compute in (default f32)")};
   cl::list<std::string> parameters{
       "parameter", cl::value_desc("GLOB"), cl::cat(modelOptions),
-      cl::desc("Graph inputs that are parameters, for a model without weights, "
-               "and initializers that are not taken for such; may be repeated")};
+      cl::desc(
+          "Graph inputs that are parameters, for a model without weights, "
+          "and initializers that are not taken for such; may be repeated")};
   cl::list<std::string> dropout{
       "dropout", cl::value_desc("P|GLOB=P|none"), cl::cat(modelOptions),
       cl::desc("Ratio of the model's Dropout nodes, or of those that GLOB "
@@ -271,9 +272,10 @@ struct CommandLine {
       cl::desc("Parameters that are not trained; may be repeated")};
   cl::list<std::string> paddingIdx{
       "padding-idx", cl::value_desc("GLOB=N"), cl::cat(trainingOptions),
-      cl::desc("Row N of lookup tables of such names is not trained by lookups, "
-               "as padding_idx of nn.Embedding (dynamo's files say so "
-               "themselves); may be repeated")};
+      cl::desc(
+          "Row N of lookup tables of such names is not trained by lookups, "
+          "as padding_idx of nn.Embedding (dynamo's files say so "
+          "themselves); may be repeated")};
   cl::list<std::string> noDecay{
       "no-decay", cl::value_desc("GLOB|norms-and-biases"),
       cl::cat(trainingOptions),

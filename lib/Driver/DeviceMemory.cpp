@@ -92,8 +92,8 @@ std::optional<int64_t> Planner::getPeak(const Settings &settings) {
                                 [](Diagnostic &) { return success(); });
   OwningOpRef<ModuleOp> module = model.clone();
   CompileOptions changed = apply(options, settings);
-  for (CompilePhase phase : {CompilePhase::Training, CompilePhase::Parallel,
-                             CompilePhase::Schedule})
+  for (CompilePhase phase :
+       {CompilePhase::Training, CompilePhase::Parallel, CompilePhase::Schedule})
     if (failed(runPhase(phase, *module, changed)))
       return std::nullopt;
   FailureOr<Stages> stages = getStages(*module);

@@ -42,9 +42,9 @@ LogicalResult dtc::linkProgram(StringRef object, StringRef runtimeDir,
     return fail("cannot write a temporary file: " + error.message());
   llvm::FileRemover remover(log);
   std::string message;
-  int code = llvm::sys::ExecuteAndWait(
-      *linker, arguments, std::nullopt, {std::nullopt, StringRef(log), log}, 0,
-      0, &message);
+  int code = llvm::sys::ExecuteAndWait(*linker, arguments, std::nullopt,
+                                       {std::nullopt, StringRef(log), log}, 0,
+                                       0, &message);
   if (code == 0)
     return success();
   if (auto text = llvm::MemoryBuffer::getFile(log); text && message.empty())

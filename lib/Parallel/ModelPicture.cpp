@@ -236,8 +236,8 @@ void Picture::drawBlock(const ModelGraph::Block &block, double x, double y,
 void Picture::drawStage(const ModelGraph::Stage &stage, double x, Style style) {
   double top = titleHeight;
   drawRect(x, top, getFrameWidth(), getHeight(stage), {style.fill, "none"}, 10);
-  drawText(x + framePadding, top + 25, stage.getName(), 16, "font-weight=\"bold\"",
-           style.stroke);
+  drawText(x + framePadding, top + 25, stage.getName(), 16,
+           "font-weight=\"bold\"", style.stroke);
   drawText(x + framePadding + cardWidth, top + 25,
            llvm::Twine(graph.ranksPerStage) +
                (graph.ranksPerStage == 1 ? " rank" : " ranks"),

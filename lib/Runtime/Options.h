@@ -24,8 +24,8 @@ struct Options {
   /// Empty: none.
   std::string metrics, saveWeights, saveAverages, dumpGradients, trace;
   int64_t traceFirst = 1, traceLast = 1; ///< steps
-  int processes = 0; ///< 0: as started
-  int threads = 0;   ///< 0: as the cores allow
+  int processes = 0;                     ///< 0: as started
+  int threads = 0;                       ///< 0: as the cores allow
   bool shuffle = true;
   bool checkReplicas = false;
   int64_t evalEvery = 0;   ///< 0: no evaluation

@@ -7,9 +7,9 @@
 
 namespace dtc::rt {
 
-/// Fills the parameters that this rank's stage owns, from the weights file or by
-/// their rule, and their moving averages. The numbers depend on the seed and the
-/// parameter alone, not on the plan.
+/// Fills the parameters that this rank's stage owns, from the weights file or
+/// by their rule, and their moving averages. The numbers depend on the seed and
+/// the parameter alone, not on the plan.
 void loadParameters(const dtc_context &context, char *arena, uint64_t seed);
 
 /// `averages` are moving averages of weights, and weights that are not trained.

@@ -264,9 +264,8 @@ static void checkStage(const Program &program, const Stage &stage) {
   for (const Stage::Input &entry : stage.inputs) {
     const InputInfo &input = program.inputs.at(entry.index);
     int64_t rows = program.globalBatch / program.batchRanks();
-    int64_t elements = input.isData()
-                           ? rows * elementCount(input.sampleShape())
-                           : elementCount(input.shape);
+    int64_t elements = input.isData() ? rows * elementCount(input.sampleShape())
+                                      : elementCount(input.shape);
     checkBuffer(stage, "input", input.name, entry.offset,
                 elements * sizeOf(input.dtype), sizeOf(input.dtype));
   }

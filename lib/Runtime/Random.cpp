@@ -22,11 +22,9 @@ PhiloxBlock dtc::rt::philox(PhiloxBlock c, std::array<uint32_t, 2> key) {
 /// number is steps x batch), then index and use.
 RandomStream::RandomStream(uint64_t seed, RandomUse use, uint32_t index,
                            uint64_t sample)
-    : key{uint32_t(seed), uint32_t(seed >> 32)}, counter{0, uint32_t(sample),
-                                                         uint32_t(sample >> 32)
-                                                                 << 16 |
-                                                             uint32_t(use),
-                                                         index} {}
+    : key{uint32_t(seed), uint32_t(seed >> 32)},
+      counter{0, uint32_t(sample), uint32_t(sample >> 32) << 16 | uint32_t(use),
+              index} {}
 
 PhiloxBlock RandomStream::block(uint32_t block) const {
   return philox({block, counter[1], counter[2], counter[3]}, key);

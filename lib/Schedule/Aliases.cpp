@@ -152,8 +152,7 @@ void dtc::annotateUpdates(func::FuncOp function) {
   Builder builder(function.getContext());
   for (unsigned i = 0; i < function.getNumArguments(); ++i)
     signature.removeArg(i, attr::update);
-  for (OpOperand &returned :
-       function.front().getTerminator()->getOpOperands())
+  for (OpOperand &returned : function.front().getTerminator()->getOpOperands())
     if (BlockArgument argument = getOverwritten(returned.get(), classes))
       signature.setArg(argument.getArgNumber(), attr::update,
                        builder.getI64IntegerAttr(returned.getOperandNumber()));

@@ -108,7 +108,8 @@ struct BucketGradientsPass
       for (ModuleOp stage : stages)
         for (auto function : stage.getOps<func::FuncOp>())
           if (std::optional<Phase> phase = Phase::parse(function.getName());
-              phase && (phase->kind == Phase::Update || phase->runs == Phase::Last))
+              phase &&
+              (phase->kind == Phase::Update || phase->runs == Phase::Last))
             bucket(function, phase->runs == Phase::Last);
   }
 

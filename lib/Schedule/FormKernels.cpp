@@ -72,8 +72,8 @@ SymbolRefAttr KernelLibrary::add(func::FuncOp kernel) {
   return reference(kernel);
 }
 
-/// The first few ops, each once in a row: `kernel_add_tanh_mul`. The prefix keeps
-/// a kernel apart from the library function that it calls, such as `erf`.
+/// The first few ops, each once in a row: `kernel_add_tanh_mul`. The prefix
+/// keeps a kernel apart from the library function that it calls, such as `erf`.
 static std::string getName(ArrayRef<Operation *> ops) {
   constexpr unsigned most = 4;
   SmallVector<StringRef> names;

@@ -107,11 +107,12 @@ static void attach(MLIRContext *context) {
 void dtc::registerKernelOpModels(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, DTCDialect *) {
     attach<getMapRole, NegOp, AbsOp, ExpOp, LogOp, SqrtOp, ReciprocalOp, TanhOp,
-           ErfOp, SigmoidOp, ReluOp, SinOp, CosOp, AtanOp, FloorOp, AddOp, SubOp, MulOp, DivOp, PowOp,
-           MaximumOp, MinimumOp, CompareOp, LogicalAndOp, LogicalOrOp,
-           LogicalNotOp, SelectOp, CastOp, TransposeOp, BroadcastOp, OneHotOp,
-           RandomUniformOp, AccumulateOp, ClipByNormOp, SgdOp, AdamOp,
-           AdamDirectionOp, RmsPropOp, AdagradOp, LionOp, AverageOp>(context);
+           ErfOp, SigmoidOp, ReluOp, SinOp, CosOp, AtanOp, FloorOp, AddOp,
+           SubOp, MulOp, DivOp, PowOp, MaximumOp, MinimumOp, CompareOp,
+           LogicalAndOp, LogicalOrOp, LogicalNotOp, SelectOp, CastOp,
+           TransposeOp, BroadcastOp, OneHotOp, RandomUniformOp, AccumulateOp,
+           ClipByNormOp, SgdOp, AdamOp, AdamDirectionOp, RmsPropOp, AdagradOp,
+           LionOp, AverageOp>(context);
     attach<getRowRole, SoftmaxOp, LogSoftmaxOp, LayerNormOp,
            CrossEntropyGradOp>(context);
     attach<getTotalRole, CrossEntropyOp, CountLabelsOp, SquaredErrorOp,

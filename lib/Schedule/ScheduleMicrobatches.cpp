@@ -175,9 +175,11 @@ void PlanBuilder::receive(Phase phase, ArrayRef<Crossing> recvs,
     wait([&](const PendingSend &send) {
       return send.phase.kind == Phase::Backward &&
              getRound(send.microbatch) < getRound(microbatch) &&
-             llvm::any_of(recvs, [&](const Crossing &recv) {
-               return recv.stage == send.stage;
-             });
+             llvm::any_of(
+                 recvs,
+                 [&](const Crossing &recv) {
+                   return recv.stage == send.stage;
+                 });
     });
 }
 

@@ -201,9 +201,8 @@ static Value getRate(OpBuilder &builder, Value lr, double scale,
   Value &rate = rates[scale];
   if (!rate) {
     auto type = cast<RankedTensorType>(lr.getType());
-    Value factor =
-        ConstantOp::create(builder, lr.getLoc(), type,
-                           DenseElementsAttr::get(type, scale));
+    Value factor = ConstantOp::create(builder, lr.getLoc(), type,
+                                      DenseElementsAttr::get(type, scale));
     rate = MulOp::create(builder, lr.getLoc(), lr, factor);
   }
   return rate;

@@ -5,9 +5,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "dtc/Training/CloseNames.h"
-#include "dtc/Training/StepFunction.h"
 #include "dtc/Training/DifferentiableInterface.h"
 #include "dtc/Training/Passes.h"
+#include "dtc/Training/StepFunction.h"
 #include "llvm/Support/GlobPattern.h"
 
 namespace dtc {

@@ -39,10 +39,10 @@ static void addKeys(Value seed, ArrayRef<RandomUniformOp> ops) {
   Value table = AddOp::create(builder, seed, offsets);
   int64_t number = 0;
   for (auto &[id, key] : keys)
-    key = ReshapeOp::create(
-        builder, type,
-        SliceOp::create(builder, type.clone({1}), table, /*axis=*/0, number++,
-                        /*view=*/true));
+    key = ReshapeOp::create(builder, type,
+                            SliceOp::create(builder, type.clone({1}), table,
+                                            /*axis=*/0, number++,
+                                            /*view=*/true));
   for (RandomUniformOp op : ops) {
     op.getSeedMutable().assign(keys[op.getId()]);
     op.setId(0);

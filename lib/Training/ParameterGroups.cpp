@@ -20,8 +20,9 @@ static bool isNormOrBias(RankedTensorType type) {
   ArrayRef<int64_t> shape = type.getShape();
   if (shape.size() < 2)
     return true;
-  return shape.size() > 2 &&
-         llvm::all_of(shape.drop_front(), [](int64_t size) { return size == 1; });
+  return shape.size() > 2 && llvm::all_of(shape.drop_front(), [](int64_t size) {
+           return size == 1;
+         });
 }
 
 namespace {

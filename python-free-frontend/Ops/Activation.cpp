@@ -67,9 +67,9 @@ Value selu(NodeBuilder &node, Value x) {
 /// flat parts.
 Value hardSigmoid(NodeBuilder &node, Value x) {
   Value zero = node.scalar(0, x), one = node.scalar(1, x);
-  Value line = node.add(
-      node.mul(x, node.scalar(node.call.getFloat("alpha", 0.2f), x)),
-      node.scalar(node.call.getFloat("beta", 0.5), x));
+  Value line =
+      node.add(node.mul(x, node.scalar(node.call.getFloat("alpha", 0.2f), x)),
+               node.scalar(node.call.getFloat("beta", 0.5), x));
   Value below = node.elementwise<SelectOp>(
       {node.compare(Comparison::ge, line, one), one, line}, 1);
   return node.elementwise<SelectOp>(
@@ -79,8 +79,8 @@ Value hardSigmoid(NodeBuilder &node, Value x) {
 /// x (x / 6 + 1/2) up to 3, where it goes on as x, and from -3, where it is 0.
 Value hardSwish(NodeBuilder &node, Value x) {
   Value bound = node.scalar(3, x);
-  Value curve = node.mul(x, node.add(node.mul(x, node.scalar(1.0 / 6, x)),
-                                     node.scalar(0.5, x)));
+  Value curve = node.mul(
+      x, node.add(node.mul(x, node.scalar(1.0 / 6, x)), node.scalar(0.5, x)));
   Value isAbove = node.compare(Comparison::ge, x, bound);
   Value isBelow =
       node.compare(Comparison::le, x, node.elementwise<NegOp>(bound));
@@ -104,10 +104,8 @@ Value thresholdedRelu(NodeBuilder &node, Value x) {
 Value shrink(NodeBuilder &node, Value x) {
   double threshold = node.call.getFloat("lambd", 0.5);
   Value bias = node.scalar(node.call.getFloat("bias", 0), x);
-  Value isAbove =
-      node.compare(Comparison::gt, x, node.scalar(threshold, x));
-  Value isBelow =
-      node.compare(Comparison::lt, x, node.scalar(-threshold, x));
+  Value isAbove = node.compare(Comparison::gt, x, node.scalar(threshold, x));
+  Value isBelow = node.compare(Comparison::lt, x, node.scalar(-threshold, x));
   Value inner = node.elementwise<SelectOp>(
       {isBelow, node.add(x, bias), node.scalar(0, x)}, 1);
   return node.elementwise<SelectOp>({isAbove, node.sub(x, bias), inner}, 1);

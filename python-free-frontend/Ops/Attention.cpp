@@ -97,13 +97,12 @@ Value findVisible(NodeBuilder &node, ArrayRef<int64_t> scores, int64_t past) {
   if (call.hasOperand(3) && call.operands[3].dtype == DType::Bool)
     visible = node.operand(3);
   if (call.getInt("is_causal", 0)) {
-    Value query = node.add(
-        node.countAlong(scores[2], 0, 2, DType::I32),
-        node.constant(HostTensor::scalar(DType::I32, past)));
+    Value query = node.add(node.countAlong(scores[2], 0, 2, DType::I32),
+                           node.constant(HostTensor::scalar(DType::I32, past)));
     Value causal = node.compare(Comparison::ge, query,
                                 node.countAlong(scores[3], 1, 2, DType::I32));
-    visible = visible ? node.elementwise<LogicalAndOp>({visible, causal})
-                      : causal;
+    visible =
+        visible ? node.elementwise<LogicalAndOp>({visible, causal}) : causal;
   }
   return visible;
 }
@@ -131,8 +130,8 @@ Value buildWeights(NodeBuilder &node, Value scores, Value visible) {
   scores = node.elementwise<SelectOp>(
       {visible, scores, node.scalar(lowest, scores)}, 1);
   Value weights = node.elementwise<SoftmaxOp>(scores);
-  return node.elementwise<SelectOp>(
-      {visible, weights, node.scalar(0, weights)}, 1);
+  return node.elementwise<SelectOp>({visible, weights, node.scalar(0, weights)},
+                                    1);
 }
 
 Error importAttention(NodeBuilder &node) {
@@ -154,8 +153,8 @@ Error importAttention(NodeBuilder &node) {
     return error;
   if (double cap = call.getFloat("softcap", 0); cap != 0) {
     scores = node.mul(scores, node.scalar(1 / cap, scores));
-    scores = node.mul(node.elementwise<TanhOp>(scores),
-                      node.scalar(cap, scores));
+    scores =
+        node.mul(node.elementwise<TanhOp>(scores), node.scalar(cap, scores));
   }
   if (call.hasOperand(3) && isFloat(call.operands[3].dtype))
     scores = node.add(scores, node.operand(3));

@@ -51,15 +51,14 @@ Error normalizeGroups(NodeBuilder &node, int64_t groups) {
                      toString(call.shape(i)) + ", expected [" +
                      Twine(channels) + "]");
   int64_t members = channels / groups;
-  Value rows = node.reshape(node.operand(0),
-                            {batch, groups, members * positions});
-  Value y = node.reshape(
-      standardize(node, rows, call.getFloat("epsilon", 1e-5f)),
-      {batch, groups, members, positions});
+  Value rows =
+      node.reshape(node.operand(0), {batch, groups, members * positions});
+  Value y =
+      node.reshape(standardize(node, rows, call.getFloat("epsilon", 1e-5f)),
+                   {batch, groups, members, positions});
   auto forChannels = [&](unsigned i) {
     bool perGroup = numElements(call.shape(i)) == groups;
-    return node.reshape(node.operand(i),
-                        {groups, perGroup ? 1 : members, 1});
+    return node.reshape(node.operand(i), {groups, perGroup ? 1 : members, 1});
   };
   y = node.add(node.mul(y, forChannels(1)), forChannels(2));
   node.setResult(0, node.reshape(y, call.shape(0)));
@@ -137,8 +136,8 @@ Error importMeanVarianceNorm(NodeBuilder &node) {
     return axes.takeError();
   Value x = node.operand(0);
   Value centered = node.sub(x, node.mean(x, *axes));
-  Value deviation = node.elementwise<SqrtOp>(
-      node.mean(node.mul(centered, centered), *axes));
+  Value deviation =
+      node.elementwise<SqrtOp>(node.mean(node.mul(centered, centered), *axes));
   node.setResult(0, node.elementwise<DivOp>(
                         {centered, node.add(deviation, node.scalar(1e-9, x))}));
   return Error::success();

@@ -43,8 +43,7 @@ Value normalize(NodeBuilder &node, Value index, int64_t size) {
   }
   if (isData(index) || areDistinct(index, node.shapeOf(index).size() - 1))
     return index; // of elements that are there
-  Value isNegative =
-      node.compare(Comparison::lt, index, node.scalar(0, index));
+  Value isNegative = node.compare(Comparison::lt, index, node.scalar(0, index));
   Value wrapped = node.add(index, node.scalar(size, index));
   return node.elementwise<SelectOp>({isNegative, wrapped, index}, 1);
 }
@@ -79,10 +78,10 @@ Expected<Lookup> findLookup(NodeBuilder &node, ArrayRef<int64_t> data,
   if (shape.empty() || batchDims < 0 || batchDims > indexRank ||
       batchDims + shape.back() > rank ||
       data.take_front(batchDims) != shape.take_front(batchDims))
-    return problem("indices " + toString(shape) + " do not fit data " +
-                   toString(data) +
-                   (batchDims ? " with " + Twine(batchDims) + " batch dimensions"
-                              : Twine("")));
+    return problem(
+        "indices " + toString(shape) + " do not fit data " + toString(data) +
+        (batchDims ? " with " + Twine(batchDims) + " batch dimensions"
+                   : Twine("")));
   struct Coordinate {
     Value index;
     int64_t dim;
@@ -203,8 +202,7 @@ Expected<Value> update(NodeBuilder &node, const Lookup &lookup, Value table,
   // Integers are added as doubles, which hold those up to 2^53.
   DType dtype = fromType(node.elementType(table));
   DType wide = isFloat(dtype) ? dtype : DType::F64;
-  Value sum =
-      scatter(node, lookup, node.cast(updates, wide), lookup.row());
+  Value sum = scatter(node, lookup, node.cast(updates, wide), lookup.row());
   if (reduction == "add")
     return node.add(table, node.cast(sum, dtype));
   // Of equal values it does not matter which one is put.
@@ -212,15 +210,14 @@ Expected<Value> update(NodeBuilder &node, const Lookup &lookup, Value table,
   if (!uniform && !areUnique(node, lookup))
     return problem("puts values at indices that are computed, and may repeat",
                    "use reduction 'add', or make the indices constant");
-  Value one = node.broadcast(
-      node.constant(HostTensor::scalar(node.call.floatType, 1)),
-      node.shapeOf(lookup.indices));
+  Value one =
+      node.broadcast(node.constant(HostTensor::scalar(node.call.floatType, 1)),
+                     node.shapeOf(lookup.indices));
   Value hits = scatter(node, lookup, one, {});
   Shape column(node.shapeOf(hits));
   column.append(lookup.row().size(), 1);
-  Value isHit =
-      node.compare(Comparison::ne, node.reshape(hits, column),
-                   node.scalar(0, hits));
+  Value isHit = node.compare(Comparison::ne, node.reshape(hits, column),
+                             node.scalar(0, hits));
   Value put = node.cast(sum, dtype);
   if (uniform)
     put = node.constant(node.call.operands[2].constant->view({}, {}, 0));
@@ -270,8 +267,7 @@ Error importScatterElements(NodeBuilder &node) {
   for (int64_t d = 0; d < rank; ++d)
     if (d != *axis && call.shape(1)[d] != call.shape(0)[d])
       return problem("indices " + toString(call.shape(1)) +
-                         " cover a part of the data " +
-                         toString(call.shape(0)),
+                         " cover a part of the data " + toString(call.shape(0)),
                      "slice the data in the model");
   auto toLast = [&](Value x) { return node.swapDims(x, *axis, rank - 1); };
   Lookup lookup;
@@ -280,8 +276,7 @@ Error importScatterElements(NodeBuilder &node) {
   lookup.batchDims = rank - 1;
   lookup.indices =
       normalize(node, toLast(node.operand(1)), lookup.shape.back());
-  Expected<Value> result =
-      update(node, lookup, table, toLast(node.operand(2)));
+  Expected<Value> result = update(node, lookup, table, toLast(node.operand(2)));
   if (!result)
     return result.takeError();
   node.setResult(0, toLast(*result));

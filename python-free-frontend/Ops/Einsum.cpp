@@ -217,8 +217,8 @@ void EinsumBuilder::sumAlone(unsigned number) {
     else
       axes.push_back(d);
   }
-  term.value = node.reshape(node.reduce<ReduceSumOp>(term.value, axes),
-                            shapeOf(kept));
+  term.value =
+      node.reshape(node.reduce<ReduceSumOp>(term.value, axes), shapeOf(kept));
   term.labels = kept;
 }
 
@@ -258,9 +258,9 @@ Term EinsumBuilder::multiply(Term a, Term b) {
     aShape.append(right.size(), 1);
     bShape.append(left.size(), 1);
     bShape.append(shapeOf(right));
-    return {node.mul(node.reshape(a.value, aShape),
-                     node.reshape(b.value, bShape)),
-            labels};
+    return {
+        node.mul(node.reshape(a.value, aShape), node.reshape(b.value, bShape)),
+        labels};
   }
   aLabels.append(summed);
   bLabels.append(summed);

@@ -65,8 +65,7 @@ Value buildRound(NodeBuilder &node, Value x) {
   Value above = node.add(below, node.scalar(1, x));
   Value rest = node.sub(x, below);
   Value halved = node.mul(below, half);
-  Value isEven =
-      node.compare(Comparison::eq, halved, buildFloor(node, halved));
+  Value isEven = node.compare(Comparison::eq, halved, buildFloor(node, halved));
   Value even = node.elementwise<SelectOp>({isEven, below, above}, 1);
   Value isHalf = node.compare(Comparison::eq, rest, half);
   Value nearest = node.elementwise<SelectOp>(
@@ -108,7 +107,8 @@ Value buildCosh(NodeBuilder &node, Value x) {
   return buildHyperbolic(node, x, 1);
 }
 
-/// log(x + sqrt(x^2 + 1)) of the positive of x and -x, where it does not cancel.
+/// log(x + sqrt(x^2 + 1)) of the positive of x and -x, where it does not
+/// cancel.
 Value buildAsinh(NodeBuilder &node, Value x) {
   Value isNegative = node.compare(Comparison::lt, x, node.scalar(0, x));
   auto flip = [&](Value y) {
@@ -123,8 +123,8 @@ Value buildAsinh(NodeBuilder &node, Value x) {
 
 Value buildAcosh(NodeBuilder &node, Value x) {
   Value one = node.scalar(1, x);
-  Value root = node.elementwise<SqrtOp>(
-      node.mul(node.sub(x, one), node.add(x, one)));
+  Value root =
+      node.elementwise<SqrtOp>(node.mul(node.sub(x, one), node.add(x, one)));
   return node.elementwise<LogOp>(node.add(x, root));
 }
 

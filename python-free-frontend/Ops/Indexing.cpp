@@ -144,9 +144,9 @@ Error importGatherElements(NodeBuilder &node) {
     node.setResult(0, node.create<GatherOp>(table, repeated, *axis));
     return Error::success();
   }
-  Value found = node.create<GatherOp>(node.swapDims(table, *axis, rank - 1),
-                                      node.swapDims(indices, *axis, rank - 1),
-                                      rank - 1);
+  Value found =
+      node.create<GatherOp>(node.swapDims(table, *axis, rank - 1),
+                            node.swapDims(indices, *axis, rank - 1), rank - 1);
   node.setResult(0, node.swapDims(found, *axis, rank - 1));
   return Error::success();
 }
@@ -169,8 +169,7 @@ Error importOneHot(NodeBuilder &node) {
   // Negative ones count from the end.
   Value isNegative =
       node.compare(Comparison::lt, indices, node.scalar(0, indices));
-  Value wrapped =
-      node.add(indices, node.scalar((*depth)->getInt(0), indices));
+  Value wrapped = node.add(indices, node.scalar((*depth)->getInt(0), indices));
   indices = node.elementwise<SelectOp>({isNegative, wrapped, indices}, 1);
   Shape shape(call.shape(0));
   shape.push_back((*depth)->getInt(0));

@@ -85,10 +85,10 @@ Value LossBuilder::total(Value x) {
 
 Value LossBuilder::sumOfPlain() {
   auto scalar = node.typeOf({}, node.toType(DType::F64));
-  return node.create<CrossEntropyOp>(
-      scalar, scores, labels,
-      ignored ? node.intAttribute(*ignored) : mlir::IntegerAttr(),
-      /*classes=*/mlir::IntegerAttr());
+  return node.create<CrossEntropyOp>(scalar, scores, labels,
+                                     ignored ? node.intAttribute(*ignored)
+                                             : mlir::IntegerAttr(),
+                                     /*classes=*/mlir::IntegerAttr());
 }
 
 Value LossBuilder::findIsLabel() {
@@ -100,28 +100,28 @@ Value LossBuilder::findIsLabel() {
 /// One for each label. Of its mass the label has 1 - smoothing and its even
 /// share of the rest.
 Value LossBuilder::buildLosses() {
-  Value logs = kind == Scores::Logits ? node.elementwise<LogSoftmaxOp>(scores)
-                                      : scores;
+  Value logs =
+      kind == Scores::Logits ? node.elementwise<LogSoftmaxOp>(scores) : scores;
   Value weights = call.hasOperand(2) ? node.operand(2) : node.scalar(1, logs);
   Value zero = node.scalar(0, logs), isLabel = findIsLabel();
   Value terms;
   if (smoothing == 0) {
-    terms = node.elementwise<SelectOp>({isLabel, node.mul(logs, weights), zero},
-                                       1);
+    terms =
+        node.elementwise<SelectOp>({isLabel, node.mul(logs, weights), zero}, 1);
   } else {
     double share = smoothing / double(node.shapeOf(scores).back());
     Value own = node.mul(weights, node.scalar(1 - smoothing + share, logs));
     Value other = node.mul(weights, node.scalar(share, logs));
-    terms = node.mul(logs,
-                     node.elementwise<SelectOp>({isLabel, own, other}, 1));
+    terms =
+        node.mul(logs, node.elementwise<SelectOp>({isLabel, own, other}, 1));
   }
   int64_t last = node.shapeOf(scores).size() - 1;
   Value losses = node.elementwise<NegOp>(node.reshape(
       node.reduce<ReduceSumOp>(terms, {last}), node.shapeOf(labels)));
   if (!ignored)
     return losses;
-  Value isCounted = node.compare(Comparison::ne, labels,
-                                 node.scalar(*ignored, labels));
+  Value isCounted =
+      node.compare(Comparison::ne, labels, node.scalar(*ignored, labels));
   return node.elementwise<SelectOp>({isCounted, losses, zero}, 1);
 }
 
@@ -146,13 +146,13 @@ Value LossBuilder::buildShareLosses() {
 /// What a mean divides by: the number of labels, or the sum of their weights.
 Value LossBuilder::countLabels() {
   if (hasShares) // also if classes have weights
-    return node.constant(HostTensor::scalar(
-        DType::F64,
-        numElements(node.shapeOf(scores)) / node.shapeOf(scores).back()));
+    return node.constant(
+        HostTensor::scalar(DType::F64, numElements(node.shapeOf(scores)) /
+                                           node.shapeOf(scores).back()));
   if (call.hasOperand(2)) {
     Value zero = node.scalar(0, scores);
-    Value own = node.elementwise<SelectOp>(
-        {findIsLabel(), node.operand(2), zero}, 1);
+    Value own =
+        node.elementwise<SelectOp>({findIsLabel(), node.operand(2), zero}, 1);
     if (ignored) {
       Shape column(node.shapeOf(labels));
       column.push_back(1);
@@ -193,8 +193,8 @@ Error LossBuilder::run() {
   labels = node.operand(1);
   bool isLogits = kind == Scores::Logits;
   if (isLogits && node.hasResult(1))
-    node.setResult(
-        1, node.channelsFirst(node.elementwise<LogSoftmaxOp>(scores)));
+    node.setResult(1,
+                   node.channelsFirst(node.elementwise<LogSoftmaxOp>(scores)));
 
   StringRef reduction = call.getString("reduction", "mean");
   bool isPlain =

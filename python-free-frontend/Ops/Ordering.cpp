@@ -60,8 +60,8 @@ Value rankElements(NodeBuilder &node, Value x, bool largest) {
   rows.push_back(1);
   columns.insert(columns.end() - 1, 1);
   Value own = node.reshape(x, rows), other = node.reshape(x, columns);
-  Value isBefore = node.compare(
-      largest ? Comparison::gt : Comparison::lt, other, own);
+  Value isBefore =
+      node.compare(largest ? Comparison::gt : Comparison::lt, other, own);
   Value isEarlier = node.compare(
       Comparison::lt, node.countAlong(size, rank, rank + 1, DType::I32),
       node.countAlong(size, rank - 1, rank + 1, DType::I32));
@@ -129,8 +129,9 @@ Error importCumSum(NodeBuilder &node) {
     return axis.takeError();
   bool exclusive = call.getInt("exclusive", 0);
   bool reverse = call.getInt("reverse", 0);
-  Comparison predicate = reverse ? (exclusive ? Comparison::gt : Comparison::ge)
-                                 : (exclusive ? Comparison::lt : Comparison::le);
+  Comparison predicate = reverse
+                             ? (exclusive ? Comparison::gt : Comparison::ge)
+                             : (exclusive ? Comparison::lt : Comparison::le);
   Value x = asFloat(node);
   Shape shape(call.shape(0)), pairs = shape;
   pairs.insert(pairs.begin() + *axis, 1);
@@ -141,8 +142,8 @@ Error importCumSum(NodeBuilder &node) {
   Value added = node.elementwise<SelectOp>(
       {isAdded, node.reshape(x, pairs), node.scalar(0, x)}, 1);
   Value sum = node.reduce<ReduceSumOp>(added, {*axis + 1});
-  node.setResult(0, node.cast(node.reshape(sum, shape),
-                              call.operands[0].dtype));
+  node.setResult(0,
+                 node.cast(node.reshape(sum, shape), call.operands[0].dtype));
   return Error::success();
 }
 } // namespace

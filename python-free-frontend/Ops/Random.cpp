@@ -167,8 +167,8 @@ Value readBernoulli(NodeBuilder &node, Value condition, DType dtype) {
   if (!compare || !isFloat(dtype))
     return {};
   auto numbers = compare.getLhs().getDefiningOp<RandomUniformOp>();
-  std::optional<double> bound = numbers ? readNumber(compare.getRhs())
-                                        : std::nullopt;
+  std::optional<double> bound =
+      numbers ? readNumber(compare.getRhs()) : std::nullopt;
   if (!bound)
     return {};
   double probability = *bound;

@@ -60,9 +60,9 @@ Error Resizer::readModes() {
   if (!is_contained({"nearest", "linear", "bilinear", "cubic"}, mode))
     return problem("mode '" + mode + "' is not supported",
                    "supported are nearest, linear and cubic");
-  if (!is_contained({"half_pixel", "pytorch_half_pixel", "align_corners",
-                     "asymmetric"},
-                    coordinates))
+  if (!is_contained(
+          {"half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric"},
+          coordinates))
     return problem("coordinate_transformation_mode '" + coordinates +
                        "' is not supported",
                    "supported are half_pixel, pytorch_half_pixel, "
@@ -111,8 +111,8 @@ Error Resizer::readDims() {
     if (!axis)
       return axis.takeError();
     int64_t from = call.shape(0)[*axis];
-    int64_t to = sizes.empty() ? int64_t(std::floor(from * scales[i]))
-                               : sizes[i];
+    int64_t to =
+        sizes.empty() ? int64_t(std::floor(from * scales[i])) : sizes[i];
     double scale = sizes.empty() ? scales[i] : double(to) / from;
     if (to < 1)
       return problem("makes dimension " + Twine(*axis) + " empty");
@@ -136,8 +136,8 @@ double Resizer::findSource(const Resizing &dim, int64_t i) const {
 
 int64_t Resizer::findNearest(const Resizing &dim, int64_t i) const {
   double x = findSource(dim, i);
-  double nearest = nearestMode == "floor"   ? std::floor(x)
-                   : nearestMode == "ceil"  ? std::ceil(x)
+  double nearest = nearestMode == "floor"               ? std::floor(x)
+                   : nearestMode == "ceil"              ? std::ceil(x)
                    : nearestMode == "round_prefer_ceil" ? std::floor(x + 0.5)
                                                         : std::ceil(x - 0.5);
   return std::clamp<int64_t>(int64_t(nearest), 0, dim.from - 1);
@@ -201,8 +201,7 @@ Value Resizer::weigh(Value x, const Resizing &dim) {
   Shape shape(node.shapeOf(node.swapDims(x, dim.axis, last)));
   Value rows = node.reshape(node.swapDims(x, dim.axis, last),
                             {numElements(shape) / dim.from, dim.from});
-  Value result =
-      buildProduct(node, rows, false, node.constant(matrix), true);
+  Value result = buildProduct(node, rows, false, node.constant(matrix), true);
   shape.back() = dim.to;
   return node.swapDims(node.reshape(result, shape), dim.axis, last);
 }

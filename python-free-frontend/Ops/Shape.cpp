@@ -202,8 +202,9 @@ Value padDimension(NodeBuilder &node, Value x, int64_t axis, int64_t before,
 
 /// Before opset 11 pads and value are attributes.
 Expected<HostTensor> readFill(const Call &call) {
-  HostTensor zero = HostTensor::scalar(
-      call.operands[0].dtype, call.hasOperand(2) ? 0 : call.getFloat("value", 0));
+  HostTensor zero =
+      HostTensor::scalar(call.operands[0].dtype,
+                         call.hasOperand(2) ? 0 : call.getFloat("value", 0));
   if (!call.hasOperand(2))
     return zero;
   auto given = call.constant(2, "constant_value");
@@ -281,8 +282,8 @@ Error importBlocks(NodeBuilder &node) {
   if (!toSpace) {
     x = node.reshape(x, {n, c, h / block, block, w / block, block});
     x = node.transpose(x, {0, 3, 5, 1, 2, 4});
-    node.setResult(0, node.reshape(x, {n, c * block * block, h / block,
-                                       w / block}));
+    node.setResult(
+        0, node.reshape(x, {n, c * block * block, h / block, w / block}));
     return Error::success();
   }
   int64_t channels = c / (block * block);
@@ -307,13 +308,13 @@ Error importTrilu(NodeBuilder &node) {
   ArrayRef<int64_t> shape = call.shape(0).take_back(2);
   Value row = node.add(node.countAlong(shape[0], 0, 2, DType::I64),
                        node.constant(HostTensor::scalar(DType::I64, *k)));
-  Value mask = node.compare(
-      call.getInt("upper", 1) ? Comparison::ge : Comparison::le,
-      node.countAlong(shape[1], 1, 2, DType::I64), row);
-  node.setResult(0, call.operands[0].dtype == DType::Bool
-                        ? node.elementwise<LogicalAndOp>({mask, x})
-                        : node.elementwise<SelectOp>(
-                              {mask, x, node.scalar(0, x)}, 1));
+  Value mask =
+      node.compare(call.getInt("upper", 1) ? Comparison::ge : Comparison::le,
+                   node.countAlong(shape[1], 1, 2, DType::I64), row);
+  node.setResult(
+      0, call.operands[0].dtype == DType::Bool
+             ? node.elementwise<LogicalAndOp>({mask, x})
+             : node.elementwise<SelectOp>({mask, x, node.scalar(0, x)}, 1));
   return Error::success();
 }
 } // namespace

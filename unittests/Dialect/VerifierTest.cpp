@@ -28,10 +28,10 @@ struct ChangeLayouts
     getOperation().walk([&](ReluOp op) {
       LayoutAttr layout = getLayout(op.getX().getType());
       auto axis = StringAttr::get(&getContext(), "dp");
-      op.getY().setType(withLayout(
-          op.getY().getType(),
-          LayoutAttr::getCanonical(layout.getMesh(),
-                                   {AxisLayout::split(axis, dim)})));
+      op.getY().setType(
+          withLayout(op.getY().getType(),
+                     LayoutAttr::getCanonical(layout.getMesh(),
+                                              {AxisLayout::split(axis, dim)})));
     });
   }
 
@@ -50,8 +50,12 @@ std::string runPass(StringRef columns, int64_t dim) {
   std::string type = ("tensor<8x" + columns + "xf32, #d>").str();
   std::string text = "#mesh = #dtc.mesh<dp=4>\n"
                      "#d = #dtc.layout<#mesh, dp: split(0)>\n"
-                     "func.func @f(%x: " + type + ") {\n"
-                     "  %0 = dtc.relu %x : (" + type + ") -> " + type + "\n"
+                     "func.func @f(%x: " +
+                     type +
+                     ") {\n"
+                     "  %0 = dtc.relu %x : (" +
+                     type + ") -> " + type +
+                     "\n"
                      "  return\n}\n";
   OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>(text, &context);
   EXPECT_TRUE(module);

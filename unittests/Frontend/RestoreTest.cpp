@@ -300,9 +300,9 @@ TEST(RestoreTest, ProductWithAnotherTensorOfEqualElements) {
   EXPECT_EQ(restoreProduct({"a.weight", "b.weight"}, {},
                            "return h @ self.b.weight.T"),
             "b.weight");
-  EXPECT_EQ(restoreProduct({"a.weight"}, {"target"},
-                           "return h @ self.target.T"),
-            "numpy_t");
+  EXPECT_EQ(
+      restoreProduct({"a.weight"}, {"target"}, "return h @ self.target.T"),
+      "numpy_t");
 }
 
 TEST(RestoreTest, ParameterThatWasMovedInTwoWays) {

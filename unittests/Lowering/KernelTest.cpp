@@ -58,7 +58,7 @@ std::string instantiate(StringRef text, StringRef type, int64_t columns) {
 }
 
 HostTensor makeArgument(func::FuncOp function, unsigned i,
-                             std::mt19937 &random) {
+                        std::mt19937 &random) {
   auto type = cast<RankedTensorType>(function.getArgumentTypes()[i]);
   HostTensor tensor(type.getShape());
   auto bound = function.getArgAttrOfType<IntegerAttr>(i, "test.bound");
@@ -119,8 +119,7 @@ TEST_P(KernelTest, AgreesWithReference) {
   for (const KernelCase &kernel : cases)
     for (int64_t columns : columnCounts)
       text += "func.func @" + std::string(kernel.name) + "_" +
-              std::to_string(columns) +
-              instantiate(kernel.text, type, columns);
+              std::to_string(columns) + instantiate(kernel.text, type, columns);
   auto module = parseSourceString<ModuleOp>(text, &context);
   ASSERT_TRUE(module);
   module->walk([&](func::FuncOp function) {

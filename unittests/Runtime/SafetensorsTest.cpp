@@ -42,7 +42,9 @@ TEST(Safetensors, RoundTrip) {
 
 TEST(Safetensors, LeavesNothingBehindUnlessCommitted) {
   TemporaryDirectory folder;
-  { SafetensorsWriter writer(folder / "w", {{"x", Storage::F32, {1}}}); }
+  {
+    SafetensorsWriter writer(folder / "w", {{"x", Storage::F32, {1}}});
+  }
   EXPECT_TRUE(std::filesystem::is_empty(folder.path));
 }
 

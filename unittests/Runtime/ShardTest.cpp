@@ -11,7 +11,8 @@ namespace {
 
 using Stretch = std::tuple<int64_t, int64_t, int64_t>;
 
-std::vector<Stretch> runsOf(const std::vector<int64_t> &tensor, const Box &box) {
+std::vector<Stretch> runsOf(const std::vector<int64_t> &tensor,
+                            const Box &box) {
   std::vector<Stretch> runs;
   forEachRun(tensor, box, [&](int64_t from, int64_t to, int64_t count) {
     runs.push_back({from, to, count});
@@ -22,12 +23,14 @@ std::vector<Stretch> runsOf(const std::vector<int64_t> &tensor, const Box &box) 
 } // namespace
 
 TEST(Shard, AWholeTensorIsOneRun) {
-  EXPECT_EQ(runsOf({4, 6}, {{0, 0}, {4, 6}}), (std::vector<Stretch>{{0, 0, 24}}));
+  EXPECT_EQ(runsOf({4, 6}, {{0, 0}, {4, 6}}),
+            (std::vector<Stretch>{{0, 0, 24}}));
   EXPECT_EQ(runsOf({}, {{}, {}}), (std::vector<Stretch>{{0, 0, 1}}));
 }
 
 TEST(Shard, RowsAreOneRun) {
-  EXPECT_EQ(runsOf({4, 6}, {{1, 0}, {2, 6}}), (std::vector<Stretch>{{6, 0, 12}}));
+  EXPECT_EQ(runsOf({4, 6}, {{1, 0}, {2, 6}}),
+            (std::vector<Stretch>{{6, 0, 12}}));
 }
 
 TEST(Shard, ColumnsAreARunEach) {
@@ -39,7 +42,8 @@ TEST(Shard, ColumnsAreARunEach) {
 
 /// The last part of five rows and of five columns, and one that is all padding.
 TEST(Shard, PaddingIsInNoRun) {
-  EXPECT_EQ(runsOf({5, 2}, {{3, 0}, {3, 2}}), (std::vector<Stretch>{{6, 0, 4}}));
+  EXPECT_EQ(runsOf({5, 2}, {{3, 0}, {3, 2}}),
+            (std::vector<Stretch>{{6, 0, 4}}));
   EXPECT_EQ(runsOf({3, 5}, {{0, 4}, {3, 4}}),
             (std::vector<Stretch>{{4, 0, 1}, {9, 4, 1}, {14, 8, 1}}));
   EXPECT_EQ(runsOf({5, 2}, {{6, 0}, {2, 2}}), std::vector<Stretch>{});
@@ -76,8 +80,8 @@ TEST(Shard, AxesSplitADimensionMajorToMinor) {
   EXPECT_EQ(box.size, (std::vector<int64_t>{2}));
 }
 
-/// A row of 8 elements over two ranks: 2 of something else, the 4 of a parameter
-/// of which tp gives each rank a column, and padding.
+/// A row of 8 elements over two ranks: 2 of something else, the 4 of a
+/// parameter of which tp gives each rank a column, and padding.
 TEST(Shard, APieceIsWhatARankHoldsOfARow) {
   Mesh mesh{{{"dp", 2}, {"tp", 2}}};
   ParameterInfo parameter{};

@@ -41,10 +41,9 @@ inline dtc::rt::Program readJson(const nlohmann::json &manifest,
                                  const std::string &weights = "") {
   std::string text = manifest.dump();
   dtc_step_fn step = nullptr;
-  return dtc::rt::readProgram({version, stages, &step, &step, text.data(),
-                               text.size(),
-                               weights.empty() ? nullptr : weights.data(),
-                               weights.size()});
+  return dtc::rt::readProgram(
+      {version, stages, &step, &step, text.data(), text.size(),
+       weights.empty() ? nullptr : weights.data(), weights.size()});
 }
 
 #endif // DTC_UNITTESTS_RUNTIME_TESTMANIFEST_H

@@ -175,8 +175,7 @@ std::string makeManifest() {
          "\"mse\", \"mesh\": [{\"name\": \"pp\", \"size\": " +
          text(pp) + "}, {\"name\": \"dp\", \"size\": " + text(dp) +
          "}], \"batch_axes\": [\"dp\"], \"microbatches\": " +
-         text(microbatches) +
-         ", \"global_batch\": " + text(batch) +
+         text(microbatches) + ", \"global_batch\": " + text(batch) +
          ", \"weights_file\": \"\", \"optimizer\": {\"name\": \"sgd\", \"lr\": "
          "0.1}, \"groups\": "
          "[[\"dp\"], [\"pp\"]], \"phases\": [\"F\", \"W\"], \"inputs\": ["

@@ -182,9 +182,9 @@ TEST_F(Train, EvaluationSumsUpWholeBatches) {
   auto one = train("pp1-dp1-mb1", 1, options, 13);
   double first = one[0]["loss"], second = one[1]["loss"];
   EXPECT_NEAR(one[12]["eval_loss"], (first + second) / 2, 1e-13);
-  EXPECT_NE(readFile(folder / "log").find(
-                "note: the last 8 samples of '" + folder / "data" +
-                "' do not fill a batch of 16 and are not evaluated"),
+  EXPECT_NE(readFile(folder / "log")
+                .find("note: the last 8 samples of '" + folder / "data" +
+                      "' do not fill a batch of 16 and are not evaluated"),
             std::string::npos)
       << readFile(folder / "log");
   auto limited = train("pp1-dp1-mb1", 1, options + " --eval-batches 1", 13);

@@ -87,8 +87,8 @@ CommunicationSystem makePlan(const PlanCase &plan) {
     ADD_FAILURE() << plan.model << " cannot be imported";
     return {};
   }
-  for (CompilePhase phase : {CompilePhase::Training, CompilePhase::Parallel,
-                             CompilePhase::Schedule})
+  for (CompilePhase phase :
+       {CompilePhase::Training, CompilePhase::Parallel, CompilePhase::Schedule})
     if (mlir::failed(runPhase(phase, *module, options))) {
       ADD_FAILURE() << plan.name << " does not compile";
       return {};

@@ -232,7 +232,8 @@ TEST(Communication, ThousandsOfRanks) {
   system.programOf[77] = system.programs.size();
   system.programs.push_back(system.programs[0]);
   seconds = time([&] { EXPECT_EQ(verify(system), ""); });
-  llvm::outs() << "every rank by itself, a quarter of the events: " << seconds << " seconds\n";
+  llvm::outs() << "every rank by itself, a quarter of the events: " << seconds
+               << " seconds\n";
 
   // It leaves out its reduction over dp, in which rank 5 is too.
   system = makeLargeSystem(/*microbatches=*/1);

@@ -13,7 +13,10 @@
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/OpImplementation.h"
 #include "mlir/IR/TensorEncoding.h"
+
+// After MLIR's headers, whose names it uses.
 #include "dtc/Dialect/Enums.h.inc"
+
 #include <limits>
 #include <optional>
 

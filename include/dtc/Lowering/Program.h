@@ -19,18 +19,18 @@ constexpr llvm::StringLiteral manifestAttrName = "dtc.manifest";
 
 /// What the manifest needs from outside the IR.
 struct ProgramInfo {
-  std::string model;             ///< its name
-  std::string dtype;             ///< f32 or f64
-  std::string loss;              ///< cross-entropy, bce, mse or output
-  int64_t globalBatch = 0;       ///< samples in a step
-  llvm::json::Object optimizer;  ///< name and hyper-parameters
+  std::string model;            ///< its name
+  std::string dtype;            ///< f32 or f64
+  std::string loss;             ///< cross-entropy, bce, mse or output
+  int64_t globalBatch = 0;      ///< samples in a step
+  llvm::json::Object optimizer; ///< name and hyper-parameters
   /// Per parameter name: how it starts ({"init": ..., "init_scale": ...}), and
   /// other names that it is saved under ({"aliases": [...]}).
   llvm::json::Object initializers;
   /// Tensors of the weights file that are saved as they are.
   llvm::json::Array buffers;
-  std::string weightsFile;       ///< external weights; else empty
-  std::string embeddedWeights;   ///< file to embed; else empty
+  std::string weightsFile;     ///< external weights; else empty
+  std::string embeddedWeights; ///< file to embed; else empty
 };
 
 /// Completes the manifest and adds the globals `dtc_program_v1` refers to.

@@ -32,8 +32,7 @@ struct ParallelOptions {
   std::string gather =
       "layer"; ///< what stage 3 gathers: layer, step, a pattern
   int64_t bucketMb =
-      ScheduleOptions()
-          .bucketMb;        ///< MiB of parameters that ZeRO has as one
+      ScheduleOptions().bucketMb; ///< MiB of parameters that ZeRO has as one
   bool sp = false;          ///< values between split products are split too
   int64_t microbatches = 1; ///< parts that a rank's round is run in
   int64_t accumulate =

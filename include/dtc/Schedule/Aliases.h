@@ -80,8 +80,8 @@ private:
 mlir::BlockArgument getOverwritten(mlir::Value returned,
                                    const AliasClasses &classes);
 
-/// Writes `dtc.update = i` on each argument that is overwritten by what result i
-/// returns. What only looks at an argument is copied into a result.
+/// Writes `dtc.update = i` on each argument that is overwritten by what result
+/// i returns. What only looks at an argument is copied into a result.
 void annotateUpdates(mlir::func::FuncOp function);
 
 } // namespace dtc

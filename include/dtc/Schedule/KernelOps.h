@@ -40,8 +40,8 @@ struct KernelRole {
   }
 };
 
-/// The sum over micro-batches that alone reads a product, which then adds to the
-/// accumulator itself; null if there is none.
+/// The sum over micro-batches that alone reads a product, which then adds to
+/// the accumulator itself; null if there is none.
 AccumulateOp getAccumulation(mlir::Operation *product);
 
 /// Whether the op is such a sum: no kernel computes it.

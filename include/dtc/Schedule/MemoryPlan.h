@@ -72,8 +72,8 @@ private:
   llvm::DenseMap<Meaning, mlir::BlockArgument> arguments;
 };
 
-/// Where PlanMemory put an argument of a plan or a result of an op; none if it is
-/// the caller's memory.
+/// Where PlanMemory put an argument of a plan or a result of an op; none if it
+/// is the caller's memory.
 std::optional<int64_t> getPlannedOffset(mlir::Value value);
 
 /// Arguments of a plan whose new value is a buffer of its own, by that value.

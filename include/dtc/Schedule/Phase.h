@@ -32,8 +32,8 @@ struct Phase {
   /// before phase (kind, l + 1). Of Forward, Backward and Weight: the chunk, of
   /// which a stage has several if it has virtual stages.
   unsigned level = 0;
-  /// Which runs of a step the function is for: of Forward the first may have one
-  /// of its own, of Weight the last.
+  /// Which runs of a step the function is for: of Forward the first may have
+  /// one of its own, of Weight the last.
   enum Runs { All, First, Last } runs = All;
 
   bool isPerMicrobatch() const { return kind == Inputs || isChunked(); }

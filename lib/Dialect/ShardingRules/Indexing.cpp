@@ -62,8 +62,9 @@ ShardingRule ScatterAddOp::getShardingRule() {
   TensorFactors table = addAll(rule, shape.take_front(batchDims));
   TensorFactors indices = table;
   llvm::append_range(
-      indices, addAll(rule, getIndices().getType().getShape().drop_front(batchDims),
-                      FactorKind::Sum));
+      indices,
+      addAll(rule, getIndices().getType().getShape().drop_front(batchDims),
+             FactorKind::Sum));
   DimFactors indexed =
       addIndexed(rule, shape[batchDims], getStarts(), FactorKind::Parallel);
   TensorFactors row = addAll(rule, shape.drop_front(batchDims + 1));

@@ -26,17 +26,14 @@ struct ApproximateMath : dtc::impl::ApproximateMathBase<ApproximateMath> {
 
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    populateMathPolynomialApproximationPatterns(
-        patterns, [](StringRef name) {
-          return llvm::is_contained({math::ExpOp::getOperationName(),
-                                     math::LogOp::getOperationName(),
-                                     math::TanhOp::getOperationName(),
-                                     math::ErfOp::getOperationName(),
-                                     math::SinOp::getOperationName(),
-                                     math::CosOp::getOperationName(),
-                                     math::AtanOp::getOperationName()},
-                                    name);
-        });
+    populateMathPolynomialApproximationPatterns(patterns, [](StringRef name) {
+      return llvm::is_contained(
+          {math::ExpOp::getOperationName(), math::LogOp::getOperationName(),
+           math::TanhOp::getOperationName(), math::ErfOp::getOperationName(),
+           math::SinOp::getOperationName(), math::CosOp::getOperationName(),
+           math::AtanOp::getOperationName()},
+          name);
+    });
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();
   }

@@ -173,10 +173,9 @@ LogicalResult KernelLowering::run() {
       buffers.tensors[tensor] =
           allocate(b, getMemoryType(type), type.getNumElements());
   });
-  emitRowLoops(b, loc, *plan, buffers, getLanes(),
-               [&](Type element, int64_t size) {
-                 return allocate(b, element, size);
-               });
+  emitRowLoops(
+      b, loc, *plan, buffers, getLanes(),
+      [&](Type element, int64_t size) { return allocate(b, element, size); });
 
   Block &entry = lowered.front();
   if (scratchBytes == 0) {

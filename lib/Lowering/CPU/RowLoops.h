@@ -22,7 +22,7 @@
 namespace dtc {
 
 /// The elements of a tensor that a statement reads: indices from its loops.
-struct Access {
+struct TensorRead {
   mlir::Value tensor;
   mlir::AffineMap map;
 };
@@ -39,8 +39,9 @@ struct Statement {
   mlir::Value result;  ///< null for a copy
   StatementKind kind;
   llvm::SmallVector<int64_t> ranges;
-  llvm::SmallVector<Access> inputs; ///< by block argument of the op's region
-  mlir::AffineMap outMap;           ///< from loops to result indices
+  llvm::SmallVector<TensorRead>
+      inputs;                          ///< by block argument of the op's region
+  mlir::AffineMap outMap;              ///< from loops to result indices
   mlir::Operation *combiner = nullptr; ///< of a reduction
   bool isPart = false; ///< writes a part of its result: a statement of many
   Statement *previous = nullptr; ///< of a part but the first: the one before
@@ -54,9 +55,7 @@ struct Statement {
 
   /// Whether an element of the result can be computed anywhere: the map is a
   /// function of the element's indices.
-  bool isFunction() const {
-    return kind == StatementKind::Map && !isPart;
-  }
+  bool isFunction() const { return kind == StatementKind::Map && !isPart; }
   /// Indices of the result from the nest's loops; of a root.
   mlir::AffineMap getOutPosition() const { return outMap.compose(position); }
   /// The block of the scalar computation; null for moves.
@@ -129,7 +128,7 @@ private:
 
 /// Calls back for every input that the statement's computation reads.
 void forEachInput(const Statement &statement,
-                  llvm::function_ref<void(const Access &)> callback);
+                  llvm::function_ref<void(const TensorRead &)> callback);
 /// Tensors that the statement reads at positions that are data.
 llvm::SmallVector<mlir::Value> getLookedUp(const Statement &statement);
 /// Whether two positions differ at most in the column of one row.
@@ -166,11 +165,10 @@ struct KernelBuffers {
 
 /// Emits the loops of a plan at the builder's position. `allocate` gives a
 /// memref of scratch memory.
-void emitRowLoops(mlir::OpBuilder &builder, mlir::Location loc,
-                  const RowLoopsPlan &plan, const KernelBuffers &buffers,
-                  unsigned lanes,
-                  llvm::function_ref<mlir::Value(mlir::Type, int64_t)>
-                      allocate);
+void emitRowLoops(
+    mlir::OpBuilder &builder, mlir::Location loc, const RowLoopsPlan &plan,
+    const KernelBuffers &buffers, unsigned lanes,
+    llvm::function_ref<mlir::Value(mlir::Type, int64_t)> allocate);
 
 } // namespace dtc
 

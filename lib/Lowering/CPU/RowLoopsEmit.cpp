@@ -140,9 +140,9 @@ static bool isSinglePrecisionSum(const Statement &statement) {
 //===----------------------------------------------------------------------===//
 
 /// A loop over all elements of flat buffers, `lanes` at a time.
-static void
-emitFlatLoop(OpBuilder &b, Location loc, int64_t size, int64_t lanes,
-             function_ref<void(OpBuilder &, Value, int64_t)> body) {
+static void emitFlatLoop(OpBuilder &b, Location loc, int64_t size,
+                         int64_t lanes,
+                         function_ref<void(OpBuilder &, Value, int64_t)> body) {
   int64_t full = size / lanes * lanes;
   if (full > 0) {
     auto loop =
@@ -174,11 +174,10 @@ void NestEmitter::prepareAccumulators(OpBuilder &b) {
                  [&](OpBuilder &inner, Value index, int64_t width) {
                    auto vector = VectorType::get(width, element);
                    Value start =
-                       isScatter
-                           ? arith::ConstantOp::create(
-                                 inner, loc, inner.getZeroAttr(vector))
-                                 .getResult()
-                           : getNeutral(inner, root->combiner, vector);
+                       isScatter ? arith::ConstantOp::create(
+                                       inner, loc, inner.getZeroAttr(vector))
+                                       .getResult()
+                                 : getNeutral(inner, root->combiner, vector);
                    vector::StoreOp::create(inner, loc, start, memref, index);
                  });
   }
@@ -191,15 +190,14 @@ void NestEmitter::finishAccumulators(OpBuilder &b) {
     if (!from || from == to)
       continue;
     RankedTensorType type = getType(*root);
-    emitFlatLoop(b, loc, type.getNumElements(), lanes,
-                 [&](OpBuilder &inner, Value index, int64_t width) {
-                   auto vector = VectorType::get(width, inner.getF64Type());
-                   Value sum =
-                       vector::LoadOp::create(inner, loc, vector, from, index);
-                   vector::StoreOp::create(
-                       inner, loc, toType(inner, sum, type.getElementType()),
-                       to, index);
-                 });
+    emitFlatLoop(
+        b, loc, type.getNumElements(), lanes,
+        [&](OpBuilder &inner, Value index, int64_t width) {
+          auto vector = VectorType::get(width, inner.getF64Type());
+          Value sum = vector::LoadOp::create(inner, loc, vector, from, index);
+          vector::StoreOp::create(
+              inner, loc, toType(inner, sum, type.getElementType()), to, index);
+        });
   }
 }
 
@@ -215,9 +213,10 @@ void NestEmitter::addToMemory(OpBuilder &b, Statement &statement, Value value) {
 
 /// Adds the updates of a row to the row of the table that data choose.
 void NestEmitter::scatter(Statement &statement) {
-  const Access &updates = statement.inputs[0], &indices = statement.inputs[1];
-  Value value = evaluator.evaluate(
-      updates.tensor, updates.map.compose(statement.position));
+  const TensorRead &updates = statement.inputs[0],
+                   &indices = statement.inputs[1];
+  Value value = evaluator.evaluate(updates.tensor,
+                                   updates.map.compose(statement.position));
   Value row = evaluator.evaluate(indices.tensor,
                                  indices.map.compose(statement.position));
   int64_t batchDims = cast<ScatterAddOp>(statement.op).getBatchDims();
@@ -294,8 +293,8 @@ Value NestEmitter::reduceLanes(OpBuilder &b, Operation *combiner, Value x) {
     return x;
   int64_t size = llvm::PowerOf2Ceil(type.getNumElements());
   if (size != type.getNumElements()) {
-    Value neutral = getNeutral(
-        b, combiner, VectorType::get(size, type.getElementType()));
+    Value neutral =
+        getNeutral(b, combiner, VectorType::get(size, type.getElementType()));
     x = vector::InsertStridedSliceOp::create(
         b, loc, x, neutral, ArrayRef<int64_t>{0}, ArrayRef<int64_t>{1});
   }
@@ -318,10 +317,9 @@ void NestEmitter::emitChunk(OpBuilder &b, ColumnLoop &loop, Value column,
   evaluator.enterChunk(b, column, width);
   SmallVector<Value> stored, kept;
   for (Statement *s : loop.stores)
-    stored.push_back(
-        s->isFunction() && s->result
-            ? evaluator.evaluate(s->result, s->position)
-            : evaluator.evaluateStatement(*s, s->position));
+    stored.push_back(s->isFunction() && s->result
+                         ? evaluator.evaluate(s->result, s->position)
+                         : evaluator.evaluateStatement(*s, s->position));
   for (Statement *s : loop.temporaries) {
     AffineMap position = nest.temporaries.find(s)->second.position;
     kept.push_back(evaluator.evaluate(s->result, position));
@@ -353,9 +351,9 @@ void NestEmitter::emitVectors(OpBuilder &b, ColumnLoop &loop, int64_t from,
   SmallVector<Value> inits;
   for (ColumnReduction &reduction : loop.reductions)
     llvm::append_range(inits, ArrayRef(reduction.vectors).take_front(unroll));
-  auto forOp = scf::ForOp::create(b, loc, getIndex(b, loc, from),
-                                  getIndex(b, loc, to), getIndex(b, loc, step),
-                                  inits);
+  auto forOp =
+      scf::ForOp::create(b, loc, getIndex(b, loc, from), getIndex(b, loc, to),
+                         getIndex(b, loc, step), inits);
   OpBuilder inner = OpBuilder::atBlockBegin(forOp.getBody());
   auto exchange = [&](ValueRange values) {
     for (ColumnReduction &reduction : loop.reductions) {

@@ -92,8 +92,8 @@ Value Evaluator::getFlatIndex(const FlatIndex &index, bool withColumn) {
   Level rowLevel = Level::Nest;
   for (unsigned loop = 0; loop < nest.rows.size(); ++loop)
     if (index.coefficients[loop]) {
-      rowExpr = rowExpr + getAffineDimExpr(loop, context) *
-                              index.coefficients[loop];
+      rowExpr =
+          rowExpr + getAffineDimExpr(loop, context) * index.coefficients[loop];
       rowLevel = Level::Row;
     }
   Scope &scope = getScope(rowLevel);
@@ -208,8 +208,8 @@ Value Evaluator::loadTensor(Value tensor, Value memref, AffineMap position) {
                     load(memref, FlatIndex::get(position, type.getShape())));
 }
 
-/// Adds to the row of a table that `row` counts from `index`, for all columns of
-/// the chunk.
+/// Adds to the row of a table that `row` counts from `index`, for all columns
+/// of the chunk.
 void Evaluator::addScattered(Value memref, Value value, Value row,
                              const FlatIndex &index, int64_t rowElements) {
   OpBuilder &b = getBuilder();
@@ -233,9 +233,9 @@ void Evaluator::addScattered(Value memref, Value value, Value row,
     Value own = vector::ExtractOp::create(b, loc, start, lane);
     own = arith::MulIOp::create(b, loc, own, rowSize);
     own = arith::AddIOp::create(b, loc, own, addIndex(b, loc, at, lane * step));
-    Value sum = arith::AddFOp::create(
-        b, loc, loadElement(b, loc, memref, own),
-        vector::ExtractOp::create(b, loc, value, lane));
+    Value sum =
+        arith::AddFOp::create(b, loc, loadElement(b, loc, memref, own),
+                              vector::ExtractOp::create(b, loc, value, lane));
     memref::StoreOp::create(b, loc, sum, memref, own);
   }
 }
@@ -274,8 +274,7 @@ Value Evaluator::compute(Value tensor, AffineMap position) {
       return loadTensor(tensor, getBuffer(*s), position);
   }
   auto temporary = nest.temporaries.find(s);
-  if (temporary != nest.temporaries.end() &&
-      temporary->second.phase < phase &&
+  if (temporary != nest.temporaries.end() && temporary->second.phase < phase &&
       temporary->second.position == position)
     return fromMemory(tensor, load(temporaries.lookup(s), getColumnIndex()));
   return evaluateStatement(*s, position);
@@ -301,7 +300,7 @@ Value Evaluator::evaluateScalar(Value value, const Statement &s,
     return before;
   auto remember = [&](Value result) { return known[value] = result; };
   if (auto argument = dyn_cast<BlockArgument>(value)) {
-    const Access &input = s.inputs[argument.getArgNumber()];
+    const TensorRead &input = s.inputs[argument.getArgNumber()];
     return remember(evaluate(input.tensor, input.map.compose(position)));
   }
   OpBuilder &b = getBuilder();
@@ -358,8 +357,8 @@ Value Evaluator::lookUp(Operation *op, const Statement &s, AffineMap position,
   auto extract = cast<tensor::ExtractOp>(op);
   auto type = cast<RankedTensorType>(extract.getTensor().getType());
   Statement *source = plan.lookup(extract.getTensor());
-  Value memref = source ? getBuffer(*source)
-                        : buffers.tensors.lookup(extract.getTensor());
+  Value memref =
+      source ? getBuffer(*source) : buffers.tensors.lookup(extract.getTensor());
   OpBuilder &b = getBuilder();
   FlatIndex affine;
   affine.coefficients.assign(nest.getNumLoops(), 0);
@@ -395,8 +394,8 @@ Value Evaluator::lookUp(Operation *op, const Statement &s, AffineMap position,
     SmallVector<Value> elements;
     for (int64_t lane = 0; lane < getWidth(); ++lane) {
       Value own = vector::ExtractOp::create(b, loc, start, lane);
-      own = arith::AddIOp::create(b, loc, own,
-                                  addIndex(b, loc, at, lane * step));
+      own =
+          arith::AddIOp::create(b, loc, own, addIndex(b, loc, at, lane * step));
       elements.push_back(loadElement(b, loc, memref, own));
     }
     auto vector = VectorType::get(getWidth(), elements[0].getType());

@@ -96,8 +96,8 @@ static Operation *getCombiner(linalg::LinalgOp op) {
 LogicalResult RowLoopsPlan::addStructured(Operation *op) {
   auto structured = cast<linalg::LinalgOp>(op);
   if (structured.getNumDpsInits() != 1 || op->getNumResults() != 1)
-    return op->emitOpError("has ") << op->getNumResults()
-                                   << " results, expected one tensor";
+    return op->emitOpError("has ")
+           << op->getNumResults() << " results, expected one tensor";
   SmallVector<utils::IteratorType> iterators =
       structured.getIteratorTypesArray();
   auto kind = StatementKind::Map;
@@ -178,7 +178,8 @@ LogicalResult RowLoopsPlan::addStatements(func::FuncOp function) {
                   {scatter.getIndices(),
                    getPart(identity.getResults().take_front(indexRank))}};
       // The row that an index chooses is added to row 0.
-      SmallVector<AffineExpr> first(identity.getResults().take_front(batchDims));
+      SmallVector<AffineExpr> first(
+          identity.getResults().take_front(batchDims));
       first.push_back(b.getAffineConstantExpr(0));
       llvm::append_range(first, identity.getResults().drop_front(indexRank));
       s.outMap = getPart(first);
@@ -190,7 +191,7 @@ LogicalResult RowLoopsPlan::addStatements(func::FuncOp function) {
 }
 
 void dtc::forEachInput(const Statement &s,
-                       function_ref<void(const Access &)> callback) {
+                       function_ref<void(const TensorRead &)> callback) {
   Block *body = s.getBody();
   for (auto [index, input] : llvm::enumerate(s.inputs)) {
     bool isAccumulator = s.combiner && index + 1 == s.inputs.size();
@@ -233,7 +234,7 @@ void RowLoopsPlan::chooseRoots(func::FuncOp function) {
       s->isRoot = true;
     if (s->isRoot && s->kind != StatementKind::RowReduction)
       s->isStored = true;
-    forEachInput(*s, [&](const Access &input) {
+    forEachInput(*s, [&](const TensorRead &input) {
       if (Statement *producer = lookup(input.tensor))
         live.insert(producer);
     });
@@ -265,8 +266,8 @@ bool dtc::isSameRow(AffineMap a, AffineMap b) {
 /// What a statement needs if it is computed in a nest.
 struct RowLoopsPlan::Reach {
   unsigned nest;
-  bool isPossible = true; ///< all of it can be had inside the nest
-  unsigned phase = 0;     ///< in which all of it can be had
+  bool isPossible = true;              ///< all of it can be had inside the nest
+  unsigned phase = 0;                  ///< in which all of it can be had
   SmallVector<Statement *> fromMemory; ///< of earlier nests
   DenseSet<std::pair<Value, AffineMap>> seen;
 };
@@ -292,7 +293,7 @@ void RowLoopsPlan::reach(Value value, AffineMap position, Reach &reach) const {
 
 void RowLoopsPlan::reachInputs(const Statement &s, AffineMap position,
                                Reach &reach) const {
-  forEachInput(s, [&](const Access &input) {
+  forEachInput(s, [&](const TensorRead &input) {
     this->reach(input.tensor, input.map.compose(position), reach);
   });
   for (Value source : getLookedUp(s))
@@ -311,8 +312,7 @@ void RowLoopsPlan::place(Statement &root) {
   // The latest nest if it has the root's rows and what the root needs.
   Reach needs;
   needs.nest = nests.size() - 1;
-  bool joins =
-      !nests.empty() && ArrayRef(nests.back().rows) == getRows(root);
+  bool joins = !nests.empty() && ArrayRef(nests.back().rows) == getRows(root);
   if (joins) {
     reachInputs(root, root.position, needs);
     joins = needs.isPossible;
@@ -364,7 +364,7 @@ struct AccessCollector {
   void visitInputs(const Statement &s, AffineMap position) {
     if (Block *body = s.getBody())
       usesLoopNumbers |= !body->getOps<linalg::IndexOp>().empty();
-    forEachInput(s, [&](const Access &input) {
+    forEachInput(s, [&](const TensorRead &input) {
       visit(input.tensor, input.map.compose(position));
     });
   }
@@ -409,9 +409,9 @@ void RowLoopsPlan::collapseLoops(unsigned nestIndex) {
     if (ranges[loop] == 1)
       continue;
     bool isOne = inner && llvm::all_of(accesses.indices, [&](auto &index) {
-      return index.coefficients[loop] ==
-             index.coefficients[*inner] * ranges[*inner];
-    });
+                   return index.coefficients[loop] ==
+                          index.coefficients[*inner] * ranges[*inner];
+                 });
     if (isOne) {
       ranges[*inner] *= ranges[loop];
       ranges[loop] = 1;
@@ -428,12 +428,11 @@ void RowLoopsPlan::collapseLoops(unsigned nestIndex) {
     SmallVector<int64_t> own(ranges);
     if (!columnsToo)
       own.back() = root->columns;
-    AffineMap position =
-        getIdentityPosition(context, own, nest.getNumLoops());
+    AffineMap position = getIdentityPosition(context, own, nest.getNumLoops());
     if (isMoved)
-      position = position.replace(
-          getAffineDimExpr(*innermost, context),
-          getAffineDimExpr(column, context), nest.getNumLoops(), 0);
+      position = position.replace(getAffineDimExpr(*innermost, context),
+                                  getAffineDimExpr(column, context),
+                                  nest.getNumLoops(), 0);
     root->position = position;
     root->columns = isMoved ? ranges[*innermost] : own.back();
   }
@@ -453,16 +452,15 @@ void RowLoopsPlan::addCost(const Statement &s, int64_t limit,
   constexpr int64_t transcendental = 16, division = 4;
   if (Block *body = s.getBody())
     for (Operation &op : body->without_terminator()) {
-      if (isa<math::ExpOp, math::TanhOp, math::ErfOp, math::LogOp,
-              math::SinOp, math::CosOp, math::AtanOp, math::PowFOp,
-              PhiloxOp>(op))
+      if (isa<math::ExpOp, math::TanhOp, math::ErfOp, math::LogOp, math::SinOp,
+              math::CosOp, math::AtanOp, math::PowFOp, PhiloxOp>(op))
         cost += transcendental;
       else if (isa<arith::DivFOp, math::SqrtOp>(op))
         cost += division;
       else
         ++cost;
     }
-  forEachInput(s, [&](const Access &input) {
+  forEachInput(s, [&](const TensorRead &input) {
     bool variesInRow =
         !s.ranges.empty() && input.map.isFunctionOfDim(s.ranges.size() - 1);
     Statement *producer = lookup(input.tensor);
@@ -479,7 +477,7 @@ void RowLoopsPlan::chooseTemporaries(unsigned nestIndex) {
   Nest &nest = nests[nestIndex];
   DenseMap<Statement *, SmallVector<RowTemporary>> demands;
   auto demandInputs = [&](const Statement &s, const RowTemporary &use) {
-    forEachInput(s, [&](const Access &input) {
+    forEachInput(s, [&](const TensorRead &input) {
       Statement *producer = lookup(input.tensor);
       if (!producer)
         return;
@@ -505,8 +503,8 @@ void RowLoopsPlan::chooseTemporaries(unsigned nestIndex) {
     SmallVector<RowTemporary> uses = std::move(it->second);
     const RowTemporary &first = *llvm::min_element(
         uses, [](auto &a, auto &b) { return a.phase < b.phase; });
-    bool isAgain = llvm::any_of(
-        uses, [&](auto &use) { return use.phase > first.phase; });
+    bool isAgain =
+        llvm::any_of(uses, [&](auto &use) { return use.phase > first.phase; });
     bool isOnePlace = llvm::all_of(uses, [&](auto &use) {
       return use.position == first.position && use.columns == first.columns;
     });

@@ -54,7 +54,7 @@ private:
 } // namespace
 
 void ReadCollector::visitInputs(const Statement &s, AffineMap position) {
-  forEachInput(s, [&](const Access &input) {
+  forEachInput(s, [&](const TensorRead &input) {
     visit(input.tensor, input.map.compose(position));
   });
   for (Value source : getLookedUp(s))

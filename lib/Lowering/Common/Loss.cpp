@@ -20,7 +20,7 @@ namespace {
 
 /// The rows of a cross-entropy: what its loss and its gradient share.
 struct CrossEntropyRows {
-  RankedTensorType type; ///< of the logits
+  RankedTensorType type;    ///< of the logits
   RankedTensorType rowType; ///< one element for each row, rank kept
   Value labels;             ///< i32, as rowType
   Value valid;              ///< i1, as rowType
@@ -35,13 +35,12 @@ static Value buildRowLabels(StructuredBuilder &b, Value labels,
                             RankedTensorType type) {
   AffineMap map = b.getMultiDimIdentityMap(type.getRank());
   map = map.dropResult(type.getRank() - 1);
-  return b.map(type, labels, map,
-               [](StructuredBuilder &inner, ValueRange v) -> Value {
-                 if (v[0].getType().isInteger(32))
-                   return v[0];
-                 return arith::TruncIOp::create(inner, inner.getI32Type(),
-                                                v[0]);
-               });
+  return b.map(
+      type, labels, map, [](StructuredBuilder &inner, ValueRange v) -> Value {
+        if (v[0].getType().isInteger(32))
+          return v[0];
+        return arith::TruncIOp::create(inner, inner.getI32Type(), v[0]);
+      });
 }
 
 /// The column of the element that is computed, an i32.
@@ -73,8 +72,8 @@ static CrossEntropyRows buildRows(OpType op, StructuredBuilder &b) {
   SmallVector<int64_t> shape(rows.type.getShape());
   shape.back() = 1;
   rows.rowType = RankedTensorType::get(shape, element);
-  rows.labels = buildRowLabels(b, op.getLabels(),
-                               rows.rowType.clone(b.getI32Type()));
+  rows.labels =
+      buildRowLabels(b, op.getLabels(), rows.rowType.clone(b.getI32Type()));
   if (std::optional<uint64_t> ignored = op.getIgnoreIndex())
     rows.valid = b.map(
         rows.rowType.clone(b.getI1Type()), rows.labels,
@@ -86,12 +85,12 @@ static CrossEntropyRows buildRows(OpType op, StructuredBuilder &b) {
         });
   std::optional<int64_t> classes = op.getClasses();
   int64_t rank = rows.type.getRank();
-  rows.max = b.reduceRows(
-      Combiner::MaxNumber, element, x,
-      [&](StructuredBuilder &inner, ValueRange v) -> Value {
-        return selectClasses(inner, rank, classes, v[0],
-                             -std::numeric_limits<double>::infinity());
-      });
+  rows.max = b.reduceRows(Combiner::MaxNumber, element, x,
+                          [&](StructuredBuilder &inner, ValueRange v) -> Value {
+                            return selectClasses(
+                                inner, rank, classes, v[0],
+                                -std::numeric_limits<double>::infinity());
+                          });
   rows.exp = b.map(rows.type, {x, rows.max},
                    [&](StructuredBuilder &inner, ValueRange v) -> Value {
                      Value exp = math::ExpOp::create(
@@ -128,8 +127,8 @@ static Values lowerCrossEntropy(CrossEntropyOp op, StructuredBuilder &b) {
       operands, [&](StructuredBuilder &inner, ValueRange v) -> Value {
         Value loss = math::LogOp::create(inner, v[0]);
         // max - target first: both are exact and of one magnitude.
-        loss = arith::AddFOp::create(
-            inner, loss, arith::SubFOp::create(inner, v[1], v[2]));
+        loss = arith::AddFOp::create(inner, loss,
+                                     arith::SubFOp::create(inner, v[1], v[2]));
         if (v.size() > 3)
           loss = arith::SelectOp::create(inner, v[3], loss,
                                          inner.constant(element, 0.0));

@@ -70,12 +70,12 @@ static Values lowerLayerNorm(LayerNormOp op, StructuredBuilder &b) {
         return arith::DivFOp::create(inner, v[0],
                                      inner.constant(element, columns));
       });
-  Value squares = b.reduceRows(
-      Combiner::Sum, element, {x, mean},
-      [](StructuredBuilder &inner, ValueRange v) -> Value {
-        Value centred = arith::SubFOp::create(inner, v[0], v[1]);
-        return arith::MulFOp::create(inner, centred, centred);
-      });
+  Value squares =
+      b.reduceRows(Combiner::Sum, element, {x, mean},
+                   [](StructuredBuilder &inner, ValueRange v) -> Value {
+                     Value centred = arith::SubFOp::create(inner, v[0], v[1]);
+                     return arith::MulFOp::create(inner, centred, centred);
+                   });
   Value rstd = b.map(
       rowType, squares, [&](StructuredBuilder &inner, ValueRange v) -> Value {
         Value variance = arith::DivFOp::create(

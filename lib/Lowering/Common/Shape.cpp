@@ -37,8 +37,8 @@ static Values lowerConstant(ConstantOp op, StructuredBuilder &b) {
 
 static Values lowerTranspose(TransposeOp op, StructuredBuilder &b) {
   // Loops are the result's: operand dimension permutation[i] is loop i.
-  AffineMap map = inversePermutation(AffineMap::getPermutationMap(
-      op.getPermutation(), b.getContext()));
+  AffineMap map = inversePermutation(
+      AffineMap::getPermutationMap(op.getPermutation(), b.getContext()));
   return {b.map(op.getY().getType(), op.getX(), map, first)};
 }
 

@@ -22,9 +22,8 @@ static AffineMap getBroadcastMap(Builder &b, ArrayRef<int64_t> shape,
   return AffineMap::get(shape.size(), 0, indices, b.getContext());
 }
 
-static SmallVector<AffineMap> getBroadcastMaps(Builder &b,
-                                               ArrayRef<int64_t> shape,
-                                               ValueRange operands) {
+static SmallVector<AffineMap>
+getBroadcastMaps(Builder &b, ArrayRef<int64_t> shape, ValueRange operands) {
   return llvm::map_to_vector(operands, [&](Value operand) {
     return getBroadcastMap(b, shape, operand);
   });
@@ -98,25 +97,24 @@ Value StructuredBuilder::reduce(RankedTensorType type, Combiner combiner,
   double neutral = combiner == Combiner::Sum
                        ? 0.0
                        : -std::numeric_limits<double>::infinity();
-  Value init = linalg::FillOp::create(*this,
-                                      constant(type.getElementType(), neutral),
-                                      createEmpty(*this, type))
-                   .getResult(0);
-  return buildGeneric(
-      *this, init, operands, maps, iterators,
-      [&](StructuredBuilder &b, ValueRange elements) -> Value {
-        Value x = body(b, elements.drop_back());
-        Value accumulator = elements.back();
-        switch (combiner) {
-        case Combiner::Sum:
-          return arith::AddFOp::create(b, accumulator, x);
-        case Combiner::Max:
-          return arith::MaximumFOp::create(b, accumulator, x);
-        case Combiner::MaxNumber:
-          return arith::MaxNumFOp::create(b, accumulator, x);
-        }
-        llvm_unreachable("all combiners are handled");
-      });
+  Value init =
+      linalg::FillOp::create(*this, constant(type.getElementType(), neutral),
+                             createEmpty(*this, type))
+          .getResult(0);
+  return buildGeneric(*this, init, operands, maps, iterators,
+                      [&](StructuredBuilder &b, ValueRange elements) -> Value {
+                        Value x = body(b, elements.drop_back());
+                        Value accumulator = elements.back();
+                        switch (combiner) {
+                        case Combiner::Sum:
+                          return arith::AddFOp::create(b, accumulator, x);
+                        case Combiner::Max:
+                          return arith::MaximumFOp::create(b, accumulator, x);
+                        case Combiner::MaxNumber:
+                          return arith::MaxNumFOp::create(b, accumulator, x);
+                        }
+                        llvm_unreachable("all combiners are handled");
+                      });
 }
 
 Value StructuredBuilder::reduceRows(Combiner combiner, Type elementType,

@@ -182,8 +182,9 @@ static void differentiate(SelectOp op, Vjp &d) {
 
 void attachElementwiseGradients(MLIRContext &context) {
   attachGradients<NegOp, AbsOp, ExpOp, LogOp, SqrtOp, ReciprocalOp, TanhOp,
-                  ErfOp, SigmoidOp, ReluOp, SinOp, CosOp, AtanOp, FloorOp, CastOp, AddOp, SubOp, MulOp, DivOp,
-                  PowOp, MaximumOp, MinimumOp, SelectOp>(context);
+                  ErfOp, SigmoidOp, ReluOp, SinOp, CosOp, AtanOp, FloorOp,
+                  CastOp, AddOp, SubOp, MulOp, DivOp, PowOp, MaximumOp,
+                  MinimumOp, SelectOp>(context);
 }
 
 } // namespace dtc

@@ -19,13 +19,11 @@ static Value maskPadding(GatherOp op, Vjp &d) {
   RankedTensorType type = op.getIndices().getType();
   Type element = type.getElementType();
   SmallVector<int64_t> shape(type.getShape());
-  shape.append(cast<RankedTensorType>(d.grad().getType()).getRank() -
-                   type.getRank(),
-               1);
+  shape.append(
+      cast<RankedTensorType>(d.grad().getType()).getRank() - type.getRank(), 1);
   auto scalar = RankedTensorType::get({}, element);
   Value padding = d.create<ConstantOp>(
-      scalar,
-      DenseElementsAttr::get(scalar, IntegerAttr::get(element, *row)));
+      scalar, DenseElementsAttr::get(scalar, IntegerAttr::get(element, *row)));
   Value indices =
       d.reshape(op.getIndices(), RankedTensorType::get(shape, element));
   return d.select(d.compare(Comparison::eq, indices, padding),

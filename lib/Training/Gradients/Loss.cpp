@@ -12,10 +12,9 @@ using namespace mlir;
 namespace dtc {
 
 static void differentiate(CrossEntropyOp op, Vjp &d) {
-  d.set(0, d.create<CrossEntropyGradOp>(op.getLogits().getType(),
-                                        op.getLogits(), op.getLabels(),
-                                        d.grad(), op.getIgnoreIndexAttr(),
-                                        op.getClassesAttr()));
+  d.set(0, d.create<CrossEntropyGradOp>(
+               op.getLogits().getType(), op.getLogits(), op.getLabels(),
+               d.grad(), op.getIgnoreIndexAttr(), op.getClassesAttr()));
 }
 
 /// 2 (p - t)

@@ -20,8 +20,8 @@ Value Vjp::cast(Value x, Type elementType) {
   auto type = llvm::cast<RankedTensorType>(x.getType());
   if (type.getElementType() == elementType)
     return x;
-  // What is repeated is cast before, so that it stays a repeated value: ranks and
-  // micro-batches make their parts of one as they need them.
+  // What is repeated is cast before, so that it stays a repeated value: ranks
+  // and micro-batches make their parts of one as they need them.
   if (auto repeat = x.getDefiningOp<BroadcastOp>())
     return create<BroadcastOp>(type.clone(elementType),
                                cast(repeat.getX(), elementType));

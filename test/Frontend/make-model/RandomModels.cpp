@@ -79,8 +79,8 @@ File random() {
   return m;
 }
 
-/// Bernoulli variables as dynamo writes them without its optimizer, and as people
-/// do.
+/// Bernoulli variables as dynamo writes them without its optimizer, and as
+/// people do.
 File bernoulli() {
   ModelBuilder m;
   m.input("x", {"batch", 4});

@@ -234,9 +234,9 @@ int compareEvaluations(const Options &options) {
   json run =
       readJson(options.reference).at(json::json_pointer("/" + options.key));
   if (found.size() != run.at("step").size())
-    throw std::runtime_error(
-        "found " + std::to_string(found.size()) + " evaluations, expected " +
-        std::to_string(run.at("step").size()));
+    throw std::runtime_error("found " + std::to_string(found.size()) +
+                             " evaluations, expected " +
+                             std::to_string(run.at("step").size()));
   Verdict verdict;
   for (size_t i = 0; i < found.size(); ++i) {
     if (found[i].size() != run.size())

@@ -71,8 +71,8 @@ static void keepOwn(ModuleOp module, AllReduceOp reduce, double factor) {
 
   auto kernels = module.lookupSymbol<ModuleOp>(kernelsName);
   OpBuilder b(module.getContext());
-  auto kernel =
-      func::FuncOp::create(loc, "kernel_keep_own", b.getFunctionType(scalar, scalar));
+  auto kernel = func::FuncOp::create(loc, "kernel_keep_own",
+                                     b.getFunctionType(scalar, scalar));
   kernel->setAttr(attr::kernel, b.getUnitAttr());
   b.setInsertionPointToStart(kernel.addEntryBlock());
   Value constant = ConstantOp::create(
