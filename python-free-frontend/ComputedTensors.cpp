@@ -38,7 +38,9 @@ private:
   std::vector<const Origin *> findCandidates(const Computed &computed) const;
   std::vector<const Origin *> findTables(const Computed &computed) const;
   void collect();
-  std::vector<const Origin *> findMentioned(int node) const;
+  using FindNames = std::vector<std::string> (*)(StringRef line);
+  std::vector<const Origin *>
+  findMentioned(int node, FindNames findNames = findAttributes) const;
   void findOriginsBySource();
   void findOriginsByElements();
 
@@ -67,6 +69,16 @@ bool isCreation(StringRef call) {
   StringRef stem = getStem(call);
   for (StringRef name : {"scalar_tensor", "full", "arange", "zeros", "ones",
                          "new_", "empty", "tril", "triu", "lift_fresh", "fill"})
+    if (stem.starts_with(name))
+      return true;
+  return false;
+}
+
+/// Whether a call has a weight.
+bool isLayer(StringRef call) {
+  StringRef stem = getStem(call);
+  for (StringRef name : {"linear", "addmm", "embedding", "conv", "layer_norm",
+                         "native_layer_norm", "rms_norm", "batch_norm"})
     if (stem.starts_with(name))
       return true;
   return false;
@@ -339,10 +351,11 @@ bool ComputedFinder::isOnlyParameter(const Origin &origin) const {
 }
 
 /// The tensors of the state dict that the source line of a node names.
-std::vector<const Origin *> ComputedFinder::findMentioned(int index) const {
+std::vector<const Origin *>
+ComputedFinder::findMentioned(int index, FindNames findNames) const {
   const NodeOrigin &user = graph.origin(index);
   std::vector<const Origin *> mentioned;
-  for (const std::string &attribute : findAttributes(user.source))
+  for (const std::string &attribute : findNames(user.source))
     // "items.weight.T", "items.weight", "items"
     for (StringRef path = attribute; !path.empty();
          path = path.contains('.') ? path.rsplit('.').first : "") {
@@ -356,16 +369,17 @@ std::vector<const Origin *> ComputedFinder::findMentioned(int index) const {
 }
 
 /// Whether a tensor may have been computed of parameters that the model also
-/// uses otherwise: a number that is added, as penalties of weights are, or one
-/// whose line names a parameter.
+/// uses otherwise: by a layer, as a number that is added, as penalties of
+/// weights are, or on a line that names a parameter.
 bool ComputedFinder::isDoubtful(const Computed &computed) const {
   int index = computed.uses.front().first;
   StringRef op = graph.node(index).op_type();
   if (numElements(computed.data.shape) == 1 && (op == "Add" || op == "Sub"))
     return true;
-  return any_of(findMentioned(index), [](const Origin *origin) {
-    return origin->kind == Origin::Parameter;
-  });
+  return isLayer(computed.call) ||
+         any_of(findMentioned(index, findMembers), [](const Origin *origin) {
+           return origin->kind == Origin::Parameter;
+         });
 }
 
 /// Calls of one kind that a line makes of as many parameters are in the order

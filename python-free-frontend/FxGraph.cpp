@@ -91,6 +91,14 @@ FxGraph::FxGraph(onnx::GraphProto &graph, const Provenance &provenance)
   }
 }
 
+MapVector<StringRef, SmallVector<int>> FxGraph::findCalls() const {
+  MapVector<StringRef, SmallVector<int>> calls;
+  for (int index = 0; index < size(); ++index)
+    if (const auto &call = origins[index].call)
+      calls[call->result].push_back(index);
+  return calls;
+}
+
 int64_t FxGraph::batch() const {
   if (graph.input_size() == 0)
     return 0;

@@ -11,6 +11,7 @@
 
 #include "Provenance.h"
 
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/Twine.h"
 
@@ -58,6 +59,9 @@ public:
   bool hasNodes(llvm::StringRef module) const {
     return modules.contains(module);
   }
+
+  /// The nodes of each call, by its result.
+  llvm::MapVector<llvm::StringRef, llvm::SmallVector<int>> findCalls() const;
 
   /// The first dimension of the first input, or 0 if that is dynamic.
   int64_t batch() const;

@@ -147,7 +147,10 @@ void Importer::readInitializers() {
       continue;
     Expected<TensorData> data = reader->read(tensor);
     if (!isLive && !data) {
-      consumeError(data.takeError());
+      report.warnings.push_back("'" + tensor.name() +
+                                "', which the model does not use, is not "
+                                "saved: " +
+                                takeProblem(data.takeError()).reason);
     } else if (data) {
       data->transposed = model.restored.transposed.contains(tensor.name());
       initializers.try_emplace(tensor.name(), std::move(*data));
@@ -487,7 +490,7 @@ mlir::OwningOpRef<mlir::ModuleOp> Importer::run() {
   inputShapes = resolveInputShapes(model, options, report.issues);
   checkParameterInputs(model, options, report.issues);
   report.notes = model.restored.notes;
-  report.warnings = model.restored.warnings;
+  append_range(report.warnings, model.restored.warnings);
   append_range(report.warnings, findLostTraining(model, options));
   parameters = findParameters(model, operators, inputShapes, initializers,
                               options, report);

@@ -8,6 +8,7 @@
 #include "Model.h"
 #include "Operators.h"
 #include "Problem.h"
+#include "StopGradients.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
@@ -91,9 +92,9 @@ private:
 } // namespace
 
 FunctionInliner::FunctionInliner(onnx::ModelProto &model) : model(model) {
-  // What dtc has an operator for, a file defines for other programs.
+  // A file defines StopGradient for programs that do not have it.
   for (const onnx::FunctionProto &function : model.functions())
-    if (function.domain() != ownDomain)
+    if (!isStopGradient(function.domain(), function.name()))
       functions[{function.domain(), function.name()}] = &function;
   for (const auto &import : model.opset_import())
     if (import.domain().empty() || import.domain() == "ai.onnx")

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "LostTraining.h"
+#include "FxGraph.h"
 #include "FxRoles.h"
 #include "NameList.h"
 #include "ParameterNames.h"
@@ -12,6 +13,13 @@
 using namespace llvm;
 
 namespace dtc::frontend {
+
+/// What batch norms keep of batches.
+static bool isNormState(StringRef buffer) {
+  StringRef leaf = splitName(buffer).second;
+  return leaf == "running_mean" || leaf == "running_var" ||
+         leaf == "num_batches_tracked";
+}
 
 std::vector<std::string> findLostTraining(const Model &model,
                                           const ImportOptions &options) {
@@ -45,6 +53,14 @@ std::vector<std::string> findLostTraining(const Model &model,
         listFirstNames(merged) +
         "): the model trains without these; export with "
         "training=TrainingMode.TRAINING and do_constant_folding=False");
+  std::vector<std::string> changed;
+  for (const std::string &buffer : model.provenance.changed())
+    if (!isNormState(buffer))
+      changed.push_back(buffer);
+  if (!changed.empty())
+    warnings.push_back("forward changes buffers (" + listFirstNames(changed) +
+                       "), which dtc does for batch norms only: they keep the "
+                       "values that they have in the file");
   return warnings;
 }
 

@@ -105,6 +105,15 @@ Value NodeBuilder::compare(Comparison predicate, Value a, Value b) {
                            values[0], values[1]);
 }
 
+Value NodeBuilder::select(Value condition, Value onTrue, Value onFalse) {
+  if (!elementType(onTrue).isInteger(1))
+    return elementwise<SelectOp>({condition, onTrue, onFalse}, 1);
+  Value other = elementwise<LogicalNotOp>(condition);
+  return elementwise<LogicalOrOp>(
+      {elementwise<LogicalAndOp>({condition, onTrue}),
+       elementwise<LogicalAndOp>({other, onFalse})});
+}
+
 Value NodeBuilder::constant(const HostTensor &tensor) {
   HostTensor compact = tensor.compacted();
   RankedTensorType type = typeOf(compact.shape(), toType(compact.dtype()));

@@ -59,6 +59,9 @@ public:
     return create<Op>(typeOf(shape, elementType(values[typeFrom])), values);
   }
   mlir::Value compare(Comparison predicate, mlir::Value a, mlir::Value b);
+  /// Of booleans, too.
+  mlir::Value select(mlir::Value condition, mlir::Value onTrue,
+                     mlir::Value onFalse);
   mlir::Value add(mlir::Value a, mlir::Value b) {
     return elementwise<AddOp>({a, b});
   }

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Operators.h"
+#include "StopGradients.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -53,13 +54,13 @@ static std::string describeArity(const Operator &op) {
 }
 
 Error OperatorTable::check(const onnx::NodeProto &node, int64_t opset) const {
-  if (!node.domain().empty() && node.domain() != "ai.onnx" &&
-      node.domain() != ownDomain)
+  bool isOwn = isStopGradient(node.domain(), node.op_type());
+  if (!node.domain().empty() && node.domain() != "ai.onnx" && !isOwn)
     return problem("operator of domain '" + node.domain() +
                        "' is not supported",
                    "export with standard ONNX operators");
   const Operator *op = find(node.op_type());
-  if (!op)
+  if (!op || (isStopGradient(stopGradientDomain, op->name) && !isOwn))
     return problem("operator is not supported",
                    "replace it in the model by supported operators");
   if (opset < op->since)

@@ -17,9 +17,6 @@ namespace dtc::frontend {
 /// Builds the dtc ops of a node whose operands are not all known.
 using ImportRule = llvm::Error (*)(NodeBuilder &);
 
-/// The domain of operators that ONNX does not have.
-inline constexpr llvm::StringLiteral ownDomain = "dtc";
-
 constexpr int any = -1;
 inline constexpr int first[] = {0}, firstTwo[] = {0, 1}, second[] = {1},
                      third[] = {2};

@@ -207,6 +207,8 @@ void Provenance::readSignature(StringRef text) {
     if (target.empty())
       continue;
     StringRef kind = description.split(' ').first;
+    if (kind == "BUFFER_MUTATION")
+      changedBuffers.push_back(target.front());
     Origin origin;
     origin.name = target.front();
     if (kind == "BUFFER")

@@ -90,6 +90,8 @@ public:
   const Origin *findArgument(llvm::StringRef argument) const;
   /// Names that are one tensor, as tools/export.py records them.
   llvm::ArrayRef<std::vector<std::string>> ties() const { return tied; }
+  /// Buffers that forward changes.
+  llvm::ArrayRef<std::string> changed() const { return changedBuffers; }
 
 private:
   void add(Origin origin, llvm::StringRef argument);
@@ -99,6 +101,7 @@ private:
   std::vector<Origin> tensors;
   llvm::StringMap<unsigned> byName, byArgument;
   std::vector<std::vector<std::string>> tied;
+  std::vector<std::string> changedBuffers;
 };
 
 } // namespace dtc::frontend

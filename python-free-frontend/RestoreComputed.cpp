@@ -186,7 +186,9 @@ void ComputedRestorer::run() {
     else if (tensor.folded)
       restoreFolded(tensor);
     else if (tensor.origin || !tensor.data.shape.empty())
-      trainInPlace(tensor); // else a scale
+      trainInPlace(tensor);
+    else
+      computed.doubtful.push_back("'" + tensor.call + "'"); // or a scale
   for (const Computed &tensor : computed.list)
     for (const Origin *candidate : tensor.candidates)
       result.explained.insert(candidate->name);

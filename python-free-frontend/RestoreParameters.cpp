@@ -12,7 +12,6 @@
 #include "SeparateCalls.h"
 #include "StopGradients.h"
 
-#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -301,7 +300,8 @@ void OperandRestorer::findFoldedNorms() {
   for (int index = 0; index < graph.size(); ++index)
     if (const NodeOrigin &origin = graph.origin(index);
         origin.call && isBatchNorm(*origin.call) &&
-        StringRef(graph.node(index).op_type()).starts_with("Conv")) {
+        (StringRef(graph.node(index).op_type()).starts_with("Conv") ||
+         graph.node(index).op_type() == "Gemm")) {
       norms.push_back(origin.module().str());
       for (const auto &argument : origin.call->arguments)
         for (const std::string &value : argument)
@@ -310,7 +310,7 @@ void OperandRestorer::findFoldedNorms() {
     }
   if (!norms.empty())
     result.warnings.push_back(
-        "the exporter merged batch norms with convolutions (" +
+        "the exporter merged batch norms with the layers before (" +
         listFirstNames(norms) +
         "): the model trains without them; export with model.train() and "
         "optimize=False");
@@ -350,11 +350,7 @@ void OperandRestorer::describe() {
 
 void OperandRestorer::restoreOperands() {
   findAliases();
-  MapVector<StringRef, SmallVector<int>> calls;
-  for (int index = 0; index < graph.size(); ++index)
-    if (const auto &call = graph.origin(index).call)
-      calls[call->result].push_back(index);
-  for (auto &[name, nodes] : calls)
+  for (auto &[name, nodes] : graph.findCalls())
     restoreCall(nodes);
   findFoldedNorms();
 }

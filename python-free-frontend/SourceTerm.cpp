@@ -16,8 +16,9 @@ using namespace llvm;
 
 namespace dtc::frontend {
 
-std::vector<std::string> findAttributes(StringRef line) {
-  Regex attribute("(^|[^A-Za-z0-9_.])self\\.([A-Za-z0-9_.]+)");
+static std::vector<std::string> findMembersOf(StringRef object,
+                                              StringRef line) {
+  Regex attribute("(^|[^A-Za-z0-9_.])" + object.str() + "\\.([A-Za-z0-9_.]+)");
   std::vector<std::string> found;
   SmallVector<StringRef> parts;
   while (attribute.match(line, &parts)) {
@@ -25,6 +26,14 @@ std::vector<std::string> findAttributes(StringRef line) {
     line = line.drop_front(parts[2].end() - line.begin());
   }
   return found;
+}
+
+std::vector<std::string> findAttributes(StringRef line) {
+  return findMembersOf("self", line);
+}
+
+std::vector<std::string> findMembers(StringRef line) {
+  return findMembersOf("[A-Za-z_][A-Za-z0-9_]*", line);
 }
 
 double SourceTerm::undo(double value) const {

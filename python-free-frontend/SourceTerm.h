@@ -23,6 +23,9 @@ namespace dtc::frontend {
 /// "self.items.weight.T"), each time that it does.
 std::vector<std::string> findAttributes(llvm::StringRef line);
 
+/// The same of any object.
+std::vector<std::string> findMembers(llvm::StringRef line);
+
 /// A function of a parameter that can be undone.
 struct SourceTerm {
   enum Kind { AddConstant, Exp } kind;

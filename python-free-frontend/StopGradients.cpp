@@ -7,31 +7,37 @@
 #include "StopGradients.h"
 #include "FxRoles.h"
 #include "NameList.h"
-#include "Operators.h"
-
-#include "llvm/ADT/MapVector.h"
 
 using namespace llvm;
 
 namespace dtc::frontend {
 
+static void makeStopGradient(onnx::NodeProto &node) {
+  node.set_domain(stopGradientDomain.str());
+  node.set_op_type("StopGradient");
+}
+
 namespace {
 class GradientStopper {
 public:
-  explicit GradientStopper(FxGraph &graph) : graph(graph) {}
+  GradientStopper(FxGraph &graph, const RestoredTensors &restored)
+      : graph(graph), restored(restored) {}
 
-  /// Of the nodes that one call became. False if no operand is known to be what
-  /// the call detaches.
+  /// Of the nodes that one call became. False if it cannot be told which
+  /// operands are what the call detaches.
   bool stopCall(ArrayRef<int> nodes);
 
 private:
   bool isDetached(StringRef value) const {
     return graph.isGone(value) && getStem(value) == "detach";
   }
+  std::optional<StringRef> findOwnValue(int node, int operand) const;
   bool isDetached(int node, int operand) const;
+  bool isConstant(StringRef input) const;
   void stop(int node, int operand);
 
   FxGraph &graph;
+  const RestoredTensors &restored;
   /// Of the call at hand: what its arguments name, and whether all that the
   /// graph lacks of it is detached.
   StringSet<> named;
@@ -39,20 +45,37 @@ private:
 };
 } // namespace
 
-bool GradientStopper::isDetached(int index, int operand) const {
+/// The value that the call names for this operand and no other.
+std::optional<StringRef> GradientStopper::findOwnValue(int index,
+                                                       int operand) const {
   const onnx::NodeProto &node = graph.node(index);
-  if (std::optional<StringRef> value =
-          findValue(*graph.origin(index).call, node, operand))
+  const FxCall &call = *graph.origin(index).call;
+  std::optional<unsigned> argument = findArgument(call, node, operand);
+  for (int other = 0; argument && other < node.input_size(); ++other)
+    if (other != operand && findArgument(call, node, other) == argument)
+      return std::nullopt;
+  return findValue(call, node, operand);
+}
+
+bool GradientStopper::isDetached(int index, int operand) const {
+  if (std::optional<StringRef> value = findOwnValue(index, operand))
     return isDetached(*value);
   // An operand that the call does not name is the argument that is missing.
-  return isOnlyDetached && !named.contains(node.input(operand));
+  return isOnlyDetached && !named.contains(graph.node(index).input(operand));
+}
+
+/// Whether an operand is a number or setting, and no parameter.
+bool GradientStopper::isConstant(StringRef input) const {
+  return input.empty() ||
+         (graph.findTensor(input) && !graph.provenance.find(input) &&
+          !restored.computed.contains(input));
 }
 
 void GradientStopper::stop(int index, int operand) {
   onnx::NodeProto &node = graph.node(index);
   std::string stopped =
       graph.applyBefore(index, "StopGradient", {node.input(operand)});
-  graph.getLastBefore(index).set_domain(ownDomain.str());
+  makeStopGradient(graph.getLastBefore(index));
   node.set_input(operand, stopped);
 }
 
@@ -63,9 +86,9 @@ bool GradientStopper::stopCall(ArrayRef<int> nodes) {
   bool detaches = false;
   for (const auto &argument : call.arguments)
     for (const std::string &value : argument) {
-      detaches |= isDetached(value);
-      isOnlyDetached &= isDetached(value) || !graph.isGone(value);
       const Origin *tensor = graph.provenance.findArgument(value);
+      detaches |= isDetached(value);
+      isOnlyDetached &= isDetached(value) || tensor || graph.hasValue(value);
       named.insert(tensor ? tensor->name : value);
     }
   if (!detaches)
@@ -78,31 +101,30 @@ bool GradientStopper::stopCall(ArrayRef<int> nodes) {
   for (int index : nodes)
     for (int i = 0; i < graph.node(index).input_size(); ++i) {
       const std::string &input = graph.node(index).input(i);
-      const onnx::TensorProto *tensor = graph.findTensor(input);
-      bool isSetting = input.empty() || (tensor && !isFloatTensor(tensor));
-      if (isSetting || own.contains(input) || !isDetached(index, i))
+      if (own.contains(input) || !isDetached(index, i))
         continue;
-      stop(index, i);
-      isFound = true;
+      if (!isConstant(input)) {
+        stop(index, i);
+        isFound = true;
+      } else if (findOwnValue(index, i) &&
+                 isFloatTensor(graph.findTensor(input))) {
+        return false; // a parameter's value when it was exported
+      }
     }
   return isFound;
 }
 
 void stopGradients(FxGraph &graph, RestoredTensors &result) {
-  MapVector<StringRef, SmallVector<int>> calls;
-  for (int index = 0; index < graph.size(); ++index)
-    if (const auto &call = graph.origin(index).call) {
-      if (call->op == "detach" && graph.node(index).op_type() == "Identity") {
-        graph.node(index).set_op_type("StopGradient");
-        graph.node(index).set_domain(ownDomain.str());
-      }
-      calls[call->result].push_back(index);
-    }
-  GradientStopper stopper(graph);
+  GradientStopper stopper(graph, result);
   std::vector<std::string> unknown;
-  for (auto &[name, nodes] : calls)
+  for (auto &[name, nodes] : graph.findCalls()) {
+    for (int index : nodes)
+      if (graph.origin(index).call->op == "detach" &&
+          graph.node(index).op_type() == "Identity")
+        makeStopGradient(graph.node(index));
     if (!stopper.stopCall(nodes))
       unknown.push_back(graph.node(nodes.front()).name());
+  }
   if (!unknown.empty())
     result.warnings.push_back(
         "the model detaches what nodes read (" + listFirstNames(unknown) +

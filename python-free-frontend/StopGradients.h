@@ -16,6 +16,13 @@
 
 namespace dtc::frontend {
 
+inline constexpr llvm::StringLiteral stopGradientDomain = "dtc";
+
+/// Whether this is the one operator that dtc adds to those of ONNX.
+inline bool isStopGradient(llvm::StringRef domain, llvm::StringRef op) {
+  return domain == stopGradientDomain && op == "StopGradient";
+}
+
 /// Adds StopGradient nodes. Where it cannot be told which operand is detached,
 /// a warning says so. Expects that the graph's operands have the names of
 /// parameters.

@@ -97,7 +97,8 @@ def define_stop_gradient(model):
 
 def simplify(model, names):
     """Computes what depends on constants alone. Tensors of the state dict are
-    inputs meanwhile, so that none is taken for a constant."""
+    inputs meanwhile, so that none is taken for a constant. The optimizer's
+    rewriting is not for training: it drops `+ 1e-9` as if that were a zero."""
     from onnxscript import optimizer
     graph = model.graph
     tensors = {}
@@ -107,7 +108,9 @@ def simplify(model, names):
             tensors[name] = value, value.const_value
             value.const_value = None
             graph.inputs.append(value)
-    optimizer.optimize_ir(model)
+    optimizer.inline(model)
+    optimizer.fold_constants(model)
+    optimizer.remove_unused_nodes(model)
     for name, (value, data) in tensors.items():
         graph.inputs.remove(value)
         value.const_value = data
@@ -117,12 +120,13 @@ def simplify(model, names):
 
 def add_unused(graph, model, ties):
     """Adds what the state dict has and the graph does not read."""
+    from onnx_ir.tensor_adapters import TorchTensor
     from onnxscript import ir
     used = set(graph.initializers)
     tied = {name for names in ties if used & set(names) for name in names}
     for name, tensor in model.state_dict().items():
         if torch.is_tensor(tensor) and name not in used | tied:
-            data = ir.tensor(tensor.cpu().numpy(), name=name)
+            data = TorchTensor(tensor.cpu().contiguous(), name=name)
             graph.register_initializer(ir.Value(
                 name=name, const_value=data, shape=data.shape,
                 type=ir.TensorType(data.dtype)))

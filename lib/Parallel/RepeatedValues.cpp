@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Propagation.h"
+
+#include "mlir/Dialect/Utils/IndexingUtils.h"
 #include <numeric>
 
 using namespace mlir;
@@ -41,7 +43,7 @@ Value Propagation::repeat(ConstantOp constant, LayoutAttr layout,
   AxisLayout time = *layout.getEntry(MeshAttr::timeAxis);
   auto type = cast<RankedTensorType>(constant.getType());
   auto data = dyn_cast<DenseElementsAttr>(constant.getValue());
-  if (!data)
+  if (!data || data.empty())
     return {};
   bool isBool = type.getElementType().isInteger(1);
   SmallVector<char> bytes;
@@ -53,37 +55,58 @@ Value Propagation::repeat(ConstantOp constant, LayoutAttr layout,
   int64_t rowBytes = isBool ? 1 : type.getElementTypeBitWidth() / 8;
   for (int64_t size : type.getShape().drop_front(time.dim + 1))
     rowBytes *= size;
+  int64_t blockBytes = rows * rowBytes;
   SmallVector<char> kept;
   int64_t period = 1;
   if (data.isSplat()) {
     kept.assign(bytes.begin(), bytes.begin() + (isBool ? 1 : bytes.size()));
   } else {
-    auto getPiece = [&](int64_t i) {
-      return ArrayRef(bytes).slice(i * rows * rowBytes, rows * rowBytes);
+    auto forEachBlock = [&](llvm::function_ref<void(ArrayRef<char>)> visit) {
+      for (ArrayRef<char> left = bytes; !left.empty();
+           left = left.drop_front(blockBytes))
+        visit(left.take_front(blockBytes));
     };
-    for (int64_t i : llvm::seq(time.pieces))
-      period = std::lcm(period, findPeriod(getPiece(i), rowBytes));
-    if (period == rows && rows > 1)
-      return {};
-    for (int64_t i : llvm::seq(time.pieces))
-      llvm::append_range(kept, getPiece(i).take_front(period * rowBytes));
+    forEachBlock([&](ArrayRef<char> block) {
+      period = std::lcm(period, findPeriod(block, rowBytes));
+    });
+    forEachBlock([&](ArrayRef<char> block) {
+      llvm::append_range(kept, block.take_front(period * rowBytes));
+    });
   }
+  int64_t copies = rows / period;
+  if (copies == 1 && rows > 1)
+    return {};
+
+  // [..., pieces * copies * period, ...] of [copies, ..., pieces, period, ...].
+  // What splits nothing is no dimension: an axis of size 1 is either's.
   SmallVector<int64_t> shape(type.getShape()), apart(shape);
-  apart[time.dim] = period;
-  apart.insert(apart.begin() + time.dim, {time.pieces, 1});
+  apart.erase(apart.begin() + time.dim);
+  if (period > 1)
+    apart.insert(apart.begin() + time.dim, period);
+  if (time.pieces > 1)
+    apart.insert(apart.begin() + time.dim, time.pieces);
   auto replicated = LayoutAttr::getReplicated(mesh);
   auto make = [&](ArrayRef<int64_t> dims) {
     return RankedTensorType::get(dims, type.getElementType(), replicated);
   };
+  Location location = constant.getLoc();
   RankedTensorType row = make(apart), plain = withLayout(row, {});
   SmallVector<bool> bools(kept.begin(), kept.end());
   Value value = ConstantOp::create(
-      builder, constant.getLoc(), row,
+      builder, location, row,
       isBool ? DenseElementsAttr::get(plain, bools)
              : DenseElementsAttr::getFromRawBuffer(plain, kept));
-  apart[time.dim + 1] = rows / period;
-  value = BroadcastOp::create(builder, constant.getLoc(), make(apart), value);
-  return ReshapeOp::create(builder, constant.getLoc(), make(shape), value);
+  apart.insert(apart.begin(), copies);
+  value = BroadcastOp::create(builder, location, make(apart), value);
+  auto order = llvm::to_vector(llvm::seq<int64_t>(1, apart.size()));
+  int64_t place = time.dim + (time.pieces > 1);
+  order.insert(order.begin() + place, 0);
+  if (place > 0)
+    value = TransposeOp::create(
+        builder, location, make(applyPermutation(apart, order)), value, order);
+  if (period > 1 || time.pieces > 1)
+    value = ReshapeOp::create(builder, location, make(shape), value);
+  return value;
 }
 
 /// A value that does not depend on the micro-batch, under a layout that splits

@@ -173,15 +173,6 @@ bool areUnique(NodeBuilder &node, const Lookup &lookup) {
   return true;
 }
 
-/// Whether all elements of an operand are known and the same.
-bool isUniform(const Call &call, unsigned operand) {
-  const HostTensor *known = call.operands[operand].constant;
-  for (int64_t i = 1; known && i < known->size(); ++i)
-    if (known->getFloat(i) != known->getFloat(0))
-      return false;
-  return known != nullptr;
-}
-
 /// Zeros of the table's shape to which the rows of updates are added.
 Value scatter(NodeBuilder &node, const Lookup &lookup, Value updates,
               ArrayRef<int64_t> row) {
@@ -199,17 +190,21 @@ Expected<Value> update(NodeBuilder &node, const Lookup &lookup, Value table,
   if (reduction != "none" && reduction != "add")
     return problem("reduction '" + reduction + "' is not supported at run time",
                    "supported are 'none' and 'add'");
+  // Of equal values it does not matter which one is put.
+  const HostTensor *known = node.call.operands[2].constant;
+  bool isUniform = known && known->compacted().size() == 1;
+  if (reduction == "none" && !isUniform && !areUnique(node, lookup))
+    return problem("puts values at indices that are computed, and may repeat",
+                   "use reduction 'add', or make the indices constant");
   // Integers are added as doubles, which hold those up to 2^53.
   DType dtype = fromType(node.elementType(table));
   DType wide = isFloat(dtype) ? dtype : DType::F64;
-  Value sum = scatter(node, lookup, node.cast(updates, wide), lookup.row());
+  auto add = [&] {
+    return node.cast(
+        scatter(node, lookup, node.cast(updates, wide), lookup.row()), dtype);
+  };
   if (reduction == "add")
-    return node.add(table, node.cast(sum, dtype));
-  // Of equal values it does not matter which one is put.
-  bool uniform = isUniform(node.call, 2);
-  if (!uniform && !areUnique(node, lookup))
-    return problem("puts values at indices that are computed, and may repeat",
-                   "use reduction 'add', or make the indices constant");
+    return node.add(table, add());
   Value one =
       node.broadcast(node.constant(HostTensor::scalar(node.call.floatType, 1)),
                      node.shapeOf(lookup.indices));
@@ -218,10 +213,8 @@ Expected<Value> update(NodeBuilder &node, const Lookup &lookup, Value table,
   column.append(lookup.row().size(), 1);
   Value isHit = node.compare(Comparison::ne, node.reshape(hits, column),
                              node.scalar(0, hits));
-  Value put = node.cast(sum, dtype);
-  if (uniform)
-    put = node.constant(node.call.operands[2].constant->view({}, {}, 0));
-  return node.elementwise<SelectOp>({isHit, put, table}, 1);
+  return node.select(
+      isHit, isUniform ? node.constant(known->view({}, {})) : add(), table);
 }
 
 Shape invert(ArrayRef<int64_t> permutation) {

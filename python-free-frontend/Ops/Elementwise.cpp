@@ -323,16 +323,8 @@ Error importWhere(NodeBuilder &node) {
                    toString(node.call.operands[1].dtype) + " and " +
                    toString(node.call.operands[2].dtype) +
                    ", expected the same");
-  if (node.call.operands[1].dtype == DType::Bool) {
-    Value condition = node.operand(0);
-    Value other = node.elementwise<LogicalNotOp>(condition);
-    node.setResult(
-        0, node.elementwise<LogicalOrOp>(
-               {node.elementwise<LogicalAndOp>({condition, node.operand(1)}),
-                node.elementwise<LogicalAndOp>({other, node.operand(2)})}));
-    return Error::success();
-  }
-  node.setResult(0, node.elementwise<SelectOp>(node.allOperands(), 1));
+  node.setResult(
+      0, node.select(node.operand(0), node.operand(1), node.operand(2)));
   return Error::success();
 }
 

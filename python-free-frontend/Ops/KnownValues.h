@@ -30,7 +30,7 @@ void markDistinct(mlir::Value indices, int64_t dim);
 /// Whether that is noted of what the value's elements come from.
 bool areDistinct(mlir::Value indices, int64_t dim);
 
-/// Ends the use of what was noted.
+/// Removes the marks.
 void eraseMarks(mlir::Operation *op);
 
 /// Whether the value is data of the model, up to its shape and integer type.

@@ -14,9 +14,8 @@ func.func @step(%x: tensor<8x5x16xf32> {dtc.input = "x", dtc.kind = "input"},
   %token = dtc.broadcast %c : (tensor<1x1x16xf32>) -> tensor<8x1x16xf32>
   %all = dtc.concat %token, %x axis 1 : (tensor<8x1x16xf32>, tensor<8x5x16xf32>) -> tensor<8x6x16xf32>
   // Position ids of an exporter that folded them: equal rows.
-  // CHECK: %[[ROW:.*]] = dtc.constant dense<{{.*}}> : tensor<1x1x1x6xi64>
-  // CHECK: %[[IDS:.*]] = dtc.broadcast %[[ROW]] : {{.*}} -> tensor<1x8x1x6xi64, #mb1_dp1>
-  // CHECK: %[[MANY:.*]] = dtc.reshape %[[IDS]] : {{.*}} -> tensor<8x6xi64, #mb_dp>
+  // CHECK: %[[ROW:.*]] = dtc.constant dense<[0, 1, 2, 3, 4, 5]> : tensor<6xi64>
+  // CHECK: %[[MANY:.*]] = dtc.broadcast %[[ROW]] : {{.*}} -> tensor<8x6xi64, #mb_dp>
   // CHECK: dtc.gather %{{.*}}, %[[MANY]] : {{.*}} -> tensor<8x6x16xf32, #mb_dp>
   %ids = dtc.constant dense<[[0, 1, 2, 3, 4, 5], [0, 1, 2, 3, 4, 5], [0, 1, 2, 3, 4, 5], [0, 1, 2, 3, 4, 5],
                              [0, 1, 2, 3, 4, 5], [0, 1, 2, 3, 4, 5], [0, 1, 2, 3, 4, 5], [0, 1, 2, 3, 4, 5]]> : tensor<8x6xi64> to tensor<8x6xi64>
@@ -41,8 +40,8 @@ func.func @step(%x: tensor<8x5x16xf32> {dtc.input = "x", dtc.kind = "input"},
 
 // Biases of two heads for each sample: what repeats is two rows.
 // CHECK-LABEL: module @heads
-// CHECK: %[[TWO:.*]] = dtc.constant dense<{{.*}}1.000000e+00{{.*}}2.000000e+00{{.*}}> : tensor<1x1x2x1xf32>
-// CHECK: %[[EACH:.*]] = dtc.broadcast %[[TWO]] : {{.*}} -> tensor<1x4x2x1xf32, #mb1_dp1>
+// CHECK: %[[TWO:.*]] = dtc.constant dense<{{\[\[}}1.000000e+00], [2.000000e+00]]> : tensor<2x1xf32>
+// CHECK: %[[EACH:.*]] = dtc.broadcast %[[TWO]] : {{.*}} -> tensor<4x2x1xf32, #mb_dp>
 // CHECK: %[[BIAS:.*]] = dtc.reshape %[[EACH]] : {{.*}} -> tensor<8x1xf32, #mb_dp>
 // CHECK: dtc.add %{{.*}}, %[[BIAS]]
 module @heads {
@@ -52,6 +51,24 @@ func.func @step(%x: tensor<4x2x3xf32> {dtc.input = "x", dtc.kind = "input"},
   %bias = dtc.constant dense<[[1.0], [2.0], [1.0], [2.0], [1.0], [2.0], [1.0], [2.0]]> : tensor<8x1xf32> to tensor<8x1xf32>
   %y = dtc.add %flat, %bias : (tensor<8x3xf32>, tensor<8x1xf32>) -> tensor<8x3xf32>
   %loss = dtc.sum_squares %y : (tensor<8x3xf32>) -> tensor<f64>
+  return %loss : tensor<f64>
+}
+}
+
+// -----
+
+// The batch second: each row of the first dimension repeats its own.
+// CHECK-LABEL: module @second
+// CHECK: %[[ROWS:.*]] = dtc.constant dense<[1.000000e+00, 2.000000e+00]> : tensor<2xf32>
+// CHECK: %[[EACH:.*]] = dtc.broadcast %[[ROWS]] : {{.*}} -> tensor<4x2xf32, #mb_dp>
+// CHECK: dtc.transpose %[[EACH]] [1, 0] : {{.*}} -> tensor<2x4xf32, #mb1_dp1>
+module @second {
+func.func @step(%x: tensor<4x2xf32> {dtc.input = "x", dtc.kind = "input"},
+                %lr: tensor<f64> {dtc.input = "lr", dtc.kind = "lr"}) -> tensor<f64> {
+  %t = dtc.transpose %x [1, 0] : (tensor<4x2xf32>) -> tensor<2x4xf32>
+  %bias = dtc.constant dense<[[1.0, 1.0, 1.0, 1.0], [2.0, 2.0, 2.0, 2.0]]> : tensor<2x4xf32> to tensor<2x4xf32>
+  %y = dtc.add %t, %bias : (tensor<2x4xf32>, tensor<2x4xf32>) -> tensor<2x4xf32>
+  %loss = dtc.sum_squares %y : (tensor<2x4xf32>) -> tensor<f64>
   return %loss : tensor<f64>
 }
 }
