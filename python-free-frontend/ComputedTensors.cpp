@@ -74,11 +74,12 @@ bool isCreation(StringRef call) {
   return false;
 }
 
-/// Whether a call has a weight.
+/// Whether a call has a weight, or may be part of a dropout.
 bool isLayer(StringRef call) {
   StringRef stem = getStem(call);
   for (StringRef name : {"linear", "addmm", "embedding", "conv", "layer_norm",
-                         "native_layer_norm", "rms_norm", "batch_norm"})
+                         "native_layer_norm", "rms_norm", "batch_norm",
+                         "dropout", "native_dropout", "getitem"})
     if (stem.starts_with(name))
       return true;
   return false;
@@ -369,14 +370,15 @@ ComputedFinder::findMentioned(int index, FindNames findNames) const {
 }
 
 /// Whether a tensor may have been computed of parameters that the model also
-/// uses otherwise: by a layer, as a number that is added, as penalties of
-/// weights are, or on a line that names a parameter.
+/// uses otherwise, or of random numbers: by a layer or dropout, as a number
+/// that is added, as penalties of weights are, or on a line that names a
+/// parameter or is not known.
 bool ComputedFinder::isDoubtful(const Computed &computed) const {
   int index = computed.uses.front().first;
   StringRef op = graph.node(index).op_type();
   if (numElements(computed.data.shape) == 1 && (op == "Add" || op == "Sub"))
     return true;
-  return isLayer(computed.call) ||
+  return isLayer(computed.call) || graph.origin(index).source.empty() ||
          any_of(findMentioned(index, findMembers), [](const Origin *origin) {
            return origin->kind == Origin::Parameter;
          });

@@ -23,7 +23,7 @@ static bool isNormState(StringRef buffer) {
 
 std::vector<std::string> findLostTraining(const Model &model,
                                           const ImportOptions &options) {
-  std::vector<std::string> norms, merged;
+  std::vector<std::string> norms, merged, alphaDropouts;
   for (const auto &[index, node] : enumerate(model.graph().node())) {
     // Before opset 14 training mode was said by more results. Dynamo's call
     // says it, and its node does not.
@@ -34,6 +34,10 @@ std::vector<std::string> findLostTraining(const Model &model,
         !readInt(node, "training_mode", 0) && node.output_size() == 1 &&
         !trains)
       norms.push_back(nodeName(node, index));
+    // Of several nodes, some of which are random.
+    if (StringRef(node.op_type()).starts_with("Random") &&
+        readSourceLine(node).find("alpha_dropout(") != std::string::npos)
+      alphaDropouts.push_back(nodeName(node, index));
     // TorchScript computes weight and bias of a convolution of those of the
     // batch norm after it, and so has to invent names for both.
     if (node.op_type() == "Conv" && node.input_size() == 3 &&
@@ -53,6 +57,11 @@ std::vector<std::string> findLostTraining(const Model &model,
         listFirstNames(merged) +
         "): the model trains without these; export with "
         "training=TrainingMode.TRAINING and do_constant_folding=False");
+  if (!alphaDropouts.empty())
+    warnings.push_back(
+        "alpha dropout (" + listFirstNames(alphaDropouts) +
+        ") is written out: it trains, but evaluations and --dropout none scale "
+        "its input instead of leaving it out; export without it to compare");
   std::vector<std::string> changed;
   for (const std::string &buffer : model.provenance.changed())
     if (!isNormState(buffer))

@@ -199,8 +199,8 @@ void ComputedRestorer::run() {
     result.warnings.push_back(
         "the exporter computed " +
         join(ArrayRef(computed.doubtful).take_front(3), ", ") +
-        ", perhaps of parameters, which are not trained through it; in doubt "
-        "export with optimize=False");
+        ", perhaps of parameters, which are not trained through it, or of "
+        "random numbers; in doubt export with optimize=False");
   warn(replaced, "the results are trained in their place, which is not what "
                  "PyTorch does; ");
   if (!undone.empty())

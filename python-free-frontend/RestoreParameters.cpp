@@ -40,6 +40,7 @@ private:
   void separateConstant(int node, int operand);
   void findAliases();
   void findFoldedNorms();
+  void findDropped();
 
   FxGraph &graph;
   RestoredTensors &result;
@@ -50,7 +51,17 @@ private:
 const Origin *OperandRestorer::chooseOrigin(int index, int operand) const {
   std::optional<StringRef> value =
       findValue(*graph.origin(index).call, graph.node(index), operand);
-  return value ? graph.provenance.findArgument(*value) : nullptr;
+  if (!value)
+    return nullptr;
+  if (const Origin *origin = graph.provenance.findArgument(*value))
+    return origin;
+  // A batch norm that is used again reads what its first use wrote.
+  bool isMean = operand == 3, isStatistic = isMean || operand == 4;
+  if (!isBatchNorm(*graph.origin(index).call) || !isStatistic)
+    return nullptr;
+  return graph.provenance.find((graph.origin(index).module() +
+                                (isMean ? ".running_mean" : ".running_var"))
+                                   .str());
 }
 
 /// Whether a call names a tensor of the state dict.
@@ -187,6 +198,11 @@ void OperandRestorer::restoreCall(ArrayRef<int> nodes) {
         continue;
       const Origin *own = graph.provenance.find(input);
       const Origin *origin = chooseOrigin(index, operand);
+      if (own && isBatchNorm(call) && operand < call.texts.size() &&
+          call.texts[operand] == "None") {
+        separateConstant(index, operand); // ones and zeros of no parameter
+        continue;
+      }
       // Of a sum of a product that was computed and a bias, one is the bias.
       if (origin && origin != own && graph.node(index).op_type() == "Add" &&
           findBiasArgument(call) && tensor->dims_size() > 1)
@@ -316,6 +332,32 @@ void OperandRestorer::findFoldedNorms() {
         "optimize=False");
 }
 
+/// What keeps a divisor or a logarithm from zero: the exporter takes numbers up
+/// to 1e-8 for 0, and leaves their sums out.
+void OperandRestorer::findDropped() {
+  std::vector<std::string> nodes;
+  for (int index = 0; index < graph.size(); ++index) {
+    const onnx::NodeProto &node = graph.node(index);
+    const auto &call = graph.origin(index).call;
+    unsigned operand = node.op_type() == "Div";
+    if (!call || operand >= call->arguments.size() ||
+        call->arguments[operand].size() != 1 ||
+        !is_contained({"Div", "Log", "Sqrt", "Reciprocal"}, node.op_type()))
+      continue;
+    StringRef value = call->arguments[operand].front();
+    bool isSum = getStem(value) == "add" && graph.isGone(value);
+    // Of equal sums one is left.
+    const std::string &input = node.input(operand);
+    if (isSum && !graph.findTensor(input) && getStem(input) != "add")
+      nodes.push_back(node.name());
+  }
+  if (!nodes.empty())
+    result.warnings.push_back(
+        "the exporter left out what was added before " + listFirstNames(nodes) +
+        ", as it does for numbers up to 1e-8: there may be no number in place "
+        "of a small one; export with optimize=False");
+}
+
 void OperandRestorer::describe() {
   StringSet<> others;
   for (const auto &entry : result.aliases)
@@ -353,6 +395,7 @@ void OperandRestorer::restoreOperands() {
   for (auto &[name, nodes] : graph.findCalls())
     restoreCall(nodes);
   findFoldedNorms();
+  findDropped();
 }
 } // namespace
 

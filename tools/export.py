@@ -109,7 +109,9 @@ def simplify(model, names):
             value.const_value = None
             graph.inputs.append(value)
     optimizer.inline(model)
-    optimizer.fold_constants(model)
+    optimizer.fold_constants(
+        model, onnx_shape_inference=True,
+        should_fold=lambda node: False if node.op_type == "Dropout" else None)
     optimizer.remove_unused_nodes(model)
     for name, (value, data) in tensors.items():
         graph.inputs.remove(value)
@@ -119,13 +121,15 @@ def simplify(model, names):
 
 
 def add_unused(graph, model, ties):
-    """Adds what the state dict has and the graph does not read."""
+    """Adds what the state dict has and the graph does not read, but for counts
+    of batches, which would be wrong after training."""
     from onnx_ir.tensor_adapters import TorchTensor
     from onnxscript import ir
     used = set(graph.initializers)
     tied = {name for names in ties if used & set(names) for name in names}
     for name, tensor in model.state_dict().items():
-        if torch.is_tensor(tensor) and name not in used | tied:
+        if (torch.is_tensor(tensor) and name not in used | tied and
+                not name.endswith("num_batches_tracked")):
             data = TorchTensor(tensor.cpu().contiguous(), name=name)
             graph.register_initializer(ir.Value(
                 name=name, const_value=data, shape=data.shape,

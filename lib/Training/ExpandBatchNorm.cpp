@@ -200,6 +200,19 @@ FailureOr<int64_t> ExpandBatchNormPass::countGroups(BatchNormOp first) {
   return 1;
 }
 
+/// Whether two values are one, or are made alike of constants.
+static bool areEqual(Value a, Value b) {
+  Operation *x = a.getDefiningOp(), *y = b.getDefiningOp();
+  return a == b || (x && y &&
+                    OperationEquivalence::isEquivalentTo(
+                        x, y,
+                        [](Value first, Value second) {
+                          return success(areEqual(first, second));
+                        },
+                        /*markEquivalent=*/nullptr,
+                        OperationEquivalence::IgnoreLocations));
+}
+
 /// Whether a running statistic is used as such, by the same module or, which is
 /// an error of its own, on another stage.
 static bool isOwnUse(OpOperand &use, BatchNormOp op, unsigned number,
@@ -211,7 +224,7 @@ static bool isOwnUse(OpOperand &use, BatchNormOp op, unsigned number,
   auto other = dyn_cast<BatchNormOp>(use.getOwner());
   return other && use.getOperandNumber() == number &&
          (hasCrossed || llvm::equal(other.getOperands().drop_front(),
-                                    op.getOperands().drop_front()));
+                                    op.getOperands().drop_front(), areEqual));
 }
 
 /// Running statistics are read as such alone: what else a tensor is would be

@@ -315,7 +315,8 @@ class Detached(nn.Module):
 
 class NoGrad(nn.Module):
     """Targets of another branch, which tools/export.py detaches; a layer that
-    forward does not use, which it keeps."""
+    forward does not use, which it keeps; a small number, of which it makes no
+    zero."""
 
     def __init__(self, width=8):
         super().__init__()
@@ -328,7 +329,8 @@ class NoGrad(nn.Module):
         with torch.no_grad():
             target = torch.tanh(self.other(y)) * 2
             scale = target.abs().amax(-1, keepdim=True)
-        return self.other(y) * target / (scale + 1)
+        return self.other(y) * target / (scale + 1) + torch.log(
+            F.relu(y.detach()) + 1e-9) / 100
 
 
 MODELS = dict(

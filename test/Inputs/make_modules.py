@@ -146,8 +146,9 @@ class Routing(nn.Module):
         outputs = torch.stack([expert(x) for expert in self.experts], -1)
         x = x + (outputs * gates[..., None, :]).sum(-1)
         _, large = x.transpose(1, 2).topk(3, dim=1)
-        kept = torch.zeros_like(x.transpose(1, 2)).scatter(1, large, 1.0)
-        return self.head((x * kept.transpose(1, 2)).mean(1))
+        kept = torch.zeros_like(x.transpose(1, 2), dtype=torch.bool)
+        kept = kept.scatter(1, large, torch.ones_like(large).bool())
+        return self.head(x.masked_fill(~kept.transpose(1, 2), 0).mean(1))
 
 
 MODULES = {

@@ -271,13 +271,56 @@ TEST(RestoreTest, GradientsStopAtDetachedOperands) {
   EXPECT_EQ(model.op(model.inputs("y")[2]), "StopGradient");
 }
 
-TEST(RestoreTest, DetachedOperandThatIsNotToldIsAWarning) {
+/// The warnings of a model whose second call is `call`, of `operands`.
+size_t countDetachWarnings(Names operands, StringRef call) {
   Recorded model({"a.weight"});
   model.tensor("a.weight", {2, 2}, {1, 2, 3, 4});
+  model.tensor("val_1", {}, {1});
   model.node("Gemm", {"x", "a.weight"}, "h", "h", "linear(%x, %p_a_weight)",
              "a");
-  model.node("Where", {"x", "h", "h"}, "y", "y", "where(%x, %h, %detach)");
-  EXPECT_EQ(model.restore().warnings.size(), 1u);
+  model.node("Where", operands, "y", "y", call);
+  return model.restore().warnings.size();
+}
+
+TEST(RestoreTest, DetachedOperandThatIsNotToldIsAWarning) {
+  // Of two equal operands, a part of a value, and a number.
+  EXPECT_EQ(countDetachWarnings({"x", "h", "h"}, "where(%x, %h, %detach)"), 1u);
+  EXPECT_EQ(
+      countDetachWarnings({"x", "h_0", "h"}, "where(%x, %getitem, %detach)"),
+      1u);
+  EXPECT_EQ(countDetachWarnings({"x", "h", "val_1"}, "where(%x, %h, %detach)"),
+            1u);
+}
+
+TEST(RestoreTest, SmallNumbersThatWereLeftOut) {
+  auto count = [](StringRef call) {
+    Recorded model({"a.weight"});
+    model.tensor("a.weight", {2, 2}, {1, 2, 3, 4});
+    model.node("Gemm", {"x", "a.weight"}, "h", "h", "linear(%x, %p_a_weight)",
+               "a");
+    model.node("Div", {"x", "h"}, "y", "y", call);
+    return model.restore().warnings.size();
+  };
+  EXPECT_EQ(count("div(%x, %h)"), 0u);
+  EXPECT_EQ(count("div(%x, %add)"), 1u);
+}
+
+TEST(RestoreTest, BatchNormWithoutWeights) {
+  // Its ones and zeros were merged with running statistics.
+  Recorded model({}, {"bn.running_mean", "bn.running_var"});
+  model.tensor("bn.running_mean", {2}, {0, 0});
+  model.tensor("bn.running_var", {2}, {1, 1});
+  model.node("BatchNormalization",
+             {"x", "bn.running_var", "bn.running_mean", "bn.running_mean",
+              "bn.running_var"},
+             "y", "y",
+             "_native_batch_norm_legit_functional(%x, None, None, "
+             "%b_bn_running_mean, %b_bn_running_var, True, 0.1, 1e-05)",
+             "bn");
+  model.restore();
+  EXPECT_NE(model.inputs("y")[1], "bn.running_var");
+  EXPECT_NE(model.inputs("y")[2], "bn.running_mean");
+  EXPECT_EQ(model.inputs("y")[3], "bn.running_mean");
 }
 
 /// 'h @ self.NAME.T' with the elements of parameter 'a.weight'.
