@@ -372,6 +372,12 @@ void Importer::importNode(const onnx::NodeProto &node, int index) {
       requireOutputs(node, name);
     return;
   }
+  if (any_of(node.input(), [&](const std::string &input) {
+        return sequences.contains(input);
+      }))
+    return fail(problem("reads a sequence, which sequence operators alone can",
+                        "export with dynamo, which writes none"),
+                node.op_type(), name);
   bool allConstant = all_of(call.operands, [](const Operand &operand) {
     return !operand.present || operand.constant;
   });

@@ -151,6 +151,21 @@ class Routing(nn.Module):
         return self.head(x.masked_fill(~kept.transpose(1, 2), 0).mean(1))
 
 
+class Probe(nn.Module):
+    """A learned query for each sample, and products of all samples with all."""
+
+    def __init__(self):
+        super().__init__()
+        self.probe = nn.Parameter(torch.randn(1, 1, WIDTH))
+        self.attention = nn.MultiheadAttention(WIDTH, 2, batch_first=True)
+        self.head = nn.Linear(WIDTH, WIDTH)
+
+    def forward(self, x):
+        probe = self.probe.repeat(x.shape[0], 1, 1)
+        y = self.attention(probe, x, x, need_weights=False)[0][:, 0]
+        return (self.head(x.mean(1)) @ y.t()).t()
+
+
 MODULES = {
     "rotary": (Rotary, (LENGTH, WIDTH)),
     "concats": (Concats, (WIDTH,)),
@@ -160,6 +175,7 @@ MODULES = {
     "residual": (Residual, (LENGTH,)),
     "block": (Block, (LENGTH, WIDTH)),
     "routing": (Routing, (LENGTH, WIDTH)),
+    "probe": (Probe, (LENGTH, WIDTH)),
 }
 
 

@@ -163,6 +163,20 @@ File outsideSequence() {
   m.output("z");
   return m;
 }
+File sequenceAsTensor() {
+  ModelBuilder m = single("SplitToSequence");
+  m.set(m.graph().mutable_node()->at(0), "axis", 1);
+  m.node("Identity", "copy", {"y"}, {"z"});
+  m.graph().clear_output();
+  m.output("z");
+  return m;
+}
+/// A function of dtc's domain that is not dtc's.
+File foreignDomain() {
+  ModelBuilder m = single("Relu");
+  m.graph().mutable_node(0)->set_domain("dtc");
+  return m;
+}
 File divisionByZero() {
   ModelBuilder m = single("Add", {"x", "q"});
   m.graph().clear_node();
@@ -207,6 +221,8 @@ void addUnsupportedModels(ModelTable &table) {
   table["diagonal"] = diagonal;
   table["open-branch"] = openBranch;
   table["outside-sequence"] = outsideSequence;
+  table["sequence-as-tensor"] = sequenceAsTensor;
+  table["foreign-domain"] = foreignDomain;
   table["division-by-zero"] = divisionByZero;
   table["huge-constant"] = hugeConstant;
 }
