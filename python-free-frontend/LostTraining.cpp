@@ -5,31 +5,29 @@
 //===----------------------------------------------------------------------===//
 
 #include "LostTraining.h"
-#include "FxGraph.h"
 #include "FxRoles.h"
 #include "NameList.h"
 #include "ParameterNames.h"
+
+#include "llvm/ADT/StringSet.h"
 
 using namespace llvm;
 
 namespace dtc::frontend {
 
-/// What batch norms keep of batches.
-static bool isNormState(StringRef buffer) {
-  StringRef leaf = splitName(buffer).second;
-  return leaf == "running_mean" || leaf == "running_var" ||
-         leaf == "num_batches_tracked";
-}
-
 std::vector<std::string> findLostTraining(const Model &model,
                                           const ImportOptions &options) {
   std::vector<std::string> norms, merged, alphaDropouts;
+  StringSet<> statistics;
   for (const auto &[index, node] : enumerate(model.graph().node())) {
     // Before opset 14 training mode was said by more results. Dynamo's call
     // says it, and its node does not.
     std::optional<FxCall> call = readFxCall(node);
     bool trains = call && isBatchNorm(*call) && call->texts.size() > 5 &&
                   call->texts[5] == "True";
+    if (node.op_type() == "BatchNormalization")
+      for (int i = 3; i < node.input_size(); ++i)
+        statistics.insert(node.input(i));
     if (node.op_type() == "BatchNormalization" &&
         !readInt(node, "training_mode", 0) && node.output_size() == 1 &&
         !trains)
@@ -64,7 +62,9 @@ std::vector<std::string> findLostTraining(const Model &model,
         "its input instead of leaving it out; export without it to compare");
   std::vector<std::string> changed;
   for (const std::string &buffer : model.provenance.changed())
-    if (!isNormState(buffer))
+    if (!statistics.contains(buffer) &&
+        !model.restored.explained.contains(buffer) &&
+        !StringRef(buffer).ends_with("num_batches_tracked"))
       changed.push_back(buffer);
   if (!changed.empty())
     warnings.push_back("forward changes buffers (" + listFirstNames(changed) +
