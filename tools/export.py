@@ -136,10 +136,11 @@ def add_unused(graph, model, ties):
                 type=ir.TensorType(data.dtype)))
 
 
-def export(model, inputs, path):
+def export(model, inputs, path, fixed_batch=False):
     """Writes `model` to the ONNX file `path`. `inputs` is a dict of the
     arguments of forward by name, or a tuple of them; of tensors the first
-    dimension is the batch, with two samples or more."""
+    dimension is the batch, with two samples or more. It may have any size later;
+    with `fixed_batch`, for models that PyTorch exports for one only, it stays."""
     if isinstance(inputs, torch.Tensor):
         inputs = (inputs,)
     was_training = model.training
@@ -148,11 +149,14 @@ def export(model, inputs, path):
     model.train()
     try:
         if isinstance(inputs, dict):
-            call = dict(args=(), kwargs=inputs, dynamic_shapes={
-                name: dynamic_batch(value) for name, value in inputs.items()})
+            call = dict(args=(), kwargs=inputs)
+            shapes = {name: dynamic_batch(value) for name, value in
+                      inputs.items()}
         else:
-            call = dict(args=tuple(inputs), dynamic_shapes=tuple(
-                dynamic_batch(value) for value in inputs))
+            call = dict(args=tuple(inputs))
+            shapes = tuple(map(dynamic_batch, inputs))
+        if not fixed_batch:
+            call["dynamic_shapes"] = shapes
         with warnings.catch_warnings(), \
                 mock.patch.object(torch.export, "export", capture), \
                 mock.patch.object(torch.autograd.Function, "apply",
