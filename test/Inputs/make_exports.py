@@ -188,6 +188,29 @@ class Folded(nn.Module):
         return self.out(self.attn(x, x, x, need_weights=False)[0])
 
 
+class Stateful(nn.Module):
+    """What is lost or changes in training: a buffer that forward averages, alpha
+    dropout, a norm that is merged with a linear layer, a layer whose input is
+    known, numbers that are taken out of a parameter, a divisor's small term."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("average", torch.zeros(8))
+        self.first = nn.Linear(8, 8)
+        self.norm = nn.BatchNorm1d(8, affine=False)
+        self.drop = nn.AlphaDropout(0.1)
+        self.state = nn.Linear(8, 8)
+        self.mix = nn.Parameter(torch.randn(2))
+
+    def forward(self, x):
+        h = self.drop(F.selu(self.norm(self.first(x))))
+        self.average = 0.9 * self.average + 0.1 * h.mean(0).detach()
+        shares = self.mix.softmax(0)
+        h = h - self.average + self.state(torch.zeros(1, 8)) * self.state(h)
+        h = shares[0] * h + shares[1] * h.tanh()
+        return h / (F.relu(h).sum(-1, keepdim=True) + 1e-9)
+
+
 class OffsetNorm(nn.Module):
     """Gemma's: trains what is added to one."""
 
@@ -343,6 +366,7 @@ MODELS = dict(
                                    torch.randint(0, 4, (4,)))),
     coordinates=(Coordinates, None),
     folded=(Folded, None),
+    stateful=(Stateful, None),
     language=(Language, lambda: (torch.randint(0, 20, (4, 8)),
                                  torch.randint(0, 20, (4, 8)))),
     images=(Images, None),
@@ -371,6 +395,7 @@ def export(module, inputs, name):
     if name == "folded":  # in training mode: attention is one operator else
         exporters = dict(torchscript=dict(
             dynamo=False, training=torch.onnx.TrainingMode.PRESERVE))
+    if name in ("folded", "stateful"):
         module = copy.deepcopy(module).train()
     if name == "nograd":
         path = FOLDER / f"{name}-tool.onnx"
@@ -417,7 +442,8 @@ def main():
         make, sample = MODELS[name]
         module = make().eval()
         if sample is None:  # of interest for what the importer says alone
-            shape = (4, 5, 8) if name == "folded" else (4, 1, 8, 8)
+            shape = dict(folded=(4, 5, 8), stateful=(4, 8)).get(
+                name, (4, 1, 8, 8))
             export(module, torch.randn(shape), name)
             continue
         inputs, labels = sample()
