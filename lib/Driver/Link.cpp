@@ -45,10 +45,14 @@ LogicalResult dtc::linkProgram(StringRef object, StringRef runtimeDir,
   int code = llvm::sys::ExecuteAndWait(*linker, arguments, std::nullopt,
                                        {std::nullopt, StringRef(log), log}, 0,
                                        0, &message);
-  if (code == 0)
+  auto text = llvm::MemoryBuffer::getFile(log);
+  StringRef said = text ? (*text)->getBuffer() : StringRef();
+  if (code == 0) {
+    llvm::errs() << said; // warnings
     return success();
-  if (auto text = llvm::MemoryBuffer::getFile(log); text && message.empty())
-    message = (*text)->getBuffer().split('\n').first.str();
+  }
+  if (message.empty())
+    message = said.split('\n').first.str();
   return fail("linking " + output + " failed: " + *linker +
               " exited with code " + llvm::Twine(code) +
               (message.empty() ? "" : " (" + message + ")"));
