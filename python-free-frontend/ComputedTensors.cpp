@@ -28,6 +28,8 @@ public:
   ComputedTensors run();
 
 private:
+  using FindNames = std::vector<std::string> (*)(StringRef line);
+
   std::string findCall(int node, int operand) const;
   bool isOnlyParameter(const Origin &origin) const;
   void readPresent();
@@ -38,7 +40,6 @@ private:
   std::vector<const Origin *> findCandidates(const Computed &computed) const;
   std::vector<const Origin *> findTables(const Computed &computed) const;
   void collect();
-  using FindNames = std::vector<std::string> (*)(StringRef line);
   std::vector<const Origin *>
   findMentioned(int node, FindNames findNames = findAttributes) const;
   void findOriginsBySource();
@@ -75,7 +76,7 @@ bool isCreation(StringRef call) {
 }
 
 /// Whether a call has a weight, or may be part of a dropout.
-bool isLayer(StringRef call) {
+bool isLayerOrDropout(StringRef call) {
   StringRef stem = getStem(call);
   for (StringRef name : {"linear", "addmm", "embedding", "conv", "layer_norm",
                          "native_layer_norm", "rms_norm", "batch_norm",
@@ -116,6 +117,7 @@ std::string undoElements(ArrayRef<char> bytes, const SourceTerm &term) {
   }
   return undone;
 }
+
 /// Whether one module is the other or inside of it.
 bool isInside(StringRef module, StringRef outer) {
   return outer.empty() || module == outer ||
@@ -378,7 +380,8 @@ bool ComputedFinder::isDoubtful(const Computed &computed) const {
   StringRef op = graph.node(index).op_type();
   if (numElements(computed.data.shape) == 1 && (op == "Add" || op == "Sub"))
     return true;
-  return isLayer(computed.call) || graph.origin(index).source.empty() ||
+  return isLayerOrDropout(computed.call) ||
+         graph.origin(index).source.empty() ||
          any_of(findMentioned(index, findMembers), [](const Origin *origin) {
            return origin->kind == Origin::Parameter;
          });

@@ -60,7 +60,7 @@ Error OperatorTable::check(const onnx::NodeProto &node, int64_t opset) const {
                        "' is not supported",
                    "export with standard ONNX operators");
   const Operator *op = find(node.op_type());
-  if (!op || (isStopGradient(stopGradientDomain, op->name) && !isOwn))
+  if (!op || (node.op_type() == stopGradientOp && !isOwn))
     return problem("operator is not supported",
                    "replace it in the model by supported operators");
   if (opset < op->since)

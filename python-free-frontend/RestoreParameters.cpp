@@ -354,8 +354,8 @@ void OperandRestorer::findDropped() {
   if (!nodes.empty())
     result.warnings.push_back(
         "the exporter left out what was added before " + listFirstNames(nodes) +
-        ", as it does for numbers up to 1e-8: there may be no number in place "
-        "of a small one; export with optimize=False");
+        ", as it does for numbers up to 1e-8; if these keep a value from 0, "
+        "losses become infinite or no numbers: export with optimize=False");
 }
 
 void OperandRestorer::describe() {

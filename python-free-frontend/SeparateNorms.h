@@ -1,5 +1,4 @@
-//===- SeparateNorms.h - batch norms with tensors of their own ---*- C++
-//-*-===//
+//===- SeparateNorms.h - batch norms with tensors of their own --*- C++ -*-===//
 
 #ifndef DTC_FRONTEND_SEPARATENORMS_H
 #define DTC_FRONTEND_SEPARATENORMS_H

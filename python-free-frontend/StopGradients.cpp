@@ -14,7 +14,7 @@ namespace dtc::frontend {
 
 static void makeStopGradient(onnx::NodeProto &node) {
   node.set_domain(stopGradientDomain.str());
-  node.set_op_type("StopGradient");
+  node.set_op_type(stopGradientOp.str());
 }
 
 namespace {
@@ -74,7 +74,7 @@ bool GradientStopper::isConstant(StringRef input) const {
 void GradientStopper::stop(int index, int operand) {
   onnx::NodeProto &node = graph.node(index);
   std::string stopped =
-      graph.applyBefore(index, "StopGradient", {node.input(operand)});
+      graph.applyBefore(index, stopGradientOp, {node.input(operand)});
   makeStopGradient(graph.getLastBefore(index));
   node.set_input(operand, stopped);
 }

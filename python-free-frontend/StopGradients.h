@@ -16,11 +16,12 @@
 
 namespace dtc::frontend {
 
+/// The one operator that dtc adds to those of ONNX.
 inline constexpr llvm::StringLiteral stopGradientDomain = "dtc";
+inline constexpr llvm::StringLiteral stopGradientOp = "StopGradient";
 
-/// Whether this is the one operator that dtc adds to those of ONNX.
 inline bool isStopGradient(llvm::StringRef domain, llvm::StringRef op) {
-  return domain == stopGradientDomain && op == "StopGradient";
+  return domain == stopGradientDomain && op == stopGradientOp;
 }
 
 /// Adds StopGradient nodes. Where it cannot be told which operand is detached,

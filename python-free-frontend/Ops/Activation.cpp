@@ -27,7 +27,7 @@ Error importActivation(NodeBuilder &node) {
 /// `positive` where x > 0, else `other`.
 Value wherePositive(NodeBuilder &node, Value x, Value positive, Value other) {
   Value condition = node.compare(Comparison::gt, x, node.scalar(0, x));
-  return node.elementwise<SelectOp>({condition, positive, other}, 1);
+  return node.select(condition, positive, other);
 }
 
 /// exp(x / scale) - 1 where x <= 0, also by its derivative: the branch that is
@@ -70,10 +70,8 @@ Value hardSigmoid(NodeBuilder &node, Value x) {
   Value line =
       node.add(node.mul(x, node.scalar(node.call.getFloat("alpha", 0.2f), x)),
                node.scalar(node.call.getFloat("beta", 0.5), x));
-  Value below = node.elementwise<SelectOp>(
-      {node.compare(Comparison::ge, line, one), one, line}, 1);
-  return node.elementwise<SelectOp>(
-      {node.compare(Comparison::le, line, zero), zero, below}, 1);
+  Value below = node.select(node.compare(Comparison::ge, line, one), one, line);
+  return node.select(node.compare(Comparison::le, line, zero), zero, below);
 }
 
 /// x (x / 6 + 1/2) up to 3, where it goes on as x, and from -3, where it is 0.
@@ -84,8 +82,8 @@ Value hardSwish(NodeBuilder &node, Value x) {
   Value isAbove = node.compare(Comparison::ge, x, bound);
   Value isBelow =
       node.compare(Comparison::le, x, node.elementwise<NegOp>(bound));
-  Value upper = node.elementwise<SelectOp>({isAbove, x, curve}, 1);
-  return node.elementwise<SelectOp>({isBelow, node.scalar(0, x), upper}, 1);
+  Value upper = node.select(isAbove, x, curve);
+  return node.select(isBelow, node.scalar(0, x), upper);
 }
 
 Value swish(NodeBuilder &node, Value x) {
@@ -96,8 +94,8 @@ Value swish(NodeBuilder &node, Value x) {
 
 Value thresholdedRelu(NodeBuilder &node, Value x) {
   Value alpha = node.scalar(node.call.getFloat("alpha", 1), x);
-  return node.elementwise<SelectOp>(
-      {node.compare(Comparison::gt, x, alpha), x, node.scalar(0, x)}, 1);
+  return node.select(node.compare(Comparison::gt, x, alpha), x,
+                     node.scalar(0, x));
 }
 
 /// x moved by the bias towards 0, and 0 within the threshold of it.
@@ -106,9 +104,8 @@ Value shrink(NodeBuilder &node, Value x) {
   Value bias = node.scalar(node.call.getFloat("bias", 0), x);
   Value isAbove = node.compare(Comparison::gt, x, node.scalar(threshold, x));
   Value isBelow = node.compare(Comparison::lt, x, node.scalar(-threshold, x));
-  Value inner = node.elementwise<SelectOp>(
-      {isBelow, node.add(x, bias), node.scalar(0, x)}, 1);
-  return node.elementwise<SelectOp>({isAbove, node.sub(x, bias), inner}, 1);
+  Value inner = node.select(isBelow, node.add(x, bias), node.scalar(0, x));
+  return node.select(isAbove, node.sub(x, bias), inner);
 }
 
 /// max(x, 0) + log(1 + exp(-|x|)): never overflows. At 0 the maximum has half

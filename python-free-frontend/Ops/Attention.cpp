@@ -127,11 +127,9 @@ Value buildWeights(NodeBuilder &node, Value scores, Value visible) {
   bool isDouble = fromType(node.elementType(scores)) == DType::F64;
   double lowest = isDouble ? std::numeric_limits<double>::lowest()
                            : std::numeric_limits<float>::lowest();
-  scores = node.elementwise<SelectOp>(
-      {visible, scores, node.scalar(lowest, scores)}, 1);
+  scores = node.select(visible, scores, node.scalar(lowest, scores));
   Value weights = node.elementwise<SoftmaxOp>(scores);
-  return node.elementwise<SelectOp>({visible, weights, node.scalar(0, weights)},
-                                    1);
+  return node.select(visible, weights, node.scalar(0, weights));
 }
 
 Error importAttention(NodeBuilder &node) {

@@ -117,7 +117,7 @@ Error importLpNorm(NodeBuilder &node) {
   Value terms = p == 1 ? node.elementwise<AbsOp>(x) : node.mul(x, x);
   Value sum = node.reduce<ReduceSumOp>(terms, {*axis});
   Value isZero = node.compare(Comparison::eq, sum, node.scalar(0, x));
-  Value divisor = node.elementwise<SelectOp>({isZero, one, sum}, 1);
+  Value divisor = node.select(isZero, one, sum);
   if (p == 2)
     divisor = node.elementwise<SqrtOp>(divisor);
   node.setResult(0, node.elementwise<DivOp>({x, divisor}));

@@ -45,7 +45,7 @@ Value normalize(NodeBuilder &node, Value index, int64_t size) {
     return index; // of elements that are there
   Value isNegative = node.compare(Comparison::lt, index, node.scalar(0, index));
   Value wrapped = node.add(index, node.scalar(size, index));
-  return node.elementwise<SelectOp>({isNegative, wrapped, index}, 1);
+  return node.select(isNegative, wrapped, index);
 }
 
 /// index * size + next

@@ -66,11 +66,11 @@ Value buildRound(NodeBuilder &node, Value x) {
   Value rest = node.sub(x, below);
   Value halved = node.mul(below, half);
   Value isEven = node.compare(Comparison::eq, halved, buildFloor(node, halved));
-  Value even = node.elementwise<SelectOp>({isEven, below, above}, 1);
+  Value even = node.select(isEven, below, above);
   Value isHalf = node.compare(Comparison::eq, rest, half);
-  Value nearest = node.elementwise<SelectOp>(
-      {node.compare(Comparison::lt, rest, half), below, above}, 1);
-  return node.elementwise<SelectOp>({isHalf, even, nearest}, 1);
+  Value nearest =
+      node.select(node.compare(Comparison::lt, rest, half), below, above);
+  return node.select(isHalf, even, nearest);
 }
 
 Value buildTan(NodeBuilder &node, Value x) {
@@ -112,8 +112,7 @@ Value buildCosh(NodeBuilder &node, Value x) {
 Value buildAsinh(NodeBuilder &node, Value x) {
   Value isNegative = node.compare(Comparison::lt, x, node.scalar(0, x));
   auto flip = [&](Value y) {
-    return node.elementwise<SelectOp>(
-        {isNegative, node.elementwise<NegOp>(y), y}, 1);
+    return node.select(isNegative, node.elementwise<NegOp>(y), y);
   };
   Value size = flip(x);
   Value root = node.elementwise<SqrtOp>(
@@ -174,8 +173,7 @@ Error importMod(NodeBuilder &node) {
     if (truncates) {
       Value isNegative =
           node.compare(Comparison::lt, quotient, node.scalar(0, quotient));
-      down = node.elementwise<SelectOp>(
-          {isNegative, buildCeil(node, quotient), down}, 1);
+      down = node.select(isNegative, buildCeil(node, quotient), down);
     }
     node.setResult(0, node.sub(x, node.mul(down, y)));
     return Error::success();
@@ -184,9 +182,8 @@ Error importMod(NodeBuilder &node) {
   if (!truncates) {
     // The quotient was cut towards zero where it is negative.
     Value product = node.mul(rest, y);
-    rest = node.elementwise<SelectOp>(
-        {node.compare(Comparison::lt, product, zero), node.add(rest, y), rest},
-        1);
+    rest = node.select(node.compare(Comparison::lt, product, zero),
+                       node.add(rest, y), rest);
   }
   node.setResult(0, rest);
   return Error::success();
@@ -347,8 +344,7 @@ Value limit(NodeBuilder &node, Value x, unsigned i, StringRef name,
     return x;
   if (node.call.hasOperand(i) && !node.call.operands[i].constant)
     return node.elementwise<Limit>({x, bound});
-  return node.elementwise<SelectOp>(
-      {node.compare(isBeyond, x, bound), bound, x}, 1);
+  return node.select(node.compare(isBeyond, x, bound), bound, x);
 }
 
 Error importClip(NodeBuilder &node) {

@@ -170,7 +170,7 @@ Error importOneHot(NodeBuilder &node) {
   Value isNegative =
       node.compare(Comparison::lt, indices, node.scalar(0, indices));
   Value wrapped = node.add(indices, node.scalar((*depth)->getInt(0), indices));
-  indices = node.elementwise<SelectOp>({isNegative, wrapped, indices}, 1);
+  indices = node.select(isNegative, wrapped, indices);
   Shape shape(call.shape(0));
   shape.push_back((*depth)->getInt(0));
   Value isOn = node.create<OneHotOp>(
@@ -178,7 +178,7 @@ Error importOneHot(NodeBuilder &node) {
   Value values = node.operand(2);
   Value off = node.reshape(node.slice(values, 0, 0, 1), {});
   Value on = node.reshape(node.slice(values, 0, 1, 1), {});
-  Value rows = node.elementwise<SelectOp>({isOn, on, off}, 1);
+  Value rows = node.select(isOn, on, off);
   Shape permutation;
   for (int64_t d = 0; d < call.rank(0); ++d)
     permutation.push_back(d);

@@ -106,14 +106,12 @@ Value LossBuilder::buildLosses() {
   Value zero = node.scalar(0, logs), isLabel = findIsLabel();
   Value terms;
   if (smoothing == 0) {
-    terms =
-        node.elementwise<SelectOp>({isLabel, node.mul(logs, weights), zero}, 1);
+    terms = node.select(isLabel, node.mul(logs, weights), zero);
   } else {
     double share = smoothing / double(node.shapeOf(scores).back());
     Value own = node.mul(weights, node.scalar(1 - smoothing + share, logs));
     Value other = node.mul(weights, node.scalar(share, logs));
-    terms =
-        node.mul(logs, node.elementwise<SelectOp>({isLabel, own, other}, 1));
+    terms = node.mul(logs, node.select(isLabel, own, other));
   }
   int64_t last = node.shapeOf(scores).size() - 1;
   Value losses = node.elementwise<NegOp>(node.reshape(
@@ -122,7 +120,7 @@ Value LossBuilder::buildLosses() {
     return losses;
   Value isCounted =
       node.compare(Comparison::ne, labels, node.scalar(*ignored, labels));
-  return node.elementwise<SelectOp>({isCounted, losses, zero}, 1);
+  return node.select(isCounted, losses, zero);
 }
 
 /// One for each sample and position.
@@ -151,15 +149,14 @@ Value LossBuilder::countLabels() {
                                            node.shapeOf(scores).back()));
   if (call.hasOperand(2)) {
     Value zero = node.scalar(0, scores);
-    Value own =
-        node.elementwise<SelectOp>({findIsLabel(), node.operand(2), zero}, 1);
+    Value own = node.select(findIsLabel(), node.operand(2), zero);
     if (ignored) {
       Shape column(node.shapeOf(labels));
       column.push_back(1);
       Value isCounted =
           node.compare(Comparison::ne, node.reshape(labels, column),
                        node.scalar(*ignored, labels));
-      own = node.elementwise<SelectOp>({isCounted, own, zero}, 1);
+      own = node.select(isCounted, own, zero);
     }
     return total(own);
   }

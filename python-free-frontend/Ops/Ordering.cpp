@@ -43,7 +43,7 @@ template <bool largest> Error importArg(NodeBuilder &node) {
   Value top = node.scalar(size - 1, x);
   Value key = last ? number : node.sub(top, number);
   Value best = node.reduce<ReduceMaxOp>(
-      node.elementwise<SelectOp>({isBest, key, node.scalar(0, x)}, 1), {*axis});
+      node.select(isBest, key, node.scalar(0, x)), {*axis});
   Value found = node.cast(last ? best : node.sub(top, best), DType::I64);
   Shape shape(node.shapeOf(found));
   if (!call.getInt("keepdims", 1))
@@ -102,8 +102,7 @@ Error importTopK(NodeBuilder &node) {
                                node.countAlong(k, rank - 1, rank + 1, dtype));
   Value number = node.countAlong(size, rank, rank + 1, dtype);
   Value found = node.reduce<ReduceSumOp>(
-      node.elementwise<SelectOp>({isPlace, number, node.scalar(0, x)}, 1),
-      {rank});
+      node.select(isPlace, number, node.scalar(0, x)), {rank});
   shape = Shape(node.shapeOf(x));
   shape.back() = k;
   Value indices = node.cast(node.reshape(found, shape), DType::I64);
@@ -139,8 +138,7 @@ Error importCumSum(NodeBuilder &node) {
   Value isAdded = node.compare(
       predicate, node.countAlong(size, *axis + 1, rank + 1, DType::I32),
       node.countAlong(size, *axis, rank + 1, DType::I32));
-  Value added = node.elementwise<SelectOp>(
-      {isAdded, node.reshape(x, pairs), node.scalar(0, x)}, 1);
+  Value added = node.select(isAdded, node.reshape(x, pairs), node.scalar(0, x));
   Value sum = node.reduce<ReduceSumOp>(added, {*axis + 1});
   node.setResult(0,
                  node.cast(node.reshape(sum, shape), call.operands[0].dtype));

@@ -38,9 +38,9 @@ Value norm1(NodeBuilder &node, Value x, ArrayRef<int64_t> axes) {
 Value norm2(NodeBuilder &node, Value x, ArrayRef<int64_t> axes) {
   Value square = sumSquare(node, x, axes), zero = node.scalar(0, x);
   Value isZero = node.compare(Comparison::eq, square, zero);
-  Value root = node.elementwise<SqrtOp>(
-      node.elementwise<SelectOp>({isZero, node.scalar(1, x), square}, 1));
-  return node.elementwise<SelectOp>({isZero, zero, root}, 1);
+  Value root =
+      node.elementwise<SqrtOp>(node.select(isZero, node.scalar(1, x), square));
+  return node.select(isZero, zero, root);
 }
 Value logSum(NodeBuilder &node, Value x, ArrayRef<int64_t> axes) {
   return node.elementwise<LogOp>(sum(node, x, axes));

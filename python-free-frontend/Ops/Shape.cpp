@@ -311,10 +311,9 @@ Error importTrilu(NodeBuilder &node) {
   Value mask =
       node.compare(call.getInt("upper", 1) ? Comparison::ge : Comparison::le,
                    node.countAlong(shape[1], 1, 2, DType::I64), row);
-  node.setResult(
-      0, call.operands[0].dtype == DType::Bool
-             ? node.elementwise<LogicalAndOp>({mask, x})
-             : node.elementwise<SelectOp>({mask, x, node.scalar(0, x)}, 1));
+  node.setResult(0, call.operands[0].dtype == DType::Bool
+                        ? node.elementwise<LogicalAndOp>({mask, x})
+                        : node.select(mask, x, node.scalar(0, x)));
   return Error::success();
 }
 } // namespace

@@ -192,8 +192,8 @@ def PropagateLayouts : Pass<"dtc-propagate-layouts", "::mlir::ModuleOp"> {
     * Where a dimension that a rule needs whole is split, the op is expanded
       (`SplitExpansionInterface`).
     * What does not depend on the micro-batch, but has rows for it, is made for
-      one micro-batch, if its rows are equal: repeated values, constants, and
-      what is made of such.
+      one micro-batch, if it repeats: repeated values, constants whose rows are
+      equal or repeat in groups, and what is made of such.
     * With one micro-batch, what a value of it needs belongs to it, be it a sum
       over the batch: only gradients and what the step returns leave it.
 
