@@ -6,9 +6,9 @@
 
 #include "DeviceMemory.h"
 #include "Fail.h"
-#include "dtc/Schedule/MemoryPlan.h"
-#include "dtc/Schedule/Report.h"
-#include "dtc/Schedule/Skeleton.h"
+#include "dtc/Memory/MemoryPlan.h"
+#include "dtc/Plan/Skeleton.h"
+#include "dtc/Report/Report.h"
 #include "llvm/ADT/MapVector.h"
 
 using namespace mlir;

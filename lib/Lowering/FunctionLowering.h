@@ -10,9 +10,9 @@
 
 #include "PlanManifest.h"
 #include "dtc/Lowering/Program.h"
+#include "dtc/Memory/MemoryPlan.h"
+#include "dtc/Plan/Skeleton.h"
 #include "dtc/Runtime/ABI.h"
-#include "dtc/Schedule/MemoryPlan.h"
-#include "dtc/Schedule/Skeleton.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 namespace dtc {

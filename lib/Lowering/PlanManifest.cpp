@@ -5,8 +5,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "PlanManifest.h"
+#include "dtc/Plan/Phase.h"
 #include "dtc/Runtime/ABI.h"
-#include "dtc/Schedule/Phase.h"
 
 using namespace mlir;
 using namespace dtc;

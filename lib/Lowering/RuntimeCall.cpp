@@ -1,8 +1,8 @@
 //===- RuntimeCall.cpp - what a call of the runtime does ------------------===//
 
 #include "RuntimeCall.h"
+#include "dtc/Plan/Skeleton.h"
 #include "dtc/Runtime/ABI.h"
-#include "dtc/Schedule/Skeleton.h"
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;

@@ -7,7 +7,7 @@
 #ifndef DTC_LIB_LOWERING_RUNTIMECALL_H
 #define DTC_LIB_LOWERING_RUNTIMECALL_H
 
-#include "dtc/Schedule/Communication.h"
+#include "dtc/Communication/Communication.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 namespace dtc {

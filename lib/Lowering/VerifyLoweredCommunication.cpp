@@ -7,10 +7,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "RuntimeCall.h"
+#include "dtc/Communication/PlanCommunication.h"
 #include "dtc/Lowering/Passes.h"
 #include "dtc/Lowering/Program.h"
 #include "dtc/Runtime/ABI.h"
-#include "dtc/Schedule/PlanCommunication.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "llvm/ADT/TypeSwitch.h"
 

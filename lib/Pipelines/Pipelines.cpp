@@ -6,9 +6,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "dtc/Pipelines/Pipelines.h"
+#include "dtc/Communication/Passes.h"
 #include "dtc/Dialect/Dialect.h"
 #include "dtc/Lowering/LinalgLowering.h"
 #include "dtc/Lowering/Passes.h"
+#include "dtc/Memory/Passes.h"
 #include "dtc/Parallel/Passes.h"
 #include "dtc/Parallel/SplitExpansion.h"
 #include "dtc/Schedule/Passes.h"
@@ -318,6 +320,8 @@ void dtc::registerDialects(DialectRegistry &registry) {
 void dtc::registerPasses() {
   registerDTCTrainingPasses();
   registerDTCParallelPasses();
+  registerDTCMemoryPasses();
+  registerDTCCommunicationPasses();
   registerDTCSchedulePasses();
   registerDTCLoweringPasses();
   registerCSEPass();

@@ -7,12 +7,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dtc/Schedule/Aliases.h"
+#include "dtc/Memory/MemoryPlan.h"
+#include "dtc/Plan/Aliases.h"
+#include "dtc/Plan/Phase.h"
+#include "dtc/Plan/Skeleton.h"
 #include "dtc/Schedule/Gathered.h"
-#include "dtc/Schedule/MemoryPlan.h"
 #include "dtc/Schedule/Passes.h"
-#include "dtc/Schedule/Phase.h"
-#include "dtc/Schedule/Skeleton.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/MapVector.h"
 

@@ -5,11 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dtc/Memory/MemoryPlan.h"
 #include "dtc/Parallel/Buckets.h"
-#include "dtc/Schedule/MemoryPlan.h"
+#include "dtc/Plan/Phase.h"
+#include "dtc/Plan/Skeleton.h"
 #include "dtc/Schedule/Passes.h"
-#include "dtc/Schedule/Phase.h"
-#include "dtc/Schedule/Skeleton.h"
 
 namespace dtc {
 #define GEN_PASS_DEF_BUCKETGRADIENTS

@@ -7,10 +7,10 @@
 
 #include "KernelGroups.h"
 #include "dtc/Dialect/Dialect.h"
-#include "dtc/Schedule/Aliases.h"
+#include "dtc/Plan/Aliases.h"
+#include "dtc/Plan/Skeleton.h"
 #include "dtc/Schedule/KernelOps.h"
 #include "dtc/Schedule/Passes.h"
-#include "dtc/Schedule/Skeleton.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/SetVector.h"

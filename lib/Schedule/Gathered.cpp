@@ -1,9 +1,9 @@
 //===- Gathered.cpp - what a plan gathers once a step ---------------------===//
 
 #include "dtc/Schedule/Gathered.h"
-#include "dtc/Schedule/MemoryPlan.h"
-#include "dtc/Schedule/Phase.h"
-#include "dtc/Schedule/Skeleton.h"
+#include "dtc/Memory/MemoryPlan.h"
+#include "dtc/Plan/Phase.h"
+#include "dtc/Plan/Skeleton.h"
 
 using namespace mlir;
 using namespace dtc;

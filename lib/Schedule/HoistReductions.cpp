@@ -8,11 +8,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dtc/Schedule/Aliases.h"
-#include "dtc/Schedule/MemoryPlan.h"
+#include "dtc/Memory/MemoryPlan.h"
+#include "dtc/Plan/Aliases.h"
+#include "dtc/Plan/Phase.h"
+#include "dtc/Plan/Skeleton.h"
 #include "dtc/Schedule/Passes.h"
-#include "dtc/Schedule/Phase.h"
-#include "dtc/Schedule/Skeleton.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"

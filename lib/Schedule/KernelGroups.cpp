@@ -8,7 +8,7 @@
 
 #include "KernelGroups.h"
 #include "dtc/Dialect/Dialect.h"
-#include "dtc/Schedule/Aliases.h"
+#include "dtc/Plan/Aliases.h"
 #include "dtc/Schedule/KernelOps.h"
 #include "llvm/ADT/SetVector.h"
 #include <algorithm>

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dtc/Schedule/Aliases.h"
+#include "dtc/Plan/Aliases.h"
+#include "dtc/Plan/Skeleton.h"
 #include "dtc/Schedule/Passes.h"
-#include "dtc/Schedule/Skeleton.h"
 
 namespace dtc {
 #define GEN_PASS_DEF_PREFETCHGATHERS

@@ -7,10 +7,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "RecomputePolicy.h"
-#include "dtc/Schedule/Aliases.h"
+#include "dtc/Plan/Aliases.h"
+#include "dtc/Plan/Phase.h"
+#include "dtc/Plan/Skeleton.h"
 #include "dtc/Schedule/Passes.h"
-#include "dtc/Schedule/Phase.h"
-#include "dtc/Schedule/Skeleton.h"
 #include "mlir/IR/IRMapping.h"
 
 namespace dtc {

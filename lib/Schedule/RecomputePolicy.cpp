@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "RecomputePolicy.h"
-#include "dtc/Schedule/Aliases.h"
-#include "dtc/Schedule/Skeleton.h"
+#include "dtc/Plan/Aliases.h"
+#include "dtc/Plan/Skeleton.h"
 
 using namespace mlir;
 using namespace dtc;

@@ -7,11 +7,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "dtc/Dialect/SignatureEditor.h"
-#include "dtc/Schedule/Aliases.h"
+#include "dtc/Plan/Aliases.h"
+#include "dtc/Plan/Phase.h"
+#include "dtc/Plan/Skeleton.h"
 #include "dtc/Schedule/Passes.h"
-#include "dtc/Schedule/Phase.h"
 #include "dtc/Schedule/ScheduleFile.h"
-#include "dtc/Schedule/Skeleton.h"
 #include <map>
 
 namespace dtc {

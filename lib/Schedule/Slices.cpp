@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "dtc/Schedule/Slices.h"
-#include "dtc/Schedule/Aliases.h"
-#include "dtc/Schedule/Skeleton.h"
+#include "dtc/Plan/Aliases.h"
+#include "dtc/Plan/Skeleton.h"
 #include "dtc/Training/FindFunction.h"
 #include "llvm/ADT/StringSet.h"
 

@@ -7,9 +7,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "dtc/Dialect/SignatureEditor.h"
-#include "dtc/Schedule/Aliases.h"
+#include "dtc/Plan/Aliases.h"
+#include "dtc/Plan/Skeleton.h"
 #include "dtc/Schedule/Passes.h"
-#include "dtc/Schedule/Skeleton.h"
 #include "dtc/Schedule/Slices.h"
 #include "dtc/Training/FindFunction.h"
 #include "mlir/IR/IRMapping.h"

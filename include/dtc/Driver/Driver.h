@@ -8,8 +8,8 @@
 #define DTC_DRIVER_DRIVER_H
 
 #include "dtc/Pipelines/Pipelines.h"
-#include "dtc/Schedule/Profile.h"
-#include "dtc/Schedule/Topology.h"
+#include "dtc/Report/Profile.h"
+#include "dtc/Report/Topology.h"
 #include <algorithm>
 #include <functional>
 

@@ -7,10 +7,10 @@
 
 #include "dtc/Dialect/Dialect.h"
 #include "dtc/Driver/Driver.h"
+#include "dtc/Memory/MemoryPlan.h"
+#include "dtc/Plan/Phase.h"
+#include "dtc/Plan/Skeleton.h"
 #include "dtc/Schedule/KernelOps.h"
-#include "dtc/Schedule/MemoryPlan.h"
-#include "dtc/Schedule/Phase.h"
-#include "dtc/Schedule/Skeleton.h"
 #include "dtc/Training/FindFunction.h"
 #include "llvm/Support/InitLLVM.h"
 

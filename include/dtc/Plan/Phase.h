@@ -1,0 +1,57 @@
+//===- Phase.h - the functions of a stage, in order -------------*- C++ -*-===//
+//
+// A step on one stage is a sequence of phases, each one function: some are run
+// once a step, some once for each micro-batch.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTC_PLAN_PHASE_H
+#define DTC_PLAN_PHASE_H
+
+#include "llvm/ADT/StringRef.h"
+#include <optional>
+#include <string>
+#include <tuple>
+
+namespace dtc {
+
+struct Phase {
+  enum Kind {
+    Inputs,   ///< per micro-batch: sums of what depends on inputs alone
+    Prologue, ///< once: what micro-batches need in common
+    Forward,  ///< per micro-batch
+    Backward, ///< per micro-batch: gradients that the stage before waits for
+    Weight,   ///< per micro-batch: all other gradients
+    Reduce,   ///< once: what other stages need of accumulated values
+    Update,   ///< once: everything else
+  };
+
+  Kind kind;
+  /// Of a phase that runs once: how many messages of once-a-step values lie
+  /// before it. A value that crosses stages after phase (kind, l) arrives
+  /// before phase (kind, l + 1). Of Forward, Backward and Weight: the chunk, of
+  /// which a stage has several if it has virtual stages.
+  unsigned level = 0;
+  /// Which runs of a step the function is for: of Forward the first may have
+  /// one of its own, of Weight the last.
+  enum Runs { All, First, Last } runs = All;
+
+  bool isPerMicrobatch() const { return kind == Inputs || isChunked(); }
+  /// Whether it is one of a chunk: of F, B and W.
+  bool isChunked() const { return kind >= Forward && kind <= Weight; }
+  /// The symbol of the phase's function.
+  std::string getName() const;
+  static std::optional<Phase> parse(llvm::StringRef name);
+
+  bool operator==(const Phase &other) const {
+    return kind == other.kind && level == other.level && runs == other.runs;
+  }
+  bool operator<(const Phase &other) const {
+    return std::tie(kind, level, runs) <
+           std::tie(other.kind, other.level, other.runs);
+  }
+};
+
+} // namespace dtc
+
+#endif // DTC_PLAN_PHASE_H

@@ -1,0 +1,124 @@
+//===- Skeleton.h - what a plan is made of, before its order ----*- C++ -*-===//
+//
+// Between SplitStages and ScheduleMicrobatches a stage is a module with one
+// function for each phase and a declaration of `@plan`. Values are numbers of
+// the step's values:
+//
+// * each argument and result of the functions and of `@plan` has
+//   `dtc.value = N`; a function's argument that is an accumulator, or is
+//   otherwise overwritten, has `dtc.update = I` too;
+// * `@plan` lists what crosses stages in `dtc.sends` and `dtc.recvs`.
+//
+// An evaluation has modules of its own, of the same make.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTC_PLAN_SKELETON_H
+#define DTC_PLAN_SKELETON_H
+
+#include "dtc/Dialect/Dialect.h"
+#include "dtc/Plan/Phase.h"
+#include "dtc/Runtime/ABI.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace dtc {
+
+namespace attr {
+/// Argument or result, all_reduce over stages: the number of the step's value
+/// that it is.
+constexpr llvm::StringLiteral value = "dtc.value";
+/// Plan: array of messages {value, stage, channel, phase, type, source}, the
+/// last one a location, if known.
+constexpr llvm::StringLiteral sends = "dtc.sends";
+constexpr llvm::StringLiteral recvs = "dtc.recvs";
+/// Collective: it starts here, and the wait of the slot ends it. A number from
+/// `firstCollectiveSlot`, below which are the slots of sends. Of gathers and
+/// scatters those along the first dimension that is not 1.
+constexpr llvm::StringLiteral slot = "dtc.slot";
+/// Plan: the schedule that it follows, as it was asked for.
+constexpr llvm::StringLiteral schedule = "dtc.schedule";
+/// Plan: how many times it runs its schedule, if more than once.
+constexpr llvm::StringLiteral rounds = "dtc.rounds";
+/// Plan: how many virtual stages the stage has, if more than one.
+constexpr llvm::StringLiteral virtualStages = "dtc.virtual_stages";
+/// Module of a stage: its plan is that of an evaluation.
+constexpr llvm::StringLiteral eval = "dtc.eval";
+} // namespace attr
+
+/// Slots of collectives that are under way, beside those of sends.
+constexpr int64_t firstCollectiveSlot = DTC_MAX_SEND_SLOTS;
+constexpr int64_t endCollectiveSlot =
+    DTC_MAX_SEND_SLOTS + DTC_MAX_COLLECTIVE_SLOTS;
+
+/// Of a parameter's gather within a function, of what else starts and ends in
+/// one function, and of what one function starts and another, or the plan,
+/// waits for: from `firstPlanSlot`.
+constexpr int64_t gatherSlot = firstCollectiveSlot;
+constexpr int64_t innerSlot = firstCollectiveSlot + 1;
+constexpr int64_t firstPlanSlot = firstCollectiveSlot + 2;
+
+/// The mesh axis of pipeline stages.
+constexpr llvm::StringLiteral stageAxis = "pp";
+
+/// The symbol of a stage's plan.
+constexpr llvm::StringLiteral planName = "plan";
+
+/// The module of all stages' kernels.
+constexpr llvm::StringLiteral kernelsName = "kernels";
+
+/// The module of a stage, or of its part of an evaluation.
+inline std::string getStageName(int64_t stage, bool isEval = false) {
+  return (isEval ? "eval" : "stage") + std::to_string(stage);
+}
+
+/// Whether a function that a run calls is of a phase.
+bool isRunOf(RunOp run, Phase::Kind kind);
+
+/// A collective starts, and the wait for what it makes comes before an op.
+void start(mlir::Operation *collective, int64_t slot);
+void waitBefore(mlir::Operation *op, mlir::Value value, mlir::Location location,
+                int64_t slot);
+
+/// Modules of stages, by number.
+using Stages = llvm::SmallVector<mlir::ModuleOp>;
+
+/// Those of the training step. Fails if numbers are not 0, 1, 2, ...
+mlir::FailureOr<Stages> getStages(mlir::ModuleOp module);
+
+/// Those of the training step, then those of the evaluation if there is one.
+mlir::FailureOr<llvm::SmallVector<Stages>> getPrograms(mlir::ModuleOp module);
+
+/// The mesh of a function's types; null if they have none.
+MeshAttr getMesh(mlir::func::FuncOp function);
+
+/// Whether an op gathers an argument that has `dtc.gather`: it is done in each
+/// function that uses the parameter, right before, and never kept.
+bool isParameterGather(mlir::Operation *op);
+
+/// Whether a collective is over stages, which have programs of their own.
+bool crossesStages(mlir::Operation *collective);
+
+/// Whether ranks' parts of a dimension lie one after the other in the whole:
+/// else a gather or scatter has to put them in order when it is done, which no
+/// wait does.
+bool isInOrder(mlir::Value part, int64_t dim);
+
+/// The schedule that a plan follows, `dtc.schedule`; empty if it has no body.
+llvm::StringRef getScheduleName(mlir::func::FuncOp plan);
+
+/// How many times a plan runs its schedule; `dtc.rounds`.
+int64_t getRounds(mlir::func::FuncOp plan);
+
+/// How many virtual stages the stage of a plan has; `dtc.virtual_stages`.
+int64_t getNumChunks(mlir::func::FuncOp plan);
+
+/// The plan of a stage; null, with a diagnostic, if there is none.
+mlir::func::FuncOp getPlan(mlir::ModuleOp stage);
+
+/// The plans of stages, in order. Fails if one has no body yet.
+mlir::FailureOr<llvm::SmallVector<mlir::func::FuncOp>>
+getScheduledPlans(llvm::ArrayRef<mlir::ModuleOp> stages);
+
+} // namespace dtc
+
+#endif // DTC_PLAN_SKELETON_H

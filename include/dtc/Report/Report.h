@@ -1,0 +1,110 @@
+//===- Report.h - the figures of a plan -------------------------*- C++ -*-===//
+//
+// What a scheduled module costs: computed from its plans, so that it is what
+// the program does; and what that takes on a topology.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTC_REPORT_REPORT_H
+#define DTC_REPORT_REPORT_H
+
+#include "dtc/Plan/Ranks.h"
+#include "dtc/Report/Profile.h"
+#include "dtc/Report/Timeline.h"
+#include "dtc/Report/Topology.h"
+#include "llvm/Support/JSON.h"
+#include <map>
+#include <string>
+#include <vector>
+
+namespace dtc {
+
+/// Three digits and a unit: "12.3 MiB".
+std::string formatBytes(int64_t bytes);
+
+/// Calls of one kind in a step, by one rank.
+struct Traffic {
+  int64_t count = 0;
+  int64_t bytes = 0; ///< of this rank's buffers
+};
+
+/// What each rank of a stage holds, and does in a step.
+struct StageReport {
+  int64_t parameters = 0; ///< elements of the parameters that it owns
+
+  /// Floating-point operations of a step.
+  int64_t forwardFlops = 0, backwardFlops = 0, weightFlops = 0, onceFlops = 0;
+
+  int64_t parameterBytes = 0, stateBytes = 0, gradientBytes = 0;
+  int64_t inputBytes = 0;
+  int64_t gatheredBytes = 0; ///< parameters that a step gathers and keeps
+  /// Activations, messages, and what functions work in.
+  int64_t activationBytes = 0;
+  int64_t peakBytes = 0; ///< of the arena
+
+  /// Collectives by kind and axes, such as "all_reduce dp".
+  std::map<std::string, Traffic> collectives;
+  /// Messages by the other stage.
+  std::map<int64_t, Traffic> sends, recvs;
+
+  int64_t inFlight = 0; ///< most live activations: of micro-batch and chunk
+};
+
+/// Seconds that a step takes a rank on a topology, waiting left out.
+struct RankTime {
+  int64_t rank, stage, node;
+  double compute = 0; ///< its FLOPs at the device's full speed
+  /// By kind and axes, as in StageReport.
+  std::map<std::string, double> collectives;
+  std::map<int64_t, double> sends; ///< by the other stage
+
+  double getCommunication() const;
+
+  static RankTime get(int64_t rank, const Ranks &ranks, const StageReport &does,
+                      const Topology &topology);
+};
+
+/// A parameter that is larger than what the model has of it.
+struct PaddedParameter {
+  std::string name;
+  int64_t dim, size, paddedSize;
+};
+
+struct Report {
+  /// Of the model: elements.
+  int64_t parameters = 0;
+  std::vector<PaddedParameter> padded;
+  int64_t microbatches = 1;
+  int64_t rounds = 1; ///< that the micro-batches are taken in
+  int64_t ranksPerStage = 1;
+  /// Kernels of all stages, and how many times functions launch one: equal
+  /// layers and stages share theirs.
+  int64_t kernels = 0, launches = 0;
+  /// The schedule's idle fraction with equal stages (F, B and W also equal, if
+  /// it is from a file), and with the timeline's costs.
+  double bubble = 0, bubbleSimulated = 0;
+  bool isMeasured = false; ///< costs are a profile's seconds, else FLOPs
+  Timeline timeline;
+  std::vector<StageReport> stages;
+  /// Axes of ranks, outermost first, and their sizes.
+  std::vector<std::pair<std::string, int64_t>> mesh;
+  /// Of every rank, if there is a topology.
+  std::vector<RankTime> times;
+
+  /// Of each stage the rank that communicates longest; none without a topology.
+  std::vector<const RankTime *> getSlowestRanks() const;
+
+  /// After PlanMemory. Fails with a diagnostic if the module is not scheduled.
+  /// `topology` may be null; else it has as many devices as there are ranks.
+  /// `profile` may be null; else it has as many stages.
+  static mlir::FailureOr<Report> compute(mlir::ModuleOp module,
+                                         const Topology *topology = nullptr,
+                                         const Profile *profile = nullptr);
+
+  void print(llvm::raw_ostream &os) const;
+  llvm::json::Value toJson() const;
+};
+
+} // namespace dtc
+
+#endif // DTC_REPORT_REPORT_H

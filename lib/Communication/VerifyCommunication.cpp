@@ -1,0 +1,76 @@
+//===- VerifyCommunication.cpp - check that all messages meet -------------===//
+//
+// Takes event lists from plans and leaves the proof to Communication.h.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dtc/Communication/Passes.h"
+#include "dtc/Communication/PlanCommunication.h"
+#include "dtc/Runtime/ABI.h"
+
+namespace dtc {
+#define GEN_PASS_DEF_VERIFYCOMMUNICATION
+#include "dtc/Communication/Passes.h.inc"
+} // namespace dtc
+
+using namespace mlir;
+using namespace dtc;
+
+namespace {
+
+/// The runtime has so many slots for sends that are under way.
+LogicalResult checkSlots(func::FuncOp plan, const CommunicationProgram &program,
+                         int64_t microbatches) {
+  int64_t needed = 0;
+  for (const Event &event : program.events)
+    if (event.kind == EventKind::Send)
+      needed = std::max<int64_t>(needed, event.slot + 1);
+  if (needed <= DTC_MAX_SEND_SLOTS)
+    return success();
+  InFlightDiagnostic error = plan.emitError("has ")
+                             << needed << " sends under way at once with "
+                             << microbatches << " micro-batches, expected at "
+                             << "most " << DTC_MAX_SEND_SLOTS;
+  // Sends of micro-batches add up; a divisor suits the batch as well.
+  int64_t fewer = microbatches * DTC_MAX_SEND_SLOTS / needed;
+  while (fewer > 1 && microbatches % fewer)
+    --fewer;
+  if (fewer >= 1)
+    error << "; --microbatches " << fewer << " would do";
+  return failure();
+}
+
+struct VerifyCommunicationPass
+    : dtc::impl::VerifyCommunicationBase<VerifyCommunicationPass> {
+  void runOnOperation() override {
+    markAllAnalysesPreserved();
+    FailureOr<SmallVector<Stages>> all = getPrograms(getOperation());
+    if (failed(all))
+      return signalPassFailure();
+    for (const Stages &stages : *all)
+      if (failed(verify(stages)))
+        return signalPassFailure();
+  }
+
+  LogicalResult verify(const Stages &stages) {
+    FailureOr<PlanCommunication> communication =
+        getPlanCommunication(getOperation(), stages);
+    if (failed(communication))
+      return failure();
+    const CommunicationSystem &system = communication->system;
+    for (auto [stage, program] : llvm::zip(stages, system.programs)) {
+      func::FuncOp plan = getPlan(stage);
+      // Of a round: sends of two rounds do not add up.
+      int64_t microbatches =
+          getMesh(plan)
+              ? getMesh(plan).getSize(MeshAttr::timeAxis) / getRounds(plan)
+              : 1;
+      if (failed(checkSlots(plan, program, microbatches)))
+        return failure();
+    }
+    return dtc::verify(*communication, getOperation(),
+                       [](Operation *op) { return op->emitOpError(); });
+  }
+};
+
+} // namespace

@@ -1,0 +1,234 @@
+//===- MemoryPlan.cpp - where values live ---------------------------------===//
+//
+// Lookups that PlanMemory and the passes after it share.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dtc/Memory/MemoryPlan.h"
+#include "dtc/Memory/MemoryPlanner.h"
+#include "dtc/Plan/Skeleton.h"
+
+using namespace mlir;
+using namespace dtc;
+
+MemoryHomes::MemoryHomes(func::FuncOp function, const AliasClasses &classes)
+    : isPlan(function.getName() == planName), classes(classes) {
+  // A slice that is returned is copied: the caller has no room for the rest.
+  for (OpOperand &returned : function.front().getTerminator()->getOpOperands())
+    if (Value root = classes.getRoot(returned.get());
+        getLocalBytes(returned.get().getType()) ==
+        getLocalBytes(root.getType()))
+      results.try_emplace(root, returned.getOperandNumber());
+}
+
+MemoryHome MemoryHomes::get(Value value) const {
+  if (isPlan)
+    return {MemoryHome::Local};
+  Value root = classes.getRoot(value);
+  if (auto argument = dyn_cast<BlockArgument>(root))
+    return {MemoryHome::Argument, argument.getArgNumber()};
+  if (root.getDefiningOp<ConstantOp>())
+    return {MemoryHome::Constant};
+  auto result = results.find(root);
+  if (result != results.end())
+    return {MemoryHome::Result, result->second};
+  return {MemoryHome::Local};
+}
+
+PlanArguments::Meaning PlanArguments::getMeaning(BlockArgument argument) {
+  auto owner = cast<func::FuncOp>(argument.getOwner()->getParentOp());
+  for (StringRef key : {attr::input, attr::parameter, attr::state})
+    if (Attribute name = owner.getArgAttr(argument.getArgNumber(), key))
+      return {key, name};
+  return {};
+}
+
+PlanArguments::PlanArguments(func::FuncOp plan) {
+  for (BlockArgument argument : plan.getArguments())
+    if (Meaning meaning = getMeaning(argument); meaning.second)
+      arguments.try_emplace(meaning, argument);
+}
+
+BlockArgument PlanArguments::find(BlockArgument other) const {
+  return arguments.lookup(getMeaning(other));
+}
+
+std::optional<int64_t> dtc::getPlannedOffset(Value value) {
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    auto owner = cast<func::FuncOp>(argument.getOwner()->getParentOp());
+    auto offset = owner.getArgAttrOfType<IntegerAttr>(argument.getArgNumber(),
+                                                      attr::offset);
+    return offset ? std::optional(offset.getInt()) : std::nullopt;
+  }
+  auto result = cast<OpResult>(value);
+  auto offsets =
+      result.getOwner()->getAttrOfType<DenseI64ArrayAttr>(attr::offsets);
+  if (!offsets || offsets.size() <= result.getResultNumber() ||
+      offsets[result.getResultNumber()] == callersMemory)
+    return std::nullopt;
+  return offsets[result.getResultNumber()];
+}
+
+llvm::DenseMap<Value, BlockArgument>
+dtc::getReplacedArguments(func::FuncOp plan, const AliasClasses &classes) {
+  llvm::DenseMap<Attribute, BlockArgument> arguments[2];
+  StringRef keys[2] = {attr::parameter, attr::state};
+  for (auto [key, named] : llvm::zip_equal(keys, arguments))
+    for (BlockArgument argument : plan.getArguments())
+      if (Attribute name = plan.getArgAttr(argument.getArgNumber(), key))
+        named[name] = argument;
+  llvm::DenseMap<Value, BlockArgument> replaced;
+  for (OpOperand &returned : plan.front().getTerminator()->getOpOperands())
+    for (auto [key, named] : llvm::zip_equal(keys, arguments))
+      if (Attribute name =
+              plan.getResultAttr(returned.getOperandNumber(), key)) {
+        Value root = classes.getRoot(returned.get());
+        BlockArgument argument = named.lookup(name);
+        if (argument && !isa<BlockArgument>(root) && root == returned.get() &&
+            root.getType() == argument.getType())
+          replaced[root] = argument;
+      }
+  return replaced;
+}
+
+int64_t dtc::getBucketBytes(ValueRange operands) {
+  int64_t bytes = 0;
+  for (Value operand : operands)
+    bytes = alignMemory(bytes) + getLocalBytes(operand.getType());
+  return bytes;
+}
+
+func::FuncOp dtc::getCallee(RunOp run) {
+  return cast<func::FuncOp>(run.getFunction());
+}
+
+int64_t dtc::getFrameBytes(RunOp run) {
+  auto bytes = getCallee(run)->getAttrOfType<IntegerAttr>(attr::frameBytes);
+  return bytes ? bytes.getInt() : 0;
+}
+
+namespace {
+
+/// What collectives of a function want to be adjacent.
+struct Callee {
+  AliasClasses classes;
+  MemoryHomes homes;
+  FailureOr<std::vector<SmallVector<Value>>> groups;
+  FailureOr<UnderWay> underWay;
+
+  explicit Callee(func::FuncOp function)
+      : classes(function.front()), homes(function, classes),
+        groups(getAdjacentRoots(function, classes, homes)),
+        underWay(getUnderWay(function, classes)) {}
+};
+
+/// A function is run for each micro-batch, and looked at once.
+using Callees = llvm::DenseMap<Attribute, std::unique_ptr<Callee>>;
+
+} // namespace
+
+/// The same buffers, seen from the caller.
+static SmallVector<Value> getCallersRoots(RunOp run, const MemoryHomes &inside,
+                                          ArrayRef<Value> roots,
+                                          const AliasClasses &classes) {
+  SmallVector<Value> outside;
+  for (Value root : roots) {
+    MemoryHome home = inside.get(root);
+    if (home.kind == MemoryHome::Argument)
+      outside.push_back(classes.getRoot(run.getInputs()[home.index]));
+    else if (home.kind == MemoryHome::Result)
+      outside.push_back(classes.getRoot(run.getResult(home.index)));
+  }
+  return outside;
+}
+
+FailureOr<std::vector<SmallVector<Value>>>
+dtc::getAdjacentRoots(func::FuncOp function, const AliasClasses &classes,
+                      const MemoryHomes &homes) {
+  std::vector<SmallVector<Value>> groups;
+  auto add = [&](SmallVector<Value> roots) {
+    if (roots.size() > 1 && !llvm::is_contained(groups, roots))
+      groups.push_back(std::move(roots));
+  };
+  Callees callees;
+  for (Operation &op : function.front()) {
+    if (auto run = dyn_cast<RunOp>(op)) {
+      std::unique_ptr<Callee> &callee = callees[run.getCalleeAttr()];
+      if (!callee)
+        callee = std::make_unique<Callee>(getCallee(run));
+      if (failed(callee->groups))
+        return failure();
+      for (ArrayRef<Value> roots : *callee->groups)
+        add(getCallersRoots(run, callee->homes, roots, classes));
+      continue;
+    }
+    auto reduce = dyn_cast<AllReduceOp>(op);
+    if (!reduce || reduce.getX().size() < 2)
+      continue;
+    SmallVector<Value> roots;
+    unsigned local = 0;
+    for (Value operand : reduce.getX()) {
+      roots.push_back(classes.getRoot(operand));
+      local += homes.get(operand).kind == MemoryHome::Local;
+    }
+    if (local != 0 && local != roots.size())
+      return op.emitOpError("has operands in and outside the frame of its "
+                            "function, which cannot be adjacent");
+    add(std::move(roots));
+  }
+  return groups;
+}
+
+FailureOr<UnderWay> dtc::getUnderWay(func::FuncOp function,
+                                     const AliasClasses &classes) {
+  UnderWay result;
+  Callees callees;
+  auto end = [&](Operation *op, int64_t slot) {
+    auto it = result.left.find(slot);
+    if (it != result.left.end()) {
+      llvm::append_range(result.endedBy[op], it->second);
+      result.left.erase(it);
+    } else if (slot >= firstCollectiveSlot) { // of a send, the wait names it
+      result.awaited.push_back(slot);
+    }
+  };
+  auto take = [&](Operation *op, int64_t slot, SmallVector<Value> roots) {
+    if (result.left.try_emplace(slot, std::move(roots)).second)
+      return success();
+    return LogicalResult(op->emitError("takes slot ")
+                         << slot << ", whose last use is not waited for");
+  };
+  for (Operation &op : function.front()) {
+    if (auto wait = dyn_cast<WaitOp>(op)) {
+      end(wait, wait.getSlot());
+    } else if (auto slot = op.getAttrOfType<IntegerAttr>(attr::slot)) {
+      SmallVector<Value> roots;
+      for (Value value :
+           llvm::concat<Value>(SmallVector<Value>(op.getOperands()),
+                               SmallVector<Value>(op.getResults())))
+        if (!classes.getRoot(value).getDefiningOp<ConstantOp>())
+          roots.push_back(classes.getRoot(value));
+      if (failed(take(&op, slot.getInt(), std::move(roots))))
+        return failure();
+    } else if (auto run = dyn_cast<RunOp>(op)) {
+      std::unique_ptr<Callee> &callee = callees[run.getCalleeAttr()];
+      if (!callee)
+        callee = std::make_unique<Callee>(getCallee(run));
+      if (failed(callee->underWay))
+        return failure();
+      for (int64_t slot : callee->underWay->awaited)
+        end(run, slot);
+      for (auto &[number, roots] : callee->underWay->left) {
+        SmallVector<Value> own =
+            getCallersRoots(run, callee->homes, roots, classes);
+        if (own.size() != roots.size())
+          return getCallee(run).emitError("ends while a collective in slot ")
+                 << number << " touches its frame, expected it to be waited "
+                 << "for, or its buffers to be the caller's";
+        if (failed(take(run, number, std::move(own))))
+          return failure();
+      }
+    }
+  }
+  return result;
+}

@@ -1,0 +1,301 @@
+//===- PlanMemory.cpp - give every buffer a static offset -----------------===//
+//
+// First a frame for each function, then the arena of each plan, in which the
+// frames lie. Lifetimes are positions in the block: everything is straight
+// line, a run is one position. An evaluation works around what a stage keeps.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dtc/Dialect/SignatureEditor.h"
+#include "dtc/Memory/MemoryPlan.h"
+#include "dtc/Memory/MemoryPlanner.h"
+#include "dtc/Memory/Passes.h"
+#include "dtc/Plan/Skeleton.h"
+#include "mlir/IR/Threading.h"
+
+namespace dtc {
+#define GEN_PASS_DEF_PLANMEMORY
+#include "dtc/Memory/Passes.h.inc"
+} // namespace dtc
+
+using namespace mlir;
+using namespace dtc;
+
+namespace {
+
+/// An operand that a result overwrites is not read afterwards, and the caller
+/// expects an argument to be overwritten.
+LogicalResult checkUpdates(func::FuncOp function, const AliasClasses &classes) {
+  bool isPlan = function.getName() == planName;
+  bool ok = true;
+  /// Of the values in a buffer before the current op, how many there are and
+  /// who needs one of them last.
+  struct Readers {
+    size_t numValues = 0;
+    Operation *last = nullptr;
+  };
+  llvm::DenseMap<Value, Readers> readersOf;
+  for (Operation &op : function.front())
+    for (OpResult result : op.getResults()) {
+      if (!classes.isUpdate(result))
+        continue;
+      Value root = classes.getRoot(result);
+      if (root.getDefiningOp<ConstantOp>()) {
+        op.emitOpError("overwrites a constant");
+        ok = false;
+      }
+      auto argument = dyn_cast<BlockArgument>(root);
+      if (argument && !isPlan &&
+          !function.getArgAttr(argument.getArgNumber(), attr::update)) {
+        op.emitOpError("overwrites argument ")
+            << argument.getArgNumber() << " of '" << function.getName()
+            << "', which does not have '" << attr::update << "'";
+        ok = false;
+      }
+      Readers &readers = readersOf[root];
+      ArrayRef<Value> members = classes.getMembers(root);
+      for (; members[readers.numValues] != result; ++readers.numValues)
+        for (Operation *user : members[readers.numValues].getUsers())
+          if (!readers.last || readers.last->isBeforeInBlock(user))
+            readers.last = user;
+      if (readers.last && op.isBeforeInBlock(readers.last)) {
+        InFlightDiagnostic diagnostic = op.emitOpError(
+            "overwrites a value that is still needed; compute what needs it "
+            "first, or copy it");
+        diagnostic.attachNote(readers.last->getLoc()) << "needed here";
+        ok = false;
+      }
+    }
+  return success(ok);
+}
+
+/// The buffers of one block and the planner's answer.
+class BlockMemory {
+public:
+  /// `step` is the plan of the step, where `function` is that of an evaluation.
+  explicit BlockMemory(func::FuncOp function, func::FuncOp step = {})
+      : function(function), step(step), classes(function.front()),
+        homes(function, classes) {}
+
+  LogicalResult plan();
+  int64_t getBytes() const { return total; }
+
+  /// The offset of the frame of a run.
+  int64_t getFrameOffset(RunOp run) const {
+    return buffers[frames.lookup(run)].offset;
+  }
+  int64_t getOffset(Value value) const {
+    auto it = roots.find(classes.getRoot(value));
+    return it == roots.end()
+               ? callersMemory
+               : buffers[it->second].offset + classes.getOffset(value);
+  }
+
+private:
+  LogicalResult collectArguments(int64_t end);
+  LogicalResult collect();
+  void replaceArguments(ArrayRef<SmallVector<Value>> adjacent);
+
+  func::FuncOp function, step;
+  AliasClasses classes;
+  MemoryHomes homes;
+  std::vector<MemoryBuffer> buffers;
+  llvm::DenseMap<Value, unsigned> roots;
+  llvm::DenseMap<Value, BlockArgument> replaced; ///< by their new values
+  llvm::DenseMap<Operation *, unsigned> frames;
+  int64_t total = 0;
+};
+
+/// Those of a plan are live all the time, but for those that are replaced, and
+/// so is in an evaluation what the step keeps.
+LogicalResult BlockMemory::collectArguments(int64_t end) {
+  auto add = [&](BlockArgument argument, int64_t offset) {
+    roots[argument] = buffers.size();
+    buffers.push_back({getLocalBytes(argument.getType()), 0, end, offset});
+  };
+  if (!step) {
+    for (BlockArgument argument : function.getArguments())
+      add(argument, -1);
+    replaced = getReplacedArguments(function, classes);
+    for (auto [value, argument] : replaced)
+      buffers[roots.lookup(argument)].end = 0;
+    return success();
+  }
+  for (BlockArgument argument : step.getArguments())
+    add(argument, step.getArgAttrOfType<IntegerAttr>(argument.getArgNumber(),
+                                                     attr::offset)
+                      .getInt());
+  PlanArguments ofStep(step);
+  for (BlockArgument argument : function.getArguments()) {
+    BlockArgument same = ofStep.find(argument);
+    if (!same || same.getType() != argument.getType())
+      return function.emitError("argument ")
+             << argument.getArgNumber()
+             << " of an evaluation is none of the training step's";
+    roots[argument] = roots.lookup(same);
+  }
+  return success();
+}
+
+LogicalResult BlockMemory::collect() {
+  Block &body = function.front();
+  FailureOr<UnderWay> underWay = getUnderWay(function, classes);
+  if (failed(underWay))
+    return failure();
+  if (function.getName() == planName &&
+      failed(collectArguments(llvm::range_size(body))))
+    return failure();
+  for (auto [time, op] : llvm::enumerate(body)) {
+    int64_t now = time;
+    auto keep = [&](Value root) {
+      auto it = roots.find(root);
+      if (it != roots.end())
+        buffers[it->second].end = std::max(buffers[it->second].end, now);
+    };
+    for (Value operand : op.getOperands())
+      keep(classes.getRoot(operand));
+    llvm::for_each(underWay->endedBy.lookup(&op), keep);
+    for (Value result : op.getResults())
+      if (classes.getRoot(result) == result &&
+          homes.get(result).kind == MemoryHome::Local) {
+        roots[result] = buffers.size();
+        buffers.push_back({getLocalBytes(result.getType()), now, now});
+      }
+    if (auto run = dyn_cast<RunOp>(op)) {
+      frames[run] = buffers.size();
+      buffers.push_back({getFrameBytes(run), now, now});
+    }
+  }
+  return success();
+}
+
+/// The new value of an argument has its place, if that is free by then and no
+/// collective wants it next to others; else it is copied there in the end.
+void BlockMemory::replaceArguments(ArrayRef<SmallVector<Value>> adjacent) {
+  llvm::DenseSet<Value> bound;
+  for (ArrayRef<Value> values : adjacent)
+    bound.insert_range(values);
+  int64_t offset = 0;
+  for (Value value : function.front().getTerminator()->getOperands()) {
+    Value root = classes.getRoot(value);
+    BlockArgument argument = replaced.lookup(root);
+    if (!argument || buffers[roots.lookup(root)].offset >= 0)
+      continue;
+    MemoryBuffer &before = buffers[roots.lookup(argument)];
+    MemoryBuffer &after = buffers[roots.lookup(root)];
+    if (before.end >= after.begin || bound.contains(root) ||
+        bound.contains(argument)) {
+      before.end = after.end;
+      continue;
+    }
+    before.offset = after.offset = offset;
+    offset += alignMemory(before.bytes);
+  }
+}
+
+LogicalResult BlockMemory::plan() {
+  if (failed(checkUpdates(function, classes)) || failed(collect()))
+    return failure();
+  auto adjacent = getAdjacentRoots(function, classes, homes);
+  if (failed(adjacent))
+    return failure();
+  replaceArguments(*adjacent);
+  std::vector<AdjacentBuffers> groups;
+  llvm::DenseSet<Value> grouped;
+  for (ArrayRef<Value> values : *adjacent) {
+    if (!roots.contains(values.front()))
+      continue; // the caller's
+    groups.emplace_back();
+    for (Value value : values) {
+      if (!grouped.insert(value).second)
+        return emitError(value.getLoc())
+               << "this value is an operand of two collectives that each need "
+                  "their operands adjacent";
+      groups.back().push_back(roots.lookup(value));
+    }
+  }
+  total = planMemory(buffers, groups);
+  Builder builder(function.getContext());
+  for (Operation &op : function.front()) {
+    if (op.getNumResults() == 0 || isa<ConstantOp>(op))
+      continue;
+    SmallVector<int64_t> offsets;
+    for (Value result : op.getResults())
+      offsets.push_back(getOffset(result));
+    op.setAttr(attr::offsets, builder.getDenseI64ArrayAttr(offsets));
+  }
+  return success();
+}
+
+struct PlanMemoryPass : dtc::impl::PlanMemoryBase<PlanMemoryPass> {
+  void runOnOperation() override {
+    FailureOr<SmallVector<Stages>> programs = getPrograms(getOperation());
+    if (failed(programs))
+      return signalPassFailure();
+    const Stages &stages = programs->front(), &evals = programs->back();
+    bool hasEval = programs->size() > 1;
+    auto plan = [&](size_t number) -> LogicalResult {
+      if (failed(planStage(stages[number], {})))
+        return failure();
+      if (!hasEval)
+        return success();
+      func::FuncOp step = getPlan(stages[number]);
+      if (failed(planStage(evals[number], step)))
+        return failure();
+      shareArena(step, getPlan(evals[number]));
+      return success();
+    };
+    if (failed(failableParallelForEach(
+            &getContext(), llvm::seq<size_t>(0, stages.size()), plan)))
+      signalPassFailure();
+  }
+
+  /// Both work in one arena, as large as the larger plan needs.
+  static void shareArena(func::FuncOp step, func::FuncOp eval) {
+    auto bytes = step->getAttrOfType<IntegerAttr>(attr::arenaBytes);
+    auto needed = eval->getAttrOfType<IntegerAttr>(attr::arenaBytes);
+    if (needed.getInt() > bytes.getInt())
+      bytes = needed;
+    step->setAttr(attr::arenaBytes, bytes);
+    eval->setAttr(attr::arenaBytes, bytes);
+  }
+
+  /// `step` is the plan of the step, where the stage is that of an evaluation.
+  LogicalResult planStage(ModuleOp stage, func::FuncOp step) {
+    func::FuncOp plan = getPlan(stage);
+    if (!plan)
+      return failure();
+    if (plan.isExternal())
+      return plan.emitError("has no body; schedule micro-batches first");
+    Builder builder(&getContext());
+    for (auto function : stage.getOps<func::FuncOp>())
+      if (function != plan && failed(planFunction(function, builder)))
+        return failure();
+
+    BlockMemory arena(plan, step);
+    if (failed(arena.plan()))
+      return failure();
+    SignatureEditor signature(plan);
+    for (BlockArgument argument : plan.getArguments())
+      signature.setArg(argument.getArgNumber(), attr::offset,
+                       builder.getI64IntegerAttr(arena.getOffset(argument)));
+    signature.write();
+    for (auto run : plan.getOps<RunOp>())
+      run->setAttr(attr::frameOffset,
+                   builder.getI64IntegerAttr(arena.getFrameOffset(run)));
+    plan->setAttr(attr::arenaBytes,
+                  builder.getI64IntegerAttr(arena.getBytes()));
+    return success();
+  }
+
+  LogicalResult planFunction(func::FuncOp function, Builder &builder) {
+    BlockMemory frame(function);
+    if (failed(frame.plan()))
+      return failure();
+    function->setAttr(attr::frameBytes,
+                      builder.getI64IntegerAttr(frame.getBytes()));
+    return success();
+  }
+};
+
+} // namespace

@@ -1,0 +1,386 @@
+//===- VerifyMemory.cpp - check that no two live buffers overlap ----------===//
+//
+// Does not trust lifetimes: it writes every value's name into the bytes where
+// it is said to lie, in order of execution, and looks whether the name is
+// still there when the value is read.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dtc/Memory/MemoryPlan.h"
+#include "dtc/Memory/MemoryPlanner.h"
+#include "dtc/Memory/Passes.h"
+#include "dtc/Plan/Skeleton.h"
+#include "mlir/IR/Threading.h"
+#include <map>
+
+namespace dtc {
+#define GEN_PASS_DEF_VERIFYMEMORY
+#include "dtc/Memory/Passes.h.inc"
+} // namespace dtc
+
+using namespace mlir;
+using namespace dtc;
+
+namespace {
+
+struct Range {
+  int64_t begin, end;
+};
+
+/// Who wrote each byte last.
+class ByteOwners {
+public:
+  struct Owner {
+    Value value; ///< null for the frame of a run
+    Location location;
+  };
+
+  void write(Range range, Owner owner) {
+    splitAt(range.begin);
+    splitAt(range.end);
+    owners.erase(owners.lower_bound(range.begin),
+                 owners.lower_bound(range.end));
+    if (range.begin < range.end)
+      owners.insert({range.begin, {range.end, owner}});
+  }
+
+  /// Who else has written into the range, if anyone; bytes that nobody wrote
+  /// are anybody's.
+  std::optional<Owner> findOther(Range range, Value value) const {
+    return find(range, [&](Value owner) { return owner != value; });
+  }
+
+  /// The first owner in the range of whom `condition` holds.
+  std::optional<Owner> find(Range range,
+                            llvm::function_ref<bool(Value)> condition) const {
+    if (range.begin >= range.end)
+      return std::nullopt;
+    auto it = owners.upper_bound(range.begin);
+    if (it != owners.begin() && std::prev(it)->second.first > range.begin)
+      --it;
+    for (; it != owners.end() && it->first < range.end; ++it)
+      if (condition(it->second.second.value))
+        return it->second.second;
+    return std::nullopt;
+  }
+
+private:
+  void splitAt(int64_t position) {
+    auto it = owners.upper_bound(position);
+    if (it == owners.begin())
+      return;
+    --it;
+    auto [end, owner] = it->second;
+    if (it->first == position || end <= position)
+      return;
+    it->second.first = position;
+    owners.insert({position, {end, owner}});
+  }
+
+  /// Ranges: the end and the owner of each, by its begin.
+  std::map<int64_t, std::pair<int64_t, Owner>> owners;
+};
+
+class BlockChecker {
+public:
+  /// `step` is the plan of the step, where `function` is that of an evaluation.
+  explicit BlockChecker(func::FuncOp function, func::FuncOp step = {})
+      : function(function), step(step), isPlan(function.getName() == planName),
+        classes(function.front()), homes(function, classes) {}
+
+  LogicalResult check();
+
+private:
+  LogicalResult checkInside(Location location, Range range);
+  LogicalResult checkFrame(RunOp run);
+  LogicalResult read(Operation &op, Value value);
+  LogicalResult read(Operation &op, Value value, Value root);
+  LogicalResult writeArgument(BlockArgument argument);
+  LogicalResult checkSamePlace(BlockArgument argument,
+                               const PlanArguments &ofStep);
+  LogicalResult checkKept();
+  LogicalResult checkApart(OpResult result, Range range);
+  LogicalResult write(OpResult result);
+  LogicalResult checkAdjacent();
+
+  func::FuncOp function, step;
+  bool isPlan;
+  AliasClasses classes;
+  MemoryHomes homes;
+  ByteOwners memory;
+  int64_t size = 0;
+  std::optional<Range> frame;     ///< of the current run
+  llvm::DenseSet<Value> operands; ///< of the current op, their roots
+};
+
+LogicalResult BlockChecker::checkInside(Location location, Range range) {
+  if (range.begin < 0 || range.end > size)
+    return emitError(location) << "lies in bytes " << range.begin << " to "
+                               << range.end << ", outside the " << size
+                               << " bytes of '" << function.getName() << "'";
+  if (range.begin % memoryAlignment != 0)
+    return emitError(location)
+           << "begins at byte " << range.begin << ", expected a multiple of "
+           << memoryAlignment;
+  return success();
+}
+
+LogicalResult BlockChecker::read(Operation &op, Value value) {
+  return read(op, value, classes.getRoot(value));
+}
+
+LogicalResult BlockChecker::read(Operation &op, Value value, Value root) {
+  std::optional<int64_t> offset = getPlannedOffset(value);
+  if (!offset)
+    return success();
+  Range range{*offset, *offset + getLocalBytes(value.getType())};
+  std::optional<ByteOwners::Owner> other = memory.findOther(range, root);
+  if (!other)
+    return success();
+  InFlightDiagnostic diagnostic =
+      op.emitError("reads a value in bytes ")
+      << range.begin << " to " << range.end
+      << " that has been overwritten; their lifetimes overlap";
+  diagnostic.attachNote(other->location) << "overwritten here";
+  diagnostic.attachNote(value.getLoc()) << "the value";
+  return failure();
+}
+
+LogicalResult BlockChecker::writeArgument(BlockArgument argument) {
+  std::optional<int64_t> offset = getPlannedOffset(argument);
+  if (!offset)
+    return function.emitError("argument ")
+           << argument.getArgNumber() << " has no offset; plan memory first";
+  Range range{*offset, *offset + getLocalBytes(argument.getType())};
+  if (failed(checkInside(argument.getLoc(), range)))
+    return failure();
+  if (auto other = memory.findOther(range, argument)) {
+    InFlightDiagnostic diagnostic =
+        function.emitError("argument ")
+        << argument.getArgNumber() << " lies in bytes " << range.begin << " to "
+        << range.end << ", which another argument holds";
+    diagnostic.attachNote(other->location) << "the other argument";
+    return failure();
+  }
+  memory.write(range, {argument, argument.getLoc()});
+  return success();
+}
+
+/// Of an evaluation's argument: it lies where the step keeps it, and is only
+/// read.
+LogicalResult BlockChecker::checkSamePlace(BlockArgument argument,
+                                           const PlanArguments &ofStep) {
+  if (function.getArgAttr(argument.getArgNumber(), attr::update))
+    return function.emitError("argument ")
+           << argument.getArgNumber() << " is overwritten by an evaluation";
+  BlockArgument same = ofStep.find(argument);
+  std::optional<int64_t> offset = getPlannedOffset(argument);
+  if (same && offset && offset == getPlannedOffset(same)) {
+    memory.write({*offset, *offset + getLocalBytes(argument.getType())},
+                 {argument, argument.getLoc()});
+    return success();
+  }
+  InFlightDiagnostic diagnostic = function.emitError("argument ");
+  diagnostic << argument.getArgNumber() << " of an evaluation lies at byte "
+             << offset.value_or(callersMemory)
+             << ", expected the place of the training step's argument";
+  if (same)
+    diagnostic.attachNote(same.getLoc())
+        << "which lies at byte "
+        << getPlannedOffset(same).value_or(callersMemory);
+  return failure();
+}
+
+/// Arguments of a plan are still there at its end, or their new values in their
+/// place, and after an evaluation those of the step that it does not have.
+LogicalResult BlockChecker::checkKept() {
+  Operation &end = *function.front().getTerminator();
+  llvm::DenseSet<Value> gone;
+  for (auto [value, argument] : getReplacedArguments(function, classes))
+    if (getPlannedOffset(value) == getPlannedOffset(argument))
+      gone.insert(argument);
+  for (BlockArgument argument : function.getArguments())
+    if (!gone.contains(argument) && failed(read(end, argument)))
+      return failure();
+  if (!step)
+    return success();
+  PlanArguments own(function);
+  for (BlockArgument argument : step.getArguments())
+    if (!own.find(argument) && failed(read(end, argument, argument)))
+      return failure();
+  return success();
+}
+
+/// A result must not overlap an operand of another buffer.
+LogicalResult BlockChecker::checkApart(OpResult result, Range range) {
+  Operation *op = result.getOwner();
+  for (Value operand : op->getOperands())
+    if (std::optional<int64_t> begin = getPlannedOffset(operand)) {
+      int64_t end = *begin + getLocalBytes(operand.getType());
+      if (*begin < range.end && range.begin < end &&
+          classes.getRoot(operand) != result)
+        return op->emitError("result ")
+               << result.getResultNumber() << " in bytes " << range.begin
+               << " to " << range.end << " overlaps an operand in bytes "
+               << *begin << " to " << end;
+    }
+  return success();
+}
+
+LogicalResult BlockChecker::write(OpResult result) {
+  Operation *op = result.getOwner();
+  Value root = classes.getRoot(result);
+  std::optional<int64_t> offset = getPlannedOffset(result);
+  bool expected = homes.get(result).kind == MemoryHome::Local;
+  if (isa<ConstantOp>(op))
+    return success();
+  if (offset.has_value() != expected)
+    return op->emitError("result ")
+           << result.getResultNumber()
+           << (expected ? " has no offset; plan memory first"
+                        : " has an offset, but is the caller's memory");
+  if (!offset)
+    return success();
+  Range range{*offset, *offset + getLocalBytes(result.getType())};
+  if (root != result) { // a view or an update lies where its root does
+    std::optional<int64_t> base = getPlannedOffset(root);
+    if (base && *base + classes.getOffset(result) == *offset)
+      return success();
+    return op->emitError("result ")
+           << result.getResultNumber() << " lies at byte " << *offset
+           << ", expected the memory of the operand that it aliases";
+  }
+  if (failed(checkInside(op->getLoc(), range)))
+    return failure();
+  // Operands are read while results are written. They are where they were read.
+  auto isOperand = [&](Value owner) { return operands.contains(owner); };
+  if (memory.find(range, isOperand) && failed(checkApart(result, range)))
+    return failure();
+  if (frame && frame->begin < range.end && range.begin < frame->end)
+    return op->emitError("result ")
+           << result.getResultNumber() << " in bytes " << range.begin << " to "
+           << range.end << " overlaps the frame of the run, bytes "
+           << frame->begin << " to " << frame->end;
+  memory.write(range, {root, op->getLoc()});
+  return success();
+}
+
+LogicalResult BlockChecker::checkFrame(RunOp run) {
+  auto offset = run->getAttrOfType<IntegerAttr>(attr::frameOffset);
+  if (!offset)
+    return run.emitError("has no '")
+           << attr::frameOffset << "'; plan memory first";
+  Range range{offset.getInt(), offset.getInt() + getFrameBytes(run)};
+  if (failed(checkInside(run.getLoc(), range)))
+    return failure();
+  memory.write(range, {Value(), run.getLoc()});
+  frame = range;
+  return success();
+}
+
+LogicalResult BlockChecker::checkAdjacent() {
+  auto groups = getAdjacentRoots(function, classes, homes);
+  if (failed(groups))
+    return failure();
+  for (ArrayRef<Value> group : *groups) {
+    std::optional<int64_t> expected = getPlannedOffset(group.front());
+    if (!expected)
+      continue;
+    for (Value value : group) {
+      if (getPlannedOffset(value) != expected)
+        return emitError(value.getLoc())
+               << "an operand of a collective lies at byte "
+               << getPlannedOffset(value).value_or(callersMemory)
+               << ", expected byte " << *expected
+               << ", next to the operand before it";
+      *expected += alignMemory(getLocalBytes(value.getType()));
+    }
+  }
+  return success();
+}
+
+LogicalResult BlockChecker::check() {
+  FailureOr<UnderWay> underWay = getUnderWay(function, classes);
+  if (failed(underWay))
+    return failure();
+  StringRef sizeName = isPlan ? attr::arenaBytes : attr::frameBytes;
+  auto bytes = function->getAttrOfType<IntegerAttr>(sizeName);
+  if (!bytes)
+    return function.emitError("has no '") << sizeName << "'; plan memory first";
+  size = bytes.getInt();
+
+  // Arguments of a plan hold their content from step to step.
+  if (isPlan)
+    for (BlockArgument argument : (step ? step : function).getArguments())
+      if (failed(writeArgument(argument)))
+        return failure();
+  if (step) {
+    PlanArguments ofStep(step);
+    for (BlockArgument argument : function.getArguments())
+      if (failed(checkSamePlace(argument, ofStep)))
+        return failure();
+  }
+  for (Operation &op : function.front()) {
+    frame.reset();
+    operands.clear();
+    for (Value operand : op.getOperands()) {
+      if (failed(read(op, operand)))
+        return failure();
+      operands.insert(classes.getRoot(operand));
+    }
+    if (auto run = dyn_cast<RunOp>(op)) {
+      if (failed(checkFrame(run)))
+        return failure();
+      // The frame must not lie on an operand.
+      for (Value operand : op.getOperands())
+        if (failed(read(op, operand)))
+          return failure();
+    }
+    for (OpResult result : op.getResults())
+      if (failed(write(result)))
+        return failure();
+    // What a collective touches is there until it is waited for.
+    for (Value root : underWay->endedBy.lookup(&op))
+      if (failed(read(op, root)))
+        return failure();
+  }
+  if (isPlan && failed(checkKept()))
+    return failure();
+  return checkAdjacent();
+}
+
+struct VerifyMemoryPass : dtc::impl::VerifyMemoryBase<VerifyMemoryPass> {
+  void runOnOperation() override {
+    markAllAnalysesPreserved();
+    FailureOr<SmallVector<Stages>> programs = getPrograms(getOperation());
+    if (failed(programs))
+      return signalPassFailure();
+    const Stages &stages = programs->front(), &evals = programs->back();
+    bool hasEval = programs->size() > 1;
+    auto check = [&](size_t number) -> LogicalResult {
+      if (failed(checkStage(stages[number], {})))
+        return failure();
+      func::FuncOp step = getPlan(stages[number]);
+      return !hasEval || (step && succeeded(checkStage(evals[number], step)))
+                 ? success()
+                 : failure();
+    };
+    if (failed(failableParallelForEach(
+            &getContext(), llvm::seq<size_t>(0, stages.size()), check)))
+      signalPassFailure();
+  }
+
+  LogicalResult checkStage(ModuleOp stage, func::FuncOp step) {
+    for (auto function : stage.getOps<func::FuncOp>()) {
+      if (function.isExternal())
+        return function.emitError("has no body to check");
+      bool isPlan = function.getName() == planName;
+      if (failed(
+              BlockChecker(function, isPlan ? step : func::FuncOp()).check()))
+        return failure();
+    }
+    return success();
+  }
+};
+
+} // namespace

@@ -1,0 +1,130 @@
+//===- Skeleton.cpp - finding the parts of a staged module ----------------===//
+//
+// Lookups shared by the passes that run after SplitStages.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dtc/Plan/Skeleton.h"
+
+using namespace mlir;
+using namespace dtc;
+
+static FailureOr<Stages> getStages(ModuleOp module, bool isEval) {
+  Stages stages;
+  for (ModuleOp stage : module.getOps<ModuleOp>()) {
+    auto number = stage->getAttrOfType<IntegerAttr>(attr::stage);
+    if (!number || stage->hasAttr(attr::eval) != isEval)
+      continue;
+    if (number.getInt() != static_cast<int64_t>(stages.size())) {
+      stage.emitError("is stage ")
+          << number.getInt() << ", expected stage " << stages.size() << " here";
+      return failure();
+    }
+    stages.push_back(stage);
+  }
+  return stages;
+}
+
+FailureOr<Stages> dtc::getStages(ModuleOp module) {
+  FailureOr<Stages> stages = ::getStages(module, /*isEval=*/false);
+  if (succeeded(stages) && stages->empty())
+    return module.emitError("has no module with '") << attr::stage << "'";
+  return stages;
+}
+
+FailureOr<SmallVector<Stages>> dtc::getPrograms(ModuleOp module) {
+  FailureOr<Stages> step = dtc::getStages(module);
+  FailureOr<Stages> eval = ::getStages(module, /*isEval=*/true);
+  if (failed(step) || failed(eval))
+    return failure();
+  SmallVector<Stages> programs = {*step};
+  if (eval->empty())
+    return programs;
+  if (eval->size() != step->size())
+    return module.emitError("has ")
+           << eval->size() << " stages with '" << attr::eval << "', expected "
+           << step->size() << ", as the training step has";
+  programs.push_back(*eval);
+  return programs;
+}
+
+MeshAttr dtc::getMesh(func::FuncOp function) {
+  FunctionType type = function.getFunctionType();
+  for (Type value :
+       llvm::concat<const Type>(type.getInputs(), type.getResults()))
+    if (LayoutAttr layout = getLayout(value))
+      return layout.getMesh();
+  return {};
+}
+
+bool dtc::isParameterGather(Operation *op) {
+  auto gather = dyn_cast<AllGatherOp>(op);
+  auto argument =
+      gather ? dyn_cast<BlockArgument>(gather.getX()) : BlockArgument();
+  auto function =
+      argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp())
+               : func::FuncOp();
+  return function && function.getArgAttr(argument.getArgNumber(), attr::gather);
+}
+
+bool dtc::crossesStages(Operation *collective) {
+  auto axes = collective->getAttrOfType<ArrayAttr>("axes");
+  return llvm::is_contained(axes.getAsValueRange<StringAttr>(), stageAxis);
+}
+
+bool dtc::isInOrder(Value part, int64_t dim) {
+  return llvm::product_of(
+             getLocalType(part.getType()).getShape().take_front(dim)) == 1;
+}
+
+bool dtc::isRunOf(RunOp run, Phase::Kind kind) {
+  std::optional<Phase> phase = Phase::parse(run.getCallee());
+  return phase && phase->kind == kind;
+}
+
+void dtc::start(Operation *collective, int64_t slot) {
+  Builder builder(collective->getContext());
+  collective->setAttr(attr::slot, builder.getI64IntegerAttr(slot));
+}
+
+void dtc::waitBefore(Operation *op, Value value, Location location,
+                     int64_t slot) {
+  OpBuilder builder(op);
+  WaitOp::create(builder, location, value, slot);
+}
+
+StringRef dtc::getScheduleName(func::FuncOp plan) {
+  auto schedule = plan->getAttrOfType<StringAttr>(attr::schedule);
+  return schedule ? schedule.getValue() : StringRef();
+}
+
+int64_t dtc::getRounds(func::FuncOp plan) {
+  auto rounds = plan->getAttrOfType<IntegerAttr>(attr::rounds);
+  return rounds ? rounds.getInt() : 1;
+}
+
+int64_t dtc::getNumChunks(func::FuncOp plan) {
+  auto chunks = plan->getAttrOfType<IntegerAttr>(attr::virtualStages);
+  return chunks ? chunks.getInt() : 1;
+}
+
+func::FuncOp dtc::getPlan(ModuleOp stage) {
+  auto plan = stage.lookupSymbol<func::FuncOp>(planName);
+  if (!plan)
+    stage.emitError("has no function '@") << planName << "'";
+  return plan;
+}
+
+FailureOr<SmallVector<func::FuncOp>>
+dtc::getScheduledPlans(ArrayRef<ModuleOp> stages) {
+  SmallVector<func::FuncOp> plans;
+  for (ModuleOp stage : stages) {
+    plans.push_back(getPlan(stage));
+    if (!plans.back())
+      return failure();
+    if (plans.back().isExternal())
+      return plans.back().emitError(
+          "has no body; schedule micro-batches first");
+  }
+  return plans;
+}

@@ -1,0 +1,571 @@
+//===- ModelGraph.cpp - a model as people draw it -------------------------===//
+//
+// Ops are where their ONNX nodes were: "/h.0/attn/c_attn/MatMul" is in module
+// "attn.c_attn" of block "h.0". Blocks end at the first number of a path.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dtc/Report/ModelGraph.h"
+#include "dtc/Dialect/Dialect.h"
+#include "dtc/Support/ModulePath.h"
+#include "dtc/Training/FindFunction.h"
+#include "dtc/Training/StageAnalysis.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringExtras.h"
+#include <algorithm>
+
+using namespace mlir;
+using namespace dtc;
+
+bool ModelGraph::Parameter::operator==(const Parameter &other) const {
+  return name == other.name && shape == other.shape && layout == other.layout &&
+         count == other.count;
+}
+
+bool ModelGraph::Row::operator==(const Row &other) const {
+  return name == other.name && ops == other.ops &&
+         parameters == other.parameters && forward == other.forward &&
+         backward == other.backward;
+}
+
+std::string ModelGraph::Stage::getName() const {
+  std::string number = std::to_string(first);
+  if (last != first)
+    return "stages " + number + " to " + std::to_string(last) + ", each like " +
+           number;
+  return "stage " + number + (chunk ? ", chunk " + std::to_string(*chunk) : "");
+}
+
+//===----------------------------------------------------------------------===//
+// Names
+//===----------------------------------------------------------------------===//
+
+/// What is before the last dot; empty without one.
+static std::string getParent(StringRef path) {
+  size_t end = path.rfind('.');
+  return path.take_front(end == StringRef::npos ? 0 : end).str();
+}
+
+/// "h.0.attn.c_attn" of an op of node "/h.0/attn/c_attn/MatMul".
+static std::string getOpPath(Location location) {
+  auto name = location->findInstanceOf<NameLoc>();
+  return name ? dtc::getModulePath(name.getName().getValue()) : std::string();
+}
+
+/// The block that a module is in, and its name there.
+static std::pair<std::string, std::string> splitPath(StringRef path) {
+  for (size_t begin = 0; begin < path.size();) {
+    size_t end = std::min(path.find('.', begin), path.size());
+    StringRef part = path.slice(begin, end);
+    if (!part.empty() && llvm::all_of(part, llvm::isDigit))
+      return {path.take_front(end).str(),
+              path.drop_front(end).ltrim('.').str()};
+    begin = end + 1;
+  }
+  return {path.str(), ""};
+}
+
+/// "h" and 0 of "h.0"; -1 without a number.
+static std::pair<StringRef, int64_t> splitNumber(StringRef name) {
+  auto [base, number] = name.rsplit('.');
+  int64_t value;
+  if (number.empty() || number.getAsInteger(10, value))
+    return {name, -1};
+  return {base, value};
+}
+
+static std::string printShape(ArrayRef<int64_t> shape) {
+  std::string text;
+  for (int64_t size : shape)
+    text += (text.empty() ? "" : " x ") + std::to_string(size);
+  return text.empty() ? "scalar" : text;
+}
+
+/// What is split, but for the batch.
+static std::string printLayout(LayoutAttr layout) {
+  std::string text;
+  for (const AxisLayout &entry :
+       layout ? layout.getEntries() : ArrayRef<AxisLayout>())
+    if (entry.isSplit())
+      text += (text.empty() ? "" : ", ") + entry.axis.str() + ": split(" +
+              std::to_string(entry.dim) + ")";
+  return text;
+}
+
+//===----------------------------------------------------------------------===//
+// Building
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+class GraphBuilder {
+public:
+  /// Boundaries and the analysis have numbers of virtual stages: number v is
+  /// chunk v / K of stage v % K, where K is `numStages`.
+  GraphBuilder(func::FuncOp step, const StageAnalysis &analysis,
+               int64_t numStages)
+      : step(step), analysis(analysis), numStages(numStages) {}
+
+  ModelGraph build();
+
+private:
+  using Row = ModelGraph::Row;
+  /// Where a row is, as long as others are added.
+  struct Place {
+    int64_t stage;
+    size_t block, row;
+  };
+
+  bool isOfShards(Operation *op);
+  void addStages();
+  void findForward();
+  std::string printMessage(BoundaryOp op);
+  void addMessage(BoundaryOp op);
+  void addForward(Operation *op);
+  void addOther(Operation *op);
+  void addParameters();
+  void addParameter(int64_t stage, StringRef name, Type type,
+                    DictionaryAttr part, const std::string &sharded);
+  size_t getBlock(int64_t stage, const std::string &name, size_t lowest);
+  Place getRow(int64_t stage, const std::string &path, size_t lowest);
+  Row &at(const Place &place) {
+    return graph.stages[place.stage].blocks[place.block].rows[place.row];
+  }
+  Row *findRow(int64_t stage, const std::string &path);
+
+  func::FuncOp step;
+  const StageAnalysis &analysis;
+  int64_t numStages;
+  ModelGraph graph;
+  llvm::DenseSet<Operation *> forward;
+  llvm::DenseSet<Value> labelled; ///< computed from labels
+  /// Where values are made.
+  llvm::DenseMap<Value, Place> places;
+  /// Inputs of the model, and what is theirs in another form.
+  llvm::DenseMap<Value, std::string> inputs;
+  /// Of the nodes of each stage.
+  std::map<std::pair<int64_t, std::string>, Place> rows;
+  /// The module that first reads a parameter.
+  llvm::StringMap<std::string> readers;
+  /// Parameters, as they are or transposed.
+  DenseMap<Value, StringRef> parameters;
+};
+
+} // namespace
+
+static bool isCollective(Operation *op) {
+  return isa<AllReduceOp, AllGatherOp, ReduceScatterOp>(op);
+}
+
+static std::string getCollectiveName(Operation *op) {
+  auto axes = op->getAttrOfType<ArrayAttr>("axes");
+  return (op->getName().stripDialect() + " " +
+          llvm::join(axes.getAsValueRange<StringAttr>(), ","))
+      .str();
+}
+
+/// What says nothing about a model.
+static bool isPlumbing(Operation *op) {
+  return isCollective(op) || isa<ConstantOp, LocalSliceOp, BoundaryOp>(op) ||
+         llvm::is_contained({"reshape", "transpose", "slice", "concat",
+                             "convert", "cast", "as_partial", "expand",
+                             "broadcast", "sum_over_stages",
+                             "sum_microbatches"},
+                            op->getName().stripDialect());
+}
+
+/// Else it runs once a step.
+static bool isPerMicrobatch(Operation *op) {
+  SmallVector<Type> types(op->getOperandTypes());
+  llvm::append_range(types, op->getResultTypes());
+  return llvm::any_of(types, [](Type type) {
+    LayoutAttr layout = getLayout(type);
+    return layout && layout.isSplit(MeshAttr::timeAxis);
+  });
+}
+
+/// Whether ZeRO put it there: it gathers a bucket of parameters where they are
+/// used, or scatters the gradients of one.
+bool GraphBuilder::isOfShards(Operation *op) {
+  if (op->hasAttr(attr::perMicrobatch))
+    return true;
+  auto argument = dyn_cast<BlockArgument>(op->getOperand(0));
+  return argument && isa<AllGatherOp>(op) &&
+         step.getArgAttr(argument.getArgNumber(), attr::gather);
+}
+
+void GraphBuilder::addStages() {
+  int64_t numColumns = analysis.getNumStages();
+  graph.stages.resize(numColumns);
+  for (auto [i, stage] : llvm::enumerate(graph.stages)) {
+    stage.first = stage.last = i % numStages;
+    if (numColumns > numStages)
+      stage.chunk = i / numStages;
+  }
+}
+
+/// What the loss needs.
+void GraphBuilder::findForward() {
+  Operation *end = step.front().getTerminator();
+  SmallVector<Value> needed;
+  for (OpOperand &operand : end->getOpOperands()) {
+    auto name = step.getResultAttrOfType<StringAttr>(operand.getOperandNumber(),
+                                                     attr::output);
+    if (name && name == "loss")
+      needed.push_back(operand.get());
+  }
+  while (!needed.empty()) {
+    Operation *op = needed.pop_back_val().getDefiningOp();
+    if (op && forward.insert(op).second)
+      llvm::append_range(needed, op->getOperands());
+  }
+}
+
+/// A layer is one block. Other modules are one wherever they come, unless an op
+/// would read from a block after it: then it is in another one.
+size_t GraphBuilder::getBlock(int64_t stage, const std::string &name,
+                              size_t lowest) {
+  std::vector<ModelGraph::Block> &all = graph.stages[stage].blocks;
+  for (size_t i = 0; i < all.size(); ++i)
+    if (all[i].name == name && (i >= lowest || splitNumber(name).second >= 0))
+      return i;
+  all.push_back({name, name, 1, {}, {}, {}});
+  return all.size() - 1;
+}
+
+ModelGraph::Row *GraphBuilder::findRow(int64_t stage, const std::string &path) {
+  auto [name, row] = splitPath(path);
+  for (ModelGraph::Block &block : graph.stages[stage].blocks)
+    if (block.name == name)
+      for (Row &own : block.rows)
+        if (own.name == row)
+          return &own;
+  return nullptr;
+}
+
+/// A layer's own ops are rows wherever they come; other modules are one row.
+GraphBuilder::Place GraphBuilder::getRow(int64_t stage, const std::string &path,
+                                         size_t lowest) {
+  auto [name, row] = splitPath(path);
+  size_t block = getBlock(stage, name, lowest);
+  std::vector<Row> &all = graph.stages[stage].blocks[block].rows;
+  if (!all.empty() && all.back().name == row)
+    return {stage, block, all.size() - 1};
+  for (size_t i = 0; i < all.size(); ++i)
+    if (!row.empty() && all[i].name == row)
+      return {stage, block, i};
+  all.push_back({row, {}, {}, {}, {}});
+  return {stage, block, all.size() - 1};
+}
+
+static std::string getNodeName(Operation *op) {
+  auto name = op->getLoc()->findInstanceOf<NameLoc>();
+  return name ? name.getName().str() : std::string();
+}
+
+/// What a rank sends; also to or from whom, if not the next stage.
+std::string GraphBuilder::printMessage(BoundaryOp op) {
+  auto type = cast<RankedTensorType>(op.getX().getType());
+  std::string text = printShape(getLocalType(type).getShape());
+  LayoutAttr layout = getLayout(type);
+  if (!layout || !layout.isSplit(MeshAttr::timeAxis))
+    text += ", once a step";
+  int64_t from = op.getFrom(), to = op.getTo();
+  if (to > from + 1)
+    text += ", to " + graph.stages[to].getName();
+  if (from > to + 1)
+    text += ", from " + graph.stages[from].getName();
+  return text;
+}
+
+void GraphBuilder::addMessage(BoundaryOp op) {
+  int64_t from = op.getFrom(), to = op.getTo();
+  if (from % numStages == to % numStages)
+    return; // chunks of one stage share it
+  if (from < to)
+    ++graph.stages[from].sends[printMessage(op)];
+  else
+    ++graph.stages[to].gradients[printMessage(op)];
+}
+
+void GraphBuilder::addForward(Operation *op) {
+  if (auto boundary = dyn_cast<BoundaryOp>(op)) {
+    if (boundary.getFrom() < boundary.getTo())
+      addMessage(boundary);
+    return;
+  }
+  std::optional<int64_t> stage;
+  for (Value value : op->getResults())
+    if (!stage)
+      stage = analysis.getStage(value);
+  bool isLabelled = llvm::any_of(
+      op->getOperands(), [&](Value value) { return labelled.contains(value); });
+  if (isLabelled)
+    labelled.insert(op->result_begin(), op->result_end());
+  if (isCollective(op) && isOfShards(op)) {
+    ++graph.stages[stage.value_or(0)].shards[getCollectiveName(op)];
+    return;
+  }
+
+  std::optional<Place> last; // of those that it reads from
+  std::string input;
+  for (Value operand : op->getOperands()) {
+    auto place = places.find(operand);
+    if (place != places.end() && place->second.stage == stage &&
+        (!last || last->block <= place->second.block))
+      last = place->second;
+    if (auto found = inputs.find(operand); found != inputs.end())
+      input = found->second;
+  }
+  // Where plumbing belongs follows from what it carries. So it does for a
+  // collective, which an op's reader may have asked for.
+  if (!stage || isPlumbing(op)) {
+    if (isCollective(op) && last)
+      ++at(*last).forward[getCollectiveName(op)];
+    StringRef parameter;
+    if (op->getNumOperands() == 1)
+      parameter = parameters.lookup(op->getOperand(0));
+    for (Value result : op->getResults()) {
+      if (!parameter.empty())
+        parameters[result] = parameter;
+      if (last)
+        places[result] = *last;
+      else if (!input.empty())
+        inputs[result] = input;
+    }
+    return;
+  }
+
+  std::string path = isLabelled ? "loss" : getOpPath(op->getLoc());
+  Place place = getRow(*stage, path, last ? last->block : 0);
+  rows.try_emplace({*stage, getNodeName(op)}, place);
+  std::string name = op->getName().stripDialect().str();
+  if (!llvm::is_contained(at(place).ops, name))
+    at(place).ops.push_back(name);
+  for (Value result : op->getResults())
+    places[result] = place;
+
+  ModelGraph::Block &own = graph.stages[*stage].blocks[place.block];
+  if (!input.empty() && !llvm::is_contained(own.inputs, input))
+    own.inputs.push_back(input);
+  for (Value operand : op->getOperands()) {
+    if (StringRef name = parameters.lookup(operand); !name.empty())
+      readers.try_emplace(name, path);
+    auto found = places.find(operand);
+    if (found != places.end() && found->second.stage == stage &&
+        found->second.block != place.block)
+      own.operands.insert(found->second.block);
+  }
+}
+
+/// Of the backward pass and the update only communication is shown.
+void GraphBuilder::addOther(Operation *op) {
+  if (auto boundary = dyn_cast<BoundaryOp>(op)) {
+    if (boundary.getFrom() > boundary.getTo())
+      addMessage(boundary);
+    return;
+  }
+  if (!isCollective(op))
+    return;
+  std::optional<int64_t> stage;
+  for (Value value : op->getOperands())
+    if (!stage)
+      stage = analysis.getStage(value);
+  if (!stage)
+    return;
+  std::string name = getCollectiveName(op);
+  if (isOfShards(op)) {
+    ++graph.stages[*stage].shards[name];
+    return;
+  }
+  auto found = rows.find({*stage, getNodeName(op)});
+  if (isPerMicrobatch(op) && found != rows.end())
+    ++at(found->second).backward[name];
+  else
+    ++graph.stages[*stage].once[name];
+}
+
+void GraphBuilder::addParameter(int64_t stage, StringRef name, Type type,
+                                DictionaryAttr part,
+                                const std::string &sharded) {
+  std::string tensor =
+      part ? part.getAs<StringAttr>("tensor").str() : name.str();
+  std::string path = getParent(tensor);
+  std::string layout = printLayout(getLayout(type));
+  if (!sharded.empty())
+    layout += (layout.empty() ? "" : ", ") + sharded;
+  ModelGraph::Parameter parameter{
+      tensor.substr(path.empty() ? 0 : path.size() + 1),
+      printShape(cast<ShapedType>(type).getShape()), layout};
+  Row *row = findRow(stage, path);
+  if (auto reader = readers.find(name); !row && reader != readers.end()) {
+    // The name says nothing: it is where it is read.
+    row = &at(getRow(stage, reader->second, 0));
+    parameter.name = tensor;
+  }
+  // A module whose ops were folded: the one that it is in.
+  for (; !row && !path.empty(); row = findRow(stage, path)) {
+    path = getParent(path);
+    parameter.name = tensor.substr(path.empty() ? 0 : path.size() + 1);
+  }
+  if (!row)
+    row = &at(getRow(stage, path, 0));
+  for (ModelGraph::Parameter &other : row->parameters) {
+    parameter.count = other.count;
+    if (part && other == parameter) {
+      ++other.count;
+      return;
+    }
+  }
+  parameter.count = 1;
+  row->parameters.push_back(std::move(parameter));
+}
+
+void GraphBuilder::addParameters() {
+  for (BlockArgument argument : step.getArguments()) {
+    unsigned number = argument.getArgNumber();
+    auto name = step.getArgAttrOfType<StringAttr>(number, attr::parameter);
+    if (!name)
+      continue;
+    int64_t stage = analysis.getStage(argument).value_or(0);
+    auto members = step.getArgAttrOfType<ArrayAttr>(number, attr::members);
+    if (!members) {
+      addParameter(stage, name, argument.getType(),
+                   step.getArgAttrOfType<DictionaryAttr>(number, attr::part),
+                   "");
+      continue;
+    }
+    // One axis splits the row that members lie in.
+    StringAttr axis = getLayout(argument.getType()).getAxesOfDim(1).front();
+    for (auto member : members.getAsRange<DictionaryAttr>())
+      addParameter(stage, member.getAs<StringAttr>("name").getValue(),
+                   member.getAs<TypeAttr>("type").getValue(),
+                   member.getAs<DictionaryAttr>("part"),
+                   axis.str() + ": shard");
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// What repeats
+//===----------------------------------------------------------------------===//
+
+/// Whether `b` is `a`, but for numbers.
+static bool isAlike(const ModelGraph::Block &a, const ModelGraph::Block &b) {
+  auto [base, number] = splitNumber(a.name);
+  auto [otherBase, otherNumber] = splitNumber(b.name);
+  return base == otherBase && (number < 0) == (otherNumber < 0) &&
+         a.count == b.count && a.inputs == b.inputs && a.rows == b.rows;
+}
+
+/// Makes one of consecutive layers that only read what the one before made.
+static void foldBlocks(ModelGraph::Stage &stage) {
+  std::vector<ModelGraph::Block> folded;
+  std::vector<size_t> places; // of each block in `folded`
+  for (auto [i, block] : llvm::enumerate(stage.blocks)) {
+    bool follows = false;
+    if (!folded.empty()) {
+      auto [base, number] = splitNumber(folded.back().last);
+      ModelGraph::Block before = folded.back();
+      before.count = 1;
+      follows = number >= 0 && splitNumber(block.name).second == number + 1 &&
+                isAlike(before, block) &&
+                block.operands == std::set<size_t>{i - 1};
+    }
+    if (follows) {
+      folded.back().last = block.name;
+      ++folded.back().count;
+    } else {
+      folded.push_back(block);
+    }
+    places.push_back(folded.size() - 1);
+  }
+  for (auto [i, block] : llvm::enumerate(folded)) {
+    std::set<size_t> operands;
+    for (size_t operand : block.operands)
+      if (places[operand] != i)
+        operands.insert(places[operand]);
+    block.operands = std::move(operands);
+  }
+  stage.blocks = std::move(folded);
+}
+
+static bool isAlike(const ModelGraph::Stage &a, const ModelGraph::Stage &b) {
+  return a.shards == b.shards && a.once == b.once && a.sends == b.sends &&
+         a.gradients == b.gradients && a.blocks.size() == b.blocks.size() &&
+         llvm::all_of(llvm::zip(a.blocks, b.blocks), [](auto pair) {
+           auto &[x, y] = pair;
+           return isAlike(x, y) && x.operands == y.operands;
+         });
+}
+
+/// Names are those of the first. Chunks stay: one after the other are of
+/// different stages.
+static void foldStages(std::vector<ModelGraph::Stage> &stages) {
+  std::vector<ModelGraph::Stage> folded;
+  for (ModelGraph::Stage &stage : stages) {
+    if (folded.empty() || stage.chunk || !isAlike(folded.back(), stage)) {
+      folded.push_back(std::move(stage));
+      continue;
+    }
+    folded.back().last = stage.last;
+  }
+  stages = std::move(folded);
+}
+
+ModelGraph GraphBuilder::build() {
+  addStages();
+  for (BlockArgument argument : step.getArguments()) {
+    unsigned number = argument.getArgNumber();
+    auto name = step.getArgAttrOfType<StringAttr>(number, attr::input);
+    auto kind = step.getArgAttrOfType<StringAttr>(number, attr::kind);
+    if (kind && kind == "label")
+      labelled.insert(argument);
+    auto shape = cast<ShapedType>(argument.getType()).getShape();
+    if (name && !shape.empty() && !(kind && kind == "microbatch"))
+      inputs[argument] = name.str() + "  " + printShape(shape);
+    if (auto parameter =
+            step.getArgAttrOfType<StringAttr>(number, attr::parameter))
+      parameters[argument] = parameter.getValue();
+  }
+  findForward();
+  for (Operation &op : step.front())
+    if (forward.contains(&op))
+      addForward(&op);
+  addParameters();
+  for (Operation &op : step.front())
+    if (!forward.contains(&op))
+      addOther(&op);
+  for (ModelGraph::Stage &stage : graph.stages) {
+    // Loss and norm are summed over stages, which is a collective later, one
+    // for all chunks of a stage.
+    if (graph.stages.size() > 1 && stage.chunk.value_or(0) == 0)
+      ++stage.once["all_reduce pp"];
+    foldBlocks(stage);
+  }
+  foldStages(graph.stages);
+  return std::move(graph);
+}
+
+FailureOr<ModelGraph> ModelGraph::build(ModuleOp module) {
+  FailureOr<func::FuncOp> step = findFunction(module, stepName);
+  if (failed(step))
+    return failure();
+  FailureOr<StageAnalysis> analysis = StageAnalysis::compute(*step);
+  if (failed(analysis))
+    return failure();
+  MeshAttr mesh;
+  for (Type type : step->getArgumentTypes())
+    if (LayoutAttr layout = getLayout(type))
+      mesh = layout.getMesh();
+  int64_t numStages = mesh ? mesh.getSize("pp") : analysis->getNumStages();
+  ModelGraph graph = GraphBuilder(*step, *analysis, numStages).build();
+  graph.name = module.getSymName().value_or("model").str();
+  if (!mesh)
+    return graph;
+  graph.ranksPerStage = mesh.getNumRanks() / numStages;
+  for (const MeshAxis &axis : mesh.getAxes())
+    if (axis.name != MeshAttr::timeAxis)
+      graph.mesh += (graph.mesh.empty() ? "" : " x ") + axis.name.str() + " " +
+                    std::to_string(axis.size);
+  return graph;
+}

@@ -1,0 +1,292 @@
+//===- Report.cpp - the figures of a plan ---------------------------------===//
+//
+// Walks every plan in order of execution and counts.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ReportCounts.h"
+#include "dtc/Memory/MemoryPlan.h"
+#include "dtc/Memory/MemoryPlanner.h"
+#include "dtc/Plan/Phase.h"
+#include "dtc/Plan/Skeleton.h"
+#include "dtc/Schedule/Gathered.h"
+#include "dtc/Schedule/PipelineSchedule.h"
+#include "dtc/Schedule/ScheduleFile.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+using namespace dtc;
+
+//===----------------------------------------------------------------------===//
+// Counting
+//===----------------------------------------------------------------------===//
+
+/// How many ranks share the work of an op: those on axes that split its
+/// operands or results.
+static int64_t getShares(Operation *op) {
+  llvm::StringMap<int64_t> axes;
+  SmallVector<Type> types(op->getOperandTypes());
+  llvm::append_range(types, op->getResultTypes());
+  for (Type type : types)
+    if (LayoutAttr layout = getLayout(type))
+      for (const AxisLayout &entry : layout.getEntries())
+        if (entry.isSplit())
+          axes[entry.axis.getValue()] =
+              layout.getMesh().getSize(entry.axis.getValue());
+  int64_t shares = 1;
+  for (auto &axis : axes)
+    shares *= axis.second;
+  return shares;
+}
+
+int64_t dtc::getFlops(Operation *root) {
+  int64_t flops = 0;
+  root->walk([&](Operation *op) {
+    if (auto cost = dyn_cast<CostInterface>(op)) {
+      flops += cost.getFlops() / getShares(op);
+    } else if (auto launch = dyn_cast<LaunchOp>(op)) {
+      flops += getFlops(launch.getFunction());
+    }
+  });
+  return flops;
+}
+
+void dtc::addTraffic(Operation &op, int64_t times, StageReport &report) {
+  auto add = [&](Traffic &traffic, int64_t bytes) {
+    traffic.count += times;
+    traffic.bytes += times * bytes;
+  };
+  if (auto send = dyn_cast<SendOp>(op))
+    add(report.sends[send.getStage()], getLocalBytes(send.getX().getType()));
+  else if (auto recv = dyn_cast<RecvOp>(op))
+    add(report.recvs[recv.getStage()], getLocalBytes(recv.getType()));
+  else if (auto axes = op.getAttrOfType<ArrayAttr>("axes");
+           axes && isa<AllReduceOp, ReduceScatterOp, AllGatherOp>(op))
+    add(report.collectives[(op.getName().stripDialect() + " " +
+                            llvm::join(axes.getAsValueRange<StringAttr>(), ","))
+                               .str()],
+        // A gather's whole is its result, of all else the operand.
+        isa<AllGatherOp>(op) ? getLocalBytes(op.getResult(0).getType())
+                             : getBucketBytes(op.getOperands()));
+}
+
+/// Of a function and those that it runs.
+static void addAllTraffic(func::FuncOp function, int64_t times,
+                          StageReport &report) {
+  llvm::MapVector<Operation *, int64_t> runs;
+  for (Operation &op : function.front()) {
+    if (auto run = dyn_cast<RunOp>(op))
+      runs[getCallee(run)] += times;
+    else
+      addTraffic(op, times, report);
+  }
+  for (auto [callee, count] : runs)
+    addAllTraffic(cast<func::FuncOp>(callee), count, report);
+}
+
+/// Running statistics are not counted as parameters.
+static bool isStatistic(func::FuncOp plan, unsigned argument) {
+  return bool(plan.getArgAttr(argument, attr::statistic));
+}
+
+static void addMemory(func::FuncOp plan, StageReport &report) {
+  for (BlockArgument argument : plan.getArguments()) {
+    int64_t bytes = alignMemory(getLocalBytes(argument.getType()));
+    unsigned number = argument.getArgNumber();
+    if (plan.getArgAttr(number, attr::parameter)) {
+      if (!isStatistic(plan, number))
+        report.parameters += getLocalType(argument.getType()).getNumElements();
+      report.parameterBytes += bytes;
+    } else if (plan.getArgAttr(number, attr::state)) {
+      report.stateBytes += bytes;
+    } else {
+      report.inputBytes += bytes;
+    }
+  }
+  // Gradients are results; of those that ZeRO splits, count what they are
+  // accumulated in, which is whole in stage 1.
+  bool isSplit = false;
+  for (auto [i, type] : llvm::enumerate(plan.getResultTypes()))
+    if (plan.getResultAttr(i, attr::gradient)) {
+      report.gradientBytes += alignMemory(getLocalBytes(type));
+      isSplit |= bool(plan.getResultAttr(i, attr::members));
+    }
+  if (isSplit) {
+    report.gradientBytes = 0;
+    for (auto zero : plan.getOps<ZeroOp>())
+      if (zero.getType().getRank() > 0)
+        report.gradientBytes += alignMemory(getLocalBytes(zero.getType()));
+  }
+  // What a step gathers and keeps; parts that make room for it count once.
+  llvm::DenseSet<Value> released;
+  for (auto [value, argument] :
+       getReplacedArguments(plan, AliasClasses(plan.front())))
+    if (getPlannedOffset(value) == getPlannedOffset(argument))
+      released.insert(argument);
+  for (const Gathered &gathered : getGathered(plan)) {
+    report.gatheredBytes +=
+        alignMemory(getLocalBytes(gathered.whole.getType()));
+    if (released.contains(gathered.part))
+      report.gatheredBytes -=
+          alignMemory(getLocalBytes(gathered.part.getType()));
+  }
+  report.peakBytes =
+      plan->getAttrOfType<IntegerAttr>(attr::arenaBytes).getInt();
+  report.activationBytes = report.peakBytes - report.parameterBytes -
+                           report.stateBytes - report.gradientBytes -
+                           report.inputBytes - report.gatheredBytes;
+}
+
+/// The model's elements of a parameter, and what was added to them.
+static void addParameter(Type type, DictionaryAttr part, Report &report) {
+  ArrayRef<int64_t> shape = cast<ShapedType>(type).getShape();
+  int64_t elements = 1;
+  for (auto [dim, size] : llvm::enumerate(shape)) {
+    int64_t own = size;
+    if (part) {
+      int64_t whole = part.getAs<DenseI64ArrayAttr>("shape")[dim];
+      if (part.getAs<IntegerAttr>("dim").getInt() == int64_t(dim))
+        whole -= part.getAs<IntegerAttr>("start").getInt();
+      own = std::min(size, whole);
+    }
+    elements *= own;
+    if (own != size)
+      report.padded.push_back(
+          {part.getAs<StringAttr>("tensor").str(), int64_t(dim), own, size});
+  }
+  report.parameters += elements;
+}
+
+/// The parameters that an argument of a plan is, or has as members.
+static void addParameters(DictionaryAttr attributes, Type type,
+                          Report &report) {
+  auto members = attributes.getAs<ArrayAttr>(attr::members);
+  if (!members)
+    return addParameter(type, attributes.getAs<DictionaryAttr>(attr::part),
+                        report);
+  for (auto member : members.getAsRange<DictionaryAttr>())
+    addParameter(member.getAs<TypeAttr>("type").getValue(),
+                 member.getAs<DictionaryAttr>("part"), report);
+}
+
+static void countKernels(ModuleOp module, Report &report) {
+  if (auto kernels = module.lookupSymbol<ModuleOp>(kernelsName))
+    report.kernels = llvm::range_size(kernels.getOps<func::FuncOp>());
+  for (ModuleOp stage : module.getOps<ModuleOp>())
+    for (auto function : stage.getOps<func::FuncOp>())
+      report.launches += llvm::range_size(function.getOps<LaunchOp>());
+}
+
+FailureOr<Report> Report::compute(ModuleOp module, const Topology *topology,
+                                  const Profile *profile) {
+  FailureOr<SmallVector<ModuleOp>> stages = getStages(module);
+  if (failed(stages))
+    return failure();
+  Report report;
+  countKernels(module, report);
+  int64_t numStages = stages->size(), numChunks = 1;
+  std::vector<StageCost> costs; // of virtual stages
+  MeshAttr mesh;
+  for (auto [number, stage] : llvm::enumerate(*stages)) {
+    func::FuncOp plan = getPlan(stage);
+    if (!plan)
+      return failure();
+    if (!plan->hasAttr(attr::arenaBytes)) {
+      plan.emitError("has no '")
+          << attr::arenaBytes << "'; plan memory before the report";
+      return failure();
+    }
+    if ((mesh = getMesh(plan))) {
+      report.microbatches = mesh.getSize(MeshAttr::timeAxis);
+      report.rounds = getRounds(plan);
+      report.ranksPerStage = mesh.getNumRanks() / mesh.getSize(stageAxis);
+    }
+    StageReport result;
+    addMemory(plan, result);
+    addAllTraffic(plan, /*times=*/1, result);
+    numChunks = getNumChunks(plan);
+    costs.resize(numStages * numChunks, StageCost{0, 0, 0});
+    llvm::DenseMap<Operation *, int64_t> flopsOf;
+    for (auto run : plan.getOps<RunOp>()) {
+      func::FuncOp callee = getCallee(run);
+      auto [it, isNew] = flopsOf.try_emplace(callee);
+      if (isNew)
+        it->second = getFlops(callee);
+      int64_t flops = it->second;
+      std::optional<Phase> phase = Phase::parse(run.getCallee());
+      if (!phase || !phase->isChunked()) {
+        result.onceFlops += flops;
+        continue;
+      }
+      StageCost &cost = costs[phase->level * numStages + number];
+      if (phase->kind == Phase::Forward) {
+        result.forwardFlops += flops;
+        cost.forward = flops;
+      } else if (phase->kind == Phase::Backward) {
+        result.backwardFlops += flops;
+        cost.backward = flops;
+      } else {
+        result.weightFlops += flops;
+        cost.weight = flops;
+      }
+    }
+    for (BlockArgument argument : plan.getArguments())
+      if (plan.getArgAttr(argument.getArgNumber(), attr::parameter) &&
+          !isStatistic(plan, argument.getArgNumber()))
+        addParameters(plan.getArgAttrDict(argument.getArgNumber()),
+                      argument.getType(), report);
+    report.stages.push_back(std::move(result));
+  }
+  if (mesh) {
+    for (const MeshAxis &axis : mesh.getAxes())
+      if (axis.name != MeshAttr::timeAxis)
+        report.mesh.push_back({axis.name.str(), axis.size});
+    Ranks ranks(mesh);
+    for (int64_t rank = 0; topology && rank < ranks.size(); ++rank)
+      report.times.push_back(RankTime::get(
+          rank, ranks, report.stages[ranks.getCoordinate(rank, stageAxis)],
+          *topology));
+  }
+  if (profile) {
+    FailureOr<std::vector<StageCost>> measured = profile->getCosts(*stages);
+    if (failed(measured))
+      return failure();
+    costs = std::move(*measured);
+    report.isMeasured = true;
+  }
+  // What plans follow: a stage that runs nothing has its tasks, too.
+  StringRef name = getScheduleName(getPlan(stages->front()));
+  llvm::Expected<PipelineSchedule> schedule =
+      getSchedule(name, {numStages, report.microbatches / report.rounds,
+                         report.rounds, numChunks});
+  if (!schedule)
+    return module.emitError(llvm::toString(schedule.takeError()));
+  for (auto [stage, tasks] : llvm::zip_equal(report.stages, *schedule))
+    stage.inFlight = getMaxInFlight(tasks);
+  std::optional<Simulation> simulation = simulate(*schedule, costs);
+  if (!simulation)
+    return module.emitError("has plans that wait for each other");
+  report.bubbleSimulated = simulation->bubble;
+  if (isNamedSchedule(name)) {
+    report.bubble =
+        getBubbleFraction(name, {numStages, report.microbatches / report.rounds,
+                                 report.rounds, numChunks});
+  } else {
+    std::vector<StageCost> equal(costs.size(), StageCost{1, 1, 1});
+    report.bubble = simulate(*schedule, equal)->bubble;
+  }
+  report.timeline = {name.str(),
+                     report.microbatches,
+                     report.rounds,
+                     std::move(*schedule),
+                     std::move(costs),
+                     std::move(*simulation),
+                     profile    ? std::optional(1.0)
+                     : topology ? std::optional(topology->flops)
+                                : std::nullopt,
+                     report.isMeasured,
+                     /*communication=*/{}};
+  addCommunication(*stages, topology, report);
+  return report;
+}

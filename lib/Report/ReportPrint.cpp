@@ -1,0 +1,291 @@
+//===- ReportPrint.cpp - the figures of a plan, as text and JSON ----------===//
+//
+// Tables for people, and the same as JSON.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dtc/Report/Report.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Format.h"
+
+using namespace mlir;
+using namespace dtc;
+namespace json = llvm::json;
+
+//===----------------------------------------------------------------------===//
+// Text
+//===----------------------------------------------------------------------===//
+
+/// Three digits and a unit: 12.3 MiB, 4.56 GFLOP.
+static std::string formatSize(double scaled, double base,
+                              ArrayRef<StringRef> units) {
+  size_t unit = 0;
+  while (scaled >= base && unit + 1 < units.size()) {
+    scaled /= base;
+    ++unit;
+  }
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  int digits = unit == 0 || scaled >= 100 ? 0 : scaled >= 10 ? 1 : 2;
+  os << llvm::format("%.*f ", digits, scaled) << units[unit];
+  return text;
+}
+std::string dtc::formatBytes(int64_t bytes) {
+  return formatSize(bytes, 1024, {"B", "KiB", "MiB", "GiB", "TiB"});
+}
+static std::string formatFlops(int64_t flops) {
+  return formatSize(flops, 1000, {"FLOP", "kFLOP", "MFLOP", "GFLOP", "TFLOP"});
+}
+
+static std::string formatSeconds(double seconds) {
+  return formatSize(seconds * 1e9, 1000, {"ns", "us", "ms", "s"});
+}
+
+/// The name of what a row is about, and a cell for each stage.
+using Row = std::pair<std::string, std::vector<std::string>>;
+
+static void printTable(ArrayRef<Row> rows, llvm::raw_ostream &os) {
+  size_t nameWidth = 0, width = 0;
+  for (auto &[name, cells] : rows) {
+    nameWidth = std::max(nameWidth, name.size());
+    for (const std::string &cell : cells)
+      width = std::max(width, cell.size());
+  }
+  for (auto &[name, cells] : rows) {
+    os << llvm::left_justify(name, nameWidth);
+    for (const std::string &cell : cells)
+      os << "  " << llvm::right_justify(cell, width);
+    os << "\n";
+  }
+}
+
+/// A column for the slowest rank of each stage.
+static void printTimes(ArrayRef<const RankTime *> slowest,
+                       llvm::raw_ostream &os) {
+  std::vector<Row> rows = {{"time of a step, slowest rank", {}}, {"rank", {}}};
+  auto addRow = [&](const std::string &name, auto get) {
+    rows.push_back({name, {}});
+    for (const RankTime *time : slowest) {
+      std::optional<double> seconds = get(*time);
+      rows.back().second.push_back(seconds ? formatSeconds(*seconds) : "-");
+    }
+  };
+  auto addRows = [&](auto member, auto getName) {
+    std::decay_t<decltype(slowest.front()->*member)> all;
+    for (const RankTime *time : slowest)
+      all.insert((time->*member).begin(), (time->*member).end());
+    for (auto &[key, seconds] : all)
+      addRow(getName(key),
+             [&, key = key](const RankTime &time) -> std::optional<double> {
+               auto it = (time.*member).find(key);
+               if (it == (time.*member).end())
+                 return std::nullopt;
+               return it->second;
+             });
+  };
+  for (const RankTime *time : slowest) {
+    rows[0].second.push_back("stage " + std::to_string(time->stage));
+    rows[1].second.push_back(std::to_string(time->rank));
+  }
+  addRow("compute", [](const RankTime &time) { return time.compute; });
+  addRows(&RankTime::collectives, [](const std::string &name) { return name; });
+  addRows(&RankTime::sends, [](int64_t stage) {
+    return "send to stage " + std::to_string(stage);
+  });
+  addRow("communication",
+         [](const RankTime &time) { return time.getCommunication(); });
+  os << "\n";
+  printTable(rows, os);
+}
+
+void Report::print(llvm::raw_ostream &os) const {
+  os << llvm::format("parameters   %lld\n", (long long)parameters);
+  for (const PaddedParameter &own : padded)
+    os << "padded       " << own.name << ", dimension " << own.dim << ": "
+       << own.size << " to " << own.paddedSize << ", the next multiple of tp\n";
+  os << llvm::format("pipeline     %zu stages of %lld ranks, %lld "
+                     "micro-batches",
+                     stages.size(), (long long)ranksPerStage,
+                     (long long)microbatches);
+  if (rounds > 1)
+    os << llvm::format(" in %lld rounds", (long long)rounds);
+  os << "\n"
+     << "mesh         ";
+  llvm::interleave(
+      mesh, os, [&](auto &axis) { os << axis.first << " " << axis.second; },
+      " x ");
+  os << "\n"
+     << llvm::format("bubble       %.1f %% with equal stages, %.1f %% with "
+                     "%s costs\n",
+                     100 * bubble, 100 * bubbleSimulated,
+                     isMeasured ? "measured" : "estimated")
+     << llvm::format("kernels      %lld, launched from %lld places\n\n",
+                     (long long)kernels, (long long)launches);
+
+  std::vector<Row> rows;
+  auto addRow = [&](StringRef name, auto get) {
+    rows.push_back({name.str(), {}});
+    for (const StageReport &stage : stages)
+      rows.back().second.push_back(get(stage));
+  };
+  rows.push_back({"per rank and step", {}});
+  for (size_t i = 0; i < stages.size(); ++i)
+    rows.back().second.push_back("stage " + std::to_string(i));
+  addRow("parameters", [](const StageReport &stage) {
+    return std::to_string(stage.parameters);
+  });
+  auto addBytes = [&](StringRef name, int64_t StageReport::*field) {
+    addRow(name, [=](const StageReport &s) { return formatBytes(s.*field); });
+  };
+  auto addFlops = [&](StringRef name, int64_t StageReport::*field) {
+    addRow(name, [=](const StageReport &s) { return formatFlops(s.*field); });
+  };
+  addFlops("forward", &StageReport::forwardFlops);
+  addFlops("backward", &StageReport::backwardFlops);
+  addFlops("weight gradients", &StageReport::weightFlops);
+  addFlops("once a step", &StageReport::onceFlops);
+  addBytes("parameter bytes", &StageReport::parameterBytes);
+  addBytes("state bytes", &StageReport::stateBytes);
+  addBytes("gradient bytes", &StageReport::gradientBytes);
+  addBytes("input bytes", &StageReport::inputBytes);
+  if (llvm::any_of(stages, [](const StageReport &stage) {
+        return stage.gatheredBytes > 0;
+      }))
+    addBytes("gathered bytes", &StageReport::gatheredBytes);
+  addBytes("activation bytes", &StageReport::activationBytes);
+  addBytes("peak bytes", &StageReport::peakBytes);
+  addRow("in flight", [](const StageReport &stage) {
+    return std::to_string(stage.inFlight);
+  });
+
+  // Traffic: a row for everything that some stage does.
+  auto describe = [](const Traffic *traffic) {
+    return traffic ? std::to_string(traffic->count) + " x, " +
+                         formatBytes(traffic->bytes)
+                   : std::string("-");
+  };
+  auto addTrafficRows = [&](auto member, auto name) {
+    std::decay_t<decltype(stages.front().*member)> all;
+    for (const StageReport &stage : stages)
+      for (auto &[key, traffic] : stage.*member)
+        all[key] = traffic;
+    for (auto &entry : all)
+      addRow(name(entry.first), [&](const StageReport &stage) {
+        auto it = (stage.*member).find(entry.first);
+        return describe(it == (stage.*member).end() ? nullptr : &it->second);
+      });
+  };
+  addTrafficRows(&StageReport::collectives,
+                 [](const std::string &name) { return name; });
+  addTrafficRows(&StageReport::sends, [](int64_t stage) {
+    return "send to stage " + std::to_string(stage);
+  });
+  addTrafficRows(&StageReport::recvs, [](int64_t stage) {
+    return "receive from stage " + std::to_string(stage);
+  });
+
+  printTable(rows, os);
+  if (!times.empty())
+    printTimes(getSlowestRanks(), os);
+}
+
+//===----------------------------------------------------------------------===//
+// JSON
+//===----------------------------------------------------------------------===//
+
+/// "all_reduce dp,tp" as kind and axes.
+static json::Object describeCollective(StringRef name) {
+  auto [kind, axes] = name.split(' ');
+  json::Array axisList;
+  for (StringRef axis : llvm::split(axes, ','))
+    axisList.push_back(axis);
+  return json::Object{{"kind", kind}, {"axes", std::move(axisList)}};
+}
+
+static json::Object describeTime(const RankTime &time) {
+  json::Array collectives, sends;
+  for (auto &[name, seconds] : time.collectives) {
+    collectives.push_back(describeCollective(name));
+    (*collectives.back().getAsObject())["seconds"] = seconds;
+  }
+  for (auto &[stage, seconds] : time.sends)
+    sends.push_back(json::Object{{"stage", stage}, {"seconds", seconds}});
+  return json::Object{{"rank", time.rank},
+                      {"stage", time.stage},
+                      {"node", time.node},
+                      {"compute_seconds", time.compute},
+                      {"communication_seconds", time.getCommunication()},
+                      {"collectives", std::move(collectives)},
+                      {"sends", std::move(sends)}};
+}
+
+json::Value Report::toJson() const {
+  json::Array list;
+  for (const StageReport &stage : stages) {
+    auto describe = [](const Traffic &traffic) {
+      return json::Object{{"count", traffic.count}, {"bytes", traffic.bytes}};
+    };
+    json::Array collectives, sends, recvs;
+    for (auto &[name, traffic] : stage.collectives) {
+      json::Object entry = describeCollective(name);
+      entry["count"] = traffic.count;
+      entry["bytes"] = traffic.bytes;
+      collectives.push_back(std::move(entry));
+    }
+    auto addMessages = [&](const std::map<int64_t, Traffic> &messages,
+                           json::Array &array) {
+      for (auto &[peer, traffic] : messages) {
+        json::Object entry = describe(traffic);
+        entry["stage"] = peer;
+        array.push_back(std::move(entry));
+      }
+    };
+    addMessages(stage.sends, sends);
+    addMessages(stage.recvs, recvs);
+    list.push_back(json::Object{
+        {"parameters", stage.parameters},
+        {"flops", json::Object{{"forward", stage.forwardFlops},
+                               {"backward", stage.backwardFlops},
+                               {"weight", stage.weightFlops},
+                               {"once", stage.onceFlops}}},
+        {"bytes", json::Object{{"parameters", stage.parameterBytes},
+                               {"state", stage.stateBytes},
+                               {"gradients", stage.gradientBytes},
+                               {"inputs", stage.inputBytes},
+                               {"gathered", stage.gatheredBytes},
+                               {"activations", stage.activationBytes},
+                               {"peak", stage.peakBytes}}},
+        {"collectives", std::move(collectives)},
+        {"sends", std::move(sends)},
+        {"recvs", std::move(recvs)},
+        {"in_flight", stage.inFlight}});
+  }
+  json::Array axes;
+  for (auto &[name, size] : mesh)
+    axes.push_back(json::Object{{"name", name}, {"size", size}});
+  json::Array paddedList;
+  for (const PaddedParameter &own : padded)
+    paddedList.push_back(json::Object{{"name", own.name},
+                                      {"dim", own.dim},
+                                      {"size", own.size},
+                                      {"padded_size", own.paddedSize}});
+  json::Object report{{"padded", std::move(paddedList)},
+                      {"parameters", parameters},
+                      {"microbatches", microbatches},
+                      {"rounds", rounds},
+                      {"kernels", kernels},
+                      {"launches", launches},
+                      {"ranks_per_stage", ranksPerStage},
+                      {"bubble", bubble},
+                      {"bubble_simulated", bubbleSimulated},
+                      {"costs", isMeasured ? "measured" : "estimated"},
+                      {"stages", std::move(list)},
+                      {"mesh", std::move(axes)}};
+  if (!times.empty()) {
+    json::Array ranks;
+    for (const RankTime &time : times)
+      ranks.push_back(describeTime(time));
+    report["ranks"] = std::move(ranks);
+  }
+  return report;
+}

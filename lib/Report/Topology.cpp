@@ -1,0 +1,169 @@
+//===- Topology.cpp - the machines that a plan is to run on ---------------===//
+//
+// Reads the file key by key, so that whatever is wrong in it has a name.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dtc/Report/Topology.h"
+#include "dtc/Support/ReadFile.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/JSON.h"
+#include <cmath>
+
+using namespace mlir;
+using namespace dtc;
+namespace json = llvm::json;
+
+//===----------------------------------------------------------------------===//
+// The file
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// A key of the file, with those of the objects that it is in: "device.flops".
+struct Key {
+  enum Kind { Count, Positive, NotNegative };
+  const char *name;
+  Kind kind;
+
+  const char *getExpected() const {
+    return kind == Count      ? "a whole number of at least 1"
+           : kind == Positive ? "a number above 0"
+                              : "a number of at least 0";
+  }
+};
+
+constexpr Key keys[] = {{"nodes", Key::Count},
+                        {"devices_per_node", Key::Count},
+                        {"device.flops", Key::Positive},
+                        {"links.device.bandwidth", Key::Positive},
+                        {"links.device.latency", Key::NotNegative},
+                        {"links.node.bandwidth", Key::Positive},
+                        {"links.node.latency", Key::NotNegative}};
+
+class Reader {
+public:
+  explicit Reader(StringRef path) : path(path) {}
+  llvm::Expected<Topology> read();
+
+private:
+  llvm::Error fail(const llvm::Twine &message) {
+    return llvm::createStringError(path + ": " + message);
+  }
+  llvm::Error flatten(const json::Object &object, const std::string &prefix);
+  llvm::Error check(const Key &key);
+  double get(StringRef name) { return values.at(name).getAsNumber().value(); }
+
+  std::string path;
+  llvm::StringMap<json::Value> values;
+};
+
+std::string print(const json::Value &value) {
+  std::string text;
+  llvm::raw_string_ostream(text) << value;
+  return text;
+}
+
+/// Stores what is not an object under its full name.
+llvm::Error Reader::flatten(const json::Object &object,
+                            const std::string &prefix) {
+  for (auto &[name, value] : object) {
+    std::string full = prefix + name.str();
+    bool isKey = llvm::any_of(keys, [&](Key key) { return key.name == full; });
+    bool isObject = llvm::any_of(keys, [&](Key key) {
+      return StringRef(key.name).starts_with(full + ".");
+    });
+    if (!isKey && !isObject)
+      return fail(
+          "unknown key '" + full + "', expected only " +
+          llvm::join(llvm::map_range(keys, [](Key key) { return key.name; }),
+                     ", "));
+    if (isKey) {
+      values.try_emplace(full, value);
+    } else if (const json::Object *inner = value.getAsObject()) {
+      if (llvm::Error error = flatten(*inner, full + "."))
+        return error;
+    } else {
+      return fail("'" + full + "' is " + print(value) + ", expected an object");
+    }
+  }
+  return llvm::Error::success();
+}
+
+llvm::Error Reader::check(const Key &key) {
+  auto found = values.find(key.name);
+  if (found == values.end())
+    return fail(llvm::Twine("'") + key.name + "' is missing, expected " +
+                key.getExpected());
+  std::optional<double> number = found->second.getAsNumber();
+  std::optional<int64_t> whole = found->second.getAsInteger();
+  if (number && std::isfinite(*number) &&
+      (key.kind == Key::Count      ? whole && *whole >= 1
+       : key.kind == Key::Positive ? *number > 0
+                                   : *number >= 0))
+    return llvm::Error::success();
+  return fail(llvm::Twine("'") + key.name + "' is " + print(found->second) +
+              ", expected " + key.getExpected());
+}
+
+llvm::Expected<Topology> Reader::read() {
+  auto file = readFile(path, /*isText=*/true);
+  if (!file)
+    return fail(llvm::toString(file.takeError()));
+  llvm::Expected<json::Value> root = json::parse((*file)->getBuffer());
+  if (!root)
+    return fail("is not JSON: " + llvm::toString(root.takeError()));
+  const json::Object *object = root->getAsObject();
+  if (!object)
+    return fail("is " + print(*root) + ", expected an object");
+  if (llvm::Error error = flatten(*object, ""))
+    return std::move(error);
+  for (const Key &key : keys)
+    if (llvm::Error error = check(key))
+      return std::move(error);
+  auto getLink = [&](const std::string &name) {
+    return Link{get(name + ".bandwidth"), get(name + ".latency")};
+  };
+  return Topology{*values.at("nodes").getAsInteger(),
+                  *values.at("devices_per_node").getAsInteger(),
+                  get("device.flops"), getLink("links.device"),
+                  getLink("links.node")};
+}
+
+} // namespace
+
+llvm::Expected<Topology> Topology::read(StringRef path) {
+  return Reader(path).read();
+}
+
+//===----------------------------------------------------------------------===//
+// Costs
+//===----------------------------------------------------------------------===//
+
+Link Topology::getSlowestLink(ArrayRef<int64_t> ranks) const {
+  bool leaves = false, stays = false;
+  for (size_t i = 0; i + 1 < ranks.size(); ++i)
+    (getNode(ranks[i]) == getNode(ranks[i + 1]) ? stays : leaves) = true;
+  if (!leaves)
+    return device;
+  if (!stays)
+    return node;
+  return {std::min(device.bandwidth, node.bandwidth),
+          std::max(device.latency, node.latency)};
+}
+
+double Topology::getCollectiveSeconds(StringRef kind, ArrayRef<int64_t> ranks,
+                                      int64_t count, int64_t bytes) const {
+  double size = ranks.size();
+  double steps = (kind == "all_reduce" ? 2 : 1) * (size - 1);
+  Link link = getSlowestLink(ranks);
+  return steps * (bytes / size / link.bandwidth + count * link.latency);
+}
+
+double Topology::getMessageSeconds(int64_t from, int64_t to, int64_t count,
+                                   int64_t bytes) const {
+  const Link &link = getNode(from) == getNode(to) ? device : node;
+  return bytes / link.bandwidth + count * link.latency;
+}

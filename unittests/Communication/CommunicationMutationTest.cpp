@@ -1,0 +1,328 @@
+//===- CommunicationMutationTest.cpp - does the proof notice errors? ------===//
+//
+// Corrupts the event lists of real plans, one event at a time, and demands that
+// the proof rejects each, unless an independent machine finds that the step
+// still ends with the same data whatever the order of the ranks.
+//
+//===----------------------------------------------------------------------===//
+
+#include "AbstractMachine.h"
+#include "dtc/Communication/PlanCommunication.h"
+#include "dtc/Pipelines/Pipelines.h"
+#include "mlir/IR/MLIRContext.h"
+#include "llvm/Support/raw_ostream.h"
+#include <chrono>
+#include <gtest/gtest.h>
+#include <random>
+
+using namespace dtc;
+using namespace dtc::test;
+
+namespace {
+
+constexpr int numMutants = 1000;
+/// Random orders of ranks in which an accepted mutant, and a rejected one, must
+/// compute the same to count as equivalent.
+constexpr int acceptedRuns = 16, rejectedRuns = 4;
+
+struct PlanCase {
+  const char *name, *model, *loss;
+  int64_t batch, dp, pp, tp, zero, microbatches;
+  const char *schedule = "1f1b";
+  int64_t accumulate = 1, hsdp = 1;
+  bool sp = false;
+  int64_t virtualStages = 1;
+};
+
+const PlanCase planCases[] = {
+    {"dp", "mlp-digits", "cross-entropy", 64, 4, 1, 1, 0, 2},
+    {"zero 1", "mlp-digits", "cross-entropy", 64, 4, 1, 1, 1, 2},
+    {"zero 2", "mlp-digits", "cross-entropy", 64, 2, 2, 1, 2, 2},
+    {"zero 3, prefetch", "mlp-digits", "cross-entropy", 64, 4, 1, 1, 3, 2},
+    {"zero 3, pp", "gpt2-tiny", "cross-entropy", 32, 2, 2, 1, 3, 2},
+    {"hsdp", "mlp-digits", "cross-entropy", 64, 4, 1, 1, 2, 1, "1f1b", 1, 2},
+    {"zero 3, two layers under way", "gpt2-tiny", "cross-entropy", 32, 2, 1, 1,
+     3, 2},
+    {"gpipe", "gpt2-tiny", "cross-entropy", 32, 1, 4, 1, 0, 8, "gpipe"},
+    {"1f1b", "gpt2-tiny", "cross-entropy", 32, 2, 4, 1, 0, 4},
+    {"zb-h1", "gpt2-tiny", "cross-entropy", 32, 1, 3, 1, 0, 4, "zb-h1"},
+    {"interleaved", "gpt2-tiny", "cross-entropy", 32, 2, 2, 1, 1, 4,
+     "interleaved", 1, 1, false, 2},
+    {"rounds", "toy", "mse", 64, 2, 2, 1, 0, 2, "1f1b", 2},
+    {"tp", "gpt2-tiny", "cross-entropy", 32, 1, 1, 4, 0, 1},
+    {"tp, sp", "gpt2-tiny", "cross-entropy", 32, 1, 2, 2, 0, 2, "1f1b", 1, 1,
+     true},
+    {"dp, pp, tp", "gpt2-tiny", "cross-entropy", 32, 2, 2, 2, 1, 2},
+};
+
+/// The event lists of a plan, as VerifyCommunication sees them.
+CommunicationSystem makePlan(const PlanCase &plan) {
+  CompileOptions options;
+  options.import.path =
+      std::string(DTC_TEST_INPUTS) + "/" + plan.model + ".onnx";
+  options.import.batch = plan.batch;
+  options.training.stages = plan.pp * plan.virtualStages;
+  options.training.tensorParallel = plan.tp;
+  options.training.sequenceParallel = plan.sp;
+  options.training.loss = plan.loss;
+  options.parallel.dp = plan.dp;
+  options.parallel.hsdp = plan.hsdp;
+  options.parallel.pp = plan.pp;
+  options.parallel.tp = plan.tp;
+  options.parallel.sp = plan.sp;
+  options.parallel.zero = plan.zero;
+  options.parallel.microbatches = plan.microbatches;
+  options.parallel.accumulate = plan.accumulate;
+  options.schedule.accumulate = plan.accumulate;
+  options.schedule.schedule = plan.schedule;
+  options.schedule.virtualStages = plan.virtualStages;
+
+  mlir::DialectRegistry registry;
+  registerDialects(registry);
+  mlir::MLIRContext context(registry);
+  ImportReport report;
+  mlir::OwningOpRef<mlir::ModuleOp> module =
+      importOnnx(context, options.import, report);
+  if (!module) {
+    ADD_FAILURE() << plan.model << " cannot be imported";
+    return {};
+  }
+  for (CompilePhase phase :
+       {CompilePhase::Training, CompilePhase::Parallel, CompilePhase::Schedule})
+    if (mlir::failed(runPhase(phase, *module, options))) {
+      ADD_FAILURE() << plan.name << " does not compile";
+      return {};
+    }
+  mlir::FailureOr<Stages> stages = getStages(*module);
+  if (mlir::failed(stages))
+    return {};
+  mlir::FailureOr<PlanCommunication> communication =
+      getPlanCommunication(*module, *stages);
+  return mlir::failed(communication) ? CommunicationSystem()
+                                     : std::move(communication->system);
+}
+
+enum class Mutation {
+  Drop,
+  Swap, ///< with the next communication
+  Move, ///< among all events, by up to 20 places
+  Resize,
+  Readdress, ///< another group or stage
+  Retag,
+  Reslot,
+  Reduction,
+  Dtype,
+};
+constexpr const char *mutationNames[] = {"drop",   "swap",      "move",
+                                         "resize", "readdress", "retag",
+                                         "reslot", "reduction", "dtype"};
+constexpr int numMutations = 9;
+
+/// What remains a program that is right for itself if all ranks of a stage do
+/// it alike cannot be told from what was meant: only one rank does.
+bool mayBeOfClass(Mutation mutation) {
+  return mutation == Mutation::Drop || mutation == Mutation::Swap ||
+         mutation == Mutation::Move || mutation == Mutation::Retag ||
+         mutation == Mutation::Reslot;
+}
+
+class Mutator {
+public:
+  Mutator(const CommunicationSystem &original, std::mt19937_64 &random)
+      : original(original), random(random) {}
+
+  /// A mutant, and what it is in words.
+  std::pair<CommunicationSystem, std::string> make() {
+    while (true) {
+      Mutation mutation = static_cast<Mutation>(pick(numMutations));
+      int64_t rank = pick(original.programOf.size());
+      int32_t number = original.programOf[rank];
+      bool isClass = mayBeOfClass(mutation) && pick(2);
+      CommunicationProgram program = original.programs[number];
+      std::vector<size_t> places;
+      for (size_t i = 0; i < program.events.size(); ++i)
+        if (program.events[i].kind != EventKind::Local)
+          places.push_back(i);
+      if (places.empty())
+        continue;
+      size_t which = pick(places.size());
+      Event before = program.events[places[which]];
+      if (!apply(mutation, program, places, which))
+        continue;
+      CommunicationSystem mutant = original;
+      if (isClass) {
+        mutant.programs[number] = std::move(program);
+      } else {
+        mutant.programOf[rank] = mutant.programs.size();
+        mutant.programs.push_back(std::move(program));
+      }
+      std::string text = mutationNames[static_cast<int>(mutation)];
+      text += " event " + std::to_string(places[which]) + ", kind " +
+              std::to_string(static_cast<int>(before.kind)) + ", tag " +
+              std::to_string(before.tag) + ", slot " +
+              std::to_string(before.slot) + ", group " +
+              std::to_string(before.group) +
+              (isClass ? ", on all ranks like " : ", on ") + "rank " +
+              std::to_string(rank);
+      return {std::move(mutant), text};
+    }
+  }
+
+private:
+  size_t pick(size_t count) { return random() % count; }
+
+  bool apply(Mutation mutation, CommunicationProgram &program,
+             const std::vector<size_t> &places, size_t which) {
+    std::vector<Event> &events = program.events;
+    size_t place = places[which];
+    Event &event = events[place];
+    bool isMessage =
+        event.kind == EventKind::Send || event.kind == EventKind::Recv;
+    switch (mutation) {
+    case Mutation::Drop:
+      events.erase(events.begin() + place);
+      return true;
+    case Mutation::Swap:
+      if (which + 1 == places.size())
+        return false;
+      std::swap(event, events[places[which + 1]]);
+      return true;
+    case Mutation::Move: {
+      int64_t to = static_cast<int64_t>(place) + pick(41) - 20;
+      if (to < 1 || to >= static_cast<int64_t>(events.size()) ||
+          to == static_cast<int64_t>(place))
+        return false;
+      Event moved = event;
+      events.erase(events.begin() + place);
+      events.insert(events.begin() + to, moved);
+      return true;
+    }
+    case Mutation::Resize: {
+      if (event.kind == EventKind::Wait || event.count < 2)
+        return false;
+      // Half of the time the bytes that it touches follow.
+      int64_t count = 1 + pick(event.count - 1);
+      if (pick(2)) {
+        std::vector<Access> changed;
+        for (Access access : program.getAccesses(event)) {
+          access.end =
+              access.begin + (access.end - access.begin) / event.count * count;
+          changed.push_back(access);
+        }
+        event.firstAccess = program.accesses.size();
+        program.accesses.insert(program.accesses.end(), changed.begin(),
+                                changed.end());
+      }
+      event.count = count;
+      return true;
+    }
+    case Mutation::Readdress:
+      if (isMessage) {
+        int32_t stage = pick(original.programs.size() + 1);
+        return std::exchange(event.stage, stage) != stage;
+      }
+      if (!isCollective(event.kind))
+        return false;
+      {
+        int32_t group = pick(original.groups.size());
+        return std::exchange(event.group, group) != group;
+      }
+    case Mutation::Retag: {
+      if (!isMessage)
+        return false;
+      int32_t tag = pick(2 * (event.tag + 2));
+      return std::exchange(event.tag, tag) != tag;
+    }
+    case Mutation::Reslot: {
+      if (event.slot < 0)
+        return false;
+      // One close by, of a send or of a collective.
+      int32_t slot = pick(4) ? std::max<int32_t>(0, event.slot - 2 + pick(5))
+                             : original.numSendSlots - 2 + pick(5);
+      return std::exchange(event.slot, slot) != slot;
+    }
+    case Mutation::Reduction:
+      if (event.reduction < 0)
+        return false;
+      event.reduction = 1 - event.reduction;
+      return true;
+    case Mutation::Dtype:
+      if (event.dtype < 0)
+        return false;
+      event.dtype = (event.dtype + 1 + pick(4)) % 5;
+      return true;
+    }
+    return false;
+  }
+
+  const CommunicationSystem &original;
+  std::mt19937_64 &random;
+};
+
+bool isEquivalent(const CommunicationSystem &mutant,
+                  const std::vector<uint64_t> &contents, int runs) {
+  for (int seed = 0; seed < runs; ++seed) {
+    MachineResult result = runOnce(mutant, seed);
+    // A mutant of one rank has a program more; buffers are those of ranks.
+    if (!result.failure.empty() || result.contents != contents)
+      return false;
+  }
+  return true;
+}
+
+TEST(CommunicationMutation, EveryErrorIsFound) {
+  auto start = std::chrono::steady_clock::now();
+  std::mt19937_64 random(20240229);
+  std::vector<CommunicationSystem> plans;
+  std::vector<std::vector<uint64_t>> contents;
+  for (const PlanCase &plan : planCases) {
+    SCOPED_TRACE(plan.name);
+    plans.push_back(makePlan(plan));
+    CommunicationSystem &system = plans.back();
+    ASSERT_FALSE(system.programs.empty());
+    // Groups that a mutant may mistake for its own.
+    for (int32_t axis = 0; axis < static_cast<int32_t>(system.axes.size());
+         ++axis)
+      system.groups.push_back({axis});
+    std::optional<CommunicationError> error = verifyCommunication(system);
+    ASSERT_FALSE(error) << error->culprit.message;
+    MachineResult result = runOnce(system, 0);
+    ASSERT_EQ(result.failure, "");
+    contents.push_back(result.contents);
+    ASSERT_TRUE(isEquivalent(system, result.contents, acceptedRuns));
+  }
+  auto compiled = std::chrono::steady_clock::now();
+
+  int rejected = 0, equivalent = 0, rejectedEquivalent = 0;
+  double proofSeconds = 0;
+  for (int i = 0; i < numMutants; ++i) {
+    size_t number = i % plans.size();
+    auto [mutant, text] = Mutator(plans[number], random).make();
+    auto before = std::chrono::steady_clock::now();
+    bool isRejected = verifyCommunication(mutant).has_value();
+    proofSeconds +=
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - before)
+            .count();
+    bool isSame = isEquivalent(mutant, contents[number],
+                               isRejected ? rejectedRuns : acceptedRuns);
+    rejected += isRejected;
+    equivalent += isSame;
+    rejectedEquivalent += isRejected && isSame;
+    EXPECT_TRUE(isRejected || isSame)
+        << planCases[number].name << ", mutant " << i << ": " << text;
+  }
+  auto end = std::chrono::steady_clock::now();
+  auto seconds = [](auto from, auto to) {
+    return std::chrono::duration<double>(to - from).count();
+  };
+  llvm::outs() << numMutants << " mutants of " << plans.size()
+               << " plans: " << rejected << " rejected, " << equivalent
+               << " equivalent, of which " << rejectedEquivalent
+               << " rejected\n"
+               << "seconds: plans " << seconds(start, compiled) << ", mutants "
+               << seconds(compiled, end) << ", of which the proof "
+               << proofSeconds << "\n";
+  EXPECT_GT(rejected, numMutants / 2);
+}
+
+} // namespace
