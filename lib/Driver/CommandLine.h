@@ -152,7 +152,7 @@ struct CommandLine {
                "multiple of --pp then; zb-h1 delays weight gradients to fill "
                "the bubble of 1f1b, and each stage holds as many activations "
                "as the first one of 1f1b; FILE has a line for each stage, such "
-               "as F0 F1 B0 W0 B1 W1 (see docs/Architecture.md)",
+               "as F0 F1 B0 W0 B1 W1 (see docs/Architecture/Schedule.md)",
                compile.schedule.schedule)};
   Opt<int64_t> virtualStages{
       "virtual-stages", cl::location(compile.schedule.virtualStages),
@@ -328,7 +328,7 @@ struct CommandLine {
   cl::opt<std::string> topology{
       "topology", cl::value_desc("FILE.json"), cl::cat(outputOptions),
       cl::desc("Nodes, devices and links, for the times of the report (see "
-               "docs/Architecture.md)")};
+               "docs/Architecture/Report.md)")};
   cl::opt<std::string> profile{
       "profile", cl::value_desc("FILE.json"), cl::cat(outputOptions),
       cl::desc("Simulate the schedule, for --report and --timeline, with the "

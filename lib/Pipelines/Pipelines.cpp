@@ -1,7 +1,7 @@
 //===- Pipelines.cpp - the compiler, from top to bottom -------------------===//
 //
 // Read this first: every phase and every pass in order of execution, each with
-// what holds after it and why it runs there. docs/Architecture.md shows the IR.
+// what holds after it and why it runs there. docs/Architecture/ shows the IR.
 //
 //===----------------------------------------------------------------------===//
 

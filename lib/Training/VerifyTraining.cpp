@@ -1,6 +1,6 @@
 //===- VerifyTraining.cpp - check the invariant of the training phase -----===//
 //
-// What the next phases rely on; see docs/Architecture.md.
+// What the next phases rely on; see docs/Architecture/Training.md.
 //
 //===----------------------------------------------------------------------===//
 

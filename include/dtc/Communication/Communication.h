@@ -112,7 +112,7 @@ struct CommunicationError {
 /// Checks that in every order in which ranks may run, each comes to its end,
 /// every message and every member's part of a collective has the size, type and
 /// reduction that its partner expects, and nothing touches a buffer that is
-/// under way. See docs/Architecture.md for the model.
+/// in flight. See docs/Architecture/Communication.md for the model.
 std::optional<CommunicationError>
 verifyCommunication(const CommunicationSystem &system);
 

@@ -1,0 +1,15 @@
+#!/usr/bin/env bash
+# usage: docs-are-complete.sh SOURCE_DIR: names links that lead nowhere, and passes that no page of the architecture explains.
+set -euo pipefail
+cd "$1"
+
+links=0
+while IFS=: read -r page link; do
+  links=$((links + 1))
+  [ -e "$(dirname "$page")/${link%%#*}" ] || echo "missing: $link, to which $page links"
+done < <(grep -HoE '\]\([^)#:]+(#[^)]*)?\)' ./*.md docs/*.md docs/*/*.md | sed -E 's/\]\((.*)\)$/\1/')
+[ "$links" -gt 30 ] || echo "missing: found only $links links"
+
+for pass in $(sed -nE 's/^def ([A-Za-z]+) *: *Pass<.*/\1/p' include/dtc/*/Passes.td); do
+  grep -qrw "$pass" docs/Architecture docs/Architecture.md || echo "missing: $pass in docs/Architecture"
+done
