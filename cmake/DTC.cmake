@@ -39,3 +39,21 @@ macro(dtc_doc file output)
     DEPENDS ${CMAKE_CURRENT_BINARY_DIR}/${output})
   add_dependencies(dtc-doc dtc-doc-${output})
 endmacro()
+
+# dtc_add_test(NAME COMMAND ARGUMENTS... [PROCESSORS N] [TIMEOUT SECONDS]): a
+# test of ctest. The timeout is that of a release build. Of a sanitized build
+# the test comes before the one that looks for reports.
+function(dtc_add_test name)
+  cmake_parse_arguments(ARG "" "PROCESSORS;TIMEOUT" "" ${ARGN})
+  add_test(NAME ${name} COMMAND ${ARG_UNPARSED_ARGUMENTS})
+  if(ARG_PROCESSORS)
+    set_tests_properties(${name} PROPERTIES PROCESSORS ${ARG_PROCESSORS})
+  endif()
+  if(ARG_TIMEOUT)
+    math(EXPR timeout "${ARG_TIMEOUT} * ${DTC_TIMEOUT_FACTOR}")
+    set_tests_properties(${name} PROPERTIES TIMEOUT ${timeout})
+  endif()
+  if(DTC_SANITIZE)
+    set_tests_properties(${name} PROPERTIES FIXTURES_REQUIRED findings)
+  endif()
+endfunction()

@@ -12,7 +12,11 @@ config.test_exec_root = os.path.join(config.dtc_binary_dir, "test")
 
 path = [os.path.join(config.dtc_binary_dir, "bin"), config.llvm_tools_dir]
 config.environment["PATH"] = os.pathsep.join(path + [config.environment["PATH"]])
-config.substitutions.append(("%inputs", os.path.join(config.test_source_root, "Inputs")))
+config.substitutions += [
+    ("%inputs", os.path.join(config.test_source_root, "Inputs")),
+    ("%build", config.dtc_binary_dir),
+    ("%cmake", config.cmake),
+]
 
 # Ranks: one thread each, more ranks than cores, and root allowed.
 config.environment.update({

@@ -18,12 +18,14 @@ using namespace dtc;
 
 LogicalResult dtc::linkProgram(StringRef object, StringRef runtimeDir,
                                StringRef output) {
-  llvm::SmallString<128> line(runtimeDir);
+  llvm::SmallString<128> archive(runtimeDir), line(runtimeDir);
+  llvm::sys::path::append(archive, "libdtcrt.a");
   llvm::sys::path::append(line, "libdtcrt.link");
-  if (!llvm::sys::fs::exists(line))
-    return fail("found no " + line +
-                "; build the target dtcrt, or say where it is with "
-                "--runtime-dir");
+  for (StringRef file : {line.str(), archive.str()})
+    if (!llvm::sys::fs::exists(file))
+      return fail("found no " + file +
+                  "; build the target dtcrt, or say where it is with "
+                  "--runtime-dir");
   llvm::ErrorOr<std::string> linker =
       std::make_error_code(std::errc::no_such_file_or_directory);
   for (StringRef name : {"clang++-22", "clang++", "g++", "c++"})
@@ -34,7 +36,8 @@ LogicalResult dtc::linkProgram(StringRef object, StringRef runtimeDir,
                 "g++ or c++); install one");
 
   std::string response = ("@" + line).str();
-  SmallVector<StringRef> arguments = {*linker, object, response, "-o", output};
+  SmallVector<StringRef> arguments = {*linker,  object, archive,
+                                      response, "-o",   output};
   // The linker's own messages are many lines, of which the first says why.
   llvm::SmallString<128> log;
   if (std::error_code error =

@@ -2,7 +2,8 @@
 //
 // The executable's malloc family and mmap come before the C library's, for all
 // the libraries in the process. Calls made by MPI are not counted: it is its
-// own business how it moves messages.
+// own business how it moves messages. A sanitizer has a malloc of its own, with
+// hooks.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,13 +19,6 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-extern "C" {
-void *__libc_malloc(size_t);
-void *__libc_calloc(size_t, size_t);
-void *__libc_realloc(void *, size_t);
-void *__libc_memalign(size_t, size_t);
-}
 
 static bool counting;
 static long allocations;
@@ -67,7 +61,24 @@ void countAllocations(bool on) {
   counting = on;
 }
 
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+
+#include <sanitizer/allocator_interface.h>
+
+__attribute__((constructor)) static void installHooks() {
+  __sanitizer_install_malloc_and_free_hooks(
+      [](const volatile void *, size_t) { count(); },
+      [](const volatile void *) {});
+}
+
+#else
+
 extern "C" {
+
+void *__libc_malloc(size_t);
+void *__libc_calloc(size_t, size_t);
+void *__libc_realloc(void *, size_t);
+void *__libc_memalign(size_t, size_t);
 
 void *malloc(size_t size) {
   count();
@@ -103,3 +114,5 @@ void *mmap(void *address, size_t length, int protection, int flags, int file,
 }
 
 } // extern "C"
+
+#endif // a sanitizer

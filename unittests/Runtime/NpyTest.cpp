@@ -53,9 +53,10 @@ TEST(Npy, RefusesWhatItCannotRead) {
   EXPECT_ERROR(Npy(folder.write("x.npy", "")), "not a .npy file");
   EXPECT_ERROR(Npy(folder.write("x.npy", "<html>hello</html>")),
                "starts with '<html>'");
-  EXPECT_ERROR(
-      Npy(folder.write("x.npy", std::string("\x93NUMPY\x09\x00ab", 10))),
-      "version 9");
+  EXPECT_ERROR(Npy(folder.write("x.npy", std::string("\x93NUMPY\x09\x00"
+                                                     "ab",
+                                                     10))),
+               "version 9");
   EXPECT_ERROR(
       Npy(folder.write("x.npy", std::string("\x93NUMPY\x01\x00\x76\x00{", 11))),
       "truncated: its header ends at byte 128, the file has 11");

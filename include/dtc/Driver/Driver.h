@@ -47,7 +47,8 @@ struct DriverOptions {
   std::vector<std::pair<std::string, std::string>> getOutputs() const;
   /// How parameters start: empty (as the model says), normal, xavier, kaiming.
   std::string init;
-  /// The folder of libdtcrt.a and libdtcrt.link.
+  /// The folder of libdtcrt.a and libdtcrt.link; lib beside the folder of dtc's
+  /// own executable if empty.
   std::string runtimeDir;
   /// Called on the IR at the end of each phase but the last, before it is
   /// shown: how tests plant bugs.

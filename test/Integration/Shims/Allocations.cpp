@@ -62,6 +62,18 @@ int64_t dtc::observer::countAllocations() { return allocations; }
 
 void dtc::observer::prepareAllocations() { calledByMpi(); }
 
+/// A sanitizer's malloc, in the program, comes before all others, and calls
+/// hooks.
+extern "C" __attribute__((weak)) int __sanitizer_install_malloc_and_free_hooks(
+    void (*)(const volatile void *, size_t), void (*)(const volatile void *));
+
+__attribute__((constructor)) static void installHooks() {
+  if (__sanitizer_install_malloc_and_free_hooks)
+    __sanitizer_install_malloc_and_free_hooks(
+        [](const volatile void *, size_t) { count(); },
+        [](const volatile void *) {});
+}
+
 extern "C" {
 
 void *malloc(size_t size) {
