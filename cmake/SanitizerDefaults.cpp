@@ -40,18 +40,10 @@ const char *__lsan_default_suppressions() {
       "leak:libevent_pthreads\n";
 }
 
-const char *__tsan_default_options() { return "abort_on_error=1"; }
-
-const char *__tsan_default_suppressions() {
-  return
-      // OpenMPI and its event loop synchronize by atomics of their own, which
-      // the sanitizer does not see since it has not compiled them.
-      "called_from_lib:libmpi.so\n"
-      "called_from_lib:libopen-pal.so\n"
-      "called_from_lib:libopen-rte.so\n"
-      "called_from_lib:libevent_core\n"
-      "called_from_lib:libevent_pthreads\n"
-      "called_from_lib:libpmix.so\n";
+const char *__tsan_default_options() {
+  // MPI and OpenMP synchronize by atomics and futexes of their own, which the
+  // sanitizer does not see since it has not compiled them.
+  return "abort_on_error=1:ignore_noninstrumented_modules=1";
 }
 
 } // extern "C"

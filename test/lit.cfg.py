@@ -26,6 +26,9 @@ config.environment.update({
     "OMPI_MCA_rmaps_base_oversubscribe": "1",
 })
 
+if config.sanitized:
+    config.available_features.add("sanitized")
+
 # DTC_FULL_TESTS=1 (tools/check.sh --full) runs every plan.
 if os.environ.get("DTC_FULL_TESTS") == "1":
     config.available_features.add("full")

@@ -310,11 +310,12 @@ LogicalResult LayerNormOp::verify() {
 // Products, lookups
 //===----------------------------------------------------------------------===//
 
-LogicalResult
-MatMulOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
-                           ValueRange operands, DictionaryAttr attributes,
-                           OpaqueProperties properties, RegionRange regions,
-                           SmallVectorImpl<Type> &types) {
+LogicalResult MatMulOp::inferReturnTypes(MLIRContext *,
+                                         std::optional<Location> location,
+                                         ValueRange operands, DictionaryAttr,
+                                         OpaqueProperties properties,
+                                         RegionRange,
+                                         SmallVectorImpl<Type> &types) {
   // A builder that sets no flag passes no properties.
   auto *flags = properties.as<MatMulOp::Properties *>();
   bool transposeA = flags && flags->transpose_lhs;

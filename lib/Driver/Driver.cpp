@@ -35,9 +35,9 @@ DriverOptions::getOutputs() const {
     outputs.emplace_back("-o", output);
   if (isProgram && !embedWeights)
     outputs.emplace_back("--weights external", output + ".safetensors");
-  for (auto [option, path] : {std::pair("--report-json", reportJson),
-                              {"--timeline", timeline},
-                              {"--graph", graph}})
+  for (const auto &[option, path] : {std::pair("--report-json", reportJson),
+                                     {"--timeline", timeline},
+                                     {"--graph", graph}})
     if (!path.empty())
       outputs.emplace_back(option, path);
   return outputs;
@@ -48,7 +48,7 @@ static json::Object describeOptimizer(const TrainingOptions &options) {
   const Optimizer *optimizer = cantFail(findOptimizer(options.optimizer));
   json::Object result{{"name", options.optimizer},
                       {"lr", options.lr.value_or(optimizer->lr)}};
-  for (auto [name, value] :
+  for (const auto &[name, value] :
        cantFail(completeSettings(*optimizer, options.optimizerSettings)))
     result[name] = name == "nesterov" ? json::Value(value != 0) : value;
   if (options.clipNorm != 0)

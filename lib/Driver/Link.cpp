@@ -29,8 +29,8 @@ LogicalResult dtc::linkProgram(StringRef object, StringRef runtimeDir,
   llvm::ErrorOr<std::string> linker =
       std::make_error_code(std::errc::no_such_file_or_directory);
   for (StringRef name : {"clang++-22", "clang++", "g++", "c++"})
-    if ((linker = llvm::sys::findProgramByName(name)))
-      break;
+    if (!linker)
+      linker = llvm::sys::findProgramByName(name);
   if (!linker)
     return fail("found no compiler driver to link with (clang++-22, clang++, "
                 "g++ or c++); install one");

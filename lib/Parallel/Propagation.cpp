@@ -113,8 +113,7 @@ LayoutAttr Propagation::reduce(Value value, LayoutAttr layout,
 }
 
 /// Whether the op only adds, moves or views its operands.
-static bool keepsParts(Operation *op, const ShardingRule &rule,
-                       ArrayRef<unsigned> partial) {
+static bool keepsParts(Operation *op, ArrayRef<unsigned> partial) {
   if (partial.size() != op->getNumOperands() || isa<BoundaryOp>(op))
     return false;
   return op->getNumOperands() > 1 ||
@@ -143,7 +142,7 @@ SmallVector<LayoutAttr> Propagation::fitPartials(Operation *op,
         axis.name != MeshAttr::timeAxis && llvm::any_of(kept, [&](unsigned i) {
           return operands[i].isSplit(MeshAttr::timeAxis);
         });
-    if (isOfMicrobatch && !keepsParts(op, rule, kept))
+    if (isOfMicrobatch && !keepsParts(op, kept))
       kept = {};
     for (auto [i, layout] : llvm::enumerate(operands))
       if (layout.isPartial(axis.name) && !llvm::is_contained(kept, i))

@@ -63,7 +63,7 @@ static void printTable(ArrayRef<Row> rows, llvm::raw_ostream &os) {
 static void printTimes(ArrayRef<const RankTime *> slowest,
                        llvm::raw_ostream &os) {
   std::vector<Row> rows = {{"time of a step, slowest rank", {}}, {"rank", {}}};
-  auto addRow = [&](const std::string &name, auto get) {
+  auto addRow = [&](const std::string &name, const auto &get) {
     rows.push_back({name, {}});
     for (const RankTime *time : slowest) {
       std::optional<double> seconds = get(*time);

@@ -114,7 +114,7 @@ void Progress::drawBar(TextBuffer &out, int64_t step) const {
   if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 0)
     columns = std::min<int>(window.ws_col, 200);
   double rate = elapsed > 0 ? double(step - 1) / elapsed : 1 / last;
-  int64_t left = int64_t(double(steps - step) / rate + 0.5);
+  int64_t left = std::llround(double(steps - step) / rate);
   char tail[96];
   int used = snprintf(
       tail, sizeof tail, " %lld/%lld  %.3g steps/s  ETA %lld:%02lld:%02lld",

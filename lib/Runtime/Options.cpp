@@ -35,7 +35,8 @@ static std::string wholeNumber(const std::string &text) {
 
 /// Turns a name into its value.
 template <typename T>
-static CLI::Validator oneOf(std::vector<std::pair<std::string, T>> choices) {
+static CLI::Validator
+oneOf(const std::vector<std::pair<std::string, T>> &choices) {
   return CLI::Validator(
       [choices](std::string &text) {
         std::string expected;

@@ -122,8 +122,9 @@ Ints getStages(int64_t layers) {
     return {3, 4, 23, 3};
   case 152:
     return {3, 8, 36, 3};
+  default:
+    return {};
   }
-  return {};
 }
 } // namespace
 

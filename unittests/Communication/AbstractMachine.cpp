@@ -138,7 +138,7 @@ private:
   bool receive(int rank, const Event &event);
   bool wait(int rank, const Event &event);
   bool meet(int rank, const Event &event);
-  bool takeSlot(int rank, const Event &event, Pending pending);
+  bool takeSlot(int rank, const Event &event, const Pending &pending);
   void compute(int rank, const Event &event);
   void computeOperation(Operation &operation);
   void writeResult(Operation &operation, size_t place);
@@ -226,11 +226,11 @@ void Machine::compute(int rank, const Event &event) {
           {{0, access.end - access.begin, token = mix(token, 1), 0}});
 }
 
-bool Machine::takeSlot(int rank, const Event &event, Pending pending) {
+bool Machine::takeSlot(int rank, const Event &event, const Pending &pending) {
   // MPI.cpp takes sends and collectives from one table.
   if (event.slot < 0 || event.slot >= system.numSlots)
     return stop("there is no such slot");
-  if (!slots[rank].try_emplace(event.slot, std::move(pending)).second)
+  if (!slots[rank].try_emplace(event.slot, pending).second)
     return stop("the slot is taken");
   return true;
 }

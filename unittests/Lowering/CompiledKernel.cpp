@@ -37,7 +37,8 @@ CompiledKernels::create(mlir::ModuleOp module, const TargetOptions &target) {
   }
 
   llvm::SmallString<128> path;
-  llvm::sys::fs::createTemporaryFile("dtc-kernels", "o", path);
+  if (llvm::sys::fs::createTemporaryFile("dtc-kernels", "o", path))
+    return nullptr;
   llvm::FileRemover remover(path);
   if (failed(emitObject(module, target, path)))
     return nullptr;

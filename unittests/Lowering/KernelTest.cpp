@@ -52,6 +52,8 @@ std::string instantiate(StringRef text, StringRef type, int64_t columns) {
     case 'D':
       result += std::to_string(2 * columns);
       break;
+    default:
+      llvm_unreachable("a case has $T, $C and $D only");
     }
   }
   return result;
@@ -90,6 +92,7 @@ class KernelTest
 void check(func::FuncOp function, StringRef name, CompiledKernels &kernels) {
   std::mt19937 random(7);
   std::vector<HostTensor> arguments;
+  arguments.reserve(function.getNumArguments());
   for (unsigned i = 0; i < function.getNumArguments(); ++i)
     arguments.push_back(makeArgument(function, i, random));
   std::vector<HostTensor> found = kernels.run(function, name, arguments);

@@ -9,6 +9,7 @@
 
 #include "AllocationCounter.h"
 
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -20,8 +21,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static bool counting;
-static long allocations;
+static std::atomic<bool> counting;
+static std::atomic<long> allocations;
+
+/// The search for the caller may itself allocate.
+static thread_local bool searching;
 
 /// Whether a library of MPI is among the callers.
 static bool calledByMpi() {
@@ -39,12 +43,12 @@ static bool calledByMpi() {
 }
 
 static void count() {
-  if (!counting)
+  if (!counting || searching)
     return;
-  counting = false; // the search itself may allocate
+  searching = true;
   if (!calledByMpi())
     ++allocations;
-  counting = true;
+  searching = false;
 }
 
 void countAllocations(bool on) {
@@ -55,7 +59,7 @@ void countAllocations(bool on) {
   counting = false;
   if (!on && allocations) {
     fprintf(stderr, "found %ld allocations in the steps, expected none\n",
-            allocations);
+            allocations.load());
     _exit(3);
   }
   counting = on;

@@ -61,7 +61,7 @@ protected:
     std::string log = folder / "log";
     std::string command = prefix + " " TINY_DIRECTORY "/tiny-" + plan + " " +
                           arguments + " > " + log + " 2>&1 < /dev/null";
-    int status = system(command.c_str());
+    int status = system(command.c_str()); // NOLINT(bugprone-command-processor)
     return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, readFile(log)};
   }
 

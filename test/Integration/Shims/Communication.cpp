@@ -78,7 +78,7 @@ void dtc::observer::writeCommunication(FILE *file) {
 static bool isSkipped(MPI_Comm communicator, int elements) {
   static const char *skipped = getenv("DTC_OBSERVE_SKIP");
   const char *colon = skipped ? strchr(skipped, ':') : nullptr;
-  if (!colon || !inStep() || elements != atoi(colon + 1))
+  if (!colon || !inStep() || elements != strtol(colon + 1, nullptr, 10))
     return false;
   char name[MPI_MAX_OBJECT_NAME];
   int length;

@@ -90,7 +90,7 @@ Traffic plannedTraffic(const json &report, int rank, const json &record) {
   int ownStage = rank / stride % int(stages.size());
   const json &stage = stages.at(size_t(ownStage));
   Traffic traffic;
-  auto add = [&](Key key, const json &entry, int64_t calls = 1) {
+  auto add = [&](const Key &key, const json &entry, int64_t calls = 1) {
     traffic[key] = {entry.at("count").get<int64_t>() * steps * calls,
                     entry.at("bytes").get<int64_t>() * steps};
   };
@@ -276,6 +276,7 @@ int checkPlanned(const Options &options) {
                              std::to_string(baseline.size()));
   auto planned = report.at("stages")[0].at("bytes").at("peak").get<double>();
   std::vector<double> shares;
+  shares.reserve(records.size());
   for (size_t rank = 0; rank < records.size(); ++rank)
     shares.push_back((records[rank].at("vm_hwm").get<double>() -
                       baseline[rank].at("vm_hwm").get<double>()) /

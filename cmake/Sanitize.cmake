@@ -1,0 +1,23 @@
+# Sanitizers: those of clang's -fsanitize=. Programs that dtc links have the
+# runtime's, by libdtcrt.link. A finding ends the program.
+set(DTC_SANITIZE "" CACHE STRING "address,undefined or thread; none if empty")
+
+if(DTC_SANITIZE)
+  set(DTC_SANITIZE_FLAGS -fsanitize=${DTC_SANITIZE} -fno-sanitize-recover=all)
+  # Options and suppressions come along with every executable.
+  set(DTC_SANITIZE_DEFAULTS ${PROJECT_SOURCE_DIR}/cmake/SanitizerDefaults.cpp)
+  set(DTC_SANITIZE_NEEDS -Wl,-u,__lsan_default_suppressions)
+  add_library(DTCSanitizerDefaults STATIC ${DTC_SANITIZE_DEFAULTS})
+  target_link_options(DTCSanitizerDefaults INTERFACE
+    $<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:${DTC_SANITIZE_NEEDS}>)
+endif()
+
+# dtc_sanitize(): what is defined after it, in this folder and below, is
+# sanitized. Nothing happens without DTC_SANITIZE.
+macro(dtc_sanitize)
+  if(DTC_SANITIZE)
+    add_compile_options(${DTC_SANITIZE_FLAGS} -fno-omit-frame-pointer -gline-tables-only)
+    add_link_options(${DTC_SANITIZE_FLAGS})
+    link_libraries(DTCSanitizerDefaults)
+  endif()
+endmacro()
