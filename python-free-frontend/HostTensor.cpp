@@ -16,36 +16,18 @@ using namespace llvm;
 
 namespace dtc::frontend {
 
-bool isFloat(DType dtype) { return dtype == DType::F32 || dtype == DType::F64; }
-
-int64_t byteSize(DType dtype) {
-  switch (dtype) {
-  case DType::F32:
-  case DType::I32:
-    return 4;
-  case DType::F64:
-  case DType::I64:
-    return 8;
-  case DType::Bool:
-    return 1;
-  }
-  llvm_unreachable("unknown element type");
+static const ElementType &getEntry(DType dtype) {
+  return getElementType(static_cast<dtc_dtype>(dtype));
 }
 
-StringRef toString(DType dtype) {
-  switch (dtype) {
-  case DType::F32:
-    return "f32";
-  case DType::F64:
-    return "f64";
-  case DType::I32:
-    return "i32";
-  case DType::I64:
-    return "i64";
-  case DType::Bool:
-    return "bool";
-  }
-  llvm_unreachable("unknown element type");
+bool isFloat(DType dtype) { return getEntry(dtype).kind == ElementKind::Float; }
+
+int64_t byteSize(DType dtype) { return getEntry(dtype).bytes; }
+
+StringRef toString(DType dtype) { return getEntry(dtype).name; }
+
+StringRef getSafetensorsName(DType dtype) {
+  return getEntry(dtype).safetensors;
 }
 
 std::string toString(ArrayRef<int64_t> shape) {

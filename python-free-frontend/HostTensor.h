@@ -8,6 +8,8 @@
 #ifndef DTC_FRONTEND_HOSTTENSOR_H
 #define DTC_FRONTEND_HOSTTENSOR_H
 
+#include "dtc/Support/ElementType.h"
+
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
@@ -20,12 +22,21 @@ namespace dtc::frontend {
 
 using Shape = llvm::SmallVector<int64_t, 4>;
 
-enum class DType { F32, F64, I32, I64, Bool };
+/// The element types that models are imported in, with the table's codes.
+enum class DType {
+  F32 = DTC_F32,
+  F64 = DTC_F64,
+  I32 = DTC_I32,
+  I64 = DTC_I64,
+  Bool = DTC_BOOL
+};
 
 bool isFloat(DType dtype);
 /// Bytes of one element in ONNX's raw data.
 int64_t byteSize(DType dtype);
 llvm::StringRef toString(DType dtype);
+/// "F32" and the like.
+llvm::StringRef getSafetensorsName(DType dtype);
 std::string toString(llvm::ArrayRef<int64_t> shape);
 
 int64_t numElements(llvm::ArrayRef<int64_t> shape);

@@ -43,18 +43,10 @@ std::optional<DType> toDType(int onnxType) {
 
 /// Bytes of an element as ONNX stores it, which may be fewer than `DType` has.
 static int64_t storedSize(int onnxType) {
-  switch (onnxType) {
-  case onnx::TensorProto::INT8:
-  case onnx::TensorProto::UINT8:
-    return 1;
-  case onnx::TensorProto::INT16:
-  case onnx::TensorProto::UINT16:
-    return 2;
-  case onnx::TensorProto::UINT32:
-    return 4;
-  default:
-    return byteSize(*toDType(onnxType));
-  }
+  for (const ElementType &type : elementTypes)
+    if (type.onnx == onnxType)
+      return type.bytes;
+  llvm_unreachable("only types that toDType knows are stored");
 }
 
 std::string onnxTypeName(int onnxType) {
@@ -62,22 +54,6 @@ std::string onnxTypeName(int onnxType) {
     return "number " + itostr(onnxType);
   return onnx::TensorProto::DataType_Name(
       onnx::TensorProto::DataType(onnxType));
-}
-
-StringRef getSafetensorsName(DType dtype) {
-  switch (dtype) {
-  case DType::F32:
-    return "F32";
-  case DType::F64:
-    return "F64";
-  case DType::I32:
-    return "I32";
-  case DType::I64:
-    return "I64";
-  case DType::Bool:
-    return "BOOL";
-  }
-  llvm_unreachable("unknown element type");
 }
 
 TensorReader::TensorReader(StringRef modelPath)

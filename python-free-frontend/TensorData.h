@@ -70,9 +70,6 @@ inline constexpr llvm::StringLiteral supportedTypes =
 /// "FLOAT16" and the like.
 std::string onnxTypeName(int onnxType);
 
-/// "F32" and the like.
-llvm::StringRef getSafetensorsName(DType dtype);
-
 HostTensor toHostTensor(const TensorData &data);
 
 } // namespace dtc::frontend

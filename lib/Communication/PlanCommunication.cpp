@@ -13,17 +13,6 @@
 using namespace mlir;
 using namespace dtc;
 
-static int8_t getDtype(Type type) {
-  Type element = getElementTypeOrSelf(type);
-  if (element.isF32())
-    return DTC_F32;
-  if (element.isF64())
-    return DTC_F64;
-  if (element.isInteger(32))
-    return DTC_I32;
-  return element.isInteger(64) ? DTC_I64 : DTC_BOOL;
-}
-
 static int64_t getLocalElements(Type type) {
   return getLocalBytes(type) /
          llvm::divideCeil(getElementTypeOrSelf(type).getIntOrFloatBitWidth(),
@@ -154,7 +143,7 @@ Event Extraction::describe(Operation *op) {
         event.stage = send.getStage();
         event.tag = send.getTag();
         event.slot = send.getSlot();
-        event.dtype = getDtype(send.getX().getType());
+        event.dtype = getElementType(send.getX().getType()).code;
         event.count = getLocalElements(send.getX().getType());
         event.type = getType(send.getX().getType());
       })
@@ -162,7 +151,7 @@ Event Extraction::describe(Operation *op) {
         event.kind = EventKind::Recv;
         event.stage = recv.getStage();
         event.tag = recv.getTag();
-        event.dtype = getDtype(recv.getType());
+        event.dtype = getElementType(recv.getType()).code;
         event.count = getLocalElements(recv.getType());
         event.type = getType(recv.getType());
       })
@@ -189,7 +178,7 @@ Event Extraction::describe(Operation *op) {
       });
   if (!isCollective(event.kind))
     return event;
-  event.dtype = getDtype(op->getOperand(0).getType());
+  event.dtype = getElementType(op->getOperand(0).getType()).code;
   event.group = getGroup(op->getAttr("axes"));
   event.type = getType(op->getOperandTypes());
   if (auto slot = op->getAttrOfType<IntegerAttr>(attr::slot))

@@ -40,7 +40,7 @@ void FunctionLowering::emit(AllReduceOp op) {
   int64_t bytes = getBucketBytes(op.getX());
   int64_t elementBytes = element.getIntOrFloatBitWidth() / 8;
   callCollective("dtcrt_all_reduce", op,
-                 {integer(getDtypeCode(element)),
+                 {integer(getElementType(element).code),
                   integer(static_cast<int64_t>(op.getReduction())),
                   pointerTo(op.getX().front()),
                   integer(bytes / elementBytes, 64)});
@@ -67,7 +67,7 @@ void FunctionLowering::emit(AllGatherOp op) {
 void FunctionLowering::emit(ReduceScatterOp op) {
   auto [outer, count] = getBlocks(op.getY(), op.getDim());
   SmallVector<Value> arguments = {
-      integer(getDtypeCode(getElementTypeOrSelf(op.getX()))),
+      integer(getElementType(op.getX().getType()).code),
       integer(static_cast<int64_t>(op.getReduction())), pointerTo(op.getX()),
       pointerTo(op.getY())};
   if (!op->hasAttr(attr::slot)) {

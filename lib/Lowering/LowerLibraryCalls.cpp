@@ -28,7 +28,7 @@ void FunctionLowering::emit(MatMulOp op) {
   for (int64_t size : result.getShape().drop_back(2))
     batch *= size;
   call("dtcrt_matmul",
-       {context, integer(getDtypeCode(result.getElementType())),
+       {context, integer(getElementType(result).code),
         integer(op.getTransposeLhs()), integer(op.getTransposeRhs()),
         integer(accumulates), integer(batch, 64),
         integer(result.getDimSize(rank - 2), 64),
@@ -51,7 +51,7 @@ void FunctionLowering::callConvolution(Op op, dtc_conv_role role) {
   auto [destination, accumulates] = getDestination(op->getResult(0));
   Window window = op.getWindow();
   SmallVector<Value> arguments = {
-      context, integer(getDtypeCode(getElementTypeOrSelf(op.getImages()))),
+      context, integer(getElementType(op.getImages().getType()).code),
       integer(role), integer(accumulates)};
   for (int64_t size : getSizes(window))
     arguments.push_back(integer(size, 64));
@@ -72,7 +72,7 @@ template <typename Op>
 void FunctionLowering::callPooling(Op op, dtc_pool_role role, Value images,
                                    Value gradient) {
   SmallVector<Value> arguments = {
-      context, integer(getDtypeCode(getElementTypeOrSelf(op.getPositions()))),
+      context, integer(getElementType(op.getPositions().getType()).code),
       integer(role)};
   for (int64_t size : getSizes(op.getWindow()))
     arguments.push_back(integer(size, 64));

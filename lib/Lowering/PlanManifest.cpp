@@ -12,24 +12,6 @@ using namespace mlir;
 using namespace dtc;
 namespace json = llvm::json;
 
-int32_t dtc::getDtypeCode(Type type) {
-  if (type.isF32())
-    return DTC_F32;
-  if (type.isF64())
-    return DTC_F64;
-  if (type.isInteger(32))
-    return DTC_I32;
-  if (type.isInteger(64))
-    return DTC_I64;
-  return DTC_BOOL;
-}
-
-StringRef dtc::getDtypeName(Type type) {
-  static constexpr llvm::StringLiteral names[] = {"f32", "f64", "i32", "i64",
-                                                  "bool"};
-  return names[getDtypeCode(type)];
-}
-
 int32_t PlanManifest::getGroup(ArrayAttr axes) {
   auto found = llvm::find(groups, axes);
   if (found != groups.end())
@@ -61,7 +43,7 @@ int32_t PlanManifest::getPhase(StringRef function) {
 static json::Object describe(StringRef name, Type type) {
   auto tensor = cast<RankedTensorType>(type);
   return json::Object{{"name", name},
-                      {"dtype", getDtypeName(tensor.getElementType())},
+                      {"dtype", getElementType(tensor).name},
                       {"shape", json::Array(tensor.getShape())}};
 }
 

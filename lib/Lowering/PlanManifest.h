@@ -15,10 +15,6 @@
 
 namespace dtc {
 
-/// The ABI's code and name of an element type.
-int32_t getDtypeCode(mlir::Type elementType);
-llvm::StringRef getDtypeName(mlir::Type elementType);
-
 class PlanManifest {
 public:
   /// The index of a set of axes that a collective runs over.

@@ -3,6 +3,7 @@
 #include "RuntimeCall.h"
 #include "dtc/Plan/Skeleton.h"
 #include "dtc/Runtime/ABI.h"
+#include "dtc/Support/ElementType.h"
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
@@ -68,10 +69,6 @@ FailureOr<int64_t> RuntimeCall::countMembers(int64_t group) {
   return count;
 }
 
-static int64_t getElementBytes(int64_t dtype) {
-  return dtype == DTC_BOOL ? 1 : dtype == DTC_F32 || dtype == DTC_I32 ? 4 : 8;
-}
-
 //===----------------------------------------------------------------------===//
 // Messages
 //===----------------------------------------------------------------------===//
@@ -117,7 +114,7 @@ LogicalResult RuntimeCall::readWait() {
 LogicalResult RuntimeCall::readMatMul() {
   if (failed(expectArguments(12)))
     return failure();
-  int64_t bytes = getElementBytes(numbers[1]) * numbers[5];
+  int64_t bytes = sizeOf(static_cast<dtc_dtype>(numbers[1])) * numbers[5];
   int64_t m = numbers[6], n = numbers[7], k = numbers[8];
   touch(9, bytes * m * k, false);
   touch(10, bytes * k * n, false);
@@ -130,7 +127,7 @@ LogicalResult RuntimeCall::readMatMul() {
 LogicalResult RuntimeCall::readConv2D() {
   if (failed(expectArguments(24)))
     return failure();
-  int64_t bytes = getElementBytes(numbers[1]), role = numbers[2];
+  int64_t bytes = sizeOf(static_cast<dtc_dtype>(numbers[1])), role = numbers[2];
   int64_t n = numbers[4], h = numbers[5], w = numbers[6], c = numbers[7];
   int64_t oh = numbers[8], ow = numbers[9], kh = numbers[10], kw = numbers[11];
   int64_t filters = numbers[18], groups = numbers[19];
@@ -160,7 +157,7 @@ LogicalResult RuntimeCall::readConv2D() {
 LogicalResult RuntimeCall::readPool2D() {
   if (failed(expectArguments(20)))
     return failure();
-  int64_t bytes = getElementBytes(numbers[1]), role = numbers[2];
+  int64_t bytes = sizeOf(static_cast<dtc_dtype>(numbers[1])), role = numbers[2];
   int64_t n = numbers[3], h = numbers[4], w = numbers[5], c = numbers[6];
   int64_t oh = numbers[7], ow = numbers[8];
   if (failed(expectRole(role, DTC_POOL_MAX, DTC_POOL_SUM_GRAD)))
@@ -209,7 +206,7 @@ FailureOr<unsigned> RuntimeCall::readGroup(unsigned numArguments) {
 
 FailureOr<unsigned> RuntimeCall::readReduction(unsigned next) {
   int64_t dtype = numbers[next], reduction = numbers[next + 1];
-  if (dtype < DTC_F32 || dtype > DTC_BOOL)
+  if (!isElementType(dtype))
     return error() << " with element type " << dtype
                    << ", which the runtime does not have";
   if (reduction != DTC_SUM && reduction != DTC_MAX)
@@ -237,7 +234,7 @@ LogicalResult RuntimeCall::readAllReduce() {
   if (failed(next))
     return failure();
   event.count = numbers[*next + 1];
-  int64_t bytes = event.count * getElementBytes(event.dtype);
+  int64_t bytes = event.count * sizeOf(static_cast<dtc_dtype>(event.dtype));
   touch(*next, bytes, false);
   touch(*next, bytes, true);
   return success();
@@ -263,7 +260,8 @@ LogicalResult RuntimeCall::readReduceScatter() {
   if (failed(next))
     return failure();
   readBlocks(*next + 2);
-  int64_t bytes = event.count * event.blocks * getElementBytes(event.dtype);
+  int64_t bytes =
+      event.count * event.blocks * sizeOf(static_cast<dtc_dtype>(event.dtype));
   touch(*next, bytes * members, false);
   touch(*next + 1, bytes, true);
   return success();

@@ -33,19 +33,11 @@ static uint64_t hashAs(const char *data, int64_t count) {
 }
 
 static uint64_t hash(dtc_dtype dtype, const char *data, int64_t count) {
-  switch (dtype) {
-  case DTC_F32:
-    return hashAs<float>(data, count);
-  case DTC_F64:
-    return hashAs<double>(data, count);
-  case DTC_I32:
-    return hashAs<int32_t>(data, count);
-  case DTC_I64:
-    return hashAs<int64_t>(data, count);
-  case DTC_BOOL:
+  if (dtype == DTC_BOOL)
     return hashAs<uint8_t>(data, count);
-  }
-  fatal("hash of unknown element type %d", int(dtype));
+  return visitElement(dtype, [&](auto element) {
+    return hashAs<decltype(element)>(data, count);
+  });
 }
 
 std::vector<ReplicaCheck::Value>

@@ -41,7 +41,7 @@ const std::vector<double> &Batch::read(int input, int64_t row) {
   bytes.resize(count * sizeOf(info.dtype));
   values.resize(count);
   source.load(input, step - 1, row, bytes.data());
-  convert(storageOf(info.dtype), bytes.data(), DTC_F64, values.data(), count);
+  convert(info.dtype, bytes.data(), DTC_F64, values.data(), count);
   return values;
 }
 

@@ -71,12 +71,12 @@ static void loadFromFile(const ParameterInfo &parameter, const Piece &piece,
     fail("%s has shape %s for '%s', expected %s", file.name().c_str(),
          formatShape(tensor->shape).c_str(), parameter.tensor.c_str(),
          formatShape(parameter.tensorShape).c_str());
-  if (!isConvertible(tensor->storage, parameter.dtype))
+  if (!isConvertible(tensor->dtype, parameter.dtype))
     fail("%s has floats for '%s', expected %s", file.name().c_str(),
          parameter.tensor.c_str(), nameOf(parameter.dtype));
   forEachRun(
       tensor->shape, piece, [&](int64_t from, int64_t to, int64_t count) {
-        convert(tensor->storage, tensor->data + from * sizeOf(tensor->storage),
+        convert(tensor->dtype, tensor->data + from * sizeOf(tensor->dtype),
                 parameter.dtype, target + to * sizeOf(parameter.dtype), count);
       });
 }
@@ -93,7 +93,7 @@ static void fillByRule(const ParameterInfo &parameter, const Piece &piece,
     forEachRun(parameter.tensorShape, piece,
                [&](int64_t, int64_t to, int64_t number) {
                  for (int64_t i = to; i < to + number; ++i)
-                   convert(Storage::U8, &one, parameter.dtype,
+                   convert(DTC_U8, &one, parameter.dtype,
                            target + i * sizeOf(parameter.dtype), 1);
                });
   } else if (!isFloat(parameter.dtype)) {
@@ -244,12 +244,12 @@ void dtc::rt::saveTensors(const dtc_context &context, const char *arena,
   Weights weights(program);
   for (const SavedTensor &tensor : list) {
     if (tensor.parameter) {
-      tensors.push_back({tensor.name, storageOf(tensor.parameter->dtype),
+      tensors.push_back({tensor.name, tensor.parameter->dtype,
                          tensor.parameter->tensorShape});
       continue;
     }
     const SafetensorsReader::Tensor &buffer = findBuffer(weights, tensor.name);
-    tensors.push_back({tensor.name, buffer.storage, buffer.shape});
+    tensors.push_back({tensor.name, buffer.dtype, buffer.shape});
   }
   SafetensorsWriter writer(path, tensors);
   std::vector<char> received, whole;
@@ -258,7 +258,7 @@ void dtc::rt::saveTensors(const dtc_context &context, const char *arena,
       const SafetensorsReader::Tensor &buffer =
           findBuffer(weights, tensor.name);
       writer.append(buffer.data,
-                    elementCount(buffer.shape) * sizeOf(buffer.storage));
+                    elementCount(buffer.shape) * sizeOf(buffer.dtype));
       continue;
     }
     const std::vector<int64_t> &shape = tensor.parameter->tensorShape;

@@ -15,31 +15,21 @@
 
 using namespace dtc::rt;
 
-static const struct {
-  const char *name;
-  Storage storage;
-} storageNames[] = {
-    {"F16", Storage::F16},  {"BF16", Storage::BF16}, {"F32", Storage::F32},
-    {"F64", Storage::F64},  {"I8", Storage::I8},     {"I16", Storage::I16},
-    {"I32", Storage::I32},  {"I64", Storage::I64},   {"U8", Storage::U8},
-    {"U16", Storage::U16},  {"U32", Storage::U32},   {"U64", Storage::U64},
-    {"BOOL", Storage::Bool}};
-
 //===----------------------------------------------------------------------===//
 // Reading
 //===----------------------------------------------------------------------===//
 
-static Storage parseStorage(const std::string &name) {
-  for (auto &entry : storageNames)
-    if (name == entry.name)
-      return entry.storage;
+static dtc_dtype parseType(const std::string &name) {
+  if (const dtc::ElementType *type =
+          dtc::findElementType(&dtc::ElementType::safetensors, name))
+    return type->code;
   fail("unknown element type '%s'", name.c_str());
 }
 
 static SafetensorsReader::Tensor readEntry(const nlohmann::json &entry,
                                            std::string_view data) {
   SafetensorsReader::Tensor tensor;
-  tensor.storage = parseStorage(entry.at("dtype"));
+  tensor.dtype = parseType(entry.at("dtype"));
   tensor.shape = entry.at("shape").get<std::vector<int64_t>>();
   uint64_t begin = entry.at("data_offsets").at(0);
   uint64_t end = entry.at("data_offsets").at(1);
@@ -47,7 +37,7 @@ static SafetensorsReader::Tensor readEntry(const nlohmann::json &entry,
     fail("bytes %llu to %llu of %zu", (unsigned long long)begin,
          (unsigned long long)end, data.size());
   if (end - begin !=
-      uint64_t(elementCount(tensor.shape)) * sizeOf(tensor.storage))
+      uint64_t(elementCount(tensor.shape)) * sizeOf(tensor.dtype))
     fail("%llu bytes for shape %s", (unsigned long long)(end - begin),
          formatShape(tensor.shape).c_str());
   tensor.data = data.data() + begin;
@@ -89,23 +79,17 @@ SafetensorsReader::find(const std::string &tensor) const {
 // Writing
 //===----------------------------------------------------------------------===//
 
-static const char *storageName(Storage storage) {
-  for (auto &entry : storageNames)
-    if (entry.storage == storage)
-      return entry.name;
-  __builtin_unreachable();
-}
-
 static std::string
 makeHeader(const std::vector<SafetensorsWriter::Tensor> &tensors) {
   nlohmann::ordered_json header;
   header["__metadata__"] = {{"format", "pt"}};
   int64_t offset = 0;
   for (auto &tensor : tensors) {
-    int64_t end = offset + elementCount(tensor.shape) * sizeOf(tensor.storage);
-    header[tensor.name] = {{"dtype", storageName(tensor.storage)},
-                           {"shape", tensor.shape},
-                           {"data_offsets", {offset, end}}};
+    int64_t end = offset + elementCount(tensor.shape) * sizeOf(tensor.dtype);
+    header[tensor.name] = {
+        {"dtype", dtc::getElementType(tensor.dtype).safetensors},
+        {"shape", tensor.shape},
+        {"data_offsets", {offset, end}}};
     offset = end;
   }
   std::string text = header.dump();

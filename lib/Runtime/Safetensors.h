@@ -21,7 +21,7 @@ namespace dtc::rt {
 class SafetensorsReader {
 public:
   struct Tensor {
-    Storage storage;
+    dtc_dtype dtype;
     std::vector<int64_t> shape;
     const char *data;
   };
@@ -45,7 +45,7 @@ class SafetensorsWriter {
 public:
   struct Tensor {
     std::string name;
-    Storage storage;
+    dtc_dtype dtype;
     std::vector<int64_t> shape;
   };
 

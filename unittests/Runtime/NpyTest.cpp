@@ -11,12 +11,12 @@ TEST(Npy, ReadsAndConverts) {
   uint8_t bytes[] = {0, 1, 2, 253, 254, 255};
   Npy file(folder.writeNpy("x.npy", "'|u1'", "(2, 3)", bytes, 6));
   EXPECT_EQ(file.shape(), (std::vector<int64_t>{2, 3}));
-  EXPECT_EQ(file.storage(), Storage::U8);
+  EXPECT_EQ(file.dtype(), DTC_U8);
   float floats[6];
-  convert(file.storage(), file.data(), DTC_F32, floats, 6);
+  convert(file.dtype(), file.data(), DTC_F32, floats, 6);
   EXPECT_EQ(floats[5], 255.0f);
   int64_t wide[6];
-  convert(file.storage(), file.data(), DTC_I64, wide, 6);
+  convert(file.dtype(), file.data(), DTC_I64, wide, 6);
   EXPECT_EQ(wide[3], 253);
 }
 
@@ -24,7 +24,7 @@ TEST(Npy, HalfFloats) {
   // 1, -2, the largest, the smallest subnormal, infinity.
   uint16_t halves[] = {0x3c00, 0xc000, 0x7bff, 0x0001, 0x7c00};
   float floats[5];
-  convert(Storage::F16, halves, DTC_F32, floats, 5);
+  convert(DTC_F16, halves, DTC_F32, floats, 5);
   EXPECT_EQ(floats[0], 1.0f);
   EXPECT_EQ(floats[1], -2.0f);
   EXPECT_EQ(floats[2], 65504.0f);
@@ -72,19 +72,19 @@ TEST(Npy, RefusesWhatItCannotRead) {
 }
 
 TEST(Elements, Conversions) {
-  EXPECT_TRUE(isConvertible(Storage::U8, DTC_F32));
-  EXPECT_TRUE(isConvertible(Storage::F64, DTC_F32));
-  EXPECT_TRUE(isConvertible(Storage::I64, DTC_I32));
-  EXPECT_FALSE(isConvertible(Storage::F32, DTC_I64));
+  EXPECT_TRUE(isConvertible(DTC_U8, DTC_F32));
+  EXPECT_TRUE(isConvertible(DTC_F64, DTC_F32));
+  EXPECT_TRUE(isConvertible(DTC_I64, DTC_I32));
+  EXPECT_FALSE(isConvertible(DTC_F32, DTC_I64));
 }
 
 TEST(Elements, FindsValuesOutside) {
   int32_t values[] = {0, 4, -100, 5};
   std::string text;
-  EXPECT_EQ(findOutside(Storage::I32, values, 4, {0, 4, -100}, text), 3);
+  EXPECT_EQ(findOutside(DTC_I32, values, 4, {0, 4, -100}, text), 3);
   EXPECT_EQ(text, "5");
-  EXPECT_EQ(findOutside(Storage::I32, values, 4, {0, 5, 0}, text), 2);
-  EXPECT_EQ(findOutside(Storage::I32, values, 4, {-100, 5, 0}, text), -1);
+  EXPECT_EQ(findOutside(DTC_I32, values, 4, {0, 5, 0}, text), 2);
+  EXPECT_EQ(findOutside(DTC_I32, values, 4, {-100, 5, 0}, text), -1);
   uint64_t huge = ~uint64_t(0);
-  EXPECT_EQ(findOutside(Storage::U64, &huge, 1, rangeOf(DTC_I64), text), 0);
+  EXPECT_EQ(findOutside(DTC_U64, &huge, 1, rangeOf(DTC_I64), text), 0);
 }

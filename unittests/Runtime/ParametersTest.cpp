@@ -25,7 +25,7 @@ protected:
     std::vector<float> values(size_t(elementCount(shape)));
     for (size_t i = 0; i < values.size(); ++i)
       values[i] = float(i) + 0.5f;
-    SafetensorsWriter writer(path, {{name, Storage::F32, shape}});
+    SafetensorsWriter writer(path, {{name, DTC_F32, shape}});
     writer.append(values.data(), int64_t(values.size() * 4));
     writer.commit();
     return readFile(path);

@@ -20,8 +20,8 @@ TEST(Safetensors, RoundTrip) {
   double matrix[] = {1, 2, 3, 4, 5, 6};
   int64_t scalar = 7;
   {
-    SafetensorsWriter writer(path, {{"layer.weight", Storage::F64, {2, 3}},
-                                    {"a \"quoted\" name", Storage::I64, {}}});
+    SafetensorsWriter writer(path, {{"layer.weight", DTC_F64, {2, 3}},
+                                    {"a \"quoted\" name", DTC_I64, {}}});
     writer.append(matrix, sizeof matrix);
     writer.append(&scalar, sizeof scalar);
     EXPECT_FALSE(std::filesystem::exists(path)); // not before commit
@@ -32,7 +32,7 @@ TEST(Safetensors, RoundTrip) {
   ASSERT_EQ(reader.tensors().size(), 2u);
   const auto *weight = reader.find("layer.weight");
   ASSERT_TRUE(weight);
-  EXPECT_EQ(weight->storage, Storage::F64);
+  EXPECT_EQ(weight->dtype, DTC_F64);
   EXPECT_EQ(weight->shape, (std::vector<int64_t>{2, 3}));
   EXPECT_EQ(memcmp(weight->data, matrix, sizeof matrix), 0);
   EXPECT_EQ((weight->data - bytes.data()) % 8, 0);
@@ -43,7 +43,7 @@ TEST(Safetensors, RoundTrip) {
 TEST(Safetensors, LeavesNothingBehindUnlessCommitted) {
   TemporaryDirectory folder;
   {
-    SafetensorsWriter writer(folder / "w", {{"x", Storage::F32, {1}}});
+    SafetensorsWriter writer(folder / "w", {{"x", DTC_F32, {1}}});
   }
   EXPECT_TRUE(std::filesystem::is_empty(folder.path));
 }

@@ -7,6 +7,7 @@
 #ifndef DTC_DIALECT_DIALECT_H
 #define DTC_DIALECT_DIALECT_H
 
+#include "dtc/Dialect/ElementTypes.h"
 #include "dtc/Dialect/Layout.h"
 #include "dtc/Dialect/ShardingRule.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"

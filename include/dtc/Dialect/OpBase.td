@@ -10,11 +10,11 @@ include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
-def DTC_Float : RankedTensorOf<[F32, F64]>;
+def DTC_Float : RankedTensorOf<[F16, BF16, F32, F64]>;
 def DTC_Int : RankedTensorOf<[I32, I64]>;
 def DTC_Bool : RankedTensorOf<[I1]>;
-def DTC_Number : RankedTensorOf<[F32, F64, I32, I64]>;
-def DTC_Tensor : RankedTensorOf<[F32, F64, I1, I32, I64]>;
+def DTC_Number : RankedTensorOf<[F16, BF16, F32, F64, I32, I64]>;
+def DTC_Tensor : RankedTensorOf<[F16, BF16, F32, F64, I1, I32, I64]>;
 def DTC_Scalar : Type<
     And<[RankedTensorOf<[F64]>.predicate,
          CPred<"::llvm::cast<::mlir::ShapedType>($_self).getRank() == 0">]>,

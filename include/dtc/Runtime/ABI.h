@@ -20,7 +20,7 @@ extern "C" {
 #endif
 
 /// Raised whenever a struct, a signature or a limit in this file changes.
-#define DTC_ABI_VERSION 6
+#define DTC_ABI_VERSION 7
 
 /// How many sends of a rank may be under way at once.
 #define DTC_MAX_SEND_SLOTS 4096
@@ -29,13 +29,23 @@ extern "C" {
 /// those of sends: DTC_MAX_SEND_SLOTS, DTC_MAX_SEND_SLOTS + 1, ...
 #define DTC_MAX_COLLECTIVE_SLOTS 512
 
-/// Element types. The values are part of the ABI.
+/// Element types. The values are part of the ABI; dtc/Support/ElementType.h
+/// says all else of them. Programs compute in the first seven; files may have
+/// any.
 enum dtc_dtype {
   DTC_F32 = 0,
   DTC_F64 = 1,
   DTC_I32 = 2,
   DTC_I64 = 3,
   DTC_BOOL = 4, ///< one byte, 0 or 1
+  DTC_BF16 = 5, ///< the upper half of an f32
+  DTC_F16 = 6,  ///< IEEE 754 binary16
+  DTC_I8 = 7,
+  DTC_I16 = 8,
+  DTC_U8 = 9,
+  DTC_U16 = 10,
+  DTC_U32 = 11,
+  DTC_U64 = 12,
 };
 
 /// Reductions of collectives.

@@ -5,6 +5,7 @@
 #include "../Context.h"
 #include "../Elements.h"
 #include "../Program.h"
+#include "Reduce.h"
 
 #include <algorithm>
 #include <climits>
@@ -40,11 +41,38 @@ MPI_Datatype typeOf(dtc_dtype dtype) {
     return MPI_INT64_T;
   case DTC_BOOL:
     return MPI_C_BOOL;
+  case DTC_BF16:
+  case DTC_F16: // MPI has neither
+    return MPI_UINT16_T;
+  default:
+    fatal("reduction of element type %s", nameOf(dtype));
   }
-  fatal("reduction of unknown element type %d", int(dtype));
+}
+
+template <dtc_dtype dtype, dtc_reduction reduction>
+void reduceForMpi(void *x, void *target, int *count, MPI_Datatype *) {
+  reduceInto(dtype, reduction, target, x, *count);
+}
+
+template <dtc_dtype dtype, dtc_reduction reduction> MPI_Op createOperation() {
+  MPI_Op operation;
+  check(
+      MPI_Op_create(reduceForMpi<dtype, reduction>, /*commute=*/1, &operation),
+      "MPI_Op_create");
+  return operation;
+}
+
+template <dtc_dtype dtype> MPI_Op operationOn(dtc_reduction reduction) {
+  static const MPI_Op sum = createOperation<dtype, DTC_SUM>();
+  static const MPI_Op max = createOperation<dtype, DTC_MAX>();
+  return reduction == DTC_SUM ? sum : max;
 }
 
 MPI_Op operationOf(dtc_dtype dtype, dtc_reduction reduction) {
+  if (dtype == DTC_BF16)
+    return operationOn<DTC_BF16>(reduction);
+  if (dtype == DTC_F16)
+    return operationOn<DTC_F16>(reduction);
   if (dtype == DTC_BOOL) // 0 and 1: both reductions are "any"
     return MPI_LOR;
   return reduction == DTC_SUM ? MPI_SUM : MPI_MAX;

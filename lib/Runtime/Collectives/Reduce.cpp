@@ -2,14 +2,27 @@
 
 #include "Reduce.h"
 
-#include "../Context.h"
+#include "../Elements.h"
+
+#include <type_traits>
 
 using namespace dtc::rt;
 
+/// Sums of whole numbers wrap around.
+template <typename T> struct SumType {
+  using Type = T;
+};
+template <typename T>
+  requires std::is_integral_v<T>
+struct SumType<T> {
+  using Type = std::make_unsigned_t<T>;
+};
+
 template <typename T>
 static void sum(T *__restrict target, const T *__restrict x, int64_t count) {
+  using Sum = typename SumType<T>::Type;
   for (int64_t i = 0; i < count; ++i)
-    target[i] += x[i];
+    target[i] = T(Sum(target[i]) + Sum(x[i]));
 }
 
 template <typename T>
@@ -30,23 +43,11 @@ static void reduceAs(dtc_reduction reduction, void *target, const void *x,
 
 void dtc::rt::reduceInto(dtc_dtype dtype, dtc_reduction reduction, void *target,
                          const void *x, int64_t count) {
-  switch (dtype) {
-  case DTC_F32:
-    return reduceAs<float>(reduction, target, x, count);
-  case DTC_F64:
-    return reduceAs<double>(reduction, target, x, count);
-  case DTC_I32:
-    // Sums wrap around.
-    return reduction == DTC_SUM
-               ? reduceAs<uint32_t>(reduction, target, x, count)
-               : reduceAs<int32_t>(reduction, target, x, count);
-  case DTC_I64:
-    return reduction == DTC_SUM
-               ? reduceAs<uint64_t>(reduction, target, x, count)
-               : reduceAs<int64_t>(reduction, target, x, count);
-  case DTC_BOOL:
+  if (dtype == DTC_BOOL)
     return maximum(static_cast<uint8_t *>(target),
                    static_cast<const uint8_t *>(x), count);
-  }
-  fatal("reduction of unknown element type %d", int(dtype));
+  visitElement(dtype, [&](auto element) {
+    if constexpr (!std::is_same_v<decltype(element), bool>)
+      reduceAs<decltype(element)>(reduction, target, x, count);
+  });
 }

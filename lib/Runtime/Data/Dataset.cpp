@@ -21,7 +21,7 @@ public:
     const Npy &file = *files[index];
     const Layout &layout = layouts[index];
     int64_t sample = order->sample(step, row);
-    convert(file.storage(),
+    convert(file.dtype(),
             file.data() + sample * layout.elements * layout.elementBytes,
             program.inputs[index].dtype, target, layout.elements);
   }
@@ -85,7 +85,7 @@ void Dataset::checkFile(const InputInfo &input, const Npy &file) const {
          "dimension, as input '%s' has",
          file.path().c_str(), formatShape(shape).c_str(),
          formatShape(sample).c_str(), input.name.c_str());
-  if (!isConvertible(file.storage(), input.dtype))
+  if (!isConvertible(file.dtype(), input.dtype))
     fail("'%s' has element type '%s', expected whole numbers for input '%s' "
          "(%s)",
          file.path().c_str(), file.descr().c_str(), input.name.c_str(),
@@ -106,7 +106,7 @@ void Dataset::checkValues(const InputInfo &input, const Npy &file, int rank,
   int64_t first = samples * rank / ranks, last = samples * (rank + 1) / ranks;
   std::string value;
   int64_t at = findOutside(
-      file.storage(), file.data() + first * elements * sizeOf(file.storage()),
+      file.dtype(), file.data() + first * elements * sizeOf(file.dtype()),
       (last - first) * elements, range, value);
   if (at >= 0)
     fail("'%s' has value %s in sample %lld, expected %lld to %lld for input "
@@ -129,7 +129,7 @@ Dataset::Dataset(const Program &program, const DataOptions &options)
       continue;
     const Npy &file = files[i].emplace(open(input, options.directory));
     checkFile(input, file);
-    layouts[i] = {elementCount(input.sampleShape()), sizeOf(file.storage())};
+    layouts[i] = {elementCount(input.sampleShape()), sizeOf(file.dtype())};
     if (!reference)
       reference = &file;
     if (file.shape()[0] != reference->shape()[0])

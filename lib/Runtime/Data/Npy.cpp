@@ -21,23 +21,10 @@ static const char *findValue(const std::string &header, const char *key) {
   return header.c_str() + header.find_first_not_of(' ', at + 1);
 }
 
-static bool parseStorage(const std::string &descr, Storage &storage) {
-  static const struct {
-    const char *name;
-    Storage storage;
-  } known[] = {
-      {"f2", Storage::F16}, {"f4", Storage::F32}, {"f8", Storage::F64},
-      {"i1", Storage::I8},  {"i2", Storage::I16}, {"i4", Storage::I32},
-      {"i8", Storage::I64}, {"u1", Storage::U8},  {"u2", Storage::U16},
-      {"u4", Storage::U32}, {"u8", Storage::U64}, {"b1", Storage::Bool}};
-  if (descr.size() != 3 || !strchr("<|=", descr[0]))
-    return false;
-  for (auto &entry : known)
-    if (descr.substr(1) == entry.name) {
-      storage = entry.storage;
-      return true;
-    }
-  return false;
+static const dtc::ElementType *parseType(const std::string &descr) {
+  if (descr.empty() || !strchr("<|=", descr[0]))
+    return nullptr;
+  return dtc::findElementType(&dtc::ElementType::npy, descr.substr(1));
 }
 
 Npy::Npy(std::string path) : name(std::move(path)), file(name) {
@@ -93,7 +80,9 @@ void Npy::parseHeader(const std::string &header) {
     fail("'%s' holds Python objects, expected numbers; save it with "
          "array.astype(...)",
          name.c_str());
-  if (!parseStorage(description, type))
+  if (const dtc::ElementType *known = parseType(description))
+    type = known->code;
+  else
     fail("'%s' has element type '%s', expected little-endian floats of 2, 4 "
          "or 8 bytes, integers or bool",
          name.c_str(), description.c_str());

@@ -15,7 +15,7 @@ public:
   explicit Npy(std::string path);
 
   const std::string &path() const { return name; }
-  Storage storage() const { return type; }
+  dtc_dtype dtype() const { return type; }
   /// As in the file: "<f4".
   const std::string &descr() const { return description; }
   const std::vector<int64_t> &shape() const { return dimensions; }
@@ -26,7 +26,7 @@ private:
 
   std::string name;
   MappedFile file;
-  Storage type;
+  dtc_dtype type;
   std::string description;
   std::vector<int64_t> dimensions;
   const char *elements;
