@@ -5,7 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CommunicationModel.h"
-#include "dtc/Runtime/ABI.h"
+#include "dtc/Support/ElementType.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace dtc;
@@ -52,11 +52,11 @@ std::string dtc::describeType(const CommunicationSystem &system,
     return system.types[event.type];
   if (event.dtype < 0)
     return std::to_string(event.count * event.blocks) + " bytes";
-  static const char *const names[] = {"f32", "f64", "i32", "i64", "bool"};
   std::string count = std::to_string(event.count);
   if (event.blocks > 1)
     count = std::to_string(event.blocks) + " x " + count;
-  return count + " x " + names[event.dtype];
+  return count + " x " +
+         getElementType(static_cast<dtc_dtype>(event.dtype)).name;
 }
 
 std::string dtc::describe(const CommunicationSystem &system,

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CommunicationModel.h"
+#include "dtc/Support/ElementType.h"
 #include <algorithm>
 #include <map>
 
@@ -15,8 +16,7 @@ namespace {
 
 /// Bytes of an element; of a byte if the type is not known.
 int64_t getElementBytes(int8_t dtype) {
-  static constexpr int64_t bytes[] = {4, 8, 4, 8, 1}; // dtc_dtype
-  return dtype < 0 ? 1 : bytes[dtype];
+  return dtype < 0 ? 1 : sizeOf(static_cast<dtc_dtype>(dtype));
 }
 
 bool overlap(const Access &a, const Access &b) {

@@ -90,6 +90,13 @@ template <typename OpTy> static ArrayRef<int64_t> getKernel(OpTy op) {
 
 template <typename OpTy> static LogicalResult verifyConvolution(OpTy op) {
   RankedTensorType filters = op.getFilters().getType();
+  Type operand = op->getOperand(0).getType();
+  Type element = getElementTypeOrSelf(operand),
+       stored = getElementTypeOrSelf(op->getResult(0));
+  if (stored != element && stored != getComputeType(element))
+    return op.emitOpError("gives ")
+           << op->getResult(0).getType() << " from " << operand
+           << ", expected that element type, or the one it is computed in";
   if (filters.getRank() != 4)
     return op.emitOpError("has filters ")
            << filters << ", expected [filters, height, width, channels]";

@@ -20,6 +20,21 @@ bool dtc::haveSameShapes(TypeRange a, TypeRange b) {
   });
 }
 
+bool dtc::areStoredResults(TypeRange inferred, TypeRange results) {
+  return llvm::equal(inferred, results, [](Type x, Type y) {
+    auto from = cast<RankedTensorType>(withLayout(x, {}));
+    Type to = withLayout(y, {});
+    return from == to ||
+           from.clone(getComputeType(from.getElementType())) == to;
+  });
+}
+
+bool dtc::haveSameComputeType(TypeRange types) {
+  return llvm::all_equal(llvm::map_range(types, [](Type type) {
+    return getComputeType(getElementTypeOrSelf(type));
+  }));
+}
+
 static FailureOr<SmallVector<int64_t>>
 broadcastShapes(std::optional<Location> location, ValueRange operands) {
   SmallVector<int64_t> shape;
@@ -47,8 +62,11 @@ LogicalResult dtc::inferBroadcast(std::optional<Location> location,
   FailureOr<SmallVector<int64_t>> shape = broadcastShapes(location, operands);
   if (failed(shape))
     return failure();
-  types.push_back(RankedTensorType::get(
-      *shape, getElementTypeOrSelf(operands[typeFrom].getType())));
+  Type element = getElementTypeOrSelf(operands[typeFrom].getType());
+  for (Value operand : operands.drop_front(typeFrom))
+    if (isFloat16(operand.getType()))
+      element = getElementTypeOrSelf(operand.getType());
+  types.push_back(RankedTensorType::get(*shape, element));
   return success();
 }
 
@@ -250,7 +268,8 @@ inferReduction(std::optional<Location> location, ValueRange operands,
                                " is not a dimension of ", x);
     shape[axis] = 1;
   }
-  types.push_back(RankedTensorType::get(shape, x.getElementType()));
+  types.push_back(
+      RankedTensorType::get(shape, getComputeType(x.getElementType())));
   return success();
 }
 
@@ -291,7 +310,8 @@ LogicalResult LayerNormOp::inferReturnTypes(MLIRContext *,
   if (!rows.empty())
     rows.back() = 1;
   types.push_back(withLayout(x, {}));
-  types.append(2, RankedTensorType::get(rows, x.getElementType()));
+  types.append(2,
+               RankedTensorType::get(rows, getComputeType(x.getElementType())));
   return success();
 }
 

@@ -61,6 +61,13 @@ struct CommandLine {
       "tie", cl::value_desc("A=B"), cl::cat(modelOptions),
       cl::desc("Parameters that start equal, up to transpose, and are one; may "
                "be repeated")};
+  Opt<std::string> precision{
+      "precision", cl::location(training.precision),
+      cl::value_desc("fp32|bf16|fp16"), cl::cat(trainingOptions),
+      describe("What products are computed, and activations kept in; "
+               "parameters, optimizer state, gradients of parameters, sums and "
+               "losses stay fp32",
+               training.precision)};
   cl::opt<std::string> dtype{"dtype", cl::value_desc("f32|f64"),
                              cl::init("f32"), cl::cat(modelOptions),
                              cl::desc("Type to compute in (default f32)")};

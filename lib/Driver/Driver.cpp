@@ -289,7 +289,7 @@ LogicalResult Compilation::link() {
   const TrainingOptions &training = options.compile.training;
   ProgramInfo info;
   info.model = llvm::sys::path::stem(options.compile.import.path).str();
-  info.dtype = options.compile.import.f64 ? "f64" : "f32";
+  info.dtype = getNumbers(options.compile);
   info.loss = StringRef(training.loss).split(':').first.str();
   info.globalBatch = globalBatch;
   info.initializers = std::move(initializers);

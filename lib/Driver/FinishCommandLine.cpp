@@ -120,9 +120,9 @@ LogicalResult CommandLine::finishProfile() {
   if (read->model != model)
     return fail(profile + " is of model '" + read->model + "', expected '" +
                 model + "'");
-  if (read->dtype != dtype)
+  if (std::string numbers = getNumbers(compile); read->dtype != numbers)
     return fail(profile + " is of a program in " + read->dtype +
-                ", expected --dtype " + dtype);
+                ", expected one in " + numbers + " (--dtype and --precision)");
   for (auto [axis, size] :
        {std::pair("pp", compile.parallel.pp), {"tp", compile.parallel.tp}})
     if (read->getSize(axis) != size)
@@ -275,7 +275,14 @@ LogicalResult CommandLine::finishModel() {
   compile.import.f64 = dtype == "f64";
   compile.import.isBatchNormChosen = batchNorm.getNumOccurrences() > 0;
   options.embedWeights = weights == "embed";
-  if (failed(checkChoice("dtype", dtype, {"f32", "f64"})) ||
+  std::string precisionName = compile.training.precision;
+  if (compile.import.f64 && precisionName != "fp32")
+    return fail("--precision is " + precisionName +
+                ", but --dtype f64 computes all in double precision; leave out "
+                "one of them");
+  if (failed(
+          checkChoice("precision", precisionName, {"fp32", "bf16", "fp16"})) ||
+      failed(checkChoice("dtype", dtype, {"f32", "f64"})) ||
       failed(checkChoice("weights", weights, {"embed", "external"})))
     return failure();
   if (!init.getNumOccurrences() ||

@@ -37,7 +37,7 @@ struct CompileKernels : dtc::impl::CompileKernelsBase<CompileKernels> {
 
   void runOnOperation() override {
     OpPassManager passes(ModuleOp::getOperationName());
-    buildKernelLoopsPipeline(passes, vectorBits);
+    buildKernelLoopsPipeline(passes, vectorBits, hasBf16);
     buildLowerToLLVMPipeline(passes);
     for (auto module : getOperation().getOps<ModuleOp>()) {
       auto isKernel = [](func::FuncOp function) {

@@ -91,7 +91,7 @@ private:
   void emit(PoisonOp op);
   mlir::Value getConstant(ConstantOp op);
 
-  std::pair<mlir::Value, bool> getDestination(mlir::OpResult product);
+  std::pair<mlir::Value, int32_t> getDestination(mlir::OpResult product);
   template <typename Op> void callConvolution(Op op, dtc_conv_role role);
   template <typename Op>
   void callPooling(Op op, dtc_pool_role role, mlir::Value images,

@@ -11,16 +11,20 @@
 using namespace mlir;
 using namespace dtc;
 
-/// Where a product goes, and whether it is added to what is there: one that is
-/// only accumulated is added where it belongs.
-std::pair<Value, bool> FunctionLowering::getDestination(OpResult product) {
+/// Where a product goes, and how (a set of dtc_result): one that is only
+/// accumulated is added where it belongs.
+std::pair<Value, int32_t> FunctionLowering::getDestination(OpResult product) {
+  Type from = product.getOwner()->getOperand(0).getType();
+  int32_t flags = getElementTypeOrSelf(from) == getElementTypeOrSelf(product)
+                      ? 0
+                      : DTC_RESULT_SUMS;
   if (AccumulateOp sum = getAccumulation(product.getOwner()))
-    return {sum.getAccumulator(), true};
-  return {product, false};
+    return {sum.getAccumulator(), flags | DTC_RESULT_ADDED};
+  return {product, flags};
 }
 
 void FunctionLowering::emit(MatMulOp op) {
-  auto [destination, accumulates] = getDestination(op->getResult(0));
+  auto [destination, flags] = getDestination(op->getResult(0));
   RankedTensorType lhs = getLocalType(op.getLhs().getType());
   RankedTensorType result = getLocalType(op.getResult().getType());
   int64_t rank = result.getRank();
@@ -28,9 +32,9 @@ void FunctionLowering::emit(MatMulOp op) {
   for (int64_t size : result.getShape().drop_back(2))
     batch *= size;
   call("dtcrt_matmul",
-       {context, integer(getElementType(result).code),
+       {context, integer(getElementType(lhs).code),
         integer(op.getTransposeLhs()), integer(op.getTransposeRhs()),
-        integer(accumulates), integer(batch, 64),
+        integer(flags), integer(batch, 64),
         integer(result.getDimSize(rank - 2), 64),
         integer(result.getDimSize(rank - 1), 64),
         integer(lhs.getDimSize(rank - (op.getTransposeLhs() ? 2 : 1)), 64),
@@ -48,11 +52,11 @@ static std::array<int64_t, 14> getSizes(const Window &w) {
 
 template <typename Op>
 void FunctionLowering::callConvolution(Op op, dtc_conv_role role) {
-  auto [destination, accumulates] = getDestination(op->getResult(0));
+  auto [destination, flags] = getDestination(op->getResult(0));
   Window window = op.getWindow();
   SmallVector<Value> arguments = {
-      context, integer(getElementType(op.getImages().getType()).code),
-      integer(role), integer(accumulates)};
+      context, integer(getElementType(op->getOperand(0).getType()).code),
+      integer(role), integer(flags)};
   for (int64_t size : getSizes(window))
     arguments.push_back(integer(size, 64));
   ArrayRef<int64_t> shape = getLocalType(op.getFilters().getType()).getShape();

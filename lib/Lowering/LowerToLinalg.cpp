@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Common/StructuredBuilder.h"
+#include "WidenFloats.h"
 #include "dtc/Lowering/Passes.h"
 #include "dtc/Schedule/KernelOps.h"
 
@@ -44,8 +45,10 @@ struct LowerToLinalg : dtc::impl::LowerToLinalgBase<LowerToLinalg> {
   void runOnOperation() override {
     SmallVector<LinalgLoweringInterface> ops;
     getOperation().walk([&](func::FuncOp function) {
-      if (function->hasAttr(attr::kernel))
-        function.walk([&](LinalgLoweringInterface op) { ops.push_back(op); });
+      if (!function->hasAttr(attr::kernel))
+        return;
+      widenFloats(function);
+      function.walk([&](LinalgLoweringInterface op) { ops.push_back(op); });
     });
     for (LinalgLoweringInterface op : ops) {
       OpBuilder builder(op);

@@ -18,11 +18,12 @@ void dtc::buildLowerKernelsPipeline(OpPassManager &manager,
                                     const TargetOptions &target) {
   CompileKernelsOptions options;
   options.vectorBits = target.vectorBytes * 8;
+  options.hasBf16 = target.hasBf16;
   manager.addPass(createCompileKernels(options));
 }
 
-void dtc::buildKernelLoopsPipeline(OpPassManager &manager,
-                                   unsigned vectorBits) {
+void dtc::buildKernelLoopsPipeline(OpPassManager &manager, unsigned vectorBits,
+                                   bool hasBf16) {
   // Kernels are linalg ops on tensors.
   manager.addPass(createLowerToLinalg());
   // A loss and its gradient compute the same softmax once.
@@ -37,7 +38,9 @@ void dtc::buildKernelLoopsPipeline(OpPassManager &manager,
   // Random numbers are integer arithmetic.
   manager.addPass(createExpandPhilox());
   // No library call in vector code of f32.
-  manager.addPass(createApproximateMath());
+  ApproximateMathOptions math;
+  math.hasBf16 = hasBf16;
+  manager.addPass(createApproximateMath(math));
 }
 
 void dtc::buildLowerToLLVMPipeline(OpPassManager &manager) {

@@ -111,6 +111,17 @@ LogicalResult RuntimeCall::readWait() {
 // Computation
 //===----------------------------------------------------------------------===//
 
+/// Of a product: `flags` are a set of dtc_result.
+void RuntimeCall::touchResult(unsigned argument, int64_t flags, int64_t dtype,
+                              int64_t count) {
+  const ElementType &type = getElementType(static_cast<dtc_dtype>(dtype));
+  int64_t bytes =
+      count * (flags & DTC_RESULT_SUMS ? sizeOf(type.sums) : type.bytes);
+  if (flags & DTC_RESULT_ADDED)
+    touch(argument, bytes, false);
+  touch(argument, bytes, true);
+}
+
 LogicalResult RuntimeCall::readMatMul() {
   if (failed(expectArguments(12)))
     return failure();
@@ -118,9 +129,7 @@ LogicalResult RuntimeCall::readMatMul() {
   int64_t m = numbers[6], n = numbers[7], k = numbers[8];
   touch(9, bytes * m * k, false);
   touch(10, bytes * k * n, false);
-  if (numbers[4]) // accumulates
-    touch(11, bytes * m * n, false);
-  touch(11, bytes * m * n, true);
+  touchResult(11, numbers[4], numbers[1], numbers[5] * m * n);
   return success();
 }
 
@@ -145,12 +154,11 @@ LogicalResult RuntimeCall::readConv2D() {
   unsigned result = role == DTC_CONV_FORWARD      ? 22
                     : role == DTC_CONV_INPUT_GRAD ? 20
                                                   : 21;
-  for (auto [argument, count] : buffers) {
-    if (argument != result || numbers[3]) // accumulates
-      touch(argument, bytes * count, false);
+  for (auto [argument, count] : buffers)
     if (argument == result)
-      touch(argument, bytes * count, true);
-  }
+      touchResult(argument, numbers[3], numbers[1], count);
+    else
+      touch(argument, bytes * count, false);
   return success();
 }
 

@@ -59,6 +59,9 @@ private:
   }
 
   mlir::LLVM::CallOp call;
+  void touchResult(unsigned argument, int64_t flags, int64_t dtype,
+                   int64_t count);
+
   llvm::ArrayRef<int64_t> numbers;
   const CommunicationSystem &system;
   bool isStart = false; ///< of a collective: its end is a wait

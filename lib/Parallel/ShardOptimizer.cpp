@@ -48,11 +48,12 @@ static Value flatten(OpBuilder &builder, const BucketMember &member,
   return ReshapeOp::create(builder, loc, flat, value);
 }
 
-/// The inverse of `flatten`.
+/// The inverse of `flatten`, in the element type of `flat`.
 static Value restore(OpBuilder &builder, const BucketMember &member,
                      Value flat) {
   Location loc = flat.getLoc();
-  RankedTensorType type = withLayout(member.getType(), {});
+  RankedTensorType type =
+      withLayout(member.getType(), {}).clone(getElementTypeOrSelf(flat));
   if (member.parts == 1 || member.splitDim == 0)
     return ReshapeOp::create(builder, loc, type, flat);
   SmallVector<int64_t> shape = {member.parts}, permutation;
@@ -107,6 +108,7 @@ public:
 
 private:
   Value joinGradients();
+  Type getReadType();
   BlockArgument addArgument(StringRef kind, const Twine &name,
                             bool gathersAtUse);
   void sumOnce();
@@ -225,16 +227,47 @@ void BucketSharding::shardParameters(bool gathersAtUse) {
   parameters = addArgument(attr::parameter, name, gathersAtUse);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(&step.front());
+  Value read = parameters;
+  Type element = getReadType();
+  if (element != type.getElementType())
+    read = CastOp::create(builder, first.parameter.getLoc(),
+                          type.clone(element), read);
   int64_t start = 0;
   for (const BucketMember &member : bucket.members) {
-    auto flat = RankedTensorType::get({member.parts, member.getSize()},
-                                      type.getElementType());
+    auto flat =
+        RankedTensorType::get({member.parts, member.getSize()}, element);
     BlockArgument parameter = member.parameter;
-    Value slice = SliceOp::create(builder, parameter.getLoc(), flat, parameters,
-                                  1, start, /*view=*/true);
+    Value slice = SliceOp::create(builder, parameter.getLoc(), flat, read, 1,
+                                  start, /*view=*/true);
     start += member.getSize();
-    parameter.replaceAllUsesWith(restore(builder, member, slice));
+    Value whole = restore(builder, member, slice);
+    if (element == type.getElementType()) {
+      parameter.replaceAllUsesWith(whole);
+      continue;
+    }
+    for (Operation *user : llvm::make_early_inc_range(parameter.getUsers()))
+      if (user != member.update) {
+        user->replaceAllUsesWith(ValueRange(whole));
+        user->erase();
+      }
   }
+}
+
+/// The element type that the step reads the members in, and so gathers them:
+/// that which it casts all of them to, if it does nothing else with them.
+Type BucketSharding::getReadType() {
+  Type element;
+  for (const BucketMember &member : bucket.members)
+    for (Operation *user : BlockArgument(member.parameter).getUsers()) {
+      if (user == member.update)
+        continue;
+      auto cast = dyn_cast<CastOp>(user);
+      Type own = cast ? cast.getY().getType().getElementType() : Type();
+      if (!own || (element && own != element))
+        return type.getElementType();
+      element = own;
+    }
+  return element ? element : type.getElementType();
 }
 
 /// The norm adds the squares of the bucket instead of those of its members,
@@ -282,7 +315,8 @@ void BucketSharding::shardUpdates() {
   Value gradients = this->gradients;
   if (ClipByNormOp clip = first.clip)
     gradients = ClipByNormOp::create(builder, clip.getLoc(), type, gradients,
-                                     clip.getNorm(), clip.getMaxNormAttr());
+                                     clip.getNorm(), clip.getLossScale(),
+                                     clip.getMaxNormAttr());
   mapping.map(first.update->getOperand(1), gradients);
 
   auto shardState = [&](BlockArgument old) {

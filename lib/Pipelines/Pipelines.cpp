@@ -127,6 +127,12 @@ void dtc::buildTrainingPipeline(OpPassManager &manager,
   padding.tp = options.tensorParallel;
   manager.addPass(createPadVocabulary(padding));
 
+  // Types are those that values are stored in. After all that builds the
+  // forward pass; before differentiation, which follows.
+  MixedPrecisionOptions precision;
+  precision.type = options.precision;
+  manager.addPass(createMixedPrecision(precision));
+
   // A gradient for every trained parameter. Boundaries become their opposites.
   DifferentiateOptions gradients;
   gradients.freeze.assign(options.freeze.begin(), options.freeze.end());
@@ -283,6 +289,13 @@ void dtc::buildLowerPipeline(OpPassManager &manager,
 }
 
 //===----------------------------------------------------------------------===//
+
+std::string dtc::getNumbers(const CompileOptions &options) {
+  if (options.import.f64)
+    return "f64";
+  const std::string &precision = options.training.precision;
+  return precision == "fp32" ? "f32" : precision;
+}
 
 /// Adds the passes of a phase; import and link have none.
 static void buildPhase(CompilePhase phase, OpPassManager &manager,

@@ -59,8 +59,10 @@ MeshAttr dtc::getMesh(func::FuncOp function) {
 
 bool dtc::isParameterGather(Operation *op) {
   auto gather = dyn_cast<AllGatherOp>(op);
-  auto argument =
-      gather ? dyn_cast<BlockArgument>(gather.getX()) : BlockArgument();
+  Value part = gather ? gather.getX() : Value();
+  if (auto cast = part ? part.getDefiningOp<CastOp>() : CastOp())
+    part = cast.getX();
+  auto argument = dyn_cast_or_null<BlockArgument>(part);
   auto function =
       argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp())
                : func::FuncOp();

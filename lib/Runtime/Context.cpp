@@ -71,40 +71,53 @@ void dtcrt_run_end(dtc_context *context) {
     context->trace->endRun();
 }
 
-static void expectFloat(const char *call, int32_t dtype) {
-  if (dtype != DTC_F32 && dtype != DTC_F64)
-    fatal("%s of %s, expected f32 or f64", call, nameOf(dtc_dtype(dtype)));
+static dtc_dtype expectFloat(const char *call, int32_t dtype) {
+  if (!dtc::isElementType(dtype) || !isFloat(dtc_dtype(dtype)))
+    fatal("%s of element type %d, expected floating point", call, dtype);
+  return dtc_dtype(dtype);
 }
 
+static bool isNarrow(dtc_dtype dtype) { return sizeOf(dtype) == 2; }
+
 void dtcrt_matmul(dtc_context *context, int32_t dtype, int32_t transposeA,
-                  int32_t transposeB, int32_t accumulate, int64_t batch,
-                  int64_t m, int64_t n, int64_t k, const void *a, const void *b,
-                  void *c) {
+                  int32_t transposeB, int32_t result, int64_t batch, int64_t m,
+                  int64_t n, int64_t k, const void *a, const void *b, void *c) {
   context->collectives.poll();
-  expectFloat("matmul", dtype);
-  context->matmul.run({dtc_dtype(dtype), transposeA != 0, transposeB != 0,
-                       accumulate != 0, batch, m, n, k},
-                      a, b, c);
+  MatMulShape shape = {expectFloat("matmul", dtype),
+                       transposeA != 0,
+                       transposeB != 0,
+                       (result & DTC_RESULT_ADDED) != 0,
+                       batch,
+                       m,
+                       n,
+                       k,
+                       (result & DTC_RESULT_SUMS) != 0};
+  if (isNarrow(shape.dtype))
+    context->narrow.multiply(shape, a, b, c);
+  else
+    context->matmul.run(shape, a, b, c);
 }
 
 void dtcrt_conv2d(dtc_context *context, int32_t dtype, int32_t role,
-                  int32_t accumulate, int64_t n, int64_t h, int64_t w,
-                  int64_t c, int64_t oh, int64_t ow, int64_t kh, int64_t kw,
+                  int32_t result, int64_t n, int64_t h, int64_t w, int64_t c,
+                  int64_t oh, int64_t ow, int64_t kh, int64_t kw,
                   int64_t strideH, int64_t strideW, int64_t padTop,
                   int64_t padLeft, int64_t dilationH, int64_t dilationW,
                   int64_t filters, int64_t groups, void *x, void *weight,
                   void *y, void *scratch) {
   context->collectives.poll();
-  expectFloat("conv2d", dtype);
-  convolve(context->matmul,
-           {dtc_dtype(dtype),
-            dtc_conv_role(role),
-            accumulate != 0,
-            {n, h, w, c, oh, ow, kh, kw, strideH, strideW, padTop, padLeft,
-             dilationH, dilationW},
-            filters,
-            groups},
-           x, weight, y, scratch);
+  ConvolutionShape shape = {expectFloat("conv2d", dtype),
+                            dtc_conv_role(role),
+                            (result & DTC_RESULT_ADDED) != 0,
+                            {n, h, w, c, oh, ow, kh, kw, strideH, strideW,
+                             padTop, padLeft, dilationH, dilationW},
+                            filters,
+                            groups,
+                            (result & DTC_RESULT_SUMS) != 0};
+  if (isNarrow(shape.dtype))
+    context->narrow.convolve(shape, x, weight, y, scratch);
+  else
+    convolve(context->matmul, shape, x, weight, y, scratch);
 }
 
 void dtcrt_pool2d(dtc_context *context, int32_t dtype, int32_t role, int64_t n,
@@ -113,11 +126,15 @@ void dtcrt_pool2d(dtc_context *context, int32_t dtype, int32_t role, int64_t n,
                   int64_t padTop, int64_t padLeft, int64_t dilationH,
                   int64_t dilationW, const void *x, void *y, void *dx) {
   context->collectives.poll();
-  expectFloat("pool2d", dtype);
-  pool(context->matmul.threads(), dtc_dtype(dtype), dtc_pool_role(role),
-       {n, h, w, c, oh, ow, kh, kw, strideH, strideW, padTop, padLeft,
-        dilationH, dilationW},
-       x, y, dx);
+  dtc_dtype type = expectFloat("pool2d", dtype);
+  Windows windows = {n,      h,       w,         c,        oh,
+                     ow,     kh,      kw,        strideH,  strideW,
+                     padTop, padLeft, dilationH, dilationW};
+  auto poolRole = dtc_pool_role(role);
+  if (isNarrow(type))
+    context->narrow.pool(type, poolRole, windows, x, y, dx);
+  else
+    pool(context->matmul.threads(), type, poolRole, windows, x, y, dx);
 }
 
 /// Records what is under way until the wait of its slot.

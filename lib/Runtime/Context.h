@@ -5,6 +5,7 @@
 
 #include "Collectives/Collectives.h"
 #include "MatMul.h"
+#include "Narrow.h"
 #include "Program.h"
 #include "Trace.h"
 
@@ -13,6 +14,7 @@ struct dtc_context {
   const dtc::rt::Program &program;
   dtc::rt::Collectives &collectives;
   dtc::rt::MatMul matmul;
+  dtc::rt::Narrow narrow{matmul};
   /// Whether what is started goes on while the rank computes.
   bool overlaps;
   int stage; ///< this rank's coordinate on pp, 0 without that axis

@@ -15,6 +15,7 @@ struct ConvolutionShape {
   bool accumulate;
   Windows windows;
   int64_t filters, groups;
+  bool keepsSums = false; ///< DTC_RESULT_SUMS
 };
 
 /// Divides a convolution over the threads of the rank; bits do not depend on

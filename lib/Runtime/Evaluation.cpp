@@ -59,7 +59,7 @@ EvalMetrics Evaluation::run(int64_t step, const StepInputs &inputs) {
   double loss = 0, count = 0, right = 0;
   for (int64_t batch = 0; batch < batches; ++batch) {
     loader.load(batch);
-    inputs.write(step, /*learningRate=*/0);
+    inputs.write({step, /*learningRate=*/0});
     context.program.evals[context.stage](&context, arena);
     const auto *sums =
         reinterpret_cast<const double *>(arena + context.plan().eval);

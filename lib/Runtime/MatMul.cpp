@@ -85,7 +85,8 @@ void MatMul::multiply(dtc_dtype dtype, const GemmArguments &product,
 
 void MatMul::run(const MatMulShape &shape, const void *a, const void *b,
                  void *c) {
-  auto &[dtype, transposeA, transposeB, accumulate, batch, m, n, k] = shape;
+  auto &[dtype, transposeA, transposeB, accumulate, batch, m, n, k, keepsSums] =
+      shape;
   if (batch * m * n == 0)
     return;
   if (k == 0) {
@@ -104,7 +105,8 @@ void MatMul::run(const MatMulShape &shape, const void *a, const void *b,
 
 void MatMul::runOneDnn(const MatMulShape &shape, const float *a, const float *b,
                        float *c) {
-  auto &[dtype, transposeA, transposeB, accumulate, batch, m, n, k] = shape;
+  auto &[dtype, transposeA, transposeB, accumulate, batch, m, n, k, keepsSums] =
+      shape;
   for (int64_t i = 0; i < batch; ++i) {
     dnnl_status_t status = dnnl_sgemm(
         transposeA ? 'T' : 'N', transposeB ? 'T' : 'N', m, n, k, 1.0f,

@@ -15,6 +15,7 @@ struct MatMulShape {
   dtc_dtype dtype;
   bool transposeA, transposeB, accumulate;
   int64_t batch, m, n, k;
+  bool keepsSums = false; ///< DTC_RESULT_SUMS
 };
 
 /// Who computes f32 products. oneDNN has no f64, allocates in every call, and
@@ -28,6 +29,7 @@ class MatMul {
 public:
   MatMul(MatMulEngine engine, int threads);
 
+  /// Of f32 or f64.
   void run(const MatMulShape &shape, const void *a, const void *b, void *c);
 
   /// By the built-in engine, `batch` times: operands of the next product are

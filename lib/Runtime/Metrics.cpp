@@ -62,8 +62,11 @@ void MetricsFile::write(const StepMetrics &metrics) {
                     {"grad_norm", metrics.gradientNorm},
                     {"lr", metrics.learningRate},
                     {"seconds", metrics.seconds},
-                    {"samples_per_second", metrics.samplesPerSecond}};
-  write(metrics.step, fields);
+                    {"samples_per_second", metrics.samplesPerSecond},
+                    {"loss_scale", metrics.lossScale.value_or(1)},
+                    {"skipped", double(metrics.isSkipped)}};
+  size_t count = std::size(fields) - (metrics.lossScale ? 0 : 2);
+  write(metrics.step, std::span(fields, count));
 }
 
 void MetricsFile::write(const EvalMetrics &metrics) {
@@ -138,7 +141,7 @@ static bool isFinite(const StepMetrics &metrics) {
 }
 
 bool Progress::warnsOf(const StepMetrics &metrics) const {
-  return finite && !isFinite(metrics);
+  return finite && !metrics.isSkipped && !isFinite(metrics);
 }
 
 void Progress::report(const StepMetrics &metrics, const std::string &cause) {
@@ -153,9 +156,11 @@ void Progress::report(const StepMetrics &metrics, const std::string &cause) {
   double gradientNorm = withoutSign(metrics.gradientNorm);
   if (metrics.step % logEvery == 0 || metrics.step == steps ||
       metrics.step == 1 || nowFinite != finite)
-    out.append("step %lld/%lld  loss %.6g  grad_norm %.4g  lr %.4g  %.1f ms\n",
-               (long long)metrics.step, (long long)steps, loss, gradientNorm,
-               metrics.learningRate, metrics.seconds * 1e3);
+    out.append(
+        "step %lld/%lld  loss %.6g  grad_norm %.4g  lr %.4g  %.1f ms%s\n",
+        (long long)metrics.step, (long long)steps, loss, gradientNorm,
+        metrics.learningRate, metrics.seconds * 1e3,
+        metrics.isSkipped ? "  skipped" : "");
   // As everywhere in the field, the training goes on: it is the user who knows
   // whether it can recover.
   if (warnsOf(metrics))

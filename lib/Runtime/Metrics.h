@@ -19,6 +19,8 @@ struct StepMetrics {
   int64_t step; ///< from 1
   double loss, gradientNorm, learningRate, seconds;
   double samplesPerSecond;
+  std::optional<double> lossScale; ///< of fp16
+  bool isSkipped = false;          ///< its gradients overflowed fp16
 };
 
 /// Of all samples of an evaluation, every label or element weighted alike.

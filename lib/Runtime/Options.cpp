@@ -173,6 +173,11 @@ std::optional<Options> dtc::rt::parseOptions(const Program &program, int argc,
       ->envname("OMP_NUM_THREADS")
       ->default_str("cores / ranks")
       ->check(atLeastOne<int>);
+  app.add_option("--loss-scale", options.lossScale,
+                 "fp16: what the loss is multiplied by at first; halved when "
+                 "gradients overflow, doubled after 2000 steps without")
+      ->type_name("X")
+      ->check(CLI::Range(1.0, 0x1p100));
   app.add_option("--log-every", options.logEvery, "steps between lines")
       ->type_name("N")
       ->check(atLeastOne<int64_t>);

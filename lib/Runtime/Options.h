@@ -32,6 +32,7 @@ struct Options {
   int64_t evalBatches = 0; ///< 0: all
   std::string evalData;    ///< empty: valid/ in `data`
   int64_t logEvery = 1;
+  double lossScale = 65536; ///< of the first step
   bool describe = false;
   ProgressStyle progress = ProgressStyle::automatic;
   MatMulEngine matmul = MatMulEngine::builtin;

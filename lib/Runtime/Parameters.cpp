@@ -228,7 +228,8 @@ static const SafetensorsReader::Tensor &findBuffer(Weights &weights,
 }
 
 void dtc::rt::saveTensors(const dtc_context &context, const char *arena,
-                          TensorKind kind, const std::string &path) {
+                          TensorKind kind, const std::string &path,
+                          double divisor) {
   const Program &program = context.program;
   Collectives &collectives = context.collectives;
   std::vector<SavedTensor> list = listTensors(program, kind);
@@ -276,6 +277,11 @@ void dtc::rt::saveTensors(const dtc_context &context, const char *arena,
         memcpy(whole.data() + to * size, data + from * size, count * size);
       });
     }
+    if (divisor != 1) // a power of two, of gradients in f32
+      for (auto *x = reinterpret_cast<float *>(whole.data()),
+                *end = x + elementCount(shape);
+           x != end; ++x)
+        *x = float(*x / divisor);
     writer.append(whole.data(), whole.size());
   }
   writer.commit();

@@ -16,9 +16,10 @@ void loadParameters(const dtc_context &context, char *arena, uint64_t seed);
 enum class TensorKind { weights, averages, gradients };
 
 /// Collects the tensors of all stages on rank 0, which writes them to `path`
-/// under the model's names. Met by all ranks; throws on rank 0 only.
+/// under the model's names, divided by `divisor`. Met by all ranks; throws on
+/// rank 0 only.
 void saveTensors(const dtc_context &context, const char *arena, TensorKind kind,
-                 const std::string &path);
+                 const std::string &path, double divisor = 1);
 
 } // namespace dtc::rt
 

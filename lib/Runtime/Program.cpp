@@ -104,13 +104,15 @@ static InputInfo readInput(const Json &json) {
   input.name = json.at("name");
   input.dtype = parseDType(json.at("dtype"));
   input.shape = json.at("shape").get<std::vector<int64_t>>();
-  input.kind = choose<InputKind>(json.at("kind"),
-                                 {{"input", InputKind::input},
-                                  {"label", InputKind::label},
-                                  {"lr", InputKind::learningRate},
-                                  {"step", InputKind::step},
-                                  {"seed", InputKind::seed},
-                                  {"microbatch", InputKind::microbatch}});
+  input.kind =
+      choose<InputKind>(json.at("kind"), {{"input", InputKind::input},
+                                          {"label", InputKind::label},
+                                          {"lr", InputKind::learningRate},
+                                          {"step", InputKind::step},
+                                          {"seed", InputKind::seed},
+                                          {"microbatch", InputKind::microbatch},
+                                          {"loss_scale", InputKind::lossScale},
+                                          {"updates", InputKind::updates}});
   if (json.contains("bound"))
     input.bound = json["bound"];
   if (json.contains("ignore_index"))

@@ -54,6 +54,8 @@ enum class InputKind {
   step,
   seed,
   microbatch, ///< the numbers of the step's micro-batches
+  lossScale,  ///< of fp16
+  updates,    ///< the number of the update, of fp16
 };
 
 struct InputInfo {
@@ -138,6 +140,13 @@ struct Program {
   std::vector<int> batchAxes; ///< that split the batch, major to minor
   int64_t microbatches;
   int64_t globalBatch;
+  /// Whether gradients are those of the loss times a number: of fp16.
+  bool scalesLoss() const {
+    for (const InputInfo &input : inputs)
+      if (input.kind == InputKind::lossScale)
+        return true;
+    return false;
+  }
   std::string weightsFile;
   /// Name, then settings but the learning rate, as text for people.
   std::string optimizer;

@@ -8,8 +8,11 @@
 
 using namespace dtc::rt;
 
-void StepInputs::write(int64_t step, double learningRate) const {
-  auto number = double(step);
+static void writeNumber(char *target, double number) {
+  memcpy(target, &number, sizeof number);
+}
+
+void StepInputs::write(const StepNumbers &numbers) const {
   for (const Stage::Input &entry : stage.inputs) {
     const InputInfo &input = program.inputs[entry.index];
     char *target = arena + entry.offset;
@@ -18,10 +21,16 @@ void StepInputs::write(int64_t step, double learningRate) const {
     case InputKind::label:
       break;
     case InputKind::learningRate:
-      memcpy(target, &learningRate, sizeof learningRate);
+      writeNumber(target, numbers.learningRate);
       break;
     case InputKind::step:
-      memcpy(target, &number, sizeof number);
+      writeNumber(target, double(numbers.step));
+      break;
+    case InputKind::lossScale:
+      writeNumber(target, numbers.lossScale);
+      break;
+    case InputKind::updates:
+      writeNumber(target, double(numbers.update));
       break;
     case InputKind::seed:
       memcpy(target, &seed, sizeof seed);

@@ -7,15 +7,23 @@
 
 namespace dtc::rt {
 
-/// Writes the learning rate, the number of the step and what random numbers
-/// depend on. Before each run of a plan, since plans reuse their memory.
+/// The numbers that a plan is given for a step.
+struct StepNumbers {
+  int64_t step; ///< from 1
+  double learningRate;
+  double lossScale = 1;
+  int64_t update = 0; ///< from 1; 0: there is none
+};
+
+/// Writes the numbers of a step, and what random numbers depend on. Before each
+/// run of a plan, since plans reuse their memory.
 class StepInputs {
 public:
   StepInputs(const Program &program, const Stage &stage, char *arena,
              uint64_t seed)
       : program(program), stage(stage), arena(arena), seed(seed) {}
 
-  void write(int64_t step, double learningRate) const;
+  void write(const StepNumbers &numbers) const;
 
 private:
   const Program &program;

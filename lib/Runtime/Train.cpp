@@ -8,6 +8,7 @@
 #include "Error.h"
 #include "Evaluation.h"
 #include "Launch.h"
+#include "LossScale.h"
 #include "Metrics.h"
 #include "NotFinite.h"
 #include "Parameters.h"
@@ -92,6 +93,7 @@ public:
         source(openSource(collectives)),
         loader(program, collectives.rank(), *source, arena.data()),
         inputs(program, context.plan(), arena.data(), options.seed),
+        lossScale(options.lossScale),
         metricsFile(leads() ? options.metrics : ""),
         progress(options.steps, options.logEvery, showsBar(options)) {
     if (options.evalEvery)
@@ -116,8 +118,13 @@ public:
       if (evaluation && evaluation->isDue(step))
         evaluate(step);
     }
-    if (leads())
+    if (leads()) {
       progress.finish();
+      if (int64_t skipped = lossScale.skippedSteps())
+        printf("skipped %lld of %lld steps, whose gradients overflowed fp16; "
+               "the loss scale is %g\n",
+               (long long)skipped, (long long)options.steps, lossScale.value());
+    }
     if (!options.saveWeights.empty())
       saveTensors(context, arena.data(), TensorKind::weights,
                   options.saveWeights);
@@ -189,7 +196,8 @@ private:
     observe(step, true);
     auto start = std::chrono::steady_clock::now();
     double learningRate = options.learningRate.at(step);
-    inputs.write(step, learningRate);
+    inputs.write(
+        {step, learningRate, lossScale.value(), lossScale.nextUpdate()});
     if (trace && trace->records(step)) {
       context.trace = &*trace;
       trace->beginStep(step);
@@ -206,13 +214,20 @@ private:
     std::chrono::duration<double> time =
         std::chrono::steady_clock::now() - start;
     observe(step, false);
+    std::optional<double> scale;
+    if (program.scalesLoss())
+      scale = lossScale.value();
+    bool isSkipped =
+        scale && lossScale.observe(scalarAt(context.plan().gradientNorm));
     if (leads()) {
       StepMetrics metrics{step,
                           scalarAt(context.plan().loss),
                           scalarAt(context.plan().gradientNorm),
                           learningRate,
                           time.count(),
-                          double(program.globalBatch) / time.count()};
+                          double(program.globalBatch) / time.count(),
+                          scale,
+                          isSkipped};
       metricsFile.write(metrics);
       std::string cause;
       if (progress.warnsOf(metrics))
@@ -223,7 +238,7 @@ private:
       replicas->check(step);
     if (!options.dumpGradients.empty())
       saveTensors(context, arena.data(), TensorKind::gradients,
-                  gradientFile(step));
+                  gradientFile(step), scale.value_or(1));
   }
 
   void evaluate(int64_t step) {
@@ -241,6 +256,7 @@ private:
   std::unique_ptr<DataSource> source;
   BatchLoader loader;
   StepInputs inputs;
+  LossScale lossScale;
   std::optional<Evaluation> evaluation;
   MetricsFile metricsFile;
   Progress progress;

@@ -38,7 +38,8 @@ struct AddOptimizerPass : dtc::impl::AddOptimizerBase<AddOptimizerPass> {
 private:
   LogicalResult readOptions(func::FuncOp step);
   /// The gradient as updates are given it.
-  Value createClipped(OpBuilder &builder, Value gradient, Value norm);
+  Value createClipped(OpBuilder &builder, Value gradient, Value norm,
+                      Value lossScale);
   /// The settings of a group's updates.
   OptimizerSettings getSettings(const ParameterGroup &group) const;
 
@@ -114,28 +115,6 @@ static SmallVector<TrainedParameter> getTrainedParameters(func::FuncOp step) {
   return parameters;
 }
 
-/// The scalar of a kind, an input that the program fills; added after the last
-/// input if there is none yet.
-static FailureOr<Value> getScalarInput(func::FuncOp step, StringRef kind) {
-  Builder builder(step.getContext());
-  unsigned position = 0;
-  for (BlockArgument argument : step.getArguments()) {
-    if (StringAttr own = getArgString(argument, attr::kind); own && own == kind)
-      return Value(argument);
-    if (getArgString(argument, attr::input))
-      position = argument.getArgNumber() + 1;
-  }
-  StringAttr string = builder.getStringAttr(kind);
-  auto attributes =
-      builder.getDictionaryAttr({builder.getNamedAttr(attr::input, string),
-                                 builder.getNamedAttr(attr::kind, string)});
-  if (failed(step.insertArgument(
-          position, RankedTensorType::get({}, builder.getF64Type()), attributes,
-          step.getLoc())))
-    return failure();
-  return Value(step.getArgument(position));
-}
-
 /// Adds the state of each parameter after it.
 static LogicalResult addState(func::FuncOp step,
                               MutableArrayRef<TrainedParameter> parameters,
@@ -187,11 +166,12 @@ static Value createNorm(OpBuilder &builder, Location loc,
 }
 
 Value AddOptimizerPass::createClipped(OpBuilder &builder, Value gradient,
-                                      Value norm) {
-  if (clipNorm == 0)
+                                      Value norm, Value lossScale) {
+  if (clipNorm == 0 && !lossScale)
     return gradient;
+  double limit = clipNorm == 0 ? HUGE_VAL : double(clipNorm);
   return ClipByNormOp::create(builder, gradient.getLoc(), gradient.getType(),
-                              gradient, norm, llvm::APFloat(double(clipNorm)));
+                              gradient, norm, lossScale, llvm::APFloat(limit));
 }
 
 /// The learning rate of a group, one value for all that have the scale: updates
@@ -225,7 +205,10 @@ void AddOptimizerPass::runOnOperation() {
   if (ema != 0)
     stateNames.push_back("ema");
   FailureOr<Value> lr = getScalarInput(step, "lr");
-  FailureOr<Value> stepNumber = getScalarInput(step, "step");
+  Value lossScale = findScalarInput(step, lossScaleKind);
+  // Steps that are skipped do not count.
+  FailureOr<Value> stepNumber =
+      getScalarInput(step, lossScale ? StringRef(updatesKind) : "step");
   if (failed(stages) || failed(lr) || failed(stepNumber) ||
       failed(addState(step, parameters, stateNames)))
     return signalPassFailure();
@@ -234,6 +217,8 @@ void AddOptimizerPass::runOnOperation() {
   Results results;
   results.keep(step, attr::output);
   Value norm = createNorm(builder, step.getLoc(), parameters, *stages);
+  if (lossScale)
+    norm = DivOp::create(builder, step.getLoc(), norm, lossScale);
   results.add(norm, attr::output, "grad_norm");
   std::map<double, Value> rates = {{1.0, *lr}};
   for (ArrayRef<TrainedParameter> rest = parameters; !rest.empty();) {
@@ -247,11 +232,15 @@ void AddOptimizerPass::runOnOperation() {
     SmallVector<ParameterUpdate> updates;
     for (const TrainedParameter &part : parts)
       updates.push_back(
-          {part.value, createClipped(builder, part.gradient, norm), rate,
-           *stepNumber, ValueRange(part.state).take_front(numOptimizerStates)});
+          {part.value, createClipped(builder, part.gradient, norm, lossScale),
+           rate, *stepNumber,
+           ValueRange(part.state).take_front(numOptimizerStates)});
     auto values =
         definition->createUpdates(builder, updates, getSettings(group));
     for (auto [part, updated] : llvm::zip_equal(parts, values)) {
+      if (lossScale)
+        for (Value value : updated)
+          value.getDefiningOp()->setAttr(attr::skipNan, builder.getUnitAttr());
       if (ema != 0)
         updated.push_back(AverageOp::create(
             builder, part.value.getLoc(), part.value.getType(),

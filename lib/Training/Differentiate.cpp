@@ -37,11 +37,13 @@ public:
   Backward(func::FuncOp step, const Paths &paths)
       : paths(paths), builder(getReturn(step)) {}
 
-  LogicalResult run(Value loss);
+  /// With a scale, gradients are those of the loss multiplied by it.
+  LogicalResult run(Value loss, Value scale);
   Value getGradient(Value value) const { return gradients.lookup(value); }
 
 private:
   LogicalResult visit(Operation *op);
+  Value convert(Value gradient, Type type);
   void accumulate(Value value, Value gradient, Location loc);
 
   const Paths &paths;
@@ -152,14 +154,34 @@ Paths::Paths(func::FuncOp step, Value loss, ArrayRef<BlockArgument> trainable) {
 // Backward pass
 //===----------------------------------------------------------------------===//
 
+/// The gradient, if there is one, in a type of its shape.
+Value Backward::convert(Value gradient, Type type) {
+  if (!gradient || gradient.getType() == type)
+    return gradient;
+  // What is repeated is converted before, so that it stays a repeated value.
+  if (auto repeat = gradient.getDefiningOp<BroadcastOp>()) {
+    auto from = cast<RankedTensorType>(repeat.getX().getType());
+    Value x =
+        CastOp::create(builder, gradient.getLoc(),
+                       from.clone(getElementTypeOrSelf(type)), repeat.getX());
+    return BroadcastOp::create(builder, gradient.getLoc(), type, x);
+  }
+  return CastOp::create(builder, gradient.getLoc(), type, gradient);
+}
+
 void Backward::accumulate(Value value, Value gradient, Location loc) {
   Value &sum = gradients[value];
   sum = sum ? Value(AddOp::create(builder, loc, sum, gradient)) : gradient;
 }
 
 LogicalResult Backward::visit(Operation *op) {
-  SmallVector<Value> resultGrads = llvm::map_to_vector(
-      op->getResults(), [&](Value result) { return getGradient(result); });
+  // A gradient that is wider than its value stays so on the way to a weight.
+  bool keepsWide = isa<CastOp, ReshapeOp, TransposeOp, BoundaryOp>(op);
+  SmallVector<Value> resultGrads =
+      llvm::map_to_vector(op->getResults(), [&](Value result) {
+        Value gradient = getGradient(result);
+        return keepsWide ? gradient : convert(gradient, result.getType());
+      });
   if (llvm::none_of(resultGrads, [](Value grad) { return bool(grad); }))
     return success();
   SmallVector<Value> operandGrads(op->getNumOperands());
@@ -170,16 +192,18 @@ LogicalResult Backward::visit(Operation *op) {
        llvm::zip_equal(op->getOperands(), operandGrads)) {
     if (!grad || !paths.sources.contains(operand))
       continue;
-    if (grad.getType() != operand.getType())
+    if (cast<ShapedType>(grad.getType()).getShape() !=
+            cast<ShapedType>(operand.getType()).getShape() ||
+        !haveSameComputeType({grad.getType(), operand.getType()}))
       return op->emitOpError("has a gradient of type ")
              << grad.getType() << " for an operand of type "
              << operand.getType();
-    accumulate(operand, grad, op->getLoc());
+    accumulate(operand, convert(grad, getGradientType(operand)), op->getLoc());
   }
   return success();
 }
 
-LogicalResult Backward::run(Value loss) {
+LogicalResult Backward::run(Value loss, Value scale) {
   bool isComplete = true;
   for (Operation *op : paths.ops) {
     if (isa<DifferentiableInterface>(op))
@@ -197,8 +221,10 @@ LogicalResult Backward::run(Value loss) {
     return failure();
 
   auto type = cast<RankedTensorType>(loss.getType());
-  gradients[loss] = ConstantOp::create(builder, loss.getLoc(), type,
-                                       DenseElementsAttr::get(type, 1.0));
+  gradients[loss] = scale
+                        ? scale
+                        : ConstantOp::create(builder, loss.getLoc(), type,
+                                             DenseElementsAttr::get(type, 1.0));
   for (Operation *op : llvm::reverse(paths.ops))
     if (failed(visit(op)))
       return failure();
@@ -266,7 +292,7 @@ void DifferentiatePass::runOnOperation() {
   }
   Operation *lastForward = getReturn(*step)->getPrevNode();
   Backward backward(*step, paths);
-  if (failed(backward.run(*loss)))
+  if (failed(backward.run(*loss, findScalarInput(*step, lossScaleKind))))
     return signalPassFailure();
 
   Results results;

@@ -47,6 +47,32 @@ std::optional<unsigned> dtc::findResult(func::FuncOp func, StringRef name,
   return std::nullopt;
 }
 
+Value dtc::findScalarInput(func::FuncOp step, StringRef kind) {
+  for (BlockArgument argument : step.getArguments())
+    if (StringAttr own = getArgString(argument, attr::kind); own && own == kind)
+      return argument;
+  return {};
+}
+
+FailureOr<Value> dtc::getScalarInput(func::FuncOp step, StringRef kind) {
+  if (Value found = findScalarInput(step, kind))
+    return found;
+  Builder builder(step.getContext());
+  unsigned position = 0;
+  for (BlockArgument argument : step.getArguments())
+    if (getArgString(argument, attr::input))
+      position = argument.getArgNumber() + 1;
+  StringAttr string = builder.getStringAttr(kind);
+  auto attributes =
+      builder.getDictionaryAttr({builder.getNamedAttr(attr::input, string),
+                                 builder.getNamedAttr(attr::kind, string)});
+  if (failed(step.insertArgument(
+          position, RankedTensorType::get({}, builder.getF64Type()), attributes,
+          step.getLoc())))
+    return failure();
+  return Value(step.getArgument(position));
+}
+
 bool dtc::isFloatTensor(Type type) {
   return isa<FloatType>(getElementTypeOrSelf(type));
 }

@@ -53,8 +53,10 @@ static LogicalResult verifyArgument(func::FuncOp step, unsigned number) {
   if (!has(attr::input))
     return success();
   auto kind = step.getArgAttrOfType<StringAttr>(number, attr::kind);
-  if (kind && llvm::is_contained({"input", "label", "lr", "step", "seed"},
-                                 kind.getValue()))
+  if (kind && llvm::is_contained(
+                  ArrayRef<StringRef>{"input", "label", "lr", "step", "seed",
+                                      lossScaleKind, updatesKind},
+                  kind.getValue()))
     return success();
   return step.emitError("input ")
          << step.getArgAttr(number, attr::input)

@@ -26,7 +26,7 @@ CompiledKernels::~CompiledKernels() = default;
 std::unique_ptr<CompiledKernels>
 CompiledKernels::create(mlir::ModuleOp module, const TargetOptions &target) {
   mlir::PassManager passes(module.getContext());
-  buildKernelLoopsPipeline(passes, target.vectorBytes * 8);
+  buildKernelLoopsPipeline(passes, target.vectorBytes * 8, target.hasBf16);
   buildLowerToLLVMPipeline(passes);
   if (failed(passes.run(module)))
     return nullptr;

@@ -30,7 +30,7 @@ class DTC_WindowOp<string name, list<Trait> traits = []>
 /// Operands and result are, by their names, images, filters and positions of
 /// the window, or gradients of these.
 class DTC_ConvOp<string name> : DTC_WindowOp<name, [
-    DTC_Product, SameOperandsAndResultElementType,
+    DTC_Product, SameOperandsElementType,
     DeclareOpInterfaceMethods<DTC_CostInterface, ["getFlops"]>]> {
   let assemblyFormat = [{
     operands `strides` $strides `padding` $padding `dilations` $dilations

@@ -57,7 +57,8 @@ constexpr llvm::StringLiteral bound = "dtc.bound";
 /// Argument of a step: a value outside the bound that labels may have.
 constexpr llvm::StringLiteral ignore = "dtc.ignore_index";
 /// Argument of a step: what an input is for: input or label, which are data, or
-/// lr, step, seed or microbatch (the numbers of the step's micro-batches).
+/// lr, step, seed, microbatch (the numbers of the step's micro-batches),
+/// loss_scale or updates (StepFunction.h).
 constexpr llvm::StringLiteral kind = "dtc.kind";
 /// Argument or result of a step: the parameter it is.
 constexpr llvm::StringLiteral parameter = "dtc.parameter";
@@ -87,6 +88,8 @@ constexpr llvm::StringLiteral layout = "dtc.layout";
 /// Parameter, or op with one result, before PropagateLayouts: the dimension
 /// that an axis is to split, as a dictionary {axis = dimension}.
 constexpr llvm::StringLiteral split = "dtc.split";
+/// Optimizer update: elements whose gradient is NaN stay as they are.
+constexpr llvm::StringLiteral skipNan = "dtc.skip_nan";
 /// Op on sums over micro-batches: runs for each micro-batch, and its result is
 /// what is summed.
 constexpr llvm::StringLiteral perMicrobatch = "dtc.per_microbatch";
@@ -97,13 +100,20 @@ constexpr llvm::StringLiteral stage = "dtc.stage";
 } // namespace attr
 
 /// NumPy broadcasting of all operands; the element type is that of operand
-/// `typeFrom`. Layouts are not inferred here but by the sharding rule.
+/// `typeFrom`, or f16 or bf16 if a later one has it. Layouts are not inferred
+/// here but by the sharding rule.
 llvm::LogicalResult inferBroadcast(std::optional<mlir::Location> location,
                                    mlir::ValueRange operands, unsigned typeFrom,
                                    llvm::SmallVectorImpl<mlir::Type> &types);
 
 /// Whether types agree, layouts aside.
 bool haveSameShapes(mlir::TypeRange a, mlir::TypeRange b);
+
+/// The same, but a result that would be f16 or bf16 may be f32.
+bool areStoredResults(mlir::TypeRange inferred, mlir::TypeRange results);
+
+/// Whether elements of all these tensors are computed with in one type.
+bool haveSameComputeType(mlir::TypeRange types);
 
 namespace detail {
 llvm::LogicalResult verifyLayouts(mlir::Operation *op);

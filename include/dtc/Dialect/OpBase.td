@@ -20,6 +20,12 @@ def DTC_Scalar : Type<
          CPred<"::llvm::cast<::mlir::ShapedType>($_self).getRank() == 0">]>,
     "scalar f64 tensor", "::mlir::RankedTensorType">;
 
+/// Elements of all operands are computed with in one type: f32 may meet f16 or
+/// bf16, which are only stored.
+def DTC_SameComputeType : PredOpTrait<
+    "operands have one element type, f16 and bf16 counting as f32",
+    CPred<"::dtc::haveSameComputeType($_op.getOperandTypes())">>;
+
 class DTC_Op<string name, list<Trait> traits = []>
     : Op<DTC_Dialect, name, traits>;
 
@@ -32,15 +38,17 @@ class DTC_TensorOp<string name, list<Trait> traits = []>
       "operands attr-dict `:` functional-type(operands, results)";
 }
 
-/// A tensor op whose result shapes follow from its operands. Layouts are not
-/// inferred with them: that is the sharding rule's work.
+/// A tensor op whose result types follow from its operands. Layouts are not
+/// inferred with them: that is the sharding rule's work. Where the inferred
+/// element type is f16 or bf16, the result may be f32 instead: the type that it
+/// is computed in.
 class DTC_InferredOp<string name, list<Trait> traits = []>
     : DTC_TensorOp<name, !listconcat(
         [DeclareOpInterfaceMethods<InferTypeOpInterface>], traits)> {
   let extraClassDeclaration = [{
     static bool isCompatibleReturnTypes(::mlir::TypeRange a,
                                         ::mlir::TypeRange b) {
-      return ::dtc::haveSameShapes(a, b);
+      return ::dtc::areStoredResults(a, b);
     }
   }];
 }

@@ -10,7 +10,8 @@ include "dtc/Dialect/OpBase.td"
 //===----------------------------------------------------------------------===//
 
 /// Elementwise with NumPy broadcasting; the element type of the result is that
-/// of the operand `typeFrom`.
+/// of the operand `typeFrom`, or f16 or bf16 if that is what a later one has:
+/// results are stored as narrow as what they are computed from.
 class DTC_ElementwiseOp<string name, DTC_Linearity linearity, int typeFrom = 0,
                         list<Trait> traits = []>
     : DTC_InferredOp<name, traits> {
@@ -60,7 +61,7 @@ def DTC_StopGradientOp : DTC_UnaryOp<"stop_gradient", LinearJointly> {
 }
 
 class DTC_BinaryOp<string name, DTC_Linearity linearity = LinearInNone>
-    : DTC_ElementwiseOp<name, linearity, 0, [SameOperandsElementType]> {
+    : DTC_ElementwiseOp<name, linearity, 0, [DTC_SameComputeType]> {
   let arguments = (ins DTC_Number:$lhs, DTC_Number:$rhs);
   let results = (outs DTC_Number:$result);
   let description = [{
@@ -77,7 +78,7 @@ def DTC_PowOp : DTC_BinaryOp<"pow"> { let summary = "a to the b"; }
 def DTC_MaximumOp : DTC_BinaryOp<"maximum"> { let summary = "the larger of a and b"; }
 def DTC_MinimumOp : DTC_BinaryOp<"minimum"> { let summary = "the smaller of a and b"; }
 
-def DTC_CompareOp : DTC_InferredOp<"compare", [SameOperandsElementType]> {
+def DTC_CompareOp : DTC_InferredOp<"compare", [DTC_SameComputeType]> {
   let summary = "elementwise comparison with NumPy broadcasting";
   let description = [{
     Example: `%m = dtc.compare gt %a, %b : (tensor<4xf32>, tensor<f32>) -> tensor<4xi1>`
@@ -235,7 +236,7 @@ def DTC_ConcatOp : DTC_TensorOp<"concat"> {
 
 class DTC_ReduceOp<string name> : DTC_InferredOp<name> {
   let description = [{
-    Reduced dimensions stay, with size 1.
+    Reduced dimensions stay, with size 1. Of f16 and bf16 the result is f32.
     Example: `%y = dtc.}] # name # [{ %x axes [0] : (tensor<4x8xf32>) -> tensor<1x8xf32>`
     Constraints: (C1) axes ascend and exist.
   }];

@@ -76,12 +76,15 @@ def DTC_ClipByNormOp : DTC_TensorOp<"clip_by_norm"> {
   let description = [{
     gradient * min(1, max_norm / (norm + 1e-6)), as
     torch.nn.utils.clip_grad_norm_; the factor is computed in double precision
-    and cast. The norm depends on the whole gradient, so this is not linear: a
+    and cast. With `loss_scale` the gradient, but not the norm, is that times as
+    large and divided by it; if the norm is NaN or infinite, which means that
+    some element has overflowed, all elements become NaN. The norm depends on the whole gradient, so this is not linear: a
     partial gradient is reduced first, once for both.
     Example: `%c = dtc.clip_by_norm %g, %norm {max_norm = 1.0 : f64} : (tensor<8xf32>, tensor<f64>) -> tensor<8xf32>`
     Constraints: (C1) the result has the type of the gradient.
   }];
-  let arguments = (ins DTC_Float:$gradient, DTC_Scalar:$norm, F64Attr:$max_norm);
+  let arguments = (ins DTC_Float:$gradient, DTC_Scalar:$norm,
+                       Optional<DTC_Scalar>:$loss_scale, F64Attr:$max_norm);
   let results = (outs DTC_Float:$clipped);
   let hasVerifier = 1;
   let extraClassDefinition = [{
@@ -121,7 +124,8 @@ def DTC_SgdOp : DTC_UpdateOp<"sgd"> {
     As torch.optim.SGD: d = g + weight_decay * p; with momentum,
     b' = momentum * b + d, and d = d + momentum * b' (nesterov) or b';
     p' = p - lr * d. State: b, if momentum is not zero. All arithmetic in the
-    parameter's type; lr is cast first.
+    parameter's type; lr is cast first. With `dtc.skip_nan`, as for all updates,
+    elements whose gradient is NaN stay as they are.
 
     Example: `%p1 = dtc.sgd %p, %g, %lr {momentum = 0.0 : f64, weight_decay = 0.0 : f64} : (tensor<8xf32>, tensor<8xf32>, tensor<f64>) -> tensor<8xf32>`
     Constraints: (C1) parameter, gradient and state have one type; (C2) one

@@ -32,8 +32,8 @@ void buildLowerKernelsPipeline(mlir::OpPassManager &manager,
                                const TargetOptions &target);
 
 /// The passes that turn one module of kernels into loops on buffers.
-void buildKernelLoopsPipeline(mlir::OpPassManager &manager,
-                              unsigned vectorBits);
+void buildKernelLoopsPipeline(mlir::OpPassManager &manager, unsigned vectorBits,
+                              bool hasBf16);
 
 /// The passes that turn one module of loops on buffers into the LLVM dialect;
 /// arguments become bare pointers.

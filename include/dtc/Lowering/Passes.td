@@ -15,6 +15,9 @@ def LowerToLinalg : Pass<"dtc-lower-to-linalg", "mlir::ModuleOp"> {
     that begin alike would be merged by CSE and share a buffer. `dtc.scatter_add`
     stays: a structured op cannot write to a position that is data.
 
+    A kernel computes in f32 what it has in f16 or bf16: it widens what it
+    reads, and rounds what it stores.
+
     Before:
     ```mlir
     %0 = dtc.softmax %x : (tensor<4x8xf32>) -> tensor<4x8xf32>
@@ -79,6 +82,8 @@ def CompileKernels : Pass<"dtc-compile-kernels", "mlir::ModuleOp"> {
   let options = [
     Option<"vectorBits", "vector-bits", "unsigned", "256",
            "width of vector registers">,
+    Option<"hasBf16", "has-bf16", "bool", "false",
+           "the CPU rounds to bf16; else integer arithmetic does">,
   ];
   let dependentDialects = [
     "mlir::arith::ArithDialect", "mlir::cf::ControlFlowDialect",
@@ -106,12 +111,17 @@ def ApproximateMath : Pass<"dtc-approximate-math"> {
   let summary = "compute transcendental functions of f32 by polynomials";
   let description = [{
     Vector code of a kernel calls no library. Functions of f64, which serve
-    comparisons in double precision, keep calling libm.
+    comparisons in double precision, keep calling libm. Where the CPU has no
+    instruction that rounds to bf16, integer arithmetic does.
 
     Before: `%y = math.exp %x : vector<8xf32>`
 
     After: arith and `math.fma` on vector<8xf32>.
   }];
+  let options = [
+    Option<"hasBf16", "has-bf16", "bool", "false",
+           "the CPU rounds to bf16; else integer arithmetic does">,
+  ];
   let dependentDialects = ["mlir::arith::ArithDialect", "mlir::math::MathDialect",
                            "mlir::vector::VectorDialect"];
 }

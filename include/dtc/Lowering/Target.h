@@ -17,6 +17,8 @@ struct TargetOptions {
   std::string cpu;
   std::string features;
   unsigned vectorBytes = 32;
+  /// Whether it has instructions that round f32 to bf16.
+  bool hasBf16 = false;
 
   /// The machine that the compiler runs on.
   static TargetOptions getHost();

@@ -54,6 +54,9 @@ struct CompileOptions {
   TargetOptions target;
 };
 
+/// What a program computes in, for people and profiles: f64, f32, bf16, fp16.
+std::string getNumbers(const CompileOptions &options);
+
 /// Registers the dialect and all external models of interfaces.
 void registerDialects(mlir::DialectRegistry &registry);
 

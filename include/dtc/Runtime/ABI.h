@@ -68,6 +68,12 @@ enum dtc_pool_role {
   DTC_POOL_SUM_GRAD = 3,
 };
 
+/// Where a product's result goes: a set of these.
+enum dtc_result {
+  DTC_RESULT_ADDED = 1, ///< added to what is there, else it replaces that
+  DTC_RESULT_SUMS = 2,  ///< kept in the type of sums: f32 of f16 and bf16
+};
+
 /// What dtcrt_conv2d needs as scratch.
 #define DTC_CONV_SCRATCH_BYTES (1 << 20)
 
@@ -174,14 +180,14 @@ void dtcrt_run_end(dtc_context *ctx);
 
 /// # Library calls
 
-/// C = op(A) op(B), or C += with `accumulate`; row-major and contiguous, for
-/// each of `batch` consecutive matrices. op(A) is m x k, op(B) is k x n; op
-/// transposes the last two dimensions when its flag is 1. dtype is DTC_F32 or
-/// DTC_F64.
+/// C = op(A) op(B), or what `result`, a set of dtc_result, says; row-major and
+/// contiguous, for each of `batch` consecutive matrices. op(A) is m x k, op(B)
+/// is k x n; op transposes the last two dimensions when its flag is 1. dtype is
+/// a floating-point type. Sums of f16 and bf16 are computed in f32 and rounded
+/// once.
 void dtcrt_matmul(dtc_context *ctx, int32_t dtype, int32_t transpose_a,
-                  int32_t transpose_b, int32_t accumulate, int64_t batch,
-                  int64_t m, int64_t n, int64_t k, const void *a, const void *b,
-                  void *c);
+                  int32_t transpose_b, int32_t result, int64_t batch, int64_t m,
+                  int64_t n, int64_t k, const void *a, const void *b, void *c);
 
 /// # Windows
 /// Of convolutions and poolings, channels last. x is n x h x w x c, of y each
@@ -192,7 +198,7 @@ void dtcrt_matmul(dtc_context *ctx, int32_t dtype, int32_t transpose_a,
 ///      ox * stride_w - pad_left + j * dilation_w),
 ///
 /// which may lie outside of x: how much of it is below and to the right
-/// follows from oh and ow. dtype is DTC_F32 or DTC_F64. No buffers overlap;
+/// follows from oh and ow. dtype is a floating-point type. No buffers overlap;
 /// sizes, strides, dilations and groups are at least 1, padding at least 0.
 
 /// A 2-D convolution, or one of its gradients: `role` is a dtc_conv_role.
@@ -203,17 +209,17 @@ void dtcrt_matmul(dtc_context *ctx, int32_t dtype, int32_t transpose_a,
 ///
 /// where x is zero outside. weight is filters x kh x kw x (c / groups), y is
 /// n x oh x ow x filters; groups divides c and filters. The role's result is
-/// written to its own operand (x, weight or y), or added to it with
-/// `accumulate`; a gradient of y is read from y. `scratch` is
+/// written to its own operand (x, weight or y) as `result`, a set of
+/// dtc_result, says; a gradient of y is read from y. `scratch` is
 /// DTC_CONV_SCRATCH_BYTES, aligned to 64 bytes, its contents of no meaning
 /// before and after.
-void dtcrt_conv2d(dtc_context *ctx, int32_t dtype, int32_t role,
-                  int32_t accumulate, int64_t n, int64_t h, int64_t w,
-                  int64_t c, int64_t oh, int64_t ow, int64_t kh, int64_t kw,
-                  int64_t stride_h, int64_t stride_w, int64_t pad_top,
-                  int64_t pad_left, int64_t dilation_h, int64_t dilation_w,
-                  int64_t filters, int64_t groups, void *x, void *weight,
-                  void *y, void *scratch);
+void dtcrt_conv2d(dtc_context *ctx, int32_t dtype, int32_t role, int32_t result,
+                  int64_t n, int64_t h, int64_t w, int64_t c, int64_t oh,
+                  int64_t ow, int64_t kh, int64_t kw, int64_t stride_h,
+                  int64_t stride_w, int64_t pad_top, int64_t pad_left,
+                  int64_t dilation_h, int64_t dilation_w, int64_t filters,
+                  int64_t groups, void *x, void *weight, void *y,
+                  void *scratch);
 
 /// A pooling, or its gradient: `role` is a dtc_pool_role. y is n x oh x ow x c,
 /// dx is like x. Only what is inside of x counts; no window is wholly outside.

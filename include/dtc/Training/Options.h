@@ -27,6 +27,11 @@ struct TrainingOptions {
   /// nodes that begin stages 1, 2, ...
   std::vector<std::string> cut = {"cost"};
 
+  //===--- Precision ------------------------------------------------------===//
+
+  /// What products are computed and activations kept in: fp32, bf16 or fp16.
+  std::string precision = "fp32";
+
   //===--- Tensor parallelism ---------------------------------------------===//
 
   /// Ranks that share each split product.

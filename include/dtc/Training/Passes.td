@@ -303,6 +303,36 @@ def BoundInputs : Pass<"dtc-bound-inputs", "mlir::ModuleOp"> {
   }];
 }
 
+def MixedPrecision : Pass<"dtc-mixed-precision", "mlir::ModuleOp"> {
+  let summary = "compute products, and store activations, in 16 bits";
+  let description = [{
+    Casts trained parameters and inputs to `type` where the model uses them; the
+    types of what is computed from them follow. Operands of products are cast,
+    whatever they come from. An elementwise op with one narrow operand has a
+    narrow result; all arithmetic is f32 (`dtc/Support/ElementType.h`), and a
+    value is rounded where it is stored. f32 stay: parameters themselves
+    ("master weights"), optimizer state, gradients of parameters, results of
+    reductions, statistics, buffers, what is computed from these alone, losses.
+    (Micikevicius et al., arXiv 1710.03740; Kalamkar et al., arXiv 1905.12322.)
+
+    Before:
+    ```mlir
+    %0 = dtc.matmul %x, %w : (tensor<8x4xf32>, tensor<4x4xf32>) -> tensor<8x4xf32>
+    %1 = dtc.relu %0 : (tensor<8x4xf32>) -> tensor<8x4xf32>
+    ```
+    After, with `type=bf16`:
+    ```mlir
+    %0 = dtc.cast %x : (tensor<8x4xf32>) -> tensor<8x4xbf16>
+    %1 = dtc.cast %w : (tensor<4x4xf32>) -> tensor<4x4xbf16>
+    %2 = dtc.matmul %0, %1 : (tensor<8x4xbf16>, tensor<4x4xbf16>) -> tensor<8x4xbf16>
+    %3 = dtc.relu %2 : (tensor<8x4xbf16>) -> tensor<8x4xbf16>
+    ```
+  }];
+  let options = [
+    Option<"type", "type", "std::string", "\"fp32\"", "fp32, bf16 or fp16">,
+  ];
+}
+
 def Differentiate : Pass<"dtc-differentiate", "mlir::ModuleOp"> {
   let summary = "append the gradients of the loss by the parameters";
   let description = [{

@@ -29,6 +29,19 @@ std::optional<unsigned> findResult(mlir::func::FuncOp func,
                                    llvm::StringRef name,
                                    llvm::StringRef string);
 
+/// Kinds of scalar inputs of a step in fp16: what the loss, and so each
+/// gradient, is multiplied by, and the number of the update, counted from 1,
+/// which skipped steps have none of.
+constexpr llvm::StringLiteral lossScaleKind = "loss_scale";
+constexpr llvm::StringLiteral updatesKind = "updates";
+
+/// The scalar input of a kind (`dtc.kind`), which the program fills; null if
+/// there is none.
+mlir::Value findScalarInput(mlir::func::FuncOp step, llvm::StringRef kind);
+/// The same, added after the last input if there is none yet.
+mlir::FailureOr<mlir::Value> getScalarInput(mlir::func::FuncOp step,
+                                            llvm::StringRef kind);
+
 /// Whether gradients exist for values of this type.
 bool isFloatTensor(mlir::Type type);
 

@@ -6,6 +6,7 @@
 
 #include "dtc/Lowering/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -34,6 +35,8 @@ struct ApproximateMath : dtc::impl::ApproximateMathBase<ApproximateMath> {
            math::AtanOp::getOperationName()},
           name);
     });
+    if (!hasBf16)
+      arith::populateExpandBFloat16Patterns(patterns);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();
   }

@@ -146,7 +146,8 @@ Value KernelLowering::allocate(OpBuilder &b, Type element, int64_t size) {
 unsigned KernelLowering::getLanes() {
   unsigned bits = 64;
   auto narrow = [&](Type type) {
-    unsigned width = getElementTypeOrSelf(type).getIntOrFloatBitWidth();
+    unsigned width =
+        getComputeType(getElementTypeOrSelf(type)).getIntOrFloatBitWidth();
     if (width >= 32)
       bits = std::min(bits, width);
   };

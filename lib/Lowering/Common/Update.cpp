@@ -12,6 +12,27 @@ using namespace dtc;
 
 using Values = SmallVector<Value>;
 
+/// Overwrites a parameter or a state, which is the last element of the body;
+/// not where the gradient is NaN, if the op skips these.
+template <typename OpType>
+static Value update(OpType op, StructuredBuilder &b, Value target,
+                    ValueRange operands, StructuredBuilder::Body body) {
+  if (!op->hasAttr(attr::skipNan))
+    return b.update(target, operands, body);
+  SmallVector<Value> withGradient(operands);
+  withGradient.push_back(op.getGradient());
+  return b.update(
+      target, withGradient,
+      [&](StructuredBuilder &inner, ValueRange v) -> Value {
+        Value g = v[v.size() - 2], old = v.back();
+        SmallVector<Value> own(v.drop_back(2));
+        own.push_back(old);
+        Value isNan =
+            arith::CmpFOp::create(inner, arith::CmpFPredicate::UNO, g, g);
+        return arith::SelectOp::create(inner, isNan, old, body(inner, own));
+      });
+}
+
 /// A scalar of the element type, computed in double precision from scalars.
 static Value buildScalar(StructuredBuilder &b, Type element,
                          ValueRange operands, StructuredBuilder::Body body) {
@@ -47,31 +68,31 @@ static Values lowerSgd(SgdOp op, StructuredBuilder &b) {
   double weightDecay = op.getWeightDecay().convertToDouble();
   Value lr = buildLr(b, element, op.getLr());
   if (op.getState().empty())
-    return {b.update(op.getParameter(), {op.getGradient(), lr},
-                     [&](StructuredBuilder &inner, ValueRange v) -> Value {
-                       Value d = buildDecayed(inner, v[0], v[2], weightDecay);
-                       return buildStep(inner, v[2], v[1], d);
-                     })};
+    return {update(op, b, op.getParameter(), {op.getGradient(), lr},
+                   [&](StructuredBuilder &inner, ValueRange v) -> Value {
+                     Value d = buildDecayed(inner, v[0], v[2], weightDecay);
+                     return buildStep(inner, v[2], v[1], d);
+                   })};
 
   Value buffer =
-      b.update(op.getState()[0], {op.getParameter(), op.getGradient()},
-               [&](StructuredBuilder &inner, ValueRange v) -> Value {
-                 Value d = buildDecayed(inner, v[1], v[0], weightDecay);
-                 Value kept = arith::MulFOp::create(
-                     inner, inner.constant(element, momentum), v[2]);
-                 return arith::AddFOp::create(inner, kept, d);
-               });
+      update(op, b, op.getState()[0], {op.getParameter(), op.getGradient()},
+             [&](StructuredBuilder &inner, ValueRange v) -> Value {
+               Value d = buildDecayed(inner, v[1], v[0], weightDecay);
+               Value kept = arith::MulFOp::create(
+                   inner, inner.constant(element, momentum), v[2]);
+               return arith::AddFOp::create(inner, kept, d);
+             });
   Value parameter =
-      b.update(op.getParameter(), {op.getGradient(), lr, buffer},
-               [&](StructuredBuilder &inner, ValueRange v) -> Value {
-                 Value d = v[2];
-                 if (op.getNesterov())
-                   d = arith::AddFOp::create(
-                       inner, buildDecayed(inner, v[0], v[3], weightDecay),
-                       arith::MulFOp::create(
-                           inner, inner.constant(element, momentum), d));
-                 return buildStep(inner, v[3], v[1], d);
-               });
+      update(op, b, op.getParameter(), {op.getGradient(), lr, buffer},
+             [&](StructuredBuilder &inner, ValueRange v) -> Value {
+               Value d = v[2];
+               if (op.getNesterov())
+                 d = arith::AddFOp::create(
+                     inner, buildDecayed(inner, v[0], v[3], weightDecay),
+                     arith::MulFOp::create(
+                         inner, inner.constant(element, momentum), d));
+               return buildStep(inner, v[3], v[1], d);
+             });
   return {parameter, buffer};
 }
 
@@ -118,18 +139,16 @@ static Moments lowerMoments(OpType op, StructuredBuilder &b, double coupled) {
       [&](StructuredBuilder &inner, ValueRange v) -> Value {
         return math::SqrtOp::create(inner, buildCorrection(inner, beta2, v[0]));
       });
-  moments.first =
-      b.update(op.getState()[0], operands,
-               [&](StructuredBuilder &inner, ValueRange v) -> Value {
-                 Value d = buildDecayed(inner, v[1], v[0], coupled);
-                 return buildMoment(inner, v[2], beta1, d, Value());
-               });
-  moments.second =
-      b.update(op.getState()[1], operands,
-               [&](StructuredBuilder &inner, ValueRange v) -> Value {
-                 Value d = buildDecayed(inner, v[1], v[0], coupled);
-                 return buildMoment(inner, v[2], beta2, d, d);
-               });
+  moments.first = update(op, b, op.getState()[0], operands,
+                         [&](StructuredBuilder &inner, ValueRange v) -> Value {
+                           Value d = buildDecayed(inner, v[1], v[0], coupled);
+                           return buildMoment(inner, v[2], beta1, d, Value());
+                         });
+  moments.second = update(op, b, op.getState()[1], operands,
+                          [&](StructuredBuilder &inner, ValueRange v) -> Value {
+                            Value d = buildDecayed(inner, v[1], v[0], coupled);
+                            return buildMoment(inner, v[2], beta2, d, d);
+                          });
   return moments;
 }
 
@@ -164,8 +183,8 @@ static Values lowerAdam(AdamOp op, StructuredBuilder &b) {
         return arith::SubFOp::create(inner, inner.constant(f64, 1.0), part);
       });
   Moments moments = lowerMoments(op, b, decoupled ? 0.0 : weightDecay);
-  Value parameter = b.update(
-      op.getParameter(),
+  Value parameter = update(
+      op, b, op.getParameter(),
       {moments.first, moments.second, stepSize, moments.rootCorrection, decay},
       [&](StructuredBuilder &inner, ValueRange v) -> Value {
         Value start = v[5];
@@ -215,35 +234,36 @@ static Values lowerRmsProp(RmsPropOp op, StructuredBuilder &b) {
   double weightDecay = op.getWeightDecay().convertToDouble();
   Value p = op.getParameter(), g = op.getGradient();
   Value lr = buildLr(b, element, op.getLr());
-  Value average =
-      b.update(op.getState()[0], {p, g},
-               [&](StructuredBuilder &inner, ValueRange v) -> Value {
-                 Value d = buildDecayed(inner, v[1], v[0], weightDecay);
-                 return buildMoment(inner, v[2], alpha, d, d);
-               });
+  Value average = update(op, b, op.getState()[0], {p, g},
+                         [&](StructuredBuilder &inner, ValueRange v) -> Value {
+                           Value d =
+                               buildDecayed(inner, v[1], v[0], weightDecay);
+                           return buildMoment(inner, v[2], alpha, d, d);
+                         });
   if (op.getState().size() == 1) {
     Value parameter =
-        b.update(p, {g, average, lr},
-                 [&](StructuredBuilder &inner, ValueRange v) -> Value {
-                   Value d = buildDecayed(inner, v[0], v[3], weightDecay);
-                   return buildStep(inner, v[3], v[2],
-                                    buildScaled(inner, d, v[1], epsilon));
-                 });
+        update(op, b, p, {g, average, lr},
+               [&](StructuredBuilder &inner, ValueRange v) -> Value {
+                 Value d = buildDecayed(inner, v[0], v[3], weightDecay);
+                 return buildStep(inner, v[3], v[2],
+                                  buildScaled(inner, d, v[1], epsilon));
+               });
     return {parameter, average};
   }
   Value buffer =
-      b.update(op.getState()[1], {p, g, average},
-               [&](StructuredBuilder &inner, ValueRange v) -> Value {
-                 Value d = buildDecayed(inner, v[1], v[0], weightDecay);
-                 Value kept = arith::MulFOp::create(
-                     inner, inner.constant(element, momentum), v[3]);
-                 return arith::AddFOp::create(
-                     inner, kept, buildScaled(inner, d, v[2], epsilon));
-               });
-  Value parameter = b.update(
-      p, {buffer, lr}, [&](StructuredBuilder &inner, ValueRange v) -> Value {
-        return buildStep(inner, v[2], v[1], v[0]);
-      });
+      update(op, b, op.getState()[1], {p, g, average},
+             [&](StructuredBuilder &inner, ValueRange v) -> Value {
+               Value d = buildDecayed(inner, v[1], v[0], weightDecay);
+               Value kept = arith::MulFOp::create(
+                   inner, inner.constant(element, momentum), v[3]);
+               return arith::AddFOp::create(
+                   inner, kept, buildScaled(inner, d, v[2], epsilon));
+             });
+  Value parameter =
+      update(op, b, p, {buffer, lr},
+             [&](StructuredBuilder &inner, ValueRange v) -> Value {
+               return buildStep(inner, v[2], v[1], v[0]);
+             });
   return {parameter, average, buffer};
 }
 
@@ -253,18 +273,19 @@ static Values lowerAdagrad(AdagradOp op, StructuredBuilder &b) {
   double weightDecay = op.getWeightDecay().convertToDouble();
   Value p = op.getParameter(), g = op.getGradient();
   Value lr = buildLr(b, element, op.getLr());
-  Value sum = b.update(op.getState()[0], {p, g},
-                       [&](StructuredBuilder &inner, ValueRange v) -> Value {
-                         Value d = buildDecayed(inner, v[1], v[0], weightDecay);
-                         return arith::AddFOp::create(
-                             inner, v[2], arith::MulFOp::create(inner, d, d));
-                       });
-  Value parameter = b.update(
-      p, {g, sum, lr}, [&](StructuredBuilder &inner, ValueRange v) -> Value {
-        Value d = buildDecayed(inner, v[0], v[3], weightDecay);
-        return buildStep(inner, v[3], v[2],
-                         buildScaled(inner, d, v[1], epsilon));
-      });
+  Value sum = update(op, b, op.getState()[0], {p, g},
+                     [&](StructuredBuilder &inner, ValueRange v) -> Value {
+                       Value d = buildDecayed(inner, v[1], v[0], weightDecay);
+                       return arith::AddFOp::create(
+                           inner, v[2], arith::MulFOp::create(inner, d, d));
+                     });
+  Value parameter =
+      update(op, b, p, {g, sum, lr},
+             [&](StructuredBuilder &inner, ValueRange v) -> Value {
+               Value d = buildDecayed(inner, v[0], v[3], weightDecay);
+               return buildStep(inner, v[3], v[2],
+                                buildScaled(inner, d, v[1], epsilon));
+             });
   return {parameter, sum};
 }
 
@@ -276,8 +297,8 @@ static Values lowerLion(LionOp op, StructuredBuilder &b) {
   Value g = op.getGradient(), m = op.getState()[0];
   Value lr = buildLr(b, element, op.getLr());
   // The parameter first: it moves by the old state.
-  Value parameter = b.update(
-      op.getParameter(), {g, m, lr},
+  Value parameter = update(
+      op, b, op.getParameter(), {g, m, lr},
       [&](StructuredBuilder &inner, ValueRange v) -> Value {
         Value mixed = buildMoment(inner, v[1], beta1, v[0], Value());
         Value zero = inner.constant(element, 0.0);
@@ -294,7 +315,7 @@ static Values lowerLion(LionOp op, StructuredBuilder &b) {
                          buildDecayed(inner, sign, v[3], weightDecay));
       });
   Value moment =
-      b.update(m, g, [&](StructuredBuilder &inner, ValueRange v) -> Value {
+      update(op, b, m, g, [&](StructuredBuilder &inner, ValueRange v) -> Value {
         return buildMoment(inner, v[1], beta2, v[0], Value());
       });
   return {parameter, moment};
@@ -303,14 +324,20 @@ static Values lowerLion(LionOp op, StructuredBuilder &b) {
 static Values lowerClipByNorm(ClipByNormOp op, StructuredBuilder &b) {
   RankedTensorType type = op.getClipped().getType();
   Value factor = buildScalar(
-      b, type.getElementType(), op.getNorm(),
+      b, type.getElementType(), op.getOperands().drop_front(),
       [&](StructuredBuilder &inner, ValueRange v) -> Value {
         Type f64 = inner.getF64Type();
+        Value one = inner.constant(f64, 1.0);
         Value ratio = arith::DivFOp::create(
             inner, inner.constant(f64, op.getMaxNorm().convertToDouble()),
             arith::AddFOp::create(inner, v[0], inner.constant(f64, 1e-6)));
-        return arith::MinimumFOp::create(inner, inner.constant(f64, 1.0),
-                                         ratio);
+        Value factor = arith::MinimumFOp::create(inner, one, ratio);
+        if (!op.getLossScale())
+          return factor;
+        factor = arith::DivFOp::create(inner, factor, v[1]);
+        // norm - norm is zero, or NaN.
+        Value finite = arith::SubFOp::create(inner, v[0], v[0]);
+        return arith::AddFOp::create(inner, factor, finite);
       });
   return {b.map(type, {op.getGradient(), factor},
                 [](StructuredBuilder &inner, ValueRange v) -> Value {

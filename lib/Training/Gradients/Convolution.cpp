@@ -15,16 +15,18 @@ static void differentiate(Conv2DOp op, Vjp &d) {
   Value x = op.getImages(), w = op.getFilters(), g = d.grad();
   d.set(0, d.create<Conv2DInputGradOp>(x.getType(), g, w, op.getStrides(),
                                        op.getPadding(), op.getDilations()));
-  d.set(1, d.create<Conv2DFilterGradOp>(w.getType(), x, g, op.getStrides(),
-                                        op.getPadding(), op.getDilations()));
+  d.set(1,
+        d.create<Conv2DFilterGradOp>(getGradientType(w), x, g, op.getStrides(),
+                                     op.getPadding(), op.getDilations()));
 }
 
 static void differentiate(Conv2DInputGradOp op, Vjp &d) {
   Value dy = op.getPositions(), w = op.getFilters(), g = d.grad();
   d.set(0, d.create<Conv2DOp>(dy.getType(), g, w, op.getStrides(),
                               op.getPadding(), op.getDilations()));
-  d.set(1, d.create<Conv2DFilterGradOp>(w.getType(), g, dy, op.getStrides(),
-                                        op.getPadding(), op.getDilations()));
+  d.set(1,
+        d.create<Conv2DFilterGradOp>(getGradientType(w), g, dy, op.getStrides(),
+                                     op.getPadding(), op.getDilations()));
 }
 
 static void differentiate(MaxPool2DOp op, Vjp &d) {

@@ -31,9 +31,9 @@ static Value maskPadding(GatherOp op, Vjp &d) {
 }
 
 static void differentiate(GatherOp op, Vjp &d) {
-  d.set(0, d.create<ScatterAddOp>(op.getTable().getType(), op.getIndices(),
-                                  maskPadding(op, d), op.getStarts(),
-                                  op.getBatchDims()));
+  d.set(0, d.create<ScatterAddOp>(getGradientType(op.getTable()),
+                                  op.getIndices(), maskPadding(op, d),
+                                  op.getStarts(), op.getBatchDims()));
 }
 
 static void differentiate(ScatterAddOp op, Vjp &d) {

@@ -15,7 +15,7 @@ namespace dtc {
 static void differentiate(MatMulOp op, Vjp &d) {
   Value a = op.getLhs(), b = op.getRhs(), g = d.grad();
   bool transposeA = op.getTransposeLhs(), transposeB = op.getTransposeRhs();
-  Type da = a.getType(), db = b.getType();
+  Type da = getGradientType(a), db = getGradientType(b);
   d.set(0, transposeA ? d.create<MatMulOp>(da, b, g, transposeB, true)
                       : d.create<MatMulOp>(da, g, b, false, !transposeB));
   d.set(1, transposeB ? d.create<MatMulOp>(db, g, a, true, transposeA)

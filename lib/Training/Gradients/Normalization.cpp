@@ -40,8 +40,7 @@ static void differentiate(LayerNormOp op, Vjp &d) {
     d.set(2, g);
   }
   if (Value g = d.grad(1))
-    terms.push_back(
-        d.create<BroadcastOp>(op.getX().getType(), d.scale(g, inverse)));
+    terms.push_back(d.broadcast(d.scale(g, inverse), op.getX().getType()));
   if (Value g = d.grad(2))
     terms.push_back(d.mul(z, d.scale(d.mul(g, d.mul(rstd, rstd)), -inverse)));
   Value dx = terms.front();

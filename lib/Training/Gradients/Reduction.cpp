@@ -11,7 +11,7 @@ using namespace mlir;
 namespace dtc {
 
 static void differentiate(ReduceSumOp op, Vjp &d) {
-  d.set(0, d.create<BroadcastOp>(op.getX().getType(), d.grad()));
+  d.set(0, d.broadcast(d.grad(), op.getX().getType()));
 }
 
 /// Elements that equal the maximum share its gradient, as torch.amax does.

@@ -9,8 +9,21 @@
 using namespace mlir;
 using namespace dtc;
 
+RankedTensorType dtc::getGradientType(Value value) {
+  auto type = llvm::cast<RankedTensorType>(value.getType());
+  if (!isFloat16(type))
+    return type;
+  while (isa_and_nonnull<ReshapeOp, TransposeOp, BoundaryOp>(
+      value.getDefiningOp()))
+    value = value.getDefiningOp()->getOperand(0);
+  auto cast = value.getDefiningOp<CastOp>();
+  return cast && cast.getX().getType().getElementType().isF32()
+             ? type.clone(cast.getX().getType().getElementType())
+             : type;
+}
+
 Value Vjp::constant(Value like, double value) {
-  Type elementType = getElementTypeOrSelf(like.getType());
+  Type elementType = getComputeType(getElementTypeOrSelf(like.getType()));
   auto type = RankedTensorType::get({}, elementType);
   return create<ConstantOp>(
       type, DenseElementsAttr::get(type, FloatAttr::get(elementType, value)));
@@ -29,7 +42,9 @@ Value Vjp::cast(Value x, Type elementType) {
 }
 
 Value Vjp::reshape(Value x, Type type) {
-  return x.getType() == type ? x : Value(create<ReshapeOp>(type, x));
+  Type to = llvm::cast<RankedTensorType>(type).clone(
+      getElementTypeOrSelf(x.getType()));
+  return x.getType() == to ? x : Value(create<ReshapeOp>(to, x));
 }
 
 Value Vjp::sum(Value x, ArrayRef<int64_t> axes) {

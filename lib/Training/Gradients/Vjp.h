@@ -37,7 +37,7 @@ public:
     return OpTy::create(builder, loc, std::forward<Args>(args)...);
   }
 
-  /// A scalar with the element type of `like`.
+  /// A scalar in the type that elements of `like` are computed in.
   mlir::Value constant(mlir::Value like, double value);
 
   mlir::Value add(mlir::Value a, mlir::Value b) { return create<AddOp>(a, b); }
@@ -62,7 +62,13 @@ public:
   }
   /// Nothing if the element type is right already.
   mlir::Value cast(mlir::Value x, mlir::Type elementType);
+  /// The shape of `type`, the element type of x.
   mlir::Value reshape(mlir::Value x, mlir::Type type);
+  /// Repeats x to the shape of `type`; the element type is that of x.
+  mlir::Value broadcast(mlir::Value x, mlir::RankedTensorType type) {
+    return create<BroadcastOp>(
+        type.clone(mlir::getElementTypeOrSelf(x.getType())), x);
+  }
   mlir::Value sum(mlir::Value x, llvm::ArrayRef<int64_t> axes);
   mlir::Value sumLastDim(mlir::Value x);
   mlir::Value unbroadcast(mlir::Value x, mlir::Type type);

@@ -57,10 +57,10 @@ compile() {
     --optimizer "$optimizer" --dtype "$dtype" -o "$program" "$@"
 }
 
-# train MODEL PLAN PROGRAM OPTION...: one rank starts without mpirun. With
-# $skipped, reductions of MPI are left out: see Shims/Communication.cpp. With
-# $collectives, the engine is another. With $ranks_per_machine, there are several
-# machines: see Shims/Sharing.cpp.
+# train MODEL PLAN PROGRAM OPTION...: on $data or the model's own; one rank
+# starts without mpirun. With $skipped, reductions of MPI are left out: see
+# Shims/Communication.cpp. With $collectives, the engine is another. With
+# $ranks_per_machine, there are several machines: see Shims/Sharing.cpp.
 train() {
   local model=$1 plan=$2 program=$3 launcher=() ranks
   shift 3
@@ -77,7 +77,7 @@ train() {
     fi
   fi
   run "$program.log" "${launcher[@]}" "$program" \
-    --data "$inputs/$model.data" --collectives "${collectives:-auto}" "$@"
+    --data "${data:-$inputs/$model.data}" --collectives "${collectives:-auto}" "$@"
 }
 
 # for_plans BODY MODEL WORKDIR PLAN...: calls BODY for each plan, which finds

@@ -1,0 +1,17 @@
+//===- WidenFloats.h - kernels compute in f32 -------------------*- C++ -*-===//
+
+#ifndef DTC_LIB_LOWERING_WIDENFLOATS_H
+#define DTC_LIB_LOWERING_WIDENFLOATS_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace dtc {
+
+/// Makes a kernel, still of dtc ops, compute in f32 what it has in f16 or bf16:
+/// arguments are widened where they enter it and results are rounded where they
+/// leave it. What stays inside is not rounded.
+void widenFloats(mlir::func::FuncOp kernel);
+
+} // namespace dtc
+
+#endif // DTC_LIB_LOWERING_WIDENFLOATS_H

@@ -1,0 +1,143 @@
+//===- MixedPrecision.cpp - products and activations in 16 bits -----------===//
+//
+// Casts parameters and inputs where they are used, and lets the types of all
+// that is computed from them follow.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dtc/Training/Passes.h"
+#include "dtc/Training/StepFunction.h"
+
+namespace dtc {
+#define GEN_PASS_DEF_MIXEDPRECISION
+#include "dtc/Training/Passes.h.inc"
+} // namespace dtc
+
+using namespace mlir;
+using namespace dtc;
+
+static bool isF32(Type type) { return getElementTypeOrSelf(type).isF32(); }
+
+static Value castTo(Value value, Type element, Operation *user) {
+  OpBuilder builder(user);
+  auto type = cast<RankedTensorType>(value.getType());
+  return CastOp::create(builder, user->getLoc(), type.clone(element), value);
+}
+
+/// Casts the operands that `isChosen`.
+static void castOperands(Operation *op, Type element,
+                         function_ref<bool(OpOperand &)> isChosen) {
+  for (OpOperand &operand : op->getOpOperands())
+    if (isChosen(operand))
+      operand.set(castTo(operand.get(), element, op));
+}
+
+/// What a step reads in 16 bits: what trains, and data that the model sees.
+/// Labels, running statistics and buffers, such as the frequencies of rotary
+/// embeddings, stay as they are.
+static bool isCast(func::FuncOp step, BlockArgument argument) {
+  unsigned number = argument.getArgNumber();
+  if (!isF32(argument.getType()) || step.getArgAttr(number, attr::frozen))
+    return false;
+  if (StringAttr kind = getArgString(argument, attr::kind))
+    return kind.getValue() == "input";
+  return bool(getArgString(argument, attr::parameter));
+}
+
+/// Casts each use by itself: it has a gradient of its own, and these are added
+/// in f32.
+static void castArguments(func::FuncOp step, Type narrow) {
+  for (BlockArgument argument : step.getArguments())
+    if (isCast(step, argument))
+      for (OpOperand &use : llvm::make_early_inc_range(argument.getUses()))
+        if (!isa<func::ReturnOp>(use.getOwner()))
+          use.set(castTo(argument, narrow, use.getOwner()));
+}
+
+/// The element type of a result of an op without type inference: that of the
+/// operands that it moves or multiplies.
+static Type getElement(Operation *op) {
+  for (Value operand : op->getOperands())
+    if (isFloat16(operand.getType()))
+      return getElementTypeOrSelf(operand.getType());
+  return {};
+}
+
+/// Sets the types of an op's results from those of its operands.
+static LogicalResult updateTypes(Operation *op, Type narrow) {
+  auto isNarrow = [](Value value) { return isFloat16(value.getType()); };
+  if (op->hasTrait<Product>())
+    castOperands(op, narrow, [](OpOperand &operand) {
+      return isF32(operand.get().getType());
+    });
+  if (llvm::none_of(op->getOperands(), isNarrow) || isa<CompareOp>(op))
+    return success();
+  if (auto cast = dyn_cast<CastOp>(op)) {
+    // The model's own conversion to f32, of what is narrow now.
+    if (isF32(cast.getY().getType()))
+      cast.getY().setType(
+          cast.getY().getType().clone(getElementTypeOrSelf(cast.getX())));
+    return success();
+  }
+  if (auto inferred = dyn_cast<InferTypeOpInterface>(op)) {
+    SmallVector<Type> types;
+    if (failed(inferred.inferReturnTypes(
+            op->getContext(), op->getLoc(), op->getOperands(),
+            op->getDiscardableAttrDictionary(), op->getPropertiesStorage(),
+            op->getRegions(), types)))
+      return failure();
+    for (auto [result, type] : llvm::zip(op->getResults(), types))
+      result.setType(type);
+    return success();
+  }
+  bool movesElements = llvm::any_of(
+      op->getResults(), [](Value result) { return isF32(result.getType()); });
+  // One type for all: the narrow one, or, of what is no model's value, f32.
+  castOperands(op, movesElements ? narrow : Float32Type::get(op->getContext()),
+               [&](OpOperand &operand) {
+                 Type type = operand.get().getType();
+                 return movesElements
+                            ? isF32(type)
+                            : isFloat16(type) && !isa<CrossEntropyOp>(op);
+               });
+  for (Value result : op->getResults())
+    if (isF32(result.getType()))
+      result.setType(
+          cast<RankedTensorType>(result.getType()).clone(getElement(op)));
+  return success();
+}
+
+namespace {
+
+struct MixedPrecision : dtc::impl::MixedPrecisionBase<MixedPrecision> {
+  using MixedPrecisionBase::MixedPrecisionBase;
+
+  void runOnOperation() override {
+    std::string name = type;
+    if (name == "fp32")
+      return;
+    FailureOr<func::FuncOp> step = findFunction(getOperation(), stepName);
+    if (failed(step))
+      return signalPassFailure();
+    Builder builder(&getContext());
+    Type narrow = name == "bf16"   ? Type(builder.getBF16Type())
+                  : name == "fp16" ? Type(builder.getF16Type())
+                                   : Type();
+    if (!narrow) {
+      step->emitError("precision is '")
+          << name << "', expected fp32, bf16 or fp16";
+      return signalPassFailure();
+    }
+    // Small gradients would be zero in f16 (Micikevicius et al., section 3.2).
+    if (narrow.isF16() && failed(getScalarInput(*step, lossScaleKind)))
+      return signalPassFailure();
+    castArguments(*step, narrow);
+    for (Operation &op : step->front().without_terminator())
+      if (failed(updateTypes(&op, narrow)))
+        return signalPassFailure();
+    step->setType(builder.getFunctionType(step->getArgumentTypes(),
+                                          getReturn(*step).getOperandTypes()));
+  }
+};
+
+} // namespace
