@@ -2,7 +2,8 @@
 """Step times in fp32, bf16 and fp16, in one run, and what they learn.
 
 A GPT-2 of 12 layers, 768 wide (batch 4 x 256 tokens, AdamW), and what
-gpt2-tiny and the ResNet of test/Inputs reach after 200 steps. Needs dtc and
+gpt2-tiny and the ResNet of test/Inputs reach after 200 steps on all of their
+data. Needs dtc and
 dtc-model on PATH, and nothing else.
 """
 
@@ -58,7 +59,8 @@ def learn(folder, arguments, name, field):
             precision, "-o", folder / "t")
         lines = steps(folder / "t", arguments.threads, folder / "metrics",
                       "--data", INPUTS / f"{name}.data", "--steps", 200,
-                      "--eval-every", 200)
+                      "--eval-every", 200, "--eval-data",
+                      INPUTS / f"{name}.data")
         value = [line[field] for line in lines if field in line][-1]
         print(f"| {precision} | {value:.4f} |")
 

@@ -47,7 +47,7 @@ static CompileOptions apply(CompileOptions options, const Settings &settings) {
     if (name == "schedule")
       options.schedule.schedule = value;
     else if (name == "sp")
-      options.parallel.sp = options.training.sequenceParallel = true;
+      options.parallel.sp = true;
     else if (name == "recompute")
       options.schedule.recompute = value;
     else if (name == "zero")
@@ -77,7 +77,8 @@ listSteps(const CompileOptions &options, int64_t batch, bool hasBatchNorm) {
     steps.push_back({"zero", std::to_string(zero)});
   if (recompute != "all")
     steps.push_back({"recompute", "all"});
-  int64_t samples = batch / plan.dp / plan.accumulate; // of a rank's round
+  int64_t samples =
+      batch / plan.dp / options.schedule.accumulate; // of a rank's round
   // Other micro-batches would have other statistics: another training.
   bool isFree = !hasBatchNorm || options.training.batchNorm == "frozen";
   if (isNamedSchedule(schedule) && isFree)
@@ -91,10 +92,10 @@ std::optional<int64_t> Planner::getPeak(const Settings &settings) {
   ScopedDiagnosticHandler quiet(model.getContext(),
                                 [](Diagnostic &) { return success(); });
   OwningOpRef<ModuleOp> module = model.clone();
-  CompileOptions changed = apply(options, settings);
+  apply(options, settings).set(*module);
   for (CompilePhase phase :
        {CompilePhase::Training, CompilePhase::Parallel, CompilePhase::Schedule})
-    if (failed(runPhase(phase, *module, changed)))
+    if (failed(runPhase(phase, *module, options.target)))
       return std::nullopt;
   FailureOr<Stages> stages = getStages(*module);
   int64_t peak = 0;

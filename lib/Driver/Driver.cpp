@@ -178,6 +178,7 @@ LogicalResult Compilation::import() {
       return failure();
     initializers = std::move(*chosen);
   }
+  options.compile.set(*module);
   if (options.deviceMemory)
     model = module->clone();
   auto forward = module->lookupSymbol<func::FuncOp>(forwardName);
@@ -214,7 +215,7 @@ LogicalResult Compilation::runPhase(CompilePhase phase) {
     return import();
   if (phase == CompilePhase::Link)
     return link();
-  return dtc::runPhase(phase, *module, options.compile);
+  return dtc::runPhase(phase, *module, options.compile.target);
 }
 
 LogicalResult Compilation::show(CompilePhase phase) {

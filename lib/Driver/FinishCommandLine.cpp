@@ -325,12 +325,7 @@ LogicalResult CommandLine::finishPlan() {
     return fail("--layout '" + layouts.front() +
                 "' says what tensor parallelism splits, but --tp is 1; use "
                 "--tp 2 or more, or leave it out");
-  plan.bucketMb = schedule.bucketMb;
-  plan.accumulate = schedule.accumulate;
   plan.order.assign(order.begin(), order.end());
-  training.stages = plan.pp * schedule.virtualStages;
-  training.tensorParallel = plan.tp;
-  training.sequenceParallel = plan.sp;
   training.layouts.assign(layouts.begin(), layouts.end());
   if (!cut.empty())
     training.cut.assign(cut.begin(), cut.end());

@@ -33,6 +33,7 @@ struct CompileKernels : dtc::impl::CompileKernelsBase<CompileKernels> {
   void getDependentDialects(DialectRegistry &registry) const override {
     CompileKernelsBase::getDependentDialects(registry);
     registerLinalgLoweringModels(registry);
+    registerKernelOpModels(registry);
   }
 
   void runOnOperation() override {

@@ -40,6 +40,7 @@ struct LowerToLinalg : dtc::impl::LowerToLinalgBase<LowerToLinalg> {
   void getDependentDialects(DialectRegistry &registry) const override {
     LowerToLinalgBase::getDependentDialects(registry);
     registerLinalgLoweringModels(registry);
+    registerKernelOpModels(registry); // what is looked up
   }
 
   void runOnOperation() override {

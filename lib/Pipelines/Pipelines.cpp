@@ -40,8 +40,10 @@ StringRef dtc::getPhaseName(CompilePhase phase) {
 //===----------------------------------------------------------------------===//
 
 void dtc::buildTrainingPipeline(OpPassManager &manager,
-                                const TrainingOptions &options,
-                                const ParallelOptions &plan) {
+                                const Strategy &strategy) {
+  const TrainingOptions &options = strategy.training;
+  const ParallelOptions &plan = strategy.parallel;
+
   // A model of a fixed batch gets the one asked for. First, while the batch is
   // in types only and nothing depends on how large it is.
   ScaleBatchOptions scale;
@@ -66,13 +68,13 @@ void dtc::buildTrainingPipeline(OpPassManager &manager,
 
   // Parameters that ranks can share evenly: queries, keys and values apart.
   SplitFusedParametersOptions fused;
-  fused.tp = options.tensorParallel;
+  fused.tp = plan.tp;
   manager.addPass(createSplitFusedParameters(fused));
 
   // Each op knows its pipeline stage. Before differentiation, since gradients
   // must end up on the stage of what they are the gradient of.
   ChooseCutsOptions cuts;
-  cuts.stages = options.stages;
+  cuts.stages = strategy.getNumVirtualStages();
   cuts.cut.assign(options.cut.begin(), options.cut.end());
   manager.addPass(createChooseCuts(cuts));
 
@@ -102,7 +104,7 @@ void dtc::buildTrainingPipeline(OpPassManager &manager,
   // all else follows from ops.
   ExpandBatchNormOptions batchNorm;
   batchNorm.statistics = options.batchNorm;
-  batchNorm.microbatches = plan.microbatches * plan.accumulate;
+  batchNorm.microbatches = strategy.getNumMicrobatches();
   batchNorm.dp = plan.dp;
   manager.addPass(createExpandBatchNorm(batchNorm));
 
@@ -113,8 +115,8 @@ void dtc::buildTrainingPipeline(OpPassManager &manager,
   // Which dimensions of parameters tensor parallelism splits. With the loss,
   // which may split classes; before differentiation, which follows.
   ChooseSplitsOptions splits;
-  splits.tp = options.tensorParallel;
-  splits.sp = options.sequenceParallel;
+  splits.tp = plan.tp;
+  splits.sp = plan.sp;
   splits.layout.assign(options.layouts.begin(), options.layouts.end());
   manager.addPass(createChooseSplits(splits));
 
@@ -124,7 +126,7 @@ void dtc::buildTrainingPipeline(OpPassManager &manager,
   // Vocabularies that tp does not divide are padded. After inputs are bound,
   // by what the model has.
   PadVocabularyOptions padding;
-  padding.tp = options.tensorParallel;
+  padding.tp = plan.tp;
   manager.addPass(createPadVocabulary(padding));
 
   // Types are those that values are stored in. After all that builds the
@@ -170,7 +172,7 @@ void dtc::buildTrainingPipeline(OpPassManager &manager,
   manager.addPass(createCSEPass());
 
   VerifyTrainingOptions verify;
-  verify.stages = options.stages;
+  verify.stages = strategy.getNumVirtualStages();
   manager.addPass(createVerifyTraining(verify));
 }
 
@@ -179,7 +181,9 @@ void dtc::buildTrainingPipeline(OpPassManager &manager,
 //===----------------------------------------------------------------------===//
 
 void dtc::buildParallelPipeline(OpPassManager &manager,
-                                const ParallelOptions &options) {
+                                const Strategy &strategy) {
+  const ParallelOptions &options = strategy.parallel;
+
   // Arguments say how they are split. All else follows from them.
   AssignMeshOptions mesh;
   mesh.dp = options.dp;
@@ -187,7 +191,7 @@ void dtc::buildParallelPipeline(OpPassManager &manager,
   mesh.pp = options.pp;
   mesh.tp = options.tp;
   mesh.microbatches = options.microbatches;
-  mesh.accumulate = options.accumulate;
+  mesh.accumulate = strategy.schedule.accumulate;
   mesh.order.assign(options.order.begin(), options.order.end());
   manager.addPass(createAssignMesh(mesh));
 
@@ -195,7 +199,7 @@ void dtc::buildParallelPipeline(OpPassManager &manager,
   // plan says so.
   ShardOptimizerOptions shards;
   shards.zero = options.zero;
-  shards.bucketMb = options.bucketMb;
+  shards.bucketMb = strategy.schedule.bucketMb;
   shards.gather = options.gather;
   manager.addPass(createShardOptimizer(shards));
 
@@ -216,7 +220,9 @@ void dtc::buildParallelPipeline(OpPassManager &manager,
 //===----------------------------------------------------------------------===//
 
 void dtc::buildSchedulePipeline(OpPassManager &manager,
-                                const ScheduleOptions &options) {
+                                const Strategy &strategy) {
+  const ScheduleOptions &options = strategy.schedule;
+
   // The evaluation is a function of its own, with the layouts of the step.
   manager.addPass(createExtractEval());
 
@@ -299,16 +305,16 @@ std::string dtc::getNumbers(const CompileOptions &options) {
 
 /// Adds the passes of a phase; import and link have none.
 static void buildPhase(CompilePhase phase, OpPassManager &manager,
-                       const CompileOptions &options) {
+                       const Strategy &strategy, const TargetOptions &target) {
   switch (phase) {
   case CompilePhase::Training:
-    return buildTrainingPipeline(manager, options.training, options.parallel);
+    return buildTrainingPipeline(manager, strategy);
   case CompilePhase::Parallel:
-    return buildParallelPipeline(manager, options.parallel);
+    return buildParallelPipeline(manager, strategy);
   case CompilePhase::Schedule:
-    return buildSchedulePipeline(manager, options.schedule);
+    return buildSchedulePipeline(manager, strategy);
   case CompilePhase::Lower:
-    return buildLowerPipeline(manager, options.target);
+    return buildLowerPipeline(manager, target);
   case CompilePhase::Import:
   case CompilePhase::Link:
     return;
@@ -316,12 +322,53 @@ static void buildPhase(CompilePhase phase, OpPassManager &manager,
 }
 
 LogicalResult dtc::runPhase(CompilePhase phase, ModuleOp module,
-                            const CompileOptions &options) {
+                            const TargetOptions &target) {
+  FailureOr<Strategy> strategy = Strategy::get(module);
+  if (failed(strategy))
+    return failure();
   PassManager manager(module.getContext());
   manager.enableVerifier(false);
-  buildPhase(phase, manager, options);
+  buildPhase(phase, manager, *strategy, target);
   return failed(manager.run(module)) ? failure() : verify(module);
 }
+
+namespace {
+
+/// A phase as a pass: its passes depend on the module's strategy.
+template <CompilePhase phase>
+struct PhasePass : PassWrapper<PhasePass<phase>, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(PhasePass)
+
+  StringRef getArgument() const override {
+    static const std::string argument =
+        ("dtc-" + getPhaseName(phase) + "-phase").str();
+    return argument;
+  }
+  StringRef getDescription() const override {
+    return "run all passes of the phase, as the attribute dtc.strategy says";
+  }
+
+  void getDependentDialects(DialectRegistry &registry) const override {
+    // Which passes there are may depend on the strategy, but not their
+    // dialects.
+    OpPassManager passes(ModuleOp::getOperationName());
+    buildPhase(phase, passes, Strategy(), TargetOptions::getHost());
+    passes.getDependentDialects(registry);
+  }
+
+  void runOnOperation() override {
+    ModuleOp module = this->getOperation();
+    FailureOr<Strategy> strategy = Strategy::get(module);
+    if (failed(strategy))
+      return this->signalPassFailure();
+    OpPassManager passes(ModuleOp::getOperationName());
+    buildPhase(phase, passes, *strategy, TargetOptions::getHost());
+    if (failed(this->runPipeline(passes, module)))
+      this->signalPassFailure();
+  }
+};
+
+} // namespace
 
 void dtc::registerDialects(DialectRegistry &registry) {
   registry.insert<DTCDialect, func::FuncDialect>();
@@ -339,4 +386,8 @@ void dtc::registerPasses() {
   registerDTCLoweringPasses();
   registerCSEPass();
   registerCanonicalizerPass();
+  PassRegistration<PhasePass<CompilePhase::Training>>();
+  PassRegistration<PhasePass<CompilePhase::Parallel>>();
+  PassRegistration<PhasePass<CompilePhase::Schedule>>();
+  PassRegistration<PhasePass<CompilePhase::Lower>>();
 }

@@ -75,3 +75,22 @@ func.func @stage(%x: tensor<8xf32>) -> tensor<8xf32> {
   %0 = dtc.relu %x : (tensor<8xf32>) -> tensor<8xf32>
   return %0 : tensor<8xf32>
 }
+
+// A kernel widens what it reads and rounds what it stores; a table that rows
+// are looked up in stays as it is.
+// CHECK-LABEL: @narrow
+// CHECK-SAME: (%[[TABLE:[^:]+]]: tensor<16x8xbf16>, %[[I:[^:]+]]: tensor<4xi64>, %[[X:[^:]+]]: tensor<4x8xbf16>)
+// CHECK: tensor.extract %[[TABLE]]
+// CHECK: arith.extf %{{.+}} : bf16 to f32
+// CHECK: arith.extf %{{.+}} : bf16 to f32
+// CHECK: arith.addf %{{.+}} : f32
+// CHECK: math.exp %{{.+}} : f32
+// CHECK: arith.truncf %{{.+}} : f32 to bf16
+// CHECK-NOT: arith.
+// CHECK: return
+func.func @narrow(%table: tensor<16x8xbf16>, %i: tensor<4xi64>, %x: tensor<4x8xbf16>) -> tensor<4x8xbf16> attributes {dtc.kernel} {
+  %0 = dtc.gather %table, %i : (tensor<16x8xbf16>, tensor<4xi64>) -> tensor<4x8xbf16>
+  %1 = dtc.add %0, %x : (tensor<4x8xbf16>, tensor<4x8xbf16>) -> tensor<4x8xbf16>
+  %2 = dtc.exp %1 : (tensor<4x8xbf16>) -> tensor<4x8xbf16>
+  return %2 : tensor<4x8xbf16>
+}

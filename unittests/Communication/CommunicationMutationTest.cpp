@@ -61,9 +61,6 @@ CommunicationSystem makePlan(const PlanCase &plan) {
   options.import.path =
       std::string(DTC_TEST_INPUTS) + "/" + plan.model + ".onnx";
   options.import.batch = plan.batch;
-  options.training.stages = plan.pp * plan.virtualStages;
-  options.training.tensorParallel = plan.tp;
-  options.training.sequenceParallel = plan.sp;
   options.training.loss = plan.loss;
   options.parallel.dp = plan.dp;
   options.parallel.hsdp = plan.hsdp;
@@ -72,7 +69,6 @@ CommunicationSystem makePlan(const PlanCase &plan) {
   options.parallel.sp = plan.sp;
   options.parallel.zero = plan.zero;
   options.parallel.microbatches = plan.microbatches;
-  options.parallel.accumulate = plan.accumulate;
   options.schedule.accumulate = plan.accumulate;
   options.schedule.schedule = plan.schedule;
   options.schedule.virtualStages = plan.virtualStages;
@@ -87,9 +83,10 @@ CommunicationSystem makePlan(const PlanCase &plan) {
     ADD_FAILURE() << plan.model << " cannot be imported";
     return {};
   }
+  options.set(*module);
   for (CompilePhase phase :
        {CompilePhase::Training, CompilePhase::Parallel, CompilePhase::Schedule})
-    if (mlir::failed(runPhase(phase, *module, options))) {
+    if (mlir::failed(runPhase(phase, *module, options.target))) {
       ADD_FAILURE() << plan.name << " does not compile";
       return {};
     }

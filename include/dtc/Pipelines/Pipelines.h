@@ -1,7 +1,7 @@
 //===- Pipelines.h - the compiler as a list of phases -----------*- C++ -*-===//
 //
-// One options struct per phase, nested in CompileOptions; one function per
-// phase that adds its passes in order.
+// What is asked of a plan is an attribute of the module (Strategy.h); one
+// function per phase adds its passes in order.
 //
 //===----------------------------------------------------------------------===//
 
@@ -10,10 +10,8 @@
 
 #include "dtc/Frontend/Import.h"
 #include "dtc/Lowering/Target.h"
-#include "dtc/Schedule/Options.h"
-#include "dtc/Training/Options.h"
+#include "dtc/Strategy/Strategy.h"
 #include "mlir/Pass/PassManager.h"
-#include "llvm/Support/MathExtras.h"
 
 namespace dtc {
 
@@ -23,34 +21,8 @@ enum class CompilePhase { Import, Training, Parallel, Schedule, Lower, Link };
 /// "import", "training", ...
 llvm::StringRef getPhaseName(CompilePhase phase);
 
-struct ParallelOptions {
-  int64_t dp = 1;   ///< ranks that share the batch
-  int64_t hsdp = 1; ///< ranks of a group that ZeRO splits over, 1: all of dp
-  int64_t pp = 1;   ///< pipeline stages
-  int64_t tp = 1;   ///< ranks that share each split product
-  int64_t zero = 0; ///< stage of ZeRO: 0 to 3
-  std::string gather =
-      "layer"; ///< what stage 3 gathers: layer, step, a pattern
-  int64_t bucketMb =
-      ScheduleOptions().bucketMb; ///< MiB of parameters that ZeRO has as one
-  bool sp = false;          ///< values between split products are split too
-  int64_t microbatches = 1; ///< parts that a rank's round is run in
-  int64_t accumulate =
-      ScheduleOptions().accumulate; ///< rounds that its batch is run in
-  /// Axes of ranks, outermost first; empty: pp, dp, shard, tp.
-  std::vector<std::string> order;
-
-  uint64_t getNumRanks() const {
-    return llvm::SaturatingMultiply<uint64_t>(
-        llvm::SaturatingMultiply<uint64_t>(dp, pp), tp);
-  }
-};
-
-struct CompileOptions {
+struct CompileOptions : Strategy {
   ImportOptions import;
-  TrainingOptions training;
-  ParallelOptions parallel;
-  ScheduleOptions schedule;
   TargetOptions target;
 };
 
@@ -60,23 +32,22 @@ std::string getNumbers(const CompileOptions &options);
 /// Registers the dialect and all external models of interfaces.
 void registerDialects(mlir::DialectRegistry &registry);
 
-/// Registers every pass, for dtc-opt.
+/// Registers every pass, and every phase that has passes as one
+/// (`dtc-training-phase`, ...), for dtc-opt. Phases generate code for the host.
 void registerPasses();
 
-/// Runs the passes of one phase (import and link have none). The module is
-/// verified at its end, not after each pass: a large plan is millions of
-/// operands, and dtc-opt looks after each.
+/// Runs the passes of one phase (import and link have none), as the module's
+/// strategy says. The module is verified at its end, not after each pass: a
+/// large plan is millions of operands, and dtc-opt looks after each.
 mlir::LogicalResult runPhase(CompilePhase phase, mlir::ModuleOp module,
-                             const CompileOptions &options);
+                             const TargetOptions &target);
 
-/// `plan` says what a step's batch is cut into.
 void buildTrainingPipeline(mlir::OpPassManager &manager,
-                           const TrainingOptions &options,
-                           const ParallelOptions &plan);
+                           const Strategy &strategy);
 void buildParallelPipeline(mlir::OpPassManager &manager,
-                           const ParallelOptions &options);
+                           const Strategy &strategy);
 void buildSchedulePipeline(mlir::OpPassManager &manager,
-                           const ScheduleOptions &options);
+                           const Strategy &strategy);
 void buildLowerPipeline(mlir::OpPassManager &manager,
                         const TargetOptions &target);
 

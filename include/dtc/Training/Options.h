@@ -22,7 +22,6 @@ struct TrainingOptions {
 
   //===--- Pipeline stages ------------------------------------------------===//
 
-  int64_t stages = 1;
   /// How to cut: {"cost"}, {"parameters"}, {"uniform"}, or the names of the
   /// nodes that begin stages 1, 2, ...
   std::vector<std::string> cut = {"cost"};
@@ -34,10 +33,6 @@ struct TrainingOptions {
 
   //===--- Tensor parallelism ---------------------------------------------===//
 
-  /// Ranks that share each split product.
-  int64_t tensorParallel = 1;
-  /// Values between split products are split along the sequence.
-  bool sequenceParallel = false;
   /// What is split of parameters, instead of what the compiler chooses:
   /// GLOB=tp:split(DIM), GLOB=tp:replicated or GLOB=replicated.
   std::vector<std::string> layouts;

@@ -110,7 +110,7 @@ def ChooseCuts : Pass<"dtc-choose-cuts", "mlir::ModuleOp"> {
     ```
   }];
   let options = [
-    Option<"stages", "stages", "int64_t", "TrainingOptions().stages", "number of pipeline stages">,
+    Option<"stages", "stages", "int64_t", "1", "number of pipeline stages">,
     ListOption<"cut", "cut", "std::string",
                "how to cut: `cost` (default) balances operations, `parameters` "
                "bytes of parameters, `uniform` numbers of ops; or the names of "

@@ -14,8 +14,14 @@ class Synthetic : public DataSource {
 public:
   Synthetic(const Program &program, uint64_t seed)
       : program(program), seed(seed) {
+    // Among data: what else a program has as inputs changes none of them.
+    std::vector<InputInfo> data;
+    for (const InputInfo &input : program.inputs)
+      if (input.isData())
+        data.push_back(input);
     for (const InputInfo &input : program.inputs) {
-      orders.push_back(orderOf(program.inputs, input.name, &InputInfo::name));
+      orders.push_back(
+          input.isData() ? orderOf(data, input.name, &InputInfo::name) : 0);
       sampleElements.push_back(
           input.isData() ? elementCount(input.sampleShape()) : 0);
     }
