@@ -80,7 +80,7 @@ struct AssignMesh : public dtc::impl::AssignMeshBase<AssignMesh> {
           i, attr::layout,
           LayoutAttr::getCanonical(
               mesh, isBatch ? batch : getSplits(step, i, parameters)));
-      signature.removeArg(i, attr::split);
+      signature.removeArg(i, attr::splitDims);
     }
     signature.write();
   }
@@ -126,7 +126,7 @@ struct AssignMesh : public dtc::impl::AssignMeshBase<AssignMesh> {
         argument = parameter->second;
     SmallVector<AxisLayout> splits;
     if (auto split =
-            step.getArgAttrOfType<DictionaryAttr>(argument, attr::split))
+            step.getArgAttrOfType<DictionaryAttr>(argument, attr::splitDims))
       for (NamedAttribute entry : split)
         splits.push_back(AxisLayout::split(
             entry.getName(), cast<IntegerAttr>(entry.getValue()).getInt()));

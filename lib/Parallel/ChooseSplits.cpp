@@ -228,7 +228,8 @@ LogicalResult ChooseSplits::splitParameters(func::FuncOp function,
       common = std::gcd(common, size);
     }
     chosen.insert(candidate.number);
-    signature.setArg(candidate.argument, attr::split, getSplit(candidate.dim));
+    signature.setArg(candidate.argument, attr::splitDims,
+                     getSplit(candidate.dim));
   }
   signature.write();
   if (!chosen.empty() && common % tp != 0)
@@ -263,7 +264,8 @@ LogicalResult ChooseSplits::emitIndivisible(func::FuncOp function,
                                             int64_t common) {
   for (BlockArgument argument : function.getArguments()) {
     unsigned number = argument.getArgNumber();
-    auto split = function.getArgAttrOfType<DictionaryAttr>(number, attr::split);
+    auto split =
+        function.getArgAttrOfType<DictionaryAttr>(number, attr::splitDims);
     if (!split)
       continue;
     int64_t dim = split.getAs<IntegerAttr>(tensorAxis).getInt();
@@ -330,7 +332,7 @@ LogicalResult ChooseSplits::splitSequence(func::FuncOp function,
              << "over --tp " << copy << "; use a sequence length that " << copy
              << " divides";
     }
-    op.setAttr(attr::split, getSplit(dim));
+    op.setAttr(attr::splitDims, getSplit(dim));
     found = true;
   }
   if (!found)

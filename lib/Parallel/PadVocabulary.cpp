@@ -93,7 +93,7 @@ void PadVocabulary::run(func::FuncOp function) {
   llvm::DenseSet<unsigned> padded;
   for (BlockArgument argument : function.getArguments())
     if (auto split = function.getArgAttrOfType<DictionaryAttr>(
-            argument.getArgNumber(), attr::split)) {
+            argument.getArgNumber(), attr::splitDims)) {
       int64_t dim = split.getAs<IntegerAttr>(tensorAxis).getInt();
       if (cast<ShapedType>(argument.getType()).getDimSize(dim) % tp != 0)
         padded.insert(classes.getClass(argument, dim));

@@ -151,8 +151,8 @@ LogicalResult Propagation::propagate(Operation *op) {
     if (Value whole = reduced.lookup(operand.get()))
       operand.set(whole);
 
-  auto split = op->getAttrOfType<DictionaryAttr>(attr::split);
-  op->removeAttr(attr::split);
+  auto split = op->getAttrOfType<DictionaryAttr>(attr::splitDims);
+  op->removeAttr(attr::splitDims);
   bool perMicrobatch = bool(op->removeAttr(attr::perMicrobatch));
   if (auto expansion = dyn_cast<SplitExpansionInterface>(op)) {
     FailureOr<Value> result = expandIfSplit(expansion);

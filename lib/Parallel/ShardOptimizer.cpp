@@ -217,7 +217,7 @@ BlockArgument BucketSharding::addArgument(StringRef kind, const Twine &name,
   attributes.set(attr::members, members);
   attributes.set(attr::layout, layout);
   if (gathersAtUse)
-    attributes.set(attr::gather, builder.getUnitAttr());
+    attributes.set(attr::gatheredAtUse, builder.getUnitAttr());
   return signature.addArgument(type,
                                attributes.getDictionary(step.getContext()),
                                first.parameter.getLoc());
@@ -300,8 +300,8 @@ void BucketSharding::shardGradients(bool perMicrobatch) {
     }
   gradients = joinGradients();
   Operation *last = gradients.getDefiningOp();
-  last->setAttr(attr::split, builder.getDictionaryAttr(builder.getNamedAttr(
-                                 axis, builder.getI64IntegerAttr(1))));
+  last->setAttr(attr::splitDims, builder.getDictionaryAttr(builder.getNamedAttr(
+                                     axis, builder.getI64IntegerAttr(1))));
   if (perMicrobatch && !first.crossesStages)
     last->setAttr(attr::perMicrobatch, builder.getUnitAttr());
   sumOnce();

@@ -66,7 +66,8 @@ bool dtc::isParameterGather(Operation *op) {
   auto function =
       argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp())
                : func::FuncOp();
-  return function && function.getArgAttr(argument.getArgNumber(), attr::gather);
+  return function &&
+         function.getArgAttr(argument.getArgNumber(), attr::gatheredAtUse);
 }
 
 bool dtc::crossesStages(Operation *collective) {

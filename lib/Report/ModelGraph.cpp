@@ -191,7 +191,7 @@ bool GraphBuilder::isOfShards(Operation *op) {
     return true;
   auto argument = dyn_cast<BlockArgument>(op->getOperand(0));
   return argument && isa<AllGatherOp>(op) &&
-         step.getArgAttr(argument.getArgNumber(), attr::gather);
+         step.getArgAttr(argument.getArgNumber(), attr::gatheredAtUse);
 }
 
 void GraphBuilder::addStages() {

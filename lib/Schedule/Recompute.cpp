@@ -287,9 +287,9 @@ Value StageRecompute::import(Value value, Reader &reader) {
   NamedAttrList attributes;
   attributes.set(attr::value, builder.getI64IntegerAttr(number));
   if (auto argument = dyn_cast<BlockArgument>(value))
-    if (Attribute gather =
-            forward.function.getArgAttr(argument.getArgNumber(), attr::gather))
-      attributes.set(attr::gather, gather);
+    if (Attribute gather = forward.function.getArgAttr(argument.getArgNumber(),
+                                                       attr::gatheredAtUse))
+      attributes.set(attr::gatheredAtUse, gather);
   (void)function.insertArgument(index, value.getType(),
                                 attributes.getDictionary(builder.getContext()),
                                 value.getLoc());

@@ -285,7 +285,7 @@ func::FuncOp PhaseBuilder::build(ArrayRef<Operation *> ops, OpBuilder &builder,
   for (auto [i, number] : llvm::enumerate(numbersOfArguments)) {
     signature.setArg(i, attr::value, builder.getI64IntegerAttr(number));
     if (gathered.count(number))
-      signature.setArg(i, attr::gather, builder.getUnitAttr());
+      signature.setArg(i, attr::gatheredAtUse, builder.getUnitAttr());
   }
   for (auto [i, number] : llvm::enumerate(numbersOfResults))
     if (number >= 0)

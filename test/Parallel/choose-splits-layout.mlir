@@ -6,11 +6,11 @@
 // for follows: the class of the dimension, and what still can be split.
 
 // COLUMNS: "a.w1"}
-// COLUMNS-SAME: "a.w2", dtc.split = {tp = 1 : i64}}
-// COLUMNS-SAME: "a.w3", dtc.split = {tp = 0 : i64}}
+// COLUMNS-SAME: "a.w2", dtc.split_dims = {tp = 1 : i64}}
+// COLUMNS-SAME: "a.w3", dtc.split_dims = {tp = 0 : i64}}
 // WHOLE: "a.w1"}
-// WHOLE-SAME: "a.w2", dtc.split = {tp = 1 : i64}}
-// WHOLE-SAME: "a.w3", dtc.split = {tp = 0 : i64}}
+// WHOLE-SAME: "a.w2", dtc.split_dims = {tp = 1 : i64}}
+// WHOLE-SAME: "a.w3", dtc.split_dims = {tp = 0 : i64}}
 func.func @forward(%x: tensor<8x4xf32> {dtc.input = "x"}, %w1: tensor<4x16xf32> {dtc.parameter = "a.w1"},
                    %w2: tensor<16x30xf32> {dtc.parameter = "a.w2"}, %w3: tensor<30x4xf32> {dtc.parameter = "a.w3"},
                    %scale: tensor<4xf32> {dtc.parameter = "scale"}) -> tensor<8x4xf32> {

@@ -2,7 +2,7 @@
 
 // The stream that the first split product reads begins with the embedding.
 // CHECK-LABEL: func @forward
-// CHECK: dtc.gather {{.*}} {dtc.split = {tp = 1 : i64}}
+// CHECK: dtc.gather {{.*}} {dtc.split_dims = {tp = 1 : i64}}
 // CHECK-NOT: dtc.split
 func.func @forward(%i: tensor<2x6xi64> {dtc.input = "i"}, %wte: tensor<10x4xf32> {dtc.parameter = "wte"},
                    %scale: tensor<4xf32> {dtc.parameter = "scale"}, %w1: tensor<4x16xf32> {dtc.parameter = "w1"},

@@ -3,9 +3,9 @@
 // An MLP: columns of the first weight with its bias, rows of the second. The
 // width between blocks is normalised, and stays whole.
 // CHECK-LABEL: func @mlp
-// CHECK-SAME: tensor<16x4xf32> {dtc.parameter = "w1", dtc.split = {tp = 0 : i64}}
-// CHECK-SAME: tensor<16xf32> {dtc.parameter = "b1", dtc.split = {tp = 0 : i64}}
-// CHECK-SAME: tensor<4x16xf32> {dtc.parameter = "w2", dtc.split = {tp = 1 : i64}}
+// CHECK-SAME: tensor<16x4xf32> {dtc.parameter = "w1", dtc.split_dims = {tp = 0 : i64}}
+// CHECK-SAME: tensor<16xf32> {dtc.parameter = "b1", dtc.split_dims = {tp = 0 : i64}}
+// CHECK-SAME: tensor<4x16xf32> {dtc.parameter = "w2", dtc.split_dims = {tp = 1 : i64}}
 // CHECK-SAME: tensor<4xf32> {dtc.parameter = "b2"}
 // CHECK-SAME: tensor<4xf32> {dtc.parameter = "scale"}
 func.func @mlp(%x: tensor<8x4xf32> {dtc.input = "x"}, %w1: tensor<16x4xf32> {dtc.parameter = "w1"},
@@ -25,8 +25,8 @@ func.func @mlp(%x: tensor<8x4xf32> {dtc.input = "x"}, %w1: tensor<16x4xf32> {dtc
 // Three products in a row: the second width would split the second weight both
 // ways, and stays whole.
 // CHECK-LABEL: func @chain
-// CHECK-SAME: "w1", dtc.split = {tp = 1 : i64}}
-// CHECK-SAME: "w2", dtc.split = {tp = 0 : i64}}
+// CHECK-SAME: "w1", dtc.split_dims = {tp = 1 : i64}}
+// CHECK-SAME: "w2", dtc.split_dims = {tp = 0 : i64}}
 // CHECK-SAME: "w3"}
 func.func @chain(%x: tensor<8x4xf32> {dtc.input = "x"}, %w1: tensor<4x16xf32> {dtc.parameter = "w1"},
                  %w2: tensor<16x32xf32> {dtc.parameter = "w2"}, %w3: tensor<32x4xf32> {dtc.parameter = "w3"}) -> tensor<8x4xf32> {
@@ -41,10 +41,10 @@ func.func @chain(%x: tensor<8x4xf32> {dtc.input = "x"}, %w1: tensor<4x16xf32> {d
 // Heads are the major part of queries, keys and values, through scores and
 // softmax up to the rows of the output's weight.
 // CHECK-LABEL: func @attention
-// CHECK-SAME: "q", dtc.split = {tp = 1 : i64}}
-// CHECK-SAME: "k", dtc.split = {tp = 1 : i64}}
-// CHECK-SAME: "v", dtc.split = {tp = 1 : i64}}
-// CHECK-SAME: "o", dtc.split = {tp = 0 : i64}}
+// CHECK-SAME: "q", dtc.split_dims = {tp = 1 : i64}}
+// CHECK-SAME: "k", dtc.split_dims = {tp = 1 : i64}}
+// CHECK-SAME: "v", dtc.split_dims = {tp = 1 : i64}}
+// CHECK-SAME: "o", dtc.split_dims = {tp = 0 : i64}}
 func.func @attention(%x: tensor<6x8xf32> {dtc.input = "x"}, %wq: tensor<8x8xf32> {dtc.parameter = "q"},
                      %wk: tensor<8x8xf32> {dtc.parameter = "k"}, %wv: tensor<8x8xf32> {dtc.parameter = "v"},
                      %wo: tensor<8x8xf32> {dtc.parameter = "o"}) -> tensor<6x8xf32> {
@@ -71,7 +71,7 @@ func.func @attention(%x: tensor<6x8xf32> {dtc.input = "x"}, %wq: tensor<8x8xf32>
 // The vocabulary: of an embedding and of the classes of a cross-entropy. A
 // table that is read at constant positions is none.
 // CHECK-LABEL: func @vocabulary
-// CHECK-SAME: "wte", dtc.split = {tp = 0 : i64}}
+// CHECK-SAME: "wte", dtc.split_dims = {tp = 0 : i64}}
 // CHECK-SAME: "wpe"}
 func.func @vocabulary(%i: tensor<2x3xi64> {dtc.input = "i"}, %t: tensor<2x3xi64> {dtc.input = "t"},
                       %wte: tensor<10x4xf32> {dtc.parameter = "wte"}, %wpe: tensor<6x4xf32> {dtc.parameter = "wpe"},
@@ -110,9 +110,9 @@ func.func @single(%x: tensor<8x4xf32> {dtc.input = "x"}, %w: tensor<4x4xf32> {dt
 
 // A vocabulary may be any number: PadVocabulary pads it.
 // CHECK-LABEL: func @prime
-// CHECK-SAME: "wte", dtc.split = {tp = 0 : i64}}
-// CHECK-SAME: "w1", dtc.split = {tp = 1 : i64}}
-// CHECK-SAME: "w2", dtc.split = {tp = 0 : i64}}
+// CHECK-SAME: "wte", dtc.split_dims = {tp = 0 : i64}}
+// CHECK-SAME: "w1", dtc.split_dims = {tp = 1 : i64}}
+// CHECK-SAME: "w2", dtc.split_dims = {tp = 0 : i64}}
 func.func @prime(%i: tensor<2x3xi64> {dtc.input = "i"}, %wte: tensor<13x4xf32> {dtc.parameter = "wte"},
                  %w1: tensor<4x16xf32> {dtc.parameter = "w1"}, %w2: tensor<16x4xf32> {dtc.parameter = "w2"}) -> tensor<6x4xf32> {
   %0 = dtc.gather %wte, %i : (tensor<13x4xf32>, tensor<2x3xi64>) -> tensor<2x3x4xf32>
@@ -127,7 +127,7 @@ func.func @prime(%i: tensor<2x3xi64> {dtc.input = "i"}, %wte: tensor<13x4xf32> {
 // One that is joined with another dimension has no end to pad. It stays whole,
 // and is said to; the width, which nothing here needs whole, is split.
 // CHECK-LABEL: func @joined
-// CHECK-SAME: "wte", dtc.split = {tp = 2 : i64}}
+// CHECK-SAME: "wte", dtc.split_dims = {tp = 2 : i64}}
 // expected-warning @+1 {{parameter 'wte' is not split along dimension 0: --tp 2 does not divide its 13 elements, and they cannot be padded: it is joined with another dimension}}
 func.func @joined(%i: tensor<6xi64> {dtc.input = "i"}, %wte: tensor<13x3x4xf32> {dtc.parameter = "wte"},
                   %w: tensor<4x5xf32> {dtc.parameter = "w"}) -> tensor<6x5xf32> {
@@ -142,7 +142,7 @@ func.func @joined(%i: tensor<6xi64> {dtc.input = "i"}, %wte: tensor<13x3x4xf32> 
 // One that an op needs whole stays whole, and is said to.
 // CHECK-LABEL: func @softmax
 // CHECK-SAME: "wte"}
-// CHECK-SAME: "w1", dtc.split = {tp = 1 : i64}}
+// CHECK-SAME: "w1", dtc.split_dims = {tp = 1 : i64}}
 // expected-warning @+1 {{parameter 'wte' is not split along dimension 0: softmax (node 'probabilities') needs it whole}}
 func.func @softmax(%i: tensor<6xi64> {dtc.input = "i"}, %wte: tensor<13x4xf32> {dtc.parameter = "wte"},
                    %w1: tensor<4x16xf32> {dtc.parameter = "w1"}, %w2: tensor<16x4xf32> {dtc.parameter = "w2"},
@@ -174,8 +174,8 @@ func.func @residual(%x: tensor<8x4xf32> {dtc.input = "x"}, %in: tensor<4x16xf32>
 // between blocks could be split too, but everything would sum over it.
 // CHECK-LABEL: func @spelled
 // CHECK-SAME: "scale"}
-// CHECK-SAME: "w1", dtc.split = {tp = 1 : i64}}
-// CHECK-SAME: "w2", dtc.split = {tp = 0 : i64}}
+// CHECK-SAME: "w1", dtc.split_dims = {tp = 1 : i64}}
+// CHECK-SAME: "w2", dtc.split_dims = {tp = 0 : i64}}
 func.func @spelled(%x: tensor<8x4xf32> {dtc.input = "x"}, %in: tensor<4x12xf32> {dtc.parameter = "in"},
                    %scale: tensor<12xf32> {dtc.parameter = "scale"}, %w1: tensor<12x16xf32> {dtc.parameter = "w1"},
                    %w2: tensor<16x12xf32> {dtc.parameter = "w2"}) -> tensor<8x12xf32> {

@@ -5,9 +5,9 @@
 // logits and what lies between; the loss counts 13 classes. Lookups, labels and
 // other parameters stay as they are.
 // CHECK-LABEL: func @step
-// CHECK-SAME: %[[W:[a-z0-9]+]]: tensor<16x4xf32> {dtc.parameter = "wte", dtc.part = {dim = 0 : i64, shape = array<i64: 13, 4>, start = 0 : i64, tensor = "wte"}, dtc.split = {tp = 0 : i64}}
-// CHECK-SAME: %[[B:[a-z0-9]+]]: tensor<16xf32> {dtc.parameter = "b", dtc.part = {dim = 0 : i64, shape = array<i64: 13>, start = 0 : i64, tensor = "b"}, dtc.split = {tp = 0 : i64}}
-// CHECK-SAME: tensor<8x4xf32> {dtc.parameter = "even", dtc.split = {tp = 0 : i64}}
+// CHECK-SAME: %[[W:[a-z0-9]+]]: tensor<16x4xf32> {dtc.parameter = "wte", dtc.part = {dim = 0 : i64, shape = array<i64: 13, 4>, start = 0 : i64, tensor = "wte"}, dtc.split_dims = {tp = 0 : i64}}
+// CHECK-SAME: %[[B:[a-z0-9]+]]: tensor<16xf32> {dtc.parameter = "b", dtc.part = {dim = 0 : i64, shape = array<i64: 13>, start = 0 : i64, tensor = "b"}, dtc.split_dims = {tp = 0 : i64}}
+// CHECK-SAME: tensor<8x4xf32> {dtc.parameter = "even", dtc.split_dims = {tp = 0 : i64}}
 // CHECK: dtc.gather %[[W]], %{{.*}} : (tensor<16x4xf32>, tensor<2x3xi64>) -> tensor<2x3x4xf32>
 // CHECK: dtc.gather %{{.*}}, %{{.*}} : (tensor<8x4xf32>, tensor<2x3xi64>)
 // CHECK: dtc.matmul %{{.*}}, %[[W]] {transpose_rhs} : (tensor<6x4xf32>, tensor<16x4xf32>) -> tensor<6x16xf32>
@@ -18,9 +18,9 @@
 // WHOLE: tensor<13x4xf32> {dtc.parameter = "wte", dtc.split
 // WHOLE-NOT: classes
 func.func @step(%i: tensor<2x3xi64> {dtc.input = "i"}, %t: tensor<2x3xi64> {dtc.input = "t"},
-                %wte: tensor<13x4xf32> {dtc.parameter = "wte", dtc.split = {tp = 0}},
-                %b: tensor<13xf32> {dtc.parameter = "b", dtc.split = {tp = 0}},
-                %even: tensor<8x4xf32> {dtc.parameter = "even", dtc.split = {tp = 0}}) -> tensor<f64> {
+                %wte: tensor<13x4xf32> {dtc.parameter = "wte", dtc.split_dims = {tp = 0}},
+                %b: tensor<13xf32> {dtc.parameter = "b", dtc.split_dims = {tp = 0}},
+                %even: tensor<8x4xf32> {dtc.parameter = "even", dtc.split_dims = {tp = 0}}) -> tensor<f64> {
   %0 = dtc.gather %wte, %i : (tensor<13x4xf32>, tensor<2x3xi64>) -> tensor<2x3x4xf32>
   %1 = dtc.gather %even, %i : (tensor<8x4xf32>, tensor<2x3xi64>) -> tensor<2x3x4xf32>
   %2 = dtc.add %0, %1 : (tensor<2x3x4xf32>, tensor<2x3x4xf32>) -> tensor<2x3x4xf32>
@@ -37,9 +37,9 @@ func.func @step(%i: tensor<2x3xi64> {dtc.input = "i"}, %t: tensor<2x3xi64> {dtc.
 // A table of which a part is cut out along the other dimension: the shape of
 // its tensor is noted already.
 // CHECK-LABEL: func @step
-// CHECK-SAME: tensor<16x4xf32> {dtc.parameter = "w/1", dtc.part = {dim = 1 : i64, shape = array<i64: 13, 8>, start = 4 : i64, tensor = "w"}, dtc.split = {tp = 0 : i64}}
+// CHECK-SAME: tensor<16x4xf32> {dtc.parameter = "w/1", dtc.part = {dim = 1 : i64, shape = array<i64: 13, 8>, start = 4 : i64, tensor = "w"}, dtc.split_dims = {tp = 0 : i64}}
 func.func @step(%i: tensor<2x3xi64> {dtc.input = "i"},
-                %w: tensor<13x4xf32> {dtc.parameter = "w/1", dtc.part = {dim = 1 : i64, shape = array<i64: 13, 8>, start = 4 : i64, tensor = "w"}, dtc.split = {tp = 0}}) -> tensor<2x3x4xf32> {
+                %w: tensor<13x4xf32> {dtc.parameter = "w/1", dtc.part = {dim = 1 : i64, shape = array<i64: 13, 8>, start = 4 : i64, tensor = "w"}, dtc.split_dims = {tp = 0}}) -> tensor<2x3x4xf32> {
   %0 = dtc.gather %w, %i : (tensor<13x4xf32>, tensor<2x3xi64>) -> tensor<2x3x4xf32>
   return %0 : tensor<2x3x4xf32>
 }
@@ -56,7 +56,7 @@ func.func @step(%i: tensor<2x3xi64> {dtc.input = "i"},
 // CHECK: %[[M:.*]] = dtc.select %[[C]], %[[Z]], %[[I]]
 // CHECK: return %{{.*}}, %[[M]]
 func.func @step(%x: tensor<6x4xf32> {dtc.input = "x"}, %t: tensor<6xi64> {dtc.input = "t"},
-                %w: tensor<4x3xf32> {dtc.parameter = "w", dtc.split = {tp = 1}}) -> (tensor<f64>, tensor<6x3xf32>) {
+                %w: tensor<4x3xf32> {dtc.parameter = "w", dtc.split_dims = {tp = 1}}) -> (tensor<f64>, tensor<6x3xf32>) {
   %0 = dtc.matmul %x, %w : (tensor<6x4xf32>, tensor<4x3xf32>) -> tensor<6x3xf32>
   %1 = dtc.cross_entropy %0, %t : (tensor<6x3xf32>, tensor<6xi64>) -> tensor<f64>
   return %1, %0 : tensor<f64>, tensor<6x3xf32>

@@ -14,7 +14,7 @@
 // CHECK: dtc.mul %{{.+}}, %[[V]]
 // CHECK-NOT: dtc.all_gather
 func.func @step(%x: tensor<16x8xf32> {dtc.input = "x", dtc.kind = "input"}, %seed: tensor<i64> {dtc.input = "seed", dtc.kind = "seed"},
-                %step: tensor<f64> {dtc.input = "step", dtc.kind = "step"}, %w: tensor<8x6xf32> {dtc.parameter = "w", dtc.split = {tp = 1 : i64}})
+                %step: tensor<f64> {dtc.input = "step", dtc.kind = "step"}, %w: tensor<8x6xf32> {dtc.parameter = "w", dtc.split_dims = {tp = 1 : i64}})
     -> (tensor<f64> {dtc.output = "loss"}) {
   %p = dtc.constant dense<1.0e-1> : tensor<f32> to tensor<f32>
   %zero = dtc.constant dense<0.0> : tensor<f32> to tensor<f32>

@@ -12,8 +12,8 @@
 // The bias is whole on every rank: its gradient counts once.
 // CHECK: dtc.reshape %[[DB]] {{.*}} -> tensor<4xf32, #partial_mb>
 func.func @step(%x: tensor<8x4xf32> {dtc.input = "x", dtc.kind = "input"},
-                %w1: tensor<4x16xf32> {dtc.parameter = "w1", dtc.split = {tp = 1}},
-                %w2: tensor<16x4xf32> {dtc.parameter = "w2", dtc.split = {tp = 0}},
+                %w1: tensor<4x16xf32> {dtc.parameter = "w1", dtc.split_dims = {tp = 1}},
+                %w2: tensor<16x4xf32> {dtc.parameter = "w2", dtc.split_dims = {tp = 0}},
                 %b2: tensor<4xf32> {dtc.parameter = "b2"}) -> (tensor<16x4xf32> {dtc.gradient = "w2"}, tensor<4xf32> {dtc.gradient = "b2"}) {
   %h = dtc.matmul %x, %w1 : (tensor<8x4xf32>, tensor<4x16xf32>) -> tensor<8x16xf32>
   %y = dtc.matmul %h, %w2 : (tensor<8x16xf32>, tensor<16x4xf32>) -> tensor<8x4xf32>
@@ -36,8 +36,8 @@ func.func @step(%x: tensor<8x4xf32> {dtc.input = "x", dtc.kind = "input"},
 // CHECK: %[[R:.*]] = dtc.reshard %[[S]] : {{.*}} -> tensor<8x4xf32, #mb>
 // CHECK: dtc.mul %[[R]], %[[R]]
 func.func @step(%d: tensor<8x16xf32> {dtc.input = "d", dtc.kind = "input"},
-                %w1: tensor<16x4xf32> {dtc.parameter = "w1", dtc.split = {tp = 0}},
-                %w2: tensor<16x4xf32> {dtc.parameter = "w2", dtc.split = {tp = 0}}) -> tensor<8x4xf32> {
+                %w1: tensor<16x4xf32> {dtc.parameter = "w1", dtc.split_dims = {tp = 0}},
+                %w2: tensor<16x4xf32> {dtc.parameter = "w2", dtc.split_dims = {tp = 0}}) -> tensor<8x4xf32> {
   %a = dtc.matmul %d, %w1 : (tensor<8x16xf32>, tensor<16x4xf32>) -> tensor<8x4xf32>
   %b = dtc.matmul %d, %w2 : (tensor<8x16xf32>, tensor<16x4xf32>) -> tensor<8x4xf32>
   %s = dtc.add %a, %b : (tensor<8x4xf32>, tensor<8x4xf32>) -> tensor<8x4xf32>
@@ -64,11 +64,11 @@ func.func @step(%d: tensor<8x16xf32> {dtc.input = "d", dtc.kind = "input"},
 // CHECK: %[[Z:.*]] = dtc.add %[[R]], %arg4 {{.*}} -> tensor<2x6x4xf32, #mb_tp1>
 // CHECK: dtc.add %[[Z]], %[[X]] {{.*}} -> tensor<2x6x4xf32, #mb_tp1>
 func.func @step(%i: tensor<2x6xi64> {dtc.input = "i", dtc.kind = "input"},
-                %wte: tensor<10x4xf32> {dtc.parameter = "wte", dtc.split = {tp = 0}},
-                %w1: tensor<4x16xf32> {dtc.parameter = "w1", dtc.split = {tp = 1}},
-                %w2: tensor<16x4xf32> {dtc.parameter = "w2", dtc.split = {tp = 0}},
+                %wte: tensor<10x4xf32> {dtc.parameter = "wte", dtc.split_dims = {tp = 0}},
+                %w1: tensor<4x16xf32> {dtc.parameter = "w1", dtc.split_dims = {tp = 1}},
+                %w2: tensor<16x4xf32> {dtc.parameter = "w2", dtc.split_dims = {tp = 0}},
                 %b2: tensor<4xf32> {dtc.parameter = "b2"}) -> tensor<2x6x4xf32> {
-  %x = dtc.gather %wte, %i {dtc.split = {tp = 1}} : (tensor<10x4xf32>, tensor<2x6xi64>) -> tensor<2x6x4xf32>
+  %x = dtc.gather %wte, %i {dtc.split_dims = {tp = 1}} : (tensor<10x4xf32>, tensor<2x6xi64>) -> tensor<2x6x4xf32>
   %f = dtc.reshape %x : (tensor<2x6x4xf32>) -> tensor<12x4xf32>
   %h = dtc.matmul %f, %w1 : (tensor<12x4xf32>, tensor<4x16xf32>) -> tensor<12x16xf32>
   %y = dtc.matmul %h, %w2 : (tensor<12x16xf32>, tensor<16x4xf32>) -> tensor<12x4xf32>
@@ -91,7 +91,7 @@ func.func @step(%i: tensor<2x6xi64> {dtc.input = "i", dtc.kind = "input"},
 // CHECK: %[[P:.*]] = dtc.reduce_sum %[[M]] axes [0] {{.*}} -> tensor<1xf64, #partial_tp>
 // CHECK: %[[PART:.*]] = dtc.reshape %[[P]]
 // CHECK: dtc.add %[[A]], %[[PART]] {{.*}} -> tensor<f64, #partial_tp>
-func.func @step(%a: tensor<4xf32> {dtc.parameter = "a", dtc.split = {tp = 0}},
+func.func @step(%a: tensor<4xf32> {dtc.parameter = "a", dtc.split_dims = {tp = 0}},
                 %b: tensor<4xf32> {dtc.parameter = "b"}) -> tensor<f64> {
   %0 = dtc.sum_squares %a : (tensor<4xf32>) -> tensor<f64>
   %1 = dtc.sum_squares %b : (tensor<4xf32>) -> tensor<f64>
@@ -107,7 +107,7 @@ func.func @step(%a: tensor<4xf32> {dtc.parameter = "a", dtc.split = {tp = 0}},
 func.func @step(%i: tensor<2x6xi64> {dtc.input = "i", dtc.kind = "input"},
                 %d: tensor<2x6x4xf32> {dtc.input = "d", dtc.kind = "input"},
                 %lr: tensor<f64> {dtc.input = "lr", dtc.kind = "lr"},
-                %wte: tensor<10x4xf32> {dtc.parameter = "wte", dtc.split = {tp = 0}}) -> (tensor<10x4xf32> {dtc.parameter = "wte"}) {
+                %wte: tensor<10x4xf32> {dtc.parameter = "wte", dtc.split_dims = {tp = 0}}) -> (tensor<10x4xf32> {dtc.parameter = "wte"}) {
   %g = dtc.scatter_add %i, %d : (tensor<2x6xi64>, tensor<2x6x4xf32>) -> tensor<10x4xf32>
   %w = dtc.sgd %wte, %g, %lr {momentum = 0.0 : f64, weight_decay = 0.0 : f64} : (tensor<10x4xf32>, tensor<10x4xf32>, tensor<f64>) -> tensor<10x4xf32>
   return %w : tensor<10x4xf32>
@@ -125,7 +125,7 @@ func.func @step(%i: tensor<2x6xi64> {dtc.input = "i", dtc.kind = "input"},
 // CHECK: dtc.reduce_sum %[[OWN]] axes [1] {{.*}} -> tensor<8x1xf32, #mb_partial_tp>
 func.func @step(%x: tensor<8x4xf32> {dtc.input = "x", dtc.kind = "input"},
                 %t: tensor<8xi64> {dtc.input = "labels", dtc.kind = "label"},
-                %w: tensor<4x6xf32> {dtc.parameter = "w", dtc.split = {tp = 1}}) -> tensor<8x1xf32> {
+                %w: tensor<4x6xf32> {dtc.parameter = "w", dtc.split_dims = {tp = 1}}) -> tensor<8x1xf32> {
   %z = dtc.matmul %x, %w : (tensor<8x4xf32>, tensor<4x6xf32>) -> tensor<8x6xf32>
   %h = dtc.one_hot %t : (tensor<8xi64>) -> tensor<8x6xi1>
   %0 = dtc.constant dense<0.0> : tensor<f32> to tensor<f32>
@@ -147,7 +147,7 @@ func.func @step(%x: tensor<8x4xf32> {dtc.input = "x", dtc.kind = "input"},
 // CHECK: %[[S:.*]] = dtc.select %[[MINE]], %[[E]], %{{.*}} -> tensor<8x4xf32, #tp1>
 // CHECK: dtc.reduce_sum %[[S]] axes [1]
 // CHECK-NOT: dtc.cross_entropy
-func.func @step(%z: tensor<8x4xf32> {dtc.parameter = "z", dtc.split = {tp = 1}}, %t: tensor<8xi64> {dtc.input = "t", dtc.kind = "label"}) -> tensor<f64> {
+func.func @step(%z: tensor<8x4xf32> {dtc.parameter = "z", dtc.split_dims = {tp = 1}}, %t: tensor<8xi64> {dtc.input = "t", dtc.kind = "label"}) -> tensor<f64> {
   %l = dtc.cross_entropy %z, %t {classes = 3} : (tensor<8x4xf32>, tensor<8xi64>) -> tensor<f64>
   return %l : tensor<f64>
 }

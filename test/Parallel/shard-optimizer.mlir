@@ -13,7 +13,7 @@
 // CHECK: %[[GA:.*]] = dtc.reshape %{{.*}} : (tensor<3x2xf32>) -> tensor<1x6xf32>
 // CHECK: %[[GB:.*]] = dtc.reshape %{{.*}} : (tensor<5xf32>) -> tensor<1x5xf32>
 // CHECK: %[[G:.*]] = dtc.concat %[[GA]], %[[GB]] axis 1
-// CHECK: %[[GP:.*]] = dtc.pad %[[G]] axis 1 at 0 {dtc.split = {dp = 1 : i64}} : (tensor<1x11xf32>) -> tensor<1x12xf32>
+// CHECK: %[[GP:.*]] = dtc.pad %[[G]] axis 1 at 0 {dtc.split_dims = {dp = 1 : i64}} : (tensor<1x11xf32>) -> tensor<1x12xf32>
 // CHECK: %[[N:.*]] = dtc.sum_squares %[[GP]]
 // CHECK: %[[Z:.*]] = dtc.constant dense<0.000000e+00>
 // CHECK: dtc.add %[[N]], %[[Z]]

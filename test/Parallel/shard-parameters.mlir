@@ -9,15 +9,15 @@
 // The parameters of a layer, 6 + 2 elements in the order of their gradients, are
 // one argument; those of the other layer another. Their uses see slices.
 // CHECK-LABEL: func @step(%arg0: tensor<8x3xf32>
-// CHECK-SAME: %arg2: tensor<1x4xf32> {dtc.gather,{{[^%]*}}dtc.parameter = "/bucket0"}
-// CHECK-SAME: %arg3: tensor<1x8xf32> {dtc.gather,{{[^%]*}}dtc.members = [{name = "h.0.b", start = 0 : i64, type = tensor<2xf32, #{{.*}}>}, {name = "h.0.w", start = 2 : i64, type = tensor<3x2xf32, #{{.*}}>}], dtc.parameter = "/bucket1"})
+// CHECK-SAME: %arg2: tensor<1x4xf32> {dtc.gathered_at_use,{{[^%]*}}dtc.parameter = "/bucket0"}
+// CHECK-SAME: %arg3: tensor<1x8xf32> {dtc.gathered_at_use,{{[^%]*}}dtc.members = [{name = "h.0.b", start = 0 : i64, type = tensor<2xf32, #{{.*}}>}, {name = "h.0.w", start = 2 : i64, type = tensor<3x2xf32, #{{.*}}>}], dtc.parameter = "/bucket1"})
 // CHECK-SAME: dtc.gradient = "/bucket1"
 // CHECK-SAME: dtc.gradient = "/bucket0"
 // CHECK: dtc.slice %arg3 axis 1 from 0 {view} : (tensor<1x8xf32>) -> tensor<1x2xf32>
 // CHECK: %[[W:.*]] = dtc.slice %arg3 axis 1 from 2 {view} : (tensor<1x8xf32>) -> tensor<1x6xf32>
 // CHECK: %[[WR:.*]] = dtc.reshape %[[W]] : (tensor<1x6xf32>) -> tensor<3x2xf32>
 // CHECK: dtc.matmul %arg0, %[[WR]]
-// CHECK: %[[G:.*]] = dtc.concat {{.*}} {dtc.per_microbatch, dtc.split = {dp = 1 : i64}}
+// CHECK: %[[G:.*]] = dtc.concat {{.*}} {dtc.per_microbatch, dtc.split_dims = {dp = 1 : i64}}
 // CHECK: dtc.sum_squares %[[G]]
 // CHECK: dtc.sgd %arg3, %[[G]], %arg1
 
@@ -32,7 +32,7 @@
 
 // Stage 2 has buckets by size, gathered once a step.
 // TWO: func.func @step({{.*}}%arg2: tensor<1x12xf32
-// TWO-NOT: dtc.gather
+// TWO-NOT: dtc.gathered_at_use
 // TWO: dtc.all_gather
 // TWO: dtc.reduce_scatter {{.*}} {dtc.per_microbatch}
 // TWO: dtc.sgd
@@ -43,7 +43,7 @@
 // HYBRID: %[[M:.*]] = dtc.sum_microbatches %[[S]]
 // HYBRID: dtc.all_reduce sum %[[M]] over ["dp"] : (tensor<1x4xf32
 
-// STEP-NOT: dtc.gather
+// STEP-NOT: dtc.gathered_at_use
 // GLOB: name = "h.0.b"{{.*}}name = "h.0.w"
 // NONE: error: cannot gather 'nothing.*': no trained parameter has a name that begins so; expected layer, step or a pattern
 func.func @step(%x: tensor<8x3xf32> {dtc.input = "x", dtc.kind = "input"},

@@ -22,8 +22,8 @@ module {
     // CHECK: dtc.add %[[C]], %[[D]]
     // CHECK: dtc.all_gather %arg5 over ["dp"] dim 0 :
     func.func private @forward(%x: tensor<4x4xf32, #r>,
-        %p: tensor<2x8xf32, #dp> {dtc.gather}, %q: tensor<4x4xf32, #dp> {dtc.gather},
-        %s: tensor<4x4xf32, #dp> {dtc.gather}, %t: tensor<4x4xf32, #dp> {dtc.gather},
+        %p: tensor<2x8xf32, #dp> {dtc.gathered_at_use}, %q: tensor<4x4xf32, #dp> {dtc.gathered_at_use},
+        %s: tensor<4x4xf32, #dp> {dtc.gathered_at_use}, %t: tensor<4x4xf32, #dp> {dtc.gathered_at_use},
         %other: tensor<4x4xf32, #dp>) -> (tensor<4x4xf32, #r>, tensor<4x4xf32, #r>) {
       %a = dtc.all_gather %p over ["dp"] dim 0 : (tensor<2x8xf32, #dp>) -> tensor<2x8xf32, #r>
       %av = dtc.reshape %a : (tensor<2x8xf32, #r>) -> tensor<4x4xf32, #r>
@@ -48,8 +48,8 @@ module {
     // CHECK: dtc.matmul
     // CHECK-NOT: dtc.wait
     func.func private @backward(%x: tensor<4x4xf32, #r>,
-        %p: tensor<4x4xf32, #dp> {dtc.gather}, %q: tensor<4x4xf32, #dp> {dtc.gather},
-        %s: tensor<4x4xf32, #dp> {dtc.gather}) -> tensor<4x4xf32, #r> {
+        %p: tensor<4x4xf32, #dp> {dtc.gathered_at_use}, %q: tensor<4x4xf32, #dp> {dtc.gathered_at_use},
+        %s: tensor<4x4xf32, #dp> {dtc.gathered_at_use}) -> tensor<4x4xf32, #r> {
       %a = dtc.all_gather %p over ["dp"] dim 0 : (tensor<4x4xf32, #dp>) -> tensor<4x4xf32, #r>
       %b = dtc.all_gather %q over ["dp"] dim 0 : (tensor<4x4xf32, #dp>) -> tensor<4x4xf32, #r>
       %y = dtc.matmul %x, %b : (tensor<4x4xf32, #r>, tensor<4x4xf32, #r>) -> tensor<4x4xf32, #r>
@@ -65,7 +65,7 @@ module {
     // CHECK: dtc.all_gather %arg2 over ["dp"] dim 1 :
     // CHECK-NOT: dtc.wait
     func.func private @weight(%x: tensor<4x4xf32, #r>,
-        %p: tensor<4x4xf32, #dp> {dtc.gather}, %q: tensor<4x4xf32, #columns> {dtc.gather}) -> tensor<4x4xf32, #r> {
+        %p: tensor<4x4xf32, #dp> {dtc.gathered_at_use}, %q: tensor<4x4xf32, #columns> {dtc.gathered_at_use}) -> tensor<4x4xf32, #r> {
       %a = dtc.all_gather %p over ["dp"] dim 0 : (tensor<4x4xf32, #dp>) -> tensor<4x4xf32, #r>
       %y = dtc.matmul %x, %a : (tensor<4x4xf32, #r>, tensor<4x4xf32, #r>) -> tensor<4x4xf32, #r>
       %b = dtc.all_gather %q over ["dp"] dim 1 : (tensor<4x4xf32, #columns>) -> tensor<4x4xf32, #r>

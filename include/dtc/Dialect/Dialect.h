@@ -76,7 +76,7 @@ constexpr llvm::StringLiteral statistic = "dtc.statistic";
 /// row.
 constexpr llvm::StringLiteral members = "dtc.members";
 /// Argument, of a parameter that is gathered wherever it is used.
-constexpr llvm::StringLiteral gather = "dtc.gather";
+constexpr llvm::StringLiteral gatheredAtUse = "dtc.gathered_at_use";
 /// Argument or result of a step: "PARAMETER.NAME" of an optimizer state.
 constexpr llvm::StringLiteral state = "dtc.state";
 /// Result of a step: the parameter whose gradient it is.
@@ -87,7 +87,7 @@ constexpr llvm::StringLiteral output = "dtc.output";
 constexpr llvm::StringLiteral layout = "dtc.layout";
 /// Parameter, or op with one result, before PropagateLayouts: the dimension
 /// that an axis is to split, as a dictionary {axis = dimension}.
-constexpr llvm::StringLiteral split = "dtc.split";
+constexpr llvm::StringLiteral splitDims = "dtc.split_dims";
 /// Optimizer update: elements whose gradient is NaN stay as they are.
 constexpr llvm::StringLiteral skipNan = "dtc.skip_nan";
 /// Op on sums over micro-batches: runs for each micro-batch, and its result is

@@ -68,15 +68,15 @@ def ChooseSplits : Pass<"dtc-choose-splits", "::mlir::ModuleOp"> {
     stays whole with a warning that says why. `layout` comes before all that:
     `GLOB=tp:split(DIM)` splits the class of a dimension of the parameters of
     such names, `GLOB=replicated` keeps theirs whole.
-    Writes `dtc.split` on parameters, and with `sp` on the ops where the values
+    Writes `dtc.split_dims` on parameters, and with `sp` on the ops where the values
     between split parts begin (arXiv 2205.05198).
 
     ```mlir
     %w1: tensor<512x128xf32> {dtc.parameter = "fc1.weight"},
     %w2: tensor<128x512xf32> {dtc.parameter = "fc2.weight"}
     // becomes
-    %w1: tensor<512x128xf32> {dtc.parameter = "fc1.weight", dtc.split = {tp = 0}},
-    %w2: tensor<128x512xf32> {dtc.parameter = "fc2.weight", dtc.split = {tp = 1}}
+    %w1: tensor<512x128xf32> {dtc.parameter = "fc1.weight", dtc.split_dims = {tp = 0}},
+    %w2: tensor<128x512xf32> {dtc.parameter = "fc2.weight", dtc.split_dims = {tp = 1}}
     ```
   }];
   let options = [
@@ -98,11 +98,11 @@ def PadVocabulary : Pass<"dtc-pad-vocabulary", "::mlir::ModuleOp"> {
     tensor: files hold that.
 
     ```mlir
-    %wte: tensor<13x4xf32> {dtc.parameter = "wte", dtc.split = {tp = 0}}
+    %wte: tensor<13x4xf32> {dtc.parameter = "wte", dtc.split_dims = {tp = 0}}
     %z = dtc.matmul %x, %wte {transpose_rhs} : (tensor<6x4xf32>, tensor<13x4xf32>) -> tensor<6x13xf32>
     %l = dtc.cross_entropy %z, %t : (tensor<6x13xf32>, tensor<6xi64>) -> tensor<f64>
     // becomes, for two ranks
-    %wte: tensor<14x4xf32> {dtc.parameter = "wte", dtc.split = {tp = 0}, dtc.part = {tensor = "wte", shape = array<i64: 13, 4>, dim = 0, start = 0}}
+    %wte: tensor<14x4xf32> {dtc.parameter = "wte", dtc.split_dims = {tp = 0}, dtc.part = {tensor = "wte", shape = array<i64: 13, 4>, dim = 0, start = 0}}
     %z = dtc.matmul %x, %wte {transpose_rhs} : (tensor<6x4xf32>, tensor<14x4xf32>) -> tensor<6x14xf32>
     %l = dtc.cross_entropy %z, %t {classes = 13} : (tensor<6x14xf32>, tensor<6xi64>) -> tensor<f64>
     ```
@@ -118,7 +118,7 @@ def AssignMesh : Pass<"dtc-assign-mesh", "::mlir::ModuleOp"> {
     Makes the mesh `<pp, dp, tp, mb>`, the axes of ranks in the given order,
     and writes `dtc.layout` on every argument of `@step`: inputs and labels are
     split along dimension 0 on mb, then dp; parameters and their state as
-    `dtc.split` says; all else is replicated. An axis of ranks of size 1 gets no
+    `dtc.split_dims` says; all else is replicated. An axis of ranks of size 1 gets no
     entry; mb always does, since it tells what runs per micro-batch. Without
     tensor parallelism the mesh has no tp. mb is the micro-batches of all
     rounds.
@@ -163,9 +163,9 @@ def ShardOptimizer : Pass<"dtc-shard-optimizer", "::mlir::ModuleOp"> {
     ```mlir
     %p1, %m1, %v1 = dtc.adam %p, %g, %lr, %t, %m, %v {...}
     // becomes, for a tensor<5x3xf32> alone on four ranks
-    // where %pf: tensor<1x16xf32> {dtc.parameter = "/bucket0"}, in stage 3 with dtc.gather, is an argument
+    // where %pf: tensor<1x16xf32> {dtc.parameter = "/bucket0"}, in stage 3 with dtc.gathered_at_use, is an argument
     %p = dtc.reshape (dtc.slice %pf axis 1 from 0 {view}) : (tensor<1x15xf32>) -> tensor<5x3xf32>
-    %gf = dtc.pad (dtc.reshape %g) axis 1 at 0 {dtc.split = {dp = 1}} : (tensor<1x15xf32>) -> tensor<1x16xf32>
+    %gf = dtc.pad (dtc.reshape %g) axis 1 at 0 {dtc.split_dims = {dp = 1}} : (tensor<1x15xf32>) -> tensor<1x16xf32>
     %qf, %m1, %v1 = dtc.adam %pf, %gf, %lr, %t, %m, %v {...}            // all dp: split(1)
     ```
   }];
