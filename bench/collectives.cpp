@@ -57,8 +57,8 @@ double median(std::vector<double> values) {
 } // namespace
 
 int main(int argc, char **argv) {
-  int rounds = argc > 1 ? atoi(argv[1]) : 31;
-  int64_t most = (argc > 2 ? atoll(argv[2]) : 40) * 1000000;
+  int rounds = argc > 1 ? int(strtol(argv[1], nullptr, 10)) : 31;
+  int64_t most = (argc > 2 ? strtoll(argv[2], nullptr, 10) : 40) * 1000000;
   auto mpi = makeMpiCollectives();
   auto shared = makeSharedMemoryCollectives(*mpi);
   if (rounds < 1 || most < 1) {

@@ -1,5 +1,6 @@
 # How lit runs the tests of this folder.
 import os
+import sys
 
 import lit.formats
 
@@ -16,6 +17,7 @@ config.substitutions += [
     ("%inputs", os.path.join(config.test_source_root, "Inputs")),
     ("%build", config.dtc_binary_dir),
     ("%cmake", config.cmake),
+    ("%python", sys.executable),
 ]
 
 # Ranks: one thread each, more ranks than cores, and root allowed.

@@ -181,24 +181,15 @@ TransposeOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
                              *properties.as<TransposeOp::Properties *>(),
                              regions);
   auto x = cast<RankedTensorType>(adaptor.getX().getType());
-  SmallVector<int64_t> shape;
-  for (int64_t dim : adaptor.getPermutation()) {
-    if (dim < 0 || dim >= x.getRank())
-      return emitOptionalError(location, "permutation names dimension ", dim,
-                               " of ", x);
-    shape.push_back(x.getDimSize(dim));
-  }
-  types.push_back(RankedTensorType::get(shape, x.getElementType()));
-  return success();
-}
-
-LogicalResult TransposeOp::verify() {
-  SmallVector<int64_t> sorted(getPermutation());
+  SmallVector<int64_t> sorted(adaptor.getPermutation());
   llvm::sort(sorted);
-  if (!llvm::equal(sorted, llvm::seq<int64_t>(0, getX().getType().getRank())))
-    return emitOpError("[")
-           << getPermutation() << "] is not a permutation of the dimensions of "
-           << getX().getType();
+  if (!llvm::equal(sorted, llvm::seq<int64_t>(0, x.getRank())))
+    return emitOptionalError(location, "[", adaptor.getPermutation(),
+                             "] is not a permutation of the dimensions of ", x);
+  SmallVector<int64_t> shape;
+  for (int64_t dim : adaptor.getPermutation())
+    shape.push_back(x.getDimSize(dim));
+  types.push_back(RankedTensorType::get(shape, x.getElementType()));
   return success();
 }
 
@@ -413,7 +404,7 @@ static LogicalResult verifyStarts(Operation *op, Value starts, Value indices,
   auto type = cast<RankedTensorType>(starts.getType());
   if (type.getRank() == 1 &&
       type.getElementType() == getElementTypeOrSelf(indices) &&
-      size % type.getDimSize(0) == 0)
+      type.getDimSize(0) > 0 && size % type.getDimSize(0) == 0)
     return success();
   return op->emitOpError("starts are ")
          << type << ", expected rank 1, the element type of "
@@ -421,8 +412,11 @@ static LogicalResult verifyStarts(Operation *op, Value starts, Value indices,
 }
 
 LogicalResult GatherOp::verify() {
-  return verifyStarts(*this, getStarts(), getIndices(),
-                      getTable().getType().getDimSize(0), getBatchDims());
+  ArrayRef<int64_t> table = getTable().getType().getShape();
+  if (table.empty()) // an error of the result's type, which comes next
+    return success();
+  return verifyStarts(*this, getStarts(), getIndices(), table.front(),
+                      getBatchDims());
 }
 
 LogicalResult ScatterAddOp::verify() {

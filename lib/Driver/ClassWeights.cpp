@@ -79,6 +79,7 @@ static llvm::Expected<std::vector<double>> readNpy(StringRef path) {
                 llvm::Twine(count) + " x " + llvm::Twine(size) +
                 " bytes, it has " + llvm::Twine(bytes.size()));
   std::vector<double> weights;
+  weights.reserve(count);
   for (uint64_t i = 0; i < count; ++i)
     weights.push_back(
         isDouble

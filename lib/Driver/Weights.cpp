@@ -15,7 +15,7 @@ LogicalResult dtc::writeWeights(Location location, StringRef path,
                                 const ParameterTable &parameters) {
   std::string temporary = (path + ".part").str();
   if (llvm::Error error = writeSafetensors(temporary, parameters)) {
-    llvm::sys::fs::remove(temporary);
+    (void)llvm::sys::fs::remove(temporary);
     return emitError(location, "cannot write weights: ")
            << llvm::toString(std::move(error));
   }

@@ -192,8 +192,9 @@ FailureOr<UnderWay> dtc::getUnderWay(func::FuncOp function,
       result.awaited.push_back(slot);
     }
   };
-  auto take = [&](Operation *op, int64_t slot, SmallVector<Value> roots) {
-    if (result.left.try_emplace(slot, std::move(roots)).second)
+  auto take = [&](Operation *op, int64_t slot,
+                  const SmallVector<Value> &roots) {
+    if (result.left.try_emplace(slot, roots).second)
       return success();
     return LogicalResult(op->emitError("takes slot ")
                          << slot << ", whose last use is not waited for");

@@ -151,6 +151,7 @@ void Lifetimes::take(const Item &item, size_t first, size_t last) {
 /// ends at one time.
 static void alignLifetimes(std::vector<Item> &items) {
   std::vector<int64_t> times;
+  times.reserve(items.size());
   for (const Item &item : items)
     times.push_back(item.end);
   llvm::sort(times);

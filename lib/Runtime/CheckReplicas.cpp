@@ -22,6 +22,7 @@ static uint64_t hashAs(const char *data, int64_t count) {
     Element element;
     memcpy(&element, data + i * int64_t(sizeof element), sizeof element);
     uint64_t bits = 0;
+    // NOLINTNEXTLINE(misc-redundant-expression): but for NaN
     if (element == element)
       memcpy(&bits, &element, sizeof element);
     else

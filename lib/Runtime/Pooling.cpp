@@ -106,6 +106,7 @@ private:
 
   /// A NaN is larger than all, an earlier one too.
   static bool isLarger(T value, T best) {
+    // NOLINTNEXTLINE(misc-redundant-expression): but for NaN
     return (value > best) | (value != value);
   }
 

@@ -1,6 +1,12 @@
 // One case for each constraint of meshes, layouts and types with layouts.
 // RUN: dtc-opt %s --split-input-file --verify-diagnostics
 
+// Mesh C1
+// expected-error@below {{a mesh needs at least one axis}}
+#mesh = #dtc.mesh<>
+
+// -----
+
 // Mesh C2
 // expected-error@below {{mesh axis 'dp' is listed twice}}
 #mesh = #dtc.mesh<dp=2, dp=4>

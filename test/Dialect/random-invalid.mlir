@@ -31,7 +31,7 @@ func.func @no_such_dimension(%seed: tensor<i64>, %step: tensor<f64>, %part: tens
 // -----
 
 func.func @probability(%x: tensor<4xf32>, %seed: tensor<i64>, %step: tensor<f64>) {
-  // expected-error @+1 {{has probability 1.5}}
+  // expected-error @+1 {{has probability 1.500000e+00, expected one from 0 to 1}}
   %0 = dtc.dropout %x, %seed, %step {id = 0 : i64, probability = 1.5 : f64} : (tensor<4xf32>, tensor<i64>, tensor<f64>) -> tensor<4xf32>
   return
 }

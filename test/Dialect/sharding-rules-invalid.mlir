@@ -172,3 +172,25 @@ func.func @largest(%x: tensor<2x6x6x4xf32, #p>) {
   %0 = dtc.max_pool2d %x kernel [2, 2] strides [2, 2] padding [0, 0, 0, 0] dilations [1, 1] : (tensor<2x6x6x4xf32, #p>) -> tensor<2x3x3x4xf32, #p>
   return
 }
+
+// -----
+
+#mesh = #dtc.mesh<dp=3>
+#r = #dtc.layout<#mesh>
+#d = #dtc.layout<#mesh, dp: split(0)>
+func.func @whole(%x: tensor<24xf32, #d>) {
+  // expected-error@below {{operand 0 is split along a dimension where this op needs it whole}}
+  %0 = dtc.reshape %x : (tensor<24xf32, #d>) -> tensor<4x6xf32, #r>
+  return
+}
+
+// -----
+
+#mesh = #dtc.mesh<tp=2>
+#p = #dtc.layout<#mesh, tp: partial>
+#s = #dtc.layout<#mesh, tp: split(1)>
+func.func @split_and_partial(%x: tensor<8x4xf32, #p>, %w: tensor<4x6xf32, #s>) {
+  // expected-error@below {{a result would be both split and partial on tp}}
+  %0 = dtc.matmul %x, %w : (tensor<8x4xf32, #p>, tensor<4x6xf32, #s>) -> tensor<8x6xf32, #s>
+  return
+}

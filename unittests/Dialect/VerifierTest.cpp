@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dtc/Dialect/Dialect.h"
+#include "dtc/Dialect/ShardingRule.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/Pass.h"
@@ -81,3 +82,25 @@ TEST(Verifier, StopsALayoutThatDoesNotDivide) {
 }
 
 } // namespace
+
+// No op has such a rule: what sums has the factor in all that is linear.
+TEST(ShardingRule, NothingIsPartialTwice) {
+  MLIRContext context;
+  context.loadDialect<DTCDialect>();
+  auto axis = StringAttr::get(&context, "dp");
+  auto mesh = MeshAttr::get(&context, {MeshAxis{axis, 2}});
+  ShardingRule rule;
+  unsigned rows = rule.addFactor(8),
+           summed = rule.addFactor(4, FactorKind::Sum);
+  rule.operands = {{{rows}}, {{summed}}};
+  rule.results = {{{rows}}};
+  rule.setLinear(Linearity::First);
+  std::string error;
+  EXPECT_TRUE(failed(inferExactly(
+      rule, mesh,
+      {LayoutAttr::getCanonical(mesh,
+                                {AxisLayout::partial(axis, Reduction::sum)}),
+       LayoutAttr::getCanonical(mesh, {AxisLayout::split(axis, 0)})},
+      error)));
+  EXPECT_EQ(error, "results would be partial on dp twice");
+}

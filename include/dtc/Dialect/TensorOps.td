@@ -162,7 +162,6 @@ def DTC_TransposeOp : DTC_InferredOp<"transpose", [DeclareOpInterfaceMethods<DTC
   let arguments = (ins DTC_Tensor:$x, DenseI64ArrayAttr:$permutation);
   let results = (outs DTC_Tensor:$y);
   let assemblyFormat = "$x $permutation attr-dict `:` functional-type(operands, results)";
-  let hasVerifier = 1;
 }
 
 def DTC_BroadcastOp : DTC_TensorOp<"broadcast"> {

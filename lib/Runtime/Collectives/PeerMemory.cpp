@@ -52,6 +52,6 @@ PeerMemory::~PeerMemory() {
     munmap(base, size);
 }
 
-PeerMemory::PeerMemory(PeerMemory &&other)
+PeerMemory::PeerMemory(PeerMemory &&other) noexcept
     : base(std::exchange(other.base, nullptr)), size(other.size),
       failure(other.failure) {}

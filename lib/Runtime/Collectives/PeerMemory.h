@@ -29,7 +29,7 @@ public:
   /// `data`, and `error` is the errno.
   explicit PeerMemory(const ArenaHandle &handle);
   ~PeerMemory();
-  PeerMemory(PeerMemory &&other);
+  PeerMemory(PeerMemory &&other) noexcept;
   PeerMemory(const PeerMemory &) = delete;
 
   char *data() const { return base; }
