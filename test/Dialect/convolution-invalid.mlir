@@ -128,3 +128,19 @@ func.func @layouts(%x: tensor<2x6x6x4xf32, #d>, %w: tensor<6x3x3x0xf32, #r>) {
   %0 = dtc.conv2d %x, %w strides [1, 1] padding [0, 0, 0, 0] dilations [1, 1] : (tensor<2x6x6x4xf32, #d>, tensor<6x3x3x0xf32, #r>) -> tensor<2x4x4x6xf32, #d>
   return
 }
+
+// -----
+
+func.func @stored(%x: tensor<1x4x4x2xbf16>, %w: tensor<3x1x1x2xbf16>) -> tensor<1x4x4x3xf16> {
+  // expected-error @below {{gives 'tensor<1x4x4x3xf16>' from 'tensor<1x4x4x2xbf16>', expected that element type, or the one it is computed in}}
+  %y = dtc.conv2d %x, %w strides [1, 1] padding [0, 0, 0, 0] dilations [1, 1] : (tensor<1x4x4x2xbf16>, tensor<3x1x1x2xbf16>) -> tensor<1x4x4x3xf16>
+  return %y : tensor<1x4x4x3xf16>
+}
+
+// -----
+
+func.func @mixed(%x: tensor<4xf64>, %y: tensor<4xbf16>) -> tensor<4xf64> {
+  // expected-error @below {{operands have one element type, f16 and bf16 counting as f32}}
+  %z = dtc.add %x, %y : (tensor<4xf64>, tensor<4xbf16>) -> tensor<4xf64>
+  return %z : tensor<4xf64>
+}
