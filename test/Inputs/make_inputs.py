@@ -72,7 +72,7 @@ def main():
     parser.add_argument("models", nargs="*", metavar="MODEL",
                         help="only these of toy, mlp-digits, gpt2-tiny, "
                         "vit-tiny, resnet-digits, convnet-digits, time-major, "
-                        "mixing")
+                        "mixing, matching")
     args = parser.parse_args()
     torch.set_num_threads(1)
     makers = {"gpt2-tiny": lambda: models.gpt2_tiny(args.text),
@@ -81,7 +81,8 @@ def main():
               "vit-tiny": models.vit_tiny,
               "resnet-digits": lambda: models.resnet_digits(args.digits),
               "convnet-digits": lambda: models.convnet_digits(args.digits),
-              "time-major": models.time_major, "mixing": models.mixing}
+              "time-major": models.time_major, "mixing": models.mixing,
+              "matching": models.matching}
     for name in args.models or makers:
         model = makers[name]()
         export(model, args.output / f"{name}.onnx")

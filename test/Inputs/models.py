@@ -325,6 +325,22 @@ class Mixing(nn.Module):
         return self.last(x / torch.sqrt((x * x).mean() + 0.125))
 
 
+class Matching(nn.Module):
+    """Samples that are matched with each other, as contrastive losses do:
+    scores of all pairs, from both sides."""
+
+    def __init__(self):
+        super().__init__()
+        self.image = nn.Linear(6, 8)
+        self.text = nn.Linear(6, 8)
+        self.value = nn.Linear(6, 4)
+
+    def forward(self, x):
+        scores = self.image(x) @ self.text(x).transpose(0, 1) * 0.25
+        scores = torch.sigmoid(scores) * scores.transpose(0, 1)
+        return scores @ self.value(x) / x.shape[0]
+
+
 def of_random_rows(name, seed, module_type, shape):
     """A classifier of random rows into 4 classes. 100 rows."""
     torch.manual_seed(seed)
@@ -342,3 +358,7 @@ def time_major():
 
 def mixing():
     return of_random_rows("mixing", 7, Mixing, (6,))
+
+
+def matching():
+    return of_random_rows("matching", 8, Matching, (6,))
