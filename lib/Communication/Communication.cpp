@@ -24,6 +24,13 @@ int64_t CommunicationSystem::getNumRanks() const {
   return ranks;
 }
 
+int64_t CommunicationSystem::getNumMembers(int32_t group) const {
+  int64_t members = 1;
+  for (int32_t axis : groups[group])
+    members *= axes[axis].size;
+  return members;
+}
+
 int32_t CommunicationSystem::getStageAxis() const {
   for (size_t i = 0; i < axes.size(); ++i)
     if (axes[i].name == "pp")
@@ -51,11 +58,8 @@ std::string dtc::describeType(const CommunicationSystem &system,
   if (event.type >= 0)
     return system.types[event.type];
   if (event.dtype < 0)
-    return std::to_string(event.count * event.blocks) + " bytes";
-  std::string count = std::to_string(event.count);
-  if (event.blocks > 1)
-    count = std::to_string(event.blocks) + " x " + count;
-  return count + " x " +
+    return std::to_string(event.count) + " bytes";
+  return std::to_string(event.count) + " x " +
          getElementType(static_cast<dtc_dtype>(event.dtype)).name;
 }
 
@@ -72,14 +76,10 @@ std::string dtc::describe(const CommunicationSystem &system,
            std::to_string(event.tag);
   case EventKind::Wait:
     return "wait for slot " + std::to_string(event.slot);
-  case EventKind::AllReduce:
-  case EventKind::ReduceScatter:
-  case EventKind::AllGather:
+  case EventKind::Collective:
     break;
   }
-  std::string text = event.kind == EventKind::AllReduce       ? "all_reduce"
-                     : event.kind == EventKind::ReduceScatter ? "reduce_scatter"
-                                                              : "all_gather";
+  std::string text = getTraits(event.collective).name;
   if (event.reduction >= 0)
     text += event.reduction == DTC_SUM ? " sum" : " max";
   text += " of " + describeType(system, event) + " over [";

@@ -37,7 +37,7 @@ std::vector<Step> getSteps(const CommunicationProgram &program) {
     if (event.kind == EventKind::Wait)
       step.target = slots.at(event.slot);
     else if (isCollective(event.kind)) // kinds meet: they must be the same
-      step.ordinal = ordinals[{EventKind::AllReduce, event.group, -1}]++;
+      step.ordinal = ordinals[{EventKind::Collective, event.group, -1}]++;
     else
       step.ordinal = ordinals[{event.kind, event.stage, event.tag}]++;
     if (event.kind != EventKind::Wait && event.slot >= 0)
@@ -184,9 +184,13 @@ Execution::Outcome Execution::wait(int32_t agent) {
 static std::string findDifference(const CommunicationSystem &system,
                                   int32_t program, const Event &a,
                                   int32_t otherProgram, const Event &b) {
-  if (a.kind != b.kind || a.dtype != b.dtype || a.reduction != b.reduction ||
-      a.count != b.count || a.blocks != b.blocks || a.type != b.type)
+  if (a.collective != b.collective || a.dtype != b.dtype ||
+      a.reduction != b.reduction || a.count != b.count || a.type != b.type)
     return describe(system, a) + " meets " + describe(system, b);
+  if (a.inputBlocks != b.inputBlocks || a.outputBlocks != b.outputBlocks)
+    return describe(system, a) + " meets one of other blocks";
+  if (a.permutation != b.permutation)
+    return describe(system, a) + " meets one of another permutation";
   if ((a.slot < 0) != (b.slot < 0))
     return "one is done here, the other at a wait";
   if (program == otherProgram)
@@ -263,9 +267,7 @@ Execution::Outcome Execution::advance(int32_t agent) {
     return receive(agent);
   case EventKind::Wait:
     return wait(agent);
-  case EventKind::AllReduce:
-  case EventKind::ReduceScatter:
-  case EventKind::AllGather:
+  case EventKind::Collective:
     return meet(agent);
   }
   return Outcome::Blocked;

@@ -52,6 +52,7 @@ private:
   MaybeError checkWait(int32_t index);
   MaybeError checkPeer(int32_t index) const;
   MaybeError checkSize(int32_t index) const;
+  MaybeError checkPermutation(int32_t index) const;
   MaybeError checkUnderWay(int32_t index) const;
   MaybeError takeSlot(int32_t index);
   MaybeError readContents(int32_t index) const;
@@ -92,28 +93,17 @@ MaybeError ProgramChecker::checkSize(int32_t index) const {
   int64_t read = 0, written = 0;
   for (const Access &access : program.getAccesses(event))
     (access.writes ? written : read) += access.end - access.begin;
-  int64_t expectedRead = event.count * event.blocks;
-  expectedRead *= getElementBytes(event.dtype);
+  int64_t expectedRead = event.count * getElementBytes(event.dtype);
   int64_t expectedWritten = expectedRead;
-  int64_t members = 1;
-  if (isCollective(event.kind))
-    for (int32_t axis : system.groups[event.group])
-      members *= system.axes[axis].size;
-  switch (event.kind) {
-  case EventKind::Send:
+  if (event.kind == EventKind::Send)
     expectedWritten = 0;
-    break;
-  case EventKind::Recv:
+  if (event.kind == EventKind::Recv)
     expectedRead = 0;
-    break;
-  case EventKind::ReduceScatter:
-    expectedRead *= members;
-    break;
-  case EventKind::AllGather:
-    expectedWritten *= members;
-    break;
-  default:
-    break;
+  if (isCollective(event.kind)) {
+    const CollectiveTraits &traits = getTraits(event.collective);
+    int64_t members = system.getNumMembers(event.group);
+    expectedRead *= countShares(traits.input, members);
+    expectedWritten *= countShares(traits.output, members);
   }
   if (read != expectedRead)
     return fail(index, "reads " + std::to_string(read) + " bytes, expected " +
@@ -122,6 +112,28 @@ MaybeError ProgramChecker::checkSize(int32_t index) const {
     return fail(index, "writes " + std::to_string(written) +
                            " bytes, expected " +
                            std::to_string(expectedWritten));
+  return std::nullopt;
+}
+
+/// Each member gets the input of one member, and each input goes to one.
+MaybeError ProgramChecker::checkPermutation(int32_t index) const {
+  const Event &event = at(index);
+  if (!isCollective(event.kind) || !getTraits(event.collective).permutes)
+    return std::nullopt;
+  if (event.permutation < 0 ||
+      event.permutation >= static_cast<int32_t>(system.permutations.size()))
+    return fail(index, "uses permutation " + std::to_string(event.permutation) +
+                           " of " + std::to_string(system.permutations.size()));
+  std::vector<int64_t> sources = system.permutations[event.permutation];
+  int64_t members = system.getNumMembers(event.group);
+  std::sort(sources.begin(), sources.end());
+  for (size_t i = 0; i < sources.size(); ++i)
+    if (sources[i] != static_cast<int64_t>(i))
+      return fail(index, "has no permutation: not each member's input goes to "
+                         "one member");
+  if (static_cast<int64_t>(sources.size()) != members)
+    return fail(index, "permutes " + std::to_string(sources.size()) +
+                           " members, expected " + std::to_string(members));
   return std::nullopt;
 }
 
@@ -232,6 +244,8 @@ MaybeError ProgramChecker::checkEvent(int32_t index) {
     if (MaybeError error = checkPeer(index))
       return error;
     if (MaybeError error = checkSize(index))
+      return error;
+    if (MaybeError error = checkPermutation(index))
       return error;
   }
   if (MaybeError error = checkUnderWay(index))

@@ -55,6 +55,8 @@ private:
   void run(const FunctionEvents &function, ArrayRef<Place> arguments,
            SmallVectorImpl<Place> &results);
   Event describe(Operation *op);
+  void describe(CollectiveOpInterface op, Event &event);
+  int32_t getPermutation(ArrayRef<int64_t> sources);
   int32_t getGroup(Attribute axes);
   int32_t getType(TypeRange types);
 
@@ -122,6 +124,16 @@ int32_t Extraction::getGroup(Attribute axes) {
   return it->second;
 }
 
+int32_t Extraction::getPermutation(ArrayRef<int64_t> sources) {
+  std::vector<std::vector<int64_t>> &all = result.system.permutations;
+  std::vector<int64_t> permutation(sources.begin(), sources.end());
+  auto found = llvm::find(all, permutation);
+  if (found != all.end())
+    return found - all.begin();
+  all.push_back(std::move(permutation));
+  return all.size() - 1;
+}
+
 /// Number of a type, of several that of their tuple.
 int32_t Extraction::getType(TypeRange list) {
   Type type = list.size() == 1
@@ -159,31 +171,33 @@ Event Extraction::describe(Operation *op) {
         event.kind = EventKind::Wait;
         event.slot = wait.getSlot();
       })
-      .Case<AllReduceOp>([&](AllReduceOp reduce) {
-        event.kind = EventKind::AllReduce;
-        event.reduction = static_cast<int8_t>(reduce.getReduction());
-        for (Value operand : reduce.getX())
-          event.count += getLocalElements(operand.getType());
-        if (auto number = op->getAttrOfType<IntegerAttr>(attr::value))
-          event.subject = number.getInt();
-      })
-      .Case<ReduceScatterOp>([&](ReduceScatterOp scatter) {
-        event.kind = EventKind::ReduceScatter;
-        event.reduction = static_cast<int8_t>(scatter.getReduction());
-        event.count = getLocalElements(scatter.getY().getType());
-      })
-      .Case<AllGatherOp>([&](AllGatherOp gather) {
-        event.kind = EventKind::AllGather;
-        event.count = getLocalElements(gather.getX().getType());
+      .Case<CollectiveOpInterface>([&](CollectiveOpInterface collective) {
+        event.kind = EventKind::Collective;
+        describe(collective, event);
       });
-  if (!isCollective(event.kind))
-    return event;
+  return event;
+}
+
+void Extraction::describe(CollectiveOpInterface op, Event &event) {
+  event.collective = op.getCollectiveKind();
+  const CollectiveTraits &traits = op.getTraits();
+  if (std::optional<Reduction> reduction = op.getCombiner())
+    event.reduction = static_cast<int8_t>(*reduction);
+  for (Value operand : op->getOperands())
+    event.count += getLocalElements(operand.getType());
+  event.count /= countShares(traits.input, op.getNumMembers());
+  event.inputBlocks = op.getInputBlocks();
+  event.outputBlocks = op.getOutputBlocks();
+  if (traits.permutes)
+    event.permutation = getPermutation(op.getSources());
   event.dtype = getElementType(op->getOperand(0).getType()).code;
-  event.group = getGroup(op->getAttr("axes"));
+  event.group = getGroup(op.getAxes());
   event.type = getType(op->getOperandTypes());
+  // Of stages, which have different programs.
+  if (auto number = op->getAttrOfType<IntegerAttr>(attr::value))
+    event.subject = number.getInt();
   if (auto slot = op->getAttrOfType<IntegerAttr>(attr::slot))
     event.slot = slot.getInt();
-  return event;
 }
 
 const FunctionEvents &Extraction::read(func::FuncOp function) {

@@ -5,6 +5,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "dtc/Dialect/Dialect.h"
+#include "dtc/Dialect/Permutation.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 using namespace dtc;
@@ -31,6 +33,48 @@ static LogicalResult expectLayout(Operation *op, Type type,
 static SmallVector<StringRef> getNames(ArrayAttr axes) {
   return llvm::to_vector(axes.getAsValueRange<StringAttr>());
 }
+
+//===----------------------------------------------------------------------===//
+// What all collectives have in common
+//===----------------------------------------------------------------------===//
+
+int64_t dtc::detail::countMembers(Operation *collective) {
+  LayoutAttr layout;
+  for (Type type : collective->getOperandTypes())
+    if (!layout)
+      layout = getLayout(type);
+  int64_t members = 1;
+  if (layout)
+    for (StringRef axis :
+         getNames(cast<CollectiveOpInterface>(collective).getAxes()))
+      members *= layout.getMesh().getSize(axis);
+  return members;
+}
+
+int64_t dtc::detail::countBlocks(Type whole, std::optional<int64_t> dim) {
+  return llvm::product_of(
+      getLocalType(whole).getShape().take_front(dim.value_or(0)));
+}
+
+LogicalResult dtc::detail::verifyCollective(Operation *op) {
+  auto collective = cast<CollectiveOpInterface>(op);
+  if (op->getNumOperands() == 0 || op->getNumOperands() != op->getNumResults())
+    return op->emitOpError("has ")
+           << op->getNumOperands() << " operands and " << op->getNumResults()
+           << " results, expected as many, at least one";
+  llvm::StringSet<> names;
+  for (StringRef axis : getNames(collective.getAxes()))
+    if (!names.insert(axis).second)
+      return op->emitOpError("names axis ") << axis << " twice";
+  Type first = getElementTypeOrSelf(op->getOperand(0));
+  for (Value x : op->getOperands())
+    if (getElementTypeOrSelf(x) != first)
+      return op->emitOpError("mixes element types ")
+             << first << " and " << getElementTypeOrSelf(x) << " in one bucket";
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
 
 LogicalResult ReshardOp::verify() {
   if (failed(verifyLayoutsAndShape(*this, getX().getType(), getY().getType())))
@@ -105,22 +149,13 @@ static LayoutAttr withoutMinorAxes(LayoutAttr layout, ArrayAttr axes,
 }
 
 LogicalResult AllReduceOp::verify() {
-  if (getX().empty() || getX().size() != getY().size())
-    return emitOpError("has ")
-           << getX().size() << " operands and " << getY().size()
-           << " results, expected as many, at least one";
-  for (auto [x, y] : llvm::zip(getX(), getY())) {
+  for (auto [x, y] : llvm::zip(getX(), getY()))
     if (failed(verifyLayoutsAndShape(*this, x.getType(), y.getType())) ||
         failed(verifyPartial(*this, x.getType(), getAxes(), getReduction())) ||
         failed(
             expectLayout(*this, y.getType(),
                          getLayout(x.getType()).without(getNames(getAxes())))))
       return failure();
-    if (getElementTypeOrSelf(x) != getElementTypeOrSelf(getX().front()))
-      return emitOpError("mixes element types ")
-             << getElementTypeOrSelf(getX().front()) << " and "
-             << getElementTypeOrSelf(x) << " in one bucket";
-  }
   return success();
 }
 
@@ -151,6 +186,52 @@ LogicalResult AllGatherOp::verify() {
            << x << ", expected " << getAxes()
            << " as the minor splits of dimension " << getDim();
   return expectLayout(*this, getY().getType(), expected);
+}
+
+LogicalResult AllToAllOp::verify() {
+  if (failed(verifyLayoutsAndShape(*this, getX().getType(), getY().getType())))
+    return failure();
+  int64_t rank = getX().getType().getRank();
+  if (getFrom() == getTo() || getTo() >= static_cast<uint64_t>(rank))
+    return emitOpError("splits dimension ")
+           << getTo() << " instead of " << getFrom() << ", expected another of "
+           << rank;
+  LayoutAttr x = getLayout(getX().getType());
+  LayoutAttr rest = withoutMinorAxes(x, getAxes(), getFrom());
+  if (!rest)
+    return emitOpError("operand has layout ")
+           << x << ", expected " << getAxes()
+           << " as the minor splits of dimension " << getFrom();
+  SmallVector<AxisLayout> entries(rest.getEntries());
+  for (StringAttr axis : getAxes().getAsRange<StringAttr>())
+    entries.push_back(AxisLayout::split(axis, getTo()));
+  return expectLayout(*this, getY().getType(),
+                      LayoutAttr::getCanonical(x.getMesh(), entries));
+}
+
+LogicalResult CollectivePermuteOp::verify() {
+  if (failed(verifyLayoutsAndShape(*this, getX().getType(), getY().getType())))
+    return failure();
+  LayoutAttr x = getLayout(getX().getType()), y = getLayout(getY().getType());
+  int64_t members = detail::countMembers(*this);
+  if (!isPermutation(getSources(), members))
+    return emitOpError("has sources ")
+           << getSourcesAttr() << ", expected each of 0 to " << members - 1
+           << " once";
+  SmallVector<StringRef> axes = getNames(getAxes());
+  for (StringRef axis : axes)
+    if (x.isPartial(axis) || y.isPartial(axis))
+      return emitOpError("moves parts of a sum on ")
+             << axis << ", expected shards";
+  if (x == y)
+    return success();
+  if (x.without(axes) != y.without(axes))
+    return emitOpError("changes layout ")
+           << x << " to " << y << ", expected a change on " << getAxes()
+           << " only";
+  if (!getsOwnShards(x, y, axes, getX().getType().getRank(), getSources()))
+    return emitOpError("does not give each member its shard under ") << y;
+  return success();
 }
 
 LogicalResult LocalSliceOp::verify() {

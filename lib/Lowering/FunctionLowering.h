@@ -9,6 +9,7 @@
 #define DTC_LIB_LOWERING_FUNCTIONLOWERING_H
 
 #include "PlanManifest.h"
+#include "RuntimeFunctions.h"
 #include "dtc/Lowering/Program.h"
 #include "dtc/Memory/MemoryPlan.h"
 #include "dtc/Plan/Skeleton.h"
@@ -79,9 +80,7 @@ private:
   void emit(MaxPool2DGradOp op);
   void emit(SumPool2DOp op);
   void emit(SumPool2DGradOp op);
-  void emit(AllReduceOp op);
-  void emit(AllGatherOp op);
-  void emit(ReduceScatterOp op);
+  void emit(CollectiveOpInterface op);
   void emit(LocalSliceOp op);
   void emit(SendOp op);
   void emit(RecvOp op);
@@ -112,21 +111,11 @@ private:
         shared.getRuntime(name, mlir::ValueRange(arguments).getTypes());
     return mlir::LLVM::CallOp::create(builder, loc, callee, arguments);
   }
-  /// Calls the function, or, where the op has a slot, the one that starts it.
-  template <typename Op>
-  void callCollective(const llvm::Twine &name, Op op,
-                      llvm::ArrayRef<mlir::Value> rest) {
-    llvm::SmallVector<mlir::Value> arguments = {
-        context, integer(shared.manifest.getGroup(op.getAxes()))};
-    auto slot = op->template getAttrOfType<mlir::IntegerAttr>(attr::slot);
-    if (slot)
-      arguments.push_back(integer(slot.getInt()));
-    arguments.append(rest.begin(), rest.end());
-    mlir::LLVM::CallOp made =
-        call((name + (slot ? "_start" : "")).str(), arguments);
-    if (mlir::Attribute number = op->getAttr(attr::value))
-      made->setAttr(attr::value, number);
-  }
+  /// Calls a function of the table, with what `get` says of its arguments but
+  /// the context.
+  void callCommunication(const RuntimeFunction &function,
+                         llvm::function_ref<mlir::Value(CallArgument)> get,
+                         mlir::Operation *op);
   void needScratch(int64_t bytes) {
     shared.scratchBytes = std::max(shared.scratchBytes, bytes);
   }

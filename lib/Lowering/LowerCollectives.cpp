@@ -10,40 +10,16 @@
 using namespace mlir;
 using namespace dtc;
 
-/// How often a block of each rank's part of a dimension comes in the whole, and
-/// how many elements it has.
-static std::pair<int64_t, int64_t> getBlocks(Value part, int64_t dim) {
-  ArrayRef<int64_t> shape = getLocalType(part.getType()).getShape();
-  return {llvm::product_of(shape.take_front(dim)),
-          llvm::product_of(shape.drop_front(dim))};
-}
-
 LogicalResult FunctionLowering::checkStart(Operation *op) {
-  if (!op->hasAttr(attr::slot))
+  auto collective = dyn_cast<CollectiveOpInterface>(op);
+  if (!collective || !op->hasAttr(attr::slot) || collective.isContiguous())
     return success();
-  Value part;
-  uint64_t dim = 0;
-  if (auto gather = dyn_cast<AllGatherOp>(op))
-    part = gather.getX(), dim = gather.getDim();
-  else if (auto scatter = dyn_cast<ReduceScatterOp>(op))
-    part = scatter.getY(), dim = scatter.getDim();
-  if (!part || getBlocks(part, dim).first == 1)
-    return success();
+  bool isOutput = collective.getOutputBlocks() != 1;
   return op->emitOpError("starts along dimension ")
-         << dim << " of " << part.getType()
+         << *(isOutput ? collective.getOutputDim() : collective.getInputDim())
+         << " of "
+         << (isOutput ? op->getOperand(0) : op->getResult(0)).getType()
          << ", expected the first that is not 1";
-}
-
-void FunctionLowering::emit(AllReduceOp op) {
-  // The memory plan puts the operands of a bucket side by side.
-  Type element = getElementTypeOrSelf(op.getX().front());
-  int64_t bytes = getBucketBytes(op.getX());
-  int64_t elementBytes = element.getIntOrFloatBitWidth() / 8;
-  callCollective("dtcrt_all_reduce", op,
-                 {integer(getElementType(element).code),
-                  integer(static_cast<int64_t>(op.getReduction())),
-                  pointerTo(op.getX().front()),
-                  integer(bytes / elementBytes, 64)});
 }
 
 static int64_t getElementBytes(Value value) {
@@ -51,54 +27,122 @@ static int64_t getElementBytes(Value value) {
   return llvm::divideCeil(bits, 8);
 }
 
-void FunctionLowering::emit(AllGatherOp op) {
-  auto [outer, count] = getBlocks(op.getX(), op.getDim());
-  Value bytes = integer(count * getElementBytes(op.getX()), 64);
-  if (op->hasAttr(attr::slot))
-    return callCollective("dtcrt_all_gather", op,
-                          {pointerTo(op.getX()), pointerTo(op.getY()), bytes});
-  if (outer > 1)
-    needScratch(getLocalBytes(op.getY().getType()));
-  callCollective("dtcrt_all_gather", op,
-                 {pointerTo(op.getX()), pointerTo(op.getY()), scratch,
-                  integer(outer, 64), bytes});
+void FunctionLowering::callCommunication(
+    const RuntimeFunction &function,
+    llvm::function_ref<Value(CallArgument)> get, Operation *op) {
+  SmallVector<Value> arguments;
+  for (CallArgument argument : function.arguments)
+    arguments.push_back(argument == CallArgument::Context ? context
+                                                          : get(argument));
+  LLVM::CallOp made = call(function.name, arguments);
+  if (Attribute number = op->getAttr(attr::value))
+    made->setAttr(attr::value, number);
 }
 
-void FunctionLowering::emit(ReduceScatterOp op) {
-  auto [outer, count] = getBlocks(op.getY(), op.getDim());
-  SmallVector<Value> arguments = {
-      integer(getElementType(op.getX().getType()).code),
-      integer(static_cast<int64_t>(op.getReduction())), pointerTo(op.getX()),
-      pointerTo(op.getY())};
-  if (!op->hasAttr(attr::slot)) {
-    if (outer > 1)
-      needScratch(getLocalBytes(op.getX().getType()));
-    arguments.append({scratch, integer(outer, 64)});
-  }
-  arguments.push_back(integer(count, 64));
-  callCollective("dtcrt_reduce_scatter", op, arguments);
+void FunctionLowering::emit(CollectiveOpInterface op) {
+  auto slot = op->getAttrOfType<IntegerAttr>(attr::slot);
+  const CollectiveTraits &traits = op.getTraits();
+  Value input = op->getOperand(0), output = op->getResult(0);
+  // The memory plan puts the operands of a bucket side by side.
+  int64_t share = getBucketBytes(op->getOperands()) /
+                  countShares(traits.input, op.getNumMembers());
+  // Blocks are put in order before they go and after they have come.
+  int64_t scratchBytes = 0;
+  if (op.getInputBlocks() > 1)
+    scratchBytes += getLocalBytes(input.getType());
+  if (op.getOutputBlocks() > 1)
+    scratchBytes += getLocalBytes(output.getType());
+  needScratch(scratchBytes);
+  auto get = [&](CallArgument argument) -> Value {
+    switch (argument) {
+    case CallArgument::Group:
+      return integer(shared.manifest.getGroup(op.getAxes()));
+    case CallArgument::Permutation:
+      return integer(shared.manifest.getPermutation(op.getSources()));
+    case CallArgument::Slot:
+      return integer(slot.getInt());
+    case CallArgument::Dtype:
+      return integer(getElementType(input.getType()).code);
+    case CallArgument::Reduction:
+      return integer(static_cast<int64_t>(*op.getCombiner()));
+    case CallArgument::Input:
+    case CallArgument::InOut:
+      return pointerTo(input);
+    case CallArgument::Output:
+      return pointerTo(output);
+    case CallArgument::Scratch:
+      return scratch;
+    case CallArgument::InputBlocks:
+      return integer(op.getInputBlocks(), 64);
+    case CallArgument::OutputBlocks:
+      return integer(op.getOutputBlocks(), 64);
+    case CallArgument::Count:
+      return integer(share / getElementBytes(input), 64);
+    case CallArgument::Bytes:
+      return integer(share, 64);
+    default:
+      llvm_unreachable("a collective has no such argument");
+    }
+  };
+  callCommunication(getRuntimeFunction(op.getCollectiveKind(), bool(slot)), get,
+                    op);
 }
 
 void FunctionLowering::emit(LocalSliceOp op) {
-  auto [outer, count] = getBlocks(op.getY(), op.getDim());
+  ArrayRef<int64_t> part = getLocalType(op.getY().getType()).getShape();
   call("dtcrt_local_slice",
        {context, integer(shared.manifest.getGroup(op.getAxes())),
-        pointerTo(op.getX()), pointerTo(op.getY()), integer(outer, 64),
-        integer(count * getElementBytes(op.getX()), 64)});
+        pointerTo(op.getX()), pointerTo(op.getY()),
+        integer(llvm::product_of(part.take_front(op.getDim())), 64),
+        integer(llvm::product_of(part.drop_front(op.getDim())) *
+                    getElementBytes(op.getX()),
+                64)});
 }
 
 void FunctionLowering::emit(SendOp op) {
-  call("dtcrt_send", {context, integer(op.getStage()), integer(op.getTag()),
-                      integer(op.getSlot()), pointerTo(op.getX()),
-                      integer(getLocalBytes(op.getX().getType()), 64)});
+  callCommunication(
+      getRuntimeFunction(EventKind::Send),
+      [&](CallArgument argument) {
+        switch (argument) {
+        case CallArgument::Stage:
+          return integer(op.getStage());
+        case CallArgument::Tag:
+          return integer(op.getTag());
+        case CallArgument::Slot:
+          return integer(op.getSlot());
+        case CallArgument::Input:
+          return pointerTo(op.getX());
+        case CallArgument::Bytes:
+          return integer(getLocalBytes(op.getX().getType()), 64);
+        default:
+          llvm_unreachable("a send has no such argument");
+        }
+      },
+      op);
 }
 
 void FunctionLowering::emit(RecvOp op) {
-  call("dtcrt_recv",
-       {context, integer(op.getStage()), integer(op.getTag()),
-        pointerTo(op.getY()), integer(getLocalBytes(op.getY().getType()), 64)});
+  callCommunication(
+      getRuntimeFunction(EventKind::Recv),
+      [&](CallArgument argument) {
+        switch (argument) {
+        case CallArgument::Stage:
+          return integer(op.getStage());
+        case CallArgument::Tag:
+          return integer(op.getTag());
+        case CallArgument::Output:
+          return pointerTo(op.getY());
+        case CallArgument::Bytes:
+          return integer(getLocalBytes(op.getY().getType()), 64);
+        default:
+          llvm_unreachable("a receive has no such argument");
+        }
+      },
+      op);
 }
 
 void FunctionLowering::emit(WaitOp op) {
-  call("dtcrt_wait", {context, integer(op.getSlot())});
+  callCommunication(
+      getRuntimeFunction(EventKind::Wait),
+      [&](CallArgument) { return integer(op.getSlot()); }, op);
 }

@@ -31,6 +31,15 @@ static std::string getPhaseTitle(StringRef function) {
   return title;
 }
 
+int32_t PlanManifest::getPermutation(ArrayRef<int64_t> sources) {
+  std::vector<int64_t> permutation(sources.begin(), sources.end());
+  auto found = llvm::find(permutations, permutation);
+  if (found != permutations.end())
+    return found - permutations.begin();
+  permutations.push_back(std::move(permutation));
+  return permutations.size() - 1;
+}
+
 int32_t PlanManifest::getPhase(StringRef function) {
   std::string title = getPhaseTitle(function);
   auto found = llvm::find(phases, title);
@@ -228,6 +237,10 @@ json::Object PlanManifest::finish() {
   manifest["batch_axes"] = std::move(batch);
   manifest["microbatches"] = microbatches;
   manifest["groups"] = std::move(groupList);
+  json::Array permutationList;
+  for (const std::vector<int64_t> &permutation : permutations)
+    permutationList.push_back(json::Array(permutation));
+  manifest["permutations"] = std::move(permutationList);
   manifest["phases"] = json::Array(phases);
   manifest["inputs"] = std::move(inputList);
   manifest["parameters"] = std::move(parameterList);

@@ -19,6 +19,8 @@ class PlanManifest {
 public:
   /// The index of a set of axes that a collective runs over.
   int32_t getGroup(mlir::ArrayAttr axes);
+  /// The index of a permutation of the members of a group.
+  int32_t getPermutation(llvm::ArrayRef<int64_t> sources);
   /// The index of a phase: the name of a stage's function.
   int32_t getPhase(llvm::StringRef function);
 
@@ -42,6 +44,7 @@ private:
                        mlir::DictionaryAttr part, bool isTrained);
 
   llvm::SmallVector<mlir::ArrayAttr> groups;
+  std::vector<std::vector<int64_t>> permutations;
   llvm::SmallVector<std::string> phases;
   llvm::SmallVector<mlir::StringAttr> batchAxes; ///< split inputs, major first
   llvm::MapVector<llvm::StringRef, llvm::json::Object> inputs, parameters;

@@ -10,21 +10,10 @@ using namespace mlir;
 using namespace dtc;
 
 LogicalResult RuntimeCall::read() {
-  StringRef name = *call.getCallee();
-  isStart = name.consume_back("_start");
+  if (const RuntimeFunction *function = findRuntimeFunction(*call.getCallee()))
+    return readCommunication(*function);
   using Reader = LogicalResult (RuntimeCall::*)();
-  auto collective =
-      llvm::StringSwitch<Reader>(name)
-          .Case("dtcrt_all_reduce", &RuntimeCall::readAllReduce)
-          .Case("dtcrt_all_gather", &RuntimeCall::readAllGather)
-          .Case("dtcrt_reduce_scatter", &RuntimeCall::readReduceScatter)
-          .Default(nullptr);
-  if (collective)
-    return (this->*collective)();
   auto other = llvm::StringSwitch<Reader>(*call.getCallee())
-                   .Case("dtcrt_send", &RuntimeCall::readSend)
-                   .Case("dtcrt_recv", &RuntimeCall::readRecv)
-                   .Case("dtcrt_wait", &RuntimeCall::readWait)
                    .Case("dtcrt_matmul", &RuntimeCall::readMatMul)
                    .Case("dtcrt_conv2d", &RuntimeCall::readConv2D)
                    .Case("dtcrt_pool2d", &RuntimeCall::readPool2D)
@@ -63,49 +52,99 @@ LogicalResult RuntimeCall::expectRole(int64_t role, int64_t first,
 FailureOr<int64_t> RuntimeCall::countMembers(int64_t group) {
   if (group < 0 || group >= static_cast<int64_t>(system.groups.size()))
     return error() << " over group " << group << " of " << system.groups.size();
-  int64_t count = 1;
-  for (int32_t axis : system.groups[group])
-    count *= system.axes[axis].size;
-  return count;
+  return system.getNumMembers(group);
 }
 
 //===----------------------------------------------------------------------===//
-// Messages
+// Communication: by the table
 //===----------------------------------------------------------------------===//
+
+LogicalResult RuntimeCall::readNumber(CallArgument argument, int64_t number) {
+  switch (argument) {
+  case CallArgument::Group: {
+    FailureOr<int64_t> count = countMembers(number);
+    if (failed(count))
+      return failure();
+    members = *count;
+    event.group = number;
+    return success();
+  }
+  case CallArgument::Permutation:
+    event.permutation = number;
+    return success();
+  case CallArgument::Slot:
+    event.slot = number;
+    return success();
+  case CallArgument::Stage:
+    event.stage = number;
+    return success();
+  case CallArgument::Tag:
+    event.tag = number;
+    return success();
+  case CallArgument::Dtype:
+    if (!isElementType(number))
+      return error() << " with element type " << number
+                     << ", which the runtime does not have";
+    event.dtype = number;
+    return success();
+  case CallArgument::Reduction:
+    if (number != DTC_SUM && number != DTC_MAX)
+      return error() << " with reduction " << number
+                     << ", which the runtime does not have";
+    event.reduction = number;
+    return success();
+  case CallArgument::InputBlocks:
+  case CallArgument::OutputBlocks:
+    if (number < 1)
+      return error() << " with shares in " << number
+                     << " blocks, expected at least 1";
+    (argument == CallArgument::InputBlocks ? event.inputBlocks
+                                           : event.outputBlocks) = number;
+    return success();
+  case CallArgument::Count:
+  case CallArgument::Bytes:
+    event.count = number;
+    return success();
+  case CallArgument::Context:
+  case CallArgument::Input:
+  case CallArgument::Output:
+  case CallArgument::InOut:
+  case CallArgument::Scratch:
+    return success();
+  }
+  return failure();
+}
+
+LogicalResult RuntimeCall::readCommunication(const RuntimeFunction &function) {
+  if (failed(expectArguments(function.arguments.size())))
+    return failure();
+  event.kind = function.event;
+  event.collective = function.collective;
+  for (auto [argument, number] : llvm::zip_equal(function.arguments, numbers))
+    if (failed(readNumber(argument, number)))
+      return failure();
+  int64_t share =
+      event.count *
+      (event.dtype < 0 ? 1 : sizeOf(static_cast<dtc_dtype>(event.dtype)));
+  int64_t read = share, written = share;
+  if (isCollective(event.kind)) {
+    const CollectiveTraits &traits = getTraits(event.collective);
+    read *= countShares(traits.input, members);
+    written *= countShares(traits.output, members);
+    if (auto value = call->getAttrOfType<IntegerAttr>(attr::value))
+      event.subject = value.getInt();
+  }
+  for (auto [i, argument] : llvm::enumerate(function.arguments)) {
+    if (argument == CallArgument::Input || argument == CallArgument::InOut)
+      touch(i, read, false);
+    if (argument == CallArgument::Output || argument == CallArgument::InOut)
+      touch(i, written, true);
+  }
+  return success();
+}
 
 /// Where a phase begins and ends, for who watches.
 LogicalResult RuntimeCall::readNothing() { return success(); }
-
-LogicalResult RuntimeCall::readSend() {
-  if (failed(expectArguments(6)))
-    return failure();
-  event.kind = EventKind::Send;
-  event.stage = numbers[1];
-  event.tag = numbers[2];
-  event.slot = numbers[3];
-  event.count = numbers[5];
-  touch(4, event.count, false);
-  return success();
-}
-
-LogicalResult RuntimeCall::readRecv() {
-  if (failed(expectArguments(5)))
-    return failure();
-  event.kind = EventKind::Recv;
-  event.stage = numbers[1];
-  event.tag = numbers[2];
-  event.count = numbers[4];
-  touch(3, event.count, true);
-  return success();
-}
-
-LogicalResult RuntimeCall::readWait() {
-  if (failed(expectArguments(2)))
-    return failure();
-  event.kind = EventKind::Wait;
-  event.slot = numbers[1];
-  return success();
-}
 
 //===----------------------------------------------------------------------===//
 // Computation
@@ -188,89 +227,5 @@ LogicalResult RuntimeCall::readLocalSlice() {
   int64_t bytes = numbers[4] * numbers[5];
   touch(2, *parts * bytes, false);
   touch(3, bytes, true);
-  return success();
-}
-
-//===----------------------------------------------------------------------===//
-// Collectives: where one starts there is a slot behind the group, and there are
-// no blocks
-//===----------------------------------------------------------------------===//
-
-/// Returns the number of the next argument.
-FailureOr<unsigned> RuntimeCall::readGroup(unsigned numArguments) {
-  if (failed(expectArguments(numArguments)))
-    return failure();
-  FailureOr<int64_t> count = countMembers(numbers[1]);
-  if (failed(count))
-    return failure();
-  event.group = numbers[1];
-  members = *count;
-  if (isStart)
-    event.slot = numbers[2];
-  if (auto value = call->getAttrOfType<IntegerAttr>(attr::value))
-    event.subject = value.getInt();
-  return isStart ? 3 : 2;
-}
-
-FailureOr<unsigned> RuntimeCall::readReduction(unsigned next) {
-  int64_t dtype = numbers[next], reduction = numbers[next + 1];
-  if (!isElementType(dtype))
-    return error() << " with element type " << dtype
-                   << ", which the runtime does not have";
-  if (reduction != DTC_SUM && reduction != DTC_MAX)
-    return error() << " with reduction " << reduction
-                   << ", which the runtime does not have";
-  event.dtype = dtype;
-  event.reduction = reduction;
-  return next + 2;
-}
-
-/// How many blocks, unless it starts, of what count.
-void RuntimeCall::readBlocks(unsigned next) {
-  if (!isStart) {
-    ++next; // scratch, which nothing else uses meanwhile
-    event.blocks = numbers[next++];
-  }
-  event.count = numbers[next];
-}
-
-LogicalResult RuntimeCall::readAllReduce() {
-  event.kind = EventKind::AllReduce;
-  FailureOr<unsigned> next = readGroup(isStart ? 7 : 6);
-  if (succeeded(next))
-    next = readReduction(*next);
-  if (failed(next))
-    return failure();
-  event.count = numbers[*next + 1];
-  int64_t bytes = event.count * sizeOf(static_cast<dtc_dtype>(event.dtype));
-  touch(*next, bytes, false);
-  touch(*next, bytes, true);
-  return success();
-}
-
-LogicalResult RuntimeCall::readAllGather() {
-  event.kind = EventKind::AllGather;
-  FailureOr<unsigned> next = readGroup(isStart ? 6 : 7);
-  if (failed(next))
-    return failure();
-  readBlocks(*next + 2);
-  int64_t bytes = event.count * event.blocks;
-  touch(*next, bytes, false);
-  touch(*next + 1, bytes * members, true);
-  return success();
-}
-
-LogicalResult RuntimeCall::readReduceScatter() {
-  event.kind = EventKind::ReduceScatter;
-  FailureOr<unsigned> next = readGroup(isStart ? 8 : 9);
-  if (succeeded(next))
-    next = readReduction(*next);
-  if (failed(next))
-    return failure();
-  readBlocks(*next + 2);
-  int64_t bytes =
-      event.count * event.blocks * sizeOf(static_cast<dtc_dtype>(event.dtype));
-  touch(*next, bytes * members, false);
-  touch(*next + 1, bytes, true);
   return success();
 }

@@ -7,6 +7,7 @@
 #ifndef DTC_LIB_LOWERING_RUNTIMECALL_H
 #define DTC_LIB_LOWERING_RUNTIMECALL_H
 
+#include "RuntimeFunctions.h"
 #include "dtc/Communication/Communication.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
@@ -35,25 +36,18 @@ public:
   llvm::SmallVector<Touched, 4> touched;
 
 private:
+  mlir::LogicalResult readCommunication(const RuntimeFunction &function);
+  mlir::LogicalResult readNumber(CallArgument argument, int64_t number);
   mlir::LogicalResult readNothing();
-  mlir::LogicalResult readSend();
-  mlir::LogicalResult readRecv();
-  mlir::LogicalResult readWait();
   mlir::LogicalResult readMatMul();
   mlir::LogicalResult readConv2D();
   mlir::LogicalResult readPool2D();
   mlir::LogicalResult readLocalSlice();
-  mlir::LogicalResult readAllReduce();
-  mlir::LogicalResult readAllGather();
-  mlir::LogicalResult readReduceScatter();
 
   mlir::InFlightDiagnostic error();
   mlir::LogicalResult expectArguments(unsigned count);
   mlir::LogicalResult expectRole(int64_t role, int64_t first, int64_t last);
   mlir::FailureOr<int64_t> countMembers(int64_t group);
-  mlir::FailureOr<unsigned> readGroup(unsigned numArguments);
-  mlir::FailureOr<unsigned> readReduction(unsigned next);
-  void readBlocks(unsigned next);
   void touch(unsigned argument, int64_t bytes, bool writes) {
     touched.push_back({argument, bytes, writes});
   }
@@ -64,8 +58,7 @@ private:
 
   llvm::ArrayRef<int64_t> numbers;
   const CommunicationSystem &system;
-  bool isStart = false; ///< of a collective: its end is a wait
-  int64_t members = 1;  ///< of its group
+  int64_t members = 1; ///< of a collective's group
 };
 
 } // namespace dtc

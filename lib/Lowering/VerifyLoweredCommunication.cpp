@@ -306,6 +306,15 @@ static LogicalResult readManifest(ModuleOp module,
         system.groups.back().push_back(axis->second);
       }
   }
+  if (const llvm::json::Array *permutations =
+          manifest->getArray("permutations"))
+    for (const llvm::json::Value &permutation : *permutations) {
+      system.permutations.emplace_back();
+      if (const llvm::json::Array *sources = permutation.getAsArray())
+        for (const llvm::json::Value &source : *sources)
+          system.permutations.back().push_back(
+              source.getAsInteger().value_or(-1));
+    }
   system.numSendSlots = DTC_MAX_SEND_SLOTS;
   system.numSlots = endCollectiveSlot;
   system.assignPrograms();

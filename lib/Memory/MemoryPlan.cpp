@@ -98,6 +98,13 @@ int64_t dtc::getBucketBytes(ValueRange operands) {
   return bytes;
 }
 
+int64_t dtc::getWholeBytes(CollectiveOpInterface op) {
+  const CollectiveTraits &traits = op.getTraits();
+  bool isOutputWhole = traits.input == Shares::One;
+  return isOutputWhole ? getBucketBytes(op->getResults())
+                       : getBucketBytes(op->getOperands());
+}
+
 func::FuncOp dtc::getCallee(RunOp run) {
   return cast<func::FuncOp>(run.getFunction());
 }
@@ -162,12 +169,11 @@ dtc::getAdjacentRoots(func::FuncOp function, const AliasClasses &classes,
         add(getCallersRoots(run, callee->homes, roots, classes));
       continue;
     }
-    auto reduce = dyn_cast<AllReduceOp>(op);
-    if (!reduce || reduce.getX().size() < 2)
+    if (!isa<CollectiveOpInterface>(op) || op.getNumOperands() < 2)
       continue;
     SmallVector<Value> roots;
     unsigned local = 0;
-    for (Value operand : reduce.getX()) {
+    for (Value operand : op.getOperands()) {
       roots.push_back(classes.getRoot(operand));
       local += homes.get(operand).kind == MemoryHome::Local;
     }

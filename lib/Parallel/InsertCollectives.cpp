@@ -1,10 +1,11 @@
 //===- InsertCollectives.cpp - reshards become collectives ----------------===//
 //
-// One reshard becomes at most four steps: sum over micro-batches, reduce,
-// gather, slice.
+// One reshard becomes at most six steps: sum over micro-batches, reduce, move
+// splits to other axes or dimensions, gather, slice.
 //
 //===----------------------------------------------------------------------===//
 
+#include "dtc/Dialect/Permutation.h"
 #include "dtc/Parallel/Passes.h"
 
 namespace dtc {
@@ -29,6 +30,8 @@ public:
       return failure();
     Operation *before = op->getPrevNode();
     reducePartials();
+    permuteShards();
+    exchangeSplits();
     gatherSplits();
     sliceSplits();
     // Left of a sum over micro-batches: nothing else tells when they run.
@@ -130,19 +133,108 @@ private:
         dim);
   }
 
+  /// The splits of a dimension that are not those of the target, or those of
+  /// the target that are not there.
+  SmallVector<AxisLayout> surplus(int64_t dim) {
+    SmallVector<AxisLayout> own = current().getSplitsOfDim(dim);
+    size_t common = commonSplits(own, target.getSplitsOfDim(dim));
+    return SmallVector<AxisLayout>(llvm::drop_begin(own, common));
+  }
+  SmallVector<AxisLayout> missing(int64_t dim) {
+    SmallVector<AxisLayout> wanted = target.getSplitsOfDim(dim);
+    size_t common = commonSplits(wanted, current().getSplitsOfDim(dim));
+    return SmallVector<AxisLayout>(llvm::drop_begin(wanted, common));
+  }
+
+  /// Where other axes, or the same in another order, split a dimension into as
+  /// many shards, these change places.
+  void permuteShards() {
+    for (int64_t dim : dims()) {
+      SmallVector<AxisLayout> from = surplus(dim), to = missing(dim);
+      SmallVector<AxisLayout> entries(
+          current().without(names(from)).getEntries());
+      SmallVector<StringRef> axes = names(from);
+      bool isFree = llvm::all_of(to, [&](const AxisLayout &split) {
+        bool isOwn = llvm::is_contained(axes, split.axis.getValue());
+        if (!isOwn)
+          axes.push_back(split.axis.getValue());
+        entries.push_back(split);
+        return isOwn || !current().getEntry(split.axis);
+      });
+      if (!isFree || countShards(from) == 1)
+        continue;
+      auto layout = LayoutAttr::getCanonical(target.getMesh(), entries);
+      SmallVector<int64_t> sources =
+          findSources(current(), layout, axes, dims().size());
+      if (!sources.empty())
+        value = CollectivePermuteOp::create(
+            builder, op.getLoc(), typeWith(layout), value,
+            builder.getStrArrayAttr(axes), sources);
+    }
+  }
+
+  void exchangeSplits() {
+    for (bool isChanged = true; isChanged;) {
+      isChanged = false;
+      for (int64_t from : dims())
+        for (int64_t to : dims())
+          isChanged |= from != to && exchangeSplits(from, to);
+    }
+  }
+
+  /// Where the minor splits of one dimension are the next ones of another, each
+  /// rank exchanges with each: less than to gather, and to slice then.
+  bool exchangeSplits(int64_t from, int64_t to) {
+    SmallVector<AxisLayout> left = surplus(from), wanted = missing(to);
+    // Nothing but these may be minor on either side.
+    if (!surplus(to).empty() || hasPieces(from) || hasPieces(to))
+      return false;
+    size_t count = std::min(left.size(), wanted.size());
+    auto agree = [](const AxisLayout &a, const AxisLayout &b) {
+      return a.axis == b.axis;
+    };
+    while (count > 0 && !llvm::equal(ArrayRef(left).take_back(count),
+                                     ArrayRef(wanted).take_front(count), agree))
+      --count;
+    ArrayRef<AxisLayout> moved = ArrayRef(wanted).take_front(count);
+    if (countShards(moved) == 1)
+      return false;
+    SmallVector<AxisLayout> entries(
+        current().without(names(moved)).getEntries());
+    llvm::append_range(entries, moved);
+    value = AllToAllOp::create(
+        builder, op.getLoc(),
+        typeWith(LayoutAttr::getCanonical(target.getMesh(), entries)), value,
+        builder.getStrArrayAttr(names(moved)), from, to);
+    return true;
+  }
+
+  bool hasPieces(int64_t dim) {
+    return llvm::any_of(
+        llvm::concat<const AxisLayout>(current().getSplitsOfDim(dim),
+                                       target.getSplitsOfDim(dim)),
+        [](const AxisLayout &split) { return split.pieces > 1; });
+  }
+
+  int64_t countShards(ArrayRef<AxisLayout> splits) {
+    int64_t shards = 1;
+    for (const AxisLayout &split : splits)
+      shards *= target.getMesh().getSize(split.axis.getValue());
+    return shards;
+  }
+
   /// Gathers, per dimension, the minor splits down to where both layouts agree.
   void gatherSplits() {
     for (int64_t dim : dims()) {
-      SmallVector<AxisLayout> from = current().getSplitsOfDim(dim);
-      size_t common = commonSplits(from, target.getSplitsOfDim(dim));
-      if (common == from.size())
+      SmallVector<StringRef> axes = names(surplus(dim));
+      if (axes.empty())
         continue;
-      SmallVector<StringRef> axes = names(ArrayRef(from).drop_front(common));
-      inPieces(dim, from, [&](int64_t piece) {
+      inPieces(dim, current().getSplitsOfDim(dim), [&](int64_t piece) {
         value = AllGatherOp::create(builder, op.getLoc(),
                                     typeWith(current().without(axes)), value,
                                     builder.getStrArrayAttr(axes), piece);
       });
+      exchangeSplits(); // what is gone may have stood in the way
     }
   }
 

@@ -70,14 +70,8 @@ bool dtc::isParameterGather(Operation *op) {
          function.getArgAttr(argument.getArgNumber(), attr::gatheredAtUse);
 }
 
-bool dtc::crossesStages(Operation *collective) {
-  auto axes = collective->getAttrOfType<ArrayAttr>("axes");
-  return llvm::is_contained(axes.getAsValueRange<StringAttr>(), stageAxis);
-}
-
-bool dtc::isInOrder(Value part, int64_t dim) {
-  return llvm::product_of(
-             getLocalType(part.getType()).getShape().take_front(dim)) == 1;
+bool dtc::crossesStages(Operation *op) {
+  return cast<CollectiveOpInterface>(op).spans(stageAxis);
 }
 
 bool dtc::isRunOf(RunOp run, Phase::Kind kind) {

@@ -153,20 +153,9 @@ private:
 
 } // namespace
 
-static bool isCollective(Operation *op) {
-  return isa<AllReduceOp, AllGatherOp, ReduceScatterOp>(op);
-}
-
-static std::string getCollectiveName(Operation *op) {
-  auto axes = op->getAttrOfType<ArrayAttr>("axes");
-  return (op->getName().stripDialect() + " " +
-          llvm::join(axes.getAsValueRange<StringAttr>(), ","))
-      .str();
-}
-
 /// What says nothing about a model.
 static bool isPlumbing(Operation *op) {
-  return isCollective(op) || isa<ConstantOp, LocalSliceOp, BoundaryOp>(op) ||
+  return isa<CollectiveOpInterface, ConstantOp, LocalSliceOp, BoundaryOp>(op) ||
          llvm::is_contained({"reshape", "transpose", "slice", "concat",
                              "convert", "cast", "as_partial", "expand",
                              "broadcast", "sum_over_stages",
@@ -190,7 +179,7 @@ bool GraphBuilder::isOfShards(Operation *op) {
   if (op->hasAttr(attr::perMicrobatch))
     return true;
   auto argument = dyn_cast<BlockArgument>(op->getOperand(0));
-  return argument && isa<AllGatherOp>(op) &&
+  return argument && isa<CollectiveOpInterface>(op) &&
          step.getArgAttr(argument.getArgNumber(), attr::gatheredAtUse);
 }
 
@@ -302,8 +291,9 @@ void GraphBuilder::addForward(Operation *op) {
       op->getOperands(), [&](Value value) { return labelled.contains(value); });
   if (isLabelled)
     labelled.insert(op->result_begin(), op->result_end());
-  if (isCollective(op) && isOfShards(op)) {
-    ++graph.stages[stage.value_or(0)].shards[getCollectiveName(op)];
+  auto collective = dyn_cast<CollectiveOpInterface>(op);
+  if (collective && isOfShards(op)) {
+    ++graph.stages[stage.value_or(0)].shards[collective.getSummary()];
     return;
   }
 
@@ -320,8 +310,8 @@ void GraphBuilder::addForward(Operation *op) {
   // Where plumbing belongs follows from what it carries. So it does for a
   // collective, which an op's reader may have asked for.
   if (!stage || isPlumbing(op)) {
-    if (isCollective(op) && last)
-      ++at(*last).forward[getCollectiveName(op)];
+    if (collective && last)
+      ++at(*last).forward[collective.getSummary()];
     StringRef parameter;
     if (op->getNumOperands() == 1)
       parameter = parameters.lookup(op->getOperand(0));
@@ -365,7 +355,8 @@ void GraphBuilder::addOther(Operation *op) {
       addMessage(boundary);
     return;
   }
-  if (!isCollective(op))
+  auto collective = dyn_cast<CollectiveOpInterface>(op);
+  if (!collective)
     return;
   std::optional<int64_t> stage;
   for (Value value : op->getOperands())
@@ -373,7 +364,7 @@ void GraphBuilder::addOther(Operation *op) {
       stage = analysis.getStage(value);
   if (!stage)
     return;
-  std::string name = getCollectiveName(op);
+  std::string name = collective.getSummary();
   if (isOfShards(op)) {
     ++graph.stages[*stage].shards[name];
     return;
@@ -539,7 +530,8 @@ ModelGraph GraphBuilder::build() {
     // Loss and norm are summed over stages, which is a collective later, one
     // for all chunks of a stage.
     if (graph.stages.size() > 1 && stage.chunk.value_or(0) == 0)
-      ++stage.once["all_reduce pp"];
+      ++stage.once[(AllReduceOp::getOperationName().split('.').second + " pp")
+                       .str()];
     foldBlocks(stage);
   }
   foldStages(graph.stages);

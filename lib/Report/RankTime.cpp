@@ -29,13 +29,12 @@ RankTime RankTime::get(int64_t rank, const Ranks &ranks,
   time.compute = (does.forwardFlops + does.backwardFlops + does.weightFlops +
                   does.onceFlops) /
                  topology.flops;
-  for (auto &[name, traffic] : does.collectives) {
-    auto [kind, axes] = StringRef(name).split(' ');
-    SmallVector<StringRef> axisNames;
-    axes.split(axisNames, ',');
-    time.collectives[name] = topology.getCollectiveSeconds(
-        kind, ranks.getGroup(rank, axisNames), traffic.count, traffic.bytes);
-  }
+  for (auto &[own, traffic] : does.collectives)
+    time.collectives[own] = topology.getCollectiveSeconds(
+        own.kind,
+        ranks.getGroup(
+            rank, SmallVector<StringRef>(own.axes.begin(), own.axes.end())),
+        traffic.count, traffic.bytes);
   for (auto &[stage, traffic] : does.sends)
     time.sends[stage] =
         topology.getMessageSeconds(rank, ranks.getPeer(rank, stageAxis, stage),

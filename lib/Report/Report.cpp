@@ -22,6 +22,10 @@ using namespace dtc;
 // Counting
 //===----------------------------------------------------------------------===//
 
+std::string CollectiveClass::getName() const {
+  return getTraits(kind).name + (" " + llvm::join(axes, ","));
+}
+
 /// How many ranks share the work of an op: those on axes that split its
 /// operands or results.
 static int64_t getShares(Operation *op) {
@@ -61,14 +65,12 @@ void dtc::addTraffic(Operation &op, int64_t times, StageReport &report) {
     add(report.sends[send.getStage()], getLocalBytes(send.getX().getType()));
   else if (auto recv = dyn_cast<RecvOp>(op))
     add(report.recvs[recv.getStage()], getLocalBytes(recv.getType()));
-  else if (auto axes = op.getAttrOfType<ArrayAttr>("axes");
-           axes && isa<AllReduceOp, ReduceScatterOp, AllGatherOp>(op))
-    add(report.collectives[(op.getName().stripDialect() + " " +
-                            llvm::join(axes.getAsValueRange<StringAttr>(), ","))
-                               .str()],
-        // A gather's whole is its result, of all else the operand.
-        isa<AllGatherOp>(op) ? getLocalBytes(op.getResult(0).getType())
-                             : getBucketBytes(op.getOperands()));
+  else if (auto collective = dyn_cast<CollectiveOpInterface>(op)) {
+    CollectiveClass own{collective.getCollectiveKind(), {}};
+    for (StringRef axis : collective.getAxes().getAsValueRange<StringAttr>())
+      own.axes.push_back(axis.str());
+    add(report.collectives[own], getWholeBytes(collective));
+  }
 }
 
 /// Of a function and those that it runs.

@@ -88,7 +88,8 @@ static void printTimes(ArrayRef<const RankTime *> slowest,
     rows[1].second.push_back(std::to_string(time->rank));
   }
   addRow("compute", [](const RankTime &time) { return time.compute; });
-  addRows(&RankTime::collectives, [](const std::string &name) { return name; });
+  addRows(&RankTime::collectives,
+          [](const CollectiveClass &own) { return own.getName(); });
   addRows(&RankTime::sends, [](int64_t stage) {
     return "send to stage " + std::to_string(stage);
   });
@@ -176,7 +177,7 @@ void Report::print(llvm::raw_ostream &os) const {
       });
   };
   addTrafficRows(&StageReport::collectives,
-                 [](const std::string &name) { return name; });
+                 [](const CollectiveClass &own) { return own.getName(); });
   addTrafficRows(&StageReport::sends, [](int64_t stage) {
     return "send to stage " + std::to_string(stage);
   });
@@ -193,13 +194,9 @@ void Report::print(llvm::raw_ostream &os) const {
 // JSON
 //===----------------------------------------------------------------------===//
 
-/// "all_reduce dp,tp" as kind and axes.
-static json::Object describeCollective(StringRef name) {
-  auto [kind, axes] = name.split(' ');
-  json::Array axisList;
-  for (StringRef axis : llvm::split(axes, ','))
-    axisList.push_back(axis);
-  return json::Object{{"kind", kind}, {"axes", std::move(axisList)}};
+static json::Object describeCollective(const CollectiveClass &own) {
+  return json::Object{{"kind", getTraits(own.kind).name},
+                      {"axes", json::Array(own.axes)}};
 }
 
 static json::Object describeTime(const RankTime &time) {

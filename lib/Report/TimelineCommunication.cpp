@@ -70,7 +70,7 @@ Placement::Placement(func::FuncOp plan, int64_t stage, const Topology *topology,
 /// What ops of one function do.
 CallList Placement::getCalls(ArrayRef<Operation *> ops) const {
   StageReport does;
-  std::map<std::string, double> begins;
+  std::map<CollectiveClass, double> begins;
   double flops = 0;
   for (Operation *op : ops) {
     addTraffic(*op, /*times=*/1, does);
@@ -82,10 +82,10 @@ CallList Placement::getCalls(ArrayRef<Operation *> ops) const {
   if (rank)
     time = RankTime::get(rank->rank, Ranks(getMesh(plan)), does, *topology);
   CallList calls;
-  for (auto &[name, traffic] : does.collectives)
-    calls.insert(
-        {flops > 0 ? begins[name] / flops : 0,
-         {Communication::Collective, name, traffic, time.collectives[name]}});
+  for (auto &[own, traffic] : does.collectives)
+    calls.insert({flops > 0 ? begins[own] / flops : 0,
+                  {Communication::Collective, own.getName(), traffic,
+                   time.collectives[own]}});
   for (auto &[other, traffic] : does.sends)
     calls.insert(
         {1,

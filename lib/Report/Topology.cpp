@@ -154,12 +154,13 @@ Link Topology::getSlowestLink(ArrayRef<int64_t> ranks) const {
           std::max(device.latency, node.latency)};
 }
 
-double Topology::getCollectiveSeconds(StringRef kind, ArrayRef<int64_t> ranks,
-                                      int64_t count, int64_t bytes) const {
-  double size = ranks.size();
-  double steps = (kind == "all_reduce" ? 2 : 1) * (size - 1);
+double Topology::getCollectiveSeconds(CollectiveKind kind,
+                                      ArrayRef<int64_t> ranks, int64_t count,
+                                      int64_t bytes) const {
+  CollectiveSteps own = getSteps(getTraits(kind), ranks.size());
   Link link = getSlowestLink(ranks);
-  return steps * (bytes / size / link.bandwidth + count * link.latency);
+  return own.steps *
+         (bytes / own.parts / link.bandwidth + count * link.latency);
 }
 
 double Topology::getMessageSeconds(int64_t from, int64_t to, int64_t count,

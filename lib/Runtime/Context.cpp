@@ -9,7 +9,6 @@
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <unistd.h>
 
 using namespace dtc::rt;
@@ -51,14 +50,6 @@ dtc_context::dtc_context(const Program &program, Collectives &collectives,
       where[axis] = peer;
     stageRanks.push_back(mesh.rank(where));
   }
-}
-
-static int peerOf(dtc_context *context, int32_t stage) {
-  if (stage < 0 || size_t(stage) >= context->stageRanks.size() ||
-      stage == context->stage)
-    fatal("stage %d exchanges data with stage %d of %zu", context->stage, stage,
-          context->stageRanks.size());
-  return context->stageRanks[stage];
 }
 
 void dtcrt_run_begin(dtc_context *context, int32_t phase, int32_t microbatch) {
@@ -135,144 +126,4 @@ void dtcrt_pool2d(dtc_context *context, int32_t dtype, int32_t role, int64_t n,
     context->narrow.pool(type, poolRole, windows, x, y, dx);
   else
     pool(context->matmul.threads(), type, poolRole, windows, x, y, dx);
-}
-
-/// Records what is under way until the wait of its slot.
-static void recordStart(dtc_context *context, TraceEvent::Kind kind,
-                        int32_t subject, int64_t bytes, int32_t slot) {
-  if (context->trace)
-    context->trace->begin(kind, subject, bytes, /*microbatch=*/-1, slot);
-}
-
-void dtcrt_all_reduce(dtc_context *context, int32_t group, int32_t dtype,
-                      int32_t reduction, void *buffer, int64_t count) {
-  TraceSpan span(context->trace, TraceEvent::allReduce, group,
-                 count * sizeOf(dtc_dtype(dtype)));
-  context->collectives.allReduce(group, dtc_dtype(dtype),
-                                 dtc_reduction(reduction), buffer, count);
-}
-
-void dtcrt_all_reduce_start(dtc_context *context, int32_t group, int32_t slot,
-                            int32_t dtype, int32_t reduction, void *buffer,
-                            int64_t count) {
-  if (!context->overlaps) // the wait finds nothing to do
-    return dtcrt_all_reduce(context, group, dtype, reduction, buffer, count);
-  recordStart(context, TraceEvent::allReduce, group,
-              count * sizeOf(dtc_dtype(dtype)), slot);
-  context->collectives.startAllReduce(group, slot, dtc_dtype(dtype),
-                                      dtc_reduction(reduction), buffer, count);
-}
-
-/// Copies blocks between two orders: [outer][members] and [members][outer].
-static void swapOrder(const char *from, char *to, int64_t rows, int64_t columns,
-                      int64_t bytes) {
-  for (int64_t row = 0; row < rows; ++row)
-    for (int64_t column = 0; column < columns; ++column)
-      memcpy(to + (column * rows + row) * bytes,
-             from + (row * columns + column) * bytes, bytes);
-}
-
-void dtcrt_all_gather(dtc_context *context, int32_t group, const void *input,
-                      void *output, void *scratch, int64_t outer,
-                      int64_t bytes) {
-  Collectives &collectives = context->collectives;
-  TraceSpan span(context->trace, TraceEvent::allGather, group,
-                 collectives.groupSize(group) * outer * bytes);
-  if (outer == 1)
-    return collectives.allGather(group, input, output, bytes);
-  collectives.allGather(group, input, scratch, outer * bytes);
-  swapOrder(static_cast<char *>(scratch), static_cast<char *>(output),
-            collectives.groupSize(group), outer, bytes);
-}
-
-void dtcrt_all_gather_start(dtc_context *context, int32_t group, int32_t slot,
-                            const void *input, void *output, int64_t bytes) {
-  if (!context->overlaps)
-    return dtcrt_all_gather(context, group, input, output, /*scratch=*/nullptr,
-                            /*outer=*/1, bytes);
-  recordStart(context, TraceEvent::allGather, group,
-              context->collectives.groupSize(group) * bytes, slot);
-  context->collectives.startAllGather(group, slot, input, output, bytes);
-}
-
-void dtcrt_reduce_scatter(dtc_context *context, int32_t group, int32_t dtype,
-                          int32_t reduction, const void *input, void *output,
-                          void *scratch, int64_t outer, int64_t count) {
-  Collectives &collectives = context->collectives;
-  TraceSpan span(context->trace, TraceEvent::reduceScatter, group,
-                 collectives.groupSize(group) * outer * count *
-                     sizeOf(dtc_dtype(dtype)));
-  if (outer > 1) {
-    swapOrder(static_cast<const char *>(input), static_cast<char *>(scratch),
-              outer, collectives.groupSize(group),
-              count * sizeOf(dtc_dtype(dtype)));
-    input = scratch;
-  }
-  collectives.reduceScatter(group, dtc_dtype(dtype), dtc_reduction(reduction),
-                            input, output, outer * count);
-}
-
-void dtcrt_reduce_scatter_start(dtc_context *context, int32_t group,
-                                int32_t slot, int32_t dtype, int32_t reduction,
-                                const void *input, void *output,
-                                int64_t count) {
-  if (!context->overlaps)
-    return dtcrt_reduce_scatter(context, group, dtype, reduction, input, output,
-                                /*scratch=*/nullptr, /*outer=*/1, count);
-  recordStart(context, TraceEvent::reduceScatter, group,
-              context->collectives.groupSize(group) * count *
-                  sizeOf(dtc_dtype(dtype)),
-              slot);
-  context->collectives.startReduceScatter(group, slot, dtc_dtype(dtype),
-                                          dtc_reduction(reduction), input,
-                                          output, count);
-}
-
-void dtcrt_local_slice(dtc_context *context, int32_t group, const void *input,
-                       void *output, int64_t outer, int64_t bytes) {
-  Collectives &collectives = context->collectives;
-  int64_t members = collectives.groupSize(group);
-  const char *own =
-      static_cast<const char *>(input) + collectives.groupRank(group) * bytes;
-  for (int64_t i = 0; i < outer; ++i)
-    memcpy(static_cast<char *>(output) + i * bytes, own + i * members * bytes,
-           bytes);
-}
-
-void dtcrt_send(dtc_context *context, int32_t stage, int32_t tag, int32_t slot,
-                const void *buffer, int64_t bytes) {
-  recordStart(context, TraceEvent::send, stage, bytes, slot);
-  context->collectives.send(peerOf(context, stage), tag, slot, buffer, bytes);
-}
-
-void dtcrt_recv(dtc_context *context, int32_t stage, int32_t tag, void *buffer,
-                int64_t bytes) {
-  TraceSpan span(context->trace, TraceEvent::recv, stage, bytes);
-  context->collectives.recv(peerOf(context, stage), tag, buffer, bytes);
-}
-
-static TraceEvent::Kind waitFor(TraceEvent::Kind started) {
-  switch (started) {
-  case TraceEvent::allReduce:
-    return TraceEvent::waitForAllReduce;
-  case TraceEvent::reduceScatter:
-    return TraceEvent::waitForReduceScatter;
-  case TraceEvent::allGather:
-    return TraceEvent::waitForAllGather;
-  default:
-    return TraceEvent::waitForSend;
-  }
-}
-
-void dtcrt_wait(dtc_context *context, int32_t slot) {
-  Trace *trace = context->trace;
-  int64_t started = trace ? trace->findStarted(slot) : -1;
-  if (started < 0)
-    return context->collectives.wait(slot);
-  const TraceEvent &event = (*trace)[started];
-  {
-    TraceSpan span(trace, waitFor(event.kind), event.subject, event.bytes);
-    context->collectives.wait(slot);
-  }
-  trace->end(started);
 }

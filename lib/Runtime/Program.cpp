@@ -5,6 +5,7 @@
 #include "Elements.h"
 #include "Error.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 using namespace dtc::rt;
@@ -236,6 +237,16 @@ static void readManifest(const Json &json, Program &program) {
       axes.push_back(axis);
     }
     program.groups.push_back(std::move(axes));
+  }
+  program.permutations =
+      json.value("permutations", std::vector<std::vector<int>>());
+  for (std::vector<int> sources : program.permutations) {
+    std::sort(sources.begin(), sources.end());
+    for (size_t i = 0; i < sources.size(); ++i)
+      if (sources[i] != int(i))
+        fail("a permutation of %zu members is none: member %zu gives its input "
+             "to none or several",
+             sources.size(), i);
   }
   program.phases = json.at("phases").get<std::vector<std::string>>();
   for (const Json &input : json.at("inputs"))

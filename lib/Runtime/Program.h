@@ -152,6 +152,8 @@ struct Program {
   std::string optimizer;
   double learningRate;
   std::vector<std::vector<int>> groups; ///< axes of each collective group
+  /// Of a group's members, by index: whose input each gets.
+  std::vector<std::vector<int>> permutations;
   std::vector<std::string> phases; ///< what plans run: "F", "F.1", "update"
   std::vector<InputInfo> inputs;
   std::vector<ParameterInfo> parameters;

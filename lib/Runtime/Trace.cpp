@@ -99,7 +99,28 @@ int64_t Trace::begin(TraceEvent::Kind kind, int32_t subject, int64_t bytes,
   int64_t event = int64_t(events.size());
   if (slot >= 0)
     started.push_back(event);
-  events.push_back({now(), -1, bytes, step, kind, subject, microbatch, slot});
+  events.push_back({now(), -1, bytes, step, kind, subject, microbatch, slot,
+                    CollectiveKind::AllReduce});
+  return event;
+}
+
+int64_t Trace::begin(CollectiveKind kind, int32_t group, int64_t bytes,
+                     int32_t slot) {
+  int64_t event =
+      begin(TraceEvent::collective, group, bytes, /*microbatch=*/-1, slot);
+  if (event >= 0)
+    events[event].collectiveKind = kind;
+  return event;
+}
+
+int64_t Trace::beginWait(int64_t started) {
+  TraceEvent what = events[started];
+  if (what.kind == TraceEvent::send)
+    return begin(TraceEvent::waitForSend, what.subject, what.bytes);
+  int64_t event =
+      begin(TraceEvent::waitForCollective, what.subject, what.bytes);
+  if (event >= 0)
+    events[event].collectiveKind = what.collectiveKind;
   return event;
 }
 
@@ -152,10 +173,14 @@ static std::pair<std::string, std::string> splitPhase(const std::string &name) {
 
 /// The words are those of the compiler's report.
 std::string Trace::nameOf(const TraceEvent &event) const {
-  auto withAxes = [&](const char *kind) {
-    std::string name = kind;
-    for (int axis : program.groups.at(event.subject))
-      name += (name == kind ? " " : ",") + program.mesh.axes[axis].name;
+  auto withAxes = [&](const char *prefix) {
+    std::string name = prefix;
+    name += getTraits(event.collectiveKind).name;
+    const char *separator = " ";
+    for (int axis : program.groups.at(event.subject)) {
+      name += separator + program.mesh.axes[axis].name;
+      separator = ",";
+    }
     return name;
   };
   switch (event.kind) {
@@ -167,22 +192,14 @@ std::string Trace::nameOf(const TraceEvent &event) const {
       kind += std::to_string(event.microbatch);
     return chunk.empty() ? kind : kind + "." + chunk;
   }
-  case TraceEvent::allReduce:
-    return withAxes("all_reduce");
-  case TraceEvent::allGather:
-    return withAxes("all_gather");
-  case TraceEvent::reduceScatter:
-    return withAxes("reduce_scatter");
+  case TraceEvent::collective:
+    return withAxes("");
   case TraceEvent::send:
     return format("send to stage %d", event.subject);
   case TraceEvent::recv:
     return format("receive from stage %d", event.subject);
-  case TraceEvent::waitForAllReduce:
-    return withAxes("wait for all_reduce");
-  case TraceEvent::waitForAllGather:
-    return withAxes("wait for all_gather");
-  case TraceEvent::waitForReduceScatter:
-    return withAxes("wait for reduce_scatter");
+  case TraceEvent::waitForCollective:
+    return withAxes("wait for ");
   case TraceEvent::waitForSend:
     return format("wait for send to stage %d", event.subject);
   }

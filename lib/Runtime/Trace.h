@@ -23,14 +23,10 @@ struct TraceEvent {
   enum Kind : int32_t {
     load, ///< of the step's rows of data
     phase,
-    allReduce,
-    allGather,
-    reduceScatter,
+    collective,
     send,
     recv,
-    waitForAllReduce,
-    waitForAllGather,
-    waitForReduceScatter,
+    waitForCollective,
     waitForSend,
   };
   int64_t begin,
@@ -41,6 +37,7 @@ struct TraceEvent {
   int32_t subject;    ///< phase, group of ranks or stage, by kind
   int32_t microbatch; ///< of a phase; negative: once a step
   int32_t slot;       ///< of what runs beside the phases until a wait, else -1
+  CollectiveKind collectiveKind; ///< if it is one, or the wait for one
 };
 
 class Trace {
@@ -66,6 +63,11 @@ public:
   /// recording: the step is dropped.
   int64_t begin(TraceEvent::Kind kind, int32_t subject, int64_t bytes,
                 int32_t microbatch = -1, int32_t slot = -1);
+  /// The same, of a collective of a group.
+  int64_t begin(CollectiveKind kind, int32_t group, int64_t bytes,
+                int32_t slot = -1);
+  /// The same, of the wait for an event that was started.
+  int64_t beginWait(int64_t started);
   void end(int64_t event);
   void beginRun(int32_t phase, int32_t microbatch) {
     run = begin(TraceEvent::phase, phase, 0, microbatch);
@@ -101,7 +103,8 @@ private:
 /// Records a call for as long as it lives; nothing if `trace` is null.
 class TraceSpan {
 public:
-  TraceSpan(Trace *trace, TraceEvent::Kind kind, int32_t subject, int64_t bytes)
+  template <typename Kind>
+  TraceSpan(Trace *trace, Kind kind, int32_t subject, int64_t bytes)
       : trace(trace) {
     if (trace)
       event = trace->begin(kind, subject, bytes);

@@ -42,8 +42,8 @@ struct Gather {
 static bool canStart(AllGatherOp gather) {
   Operation *end = gather->getBlock()->getTerminator();
   return isa<BlockArgument>(gather.getX()) && !crossesStages(gather) &&
-         isInOrder(gather.getX(), gather.getDim()) &&
-         gather.getY().hasOneUse() && *gather->user_begin() == end;
+         gather.isContiguous() && gather.getY().hasOneUse() &&
+         *gather->user_begin() == end;
 }
 
 /// What reads a value of the plan first in a function that is run with it; null

@@ -21,14 +21,9 @@ using namespace mlir;
 using namespace dtc;
 
 static bool isStartable(Operation *op) {
-  if (!isa<AllReduceOp, ReduceScatterOp, AllGatherOp>(op) ||
-      op->hasAttr(attr::slot) || crossesStages(op) || isParameterGather(op))
-    return false;
-  if (auto gather = dyn_cast<AllGatherOp>(op))
-    return isInOrder(gather.getX(), gather.getDim());
-  if (auto scatter = dyn_cast<ReduceScatterOp>(op))
-    return isInOrder(scatter.getY(), scatter.getDim());
-  return true;
+  auto collective = dyn_cast<CollectiveOpInterface>(op);
+  return collective && collective.isContiguous() && !op->hasAttr(attr::slot) &&
+         !crossesStages(op) && !isParameterGather(op);
 }
 
 //===----------------------------------------------------------------------===//

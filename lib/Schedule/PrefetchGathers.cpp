@@ -23,7 +23,7 @@ static void prefetch(func::FuncOp function) {
   SmallVector<std::pair<Operation *, AllGatherOp>> gathers;
   for (auto gather : function.getOps<AllGatherOp>())
     if (isParameterGather(gather) && !gather->hasAttr(attr::slot) &&
-        isInOrder(gather.getX(), gather.getDim()))
+        gather.isContiguous())
       if (SmallVector<Operation *> readers = getReaders(gather.getY());
           !readers.empty())
         gathers.push_back({readers.front(), gather});

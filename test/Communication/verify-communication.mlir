@@ -723,3 +723,54 @@ module @stage0 attributes {dtc.stage = 0 : i64} {
   }
 }
 }
+
+// -----
+
+// Stages that exchange in other blocks.
+#mesh = #dtc.mesh<pp=2, mb=1>
+#a = #dtc.layout<#mesh, pp: split(0)>
+#b = #dtc.layout<#mesh, pp: split(1)>
+module {
+module @stage0 attributes {dtc.stage = 0 : i64} {
+  func.func @plan(%x: tensor<4x4xf32, #a>) {
+    // expected-note @below {{the collective of rank 0}}
+    %y = dtc.all_to_all %x over ["pp"] from 0 to 1 : (tensor<4x4xf32, #a>) -> tensor<4x4xf32, #b>
+    return
+  }
+}
+module @stage1 attributes {dtc.stage = 1 : i64} {
+  func.func @plan(%x: tensor<4x4xf32, #b>) {
+    // expected-error @below {{on rank 1 meets another collective on rank 0}}
+    %y = dtc.all_to_all %x over ["pp"] from 1 to 0 : (tensor<4x4xf32, #b>) -> tensor<4x4xf32, #a>
+    return
+  }
+}
+}
+
+// -----
+
+// Stages that shift in the other direction each.
+#mesh = #dtc.mesh<pp=3, mb=1>
+#a = #dtc.layout<#mesh, pp: split(0)>
+module {
+module @stage0 attributes {dtc.stage = 0 : i64} {
+  func.func @plan(%x: tensor<6xf32, #a>) {
+    // expected-note @below {{the collective of rank 0}}
+    %y = dtc.collective_permute %x over ["pp"] sources [1, 2, 0] : (tensor<6xf32, #a>) -> tensor<6xf32, #a>
+    return
+  }
+}
+module @stage1 attributes {dtc.stage = 1 : i64} {
+  func.func @plan(%x: tensor<6xf32, #a>) {
+    // expected-error @below {{on rank 1 meets another collective on rank 0: collective_permute of tensor<6xf32, #dtc.layout<#dtc.mesh<pp=3, mb=1>, pp: split(0)>> over [pp] meets one of another permutation}}
+    %y = dtc.collective_permute %x over ["pp"] sources [2, 0, 1] : (tensor<6xf32, #a>) -> tensor<6xf32, #a>
+    return
+  }
+}
+module @stage2 attributes {dtc.stage = 2 : i64} {
+  func.func @plan(%x: tensor<6xf32, #a>) {
+    %y = dtc.collective_permute %x over ["pp"] sources [1, 2, 0] : (tensor<6xf32, #a>) -> tensor<6xf32, #a>
+    return
+  }
+}
+}

@@ -30,14 +30,14 @@ module {
     // CHECK-LABEL: llvm.func internal @stage0_communicate
     // CHECK-SAME: (%[[CTX:.*]]: !llvm.ptr, %[[FRAME:.*]]: !llvm.ptr, %[[SCRATCH:.*]]: !llvm.ptr, %[[A:.*]]: !llvm.ptr, %[[B:.*]]: !llvm.ptr, %[[C:.*]]: !llvm.ptr, %[[D:.*]]: !llvm.ptr)
     // The second operand of the bucket begins 16 elements after the first.
-    // CHECK: %[[COUNT:.*]] = llvm.mlir.constant(20 : i64)
-    // CHECK: %[[SLOT:.*]] = llvm.mlir.constant(4096 : i32)
+    // CHECK-DAG: %[[COUNT:.*]] = llvm.mlir.constant(20 : i64)
+    // CHECK-DAG: %[[SLOT:.*]] = llvm.mlir.constant(4096 : i32)
     // CHECK: llvm.call @dtcrt_all_reduce_start(%[[CTX]], %{{.*}}, %[[SLOT]], %{{.*}}, %{{.*}}, %[[A]], %[[COUNT]])
-    // CHECK: %[[COUNT:.*]] = llvm.mlir.constant(8 : i64)
-    // CHECK: %[[SLOT:.*]] = llvm.mlir.constant(4097 : i32)
+    // CHECK-DAG: %[[COUNT:.*]] = llvm.mlir.constant(8 : i64)
+    // CHECK-DAG: %[[SLOT:.*]] = llvm.mlir.constant(4097 : i32)
     // CHECK: llvm.call @dtcrt_reduce_scatter_start(%[[CTX]], %{{.*}}, %[[SLOT]], %{{.*}}, %{{.*}}, %[[C]], %[[FRAME]], %[[COUNT]])
-    // CHECK: %[[BYTES:.*]] = llvm.mlir.constant(16 : i64)
-    // CHECK: %[[SLOT:.*]] = llvm.mlir.constant(4098 : i32)
+    // CHECK-DAG: %[[BYTES:.*]] = llvm.mlir.constant(16 : i64)
+    // CHECK-DAG: %[[SLOT:.*]] = llvm.mlir.constant(4098 : i32)
     // CHECK: llvm.call @dtcrt_all_gather_start(%[[CTX]], %{{.*}}, %[[SLOT]], %[[D]], %{{.*}}, %[[BYTES]])
     // CHECK-COUNT-3: llvm.call @dtcrt_wait
     // CHECK: llvm.call @dtcrt_all_reduce(%[[CTX]], %{{[^,]*}}, %{{[^,]*}}, %{{[^,]*}}, %[[A]], %{{[^,]*}})

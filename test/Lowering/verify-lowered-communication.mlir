@@ -718,3 +718,79 @@ module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"pp\",\"size\":2},{\"na
     llvm.return
   }
 }
+
+// -----
+
+// An exchange, and a ring: each member gets what the next one has.
+module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"dp\",\"size\":2}],\"groups\":[[\"dp\"]],\"permutations\":[[1,0]]}"} {
+  llvm.func @dtcrt_all_to_all(!llvm.ptr, i32, !llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i64, i64)
+  llvm.func @dtcrt_collective_permute_start(!llvm.ptr, i32, i32, i32, !llvm.ptr, !llvm.ptr, i64)
+  llvm.func @dtcrt_wait(!llvm.ptr, i32)
+  llvm.func @stage0_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr) {
+    %i0 = llvm.mlir.constant(0 : i32) : i32
+    %slot = llvm.mlir.constant(4096 : i32) : i32
+    %b2 = llvm.mlir.constant(2 : i64) : i64
+    %b64 = llvm.mlir.constant(64 : i64) : i64
+    %b128 = llvm.mlir.constant(128 : i64) : i64
+    %y = llvm.getelementptr %arena[%b128] : (!llvm.ptr, i64) -> !llvm.ptr, i8
+    llvm.call @dtcrt_all_to_all(%ctx, %i0, %arena, %y, %ctx, %b2, %b2, %b64) : (!llvm.ptr, i32, !llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i64, i64) -> ()
+    llvm.call @dtcrt_collective_permute_start(%ctx, %i0, %slot, %i0, %y, %arena, %b64) : (!llvm.ptr, i32, i32, i32, !llvm.ptr, !llvm.ptr, i64) -> ()
+    llvm.call @dtcrt_wait(%ctx, %slot) : (!llvm.ptr, i32) -> ()
+    llvm.return
+  }
+}
+
+// -----
+
+// What an exchange reads is a share for each member, 2 x 64 bytes: the second
+// half of it is being written.
+module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"dp\",\"size\":2}],\"groups\":[[\"dp\"]],\"permutations\":[[1,0]]}"} {
+  llvm.func @dtcrt_all_to_all_start(!llvm.ptr, i32, i32, !llvm.ptr, !llvm.ptr, i64)
+  llvm.func @dtcrt_collective_permute_start(!llvm.ptr, i32, i32, i32, !llvm.ptr, !llvm.ptr, i64)
+  llvm.func @stage0_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr) {
+    %i0 = llvm.mlir.constant(0 : i32) : i32
+    %slot = llvm.mlir.constant(4096 : i32) : i32
+    %other = llvm.mlir.constant(4097 : i32) : i32
+    %b64 = llvm.mlir.constant(64 : i64) : i64
+    %b128 = llvm.mlir.constant(128 : i64) : i64
+    %b512 = llvm.mlir.constant(512 : i64) : i64
+    %half = llvm.getelementptr %arena[%b64] : (!llvm.ptr, i64) -> !llvm.ptr, i8
+    %y = llvm.getelementptr %arena[%b128] : (!llvm.ptr, i64) -> !llvm.ptr, i8
+    %z = llvm.getelementptr %arena[%b512] : (!llvm.ptr, i64) -> !llvm.ptr, i8
+    // expected-note @below {{which starts here}}
+    llvm.call @dtcrt_collective_permute_start(%ctx, %i0, %slot, %i0, %z, %half, %b64) : (!llvm.ptr, i32, i32, i32, !llvm.ptr, !llvm.ptr, i64) -> ()
+    // expected-error @below {{call of @dtcrt_all_to_all_start reads a buffer that collective_permute of 64 bytes over [dp] writes until the wait for slot 4096}}
+    llvm.call @dtcrt_all_to_all_start(%ctx, %i0, %other, %arena, %y, %b64) : (!llvm.ptr, i32, i32, !llvm.ptr, !llvm.ptr, i64) -> ()
+    llvm.return
+  }
+}
+
+// -----
+
+// A permutation of other ranks than those of the group.
+module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"dp\",\"size\":2}],\"groups\":[[\"dp\"]],\"permutations\":[[1,2,0]]}"} {
+  llvm.func @dtcrt_collective_permute(!llvm.ptr, i32, i32, !llvm.ptr, !llvm.ptr, i64)
+  llvm.func @stage0_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr) {
+    %i0 = llvm.mlir.constant(0 : i32) : i32
+    %b64 = llvm.mlir.constant(64 : i64) : i64
+    %y = llvm.getelementptr %arena[%b64] : (!llvm.ptr, i64) -> !llvm.ptr, i8
+    // expected-error @below {{call of @dtcrt_collective_permute permutes 3 members, expected 2}}
+    llvm.call @dtcrt_collective_permute(%ctx, %i0, %i0, %arena, %y, %b64) : (!llvm.ptr, i32, i32, !llvm.ptr, !llvm.ptr, i64) -> ()
+    llvm.return
+  }
+}
+
+// -----
+
+// None at all.
+module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"dp\",\"size\":2}],\"groups\":[[\"dp\"]],\"permutations\":[[1,1]]}"} {
+  llvm.func @dtcrt_collective_permute(!llvm.ptr, i32, i32, !llvm.ptr, !llvm.ptr, i64)
+  llvm.func @stage0_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr) {
+    %i0 = llvm.mlir.constant(0 : i32) : i32
+    %b64 = llvm.mlir.constant(64 : i64) : i64
+    %y = llvm.getelementptr %arena[%b64] : (!llvm.ptr, i64) -> !llvm.ptr, i8
+    // expected-error @below {{has no permutation: not each member's input goes to one member}}
+    llvm.call @dtcrt_collective_permute(%ctx, %i0, %i0, %arena, %y, %b64) : (!llvm.ptr, i32, i32, !llvm.ptr, !llvm.ptr, i64) -> ()
+    llvm.return
+  }
+}

@@ -24,12 +24,112 @@ func.func @scatter(%x: tensor<8xf32, #pd>) -> tensor<8xf32, #d> {
   return %0 : tensor<8xf32, #d>
 }
 
+// Another axis that splits into as many shards: rank (d, t) has shard d and
+// gets shard t, from rank (t, d).
 // CHECK-LABEL: func @move
 func.func @move(%x: tensor<8xf32, #d>) -> tensor<8xf32, #t> {
-  // CHECK: %[[A:.*]] = dtc.all_gather %{{.*}} over ["dp"] dim 0
-  // CHECK: dtc.local_slice %[[A]] over ["tp"] dim 0
+  // CHECK-NEXT: %[[A:.*]] = dtc.collective_permute %{{.*}} over ["dp", "tp"] sources [0, 2, 1, 3] :
+  // CHECK-NEXT: return %[[A]]
   %0 = dtc.reshard %x : tensor<8xf32, #d> -> tensor<8xf32, #t>
   return %0 : tensor<8xf32, #t>
+}
+
+// -----
+
+#mesh = #dtc.mesh<dp=2, tp=4, mb=4>
+#d = #dtc.layout<#mesh, dp: split(0)>
+#t = #dtc.layout<#mesh, tp: split(0)>
+#dt = #dtc.layout<#mesh, dp: split(0), tp: split(0)>
+#td = #dtc.layout<#mesh, tp: split(0), dp: split(0)>
+#t1 = #dtc.layout<#mesh, tp: split(1)>
+#d_t1 = #dtc.layout<#mesh, dp: split(0), tp: split(1)>
+#dt1 = #dtc.layout<#mesh, dp: split(1), tp: split(1)>
+#t1d1 = #dtc.layout<#mesh, tp: split(1), dp: split(1)>
+#mb_t1 = #dtc.layout<#mesh, mb: split(0), tp: split(1)>
+#mb_t0 = #dtc.layout<#mesh, mb: split(0), tp: split(0)>
+
+// Into more shards than there were: no permutation of them does.
+// CHECK-LABEL: func @more_shards
+func.func @more_shards(%x: tensor<8xf32, #d>) -> tensor<8xf32, #t> {
+  // CHECK-NEXT: %[[A:.*]] = dtc.all_gather %{{.*}} over ["dp"] dim 0
+  // CHECK-NEXT: dtc.local_slice %[[A]] over ["tp"] dim 0
+  %0 = dtc.reshard %x : tensor<8xf32, #d> -> tensor<8xf32, #t>
+  return %0 : tensor<8xf32, #t>
+}
+
+// The order of axes: rank (d, t) has shard 4 d + t and gets shard 2 t + d.
+// CHECK-LABEL: func @order
+func.func @order(%x: tensor<8xf32, #dt>) -> tensor<8xf32, #td> {
+  // CHECK-NEXT: %[[A:.*]] = dtc.collective_permute %{{.*}} over ["dp", "tp"] sources [0, 2, 4, 6, 1, 3, 5, 7] :
+  // CHECK-NEXT: return %[[A]]
+  %0 = dtc.reshard %x : tensor<8xf32, #dt> -> tensor<8xf32, #td>
+  return %0 : tensor<8xf32, #td>
+}
+
+// Another dimension.
+// CHECK-LABEL: func @exchange
+func.func @exchange(%x: tensor<8x8xf32, #t>) -> tensor<8x8xf32, #t1> {
+  // CHECK-NEXT: %[[A:.*]] = dtc.all_to_all %{{.*}} over ["tp"] from 0 to 1 :
+  // CHECK-NEXT: return %[[A]]
+  %0 = dtc.reshard %x : tensor<8x8xf32, #t> -> tensor<8x8xf32, #t1>
+  return %0 : tensor<8x8xf32, #t1>
+}
+
+// The minor axis of a dimension, beside what splits it before.
+// CHECK-LABEL: func @exchange_minor
+func.func @exchange_minor(%x: tensor<8x8xf32, #dt>) -> tensor<8x8xf32, #d_t1> {
+  // CHECK-NEXT: %[[A:.*]] = dtc.all_to_all %{{.*}} over ["tp"] from 0 to 1 :
+  // CHECK-NEXT: return %[[A]]
+  %0 = dtc.reshard %x : tensor<8x8xf32, #dt> -> tensor<8x8xf32, #d_t1>
+  return %0 : tensor<8x8xf32, #d_t1>
+}
+
+// Behind what splits the other dimension already.
+// CHECK-LABEL: func @exchange_behind
+func.func @exchange_behind(%x: tensor<8x8xf32, #d_t1>) -> tensor<8x8xf32, #dt> {
+  // CHECK-NEXT: dtc.all_to_all %{{.*}} over ["tp"] from 1 to 0 :
+  // CHECK-NEXT: return
+  %0 = dtc.reshard %x : tensor<8x8xf32, #d_t1> -> tensor<8x8xf32, #dt>
+  return %0 : tensor<8x8xf32, #dt>
+}
+
+// Both axes at once, over the group of both.
+// CHECK-LABEL: func @exchange_both
+func.func @exchange_both(%x: tensor<8x8xf32, #dt>) -> tensor<8x8xf32, #dt1> {
+  // CHECK-NEXT: dtc.all_to_all %{{.*}} over ["dp", "tp"] from 0 to 1 :
+  // CHECK-NEXT: return
+  %0 = dtc.reshard %x : tensor<8x8xf32, #dt> -> tensor<8x8xf32, #dt1>
+  return %0 : tensor<8x8xf32, #dt1>
+}
+
+// In the other order: tp first, dp behind it.
+// CHECK-LABEL: func @exchange_in_turn
+func.func @exchange_in_turn(%x: tensor<8x8xf32, #dt>) -> tensor<8x8xf32, #t1d1> {
+  // CHECK-NEXT: %[[A:.*]] = dtc.all_to_all %{{.*}} over ["tp"] from 0 to 1 :
+  // CHECK-NEXT: %[[B:.*]] = dtc.all_to_all %[[A]] over ["dp"] from 0 to 1 :
+  // CHECK-NEXT: return %[[B]]
+  %0 = dtc.reshard %x : tensor<8x8xf32, #dt> -> tensor<8x8xf32, #t1d1>
+  return %0 : tensor<8x8xf32, #t1d1>
+}
+
+// What splits one dimension comes major in the other: not by one exchange.
+// CHECK-LABEL: func @major
+func.func @major(%x: tensor<8x8xf32, #d_t1>) -> tensor<8x8xf32, #td> {
+  // CHECK-NEXT: dtc.all_gather %{{.*}} over ["dp"] dim 0
+  // CHECK-NEXT: dtc.all_to_all %{{.*}} over ["tp"] from 1 to 0 :
+  // CHECK-NEXT: dtc.local_slice %{{.*}} over ["dp"] dim 0
+  // CHECK-NEXT: return
+  %0 = dtc.reshard %x : tensor<8x8xf32, #d_t1> -> tensor<8x8xf32, #td>
+  return %0 : tensor<8x8xf32, #td>
+}
+
+// Of a micro-batch: the rows of which are split first.
+// CHECK-LABEL: func @exchange_rows
+func.func @exchange_rows(%x: tensor<32x8xf32, #mb_t1>) -> tensor<32x8xf32, #mb_t0> {
+  // CHECK-NEXT: dtc.all_to_all %{{.*}} over ["tp"] from 1 to 0 :
+  // CHECK-NEXT: return
+  %0 = dtc.reshard %x : tensor<32x8xf32, #mb_t1> -> tensor<32x8xf32, #mb_t0>
+  return %0 : tensor<32x8xf32, #mb_t0>
 }
 
 // -----

@@ -86,8 +86,7 @@ uint64_t hash(uint64_t seed, const Data &data) {
 
 int64_t getBytes(const Event &event) {
   static const int64_t sizes[] = {4, 8, 4, 8, 1};
-  return event.count * event.blocks *
-         (event.dtype < 0 ? 1 : sizes[event.dtype]);
+  return event.count * (event.dtype < 0 ? 1 : sizes[event.dtype]);
 }
 
 /// A message that was sent and not yet received.
@@ -282,15 +281,26 @@ void Machine::computeOperation(Operation &operation) {
     Operation::Part &part = operation.parts[i];
     if (part.readsLate)
       part.data = readAll(operation.members[i], *part.event);
-    token = mix(token, static_cast<int>(part.event->kind));
+    token = mix(token, static_cast<int>(part.event->collective));
     token = mix(token, part.event->reduction);
     for (const Data &data : part.data)
       token = hash(token, data);
   }
-  bool isScattered =
-      operation.parts.front().event->kind == EventKind::ReduceScatter;
-  for (size_t i = 0; i < operation.members.size(); ++i)
-    operation.results.push_back(isScattered ? mix(token, i + 1) : token);
+  // Where members get different things, the result is that of a place; of a
+  // permutation it is one member's input.
+  const Event &event = *operation.parts.front().event;
+  const CollectiveTraits &traits = getTraits(event.collective);
+  bool isSame = traits.isInPlace || traits.input == Shares::One;
+  for (size_t i = 0; i < operation.members.size(); ++i) {
+    uint64_t result = isSame ? token : mix(token, i + 1);
+    if (traits.permutes) {
+      size_t source = system.permutations[event.permutation].at(i);
+      result = static_cast<int>(event.collective);
+      for (const Data &data : operation.parts.at(source).data)
+        result = hash(result, data);
+    }
+    operation.results.push_back(result);
+  }
   operation.isComputed = true;
   for (size_t i = 0; i < operation.members.size(); ++i)
     if (!operation.parts[i].writesLate)
@@ -327,8 +337,11 @@ bool Machine::meet(int rank, const Event &event) {
       if (other.event && (other.event->kind != event.kind ||
                           other.event->dtype != event.dtype ||
                           other.event->reduction != event.reduction ||
+                          other.event->collective != event.collective ||
                           other.event->count != event.count ||
-                          other.event->blocks != event.blocks ||
+                          other.event->inputBlocks != event.inputBlocks ||
+                          other.event->outputBlocks != event.outputBlocks ||
+                          other.event->permutation != event.permutation ||
                           (other.event->slot < 0) != (event.slot < 0)))
         return stop("members of a collective do not agree");
     Operation::Part &part = operation->parts[place];

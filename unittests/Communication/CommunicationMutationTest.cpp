@@ -53,7 +53,77 @@ const PlanCase planCases[] = {
     {"tp, sp", "gpt2-tiny", "cross-entropy", 32, 1, 2, 2, 0, 2, "1f1b", 1, 1,
      true},
     {"dp, pp, tp", "gpt2-tiny", "cross-entropy", 32, 2, 2, 2, 1, 2},
+    {"all to all", "matching", "cross-entropy", 32, 4, 1, 1, 0, 1},
+    {"all to all, pp", "matching", "cross-entropy", 32, 2, 2, 1, 0, 1},
 };
+
+/// Three stages of four ranks whose shards move on in a ring, over dp and over
+/// stages, at once and in flight: a plan written by hand.
+CommunicationSystem makeRing() {
+  constexpr int32_t stages = 3;
+  CommunicationSystem system;
+  system.axes = {{"pp", stages}, {"dp", 4}};
+  system.groups = {{1}, {0}};
+  system.permutations = {{3, 0, 1, 2}, {1, 2, 0}, {2, 3, 0, 1}};
+  system.numSendSlots = DTC_MAX_SEND_SLOTS;
+  system.numSlots = DTC_MAX_SEND_SLOTS + DTC_MAX_COLLECTIVE_SLOTS;
+  system.assignPrograms();
+  for (int32_t stage = 0; stage < stages; ++stage) {
+    CommunicationProgram &program = system.programs.emplace_back();
+    program.stage = stage;
+    // Of 64 bytes each, of which the last two are for four shares.
+    constexpr int64_t sizes[] = {64, 64, 64, 64, 256, 256};
+    program.numBuffers = std::size(sizes);
+    std::vector<int32_t> values(std::size(sizes));
+    auto read = [&](int32_t buffer) {
+      return Access{buffer, 0, sizes[buffer], values[buffer]};
+    };
+    auto write = [&](int32_t buffer) {
+      values[buffer] = program.numValues++;
+      return Access{buffer, 0, sizes[buffer], values[buffer], true};
+    };
+    auto compute = [&](int32_t from, int32_t to) {
+      Access source = read(from);
+      program.add({}, {source, write(to)});
+    };
+    auto exchange = [&](CollectiveKind kind, int32_t group, int32_t permutation,
+                        int32_t slot, int32_t from, int32_t to) {
+      Event event;
+      event.kind = EventKind::Collective;
+      event.collective = kind;
+      event.group = group;
+      event.permutation = permutation;
+      event.slot = slot;
+      event.dtype = DTC_F32;
+      event.count = 16;
+      Access source = read(from);
+      program.add(event, {source, write(to)});
+    };
+    auto wait = [&](int32_t slot, int32_t buffer) {
+      Event event;
+      event.kind = EventKind::Wait;
+      event.slot = slot;
+      program.add(event, {read(buffer)});
+    };
+    constexpr CollectiveKind permute = CollectiveKind::CollectivePermute;
+    for (int32_t buffer = 0; buffer < program.numBuffers; ++buffer)
+      program.add({}, {write(buffer)});
+    for (int round = 0; round < 3; ++round) {
+      exchange(permute, 0, 0, 4096, 0, 1);
+      exchange(permute, 0, 2, 4097, 2, 3);
+      exchange(CollectiveKind::AllToAll, 0, -1, -1, 4, 5);
+      compute(5, 4);
+      wait(4096, 1);
+      exchange(permute, 1, 1, -1, 1, 0);
+      wait(4097, 3);
+      compute(3, 2);
+      compute(0, 5);
+    }
+    for (int32_t buffer = 0; buffer < program.numBuffers; ++buffer)
+      program.add({}, {read(buffer)});
+  }
+  return system;
+}
 
 /// The event lists of a plan, as VerifyCommunication sees them.
 CommunicationSystem makePlan(const PlanCase &plan) {
@@ -109,11 +179,12 @@ enum class Mutation {
   Reslot,
   Reduction,
   Dtype,
+  Permutation, ///< another one, or another collective of the same buffers
 };
-constexpr const char *mutationNames[] = {"drop",   "swap",      "move",
-                                         "resize", "readdress", "retag",
-                                         "reslot", "reduction", "dtype"};
-constexpr int numMutations = 9;
+constexpr const char *mutationNames[] = {
+    "drop",  "swap",   "move",      "resize", "readdress",
+    "retag", "reslot", "reduction", "dtype",  "permutation"};
+constexpr int numMutations = 10;
 
 /// What remains a program that is right for itself if all ranks of a stage do
 /// it alike cannot be told from what was meant: only one rank does.
@@ -248,6 +319,16 @@ private:
         return false;
       event.dtype = (event.dtype + 1 + pick(4)) % 5;
       return true;
+    case Mutation::Permutation: {
+      if (!isCollective(event.kind) || event.reduction >= 0)
+        return false;
+      if (event.permutation < 0) { // blocks instead
+        ++(pick(2) ? event.inputBlocks : event.outputBlocks);
+        return true;
+      }
+      int32_t other = pick(original.permutations.size());
+      return std::exchange(event.permutation, other) != other;
+    }
     }
     return false;
   }
@@ -288,6 +369,16 @@ TEST(CommunicationMutation, EveryErrorIsFound) {
     contents.push_back(result.contents);
     ASSERT_TRUE(isEquivalent(system, result.contents, acceptedRuns));
   }
+  // Of the ring a corruption of each is looked for more often.
+  for (CommunicationSystem &system : std::vector{makeRing(), makeRing()}) {
+    std::optional<CommunicationError> error = verifyCommunication(system);
+    ASSERT_FALSE(error) << error->culprit.message;
+    MachineResult result = runOnce(system, 0);
+    ASSERT_EQ(result.failure, "");
+    contents.push_back(result.contents);
+    ASSERT_TRUE(isEquivalent(system, result.contents, acceptedRuns));
+    plans.push_back(std::move(system));
+  }
   auto compiled = std::chrono::steady_clock::now();
 
   int rejected = 0, equivalent = 0, rejectedEquivalent = 0;
@@ -306,7 +397,8 @@ TEST(CommunicationMutation, EveryErrorIsFound) {
     equivalent += isSame;
     rejectedEquivalent += isRejected && isSame;
     EXPECT_TRUE(isRejected || isSame)
-        << planCases[number].name << ", mutant " << i << ": " << text;
+        << (number < std::size(planCases) ? planCases[number].name : "ring")
+        << ", mutant " << i << ": " << text;
   }
   auto end = std::chrono::steady_clock::now();
   auto seconds = [](auto from, auto to) {

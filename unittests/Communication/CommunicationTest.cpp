@@ -45,7 +45,8 @@ public:
   ProgramBuilder &allReduce(int32_t group, int32_t slot = -1,
                             int64_t offset = 128) {
     Event event;
-    event.kind = EventKind::AllReduce;
+    event.kind = EventKind::Collective;
+    event.collective = CollectiveKind::AllReduce;
     event.dtype = DTC_F32;
     event.reduction = DTC_SUM;
     event.group = group;

@@ -75,20 +75,36 @@ static const Topology machines{2, 4, 1e12, {1e9, 1e-6}, {1e8, 1e-5}};
 TEST(Topology, InOneNode) {
   // Four ranks, 8000 bytes: 6 steps of 2000 bytes, or 3.
   std::vector<int64_t> ranks = {4, 5, 6, 7};
-  EXPECT_DOUBLE_EQ(machines.getCollectiveSeconds("all_reduce", ranks, 1, 8000),
-                   6 * (2000 / 1e9 + 1e-6));
-  for (const char *kind : {"all_gather", "reduce_scatter", "all_to_all"})
+  EXPECT_DOUBLE_EQ(
+      machines.getCollectiveSeconds(CollectiveKind::AllReduce, ranks, 1, 8000),
+      6 * (2000 / 1e9 + 1e-6));
+  for (CollectiveKind kind :
+       {CollectiveKind::AllGather, CollectiveKind::ReduceScatter,
+        CollectiveKind::AllToAll})
     EXPECT_DOUBLE_EQ(machines.getCollectiveSeconds(kind, ranks, 1, 8000),
                      3 * (2000 / 1e9 + 1e-6));
 }
 
+TEST(Topology, PermutationsAreOneMessage) {
+  EXPECT_DOUBLE_EQ(machines.getCollectiveSeconds(
+                       CollectiveKind::CollectivePermute, {4, 5, 6}, 1, 8000),
+                   8000 / 1e9 + 1e-6);
+  EXPECT_DOUBLE_EQ(machines.getCollectiveSeconds(
+                       CollectiveKind::CollectivePermute, {3, 4}, 2, 8000),
+                   8000 / 1e8 + 2e-5);
+  EXPECT_EQ(machines.getCollectiveSeconds(CollectiveKind::CollectivePermute,
+                                          {5}, 1, 8000),
+            0);
+}
+
 TEST(Topology, AcrossNodes) {
-  EXPECT_DOUBLE_EQ(machines.getCollectiveSeconds("all_reduce", {3, 7}, 1, 8000),
-                   2 * (4000 / 1e8 + 1e-5));
-  // One link between nodes slows the ring down to its speed.
   EXPECT_DOUBLE_EQ(
-      machines.getCollectiveSeconds("all_gather", {2, 3, 4, 5}, 1, 8000),
-      3 * (2000 / 1e8 + 1e-5));
+      machines.getCollectiveSeconds(CollectiveKind::AllReduce, {3, 7}, 1, 8000),
+      2 * (4000 / 1e8 + 1e-5));
+  // One link between nodes slows the ring down to its speed.
+  EXPECT_DOUBLE_EQ(machines.getCollectiveSeconds(CollectiveKind::AllGather,
+                                                 {2, 3, 4, 5}, 1, 8000),
+                   3 * (2000 / 1e8 + 1e-5));
 }
 
 TEST(Topology, SlowestLink) {
@@ -103,9 +119,12 @@ TEST(Topology, SlowestLink) {
 TEST(Topology, SeveralCallsAddUp) {
   std::vector<int64_t> ranks = {0, 1, 2, 6};
   EXPECT_DOUBLE_EQ(
-      machines.getCollectiveSeconds("all_reduce", ranks, 3, 6000),
-      3 * machines.getCollectiveSeconds("all_reduce", ranks, 1, 2000));
-  EXPECT_EQ(machines.getCollectiveSeconds("all_reduce", {5}, 3, 6000), 0);
+      machines.getCollectiveSeconds(CollectiveKind::AllReduce, ranks, 3, 6000),
+      3 * machines.getCollectiveSeconds(CollectiveKind::AllReduce, ranks, 1,
+                                        2000));
+  EXPECT_EQ(
+      machines.getCollectiveSeconds(CollectiveKind::AllReduce, {5}, 3, 6000),
+      0);
 }
 
 TEST(Topology, Messages) {

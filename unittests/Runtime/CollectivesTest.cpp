@@ -76,10 +76,12 @@ static void testBits(Collectives &collectives, const Mesh &mesh, Memory memory,
     for (float *buffer : {mine, again}) {
       fill(rank, buffer);
       if (starts)
-        collectives.startAllReduce(group, firstCollectiveSlot, DTC_F32, DTC_SUM,
-                                   buffer, count);
+        collectives.start(
+            group, firstCollectiveSlot,
+            Collective::allReduce(DTC_F32, DTC_SUM, buffer, count));
       else
-        collectives.allReduce(group, DTC_F32, DTC_SUM, buffer, count);
+        collectives.run(group,
+                        Collective::allReduce(DTC_F32, DTC_SUM, buffer, count));
       collectives.wait(firstCollectiveSlot);
     }
     for (int64_t i = 0; i < count; ++i)
@@ -93,8 +95,10 @@ static void testBits(Collectives &collectives, const Mesh &mesh, Memory memory,
     memcpy(highest, mine, size_t(count) * 4);
     std::transform(highest, highest + count, lowest,
                    [](int32_t bits) { return ~bits; });
-    collectives.allReduce(group, DTC_I32, DTC_MAX, highest, count);
-    collectives.allReduce(group, DTC_I32, DTC_MAX, lowest, count);
+    collectives.run(group,
+                    Collective::allReduce(DTC_I32, DTC_MAX, highest, count));
+    collectives.run(group,
+                    Collective::allReduce(DTC_I32, DTC_MAX, lowest, count));
     for (int64_t i = 0; i < count; ++i)
       expect(highest[i] == ~lowest[i], "members got different bits", count);
   }
@@ -127,9 +131,15 @@ static void testKinds(Collectives &collectives, Memory memory, int numGroups,
   struct Started {
     int group;
     dtc_reduction reduction;
-    T *reduced, *part, *whole;
-    const T *input;
+    T *reduced, *part, *whole, *exchanged, *moved;
   };
+  // Each member gets the input of the next.
+  std::vector<std::vector<int>> rotations;
+  for (int group = 0; group < numGroups; ++group) {
+    rotations.emplace_back();
+    for (int i = 0; i < collectives.groupSize(group); ++i)
+      rotations.back().push_back((i + 1) % collectives.groupSize(group));
+  }
   std::vector<Started> all;
   int slot = firstCollectiveSlot;
   for (int group = 0; group < numGroups; ++group)
@@ -139,24 +149,26 @@ static void testKinds(Collectives &collectives, Memory memory, int numGroups,
         int place = collectives.groupRank(group);
         T *reduced = memory.take<T>(count), *part = memory.take<T>(count);
         T *whole = memory.take<T>(count * members);
+        T *exchanged = memory.take<T>(count * members);
+        T *moved = memory.take<T>(count);
         T *input = memory.take<T>(count * members);
         for (int64_t i = 0; i < count * members; ++i)
           input[i] = valueOf<T>(place, i);
         std::copy(input, input + count, reduced);
         int64_t bytes = count * int64_t(sizeof(T));
-        if (starts) {
-          collectives.startAllReduce(group, slot++, dtype, reduction, reduced,
-                                     count);
-          collectives.startReduceScatter(group, slot++, dtype, reduction, input,
-                                         part, count);
-          collectives.startAllGather(group, slot++, input, whole, bytes);
-        } else {
-          collectives.allReduce(group, dtype, reduction, reduced, count);
-          collectives.reduceScatter(group, dtype, reduction, input, part,
-                                    count);
-          collectives.allGather(group, input, whole, bytes);
-        }
-        all.push_back({group, reduction, reduced, part, whole, input});
+        for (const Collective &own :
+             {Collective::allReduce(dtype, reduction, reduced, count),
+              Collective::reduceScatter(dtype, reduction, input, part, count),
+              Collective::allGather(input, whole, bytes),
+              Collective::allToAll(input, exchanged, bytes),
+              Collective::permute(rotations[size_t(group)], input, moved,
+                                  bytes)})
+          if (starts)
+            collectives.start(group, slot++, own);
+          else
+            collectives.run(group, own);
+        all.push_back(
+            {group, reduction, reduced, part, whole, exchanged, moved});
       }
   for (int i = 0; i < 3 * (rank + 1); ++i)
     collectives.poll();
@@ -175,9 +187,16 @@ static void testKinds(Collectives &collectives, Memory memory, int numGroups,
                  expectedOf<T>(members, first + i, entry.reduction),
              "wrong element of a part", i);
     }
-    for (int64_t i = 0; i < count * members; ++i)
-      expect(entry.whole[i] == valueOf<T>(int(i / count), i % count),
+    for (int64_t i = 0; i < count * members; ++i) {
+      int member = count ? int(i / count) : 0;
+      expect(entry.whole[i] == valueOf<T>(member, i % count),
              "wrong gathered element", i);
+      expect(entry.exchanged[i] == valueOf<T>(member, first + i % count),
+             "wrong exchanged element", i);
+    }
+    int source = (int(first / std::max<int64_t>(count, 1)) + 1) % members;
+    for (int64_t i = 0; i < count; ++i)
+      expect(entry.moved[i] == valueOf<T>(source, i), "wrong moved element", i);
   }
 }
 
@@ -218,7 +237,7 @@ int main(int argc, char **argv) {
   for (size_t axis = 0; axis < program.mesh.axes.size(); ++axis)
     program.groups.push_back({int(axis)});
   collectives->createGroups(program);
-  Arena arena(int64_t(96) << 20,
+  Arena arena(int64_t(160) << 20,
               collectives->sharesArena() ? Sharing::machine : Sharing::none);
   std::string note = collectives->attach(arena);
   expect(note.empty(), note.c_str(), 0);

@@ -9,6 +9,7 @@
 #ifndef DTC_COMMUNICATION_COMMUNICATION_H
 #define DTC_COMMUNICATION_COMMUNICATION_H
 
+#include "dtc/Support/Collective.h"
 #include "llvm/ADT/ArrayRef.h"
 #include <cstdint>
 #include <optional>
@@ -32,14 +33,13 @@ enum class EventKind : uint8_t {
   Send,
   Recv,
   Wait,
-  AllReduce,
-  ReduceScatter,
-  AllGather,
+  Collective,
 };
 
 /// One thing that a rank does. What an event has no use for is -1.
 struct Event {
   EventKind kind = EventKind::Local;
+  CollectiveKind collective = CollectiveKind::AllReduce; ///< if it is one
   int8_t dtype = -1;     ///< dtc_dtype, -1: bytes
   int8_t reduction = -1; ///< dtc_reduction
   int32_t stage = -1;    ///< of the other rank of a message
@@ -48,10 +48,12 @@ struct Event {
   /// Names the event for a wait. A send has one; a collective with one starts
   /// here and is done at the wait.
   int32_t slot = -1;
-  /// Elements of a message, an all_reduce, or one rank's part of a gather or
-  /// scatter, and in how many blocks these parts come.
-  int64_t count = 0, blocks = 1;
-  int32_t type = -1; ///< the type of all that it moves, by number
+  /// Elements of a message, or of one share of a collective.
+  int64_t count = 0;
+  /// In how many blocks the shares of its input and its output alternate.
+  int64_t inputBlocks = 1, outputBlocks = 1;
+  int32_t permutation = -1; ///< of a collective that permutes, by number
+  int32_t type = -1;        ///< the type of all that it moves, by number
   /// What a collective over stages computes, by number: the stages agree on it.
   int32_t subject = -1;
   int32_t source = -1;      ///< where it comes from, by number
@@ -60,7 +62,7 @@ struct Event {
 };
 
 inline bool isCollective(EventKind kind) {
-  return kind >= EventKind::AllReduce;
+  return kind == EventKind::Collective;
 }
 
 /// What all ranks of one class do in a step, in order.
@@ -84,6 +86,8 @@ struct CommunicationSystem {
   };
   std::vector<Axis> axes;                   ///< outermost first, without time
   std::vector<std::vector<int32_t>> groups; ///< axes of each, by position
+  /// Of the members of a group, in order: whose input each gets.
+  std::vector<std::vector<int64_t>> permutations;
   std::vector<CommunicationProgram> programs;
   std::vector<int32_t> programOf; ///< of each rank
   std::vector<std::string> types; ///< texts of Event::type
@@ -91,6 +95,7 @@ struct CommunicationSystem {
   int64_t numSendSlots = 0, numSlots = 0;
 
   int64_t getNumRanks() const;
+  int64_t getNumMembers(int32_t group) const;
   /// Position of the axis of stages; -1 if there is none.
   int32_t getStageAxis() const;
   /// The coordinate of a rank on an axis; 0 on axis -1.

@@ -51,14 +51,23 @@ def DTC_AsPartialOp : DTC_Op<"as_partial", [
 
 /// A collective over the product of mesh axes. Collectives have effects: all
 /// members must execute them in one order, so no pass may drop or clone one
-/// for itself.
-class DTC_CollectiveOp<string name, list<Trait> traits = []>
-    : DTC_Op<name, !listconcat([MemoryEffects<[MemRead, MemWrite]>], traits)> {
+/// for itself. `kind` is its row of dtc/Support/Collective.h, `answers` are the
+/// methods of the interface that the op implements beyond that.
+class DTC_CollectiveOp<string name, string kind, code answers,
+                       list<Trait> traits = []>
+    : DTC_Op<name, !listconcat([MemoryEffects<[MemRead, MemWrite]>,
+                                DTC_CollectiveOpInterface], traits)> {
   let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    ::dtc::CollectiveKind getCollectiveKind() {
+      return ::dtc::CollectiveKind::}] # kind # [{;
+    }
+  }] # answers;
 }
 
-def DTC_AllReduceOp : DTC_CollectiveOp<"all_reduce", [
-    DeclareOpInterfaceMethods<DTC_AliasInterface>]> {
+def DTC_AllReduceOp : DTC_CollectiveOp<"all_reduce", "AllReduce", [{
+    std::optional<::dtc::Reduction> getCombiner() { return getReduction(); }
+  }], [DeclareOpInterfaceMethods<DTC_AliasInterface>]> {
   let summary = "partial becomes replicated on the axes";
   let description = [{
     Several operands form one bucket: they are reduced by one call.
@@ -73,7 +82,10 @@ def DTC_AllReduceOp : DTC_CollectiveOp<"all_reduce", [
       "$reduction $x `over` $axes attr-dict `:` functional-type(operands, results)";
 }
 
-def DTC_ReduceScatterOp : DTC_CollectiveOp<"reduce_scatter"> {
+def DTC_ReduceScatterOp : DTC_CollectiveOp<"reduce_scatter", "ReduceScatter", [{
+    std::optional<::dtc::Reduction> getCombiner() { return getReduction(); }
+    std::optional<int64_t> getInputDim() { return getDim(); }
+  }]> {
   let summary = "partial becomes split on the axes";
   let description = [{
     Constraints: (C1) the operand is partial with this reduction on all axes;
@@ -85,7 +97,9 @@ def DTC_ReduceScatterOp : DTC_CollectiveOp<"reduce_scatter"> {
       "$reduction $x `over` $axes `dim` $dim attr-dict `:` functional-type(operands, results)";
 }
 
-def DTC_AllGatherOp : DTC_CollectiveOp<"all_gather"> {
+def DTC_AllGatherOp : DTC_CollectiveOp<"all_gather", "AllGather", [{
+    std::optional<int64_t> getOutputDim() { return getDim(); }
+  }]> {
   let summary = "split becomes replicated on the axes";
   let description = [{
     Constraints: (C1) the axes are the minor splits of dimension `dim` of the
@@ -94,6 +108,47 @@ def DTC_AllGatherOp : DTC_CollectiveOp<"all_gather"> {
   let arguments = (ins DTC_Tensor:$x, StrArrayAttr:$axes, I64Attr:$dim);
   let results = (outs DTC_Tensor:$y);
   let assemblyFormat = "$x `over` $axes `dim` $dim attr-dict `:` functional-type(operands, results)";
+}
+
+def DTC_AllToAllOp : DTC_CollectiveOp<"all_to_all", "AllToAll", [{
+    std::optional<int64_t> getInputDim() { return getTo(); }
+    std::optional<int64_t> getOutputDim() { return getFrom(); }
+  }]> {
+  let summary = "the axes split another dimension";
+  let description = [{
+    Each rank sends every other the part of its shard that the other has in the
+    result: a change from split(from) to split(to) that moves each element
+    once, where a gather would make the value whole.
+    Example: `%y = dtc.all_to_all %x over ["tp"] from 1 to 2 :
+        (tensor<8x16x32xf32, #tp1>) -> tensor<8x16x32xf32, #tp2>`
+    Constraints: (C1) the axes are the minor splits of dimension `from` of the
+    operand; (C2) the result splits dimension `to`, another one, by the axes,
+    minor to what split it before.
+  }];
+  let arguments = (ins DTC_Tensor:$x, StrArrayAttr:$axes, I64Attr:$from, I64Attr:$to);
+  let results = (outs DTC_Tensor:$y);
+  let assemblyFormat =
+      "$x `over` $axes `from` $from `to` $to attr-dict `:` functional-type(operands, results)";
+}
+
+def DTC_CollectivePermuteOp : DTC_CollectiveOp<"collective_permute", "CollectivePermute", [{}]> {
+  let summary = "shards move between the ranks of the axes";
+  let description = [{
+    Member i of the group gets the shard of member `sources[i]`; members are in
+    the order of their coordinates on the axes, the last one fastest. With one
+    layout on both sides, shards move on and the value's blocks change places,
+    as in a ring. With two, the value stays what it is and the order of axes in
+    a dimension, or the axis that splits it, changes.
+    Example: `%y = dtc.collective_permute %x over ["cp"] sources [3, 0, 1, 2] :
+        (tensor<16x8xf32, #cp>) -> tensor<16x8xf32, #cp>`
+    Constraints: (C1) `sources` names each member of the group once; (C2) the
+    layouts differ on the axes at most, on which nothing is partial; (C3) if
+    they differ, each member gets the shard that is its own in the result.
+  }];
+  let arguments = (ins DTC_Tensor:$x, StrArrayAttr:$axes, DenseI64ArrayAttr:$sources);
+  let results = (outs DTC_Tensor:$y);
+  let assemblyFormat =
+      "$x `over` $axes `sources` $sources attr-dict `:` functional-type(operands, results)";
 }
 
 def DTC_LocalSliceOp : DTC_Op<"local_slice", [Pure]> {

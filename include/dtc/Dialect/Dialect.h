@@ -10,6 +10,7 @@
 #include "dtc/Dialect/ElementTypes.h"
 #include "dtc/Dialect/Layout.h"
 #include "dtc/Dialect/ShardingRule.h"
+#include "dtc/Support/Collective.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -20,6 +21,7 @@
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/StringExtras.h"
 
 namespace dtc {
 
@@ -119,6 +121,9 @@ namespace detail {
 llvm::LogicalResult verifyLayouts(mlir::Operation *op);
 llvm::LogicalResult verifyUpdate(mlir::Operation *op, unsigned numStates);
 int64_t countResultElements(mlir::Operation *op);
+llvm::LogicalResult verifyCollective(mlir::Operation *op);
+int64_t countMembers(mlir::Operation *collective);
+int64_t countBlocks(mlir::Type whole, std::optional<int64_t> dim);
 } // namespace detail
 
 } // namespace dtc

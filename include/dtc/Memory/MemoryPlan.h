@@ -84,6 +84,10 @@ getReplacedArguments(mlir::func::FuncOp plan, const AliasClasses &classes);
 /// side, each aligned.
 int64_t getBucketBytes(mlir::ValueRange operands);
 
+/// Bytes of the larger of a rank's two buffers of a collective, operands or
+/// results: what reports and traces count.
+int64_t getWholeBytes(CollectiveOpInterface op);
+
 /// The function that a run calls.
 mlir::func::FuncOp getCallee(RunOp run);
 

@@ -209,8 +209,11 @@ def InsertCollectives : Pass<"dtc-insert-collectives", "::mlir::ModuleOp"> {
   let summary = "turns every reshard into collectives";
   let description = [{
     Partial on mb becomes a sum over micro-batches; then partial becomes
-    replicated by an all-reduce or split by a reduce-scatter, split becomes
-    replicated by an all-gather, replicated becomes split by a local slice.
+    replicated by an all-reduce or split by a reduce-scatter. An axis that
+    splits another dimension moves there by an all-to-all, if it is the minor
+    split of the one and becomes the next of the other; axes that split a
+    dimension into as many shards take the place of others by a permutation.
+    What remains is gathered where it is split, and sliced where it is to be.
     The partial axes of one value are reduced at once, over their product.
 
     ```mlir
@@ -218,6 +221,10 @@ def InsertCollectives : Pass<"dtc-insert-collectives", "::mlir::ModuleOp"> {
     // becomes
     %a = dtc.sum_microbatches %dw : tensor<10x5xf32, #partial_dp_partial_mb> -> tensor<10x5xf32, #partial_dp>
     %g = dtc.all_reduce sum %a over ["dp"] : (tensor<10x5xf32, #partial_dp>) -> tensor<10x5xf32, #replicated>
+
+    %y = dtc.reshard %x : tensor<8x8xf32, #dp_dim1> -> tensor<8x8xf32, #dp_dim0>
+    // becomes
+    %y = dtc.all_to_all %x over ["dp"] from 1 to 0 : (tensor<8x8xf32, #dp_dim1>) -> tensor<8x8xf32, #dp_dim0>
     ```
   }];
 }

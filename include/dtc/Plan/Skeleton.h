@@ -98,11 +98,6 @@ bool isParameterGather(mlir::Operation *op);
 /// Whether a collective is over stages, which have programs of their own.
 bool crossesStages(mlir::Operation *collective);
 
-/// Whether ranks' parts of a dimension lie one after the other in the whole:
-/// else a gather or scatter has to put them in order when it is done, which no
-/// wait does.
-bool isInOrder(mlir::Value part, int64_t dim);
-
 /// The schedule that a plan follows, `dtc.schedule`; empty if it has no body.
 llvm::StringRef getScheduleName(mlir::func::FuncOp plan);
 

@@ -12,6 +12,7 @@
 #include "dtc/Report/Profile.h"
 #include "dtc/Report/Timeline.h"
 #include "dtc/Report/Topology.h"
+#include "dtc/Support/Collective.h"
 #include "llvm/Support/JSON.h"
 #include <map>
 #include <string>
@@ -28,6 +29,17 @@ struct Traffic {
   int64_t bytes = 0; ///< of this rank's buffers
 };
 
+/// Collectives of one kind over the same axes. Reports list them by name.
+struct CollectiveClass {
+  CollectiveKind kind;
+  std::vector<std::string> axes;
+
+  std::string getName() const; ///< "all_reduce dp,tp"
+  bool operator<(const CollectiveClass &other) const {
+    return getName() < other.getName();
+  }
+};
+
 /// What each rank of a stage holds, and does in a step.
 struct StageReport {
   int64_t parameters = 0; ///< elements of the parameters that it owns
@@ -42,8 +54,7 @@ struct StageReport {
   int64_t activationBytes = 0;
   int64_t peakBytes = 0; ///< of the arena
 
-  /// Collectives by kind and axes, such as "all_reduce dp".
-  std::map<std::string, Traffic> collectives;
+  std::map<CollectiveClass, Traffic> collectives;
   /// Messages by the other stage.
   std::map<int64_t, Traffic> sends, recvs;
 
@@ -54,8 +65,7 @@ struct StageReport {
 struct RankTime {
   int64_t rank, stage, node;
   double compute = 0; ///< its FLOPs at the device's full speed
-  /// By kind and axes, as in StageReport.
-  std::map<std::string, double> collectives;
+  std::map<CollectiveClass, double> collectives;
   std::map<int64_t, double> sends; ///< by the other stage
 
   double getCommunication() const;

@@ -8,6 +8,7 @@
 #ifndef DTC_REPORT_TOPOLOGY_H
 #define DTC_REPORT_TOPOLOGY_H
 
+#include "dtc/Support/Collective.h"
 #include "mlir/Support/LLVM.h"
 #include "llvm/Support/Error.h"
 
@@ -43,12 +44,12 @@ struct Topology {
   /// which are in order.
   Link getSlowestLink(llvm::ArrayRef<int64_t> ranks) const;
 
-  /// Seconds of `count` collectives over these ranks, `bytes` bytes all
-  /// together: of the whole, also where each rank has a part of it. With n
-  /// ranks, a ring takes n - 1 steps of bytes / n for an all_gather, a
-  /// reduce_scatter or an all_to_all, and 2 (n - 1) for an all_reduce. Rings
-  /// that share a link are not slowed down by each other.
-  double getCollectiveSeconds(llvm::StringRef kind,
+  /// Seconds of `count` collectives over these ranks, `bytes` bytes of whole
+  /// buffers all together. On n ranks, a ring takes n - 1 steps of bytes / n
+  /// for an all_gather, a reduce_scatter or an all_to_all, and 2 (n - 1) for an
+  /// all_reduce; a collective_permute is one step of all bytes. Rings that
+  /// share a link are not slowed down by each other.
+  double getCollectiveSeconds(CollectiveKind kind,
                               llvm::ArrayRef<int64_t> ranks, int64_t count,
                               int64_t bytes) const;
 

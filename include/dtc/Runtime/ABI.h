@@ -20,7 +20,7 @@ extern "C" {
 #endif
 
 /// Raised whenever a struct, a signature or a limit in this file changes.
-#define DTC_ABI_VERSION 7
+#define DTC_ABI_VERSION 8
 
 /// How many sends of a rank may be under way at once.
 #define DTC_MAX_SEND_SLOTS 4096
@@ -112,6 +112,8 @@ extern const dtc_program dtc_program_v1;
 ///   "weights_file": "",           // path if weights are external
 ///   "optimizer": {"name": "adamw", "lr": 0.001, ...},   // printed at start
 ///   "groups": [["dp"], ["pp"]],   // axis sets of the collectives, by index
+///   "permutations": [[1, 0]],     // of a group's members, by index; optional:
+///                                 // whose input each gets
 ///   "phases": ["F", "W", "update"],       // what plans run, by index; "F.1"
 ///                                         // is F of chunk 1
 ///   "inputs": [{"name": "input_ids", "dtype": "i64", "shape": [32, 128],
@@ -242,50 +244,65 @@ void dtcrt_pool2d(dtc_context *ctx, int32_t dtype, int32_t role, int64_t n,
 
 /// # Communication
 /// `group` indexes the manifest's `groups`; members are in the order of their
-/// coordinates on the group's axes, the last axis fastest. Counts are elements.
-/// No buffers overlap. Every call
-/// aborts the whole job with one message on failure; none returns an error.
+/// coordinates on the group's axes, the last axis fastest. A member's input has
+/// one share, or one for each member, in their order; so has its output. A
+/// share is `count` elements, or `bytes` bytes where elements only move. No
+/// buffers overlap. Every call aborts the whole job with one message on
+/// failure; none returns an error.
+///
+/// Shares may alternate in `input_blocks` (`output_blocks`) blocks: the buffer
+/// is this many times an equal block of each member's share, as the parts of a
+/// dimension lie in a tensor. `scratch` is as large as each buffer that has
+/// more than one block, together.
 ///
 /// A collective whose name ends in `_start` returns before it is done: until
 /// dtcrt_wait of its slot nobody may read or write its output, or write its
-/// input. Slots of collectives are DTC_MAX_SEND_SLOTS <= slot <
-/// DTC_MAX_SEND_SLOTS + DTC_MAX_COLLECTIVE_SLOTS, on each member its own. All
-/// members of a group start its collectives, those of both kinds, in the same
-/// order. What is under way goes on in every call below that blocks, and a
-/// little in each library call.
+/// input. Its shares are in one block. Slots of collectives are
+/// DTC_MAX_SEND_SLOTS <= slot < DTC_MAX_SEND_SLOTS + DTC_MAX_COLLECTIVE_SLOTS,
+/// on each member its own. All members of a group start its collectives, those
+/// of both forms, in the same order. What is in flight goes on in every call
+/// below that blocks, and a little in each library call.
 
-/// In place over all members of the group.
+/// Combines the members' buffers, in place.
 void dtcrt_all_reduce(dtc_context *ctx, int32_t group, int32_t dtype,
                       int32_t reduction, void *buffer, int64_t count);
-
-/// Starts the same.
 void dtcrt_all_reduce_start(dtc_context *ctx, int32_t group, int32_t slot,
                             int32_t dtype, int32_t reduction, void *buffer,
                             int64_t count);
 
-/// Joins the members' parts of a dimension. A member's input is `outer` blocks
-/// of `bytes` bytes; the output's blocks are those of all members, one after
-/// the other, `outer` times. Scratch is as large as the output if outer > 1.
-void dtcrt_all_gather(dtc_context *ctx, int32_t group, const void *input,
-                      void *output, void *scratch, int64_t outer,
-                      int64_t bytes);
-
-/// Starts joining the members' inputs of `bytes` bytes, one after the other.
-void dtcrt_all_gather_start(dtc_context *ctx, int32_t group, int32_t slot,
-                            const void *input, void *output, int64_t bytes);
-
-/// Reduces and keeps the own part of a dimension: the input is `outer` times a
-/// block of `count` elements for each member, the output `outer` blocks.
-/// Scratch is as large as the input if outer > 1.
+/// Combines the members' inputs and keeps the own share of that: the input has
+/// a share for each member, the output is one.
 void dtcrt_reduce_scatter(dtc_context *ctx, int32_t group, int32_t dtype,
                           int32_t reduction, const void *input, void *output,
-                          void *scratch, int64_t outer, int64_t count);
-
-/// Starts the same for `outer` = 1: the input is a block of `count` elements
-/// for each member, in order.
+                          void *scratch, int64_t input_blocks, int64_t count);
 void dtcrt_reduce_scatter_start(dtc_context *ctx, int32_t group, int32_t slot,
                                 int32_t dtype, int32_t reduction,
                                 const void *input, void *output, int64_t count);
+
+/// Joins the members' inputs, of one share: the output has all of them.
+void dtcrt_all_gather(dtc_context *ctx, int32_t group, const void *input,
+                      void *output, void *scratch, int64_t output_blocks,
+                      int64_t bytes);
+void dtcrt_all_gather_start(dtc_context *ctx, int32_t group, int32_t slot,
+                            const void *input, void *output, int64_t bytes);
+
+/// Gives each member its share of the input; the output has what each member
+/// gave to this one.
+void dtcrt_all_to_all(dtc_context *ctx, int32_t group, const void *input,
+                      void *output, void *scratch, int64_t input_blocks,
+                      int64_t output_blocks, int64_t bytes);
+void dtcrt_all_to_all_start(dtc_context *ctx, int32_t group, int32_t slot,
+                            const void *input, void *output, int64_t bytes);
+
+/// Gets another member's input: entry i of the manifest's permutation is the
+/// member whose input member i gets. Both buffers are one share.
+void dtcrt_collective_permute(dtc_context *ctx, int32_t group,
+                              int32_t permutation, const void *input,
+                              void *output, int64_t bytes);
+void dtcrt_collective_permute_start(dtc_context *ctx, int32_t group,
+                                    int32_t slot, int32_t permutation,
+                                    const void *input, void *output,
+                                    int64_t bytes);
 
 /// Keeps the own part of a dimension; no communication. The input is `outer`
 /// times a block of `bytes` bytes for each member.

@@ -10,9 +10,11 @@
 #define DTC_LIB_RUNTIME_COLLECTIVES_COLLECTIVES_H
 
 #include "dtc/Runtime/ABI.h"
+#include "dtc/Support/Collective.h"
 
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace dtc::rt {
 
@@ -24,6 +26,50 @@ struct Program;
 constexpr int firstCollectiveSlot = DTC_MAX_SEND_SLOTS;
 constexpr int blockingSlot = DTC_MAX_SEND_SLOTS + DTC_MAX_COLLECTIVE_SLOTS;
 constexpr int numSlots = blockingSlot + 1;
+
+/// A collective as a member calls it; dtc/Support/Collective.h says how many
+/// shares of `count` elements its buffers have.
+struct Collective {
+  CollectiveKind kind;
+  const void *input;
+  void *output;  ///< of an all-reduce the input
+  int64_t count; ///< where elements only move, bytes
+  dtc_dtype dtype = DTC_BOOL;
+  dtc_reduction reduction = DTC_MAX;
+  /// Of a permutation: of each member, the member whose input it gets. Lives
+  /// as long as the engine.
+  const std::vector<int> *sources = nullptr;
+
+  const CollectiveTraits &traits() const { return getTraits(kind); }
+  int64_t bytes() const; ///< of a share
+
+  static Collective allReduce(dtc_dtype dtype, dtc_reduction reduction,
+                              void *buffer, int64_t count) {
+    return {CollectiveKind::AllReduce, buffer, buffer, count, dtype, reduction};
+  }
+  static Collective reduceScatter(dtc_dtype dtype, dtc_reduction reduction,
+                                  const void *input, void *output,
+                                  int64_t count) {
+    return {
+        CollectiveKind::ReduceScatter, input, output, count, dtype, reduction};
+  }
+  static Collective allGather(const void *input, void *output, int64_t bytes) {
+    return {CollectiveKind::AllGather, input, output, bytes};
+  }
+  static Collective allToAll(const void *input, void *output, int64_t bytes) {
+    return {CollectiveKind::AllToAll, input, output, bytes};
+  }
+  static Collective permute(const std::vector<int> &sources, const void *input,
+                            void *output, int64_t bytes) {
+    return {CollectiveKind::CollectivePermute,
+            input,
+            output,
+            bytes,
+            DTC_BOOL,
+            DTC_MAX,
+            &sources};
+  }
+};
 
 class Collectives {
 public:
@@ -50,27 +96,13 @@ public:
   // What `start...` and `send` begin is done after the wait of its slot. All
   // members of a group call its collectives in the same order.
 
-  /// In place; all members get the same bits, in every run.
-  virtual void allReduce(int group, dtc_dtype dtype, dtc_reduction reduction,
-                         void *buffer, int64_t count) = 0;
-  virtual void startAllReduce(int group, int slot, dtc_dtype dtype,
-                              dtc_reduction reduction, void *buffer,
-                              int64_t count) = 0;
+  /// Does a collective; of an all-reduce all members get the same bits, in
+  /// every run.
+  virtual void run(int group, const Collective &collective) = 0;
+  virtual void start(int group, int slot, const Collective &collective) = 0;
   /// This rank's place in a group, and how many members it has.
   virtual int groupRank(int group) = 0;
   virtual int groupSize(int group) = 0;
-  /// The output is the members' inputs of `bytes` bytes, in order.
-  virtual void allGather(int group, const void *input, void *output,
-                         int64_t bytes) = 0;
-  virtual void startAllGather(int group, int slot, const void *input,
-                              void *output, int64_t bytes) = 0;
-  /// The input is a block of `count` elements for each member.
-  virtual void reduceScatter(int group, dtc_dtype dtype,
-                             dtc_reduction reduction, const void *input,
-                             void *output, int64_t count) = 0;
-  virtual void startReduceScatter(int group, int slot, dtc_dtype dtype,
-                                  dtc_reduction reduction, const void *input,
-                                  void *output, int64_t count) = 0;
   virtual void send(int peer, int tag, int slot, const void *buffer,
                     int64_t bytes) = 0;
   virtual void recv(int peer, int tag, void *buffer, int64_t bytes) = 0;

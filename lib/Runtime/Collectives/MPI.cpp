@@ -14,6 +14,7 @@
 #include <vector>
 
 using namespace dtc::rt;
+using dtc::CollectiveKind;
 
 namespace {
 
@@ -120,95 +121,22 @@ public:
             "MPI_Comm_split");
       setUp(group, name.c_str());
       groups.push_back(group);
-      // A scatter is a reduction for each member.
+      // A scatter is a reduction for each member, a permutation two messages.
       for (int slot = firstCollectiveSlot; slot < numSlots; ++slot)
         slots[size_t(slot)].list.reserve(
-            size_t(groupSize(int(groups.size()) - 1)));
+            size_t(std::max(2, sizeOfGroup(group))));
     }
   }
 
-  /// Every algorithm that OpenMPI's `tuned` and `basic` components choose from
-  /// reduces an element along one tree and spreads the result, or adds the
-  /// same two partial sums on both sides; the choice depends on sizes alone.
-  /// So all members get the same bits, in every run (tested with 2 to 8
-  /// ranks in unittests/Runtime/CollectivesTest.cpp).
-  void allReduce(int group, dtc_dtype dtype, dtc_reduction reduction,
-                 void *buffer, int64_t count) override {
-    forPieces(dtype, buffer, count, [&](void *piece, int pieceCount) {
-      check(MPI_Allreduce(MPI_IN_PLACE, piece, pieceCount, typeOf(dtype),
-                          operationOf(dtype, reduction), groupOf(group)),
-            "MPI_Allreduce");
-    });
+  void run(int group, const Collective &collective) override {
+    call(group, collective, nullptr);
+  }
+  void start(int group, int slot, const Collective &collective) override {
+    call(group, collective, &takeSlot(slot));
   }
 
-  /// The same holds for the algorithms of OpenMPI's `libnbc`, but its bits are
-  /// not those of `allReduce`.
-  void startAllReduce(int group, int slot, dtc_dtype dtype,
-                      dtc_reduction reduction, void *buffer,
-                      int64_t count) override {
-    Requests &requests = takeSlot(slot);
-    forPieces(dtype, buffer, count, [&](void *piece, int pieceCount) {
-      check(MPI_Iallreduce(MPI_IN_PLACE, piece, pieceCount, typeOf(dtype),
-                           operationOf(dtype, reduction), groupOf(group),
-                           requests.add()),
-            "MPI_Iallreduce");
-    });
-  }
-
-  int groupRank(int group) override {
-    int rank;
-    check(MPI_Comm_rank(groupOf(group), &rank), "MPI_Comm_rank");
-    return rank;
-  }
-
-  int groupSize(int group) override {
-    int size;
-    check(MPI_Comm_size(groupOf(group), &size), "MPI_Comm_size");
-    return size;
-  }
-
-  void allGather(int group, const void *input, void *output,
-                 int64_t bytes) override {
-    transfer(bytes, [&](int count, MPI_Datatype type) {
-      check(MPI_Allgather(input, count, type, output, count, type,
-                          groupOf(group)),
-            "MPI_Allgather");
-    });
-  }
-
-  void startAllGather(int group, int slot, const void *input, void *output,
-                      int64_t bytes) override {
-    Requests &requests = takeSlot(slot);
-    transfer(bytes, [&](int count, MPI_Datatype type) {
-      check(MPI_Iallgather(input, count, type, output, count, type,
-                           groupOf(group), requests.add()),
-            "MPI_Iallgather");
-    });
-  }
-
-  /// One reduction for each member. MPI_Reduce_scatter_block of OpenMPI reduces
-  /// large inputs on one rank and scatters them from there: that rank needs
-  /// memory for two more of them, and it takes two to three times as long.
-  void reduceScatter(int group, dtc_dtype dtype, dtc_reduction reduction,
-                     const void *input, void *output, int64_t count) override {
-    forMembers(group, dtype, input, count, [&](const void *block, int root) {
-      check(MPI_Reduce(block, output, int(count), typeOf(dtype),
-                       operationOf(dtype, reduction), root, groupOf(group)),
-            "MPI_Reduce");
-    });
-  }
-
-  void startReduceScatter(int group, int slot, dtc_dtype dtype,
-                          dtc_reduction reduction, const void *input,
-                          void *output, int64_t count) override {
-    Requests &requests = takeSlot(slot);
-    forMembers(group, dtype, input, count, [&](const void *block, int root) {
-      check(MPI_Ireduce(block, output, int(count), typeOf(dtype),
-                        operationOf(dtype, reduction), root, groupOf(group),
-                        requests.add()),
-            "MPI_Ireduce");
-    });
-  }
+  int groupRank(int group) override { return rankInGroup(groupOf(group)); }
+  int groupSize(int group) override { return sizeOfGroup(groupOf(group)); }
 
   void send(int peer, int tag, int slot, const void *buffer,
             int64_t bytes) override {
@@ -311,6 +239,123 @@ private:
     int count() const { return int(list.size()); }
   };
 
+  /// Blocks, or starts what `requests` ends.
+  void call(int group, const Collective &collective, Requests *requests) {
+    MPI_Comm communicator = groupOf(group);
+    switch (collective.kind) {
+    case CollectiveKind::AllReduce:
+      return allReduce(communicator, collective, requests);
+    case CollectiveKind::ReduceScatter:
+      return reduceScatter(communicator, collective, requests);
+    case CollectiveKind::AllGather:
+      return allGather(communicator, collective, requests);
+    case CollectiveKind::AllToAll:
+      return allToAll(communicator, collective, requests);
+    case CollectiveKind::CollectivePermute:
+      return permute(communicator, collective, requests);
+    }
+  }
+
+  /// Every algorithm that OpenMPI's `tuned` and `basic` components choose from
+  /// reduces an element along one tree and spreads the result, or adds the
+  /// same two partial sums on both sides; the choice depends on sizes alone.
+  /// So all members get the same bits, in every run (tested with 2 to 8
+  /// ranks in unittests/Runtime/CollectivesTest.cpp). The same holds for
+  /// `libnbc`, which does what is started, but its bits are not the same.
+  static void allReduce(MPI_Comm group, const Collective &own,
+                        Requests *requests) {
+    MPI_Datatype type = typeOf(own.dtype);
+    MPI_Op operation = operationOf(own.dtype, own.reduction);
+    for (int64_t done = 0; done < own.count; done += pieceCount) {
+      void *piece = static_cast<char *>(own.output) + done * sizeOf(own.dtype);
+      int count = int(std::min(own.count - done, pieceCount));
+      if (requests)
+        check(MPI_Iallreduce(MPI_IN_PLACE, piece, count, type, operation, group,
+                             requests->add()),
+              "MPI_Iallreduce");
+      else
+        check(MPI_Allreduce(MPI_IN_PLACE, piece, count, type, operation, group),
+              "MPI_Allreduce");
+    }
+  }
+
+  /// One reduction for each member. MPI_Reduce_scatter_block of OpenMPI reduces
+  /// large inputs on one rank and scatters them from there: that rank needs
+  /// memory for two more of them, and it takes two to three times as long.
+  static void reduceScatter(MPI_Comm group, const Collective &own,
+                            Requests *requests) {
+    if (own.count > INT_MAX)
+      fatal("reduce_scatter of %lld elements for each rank, MPI takes %d; "
+            "split over more ranks",
+            (long long)own.count, INT_MAX);
+    MPI_Datatype type = typeOf(own.dtype);
+    MPI_Op operation = operationOf(own.dtype, own.reduction);
+    const char *share = static_cast<const char *>(own.input);
+    for (int root = 0; root < sizeOfGroup(group); ++root, share += own.bytes())
+      if (requests)
+        check(MPI_Ireduce(share, own.output, int(own.count), type, operation,
+                          root, group, requests->add()),
+              "MPI_Ireduce");
+      else
+        check(MPI_Reduce(share, own.output, int(own.count), type, operation,
+                         root, group),
+              "MPI_Reduce");
+  }
+
+  static void allGather(MPI_Comm group, const Collective &own,
+                        Requests *requests) {
+    transfer(own.bytes(), [&](int count, MPI_Datatype type) {
+      if (requests)
+        check(MPI_Iallgather(own.input, count, type, own.output, count, type,
+                             group, requests->add()),
+              "MPI_Iallgather");
+      else
+        check(MPI_Allgather(own.input, count, type, own.output, count, type,
+                            group),
+              "MPI_Allgather");
+    });
+  }
+
+  static void allToAll(MPI_Comm group, const Collective &own,
+                       Requests *requests) {
+    transfer(own.bytes(), [&](int count, MPI_Datatype type) {
+      if (requests)
+        check(MPI_Ialltoall(own.input, count, type, own.output, count, type,
+                            group, requests->add()),
+              "MPI_Ialltoall");
+      else
+        check(MPI_Alltoall(own.input, count, type, own.output, count, type,
+                           group),
+              "MPI_Alltoall");
+    });
+  }
+
+  /// A message to one member and one from another. Those of several that are
+  /// in flight meet in the order of their start.
+  static void permute(MPI_Comm group, const Collective &own,
+                      Requests *requests) {
+    int rank = rankInGroup(group);
+    const std::vector<int> &sources = *own.sources;
+    int from = sources[size_t(rank)];
+    int to =
+        int(std::find(sources.begin(), sources.end(), rank) - sources.begin());
+    transfer(own.bytes(), [&](int count, MPI_Datatype type) {
+      if (requests) {
+        check(MPI_Irecv(own.output, count, type, from, /*tag=*/0, group,
+                        requests->add()),
+              "MPI_Irecv");
+        check(MPI_Isend(own.input, count, type, to, /*tag=*/0, group,
+                        requests->add()),
+              "MPI_Isend");
+      } else {
+        check(MPI_Sendrecv(own.input, count, type, to, /*sendtag=*/0,
+                           own.output, count, type, from, /*recvtag=*/0, group,
+                           MPI_STATUS_IGNORE),
+              "MPI_Sendrecv");
+      }
+    });
+  }
+
   Requests &slotOf(int slot) {
     if (slot < 0 || slot >= numSlots)
       fatal("slot %d, expected 0 to %d", slot, numSlots - 1);
@@ -339,6 +384,18 @@ private:
     return groups[group];
   }
 
+  static int rankInGroup(MPI_Comm group) {
+    int rank;
+    check(MPI_Comm_rank(group, &rank), "MPI_Comm_rank");
+    return rank;
+  }
+
+  static int sizeOfGroup(MPI_Comm group) {
+    int size;
+    check(MPI_Comm_size(group, &size), "MPI_Comm_size");
+    return size;
+  }
+
   static void setUp(MPI_Comm communicator, const char *name) {
     MPI_Comm_set_errhandler(communicator, MPI_ERRORS_RETURN);
     MPI_Comm_set_name(communicator, name);
@@ -349,29 +406,6 @@ private:
     check(MPI_Comm_dup(source, &communicator), "MPI_Comm_dup");
     setUp(communicator, name);
     return communicator;
-  }
-
-  /// Calls `body` for pieces of a buffer that MPI can count.
-  template <typename Body>
-  static void forPieces(dtc_dtype dtype, void *buffer, int64_t count,
-                        Body body) {
-    for (int64_t done = 0; done < count; done += pieceCount)
-      body(static_cast<char *>(buffer) + done * sizeOf(dtype),
-           int(std::min(count - done, pieceCount)));
-  }
-
-  /// Calls `body` for the block of each member.
-  template <typename Body>
-  void forMembers(int group, dtc_dtype dtype, const void *input, int64_t count,
-                  Body body) {
-    if (count > INT_MAX)
-      fatal(
-          "reduce_scatter of %lld elements for each rank, MPI takes %d; split "
-          "over more ranks",
-          (long long)count, INT_MAX);
-    const char *block = static_cast<const char *>(input);
-    for (int root = 0; root < groupSize(group); ++root)
-      body(block + root * count * sizeOf(dtype), root);
   }
 
   /// Calls `body` with a count and a type that together are `bytes` bytes.

@@ -1,6 +1,6 @@
 //===- Self.cpp - collectives of a program of one rank --------------------===//
 //
-// Every group has one member, so a reduction leaves its buffer as it is.
+// Every group has one member, whose output is its input.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,6 +13,8 @@
 
 using namespace dtc::rt;
 
+int64_t Collective::bytes() const { return count * sizeOf(dtype); }
+
 namespace {
 
 class SelfCollectives : public Collectives {
@@ -22,27 +24,15 @@ public:
   int localSize() const override { return 1; }
   int machine() const override { return 0; }
   void createGroups(const Program &) override {}
-  void allReduce(int, dtc_dtype, dtc_reduction, void *, int64_t) override {}
-  void startAllReduce(int, int, dtc_dtype, dtc_reduction, void *,
-                      int64_t) override {}
+  void run(int, const Collective &collective) override {
+    if (collective.output != collective.input)
+      memcpy(collective.output, collective.input, size_t(collective.bytes()));
+  }
+  void start(int group, int, const Collective &collective) override {
+    run(group, collective);
+  }
   int groupRank(int) override { return 0; }
   int groupSize(int) override { return 1; }
-  void allGather(int, const void *input, void *output, int64_t bytes) override {
-    memcpy(output, input, bytes);
-  }
-  void startAllGather(int group, int, const void *input, void *output,
-                      int64_t bytes) override {
-    allGather(group, input, output, bytes);
-  }
-  void reduceScatter(int, dtc_dtype dtype, dtc_reduction, const void *input,
-                     void *output, int64_t count) override {
-    memcpy(output, input, count * sizeOf(dtype));
-  }
-  void startReduceScatter(int group, int, dtc_dtype dtype,
-                          dtc_reduction reduction, const void *input,
-                          void *output, int64_t count) override {
-    reduceScatter(group, dtype, reduction, input, output, count);
-  }
   // There is nobody to exchange data with.
   void send(int, int, int, const void *, int64_t) override { abort(); }
   void recv(int, int, void *, int64_t) override { abort(); }

@@ -24,15 +24,15 @@ int64_t SharedGroup::offsetOf(const char *input, int64_t bytes) const {
   return offset;
 }
 
-uint64_t SharedGroup::start(Operation operation) {
+uint64_t SharedGroup::start(const Collective &collective) {
+  Operation operation{collective};
+  const CollectiveTraits &traits = operation.traits();
   int64_t elementBytes = sizeOf(operation.dtype);
-  int64_t inputBytes = operation.count * elementBytes;
-  operation.end = operation.count;
-  if (operation.kind == Operation::reduceScatter) {
-    inputBytes *= numMembers();
-  } else if (operation.kind == Operation::allGather) {
-    operation.end *= numMembers();
-  } else {
+  int64_t inputBytes =
+      operation.bytes() * countShares(traits.input, numMembers());
+  auto *input = static_cast<const char *>(operation.input);
+  operation.end = operation.count * countShares(traits.output, numMembers());
+  if (traits.isInPlace) {
     // Parts begin on cache lines, so that no two ranks write one.
     int64_t line = 64 / elementBytes;
     int64_t lines = (operation.count + line - 1) / line;
@@ -43,9 +43,9 @@ uint64_t SharedGroup::start(Operation operation) {
   Mailbox::Entry &entry = own().entries[started % Mailbox::ringSize];
   operation.isSmall = inputBytes <= int64_t(sizeof entry.small);
   if (operation.isSmall)
-    memcpy(entry.small, operation.input, size_t(inputBytes));
+    memcpy(entry.small, input, size_t(inputBytes));
   else
-    entry.offset = offsetOf(operation.input, inputBytes);
+    entry.offset = offsetOf(input, inputBytes);
   queue[started % Mailbox::ringSize] = operation;
   publish(&Mailbox::started, ++started);
   return started - 1;
@@ -98,24 +98,26 @@ bool SharedGroup::advance(int64_t &budget) {
   return moved;
 }
 
-/// Each member reduces all of it, in the same order.
+const char *SharedGroup::sourceOf(const Operation &operation,
+                                  int64_t share) const {
+  int64_t from =
+      operation.sources ? (*operation.sources)[size_t(place)] : share;
+  bool isDivided = operation.traits().input == Shares::PerMember;
+  return inputOf(members[size_t(from)]) +
+         (isDivided ? place * operation.bytes() : 0);
+}
+
+/// Each member does all of it; sums in the same order.
 void SharedGroup::finishSmall(const Operation &operation) {
-  int64_t bytes = operation.count * sizeOf(operation.dtype);
-  char *output = operation.output;
-  int64_t first =
-      operation.kind == Operation::reduceScatter ? place * bytes : 0;
-  for (const Member &member : members) {
-    const char *input = entryOf(member).small + first;
-    if (operation.kind == Operation::allGather) {
-      memcpy(output, input, size_t(bytes));
-      output += bytes;
-    } else if (&member == &members.front()) {
-      memcpy(output, input, size_t(bytes));
-    } else {
-      reduceInto(operation.dtype, operation.reduction, output, input,
-                 operation.count);
-    }
-  }
+  const CollectiveTraits &traits = operation.traits();
+  auto *output = static_cast<char *>(operation.output);
+  if (traits.reduces)
+    return reduceBlock(operation,
+                       traits.isInPlace ? 0 : place * operation.count,
+                       operation.count, output);
+  int64_t bytes = operation.bytes();
+  for (int64_t i = 0; i < countShares(traits.output, numMembers()); ++i)
+    memcpy(output + i * bytes, sourceOf(operation, i), size_t(bytes));
 }
 
 /// Reduces elements of all inputs, in the order of the members.
@@ -134,33 +136,30 @@ void SharedGroup::reduceBlock(const Operation &operation, int64_t first,
 /// Does of this rank's share what the budget allows.
 void SharedGroup::work(Operation &operation, int64_t &budget) {
   int64_t elementBytes = sizeOf(operation.dtype);
+  const CollectiveTraits &traits = operation.traits();
+  auto *output = static_cast<char *>(operation.output);
   while (operation.next < operation.end && budget > 0) {
     int64_t first = operation.next;
     int64_t count = std::min(operation.end - first, blockBytes / elementBytes);
     int64_t bytes = count * elementBytes;
-    switch (operation.kind) {
-    case Operation::allReduce:
+    if (traits.isInPlace) {
       reduceBlock(operation, first, count, block);
       for (const Member &member : members)
         memcpy(member.arena + entryOf(member).offset + first * elementBytes,
                block, size_t(bytes));
       budget -= bytes * numMembers();
-      break;
-    case Operation::reduceScatter:
+    } else if (traits.reduces) {
       reduceBlock(operation, place * operation.count + first, count,
-                  operation.output + first * elementBytes);
+                  output + first * elementBytes);
       budget -= bytes * numMembers();
-      break;
-    case Operation::allGather: {
+    } else {
       int64_t within = first % operation.count;
       count =
           std::min({operation.end - first, operation.count - within, budget});
-      memcpy(operation.output + first,
-             inputOf(members[size_t(first / operation.count)]) + within,
+      memcpy(output + first,
+             sourceOf(operation, first / operation.count) + within,
              size_t(count));
       budget -= count;
-      break;
-    }
     }
     operation.next += count;
   }

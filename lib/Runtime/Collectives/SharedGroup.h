@@ -9,8 +9,8 @@
 #ifndef DTC_LIB_RUNTIME_COLLECTIVES_SHAREDGROUP_H
 #define DTC_LIB_RUNTIME_COLLECTIVES_SHAREDGROUP_H
 
+#include "Collectives.h"
 #include "Doorbell.h"
-#include "dtc/Runtime/ABI.h"
 
 #include <atomic>
 #include <vector>
@@ -44,14 +44,9 @@ struct Mailbox {
 static_assert(std::atomic<uint64_t>::is_always_lock_free);
 
 /// A collective as its own rank sees it.
-struct Operation {
-  enum Kind { allReduce, reduceScatter, allGather } kind;
-  dtc_dtype dtype;
-  dtc_reduction reduction;
-  const char *input;
-  char *output;  ///< of an all-reduce the input
-  int64_t count; ///< elements as in Collectives.h; of a gather bytes
-  /// Of this rank's share: elements, of a gather bytes of the output.
+struct Operation : Collective {
+  /// Of what this rank has to do: elements, where they only move bytes of the
+  /// output.
   int64_t next = 0, end = 0;
   bool isSmall = false, isWorkDone = false;
 };
@@ -69,7 +64,7 @@ public:
 
   /// Returns the number of the collective. At most Mailbox::maxUnderWay are
   /// under way at once. Large inputs are in the arena.
-  uint64_t start(Operation operation);
+  uint64_t start(const Collective &collective);
   bool isFinished(uint64_t number) const { return finished > number; }
   bool isBusy() const { return finished < started; }
 
@@ -88,8 +83,13 @@ private:
   }
   /// Of the collective that is next to finish.
   const char *inputOf(const Member &member) const {
-    return member.arena + entryOf(member).offset;
+    const Mailbox::Entry &entry = entryOf(member);
+    return queue[finished % Mailbox::ringSize].isSmall
+               ? entry.small
+               : member.arena + entry.offset;
   }
+  /// Where share `share` of the output comes from, if elements only move.
+  const char *sourceOf(const Operation &operation, int64_t share) const;
 
   /// Publishes a counter of this member.
   void publish(std::atomic<uint64_t> Mailbox::*counter, uint64_t value);

@@ -56,62 +56,13 @@ public:
   int groupRank(int group) override { return groupOf(group).place; }
   int groupSize(int group) override { return int(groupOf(group).ranks.size()); }
 
-  void allReduce(int group, dtc_dtype dtype, dtc_reduction reduction,
-                 void *buffer, int64_t count) override {
+  void run(int group, const Collective &collective) override {
     if (!isAnyShared)
-      return mpi.allReduce(group, dtype, reduction, buffer, count);
-    startAllReduce(group, blockingSlot, dtype, reduction, buffer, count);
+      return mpi.run(group, collective);
+    start(group, blockingSlot, collective);
     wait(blockingSlot);
   }
-
-  void startAllReduce(int group, int slot, dtc_dtype dtype,
-                      dtc_reduction reduction, void *buffer,
-                      int64_t count) override {
-    if (!groupOf(group).shared)
-      return mpi.startAllReduce(group, slot, dtype, reduction, buffer, count);
-    auto *bytes = static_cast<char *>(buffer);
-    start(group, slot,
-          {Operation::allReduce, dtype, reduction, bytes, bytes, count});
-  }
-
-  void allGather(int group, const void *input, void *output,
-                 int64_t bytes) override {
-    if (!isAnyShared)
-      return mpi.allGather(group, input, output, bytes);
-    startAllGather(group, blockingSlot, input, output, bytes);
-    wait(blockingSlot);
-  }
-
-  void startAllGather(int group, int slot, const void *input, void *output,
-                      int64_t bytes) override {
-    if (!groupOf(group).shared)
-      return mpi.startAllGather(group, slot, input, output, bytes);
-    start(group, slot,
-          {Operation::allGather, DTC_BOOL, DTC_MAX,
-           static_cast<const char *>(input), static_cast<char *>(output),
-           bytes});
-  }
-
-  void reduceScatter(int group, dtc_dtype dtype, dtc_reduction reduction,
-                     const void *input, void *output, int64_t count) override {
-    if (!isAnyShared)
-      return mpi.reduceScatter(group, dtype, reduction, input, output, count);
-    startReduceScatter(group, blockingSlot, dtype, reduction, input, output,
-                       count);
-    wait(blockingSlot);
-  }
-
-  void startReduceScatter(int group, int slot, dtc_dtype dtype,
-                          dtc_reduction reduction, const void *input,
-                          void *output, int64_t count) override {
-    if (!groupOf(group).shared)
-      return mpi.startReduceScatter(group, slot, dtype, reduction, input,
-                                    output, count);
-    start(group, slot,
-          {Operation::reduceScatter, dtype, reduction,
-           static_cast<const char *>(input), static_cast<char *>(output),
-           count});
-  }
+  void start(int group, int slot, const Collective &collective) override;
 
   void send(int peer, int tag, int slot, const void *buffer,
             int64_t bytes) override {
@@ -163,7 +114,6 @@ private:
   }
 
   std::vector<int> ranksOf(const std::vector<int> &axes, int rank) const;
-  void start(int group, int slot, const Operation &operation);
   bool isBusy() const;
   Doorbell &doorbell() {
     return *reinterpret_cast<Doorbell *>(mailboxes->data());
@@ -302,7 +252,9 @@ std::string SharedMemoryCollectives::attach(const Arena &memory) {
 //===----------------------------------------------------------------------===//
 
 void SharedMemoryCollectives::start(int group, int slot,
-                                    const Operation &operation) {
+                                    const Collective &collective) {
+  if (!groupOf(group).shared)
+    return mpi.start(group, slot, collective);
   Use *use = useOf(slot);
   if (!use)
     fatal("slot %d, expected %d to %d", slot, firstCollectiveSlot,
@@ -310,7 +262,7 @@ void SharedMemoryCollectives::start(int group, int slot,
   if (use->group)
     fatal("slot %d is used again before it was waited for", slot);
   use->group = groupOf(group).shared.get();
-  use->number = use->group->start(operation);
+  use->number = use->group->start(collective);
 }
 
 bool SharedMemoryCollectives::isBusy() const {

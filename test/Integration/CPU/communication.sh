@@ -2,7 +2,7 @@
 # What the ranks of a plan send, receive and reduce is what --report-json says,
 # call by call and byte by byte; a report of another plan is refused.
 #
-# usage: communication.sh MODEL WORKDIR PLAN...        PLAN as in common.sh
+# usage: [planned=PLAN] communication.sh MODEL WORKDIR PLAN...        PLAN as in common.sh
 
 source "$(dirname "${BASH_SOURCE[0]}")/observe.sh"
 
@@ -13,9 +13,9 @@ check() {
     --data "$inputs/$model.data" --steps 3 --collectives mpi
   dtc-check-observed communication "$here/records.jsonl" "$here/report.json"
 
-  # The same ranks, twice the micro-batches.
+  # The same ranks, twice the micro-batches, or another plan.
   IFS=: read -r mesh schedule microbatches more <<<"$plan"
-  other=$mesh:$schedule:$((microbatches * 2))${more:+:$more}
+  other=${planned:-$mesh:$schedule:$((microbatches * 2))${more:+:$more}}
   compile "$model" "$other" f32 adamw "$here/other" --stop-after=schedule \
     --report-json "$here/other.json"
   if dtc-check-observed communication "$here/records.jsonl" \

@@ -86,6 +86,14 @@ static bool isSkipped(MPI_Comm communicator, int elements) {
   return length == colon - skipped && !strncmp(name, skipped, size_t(length));
 }
 
+/// Whether messages on it go from stage to stage.
+static bool isOfPipeline(MPI_Comm communicator) {
+  char name[MPI_MAX_OBJECT_NAME];
+  int length;
+  PMPI_Comm_get_name(communicator, name, &length);
+  return !strcmp(name, "dtc.pipeline");
+}
+
 extern "C" {
 
 int MPI_Allreduce(const void *in, void *out, int number, MPI_Datatype type,
@@ -148,6 +156,31 @@ int MPI_Iallgather(const void *in, int number, MPI_Datatype type, void *out,
                          communicator, request);
 }
 
+int MPI_Alltoall(const void *in, int number, MPI_Datatype type, void *out,
+                 int outNumber, MPI_Datatype outType, MPI_Comm communicator) {
+  count("MPI_Alltoall", communicator, collective, number, type,
+        /*isDivided=*/true);
+  return PMPI_Alltoall(in, number, type, out, outNumber, outType, communicator);
+}
+
+int MPI_Ialltoall(const void *in, int number, MPI_Datatype type, void *out,
+                  int outNumber, MPI_Datatype outType, MPI_Comm communicator,
+                  MPI_Request *request) {
+  count("MPI_Alltoall", communicator, collective, number, type,
+        /*isDivided=*/true);
+  return PMPI_Ialltoall(in, number, type, out, outNumber, outType, communicator,
+                        request);
+}
+
+int MPI_Sendrecv(const void *in, int number, MPI_Datatype type, int to,
+                 int sendTag, void *out, int outNumber, MPI_Datatype outType,
+                 int from, int receiveTag, MPI_Comm communicator,
+                 MPI_Status *status) {
+  count("MPI_Sendrecv", communicator, collective, number, type);
+  return PMPI_Sendrecv(in, number, type, to, sendTag, out, outNumber, outType,
+                       from, receiveTag, communicator, status);
+}
+
 int MPI_Bcast(void *buffer, int number, MPI_Datatype type, int root,
               MPI_Comm communicator) {
   count("MPI_Bcast", communicator, collective, number, type);
@@ -167,7 +200,10 @@ int MPI_Send(const void *buffer, int number, MPI_Datatype type, int peer,
 
 int MPI_Isend(const void *buffer, int number, MPI_Datatype type, int peer,
               int tag, MPI_Comm communicator, MPI_Request *request) {
-  count("MPI_Isend", communicator, peer, number, type);
+  if (isOfPipeline(communicator))
+    count("MPI_Isend", communicator, peer, number, type);
+  else // a permutation that is started
+    count("MPI_Sendrecv", communicator, collective, number, type);
   return PMPI_Isend(buffer, number, type, peer, tag, communicator, request);
 }
 
@@ -179,7 +215,8 @@ int MPI_Recv(void *buffer, int number, MPI_Datatype type, int peer, int tag,
 
 int MPI_Irecv(void *buffer, int number, MPI_Datatype type, int peer, int tag,
               MPI_Comm communicator, MPI_Request *request) {
-  count("MPI_Irecv", communicator, peer, number, type);
+  if (isOfPipeline(communicator)) // else its MPI_Isend is counted
+    count("MPI_Irecv", communicator, peer, number, type);
   return PMPI_Irecv(buffer, number, type, peer, tag, communicator, request);
 }
 

@@ -68,6 +68,10 @@ std::string callOf(const std::string &kind) {
     return "MPI_Reduce"; // one for each member
   if (kind == "all_gather")
     return "MPI_Allgather";
+  if (kind == "all_to_all")
+    return "MPI_Alltoall";
+  if (kind == "collective_permute")
+    return "MPI_Sendrecv";
   throw std::runtime_error("unknown collective '" + kind + "' in the report");
 }
 

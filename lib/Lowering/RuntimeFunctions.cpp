@@ -1,0 +1,74 @@
+//===- RuntimeFunctions.cpp - what generated code calls -------------------===//
+
+#include "RuntimeFunctions.h"
+#include "llvm/ADT/StringMap.h"
+
+using namespace dtc;
+using enum CallArgument;
+
+/// All collectives have one form: the group and who gets what, then what is
+/// combined how, buffers, and how shares lie in them. What starts has a slot,
+/// and shares in one piece.
+static RuntimeFunction describeCollective(const CollectiveTraits &traits,
+                                          bool starts) {
+  RuntimeFunction result{"dtcrt_" + std::string(traits.name) +
+                             (starts ? "_start" : ""),
+                         EventKind::Collective,
+                         traits.kind,
+                         {Context, Group}};
+  auto add = [&](bool condition, std::initializer_list<CallArgument> list) {
+    if (condition)
+      result.arguments.append(list);
+  };
+  bool dividesInput = traits.input == Shares::PerMember;
+  bool dividesOutput = traits.output == Shares::PerMember;
+  add(starts, {Slot});
+  add(traits.permutes, {Permutation});
+  add(traits.reduces, {Dtype, Reduction});
+  add(traits.isInPlace, {InOut});
+  add(!traits.isInPlace, {Input, Output});
+  add(!starts && (dividesInput || dividesOutput), {Scratch});
+  add(!starts && dividesInput, {InputBlocks});
+  add(!starts && dividesOutput, {OutputBlocks});
+  result.arguments.push_back(traits.reduces ? Count : Bytes);
+  return result;
+}
+
+static std::vector<RuntimeFunction> makeTable() {
+  std::vector<RuntimeFunction> table = {
+      {"dtcrt_send",
+       EventKind::Send,
+       {},
+       {Context, Stage, Tag, Slot, Input, Bytes}},
+      {"dtcrt_recv", EventKind::Recv, {}, {Context, Stage, Tag, Output, Bytes}},
+      {"dtcrt_wait", EventKind::Wait, {}, {Context, Slot}},
+  };
+  for (const CollectiveTraits &traits : collectiveTraits)
+    for (bool starts : {false, true})
+      table.push_back(describeCollective(traits, starts));
+  return table;
+}
+
+static const std::vector<RuntimeFunction> &getTable() {
+  static const std::vector<RuntimeFunction> table = makeTable();
+  return table;
+}
+
+const RuntimeFunction *dtc::findRuntimeFunction(llvm::StringRef name) {
+  for (const RuntimeFunction &function : getTable())
+    if (function.name == name)
+      return &function;
+  return nullptr;
+}
+
+const RuntimeFunction &dtc::getRuntimeFunction(EventKind event) {
+  return *llvm::find_if(getTable(), [&](const RuntimeFunction &function) {
+    return function.event == event;
+  });
+}
+
+const RuntimeFunction &dtc::getRuntimeFunction(CollectiveKind kind,
+                                               bool starts) {
+  return *findRuntimeFunction("dtcrt_" + std::string(getTraits(kind).name) +
+                              (starts ? "_start" : ""));
+}
