@@ -7,7 +7,7 @@
 
 // C1
 func.func @major(%x: tensor<8x8xf32, #dt>) -> tensor<8x8xf32, #t> {
-  // expected-error @below {{as the minor splits of dimension 0}}
+  // expected-error @below {{operand has layout #dtc.layout<#dtc.mesh<dp=2, tp=2>, dp: split(0), tp: split(0)>, expected ["dp"] as the minor splits of dimension 0}}
   %0 = dtc.all_to_all %x over ["dp"] from 0 to 1 : (tensor<8x8xf32, #dt>) -> tensor<8x8xf32, #t>
   return %0 : tensor<8x8xf32, #t>
 }

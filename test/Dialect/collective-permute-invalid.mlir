@@ -54,7 +54,7 @@ func.func @partial(%x: tensor<8xf32, #p>) -> tensor<8xf32, #p> {
 
 // C2
 func.func @other_axis(%x: tensor<8xf32, #d>) -> tensor<8xf32, #t> {
-  // expected-error @below {{expected a change on ["dp"] only}}
+  // expected-error @below {{changes layout #dtc.layout<#dtc.mesh<dp=2, tp=2>, dp: split(0)> to #dtc.layout<#dtc.mesh<dp=2, tp=2>, tp: split(0)>, expected a change on ["dp"] only}}
   %0 = dtc.collective_permute %x over ["dp"] sources [1, 0] : (tensor<8xf32, #d>) -> tensor<8xf32, #t>
   return %0 : tensor<8xf32, #t>
 }
