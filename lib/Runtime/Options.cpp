@@ -177,7 +177,16 @@ std::optional<Options> dtc::rt::parseOptions(const Program &program, int argc,
                  "fp16: what the loss is multiplied by at first; halved when "
                  "gradients overflow, doubled after 2000 steps without")
       ->type_name("X")
-      ->check(CLI::Range(1.0, 0x1p100));
+      ->check([&](const std::string &text) -> std::string {
+        char *end;
+        double scale = strtod(text.c_str(), &end);
+        if (!program.scalesLoss())
+          return "this program is in " + program.dtype +
+                 ", expected one of dtc --precision fp16";
+        return !*end && scale >= 1 && scale <= 0x1p100
+                   ? ""
+                   : "found '" + text + "', expected a number from 1 to 2^100";
+      });
   app.add_option("--log-every", options.logEvery, "steps between lines")
       ->type_name("N")
       ->check(atLeastOne<int64_t>);
