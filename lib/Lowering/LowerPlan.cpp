@@ -264,6 +264,11 @@ struct LowerPlan : public dtc::impl::LowerPlanBase<LowerPlan> {
     for (ModuleOp stage : module.getOps<ModuleOp>())
       if (stage->hasAttr(attr::stage))
         stages.push_back(stage);
+    if (stages.empty()) {
+      module.emitError("has no module with '")
+          << attr::stage << "': expected plans, as the schedule phase writes";
+      return signalPassFailure();
+    }
 
     // Plans last: only then is the scratch of all kernels known.
     for (bool isPlan : {false, true})
