@@ -256,14 +256,9 @@ void dtc::buildSchedulePipeline(OpPassManager &manager,
   // Before memory is planned, so that values inside kernels need none.
   manager.addPass(createFormKernels());
 
-  // What is not needed at once is on its way while ranks compute. After kernels
-  // are formed: from here on ops keep their order. First the parameters that a
-  // step gathers once, which its first micro-batch waits for as it goes on.
-  manager.addPass(createAwaitGathers());
-  manager.addPass(createOverlapCollectives());
-
-  // Parameters arrive while others are in use.
-  manager.addPass(createPrefetchGathers());
+  // What is not needed at once is in flight while ranks compute. After kernels
+  // are formed: from here on ops keep their order.
+  manager.addPass(createOverlapCommunication());
 
   // Nothing is overwritten while it is needed. After all that moves ops.
   manager.addPass(createInsertCopies());

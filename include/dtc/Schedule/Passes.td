@@ -205,65 +205,48 @@ def BucketGradients : Pass<"dtc-bucket-gradients", "mlir::ModuleOp"> {
   ];
 }
 
-def AwaitGathers : Pass<"dtc-await-gathers", "mlir::ModuleOp"> {
-  let summary = "gather a step's parameters while its first micro-batch computes";
+def OverlapCommunication : Pass<"dtc-overlap-communication", "mlir::ModuleOp"> {
+  let summary = "compute while ranks exchange";
   let description = [{
+    Decides what communication starts early, and where it is awaited. After
+    kernels are formed: from here on ops keep their order. In this order:
+
     What `@prologue` gathers and only returns starts there, at its end, in the
     order in which it is needed, each in a slot of its own, as long as the
     runtime has any. If a forward pass needs it first, that run becomes one of a
     clone, `@forward.first`, which waits where it is read; else the plan waits.
-    After kernels are formed: from here on ops keep their order.
 
-    Before:
     ```mlir
     // @prologue: %a = dtc.all_gather %p over ["dp"] dim 1 : ...
     %g:2 = dtc.run @prologue(%p, %q) : ...
     %h = dtc.run @forward(%x0, %g#0, %g#1) microbatch 0 : ...
     %i = dtc.run @forward(%x1, %g#0, %g#1) microbatch 1 : ...
-    ```
-    After:
-    ```mlir
+    // becomes
     // @prologue: %a = dtc.all_gather %p over ["dp"] dim 1 {dtc.slot = 4098} : ...
     %g:2 = dtc.run @prologue(%p, %q) : ...
     %h = dtc.run @forward.first(%x0, %g#0, %g#1) microbatch 0 : ... // dtc.wait %a slot 4098
     %i = dtc.run @forward(%x1, %g#0, %g#1) microbatch 1 : ...
     ```
-  }];
-}
 
-def OverlapCollectives : Pass<"dtc-overlap-collectives", "mlir::ModuleOp"> {
-  let summary = "compute while ranks exchange";
-  let description = [{
     What a last run reduces and only returns starts there; before the first op of
-    the plan that needs it there is a `dtc.wait`, each in a slot of its own, as
-    long as the runtime has any. Of other collectives within a function, whose
-    readers wait as long as nobody needs what they write, one is under way at a
-    time. After kernels are formed: from here on ops keep their order.
+    the plan that needs it there is a `dtc.wait`, each in a slot of its own.
 
-    Before:
     ```mlir
     // @weight.last: %g = dtc.all_reduce sum %a over ["dp"] : ...
     %w:2 = dtc.run @weight.last(%x, %a, %b) microbatch 3 : ...
     %u = dtc.run @update(%p, %w#0, %w#1) : ...
-    ```
-    After:
-    ```mlir
+    // becomes
     // @weight.last: %g = dtc.all_reduce sum %a over ["dp"] {dtc.slot = 4098} : ...
     %w:2 = dtc.run @weight.last(%x, %a, %b) microbatch 3 : ...
     dtc.wait %w#0 slot 4098 : ...
     %u = dtc.run @update(%p, %w#0, %w#1) : ...
     ```
-    Invariant: what is under way when a function ends lies in its caller's memory.
-  }];
-}
 
-def PrefetchGathers : Pass<"dtc-prefetch-gathers", "mlir::ModuleOp"> {
-  let summary = "gather parameters while those gathered before are in use";
-  let description = [{
-    In each function of a stage, gathers of parameters but the first start right
-    before what the gather before was for, and a `dtc.wait` right before their own
-    first use ends them. One is under way at a time, in a slot of its own, and two
-    are in memory. After kernels are formed: from here on ops keep their order.
+    Of other collectives within a function of the step, whose readers move down
+    as long as nobody needs what they write, one is in flight at a time. A gather
+    of a parameter, but the first, starts right before what the gather before was
+    for, and a `dtc.wait` right before its own first use ends it: one is in
+    flight, and two are in memory.
 
     ```mlir
     %a = dtc.all_gather %p over ["dp"] dim 1 : ...
@@ -277,6 +260,7 @@ def PrefetchGathers : Pass<"dtc-prefetch-gathers", "mlir::ModuleOp"> {
     dtc.wait %b slot 4096 : ...
     %y = dtc.matmul %h, %b : ...
     ```
+    Invariant: what is in flight when a function ends lies in its caller's memory.
   }];
 }
 

@@ -1,25 +1,21 @@
-//===- AwaitGathers.cpp - wait for parameters where they are used ---------===//
+//===- StartGathers.cpp - parameters that a step gathers once
+//--------------===//
 //
-// What a step gathers once, for all of its micro-batches, is on its way while
+// What a step gathers once, for all of its micro-batches, is in flight while
 // the first of them computes: the prologue starts the gathers, in the order in
-// which they are needed, and the first run that reads a parameter waits for it
+// which they are needed, and the first run that reads a parameter awaits it
 // where it does, in a function of its own.
 //
 //===----------------------------------------------------------------------===//
 
+#include "Overlap.h"
 #include "dtc/Memory/MemoryPlan.h"
 #include "dtc/Plan/Aliases.h"
 #include "dtc/Plan/Phase.h"
 #include "dtc/Plan/Skeleton.h"
 #include "dtc/Schedule/Gathered.h"
-#include "dtc/Schedule/Passes.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/MapVector.h"
-
-namespace dtc {
-#define GEN_PASS_DEF_AWAITGATHERS
-#include "dtc/Schedule/Passes.h.inc"
-} // namespace dtc
 
 using namespace mlir;
 using namespace dtc;
@@ -39,10 +35,9 @@ struct Gather {
 } // namespace
 
 /// Whether a gather reads the caller's memory, and its result is only returned.
-static bool canStart(AllGatherOp gather) {
+static bool isOnlyReturned(AllGatherOp gather) {
   Operation *end = gather->getBlock()->getTerminator();
-  return isa<BlockArgument>(gather.getX()) && !crossesStages(gather) &&
-         gather.isContiguous() && gather.getY().hasOneUse() &&
+  return isa<BlockArgument>(gather.getX()) && gather.getY().hasOneUse() &&
          *gather->user_begin() == end;
 }
 
@@ -61,7 +56,7 @@ static Operation *findReader(RunOp run, Value value) {
 static SmallVector<Gather> collect(func::FuncOp plan) {
   SmallVector<Gather> gathers;
   for (const Gathered &gathered : getGathered(plan)) {
-    if (!canStart(gathered.op))
+    if (!canStart(gathered.op) || !isOnlyReturned(gathered.op))
       continue;
     SmallVector<Operation *> readers = getReaders(gathered.whole);
     if (!readers.empty())
@@ -115,16 +110,17 @@ static void awaitInside(RunOp run, ArrayRef<Gather> gathers) {
     callee.erase();
 }
 
-static void await(func::FuncOp plan) {
+void dtc::startGathersOfStep(func::FuncOp plan) {
   SmallVector<Gather> gathers = collect(plan);
   // Those that are needed first have least to hide behind: where slots do not
   // do for all, these stay as they are.
-  size_t numSlots = endCollectiveSlot - firstPlanSlot;
+  PlanSlots slots;
+  size_t numSlots = slots.getNumLeft();
   if (gathers.size() > numSlots)
     gathers.erase(gathers.begin(), gathers.end() - numSlots);
   llvm::MapVector<Operation *, SmallVector<Gather>> firstRuns;
-  for (auto [i, gather] : llvm::enumerate(gathers)) {
-    gather.slot = firstPlanSlot + i;
+  for (Gather &gather : gathers) {
+    gather.slot = slots.take();
     start(gather.op, gather.slot);
     // Behind what else the prologue does: collectives of a group end in the
     // order in which they begin.
@@ -137,21 +133,3 @@ static void await(func::FuncOp plan) {
   for (auto &[run, needed] : firstRuns)
     awaitInside(cast<RunOp>(run), needed);
 }
-
-namespace {
-
-struct AwaitGathersPass : dtc::impl::AwaitGathersBase<AwaitGathersPass> {
-  void runOnOperation() override {
-    FailureOr<SmallVector<Stages>> programs = getPrograms(getOperation());
-    if (failed(programs))
-      return signalPassFailure();
-    for (const Stages &stages : *programs) {
-      FailureOr<SmallVector<func::FuncOp>> plans = getScheduledPlans(stages);
-      if (failed(plans))
-        return signalPassFailure();
-      llvm::for_each(*plans, await);
-    }
-  }
-};
-
-} // namespace
