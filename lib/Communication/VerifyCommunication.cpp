@@ -4,23 +4,17 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dtc/Communication/Passes.h"
 #include "dtc/Communication/PlanCommunication.h"
+#include "dtc/Communication/Verify.h"
 #include "dtc/Runtime/ABI.h"
-
-namespace dtc {
-#define GEN_PASS_DEF_VERIFYCOMMUNICATION
-#include "dtc/Communication/Passes.h.inc"
-} // namespace dtc
 
 using namespace mlir;
 using namespace dtc;
 
-namespace {
-
-/// The runtime has so many slots for sends that are under way.
-LogicalResult checkSlots(func::FuncOp plan, const CommunicationProgram &program,
-                         int64_t microbatches) {
+/// The runtime has so many slots for sends that are in flight.
+static LogicalResult checkSlots(func::FuncOp plan,
+                                const CommunicationProgram &program,
+                                int64_t microbatches) {
   int64_t needed = 0;
   for (const Event &event : program.events)
     if (event.kind == EventKind::Send)
@@ -40,37 +34,32 @@ LogicalResult checkSlots(func::FuncOp plan, const CommunicationProgram &program,
   return failure();
 }
 
-struct VerifyCommunicationPass
-    : dtc::impl::VerifyCommunicationBase<VerifyCommunicationPass> {
-  void runOnOperation() override {
-    markAllAnalysesPreserved();
-    FailureOr<SmallVector<Stages>> all = getPrograms(getOperation());
-    if (failed(all))
-      return signalPassFailure();
-    for (const Stages &stages : *all)
-      if (failed(verify(stages)))
-        return signalPassFailure();
-  }
-
-  LogicalResult verify(const Stages &stages) {
-    FailureOr<PlanCommunication> communication =
-        getPlanCommunication(getOperation(), stages);
-    if (failed(communication))
+static LogicalResult verifyProgram(ModuleOp module, const Stages &stages) {
+  FailureOr<PlanCommunication> communication =
+      getPlanCommunication(module, stages);
+  if (failed(communication))
+    return failure();
+  const CommunicationSystem &system = communication->system;
+  for (auto [stage, program] : llvm::zip(stages, system.programs)) {
+    func::FuncOp plan = getPlan(stage);
+    // Of a round: sends of two rounds do not add up.
+    int64_t microbatches =
+        getMesh(plan)
+            ? getMesh(plan).getSize(MeshAttr::timeAxis) / getRounds(plan)
+            : 1;
+    if (failed(checkSlots(plan, program, microbatches)))
       return failure();
-    const CommunicationSystem &system = communication->system;
-    for (auto [stage, program] : llvm::zip(stages, system.programs)) {
-      func::FuncOp plan = getPlan(stage);
-      // Of a round: sends of two rounds do not add up.
-      int64_t microbatches =
-          getMesh(plan)
-              ? getMesh(plan).getSize(MeshAttr::timeAxis) / getRounds(plan)
-              : 1;
-      if (failed(checkSlots(plan, program, microbatches)))
-        return failure();
-    }
-    return dtc::verify(*communication, getOperation(),
-                       [](Operation *op) { return op->emitOpError(); });
   }
-};
+  return dtc::verify(*communication, module,
+                     [](Operation *op) { return op->emitOpError(); });
+}
 
-} // namespace
+LogicalResult dtc::verifyCommunication(ModuleOp module) {
+  FailureOr<SmallVector<Stages>> programs = getPrograms(module);
+  if (failed(programs))
+    return failure();
+  for (const Stages &stages : *programs)
+    if (failed(verifyProgram(module, stages)))
+      return failure();
+  return success();
+}

@@ -39,9 +39,11 @@ LogicalResult CrossEntropyGradOp::verify() {
 }
 
 LogicalResult SquaredErrorOp::verify() {
-  if (!haveSameShapes(getPrediction().getType(), getTarget().getType()))
-    return emitOpError("compares ")
-           << getPrediction().getType() << " with " << getTarget().getType();
+  RankedTensorType prediction = getPrediction().getType();
+  RankedTensorType target = getTarget().getType();
+  if (prediction.getShape() != target.getShape() ||
+      !haveSameComputeType({prediction, target}))
+    return emitOpError("compares ") << prediction << " with " << target;
   return success();
 }
 

@@ -10,14 +10,10 @@
 #include "dtc/Communication/PlanCommunication.h"
 #include "dtc/Lowering/Passes.h"
 #include "dtc/Lowering/Program.h"
+#include "dtc/Lowering/Verify.h"
 #include "dtc/Runtime/ABI.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "llvm/ADT/TypeSwitch.h"
-
-namespace dtc {
-#define GEN_PASS_DEF_VERIFYLOWEREDCOMMUNICATION
-#include "dtc/Lowering/Passes.h.inc"
-} // namespace dtc
 
 using namespace mlir;
 using namespace dtc;
@@ -321,47 +317,38 @@ static LogicalResult readManifest(ModuleOp module,
   return success();
 }
 
-namespace {
-
-struct VerifyLoweredCommunication
-    : dtc::impl::VerifyLoweredCommunicationBase<VerifyLoweredCommunication> {
-  void runOnOperation() override {
-    markAllAnalysesPreserved();
-    if (failed(verifyPlans("stage")) || failed(verifyPlans("eval")))
-      signalPassFailure();
-  }
-
-  /// The plans `PREFIX0_plan`, `PREFIX1_plan`, ... of all stages.
-  LogicalResult verifyPlans(StringRef prefix) {
-    ModuleOp module = getOperation();
-    PlanCommunication communication;
-    CommunicationSystem &system = communication.system;
-    if (failed(readManifest(module, system)))
+/// The plans `PREFIX0_plan`, `PREFIX1_plan`, ... of all stages.
+static LogicalResult verifyPlans(ModuleOp module, StringRef prefix) {
+  PlanCommunication communication;
+  CommunicationSystem &system = communication.system;
+  if (failed(readManifest(module, system)))
+    return failure();
+  Extraction extraction(module, communication);
+  for (int64_t stage = 0;; ++stage) {
+    auto plan = module.lookupSymbol<LLVM::LLVMFuncOp>(
+        (prefix + Twine(stage) + "_plan").str());
+    if (!plan)
+      break;
+    if (failed(extraction.addPlan(plan, stage)))
       return failure();
-    Extraction extraction(module, communication);
-    for (int64_t stage = 0;; ++stage) {
-      auto plan = module.lookupSymbol<LLVM::LLVMFuncOp>(
-          (prefix + Twine(stage) + "_plan").str());
-      if (!plan)
-        break;
-      if (failed(extraction.addPlan(plan, stage)))
-        return failure();
-    }
-    if (system.programs.empty())
-      return success();
-    int32_t axis = system.getStageAxis();
-    int64_t stages = axis < 0 ? 1 : system.axes[axis].size;
-    if (stages != static_cast<int64_t>(system.programs.size()))
-      return module.emitError("has ")
-             << system.programs.size() << " plans @" << prefix
-             << "N_plan, expected " << stages << ", one for each stage";
-    return dtc::verify(communication, module, [](Operation *op) {
-      InFlightDiagnostic error = op->emitError();
-      if (auto call = dyn_cast<LLVM::CallOp>(op))
-        error << "call of @" << *call.getCallee() << " ";
-      return error;
-    });
   }
-};
+  if (system.programs.empty())
+    return success();
+  int32_t axis = system.getStageAxis();
+  int64_t stages = axis < 0 ? 1 : system.axes[axis].size;
+  if (stages != static_cast<int64_t>(system.programs.size()))
+    return module.emitError("has ")
+           << system.programs.size() << " plans @" << prefix
+           << "N_plan, expected " << stages << ", one for each stage";
+  return dtc::verify(communication, module, [](Operation *op) {
+    InFlightDiagnostic error = op->emitError();
+    if (auto call = dyn_cast<LLVM::CallOp>(op))
+      error << "call of @" << *call.getCallee() << " ";
+    return error;
+  });
+}
 
-} // namespace
+LogicalResult dtc::verifyLoweredCommunication(ModuleOp module) {
+  return success(succeeded(verifyPlans(module, "stage")) &&
+                 succeeded(verifyPlans(module, "eval")));
+}

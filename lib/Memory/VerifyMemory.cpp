@@ -8,15 +8,10 @@
 
 #include "dtc/Memory/MemoryPlan.h"
 #include "dtc/Memory/MemoryPlanner.h"
-#include "dtc/Memory/Passes.h"
+#include "dtc/Memory/Verify.h"
 #include "dtc/Plan/Skeleton.h"
 #include "mlir/IR/Threading.h"
 #include <map>
-
-namespace dtc {
-#define GEN_PASS_DEF_VERIFYMEMORY
-#include "dtc/Memory/Passes.h.inc"
-} // namespace dtc
 
 using namespace mlir;
 using namespace dtc;
@@ -349,38 +344,34 @@ LogicalResult BlockChecker::check() {
   return checkAdjacent();
 }
 
-struct VerifyMemoryPass : dtc::impl::VerifyMemoryBase<VerifyMemoryPass> {
-  void runOnOperation() override {
-    markAllAnalysesPreserved();
-    FailureOr<SmallVector<Stages>> programs = getPrograms(getOperation());
-    if (failed(programs))
-      return signalPassFailure();
-    const Stages &stages = programs->front(), &evals = programs->back();
-    bool hasEval = programs->size() > 1;
-    auto check = [&](size_t number) -> LogicalResult {
-      if (failed(checkStage(stages[number], {})))
-        return failure();
-      func::FuncOp step = getPlan(stages[number]);
-      return !hasEval || (step && succeeded(checkStage(evals[number], step)))
-                 ? success()
-                 : failure();
-    };
-    if (failed(failableParallelForEach(
-            &getContext(), llvm::seq<size_t>(0, stages.size()), check)))
-      signalPassFailure();
-  }
-
-  LogicalResult checkStage(ModuleOp stage, func::FuncOp step) {
-    for (auto function : stage.getOps<func::FuncOp>()) {
-      if (function.isExternal())
-        return function.emitError("has no body to check");
-      bool isPlan = function.getName() == planName;
-      if (failed(
-              BlockChecker(function, isPlan ? step : func::FuncOp()).check()))
-        return failure();
-    }
-    return success();
-  }
-};
-
 } // namespace
+
+/// `step` is the plan that an evaluation shares its arena with; null of a step.
+static LogicalResult checkStage(ModuleOp stage, func::FuncOp step) {
+  for (auto function : stage.getOps<func::FuncOp>()) {
+    if (function.isExternal())
+      return function.emitError("has no body to check");
+    bool isPlan = function.getName() == planName;
+    if (failed(BlockChecker(function, isPlan ? step : func::FuncOp()).check()))
+      return failure();
+  }
+  return success();
+}
+
+LogicalResult dtc::verifyMemory(ModuleOp module) {
+  FailureOr<SmallVector<Stages>> programs = getPrograms(module);
+  if (failed(programs))
+    return failure();
+  const Stages &stages = programs->front(), &evals = programs->back();
+  bool hasEval = programs->size() > 1;
+  auto check = [&](size_t number) -> LogicalResult {
+    if (failed(checkStage(stages[number], {})))
+      return failure();
+    func::FuncOp step = getPlan(stages[number]);
+    return !hasEval || (step && succeeded(checkStage(evals[number], step)))
+               ? success()
+               : failure();
+  };
+  return failableParallelForEach(module.getContext(),
+                                 llvm::seq<size_t>(0, stages.size()), check);
+}

@@ -6,13 +6,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "dtc/Pipelines/Pipelines.h"
-#include "dtc/Communication/Passes.h"
 #include "dtc/Dialect/Dialect.h"
 #include "dtc/Lowering/LinalgLowering.h"
 #include "dtc/Lowering/Passes.h"
 #include "dtc/Memory/Passes.h"
 #include "dtc/Parallel/Passes.h"
 #include "dtc/Parallel/SplitExpansion.h"
+#include "dtc/Pipelines/Passes.h"
 #include "dtc/Schedule/Passes.h"
 #include "dtc/Training/DifferentiableInterface.h"
 #include "dtc/Training/Passes.h"
@@ -171,9 +171,7 @@ void dtc::buildTrainingPipeline(OpPassManager &manager,
   // evaluation.
   manager.addPass(createCSEPass());
 
-  VerifyTrainingOptions verify;
-  verify.stages = strategy.getNumVirtualStages();
-  manager.addPass(createVerifyTraining(verify));
+  manager.addPass(createVerify({"training"}));
 }
 
 //===----------------------------------------------------------------------===//
@@ -212,7 +210,7 @@ void dtc::buildParallelPipeline(OpPassManager &manager,
   // Every communication within a stage is an op of its own.
   manager.addPass(createInsertCollectives());
 
-  manager.addPass(createVerifyParallel());
+  manager.addPass(createVerify({"parallel"}));
 }
 
 //===----------------------------------------------------------------------===//
@@ -265,10 +263,10 @@ void dtc::buildSchedulePipeline(OpPassManager &manager,
 
   // Every buffer has an offset, every rank's peak is known.
   manager.addPass(createPlanMemory());
-  manager.addPass(createVerifyMemory());
+  manager.addPass(createVerify({"memory"}));
 
   // No rank waits for what never comes.
-  manager.addPass(createVerifyCommunication());
+  manager.addPass(createVerify({"communication"}));
 
   // Tests see what is read of dead memory.
   if (options.poisonMemory)
@@ -286,7 +284,7 @@ void dtc::buildLowerPipeline(OpPassManager &manager,
   // Addresses and calls; one flat module.
   manager.addPass(createLowerPlan());
   // What was proved of plans holds for the calls that are left of them.
-  manager.addPass(createVerifyLoweredCommunication());
+  manager.addPass(createVerify({"lowered-communication"}));
 }
 
 //===----------------------------------------------------------------------===//
@@ -356,7 +354,12 @@ struct PhasePass : PassWrapper<PhasePass<phase>, OperationPass<ModuleOp>> {
     FailureOr<Strategy> strategy = Strategy::get(module);
     if (failed(strategy))
       return this->signalPassFailure();
+    // A file of another phase is refused before its ops surprise a pass.
     OpPassManager passes(ModuleOp::getOperationName());
+    if constexpr (phase == CompilePhase::Parallel)
+      passes.addPass(createVerify({"training"}));
+    if constexpr (phase == CompilePhase::Schedule)
+      passes.addPass(createVerify({"parallel"}));
     buildPhase(phase, passes, *strategy, TargetOptions::getHost());
     if (failed(this->runPipeline(passes, module)))
       this->signalPassFailure();
@@ -376,9 +379,9 @@ void dtc::registerPasses() {
   registerDTCTrainingPasses();
   registerDTCParallelPasses();
   registerDTCMemoryPasses();
-  registerDTCCommunicationPasses();
   registerDTCSchedulePasses();
   registerDTCLoweringPasses();
+  registerDTCPipelinesPasses();
   registerCSEPass();
   registerCanonicalizerPass();
   PassRegistration<PhasePass<CompilePhase::Training>>();

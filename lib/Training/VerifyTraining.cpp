@@ -4,26 +4,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dtc/Training/Passes.h"
 #include "dtc/Training/StageAnalysis.h"
 #include "dtc/Training/StepFunction.h"
-
-namespace dtc {
-#define GEN_PASS_DEF_VERIFYTRAINING
-#include "dtc/Training/Passes.h.inc"
-} // namespace dtc
+#include "dtc/Training/Verify.h"
 
 using namespace mlir;
 using namespace dtc;
-
-namespace {
-
-struct VerifyTrainingPass : dtc::impl::VerifyTrainingBase<VerifyTrainingPass> {
-  using VerifyTrainingBase::VerifyTrainingBase;
-  void runOnOperation() override;
-};
-
-} // namespace
 
 static LogicalResult verifyType(Operation *op, Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
@@ -133,18 +119,16 @@ static LogicalResult verifyStages(func::FuncOp step, int64_t expected) {
          << "; compile with fewer stages";
 }
 
-void VerifyTrainingPass::runOnOperation() {
-  FailureOr<func::FuncOp> step = findFunction(getOperation(), stepName);
+LogicalResult dtc::verifyTraining(ModuleOp module, int64_t numStages) {
+  FailureOr<func::FuncOp> step = findFunction(module, stepName);
   if (failed(step))
-    return signalPassFailure();
+    return failure();
   bool isValid = succeeded(verifyTypes(*step));
   for (unsigned i = 0; i < step->getNumArguments(); ++i)
     isValid &= succeeded(verifyArgument(*step, i));
   for (unsigned i = 0; i < step->getNumResults(); ++i)
     isValid &= succeeded(verifyResult(*step, i));
   isValid &= succeeded(verifyUpdates(*step));
-  int64_t expected = stages;
-  isValid &= succeeded(verifyStages(*step, expected));
-  if (!isValid)
-    signalPassFailure();
+  isValid &= succeeded(verifyStages(*step, numStages));
+  return success(isValid);
 }

@@ -1,4 +1,4 @@
-// RUN: dtc-opt %s --dtc-verify-communication --split-input-file --verify-diagnostics
+// RUN: dtc-opt %s --dtc-verify=invariant=communication --split-input-file --verify-diagnostics
 
 // Two stages of two ranks, each of which works: an exchange, a reduction inside
 // each stage, one over stages.

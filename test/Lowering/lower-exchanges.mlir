@@ -1,5 +1,5 @@
 // RUN: dtc-opt %s --dtc-lower-plan | FileCheck %s
-// RUN: dtc-opt %s --dtc-lower-plan --dtc-verify-lowered-communication -o /dev/null
+// RUN: dtc-opt %s --dtc-lower-plan --dtc-verify=invariant=lowered-communication -o /dev/null
 
 // Shares that alternate in blocks are put in order in scratch, before and after
 // the exchange; what starts has one block.

@@ -1,4 +1,4 @@
-// RUN: dtc-opt %s --dtc-verify-lowered-communication --split-input-file --verify-diagnostics
+// RUN: dtc-opt %s --dtc-verify=invariant=lowered-communication --split-input-file --verify-diagnostics
 
 // Two stages of two ranks, as LowerPlan leaves them: a message from one to the
 // other, reductions inside of each and over both. What is sent is read, and

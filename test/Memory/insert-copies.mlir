@@ -1,5 +1,5 @@
 // RUN: dtc-opt %s --dtc-insert-copies | FileCheck %s
-// RUN: dtc-opt %s --dtc-insert-copies --dtc-plan-memory --dtc-verify-memory
+// RUN: dtc-opt %s --dtc-insert-copies --dtc-plan-memory --dtc-verify=invariant=memory
 
 #mesh = #dtc.mesh<dp=2>
 #p = #dtc.layout<#mesh, dp: partial(sum)>

@@ -1,4 +1,4 @@
-// RUN: dtc-opt %s --dtc-plan-memory --dtc-verify-memory --split-input-file | FileCheck %s
+// RUN: dtc-opt %s --dtc-plan-memory --dtc-verify=invariant=memory --split-input-file | FileCheck %s
 
 #mesh = #dtc.mesh<pp=1, dp=2, mb=2>
 #r = #dtc.layout<#mesh>

@@ -1,4 +1,4 @@
-// RUN: dtc-opt %s --dtc-verify-memory --split-input-file --verify-diagnostics
+// RUN: dtc-opt %s --dtc-verify=invariant=memory --split-input-file --verify-diagnostics
 
 // Nothing is wrong here.
 module {

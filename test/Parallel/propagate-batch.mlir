@@ -1,6 +1,6 @@
 // The batch second, inside merged dimensions, and in what has rows for it but
 // does not depend on it.
-// RUN: dtc-opt %s --split-input-file --dtc-assign-mesh="dp=2 microbatches=2" --dtc-propagate-layouts --cse --dtc-insert-collectives --dtc-verify-parallel | FileCheck %s
+// RUN: dtc-opt %s --split-input-file --dtc-assign-mesh="dp=2 microbatches=2" --dtc-propagate-layouts --cse --dtc-insert-collectives --dtc-verify=invariant=parallel | FileCheck %s
 
 // CHECK-NOT: dtc.all_gather
 // CHECK-NOT: dtc.local_slice

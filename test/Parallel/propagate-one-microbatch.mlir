@@ -1,6 +1,6 @@
 // With one micro-batch nothing is refused: what needs a sum over the batch, or
 // the batch whole, belongs to the micro-batch, and gradients leave it.
-// RUN: dtc-opt %s --dtc-assign-mesh="dp=2" --dtc-propagate-layouts --dtc-insert-collectives --dtc-verify-parallel | FileCheck %s
+// RUN: dtc-opt %s --dtc-assign-mesh="dp=2" --dtc-propagate-layouts --dtc-insert-collectives --dtc-verify=invariant=parallel | FileCheck %s
 
 // CHECK-LABEL: func @step
 func.func @step(%x: tensor<8x4xf32> {dtc.input = "x", dtc.kind = "input"},

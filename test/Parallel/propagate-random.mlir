@@ -1,4 +1,4 @@
-// RUN: dtc-opt %s --dtc-assign-mesh="dp=2 tp=2 microbatches=4" --dtc-propagate-layouts --dtc-insert-collectives --dtc-verify-parallel | FileCheck %s
+// RUN: dtc-opt %s --dtc-assign-mesh="dp=2 tp=2 microbatches=4" --dtc-propagate-layouts --dtc-insert-collectives --dtc-verify=invariant=parallel | FileCheck %s
 
 // Each rank draws its part of the random numbers, and makes its part of what is
 // made of them; the program says which micro-batch it is.

@@ -1,4 +1,4 @@
-// RUN: dtc-opt %s --dtc-verify-parallel --split-input-file --verify-diagnostics
+// RUN: dtc-opt %s --dtc-verify=invariant=parallel --split-input-file --verify-diagnostics
 
 #mesh = #dtc.mesh<mb=4>
 #r = #dtc.layout<#mesh>

@@ -10,6 +10,7 @@
 #include "dtc/Dialect/Dialect.h"
 #include "dtc/Training/DifferentiableInterface.h"
 #include "dtc/Training/Passes.h"
+#include "dtc/Training/Verify.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -217,7 +218,7 @@ static void testRules(MLIRContext &context, ArrayRef<char *> paths) {
 /// All passes; a stage count of K cuts into K stages.
 static Step buildNetwork(MLIRContext &context, StringRef source,
                          int64_t numStages) {
-  return buildStep(context, source, [&](PassManager &passes) {
+  Step step = buildStep(context, source, [&](PassManager &passes) {
     ChooseCutsOptions cuts;
     cuts.stages = numStages;
     passes.addPass(createChooseCuts(cuts));
@@ -227,10 +228,10 @@ static Step buildNetwork(MLIRContext &context, StringRef source,
     passes.addPass(createAddLoss(loss));
     passes.addPass(createDifferentiate());
     passes.addPass(createAddOptimizer());
-    VerifyTrainingOptions verify;
-    verify.stages = numStages;
-    passes.addPass(createVerifyTraining(verify));
   });
+  if (failed(verifyTraining(*step.module, numStages)))
+    llvm::report_fatal_error("cannot differentiate");
+  return step;
 }
 
 /// The norm is that of all gradients together, each counted once.

@@ -29,7 +29,7 @@ mlir::LogicalResult verify(const PlanCommunication &communication,
                            mlir::ModuleOp module, EmitError emitError);
 
 /// Events of the plans of all stages, those of what they run included. Buffers
-/// are those of SSA values, not of memory: that is VerifyMemory's subject. No
+/// are those of SSA values, not of memory: that is verifyMemory's subject. No
 /// ranks if nothing is distributed. Fails if a plan has no body or the mesh
 /// has another number of stages.
 mlir::FailureOr<PlanCommunication> getPlanCommunication(mlir::ModuleOp module,

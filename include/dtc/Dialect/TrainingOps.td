@@ -55,7 +55,8 @@ def DTC_SquaredErrorOp : DTC_TensorOp<"squared_error"> {
   let summary = "sum of squared differences";
   let description = [{
     Example: `%l = dtc.squared_error %y, %t : (tensor<32x5xf32>, tensor<32x5xf32>) -> tensor<f64>`
-    Constraints: (C1) both operands have the same shape.
+    Constraints: (C1) both operands have the same shape; (C2) arithmetic on both
+    is of one type, as f32 is for f32 and bf16.
   }];
   let arguments = (ins DTC_Float:$prediction, DTC_Float:$target);
   let results = (outs DTC_Scalar:$loss);

@@ -151,20 +151,4 @@ def LowerPlan : Pass<"dtc-lower-plan", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
 }
 
-def VerifyLoweredCommunication
-    : Pass<"dtc-verify-lowered-communication", "::mlir::ModuleOp"> {
-  let summary = "check that all messages of the lowered plans meet";
-  let description = [{
-    The proof of dtc-verify-communication, on what a program embeds: events are
-    the calls of the runtime with their constant arguments, those of stage
-    functions included; ranks and groups are what the runtime makes of the
-    manifest; buffers are bytes of the arena. A call whose meaning or numbers
-    are not known is an error. Changes nothing.
-
-    Example: `llvm.call @dtcrt_all_reduce(%ctx, %group, ...)` in `@stage0_plan`
-    with one group, and in `@stage1_plan` with another: an error names the call
-    that is never met, a note the other.
-  }];
-}
-
 #endif // DTC_LOWERING_PASSES_TD

@@ -25,23 +25,6 @@ def PlanMemory : Pass<"dtc-plan-memory", "mlir::ModuleOp"> {
   }];
 }
 
-def VerifyMemory : Pass<"dtc-verify-memory", "mlir::ModuleOp"> {
-  let summary = "check that no two live buffers overlap";
-  let description = [{
-    Executes every block symbolically: each op writes its results' names into
-    the bytes where PlanMemory put them, and what is read must still have its
-    name. Aliases coincide, operands of a collective are adjacent, everything
-    lies inside its frame or arena. What collectives touch is there until they are
-    waited for. Arguments of a plan, or their new values in their place, are there
-    at its end, and what the step keeps at the end of an evaluation. Changes
-    nothing.
-
-    Example: two values of one frame that both have `dtc.offsets = array<i64: 0>`
-    while the first is still needed are reported with the op that overwrites
-    and the op that reads.
-  }];
-}
-
 def PoisonMemory : Pass<"dtc-poison-memory", "mlir::ModuleOp"> {
   let summary = "fill memory with NaN where nothing is live";
   let description = [{

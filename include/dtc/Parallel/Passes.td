@@ -229,13 +229,4 @@ def InsertCollectives : Pass<"dtc-insert-collectives", "::mlir::ModuleOp"> {
   }];
 }
 
-def VerifyParallel : Pass<"dtc-verify-parallel", "::mlir::ModuleOp"> {
-  let summary = "checks what holds after the parallel phase";
-  let description = [{
-    Every tensor has a layout over one mesh; no reshard is left; a sum over
-    micro-batches feeds something that runs per micro-batch only if it depends
-    on inputs alone.
-  }];
-}
-
 #endif // DTC_PARALLEL_PASSES_TD

@@ -441,18 +441,4 @@ def BuildEval : Pass<"dtc-build-eval", "mlir::ModuleOp"> {
   let dependentDialects = ["::dtc::DTCDialect"];
 }
 
-def VerifyTraining : Pass<"dtc-verify-training", "mlir::ModuleOp"> {
-  let summary = "check the invariant of the training phase";
-  let description = [{
-    One function `@step` with static shapes and no layouts, whose arguments and
-    results say what they are; a gradient and an update for every parameter
-    that is not frozen; one stage for every value that has one, changed only by
-    boundaries. Changes nothing.
-  }];
-  let options = [
-    Option<"stages", "stages", "int64_t", "0",
-           "number of stages there must be; 0: any">,
-  ];
-}
-
 #endif // DTC_TRAINING_PASSES_TD

@@ -1,0 +1,32 @@
+//===- Passes.td - passes of all phases --------------------*- tablegen -*-===//
+
+#ifndef DTC_PIPELINES_PASSES_TD
+#define DTC_PIPELINES_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def Verify : Pass<"dtc-verify", "mlir::ModuleOp"> {
+  let summary = "check what holds at the end of a phase";
+  let description = [{
+    Runs one check, which is an error where it fails and else changes nothing:
+
+    | invariant | function | of |
+    |---|---|---|
+    | `training` | `verifyTraining` | the training phase |
+    | `parallel` | `verifyParallel` | the parallel phase |
+    | `memory` | `verifyMemory` | the schedule phase |
+    | `communication` | `verifyCommunication` | the schedule phase |
+    | `lowered-communication` | `verifyLoweredCommunication` | the lower phase |
+
+    ```mlir
+    func.func @step(%x: tensor<8x4xf32>) -> (tensor<f64> {dtc.output = "loss"})
+    // with invariant=training: argument 0 is not one of dtc.input, dtc.parameter, dtc.state
+    ```
+  }];
+  let options = [
+    Option<"invariant", "invariant", "std::string", "",
+           "training, parallel, memory, communication or lowered-communication">,
+  ];
+}
+
+#endif // DTC_PIPELINES_PASSES_TD

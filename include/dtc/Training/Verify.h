@@ -1,0 +1,23 @@
+//===- Verify.h - invariant of the training phase ---------------*- C++ -*-===//
+//
+// What the phases after training rely on.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTC_TRAINING_VERIFY_H
+#define DTC_TRAINING_VERIFY_H
+
+#include "mlir/IR/BuiltinOps.h"
+
+namespace dtc {
+
+/// Checks that a module is what the training phase makes: one function `@step`
+/// with static shapes and no layouts, whose arguments and results say what they
+/// are; a gradient and an update for every parameter that is not frozen; one
+/// stage for every value that has one, changed only by boundaries, and
+/// `numStages` in all, if that is not 0. Fails with a diagnostic.
+mlir::LogicalResult verifyTraining(mlir::ModuleOp module, int64_t numStages);
+
+} // namespace dtc
+
+#endif // DTC_TRAINING_VERIFY_H

@@ -1,0 +1,68 @@
+//===- Verify.cpp - check what holds at the end of a phase ----------------===//
+//
+// The libraries have the checks. One pass runs any of them.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dtc/Communication/Verify.h"
+#include "dtc/Lowering/Verify.h"
+#include "dtc/Memory/Verify.h"
+#include "dtc/Parallel/Verify.h"
+#include "dtc/Pipelines/Passes.h"
+#include "dtc/Strategy/Strategy.h"
+#include "dtc/Training/Verify.h"
+#include "llvm/ADT/STLExtras.h"
+
+namespace dtc {
+#define GEN_PASS_DEF_VERIFY
+#include "dtc/Pipelines/Passes.h.inc"
+} // namespace dtc
+
+using namespace mlir;
+using namespace dtc;
+
+static LogicalResult verifyTrainingOfStrategy(ModuleOp module) {
+  FailureOr<Strategy> strategy = Strategy::get(module);
+  return failed(strategy)
+             ? failure()
+             : verifyTraining(module, strategy->getNumVirtualStages());
+}
+
+namespace {
+
+struct Invariant {
+  StringRef name;
+  LogicalResult (*verify)(ModuleOp module);
+};
+
+constexpr Invariant invariants[] = {
+    {"training", verifyTrainingOfStrategy},
+    {"parallel", verifyParallel},
+    {"memory", verifyMemory},
+    {"communication", verifyCommunication},
+    {"lowered-communication", verifyLoweredCommunication},
+};
+
+struct VerifyPass : dtc::impl::VerifyBase<VerifyPass> {
+  using VerifyBase::VerifyBase;
+
+  void runOnOperation() override {
+    markAllAnalysesPreserved();
+    const Invariant *found =
+        llvm::find_if(invariants, [&](const Invariant &candidate) {
+          return candidate.name == invariant;
+        });
+    if (found == std::end(invariants)) {
+      InFlightDiagnostic error = getOperation().emitError("invariant is '")
+                                 << invariant << "', expected one of ";
+      llvm::interleaveComma(invariants, error, [&](const Invariant &candidate) {
+        error << candidate.name;
+      });
+      return signalPassFailure();
+    }
+    if (failed(found->verify(getOperation())))
+      signalPassFailure();
+  }
+};
+
+} // namespace
