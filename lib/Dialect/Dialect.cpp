@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dtc/Dialect/Dialect.h"
+#include "Canonicalization.h"
 
 using namespace mlir;
 using namespace dtc;
@@ -51,6 +51,12 @@ struct AliasPrinter : public OpAsmDialectInterface {
 };
 
 } // namespace
+
+void DTCDialect::getCanonicalizationPatterns(
+    RewritePatternSet &patterns) const {
+  populateReshapePatterns(patterns);
+  populateTransposePatterns(patterns);
+}
 
 void DTCDialect::initialize() {
   registerAttributes();

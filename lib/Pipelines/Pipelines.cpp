@@ -56,15 +56,11 @@ void dtc::buildTrainingPipeline(OpPassManager &manager,
                            options.paddingIdx.end());
   manager.addPass(createMarkPadding(padded));
 
-  // What is one product is taken apart where it is made: a batch that comes
-  // second, after a dimension of size 1, could not be told from one sample.
-  manager.addPass(createHoistSlices());
-
-  // Elementwise ops see the dimensions that the model means, not a product's.
-  manager.addPass(createHoistReshapes());
-
-  // Images are channels last from one convolution to the next.
-  manager.addPass(createSinkTransposes());
+  // Where slices, reshapes and transposes stand does not depend on the
+  // exporter. Before all that asks which dimension is which. From the end of
+  // the model: a reshape before a product meets the one that it undoes.
+  manager.addPass(createCanonicalizerPass(
+      GreedyRewriteConfig().setUseTopDownTraversal(false)));
 
   // Parameters that ranks can share evenly: queries, keys and values apart.
   SplitFusedParametersOptions fused;

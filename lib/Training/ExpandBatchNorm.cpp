@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Elementwise.h"
+#include "dtc/Dialect/Elementwise.h"
 #include "dtc/Training/Passes.h"
 #include "dtc/Training/StepFunction.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"

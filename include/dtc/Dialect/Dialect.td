@@ -18,6 +18,7 @@ def DTC_Dialect : Dialect {
   }];
   let useDefaultAttributePrinterParser = 1;
   let extraClassDeclaration = "void registerAttributes();";
+  let hasCanonicalizer = 1;
 }
 
 #endif // DTC_DIALECT_DIALECT_TD

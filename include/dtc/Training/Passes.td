@@ -21,69 +21,6 @@ def MarkPadding : Pass<"dtc-mark-padding", "mlir::ModuleOp"> {
   ];
 }
 
-def HoistSlices : Pass<"dtc-hoist-slices", "mlir::ModuleOp"> {
-  let summary = "slice before transposing";
-  let description = [{
-    Where nothing but slices and splits reads a transpose, they read its operand
-    and their results are transposed; a reshape that leaves out a dimension of
-    size 1 of a transpose does so before it.
-
-    Before:
-    ```mlir
-    %1 = dtc.transpose %0 [2, 0, 1] : (tensor<4x16x3xf32>) -> tensor<3x4x16xf32>
-    %2 = dtc.slice %1 axis 0 from 1 : (tensor<3x4x16xf32>) -> tensor<1x4x16xf32>
-    %3 = dtc.reshape %2 : (tensor<1x4x16xf32>) -> tensor<4x16xf32>
-    ```
-    After:
-    ```mlir
-    %1 = dtc.slice %0 axis 2 from 1 : (tensor<4x16x3xf32>) -> tensor<4x16x1xf32>
-    %2 = dtc.reshape %1 : (tensor<4x16x1xf32>) -> tensor<4x16xf32>
-    %3 = dtc.transpose %2 [0, 1] : (tensor<4x16xf32>) -> tensor<4x16xf32>
-    ```
-  }];
-}
-
-def HoistReshapes : Pass<"dtc-hoist-reshapes", "mlir::ModuleOp"> {
-  let summary = "run elementwise ops on the shape of their users";
-  let description = [{
-    A reshape of an elementwise op's result becomes reshapes of its operands,
-    where the other operands broadcast along dimensions that stay. Reshapes of
-    reshapes become one.
-
-    Before:
-    ```mlir
-    %1 = dtc.add %0, %bias : (tensor<64x8xf32>, tensor<8xf32>) -> tensor<64x8xf32>
-    %2 = dtc.reshape %1 : (tensor<64x8xf32>) -> tensor<4x16x8xf32>
-    ```
-    After:
-    ```mlir
-    %1 = dtc.reshape %0 : (tensor<64x8xf32>) -> tensor<4x16x8xf32>
-    %2 = dtc.add %1, %bias : (tensor<4x16x8xf32>, tensor<8xf32>) -> tensor<4x16x8xf32>
-    ```
-  }];
-}
-
-def SinkTransposes : Pass<"dtc-sink-transposes", "mlir::ModuleOp"> {
-  let summary = "keep images channels last between convolutions";
-  let description = [{
-    An op of images that are transposed to channels first, and of values that
-    broadcast to them, is computed channels last and its result transposed:
-    elementwise ops, reductions, joins, slices and pads. A transpose of a
-    transpose becomes one, or none.
-
-    Before:
-    ```mlir
-    %1 = dtc.transpose %0 [0, 3, 1, 2] : (tensor<2x8x8x4xf32>) -> tensor<2x4x8x8xf32>
-    %2 = dtc.relu %1 : (tensor<2x4x8x8xf32>) -> tensor<2x4x8x8xf32>
-    %3 = dtc.transpose %2 [0, 2, 3, 1] : (tensor<2x4x8x8xf32>) -> tensor<2x8x8x4xf32>
-    ```
-    After:
-    ```mlir
-    %3 = dtc.relu %0 : (tensor<2x8x8x4xf32>) -> tensor<2x8x8x4xf32>
-    ```
-  }];
-}
-
 def ChooseCuts : Pass<"dtc-choose-cuts", "mlir::ModuleOp"> {
   let summary = "number the pipeline stages of the forward graph";
   let description = [{

@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Elementwise.h"
+#include "dtc/Dialect/Elementwise.h"
 #include "dtc/Dialect/Dialect.h"
 
 using namespace mlir;

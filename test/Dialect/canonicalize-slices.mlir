@@ -1,4 +1,4 @@
-// RUN: dtc-opt %s --dtc-hoist-slices --split-input-file | FileCheck %s
+// RUN: dtc-opt %s --canonicalize=top-down=false --split-input-file | FileCheck %s
 
 // Queries, keys and values are taken apart before they are transposed, and lose
 // their dimension of size 1 there.

@@ -1,4 +1,4 @@
-// RUN: dtc-opt %s --dtc-sink-transposes --split-input-file | FileCheck %s
+// RUN: dtc-opt %s --canonicalize=top-down=false --split-input-file | FileCheck %s
 
 // Between two convolutions nothing is transposed but the bias of the channels:
 // neither a scalar nor the sum of two images needs it.

@@ -1,4 +1,4 @@
-// RUN: dtc-opt %s --dtc-hoist-reshapes --split-input-file | FileCheck %s
+// RUN: dtc-opt %s --canonicalize=top-down=false --split-input-file | FileCheck %s
 
 // A bias is added after the sequence is restored.
 // CHECK-LABEL: func @forward(%arg0: tensor<64x8xf32>, %arg1: tensor<8xf32>

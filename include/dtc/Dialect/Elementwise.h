@@ -1,7 +1,7 @@
 //===- Elementwise.h - ops on one element of each operand -------*- C++ -*-===//
 
-#ifndef DTC_LIB_TRAINING_ELEMENTWISE_H
-#define DTC_LIB_TRAINING_ELEMENTWISE_H
+#ifndef DTC_DIALECT_ELEMENTWISE_H
+#define DTC_DIALECT_ELEMENTWISE_H
 
 #include "mlir/IR/Operation.h"
 
@@ -13,4 +13,4 @@ bool isElementwise(mlir::Operation *op);
 
 } // namespace dtc
 
-#endif // DTC_LIB_TRAINING_ELEMENTWISE_H
+#endif // DTC_DIALECT_ELEMENTWISE_H

@@ -1,0 +1,189 @@
+//===- CanonicalizeReshapes.cpp - where reshapes and slices stand ---------===//
+//
+// Exporters flatten [batch, sequence, width] for a product and add the bias
+// before they restore it. Elementwise ops after the restoring reshape share
+// kernels with what follows, and see the sequence as a dimension of its own.
+// Those between two products stay on the products' shape.
+//
+// Attentions whose queries, keys and values are one product make [batch,
+// sequence, 3, heads, width] of it, transpose that to [3, ..], and take it
+// apart there. Taken apart where it was made, no part needs a dimension of size
+// 1 before its batch.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Canonicalization.h"
+#include "dtc/Dialect/Elementwise.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
+
+using namespace mlir;
+using namespace dtc;
+
+//===----------------------------------------------------------------------===//
+// Reshapes
+//===----------------------------------------------------------------------===//
+
+/// How many dimensions agree, from the last.
+static size_t countCommonTail(ArrayRef<int64_t> a, ArrayRef<int64_t> b) {
+  size_t count = 0;
+  while (count < a.size() && count < b.size() &&
+         a[a.size() - 1 - count] == b[b.size() - 1 - count])
+    ++count;
+  return count;
+}
+
+/// The dimension of size 1 that a reshape of a transpose leaves out, doing no
+/// more; none if there is no such, or others read the transpose. The batch, the
+/// first dimension of what is transposed, stays if there is a choice.
+static std::optional<int64_t> getDropped(ReshapeOp reshape) {
+  auto transpose = reshape.getX().getDefiningOp<TransposeOp>();
+  if (!transpose || !transpose->hasOneUse())
+    return std::nullopt;
+  ArrayRef<int64_t> from = reshape.getX().getType().getShape();
+  ArrayRef<int64_t> to = reshape.getY().getType().getShape();
+  std::optional<int64_t> dropped;
+  for (int64_t dim : llvm::seq<int64_t>(from.size())) {
+    SmallVector<int64_t> rest(from);
+    rest.erase(rest.begin() + dim);
+    if (from[dim] == 1 && ArrayRef(rest) == to &&
+        (!dropped || transpose.getPermutation()[*dropped] == 0))
+      dropped = dim;
+  }
+  return dropped;
+}
+
+/// The transpose that a slice or a split is taken of, if nothing needs the
+/// whole of it: then it is taken apart first.
+static TransposeOp getTakenApart(Operation *op) {
+  if (!isa_and_nonnull<SliceOp, SplitOp>(op))
+    return {};
+  auto transpose = op->getOperand(0).getDefiningOp<TransposeOp>();
+  if (!transpose || !llvm::all_of(transpose->getUsers(), [](Operation *user) {
+        return isa<SliceOp, SplitOp>(user);
+      }))
+    return {};
+  return transpose;
+}
+
+namespace {
+
+/// reshape(reshape(x)) becomes reshape(x), or x.
+struct ComposeReshapes : GlobalPattern<ReshapeOp> {
+  using GlobalPattern::GlobalPattern;
+  LogicalResult rewrite(ReshapeOp op,
+                        PatternRewriter &rewriter) const override {
+    auto first = op.getX().getDefiningOp<ReshapeOp>();
+    // One that leaves out a dimension moves up, before a transpose, first.
+    if (!first || getDropped(first) ||
+        getTakenApart(first.getX().getDefiningOp()))
+      return failure();
+    if (first.getX().getType() == op.getType())
+      rewriter.replaceOp(op, first.getX());
+    else
+      rewriter.modifyOpInPlace(op,
+                               [&] { op.getXMutable().assign(first.getX()); });
+    return success();
+  }
+};
+
+/// reshape(f(x, bias)) becomes f(reshape(x), bias), where the other operands
+/// broadcast along dimensions that stay.
+struct HoistReshape : GlobalPattern<ReshapeOp> {
+  using GlobalPattern::GlobalPattern;
+  LogicalResult rewrite(ReshapeOp op,
+                        PatternRewriter &rewriter) const override {
+    Operation *producer = op.getX().getDefiningOp();
+    if (!producer || !producer->hasOneUse() || !isElementwise(producer) ||
+        isa<ReshapeOp, TransposeOp>(producer))
+      return failure();
+    RankedTensorType from = op.getX().getType(), to = op.getY().getType();
+    size_t tail = countCommonTail(from.getShape(), to.getShape());
+    SmallVector<OpOperand *> whole;
+    for (OpOperand &operand : producer->getOpOperands()) {
+      auto type = cast<RankedTensorType>(operand.get().getType());
+      if (type.getShape() == from.getShape())
+        whole.push_back(&operand);
+      else if (type.getRank() > static_cast<int64_t>(tail))
+        return failure();
+    }
+    rewriter.setInsertionPoint(producer);
+    rewriter.modifyOpInPlace(producer, [&] {
+      for (OpOperand *operand : whole) {
+        auto type = cast<RankedTensorType>(operand->get().getType());
+        operand->set(ReshapeOp::create(
+            rewriter, op.getLoc(), type.clone(to.getShape()), operand->get()));
+      }
+      producer->getResult(0).setType(to);
+    });
+    rewriter.replaceOp(op, producer->getResults());
+    return success();
+  }
+};
+
+/// reshape(transpose(x)) becomes transpose(reshape(x)) where the reshape leaves
+/// out a dimension of size 1.
+struct DropBeforeTranspose : GlobalPattern<ReshapeOp> {
+  using GlobalPattern::GlobalPattern;
+  LogicalResult rewrite(ReshapeOp op,
+                        PatternRewriter &rewriter) const override {
+    std::optional<int64_t> dropped = getDropped(op);
+    if (!dropped)
+      return failure();
+    auto transpose = op.getX().getDefiningOp<TransposeOp>();
+    ArrayRef<int64_t> permutation = transpose.getPermutation();
+    int64_t gone = permutation[*dropped];
+    SmallVector<int64_t> rest;
+    for (int64_t from : permutation)
+      if (from != gone)
+        rest.push_back(from - (from > gone));
+    RankedTensorType type = transpose.getX().getType();
+    SmallVector<int64_t> shape(type.getShape());
+    shape.erase(shape.begin() + gone);
+    Value moved = ReshapeOp::create(rewriter, op.getLoc(), type.clone(shape),
+                                    transpose.getX());
+    if (!isIdentityPermutation(rest))
+      moved = TransposeOp::create(rewriter, transpose.getLoc(), moved, rest);
+    rewriter.replaceOp(op, moved);
+    return success();
+  }
+};
+
+//===----------------------------------------------------------------------===//
+// Slices
+//===----------------------------------------------------------------------===//
+
+/// slice(transpose(x)) becomes transpose(slice(x)), if nothing needs the whole
+/// of the transpose. Likewise a split.
+template <typename OpType> struct TakeApartFirst : GlobalPattern<OpType> {
+  using GlobalPattern<OpType>::GlobalPattern;
+  LogicalResult rewrite(OpType op, PatternRewriter &rewriter) const override {
+    TransposeOp transpose = getTakenApart(op);
+    if (!transpose)
+      return failure();
+    ArrayRef<int64_t> permutation = transpose.getPermutation();
+    rewriter.modifyOpInPlace(op, [&] {
+      op.getXMutable().assign(transpose.getX());
+      op.setAxis(permutation[op.getAxis()]);
+      for (Value part : op->getResults()) {
+        auto type = cast<RankedTensorType>(part.getType());
+        part.setType(type.clone(applyPermutation(
+            type.getShape(), invertPermutationVector(permutation))));
+      }
+    });
+    rewriter.setInsertionPointAfter(op);
+    for (Value part : op->getResults()) {
+      auto moved =
+          TransposeOp::create(rewriter, op->getLoc(), part, permutation);
+      rewriter.replaceAllUsesExcept(part, moved, moved);
+    }
+    return success();
+  }
+};
+
+} // namespace
+
+void dtc::populateReshapePatterns(RewritePatternSet &patterns) {
+  patterns.add<ComposeReshapes, HoistReshape, DropBeforeTranspose,
+               TakeApartFirst<SliceOp>, TakeApartFirst<SplitOp>>(
+      patterns.getContext());
+}
