@@ -92,21 +92,13 @@ void dtc::buildTrainingPipeline(OpPassManager &manager,
                            options.classWeights.end());
   manager.addPass(createAddLoss(loss));
 
-  // An evaluation has a forward pass of its own where that differs. After the
-  // loss, which says what an evaluation predicts.
-  manager.addPass(createCloneForEvaluation());
-
-  // Batch normalisation is sums over as much of the batch as the user wants;
-  // all else follows from ops.
-  ExpandBatchNormOptions batchNorm;
-  batchNorm.statistics = options.batchNorm;
-  batchNorm.microbatches = strategy.getNumMicrobatches();
-  batchNorm.dp = plan.dp;
-  manager.addPass(createExpandBatchNorm(batchNorm));
-
-  // So does dropout from random numbers. After batches are in groups, which
-  // ops without the batch among their operands do not follow.
-  manager.addPass(createExpandDropout());
+  // Batch norm and dropout mean something in training and something else in
+  // an evaluation. After the loss, which says what an evaluation predicts.
+  ExpandTrainingOpsOptions expand;
+  expand.statistics = options.batchNorm;
+  expand.microbatches = strategy.getNumMicrobatches();
+  expand.dp = plan.dp;
+  manager.addPass(createExpandTrainingOps(expand));
 
   // Which dimensions of parameters tensor parallelism splits. With the loss,
   // which may split classes; before differentiation, which follows.
@@ -116,11 +108,8 @@ void dtc::buildTrainingPipeline(OpPassManager &manager,
   splits.layout.assign(options.layouts.begin(), options.layouts.end());
   manager.addPass(createChooseSplits(splits));
 
-  // What integer inputs may be is known where they are used.
-  manager.addPass(createBoundInputs());
-
-  // Vocabularies that tp does not divide are padded. After inputs are bound,
-  // by what the model has.
+  // Vocabularies that tp does not divide are padded. After the loss has bound
+  // inputs by what the model has.
   PadVocabularyOptions padding;
   padding.tp = plan.tp;
   manager.addPass(createPadVocabulary(padding));
@@ -158,10 +147,6 @@ void dtc::buildTrainingPipeline(OpPassManager &manager,
   eval.loss = loss.loss;
   eval.ignoreIndex = loss.ignoreIndex;
   manager.addPass(createBuildEval(eval));
-
-  // Layers that are alike have equal kernels, whatever random numbers they
-  // draw. After all that asks which dropout is which.
-  manager.addPass(createKeyRandomNumbers());
 
   // Gradient rules repeat constants and subexpressions, and so does the
   // evaluation.

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "BoundInputs.h"
 #include "ComposedLosses.h"
 #include "dtc/Training/CloseNames.h"
 #include "dtc/Training/Passes.h"
@@ -296,4 +297,5 @@ void AddLossPass::runOnOperation() {
   results.assignTo(step);
   step.setName(stepName);
   eraseDeadOps(step);
+  boundInputs(step);
 }

@@ -5,14 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "BoundInputs.h"
 #include "dtc/Dialect/Dialect.h"
-#include "dtc/Training/FindFunction.h"
-#include "dtc/Training/Passes.h"
-
-namespace dtc {
-#define GEN_PASS_DEF_BOUNDINPUTS
-#include "dtc/Training/Passes.h.inc"
-} // namespace dtc
 
 using namespace mlir;
 using namespace dtc;
@@ -44,27 +38,21 @@ void collect(Value value, Bound &bound) {
   }
 }
 
-struct BoundInputs : public dtc::impl::BoundInputsBase<BoundInputs> {
-  void runOnOperation() override {
-    FailureOr<func::FuncOp> found = findFunction(getOperation(), stepName);
-    if (failed(found))
-      return signalPassFailure();
-    func::FuncOp step = *found;
-    Builder builder(&getContext());
-    for (BlockArgument argument : step.getArguments()) {
-      unsigned i = argument.getArgNumber();
-      if (!step.getArgAttr(i, attr::input) ||
-          !isa<IntegerType>(getElementTypeOrSelf(argument)))
-        continue;
-      Bound bound;
-      collect(argument, bound);
-      if (bound.upper != INT64_MAX)
-        step.setArgAttr(i, attr::bound, builder.getI64IntegerAttr(bound.upper));
-      if (bound.ignored)
-        step.setArgAttr(i, attr::ignore,
-                        builder.getI64IntegerAttr(*bound.ignored));
-    }
-  }
-};
-
 } // namespace
+
+void dtc::boundInputs(func::FuncOp step) {
+  Builder builder(step.getContext());
+  for (BlockArgument argument : step.getArguments()) {
+    unsigned i = argument.getArgNumber();
+    if (!step.getArgAttr(i, attr::input) ||
+        !isa<IntegerType>(getElementTypeOrSelf(argument)))
+      continue;
+    Bound bound;
+    collect(argument, bound);
+    if (bound.upper != INT64_MAX)
+      step.setArgAttr(i, attr::bound, builder.getI64IntegerAttr(bound.upper));
+    if (bound.ignored)
+      step.setArgAttr(i, attr::ignore,
+                      builder.getI64IntegerAttr(*bound.ignored));
+  }
+}

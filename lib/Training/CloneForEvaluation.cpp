@@ -5,55 +5,36 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dtc/Training/Passes.h"
-#include "dtc/Training/StepFunction.h"
+#include "ExpandTrainingOps.h"
 #include "mlir/IR/IRMapping.h"
-
-namespace dtc {
-#define GEN_PASS_DEF_CLONEFOREVALUATION
-#include "dtc/Training/Passes.h.inc"
-} // namespace dtc
 
 using namespace mlir;
 using namespace dtc;
 
-namespace {
-
-struct CloneForEvaluationPass
-    : dtc::impl::CloneForEvaluationBase<CloneForEvaluationPass> {
-  void runOnOperation() override {
-    FailureOr<func::FuncOp> step = findFunction(getOperation(), stepName);
-    if (failed(step))
-      return signalPassFailure();
-    std::optional<unsigned> number =
-        findResult(*step, attr::output, "predictions");
-    if (!number) {
-      step->emitError("no result with dtc.output = \"predictions\"; add a loss "
-                      "first");
-      return signalPassFailure();
+void dtc::cloneForEvaluation(func::FuncOp step) {
+  std::optional<unsigned> number =
+      findResult(step, attr::output, "predictions");
+  if (!number)
+    return;
+  func::ReturnOp ret = getReturn(step);
+  DenseSet<Value> differs;
+  SmallVector<Operation *> ops;
+  for (Operation &op : step.front().without_terminator())
+    if (isa<EvaluationInterface>(op) ||
+        llvm::any_of(op.getOperands(),
+                     [&](Value value) { return differs.contains(value); })) {
+      differs.insert(op.result_begin(), op.result_end());
+      ops.push_back(&op);
     }
-    func::ReturnOp ret = getReturn(*step);
-    DenseSet<Value> differs;
-    SmallVector<Operation *> ops;
-    for (Operation &op : step->front().without_terminator())
-      if (isa<EvaluationInterface>(op) ||
-          llvm::any_of(op.getOperands(),
-                       [&](Value value) { return differs.contains(value); })) {
-        differs.insert(op.result_begin(), op.result_end());
-        ops.push_back(&op);
-      }
-    OpBuilder builder(ret);
-    IRMapping mapping;
-    for (Operation *op : ops) {
-      Operation *clone = builder.clone(*op, mapping);
-      if (auto other = dyn_cast<EvaluationInterface>(clone)) {
-        mapping.map(op->getResult(0), other.buildForEvaluation(builder));
-        clone->erase();
-      }
+  OpBuilder builder(ret);
+  IRMapping mapping;
+  for (Operation *op : ops) {
+    Operation *clone = builder.clone(*op, mapping);
+    if (auto other = dyn_cast<EvaluationInterface>(clone)) {
+      mapping.map(op->getResult(0), other.buildForEvaluation(builder));
+      clone->erase();
     }
-    ret.setOperand(*number, mapping.lookupOrDefault(ret.getOperand(*number)));
-    eraseDeadOps(*step);
   }
-};
-
-} // namespace
+  ret.setOperand(*number, mapping.lookupOrDefault(ret.getOperand(*number)));
+  eraseDeadOps(step);
+}

@@ -5,17 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ExpandTrainingOps.h"
 #include "dtc/Dialect/Elementwise.h"
-#include "dtc/Training/Passes.h"
-#include "dtc/Training/StepFunction.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/Sequence.h"
-
-namespace dtc {
-#define GEN_PASS_DEF_EXPANDBATCHNORM
-#include "dtc/Training/Passes.h.inc"
-} // namespace dtc
 
 using namespace mlir;
 using namespace dtc;
@@ -157,15 +151,17 @@ void Groups::sink(Operation *op) {
 }
 
 //===----------------------------------------------------------------------===//
-// The pass
+// All of a step
 //===----------------------------------------------------------------------===//
 
 namespace {
 
-struct ExpandBatchNormPass
-    : dtc::impl::ExpandBatchNormBase<ExpandBatchNormPass> {
-  using ExpandBatchNormBase::ExpandBatchNormBase;
-  void runOnOperation() override;
+class Expansion {
+public:
+  Expansion(func::FuncOp step, const BatchNormGroups &options)
+      : step(step), options(options) {}
+
+  LogicalResult run();
 
 private:
   FailureOr<int64_t> countGroups(BatchNormOp first);
@@ -174,25 +170,26 @@ private:
                                 double factor);
 
   func::FuncOp step;
+  const BatchNormGroups &options;
   /// The new value of each running statistic.
   llvm::MapVector<BlockArgument, Value> updated;
 };
 
 } // namespace
 
-FailureOr<int64_t> ExpandBatchNormPass::countGroups(BatchNormOp first) {
-  StringRef kind = statistics;
+FailureOr<int64_t> Expansion::countGroups(BatchNormOp first) {
+  StringRef kind = options.statistics;
   if (kind == "micro")
-    return int64_t(microbatches);
+    return options.microbatches;
   if (kind == "local")
-    return microbatches * dp;
+    return options.microbatches * options.dp;
   if (kind != "global")
     return first.emitError("batch norm by statistics '")
            << kind << "', expected global, micro, local or frozen";
-  if (microbatches != 1)
+  if (options.microbatches != 1)
     return first.emitError("batch norm needs the statistics of the whole "
                            "batch before a step's ")
-           << int64_t(microbatches)
+           << options.microbatches
            << " micro-batches are there; use one micro-batch, or normalise "
               "with --batchnorm micro (each micro-batch by its own "
               "statistics), local (each rank's part of it) or frozen (by the "
@@ -240,9 +237,8 @@ static LogicalResult verifyStatistics(BatchNormOp op) {
 }
 
 /// running = momentum * running + (1 - momentum) * the mean over groups.
-LogicalResult ExpandBatchNormPass::updateStatistic(Formula &f, Value value,
-                                                   Value ofGroups,
-                                                   double factor) {
+LogicalResult Expansion::updateStatistic(Formula &f, Value value,
+                                         Value ofGroups, double factor) {
   auto argument = dyn_cast<BlockArgument>(value);
   if (!argument)
     return f.op.emitError("updates running statistics that another stage has; "
@@ -264,7 +260,7 @@ LogicalResult ExpandBatchNormPass::updateStatistic(Formula &f, Value value,
   return success();
 }
 
-LogicalResult ExpandBatchNormPass::expand(BatchNormOp op, Groups &groups) {
+LogicalResult Expansion::expand(BatchNormOp op, Groups &groups) {
   ArrayRef<int64_t> shape = op.getX().getType().getShape();
   int64_t samples = shape[0];
   if (samples % groups.count != 0)
@@ -295,40 +291,35 @@ LogicalResult ExpandBatchNormPass::expand(BatchNormOp op, Groups &groups) {
   return success();
 }
 
-void ExpandBatchNormPass::runOnOperation() {
-  FailureOr<func::FuncOp> found = findFunction(getOperation(), stepName);
-  if (failed(found))
-    return signalPassFailure();
-  step = *found;
+LogicalResult Expansion::run() {
   SmallVector<BatchNormOp> norms, running;
   for (auto op : step.getOps<BatchNormOp>())
     (op.getRunning() ? running : norms).push_back(op);
   if (norms.empty()) {
     llvm::for_each(running, expandRunning);
-    if (statistics == "global")
-      return;
-    step.emitError("the model has no batch norm that --batchnorm ")
-        << statistics.getValue() << " could be for; leave the option out";
-    return signalPassFailure();
+    if (options.statistics == "global")
+      return success();
+    return step.emitError("the model has no batch norm that --batchnorm ")
+           << options.statistics << " could be for; leave the option out";
   }
   for (BatchNormOp op : norms)
     if (failed(verifyStatistics(op)))
-      return signalPassFailure();
+      return failure();
   llvm::for_each(running, expandRunning);
-  if (statistics == "frozen") {
+  if (options.statistics == "frozen") {
     llvm::for_each(norms, expandRunning);
-    return;
+    return success();
   }
   FailureOr<int64_t> count = countGroups(norms.front());
   if (failed(count))
-    return signalPassFailure();
+    return failure();
 
   Groups groups(*count);
   for (Operation &op :
        llvm::make_early_inc_range(step.front().without_terminator()))
     if (auto norm = dyn_cast<BatchNormOp>(op)) {
       if (failed(expand(norm, groups)))
-        return signalPassFailure();
+        return failure();
     } else {
       groups.sink(&op);
     }
@@ -340,4 +331,10 @@ void ExpandBatchNormPass::runOnOperation() {
                 getArgString(argument, attr::parameter));
   results.assignTo(step);
   eraseDeadOps(step);
+  return success();
+}
+
+LogicalResult dtc::expandBatchNorms(func::FuncOp step,
+                                    const BatchNormGroups &groups) {
+  return Expansion(step, groups).run();
 }

@@ -5,14 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dtc/Training/Passes.h"
-#include "dtc/Training/StepFunction.h"
+#include "ExpandTrainingOps.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
-
-namespace dtc {
-#define GEN_PASS_DEF_EXPANDDROPOUT
-#include "dtc/Training/Passes.h.inc"
-} // namespace dtc
 
 using namespace mlir;
 using namespace dtc;
@@ -43,18 +37,8 @@ static void expand(DropoutOp op) {
   op.erase();
 }
 
-namespace {
-
-struct ExpandDropoutPass : dtc::impl::ExpandDropoutBase<ExpandDropoutPass> {
-  void runOnOperation() override {
-    FailureOr<func::FuncOp> step = findFunction(getOperation(), stepName);
-    if (failed(step))
-      return signalPassFailure();
-    for (auto op :
-         llvm::make_early_inc_range(step->front().getOps<DropoutOp>()))
-      expand(op);
-    eraseDeadOps(*step);
-  }
-};
-
-} // namespace
+void dtc::expandDropouts(func::FuncOp step) {
+  for (auto op : llvm::make_early_inc_range(step.front().getOps<DropoutOp>()))
+    expand(op);
+  eraseDeadOps(step);
+}

@@ -5,15 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dtc/Training/Passes.h"
-#include "dtc/Training/StepFunction.h"
+#include "ExpandTrainingOps.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "llvm/ADT/MapVector.h"
-
-namespace dtc {
-#define GEN_PASS_DEF_KEYRANDOMNUMBERS
-#include "dtc/Training/Passes.h.inc"
-} // namespace dtc
 
 using namespace mlir;
 using namespace dtc;
@@ -49,20 +43,10 @@ static void addKeys(Value seed, ArrayRef<RandomUniformOp> ops) {
   }
 }
 
-namespace {
-
-struct KeyRandomNumbersPass
-    : dtc::impl::KeyRandomNumbersBase<KeyRandomNumbersPass> {
-  void runOnOperation() override {
-    FailureOr<func::FuncOp> step = findFunction(getOperation(), stepName);
-    if (failed(step))
-      return signalPassFailure();
-    llvm::MapVector<Value, SmallVector<RandomUniformOp>> bySeed;
-    for (auto op : step->front().getOps<RandomUniformOp>())
-      bySeed[op.getSeed()].push_back(op);
-    for (auto &[seed, ops] : bySeed)
-      addKeys(seed, ops);
-  }
-};
-
-} // namespace
+void dtc::keyRandomNumbers(func::FuncOp step) {
+  llvm::MapVector<Value, SmallVector<RandomUniformOp>> bySeed;
+  for (auto op : step.front().getOps<RandomUniformOp>())
+    bySeed[op.getSeed()].push_back(op);
+  for (auto &[seed, ops] : bySeed)
+    addKeys(seed, ops);
+}

@@ -9,7 +9,7 @@
 // RUN: dtc-opt %s --dtc-add-loss="output=logits loss=bce" --split-input-file | FileCheck %s --check-prefix=BCE
 
 // CHECK: func.func @step(%[[X:[a-z0-9]+]]: tensor<2x3x4xf32> {dtc.input = "x", dtc.kind = "input"},
-// CHECK-SAME: %[[T:[a-z0-9]+]]: tensor<2x3xi64> {dtc.input = "labels", dtc.kind = "label"}, %[[W:[a-z0-9]+]]: tensor<4xf32> {dtc.parameter = "w"})
+// CHECK-SAME: %[[T:[a-z0-9]+]]: tensor<2x3xi64> {dtc.bound = {{[0-9]+}} : i64, dtc.input = "labels", dtc.kind = "label"}, %[[W:[a-z0-9]+]]: tensor<4xf32> {dtc.parameter = "w"})
 // CHECK-SAME: -> (tensor<f64> {dtc.output = "loss"}, tensor<2x3x4xf32> {dtc.output = "predictions"})
 // CHECK: %[[Z:.+]] = dtc.mul %[[X]], %[[W]]
 // What only other outputs need is gone.
@@ -23,7 +23,7 @@
 // IGNORE-NEXT: %[[N:.+]] = dtc.count_labels %[[T]] {ignore_index = -100 : i64}
 // IGNORE-NEXT: dtc.div %[[SUM]], %[[N]]
 
-// AXIS: %[[T:[a-z0-9]+]]: tensor<2x4xi64> {dtc.input = "labels"
+// AXIS: %[[T:[a-z0-9]+]]: tensor<2x4xi64> {dtc.bound = {{[0-9]+}} : i64, dtc.input = "labels"
 // AXIS: %[[Z:.+]] = dtc.transpose %{{.+}} [0, 2, 1]
 // AXIS-NEXT: %[[SUM:.+]] = dtc.cross_entropy %[[Z]], %[[T]]
 // AXIS-NEXT: %[[LOSS:.+]] = dtc.sum_over_stages %[[SUM]]

@@ -1,5 +1,5 @@
 // What else than one batch norm after the other may stand around one.
-// RUN: dtc-opt %s --dtc-expand-batch-norm="statistics=micro microbatches=2" --split-input-file --verify-diagnostics | FileCheck %s
+// RUN: dtc-opt %s --dtc-expand-training-ops="statistics=micro microbatches=2" --split-input-file --verify-diagnostics | FileCheck %s
 
 // A module that is used twice: its averages follow each other.
 

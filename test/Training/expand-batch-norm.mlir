@@ -1,12 +1,12 @@
-// RUN: dtc-opt %s --dtc-clone-for-evaluation --dtc-expand-batch-norm="statistics=micro microbatches=2" | FileCheck %s
-// RUN: dtc-opt %s --dtc-clone-for-evaluation --dtc-expand-batch-norm="statistics=local microbatches=2 dp=2" | FileCheck %s --check-prefix=LOCAL
-// RUN: dtc-opt %s --dtc-clone-for-evaluation --dtc-expand-batch-norm | FileCheck %s --check-prefix=GLOBAL
-// RUN: dtc-opt %s --dtc-expand-batch-norm=statistics=frozen | FileCheck %s --check-prefix=FROZEN
-// RUN: not dtc-opt %s --dtc-expand-batch-norm="microbatches=4" 2>&1 | FileCheck %s --check-prefix=CUT
-// RUN: not dtc-opt %s --dtc-expand-batch-norm="statistics=local microbatches=4 dp=2" 2>&1 | FileCheck %s --check-prefix=ONE
-// RUN: not dtc-opt %s --dtc-expand-batch-norm="statistics=micro microbatches=3" 2>&1 | FileCheck %s --check-prefix=PARTS
+// RUN: dtc-opt %s --dtc-expand-training-ops="statistics=micro microbatches=2" | FileCheck %s
+// RUN: dtc-opt %s --dtc-expand-training-ops="statistics=local microbatches=2 dp=2" | FileCheck %s --check-prefix=LOCAL
+// RUN: dtc-opt %s --dtc-expand-training-ops | FileCheck %s --check-prefix=GLOBAL
+// RUN: dtc-opt %s --dtc-expand-training-ops=statistics=frozen --cse | FileCheck %s --check-prefix=FROZEN
+// RUN: not dtc-opt %s --dtc-expand-training-ops="microbatches=4" 2>&1 | FileCheck %s --check-prefix=CUT
+// RUN: not dtc-opt %s --dtc-expand-training-ops="statistics=local microbatches=4 dp=2" 2>&1 | FileCheck %s --check-prefix=ONE
+// RUN: not dtc-opt %s --dtc-expand-training-ops="statistics=micro microbatches=3" 2>&1 | FileCheck %s --check-prefix=PARTS
 
-// RUN: not dtc-opt %s --dtc-expand-batch-norm="statistics=batch" 2>&1 | FileCheck %s --check-prefix=KIND
+// RUN: not dtc-opt %s --dtc-expand-training-ops="statistics=batch" 2>&1 | FileCheck %s --check-prefix=KIND
 
 // Two micro-batches of four samples: each has statistics of its own, and ops
 // after it see both as a dimension while they can.

@@ -1,8 +1,8 @@
-// RUN: dtc-opt %s --dtc-expand-dropout | FileCheck %s
+// RUN: dtc-opt %s --dtc-expand-training-ops | FileCheck %s
 
 // CHECK-LABEL: @step
 // CHECK-SAME: (%[[X:[^:]+]]: tensor<8x4xf32> {{.+}}, %[[SEED:[^:]+]]: tensor<i64> {{.+}}, %[[STEP:[^:]+]]: tensor<f64>
-// CHECK: %[[U:.+]] = dtc.random_uniform %[[SEED]], %[[STEP]] {id = 3 : i64} : (tensor<i64>, tensor<f64>) -> tensor<8x4xf32>
+// CHECK: %[[U:.+]] = dtc.random_uniform %{{.+}}, %[[STEP]] {id = 0 : i64} : (tensor<i64>, tensor<f64>) -> tensor<8x4xf32>
 // CHECK: %[[P:.+]] = dtc.constant dense<2.000000e-01> : tensor<f32>
 // CHECK: %[[KEEP:.+]] = dtc.compare ge %[[U]], %[[P]]
 // CHECK: %[[SCALE:.+]] = dtc.constant dense<1.250000e+00>

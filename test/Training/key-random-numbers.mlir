@@ -1,4 +1,4 @@
-// RUN: dtc-opt %s --dtc-key-random-numbers | FileCheck %s
+// RUN: dtc-opt %s --dtc-expand-training-ops | FileCheck %s
 
 // CHECK-LABEL: @step
 // CHECK-SAME: (%[[SEED:[^:]+]]: tensor<i64> {{.+}}, %[[STEP:[^:]+]]: tensor<f64>
@@ -12,7 +12,7 @@
 // CHECK: dtc.random_uniform %[[K1]], %[[STEP]] {id = 0 : i64}
 // CHECK: dtc.random_uniform %[[K0]], %[[STEP]] {id = 0 : i64}
 func.func @step(%seed: tensor<i64> {dtc.input = "seed"}, %step: tensor<f64> {dtc.input = "step"})
-    -> (tensor<8xf32> {dtc.output = "a"}, tensor<8xf32> {dtc.output = "b"}, tensor<8xf32> {dtc.output = "c"}) {
+    -> (tensor<8xf32> {dtc.output = "a"}, tensor<8xf32> {dtc.output = "predictions"}, tensor<8xf32> {dtc.output = "c"}) {
   %0 = dtc.random_uniform %seed, %step {id = 0 : i64} : (tensor<i64>, tensor<f64>) -> tensor<8xf32>
   %1 = dtc.random_uniform %seed, %step {id = 1 : i64} : (tensor<i64>, tensor<f64>) -> tensor<8xf32>
   %2 = dtc.random_uniform %seed, %step {id = 0 : i64} : (tensor<i64>, tensor<f64>) -> tensor<8xf32>

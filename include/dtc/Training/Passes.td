@@ -89,6 +89,9 @@ def AddLoss : Pass<"dtc-add-loss", "mlir::ModuleOp"> {
     Smoothed and weighted cross-entropy and `bce` are
     built from tensor ops.
 
+    An input that indexes a table, or holds labels of so many classes, gets
+    `dtc.bound`; labels with an ignored value get `dtc.ignore_index`.
+
     Before:
     ```mlir
     func.func @forward(%x: tensor<8x4xf32> {dtc.input = "x"}, ...) -> (tensor<8x4xf32> {dtc.output = "y"}) {
@@ -126,33 +129,34 @@ def AddLoss : Pass<"dtc-add-loss", "mlir::ModuleOp"> {
   let dependentDialects = ["::dtc::DTCDialect"];
 }
 
-def CloneForEvaluation : Pass<"dtc-clone-for-evaluation", "mlir::ModuleOp"> {
-  let summary = "give evaluations a forward pass of their own";
+def ExpandTrainingOps : Pass<"dtc-expand-training-ops", "mlir::ModuleOp"> {
+  let summary = "give batch norm and dropout their meaning in training and in evaluations";
   let description = [{
     Batch norm and dropout compute something else in an evaluation
     (EvaluationInterface). From the first such op on, what the predictions need
     is computed a second time, and the predictions become those of an
     evaluation. CSE merges what turns out not to differ.
 
-    Before:
     ```mlir
-    %y = dtc.dropout %x, %seed, %step {id = 0 : i64, probability = 1.0e-1 : f64} : ...
+    %y = dtc.dropout %x, %seed, %step {id = 1 : i64, probability = 2.0e-1 : f64} : ... -> tensor<8x4xf32>
     %z = dtc.matmul %y, %w : ...
     %l = dtc.squared_error %z, %t : ...
     return %l, %z : ... // "loss", "predictions"
-    ```
-    After:
-    ```mlir
-    ...
+    // becomes
+    %k = dtc.reshape (dtc.slice (dtc.add %seed, %distances) axis 0 from 1 {view}) : (tensor<1xi64>) -> tensor<i64>
+    %u = dtc.random_uniform %k, %step {id = 0 : i64} : (tensor<i64>, tensor<f64>) -> tensor<8x4xf32>
+    %keep = dtc.compare ge %u, %fifth : (tensor<8x4xf32>, tensor<f32>) -> tensor<8x4xi1>
+    %s = dtc.mul %x, %scale : (tensor<8x4xf32>, tensor<f32>) -> tensor<8x4xf32>
+    %y = dtc.select %keep, %s, %zero : (tensor<8x4xi1>, tensor<8x4xf32>, tensor<f32>) -> tensor<8x4xf32>
+    %z = dtc.matmul %y, %w : ...
+    %l = dtc.squared_error %z, %t : ...
     %e = dtc.matmul %x, %w : ...
     return %l, %e : ...
     ```
-  }];
-}
+    Random ops of one seed, whose numbers differ by their ids, get a key each:
+    the seed plus a multiple of a large odd number. Their ids become 0, so that
+    layers that are alike become equal kernels.
 
-def ExpandBatchNorm : Pass<"dtc-expand-batch-norm", "mlir::ModuleOp"> {
-  let summary = "normalise batches by the statistics that are asked for";
-  let description = [{
     A `batch_norm` becomes sums over the batch and elementwise ops, and `@step`
     returns the new running statistics, once a step: the old ones times
     momentum, and the mean, over the parts of the batch that have statistics, of
@@ -162,13 +166,10 @@ def ExpandBatchNorm : Pass<"dtc-expand-batch-norm", "mlir::ModuleOp"> {
     that which micro-batches and ranks split. With `frozen` the running
     statistics normalise and stay, as in all ops that are `running`.
 
-    Before:
     ```mlir
     %y = dtc.batch_norm %x, %s, %b, %m, %v {epsilon = 1.0e-5 : f64, momentum = 0.9 : f64} :
         (tensor<8x4xf32>, tensor<4xf32>, ...) -> tensor<8x4xf32>
-    ```
-    After, of two micro-batches:
-    ```mlir
+    // becomes, of two micro-batches
     %g = dtc.reshape %x : (tensor<8x4xf32>) -> tensor<2x4x4xf32>
     %sum = dtc.reduce_sum %g axes [1] : (tensor<2x4x4xf32>) -> tensor<2x1x4xf32>
     %mean = dtc.mul %sum, %quarter : (tensor<2x1x4xf32>, tensor<f32>) -> tensor<2x1x4xf32>
@@ -184,60 +185,6 @@ def ExpandBatchNorm : Pass<"dtc-expand-batch-norm", "mlir::ModuleOp"> {
            "Micro-batches of a step">,
     Option<"dp", "dp", "int64_t", /*default=*/"1", "Data parallel ranks">,
   ];
-}
-
-def ExpandDropout : Pass<"dtc-expand-dropout", "mlir::ModuleOp"> {
-  let summary = "drop out by random numbers";
-  let description = [{
-    A `dropout` becomes random numbers, which are compared with the probability,
-    and a selection.
-
-    Before:
-    ```mlir
-    %y = dtc.dropout %x, %seed, %step {id = 3 : i64, probability = 2.0e-1 : f64} : ... -> tensor<8x4xf32>
-    ```
-    After:
-    ```mlir
-    %u = dtc.random_uniform %seed, %step {id = 3 : i64} : (tensor<i64>, tensor<f64>) -> tensor<8x4xf32>
-    %keep = dtc.compare ge %u, %fifth : (tensor<8x4xf32>, tensor<f32>) -> tensor<8x4xi1>
-    %s = dtc.mul %x, %scale : (tensor<8x4xf32>, tensor<f32>) -> tensor<8x4xf32>
-    %y = dtc.select %keep, %s, %zero : (tensor<8x4xi1>, tensor<8x4xf32>, tensor<f32>) -> tensor<8x4xf32>
-    ```
-  }];
-}
-
-def KeyRandomNumbers : Pass<"dtc-key-random-numbers", "mlir::ModuleOp"> {
-  let summary = "tell random ops apart by data";
-  let description = [{
-    Random ops of one seed, whose numbers differ by their ids, get a key each:
-    the seed plus a multiple of a large odd number. Their ids become 0, so that
-    layers that are alike become equal kernels.
-
-    Before:
-    ```mlir
-    %u = dtc.random_uniform %seed, %step {id = 1 : i64} : (tensor<i64>, tensor<f64>) -> tensor<8x4xf32>
-    ```
-    After:
-    ```mlir
-    %keys = dtc.add %seed, %distances : (tensor<i64>, tensor<2xi64>) -> tensor<2xi64>
-    %k = dtc.reshape (dtc.slice %keys axis 0 from 1 {view}) : (tensor<1xi64>) -> tensor<i64>
-    %u = dtc.random_uniform %k, %step {id = 0 : i64} : (tensor<i64>, tensor<f64>) -> tensor<8x4xf32>
-    ```
-  }];
-}
-
-def BoundInputs : Pass<"dtc-bound-inputs", "mlir::ModuleOp"> {
-  let summary = "note the values that integer inputs may have";
-  let description = [{
-    An input that indexes a table, or holds labels of so many classes, gets
-    `dtc.bound`: the training program refuses data outside of it before a
-    kernel reads past a buffer. Labels with an ignored value get `dtc.ignore_index`.
-
-    Before: `%i: tensor<8x16xi64> {dtc.input = "ids"}`, used by
-    `dtc.gather %table, %i` with a table of 256 rows.
-
-    After: `%i: tensor<8x16xi64> {dtc.bound = 256 : i64, dtc.input = "ids"}`
-  }];
 }
 
 def MixedPrecision : Pass<"dtc-mixed-precision", "mlir::ModuleOp"> {

@@ -1,22 +1,23 @@
-// RUN: dtc-opt %s --dtc-clone-for-evaluation | FileCheck %s
-// RUN: not dtc-opt %s --dtc-clone-for-evaluation --dtc-build-eval=loss=mse --dtc-clone-for-evaluation 2>&1 | FileCheck %s --check-prefix=NONE
+// RUN: dtc-opt %s --dtc-expand-training-ops | FileCheck %s
 
 // What comes before the first dropout is shared; a batch norm is by its running
 // statistics.
 
-// CHECK: @step(%[[X:[^:]+]]: tensor<8x4xf64>
+// CHECK: @step(%[[X:[^:]+]]: tensor<8x4xf64> {{.+}}, %[[M:[^:]+]]: tensor<4xf64> {dtc.frozen, dtc.parameter = "m", dtc.statistic}
 // CHECK: %[[H:.+]] = dtc.tanh %[[X]]
-// CHECK: %[[D:.+]] = dtc.dropout %[[H]]
-// CHECK: %[[N:.+]] = dtc.batch_norm %[[D]], {{.+}} {epsilon = 1.000000e-05 : f64, momentum = 9.000000e-01 : f64}
-// CHECK: %[[Y:.+]] = dtc.relu %[[N]]
-// CHECK: %[[L:.+]] = dtc.squared_error %[[Y]]
-// CHECK-NOT: dtc.dropout
-// CHECK: %[[EN:.+]] = dtc.batch_norm %[[H]], {{.+}} {epsilon = 1.000000e-05 : f64, momentum = 9.000000e-01 : f64, running}
-// CHECK: %[[EY:.+]] = dtc.relu %[[EN]]
+// CHECK: dtc.random_uniform
+// CHECK: %[[D:.+]] = dtc.select
+// CHECK: %[[G:.+]] = dtc.reshape %[[D]]
+// CHECK: dtc.reduce_sum %[[G]]
+// CHECK: dtc.relu
+// CHECK: %[[L:.+]] = dtc.squared_error
+// CHECK-NOT: dtc.random_uniform
+// CHECK: dtc.sub %[[H]], %[[M]]
+// CHECK-NOT: dtc.reduce_sum
+// CHECK: %[[EY:.+]] = dtc.relu
 // CHECK-NOT: dtc.squared_error
-// CHECK: return %[[L]], %[[EY]]
+// CHECK: return %[[L]], %[[EY]], 
 
-// NONE: error: no result with dtc.output = "predictions"; add a loss first
 func.func @step(%x: tensor<8x4xf64> {dtc.input = "x", dtc.kind = "input"}, %t: tensor<8x4xf64> {dtc.input = "t", dtc.kind = "label"},
                 %seed: tensor<i64> {dtc.input = "seed", dtc.kind = "seed"}, %step: tensor<f64> {dtc.input = "step", dtc.kind = "step"},
                 %s: tensor<4xf64> {dtc.parameter = "s"}, %b: tensor<4xf64> {dtc.parameter = "b"},

@@ -1,0 +1,37 @@
+//===- ExpandTrainingOps.cpp - what training alone computes ---------------===//
+//
+// Batch norm and dropout compute something else in training than in an
+// evaluation. After this pass each is what it means in the one and the other.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ExpandTrainingOps.h"
+#include "dtc/Training/Passes.h"
+
+namespace dtc {
+#define GEN_PASS_DEF_EXPANDTRAININGOPS
+#include "dtc/Training/Passes.h.inc"
+} // namespace dtc
+
+using namespace mlir;
+using namespace dtc;
+
+namespace {
+
+struct ExpandTrainingOpsPass
+    : dtc::impl::ExpandTrainingOpsBase<ExpandTrainingOpsPass> {
+  using ExpandTrainingOpsBase::ExpandTrainingOpsBase;
+
+  void runOnOperation() override {
+    FailureOr<func::FuncOp> step = findFunction(getOperation(), stepName);
+    if (failed(step))
+      return signalPassFailure();
+    cloneForEvaluation(*step);
+    if (failed(expandBatchNorms(*step, {statistics, microbatches, dp})))
+      return signalPassFailure();
+    expandDropouts(*step);
+    keyRandomNumbers(*step);
+  }
+};
+
+} // namespace
