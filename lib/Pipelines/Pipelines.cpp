@@ -202,10 +202,8 @@ void dtc::buildSchedulePipeline(OpPassManager &manager,
                                 const Strategy &strategy) {
   const ScheduleOptions &options = strategy.schedule;
 
-  // The evaluation is a function of its own, with the layouts of the step.
-  manager.addPass(createExtractEval());
-
-  // A module per stage; types are those of one micro-batch.
+  // A module per stage, and one per stage of the evaluation; types are those of
+  // one micro-batch.
   manager.addPass(createSplitStages());
 
   // Activations that the backward pass makes again do not wait for it. After
@@ -220,16 +218,11 @@ void dtc::buildSchedulePipeline(OpPassManager &manager,
   microbatches.rounds = options.accumulate;
   manager.addPass(createScheduleMicrobatches(microbatches));
 
-  // Of a parameter that a step gathers, the rank's own part makes room.
-  manager.addPass(createReleaseParts());
-
-  // Gradients are reduced as soon as they are there, not all in the end.
-  manager.addPass(createHoistReductions());
-
-  // Few large reductions instead of many small ones.
-  BucketGradientsOptions buckets;
-  buckets.bucketMb = options.bucketMb;
-  manager.addPass(createBucketGradients(buckets));
+  // The update takes gradients that last runs have reduced, in buckets, and
+  // parameters as the step has gathered them.
+  PrepareUpdateOptions update;
+  update.bucketMb = options.bucketMb;
+  manager.addPass(createPrepareUpdate(update));
 
   // What stays in stage functions is kernels, products, views, collectives.
   // Before memory is planned, so that values inside kernels need none.

@@ -5,16 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "PrepareUpdate.h"
 #include "dtc/Memory/MemoryPlan.h"
 #include "dtc/Parallel/Buckets.h"
-#include "dtc/Plan/Phase.h"
 #include "dtc/Plan/Skeleton.h"
-#include "dtc/Schedule/Passes.h"
-
-namespace dtc {
-#define GEN_PASS_DEF_BUCKETGRADIENTS
-#include "dtc/Schedule/Passes.h.inc"
-} // namespace dtc
 
 using namespace mlir;
 using namespace dtc;
@@ -96,63 +90,42 @@ void mergeBucket(const Bucket &bucket) {
     }
 }
 
-struct BucketGradientsPass
-    : dtc::impl::BucketGradientsBase<BucketGradientsPass> {
-  using BucketGradientsBase::BucketGradientsBase;
-
-  void runOnOperation() override {
-    FailureOr<SmallVector<Stages>> programs = getPrograms(getOperation());
-    if (failed(programs))
-      return signalPassFailure();
-    for (const Stages &stages : *programs)
-      for (ModuleOp stage : stages)
-        for (auto function : stage.getOps<func::FuncOp>())
-          if (std::optional<Phase> phase = Phase::parse(function.getName());
-              phase &&
-              (phase->kind == Phase::Update || phase->runs == Phase::Last))
-            bucket(function, phase->runs == Phase::Last);
-  }
-
-  /// With `startsEarly`, the first bucket is small.
-  void bucket(func::FuncOp function, bool startsEarly) {
-    int64_t limit = bucketMb << 20;
-    int64_t firstLimit =
-        startsEarly ? std::min(limit, firstBucketBytes) : limit;
-    AliasClasses classes(function.front());
-    MemoryHomes homes(function, classes);
-    SmallVector<Bucket> buckets;
-    for (Operation &op : function.front()) {
-      // Communication keeps its order: what waits for a bucket closes it.
-      for (Bucket &bucket : buckets)
-        if (bucket.isOpen && bucket.isNeededBy(&op) && !isPure(&op))
-          bucket.isOpen = false;
-      auto reduce = dyn_cast<AllReduceOp>(op);
-      if (!reduce || crossesStages(reduce)) // each stage would form others
-        continue;
-      Value first = reduce.getX().front();
-      BucketKind kind{reduce.getAxes(), reduce.getReduction(),
-                      getElementTypeOrSelf(first),
-                      homes.get(first).kind == MemoryHome::Local};
-      int64_t bytes = 0;
-      for (Value operand : reduce.getX())
-        bytes += getLocalBytes(operand.getType());
-      auto open = llvm::find_if(buckets, [&](const Bucket &bucket) {
-        return bucket.isOpen && bucket.kind == kind;
-      });
-      if (open != buckets.end() &&
-          open->bytes + bytes >
-              (open == buckets.begin() ? firstLimit : limit)) {
-        open->isOpen = false;
-        open = buckets.end();
-      }
-      if (open == buckets.end())
-        open = buckets.insert(buckets.end(), Bucket{kind, 0, {}, true});
-      open->bytes += bytes;
-      open->ops.push_back(reduce);
-    }
-    for (const Bucket &bucket : buckets)
-      mergeBucket(bucket);
-  }
-};
-
 } // namespace
+
+void dtc::bucketGradients(func::FuncOp function, int64_t limit,
+                          bool startsEarly) {
+  int64_t firstLimit = startsEarly ? std::min(limit, firstBucketBytes) : limit;
+  AliasClasses classes(function.front());
+  MemoryHomes homes(function, classes);
+  SmallVector<Bucket> buckets;
+  for (Operation &op : function.front()) {
+    // Communication keeps its order: what waits for a bucket closes it.
+    for (Bucket &bucket : buckets)
+      if (bucket.isOpen && bucket.isNeededBy(&op) && !isPure(&op))
+        bucket.isOpen = false;
+    auto reduce = dyn_cast<AllReduceOp>(op);
+    if (!reduce || crossesStages(reduce)) // each stage would form others
+      continue;
+    Value first = reduce.getX().front();
+    BucketKind kind{reduce.getAxes(), reduce.getReduction(),
+                    getElementTypeOrSelf(first),
+                    homes.get(first).kind == MemoryHome::Local};
+    int64_t bytes = 0;
+    for (Value operand : reduce.getX())
+      bytes += getLocalBytes(operand.getType());
+    auto open = llvm::find_if(buckets, [&](const Bucket &bucket) {
+      return bucket.isOpen && bucket.kind == kind;
+    });
+    if (open != buckets.end() &&
+        open->bytes + bytes > (open == buckets.begin() ? firstLimit : limit)) {
+      open->isOpen = false;
+      open = buckets.end();
+    }
+    if (open == buckets.end())
+      open = buckets.insert(buckets.end(), Bucket{kind, 0, {}, true});
+    open->bytes += bytes;
+    open->ops.push_back(reduce);
+  }
+  for (const Bucket &bucket : buckets)
+    mergeBucket(bucket);
+}

@@ -5,13 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dtc/Schedule/Passes.h"
+#include "ExtractEval.h"
 #include "dtc/Training/StepFunction.h"
-
-namespace dtc {
-#define GEN_PASS_DEF_EXTRACTEVAL
-#include "dtc/Schedule/Passes.h.inc"
-} // namespace dtc
 
 using namespace mlir;
 using namespace dtc;
@@ -36,26 +31,18 @@ static void keepResults(func::FuncOp function, bool ofEval) {
       op.erase();
 }
 
-namespace {
-
-struct ExtractEvalPass : dtc::impl::ExtractEvalBase<ExtractEvalPass> {
-  void runOnOperation() override {
-    FailureOr<func::FuncOp> step = findFunction(getOperation(), stepName);
-    if (failed(step))
-      return signalPassFailure();
-    if (llvm::none_of(llvm::seq(step->getNumResults()),
-                      [&](unsigned i) { return isEval(*step, i); }))
-      return;
-    func::FuncOp eval = step->clone();
-    eval.setName(evalName);
-    getOperation().insert(std::next(step->getOperation()->getIterator()), eval);
-    keepResults(*step, /*ofEval=*/false);
-    keepResults(eval, /*ofEval=*/true);
-    llvm::BitVector unused(eval.getNumArguments());
-    for (BlockArgument argument : eval.getArguments())
-      unused[argument.getArgNumber()] = argument.use_empty();
-    (void)eval.eraseArguments(unused);
-  }
-};
-
-} // namespace
+func::FuncOp dtc::extractEval(func::FuncOp step) {
+  if (llvm::none_of(llvm::seq(step.getNumResults()),
+                    [&](unsigned i) { return isEval(step, i); }))
+    return {};
+  func::FuncOp eval = step.clone();
+  eval.setName(evalName);
+  step->getBlock()->getOperations().insertAfter(step->getIterator(), eval);
+  keepResults(step, /*ofEval=*/false);
+  keepResults(eval, /*ofEval=*/true);
+  llvm::BitVector unused(eval.getNumArguments());
+  for (BlockArgument argument : eval.getArguments())
+    unused[argument.getArgNumber()] = argument.use_empty();
+  (void)eval.eraseArguments(unused);
+  return eval;
+}

@@ -8,19 +8,14 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "PrepareUpdate.h"
 #include "dtc/Memory/MemoryPlan.h"
 #include "dtc/Plan/Aliases.h"
 #include "dtc/Plan/Phase.h"
 #include "dtc/Plan/Skeleton.h"
-#include "dtc/Schedule/Passes.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
-
-namespace dtc {
-#define GEN_PASS_DEF_HOISTREDUCTIONS
-#include "dtc/Schedule/Passes.h.inc"
-} // namespace dtc
 
 using namespace mlir;
 using namespace dtc;
@@ -356,24 +351,10 @@ void Hoisting::run() {
   }
 }
 
-namespace {
-
-struct HoistReductionsPass
-    : dtc::impl::HoistReductionsBase<HoistReductionsPass> {
-  void runOnOperation() override {
-    FailureOr<Stages> stages = getStages(getOperation());
-    if (failed(stages))
-      return signalPassFailure();
-    FailureOr<SmallVector<func::FuncOp>> plans = getScheduledPlans(*stages);
-    if (failed(plans))
-      return signalPassFailure();
-    for (func::FuncOp plan : *plans)
-      for (auto run : llvm::make_early_inc_range(plan.getOps<RunOp>()))
-        if (Phase::parse(run.getCallee()) == Phase{Phase::Update}) {
-          Hoisting(plan, run).run();
-          break;
-        }
-  }
-};
-
-} // namespace
+void dtc::hoistReductions(func::FuncOp plan) {
+  for (auto run : llvm::make_early_inc_range(plan.getOps<RunOp>()))
+    if (Phase::parse(run.getCallee()) == Phase{Phase::Update}) {
+      Hoisting(plan, run).run();
+      return;
+    }
+}

@@ -5,17 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "PrepareUpdate.h"
 #include "dtc/Dialect/SignatureEditor.h"
 #include "dtc/Memory/MemoryPlan.h"
 #include "dtc/Plan/Phase.h"
 #include "dtc/Plan/Skeleton.h"
 #include "dtc/Schedule/Gathered.h"
-#include "dtc/Schedule/Passes.h"
-
-namespace dtc {
-#define GEN_PASS_DEF_RELEASEPARTS
-#include "dtc/Schedule/Passes.h.inc"
-} // namespace dtc
 
 using namespace mlir;
 using namespace dtc;
@@ -53,7 +48,7 @@ static void takeFromWhole(OpOperand &part, Gathered gathered) {
   part.set(gathered.whole);
 }
 
-static void release(func::FuncOp plan) {
+void dtc::releaseParts(func::FuncOp plan) {
   SignatureEditor signature(plan);
   for (const Gathered &gathered : getGathered(plan)) {
     if (!gathered.part ||
@@ -67,19 +62,3 @@ static void release(func::FuncOp plan) {
   }
   signature.write();
 }
-
-namespace {
-
-struct ReleasePartsPass : dtc::impl::ReleasePartsBase<ReleasePartsPass> {
-  void runOnOperation() override {
-    FailureOr<Stages> stages = getStages(getOperation());
-    if (failed(stages))
-      return signalPassFailure();
-    FailureOr<SmallVector<func::FuncOp>> plans = getScheduledPlans(*stages);
-    if (failed(plans))
-      return signalPassFailure();
-    llvm::for_each(*plans, release);
-  }
-};
-
-} // namespace

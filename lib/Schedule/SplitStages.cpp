@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ExtractEval.h"
 #include "dtc/Dialect/SignatureEditor.h"
 #include "dtc/Plan/Aliases.h"
 #include "dtc/Plan/Skeleton.h"
@@ -297,13 +298,12 @@ func::FuncOp PhaseBuilder::build(ArrayRef<Operation *> ops, OpBuilder &builder,
 
 struct SplitStagesPass : dtc::impl::SplitStagesBase<SplitStagesPass> {
   void runOnOperation() override {
-    ModuleOp module = getOperation();
-    FailureOr<func::FuncOp> step = findFunction(module, stepName);
-    if (failed(step) || failed(split(*step)))
+    FailureOr<func::FuncOp> step = findFunction(getOperation(), stepName);
+    if (failed(step))
       return signalPassFailure();
-    if (auto eval = module.lookupSymbol<func::FuncOp>(evalName))
-      if (failed(split(eval)))
-        signalPassFailure();
+    func::FuncOp eval = extractEval(*step);
+    if (failed(split(*step)) || (eval && failed(split(eval))))
+      signalPassFailure();
   }
 
   /// The training step, or the evaluation.

@@ -1,7 +1,7 @@
 //===- BuildEval.cpp - what an evaluation asks for ------------------------===//
 //
 // Sums over the global batch of losses, labels and right answers, as one more
-// result of @step. ExtractEval makes a function of it.
+// result of @step. SplitStages makes a function of it.
 //
 //===----------------------------------------------------------------------===//
 

@@ -13,7 +13,7 @@ module {
                   %t: tensor<64x8xf32, #b> {dtc.input = "labels", dtc.kind = "label"},
                   %lr: tensor<f64, #r> {dtc.input = "lr", dtc.kind = "lr"},
                   %w: tensor<8x4xf32, #r> {dtc.parameter = "w"}, %m: tensor<8x4xf32, #r> {dtc.state = "w.momentum_buffer"})
-      -> (tensor<f64, #r> {dtc.output = "loss"}, tensor<8x4xf32, #r> {dtc.parameter = "w"},
+      -> (tensor<f64, #r> {dtc.output = "loss"}, tensor<f64, #r> {dtc.output = "eval"}, tensor<8x4xf32, #r> {dtc.parameter = "w"},
           tensor<8x4xf32, #r> {dtc.state = "w.momentum_buffer"}) {
     %h = dtc.matmul %x, %w : (tensor<64x8xf32, #b>, tensor<8x4xf32, #r>) -> tensor<64x4xf32, #b>
     %a1 = dtc.boundary %h from 0 to 1 : tensor<64x4xf32, #b>
@@ -28,19 +28,10 @@ module {
     %dw = dtc.matmul %x, %da {transpose_lhs} : (tensor<64x8xf32, #b>, tensor<64x4xf32, #b>) -> tensor<8x4xf32, #p>
     %g = dtc.sum_microbatches %dw : tensor<8x4xf32, #p> -> tensor<8x4xf32, #r>
     %w2, %m2 = dtc.sgd %w, %g, %lr, %m {momentum = 0.5 : f64, weight_decay = 0.0 : f64} : (tensor<8x4xf32, #r>, tensor<8x4xf32, #r>, tensor<f64, #r>, tensor<8x4xf32, #r>) -> (tensor<8x4xf32, #r>, tensor<8x4xf32, #r>)
-    return %loss, %w2, %m2 : tensor<f64, #r>, tensor<8x4xf32, #r>, tensor<8x4xf32, #r>
-  }
-  func.func @eval(%x: tensor<64x8xf32, #b> {dtc.input = "x", dtc.kind = "input"},
-                  %t: tensor<64x8xf32, #b> {dtc.input = "labels", dtc.kind = "label"},
-                  %w: tensor<8x4xf32, #r> {dtc.parameter = "w"}) -> (tensor<f64, #r> {dtc.output = "eval"}) {
-    %h = dtc.matmul %x, %w : (tensor<64x8xf32, #b>, tensor<8x4xf32, #r>) -> tensor<64x4xf32, #b>
-    %a1 = dtc.boundary %h from 0 to 1 : tensor<64x4xf32, #b>
-    %w1 = dtc.boundary %w from 0 to 1 : tensor<8x4xf32, #r>
-    %y = dtc.matmul %a1, %w1 {transpose_rhs} : (tensor<64x4xf32, #b>, tensor<8x4xf32, #r>) -> tensor<64x8xf32, #b>
-    %l = dtc.squared_error %y, %t : (tensor<64x8xf32, #b>, tensor<64x8xf32, #b>) -> tensor<f64, #p>
-    %s = dtc.sum_microbatches %l : tensor<f64, #p> -> tensor<f64, #r>
-    %e = dtc.sum_over_stages %s : (tensor<f64, #r>) -> tensor<f64, #r>
-    return %e : tensor<f64, #r>
+    %abs = dtc.sum_squares %y : (tensor<64x8xf32, #b>) -> tensor<f64, #p>
+    %es = dtc.sum_microbatches %abs : tensor<f64, #p> -> tensor<f64, #r>
+    %e = dtc.sum_over_stages %es : (tensor<f64, #r>) -> tensor<f64, #r>
+    return %loss, %e, %w2, %m2 : tensor<f64, #r>, tensor<f64, #r>, tensor<8x4xf32, #r>, tensor<8x4xf32, #r>
   }
 }
 

@@ -1,4 +1,4 @@
-// RUN: dtc-opt %s --dtc-hoist-reductions --split-input-file | FileCheck %s
+// RUN: dtc-opt %s --dtc-prepare-update=bucket-mb=0 --split-input-file | FileCheck %s
 
 // The last run has a function of its own, in which each gradient is reduced as
 // soon as the last micro-batch has been added. The scalar is left to the update.

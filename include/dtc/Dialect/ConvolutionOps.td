@@ -144,7 +144,7 @@ def DTC_BatchNormOp : DTC_InferredOp<"batch_norm", [SameOperandsElementType, Dec
     (x - m) / sqrt(v + epsilon) * scale + bias, all but x by channel, the last
     dimension. In a training m and v are mean and variance of the batch, and
     `mean` and `variance` keep a moving average of them: momentum is what stays
-    of it. Which batch that is, ExpandBatchNorm decides, which makes other ops of
+    of it. Which batch that is, ExpandTrainingOps decides, which makes other ops of
     it. With `running`, as in an evaluation, m and v are `mean` and `variance`,
     which stay. (Ioffe and Szegedy, arXiv 1502.03167.)
 

@@ -5,23 +5,6 @@
 
 include "mlir/Pass/PassBase.td"
 
-def ExtractEval : Pass<"dtc-extract-eval", "mlir::ModuleOp"> {
-  let summary = "make a function of what an evaluation asks for";
-  let description = [{
-    A clone of `@step` keeps the result `eval` and becomes `@eval`; `@step` keeps
-    all others. Ops without users and, of `@eval`, arguments without users go.
-
-    ```mlir
-    func.func @step(%x, %t, %lr, %w {dtc.parameter = "w"}) -> (loss {dtc.output = "loss"}, e {dtc.output = "eval"}, %w1 {dtc.parameter = "w"})
-    // becomes
-    func.func @step(%x, %t, %lr, %w {dtc.parameter = "w"}) -> (loss {dtc.output = "loss"}, %w1 {dtc.parameter = "w"})
-    func.func @eval(%x, %t, %w {dtc.parameter = "w"}) -> (e {dtc.output = "eval"})
-    ```
-    Without such a result there is no evaluation.
-  }];
-  let dependentDialects = ["mlir::func::FuncDialect"];
-}
-
 def SplitStages : Pass<"dtc-split-stages", "mlir::ModuleOp"> {
   let summary = "cut the step into one module per pipeline stage";
   let description = [{
@@ -30,8 +13,9 @@ def SplitStages : Pass<"dtc-split-stages", "mlir::ModuleOp"> {
     stage needs them (and `@inputs`, `@reduce` for sums of inputs and for values
     that depend on messages once a step), and declares `@plan`. The mb axis
     leaves the types of the functions; what is partial on it is accumulated
-    where it is made. Likewise `@eval` into modules `@eval0`, `@eval1`, ... that
-    have `dtc.eval`.
+    where it is made. What only the result `eval` needs is no part of `@step`: a
+    clone that keeps that result alone is cut into modules `@eval0`, `@eval1`,
+    ... that have `dtc.eval`.
 
     Before:
     ```mlir
@@ -136,66 +120,49 @@ def ScheduleMicrobatches : Pass<"dtc-schedule-microbatches", "mlir::ModuleOp"> {
   ];
 }
 
-def ReleaseParts : Pass<"dtc-release-parts", "mlir::ModuleOp"> {
-  let summary = "no part of a parameter beside the whole";
+def PrepareUpdate : Pass<"dtc-prepare-update", "mlir::ModuleOp"> {
+  let summary = "give the update reduced gradients, and parameters as they are gathered";
   let description = [{
-    What `@prologue` gathers of a parameter that is kept split `@update` takes as
-    well, and cuts the rank's own part out of it. So nobody reads the argument
-    after the gather until its new value takes its place (`PlanMemory`).
+    Three steps on what `@update` takes, now that plans have their order.
 
-    Before:
+    The update takes a parameter that `@prologue` has gathered as a whole, and
+    cuts the rank's shard out of it. So nobody reads the shard after the gather
+    until its new value takes its place (`PlanMemory`).
+
     ```mlir
     // @update: %q = dtc.sgd %p, %g, %lr {...} : ...
     %a = dtc.run @prologue(%p) : ... // %a = dtc.all_gather %p over ["dp"] dim 1
     ...
     %q = dtc.run @update(%p, %g, %lr) : ...
-    ```
-    After:
-    ```mlir
+    // becomes
     // @update: %q = dtc.sgd (dtc.local_slice %a over ["dp"] dim 1), %g, %lr {...} : ...
     %a = dtc.run @prologue(%p) : ...
     ...
     %q = dtc.run @update(%a, %g, %lr) : ...
     ```
-  }];
-}
 
-def HoistReductions : Pass<"dtc-hoist-reductions", "mlir::ModuleOp"> {
-  let summary = "reduce gradients in the last run of the function that makes them";
-  let description = [{
-    The last run of `@weight` becomes one of a clone, `@weight.last`, and what
-    `@update` reduces of its results is reduced there, right after the last
+    The last run of `@weight` becomes one of a clone, `@weight.last`, which
+    reduces what the update reduced of its results, right after the last
     micro-batch has been added, in the order in which gradients are complete.
     What is computed of them for the reduction alone (a bucket of ZeRO) moves
     along. Reductions over stages stay, and so do those of what crosses stages.
 
-    Before:
     ```mlir
     %w:2 = dtc.run @weight(%x, %a, %b) microbatch 3 : ...
     %u = dtc.run @update(%p, %w#0, %w#1) : ...  // %g:2 = dtc.all_reduce ...
-    ```
-    After:
-    ```mlir
+    // becomes
     %w:2 = dtc.run @weight.last(%x, %a, %b) microbatch 3 : ... // and here
     %u = dtc.run @update(%p, %w#0, %w#1) : ...
     ```
-  }];
-}
 
-def BucketGradients : Pass<"dtc-bucket-gradients", "mlir::ModuleOp"> {
-  let summary = "reduce several gradients by one collective";
-  let description = [{
-    In `@update` and last runs, all-reduces with the same axes, reduction and
-    element type become one variadic all-reduce, in order, up to a size; the
-    first of a last run up to 1 MiB, so that communication begins early.
+    All-reduces with the same axes, reduction and element type become one variadic
+    all-reduce, in order, up to `bucket-mb`; the first of a last run up to 1 MiB,
+    so that communication begins early.
 
-    Before:
     ```mlir
     %g0 = dtc.all_reduce sum %a over ["dp"] : ...
     %g1 = dtc.all_reduce sum %b over ["dp"] : ...
-    ```
-    After:
-    ```mlir
+    // becomes
     %g:2 = dtc.all_reduce sum %a, %b over ["dp"] : ...
     ```
   }];

@@ -17,7 +17,7 @@ namespace dtc {
 constexpr llvm::StringLiteral forwardName = "forward";
 /// What AddLoss makes of it.
 constexpr llvm::StringLiteral stepName = "step";
-/// What ExtractEval makes of the result of this name.
+/// What SplitStages makes of the result of this name.
 constexpr llvm::StringLiteral evalName = "eval";
 
 /// The function with this name and one block; failure, with an error on the

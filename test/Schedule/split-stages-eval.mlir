@@ -1,4 +1,4 @@
-// RUN: dtc-opt %s --dtc-extract-eval --split-input-file | FileCheck %s
+// RUN: dtc-opt %s --dtc-split-stages --split-input-file | FileCheck %s
 
 // Each function has what its results need: no update in the evaluation, no
 // learning rate, no optimizer state, and no communication of it in the step.
@@ -9,25 +9,26 @@
 #pd = #dtc.layout<#mesh, dp: partial(sum)>
 #r = #dtc.layout<#mesh>
 
-// CHECK-LABEL: func.func @step
-// CHECK-SAME: dtc.input = "lr"
-// CHECK-SAME: -> (tensor<f64{{.*}}> {dtc.output = "loss"}, tensor<4xf32{{.*}}> {dtc.parameter = "w"})
-// CHECK-NEXT: dtc.mul
-// CHECK-NEXT: dtc.sum_squares
-// CHECK-NEXT: dtc.sum_microbatches
-// CHECK-NEXT: dtc.all_reduce
-// CHECK-NEXT: dtc.sgd
-// CHECK-NEXT: return
+// CHECK-LABEL: module @stage0
+// CHECK:       func.func private @forward
+// CHECK-NEXT:  dtc.mul
+// CHECK-NEXT:  dtc.sum_squares
+// CHECK-NOT:   dtc.neg
+// CHECK:       func.func private @update
+// CHECK:       dtc.sgd
+// CHECK:       func.func private @plan({{.*}}dtc.input = "lr"
 
-// CHECK-LABEL: func.func @eval
-// CHECK-SAME: (%[[X:.+]]: tensor<8x4xf32{{.*}}> {dtc.input = "x"}, %[[W:.+]]: tensor<4xf32{{.*}}> {dtc.parameter = "w"})
-// CHECK-SAME: -> (tensor<f64{{.*}}> {dtc.output = "eval"})
-// CHECK-NEXT: %[[Y:.+]] = dtc.mul %[[X]], %[[W]]
-// CHECK-NEXT: %[[N:.+]] = dtc.neg %[[Y]]
-// CHECK-NEXT: %[[S:.+]] = dtc.sum_squares %[[N]]
-// CHECK-NEXT: %[[M:.+]] = dtc.sum_microbatches %[[S]]
-// CHECK-NEXT: %[[E:.+]] = dtc.all_reduce sum %[[M]]
-// CHECK-NEXT: return %[[E]]
+// CHECK-LABEL: module @eval0 attributes {dtc.eval
+// CHECK:       func.func private @forward
+// CHECK-NEXT:  %[[Y:.+]] = dtc.mul
+// CHECK-NEXT:  %[[N:.+]] = dtc.neg %[[Y]]
+// CHECK-NEXT:  dtc.sum_squares %[[N]]
+// CHECK-NOT:   dtc.sgd
+// CHECK:       func.func private @plan(
+// CHECK-NOT:   dtc.input = "lr"
+// CHECK-SAME:  dtc.input = "x"
+// CHECK-NOT:   dtc.input = "lr"
+// CHECK-SAME:  -> ({{.*}}dtc.output = "eval"
 module {
   func.func @step(%x: tensor<8x4xf32, #mb_dp> {dtc.input = "x"}, %lr: tensor<f64, #r> {dtc.input = "lr"},
                   %w: tensor<4xf32, #r> {dtc.parameter = "w"})
@@ -49,11 +50,14 @@ module {
 
 // Without such a result there is no evaluation.
 
+#mesh = #dtc.mesh<pp=1, dp=2, mb=1>
+#r = #dtc.layout<#mesh>
+
 // CHECK-LABEL: module @none
-// CHECK: func.func @step
+// CHECK: module @stage0
 // CHECK-NOT: @eval
 module @none {
-  func.func @step(%x: tensor<f64> {dtc.input = "x"}) -> (tensor<f64> {dtc.output = "loss"}) {
-    return %x : tensor<f64>
+  func.func @step(%x: tensor<f64, #r> {dtc.input = "x"}) -> (tensor<f64, #r> {dtc.output = "loss"}) {
+    return %x : tensor<f64, #r>
   }
 }
