@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CommunicationModel.h"
+#include "dtc/Support/Axes.h"
 #include "dtc/Support/ElementType.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -33,7 +34,7 @@ int64_t CommunicationSystem::getNumMembers(int32_t group) const {
 
 int32_t CommunicationSystem::getStageAxis() const {
   for (size_t i = 0; i < axes.size(); ++i)
-    if (axes[i].name == "pp")
+    if (axes[i].name == stageAxis)
       return i;
   return -1;
 }

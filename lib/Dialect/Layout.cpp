@@ -7,6 +7,7 @@
 
 #include "dtc/Dialect/Layout.h"
 #include "dtc/Dialect/Dialect.h"
+#include "dtc/Support/Axes.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -83,7 +84,7 @@ int64_t MeshAttr::getSize(StringRef name) const {
 }
 
 bool MeshAttr::isOfBatch(StringRef axis) {
-  return axis == timeAxis || axis == "dp" || axis == "shard";
+  return axis == timeAxis || axis == dataAxis || axis == shardAxis;
 }
 
 int64_t MeshAttr::getNumRanks() const {

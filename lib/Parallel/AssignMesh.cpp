@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "MeshAxes.h"
 #include "dtc/Dialect/SignatureEditor.h"
 #include "dtc/Parallel/Passes.h"
+#include "dtc/Support/Axes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -46,7 +46,7 @@ struct AssignMesh : public dtc::impl::AssignMeshBase<AssignMesh> {
           << int64_t(dp);
       return signalPassFailure();
     }
-    SmallVector<MeshAxis> axes = {{name("pp"), pp},
+    SmallVector<MeshAxis> axes = {{name(stageAxis), pp},
                                   {name(dataAxis), dp / hsdp}};
     if (hsdp > 1)
       axes.push_back({name(shardAxis), hsdp});
@@ -81,7 +81,12 @@ struct AssignMesh : public dtc::impl::AssignMeshBase<AssignMesh> {
           LayoutAttr::getCanonical(
               mesh, isBatch ? batch : getSplits(step, i, parameters)));
       signature.removeArg(i, attr::splitDims);
+      if (auto members = step.getArgAttrOfType<ArrayAttr>(i, attr::members))
+        signature.setArg(i, attr::members, assignMembers(mesh, members));
     }
+    for (unsigned i = 0; i < step.getNumResults(); ++i)
+      if (auto members = step.getResultAttrOfType<ArrayAttr>(i, attr::members))
+        signature.setResult(i, attr::members, assignMembers(mesh, members));
     signature.write();
   }
 
@@ -124,13 +129,35 @@ struct AssignMesh : public dtc::impl::AssignMeshBase<AssignMesh> {
       if (auto parameter = parameters.find(state.getValue().rsplit('.').first);
           parameter != parameters.end())
         argument = parameter->second;
+    return getSplits(
+        step.getArgAttrOfType<DictionaryAttr>(argument, attr::splitDims));
+  }
+
+  /// What `dtc.split_dims` says; it may be null.
+  SmallVector<AxisLayout> getSplits(DictionaryAttr splitDims) {
     SmallVector<AxisLayout> splits;
-    if (auto split =
-            step.getArgAttrOfType<DictionaryAttr>(argument, attr::splitDims))
-      for (NamedAttribute entry : split)
+    if (splitDims)
+      for (NamedAttribute entry : splitDims)
         splits.push_back(AxisLayout::split(
             entry.getName(), cast<IntegerAttr>(entry.getValue()).getInt()));
     return splits;
+  }
+
+  /// The members of a flat parameter, their types with layouts.
+  ArrayAttr assignMembers(MeshAttr mesh, ArrayAttr members) {
+    SmallVector<Attribute> list;
+    for (auto member : members.getAsRange<DictionaryAttr>()) {
+      NamedAttrList entry(member);
+      auto splitDims =
+          dyn_cast_or_null<DictionaryAttr>(entry.erase(attr::splitDims));
+      auto type = cast<TypeAttr>(entry.get("type")).getValue();
+      entry.set("type",
+                TypeAttr::get(withLayout(
+                    cast<RankedTensorType>(type),
+                    LayoutAttr::getCanonical(mesh, getSplits(splitDims)))));
+      list.push_back(entry.getDictionary(&getContext()));
+    }
+    return ArrayAttr::get(&getContext(), list);
   }
 
   LogicalResult checkBatch(func::FuncOp step, unsigned argument, int64_t ways) {

@@ -8,10 +8,10 @@
 
 #include "DimensionClasses.h"
 #include "LayoutOverrides.h"
-#include "MeshAxes.h"
 #include "dtc/Dialect/SignatureEditor.h"
 #include "dtc/Parallel/Passes.h"
 #include "dtc/Parallel/SplitExpansion.h"
+#include "dtc/Support/Axes.h"
 #include "dtc/Training/StepFunction.h"
 #include <numeric>
 

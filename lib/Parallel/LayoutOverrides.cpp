@@ -5,7 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "LayoutOverrides.h"
-#include "MeshAxes.h"
+#include "dtc/Support/Axes.h"
 #include "dtc/Training/CloseNames.h"
 #include "dtc/Training/StepFunction.h"
 #include "llvm/Support/GlobPattern.h"

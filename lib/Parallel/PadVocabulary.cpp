@@ -7,9 +7,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "DimensionClasses.h"
-#include "MeshAxes.h"
 #include "dtc/Parallel/Passes.h"
 #include "dtc/Parallel/SplitExpansion.h"
+#include "dtc/Support/Axes.h"
 #include "dtc/Training/StepFunction.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "llvm/Support/MathExtras.h"

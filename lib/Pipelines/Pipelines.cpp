@@ -50,11 +50,12 @@ void dtc::buildTrainingPipeline(OpPassManager &manager,
   scale.batch = options.batch;
   manager.addPass(createScaleBatch(scale));
 
-  // What the user knows of tables and the file does not say.
-  MarkPaddingOptions padded;
-  padded.paddingIdx.assign(options.paddingIdx.begin(),
-                           options.paddingIdx.end());
-  manager.addPass(createMarkPadding(padded));
+  // What the user says of parameters by name. Before these are taken apart.
+  MarkParametersOptions marks;
+  marks.paddingIdx.assign(options.paddingIdx.begin(), options.paddingIdx.end());
+  marks.noDecay.assign(options.noDecay.begin(), options.noDecay.end());
+  marks.lrScale.assign(options.lrScales.begin(), options.lrScales.end());
+  manager.addPass(createMarkParameters(marks));
 
   // Where slices, reshapes and transposes stand does not depend on the
   // exporter. Before all that asks which dimension is which. From the end of
@@ -125,6 +126,17 @@ void dtc::buildTrainingPipeline(OpPassManager &manager,
   gradients.freeze.assign(options.freeze.begin(), options.freeze.end());
   manager.addPass(createDifferentiate(gradients));
 
+  // Parameters that ZeRO splits are flat. With their gradients, whose order
+  // they have; before the optimizer, which updates each as one.
+  FlattenParametersOptions flat;
+  flat.zero = plan.zero;
+  flat.dp = plan.dp;
+  flat.hsdp = plan.hsdp;
+  flat.tp = plan.tp;
+  flat.bucketMb = strategy.schedule.bucketMb;
+  flat.gather = plan.gather;
+  manager.addPass(createFlattenParameters(flat));
+
   // The new value of every parameter and state, and the gradient's norm, to
   // which gradients may be clipped.
   AddOptimizerOptions optimizer;
@@ -137,8 +149,6 @@ void dtc::buildTrainingPipeline(OpPassManager &manager,
   }
   optimizer.clipNorm = options.clipNorm;
   optimizer.ema = options.ema;
-  optimizer.noDecay.assign(options.noDecay.begin(), options.noDecay.end());
-  optimizer.lrScale.assign(options.lrScales.begin(), options.lrScales.end());
   manager.addPass(createAddOptimizer(optimizer));
 
   // What an evaluation sums up. After all that trains, which does not depend on
@@ -173,14 +183,6 @@ void dtc::buildParallelPipeline(OpPassManager &manager,
   mesh.accumulate = strategy.schedule.accumulate;
   mesh.order.assign(options.order.begin(), options.order.end());
   manager.addPass(createAssignMesh(mesh));
-
-  // Optimizer state, gradients and parameters are split over dp, as far as the
-  // plan says so.
-  ShardOptimizerOptions shards;
-  shards.zero = options.zero;
-  shards.bucketMb = strategy.schedule.bucketMb;
-  shards.gather = options.gather;
-  manager.addPass(createShardOptimizer(shards));
 
   // Every value has a layout; where a rule did not hold there is a reshard.
   manager.addPass(createPropagateLayouts());

@@ -7,6 +7,7 @@
 
 #include "dtc/Report/ModelGraph.h"
 #include "dtc/Dialect/Dialect.h"
+#include "dtc/Support/Axes.h"
 #include "dtc/Support/ModulePath.h"
 #include "dtc/Training/FindFunction.h"
 #include "dtc/Training/StageAnalysis.h"
@@ -549,7 +550,7 @@ FailureOr<ModelGraph> ModelGraph::build(ModuleOp module) {
   for (Type type : step->getArgumentTypes())
     if (LayoutAttr layout = getLayout(type))
       mesh = layout.getMesh();
-  int64_t numStages = mesh ? mesh.getSize("pp") : analysis->getNumStages();
+  int64_t numStages = mesh ? mesh.getSize(stageAxis) : analysis->getNumStages();
   ModelGraph graph = GraphBuilder(*step, *analysis, numStages).build();
   graph.name = module.getSymName().value_or("model").str();
   if (!mesh)

@@ -126,7 +126,7 @@ llvm::Expected<Profile> Profile::read(StringRef path) {
     ranks *= axis.size;
   }
   auto numStages = static_cast<int64_t>(profile.stages.size());
-  if (profile.rows < 1 || numStages != profile.getSize(stageAxis.str()))
+  if (profile.rows < 1 || numStages != profile.getSize(stageAxis))
     return fail("has " + llvm::Twine(numStages) + " stages and " +
                 llvm::Twine(profile.rows) +
                 " rows in a micro-batch, which its mesh cannot have");

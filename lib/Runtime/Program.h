@@ -8,6 +8,7 @@
 #define DTC_LIB_RUNTIME_PROGRAM_H
 
 #include "dtc/Runtime/ABI.h"
+#include "dtc/Support/Axes.h"
 
 #include <optional>
 #include <set>
@@ -18,8 +19,7 @@
 
 namespace dtc::rt {
 
-/// The axis of pipeline stages.
-constexpr const char *stageAxis = "pp";
+using dtc::stageAxis;
 
 /// The state of a parameter that is its moving average.
 constexpr const char *averageState = "ema";

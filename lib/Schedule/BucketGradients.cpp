@@ -7,8 +7,8 @@
 
 #include "PrepareUpdate.h"
 #include "dtc/Memory/MemoryPlan.h"
-#include "dtc/Parallel/Buckets.h"
 #include "dtc/Plan/Skeleton.h"
+#include "dtc/Support/Buckets.h"
 
 using namespace mlir;
 using namespace dtc;

@@ -4,7 +4,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ParameterGroups.h"
 #include "dtc/Training/Optimizers.h"
 #include "dtc/Training/Passes.h"
 #include "dtc/Training/StageAnalysis.h"
@@ -26,9 +25,17 @@ struct TrainedParameter {
   StringRef name;
   /// The tensor of the model that it is, or is a part of.
   StringRef tensor;
+  DictionaryAttr attributes; ///< of the argument
   BlockArgument value;
   Value gradient;
   SmallVector<Value> state;
+
+  /// Of a flat parameter; null if it is none.
+  Attribute getMembers() const { return attributes.get(attr::members); }
+  double getLrScale() const {
+    auto scale = attributes.getAs<FloatAttr>(attr::lrScale);
+    return scale ? scale.getValueAsDouble() : 1;
+  }
 };
 
 struct AddOptimizerPass : dtc::impl::AddOptimizerBase<AddOptimizerPass> {
@@ -40,13 +47,11 @@ private:
   /// The gradient as updates are given it.
   Value createClipped(OpBuilder &builder, Value gradient, Value norm,
                       Value lossScale);
-  /// The settings of a group's updates.
-  OptimizerSettings getSettings(const ParameterGroup &group) const;
+  /// The settings of a parameter's update.
+  OptimizerSettings getSettings(const TrainedParameter &parameter) const;
 
   const Optimizer *definition = nullptr;
   OptimizerSettings settingValues;
-  /// By tensor; those that are not there have the optimizer's settings.
-  llvm::StringMap<ParameterGroup> groups;
 };
 
 } // namespace
@@ -80,18 +85,13 @@ LogicalResult AddOptimizerPass::readOptions(func::FuncOp step) {
   if (!(decay >= 0 && decay < 1))
     return step.emitError("decay of the moving average is ")
            << decay << ", expected a number above 0 and below 1, or 0 for none";
-  FailureOr<llvm::StringMap<ParameterGroup>> read =
-      readParameterGroups(step, noDecay, lrScale);
-  if (failed(read))
-    return failure();
-  groups = std::move(*read);
   return success();
 }
 
 OptimizerSettings
-AddOptimizerPass::getSettings(const ParameterGroup &group) const {
+AddOptimizerPass::getSettings(const TrainedParameter &parameter) const {
   OptimizerSettings settings = settingValues;
-  if (!group.decays)
+  if (parameter.attributes.contains(attr::noDecay))
     settings["weight_decay"] = 0;
   return settings;
 }
@@ -110,8 +110,12 @@ static SmallVector<TrainedParameter> getTrainedParameters(func::FuncOp step) {
   for (BlockArgument argument : step.getArguments())
     if (StringAttr name = getArgString(argument, attr::parameter))
       if (Value gradient = gradients.lookup(name.getValue()))
-        parameters.push_back(
-            {name.getValue(), getTensorName(argument), argument, gradient, {}});
+        parameters.push_back({name.getValue(),
+                              getTensorName(argument),
+                              step.getArgAttrDict(argument.getArgNumber()),
+                              argument,
+                              gradient,
+                              {}});
   return parameters;
 }
 
@@ -128,8 +132,11 @@ static LogicalResult addState(func::FuncOp step,
     for (StringRef name : names) {
       positions.push_back(parameter.value.getArgNumber() + 1);
       types.push_back(parameter.value.getType());
-      attributes.push_back(builder.getDictionaryAttr(builder.getNamedAttr(
-          attr::state, builder.getStringAttr(parameter.name + "." + name))));
+      NamedAttrList list;
+      list.set(attr::state, builder.getStringAttr(parameter.name + "." + name));
+      if (Attribute members = parameter.getMembers())
+        list.set(attr::members, members);
+      attributes.push_back(list.getDictionary(step.getContext()));
       locations.push_back(parameter.value.getLoc());
     }
   if (failed(step.insertArguments(positions, types, attributes, locations)))
@@ -199,6 +206,15 @@ void AddOptimizerPass::runOnOperation() {
                    "first");
     return signalPassFailure();
   }
+  if (!definition->isElementwise)
+    for (const TrainedParameter &parameter : parameters)
+      if (parameter.getMembers()) {
+        step.emitError("optimizer ")
+            << definition->name
+            << " takes the norm of each parameter, which --zero lays in one "
+               "tensor with others; use --zero 0 or another --optimizer";
+        return signalPassFailure();
+      }
   FailureOr<StageAnalysis> stages = StageAnalysis::compute(step);
   SmallVector<StringRef> stateNames = definition->getStateNames(settingValues);
   size_t numOptimizerStates = stateNames.size();
@@ -227,8 +243,7 @@ void AddOptimizerPass::runOnOperation() {
       return parameter.tensor == rest.front().tensor;
     });
     rest = rest.drop_front(parts.size());
-    ParameterGroup group = groups.lookup(parts.front().tensor);
-    Value rate = getRate(builder, *lr, group.lrScale, rates);
+    Value rate = getRate(builder, *lr, parts.front().getLrScale(), rates);
     SmallVector<ParameterUpdate> updates;
     for (const TrainedParameter &part : parts)
       updates.push_back(
@@ -236,7 +251,7 @@ void AddOptimizerPass::runOnOperation() {
            rate, *stepNumber,
            ValueRange(part.state).take_front(numOptimizerStates)});
     auto values =
-        definition->createUpdates(builder, updates, getSettings(group));
+        definition->createUpdates(builder, updates, getSettings(parts.front()));
     for (auto [part, updated] : llvm::zip_equal(parts, values)) {
       if (lossScale)
         for (Value value : updated)
@@ -245,14 +260,16 @@ void AddOptimizerPass::runOnOperation() {
         updated.push_back(AverageOp::create(
             builder, part.value.getLoc(), part.value.getType(),
             part.state.back(), updated[0], llvm::APFloat(double(ema))));
-      results.add(updated[0], attr::parameter, part.name);
+      results.add(updated[0], attr::parameter, part.name, part.getMembers());
       for (auto [name, value] :
            llvm::zip_equal(stateNames, ArrayRef(updated).drop_front()))
-        results.add(value, attr::state, (part.name + "." + name).str());
+        results.add(value, attr::state, (part.name + "." + name).str(),
+                    part.getMembers());
     }
   }
   results.keep(step, attr::parameter); // running statistics
   for (const TrainedParameter &parameter : parameters)
-    results.add(parameter.gradient, attr::gradient, parameter.name);
+    results.add(parameter.gradient, attr::gradient, parameter.name,
+                parameter.getMembers());
   results.assignTo(step);
 }

@@ -101,13 +101,8 @@ void BuildEvalPass::runOnOperation() {
   Value eval = ConcatOp::create(builder, type, parts, /*axis=*/0);
   eval = SumOverStagesOp::create(builder, type, eval);
 
-  Results results;
-  for (auto [i, value] : llvm::enumerate(ret.getOperands()))
-    for (NamedAttribute attribute : step.getResultAttrs(i))
-      if (i == *number)
-        results.add(eval, attr::output, evalName);
-      else
-        results.add(value, attribute.getName(),
-                    cast<StringAttr>(attribute.getValue()));
-  results.assignTo(step);
+  ret.setOperand(*number, eval);
+  step.setResultAttr(*number, attr::output, builder.getStringAttr(evalName));
+  step.setType(
+      builder.getFunctionType(step.getArgumentTypes(), ret.getOperandTypes()));
 }

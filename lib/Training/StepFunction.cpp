@@ -77,12 +77,15 @@ bool dtc::isFloatTensor(Type type) {
   return isa<FloatType>(getElementTypeOrSelf(type));
 }
 
-void Results::add(Value value, StringRef name, StringRef string) {
+void Results::add(Value value, StringRef name, StringRef string,
+                  Attribute members) {
   MLIRContext *context = value.getContext();
-  NamedAttribute attribute(StringAttr::get(context, name),
-                           StringAttr::get(context, string));
+  NamedAttrList list;
+  list.set(name, StringAttr::get(context, string));
+  if (members)
+    list.set(attr::members, members);
   values.push_back(value);
-  attributes.push_back(DictionaryAttr::get(context, attribute));
+  attributes.push_back(list.getDictionary(context));
 }
 
 void Results::keep(func::FuncOp func, StringRef name) {

@@ -1,5 +1,5 @@
-// RUN: dtc-opt %s --dtc-assign-mesh="pp=2 dp=2 microbatches=2" --dtc-shard-optimizer=zero=3 --dtc-propagate-layouts --dtc-insert-collectives --dtc-split-stages --dtc-recompute=policy=all | FileCheck %s
-// RUN: dtc-opt %s --dtc-assign-mesh="pp=2 dp=2 microbatches=2" --dtc-shard-optimizer=zero=2 --dtc-propagate-layouts --dtc-insert-collectives --dtc-split-stages | FileCheck %s --check-prefix=TWO
+// RUN: dtc-opt %s --dtc-flatten-parameters="zero=3 dp=2" --dtc-add-optimizer=optimizer=sgd --dtc-assign-mesh="pp=2 dp=2 microbatches=2" --dtc-propagate-layouts --dtc-insert-collectives --dtc-split-stages --dtc-recompute=policy=all | FileCheck %s
+// RUN: dtc-opt %s --dtc-flatten-parameters="zero=2 dp=2" --dtc-add-optimizer=optimizer=sgd --dtc-assign-mesh="pp=2 dp=2 microbatches=2" --dtc-propagate-layouts --dtc-insert-collectives --dtc-split-stages | FileCheck %s --check-prefix=TWO
 
 // Split parameters on two stages. Functions gather what they need, right before,
 // and keep nothing of it, recomputed or not. What is made of %table crosses: it is
@@ -36,8 +36,7 @@
 func.func @step(%x: tensor<8x4xf32> {dtc.input = "x", dtc.kind = "input"},
                 %lr: tensor<f64> {dtc.input = "lr", dtc.kind = "lr"},
                 %table: tensor<4x2xf32> {dtc.parameter = "table"}, %w: tensor<2x2xf32> {dtc.parameter = "w"})
-    -> (tensor<4x2xf32> {dtc.parameter = "table"}, tensor<2x2xf32> {dtc.parameter = "w"},
-        tensor<4x2xf32> {dtc.gradient = "table"}, tensor<2x2xf32> {dtc.gradient = "w"}) {
+    -> (tensor<4x2xf32> {dtc.gradient = "table"}, tensor<2x2xf32> {dtc.gradient = "w"}) {
   %h = dtc.matmul %x, %table : (tensor<8x4xf32>, tensor<4x2xf32>) -> tensor<8x2xf32>
   %u = dtc.matmul %h, %w : (tensor<8x2xf32>, tensor<2x2xf32>) -> tensor<8x2xf32>
   %a = dtc.relu %u : (tensor<8x2xf32>) -> tensor<8x2xf32>
@@ -55,7 +54,5 @@ func.func @step(%x: tensor<8x4xf32> {dtc.input = "x", dtc.kind = "input"},
   %dh = dtc.matmul %du, %w {transpose_rhs} : (tensor<8x2xf32>, tensor<2x2xf32>) -> tensor<8x2xf32>
   %gt0 = dtc.matmul %x, %dh {transpose_lhs} : (tensor<8x4xf32>, tensor<8x2xf32>) -> tensor<4x2xf32>
   %g = dtc.add %gt0, %gt : (tensor<4x2xf32>, tensor<4x2xf32>) -> tensor<4x2xf32>
-  %table1 = dtc.sgd %table, %g, %lr {momentum = 0.0 : f64, weight_decay = 0.0 : f64} : (tensor<4x2xf32>, tensor<4x2xf32>, tensor<f64>) -> tensor<4x2xf32>
-  %w1 = dtc.sgd %w, %gw, %lr {momentum = 0.0 : f64, weight_decay = 0.0 : f64} : (tensor<2x2xf32>, tensor<2x2xf32>, tensor<f64>) -> tensor<2x2xf32>
-  return %table1, %w1, %g, %gw : tensor<4x2xf32>, tensor<2x2xf32>, tensor<4x2xf32>, tensor<2x2xf32>
+  return %g, %gw : tensor<4x2xf32>, tensor<2x2xf32>
 }

@@ -1,4 +1,4 @@
-// RUN: dtc-opt %s --dtc-add-optimizer="settings=weight_decay=0.5 no-decay=norms-and-biases,embed lr-scale=fc.*=0.25,gn=0.25" | FileCheck %s
+// RUN: dtc-opt %s --dtc-add-optimizer="settings=weight_decay=0.5" | FileCheck %s
 
 // One rate for all parameters with one scale; one weight decay, or none.
 // CHECK: func.func @step(%[[LR:arg[0-9]+]]: tensor<f64> {dtc.input = "lr"
@@ -10,8 +10,8 @@
 // CHECK: dtc.adam %{{.+}}, %{{.+}}, %[[RATE]], {{.*}} weight_decay = 0.000000e+00
 // CHECK: dtc.adam %{{.+}}, %{{.+}}, %[[LR]], {{.*}} weight_decay = 0.000000e+00
 // CHECK: dtc.adam %{{.+}}, %{{.+}}, %[[LR]], {{.*}} weight_decay = 5.000000e-01
-func.func @step(%a: tensor<4x4xf32> {dtc.parameter = "fc.weight"}, %b: tensor<4xf32> {dtc.parameter = "fc.bias"},
-                %c: tensor<4x1x1xf32> {dtc.parameter = "gn"}, %d: tensor<4x4xf32> {dtc.parameter = "embed"},
+func.func @step(%a: tensor<4x4xf32> {dtc.lr_scale = 2.5e-1 : f64, dtc.parameter = "fc.weight"}, %b: tensor<4xf32> {dtc.lr_scale = 2.5e-1 : f64, dtc.no_decay, dtc.parameter = "fc.bias"},
+                %c: tensor<4x1x1xf32> {dtc.lr_scale = 2.5e-1 : f64, dtc.no_decay, dtc.parameter = "gn"}, %d: tensor<4x4xf32> {dtc.no_decay, dtc.parameter = "embed"},
                 %e: tensor<4x1xf32> {dtc.parameter = "head"})
     -> (tensor<f64> {dtc.output = "loss"}, tensor<4x4xf32> {dtc.gradient = "fc.weight"}, tensor<4xf32> {dtc.gradient = "fc.bias"},
         tensor<4x1x1xf32> {dtc.gradient = "gn"}, tensor<4x4xf32> {dtc.gradient = "embed"}, tensor<4x1xf32> {dtc.gradient = "head"}) {

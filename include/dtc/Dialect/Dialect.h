@@ -77,6 +77,10 @@ constexpr llvm::StringLiteral statistic = "dtc.statistic";
 /// what they are, in order: {name, type, start[, part]}, start an element of a
 /// row.
 constexpr llvm::StringLiteral members = "dtc.members";
+/// Argument, of a parameter whose update has no weight decay; unit.
+constexpr llvm::StringLiteral noDecay = "dtc.no_decay";
+/// Argument, of a parameter whose learning rate is multiplied by this; f64.
+constexpr llvm::StringLiteral lrScale = "dtc.lr_scale";
 /// Argument, of a parameter that is gathered wherever it is used.
 constexpr llvm::StringLiteral gatheredAtUse = "dtc.gathered_at_use";
 /// Argument or result of a step: "PARAMETER.NAME" of an optimizer state.

@@ -143,39 +143,6 @@ def AssignMesh : Pass<"dtc-assign-mesh", "::mlir::ModuleOp"> {
   ];
 }
 
-def ShardOptimizer : Pass<"dtc-shard-optimizer", "::mlir::ModuleOp"> {
-  let summary = "splits optimizer state, gradients and parameters over dp (ZeRO)";
-  let description = [{
-    ZeRO (arXiv 1910.02054). Trained parameters of one stage, in the order in
-    which their gradients are complete, form buckets: flattened, joined and padded
-    with zeros to a multiple of dp. A bucket is one argument, of which its members
-    are slices, and one update of the whole replaces theirs. Parameters, gradient
-    and state are split on dp (and on tp, where the members are), from which all
-    else follows when layouts are propagated. With a mesh axis `shard` it takes
-    the place of dp.
-
-    * Stage 1: buckets of up to `bucket-mb` MiB, gathered once a step.
-    * Stage 2: the gradient is reduce-scattered for each micro-batch, so that what
-      accumulates is a part. Except those that other stages add to, once a step.
-    * Stage 3: buckets are gathered wherever they are used (`gather` is `layer` or
-      a pattern, see `--gather`) or once a step (`step`).
-
-    ```mlir
-    %p1, %m1, %v1 = dtc.adam %p, %g, %lr, %t, %m, %v {...}
-    // becomes, for a tensor<5x3xf32> alone on four ranks
-    // where %pf: tensor<1x16xf32> {dtc.parameter = "/bucket0"}, in stage 3 with dtc.gathered_at_use, is an argument
-    %p = dtc.reshape (dtc.slice %pf axis 1 from 0 {view}) : (tensor<1x15xf32>) -> tensor<5x3xf32>
-    %gf = dtc.pad (dtc.reshape %g) axis 1 at 0 {dtc.split_dims = {dp = 1}} : (tensor<1x15xf32>) -> tensor<1x16xf32>
-    %qf, %m1, %v1 = dtc.adam %pf, %gf, %lr, %t, %m, %v {...}            // all dp: split(1)
-    ```
-  }];
-  let options = [
-    Option<"zero", "zero", "int64_t", "0", "Stage of ZeRO: 0 to 3">,
-    Option<"bucketMb", "bucket-mb", "int64_t", "25", "MiB of parameters in a bucket, stages 1 and 2">,
-    Option<"gather", "gather", "std::string", "\"layer\"", "What stage 3 gathers together">,
-  ];
-}
-
 def PropagateLayouts : Pass<"dtc-propagate-layouts", "::mlir::ModuleOp"> {
   let summary = "infers the layout of every value, by the ops' sharding rules";
   let description = [{

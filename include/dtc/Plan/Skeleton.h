@@ -19,6 +19,7 @@
 #include "dtc/Dialect/Dialect.h"
 #include "dtc/Plan/Phase.h"
 #include "dtc/Runtime/ABI.h"
+#include "dtc/Support/Axes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace dtc {
@@ -56,9 +57,6 @@ constexpr int64_t endCollectiveSlot =
 constexpr int64_t gatherSlot = firstCollectiveSlot;
 constexpr int64_t innerSlot = firstCollectiveSlot + 1;
 constexpr int64_t firstPlanSlot = firstCollectiveSlot + 2;
-
-/// The mesh axis of pipeline stages.
-constexpr llvm::StringLiteral stageAxis = "pp";
 
 /// The symbol of a stage's plan.
 constexpr llvm::StringLiteral planName = "plan";

@@ -41,6 +41,9 @@ struct Optimizer {
   llvm::SmallVector<llvm::SmallVector<mlir::Value>> (*createUpdates)(
       mlir::OpBuilder &builder, llvm::ArrayRef<ParameterUpdate> parts,
       const OptimizerSettings &settings);
+  /// Whether an element of the parameter depends on its own gradient and state
+  /// alone, so that updates of several parameters may be one.
+  bool isElementwise;
 };
 
 /// In the order that people see them in.

@@ -5,19 +5,30 @@
 
 include "mlir/Pass/PassBase.td"
 
-def MarkPadding : Pass<"dtc-mark-padding", "mlir::ModuleOp"> {
-  let summary = "name the rows of lookup tables that are not trained";
+def MarkParameters : Pass<"dtc-mark-parameters", "mlir::ModuleOp"> {
+  let summary = "note what the user says of parameters by name";
   let description = [{
-    Sets `dtc.padding` of the lookups in tables that match a glob: the row gets no
-    gradient from them, as with `padding_idx` of torch.nn.Embedding, which
-    dynamo's files keep and TorchScript's lose.
+    * `padding-idx=GLOB=N` sets `dtc.padding` of the lookups in tables that match:
+      the row gets no gradient from them, as with `padding_idx` of
+      torch.nn.Embedding, which dynamo's files keep and TorchScript's lose.
+    * `no-decay=GLOB` sets `dtc.no_decay` of parameters that match, and
+      `no-decay=norms-and-biases` of those of one dimension.
+    * `lr-scale=GLOB=X` sets `dtc.lr_scale`.
 
-    Before: `%y = dtc.gather %table, %i : ...`
-
-    After, with `padding-idx=embed*=0`: `%y = dtc.gather %table, %i {dtc.padding = 0 : i64} : ...`
+    ```mlir
+    func.func @forward(%i: ..., %table: ... {dtc.parameter = "embed"}, %b: ... {dtc.parameter = "bias"}) {
+      %y = dtc.gather %table, %i : ...
+    // becomes, with padding-idx=embed*=0 no-decay=bias
+    func.func @forward(%i: ..., %table: ... {dtc.parameter = "embed"}, %b: ... {dtc.no_decay, dtc.parameter = "bias"}) {
+      %y = dtc.gather %table, %i {dtc.padding = 0 : i64} : ...
+    ```
   }];
   let options = [
     ListOption<"paddingIdx", "padding-idx", "std::string", "GLOB=N: row N of lookup tables of such names">,
+    ListOption<"noDecay", "no-decay", "std::string",
+               "globs of names of parameters without weight decay, or norms-and-biases">,
+    ListOption<"lrScale", "lr-scale", "std::string",
+               "GLOB=X: the learning rate of parameters of such names is multiplied by X">,
   ];
 }
 
@@ -248,6 +259,46 @@ def Differentiate : Pass<"dtc-differentiate", "mlir::ModuleOp"> {
   let dependentDialects = ["::dtc::DTCDialect"];
 }
 
+def FlattenParameters : Pass<"dtc-flatten-parameters", "mlir::ModuleOp"> {
+  let summary = "lay parameters in flat ones that split evenly over dp (ZeRO)";
+  let description = [{
+    ZeRO (arXiv 1910.02054). Trained parameters of one stage, in the order in
+    which their gradients are complete, form buckets: flattened, joined and padded
+    with zeros to a multiple of dp. A bucket is one parameter, of which its
+    members are slices, with one gradient. Parameter, gradient and state are
+    split on dp (and on tp, where the members are), from which all else follows
+    when layouts are propagated. With `hsdp` the mesh axis `shard` takes the place
+    of dp.
+
+    * Stage 1: buckets of up to `bucket-mb` MiB, gathered once a step.
+    * Stage 2: the gradient is reduce-scattered for each micro-batch, so that what
+      accumulates is a shard. Except those that other stages add to, once a step.
+    * Stage 3: buckets are gathered wherever they are used (`gather` is `layer` or
+      a pattern, see `--gather`) or once a step (`step`).
+
+    ```mlir
+    func.func @step(..., %p: tensor<5x3xf32> {dtc.parameter = "p"}) -> (..., tensor<5x3xf32> {dtc.gradient = "p"})
+    // becomes, of a parameter alone on four ranks
+    func.func @step(..., %pf: tensor<1x16xf32> {dtc.parameter = "/bucket0", dtc.members = [...], dtc.split_dims = {dp = 1}})
+        -> (..., tensor<1x16xf32> {dtc.gradient = "/bucket0", dtc.members = [...]}) {
+      %p = dtc.reshape (dtc.slice %pf axis 1 from 0 {view}) : (tensor<1x15xf32>) -> tensor<5x3xf32>
+      ...
+      %gf = dtc.pad (dtc.reshape %g) axis 1 at 0 {dtc.split_dims = {dp = 1}} : (tensor<1x15xf32>) -> tensor<1x16xf32>
+    ```
+    Invariant: all that is done with a flat parameter alone is elementwise, so
+    padding stays zero and members do not mix.
+  }];
+  let options = [
+    Option<"zero", "zero", "int64_t", "0", "Stage of ZeRO: 0 to 3; nothing happens with 0">,
+    Option<"dp", "dp", "int64_t", "1", "Ranks that share the batch">,
+    Option<"hsdp", "hsdp", "int64_t", "1", "How many of these form a group that ZeRO splits over">,
+    Option<"tp", "tp", "int64_t", "1", "Ranks that share each split parameter">,
+    Option<"bucketMb", "bucket-mb", "int64_t", "25", "MiB of parameters in a bucket, stages 1 and 2">,
+    Option<"gather", "gather", "std::string", "\"layer\"", "What stage 3 gathers together">,
+  ];
+  let dependentDialects = ["::dtc::DTCDialect"];
+}
+
 def AddOptimizer : Pass<"dtc-add-optimizer", "mlir::ModuleOp"> {
   let summary = "append the gradient norm and the optimizer's updates";
   let description = [{
@@ -280,10 +331,6 @@ def AddOptimizer : Pass<"dtc-add-optimizer", "mlir::ModuleOp"> {
            "scale gradients down to this global norm; 0: do not">,
     Option<"ema", "ema", "double", "0",
            "decay of a moving average of each trained parameter; 0: none">,
-    ListOption<"noDecay", "no-decay", "std::string",
-               "globs of names of parameters without weight decay, or norms-and-biases">,
-    ListOption<"lrScale", "lr-scale", "std::string",
-               "GLOB=X: the learning rate of parameters of such names is multiplied by X">,
   ];
   let dependentDialects = ["::dtc::DTCDialect"];
 }

@@ -45,10 +45,12 @@ mlir::FailureOr<mlir::Value> getScalarInput(mlir::func::FuncOp step,
 /// Whether gradients exist for values of this type.
 bool isFloatTensor(mlir::Type type);
 
-/// Values that a function returns, each with one string attribute.
+/// Values that a function returns, each with one string attribute, and those
+/// that stand for a flat parameter with its members.
 class Results {
 public:
-  void add(mlir::Value value, llvm::StringRef name, llvm::StringRef string);
+  void add(mlir::Value value, llvm::StringRef name, llvm::StringRef string,
+           mlir::Attribute members = {});
   /// Adds what the function returns under this attribute name.
   void keep(mlir::func::FuncOp func, llvm::StringRef name);
   /// Makes them the only results of the function.

@@ -1,7 +1,7 @@
 //===- Buckets.h - sizes of gradient buckets --------------------*- C++ -*-===//
 
-#ifndef DTC_PARALLEL_BUCKETS_H
-#define DTC_PARALLEL_BUCKETS_H
+#ifndef DTC_SUPPORT_BUCKETS_H
+#define DTC_SUPPORT_BUCKETS_H
 
 #include <cstdint>
 
@@ -14,4 +14,4 @@ constexpr int64_t firstBucketBytes = 1 << 20;
 
 } // namespace dtc
 
-#endif // DTC_PARALLEL_BUCKETS_H
+#endif // DTC_SUPPORT_BUCKETS_H

@@ -1,27 +1,22 @@
 //===- ParameterBuckets.h - parameters that are sharded as one --*- C++ -*-===//
 //
-// What ZeRO splits: the parameters of a step in groups, each laid out side by
-// side as one tensor [parts, elements]. A part is what one rank of tp holds.
+// Parameters of any size lie side by side in a bucket, which splits evenly over
+// the ranks that share the batch.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef DTC_LIB_PARALLEL_PARAMETERBUCKETS_H
-#define DTC_LIB_PARALLEL_PARAMETERBUCKETS_H
+#ifndef DTC_LIB_TRAINING_PARAMETERBUCKETS_H
+#define DTC_LIB_TRAINING_PARAMETERBUCKETS_H
 
 #include "dtc/Dialect/Dialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace dtc {
 
-/// A trained parameter and what a step does with it.
+/// A trained parameter.
 struct BucketMember {
-  mlir::Operation *update;
   mlir::BlockArgument parameter;
-  mlir::Value gradient; ///< before clipping
-  ClipByNormOp clip;    ///< between the gradient and the update; may be null
-  AverageOp average;    ///< of the new parameter; may be null
-  /// Of the optimizer, in the order of the update's operands.
-  llvm::SmallVector<mlir::BlockArgument> state;
+  mlir::Value gradient;
   int64_t stage;
   bool crossesStages; ///< its gradient is a sum that other stages add to
   /// The dimension that tp splits, and into how many; 1 if none.
@@ -35,9 +30,9 @@ struct BucketMember {
   int64_t getSize() const { return getType().getNumElements() / parts; }
 };
 
-/// Members that are updated by one op, in the order of their gradients.
+/// Members of one stage and element type, whose updates differ in nothing.
 struct ParameterBucket {
-  llvm::SmallVector<BucketMember> members;
+  llvm::SmallVector<BucketMember> members; ///< by when gradients are complete
   int64_t size = 0;  ///< elements of one part, without padding
   std::string group; ///< what is gathered together
   int64_t limit = 0; ///< bytes that it may have, if it is not one member alone
@@ -50,16 +45,15 @@ struct BucketLimits {
   llvm::StringRef group;
 };
 
-/// The updates of a step in buckets, in the order in which their gradients are
-/// complete. Fails with a diagnostic.
+/// The buckets of all parameters that have a gradient. `tp` ranks share those
+/// that are split. Fails, with a diagnostic, if the pattern matches nothing.
 mlir::FailureOr<std::vector<ParameterBucket>>
-collectBuckets(mlir::func::FuncOp step, MeshAttr mesh,
-               const BucketLimits &limits);
+collectBuckets(mlir::func::FuncOp step, int64_t tp, const BucketLimits &limits);
 
-/// "h.3" of "h.3.attn.weight", "wte" of "wte.weight": up to the first number,
-/// else all but the last component.
+/// The layer of a parameter, by PyTorch's names: up to the first number, or all
+/// but the last component.
 llvm::StringRef getLayerName(llvm::StringRef parameter);
 
 } // namespace dtc
 
-#endif // DTC_LIB_PARALLEL_PARAMETERBUCKETS_H
+#endif // DTC_LIB_TRAINING_PARAMETERBUCKETS_H
