@@ -242,6 +242,25 @@ void StageRecompute::shareGathers(func::FuncOp function) {
     }
 }
 
+/// What an op overwrites, such as an all-reduce, is made anew: an argument is
+/// the caller's, which may need it again.
+static void copyIfOfCaller(OpResult result, IRMapping &mapping,
+                           OpBuilder &builder) {
+  std::optional<Alias> alias = getAlias(result);
+  if (!alias || alias->kind != AliasKind::Update)
+    return;
+  Value operand = result.getOwner()->getOperand(alias->operand);
+  Value base = mapping.lookup(operand);
+  while (Operation *view = base.getDefiningOp()) {
+    if (!isView(view))
+      return;
+    base = view->getOperand(getAlias(view->getResult(0))->operand);
+  }
+  mapping.map(operand,
+              CopyOp::create(builder, result.getLoc(), mapping.lookup(operand))
+                  .getResult());
+}
+
 /// A value of the forward pass in a function of the backward pass. What an
 /// earlier function has made is not made again.
 Value StageRecompute::get(Value value, Reader &reader, OpBuilder &builder) {
@@ -259,6 +278,8 @@ Value StageRecompute::get(Value value, Reader &reader, OpBuilder &builder) {
   IRMapping mapping;
   for (Value operand : op->getOperands())
     mapping.map(operand, get(operand, reader, builder));
+  for (OpResult result : op->getResults())
+    copyIfOfCaller(result, mapping, builder);
   Operation *clone = builder.clone(*op, mapping);
   for (auto [from, to] : llvm::zip(op->getResults(), clone->getResults()))
     reader.values[from] = to;
