@@ -35,12 +35,11 @@ void dtc::buildKernelLoopsPipeline(OpPassManager &manager, unsigned vectorBits,
   // Index arithmetic and constants of neighbouring chunks are shared.
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());
-  // Random numbers are integer arithmetic.
-  manager.addPass(createExpandPhilox());
-  // No library call in vector code of f32.
-  ApproximateMathOptions math;
+  // Random numbers are integer arithmetic; no library call in vector code of
+  // f32.
+  ExpandMathOptions math;
   math.hasBf16 = hasBf16;
-  manager.addPass(createApproximateMath(math));
+  manager.addPass(createExpandMath(math));
 }
 
 void dtc::buildLowerToLLVMPipeline(OpPassManager &manager) {

@@ -93,30 +93,20 @@ def CompileKernels : Pass<"dtc-compile-kernels", "mlir::ModuleOp"> {
     "mlir::vector::VectorDialect"];
 }
 
-def ExpandPhilox : Pass<"dtc-expand-philox"> {
-  let summary = "compute random numbers by integer arithmetic";
+def ExpandMath : Pass<"dtc-expand-math"> {
+  let summary = "compute by arithmetic what the processor has no instruction for";
   let description = [{
-    The ten rounds of `dtc.philox`. A vector of neighbouring positions from a
-    multiple of 4 on has four lanes for the four words of a block; else each
-    lane computes the block that it takes a word of.
-
-    Before: `%w = dtc.philox %seed, %step, %position {id = 3 : i64} : (i64, i64, i64) -> i32`
-
-    After: ten times two `arith.mului_extended` by Philox's constants.
-  }];
-  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::vector::VectorDialect"];
-}
-
-def ApproximateMath : Pass<"dtc-approximate-math"> {
-  let summary = "compute transcendental functions of f32 by polynomials";
-  let description = [{
-    Vector code of a kernel calls no library. Functions of f64, which serve
-    comparisons in double precision, keep calling libm. Where the CPU has no
+    Vector code of a kernel calls no library. Transcendental functions of f32
+    become polynomials; those of f64, which serve comparisons in double precision,
+    keep calling libm. `dtc.philox` becomes its ten rounds. Where the CPU has no
     instruction that rounds to bf16, integer arithmetic does.
 
-    Before: `%y = math.exp %x : vector<8xf32>`
-
-    After: arith and `math.fma` on vector<8xf32>.
+    ```mlir
+    %y = math.exp %x : vector<8xf32>
+    %w = dtc.philox %seed, %step, %position {id = 3 : i64} : (i64, i64, i64) -> i32
+    // becomes arith and math.fma on vector<8xf32>, and ten times two
+    // arith.mului_extended by Philox's constants
+    ```
   }];
   let options = [
     Option<"hasBf16", "has-bf16", "bool", "false",

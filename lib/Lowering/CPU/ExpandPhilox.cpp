@@ -5,18 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dtc/Dialect/Dialect.h"
-#include "dtc/Lowering/Passes.h"
+#include "ExpandPhilox.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/IR/Matchers.h"
-
-namespace dtc {
-#define GEN_PASS_DEF_EXPANDPHILOX
-#include "dtc/Lowering/Passes.h.inc"
-} // namespace dtc
 
 using namespace mlir;
 using namespace dtc;
@@ -255,17 +249,4 @@ Value Expansion::expandLanes() {
   return word;
 }
 
-namespace {
-
-struct ExpandPhilox : dtc::impl::ExpandPhiloxBase<ExpandPhilox> {
-  void runOnOperation() override {
-    SmallVector<PhiloxOp> ops;
-    getOperation()->walk([&](PhiloxOp op) { ops.push_back(op); });
-    for (PhiloxOp op : ops) {
-      op.replaceAllUsesWith(Expansion(op).run());
-      op.erase();
-    }
-  }
-};
-
-} // namespace
+Value dtc::expandPhilox(PhiloxOp op) { return Expansion(op).run(); }

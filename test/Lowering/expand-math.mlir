@@ -1,4 +1,4 @@
-// RUN: dtc-opt %s --dtc-approximate-math | FileCheck %s
+// RUN: dtc-opt %s --dtc-expand-math | FileCheck %s
 
 // CHECK-LABEL: func.func @single
 // CHECK-NOT: math.exp

@@ -1,9 +1,12 @@
-//===- ApproximateMath.cpp - polynomials for transcendentals of f32 -------===//
+//===- ExpandMath.cpp - math that the processor has no instruction for ----===//
 //
-// Keeps library calls out of vector code.
+// Keeps library calls out of vector code: polynomials for transcendental
+// functions of f32, integer arithmetic for random numbers and, if need be, for
+// rounding to bf16.
 //
 //===----------------------------------------------------------------------===//
 
+#include "ExpandPhilox.h"
 #include "dtc/Lowering/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
@@ -13,7 +16,7 @@
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 namespace dtc {
-#define GEN_PASS_DEF_APPROXIMATEMATH
+#define GEN_PASS_DEF_EXPANDMATH
 #include "dtc/Lowering/Passes.h.inc"
 } // namespace dtc
 
@@ -22,10 +25,14 @@ using namespace dtc;
 
 namespace {
 
-struct ApproximateMath : dtc::impl::ApproximateMathBase<ApproximateMath> {
-  using ApproximateMathBase::ApproximateMathBase;
+struct ExpandMath : dtc::impl::ExpandMathBase<ExpandMath> {
+  using ExpandMathBase::ExpandMathBase;
 
   void runOnOperation() override {
+    getOperation()->walk([](PhiloxOp op) {
+      op.replaceAllUsesWith(expandPhilox(op));
+      op.erase();
+    });
     RewritePatternSet patterns(&getContext());
     populateMathPolynomialApproximationPatterns(patterns, [](StringRef name) {
       return llvm::is_contained(
