@@ -93,8 +93,7 @@ std::optional<int64_t> Planner::getPeak(const Settings &settings) {
                                 [](Diagnostic &) { return success(); });
   OwningOpRef<ModuleOp> module = model.clone();
   apply(options, settings).set(*module);
-  for (CompilePhase phase :
-       {CompilePhase::Training, CompilePhase::Parallel, CompilePhase::Schedule})
+  for (CompilePhase phase : planPhases)
     if (failed(runPhase(phase, *module, options.target)))
       return std::nullopt;
   FailureOr<Stages> stages = getStages(*module);

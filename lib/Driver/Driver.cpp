@@ -312,9 +312,7 @@ LogicalResult Compilation::link() {
 }
 
 LogicalResult Compilation::run() {
-  for (CompilePhase phase :
-       {CompilePhase::Import, CompilePhase::Training, CompilePhase::Parallel,
-        CompilePhase::Schedule, CompilePhase::Lower, CompilePhase::Link}) {
+  for (CompilePhase phase : allPhases) {
     if (failed(runPhase(phase)))
       return failure();
     if (phase == CompilePhase::Link)

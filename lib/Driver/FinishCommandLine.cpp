@@ -135,14 +135,14 @@ LogicalResult CommandLine::finishProfile() {
 
 LogicalResult CommandLine::parsePhase(llvm::StringRef name,
                                       CompilePhase &phase) {
-  for (int i = 0; i <= static_cast<int>(CompilePhase::Link); ++i) {
-    phase = static_cast<CompilePhase>(i);
+  for (CompilePhase candidate : allPhases) {
+    phase = candidate;
     if (getPhaseName(phase) == name)
       return success();
   }
-  return fail(
-      "unknown phase '" + name +
-      "', expected import, training, parallel, schedule, lower or link");
+  return fail("unknown phase '" + name +
+              "', expected import, strategy, training, parallel, schedule, "
+              "lower or link");
 }
 
 LogicalResult

@@ -14,6 +14,7 @@
 #include "dtc/Parallel/SplitExpansion.h"
 #include "dtc/Pipelines/Passes.h"
 #include "dtc/Schedule/Passes.h"
+#include "dtc/Strategy/Passes.h"
 #include "dtc/Training/DifferentiableInterface.h"
 #include "dtc/Training/Passes.h"
 #include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
@@ -27,7 +28,8 @@ using namespace dtc;
 
 StringRef dtc::getPhaseName(CompilePhase phase) {
   static constexpr llvm::StringLiteral names[] = {
-      "import", "training", "parallel", "schedule", "lower", "link"};
+      "import",   "strategy", "training", "parallel",
+      "schedule", "lower",    "link"};
   return names[static_cast<int>(phase)];
 }
 
@@ -36,10 +38,11 @@ StringRef dtc::getPhaseName(CompilePhase phase) {
 //===----------------------------------------------------------------------===//
 
 //===----------------------------------------------------------------------===//
-// training: @forward -> @step, on global shapes
+// strategy: @forward -> @step, the forward pass with its loss, and what the
+// plan decides about it
 //===----------------------------------------------------------------------===//
 
-void dtc::buildTrainingPipeline(OpPassManager &manager,
+void dtc::buildStrategyPipeline(OpPassManager &manager,
                                 const Strategy &strategy) {
   const TrainingOptions &options = strategy.training;
   const ParallelOptions &plan = strategy.parallel;
@@ -115,6 +118,18 @@ void dtc::buildTrainingPipeline(OpPassManager &manager,
   padding.tp = plan.tp;
   manager.addPass(createPadVocabulary(padding));
 
+  manager.addPass(createVerify({"strategy"}));
+}
+
+//===----------------------------------------------------------------------===//
+// training: @step with gradients and updates, on global shapes
+//===----------------------------------------------------------------------===//
+
+void dtc::buildTrainingPipeline(OpPassManager &manager,
+                                const Strategy &strategy) {
+  const TrainingOptions &options = strategy.training;
+  const ParallelOptions &plan = strategy.parallel;
+
   // Types are those that values are stored in. After all that builds the
   // forward pass; before differentiation, which follows.
   MixedPrecisionOptions precision;
@@ -154,8 +169,9 @@ void dtc::buildTrainingPipeline(OpPassManager &manager,
   // What an evaluation sums up. After all that trains, which does not depend on
   // it.
   BuildEvalOptions eval;
-  eval.loss = loss.loss;
-  eval.ignoreIndex = loss.ignoreIndex;
+  eval.loss = options.loss;
+  if (options.ignoreIndex)
+    eval.ignoreIndex = std::to_string(*options.ignoreIndex);
   manager.addPass(createBuildEval(eval));
 
   // Gradient rules repeat constants and subexpressions, and so does the
@@ -276,6 +292,8 @@ std::string dtc::getNumbers(const CompileOptions &options) {
 static void buildPhase(CompilePhase phase, OpPassManager &manager,
                        const Strategy &strategy, const TargetOptions &target) {
   switch (phase) {
+  case CompilePhase::Strategy:
+    return buildStrategyPipeline(manager, strategy);
   case CompilePhase::Training:
     return buildTrainingPipeline(manager, strategy);
   case CompilePhase::Parallel:
@@ -332,6 +350,8 @@ struct PhasePass : PassWrapper<PhasePass<phase>, OperationPass<ModuleOp>> {
       return this->signalPassFailure();
     // A file of another phase is refused before its ops surprise a pass.
     OpPassManager passes(ModuleOp::getOperationName());
+    if constexpr (phase == CompilePhase::Training)
+      passes.addPass(createVerify({"strategy"}));
     if constexpr (phase == CompilePhase::Parallel)
       passes.addPass(createVerify({"training"}));
     if constexpr (phase == CompilePhase::Schedule)
@@ -352,6 +372,7 @@ void dtc::registerDialects(DialectRegistry &registry) {
 }
 
 void dtc::registerPasses() {
+  registerDTCStrategyPasses();
   registerDTCTrainingPasses();
   registerDTCParallelPasses();
   registerDTCMemoryPasses();
@@ -360,6 +381,7 @@ void dtc::registerPasses() {
   registerDTCPipelinesPasses();
   registerCSEPass();
   registerCanonicalizerPass();
+  PassRegistration<PhasePass<CompilePhase::Strategy>>();
   PassRegistration<PhasePass<CompilePhase::Training>>();
   PassRegistration<PhasePass<CompilePhase::Parallel>>();
   PassRegistration<PhasePass<CompilePhase::Schedule>>();

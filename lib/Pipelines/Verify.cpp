@@ -21,11 +21,12 @@ namespace dtc {
 using namespace mlir;
 using namespace dtc;
 
-static LogicalResult verifyTrainingOfStrategy(ModuleOp module) {
+/// A check that needs to know how many stages there are.
+template <LogicalResult (*verify)(ModuleOp module, int64_t numStages)>
+static LogicalResult verifyStages(ModuleOp module) {
   FailureOr<Strategy> strategy = Strategy::get(module);
-  return failed(strategy)
-             ? failure()
-             : verifyTraining(module, strategy->getNumVirtualStages());
+  return failed(strategy) ? failure()
+                          : verify(module, strategy->getNumVirtualStages());
 }
 
 namespace {
@@ -36,7 +37,8 @@ struct Invariant {
 };
 
 constexpr Invariant invariants[] = {
-    {"training", verifyTrainingOfStrategy},
+    {"strategy", verifyStages<verifyForward>},
+    {"training", verifyStages<verifyTraining>},
     {"parallel", verifyParallel},
     {"memory", verifyMemory},
     {"communication", verifyCommunication},

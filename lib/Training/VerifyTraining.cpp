@@ -1,4 +1,4 @@
-//===- VerifyTraining.cpp - check the invariant of the training phase -----===//
+//===- VerifyTraining.cpp - check a step without layouts ------------------===//
 //
 // What the next phases rely on; see docs/Architecture/Training.md.
 //
@@ -74,6 +74,12 @@ static llvm::StringMap<Type> getResultTypes(func::FuncOp step) {
   return types;
 }
 
+static LogicalResult verifyOutput(func::FuncOp step, StringRef name) {
+  if (findResult(step, attr::output, name))
+    return success();
+  return step.emitError("no result with dtc.output = \"") << name << "\"";
+}
+
 /// Each trained parameter has its new value and its gradient, each state its
 /// new value.
 static LogicalResult verifyUpdates(func::FuncOp step) {
@@ -100,11 +106,7 @@ static LogicalResult verifyUpdates(func::FuncOp step) {
     expect(argument, attr::parameter, attr::parameter);
     expect(argument, attr::parameter, attr::gradient);
   }
-  for (StringRef name : {"loss", "grad_norm"})
-    if (!findResult(attr::output, name)) {
-      isValid = false;
-      step.emitError("no result with dtc.output = \"") << name << "\"";
-    }
+  isValid &= succeeded(verifyOutput(step, "grad_norm"));
   return success(isValid);
 }
 
@@ -119,7 +121,7 @@ static LogicalResult verifyStages(func::FuncOp step, int64_t expected) {
          << "; compile with fewer stages";
 }
 
-LogicalResult dtc::verifyTraining(ModuleOp module, int64_t numStages) {
+LogicalResult dtc::verifyForward(ModuleOp module, int64_t numStages) {
   FailureOr<func::FuncOp> step = findFunction(module, stepName);
   if (failed(step))
     return failure();
@@ -128,7 +130,16 @@ LogicalResult dtc::verifyTraining(ModuleOp module, int64_t numStages) {
     isValid &= succeeded(verifyArgument(*step, i));
   for (unsigned i = 0; i < step->getNumResults(); ++i)
     isValid &= succeeded(verifyResult(*step, i));
-  isValid &= succeeded(verifyUpdates(*step));
+  isValid &= succeeded(verifyOutput(*step, "loss"));
   isValid &= succeeded(verifyStages(*step, numStages));
+  return success(isValid);
+}
+
+LogicalResult dtc::verifyTraining(ModuleOp module, int64_t numStages) {
+  FailureOr<func::FuncOp> step = findFunction(module, stepName);
+  if (failed(step))
+    return failure();
+  bool isValid = succeeded(verifyForward(module, numStages));
+  isValid &= succeeded(verifyUpdates(*step));
   return success(isValid);
 }

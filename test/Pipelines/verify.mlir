@@ -6,10 +6,11 @@
 // RUN: not dtc-opt %s --dtc-verify=invariant=parallel 2>&1 | FileCheck %s --check-prefix=PARALLEL
 //
 // A phase refuses a file of another phase.
+// RUN: not dtc-opt %s --dtc-training-phase 2>&1 | FileCheck %s --check-prefix=TRAINING
 // RUN: not dtc-opt %s --dtc-parallel-phase 2>&1 | FileCheck %s --check-prefix=TRAINING
 // RUN: not dtc-opt %s --dtc-schedule-phase 2>&1 | FileCheck %s --check-prefix=PARALLEL
 
-// NAMES: error: invariant is '', expected one of training, parallel, memory, communication, lowered-communication
+// NAMES: error: invariant is '', expected one of strategy, training, parallel, memory, communication, lowered-communication
 // TRAINING: error: argument 0 is not one of dtc.input, dtc.parameter, dtc.state
 // PARALLEL: error: argument 0 has no layout
 func.func @step(%x: tensor<8x4xf32>) -> (tensor<8x4xf32> {dtc.output = "y"}) {

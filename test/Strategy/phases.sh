@@ -10,7 +10,7 @@ shift 2
 rm -rf "$work"
 dtc "$model" "$@" --stop-after=lower --dump-dir "$work"
 previous=$work/01-import.mlir
-for phase in training parallel schedule lower; do
+for phase in strategy training parallel schedule lower; do
   expected=$(ls "$work"/0?-$phase.mlir)
   dtc-opt "$previous" --dtc-$phase-phase -o "$work/found.mlir"
   # dtc-opt ends its output with an empty line.

@@ -154,8 +154,7 @@ CommunicationSystem makePlan(const PlanCase &plan) {
     return {};
   }
   options.set(*module);
-  for (CompilePhase phase :
-       {CompilePhase::Training, CompilePhase::Parallel, CompilePhase::Schedule})
+  for (CompilePhase phase : planPhases)
     if (mlir::failed(runPhase(phase, *module, options.target))) {
       ADD_FAILURE() << plan.name << " does not compile";
       return {};

@@ -8,6 +8,7 @@
 
 #include "Interpreter.h"
 #include "dtc/Dialect/Dialect.h"
+#include "dtc/Strategy/Passes.h"
 #include "dtc/Training/DifferentiableInterface.h"
 #include "dtc/Training/Passes.h"
 #include "dtc/Training/Verify.h"

@@ -12,6 +12,7 @@ def Verify : Pass<"dtc-verify", "mlir::ModuleOp"> {
 
     | invariant | function | of |
     |---|---|---|
+    | `strategy` | `verifyForward` | the strategy phase |
     | `training` | `verifyTraining` | the training phase |
     | `parallel` | `verifyParallel` | the parallel phase |
     | `memory` | `verifyMemory` | the schedule phase |
@@ -25,7 +26,7 @@ def Verify : Pass<"dtc-verify", "mlir::ModuleOp"> {
   }];
   let options = [
     Option<"invariant", "invariant", "std::string", "",
-           "training, parallel, memory, communication or lowered-communication">,
+           "strategy, training, parallel, memory, communication or lowered-communication">,
   ];
 }
 

@@ -16,9 +16,26 @@
 namespace dtc {
 
 /// The phases, in order of execution. Drives --stop-after, --emit, --dump-dir.
-enum class CompilePhase { Import, Training, Parallel, Schedule, Lower, Link };
+enum class CompilePhase {
+  Import,
+  Strategy,
+  Training,
+  Parallel,
+  Schedule,
+  Lower,
+  Link
+};
 
-/// "import", "training", ...
+/// All of them; those that make the plans of a module that is imported.
+constexpr CompilePhase allPhases[] = {
+    CompilePhase::Import,   CompilePhase::Strategy, CompilePhase::Training,
+    CompilePhase::Parallel, CompilePhase::Schedule, CompilePhase::Lower,
+    CompilePhase::Link};
+constexpr CompilePhase planPhases[] = {
+    CompilePhase::Strategy, CompilePhase::Training, CompilePhase::Parallel,
+    CompilePhase::Schedule};
+
+/// "import", "strategy", ...
 llvm::StringRef getPhaseName(CompilePhase phase);
 
 struct CompileOptions : Strategy {
@@ -33,7 +50,7 @@ std::string getNumbers(const CompileOptions &options);
 void registerDialects(mlir::DialectRegistry &registry);
 
 /// Registers every pass, and every phase that has passes as one
-/// (`dtc-training-phase`, ...), for dtc-opt. Phases generate code for the host.
+/// (`dtc-strategy-phase`, ...), for dtc-opt. Phases generate code for the host.
 void registerPasses();
 
 /// Runs the passes of one phase (import and link have none), as the module's
@@ -42,6 +59,8 @@ void registerPasses();
 mlir::LogicalResult runPhase(CompilePhase phase, mlir::ModuleOp module,
                              const TargetOptions &target);
 
+void buildStrategyPipeline(mlir::OpPassManager &manager,
+                           const Strategy &strategy);
 void buildTrainingPipeline(mlir::OpPassManager &manager,
                            const Strategy &strategy);
 void buildParallelPipeline(mlir::OpPassManager &manager,

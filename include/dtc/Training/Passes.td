@@ -5,67 +5,6 @@
 
 include "mlir/Pass/PassBase.td"
 
-def MarkParameters : Pass<"dtc-mark-parameters", "mlir::ModuleOp"> {
-  let summary = "note what the user says of parameters by name";
-  let description = [{
-    * `padding-idx=GLOB=N` sets `dtc.padding` of the lookups in tables that match:
-      the row gets no gradient from them, as with `padding_idx` of
-      torch.nn.Embedding, which dynamo's files keep and TorchScript's lose.
-    * `no-decay=GLOB` sets `dtc.no_decay` of parameters that match, and
-      `no-decay=norms-and-biases` of those of one dimension.
-    * `lr-scale=GLOB=X` sets `dtc.lr_scale`.
-
-    ```mlir
-    func.func @forward(%i: ..., %table: ... {dtc.parameter = "embed"}, %b: ... {dtc.parameter = "bias"}) {
-      %y = dtc.gather %table, %i : ...
-    // becomes, with padding-idx=embed*=0 no-decay=bias
-    func.func @forward(%i: ..., %table: ... {dtc.parameter = "embed"}, %b: ... {dtc.no_decay, dtc.parameter = "bias"}) {
-      %y = dtc.gather %table, %i {dtc.padding = 0 : i64} : ...
-    ```
-  }];
-  let options = [
-    ListOption<"paddingIdx", "padding-idx", "std::string", "GLOB=N: row N of lookup tables of such names">,
-    ListOption<"noDecay", "no-decay", "std::string",
-               "globs of names of parameters without weight decay, or norms-and-biases">,
-    ListOption<"lrScale", "lr-scale", "std::string",
-               "GLOB=X: the learning rate of parameters of such names is multiplied by X">,
-  ];
-}
-
-def ChooseCuts : Pass<"dtc-choose-cuts", "mlir::ModuleOp"> {
-  let summary = "number the pipeline stages of the forward graph";
-  let description = [{
-    Cuts `@forward`, in the order of its ops, into as many contiguous chunks as
-    there are stages, and writes `dtc.stage` on the ops. The largest chunk costs
-    at most 4 % more than it must; among such cuts the fewest bytes cross, and
-    among these the sum of squared costs is smallest. Costs are floating-point
-    operations, or what `cut` says. Parts of one tensor of the model stay on one
-    stage.
-
-    What depends on inputs and constants alone (masks, position ids) gets no
-    stage: it is recomputed where it is used. What depends on parameters alone
-    (a transposed weight) belongs to the first stage that uses it.
-
-    Before:
-    ```mlir
-    %0 = dtc.matmul %x, %w0 : (tensor<8x4xf32>, tensor<4x4xf32>) -> tensor<8x4xf32>
-    %1 = dtc.matmul %0, %w1 : (tensor<8x4xf32>, tensor<4x4xf32>) -> tensor<8x4xf32>
-    ```
-    After, with `stages=2`:
-    ```mlir
-    %0 = dtc.matmul %x, %w0 {dtc.stage = 0 : i64} : (tensor<8x4xf32>, tensor<4x4xf32>) -> tensor<8x4xf32>
-    %1 = dtc.matmul %0, %w1 {dtc.stage = 1 : i64} : (tensor<8x4xf32>, tensor<4x4xf32>) -> tensor<8x4xf32>
-    ```
-  }];
-  let options = [
-    Option<"stages", "stages", "int64_t", "1", "number of pipeline stages">,
-    ListOption<"cut", "cut", "std::string",
-               "how to cut: `cost` (default) balances operations, `parameters` "
-               "bytes of parameters, `uniform` numbers of ops; or the names of "
-               "the nodes that begin stages 1, 2, ...">,
-  ];
-}
-
 def InsertBoundaries : Pass<"dtc-insert-boundaries", "mlir::ModuleOp"> {
   let summary = "make every crossing of stages a dtc.boundary";
   let description = [{

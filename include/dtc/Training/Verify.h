@@ -1,6 +1,6 @@
-//===- Verify.h - invariant of the training phase ---------------*- C++ -*-===//
+//===- Verify.h - invariants of a step without layouts ----------*- C++ -*-===//
 //
-// What the phases after training rely on.
+// What the phases after strategy and training rely on.
 //
 //===----------------------------------------------------------------------===//
 
@@ -10,6 +10,12 @@
 #include "mlir/IR/BuiltinOps.h"
 
 namespace dtc {
+
+/// Checks that a module is what the strategy phase makes: one function `@step`
+/// with static shapes and no layouts, whose arguments and results say what they
+/// are, the loss among them, and stages as `verifyTraining` has them. Fails
+/// with a diagnostic.
+mlir::LogicalResult verifyForward(mlir::ModuleOp module, int64_t numStages);
 
 /// Checks that a module is what the training phase makes: one function `@step`
 /// with static shapes and no layouts, whose arguments and results say what they

@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "DimensionClasses.h"
-#include "dtc/Parallel/Passes.h"
 #include "dtc/Parallel/SplitExpansion.h"
+#include "dtc/Strategy/Passes.h"
 #include "dtc/Support/Axes.h"
 #include "dtc/Training/StepFunction.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
@@ -16,7 +16,7 @@
 
 namespace dtc {
 #define GEN_PASS_DEF_PADVOCABULARY
-#include "dtc/Parallel/Passes.h.inc"
+#include "dtc/Strategy/Passes.h.inc"
 } // namespace dtc
 
 using namespace mlir;

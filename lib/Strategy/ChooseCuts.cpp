@@ -5,14 +5,14 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dtc/Strategy/Passes.h"
 #include "dtc/Training/CloseNames.h"
-#include "dtc/Training/Passes.h"
 #include "dtc/Training/StepFunction.h"
 #include <limits>
 
 namespace dtc {
 #define GEN_PASS_DEF_CHOOSECUTS
-#include "dtc/Training/Passes.h.inc"
+#include "dtc/Strategy/Passes.h.inc"
 } // namespace dtc
 
 using namespace mlir;

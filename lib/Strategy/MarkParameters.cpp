@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "dtc/Dialect/Padding.h"
+#include "dtc/Strategy/Passes.h"
 #include "dtc/Training/CloseNames.h"
-#include "dtc/Training/Passes.h"
 #include "dtc/Training/StepFunction.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/GlobPattern.h"
@@ -16,7 +16,7 @@
 
 namespace dtc {
 #define GEN_PASS_DEF_MARKPARAMETERS
-#include "dtc/Training/Passes.h.inc"
+#include "dtc/Strategy/Passes.h.inc"
 } // namespace dtc
 
 using namespace mlir;

@@ -9,15 +9,15 @@
 #include "DimensionClasses.h"
 #include "LayoutOverrides.h"
 #include "dtc/Dialect/SignatureEditor.h"
-#include "dtc/Parallel/Passes.h"
 #include "dtc/Parallel/SplitExpansion.h"
+#include "dtc/Strategy/Passes.h"
 #include "dtc/Support/Axes.h"
 #include "dtc/Training/StepFunction.h"
 #include <numeric>
 
 namespace dtc {
 #define GEN_PASS_DEF_CHOOSESPLITS
-#include "dtc/Parallel/Passes.h.inc"
+#include "dtc/Strategy/Passes.h.inc"
 } // namespace dtc
 
 using namespace mlir;

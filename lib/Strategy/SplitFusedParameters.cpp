@@ -6,12 +6,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dtc/Parallel/Passes.h"
+#include "dtc/Strategy/Passes.h"
 #include "dtc/Training/StepFunction.h"
 
 namespace dtc {
 #define GEN_PASS_DEF_SPLITFUSEDPARAMETERS
-#include "dtc/Parallel/Passes.h.inc"
+#include "dtc/Strategy/Passes.h.inc"
 } // namespace dtc
 
 using namespace mlir;

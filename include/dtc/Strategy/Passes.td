@@ -1,0 +1,153 @@
+//===- Passes.td - passes of the strategy phase ------------*- tablegen -*-===//
+
+#ifndef DTC_STRATEGY_PASSES_TD
+#define DTC_STRATEGY_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def MarkParameters : Pass<"dtc-mark-parameters", "mlir::ModuleOp"> {
+  let summary = "note what the user says of parameters by name";
+  let description = [{
+    * `padding-idx=GLOB=N` sets `dtc.padding` of the lookups in tables that match:
+      the row gets no gradient from them, as with `padding_idx` of
+      torch.nn.Embedding, which dynamo's files keep and TorchScript's lose.
+    * `no-decay=GLOB` sets `dtc.no_decay` of parameters that match, and
+      `no-decay=norms-and-biases` of those of one dimension.
+    * `lr-scale=GLOB=X` sets `dtc.lr_scale`.
+
+    ```mlir
+    func.func @forward(%i: ..., %table: ... {dtc.parameter = "embed"}, %b: ... {dtc.parameter = "bias"}) {
+      %y = dtc.gather %table, %i : ...
+    // becomes, with padding-idx=embed*=0 no-decay=bias
+    func.func @forward(%i: ..., %table: ... {dtc.parameter = "embed"}, %b: ... {dtc.no_decay, dtc.parameter = "bias"}) {
+      %y = dtc.gather %table, %i {dtc.padding = 0 : i64} : ...
+    ```
+  }];
+  let options = [
+    ListOption<"paddingIdx", "padding-idx", "std::string", "GLOB=N: row N of lookup tables of such names">,
+    ListOption<"noDecay", "no-decay", "std::string",
+               "globs of names of parameters without weight decay, or norms-and-biases">,
+    ListOption<"lrScale", "lr-scale", "std::string",
+               "GLOB=X: the learning rate of parameters of such names is multiplied by X">,
+  ];
+}
+
+def SplitFusedParameters : Pass<"dtc-split-fused-parameters", "::mlir::ModuleOp"> {
+  let summary = "takes fused projections apart";
+  let description = [{
+    Where a `dtc.split`, or `dtc.slice`s that have all of a value, cut the last
+    dimension of a product with a parameter, biases and reshapes between
+    included, each part gets a product and parameters of its own, so that tensor
+    parallelism can split each by itself. So it is where that dimension is
+    reshaped to `[.., 3, heads, width]` before the 3 is cut.
+    `dtc.part` says which part of which tensor a parameter is: files hold the
+    tensors of the model.
+
+    ```mlir
+    %w: tensor<128x384xf32> {dtc.parameter = "c_attn.weight"}
+    %y = dtc.matmul %x, %w : (tensor<64x128xf32>, tensor<128x384xf32>) -> tensor<64x384xf32>
+    %q, %k, %v = dtc.split %y axis 1 : (tensor<64x384xf32>) -> (tensor<64x128xf32>, tensor<64x128xf32>, tensor<64x128xf32>)
+    // becomes
+    %w0: tensor<128x128xf32> {dtc.parameter = "c_attn.weight/0", dtc.part = {tensor = "c_attn.weight", shape = array<i64: 128, 384>, dim = 1, start = 0}}, ...
+    %q = dtc.matmul %x, %w0 : (tensor<64x128xf32>, tensor<128x128xf32>) -> tensor<64x128xf32>
+    ...
+    ```
+  }];
+  let options = [
+    Option<"tp", "tp", "int64_t", "1", "Ranks that share each split product; nothing happens with 1">,
+  ];
+}
+
+def ChooseCuts : Pass<"dtc-choose-cuts", "mlir::ModuleOp"> {
+  let summary = "number the pipeline stages of the forward graph";
+  let description = [{
+    Cuts `@forward`, in the order of its ops, into as many contiguous chunks as
+    there are stages, and writes `dtc.stage` on the ops. The largest chunk costs
+    at most 4 % more than it must; among such cuts the fewest bytes cross, and
+    among these the sum of squared costs is smallest. Costs are floating-point
+    operations, or what `cut` says. Parts of one tensor of the model stay on one
+    stage.
+
+    What depends on inputs and constants alone (masks, position ids) gets no
+    stage: it is recomputed where it is used. What depends on parameters alone
+    (a transposed weight) belongs to the first stage that uses it.
+
+    Before:
+    ```mlir
+    %0 = dtc.matmul %x, %w0 : (tensor<8x4xf32>, tensor<4x4xf32>) -> tensor<8x4xf32>
+    %1 = dtc.matmul %0, %w1 : (tensor<8x4xf32>, tensor<4x4xf32>) -> tensor<8x4xf32>
+    ```
+    After, with `stages=2`:
+    ```mlir
+    %0 = dtc.matmul %x, %w0 {dtc.stage = 0 : i64} : (tensor<8x4xf32>, tensor<4x4xf32>) -> tensor<8x4xf32>
+    %1 = dtc.matmul %0, %w1 {dtc.stage = 1 : i64} : (tensor<8x4xf32>, tensor<4x4xf32>) -> tensor<8x4xf32>
+    ```
+  }];
+  let options = [
+    Option<"stages", "stages", "int64_t", "1", "number of pipeline stages">,
+    ListOption<"cut", "cut", "std::string",
+               "how to cut: `cost` (default) balances operations, `parameters` "
+               "bytes of parameters, `uniform` numbers of ops; or the names of "
+               "the nodes that begin stages 1, 2, ...">,
+  ];
+}
+
+def ChooseSplits : Pass<"dtc-choose-splits", "::mlir::ModuleOp"> {
+  let summary = "chooses what tensor parallelism splits";
+  let description = [{
+    Runs on the forward graph with its loss, where every parameter has the
+    dimensions that the model gives it. Dimensions that the ops' sharding rules
+    tie together are one class: the heads of an attention through projections,
+    scores and output; the inner width of an MLP. A class is split if no op
+    needs it whole and some op sums over it, so that the split ends in one
+    reduction: Megatron-LM's column and row splits (arXiv 1909.08053) follow. Of
+    classes that meet in an op, the one with fewer sums is split. Sizes that tp
+    does not divide are an error; a vocabulary is left to `PadVocabulary`, or
+    stays whole with a warning that says why. `layout` comes before all that:
+    `GLOB=tp:split(DIM)` splits the class of a dimension of the parameters of
+    such names, `GLOB=replicated` keeps theirs whole.
+    Writes `dtc.split_dims` on parameters, and with `sp` on the ops where the values
+    between split parts begin (arXiv 2205.05198).
+
+    ```mlir
+    %w1: tensor<512x128xf32> {dtc.parameter = "fc1.weight"},
+    %w2: tensor<128x512xf32> {dtc.parameter = "fc2.weight"}
+    // becomes
+    %w1: tensor<512x128xf32> {dtc.parameter = "fc1.weight", dtc.split_dims = {tp = 0}},
+    %w2: tensor<128x512xf32> {dtc.parameter = "fc2.weight", dtc.split_dims = {tp = 1}}
+    ```
+  }];
+  let options = [
+    Option<"tp", "tp", "int64_t", "1", "Ranks that share each split product">,
+    Option<"sp", "sp", "bool", "false", "Split the values between along the sequence">,
+    ListOption<"layout", "layout", "std::string", "GLOB=tp:split(DIM) or GLOB=replicated, of parameters">,
+  ];
+}
+
+def PadVocabulary : Pass<"dtc-pad-vocabulary", "::mlir::ModuleOp"> {
+  let summary = "pads vocabularies up to a multiple of tp";
+  let description = [{
+    Where `ChooseSplits` splits a vocabulary that tp does not divide, its
+    dimension of all parameters and values becomes the next multiple of tp.
+    Lookups never see the rows that this adds. Logits have columns that are no
+    classes, which the loss leaves out of its maximum and sum; their gradient is
+    zero, so what is padded stays zero. Logits that are a result themselves are
+    minus infinity there. `dtc.part` has the shape of the model's
+    tensor: files hold that.
+
+    ```mlir
+    %wte: tensor<13x4xf32> {dtc.parameter = "wte", dtc.split_dims = {tp = 0}}
+    %z = dtc.matmul %x, %wte {transpose_rhs} : (tensor<6x4xf32>, tensor<13x4xf32>) -> tensor<6x13xf32>
+    %l = dtc.cross_entropy %z, %t : (tensor<6x13xf32>, tensor<6xi64>) -> tensor<f64>
+    // becomes, for two ranks
+    %wte: tensor<14x4xf32> {dtc.parameter = "wte", dtc.split_dims = {tp = 0}, dtc.part = {tensor = "wte", shape = array<i64: 13, 4>, dim = 0, start = 0}}
+    %z = dtc.matmul %x, %wte {transpose_rhs} : (tensor<6x4xf32>, tensor<14x4xf32>) -> tensor<6x14xf32>
+    %l = dtc.cross_entropy %z, %t {classes = 13} : (tensor<6x14xf32>, tensor<6xi64>) -> tensor<f64>
+    ```
+  }];
+  let options = [
+    Option<"tp", "tp", "int64_t", "1", "Ranks that share each split product; nothing happens with 1">,
+  ];
+}
+
+#endif // DTC_STRATEGY_PASSES_TD
