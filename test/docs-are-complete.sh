@@ -10,6 +10,6 @@ while IFS=: read -r page link; do
 done < <(grep -HoE '\]\([^)#:]+(#[^)]*)?\)' ./*.md docs/*.md docs/*/*.md | sed -E 's/\]\((.*)\)$/\1/')
 [ "$links" -gt 30 ] || echo "missing: found only $links links"
 
-for pass in $(sed -nE 's/^def ([A-Za-z]+) *: *Pass<.*/\1/p' include/dtc/*/Passes.td); do
+for pass in $(sed -nE 's/^def ([A-Za-z]+) *: *Pass<.*/\1/p' $(find include/dtc -name Passes.td)); do
   grep -qrw "$pass" docs/Architecture docs/Architecture.md || echo "missing: $pass in docs/Architecture"
 done

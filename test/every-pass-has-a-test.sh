@@ -4,8 +4,8 @@ set -euo pipefail
 cd "$1"
 
 count=0
-for table in include/dtc/*/Passes.td; do
-  library=$(basename "$(dirname "$table")")
+for table in $(find include/dtc -name Passes.td); do
+  library=$(dirname "${table#include/dtc/}")
   while IFS=' ' read -r pass flag; do
     count=$((count + 1))
     name=${flag#dtc-}

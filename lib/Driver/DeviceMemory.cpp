@@ -94,7 +94,7 @@ std::optional<int64_t> Planner::getPeak(const Settings &settings) {
   OwningOpRef<ModuleOp> module = model.clone();
   apply(options, settings).set(*module);
   for (CompilePhase phase : planPhases)
-    if (failed(runPhase(phase, *module, options.target)))
+    if (failed(runPhase(phase, *module, *options.target)))
       return std::nullopt;
   FailureOr<Stages> stages = getStages(*module);
   int64_t peak = 0;

@@ -215,7 +215,7 @@ LogicalResult Compilation::runPhase(CompilePhase phase) {
     return import();
   if (phase == CompilePhase::Link)
     return link();
-  return dtc::runPhase(phase, *module, options.compile.target);
+  return dtc::runPhase(phase, *module, *options.compile.target);
 }
 
 LogicalResult Compilation::show(CompilePhase phase) {
@@ -306,9 +306,10 @@ LogicalResult Compilation::link() {
   else
     info.weightsFile = llvm::sys::path::filename(weights).str();
   if (failed(addProgramObject(*module, info)) ||
-      failed(emitObject(*module, options.compile.target, object)))
+      failed(options.compile.target->emitObject(*module, object)))
     return failure();
-  return linkProgram(object, options.runtimeDir, options.output);
+  return linkProgram(object, *options.compile.target, options.runtimeDir,
+                     options.output);
 }
 
 LogicalResult Compilation::run() {

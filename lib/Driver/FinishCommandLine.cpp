@@ -8,14 +8,11 @@
 #include "CommandLine.h"
 #include "Fail.h"
 #include "dtc/Schedule/ScheduleFile.h"
+#include "dtc/Target/CPU/CpuTarget.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/MC/MCSubtargetInfo.h"
-#include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/CheckedArithmetic.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
-#include "llvm/Support/TargetSelect.h"
-#include "llvm/TargetParser/Host.h"
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -206,25 +203,6 @@ LogicalResult CommandLine::checkOutput() {
   return success();
 }
 
-/// Whether code for this machine's architecture can be generated for the CPU.
-/// LLVM would ignore one that it does not know, and crash on one that is too
-/// old.
-static bool isUsableCpu(llvm::StringRef cpu) {
-  llvm::InitializeNativeTarget();
-  llvm::Triple triple(llvm::sys::getDefaultTargetTriple());
-  std::string error;
-  const auto *target = llvm::TargetRegistry::lookupTarget(triple, error);
-  if (!target)
-    return false;
-  using Info = std::unique_ptr<llvm::MCSubtargetInfo>;
-  Info anyCpu(target->createMCSubtargetInfo(triple, "", ""));
-  if (!anyCpu || !anyCpu->isCPUStringValid(cpu))
-    return false;
-  Info info(target->createMCSubtargetInfo(triple, cpu, ""));
-  return triple.getArch() != llvm::Triple::x86_64 ||
-         info->checkFeatures("+64bit");
-}
-
 LogicalResult CommandLine::finishModel() {
   if (compile.import.path.empty())
     return fail("found no model, expected dtc MODEL.onnx [options]; see dtc "
@@ -407,11 +385,11 @@ LogicalResult CommandLine::finishOutput(const char *program) {
   if ((topology.getNumOccurrences() && failed(finishTopology())) ||
       (profile.getNumOccurrences() && failed(finishProfile())))
     return failure();
-  if (cpu != "native" && !isUsableCpu(cpu))
+  if (cpu != "native" && !CpuOptions::isUsable(cpu))
     return fail("--target-cpu is '" + cpu +
                 "', expected native or a 64-bit CPU that 'llc -mcpu=help' "
                 "lists");
-  compile.target = TargetOptions::get(cpu);
+  compile.target = std::make_shared<CpuTarget>(CpuOptions::get(cpu));
   if (options.runtimeDir.empty()) {
     std::string self = llvm::sys::fs::getMainExecutable(
         program, reinterpret_cast<void *>(&fail));

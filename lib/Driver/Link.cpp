@@ -16,11 +16,12 @@
 using namespace mlir;
 using namespace dtc;
 
-LogicalResult dtc::linkProgram(StringRef object, StringRef runtimeDir,
-                               StringRef output) {
+LogicalResult dtc::linkProgram(StringRef object, const Target &target,
+                               StringRef runtimeDir, StringRef output) {
   llvm::SmallString<128> archive(runtimeDir), line(runtimeDir);
-  llvm::sys::path::append(archive, "libdtcrt.a");
-  llvm::sys::path::append(line, "libdtcrt.link");
+  llvm::sys::path::append(archive, target.getRuntimeArchive());
+  llvm::sys::path::append(line, target.getRuntimeArchive());
+  llvm::sys::path::replace_extension(line, ".link");
   for (StringRef file : {line.str(), archive.str()})
     if (!llvm::sys::fs::exists(file))
       return fail("found no " + file +

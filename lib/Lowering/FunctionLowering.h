@@ -14,6 +14,7 @@
 #include "dtc/Memory/MemoryPlan.h"
 #include "dtc/Plan/Skeleton.h"
 #include "dtc/Runtime/ABI.h"
+#include "dtc/Target/Target.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 namespace dtc {
@@ -31,6 +32,7 @@ struct Address {
 /// What all functions of a module share.
 struct ModuleContext {
   mlir::ModuleOp module;
+  const Target &target;
   PlanManifest manifest;
   /// Bytes of scratch that the hungriest kernel or collective needs.
   int64_t scratchBytes = 0;
@@ -119,10 +121,10 @@ private:
   void needScratch(int64_t bytes) {
     shared.scratchBytes = std::max(shared.scratchBytes, bytes);
   }
+  Target::Place here() { return {builder, loc, context}; }
   void fill(Address address, uint8_t byte, int64_t bytes);
   void copy(Address from, Address to, int64_t bytes) {
-    mlir::LLVM::MemcpyOp::create(builder, loc, pointerTo(to), pointerTo(from),
-                                 integer(bytes, 64), /*isVolatile=*/false);
+    shared.target.createCopy(here(), pointerTo(to), pointerTo(from), bytes);
   }
 
   ModuleContext &shared;

@@ -108,26 +108,13 @@ Address FunctionLowering::addressOf(Value value) {
   return address;
 }
 
-/// The read-only data of a constant.
 Value FunctionLowering::getConstant(ConstantOp op) {
-  auto type = withLayout(op.getResult().getType(), {});
   std::string name =
       (target.getSymName() + "_constant" +
        Twine(constants.try_emplace(op, constants.size()).first->second))
           .str();
-  if (!shared.module.lookupSymbol(name)) {
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(shared.module.getBody());
-    LLVM::GlobalOp::create(
-        builder, op.getLoc(),
-        LLVM::LLVMArrayType::get(type.getElementType(), type.getNumElements()),
-        /*isConstant=*/true, LLVM::Linkage::Internal, name,
-        cast<DenseElementsAttr>(op.getValue())
-            .reshape(RankedTensorType::get({type.getNumElements()},
-                                           type.getElementType())),
-        /*alignment=*/64);
-  }
-  return LLVM::AddressOfOp::create(builder, loc, pointer, name);
+  return shared.target.createConstant(here(), shared.module, name,
+                                      cast<DenseElementsAttr>(op.getValue()));
 }
 
 LogicalResult FunctionLowering::lower(Operation *op) {
@@ -147,7 +134,7 @@ LogicalResult FunctionLowering::lower(Operation *op) {
         // Data, an address, or a sum that the product has made.
         if (isa<ConstantOp>(other) || isView(other) || isMadeByProduct(other))
           return success();
-        return other->emitOpError("has no lowering for CPUs");
+        return other->emitOpError("has no lowering");
       });
 }
 
@@ -173,8 +160,7 @@ void FunctionLowering::emit(LaunchOp op) {
   }
   kernel->setAttr(argumentBytesAttrName,
                   builder.getDenseI64ArrayAttr(argumentBytes));
-  LLVM::CallOp::create(builder, loc, TypeRange(), kernel.getSymName(),
-                       arguments);
+  shared.target.createLaunch(here(), kernel, arguments);
 }
 
 void FunctionLowering::emit(RunOp op) {
@@ -200,8 +186,7 @@ void FunctionLowering::emit(ZeroOp op) {
 }
 
 void FunctionLowering::fill(Address address, uint8_t byte, int64_t bytes) {
-  LLVM::MemsetOp::create(builder, loc, pointerTo(address), integer(byte, 8),
-                         integer(bytes, 64), /*isVolatile=*/false);
+  shared.target.createFill(here(), pointerTo(address), byte, bytes);
 }
 
 void FunctionLowering::emit(PoisonOp op) {
@@ -255,10 +240,12 @@ LogicalResult FunctionLowering::finish(func::ReturnOp op) {
 
 namespace {
 
-struct LowerPlan : public dtc::impl::LowerPlanBase<LowerPlan> {
+struct LowerPlanPass : public dtc::impl::LowerPlanBase<LowerPlanPass> {
+  const Target *target = nullptr;
+
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    ModuleContext shared{module, {}, 0};
+    ModuleContext shared{module, *target, {}, 0};
     auto kernels = module.lookupSymbol<ModuleOp>(kernelsName);
     SmallVector<ModuleOp> stages;
     for (ModuleOp stage : module.getOps<ModuleOp>())
@@ -300,3 +287,9 @@ struct LowerPlan : public dtc::impl::LowerPlanBase<LowerPlan> {
 };
 
 } // namespace
+
+std::unique_ptr<Pass> dtc::createLowerPlan(const Target &target) {
+  auto pass = std::make_unique<LowerPlanPass>();
+  pass->target = &target;
+  return pass;
+}

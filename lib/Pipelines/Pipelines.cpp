@@ -15,6 +15,8 @@
 #include "dtc/Pipelines/Passes.h"
 #include "dtc/Schedule/Passes.h"
 #include "dtc/Strategy/Passes.h"
+#include "dtc/Target/CPU/CpuTarget.h"
+#include "dtc/Target/CPU/Passes.h"
 #include "dtc/Training/DifferentiableInterface.h"
 #include "dtc/Training/Passes.h"
 #include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
@@ -269,12 +271,11 @@ void dtc::buildSchedulePipeline(OpPassManager &manager,
 // lower: LLVM dialect
 //===----------------------------------------------------------------------===//
 
-void dtc::buildLowerPipeline(OpPassManager &manager,
-                             const TargetOptions &target) {
+void dtc::buildLowerPipeline(OpPassManager &manager, const Target &target) {
   // Kernels first: how much scratch they need is known only then.
-  buildLowerKernelsPipeline(manager, target);
+  target.addKernelPasses(manager);
   // Addresses and calls; one flat module.
-  manager.addPass(createLowerPlan());
+  manager.addPass(createLowerPlan(target));
   // What was proved of plans holds for the calls that are left of them.
   manager.addPass(createVerify({"lowered-communication"}));
 }
@@ -290,7 +291,7 @@ std::string dtc::getNumbers(const CompileOptions &options) {
 
 /// Adds the passes of a phase; import and link have none.
 static void buildPhase(CompilePhase phase, OpPassManager &manager,
-                       const Strategy &strategy, const TargetOptions &target) {
+                       const Strategy &strategy, const Target &target) {
   switch (phase) {
   case CompilePhase::Strategy:
     return buildStrategyPipeline(manager, strategy);
@@ -309,7 +310,7 @@ static void buildPhase(CompilePhase phase, OpPassManager &manager,
 }
 
 LogicalResult dtc::runPhase(CompilePhase phase, ModuleOp module,
-                            const TargetOptions &target) {
+                            const Target &target) {
   FailureOr<Strategy> strategy = Strategy::get(module);
   if (failed(strategy))
     return failure();
@@ -339,7 +340,7 @@ struct PhasePass : PassWrapper<PhasePass<phase>, OperationPass<ModuleOp>> {
     // Which passes there are may depend on the strategy, but not their
     // dialects.
     OpPassManager passes(ModuleOp::getOperationName());
-    buildPhase(phase, passes, Strategy(), TargetOptions::getHost());
+    buildPhase(phase, passes, Strategy(), CpuTarget::getHost());
     passes.getDependentDialects(registry);
   }
 
@@ -356,7 +357,7 @@ struct PhasePass : PassWrapper<PhasePass<phase>, OperationPass<ModuleOp>> {
       passes.addPass(createVerify({"training"}));
     if constexpr (phase == CompilePhase::Schedule)
       passes.addPass(createVerify({"parallel"}));
-    buildPhase(phase, passes, *strategy, TargetOptions::getHost());
+    buildPhase(phase, passes, *strategy, CpuTarget::getHost());
     if (failed(this->runPipeline(passes, module)))
       this->signalPassFailure();
   }
@@ -377,7 +378,9 @@ void dtc::registerPasses() {
   registerDTCParallelPasses();
   registerDTCMemoryPasses();
   registerDTCSchedulePasses();
-  registerDTCLoweringPasses();
+  registerLowerToLinalg();
+  registerPass([] { return createLowerPlan(CpuTarget::getHost()); });
+  registerDTCTargetCPUPasses();
   registerDTCPipelinesPasses();
   registerCSEPass();
   registerCanonicalizerPass();

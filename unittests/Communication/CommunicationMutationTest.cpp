@@ -155,7 +155,7 @@ CommunicationSystem makePlan(const PlanCase &plan) {
   }
   options.set(*module);
   for (CompilePhase phase : planPhases)
-    if (mlir::failed(runPhase(phase, *module, options.target))) {
+    if (mlir::failed(runPhase(phase, *module, *options.target))) {
       ADD_FAILURE() << plan.name << " does not compile";
       return {};
     }

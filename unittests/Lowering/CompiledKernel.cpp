@@ -8,6 +8,7 @@
 #include "KernelBuffer.h"
 #include "dtc/Dialect/Dialect.h"
 #include "dtc/Lowering/Passes.h"
+#include "dtc/Target/CPU/Passes.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
@@ -24,7 +25,7 @@ CompiledKernels::CompiledKernels() = default;
 CompiledKernels::~CompiledKernels() = default;
 
 std::unique_ptr<CompiledKernels>
-CompiledKernels::create(mlir::ModuleOp module, const TargetOptions &target) {
+CompiledKernels::create(mlir::ModuleOp module, const CpuOptions &target) {
   mlir::PassManager passes(module.getContext());
   buildKernelLoopsPipeline(passes, target.vectorBytes * 8, target.hasBf16);
   buildLowerToLLVMPipeline(passes);
@@ -40,7 +41,7 @@ CompiledKernels::create(mlir::ModuleOp module, const TargetOptions &target) {
   if (llvm::sys::fs::createTemporaryFile("dtc-kernels", "o", path))
     return nullptr;
   llvm::FileRemover remover(path);
-  if (failed(emitObject(module, target, path)))
+  if (failed(CpuTarget(target).emitObject(module, path)))
     return nullptr;
   auto object = llvm::MemoryBuffer::getFile(path);
   if (!object)

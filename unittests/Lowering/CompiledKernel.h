@@ -8,7 +8,7 @@
 #define DTC_UNITTESTS_LOWERING_COMPILEDKERNEL_H
 
 #include "Interpreter.h"
-#include "dtc/Lowering/Target.h"
+#include "dtc/Target/CPU/CpuTarget.h"
 #include "llvm/ADT/StringMap.h"
 #include <memory>
 
@@ -23,7 +23,7 @@ public:
   /// Compiles the functions with `dtc.kernel`; null, after an error, if that
   /// fails.
   static std::unique_ptr<CompiledKernels> create(mlir::ModuleOp module,
-                                                 const TargetOptions &target);
+                                                 const CpuOptions &target);
   ~CompiledKernels();
 
   /// Runs the kernel of this name. Of `function`, as it was before it was

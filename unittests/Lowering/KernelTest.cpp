@@ -129,7 +129,7 @@ TEST_P(KernelTest, AgreesWithReference) {
     function->setAttr("dtc.kernel", UnitAttr::get(&context));
   });
   OwningOpRef<ModuleOp> compiled = module->clone();
-  TargetOptions target = TargetOptions::getHost();
+  CpuOptions target = CpuOptions::getHost();
   target.vectorBytes = vectorBytes;
   auto kernels = CompiledKernels::create(*compiled, target);
   ASSERT_TRUE(kernels);

@@ -49,7 +49,7 @@ static std::unique_ptr<Compiled> compile(ModuleOp module, uint64_t seed) {
   passes.addPass(createFormKernels());
   if (failed(passes.run(*result->module)))
     return nullptr;
-  TargetOptions target = TargetOptions::getHost();
+  CpuOptions target = CpuOptions::getHost();
   target.vectorBytes = std::min<unsigned>(target.vectorBytes, 16u << seed % 3);
   for (auto kernels : result->module->getOps<ModuleOp>()) {
     if (kernels.getSymName() != kernelsName)

@@ -42,7 +42,7 @@ protected:
     module->walk([&](func::FuncOp function) {
       function->setAttr("dtc.kernel", UnitAttr::get(&context));
     });
-    TargetOptions target = TargetOptions::getHost();
+    CpuOptions target = CpuOptions::getHost();
     target.vectorBytes = GetParam();
     kernels = CompiledKernels::create(*module, target);
     ASSERT_TRUE(kernels);

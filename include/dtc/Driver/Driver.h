@@ -63,8 +63,8 @@ std::optional<DriverOptions> parseCommandLine(int argc, char **argv);
 /// each, when this fails.
 mlir::LogicalResult compileModel(const DriverOptions &options);
 
-/// Links an object file with the runtime into an executable.
-mlir::LogicalResult linkProgram(llvm::StringRef object,
+/// Links an object file with the target's runtime into an executable.
+mlir::LogicalResult linkProgram(llvm::StringRef object, const Target &target,
                                 llvm::StringRef runtimeDir,
                                 llvm::StringRef output);
 

@@ -9,8 +9,8 @@
 #define DTC_PIPELINES_PIPELINES_H
 
 #include "dtc/Frontend/Import.h"
-#include "dtc/Lowering/Target.h"
 #include "dtc/Strategy/Strategy.h"
+#include "dtc/Target/Target.h"
 #include "mlir/Pass/PassManager.h"
 
 namespace dtc {
@@ -40,7 +40,7 @@ llvm::StringRef getPhaseName(CompilePhase phase);
 
 struct CompileOptions : Strategy {
   ImportOptions import;
-  TargetOptions target;
+  std::shared_ptr<const Target> target;
 };
 
 /// What a program computes in, for people and profiles: f64, f32, bf16, fp16.
@@ -57,7 +57,7 @@ void registerPasses();
 /// strategy says. The module is verified at its end, not after each pass: a
 /// large plan is millions of operands, and dtc-opt looks after each.
 mlir::LogicalResult runPhase(CompilePhase phase, mlir::ModuleOp module,
-                             const TargetOptions &target);
+                             const Target &target);
 
 void buildStrategyPipeline(mlir::OpPassManager &manager,
                            const Strategy &strategy);
@@ -67,8 +67,7 @@ void buildParallelPipeline(mlir::OpPassManager &manager,
                            const Strategy &strategy);
 void buildSchedulePipeline(mlir::OpPassManager &manager,
                            const Strategy &strategy);
-void buildLowerPipeline(mlir::OpPassManager &manager,
-                        const TargetOptions &target);
+void buildLowerPipeline(mlir::OpPassManager &manager, const Target &target);
 
 } // namespace dtc
 

@@ -7,7 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "ExpandPhilox.h"
-#include "dtc/Lowering/Passes.h"
+#include "dtc/Target/CPU/Passes.h"
+#include "dtc/Target/Target.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -17,7 +18,7 @@
 
 namespace dtc {
 #define GEN_PASS_DEF_EXPANDMATH
-#include "dtc/Lowering/Passes.h.inc"
+#include "dtc/Target/CPU/Passes.h.inc"
 } // namespace dtc
 
 using namespace mlir;

@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dtc/Lowering/Target.h"
+#include "dtc/Target/CPU/CpuTarget.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
@@ -21,8 +21,8 @@
 using namespace mlir;
 using namespace dtc;
 
-TargetOptions TargetOptions::getHost() {
-  TargetOptions target;
+CpuOptions CpuOptions::getHost() {
+  CpuOptions target;
   target.triple = llvm::sys::getDefaultTargetTriple();
   target.cpu = llvm::sys::getHostCPUName().str();
   llvm::StringMap<bool> host = llvm::sys::getHostCPUFeatures();
@@ -37,8 +37,8 @@ TargetOptions TargetOptions::getHost() {
   return target;
 }
 
-TargetOptions TargetOptions::get(llvm::StringRef cpu) {
-  TargetOptions target = getHost();
+CpuOptions CpuOptions::get(llvm::StringRef cpu) {
+  CpuOptions target = getHost();
   if (cpu.empty() || cpu == "native")
     return target;
   target.cpu = cpu.str();
@@ -63,8 +63,24 @@ TargetOptions TargetOptions::get(llvm::StringRef cpu) {
   return target;
 }
 
+bool CpuOptions::isUsable(llvm::StringRef cpu) {
+  llvm::InitializeNativeTarget();
+  llvm::Triple triple(llvm::sys::getDefaultTargetTriple());
+  std::string error;
+  const auto *target = llvm::TargetRegistry::lookupTarget(triple, error);
+  if (!target)
+    return false;
+  using Info = std::unique_ptr<llvm::MCSubtargetInfo>;
+  Info anyCpu(target->createMCSubtargetInfo(triple, "", ""));
+  if (!anyCpu || !anyCpu->isCPUStringValid(cpu))
+    return false;
+  Info info(target->createMCSubtargetInfo(triple, cpu, ""));
+  return triple.getArch() != llvm::Triple::x86_64 ||
+         info->checkFeatures("+64bit");
+}
+
 static std::unique_ptr<llvm::TargetMachine>
-createMachine(const TargetOptions &target, std::string &error) {
+createMachine(const CpuOptions &target, std::string &error) {
   llvm::InitializeNativeTarget();
   llvm::InitializeNativeTargetAsmPrinter();
   llvm::InitializeNativeTargetAsmParser();
@@ -92,8 +108,7 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
       .run(module, modules);
 }
 
-LogicalResult dtc::emitObject(ModuleOp module, const TargetOptions &target,
-                              StringRef path) {
+LogicalResult CpuTarget::emitObject(ModuleOp module, StringRef path) const {
   registerBuiltinDialectTranslation(*module.getContext());
   registerLLVMDialectTranslation(*module.getContext());
   llvm::LLVMContext context;
@@ -102,21 +117,22 @@ LogicalResult dtc::emitObject(ModuleOp module, const TargetOptions &target,
   if (!llvmModule)
     return failure();
   std::string message;
-  std::unique_ptr<llvm::TargetMachine> machine = createMachine(target, message);
+  std::unique_ptr<llvm::TargetMachine> machine =
+      createMachine(options, message);
   if (!machine)
     return module.emitError("cannot generate code for ")
-           << target.triple << ": " << message;
+           << options.triple << ": " << message;
   llvmModule->setDataLayout(machine->createDataLayout());
   llvmModule->setTargetTriple(machine->getTargetTriple());
   llvmModule->setPICLevel(llvm::PICLevel::BigPIC);
-  std::string width = std::to_string(target.vectorBytes * 8);
+  std::string width = std::to_string(options.vectorBytes * 8);
   for (llvm::Function &function : *llvmModule) {
     if (function.isDeclaration())
       continue;
     function.addFnAttr("prefer-vector-width", width);
     function.addFnAttr("min-legal-vector-width", width);
-    function.addFnAttr("target-cpu", target.cpu);
-    function.addFnAttr("target-features", target.features);
+    function.addFnAttr("target-cpu", options.cpu);
+    function.addFnAttr("target-features", options.features);
   }
   optimize(*llvmModule, *machine);
 
@@ -127,7 +143,7 @@ LogicalResult dtc::emitObject(ModuleOp module, const TargetOptions &target,
   llvm::legacy::PassManager passes;
   if (machine->addPassesToEmitFile(passes, stream, nullptr,
                                    llvm::CodeGenFileType::ObjectFile))
-    return module.emitError("no object files for ") << target.triple;
+    return module.emitError("no object files for ") << options.triple;
   passes.run(*llvmModule);
   stream.flush();
   if (std::error_code error = stream.error()) {

@@ -5,9 +5,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "dtc/Lowering/LinalgLowering.h"
-#include "dtc/Lowering/Passes.h"
 #include "dtc/Schedule/KernelOps.h"
+#include "dtc/Target/CPU/Passes.h"
+#include "dtc/Target/Target.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -19,7 +21,7 @@
 
 namespace dtc {
 #define GEN_PASS_DEF_COMPILEKERNELS
-#include "dtc/Lowering/Passes.h.inc"
+#include "dtc/Target/CPU/Passes.h.inc"
 } // namespace dtc
 
 using namespace mlir;

@@ -7,8 +7,9 @@
 
 #include "RowLoops.h"
 #include "dtc/Dialect/Dialect.h"
-#include "dtc/Lowering/Passes.h"
 #include "dtc/Schedule/KernelOps.h"
+#include "dtc/Target/CPU/Passes.h"
+#include "dtc/Target/Target.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -17,7 +18,7 @@
 
 namespace dtc {
 #define GEN_PASS_DEF_LOWERKERNELS
-#include "dtc/Lowering/Passes.h.inc"
+#include "dtc/Target/CPU/Passes.h.inc"
 } // namespace dtc
 
 using namespace mlir;

@@ -1,0 +1,64 @@
+//===- CpuTarget.h - CPUs that LLVM generates code for ----------*- C++ -*-===//
+//
+// Which CPU, how wide its vectors are, and object files for it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTC_TARGET_CPU_CPUTARGET_H
+#define DTC_TARGET_CPU_CPUTARGET_H
+
+#include "dtc/Target/Target.h"
+#include <string>
+
+namespace dtc {
+
+struct CpuOptions {
+  std::string triple;
+  std::string cpu;
+  std::string features;
+  unsigned vectorBytes = 32;
+  /// Whether it has instructions that round f32 to bf16.
+  bool hasBf16 = false;
+
+  /// The machine that the compiler runs on.
+  static CpuOptions getHost();
+  /// A named CPU; empty or "native" is the host.
+  static CpuOptions get(llvm::StringRef cpu);
+  /// Whether code for this machine's architecture can be generated for a CPU.
+  /// LLVM would ignore one that it does not know, and crash on one that is too
+  /// old.
+  static bool isUsable(llvm::StringRef cpu);
+};
+
+class CpuTarget : public Target {
+public:
+  explicit CpuTarget(const CpuOptions &options) : options(options) {}
+
+  /// The CPU that the compiler runs on.
+  static const CpuTarget &getHost();
+
+  llvm::StringRef getName() const override { return "cpu"; }
+  void addKernelPasses(mlir::OpPassManager &manager) const override;
+  void createLaunch(Place at, mlir::LLVM::LLVMFuncOp kernel,
+                    mlir::ValueRange buffers) const override;
+  void createCopy(Place at, mlir::Value to, mlir::Value from,
+                  int64_t bytes) const override;
+  void createFill(Place at, mlir::Value to, uint8_t byte,
+                  int64_t bytes) const override;
+  mlir::Value createConstant(Place at, mlir::ModuleOp module,
+                             llvm::StringRef name,
+                             mlir::DenseElementsAttr data) const override;
+  /// Translates the module to LLVM IR, optimises it (-O3) and writes
+  /// position-independent code. Multiplications and additions that carry the
+  /// flag may be contracted; nothing is reassociated.
+  llvm::LogicalResult emitObject(mlir::ModuleOp module,
+                                 llvm::StringRef path) const override;
+  llvm::StringRef getRuntimeArchive() const override { return "libdtcrt.a"; }
+
+private:
+  CpuOptions options;
+};
+
+} // namespace dtc
+
+#endif // DTC_TARGET_CPU_CPUTARGET_H

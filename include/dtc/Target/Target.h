@@ -1,0 +1,71 @@
+//===- Target.h - a kind of machine that plans run on -----------*- C++ -*-===//
+//
+// What differs from machine to machine when plans and kernels are lowered. The
+// lowering of plans asks a target and knows none; another kind of machine is
+// another folder of lib/Target.
+//
+// Plans are the same on all targets: lists of launches, library calls, copies
+// and communication on one arena. Library calls and communication are functions
+// of the runtime (dtc/Runtime/ABI.h), which a target's runtime implements.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTC_TARGET_TARGET_H
+#define DTC_TARGET_TARGET_H
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/PassManager.h"
+
+namespace dtc {
+
+/// Function attribute of a compiled kernel: bytes of its last argument, a
+/// scratch buffer.
+constexpr llvm::StringLiteral scratchAttrName = "dtc.scratch";
+
+class Target {
+public:
+  virtual ~Target() = default;
+
+  /// "cpu". As in messages.
+  virtual llvm::StringRef getName() const = 0;
+
+  /// Adds the passes that compile modules of kernels, dtc ops on plain tensors,
+  /// and leave all else alone. After them a kernel is an `llvm.func` of
+  /// pointers: operands, then results but those that overwrite an operand,
+  /// then, with `dtc.scratch`, a buffer of so many bytes.
+  virtual void addKernelPasses(mlir::OpPassManager &manager) const = 0;
+
+  /// Where a plan's functions are built. `context` is the runtime's.
+  struct Place {
+    mlir::OpBuilder &builder;
+    mlir::Location loc;
+    mlir::Value context;
+  };
+
+  /// Runs a kernel on buffers of the arena.
+  virtual void createLaunch(Place at, mlir::LLVM::LLVMFuncOp kernel,
+                            mlir::ValueRange buffers) const = 0;
+  /// Copies bytes within the arena; the buffers do not overlap.
+  virtual void createCopy(Place at, mlir::Value to, mlir::Value from,
+                          int64_t bytes) const = 0;
+  /// Sets bytes of the arena.
+  virtual void createFill(Place at, mlir::Value to, uint8_t byte,
+                          int64_t bytes) const = 0;
+  /// The address of data that kernels and library calls read, defined once in a
+  /// module by name.
+  virtual mlir::Value createConstant(Place at, mlir::ModuleOp module,
+                                     llvm::StringRef name,
+                                     mlir::DenseElementsAttr data) const = 0;
+
+  /// Writes a lowered module, of the LLVM dialect alone, as an object file.
+  virtual llvm::LogicalResult emitObject(mlir::ModuleOp module,
+                                         llvm::StringRef path) const = 0;
+  /// The archive of the target's runtime in the runtime's folder; beside it
+  /// lies a file of the same name, ending in .link, with what the linker needs.
+  virtual llvm::StringRef getRuntimeArchive() const = 0;
+};
+
+} // namespace dtc
+
+#endif // DTC_TARGET_TARGET_H

@@ -1,0 +1,120 @@
+//===- CpuTarget.cpp - what lowering asks about CPUs ----------------------===//
+//
+// Kernels are functions and the arena is memory: launches are calls. The passes
+// that compile kernels in order, with what holds after each and why it is here.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dtc/Target/CPU/CpuTarget.h"
+#include "dtc/Lowering/Passes.h"
+#include "dtc/Target/CPU/Passes.h"
+#include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/MemRef/Transforms/Passes.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace dtc;
+
+const CpuTarget &CpuTarget::getHost() {
+  static const CpuTarget host(CpuOptions::getHost());
+  return host;
+}
+
+//===----------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------===//
+
+void CpuTarget::addKernelPasses(OpPassManager &manager) const {
+  CompileKernelsOptions compile;
+  compile.vectorBits = options.vectorBytes * 8;
+  compile.hasBf16 = options.hasBf16;
+  manager.addPass(createCompileKernels(compile));
+}
+
+void dtc::buildKernelLoopsPipeline(OpPassManager &manager, unsigned vectorBits,
+                                   bool hasBf16) {
+  // Kernels are linalg ops on tensors.
+  manager.addPass(createLowerToLinalg());
+  // A loss and its gradient compute the same softmax once.
+  manager.addPass(createCSEPass());
+  // Kernels are loops on buffers; nothing is a tensor.
+  LowerKernelsOptions options;
+  options.vectorBits = vectorBits;
+  manager.addPass(createLowerKernels(options));
+  // Index arithmetic and constants of neighbouring chunks are shared.
+  manager.addPass(createCanonicalizerPass());
+  manager.addPass(createCSEPass());
+  // Random numbers are integer arithmetic; no library call in vector code of
+  // f32.
+  ExpandMathOptions math;
+  math.hasBf16 = hasBf16;
+  manager.addPass(createExpandMath(math));
+}
+
+void dtc::buildLowerToLLVMPipeline(OpPassManager &manager) {
+  manager.addPass(memref::createExpandStridedMetadataPass());
+  manager.addPass(createSCFToControlFlowPass());
+  // Instructions where there are; for the rest, in f64, libm lane by lane.
+  manager.addPass(createConvertMathToLLVMPass());
+  manager.addPass(createConvertMathToLibmPass());
+  manager.addPass(createConvertVectorToLLVMPass());
+  manager.addPass(createArithToLLVMConversionPass());
+  manager.addPass(createConvertIndexToLLVMPass());
+  manager.addPass(createConvertControlFlowToLLVMPass());
+  // Buffers are bare pointers: their shapes are static.
+  FinalizeMemRefToLLVMConversionPassOptions memref;
+  manager.addPass(createFinalizeMemRefToLLVMConversionPass(memref));
+  ConvertFuncToLLVMPassOptions function;
+  function.useBarePtrCallConv = true;
+  manager.addPass(createConvertFuncToLLVMPass(function));
+  manager.addPass(createReconcileUnrealizedCastsPass());
+}
+
+//===----------------------------------------------------------------------===//
+// Plans
+//===----------------------------------------------------------------------===//
+
+static Value createSize(Target::Place at, int64_t bytes) {
+  return LLVM::ConstantOp::create(at.builder, at.loc,
+                                  at.builder.getI64IntegerAttr(bytes));
+}
+
+void CpuTarget::createLaunch(Place at, LLVM::LLVMFuncOp kernel,
+                             ValueRange buffers) const {
+  LLVM::CallOp::create(at.builder, at.loc, TypeRange(), kernel.getSymName(),
+                       buffers);
+}
+
+void CpuTarget::createCopy(Place at, Value to, Value from,
+                           int64_t bytes) const {
+  LLVM::MemcpyOp::create(at.builder, at.loc, to, from, createSize(at, bytes),
+                         /*isVolatile=*/false);
+}
+
+void CpuTarget::createFill(Place at, Value to, uint8_t byte,
+                           int64_t bytes) const {
+  Value value = LLVM::ConstantOp::create(at.builder, at.loc,
+                                         at.builder.getI8IntegerAttr(byte));
+  LLVM::MemsetOp::create(at.builder, at.loc, to, value, createSize(at, bytes),
+                         /*isVolatile=*/false);
+}
+
+/// Read-only data of the program.
+Value CpuTarget::createConstant(Place at, ModuleOp module, StringRef name,
+                                DenseElementsAttr data) const {
+  if (!module.lookupSymbol(name)) {
+    OpBuilder::InsertionGuard guard(at.builder);
+    at.builder.setInsertionPointToStart(module.getBody());
+    auto type =
+        RankedTensorType::get({data.getNumElements()}, data.getElementType());
+    LLVM::GlobalOp::create(
+        at.builder, at.loc,
+        LLVM::LLVMArrayType::get(type.getElementType(), type.getNumElements()),
+        /*isConstant=*/true, LLVM::Linkage::Internal, name, data.reshape(type),
+        /*alignment=*/64);
+  }
+  return LLVM::AddressOfOp::create(
+      at.builder, at.loc, LLVM::LLVMPointerType::get(module.getContext()),
+      name);
+}
