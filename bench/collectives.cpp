@@ -8,8 +8,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Collectives/Collectives.h"
-#include "Arena.h"
-#include "Program.h"
+#include "Core/Program.h"
+#include "Device/CPU/Arena.h"
 
 #include <algorithm>
 #include <chrono>

@@ -1,6 +1,6 @@
 //===- Profile.cpp - how long tasks of a plan really took -----------------===//
 //
-// See Profile.h; lib/Runtime/Trace.cpp writes the file.
+// See Profile.h; lib/Runtime/Metrics/Trace.cpp writes the file.
 //
 //===----------------------------------------------------------------------===//
 

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ModelFile.h"
-#include "Random.h"
+#include "Core/Random.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"

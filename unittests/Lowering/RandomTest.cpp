@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Random.h"
+#include "Core/Random.h"
 #include "CompiledKernel.h"
 #include "dtc/Dialect/Dialect.h"
 #include "dtc/Lowering/LinalgLowering.h"

@@ -7,9 +7,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "Collectives/Collectives.h"
-#include "Arena.h"
-#include "Program.h"
-#include "Random.h"
+#include "Core/Program.h"
+#include "Core/Random.h"
+#include "Device/CPU/Arena.h"
 
 #include <algorithm>
 #include <cstdio>

@@ -1,6 +1,6 @@
 //===- ConvolutionTest.cpp ------------------------------------------------===//
 
-#include "Convolution.h"
+#include "Device/CPU/Convolution.h"
 
 #include <cstring>
 #include <gtest/gtest.h>

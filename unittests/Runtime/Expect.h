@@ -3,7 +3,7 @@
 #ifndef DTC_UNITTESTS_RUNTIME_EXPECT_H
 #define DTC_UNITTESTS_RUNTIME_EXPECT_H
 
-#include "Error.h"
+#include "Core/Error.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 //===- LearningRateTest.cpp -----------------------------------------------===//
 
-#include "LearningRate.h"
+#include "Training/LearningRate.h"
 
 #include "Expect.h"
 

@@ -1,6 +1,6 @@
 //===- MatMulTest.cpp -----------------------------------------------------===//
 
-#include "MatMul.h"
+#include "Device/CPU/MatMul.h"
 
 #include <cmath>
 #include <gtest/gtest.h>

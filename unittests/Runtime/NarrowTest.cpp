@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Narrow.h"
+#include "Device/CPU/Narrow.h"
 
-#include "Elements.h"
-#include "Pooling.h"
+#include "Core/Elements.h"
+#include "Device/CPU/Pooling.h"
 
 #include <cmath>
 #include <gtest/gtest.h>

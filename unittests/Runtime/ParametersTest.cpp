@@ -1,8 +1,8 @@
 //===- ParametersTest.cpp -------------------------------------------------===//
 
-#include "Parameters.h"
+#include "Checkpoint/Parameters.h"
+#include "Checkpoint/Safetensors.h"
 #include "Expect.h"
-#include "Safetensors.h"
 #include "TemporaryDirectory.h"
 #include "TestManifest.h"
 

@@ -1,6 +1,6 @@
 //===- PoolingTest.cpp ----------------------------------------------------===//
 
-#include "Pooling.h"
+#include "Device/CPU/Pooling.h"
 
 #include <cmath>
 #include <gtest/gtest.h>

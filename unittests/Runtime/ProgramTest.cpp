@@ -1,7 +1,7 @@
 //===- ProgramTest.cpp ----------------------------------------------------===//
 
+#include "Core/Options.h"
 #include "Expect.h"
-#include "Options.h"
 #include "TestManifest.h"
 
 using namespace dtc::rt;

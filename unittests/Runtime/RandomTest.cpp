@@ -1,6 +1,6 @@
 //===- RandomTest.cpp -----------------------------------------------------===//
 
-#include "Random.h"
+#include "Core/Random.h"
 
 #include <cmath>
 #include <gtest/gtest.h>

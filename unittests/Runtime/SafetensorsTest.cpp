@@ -1,6 +1,6 @@
 //===- SafetensorsTest.cpp ------------------------------------------------===//
 
-#include "Safetensors.h"
+#include "Checkpoint/Safetensors.h"
 #include "Expect.h"
 #include "TemporaryDirectory.h"
 

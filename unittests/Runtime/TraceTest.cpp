@@ -1,8 +1,8 @@
 //===- TraceTest.cpp - what is recorded, and what when it is too much -----===//
 
-#include "Trace.h"
+#include "Metrics/Trace.h"
 
-#include "Error.h"
+#include "Core/Error.h"
 #include "TestManifest.h"
 
 #include <fstream>

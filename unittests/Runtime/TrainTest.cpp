@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Random.h"
-#include "Safetensors.h"
+#include "Checkpoint/Safetensors.h"
+#include "Core/Random.h"
 #include "TemporaryDirectory.h"
 
 #include <cmath>

@@ -2,9 +2,9 @@
 
 #include "Collectives.h"
 
-#include "../Context.h"
-#include "../Elements.h"
-#include "../Program.h"
+#include "Core/Context.h"
+#include "Core/Elements.h"
+#include "Core/Program.h"
 #include "Reduce.h"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 
 #include "PeerMemory.h"
 
-#include "../Error.h"
+#include "Core/Error.h"
 
 #include <cerrno>
 #include <fcntl.h>

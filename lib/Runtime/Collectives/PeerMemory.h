@@ -9,7 +9,7 @@
 #ifndef DTC_LIB_RUNTIME_COLLECTIVES_PEERMEMORY_H
 #define DTC_LIB_RUNTIME_COLLECTIVES_PEERMEMORY_H
 
-#include "../Arena.h"
+#include "Device/CPU/Arena.h"
 
 namespace dtc::rt {
 

@@ -2,7 +2,7 @@
 
 #include "Reduce.h"
 
-#include "../Elements.h"
+#include "Core/Elements.h"
 
 #include <type_traits>
 

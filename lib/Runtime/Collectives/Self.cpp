@@ -6,7 +6,7 @@
 
 #include "Collectives.h"
 
-#include "../Elements.h"
+#include "Core/Elements.h"
 
 #include <cstdlib>
 #include <cstring>

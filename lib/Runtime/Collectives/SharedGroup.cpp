@@ -2,8 +2,8 @@
 
 #include "SharedGroup.h"
 
-#include "../Context.h"
-#include "../Elements.h"
+#include "Core/Context.h"
+#include "Core/Elements.h"
 #include "Reduce.h"
 
 #include <algorithm>

@@ -8,9 +8,9 @@
 
 #include "Collectives.h"
 
-#include "../Context.h"
-#include "../Error.h"
-#include "../Program.h"
+#include "Core/Context.h"
+#include "Core/Error.h"
+#include "Core/Program.h"
 #include "PeerMemory.h"
 #include "SharedGroup.h"
 

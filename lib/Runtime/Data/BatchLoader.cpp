@@ -1,7 +1,7 @@
 //===- BatchLoader.cpp - a rank's rows of the global batch ----------------===//
 
-#include "../Elements.h"
-#include "../Error.h"
+#include "Core/Elements.h"
+#include "Core/Error.h"
 #include "Shuffle.h"
 #include "Source.h"
 

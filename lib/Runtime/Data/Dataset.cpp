@@ -1,7 +1,7 @@
 //===- Dataset.cpp - samples from a directory of .npy files ---------------===//
 
-#include "../Elements.h"
-#include "../Error.h"
+#include "Core/Elements.h"
+#include "Core/Error.h"
 #include "Npy.h"
 #include "Shuffle.h"
 #include "Source.h"

@@ -2,7 +2,7 @@
 
 #include "Npy.h"
 
-#include "../Error.h"
+#include "Core/Error.h"
 
 #include <cctype>
 #include <cstdlib>

@@ -3,8 +3,8 @@
 #ifndef DTC_LIB_RUNTIME_DATA_NPY_H
 #define DTC_LIB_RUNTIME_DATA_NPY_H
 
-#include "../Elements.h"
-#include "../MappedFile.h"
+#include "Core/Elements.h"
+#include "Core/MappedFile.h"
 
 namespace dtc::rt {
 

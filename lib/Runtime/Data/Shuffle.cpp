@@ -2,7 +2,7 @@
 
 #include "Shuffle.h"
 
-#include "../Random.h"
+#include "Core/Random.h"
 
 using namespace dtc::rt;
 

@@ -3,7 +3,7 @@
 #ifndef DTC_LIB_RUNTIME_DATA_SOURCE_H
 #define DTC_LIB_RUNTIME_DATA_SOURCE_H
 
-#include "../Program.h"
+#include "Core/Program.h"
 
 #include <memory>
 

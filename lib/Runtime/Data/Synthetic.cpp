@@ -1,7 +1,7 @@
 //===- Synthetic.cpp - random samples of the right types ------------------===//
 
-#include "../Elements.h"
-#include "../Random.h"
+#include "Core/Elements.h"
+#include "Core/Random.h"
 #include "Source.h"
 
 #include <algorithm>

@@ -1,0 +1,288 @@
+//===- Parameters.cpp - initial values, saved weights and gradients -------===//
+
+#include "Parameters.h"
+
+#include "Core/Elements.h"
+#include "Core/Error.h"
+#include "Core/MappedFile.h"
+#include "Core/Random.h"
+#include "Core/Shard.h"
+#include "Safetensors.h"
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <vector>
+
+using namespace dtc::rt;
+
+//===----------------------------------------------------------------------===//
+// Loading
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// The program's weights, wherever they are; opened when first needed.
+class Weights {
+public:
+  explicit Weights(const Program &program) : program(program) {}
+
+  std::string_view bytes() {
+    if (!program.embeddedWeights.empty())
+      return program.embeddedWeights;
+    if (program.weightsFile.empty())
+      fail("this program has no weights, but its manifest refers to them");
+    if (!file)
+      file.emplace(path());
+    return file->bytes();
+  }
+
+  const SafetensorsReader &reader() {
+    if (!tensors)
+      tensors.emplace(program.weightsFile.empty() ? "the embedded file"
+                                                  : "'" + path() + "'",
+                      bytes());
+    return *tensors;
+  }
+
+private:
+  std::string path() const {
+    std::filesystem::path self =
+        std::filesystem::read_symlink("/proc/self/exe");
+    return (self.parent_path() / program.weightsFile).string();
+  }
+
+  const Program &program;
+  std::optional<MappedFile> file;
+  std::optional<SafetensorsReader> tensors;
+};
+
+} // namespace
+
+static void loadFromFile(const ParameterInfo &parameter, const Piece &piece,
+                         const SafetensorsReader &file, char *target) {
+  const SafetensorsReader::Tensor *tensor = file.find(parameter.tensor);
+  if (!tensor)
+    fail("%s has no tensor '%s'", file.name().c_str(),
+         parameter.tensor.c_str());
+  if (tensor->shape != parameter.tensorShape)
+    fail("%s has shape %s for '%s', expected %s", file.name().c_str(),
+         formatShape(tensor->shape).c_str(), parameter.tensor.c_str(),
+         formatShape(parameter.tensorShape).c_str());
+  if (!isConvertible(tensor->dtype, parameter.dtype))
+    fail("%s has floats for '%s', expected %s", file.name().c_str(),
+         parameter.tensor.c_str(), nameOf(parameter.dtype));
+  forEachRun(
+      tensor->shape, piece, [&](int64_t from, int64_t to, int64_t count) {
+        convert(tensor->dtype, tensor->data + from * sizeOf(tensor->dtype),
+                parameter.dtype, target + to * sizeOf(parameter.dtype), count);
+      });
+}
+
+/// The target is zero.
+static void fillByRule(const ParameterInfo &parameter, const Piece &piece,
+                       uint32_t order, uint64_t seed, char *target) {
+  using Init = ParameterInfo::Init;
+  RandomStream stream(seed, RandomUse::parameter, order);
+  if (parameter.init == Init::zeros)
+    return;
+  if (parameter.init == Init::ones) {
+    uint8_t one = 1;
+    forEachRun(parameter.tensorShape, piece,
+               [&](int64_t, int64_t to, int64_t number) {
+                 for (int64_t i = to; i < to + number; ++i)
+                   convert(DTC_U8, &one, parameter.dtype,
+                           target + i * sizeOf(parameter.dtype), 1);
+               });
+  } else if (!isFloat(parameter.dtype)) {
+    fail("parameter '%s' of type %s has a random initial value, expected zeros "
+         "or ones",
+         parameter.name.c_str(), nameOf(parameter.dtype));
+  } else {
+    forEachRun(parameter.tensorShape, piece,
+               [&](int64_t first, int64_t to, int64_t number) {
+                 stream.fillNormal(parameter.dtype,
+                                   target + to * sizeOf(parameter.dtype),
+                                   number, parameter.initScale, first);
+               });
+  }
+}
+
+void dtc::rt::loadParameters(const dtc_context &context, char *arena,
+                             uint64_t seed) {
+  const Program &program = context.program;
+  Weights weights(program);
+  int rank = context.collectives.rank();
+  for (const Stage::Parameter &entry : context.plan().parameters) {
+    const ParameterInfo &parameter = program.parameters[entry.index];
+    auto load = [&](const Stage::Place &place) {
+      Piece piece = pieceOf(parameter, place, program.mesh, rank);
+      char *target = arena + piece.offset;
+      // What is padding stays so.
+      memset(target, 0, piece.count * sizeOf(parameter.dtype));
+      if (parameter.init == ParameterInfo::Init::file)
+        loadFromFile(parameter, piece, weights.reader(), target);
+      else
+        fillByRule(parameter, piece,
+                   orderOf(program.parameters, parameter.tensor,
+                           &ParameterInfo::tensor),
+                   seed, target);
+    };
+    load(entry.place);
+    if (const Stage::State *average = entry.findState(averageState))
+      load(average->place);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Saving
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+struct SavedPiece {
+  int rank;
+  Piece piece;
+};
+
+/// A parameter, gathered from the ranks that have pieces of it, or a buffer.
+struct SavedTensor {
+  std::string name;
+  const ParameterInfo *parameter = nullptr;
+  std::vector<SavedPiece> pieces;
+};
+
+} // namespace
+
+/// Where a tensor of a kind is in the arena; null if it is not kept.
+static const Stage::Place *placeOf(const Stage::Parameter &entry,
+                                   TensorKind kind) {
+  const Stage::State *average = entry.findState(averageState);
+  switch (kind) {
+  case TensorKind::weights:
+    return &entry.place;
+  case TensorKind::averages:
+    return average ? &average->place : &entry.place;
+  case TensorKind::gradients:
+    return entry.gradient ? &*entry.gradient : nullptr;
+  }
+  return nullptr;
+}
+
+/// Of ranks that hold the same, the first sends: that at 0 on all axes but the
+/// pipeline's and those that split the parameter. By name, so that files do not
+/// depend on the plan.
+static std::vector<SavedTensor> listTensors(const Program &program,
+                                            TensorKind kind) {
+  const Mesh &mesh = program.mesh;
+  std::map<std::string, SavedTensor> tensors;
+  for (int rank = 0; rank < mesh.size(); ++rank) {
+    std::vector<int> where = mesh.coordinates(rank);
+    int stages = mesh.find(stageAxis);
+    const Stage &stage = program.stages[mesh.coordinate(rank, stageAxis)];
+    for (const Stage::Parameter &entry : stage.parameters) {
+      const ParameterInfo &parameter = program.parameters[entry.index];
+      const Stage::Place *place = placeOf(entry, kind);
+      bool isFirst = place;
+      for (int axis = 0; axis < int(where.size()); ++axis) {
+        bool matters = axis == stages;
+        for (const ParameterInfo::Split &split : parameter.splits)
+          matters |= split.axis == axis;
+        if (place && place->shard)
+          matters |= place->shard->axis == axis;
+        isFirst &= matters || where[axis] == 0;
+      }
+      if (!isFirst)
+        continue;
+      SavedTensor &tensor = tensors[parameter.tensor];
+      tensor.parameter = &parameter;
+      tensor.pieces.push_back({rank, pieceOf(parameter, *place, mesh, rank)});
+    }
+  }
+  if (kind != TensorKind::gradients) {
+    std::map<std::string, SavedTensor> others;
+    for (auto &[name, tensor] : tensors)
+      for (const std::string &alias : tensor.parameter->aliases)
+        others[alias] = tensor;
+    for (const std::string &buffer : program.buffers)
+      others[buffer];
+    tensors.merge(others);
+  }
+  std::vector<SavedTensor> list;
+  for (auto &[name, tensor] : tensors) {
+    tensor.name = name;
+    list.push_back(std::move(tensor));
+  }
+  return list;
+}
+
+static const SafetensorsReader::Tensor &findBuffer(Weights &weights,
+                                                   const std::string &name) {
+  const SafetensorsReader::Tensor *tensor = weights.reader().find(name);
+  if (!tensor)
+    fail("%s has no tensor '%s'", weights.reader().name().c_str(),
+         name.c_str());
+  return *tensor;
+}
+
+void dtc::rt::saveTensors(const dtc_context &context, const char *arena,
+                          TensorKind kind, const std::string &path,
+                          double divisor) {
+  const Program &program = context.program;
+  Collectives &collectives = context.collectives;
+  std::vector<SavedTensor> list = listTensors(program, kind);
+  if (collectives.rank() != 0) {
+    for (const SavedTensor &tensor : list)
+      for (const auto &[rank, piece] : tensor.pieces)
+        if (rank == collectives.rank())
+          collectives.sendData(0, arena + piece.offset,
+                               piece.count * sizeOf(tensor.parameter->dtype));
+    return;
+  }
+  std::vector<SafetensorsWriter::Tensor> tensors;
+  Weights weights(program);
+  for (const SavedTensor &tensor : list) {
+    if (tensor.parameter) {
+      tensors.push_back({tensor.name, tensor.parameter->dtype,
+                         tensor.parameter->tensorShape});
+      continue;
+    }
+    const SafetensorsReader::Tensor &buffer = findBuffer(weights, tensor.name);
+    tensors.push_back({tensor.name, buffer.dtype, buffer.shape});
+  }
+  SafetensorsWriter writer(path, tensors);
+  std::vector<char> received, whole;
+  for (const SavedTensor &tensor : list) {
+    if (!tensor.parameter) {
+      const SafetensorsReader::Tensor &buffer =
+          findBuffer(weights, tensor.name);
+      writer.append(buffer.data,
+                    elementCount(buffer.shape) * sizeOf(buffer.dtype));
+      continue;
+    }
+    const std::vector<int64_t> &shape = tensor.parameter->tensorShape;
+    int64_t size = sizeOf(tensor.parameter->dtype);
+    whole.assign(elementCount(shape) * size,
+                 0); // frozen parts have no gradient
+    for (const auto &[rank, piece] : tensor.pieces) {
+      const char *data = arena + piece.offset;
+      if (rank != 0) {
+        received.resize(piece.count * size);
+        collectives.recvData(rank, received.data(), received.size());
+        data = received.data();
+      }
+      forEachRun(shape, piece, [&](int64_t to, int64_t from, int64_t count) {
+        memcpy(whole.data() + to * size, data + from * size, count * size);
+      });
+    }
+    if (divisor != 1) // a power of two, of gradients in f32
+      for (auto *x = reinterpret_cast<float *>(whole.data()),
+                *end = x + elementCount(shape);
+           x != end; ++x)
+        *x = float(*x / divisor);
+    writer.append(whole.data(), whole.size());
+  }
+  writer.commit();
+}

@@ -1,0 +1,172 @@
+//===- Safetensors.cpp - named tensors in one file ------------------------===//
+
+#include "Safetensors.h"
+
+#include "Core/Error.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fcntl.h>
+#include <filesystem>
+#include <libgen.h>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+using namespace dtc::rt;
+
+//===----------------------------------------------------------------------===//
+// Reading
+//===----------------------------------------------------------------------===//
+
+static dtc_dtype parseType(const std::string &name) {
+  if (const dtc::ElementType *type =
+          dtc::findElementType(&dtc::ElementType::safetensors, name))
+    return type->code;
+  fail("unknown element type '%s'", name.c_str());
+}
+
+static SafetensorsReader::Tensor readEntry(const nlohmann::json &entry,
+                                           std::string_view data) {
+  SafetensorsReader::Tensor tensor;
+  tensor.dtype = parseType(entry.at("dtype"));
+  tensor.shape = entry.at("shape").get<std::vector<int64_t>>();
+  uint64_t begin = entry.at("data_offsets").at(0);
+  uint64_t end = entry.at("data_offsets").at(1);
+  if (begin > end || end > data.size())
+    fail("bytes %llu to %llu of %zu", (unsigned long long)begin,
+         (unsigned long long)end, data.size());
+  if (end - begin !=
+      uint64_t(elementCount(tensor.shape)) * sizeOf(tensor.dtype))
+    fail("%llu bytes for shape %s", (unsigned long long)(end - begin),
+         formatShape(tensor.shape).c_str());
+  tensor.data = data.data() + begin;
+  return tensor;
+}
+
+SafetensorsReader::SafetensorsReader(std::string name, std::string_view bytes)
+    : fileName(std::move(name)) {
+  uint64_t length = 0;
+  if (bytes.size() >= 8)
+    memcpy(&length, bytes.data(), 8);
+  if (bytes.size() < 8 || length > bytes.size() - 8)
+    fail("%s is no safetensors file, or truncated: found %zu bytes, expected "
+         "a header of %llu",
+         fileName.c_str(), bytes.size(), (unsigned long long)length);
+  std::string_view header = bytes.substr(8, length);
+  std::string_view data = bytes.substr(8 + length);
+  std::string tensor = "the header";
+  try {
+    nlohmann::json parsed = nlohmann::json::parse(header);
+    for (auto &[key, entry] : parsed.items()) {
+      tensor = "tensor '" + key + "'";
+      if (key != "__metadata__")
+        entries.emplace(key, readEntry(entry, data));
+    }
+  } catch (const std::exception &error) {
+    fail("%s is corrupt at %s: %s", fileName.c_str(), tensor.c_str(),
+         error.what());
+  }
+}
+
+const SafetensorsReader::Tensor *
+SafetensorsReader::find(const std::string &tensor) const {
+  auto found = entries.find(tensor);
+  return found == entries.end() ? nullptr : &found->second;
+}
+
+//===----------------------------------------------------------------------===//
+// Writing
+//===----------------------------------------------------------------------===//
+
+static std::string
+makeHeader(const std::vector<SafetensorsWriter::Tensor> &tensors) {
+  nlohmann::ordered_json header;
+  header["__metadata__"] = {{"format", "pt"}};
+  int64_t offset = 0;
+  for (auto &tensor : tensors) {
+    int64_t end = offset + elementCount(tensor.shape) * sizeOf(tensor.dtype);
+    header[tensor.name] = {
+        {"dtype", dtc::getElementType(tensor.dtype).safetensors},
+        {"shape", tensor.shape},
+        {"data_offsets", {offset, end}}};
+    offset = end;
+  }
+  std::string text = header.dump();
+  text.resize((text.size() + 7) / 8 * 8, ' '); // tensors start aligned
+  return text;
+}
+
+SafetensorsWriter::SafetensorsWriter(std::string target,
+                                     const std::vector<Tensor> &tensors)
+    : path(std::move(target)),
+      temporary(path + format(".tmp-%d", int(getpid()))) {
+  std::error_code none;
+  std::filesystem::file_status status = std::filesystem::status(path, none);
+  if (std::filesystem::exists(status) &&
+      !std::filesystem::is_regular_file(status))
+    fail("cannot write '%s': it is no regular file, which it would replace",
+         path.c_str());
+  file =
+      open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (file < 0)
+    failure("create");
+  std::string header = makeHeader(tensors);
+  uint64_t length = header.size();
+  append(&length, 8);
+  append(header.data(), int64_t(length));
+}
+
+SafetensorsWriter::~SafetensorsWriter() {
+  if (file < 0)
+    return;
+  close(file);
+  unlink(temporary.c_str());
+}
+
+void SafetensorsWriter::failure(const char *action) {
+  int error = errno;
+  if (file >= 0) {
+    close(file);
+    unlink(temporary.c_str());
+    file = -1;
+  }
+  fail("cannot %s '%s': %s", action, path.c_str(), strerror(error));
+}
+
+void SafetensorsWriter::append(const void *data, int64_t bytes) {
+  const char *at = static_cast<const char *>(data);
+  while (bytes > 0) {
+    ssize_t written = write(file, at, size_t(bytes));
+    if (written < 0 && errno == EINTR)
+      continue;
+    if (written < 0)
+      failure("write");
+    at += written;
+    bytes -= written;
+  }
+}
+
+void SafetensorsWriter::commit() {
+  if (fsync(file) != 0)
+    failure("sync");
+  if (close(file) != 0) {
+    file = -1;
+    unlink(temporary.c_str());
+    failure("close");
+  }
+  file = -1;
+  if (rename(temporary.c_str(), path.c_str()) != 0) {
+    int error = errno;
+    unlink(temporary.c_str());
+    errno = error;
+    failure("rename to");
+  }
+  // The name is on disk only when its folder is.
+  std::string copy = path;
+  int folder = open(dirname(copy.data()), O_RDONLY | O_CLOEXEC);
+  if (folder >= 0) {
+    fsync(folder);
+    close(folder);
+  }
+}

@@ -1,0 +1,44 @@
+//===- Context.h - the state of one rank ------------------------*- C++ -*-===//
+
+#ifndef DTC_LIB_RUNTIME_CORE_CONTEXT_H
+#define DTC_LIB_RUNTIME_CORE_CONTEXT_H
+
+#include "Collectives/Collectives.h"
+#include "Device/CPU/MatMul.h"
+#include "Device/CPU/Narrow.h"
+#include "Metrics/Trace.h"
+#include "Program.h"
+
+/// What generated code gets as its first argument.
+struct dtc_context {
+  const dtc::rt::Program &program;
+  dtc::rt::Collectives &collectives;
+  dtc::rt::MatMul matmul;
+  dtc::rt::Narrow narrow{matmul};
+  /// Whether what is started goes on while the rank computes.
+  bool overlaps;
+  int stage; ///< this rank's coordinate on pp, 0 without that axis
+  /// Rank of each pipeline stage whose other coordinates are ours.
+  std::vector<int> stageRanks;
+  /// Null but in a step that is recorded.
+  dtc::rt::Trace *trace = nullptr;
+
+  dtc_context(const dtc::rt::Program &program,
+              dtc::rt::Collectives &collectives, dtc::rt::MatMulEngine engine,
+              int threads, bool overlaps);
+
+  const dtc::rt::Stage &plan() const { return program.stages[stage]; }
+};
+
+namespace dtc::rt {
+
+/// Says how this rank is called in messages, and whom to take down with it.
+void setFatalContext(Collectives *collectives, std::string rankName);
+
+/// Reports an error that cannot be recovered from, in one line that names the
+/// rank, and ends the whole job. For calls inside a step.
+[[noreturn, gnu::format(printf, 1, 2)]] void fatal(const char *pattern, ...);
+
+} // namespace dtc::rt
+
+#endif // DTC_LIB_RUNTIME_CORE_CONTEXT_H

@@ -1,0 +1,93 @@
+//===- Elements.h - element types of files and buffers ----------*- C++ -*-===//
+//
+// Files hold more element types than the program computes in. This is the one
+// place that knows the conversions that lose nothing but floating-point
+// rounding. dtc/Support/ElementType.h has the types.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTC_LIB_RUNTIME_CORE_ELEMENTS_H
+#define DTC_LIB_RUNTIME_CORE_ELEMENTS_H
+
+#include "Float16.h"
+#include "dtc/Support/ElementType.h"
+
+#include <string>
+#include <vector>
+
+namespace dtc::rt {
+
+/// Declared in Context.h.
+[[noreturn, gnu::format(printf, 1, 2)]] void fatal(const char *pattern, ...);
+
+using dtc::isFloat;
+using dtc::sizeOf;
+
+/// "f32", as in the manifest.
+inline const char *nameOf(dtc_dtype dtype) {
+  return getElementType(dtype).name;
+}
+/// Throws when `name` is no element type.
+dtc_dtype parseDType(const std::string &name);
+
+/// Calls `body` with a value of the C++ type of an element.
+template <typename Body> auto visitElement(dtc_dtype dtype, Body body) {
+  switch (dtype) {
+  case DTC_F32:
+    return body(float());
+  case DTC_F64:
+    return body(double());
+  case DTC_I32:
+    return body(int32_t());
+  case DTC_I64:
+    return body(int64_t());
+  case DTC_BOOL:
+    return body(bool());
+  case DTC_BF16:
+    return body(BFloat16());
+  case DTC_F16:
+    return body(Float16());
+  case DTC_I8:
+    return body(int8_t());
+  case DTC_I16:
+    return body(int16_t());
+  case DTC_U8:
+    return body(uint8_t());
+  case DTC_U16:
+    return body(uint16_t());
+  case DTC_U32:
+    return body(uint32_t());
+  case DTC_U64:
+    return body(uint64_t());
+  }
+  fatal("found element type number %d, which the runtime does not have",
+        int(dtype));
+}
+
+int64_t elementCount(const std::vector<int64_t> &shape);
+
+/// Whether values of `from` may be given where `to` is expected: any number as
+/// a float, whole numbers as whole numbers (whose range `findOutside` checks).
+bool isConvertible(dtc_dtype from, dtc_dtype to);
+
+/// Converts `count` elements; the types are convertible.
+void convert(dtc_dtype from, const void *source, dtc_dtype to, void *target,
+             int64_t count);
+
+/// The whole numbers that an input accepts. `except` is accepted too.
+struct IntegerRange {
+  int64_t low, high;
+  int64_t except;
+};
+
+/// The whole numbers that fit `dtype`.
+IntegerRange rangeOf(dtc_dtype dtype);
+
+/// Position of the first of `count` whole numbers outside the range, or -1;
+/// its value goes to `value`.
+int64_t findOutside(dtc_dtype dtype, const void *source, int64_t count,
+                    const IntegerRange &range, std::string &value);
+
+} // namespace dtc::rt
+
+#endif // DTC_LIB_RUNTIME_CORE_ELEMENTS_H

@@ -1,0 +1,36 @@
+//===- Error.h - one-line errors of the training program --------*- C++ -*-===//
+//
+// Setting up and saving throw `Error`, which the top of the program prints as
+// one line. Inside a step nothing is thrown: see Context.h for `fatal`.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTC_LIB_RUNTIME_CORE_ERROR_H
+#define DTC_LIB_RUNTIME_CORE_ERROR_H
+
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace dtc::rt {
+
+struct Error : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// printf into a string.
+[[gnu::format(printf, 1, 2)]] std::string format(const char *pattern, ...);
+
+/// Throws an Error with a formatted message: what was found, what was
+/// expected, what to do.
+[[noreturn, gnu::format(printf, 1, 2)]] void fail(const char *pattern, ...);
+
+/// "[32, 128]", for messages.
+std::string formatShape(const std::vector<int64_t> &shape);
+
+/// "1.5 GiB", for messages.
+std::string formatBytes(double bytes);
+
+} // namespace dtc::rt
+
+#endif // DTC_LIB_RUNTIME_CORE_ERROR_H

@@ -1,0 +1,50 @@
+//===- Options.h - command line of a training program -----------*- C++ -*-===//
+
+#ifndef DTC_LIB_RUNTIME_CORE_OPTIONS_H
+#define DTC_LIB_RUNTIME_CORE_OPTIONS_H
+
+#include "Device/CPU/MatMul.h"
+#include "Program.h"
+#include "Training/LearningRate.h"
+
+#include <optional>
+#include <string>
+
+namespace dtc::rt {
+
+enum class CollectivesEngine { automatic, mpi };
+enum class ProgressStyle { automatic, plain, bar };
+
+struct Options {
+  std::string data;
+  int64_t steps = 100;
+  /// The peak is the plan's learning rate unless --lr is given.
+  LearningRateSchedule learningRate;
+  uint64_t seed = 0;
+  /// Empty: none.
+  std::string metrics, saveWeights, saveAverages, dumpGradients, trace;
+  int64_t traceFirst = 1, traceLast = 1; ///< steps
+  int processes = 0;                     ///< 0: as started
+  int threads = 0;                       ///< 0: as the cores allow
+  bool shuffle = true;
+  bool checkReplicas = false;
+  int64_t evalEvery = 0;   ///< 0: no evaluation
+  int64_t evalBatches = 0; ///< 0: all
+  std::string evalData;    ///< empty: valid/ in `data`
+  int64_t logEvery = 1;
+  double lossScale = 65536; ///< of the first step
+  bool describe = false;
+  ProgressStyle progress = ProgressStyle::automatic;
+  MatMulEngine matmul = MatMulEngine::builtin;
+  CollectivesEngine collectives = CollectivesEngine::automatic;
+  bool overlaps = true;
+};
+
+/// Throws an Error on wrong values. On --help returns nothing and leaves the
+/// text in `help`.
+std::optional<Options> parseOptions(const Program &program, int argc,
+                                    char **argv, std::string &help);
+
+} // namespace dtc::rt
+
+#endif // DTC_LIB_RUNTIME_CORE_OPTIONS_H

@@ -1,0 +1,197 @@
+//===- Program.h - the compiled plan, read from its manifest ----*- C++ -*-===//
+//
+// The structs mirror the manifest documented in ABI.h.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTC_LIB_RUNTIME_CORE_PROGRAM_H
+#define DTC_LIB_RUNTIME_CORE_PROGRAM_H
+
+#include "dtc/Runtime/ABI.h"
+#include "dtc/Support/Axes.h"
+
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace dtc::rt {
+
+using dtc::stageAxis;
+
+/// The state of a parameter that is its moving average.
+constexpr const char *averageState = "ema";
+
+/// The named axes of ranks, outermost first; a rank is the row-major index of
+/// its coordinates.
+struct Mesh {
+  struct Axis {
+    std::string name;
+    int size;
+  };
+  std::vector<Axis> axes;
+
+  int size() const;
+  /// Index of the axis, or -1. A mesh without an axis has size 1 along it.
+  int find(std::string_view name) const;
+  int sizeOf(std::string_view name) const;
+  std::vector<int> coordinates(int rank) const;
+  int rank(const std::vector<int> &coordinates) const;
+  /// The coordinate of `rank` along the axis; 0 when there is no such axis.
+  int coordinate(int rank, std::string_view name) const;
+  /// "pp 2 x dp 4".
+  std::string describe() const;
+  /// "pp 1, dp 3".
+  std::string describe(int rank) const;
+};
+
+enum class InputKind {
+  input,
+  label,
+  learningRate,
+  step,
+  seed,
+  microbatch, ///< the numbers of the step's micro-batches
+  lossScale,  ///< of fp16
+  updates,    ///< the number of the update, of fp16
+};
+
+struct InputInfo {
+  std::string name;
+  dtc_dtype dtype;
+  std::vector<int64_t> shape; ///< of the global batch; empty for scalars
+  InputKind kind;
+  int64_t bound = 0; ///< exclusive upper bound of whole numbers, 0: unknown
+  std::optional<int64_t> ignoreIndex; ///< a label outside the bound, allowed
+
+  bool isData() const {
+    return kind == InputKind::input || kind == InputKind::label;
+  }
+  std::vector<int64_t> sampleShape() const {
+    return {shape.begin() + 1, shape.end()};
+  }
+};
+
+struct ParameterInfo {
+  struct Split {
+    int axis, dim;
+  };
+  std::string name;
+  dtc_dtype dtype;
+  std::vector<int64_t> shape;
+  std::vector<Split> splits;
+  /// The tensor of the model that it is, or is a part of, and where in it.
+  std::string tensor;
+  std::vector<int64_t> tensorShape, start;
+  /// Other names that the tensor is saved under.
+  std::vector<std::string> aliases;
+  bool trainable;
+  enum class Init { file, zeros, ones, normal } init;
+  double initScale = 0; ///< deviation of `normal`
+
+  /// Of the part that a rank holds.
+  int64_t bytes(const Mesh &mesh) const;
+};
+
+/// Where a stage keeps things in its arena.
+struct Stage {
+  struct Input {
+    int index;
+    int64_t offset;
+  };
+  /// Where the values of a parameter, a state or a gradient are.
+  struct Place {
+    struct Shard {
+      int axis;
+      int64_t start, length; ///< elements of a row that ranks of the axis share
+    };
+    int64_t offset;
+    std::optional<Shard> shard;
+  };
+  struct State {
+    std::string name;
+    Place place;
+  };
+  struct Parameter {
+    int index;
+    Place place;
+    std::optional<Place> gradient;
+    std::vector<State> state;
+
+    /// Null if there is none of this name.
+    const State *findState(std::string_view name) const;
+  };
+  int64_t arenaBytes;
+  std::vector<Input> inputs;
+  std::vector<Parameter> parameters;
+  int64_t loss, gradientNorm; ///< f64 scalars
+  int64_t eval; ///< three f64: sum of losses, their number, right answers
+};
+
+enum class LossKind { crossEntropy, bce, mse, output };
+
+struct Program {
+  std::string model;
+  std::string dtype;
+  LossKind loss;
+  Mesh mesh;
+  std::vector<int> batchAxes; ///< that split the batch, major to minor
+  int64_t microbatches;
+  int64_t globalBatch;
+  /// Whether gradients are those of the loss times a number: of fp16.
+  bool scalesLoss() const {
+    for (const InputInfo &input : inputs)
+      if (input.kind == InputKind::lossScale)
+        return true;
+    return false;
+  }
+  std::string weightsFile;
+  /// Name, then settings but the learning rate, as text for people.
+  std::string optimizer;
+  double learningRate;
+  std::vector<std::vector<int>> groups; ///< axes of each collective group
+  /// Of a group's members, by index: whose input each gets.
+  std::vector<std::vector<int>> permutations;
+  std::vector<std::string> phases; ///< what plans run: "F", "F.1", "update"
+  std::vector<InputInfo> inputs;
+  std::vector<ParameterInfo> parameters;
+  /// Tensors of the weights file that are saved as they are.
+  std::vector<std::string> buffers;
+  std::vector<Stage> stages;
+
+  const dtc_step_fn *steps, *evals;
+  std::string_view embeddedWeights;
+
+  /// How many ranks share the batch, and which of them a rank is.
+  int batchRanks() const;
+  int batchRank(int rank) const;
+  /// Rows of one micro-batch on one rank.
+  int64_t blockRows() const {
+    return globalBatch / (microbatches * batchRanks());
+  }
+  /// Whether trained parameters have moving averages.
+  bool hasAverages() const;
+  /// Human-readable plan, for --describe.
+  std::string describe() const;
+};
+
+/// Where a name stands among all that are there: the same under every plan,
+/// unlike its index, which follows the stages.
+template <typename Info>
+uint32_t orderOf(const std::vector<Info> &all, const std::string &name,
+                 std::string Info::*field) {
+  std::set<std::string> before;
+  for (const Info &other : all)
+    if (other.*field < name)
+      before.insert(other.*field);
+  return uint32_t(before.size());
+}
+
+/// Parses and checks what an object file exports.
+Program readProgram(const dtc_program &exported);
+
+} // namespace dtc::rt
+
+#endif // DTC_LIB_RUNTIME_CORE_PROGRAM_H

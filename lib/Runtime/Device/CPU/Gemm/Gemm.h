@@ -1,0 +1,74 @@
+//===- Gemm.h - packed matrix product without allocation --------*- C++ -*-===//
+//
+// One blocked matrix product per element type and vector width. The vendor
+// libraries allocate in every call and split the contraction over threads;
+// this one does neither: its memory comes from the caller, and an element of C
+// is the same sum, in the same order, whatever the number of threads.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTC_LIB_RUNTIME_DEVICE_CPU_GEMM_GEMM_H
+#define DTC_LIB_RUNTIME_DEVICE_CPU_GEMM_GEMM_H
+
+#include <cstdint>
+
+namespace dtc::rt {
+
+/// C = A B or C += A B. Element (i, p) of A lies at a[i * aRow + p * aCol], so
+/// that a transposed operand is one with exchanged strides; of each pair of
+/// strides one is 1. C is row-major with rows `ldc` apart.
+struct GemmArguments {
+  int64_t m, n, k;
+  const void *a;
+  int64_t aRow, aCol;
+  const void *b;
+  int64_t bRow, bCol;
+  void *c;
+  int64_t ldc;
+  bool accumulate;
+};
+
+/// A run of pixels, all with a window of lines x taps, each channel by itself.
+/// Element (p, l, t, c) of the source lies at p * sourcePixel + l * sourceLine
+/// + t * sourceTap + c, (l, t, c) of the weights and (p, c) of the target
+/// alike.
+struct DepthwiseArguments {
+  int64_t pixels, lines, taps, channels;
+  const void *source;
+  int64_t sourcePixel, sourceLine, sourceTap;
+  void *weight;
+  int64_t weightLine, weightTap;
+  void *target;
+  int64_t targetPixel;
+  bool accumulate; ///< of `sum`
+};
+
+struct DepthwiseKernels {
+  /// target = or += the sum over l and t of source * weight.
+  void (*sum)(const DepthwiseArguments &);
+  /// weight += the sum over p of source * target.
+  void (*weightGrad)(const DepthwiseArguments &);
+};
+
+/// The instances of one vector width. `scratch` is a packing buffer of
+/// gemmScratchBytes, 64-byte aligned; k is at least 1.
+struct GemmKernels {
+  void (*f32)(const GemmArguments &, char *scratch);
+  void (*f64)(const GemmArguments &, char *scratch);
+  DepthwiseKernels depthwiseF32, depthwiseF64;
+};
+
+constexpr int64_t gemmScratchBytes = (192 + 1024) * 256 * 8;
+
+extern const GemmKernels gemmKernelsGeneric;
+#ifdef __x86_64__
+extern const GemmKernels gemmKernelsAvx2;
+extern const GemmKernels gemmKernelsAvx512;
+#endif
+
+/// The widest instance that this host can run.
+const GemmKernels &hostGemmKernels();
+
+} // namespace dtc::rt
+
+#endif // DTC_LIB_RUNTIME_DEVICE_CPU_GEMM_GEMM_H

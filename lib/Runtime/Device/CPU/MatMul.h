@@ -1,0 +1,55 @@
+//===- MatMul.h - batched matrix products of a rank -------------*- C++ -*-===//
+
+#ifndef DTC_LIB_RUNTIME_DEVICE_CPU_MATMUL_H
+#define DTC_LIB_RUNTIME_DEVICE_CPU_MATMUL_H
+
+#include "Arena.h"
+#include "Core/Threads.h"
+#include "Device/CPU/Gemm/Gemm.h"
+#include "dtc/Runtime/ABI.h"
+
+namespace dtc::rt {
+
+/// The arguments of dtcrt_matmul.
+struct MatMulShape {
+  dtc_dtype dtype;
+  bool transposeA, transposeB, accumulate;
+  int64_t batch, m, n, k;
+  bool keepsSums = false; ///< DTC_RESULT_SUMS
+};
+
+/// Who computes f32 products. oneDNN has no f64, allocates in every call, and
+/// may sum in another order when the number of threads changes; it is there to
+/// compare with.
+enum class MatMulEngine { builtin, oneDnn };
+
+/// Divides products over the threads of the rank. The built-in engine's bits do
+/// not depend on how many there are.
+class MatMul {
+public:
+  MatMul(MatMulEngine engine, int threads);
+
+  /// Of f32 or f64.
+  void run(const MatMulShape &shape, const void *a, const void *b, void *c);
+
+  /// By the built-in engine, `batch` times: operands of the next product are
+  /// m * k, k * n and m * n elements further on. dtype is f32 or f64; no size
+  /// is zero.
+  void multiply(dtc_dtype dtype, const GemmArguments &product,
+                int64_t batch = 1);
+
+  const Threads &threads() const { return pool; }
+
+private:
+  void runOneDnn(const MatMulShape &shape, const float *a, const float *b,
+                 float *c);
+
+  MatMulEngine engine;
+  Threads pool;
+  const GemmKernels &kernels;
+  Arena scratch; ///< a packing buffer for each thread
+};
+
+} // namespace dtc::rt
+
+#endif // DTC_LIB_RUNTIME_DEVICE_CPU_MATMUL_H

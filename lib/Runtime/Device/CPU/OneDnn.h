@@ -1,0 +1,40 @@
+//===- OneDnn.h - products of bf16 by oneDNN --------------------*- C++ -*-===//
+//
+// The library's own kernels use what the processor has for bf16: AVX512_BF16's
+// dot products or AMX's tiles. A primitive is made for each shape, when it is
+// first met, and kept.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTC_LIB_RUNTIME_DEVICE_CPU_ONEDNN_H
+#define DTC_LIB_RUNTIME_DEVICE_CPU_ONEDNN_H
+
+#include "Convolution.h"
+#include "MatMul.h"
+
+#include <memory>
+
+namespace dtc::rt {
+
+class OneDnn {
+public:
+  OneDnn();
+  ~OneDnn();
+
+  /// Whether this processor has instructions for bf16.
+  static bool hasBf16();
+
+  /// dtcrt_matmul of bf16. No size is zero.
+  void multiply(const MatMulShape &shape, const void *a, const void *b,
+                void *c);
+  /// dtcrt_conv2d of bf16. No size is zero.
+  void convolve(const ConvolutionShape &shape, void *x, void *weight, void *y);
+
+private:
+  struct State;
+  std::unique_ptr<State> state;
+};
+
+} // namespace dtc::rt
+
+#endif // DTC_LIB_RUNTIME_DEVICE_CPU_ONEDNN_H

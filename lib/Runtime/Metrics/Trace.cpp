@@ -1,0 +1,337 @@
+//===- Trace.cpp - what a rank really did, and when -----------------------===//
+//
+// One file for all ranks: a process for each, with a row of phases, a row of
+// calls that communicate, and rows for what is under way beside them.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Trace.h"
+
+#include "Core/Error.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+using namespace dtc::rt;
+using Json = nlohmann::ordered_json;
+
+static int64_t now() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+Trace::Trace(const Program &program, Collectives &collectives, std::string path,
+             int64_t first, int64_t last, size_t capacity)
+    : program(program), collectives(collectives), path(std::move(path)),
+      first(first), last(last), capacity(capacity),
+      offsets(size_t(collectives.size()), 0) {
+  events.reserve(capacity);
+  started.reserve(capacity);
+  if (collectives.rank() > 0)
+    return;
+  file.reset(fopen(this->path.c_str(), "we"));
+  if (!file)
+    fail("cannot create '%s': %s", this->path.c_str(), strerror(errno));
+}
+
+/// Rank 0 asks each rank for its time: the answer was given somewhere between
+/// question and receipt. Ranks of one machine have one clock, so an offset that
+/// the fastest of the answers does not prove is none.
+void Trace::alignClocks() {
+  constexpr int numQuestions = 10;
+  collectives.barrier();
+  int64_t time = 0;
+  if (collectives.rank() > 0) {
+    for (int i = 0; i < numQuestions; ++i) {
+      collectives.recvData(0, &time, sizeof time);
+      time = now();
+      collectives.sendData(0, &time, sizeof time);
+    }
+    return;
+  }
+  for (int rank = 1; rank < collectives.size(); ++rank) {
+    int64_t fastest = std::numeric_limits<int64_t>::max();
+    for (int i = 0; i < numQuestions; ++i) {
+      int64_t asked = now();
+      collectives.sendData(rank, &asked, sizeof asked);
+      collectives.recvData(rank, &time, sizeof time);
+      int64_t answered = now();
+      if (answered - asked >= fastest)
+        continue;
+      fastest = answered - asked;
+      bool proved = time < asked || time > answered;
+      offsets[rank] = proved ? time - (asked + answered) / 2 : 0;
+    }
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Recording
+//===----------------------------------------------------------------------===//
+
+void Trace::beginStep(int64_t number) {
+  step = number;
+  stepBegin = events.size();
+  run = -1;
+}
+
+void Trace::endStep() {
+  for (int64_t event : started)
+    events[event].end = now();
+  started.clear();
+  if (!full)
+    ++wholeSteps;
+}
+
+int64_t Trace::begin(TraceEvent::Kind kind, int32_t subject, int64_t bytes,
+                     int32_t microbatch, int32_t slot) {
+  if (full || events.size() == capacity) {
+    full = true;
+    events.resize(std::min(events.size(), stepBegin));
+    started.clear();
+    return -1;
+  }
+  int64_t event = int64_t(events.size());
+  if (slot >= 0)
+    started.push_back(event);
+  events.push_back({now(), -1, bytes, step, kind, subject, microbatch, slot,
+                    CollectiveKind::AllReduce});
+  return event;
+}
+
+int64_t Trace::begin(CollectiveKind kind, int32_t group, int64_t bytes,
+                     int32_t slot) {
+  int64_t event =
+      begin(TraceEvent::collective, group, bytes, /*microbatch=*/-1, slot);
+  if (event >= 0)
+    events[event].collectiveKind = kind;
+  return event;
+}
+
+int64_t Trace::beginWait(int64_t started) {
+  TraceEvent what = events[started];
+  if (what.kind == TraceEvent::send)
+    return begin(TraceEvent::waitForSend, what.subject, what.bytes);
+  int64_t event =
+      begin(TraceEvent::waitForCollective, what.subject, what.bytes);
+  if (event >= 0)
+    events[event].collectiveKind = what.collectiveKind;
+  return event;
+}
+
+void Trace::end(int64_t event) {
+  // A step that was dropped has taken its events along.
+  if (full || event < 0)
+    return;
+  events[event].end = now();
+  if (events[event].slot >= 0)
+    started.erase(std::find(started.begin(), started.end(), event));
+}
+
+int64_t Trace::findStarted(int32_t slot) const {
+  for (size_t i = started.size(); i-- > 0;)
+    if (events[started[i]].slot == slot)
+      return started[i];
+  return -1;
+}
+
+//===----------------------------------------------------------------------===//
+// Writing
+//===----------------------------------------------------------------------===//
+
+/// Those of one rank, by rank 0's clock.
+struct Trace::RankEvents {
+  int64_t wholeSteps;
+  std::vector<TraceEvent> events;
+};
+
+Trace::RankEvents Trace::receive(int rank) const {
+  if (rank == 0)
+    return {wholeSteps, events};
+  int64_t header[2];
+  collectives.recvData(rank, header, sizeof header);
+  RankEvents result{header[0], std::vector<TraceEvent>(size_t(header[1]))};
+  collectives.recvData(rank, result.events.data(),
+                       header[1] * int64_t(sizeof(TraceEvent)));
+  for (TraceEvent &event : result.events) {
+    event.begin -= offsets[rank];
+    event.end -= offsets[rank];
+  }
+  return result;
+}
+
+/// "F" and "1" of "F.1".
+static std::pair<std::string, std::string> splitPhase(const std::string &name) {
+  size_t dot = std::min(name.find('.'), name.size());
+  return {name.substr(0, dot), name.substr(std::min(dot + 1, name.size()))};
+}
+
+/// The words are those of the compiler's report.
+std::string Trace::nameOf(const TraceEvent &event) const {
+  auto withAxes = [&](const char *prefix) {
+    std::string name = prefix;
+    name += getTraits(event.collectiveKind).name;
+    const char *separator = " ";
+    for (int axis : program.groups.at(event.subject)) {
+      name += separator + program.mesh.axes[axis].name;
+      separator = ",";
+    }
+    return name;
+  };
+  switch (event.kind) {
+  case TraceEvent::load:
+    return "load";
+  case TraceEvent::phase: {
+    auto [kind, chunk] = splitPhase(program.phases.at(event.subject));
+    if (event.microbatch >= 0)
+      kind += std::to_string(event.microbatch);
+    return chunk.empty() ? kind : kind + "." + chunk;
+  }
+  case TraceEvent::collective:
+    return withAxes("");
+  case TraceEvent::send:
+    return format("send to stage %d", event.subject);
+  case TraceEvent::recv:
+    return format("receive from stage %d", event.subject);
+  case TraceEvent::waitForCollective:
+    return withAxes("wait for ");
+  case TraceEvent::waitForSend:
+    return format("wait for send to stage %d", event.subject);
+  }
+  return {};
+}
+
+/// Rows of a rank. What is under way may overlap, and takes the first row from
+/// `underWayRow` that is free.
+enum Row { phaseRow, communicationRow, underWayRow };
+
+void Trace::print(const RankEvents &own, int rank, int64_t zero,
+                  const char *&separator) const {
+  auto printLine = [&](const Json &line) {
+    fprintf(file.get(), "%s\n%s", separator, line.dump().c_str());
+    separator = ",";
+  };
+  auto printMetadata = [&](const char *what, int row, const char *key,
+                           const Json &value) {
+    printLine({{"name", what},
+               {"ph", "M"},
+               {"pid", rank},
+               {"tid", row},
+               {"args", {{key, value}}}});
+  };
+  std::string where = program.mesh.describe(rank);
+  printMetadata("process_name", 0, "name",
+                format("rank %d%s%s%s", rank, where.empty() ? "" : " (",
+                       where.c_str(), where.empty() ? "" : ")"));
+  printMetadata("process_sort_index", 0, "sort_index", rank);
+  printMetadata("thread_name", phaseRow, "name", "phases");
+  printMetadata("thread_name", communicationRow, "name", "communication");
+
+  std::vector<int64_t> freeFrom; // when each row of what is under way is free
+  for (const TraceEvent &event : own.events) {
+    bool isPhase =
+        event.kind == TraceEvent::phase || event.kind == TraceEvent::load;
+    size_t row = isPhase ? phaseRow : communicationRow;
+    if (event.slot >= 0) {
+      auto found =
+          std::find_if(freeFrom.begin(), freeFrom.end(),
+                       [&](int64_t time) { return time <= event.begin; });
+      if (found == freeFrom.end()) {
+        printMetadata("thread_name", underWayRow + int(freeFrom.size()), "name",
+                      "under way");
+        found = freeFrom.insert(found, 0);
+      }
+      *found = event.end;
+      row = underWayRow + size_t(found - freeFrom.begin());
+    }
+    Json arguments = {{"step", event.step}};
+    std::string category = isPhase ? "load" : "communication";
+    if (event.microbatch >= 0)
+      arguments["microbatch"] = event.microbatch;
+    if (event.kind == TraceEvent::phase) {
+      auto [kind, chunk] = splitPhase(program.phases.at(event.subject));
+      category = kind;
+      if (!chunk.empty())
+        arguments["chunk"] = std::stoi(chunk);
+    }
+    if (!isPhase)
+      arguments["bytes"] = event.bytes;
+    printLine({{"name", nameOf(event)},
+               {"cat", category},
+               {"ph", "X"},
+               {"pid", rank},
+               {"tid", row},
+               {"ts", double(event.begin - zero) / 1000},
+               {"dur", double(event.end - event.begin) / 1000},
+               {"args", arguments}});
+  }
+}
+
+/// What a compiler must know of the plan to use the times for another.
+static Json describePlan(const Program &program) {
+  Json mesh = Json::array(), stages = Json::array();
+  for (const Mesh::Axis &axis : program.mesh.axes)
+    mesh.push_back({{"name", axis.name}, {"size", axis.size}});
+  for (const Stage &stage : program.stages) {
+    Json names = Json::array();
+    for (const Stage::Parameter &parameter : stage.parameters)
+      names.push_back(program.parameters[parameter.index].name);
+    stages.push_back({{"parameters", names}});
+  }
+  return {{"model", program.model},
+          {"dtype", program.dtype},
+          {"mesh", mesh},
+          {"microbatches", program.microbatches},
+          {"rows", program.blockRows()},
+          {"stages", stages}};
+}
+
+void Trace::write() {
+  if (collectives.rank() > 0) {
+    int64_t header[2] = {wholeSteps, int64_t(events.size())};
+    collectives.sendData(0, header, sizeof header);
+    collectives.sendData(0, events.data(),
+                         header[1] * int64_t(sizeof(TraceEvent)));
+    return;
+  }
+  std::vector<RankEvents> ranks;
+  int64_t steps = last - first + 1;
+  int64_t zero = std::numeric_limits<int64_t>::max();
+  for (int rank = 0; rank < collectives.size(); ++rank) {
+    ranks.push_back(receive(rank));
+    steps = std::min(steps, ranks.back().wholeSteps);
+    for (const TraceEvent &event : ranks.back().events)
+      zero = std::min(zero, event.begin);
+  }
+  // A step is there as a whole or not at all.
+  for (RankEvents &own : ranks)
+    std::erase_if(own.events, [&](const TraceEvent &event) {
+      return event.step >= first + steps;
+    });
+  if (steps < last - first + 1)
+    printf("note: the trace '%s' has %lld of %lld steps; the next would be "
+           "more than %zu events of a rank\n",
+           path.c_str(), (long long)steps, (long long)(last - first + 1),
+           capacity);
+
+  Json other = describePlan(program);
+  other["steps"] = Json::array();
+  for (int64_t i = 0; i < steps; ++i)
+    other["steps"].push_back(first + i);
+  fprintf(file.get(),
+          "{\"displayTimeUnit\": \"ms\", \"otherData\": %s,\n"
+          "\"traceEvents\": [",
+          other.dump().c_str());
+  const char *separator = "";
+  for (size_t rank = 0; rank < ranks.size(); ++rank)
+    print(ranks[rank], int(rank), zero, separator);
+  fprintf(file.get(), "\n]}\n");
+  bool failed = ferror(file.get());
+  if (fclose(file.release()) || failed)
+    fail("cannot write '%s': %s", path.c_str(), strerror(errno));
+}

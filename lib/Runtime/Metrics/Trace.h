@@ -1,0 +1,125 @@
+//===- Trace.h - what a rank really did, and when ---------------*- C++ -*-===//
+//
+// Records phases and communication of some steps, for the trace viewers of
+// Chrome and Perfetto. Steps write to memory that was reserved before the
+// first of them; files and other ranks are seen to between steps.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTC_LIB_RUNTIME_METRICS_TRACE_H
+#define DTC_LIB_RUNTIME_METRICS_TRACE_H
+
+#include "Collectives/Collectives.h"
+#include "Core/Program.h"
+
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace dtc::rt {
+
+struct TraceEvent {
+  enum Kind : int32_t {
+    load, ///< of the step's rows of data
+    phase,
+    collective,
+    send,
+    recv,
+    waitForCollective,
+    waitForSend,
+  };
+  int64_t begin,
+      end;       ///< nanoseconds of the rank's own clock; end < 0: none yet
+  int64_t bytes; ///< of the whole, as in the compiler's report
+  int64_t step;
+  Kind kind;
+  int32_t subject;    ///< phase, group of ranks or stage, by kind
+  int32_t microbatch; ///< of a phase; negative: once a step
+  int32_t slot;       ///< of what runs beside the phases until a wait, else -1
+  CollectiveKind collectiveKind; ///< if it is one, or the wait for one
+};
+
+class Trace {
+public:
+  /// Steps `first` to `last` are recorded. Rank 0 creates the file; throws if
+  /// it cannot.
+  Trace(const Program &program, Collectives &collectives, std::string path,
+        int64_t first, int64_t last, size_t capacity = 1 << 18);
+
+  /// Measures how far the ranks' clocks are apart. Met by all ranks.
+  void alignClocks();
+
+  bool records(int64_t step) const { return first <= step && step <= last; }
+  void beginStep(int64_t step);
+  void endStep();
+  /// Brings the ranks' events together in rank 0's file, and says there what of
+  /// them is missing. Met by all ranks, once; throws if the disk is full.
+  void write();
+
+  //===--- Within a step --------------------------------------------------===//
+
+  /// The event's number for `end`; -1 when there is no room, which ends the
+  /// recording: the step is dropped.
+  int64_t begin(TraceEvent::Kind kind, int32_t subject, int64_t bytes,
+                int32_t microbatch = -1, int32_t slot = -1);
+  /// The same, of a collective of a group.
+  int64_t begin(CollectiveKind kind, int32_t group, int64_t bytes,
+                int32_t slot = -1);
+  /// The same, of the wait for an event that was started.
+  int64_t beginWait(int64_t started);
+  void end(int64_t event);
+  void beginRun(int32_t phase, int32_t microbatch) {
+    run = begin(TraceEvent::phase, phase, 0, microbatch);
+  }
+  void endRun() { end(run); }
+  /// What was begun last with this slot and has not ended; -1 if nothing.
+  int64_t findStarted(int32_t slot) const;
+  const TraceEvent &operator[](int64_t event) const { return events[event]; }
+
+private:
+  struct RankEvents;
+  RankEvents receive(int rank) const;
+  void print(const RankEvents &events, int rank, int64_t zero,
+             const char *&separator) const;
+  std::string nameOf(const TraceEvent &event) const;
+
+  const Program &program;
+  Collectives &collectives;
+  std::string path;
+  int64_t first, last;
+  size_t capacity;
+  std::vector<TraceEvent> events;
+  /// Numbers of events that have a slot and no end.
+  std::vector<int64_t> started;
+  int64_t step = 0, run = -1;
+  size_t stepBegin = 0;   ///< number of the step's first event
+  int64_t wholeSteps = 0; ///< that were recorded
+  bool full = false;
+  std::vector<int64_t> offsets; ///< on rank 0: of each rank's clock, ns
+  std::unique_ptr<FILE, int (*)(FILE *)> file{nullptr, fclose};
+};
+
+/// Records a call for as long as it lives; nothing if `trace` is null.
+class TraceSpan {
+public:
+  template <typename Kind>
+  TraceSpan(Trace *trace, Kind kind, int32_t subject, int64_t bytes)
+      : trace(trace) {
+    if (trace)
+      event = trace->begin(kind, subject, bytes);
+  }
+  ~TraceSpan() {
+    if (trace)
+      trace->end(event);
+  }
+  TraceSpan(const TraceSpan &) = delete;
+
+private:
+  Trace *trace;
+  int64_t event = -1;
+};
+
+} // namespace dtc::rt
+
+#endif // DTC_LIB_RUNTIME_METRICS_TRACE_H

@@ -1,0 +1,92 @@
+//===- NotFinite.cpp - why a loss is no number ----------------------------===//
+
+#include "NotFinite.h"
+
+#include "Core/Elements.h"
+#include "Core/Error.h"
+
+#include <cmath>
+
+using namespace dtc::rt;
+
+namespace {
+
+/// Reads the samples of one step's global batch again.
+class Batch {
+public:
+  Batch(const Program &program, DataSource &source, int64_t step)
+      : program(program), source(source), step(step) {}
+
+  /// The first float that is no number, as a clause; empty if all are.
+  std::string findNotFinite();
+  /// A label input without any label that counts, as a clause.
+  std::string findIgnored();
+
+private:
+  /// The elements of a row, as doubles.
+  const std::vector<double> &read(int input, int64_t row);
+
+  const Program &program;
+  DataSource &source;
+  int64_t step;
+  std::vector<char> bytes;
+  std::vector<double> values;
+};
+
+} // namespace
+
+const std::vector<double> &Batch::read(int input, int64_t row) {
+  const InputInfo &info = program.inputs[input];
+  int64_t count = elementCount(info.sampleShape());
+  bytes.resize(count * sizeOf(info.dtype));
+  values.resize(count);
+  source.load(input, step - 1, row, bytes.data());
+  convert(info.dtype, bytes.data(), DTC_F64, values.data(), count);
+  return values;
+}
+
+std::string Batch::findNotFinite() {
+  for (int input = 0; input < int(program.inputs.size()); ++input) {
+    const InputInfo &info = program.inputs[input];
+    if (!info.isData() || !isFloat(info.dtype))
+      continue;
+    for (int64_t row = 0; row < program.globalBatch; ++row)
+      for (double value : read(input, row))
+        if (!std::isfinite(value))
+          return format("input '%s' has %s in %s", info.name.c_str(),
+                        std::isnan(value) ? "a NaN" : "an infinity",
+                        source.describeRow(input, step - 1, row).c_str());
+  }
+  return {};
+}
+
+std::string Batch::findIgnored() {
+  for (int input = 0; input < int(program.inputs.size()); ++input) {
+    const InputInfo &info = program.inputs[input];
+    if (!info.ignoreIndex)
+      continue;
+    bool all = true;
+    for (int64_t row = 0; row < program.globalBatch && all; ++row)
+      for (double value : read(input, row))
+        all &= value == double(*info.ignoreIndex);
+    if (all)
+      return format("all labels of step %lld are ignored (%lld)",
+                    (long long)step, (long long)*info.ignoreIndex);
+  }
+  return {};
+}
+
+std::string dtc::rt::explainNotFinite(const Program &program,
+                                      DataSource &source, int64_t step) {
+  Batch batch(program, source, step);
+  std::string found = batch.findNotFinite();
+  if (found.empty())
+    found = batch.findIgnored();
+  if (!found.empty())
+    return found;
+  // The first loss comes before the first update.
+  if (step == 1)
+    return "its data are finite: look at the initial weights, or try "
+           "--dtype f64 of dtc";
+  return "its data are finite: consider a lower --lr";
+}
