@@ -126,6 +126,14 @@ struct CommandLine {
           "state and updates, 2 also gradients, 3 also trained parameters, "
           "which 1 and 2 gather once a step, and 3 where they are used",
           compile.parallel.zero)};
+  Opt<std::string> reduceDtype{
+      "reduce-dtype", cl::location(compile.parallel.reduceDtype),
+      cl::value_desc("fp32|bf16|fp16"), cl::cat(planOptions),
+      describe("What ranks sum gradients in, whatever --precision: they are "
+               "cast before they are reduced over --dp (and --tp), and back "
+               "for norm and optimizer; over micro-batches they accumulate in "
+               "fp32",
+               compile.parallel.reduceDtype)};
   Opt<std::string> gather{
       "gather", cl::location(compile.parallel.gather),
       cl::value_desc("layer|step|GLOB"), cl::cat(planOptions),

@@ -253,14 +253,16 @@ LogicalResult CommandLine::finishModel() {
   compile.import.f64 = dtype == "f64";
   compile.import.isBatchNormChosen = batchNorm.getNumOccurrences() > 0;
   options.embedWeights = weights == "embed";
-  std::string precisionName = compile.training.precision;
-  if (compile.import.f64 && precisionName != "fp32")
-    return fail("--precision is " + precisionName +
-                ", but --dtype f64 computes all in double precision; leave out "
-                "one of them");
-  if (failed(
-          checkChoice("precision", precisionName, {"fp32", "bf16", "fp16"})) ||
-      failed(checkChoice("dtype", dtype, {"f32", "f64"})) ||
+  for (auto [name, value] : {std::pair("precision", compile.training.precision),
+                             {"reduce-dtype", compile.parallel.reduceDtype}}) {
+    if (failed(checkChoice(name, value, {"fp32", "bf16", "fp16"})))
+      return failure();
+    if (compile.import.f64 && value != "fp32")
+      return fail(llvm::Twine("--") + name + " is " + value +
+                  ", but --dtype f64 computes all in double precision; leave "
+                  "out one of them");
+  }
+  if (failed(checkChoice("dtype", dtype, {"f32", "f64"})) ||
       failed(checkChoice("weights", weights, {"embed", "external"})))
     return failure();
   if (!init.getNumOccurrences() ||

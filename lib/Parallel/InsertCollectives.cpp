@@ -7,6 +7,7 @@
 
 #include "dtc/Dialect/Permutation.h"
 #include "dtc/Parallel/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace dtc {
 #define GEN_PASS_DEF_INSERTCOLLECTIVES
@@ -21,8 +22,9 @@ namespace {
 /// Rewrites one reshard, step by step from its operand's layout to its own.
 class Expansion {
 public:
-  explicit Expansion(ReshardOp op)
-      : op(op), builder(op), value(op.getX()),
+  /// Sums over ranks are taken in `sumType`; null: in the value's own.
+  Expansion(ReshardOp op, Type sumType)
+      : op(op), builder(op), sumType(sumType), value(op.getX()),
         target(getLayout(op.getY().getType())) {}
 
   LogicalResult run() {
@@ -99,6 +101,10 @@ private:
       value = SumMicrobatchesOp::create(
           builder, op.getLoc(), typeWith(current().without(MeshAttr::timeAxis)),
           value);
+    Type own = getElementTypeOrSelf(value);
+    bool isNarrow = sumType && sumType != own && isReduced();
+    if (isNarrow)
+      convert(sumType);
     for (Reduction reduction : {Reduction::sum, Reduction::max}) {
       SmallVector<StringRef> whole;
       for (const AxisLayout &entry : current().getEntries()) {
@@ -117,6 +123,20 @@ private:
                     reduction, value, builder.getStrArrayAttr(whole))
                     .getResult(0);
     }
+    if (isNarrow)
+      convert(own);
+  }
+
+  /// Whether anything is partial that is not to be.
+  bool isReduced() {
+    return llvm::any_of(current().getEntries(), [&](const AxisLayout &entry) {
+      return entry.isPartial() && !target.isPartial(entry.axis);
+    });
+  }
+
+  void convert(Type element) {
+    auto type = cast<RankedTensorType>(value.getType());
+    value = CastOp::create(builder, op.getLoc(), type.clone(element), value);
   }
 
   /// Partial to split on one axis; possible where the axis is the minor split
@@ -304,17 +324,52 @@ private:
 
   ReshardOp op;
   OpBuilder builder;
+  Type sumType;
   Value value;
   LayoutAttr target;
 };
 
+} // namespace
+
+/// The reshards that make gradients what the optimizer reads.
+static DenseSet<Operation *> findOfGradients(ModuleOp module) {
+  DenseSet<Operation *> found;
+  for (auto function : module.getOps<func::FuncOp>())
+    for (OpOperand &returned :
+         function.front().getTerminator()->getOpOperands()) {
+      if (!function.getResultAttr(returned.getOperandNumber(), attr::gradient))
+        continue;
+      Value value = returned.get();
+      while (auto reshard = value.getDefiningOp<ReshardOp>()) {
+        found.insert(reshard);
+        value = reshard.getX();
+      }
+    }
+  return found;
+}
+
+namespace {
+
 struct InsertCollectives
     : public dtc::impl::InsertCollectivesBase<InsertCollectives> {
+  using InsertCollectivesBase::InsertCollectivesBase;
+
   void runOnOperation() override {
+    Builder builder(&getContext());
+    Type sumType = reduceDtype == "bf16"   ? Type(builder.getBF16Type())
+                   : reduceDtype == "fp16" ? Type(builder.getF16Type())
+                                           : Type();
+    if (!sumType && reduceDtype != "fp32") {
+      getOperation().emitError("--reduce-dtype is '")
+          << reduceDtype << "', expected fp32, bf16 or fp16";
+      return signalPassFailure();
+    }
+    DenseSet<Operation *> ofGradients = findOfGradients(getOperation());
     SmallVector<ReshardOp> reshards;
     getOperation().walk([&](ReshardOp op) { reshards.push_back(op); });
     for (ReshardOp op : reshards)
-      if (failed(Expansion(op).run()))
+      if (failed(
+              Expansion(op, ofGradients.contains(op) ? sumType : Type()).run()))
         return signalPassFailure();
   }
 };

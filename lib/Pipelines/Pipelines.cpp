@@ -209,7 +209,9 @@ void dtc::buildParallelPipeline(OpPassManager &manager,
   manager.addPass(createCSEPass());
 
   // Every communication within a stage is an op of its own.
-  manager.addPass(createInsertCollectives());
+  InsertCollectivesOptions collectives;
+  collectives.reduceDtype = options.reduceDtype;
+  manager.addPass(createInsertCollectives(collectives));
 
   manager.addPass(createVerify({"parallel"}));
 }

@@ -47,6 +47,7 @@ static void visitFields(Strategy &s, Visitor visit) {
   visit("tp", parallel.tp);
   visit("zero", parallel.zero);
   visit("gather", parallel.gather);
+  visit("reduce-dtype", parallel.reduceDtype);
   visit("sp", parallel.sp);
   visit("microbatches", parallel.microbatches);
   visit("order", parallel.order);

@@ -124,7 +124,7 @@ struct MixedPrecision : dtc::impl::MixedPrecisionBase<MixedPrecision> {
                   : name == "fp16" ? Type(builder.getF16Type())
                                    : Type();
     if (!narrow) {
-      step->emitError("precision is '")
+      step->emitError("--precision is '")
           << name << "', expected fp32, bf16 or fp16";
       return signalPassFailure();
     }

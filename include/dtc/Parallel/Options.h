@@ -18,6 +18,8 @@ struct ParallelOptions {
   int64_t zero = 0; ///< stage of ZeRO: 0 to 3
   /// What ZeRO stage 3 gathers: layer, step, a pattern.
   std::string gather = "layer";
+  /// What ranks sum gradients in: fp32, bf16, fp16.
+  std::string reduceDtype = "fp32";
   bool sp = false;          ///< values between split products are split too
   int64_t microbatches = 1; ///< parts that a rank's round is run in
   /// Axes of ranks, outermost first; empty: pp, dp, shard, tp.

@@ -97,7 +97,9 @@ def InsertCollectives : Pass<"dtc-insert-collectives", "::mlir::ModuleOp"> {
     split of the one and becomes the next of the other; axes that split a
     dimension into as many shards take the place of others by a permutation.
     What remains is gathered where it is split, and sliced where it is to be.
-    The partial axes of one value are reduced at once, over their product.
+    The partial axes of one value are reduced at once, over their product. With
+    `reduce-dtype` gradients are cast before and back after they are reduced;
+    what accumulates over micro-batches does so in its own type.
 
     ```mlir
     %g = dtc.reshard %dw : tensor<10x5xf32, #partial_dp_partial_mb> -> tensor<10x5xf32, #replicated>
@@ -110,6 +112,10 @@ def InsertCollectives : Pass<"dtc-insert-collectives", "::mlir::ModuleOp"> {
     %y = dtc.all_to_all %x over ["dp"] from 1 to 0 : (tensor<8x8xf32, #dp_dim1>) -> tensor<8x8xf32, #dp_dim0>
     ```
   }];
+  let options = [
+    Option<"reduceDtype", "reduce-dtype", "std::string", "\"fp32\"",
+           "what ranks sum gradients in: fp32, bf16 or fp16">,
+  ];
 }
 
 #endif // DTC_PARALLEL_PASSES_TD
