@@ -5,6 +5,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "ClassWeights.h"
+#include "dtc/Support/FormatShape.h"
+#include "dtc/Support/NpyHeader.h"
 #include "dtc/Support/ReadFile.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/Endian.h"
@@ -29,62 +31,31 @@ static llvm::Expected<std::vector<double>> readList(StringRef text) {
   return weights;
 }
 
-/// The text after `'key':` in the header, a Python dictionary.
-static StringRef findValue(StringRef header, StringRef key) {
-  size_t at = header.find(("'" + key + "'").str());
-  if (at == StringRef::npos)
-    return "";
-  return header.substr(at).split(':').second.ltrim();
-}
-
-/// See numpy.lib.format: magic, version, length of the header, the header, the
-/// elements.
 static llvm::Expected<std::vector<double>> readNpy(StringRef path) {
   auto fail = [&](const llvm::Twine &message) {
-    return makeError("--class-weights: " + path + ": " + message);
+    return makeError("--class-weights: " + path + " " + message);
   };
   auto file = readFile(path, /*isText=*/false);
   if (!file)
     return fail(llvm::toString(file.takeError()));
   StringRef bytes = (*file)->getBuffer();
-  if (bytes.size() < 12 || !bytes.starts_with("\x93NUMPY") || bytes[6] < 1 ||
-      bytes[6] > 3)
-    return fail("is not an .npy file of version 1 to 3");
-  // Version 1 has a 16-bit length, later ones 32 bits.
-  bool isFirst = bytes[6] == 1;
-  size_t length = isFirst ? endian::read16le(bytes.data() + 8)
-                          : endian::read32le(bytes.data() + 8);
-  bytes = bytes.drop_front(isFirst ? 10 : 12);
-  StringRef header = bytes.take_front(length);
-  bytes = bytes.drop_front(header.size());
-  StringRef type = findValue(header, "descr");
-  StringRef shape = findValue(header, "shape").split(')').first;
-  if (header.size() < length || type.empty() || shape.empty())
-    return fail("has a corrupt header");
-
-  bool isDouble = type.starts_with("'<f8'");
-  if (!isDouble && !type.starts_with("'<f4'"))
-    return fail("has elements of type " + type.take_until([](char c) {
-      return c == ',';
-    }) + ", expected little-endian f32 ('<f4') or f64 ('<f8')");
-  StringRef dimension = shape; // "(10,", without its end
-  uint64_t count;
-  if (!dimension.consume_front("(") || !dimension.consume_back(",") ||
-      dimension.getAsInteger(10, count) || count == 0)
-    return fail("has shape " + shape +
-                "), expected one dimension with a weight for each class");
-  size_t size = isDouble ? 8 : 4;
-  if (bytes.size() / size < count)
-    return fail("is truncated: " + llvm::Twine(count) + " weights need " +
-                llvm::Twine(count) + " x " + llvm::Twine(size) +
-                " bytes, it has " + llvm::Twine(bytes.size()));
+  NpyHeader header;
+  std::string error = parseNpyHeader(bytes, header);
+  if (!error.empty())
+    return fail(error);
+  bool isDouble = header.type->code == DTC_F64;
+  if (!isDouble && header.type->code != DTC_F32)
+    return fail("has element type '" + header.descr +
+                "', expected little-endian f32 ('<f4') or f64 ('<f8')");
+  if (header.shape.size() != 1 || header.shape[0] == 0)
+    return fail("has shape " + formatShape(header.shape) +
+                ", expected one dimension with a weight for each class");
+  const char *data = bytes.data() + header.start;
   std::vector<double> weights;
-  weights.reserve(count);
-  for (uint64_t i = 0; i < count; ++i)
+  for (int64_t i = 0; i < header.shape[0]; ++i)
     weights.push_back(
-        isDouble
-            ? llvm::bit_cast<double>(endian::read64le(bytes.data() + 8 * i))
-            : llvm::bit_cast<float>(endian::read32le(bytes.data() + 4 * i)));
+        isDouble ? llvm::bit_cast<double>(endian::read64le(data + 8 * i))
+                 : llvm::bit_cast<float>(endian::read32le(data + 4 * i)));
   return weights;
 }
 

@@ -34,13 +34,6 @@ void dtc::rt::fail(const char *pattern, ...) {
   throw Error(text);
 }
 
-std::string dtc::rt::formatShape(const std::vector<int64_t> &shape) {
-  std::string text = "[";
-  for (size_t i = 0; i < shape.size(); ++i)
-    text += (i ? ", " : "") + std::to_string(shape[i]);
-  return text + "]";
-}
-
 std::string dtc::rt::formatBytes(double bytes) {
   const char *units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
   int unit = 0;

@@ -8,11 +8,15 @@
 #ifndef DTC_LIB_RUNTIME_CORE_ERROR_H
 #define DTC_LIB_RUNTIME_CORE_ERROR_H
 
+#include "dtc/Support/FormatShape.h"
 #include <stdexcept>
+
 #include <string>
 #include <vector>
 
 namespace dtc::rt {
+
+using dtc::formatShape;
 
 struct Error : std::runtime_error {
   using std::runtime_error::runtime_error;
@@ -24,9 +28,6 @@ struct Error : std::runtime_error {
 /// Throws an Error with a formatted message: what was found, what was
 /// expected, what to do.
 [[noreturn, gnu::format(printf, 1, 2)]] void fail(const char *pattern, ...);
-
-/// "[32, 128]", for messages.
-std::string formatShape(const std::vector<int64_t> &shape);
 
 /// "1.5 GiB", for messages.
 std::string formatBytes(double bytes);

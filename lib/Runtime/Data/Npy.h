@@ -5,6 +5,7 @@
 
 #include "Core/Elements.h"
 #include "Core/MappedFile.h"
+#include "dtc/Support/NpyHeader.h"
 
 namespace dtc::rt {
 
@@ -15,21 +16,16 @@ public:
   explicit Npy(std::string path);
 
   const std::string &path() const { return name; }
-  dtc_dtype dtype() const { return type; }
+  dtc_dtype dtype() const { return header.type->code; }
   /// As in the file: "<f4".
-  const std::string &descr() const { return description; }
-  const std::vector<int64_t> &shape() const { return dimensions; }
-  const char *data() const { return elements; }
+  const std::string &descr() const { return header.descr; }
+  const std::vector<int64_t> &shape() const { return header.shape; }
+  const char *data() const { return file.bytes().data() + header.start; }
 
 private:
-  void parseHeader(const std::string &header);
-
   std::string name;
   MappedFile file;
-  dtc_dtype type;
-  std::string description;
-  std::vector<int64_t> dimensions;
-  const char *elements;
+  NpyHeader header;
 };
 
 } // namespace dtc::rt
