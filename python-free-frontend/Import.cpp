@@ -70,6 +70,7 @@ private:
 
   void markLive();
   void readInitializers();
+  void noteFloat16();
   void bindInputs();
   void bindInitializers();
   void bindParameters();
@@ -158,6 +159,19 @@ void Importer::readInitializers() {
       fail(data.takeError());
     }
   }
+}
+
+/// What is of 16 bits in the file alone.
+void Importer::noteFloat16() {
+  int64_t count = llvm::count_if(model.graph().initializer(),
+                                 [](const onnx::TensorProto &tensor) {
+                                   return isFloat16(tensor.data_type());
+                                 });
+  if (count > 0)
+    report.notes.push_back(
+        std::to_string(count) +
+        " tensors of 16 bits are read as f32, and so is what is computed from "
+        "them; --precision says how to train");
 }
 
 void Importer::bindInputs() {
@@ -496,6 +510,7 @@ mlir::OwningOpRef<mlir::ModuleOp> Importer::run() {
   inputShapes = resolveInputShapes(model, options, report.issues);
   checkParameterInputs(model, options, report.issues);
   report.notes = model.restored.notes;
+  noteFloat16();
   append_range(report.warnings, model.restored.warnings);
   append_range(report.warnings, findLostTraining(model, options));
   parameters = findParameters(model, operators, inputShapes, initializers,

@@ -22,6 +22,8 @@ namespace dtc::frontend {
 std::optional<DType> toDType(int onnxType) {
   switch (onnxType) {
   case onnx::TensorProto::FLOAT:
+  case onnx::TensorProto::FLOAT16:
+  case onnx::TensorProto::BFLOAT16:
     return DType::F32;
   case onnx::TensorProto::DOUBLE:
     return DType::F64;
@@ -39,6 +41,11 @@ std::optional<DType> toDType(int onnxType) {
   default:
     return std::nullopt;
   }
+}
+
+bool isFloat16(int onnxType) {
+  return onnxType == onnx::TensorProto::FLOAT16 ||
+         onnxType == onnx::TensorProto::BFLOAT16;
 }
 
 /// Bytes of an element as ONNX stores it, which may be fewer than `DType` has.
@@ -85,8 +92,22 @@ void TensorReader::widen(TensorData &data) {
   alive.push_back(std::move(owned));
 }
 
-void TensorReader::widenIntegers(int onnxType, TensorData &data) {
+namespace {
+
+/// The upper half of a float.
+struct BFloat16 {
+  uint16_t bits;
+  operator float() const { return bit_cast<float>(uint32_t(bits) << 16); }
+};
+
+} // namespace
+
+void TensorReader::widen(int onnxType, TensorData &data) {
   switch (onnxType) {
+  case onnx::TensorProto::FLOAT16:
+    return widen<_Float16, float>(data);
+  case onnx::TensorProto::BFLOAT16:
+    return widen<BFloat16, float>(data);
   case onnx::TensorProto::INT8:
     return widen<int8_t, int32_t>(data);
   case onnx::TensorProto::UINT8:
@@ -196,6 +217,8 @@ Expected<TensorData> TensorReader::read(const onnx::TensorProto &tensor) {
   } else if (tensor.has_raw_data()) {
     data.bytes =
         ArrayRef<char>(tensor.raw_data().data(), tensor.raw_data().size());
+  } else if (isFloat16(tensor.data_type()) && tensor.int32_data_size()) {
+    copyTyped<uint16_t>(tensor.int32_data(), data); // bit patterns
   } else if (data.dtype == DType::F32 && tensor.float_data_size()) {
     copyTyped<float>(tensor.float_data(), data);
   } else if (data.dtype == DType::F64 && tensor.double_data_size()) {
@@ -215,8 +238,9 @@ Expected<TensorData> TensorReader::read(const onnx::TensorProto &tensor) {
 
   bool isTyped = tensor.data_location() != onnx::TensorProto::EXTERNAL &&
                  !tensor.has_raw_data();
-  uint64_t expected =
-      count * (isTyped ? byteSize(data.dtype) : storedSize(tensor.data_type()));
+  bool isStored = !isTyped || isFloat16(tensor.data_type());
+  uint64_t expected = count * (isStored ? storedSize(tensor.data_type())
+                                        : byteSize(data.dtype));
   if (data.bytes.size() != expected)
     return problem("tensor '" + tensor.name() + "' of type " +
                        toString(data.dtype) + " and shape " +
@@ -224,8 +248,8 @@ Expected<TensorData> TensorReader::read(const onnx::TensorProto &tensor) {
                        Twine(data.bytes.size()) + " bytes of data, expected " +
                        Twine(expected),
                    "the file is damaged; export it again");
-  if (!isTyped)
-    widenIntegers(tensor.data_type(), data);
+  if (isStored)
+    widen(tensor.data_type(), data);
   return data;
 }
 

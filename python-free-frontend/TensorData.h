@@ -50,8 +50,8 @@ private:
   llvm::Expected<llvm::ArrayRef<char>> mapFile(llvm::StringRef location);
   template <typename T, typename Field>
   void copyTyped(const Field &field, TensorData &data);
-  /// Gives integers of fewer bits, or without a sign, those of their `DType`.
-  void widenIntegers(int onnxType, TensorData &data);
+  /// Gives elements of fewer bits, or without a sign, those of their `DType`.
+  void widen(int onnxType, TensorData &data);
   template <typename From, typename To> void widen(TensorData &data);
 
   std::string folder;
@@ -61,12 +61,15 @@ private:
 
 /// The element type, or nothing when the frontend does not support it. Integers
 /// of fewer bits than 32, and those without a sign, become wider ones: they
-/// index or are cast, and arithmetic on them does not wrap around.
+/// index or are cast, and arithmetic on them does not wrap around. Floats of 16
+/// bits become f32: they say how the file was stored, and --precision says how
+/// the model is trained.
 std::optional<DType> toDType(int onnxType);
+bool isFloat16(int onnxType);
 /// The advice where a type is not supported.
 inline constexpr llvm::StringLiteral supportedTypes =
-    "supported are FLOAT, DOUBLE, BOOL, and integers of up to 32 bits and "
-    "INT64; convert the model";
+    "supported are FLOAT, FLOAT16, BFLOAT16, DOUBLE, BOOL, and integers of up "
+    "to 32 bits and INT64; convert the model";
 /// "FLOAT16" and the like.
 std::string onnxTypeName(int onnxType);
 

@@ -4,7 +4,7 @@
 // RUN: dtc-opt %s --dtc-mixed-precision=type=fp32 | FileCheck %s --check-prefix=SAME
 // RUN: not dtc-opt %s --dtc-mixed-precision=type=f8 2>&1 | FileCheck %s --check-prefix=ERROR
 
-// ERROR: error: precision is 'f8', expected fp32, bf16 or fp16
+// ERROR: error: --precision is 'f8', expected fp32, bf16 or fp16
 // SAME-NOT: bf16
 
 // What trains and what the model sees is cast where it is used; buffers, labels

@@ -294,9 +294,38 @@ File elementwise() {
     m.output(name);
   return m;
 }
+
+/// 1.5, -0.25, 2^-24, 65504 as f16, in its bytes and as integers, and 1.5 as
+/// bf16; a cast to f16, which nothing is rounded by.
+File float16() {
+  ModelBuilder m;
+  m.input("x", {"batch", 4}, onnx::TensorProto::FLOAT16);
+  onnx::TensorProto &raw = m.weight("raw", {4});
+  raw.set_data_type(onnx::TensorProto::FLOAT16);
+  raw.clear_float_data();
+  raw.set_raw_data(std::string("\x00\x3e\x00\xb4\x01\x00\xff\x7b", 8));
+  onnx::TensorProto &typed = m.weight("typed", {4});
+  typed.set_data_type(onnx::TensorProto::FLOAT16);
+  typed.clear_float_data();
+  typed.clear_raw_data();
+  for (int bits : {0x3e00, 0xb400, 0x0001, 0x7bff})
+    typed.add_int32_data(bits);
+  onnx::TensorProto &brain = m.weight("brain", {1});
+  brain.set_data_type(onnx::TensorProto::BFLOAT16);
+  brain.clear_float_data();
+  brain.set_raw_data(std::string("\xc0\x3f", 2));
+  m.node("Mul", "first", {"x", "raw"}, {"a"});
+  m.node("Add", "second", {"a", "typed"}, {"b"});
+  m.set(m.node("Cast", "same", {"b"}, {"c"}), "to",
+        int64_t(onnx::TensorProto::FLOAT16));
+  m.node("Mul", "third", {"c", "brain"}, {"y"});
+  m.output("y", onnx::TensorProto::FLOAT16);
+  return m;
+}
 } // namespace
 
 void addSoundModels(ModelTable &table) {
+  table["float16"] = float16;
   table["external"] = external;
   table["tied"] = tied;
   table["generated-names"] = generatedNames;

@@ -41,7 +41,7 @@ File sparse() {
 File several() {
   ModelBuilder m;
   m.input("x", {"batch", 4});
-  m.input("half", {"batch", 4}, onnx::TensorProto::FLOAT16);
+  m.input("complex", {"batch", 4}, onnx::TensorProto::COMPLEX64);
   m.input("target", {2}, onnx::TensorProto::INT64);
   m.node("Frobnicate", "unknown", {"x"}, {"a"});
   m.node("FusedMatMul", "fused", {"x", "x"}, {"b"}).set_domain("com.microsoft");
@@ -49,7 +49,7 @@ File several() {
   m.node("NonZero", "", {"x"}, {"d"});
   m.node("Reshape", "dynamicShape", {"x", "target"}, {"e"});
   m.node("Relu", "afterwards", {"a"}, {"f"});
-  m.node("Relu", "onHalf", {"half"}, {"g"});
+  m.node("Relu", "onComplex", {"complex"}, {"g"});
   for (const char *name : {"b", "c", "e", "f", "g"})
     m.output(name);
   m.output("d", onnx::TensorProto::INT64);
@@ -70,9 +70,9 @@ File repeated() {
   return m;
 }
 
-File halfWeight() {
+File complexWeight() {
   ModelBuilder m = single("Add", {"x", "w"});
-  m.weight("w", {4}).set_data_type(onnx::TensorProto::FLOAT16);
+  m.weight("w", {4}).set_data_type(onnx::TensorProto::COMPLEX64);
   return m;
 }
 File dynamicDims() {
@@ -204,7 +204,7 @@ void addUnsupportedModels(ModelTable &table) {
   table["sparse"] = sparse;
   table["several"] = several;
   table["repeated"] = repeated;
-  table["half-weight"] = halfWeight;
+  table["complex-weight"] = complexWeight;
   table["dynamic-dims"] = dynamicDims;
   table["fixed-batch"] = fixedBatch;
   table["no-shape"] = noShape;
