@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares the reports that two builds of dtc give for random plans.
 
-    tools/compare-plans.py BEFORE/bin/dtc AFTER/bin/dtc [--count 200] [--seed 0]
+    tools/compare-plans.py BEFORE/bin/dtc AFTER/bin/dtc [--count 200] [--seed 0] [--without --precision]
 
 A refactoring changes no plan: memory, work and communication of each rank are
 what they were, and what one build refuses the other does, too. Prints what
@@ -45,9 +45,10 @@ def draw(rng):
     maybe(0.8, "--microbatches", rng.choice([1, 2, 4]))
     maybe(0.3, "--accumulate", 2)
     maybe(0.3 if tp > 1 else 0, "--sp")
-    maybe(0.8 if dp > 1 else 0, "--zero", rng.choice([1, 2, 3]))
-    maybe(0.2 if dp == 4 else 0, "--hsdp", 2)
-    maybe(0.3, "--gather", "step")
+    zero = rng.choice([0, 1, 2, 3]) if dp > 1 else 0
+    maybe(zero > 0, "--zero", zero)
+    maybe(0.2 if zero > 0 and dp == 4 else 0, "--hsdp", 2)
+    maybe(0.3 if zero == 3 else 0, "--gather", "step")
     maybe(0.4, "--recompute", rng.choice(["all", "selective", "except-last", "every:2"]))
     maybe(0.4, "--schedule", rng.choice(["gpipe", "1f1b", "zb-h1"]))
     maybe(0.4, "--precision", rng.choice(["bf16", "fp16"]))
@@ -81,6 +82,14 @@ def flatten(value, path=""):
     return {k: v for key, part in value for k, v in flatten(part, f"{path}/{key}").items()}
 
 
+def drop(options, unwanted):
+    """The plan without an option and its value, which a build does not have."""
+    if unwanted not in options:
+        return options
+    at = options.index(unwanted)
+    return options[:at] + options[at + 2:]
+
+
 def compare(before, after, options):
     with tempfile.TemporaryDirectory() as folder:
         old = flatten(report(before, options, folder))
@@ -96,10 +105,11 @@ def main():
     parser.add_argument("after")
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--without", default="", metavar="OPTION")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     arguments = parser.parse_args()
     rng = random.Random(arguments.seed)
-    plans = [draw(rng) for _ in range(arguments.count)]
+    plans = [drop(draw(rng), arguments.without) for _ in range(arguments.count)]
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
         results = list(pool.map(lambda plan: compare(arguments.before, arguments.after, plan), plans))
     for _, options, lines in results:
