@@ -47,7 +47,7 @@ std::vector<Step> getSteps(const CommunicationProgram &program) {
   return steps;
 }
 
-/// Messages from one agent to another with one tag. At most one is under way.
+/// Messages from one agent to another with one tag. At most one is in flight.
 struct Channel {
   int64_t sent = 0, received = 0;
   int32_t lastSend = -1; ///< an event of the sender

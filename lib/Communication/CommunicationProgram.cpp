@@ -1,7 +1,7 @@
 //===- CommunicationProgram.cpp - what one rank does alone ----------------===//
 //
 // Walks through the events of one program: which slots are taken, which tags
-// and bytes are under way, what lies in which buffer.
+// and bytes are in flight, what lies in which buffer.
 //
 //===----------------------------------------------------------------------===//
 
@@ -160,7 +160,7 @@ MaybeError ProgramChecker::takeSlot(int32_t index) {
         return fail(index,
                     "uses tag " + std::to_string(event.tag) + " to stage " +
                         std::to_string(event.stage) +
-                        " while another message with it is under way",
+                        " while another message with it is in flight",
                     other, "the other send");
   if (event.slot < 0 && event.kind != EventKind::Send)
     return std::nullopt;

@@ -22,7 +22,7 @@ static LogicalResult checkSlots(func::FuncOp plan,
   if (needed <= DTC_MAX_SEND_SLOTS)
     return success();
   InFlightDiagnostic error = plan.emitError("has ")
-                             << needed << " sends under way at once with "
+                             << needed << " sends in flight at once with "
                              << microbatches << " micro-batches, expected at "
                              << "most " << DTC_MAX_SEND_SLOTS;
   // Sends of micro-batches add up; a divisor suits the batch as well.

@@ -52,6 +52,7 @@ static llvm::Expected<std::vector<double>> readNpy(StringRef path) {
                 ", expected one dimension with a weight for each class");
   const char *data = bytes.data() + header.start;
   std::vector<double> weights;
+  weights.reserve(header.shape[0]);
   for (int64_t i = 0; i < header.shape[0]; ++i)
     weights.push_back(
         isDouble ? llvm::bit_cast<double>(endian::read64le(data + 8 * i))

@@ -161,7 +161,7 @@ dtc::collectBuckets(func::FuncOp step, int64_t tp, const BucketLimits &limits) {
       open = buckets.rbegin();
     }
     open->size += member.getSize();
-    open->members.push_back(std::move(member));
+    open->members.push_back(member);
   }
   if (pattern && !hasMatch)
     return step.emitError("cannot gather '")

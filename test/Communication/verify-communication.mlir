@@ -210,7 +210,7 @@ module @stage0 attributes {dtc.stage = 0 : i64} {
   func.func @plan(%x: tensor<4xf32, #r>) {
     // expected-note @below {{the other send}}
     dtc.send %x to 1 tag 0 slot 0 : tensor<4xf32, #r>
-    // expected-error @below {{uses tag 0 to stage 1 while another message with it is under way}}
+    // expected-error @below {{uses tag 0 to stage 1 while another message with it is in flight}}
     dtc.send %x to 1 tag 0 slot 1 : tensor<4xf32, #r>
     return
   }
@@ -297,12 +297,12 @@ module @stage0 attributes {dtc.stage = 0 : i64} {
 
 // -----
 
-// More sends under way than the runtime has slots.
+// More sends in flight than the runtime has slots.
 #mesh = #dtc.mesh<pp=2, mb=6000>
 #r = #dtc.layout<#mesh>
 module {
 module @stage0 attributes {dtc.stage = 0 : i64} {
-  // expected-error @below {{has 6000 sends under way at once with 6000 micro-batches, expected at most 4096; --microbatches 3000 would do}}
+  // expected-error @below {{has 6000 sends in flight at once with 6000 micro-batches, expected at most 4096; --microbatches 3000 would do}}
   func.func @plan(%x: tensor<4xf32, #r>) {
     dtc.send %x to 1 tag 5999 slot 5999 : tensor<4xf32, #r>
     dtc.wait %x slot 5999 : tensor<4xf32, #r>
@@ -319,12 +319,12 @@ module @stage1 attributes {dtc.stage = 1 : i64} {
 
 // -----
 
-// Of two rounds, only one's sends are under way.
+// Of two rounds, only one's sends are in flight.
 #mesh = #dtc.mesh<pp=2, mb=6000>
 #r = #dtc.layout<#mesh>
 module {
 module @stage0 attributes {dtc.stage = 0 : i64} {
-  // expected-error @below {{has 6000 sends under way at once with 3000 micro-batches, expected at most 4096; --microbatches 1500 would do}}
+  // expected-error @below {{has 6000 sends in flight at once with 3000 micro-batches, expected at most 4096; --microbatches 1500 would do}}
   func.func @plan(%x: tensor<4xf32, #r>) attributes {dtc.rounds = 2 : i64} {
     dtc.send %x to 1 tag 5999 slot 5999 : tensor<4xf32, #r>
     dtc.wait %x slot 5999 : tensor<4xf32, #r>
@@ -592,7 +592,7 @@ module @stage0 attributes {dtc.stage = 0 : i64} {
 
 // -----
 
-// What a gather reads is written while it is under way.
+// What a gather reads is written while it is in flight.
 #mesh = #dtc.mesh<pp=1, dp=2, mb=1>
 #r = #dtc.layout<#mesh>
 #g = #dtc.layout<#mesh, dp: split(0)>
@@ -612,7 +612,7 @@ module @stage0 attributes {dtc.stage = 0 : i64} {
 
 // -----
 
-// What a gather writes is read while it is under way.
+// What a gather writes is read while it is in flight.
 #mesh = #dtc.mesh<pp=1, dp=2, mb=1>
 #r = #dtc.layout<#mesh>
 #g = #dtc.layout<#mesh, dp: split(0)>

@@ -2,7 +2,7 @@
 
 // Two stages of two ranks, as LowerPlan leaves them: a message from one to the
 // other, reductions inside of each and over both. What is sent is read, and
-// what it was made of written, while it is under way.
+// what it was made of written, while it is in flight.
 module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"pp\",\"size\":2},{\"name\":\"dp\",\"size\":2}],\"groups\":[[\"dp\"], [\"pp\"], [\"pp\", \"dp\"]]}"} {
   llvm.func @dtcrt_send(!llvm.ptr, i32, i32, i32, !llvm.ptr, i64)
   llvm.func @dtcrt_recv(!llvm.ptr, i32, i32, !llvm.ptr, i64)

@@ -315,7 +315,7 @@ module @eval0 attributes {dtc.eval, dtc.stage = 0 : i64} {}
 
 // -----
 
-// A run that waits inside keeps what is under way until then: the part that is
+// A run that waits inside keeps what is in flight until then: the part that is
 // still gathered.
 #mesh = #dtc.mesh<pp=1, dp=2, mb=1>
 #r = #dtc.layout<#mesh>

@@ -16,7 +16,7 @@ namespace dtc::test {
 
 struct MachineResult {
   /// Why a rank hangs or MPI stops; empty if all come to their ends with
-  /// nothing left under way.
+  /// nothing left in flight.
   std::string failure;
   /// Of all buffers of all ranks.
   std::vector<uint64_t> contents;

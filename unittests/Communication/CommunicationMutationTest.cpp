@@ -42,7 +42,7 @@ const PlanCase planCases[] = {
     {"zero 3, prefetch", "mlp-digits", "cross-entropy", 64, 4, 1, 1, 3, 2},
     {"zero 3, pp", "gpt2-tiny", "cross-entropy", 32, 2, 2, 1, 3, 2},
     {"hsdp", "mlp-digits", "cross-entropy", 64, 4, 1, 1, 2, 1, "1f1b", 1, 2},
-    {"zero 3, two layers under way", "gpt2-tiny", "cross-entropy", 32, 2, 1, 1,
+    {"zero 3, two layers in flight", "gpt2-tiny", "cross-entropy", 32, 2, 1, 1,
      3, 2},
     {"gpipe", "gpt2-tiny", "cross-entropy", 32, 1, 4, 1, 0, 8, "gpipe"},
     {"1f1b", "gpt2-tiny", "cross-entropy", 32, 2, 4, 1, 0, 4},

@@ -123,7 +123,7 @@ static T expectedOf(int members, int64_t i, dtc_reduction reduction) {
   return result;
 }
 
-/// Every collective, done at once and started; what is started is under way
+/// Every collective, done at once and started; what is started is in flight
 /// together, over all groups, while the rank does something else.
 template <typename T>
 static void testKinds(Collectives &collectives, Memory memory, int numGroups,

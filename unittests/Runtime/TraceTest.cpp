@@ -22,7 +22,7 @@ protected:
     return readJson(manifest);
   }
 
-  /// A step of `numRuns` runs and a message that is under way all the time.
+  /// A step of `numRuns` runs and a message that is in flight all the time.
   static void runStep(Trace &trace, int64_t step, int numRuns) {
     trace.beginStep(step);
     trace.begin(TraceEvent::send, 0, 64, -1, /*slot=*/7);

@@ -46,7 +46,7 @@ constexpr llvm::StringLiteral virtualStages = "dtc.virtual_stages";
 constexpr llvm::StringLiteral eval = "dtc.eval";
 } // namespace attr
 
-/// Slots of collectives that are under way, beside those of sends.
+/// Slots of collectives that are in flight, beside those of sends.
 constexpr int64_t firstCollectiveSlot = DTC_MAX_SEND_SLOTS;
 constexpr int64_t endCollectiveSlot =
     DTC_MAX_SEND_SLOTS + DTC_MAX_COLLECTIVE_SLOTS;

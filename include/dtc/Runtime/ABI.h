@@ -22,10 +22,10 @@ extern "C" {
 /// Raised whenever a struct, a signature or a limit in this file changes.
 #define DTC_ABI_VERSION 8
 
-/// How many sends of a rank may be under way at once.
+/// How many sends of a rank may be in flight at once.
 #define DTC_MAX_SEND_SLOTS 4096
 
-/// How many collectives of a rank may be under way at once. Their slots follow
+/// How many collectives of a rank may be in flight at once. Their slots follow
 /// those of sends: DTC_MAX_SEND_SLOTS, DTC_MAX_SEND_SLOTS + 1, ...
 #define DTC_MAX_COLLECTIVE_SLOTS 512
 

@@ -21,7 +21,7 @@ namespace dtc::rt {
 class Arena;
 struct Program;
 
-/// What may be under way at once: sends, collectives, and one more operation,
+/// What may be in flight at once: sends, collectives, and one more operation,
 /// of a call that blocks but has to go on with others meanwhile.
 constexpr int firstCollectiveSlot = DTC_MAX_SEND_SLOTS;
 constexpr int blockingSlot = DTC_MAX_SEND_SLOTS + DTC_MAX_COLLECTIVE_SLOTS;
@@ -112,7 +112,7 @@ public:
   virtual void wait(int slot) = 0;
   /// Whether a wait would return at once.
   virtual bool test(int slot) = 0;
-  /// Goes on with what is under way, for a short time; whether anything is.
+  /// Goes on with what is in flight, for a short time; whether anything is.
   virtual bool poll() = 0;
 
   //===--- Around the step ------------------------------------------------===//

@@ -19,7 +19,7 @@ namespace dtc::rt {
 
 /// What a member publishes of all collectives of a group; zeros are the start.
 struct Mailbox {
-  /// Collectives of a group that a rank may have under way: one for each slot,
+  /// Collectives of a group that a rank may have in flight: one for each slot,
   /// and one that blocks.
   static constexpr uint64_t maxUnderWay = DTC_MAX_COLLECTIVE_SLOTS + 1;
 
@@ -63,7 +63,7 @@ public:
   SharedGroup(std::vector<Member> members, int place, int64_t arenaBytes);
 
   /// Returns the number of the collective. At most Mailbox::maxUnderWay are
-  /// under way at once. Large inputs are in the arena.
+  /// in flight at once. Large inputs are in the arena.
   uint64_t start(const Collective &collective);
   bool isFinished(uint64_t number) const { return finished > number; }
   bool isBusy() const { return finished < started; }

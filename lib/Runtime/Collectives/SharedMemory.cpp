@@ -31,7 +31,7 @@ constexpr int64_t pollBytes = 256 << 10;
 /// Where each rank has a core, a look at memory is cheaper than to sleep: this
 /// often, which takes about 50 microseconds.
 constexpr int maxSpins = 1000;
-/// Who sleeps looks after messages under way now and then. Else nothing happens
+/// Who sleeps looks after messages in flight now and then. Else nothing happens
 /// without a ring.
 constexpr int64_t napMicroseconds = 100, sleepMicroseconds = 100000;
 

@@ -1,7 +1,7 @@
 //===- Trace.cpp - what a rank really did, and when -----------------------===//
 //
 // One file for all ranks: a process for each, with a row of phases, a row of
-// calls that communicate, and rows for what is under way beside them.
+// calls that communicate, and rows for what is in flight beside them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -206,7 +206,7 @@ std::string Trace::nameOf(const TraceEvent &event) const {
   return {};
 }
 
-/// Rows of a rank. What is under way may overlap, and takes the first row from
+/// Rows of a rank. What is in flight may overlap, and takes the first row from
 /// `underWayRow` that is free.
 enum Row { phaseRow, communicationRow, underWayRow };
 
@@ -232,7 +232,7 @@ void Trace::print(const RankEvents &own, int rank, int64_t zero,
   printMetadata("thread_name", phaseRow, "name", "phases");
   printMetadata("thread_name", communicationRow, "name", "communication");
 
-  std::vector<int64_t> freeFrom; // when each row of what is under way is free
+  std::vector<int64_t> freeFrom; // when each row of what is in flight is free
   for (const TraceEvent &event : own.events) {
     bool isPhase =
         event.kind == TraceEvent::phase || event.kind == TraceEvent::load;
@@ -243,7 +243,7 @@ void Trace::print(const RankEvents &own, int rank, int64_t zero,
                        [&](int64_t time) { return time <= event.begin; });
       if (found == freeFrom.end()) {
         printMetadata("thread_name", underWayRow + int(freeFrom.size()), "name",
-                      "under way");
+                      "in flight");
         found = freeFrom.insert(found, 0);
       }
       *found = event.end;
