@@ -173,9 +173,8 @@ void FunctionLowering::emit(RunOp op) {
   for (OpResult result : op->getResults())
     if (!classes.isUpdate(result))
       arguments.push_back(pointerTo(result));
-  call("dtcrt_run_begin",
-       {context, integer(shared.manifest.getPhase(op.getCallee())),
-        integer(op.getMicrobatch().value_or(-1))});
+  call("dtcrt_run_begin", {context, integer(shared.manifest.getPhase(callee)),
+                           integer(op.getMicrobatch().value_or(-1))});
   LLVM::CallOp::create(builder, loc, TypeRange(), getLoweredName(callee),
                        arguments);
   call("dtcrt_run_end", {context});

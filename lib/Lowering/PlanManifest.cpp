@@ -5,7 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "PlanManifest.h"
-#include "dtc/Plan/Phase.h"
+#include "dtc/Plan/Skeleton.h"
 #include "dtc/Runtime/ABI.h"
 
 using namespace mlir;
@@ -21,10 +21,10 @@ int32_t PlanManifest::getGroup(ArrayAttr axes) {
 }
 
 /// Tasks of a pipeline's schedule have its letters: "F", "F.1" of chunk 1.
-static std::string getPhaseTitle(StringRef function) {
-  std::optional<Phase> phase = Phase::parse(function);
+static std::string getPhaseTitle(func::FuncOp function) {
+  std::optional<Phase> phase = dtc::getPhase(function);
   if (!phase || !phase->isChunked())
-    return function.str();
+    return function.getName().str();
   std::string title(1, "FBW"[phase->kind - Phase::Forward]);
   if (phase->level > 0)
     title += "." + std::to_string(phase->level);
@@ -40,7 +40,7 @@ int32_t PlanManifest::getPermutation(ArrayRef<int64_t> sources) {
   return permutations.size() - 1;
 }
 
-int32_t PlanManifest::getPhase(StringRef function) {
+int32_t PlanManifest::getPhase(func::FuncOp function) {
   std::string title = getPhaseTitle(function);
   auto found = llvm::find(phases, title);
   if (found != phases.end())

@@ -22,7 +22,7 @@ public:
   /// The index of a permutation of the members of a group.
   int32_t getPermutation(llvm::ArrayRef<int64_t> sources);
   /// The index of a phase: the name of a stage's function.
-  int32_t getPhase(llvm::StringRef function);
+  int32_t getPhase(mlir::func::FuncOp function);
 
   /// Adds one stage: its plan, the arena's size, and the arena offsets of the
   /// plan's arguments and results.

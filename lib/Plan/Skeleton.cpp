@@ -74,8 +74,31 @@ bool dtc::crossesStages(Operation *op) {
   return cast<CollectiveOpInterface>(op).spans(stageAxis);
 }
 
+std::optional<Phase> dtc::getPhase(func::FuncOp function) {
+  auto phase = function->getAttrOfType<PhaseAttr>(attr::phase);
+  return phase ? std::optional(phase.getPhase()) : std::nullopt;
+}
+
+std::optional<Phase> dtc::getPhase(RunOp run) {
+  auto function =
+      dyn_cast_or_null<func::FuncOp>(run.getFunction().getOperation());
+  return function ? getPhase(function) : std::nullopt;
+}
+
+void dtc::setPhase(func::FuncOp function, Phase phase) {
+  function->setAttr(attr::phase, PhaseAttr::get(function.getContext(), phase));
+  function.setName(phase.getName());
+}
+
+func::FuncOp dtc::findFunction(ModuleOp stage, Phase phase) {
+  for (auto function : stage.getOps<func::FuncOp>())
+    if (getPhase(function) == phase)
+      return function;
+  return {};
+}
+
 bool dtc::isRunOf(RunOp run, Phase::Kind kind) {
-  std::optional<Phase> phase = Phase::parse(run.getCallee());
+  std::optional<Phase> phase = getPhase(run);
   return phase && phase->kind == kind;
 }
 

@@ -5,7 +5,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "dtc/Report/Profile.h"
-#include "dtc/Plan/Phase.h"
 #include "dtc/Plan/Skeleton.h"
 #include "dtc/Support/ReadFile.h"
 #include "llvm/Support/JSON.h"
@@ -214,7 +213,7 @@ Profile::getCosts(ArrayRef<ModuleOp> modules) const {
                 "stages, see --cut and --virtual-stages";
     costs.resize(modules.size() * getNumChunks(plan), StageCost{0, 0, 0});
     for (auto run : plan.getOps<RunOp>()) {
-      std::optional<Phase> phase = Phase::parse(run.getCallee());
+      std::optional<Phase> phase = getPhase(run);
       if (!phase || !phase->isChunked())
         continue;
       auto kind = static_cast<TaskKind>(phase->kind - Phase::Forward);

@@ -7,7 +7,6 @@
 #include "ReportCounts.h"
 #include "dtc/Memory/MemoryPlan.h"
 #include "dtc/Memory/MemoryPlanner.h"
-#include "dtc/Plan/Phase.h"
 #include "dtc/Plan/Skeleton.h"
 #include "dtc/Schedule/Gathered.h"
 #include "dtc/Schedule/PipelineSchedule.h"
@@ -216,7 +215,7 @@ FailureOr<Report> Report::compute(ModuleOp module, const Topology *topology,
       if (isNew)
         it->second = getFlops(callee);
       int64_t flops = it->second;
-      std::optional<Phase> phase = Phase::parse(run.getCallee());
+      std::optional<Phase> phase = getPhase(run);
       if (!phase || !phase->isChunked()) {
         result.onceFlops += flops;
         continue;

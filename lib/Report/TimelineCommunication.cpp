@@ -7,7 +7,6 @@
 
 #include "ReportCounts.h"
 #include "dtc/Memory/MemoryPlan.h"
-#include "dtc/Plan/Phase.h"
 #include "dtc/Plan/Skeleton.h"
 
 using namespace mlir;
@@ -99,7 +98,7 @@ std::optional<Span> Placement::getSpan(Operation *op) const {
   auto run = dyn_cast<RunOp>(op);
   std::optional<Phase> phase;
   if (run && run.getMicrobatch())
-    phase = Phase::parse(run.getCallee());
+    phase = getPhase(run);
   if (!phase || !phase->isChunked())
     return std::nullopt;
   auto kind = static_cast<TaskKind>(phase->kind - Phase::Forward);

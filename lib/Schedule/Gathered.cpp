@@ -2,7 +2,6 @@
 
 #include "dtc/Schedule/Gathered.h"
 #include "dtc/Memory/MemoryPlan.h"
-#include "dtc/Plan/Phase.h"
 #include "dtc/Plan/Skeleton.h"
 
 using namespace mlir;

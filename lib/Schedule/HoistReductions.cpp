@@ -11,7 +11,6 @@
 #include "PrepareUpdate.h"
 #include "dtc/Memory/MemoryPlan.h"
 #include "dtc/Plan/Aliases.h"
-#include "dtc/Plan/Phase.h"
 #include "dtc/Plan/Skeleton.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/MapVector.h"
@@ -106,7 +105,7 @@ bool Hoisting::collect(Value value, Candidate &candidate) {
   if (auto argument = dyn_cast<BlockArgument>(value)) {
     candidate.arguments.push_back(argument);
     auto run = getOutside(argument).getDefiningOp<RunOp>();
-    auto phase = run ? Phase::parse(run.getCallee()) : std::nullopt;
+    auto phase = run ? getPhase(run) : std::nullopt;
     return !phase || phase->kind != Phase::Weight || setRun(candidate, run);
   }
   Operation *op = value.getDefiningOp();
@@ -192,10 +191,10 @@ void Hoisting::move(const Candidate &candidate) {
   LastRun &last = it->second;
   if (isNew) {
     func::FuncOp callee = getCallee(candidate.run);
-    Phase phase = *Phase::parse(callee.getName());
+    Phase phase = *getPhase(callee);
     phase.runs = Phase::Last;
     last.function = callee.clone();
-    last.function.setName(phase.getName());
+    setPhase(last.function, phase);
     callee->getBlock()->getOperations().insertAfter(callee->getIterator(),
                                                     last.function);
   }
@@ -353,7 +352,7 @@ void Hoisting::run() {
 
 void dtc::hoistReductions(func::FuncOp plan) {
   for (auto run : llvm::make_early_inc_range(plan.getOps<RunOp>()))
-    if (Phase::parse(run.getCallee()) == Phase{Phase::Update}) {
+    if (getPhase(run) == Phase{Phase::Update}) {
       Hoisting(plan, run).run();
       return;
     }

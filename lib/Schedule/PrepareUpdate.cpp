@@ -6,7 +6,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "PrepareUpdate.h"
-#include "dtc/Plan/Phase.h"
 #include "dtc/Plan/Skeleton.h"
 #include "dtc/Schedule/Passes.h"
 
@@ -40,7 +39,7 @@ struct PrepareUpdatePass : dtc::impl::PrepareUpdateBase<PrepareUpdatePass> {
   }
 
   void bucket(func::FuncOp function) {
-    std::optional<Phase> phase = Phase::parse(function.getName());
+    std::optional<Phase> phase = getPhase(function);
     if (!phase)
       return;
     bool isLast = phase->runs == Phase::Last;

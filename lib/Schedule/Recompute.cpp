@@ -8,7 +8,6 @@
 
 #include "RecomputePolicy.h"
 #include "dtc/Plan/Aliases.h"
-#include "dtc/Plan/Phase.h"
 #include "dtc/Plan/Skeleton.h"
 #include "dtc/Schedule/Passes.h"
 #include "mlir/IR/IRMapping.h"
@@ -88,8 +87,7 @@ private:
 StageRecompute::StageRecompute(ModuleOp stage, func::FuncOp plan,
                                unsigned chunk)
     : stage(stage), plan(plan), chunk(chunk) {
-  forward.function =
-      stage.lookupSymbol<func::FuncOp>(Phase{Phase::Forward, chunk}.getName());
+  forward.function = findFunction(stage, {Phase::Forward, chunk});
   auto use = [&](int64_t number) {
     nextNumber = std::max(nextNumber, number + 1);
   };
@@ -117,8 +115,8 @@ void StageRecompute::classifyArguments() {
     if (plan.getArgAttr(i, attr::input))
       inputs.insert(getArgNumber(plan, i));
   forEachMessage(plan, attr::recvs, [&](DictionaryAttr message) {
-    auto phase = message.getAs<StringAttr>("phase");
-    if (phase.getValue() == forward.function.getName())
+    if (message.getAs<PhaseAttr>("phase").getPhase() ==
+        Phase{Phase::Forward, chunk})
       activations.insert(getMessageNumber(message));
   });
   for (BlockArgument argument : forward.function.getArguments()) {
@@ -154,7 +152,7 @@ void StageRecompute::classifyResults() {
 llvm::DenseSet<int64_t> StageRecompute::getReadNumbers(bool byBackwardPass) {
   llvm::DenseSet<int64_t> read;
   for (auto function : stage.getOps<func::FuncOp>()) {
-    std::optional<Phase> phase = Phase::parse(function.getName());
+    std::optional<Phase> phase = getPhase(function);
     bool isChunked = phase && phase->isChunked();
     if (function == plan || (isChunked && phase->level != chunk) ||
         (isChunked && phase->kind != Phase::Forward) != byBackwardPass)
@@ -179,8 +177,7 @@ llvm::DenseSet<int64_t> StageRecompute::getReadNumbers(bool byBackwardPass) {
 void StageRecompute::run(const RecomputePolicy &policy) {
   kept = policy.chooseKept(forward);
   for (Phase::Kind kind : {Phase::Backward, Phase::Weight})
-    if (auto function =
-            stage.lookupSymbol<func::FuncOp>(Phase{kind, chunk}.getName()))
+    if (func::FuncOp function = findFunction(stage, {kind, chunk}))
       rewrite(function);
   dropRecomputedResults();
 }

@@ -8,7 +8,6 @@
 #include "PrepareUpdate.h"
 #include "dtc/Dialect/SignatureEditor.h"
 #include "dtc/Memory/MemoryPlan.h"
-#include "dtc/Plan/Phase.h"
 #include "dtc/Plan/Skeleton.h"
 #include "dtc/Schedule/Gathered.h"
 

@@ -8,7 +8,6 @@
 
 #include "dtc/Dialect/SignatureEditor.h"
 #include "dtc/Plan/Aliases.h"
-#include "dtc/Plan/Phase.h"
 #include "dtc/Plan/Skeleton.h"
 #include "dtc/Schedule/Passes.h"
 #include "dtc/Schedule/ScheduleFile.h"
@@ -107,13 +106,12 @@ PlanBuilder::PlanBuilder(func::FuncOp plan, ModuleOp stage,
     : plan(plan), numMicrobatches(numMicrobatches), numRounds(numRounds),
       builder(plan.getContext()) {
   for (auto function : stage.getOps<func::FuncOp>())
-    if (std::optional<Phase> phase = Phase::parse(function.getName()))
+    if (std::optional<Phase> phase = getPhase(function))
       phases[*phase].function = function;
   auto read = [&](StringRef name, SmallVector<Crossing> PhaseParts::*list) {
     if (auto entries = plan->getAttrOfType<ArrayAttr>(name))
       for (auto entry : entries.getAsRange<DictionaryAttr>())
-        (phases[*Phase::parse(entry.getAs<StringAttr>("phase").getValue())].*
-         list)
+        (phases[entry.getAs<PhaseAttr>("phase").getPhase()].*list)
             .emplace_back(entry);
     plan->removeAttr(name);
   };
@@ -358,8 +356,7 @@ struct ScheduleMicrobatchesPass
     int64_t values = 0; // operands and results of one micro-batch's runs
     for (ModuleOp stage : stages)
       for (auto function : stage.getOps<func::FuncOp>())
-        if (auto phase = Phase::parse(function.getName());
-            phase && phase->isPerMicrobatch())
+        if (auto phase = getPhase(function); phase && phase->isPerMicrobatch())
           values += function.getNumArguments() + function.getNumResults();
     if (values == 0 || numMicrobatches <= maxPlanValues / values)
       return success();

@@ -251,6 +251,7 @@ func::FuncOp PhaseBuilder::build(ArrayRef<Operation *> ops, OpBuilder &builder,
     types.push_back(type);
   auto function = func::FuncOp::create(builder, location, phase.getName(),
                                        builder.getFunctionType(types, {}));
+  setPhase(function, phase);
   function.setPrivate();
   Block *body = function.addEntryBlock();
   SmallVector<int64_t> numbersOfArguments;
@@ -395,7 +396,7 @@ struct SplitStagesPass : dtc::impl::SplitStagesBase<SplitStagesPass> {
              {builder.getStringAttr("channel"),
               builder.getI64IntegerAttr(message.channel)},
              {builder.getStringAttr("phase"),
-              builder.getStringAttr(phase.getName())},
+              PhaseAttr::get(builder.getContext(), phase)},
              {builder.getStringAttr("source"), boundary.getLoc()},
              {builder.getStringAttr("type"),
               TypeAttr::get(dropTime(value.getType()))}});

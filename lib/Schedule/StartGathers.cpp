@@ -11,7 +11,6 @@
 #include "Overlap.h"
 #include "dtc/Memory/MemoryPlan.h"
 #include "dtc/Plan/Aliases.h"
-#include "dtc/Plan/Phase.h"
 #include "dtc/Plan/Skeleton.h"
 #include "dtc/Schedule/Gathered.h"
 #include "mlir/IR/IRMapping.h"
@@ -66,7 +65,7 @@ static SmallVector<Gather> collect(func::FuncOp plan) {
   // All slots are free again when the last runs of a step start reductions.
   auto runs = plan.getOps<RunOp>();
   auto last = llvm::find_if(runs, [](RunOp run) {
-    std::optional<Phase> phase = Phase::parse(run.getCallee());
+    std::optional<Phase> phase = getPhase(run);
     return phase && phase->runs == Phase::Last;
   });
   if (last != runs.end())
@@ -92,9 +91,9 @@ static void awaitInside(RunOp run, ArrayRef<Gather> gathers) {
   func::FuncOp callee = getCallee(run);
   IRMapping mapping;
   func::FuncOp first = callee.clone(mapping);
-  Phase phase = *Phase::parse(callee.getName());
+  Phase phase = *getPhase(callee);
   phase.runs = Phase::First;
-  first.setName(phase.getName());
+  setPhase(first, phase);
   callee->getBlock()->getOperations().insertAfter(callee->getIterator(), first);
   run.setCalleeAttr(FlatSymbolRefAttr::get(first.getNameAttr()));
   for (Gather gather : gathers) {

@@ -10,7 +10,6 @@
 #include "Overlap.h"
 #include "dtc/Memory/MemoryPlan.h"
 #include "dtc/Plan/Aliases.h"
-#include "dtc/Plan/Phase.h"
 
 using namespace mlir;
 using namespace dtc;
@@ -94,7 +93,7 @@ static RunOp replaceRun(RunOp run) {
 void dtc::startReductionsOfLastRuns(func::FuncOp plan) {
   PlanSlots slots; // what gathers took is free again
   for (auto run : llvm::make_early_inc_range(plan.getOps<RunOp>())) {
-    std::optional<Phase> phase = Phase::parse(run.getCallee());
+    std::optional<Phase> phase = getPhase(run);
     if (!phase || phase->runs != Phase::Last)
       continue;
     SmallVector<Started> started = startReturned(getCallee(run), slots);

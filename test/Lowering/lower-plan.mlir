@@ -21,7 +21,7 @@ module {
     // CHECK-SAME: (%[[CTX:.*]]: !llvm.ptr, %[[FRAME:.*]]: !llvm.ptr, %[[SCRATCH:.*]]: !llvm.ptr, %[[X:.*]]: !llvm.ptr, %[[W:.*]]: !llvm.ptr, %[[Y:.*]]: !llvm.ptr)
     // CHECK: llvm.call @dtcrt_matmul(%[[CTX]], {{.*}}, %[[X]], %[[W]], %[[FRAME]])
     // CHECK: llvm.call @kernel_relu(%[[FRAME]], %[[Y]], %[[SCRATCH]])
-    func.func private @forward(%x: tensor<4x4xf32, #r>, %w: tensor<4x4xf32, #r>) -> tensor<4x4xf32, #r> attributes {dtc.frame_bytes = 64 : i64} {
+    func.func private @forward(%x: tensor<4x4xf32, #r>, %w: tensor<4x4xf32, #r>) -> tensor<4x4xf32, #r> attributes {dtc.phase = #dtc.phase<forward>, dtc.frame_bytes = 64 : i64} {
       %0 = dtc.matmul %x, %w {dtc.offsets = array<i64: 0>} : (tensor<4x4xf32, #r>, tensor<4x4xf32, #r>) -> tensor<4x4xf32, #r>
       %1 = dtc.launch @kernels::@kernel_relu(%0) {dtc.offsets = array<i64: -1>} : (tensor<4x4xf32, #r>) -> tensor<4x4xf32, #r>
       return %1 : tensor<4x4xf32, #r>

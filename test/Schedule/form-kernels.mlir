@@ -14,7 +14,7 @@ module @stage0 attributes {dtc.stage = 0 : i64} {
   // CHECK: %[[A:.*]] = dtc.launch @kernels::@kernel_add_relu(%[[H]], %{{.*}}) : (tensor<8x4xf32, #{{.*}}>, tensor<4xf32, #{{.*}}>) -> tensor<8x4xf32, #{{.*}}>
   // CHECK: %[[H2:.*]] = dtc.matmul %[[A]]
   // CHECK: dtc.launch @kernels::@kernel_add_relu(%[[H2]]
-  func.func private @forward(%x: tensor<8x4xf32, #d>, %w: tensor<4x4xf32, #r>, %b: tensor<4xf32, #r>) -> tensor<8x4xf32, #d> {
+  func.func private @forward(%x: tensor<8x4xf32, #d>, %w: tensor<4x4xf32, #r>, %b: tensor<4xf32, #r>) -> tensor<8x4xf32, #d> attributes {dtc.phase = #dtc.phase<forward>} {
     %0 = dtc.matmul %x, %w : (tensor<8x4xf32, #d>, tensor<4x4xf32, #r>) -> tensor<8x4xf32, #d>
     %1 = dtc.add %0, %b : (tensor<8x4xf32, #d>, tensor<4xf32, #r>) -> tensor<8x4xf32, #d>
     %2 = dtc.relu %1 : (tensor<8x4xf32, #d>) -> tensor<8x4xf32, #d>
@@ -33,7 +33,7 @@ module @stage0 attributes {dtc.stage = 0 : i64} {
   // CHECK: dtc.launch @kernels::@kernel_accumulate(%[[S]]#1, %{{.*}})
   // CHECK: return
   func.func private @weight(%x: tensor<8x4xf32, #d>, %dy: tensor<8x4xf32, #d>, %a: tensor<4x4xf32, #p> {dtc.update = 0 : i64}, %c: tensor<1x4xf32, #p> {dtc.update = 1 : i64})
-      -> (tensor<4x4xf32, #p>, tensor<1x4xf32, #p>, tensor<8x4xf32, #d>) {
+      -> (tensor<4x4xf32, #p>, tensor<1x4xf32, #p>, tensor<8x4xf32, #d>) attributes {dtc.phase = #dtc.phase<weight>} {
     %0 = dtc.matmul %x, %dy {transpose_lhs} : (tensor<8x4xf32, #d>, tensor<8x4xf32, #d>) -> tensor<4x4xf32, #p>
     %1 = dtc.accumulate %0 into %a : tensor<4x4xf32, #p>
     %2 = dtc.neg %dy : (tensor<8x4xf32, #d>) -> tensor<8x4xf32, #d>
@@ -69,7 +69,7 @@ module @stage0 attributes {dtc.stage = 0 : i64} {
   // CHECK-LABEL: func.func private @update
   // CHECK-NEXT: dtc.launch @kernels::@kernel_mul_sgd(
   // CHECK-NEXT: return
-  func.func private @update(%w: tensor<4xf32, #r> {dtc.update = 0 : i64}, %g: tensor<4xf32, #r>, %lr: tensor<f64, #r>) -> tensor<4xf32, #r> {
+  func.func private @update(%w: tensor<4xf32, #r> {dtc.update = 0 : i64}, %g: tensor<4xf32, #r>, %lr: tensor<f64, #r>) -> tensor<4xf32, #r> attributes {dtc.phase = #dtc.phase<update>} {
     %c = dtc.constant dense<0.5> : tensor<f32> to tensor<f32, #r>
     %0 = dtc.mul %g, %c : (tensor<4xf32, #r>, tensor<f32, #r>) -> tensor<4xf32, #r>
     %1 = dtc.sgd %w, %0, %lr {momentum = 0.0 : f64, weight_decay = 0.0 : f64} : (tensor<4xf32, #r>, tensor<4xf32, #r>, tensor<f64, #r>) -> tensor<4xf32, #r>

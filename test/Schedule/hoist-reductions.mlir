@@ -11,7 +11,7 @@ module @stage0 attributes {dtc.stage = 0 : i64} {
   func.func private @weight(%x: tensor<4xf32, #p>, %y: tensor<2xf32, #p>,
                             %a: tensor<4xf32, #p> {dtc.update = 0 : i64},
                             %b: tensor<2xf32, #p> {dtc.update = 1 : i64})
-      -> (tensor<4xf32, #p>, tensor<2xf32, #p>) {
+      -> (tensor<4xf32, #p>, tensor<2xf32, #p>) attributes {dtc.phase = #dtc.phase<weight>} {
     %0 = dtc.accumulate %x into %a : tensor<4xf32, #p>
     %1 = dtc.accumulate %y into %b : tensor<2xf32, #p>
     return %0, %1 : tensor<4xf32, #p>, tensor<2xf32, #p>
@@ -19,7 +19,7 @@ module @stage0 attributes {dtc.stage = 0 : i64} {
   func.func private @update(%w: tensor<4xf32, #r> {dtc.update = 0 : i64}, %lr: tensor<f64, #r>,
                             %l: tensor<f64, #p> {dtc.update = 2 : i64},
                             %b: tensor<2xf32, #p> {dtc.update = 1 : i64}, %a: tensor<4xf32, #p>)
-      -> (tensor<4xf32, #r>, tensor<2xf32, #r>, tensor<f64, #r>) {
+      -> (tensor<4xf32, #r>, tensor<2xf32, #r>, tensor<f64, #r>) attributes {dtc.phase = #dtc.phase<update>} {
     %h = dtc.all_reduce sum %b over ["dp"] : (tensor<2xf32, #p>) -> tensor<2xf32, #r>
     %g = dtc.all_reduce sum %a over ["dp"] : (tensor<4xf32, #p>) -> tensor<4xf32, #r>
     %loss = dtc.all_reduce sum %l over ["dp"] : (tensor<f64, #p>) -> tensor<f64, #r>
@@ -68,11 +68,11 @@ module @stage0 attributes {dtc.stage = 0 : i64} {
 #s = #dtc.layout<#mesh, dp: split(0)>
 module @bucket {
 module @stage0 attributes {dtc.stage = 0 : i64} {
-  func.func private @weight(%x: tensor<4xf32, #p>, %a: tensor<4xf32, #p> {dtc.update = 0 : i64}) -> tensor<4xf32, #p> {
+  func.func private @weight(%x: tensor<4xf32, #p>, %a: tensor<4xf32, #p> {dtc.update = 0 : i64}) -> tensor<4xf32, #p> attributes {dtc.phase = #dtc.phase<weight>} {
     %0 = dtc.accumulate %x into %a : tensor<4xf32, #p>
     return %0 : tensor<4xf32, #p>
   }
-  func.func private @update(%a: tensor<4xf32, #p>, %c: tensor<f32, #r>) -> tensor<8xf32, #s> {
+  func.func private @update(%a: tensor<4xf32, #p>, %c: tensor<f32, #r>) -> tensor<8xf32, #s> attributes {dtc.phase = #dtc.phase<update>} {
     %0 = dtc.mul %a, %c : (tensor<4xf32, #p>, tensor<f32, #r>) -> tensor<4xf32, #p>
     %1 = dtc.concat %a, %0 axis 0 : (tensor<4xf32, #p>, tensor<4xf32, #p>) -> tensor<8xf32, #p>
     %2 = dtc.reduce_scatter sum %1 over ["dp"] dim 0 : (tensor<8xf32, #p>) -> tensor<8xf32, #s>
@@ -112,15 +112,15 @@ module @stage0 attributes {dtc.stage = 0 : i64} {
 #p = #dtc.layout<#mesh, dp: partial>
 module @stays {
 module @stage0 attributes {dtc.stage = 0 : i64} {
-  func.func private @weight(%x: tensor<4xf32, #p>, %a: tensor<4xf32, #p> {dtc.update = 0 : i64}) -> tensor<4xf32, #p> {
+  func.func private @weight(%x: tensor<4xf32, #p>, %a: tensor<4xf32, #p> {dtc.update = 0 : i64}) -> tensor<4xf32, #p> attributes {dtc.phase = #dtc.phase<weight>} {
     %0 = dtc.accumulate %x into %a : tensor<4xf32, #p>
     return %0 : tensor<4xf32, #p>
   }
-  func.func private @reduce(%a: tensor<4xf32, #p>) -> tensor<4xf32, #p> {
+  func.func private @reduce(%a: tensor<4xf32, #p>) -> tensor<4xf32, #p> attributes {dtc.phase = #dtc.phase<reduce>} {
     %0 = dtc.add %a, %a : (tensor<4xf32, #p>, tensor<4xf32, #p>) -> tensor<4xf32, #p>
     return %0 : tensor<4xf32, #p>
   }
-  func.func private @update(%a: tensor<4xf32, #p> {dtc.update = 0 : i64}, %b: tensor<4xf32, #p> {dtc.update = 1 : i64}) -> (tensor<4xf32, #r>, tensor<4xf32, #r>) {
+  func.func private @update(%a: tensor<4xf32, #p> {dtc.update = 0 : i64}, %b: tensor<4xf32, #p> {dtc.update = 1 : i64}) -> (tensor<4xf32, #r>, tensor<4xf32, #r>) attributes {dtc.phase = #dtc.phase<update>} {
     %0 = dtc.all_reduce sum %a over ["dp"] : (tensor<4xf32, #p>) -> tensor<4xf32, #r>
     %1 = dtc.all_reduce sum %b over ["dp"] : (tensor<4xf32, #p>) -> tensor<4xf32, #r>
     return %0, %1 : tensor<4xf32, #r>, tensor<4xf32, #r>

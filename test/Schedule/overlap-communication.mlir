@@ -16,7 +16,7 @@
 module @order {
   module @stage0 attributes {dtc.stage = 0 : i64} {
     func.func private @prologue(%p: tensor<4x4xf32, #dp>, %q: tensor<2x8xf32, #dp>, %t: tensor<4x4xf32, #dp>, %u: tensor<4x4xf32, #columns>, %n: tensor<f64, #p> {dtc.update = 5 : i64})
-        -> (tensor<4x4xf32, #r>, tensor<2x8xf32, #r>, tensor<4x4xf32, #r>, tensor<2x4xf32, #r>, tensor<4x4xf32, #r>, tensor<f64, #r>) {
+        -> (tensor<4x4xf32, #r>, tensor<2x8xf32, #r>, tensor<4x4xf32, #r>, tensor<2x4xf32, #r>, tensor<4x4xf32, #r>, tensor<f64, #r>) attributes {dtc.phase = #dtc.phase<prologue>} {
       %a = dtc.all_gather %p over ["dp"] dim 0 : (tensor<4x4xf32, #dp>) -> tensor<4x4xf32, #r>
       %b = dtc.all_gather %q over ["dp"] dim 0 : (tensor<2x8xf32, #dp>) -> tensor<2x8xf32, #r>
       %c = dtc.all_gather %t over ["dp"] dim 0 : (tensor<4x4xf32, #dp>) -> tensor<4x4xf32, #r>
@@ -25,7 +25,7 @@ module @order {
       %m = dtc.all_reduce sum %n over ["dp"] : (tensor<f64, #p>) -> tensor<f64, #r>
       return %a, %b, %c, %s, %d, %m : tensor<4x4xf32, #r>, tensor<2x8xf32, #r>, tensor<4x4xf32, #r>, tensor<2x4xf32, #r>, tensor<4x4xf32, #r>, tensor<f64, #r>
     }
-    func.func private @forward(%x: tensor<4x4xf32, #r>, %a: tensor<4x4xf32, #r>, %b: tensor<2x8xf32, #r>) -> tensor<4x4xf32, #r> {
+    func.func private @forward(%x: tensor<4x4xf32, #r>, %a: tensor<4x4xf32, #r>, %b: tensor<2x8xf32, #r>) -> tensor<4x4xf32, #r> attributes {dtc.phase = #dtc.phase<forward>} {
       %v = dtc.reshape %b : (tensor<2x8xf32, #r>) -> tensor<4x4xf32, #r>
       %h = dtc.relu %x : (tensor<4x4xf32, #r>) -> tensor<4x4xf32, #r>
       %y = dtc.matmul %h, %v : (tensor<4x4xf32, #r>, tensor<4x4xf32, #r>) -> tensor<4x4xf32, #r>
@@ -73,16 +73,16 @@ module @order {
 #dp = #dtc.layout<#mesh, dp: split(0)>
 module @once {
   module @stage0 attributes {dtc.stage = 0 : i64} {
-    func.func private @prologue(%p: tensor<4x4xf32, #dp>, %q: tensor<4x4xf32, #dp>) -> (tensor<4x4xf32, #r>, tensor<4x4xf32, #r>) {
+    func.func private @prologue(%p: tensor<4x4xf32, #dp>, %q: tensor<4x4xf32, #dp>) -> (tensor<4x4xf32, #r>, tensor<4x4xf32, #r>) attributes {dtc.phase = #dtc.phase<prologue>} {
       %a = dtc.all_gather %p over ["dp"] dim 0 : (tensor<4x4xf32, #dp>) -> tensor<4x4xf32, #r>
       %b = dtc.all_gather %q over ["dp"] dim 0 : (tensor<4x4xf32, #dp>) -> tensor<4x4xf32, #r>
       return %a, %b : tensor<4x4xf32, #r>, tensor<4x4xf32, #r>
     }
-    func.func private @forward(%x: tensor<4x4xf32, #r>, %a: tensor<4x4xf32, #r>) -> tensor<4x4xf32, #r> {
+    func.func private @forward(%x: tensor<4x4xf32, #r>, %a: tensor<4x4xf32, #r>) -> tensor<4x4xf32, #r> attributes {dtc.phase = #dtc.phase<forward>} {
       %y = dtc.matmul %x, %a : (tensor<4x4xf32, #r>, tensor<4x4xf32, #r>) -> tensor<4x4xf32, #r>
       return %y : tensor<4x4xf32, #r>
     }
-    func.func private @weight(%x: tensor<4x4xf32, #r>, %b: tensor<4x4xf32, #r>) -> tensor<4x4xf32, #r> {
+    func.func private @weight(%x: tensor<4x4xf32, #r>, %b: tensor<4x4xf32, #r>) -> tensor<4x4xf32, #r> attributes {dtc.phase = #dtc.phase<weight>} {
       %y = dtc.matmul %x, %b : (tensor<4x4xf32, #r>, tensor<4x4xf32, #r>) -> tensor<4x4xf32, #r>
       return %y : tensor<4x4xf32, #r>
     }
@@ -115,21 +115,21 @@ module @once {
 #dp = #dtc.layout<#mesh, dp: split(0)>
 module @chunks {
   module @stage0 attributes {dtc.stage = 0 : i64} {
-    func.func private @prologue(%p: tensor<4x4xf32, #dp>, %q: tensor<4x4xf32, #dp>, %s: tensor<4x4xf32, #dp>) -> (tensor<4x4xf32, #r>, tensor<4x4xf32, #r>, tensor<4x4xf32, #r>) {
+    func.func private @prologue(%p: tensor<4x4xf32, #dp>, %q: tensor<4x4xf32, #dp>, %s: tensor<4x4xf32, #dp>) -> (tensor<4x4xf32, #r>, tensor<4x4xf32, #r>, tensor<4x4xf32, #r>) attributes {dtc.phase = #dtc.phase<prologue>} {
       %a = dtc.all_gather %p over ["dp"] dim 0 : (tensor<4x4xf32, #dp>) -> tensor<4x4xf32, #r>
       %b = dtc.all_gather %q over ["dp"] dim 0 : (tensor<4x4xf32, #dp>) -> tensor<4x4xf32, #r>
       %c = dtc.all_gather %s over ["dp"] dim 0 : (tensor<4x4xf32, #dp>) -> tensor<4x4xf32, #r>
       return %a, %b, %c : tensor<4x4xf32, #r>, tensor<4x4xf32, #r>, tensor<4x4xf32, #r>
     }
-    func.func private @forward1(%x: tensor<4x4xf32, #r>, %a: tensor<4x4xf32, #r>) -> tensor<4x4xf32, #r> {
+    func.func private @forward1(%x: tensor<4x4xf32, #r>, %a: tensor<4x4xf32, #r>) -> tensor<4x4xf32, #r> attributes {dtc.phase = #dtc.phase<forward 1>} {
       %y = dtc.matmul %x, %a : (tensor<4x4xf32, #r>, tensor<4x4xf32, #r>) -> tensor<4x4xf32, #r>
       return %y : tensor<4x4xf32, #r>
     }
-    func.func private @weight.last(%x: tensor<4x4xf32, #r>) -> tensor<4x4xf32, #r> {
+    func.func private @weight.last(%x: tensor<4x4xf32, #r>) -> tensor<4x4xf32, #r> attributes {dtc.phase = #dtc.phase<weight last>} {
       %y = dtc.relu %x : (tensor<4x4xf32, #r>) -> tensor<4x4xf32, #r>
       return %y : tensor<4x4xf32, #r>
     }
-    func.func private @update(%c: tensor<4x4xf32, #r>) -> tensor<4x4xf32, #r> {
+    func.func private @update(%c: tensor<4x4xf32, #r>) -> tensor<4x4xf32, #r> attributes {dtc.phase = #dtc.phase<update>} {
       %y = dtc.relu %c : (tensor<4x4xf32, #r>) -> tensor<4x4xf32, #r>
       return %y : tensor<4x4xf32, #r>
     }
@@ -143,11 +143,11 @@ module @chunks {
     }
   }
   module @eval0 attributes {dtc.stage = 0 : i64, dtc.eval} {
-    func.func private @prologue(%p: tensor<4x4xf32, #dp>) -> tensor<4x4xf32, #r> {
+    func.func private @prologue(%p: tensor<4x4xf32, #dp>) -> tensor<4x4xf32, #r> attributes {dtc.phase = #dtc.phase<prologue>} {
       %a = dtc.all_gather %p over ["dp"] dim 0 : (tensor<4x4xf32, #dp>) -> tensor<4x4xf32, #r>
       return %a : tensor<4x4xf32, #r>
     }
-    func.func private @forward(%x: tensor<4x4xf32, #r>, %a: tensor<4x4xf32, #r>) -> tensor<4x4xf32, #r> {
+    func.func private @forward(%x: tensor<4x4xf32, #r>, %a: tensor<4x4xf32, #r>) -> tensor<4x4xf32, #r> attributes {dtc.phase = #dtc.phase<forward>} {
       %y = dtc.matmul %x, %a : (tensor<4x4xf32, #r>, tensor<4x4xf32, #r>) -> tensor<4x4xf32, #r>
       return %y : tensor<4x4xf32, #r>
     }
@@ -199,17 +199,17 @@ module @kernels {
 }
 module @stage0 attributes {dtc.stage = 0 : i64} {
   func.func private @weight.last(%a: tensor<4xf32, #p> {dtc.update = 0 : i64}, %b: tensor<4xf32, #p>)
-      -> (tensor<4xf32, #r>, tensor<8xf32, #s>) {
+      -> (tensor<4xf32, #r>, tensor<8xf32, #s>) attributes {dtc.phase = #dtc.phase<weight last>} {
     %0 = dtc.launch @kernels::@concat(%b, %b) : (tensor<4xf32, #p>, tensor<4xf32, #p>) -> tensor<8xf32, #p>
     %1 = dtc.reduce_scatter sum %0 over ["dp"] dim 0 : (tensor<8xf32, #p>) -> tensor<8xf32, #s>
     %2 = dtc.all_reduce sum %a over ["dp"] : (tensor<4xf32, #p>) -> tensor<4xf32, #r>
     return %2, %1 : tensor<4xf32, #r>, tensor<8xf32, #s>
   }
-  func.func private @reduce(%g: tensor<4xf32, #r>) -> tensor<4xf32, #r> {
+  func.func private @reduce(%g: tensor<4xf32, #r>) -> tensor<4xf32, #r> attributes {dtc.phase = #dtc.phase<reduce>} {
     %0 = dtc.add %g, %g : (tensor<4xf32, #r>, tensor<4xf32, #r>) -> tensor<4xf32, #r>
     return %0 : tensor<4xf32, #r>
   }
-  func.func private @update(%g: tensor<8xf32, #s>) -> tensor<8xf32, #s> {
+  func.func private @update(%g: tensor<8xf32, #s>) -> tensor<8xf32, #s> attributes {dtc.phase = #dtc.phase<update>} {
     %0 = dtc.add %g, %g : (tensor<8xf32, #s>, tensor<8xf32, #s>) -> tensor<8xf32, #s>
     return %0 : tensor<8xf32, #s>
   }
@@ -256,7 +256,7 @@ module @kernels {
 }
 module @stage0 attributes {dtc.stage = 0 : i64} {
   func.func private @weight(%x: tensor<4xf32, #p>, %y: tensor<4xf32, #p>, %a: tensor<4xf32, #s> {dtc.update = 0 : i64},
-                            %b: tensor<4xf32, #s> {dtc.update = 1 : i64}) -> (tensor<4xf32, #s>, tensor<4xf32, #s>) {
+                            %b: tensor<4xf32, #s> {dtc.update = 1 : i64}) -> (tensor<4xf32, #s>, tensor<4xf32, #s>) attributes {dtc.phase = #dtc.phase<weight>} {
     %0 = dtc.reduce_scatter sum %x over ["dp"] dim 0 : (tensor<4xf32, #p>) -> tensor<4xf32, #s>
     %1 = dtc.launch @kernels::@accumulate(%0, %a) : (tensor<4xf32, #s>, tensor<4xf32, #s>) -> tensor<4xf32, #s>
     %2 = dtc.launch @kernels::@mul(%y) : (tensor<4xf32, #p>) -> tensor<4xf32, #p>
@@ -298,13 +298,13 @@ module @kernels {
   }
 }
 module @stage0 attributes {dtc.stage = 0 : i64} {
-  func.func private @weight(%x: tensor<4xf32, #p>) -> (tensor<4xf32, #s>, tensor<4xf32, #s>) {
+  func.func private @weight(%x: tensor<4xf32, #p>) -> (tensor<4xf32, #s>, tensor<4xf32, #s>) attributes {dtc.phase = #dtc.phase<weight>} {
     %0 = dtc.reduce_scatter sum %x over ["dp"] dim 0 : (tensor<4xf32, #p>) -> tensor<4xf32, #s>
     %1 = dtc.launch @kernels::@mul(%0) : (tensor<4xf32, #s>) -> tensor<4xf32, #s>
     %2 = dtc.launch @kernels::@mul(%1) : (tensor<4xf32, #s>) -> tensor<4xf32, #s>
     return %1, %2 : tensor<4xf32, #s>, tensor<4xf32, #s>
   }
-  func.func private @weight.last(%x: tensor<4x4xf32, #p>) -> tensor<4x4xf32, #c> {
+  func.func private @weight.last(%x: tensor<4x4xf32, #p>) -> tensor<4x4xf32, #c> attributes {dtc.phase = #dtc.phase<weight last>} {
     %0 = dtc.reduce_scatter sum %x over ["dp"] dim 1 : (tensor<4x4xf32, #p>) -> tensor<4x4xf32, #c>
     return %0 : tensor<4x4xf32, #c>
   }
@@ -341,13 +341,13 @@ module @kernels {
 }
 module @stage0 attributes {dtc.stage = 0 : i64} {
   func.func private @update(%d: tensor<4xf32, #s>, %x: tensor<4xf32, #s> {dtc.update = 0 : i64}, %e: tensor<4xf32, #r>)
-      -> (tensor<4xf32, #s>, tensor<4xf32, #r>, tensor<4xf32, #r>) {
+      -> (tensor<4xf32, #s>, tensor<4xf32, #r>, tensor<4xf32, #r>) attributes {dtc.phase = #dtc.phase<update>} {
     %0 = dtc.all_gather %x over ["dp"] dim 0 : (tensor<4xf32, #s>) -> tensor<4xf32, #r>
     %1 = dtc.launch @kernels::@mul(%e) : (tensor<4xf32, #r>) -> tensor<4xf32, #r>
     %2 = dtc.launch @kernels::@accumulate(%d, %x) : (tensor<4xf32, #s>, tensor<4xf32, #s>) -> tensor<4xf32, #s>
     return %2, %0, %1 : tensor<4xf32, #s>, tensor<4xf32, #r>, tensor<4xf32, #r>
   }
-  func.func private @weight.last(%a: tensor<4xf32, #p> {dtc.update = 0 : i64}) -> tensor<4xf32, #r> {
+  func.func private @weight.last(%a: tensor<4xf32, #p> {dtc.update = 0 : i64}) -> tensor<4xf32, #r> attributes {dtc.phase = #dtc.phase<weight last>} {
     %0 = dtc.all_reduce sum %a over ["dp"] : (tensor<4xf32, #p>) -> tensor<4xf32, #r>
     return %0 : tensor<4xf32, #r>
   }
@@ -399,7 +399,7 @@ module {
     func.func private @forward(%x: tensor<4x4xf32, #r>,
         %p: tensor<2x8xf32, #dp> {dtc.gathered_at_use}, %q: tensor<4x4xf32, #dp> {dtc.gathered_at_use},
         %s: tensor<4x4xf32, #dp> {dtc.gathered_at_use}, %t: tensor<4x4xf32, #dp> {dtc.gathered_at_use},
-        %other: tensor<4x4xf32, #dp>) -> (tensor<4x4xf32, #r>, tensor<4x4xf32, #r>) {
+        %other: tensor<4x4xf32, #dp>) -> (tensor<4x4xf32, #r>, tensor<4x4xf32, #r>) attributes {dtc.phase = #dtc.phase<forward>} {
       %a = dtc.all_gather %p over ["dp"] dim 0 : (tensor<2x8xf32, #dp>) -> tensor<2x8xf32, #r>
       %av = dtc.reshape %a : (tensor<2x8xf32, #r>) -> tensor<4x4xf32, #r>
       %h = dtc.matmul %x, %av : (tensor<4x4xf32, #r>, tensor<4x4xf32, #r>) -> tensor<4x4xf32, #r>
@@ -424,7 +424,7 @@ module {
     // CHECK-NOT: dtc.wait
     func.func private @backward(%x: tensor<4x4xf32, #r>,
         %p: tensor<4x4xf32, #dp> {dtc.gathered_at_use}, %q: tensor<4x4xf32, #dp> {dtc.gathered_at_use},
-        %s: tensor<4x4xf32, #dp> {dtc.gathered_at_use}) -> tensor<4x4xf32, #r> {
+        %s: tensor<4x4xf32, #dp> {dtc.gathered_at_use}) -> tensor<4x4xf32, #r> attributes {dtc.phase = #dtc.phase<backward>} {
       %a = dtc.all_gather %p over ["dp"] dim 0 : (tensor<4x4xf32, #dp>) -> tensor<4x4xf32, #r>
       %b = dtc.all_gather %q over ["dp"] dim 0 : (tensor<4x4xf32, #dp>) -> tensor<4x4xf32, #r>
       %y = dtc.matmul %x, %b : (tensor<4x4xf32, #r>, tensor<4x4xf32, #r>) -> tensor<4x4xf32, #r>
@@ -440,7 +440,7 @@ module {
     // CHECK: dtc.all_gather %arg2 over ["dp"] dim 1 :
     // CHECK-NOT: dtc.wait
     func.func private @weight(%x: tensor<4x4xf32, #r>,
-        %p: tensor<4x4xf32, #dp> {dtc.gathered_at_use}, %q: tensor<4x4xf32, #columns> {dtc.gathered_at_use}) -> tensor<4x4xf32, #r> {
+        %p: tensor<4x4xf32, #dp> {dtc.gathered_at_use}, %q: tensor<4x4xf32, #columns> {dtc.gathered_at_use}) -> tensor<4x4xf32, #r> attributes {dtc.phase = #dtc.phase<weight>} {
       %a = dtc.all_gather %p over ["dp"] dim 0 : (tensor<4x4xf32, #dp>) -> tensor<4x4xf32, #r>
       %y = dtc.matmul %x, %a : (tensor<4x4xf32, #r>, tensor<4x4xf32, #r>) -> tensor<4x4xf32, #r>
       %b = dtc.all_gather %q over ["dp"] dim 1 : (tensor<4x4xf32, #columns>) -> tensor<4x4xf32, #r>

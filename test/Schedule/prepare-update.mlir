@@ -21,7 +21,7 @@ module @stage0 attributes {dtc.stage = 0 : i64} {
   func.func private @update(%a: tensor<100000xf32, #p> {dtc.update = 0 : i64}, %b: tensor<100000xf32, #p> {dtc.update = 1 : i64},
                             %c: tensor<100000xf32, #p> {dtc.update = 2 : i64}, %d: tensor<f64, #p> {dtc.update = 3 : i64},
                             %e: tensor<f64, #pp> {dtc.update = 4 : i64})
-      -> (tensor<100000xf32, #r>, tensor<100000xf32, #r>, tensor<100000xf32, #r>, tensor<f64, #r>, tensor<f64, #r>) {
+      -> (tensor<100000xf32, #r>, tensor<100000xf32, #r>, tensor<100000xf32, #r>, tensor<f64, #r>, tensor<f64, #r>) attributes {dtc.phase = #dtc.phase<update>} {
     %0 = dtc.all_reduce sum %a over ["dp"] : (tensor<100000xf32, #p>) -> tensor<100000xf32, #r>
     %1 = dtc.sum_squares %0 : (tensor<100000xf32, #r>) -> tensor<f64, #r>
     %2 = dtc.sqrt %1 : (tensor<f64, #r>) -> tensor<f64, #r>

@@ -30,17 +30,17 @@ module {
 module @stage0 attributes {dtc.stage = 0 : i64} {
   // CHECK-LABEL: module @stage0
   // CHECK:         func.func private @forward(%[[X:.+]]: {{.+}} {dtc.value = 0 : i64}, %[[W1:.+]]: {{.+}} {dtc.value = 1 : i64}
-  // NONE-SAME:       -> ({{.*}} {dtc.value = 10 : i64}, {{.*}} {dtc.value = 11 : i64}, {{.*}} {dtc.value = 12 : i64}, {{.*}} {dtc.value = 13 : i64}) {
-  // ALL-SAME:        -> ({{[^{]*}} {dtc.value = 92 : i64}, {{[^{]*}} {dtc.value = 93 : i64}) {
-  // LAST-SAME:       -> ({{[^{]*}} {dtc.value = 11 : i64}, {{[^{]*}} {dtc.value = 12 : i64}, {{[^{]*}} {dtc.value = 92 : i64}) {
-  // EVERY-SAME:      -> (tensor<{{[^{]*}} {dtc.value = 92 : i64}) {
-  // SELECTIVE-SAME:  -> ({{[^{]*}} {dtc.value = 10 : i64}, {{[^{]*}} {dtc.value = 11 : i64}, {{[^{]*}} {dtc.value = 12 : i64}) {
-  // PATTERN-SAME:    -> ({{[^{]*}} {dtc.value = 11 : i64}, {{[^{]*}} {dtc.value = 12 : i64}, {{[^{]*}} {dtc.value = 13 : i64}, {{[^{]*}} {dtc.value = 92 : i64}) {
+  // NONE-SAME:       -> ({{.*}} {dtc.value = 10 : i64}, {{.*}} {dtc.value = 11 : i64}, {{.*}} {dtc.value = 12 : i64}, {{.*}} {dtc.value = 13 : i64}) attributes
+  // ALL-SAME:        -> ({{[^{]*}} {dtc.value = 92 : i64}, {{[^{]*}} {dtc.value = 93 : i64}) attributes
+  // LAST-SAME:       -> ({{[^{]*}} {dtc.value = 11 : i64}, {{[^{]*}} {dtc.value = 12 : i64}, {{[^{]*}} {dtc.value = 92 : i64}) attributes
+  // EVERY-SAME:      -> (tensor<{{[^{]*}} {dtc.value = 92 : i64}) attributes
+  // SELECTIVE-SAME:  -> ({{[^{]*}} {dtc.value = 10 : i64}, {{[^{]*}} {dtc.value = 11 : i64}, {{[^{]*}} {dtc.value = 12 : i64}) attributes
+  // PATTERN-SAME:    -> ({{[^{]*}} {dtc.value = 11 : i64}, {{[^{]*}} {dtc.value = 12 : i64}, {{[^{]*}} {dtc.value = 13 : i64}, {{[^{]*}} {dtc.value = 92 : i64}) attributes
   // ALL:             %[[H:.+]] = dtc.matmul %[[X]], %[[W1]]
   // ALL:             %[[R:.+]] = dtc.add %[[H]], %{{.+}}
   // ALL:             return %[[R]], %[[H]]
   func.func private @forward(%x: !t {dtc.value = 0}, %w1: !t {dtc.value = 1}, %w2: !t {dtc.value = 2}, %w3: !t {dtc.value = 3})
-      -> (!t {dtc.value = 10}, !t {dtc.value = 11}, !t {dtc.value = 12}, !t {dtc.value = 13}) {
+      -> (!t {dtc.value = 10}, !t {dtc.value = 11}, !t {dtc.value = 12}, !t {dtc.value = 13}) attributes {dtc.phase = #dtc.phase<forward>} {
     %mask = dtc.neg %x : (!t) -> !t
     %h = dtc.matmul %x, %w1 : (!t, !t) -> !t loc("/h.0/MatMul")
     %n = dtc.tanh %h : (!t) -> !t loc("/h.1/Tanh")
@@ -85,7 +85,7 @@ module @stage0 attributes {dtc.stage = 0 : i64} {
   // PATTERN-NEXT:    dtc.matmul %[[T]]
   // PATTERN-NEXT:    dtc.tanh %[[H]]
   func.func private @weight(%x: !t {dtc.value = 0}, %n: !t {dtc.value = 10}, %t: !t {dtc.value = 11}, %u: !t {dtc.value = 12}, %mask: !t {dtc.value = 13})
-      -> (!t {dtc.value = 90}, !t {dtc.value = 91}) {
+      -> (!t {dtc.value = 90}, !t {dtc.value = 91}) attributes {dtc.phase = #dtc.phase<weight>} {
     %du = dtc.sub %u, %mask : (!t, !t) -> !t
     %dt = dtc.matmul %t, %du : (!t, !t) -> !t
     %dn = dtc.matmul %n, %dt : (!t, !t) -> !t
@@ -103,10 +103,10 @@ module @stage0 attributes {dtc.stage = 0 : i64} {
 module @stage1 attributes {dtc.stage = 1 : i64} {
   // CHECK-LABEL: module @stage1
   // CHECK:         func.func private @forward(
-  // NONE-SAME:       -> ({{.*}} {dtc.value = 25 : i64}, {{.*}} {dtc.value = 26 : i64}, {{.*}} {dtc.value = 27 : i64}) {
-  // ALL-SAME:        -> (tensor<{{[^{]*}} {dtc.value = 27 : i64}) {
-  // SELECTIVE-SAME:  -> ({{[^{]*}} {dtc.value = 25 : i64}, {{[^{]*}} {dtc.value = 27 : i64}) {
-  func.func private @forward(%a: !t {dtc.value = 20}, %w: !t {dtc.value = 21}) -> (!t {dtc.value = 25}, !t {dtc.value = 26}, !t {dtc.value = 27}) {
+  // NONE-SAME:       -> ({{.*}} {dtc.value = 25 : i64}, {{.*}} {dtc.value = 26 : i64}, {{.*}} {dtc.value = 27 : i64}) attributes
+  // ALL-SAME:        -> (tensor<{{[^{]*}} {dtc.value = 27 : i64}) attributes
+  // SELECTIVE-SAME:  -> ({{[^{]*}} {dtc.value = 25 : i64}, {{[^{]*}} {dtc.value = 27 : i64}) attributes
+  func.func private @forward(%a: !t {dtc.value = 20}, %w: !t {dtc.value = 21}) -> (!t {dtc.value = 25}, !t {dtc.value = 26}, !t {dtc.value = 27}) attributes {dtc.phase = #dtc.phase<forward>} {
     %h = dtc.matmul %a, %w : (!t, !t) -> !t
     %part = dtc.as_partial %h over ["tp"] : !t -> !p
     %s = dtc.all_reduce sum %part over ["tp"] : (!p) -> !t
@@ -118,7 +118,7 @@ module @stage1 attributes {dtc.stage = 1 : i64} {
   }
 
   // ALL:           func.func private @backward(%[[Z:.+]]: {{.+}} {dtc.value = 27 : i64}, %[[A:.+]]: {{.+}} {dtc.value = 20 : i64}, %[[W:.+]]: {{.+}} {dtc.value = 21 : i64})
-  // ALL-SAME:        -> ({{[^{]*}} {dtc.value = 28 : i64}, {{[^{]*}} {dtc.value = 25 : i64}) {
+  // ALL-SAME:        -> ({{[^{]*}} {dtc.value = 28 : i64}, {{[^{]*}} {dtc.value = 25 : i64}) attributes
   // ALL-NEXT:        %[[H:.+]] = dtc.matmul %[[A]], %[[W]]
   // ALL-NEXT:        %[[PART:.+]] = dtc.as_partial %[[H]]
   // ALL-NEXT:        %[[S:.+]] = dtc.all_reduce sum %[[PART]] over ["tp"]
@@ -129,7 +129,7 @@ module @stage1 attributes {dtc.stage = 1 : i64} {
   // SELECTIVE-SAME:  {dtc.value = 25 : i64}, {{.*}} {dtc.value = 27 : i64})
   // SELECTIVE-NEXT:  dtc.mul
   // SELECTIVE-NEXT:  return
-  func.func private @backward(%n: !t {dtc.value = 25}, %z: !t {dtc.value = 27}) -> (!t {dtc.value = 28}) {
+  func.func private @backward(%n: !t {dtc.value = 25}, %z: !t {dtc.value = 27}) -> (!t {dtc.value = 28}) attributes {dtc.phase = #dtc.phase<backward>} {
     %d = dtc.mul %n, %z : (!t, !t) -> !t
     return %d : !t
   }
@@ -140,14 +140,14 @@ module @stage1 attributes {dtc.stage = 1 : i64} {
   // SELECTIVE:     func.func private @weight(%[[N:.+]]: {{.+}} {dtc.value = 25 : i64}, %[[D:.+]]: {{.+}} {dtc.value = 28 : i64}) ->
   // SELECTIVE-NEXT:  %[[SQUARE:.+]] = dtc.mul %[[N]], %[[N]]
   // SELECTIVE-NEXT:  dtc.add %[[SQUARE]], %[[N]]
-  func.func private @weight(%n: !t {dtc.value = 25}, %square: !t {dtc.value = 26}, %d: !t {dtc.value = 28}) -> (!t {dtc.value = 29}) {
+  func.func private @weight(%n: !t {dtc.value = 25}, %square: !t {dtc.value = 26}, %d: !t {dtc.value = 28}) -> (!t {dtc.value = 29}) attributes {dtc.phase = #dtc.phase<weight>} {
     %0 = dtc.add %square, %n : (!t, !t) -> !t
     %1 = dtc.mul %0, %d : (!t, !t) -> !t
     return %1 : !t
   }
   func.func private @plan(!t {dtc.parameter = "w", dtc.value = 21}) -> (!t {dtc.value = 29}) attributes {
-    dtc.recvs = [{value = 20, stage = 0, channel = 0, phase = "forward", type = !t}],
-    dtc.sends = [{value = 27, stage = 2, channel = 1, phase = "forward", type = !t}]}
+    dtc.recvs = [{value = 20, stage = 0, channel = 0, phase = #dtc.phase<forward>, type = !t}],
+    dtc.sends = [{value = 27, stage = 2, channel = 1, phase = #dtc.phase<forward>, type = !t}]}
 }
 // A view of what is made again moves to where it is read, and the clones with
 // it. %h and %r are cuts: `selective` keeps %a, though it follows from %m, which
@@ -155,8 +155,8 @@ module @stage1 attributes {dtc.stage = 1 : i64} {
 module @stage2 attributes {dtc.stage = 2 : i64} {
   // CHECK-LABEL: module @stage2
   // SELECTIVE:     func.func private @forward(
-  // SELECTIVE-SAME:  -> ({{[^{]*}} {dtc.value = 32 : i64}, {{[^{]*}} {dtc.value = 33 : i64}, {{[^{]*}} {dtc.value = 35 : i64}) {
-  func.func private @forward(%x: !t {dtc.value = 30}, %w: !t {dtc.value = 31}) -> (!t {dtc.value = 32}, !t {dtc.value = 33}, !t {dtc.value = 35}) {
+  // SELECTIVE-SAME:  -> ({{[^{]*}} {dtc.value = 32 : i64}, {{[^{]*}} {dtc.value = 33 : i64}, {{[^{]*}} {dtc.value = 35 : i64}) attributes
+  func.func private @forward(%x: !t {dtc.value = 30}, %w: !t {dtc.value = 31}) -> (!t {dtc.value = 32}, !t {dtc.value = 33}, !t {dtc.value = 35}) attributes {dtc.phase = #dtc.phase<forward>} {
     %h = dtc.matmul %x, %w : (!t, !t) -> !t
     %m = dtc.matmul %h, %w : (!t, !t) -> !t
     %r = dtc.add %m, %h : (!t, !t) -> !t
@@ -171,7 +171,7 @@ module @stage2 attributes {dtc.stage = 2 : i64} {
   // ALL-NEXT:        %[[A:.+]] = dtc.relu
   // ALL-NEXT:        %[[V:.+]] = dtc.reshape %[[A]]
   // ALL-NEXT:        dtc.matmul %[[V]], %[[D]]
-  func.func private @weight(%m: !t {dtc.value = 32}, %a: !t {dtc.value = 33}, %h: !t {dtc.value = 35}) -> (!t {dtc.value = 34}) {
+  func.func private @weight(%m: !t {dtc.value = 32}, %a: !t {dtc.value = 33}, %h: !t {dtc.value = 35}) -> (!t {dtc.value = 34}) attributes {dtc.phase = #dtc.phase<weight>} {
     %v = dtc.reshape %a : (!t) -> !t
     %d = dtc.matmul %m, %h : (!t, !t) -> !t
     %0 = dtc.matmul %v, %d : (!t, !t) -> !t

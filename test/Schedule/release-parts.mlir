@@ -9,18 +9,18 @@
 #dp = #dtc.layout<#mesh, dp: split(0)>
 module {
 module @stage0 attributes {dtc.stage = 0 : i64} {
-  func.func private @prologue(%p: tensor<32x4xf32, #dp>, %q: tensor<32x4xf32, #dp>) -> (tensor<32x4xf32, #r>, tensor<32x4xf32, #r>) {
+  func.func private @prologue(%p: tensor<32x4xf32, #dp>, %q: tensor<32x4xf32, #dp>) -> (tensor<32x4xf32, #r>, tensor<32x4xf32, #r>) attributes {dtc.phase = #dtc.phase<prologue>} {
     %a = dtc.all_gather %p over ["dp"] dim 0 : (tensor<32x4xf32, #dp>) -> tensor<32x4xf32, #r>
     %b = dtc.all_gather %q over ["dp"] dim 0 : (tensor<32x4xf32, #dp>) -> tensor<32x4xf32, #r>
     return %a, %b : tensor<32x4xf32, #r>, tensor<32x4xf32, #r>
   }
-  func.func private @forward(%a: tensor<32x4xf32, #r>, %b: tensor<32x4xf32, #r>, %q: tensor<32x4xf32, #dp>) -> tensor<32x4xf32, #dp> {
+  func.func private @forward(%a: tensor<32x4xf32, #r>, %b: tensor<32x4xf32, #r>, %q: tensor<32x4xf32, #dp>) -> tensor<32x4xf32, #dp> attributes {dtc.phase = #dtc.phase<forward>} {
     %h = dtc.add %a, %b : (tensor<32x4xf32, #r>, tensor<32x4xf32, #r>) -> tensor<32x4xf32, #r>
     %s = dtc.local_slice %h over ["dp"] dim 0 : (tensor<32x4xf32, #r>) -> tensor<32x4xf32, #dp>
     %y = dtc.add %s, %q : (tensor<32x4xf32, #dp>, tensor<32x4xf32, #dp>) -> tensor<32x4xf32, #dp>
     return %y : tensor<32x4xf32, #dp>
   }
-  func.func private @weight(%y: tensor<32x4xf32, #dp>) -> tensor<32x4xf32, #dp> {
+  func.func private @weight(%y: tensor<32x4xf32, #dp>) -> tensor<32x4xf32, #dp> attributes {dtc.phase = #dtc.phase<weight>} {
     %g = dtc.relu %y : (tensor<32x4xf32, #dp>) -> tensor<32x4xf32, #dp>
     return %g : tensor<32x4xf32, #dp>
   }
@@ -30,7 +30,7 @@ module @stage0 attributes {dtc.stage = 0 : i64} {
   // CHECK-NEXT: %[[Q1:.*]] = dtc.sgd %arg1, %arg2, %arg3
   // CHECK-NEXT: return %[[P1]], %[[Q1]]
   func.func private @update(%p: tensor<32x4xf32, #dp> {dtc.update = 0 : i64}, %q: tensor<32x4xf32, #dp> {dtc.update = 1 : i64}, %g: tensor<32x4xf32, #dp>, %lr: tensor<f64, #r>)
-      -> (tensor<32x4xf32, #dp>, tensor<32x4xf32, #dp>) {
+      -> (tensor<32x4xf32, #dp>, tensor<32x4xf32, #dp>) attributes {dtc.phase = #dtc.phase<update>} {
     %p1 = dtc.sgd %p, %g, %lr {momentum = 0.0 : f64, weight_decay = 0.0 : f64} : (tensor<32x4xf32, #dp>, tensor<32x4xf32, #dp>, tensor<f64, #r>) -> tensor<32x4xf32, #dp>
     %q1 = dtc.sgd %q, %g, %lr {momentum = 0.0 : f64, weight_decay = 0.0 : f64} : (tensor<32x4xf32, #dp>, tensor<32x4xf32, #dp>, tensor<f64, #r>) -> tensor<32x4xf32, #dp>
     return %p1, %q1 : tensor<32x4xf32, #dp>, tensor<32x4xf32, #dp>

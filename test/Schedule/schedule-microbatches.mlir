@@ -33,13 +33,13 @@
 // CHECK-LABEL: module @stage0
 module @stage0 attributes {dtc.stage = 0 : i64} {
   func.func private @forward(%x: tensor<2x4xf32, #r> {dtc.value = 0 : i64}, %w: tensor<4xf32, #r> {dtc.value = 1 : i64})
-      -> (tensor<2x4xf32, #r> {dtc.value = 2 : i64}) {
+      -> (tensor<2x4xf32, #r> {dtc.value = 2 : i64}) attributes {dtc.phase = #dtc.phase<forward>} {
     %0 = dtc.mul %x, %w : (tensor<2x4xf32, #r>, tensor<4xf32, #r>) -> tensor<2x4xf32, #r>
     return %0 : tensor<2x4xf32, #r>
   }
   func.func private @weight(%x: tensor<2x4xf32, #r> {dtc.value = 0 : i64}, %dy: tensor<2x4xf32, #r> {dtc.value = 4 : i64},
                             %acc: tensor<1x4xf32, #r> {dtc.update = 0 : i64, dtc.value = 5 : i64})
-      -> (tensor<1x4xf32, #r> {dtc.value = 5 : i64}) {
+      -> (tensor<1x4xf32, #r> {dtc.value = 5 : i64}) attributes {dtc.phase = #dtc.phase<weight>} {
     %0 = dtc.mul %x, %dy : (tensor<2x4xf32, #r>, tensor<2x4xf32, #r>) -> tensor<2x4xf32, #r>
     %1 = dtc.reduce_sum %0 axes [0] : (tensor<2x4xf32, #r>) -> tensor<1x4xf32, #r>
     %2 = dtc.accumulate %1 into %acc : tensor<1x4xf32, #r>
@@ -47,7 +47,7 @@ module @stage0 attributes {dtc.stage = 0 : i64} {
   }
   func.func private @update(%w: tensor<4xf32, #r> {dtc.update = 0 : i64, dtc.value = 1 : i64}, %g: tensor<1x4xf32, #r> {dtc.value = 5 : i64},
                             %lr: tensor<f64, #r> {dtc.value = 9 : i64})
-      -> (tensor<4xf32, #r> {dtc.value = 6 : i64}) {
+      -> (tensor<4xf32, #r> {dtc.value = 6 : i64}) attributes {dtc.phase = #dtc.phase<update>} {
     %0 = dtc.reshape %g : (tensor<1x4xf32, #r>) -> tensor<4xf32, #r>
     %1 = dtc.sgd %w, %0, %lr {momentum = 0.0 : f64, weight_decay = 0.0 : f64} : (tensor<4xf32, #r>, tensor<4xf32, #r>, tensor<f64, #r>) -> tensor<4xf32, #r>
     return %1 : tensor<4xf32, #r>
@@ -55,9 +55,9 @@ module @stage0 attributes {dtc.stage = 0 : i64} {
   func.func private @plan(tensor<8x4xf32, #b> {dtc.input = "x", dtc.value = 0 : i64}, tensor<f64, #r> {dtc.input = "lr", dtc.value = 9 : i64},
                           tensor<4xf32, #r> {dtc.parameter = "w", dtc.value = 1 : i64})
       -> (tensor<4xf32, #r> {dtc.parameter = "w", dtc.value = 6 : i64}, tensor<1x4xf32, #r> {dtc.gradient = "w", dtc.value = 5 : i64})
-      attributes {dtc.sends = [{channel = 0 : i64, phase = "forward", stage = 1 : i64, type = tensor<2x4xf32, #r>, value = 2 : i64},
-                               {channel = 1 : i64, phase = "prologue", stage = 1 : i64, type = tensor<4xf32, #r>, value = 1 : i64}],
-                  dtc.recvs = [{channel = 2 : i64, phase = "backward", stage = 1 : i64, type = tensor<2x4xf32, #r>, value = 4 : i64}]}
+      attributes {dtc.sends = [{channel = 0 : i64, phase = #dtc.phase<forward>, stage = 1 : i64, type = tensor<2x4xf32, #r>, value = 2 : i64},
+                               {channel = 1 : i64, phase = #dtc.phase<prologue>, stage = 1 : i64, type = tensor<4xf32, #r>, value = 1 : i64}],
+                  dtc.recvs = [{channel = 2 : i64, phase = #dtc.phase<backward>, stage = 1 : i64, type = tensor<2x4xf32, #r>, value = 4 : i64}]}
 }
 
 // The parameter crosses before all micro-batches, tag 4 = channel 1 x 4. Its
@@ -106,14 +106,14 @@ module @stage0 attributes {dtc.stage = 0 : i64} {
 // CHECK-LABEL: module @stage1
 module @stage1 attributes {dtc.stage = 1 : i64} {
   func.func private @backward(%y: tensor<2x4xf32, #r> {dtc.value = 3 : i64}, %w: tensor<4xf32, #r> {dtc.value = 7 : i64})
-      -> (tensor<2x4xf32, #r> {dtc.value = 8 : i64}) {
+      -> (tensor<2x4xf32, #r> {dtc.value = 8 : i64}) attributes {dtc.phase = #dtc.phase<backward>} {
     %0 = dtc.mul %y, %w : (tensor<2x4xf32, #r>, tensor<4xf32, #r>) -> tensor<2x4xf32, #r>
     return %0 : tensor<2x4xf32, #r>
   }
   func.func private @plan(tensor<f64, #r> {dtc.input = "lr", dtc.value = 9 : i64})
-      attributes {dtc.sends = [{channel = 2 : i64, phase = "backward", stage = 0 : i64, type = tensor<2x4xf32, #r>, value = 8 : i64}],
-                  dtc.recvs = [{channel = 0 : i64, phase = "forward", stage = 0 : i64, type = tensor<2x4xf32, #r>, value = 3 : i64},
-                               {channel = 1 : i64, phase = "prologue1", stage = 0 : i64, type = tensor<4xf32, #r>, value = 7 : i64}]}
+      attributes {dtc.sends = [{channel = 2 : i64, phase = #dtc.phase<backward>, stage = 0 : i64, type = tensor<2x4xf32, #r>, value = 8 : i64}],
+                  dtc.recvs = [{channel = 0 : i64, phase = #dtc.phase<forward>, stage = 0 : i64, type = tensor<2x4xf32, #r>, value = 3 : i64},
+                               {channel = 1 : i64, phase = #dtc.phase<prologue 1>, stage = 0 : i64, type = tensor<4xf32, #r>, value = 7 : i64}]}
 }
 
 // A gradient has arrived when the next one is sent; the last one at the end.

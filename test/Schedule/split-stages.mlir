@@ -71,10 +71,10 @@ module @tied {
 // CHECK-SAME:          tensor<8x4xf32, #replicated> {dtc.parameter = "w", dtc.value = 3 : i64})
 // CHECK-SAME:          dtc.output = "loss"
 // CHECK-SAME:          dtc.gradient = "w"
-// CHECK-SAME:          dtc.recvs = [{channel = 2 : i64, phase = "backward", source = {{[^,]*}}, stage = 1 : i64, type = tensor<16x4xf32, #dp>
-// CHECK-SAME:                       {channel = 3 : i64, phase = "reduce1", source = {{[^,]*}}, stage = 1 : i64, type = tensor<8x4xf32, #partial_dp>
-// CHECK-SAME:          dtc.sends = [{channel = 0 : i64, phase = "forward", source = {{[^,]*}}, stage = 1 : i64
-// CHECK-SAME:                       {channel = 1 : i64, phase = "prologue", source = {{[^,]*}}, stage = 1 : i64
+// CHECK-SAME:          dtc.recvs = [{channel = 2 : i64, phase = #dtc.phase<backward>, source = {{[^,]*}}, stage = 1 : i64, type = tensor<16x4xf32, #dp>
+// CHECK-SAME:                       {channel = 3 : i64, phase = #dtc.phase<reduce 1>, source = {{[^,]*}}, stage = 1 : i64, type = tensor<8x4xf32, #partial_dp>
+// CHECK-SAME:          dtc.sends = [{channel = 0 : i64, phase = #dtc.phase<forward>, source = {{[^,]*}}, stage = 1 : i64
+// CHECK-SAME:                       {channel = 1 : i64, phase = #dtc.phase<prologue>, source = {{[^,]*}}, stage = 1 : i64
 
 // CHECK:         module @stage1 attributes {dtc.stage = 1 : i64}
 // CHECK:           func.func private @forward(
@@ -258,8 +258,8 @@ module @virtual {
 // CHECK:           @update(%[[G2:[a-z0-9]+]]: tensor<4x4xf32, #replicated> {dtc.value = [[DW2]] : i64}, %[[G0:[a-z0-9]+]]: tensor<4x4xf32, #replicated> {dtc.value = [[DW0]] : i64})
 // CHECK:             dtc.add %[[G0]], %[[G2]]
 // CHECK:           @plan
-// CHECK-SAME:        dtc.recvs = [{{[^}]*}}phase = "forward1"{{[^}]*}}stage = 1{{[^}]*}}value = [[A2V]] : i64}, {{[^}]*}}phase = "backward1"{{[^}]*}}stage = 1{{[^}]*}}value = [[D2V]] : i64}, {{[^}]*}}phase = "backward"{{[^}]*}}stage = 1{{[^}]*}}}]
-// CHECK-SAME:        dtc.sends = [{{[^}]*}}phase = "forward"{{[^}]*}}}, {{[^}]*}}phase = "forward1"{{[^}]*}}}, {{[^}]*}}phase = "backward1"{{[^}]*}}}]
+// CHECK-SAME:        dtc.recvs = [{{[^}]*}}phase = #dtc.phase<forward 1>{{[^}]*}}stage = 1{{[^}]*}}value = [[A2V]] : i64}, {{[^}]*}}phase = #dtc.phase<backward 1>{{[^}]*}}stage = 1{{[^}]*}}value = [[D2V]] : i64}, {{[^}]*}}phase = #dtc.phase<backward>{{[^}]*}}stage = 1{{[^}]*}}}]
+// CHECK-SAME:        dtc.sends = [{{[^}]*}}phase = #dtc.phase<forward>{{[^}]*}}}, {{[^}]*}}phase = #dtc.phase<forward 1>{{[^}]*}}}, {{[^}]*}}phase = #dtc.phase<backward 1>{{[^}]*}}}]
 // CHECK-SAME:        dtc.virtual_stages = 2 : i64
 // CHECK:         module @stage1
 // CHECK:           @plan

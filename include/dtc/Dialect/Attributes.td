@@ -99,6 +99,19 @@ def DTC_LayoutAttr : DTC_Attr<"Layout", "layout",
   }];
 }
 
+def DTC_PhaseAttr : DTC_Attr<"Phase", "phase"> {
+  let summary = "which part of a step a function of a stage is";
+  let description = [{
+    The phase, its level or chunk if it is not 0, and `first` or `last` if the
+    function is for only the first or last of its runs in a step: see
+    dtc/Dialect/Phase.h. It is the attribute `dtc.phase` of the function.
+
+    Example: `#dtc.phase<forward>`, `#dtc.phase<weight 1 last>`
+  }];
+  let parameters = (ins "::dtc::Phase":$phase);
+  let hasCustomAssemblyFormat = 1;
+}
+
 def DTC_Reduction : I32EnumAttr<"Reduction", "reduction of a collective", [
     I32EnumAttrCase<"sum", 0>, I32EnumAttrCase<"max", 1>]> {
   let cppNamespace = "::dtc";

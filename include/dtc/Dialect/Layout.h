@@ -7,6 +7,7 @@
 #ifndef DTC_DIALECT_LAYOUT_H
 #define DTC_DIALECT_LAYOUT_H
 
+#include "dtc/Dialect/Phase.h"
 #include "mlir/IR/Attributes.h"
 #include "mlir/IR/BuiltinAttributeInterfaces.h"
 #include "mlir/IR/BuiltinAttributes.h"

@@ -4,6 +4,7 @@
 // function for each phase and a declaration of `@plan`. Values are numbers of
 // the step's values:
 //
+// * each function says in `dtc.phase` which phase it is;
 // * each argument and result of the functions and of `@plan` has
 //   `dtc.value = N`; a function's argument that is an accumulator, or is
 //   otherwise overwritten, has `dtc.update = I` too;
@@ -17,7 +18,6 @@
 #define DTC_PLAN_SKELETON_H
 
 #include "dtc/Dialect/Dialect.h"
-#include "dtc/Plan/Phase.h"
 #include "dtc/Runtime/ABI.h"
 #include "dtc/Support/Axes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -25,6 +25,8 @@
 namespace dtc {
 
 namespace attr {
+/// Function of a stage, entry of sends or recvs: `#dtc.phase`.
+constexpr llvm::StringLiteral phase = "dtc.phase";
 /// Argument or result, all_reduce over stages: the number of the step's value
 /// that it is.
 constexpr llvm::StringLiteral value = "dtc.value";
@@ -69,7 +71,18 @@ inline std::string getStageName(int64_t stage, bool isEval = false) {
   return (isEval ? "eval" : "stage") + std::to_string(stage);
 }
 
-/// Whether a function that a run calls is of a phase.
+/// The phase of a function, or of the function that a run calls; none if it is
+/// a plan or a kernel.
+std::optional<Phase> getPhase(mlir::func::FuncOp function);
+std::optional<Phase> getPhase(RunOp run);
+
+/// Makes a function that of a phase, and names it so.
+void setPhase(mlir::func::FuncOp function, Phase phase);
+
+/// The function of a phase of a stage; null if there is none.
+mlir::func::FuncOp findFunction(mlir::ModuleOp stage, Phase phase);
+
+/// Whether the function that a run calls is of a kind of phase.
 bool isRunOf(RunOp run, Phase::Kind kind);
 
 /// A collective starts, and the wait for what it makes comes before an op.

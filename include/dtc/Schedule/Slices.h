@@ -10,7 +10,6 @@
 #define DTC_SCHEDULE_SLICES_H
 
 #include "dtc/Dialect/Dialect.h"
-#include "dtc/Plan/Phase.h"
 #include "dtc/Training/StageAnalysis.h"
 #include "llvm/ADT/SetVector.h"
 #include <map>

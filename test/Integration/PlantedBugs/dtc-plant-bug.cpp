@@ -8,7 +8,6 @@
 #include "dtc/Dialect/Dialect.h"
 #include "dtc/Driver/Driver.h"
 #include "dtc/Memory/MemoryPlan.h"
-#include "dtc/Plan/Phase.h"
 #include "dtc/Plan/Skeleton.h"
 #include "dtc/Schedule/KernelOps.h"
 #include "dtc/Training/FindFunction.h"
@@ -46,10 +45,10 @@ static LogicalResult scaleGradient(ModuleOp module, StringRef suffix,
 
 /// Drops the weight gradients of one micro-batch from every plan.
 static LogicalResult skipMicrobatch(ModuleOp module, int64_t microbatch) {
-  std::string weight = Phase{Phase::Weight}.getName();
   SmallVector<RunOp> runs;
   module.walk([&](RunOp run) {
-    if (run.getCallee() == weight && run.getMicrobatch() == microbatch)
+    if (getPhase(run) == Phase{Phase::Weight} &&
+        run.getMicrobatch() == microbatch)
       runs.push_back(run);
   });
   for (RunOp run : runs) {
@@ -121,10 +120,10 @@ static LogicalResult clipByLocalNorm(ModuleOp module) {
 /// Each of `dp` ranks takes the mean over its own labels that count, and the
 /// mean of these means is the loss: right only where all have equally many.
 static LogicalResult averageLocalMeans(ModuleOp module, int64_t dp) {
-  std::string prologue = Phase{Phase::Prologue}.getName();
   SmallVector<AllReduceOp> counts;
   module.walk([&](AllReduceOp reduce) {
-    if (reduce->getParentOfType<func::FuncOp>().getName() == prologue)
+    if (getPhase(reduce->getParentOfType<func::FuncOp>()) ==
+        Phase{Phase::Prologue})
       counts.push_back(reduce);
   });
   for (AllReduceOp count : counts)

@@ -1,15 +1,14 @@
 //===- Phase.h - the functions of a stage, in order -------------*- C++ -*-===//
 //
 // A step on one stage is a sequence of phases, each one function: some are run
-// once a step, some once for each micro-batch.
+// once a step, some once for each micro-batch. `#dtc.phase` is the attribute.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef DTC_PLAN_PHASE_H
-#define DTC_PLAN_PHASE_H
+#ifndef DTC_DIALECT_PHASE_H
+#define DTC_DIALECT_PHASE_H
 
-#include "llvm/ADT/StringRef.h"
-#include <optional>
+#include "llvm/ADT/Hashing.h"
 #include <string>
 #include <tuple>
 
@@ -39,10 +38,12 @@ struct Phase {
   bool isPerMicrobatch() const { return kind == Inputs || isChunked(); }
   /// Whether it is one of a chunk: of F, B and W.
   bool isChunked() const { return kind >= Forward && kind <= Weight; }
-  /// The symbol of the phase's function.
+  /// The symbol of the phase's function, for people: "weight1.last".
   std::string getName() const;
-  static std::optional<Phase> parse(llvm::StringRef name);
 
+  friend llvm::hash_code hash_value(const Phase &phase) {
+    return llvm::hash_combine(phase.kind, phase.level, phase.runs);
+  }
   bool operator==(const Phase &other) const {
     return kind == other.kind && level == other.level && runs == other.runs;
   }
@@ -54,4 +55,4 @@ struct Phase {
 
 } // namespace dtc
 
-#endif // DTC_PLAN_PHASE_H
+#endif // DTC_DIALECT_PHASE_H
