@@ -14,10 +14,8 @@ namespace dtc {
 
 /// Fails, with one line, if a rank of the plan needs more than `limit` bytes;
 /// `limitText` is how the user wrote it. Then `model`, as imported from options
-/// with a global batch of `batch` samples, is planned again with options added,
-/// in this order and on top of each other: --schedule 1f1b, --sp, --recompute
-/// selective, --zero 1 to 3, --recompute all, more micro-batches. Of the first
-/// options that fit, those without which it fits too are left out.
+/// with a global batch of `batch` samples, is planned again with other options
+/// (FitMemory.h), and the line names those to add.
 mlir::LogicalResult checkDeviceMemory(mlir::ModuleOp plan, mlir::ModuleOp model,
                                       const CompileOptions &options,
                                       int64_t batch, int64_t limit,

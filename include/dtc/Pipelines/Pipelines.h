@@ -59,6 +59,13 @@ void registerPasses();
 mlir::LogicalResult runPhase(CompilePhase phase, mlir::ModuleOp module,
                              const Target &target);
 
+/// Plans a copy of a model, as imported, by another strategy, and prints no
+/// diagnostics: the bytes of the rank that needs most, or none if there is no
+/// such plan.
+std::optional<int64_t> getPlannedBytes(mlir::ModuleOp model,
+                                       const Strategy &strategy,
+                                       const Target &target);
+
 void buildStrategyPipeline(mlir::OpPassManager &manager,
                            const Strategy &strategy);
 void buildTrainingPipeline(mlir::OpPassManager &manager,

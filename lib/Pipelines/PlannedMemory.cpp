@@ -1,0 +1,31 @@
+//===- PlannedMemory.cpp - what a plan would need -------------------------===//
+//
+// Runs the phases that make plans on a copy of a model, for their memory alone.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dtc/Memory/MemoryPlan.h"
+#include "dtc/Pipelines/Pipelines.h"
+#include "dtc/Plan/Skeleton.h"
+
+using namespace mlir;
+using namespace dtc;
+
+std::optional<int64_t> dtc::getPlannedBytes(ModuleOp model,
+                                            const Strategy &strategy,
+                                            const Target &target) {
+  ScopedDiagnosticHandler quiet(model.getContext(),
+                                [](Diagnostic &) { return success(); });
+  OwningOpRef<ModuleOp> module = model.clone();
+  strategy.set(*module);
+  for (CompilePhase phase : planPhases)
+    if (failed(runPhase(phase, *module, target)))
+      return std::nullopt;
+  FailureOr<Stages> stages = getStages(*module);
+  int64_t peak = 0;
+  for (ModuleOp stage : *stages)
+    peak = std::max(
+        peak,
+        getPlan(stage)->getAttrOfType<IntegerAttr>(attr::arenaBytes).getInt());
+  return peak;
+}

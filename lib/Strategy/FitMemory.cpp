@@ -1,0 +1,106 @@
+//===- FitMemory.cpp - the search for a plan that fits memory -------------===//
+//
+// See FitMemory.h.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dtc/Strategy/FitMemory.h"
+#include "dtc/Schedule/PipelineSchedule.h"
+
+using namespace mlir;
+using namespace dtc;
+
+using Options = decltype(MemoryFit::options);
+
+static Strategy apply(Strategy strategy, const Options &options) {
+  auto number = [](const std::string &value) { return std::stoll(value); };
+  for (auto &[name, value] : options) {
+    if (name == "schedule")
+      strategy.schedule.schedule = value;
+    else if (name == "sp")
+      strategy.parallel.sp = true;
+    else if (name == "recompute")
+      strategy.schedule.recompute = value;
+    else if (name == "zero")
+      strategy.parallel.zero = number(value);
+    else if (name == "microbatches")
+      strategy.parallel.microbatches = number(value);
+  }
+  return strategy;
+}
+
+/// What to try, each on top of those before: first what costs no time.
+static SmallVector<Options::value_type> listSteps(const FitProblem &problem) {
+  const ParallelOptions &plan = problem.strategy.parallel;
+  const ScheduleOptions &schedule = problem.strategy.schedule;
+  SmallVector<Options::value_type> steps;
+  if (plan.pp > 1 &&
+      (schedule.schedule == "gpipe" || schedule.schedule == "zb-h1"))
+    steps.push_back(
+        {"schedule", schedule.virtualStages > 1 ? "interleaved" : "1f1b"});
+  if (plan.tp > 1 && !plan.sp)
+    steps.push_back({"sp", ""});
+  if (schedule.recompute == "none")
+    steps.push_back({"recompute", "selective"});
+  for (int64_t zero = plan.zero + 1; plan.dp > 1 && zero <= 3; ++zero)
+    steps.push_back({"zero", std::to_string(zero)});
+  if (schedule.recompute != "all")
+    steps.push_back({"recompute", "all"});
+  int64_t samples =
+      problem.globalBatch / plan.dp / schedule.accumulate; // of a rank's round
+  // Other micro-batches would have other statistics: another training.
+  bool isFree =
+      !problem.hasBatchNorm || problem.strategy.training.batchNorm == "frozen";
+  if (isNamedSchedule(schedule.schedule) && isFree)
+    for (int64_t m = 2 * plan.microbatches; m <= samples && samples % m == 0;
+         m *= 2)
+      steps.push_back({"microbatches", std::to_string(m)});
+  return steps;
+}
+
+MemoryFit dtc::fitMemory(
+    const FitProblem &problem,
+    llvm::function_ref<std::optional<int64_t>(const Strategy &)> getPeak) {
+  auto plan = [&](const Options &options) {
+    return getPeak(apply(problem.strategy, options));
+  };
+  SmallVector<Options::value_type> steps = listSteps(problem);
+  MemoryFit fit = {{}, std::numeric_limits<int64_t>::max()};
+  for (auto &[name, value] : steps) {
+    Options more = fit.options;
+    more[name] = value;
+    std::optional<int64_t> peak = plan(more);
+    if (!peak || *peak >= fit.bytes)
+      continue;
+    fit = {more, *peak};
+    if (fit.bytes <= problem.limit)
+      break;
+  }
+  if (fit.bytes > problem.limit) {
+    // What saves nothing alone may do so with what comes after it.
+    Options all;
+    for (auto &[name, value] : steps)
+      all[name] = value;
+    std::optional<int64_t> peak = plan(all);
+    if (peak && *peak < fit.bytes)
+      fit = {all, *peak};
+  }
+  if (fit.bytes > problem.limit)
+    return fit;
+  for (StringRef name : llvm::to_vector(llvm::make_first_range(fit.options))) {
+    Options fewer = fit.options;
+    fewer.erase(name);
+    std::optional<int64_t> peak;
+    if (!fewer.empty() && (peak = plan(fewer)) && *peak <= problem.limit)
+      fit = {fewer, *peak};
+  }
+  return fit;
+}
+
+std::string MemoryFit::printOptions() const {
+  std::string text;
+  for (auto &[name, value] : options)
+    text += (text.empty() ? "--" : " --") + name.str() +
+            (value.empty() ? "" : " " + value);
+  return text;
+}
