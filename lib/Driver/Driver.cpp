@@ -8,13 +8,13 @@
 #include "DeviceMemory.h"
 #include "Fail.h"
 #include "InitialWeights.h"
-#include "Initialize.h"
 #include "Weights.h"
 #include "dtc/Dialect/Dialect.h"
 #include "dtc/Lowering/Program.h"
 #include "dtc/Report/ModelGraph.h"
 #include "dtc/Report/Report.h"
 #include "dtc/Training/FindFunction.h"
+#include "dtc/Training/InitialValues.h"
 #include "dtc/Training/Optimizers.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -95,7 +95,7 @@ private:
   MLIRContext context;
   ScopedDiagnosticHandler handler;
   ImportReport imported;
-  json::Object initializers;
+  Initializers initializers;
   int64_t globalBatch = 0;
   OwningOpRef<ModuleOp> module;
   OwningOpRef<ModuleOp> model; ///< as imported, if other plans may be tried
@@ -172,8 +172,12 @@ LogicalResult Compilation::import() {
                     "', which has weights of the model; expected another file");
   // Only a program needs weights; plans are made without.
   if (options.getLastPhase() == CompilePhase::Link) {
-    FailureOr<json::Object> chosen = chooseInitializers(
-        *module, imported.parameters, isFile ? StringRef() : options.init);
+    auto hasWeights = [&](StringRef name) {
+      const Parameter *parameter = imported.parameters.find(name);
+      return parameter && parameter->hasData;
+    };
+    FailureOr<Initializers> chosen = chooseInitializers(
+        *module, isFile ? StringRef() : options.init, hasWeights);
     if (failed(chosen))
       return failure();
     initializers = std::move(*chosen);
@@ -296,8 +300,7 @@ LogicalResult Compilation::link() {
   info.initializers = std::move(initializers);
   for (const Parameter &parameter : imported.parameters.parameters)
     if (!parameter.aliases.empty())
-      (*info.initializers.getObject(parameter.name))["aliases"] =
-          json::Array(parameter.aliases);
+      info.aliases[parameter.name] = parameter.aliases;
   for (const Buffer &buffer : imported.parameters.buffers)
     info.buffers.push_back(buffer.name);
   info.optimizer = describeOptimizer(training);

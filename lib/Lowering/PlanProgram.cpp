@@ -14,6 +14,21 @@ using namespace mlir;
 using namespace dtc;
 namespace json = llvm::json;
 
+/// The manifest's `init`.
+static StringRef getInitName(Initializer::Kind kind) {
+  switch (kind) {
+  case Initializer::Weights:
+    return "file";
+  case Initializer::Zeros:
+    return "zeros";
+  case Initializer::Ones:
+    return "ones";
+  case Initializer::Normal:
+    return "normal";
+  }
+  llvm_unreachable("unknown kind of initializer");
+}
+
 /// Adds what only the caller knows to the manifest of the plans.
 static FailureOr<std::string> completeManifest(ModuleOp module,
                                                const ProgramInfo &info) {
@@ -36,12 +51,16 @@ static FailureOr<std::string> completeManifest(ModuleOp module,
   for (json::Value &value : *manifest.getArray("parameters")) {
     json::Object &parameter = *value.getAsObject();
     StringRef name = *parameter.getObject("tensor")->getString("name");
-    const json::Object *init = info.initializers.getObject(name);
-    if (!init)
+    auto init = info.initializers.find(name);
+    if (init == info.initializers.end())
       return module.emitError("parameter '")
              << name << "' has no initializer in the program's info";
-    for (const auto &[key, entry] : *init)
-      parameter[key] = entry;
+    const Initializer &initializer = init->second;
+    parameter["init"] = getInitName(initializer.kind);
+    if (initializer.kind == Initializer::Normal)
+      parameter["init_scale"] = initializer.deviation;
+    if (auto aliases = info.aliases.find(name); aliases != info.aliases.end())
+      parameter["aliases"] = json::Array(aliases->second);
   }
   std::string result;
   llvm::raw_string_ostream(result) << *parsed;

@@ -8,6 +8,7 @@
 #ifndef DTC_LOWERING_PROGRAM_H
 #define DTC_LOWERING_PROGRAM_H
 
+#include "dtc/Training/InitialValues.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/Support/JSON.h"
 
@@ -24,9 +25,9 @@ struct ProgramInfo {
   std::string loss;             ///< cross-entropy, bce, mse or output
   int64_t globalBatch = 0;      ///< samples in a step
   llvm::json::Object optimizer; ///< name and hyper-parameters
-  /// Per parameter name: how it starts ({"init": ..., "init_scale": ...}), and
-  /// other names that it is saved under ({"aliases": [...]}).
-  llvm::json::Object initializers;
+  Initializers initializers;    ///< of all parameters
+  /// By a parameter's name: other names that it is saved under.
+  llvm::StringMap<std::vector<std::string>> aliases;
   /// Tensors of the weights file that are saved as they are.
   llvm::json::Array buffers;
   std::string weightsFile;     ///< external weights; else empty

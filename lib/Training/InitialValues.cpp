@@ -1,17 +1,16 @@
-//===- Initialize.cpp - how parameters start ------------------------------===//
+//===- InitialValues.cpp - how parameters start ---------------------------===//
 //
-// See Initialize.h. The training program draws the numbers.
+// See InitialValues.h. The training program draws the numbers.
 //
 //===----------------------------------------------------------------------===//
 
-#include "Initialize.h"
+#include "dtc/Training/InitialValues.h"
 #include "dtc/Dialect/Dialect.h"
 #include "dtc/Training/FindFunction.h"
 #include <cmath>
 
 using namespace mlir;
 using namespace dtc;
-namespace json = llvm::json;
 
 /// Whether a weight is brought into the form of a convolution's filters.
 static bool isFilters(Value weight) {
@@ -68,29 +67,27 @@ static bool isScale(BlockArgument vector) {
   });
 }
 
-static json::Object chooseByRule(StringRef rule, BlockArgument parameter) {
+static Initializer chooseByRule(StringRef rule, BlockArgument parameter) {
   if (cast<RankedTensorType>(parameter.getType()).getRank() >= 2)
-    return json::Object{{"init", "normal"},
-                        {"init_scale", getDeviation(rule, parameter)}};
-  return json::Object{{"init", isScale(parameter) ? "ones" : "zeros"}};
+    return {Initializer::Normal, getDeviation(rule, parameter)};
+  return {isScale(parameter) ? Initializer::Ones : Initializer::Zeros};
 }
 
-FailureOr<json::Object>
-dtc::chooseInitializers(ModuleOp module, const ParameterTable &parameters,
-                        StringRef rule) {
+FailureOr<Initializers>
+dtc::chooseInitializers(ModuleOp module, StringRef rule,
+                        llvm::function_ref<bool(StringRef)> hasWeights) {
   auto forward = module.lookupSymbol<func::FuncOp>(forwardName);
-  json::Object result;
+  Initializers result;
   SmallVector<StringRef> missing;
   for (BlockArgument argument : forward.getArguments()) {
     auto name = forward.getArgAttrOfType<StringAttr>(argument.getArgNumber(),
                                                      attr::parameter);
     if (!name)
       continue;
-    const Parameter *parameter = parameters.find(name);
     if (!rule.empty())
-      result[name.getValue()] = chooseByRule(rule, argument);
-    else if (parameter && parameter->hasData)
-      result[name.getValue()] = json::Object{{"init", "file"}};
+      result[name] = chooseByRule(rule, argument);
+    else if (hasWeights(name))
+      result[name] = {Initializer::Weights};
     else
       missing.push_back(name);
   }
