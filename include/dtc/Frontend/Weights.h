@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef DTC_DRIVER_WEIGHTS_H
-#define DTC_DRIVER_WEIGHTS_H
+#ifndef DTC_FRONTEND_WEIGHTS_H
+#define DTC_FRONTEND_WEIGHTS_H
 
 #include "dtc/Frontend/ParameterTable.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -18,4 +18,4 @@ mlir::LogicalResult writeWeights(mlir::Location location, llvm::StringRef path,
 
 } // namespace dtc
 
-#endif // DTC_DRIVER_WEIGHTS_H
+#endif // DTC_FRONTEND_WEIGHTS_H

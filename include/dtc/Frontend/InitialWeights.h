@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef DTC_DRIVER_INITIALWEIGHTS_H
-#define DTC_DRIVER_INITIALWEIGHTS_H
+#ifndef DTC_FRONTEND_INITIALWEIGHTS_H
+#define DTC_FRONTEND_INITIALWEIGHTS_H
 
 #include "dtc/Frontend/ParameterTable.h"
 
@@ -30,4 +30,4 @@ llvm::Expected<InitialWeights> loadInitialWeights(llvm::StringRef path,
 
 } // namespace dtc
 
-#endif // DTC_DRIVER_INITIALWEIGHTS_H
+#endif // DTC_FRONTEND_INITIALWEIGHTS_H

@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "InitialWeights.h"
+#include "dtc/Frontend/InitialWeights.h"
 
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/StringExtras.h"
