@@ -205,6 +205,25 @@ struct CommandLine {
       cl::desc("Where stages begin: balanced by cost (default), by parameters, "
                "by number of ops, or at these nodes")};
 
+  // Other names that the field has for these.
+  cl::alias dpAlias{"data-parallel", cl::aliasopt(dp), cl::cat(planOptions),
+                    cl::desc("Another name of --dp")};
+  cl::alias tpAlias{"tensor-parallel", cl::aliasopt(tp), cl::cat(planOptions),
+                    cl::desc("Another name of --tp")};
+  cl::alias ppAlias{"pipeline-parallel", cl::aliasopt(pp), cl::cat(planOptions),
+                    cl::desc("Another name of --pp")};
+  cl::alias spAlias{"sequence-parallel", cl::aliasopt(sp), cl::cat(planOptions),
+                    cl::desc("Another name of --sp")};
+  cl::alias accumulateAlias{"gradient-accumulation-steps",
+                            cl::aliasopt(accumulate), cl::cat(planOptions),
+                            cl::desc("Another name of --accumulate")};
+  cl::alias recomputeAlias{"activation-checkpointing", cl::aliasopt(recompute),
+                           cl::cat(planOptions),
+                           cl::desc("Another name of --recompute")};
+  cl::alias bucketMbAlias{"bucket-cap-mb", cl::aliasopt(bucketMb),
+                          cl::cat(planOptions),
+                          cl::desc("Another name of --bucket-mb")};
+
   //===--- Training -------------------------------------------------------===//
   Opt<std::string> loss{
       "loss", cl::location(training.loss),
@@ -278,6 +297,9 @@ struct CommandLine {
       cl::desc("Scale all gradients of a step down to this norm, as "
                "clip_grad_norm_ (default: do not); grad_norm and "
                "--dump-gradients are before")};
+  cl::alias clipNormAlias{"max-grad-norm", cl::aliasopt(clipNorm),
+                          cl::cat(trainingOptions),
+                          cl::desc("Another name of --clip-norm")};
   cl::opt<double> ema{
       "ema", cl::value_desc("DECAY"), cl::cat(trainingOptions),
       cl::desc("Keep a moving average of the trained weights, DECAY of it old "
