@@ -9,7 +9,7 @@
 #include "Collectives/Collectives.h"
 #include "Core/Program.h"
 #include "Core/Random.h"
-#include "Device/CPU/Arena.h"
+#include "Device/Arena.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -30,17 +30,18 @@ static void expect(bool condition, const char *what, int64_t detail) {
 /// Hands out the arena from its start.
 class Memory {
 public:
-  explicit Memory(Arena &arena) : arena(arena) {}
+  Memory(char *arena, int64_t bytes) : arena(arena), bytes(bytes) {}
 
   template <typename T> T *take(int64_t count) {
-    char *place = arena.data() + used;
+    char *place = arena + used;
     used += (count * int64_t(sizeof(T)) + 63) / 64 * 64;
-    expect(used <= arena.size(), "the arena is too small", used);
+    expect(used <= bytes, "the arena is too small", used);
     return reinterpret_cast<T *>(place);
   }
 
 private:
-  Arena &arena;
+  char *arena;
+  int64_t bytes;
   int64_t used = 0;
 };
 
@@ -237,11 +238,12 @@ int main(int argc, char **argv) {
   for (size_t axis = 0; axis < program.mesh.axes.size(); ++axis)
     program.groups.push_back({int(axis)});
   collectives->createGroups(program);
-  Arena arena(int64_t(160) << 20,
-              collectives->sharesArena() ? Sharing::machine : Sharing::none);
-  std::string note = collectives->attach(arena);
+  int64_t bytes = int64_t(160) << 20;
+  std::unique_ptr<Arena> arena = makeArena(
+      bytes, collectives->sharesArena() ? Sharing::machine : Sharing::none);
+  std::string note = collectives->attach(*arena);
   expect(note.empty(), note.c_str(), 0);
-  Memory memory(arena);
+  Memory memory(arena->address(), bytes);
   // Below, between and above the sizes at which OpenMPI changes its algorithm.
   for (size_t group = 0; group < program.groups.size(); ++group)
     for (int64_t count : {1, 7, 1000, 2501, 100003, 1500007})

@@ -131,7 +131,7 @@ void naive(const Case &c, dtc_conv_role role, bool accumulate,
 }
 
 struct Scratch {
-  Arena arena{DTC_CONV_SCRATCH_BYTES};
+  Mapping arena{DTC_CONV_SCRATCH_BYTES};
   Scratch() { memset(arena.data(), 0xff, DTC_CONV_SCRATCH_BYTES); } // NaN
 };
 

@@ -2,6 +2,7 @@
 
 #include "Data/Source.h"
 #include "Expect.h"
+#include "StagedArena.h"
 #include "TemporaryDirectory.h"
 #include "TestManifest.h"
 
@@ -41,10 +42,10 @@ protected:
 
 TEST_F(Dataset, FillsARanksBuffers) {
   auto source = open();
-  alignas(8) char arena[512];
+  StagedArena arena(512);
   BatchLoader(program, 3, *source, arena).load(0);
   // Rank 3 of 4, blocks of 2 rows: rows 6, 7 and 14, 15.
-  const int64_t *loaded = reinterpret_cast<int64_t *>(arena);
+  const int64_t *loaded = reinterpret_cast<int64_t *>(arena.address());
   const int64_t *labels = loaded + 12;
   int local = 0;
   for (int row : {6, 7, 14, 15}) {

@@ -62,7 +62,7 @@ void checkAgainstNaive(MatMul &matmul, const MatMulShape &s) {
 template <typename T>
 void checkKernel(void (*kernel)(const GemmArguments &, char *), bool transposeA,
                  int64_t m, int64_t n, int64_t k) {
-  Arena scratch(gemmScratchBytes);
+  Mapping scratch(gemmScratchBytes);
   auto a = randomVector<T>(m * k, 0), b = randomVector<T>(k * n, 1);
   std::vector<T> c(size_t(m * n));
   auto expected =

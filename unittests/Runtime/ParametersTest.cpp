@@ -3,6 +3,7 @@
 #include "Checkpoint/Parameters.h"
 #include "Checkpoint/Safetensors.h"
 #include "Expect.h"
+#include "StagedArena.h"
 #include "TemporaryDirectory.h"
 #include "TestManifest.h"
 
@@ -17,8 +18,8 @@ class Parameters : public testing::Test {
 protected:
   TemporaryDirectory folder;
   nlohmann::json manifest = validManifest();
-  alignas(8) char arena[512] = {};
-  const double *w = reinterpret_cast<double *>(arena + 128);
+  StagedArena arena{512};
+  const double *w = reinterpret_cast<double *>(arena.address() + 128);
 
   std::string weights(const std::string &name, std::vector<int64_t> shape) {
     std::string path = folder / "w.safetensors";
@@ -76,7 +77,7 @@ TEST_F(Parameters, AveragesStartAsTheParameter) {
                                 {"name": "ema", "offset": 320}])");
   load(weights("w", {3, 2}));
   auto at = [&](int64_t offset) {
-    auto *first = reinterpret_cast<double *>(arena + offset);
+    auto *first = reinterpret_cast<double *>(arena.address() + offset);
     return std::vector<double>(first, first + 6);
   };
   EXPECT_EQ(at(256), std::vector<double>(6, 0.0));

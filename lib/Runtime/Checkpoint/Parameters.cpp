@@ -110,7 +110,7 @@ static void fillByRule(const ParameterInfo &parameter, const Piece &piece,
   }
 }
 
-void dtc::rt::loadParameters(const dtc_context &context, char *arena,
+void dtc::rt::loadParameters(const dtc_context &context, Arena &arena,
                              uint64_t seed) {
   const Program &program = context.program;
   Weights weights(program);
@@ -119,16 +119,18 @@ void dtc::rt::loadParameters(const dtc_context &context, char *arena,
     const ParameterInfo &parameter = program.parameters[entry.index];
     auto load = [&](const Stage::Place &place) {
       Piece piece = pieceOf(parameter, place, program.mesh, rank);
-      char *target = arena + piece.offset;
-      // What is padding stays so.
-      memset(target, 0, piece.count * sizeOf(parameter.dtype));
-      if (parameter.init == ParameterInfo::Init::file)
-        loadFromFile(parameter, piece, weights.reader(), target);
-      else
-        fillByRule(parameter, piece,
-                   orderOf(program.parameters, parameter.tensor,
-                           &ParameterInfo::tensor),
-                   seed, target);
+      int64_t bytes = piece.count * sizeOf(parameter.dtype);
+      arena.write(piece.offset, bytes, [&](char *target) {
+        // What is padding stays so.
+        memset(target, 0, bytes);
+        if (parameter.init == ParameterInfo::Init::file)
+          loadFromFile(parameter, piece, weights.reader(), target);
+        else
+          fillByRule(parameter, piece,
+                     orderOf(program.parameters, parameter.tensor,
+                             &ParameterInfo::tensor),
+                     seed, target);
+      });
     };
     load(entry.place);
     if (const Stage::State *average = entry.findState(averageState))
@@ -227,7 +229,7 @@ static const SafetensorsReader::Tensor &findBuffer(Weights &weights,
   return *tensor;
 }
 
-void dtc::rt::saveTensors(const dtc_context &context, const char *arena,
+void dtc::rt::saveTensors(const dtc_context &context, const Arena &arena,
                           TensorKind kind, const std::string &path,
                           double divisor) {
   const Program &program = context.program;
@@ -236,9 +238,12 @@ void dtc::rt::saveTensors(const dtc_context &context, const char *arena,
   if (collectives.rank() != 0) {
     for (const SavedTensor &tensor : list)
       for (const auto &[rank, piece] : tensor.pieces)
-        if (rank == collectives.rank())
-          collectives.sendData(0, arena + piece.offset,
-                               piece.count * sizeOf(tensor.parameter->dtype));
+        if (rank == collectives.rank()) {
+          int64_t bytes = piece.count * sizeOf(tensor.parameter->dtype);
+          arena.read(piece.offset, bytes, [&](const char *data) {
+            collectives.sendData(0, data, bytes);
+          });
+        }
     return;
   }
   std::vector<SafetensorsWriter::Tensor> tensors;
@@ -267,15 +272,18 @@ void dtc::rt::saveTensors(const dtc_context &context, const char *arena,
     whole.assign(elementCount(shape) * size,
                  0); // frozen parts have no gradient
     for (const auto &[rank, piece] : tensor.pieces) {
-      const char *data = arena + piece.offset;
-      if (rank != 0) {
+      auto place = [&, &piece = piece](const char *data) {
+        forEachRun(shape, piece, [&](int64_t to, int64_t from, int64_t count) {
+          memcpy(whole.data() + to * size, data + from * size, count * size);
+        });
+      };
+      if (rank == 0) {
+        arena.read(piece.offset, piece.count * size, place);
+      } else {
         received.resize(piece.count * size);
         collectives.recvData(rank, received.data(), received.size());
-        data = received.data();
+        place(received.data());
       }
-      forEachRun(shape, piece, [&](int64_t to, int64_t from, int64_t count) {
-        memcpy(whole.data() + to * size, data + from * size, count * size);
-      });
     }
     if (divisor != 1) // a power of two, of gradients in f32
       for (auto *x = reinterpret_cast<float *>(whole.data()),

@@ -4,13 +4,14 @@
 #define DTC_LIB_RUNTIME_CHECKPOINT_PARAMETERS_H
 
 #include "Core/Context.h"
+#include "Device/Arena.h"
 
 namespace dtc::rt {
 
 /// Fills the parameters that this rank's stage owns, from the weights file or
 /// by their rule, and their moving averages. The numbers depend on the seed and
 /// the parameter alone, not on the plan.
-void loadParameters(const dtc_context &context, char *arena, uint64_t seed);
+void loadParameters(const dtc_context &context, Arena &arena, uint64_t seed);
 
 /// `averages` are moving averages of weights, and weights that are not trained.
 enum class TensorKind { weights, averages, gradients };
@@ -18,8 +19,8 @@ enum class TensorKind { weights, averages, gradients };
 /// Collects the tensors of all stages on rank 0, which writes them to `path`
 /// under the model's names, divided by `divisor`. Met by all ranks; throws on
 /// rank 0 only.
-void saveTensors(const dtc_context &context, const char *arena, TensorKind kind,
-                 const std::string &path, double divisor = 1);
+void saveTensors(const dtc_context &context, const Arena &arena,
+                 TensorKind kind, const std::string &path, double divisor = 1);
 
 } // namespace dtc::rt
 

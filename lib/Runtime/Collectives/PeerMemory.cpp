@@ -13,14 +13,15 @@
 
 using namespace dtc::rt;
 
-ArenaHandle dtc::rt::handleOf(const Arena &arena) {
+MappingHandle dtc::rt::handleOf(const Mapping &mapping) {
   struct stat status;
-  if (arena.file() < 0 || fstat(arena.file(), &status) != 0)
+  if (mapping.file() < 0 || fstat(mapping.file(), &status) != 0)
     return {};
-  return {getpid(), arena.file(), status.st_dev, status.st_ino, arena.size()};
+  return {getpid(), mapping.file(), status.st_dev, status.st_ino,
+          mapping.size()};
 }
 
-PeerMemory::PeerMemory(const ArenaHandle &handle) : size(handle.size) {
+PeerMemory::PeerMemory(const MappingHandle &handle) : size(handle.size) {
   if (handle.file < 0) {
     failure = ENOTSUP;
     return;
@@ -38,11 +39,11 @@ PeerMemory::PeerMemory(const ArenaHandle &handle) : size(handle.size) {
       status.st_ino != handle.inode) {
     failure = ESRCH;
   } else {
-    void *mapping = mapAligned(size, file);
-    if (mapping == MAP_FAILED)
+    void *mapped = mapAligned(size, file);
+    if (mapped == MAP_FAILED)
       failure = errno;
     else
-      base = static_cast<char *>(mapping);
+      base = static_cast<char *>(mapped);
   }
   close(file);
 }

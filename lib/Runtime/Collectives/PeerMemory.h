@@ -9,25 +9,25 @@
 #ifndef DTC_LIB_RUNTIME_COLLECTIVES_PEERMEMORY_H
 #define DTC_LIB_RUNTIME_COLLECTIVES_PEERMEMORY_H
 
-#include "Device/CPU/Arena.h"
+#include "Device/CPU/Mapping.h"
 
 namespace dtc::rt {
 
-/// Names an arena to other processes; plain bytes, to be sent.
-struct ArenaHandle {
+/// Names a mapping to other processes; plain bytes, to be sent.
+struct MappingHandle {
   int64_t process = 0, file = -1;
   uint64_t device = 0, inode = 0; ///< that `file` must be of
   int64_t size = 0;
 };
 
-/// Of an arena that is not shared no process can map anything.
-ArenaHandle handleOf(const Arena &arena);
+/// No process can map anything of a mapping that is not shared.
+MappingHandle handleOf(const Mapping &mapping);
 
 class PeerMemory {
 public:
-  /// Maps the arena of another process. Where that is impossible there is no
+  /// Maps the memory of another process. Where that is impossible there is no
   /// `data`, and `error` is the errno.
-  explicit PeerMemory(const ArenaHandle &handle);
+  explicit PeerMemory(const MappingHandle &handle);
   ~PeerMemory();
   PeerMemory(PeerMemory &&other) noexcept;
   PeerMemory(const PeerMemory &) = delete;

@@ -126,7 +126,7 @@ private:
   std::vector<Group> groups;
   bool isAnyShared = false; ///< on any rank: all do the same for other groups
   /// This rank's doorbell, and a mailbox for each group.
-  std::optional<Arena> mailboxes;
+  std::optional<Mapping> mailboxes;
   /// Arenas and mailboxes of other ranks.
   std::map<int, std::pair<PeerMemory, PeerMemory>> peers;
   std::array<Use, numSlots - firstCollectiveSlot> uses;
@@ -174,11 +174,12 @@ namespace {
 /// What all ranks know of each.
 struct Identity {
   int machine;
-  ArenaHandle arena, mailboxes;
+  MappingHandle arena, mailboxes;
 };
 } // namespace
 
 std::string SharedMemoryCollectives::attach(const Arena &memory) {
+  const Mapping *mapping = memory.mapping();
   if (sharesArena()) {
     mailboxes.emplace(
         int64_t(sizeof(Doorbell) + sizeof(Mailbox) * groups.size()),
@@ -186,8 +187,8 @@ std::string SharedMemoryCollectives::attach(const Arena &memory) {
     if (mpi.localSize() <= int(std::thread::hardware_concurrency()))
       spins = maxSpins;
   }
-  Identity own{mpi.machine(), handleOf(memory),
-               mailboxes ? handleOf(*mailboxes) : ArenaHandle()};
+  Identity own{mpi.machine(), mapping ? handleOf(*mapping) : MappingHandle(),
+               mailboxes ? handleOf(*mailboxes) : MappingHandle()};
   std::vector<Identity> all(static_cast<size_t>(size()));
   mpi.gatherData(&own, all.data(), sizeof own);
 
@@ -221,19 +222,20 @@ std::string SharedMemoryCollectives::attach(const Arena &memory) {
            });
   };
   for (Group &group : groups) {
-    if (!sharesArena() || !isShared(group.ranks))
+    if (!mapping || !sharesArena() || !isShared(group.ranks))
       continue;
     std::vector<SharedGroup::Member> members;
     for (int member : group.ranks) {
       bool isOwn = member == rank();
       char *mail = isOwn ? mailboxes->data() : peers.at(member).second.data();
-      members.push_back({isOwn ? memory.data() : peers.at(member).first.data(),
-                         reinterpret_cast<Mailbox *>(mail + sizeof(Doorbell)) +
-                             (&group - groups.data()),
-                         reinterpret_cast<Doorbell *>(mail)});
+      members.push_back(
+          {isOwn ? mapping->data() : peers.at(member).first.data(),
+           reinterpret_cast<Mailbox *>(mail + sizeof(Doorbell)) +
+               (&group - groups.data()),
+           reinterpret_cast<Doorbell *>(mail)});
     }
     group.shared = std::make_unique<SharedGroup>(std::move(members),
-                                                 group.place, memory.size());
+                                                 group.place, mapping->size());
   }
   for (int other = 0; other < size(); ++other)
     for (const std::vector<int> &axes : groupAxes) {

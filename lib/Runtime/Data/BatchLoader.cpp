@@ -12,14 +12,15 @@ std::string DataSource::describeRow(int, int64_t, int64_t row) const {
 }
 
 BatchLoader::BatchLoader(const Program &program, int rank, DataSource &source,
-                         char *arena)
-    : program(program), source(source), dataRank(program.batchRank(rank)) {
+                         Arena &arena)
+    : program(program), source(source), arena(arena),
+      dataRank(program.batchRank(rank)) {
   const Stage &stage = program.stages[program.mesh.coordinate(rank, stageAxis)];
   for (const Stage::Input &entry : stage.inputs) {
     const InputInfo &input = program.inputs[entry.index];
     if (input.isData())
       buffers.push_back(
-          {entry.index, arena + entry.offset,
+          {entry.index, entry.offset,
            elementCount(input.sampleShape()) * sizeOf(input.dtype)});
   }
 }
@@ -27,8 +28,11 @@ BatchLoader::BatchLoader(const Program &program, int rank, DataSource &source,
 void BatchLoader::load(int64_t step) const {
   RowPartition partition{program.microbatches, program.batchRanks(),
                          program.blockRows()};
+  int64_t rows = partition.localRows();
   for (const Buffer &buffer : buffers)
-    for (int64_t row = 0; row < partition.localRows(); ++row)
-      source.load(buffer.input, step, partition.globalRow(dataRank, row),
-                  buffer.data + row * buffer.sampleBytes);
+    arena.write(buffer.offset, rows * buffer.sampleBytes, [&](char *target) {
+      for (int64_t row = 0; row < rows; ++row)
+        source.load(buffer.input, step, partition.globalRow(dataRank, row),
+                    target + row * buffer.sampleBytes);
+    });
 }

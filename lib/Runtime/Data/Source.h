@@ -4,6 +4,7 @@
 #define DTC_LIB_RUNTIME_DATA_SOURCE_H
 
 #include "Core/Program.h"
+#include "Device/Arena.h"
 
 #include <memory>
 
@@ -46,17 +47,18 @@ std::unique_ptr<DataSource> makeSynthetic(const Program &program,
 class BatchLoader {
 public:
   BatchLoader(const Program &program, int rank, DataSource &source,
-              char *arena);
+              Arena &arena);
   void load(int64_t step) const;
 
 private:
   struct Buffer {
     int input;
-    char *data;
+    int64_t offset;
     int64_t sampleBytes;
   };
   const Program &program;
   DataSource &source;
+  Arena &arena;
   int dataRank;
   std::vector<Buffer> buffers;
 };

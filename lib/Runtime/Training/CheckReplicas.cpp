@@ -68,7 +68,7 @@ ReplicaCheck::listValues(const Program &program, int rank) {
   return list;
 }
 
-ReplicaCheck::ReplicaCheck(const dtc_context &context, const char *arena)
+ReplicaCheck::ReplicaCheck(const dtc_context &context, const Arena &arena)
     : context(context), arena(arena), values(context.collectives.size()),
       hashes(context.collectives.size()) {
   int own = context.collectives.rank();
@@ -97,7 +97,10 @@ void ReplicaCheck::check(int64_t step) {
   int own = collectives.rank();
   for (size_t i = 0; i < values[own].size(); ++i) {
     const Value &value = values[own][i];
-    hashes[own][i] = hash(value.dtype, arena + value.offset, value.count);
+    arena.read(value.offset, value.count * sizeOf(value.dtype),
+               [&](const char *data) {
+                 hashes[own][i] = hash(value.dtype, data, value.count);
+               });
   }
   auto bytes = [&](int rank) {
     return int64_t(hashes[rank].size() * sizeof(uint64_t));

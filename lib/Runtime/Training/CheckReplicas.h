@@ -9,6 +9,7 @@
 #define DTC_LIB_RUNTIME_TRAINING_CHECKREPLICAS_H
 
 #include "Core/Context.h"
+#include "Device/Arena.h"
 
 #include <string>
 #include <vector>
@@ -21,7 +22,7 @@ namespace dtc::rt {
 class ReplicaCheck {
 public:
   /// Allocates all that the checks need.
-  ReplicaCheck(const dtc_context &context, const char *arena);
+  ReplicaCheck(const dtc_context &context, const Arena &arena);
 
   /// Met by all ranks after a step. Ranks that differ end the job.
   void check(int64_t step);
@@ -41,7 +42,7 @@ private:
   void compare(int64_t step) const;
 
   const dtc_context &context;
-  const char *arena;
+  const Arena &arena;
   /// By rank: on rank 0 those of all ranks, elsewhere the own.
   std::vector<std::vector<Value>> values;
   std::vector<std::vector<uint64_t>> hashes;

@@ -5,6 +5,7 @@
 #include "Core/Error.h"
 #include "Core/MappedFile.h"
 
+#include <array>
 #include <cmath>
 
 using namespace dtc::rt;
@@ -28,7 +29,7 @@ static std::unique_ptr<DataSource> openSource(const dtc_context &context,
 }
 
 Evaluation::Evaluation(dtc_context &context, const Options &options,
-                       char *arena)
+                       Arena &arena)
     : context(context), arena(arena), directory(chooseDirectory(options)),
       every(options.evalEvery), steps(options.steps),
       source(openSource(context, directory)),
@@ -60,12 +61,12 @@ EvalMetrics Evaluation::run(int64_t step, const StepInputs &inputs) {
   for (int64_t batch = 0; batch < batches; ++batch) {
     loader.load(batch);
     inputs.write({step, /*learningRate=*/0});
-    context.program.evals[context.stage](&context, arena);
-    const auto *sums =
-        reinterpret_cast<const double *>(arena + context.plan().eval);
-    loss += sums[0];
-    count += sums[1];
-    right += sums[2];
+    context.program.evals[context.stage](&context, arena.address());
+    auto [lossSum, number, hits] =
+        arena.load<std::array<double, 3>>(context.plan().eval);
+    loss += lossSum;
+    count += number;
+    right += hits;
   }
   EvalMetrics metrics{step, loss / count, {}, {}};
   LossKind kind = context.program.loss;

@@ -18,7 +18,7 @@ class Evaluation {
 public:
   /// Opens and checks the data. Throws an Error if they do not fit. Met by all
   /// ranks, which check a share of the samples each.
-  Evaluation(dtc_context &context, const Options &options, char *arena);
+  Evaluation(dtc_context &context, const Options &options, Arena &arena);
 
   /// What is left out, for people; empty if nothing is.
   std::string describeRest() const;
@@ -31,7 +31,7 @@ public:
 
 private:
   dtc_context &context;
-  char *arena;
+  Arena &arena;
   std::string directory;
   int64_t every, steps;
   std::unique_ptr<DataSource> source;

@@ -8,37 +8,36 @@
 
 using namespace dtc::rt;
 
-static void writeNumber(char *target, double number) {
-  memcpy(target, &number, sizeof number);
-}
-
 void StepInputs::write(const StepNumbers &numbers) const {
   for (const Stage::Input &entry : stage.inputs) {
     const InputInfo &input = program.inputs[entry.index];
-    char *target = arena + entry.offset;
     switch (input.kind) {
     case InputKind::input:
     case InputKind::label:
       break;
     case InputKind::learningRate:
-      writeNumber(target, numbers.learningRate);
+      arena.store(entry.offset, numbers.learningRate);
       break;
     case InputKind::step:
-      writeNumber(target, double(numbers.step));
+      arena.store(entry.offset, double(numbers.step));
       break;
     case InputKind::lossScale:
-      writeNumber(target, numbers.lossScale);
+      arena.store(entry.offset, numbers.lossScale);
       break;
     case InputKind::updates:
-      writeNumber(target, double(numbers.update));
+      arena.store(entry.offset, double(numbers.update));
       break;
     case InputKind::seed:
-      memcpy(target, &seed, sizeof seed);
+      arena.store(entry.offset, seed);
       break;
-    case InputKind::microbatch:
-      for (int64_t i = 0; i < elementCount(input.shape); ++i)
-        memcpy(target + i * sizeof i, &i, sizeof i);
+    case InputKind::microbatch: {
+      int64_t count = elementCount(input.shape);
+      arena.write(entry.offset, count * int64_t(sizeof count), [&](char *to) {
+        for (int64_t i = 0; i < count; ++i)
+          memcpy(to + i * sizeof i, &i, sizeof i);
+      });
       break;
+    }
     }
   }
 }

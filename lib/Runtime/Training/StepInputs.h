@@ -4,6 +4,7 @@
 #define DTC_LIB_RUNTIME_TRAINING_STEPINPUTS_H
 
 #include "Core/Program.h"
+#include "Device/Arena.h"
 
 namespace dtc::rt {
 
@@ -19,7 +20,7 @@ struct StepNumbers {
 /// run of a plan, since plans reuse their memory.
 class StepInputs {
 public:
-  StepInputs(const Program &program, const Stage &stage, char *arena,
+  StepInputs(const Program &program, const Stage &stage, Arena &arena,
              uint64_t seed)
       : program(program), stage(stage), arena(arena), seed(seed) {}
 
@@ -28,7 +29,7 @@ public:
 private:
   const Program &program;
   const Stage &stage;
-  char *arena;
+  Arena &arena;
   uint64_t seed;
 };
 

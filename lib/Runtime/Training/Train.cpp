@@ -8,7 +8,7 @@
 #include "Core/Error.h"
 #include "Core/Launch.h"
 #include "Data/Source.h"
-#include "Device/CPU/Arena.h"
+#include "Device/Arena.h"
 #include "Evaluation.h"
 #include "LossScale.h"
 #include "Metrics/Metrics.h"
@@ -88,21 +88,22 @@ public:
       : program(program), options(options),
         context(program, collectives, options.matmul, threads(collectives),
                 options.overlaps),
-        arena(context.plan().arenaBytes,
-              collectives.sharesArena() ? Sharing::machine : Sharing::none),
+        arena(makeArena(context.plan().arenaBytes, collectives.sharesArena()
+                                                       ? Sharing::machine
+                                                       : Sharing::none)),
         source(openSource(collectives)),
-        loader(program, collectives.rank(), *source, arena.data()),
-        inputs(program, context.plan(), arena.data(), options.seed),
+        loader(program, collectives.rank(), *source, *arena),
+        inputs(program, context.plan(), *arena, options.seed),
         lossScale(options.lossScale),
         metricsFile(leads() ? options.metrics : ""),
         progress(options.steps, options.logEvery, showsBar(options)) {
     if (options.evalEvery)
-      evaluation.emplace(context, options, arena.data());
-    loadParameters(context, arena.data(), options.seed);
+      evaluation.emplace(context, options, *arena);
+    loadParameters(context, *arena, options.seed);
     if (leads())
       checkOutputs();
     if (options.checkReplicas)
-      replicas.emplace(context, arena.data());
+      replicas.emplace(context, *arena);
     if (!options.trace.empty())
       trace.emplace(program, collectives, options.trace, options.traceFirst,
                     options.traceLast);
@@ -126,15 +127,13 @@ public:
                (long long)skipped, (long long)options.steps, lossScale.value());
     }
     if (!options.saveWeights.empty())
-      saveTensors(context, arena.data(), TensorKind::weights,
-                  options.saveWeights);
+      saveTensors(context, *arena, TensorKind::weights, options.saveWeights);
     if (!options.saveAverages.empty())
-      saveTensors(context, arena.data(), TensorKind::averages,
-                  options.saveAverages);
+      saveTensors(context, *arena, TensorKind::averages, options.saveAverages);
   }
 
   /// Shows the arena to the collectives; met by all ranks. Returns a note.
-  std::string shareArena() { return context.collectives.attach(arena); }
+  std::string shareArena() { return context.collectives.attach(*arena); }
 
   /// What of the data is not evaluated; empty if nothing.
   std::string describeRest() const {
@@ -188,9 +187,7 @@ private:
       hook(step, begin);
   }
 
-  double &scalarAt(int64_t offset) const {
-    return *reinterpret_cast<double *>(arena.data() + offset);
-  }
+  double scalarAt(int64_t offset) const { return arena->load<double>(offset); }
 
   void runStep(int64_t step) {
     observe(step, true);
@@ -207,7 +204,7 @@ private:
                      /*bytes=*/0);
       loader.load(step - 1);
     }
-    program.steps[context.stage](&context, arena.data());
+    program.steps[context.stage](&context, arena->address());
     if (context.trace)
       trace->endStep();
     context.trace = nullptr;
@@ -237,8 +234,8 @@ private:
     if (replicas)
       replicas->check(step);
     if (!options.dumpGradients.empty())
-      saveTensors(context, arena.data(), TensorKind::gradients,
-                  gradientFile(step), scale.value_or(1));
+      saveTensors(context, *arena, TensorKind::gradients, gradientFile(step),
+                  scale.value_or(1));
   }
 
   void evaluate(int64_t step) {
@@ -252,7 +249,7 @@ private:
   const Program &program;
   const Options &options;
   dtc_context context;
-  Arena arena;
+  std::unique_ptr<Arena> arena;
   std::unique_ptr<DataSource> source;
   BatchLoader loader;
   StepInputs inputs;

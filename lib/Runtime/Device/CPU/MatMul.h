@@ -3,9 +3,9 @@
 #ifndef DTC_LIB_RUNTIME_DEVICE_CPU_MATMUL_H
 #define DTC_LIB_RUNTIME_DEVICE_CPU_MATMUL_H
 
-#include "Arena.h"
 #include "Core/Threads.h"
 #include "Device/CPU/Gemm/Gemm.h"
+#include "Mapping.h"
 #include "dtc/Runtime/ABI.h"
 
 namespace dtc::rt {
@@ -47,7 +47,7 @@ private:
   MatMulEngine engine;
   Threads pool;
   const GemmKernels &kernels;
-  Arena scratch; ///< a packing buffer for each thread
+  Mapping scratch; ///< a packing buffer for each thread
 };
 
 } // namespace dtc::rt

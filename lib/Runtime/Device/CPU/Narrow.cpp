@@ -10,7 +10,7 @@ using namespace dtc::rt;
 Narrow::Narrow(MatMul &matmul) : matmul(matmul) {}
 
 float *Narrow::borrow(int copy, int64_t count) {
-  std::optional<Arena> &arena = copies[copy];
+  std::optional<Mapping> &arena = copies[copy];
   int64_t bytes = std::max<int64_t>(count, 1) * sizeof(float);
   if (!arena || arena->size() < bytes)
     arena.emplace(bytes);

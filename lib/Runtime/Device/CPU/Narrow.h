@@ -3,7 +3,7 @@
 #ifndef DTC_LIB_RUNTIME_DEVICE_CPU_NARROW_H
 #define DTC_LIB_RUNTIME_DEVICE_CPU_NARROW_H
 
-#include "Arena.h"
+#include "Mapping.h"
 #include "OneDnn.h"
 
 #include <optional>
@@ -31,7 +31,7 @@ private:
 
   MatMul &matmul;
   std::optional<OneDnn> library; ///< of bf16
-  std::optional<Arena> copies[3];
+  std::optional<Mapping> copies[3];
 };
 
 } // namespace dtc::rt

@@ -8,8 +8,8 @@
 
 #include "OneDnn.h"
 
-#include "Arena.h"
 #include "Core/Context.h"
+#include "Mapping.h"
 
 #include <dnnl.hpp>
 #include <map>
@@ -82,14 +82,14 @@ struct OneDnn::State {
   std::map<decltype(keyOf(std::declval<ConvolutionShape>())), ConvolutionPlan>
       convolutions;
   /// Of the call: its own scratch, and weights in another order.
-  std::optional<Arena> scratch, weights;
+  std::optional<Mapping> scratch, weights;
 
   MatMulPlan plan(const MatMulShape &shape);
   ConvolutionPlan plan(const ConvolutionShape &shape);
   memory wrap(const memory::desc &desc, const void *data) {
     return memory(desc, engine, const_cast<void *>(data));
   }
-  memory borrow(std::optional<Arena> &arena, const memory::desc &desc) {
+  memory borrow(std::optional<Mapping> &arena, const memory::desc &desc) {
     int64_t bytes = desc.get_size();
     if (bytes > 0 && (!arena || arena->size() < bytes))
       arena.emplace(bytes);

@@ -1,6 +1,6 @@
-//===- Arena.cpp - the memory of one rank ---------------------------------===//
+//===- Mapping.cpp - pages of host memory ---------------------------------===//
 
-#include "Arena.h"
+#include "Mapping.h"
 
 #include "Core/Error.h"
 
@@ -58,7 +58,7 @@ static int makeFile(int64_t bytes) {
   return file;
 }
 
-Arena::Arena(int64_t wanted, Sharing sharing) {
+Mapping::Mapping(int64_t wanted, Sharing sharing) {
   // Small arenas stay on small pages: rounding up would multiply them.
   int64_t unit = wanted < hugePage ? getpagesize() : hugePage;
   bytes = roundUp(wanted > 0 ? wanted : 1, unit);
@@ -82,12 +82,12 @@ Arena::Arena(int64_t wanted, Sharing sharing) {
   touch(getpagesize());
 }
 
-void Arena::touch(int64_t pageBytes) {
+void Mapping::touch(int64_t pageBytes) {
   for (int64_t page = 0; page < bytes; page += pageBytes)
     static_cast<volatile char *>(base)[page] = 0;
 }
 
-Arena::~Arena() {
+Mapping::~Mapping() {
   munmap(base, bytes);
   if (descriptor >= 0)
     close(descriptor);

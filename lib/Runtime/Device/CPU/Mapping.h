@@ -1,29 +1,24 @@
-//===- Arena.h - the memory of one rank -------------------------*- C++ -*-===//
+//===- Mapping.h - pages of host memory -------------------------*- C++ -*-===//
 //
 // One mapping, on huge pages where the system has them, touched before the
 // first step: a page fault costs 40 times the use of the page.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef DTC_LIB_RUNTIME_DEVICE_CPU_ARENA_H
-#define DTC_LIB_RUNTIME_DEVICE_CPU_ARENA_H
+#ifndef DTC_LIB_RUNTIME_DEVICE_CPU_MAPPING_H
+#define DTC_LIB_RUNTIME_DEVICE_CPU_MAPPING_H
 
-#include <cstdint>
+#include "Device/Arena.h"
 
 namespace dtc::rt {
 
-enum class Sharing {
-  none,
-  machine ///< other ranks of the machine can map it, where the system allows
-};
-
-class Arena {
+class Mapping {
 public:
   /// Zeroed memory; throws when the system has not that much.
-  explicit Arena(int64_t wanted, Sharing sharing = Sharing::none);
-  ~Arena();
-  Arena(const Arena &) = delete;
-  Arena &operator=(const Arena &) = delete;
+  explicit Mapping(int64_t wanted, Sharing sharing = Sharing::none);
+  ~Mapping();
+  Mapping(const Mapping &) = delete;
+  Mapping &operator=(const Mapping &) = delete;
 
   char *data() const { return base; }
   int64_t size() const { return bytes; }
@@ -46,4 +41,4 @@ void *mapAligned(int64_t bytes, int file);
 
 } // namespace dtc::rt
 
-#endif // DTC_LIB_RUNTIME_DEVICE_CPU_ARENA_H
+#endif // DTC_LIB_RUNTIME_DEVICE_CPU_MAPPING_H

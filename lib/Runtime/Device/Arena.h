@@ -1,0 +1,72 @@
+//===- Arena.h - the memory of a rank's plans -------------------*- C++ -*-===//
+//
+// Each device has an implementation. What the host prepares or looks at, such
+// as data, parameters and losses, passes through `write` and `read`: where the
+// host cannot reach the device's memory, through a copy of it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTC_LIB_RUNTIME_DEVICE_ARENA_H
+#define DTC_LIB_RUNTIME_DEVICE_ARENA_H
+
+#include <cstdint>
+#include <cstring>
+#include <memory>
+
+namespace dtc::rt {
+
+enum class Sharing {
+  none,
+  machine ///< other ranks of the machine can map it, where the system allows
+};
+
+class Mapping;
+
+/// Offsets and sizes are bytes.
+class Arena {
+public:
+  virtual ~Arena() = default;
+
+  /// Its first byte, for compiled plans and for collectives: only what runs on
+  /// the device may look there.
+  virtual char *address() const = 0;
+  /// The host memory that it is; null if it is the device's own.
+  virtual const Mapping *mapping() const { return nullptr; }
+
+  /// Calls `fill` with host memory, all of which it writes, and brings that to
+  /// the arena.
+  template <typename Fill>
+  void write(int64_t offset, int64_t bytes, Fill fill) {
+    fill(beginWrite(offset, bytes));
+    endWrite(offset, bytes);
+  }
+  /// Calls `use` with the bytes of the arena, in host memory.
+  template <typename Use>
+  void read(int64_t offset, int64_t bytes, Use use) const {
+    use(fetch(offset, bytes));
+  }
+
+  template <typename T> void store(int64_t offset, T value) {
+    write(offset, sizeof value,
+          [&](char *host) { memcpy(host, &value, sizeof value); });
+  }
+  template <typename T> T load(int64_t offset) const {
+    T value;
+    read(offset, sizeof value,
+         [&](const char *host) { memcpy(&value, host, sizeof value); });
+    return value;
+  }
+
+private:
+  virtual char *beginWrite(int64_t offset, int64_t bytes) = 0;
+  virtual void endWrite(int64_t offset, int64_t bytes) = 0;
+  /// Valid until the next call of any of these.
+  virtual const char *fetch(int64_t offset, int64_t bytes) const = 0;
+};
+
+/// Zeroed memory of this rank's device; throws when there is not that much.
+std::unique_ptr<Arena> makeArena(int64_t bytes, Sharing sharing);
+
+} // namespace dtc::rt
+
+#endif // DTC_LIB_RUNTIME_DEVICE_ARENA_H
