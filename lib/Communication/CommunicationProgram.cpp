@@ -53,7 +53,7 @@ private:
   MaybeError checkPeer(int32_t index) const;
   MaybeError checkSize(int32_t index) const;
   MaybeError checkPermutation(int32_t index) const;
-  MaybeError checkUnderWay(int32_t index) const;
+  MaybeError checkInFlight(int32_t index) const;
   MaybeError takeSlot(int32_t index);
   MaybeError readContents(int32_t index) const;
   void writeContents(int32_t index);
@@ -137,7 +137,7 @@ MaybeError ProgramChecker::checkPermutation(int32_t index) const {
   return std::nullopt;
 }
 
-MaybeError ProgramChecker::checkUnderWay(int32_t index) const {
+MaybeError ProgramChecker::checkInFlight(int32_t index) const {
   for (const Access &own : program.getAccesses(at(index)))
     for (auto [slot, other] : slots)
       for (const Access &access : program.getAccesses(at(other)))
@@ -146,7 +146,7 @@ MaybeError ProgramChecker::checkUnderWay(int32_t index) const {
                       std::string(own.writes ? "writes" : "reads") +
                           " a buffer that " + describe(system, at(other)) +
                           (access.writes ? " writes" : " reads") +
-                          " until the wait for slot " + std::to_string(slot),
+                          " until it is waited for",
                       other, "which starts here");
   return std::nullopt;
 }
@@ -182,6 +182,8 @@ MaybeError ProgramChecker::takeSlot(int32_t index) {
 
 MaybeError ProgramChecker::checkWait(int32_t index) {
   const Event &event = at(index);
+  if (event.slot < 0)
+    return fail(index, "waits for what is not in flight");
   auto taken = slots.find(event.slot);
   if (taken == slots.end())
     return fail(index, "waits for slot " + std::to_string(event.slot) +
@@ -248,7 +250,7 @@ MaybeError ProgramChecker::checkEvent(int32_t index) {
     if (MaybeError error = checkPermutation(index))
       return error;
   }
-  if (MaybeError error = checkUnderWay(index))
+  if (MaybeError error = checkInFlight(index))
     return error;
   if (MaybeError error = readContents(index))
     return error;

@@ -7,6 +7,7 @@
 
 #include "dtc/Communication/PlanCommunication.h"
 #include "dtc/Memory/MemoryPlan.h"
+#include "dtc/Plan/Slots.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -62,6 +63,7 @@ private:
 
   PlanCommunication &result;
   CommunicationProgram *program = nullptr;
+  Slots slots;
   std::map<Operation *, FunctionEvents> functions;
   llvm::DenseMap<Attribute, int32_t> groups;
   llvm::DenseMap<Type, int32_t> types;
@@ -154,7 +156,7 @@ Event Extraction::describe(Operation *op) {
         event.kind = EventKind::Send;
         event.stage = send.getStage();
         event.tag = send.getTag();
-        event.slot = send.getSlot();
+        event.slot = slots.get(send);
         event.dtype = getElementType(send.getX().getType()).code;
         event.count = getLocalElements(send.getX().getType());
         event.type = getType(send.getX().getType());
@@ -169,7 +171,7 @@ Event Extraction::describe(Operation *op) {
       })
       .Case<WaitOp>([&](WaitOp wait) {
         event.kind = EventKind::Wait;
-        event.slot = wait.getSlot();
+        event.slot = slots.get(wait);
       })
       .Case<CollectiveOpInterface>([&](CollectiveOpInterface collective) {
         event.kind = EventKind::Collective;
@@ -196,8 +198,7 @@ void Extraction::describe(CollectiveOpInterface op, Event &event) {
   // Of stages, which have different programs.
   if (auto number = op->getAttrOfType<IntegerAttr>(attr::value))
     event.subject = number.getInt();
-  if (auto slot = op->getAttrOfType<IntegerAttr>(attr::slot))
-    event.slot = slot.getInt();
+  event.slot = slots.get(op);
 }
 
 const FunctionEvents &Extraction::read(func::FuncOp function) {
@@ -226,8 +227,9 @@ const FunctionEvents &Extraction::read(func::FuncOp function) {
     } else {
       for (Value operand : op.getOperands())
         item.accesses.push_back(reader.access(operand, /*writes=*/false));
-      for (Value value : op.getResults())
-        item.accesses.push_back(reader.access(value, /*writes=*/true));
+      if (!isa<SendOp>(op)) // whose result is its operand
+        for (Value value : op.getResults())
+          item.accesses.push_back(reader.access(value, /*writes=*/true));
     }
     events.items.push_back(std::move(item));
   }
@@ -285,6 +287,7 @@ void Extraction::run(const FunctionEvents &function, ArrayRef<Place> arguments,
 void Extraction::addPlan(func::FuncOp plan, int64_t stage) {
   program = &result.system.programs.emplace_back();
   program->stage = stage;
+  slots.add(plan->getParentOfType<ModuleOp>());
   const FunctionEvents &events = read(plan);
   // What a plan begins with is there.
   SmallVector<Place> arguments, results;

@@ -105,6 +105,10 @@ std::optional<Alias> MicrobatchOp::getAlias(unsigned) {
   return Alias{0, AliasKind::View};
 }
 
+std::optional<Alias> SendOp::getAlias(unsigned) {
+  return Alias{0, AliasKind::View};
+}
+
 std::optional<Alias> AccumulateOp::getAlias(unsigned) {
   return Alias{1, AliasKind::Update};
 }

@@ -12,7 +12,7 @@
 #include "RuntimeFunctions.h"
 #include "dtc/Lowering/Program.h"
 #include "dtc/Memory/MemoryPlan.h"
-#include "dtc/Plan/Skeleton.h"
+#include "dtc/Plan/Slots.h"
 #include "dtc/Runtime/ABI.h"
 #include "dtc/Target/Target.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -34,6 +34,7 @@ struct ModuleContext {
   mlir::ModuleOp module;
   const Target &target;
   PlanManifest manifest;
+  Slots slots;
   /// Bytes of scratch that the hungriest kernel or collective needs.
   int64_t scratchBytes = 0;
 

@@ -1,7 +1,7 @@
 //===- LowerCollectives.cpp - communication of a rank ---------------------===//
 //
-// Collectives and messages are calls of the runtime; what has a slot is a call
-// that starts it, and a wait.
+// Collectives and messages are calls of the runtime; what is asynchronous is a
+// call that starts it, and a wait. Here it gets its slot.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,7 +12,7 @@ using namespace dtc;
 
 LogicalResult FunctionLowering::checkStart(Operation *op) {
   auto collective = dyn_cast<CollectiveOpInterface>(op);
-  if (!collective || !op->hasAttr(attr::slot) || collective.isContiguous())
+  if (!collective || !op->hasAttr(attr::async) || collective.isContiguous())
     return success();
   bool isOutput = collective.getOutputBlocks() != 1;
   return op->emitOpError("starts along dimension ")
@@ -40,7 +40,6 @@ void FunctionLowering::callCommunication(
 }
 
 void FunctionLowering::emit(CollectiveOpInterface op) {
-  auto slot = op->getAttrOfType<IntegerAttr>(attr::slot);
   const CollectiveTraits &traits = op.getTraits();
   Value input = op->getOperand(0), output = op->getResult(0);
   // The memory plan puts the operands of a bucket side by side.
@@ -60,7 +59,7 @@ void FunctionLowering::emit(CollectiveOpInterface op) {
     case CallArgument::Permutation:
       return integer(shared.manifest.getPermutation(op.getSources()));
     case CallArgument::Slot:
-      return integer(slot.getInt());
+      return integer(shared.slots.get(op));
     case CallArgument::Dtype:
       return integer(getElementType(input.getType()).code);
     case CallArgument::Reduction:
@@ -84,8 +83,9 @@ void FunctionLowering::emit(CollectiveOpInterface op) {
       llvm_unreachable("a collective has no such argument");
     }
   };
-  callCommunication(getRuntimeFunction(op.getCollectiveKind(), bool(slot)), get,
-                    op);
+  callCommunication(
+      getRuntimeFunction(op.getCollectiveKind(), op->hasAttr(attr::async)), get,
+      op);
 }
 
 void FunctionLowering::emit(LocalSliceOp op) {
@@ -109,7 +109,7 @@ void FunctionLowering::emit(SendOp op) {
         case CallArgument::Tag:
           return integer(op.getTag());
         case CallArgument::Slot:
-          return integer(op.getSlot());
+          return integer(shared.slots.get(op));
         case CallArgument::Input:
           return pointerTo(op.getX());
         case CallArgument::Bytes:
@@ -144,5 +144,5 @@ void FunctionLowering::emit(RecvOp op) {
 void FunctionLowering::emit(WaitOp op) {
   callCommunication(
       getRuntimeFunction(EventKind::Wait),
-      [&](CallArgument) { return integer(op.getSlot()); }, op);
+      [&](CallArgument) { return integer(shared.slots.get(op)); }, op);
 }

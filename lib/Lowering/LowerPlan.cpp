@@ -244,7 +244,7 @@ struct LowerPlanPass : public dtc::impl::LowerPlanBase<LowerPlanPass> {
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    ModuleContext shared{module, *target, {}, 0};
+    ModuleContext shared{module, *target};
     auto kernels = module.lookupSymbol<ModuleOp>(kernelsName);
     SmallVector<ModuleOp> stages;
     for (ModuleOp stage : module.getOps<ModuleOp>())
@@ -256,6 +256,8 @@ struct LowerPlanPass : public dtc::impl::LowerPlanBase<LowerPlanPass> {
       return signalPassFailure();
     }
 
+    for (ModuleOp stage : stages)
+      shared.slots.add(stage);
     // Plans last: only then is the scratch of all kernels known.
     for (bool isPlan : {false, true})
       for (ModuleOp stage : stages)

@@ -105,10 +105,6 @@ int64_t dtc::getWholeBytes(CollectiveOpInterface op) {
                        : getBucketBytes(op->getOperands());
 }
 
-func::FuncOp dtc::getCallee(RunOp run) {
-  return cast<func::FuncOp>(run.getFunction());
-}
-
 int64_t dtc::getFrameBytes(RunOp run) {
   auto bytes = getCallee(run)->getAttrOfType<IntegerAttr>(attr::frameBytes);
   return bytes ? bytes.getInt() : 0;
@@ -121,12 +117,12 @@ struct Callee {
   AliasClasses classes;
   MemoryHomes homes;
   FailureOr<std::vector<SmallVector<Value>>> groups;
-  FailureOr<UnderWay> underWay;
+  FailureOr<InFlight> inFlight;
 
   explicit Callee(func::FuncOp function)
       : classes(function.front()), homes(function, classes),
         groups(getAdjacentRoots(function, classes, homes)),
-        underWay(getUnderWay(function, classes)) {}
+        inFlight(getInFlight(function, classes)) {}
 };
 
 /// A function is run for each micro-batch, and looked at once.
@@ -185,55 +181,53 @@ dtc::getAdjacentRoots(func::FuncOp function, const AliasClasses &classes,
   return groups;
 }
 
-FailureOr<UnderWay> dtc::getUnderWay(func::FuncOp function,
+FailureOr<InFlight> dtc::getInFlight(func::FuncOp function,
                                      const AliasClasses &classes) {
-  UnderWay result;
+  InFlight result;
   Callees callees;
-  auto end = [&](Operation *op, int64_t slot) {
-    auto it = result.left.find(slot);
+  // Of a send, the wait names the buffer.
+  auto end = [&](Operation *op, Value awaited) {
+    Value root = classes.getRoot(awaited);
+    auto it = llvm::find_if(result.left, [&](const InFlight::Left &left) {
+      return llvm::is_contained(left.made, root);
+    });
     if (it != result.left.end()) {
-      llvm::append_range(result.endedBy[op], it->second);
+      llvm::append_range(result.endedBy[op], it->touched);
       result.left.erase(it);
-    } else if (slot >= firstCollectiveSlot) { // of a send, the wait names it
-      result.awaited.push_back(slot);
+    } else if (auto argument = dyn_cast<BlockArgument>(root);
+               argument && !awaited.getDefiningOp<SendOp>()) {
+      result.awaited.push_back(argument.getArgNumber());
     }
-  };
-  auto take = [&](Operation *op, int64_t slot,
-                  const SmallVector<Value> &roots) {
-    if (result.left.try_emplace(slot, roots).second)
-      return success();
-    return LogicalResult(op->emitError("takes slot ")
-                         << slot << ", whose last use is not waited for");
   };
   for (Operation &op : function.front()) {
     if (auto wait = dyn_cast<WaitOp>(op)) {
-      end(wait, wait.getSlot());
-    } else if (auto slot = op.getAttrOfType<IntegerAttr>(attr::slot)) {
-      SmallVector<Value> roots;
-      for (Value value :
-           llvm::concat<Value>(SmallVector<Value>(op.getOperands()),
-                               SmallVector<Value>(op.getResults())))
+      end(wait, wait.getX());
+    } else if (op.hasAttr(attr::async)) {
+      InFlight::Left &left = result.left.emplace_back();
+      for (Value value : op.getResults())
+        left.made.push_back(classes.getRoot(value));
+      left.touched = left.made;
+      for (Value value : op.getOperands())
         if (!classes.getRoot(value).getDefiningOp<ConstantOp>())
-          roots.push_back(classes.getRoot(value));
-      if (failed(take(&op, slot.getInt(), std::move(roots))))
-        return failure();
+          left.touched.push_back(classes.getRoot(value));
     } else if (auto run = dyn_cast<RunOp>(op)) {
       std::unique_ptr<Callee> &callee = callees[run.getCalleeAttr()];
       if (!callee)
         callee = std::make_unique<Callee>(getCallee(run));
-      if (failed(callee->underWay))
+      if (failed(callee->inFlight))
         return failure();
-      for (int64_t slot : callee->underWay->awaited)
-        end(run, slot);
-      for (auto &[number, roots] : callee->underWay->left) {
-        SmallVector<Value> own =
-            getCallersRoots(run, callee->homes, roots, classes);
-        if (own.size() != roots.size())
-          return getCallee(run).emitError("ends while a collective in slot ")
-                 << number << " touches its frame, expected it to be waited "
-                 << "for, or its buffers to be the caller's";
-        if (failed(take(run, number, std::move(own))))
-          return failure();
+      for (unsigned argument : callee->inFlight->awaited)
+        end(run, run.getInputs()[argument]);
+      for (const InFlight::Left &left : callee->inFlight->left) {
+        auto translate = [&](ArrayRef<Value> roots) {
+          return getCallersRoots(run, callee->homes, roots, classes);
+        };
+        result.left.push_back({translate(left.made), translate(left.touched)});
+        if (result.left.back().touched.size() != left.touched.size())
+          return getCallee(run).emitError("ends while a collective touches its "
+                                          "frame, expected it to be waited "
+                                          "for, or its buffers to be the "
+                                          "caller's");
       }
     }
   }

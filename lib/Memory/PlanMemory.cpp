@@ -139,8 +139,8 @@ LogicalResult BlockMemory::collectArguments(int64_t end) {
 
 LogicalResult BlockMemory::collect() {
   Block &body = function.front();
-  FailureOr<UnderWay> underWay = getUnderWay(function, classes);
-  if (failed(underWay))
+  FailureOr<InFlight> inFlight = getInFlight(function, classes);
+  if (failed(inFlight))
     return failure();
   if (function.getName() == planName &&
       failed(collectArguments(llvm::range_size(body))))
@@ -154,7 +154,7 @@ LogicalResult BlockMemory::collect() {
     };
     for (Value operand : op.getOperands())
       keep(classes.getRoot(operand));
-    llvm::for_each(underWay->endedBy.lookup(&op), keep);
+    llvm::for_each(inFlight->endedBy.lookup(&op), keep);
     for (Value result : op.getResults())
       if (classes.getRoot(result) == result &&
           homes.get(result).kind == MemoryHome::Local) {

@@ -84,8 +84,8 @@ void BlockPoison::poisonStart() {
 }
 
 LogicalResult BlockPoison::run() {
-  FailureOr<UnderWay> underWay = getUnderWay(function, classes);
-  if (failed(underWay))
+  FailureOr<InFlight> inFlight = getInFlight(function, classes);
+  if (failed(inFlight))
     return failure();
   llvm::DenseMap<Value, BlockArgument> replaced;
   if (isPlan)
@@ -104,7 +104,7 @@ LogicalResult BlockPoison::run() {
   for (Operation &op : function.front()) {
     for (Value operand : op.getOperands())
       need(classes.getRoot(operand), &op);
-    for (Value root : underWay->endedBy.lookup(&op))
+    for (Value root : inFlight->endedBy.lookup(&op))
       need(root, &op);
     for (Value result : op.getResults())
       need(classes.getRoot(result), &op);

@@ -295,8 +295,8 @@ LogicalResult BlockChecker::checkAdjacent() {
 }
 
 LogicalResult BlockChecker::check() {
-  FailureOr<UnderWay> underWay = getUnderWay(function, classes);
-  if (failed(underWay))
+  FailureOr<InFlight> inFlight = getInFlight(function, classes);
+  if (failed(inFlight))
     return failure();
   StringRef sizeName = isPlan ? attr::arenaBytes : attr::frameBytes;
   auto bytes = function->getAttrOfType<IntegerAttr>(sizeName);
@@ -335,7 +335,7 @@ LogicalResult BlockChecker::check() {
       if (failed(write(result)))
         return failure();
     // What a collective touches is there until it is waited for.
-    for (Value root : underWay->endedBy.lookup(&op))
+    for (Value root : inFlight->endedBy.lookup(&op))
       if (failed(read(op, root)))
         return failure();
   }

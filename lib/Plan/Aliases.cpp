@@ -20,7 +20,8 @@ std::optional<Alias> dtc::getAlias(OpResult result) {
 
 bool dtc::isView(Operation *op) {
   // What a call returns is new, or overwrites; to ask each result takes long.
-  return op->getNumResults() > 0 && !isa<RunOp, LaunchOp>(op) &&
+  // A send does more than look.
+  return op->getNumResults() > 0 && !isa<RunOp, LaunchOp, SendOp>(op) &&
          llvm::all_of(op->getResults(), [](OpResult result) {
            std::optional<Alias> alias = getAlias(result);
            return alias && alias->kind == AliasKind::View;

@@ -74,6 +74,10 @@ bool dtc::crossesStages(Operation *op) {
   return cast<CollectiveOpInterface>(op).spans(stageAxis);
 }
 
+func::FuncOp dtc::getCallee(RunOp run) {
+  return cast<func::FuncOp>(run.getFunction());
+}
+
 std::optional<Phase> dtc::getPhase(func::FuncOp function) {
   auto phase = function->getAttrOfType<PhaseAttr>(attr::phase);
   return phase ? std::optional(phase.getPhase()) : std::nullopt;
@@ -102,15 +106,13 @@ bool dtc::isRunOf(RunOp run, Phase::Kind kind) {
   return phase && phase->kind == kind;
 }
 
-void dtc::start(Operation *collective, int64_t slot) {
-  Builder builder(collective->getContext());
-  collective->setAttr(attr::slot, builder.getI64IntegerAttr(slot));
+void dtc::start(Operation *collective) {
+  collective->setAttr(attr::async, UnitAttr::get(collective->getContext()));
 }
 
-void dtc::waitBefore(Operation *op, Value value, Location location,
-                     int64_t slot) {
+void dtc::waitBefore(Operation *op, Value value, Location location) {
   OpBuilder builder(op);
-  WaitOp::create(builder, location, value, slot);
+  WaitOp::create(builder, location, value);
 }
 
 StringRef dtc::getScheduleName(func::FuncOp plan) {

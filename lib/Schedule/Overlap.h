@@ -12,18 +12,6 @@
 
 namespace dtc {
 
-/// Slots of what starts in one function and is awaited in another, or in the
-/// plan. Of what starts and ends in one function, one parameter's gather and
-/// one other collective are in flight at a time, in slots of their own.
-class PlanSlots {
-public:
-  int64_t getNumLeft() const { return endCollectiveSlot - next; }
-  int64_t take() { return next++; }
-
-private:
-  int64_t next = firstPlanSlot;
-};
-
 /// Whether a collective may be in flight while the rank computes: not over
 /// stages, whose programs differ, and not one that has been started.
 bool canStart(CollectiveOpInterface collective);

@@ -20,7 +20,7 @@ using namespace mlir;
 using namespace dtc;
 
 bool dtc::canStart(CollectiveOpInterface collective) {
-  return collective.isContiguous() && !collective->hasAttr(attr::slot) &&
+  return collective.isContiguous() && !collective->hasAttr(attr::async) &&
          !crossesStages(collective);
 }
 
@@ -88,8 +88,8 @@ static void overlapWithin(func::FuncOp function) {
       next = next->getNextNode();
     if (next == first)
       continue;
-    start(op, innerSlot);
-    waitBefore(first, op->getResult(0), op->getLoc(), innerSlot);
+    start(op);
+    waitBefore(first, op->getResult(0), op->getLoc());
   }
 }
 
@@ -117,8 +117,8 @@ static void prefetch(func::FuncOp function) {
     // another, or is there already.
     if (previous && previous != reader && previous->isBeforeInBlock(gather)) {
       gather->moveBefore(previous);
-      start(gather, gatherSlot);
-      waitBefore(reader, gather.getY(), gather.getLoc(), gatherSlot);
+      start(gather);
+      waitBefore(reader, gather.getY(), gather.getLoc());
     }
     previous = reader;
   }

@@ -50,9 +50,8 @@ struct PhaseParts {
 
 /// A send whose buffer may not be written yet.
 struct PendingSend {
-  Value value;
-  int64_t slot, stage;
-  LocationAttr source;
+  Value sent; ///< in flight
+  int64_t stage;
   Phase phase;
   std::optional<int64_t> microbatch;
 };
@@ -144,7 +143,7 @@ void PlanBuilder::wait(
   llvm::erase_if(pending, [&](const PendingSend &send) {
     if (!condition(send))
       return false;
-    WaitOp::create(builder, send.source, send.value, send.slot);
+    WaitOp::create(builder, send.sent.getLoc(), send.sent);
     return true;
   });
 }
@@ -190,7 +189,7 @@ void PlanBuilder::waitForUnwritten(ArrayRef<Value> overwritten) {
   for (Value value : overwritten)
     roots.insert(classes->getRoot(value));
   wait([&](const PendingSend &send) {
-    return roots.contains(classes->getRoot(send.value));
+    return roots.contains(classes->getRoot(send.sent));
   });
 }
 
@@ -251,14 +250,9 @@ void PlanBuilder::send(Phase phase, ArrayRef<Crossing> sends,
                        std::optional<int64_t> microbatch) {
   for (const Crossing &crossing : sends) {
     Value value = get(crossing.value, microbatch);
-    int64_t slot = 0;
-    while (llvm::any_of(
-        pending, [&](const PendingSend &other) { return other.slot == slot; }))
-      ++slot;
-    SendOp::create(builder, crossing.source, value, crossing.stage,
-                   getTag(crossing, microbatch), slot);
-    pending.push_back(
-        {value, slot, crossing.stage, crossing.source, phase, microbatch});
+    Value sent = SendOp::create(builder, crossing.source, value, crossing.stage,
+                                getTag(crossing, microbatch));
+    pending.push_back({sent, crossing.stage, phase, microbatch});
   }
   // By the time the next one is sent, the last gradient has arrived, and the
   // last activation whose gradient never comes back.

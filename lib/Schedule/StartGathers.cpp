@@ -28,7 +28,6 @@ struct Gather {
   Value whole;                ///< in the plan
   Operation *reader;          ///< in the plan
   Operation *inner = nullptr; ///< what reads it in the forward pass it runs
-  int64_t slot = -1;
 };
 
 } // namespace
@@ -100,7 +99,7 @@ static void awaitInside(RunOp run, ArrayRef<Gather> gathers) {
     auto input = llvm::find(run.getInputs(), gather.whole);
     waitBefore(mapping.lookup(gather.inner),
                first.getArgument(input - run.getInputs().begin()),
-               gather.op.getLoc(), gather.slot);
+               gather.op.getLoc());
   }
   auto plan = run->getParentOfType<func::FuncOp>();
   if (llvm::none_of(plan.getOps<RunOp>(), [&](RunOp other) {
@@ -113,21 +112,18 @@ void dtc::startGathersOfStep(func::FuncOp plan) {
   SmallVector<Gather> gathers = collect(plan);
   // Those that are needed first have least to hide behind: where slots do not
   // do for all, these stay as they are.
-  PlanSlots slots;
-  size_t numSlots = slots.getNumLeft();
-  if (gathers.size() > numSlots)
-    gathers.erase(gathers.begin(), gathers.end() - numSlots);
+  if (gathers.size() > numPlanSlots)
+    gathers.erase(gathers.begin(), gathers.end() - numPlanSlots);
   llvm::MapVector<Operation *, SmallVector<Gather>> firstRuns;
   for (Gather &gather : gathers) {
-    gather.slot = slots.take();
-    start(gather.op, gather.slot);
+    start(gather.op);
     // Behind what else the prologue does: collectives of a group end in the
     // order in which they begin.
     gather.op->moveBefore(gather.op->getBlock()->getTerminator());
     if (gather.inner)
       firstRuns[gather.reader].push_back(gather);
     else
-      waitBefore(gather.reader, gather.whole, gather.op.getLoc(), gather.slot);
+      waitBefore(gather.reader, gather.whole, gather.op.getLoc());
   }
   for (auto &[run, needed] : firstRuns)
     awaitInside(cast<RunOp>(run), needed);

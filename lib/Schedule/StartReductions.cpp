@@ -18,7 +18,6 @@ namespace {
 
 /// What a last run starts and the plan waits for.
 struct Started {
-  int64_t slot;
   SmallVector<unsigned> results; ///< of the run
   Location location;
 };
@@ -34,7 +33,7 @@ static bool isStartable(Operation &op) {
 /// memory then, as what it makes does; of buckets that gradients are copied to
 /// only the last, that there are never more than two.
 static SmallVector<Started> startReturned(func::FuncOp function,
-                                          PlanSlots &slots) {
+                                          size_t &numSlots) {
   SmallVector<Started> started;
   AliasClasses classes(function.front());
   MemoryHomes homes(function, classes);
@@ -51,7 +50,7 @@ static SmallVector<Started> startReturned(func::FuncOp function,
   SmallVector<Value> extra;
   for (Operation &op : function.front()) {
     if (!isStartable(op) || (readsLocal(op) && &op != lastBucket) ||
-        slots.getNumLeft() == 0 ||
+        numSlots == 0 ||
         llvm::any_of(getReaders(op.getResults()),
                      [&](Operation *reader) { return reader != end; }))
       continue;
@@ -66,9 +65,9 @@ static SmallVector<Started> startReturned(func::FuncOp function,
       if (homes.get(operand).kind == MemoryHome::Local &&
           !llvm::is_contained(extra, classes.getRoot(operand)))
         extra.push_back(classes.getRoot(operand));
-    int64_t slot = slots.take();
-    start(&op, slot);
-    started.push_back({slot, returned, op.getLoc()});
+    --numSlots;
+    start(&op);
+    started.push_back({returned, op.getLoc()});
   }
   if (!extra.empty()) {
     end->insertOperands(end->getNumOperands(), extra);
@@ -91,12 +90,12 @@ static RunOp replaceRun(RunOp run) {
 }
 
 void dtc::startReductionsOfLastRuns(func::FuncOp plan) {
-  PlanSlots slots; // what gathers took is free again
+  size_t numSlots = numPlanSlots; // those of gathers are free again
   for (auto run : llvm::make_early_inc_range(plan.getOps<RunOp>())) {
     std::optional<Phase> phase = getPhase(run);
     if (!phase || phase->runs != Phase::Last)
       continue;
-    SmallVector<Started> started = startReturned(getCallee(run), slots);
+    SmallVector<Started> started = startReturned(getCallee(run), numSlots);
     if (started.empty())
       continue;
     RunOp call = replaceRun(run);
@@ -108,7 +107,7 @@ void dtc::startReductionsOfLastRuns(func::FuncOp plan) {
       SmallVector<Operation *> readers = getReaders(results);
       waitBefore(readers.empty() ? plan.front().getTerminator()
                                  : readers.front(),
-                 results.front(), entry.location, entry.slot);
+                 results.front(), entry.location);
     }
   }
 }

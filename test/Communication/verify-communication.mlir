@@ -14,9 +14,9 @@ module @stage0 attributes {dtc.stage = 0 : i64} {
     return %0, %1 : tensor<4xf32, #r>, tensor<f64, #r>
   }
   func.func @plan(%x: tensor<4xf32, #r>) {
-    dtc.send %x to 1 tag 0 slot 0 : tensor<4xf32, #r>
+    %s0 = dtc.send %x to 1 tag 0 : tensor<4xf32, #r>
     %g = dtc.recv from 1 tag 1 : tensor<4xf32, #p>
-    dtc.wait %x slot 0 : tensor<4xf32, #r>
+    dtc.wait %s0 : tensor<4xf32, #r>
     %n = dtc.zero : tensor<f64, #s>
     %0:2 = dtc.run @update(%g, %n) : (tensor<4xf32, #p>, tensor<f64, #s>) -> (tensor<4xf32, #r>, tensor<f64, #r>)
     return
@@ -26,10 +26,10 @@ module @stage1 attributes {dtc.stage = 1 : i64} {
   func.func @plan() {
     %x = dtc.recv from 0 tag 0 : tensor<4xf32, #r>
     %g = dtc.zero : tensor<4xf32, #p>
-    dtc.send %g to 0 tag 1 slot 0 : tensor<4xf32, #p>
+    %s0 = dtc.send %g to 0 tag 1 : tensor<4xf32, #p>
     %n = dtc.zero : tensor<f64, #s>
     %0 = dtc.all_reduce sum %n over ["pp"] : (tensor<f64, #s>) -> tensor<f64, #r>
-    dtc.wait %g slot 0 : tensor<4xf32, #p>
+    dtc.wait %s0 : tensor<4xf32, #p>
     return
   }
 }
@@ -45,8 +45,8 @@ module @stage0 attributes {dtc.stage = 0 : i64} {
   func.func @plan(%x: tensor<4xf32, #r>) {
     // expected-error @below {{never happens: ranks wait for each other in a cycle, rank 0 here}}
     %y = dtc.recv from 1 tag 1 : tensor<4xf32, #r>
-    dtc.send %x to 1 tag 0 slot 0 : tensor<4xf32, #r>
-    dtc.wait %x slot 0 : tensor<4xf32, #r>
+    %s0 = dtc.send %x to 1 tag 0 : tensor<4xf32, #r>
+    dtc.wait %s0 : tensor<4xf32, #r>
     return
   }
 }
@@ -54,8 +54,8 @@ module @stage1 attributes {dtc.stage = 1 : i64} {
   func.func @plan(%x: tensor<4xf32, #r>) {
     // expected-note @below {{rank 1 waits here}}
     %y = dtc.recv from 0 tag 0 : tensor<4xf32, #r>
-    dtc.send %x to 0 tag 1 slot 0 : tensor<4xf32, #r>
-    dtc.wait %x slot 0 : tensor<4xf32, #r>
+    %s0 = dtc.send %x to 0 tag 1 : tensor<4xf32, #r>
+    dtc.wait %s0 : tensor<4xf32, #r>
     return
   }
 }
@@ -69,9 +69,9 @@ module @stage1 attributes {dtc.stage = 1 : i64} {
 module {
 module @stage0 attributes {dtc.stage = 0 : i64} {
   func.func @plan(%x: tensor<4xf32, #r>) {
-    dtc.send %x to 1 tag 0 slot 0 : tensor<4xf32, #r>
+    %s0 = dtc.send %x to 1 tag 0 : tensor<4xf32, #r>
     // expected-error @below {{never happens: ranks wait for each other in a cycle, rank 0 here}}
-    dtc.wait %x slot 0 : tensor<4xf32, #r>
+    dtc.wait %s0 : tensor<4xf32, #r>
     return
   }
 }
@@ -92,7 +92,7 @@ module {
 module @stage0 attributes {dtc.stage = 0 : i64} {
   func.func @plan(%x: tensor<4xf32, #r>) {
     // expected-error @below {{on rank 0 is never received by rank 1, stage 1}}
-    dtc.send %x to 1 tag 0 slot 0 : tensor<4xf32, #r>
+    %s0 = dtc.send %x to 1 tag 0 : tensor<4xf32, #r>
     return
   }
 }
@@ -111,8 +111,8 @@ module {
 module @stage0 attributes {dtc.stage = 0 : i64} {
   func.func @plan(%x: tensor<4xf32, #r>) {
     // expected-note @below {{the send}}
-    dtc.send %x to 1 tag 0 slot 0 : tensor<4xf32, #r>
-    dtc.wait %x slot 0 : tensor<4xf32, #r>
+    %s0 = dtc.send %x to 1 tag 0 : tensor<4xf32, #r>
+    dtc.wait %s0 : tensor<4xf32, #r>
     return
   }
 }
@@ -185,8 +185,8 @@ module @stage0 attributes {dtc.stage = 0 : i64} {
     %n = dtc.zero : tensor<f64, #s>
     // expected-error @below {{never happens: ranks wait for each other in a cycle, rank 0 here}}
     %0 = dtc.all_reduce sum %n over ["pp"] : (tensor<f64, #s>) -> tensor<f64, #r>
-    dtc.send %x to 1 tag 0 slot 0 : tensor<4xf32, #r>
-    dtc.wait %x slot 0 : tensor<4xf32, #r>
+    %s0 = dtc.send %x to 1 tag 0 : tensor<4xf32, #r>
+    dtc.wait %s0 : tensor<4xf32, #r>
     return
   }
 }
@@ -209,30 +209,9 @@ module {
 module @stage0 attributes {dtc.stage = 0 : i64} {
   func.func @plan(%x: tensor<4xf32, #r>) {
     // expected-note @below {{the other send}}
-    dtc.send %x to 1 tag 0 slot 0 : tensor<4xf32, #r>
+    %s0 = dtc.send %x to 1 tag 0 : tensor<4xf32, #r>
     // expected-error @below {{uses tag 0 to stage 1 while another message with it is in flight}}
-    dtc.send %x to 1 tag 0 slot 1 : tensor<4xf32, #r>
-    return
-  }
-}
-module @stage1 attributes {dtc.stage = 1 : i64} {
-  func.func @plan(%x: tensor<4xf32, #r>) {
-    return
-  }
-}
-}
-
-// -----
-
-#mesh = #dtc.mesh<pp=2, mb=1>
-#r = #dtc.layout<#mesh>
-module {
-module @stage0 attributes {dtc.stage = 0 : i64} {
-  func.func @plan(%x: tensor<4xf32, #r>) {
-    // expected-note @below {{the last use}}
-    dtc.send %x to 1 tag 0 slot 0 : tensor<4xf32, #r>
-    // expected-error @below {{uses slot 0, whose last use was not waited for}}
-    dtc.send %x to 1 tag 1 slot 0 : tensor<4xf32, #r>
+    %s1 = dtc.send %x to 1 tag 0 : tensor<4xf32, #r>
     return
   }
 }
@@ -251,7 +230,7 @@ module {
 module @stage0 attributes {dtc.stage = 0 : i64} {
   func.func @plan(%x: tensor<4xf32, #r>) {
     // expected-error @below {{is never waited for}}
-    dtc.send %x to 1 tag 0 slot 0 : tensor<4xf32, #r>
+    %s0 = dtc.send %x to 1 tag 0 : tensor<4xf32, #r>
     return
   }
 }
@@ -270,8 +249,8 @@ module @stage1 attributes {dtc.stage = 1 : i64} {
 module {
 module @stage0 attributes {dtc.stage = 0 : i64} {
   func.func @plan(%x: tensor<4xf32, #r>) {
-    // expected-error @below {{waits for slot 3, which nothing has taken}}
-    dtc.wait %x slot 3 : tensor<4xf32, #r>
+    // expected-error @below {{waits for what is not in flight}}
+    dtc.wait %x : tensor<4xf32, #r>
     return
   }
 }
@@ -290,50 +269,6 @@ module @stage1 attributes {dtc.stage = 1 : i64} {
 module {
 module @stage0 attributes {dtc.stage = 0 : i64} {
   func.func @plan(%x: tensor<4xf32, #r>) {
-    return
-  }
-}
-}
-
-// -----
-
-// More sends in flight than the runtime has slots.
-#mesh = #dtc.mesh<pp=2, mb=6000>
-#r = #dtc.layout<#mesh>
-module {
-module @stage0 attributes {dtc.stage = 0 : i64} {
-  // expected-error @below {{has 6000 sends in flight at once with 6000 micro-batches, expected at most 4096; --microbatches 3000 would do}}
-  func.func @plan(%x: tensor<4xf32, #r>) {
-    dtc.send %x to 1 tag 5999 slot 5999 : tensor<4xf32, #r>
-    dtc.wait %x slot 5999 : tensor<4xf32, #r>
-    return
-  }
-}
-module @stage1 attributes {dtc.stage = 1 : i64} {
-  func.func @plan(%x: tensor<4xf32, #r>) {
-    %y = dtc.recv from 0 tag 5999 : tensor<4xf32, #r>
-    return
-  }
-}
-}
-
-// -----
-
-// Of two rounds, only one's sends are in flight.
-#mesh = #dtc.mesh<pp=2, mb=6000>
-#r = #dtc.layout<#mesh>
-module {
-module @stage0 attributes {dtc.stage = 0 : i64} {
-  // expected-error @below {{has 6000 sends in flight at once with 3000 micro-batches, expected at most 4096; --microbatches 1500 would do}}
-  func.func @plan(%x: tensor<4xf32, #r>) attributes {dtc.rounds = 2 : i64} {
-    dtc.send %x to 1 tag 5999 slot 5999 : tensor<4xf32, #r>
-    dtc.wait %x slot 5999 : tensor<4xf32, #r>
-    return
-  }
-}
-module @stage1 attributes {dtc.stage = 1 : i64} {
-  func.func @plan(%x: tensor<4xf32, #r>) attributes {dtc.rounds = 2 : i64} {
-    %y = dtc.recv from 0 tag 5999 : tensor<4xf32, #r>
     return
   }
 }
@@ -482,8 +417,8 @@ module @stage0 attributes {dtc.stage = 0 : i64} {
   func.func @plan(%x: tensor<4xf32, #r>) {
     %n = dtc.zero : tensor<f64, #s>
     // expected-note @below {{the collective of rank 0}}
-    %0 = dtc.all_reduce sum %n over ["pp"] {dtc.slot = 4096 : i64} : (tensor<f64, #s>) -> tensor<f64, #r>
-    dtc.wait %0 slot 4096 : tensor<f64, #r>
+    %0 = dtc.all_reduce sum %n over ["pp"] {dtc.async} : (tensor<f64, #s>) -> tensor<f64, #r>
+    dtc.wait %0 : tensor<f64, #r>
     return
   }
 }
@@ -526,7 +461,7 @@ module {
 module @stage0 attributes {dtc.stage = 0 : i64} {
   func.func @plan(%x: tensor<4xf32, #r>) {
     // expected-error @below {{names stage 0, expected another than its own}}
-    dtc.send %x to 0 tag 0 slot 0 : tensor<4xf32, #r>
+    %s0 = dtc.send %x to 0 tag 0 : tensor<4xf32, #r>
     return
   }
 }
@@ -550,11 +485,11 @@ module @stage0 attributes {dtc.stage = 0 : i64} {
     // expected-error @below {{never happens: ranks wait for each other in a cycle, rank 0 here}}
     %0 = dtc.recv from 1 tag 1 : tensor<4xf32, #r>
     %1 = dtc.relu %0 : (tensor<4xf32, #r>) -> tensor<4xf32, #r>
-    dtc.send %1 to 1 tag 2 slot 0 : tensor<4xf32, #r>
+    %s0 = dtc.send %1 to 1 tag 2 : tensor<4xf32, #r>
     %2 = dtc.relu %x : (tensor<4xf32, #r>) -> tensor<4xf32, #r>
-    dtc.send %2 to 1 tag 0 slot 1 : tensor<4xf32, #r>
-    dtc.wait %1 slot 0 : tensor<4xf32, #r>
-    dtc.wait %2 slot 1 : tensor<4xf32, #r>
+    %s1 = dtc.send %2 to 1 tag 0 : tensor<4xf32, #r>
+    dtc.wait %s0 : tensor<4xf32, #r>
+    dtc.wait %s1 : tensor<4xf32, #r>
     return
   }
 }
@@ -563,9 +498,9 @@ module @stage1 attributes {dtc.stage = 1 : i64} {
     // expected-note @below {{rank 1 waits here}}
     %0 = dtc.recv from 0 tag 0 : tensor<4xf32, #r>
     %1 = dtc.relu %0 : (tensor<4xf32, #r>) -> tensor<4xf32, #r>
-    dtc.send %1 to 0 tag 1 slot 0 : tensor<4xf32, #r>
+    %s0 = dtc.send %1 to 0 tag 1 : tensor<4xf32, #r>
     %2 = dtc.recv from 0 tag 2 : tensor<4xf32, #r>
-    dtc.wait %1 slot 0 : tensor<4xf32, #r>
+    dtc.wait %s0 : tensor<4xf32, #r>
     return
   }
 }
@@ -581,9 +516,9 @@ module @stage1 attributes {dtc.stage = 1 : i64} {
 module {
 module @stage0 attributes {dtc.stage = 0 : i64} {
   func.func @plan(%x: tensor<4xf32, #g>, %d: tensor<4xf32, #g>) {
-    %0 = dtc.all_gather %x over ["dp"] dim 0 {dtc.slot = 4096 : i64} : (tensor<4xf32, #g>) -> tensor<4xf32, #r>
+    %0 = dtc.all_gather %x over ["dp"] dim 0 {dtc.async} : (tensor<4xf32, #g>) -> tensor<4xf32, #r>
     %1 = dtc.relu %d : (tensor<4xf32, #g>) -> tensor<4xf32, #g>
-    dtc.wait %0 slot 4096 : tensor<4xf32, #r>
+    dtc.wait %0 : tensor<4xf32, #r>
     %2 = dtc.relu %0 : (tensor<4xf32, #r>) -> tensor<4xf32, #r>
     return
   }
@@ -601,10 +536,10 @@ module {
 module @stage0 attributes {dtc.stage = 0 : i64} {
   func.func @plan(%x: tensor<4xf32, #g>, %d: tensor<4xf32, #g>) {
     // expected-note @below {{which starts here}}
-    %0 = dtc.all_gather %x over ["dp"] dim 0 {dtc.slot = 4096 : i64} : (tensor<4xf32, #g>) -> tensor<4xf32, #r>
-    // expected-error @below {{writes a buffer that all_gather of tensor<4xf32, #dtc.layout<#dtc.mesh<pp=1, dp=2, mb=1>, dp: split(0)>> over [dp] reads until the wait for slot 4096}}
+    %0 = dtc.all_gather %x over ["dp"] dim 0 {dtc.async} : (tensor<4xf32, #g>) -> tensor<4xf32, #r>
+    // expected-error @below {{writes a buffer that all_gather of tensor<4xf32, #dtc.layout<#dtc.mesh<pp=1, dp=2, mb=1>, dp: split(0)>> over [dp] reads until it is waited for}}
     %1 = dtc.accumulate %d into %x : tensor<4xf32, #g>
-    dtc.wait %0 slot 4096 : tensor<4xf32, #r>
+    dtc.wait %0 : tensor<4xf32, #r>
     return
   }
 }
@@ -621,10 +556,10 @@ module {
 module @stage0 attributes {dtc.stage = 0 : i64} {
   func.func @plan(%x: tensor<4xf32, #g>, %d: tensor<4xf32, #g>) {
     // expected-note @below {{which starts here}}
-    %0 = dtc.all_gather %x over ["dp"] dim 0 {dtc.slot = 4096 : i64} : (tensor<4xf32, #g>) -> tensor<4xf32, #r>
+    %0 = dtc.all_gather %x over ["dp"] dim 0 {dtc.async} : (tensor<4xf32, #g>) -> tensor<4xf32, #r>
     // expected-error @below {{reads a buffer that all_gather}}
     %1 = dtc.relu %0 : (tensor<4xf32, #r>) -> tensor<4xf32, #r>
-    dtc.wait %0 slot 4096 : tensor<4xf32, #r>
+    dtc.wait %0 : tensor<4xf32, #r>
     return
   }
 }
@@ -641,10 +576,10 @@ module {
 module @stage0 attributes {dtc.stage = 0 : i64} {
   func.func @plan(%x: tensor<4xf32, #p>) {
     // expected-note @below {{which starts here}}
-    %0 = dtc.all_reduce sum %x over ["dp"] {dtc.slot = 4096 : i64} : (tensor<4xf32, #p>) -> tensor<4xf32, #r>
+    %0 = dtc.all_reduce sum %x over ["dp"] {dtc.async} : (tensor<4xf32, #p>) -> tensor<4xf32, #r>
     // expected-error @below {{reads a buffer that all_reduce}}
     %1 = dtc.relu %0 : (tensor<4xf32, #r>) -> tensor<4xf32, #r>
-    dtc.wait %0 slot 4096 : tensor<4xf32, #r>
+    dtc.wait %0 : tensor<4xf32, #r>
     return
   }
 }
@@ -652,7 +587,7 @@ module @stage0 attributes {dtc.stage = 0 : i64} {
 
 // -----
 
-// A slot is taken again.
+// A wait for a value that nothing makes.
 #mesh = #dtc.mesh<pp=1, dp=2, mb=1>
 #r = #dtc.layout<#mesh>
 #g = #dtc.layout<#mesh, dp: split(0)>
@@ -660,47 +595,9 @@ module @stage0 attributes {dtc.stage = 0 : i64} {
 module {
 module @stage0 attributes {dtc.stage = 0 : i64} {
   func.func @plan(%x: tensor<4xf32, #g>, %d: tensor<4xf32, #g>) {
-    // expected-note @below {{the last use}}
-    %0 = dtc.all_gather %x over ["dp"] dim 0 {dtc.slot = 4096 : i64} : (tensor<4xf32, #g>) -> tensor<4xf32, #r>
-    // expected-error @below {{uses slot 4096, whose last use was not waited for}}
-    %1 = dtc.all_gather %d over ["dp"] dim 0 {dtc.slot = 4096 : i64} : (tensor<4xf32, #g>) -> tensor<4xf32, #r>
-    dtc.wait %0 slot 4096 : tensor<4xf32, #r>
-    return
-  }
-}
-}
-
-// -----
-
-// A slot that the runtime does not have.
-#mesh = #dtc.mesh<pp=1, dp=2, mb=1>
-#r = #dtc.layout<#mesh>
-#g = #dtc.layout<#mesh, dp: split(0)>
-#p = #dtc.layout<#mesh, dp: partial>
-module {
-module @stage0 attributes {dtc.stage = 0 : i64} {
-  func.func @plan(%x: tensor<4xf32, #g>, %d: tensor<4xf32, #g>) {
-    // expected-error @below {{uses slot 4608, expected 4096 to 4607}}
-    %1 = dtc.all_gather %d over ["dp"] dim 0 {dtc.slot = 4608 : i64} : (tensor<4xf32, #g>) -> tensor<4xf32, #r>
-    return
-  }
-}
-}
-
-// -----
-
-// A wait that names another value.
-#mesh = #dtc.mesh<pp=1, dp=2, mb=1>
-#r = #dtc.layout<#mesh>
-#g = #dtc.layout<#mesh, dp: split(0)>
-#p = #dtc.layout<#mesh, dp: partial>
-module {
-module @stage0 attributes {dtc.stage = 0 : i64} {
-  func.func @plan(%x: tensor<4xf32, #g>, %d: tensor<4xf32, #g>) {
-    // expected-note @below {{the slot's use}}
-    %0 = dtc.all_gather %x over ["dp"] dim 0 {dtc.slot = 4096 : i64} : (tensor<4xf32, #g>) -> tensor<4xf32, #r>
-    // expected-error @below {{waits for another value than slot 4096 is for}}
-    dtc.wait %d slot 4096 : tensor<4xf32, #g>
+    %0 = dtc.all_gather %x over ["dp"] dim 0 {dtc.async} : (tensor<4xf32, #g>) -> tensor<4xf32, #r>
+    // expected-error @below {{waits for what is not in flight}}
+    dtc.wait %d : tensor<4xf32, #g>
     return
   }
 }

@@ -36,8 +36,8 @@ module {
       %0 = dtc.all_to_all %x over ["dp"] from 0 to 1 {dtc.offsets = array<i64: 0>} : (tensor<4x4xf32, #d0>) -> tensor<4x4xf32, #d1>
       %1 = dtc.all_to_all %y over ["dp"] from 1 to 2 {dtc.offsets = array<i64: 64>} : (tensor<2x4x4xf32, #d1>) -> tensor<2x4x4xf32, #d2>
       %2 = dtc.collective_permute %x over ["dp"] sources [1, 0] {dtc.offsets = array<i64: 128>} : (tensor<4x4xf32, #d0>) -> tensor<4x4xf32, #d0>
-      %3 = dtc.collective_permute %x over ["dp"] sources [1, 0] {dtc.slot = 4096 : i64, dtc.offsets = array<i64: 192>} : (tensor<4x4xf32, #d0>) -> tensor<4x4xf32, #d0>
-      dtc.wait %3 slot 4096 : tensor<4x4xf32, #d0>
+      %3 = dtc.collective_permute %x over ["dp"] sources [1, 0] {dtc.async, dtc.offsets = array<i64: 192>} : (tensor<4x4xf32, #d0>) -> tensor<4x4xf32, #d0>
+      dtc.wait %3 : tensor<4x4xf32, #d0>
       return
     }
     func.func @plan(%x: tensor<4x4xf32, #d0> {dtc.offset = 0 : i64, dtc.parameter = "x"}, %y: tensor<2x4x4xf32, #d1> {dtc.offset = 64 : i64, dtc.parameter = "y"}) attributes {dtc.arena_bytes = 512 : i64} {

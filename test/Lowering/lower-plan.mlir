@@ -43,12 +43,12 @@ module {
     // CHECK: llvm.call @dtcrt_all_reduce(%[[CTX]], %{{[^,]*}}, %{{[^,]*}}, %{{[^,]*}}, %[[A]], %{{[^,]*}})
     // CHECK: llvm.call @dtcrt_reduce_scatter(%[[CTX]], {{.*}}, %[[C]], %[[FRAME]], %[[SCRATCH]],
     func.func private @communicate(%a: tensor<2x8xf32, #s>, %b: tensor<4xf32, #s>, %c: tensor<4x4xf32, #s>, %d: tensor<2x4xf32, #pp>) attributes {dtc.frame_bytes = 512 : i64} {
-      %0:2 = dtc.all_reduce sum %a, %b over ["pp"] {dtc.slot = 4096 : i64, dtc.offsets = array<i64: -1, -1>} : (tensor<2x8xf32, #s>, tensor<4xf32, #s>) -> (tensor<2x8xf32, #r>, tensor<4xf32, #r>)
-      %1 = dtc.reduce_scatter sum %c over ["pp"] dim 0 {dtc.slot = 4097 : i64, dtc.offsets = array<i64: 0>} : (tensor<4x4xf32, #s>) -> tensor<4x4xf32, #pp>
-      %2 = dtc.all_gather %d over ["pp"] dim 0 {dtc.slot = 4098 : i64, dtc.offsets = array<i64: 64>} : (tensor<2x4xf32, #pp>) -> tensor<2x4xf32, #r>
-      dtc.wait %0#0 slot 4096 : tensor<2x8xf32, #r>
-      dtc.wait %1 slot 4097 : tensor<4x4xf32, #pp>
-      dtc.wait %2 slot 4098 : tensor<2x4xf32, #r>
+      %0:2 = dtc.all_reduce sum %a, %b over ["pp"] {dtc.async, dtc.offsets = array<i64: -1, -1>} : (tensor<2x8xf32, #s>, tensor<4xf32, #s>) -> (tensor<2x8xf32, #r>, tensor<4xf32, #r>)
+      %1 = dtc.reduce_scatter sum %c over ["pp"] dim 0 {dtc.async, dtc.offsets = array<i64: 0>} : (tensor<4x4xf32, #s>) -> tensor<4x4xf32, #pp>
+      %2 = dtc.all_gather %d over ["pp"] dim 0 {dtc.async, dtc.offsets = array<i64: 64>} : (tensor<2x4xf32, #pp>) -> tensor<2x4xf32, #r>
+      dtc.wait %0#0 : tensor<2x8xf32, #r>
+      dtc.wait %1 : tensor<4x4xf32, #pp>
+      dtc.wait %2 : tensor<2x4xf32, #r>
       %3 = dtc.all_reduce sum %a over ["pp"] {dtc.offsets = array<i64: -1>} : (tensor<2x8xf32, #s>) -> tensor<2x8xf32, #r>
       %4 = dtc.reduce_scatter sum %c over ["pp"] dim 0 {dtc.offsets = array<i64: 0>} : (tensor<4x4xf32, #s>) -> tensor<4x4xf32, #pp>
       return
@@ -70,8 +70,8 @@ module {
                     %w: tensor<4x4xf32, #r> {dtc.parameter = "w", dtc.offset = 128 : i64}) attributes {dtc.arena_bytes = 1024 : i64} {
       %0 = dtc.microbatch %x[1] {dtc.offsets = array<i64: 64>} : tensor<8x4xf32, #b> -> tensor<4x4xf32, #r>
       %1 = dtc.run @forward(%0, %w) microbatch 1 {dtc.frame_offset = 512 : i64, dtc.offsets = array<i64: 256>} : (tensor<4x4xf32, #r>, tensor<4x4xf32, #r>) -> tensor<4x4xf32, #r>
-      dtc.send %1 to 1 tag 0 slot 0 : tensor<4x4xf32, #r>
-      dtc.wait %1 slot 0 : tensor<4x4xf32, #r>
+      %s0 = dtc.send %1 to 1 tag 0 : tensor<4x4xf32, #r>
+      dtc.wait %s0 : tensor<4x4xf32, #r>
       return
     }
   }

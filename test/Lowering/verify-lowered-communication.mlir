@@ -223,7 +223,7 @@ module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"pp\",\"size\":2},{\"na
     llvm.return
   }
   llvm.func internal @stage0_forward(%ctx: !llvm.ptr, %frame: !llvm.ptr, %scratch: !llvm.ptr, %x: !llvm.ptr, %y: !llvm.ptr) {
-    // expected-error @below {{call of @kernel_copy writes a buffer that send to stage 1 tag 0 reads until the wait for slot 0}}
+    // expected-error @below {{call of @kernel_copy writes a buffer that send to stage 1 tag 0 reads until it is waited for}}
     llvm.call @kernel_copy(%x, %y) : (!llvm.ptr, !llvm.ptr) -> ()
     llvm.return
   }
@@ -264,7 +264,7 @@ module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"pp\",\"size\":2},{\"na
     %y = llvm.getelementptr %arena[%b64] : (!llvm.ptr, i64) -> !llvm.ptr, i8
     // expected-note @below {{which starts here}}
     llvm.call @dtcrt_all_gather_start(%ctx, %i0, %slot, %arena, %y, %b64) : (!llvm.ptr, i32, i32, !llvm.ptr, !llvm.ptr, i64) -> ()
-    // expected-error @below {{call of @kernel_copy reads a buffer that all_gather of 64 bytes over [dp] writes until the wait for slot 4096}}
+    // expected-error @below {{call of @kernel_copy reads a buffer that all_gather of 64 bytes over [dp] writes until it is waited for}}
     llvm.call @kernel_copy(%y, %arena) : (!llvm.ptr, !llvm.ptr) -> ()
     llvm.call @dtcrt_wait(%ctx, %slot) : (!llvm.ptr, i32) -> ()
     llvm.return
@@ -422,7 +422,7 @@ module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"dp\",\"size\":2}],\"gr
     %at1024 = llvm.getelementptr %arena[%b1024] : (!llvm.ptr, i64) -> !llvm.ptr, i8
     // expected-note @below {{which starts here}}
     llvm.call @dtcrt_all_gather_start(%ctx, %i0, %slot, %at64, %at128, %b64) : (!llvm.ptr, i32, i32, !llvm.ptr, !llvm.ptr, i64) -> ()
-    // expected-error @below {{call of @dtcrt_conv2d writes a buffer that all_gather of 64 bytes over [dp] reads until the wait for slot 4096}}
+    // expected-error @below {{call of @dtcrt_conv2d writes a buffer that all_gather of 64 bytes over [dp] reads until it is waited for}}
     llvm.call @dtcrt_conv2d(%ctx, %i0, %i2, %i0, %1, %2, %2, %4, %2, %2, %1, %1, %1, %1, %0, %0, %1, %1, %2, %2, %at256, %at52, %at320, %at1024) : (!llvm.ptr, i32, i32, i32, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, !llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr) -> ()
     llvm.call @dtcrt_wait(%ctx, %slot) : (!llvm.ptr, i32) -> ()
     llvm.return
@@ -461,7 +461,7 @@ module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"dp\",\"size\":2}],\"gr
     %at1024 = llvm.getelementptr %arena[%b1024] : (!llvm.ptr, i64) -> !llvm.ptr, i8
     // expected-note @below {{which starts here}}
     llvm.call @dtcrt_all_gather_start(%ctx, %i0, %slot, %at64, %at128, %b64) : (!llvm.ptr, i32, i32, !llvm.ptr, !llvm.ptr, i64) -> ()
-    // expected-error @below {{call of @dtcrt_conv2d reads a buffer that all_gather of 64 bytes over [dp] writes until the wait for slot 4096}}
+    // expected-error @below {{call of @dtcrt_conv2d reads a buffer that all_gather of 64 bytes over [dp] writes until it is waited for}}
     llvm.call @dtcrt_conv2d(%ctx, %i0, %i1, %i0, %1, %2, %2, %4, %2, %2, %1, %1, %1, %1, %0, %0, %1, %1, %2, %2, %at256, %at320, %at104, %at1024) : (!llvm.ptr, i32, i32, i32, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, !llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr) -> ()
     llvm.call @dtcrt_wait(%ctx, %slot) : (!llvm.ptr, i32) -> ()
     llvm.return
@@ -498,7 +498,7 @@ module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"dp\",\"size\":2}],\"gr
     %at320 = llvm.getelementptr %arena[%b320] : (!llvm.ptr, i64) -> !llvm.ptr, i8
     // expected-note @below {{which starts here}}
     llvm.call @dtcrt_all_gather_start(%ctx, %i0, %slot, %at64, %at128, %b64) : (!llvm.ptr, i32, i32, !llvm.ptr, !llvm.ptr, i64) -> ()
-    // expected-error @below {{call of @dtcrt_pool2d writes a buffer that all_gather of 64 bytes over [dp] reads until the wait for slot 4096}}
+    // expected-error @below {{call of @dtcrt_pool2d writes a buffer that all_gather of 64 bytes over [dp] reads until it is waited for}}
     llvm.call @dtcrt_pool2d(%ctx, %i0, %i3, %1, %2, %2, %4, %1, %2, %2, %1, %2, %1, %0, %0, %1, %1, %null, %at256, %at124) : (!llvm.ptr, i32, i32, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, !llvm.ptr, !llvm.ptr, !llvm.ptr) -> ()
     llvm.call @dtcrt_wait(%ctx, %slot) : (!llvm.ptr, i32) -> ()
     llvm.return
@@ -533,7 +533,7 @@ module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"dp\",\"size\":2}],\"gr
     %at256 = llvm.getelementptr %arena[%b256] : (!llvm.ptr, i64) -> !llvm.ptr, i8
     // expected-note @below {{which starts here}}
     llvm.call @dtcrt_all_gather_start(%ctx, %i0, %slot, %at64, %at128, %b64) : (!llvm.ptr, i32, i32, !llvm.ptr, !llvm.ptr, i64) -> ()
-    // expected-error @below {{call of @dtcrt_pool2d reads a buffer that all_gather of 64 bytes over [dp] writes until the wait for slot 4096}}
+    // expected-error @below {{call of @dtcrt_pool2d reads a buffer that all_gather of 64 bytes over [dp] writes until it is waited for}}
     llvm.call @dtcrt_pool2d(%ctx, %i0, %i2, %1, %2, %2, %4, %1, %2, %2, %1, %2, %1, %0, %0, %1, %1, %at72, %at256, %null) : (!llvm.ptr, i32, i32, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, !llvm.ptr, !llvm.ptr, !llvm.ptr) -> ()
     llvm.call @dtcrt_wait(%ctx, %slot) : (!llvm.ptr, i32) -> ()
     llvm.return
@@ -759,7 +759,7 @@ module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"dp\",\"size\":2}],\"gr
     %z = llvm.getelementptr %arena[%b512] : (!llvm.ptr, i64) -> !llvm.ptr, i8
     // expected-note @below {{which starts here}}
     llvm.call @dtcrt_collective_permute_start(%ctx, %i0, %slot, %i0, %z, %half, %b64) : (!llvm.ptr, i32, i32, i32, !llvm.ptr, !llvm.ptr, i64) -> ()
-    // expected-error @below {{call of @dtcrt_all_to_all_start reads a buffer that collective_permute of 64 bytes over [dp] writes until the wait for slot 4096}}
+    // expected-error @below {{call of @dtcrt_all_to_all_start reads a buffer that collective_permute of 64 bytes over [dp] writes until it is waited for}}
     llvm.call @dtcrt_all_to_all_start(%ctx, %i0, %other, %arena, %y, %b64) : (!llvm.ptr, i32, i32, !llvm.ptr, !llvm.ptr, i64) -> ()
     llvm.return
   }

@@ -184,13 +184,13 @@ module @stage0 attributes {dtc.stage = 0 : i64} {
 module {
 module @stage0 attributes {dtc.stage = 0 : i64} {
   func.func @plan() attributes {dtc.arena_bytes = 64 : i64} {
-    // expected-note @below {{the value}}
     %0 = dtc.zero {dtc.offsets = array<i64: 0>} : tensor<4xf32>
-    dtc.send %0 to 1 tag 0 slot 0 : tensor<4xf32>
+    // expected-note @below {{the value}}
+    %s0 = dtc.send %0 to 1 tag 0 {dtc.offsets = array<i64: 0>} : tensor<4xf32>
     // expected-note @below {{overwritten here}}
     %1 = dtc.zero {dtc.offsets = array<i64: 0>} : tensor<4xf32>
     // expected-error @below {{reads a value in bytes 0 to 16 that has been overwritten}}
-    dtc.wait %0 slot 0 : tensor<4xf32>
+    dtc.wait %s0 : tensor<4xf32>
     return
   }
 }
@@ -323,11 +323,11 @@ module @eval0 attributes {dtc.eval, dtc.stage = 0 : i64} {}
 module {
 module @stage0 attributes {dtc.stage = 0 : i64} {
   func.func private @prologue(%p: tensor<16xf32, #d>) -> tensor<16xf32, #r> attributes {dtc.frame_bytes = 0 : i64} {
-    %0 = dtc.all_gather %p over ["dp"] dim 0 {dtc.offsets = array<i64: -1>, dtc.slot = 4098 : i64} : (tensor<16xf32, #d>) -> tensor<16xf32, #r>
+    %0 = dtc.all_gather %p over ["dp"] dim 0 {dtc.offsets = array<i64: -1>, dtc.async} : (tensor<16xf32, #d>) -> tensor<16xf32, #r>
     return %0 : tensor<16xf32, #r>
   }
   func.func private @forward.first(%a: tensor<16xf32, #r>) -> tensor<16xf32, #r> attributes {dtc.frame_bytes = 0 : i64} {
-    dtc.wait %a slot 4098 : tensor<16xf32, #r>
+    dtc.wait %a : tensor<16xf32, #r>
     %0 = dtc.relu %a {dtc.offsets = array<i64: -1>} : (tensor<16xf32, #r>) -> tensor<16xf32, #r>
     return %0 : tensor<16xf32, #r>
   }
@@ -342,22 +342,3 @@ module @stage0 attributes {dtc.stage = 0 : i64} {
 }
 }
 
-// -----
-
-// Two starts in one slot.
-#mesh = #dtc.mesh<pp=1, dp=2, mb=1>
-#r = #dtc.layout<#mesh>
-#d = #dtc.layout<#mesh, dp: split(0)>
-module {
-module @stage0 attributes {dtc.stage = 0 : i64} {
-  func.func private @prologue(%p: tensor<16xf32, #d>, %q: tensor<16xf32, #d>) -> (tensor<16xf32, #r>, tensor<16xf32, #r>) attributes {dtc.frame_bytes = 0 : i64} {
-    %0 = dtc.all_gather %p over ["dp"] dim 0 {dtc.offsets = array<i64: -1>, dtc.slot = 4098 : i64} : (tensor<16xf32, #d>) -> tensor<16xf32, #r>
-    // expected-error @below {{takes slot 4098, whose last use is not waited for}}
-    %1 = dtc.all_gather %q over ["dp"] dim 0 {dtc.offsets = array<i64: -1>, dtc.slot = 4098 : i64} : (tensor<16xf32, #d>) -> tensor<16xf32, #r>
-    return %0, %1 : tensor<16xf32, #r>, tensor<16xf32, #r>
-  }
-  func.func @plan() attributes {dtc.arena_bytes = 0 : i64} {
-    return
-  }
-}
-}

@@ -63,17 +63,17 @@ module {
 // CHECK-SAME:        dtc.offset = [[W]] : i64, dtc.parameter = "w"
 // CHECK-SAME:        dtc.arena_bytes = [[ARENA]]
 // No gradient says that an activation has arrived: it has when the next is sent.
-// CHECK-NEXT:    dtc.send %[[P:.*]] to 1 tag 4 slot 0
+// CHECK-NEXT:    dtc.send %[[P:.*]] to 1 tag 4
 // CHECK-NEXT:    dtc.microbatch
 // CHECK-NEXT:    %[[A0:.*]] = dtc.run @forward({{.*}}) microbatch 0
-// CHECK-NEXT:    dtc.send %[[A0]] to 1 tag 0 slot 1
+// CHECK-NEXT:    %[[SENT_A0:.*]] = dtc.send %[[A0]] to 1 tag 0
 // CHECK-NEXT:    dtc.microbatch
 // CHECK-NEXT:    %[[A1:.*]] = dtc.run @forward({{.*}}) microbatch 1
-// CHECK-NEXT:    dtc.send %[[A1]] to 1 tag 1 slot 2
-// CHECK-NEXT:    dtc.wait %[[A0]] slot 1
+// CHECK-NEXT:    %[[SENT_A1:.*]] = dtc.send %[[A1]] to 1 tag 1
+// CHECK-NEXT:    dtc.wait %[[SENT_A0]] :
 // CHECK-NEXT:    dtc.microbatch
 // CHECK-NEXT:    %[[A2:.*]] = dtc.run @forward({{.*}}) microbatch 2
-// CHECK-NEXT:    dtc.send %[[A2]] to 1 tag 2 slot 1
-// CHECK-NEXT:    dtc.wait %[[A1]] slot 2
+// CHECK-NEXT:    dtc.send %[[A2]] to 1 tag 2
+// CHECK-NEXT:    dtc.wait %[[SENT_A1]] :
 // CHECK:         %[[E:.*]] = dtc.run @update
 // CHECK:         return %[[E]]

@@ -43,22 +43,22 @@ module @order {
 
 // CHECK-LABEL: module @order
 // CHECK:         @prologue
-// CHECK-NEXT:      %[[C:.*]] = dtc.all_gather %arg2 over ["dp"] dim 0 {dtc.slot = [[#INNER:]] : i64}
+// CHECK-NEXT:      %[[C:.*]] = dtc.all_gather %arg2 over ["dp"] dim 0 {dtc.async}
 // CHECK-NEXT:      %[[S:.*]] = dtc.slice
 // CHECK-NEXT:      %[[D:.*]] = dtc.all_gather %arg3 over ["dp"] dim 1 :
-// CHECK-NEXT:      dtc.wait %[[C]] slot [[#INNER]]
-// CHECK-NEXT:      %[[M:.*]] = dtc.all_reduce {{.*}} {dtc.slot = [[#INNER]] : i64}
-// CHECK-NEXT:      %[[B:.*]] = dtc.all_gather %arg1 over ["dp"] dim 0 {dtc.slot = [[#SLOT:]] : i64}
-// CHECK-NEXT:      %[[A:.*]] = dtc.all_gather %arg0 over ["dp"] dim 0 {dtc.slot = [[#SLOT+1]] : i64}
-// CHECK-NEXT:      dtc.wait %[[M]] slot [[#INNER]]
+// CHECK-NEXT:      dtc.wait %[[C]]
+// CHECK-NEXT:      %[[M:.*]] = dtc.all_reduce {{.*}} {dtc.async}
+// CHECK-NEXT:      %[[B:.*]] = dtc.all_gather %arg1 over ["dp"] dim 0 {dtc.async}
+// CHECK-NEXT:      %[[A:.*]] = dtc.all_gather %arg0 over ["dp"] dim 0 {dtc.async}
+// CHECK-NEXT:      dtc.wait %[[M]]
 // CHECK-NEXT:      return %[[A]], %[[B]], %[[C]], %[[S]], %[[D]], %[[M]]
 // CHECK:         @forward(
 // CHECK-NOT:       dtc.wait
 // CHECK:         @forward.first(
 // CHECK:           dtc.relu
-// CHECK-NEXT:      dtc.wait %arg2 slot [[#SLOT]]
+// CHECK-NEXT:      dtc.wait %arg2
 // CHECK-NEXT:      dtc.matmul
-// CHECK-NEXT:      dtc.wait %arg1 slot [[#SLOT+1]]
+// CHECK-NEXT:      dtc.wait %arg1
 // CHECK-NEXT:      dtc.matmul
 // CHECK:         @plan
 // CHECK:           dtc.run @forward.first({{.*}}) microbatch 0
@@ -98,11 +98,11 @@ module @once {
 // CHECK-LABEL: module @once
 // CHECK-NOT:     @forward(
 // CHECK:         @forward.first(
-// CHECK-NEXT:      dtc.wait %arg1 slot [[#FIRST:]]
+// CHECK-NEXT:      dtc.wait %arg1
 // CHECK:         @plan
 // CHECK:           %[[G:.*]]:2 = dtc.run @prologue
 // CHECK-NEXT:      dtc.run @forward.first
-// CHECK-NEXT:      dtc.wait %[[G]]#1 slot [[#FIRST+1]]
+// CHECK-NEXT:      dtc.wait %[[G]]#1
 // CHECK-NEXT:      dtc.run @weight
 
 // -----
@@ -135,7 +135,7 @@ module @chunks {
     }
     func.func @plan(%x: tensor<4x4xf32, #r>, %p: tensor<4x4xf32, #dp>, %q: tensor<4x4xf32, #dp>, %s: tensor<4x4xf32, #dp>) {
       %g:3 = dtc.run @prologue(%p, %q, %s) : (tensor<4x4xf32, #dp>, tensor<4x4xf32, #dp>, tensor<4x4xf32, #dp>) -> (tensor<4x4xf32, #r>, tensor<4x4xf32, #r>, tensor<4x4xf32, #r>)
-      dtc.send %g#1 to 1 tag 0 slot 0 : tensor<4x4xf32, #r>
+      %s0 = dtc.send %g#1 to 1 tag 0 : tensor<4x4xf32, #r>
       %0 = dtc.run @forward1(%x, %g#0) microbatch 0 : (tensor<4x4xf32, #r>, tensor<4x4xf32, #r>) -> tensor<4x4xf32, #r>
       %1 = dtc.run @weight.last(%0) microbatch 0 : (tensor<4x4xf32, #r>) -> tensor<4x4xf32, #r>
       %2 = dtc.run @update(%g#2) : (tensor<4x4xf32, #r>) -> tensor<4x4xf32, #r>
@@ -161,15 +161,15 @@ module @chunks {
 
 // CHECK-LABEL: module @chunks
 // CHECK:         module @stage0
-// CHECK:           dtc.all_gather %arg2 over ["dp"] dim 0 {dtc.slot = 4097 : i64}
-// CHECK-NEXT:      dtc.all_gather %arg1 over ["dp"] dim 0 {dtc.slot = [[#SENT:]] : i64}
-// CHECK-NEXT:      dtc.all_gather %arg0 over ["dp"] dim 0 {dtc.slot = [[#SENT+1]] : i64}
-// CHECK-NEXT:      dtc.wait {{.*}} slot 4097
+// CHECK:           dtc.all_gather %arg2 over ["dp"] dim 0 {dtc.async}
+// CHECK-NEXT:      dtc.all_gather %arg1 over ["dp"] dim 0 {dtc.async}
+// CHECK-NEXT:      dtc.all_gather %arg0 over ["dp"] dim 0 {dtc.async}
+// CHECK-NEXT:      dtc.wait {{.*}}
 // CHECK:         @forward1.first(
-// CHECK-NEXT:      dtc.wait %arg1 slot [[#SENT+1]]
+// CHECK-NEXT:      dtc.wait %arg1
 // CHECK:         @plan
 // CHECK:           %[[G:.*]]:3 = dtc.run @prologue
-// CHECK-NEXT:      dtc.wait %[[G]]#1 slot [[#SENT]]
+// CHECK-NEXT:      dtc.wait %[[G]]#1
 // CHECK-NEXT:      dtc.send %[[G]]#1 to 1
 // CHECK-NEXT:      dtc.run @forward1.first
 // CHECK-NOT:       dtc.wait
@@ -225,14 +225,14 @@ module @stage0 attributes {dtc.stage = 0 : i64} {
 // CHECK-LABEL: module @last
 // CHECK:         @weight.last(%[[A:[a-z0-9]+]]: {{.*}}) -> ({{.*}}, {{.*}}, tensor<8xf32, #partial_dp>)
 // CHECK-NEXT:      %[[B:.*]] = dtc.launch @kernels::@concat
-// CHECK-NEXT:      %[[S:.*]] = dtc.reduce_scatter sum %[[B]] over ["dp"] dim 0 {dtc.slot = 4098 : i64}
-// CHECK-NEXT:      %[[R:.*]] = dtc.all_reduce sum %[[A]] over ["dp"] {dtc.slot = 4099 : i64}
+// CHECK-NEXT:      %[[S:.*]] = dtc.reduce_scatter sum %[[B]] over ["dp"] dim 0 {dtc.async}
+// CHECK-NEXT:      %[[R:.*]] = dtc.all_reduce sum %[[A]] over ["dp"] {dtc.async}
 // CHECK-NEXT:      return %[[R]], %[[S]], %[[B]]
 // CHECK:         @plan
 // CHECK-NEXT:      %[[W:.*]]:3 = dtc.run @weight.last
-// CHECK-NEXT:      dtc.wait %[[W]]#0 slot 4099
+// CHECK-NEXT:      dtc.wait %[[W]]#0
 // CHECK-NEXT:      dtc.run @reduce(%[[W]]#0)
-// CHECK-NEXT:      dtc.wait %[[W]]#1 slot 4098
+// CHECK-NEXT:      dtc.wait %[[W]]#1
 // CHECK-NEXT:      dtc.run @update(%[[W]]#1)
 
 // -----
@@ -272,9 +272,9 @@ module @stage0 attributes {dtc.stage = 0 : i64} {
 
 // CHECK-LABEL: module @within
 // CHECK:         @weight
-// CHECK-NEXT:      %[[S:.*]] = dtc.reduce_scatter {{.*}} {dtc.slot = 4097 : i64}
+// CHECK-NEXT:      %[[S:.*]] = dtc.reduce_scatter {{.*}} {dtc.async}
 // CHECK-NEXT:      %[[Y:.*]] = dtc.launch @kernels::@mul
-// CHECK-NEXT:      dtc.wait %[[S]] slot 4097
+// CHECK-NEXT:      dtc.wait %[[S]]
 // CHECK-NEXT:      dtc.launch @kernels::@accumulate(%[[S]]
 // CHECK-NEXT:      %[[T:.*]] = dtc.reduce_scatter sum %[[Y]] over ["dp"] dim 0 :
 // CHECK-NEXT:      dtc.launch @kernels::@accumulate(%[[T]]
@@ -360,13 +360,13 @@ module @stage0 attributes {dtc.stage = 0 : i64} {
 
 // CHECK-LABEL: module @overwritten
 // CHECK:         @update
-// CHECK-NEXT:      %[[G:.*]] = dtc.all_gather {{.*}} {dtc.slot = 4097 : i64}
+// CHECK-NEXT:      %[[G:.*]] = dtc.all_gather {{.*}} {dtc.async}
 // CHECK-NEXT:      dtc.launch @kernels::@mul
-// CHECK-NEXT:      dtc.wait %[[G]] slot 4097
+// CHECK-NEXT:      dtc.wait %[[G]]
 // CHECK-NEXT:      dtc.launch @kernels::@accumulate
 // CHECK:         @plan
 // CHECK-NEXT:      %[[W:.*]] = dtc.run @weight.last
-// CHECK-NEXT:      dtc.wait %[[W]] slot 4098
+// CHECK-NEXT:      dtc.wait %[[W]]
 // CHECK-NEXT:      return
 
 // -----
@@ -387,13 +387,13 @@ module {
     // CHECK: func.func private @forward
     // CHECK: %[[A:.*]] = dtc.all_gather %arg1 over ["dp"] dim 0 :
     // CHECK: %[[AV:.*]] = dtc.reshape %[[A]]
-    // CHECK: %[[B:.*]] = dtc.all_gather %arg2 over ["dp"] dim 0 {dtc.slot = 4096 : i64}
+    // CHECK: %[[B:.*]] = dtc.all_gather %arg2 over ["dp"] dim 0 {dtc.async}
     // CHECK: %[[X:.*]] = dtc.matmul %arg0, %[[AV]]
-    // CHECK: dtc.wait %[[B]] slot 4096
-    // CHECK: %[[C:.*]] = dtc.all_gather %arg3 over ["dp"] dim 0 {dtc.slot = 4096 : i64}
+    // CHECK: dtc.wait %[[B]]
+    // CHECK: %[[C:.*]] = dtc.all_gather %arg3 over ["dp"] dim 0 {dtc.async}
     // CHECK: %[[Y:.*]] = dtc.matmul %[[X]], %[[B]]
     // CHECK: %[[D:.*]] = dtc.all_gather %arg4 over ["dp"] dim 0 :
-    // CHECK: dtc.wait %[[C]] slot 4096
+    // CHECK: dtc.wait %[[C]]
     // CHECK: dtc.add %[[C]], %[[D]]
     // CHECK: dtc.all_gather %arg5 over ["dp"] dim 0 :
     func.func private @forward(%x: tensor<4x4xf32, #r>,
@@ -417,7 +417,7 @@ module {
     // CHECK: func.func private @backward
     // CHECK: dtc.all_gather %arg1 over ["dp"] dim 0 :
     // CHECK: dtc.all_gather %arg2 over ["dp"] dim 0 :
-    // CHECK: dtc.all_gather %arg3 over ["dp"] dim 0 {dtc.slot = 4096 : i64}
+    // CHECK: dtc.all_gather %arg3 over ["dp"] dim 0 {dtc.async}
     // CHECK: dtc.matmul
     // CHECK: dtc.wait
     // CHECK: dtc.matmul

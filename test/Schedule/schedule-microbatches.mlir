@@ -66,38 +66,38 @@ module @stage0 attributes {dtc.stage = 0 : i64} {
 // CHECK-SAME:      %[[W:[a-z0-9]+]]: tensor<4xf32, #replicated> {dtc.parameter = "w", dtc.update = 0 : i64})
 // CHECK-SAME:      -> (tensor<4xf32, #replicated> {dtc.parameter = "w"}, tensor<1x4xf32, #replicated> {dtc.gradient = "w"})
 // CHECK-SAME:      attributes {dtc.schedule = "{{gpipe|1f1b|zb-h1}}"} {
-// CHECK-NEXT:    dtc.send %[[W]] to 1 tag 4 slot 0
+// CHECK-NEXT:    %[[SENT_W:.*]] = dtc.send %[[W]] to 1 tag 4
 // CHECK-NEXT:    %[[X0:.*]] = dtc.microbatch %[[X]][0]
 // CHECK-NEXT:    %[[Y0:.*]] = dtc.run @forward(%[[X0]], %[[W]]) microbatch 0
-// CHECK-NEXT:    dtc.send %[[Y0]] to 1 tag 0 slot 1
+// CHECK-NEXT:    %[[SENT_Y0:.*]] = dtc.send %[[Y0]] to 1 tag 0
 // CHECK-NEXT:    %[[X1:.*]] = dtc.microbatch %[[X]][1]
 // CHECK-NEXT:    %[[Y1:.*]] = dtc.run @forward(%[[X1]], %[[W]]) microbatch 1
-// CHECK-NEXT:    dtc.send %[[Y1]] to 1 tag 1 slot 2
+// CHECK-NEXT:    dtc.send %[[Y1]] to 1 tag 1
 
 // The last stage of two holds one micro-batch, this one two. Of the
 // first stage zb-h1 delays no W, and the last has none here. An activation has
-// arrived when its gradient comes; then its slot is free.
+// arrived when its gradient comes; that ends the send.
 // 1F1B-NEXT:     %[[D0:.*]] = dtc.recv from 1 tag 8
-// 1F1B-NEXT:     dtc.wait %[[Y0]] slot 1
+// 1F1B-NEXT:     dtc.wait %[[SENT_Y0]] :
 // 1F1B-NEXT:     %[[Z:.*]] = dtc.zero
 // 1F1B-NEXT:     %[[G0:.*]] = dtc.run @weight(%[[X0]], %[[D0]], %[[Z]]) microbatch 0
 // 1F1B:          dtc.run @forward({{.*}}) microbatch 2
-// 1F1B-NEXT:     dtc.send {{.*}} to 1 tag 2 slot 1
+// 1F1B-NEXT:     dtc.send {{.*}} to 1 tag 2
 // 1F1B:          dtc.run @weight({{.*}}, %[[G0]]) microbatch 1
 // 1F1B:          dtc.run @forward({{.*}}) microbatch 3
 // 1F1B:          dtc.run @weight({{.*}}) microbatch 2
 // 1F1B:          %[[G:.*]] = dtc.run @weight({{.*}}) microbatch 3
 
 // GPIPE:         dtc.run @forward({{.*}}) microbatch 2
-// GPIPE-NEXT:    dtc.send {{.*}} to 1 tag 2 slot 3
+// GPIPE-NEXT:    dtc.send {{.*}} to 1 tag 2
 // GPIPE:         dtc.run @forward({{.*}}) microbatch 3
-// GPIPE-NEXT:    dtc.send {{.*}} to 1 tag 3 slot 4
+// GPIPE-NEXT:    dtc.send {{.*}} to 1 tag 3
 // GPIPE:         dtc.run @weight({{.*}}) microbatch 0
 // GPIPE:         dtc.run @weight({{.*}}) microbatch 1
 // GPIPE:         dtc.run @weight({{.*}}) microbatch 2
 // GPIPE:         %[[G:.*]] = dtc.run @weight({{.*}}) microbatch 3
 
-// CHECK-NEXT:    dtc.wait %[[W]] slot 0
+// CHECK-NEXT:    dtc.wait %[[SENT_W]] :
 // CHECK-NEXT:    %[[W1:.*]] = dtc.run @update(%[[W]], %[[G]], %[[LR]])
 // CHECK-NEXT:    return %[[W1]], %[[G]]
 
@@ -121,24 +121,24 @@ module @stage1 attributes {dtc.stage = 1 : i64} {
 // CHECK-NEXT:    dtc.recv from 0 tag 4
 // CHECK-NEXT:    %[[Y0:.*]] = dtc.recv from 0 tag 0
 // 1F1B-NEXT:     %[[D0:.*]] = dtc.run @backward(%[[Y0]], {{.*}}) microbatch 0
-// 1F1B-NEXT:     dtc.send %[[D0]] to 0 tag 8 slot 0
+// 1F1B-NEXT:     %[[SENT_D0:.*]] = dtc.send %[[D0]] to 0 tag 8
 // 1F1B-NEXT:     %[[Y1:.*]] = dtc.recv from 0 tag 1
 // 1F1B-NEXT:     %[[D1:.*]] = dtc.run @backward(%[[Y1]], {{.*}}) microbatch 1
-// 1F1B-NEXT:     dtc.send %[[D1]] to 0 tag 9 slot 1
-// 1F1B-NEXT:     dtc.wait %[[D0]] slot 0
+// 1F1B-NEXT:     %[[SENT_D1:.*]] = dtc.send %[[D1]] to 0 tag 9
+// 1F1B-NEXT:     dtc.wait %[[SENT_D0]] :
 // GPIPE-NEXT:    dtc.recv from 0 tag 1
 // GPIPE-NEXT:    dtc.recv from 0 tag 2
 // GPIPE-NEXT:    dtc.recv from 0 tag 3
 // GPIPE-NEXT:    dtc.run @backward(%[[Y0]], {{.*}}) microbatch 0
 // CHECK:         %[[D3:.*]] = dtc.run @backward({{.*}}) microbatch 3
-// CHECK-NEXT:    dtc.send %[[D3]] to 0 tag 11 slot 1
-// CHECK-NEXT:    dtc.wait {{.*}} slot 0
-// CHECK-NEXT:    dtc.wait %[[D3]] slot 1
+// CHECK-NEXT:    %[[SENT_D3:.*]] = dtc.send %[[D3]] to 0 tag 11
+// CHECK-NEXT:    dtc.wait {{.*}}
+// CHECK-NEXT:    dtc.wait %[[SENT_D3]] :
 // CHECK-NEXT:    return
 
 // The last gradient of a round has arrived when the next round begins.
 // ROUNDS:         %[[D1:.*]] = dtc.run @backward({{.*}}) microbatch 1
-// ROUNDS-NEXT:    dtc.send %[[D1]] to 0 tag 9 slot 1
-// ROUNDS-NEXT:    dtc.wait {{.*}} slot 0
+// ROUNDS-NEXT:    %[[SENT_D1:.*]] = dtc.send %[[D1]] to 0 tag 9
+// ROUNDS-NEXT:    dtc.wait {{.*}}
 // ROUNDS-NEXT:    dtc.recv from 0 tag 2
-// ROUNDS-NEXT:    dtc.wait %[[D1]] slot 1
+// ROUNDS-NEXT:    dtc.wait %[[SENT_D1]] :

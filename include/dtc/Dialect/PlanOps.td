@@ -48,15 +48,20 @@ def DTC_LaunchOp : DTC_Op<"launch", [
   }];
 }
 
-def DTC_SendOp : DTC_Op<"send", [MemoryEffects<[MemRead, MemWrite]>]> {
+def DTC_SendOp : DTC_Op<"send", [
+    MemoryEffects<[MemRead, MemWrite]>, AllTypesMatch<["x", "y"]>,
+    DeclareOpInterfaceMethods<DTC_AliasInterface>]> {
   let summary = "starts to send a value to another stage";
   let description = [{
     To the rank with our coordinates on every axis but pp. Messages from one
-    stage to another match by tag; `slot` names the send for `dtc.wait`.
-    Example: `dtc.send %a to 1 tag 3 slot 0 : tensor<16x512xf32>`
+    stage to another match by tag. The result is the operand, in flight: it is
+    what `dtc.wait` is for, and until then nobody may write the operand.
+    Example: `%s = dtc.send %a to 1 tag 3 : tensor<16x512xf32>`
+    Constraints: (C1) the types agree.
   }];
-  let arguments = (ins DTC_Tensor:$x, I64Attr:$stage, I64Attr:$tag, I64Attr:$slot);
-  let assemblyFormat = "$x `to` $stage `tag` $tag `slot` $slot attr-dict `:` type($x)";
+  let arguments = (ins DTC_Tensor:$x, I64Attr:$stage, I64Attr:$tag);
+  let results = (outs DTC_Tensor:$y);
+  let assemblyFormat = "$x `to` $stage `tag` $tag attr-dict `:` type($x)";
 }
 
 def DTC_RecvOp : DTC_Op<"recv", [MemoryEffects<[MemRead, MemWrite]>]> {
@@ -70,14 +75,15 @@ def DTC_RecvOp : DTC_Op<"recv", [MemoryEffects<[MemRead, MemWrite]>]> {
 }
 
 def DTC_WaitOp : DTC_Op<"wait", [MemoryEffects<[MemRead, MemWrite]>]> {
-  let summary = "waits until the communication in a slot is done";
+  let summary = "waits until a transfer is done";
   let description = [{
-    What a send, or a collective with `dtc.slot`, reads may be overwritten then,
-    and what the collective makes may be read.
-    Example: `dtc.wait %a slot 0 : tensor<16x512xf32>`
+    The operand is the result of a send or of a collective with `dtc.async`,
+    which may have been started in another function that the plan runs. What it
+    reads may be overwritten then, and what a collective makes may be read.
+    Example: `dtc.wait %s : tensor<16x512xf32>`
   }];
-  let arguments = (ins DTC_Tensor:$x, I64Attr:$slot);
-  let assemblyFormat = "$x `slot` $slot attr-dict `:` type($x)";
+  let arguments = (ins DTC_Tensor:$x);
+  let assemblyFormat = "$x attr-dict `:` type($x)";
 }
 
 def DTC_MicrobatchOp : DTC_Op<"microbatch", [

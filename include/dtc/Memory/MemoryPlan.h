@@ -8,7 +8,7 @@
 #define DTC_MEMORY_MEMORYPLAN_H
 
 #include "dtc/Plan/Aliases.h"
-#include <map>
+#include "dtc/Plan/Skeleton.h"
 
 namespace dtc {
 
@@ -88,9 +88,6 @@ int64_t getBucketBytes(mlir::ValueRange operands);
 /// results: what reports and traces count.
 int64_t getWholeBytes(CollectiveOpInterface op);
 
-/// The function that a run calls.
-mlir::func::FuncOp getCallee(RunOp run);
-
 /// The bytes of the frame that a run needs; 0 before they are planned.
 int64_t getFrameBytes(RunOp run);
 
@@ -102,17 +99,20 @@ getAdjacentRoots(mlir::func::FuncOp function, const AliasClasses &classes,
                  const MemoryHomes &homes);
 
 /// The buffers that collectives touch from their start to their wait: roots.
-struct UnderWay {
+struct InFlight {
   /// Of what a wait of the function, or of one that it runs, ends.
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::Value>> endedBy;
-  /// Slots of collectives that it waits for and a caller has taken.
-  llvm::SmallVector<int64_t> awaited;
-  /// Of what the function, or one that it runs, leaves to its caller, by slot.
-  std::map<int64_t, llvm::SmallVector<mlir::Value>> left;
+  /// Arguments that it waits for: a caller has started what makes them.
+  llvm::SmallVector<unsigned> awaited;
+  /// What the function, or one that it runs, leaves to its caller.
+  struct Left {
+    llvm::SmallVector<mlir::Value> made, touched;
+  };
+  std::vector<Left> left;
 };
 
 /// Fails if what a function leaves to its caller lies in its own frame.
-mlir::FailureOr<UnderWay> getUnderWay(mlir::func::FuncOp function,
+mlir::FailureOr<InFlight> getInFlight(mlir::func::FuncOp function,
                                       const AliasClasses &classes);
 
 } // namespace dtc

@@ -34,10 +34,9 @@ constexpr llvm::StringLiteral value = "dtc.value";
 /// last one a location, if known.
 constexpr llvm::StringLiteral sends = "dtc.sends";
 constexpr llvm::StringLiteral recvs = "dtc.recvs";
-/// Collective: it starts here, and the wait of the slot ends it. A number from
-/// `firstCollectiveSlot`, below which are the slots of sends. Of gathers and
-/// scatters those along the first dimension that is not 1.
-constexpr llvm::StringLiteral slot = "dtc.slot";
+/// Collective: it starts here, and a wait for one of its results ends it. Of
+/// gathers and scatters those along the first dimension that is not 1.
+constexpr llvm::StringLiteral async = "dtc.async";
 /// Plan: the schedule that it follows, as it was asked for.
 constexpr llvm::StringLiteral schedule = "dtc.schedule";
 /// Plan: how many times it runs its schedule, if more than once.
@@ -53,12 +52,11 @@ constexpr int64_t firstCollectiveSlot = DTC_MAX_SEND_SLOTS;
 constexpr int64_t endCollectiveSlot =
     DTC_MAX_SEND_SLOTS + DTC_MAX_COLLECTIVE_SLOTS;
 
-/// Of a parameter's gather within a function, of what else starts and ends in
-/// one function, and of what one function starts and another, or the plan,
-/// waits for: from `firstPlanSlot`.
-constexpr int64_t gatherSlot = firstCollectiveSlot;
-constexpr int64_t innerSlot = firstCollectiveSlot + 1;
+/// The first two are for what starts and ends in one function: a parameter's
+/// gather and one other collective. What one function starts and another, or
+/// the plan, awaits has the others.
 constexpr int64_t firstPlanSlot = firstCollectiveSlot + 2;
+constexpr size_t numPlanSlots = endCollectiveSlot - firstPlanSlot;
 
 /// The symbol of a stage's plan.
 constexpr llvm::StringLiteral planName = "plan";
@@ -70,6 +68,9 @@ constexpr llvm::StringLiteral kernelsName = "kernels";
 inline std::string getStageName(int64_t stage, bool isEval = false) {
   return (isEval ? "eval" : "stage") + std::to_string(stage);
 }
+
+/// The function that a run calls.
+mlir::func::FuncOp getCallee(RunOp run);
 
 /// The phase of a function, or of the function that a run calls; none if it is
 /// a plan or a kernel.
@@ -86,9 +87,9 @@ mlir::func::FuncOp findFunction(mlir::ModuleOp stage, Phase phase);
 bool isRunOf(RunOp run, Phase::Kind kind);
 
 /// A collective starts, and the wait for what it makes comes before an op.
-void start(mlir::Operation *collective, int64_t slot);
-void waitBefore(mlir::Operation *op, mlir::Value value, mlir::Location location,
-                int64_t slot);
+void start(mlir::Operation *collective);
+void waitBefore(mlir::Operation *op, mlir::Value value,
+                mlir::Location location);
 
 /// Modules of stages, by number.
 using Stages = llvm::SmallVector<mlir::ModuleOp>;

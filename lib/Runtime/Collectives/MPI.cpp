@@ -185,7 +185,7 @@ public:
 
   /// A call of MPI that finds nothing goes on with all requests.
   bool poll() override {
-    if (numUnderWay == 0)
+    if (numInFlight == 0)
       return false;
     int found;
     check(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, control, &found,
@@ -367,13 +367,13 @@ private:
     if (requests.isTaken)
       fatal("slot %d is used again before it was waited for", slot);
     requests.isTaken = true;
-    ++numUnderWay;
+    ++numInFlight;
     return requests;
   }
 
   void release(Requests &requests) {
     if (requests.isTaken)
-      --numUnderWay;
+      --numInFlight;
     requests.isTaken = false;
     requests.list.clear();
   }
@@ -428,7 +428,7 @@ private:
   }
 
   int myRank = 0, worldSize = 1, localRanks = 1, lowestLocal = 0;
-  int numUnderWay = 0; ///< slots that are taken
+  int numInFlight = 0; ///< slots that are taken
   MPI_Comm control, pipeline;
   std::vector<MPI_Comm> groups;
   std::vector<Requests> slots{size_t(numSlots)};

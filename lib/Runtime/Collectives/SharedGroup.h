@@ -21,12 +21,12 @@ namespace dtc::rt {
 struct Mailbox {
   /// Collectives of a group that a rank may have in flight: one for each slot,
   /// and one that blocks.
-  static constexpr uint64_t maxUnderWay = DTC_MAX_COLLECTIVE_SLOTS + 1;
+  static constexpr uint64_t maxInFlight = DTC_MAX_COLLECTIVE_SLOTS + 1;
 
   /// A member that has finished its collective f knows that all have come to f,
-  /// so each of them has finished f - maxUnderWay, and the member itself goes
-  /// no further than f + maxUnderWay: no entry is overwritten unread.
-  static constexpr uint64_t ringSize = 2 * maxUnderWay + 1;
+  /// so each of them has finished f - maxInFlight, and the member itself goes
+  /// no further than f + maxInFlight: no entry is overwritten unread.
+  static constexpr uint64_t ringSize = 2 * maxInFlight + 1;
 
   /// Where the input is in the member's arena, or, where that is small, the
   /// input itself.
@@ -62,7 +62,7 @@ public:
   /// Of the member in `place`, whose arena has `arenaBytes` bytes.
   SharedGroup(std::vector<Member> members, int place, int64_t arenaBytes);
 
-  /// Returns the number of the collective. At most Mailbox::maxUnderWay are
+  /// Returns the number of the collective. At most Mailbox::maxInFlight are
   /// in flight at once. Large inputs are in the arena.
   uint64_t start(const Collective &collective);
   bool isFinished(uint64_t number) const { return finished > number; }

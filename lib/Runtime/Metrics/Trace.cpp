@@ -207,8 +207,8 @@ std::string Trace::nameOf(const TraceEvent &event) const {
 }
 
 /// Rows of a rank. What is in flight may overlap, and takes the first row from
-/// `underWayRow` that is free.
-enum Row { phaseRow, communicationRow, underWayRow };
+/// `inFlightRow` that is free.
+enum Row { phaseRow, communicationRow, inFlightRow };
 
 void Trace::print(const RankEvents &own, int rank, int64_t zero,
                   const char *&separator) const {
@@ -242,12 +242,12 @@ void Trace::print(const RankEvents &own, int rank, int64_t zero,
           std::find_if(freeFrom.begin(), freeFrom.end(),
                        [&](int64_t time) { return time <= event.begin; });
       if (found == freeFrom.end()) {
-        printMetadata("thread_name", underWayRow + int(freeFrom.size()), "name",
+        printMetadata("thread_name", inFlightRow + int(freeFrom.size()), "name",
                       "in flight");
         found = freeFrom.insert(found, 0);
       }
       *found = event.end;
-      row = underWayRow + size_t(found - freeFrom.begin());
+      row = inFlightRow + size_t(found - freeFrom.begin());
     }
     Json arguments = {{"step", event.step}};
     std::string category = isPhase ? "load" : "communication";
