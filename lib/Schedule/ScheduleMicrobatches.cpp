@@ -68,8 +68,7 @@ private:
                 std::optional<int64_t> microbatch);
   void receive(Phase phase, ArrayRef<Crossing> recvs,
                std::optional<int64_t> microbatch);
-  void run(Phase phase, func::FuncOp function,
-           std::optional<int64_t> microbatch);
+  void run(func::FuncOp function, std::optional<int64_t> microbatch);
   void send(Phase phase, ArrayRef<Crossing> sends,
             std::optional<int64_t> microbatch);
   bool isAnswered(const PendingSend &send) const;
@@ -193,7 +192,7 @@ void PlanBuilder::waitForUnwritten(ArrayRef<Value> overwritten) {
   });
 }
 
-void PlanBuilder::run(Phase phase, func::FuncOp function,
+void PlanBuilder::run(func::FuncOp function,
                       std::optional<int64_t> microbatch) {
   SmallVector<Value> operands, overwritten;
   SmallVector<int64_t> updatedBy(function.getNumResults(), -1);
@@ -271,7 +270,7 @@ void PlanBuilder::runPhase(const std::pair<const Phase, PhaseParts> &phase,
                            std::optional<int64_t> microbatch) {
   receive(phase.first, phase.second.recvs, microbatch);
   if (phase.second.function)
-    run(phase.first, phase.second.function, microbatch);
+    run(phase.second.function, microbatch);
   send(phase.first, phase.second.sends, microbatch);
 }
 
