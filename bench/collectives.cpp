@@ -9,7 +9,7 @@
 
 #include "Collectives/Collectives.h"
 #include "Core/Program.h"
-#include "Device/CPU/Arena.h"
+#include "Device/Arena.h"
 
 #include <algorithm>
 #include <chrono>
@@ -17,34 +17,34 @@
 #include <cstdlib>
 #include <vector>
 
+using namespace dtc;
 using namespace dtc::rt;
 
 namespace {
 
-enum Kind { allReduce, reduceScatter, allGather };
-constexpr const char *names[] = {"all_reduce", "reduce_scatter", "all_gather"};
+constexpr CollectiveKind kinds[] = {
+    CollectiveKind::AllReduce, CollectiveKind::ReduceScatter,
+    CollectiveKind::AllGather, CollectiveKind::AllToAll};
 
 /// Seconds of one collective on the slowest rank. `bytes` are of the whole;
 /// `memory` holds it and as much for the result.
-double time(Collectives &collectives, Kind kind, char *memory, int64_t bytes) {
-  int64_t size = collectives.size(), part = bytes / size;
+double time(Collectives &collectives, CollectiveKind kind, char *memory,
+            int64_t bytes) {
+  int64_t share =
+      kind == CollectiveKind::AllReduce ? bytes : bytes / collectives.size();
+  const CollectiveTraits &traits = getTraits(kind);
+  Collective collective{kind,
+                        memory,
+                        traits.isInPlace ? memory : memory + bytes,
+                        traits.reduces ? share / 4 : share,
+                        traits.reduces ? DTC_F32 : DTC_BOOL,
+                        DTC_SUM};
   collectives.barrier();
   auto start = std::chrono::steady_clock::now();
-  switch (kind) {
-  case allReduce:
-    collectives.allReduce(0, DTC_F32, DTC_SUM, memory, bytes / 4);
-    break;
-  case reduceScatter:
-    collectives.reduceScatter(0, DTC_F32, DTC_SUM, memory, memory + bytes,
-                              part / 4);
-    break;
-  case allGather:
-    collectives.allGather(0, memory, memory + bytes, part);
-    break;
-  }
+  collectives.run(0, collective);
   std::chrono::duration<double> own = std::chrono::steady_clock::now() - start;
   double seconds = own.count();
-  std::vector<double> all(static_cast<size_t>(size));
+  std::vector<double> all(static_cast<size_t>(collectives.size()));
   collectives.gatherData(&seconds, all.data(), sizeof seconds);
   return *std::max_element(all.begin(), all.end());
 }
@@ -72,27 +72,28 @@ int main(int argc, char **argv) {
   program.groups = {{0}};
   shared->createGroups(program);
   // As in a training: MPI's buffers are not shared.
-  Arena own(2 * most), common(2 * most, Sharing::machine);
-  std::string note = shared->attach(common);
+  auto own = makeArena(2 * most, Sharing::none);
+  auto common = makeArena(2 * most, Sharing::machine);
+  std::string note = shared->attach(*common);
   if (mpi->rank() == 0)
     printf("%s%s%d ranks, f32, median of %d rounds, slowest rank\n"
            "%-16s%12s%12s%12s%9s\n",
            note.c_str(), note.empty() ? "" : "\n", mpi->size(), rounds, "",
            "bytes", "MPI us", "shared us", "ratio");
-  for (Kind kind : {allReduce, reduceScatter, allGather})
+  for (CollectiveKind kind : kinds)
     for (int64_t bytes : {int64_t(64), int64_t(4096), int64_t(262144),
                           int64_t(4000000), most}) {
       // Every rank has the same number of whole elements.
       bytes = std::max<int64_t>(bytes / (4 * mpi->size()), 1) * 4 * mpi->size();
       std::vector<double> first, second;
       for (int round = 0; round < rounds; ++round) {
-        first.push_back(time(*mpi, kind, own.data(), bytes));
-        second.push_back(time(*shared, kind, common.data(), bytes));
+        first.push_back(time(*mpi, kind, own->address(), bytes));
+        second.push_back(time(*shared, kind, common->address(), bytes));
       }
       double a = median(first) * 1e6, b = median(second) * 1e6;
       if (mpi->rank() == 0)
-        printf("%-16s%12lld%12.1f%12.1f%9.2f\n", names[kind], (long long)bytes,
-               a, b, b / a);
+        printf("%-16s%12lld%12.1f%12.1f%9.2f\n", getTraits(kind).name,
+               (long long)bytes, a, b, b / a);
     }
   shared->barrier();
   shared->finish();

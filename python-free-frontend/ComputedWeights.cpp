@@ -28,7 +28,7 @@ struct Modules {
   }
 
   StringSet<> others;
-  /// Of a product, the tensors that are added to it.
+  /// The tensors that are added to a product, by its name.
   StringMap<SmallVector<StringRef, 1>> added;
 };
 } // namespace

@@ -129,8 +129,8 @@ std::optional<FoldedTensor> unfold(const TensorData &data, StringRef op,
     tensor.isTransposed = true;
     return tensor;
   }
-  // Of equal elements it is not known which are copies, but those for each
-  // sample.
+  // Which of equal elements are copies is not known, except for the copies of
+  // each sample.
   int64_t elementSize = byteSize(data.dtype);
   int sampleDim = kind == Move ? -1 : 0;
   if (kind == Transpose)

@@ -121,7 +121,7 @@ std::optional<unsigned> findArgument(const FxCall &call,
 std::optional<StringRef> findValue(const FxCall &call,
                                    const onnx::NodeProto &node, int operand) {
   std::optional<unsigned> number = findArgument(call, node, operand);
-  // Of a list, each tensor is an operand.
+  // Each tensor of a list is an operand.
   bool isList = node.op_type() == "Concat" && call.op == "cat";
   if (isList)
     number = 0;

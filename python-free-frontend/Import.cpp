@@ -113,7 +113,7 @@ private:
 
   mlir::OwningOpRef<mlir::ModuleOp> module;
   mlir::func::FuncOp function;
-  /// Of each argument, in order.
+  /// One for each argument, in order.
   SmallVector<mlir::DictionaryAttr> argumentAttributes;
   SmallVector<mlir::Location> argumentLocations;
   /// Parameters in order of their arguments.

@@ -45,7 +45,7 @@ void ImportReport::printIssues(raw_ostream &os) const {
   if (issues.size() == 1)
     return print(os, issues.front());
   os << issues.size() << " things stand in the way of importing this model:\n";
-  // Of a kind that fills more than a few lines, one line names the first nodes.
+  // If a kind fills more than a few lines, one line names the first nodes.
   constexpr size_t maxAlike = 8;
   std::map<Kind, std::vector<std::string>> nodes;
   for (const ImportIssue &issue : issues)

@@ -32,7 +32,7 @@ std::vector<std::string> findLostTraining(const Model &model,
         !readInt(node, "training_mode", 0) && node.output_size() == 1 &&
         !trains)
       norms.push_back(nodeName(node, index));
-    // Of several nodes, some of which are random.
+    // Alpha dropout became several nodes, some of which are random.
     if (StringRef(node.op_type()).starts_with("Random") &&
         readSourceLine(node).find("alpha_dropout(") != std::string::npos)
       alphaDropouts.push_back(nodeName(node, index));

@@ -26,7 +26,7 @@ public:
         operands(operands), results(call.node.output_size()) {}
 
   const Call &call;
-  /// Of all random nodes; not null in a rule.
+  /// What all random nodes share; not null in a rule.
   Randomness *randomness;
 
   /// What diagnostics call the node.
@@ -59,7 +59,7 @@ public:
     return create<Op>(typeOf(shape, elementType(values[typeFrom])), values);
   }
   mlir::Value compare(Comparison predicate, mlir::Value a, mlir::Value b);
-  /// Of booleans, too.
+  /// Selects booleans, too.
   mlir::Value select(mlir::Value condition, mlir::Value onTrue,
                      mlir::Value onFalse);
   mlir::Value add(mlir::Value a, mlir::Value b) {

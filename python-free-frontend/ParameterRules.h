@@ -22,7 +22,7 @@ namespace dtc::frontend {
 
 struct Verdict {
   bool isParameter;
-  /// Of a parameter: whether the optimizer updates it.
+  /// Whether the optimizer updates a parameter.
   bool isTrained = true;
   bool isDoubtful = false;
   /// The exporter made it, perhaps of parameters.

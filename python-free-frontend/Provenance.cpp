@@ -226,7 +226,7 @@ void Provenance::readSignature(StringRef text) {
 /// {"parameters": {NAME: {"trained": BOOL}}, "buffers": {NAME:
 /// {"persistent": BOOL}}, "ties": [[NAME, ...]]}
 void Provenance::readRecord(StringRef text) {
-  // Of what others wrote, the parser's recursion ends somewhere.
+  // Others wrote the text: the parser's recursion must end somewhere.
   int depth = 0;
   for (char c : text) {
     depth += (c == '[' || c == '{') - (c == ']' || c == '}');

@@ -37,7 +37,7 @@ struct Origin {
   std::string argument;
   /// Whether the state dict has it.
   bool isSaved = true;
-  /// Of a parameter: whether it requires a gradient.
+  /// Whether a parameter requires a gradient.
   bool isTrained = true;
 };
 
@@ -48,7 +48,7 @@ struct FxCall {
   std::string op;
   /// The values that each positional argument names.
   std::vector<llvm::SmallVector<std::string, 1>> arguments;
-  /// Of each positional argument, its value if it is an integer.
+  /// The value of each positional argument that is an integer.
   std::vector<std::optional<int64_t>> integers;
   /// Each positional argument as it is written: "%x", "None", "0.1".
   std::vector<std::string> texts;

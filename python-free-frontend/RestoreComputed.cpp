@@ -42,6 +42,7 @@ private:
 /// "'exp' of 'scale'".
 std::string describe(const Computed &tensor) {
   std::vector<std::string> names;
+  names.reserve(tensor.candidates.size());
   for (const Origin *candidate : tensor.candidates)
     names.push_back(candidate->name);
   return "'" + tensor.call + (tensor.origin ? "' of " : "', perhaps of ") +

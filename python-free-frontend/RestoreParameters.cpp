@@ -203,7 +203,7 @@ void OperandRestorer::restoreCall(ArrayRef<int> nodes) {
         separateConstant(index, operand); // ones and zeros of no parameter
         continue;
       }
-      // Of a sum of a product that was computed and a bias, one is the bias.
+      // One operand of the sum is a bias, the other a computed product.
       if (origin && origin != own && graph.node(index).op_type() == "Add" &&
           findBiasArgument(call) && tensor->dims_size() > 1)
         continue;
@@ -346,7 +346,7 @@ void OperandRestorer::findDropped() {
       continue;
     StringRef value = call->arguments[operand].front();
     bool isSum = getStem(value) == "add" && graph.isGone(value);
-    // Of equal sums one is left.
+    // The exporter leaves one of several equal sums.
     const std::string &input = node.input(operand);
     if (isSum && !graph.findTensor(input) && getStem(input) != "add")
       nodes.push_back(node.name());

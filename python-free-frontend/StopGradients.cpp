@@ -23,8 +23,8 @@ public:
   GradientStopper(FxGraph &graph, const RestoredTensors &restored)
       : graph(graph), restored(restored) {}
 
-  /// Of the nodes that one call became. False if it cannot be told which
-  /// operands are what the call detaches.
+  /// Stops gradients at the nodes that one call became. False if it cannot be
+  /// told which operands are what the call detaches.
   bool stopCall(ArrayRef<int> nodes);
 
 private:
@@ -38,7 +38,7 @@ private:
 
   FxGraph &graph;
   const RestoredTensors &restored;
-  /// Of the call at hand: what its arguments name, and whether all that the
+  /// What the arguments of the call at hand name, and whether all that the
   /// graph lacks of it is detached.
   StringSet<> named;
   bool isOnlyDetached = true;

@@ -19,19 +19,19 @@ std::string describe(const CommunicationSystem &system, const Event &event);
 /// "4 x f32": what an event moves.
 std::string describeType(const CommunicationSystem &system, const Event &event);
 
-/// Of one program alone: slots and tags are free when they are taken, sizes are
-/// those of buffers, what is read is there, and nothing touches what is under
-/// way.
+/// Checks one program alone: slots and tags are free when they are taken, sizes
+/// are those of buffers, what is read is there, and nothing touches what is in
+/// flight.
 MaybeError checkProgram(const CommunicationSystem &system, int32_t program);
 
-/// Of one program alone: everything that starts is waited for.
+/// Checks one program alone: everything that starts is waited for.
 MaybeError checkWaits(const CommunicationSystem &system, int32_t program);
 
 /// Those that the execution runs: all ranks, or one of each class.
 struct Agents {
   std::vector<int32_t> ranks;              ///< whom each stands for
   std::vector<std::vector<int32_t>> peers; ///< of each, by stage
-  /// Of each, by group: the communicator, counted over all groups.
+  /// The communicator of each rank, by group, counted over all groups.
   std::vector<std::vector<int32_t>> communicators;
   std::vector<std::vector<int32_t>> members; ///< of each communicator
 };

@@ -33,7 +33,7 @@ struct Place {
 struct Item {
   Event event;
   SmallVector<Access, 4> accesses;
-  /// Of a run: the function, and where its arguments and results are.
+  /// The function of a run, and where its arguments and results are.
   func::FuncOp callee;
   SmallVector<Place> arguments, results;
 };
@@ -195,7 +195,7 @@ void Extraction::describe(CollectiveOpInterface op, Event &event) {
   event.dtype = getElementType(op->getOperand(0).getType()).code;
   event.group = getGroup(op.getAxes());
   event.type = getType(op->getOperandTypes());
-  // Of stages, which have different programs.
+  // Stages have different programs: the number says what they have in common.
   if (auto number = op->getAttrOfType<IntegerAttr>(attr::value))
     event.subject = number.getInt();
   event.slot = slots.get(op);

@@ -42,7 +42,7 @@ static LogicalResult verifyProgram(ModuleOp module, const Stages &stages) {
   const CommunicationSystem &system = communication->system;
   for (auto [stage, program] : llvm::zip(stages, system.programs)) {
     func::FuncOp plan = getPlan(stage);
-    // Of a round: sends of two rounds do not add up.
+    // Micro-batches of a round: sends of two rounds do not add up.
     int64_t microbatches =
         getMesh(plan)
             ? getMesh(plan).getSize(MeshAttr::timeAxis) / getRounds(plan)

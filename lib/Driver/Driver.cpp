@@ -103,7 +103,7 @@ private:
 
 } // namespace
 
-/// Of the model as a whole it is the file that is named, not a node.
+/// An error about the model as a whole names the file, not a node.
 void Compilation::printPlace(Location location) {
   auto name = location->findInstanceOf<NameLoc>();
   if (!name)

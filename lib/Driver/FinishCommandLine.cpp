@@ -253,8 +253,9 @@ LogicalResult CommandLine::finishModel() {
   compile.import.f64 = dtype == "f64";
   compile.import.isBatchNormChosen = batchNorm.getNumOccurrences() > 0;
   options.embedWeights = weights == "embed";
-  for (auto [name, value] : {std::pair("precision", compile.training.precision),
-                             {"reduce-dtype", compile.parallel.reduceDtype}}) {
+  for (const auto &[name, value] :
+       {std::pair("precision", compile.training.precision),
+        {"reduce-dtype", compile.parallel.reduceDtype}}) {
     if (failed(checkChoice(name, value, {"fp32", "bf16", "fp16"})))
       return failure();
     if (compile.import.f64 && value != "fp32")

@@ -31,6 +31,9 @@ struct Address {
 
 /// What all functions of a module share.
 struct ModuleContext {
+  ModuleContext(mlir::ModuleOp module, const Target &target)
+      : module(module), target(target) {}
+
   mlir::ModuleOp module;
   const Target &target;
   PlanManifest manifest;

@@ -244,7 +244,7 @@ struct LowerPlanPass : public dtc::impl::LowerPlanBase<LowerPlanPass> {
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    ModuleContext shared{module, *target};
+    ModuleContext shared(module, *target);
     auto kernels = module.lookupSymbol<ModuleOp>(kernelsName);
     SmallVector<ModuleOp> stages;
     for (ModuleOp stage : module.getOps<ModuleOp>())

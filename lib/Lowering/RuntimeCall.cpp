@@ -150,7 +150,7 @@ LogicalResult RuntimeCall::readNothing() { return success(); }
 // Computation
 //===----------------------------------------------------------------------===//
 
-/// Of a product: `flags` are a set of dtc_result.
+/// A product touches its result as `flags`, a set of dtc_result, say.
 void RuntimeCall::touchResult(unsigned argument, int64_t flags, int64_t dtype,
                               int64_t count) {
   const ElementType &type = getElementType(static_cast<dtc_dtype>(dtype));

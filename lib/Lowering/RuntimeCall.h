@@ -22,8 +22,8 @@ public:
     bool writes;
   };
 
-  /// Of a function dtcrt_*. `numbers` are the values of the arguments that are
-  /// integers; the groups are those of `system`.
+  /// Reads a call of dtcrt_*. `numbers` are the values of the arguments that
+  /// are integers; the groups are those of `system`.
   RuntimeCall(mlir::LLVM::CallOp call, llvm::ArrayRef<int64_t> numbers,
               const CommunicationSystem &system)
       : call(call), numbers(numbers), system(system) {}

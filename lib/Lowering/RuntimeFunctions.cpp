@@ -4,7 +4,7 @@
 #include "llvm/ADT/StringMap.h"
 
 using namespace dtc;
-using enum CallArgument;
+using Argument = CallArgument;
 
 /// All collectives have one form: the group and who gets what, then what is
 /// combined how, buffers, and how shares lie in them. What starts has a slot,
@@ -15,22 +15,23 @@ static RuntimeFunction describeCollective(const CollectiveTraits &traits,
                              (starts ? "_start" : ""),
                          EventKind::Collective,
                          traits.kind,
-                         {Context, Group}};
+                         {Argument::Context, Argument::Group}};
   auto add = [&](bool condition, std::initializer_list<CallArgument> list) {
     if (condition)
       result.arguments.append(list);
   };
   bool dividesInput = traits.input == Shares::PerMember;
   bool dividesOutput = traits.output == Shares::PerMember;
-  add(starts, {Slot});
-  add(traits.permutes, {Permutation});
-  add(traits.reduces, {Dtype, Reduction});
-  add(traits.isInPlace, {InOut});
-  add(!traits.isInPlace, {Input, Output});
-  add(!starts && (dividesInput || dividesOutput), {Scratch});
-  add(!starts && dividesInput, {InputBlocks});
-  add(!starts && dividesOutput, {OutputBlocks});
-  result.arguments.push_back(traits.reduces ? Count : Bytes);
+  add(starts, {Argument::Slot});
+  add(traits.permutes, {Argument::Permutation});
+  add(traits.reduces, {Argument::Dtype, Argument::Reduction});
+  add(traits.isInPlace, {Argument::InOut});
+  add(!traits.isInPlace, {Argument::Input, Argument::Output});
+  add(!starts && (dividesInput || dividesOutput), {Argument::Scratch});
+  add(!starts && dividesInput, {Argument::InputBlocks});
+  add(!starts && dividesOutput, {Argument::OutputBlocks});
+  result.arguments.push_back(traits.reduces ? Argument::Count
+                                            : Argument::Bytes);
   return result;
 }
 
@@ -39,9 +40,14 @@ static std::vector<RuntimeFunction> makeTable() {
       {"dtcrt_send",
        EventKind::Send,
        {},
-       {Context, Stage, Tag, Slot, Input, Bytes}},
-      {"dtcrt_recv", EventKind::Recv, {}, {Context, Stage, Tag, Output, Bytes}},
-      {"dtcrt_wait", EventKind::Wait, {}, {Context, Slot}},
+       {Argument::Context, Argument::Stage, Argument::Tag, Argument::Slot,
+        Argument::Input, Argument::Bytes}},
+      {"dtcrt_recv",
+       EventKind::Recv,
+       {},
+       {Argument::Context, Argument::Stage, Argument::Tag, Argument::Output,
+        Argument::Bytes}},
+      {"dtcrt_wait", EventKind::Wait, {}, {Argument::Context, Argument::Slot}},
   };
   for (const CollectiveTraits &traits : collectiveTraits)
     for (bool starts : {false, true})

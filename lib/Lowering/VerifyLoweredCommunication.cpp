@@ -23,8 +23,8 @@ namespace {
 /// What a value of a function is known to be.
 struct Known {
   enum Kind { Unknown, Integer, Pointer } kind = Unknown;
-  /// Of a pointer: the argument of the function that it is based on; -1 for a
-  /// constant of the program.
+  /// The argument of the function that a pointer is based on; -1 for a constant
+  /// of the program.
   int32_t base = -1;
   /// An integer, or how far from its base a pointer is, in bytes.
   int64_t number = 0;

@@ -26,7 +26,7 @@ struct Conflict {
   SmallVector<OpOperand *> uses;
 };
 
-/// Of the values in a buffer that an op overwrites, who reads one last.
+/// Who is the last to read a value in a buffer that an op overwrites.
 struct Readers {
   size_t numValues = 0; ///< that have been looked at
   Operation *last = nullptr;

@@ -185,7 +185,7 @@ FailureOr<InFlight> dtc::getInFlight(func::FuncOp function,
                                      const AliasClasses &classes) {
   InFlight result;
   Callees callees;
-  // Of a send, the wait names the buffer.
+  // The wait of a send names the buffer.
   auto end = [&](Operation *op, Value awaited) {
     Value root = classes.getRoot(awaited);
     auto it = llvm::find_if(result.left, [&](const InFlight::Left &left) {

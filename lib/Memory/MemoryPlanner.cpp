@@ -53,7 +53,7 @@ private:
 class Lifetimes {
 public:
   explicit Lifetimes(llvm::ArrayRef<Item> items);
-  /// Of an item that is to have its place now.
+  /// The ranges that an item, which is placed next, must not touch.
   const TakenRanges &getTaken(const Item &item);
   /// An item has its place now.
   void take(const Item &item) { take(item, 0, all.size()); }

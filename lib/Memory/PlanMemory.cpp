@@ -28,8 +28,8 @@ namespace {
 LogicalResult checkUpdates(func::FuncOp function, const AliasClasses &classes) {
   bool isPlan = function.getName() == planName;
   bool ok = true;
-  /// Of the values in a buffer before the current op, how many there are and
-  /// who needs one of them last.
+  /// How many values a buffer had before the current op, and who needs one of
+  /// them last.
   struct Readers {
     size_t numValues = 0;
     Operation *last = nullptr;

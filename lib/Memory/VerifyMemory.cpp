@@ -161,8 +161,7 @@ LogicalResult BlockChecker::writeArgument(BlockArgument argument) {
   return success();
 }
 
-/// Of an evaluation's argument: it lies where the step keeps it, and is only
-/// read.
+/// An evaluation's argument lies where the step keeps it, and is only read.
 LogicalResult BlockChecker::checkSamePlace(BlockArgument argument,
                                            const PlanArguments &ofStep) {
   if (function.getArgAttr(argument.getArgNumber(), attr::update))

@@ -121,7 +121,7 @@ struct AssignMesh : public dtc::impl::AssignMeshBase<AssignMesh> {
     return diag << " once; those of size 1 may be left out";
   }
 
-  /// Of a parameter, or of the parameter that a state belongs to.
+  /// The splits of a parameter, or of the one that a state belongs to.
   SmallVector<AxisLayout>
   getSplits(func::FuncOp step, unsigned argument,
             const llvm::StringMap<unsigned> &parameters) {

@@ -50,7 +50,7 @@ private:
   llvm::DenseSet<mlir::Value> late;
   llvm::DenseSet<mlir::Value> ofInputs;
   llvm::DenseMap<mlir::Value, mlir::Value> sums; ///< by gradient
-  /// Of parameters, as the step returns them.
+  /// Gradients of parameters, as the step returns them.
   llvm::DenseSet<mlir::Value> gradients;
   /// What the loss, an evaluation and gradients are made by.
   llvm::DenseSet<mlir::Operation *> ofMicrobatch;

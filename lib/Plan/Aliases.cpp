@@ -70,7 +70,7 @@ static int64_t getViewOffset(OpResult result) {
 
 AliasClasses::AliasClasses(Block &body) : body(body) {
   for (BlockArgument argument : body.getArguments()) {
-    places[argument] = {argument};
+    places[argument].root = argument;
     members[argument].push_back(argument);
   }
   extend();
@@ -113,7 +113,8 @@ void AliasClasses::add(Operation &op) {
   for (OpResult result : op.getResults()) {
     std::optional<Alias> alias =
         ofCall ? (*ofCall)[result.getResultNumber()] : getAlias(result);
-    Place place{result};
+    Place place;
+    place.root = result;
     if (alias) {
       place = places.lookup(op.getOperand(alias->operand));
       place.offset += getViewOffset(result);

@@ -144,7 +144,7 @@ private:
   llvm::DenseMap<Value, Place> places;
   /// Inputs of the model, and what is theirs in another form.
   llvm::DenseMap<Value, std::string> inputs;
-  /// Of the nodes of each stage.
+  /// Places of the nodes of each stage.
   std::map<std::pair<int64_t, std::string>, Place> rows;
   /// The module that first reads a parameter.
   llvm::StringMap<std::string> readers;
@@ -349,7 +349,7 @@ void GraphBuilder::addForward(Operation *op) {
   }
 }
 
-/// Of the backward pass and the update only communication is shown.
+/// The graph shows only communication of the backward pass and the update.
 void GraphBuilder::addOther(Operation *op) {
   if (auto boundary = dyn_cast<BoundaryOp>(op)) {
     if (boundary.getFrom() > boundary.getTo())

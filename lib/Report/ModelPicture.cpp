@@ -21,7 +21,7 @@ constexpr double margin = 24, titleHeight = 44, legendHeight = 118;
 constexpr double cardWidth = 370, cardGap = 26, padding = 12;
 constexpr double framePadding = 30, frameHeader = 40;
 constexpr double gutter = 330, lineHeight = 18, cardHeader = 26;
-/// Of an average character, as a part of the size of the font.
+/// Width of an average character, as a part of the size of the font.
 constexpr double characterWidth = 0.56;
 
 struct Style {
@@ -207,7 +207,7 @@ void Picture::drawBlock(const ModelGraph::Block &block, double x, double y,
                         Style style) {
   Style card{"#ffffff", style.stroke};
   double height = getHeight(block);
-  // Of several that are alike, the edges of two more are seen behind it.
+  // A block that stands for several shows the edges of two more behind it.
   if (block.count > 1)
     for (double offset : {8.0, 4.0})
       drawRect(x + offset, y + offset, cardWidth, height, card, 6);

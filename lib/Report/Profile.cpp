@@ -173,7 +173,7 @@ static std::set<std::string> getParameters(func::FuncOp plan) {
   return names;
 }
 
-/// Of a micro-batch on a rank; 0 if the plan has no data.
+/// Rows of a micro-batch on a rank; 0 if the plan has no data.
 static int64_t getRows(func::FuncOp plan) {
   for (unsigned i = 0; i < plan.getNumArguments(); ++i) {
     auto type = cast<RankedTensorType>(plan.getArgumentTypes()[i]);

@@ -72,7 +72,7 @@ void dtc::addTraffic(Operation &op, int64_t times, StageReport &report) {
   }
 }
 
-/// Of a function and those that it runs.
+/// Adds the traffic of a function and of those that it runs.
 static void addAllTraffic(func::FuncOp function, int64_t times,
                           StageReport &report) {
   llvm::MapVector<Operation *, int64_t> runs;

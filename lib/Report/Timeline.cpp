@@ -50,7 +50,7 @@ constexpr double darkest = 0.8;
 constexpr const char *meanings[] = {"F: forward", "B: gradients of activations",
                                     "W: gradients of weights"};
 constexpr const char *idleColor = "#ececec";
-/// Of sends, receives and collectives.
+/// Colors of sends, receives and collectives.
 constexpr const char *markColors[] = {"#303030", "#8a8a8a", "#c2247f"};
 constexpr const char *markMeanings[] = {
     "send to another stage", "receive from another stage", "collectives"};

@@ -178,9 +178,9 @@ dtc::makeNamedSchedule(llvm::StringRef name, const Pipeline &pipeline) {
 //===----------------------------------------------------------------------===//
 
 /// Takes the first task, in the order given, that no other task left must
-/// precede. None if there is always one. Of each kind of tasks there is one
-/// order, and who goes before a later one goes before an earlier one too: so of
-/// each kind only the first one left is looked at.
+/// precede. None if there is always one. Each kind of tasks has one order, and
+/// who goes before a later one goes before an earlier one too: so only the
+/// first one left of each kind is looked at.
 static std::optional<std::vector<Task>>
 sortTasks(llvm::ArrayRef<Task> tasks,
           llvm::function_ref<bool(const Task &, const Task &)> mustPrecede) {

@@ -37,8 +37,8 @@ RankedTensorType dropTime(Type type) {
                                layout.without(MeshAttr::timeAxis));
 }
 
-/// Of a bucket crosses what is needed, not all that it is a part of; but
-/// padding may, which is less than a copy.
+/// Only the part of a bucket that is needed crosses, not the whole bucket; but
+/// padding may cross, which is less than a copy.
 bool isSmallPart(Operation *view) {
   auto slice = dyn_cast<SliceOp>(view);
   return slice && 2 * slice.getType().getNumElements() <

@@ -1,5 +1,4 @@
-//===- StartGathers.cpp - parameters that a step gathers once
-//--------------===//
+//===- StartGathers.cpp - parameters gathered once ------------------------===//
 //
 // What a step gathers once, for all of its micro-batches, is in flight while
 // the first of them computes: the prologue starts the gathers, in the order in

@@ -1,5 +1,4 @@
-//===- StartReductions.cpp - gradients of a last run
-//-----------------------===//
+//===- StartReductions.cpp - gradients of a last run ----------------------===//
 //
 // What the last runs of a step reduce and only return is in flight while the
 // stage goes on with other work: the plan awaits each result before the first

@@ -220,9 +220,9 @@ cutOptimally(const CostModel &model, unsigned numChunks, Combine combine) {
   return {cuts, best[numChunks][size]};
 }
 
-/// Of cuts whose largest chunk is about the smallest possible, those over which
-/// least crosses; among these, the smallest sum of squares. None if there are
-/// not enough places to cut at.
+/// Takes cuts whose largest chunk is about the smallest possible; among these,
+/// the ones over which least crosses; then the smallest sum of squares. None if
+/// there are not enough places to cut at.
 static SmallVector<unsigned> cutBalanced(const CostModel &model,
                                          unsigned numChunks) {
   double largest = cutOptimally(model, numChunks,

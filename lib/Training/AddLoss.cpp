@@ -33,7 +33,7 @@ private:
   FailureOr<unsigned> findOutput();
   FailureOr<LossSum> build(Value output);
   FailureOr<LossSum> buildCrossEntropy(Value logits);
-  /// Of predictions by labels of their type.
+  /// Adds the input of labels that have the type of predictions.
   FailureOr<Value> addTargets(Value prediction);
   FailureOr<LossSum> buildSquaredError(Value prediction);
   FailureOr<LossSum> buildBce(Value logits);

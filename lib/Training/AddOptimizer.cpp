@@ -30,7 +30,7 @@ struct TrainedParameter {
   Value gradient;
   SmallVector<Value> state;
 
-  /// Of a flat parameter; null if it is none.
+  /// The members of a flat parameter; null if it is none.
   Attribute getMembers() const { return attributes.get(attr::members); }
   double getLrScale() const {
     auto scale = attributes.getAs<FloatAttr>(attr::lrScale);

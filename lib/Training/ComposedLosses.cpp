@@ -89,7 +89,7 @@ LossSum dtc::buildWeightedCrossEntropy(ImplicitLocOpBuilder &b, Value logits,
   SmallVector<double> weights(options.weights);
   if (weights.empty())
     weights.assign(classes, 1.0);
-  // Of a row's mass the label has 1 - smoothing and its even share of the rest.
+  // The label has 1 - smoothing of a row's mass and its even share of the rest.
   double share = options.smoothing / double(classes);
   SmallVector<double> own, other;
   for (double weight : weights) {

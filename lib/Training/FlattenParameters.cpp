@@ -1,5 +1,4 @@
-//===- FlattenParameters.cpp - ZeRO: each rank stores and updates its shard
-//===//
+//===- FlattenParameters.cpp - ZeRO's flat parameters ---------------------===//
 //
 // Members of a bucket are laid side by side, padded, and stored and updated as
 // one tensor, a flat parameter, that is split over the ranks that share the

@@ -21,10 +21,9 @@ static bool isFilters(Value weight) {
   });
 }
 
-/// Standard deviation of a weight's entries. Of a matrix, one dimension counts
-/// inputs and the other outputs; which one is inputs, its product says. Of
-/// filters [outputs, inputs, height, width], each tap is an input and an
-/// output.
+/// Standard deviation of a weight's entries. One dimension of a matrix counts
+/// inputs and the other outputs; its product says which one is inputs. Each tap
+/// of filters [outputs, inputs, height, width] is an input and an output.
 static double getDeviation(StringRef rule, BlockArgument weight) {
   if (rule == "normal")
     return 0.02;

@@ -92,7 +92,7 @@ static LogicalResult updateTypes(Operation *op, Type narrow) {
   }
   bool movesElements = llvm::any_of(
       op->getResults(), [](Value result) { return isF32(result.getType()); });
-  // One type for all: the narrow one, or, of what is no model's value, f32.
+  // All operands have one type: the narrow one, or f32 if the op moves none.
   castOperands(op, movesElements ? narrow : Float32Type::get(op->getContext()),
                [&](OpOperand &operand) {
                  Type type = operand.get().getType();

@@ -190,7 +190,7 @@ Expected<Value> update(NodeBuilder &node, const Lookup &lookup, Value table,
   if (reduction != "none" && reduction != "add")
     return problem("reduction '" + reduction + "' is not supported at run time",
                    "supported are 'none' and 'add'");
-  // Of equal values it does not matter which one is put.
+  // If all values are equal, it does not matter which one is put.
   const HostTensor *known = node.call.operands[2].constant;
   bool isUniform = known && known->compacted().size() == 1;
   if (reduction == "none" && !isUniform && !areUnique(node, lookup))

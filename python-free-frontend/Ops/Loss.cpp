@@ -97,7 +97,7 @@ Value LossBuilder::findIsLabel() {
       Value());
 }
 
-/// One for each label. Of its mass the label has 1 - smoothing and its even
+/// One loss for each label, which has 1 - smoothing of the mass and its even
 /// share of the rest.
 Value LossBuilder::buildLosses() {
   Value logs =
@@ -143,10 +143,11 @@ Value LossBuilder::buildShareLosses() {
 
 /// What a mean divides by: the number of labels, or the sum of their weights.
 Value LossBuilder::countLabels() {
-  if (hasShares) // also if classes have weights
-    return node.constant(
-        HostTensor::scalar(DType::F64, numElements(node.shapeOf(scores)) /
-                                           node.shapeOf(scores).back()));
+  if (hasShares) { // also if classes have weights
+    ArrayRef<int64_t> shape = node.shapeOf(scores);
+    int64_t count = numElements(shape.drop_back());
+    return node.constant(HostTensor::scalar(DType::F64, double(count)));
+  }
   if (call.hasOperand(2)) {
     Value zero = node.scalar(0, scores);
     Value own = node.select(findIsLabel(), node.operand(2), zero);

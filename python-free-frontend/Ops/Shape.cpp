@@ -97,7 +97,7 @@ Error importSlice(NodeBuilder &node) {
     return ranges.takeError();
   Value x = node.operand(0);
   for (const DimRange &range : *ranges) {
-    // Of an empty tensor only the shape matters, to what it is joined with.
+    // Only the shape of an empty tensor matters, to what it is joined with.
     if (range.size == 0) {
       Shape shape(node.shapeOf(x));
       shape[range.axis] = 0;

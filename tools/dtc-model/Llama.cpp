@@ -38,6 +38,7 @@ struct Rotary {
   Rotary(Network &network, int64_t context, int64_t width) {
     const std::string path = "rotary";
     std::vector<float> frequencies;
+    frequencies.reserve(static_cast<size_t>(width / 2));
     for (int64_t i = 0; i < width / 2; ++i)
       frequencies.push_back(
           static_cast<float>(std::pow(rotaryBase, -2.0 * i / width)));

@@ -18,7 +18,7 @@ struct MachineResult {
   /// Why a rank hangs or MPI stops; empty if all come to their ends with
   /// nothing left in flight.
   std::string failure;
-  /// Of all buffers of all ranks.
+  /// Contents of all buffers of all ranks.
   std::vector<uint64_t> contents;
 };
 

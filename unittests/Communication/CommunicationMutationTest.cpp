@@ -72,7 +72,7 @@ CommunicationSystem makeRing() {
   for (int32_t stage = 0; stage < stages; ++stage) {
     CommunicationProgram &program = system.programs.emplace_back();
     program.stage = stage;
-    // Of 64 bytes each, of which the last two are for four shares.
+    // Buffers of 64 bytes each; the last two are for four shares.
     constexpr int64_t sizes[] = {64, 64, 64, 64, 256, 256};
     program.numBuffers = std::size(sizes);
     std::vector<int32_t> values(std::size(sizes));
@@ -304,7 +304,7 @@ private:
     case Mutation::Reslot: {
       if (event.slot < 0)
         return false;
-      // One close by, of a send or of a collective.
+      // A buffer close by, of a send or of a collective.
       int32_t slot = pick(4) ? std::max<int32_t>(0, event.slot - 2 + pick(5))
                              : original.numSendSlots - 2 + pick(5);
       return std::exchange(event.slot, slot) != slot;
@@ -369,7 +369,7 @@ TEST(CommunicationMutation, EveryErrorIsFound) {
     contents.push_back(result.contents);
     ASSERT_TRUE(isEquivalent(system, result.contents, acceptedRuns));
   }
-  // Of the ring a corruption of each is looked for more often.
+  // A corruption of each kind is looked for more often in the ring.
   for (CommunicationSystem &system : std::vector{makeRing(), makeRing()}) {
     std::optional<CommunicationError> error = verifyCommunication(system);
     ASSERT_FALSE(error) << error->culprit.message;

@@ -71,7 +71,7 @@ private:
   CommunicationProgram &program;
 };
 
-/// Of pp x dp ranks, with groups over pp and dp.
+/// A system of pp x dp ranks, with groups over pp and dp.
 CommunicationSystem makeSystem(int64_t pp, int64_t dp) {
   CommunicationSystem system;
   system.axes = {{"pp", pp}, {"dp", dp}};

@@ -283,7 +283,7 @@ size_t countDetachWarnings(Names operands, StringRef call) {
 }
 
 TEST(RestoreTest, DetachedOperandThatIsNotToldIsAWarning) {
-  // Of two equal operands, a part of a value, and a number.
+  // Two equal operands, then a part of a value, then a number.
   EXPECT_EQ(countDetachWarnings({"x", "h", "h"}, "where(%x, %h, %detach)"), 1u);
   EXPECT_EQ(
       countDetachWarnings({"x", "h_0", "h"}, "where(%x, %getitem, %detach)"),

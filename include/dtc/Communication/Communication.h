@@ -86,7 +86,7 @@ struct CommunicationSystem {
   };
   std::vector<Axis> axes;                   ///< outermost first, without time
   std::vector<std::vector<int32_t>> groups; ///< axes of each, by position
-  /// Of the members of a group, in order: whose input each gets.
+  /// For each member of a group, in order: whose input it gets.
   std::vector<std::vector<int64_t>> permutations;
   std::vector<CommunicationProgram> programs;
   std::vector<int32_t> programOf; ///< of each rank

@@ -26,9 +26,9 @@ struct Phase {
   };
 
   Kind kind;
-  /// Of a phase that runs once: how many messages of once-a-step values lie
+  /// In a phase that runs once: how many messages of once-a-step values lie
   /// before it. A value that crosses stages after phase (kind, l) arrives
-  /// before phase (kind, l + 1). Of Forward, Backward and Weight: the chunk, of
+  /// before phase (kind, l + 1). In Forward, Backward and Weight: the chunk, of
   /// which a stage has several if it has virtual stages.
   unsigned level = 0;
   /// Which runs of a step the function is for: of Forward the first may have

@@ -113,8 +113,8 @@ def DTC_ZeroOp : DTC_Op<"zero", [Pure]> {
 def DTC_PoisonOp : DTC_Op<"poison", [MemoryEffects<[MemWrite]>]> {
   let summary = "fills dead memory with NaN";
   let description = [{
-    Of the function's frame, or in a plan of the arena. All bits are set: -1 of
-    integers. For tests.
+    Fills bytes of the function's frame; in a plan, bytes of the arena. It sets
+    all bits, which is NaN in floats and -1 in integers. For tests.
     Example: `dtc.poison 256 at 1024`
   }];
   let arguments = (ins I64Attr:$offset, I64Attr:$bytes);
@@ -124,7 +124,7 @@ def DTC_PoisonOp : DTC_Op<"poison", [MemoryEffects<[MemWrite]>]> {
 def DTC_CopyOp : DTC_Op<"copy", [Pure, AllTypesMatch<["x", "y"]>]> {
   let summary = "the same value in memory of its own";
   let description = [{
-    Of a value whose memory is overwritten while it is still needed.
+    Copies a value whose memory is overwritten while it is still needed.
     Example: `%c = dtc.copy %g : tensor<784x512xf32>`
     Constraints: (C1) the types agree.
   }];

@@ -61,7 +61,7 @@ def DTC_PhiloxOp : DTC_Op<"philox", [Pure]> {
     `seed` for the counter (block mod 2^32, step mod 2^32, block / 2^32 * 2^16 +
     use, id), word 0 first, where block = position / 4. The use 4 tells the
     numbers of kernels from those of the runtime, which draws weights and the
-    order of samples by the same scheme. Of vectors, lane by lane.
+    order of samples by the same scheme. Vectors are computed lane by lane.
 
     Example: `%w = dtc.philox %seed, %step, %position {id = 3 : i64} : (i64, i64, i64) -> i32`
   }];

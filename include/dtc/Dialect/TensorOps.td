@@ -235,7 +235,7 @@ def DTC_ConcatOp : DTC_TensorOp<"concat"> {
 
 class DTC_ReduceOp<string name> : DTC_InferredOp<name> {
   let description = [{
-    Reduced dimensions stay, with size 1. Of f16 and bf16 the result is f32.
+    Reduced dimensions stay, with size 1. The result of f16 and bf16 is f32.
     Example: `%y = dtc.}] # name # [{ %x axes [0] : (tensor<4x8xf32>) -> tensor<1x8xf32>`
     Constraints: (C1) axes ascend and exist.
   }];

@@ -92,7 +92,7 @@ int64_t getWholeBytes(CollectiveOpInterface op);
 int64_t getFrameBytes(RunOp run);
 
 /// The operands of collectives that must lie one after the other: roots of
-/// their buffers, in order. Of a run, those inside the function it calls.
+/// their buffers, in order. A run has those of the function that it calls.
 /// Fails if a function's operands lie partly in its frame.
 mlir::FailureOr<std::vector<llvm::SmallVector<mlir::Value>>>
 getAdjacentRoots(mlir::func::FuncOp function, const AliasClasses &classes,
@@ -100,7 +100,7 @@ getAdjacentRoots(mlir::func::FuncOp function, const AliasClasses &classes,
 
 /// The buffers that collectives touch from their start to their wait: roots.
 struct InFlight {
-  /// Of what a wait of the function, or of one that it runs, ends.
+  /// What each wait ends, in the function or in one that it runs.
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::Value>> endedBy;
   /// Arguments that it waits for: a caller has started what makes them.
   llvm::SmallVector<unsigned> awaited;

@@ -70,7 +70,7 @@ struct ModelGraph {
   int64_t ranksPerStage = 1;
   std::vector<Stage> stages; ///< in the order of the forward pass
 
-  /// Of a module after the parallel phase.
+  /// Builds the graph of a module after the parallel phase.
   static mlir::FailureOr<ModelGraph> build(mlir::ModuleOp module);
 
   void printSvg(llvm::raw_ostream &os) const;

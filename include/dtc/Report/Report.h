@@ -81,7 +81,7 @@ struct PaddedParameter {
 };
 
 struct Report {
-  /// Of the model: elements.
+  /// Elements of the model's parameters.
   int64_t parameters = 0;
   std::vector<PaddedParameter> padded;
   int64_t microbatches = 1;
@@ -98,10 +98,10 @@ struct Report {
   std::vector<StageReport> stages;
   /// Axes of ranks, outermost first, and their sizes.
   std::vector<std::pair<std::string, int64_t>> mesh;
-  /// Of every rank, if there is a topology.
+  /// One for each rank, if there is a topology.
   std::vector<RankTime> times;
 
-  /// Of each stage the rank that communicates longest; none without a topology.
+  /// The rank of each stage that communicates longest; none without a topology.
   std::vector<const RankTime *> getSlowestRanks() const;
 
   /// After PlanMemory. Fails with a diagnostic if the module is not scheduled.

@@ -157,7 +157,7 @@ extern const dtc_program dtc_program_v1;
 /// * Files hold tensors. A parameter is the part of its tensor that begins at
 ///   `start` and has the parameter's `shape`: the whole, or one of several
 ///   parts. A rank's buffer holds the part of the parameter that `splits` give
-///   it: of each dimension the block that its coordinates on the axes name,
+///   it: in each dimension the block that its coordinates on the axes name,
 ///   major to minor.
 /// * Optimizer state starts at zero, that named "ema" as the parameter; it has
 ///   the parameter's shape, dtype, splits.
@@ -192,8 +192,8 @@ void dtcrt_matmul(dtc_context *ctx, int32_t dtype, int32_t transpose_a,
                   int64_t n, int64_t k, const void *a, const void *b, void *c);
 
 /// # Windows
-/// Of convolutions and poolings, channels last. x is n x h x w x c, of y each
-/// image is oh x ow pixels. The window of output pixel (oy, ox) is kh x kw
+/// Convolutions and poolings have channels last. x is n x h x w x c; each image
+/// of y is oh x ow pixels. The window of output pixel (oy, ox) is kh x kw
 /// pixels of x; (i, j) of it is pixel
 ///
 ///     (oy * stride_h - pad_top + i * dilation_h,

@@ -208,11 +208,11 @@ def OverlapCommunication : Pass<"dtc-overlap-communication", "mlir::ModuleOp"> {
     %u = dtc.run @update(%p, %w#0, %w#1) : ...
     ```
 
-    Of other collectives within a function of the step, whose readers move down
-    as long as nobody needs what they write, one is in flight at a time. A gather
-    of a parameter, but the first, starts right before what the gather before was
-    for, and a `dtc.wait` right before its own first use ends it: one is in
-    flight, and two are in memory.
+    Other collectives within a function of the step: their readers move down as
+    long as nobody needs what they write, and one is in flight at a time. Each
+    gather of a parameter after the first starts right before the first use of
+    the gather before it, and a `dtc.wait` right before its own first use ends
+    it: one is in flight, and two are in memory.
 
     ```mlir
     %a = dtc.all_gather %p over ["dp"] dim 1 : ...

@@ -92,8 +92,8 @@ void repeatSchedule(PipelineSchedule &schedule, const Pipeline &pipeline);
 bool canAwaitLast(const PipelineSchedule &schedule, TaskKind kind,
                   int64_t numChunks = 1);
 
-/// Of a named schedule: the idle fraction of a round, which fills and drains
-/// once, with equal stages: (K - 1) / (V M + K - 1) if M >= K or V = 1. Of
+/// The idle fraction of a round of a named schedule, which fills and drains
+/// once, with equal stages: (K - 1) / (V M + K - 1) if M >= K or V = 1. For
 /// `zb-h1`, where F, B and W take equal times: (K - 1) / (3 M + K - 1) if M >=
 /// K.
 double getBubbleFraction(llvm::StringRef schedule, const Pipeline &pipeline);

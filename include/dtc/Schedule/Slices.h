@@ -36,7 +36,7 @@ struct Message {
 
 class Slices {
 public:
-  /// Of views only slices may be operands of boundaries. Fails with a
+  /// Slices are the only views that may be operands of boundaries. Fails with a
   /// diagnostic.
   static mlir::FailureOr<Slices> compute(mlir::func::FuncOp step,
                                          const StageAnalysis &stages,
@@ -82,7 +82,7 @@ private:
 
   using PhaseSet = std::set<Phase>;
 
-  /// Of a value that belongs to a virtual stage.
+  /// The chunk of a value that belongs to a virtual stage.
   unsigned getChunk(mlir::Value value) const {
     return stages.getStage(value).value_or(0) / getNumStages();
   }

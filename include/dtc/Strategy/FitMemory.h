@@ -26,7 +26,8 @@ struct FitProblem {
 struct MemoryFit {
   /// In order: name and value, which is empty for a flag.
   llvm::MapVector<llvm::StringRef, std::string> options;
-  /// Of the rank that needs most; the largest number if there is no plan.
+  /// What the rank that needs most needs; the largest number if there is no
+  /// plan.
   int64_t bytes;
 
   /// "--sp --zero 3"

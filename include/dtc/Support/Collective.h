@@ -81,7 +81,7 @@ struct CollectiveSteps {
   double parts; ///< the whole is this many times what a step sends
 };
 
-/// Of the algorithm that costs are computed for: a ring of n members takes
+/// The steps of the algorithm that costs assume: a ring of n members takes
 /// n - 1 steps of 1 / n of the whole per pass, a permutation one step of all.
 constexpr CollectiveSteps getSteps(const CollectiveTraits &traits,
                                    int64_t members) {

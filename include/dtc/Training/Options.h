@@ -58,7 +58,7 @@ struct TrainingOptions {
 
   /// Share of each label of cross-entropy that is spread over all classes.
   double labelSmoothing = 0;
-  /// Of cross-entropy, one for each class; empty: all are one.
+  /// Weights of cross-entropy, one for each class; empty: all are one.
   std::vector<double> classWeights;
 
   //===--- Optimizer ------------------------------------------------------===//

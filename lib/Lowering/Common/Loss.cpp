@@ -140,7 +140,8 @@ static Values lowerCrossEntropyGrad(CrossEntropyGradOp op,
                                     StructuredBuilder &b) {
   CrossEntropyRows rows = buildRows(op, b);
   Type element = rows.type.getElementType();
-  // Of each row: the factors of exp(x - max) and of the target's one.
+  // Each row has two factors: that of exp(x - max) and that of the target's
+  // one.
   Value scalar = b.map(RankedTensorType::get({}, element), op.getDloss(),
                        [&](StructuredBuilder &inner, ValueRange v) {
                          return inner.castFloat(v[0], element);

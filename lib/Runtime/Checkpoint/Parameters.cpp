@@ -173,9 +173,9 @@ static const Stage::Place *placeOf(const Stage::Parameter &entry,
   return nullptr;
 }
 
-/// Of ranks that hold the same, the first sends: that at 0 on all axes but the
-/// pipeline's and those that split the parameter. By name, so that files do not
-/// depend on the plan.
+/// The first of the ranks that hold the same sends: that at 0 on all axes but
+/// the pipeline's and those that split the parameter. By name, so that files do
+/// not depend on the plan.
 static std::vector<SavedTensor> listTensors(const Program &program,
                                             TensorKind kind) {
   const Mesh &mesh = program.mesh;

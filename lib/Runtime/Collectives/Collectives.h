@@ -36,7 +36,7 @@ struct Collective {
   int64_t count; ///< where elements only move, bytes
   dtc_dtype dtype = DTC_BOOL;
   dtc_reduction reduction = DTC_MAX;
-  /// Of a permutation: of each member, the member whose input it gets. Lives
+  /// In a permutation: for each member, the member whose input it gets. Lives
   /// as long as the engine.
   const std::vector<int> *sources = nullptr;
 
@@ -96,7 +96,7 @@ public:
   // What `start...` and `send` begin is done after the wait of its slot. All
   // members of a group call its collectives in the same order.
 
-  /// Does a collective; of an all-reduce all members get the same bits, in
+  /// Does a collective. All members of an all-reduce get the same bits, in
   /// every run.
   virtual void run(int group, const Collective &collective) = 0;
   virtual void start(int group, int slot, const Collective &collective) = 0;

@@ -11,7 +11,6 @@
 #include <cstring>
 
 using namespace dtc::rt;
-using dtc::CollectiveKind;
 
 //===----------------------------------------------------------------------===//
 // Collectives

@@ -45,8 +45,8 @@ static_assert(std::atomic<uint64_t>::is_always_lock_free);
 
 /// A collective as its own rank sees it.
 struct Operation : Collective {
-  /// Of what this rank has to do: elements, where they only move bytes of the
-  /// output.
+  /// What this rank has to do, in elements; in bytes of the output where they
+  /// only move.
   int64_t next = 0, end = 0;
   bool isSmall = false, isWorkDone = false;
 };
@@ -59,7 +59,8 @@ public:
     Doorbell *doorbell;
   };
 
-  /// Of the member in `place`, whose arena has `arenaBytes` bytes.
+  /// The group as the member in `place`, whose arena has `arenaBytes` bytes,
+  /// sees it.
   SharedGroup(std::vector<Member> members, int place, int64_t arenaBytes);
 
   /// Returns the number of the collective. At most Mailbox::maxInFlight are
@@ -81,7 +82,7 @@ private:
   const Mailbox::Entry &entryOf(const Member &member) const {
     return member.mailbox->entries[finished % Mailbox::ringSize];
   }
-  /// Of the collective that is next to finish.
+  /// The input of the collective that is next to finish.
   const char *inputOf(const Member &member) const {
     const Mailbox::Entry &entry = entryOf(member);
     return queue[finished % Mailbox::ringSize].isSmall

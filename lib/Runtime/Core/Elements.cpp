@@ -109,7 +109,7 @@ void dtc::rt::convert(dtc_dtype from, const void *source, dtc_dtype to,
 }
 
 IntegerRange dtc::rt::rangeOf(dtc_dtype dtype) {
-  // Of u64 what the program's widest whole numbers hold.
+  // u64 has the numbers that the program's widest integers hold.
   if (sizeOf(dtype) == 8)
     return {dtype == DTC_U64 ? 0 : std::numeric_limits<int64_t>::min(),
             std::numeric_limits<int64_t>::max(), 0};

@@ -91,7 +91,7 @@ struct ParameterInfo {
   enum class Init { file, zeros, ones, normal } init;
   double initScale = 0; ///< deviation of `normal`
 
-  /// Of the part that a rank holds.
+  /// Size of the part that a rank holds.
   int64_t bytes(const Mesh &mesh) const;
 };
 
@@ -152,7 +152,7 @@ struct Program {
   std::string optimizer;
   double learningRate;
   std::vector<std::vector<int>> groups; ///< axes of each collective group
-  /// Of a group's members, by index: whose input each gets.
+  /// For each member of a group, by index: whose input it gets.
   std::vector<std::vector<int>> permutations;
   std::vector<std::string> phases; ///< what plans run: "F", "F.1", "update"
   std::vector<InputInfo> inputs;

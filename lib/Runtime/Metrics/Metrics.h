@@ -23,7 +23,8 @@ struct StepMetrics {
   bool isSkipped = false;          ///< its gradients overflowed fp16
 };
 
-/// Of all samples of an evaluation, every label or element weighted alike.
+/// Means over all samples of an evaluation, which weight every label or element
+/// alike.
 struct EvalMetrics {
   int64_t step; ///< after which it was made
   double loss;

@@ -63,7 +63,7 @@ public:
   /// recording: the step is dropped.
   int64_t begin(TraceEvent::Kind kind, int32_t subject, int64_t bytes,
                 int32_t microbatch = -1, int32_t slot = -1);
-  /// The same, of a collective of a group.
+  /// The same for a collective of a group.
   int64_t begin(CollectiveKind kind, int32_t group, int64_t bytes,
                 int32_t slot = -1);
   /// The same, of the wait for an event that was started.

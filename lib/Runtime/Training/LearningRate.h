@@ -38,7 +38,7 @@ struct LearningRateSchedule {
 
   /// Throws an Error if the values do not fit together.
   void check() const;
-  /// Of a step, from 1.
+  /// The rate of a step, which counts from 1.
   double at(int64_t step) const;
   /// "lr=0.001" or "lr=0.001 cosine warmup_steps=10 min_lr=0".
   std::string describe() const;

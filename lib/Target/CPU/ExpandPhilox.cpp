@@ -212,7 +212,7 @@ Value Expansion::expandBlocks(Value first, int64_t lanes) {
                                                ArrayRef<int64_t>{1});
 }
 
-/// A block for each lane, of which one word is taken.
+/// Draws a block for each lane and takes one word of it.
 Value Expansion::expandLanes() {
   Type type = op.getWord().getType();
   auto narrow = [&](Value x) -> Value {

@@ -44,7 +44,7 @@ private:
   const Nest &nest;
   unsigned nestIndex;
   SmallVector<Read> reads;
-  // Of what is visited.
+  // Where the visit is.
   const Statement *root = nullptr;
   unsigned phase = 0;
   int64_t columns = 1;

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <mpi.h>
+#include <string_view>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -28,7 +29,7 @@ bool dtc::observer::inStep() { return stepping; }
 /// The positive control: in this step an allocation and a mapping are made.
 static void plantAllocations(int64_t step) {
   const char *planted = getenv("DTC_OBSERVE_PLANT");
-  if (!planted || step != atoll(planted))
+  if (!planted || step != strtoll(planted, nullptr, 10))
     return;
   void *volatile block = malloc(1);
   free(block);
@@ -58,12 +59,15 @@ extern "C" void dtcrt_step_hook(int64_t step, int32_t begin) {
 
 /// The most memory that this process ever had resident, in bytes.
 static int64_t peakResident() {
+  constexpr std::string_view peak = "VmHWM:";
   int64_t kibibytes = 0;
   if (FILE *status = fopen("/proc/self/status", "r")) {
     char line[256];
     while (fgets(line, sizeof line, status))
-      if (sscanf(line, "VmHWM: %" SCNd64, &kibibytes) == 1)
+      if (strncmp(line, peak.data(), peak.size()) == 0) {
+        kibibytes = strtoll(line + peak.size(), nullptr, 10);
         break;
+      }
     fclose(status);
   }
   return kibibytes * 1024;

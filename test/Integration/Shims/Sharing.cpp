@@ -28,5 +28,6 @@ extern "C" int MPI_Comm_split_type(MPI_Comm communicator, int type, int key,
     return PMPI_Comm_split_type(communicator, type, key, info, part);
   int rank;
   PMPI_Comm_rank(communicator, &rank);
-  return PMPI_Comm_split(communicator, rank / atoi(ranks), key, part);
+  return PMPI_Comm_split(communicator, rank / int(strtol(ranks, nullptr, 10)),
+                         key, part);
 }

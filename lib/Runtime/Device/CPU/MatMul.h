@@ -29,7 +29,7 @@ class MatMul {
 public:
   MatMul(MatMulEngine engine, int threads);
 
-  /// Of f32 or f64.
+  /// Multiplies f32 or f64.
   void run(const MatMulShape &shape, const void *a, const void *b, void *c);
 
   /// By the built-in engine, `batch` times: operands of the next product are

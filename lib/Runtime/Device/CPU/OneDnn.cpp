@@ -81,7 +81,7 @@ struct OneDnn::State {
   std::map<decltype(keyOf(std::declval<MatMulShape>())), MatMulPlan> products;
   std::map<decltype(keyOf(std::declval<ConvolutionShape>())), ConvolutionPlan>
       convolutions;
-  /// Of the call: its own scratch, and weights in another order.
+  /// What a call needs: its own scratch, and weights in another order.
   std::optional<Mapping> scratch, weights;
 
   MatMulPlan plan(const MatMulShape &shape);

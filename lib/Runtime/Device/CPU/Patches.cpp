@@ -18,7 +18,7 @@ bool Patches::isSource() const {
   return isIdentity(vertical) && isIdentity(horizontal);
 }
 
-/// Of whole elements. What a call of memcpy costs shows in short copies.
+/// Copies whole elements. What a call of memcpy costs shows in short copies.
 static char *copy(char *target, const char *source, int64_t bytes) {
   if (bytes > 64) {
     memcpy(target, source, bytes);
