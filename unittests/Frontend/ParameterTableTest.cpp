@@ -53,6 +53,6 @@ TEST(ParameterTable, WritesSafetensors) {
 TEST(ParameterTable, FindsByName) {
   ParameterTable table;
   table.parameters.push_back(parameter("a", {}));
-  EXPECT_EQ(table.find("a"), &table.parameters[0]);
+  EXPECT_EQ(table.find("a"), table.parameters.data());
   EXPECT_EQ(table.find("b"), nullptr);
 }

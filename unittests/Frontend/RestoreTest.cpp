@@ -24,8 +24,8 @@ namespace {
 class Recorded {
 public:
   /// Tensors of the state dict: "p" + name with '_' for '.' in calls.
-  explicit Recorded(std::vector<std::string> parameters,
-                    std::vector<std::string> buffers = {}) {
+  explicit Recorded(const std::vector<std::string> &parameters,
+                    const std::vector<std::string> &buffers = {}) {
     for (const std::string &name : parameters)
       signature += "p_" + flatten(name) + ": PARAMETER target='" + name + "'\n";
     for (const std::string &name : buffers)
@@ -46,9 +46,9 @@ public:
 
   /// `call` is that of torch.export, "layer_norm(%x, [2], %p_w)", whose result
   /// is named `result`.
-  void node(StringRef op, std::vector<std::string> inputs, StringRef output,
-            StringRef result = "", StringRef call = "", StringRef module = "",
-            StringRef source = "") {
+  void node(StringRef op, const std::vector<std::string> &inputs,
+            StringRef output, StringRef result = "", StringRef call = "",
+            StringRef module = "", StringRef source = "") {
     onnx::NodeProto &node = *graph.add_node();
     node.set_op_type(op.str());
     node.set_name(("node_" + output).str());
@@ -272,7 +272,7 @@ TEST(RestoreTest, GradientsStopAtDetachedOperands) {
 }
 
 /// The warnings of a model whose second call is `call`, of `operands`.
-size_t countDetachWarnings(Names operands, StringRef call) {
+size_t countDetachWarnings(const Names &operands, StringRef call) {
   Recorded model({"a.weight"});
   model.tensor("a.weight", {2, 2}, {1, 2, 3, 4});
   model.tensor("val_1", {}, {1});

@@ -74,9 +74,9 @@ static Tensors evaluateConv2DFilterGrad(Conv2DFilterGradOp op, Operands x) {
 
 /// The same for each channel of an image and of the positions.
 template <typename OpTy>
-static void
-forEachPooled(OpTy op, int64_t channels,
-              function_ref<void(Index pixel, Index position)> body) {
+static void forEachPooled(
+    OpTy op, int64_t channels,
+    function_ref<void(const Index &pixel, const Index &position)> body) {
   forEachTap(op.getWindow(),
              [&](ArrayRef<int64_t> pixel, ArrayRef<int64_t> position,
                  ArrayRef<int64_t>) {
@@ -87,7 +87,7 @@ forEachPooled(OpTy op, int64_t channels,
 
 static Tensors evaluateSumPool2D(SumPool2DOp op, Operands x) {
   HostTensor y = makeResult(op);
-  forEachPooled(op, y.shape[3], [&](Index pixel, Index position) {
+  forEachPooled(op, y.shape[3], [&](const Index &pixel, const Index &position) {
     at(y, position) += at(x[0], pixel);
   });
   return {y};
@@ -95,7 +95,7 @@ static Tensors evaluateSumPool2D(SumPool2DOp op, Operands x) {
 
 static Tensors evaluateSumPool2DGrad(SumPool2DGradOp op, Operands x) {
   HostTensor y = makeResult(op);
-  forEachPooled(op, y.shape[3], [&](Index pixel, Index position) {
+  forEachPooled(op, y.shape[3], [&](const Index &pixel, const Index &position) {
     at(y, pixel) += at(x[0], position);
   });
   return {y};
@@ -104,7 +104,7 @@ static Tensors evaluateSumPool2DGrad(SumPool2DGradOp op, Operands x) {
 static Tensors evaluateMaxPool2D(MaxPool2DOp op, Operands x) {
   HostTensor y = makeResult(op);
   llvm::fill(y.data, -INFINITY);
-  forEachPooled(op, y.shape[3], [&](Index pixel, Index position) {
+  forEachPooled(op, y.shape[3], [&](const Index &pixel, const Index &position) {
     double &max = at(y, position);
     max = std::max(max, at(x[0], pixel));
   });
@@ -121,7 +121,7 @@ static Tensors evaluateMaxPool2DGrad(MaxPool2DGradOp op, Operands x) {
                     dy.shape[3] +
                 p[3]];
   };
-  forEachPooled(op, y.shape[3], [&](Index pixel, Index position) {
+  forEachPooled(op, y.shape[3], [&](const Index &pixel, const Index &position) {
     Index &found = bestOf(position);
     if (found.empty() || at(images, pixel) > at(images, found))
       found = pixel;

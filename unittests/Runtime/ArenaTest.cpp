@@ -2,6 +2,7 @@
 
 #include "StagedArena.h"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 
 using namespace dtc::rt;
@@ -13,10 +14,10 @@ static void checkArena(Arena &arena) {
   EXPECT_EQ(arena.load<int64_t>(16), -3);
   // What is written lies at the arena's address.
   EXPECT_EQ(memcmp(arena.address() + 8, "\0\0\0\0\0\0\x04\x40", 8), 0);
-  arena.write(32, 4, [](char *host) { memcpy(host, "abcd", 4); });
+  arena.write(32, 4, [](char *host) { std::fill_n(host, 4, 'a'); });
   std::string found;
   arena.read(31, 6, [&](const char *host) { found.assign(host, 6); });
-  EXPECT_EQ(found, std::string("\0abcd\0", 6));
+  EXPECT_EQ(found, std::string("\0aaaa\0", 6));
 }
 
 TEST(Arena, HostMemoryIsTheDevices) {

@@ -34,7 +34,9 @@ TEST(Safetensors, RoundTrip) {
   ASSERT_TRUE(weight);
   EXPECT_EQ(weight->dtype, DTC_F64);
   EXPECT_EQ(weight->shape, (std::vector<int64_t>{2, 3}));
-  EXPECT_EQ(memcmp(weight->data, matrix, sizeof matrix), 0);
+  EXPECT_EQ(
+      std::string_view(weight->data, sizeof matrix),
+      std::string_view(reinterpret_cast<const char *>(matrix), sizeof matrix));
   EXPECT_EQ((weight->data - bytes.data()) % 8, 0);
   ASSERT_TRUE(reader.find("a \"quoted\" name"));
   EXPECT_FALSE(reader.find("absent"));

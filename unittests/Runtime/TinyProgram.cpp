@@ -102,7 +102,7 @@ template <int stage> void run(dtc_context *context, char *memory) {
   s.norm = std::sqrt(s.norm);
   // For tests of what happens when a rank dies.
   if (const char *victim = getenv("TINY_CRASH_STAGE"))
-    if (atoi(victim) == stage && s.step == 3)
+    if (strtol(victim, nullptr, 10) == stage && s.step == 3)
       abort();
 }
 

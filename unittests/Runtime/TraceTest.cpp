@@ -28,7 +28,9 @@ protected:
     trace.begin(TraceEvent::send, 0, 64, -1, /*slot=*/7);
     for (int run = 0; run < numRuns; ++run) {
       trace.beginRun(0, run);
-      TraceSpan(&trace, dtc::CollectiveKind::AllReduce, 1, 8);
+      {
+        TraceSpan span(&trace, dtc::CollectiveKind::AllReduce, 1, 8);
+      }
       trace.endRun();
     }
     trace.end(trace.findStarted(7));
