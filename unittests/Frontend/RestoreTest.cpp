@@ -324,8 +324,9 @@ TEST(RestoreTest, BatchNormWithoutWeights) {
 }
 
 /// 'h @ self.NAME.T' with the elements of parameter 'a.weight'.
-std::string restoreProduct(Names parameters, Names buffers, StringRef line) {
-  Recorded model(std::move(parameters), std::move(buffers));
+std::string restoreProduct(const Names &parameters, const Names &buffers,
+                           StringRef line) {
+  Recorded model(parameters, buffers);
   model.tensor("a.weight", {2, 2}, {1, 2, 3, 4});
   model.tensor("numpy_t", {2, 2}, {1, 3, 2, 4});
   model.node("Gemm", {"x", "a.weight"}, "h", "h", "linear(%x, %p_a_weight)",
