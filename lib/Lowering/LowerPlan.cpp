@@ -240,7 +240,7 @@ LogicalResult FunctionLowering::finish(func::ReturnOp op) {
 namespace {
 
 struct LowerPlanPass : public dtc::impl::LowerPlanBase<LowerPlanPass> {
-  const Target *target = nullptr;
+  std::shared_ptr<const Target> target;
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
@@ -270,10 +270,21 @@ struct LowerPlanPass : public dtc::impl::LowerPlanBase<LowerPlanPass> {
       stage.erase();
     if (kernels) {
       for (Operation &op : llvm::make_early_inc_range(*kernels.getBody())) {
+        // What kernels call, plans may call, too.
+        if (auto declared = dyn_cast<LLVM::LLVMFuncOp>(op);
+            declared && declared.isExternal() &&
+            module.lookupSymbol(declared.getSymName())) {
+          declared.erase();
+          continue;
+        }
         if (auto kernel = dyn_cast<LLVM::LLVMFuncOp>(op);
             kernel && !kernel.isExternal()) {
           // Calls have been made by them; LLVM does not know them.
-          kernel.removeArgAttrsAttr();
+          for (unsigned i = 0; i < kernel.getNumArguments(); ++i)
+            if (DictionaryAttr attributes = kernel.getArgAttrDict(i))
+              for (NamedAttribute attribute : attributes)
+                if (isa_and_nonnull<DTCDialect>(attribute.getNameDialect()))
+                  kernel.removeArgAttr(i, attribute.getName());
           kernel.setLinkage(LLVM::Linkage::Internal);
         }
         op.moveBefore(module.getBody(), module.getBody()->end());
@@ -289,8 +300,9 @@ struct LowerPlanPass : public dtc::impl::LowerPlanBase<LowerPlanPass> {
 
 } // namespace
 
-std::unique_ptr<Pass> dtc::createLowerPlan(const Target &target) {
+std::unique_ptr<Pass>
+dtc::createLowerPlan(std::shared_ptr<const Target> target) {
   auto pass = std::make_unique<LowerPlanPass>();
-  pass->target = &target;
+  pass->target = std::move(target);
   return pass;
 }

@@ -18,6 +18,9 @@ LogicalResult RuntimeCall::read() {
                    .Case("dtcrt_conv2d", &RuntimeCall::readConv2D)
                    .Case("dtcrt_pool2d", &RuntimeCall::readPool2D)
                    .Case("dtcrt_local_slice", &RuntimeCall::readLocalSlice)
+                   .Case("dtcrt_copy", &RuntimeCall::readCopy)
+                   .Case("dtcrt_fill", &RuntimeCall::readFill)
+                   .Case("dtcrt_constant", &RuntimeCall::readNothing)
                    .Case("dtcrt_run_begin", &RuntimeCall::readNothing)
                    .Case("dtcrt_run_end", &RuntimeCall::readNothing)
                    .Default(nullptr);
@@ -227,5 +230,22 @@ LogicalResult RuntimeCall::readLocalSlice() {
   int64_t bytes = numbers[4] * numbers[5];
   touch(2, *parts * bytes, false);
   touch(3, bytes, true);
+  return success();
+}
+
+/// Context, to, from, bytes.
+LogicalResult RuntimeCall::readCopy() {
+  if (failed(expectArguments(4)))
+    return failure();
+  touch(1, numbers[3], /*writes=*/true);
+  touch(2, numbers[3], /*writes=*/false);
+  return success();
+}
+
+/// Context, to, byte, bytes.
+LogicalResult RuntimeCall::readFill() {
+  if (failed(expectArguments(4)))
+    return failure();
+  touch(1, numbers[3], /*writes=*/true);
   return success();
 }

@@ -43,6 +43,8 @@ private:
   mlir::LogicalResult readConv2D();
   mlir::LogicalResult readPool2D();
   mlir::LogicalResult readLocalSlice();
+  mlir::LogicalResult readCopy();
+  mlir::LogicalResult readFill();
 
   mlir::InFlightDiagnostic error();
   mlir::LogicalResult expectArguments(unsigned count);

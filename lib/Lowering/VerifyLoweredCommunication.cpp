@@ -43,6 +43,11 @@ using FunctionEvents = std::vector<Item>;
 /// Whether a kernel writes to an argument. What is done with an address that is
 /// not plainly a load counts as a write.
 bool isWritten(BlockArgument argument) {
+  // So says who has lowered a kernel that launches.
+  auto kernel = cast<LLVM::LLVMFuncOp>(argument.getOwner()->getParentOp());
+  if (kernel.getArgAttr(argument.getArgNumber(),
+                        LLVM::LLVMDialect::getReadonlyAttrName()))
+    return false;
   SmallVector<Value> worklist = {argument};
   llvm::DenseSet<Operation *> seen;
   while (!worklist.empty())
@@ -94,17 +99,21 @@ private:
 LogicalResult Extraction::readKernelCall(LLVM::CallOp call,
                                          LLVM::LLVMFuncOp kernel, Item &item) {
   auto bytes = kernel->getAttrOfType<DenseI64ArrayAttr>(argumentBytesAttrName);
-  if (!bytes || bytes.size() != static_cast<int64_t>(call.getNumOperands()))
+  // Kernels that launch get the context behind their buffers.
+  unsigned numBuffers = bytes ? bytes.size() : 0;
+  unsigned numOperands = call.getNumOperands();
+  if (!bytes || (numOperands != numBuffers && numOperands != numBuffers + 1))
     return call.emitError("calls kernel @")
            << kernel.getSymName() << " without '" << argumentBytesAttrName
-           << "' of its " << call.getNumOperands() << " arguments";
+           << "' of its " << numOperands << " arguments";
   auto [written, isNew] = writtenByKernel.try_emplace(kernel);
   if (isNew)
-    for (unsigned i = 0; i < call.getNumOperands(); ++i)
+    for (unsigned i = 0; i < numBuffers; ++i)
       written->second.push_back(kernel.isExternal() ||
                                 isWritten(kernel.getArgument(i)));
   for (auto [operand, size, writes] :
-       llvm::zip_equal(call.getOperands(), bytes.asArrayRef(), written->second))
+       llvm::zip_equal(call.getOperands().take_front(numBuffers),
+                       bytes.asArrayRef(), written->second))
     touch(item, operand, size, writes);
   return success();
 }
@@ -198,8 +207,12 @@ LogicalResult Extraction::read(LLVM::LLVMFuncOp function) {
               touch(item, set.getDst(), length.number, true);
               return success(length.kind == Known::Integer);
             })
-            .Case<LLVM::CallOp>(
-                [&](LLVM::CallOp call) { return readCall(call, item); })
+            .Case<LLVM::CallOp>([&](LLVM::CallOp call) {
+              // What a call returns is the address of a constant.
+              if (call.getNumResults() == 1)
+                known[call.getResult()] = {Known::Pointer, -1, 0};
+              return readCall(call, item);
+            })
             .Default([](Operation *) { return failure(); });
     if (failed(read))
       return isa<LLVM::CallOp>(op)

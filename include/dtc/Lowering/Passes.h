@@ -22,8 +22,9 @@ namespace dtc {
 /// Function attribute of a kernel that is called: bytes behind each argument.
 constexpr llvm::StringLiteral argumentBytesAttrName = "dtc.argument_bytes";
 
-/// LowerPlan for a target, which lives as long as the pass.
-std::unique_ptr<mlir::Pass> createLowerPlan(const Target &target);
+/// LowerPlan for a target.
+std::unique_ptr<mlir::Pass>
+createLowerPlan(std::shared_ptr<const Target> target);
 
 } // namespace dtc
 

@@ -54,4 +54,30 @@ def LowerPlan : Pass<"dtc-lower-plan", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
 }
 
+def ExpandMath : Pass<"dtc-expand-math"> {
+  let summary = "compute by arithmetic what the processor has no instruction for";
+  let description = [{
+    Vector code of a kernel calls no library. Transcendental functions of f32
+    become polynomials. On CPUs those of f64, which serve comparisons in double
+    precision, and powers keep calling libm; with `expand-double` they become
+    arithmetic on f64. `dtc.philox` becomes its ten rounds. Where the processor
+    has no instruction that rounds to bf16, integer arithmetic does.
+
+    ```mlir
+    %y = math.exp %x : vector<8xf32>
+    %w = dtc.philox %seed, %step, %position {id = 3 : i64} : (i64, i64, i64) -> i32
+    // becomes arith and math.fma on vector<8xf32>, and ten times two
+    // arith.mului_extended by Philox's constants
+    ```
+  }];
+  let options = [
+    Option<"hasBf16", "has-bf16", "bool", "false",
+           "the processor rounds to bf16; else integer arithmetic does">,
+    Option<"expandDouble", "expand-double", "bool", "false",
+           "there is no mathematical library: also exp and log of f64, and powers">,
+  ];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::math::MathDialect",
+                           "mlir::vector::VectorDialect"];
+}
+
 #endif // DTC_LOWERING_PASSES_TD

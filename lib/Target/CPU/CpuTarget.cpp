@@ -16,11 +16,6 @@
 using namespace mlir;
 using namespace dtc;
 
-const CpuTarget &CpuTarget::getHost() {
-  static const CpuTarget host(CpuOptions::getHost());
-  return host;
-}
-
 //===----------------------------------------------------------------------===//
 // Kernels
 //===----------------------------------------------------------------------===//

@@ -93,7 +93,7 @@ createMachine(const CpuOptions &target, std::string &error) {
       llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Aggressive));
 }
 
-static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
+void dtc::optimizeModule(llvm::Module &module, llvm::TargetMachine &machine) {
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager components;
@@ -108,7 +108,8 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
       .run(module, modules);
 }
 
-LogicalResult CpuTarget::emitObject(ModuleOp module, StringRef path) const {
+LogicalResult dtc::emitHostObject(ModuleOp module, const CpuOptions &options,
+                                  StringRef path) {
   registerBuiltinDialectTranslation(*module.getContext());
   registerLLVMDialectTranslation(*module.getContext());
   llvm::LLVMContext context;
@@ -134,7 +135,7 @@ LogicalResult CpuTarget::emitObject(ModuleOp module, StringRef path) const {
     function.addFnAttr("target-cpu", options.cpu);
     function.addFnAttr("target-features", options.features);
   }
-  optimize(*llvmModule, *machine);
+  optimizeModule(*llvmModule, *machine);
 
   std::error_code code;
   llvm::raw_fd_ostream stream(path, code);

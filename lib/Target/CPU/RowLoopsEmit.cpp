@@ -5,13 +5,14 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "RowLoopsEvaluate.h"
+#include "RowLoopsEmit.h"
 #include "dtc/Dialect/Dialect.h"
+#include "dtc/Lowering/Combine.h"
+#include "dtc/Lowering/RowLoopsEvaluate.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
 using namespace dtc;
@@ -60,10 +61,6 @@ private:
   void finishReduction(OpBuilder &b, ColumnReduction &reduction);
   void addToMemory(OpBuilder &b, Statement &statement, Value value);
   void scatter(Statement &statement);
-  Value combine(OpBuilder &b, Operation *combiner, Value x, Value y);
-  Value reduceLanes(OpBuilder &b, Operation *combiner, Value x);
-  Value getNeutral(OpBuilder &b, Operation *combiner, Type type);
-  Value toType(OpBuilder &b, Value value, Type element);
 
   Location loc;
   const Nest &nest;
@@ -76,63 +73,8 @@ private:
 
 } // namespace
 
-static RankedTensorType getType(const Statement &statement) {
-  return cast<RankedTensorType>(
-      (statement.result ? statement.result : statement.inputs[0].tensor)
-          .getType());
-}
-
-static FlatIndex getOutIndex(const Statement &statement) {
-  return FlatIndex::get(statement.getOutPosition(),
-                        getType(statement).getShape());
-}
-
 static Value getIndex(OpBuilder &b, Location loc, int64_t value) {
   return arith::ConstantIndexOp::create(b, loc, value);
-}
-
-//===----------------------------------------------------------------------===//
-// Combining
-//===----------------------------------------------------------------------===//
-
-Value NestEmitter::combine(OpBuilder &b, Operation *combiner, Value x,
-                           Value y) {
-  IRMapping mapping;
-  mapping.map(combiner->getOperand(0), x);
-  mapping.map(combiner->getOperand(1), y);
-  Operation *clone = b.clone(*combiner, mapping);
-  Value result = clone->getResult(0);
-  result.setType(x.getType());
-  return result;
-}
-
-Value NestEmitter::getNeutral(OpBuilder &b, Operation *combiner, Type type) {
-  Type element = getElementTypeOrSelf(type);
-  double value = isa<arith::AddFOp>(combiner)
-                     ? 0.0
-                     : -std::numeric_limits<double>::infinity();
-  TypedAttr attribute = b.getFloatAttr(element, value);
-  if (auto vector = dyn_cast<VectorType>(type))
-    attribute = DenseElementsAttr::get(vector, Attribute(attribute));
-  return arith::ConstantOp::create(b, loc, attribute);
-}
-
-/// The value with elements of a wider or narrower floating-point type.
-Value NestEmitter::toType(OpBuilder &b, Value value, Type element) {
-  Type from = getElementTypeOrSelf(value.getType());
-  if (from == element)
-    return value;
-  Type type = element;
-  if (auto vector = dyn_cast<VectorType>(value.getType()))
-    type = vector.clone(element);
-  if (from.getIntOrFloatBitWidth() < element.getIntOrFloatBitWidth())
-    return arith::ExtFOp::create(b, loc, type, value);
-  return arith::TruncFOp::create(b, loc, type, value);
-}
-
-static bool isSinglePrecisionSum(const Statement &statement) {
-  return isa<arith::AddFOp>(statement.combiner) &&
-         getType(statement).getElementType().isF32();
 }
 
 //===----------------------------------------------------------------------===//
@@ -162,7 +104,7 @@ void NestEmitter::prepareAccumulators(OpBuilder &b) {
     bool isScatter = root->kind == StatementKind::Scatter;
     if (root->kind != StatementKind::Accumulation && !isScatter)
       continue;
-    RankedTensorType type = getType(*root);
+    RankedTensorType type = getWrittenType(*root);
     Value memref = evaluator.getBuffer(*root);
     Type element = type.getElementType();
     if (!isScatter && isSinglePrecisionSum(*root)) {
@@ -174,10 +116,11 @@ void NestEmitter::prepareAccumulators(OpBuilder &b) {
                  [&](OpBuilder &inner, Value index, int64_t width) {
                    auto vector = VectorType::get(width, element);
                    Value start =
-                       isScatter ? arith::ConstantOp::create(
-                                       inner, loc, inner.getZeroAttr(vector))
-                                       .getResult()
-                                 : getNeutral(inner, root->combiner, vector);
+                       isScatter
+                           ? arith::ConstantOp::create(
+                                 inner, loc, inner.getZeroAttr(vector))
+                                 .getResult()
+                           : getNeutral(inner, loc, root->combiner, vector);
                    vector::StoreOp::create(inner, loc, start, memref, index);
                  });
   }
@@ -189,14 +132,15 @@ void NestEmitter::finishAccumulators(OpBuilder &b) {
     Value to = evaluator.getBuffer(*root);
     if (!from || from == to)
       continue;
-    RankedTensorType type = getType(*root);
+    RankedTensorType type = getWrittenType(*root);
     emitFlatLoop(
         b, loc, type.getNumElements(), lanes,
         [&](OpBuilder &inner, Value index, int64_t width) {
           auto vector = VectorType::get(width, inner.getF64Type());
           Value sum = vector::LoadOp::create(inner, loc, vector, from, index);
           vector::StoreOp::create(
-              inner, loc, toType(inner, sum, type.getElementType()), to, index);
+              inner, loc, castFloat(inner, loc, sum, type.getElementType()), to,
+              index);
         });
   }
 }
@@ -204,11 +148,12 @@ void NestEmitter::finishAccumulators(OpBuilder &b) {
 /// Combines a value with where it is accumulated, at the current columns.
 void NestEmitter::addToMemory(OpBuilder &b, Statement &statement, Value value) {
   Value memref = accumulators.lookup(&statement);
-  FlatIndex index = getOutIndex(statement);
+  FlatIndex index = getWrittenIndex(statement);
   Type element = cast<MemRefType>(memref.getType()).getElementType();
-  value = evaluator.widen(toType(b, value, element));
+  value = evaluator.widen(castFloat(b, loc, value, element));
   Value before = evaluator.load(memref, index);
-  evaluator.store(combine(b, statement.combiner, before, value), memref, index);
+  evaluator.store(combine(b, loc, statement.combiner, before, value), memref,
+                  index);
 }
 
 /// Adds the updates of a row to the row of the table that data choose.
@@ -220,9 +165,9 @@ void NestEmitter::scatter(Statement &statement) {
   Value row = evaluator.evaluate(indices.tensor,
                                  indices.map.compose(statement.position));
   int64_t batchDims = cast<ScatterAddOp>(statement.op).getBatchDims();
-  ArrayRef<int64_t> shape = getType(statement).getShape();
+  ArrayRef<int64_t> shape = getWrittenType(statement).getShape();
   evaluator.addScattered(
-      accumulators.lookup(&statement), value, row, getOutIndex(statement),
+      accumulators.lookup(&statement), value, row, getWrittenIndex(statement),
       ShapedType::getNumElements(shape.drop_front(batchDims + 1)));
 }
 
@@ -253,13 +198,13 @@ std::vector<ColumnLoop> NestEmitter::getColumnLoops(unsigned phase) {
       loop.accumulations.push_back(root);
       break;
     case StatementKind::Accumulation:
-      if (getOutIndex(*root).coefficients.back() != 0) {
+      if (getWrittenIndex(*root).coefficients.back() != 0) {
         loop.accumulations.push_back(root);
         break;
       }
       [[fallthrough]];
     case StatementKind::RowReduction: {
-      Type type = getType(*root).getElementType();
+      Type type = getWrittenType(*root).getElementType();
       if (isSinglePrecisionSum(*root) && root->columns > longRow)
         type = Float64Type::get(type.getContext());
       loop.reductions.push_back({root, type, {}, {}});
@@ -275,39 +220,16 @@ std::vector<ColumnLoop> NestEmitter::getColumnLoops(unsigned phase) {
 
 void NestEmitter::accumulate(ColumnReduction &reduction, OpBuilder &b, Value x,
                              int64_t width, unsigned part) {
-  x = toType(b, x, reduction.type);
+  x = castFloat(b, loc, x, reduction.type);
   Operation *combiner = reduction.statement->combiner;
   if (width == lanes) {
-    reduction.vectors[part] = combine(b, combiner, reduction.vectors[part], x);
+    reduction.vectors[part] =
+        combine(b, loc, combiner, reduction.vectors[part], x);
     return;
   }
-  x = reduceLanes(b, combiner, x);
+  x = reduceLanes(b, loc, combiner, x);
   reduction.scalar =
-      reduction.scalar ? combine(b, combiner, reduction.scalar, x) : x;
-}
-
-/// Combines the lanes of a vector by halves.
-Value NestEmitter::reduceLanes(OpBuilder &b, Operation *combiner, Value x) {
-  auto type = dyn_cast<VectorType>(x.getType());
-  if (!type)
-    return x;
-  int64_t size = llvm::PowerOf2Ceil(type.getNumElements());
-  if (size != type.getNumElements()) {
-    Value neutral =
-        getNeutral(b, combiner, VectorType::get(size, type.getElementType()));
-    x = vector::InsertStridedSliceOp::create(
-        b, loc, x, neutral, ArrayRef<int64_t>{0}, ArrayRef<int64_t>{1});
-  }
-  for (int64_t half = size / 2; half > 0; half /= 2) {
-    auto slice = [&](int64_t from) -> Value {
-      return vector::ExtractStridedSliceOp::create(
-          b, loc, x, ArrayRef<int64_t>{from}, ArrayRef<int64_t>{half},
-          ArrayRef<int64_t>{1});
-    };
-    Value low = slice(0), high = slice(half);
-    x = combine(b, combiner, low, high);
-  }
-  return vector::ExtractOp::create(b, loc, x, 0);
+      reduction.scalar ? combine(b, loc, combiner, reduction.scalar, x) : x;
 }
 
 /// Computes and stores what the loop is for, at `width` columns. Stores come
@@ -336,7 +258,7 @@ void NestEmitter::emitChunk(OpBuilder &b, ColumnLoop &loop, Value column,
       addToMemory(b, *s, evaluator.evaluateStatement(*s, s->position));
   }
   for (auto [s, value] : llvm::zip(loop.stores, stored))
-    evaluator.store(value, evaluator.getBuffer(*s), getOutIndex(*s));
+    evaluator.store(value, evaluator.getBuffer(*s), getWrittenIndex(*s));
   for (auto [s, value] : llvm::zip(loop.temporaries, kept))
     evaluator.store(value, evaluator.getTemporary(s),
                     evaluator.getColumnIndex());
@@ -387,9 +309,9 @@ void NestEmitter::finishReduction(OpBuilder &b, ColumnReduction &reduction) {
   if (!vectors.empty()) {
     for (size_t half = vectors.size() / 2; half > 0; half /= 2)
       for (size_t i = 0; i < half; ++i)
-        vectors[i] = combine(b, combiner, vectors[i], vectors[i + half]);
-    Value total = reduceLanes(b, combiner, vectors[0]);
-    result = result ? combine(b, combiner, total, result) : total;
+        vectors[i] = combine(b, loc, combiner, vectors[i], vectors[i + half]);
+    Value total = reduceLanes(b, loc, combiner, vectors[0]);
+    result = result ? combine(b, loc, combiner, total, result) : total;
   }
   Statement &s = *reduction.statement;
   evaluator.enterChunk(b, getIndex(b, loc, 0), 1);
@@ -397,10 +319,10 @@ void NestEmitter::finishReduction(OpBuilder &b, ColumnReduction &reduction) {
     addToMemory(b, s, result);
     return;
   }
-  result = toType(b, result, getType(s).getElementType());
+  result = castFloat(b, loc, result, getWrittenType(s).getElementType());
   evaluator.setRowValue(&s, result);
   if (s.isStored)
-    evaluator.store(result, evaluator.getBuffer(s), getOutIndex(s));
+    evaluator.store(result, evaluator.getBuffer(s), getWrittenIndex(s));
 }
 
 void NestEmitter::emitColumnLoop(OpBuilder &b, ColumnLoop &loop) {
@@ -414,7 +336,7 @@ void NestEmitter::emitColumnLoop(OpBuilder &b, ColumnLoop &loop) {
   if (full > 0)
     for (ColumnReduction &reduction : loop.reductions) {
       auto type = VectorType::get(lanes, reduction.type);
-      Value neutral = getNeutral(b, reduction.statement->combiner, type);
+      Value neutral = getNeutral(b, loc, reduction.statement->combiner, type);
       reduction.vectors.assign(unroll, neutral);
     }
   int64_t step = static_cast<int64_t>(lanes) * unroll;
@@ -443,7 +365,7 @@ void NestEmitter::emit(OpBuilder &b) {
   for (auto &[statement, temporary] : nest.temporaries)
     evaluator.setTemporary(
         statement,
-        allocate(getMemoryType(getType(*statement)), temporary.columns));
+        allocate(getMemoryType(getWrittenType(*statement)), temporary.columns));
   Value anchor = getIndex(b, loc, 0);
   evaluator.enterNest(OpBuilder(anchor.getDefiningOp()));
   OpBuilder inner = b;

@@ -10,6 +10,11 @@
 #include "dtc/Target/Target.h"
 #include <string>
 
+namespace llvm {
+class Module;
+class TargetMachine;
+} // namespace llvm
+
 namespace dtc {
 
 struct CpuOptions {
@@ -30,12 +35,19 @@ struct CpuOptions {
   static bool isUsable(llvm::StringRef cpu);
 };
 
+/// Translates a module to LLVM IR, optimises it (-O3) and writes
+/// position-independent code. Multiplications and additions that carry the
+/// flag may be contracted; nothing is reassociated.
+llvm::LogicalResult emitHostObject(mlir::ModuleOp module,
+                                   const CpuOptions &options,
+                                   llvm::StringRef path);
+
+/// What -O3 does to a module for a machine.
+void optimizeModule(llvm::Module &module, llvm::TargetMachine &machine);
+
 class CpuTarget : public Target {
 public:
   explicit CpuTarget(const CpuOptions &options) : options(options) {}
-
-  /// The CPU that the compiler runs on.
-  static const CpuTarget &getHost();
 
   llvm::StringRef getName() const override { return "cpu"; }
   void addKernelPasses(mlir::OpPassManager &manager) const override;
@@ -48,11 +60,10 @@ public:
   mlir::Value createConstant(Place at, mlir::ModuleOp module,
                              llvm::StringRef name,
                              mlir::DenseElementsAttr data) const override;
-  /// Translates the module to LLVM IR, optimises it (-O3) and writes
-  /// position-independent code. Multiplications and additions that carry the
-  /// flag may be contracted; nothing is reassociated.
   llvm::LogicalResult emitObject(mlir::ModuleOp module,
-                                 llvm::StringRef path) const override;
+                                 llvm::StringRef path) const override {
+    return emitHostObject(module, options, path);
+  }
   llvm::StringRef getRuntimeArchive() const override { return "libdtcrt.a"; }
 
 private:

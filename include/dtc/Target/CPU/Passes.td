@@ -44,29 +44,6 @@ def LowerKernels : Pass<"dtc-lower-kernels", "mlir::ModuleOp"> {
                            "mlir::scf::SCFDialect", "mlir::vector::VectorDialect"];
 }
 
-def ExpandMath : Pass<"dtc-expand-math"> {
-  let summary = "compute by arithmetic what the processor has no instruction for";
-  let description = [{
-    Vector code of a kernel calls no library. Transcendental functions of f32
-    become polynomials; those of f64, which serve comparisons in double precision,
-    keep calling libm. `dtc.philox` becomes its ten rounds. Where the CPU has no
-    instruction that rounds to bf16, integer arithmetic does.
-
-    ```mlir
-    %y = math.exp %x : vector<8xf32>
-    %w = dtc.philox %seed, %step, %position {id = 3 : i64} : (i64, i64, i64) -> i32
-    // becomes arith and math.fma on vector<8xf32>, and ten times two
-    // arith.mului_extended by Philox's constants
-    ```
-  }];
-  let options = [
-    Option<"hasBf16", "has-bf16", "bool", "false",
-           "the CPU rounds to bf16; else integer arithmetic does">,
-  ];
-  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::math::MathDialect",
-                           "mlir::vector::VectorDialect"];
-}
-
 def CompileKernels : Pass<"dtc-compile-kernels", "mlir::ModuleOp"> {
   let summary = "turn the modules of kernels into the LLVM dialect";
   let description = [{

@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ExpandDouble.h"
 #include "ExpandPhilox.h"
-#include "dtc/Target/CPU/Passes.h"
-#include "dtc/Target/Target.h"
+#include "dtc/Lowering/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -18,7 +18,7 @@
 
 namespace dtc {
 #define GEN_PASS_DEF_EXPANDMATH
-#include "dtc/Target/CPU/Passes.h.inc"
+#include "dtc/Lowering/Passes.h.inc"
 } // namespace dtc
 
 using namespace mlir;
@@ -43,6 +43,8 @@ struct ExpandMath : dtc::impl::ExpandMathBase<ExpandMath> {
            math::AtanOp::getOperationName()},
           name);
     });
+    if (expandDouble)
+      populateExpandDoublePatterns(patterns);
     if (!hasBf16)
       arith::populateExpandBFloat16Patterns(patterns);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))

@@ -1,17 +1,18 @@
 //===- RowLoops.h - kernels as loops over rows ------------------*- C++ -*-===//
 //
-// The CPU's loop form of a kernel. A kernel is a list of statements, each a
-// loop nest over the elements of one tensor. Their rows are all loops but the
-// last, which are its columns. Statements are placed in nests by their rows;
-// within a row, column loops ("phases") lie between reductions of that row.
+// The loop form of a kernel, which all targets share. A kernel is a list of
+// statements, each a loop nest over the elements of one tensor. Their rows are
+// all loops but the last, which are its columns. Statements are placed in nests
+// by their rows; within a row, column loops ("phases") lie between reductions
+// of that row. A target says how the loops of a nest are run.
 //
 // A statement that is not a root is never stored: its users evaluate it where
 // they need it, at any affine position.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef DTC_LOWERING_CPU_ROWLOOPS_H
-#define DTC_LOWERING_CPU_ROWLOOPS_H
+#ifndef DTC_LOWERING_ROWLOOPS_H
+#define DTC_LOWERING_ROWLOOPS_H
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -88,9 +89,13 @@ struct Nest {
 
 class RowLoopsPlan {
 public:
+  /// Whether a root may join the nest, whose rows it has.
+  using MayJoin = llvm::function_ref<bool(const Nest &, const Statement &)>;
+
   /// Plans a function of linalg ops on tensors; emits an error if it has
-  /// something else.
-  static llvm::FailureOr<RowLoopsPlan> create(mlir::func::FuncOp function);
+  /// something else. Without `mayJoin` all roots may.
+  static llvm::FailureOr<RowLoopsPlan> create(mlir::func::FuncOp function,
+                                              MayJoin mayJoin = {});
 
   llvm::ArrayRef<Nest> getNests() const { return nests; }
   /// Calls back for every statement whose result is in memory.
@@ -111,7 +116,7 @@ private:
   void addParts(mlir::tensor::ConcatOp concat);
   Statement &add(mlir::Operation *op, mlir::Value result, StatementKind kind);
   void chooseRoots(mlir::func::FuncOp function);
-  void place(Statement &root);
+  void place(Statement &root, MayJoin mayJoin);
   struct Reach;
   void reach(mlir::Value value, mlir::AffineMap position, Reach &reach) const;
   void reachInputs(const Statement &statement, mlir::AffineMap position,
@@ -161,15 +166,11 @@ struct KernelBuffers {
   llvm::DenseMap<mlir::Value, mlir::Value> tensors;
   /// For each result without a tensor of its own: a copy's memref.
   llvm::DenseMap<Statement *, mlir::Value> copies;
+  /// Of memrefs: bytes that their addresses are multiples of, where vectors
+  /// are to be read and written as a whole.
+  llvm::DenseMap<mlir::Value, int64_t> alignments;
 };
-
-/// Emits the loops of a plan at the builder's position. `allocate` gives a
-/// memref of scratch memory.
-void emitRowLoops(
-    mlir::OpBuilder &builder, mlir::Location loc, const RowLoopsPlan &plan,
-    const KernelBuffers &buffers, unsigned lanes,
-    llvm::function_ref<mlir::Value(mlir::Type, int64_t)> allocate);
 
 } // namespace dtc
 
-#endif // DTC_LOWERING_CPU_ROWLOOPS_H
+#endif // DTC_LOWERING_ROWLOOPS_H

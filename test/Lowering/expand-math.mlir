@@ -27,3 +27,19 @@ func.func @double(%x: vector<4xf64>) -> vector<4xf64> {
   %0 = math.exp %x : vector<4xf64>
   return %0 : vector<4xf64>
 }
+
+// RUN: dtc-opt %s --dtc-expand-math=expand-double | FileCheck %s --check-prefix=DOUBLE
+
+// Without a library.
+// DOUBLE-LABEL: func.func @double
+// DOUBLE-NOT: math.exp
+// DOUBLE: return
+// DOUBLE-LABEL: func.func @powers
+// DOUBLE-NOT: math.powf
+// DOUBLE: return
+func.func @powers(%x: f32, %y: f32, %a: f64, %b: f64) -> (f32, f64, f64) {
+  %0 = math.powf %x, %y : f32
+  %1 = math.powf %a, %b : f64
+  %2 = math.log %a : f64
+  return %0, %1, %2 : f32, f64, f64
+}

@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef DTC_LOWERING_CPU_ROWLOOPSEVALUATE_H
-#define DTC_LOWERING_CPU_ROWLOOPSEVALUATE_H
+#ifndef DTC_LOWERING_ROWLOOPSEVALUATE_H
+#define DTC_LOWERING_ROWLOOPSEVALUATE_H
 
-#include "RowLoops.h"
+#include "dtc/Lowering/RowLoops.h"
 #include "mlir/IR/Builders.h"
 
 namespace dtc {
@@ -28,12 +28,14 @@ public:
         buffers(buffers) {}
 
   // Where code goes. The nest's scope is before its loops, the row's before
-  // the current column loop; values of a chunk of columns are forgotten when
-  // the next chunk begins.
+  // the current column loop. Values of a chunk of columns are forgotten when
+  // the next chunk begins, unless the caller keeps their scope: then a later
+  // phase finds in registers what an earlier one has computed or loaded.
   void enterNest(mlir::OpBuilder builder);
   void enterRow(mlir::ValueRange rowLoops);
   void enterPhase(unsigned phase, mlir::OpBuilder builder);
-  void enterChunk(mlir::OpBuilder builder, mlir::Value column, int64_t width);
+  void enterChunk(mlir::OpBuilder builder, mlir::Value column, int64_t width,
+                  Scope *kept = nullptr);
 
   /// Registers what a row's reduction came to.
   void setRowValue(Statement *reduction, mlir::Value value) {
@@ -55,9 +57,9 @@ public:
                                 mlir::AffineMap position);
 
   /// Reads or writes a flat buffer for all columns of the chunk, `start`
-  /// elements further.
+  /// elements further, a multiple of `startStep`.
   mlir::Value load(mlir::Value memref, const FlatIndex &index,
-                   mlir::Value start = {});
+                   mlir::Value start = {}, int64_t startStep = 1);
   void store(mlir::Value value, mlir::Value memref, const FlatIndex &index,
              mlir::Value start = {});
 
@@ -92,6 +94,9 @@ private:
   mlir::Value getFlatIndex(const FlatIndex &index, bool withColumn);
   mlir::Value getLoop(unsigned loop);
 
+  llvm::MaybeAlign getAlignment(mlir::Value memref, const FlatIndex &index,
+                                bool hasStart, int64_t startStep) const;
+
   mlir::OpBuilder &getBuilder() { return *getScope(level).builder; }
   int64_t getWidth() const { return level == Level::Column ? width : 1; }
 
@@ -101,7 +106,8 @@ private:
   unsigned nestIndex;
   const KernelBuffers &buffers;
 
-  Scope nestScope, rowScope, chunkScope;
+  Scope nestScope, rowScope, ownChunk;
+  Scope *chunkScope = &ownChunk;
   Level level = Level::Column;
   unsigned phase = 0;
   llvm::SmallVector<mlir::Value> rowLoops;
@@ -112,4 +118,4 @@ private:
 
 } // namespace dtc
 
-#endif // DTC_LOWERING_CPU_ROWLOOPSEVALUATE_H
+#endif // DTC_LOWERING_ROWLOOPSEVALUATE_H

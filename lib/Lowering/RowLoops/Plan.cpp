@@ -1,12 +1,12 @@
-//===- RowLoopsPlan.cpp - places the statements of a kernel in loops ------===//
+//===- Plan.cpp - places the statements of a kernel in loops ------===//
 //
 // Which statements share a nest, which phase of a row each belongs to, which
 // loops are one, and which values are kept in memory.
 //
 //===----------------------------------------------------------------------===//
 
-#include "RowLoops.h"
 #include "dtc/Dialect/Dialect.h"
+#include "dtc/Lowering/RowLoops.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -303,7 +303,7 @@ void RowLoopsPlan::reachInputs(const Statement &s, AffineMap position,
     }
 }
 
-void RowLoopsPlan::place(Statement &root) {
+void RowLoopsPlan::place(Statement &root, MayJoin mayJoin) {
   MLIRContext *context = root.outMap.getContext();
   unsigned numLoops = std::max<size_t>(root.ranges.size(), 1);
   root.position = getIdentityPosition(context, root.ranges, numLoops);
@@ -312,7 +312,8 @@ void RowLoopsPlan::place(Statement &root) {
   // The latest nest if it has the root's rows and what the root needs.
   Reach needs;
   needs.nest = nests.size() - 1;
-  bool joins = !nests.empty() && ArrayRef(nests.back().rows) == getRows(root);
+  bool joins = !nests.empty() && ArrayRef(nests.back().rows) == getRows(root) &&
+               (!mayJoin || mayJoin(nests.back(), root));
   if (joins) {
     reachInputs(root, root.position, needs);
     joins = needs.isPossible;
@@ -521,14 +522,15 @@ void RowLoopsPlan::chooseTemporaries(unsigned nestIndex) {
   }
 }
 
-FailureOr<RowLoopsPlan> RowLoopsPlan::create(func::FuncOp function) {
+FailureOr<RowLoopsPlan> RowLoopsPlan::create(func::FuncOp function,
+                                             MayJoin mayJoin) {
   RowLoopsPlan plan;
   if (failed(plan.addStatements(function)))
     return failure();
   plan.chooseRoots(function);
   for (auto &statement : plan.statements)
     if (statement->isRoot)
-      plan.place(*statement);
+      plan.place(*statement, mayJoin);
   for (unsigned nest = 0; nest < plan.nests.size(); ++nest) {
     plan.collapseLoops(nest);
     plan.chooseTemporaries(nest);

@@ -1,11 +1,11 @@
-//===- RowLoopsEvaluate.cpp - elements of tensors as vectors --------------===//
+//===- Evaluate.cpp - elements of tensors as vectors --------------===//
 //
 // The scalar body of a statement becomes vector code by widening its ops.
 // Operands are vectors where they vary with the column and scalars elsewhere.
 //
 //===----------------------------------------------------------------------===//
 
-#include "RowLoopsEvaluate.h"
+#include "dtc/Lowering/RowLoopsEvaluate.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -14,6 +14,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/Support/SaveAndRestore.h"
+#include <numeric>
 
 using namespace mlir;
 using namespace dtc;
@@ -35,9 +36,11 @@ void Evaluator::enterPhase(unsigned number, OpBuilder builder) {
   rowScope.builder = builder;
 }
 
-void Evaluator::enterChunk(OpBuilder builder, Value start, int64_t newWidth) {
-  chunkScope = Scope();
-  chunkScope.builder = builder;
+void Evaluator::enterChunk(OpBuilder builder, Value start, int64_t newWidth,
+                           Scope *kept) {
+  ownChunk = Scope();
+  chunkScope = kept ? kept : &ownChunk;
+  chunkScope->builder = builder;
   column = start;
   width = newWidth;
 }
@@ -59,7 +62,7 @@ Scope &Evaluator::getScope(Level which) {
   case Level::Row:
     return rowScope;
   case Level::Column:
-    return chunkScope;
+    return *chunkScope;
   }
   llvm_unreachable("all levels are handled");
 }
@@ -136,7 +139,28 @@ static Value loadElement(OpBuilder &b, Location loc, Value memref,
   return memref::LoadOp::create(b, loc, memref, index);
 }
 
-Value Evaluator::load(Value memref, const FlatIndex &index, Value start) {
+/// What the address of a chunk is a multiple of, at most the vector; nothing
+/// where that is not known. Chunks begin at multiples of their width.
+llvm::MaybeAlign Evaluator::getAlignment(Value memref, const FlatIndex &index,
+                                         bool hasStart,
+                                         int64_t startStep) const {
+  auto known = buffers.alignments.find(memref);
+  if (known == buffers.alignments.end())
+    return {};
+  Type element = cast<MemRefType>(memref.getType()).getElementType();
+  int64_t size = llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
+  int64_t elements = std::gcd(index.constant, width);
+  for (unsigned loop = 0; loop < nest.rows.size(); ++loop)
+    if (nest.rows[loop] > 1)
+      elements = std::gcd(elements, index.coefficients[loop]);
+  if (hasStart)
+    elements = std::gcd(elements, startStep);
+  return llvm::Align(
+      llvm::bit_floor<uint64_t>(std::gcd(known->second, elements * size)));
+}
+
+Value Evaluator::load(Value memref, const FlatIndex &index, Value start,
+                      int64_t startStep) {
   OpBuilder &b = getBuilder();
   Type element = cast<MemRefType>(memref.getType()).getElementType();
   int64_t step = index.coefficients[nest.getColumnLoop()];
@@ -148,7 +172,9 @@ Value Evaluator::load(Value memref, const FlatIndex &index, Value start) {
     return loadElement(b, loc, memref, at);
   auto type = VectorType::get(lanes, element);
   if (step == 1)
-    return vector::LoadOp::create(b, loc, type, memref, at);
+    return vector::LoadOp::create(
+        b, loc, type, memref, at, /*nontemporal=*/false,
+        getAlignment(memref, index, start != nullptr, startStep));
   SmallVector<Value> elements;
   for (int64_t lane = 0; lane < lanes; ++lane)
     elements.push_back(
@@ -175,7 +201,8 @@ void Evaluator::store(Value value, Value memref, const FlatIndex &index,
   }
   value = widen(value);
   if (step == 1) {
-    vector::StoreOp::create(b, loc, value, memref, at);
+    vector::StoreOp::create(b, loc, value, memref, at, /*nontemporal=*/false,
+                            getAlignment(memref, index, start != nullptr, 1));
     return;
   }
   for (int64_t lane = 0; lane < getWidth(); ++lane) {
@@ -274,9 +301,10 @@ Value Evaluator::compute(Value tensor, AffineMap position) {
       return loadTensor(tensor, getBuffer(*s), position);
   }
   auto temporary = nest.temporaries.find(s);
-  if (temporary != nest.temporaries.end() && temporary->second.phase < phase &&
-      temporary->second.position == position)
-    return fromMemory(tensor, load(temporaries.lookup(s), getColumnIndex()));
+  if (Value row = temporaries.lookup(s); row &&
+                                         temporary->second.phase < phase &&
+                                         temporary->second.position == position)
+    return fromMemory(tensor, load(row, getColumnIndex()));
   return evaluateStatement(*s, position);
 }
 
@@ -363,7 +391,7 @@ Value Evaluator::lookUp(Operation *op, const Statement &s, AffineMap position,
   FlatIndex affine;
   affine.coefficients.assign(nest.getNumLoops(), 0);
   Value start;
-  int64_t stride = 1;
+  int64_t stride = 1, startStep = 0;
   for (int64_t dim = type.getRank(); dim-- > 0;
        stride *= type.getDimSize(dim)) {
     Value index = extract.getIndices()[dim];
@@ -376,6 +404,7 @@ Value Evaluator::lookUp(Operation *op, const Statement &s, AffineMap position,
       affine.constant += term.constant;
       continue;
     }
+    startStep = std::gcd(startStep, stride);
     Value data = evaluateScalar(index, s, position, known);
     Value factor = arith::ConstantIndexOp::create(b, loc, stride);
     if (isa<VectorType>(data.getType()))
@@ -401,7 +430,7 @@ Value Evaluator::lookUp(Operation *op, const Statement &s, AffineMap position,
     auto vector = VectorType::get(getWidth(), elements[0].getType());
     value = vector::FromElementsOp::create(b, loc, vector, elements);
   } else {
-    value = load(memref, affine, start);
+    value = load(memref, affine, start, startStep);
   }
   return fromMemory(extract.getTensor(), value);
 }

@@ -1,0 +1,54 @@
+//===- KernelArguments.h - a kernel's tensors as flat buffers ---*- C++ -*-===//
+//
+// The signature of a lowered kernel, which all targets share: operands, results
+// that overwrite no operand, scratch.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTC_LOWERING_KERNELARGUMENTS_H
+#define DTC_LOWERING_KERNELARGUMENTS_H
+
+#include "dtc/Lowering/RowLoops.h"
+#include "mlir/IR/Builders.h"
+
+namespace dtc {
+
+/// The type of a tensor's buffer.
+mlir::MemRefType getFlatType(mlir::Type tensor);
+
+/// The arguments of a block that computes a kernel on buffers.
+struct KernelArguments {
+  KernelBuffers buffers;
+  /// The memref of each result.
+  llvm::SmallVector<mlir::Value> results;
+  /// The last argument, of one byte until its size is known.
+  mlir::BlockArgument scratch;
+
+  /// Adds a memref to the block for each argument of the kernel, for each
+  /// result that overwrites none, and for scratch.
+  KernelArguments(mlir::func::FuncOp kernel, mlir::Block &block);
+
+  /// Says where the statements that compute the kernel's results store these.
+  void assignResults(const RowLoopsPlan &plan);
+  /// Gives constants that are no splat, or that are looked up, a global in the
+  /// symbol table around the builder's position. Equal ones are shared.
+  void addConstants(mlir::OpBuilder &builder, mlir::func::FuncOp kernel);
+  /// A part of scratch, `offset` bytes from its start.
+  mlir::Value viewScratch(mlir::OpBuilder &builder, mlir::Location loc,
+                          mlir::Type element, int64_t size,
+                          int64_t offset) const;
+};
+
+/// Offsets of what a kernel keeps in its scratch buffer.
+class ScratchLayout {
+public:
+  int64_t add(mlir::Type element, int64_t size);
+  int64_t getBytes() const { return bytes; }
+
+private:
+  int64_t bytes = 0;
+};
+
+} // namespace dtc
+
+#endif // DTC_LOWERING_KERNELARGUMENTS_H

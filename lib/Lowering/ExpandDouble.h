@@ -1,0 +1,17 @@
+//===- ExpandDouble.h - functions of f64 by arithmetic ----------*- C++ -*-===//
+
+#ifndef DTC_LIB_LOWERING_EXPANDDOUBLE_H
+#define DTC_LIB_LOWERING_EXPANDDOUBLE_H
+
+#include "mlir/IR/PatternMatch.h"
+
+namespace dtc {
+
+/// Rewrites exp and log of f64, and powers of f32 and f64, as arithmetic on
+/// f64, on scalars and vectors. Results are within 2 ulp, but powers, which are
+/// within 2 ulp times 1 + |y log x|.
+void populateExpandDoublePatterns(mlir::RewritePatternSet &patterns);
+
+} // namespace dtc
+
+#endif // DTC_LIB_LOWERING_EXPANDDOUBLE_H
