@@ -9,7 +9,7 @@
 
 #include "Collectives/Collectives.h"
 #include "Core/Program.h"
-#include "Device/Arena.h"
+#include "Device/CPU/HostDevice.h"
 
 #include <algorithm>
 #include <chrono>
@@ -72,8 +72,8 @@ int main(int argc, char **argv) {
   program.groups = {{0}};
   shared->createGroups(program);
   // As in a training: MPI's buffers are not shared.
-  auto own = makeArena(2 * most, Sharing::none);
-  auto common = makeArena(2 * most, Sharing::machine);
+  auto own = makeHostArena(2 * most, Sharing::none);
+  auto common = makeHostArena(2 * most, Sharing::machine);
   std::string note = shared->attach(*common);
   if (mpi->rank() == 0)
     printf("%s%s%d ranks, f32, median of %d rounds, slowest rank\n"

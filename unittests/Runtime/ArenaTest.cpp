@@ -1,5 +1,6 @@
 //===- ArenaTest.cpp - what the host writes and reads ---------------------===//
 
+#include "Device/CPU/HostDevice.h"
 #include "StagedArena.h"
 
 #include <algorithm>
@@ -21,7 +22,7 @@ static void checkArena(Arena &arena) {
 }
 
 TEST(Arena, HostMemoryIsTheDevices) {
-  std::unique_ptr<Arena> arena = makeArena(64, Sharing::none);
+  std::unique_ptr<Arena> arena = makeHostArena(64, Sharing::none);
   ASSERT_NE(arena->mapping(), nullptr);
   checkArena(*arena);
   arena->write(40, 1,

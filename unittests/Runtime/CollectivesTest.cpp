@@ -9,7 +9,7 @@
 #include "Collectives/Collectives.h"
 #include "Core/Program.h"
 #include "Core/Random.h"
-#include "Device/Arena.h"
+#include "Device/CPU/HostDevice.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -239,7 +239,7 @@ int main(int argc, char **argv) {
     program.groups.push_back({int(axis)});
   collectives->createGroups(program);
   int64_t bytes = int64_t(160) << 20;
-  std::unique_ptr<Arena> arena = makeArena(
+  std::unique_ptr<Arena> arena = makeHostArena(
       bytes, collectives->sharesArena() ? Sharing::machine : Sharing::none);
   std::string note = collectives->attach(*arena);
   expect(note.empty(), note.c_str(), 0);

@@ -2,6 +2,7 @@
 
 #include "Checkpoint/Parameters.h"
 #include "Checkpoint/Safetensors.h"
+#include "Device/CPU/HostDevice.h"
 #include "Expect.h"
 #include "StagedArena.h"
 #include "TemporaryDirectory.h"
@@ -35,8 +36,8 @@ protected:
   void load(const std::string &embedded, uint64_t seed = 0) {
     Program program = readJson(manifest, DTC_ABI_VERSION, 1, embedded);
     auto collectives = makeSelfCollectives();
-    dtc_context context(program, *collectives, MatMulEngine::builtin, 1,
-                        /*overlaps=*/true);
+    HostDevice device(MatMulEngine::builtin, /*threads=*/1);
+    dtc_context context(program, *collectives, device, /*overlaps=*/true);
     loadParameters(context, arena, seed);
   }
 };

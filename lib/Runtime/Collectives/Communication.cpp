@@ -8,8 +8,6 @@
 #include "Core/Context.h"
 #include "Core/Elements.h"
 
-#include <cstring>
-
 using namespace dtc::rt;
 
 //===----------------------------------------------------------------------===//
@@ -27,13 +25,12 @@ struct Blocks {
 } // namespace
 
 /// Copies blocks between two orders: [rows][columns] and [columns][rows].
-static void swapOrder(const void *from, void *to, int64_t rows, int64_t columns,
-                      int64_t bytes) {
+static void swapOrder(Device &device, const void *from, void *to, int64_t rows,
+                      int64_t columns, int64_t bytes) {
   for (int64_t row = 0; row < rows; ++row)
-    for (int64_t column = 0; column < columns; ++column)
-      memcpy(static_cast<char *>(to) + (column * rows + row) * bytes,
-             static_cast<const char *>(from) + (row * columns + column) * bytes,
-             size_t(bytes));
+    device.copyRows(static_cast<char *>(to) + row * bytes, rows * bytes,
+                    static_cast<const char *>(from) + row * columns * bytes,
+                    bytes, bytes, columns);
 }
 
 static int64_t wholeBytes(dtc_context *context, int group,
@@ -51,7 +48,7 @@ static void run(dtc_context *context, int group, Collective collective,
   int64_t members = engine.groupSize(group), share = collective.bytes();
   char *scratch = static_cast<char *>(blocks.scratch);
   if (blocks.input > 1) {
-    swapOrder(collective.input, scratch, blocks.input, members,
+    swapOrder(context->device, collective.input, scratch, blocks.input, members,
               share / blocks.input);
     collective.input = scratch;
     scratch += members * share;
@@ -61,7 +58,8 @@ static void run(dtc_context *context, int group, Collective collective,
   void *output = collective.output;
   collective.output = scratch;
   engine.run(group, collective);
-  swapOrder(scratch, output, members, blocks.output, share / blocks.output);
+  swapOrder(context->device, scratch, output, members, blocks.output,
+            share / blocks.output);
 }
 
 static void start(dtc_context *context, int group, int slot,
@@ -166,9 +164,7 @@ void dtcrt_local_slice(dtc_context *context, int32_t group, const void *input,
   int64_t members = collectives.groupSize(group);
   const char *own =
       static_cast<const char *>(input) + collectives.groupRank(group) * bytes;
-  for (int64_t i = 0; i < outer; ++i)
-    memcpy(static_cast<char *>(output) + i * bytes, own + i * members * bytes,
-           bytes);
+  context->device.copyRows(output, bytes, own, members * bytes, bytes, outer);
 }
 
 //===----------------------------------------------------------------------===//

@@ -2,8 +2,6 @@
 
 #include "Context.h"
 
-#include "Device/CPU/Convolution.h"
-#include "Device/CPU/Pooling.h"
 #include "Elements.h"
 
 #include <cstdarg>
@@ -39,8 +37,8 @@ void dtc::rt::fatal(const char *pattern, ...) {
 }
 
 dtc_context::dtc_context(const Program &program, Collectives &collectives,
-                         MatMulEngine engine, int threads, bool overlaps)
-    : program(program), collectives(collectives), matmul(engine, threads),
+                         Device &device, bool overlaps)
+    : program(program), collectives(collectives), device(device),
       overlaps(overlaps) {
   const Mesh &mesh = program.mesh;
   stage = mesh.coordinate(collectives.rank(), stageAxis);
@@ -62,68 +60,8 @@ void dtcrt_run_end(dtc_context *context) {
     context->trace->endRun();
 }
 
-static dtc_dtype expectFloat(const char *call, int32_t dtype) {
+dtc_dtype dtc::rt::expectFloat(const char *call, int32_t dtype) {
   if (!dtc::isElementType(dtype) || !isFloat(dtc_dtype(dtype)))
     fatal("%s of element type %d, expected floating point", call, dtype);
   return dtc_dtype(dtype);
-}
-
-static bool isNarrow(dtc_dtype dtype) { return sizeOf(dtype) == 2; }
-
-void dtcrt_matmul(dtc_context *context, int32_t dtype, int32_t transposeA,
-                  int32_t transposeB, int32_t result, int64_t batch, int64_t m,
-                  int64_t n, int64_t k, const void *a, const void *b, void *c) {
-  context->collectives.poll();
-  MatMulShape shape = {expectFloat("matmul", dtype),
-                       transposeA != 0,
-                       transposeB != 0,
-                       (result & DTC_RESULT_ADDED) != 0,
-                       batch,
-                       m,
-                       n,
-                       k,
-                       (result & DTC_RESULT_SUMS) != 0};
-  if (isNarrow(shape.dtype))
-    context->narrow.multiply(shape, a, b, c);
-  else
-    context->matmul.run(shape, a, b, c);
-}
-
-void dtcrt_conv2d(dtc_context *context, int32_t dtype, int32_t role,
-                  int32_t result, int64_t n, int64_t h, int64_t w, int64_t c,
-                  int64_t oh, int64_t ow, int64_t kh, int64_t kw,
-                  int64_t strideH, int64_t strideW, int64_t padTop,
-                  int64_t padLeft, int64_t dilationH, int64_t dilationW,
-                  int64_t filters, int64_t groups, void *x, void *weight,
-                  void *y, void *scratch) {
-  context->collectives.poll();
-  ConvolutionShape shape = {expectFloat("conv2d", dtype),
-                            dtc_conv_role(role),
-                            (result & DTC_RESULT_ADDED) != 0,
-                            {n, h, w, c, oh, ow, kh, kw, strideH, strideW,
-                             padTop, padLeft, dilationH, dilationW},
-                            filters,
-                            groups,
-                            (result & DTC_RESULT_SUMS) != 0};
-  if (isNarrow(shape.dtype))
-    context->narrow.convolve(shape, x, weight, y, scratch);
-  else
-    convolve(context->matmul, shape, x, weight, y, scratch);
-}
-
-void dtcrt_pool2d(dtc_context *context, int32_t dtype, int32_t role, int64_t n,
-                  int64_t h, int64_t w, int64_t c, int64_t oh, int64_t ow,
-                  int64_t kh, int64_t kw, int64_t strideH, int64_t strideW,
-                  int64_t padTop, int64_t padLeft, int64_t dilationH,
-                  int64_t dilationW, const void *x, void *y, void *dx) {
-  context->collectives.poll();
-  dtc_dtype type = expectFloat("pool2d", dtype);
-  Windows windows = {n,      h,       w,         c,        oh,
-                     ow,     kh,      kw,        strideH,  strideW,
-                     padTop, padLeft, dilationH, dilationW};
-  auto poolRole = dtc_pool_role(role);
-  if (isNarrow(type))
-    context->narrow.pool(type, poolRole, windows, x, y, dx);
-  else
-    pool(context->matmul.threads(), type, poolRole, windows, x, y, dx);
 }

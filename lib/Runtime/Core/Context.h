@@ -4,8 +4,7 @@
 #define DTC_LIB_RUNTIME_CORE_CONTEXT_H
 
 #include "Collectives/Collectives.h"
-#include "Device/CPU/MatMul.h"
-#include "Device/CPU/Narrow.h"
+#include "Device/Device.h"
 #include "Metrics/Trace.h"
 #include "Program.h"
 
@@ -13,8 +12,7 @@
 struct dtc_context {
   const dtc::rt::Program &program;
   dtc::rt::Collectives &collectives;
-  dtc::rt::MatMul matmul;
-  dtc::rt::Narrow narrow{matmul};
+  dtc::rt::Device &device;
   /// Whether what is started goes on while the rank computes.
   bool overlaps;
   int stage; ///< this rank's coordinate on pp, 0 without that axis
@@ -24,8 +22,8 @@ struct dtc_context {
   dtc::rt::Trace *trace = nullptr;
 
   dtc_context(const dtc::rt::Program &program,
-              dtc::rt::Collectives &collectives, dtc::rt::MatMulEngine engine,
-              int threads, bool overlaps);
+              dtc::rt::Collectives &collectives, dtc::rt::Device &device,
+              bool overlaps);
 
   const dtc::rt::Stage &plan() const { return program.stages[stage]; }
 };
@@ -38,6 +36,9 @@ void setFatalContext(Collectives *collectives, std::string rankName);
 /// Reports an error that cannot be recovered from, in one line that names the
 /// rank, and ends the whole job. For calls inside a step.
 [[noreturn, gnu::format(printf, 1, 2)]] void fatal(const char *pattern, ...);
+
+/// The floating-point type of a call; any other is fatal.
+dtc_dtype expectFloat(const char *call, int32_t dtype);
 
 } // namespace dtc::rt
 

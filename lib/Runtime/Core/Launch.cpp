@@ -16,16 +16,12 @@
 using namespace dtc::rt;
 
 bool dtc::rt::startedByLauncher() {
-  // Set by OpenMPI, by PMIx launchers, by MPICH's, and by srun.
-  for (const char *name :
-       {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK", "SLURM_STEP_ID"})
+  // Set by OpenMPI, by PMIx launchers, by MPICH's, by srun and by torchrun.
+  for (const char *name : {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK",
+                           "SLURM_STEP_ID", "TORCHELASTIC_RUN_ID"})
     if (getenv(name))
       return true;
   return false;
-}
-
-std::unique_ptr<Collectives> dtc::rt::startCollectives() {
-  return startedByLauncher() ? makeMpiCollectives() : makeSelfCollectives();
 }
 
 /// The command that starts the right number of ranks, for messages.

@@ -3,16 +3,12 @@
 #ifndef DTC_LIB_RUNTIME_CORE_LAUNCH_H
 #define DTC_LIB_RUNTIME_CORE_LAUNCH_H
 
-#include "Collectives/Collectives.h"
 #include "Options.h"
 
 namespace dtc::rt {
 
 /// Whether mpirun, srun or the like started this process.
 bool startedByLauncher();
-
-/// MPI under a launcher; without one this process is the only rank.
-std::unique_ptr<Collectives> startCollectives();
 
 /// Throws unless the plan's number of ranks was started; says what to type.
 void checkRankCount(const Program &program, int found, int argc, char **argv);

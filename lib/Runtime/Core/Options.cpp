@@ -2,15 +2,17 @@
 
 #include "Options.h"
 
+#include "Device/Device.h"
 #include "Error.h"
+#include "OptionValues.h"
 
 #include <CLI/CLI.hpp>
 #include <cmath>
 
 using namespace dtc::rt;
 
-template <typename T> static std::string atLeastOne(const std::string &text) {
-  T value;
+std::string dtc::rt::atLeastOne(const std::string &text) {
+  int64_t value;
   if (CLI::detail::lexical_cast(text, value) && value >= 1)
     return {};
   return "found '" + text + "', expected a whole number of at least 1";
@@ -31,25 +33,6 @@ static std::string wholeNumber(const std::string &text) {
   if (digits)
     return {};
   return "found '" + text + "', expected a whole number of at least 0";
-}
-
-/// Turns a name into its value.
-template <typename T>
-static CLI::Validator
-oneOf(const std::vector<std::pair<std::string, T>> &choices) {
-  return CLI::Validator(
-      [choices](std::string &text) {
-        std::string expected;
-        for (auto &[name, value] : choices) {
-          if (text == name) {
-            text = std::to_string(int(value));
-            return std::string();
-          }
-          expected += (expected.empty() ? "" : " or ") + name;
-        }
-        return "found '" + text + "', expected " + expected;
-      },
-      "");
 }
 
 /// By default the first step, which warms up, is left out if there are others.
@@ -90,7 +73,7 @@ std::optional<Options> dtc::rt::parseOptions(const Program &program, int argc,
       ->type_name("DIR");
   app.add_option("--steps", options.steps, "optimizer steps")
       ->type_name("N")
-      ->check(atLeastOne<int64_t>);
+      ->check(atLeastOne);
   app.add_option("--lr", schedule.peak,
                  "learning rate, or its peak, instead of the compiled one")
       ->type_name("RATE")
@@ -154,12 +137,12 @@ std::optional<Options> dtc::rt::parseOptions(const Program &program, int argc,
                  "evaluate on DIR/valid every N steps and after the last")
       ->type_name("N")
       ->default_str("never")
-      ->check(atLeastOne<int64_t>);
+      ->check(atLeastOne);
   app.add_option("--eval-batches", options.evalBatches,
                  "evaluate this many batches at most")
       ->type_name("N")
       ->default_str("all")
-      ->check(atLeastOne<int64_t>);
+      ->check(atLeastOne);
   app.add_option("--eval-data", options.evalData,
                  "evaluate on this directory instead of DIR/valid")
       ->type_name("DIR");
@@ -167,12 +150,7 @@ std::optional<Options> dtc::rt::parseOptions(const Program &program, int argc,
                  "start this many ranks through mpirun")
       ->type_name("N")
       ->default_str("as started")
-      ->check(atLeastOne<int>);
-  app.add_option("--threads", options.threads, "threads of each rank")
-      ->type_name("N")
-      ->envname("OMP_NUM_THREADS")
-      ->default_str("cores / ranks")
-      ->check(atLeastOne<int>);
+      ->check(atLeastOne);
   app.add_option("--loss-scale", options.lossScale,
                  "fp16: what the loss is multiplied by at first; halved when "
                  "gradients overflow, doubled after 2000 steps without")
@@ -189,7 +167,7 @@ std::optional<Options> dtc::rt::parseOptions(const Program &program, int argc,
       });
   app.add_option("--log-every", options.logEvery, "steps between lines")
       ->type_name("N")
-      ->check(atLeastOne<int64_t>);
+      ->check(atLeastOne);
   app.add_option("--progress", options.progress,
                  "auto, plain, or bar (auto: a bar on a terminal)")
       ->type_name("STYLE")
@@ -197,26 +175,13 @@ std::optional<Options> dtc::rt::parseOptions(const Program &program, int argc,
       ->transform(oneOf<ProgressStyle>({{"auto", ProgressStyle::automatic},
                                         {"plain", ProgressStyle::plain},
                                         {"bar", ProgressStyle::bar}}));
-  app.add_option("--matmul", options.matmul,
-                 "engine of f32 matrix products: builtin or onednn")
-      ->type_name("ENGINE")
-      ->default_str("builtin")
-      ->transform(oneOf<MatMulEngine>({{"builtin", MatMulEngine::builtin},
-                                       {"onednn", MatMulEngine::oneDnn}}));
-  app.add_option("--collectives", options.collectives,
-                 "auto or mpi (auto: shared memory between ranks of one "
-                 "machine, where the system allows it)")
-      ->type_name("ENGINE")
-      ->default_str("auto")
-      ->transform(
-          oneOf<CollectivesEngine>({{"auto", CollectivesEngine::automatic},
-                                    {"mpi", CollectivesEngine::mpi}}));
   app.add_option("--overlap", options.overlaps,
                  "on or off: whether collectives that the plan starts early go "
                  "on while the rank computes")
       ->type_name("STATE")
       ->default_str("on")
       ->transform(oneOf<bool>({{"on", true}, {"off", false}}));
+  addDeviceOptions(app, options);
   app.add_flag("--describe", options.describe,
                "print the compiled plan and stop");
   try {

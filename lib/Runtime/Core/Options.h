@@ -3,7 +3,6 @@
 #ifndef DTC_LIB_RUNTIME_CORE_OPTIONS_H
 #define DTC_LIB_RUNTIME_CORE_OPTIONS_H
 
-#include "Device/CPU/MatMul.h"
 #include "Program.h"
 #include "Training/LearningRate.h"
 
@@ -11,6 +10,11 @@
 #include <string>
 
 namespace dtc::rt {
+
+/// Who computes f32 products on CPUs. oneDNN has no f64, allocates in every
+/// call, and may sum in another order when the number of threads changes; it is
+/// there to compare with.
+enum class MatMulEngine { builtin, oneDnn };
 
 enum class CollectivesEngine { automatic, mpi };
 enum class ProgressStyle { automatic, plain, bar };
@@ -38,6 +42,8 @@ struct Options {
   MatMulEngine matmul = MatMulEngine::builtin;
   CollectivesEngine collectives = CollectivesEngine::automatic;
   bool overlaps = true;
+  bool tf32 = false;      ///< on GPUs
+  std::string rendezvous; ///< of GPUs' ranks; empty: as the launcher has it
 };
 
 /// Throws an Error on wrong values. On --help returns nothing and leaves the

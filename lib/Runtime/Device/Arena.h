@@ -64,9 +64,6 @@ private:
   virtual const char *fetch(int64_t offset, int64_t bytes) const = 0;
 };
 
-/// Zeroed memory of this rank's device; throws when there is not that much.
-std::unique_ptr<Arena> makeArena(int64_t bytes, Sharing sharing);
-
 } // namespace dtc::rt
 
 #endif // DTC_LIB_RUNTIME_DEVICE_ARENA_H

@@ -61,7 +61,7 @@ EvalMetrics Evaluation::run(int64_t step, const StepInputs &inputs) {
   for (int64_t batch = 0; batch < batches; ++batch) {
     loader.load(batch);
     inputs.write({step, /*learningRate=*/0});
-    context.program.evals[context.stage](&context, arena.address());
+    context.device.run(context.program.evals[context.stage], context, arena);
     auto [lossSum, number, hits] =
         arena.load<std::array<double, 3>>(context.plan().eval);
     loss += lossSum;

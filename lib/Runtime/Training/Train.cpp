@@ -8,7 +8,7 @@
 #include "Core/Error.h"
 #include "Core/Launch.h"
 #include "Data/Source.h"
-#include "Device/Arena.h"
+#include "Device/Device.h"
 #include "Evaluation.h"
 #include "LossScale.h"
 #include "Metrics/Metrics.h"
@@ -84,13 +84,12 @@ namespace {
 class Training {
 public:
   Training(const Program &program, const Options &options,
-           Collectives &collectives)
+           Collectives &collectives, Device &device)
       : program(program), options(options),
-        context(program, collectives, options.matmul, threads(collectives),
-                options.overlaps),
-        arena(makeArena(context.plan().arenaBytes, collectives.sharesArena()
-                                                       ? Sharing::machine
-                                                       : Sharing::none)),
+        context(program, collectives, device, options.overlaps),
+        arena(device.makeArena(context.plan().arenaBytes,
+                               collectives.sharesArena() ? Sharing::machine
+                                                         : Sharing::none)),
         source(openSource(collectives)),
         loader(program, collectives.rank(), *source, *arena),
         inputs(program, context.plan(), *arena, options.seed),
@@ -142,11 +141,6 @@ public:
 
 private:
   bool leads() const { return context.collectives.rank() == 0; }
-
-  int threads(Collectives &collectives) const {
-    return options.threads ? options.threads
-                           : coresPerRank(collectives.localSize());
-  }
 
   std::unique_ptr<DataSource> openSource(Collectives &collectives) const {
     if (options.data == "synthetic")
@@ -204,7 +198,7 @@ private:
                      /*bytes=*/0);
       loader.load(step - 1);
     }
-    program.steps[context.stage](&context, arena->address());
+    context.device.run(program.steps[context.stage], context, *arena);
     if (context.trace)
       trace->endStep();
     context.trace = nullptr;
@@ -311,21 +305,25 @@ static void announce(const Program &program, const Options &options,
 /// The training proper, on ranks that are as many as the plan has.
 static int trainOnRanks(const Program &program, const Options &options,
                         Collectives &launched, const std::string &name) {
-  std::unique_ptr<Collectives> shared;
-  if (options.collectives == CollectivesEngine::automatic &&
-      launched.size() > 1)
-    shared = makeSharedMemoryCollectives(launched);
-  Collectives &collectives = shared ? *shared : launched;
+  std::unique_ptr<Collectives> overlay = overlayCollectives(options, launched);
+  Collectives &collectives = overlay ? *overlay : launched;
   int rank = collectives.rank();
   std::string rankName = name + ": ";
   if (collectives.size() > 1)
     rankName +=
         format("rank %d (%s): ", rank, program.mesh.describe(rank).c_str());
   setFatalContext(&launched, rankName);
-  collectives.createGroups(program);
+  std::unique_ptr<Device> device;
+  Outcome opened = attempt([&] {
+    device = openDevice(options, collectives);
+    collectives.createGroups(program);
+  });
+  if (opened.failed) // while others may wait for this rank
+    fatal("%s", opened.message.c_str());
   std::unique_ptr<Training> training;
   Outcome setUp = attempt([&] {
-    training = std::make_unique<Training>(program, options, collectives);
+    training =
+        std::make_unique<Training>(program, options, collectives, *device);
   });
   if (anyFailed(collectives, setUp, name))
     return 1;
@@ -362,8 +360,10 @@ int dtc::rt::trainMain(const dtc_program &exported, int argc, char **argv) {
 
   std::unique_ptr<Collectives> collectives = startCollectives();
   if (!parsed.failed && text.empty())
-    parsed = attempt(
-        [&] { checkRankCount(*program, collectives->size(), argc, argv); });
+    parsed = attempt([&] {
+      checkDevice();
+      checkRankCount(*program, collectives->size(), argc, argv);
+    });
   int status = 0;
   if (anyFailed(*collectives, parsed, name))
     status = 1;

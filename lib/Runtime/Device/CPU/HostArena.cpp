@@ -1,7 +1,6 @@
 //===- HostArena.cpp - an arena in host memory ----------------------------===//
 
-#include "Device/Arena.h"
-
+#include "HostDevice.h"
 #include "Mapping.h"
 
 using namespace dtc::rt;
@@ -30,6 +29,6 @@ private:
 
 } // namespace
 
-std::unique_ptr<Arena> dtc::rt::makeArena(int64_t bytes, Sharing sharing) {
+std::unique_ptr<Arena> dtc::rt::makeHostArena(int64_t bytes, Sharing sharing) {
   return std::make_unique<HostArena>(bytes, sharing);
 }

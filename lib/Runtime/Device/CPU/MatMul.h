@@ -3,6 +3,7 @@
 #ifndef DTC_LIB_RUNTIME_DEVICE_CPU_MATMUL_H
 #define DTC_LIB_RUNTIME_DEVICE_CPU_MATMUL_H
 
+#include "Core/Options.h"
 #include "Core/Threads.h"
 #include "Device/CPU/Gemm/Gemm.h"
 #include "Mapping.h"
@@ -17,11 +18,6 @@ struct MatMulShape {
   int64_t batch, m, n, k;
   bool keepsSums = false; ///< DTC_RESULT_SUMS
 };
-
-/// Who computes f32 products. oneDNN has no f64, allocates in every call, and
-/// may sum in another order when the number of threads changes; it is there to
-/// compare with.
-enum class MatMulEngine { builtin, oneDnn };
 
 /// Divides products over the threads of the rank. The built-in engine's bits do
 /// not depend on how many there are.

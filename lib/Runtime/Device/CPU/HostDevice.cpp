@@ -1,0 +1,66 @@
+//===- HostDevice.cpp - programs that run on CPUs -------------------------===//
+//
+// What Device.h asks of the archive: cores, MPI, shared memory between ranks of
+// a machine.
+//
+//===----------------------------------------------------------------------===//
+
+#include "HostDevice.h"
+
+#include "Core/Launch.h"
+#include "Core/OptionValues.h"
+#include "Core/Options.h"
+
+#include <cstring>
+
+using namespace dtc::rt;
+
+void HostDevice::copyRows(void *to, int64_t toStride, const void *from,
+                          int64_t fromStride, int64_t rowBytes, int64_t rows) {
+  for (int64_t row = 0; row < rows; ++row)
+    memcpy(static_cast<char *>(to) + row * toStride,
+           static_cast<const char *>(from) + row * fromStride,
+           size_t(rowBytes));
+}
+
+std::unique_ptr<Device> dtc::rt::openDevice(const Options &options,
+                                            Collectives &collectives) {
+  int threads =
+      options.threads ? options.threads : coresPerRank(collectives.localSize());
+  return std::make_unique<HostDevice>(options.matmul, threads);
+}
+
+void dtc::rt::checkDevice() {}
+
+std::unique_ptr<Collectives> dtc::rt::startCollectives() {
+  return startedByLauncher() ? makeMpiCollectives() : makeSelfCollectives();
+}
+
+std::unique_ptr<Collectives> dtc::rt::overlayCollectives(const Options &options,
+                                                         Collectives &started) {
+  if (options.collectives == CollectivesEngine::automatic && started.size() > 1)
+    return makeSharedMemoryCollectives(started);
+  return nullptr;
+}
+
+void dtc::rt::addDeviceOptions(CLI::App &app, Options &options) {
+  app.add_option("--threads", options.threads, "threads of each rank")
+      ->type_name("N")
+      ->envname("OMP_NUM_THREADS")
+      ->default_str("cores / ranks")
+      ->check(atLeastOne);
+  app.add_option("--matmul", options.matmul,
+                 "engine of f32 matrix products: builtin or onednn")
+      ->type_name("ENGINE")
+      ->default_str("builtin")
+      ->transform(oneOf<MatMulEngine>({{"builtin", MatMulEngine::builtin},
+                                       {"onednn", MatMulEngine::oneDnn}}));
+  app.add_option("--collectives", options.collectives,
+                 "auto or mpi (auto: shared memory between ranks of one "
+                 "machine, where the system allows it)")
+      ->type_name("ENGINE")
+      ->default_str("auto")
+      ->transform(
+          oneOf<CollectivesEngine>({{"auto", CollectivesEngine::automatic},
+                                    {"mpi", CollectivesEngine::mpi}}));
+}

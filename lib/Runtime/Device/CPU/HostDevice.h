@@ -1,0 +1,34 @@
+//===- HostDevice.h - the cores of a rank -----------------------*- C++ -*-===//
+
+#ifndef DTC_LIB_RUNTIME_DEVICE_CPU_HOSTDEVICE_H
+#define DTC_LIB_RUNTIME_DEVICE_CPU_HOSTDEVICE_H
+
+#include "Device/Device.h"
+#include "MatMul.h"
+#include "Narrow.h"
+
+namespace dtc::rt {
+
+/// An arena in host memory.
+std::unique_ptr<Arena> makeHostArena(int64_t bytes, Sharing sharing);
+
+class HostDevice : public Device {
+public:
+  HostDevice(MatMulEngine engine, int threads) : matmul(engine, threads) {}
+
+  std::unique_ptr<Arena> makeArena(int64_t bytes, Sharing sharing) override {
+    return makeHostArena(bytes, sharing);
+  }
+  void run(dtc_step_fn plan, dtc_context &context, Arena &arena) override {
+    plan(&context, arena.address());
+  }
+  void copyRows(void *to, int64_t toStride, const void *from,
+                int64_t fromStride, int64_t rowBytes, int64_t rows) override;
+
+  MatMul matmul;
+  Narrow narrow{matmul};
+};
+
+} // namespace dtc::rt
+
+#endif // DTC_LIB_RUNTIME_DEVICE_CPU_HOSTDEVICE_H

@@ -1,0 +1,75 @@
+//===- LibraryCalls.cpp - the ABI's library calls on CPUs -----------------===//
+
+#include "Convolution.h"
+#include "Core/Context.h"
+#include "Core/Elements.h"
+#include "HostDevice.h"
+#include "Pooling.h"
+
+using namespace dtc::rt;
+
+/// The device of a call; what is in flight goes on a little.
+static HostDevice &beginCall(dtc_context *context) {
+  context->collectives.poll();
+  return static_cast<HostDevice &>(context->device);
+}
+
+static bool isNarrow(dtc_dtype dtype) { return sizeOf(dtype) == 2; }
+
+void dtcrt_matmul(dtc_context *context, int32_t dtype, int32_t transposeA,
+                  int32_t transposeB, int32_t result, int64_t batch, int64_t m,
+                  int64_t n, int64_t k, const void *a, const void *b, void *c) {
+  HostDevice &device = beginCall(context);
+  MatMulShape shape = {expectFloat("matmul", dtype),
+                       transposeA != 0,
+                       transposeB != 0,
+                       (result & DTC_RESULT_ADDED) != 0,
+                       batch,
+                       m,
+                       n,
+                       k,
+                       (result & DTC_RESULT_SUMS) != 0};
+  if (isNarrow(shape.dtype))
+    device.narrow.multiply(shape, a, b, c);
+  else
+    device.matmul.run(shape, a, b, c);
+}
+
+void dtcrt_conv2d(dtc_context *context, int32_t dtype, int32_t role,
+                  int32_t result, int64_t n, int64_t h, int64_t w, int64_t c,
+                  int64_t oh, int64_t ow, int64_t kh, int64_t kw,
+                  int64_t strideH, int64_t strideW, int64_t padTop,
+                  int64_t padLeft, int64_t dilationH, int64_t dilationW,
+                  int64_t filters, int64_t groups, void *x, void *weight,
+                  void *y, void *scratch) {
+  HostDevice &device = beginCall(context);
+  ConvolutionShape shape = {expectFloat("conv2d", dtype),
+                            dtc_conv_role(role),
+                            (result & DTC_RESULT_ADDED) != 0,
+                            {n, h, w, c, oh, ow, kh, kw, strideH, strideW,
+                             padTop, padLeft, dilationH, dilationW},
+                            filters,
+                            groups,
+                            (result & DTC_RESULT_SUMS) != 0};
+  if (isNarrow(shape.dtype))
+    device.narrow.convolve(shape, x, weight, y, scratch);
+  else
+    convolve(device.matmul, shape, x, weight, y, scratch);
+}
+
+void dtcrt_pool2d(dtc_context *context, int32_t dtype, int32_t role, int64_t n,
+                  int64_t h, int64_t w, int64_t c, int64_t oh, int64_t ow,
+                  int64_t kh, int64_t kw, int64_t strideH, int64_t strideW,
+                  int64_t padTop, int64_t padLeft, int64_t dilationH,
+                  int64_t dilationW, const void *x, void *y, void *dx) {
+  HostDevice &device = beginCall(context);
+  dtc_dtype type = expectFloat("pool2d", dtype);
+  Windows windows = {n,      h,       w,         c,        oh,
+                     ow,     kh,      kw,        strideH,  strideW,
+                     padTop, padLeft, dilationH, dilationW};
+  auto poolRole = dtc_pool_role(role);
+  if (isNarrow(type))
+    device.narrow.pool(type, poolRole, windows, x, y, dx);
+  else
+    pool(device.matmul.threads(), type, poolRole, windows, x, y, dx);
+}

@@ -1,0 +1,67 @@
+//===- Device.h - what a rank computes on -----------------------*- C++ -*-===//
+//
+// Each kind of device has a runtime archive of its own, with an implementation
+// of this, of the ABI's library calls, of the engines of collectives, and of
+// the functions below.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTC_LIB_RUNTIME_DEVICE_DEVICE_H
+#define DTC_LIB_RUNTIME_DEVICE_DEVICE_H
+
+#include "Arena.h"
+#include "Collectives/Collectives.h"
+#include "dtc/Runtime/ABI.h"
+
+#include <string>
+
+namespace CLI {
+class App;
+} // namespace CLI
+
+namespace dtc::rt {
+
+struct Options;
+
+class Device {
+public:
+  virtual ~Device() = default;
+
+  /// Zeroed memory; throws when there is not that much.
+  virtual std::unique_ptr<Arena> makeArena(int64_t bytes, Sharing sharing) = 0;
+
+  /// Runs a plan. What of it the device has not done yet when this returns is
+  /// done before the arena is read or written from the host.
+  virtual void run(dtc_step_fn plan, dtc_context &context, Arena &arena) = 0;
+
+  /// Copies `rows` rows of bytes from one buffer to another, `fromStride` and
+  /// `toStride` bytes apart, as a part of the plan.
+  virtual void copyRows(void *to, int64_t toStride, const void *from,
+                        int64_t fromStride, int64_t rowBytes, int64_t rows) = 0;
+};
+
+//===----------------------------------------------------------------------===//
+// What each archive defines once
+//===----------------------------------------------------------------------===//
+
+/// Opens this rank's device; throws an Error if there is none.
+std::unique_ptr<Device> openDevice(const Options &options,
+                                   Collectives &collectives);
+
+/// Throws an Error if programs cannot run here at all, whatever their ranks.
+void checkDevice();
+
+/// Options of the command line that only this kind of device has.
+void addDeviceOptions(CLI::App &app, Options &options);
+
+/// How ranks find each other: under a launcher, or one alone.
+std::unique_ptr<Collectives> startCollectives();
+
+/// A faster engine for groups that it is made for, over the one that was
+/// started; null if there is none, or the options do not want it.
+std::unique_ptr<Collectives> overlayCollectives(const Options &options,
+                                                Collectives &started);
+
+} // namespace dtc::rt
+
+#endif // DTC_LIB_RUNTIME_DEVICE_DEVICE_H
