@@ -8,7 +8,7 @@ packages=(
   cmake ninja-build ccache
   libonnx-dev libprotobuf-dev protobuf-compiler libonnx-testdata
   libdnnl-dev libopenmpi-dev openmpi-bin
-  nlohmann-json3-dev libcli11-dev libgtest-dev
+  nlohmann-json3-dev libcli11-dev libgtest-dev libboost-context-dev
 )
 
 missing=()

@@ -371,10 +371,22 @@ struct CommandLine {
       cl::desc("Simulate the schedule, for --report and --timeline, with the "
                "times that tasks took in a program of the same model and "
                "stages (what it wrote with --trace) instead of FLOPs")};
-  cl::opt<std::string> cpu{"target-cpu", cl::value_desc("NAME"),
-                           cl::init("native"), cl::cat(outputOptions),
-                           cl::desc("CPU to generate code for (default: this "
-                                    "machine's)")};
+  Opt<std::string> target{
+      "target", cl::location(compile.target.kind), cl::value_desc("cpu|cuda"),
+      cl::cat(outputOptions),
+      describe("What the program computes on: CPUs over MPI, or NVIDIA GPUs "
+               "over NCCL, one for each rank",
+               compile.target.kind)};
+  Opt<std::string> architecture{
+      "arch", cl::location(compile.target.architecture),
+      cl::value_desc("sm_NN"), cl::cat(outputOptions),
+      describe("GPU to generate code for: sm_80 (A100), sm_86, sm_89, sm_90 "
+               "(H100, H200), sm_100 (B200) or sm_120; later ones run it, too",
+               compile.target.architecture)};
+  Opt<std::string> cpu{
+      "target-cpu", cl::location(compile.target.cpu), cl::value_desc("NAME"),
+      cl::cat(outputOptions),
+      cl::desc("CPU to generate code for (default: this machine's)")};
   Opt<std::string> runtimeDir{"runtime-dir", cl::location(options.runtimeDir),
                               cl::value_desc("DIR"), cl::cat(outputOptions),
                               cl::desc("Folder of libdtcrt.a (default: beside "

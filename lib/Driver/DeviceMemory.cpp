@@ -51,10 +51,10 @@ LogicalResult dtc::checkDeviceMemory(ModuleOp plan, ModuleOp model,
   bool hasBatchNorm =
       model.walk([](BatchNormOp) { return WalkResult::interrupt(); })
           .wasInterrupted();
-  MemoryFit fit = fitMemory(
-      {options, batch, hasBatchNorm, limit}, [&](const Strategy &strategy) {
-        return getPlannedBytes(model, strategy, *options.target);
-      });
+  MemoryFit fit = fitMemory({options, batch, hasBatchNorm, limit},
+                            [&](const Strategy &strategy) {
+                              return getPlannedBytes(model, strategy);
+                            });
   std::string advice;
   if (fit.bytes <= limit)
     advice = "; with " + fit.printOptions() + " it would need " +

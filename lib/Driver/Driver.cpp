@@ -13,6 +13,7 @@
 #include "dtc/Lowering/Program.h"
 #include "dtc/Report/ModelGraph.h"
 #include "dtc/Report/Report.h"
+#include "dtc/Target/Targets.h"
 #include "dtc/Training/FindFunction.h"
 #include "dtc/Training/InitialValues.h"
 #include "dtc/Training/Optimizers.h"
@@ -219,7 +220,7 @@ LogicalResult Compilation::runPhase(CompilePhase phase) {
     return import();
   if (phase == CompilePhase::Link)
     return link();
-  return dtc::runPhase(phase, *module, *options.compile.target);
+  return dtc::runPhase(phase, *module);
 }
 
 LogicalResult Compilation::show(CompilePhase phase) {
@@ -308,11 +309,12 @@ LogicalResult Compilation::link() {
     info.embeddedWeights = weights;
   else
     info.weightsFile = llvm::sys::path::filename(weights).str();
+  std::shared_ptr<const Target> target =
+      llvm::cantFail(getTarget(options.compile.target));
   if (failed(addProgramObject(*module, info)) ||
-      failed(options.compile.target->emitObject(*module, object)))
+      failed(target->emitObject(*module, object)))
     return failure();
-  return linkProgram(object, *options.compile.target, options.runtimeDir,
-                     options.output);
+  return linkProgram(object, *target, options.runtimeDir, options.output);
 }
 
 LogicalResult Compilation::run() {

@@ -8,7 +8,7 @@
 #include "CommandLine.h"
 #include "Fail.h"
 #include "dtc/Schedule/ScheduleFile.h"
-#include "dtc/Target/CPU/CpuTarget.h"
+#include "dtc/Target/Targets.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CheckedArithmetic.h"
 #include "llvm/Support/FileSystem.h"
@@ -388,11 +388,15 @@ LogicalResult CommandLine::finishOutput(const char *program) {
   if ((topology.getNumOccurrences() && failed(finishTopology())) ||
       (profile.getNumOccurrences() && failed(finishProfile())))
     return failure();
-  if (cpu != "native" && !CpuOptions::isUsable(cpu))
-    return fail("--target-cpu is '" + cpu +
-                "', expected native or a 64-bit CPU that 'llc -mcpu=help' "
-                "lists");
-  compile.target = std::make_shared<CpuTarget>(CpuOptions::get(cpu));
+  if (architecture.getNumOccurrences() && compile.target.kind != "cuda")
+    return fail("--arch is for --target cuda, but --target is '" +
+                compile.target.kind + "'");
+  if (compile.target.kind == "cuda" && compile.import.f64)
+    return fail("--dtype f64 is for --target cpu, but --target is 'cuda'");
+  if (llvm::Expected<std::shared_ptr<const Target>> target =
+          getTarget(compile.target);
+      !target)
+    return fail(llvm::toString(target.takeError()));
   if (options.runtimeDir.empty()) {
     std::string self = llvm::sys::fs::getMainExecutable(
         program, reinterpret_cast<void *>(&fail));

@@ -15,8 +15,7 @@
 #include "dtc/Pipelines/Passes.h"
 #include "dtc/Schedule/Passes.h"
 #include "dtc/Strategy/Passes.h"
-#include "dtc/Target/CPU/CpuTarget.h"
-#include "dtc/Target/CPU/Passes.h"
+#include "dtc/Target/Targets.h"
 #include "dtc/Training/DifferentiableInterface.h"
 #include "dtc/Training/Passes.h"
 #include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
@@ -273,9 +272,10 @@ void dtc::buildSchedulePipeline(OpPassManager &manager,
 // lower: LLVM dialect
 //===----------------------------------------------------------------------===//
 
-void dtc::buildLowerPipeline(OpPassManager &manager, const Target &target) {
+void dtc::buildLowerPipeline(OpPassManager &manager,
+                             std::shared_ptr<const Target> target) {
   // Kernels first: how much scratch they need is known only then.
-  target.addKernelPasses(manager);
+  target->addKernelPasses(manager);
   // Addresses and calls; one flat module.
   manager.addPass(createLowerPlan(target));
   // What was proved of plans holds for the calls that are left of them.
@@ -291,9 +291,21 @@ std::string dtc::getNumbers(const CompileOptions &options) {
   return precision == "fp32" ? "f32" : precision;
 }
 
-/// Adds the passes of a phase; import and link have none.
+/// The target that a module is compiled for.
+static FailureOr<std::shared_ptr<const Target>>
+getTarget(ModuleOp module, const Strategy &strategy) {
+  llvm::Expected<std::shared_ptr<const Target>> target =
+      getTarget(strategy.target);
+  if (!target)
+    return module.emitError(llvm::toString(target.takeError()));
+  return *target;
+}
+
+/// Adds the passes of a phase; import and link have none. Only the phase lower
+/// asks the target.
 static void buildPhase(CompilePhase phase, OpPassManager &manager,
-                       const Strategy &strategy, const Target &target) {
+                       const Strategy &strategy,
+                       std::shared_ptr<const Target> target) {
   switch (phase) {
   case CompilePhase::Strategy:
     return buildStrategyPipeline(manager, strategy);
@@ -304,21 +316,34 @@ static void buildPhase(CompilePhase phase, OpPassManager &manager,
   case CompilePhase::Schedule:
     return buildSchedulePipeline(manager, strategy);
   case CompilePhase::Lower:
-    return buildLowerPipeline(manager, target);
+    return buildLowerPipeline(manager, std::move(target));
   case CompilePhase::Import:
   case CompilePhase::Link:
     return;
   }
 }
 
-LogicalResult dtc::runPhase(CompilePhase phase, ModuleOp module,
-                            const Target &target) {
+/// Adds the passes of a phase, as the module's strategy says.
+static LogicalResult buildPhase(CompilePhase phase, OpPassManager &manager,
+                                ModuleOp module) {
   FailureOr<Strategy> strategy = Strategy::get(module);
   if (failed(strategy))
     return failure();
+  FailureOr<std::shared_ptr<const Target>> target;
+  if (phase == CompilePhase::Lower) {
+    target = getTarget(module, *strategy);
+    if (failed(target))
+      return failure();
+  }
+  buildPhase(phase, manager, *strategy, succeeded(target) ? *target : nullptr);
+  return success();
+}
+
+LogicalResult dtc::runPhase(CompilePhase phase, ModuleOp module) {
   PassManager manager(module.getContext());
   manager.enableVerifier(false);
-  buildPhase(phase, manager, *strategy, target);
+  if (failed(buildPhase(phase, manager, module)))
+    return failure();
   return failed(manager.run(module)) ? failure() : verify(module);
 }
 
@@ -339,18 +364,20 @@ struct PhasePass : PassWrapper<PhasePass<phase>, OperationPass<ModuleOp>> {
   }
 
   void getDependentDialects(DialectRegistry &registry) const override {
-    // Which passes there are may depend on the strategy, but not their
-    // dialects.
-    OpPassManager passes(ModuleOp::getOperationName());
-    buildPhase(phase, passes, Strategy(), CpuTarget::getHost());
-    passes.getDependentDialects(registry);
+    // Which passes there are may depend on the strategy, but their dialects
+    // only on the target.
+    for (StringRef kind : getTargetKinds()) {
+      OpPassManager passes(ModuleOp::getOperationName());
+      Strategy strategy;
+      strategy.target.kind = kind.str();
+      buildPhase(phase, passes, strategy,
+                 llvm::cantFail(getTarget(strategy.target)));
+      passes.getDependentDialects(registry);
+    }
   }
 
   void runOnOperation() override {
     ModuleOp module = this->getOperation();
-    FailureOr<Strategy> strategy = Strategy::get(module);
-    if (failed(strategy))
-      return this->signalPassFailure();
     // A file of another phase is refused before its ops surprise a pass.
     OpPassManager passes(ModuleOp::getOperationName());
     if constexpr (phase == CompilePhase::Training)
@@ -359,8 +386,8 @@ struct PhasePass : PassWrapper<PhasePass<phase>, OperationPass<ModuleOp>> {
       passes.addPass(createVerify({"training"}));
     if constexpr (phase == CompilePhase::Schedule)
       passes.addPass(createVerify({"parallel"}));
-    buildPhase(phase, passes, *strategy, CpuTarget::getHost());
-    if (failed(this->runPipeline(passes, module)))
+    if (failed(buildPhase(phase, passes, module)) ||
+        failed(this->runPipeline(passes, module)))
       this->signalPassFailure();
   }
 };
@@ -381,8 +408,11 @@ void dtc::registerPasses() {
   registerDTCMemoryPasses();
   registerDTCSchedulePasses();
   registerLowerToLinalg();
-  registerPass([] { return createLowerPlan(CpuTarget::getHost()); });
-  registerDTCTargetCPUPasses();
+  registerExpandMath();
+  registerPass([] {
+    return createLowerPlan(llvm::cantFail(getTarget(TargetOptions())));
+  });
+  registerTargetPasses();
   registerDTCPipelinesPasses();
   registerCSEPass();
   registerCanonicalizerPass();

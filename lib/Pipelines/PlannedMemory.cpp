@@ -12,14 +12,13 @@ using namespace mlir;
 using namespace dtc;
 
 std::optional<int64_t> dtc::getPlannedBytes(ModuleOp model,
-                                            const Strategy &strategy,
-                                            const Target &target) {
+                                            const Strategy &strategy) {
   ScopedDiagnosticHandler quiet(model.getContext(),
                                 [](Diagnostic &) { return success(); });
   OwningOpRef<ModuleOp> module = model.clone();
   strategy.set(*module);
   for (CompilePhase phase : planPhases)
-    if (failed(runPhase(phase, *module, target)))
+    if (failed(runPhase(phase, *module)))
       return std::nullopt;
   FailureOr<Stages> stages = getStages(*module);
   int64_t peak = 0;

@@ -59,6 +59,11 @@ static void visitFields(Strategy &s, Visitor visit) {
   visit("accumulate", schedule.accumulate);
   visit("bucket-mb", schedule.bucketMb);
   visit("poison-memory", schedule.poisonMemory);
+
+  TargetOptions &target = s.target;
+  visit("target", target.kind);
+  visit("target-cpu", target.cpu);
+  visit("arch", target.architecture);
 }
 
 //===----------------------------------------------------------------------===//

@@ -2,7 +2,9 @@
 
 #include "dtc/Pipelines/Pipelines.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -16,7 +18,8 @@ int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   dtc::registerDialects(registry);
   // What kernels are lowered to, for tests that begin there.
-  registry.insert<mlir::LLVM::LLVMDialect, mlir::arith::ArithDialect,
+  registry.insert<mlir::LLVM::LLVMDialect, mlir::NVVM::NVVMDialect,
+                  mlir::arith::ArithDialect, mlir::gpu::GPUDialect,
                   mlir::linalg::LinalgDialect, mlir::math::MathDialect,
                   mlir::memref::MemRefDialect, mlir::scf::SCFDialect,
                   mlir::tensor::TensorDialect, mlir::vector::VectorDialect>();

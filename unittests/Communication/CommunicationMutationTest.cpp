@@ -9,7 +9,6 @@
 #include "AbstractMachine.h"
 #include "dtc/Communication/PlanCommunication.h"
 #include "dtc/Pipelines/Pipelines.h"
-#include "dtc/Target/CPU/CpuTarget.h"
 #include "mlir/IR/MLIRContext.h"
 #include "llvm/Support/raw_ostream.h"
 #include <chrono>
@@ -156,7 +155,7 @@ CommunicationSystem makePlan(const PlanCase &plan) {
   }
   options.set(*module);
   for (CompilePhase phase : planPhases)
-    if (mlir::failed(runPhase(phase, *module, CpuTarget::getHost()))) {
+    if (mlir::failed(runPhase(phase, *module))) {
       ADD_FAILURE() << plan.name << " does not compile";
       return {};
     }

@@ -40,7 +40,6 @@ llvm::StringRef getPhaseName(CompilePhase phase);
 
 struct CompileOptions : Strategy {
   ImportOptions import;
-  std::shared_ptr<const Target> target;
 };
 
 /// What a program computes in, for people and profiles: f64, f32, bf16, fp16.
@@ -50,21 +49,19 @@ std::string getNumbers(const CompileOptions &options);
 void registerDialects(mlir::DialectRegistry &registry);
 
 /// Registers every pass, and every phase that has passes as one
-/// (`dtc-strategy-phase`, ...), for dtc-opt. Phases generate code for the host.
+/// (`dtc-strategy-phase`, ...), for dtc-opt.
 void registerPasses();
 
 /// Runs the passes of one phase (import and link have none), as the module's
 /// strategy says. The module is verified at its end, not after each pass: a
 /// large plan is millions of operands, and dtc-opt looks after each.
-mlir::LogicalResult runPhase(CompilePhase phase, mlir::ModuleOp module,
-                             const Target &target);
+mlir::LogicalResult runPhase(CompilePhase phase, mlir::ModuleOp module);
 
 /// Plans a copy of a model, as imported, by another strategy, and prints no
 /// diagnostics: the bytes of the rank that needs most, or none if there is no
 /// such plan.
 std::optional<int64_t> getPlannedBytes(mlir::ModuleOp model,
-                                       const Strategy &strategy,
-                                       const Target &target);
+                                       const Strategy &strategy);
 
 void buildStrategyPipeline(mlir::OpPassManager &manager,
                            const Strategy &strategy);
@@ -74,7 +71,8 @@ void buildParallelPipeline(mlir::OpPassManager &manager,
                            const Strategy &strategy);
 void buildSchedulePipeline(mlir::OpPassManager &manager,
                            const Strategy &strategy);
-void buildLowerPipeline(mlir::OpPassManager &manager, const Target &target);
+void buildLowerPipeline(mlir::OpPassManager &manager,
+                        std::shared_ptr<const Target> target);
 
 } // namespace dtc
 

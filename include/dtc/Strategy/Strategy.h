@@ -10,6 +10,7 @@
 
 #include "dtc/Parallel/Options.h"
 #include "dtc/Schedule/Options.h"
+#include "dtc/Target/Options.h"
 #include "dtc/Training/Options.h"
 #include "mlir/IR/BuiltinOps.h"
 
@@ -19,6 +20,7 @@ struct Strategy {
   TrainingOptions training;
   ParallelOptions parallel;
   ScheduleOptions schedule;
+  TargetOptions target;
 
   /// Parts of the model, one after the other, in all pipeline stages together.
   int64_t getNumVirtualStages() const {

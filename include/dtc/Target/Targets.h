@@ -1,0 +1,27 @@
+//===- Targets.h - all targets ----------------------------------*- C++ -*-===//
+//
+// The one place that knows which targets there are.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTC_TARGET_TARGETS_H
+#define DTC_TARGET_TARGETS_H
+
+#include "dtc/Target/Options.h"
+#include "dtc/Target/Target.h"
+
+namespace dtc {
+
+/// "cpu", "cuda".
+llvm::ArrayRef<llvm::StringRef> getTargetKinds();
+
+/// The target of some options, or an error that says what is wrong with them.
+llvm::Expected<std::shared_ptr<const Target>>
+getTarget(const TargetOptions &options);
+
+/// Registers the passes of all targets, for dtc-opt.
+void registerTargetPasses();
+
+} // namespace dtc
+
+#endif // DTC_TARGET_TARGETS_H
