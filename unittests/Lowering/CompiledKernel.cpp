@@ -5,10 +5,14 @@
 //===----------------------------------------------------------------------===//
 
 #include "CompiledKernel.h"
+#include "Grid.h"
 #include "KernelBuffer.h"
 #include "dtc/Dialect/Dialect.h"
 #include "dtc/Lowering/Passes.h"
 #include "dtc/Target/CPU/Passes.h"
+#include "dtc/Target/CUDA/Alignments.h"
+#include "dtc/Target/CUDA/CudaTarget.h"
+#include "dtc/Target/CUDA/Passes.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
@@ -24,17 +28,56 @@ using llvm::SmallVector;
 CompiledKernels::CompiledKernels() = default;
 CompiledKernels::~CompiledKernels() = default;
 
+/// Blocks run in another order each time.
+void CompiledKernels::launch(dtc_context *self, int32_t function,
+                             int64_t blocks, int32_t threads,
+                             char *const *arguments) {
+  static uint64_t seed = 0;
+  auto *kernels = reinterpret_cast<CompiledKernels *>(self);
+  standin::runGrid(kernels->deviceFunctions[function], blocks, threads,
+                   arguments, ++seed);
+}
+
+static void fill(dtc_context *, void *to, int32_t byte, int64_t bytes) {
+  memset(to, byte, bytes);
+}
+
 std::unique_ptr<CompiledKernels>
-CompiledKernels::create(mlir::ModuleOp module, const CpuOptions &target) {
+CompiledKernels::create(mlir::ModuleOp module, const CpuOptions &target,
+                        KernelMachine machine) {
   mlir::PassManager passes(module.getContext());
-  buildKernelLoopsPipeline(passes, target.vectorBytes * 8, target.hasBf16);
-  buildLowerToLLVMPipeline(passes);
+  if (machine == KernelMachine::gpu) {
+    // As for buffers that a memory plan has placed.
+    mlir::Builder b(module.getContext());
+    for (auto kernel : module.getOps<mlir::func::FuncOp>()) {
+      for (unsigned i = 0; i < kernel.getNumArguments(); ++i)
+        kernel.setArgAttr(i, attr::alignment,
+                          b.getI64IntegerAttr(KernelBuffer::alignment));
+      for (unsigned i = 0; i < kernel.getNumResults(); ++i)
+        kernel.setResultAttr(i, attr::alignment,
+                             b.getI64IntegerAttr(KernelBuffer::alignment));
+    }
+    buildEmulatedKernelsPipeline(passes, target.hasBf16);
+  } else {
+    buildKernelLoopsPipeline(passes, target.vectorBytes * 8, target.hasBf16);
+    buildLowerToLLVMPipeline(passes);
+  }
   if (failed(passes.run(module)))
     return nullptr;
   std::unique_ptr<CompiledKernels> kernels(new CompiledKernels);
+  std::vector<std::string> deviceNames;
   for (auto function : module.getOps<mlir::LLVM::LLVMFuncOp>()) {
     auto bytes = function->getAttrOfType<mlir::IntegerAttr>(scratchAttrName);
     kernels->scratchBytes[function.getName()] = bytes ? bytes.getInt() : 0;
+    if (auto shared =
+            function->getAttrOfType<mlir::IntegerAttr>(sharedBytesAttrName)) {
+      dtc_device_function device = {};
+      device.name = "a kernel";
+      device.shared_bytes = shared.getInt();
+      device.meets = function->hasAttr(meetsAttrName);
+      kernels->deviceFunctions.push_back(device);
+      deviceNames.push_back(function.getName().str());
+    }
   }
 
   llvm::SmallString<128> path;
@@ -49,7 +92,20 @@ CompiledKernels::create(mlir::ModuleOp module, const CpuOptions &target) {
   llvm::InitializeNativeTarget();
   llvm::InitializeNativeTargetAsmPrinter();
   kernels->jit = llvm::cantFail(llvm::orc::LLJITBuilder().create());
+  llvm::orc::SymbolMap runtime;
+  auto define = [&](llvm::StringRef name, auto *function) {
+    runtime[kernels->jit->mangleAndIntern(name)] = {
+        llvm::orc::ExecutorAddr::fromPtr(function),
+        llvm::JITSymbolFlags::Exported};
+  };
+  define("dtcrt_launch", &CompiledKernels::launch);
+  define("dtcrt_fill", &fill);
+  llvm::cantFail(kernels->jit->getMainJITDylib().define(
+      llvm::orc::absoluteSymbols(runtime)));
   llvm::cantFail(kernels->jit->addObjectFile(std::move(*object)));
+  for (auto [device, name] : llvm::zip(kernels->deviceFunctions, deviceNames))
+    device.emulated = llvm::cantFail(kernels->jit->lookup(name))
+                          .toPtr<dtc_emulated_function>();
   return kernels;
 }
 
@@ -67,6 +123,8 @@ void CompiledKernels::call(llvm::StringRef name, ArrayRef<void *> buffers) {
     p.push_back(reinterpret_cast<void *>(
         llvm::alignTo(reinterpret_cast<uintptr_t>(scratch.data()), 64)));
   }
+  if (!deviceFunctions.empty()) // the context
+    p.push_back(this);
   // Unused arguments do no harm in the C calling convention.
   constexpr size_t most = 128;
   if (p.size() > most)

@@ -8,6 +8,7 @@
 #define DTC_UNITTESTS_LOWERING_COMPILEDKERNEL_H
 
 #include "Interpreter.h"
+#include "dtc/Runtime/DeviceABI.h"
 #include "dtc/Target/CPU/CpuTarget.h"
 #include "llvm/ADT/StringMap.h"
 #include <memory>
@@ -18,12 +19,16 @@ class LLJIT;
 
 namespace dtc {
 
+/// What runs kernels: the CPU, or a GPU that the CPU emulates.
+enum class KernelMachine { cpu, gpu };
+
 class CompiledKernels {
 public:
   /// Compiles the functions with `dtc.kernel`; null, after an error, if that
   /// fails.
-  static std::unique_ptr<CompiledKernels> create(mlir::ModuleOp module,
-                                                 const CpuOptions &target);
+  static std::unique_ptr<CompiledKernels>
+  create(mlir::ModuleOp module, const CpuOptions &target,
+         KernelMachine machine = KernelMachine::cpu);
   ~CompiledKernels();
 
   /// Runs the kernel of this name. Of `function`, as it was before it was
@@ -37,10 +42,14 @@ public:
 
 private:
   CompiledKernels();
+  static void launch(dtc_context *self, int32_t function, int64_t blocks,
+                     int32_t threads, char *const *arguments);
 
   std::unique_ptr<llvm::orc::LLJIT> jit;
   llvm::StringMap<int64_t> scratchBytes;
   std::vector<char> scratch;
+  /// Of a GPU.
+  std::vector<dtc_device_function> deviceFunctions;
 };
 
 } // namespace dtc

@@ -10,6 +10,9 @@ namespace dtc {
 /// Between two margins, which nobody may write.
 class KernelBuffer {
 public:
+  /// What addresses are multiples of: that of new memory.
+  static constexpr int64_t alignment = 16;
+
   /// Poisoned: nothing may rely on what is there.
   explicit KernelBuffer(mlir::Type tensor);
   KernelBuffer(mlir::Type tensor, const HostTensor &values);

@@ -88,6 +88,8 @@ HostTensor makeArgument(func::FuncOp function, unsigned i,
 class KernelTest
     : public testing::TestWithParam<std::tuple<const char *, unsigned>> {};
 
+constexpr unsigned onGpu = 0; ///< instead of the bytes of a vector
+
 /// Runs one function and compares all its results.
 void check(func::FuncOp function, StringRef name, CompiledKernels &kernels) {
   std::mt19937 random(7);
@@ -130,8 +132,11 @@ TEST_P(KernelTest, AgreesWithReference) {
   });
   OwningOpRef<ModuleOp> compiled = module->clone();
   CpuOptions target = CpuOptions::getHost();
-  target.vectorBytes = vectorBytes;
-  auto kernels = CompiledKernels::create(*compiled, target);
+  if (vectorBytes != onGpu)
+    target.vectorBytes = vectorBytes;
+  auto kernels = CompiledKernels::create(
+      *compiled, target,
+      vectorBytes == onGpu ? KernelMachine::gpu : KernelMachine::cpu);
   ASSERT_TRUE(kernels);
   for (auto function : module->getOps<func::FuncOp>())
     check(function, function.getName(), *kernels);
@@ -139,6 +144,7 @@ TEST_P(KernelTest, AgreesWithReference) {
 
 INSTANTIATE_TEST_SUITE_P(Types, KernelTest,
                          testing::Combine(testing::Values("f32", "f64"),
-                                          testing::Values(16u, 32u, 64u)));
+                                          testing::Values(16u, 32u, 64u,
+                                                          onGpu)));
 
 } // namespace

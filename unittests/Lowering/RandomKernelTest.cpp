@@ -1,8 +1,10 @@
 //===- RandomKernelTest.cpp - random kernels against the interpreter ------===//
 //
-// usage: RandomKernelTests COUNT [SEED]      COUNT: at least 10 000 with
-//                                            DTC_FULL_TESTS=1
-//        RandomKernelTests FILE.mlir
+// usage: RandomKernelTests [--gpu] COUNT [SEED]      COUNT: at least 10 000
+//                                            with DTC_FULL_TESTS=1
+//        RandomKernelTests [--gpu] FILE.mlir
+//
+// --gpu: by the device functions of GPUs, which the CPU emulates.
 //
 // Graphs drawn at random are fused by FormKernels, compiled, run, and compared
 // with the interpreter. One that differs is shrunk to few ops and printed as
@@ -41,6 +43,8 @@ struct Compiled {
   std::unique_ptr<CompiledKernels> kernels;
 };
 
+static KernelMachine machine = KernelMachine::cpu;
+
 /// Null on failure. The vector width is drawn by the seed, too.
 static std::unique_ptr<Compiled> compile(ModuleOp module, uint64_t seed) {
   auto result = std::make_unique<Compiled>();
@@ -55,7 +59,7 @@ static std::unique_ptr<Compiled> compile(ModuleOp module, uint64_t seed) {
     if (kernels.getSymName() != kernelsName)
       continue;
     OwningOpRef<ModuleOp> copy = kernels.clone();
-    result->kernels = CompiledKernels::create(*copy, target);
+    result->kernels = CompiledKernels::create(*copy, target, machine);
     if (!result->kernels)
       return nullptr;
   }
@@ -359,8 +363,14 @@ int main(int argc, char **argv) {
   MLIRContext context(registry);
   context.loadAllAvailableDialects();
   context.allowUnregisteredDialects();
+  if (argc > 1 && StringRef(argv[1]) == "--gpu") {
+    machine = KernelMachine::gpu;
+    --argc;
+    ++argv;
+  }
   if (argc < 2)
-    llvm::report_fatal_error("usage: RandomKernelTests COUNT [SEED] | FILE");
+    llvm::report_fatal_error(
+        "usage: RandomKernelTests [--gpu] COUNT [SEED] | FILE");
   uint64_t count, seed = 1;
   if (StringRef(argv[1]).getAsInteger(10, count))
     return runFile(context, argv[1]);

@@ -1,0 +1,26 @@
+# NVIDIA's headers, for the runtime of programs for GPUs. DTC_CUDA is ON where
+# there are all of them; tools/setup.sh --cuda brings them into the build folder.
+
+option(DTC_CUDA "build the runtime of programs for NVIDIA GPUs" ON)
+
+set(DTC_CUDA_INCLUDE_DIRS)
+if(DTC_CUDA)
+  set(missing)
+  foreach(header cuda cublasLt cudnn nccl)
+    find_path(DTC_${header}_INCLUDE_DIR ${header}.h
+      HINTS $ENV{CUDA_HOME}/include
+      PATHS ${PROJECT_SOURCE_DIR}/build/cuda/include /usr/local/cuda/include)
+    mark_as_advanced(DTC_${header}_INCLUDE_DIR)
+    if(DTC_${header}_INCLUDE_DIR)
+      list(APPEND DTC_CUDA_INCLUDE_DIRS ${DTC_${header}_INCLUDE_DIR})
+    else()
+      list(APPEND missing ${header}.h)
+    endif()
+  endforeach()
+  list(REMOVE_DUPLICATES DTC_CUDA_INCLUDE_DIRS)
+  if(missing)
+    list(JOIN missing ", " missing)
+    message(STATUS "No programs for GPUs: found no ${missing}; tools/setup.sh --cuda brings them")
+    set(DTC_CUDA OFF)
+  endif()
+endif()

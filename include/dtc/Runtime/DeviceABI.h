@@ -1,0 +1,99 @@
+//===- DeviceABI.h - device code of a program --------------------*- C -*-===//
+//
+// What a program for GPUs exports and calls besides ABI.h: its device functions
+// and constants. Everything it calls is put on streams, in the order of the
+// calls; pointers are addresses of the device.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTC_RUNTIME_DEVICEABI_H
+#define DTC_RUNTIME_DEVICEABI_H
+
+#include "dtc/Runtime/ABI.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// Raised whenever a struct or a signature in this file changes.
+#define DTC_DEVICE_ABI_VERSION 1
+
+/// What cuBLASLt gets as memory of its own, beside the arena.
+#define DTC_CUDA_WORKSPACE_BYTES (32 << 20)
+
+/// A thread of a device function that the host runs: see
+/// `dtc_emulated_function`.
+typedef struct dtc_emulated_thread {
+  uint32_t thread; ///< its number in the block
+  uint32_t block;  ///< the block's number in the grid
+  char *shared;    ///< the block's shared memory, aligned to 16 bytes
+  /// Returns when all threads of the block have come.
+  void (*barrier)(struct dtc_emulated_thread *self);
+  /// Returns the value of the thread of the warp whose number differs in the
+  /// bits of `mask`; all 32 meet.
+  uint32_t (*shuffle)(struct dtc_emulated_thread *self, uint32_t value,
+                      uint32_t mask);
+} dtc_emulated_thread;
+
+/// A device function as code of the host: what one thread does.
+typedef void (*dtc_emulated_function)(dtc_emulated_thread *self,
+                                      char *const *arguments);
+
+/// What a device function touches behind an argument.
+typedef struct dtc_device_place {
+  uint64_t bytes;
+  uint64_t is_written; ///< else it is only read
+} dtc_device_place;
+
+typedef struct dtc_device_function {
+  const char *name;
+  uint32_t arguments; ///< pointers that it takes
+  /// If it is emulated: bytes of shared memory, and whether the threads of a
+  /// block meet, at barriers and shuffles.
+  uint32_t shared_bytes, meets;
+  /// Null but in a program of architecture "host".
+  dtc_emulated_function emulated;
+  const dtc_device_place *places; ///< of the arguments
+} dtc_device_function;
+
+/// Data that plans pass to library calls and device functions.
+typedef struct dtc_device_constant {
+  const void *data;
+  uint64_t bytes;
+} dtc_device_constant;
+
+/// What an object file for GPUs exports, under the name `dtc_device_v1`.
+typedef struct dtc_device_program {
+  uint32_t abi_version; ///< DTC_DEVICE_ABI_VERSION of the compiler
+  uint32_t num_functions;
+  const dtc_device_function *functions;
+  uint64_t num_constants;
+  const dtc_device_constant *constants;
+  /// "sm_90"; or "host": functions are emulated, for tests.
+  const char *architecture;
+  const char *ptx;   ///< text, with a terminating zero; null if emulated
+  const void *cubin; ///< machine code of the architecture, or null
+  uint64_t cubin_size;
+} dtc_device_program;
+
+extern const dtc_device_program dtc_device_v1;
+
+/// Runs a device function: `blocks` of `threads`. `arguments` are the
+/// addresses that it takes; they are read before the call returns.
+void dtcrt_launch(dtc_context *ctx, int32_t function, int64_t blocks,
+                  int32_t threads, char *const *arguments);
+
+/// Copies bytes within the arena; the buffers do not overlap.
+void dtcrt_copy(dtc_context *ctx, void *to, const void *from, int64_t bytes);
+
+/// Sets bytes of the arena.
+void dtcrt_fill(dtc_context *ctx, void *to, int32_t byte, int64_t bytes);
+
+/// The address of a constant.
+void *dtcrt_constant(dtc_context *ctx, int64_t constant);
+
+#ifdef __cplusplus
+} // extern "C"
+#endif
+
+#endif // DTC_RUNTIME_DEVICEABI_H

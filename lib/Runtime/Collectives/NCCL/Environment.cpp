@@ -1,0 +1,46 @@
+//===- Environment.cpp - which rank this process is -----------------------===//
+
+#include "Environment.h"
+
+#include "Core/Error.h"
+
+#include <cstdlib>
+
+using namespace dtc::rt;
+
+/// The number in a variable; `otherwise` if it is not set.
+static int read(const char *name, int otherwise) {
+  const char *text = getenv(name);
+  if (!text)
+    return otherwise;
+  char *end;
+  long value = strtol(text, &end, 10);
+  if (end == text || value < 0 || value > 1 << 24)
+    fail("the environment has %s='%s', expected a number", name, text);
+  return int(value);
+}
+
+static Environment readLauncher() {
+  // The innermost launcher wins: torchrun may run under srun.
+  if (getenv("RANK") && getenv("WORLD_SIZE"))
+    return {Launcher::torchrun, read("RANK", 0), read("WORLD_SIZE", 1),
+            read("LOCAL_RANK", 0), read("LOCAL_WORLD_SIZE", 1)};
+  if (getenv("OMPI_COMM_WORLD_RANK"))
+    return {Launcher::openMpi, read("OMPI_COMM_WORLD_RANK", 0),
+            read("OMPI_COMM_WORLD_SIZE", 1),
+            read("OMPI_COMM_WORLD_LOCAL_RANK", 0),
+            read("OMPI_COMM_WORLD_LOCAL_SIZE", 1)};
+  if (getenv("SLURM_STEP_ID") && getenv("SLURM_PROCID"))
+    return {Launcher::slurm, read("SLURM_PROCID", 0), read("SLURM_NTASKS", 1),
+            read("SLURM_LOCALID", 0), read("SLURM_NTASKS_PER_NODE", 1)};
+  return {};
+}
+
+Environment Environment::get() {
+  Environment found = readLauncher();
+  if (found.rank >= found.size || found.localRank >= found.size)
+    fail("the launcher says rank %d of %d, number %d on this machine, expected "
+         "numbers below %d",
+         found.rank, found.size, found.localRank, found.size);
+  return found;
+}

@@ -1,0 +1,300 @@
+//===- NcclCollectives.cpp - communication between GPUs -------------------===//
+
+#include "NcclCollectives.h"
+
+#include "Core/Context.h"
+#include "Core/Elements.h"
+#include "Core/Error.h"
+#include "Rendezvous.h"
+
+#include <cstdlib>
+#include <cstring>
+
+using namespace dtc::rt;
+
+int64_t Collective::bytes() const { return count * sizeOf(dtype); }
+
+/// Ends the job unless a call of NCCL went well.
+#define DTC_NCCL(call)                                                         \
+  do {                                                                         \
+    if (ncclResult_t result = nccl->call;                                      \
+        result != ncclSuccess && result != ncclInProgress)                     \
+      fatal("%s failed: %s (%s)", #call, nccl->ncclGetErrorString(result),     \
+            nccl->ncclGetLastError(nullptr));                                  \
+  } while (false)
+
+namespace {
+/// Data of the host move in pieces of this size.
+constexpr int64_t stagingBytes = 16 << 20;
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Setting up
+//===----------------------------------------------------------------------===//
+
+void NcclCollectives::connect(CudaDevice &own, const std::string &rendezvous) {
+  device = &own;
+  computed = std::make_unique<CudaEvent>();
+  communicated = std::make_unique<CudaEvent>();
+  slots.resize(numSlots);
+  slotIsTaken.resize(numSlots);
+  if (size() == 1)
+    return;
+  nccl = &Nccl::get();
+  ncclUniqueId id;
+  memset(&id, 0, sizeof id);
+  if (rank() == 0)
+    DTC_NCCL(ncclGetUniqueId(&id));
+  shareBytes(environment, rendezvous, &id, sizeof id);
+  DTC_NCCL(ncclCommInitRank(&world, size(), id, rank()));
+  staging = std::make_unique<DeviceMemory>(stagingBytes);
+  pinned = std::make_unique<PinnedMemory>(stagingBytes);
+}
+
+NcclCollectives::~NcclCollectives() {
+  for (Group &group : groups)
+    if (group.communicator)
+      nccl->ncclCommDestroy(group.communicator);
+  if (world)
+    nccl->ncclCommDestroy(world);
+}
+
+void NcclCollectives::createGroups(const Program &program) {
+  const Mesh &mesh = program.mesh;
+  for (const std::vector<int> &axes : program.groups) {
+    std::vector<int> others = mesh.coordinates(rank());
+    Group group{0, 1};
+    for (int axis : axes) {
+      group.rank = group.rank * mesh.axes[axis].size + others[axis];
+      group.size *= mesh.axes[axis].size;
+      others[axis] = 0;
+    }
+    if (group.size > 1)
+      DTC_NCCL(ncclCommSplit(world, mesh.rank(others), group.rank,
+                             &group.communicator, nullptr));
+    groups.push_back(group);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// The step
+//===----------------------------------------------------------------------===//
+
+template <typename Work> void NcclCollectives::enqueue(const Work &work) {
+  computed->record(device->compute());
+  computed->makeWait(device->communication());
+  work(device->communication());
+}
+
+static ncclDataType_t typeOf(dtc_dtype dtype) {
+  switch (dtype) {
+  case DTC_F32:
+    return ncclFloat32;
+  case DTC_F64:
+    return ncclFloat64;
+  case DTC_BF16:
+    return ncclBfloat16;
+  case DTC_F16:
+    return ncclFloat16;
+  case DTC_I32:
+    return ncclInt32;
+  case DTC_I64:
+    return ncclInt64;
+  default:
+    return ncclInt8;
+  }
+}
+
+void NcclCollectives::put(const Group &group, const Collective &c) {
+  enqueue([&](CUstream cuStream) {
+    auto *stream = reinterpret_cast<cudaStream_t>(cuStream);
+    auto count = size_t(c.count);
+    ncclDataType_t type = typeOf(c.dtype);
+    ncclRedOp_t op = c.reduction == DTC_MAX ? ncclMax : ncclSum;
+    auto share = c.bytes();
+    auto at = [&](const void *buffer, int member) {
+      return static_cast<const char *>(buffer) + member * share;
+    };
+    if (group.size == 1) {
+      if (c.input != c.output)
+        DTC_CUDA(cuMemcpyDtoDAsync(toDevice(c.output), toDevice(c.input),
+                                   size_t(share), cuStream));
+      return;
+    }
+    ncclComm_t members = group.communicator;
+    switch (c.kind) {
+    case CollectiveKind::AllReduce:
+      DTC_NCCL(
+          ncclAllReduce(c.input, c.output, count, type, op, members, stream));
+      break;
+    case CollectiveKind::ReduceScatter:
+      DTC_NCCL(ncclReduceScatter(c.input, c.output, count, type, op, members,
+                                 stream));
+      break;
+    case CollectiveKind::AllGather:
+      DTC_NCCL(ncclAllGather(c.input, c.output, size_t(share), ncclInt8,
+                             members, stream));
+      break;
+    case CollectiveKind::AllToAll:
+      DTC_NCCL(ncclGroupStart());
+      for (int member = 0; member < group.size; ++member) {
+        DTC_NCCL(ncclSend(at(c.input, member), size_t(share), ncclInt8, member,
+                          members, stream));
+        DTC_NCCL(ncclRecv(const_cast<char *>(at(c.output, member)),
+                          size_t(share), ncclInt8, member, members, stream));
+      }
+      DTC_NCCL(ncclGroupEnd());
+      break;
+    case CollectiveKind::CollectivePermute:
+      DTC_NCCL(ncclGroupStart());
+      for (int member = 0; member < group.size; ++member)
+        if ((*c.sources)[size_t(member)] == group.rank)
+          DTC_NCCL(ncclSend(c.input, size_t(share), ncclInt8, member, members,
+                            stream));
+      DTC_NCCL(ncclRecv(c.output, size_t(share), ncclInt8,
+                        (*c.sources)[size_t(group.rank)], members, stream));
+      DTC_NCCL(ncclGroupEnd());
+      break;
+    }
+  });
+}
+
+void NcclCollectives::run(int group, const Collective &collective) {
+  put(groups[size_t(group)], collective);
+  communicated->record(device->communication());
+  communicated->makeWait(device->compute());
+}
+
+CudaEvent &NcclCollectives::slotEvent(int slot) {
+  std::unique_ptr<CudaEvent> &event = slots[size_t(slot)];
+  if (!event)
+    event = std::make_unique<CudaEvent>();
+  slotIsTaken[size_t(slot)] = 1;
+  return *event;
+}
+
+void NcclCollectives::start(int group, int slot, const Collective &collective) {
+  put(groups[size_t(group)], collective);
+  slotEvent(slot).record(device->communication());
+}
+
+void NcclCollectives::wait(int slot) {
+  if (!slotIsTaken[size_t(slot)])
+    return;
+  slots[size_t(slot)]->makeWait(device->compute());
+  slotIsTaken[size_t(slot)] = 0;
+}
+
+void NcclCollectives::send(int peer, int, int slot, const void *buffer,
+                           int64_t bytes) {
+  enqueue([&](CUstream stream) {
+    DTC_NCCL(ncclSend(buffer, size_t(bytes), ncclInt8, peer, world,
+                      reinterpret_cast<cudaStream_t>(stream)));
+  });
+  slotEvent(slot).record(device->communication());
+}
+
+void NcclCollectives::startRecv(int peer, int, int slot, void *buffer,
+                                int64_t bytes) {
+  enqueue([&](CUstream stream) {
+    DTC_NCCL(ncclRecv(buffer, size_t(bytes), ncclInt8, peer, world,
+                      reinterpret_cast<cudaStream_t>(stream)));
+  });
+  slotEvent(slot).record(device->communication());
+}
+
+void NcclCollectives::recv(int peer, int tag, void *buffer, int64_t bytes) {
+  startRecv(peer, tag, blockingSlot, buffer, bytes);
+  wait(blockingSlot);
+}
+
+//===----------------------------------------------------------------------===//
+// Around the step
+//===----------------------------------------------------------------------===//
+
+void NcclCollectives::finishStream() {
+  DTC_CUDA(cuStreamSynchronize(device->communication()));
+}
+
+void NcclCollectives::sendData(int peer, const void *buffer, int64_t bytes) {
+  auto *stream = reinterpret_cast<cudaStream_t>(device->communication());
+  for (int64_t done = 0; done < bytes; done += stagingBytes) {
+    int64_t piece = std::min(stagingBytes, bytes - done);
+    memcpy(pinned->data(), static_cast<const char *>(buffer) + done,
+           size_t(piece));
+    DTC_CUDA(cuMemcpyHtoDAsync(staging->address(), pinned->data(),
+                               size_t(piece), device->communication()));
+    DTC_NCCL(ncclSend(reinterpret_cast<void *>(staging->address()),
+                      size_t(piece), ncclInt8, peer, world, stream));
+    finishStream();
+  }
+}
+
+void NcclCollectives::recvData(int peer, void *buffer, int64_t bytes) {
+  auto *stream = reinterpret_cast<cudaStream_t>(device->communication());
+  for (int64_t done = 0; done < bytes; done += stagingBytes) {
+    int64_t piece = std::min(stagingBytes, bytes - done);
+    DTC_NCCL(ncclRecv(reinterpret_cast<void *>(staging->address()),
+                      size_t(piece), ncclInt8, peer, world, stream));
+    DTC_CUDA(cuMemcpyDtoHAsync(pinned->data(), staging->address(),
+                               size_t(piece), device->communication()));
+    finishStream();
+    memcpy(static_cast<char *>(buffer) + done, pinned->data(), size_t(piece));
+  }
+}
+
+void NcclCollectives::gatherData(const void *input, void *output,
+                                 int64_t bytes) {
+  if (size() == 1) {
+    memcpy(output, input, size_t(bytes));
+    return;
+  }
+  int64_t most = stagingBytes / (size() + 1);
+  for (int64_t done = 0; done < bytes; done += most) {
+    int64_t piece = std::min(most, bytes - done);
+    memcpy(pinned->data(), static_cast<const char *>(input) + done,
+           size_t(piece));
+    CUdeviceptr own = staging->address(), all = own + size_t(piece);
+    DTC_CUDA(cuMemcpyHtoDAsync(own, pinned->data(), size_t(piece),
+                               device->communication()));
+    DTC_NCCL(ncclAllGather(
+        reinterpret_cast<void *>(own), reinterpret_cast<void *>(all),
+        size_t(piece), ncclInt8, world,
+        reinterpret_cast<cudaStream_t>(device->communication())));
+    DTC_CUDA(cuMemcpyDtoHAsync(pinned->data(), all, size_t(piece * size()),
+                               device->communication()));
+    finishStream();
+    for (int member = 0; member < size(); ++member)
+      memcpy(static_cast<char *>(output) + member * bytes + done,
+             pinned->data() + member * piece, size_t(piece));
+  }
+}
+
+/// Before ranks have met, all of them do the same: each fails as the first.
+int NcclCollectives::firstFailed(bool failed) {
+  if (!world)
+    return failed ? rank() : -1;
+  std::vector<char> all(static_cast<size_t>(size()));
+  char own = failed ? 1 : 0;
+  gatherData(&own, all.data(), 1);
+  for (int member = 0; member < size(); ++member)
+    if (all[size_t(member)])
+      return member;
+  return -1;
+}
+
+void NcclCollectives::barrier() {
+  if (world)
+    firstFailed(false);
+}
+
+void NcclCollectives::finish() {
+  if (device)
+    device->synchronize();
+}
+
+void NcclCollectives::abort() {
+  if (world)
+    nccl->ncclCommAbort(world);
+  _Exit(1);
+}

@@ -1,0 +1,86 @@
+//===- NcclCollectives.h - communication between GPUs -----------*- C++ -*-===//
+//
+// Everything is put on one stream, in the order of the plan: that order is the
+// same for all members of a group, and verified when the plan is compiled.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTC_LIB_RUNTIME_COLLECTIVES_NCCL_NCCLCOLLECTIVES_H
+#define DTC_LIB_RUNTIME_COLLECTIVES_NCCL_NCCLCOLLECTIVES_H
+
+#include "Collectives/Collectives.h"
+#include "Device/CUDA/CudaDevice.h"
+#include "Environment.h"
+#include "Nccl.h"
+
+#include <functional>
+#include <optional>
+
+namespace dtc::rt {
+
+class NcclCollectives : public Collectives {
+public:
+  explicit NcclCollectives(const Environment &environment)
+      : environment(environment) {}
+  ~NcclCollectives() override;
+
+  /// Meets the other ranks, if there are any. `rendezvous` is a file that all
+  /// of them see, or empty.
+  void connect(CudaDevice &device, const std::string &rendezvous);
+  const Environment &where() const { return environment; }
+
+  int rank() const override { return environment.rank; }
+  int size() const override { return environment.size; }
+  int localSize() const override { return environment.localSize; }
+  int machine() const override {
+    return environment.rank - environment.localRank;
+  }
+  void createGroups(const Program &program) override;
+  void run(int group, const Collective &collective) override;
+  void start(int group, int slot, const Collective &collective) override;
+  int groupRank(int group) override { return groups[size_t(group)].rank; }
+  int groupSize(int group) override { return groups[size_t(group)].size; }
+  void send(int peer, int tag, int slot, const void *buffer,
+            int64_t bytes) override;
+  void recv(int peer, int tag, void *buffer, int64_t bytes) override;
+  void startRecv(int peer, int tag, int slot, void *buffer,
+                 int64_t bytes) override;
+  void wait(int slot) override;
+  bool test(int) override { return false; }
+  bool poll() override { return false; }
+  void sendData(int peer, const void *buffer, int64_t bytes) override;
+  void recvData(int peer, void *buffer, int64_t bytes) override;
+  void gatherData(const void *input, void *output, int64_t bytes) override;
+  int firstFailed(bool failed) override;
+  void barrier() override;
+  void finish() override;
+  [[noreturn]] void abort() override;
+
+private:
+  struct Group {
+    int rank, size;
+    ncclComm_t communicator = nullptr; ///< null for one member alone
+  };
+  /// Puts work on the stream of communication, behind what is computed so far.
+  template <typename Work> void enqueue(const Work &work);
+  void put(const Group &group, const Collective &collective);
+  CudaEvent &slotEvent(int slot);
+  /// The thread waits for what is on the stream.
+  void finishStream();
+
+  Environment environment;
+  CudaDevice *device = nullptr;
+  const Nccl *nccl = nullptr;
+  ncclComm_t world = nullptr;
+  std::vector<Group> groups;
+  std::unique_ptr<CudaEvent> computed, communicated;
+  std::vector<std::unique_ptr<CudaEvent>> slots;
+  std::vector<char> slotIsTaken;
+  /// Through which data of the host go.
+  std::unique_ptr<DeviceMemory> staging;
+  std::unique_ptr<PinnedMemory> pinned;
+};
+
+} // namespace dtc::rt
+
+#endif // DTC_LIB_RUNTIME_COLLECTIVES_NCCL_NCCLCOLLECTIVES_H

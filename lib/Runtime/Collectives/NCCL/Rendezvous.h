@@ -1,0 +1,21 @@
+//===- Rendezvous.h - how ranks learn of each other -------------*- C++ -*-===//
+
+#ifndef DTC_LIB_RUNTIME_COLLECTIVES_NCCL_RENDEZVOUS_H
+#define DTC_LIB_RUNTIME_COLLECTIVES_NCCL_RENDEZVOUS_H
+
+#include "Environment.h"
+
+#include <string>
+
+namespace dtc::rt {
+
+/// Gives all ranks the bytes that rank 0 has, once for each job: by a file
+/// that all ranks see, if one is named; else by MPI under mpirun, or by a file
+/// in the memory of the machine if all ranks are on one. Throws an Error that
+/// says what to do if there is no way.
+void shareBytes(const Environment &environment, const std::string &file,
+                void *bytes, size_t size);
+
+} // namespace dtc::rt
+
+#endif // DTC_LIB_RUNTIME_COLLECTIVES_NCCL_RENDEZVOUS_H

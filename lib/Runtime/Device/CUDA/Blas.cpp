@@ -1,0 +1,193 @@
+//===- Blas.cpp - matrix products by cuBLASLt -----------------------------===//
+//
+// cuBLASLt has columns first, and a matrix of rows is the transpose of one of
+// columns: C = A B is computed as C^T = B^T A^T.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Blas.h"
+
+#include "Core/Context.h"
+#include "Core/Error.h"
+#include "CudaDevice.h"
+#include "Library.h"
+
+#include <cublasLt.h>
+
+using namespace dtc::rt;
+
+#define DTC_BLAS_FUNCTIONS(X)                                                  \
+  X(cublasLtCreate)                                                            \
+  X(cublasLtDestroy)                                                           \
+  X(cublasLtGetStatusName)                                                     \
+  X(cublasLtMatmul)                                                            \
+  X(cublasLtMatmulAlgoGetHeuristic)                                            \
+  X(cublasLtMatmulDescCreate)                                                  \
+  X(cublasLtMatmulDescDestroy)                                                 \
+  X(cublasLtMatmulDescSetAttribute)                                            \
+  X(cublasLtMatrixLayoutCreate)                                                \
+  X(cublasLtMatrixLayoutDestroy)                                               \
+  X(cublasLtMatrixLayoutSetAttribute)                                          \
+  X(cublasLtMatmulPreferenceCreate)                                            \
+  X(cublasLtMatmulPreferenceDestroy)                                           \
+  X(cublasLtMatmulPreferenceSetAttribute)
+
+struct Blas::Functions {
+#define DTC_MEMBER(name) decltype(&::name) name;
+  DTC_BLAS_FUNCTIONS(DTC_MEMBER)
+#undef DTC_MEMBER
+
+  static const Functions &get();
+};
+
+struct Blas::Handle {
+  cublasLtHandle_t handle;
+};
+
+/// Of one shape.
+struct Blas::Product {
+  cublasLtMatmulDesc_t description;
+  cublasLtMatrixLayout_t a, b, c; ///< of B, A and C in our order
+  cublasLtMatmulAlgo_t algorithm;
+};
+
+/// Ends the job unless a call of the library went well.
+#define DTC_BLAS(call)                                                         \
+  do {                                                                         \
+    if (cublasStatus_t status = blas.call; status != CUBLAS_STATUS_SUCCESS)    \
+      fatal("%s failed: %s", #call, blas.cublasLtGetStatusName(status));       \
+  } while (false)
+
+// As large as the library's heuristics want on Hopper.
+constexpr int64_t workspaceBytes = DTC_CUDA_WORKSPACE_BYTES;
+
+const Blas::Functions &Blas::Functions::get() {
+  static const Functions functions = [] {
+    static const Library library(
+        "cuBLASLt",
+        {"libcublasLt.so.13", "libcublasLt.so.12", "libcublasLt.so"},
+        "install the CUDA toolkit's libraries, or say where they are in "
+        "LD_LIBRARY_PATH");
+    Functions loaded;
+#define DTC_LOAD(name)                                                         \
+  loaded.name =                                                                \
+      reinterpret_cast<decltype(loaded.name)>(library.find(DTC_SYMBOL(name)));
+    DTC_BLAS_FUNCTIONS(DTC_LOAD)
+#undef DTC_LOAD
+    return loaded;
+  }();
+  return functions;
+}
+
+Blas::Blas(CUstream stream)
+    : blas(Functions::get()), stream(stream),
+      handle(std::make_unique<Handle>()),
+      workspace(std::make_unique<DeviceMemory>(workspaceBytes)) {
+  DTC_BLAS(cublasLtCreate(&handle->handle));
+}
+
+Blas::~Blas() {
+  for (auto &[shape, product] : products) {
+    blas.cublasLtMatrixLayoutDestroy(product->a);
+    blas.cublasLtMatrixLayoutDestroy(product->b);
+    blas.cublasLtMatrixLayoutDestroy(product->c);
+    blas.cublasLtMatmulDescDestroy(product->description);
+  }
+  blas.cublasLtDestroy(handle->handle);
+}
+
+static cudaDataType_t typeOf(dtc_dtype dtype) {
+  switch (dtype) {
+  case DTC_F32:
+    return CUDA_R_32F;
+  case DTC_F64:
+    return CUDA_R_64F;
+  case DTC_BF16:
+    return CUDA_R_16BF;
+  case DTC_F16:
+    return CUDA_R_16F;
+  default:
+    fatal("matmul of element type %d, expected floating point", dtype);
+  }
+}
+
+static cublasComputeType_t computeTypeOf(dtc_dtype dtype, bool usesTf32) {
+  if (dtype == DTC_F64)
+    return CUBLAS_COMPUTE_64F;
+  return dtype == DTC_F32 && usesTf32 ? CUBLAS_COMPUTE_32F_FAST_TF32
+                                      : CUBLAS_COMPUTE_32F;
+}
+
+Blas::Product &Blas::find(const ProductShape &shape) {
+  std::unique_ptr<Product> &known = products[shape];
+  if (known)
+    return *known;
+  auto product = std::make_unique<Product>();
+  cudaDataType_t type = typeOf(shape.dtype);
+  cudaDataType_t scale = shape.dtype == DTC_F64 ? CUDA_R_64F : CUDA_R_32F;
+  DTC_BLAS(cublasLtMatmulDescCreate(
+      &product->description, computeTypeOf(shape.dtype, usesTf32), scale));
+  auto setTranspose = [&](cublasLtMatmulDescAttributes_t attribute, bool isOn) {
+    cublasOperation_t operation = isOn ? CUBLAS_OP_T : CUBLAS_OP_N;
+    DTC_BLAS(cublasLtMatmulDescSetAttribute(product->description, attribute,
+                                            &operation, sizeof operation));
+  };
+  setTranspose(CUBLASLT_MATMUL_DESC_TRANSA, shape.transposeB);
+  setTranspose(CUBLASLT_MATMUL_DESC_TRANSB, shape.transposeA);
+
+  // A matrix of rows x columns in our order.
+  auto createLayout = [&](cublasLtMatrixLayout_t &layout, cudaDataType_t type,
+                          int64_t rows, int64_t columns) {
+    DTC_BLAS(cublasLtMatrixLayoutCreate(&layout, type, uint64_t(columns),
+                                        uint64_t(rows), columns));
+    auto batch = int32_t(shape.batch);
+    int64_t stride = rows * columns;
+    DTC_BLAS(cublasLtMatrixLayoutSetAttribute(
+        layout, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &batch, sizeof batch));
+    DTC_BLAS(cublasLtMatrixLayoutSetAttribute(
+        layout, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &stride,
+        sizeof stride));
+  };
+  createLayout(product->a, type, shape.transposeB ? shape.n : shape.k,
+               shape.transposeB ? shape.k : shape.n);
+  createLayout(product->b, type, shape.transposeA ? shape.k : shape.m,
+               shape.transposeA ? shape.m : shape.k);
+  createLayout(product->c, shape.keepsSums ? CUDA_R_32F : type, shape.m,
+               shape.n);
+
+  cublasLtMatmulPreference_t preference;
+  DTC_BLAS(cublasLtMatmulPreferenceCreate(&preference));
+  auto bytes = uint64_t(workspaceBytes);
+  DTC_BLAS(cublasLtMatmulPreferenceSetAttribute(
+      preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &bytes,
+      sizeof bytes));
+  cublasLtMatmulHeuristicResult_t found;
+  int count = 0;
+  DTC_BLAS(cublasLtMatmulAlgoGetHeuristic(
+      handle->handle, product->description, product->a, product->b, product->c,
+      product->c, preference, 1, &found, &count));
+  DTC_BLAS(cublasLtMatmulPreferenceDestroy(preference));
+  if (count == 0)
+    fatal("cuBLASLt has no algorithm for a product of %lld x %lld x %lld",
+          (long long)shape.m, (long long)shape.n, (long long)shape.k);
+  product->algorithm = found.algo;
+  known = std::move(product);
+  return *known;
+}
+
+void Blas::multiply(const ProductShape &shape, const void *a, const void *b,
+                    void *c) {
+  if (shape.batch * shape.m * shape.n == 0)
+    return;
+  Product &product = find(shape);
+  float one = 1, rest = shape.accumulate ? 1 : 0;
+  double one64 = 1, rest64 = rest;
+  bool isDouble = shape.dtype == DTC_F64;
+  DTC_BLAS(cublasLtMatmul(
+      handle->handle, product.description,
+      isDouble ? static_cast<void *>(&one64) : &one, b, product.a, a, product.b,
+      isDouble ? static_cast<void *>(&rest64) : &rest, c, product.c, c,
+      product.c, &product.algorithm,
+      reinterpret_cast<void *>(workspace->address()), size_t(workspace->size()),
+      reinterpret_cast<cudaStream_t>(stream)));
+}

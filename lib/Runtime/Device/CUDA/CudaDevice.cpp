@@ -1,0 +1,225 @@
+//===- CudaDevice.cpp - the GPU of a rank ---------------------------------===//
+
+#include "CudaDevice.h"
+
+#include "Core/Context.h"
+#include "Core/Error.h"
+#include "EmulatedImage.h"
+
+#include <cstring>
+
+using namespace dtc::rt;
+
+/// Throws an Error unless a call of the driver went well. For setting up.
+#define DTC_CUDA_SETUP(call)                                                   \
+  do {                                                                         \
+    const CudaDriver &driver = CudaDriver::get();                              \
+    if (CUresult result = driver.call; result != CUDA_SUCCESS)                 \
+      fail("%s failed: %s", #call, driver.describe(result));                   \
+  } while (false)
+
+//===----------------------------------------------------------------------===//
+// Events and memory
+//===----------------------------------------------------------------------===//
+
+CudaEvent::CudaEvent() {
+  DTC_CUDA_SETUP(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
+}
+
+CudaEvent::~CudaEvent() { CudaDriver::get().cuEventDestroy(event); }
+
+void CudaEvent::record(CUstream stream) {
+  DTC_CUDA(cuEventRecord(event, stream));
+}
+
+void CudaEvent::makeWait(CUstream stream) const {
+  DTC_CUDA(cuStreamWaitEvent(stream, event, 0));
+}
+
+PinnedMemory::PinnedMemory(int64_t bytes) : base(nullptr), bytes(bytes) {
+  void *memory = nullptr;
+  DTC_CUDA_SETUP(cuMemHostAlloc(&memory, size_t(bytes), 0));
+  base = static_cast<char *>(memory);
+}
+
+PinnedMemory::~PinnedMemory() { CudaDriver::get().cuMemFreeHost(base); }
+
+DeviceMemory::DeviceMemory(int64_t bytes) : bytes(bytes) {
+  const CudaDriver &driver = CudaDriver::get();
+  size_t wanted = size_t(std::max<int64_t>(bytes, 1));
+  if (CUresult result = driver.cuMemAlloc(&base, wanted);
+      result != CUDA_SUCCESS) {
+    size_t free = 0, total = 0;
+    driver.cuMemGetInfo(&free, &total);
+    fail("this GPU has %s free of %s, expected %s: %s; see what else uses it, "
+         "or compile with --device-memory",
+         formatBytes(double(free)).c_str(), formatBytes(double(total)).c_str(),
+         formatBytes(double(bytes)).c_str(), driver.describe(result));
+  }
+  DTC_CUDA_SETUP(cuMemsetD8Async(base, 0, wanted, nullptr));
+  DTC_CUDA_SETUP(cuStreamSynchronize(nullptr));
+}
+
+DeviceMemory::~DeviceMemory() { CudaDriver::get().cuMemFree(base); }
+
+//===----------------------------------------------------------------------===//
+// The device
+//===----------------------------------------------------------------------===//
+
+CudaDevice &dtc::rt::deviceOf(dtc_context *context) {
+  return static_cast<CudaDevice &>(context->device);
+}
+
+CudaDevice::CudaDevice(int number, const dtc_device_program &program)
+    : program(program) {
+  if (program.abi_version != DTC_DEVICE_ABI_VERSION)
+    fail("this program has device code of ABI version %u, expected %u; compile "
+         "and link it with one version of dtc",
+         program.abi_version, DTC_DEVICE_ABI_VERSION);
+  int devices = 0;
+  DTC_CUDA_SETUP(cuDeviceGetCount(&devices));
+  if (number >= devices)
+    fail("found %d GPU%s, expected one for each rank of this machine, of which "
+         "this is number %d; start fewer ranks here, or see "
+         "CUDA_VISIBLE_DEVICES",
+         devices, devices == 1 ? "" : "s", number);
+  CUdevice device;
+  DTC_CUDA_SETUP(cuDeviceGet(&device, number));
+  DTC_CUDA_SETUP(cuDevicePrimaryCtxRetain(&context, device));
+  DTC_CUDA_SETUP(cuCtxSetCurrent(context));
+  // Communication goes first where both have work.
+  DTC_CUDA_SETUP(
+      cuStreamCreateWithPriority(&computeStream, CU_STREAM_NON_BLOCKING, 0));
+  DTC_CUDA_SETUP(cuStreamCreateWithPriority(&communicationStream,
+                                            CU_STREAM_NON_BLOCKING, -1));
+  load();
+  products = std::make_unique<Blas>(computeStream);
+}
+
+/// Machine code if the GPU has its architecture, else the driver compiles PTX.
+void CudaDevice::load() {
+  const CudaDriver &driver = CudaDriver::get();
+  EmulatedImage emulated(program);
+  CUresult result = CUDA_ERROR_NO_BINARY_FOR_GPU;
+  if (program.cubin)
+    result =
+        driver.cuModuleLoadDataEx(&module, program.cubin, 0, nullptr, nullptr);
+  if (result != CUDA_SUCCESS && program.ptx)
+    result =
+        driver.cuModuleLoadDataEx(&module, program.ptx, 0, nullptr, nullptr);
+  if (!program.ptx)
+    result = driver.cuModuleLoadDataEx(&module, &emulated, 0, nullptr, nullptr);
+  if (result != CUDA_SUCCESS)
+    fail("this GPU does not load code for %s: %s; compile the program with "
+         "dtc --arch for this GPU",
+         program.architecture, driver.describe(result));
+  functions.resize(program.num_functions);
+  for (uint32_t i = 0; i < program.num_functions; ++i)
+    DTC_CUDA_SETUP(
+        cuModuleGetFunction(&functions[i], module, program.functions[i].name));
+  for (uint64_t i = 0; i < program.num_constants; ++i) {
+    const dtc_device_constant &constant = program.constants[i];
+    CUdeviceptr copy;
+    DTC_CUDA_SETUP(cuMemAlloc(&copy, constant.bytes));
+    DTC_CUDA_SETUP(
+        cuMemcpyHtoDAsync(copy, constant.data, constant.bytes, computeStream));
+    constants.push_back(copy);
+  }
+  synchronize();
+}
+
+void CudaDevice::synchronize() {
+  DTC_CUDA(cuStreamSynchronize(computeStream));
+  DTC_CUDA(cuStreamSynchronize(communicationStream));
+}
+
+void CudaDevice::run(dtc_step_fn plan, dtc_context &context, Arena &arena) {
+  plan(&context, arena.address());
+}
+
+void CudaDevice::copyRows(void *to, int64_t toStride, const void *from,
+                          int64_t fromStride, int64_t rowBytes, int64_t rows) {
+  CUDA_MEMCPY2D copy = {};
+  copy.srcMemoryType = copy.dstMemoryType = CU_MEMORYTYPE_DEVICE;
+  copy.srcDevice = toDevice(from);
+  copy.srcPitch = size_t(fromStride);
+  copy.dstDevice = toDevice(to);
+  copy.dstPitch = size_t(toStride);
+  copy.WidthInBytes = size_t(rowBytes);
+  copy.Height = size_t(rows);
+  DTC_CUDA(cuMemcpy2DAsync(&copy, computeStream));
+}
+
+void CudaDevice::launch(int32_t number, int64_t blocks, int32_t threads,
+                        char *const *arguments) {
+  constexpr uint32_t most = 256;
+  const dtc_device_function &function = program.functions[number];
+  if (function.arguments > most)
+    fatal("device function %s takes %u buffers, expected at most %u",
+          function.name, function.arguments, most);
+  void *places[most];
+  for (uint32_t i = 0; i < function.arguments; ++i)
+    places[i] = const_cast<char **>(&arguments[i]);
+  const CudaDriver &driver = CudaDriver::get();
+  CUresult result = driver.cuLaunchKernel(
+      functions[size_t(number)], unsigned(blocks), 1, 1, unsigned(threads), 1,
+      1, 0, computeStream, places, nullptr);
+  if (result != CUDA_SUCCESS)
+    fatal("launching %s failed: %s", function.name, driver.describe(result));
+}
+
+void *CudaDevice::constant(int64_t number) const {
+  return reinterpret_cast<void *>(constants[size_t(number)]);
+}
+
+//===----------------------------------------------------------------------===//
+// The arena
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Reads and writes go through pinned memory, a piece that grows as needed.
+class CudaArena : public Arena {
+public:
+  CudaArena(CudaDevice &device, int64_t bytes)
+      : device(device), memory(bytes) {}
+
+  char *address() const override {
+    return reinterpret_cast<char *>(memory.address());
+  }
+
+private:
+  char *stage(int64_t bytes) const {
+    if (!staging || staging->size() < bytes)
+      staging = std::make_unique<PinnedMemory>(bytes);
+    return staging->data();
+  }
+  char *beginWrite(int64_t, int64_t bytes) override {
+    // What was written before has left the piece.
+    device.synchronize();
+    return stage(bytes);
+  }
+  void endWrite(int64_t offset, int64_t bytes) override {
+    DTC_CUDA(cuMemcpyHtoDAsync(memory.address() + size_t(offset),
+                               staging->data(), size_t(bytes),
+                               device.compute()));
+  }
+  const char *fetch(int64_t offset, int64_t bytes) const override {
+    char *host = stage(bytes);
+    device.synchronize();
+    DTC_CUDA(cuMemcpyDtoHAsync(host, memory.address() + size_t(offset),
+                               size_t(bytes), device.compute()));
+    device.synchronize();
+    return host;
+  }
+
+  CudaDevice &device;
+  DeviceMemory memory;
+  mutable std::unique_ptr<PinnedMemory> staging;
+};
+
+} // namespace
+
+std::unique_ptr<Arena> CudaDevice::makeArena(int64_t bytes, Sharing) {
+  return std::make_unique<CudaArena>(*this, bytes);
+}

@@ -1,0 +1,112 @@
+//===- CudaDevice.h - the GPU of a rank -------------------------*- C++ -*-===//
+//
+// Three streams, in the order that the host puts work on them: what the plan
+// computes, what it communicates, and copies of the next step's inputs. Events
+// order them where the plan starts and awaits.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTC_LIB_RUNTIME_DEVICE_CUDA_CUDADEVICE_H
+#define DTC_LIB_RUNTIME_DEVICE_CUDA_CUDADEVICE_H
+
+#include "Blas.h"
+#include "Device/Device.h"
+#include "Driver.h"
+#include "dtc/Runtime/DeviceABI.h"
+
+#include <memory>
+#include <vector>
+
+namespace dtc::rt {
+
+/// An event that is recorded again and again.
+class CudaEvent {
+public:
+  CudaEvent();
+  ~CudaEvent();
+  CudaEvent(const CudaEvent &) = delete;
+
+  /// What is on the stream so far.
+  void record(CUstream stream);
+  /// The stream goes on when that is done.
+  void makeWait(CUstream stream) const;
+
+private:
+  CUevent event;
+};
+
+/// Pinned memory of the host.
+class PinnedMemory {
+public:
+  explicit PinnedMemory(int64_t bytes);
+  ~PinnedMemory();
+  PinnedMemory(const PinnedMemory &) = delete;
+
+  char *data() const { return base; }
+  int64_t size() const { return bytes; }
+
+private:
+  char *base;
+  int64_t bytes;
+};
+
+class CudaDevice : public Device {
+public:
+  /// Opens the GPU of this number, of those that the process may see, and loads
+  /// the program's device code.
+  CudaDevice(int number, const dtc_device_program &program);
+
+  std::unique_ptr<Arena> makeArena(int64_t bytes, Sharing sharing) override;
+  void run(dtc_step_fn plan, dtc_context &context, Arena &arena) override;
+  void copyRows(void *to, int64_t toStride, const void *from,
+                int64_t fromStride, int64_t rowBytes, int64_t rows) override;
+
+  /// Waits until everything is done that was put on the streams.
+  void synchronize();
+
+  void launch(int32_t function, int64_t blocks, int32_t threads,
+              char *const *arguments);
+  void *constant(int64_t number) const;
+  Blas &blas() { return *products; }
+
+  CUstream compute() const { return computeStream; }
+  CUstream communication() const { return communicationStream; }
+
+private:
+  void load();
+
+  const dtc_device_program &program;
+  CUcontext context = nullptr;
+  CUmodule module = nullptr;
+  CUstream computeStream = nullptr, communicationStream = nullptr;
+  std::vector<CUfunction> functions;
+  std::vector<CUdeviceptr> constants;
+  std::unique_ptr<Blas> products;
+};
+
+/// The device of a call of generated code.
+CudaDevice &deviceOf(dtc_context *context);
+
+/// Memory of the device, zeroed.
+class DeviceMemory {
+public:
+  explicit DeviceMemory(int64_t bytes);
+  ~DeviceMemory();
+  DeviceMemory(const DeviceMemory &) = delete;
+
+  CUdeviceptr address() const { return base; }
+  int64_t size() const { return bytes; }
+
+private:
+  CUdeviceptr base = 0;
+  int64_t bytes;
+};
+
+/// The address as the driver has it.
+inline CUdeviceptr toDevice(const void *address) {
+  return reinterpret_cast<CUdeviceptr>(address);
+}
+
+} // namespace dtc::rt
+
+#endif // DTC_LIB_RUNTIME_DEVICE_CUDA_CUDADEVICE_H

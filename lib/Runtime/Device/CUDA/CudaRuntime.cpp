@@ -1,0 +1,44 @@
+//===- CudaRuntime.cpp - programs that run on GPUs ------------------------===//
+//
+// What Device.h asks of the archive: a GPU for each rank, NCCL between them.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Collectives/NCCL/NcclCollectives.h"
+#include "Core/Error.h"
+#include "Core/OptionValues.h"
+#include "Core/Options.h"
+#include "CudaDevice.h"
+
+using namespace dtc::rt;
+
+std::unique_ptr<Device> dtc::rt::openDevice(const Options &options,
+                                            Collectives &collectives) {
+  auto &nccl = static_cast<NcclCollectives &>(collectives);
+  auto device =
+      std::make_unique<CudaDevice>(nccl.where().localRank, dtc_device_v1);
+  device->blas().usesTf32 = options.tf32;
+  nccl.connect(*device, options.rendezvous);
+  return device;
+}
+
+void dtc::rt::checkDevice() { CudaDriver::get(); }
+
+std::unique_ptr<Collectives> dtc::rt::startCollectives() {
+  return std::make_unique<NcclCollectives>(Environment::get());
+}
+
+std::unique_ptr<Collectives> dtc::rt::overlayCollectives(const Options &,
+                                                         Collectives &) {
+  return nullptr;
+}
+
+void dtc::rt::addDeviceOptions(CLI::App &app, Options &options) {
+  app.add_flag("--tf32", options.tf32,
+               "round operands of f32 matrix products and convolutions to "
+               "tf32, which tensor cores compute");
+  app.add_option("--rendezvous", options.rendezvous,
+                 "a file that all ranks see and that is not there yet, by "
+                 "which they find each other")
+      ->type_name("FILE");
+}

@@ -1,0 +1,48 @@
+//===- Driver.cpp - the functions of CUDA's driver ------------------------===//
+
+#include "Driver.h"
+
+#include "Core/Error.h"
+#include "Library.h"
+
+using namespace dtc::rt;
+
+const char *CudaDriver::describe(CUresult result) const {
+  static thread_local std::string text;
+  const char *name = nullptr, *meaning = nullptr;
+  cuGetErrorName(result, &name);
+  cuGetErrorString(result, &meaning);
+  text = format("%s (%s)", name ? name : "unknown error",
+                meaning ? meaning : "no description");
+  return text.c_str();
+}
+
+static CudaDriver open() {
+  static const Library library(
+      "NVIDIA driver", {"libcuda.so.1"},
+      "run it on a machine with an NVIDIA GPU and its driver");
+  CudaDriver driver;
+#define DTC_LOAD(name)                                                         \
+  driver.name =                                                                \
+      reinterpret_cast<decltype(driver.name)>(library.find(DTC_SYMBOL(name)));
+  DTC_CUDA_FUNCTIONS(DTC_LOAD)
+#undef DTC_LOAD
+  driver.eventElapsedTime = reinterpret_cast<decltype(driver.eventElapsedTime)>(
+      library.find("cuEventElapsedTime"));
+  int devices = 0;
+  CUresult result = driver.cuInit(0);
+  if (result == CUDA_SUCCESS)
+    result = driver.cuDeviceGetCount(&devices);
+  if (result != CUDA_SUCCESS)
+    fail("the NVIDIA driver does not start: %s; see nvidia-smi",
+         driver.describe(result));
+  if (devices == 0)
+    fail("found no NVIDIA GPU, expected at least one; see nvidia-smi and "
+         "CUDA_VISIBLE_DEVICES");
+  return driver;
+}
+
+const CudaDriver &CudaDriver::get() {
+  static const CudaDriver driver = open();
+  return driver;
+}

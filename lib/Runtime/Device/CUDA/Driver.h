@@ -1,0 +1,75 @@
+//===- Driver.h - the functions of CUDA's driver ----------------*- C++ -*-===//
+
+#ifndef DTC_LIB_RUNTIME_DEVICE_CUDA_DRIVER_H
+#define DTC_LIB_RUNTIME_DEVICE_CUDA_DRIVER_H
+
+#include <cuda.h>
+
+namespace dtc::rt {
+
+#define DTC_CUDA_FUNCTIONS(X)                                                  \
+  X(cuInit)                                                                    \
+  X(cuDriverGetVersion)                                                        \
+  X(cuDeviceGet)                                                               \
+  X(cuDeviceGetCount)                                                          \
+  X(cuDeviceGetName)                                                           \
+  X(cuDeviceGetAttribute)                                                      \
+  X(cuDevicePrimaryCtxRetain)                                                  \
+  X(cuCtxSetCurrent)                                                           \
+  X(cuMemGetInfo)                                                              \
+  X(cuMemAlloc)                                                                \
+  X(cuMemFree)                                                                 \
+  X(cuMemHostAlloc)                                                            \
+  X(cuMemFreeHost)                                                             \
+  X(cuMemcpyHtoDAsync)                                                         \
+  X(cuMemcpyDtoHAsync)                                                         \
+  X(cuMemcpyDtoDAsync)                                                         \
+  X(cuMemcpy2DAsync)                                                           \
+  X(cuMemsetD8Async)                                                           \
+  X(cuStreamCreateWithPriority)                                                \
+  X(cuStreamSynchronize)                                                       \
+  X(cuStreamQuery)                                                             \
+  X(cuStreamWaitEvent)                                                         \
+  X(cuStreamBeginCapture)                                                      \
+  X(cuStreamEndCapture)                                                        \
+  X(cuGraphInstantiate)                                                        \
+  X(cuGraphDestroy)                                                            \
+  X(cuGraphExecDestroy)                                                        \
+  X(cuGraphLaunch)                                                             \
+  X(cuEventCreate)                                                             \
+  X(cuEventDestroy)                                                            \
+  X(cuEventRecord)                                                             \
+  X(cuEventQuery)                                                              \
+  X(cuEventSynchronize)                                                        \
+  X(cuModuleLoadDataEx)                                                        \
+  X(cuModuleGetFunction)                                                       \
+  X(cuLaunchKernel)                                                            \
+  X(cuGetErrorName)                                                            \
+  X(cuGetErrorString)
+
+/// Pointers to the functions, under their names.
+struct CudaDriver {
+#define DTC_MEMBER(name) decltype(&::name) name;
+  DTC_CUDA_FUNCTIONS(DTC_MEMBER)
+#undef DTC_MEMBER
+  /// Its second version is only in newer drivers.
+  CUresult (*eventElapsedTime)(float *milliseconds, CUevent begin, CUevent end);
+
+  /// Opens libcuda once; throws an Error if there is none, or no GPU.
+  static const CudaDriver &get();
+
+  /// "CUDA_ERROR_OUT_OF_MEMORY (out of memory)".
+  const char *describe(CUresult result) const;
+};
+
+/// Ends the job unless a call of the driver went well. For calls of a step.
+#define DTC_CUDA(call)                                                         \
+  do {                                                                         \
+    const dtc::rt::CudaDriver &driver = dtc::rt::CudaDriver::get();            \
+    if (CUresult result = driver.call; result != CUDA_SUCCESS)                 \
+      dtc::rt::fatal("%s failed: %s", #call, driver.describe(result));         \
+  } while (false)
+
+} // namespace dtc::rt
+
+#endif // DTC_LIB_RUNTIME_DEVICE_CUDA_DRIVER_H

@@ -1,0 +1,30 @@
+//===- Library.cpp - a shared library, opened when it is needed -----------===//
+
+#include "Library.h"
+
+#include "Core/Error.h"
+
+#include <dlfcn.h>
+
+using namespace dtc::rt;
+
+Library::Library(const char *what, std::initializer_list<const char *> names,
+                 const char *advice)
+    : handle(nullptr) {
+  for (const char *candidate : names) {
+    handle = dlopen(candidate, RTLD_NOW | RTLD_GLOBAL);
+    name = candidate;
+    if (handle)
+      return;
+  }
+  fail("found no %s (%s), which this program needs; %s", what, *names.begin(),
+       advice);
+}
+
+void *Library::find(const char *symbol) const {
+  void *address = dlsym(handle, symbol);
+  if (!address)
+    fail("%s has no function %s, expected a newer version", name.c_str(),
+         symbol);
+  return address;
+}

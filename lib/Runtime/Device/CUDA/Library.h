@@ -1,0 +1,38 @@
+//===- Library.h - a shared library, opened when it is needed ---*- C++ -*-===//
+//
+// One binary starts everywhere: what a machine lacks is named when the program
+// comes to it, in one line.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTC_LIB_RUNTIME_DEVICE_CUDA_LIBRARY_H
+#define DTC_LIB_RUNTIME_DEVICE_CUDA_LIBRARY_H
+
+#include <initializer_list>
+#include <string>
+
+namespace dtc::rt {
+
+class Library {
+public:
+  /// Opens the first of `names` that there is. Throws an Error that names the
+  /// first of them and what to install.
+  Library(const char *what, std::initializer_list<const char *> names,
+          const char *advice);
+
+  /// Throws an Error if the library does not have it.
+  void *find(const char *symbol) const;
+
+private:
+  std::string name;
+  void *handle;
+};
+
+} // namespace dtc::rt
+
+/// The name of a function as the library has it: headers may rename it by a
+/// macro.
+#define DTC_SYMBOL_TEXT(name) #name
+#define DTC_SYMBOL(name) DTC_SYMBOL_TEXT(name)
+
+#endif // DTC_LIB_RUNTIME_DEVICE_CUDA_LIBRARY_H

@@ -1,0 +1,93 @@
+//===- Alignments.cpp - how the buffers of kernels are aligned ------------===//
+//
+// A buffer begins where the memory plan put it, a view somewhere inside of it:
+// micro-batches, slices and parts of buckets may begin at any element.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dtc/Target/CUDA/Alignments.h"
+#include "dtc/Memory/MemoryPlanner.h"
+#include "dtc/Plan/Aliases.h"
+#include "dtc/Plan/Skeleton.h"
+#include "dtc/Schedule/KernelOps.h"
+#include <numeric>
+
+using namespace mlir;
+using namespace dtc;
+
+namespace {
+
+class Alignments {
+public:
+  void addFunction(func::FuncOp function);
+  void annotate() const;
+
+private:
+  /// Of arguments and results: the largest that holds for all calls.
+  using Places = SmallVector<int64_t>;
+
+  /// Takes in the operands and results of a call.
+  void meet(Operation *callee, Operation *call, const AliasClasses &classes,
+            ArrayRef<int64_t> arguments);
+
+  llvm::MapVector<Operation *, std::pair<Places, Places>> functions;
+};
+
+} // namespace
+
+void Alignments::meet(Operation *callee, Operation *call,
+                      const AliasClasses &classes,
+                      ArrayRef<int64_t> arguments) {
+  auto &[operands, results] = functions[callee];
+  auto include = [&](ValueRange values, Places &places) {
+    places.resize(values.size(), memoryAlignment);
+    for (auto [value, place] : llvm::zip(values, places)) {
+      Value root = classes.getRoot(value);
+      if (auto argument = dyn_cast<BlockArgument>(root))
+        if (argument.getArgNumber() < arguments.size())
+          place = std::gcd(place, arguments[argument.getArgNumber()]);
+      place = std::gcd(place, classes.getOffset(value));
+    }
+  };
+  include(call->getOperands(), operands);
+  include(call->getResults(), results);
+}
+
+/// Callers come first.
+void Alignments::addFunction(func::FuncOp function) {
+  AliasClasses classes(function.front());
+  Places arguments = functions.lookup(function).first;
+  for (Operation &op : function.front()) {
+    if (auto run = dyn_cast<RunOp>(op))
+      meet(getCallee(run), run, classes, arguments);
+    else if (auto launch = dyn_cast<LaunchOp>(op))
+      meet(launch.getFunction(), launch, classes, arguments);
+  }
+}
+
+void Alignments::annotate() const {
+  for (const auto &[function, places] : functions) {
+    auto kernel = dyn_cast<func::FuncOp>(function);
+    if (!kernel || !kernel->hasAttr(attr::kernel))
+      continue;
+    Builder b(kernel.getContext());
+    for (auto [i, place] : llvm::enumerate(places.first))
+      kernel.setArgAttr(i, attr::alignment, b.getI64IntegerAttr(place));
+    for (auto [i, place] : llvm::enumerate(places.second))
+      kernel.setResultAttr(i, attr::alignment, b.getI64IntegerAttr(place));
+  }
+}
+
+void dtc::annotateAlignments(ModuleOp module) {
+  Alignments alignments;
+  for (bool isPlan : {true, false})
+    for (auto stage : module.getOps<ModuleOp>()) {
+      if (!stage->hasAttr(attr::stage))
+        continue;
+      for (auto function : stage.getOps<func::FuncOp>())
+        if (!function.isDeclaration() &&
+            (function.getSymName() == planName) == isPlan)
+          alignments.addFunction(function);
+    }
+  alignments.annotate();
+}

@@ -1,0 +1,106 @@
+//===- CudaTarget.cpp - what lowering asks about GPUs ---------------------===//
+//
+// Kernels are functions of the host that launch, and the arena is memory of the
+// device: what a plan does is calls of the runtime.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dtc/Target/CUDA/CudaTarget.h"
+#include "dtc/Target/CUDA/Passes.h"
+
+using namespace mlir;
+using namespace dtc;
+
+// PTX 8.0 knows Hopper, 8.6 Blackwell.
+ArrayRef<CudaArchitecture> CudaArchitecture::getAll() {
+  static const CudaArchitecture all[] = {
+      {"sm_80", "+ptx80"}, {"sm_86", "+ptx80"},  {"sm_89", "+ptx80"},
+      {"sm_90", "+ptx80"}, {"sm_100", "+ptx86"}, {"sm_120", "+ptx87"}};
+  return all;
+}
+
+const CudaArchitecture *CudaArchitecture::find(StringRef name) {
+  for (const CudaArchitecture &architecture : getAll())
+    if (architecture.name == name)
+      return &architecture;
+  return nullptr;
+}
+
+void CudaTarget::addKernelPasses(OpPassManager &manager) const {
+  CompileDeviceKernelsOptions options;
+  options.isEmulated = isEmulated();
+  options.hostHasBf16 = host.hasBf16;
+  manager.addPass(createCompileDeviceKernels(options));
+}
+
+static Value createInteger(Target::Place at, int64_t value, unsigned bits) {
+  return LLVM::ConstantOp::create(at.builder, at.loc,
+                                  at.builder.getIntegerType(bits), value);
+}
+
+/// Calls a function of the runtime, which is declared once in the module.
+static LLVM::CallOp createCall(Target::Place at, StringRef name,
+                               TypeRange results, ValueRange operands) {
+  Operation *here = at.builder.getBlock()->getParentOp();
+  auto module = here->getParentOfType<ModuleOp>();
+  auto callee = module.lookupSymbol<LLVM::LLVMFuncOp>(name);
+  if (!callee) {
+    OpBuilder end = OpBuilder::atBlockEnd(module.getBody());
+    Type result = results.empty() ? LLVM::LLVMVoidType::get(module.getContext())
+                                  : results.front();
+    callee = LLVM::LLVMFuncOp::create(
+        end, at.loc, name,
+        LLVM::LLVMFunctionType::get(result,
+                                    llvm::to_vector(operands.getTypes())));
+  }
+  return LLVM::CallOp::create(at.builder, at.loc, callee, operands);
+}
+
+void CudaTarget::createLaunch(Place at, LLVM::LLVMFuncOp kernel,
+                              ValueRange buffers) const {
+  SmallVector<Value> operands(buffers);
+  operands.push_back(at.context);
+  LLVM::CallOp::create(at.builder, at.loc, TypeRange(), kernel.getSymName(),
+                       operands);
+}
+
+void CudaTarget::createCopy(Place at, Value to, Value from,
+                            int64_t bytes) const {
+  createCall(at, "dtcrt_copy", {},
+             {at.context, to, from, createInteger(at, bytes, 64)});
+}
+
+void CudaTarget::createFill(Place at, Value to, uint8_t byte,
+                            int64_t bytes) const {
+  createCall(at, "dtcrt_fill", {},
+             {at.context, to, createInteger(at, byte, 32),
+              createInteger(at, bytes, 64)});
+}
+
+/// The program's data lie with the host; the runtime has copies on the device.
+Value CudaTarget::createConstant(Place at, ModuleOp module, StringRef name,
+                                 DenseElementsAttr data) const {
+  int64_t number = -1, count = 0;
+  for (auto global : module.getOps<LLVM::GlobalOp>())
+    if (global->hasAttr(constantAttrName)) {
+      if (global.getSymName() == name)
+        number = count;
+      ++count;
+    }
+  if (number < 0) {
+    number = count;
+    OpBuilder end = OpBuilder::atBlockEnd(module.getBody());
+    auto flat =
+        RankedTensorType::get({data.getNumElements()}, data.getElementType());
+    auto global = LLVM::GlobalOp::create(
+        end, at.loc,
+        LLVM::LLVMArrayType::get(flat.getElementType(), flat.getNumElements()),
+        /*isConstant=*/true, LLVM::Linkage::Internal, name, data.reshape(flat),
+        /*alignment=*/64);
+    global->setAttr(constantAttrName, end.getUnitAttr());
+  }
+  return createCall(at, "dtcrt_constant",
+                    LLVM::LLVMPointerType::get(module.getContext()),
+                    {at.context, createInteger(at, number, 64)})
+      .getResult();
+}

@@ -1,0 +1,90 @@
+//===- DeviceBuilder.h - code of a thread -----------------------*- C++ -*-===//
+//
+// Index arithmetic, and what threads of a block do together.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTC_LIB_TARGET_CUDA_DEVICEBUILDER_H
+#define DTC_LIB_TARGET_CUDA_DEVICEBUILDER_H
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+namespace dtc {
+
+struct DeviceBuilder {
+  mlir::Location loc;
+  mlir::gpu::GPUFuncOp function;
+
+  mlir::Value index(mlir::OpBuilder &b, int64_t value) const {
+    return mlir::arith::ConstantIndexOp::create(b, loc, value);
+  }
+  mlir::Value add(mlir::OpBuilder &b, mlir::Value x, mlir::Value y) const {
+    return b.createOrFold<mlir::arith::AddIOp>(loc, x, y);
+  }
+  mlir::Value add(mlir::OpBuilder &b, mlir::Value x, int64_t y) const {
+    return y == 0 ? x : add(b, x, index(b, y));
+  }
+  mlir::Value multiply(mlir::OpBuilder &b, mlir::Value x, int64_t y) const {
+    return y == 1 ? x
+                  : b.createOrFold<mlir::arith::MulIOp>(loc, x, index(b, y));
+  }
+  mlir::Value divide(mlir::OpBuilder &b, mlir::Value x, int64_t y) const {
+    return y == 1 ? x
+                  : b.createOrFold<mlir::arith::DivUIOp>(loc, x, index(b, y));
+  }
+  mlir::Value remainder(mlir::OpBuilder &b, mlir::Value x, int64_t y) const {
+    return y == 1 ? index(b, 0)
+                  : b.createOrFold<mlir::arith::RemUIOp>(loc, x, index(b, y));
+  }
+  /// x < y, of numbers that are not negative.
+  mlir::Value isLess(mlir::OpBuilder &b, mlir::Value x, int64_t y) const {
+    return mlir::arith::CmpIOp::create(b, loc, mlir::arith::CmpIPredicate::ult,
+                                       x, index(b, y));
+  }
+  mlir::Value isZero(mlir::OpBuilder &b, mlir::Value x) const {
+    return mlir::arith::CmpIOp::create(b, loc, mlir::arith::CmpIPredicate::eq,
+                                       x, index(b, 0));
+  }
+  /// Both conditions; null is always true.
+  mlir::Value both(mlir::OpBuilder &b, mlir::Value x, mlir::Value y) const {
+    if (!x || !y)
+      return x ? x : y;
+    return mlir::arith::AndIOp::create(b, loc, x, y);
+  }
+  /// x where the condition holds, else 0.
+  mlir::Value orZero(mlir::OpBuilder &b, mlir::Value condition,
+                     mlir::Value x) const {
+    if (!condition)
+      return x;
+    return mlir::arith::SelectOp::create(b, loc, condition, x, index(b, 0));
+  }
+  /// Runs the body where the condition holds.
+  void onlyIf(mlir::OpBuilder &b, mlir::Value condition,
+              llvm::function_ref<void(mlir::OpBuilder &)> body) const;
+
+  mlir::Value threadId(mlir::OpBuilder &b) const {
+    return mlir::gpu::ThreadIdOp::create(b, loc, mlir::gpu::Dimension::x);
+  }
+  mlir::Value blockId(mlir::OpBuilder &b) const {
+    return mlir::gpu::BlockIdOp::create(b, loc, mlir::gpu::Dimension::x);
+  }
+  void barrier(mlir::OpBuilder &b) const {
+    mlir::gpu::BarrierOp::create(b, loc);
+  }
+  /// Memory of the block.
+  mlir::Value addShared(mlir::Type element, int64_t size) const;
+  /// The value of the lane whose number differs in the bits of `mask`.
+  mlir::Value shuffle(mlir::OpBuilder &b, mlir::Value x, int64_t mask) const;
+  /// What the team's threads have, combined; the same bits for each of them.
+  /// Teams are powers of two up to a warp, or the block. Met by all threads of
+  /// the block; values of several calls are exchanged at once.
+  void combineTeam(mlir::OpBuilder &b, int64_t team,
+                   llvm::ArrayRef<mlir::Operation *> combiners,
+                   llvm::MutableArrayRef<mlir::Value> values) const;
+};
+
+} // namespace dtc
+
+#endif // DTC_LIB_TARGET_CUDA_DEVICEBUILDER_H

@@ -1,0 +1,44 @@
+//===- NestEmit.h - device functions of a nest ------------------*- C++ -*-===//
+
+#ifndef DTC_LIB_TARGET_CUDA_NESTEMIT_H
+#define DTC_LIB_TARGET_CUDA_NESTEMIT_H
+
+#include "NestSchedule.h"
+#include "dtc/Lowering/KernelArguments.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+
+namespace dtc {
+
+/// Where sums over rows are kept until their parts are added: for each
+/// accumulation a memref of `slices` times its elements, or of its result if
+/// there is one slice.
+using SumBuffers = llvm::DenseMap<Statement *, mlir::Value>;
+
+/// Emits the code that a thread runs. The builder is at the end of the device
+/// function's entry block, before the terminator; `buffers` are its arguments.
+/// One class for each mapping but Scatter's.
+void emitNest(mlir::OpBuilder &builder, mlir::gpu::GPUFuncOp function,
+              const RowLoopsPlan &plan, unsigned nestIndex,
+              const NestSchedule &schedule, const KernelBuffers &buffers,
+              const SumBuffers &sums);
+
+/// The same for a nest that adds at positions that are data.
+void emitScatter(mlir::OpBuilder &builder, mlir::gpu::GPUFuncOp function,
+                 const RowLoopsPlan &plan, unsigned nestIndex,
+                 const NestSchedule &schedule, const KernelBuffers &buffers);
+
+/// Threads and blocks that add the parts of a sum.
+struct SumLaunch {
+  int64_t threads, blocks;
+};
+SumLaunch getSumLaunch(int64_t elements);
+
+/// Emits code that adds the parts of a sum in their order, in double precision
+/// if they are floats.
+void emitSumOfParts(mlir::OpBuilder &builder, mlir::gpu::GPUFuncOp function,
+                    mlir::Operation *combiner, mlir::Value parts,
+                    int64_t slices, mlir::Value result);
+
+} // namespace dtc
+
+#endif // DTC_LIB_TARGET_CUDA_NESTEMIT_H

@@ -1,0 +1,231 @@
+//===- NestSchedule.cpp - how threads share the loops of a nest -----------===//
+//
+// Sizes are for a device of about 132 multiprocessors of 2048 threads: enough
+// work for all of them, and sums in as few parts as keep them busy.
+//
+//===----------------------------------------------------------------------===//
+
+#include "NestSchedule.h"
+#include "dtc/Lowering/Combine.h"
+#include <numeric>
+
+using namespace mlir;
+using namespace dtc;
+
+namespace {
+constexpr int64_t multiprocessors = 132;
+} // namespace
+
+static bool isColumnSum(const Statement &s) {
+  return getWrittenIndex(s).coefficients.back() != 0;
+}
+
+/// Whether what the statement writes depends on a row loop.
+static bool keepsRow(const Statement &s, unsigned loop) {
+  return getWrittenIndex(s).coefficients[loop] != 0;
+}
+
+static bool isAccumulation(const Statement *s) {
+  return s->kind == StatementKind::Accumulation;
+}
+static bool isScatter(const Statement *s) {
+  return s->kind == StatementKind::Scatter;
+}
+
+bool dtc::mayJoinOnDevice(const Nest &nest, const Statement &root) {
+  if (isScatter(&root) || llvm::any_of(nest.roots, isScatter))
+    return false;
+  if (!isAccumulation(&root))
+    return true;
+  for (const Statement *other : nest.roots)
+    if (isAccumulation(other))
+      for (unsigned loop = 0; loop < nest.rows.size(); ++loop)
+        if (nest.rows[loop] > 1 &&
+            keepsRow(root, loop) != keepsRow(*other, loop))
+          return false;
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Column loops
+//===----------------------------------------------------------------------===//
+
+/// Elements of 16 bytes, by the narrowest floating-point type of the kernel.
+static int64_t getMostLanes(const Nest &nest) {
+  auto function = nest.roots[0]->op
+                      ? nest.roots[0]->op->getParentOfType<func::FuncOp>()
+                      : cast<func::FuncOp>(nest.roots[0]
+                                               ->inputs[0]
+                                               .tensor.getParentRegion()
+                                               ->getParentOp());
+  int64_t bits = 64;
+  auto narrow = [&](Type type) {
+    Type element = getElementTypeOrSelf(type);
+    if (isa<FloatType>(element))
+      bits = std::min<int64_t>(bits, element.getIntOrFloatBitWidth());
+  };
+  llvm::for_each(function.getArgumentTypes(), narrow);
+  llvm::for_each(function.getResultTypes(), narrow);
+  return 128 / bits;
+}
+
+static std::vector<std::vector<ColumnWork>> getPhases(const Nest &nest) {
+  int64_t mostLanes = getMostLanes(nest);
+  std::vector<std::vector<ColumnWork>> phases(nest.numPhases);
+  for (Statement *root : nest.roots) {
+    std::vector<ColumnWork> &works = phases[root->phase];
+    auto work = llvm::find_if(works, [&](const ColumnWork &other) {
+      return other.columns == root->columns;
+    });
+    if (work == works.end()) {
+      works.emplace_back();
+      work = std::prev(works.end());
+      work->columns = root->columns;
+      work->lanes = std::gcd(root->columns, mostLanes);
+    }
+    switch (root->kind) {
+    case StatementKind::Map:
+      work->stores.push_back(root);
+      break;
+    case StatementKind::RowReduction:
+      work->reductions.push_back(root);
+      break;
+    case StatementKind::Accumulation:
+    case StatementKind::Scatter:
+      work->accumulations.push_back(root);
+      break;
+    }
+  }
+  return phases;
+}
+
+//===----------------------------------------------------------------------===//
+// Mappings
+//===----------------------------------------------------------------------===//
+
+/// Divides the reduced rows into about so many slices of equal size, of at
+/// least `fewestRows`.
+static void divideRows(NestSchedule &schedule, int64_t wanted,
+                       int64_t fewestRows) {
+  int64_t rows = schedule.reducedRows;
+  int64_t slices =
+      std::clamp<int64_t>(wanted, 1, std::max<int64_t>(1, rows / fewestRows));
+  // All slices are equal if a number nearby divides the rows.
+  for (int64_t near = slices; near > slices / 2; --near)
+    if (rows % near == 0) {
+      slices = near;
+      break;
+    }
+  schedule.rowsPerSlice = llvm::divideCeil(rows, slices);
+  schedule.slices = llvm::divideCeil(rows, schedule.rowsPerSlice);
+}
+
+static void mapElements(NestSchedule &schedule, bool hasTotals) {
+  schedule.mapping = ThreadMapping::Elements;
+  schedule.items = schedule.keptRows * schedule.reducedRows * schedule.chunks;
+  schedule.threads = 256;
+  int64_t most = multiprocessors * (hasTotals ? 8 : 64);
+  schedule.blocks =
+      std::min<int64_t>(most, llvm::divideCeil(schedule.items, 256));
+  // The sum of each block is a part.
+  if (hasTotals) {
+    schedule.team = schedule.threads;
+    schedule.slices = schedule.blocks;
+  }
+}
+
+static void mapColumns(NestSchedule &schedule) {
+  schedule.mapping = ThreadMapping::Columns;
+  int64_t sums = schedule.keptRows * schedule.chunks;
+  divideRows(schedule, multiprocessors * 1024 / sums, /*fewestRows=*/8);
+  schedule.items = schedule.slices * sums;
+  schedule.threads = 128;
+  schedule.blocks = llvm::divideCeil(schedule.items, schedule.threads);
+}
+
+/// Up to 1024 columns are a warp's or less, with up to 32 columns a thread;
+/// longer rows are a block's.
+static void mapRows(NestSchedule &schedule, bool hasSums) {
+  constexpr int64_t mostOfWarp = 1024, mostThreads = 1024, mostInRegisters = 32;
+  schedule.mapping = ThreadMapping::Rows;
+  int64_t columns = 1, lanes = 1;
+  for (const std::vector<ColumnWork> &works : schedule.phases)
+    for (const ColumnWork &work : works)
+      if (work.columns > columns) {
+        columns = work.columns;
+        lanes = work.lanes;
+      }
+  if (columns <= mostOfWarp && schedule.chunks <= warpSize * mostInRegisters) {
+    schedule.team = std::clamp<int64_t>(
+        llvm::PowerOf2Ceil(llvm::divideCeil(columns, 16)), 1, warpSize);
+    schedule.threads = 128;
+  } else {
+    schedule.team =
+        std::min(mostThreads, static_cast<int64_t>(llvm::alignTo(
+                                  llvm::divideCeil(columns, 16), warpSize)));
+    // Fewer threads if these divide the chunks evenly.
+    for (int64_t team = schedule.team; team > schedule.team / 2;
+         team -= warpSize)
+      if (schedule.chunks % team == 0) {
+        schedule.team = team;
+        break;
+      }
+    schedule.threads = schedule.team;
+  }
+  schedule.unrolled = llvm::divideCeil(schedule.chunks, schedule.team);
+  if (schedule.unrolled * lanes > mostInRegisters)
+    schedule.unrolled = 0;
+  if (hasSums)
+    divideRows(schedule,
+               multiprocessors * 4 * schedule.teamsPerBlock() /
+                   schedule.keptRows,
+               /*fewestRows=*/4);
+  schedule.items = schedule.slices * schedule.keptRows;
+  schedule.blocks = llvm::divideCeil(schedule.items, schedule.teamsPerBlock());
+}
+
+static void mapScatter(const Nest &nest, NestSchedule &schedule) {
+  schedule.mapping = ThreadMapping::Scatter;
+  schedule.team = warpSize;
+  schedule.threads = 4 * warpSize;
+  ScatterShape shape(*nest.roots[0]);
+  schedule.items = shape.batches * shape.positions * shape.parts;
+  schedule.blocks = llvm::divideCeil(schedule.items, schedule.teamsPerBlock());
+}
+
+NestSchedule dtc::scheduleNest(const Nest &nest) {
+  NestSchedule schedule;
+  schedule.phases = getPhases(nest);
+  for (const std::vector<ColumnWork> &works : schedule.phases)
+    for (const ColumnWork &work : works)
+      schedule.chunks = std::max(schedule.chunks, work.chunks());
+
+  SmallVector<Statement *> sums =
+      llvm::filter_to_vector(nest.roots, isAccumulation);
+  for (auto [loop, range] : llvm::enumerate(nest.rows)) {
+    if (range == 1)
+      continue;
+    bool isKept = sums.empty() || keepsRow(*sums.front(), loop);
+    (isKept ? schedule.kept : schedule.reduced).push_back(loop);
+    (isKept ? schedule.keptRows : schedule.reducedRows) *= range;
+  }
+  if (llvm::any_of(nest.roots, isScatter)) {
+    mapScatter(nest, schedule);
+    return schedule;
+  }
+  bool isIndependent =
+      nest.numPhases == 1 && llvm::none_of(nest.roots, [](Statement *s) {
+        return s->kind == StatementKind::RowReduction;
+      });
+  auto isTotal = [](Statement *s) { return !isColumnSum(*s); };
+  if (isIndependent && sums.empty())
+    mapElements(schedule, /*hasTotals=*/false);
+  else if (isIndependent && llvm::all_of(sums, isTotal) &&
+           schedule.kept.empty())
+    mapElements(schedule, /*hasTotals=*/true);
+  else if (isIndependent && llvm::none_of(sums, isTotal))
+    mapColumns(schedule);
+  else
+    mapRows(schedule, !sums.empty());
+  return schedule;
+}

@@ -1,0 +1,237 @@
+//===- CublasLt.cpp - a stand-in of cuBLASLt ------------------------------===//
+//
+// Computes products from the arguments of the calls: in f64 if they are small,
+// else by a library of the host, in f32.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Machine.h"
+#include "Values.h"
+
+#include <cstring>
+#include <cublasLt.h>
+#include <dnnl.h>
+
+using namespace dtc::standin;
+
+namespace {
+
+struct Layout {
+  cudaDataType_t type;
+  uint64_t rows, columns;
+  int64_t leading;
+  int32_t batch = 1;
+  int64_t stride = 0;
+
+  uint64_t bytes() const {
+    uint64_t elements = uint64_t(stride) * uint64_t(batch - 1) +
+                        uint64_t(leading) * (columns - 1) + rows;
+    return elements * sizeOf(type);
+  }
+};
+
+struct Description {
+  cublasComputeType_t compute;
+  cublasOperation_t transposeA = CUBLAS_OP_N, transposeB = CUBLAS_OP_N;
+};
+
+/// Columns first, as the library has it: d = scale op(a) op(b) + rest c.
+struct Product {
+  Description description;
+  Layout a, b, c;
+  double scale, rest;
+  const void *aData, *bData;
+  void *cData;
+
+  void run() const;
+};
+
+} // namespace
+
+void Product::run() const {
+  uint64_t m = c.rows, n = c.columns;
+  bool ta = description.transposeA != CUBLAS_OP_N;
+  bool tb = description.transposeB != CUBLAS_OP_N;
+  uint64_t k = ta ? a.rows : a.columns;
+  bool isDouble = a.type == CUDA_R_64F || m * n * k < 32 * 32 * 32;
+  for (int32_t i = 0; i < c.batch; ++i) {
+    auto load = [&](const Layout &layout, const void *data) {
+      return loadMatrix(layout.type,
+                        static_cast<const char *>(data) +
+                            i * layout.stride * int64_t(sizeOf(layout.type)),
+                        layout.rows, layout.columns, layout.leading);
+    };
+    std::vector<double> x = load(a, aData), y = load(b, bData);
+    std::vector<double> z(m * n, 0.0);
+    if (rest != 0)
+      z = load(c, cData);
+    for (double &value : z)
+      value *= rest;
+    if (isDouble) {
+      for (uint64_t column = 0; column < n; ++column)
+        for (uint64_t inner = 0; inner < k; ++inner) {
+          double factor =
+              scale * (tb ? y[inner * n + column] : y[column * k + inner]);
+          for (uint64_t row = 0; row < m; ++row)
+            z[column * m + row] +=
+                factor * (ta ? x[row * k + inner] : x[inner * m + row]);
+        }
+    } else {
+      std::vector<float> xf(x.begin(), x.end()), yf(y.begin(), y.end());
+      std::vector<float> zf(m * n);
+      // oneDNN has rows first: C^T = op(B)^T op(A)^T.
+      dnnl_sgemm(tb ? 'T' : 'N', ta ? 'T' : 'N', dnnl_dim_t(n), dnnl_dim_t(m),
+                 dnnl_dim_t(k), float(scale), yf.data(), dnnl_dim_t(tb ? n : k),
+                 xf.data(), dnnl_dim_t(ta ? k : m), 0, zf.data(),
+                 dnnl_dim_t(m));
+      for (uint64_t j = 0; j < m * n; ++j)
+        z[j] += zf[j];
+    }
+    storeMatrix(c.type,
+                static_cast<char *>(cData) +
+                    i * c.stride * int64_t(sizeOf(c.type)),
+                m, n, c.leading, z);
+  }
+}
+
+static Layout &layoutOf(cublasLtMatrixLayout_t layout) {
+  return *reinterpret_cast<Layout *>(layout);
+}
+static Description &descriptionOf(cublasLtMatmulDesc_t description) {
+  return *reinterpret_cast<Description *>(description);
+}
+
+extern "C" {
+
+cublasStatus_t cublasLtCreate(cublasLtHandle_t *handle) {
+  *handle = nullptr;
+  return CUBLAS_STATUS_SUCCESS;
+}
+cublasStatus_t cublasLtDestroy(cublasLtHandle_t) {
+  return CUBLAS_STATUS_SUCCESS;
+}
+const char *cublasLtGetStatusName(cublasStatus_t) { return "stand-in"; }
+
+cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t *description,
+                                        cublasComputeType_t compute,
+                                        cudaDataType_t) {
+  *description =
+      reinterpret_cast<cublasLtMatmulDesc_t>(new Description{compute});
+  return CUBLAS_STATUS_SUCCESS;
+}
+cublasStatus_t cublasLtMatmulDescDestroy(cublasLtMatmulDesc_t description) {
+  delete &descriptionOf(description);
+  return CUBLAS_STATUS_SUCCESS;
+}
+cublasStatus_t
+cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t description,
+                               cublasLtMatmulDescAttributes_t attribute,
+                               const void *value, size_t bytes) {
+  Description &d = descriptionOf(description);
+  if (attribute == CUBLASLT_MATMUL_DESC_TRANSA)
+    memcpy(&d.transposeA, value, bytes);
+  else if (attribute == CUBLASLT_MATMUL_DESC_TRANSB)
+    memcpy(&d.transposeB, value, bytes);
+  else
+    fault("cublasLtMatmulDescSetAttribute of attribute %d", attribute);
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasLtMatrixLayoutCreate(cublasLtMatrixLayout_t *layout,
+                                          cudaDataType_t type, uint64_t rows,
+                                          uint64_t columns, int64_t leading) {
+  *layout = reinterpret_cast<cublasLtMatrixLayout_t>(
+      new Layout{type, rows, columns, leading});
+  return CUBLAS_STATUS_SUCCESS;
+}
+cublasStatus_t cublasLtMatrixLayoutDestroy(cublasLtMatrixLayout_t layout) {
+  delete &layoutOf(layout);
+  return CUBLAS_STATUS_SUCCESS;
+}
+cublasStatus_t
+cublasLtMatrixLayoutSetAttribute(cublasLtMatrixLayout_t layout,
+                                 cublasLtMatrixLayoutAttribute_t attribute,
+                                 const void *value, size_t bytes) {
+  Layout &l = layoutOf(layout);
+  if (attribute == CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT)
+    memcpy(&l.batch, value, bytes);
+  else if (attribute == CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET)
+    memcpy(&l.stride, value, bytes);
+  else
+    fault("cublasLtMatrixLayoutSetAttribute of attribute %d", attribute);
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t
+cublasLtMatmulPreferenceCreate(cublasLtMatmulPreference_t *preference) {
+  *preference = nullptr;
+  return CUBLAS_STATUS_SUCCESS;
+}
+cublasStatus_t cublasLtMatmulPreferenceDestroy(cublasLtMatmulPreference_t) {
+  return CUBLAS_STATUS_SUCCESS;
+}
+cublasStatus_t
+cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t,
+                                     cublasLtMatmulPreferenceAttributes_t,
+                                     const void *, size_t) {
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasLtMatmulAlgoGetHeuristic(
+    cublasLtHandle_t, cublasLtMatmulDesc_t, cublasLtMatrixLayout_t,
+    cublasLtMatrixLayout_t, cublasLtMatrixLayout_t, cublasLtMatrixLayout_t,
+    cublasLtMatmulPreference_t, int, cublasLtMatmulHeuristicResult_t *results,
+    int *count) {
+  results[0] = {};
+  *count = 1;
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t
+cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t description,
+               const void *scale, const void *a, cublasLtMatrixLayout_t aLayout,
+               const void *b, cublasLtMatrixLayout_t bLayout, const void *rest,
+               const void *c, cublasLtMatrixLayout_t cLayout, void *d,
+               cublasLtMatrixLayout_t, const cublasLtMatmulAlgo_t *,
+               void *workspace, size_t workspaceBytes, cudaStream_t stream) {
+  Product product{descriptionOf(description),
+                  layoutOf(aLayout),
+                  layoutOf(bLayout),
+                  layoutOf(cLayout),
+                  0,
+                  0,
+                  a,
+                  b,
+                  d};
+  bool isDouble = product.description.compute == CUBLAS_COMPUTE_64F;
+  auto number = [&](const void *value) {
+    return isDouble ? *static_cast<const double *>(value)
+                    : double(*static_cast<const float *>(value));
+  };
+  product.scale = number(scale);
+  product.rest = number(rest);
+  if (c != d)
+    fault("cublasLtMatmul adds to %p and writes %p, expected one place", c, d);
+  bool ta = product.description.transposeA != CUBLAS_OP_N;
+  bool tb = product.description.transposeB != CUBLAS_OP_N;
+  const Layout &x = product.a, &y = product.b, &z = product.c;
+  if ((ta ? x.columns : x.rows) != z.rows ||
+      (tb ? y.rows : y.columns) != z.columns ||
+      (ta ? x.rows : x.columns) != (tb ? y.columns : y.rows) ||
+      x.batch != z.batch || y.batch != z.batch)
+    return CUBLAS_STATUS_INVALID_VALUE;
+  std::vector<Access> accesses = {{a, x.bytes(), false}, {b, y.bytes(), false}};
+  if (product.rest != 0)
+    accesses.push_back({d, z.bytes(), false});
+  accesses.push_back({d, z.bytes(), true});
+  if (workspaceBytes)
+    accesses.push_back({workspace, workspaceBytes, true});
+  Machine::get().add(int(reinterpret_cast<intptr_t>(stream)), "matmul",
+                     accesses, [product] {
+                       product.run();
+                       return true;
+                     });
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+} // extern "C"

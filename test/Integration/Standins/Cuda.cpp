@@ -1,0 +1,319 @@
+//===- Cuda.cpp - a stand-in of CUDA's driver -----------------------------===//
+//
+// Runs device functions that a program has as code of the host (dtc --arch
+// host). Only what the runtime calls is here.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Device/CUDA/EmulatedImage.h"
+#include "Grid.h"
+#include "Machine.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <cuda.h>
+
+using namespace dtc::standin;
+
+static Machine &machine() { return Machine::get(); }
+
+/// Handles of streams are their numbers, from 1; the default stream is 0.
+static int streamOf(CUstream stream) {
+  return int(reinterpret_cast<intptr_t>(stream));
+}
+static CUstream handleOf(int stream) {
+  return reinterpret_cast<CUstream>(intptr_t(stream));
+}
+
+static Event &eventOf(CUevent event) {
+  return *reinterpret_cast<Event *>(event);
+}
+
+static int numberOfDevices() {
+  const char *text = getenv("DTC_STANDIN_DEVICES");
+  return text ? atoi(text) : 64;
+}
+
+static void *host(CUdeviceptr address) {
+  return reinterpret_cast<void *>(address);
+}
+
+namespace {
+struct Function {
+  const dtc_device_function *code;
+};
+struct Module {
+  std::vector<Function> functions;
+};
+} // namespace
+
+extern "C" {
+
+CUresult cuInit(unsigned) { return CUDA_SUCCESS; }
+
+CUresult cuDriverGetVersion(int *version) {
+  *version = 13000;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetCount(int *count) {
+  *count = numberOfDevices();
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGet(CUdevice *device, int number) {
+  *device = number;
+  return number < numberOfDevices() ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
+}
+
+CUresult cuDeviceGetName(char *name, int length, CUdevice) {
+  strncpy(name, "stand-in", size_t(length));
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute, CUdevice) {
+  *value = 1;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice) {
+  *context = nullptr;
+  while (machine().createStream() < 1) // 0 is the default stream
+    ;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuCtxSetCurrent(CUcontext) { return CUDA_SUCCESS; }
+
+CUresult cuMemGetInfo(size_t *free, size_t *total) {
+  *free = *total = size_t(64) << 30;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuMemAlloc(CUdeviceptr *address, size_t bytes) {
+  *address = reinterpret_cast<CUdeviceptr>(machine().allocate(bytes));
+  return *address ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+CUresult cuMemFree(CUdeviceptr address) {
+  machine().free(host(address));
+  return CUDA_SUCCESS;
+}
+
+CUresult cuMemHostAlloc(void **address, size_t bytes, unsigned) {
+  *address = machine().allocate(bytes);
+  return *address ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+CUresult cuMemFreeHost(void *address) {
+  machine().free(address);
+  return CUDA_SUCCESS;
+}
+
+/// Only what is the device's, or pinned, is checked.
+static std::vector<Access> accessesOf(const void *from, void *to,
+                                      uint64_t bytes) {
+  std::vector<Access> accesses;
+  if (machine().isAllocated(from, bytes))
+    accesses.push_back({from, bytes, false});
+  if (machine().isAllocated(to, bytes))
+    accesses.push_back({to, bytes, true});
+  return accesses;
+}
+
+static CUresult copy(void *to, const void *from, size_t bytes, CUstream stream,
+                     const char *name, const void *device) {
+  if (bytes && !machine().isAllocated(device, bytes))
+    fault("%s of %zu bytes at %p, which are not all allocated", name, bytes,
+          device);
+  machine().add(streamOf(stream), name, accessesOf(from, to, bytes), [=] {
+    memcpy(to, from, bytes);
+    return true;
+  });
+  return CUDA_SUCCESS;
+}
+
+CUresult cuMemcpyHtoDAsync(CUdeviceptr to, const void *from, size_t bytes,
+                           CUstream stream) {
+  return copy(host(to), from, bytes, stream, "copy_to_device", host(to));
+}
+
+CUresult cuMemcpyDtoHAsync(void *to, CUdeviceptr from, size_t bytes,
+                           CUstream stream) {
+  return copy(to, host(from), bytes, stream, "copy_to_host", host(from));
+}
+
+CUresult cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes,
+                           CUstream stream) {
+  if (to < from + bytes && from < to + bytes && bytes)
+    fault("copies %zu bytes between buffers that overlap", bytes);
+  return copy(host(to), host(from), bytes, stream, "copy", host(from));
+}
+
+CUresult cuMemcpy2DAsync(const CUDA_MEMCPY2D *c, CUstream stream) {
+  std::vector<Access> accesses;
+  for (size_t row = 0; row < c->Height; ++row) {
+    accesses.push_back(
+        {host(c->srcDevice + row * c->srcPitch), c->WidthInBytes, false});
+    accesses.push_back(
+        {host(c->dstDevice + row * c->dstPitch), c->WidthInBytes, true});
+  }
+  machine().add(streamOf(stream), "copy_rows", accesses, [c = *c] {
+    for (size_t row = 0; row < c.Height; ++row)
+      memcpy(host(c.dstDevice + row * c.dstPitch),
+             host(c.srcDevice + row * c.srcPitch), c.WidthInBytes);
+    return true;
+  });
+  return CUDA_SUCCESS;
+}
+
+CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char byte, size_t bytes,
+                         CUstream stream) {
+  machine().add(streamOf(stream), "fill", {{host(to), bytes, true}}, [=] {
+    memset(host(to), byte, bytes);
+    return true;
+  });
+  return CUDA_SUCCESS;
+}
+
+CUresult cuStreamCreateWithPriority(CUstream *stream, unsigned, int) {
+  *stream = handleOf(machine().createStream());
+  return CUDA_SUCCESS;
+}
+
+CUresult cuStreamSynchronize(CUstream stream) {
+  machine().finish(machine().getClock(streamOf(stream)));
+  return CUDA_SUCCESS;
+}
+
+CUresult cuStreamQuery(CUstream stream) {
+  return machine().query(machine().getClock(streamOf(stream)))
+             ? CUDA_SUCCESS
+             : CUDA_ERROR_NOT_READY;
+}
+
+CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned) {
+  machine().wait(streamOf(stream), eventOf(event));
+  return CUDA_SUCCESS;
+}
+
+CUresult cuEventCreate(CUevent *event, unsigned) {
+  *event = reinterpret_cast<CUevent>(new Event);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuEventDestroy(CUevent event) {
+  delete &eventOf(event);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuEventRecord(CUevent event, CUstream stream) {
+  machine().record(eventOf(event), streamOf(stream));
+  return CUDA_SUCCESS;
+}
+
+CUresult cuEventQuery(CUevent event) {
+  return machine().query(eventOf(event).reached) ? CUDA_SUCCESS
+                                                 : CUDA_ERROR_NOT_READY;
+}
+
+CUresult cuEventSynchronize(CUevent event) {
+  machine().finish(eventOf(event).reached);
+  return CUDA_SUCCESS;
+}
+
+#undef cuEventElapsedTime
+CUresult cuEventElapsedTime(float *milliseconds, CUevent, CUevent) {
+  *milliseconds = 1;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuStreamBeginCapture(CUstream stream, CUstreamCaptureMode) {
+  machine().beginCapture(streamOf(stream));
+  return CUDA_SUCCESS;
+}
+
+CUresult cuStreamEndCapture(CUstream stream, CUgraph *graph) {
+  *graph = reinterpret_cast<CUgraph>(
+      machine().endCapture(streamOf(stream)).release());
+  return CUDA_SUCCESS;
+}
+
+CUresult cuGraphInstantiate(CUgraphExec *executable, CUgraph graph,
+                            unsigned long long) {
+  *executable = reinterpret_cast<CUgraphExec>(
+      new Graph(*reinterpret_cast<Graph *>(graph)));
+  return CUDA_SUCCESS;
+}
+
+CUresult cuGraphDestroy(CUgraph graph) {
+  delete reinterpret_cast<Graph *>(graph);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuGraphExecDestroy(CUgraphExec executable) {
+  delete reinterpret_cast<Graph *>(executable);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuGraphLaunch(CUgraphExec executable, CUstream stream) {
+  machine().launch(*reinterpret_cast<Graph *>(executable), streamOf(stream));
+  return CUDA_SUCCESS;
+}
+
+CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned,
+                            CUjit_option *, void **) {
+  const auto *emulated = dtc::rt::EmulatedImage::find(image);
+  if (!emulated)
+    return CUDA_ERROR_INVALID_IMAGE;
+  auto *loaded = new Module;
+  for (uint32_t i = 0; i < emulated->program->num_functions; ++i)
+    loaded->functions.push_back({&emulated->program->functions[i]});
+  *module = reinterpret_cast<CUmodule>(loaded);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuModuleGetFunction(CUfunction *function, CUmodule module,
+                             const char *name) {
+  for (Function &known : reinterpret_cast<Module *>(module)->functions)
+    if (strcmp(known.code->name, name) == 0) {
+      *function = reinterpret_cast<CUfunction>(&known);
+      return CUDA_SUCCESS;
+    }
+  return CUDA_ERROR_NOT_FOUND;
+}
+
+CUresult cuLaunchKernel(CUfunction handle, unsigned blocks, unsigned, unsigned,
+                        unsigned threads, unsigned, unsigned, unsigned,
+                        CUstream stream, void **parameters, void **) {
+  const dtc_device_function &code = *reinterpret_cast<Function *>(handle)->code;
+  if (blocks == 0 || threads == 0 || threads > 1024)
+    return CUDA_ERROR_INVALID_VALUE;
+  std::vector<char *> arguments;
+  std::vector<Access> accesses;
+  for (uint32_t i = 0; i < code.arguments; ++i) {
+    arguments.push_back(*static_cast<char **>(parameters[i]));
+    accesses.push_back(
+        {arguments[i], code.places[i].bytes, code.places[i].is_written != 0});
+  }
+  uint64_t seed = machine().draw();
+  machine().add(streamOf(stream), std::string("kernel ") + code.name, accesses,
+                [=, &code] {
+                  runGrid(code, blocks, int32_t(threads), arguments.data(),
+                          seed);
+                  return true;
+                });
+  return CUDA_SUCCESS;
+}
+
+CUresult cuGetErrorName(CUresult, const char **name) {
+  *name = "stand-in";
+  return CUDA_SUCCESS;
+}
+
+CUresult cuGetErrorString(CUresult, const char **text) {
+  *text = "an error of the stand-in";
+  return CUDA_SUCCESS;
+}
+
+} // extern "C"

@@ -1,0 +1,19 @@
+//===- Grid.h - device functions run by the host ----------------*- C++ -*-===//
+
+#ifndef DTC_TEST_STANDINS_GRID_H
+#define DTC_TEST_STANDINS_GRID_H
+
+#include "dtc/Runtime/DeviceABI.h"
+
+namespace dtc::standin {
+
+/// Runs all threads of a grid: block after block, in an order that `seed`
+/// chooses. The threads of a block take turns where they meet; a function that
+/// meets nowhere is called for one after the other. Ends the process with a
+/// message if some threads of a block wait for others that never come.
+void runGrid(const dtc_device_function &function, int64_t blocks,
+             int32_t threads, char *const *arguments, uint64_t seed);
+
+} // namespace dtc::standin
+
+#endif // DTC_TEST_STANDINS_GRID_H

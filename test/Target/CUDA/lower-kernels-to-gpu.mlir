@@ -1,0 +1,88 @@
+// RUN: dtc-opt %s --dtc-lower-to-linalg --cse --dtc-lower-kernels-to-gpu --canonicalize --cse | FileCheck %s
+
+// A thread has four columns: 16 bytes, where the memory plan promises that.
+// CHECK-LABEL: gpu.func @elements_0
+// CHECK-SAME: (%[[X:.*]]: memref<1048576xf32>, %[[Y:.*]]: memref<1048576xf32>) kernel
+// CHECK-SAME: known_block_size = array<i32: 256, 1, 1>
+// CHECK: %[[V:.*]] = vector.load %[[X]][%[[I:.*]]] {alignment = 16 : i64} : memref<1048576xf32>, vector<4xf32>
+// CHECK: math.tanh %[[V]] : vector<4xf32>
+// CHECK: vector.store %{{.*}}, %[[Y]][%[[I]]] {alignment = 16 : i64}
+// CHECK: gpu.return
+
+// A warp has a row of 768 columns, six chunks a thread, which it loads once. It
+// combines maxima and sums by shuffles.
+// CHECK-LABEL: gpu.func @rows_0
+// CHECK-SAME: known_block_size = array<i32: 128, 1, 1>
+// CHECK-COUNT-6: vector.load
+// CHECK-COUNT-5: gpu.shuffle xor
+// CHECK-NOT: vector.load
+// CHECK: math.exp
+// CHECK-COUNT-5: gpu.shuffle xor
+// CHECK-COUNT-6: vector.store
+// CHECK-NOT: gpu.barrier
+// CHECK: gpu.return
+
+// A block has a row of 8192 columns: sums of warps meet in shared memory.
+// CHECK-LABEL: gpu.func @long_rows_0
+// CHECK-SAME: workgroup(%{{.*}}: memref<16xf32, #gpu.address_space<workgroup>>
+// CHECK-SAME: known_block_size = array<i32: 512, 1, 1>
+// CHECK-COUNT-4: vector.load %arg0
+// CHECK: gpu.barrier
+// CHECK-NOT: vector.load %arg0
+// CHECK: gpu.return
+
+// Sums over rows, in slices: a thread has four columns and the rows of a slice.
+// CHECK-LABEL: gpu.func @columns_0
+// CHECK: %[[PARTS:.*]] = memref.view
+// CHECK: scf.for %{{.*}} -> (vector<4xf32>)
+// CHECK: vector.load
+// CHECK: arith.addf %{{.*}} : vector<4xf32>
+// CHECK: vector.store %{{.*}}, %[[PARTS]]
+// Another launch adds what slices have, in their order.
+// CHECK-LABEL: gpu.func @columns_1
+// CHECK: scf.for %{{.*}} -> (f64)
+// CHECK: gpu.barrier
+// CHECK: gpu.return
+
+// CHECK-LABEL: gpu.func @scatter_0
+// CHECK: gpu.shuffle xor %{{.*}} : i32
+// CHECK: scf.while
+// CHECK: vector.store
+
+// CHECK-LABEL: func.func @elements(
+// CHECK: gpu.launch_func  @device::@elements_0 blocks in (%c1024, %c1, %c1) threads in (%c256, %c1, %c1)
+func.func @elements(%x: tensor<1024x1024xf32> {dtc.alignment = 64 : i64}) -> (tensor<1024x1024xf32> {dtc.alignment = 64 : i64})
+    attributes {dtc.kernel} {
+  %0 = dtc.tanh %x : (tensor<1024x1024xf32>) -> tensor<1024x1024xf32>
+  return %0 : tensor<1024x1024xf32>
+}
+
+// CHECK-LABEL: func.func @rows(
+// CHECK: gpu.launch_func  @device::@rows_0 blocks in (%c16
+func.func @rows(%x: tensor<64x768xf32>) -> tensor<64x768xf32> attributes {dtc.kernel} {
+  %0 = dtc.softmax %x : (tensor<64x768xf32>) -> tensor<64x768xf32>
+  return %0 : tensor<64x768xf32>
+}
+
+func.func @long_rows(%x: tensor<64x8192xf32>) -> tensor<64x8192xf32> attributes {dtc.kernel} {
+  %0 = dtc.softmax %x : (tensor<64x8192xf32>) -> tensor<64x8192xf32>
+  return %0 : tensor<64x8192xf32>
+}
+
+// CHECK-LABEL: func.func @columns(
+// CHECK-SAME: %[[S:.*]]: memref<{{[0-9]+}}xi8>) attributes {dtc.kernel, dtc.scratch
+// CHECK: gpu.launch_func  @device::@columns_0
+// CHECK: gpu.launch_func  @device::@columns_1
+func.func @columns(%x: tensor<4096x256xf32>) -> tensor<1x256xf32> attributes {dtc.kernel} {
+  %0 = dtc.reduce_sum %x axes [0] : (tensor<4096x256xf32>) -> tensor<1x256xf32>
+  return %0 : tensor<1x256xf32>
+}
+
+// Rows that no update goes to are zero.
+// CHECK-LABEL: func.func @scatter(
+// CHECK: gpu.memset
+// CHECK: gpu.launch_func  @device::@scatter_0
+func.func @scatter(%i: tensor<128xi64>, %u: tensor<128x64xf32>) -> tensor<1000x64xf32> attributes {dtc.kernel} {
+  %0 = dtc.scatter_add %i, %u : (tensor<128xi64>, tensor<128x64xf32>) -> tensor<1000x64xf32>
+  return %0 : tensor<1000x64xf32>
+}

@@ -1,0 +1,172 @@
+//===- DeviceKernelTest.cpp - device functions on large tensors -----------===//
+//
+// Rows that fill a warp, a block, and more than registers hold; sums in many
+// slices; rows of a table that many updates go to. KernelTest has the rest.
+//
+//===----------------------------------------------------------------------===//
+
+#include "CompiledKernel.h"
+#include "dtc/Dialect/Dialect.h"
+#include "dtc/Lowering/LinalgLowering.h"
+#include "mlir/Parser/Parser.h"
+
+#include "gtest/gtest.h"
+
+#include <random>
+
+using namespace mlir;
+using namespace dtc;
+
+namespace {
+
+struct DeviceCase {
+  const char *name, *text;
+  double tolerance; ///< of a result's largest element
+};
+
+// A cross-entropy's own terms cancel; sums have as many terms as rows.
+const DeviceCase cases[] = {
+    {"softmax_of_blocks",
+     R"(func.func @k(%x: tensor<3x5000xf32>) -> tensor<3x5000xf32> {
+       %0 = dtc.softmax %x : (tensor<3x5000xf32>) -> tensor<3x5000xf32>
+       return %0 : tensor<3x5000xf32>
+     })",
+     2e-6},
+    {"softmax_in_a_loop",
+     R"(func.func @k(%x: tensor<2x50257xf32>) -> tensor<2x50257xf32> {
+       %0 = dtc.softmax %x : (tensor<2x50257xf32>) -> tensor<2x50257xf32>
+       return %0 : tensor<2x50257xf32>
+     })",
+     2e-6},
+    {"norm_of_odd_rows",
+     R"(func.func @k(%x: tensor<5x1023xf32>, %s: tensor<1023xf32>, %b: tensor<1023xf32>)
+           -> (tensor<5x1023xf32>, tensor<5x1xf32>, tensor<5x1xf32>) {
+       %y, %m, %r = dtc.layer_norm %x, %s, %b {epsilon = 1.0e-5 : f64}
+           : (tensor<5x1023xf32>, tensor<1023xf32>, tensor<1023xf32>)
+             -> (tensor<5x1023xf32>, tensor<5x1xf32>, tensor<5x1xf32>)
+       return %y, %m, %r : tensor<5x1023xf32>, tensor<5x1xf32>, tensor<5x1xf32>
+     })",
+     2e-6},
+    {"sums_over_rows",
+     R"(func.func @k(%x: tensor<3001x132xf32>) -> (tensor<3001x132xf32>, tensor<1x132xf32>) {
+       %0 = dtc.mul %x, %x : (tensor<3001x132xf32>, tensor<3001x132xf32>) -> tensor<3001x132xf32>
+       %1 = dtc.reduce_sum %0 axes [0] : (tensor<3001x132xf32>) -> tensor<1x132xf32>
+       return %0, %1 : tensor<3001x132xf32>, tensor<1x132xf32>
+     })",
+     2e-6},
+    {"sums_over_outer_rows",
+     R"(func.func @k(%x: tensor<50x7x36xf32>) -> tensor<1x7x36xf32> {
+       %0 = dtc.reduce_sum %x axes [0] : (tensor<50x7x36xf32>) -> tensor<1x7x36xf32>
+       return %0 : tensor<1x7x36xf32>
+     })",
+     2e-6},
+    // Sums over rows of what needs sums of the rows, as in a norm's gradient.
+    {"sums_of_norms",
+     R"(func.func @k(%x: tensor<700x96xf32>, %g: tensor<700x96xf32>)
+           -> (tensor<700x96xf32>, tensor<1x96xf32>, tensor<1x96xf32>) {
+       %s = dtc.reduce_sum %g axes [1] : (tensor<700x96xf32>) -> tensor<700x1xf32>
+       %0 = dtc.mul %x, %s : (tensor<700x96xf32>, tensor<700x1xf32>) -> tensor<700x96xf32>
+       %1 = dtc.reduce_sum %0 axes [0] : (tensor<700x96xf32>) -> tensor<1x96xf32>
+       %2 = dtc.reduce_sum %g axes [0] : (tensor<700x96xf32>) -> tensor<1x96xf32>
+       return %0, %1, %2 : tensor<700x96xf32>, tensor<1x96xf32>, tensor<1x96xf32>
+     })",
+     4e-6},
+    {"sums_of_long_rows",
+     R"(func.func @k(%x: tensor<9x40000xf32>) -> (tensor<9x40000xf32>, tensor<1x40000xf32>) {
+       %s = dtc.reduce_sum %x axes [1] : (tensor<9x40000xf32>) -> tensor<9x1xf32>
+       %0 = dtc.sub %x, %s : (tensor<9x40000xf32>, tensor<9x1xf32>) -> tensor<9x40000xf32>
+       %1 = dtc.reduce_sum %0 axes [0] : (tensor<9x40000xf32>) -> tensor<1x40000xf32>
+       return %0, %1 : tensor<9x40000xf32>, tensor<1x40000xf32>
+     })",
+     4e-6},
+    {"total",
+     R"(func.func @k(%x: tensor<611x1003xf32>) -> tensor<f64> {
+       %0 = dtc.sum_squares %x : (tensor<611x1003xf32>) -> tensor<f64>
+       return %0 : tensor<f64>
+     })",
+     1e-6},
+    {"loss_and_gradient",
+     R"(func.func @k(%x: tensor<37x2000xf32>, %l: tensor<37xi64> {test.bound = 2000 : i64}, %d: tensor<f64>)
+           -> (tensor<f64>, tensor<37x2000xf32>) {
+       %0 = dtc.cross_entropy %x, %l : (tensor<37x2000xf32>, tensor<37xi64>) -> tensor<f64>
+       %1 = dtc.cross_entropy_grad %x, %l, %d : (tensor<37x2000xf32>, tensor<37xi64>, tensor<f64>) -> tensor<37x2000xf32>
+       return %0, %1 : tensor<f64>, tensor<37x2000xf32>
+     })",
+     4e-6},
+    {"many_updates_of_a_row",
+     R"(func.func @k(%i: tensor<3x700xi64> {test.bound = 40 : i64}, %u: tensor<3x700x48xf32>) -> tensor<50x48xf32> {
+       %0 = dtc.scatter_add %i, %u : (tensor<3x700xi64>, tensor<3x700x48xf32>) -> tensor<50x48xf32>
+       return %0 : tensor<50x48xf32>
+     })",
+     4e-6},
+    {"updates_of_wide_rows",
+     R"(func.func @k(%i: tensor<40xi32> {test.bound = 5 : i64}, %u: tensor<40x2051xf32>) -> tensor<7x2051xf32> {
+       %0 = dtc.scatter_add %i, %u : (tensor<40xi32>, tensor<40x2051xf32>) -> tensor<7x2051xf32>
+       return %0 : tensor<7x2051xf32>
+     })",
+     4e-6},
+    {"elements_in_a_loop",
+     R"(func.func @k(%x: tensor<2200000xf32>) -> tensor<2200000xf32> {
+       %0 = dtc.tanh %x : (tensor<2200000xf32>) -> tensor<2200000xf32>
+       return %0 : tensor<2200000xf32>
+     })",
+     2e-6},
+};
+
+class DeviceKernel : public testing::TestWithParam<DeviceCase> {};
+
+std::vector<HostTensor> makeArguments(func::FuncOp function) {
+  std::mt19937 random(7);
+  std::uniform_real_distribution<double> numbers(-3.0, 3.0);
+  std::vector<HostTensor> arguments;
+  for (auto [i, type] : llvm::enumerate(function.getArgumentTypes())) {
+    HostTensor &tensor =
+        arguments.emplace_back(cast<RankedTensorType>(type).getShape());
+    auto bound = function.getArgAttrOfType<IntegerAttr>(i, "test.bound");
+    for (double &x : tensor.data)
+      x = bound ? double(random() % bound.getInt())
+                : double(float(numbers(random)));
+  }
+  return arguments;
+}
+
+TEST_P(DeviceKernel, AgreesWithReference) {
+  const DeviceCase &test = GetParam();
+  DialectRegistry registry;
+  registry.insert<DTCDialect, func::FuncDialect>();
+  registerLinalgLoweringModels(registry);
+  MLIRContext context(registry);
+  context.allowUnregisteredDialects();
+  auto module = parseSourceString<ModuleOp>(test.text, &context);
+  ASSERT_TRUE(module);
+  auto function = *module->getOps<func::FuncOp>().begin();
+  function->setAttr("dtc.kernel", UnitAttr::get(&context));
+  OwningOpRef<ModuleOp> compiled = module->clone();
+  auto kernels = CompiledKernels::create(*compiled, CpuOptions::getHost(),
+                                         KernelMachine::gpu);
+  ASSERT_TRUE(kernels);
+  std::vector<HostTensor> arguments = makeArguments(function);
+  std::vector<HostTensor> expected = interpret(function, arguments);
+  std::vector<HostTensor> found = kernels->run(function, "k", arguments);
+  // Blocks run in another order: the same bits.
+  std::vector<HostTensor> again = kernels->run(function, "k", arguments);
+  for (unsigned i = 0; i < expected.size(); ++i) {
+    double largest = 0;
+    for (double x : expected[i].data)
+      largest = std::max(largest, std::abs(x));
+    for (size_t e = 0; e < expected[i].data.size(); ++e) {
+      ASSERT_NEAR(found[i].data[e], expected[i].data[e],
+                  test.tolerance * largest)
+          << "result " << i << " element " << e;
+      ASSERT_EQ(found[i].data[e], again[i].data[e])
+          << "result " << i << " element " << e;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Large, DeviceKernel, testing::ValuesIn(cases),
+                         [](const testing::TestParamInfo<DeviceCase> &info) {
+                           return std::string(info.param.name);
+                         });
+
+} // namespace
