@@ -45,7 +45,7 @@ void NcclCollectives::connect(CudaDevice &own, const std::string &rendezvous) {
   memset(&id, 0, sizeof id);
   if (rank() == 0)
     DTC_NCCL(ncclGetUniqueId(&id));
-  shareBytes(environment, rendezvous, &id, sizeof id);
+  Rendezvous shared(environment, rendezvous, &id, sizeof id);
   DTC_NCCL(ncclCommInitRank(&world, size(), id, rank()));
   staging = std::make_unique<DeviceMemory>(stagingBytes);
   pinned = std::make_unique<PinnedMemory>(stagingBytes);

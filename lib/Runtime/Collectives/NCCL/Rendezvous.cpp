@@ -123,34 +123,42 @@ static bool shareByMpi(void *bytes, size_t size) {
 
 //===----------------------------------------------------------------------===//
 
-void dtc::rt::shareBytes(const Environment &environment,
-                         const std::string &file, void *bytes, size_t size) {
-  std::string path = file;
-  if (path.empty() && environment.launcher == Launcher::openMpi &&
+/// In the memory of the machine, by a name that other jobs do not have.
+static std::string chooseFile(const Environment &environment) {
+  std::string job = jobName(environment);
+  if (environment.localSize < environment.size || job.empty())
+    fail("found %d ranks on several machines, expected --rendezvous FILE, a "
+         "file that all of them see and that is not there yet",
+         environment.size);
+  for (char &c : job)
+    if (c == '/')
+      c = '-';
+  return format("/dev/shm/dtc-%d-%s", int(getuid()), job.c_str());
+}
+
+Rendezvous::Rendezvous(const Environment &environment, const std::string &file,
+                       void *bytes, size_t size) {
+  if (file.empty() && environment.launcher == Launcher::openMpi &&
       environment.localSize < environment.size) {
     if (shareByMpi(bytes, size))
       return;
     fail("found no libmpi.so.40, by which ranks of several machines find each "
          "other; name a file that all of them see with --rendezvous FILE");
   }
-  if (path.empty()) {
-    std::string job = jobName(environment);
-    if (environment.localSize < environment.size || job.empty())
-      fail("found %d ranks on several machines, expected --rendezvous FILE, a "
-           "file that all of them see and that is not there yet",
-           environment.size);
-    for (char &c : job)
-      if (c == '/')
-        c = '-';
-    path = format("/dev/shm/dtc-%d-%s", int(getuid()), job.c_str());
+  std::string common = file.empty() ? chooseFile(environment) : file;
+  if (environment.rank != 0) {
+    readWhole(common, bytes, size);
+    return;
   }
-  if (environment.rank == 0) {
-    if (!file.empty() && access(path.c_str(), F_OK) == 0)
-      fail("--rendezvous: '%s' is there already, expected a new name for each "
-           "job",
-           path.c_str());
-    writeWhole(path, bytes, size);
-  } else {
-    readWhole(path, bytes, size);
-  }
+  if (!file.empty() && access(file.c_str(), F_OK) == 0)
+    fail("--rendezvous: '%s' is there already, expected a new name for each "
+         "job",
+         file.c_str());
+  writeWhole(common, bytes, size);
+  path = common;
+}
+
+Rendezvous::~Rendezvous() {
+  if (!path.empty())
+    unlink(path.c_str());
 }

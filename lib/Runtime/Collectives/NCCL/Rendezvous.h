@@ -13,8 +13,17 @@ namespace dtc::rt {
 /// that all ranks see, if one is named; else by MPI under mpirun, or by a file
 /// in the memory of the machine if all ranks are on one. Throws an Error that
 /// says what to do if there is no way.
-void shareBytes(const Environment &environment, const std::string &file,
-                void *bytes, size_t size);
+class Rendezvous {
+public:
+  Rendezvous(const Environment &environment, const std::string &file,
+             void *bytes, size_t size);
+  /// All ranks have the bytes then: removes the file.
+  ~Rendezvous();
+  Rendezvous(const Rendezvous &) = delete;
+
+private:
+  std::string path; ///< of rank 0's file; empty if there is none
+};
 
 } // namespace dtc::rt
 
