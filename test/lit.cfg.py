@@ -1,5 +1,6 @@
 # How lit runs the tests of this folder.
 import os
+import shutil
 import sys
 
 import lit.formats
@@ -30,6 +31,13 @@ config.environment.update({
 
 if config.sanitized:
     config.available_features.add("sanitized")
+
+# Programs for GPUs: runtime and stand-ins; and the assembler of their code.
+if config.cuda:
+    config.available_features.add("cuda")
+if shutil.which(config.ptxas):
+    config.available_features.add("ptxas")
+    config.substitutions.append(("%ptxas", config.ptxas))
 
 # DTC_FULL_TESTS=1 (tools/check.sh --full) runs every plan.
 if os.environ.get("DTC_FULL_TESTS") == "1":

@@ -1,14 +1,13 @@
 //===- CommunicationExecution.cpp - all ranks together --------------------===//
 //
 // Runs each agent until it blocks and again when what it waits for has
-// happened. Which one runs first makes no difference: messages meet by number
-// within their tag, collectives by number within their communicator, so what
-// one agent does never takes from another what it could have done.
+// happened. Which one runs first makes no difference: who meets whom follows
+// from the queues alone, so what one agent does never takes from another what
+// it could have done.
 //
 //===----------------------------------------------------------------------===//
 
 #include "CommunicationModel.h"
-#include "llvm/ADT/DenseMap.h"
 #include <algorithm>
 #include <deque>
 #include <map>
@@ -20,69 +19,48 @@ namespace {
 /// An event of a program that others take part in.
 struct Step {
   int32_t event;
-  /// How many came before it with the same tag and peer, or in the same group.
-  int64_t ordinal = 0;
-  int32_t target = -1; ///< of a wait: the step that took the slot
+  int32_t transfer; ///< that it issues, or that it waits for
+  bool issues, waits;
 };
 
-std::vector<Step> getSteps(const CommunicationProgram &program) {
-  std::vector<Step> steps;
-  std::map<std::tuple<EventKind, int32_t, int32_t>, int64_t> ordinals;
-  std::map<int32_t, int32_t> slots;
-  for (size_t i = 0; i < program.events.size(); ++i) {
-    const Event &event = program.events[i];
-    if (event.kind == EventKind::Local)
-      continue;
-    Step step{static_cast<int32_t>(i)};
-    if (event.kind == EventKind::Wait)
-      step.target = slots.at(event.slot);
-    else if (isCollective(event.kind)) // kinds meet: they must be the same
-      step.ordinal = ordinals[{EventKind::Collective, event.group, -1}]++;
-    else
-      step.ordinal = ordinals[{event.kind, event.stage, event.tag}]++;
-    if (event.kind != EventKind::Wait && event.slot >= 0)
-      slots[event.slot] = steps.size();
-    steps.push_back(step);
-  }
-  return steps;
-}
+/// What a program does with others.
+struct Steps {
+  std::vector<Step> list;
+  std::vector<int32_t> transfers; ///< events, in order
 
-/// Messages from one agent to another with one tag. At most one is in flight.
-struct Channel {
-  int64_t sent = 0, received = 0;
-  int32_t lastSend = -1; ///< an event of the sender
+  explicit Steps(const CommunicationProgram &program);
 };
 
-/// The operations of one communicator that not all members have started.
+/// Operations of one communicator are done one by one.
 struct Communicator {
-  struct Operation {
-    int32_t agent, event; ///< who started it first
-    size_t started = 1;
-  };
-  int64_t done = 0; ///< operations before the first of these
-  std::deque<Operation> operations;
+  std::vector<int32_t> present; ///< members at whose head the next one is
 };
 
+/// Each agent has a queue of what it has issued and what is not done. What is
+/// at the head of the queues of all that take part in it is done.
 class Execution {
 public:
   Execution(const CommunicationSystem &system, const Agents &agents);
   MaybeError run();
 
 private:
-  enum class Outcome { Happened, Blocked };
-
-  size_t getNumAgents() const { return agents.ranks.size(); }
+  int32_t getNumAgents() const { return agents.ranks.size(); }
   int32_t getProgram(int32_t agent) const {
     return system.programOf[agents.ranks[agent]];
   }
+  const Steps &getSteps(int32_t agent) const {
+    return steps[getProgram(agent)];
+  }
   bool isAtEnd(int32_t agent) const {
-    return next[agent] == steps[getProgram(agent)].size();
+    return next[agent] == getSteps(agent).list.size();
   }
-  const Event &getEvent(int32_t agent, const Step &step) const {
-    return system.programs[getProgram(agent)].events[step.event];
+  const Event &getEvent(int32_t agent, int32_t event) const {
+    return system.programs[getProgram(agent)].events[event];
   }
-  const Step &getStep(int32_t agent) const {
-    return steps[getProgram(agent)][next[agent]];
+  bool hasHead(int32_t agent) const { return done[agent] < issued[agent]; }
+  /// The event at the head of an agent's queue.
+  int32_t getHead(int32_t agent) const {
+    return getSteps(agent).transfers[done[agent]];
   }
   std::string nameRank(int32_t agent) const {
     return "rank " + std::to_string(agents.ranks[agent]);
@@ -91,93 +69,99 @@ private:
                                std::string message) const {
     return {getProgram(agent), event, std::move(message)};
   }
-  Channel &getChannel(int32_t from, int32_t to, int32_t tag) {
-    return channels[{static_cast<uint64_t>(from) << 32 | to, tag}];
-  }
   void wake(int32_t agent) {
     if (!isQueued[agent])
       queue.push_back(agent);
     isQueued[agent] = true;
   }
 
-  Outcome advance(int32_t agent);
-  Outcome send(int32_t agent);
-  Outcome receive(int32_t agent);
-  Outcome wait(int32_t agent);
-  Outcome meet(int32_t agent);
-  /// The agent whose progress a blocked one waits for.
-  int32_t getBlocker(int32_t agent);
-  bool isDone(int32_t agent, const Step &step);
-  CommunicationError reportBlocked();
-  MaybeError checkReceived();
+  /// Whether the step of an agent happened.
+  bool advance(int32_t agent);
+  void arrive(int32_t agent);
+  void meetPeer(int32_t agent, const Event &event);
+  void meetMembers(int32_t agent, const Event &event);
+  void complete(int32_t agent);
+  /// The agent whose progress the head of an agent's queue needs.
+  int32_t getBlocker(int32_t agent) const;
+  CommunicationError reportEnd(int32_t agent, int32_t blocker) const;
+  CommunicationError reportBlocked() const;
 
   const CommunicationSystem &system;
   const Agents &agents;
-  std::vector<std::vector<Step>> steps; ///< by program
-  std::vector<size_t> next;             ///< step of each agent
-  std::vector<char> hasStarted; ///< whether it is in the collective of its step
-  std::deque<int32_t> queue;    ///< agents that may go on
+  std::vector<Steps> steps;          ///< by program
+  std::vector<size_t> next;          ///< step of each agent
+  std::vector<int32_t> issued, done; ///< how many transfers of each agent
+  std::deque<int32_t> queue;         ///< agents that may go on
   std::vector<char> isQueued;
-  llvm::DenseMap<std::pair<uint64_t, int32_t>, Channel> channels;
+  std::deque<int32_t> arrivals; ///< agents whose queues have a new head
   std::vector<Communicator> communicators;
   MaybeError error;
 };
 
 } // namespace
 
+Steps::Steps(const CommunicationProgram &program) {
+  std::map<int32_t, int32_t> slots; // transfers
+  for (size_t i = 0; i < program.events.size(); ++i) {
+    const Event &event = program.events[i];
+    int32_t index = i, transfer = transfers.size();
+    if (event.kind == EventKind::Local)
+      continue;
+    if (event.kind == EventKind::Wait) {
+      list.push_back({index, slots.at(event.slot), false, true});
+      continue;
+    }
+    list.push_back({index, transfer, true, event.slot < 0});
+    transfers.push_back(index);
+    if (event.slot >= 0)
+      slots[event.slot] = transfer;
+  }
+}
+
 Execution::Execution(const CommunicationSystem &system, const Agents &agents)
     : system(system), agents(agents), next(agents.ranks.size()),
-      hasStarted(agents.ranks.size()), isQueued(agents.ranks.size()),
-      communicators(agents.members.size()) {
+      issued(agents.ranks.size()), done(agents.ranks.size()),
+      isQueued(agents.ranks.size()), communicators(agents.members.size()) {
   for (const CommunicationProgram &program : system.programs)
-    steps.push_back(getSteps(program));
+    steps.emplace_back(program);
 }
 
-Execution::Outcome Execution::send(int32_t agent) {
-  const Step &step = getStep(agent);
-  const Event &event = getEvent(agent, step);
-  int32_t receiver = agents.peers[agent][event.stage];
-  Channel &channel = getChannel(agent, receiver, event.tag);
-  ++channel.sent;
-  channel.lastSend = step.event;
-  wake(receiver);
-  return Outcome::Happened;
+void Execution::complete(int32_t agent) {
+  ++done[agent];
+  wake(agent);
+  if (hasHead(agent))
+    arrivals.push_back(agent);
 }
 
-Execution::Outcome Execution::receive(int32_t agent) {
-  const Step &step = getStep(agent);
-  const Event &event = getEvent(agent, step);
-  int32_t sender = agents.peers[agent][event.stage];
-  Channel &channel = getChannel(sender, agent, event.tag);
-  if (channel.sent <= step.ordinal)
-    return Outcome::Blocked;
-  const Event &sent =
-      system.programs[getProgram(sender)].events[channel.lastSend];
-  if (sent.count != event.count || sent.dtype != event.dtype ||
-      sent.type != event.type)
-    error = {at(agent, step.event,
-                "on " + nameRank(agent) + " receives " +
-                    describeType(system, event) + ", but " + nameRank(sender) +
-                    " sends " + describeType(system, sent)),
-             {at(sender, channel.lastSend, "the send")}};
-  ++channel.received;
-  wake(sender);
-  return Outcome::Happened;
-}
-
-bool Execution::isDone(int32_t agent, const Step &step) {
-  const Event &event = getEvent(agent, step);
-  if (event.kind == EventKind::Send) {
-    int32_t receiver = agents.peers[agent][event.stage];
-    return getChannel(agent, receiver, event.tag).received > step.ordinal;
+/// A message is done when both ends are at the heads of their queues.
+void Execution::meetPeer(int32_t agent, const Event &event) {
+  int32_t peer = agents.peers[agent][event.stage];
+  if (!hasHead(peer))
+    return;
+  const Event &other = getEvent(peer, getHead(peer));
+  bool isSend = event.kind == EventKind::Send;
+  if (other.kind != (isSend ? EventKind::Recv : EventKind::Send) ||
+      agents.peers[peer][other.stage] != agent)
+    return;
+  int32_t sender = isSend ? agent : peer, receiver = isSend ? peer : agent;
+  const Event &sent = isSend ? event : other, &got = isSend ? other : event;
+  std::string difference;
+  if (sent.tag != got.tag)
+    difference = "tag " + std::to_string(got.tag) + ", but " +
+                 nameRank(sender) + " sends tag " + std::to_string(sent.tag) +
+                 " first";
+  else if (sent.count != got.count || sent.dtype != got.dtype ||
+           sent.type != got.type)
+    difference = describeType(system, got) + ", but " + nameRank(sender) +
+                 " sends " + describeType(system, sent);
+  if (!difference.empty()) {
+    error = {at(receiver, getHead(receiver),
+                "on " + nameRank(receiver) + " receives " + difference),
+             {at(sender, getHead(sender), "the send")}};
+    return;
   }
-  return communicators[agents.communicators[agent][event.group]].done >
-         step.ordinal;
-}
-
-Execution::Outcome Execution::wait(int32_t agent) {
-  const Step &target = steps[getProgram(agent)][getStep(agent).target];
-  return isDone(agent, target) ? Outcome::Happened : Outcome::Blocked;
+  complete(agent);
+  complete(peer);
 }
 
 /// Why two ranks may not meet in these events; empty if they may.
@@ -215,89 +199,86 @@ static std::string findDifference(const CommunicationSystem &system,
              : "their buffers are not the same";
 }
 
-Execution::Outcome Execution::meet(int32_t agent) {
-  const Step &step = getStep(agent);
-  const Event &event = getEvent(agent, step);
+/// A collective is done when it is at the heads of all members' queues.
+void Execution::meetMembers(int32_t agent, const Event &event) {
   int32_t number = agents.communicators[agent][event.group];
-  Communicator &communicator = communicators[number];
-  if (!hasStarted[agent]) {
-    size_t index = step.ordinal - communicator.done;
-    if (index == communicator.operations.size()) {
-      communicator.operations.push_back({agent, step.event});
-    } else {
-      Communicator::Operation &operation = communicator.operations[index];
-      ++operation.started;
-      int32_t first = getProgram(operation.agent);
-      std::string difference =
-          findDifference(system, getProgram(agent), event, first,
-                         system.programs[first].events[operation.event]);
-      if (!difference.empty()) {
-        error = {at(agent, step.event,
-                    "on " + nameRank(agent) + " meets another collective on " +
-                        nameRank(operation.agent) + ": " + difference),
-                 {at(operation.agent, operation.event,
-                     "the collective of " + nameRank(operation.agent))}};
-        return Outcome::Blocked;
-      }
-    }
-    hasStarted[agent] = true;
-    // Members start in one order: the first operation is done first.
-    if (communicator.operations.front().started ==
-        agents.members[number].size()) {
-      communicator.operations.pop_front();
-      ++communicator.done;
-      for (int32_t member : agents.members[number])
-        if (member != agent)
-          wake(member);
+  std::vector<int32_t> &present = communicators[number].present;
+  if (!present.empty()) {
+    int32_t first = present.front();
+    std::string difference =
+        findDifference(system, getProgram(agent), event, getProgram(first),
+                       getEvent(first, getHead(first)));
+    if (!difference.empty()) {
+      error = {
+          at(agent, getHead(agent),
+             "on " + nameRank(agent) + " meets another collective on " +
+                 nameRank(first) + ": " + difference),
+          {at(first, getHead(first), "the collective of " + nameRank(first))}};
+      return;
     }
   }
-  if (event.slot < 0 && communicator.done <= step.ordinal)
-    return Outcome::Blocked;
-  hasStarted[agent] = false;
-  return Outcome::Happened;
+  present.push_back(agent);
+  if (present.size() < agents.members[number].size())
+    return;
+  std::vector<int32_t> members = std::move(present);
+  present.clear();
+  for (int32_t member : members)
+    complete(member);
 }
 
-Execution::Outcome Execution::advance(int32_t agent) {
-  switch (getEvent(agent, getStep(agent)).kind) {
-  case EventKind::Local:
-    return Outcome::Happened;
-  case EventKind::Send:
-    return send(agent);
-  case EventKind::Recv:
-    return receive(agent);
-  case EventKind::Wait:
-    return wait(agent);
-  case EventKind::Collective:
-    return meet(agent);
+void Execution::arrive(int32_t agent) {
+  const Event &event = getEvent(agent, getHead(agent));
+  if (isCollective(event.kind))
+    meetMembers(agent, event);
+  else
+    meetPeer(agent, event);
+}
+
+bool Execution::advance(int32_t agent) {
+  const Step &step = getSteps(agent).list[next[agent]];
+  if (step.issues && issued[agent] == step.transfer) {
+    ++issued[agent];
+    if (done[agent] == step.transfer)
+      arrivals.push_back(agent);
+    while (!arrivals.empty() && !error) {
+      int32_t arrived = arrivals.front();
+      arrivals.pop_front();
+      arrive(arrived);
+    }
   }
-  return Outcome::Blocked;
+  return !step.waits || done[agent] > step.transfer;
 }
 
-int32_t Execution::getBlocker(int32_t agent) {
-  const Step *step = &getStep(agent);
-  if (step->target >= 0)
-    step = &steps[getProgram(agent)][step->target];
-  const Event &event = getEvent(agent, *step);
+int32_t Execution::getBlocker(int32_t agent) const {
+  const Event &event = getEvent(agent, getHead(agent));
   if (!isCollective(event.kind))
     return agents.peers[agent][event.stage];
-  // A member that has not started it.
-  for (int32_t member :
-       agents.members[agents.communicators[agent][event.group]]) {
-    int64_t started = hasStarted[member] &&
-                      getEvent(member, getStep(member)).group == event.group;
-    for (size_t i = 0; i < next[member]; ++i) {
-      const Event &past = getEvent(member, steps[getProgram(member)][i]);
-      started += isCollective(past.kind) && past.group == event.group;
-    }
-    if (started <= step->ordinal)
-      return member;
-  }
-  return agent;
+  int32_t number = agents.communicators[agent][event.group];
+  const std::vector<int32_t> &present = communicators[number].present;
+  return *llvm::find_if(agents.members[number], [&](int32_t member) {
+    return !llvm::is_contained(present, member);
+  });
 }
 
-CommunicationError Execution::reportBlocked() {
+/// `blocker` does nothing more.
+CommunicationError Execution::reportEnd(int32_t agent, int32_t blocker) const {
+  const Event &event = getEvent(agent, getHead(agent));
+  std::string message =
+      event.kind == EventKind::Send
+          ? "on " + nameRank(agent) + " is never received by " +
+                nameRank(blocker) + ", stage " + std::to_string(event.stage)
+          : "never happens: " + nameRank(agent) + " waits here for " +
+                nameRank(blocker) + ", which has come to its end";
+  CommunicationError found{at(agent, getHead(agent), std::move(message)), {}};
+  if (const std::vector<Step> &own = getSteps(blocker).list; !own.empty())
+    found.notes.push_back(at(blocker, own.back().event,
+                             "the last communication of " + nameRank(blocker)));
+  return found;
+}
+
+CommunicationError Execution::reportBlocked() const {
   int32_t blocked = 0;
-  while (isAtEnd(blocked))
+  while (!hasHead(blocked))
     ++blocked;
   // Follow who waits for whom, until somebody has finished or comes again.
   std::vector<int32_t> chain = {blocked};
@@ -308,75 +289,37 @@ CommunicationError Execution::reportBlocked() {
       chain.erase(chain.begin(), seen);
       break;
     }
+    if (!hasHead(blocker))
+      return reportEnd(chain.back(), blocker);
     chain.push_back(blocker);
-    if (!isAtEnd(blocker))
-      continue;
-    int32_t waiting = chain[chain.size() - 2];
-    CommunicationError found{at(waiting, getStep(waiting).event,
-                                "never happens: " + nameRank(waiting) +
-                                    " waits here for " + nameRank(blocker) +
-                                    ", which has come to its end"),
-                             {}};
-    if (const std::vector<Step> &own = steps[getProgram(blocker)]; !own.empty())
-      found.notes.push_back(
-          at(blocker, own.back().event,
-             "the last communication of " + nameRank(blocker)));
-    return found;
   }
   CommunicationError found{
-      at(chain.front(), getStep(chain.front()).event,
+      at(chain.front(), getHead(chain.front()),
          "never happens: ranks wait for each other in a cycle, " +
              nameRank(chain.front()) + " here"),
       {}};
   for (size_t i = 1; i < chain.size(); ++i)
-    found.notes.push_back(at(chain[i], getStep(chain[i]).event,
-                             nameRank(chain[i]) + " waits here"));
+    found.notes.push_back(
+        at(chain[i], getHead(chain[i]), nameRank(chain[i]) + " waits here"));
   return found;
 }
 
-MaybeError Execution::checkReceived() {
-  for (int32_t agent = 0; agent < static_cast<int32_t>(getNumAgents());
-       ++agent) {
-    for (const Step &step : steps[getProgram(agent)]) {
-      const Event &event = getEvent(agent, step);
-      if (event.kind != EventKind::Send || isDone(agent, step))
-        continue;
-      int32_t receiver = agents.peers[agent][event.stage];
-      CommunicationError found{
-          at(agent, step.event,
-             "on " + nameRank(agent) + " is never received by " +
-                 nameRank(receiver) + ", stage " + std::to_string(event.stage)),
-          {}};
-      if (const std::vector<Step> &other = steps[getProgram(receiver)];
-          !other.empty())
-        found.notes.push_back(
-            at(receiver, other.back().event,
-               "the last communication of " + nameRank(receiver)));
-      return found;
-    }
-  }
-  return std::nullopt;
-}
-
 MaybeError Execution::run() {
-  for (size_t agent = 0; agent < getNumAgents(); ++agent)
+  for (int32_t agent = 0; agent < getNumAgents(); ++agent)
     wake(agent);
   while (!queue.empty()) {
     int32_t agent = queue.front();
     queue.pop_front();
     isQueued[agent] = false;
-    while (!isAtEnd(agent) && advance(agent) == Outcome::Happened) {
-      if (error)
-        return error;
+    while (!isAtEnd(agent) && advance(agent) && !error)
       ++next[agent];
-    }
     if (error)
       return error;
   }
-  for (size_t agent = 0; agent < getNumAgents(); ++agent)
-    if (!isAtEnd(agent))
+  for (int32_t agent = 0; agent < getNumAgents(); ++agent)
+    if (hasHead(agent))
       return reportBlocked();
-  return checkReceived();
+  return std::nullopt;
 }
 
 MaybeError dtc::execute(const CommunicationSystem &system,

@@ -153,20 +153,19 @@ MaybeError ProgramChecker::checkInFlight(int32_t index) const {
 
 MaybeError ProgramChecker::takeSlot(int32_t index) {
   const Event &event = at(index);
-  if (event.kind == EventKind::Send)
+  bool isMessage = !isCollective(event.kind);
+  if (isMessage)
     for (auto [slot, other] : slots)
-      if (at(other).kind == EventKind::Send && at(other).stage == event.stage &&
+      if (at(other).kind == event.kind && at(other).stage == event.stage &&
           at(other).tag == event.tag)
         return fail(index,
-                    "uses tag " + std::to_string(event.tag) + " to stage " +
-                        std::to_string(event.stage) +
-                        " while another message with it is in flight",
-                    other, "the other send");
-  if (event.slot < 0 && event.kind != EventKind::Send)
+                    describe(system, event) +
+                        " begins while another message with it is in flight",
+                    other, "the other message");
+  if (event.slot < 0 && !isMessage)
     return std::nullopt;
-  bool isSend = event.kind == EventKind::Send;
-  int64_t first = isSend ? 0 : system.numSendSlots;
-  int64_t last = (isSend ? system.numSendSlots : system.numSlots) - 1;
+  int64_t first = isMessage ? 0 : system.numMessageSlots;
+  int64_t last = (isMessage ? system.numMessageSlots : system.numSlots) - 1;
   if (event.slot < first || event.slot > last)
     return fail(index, "uses slot " + std::to_string(event.slot) +
                            ", expected " + std::to_string(first) + " to " +

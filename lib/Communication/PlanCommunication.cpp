@@ -165,6 +165,7 @@ Event Extraction::describe(Operation *op) {
         event.kind = EventKind::Recv;
         event.stage = recv.getStage();
         event.tag = recv.getTag();
+        event.slot = slots.get(recv);
         event.dtype = getElementType(recv.getType()).code;
         event.count = getLocalElements(recv.getType());
         event.type = getType(recv.getType());
@@ -335,7 +336,7 @@ FailureOr<PlanCommunication> dtc::getPlanCommunication(ModuleOp module,
   for (const MeshAxis &axis : mesh.getAxes())
     if (axis.name != MeshAttr::timeAxis)
       result.system.axes.push_back({axis.name.getValue().str(), axis.size});
-  result.system.numSendSlots = DTC_MAX_SEND_SLOTS;
+  result.system.numMessageSlots = DTC_MAX_MESSAGE_SLOTS;
   result.system.numSlots = endCollectiveSlot;
   result.system.assignPrograms();
   Extraction extraction(result);

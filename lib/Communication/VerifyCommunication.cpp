@@ -11,22 +11,22 @@
 using namespace mlir;
 using namespace dtc;
 
-/// The runtime has so many slots for sends that are in flight.
+/// The runtime has so many slots for messages that are in flight.
 static LogicalResult checkSlots(func::FuncOp plan,
                                 const CommunicationProgram &program,
                                 int64_t microbatches) {
   int64_t needed = 0;
   for (const Event &event : program.events)
-    if (event.kind == EventKind::Send)
+    if (event.kind == EventKind::Send || event.kind == EventKind::Recv)
       needed = std::max<int64_t>(needed, event.slot + 1);
-  if (needed <= DTC_MAX_SEND_SLOTS)
+  if (needed <= DTC_MAX_MESSAGE_SLOTS)
     return success();
   InFlightDiagnostic error = plan.emitError("has ")
-                             << needed << " sends in flight at once with "
+                             << needed << " messages in flight at once with "
                              << microbatches << " micro-batches, expected at "
-                             << "most " << DTC_MAX_SEND_SLOTS;
-  // Sends of micro-batches add up; a divisor suits the batch as well.
-  int64_t fewer = microbatches * DTC_MAX_SEND_SLOTS / needed;
+                             << "most " << DTC_MAX_MESSAGE_SLOTS;
+  // Those of micro-batches add up; a divisor suits the batch as well.
+  int64_t fewer = microbatches * DTC_MAX_MESSAGE_SLOTS / needed;
   while (fewer > 1 && microbatches % fewer)
     --fewer;
   if (fewer >= 1)
@@ -42,7 +42,7 @@ static LogicalResult verifyProgram(ModuleOp module, const Stages &stages) {
   const CommunicationSystem &system = communication->system;
   for (auto [stage, program] : llvm::zip(stages, system.programs)) {
     func::FuncOp plan = getPlan(stage);
-    // Micro-batches of a round: sends of two rounds do not add up.
+    // Micro-batches of a round: messages of two rounds do not add up.
     int64_t microbatches =
         getMesh(plan)
             ? getMesh(plan).getSize(MeshAttr::timeAxis) / getRounds(plan)

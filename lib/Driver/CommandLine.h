@@ -342,9 +342,11 @@ struct CommandLine {
   cl::opt<std::string> emit{"emit", cl::value_desc("PHASE"),
                             cl::cat(outputOptions),
                             cl::desc("Print the IR after a phase, and stop")};
-  Opt<std::string> dumpDir{"dump-dir", cl::location(options.dumpDir),
-                           cl::value_desc("DIR"), cl::cat(outputOptions),
-                           cl::desc("Write the IR after every phase")};
+  Opt<std::string> dumpDir{
+      "dump-dir", cl::location(options.dumpDir), cl::value_desc("DIR"),
+      cl::cat(outputOptions),
+      cl::desc("Write the IR after every phase, and the PTX of "
+               "device code")};
   Opt<bool> report{"report", cl::location(options.report),
                    cl::cat(outputOptions),
                    cl::desc("Print the plan's memory, work and communication")};

@@ -312,7 +312,7 @@ LogicalResult Compilation::link() {
   std::shared_ptr<const Target> target =
       llvm::cantFail(getTarget(options.compile.target));
   if (failed(addProgramObject(*module, info)) ||
-      failed(target->emitObject(*module, object)))
+      failed(target->emitObject(*module, object, options.dumpDir)))
     return failure();
   return linkProgram(object, *target, options.runtimeDir, options.output);
 }

@@ -130,6 +130,8 @@ void FunctionLowering::emit(RecvOp op) {
           return integer(op.getStage());
         case CallArgument::Tag:
           return integer(op.getTag());
+        case CallArgument::Slot:
+          return integer(shared.slots.get(op));
         case CallArgument::Output:
           return pointerTo(op.getY());
         case CallArgument::Bytes:

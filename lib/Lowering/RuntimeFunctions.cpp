@@ -45,8 +45,8 @@ static std::vector<RuntimeFunction> makeTable() {
       {"dtcrt_recv",
        EventKind::Recv,
        {},
-       {Argument::Context, Argument::Stage, Argument::Tag, Argument::Output,
-        Argument::Bytes}},
+       {Argument::Context, Argument::Stage, Argument::Tag, Argument::Slot,
+        Argument::Output, Argument::Bytes}},
       {"dtcrt_wait", EventKind::Wait, {}, {Argument::Context, Argument::Slot}},
   };
   for (const CollectiveTraits &traits : collectiveTraits)

@@ -324,7 +324,7 @@ static LogicalResult readManifest(ModuleOp module,
           system.permutations.back().push_back(
               source.getAsInteger().value_or(-1));
     }
-  system.numSendSlots = DTC_MAX_SEND_SLOTS;
+  system.numMessageSlots = DTC_MAX_MESSAGE_SLOTS;
   system.numSlots = endCollectiveSlot;
   system.assignPrograms();
   return success();

@@ -202,7 +202,7 @@ FailureOr<InFlight> dtc::getInFlight(func::FuncOp function,
   for (Operation &op : function.front()) {
     if (auto wait = dyn_cast<WaitOp>(op)) {
       end(wait, wait.getX());
-    } else if (op.hasAttr(attr::async)) {
+    } else if (isStart(&op) && !isa<SendOp>(op)) { // which makes nothing
       InFlight::Left &left = result.left.emplace_back();
       for (Value value : op.getResults())
         left.made.push_back(classes.getRoot(value));
@@ -224,7 +224,7 @@ FailureOr<InFlight> dtc::getInFlight(func::FuncOp function,
         };
         result.left.push_back({translate(left.made), translate(left.touched)});
         if (result.left.back().touched.size() != left.touched.size())
-          return getCallee(run).emitError("ends while a collective touches its "
+          return getCallee(run).emitError("ends while a transfer touches its "
                                           "frame, expected it to be waited "
                                           "for, or its buffers to be the "
                                           "caller's");

@@ -106,6 +106,10 @@ bool dtc::isRunOf(RunOp run, Phase::Kind kind) {
   return phase && phase->kind == kind;
 }
 
+bool dtc::isStart(Operation *op) {
+  return isa<SendOp, RecvOp>(op) || op->hasAttr(attr::async);
+}
+
 void dtc::start(Operation *collective) {
   collective->setAttr(attr::async, UnitAttr::get(collective->getContext()));
 }

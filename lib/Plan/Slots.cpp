@@ -73,9 +73,7 @@ private:
 
 } // namespace
 
-static bool isStart(Operation &op) {
-  return isa<SendOp>(op) || op.hasAttr(attr::async);
-}
+static bool isMessage(Operation *op) { return isa<SendOp, RecvOp>(op); }
 
 const Callee &Numbering::read(func::FuncOp function) {
   auto [it, isNew] = callees.try_emplace(function);
@@ -87,7 +85,7 @@ const Callee &Numbering::read(func::FuncOp function) {
   llvm::DenseMap<Operation *, Operation *> startOf; // by wait
   llvm::SetVector<Operation *> left;
   for (Operation &op : function.front()) {
-    if (isStart(op)) {
+    if (isStart(&op)) {
       left.insert(&op);
       for (Value result : op.getResults())
         inFlight[getTransfer(result, classes)] = &op;
@@ -103,7 +101,7 @@ const Callee &Numbering::read(func::FuncOp function) {
   }
   FreeList own(firstCollectiveSlot);
   for (Operation &op : function.front()) {
-    if (isStart(op) && !left.contains(&op))
+    if (isStart(&op) && !left.contains(&op))
       slots[&op] = own.take();
     if (Operation *start = startOf.lookup(&op)) {
       slots[&op] = slots.lookup(start);
@@ -122,10 +120,10 @@ const Callee &Numbering::read(func::FuncOp function) {
 
 void Numbering::number(func::FuncOp plan) {
   AliasClasses classes(plan.front());
-  FreeList sends(0), collectives(firstPlanSlot);
+  FreeList messages(0), collectives(firstPlanSlot);
   llvm::DenseMap<Value, Operation *> inFlight; // what started it
   auto start = [&](Operation *op, ValueRange made) {
-    slots[op] = isa<SendOp>(op) ? sends.take() : collectives.take();
+    slots[op] = isMessage(op) ? messages.take() : collectives.take();
     for (Value value : made)
       inFlight[getTransfer(value, classes)] = op;
   };
@@ -136,11 +134,11 @@ void Numbering::number(func::FuncOp plan) {
     Operation *started = it->second;
     int64_t slot = slots.lookup(started);
     slots[wait] = slot;
-    (isa<SendOp>(started) ? sends : collectives).release(slot);
+    (isMessage(started) ? messages : collectives).release(slot);
     inFlight.erase(it); // a second wait is an error that the proof finds
   };
   for (Operation &op : plan.front()) {
-    if (isStart(op))
+    if (isStart(&op))
       start(&op, op.getResults());
     if (auto wait = dyn_cast<WaitOp>(op))
       end(wait, wait.getX());

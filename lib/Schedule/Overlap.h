@@ -20,6 +20,10 @@ bool canStart(CollectiveOpInterface collective);
 /// first of these awaits each gather where it reads it.
 void startGathersOfStep(mlir::func::FuncOp plan);
 
+/// The plans of all stages start receives before they need them, where that
+/// puts the messages of all ranks in one order.
+void startReceives(llvm::ArrayRef<mlir::func::FuncOp> plans);
+
 /// Last runs start what they only return; the plan awaits it.
 void startReductionsOfLastRuns(mlir::func::FuncOp plan);
 

@@ -142,6 +142,7 @@ struct OverlapCommunicationPass
         startGathersOfStep(plan);
         startReductionsOfLastRuns(plan);
       }
+      startReceives(*plans);
       bool isStep = &stages == &programs->front();
       for (ModuleOp stage : stages)
         for (auto function : stage.getOps<func::FuncOp>()) {

@@ -152,6 +152,7 @@ void PlanBuilder::receive(Phase phase, ArrayRef<Crossing> recvs,
   for (const Crossing &recv : recvs) {
     Value value = RecvOp::create(builder, recv.source, recv.type, recv.stage,
                                  getTag(recv, microbatch));
+    WaitOp::create(builder, recv.source, value);
     if (microbatch)
       ofMicrobatch[{recv.value, *microbatch}] = value;
     else

@@ -16,6 +16,7 @@ module @stage0 attributes {dtc.stage = 0 : i64} {
   func.func @plan(%x: tensor<4xf32, #r>) {
     %s0 = dtc.send %x to 1 tag 0 : tensor<4xf32, #r>
     %g = dtc.recv from 1 tag 1 : tensor<4xf32, #p>
+    dtc.wait %g : tensor<4xf32, #p>
     dtc.wait %s0 : tensor<4xf32, #r>
     %n = dtc.zero : tensor<f64, #s>
     %0:2 = dtc.run @update(%g, %n) : (tensor<4xf32, #p>, tensor<f64, #s>) -> (tensor<4xf32, #r>, tensor<f64, #r>)
@@ -25,6 +26,7 @@ module @stage0 attributes {dtc.stage = 0 : i64} {
 module @stage1 attributes {dtc.stage = 1 : i64} {
   func.func @plan() {
     %x = dtc.recv from 0 tag 0 : tensor<4xf32, #r>
+    dtc.wait %x : tensor<4xf32, #r>
     %g = dtc.zero : tensor<4xf32, #p>
     %s0 = dtc.send %g to 0 tag 1 : tensor<4xf32, #p>
     %n = dtc.zero : tensor<f64, #s>
@@ -45,6 +47,7 @@ module @stage0 attributes {dtc.stage = 0 : i64} {
   func.func @plan(%x: tensor<4xf32, #r>) {
     // expected-error @below {{never happens: ranks wait for each other in a cycle, rank 0 here}}
     %y = dtc.recv from 1 tag 1 : tensor<4xf32, #r>
+    dtc.wait %y : tensor<4xf32, #r>
     %s0 = dtc.send %x to 1 tag 0 : tensor<4xf32, #r>
     dtc.wait %s0 : tensor<4xf32, #r>
     return
@@ -54,6 +57,7 @@ module @stage1 attributes {dtc.stage = 1 : i64} {
   func.func @plan(%x: tensor<4xf32, #r>) {
     // expected-note @below {{rank 1 waits here}}
     %y = dtc.recv from 0 tag 0 : tensor<4xf32, #r>
+    dtc.wait %y : tensor<4xf32, #r>
     %s0 = dtc.send %x to 0 tag 1 : tensor<4xf32, #r>
     dtc.wait %s0 : tensor<4xf32, #r>
     return
@@ -69,16 +73,17 @@ module @stage1 attributes {dtc.stage = 1 : i64} {
 module {
 module @stage0 attributes {dtc.stage = 0 : i64} {
   func.func @plan(%x: tensor<4xf32, #r>) {
+    // expected-note @below {{the send}}
     %s0 = dtc.send %x to 1 tag 0 : tensor<4xf32, #r>
-    // expected-error @below {{never happens: ranks wait for each other in a cycle, rank 0 here}}
     dtc.wait %s0 : tensor<4xf32, #r>
     return
   }
 }
 module @stage1 attributes {dtc.stage = 1 : i64} {
   func.func @plan() {
-    // expected-note @below {{rank 1 waits here}}
+    // expected-error @below {{on rank 1 receives tag 7, but rank 0 sends tag 0 first}}
     %y = dtc.recv from 0 tag 7 : tensor<4xf32, #r>
+    dtc.wait %y : tensor<4xf32, #r>
     return
   }
 }
@@ -120,6 +125,7 @@ module @stage1 attributes {dtc.stage = 1 : i64} {
   func.func @plan(%x: tensor<4xf32, #r>) {
     // expected-error @below {{on rank 1 receives tensor<8xf32, #dtc.layout<#dtc.mesh<pp=2, mb=1>>>, but rank 0 sends tensor<4xf32, #dtc.layout<#dtc.mesh<pp=2, mb=1>>>}}
     %y = dtc.recv from 0 tag 0 : tensor<8xf32, #r>
+    dtc.wait %y : tensor<8xf32, #r>
     return
   }
 }
@@ -194,6 +200,7 @@ module @stage1 attributes {dtc.stage = 1 : i64} {
   func.func @plan() {
     // expected-note @below {{rank 1 waits here}}
     %y = dtc.recv from 0 tag 0 : tensor<4xf32, #r>
+    dtc.wait %y : tensor<4xf32, #r>
     %n = dtc.zero : tensor<f64, #s>
     %0 = dtc.all_reduce sum %n over ["pp"] : (tensor<f64, #s>) -> tensor<f64, #r>
     return
@@ -208,9 +215,9 @@ module @stage1 attributes {dtc.stage = 1 : i64} {
 module {
 module @stage0 attributes {dtc.stage = 0 : i64} {
   func.func @plan(%x: tensor<4xf32, #r>) {
-    // expected-note @below {{the other send}}
+    // expected-note @below {{the other message}}
     %s0 = dtc.send %x to 1 tag 0 : tensor<4xf32, #r>
-    // expected-error @below {{uses tag 0 to stage 1 while another message with it is in flight}}
+    // expected-error @below {{send to stage 1 tag 0 begins while another message with it is in flight}}
     %s1 = dtc.send %x to 1 tag 0 : tensor<4xf32, #r>
     return
   }
@@ -237,6 +244,7 @@ module @stage0 attributes {dtc.stage = 0 : i64} {
 module @stage1 attributes {dtc.stage = 1 : i64} {
   func.func @plan() {
     %y = dtc.recv from 0 tag 0 : tensor<4xf32, #r>
+    dtc.wait %y : tensor<4xf32, #r>
     return
   }
 }
@@ -447,6 +455,7 @@ module @stage1 attributes {dtc.stage = 1 : i64} {
   func.func @plan(%x: tensor<4xf32, #r>) {
     // expected-error @below {{never happens: rank 1 waits here for rank 0, which has come to its end}}
     %y = dtc.recv from 0 tag 0 : tensor<4xf32, #r>
+    dtc.wait %y : tensor<4xf32, #r>
     return
   }
 }
@@ -474,6 +483,60 @@ module @stage1 attributes {dtc.stage = 1 : i64} {
 
 // -----
 
+// Each waits for the other's message first: what both have issued before is
+// done one by one, although neither waits for its send.
+#mesh = #dtc.mesh<pp=2, mb=1>
+#r = #dtc.layout<#mesh>
+module {
+module @stage0 attributes {dtc.stage = 0 : i64} {
+  func.func @plan(%x: tensor<4xf32, #r>) {
+    // expected-error @below {{never happens: ranks wait for each other in a cycle, rank 0 here}}
+    %s0 = dtc.send %x to 1 tag 0 : tensor<4xf32, #r>
+    %y = dtc.recv from 1 tag 1 : tensor<4xf32, #r>
+    dtc.wait %y : tensor<4xf32, #r>
+    dtc.wait %s0 : tensor<4xf32, #r>
+    return
+  }
+}
+module @stage1 attributes {dtc.stage = 1 : i64} {
+  func.func @plan(%x: tensor<4xf32, #r>) {
+    // expected-note @below {{rank 1 waits here}}
+    %s0 = dtc.send %x to 0 tag 1 : tensor<4xf32, #r>
+    %y = dtc.recv from 0 tag 0 : tensor<4xf32, #r>
+    dtc.wait %y : tensor<4xf32, #r>
+    dtc.wait %s0 : tensor<4xf32, #r>
+    return
+  }
+}
+}
+
+// -----
+
+// What is being received is read before it is there.
+#mesh = #dtc.mesh<pp=2, mb=1>
+#r = #dtc.layout<#mesh>
+module {
+module @stage0 attributes {dtc.stage = 0 : i64} {
+  func.func @plan(%x: tensor<4xf32, #r>) {
+    %s0 = dtc.send %x to 1 tag 0 : tensor<4xf32, #r>
+    dtc.wait %s0 : tensor<4xf32, #r>
+    return
+  }
+}
+module @stage1 attributes {dtc.stage = 1 : i64} {
+  func.func @plan(%x: tensor<4xf32, #r>) {
+    // expected-note @below {{which starts here}}
+    %y = dtc.recv from 0 tag 0 : tensor<4xf32, #r>
+    // expected-error @below {{reads a buffer that recv from stage 0 tag 0 writes until it is waited for}}
+    %0 = dtc.relu %y : (tensor<4xf32, #r>) -> tensor<4xf32, #r>
+    dtc.wait %y : tensor<4xf32, #r>
+    return
+  }
+}
+}
+
+// -----
+
 // Two chunks of the model on each stage, interleaved: chunks 0 and 2 on
 // stage 0, 1 and 3 on stage 1. Stage 0 runs chunk 2 of micro-batch 0 before
 // chunk 0, from which it comes by way of chunk 1.
@@ -484,6 +547,7 @@ module @stage0 attributes {dtc.stage = 0 : i64} {
   func.func @plan(%x: tensor<4xf32, #r>) {
     // expected-error @below {{never happens: ranks wait for each other in a cycle, rank 0 here}}
     %0 = dtc.recv from 1 tag 1 : tensor<4xf32, #r>
+    dtc.wait %0 : tensor<4xf32, #r>
     %1 = dtc.relu %0 : (tensor<4xf32, #r>) -> tensor<4xf32, #r>
     %s0 = dtc.send %1 to 1 tag 2 : tensor<4xf32, #r>
     %2 = dtc.relu %x : (tensor<4xf32, #r>) -> tensor<4xf32, #r>
@@ -497,9 +561,11 @@ module @stage1 attributes {dtc.stage = 1 : i64} {
   func.func @plan(%x: tensor<4xf32, #r>) {
     // expected-note @below {{rank 1 waits here}}
     %0 = dtc.recv from 0 tag 0 : tensor<4xf32, #r>
+    dtc.wait %0 : tensor<4xf32, #r>
     %1 = dtc.relu %0 : (tensor<4xf32, #r>) -> tensor<4xf32, #r>
     %s0 = dtc.send %1 to 0 tag 1 : tensor<4xf32, #r>
     %2 = dtc.recv from 0 tag 2 : tensor<4xf32, #r>
+    dtc.wait %2 : tensor<4xf32, #r>
     dtc.wait %s0 : tensor<4xf32, #r>
     return
   }

@@ -48,9 +48,18 @@ module {
     }
   }
   module @stage1 attributes {dtc.stage = 1 : i64} {
+    // Two messages in flight have two slots.
+    // CHECK-LABEL: llvm.func @stage1_plan
+    // CHECK-COUNT-2: llvm.call @dtcrt_recv(
+    // CHECK: %[[FIRST:.*]] = llvm.mlir.constant(0 : i32)
+    // CHECK-NEXT: llvm.call @dtcrt_wait(%{{[^,]*}}, %[[FIRST]])
+    // CHECK: %[[SECOND:.*]] = llvm.mlir.constant(1 : i32)
+    // CHECK-NEXT: llvm.call @dtcrt_wait(%{{[^,]*}}, %[[SECOND]])
     func.func @plan() attributes {dtc.arena_bytes = 128 : i64} {
       %0 = dtc.recv from 0 tag 0 {dtc.offsets = array<i64: 0>} : tensor<4xf32, #r>
       %1 = dtc.recv from 0 tag 1 {dtc.offsets = array<i64: 64>} : tensor<4xf32, #r>
+      dtc.wait %0 : tensor<4xf32, #r>
+      dtc.wait %1 : tensor<4xf32, #r>
       return
     }
   }

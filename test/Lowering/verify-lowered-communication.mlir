@@ -5,7 +5,7 @@
 // what it was made of written, while it is in flight.
 module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"pp\",\"size\":2},{\"name\":\"dp\",\"size\":2}],\"groups\":[[\"dp\"], [\"pp\"], [\"pp\", \"dp\"]]}"} {
   llvm.func @dtcrt_send(!llvm.ptr, i32, i32, i32, !llvm.ptr, i64)
-  llvm.func @dtcrt_recv(!llvm.ptr, i32, i32, !llvm.ptr, i64)
+  llvm.func @dtcrt_recv(!llvm.ptr, i32, i32, i32, !llvm.ptr, i64)
   llvm.func @dtcrt_wait(!llvm.ptr, i32)
   llvm.func @dtcrt_all_reduce(!llvm.ptr, i32, i32, i32, !llvm.ptr, i64)
   llvm.func internal @kernel_copy(%x: !llvm.ptr, %y: !llvm.ptr) attributes {dtc.argument_bytes = array<i64: 64, 64>} {
@@ -37,7 +37,8 @@ module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"pp\",\"size\":2},{\"na
     %i2 = llvm.mlir.constant(2 : i32) : i32
     %b64 = llvm.mlir.constant(64 : i64) : i64
     %b16 = llvm.mlir.constant(16 : i64) : i64
-    llvm.call @dtcrt_recv(%ctx, %i0, %i0, %arena, %b64) : (!llvm.ptr, i32, i32, !llvm.ptr, i64) -> ()
+    llvm.call @dtcrt_recv(%ctx, %i0, %i0, %i0, %arena, %b64) : (!llvm.ptr, i32, i32, i32, !llvm.ptr, i64) -> ()
+    llvm.call @dtcrt_wait(%ctx, %i0) : (!llvm.ptr, i32) -> ()
     llvm.call @dtcrt_all_reduce(%ctx, %i0, %i0, %i0, %arena, %b16) : (!llvm.ptr, i32, i32, i32, !llvm.ptr, i64) -> ()
     llvm.call @dtcrt_all_reduce(%ctx, %i2, %i0, %i0, %arena, %b16) : (!llvm.ptr, i32, i32, i32, !llvm.ptr, i64) -> ()
     llvm.return
@@ -145,14 +146,14 @@ module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"pp\",\"size\":2},{\"na
 // A tag that is never sent.
 module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"pp\",\"size\":2},{\"name\":\"dp\",\"size\":2}],\"groups\":[[\"dp\"], [\"pp\"], [\"pp\", \"dp\"]]}"} {
   llvm.func @dtcrt_send(!llvm.ptr, i32, i32, i32, !llvm.ptr, i64)
-  llvm.func @dtcrt_recv(!llvm.ptr, i32, i32, !llvm.ptr, i64)
+  llvm.func @dtcrt_recv(!llvm.ptr, i32, i32, i32, !llvm.ptr, i64)
   llvm.func @dtcrt_wait(!llvm.ptr, i32)
   llvm.func @stage0_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr) {
     %i0 = llvm.mlir.constant(0 : i32) : i32
     %i1 = llvm.mlir.constant(1 : i32) : i32
     %b64 = llvm.mlir.constant(64 : i64) : i64
+    // expected-note @below {{the send}}
     llvm.call @dtcrt_send(%ctx, %i1, %i0, %i0, %arena, %b64) : (!llvm.ptr, i32, i32, i32, !llvm.ptr, i64) -> ()
-    // expected-error @below {{call of @dtcrt_wait never happens: ranks wait for each other in a cycle, rank 0 here}}
     llvm.call @dtcrt_wait(%ctx, %i0) : (!llvm.ptr, i32) -> ()
     llvm.return
   }
@@ -160,8 +161,9 @@ module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"pp\",\"size\":2},{\"na
     %i0 = llvm.mlir.constant(0 : i32) : i32
     %i1 = llvm.mlir.constant(1 : i32) : i32
     %b64 = llvm.mlir.constant(64 : i64) : i64
-    // expected-note @below {{rank 2 waits here}}
-    llvm.call @dtcrt_recv(%ctx, %i0, %i1, %arena, %b64) : (!llvm.ptr, i32, i32, !llvm.ptr, i64) -> ()
+    // expected-error @below {{call of @dtcrt_recv on rank 2 receives tag 1, but rank 0 sends tag 0 first}}
+    llvm.call @dtcrt_recv(%ctx, %i0, %i1, %i0, %arena, %b64) : (!llvm.ptr, i32, i32, i32, !llvm.ptr, i64) -> ()
+    llvm.call @dtcrt_wait(%ctx, %i0) : (!llvm.ptr, i32) -> ()
     llvm.return
   }
 }
@@ -171,7 +173,7 @@ module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"pp\",\"size\":2},{\"na
 // More bytes are expected than are sent.
 module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"pp\",\"size\":2},{\"name\":\"dp\",\"size\":2}],\"groups\":[[\"dp\"], [\"pp\"], [\"pp\", \"dp\"]]}"} {
   llvm.func @dtcrt_send(!llvm.ptr, i32, i32, i32, !llvm.ptr, i64)
-  llvm.func @dtcrt_recv(!llvm.ptr, i32, i32, !llvm.ptr, i64)
+  llvm.func @dtcrt_recv(!llvm.ptr, i32, i32, i32, !llvm.ptr, i64)
   llvm.func @dtcrt_wait(!llvm.ptr, i32)
   llvm.func @stage0_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr) {
     %i0 = llvm.mlir.constant(0 : i32) : i32
@@ -186,7 +188,8 @@ module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"pp\",\"size\":2},{\"na
     %i0 = llvm.mlir.constant(0 : i32) : i32
     %b16 = llvm.mlir.constant(16 : i64) : i64
     // expected-error @below {{on rank 2 receives 16 bytes, but rank 0 sends 64 bytes}}
-    llvm.call @dtcrt_recv(%ctx, %i0, %i0, %arena, %b16) : (!llvm.ptr, i32, i32, !llvm.ptr, i64) -> ()
+    llvm.call @dtcrt_recv(%ctx, %i0, %i0, %i0, %arena, %b16) : (!llvm.ptr, i32, i32, i32, !llvm.ptr, i64) -> ()
+    llvm.call @dtcrt_wait(%ctx, %i0) : (!llvm.ptr, i32) -> ()
     llvm.return
   }
 }
@@ -215,7 +218,7 @@ module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"pp\",\"size\":2},{\"na
 // the second of the function, which is the arena's first bytes.
 module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"pp\",\"size\":2},{\"name\":\"dp\",\"size\":2}],\"groups\":[[\"dp\"], [\"pp\"], [\"pp\", \"dp\"]]}"} {
   llvm.func @dtcrt_send(!llvm.ptr, i32, i32, i32, !llvm.ptr, i64)
-  llvm.func @dtcrt_recv(!llvm.ptr, i32, i32, !llvm.ptr, i64)
+  llvm.func @dtcrt_recv(!llvm.ptr, i32, i32, i32, !llvm.ptr, i64)
   llvm.func @dtcrt_wait(!llvm.ptr, i32)
   llvm.func internal @kernel_copy(%x: !llvm.ptr, %y: !llvm.ptr) attributes {dtc.argument_bytes = array<i64: 64, 64>} {
     %0 = llvm.load %x : !llvm.ptr -> f32
@@ -241,7 +244,8 @@ module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"pp\",\"size\":2},{\"na
   llvm.func @stage1_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr) {
     %i0 = llvm.mlir.constant(0 : i32) : i32
     %b64 = llvm.mlir.constant(64 : i64) : i64
-    llvm.call @dtcrt_recv(%ctx, %i0, %i0, %arena, %b64) : (!llvm.ptr, i32, i32, !llvm.ptr, i64) -> ()
+    llvm.call @dtcrt_recv(%ctx, %i0, %i0, %i0, %arena, %b64) : (!llvm.ptr, i32, i32, i32, !llvm.ptr, i64) -> ()
+    llvm.call @dtcrt_wait(%ctx, %i0) : (!llvm.ptr, i32) -> ()
     llvm.return
   }
 }

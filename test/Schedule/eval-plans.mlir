@@ -1,5 +1,5 @@
 // RUN: dtc-opt %s --dtc-split-stages | FileCheck %s --check-prefix=SPLIT
-// RUN: dtc-opt %s --dtc-split-stages --dtc-schedule-microbatches --dtc-plan-memory --dtc-verify=invariant=memory --dtc-verify=invariant=communication | FileCheck %s
+// RUN: dtc-opt %s --dtc-split-stages --dtc-schedule-microbatches --dtc-overlap-communication --dtc-plan-memory --dtc-verify=invariant=memory --dtc-verify=invariant=communication | FileCheck %s
 
 // An evaluation beside a step, on two stages that share a parameter: modules of
 // its own, forward passes only, and the step's arguments where they are.

@@ -78,6 +78,7 @@ module @stage0 attributes {dtc.stage = 0 : i64} {
 // first stage zb-h1 delays no W, and the last has none here. An activation has
 // arrived when its gradient comes; that ends the send.
 // 1F1B-NEXT:     %[[D0:.*]] = dtc.recv from 1 tag 8
+// 1F1B-NEXT:     dtc.wait %[[D0]] :
 // 1F1B-NEXT:     dtc.wait %[[SENT_Y0]] :
 // 1F1B-NEXT:     %[[Z:.*]] = dtc.zero
 // 1F1B-NEXT:     %[[G0:.*]] = dtc.run @weight(%[[X0]], %[[D0]], %[[Z]]) microbatch 0
@@ -118,17 +119,23 @@ module @stage1 attributes {dtc.stage = 1 : i64} {
 
 // A gradient has arrived when the next one is sent; the last one at the end.
 // CHECK:       func.func @plan(
-// CHECK-NEXT:    dtc.recv from 0 tag 4
+// CHECK-NEXT:    %[[P:.*]] = dtc.recv from 0 tag 4
+// CHECK-NEXT:    dtc.wait %[[P]] :
 // CHECK-NEXT:    %[[Y0:.*]] = dtc.recv from 0 tag 0
+// CHECK-NEXT:    dtc.wait %[[Y0]] :
 // 1F1B-NEXT:     %[[D0:.*]] = dtc.run @backward(%[[Y0]], {{.*}}) microbatch 0
 // 1F1B-NEXT:     %[[SENT_D0:.*]] = dtc.send %[[D0]] to 0 tag 8
 // 1F1B-NEXT:     %[[Y1:.*]] = dtc.recv from 0 tag 1
+// 1F1B-NEXT:     dtc.wait %[[Y1]] :
 // 1F1B-NEXT:     %[[D1:.*]] = dtc.run @backward(%[[Y1]], {{.*}}) microbatch 1
 // 1F1B-NEXT:     %[[SENT_D1:.*]] = dtc.send %[[D1]] to 0 tag 9
 // 1F1B-NEXT:     dtc.wait %[[SENT_D0]] :
 // GPIPE-NEXT:    dtc.recv from 0 tag 1
+// GPIPE-NEXT:    dtc.wait
 // GPIPE-NEXT:    dtc.recv from 0 tag 2
+// GPIPE-NEXT:    dtc.wait
 // GPIPE-NEXT:    dtc.recv from 0 tag 3
+// GPIPE-NEXT:    dtc.wait
 // GPIPE-NEXT:    dtc.run @backward(%[[Y0]], {{.*}}) microbatch 0
 // CHECK:         %[[D3:.*]] = dtc.run @backward({{.*}}) microbatch 3
 // CHECK-NEXT:    %[[SENT_D3:.*]] = dtc.send %[[D3]] to 0 tag 11
@@ -140,5 +147,6 @@ module @stage1 attributes {dtc.stage = 1 : i64} {
 // ROUNDS:         %[[D1:.*]] = dtc.run @backward({{.*}}) microbatch 1
 // ROUNDS-NEXT:    %[[SENT_D1:.*]] = dtc.send %[[D1]] to 0 tag 9
 // ROUNDS-NEXT:    dtc.wait {{.*}}
-// ROUNDS-NEXT:    dtc.recv from 0 tag 2
+// ROUNDS-NEXT:    %[[Y2:.*]] = dtc.recv from 0 tag 2
+// ROUNDS-NEXT:    dtc.wait %[[Y2]] :
 // ROUNDS-NEXT:    dtc.wait %[[SENT_D1]] :

@@ -1,4 +1,4 @@
-//===- AbstractMachine.cpp - runs event lists as MPI might ----------------===//
+//===- AbstractMachine.cpp - runs event lists as engines might ------------===//
 //
 // See AbstractMachine.h.
 //
@@ -89,13 +89,19 @@ int64_t getBytes(const Event &event) {
   return event.count * (event.dtype < 0 ? 1 : sizes[event.dtype]);
 }
 
-/// A message that was sent and not yet received.
+/// A message, of which at first only one end is there. When both are it may
+/// arrive at any time, at the latest when one of them waits.
 struct Message {
-  int sender;
-  const Event *event;
-  bool isLate; ///< its bytes are read when it is received
+  struct End {
+    int rank = -1;
+    const Event *event = nullptr;
+  };
+  End from, to;
+  bool isLate = false; ///< its bytes are read when it arrives
   std::vector<Data> data;
-  bool isDone = false;
+  bool hasArrived = false;
+
+  bool isMatched() const { return from.event && to.event; }
 };
 
 /// An operation of a communicator.
@@ -112,9 +118,16 @@ struct Operation {
   std::vector<uint64_t> results; ///< by member
 };
 
-struct Pending {
+/// What a rank has issued, and from when on it takes part in something.
+struct Transfer {
+  const Event *event;
   std::shared_ptr<Message> message;
   std::shared_ptr<Operation> operation;
+
+  bool takesPart() const { return message || operation; }
+  bool isDone() const {
+    return message ? message->hasArrived : operation && operation->isComputed;
+  }
 };
 
 class Machine {
@@ -133,11 +146,17 @@ private:
   }
   /// Whether the event of a rank happened.
   bool step(int rank);
-  bool send(int rank, const Event &event);
-  bool receive(int rank, const Event &event);
+  bool issue(int rank, const Event &event);
+  /// Lets what ranks have issued take part: all of it, or the first of each.
+  bool proceed();
+  bool exchange(int rank, Transfer &transfer);
+  bool deliver(Message &message);
+  bool meet(int rank, Transfer &transfer);
+  /// Whether what a rank waits for is done.
+  bool finish(int rank, Transfer &transfer);
   bool wait(int rank, const Event &event);
-  bool meet(int rank, const Event &event);
-  bool takeSlot(int rank, const Event &event, const Pending &pending);
+  /// Whether what could be done now is done later.
+  bool isLate() { return !isOneByOne && toss(); }
   void compute(int rank, const Event &event);
   void computeOperation(Operation &operation);
   void writeResult(Operation &operation, size_t place);
@@ -155,12 +174,16 @@ private:
 
   const CommunicationSystem &system;
   std::mt19937_64 random;
+  /// As on a GPU's stream: a rank does what it has issued one by one.
+  bool isOneByOne;
   std::vector<std::vector<Buffer>> buffers; ///< by rank
   std::vector<size_t> next;
-  std::vector<std::map<int, Pending>> slots;
-  std::vector<std::shared_ptr<Operation>> blockedIn; ///< by rank
+  std::vector<std::map<int, std::shared_ptr<Transfer>>> slots;
+  std::vector<std::shared_ptr<Transfer>> blockedIn;          ///< by rank
+  std::vector<std::deque<std::shared_ptr<Transfer>>> queues; ///< by rank
+  /// Those that have one end, by sender, receiver, tag.
   std::map<std::tuple<int, int, int>, std::deque<std::shared_ptr<Message>>>
-      messages; ///< by sender, receiver, tag
+      messages;
   /// By group and first member; and of each rank how many it has started.
   std::map<std::pair<int, int>, std::vector<std::shared_ptr<Operation>>>
       operations;
@@ -171,8 +194,9 @@ private:
 } // namespace
 
 Machine::Machine(const CommunicationSystem &system, uint64_t seed)
-    : system(system), random(seed), next(system.programOf.size()),
-      slots(system.programOf.size()), blockedIn(system.programOf.size()) {
+    : system(system), random(seed), isOneByOne(seed % 2),
+      next(system.programOf.size()), slots(system.programOf.size()),
+      blockedIn(system.programOf.size()), queues(system.programOf.size()) {
   for (size_t rank = 0; rank < system.programOf.size(); ++rank)
     buffers.emplace_back(programOf(rank).numBuffers);
 }
@@ -225,53 +249,81 @@ void Machine::compute(int rank, const Event &event) {
           {{0, access.end - access.begin, token = mix(token, 1), 0}});
 }
 
-bool Machine::takeSlot(int rank, const Event &event, const Pending &pending) {
-  // MPI.cpp takes sends and collectives from one table.
-  if (event.slot < 0 || event.slot >= system.numSlots)
+bool Machine::issue(int rank, const Event &event) {
+  auto transfer = std::make_shared<Transfer>(Transfer{&event, {}, {}});
+  if (event.slot < 0 && event.kind == EventKind::Collective)
+    blockedIn[rank] = transfer;
+  // MPI.cpp takes messages and collectives from one table.
+  else if (event.slot < 0 || event.slot >= system.numSlots)
     return stop("there is no such slot");
-  if (!slots[rank].try_emplace(event.slot, pending).second)
+  else if (!slots[rank].try_emplace(event.slot, transfer).second)
     return stop("the slot is taken");
+  queues[rank].push_back(transfer);
+  return proceed();
+}
+
+bool Machine::proceed() {
+  for (bool progress = true; progress;) {
+    progress = false;
+    for (size_t rank = 0; rank < queues.size(); ++rank)
+      while (!queues[rank].empty()) {
+        Transfer &first = *queues[rank].front();
+        bool begins = !first.takesPart();
+        if (begins && !(first.event->kind == EventKind::Collective
+                            ? meet(rank, first)
+                            : exchange(rank, first)))
+          return false;
+        bool isOver = !isOneByOne || first.isDone();
+        progress |= begins || isOver;
+        if (!isOver)
+          break;
+        queues[rank].pop_front();
+      }
+  }
   return true;
 }
 
-bool Machine::send(int rank, const Event &event) {
+/// Ends with one tag meet in the order in which they are there.
+bool Machine::exchange(int rank, Transfer &transfer) {
+  const Event &event = *transfer.event;
   int peer = getPeer(rank, event.stage);
   if (peer < 0 || peer == rank)
     return stop("there is no such stage");
-  auto message = std::make_shared<Message>();
-  message->sender = rank;
-  message->event = &event;
-  message->isLate = toss();
-  if (!message->isLate)
-    message->data = readAll(rank, event);
-  if (!takeSlot(rank, event, {message, nullptr}))
-    return false;
-  messages[{rank, peer, event.tag}].push_back(std::move(message));
-  return true;
+  bool isSend = event.kind == EventKind::Send;
+  auto &waiting = isSend ? messages[{rank, peer, event.tag}]
+                         : messages[{peer, rank, event.tag}];
+  bool isOther = !waiting.empty() &&
+                 (isSend ? waiting.front()->to : waiting.front()->from).event;
+  auto message = isOther ? waiting.front() : std::make_shared<Message>();
+  if (isOther)
+    waiting.pop_front();
+  else
+    waiting.push_back(message);
+  (isSend ? message->from : message->to) = {rank, &event};
+  if (isSend) {
+    message->isLate = toss();
+    if (!message->isLate)
+      message->data = readAll(rank, event);
+  }
+  transfer.message = message;
+  return !message->isMatched() || isLate() || deliver(*message);
 }
 
-bool Machine::receive(int rank, const Event &event) {
-  int peer = getPeer(rank, event.stage);
-  if (peer < 0 || peer == rank)
-    return stop("there is no such stage");
-  auto &queue = messages[{peer, rank, event.tag}];
-  if (queue.empty())
-    return false;
-  std::shared_ptr<Message> message = queue.front();
-  queue.pop_front();
-  if (message->isLate)
-    message->data = readAll(peer, *message->event);
-  if (getBytes(*message->event) > getBytes(event))
+bool Machine::deliver(Message &message) {
+  const auto &[from, to] = std::tie(message.from, message.to);
+  if (message.isLate)
+    message.data = readAll(from.rank, *from.event);
+  if (getBytes(*from.event) > getBytes(*to.event))
     return stop("the message is truncated");
   size_t i = 0;
-  for (const Access &access : programOf(rank).getAccesses(event))
-    if (access.writes && i < message->data.size())
-      buffers[rank][access.buffer].write(access.begin, access.end,
-                                         message->data[i++]);
+  for (const Access &access : programOf(to.rank).getAccesses(*to.event))
+    if (access.writes && i < message.data.size())
+      buffers[to.rank][access.buffer].write(access.begin, access.end,
+                                            message.data[i++]);
   // A shorter message leaves some bytes as they were: not what was meant.
-  if (getBytes(*message->event) < getBytes(event))
+  if (getBytes(*from.event) < getBytes(*to.event))
     return stop("the message is short");
-  message->isDone = true;
+  message.hasArrived = true;
   return true;
 }
 
@@ -318,54 +370,61 @@ void Machine::writeResult(Operation &operation, size_t place) {
           {{0, access.end - access.begin, token = mix(token, 1), 0}});
 }
 
-bool Machine::meet(int rank, const Event &event) {
+bool Machine::meet(int rank, Transfer &transfer) {
+  const Event &event = *transfer.event;
   std::vector<int> members = getMembers(rank, event.group);
   size_t place =
       std::find(members.begin(), members.end(), rank) - members.begin();
-  std::shared_ptr<Operation> operation = blockedIn[rank];
-  if (!operation) {
-    auto &list = operations[{
-        event.group, *std::min_element(members.begin(), members.end())}];
-    size_t number = startedBy[{event.group, rank}]++;
-    if (number == list.size()) {
-      list.push_back(std::make_shared<Operation>());
-      list.back()->members = members;
-      list.back()->parts.resize(members.size());
-    }
-    operation = list[number];
-    for (const Operation::Part &other : operation->parts)
-      if (other.event && (other.event->kind != event.kind ||
-                          other.event->dtype != event.dtype ||
-                          other.event->reduction != event.reduction ||
-                          other.event->collective != event.collective ||
-                          other.event->count != event.count ||
-                          other.event->inputBlocks != event.inputBlocks ||
-                          other.event->outputBlocks != event.outputBlocks ||
-                          other.event->permutation != event.permutation ||
-                          (other.event->slot < 0) != (event.slot < 0)))
-        return stop("members of a collective do not agree");
-    Operation::Part &part = operation->parts[place];
-    part.event = &event;
-    if (event.slot >= 0) {
-      part.readsLate = toss();
-      part.writesLate = toss();
-    }
-    if (!part.readsLate)
-      part.data = readAll(rank, event);
-    ++operation->started;
-    bool isLast = operation->started == members.size();
-    if (event.slot >= 0) {
-      if (isLast && toss()) // else when somebody waits
-        computeOperation(*operation);
-      return takeSlot(rank, event, {nullptr, operation});
-    }
-    if (isLast)
-      computeOperation(*operation);
-    blockedIn[rank] = operation;
+  auto &list = operations[{event.group,
+                           *std::min_element(members.begin(), members.end())}];
+  size_t number = startedBy[{event.group, rank}]++;
+  if (number == list.size()) {
+    list.push_back(std::make_shared<Operation>());
+    list.back()->members = members;
+    list.back()->parts.resize(members.size());
   }
-  if (!operation->isComputed)
+  transfer.operation = list[number];
+  Operation &operation = *transfer.operation;
+  for (const Operation::Part &other : operation.parts)
+    if (other.event &&
+        (other.event->kind != event.kind || other.event->dtype != event.dtype ||
+         other.event->reduction != event.reduction ||
+         other.event->collective != event.collective ||
+         other.event->count != event.count ||
+         other.event->inputBlocks != event.inputBlocks ||
+         other.event->outputBlocks != event.outputBlocks ||
+         other.event->permutation != event.permutation ||
+         (other.event->slot < 0) != (event.slot < 0)))
+      return stop("members of a collective do not agree");
+  Operation::Part &part = operation.parts[place];
+  part.event = &event;
+  if (event.slot >= 0) {
+    part.readsLate = toss();
+    part.writesLate = toss();
+  }
+  if (!part.readsLate)
+    part.data = readAll(rank, event);
+  bool isLast = ++operation.started == members.size();
+  if (isLast && (event.slot < 0 || !isLate())) // else when somebody waits
+    computeOperation(operation);
+  return true;
+}
+
+bool Machine::finish(int rank, Transfer &transfer) {
+  if (!transfer.takesPart())
     return false;
-  blockedIn[rank] = nullptr;
+  if (Message *message = transfer.message.get())
+    return message->hasArrived || (message->isMatched() && deliver(*message));
+  Operation &operation = *transfer.operation;
+  if (operation.started < operation.members.size())
+    return false;
+  if (!operation.isComputed)
+    computeOperation(operation);
+  size_t place =
+      std::find(operation.members.begin(), operation.members.end(), rank) -
+      operation.members.begin();
+  if (operation.parts[place].writesLate)
+    writeResult(operation, place);
   return true;
 }
 
@@ -373,21 +432,8 @@ bool Machine::wait(int rank, const Event &event) {
   auto found = slots[rank].find(event.slot);
   if (found == slots[rank].end())
     return true; // as MPI_Wait of no request
-  if (found->second.message) {
-    if (!found->second.message->isDone)
-      return false;
-  } else {
-    Operation &operation = *found->second.operation;
-    if (operation.started < operation.members.size())
-      return false;
-    if (!operation.isComputed)
-      computeOperation(operation);
-    size_t place =
-        std::find(operation.members.begin(), operation.members.end(), rank) -
-        operation.members.begin();
-    if (operation.parts[place].writesLate)
-      writeResult(operation, place);
-  }
+  if (!finish(rank, *found->second))
+    return false;
   slots[rank].erase(found);
   return true;
 }
@@ -400,16 +446,21 @@ bool Machine::step(int rank) {
     compute(rank, event);
     break;
   case EventKind::Send:
-    happened = send(rank, event);
-    break;
   case EventKind::Recv:
-    happened = receive(rank, event);
+    happened = issue(rank, event);
     break;
   case EventKind::Wait:
     happened = wait(rank, event);
     break;
-  default:
-    happened = meet(rank, event);
+  case EventKind::Collective:
+    if (event.slot >= 0) {
+      happened = issue(rank, event);
+      break;
+    }
+    happened = (blockedIn[rank] || issue(rank, event)) &&
+               finish(rank, *blockedIn[rank]);
+    if (happened)
+      blockedIn[rank] = nullptr;
   }
   next[rank] += happened;
   return happened;

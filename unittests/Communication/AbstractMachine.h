@@ -1,9 +1,9 @@
-//===- AbstractMachine.h - runs event lists as MPI might --------*- C++ -*-===//
+//===- AbstractMachine.h - runs event lists as engines might ----*- C++ -*-===//
 //
 // All ranks of a program on an imagined machine, where data are hashes of what
-// they were computed from. Ranks take turns at random and transfers happen at
-// any moment that MPI allows. Shares the data structure of the proof, and none
-// of its code.
+// they were computed from. Ranks take turns at random, and transfers happen at
+// any moment that MPI allows, or one by one as on the stream of a GPU. Shares
+// the data structure of the proof, and none of its code.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,7 +22,8 @@ struct MachineResult {
   std::vector<uint64_t> contents;
 };
 
-/// Runs a step once, in an order that follows from the seed.
+/// Runs a step once, in an order that follows from the seed: as MPI does if it
+/// is even, else as a stream does.
 MachineResult runOnce(const CommunicationSystem &system, uint64_t seed);
 
 } // namespace dtc::test

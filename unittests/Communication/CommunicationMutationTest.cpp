@@ -65,8 +65,8 @@ CommunicationSystem makeRing() {
   system.axes = {{"pp", stages}, {"dp", 4}};
   system.groups = {{1}, {0}};
   system.permutations = {{3, 0, 1, 2}, {1, 2, 0}, {2, 3, 0, 1}};
-  system.numSendSlots = DTC_MAX_SEND_SLOTS;
-  system.numSlots = DTC_MAX_SEND_SLOTS + DTC_MAX_COLLECTIVE_SLOTS;
+  system.numMessageSlots = DTC_MAX_MESSAGE_SLOTS;
+  system.numSlots = DTC_MAX_MESSAGE_SLOTS + DTC_MAX_COLLECTIVE_SLOTS;
   system.assignPrograms();
   for (int32_t stage = 0; stage < stages; ++stage) {
     CommunicationProgram &program = system.programs.emplace_back();
@@ -305,7 +305,7 @@ private:
         return false;
       // A buffer close by, of a send or of a collective.
       int32_t slot = pick(4) ? std::max<int32_t>(0, event.slot - 2 + pick(5))
-                             : original.numSendSlots - 2 + pick(5);
+                             : original.numMessageSlots - 2 + pick(5);
       return std::exchange(event.slot, slot) != slot;
     }
     case Mutation::Reduction:

@@ -30,9 +30,12 @@ public:
     program.add(event, {{0, 0, 64}});
     return *this;
   }
-  ProgramBuilder &recv(int32_t stage, int32_t tag) {
-    program.add(makeMessage(EventKind::Recv, stage, tag),
-                {{0, 64, 128, -1, true}});
+  /// Each receive in flight has bytes of its own.
+  ProgramBuilder &recv(int32_t stage, int32_t tag, int32_t slot) {
+    Event event = makeMessage(EventKind::Recv, stage, tag);
+    event.slot = slot;
+    int64_t begin = 1024 + 64 * int64_t(slot);
+    program.add(event, {{0, begin, begin + 64, -1, true}});
     return *this;
   }
   ProgramBuilder &wait(int32_t slot) {
@@ -76,8 +79,8 @@ CommunicationSystem makeSystem(int64_t pp, int64_t dp) {
   CommunicationSystem system;
   system.axes = {{"pp", pp}, {"dp", dp}};
   system.groups = {{0}, {1}};
-  system.numSendSlots = DTC_MAX_SEND_SLOTS;
-  system.numSlots = DTC_MAX_SEND_SLOTS + DTC_MAX_COLLECTIVE_SLOTS;
+  system.numMessageSlots = DTC_MAX_MESSAGE_SLOTS;
+  system.numSlots = DTC_MAX_MESSAGE_SLOTS + DTC_MAX_COLLECTIVE_SLOTS;
   system.assignPrograms();
   return system;
 }
@@ -115,8 +118,8 @@ TEST(Communication, MembersOfOneStageHaveTheSameBuffers) {
                             "their buffers are not the same");
 }
 
-TEST(Communication, StartedCollectivesMeetInTheOrderOfTheirCommunicator) {
-  // On two communicators the order is free, since nobody waits.
+TEST(Communication, StartedCollectivesAreInOneQueue) {
+  // A stage reduces over dp by itself, before or after it meets the other.
   CommunicationSystem system = makeSystem(2, 2);
   system.programs.resize(2);
   ProgramBuilder(system.programs[0], 0)
@@ -130,11 +133,17 @@ TEST(Communication, StartedCollectivesMeetInTheOrderOfTheirCommunicator) {
       .wait(4097)
       .wait(4096);
   EXPECT_EQ(verify(system), "");
-  // Those who wait at once wait for each other.
+  // Two communicators of both stages, each first on one of them: nobody waits
+  // for what is started, but it is done one by one.
+  system.groups[1] = {0, 1};
+  EXPECT_EQ(verify(system), "never happens: ranks wait for each other in a "
+                            "cycle, rank 0 here");
+  // Nor may those who wait at once.
+  system.groups[1] = {1};
   for (CommunicationProgram &program : system.programs)
     program = {};
   ProgramBuilder(system.programs[0], 0).allReduce(0).send(1, 0, 0).wait(0);
-  ProgramBuilder(system.programs[1], 1).recv(0, 0).allReduce(0);
+  ProgramBuilder(system.programs[1], 1).recv(0, 0, 0).wait(0).allReduce(0);
   EXPECT_EQ(verify(system), "never happens: ranks wait for each other in a "
                             "cycle, rank 0 here");
 }
@@ -143,8 +152,16 @@ TEST(Communication, SendsAreNotBuffered) {
   // Each waits for its send before it receives.
   CommunicationSystem system = makeSystem(2, 1);
   system.programs.resize(2);
-  ProgramBuilder(system.programs[0], 0).send(1, 0, 0).wait(0).recv(1, 1);
-  ProgramBuilder(system.programs[1], 1).send(0, 1, 0).wait(0).recv(0, 0);
+  ProgramBuilder(system.programs[0], 0)
+      .send(1, 0, 0)
+      .wait(0)
+      .recv(1, 1, 1)
+      .wait(1);
+  ProgramBuilder(system.programs[1], 1)
+      .send(0, 1, 0)
+      .wait(0)
+      .recv(0, 0, 1)
+      .wait(1);
   EXPECT_EQ(verify(system), "never happens: ranks wait for each other in a "
                             "cycle, rank 0 here");
 }
@@ -164,15 +181,15 @@ TEST(Communication, ProgramsAreThoseOfTheStage) {
   EXPECT_EQ(verify(system), "names the programs of 3 ranks, expected 4");
 }
 
-/// A pipeline of 8 stages with 12 layers each, and 4 collectives over tp in
-/// each of 3 phases of a layer, on 4096 ranks.
+/// GPipe on 8 stages with 12 layers each, and 4 collectives over tp in each of
+/// 3 phases of a layer, on 4096 ranks.
 CommunicationSystem makeLargeSystem(int microbatches) {
   constexpr int stages = 8, reductions = 12 * 4;
   CommunicationSystem system;
   system.axes = {{"pp", stages}, {"dp", 64}, {"tp", 8}};
   system.groups = {{2}, {1}, {0}};
-  system.numSendSlots = DTC_MAX_SEND_SLOTS;
-  system.numSlots = DTC_MAX_SEND_SLOTS + DTC_MAX_COLLECTIVE_SLOTS;
+  system.numMessageSlots = DTC_MAX_MESSAGE_SLOTS;
+  system.numSlots = DTC_MAX_MESSAGE_SLOTS + DTC_MAX_COLLECTIVE_SLOTS;
   system.assignPrograms();
   system.programs.resize(stages);
   for (int stage = 0; stage < stages; ++stage) {
@@ -183,25 +200,22 @@ CommunicationSystem makeLargeSystem(int microbatches) {
     };
     auto forward = [&](int m) {
       if (stage > 0)
-        builder.recv(stage - 1, m);
+        builder.recv(stage - 1, m, 4095).wait(4095);
       reduce(reductions);
       if (stage + 1 < stages)
         builder.send(stage + 1, m, m);
     };
     auto backward = [&](int m) {
       if (stage + 1 < stages)
-        builder.recv(stage + 1, microbatches + m).wait(m);
+        builder.recv(stage + 1, microbatches + m, 4095).wait(4095).wait(m);
       reduce(2 * reductions);
       if (stage > 0)
         builder.send(stage - 1, microbatches + m, microbatches + m);
     };
-    int ahead = stages - stage;
-    for (int m = 0; m < microbatches + ahead; ++m) {
-      if (m < microbatches)
-        forward(m);
-      if (m >= ahead)
-        backward(m - ahead);
-    }
+    for (int m = 0; m < microbatches; ++m)
+      forward(m);
+    for (int m = 0; m < microbatches; ++m)
+      backward(m);
     if (stage > 0)
       for (int m = 0; m < microbatches; ++m)
         builder.wait(microbatches + m);

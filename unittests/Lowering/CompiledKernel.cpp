@@ -84,7 +84,7 @@ CompiledKernels::create(mlir::ModuleOp module, const CpuOptions &target,
   if (llvm::sys::fs::createTemporaryFile("dtc-kernels", "o", path))
     return nullptr;
   llvm::FileRemover remover(path);
-  if (failed(CpuTarget(target).emitObject(module, path)))
+  if (failed(CpuTarget(target).emitObject(module, path, /*dumpDir=*/"")))
     return nullptr;
   auto object = llvm::MemoryBuffer::getFile(path);
   if (!object)

@@ -214,7 +214,8 @@ static void testPointToPoint(Collectives &collectives) {
     collectives.send(next, i, 4095 - i, sent[size_t(i)].data(), words * 4);
   for (int i = messages - 1; i >= 0; --i) {
     got[size_t(i)].resize(words);
-    collectives.recv(previous, i, got[size_t(i)].data(), words * 4);
+    collectives.recv(previous, i, i, got[size_t(i)].data(), words * 4);
+    collectives.wait(i);
     expect(got[size_t(i)] == std::vector<int>(words, previous * 100 + i),
            "wrong message", i);
   }

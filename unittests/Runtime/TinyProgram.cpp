@@ -39,6 +39,12 @@ void matmul(dtc_context *context, int ta, int tb, bool accumulate, int64_t m,
   dtcrt_matmul(context, DTC_F64, ta, tb, accumulate, 1, m, n, k, a, b, c);
 }
 
+void receive(dtc_context *context, int stage, int tag,
+             double (&to)[rows * hidden]) {
+  dtcrt_recv(context, stage, tag, tag, to, sizeof to);
+  dtcrt_wait(context, tag);
+}
+
 /// Forward of the second layer, loss, and both gradients of the second layer.
 void lastLayer(dtc_context *context, Arena &s, int mb) {
   matmul(context, 0, 0, false, rows, out, hidden, s.h[mb], s.b, s.error);
@@ -71,7 +77,7 @@ template <int stage> void run(dtc_context *context, char *memory) {
     if (first && !last)
       dtcrt_send(context, 1, mb, mb, s.h[mb], sizeof s.h[mb]);
     if (last && !first)
-      dtcrt_recv(context, 0, mb, s.h[mb], sizeof s.h[mb]);
+      receive(context, 0, mb, s.h[mb]);
     if (last)
       lastLayer(context, s, mb);
   }
@@ -80,8 +86,7 @@ template <int stage> void run(dtc_context *context, char *memory) {
       dtcrt_send(context, 0, microbatches + mb, microbatches + mb, s.gradH[mb],
                  sizeof s.gradH[mb]);
     if (first && !last)
-      dtcrt_recv(context, 1, microbatches + mb, s.gradH[mb],
-                 sizeof s.gradH[mb]);
+      receive(context, 1, microbatches + mb, s.gradH[mb]);
     if (first)
       matmul(context, 1, 0, mb > 0, in, hidden, rows, s.x[mb], s.gradH[mb],
              s.gradA);
@@ -117,7 +122,7 @@ template <int stage> void evaluate(dtc_context *context, char *memory) {
     if (first && !last)
       dtcrt_send(context, 1, mb, mb, s.h[mb], sizeof s.h[mb]);
     if (last && !first)
-      dtcrt_recv(context, 0, mb, s.h[mb], sizeof s.h[mb]);
+      receive(context, 0, mb, s.h[mb]);
     if (!last)
       continue;
     matmul(context, 0, 0, false, rows, out, hidden, s.h[mb], s.b, s.error);

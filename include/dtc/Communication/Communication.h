@@ -45,8 +45,8 @@ struct Event {
   int32_t stage = -1;    ///< of the other rank of a message
   int32_t tag = -1;      ///< of a message
   int32_t group = -1;    ///< of a collective
-  /// Names the event for a wait. A send has one; a collective with one starts
-  /// here and is done at the wait.
+  /// Names the event for a wait. A message has one; a collective with one
+  /// starts here and is done at the wait.
   int32_t slot = -1;
   /// Elements of a message, or of one share of a collective.
   int64_t count = 0;
@@ -91,8 +91,8 @@ struct CommunicationSystem {
   std::vector<CommunicationProgram> programs;
   std::vector<int32_t> programOf; ///< of each rank
   std::vector<std::string> types; ///< texts of Event::type
-  /// Slots of the runtime: those of sends, then those of collectives.
-  int64_t numSendSlots = 0, numSlots = 0;
+  /// Slots of the runtime: those of messages, then those of collectives.
+  int64_t numMessageSlots = 0, numSlots = 0;
 
   int64_t getNumRanks() const;
   int64_t getNumMembers(int32_t group) const;
@@ -115,9 +115,10 @@ struct CommunicationError {
 };
 
 /// Checks that in every order in which ranks may run, each comes to its end,
-/// every message and every member's part of a collective has the size, type and
-/// reduction that its partner expects, and nothing touches a buffer that is
-/// in flight. See docs/Architecture/Communication.md for the model.
+/// even if each does what it has issued one by one, every message and every
+/// member's part of a collective has the size, type and reduction that its
+/// partner expects, and nothing touches a buffer that is in flight. See
+/// docs/Architecture/Communication.md for the model.
 std::optional<CommunicationError>
 verifyCommunication(const CommunicationSystem &system);
 

@@ -65,8 +65,10 @@ def DTC_SendOp : DTC_Op<"send", [
 }
 
 def DTC_RecvOp : DTC_Op<"recv", [MemoryEffects<[MemRead, MemWrite]>]> {
-  let summary = "receives a value from another stage";
+  let summary = "starts to receive a value from another stage";
   let description = [{
+    From the rank with our coordinates on every axis but pp. The value is there
+    after the `dtc.wait` for it.
     Example: `%a = dtc.recv from 0 tag 3 : tensor<16x512xf32>`
   }];
   let arguments = (ins I64Attr:$stage, I64Attr:$tag);
@@ -77,9 +79,9 @@ def DTC_RecvOp : DTC_Op<"recv", [MemoryEffects<[MemRead, MemWrite]>]> {
 def DTC_WaitOp : DTC_Op<"wait", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "waits until a transfer is done";
   let description = [{
-    The operand is the result of a send or of a collective with `dtc.async`,
-    which may have been started in another function that the plan runs. What it
-    reads may be overwritten then, and what a collective makes may be read.
+    The operand is the result of a send, a receive, or a collective with
+    `dtc.async`, which may have been started in another function that the plan
+    runs. What it reads may be overwritten then, and what it makes may be read.
     Example: `dtc.wait %s : tensor<16x512xf32>`
   }];
   let arguments = (ins DTC_Tensor:$x);

@@ -98,7 +98,7 @@ mlir::FailureOr<std::vector<llvm::SmallVector<mlir::Value>>>
 getAdjacentRoots(mlir::func::FuncOp function, const AliasClasses &classes,
                  const MemoryHomes &homes);
 
-/// The buffers that collectives touch from their start to their wait: roots.
+/// The buffers that transfers touch from their start to their wait: roots.
 struct InFlight {
   /// What each wait ends, in the function or in one that it runs.
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::Value>> endedBy;

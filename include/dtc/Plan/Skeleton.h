@@ -47,10 +47,10 @@ constexpr llvm::StringLiteral virtualStages = "dtc.virtual_stages";
 constexpr llvm::StringLiteral eval = "dtc.eval";
 } // namespace attr
 
-/// Slots of collectives that are in flight, beside those of sends.
-constexpr int64_t firstCollectiveSlot = DTC_MAX_SEND_SLOTS;
+/// Slots of collectives that are in flight, beside those of messages.
+constexpr int64_t firstCollectiveSlot = DTC_MAX_MESSAGE_SLOTS;
 constexpr int64_t endCollectiveSlot =
-    DTC_MAX_SEND_SLOTS + DTC_MAX_COLLECTIVE_SLOTS;
+    DTC_MAX_MESSAGE_SLOTS + DTC_MAX_COLLECTIVE_SLOTS;
 
 /// The first two are for what starts and ends in one function: a parameter's
 /// gather and one other collective. What one function starts and another, or
@@ -85,6 +85,10 @@ mlir::func::FuncOp findFunction(mlir::ModuleOp stage, Phase phase);
 
 /// Whether the function that a run calls is of a kind of phase.
 bool isRunOf(RunOp run, Phase::Kind kind);
+
+/// Whether an op only starts a transfer, which a wait ends: a message, or a
+/// collective with `dtc.async`.
+bool isStart(mlir::Operation *op);
 
 /// A collective starts, and the wait for what it makes comes before an op.
 void start(mlir::Operation *collective);

@@ -17,7 +17,7 @@ class Slots {
 public:
   /// Numbers what is in flight in a stage's plan and functions.
   void add(mlir::ModuleOp stage);
-  /// The slot that a send or a collective with `dtc.async` takes, or that a
+  /// The slot that a message or a collective with `dtc.async` takes, or that a
   /// wait frees; -1 if a wait ends nothing that the plan started.
   int64_t get(mlir::Operation *op) const {
     auto it = slots.find(op);

@@ -20,13 +20,13 @@ extern "C" {
 #endif
 
 /// Raised whenever a struct, a signature or a limit in this file changes.
-#define DTC_ABI_VERSION 8
+#define DTC_ABI_VERSION 9
 
-/// How many sends of a rank may be in flight at once.
-#define DTC_MAX_SEND_SLOTS 4096
+/// How many messages of a rank, both ways, may be in flight at once.
+#define DTC_MAX_MESSAGE_SLOTS 4096
 
 /// How many collectives of a rank may be in flight at once. Their slots follow
-/// those of sends: DTC_MAX_SEND_SLOTS, DTC_MAX_SEND_SLOTS + 1, ...
+/// those of messages: DTC_MAX_MESSAGE_SLOTS, DTC_MAX_MESSAGE_SLOTS + 1, ...
 #define DTC_MAX_COLLECTIVE_SLOTS 512
 
 /// Element types. The values are part of the ABI; dtc/Support/ElementType.h
@@ -258,10 +258,11 @@ void dtcrt_pool2d(dtc_context *ctx, int32_t dtype, int32_t role, int64_t n,
 /// A collective whose name ends in `_start` returns before it is done: until
 /// dtcrt_wait of its slot nobody may read or write its output, or write its
 /// input. Its shares are in one block. Slots of collectives are
-/// DTC_MAX_SEND_SLOTS <= slot < DTC_MAX_SEND_SLOTS + DTC_MAX_COLLECTIVE_SLOTS,
-/// on each member its own. All members of a group start its collectives, those
-/// of both forms, in the same order. What is in flight goes on in every call
-/// below that blocks, and a little in each library call.
+/// DTC_MAX_MESSAGE_SLOTS <= slot < DTC_MAX_MESSAGE_SLOTS +
+/// DTC_MAX_COLLECTIVE_SLOTS, on each member its own. All members of a group
+/// start its collectives, those of both forms, in the same order. What is in
+/// flight goes on in every call below that blocks, and a little in each library
+/// call.
 
 /// Combines the members' buffers, in place.
 void dtcrt_all_reduce(dtc_context *ctx, int32_t group, int32_t dtype,
@@ -311,17 +312,18 @@ void dtcrt_local_slice(dtc_context *ctx, int32_t group, const void *input,
 
 /// Starts sending to the rank whose pp coordinate is `stage` and whose other
 /// coordinates are ours. The buffer must not be written before the wait.
-/// `slot` (0 <= slot < DTC_MAX_SEND_SLOTS) names the pending send for
+/// `slot` (0 <= slot < DTC_MAX_MESSAGE_SLOTS) names what is in flight for
 /// dtcrt_wait.
 void dtcrt_send(dtc_context *ctx, int32_t stage, int32_t tag, int32_t slot,
                 const void *buffer, int64_t bytes);
 
-/// Receives from the rank whose pp coordinate is `stage`; blocks.
-void dtcrt_recv(dtc_context *ctx, int32_t stage, int32_t tag, void *buffer,
-                int64_t bytes);
+/// Starts receiving from that rank. Nobody may touch the buffer before the
+/// wait.
+void dtcrt_recv(dtc_context *ctx, int32_t stage, int32_t tag, int32_t slot,
+                void *buffer, int64_t bytes);
 
-/// Waits until the send in `slot` has left its buffer, or the collective is
-/// done.
+/// Waits until the send in `slot` has left its buffer, the message has arrived,
+/// or the collective is done.
 void dtcrt_wait(dtc_context *ctx, int32_t slot);
 
 /// # Observation

@@ -21,10 +21,10 @@ namespace dtc::rt {
 class Arena;
 struct Program;
 
-/// What may be in flight at once: sends, collectives, and one more operation,
-/// of a call that blocks but has to go on with others meanwhile.
-constexpr int firstCollectiveSlot = DTC_MAX_SEND_SLOTS;
-constexpr int blockingSlot = DTC_MAX_SEND_SLOTS + DTC_MAX_COLLECTIVE_SLOTS;
+/// What may be in flight at once: messages, collectives, and one more
+/// operation, of a call that blocks but has to go on with others meanwhile.
+constexpr int firstCollectiveSlot = DTC_MAX_MESSAGE_SLOTS;
+constexpr int blockingSlot = DTC_MAX_MESSAGE_SLOTS + DTC_MAX_COLLECTIVE_SLOTS;
 constexpr int numSlots = blockingSlot + 1;
 
 /// A collective as a member calls it; dtc/Support/Collective.h says how many
@@ -93,8 +93,8 @@ public:
   virtual std::string attach(const Arena &) { return {}; }
 
   //===--- The step -------------------------------------------------------===//
-  // What `start...` and `send` begin is done after the wait of its slot. All
-  // members of a group call its collectives in the same order.
+  // What `start`, `send` and `recv` begin is done after the wait of its slot.
+  // All members of a group call its collectives in the same order.
 
   /// Does a collective. All members of an all-reduce get the same bits, in
   /// every run.
@@ -105,9 +105,8 @@ public:
   virtual int groupSize(int group) = 0;
   virtual void send(int peer, int tag, int slot, const void *buffer,
                     int64_t bytes) = 0;
-  virtual void recv(int peer, int tag, void *buffer, int64_t bytes) = 0;
-  virtual void startRecv(int peer, int tag, int slot, void *buffer,
-                         int64_t bytes) = 0;
+  virtual void recv(int peer, int tag, int slot, void *buffer,
+                    int64_t bytes) = 0;
   /// Does nothing for a slot that is free, which it is after this.
   virtual void wait(int slot) = 0;
   /// Whether a wait would return at once.

@@ -187,10 +187,12 @@ void dtcrt_send(dtc_context *context, int32_t stage, int32_t tag, int32_t slot,
   context->collectives.send(peerOf(context, stage), tag, slot, buffer, bytes);
 }
 
-void dtcrt_recv(dtc_context *context, int32_t stage, int32_t tag, void *buffer,
-                int64_t bytes) {
-  TraceSpan span(context->trace, TraceEvent::recv, stage, bytes);
-  context->collectives.recv(peerOf(context, stage), tag, buffer, bytes);
+void dtcrt_recv(dtc_context *context, int32_t stage, int32_t tag, int32_t slot,
+                void *buffer, int64_t bytes) {
+  if (context->trace)
+    context->trace->begin(TraceEvent::recv, stage, bytes, /*microbatch=*/-1,
+                          slot);
+  context->collectives.recv(peerOf(context, stage), tag, slot, buffer, bytes);
 }
 
 void dtcrt_wait(dtc_context *context, int32_t slot) {

@@ -147,16 +147,7 @@ public:
     });
   }
 
-  void recv(int peer, int tag, void *buffer, int64_t bytes) override {
-    transfer(bytes, [&](int count, MPI_Datatype type) {
-      check(
-          MPI_Recv(buffer, count, type, peer, tag, pipeline, MPI_STATUS_IGNORE),
-          "MPI_Recv");
-    });
-  }
-
-  void startRecv(int peer, int tag, int slot, void *buffer,
-                 int64_t bytes) override {
+  void recv(int peer, int tag, int slot, void *buffer, int64_t bytes) override {
     Requests &requests = takeSlot(slot);
     transfer(bytes, [&](int count, MPI_Datatype type) {
       check(MPI_Irecv(buffer, count, type, peer, tag, pipeline, requests.add()),

@@ -35,8 +35,7 @@ public:
   int groupSize(int) override { return 1; }
   // There is nobody to exchange data with.
   void send(int, int, int, const void *, int64_t) override { abort(); }
-  void recv(int, int, void *, int64_t) override { abort(); }
-  void startRecv(int, int, int, void *, int64_t) override { abort(); }
+  void recv(int, int, int, void *, int64_t) override { abort(); }
   void wait(int) override {}
   bool test(int) override { return true; }
   bool poll() override { return false; }

@@ -68,15 +68,8 @@ public:
             int64_t bytes) override {
     mpi.send(peer, tag, slot, buffer, bytes);
   }
-  void recv(int peer, int tag, void *buffer, int64_t bytes) override {
-    if (!isBusy()) // nobody waits for this rank
-      return mpi.recv(peer, tag, buffer, bytes);
-    mpi.startRecv(peer, tag, blockingSlot, buffer, bytes);
-    wait(blockingSlot);
-  }
-  void startRecv(int peer, int tag, int slot, void *buffer,
-                 int64_t bytes) override {
-    mpi.startRecv(peer, tag, slot, buffer, bytes);
+  void recv(int peer, int tag, int slot, void *buffer, int64_t bytes) override {
+    mpi.recv(peer, tag, slot, buffer, bytes);
   }
   void wait(int slot) override;
   bool test(int slot) override;

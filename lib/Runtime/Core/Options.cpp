@@ -208,7 +208,5 @@ std::optional<Options> dtc::rt::parseOptions(const Program &program, int argc,
   if (!options.saveAverages.empty() && !program.hasAverages())
     fail("found --save-ema, but this program keeps no moving averages; compile "
          "it with --ema DECAY");
-  if (options.data.empty() && !options.describe)
-    fail("found no --data, expected --data DIR or --data synthetic");
   return options;
 }

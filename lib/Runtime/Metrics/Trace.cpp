@@ -117,6 +117,8 @@ int64_t Trace::beginWait(int64_t started) {
   TraceEvent what = events[started];
   if (what.kind == TraceEvent::send)
     return begin(TraceEvent::waitForSend, what.subject, what.bytes);
+  if (what.kind == TraceEvent::recv)
+    return begin(TraceEvent::waitForRecv, what.subject, what.bytes);
   int64_t event =
       begin(TraceEvent::waitForCollective, what.subject, what.bytes);
   if (event >= 0)
@@ -202,6 +204,8 @@ std::string Trace::nameOf(const TraceEvent &event) const {
     return withAxes("wait for ");
   case TraceEvent::waitForSend:
     return format("wait for send to stage %d", event.subject);
+  case TraceEvent::waitForRecv:
+    return format("wait for receive from stage %d", event.subject);
   }
   return {};
 }

@@ -28,6 +28,7 @@ struct TraceEvent {
     recv,
     waitForCollective,
     waitForSend,
+    waitForRecv,
   };
   int64_t begin,
       end;       ///< nanoseconds of the rank's own clock; end < 0: none yet

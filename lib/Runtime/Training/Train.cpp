@@ -363,6 +363,8 @@ int dtc::rt::trainMain(const dtc_program &exported, int argc, char **argv) {
     parsed = attempt([&] {
       checkDevice();
       checkRankCount(*program, collectives->size(), argc, argv);
+      if (options->data.empty())
+        fail("found no --data, expected --data DIR or --data synthetic");
     });
   int status = 0;
   if (anyFailed(*collectives, parsed, name))

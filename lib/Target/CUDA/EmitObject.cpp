@@ -8,6 +8,9 @@
 #include "dtc/Runtime/DeviceABI.h"
 #include "dtc/Target/CUDA/CudaTarget.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "llvm/Support/FileUtilities.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
 using namespace dtc;
@@ -28,8 +31,8 @@ public:
     // If it is emulated.
     int64_t sharedBytes = 0;
     bool meets = false;
-    std::string emulated;
-    ArrayRef<int64_t> places;
+    std::string emulated{};
+    ArrayRef<int64_t> places{};
   };
 
   void addFunction(Function function) {
@@ -193,7 +196,21 @@ void DeviceProgram::finish(StringRef architecture, StringRef ptx,
   });
 }
 
-LogicalResult CudaTarget::emitObject(ModuleOp module, StringRef path) const {
+/// Writes PTX where people look for it.
+static LogicalResult dump(Location loc, StringRef ptx, StringRef folder) {
+  llvm::SmallString<128> path(folder);
+  llvm::sys::path::append(path, "07-device.ptx");
+  if (llvm::Error error = llvm::writeToOutput(path, [&](llvm::raw_ostream &os) {
+        os << ptx;
+        return llvm::Error::success();
+      }))
+    return emitError(loc) << "cannot write '" << path
+                          << "': " << llvm::toString(std::move(error));
+  return success();
+}
+
+LogicalResult CudaTarget::emitObject(ModuleOp module, StringRef path,
+                                     StringRef dumpDir) const {
   DeviceProgram program(module);
   program.addConstants();
   std::string ptx, cubin;
@@ -214,6 +231,8 @@ LogicalResult CudaTarget::emitObject(ModuleOp module, StringRef path) const {
     if (failed(text))
       return failure();
     ptx = std::move(*text);
+    if (!dumpDir.empty() && failed(dump(device.getLoc(), ptx, dumpDir)))
+      return failure();
     if (!ptxas.empty()) {
       FailureOr<std::string> code =
           assemblePtx(device.getLoc(), ptx, ptxas, known, nullptr);

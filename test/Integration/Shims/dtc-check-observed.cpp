@@ -113,7 +113,7 @@ Traffic plannedTraffic(const json &report, int rank, const json &record) {
           entry);
   };
   addMessages("sends", "MPI_Isend");
-  addMessages("recvs", "MPI_Recv");
+  addMessages("recvs", "MPI_Irecv");
   return traffic;
 }
 

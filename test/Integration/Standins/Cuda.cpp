@@ -193,7 +193,8 @@ CUresult cuStreamQuery(CUstream stream) {
 }
 
 CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned) {
-  machine().wait(streamOf(stream), eventOf(event));
+  if (!machine().hasBug("drop-wait"))
+    machine().wait(streamOf(stream), eventOf(event));
   return CUDA_SUCCESS;
 }
 
@@ -297,12 +298,14 @@ CUresult cuLaunchKernel(CUfunction handle, unsigned blocks, unsigned, unsigned,
         {arguments[i], code.places[i].bytes, code.places[i].is_written != 0});
   }
   uint64_t seed = machine().draw();
-  machine().add(streamOf(stream), std::string("kernel ") + code.name, accesses,
-                [=, &code] {
-                  runGrid(code, blocks, int32_t(threads), arguments.data(),
-                          seed);
-                  return true;
-                });
+  if (blocks > 1 && machine().hasBug("fewer-blocks"))
+    --blocks;
+  int where = streamOf(stream) + machine().hasBug("next-stream");
+  machine().add(
+      where, std::string("kernel ") + code.name, accesses, [=, &code] {
+        runGrid(code, blocks, int32_t(threads), arguments.data(), seed);
+        return true;
+      });
   return CUDA_SUCCESS;
 }
 

@@ -88,6 +88,10 @@ public:
 
   uint64_t draw() { return random(); }
 
+  /// Whether the program is to have a bug here: DTC_STANDIN_BUG is KIND:NUMBER
+  /// or KIND:NUMBER:RANK, the number counting from 1 how often this was asked.
+  bool hasBug(const std::string &kind);
+
 private:
   Machine();
   ~Machine();
@@ -117,6 +121,7 @@ private:
   std::map<uint64_t, uint64_t> allocations; ///< end, by begin
   std::map<uint64_t, Touch> touches;        ///< by begin
   std::map<std::string, uint64_t> counts;   ///< operations, by the name's start
+  std::map<std::string, uint64_t> asked;    ///< how often, by kind of bug
   // Of a capture: streams that have joined it, and what comes before their next
   // operation.
   std::unique_ptr<Graph> capture;

@@ -69,6 +69,12 @@ struct Header {
 
 } // namespace
 
+/// Where boxes are: in memory, unless DTC_STANDIN_FOLDER names another place.
+static std::string folder() {
+  const char *own = getenv("DTC_STANDIN_FOLDER");
+  return own ? std::string(own) + "/" : "/dev/shm/";
+}
+
 struct ncclComm {
   std::string name;
   int rank, size;
@@ -76,7 +82,7 @@ struct ncclComm {
   std::vector<uint64_t> sent, received; ///< by peer
 
   Box box(const std::string &what, uint64_t number, int member) const {
-    return Box("/dev/shm/" + name + "-" + what + std::to_string(number) + "-" +
+    return Box(folder() + name + "-" + what + std::to_string(number) + "-" +
                std::to_string(member));
   }
 };
@@ -217,8 +223,17 @@ void enqueue(const char *name, std::vector<Access> accesses,
     groupStream = stream;
     return;
   }
-  Machine::get().add(streamOf(stream), name, std::move(accesses),
-                     std::move(tryRun));
+  static std::function<void()> late;
+  auto put = [=] {
+    Machine::get().add(streamOf(stream), name, accesses, tryRun);
+  };
+  if (Machine::get().hasBug("exchange")) {
+    late = put;
+    return;
+  }
+  put();
+  if (late)
+    std::exchange(late, nullptr)();
 }
 
 void enqueueCollective(const char *kind, ncclDataType_t type, int op,
@@ -299,7 +314,7 @@ ncclResult_t ncclCommFinalize(ncclComm_t) { return ncclSuccess; }
 ncclResult_t ncclCommDestroy(ncclComm_t comm) {
   // Others may still read what is shown; the last operations stay until then.
   std::string pattern =
-      "rm -f /dev/shm/" + comm->name + "-*-" + std::to_string(comm->rank);
+      "rm -f " + folder() + comm->name + "-*-" + std::to_string(comm->rank);
   comm->box("bye", 0, comm->rank).put({});
   for (int member = 0; member < comm->size; ++member)
     for (int turn = 0; !comm->box("bye", 0, member).exists() && turn < 20000;

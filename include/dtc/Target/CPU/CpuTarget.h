@@ -60,8 +60,8 @@ public:
   mlir::Value createConstant(Place at, mlir::ModuleOp module,
                              llvm::StringRef name,
                              mlir::DenseElementsAttr data) const override;
-  llvm::LogicalResult emitObject(mlir::ModuleOp module,
-                                 llvm::StringRef path) const override {
+  llvm::LogicalResult emitObject(mlir::ModuleOp module, llvm::StringRef path,
+                                 llvm::StringRef) const override {
     return emitHostObject(module, options, path);
   }
   llvm::StringRef getRuntimeArchive() const override { return "libdtcrt.a"; }

@@ -58,8 +58,9 @@ public:
   mlir::Value createConstant(Place at, mlir::ModuleOp module,
                              llvm::StringRef name,
                              mlir::DenseElementsAttr data) const override;
-  llvm::LogicalResult emitObject(mlir::ModuleOp module,
-                                 llvm::StringRef path) const override;
+  /// With a `dumpDir`, PTX is there as 07-device.ptx.
+  llvm::LogicalResult emitObject(mlir::ModuleOp module, llvm::StringRef path,
+                                 llvm::StringRef dumpDir) const override;
   llvm::StringRef getRuntimeArchive() const override {
     return "libdtcrt-cuda.a";
   }

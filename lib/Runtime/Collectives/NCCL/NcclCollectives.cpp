@@ -194,18 +194,13 @@ void NcclCollectives::send(int peer, int, int slot, const void *buffer,
   slotEvent(slot).record(device->communication());
 }
 
-void NcclCollectives::startRecv(int peer, int, int slot, void *buffer,
-                                int64_t bytes) {
+void NcclCollectives::recv(int peer, int, int slot, void *buffer,
+                           int64_t bytes) {
   enqueue([&](CUstream stream) {
     DTC_NCCL(ncclRecv(buffer, size_t(bytes), ncclInt8, peer, world,
                       reinterpret_cast<cudaStream_t>(stream)));
   });
   slotEvent(slot).record(device->communication());
-}
-
-void NcclCollectives::recv(int peer, int tag, void *buffer, int64_t bytes) {
-  startRecv(peer, tag, blockingSlot, buffer, bytes);
-  wait(blockingSlot);
 }
 
 //===----------------------------------------------------------------------===//

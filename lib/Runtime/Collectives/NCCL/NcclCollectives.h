@@ -42,9 +42,7 @@ public:
   int groupSize(int group) override { return groups[size_t(group)].size; }
   void send(int peer, int tag, int slot, const void *buffer,
             int64_t bytes) override;
-  void recv(int peer, int tag, void *buffer, int64_t bytes) override;
-  void startRecv(int peer, int tag, int slot, void *buffer,
-                 int64_t bytes) override;
+  void recv(int peer, int tag, int slot, void *buffer, int64_t bytes) override;
   void wait(int slot) override;
   bool test(int) override { return false; }
   bool poll() override { return false; }

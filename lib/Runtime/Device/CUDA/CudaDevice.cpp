@@ -183,6 +183,7 @@ class CudaArena : public Arena {
 public:
   CudaArena(CudaDevice &device, int64_t bytes)
       : device(device), memory(bytes) {}
+  ~CudaArena() override { device.synchronize(); }
 
   char *address() const override {
     return reinterpret_cast<char *>(memory.address());
@@ -205,8 +206,8 @@ private:
                                device.compute()));
   }
   const char *fetch(int64_t offset, int64_t bytes) const override {
-    char *host = stage(bytes);
     device.synchronize();
+    char *host = stage(bytes);
     DTC_CUDA(cuMemcpyDtoHAsync(host, memory.address() + size_t(offset),
                                size_t(bytes), device.compute()));
     device.synchronize();

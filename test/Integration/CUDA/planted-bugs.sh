@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# Bugs that the stand-ins plant into a step of four ranks, one at a time on rank
+# 1: what they report, or the comparison of parity.sh, must be an error. What is
+# not found must have been no bug: another event or stream ordered the same, and
+# gradients and weights have the same bits.
+#
+# usage: planted-bugs.sh WORKDIR
+
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+work=$1 model=mlp-digits plan=2x2:1f1b:4:zero=2
+rm -rf "$work"
+mkdir -p "$work"
+compile $model $plan f32 sgd "$work/t" --target cuda --arch host
+
+# step NAME: one with large updates, so that weights show them.
+step() {
+  mkdir -p "$work/$1"
+  train_on_standins $plan "$work/t" --steps 1 --lr 10 --no-shuffle \
+    --dump-gradients "$work/$1" --save-weights "$work/$1/weights.safetensors" \
+    >"$work/$1.output"
+}
+# differ FILE NAME: whether parity.sh would say so.
+differ() {
+  ! dtc-compare tensors "$work/$2/$1" "$work/right/$1" --tolerance 1e-5 >/dev/null
+}
+
+step right
+export DTC_STANDIN_PATIENCE=2
+
+# plant KIND PLACES FEWEST: at the first places of the step, one at a time.
+plant() {
+  local kind=$1 places=$2 fewest=$3 found=0 name
+  for number in $(seq "$places"); do
+    export DTC_STANDIN_BUG=$kind:$number:1
+    name=$kind-$number
+    if ! step "$name" || differ step-1.safetensors "$name" ||
+      differ weights.safetensors "$name"; then
+      found=$((found + 1))
+    elif ! cmp "$work/$name/step-1.safetensors" "$work/right/step-1.safetensors" ||
+      ! cmp "$work/$name/weights.safetensors" "$work/right/weights.safetensors"; then
+      echo "FAIL: $kind $number is not found and changes the training"
+      exit 1
+    fi
+    rm -rf "${work:?}/$name"
+  done
+  echo "$kind: found $found of $places"
+  [ "$found" -ge "$fewest" ]
+}
+
+plant drop-wait 12 8
+plant next-stream 12 9
+plant fewer-blocks 9 8
+plant exchange 9 8
