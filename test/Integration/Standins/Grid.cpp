@@ -29,6 +29,10 @@ constexpr uint32_t warpSize = 32;
 /// Stacks are kept from block to block.
 class StackPool {
 public:
+  ~StackPool() {
+    for (boost::context::stack_context &stack : free)
+      allocator.deallocate(stack);
+  }
   boost::context::stack_context allocate() {
     if (free.empty())
       return allocator.allocate();
