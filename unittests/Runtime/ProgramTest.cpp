@@ -115,7 +115,6 @@ TEST(Options, Values) {
 }
 
 TEST(Options, Errors) {
-  EXPECT_ERROR(parse({}), "found no --data");
   EXPECT_ERROR(parse({"--data", "d", "--steps", "0"}), "--steps: found '0'");
   EXPECT_ERROR(parse({"--data", "d", "--eval-every", "0"}),
                "--eval-every: found '0'");
