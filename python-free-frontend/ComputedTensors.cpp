@@ -144,9 +144,11 @@ std::string ComputedFinder::findCall(int index, int operand) const {
   const onnx::NodeProto &node = graph.node(index);
   const std::string &input = node.input(operand);
   const onnx::TensorProto *tensor = graph.findTensor(input);
-  if (!graph.origin(index).call || !isFloatTensor(tensor) ||
-      graph.provenance.find(input))
+  if (!isFloatTensor(tensor) || graph.provenance.find(input))
     return "";
+  // Of nodes that are no call, the tensor's name is all that there is.
+  if (!graph.origin(index).call)
+    return isLayerOrDropout(input) ? input : "";
   const FxCall &call = *graph.origin(index).call;
   if (std::optional<StringRef> value = findValue(call, node, operand);
       value && graph.isGone(*value))

@@ -25,7 +25,7 @@ using namespace llvm;
 namespace dtc::frontend {
 
 namespace {
-constexpr int64_t minOpset = 9, maxOpset = 24, maxIrVersion = 13;
+constexpr int64_t minOpset = 9, maxOpset = 24, maxIrVersion = 14;
 
 /// Says what `bytes`, which do not parse, are instead of a model.
 Error notAModel(StringRef bytes, bool beginsLikeModel) {

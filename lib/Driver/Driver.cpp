@@ -191,6 +191,9 @@ LogicalResult Compilation::import() {
     if (auto type = cast<RankedTensorType>(forward.getArgumentTypes()[i]);
         forward.getArgAttr(i, attr::input) && type.getRank() > 0)
       globalBatch = type.getDimSize(0);
+  if (globalBatch == 0)
+    return fail("the model has no input with a dimension, expected one whose "
+                "first is the batch; export it with the data as an input");
   return success();
 }
 

@@ -356,6 +356,21 @@ class NoGrad(nn.Module):
             F.relu(y.detach()) + 1e-9) / 100
 
 
+class Recurrent(nn.Module):
+    """A cell whose first state is zero: of that the exporter computes a layer,
+    whose result a node takes apart that has no metadata."""
+
+    def __init__(self, width=8):
+        super().__init__()
+        self.cell = nn.GRUCell(width, width)
+
+    def forward(self, x):
+        h = torch.zeros_like(x)
+        for _ in range(2):
+            h = self.cell(x, h)
+        return h
+
+
 MODELS = dict(
     detached=(Detached, lambda: (torch.randn(4, 8),
                                  torch.randint(0, 4, (4,)))),
@@ -370,6 +385,7 @@ MODELS = dict(
     language=(Language, lambda: (torch.randint(0, 20, (4, 8)),
                                  torch.randint(0, 20, (4, 8)))),
     images=(Images, None),
+    recurrent=(Recurrent, None),
     reused=(Reused, None),
     vision=(Vision, lambda: (torch.randn(4, 1, 8, 8),
                              torch.randint(0, 4, (4,)))))
@@ -442,7 +458,7 @@ def main():
         make, sample = MODELS[name]
         module = make().eval()
         if sample is None:  # of interest for what the importer says alone
-            shape = dict(folded=(4, 5, 8), stateful=(4, 8)).get(
+            shape = dict(folded=(4, 5, 8), stateful=(4, 8), recurrent=(4, 8)).get(
                 name, (4, 1, 8, 8))
             export(module, torch.randn(shape), name)
             continue

@@ -28,7 +28,15 @@ File noOpset() {
 }
 File newIr() {
   ModelBuilder m = single("Relu");
-  m.model.set_ir_version(14);
+  m.model.set_ir_version(15);
+  return m;
+}
+/// All that it computes is known.
+File withoutInputs() {
+  ModelBuilder m(17);
+  m.weight("w", Ints{2, 2});
+  m.node("Relu", "node", {"w"}, {"y"});
+  m.output("y");
   return m;
 }
 File sparse() {
@@ -201,6 +209,7 @@ void addUnsupportedModels(ModelTable &table) {
   table["new-opset"] = newOpset;
   table["no-opset"] = noOpset;
   table["new-ir"] = newIr;
+  table["without-inputs"] = withoutInputs;
   table["sparse"] = sparse;
   table["several"] = several;
   table["repeated"] = repeated;
