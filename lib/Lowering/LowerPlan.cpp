@@ -122,13 +122,14 @@ LogicalResult FunctionLowering::lower(Operation *op) {
   if (failed(checkStart(op)))
     return failure();
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
-      .Case<LaunchOp, RunOp, MatMulOp, Conv2DOp, Conv2DInputGradOp,
-            Conv2DFilterGradOp, MaxPool2DOp, MaxPool2DGradOp, SumPool2DOp,
-            SumPool2DGradOp, CollectiveOpInterface, LocalSliceOp, SendOp,
-            RecvOp, WaitOp, ZeroOp, CopyOp, PoisonOp>([&](auto concrete) {
-        emit(concrete);
-        return success();
-      })
+      .Case<LaunchOp, RunOp, MatMulOp, AttentionOp, AttentionGradOp, Conv2DOp,
+            Conv2DInputGradOp, Conv2DFilterGradOp, MaxPool2DOp, MaxPool2DGradOp,
+            SumPool2DOp, SumPool2DGradOp, CollectiveOpInterface, LocalSliceOp,
+            SendOp, RecvOp, WaitOp, ZeroOp, CopyOp, PoisonOp>(
+          [&](auto concrete) {
+            emit(concrete);
+            return success();
+          })
       .Case<func::ReturnOp>([&](auto returned) { return finish(returned); })
       .Default([](Operation *other) -> LogicalResult {
         // Data, an address, or a sum that the product has made.
@@ -237,6 +238,25 @@ LogicalResult FunctionLowering::finish(func::ReturnOp op) {
   return shared.manifest.addStage(source, arenaBytes, arguments, results);
 }
 
+/// Reports what the target has no library for, each kind of op once.
+static LogicalResult checkLibraryCalls(ArrayRef<ModuleOp> stages,
+                                       const Target &target) {
+  llvm::SmallDenseSet<OperationName> reported;
+  auto isCall = [](Operation *op) {
+    return op->hasTrait<Product>() ||
+           isa<MaxPool2DOp, MaxPool2DGradOp, SumPool2DOp, SumPool2DGradOp>(op);
+  };
+  for (ModuleOp stage : stages)
+    stage.walk([&](Operation *op) {
+      if (isCall(op) && !target.computes(op) &&
+          reported.insert(op->getName()).second)
+        op->emitError("has no implementation on target ")
+            << target.getName() << ": '" << op->getName()
+            << "'; compile with --target cpu";
+    });
+  return success(reported.empty());
+}
+
 namespace {
 
 struct LowerPlanPass : public dtc::impl::LowerPlanBase<LowerPlanPass> {
@@ -256,6 +276,8 @@ struct LowerPlanPass : public dtc::impl::LowerPlanBase<LowerPlanPass> {
       return signalPassFailure();
     }
 
+    if (failed(checkLibraryCalls(stages, *target)))
+      return signalPassFailure();
     for (ModuleOp stage : stages)
       shared.slots.add(stage);
     // Plans last: only then is the scratch of all kernels known.

@@ -57,9 +57,9 @@ CompiledKernels::create(mlir::ModuleOp module, const CpuOptions &target,
         kernel.setResultAttr(i, attr::alignment,
                              b.getI64IntegerAttr(KernelBuffer::alignment));
     }
-    buildEmulatedKernelsPipeline(passes, target.hasBf16);
+    buildEmulatedKernelsPipeline(passes);
   } else {
-    buildKernelLoopsPipeline(passes, target.vectorBytes * 8, target.hasBf16);
+    buildKernelLoopsPipeline(passes, target.vectorBytes * 8);
     buildLowerToLLVMPipeline(passes);
   }
   if (failed(passes.run(module)))

@@ -60,8 +60,8 @@ def ExpandMath : Pass<"dtc-expand-math"> {
     Vector code of a kernel calls no library. Transcendental functions of f32
     become polynomials. On CPUs those of f64, which serve comparisons in double
     precision, and powers keep calling libm; with `expand-double` they become
-    arithmetic on f64. `dtc.philox` becomes its ten rounds. Where the processor
-    has no instruction that rounds to bf16, integer arithmetic does.
+    arithmetic on f64. `dtc.philox` becomes its ten rounds. Without `has-bf16`
+    integer arithmetic rounds to bf16.
 
     ```mlir
     %y = math.exp %x : vector<8xf32>
@@ -72,7 +72,7 @@ def ExpandMath : Pass<"dtc-expand-math"> {
   }];
   let options = [
     Option<"hasBf16", "has-bf16", "bool", "false",
-           "the processor rounds to bf16; else integer arithmetic does">,
+           "the target rounds to bf16; else integer arithmetic does">,
     Option<"expandDouble", "expand-double", "bool", "false",
            "there is no mathematical library: also exp and log of f64, and powers">,
   ];

@@ -18,8 +18,9 @@ extern "C" {
 /// Raised whenever a struct or a signature in this file changes.
 #define DTC_DEVICE_ABI_VERSION 1
 
-/// What cuBLASLt gets as memory of its own, beside the arena.
-#define DTC_CUDA_WORKSPACE_BYTES (32 << 20)
+/// How many buffers a device function may take: 4 KiB of pointers, the most
+/// that all architectures pass.
+#define DTC_MAX_DEVICE_ARGUMENTS 512
 
 /// A thread of a device function that the host runs: see
 /// `dtc_emulated_function`.

@@ -1,8 +1,8 @@
 //===- Collectives.h - communication between the ranks ----------*- C++ -*-===//
 //
-// One interface, three engines: MPI; shared memory, over MPI, for groups of
-// ranks of one machine; and Self for a program of one rank. The calls of a step
-// do not throw; a failure ends the whole job.
+// One interface, four engines: MPI; shared memory, over MPI, for groups of
+// ranks of one machine; NCCL between GPUs; and Self for a program of one rank.
+// The calls of a step do not throw; a failure ends the whole job.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,6 +11,7 @@
 
 #include "dtc/Runtime/ABI.h"
 #include "dtc/Support/Collective.h"
+#include "dtc/Support/ElementType.h"
 
 #include <memory>
 #include <string>
@@ -41,7 +42,8 @@ struct Collective {
   const std::vector<int> *sources = nullptr;
 
   const CollectiveTraits &traits() const { return getTraits(kind); }
-  int64_t bytes() const; ///< of a share
+  /// Of a share.
+  int64_t bytes() const { return count * sizeOf(dtype); }
 
   static Collective allReduce(dtc_dtype dtype, dtc_reduction reduction,
                               void *buffer, int64_t count) {

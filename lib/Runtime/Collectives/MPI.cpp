@@ -103,21 +103,18 @@ public:
   int localSize() const override { return localRanks; }
   int machine() const override { return lowestLocal; }
 
-  /// A group is the ranks that differ from this one along its axes only:
-  /// ranks of one group share the coordinates along all other axes.
   void createGroups(const Program &program) override {
     const Mesh &mesh = program.mesh;
     for (const std::vector<int> &axes : program.groups) {
-      std::vector<int> others = mesh.coordinates(myRank);
       std::string name = "dtc";
-      int place = 0;
-      for (int axis : axes) {
-        place = place * mesh.axes[axis].size + others[axis];
-        others[axis] = 0;
+      for (int axis : axes)
         name += "." + mesh.axes[axis].name;
-      }
+      // Members come in the order of their ranks' coordinates.
+      std::vector<int> members = mesh.members(axes, myRank);
+      auto place = std::find(members.begin(), members.end(), myRank);
       MPI_Comm group;
-      check(MPI_Comm_split(control, mesh.rank(others), place, &group),
+      check(MPI_Comm_split(control, members.front(),
+                           int(place - members.begin()), &group),
             "MPI_Comm_split");
       setUp(group, name.c_str());
       groups.push_back(group);

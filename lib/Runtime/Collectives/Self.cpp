@@ -13,8 +13,6 @@
 
 using namespace dtc::rt;
 
-int64_t Collective::bytes() const { return count * sizeOf(dtype); }
-
 namespace {
 
 class SelfCollectives : public Collectives {

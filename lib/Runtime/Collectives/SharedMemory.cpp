@@ -106,7 +106,6 @@ private:
     return isCollective ? &uses[size_t(slot - firstCollectiveSlot)] : nullptr;
   }
 
-  std::vector<int> ranksOf(const std::vector<int> &axes, int rank) const;
   bool isBusy() const;
   Doorbell &doorbell() {
     return *reinterpret_cast<Doorbell *>(mailboxes->data());
@@ -132,31 +131,13 @@ private:
 // Before the first step
 //===----------------------------------------------------------------------===//
 
-std::vector<int> SharedMemoryCollectives::ranksOf(const std::vector<int> &axes,
-                                                  int rank) const {
-  std::vector<int> where = mesh->coordinates(rank);
-  int count = 1;
-  for (int axis : axes)
-    count *= mesh->axes[axis].size;
-  std::vector<int> ranks;
-  for (int place = 0; place < count; ++place) {
-    int rest = place;
-    for (auto axis = axes.rbegin(); axis != axes.rend(); ++axis) {
-      where[*axis] = rest % mesh->axes[*axis].size;
-      rest /= mesh->axes[*axis].size;
-    }
-    ranks.push_back(mesh->rank(where));
-  }
-  return ranks;
-}
-
 void SharedMemoryCollectives::createGroups(const Program &program) {
   mpi.createGroups(program);
   mesh = &program.mesh;
   groupAxes = program.groups;
   for (const std::vector<int> &axes : groupAxes) {
     Group &group = groups.emplace_back();
-    group.ranks = ranksOf(axes, rank());
+    group.ranks = mesh->members(axes, rank());
     group.place =
         int(std::find(group.ranks.begin(), group.ranks.end(), rank()) -
             group.ranks.begin());
@@ -232,7 +213,7 @@ std::string SharedMemoryCollectives::attach(const Arena &memory) {
   }
   for (int other = 0; other < size(); ++other)
     for (const std::vector<int> &axes : groupAxes) {
-      std::vector<int> ranks = ranksOf(axes, other);
+      std::vector<int> ranks = mesh->members(axes, other);
       isAnyShared |= ranks.size() > 1 && isShared(ranks);
     }
   if (!failed.empty())

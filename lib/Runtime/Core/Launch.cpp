@@ -16,9 +16,11 @@
 using namespace dtc::rt;
 
 bool dtc::rt::startedByLauncher() {
-  // Set by OpenMPI, by PMIx launchers, by MPICH's, by srun and by torchrun.
-  for (const char *name : {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK",
-                           "SLURM_STEP_ID", "TORCHELASTIC_RUN_ID"})
+  // Set by OpenMPI, by PMIx launchers, by MPICH's, by srun and by torchrun, as
+  // is WORLD_SIZE by what works like it.
+  for (const char *name :
+       {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK", "SLURM_STEP_ID",
+        "TORCHELASTIC_RUN_ID", "WORLD_SIZE"})
     if (getenv(name))
       return true;
   return false;

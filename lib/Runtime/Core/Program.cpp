@@ -53,6 +53,23 @@ int Mesh::coordinate(int rank, std::string_view name) const {
   return axis < 0 ? 0 : coordinates(rank)[axis];
 }
 
+std::vector<int> Mesh::members(const std::vector<int> &among, int own) const {
+  std::vector<int> where = coordinates(own);
+  int count = 1;
+  for (int axis : among)
+    count *= axes[axis].size;
+  std::vector<int> ranks;
+  for (int place = 0; place < count; ++place) {
+    int rest = place;
+    for (auto axis = among.rbegin(); axis != among.rend(); ++axis) {
+      where[*axis] = rest % axes[*axis].size;
+      rest /= axes[*axis].size;
+    }
+    ranks.push_back(rank(where));
+  }
+  return ranks;
+}
+
 std::string Mesh::describe() const {
   std::string text;
   for (const Axis &axis : axes)

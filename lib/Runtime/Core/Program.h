@@ -41,6 +41,9 @@ struct Mesh {
   int rank(const std::vector<int> &coordinates) const;
   /// The coordinate of `rank` along the axis; 0 when there is no such axis.
   int coordinate(int rank, std::string_view name) const;
+  /// The ranks that differ from `rank` along these axes only, in the order of
+  /// their coordinates, the last axis fastest.
+  std::vector<int> members(const std::vector<int> &axes, int rank) const;
   /// "pp 2 x dp 4".
   std::string describe() const;
   /// "pp 1, dp 3".

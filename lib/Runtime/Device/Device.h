@@ -33,6 +33,10 @@ public:
   /// Runs a plan. What of it the device has not done yet when this returns is
   /// done before the arena is read or written from the host.
   virtual void run(dtc_step_fn plan, dtc_context &context, Arena &arena) = 0;
+  /// Waits until the device has done everything that it was given.
+  virtual void synchronize() {}
+  /// Whether the time between the calls of a plan is the time that they take.
+  virtual bool runsWhileCalled() const { return true; }
 
   /// Copies `rows` rows of bytes from one buffer to another, `fromStride` and
   /// `toStride` bytes apart, as a part of the plan.

@@ -103,9 +103,13 @@ public:
       checkOutputs();
     if (options.checkReplicas)
       replicas.emplace(context, *arena);
-    if (!options.trace.empty())
-      trace.emplace(program, collectives, options.trace, options.traceFirst,
-                    options.traceLast);
+    if (options.trace.empty())
+      return;
+    if (!context.device.runsWhileCalled())
+      fail("--trace is for CPUs: on this device calls return before their work "
+           "is done; train without it");
+    trace.emplace(program, collectives, options.trace, options.traceFirst,
+                  options.traceLast);
   }
 
   void run() {
@@ -199,6 +203,7 @@ private:
       loader.load(step - 1);
     }
     context.device.run(program.steps[context.stage], context, *arena);
+    context.device.synchronize();
     if (context.trace)
       trace->endStep();
     context.trace = nullptr;
@@ -302,9 +307,11 @@ static void announce(const Program &program, const Options &options,
   fflush(stdout);
 }
 
-/// The training proper, on ranks that are as many as the plan has.
+/// The training proper, on ranks that are as many as the plan has. The device
+/// that it opens is left to `launched`, which finishes later.
 static int trainOnRanks(const Program &program, const Options &options,
-                        Collectives &launched, const std::string &name) {
+                        Collectives &launched, const std::string &name,
+                        std::unique_ptr<Device> &device) {
   std::unique_ptr<Collectives> overlay = overlayCollectives(options, launched);
   Collectives &collectives = overlay ? *overlay : launched;
   int rank = collectives.rank();
@@ -313,7 +320,6 @@ static int trainOnRanks(const Program &program, const Options &options,
     rankName +=
         format("rank %d (%s): ", rank, program.mesh.describe(rank).c_str());
   setFatalContext(&launched, rankName);
-  std::unique_ptr<Device> device;
   Outcome opened = attempt([&] {
     device = openDevice(options, collectives);
     collectives.createGroups(program);
@@ -366,13 +372,14 @@ int dtc::rt::trainMain(const dtc_program &exported, int argc, char **argv) {
       if (options->data.empty())
         fail("found no --data, expected --data DIR or --data synthetic");
     });
+  std::unique_ptr<Device> device;
   int status = 0;
   if (anyFailed(*collectives, parsed, name))
     status = 1;
   else if (!text.empty())
     fputs(collectives->rank() == 0 ? text.c_str() : "", stdout);
   else
-    status = trainOnRanks(*program, *options, *collectives, name);
+    status = trainOnRanks(*program, *options, *collectives, name, device);
   fflush(nullptr);
   collectives->finish();
   return status;

@@ -40,7 +40,7 @@ struct CompileKernels : dtc::impl::CompileKernelsBase<CompileKernels> {
 
   void runOnOperation() override {
     OpPassManager passes(ModuleOp::getOperationName());
-    buildKernelLoopsPipeline(passes, vectorBits, hasBf16);
+    buildKernelLoopsPipeline(passes, vectorBits);
     buildLowerToLLVMPipeline(passes);
     for (auto module : getOperation().getOps<ModuleOp>()) {
       auto isKernel = [](func::FuncOp function) {

@@ -33,7 +33,6 @@ CpuOptions CpuOptions::getHost() {
   target.vectorBytes = host.lookup("avx512f") ? 64
                        : host.lookup("avx")   ? 32
                                               : 16;
-  target.hasBf16 = host.lookup("avx512bf16");
   return target;
 }
 
@@ -45,7 +44,6 @@ CpuOptions CpuOptions::get(llvm::StringRef cpu) {
   target.features.clear();
   // The widest registers that the CPU has by its name.
   target.vectorBytes = 16;
-  target.hasBf16 = false;
   llvm::InitializeNativeTarget();
   std::string error;
   llvm::Triple triple(target.triple);
@@ -58,7 +56,6 @@ CpuOptions CpuOptions::get(llvm::StringRef cpu) {
       target.vectorBytes = 64;
     else if (info && info->checkFeatures("+avx"))
       target.vectorBytes = 32;
-    target.hasBf16 = info && info->checkFeatures("+avx512bf16");
   }
   return target;
 }

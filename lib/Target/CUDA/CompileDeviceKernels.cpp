@@ -67,18 +67,22 @@ static std::unique_ptr<Pass> createDeviceMath(bool hasBf16) {
   return createExpandMath(options);
 }
 
-void dtc::buildEmulatedKernelsPipeline(OpPassManager &manager,
-                                       bool hostHasBf16) {
+void dtc::buildEmulatedKernelsPipeline(OpPassManager &manager) {
   buildDeviceFunctionsPipeline(manager);
   manager.addPass(createEmulateDevice());
-  manager.addPass(createDeviceMath(hostHasBf16));
+  manager.addPass(createDeviceMath(/*hasBf16=*/false));
   buildLowerToLLVMPipeline(manager);
 }
 
-/// Whether all buffers of a device function have numbers of elements that 32
-/// bits can say.
-static bool hasSmallBuffers(gpu::GPUModuleOp device) {
+/// Whether 32 bits can number all elements of buffers and all items of work,
+/// with room for the step of a loop over these.
+static bool hasSmallIndices(gpu::GPUModuleOp device) {
   bool isSmall = true;
+  device.walk([&](arith::ConstantOp constant) {
+    if (constant.getType().isIndex())
+      isSmall &=
+          cast<IntegerAttr>(constant.getValue()).getInt() < (int64_t(1) << 30);
+  });
   device.walk([&](gpu::GPUFuncOp function) {
     for (BlockArgument argument : function.getArguments())
       if (auto type = dyn_cast<MemRefType>(argument.getType()))
@@ -101,7 +105,7 @@ static LogicalResult lowerToNvvm(gpu::GPUModuleOp device) {
   MLIRContext *context = device.getContext();
   LowerToLLVMOptions options(context);
   options.useBarePtrCallConv = true;
-  options.overrideIndexBitwidth(hasSmallBuffers(device) ? 32 : 64);
+  options.overrideIndexBitwidth(hasSmallIndices(device) ? 32 : 64);
   LLVMTypeConverter converter(context, options);
   configureGpuToNVVMTypeConverter(converter);
   RewritePatternSet patterns(context);
@@ -152,7 +156,7 @@ struct CompileDeviceKernels
 LogicalResult CompileDeviceKernels::compile(ModuleOp module) {
   OpPassManager manager(ModuleOp::getOperationName());
   if (isEmulated) {
-    buildEmulatedKernelsPipeline(manager, hostHasBf16);
+    buildEmulatedKernelsPipeline(manager);
     return runPipeline(manager, module);
   }
   buildDeviceFunctionsPipeline(manager);

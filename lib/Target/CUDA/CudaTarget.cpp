@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dtc/Target/CUDA/CudaTarget.h"
+#include "dtc/Dialect/Dialect.h"
 #include "dtc/Target/CUDA/Passes.h"
 
 using namespace mlir;
@@ -29,9 +30,10 @@ const CudaArchitecture *CudaArchitecture::find(StringRef name) {
 void CudaTarget::addKernelPasses(OpPassManager &manager) const {
   CompileDeviceKernelsOptions options;
   options.isEmulated = isEmulated();
-  options.hostHasBf16 = host.hasBf16;
   manager.addPass(createCompileDeviceKernels(options));
 }
+
+bool CudaTarget::computes(Operation *op) const { return isa<MatMulOp>(op); }
 
 static Value createInteger(Target::Place at, int64_t value, unsigned bits) {
   return LLVM::ConstantOp::create(at.builder, at.loc,

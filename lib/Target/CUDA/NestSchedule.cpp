@@ -32,7 +32,12 @@ static bool isScatter(const Statement *s) {
   return s->kind == StatementKind::Scatter;
 }
 
+/// More would take more buffers than a device function may have.
+static constexpr size_t maxRoots = 100;
+
 bool dtc::mayJoinOnDevice(const Nest &nest, const Statement &root) {
+  if (nest.roots.size() >= maxRoots)
+    return false;
   if (isScatter(&root) || llvm::any_of(nest.roots, isScatter))
     return false;
   if (!isAccumulation(&root))

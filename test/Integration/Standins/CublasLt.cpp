@@ -35,6 +35,18 @@ struct Description {
   cublasOperation_t transposeA = CUBLAS_OP_N, transposeB = CUBLAS_OP_N;
 };
 
+/// What an algorithm takes for granted of its operands' addresses, in bytes.
+struct Alignments {
+  uint32_t a = 256, b = 256, d = 256;
+
+  static void expect(const void *address, uint32_t alignment) {
+    if (reinterpret_cast<uintptr_t>(address) % alignment)
+      fault("cublasLtMatmul has an operand at %p, and an algorithm for "
+            "multiples of %u bytes",
+            address, alignment);
+  }
+};
+
 /// Columns first, as the library has it: d = scale op(a) op(b) + rest c.
 struct Product {
   Description description;
@@ -100,6 +112,9 @@ static Layout &layoutOf(cublasLtMatrixLayout_t layout) {
 static Description &descriptionOf(cublasLtMatmulDesc_t description) {
   return *reinterpret_cast<Description *>(description);
 }
+static Alignments &alignmentsOf(cublasLtMatmulPreference_t preference) {
+  return *reinterpret_cast<Alignments *>(preference);
+}
 
 extern "C" {
 
@@ -164,25 +179,35 @@ cublasLtMatrixLayoutSetAttribute(cublasLtMatrixLayout_t layout,
 
 cublasStatus_t
 cublasLtMatmulPreferenceCreate(cublasLtMatmulPreference_t *preference) {
-  *preference = nullptr;
-  return CUBLAS_STATUS_SUCCESS;
-}
-cublasStatus_t cublasLtMatmulPreferenceDestroy(cublasLtMatmulPreference_t) {
+  *preference = reinterpret_cast<cublasLtMatmulPreference_t>(new Alignments);
   return CUBLAS_STATUS_SUCCESS;
 }
 cublasStatus_t
-cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t,
-                                     cublasLtMatmulPreferenceAttributes_t,
-                                     const void *, size_t) {
+cublasLtMatmulPreferenceDestroy(cublasLtMatmulPreference_t preference) {
+  delete &alignmentsOf(preference);
+  return CUBLAS_STATUS_SUCCESS;
+}
+cublasStatus_t cublasLtMatmulPreferenceSetAttribute(
+    cublasLtMatmulPreference_t preference,
+    cublasLtMatmulPreferenceAttributes_t attribute, const void *value,
+    size_t bytes) {
+  Alignments &alignments = alignmentsOf(preference);
+  if (attribute == CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES)
+    memcpy(&alignments.a, value, bytes);
+  else if (attribute == CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES)
+    memcpy(&alignments.b, value, bytes);
+  else if (attribute == CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES)
+    memcpy(&alignments.d, value, bytes);
   return CUBLAS_STATUS_SUCCESS;
 }
 
 cublasStatus_t cublasLtMatmulAlgoGetHeuristic(
     cublasLtHandle_t, cublasLtMatmulDesc_t, cublasLtMatrixLayout_t,
     cublasLtMatrixLayout_t, cublasLtMatrixLayout_t, cublasLtMatrixLayout_t,
-    cublasLtMatmulPreference_t, int, cublasLtMatmulHeuristicResult_t *results,
-    int *count) {
+    cublasLtMatmulPreference_t preference, int,
+    cublasLtMatmulHeuristicResult_t *results, int *count) {
   results[0] = {};
+  memcpy(&results[0].algo, &alignmentsOf(preference), sizeof(Alignments));
   *count = 1;
   return CUBLAS_STATUS_SUCCESS;
 }
@@ -192,7 +217,7 @@ cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t description,
                const void *scale, const void *a, cublasLtMatrixLayout_t aLayout,
                const void *b, cublasLtMatrixLayout_t bLayout, const void *rest,
                const void *c, cublasLtMatrixLayout_t cLayout, void *d,
-               cublasLtMatrixLayout_t, const cublasLtMatmulAlgo_t *,
+               cublasLtMatrixLayout_t, const cublasLtMatmulAlgo_t *algorithm,
                void *workspace, size_t workspaceBytes, cudaStream_t stream) {
   Product product{descriptionOf(description),
                   layoutOf(aLayout),
@@ -210,6 +235,11 @@ cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t description,
   };
   product.scale = number(scale);
   product.rest = number(rest);
+  Alignments alignments;
+  memcpy(&alignments, algorithm, sizeof alignments);
+  alignments.expect(a, alignments.a);
+  alignments.expect(b, alignments.b);
+  alignments.expect(d, alignments.d);
   if (c != d)
     fault("cublasLtMatmul adds to %p and writes %p, expected one place", c, d);
   bool ta = product.description.transposeA != CUBLAS_OP_N;

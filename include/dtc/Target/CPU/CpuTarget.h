@@ -22,8 +22,6 @@ struct CpuOptions {
   std::string cpu;
   std::string features;
   unsigned vectorBytes = 32;
-  /// Whether it has instructions that round f32 to bf16.
-  bool hasBf16 = false;
 
   /// The machine that the compiler runs on.
   static CpuOptions getHost();
@@ -50,6 +48,7 @@ public:
   explicit CpuTarget(const CpuOptions &options) : options(options) {}
 
   llvm::StringRef getName() const override { return "cpu"; }
+  bool computes(mlir::Operation *) const override { return true; }
   void addKernelPasses(mlir::OpPassManager &manager) const override;
   void createLaunch(Place at, mlir::LLVM::LLVMFuncOp kernel,
                     mlir::ValueRange buffers) const override;

@@ -19,8 +19,8 @@ namespace dtc {
 #include "dtc/Target/CPU/Passes.h.inc"
 
 /// The passes that turn one module of kernels into loops on buffers.
-void buildKernelLoopsPipeline(mlir::OpPassManager &manager, unsigned vectorBits,
-                              bool hasBf16);
+void buildKernelLoopsPipeline(mlir::OpPassManager &manager,
+                              unsigned vectorBits);
 
 /// The passes that turn one module of loops on buffers into the LLVM dialect;
 /// arguments become bare pointers.

@@ -58,8 +58,6 @@ def CompileKernels : Pass<"dtc-compile-kernels", "mlir::ModuleOp"> {
   let options = [
     Option<"vectorBits", "vector-bits", "unsigned", "256",
            "width of vector registers">,
-    Option<"hasBf16", "has-bf16", "bool", "false",
-           "the CPU rounds to bf16; else integer arithmetic does">,
   ];
   let dependentDialects = [
     "mlir::arith::ArithDialect", "mlir::cf::ControlFlowDialect",

@@ -1,7 +1,7 @@
 //===- CudaTarget.h - NVIDIA GPUs -------------------------------*- C++ -*-===//
 //
-// Kernels become device functions, which the program's host code launches. All
-// host code is for the CPU that the compiler runs on.
+// Kernels become device functions, which the program's host code launches. Host
+// code is for the CPU that --target-cpu names.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,11 +12,11 @@
 
 namespace dtc {
 
-/// Emulated device functions: names begin with this.
+/// Names of emulated device functions begin with this.
 constexpr llvm::StringLiteral emulatedPrefix = "device_";
-/// Of an emulated device function: bytes of a block's shared memory, bytes
-/// behind each argument, negative if they are written, and whether threads of a
-/// block meet.
+/// Attributes of an emulated device function: bytes of a block's shared memory,
+/// bytes behind each argument, negative if they are written, and whether
+/// threads of a block meet.
 constexpr llvm::StringLiteral sharedBytesAttrName = "dtc.shared_bytes";
 constexpr llvm::StringLiteral placesAttrName = "dtc.places";
 constexpr llvm::StringLiteral meetsAttrName = "dtc.meets";
@@ -48,6 +48,7 @@ public:
       : architecture(architecture.str()), host(host), ptxas(std::move(ptxas)) {}
 
   llvm::StringRef getName() const override { return "cuda"; }
+  bool computes(mlir::Operation *op) const override;
   void addKernelPasses(mlir::OpPassManager &manager) const override;
   void createLaunch(Place at, mlir::LLVM::LLVMFuncOp kernel,
                     mlir::ValueRange buffers) const override;

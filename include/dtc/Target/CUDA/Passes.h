@@ -27,8 +27,7 @@ void buildDeviceFunctionsPipeline(mlir::OpPassManager &manager);
 
 /// The passes that turn one module of kernels into launchers and emulated
 /// device functions, in the LLVM dialect.
-void buildEmulatedKernelsPipeline(mlir::OpPassManager &manager,
-                                  bool hostHasBf16);
+void buildEmulatedKernelsPipeline(mlir::OpPassManager &manager);
 
 } // namespace dtc
 

@@ -105,8 +105,6 @@ def CompileDeviceKernels : Pass<"dtc-compile-device-kernels", "mlir::ModuleOp"> 
   let options = [
     Option<"isEmulated", "emulate", "bool", "false",
            "device functions become code of the host">,
-    Option<"hostHasBf16", "host-has-bf16", "bool", "false",
-           "the host rounds to bf16; else integer arithmetic does">,
   ];
   let dependentDialects = [
     "mlir::arith::ArithDialect", "mlir::cf::ControlFlowDialect",

@@ -14,9 +14,7 @@ namespace dtc::rt {
   X(ncclCommInitRank)                                                          \
   X(ncclCommSplit)                                                             \
   X(ncclCommAbort)                                                             \
-  X(ncclCommFinalize)                                                          \
   X(ncclCommDestroy)                                                           \
-  X(ncclCommGetAsyncError)                                                     \
   X(ncclGroupStart)                                                            \
   X(ncclGroupEnd)                                                              \
   X(ncclAllReduce)                                                             \

@@ -7,12 +7,11 @@
 #include "Core/Error.h"
 #include "Rendezvous.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
 using namespace dtc::rt;
-
-int64_t Collective::bytes() const { return count * sizeOf(dtype); }
 
 /// Ends the job unless a call of NCCL went well.
 #define DTC_NCCL(call)                                                         \
@@ -62,15 +61,11 @@ NcclCollectives::~NcclCollectives() {
 void NcclCollectives::createGroups(const Program &program) {
   const Mesh &mesh = program.mesh;
   for (const std::vector<int> &axes : program.groups) {
-    std::vector<int> others = mesh.coordinates(rank());
-    Group group{0, 1};
-    for (int axis : axes) {
-      group.rank = group.rank * mesh.axes[axis].size + others[axis];
-      group.size *= mesh.axes[axis].size;
-      others[axis] = 0;
-    }
+    std::vector<int> members = mesh.members(axes, rank());
+    auto place = std::find(members.begin(), members.end(), rank());
+    Group group{int(place - members.begin()), int(members.size())};
     if (group.size > 1)
-      DTC_NCCL(ncclCommSplit(world, mesh.rank(others), group.rank,
+      DTC_NCCL(ncclCommSplit(world, members.front(), group.rank,
                              &group.communicator, nullptr));
     groups.push_back(group);
   }
@@ -100,17 +95,24 @@ static ncclDataType_t typeOf(dtc_dtype dtype) {
     return ncclInt32;
   case DTC_I64:
     return ncclInt64;
+  case DTC_BOOL: // one byte, 0 or 1
+    return ncclUint8;
   default:
-    return ncclInt8;
+    fatal("NCCL reduces no elements of type %s", nameOf(dtype));
   }
+}
+
+/// A sum of booleans is whether any is true, as on CPUs.
+static ncclRedOp_t operationOf(const Collective &c) {
+  return c.reduction == DTC_MAX || c.dtype == DTC_BOOL ? ncclMax : ncclSum;
 }
 
 void NcclCollectives::put(const Group &group, const Collective &c) {
   enqueue([&](CUstream cuStream) {
     auto *stream = reinterpret_cast<cudaStream_t>(cuStream);
     auto count = size_t(c.count);
-    ncclDataType_t type = typeOf(c.dtype);
-    ncclRedOp_t op = c.reduction == DTC_MAX ? ncclMax : ncclSum;
+    ncclDataType_t type = c.traits().reduces ? typeOf(c.dtype) : ncclInt8;
+    ncclRedOp_t op = operationOf(c);
     auto share = c.bytes();
     auto at = [&](const void *buffer, int member) {
       return static_cast<const char *>(buffer) + member * share;
@@ -166,6 +168,9 @@ void NcclCollectives::run(int group, const Collective &collective) {
 }
 
 CudaEvent &NcclCollectives::slotEvent(int slot) {
+  if (slot < 0 || slot >= numSlots || slotIsTaken[size_t(slot)])
+    fatal("slot %d is taken or out of range, expected a free one below %d",
+          slot, numSlots);
   std::unique_ptr<CudaEvent> &event = slots[size_t(slot)];
   if (!event)
     event = std::make_unique<CudaEvent>();
@@ -265,10 +270,10 @@ void NcclCollectives::gatherData(const void *input, void *output,
   }
 }
 
-/// Before ranks have met, all of them do the same: each fails as the first.
+/// Before ranks have met, those of a machine fail alike: the first says why.
 int NcclCollectives::firstFailed(bool failed) {
   if (!world)
-    return failed ? rank() : -1;
+    return failed ? machine() : -1;
   std::vector<char> all(static_cast<size_t>(size()));
   char own = failed ? 1 : 0;
   gatherData(&own, all.data(), 1);

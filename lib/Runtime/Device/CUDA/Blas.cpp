@@ -44,7 +44,7 @@ struct Blas::Handle {
   cublasLtHandle_t handle;
 };
 
-/// Of one shape.
+/// What the library knows of one shape.
 struct Blas::Product {
   cublasLtMatmulDesc_t description;
   cublasLtMatrixLayout_t a, b, c; ///< of B, A and C in our order
@@ -59,7 +59,7 @@ struct Blas::Product {
   } while (false)
 
 // As large as the library's heuristics want on Hopper.
-constexpr int64_t workspaceBytes = DTC_CUDA_WORKSPACE_BYTES;
+constexpr int64_t workspaceBytes = 32 << 20;
 
 const Blas::Functions &Blas::Functions::get() {
   static const Functions functions = [] {
@@ -87,7 +87,7 @@ Blas::Blas(CUstream stream)
 }
 
 Blas::~Blas() {
-  for (auto &[shape, product] : products) {
+  for (auto &[key, product] : products) {
     blas.cublasLtMatrixLayoutDestroy(product->a);
     blas.cublasLtMatrixLayoutDestroy(product->b);
     blas.cublasLtMatrixLayoutDestroy(product->c);
@@ -118,8 +118,15 @@ static cublasComputeType_t computeTypeOf(dtc_dtype dtype, bool usesTf32) {
                                       : CUBLAS_COMPUTE_32F;
 }
 
-Blas::Product &Blas::find(const ProductShape &shape) {
-  std::unique_ptr<Product> &known = products[shape];
+/// Bytes that an address is a multiple of, as far as algorithms care.
+static uint32_t alignmentOf(const void *address) {
+  auto number = reinterpret_cast<uintptr_t>(address) | 256;
+  return uint32_t(number & -number);
+}
+
+Blas::Product &Blas::find(const ProductShape &shape,
+                          const Alignments &alignments) {
+  std::unique_ptr<Product> &known = products[{shape, alignments}];
   if (known)
     return *known;
   auto product = std::make_unique<Product>();
@@ -161,6 +168,15 @@ Blas::Product &Blas::find(const ProductShape &shape) {
   DTC_BLAS(cublasLtMatmulPreferenceSetAttribute(
       preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &bytes,
       sizeof bytes));
+  // Else the library takes 256 bytes for granted; views begin anywhere.
+  const std::pair<cublasLtMatmulPreferenceAttributes_t, uint32_t> aligned[] = {
+      {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, alignments.b},
+      {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, alignments.a},
+      {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, alignments.c},
+      {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, alignments.c}};
+  for (const auto &[attribute, alignment] : aligned)
+    DTC_BLAS(cublasLtMatmulPreferenceSetAttribute(
+        preference, attribute, &alignment, sizeof alignment));
   cublasLtMatmulHeuristicResult_t found;
   int count = 0;
   DTC_BLAS(cublasLtMatmulAlgoGetHeuristic(
@@ -179,7 +195,8 @@ void Blas::multiply(const ProductShape &shape, const void *a, const void *b,
                     void *c) {
   if (shape.batch * shape.m * shape.n == 0)
     return;
-  Product &product = find(shape);
+  Product &product =
+      find(shape, {alignmentOf(a), alignmentOf(b), alignmentOf(c)});
   float one = 1, rest = shape.accumulate ? 1 : 0;
   double one64 = 1, rest64 = rest;
   bool isDouble = shape.dtype == DTC_F64;

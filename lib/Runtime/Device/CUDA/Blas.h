@@ -39,14 +39,20 @@ public:
 private:
   struct Functions;
   struct Product;
-  Product &find(const ProductShape &shape);
+  /// Of the operands' addresses, in bytes.
+  struct Alignments {
+    uint32_t a, b, c;
+    auto operator<=>(const Alignments &) const = default;
+  };
+  Product &find(const ProductShape &shape, const Alignments &alignments);
 
   const Functions &blas;
   CUstream stream;
   struct Handle;
   std::unique_ptr<Handle> handle;
   std::unique_ptr<DeviceMemory> workspace;
-  std::map<ProductShape, std::unique_ptr<Product>> products;
+  std::map<std::pair<ProductShape, Alignments>, std::unique_ptr<Product>>
+      products;
 };
 
 } // namespace dtc::rt

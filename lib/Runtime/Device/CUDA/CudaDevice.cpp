@@ -7,6 +7,7 @@
 #include "EmulatedImage.h"
 
 #include <cstring>
+#include <limits>
 
 using namespace dtc::rt;
 
@@ -114,9 +115,13 @@ void CudaDevice::load() {
          "dtc --arch for this GPU",
          program.architecture, driver.describe(result));
   functions.resize(program.num_functions);
-  for (uint32_t i = 0; i < program.num_functions; ++i)
-    DTC_CUDA_SETUP(
-        cuModuleGetFunction(&functions[i], module, program.functions[i].name));
+  for (uint32_t i = 0; i < program.num_functions; ++i) {
+    const dtc_device_function &function = program.functions[i];
+    if (function.arguments > DTC_MAX_DEVICE_ARGUMENTS)
+      fail("device function %s takes %u buffers, expected at most %d",
+           function.name, function.arguments, DTC_MAX_DEVICE_ARGUMENTS);
+    DTC_CUDA_SETUP(cuModuleGetFunction(&functions[i], module, function.name));
+  }
   for (uint64_t i = 0; i < program.num_constants; ++i) {
     const dtc_device_constant &constant = program.constants[i];
     CUdeviceptr copy;
@@ -139,6 +144,15 @@ void CudaDevice::run(dtc_step_fn plan, dtc_context &context, Arena &arena) {
 
 void CudaDevice::copyRows(void *to, int64_t toStride, const void *from,
                           int64_t fromStride, int64_t rowBytes, int64_t rows) {
+  // The driver has limits on how far rows are apart.
+  constexpr int64_t most = std::numeric_limits<int32_t>::max();
+  if (rows == 1 || toStride > most || fromStride > most) {
+    for (int64_t i = 0; i < rows; ++i)
+      DTC_CUDA(cuMemcpyDtoDAsync(toDevice(to) + size_t(i * toStride),
+                                 toDevice(from) + size_t(i * fromStride),
+                                 size_t(rowBytes), computeStream));
+    return;
+  }
   CUDA_MEMCPY2D copy = {};
   copy.srcMemoryType = copy.dstMemoryType = CU_MEMORYTYPE_DEVICE;
   copy.srcDevice = toDevice(from);
@@ -152,12 +166,8 @@ void CudaDevice::copyRows(void *to, int64_t toStride, const void *from,
 
 void CudaDevice::launch(int32_t number, int64_t blocks, int32_t threads,
                         char *const *arguments) {
-  constexpr uint32_t most = 256;
   const dtc_device_function &function = program.functions[number];
-  if (function.arguments > most)
-    fatal("device function %s takes %u buffers, expected at most %u",
-          function.name, function.arguments, most);
-  void *places[most];
+  void *places[DTC_MAX_DEVICE_ARGUMENTS];
   for (uint32_t i = 0; i < function.arguments; ++i)
     places[i] = const_cast<char **>(&arguments[i]);
   const CudaDriver &driver = CudaDriver::get();

@@ -1,8 +1,8 @@
 //===- CudaDevice.h - the GPU of a rank -------------------------*- C++ -*-===//
 //
-// Three streams, in the order that the host puts work on them: what the plan
-// computes, what it communicates, and copies of the next step's inputs. Events
-// order them where the plan starts and awaits.
+// Two streams, in the order that the host puts work on them: what the plan
+// computes, and what it communicates. Events order them where the plan starts
+// and awaits.
 //
 //===----------------------------------------------------------------------===//
 
@@ -61,8 +61,8 @@ public:
   void copyRows(void *to, int64_t toStride, const void *from,
                 int64_t fromStride, int64_t rowBytes, int64_t rows) override;
 
-  /// Waits until everything is done that was put on the streams.
-  void synchronize();
+  void synchronize() override;
+  bool runsWhileCalled() const override { return false; }
 
   void launch(int32_t function, int64_t blocks, int32_t threads,
               char *const *arguments);

@@ -27,8 +27,6 @@ static CudaDriver open() {
       reinterpret_cast<decltype(driver.name)>(library.find(DTC_SYMBOL(name)));
   DTC_CUDA_FUNCTIONS(DTC_LOAD)
 #undef DTC_LOAD
-  driver.eventElapsedTime = reinterpret_cast<decltype(driver.eventElapsedTime)>(
-      library.find("cuEventElapsedTime"));
   int devices = 0;
   CUresult result = driver.cuInit(0);
   if (result == CUDA_SUCCESS)

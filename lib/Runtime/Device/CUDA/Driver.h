@@ -9,11 +9,8 @@ namespace dtc::rt {
 
 #define DTC_CUDA_FUNCTIONS(X)                                                  \
   X(cuInit)                                                                    \
-  X(cuDriverGetVersion)                                                        \
   X(cuDeviceGet)                                                               \
   X(cuDeviceGetCount)                                                          \
-  X(cuDeviceGetName)                                                           \
-  X(cuDeviceGetAttribute)                                                      \
   X(cuDevicePrimaryCtxRetain)                                                  \
   X(cuCtxSetCurrent)                                                           \
   X(cuMemGetInfo)                                                              \
@@ -28,19 +25,10 @@ namespace dtc::rt {
   X(cuMemsetD8Async)                                                           \
   X(cuStreamCreateWithPriority)                                                \
   X(cuStreamSynchronize)                                                       \
-  X(cuStreamQuery)                                                             \
   X(cuStreamWaitEvent)                                                         \
-  X(cuStreamBeginCapture)                                                      \
-  X(cuStreamEndCapture)                                                        \
-  X(cuGraphInstantiate)                                                        \
-  X(cuGraphDestroy)                                                            \
-  X(cuGraphExecDestroy)                                                        \
-  X(cuGraphLaunch)                                                             \
   X(cuEventCreate)                                                             \
   X(cuEventDestroy)                                                            \
   X(cuEventRecord)                                                             \
-  X(cuEventQuery)                                                              \
-  X(cuEventSynchronize)                                                        \
   X(cuModuleLoadDataEx)                                                        \
   X(cuModuleGetFunction)                                                       \
   X(cuLaunchKernel)                                                            \
@@ -52,9 +40,6 @@ struct CudaDriver {
 #define DTC_MEMBER(name) decltype(&::name) name;
   DTC_CUDA_FUNCTIONS(DTC_MEMBER)
 #undef DTC_MEMBER
-  /// Its second version is only in newer drivers.
-  CUresult (*eventElapsedTime)(float *milliseconds, CUevent begin, CUevent end);
-
   /// Opens libcuda once; throws an Error if there is none, or no GPU.
   static const CudaDriver &get();
 
