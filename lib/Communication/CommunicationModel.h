@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef DTC_SCHEDULE_COMMUNICATIONMODEL_H
-#define DTC_SCHEDULE_COMMUNICATIONMODEL_H
+#ifndef DTC_LIB_COMMUNICATION_COMMUNICATIONMODEL_H
+#define DTC_LIB_COMMUNICATION_COMMUNICATIONMODEL_H
 
 #include "dtc/Communication/Communication.h"
 
@@ -50,4 +50,4 @@ MaybeError execute(const CommunicationSystem &system, const Agents &agents);
 
 } // namespace dtc
 
-#endif // DTC_SCHEDULE_COMMUNICATIONMODEL_H
+#endif // DTC_LIB_COMMUNICATION_COMMUNICATIONMODEL_H

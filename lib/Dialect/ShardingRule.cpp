@@ -194,7 +194,7 @@ dtc::inferExactly(const ShardingRule &rule, MeshAttr mesh,
   SmallVector<AxisLayout> partials;
   if (failed(inferPartials(rule, mesh, operands, partials, error)))
     return failure();
-  llvm::SmallVector<StringAttr> used;
+  llvm::SmallVector<StringAttr> used, summed;
   for (auto [factor, list] : llvm::zip(rule.factors, axes))
     for (const FactorAxis &own : list) {
       StringAttr axis = own.axis;
@@ -210,9 +210,10 @@ dtc::inferExactly(const ShardingRule &rule, MeshAttr mesh,
         return failure();
       }
       used.push_back(axis);
-      if (factor.kind == FactorKind::Sum)
+      if (factor.kind == FactorKind::Sum) {
         partials.push_back(AxisLayout::partial(axis, Reduction::sum));
-      else if (factor.kind == FactorKind::Max)
+        summed.push_back(axis);
+      } else if (factor.kind == FactorKind::Max)
         partials.push_back(AxisLayout::partial(axis, Reduction::max));
     }
 
@@ -240,7 +241,7 @@ dtc::inferExactly(const ShardingRule &rule, MeshAttr mesh,
             return entry.axis == partial.axis;
           }))
         entries->push_back(partial);
-      else {
+      else if (!llvm::is_contained(summed, partial.axis)) {
         error = ("a result would be both split and partial on " +
                  partial.axis.getValue())
                     .str();

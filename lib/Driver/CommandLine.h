@@ -337,8 +337,8 @@ struct CommandLine {
   cl::opt<std::string> stopAfter{"stop-after", cl::value_desc("PHASE"),
                                  cl::cat(outputOptions),
                                  cl::desc("Stop after a phase: import, "
-                                          "training, parallel, schedule, "
-                                          "lower, link")};
+                                          "strategy, training, parallel, "
+                                          "schedule, lower, link")};
   cl::opt<std::string> emit{"emit", cl::value_desc("PHASE"),
                             cl::cat(outputOptions),
                             cl::desc("Print the IR after a phase, and stop")};

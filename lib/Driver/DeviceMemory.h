@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef DTC_DRIVER_DEVICEMEMORY_H
-#define DTC_DRIVER_DEVICEMEMORY_H
+#ifndef DTC_LIB_DRIVER_DEVICEMEMORY_H
+#define DTC_LIB_DRIVER_DEVICEMEMORY_H
 
 #include "dtc/Pipelines/Pipelines.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -23,4 +23,4 @@ mlir::LogicalResult checkDeviceMemory(mlir::ModuleOp plan, mlir::ModuleOp model,
 
 } // namespace dtc
 
-#endif // DTC_DRIVER_DEVICEMEMORY_H
+#endif // DTC_LIB_DRIVER_DEVICEMEMORY_H

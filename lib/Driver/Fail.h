@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef DTC_DRIVER_FAIL_H
-#define DTC_DRIVER_FAIL_H
+#ifndef DTC_LIB_DRIVER_FAIL_H
+#define DTC_LIB_DRIVER_FAIL_H
 
 #include "mlir/Support/LLVM.h"
 #include "llvm/ADT/Twine.h"
@@ -22,4 +22,4 @@ inline llvm::LogicalResult fail(const llvm::Twine &message) {
 
 } // namespace dtc
 
-#endif // DTC_DRIVER_FAIL_H
+#endif // DTC_LIB_DRIVER_FAIL_H

@@ -25,7 +25,8 @@ LogicalResult dtc::linkProgram(StringRef object, const Target &target,
   for (StringRef file : {line.str(), archive.str()})
     if (!llvm::sys::fs::exists(file))
       return fail("found no " + file +
-                  "; build the target dtcrt, or say where it is with "
+                  "; build dtc with all of its runtimes (DTC_CUDA=ON for "
+                  "GPUs), or say where it is with "
                   "--runtime-dir");
   llvm::ErrorOr<std::string> linker =
       std::make_error_code(std::errc::no_such_file_or_directory);

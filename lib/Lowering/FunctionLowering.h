@@ -79,6 +79,8 @@ private:
   void emit(LaunchOp op);
   void emit(RunOp op);
   void emit(MatMulOp op);
+  void emit(AttentionOp op);
+  void emit(AttentionGradOp op);
   void emit(Conv2DOp op);
   void emit(Conv2DInputGradOp op);
   void emit(Conv2DFilterGradOp op);
@@ -97,6 +99,7 @@ private:
   mlir::Value getConstant(ConstantOp op);
 
   std::pair<mlir::Value, int32_t> getDestination(mlir::OpResult product);
+  template <typename Op> void callAttention(llvm::StringRef name, Op op);
   template <typename Op> void callConvolution(Op op, dtc_conv_role role);
   template <typename Op>
   void callPooling(Op op, dtc_pool_role role, mlir::Value images,

@@ -42,6 +42,53 @@ void FunctionLowering::emit(MatMulOp op) {
         pointerTo(destination)});
 }
 
+/// What a mask has of [batch, heads, queries, keys], a set of
+/// dtc_attention_mask.
+static int32_t getMaskDims(Value mask) {
+  if (!mask)
+    return 0;
+  int32_t dims = DTC_MASK_GIVEN;
+  const int32_t bits[] = {DTC_MASK_BATCH, DTC_MASK_HEADS, DTC_MASK_QUERIES};
+  ArrayRef<int64_t> shape = getLocalType(mask.getType()).getShape();
+  for (auto [bit, size] : llvm::zip(bits, shape))
+    if (size != 1)
+      dims |= bit;
+  return dims;
+}
+
+template <typename Op>
+void FunctionLowering::callAttention(StringRef name, Op op) {
+  AttentionSizes sizes = op.getSizes();
+  SmallVector<Value> arguments = {
+      context, integer(getElementType(op.getQueries().getType()).code),
+      integer(op.getCausal()),
+      LLVM::ConstantOp::create(builder, loc, builder.getF64Type(),
+                               op.getScaleAttr())};
+  for (int64_t size : {sizes.batch, sizes.queries, sizes.keys, sizes.heads,
+                       sizes.groups, sizes.width, sizes.valueWidth})
+    arguments.push_back(integer(size, 64));
+  arguments.push_back(integer(getMaskDims(op.getMask())));
+  for (Value value :
+       {Value(op.getQueries()), Value(op.getKeys()), Value(op.getValues())})
+    arguments.push_back(pointerTo(value));
+  arguments.push_back(
+      op.getMask() ? pointerTo(op.getMask())
+                   : LLVM::ZeroOp::create(builder, loc, pointer).getResult());
+  for (Value value : op->getOperands().drop_front(op.getMask() ? 4 : 3))
+    arguments.push_back(pointerTo(value));
+  for (Value value : op->getResults())
+    arguments.push_back(pointerTo(value));
+  call(name, arguments);
+}
+
+void FunctionLowering::emit(AttentionOp op) {
+  callAttention("dtcrt_attention", op);
+}
+
+void FunctionLowering::emit(AttentionGradOp op) {
+  callAttention("dtcrt_attention_grad", op);
+}
+
 /// The numbers that all calls with a window have.
 static std::array<int64_t, 14> getSizes(const Window &w) {
   return {w.batch,          w.height,       w.width,        w.channels,

@@ -12,8 +12,11 @@ using namespace dtc;
 LogicalResult RuntimeCall::read() {
   if (const RuntimeFunction *function = findRuntimeFunction(*call.getCallee()))
     return readCommunication(*function);
+  StringRef name = *call.getCallee();
+  if (name == "dtcrt_attention" || name == "dtcrt_attention_grad")
+    return readAttention(name == "dtcrt_attention_grad");
   using Reader = LogicalResult (RuntimeCall::*)();
-  auto other = llvm::StringSwitch<Reader>(*call.getCallee())
+  auto other = llvm::StringSwitch<Reader>(name)
                    .Case("dtcrt_matmul", &RuntimeCall::readMatMul)
                    .Case("dtcrt_conv2d", &RuntimeCall::readConv2D)
                    .Case("dtcrt_pool2d", &RuntimeCall::readPool2D)
@@ -172,6 +175,39 @@ LogicalResult RuntimeCall::readMatMul() {
   touch(9, bytes * m * k, false);
   touch(10, bytes * k * n, false);
   touchResult(11, numbers[4], numbers[1], numbers[5] * m * n);
+  return success();
+}
+
+/// Context, type, causal, scale, seven sizes, dimensions of the mask, buffers.
+LogicalResult RuntimeCall::readAttention(bool isGrad) {
+  if (failed(expectArguments(isGrad ? 22 : 18)))
+    return failure();
+  const ElementType &type = getElementType(static_cast<dtc_dtype>(numbers[1]));
+  int64_t batch = numbers[4], rows = numbers[5], cols = numbers[6];
+  int64_t heads = numbers[7], groups = numbers[8], width = numbers[9];
+  int64_t valueWidth = numbers[10], dims = numbers[11];
+  int64_t queries = batch * rows * heads * width * type.bytes;
+  int64_t keys = batch * cols * groups * width * type.bytes;
+  int64_t values = batch * cols * groups * valueWidth * type.bytes;
+  int64_t result = batch * rows * heads * valueWidth * type.bytes;
+  int64_t lse = batch * heads * rows * sizeOf(type.sums);
+  touch(12, queries, false);
+  touch(13, keys, false);
+  touch(14, values, false);
+  if (dims & DTC_MASK_GIVEN)
+    touch(15,
+          (dims & DTC_MASK_BATCH ? batch : 1) *
+              (dims & DTC_MASK_HEADS ? heads : 1) *
+              (dims & DTC_MASK_QUERIES ? rows : 1) * cols * type.bytes,
+          false);
+  touch(16, result, !isGrad);
+  touch(17, lse, !isGrad);
+  if (isGrad) {
+    touch(18, result, false);
+    touch(19, queries, true);
+    touch(20, keys, true);
+    touch(21, values, true);
+  }
   return success();
 }
 

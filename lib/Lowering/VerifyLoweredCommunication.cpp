@@ -177,7 +177,8 @@ LogicalResult Extraction::read(LLVM::LLVMFuncOp function) {
               auto number = dyn_cast<IntegerAttr>(constant.getValue());
               if (number)
                 known[constant] = {Known::Integer, -1, number.getInt()};
-              return success(number != nullptr);
+              // A float is what only a library call computes with.
+              return success(number || isa<FloatAttr>(constant.getValue()));
             })
             // What a call has no use for.
             .Case<LLVM::ZeroOp>([](auto) { return success(); })

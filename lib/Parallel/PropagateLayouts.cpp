@@ -32,8 +32,9 @@ LogicalResult Propagation::propagateNew(Operation *before, Operation *op) {
 }
 
 /// Replaces an op by others for a dimension of `size` that axes split.
-FailureOr<Value> Propagation::expand(SplitExpansionInterface op,
-                                     ArrayRef<StringAttr> axes, int64_t size) {
+FailureOr<SmallVector<Value>> Propagation::expand(SplitExpansionInterface op,
+                                                  ArrayRef<StringAttr> axes,
+                                                  int64_t size) {
   OpBuilder builder(op);
   int64_t parts = 1;
   SmallVector<AxisLayout> splits;
@@ -52,12 +53,12 @@ FailureOr<Value> Propagation::expand(SplitExpansionInterface op,
   starts = reshard(starts, LayoutAttr::getCanonical(mesh, splits), builder,
                    op->getLoc());
   Operation *last = op->getPrevNode();
-  Value result = op.expandSplit(builder, starts);
+  SmallVector<Value> results = op.expandSplit(builder, starts);
   if (failed(propagateNew(last, op)))
     return failure();
-  op->getResult(0).replaceAllUsesWith(result);
+  op->replaceAllUsesWith(results);
   op->erase();
-  return result;
+  return results;
 }
 
 /// A sum of scalars of which only some are partial: the others become partial
@@ -105,8 +106,9 @@ LogicalResult Propagation::makePartial(Operation *op) {
 }
 
 /// Expands an op of which a dimension is split that its rule needs whole;
-/// null if there is none.
-FailureOr<Value> Propagation::expandIfSplit(SplitExpansionInterface op) {
+/// nothing if there is none.
+FailureOr<SmallVector<Value>>
+Propagation::expandIfSplit(SplitExpansionInterface op) {
   for (auto [i, operand] : llvm::enumerate(op->getOperands()))
     if (auto dim = op.getSplittableDim(i))
       if (auto axes = getLayout(operand.getType()).getAxesOfDim(*dim);
@@ -120,7 +122,7 @@ FailureOr<Value> Propagation::expandIfSplit(SplitExpansionInterface op) {
           axis.name != MeshAttr::timeAxis && size % axis.size == 0 &&
           getWantedDim(result, axis.name) == dim)
         return expand(op, axis.name, size);
-  return Value();
+  return SmallVector<Value>();
 }
 
 /// Splits a value as the plan wants it here; of one that is summed over
@@ -155,12 +157,12 @@ LogicalResult Propagation::propagate(Operation *op) {
   op->removeAttr(attr::splitDims);
   bool perMicrobatch = bool(op->removeAttr(attr::perMicrobatch));
   if (auto expansion = dyn_cast<SplitExpansionInterface>(op)) {
-    FailureOr<Value> result = expandIfSplit(expansion);
-    if (failed(result))
+    FailureOr<SmallVector<Value>> results = expandIfSplit(expansion);
+    if (failed(results))
       return failure();
-    if (*result) {
+    if (!results->empty()) {
       if (split)
-        place(*result, split, perMicrobatch);
+        place(results->front(), split, perMicrobatch);
       return success();
     }
   }

@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef DTC_PARALLEL_PROPAGATION_H
-#define DTC_PARALLEL_PROPAGATION_H
+#ifndef DTC_LIB_PARALLEL_PROPAGATION_H
+#define DTC_LIB_PARALLEL_PROPAGATION_H
 
 #include "SingleMicrobatch.h"
 #include "dtc/Parallel/SplitExpansion.h"
@@ -43,10 +43,11 @@ private:
                           mlir::OpBuilder &builder);
   mlir::Value getParts(mlir::StringAttr axis, mlir::OpBuilder &builder,
                        mlir::Location location);
-  mlir::FailureOr<mlir::Value> expandIfSplit(SplitExpansionInterface op);
-  mlir::FailureOr<mlir::Value> expand(SplitExpansionInterface op,
-                                      llvm::ArrayRef<mlir::StringAttr> axes,
-                                      int64_t size);
+  mlir::FailureOr<llvm::SmallVector<mlir::Value>>
+  expandIfSplit(SplitExpansionInterface op);
+  mlir::FailureOr<llvm::SmallVector<mlir::Value>>
+  expand(SplitExpansionInterface op, llvm::ArrayRef<mlir::StringAttr> axes,
+         int64_t size);
   void place(mlir::Value value, mlir::DictionaryAttr split, bool perMicrobatch);
   mlir::LogicalResult makePartial(mlir::Operation *op);
   llvm::SmallVector<LayoutAttr> fitPartials(mlir::Operation *op,
@@ -74,4 +75,4 @@ private:
 
 } // namespace dtc
 
-#endif // DTC_PARALLEL_PROPAGATION_H
+#endif // DTC_LIB_PARALLEL_PROPAGATION_H

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef DTC_PARALLEL_SINGLEMICROBATCH_H
-#define DTC_PARALLEL_SINGLEMICROBATCH_H
+#ifndef DTC_LIB_PARALLEL_SINGLEMICROBATCH_H
+#define DTC_LIB_PARALLEL_SINGLEMICROBATCH_H
 
 #include "dtc/Dialect/Dialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -58,4 +58,4 @@ private:
 
 } // namespace dtc
 
-#endif // DTC_PARALLEL_SINGLEMICROBATCH_H
+#endif // DTC_LIB_PARALLEL_SINGLEMICROBATCH_H

@@ -67,6 +67,14 @@ void dtc::buildStrategyPipeline(OpPassManager &manager,
   manager.addPass(createCanonicalizerPass(
       GreedyRewriteConfig().setUseTopDownTraversal(false)));
 
+  // Attention is one op, with the transposes around it cancelled. In the normal
+  // form, whatever the exporter; before ops have stages and gradients.
+  if (computesAttention(strategy.target)) {
+    manager.addPass(createFormAttention());
+    manager.addPass(createCanonicalizerPass(
+        GreedyRewriteConfig().setUseTopDownTraversal(false)));
+  }
+
   // Parameters that ranks can share evenly: queries, keys and values apart.
   SplitFusedParametersOptions fused;
   fused.tp = plan.tp;

@@ -28,6 +28,13 @@ bool dtc::isView(Operation *op) {
          });
 }
 
+bool dtc::overwritesOperand(Operation *op) {
+  return llvm::any_of(op->getResults(), [](OpResult result) {
+    std::optional<Alias> alias = getAlias(result);
+    return alias && alias->kind == AliasKind::Update;
+  });
+}
+
 SmallVector<Operation *> dtc::getReaders(ValueRange values) {
   llvm::SmallPtrSet<Operation *, 8> readers;
   SmallVector<Value> worklist(values);

@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef DTC_LIB_SCHEDULE_REPORTCOUNTS_H
-#define DTC_LIB_SCHEDULE_REPORTCOUNTS_H
+#ifndef DTC_LIB_REPORT_REPORTCOUNTS_H
+#define DTC_LIB_REPORT_REPORTCOUNTS_H
 
 #include "dtc/Report/Report.h"
 
@@ -24,4 +24,4 @@ void addCommunication(llvm::ArrayRef<mlir::ModuleOp> stages,
 
 } // namespace dtc
 
-#endif // DTC_LIB_SCHEDULE_REPORTCOUNTS_H
+#endif // DTC_LIB_REPORT_REPORTCOUNTS_H

@@ -80,13 +80,6 @@ private:
 // What can move
 //===----------------------------------------------------------------------===//
 
-static bool updatesOperand(Operation *op) {
-  return llvm::any_of(op->getResults(), [](OpResult result) {
-    std::optional<Alias> alias = getAlias(result);
-    return alias && alias->kind == AliasKind::Update;
-  });
-}
-
 /// A reduction depends on one run, after which there is none of the same
 /// function.
 bool Hoisting::setRun(Candidate &candidate, RunOp run) {
@@ -113,7 +106,7 @@ bool Hoisting::collect(Value value, Candidate &candidate) {
     return setRun(candidate, it->second);
   if (candidate.ops.contains(op))
     return true;
-  if (!isPure(op) || updatesOperand(op))
+  if (!isPure(op) || overwritesOperand(op))
     return false;
   for (Value operand : op->getOperands())
     if (!collect(operand, candidate))

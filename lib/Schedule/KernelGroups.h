@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef DTC_SCHEDULE_KERNELGROUPS_H
-#define DTC_SCHEDULE_KERNELGROUPS_H
+#ifndef DTC_LIB_SCHEDULE_KERNELGROUPS_H
+#define DTC_LIB_SCHEDULE_KERNELGROUPS_H
 
 #include "mlir/IR/Block.h"
 #include "mlir/IR/Operation.h"
@@ -24,4 +24,4 @@ std::vector<KernelUnit> groupKernels(mlir::Block &block);
 
 } // namespace dtc
 
-#endif // DTC_SCHEDULE_KERNELGROUPS_H
+#endif // DTC_LIB_SCHEDULE_KERNELGROUPS_H

@@ -26,13 +26,6 @@ static Value getViewed(Value value) {
   return value;
 }
 
-static bool overwritesOperand(Operation *op) {
-  return llvm::any_of(op->getResults(), [](OpResult result) {
-    std::optional<Alias> alias = getAlias(result);
-    return alias && alias->kind == AliasKind::Update;
-  });
-}
-
 /// Whether a later op writes into the memory of a value.
 static bool isOverwritten(Value value, const AliasClasses &classes) {
   return llvm::any_of(classes.getMembers(classes.getRoot(value)),

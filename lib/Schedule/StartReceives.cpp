@@ -3,7 +3,7 @@
 // A GPU does communication in the order in which it was put on its stream: a
 // send is done when it has been received, and what is behind it waits. So all
 // ranks have to put all that they do together on their streams in one order. A
-// plan of its own receives what a run needs right before it, which may be
+// plan first receives what a run needs right before the run, which may be
 // behind sends and runs whose own partners wait for this receive. Here receives
 // move up to where the one order has them: that of the times at which messages
 // are there and runs begin, if all runs take equally long.
@@ -23,8 +23,8 @@ namespace {
 /// other, and so many messages since.
 using Time = std::pair<int64_t, int64_t>;
 
-/// Where something stands in the one order. Of one time messages come first,
-/// for a run may need them; those of several stages come in the stages' order.
+/// Where something stands in the one order. Messages precede runs of the same
+/// time, which may need them; messages of one time are in the order of stages.
 struct Place {
   Time time;
   bool isRun;

@@ -28,9 +28,9 @@ static bool isStartable(Operation &op) {
   return collective && canStart(collective) && !isParameterGather(&op);
 }
 
-/// Starts what a function only returns. What it reads lies in the caller's
-/// memory then, as what it makes does; of buckets that gradients are copied to
-/// only the last, that there are never more than two.
+/// Starts what a function only returns. What it reads then lies in the caller's
+/// memory, as what it makes does. Only the last bucket that gradients are
+/// copied to starts early, so that at most two are in memory.
 static SmallVector<Started> startReturned(func::FuncOp function,
                                           size_t &numSlots) {
   SmallVector<Started> started;

@@ -53,6 +53,10 @@ dtc::getTarget(const TargetOptions &options) {
   return std::make_shared<CudaTarget>(architecture, host, findPtxas());
 }
 
+bool dtc::computesAttention(const TargetOptions &options) {
+  return options.kind == "cpu";
+}
+
 void dtc::registerTargetPasses() {
   registerDTCTargetCPUPasses();
   registerDTCTargetCUDAPasses();

@@ -13,6 +13,7 @@ using namespace mlir;
 
 void dtc::registerGradients(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, DTCDialect *) {
+    attachAttentionGradients(*context);
     attachBoundaryGradients(*context);
     attachConvolutionGradients(*context);
     attachElementwiseGradients(*context);

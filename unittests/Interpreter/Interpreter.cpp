@@ -15,6 +15,7 @@ HostTensor::HostTensor(ArrayRef<int64_t> shape, double value)
     : shape(shape), data(ShapedType::getNumElements(shape), value) {}
 
 Rules::Rules() {
+  addAttentionRules(*this);
   addElementwiseRules(*this);
   addShapeRules(*this);
   addReductionRules(*this);

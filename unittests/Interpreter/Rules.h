@@ -41,6 +41,7 @@ private:
   llvm::StringMap<Rule> table;
 };
 
+void addAttentionRules(Rules &rules);
 void addElementwiseRules(Rules &rules);
 void addShapeRules(Rules &rules);
 void addReductionRules(Rules &rules);

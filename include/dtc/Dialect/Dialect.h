@@ -46,6 +46,14 @@ struct Window {
   int64_t strideHeight, strideWidth, top, left, dilationHeight, dilationWidth;
 };
 
+/// Sizes of an attention.
+struct AttentionSizes {
+  int64_t batch, queries, keys;
+  int64_t heads;  ///< of queries
+  int64_t groups; ///< of these heads, each with keys and values of its own
+  int64_t width, valueWidth;
+};
+
 /// Trait of ops that are DTC_Product, see OpBase.td.
 template <typename ConcreteType>
 class Product : public mlir::OpTrait::TraitBase<ConcreteType, Product> {};

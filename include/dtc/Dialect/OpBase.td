@@ -45,12 +45,13 @@ class DTC_TensorOp<string name, list<Trait> traits = []>
 class DTC_InferredOp<string name, list<Trait> traits = []>
     : DTC_TensorOp<name, !listconcat(
         [DeclareOpInterfaceMethods<InferTypeOpInterface>], traits)> {
-  let extraClassDeclaration = [{
+  code inferred = [{
     static bool isCompatibleReturnTypes(::mlir::TypeRange a,
                                         ::mlir::TypeRange b) {
       return ::dtc::areStoredResults(a, b);
     }
   }];
+  let extraClassDeclaration = inferred;
 }
 
 /// A sum of products, which a library computes, and which adds to what is there

@@ -4,6 +4,7 @@
 #define DTC_DIALECT_OPS_TD
 
 include "dtc/Dialect/TensorOps.td"
+include "dtc/Dialect/AttentionOps.td"
 include "dtc/Dialect/ConvolutionOps.td"
 include "dtc/Dialect/RandomOps.td"
 include "dtc/Dialect/TrainingOps.td"

@@ -15,7 +15,8 @@ namespace dtc {
 
 enum class FactorKind {
   Parallel,   ///< each index is computed alone
-  Sum,        ///< summed: a split factor leaves results partial(sum)
+  Sum,        ///< summed: a split factor leaves results without it
+              ///< partial(sum)
   Max,        ///< a split factor leaves results partial(max)
   Replicated, ///< must not be split
 };

@@ -10,20 +10,21 @@ def DTC_SplitExpansionInterface : OpInterface<"SplitExpansionInterface"> {
   let description = [{
     An op whose sharding rule needs a dimension whole, but that other ops can
     compute where that dimension is split: a lookup in a split table, a
-    cross-entropy over split classes. The models live in
+    cross-entropy over split classes, a causal attention of split queries. The
+    models live in
     `lib/Parallel/Expansions`.
   }];
   let methods = [
     InterfaceMethod<"The dimension of an operand that may be split, if any.",
       "std::optional<int64_t>", "getSplittableDim", (ins "unsigned":$operand)>,
     InterfaceMethod<[{
-      The dimension of the result that may be split although no operand says
-      how, if any.
+      The dimension of the only result that may be split although no operand
+      says how, if any.
     }], "std::optional<int64_t>", "getSplittableResultDim">,
     InterfaceMethod<[{
-      Builds ops with the same result. `starts` has the first index of each
+      Builds ops with the same results. `starts` has the first index of each
       part of the dimension and is split as the dimension is to be.
-    }], "::mlir::Value", "expandSplit",
+    }], "::llvm::SmallVector<::mlir::Value>", "expandSplit",
       (ins "::mlir::OpBuilder &":$builder, "::mlir::Value":$starts)>,
   ];
 }

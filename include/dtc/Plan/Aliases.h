@@ -20,6 +20,9 @@ std::optional<Alias> getAlias(mlir::OpResult result);
 /// Whether all results of an op only look at the memory of its operands.
 bool isView(mlir::Operation *op);
 
+/// Whether an op writes a result where an operand is.
+bool overwritesOperand(mlir::Operation *op);
+
 /// Bytes of what one rank holds of a tensor, all micro-batches included; a bool
 /// takes one byte.
 int64_t getLocalBytes(mlir::Type type);

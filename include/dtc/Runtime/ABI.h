@@ -20,7 +20,7 @@ extern "C" {
 #endif
 
 /// Raised whenever a struct, a signature or a limit in this file changes.
-#define DTC_ABI_VERSION 9
+#define DTC_ABI_VERSION 10
 
 /// How many messages of a rank, both ways, may be in flight at once.
 #define DTC_MAX_MESSAGE_SLOTS 4096
@@ -66,6 +66,14 @@ enum dtc_pool_role {
   DTC_POOL_MAX_GRAD = 1,
   DTC_POOL_SUM = 2,
   DTC_POOL_SUM_GRAD = 3,
+};
+
+/// What the mask of an attention has: a set of these, 0 if there is none.
+enum dtc_attention_mask {
+  DTC_MASK_GIVEN = 1,
+  DTC_MASK_BATCH = 2,   ///< one for each sample, else for all
+  DTC_MASK_HEADS = 4,   ///< one for each head, else for all
+  DTC_MASK_QUERIES = 8, ///< one for each query, else for all
 };
 
 /// Where a product's result goes: a set of these.
@@ -190,6 +198,37 @@ void dtcrt_run_end(dtc_context *ctx);
 void dtcrt_matmul(dtc_context *ctx, int32_t dtype, int32_t transpose_a,
                   int32_t transpose_b, int32_t result, int64_t batch, int64_t m,
                   int64_t n, int64_t k, const void *a, const void *b, void *c);
+
+/// # Attention
+/// queries are batch x rows x heads x width, keys batch x cols x groups x
+/// width, values batch x cols x groups x value_width; groups divides heads, and
+/// head h has the keys and values of group h / (heads / groups). With `causal`,
+/// row t sees the columns up to t. `mask`, of what `mask_dims` says (a set of
+/// dtc_attention_mask) times cols elements, is added to the scaled scores; -inf
+/// hides a column. result is batch x rows x heads x value_width; lse, batch x
+/// heads x rows in the type of sums, is the logarithm of the sum of
+/// exponentials of each row. A row that sees nothing has result 0 and lse +inf.
+/// dtype, that of all else, is a floating-point type; scores are kept in the
+/// type of sums.
+
+void dtcrt_attention(dtc_context *ctx, int32_t dtype, int32_t causal,
+                     double scale, int64_t batch, int64_t rows, int64_t cols,
+                     int64_t heads, int64_t groups, int64_t width,
+                     int64_t value_width, int32_t mask_dims,
+                     const void *queries, const void *keys, const void *values,
+                     const void *mask, void *result, void *lse);
+
+/// The gradients of queries, keys and values from that of the result. The mask
+/// has none.
+void dtcrt_attention_grad(dtc_context *ctx, int32_t dtype, int32_t causal,
+                          double scale, int64_t batch, int64_t rows,
+                          int64_t cols, int64_t heads, int64_t groups,
+                          int64_t width, int64_t value_width, int32_t mask_dims,
+                          const void *queries, const void *keys,
+                          const void *values, const void *mask,
+                          const void *result, const void *lse,
+                          const void *dresult, void *dqueries, void *dkeys,
+                          void *dvalues);
 
 /// # Windows
 /// Convolutions and poolings have channels last. x is n x h x w x c; each image

@@ -32,6 +32,33 @@ def MarkParameters : Pass<"dtc-mark-parameters", "mlir::ModuleOp"> {
   ];
 }
 
+def FormAttention : Pass<"dtc-form-attention", "::mlir::ModuleOp"> {
+  let summary = "makes attention one op";
+  let description = [{
+    A product of a softmax of a product is attention, whichever way an exporter
+    writes it: the scores scaled, or queries and keys each; a mask added, or
+    scores replaced by a number that absorbs them; keys and values repeated for
+    the heads of a group. A constant mask that hides later keys is `causal`.
+    Transposes that bring queries, keys and values into the op's order meet those
+    that the model has, and both go.
+
+    Not formed where the scores or their softmax are used elsewhere, where a
+    dropout lies between, and where the mask has a gradient.
+
+    ```mlir
+    %s = dtc.matmul %q, %k {transpose_rhs} : (tensor<2x4x16x8xf32>, tensor<2x4x16x8xf32>) -> tensor<2x4x16x16xf32>
+    %t = dtc.mul %s, %scale : (tensor<2x4x16x16xf32>, tensor<f32>) -> tensor<2x4x16x16xf32>
+    %p = dtc.softmax %t : (tensor<2x4x16x16xf32>) -> tensor<2x4x16x16xf32>
+    %o = dtc.matmul %p, %v : (tensor<2x4x16x16xf32>, tensor<2x4x16x8xf32>) -> tensor<2x4x16x8xf32>
+    // becomes
+    %0 = dtc.transpose %q [0, 2, 1, 3] : (tensor<2x4x16x8xf32>) -> tensor<2x16x4x8xf32>
+    // %1 of %k and %2 of %v alike
+    %a, %lse = dtc.attention %0, %1, %2 {scale = 3.5e-1 : f64} : (tensor<2x16x4x8xf32>, tensor<2x16x4x8xf32>, tensor<2x16x4x8xf32>) -> (tensor<2x16x4x8xf32>, tensor<2x4x16xf32>)
+    %o = dtc.transpose %a [0, 2, 1, 3] : (tensor<2x16x4x8xf32>) -> tensor<2x4x16x8xf32>
+    ```
+  }];
+}
+
 def SplitFusedParameters : Pass<"dtc-split-fused-parameters", "::mlir::ModuleOp"> {
   let summary = "takes fused projections apart";
   let description = [{

@@ -19,6 +19,9 @@ llvm::ArrayRef<llvm::StringRef> getTargetKinds();
 llvm::Expected<std::shared_ptr<const Target>>
 getTarget(const TargetOptions &options);
 
+/// Whether the target's runtime has a library that computes attention.
+bool computesAttention(const TargetOptions &options);
+
 /// Registers the passes of all targets, for dtc-opt.
 void registerTargetPasses();
 

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef DTC_LOWERING_COMMON_STRUCTUREDBUILDER_H
-#define DTC_LOWERING_COMMON_STRUCTUREDBUILDER_H
+#ifndef DTC_LIB_LOWERING_COMMON_STRUCTUREDBUILDER_H
+#define DTC_LIB_LOWERING_COMMON_STRUCTUREDBUILDER_H
 
 #include "dtc/Dialect/Dialect.h"
 #include "dtc/Lowering/LinalgLowering.h"
@@ -92,4 +92,4 @@ void registerUpdateLowerings(mlir::MLIRContext *context);
 
 } // namespace dtc
 
-#endif // DTC_LOWERING_COMMON_STRUCTUREDBUILDER_H
+#endif // DTC_LIB_LOWERING_COMMON_STRUCTUREDBUILDER_H

@@ -103,7 +103,8 @@ struct ClassesExpansion
 
 struct CrossEntropyExpansion
     : ClassesExpansion<CrossEntropyExpansion, CrossEntropyOp> {
-  Value expandSplit(Operation *op, OpBuilder &builder, Value starts) const {
+  SmallVector<Value> expandSplit(Operation *op, OpBuilder &builder,
+                                 Value starts) const {
     Rows<CrossEntropyOp> rows(cast<CrossEntropyOp>(op), builder, starts);
     Location loc = rows.loc;
     Value target = ReduceSumOp::create(
@@ -121,14 +122,15 @@ struct CrossEntropyExpansion
     loss = ReduceSumOp::create(
         builder, loc, loss,
         llvm::to_vector(llvm::seq<int64_t>(0, rowType.getRank())));
-    return ReshapeOp::create(
-        builder, loc, RankedTensorType::get({}, builder.getF64Type()), loss);
+    return {ReshapeOp::create(
+        builder, loc, RankedTensorType::get({}, builder.getF64Type()), loss)};
   }
 };
 
 struct CrossEntropyGradExpansion
     : ClassesExpansion<CrossEntropyGradExpansion, CrossEntropyGradOp> {
-  Value expandSplit(Operation *op, OpBuilder &builder, Value starts) const {
+  SmallVector<Value> expandSplit(Operation *op, OpBuilder &builder,
+                                 Value starts) const {
     auto gradient = cast<CrossEntropyGradOp>(op);
     Rows<CrossEntropyGradOp> rows(gradient, builder, starts);
     Location loc = rows.loc;
@@ -145,7 +147,7 @@ struct CrossEntropyGradExpansion
     Value q = SelectOp::create(
         builder, loc, rows.isTarget,
         SubOp::create(builder, loc, p, rows.number(1, element)), p);
-    return MulOp::create(builder, loc, q, weight);
+    return {MulOp::create(builder, loc, q, weight)};
   }
 };
 

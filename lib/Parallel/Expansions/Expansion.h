@@ -19,6 +19,7 @@ inline mlir::Value castStarts(mlir::OpBuilder &builder, mlir::Location loc,
 }
 
 // One registration for each file of expansions.
+void registerAttentionExpansions(mlir::MLIRContext *context);
 void registerCrossEntropyExpansions(mlir::MLIRContext *context);
 void registerLookupExpansions(mlir::MLIRContext *context);
 

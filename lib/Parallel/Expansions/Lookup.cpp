@@ -29,11 +29,12 @@ struct GatherExpansion
   std::optional<int64_t> getSplittableResultDim(Operation *) const {
     return std::nullopt;
   }
-  Value expandSplit(Operation *op, OpBuilder &builder, Value starts) const {
+  SmallVector<Value> expandSplit(Operation *op, OpBuilder &builder,
+                                 Value starts) const {
     auto gather = cast<GatherOp>(op);
     starts = castStarts(builder, op->getLoc(), starts, gather.getIndices());
-    return GatherOp::create(builder, op->getLoc(), gather.getTable(),
-                            gather.getIndices(), starts, /*batch_dims=*/0);
+    return {GatherOp::create(builder, op->getLoc(), gather.getTable(),
+                             gather.getIndices(), starts, /*batch_dims=*/0)};
   }
 };
 
@@ -49,12 +50,13 @@ struct ScatterAddExpansion
       return std::nullopt;
     return 0;
   }
-  Value expandSplit(Operation *op, OpBuilder &builder, Value starts) const {
+  SmallVector<Value> expandSplit(Operation *op, OpBuilder &builder,
+                                 Value starts) const {
     auto scatter = cast<ScatterAddOp>(op);
     starts = castStarts(builder, op->getLoc(), starts, scatter.getIndices());
-    return ScatterAddOp::create(
+    return {ScatterAddOp::create(
         builder, op->getLoc(), withLayout(scatter.getResult().getType(), {}),
-        scatter.getIndices(), scatter.getUpdates(), starts, /*batch_dims=*/0);
+        scatter.getIndices(), scatter.getUpdates(), starts, /*batch_dims=*/0)};
   }
 };
 
@@ -69,12 +71,13 @@ struct OneHotExpansion
       return std::nullopt;
     return oneHot.getResult().getType().getRank() - 1;
   }
-  Value expandSplit(Operation *op, OpBuilder &builder, Value starts) const {
+  SmallVector<Value> expandSplit(Operation *op, OpBuilder &builder,
+                                 Value starts) const {
     auto oneHot = cast<OneHotOp>(op);
     starts = castStarts(builder, op->getLoc(), starts, oneHot.getIndices());
-    return OneHotOp::create(builder, op->getLoc(),
-                            withLayout(oneHot.getResult().getType(), {}),
-                            oneHot.getIndices(), starts);
+    return {OneHotOp::create(builder, op->getLoc(),
+                             withLayout(oneHot.getResult().getType(), {}),
+                             oneHot.getIndices(), starts)};
   }
 };
 

@@ -9,6 +9,7 @@ using namespace dtc;
 
 void dtc::registerSplitExpansions(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, DTCDialect *) {
+    registerAttentionExpansions(context);
     registerCrossEntropyExpansions(context);
     registerLookupExpansions(context);
   });

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef DTC_TRAINING_GRADIENTS_VJP_H
-#define DTC_TRAINING_GRADIENTS_VJP_H
+#ifndef DTC_LIB_TRAINING_GRADIENTS_VJP_H
+#define DTC_LIB_TRAINING_GRADIENTS_VJP_H
 
 #include "dtc/Dialect/Dialect.h"
 #include "dtc/Training/DifferentiableInterface.h"
@@ -98,6 +98,7 @@ template <typename... OpTys> void attachGradients(mlir::MLIRContext &context) {
   (OpTys::template attachInterface<VjpModel<OpTys>>(context), ...);
 }
 
+void attachAttentionGradients(mlir::MLIRContext &context);
 void attachBoundaryGradients(mlir::MLIRContext &context);
 void attachConvolutionGradients(mlir::MLIRContext &context);
 void attachElementwiseGradients(mlir::MLIRContext &context);
@@ -110,4 +111,4 @@ void attachShapeGradients(mlir::MLIRContext &context);
 
 } // namespace dtc
 
-#endif // DTC_TRAINING_GRADIENTS_VJP_H
+#endif // DTC_LIB_TRAINING_GRADIENTS_VJP_H

@@ -3,6 +3,7 @@
 #ifndef DTC_LIB_RUNTIME_DEVICE_CPU_HOSTDEVICE_H
 #define DTC_LIB_RUNTIME_DEVICE_CPU_HOSTDEVICE_H
 
+#include "Attention.h"
 #include "Device/Device.h"
 #include "MatMul.h"
 #include "Narrow.h"
@@ -27,6 +28,7 @@ public:
 
   MatMul matmul;
   Narrow narrow{matmul};
+  Attention attention{matmul};
 };
 
 } // namespace dtc::rt

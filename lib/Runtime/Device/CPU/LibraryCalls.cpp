@@ -35,6 +35,36 @@ void dtcrt_matmul(dtc_context *context, int32_t dtype, int32_t transposeA,
     device.matmul.run(shape, a, b, c);
 }
 
+void dtcrt_attention(dtc_context *context, int32_t dtype, int32_t causal,
+                     double scale, int64_t batch, int64_t rows, int64_t cols,
+                     int64_t heads, int64_t groups, int64_t width,
+                     int64_t valueWidth, int32_t maskDims, const void *queries,
+                     const void *keys, const void *values, const void *mask,
+                     void *result, void *lse) {
+  HostDevice &device = beginCall(context);
+  device.attention.forward({expectFloat("attention", dtype), causal != 0, scale,
+                            batch, rows, cols, heads, groups, width, valueWidth,
+                            maskDims},
+                           {queries, keys, values, mask}, result, lse);
+}
+
+void dtcrt_attention_grad(dtc_context *context, int32_t dtype, int32_t causal,
+                          double scale, int64_t batch, int64_t rows,
+                          int64_t cols, int64_t heads, int64_t groups,
+                          int64_t width, int64_t valueWidth, int32_t maskDims,
+                          const void *queries, const void *keys,
+                          const void *values, const void *mask,
+                          const void *result, const void *lse,
+                          const void *dresult, void *dqueries, void *dkeys,
+                          void *dvalues) {
+  HostDevice &device = beginCall(context);
+  device.attention.backward({expectFloat("attention_grad", dtype), causal != 0,
+                             scale, batch, rows, cols, heads, groups, width,
+                             valueWidth, maskDims},
+                            {queries, keys, values, mask},
+                            {result, lse, dresult, dqueries, dkeys, dvalues});
+}
+
 void dtcrt_conv2d(dtc_context *context, int32_t dtype, int32_t role,
                   int32_t result, int64_t n, int64_t h, int64_t w, int64_t c,
                   int64_t oh, int64_t ow, int64_t kh, int64_t kw,

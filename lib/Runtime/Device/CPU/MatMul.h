@@ -34,7 +34,17 @@ public:
   void multiply(dtc_dtype dtype, const GemmArguments &product,
                 int64_t batch = 1);
 
+  /// One product on the calling thread, which is number `thread` of those that
+  /// run at once.
+  void multiplyAlone(int thread, dtc_dtype dtype,
+                     const GemmArguments &product) {
+    (dtype == DTC_F32 ? kernels.f32 : kernels.f64)(
+        product, scratch.data() + thread * gemmScratchBytes);
+  }
+
   const Threads &threads() const { return pool; }
+
+  const GemmKernels &rowKernels() const { return kernels; }
 
 private:
   void runOneDnn(const MatMulShape &shape, const float *a, const float *b,

@@ -66,6 +66,11 @@ auto keyOf(const MatMulShape &s) {
                     s.batch, s.m, s.n, s.k);
 }
 
+auto keyOf(const GemmArguments &g) {
+  return std::tuple(g.m, g.n, g.k, g.aRow, g.aCol, g.bRow, g.bCol, g.ldc,
+                    g.accumulate);
+}
+
 auto keyOf(const ConvolutionShape &s) {
   const Windows &w = s.windows;
   return std::tuple(s.role, s.accumulate, s.keepsSums, s.filters, s.groups, w.n,
@@ -79,12 +84,19 @@ struct OneDnn::State {
   dnnl::engine engine{dnnl::engine::kind::cpu, 0};
   dnnl::stream stream{engine};
   std::map<decltype(keyOf(std::declval<MatMulShape>())), MatMulPlan> products;
+  std::map<decltype(keyOf(std::declval<GemmArguments>())), MatMulPlan>
+      stridedProducts;
   std::map<decltype(keyOf(std::declval<ConvolutionShape>())), ConvolutionPlan>
       convolutions;
   /// What a call needs: its own scratch, and weights in another order.
   std::optional<Mapping> scratch, weights;
 
   MatMulPlan plan(const MatMulShape &shape);
+  MatMulPlan plan(const GemmArguments &product);
+  MatMulPlan finish(MatMulPlan plan, bool accumulate);
+  template <typename Map, typename Shape>
+  void run(Map &plans, const Shape &shape, const void *a, const void *b,
+           void *c);
   ConvolutionPlan plan(const ConvolutionShape &shape);
   memory wrap(const memory::desc &desc, const void *data) {
     return memory(desc, engine, const_cast<void *>(data));
@@ -119,27 +131,48 @@ MatMulPlan OneDnn::State::plan(const MatMulShape &s) {
   plan.a = matrix(s.batch, s.m, s.k, s.transposeA, bf16);
   plan.b = matrix(s.batch, s.k, s.n, s.transposeB, bf16);
   plan.c = matrix(s.batch, s.m, s.n, false, typeOfResult(s.keepsSums));
+  return finish(std::move(plan), s.accumulate);
+}
+
+MatMulPlan OneDnn::State::plan(const GemmArguments &g) {
+  MatMulPlan plan;
+  plan.a = {{g.m, g.k}, bf16, memory::dims{g.aRow, g.aCol}};
+  plan.b = {{g.k, g.n}, bf16, memory::dims{g.bRow, g.bCol}};
+  plan.c = {{g.m, g.n}, memory::data_type::f32, memory::dims{g.ldc, 1}};
+  return finish(std::move(plan), g.accumulate);
+}
+
+MatMulPlan OneDnn::State::finish(MatMulPlan plan, bool accumulate) {
   dnnl::matmul::primitive_desc description(
-      {plan.a, plan.b, plan.c}, s.accumulate ? adding() : attributes(), engine);
+      {plan.a, plan.b, plan.c}, accumulate ? adding() : attributes(), engine);
   plan.scratch = description.scratchpad_desc();
   plan.primitive = dnnl::matmul(description);
   return plan;
 }
 
-void OneDnn::multiply(const MatMulShape &shape, const void *a, const void *b,
-                      void *c) {
+template <typename Map, typename Shape>
+void OneDnn::State::run(Map &plans, const Shape &shape, const void *a,
+                        const void *b, void *c) {
   auto key = keyOf(shape);
-  auto found = state->products.find(key);
-  if (found == state->products.end())
-    found = state->products.emplace(key, state->plan(shape)).first;
+  auto found = plans.find(key);
+  if (found == plans.end())
+    found = plans.emplace(key, plan(shape)).first;
   MatMulPlan &plan = found->second;
   plan.primitive.execute(
-      state->stream,
-      {{DNNL_ARG_SRC, state->wrap(plan.a, a)},
-       {DNNL_ARG_WEIGHTS, state->wrap(plan.b, b)},
-       {DNNL_ARG_DST, state->wrap(plan.c, c)},
-       {DNNL_ARG_SCRATCHPAD, state->borrow(state->scratch, plan.scratch)}});
-  state->stream.wait();
+      stream, {{DNNL_ARG_SRC, wrap(plan.a, a)},
+               {DNNL_ARG_WEIGHTS, wrap(plan.b, b)},
+               {DNNL_ARG_DST, wrap(plan.c, c)},
+               {DNNL_ARG_SCRATCHPAD, borrow(scratch, plan.scratch)}});
+  stream.wait();
+}
+
+void OneDnn::multiply(const MatMulShape &shape, const void *a, const void *b,
+                      void *c) {
+  state->run(state->products, shape, a, b, c);
+}
+
+void OneDnn::multiply(const GemmArguments &product) {
+  state->run(state->stridedProducts, product, product.a, product.b, product.c);
 }
 
 //===----------------------------------------------------------------------===//

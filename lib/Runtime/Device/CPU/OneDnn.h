@@ -27,6 +27,8 @@ public:
   /// dtcrt_matmul of bf16. No size is zero.
   void multiply(const MatMulShape &shape, const void *a, const void *b,
                 void *c);
+  /// A product of bf16 whose result is f32. No size is zero.
+  void multiply(const GemmArguments &product);
   /// dtcrt_conv2d of bf16. No size is zero.
   void convolve(const ConvolutionShape &shape, void *x, void *weight, void *y);
 

@@ -2,9 +2,13 @@
 
 #include "Depthwise.h"
 #include "Kernel.h"
+#include "Scores.h"
 
 const dtc::rt::GemmKernels dtc::rt::gemmKernelsAvx2 = {
     Gemm<float, 32, 6>::run,
     Gemm<double, 32, 6>::run,
     {Depthwise<float, 32>::sum, Depthwise<float, 32>::weightGrad},
-    {Depthwise<double, 32>::sum, Depthwise<double, 32>::weightGrad}};
+    {Depthwise<double, 32>::sum, Depthwise<double, 32>::weightGrad},
+    {Scores<float, 32>::exponentials, Scores<float, 32>::gradients},
+    {Scores<double, 32>::exponentials, Scores<double, 32>::gradients},
+    roundToBf16};

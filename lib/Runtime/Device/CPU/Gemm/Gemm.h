@@ -50,12 +50,36 @@ struct DepthwiseKernels {
   void (*weightGrad)(const DepthwiseArguments &);
 };
 
+/// Rows of scores, `stride` apart, of which the first `columns` are computed;
+/// the stride is a multiple of 16, and what it leaves is free for use.
+struct ScoreArguments {
+  int64_t rows, columns, stride;
+  int64_t causal; ///< row i sees i + causal columns; -1 if all see all
+  double scale;
+  const void *mask; ///< added after scaling, if any
+  int64_t maskStride;
+};
+
+struct ScoreKernels {
+  /// scores = exp(scale * scores + mask - shift), 0 for what a row does not
+  /// see. Without `sums`, shift is given for each row; with it, shift is the
+  /// row's largest score, and becomes it.
+  void (*exponentials)(const ScoreArguments &, void *scores, void *shifts,
+                       void *sums);
+  /// gradients = scale * scores * (gradients - deltas), where deltas are one
+  /// for each row.
+  void (*gradients)(const ScoreArguments &, const void *scores, void *gradients,
+                    const void *deltas);
+};
+
 /// The instances of one vector width. `scratch` is a packing buffer of
 /// gemmScratchBytes, 64-byte aligned; k is at least 1.
 struct GemmKernels {
   void (*f32)(const GemmArguments &, char *scratch);
   void (*f64)(const GemmArguments &, char *scratch);
   DepthwiseKernels depthwiseF32, depthwiseF64;
+  ScoreKernels scoresF32, scoresF64;
+  void (*roundToBf16)(const float *from, uint16_t *to, int64_t count);
 };
 
 constexpr int64_t gemmScratchBytes = (192 + 1024) * 256 * 8;

@@ -2,9 +2,13 @@
 
 #include "Depthwise.h"
 #include "Kernel.h"
+#include "Scores.h"
 
 const dtc::rt::GemmKernels dtc::rt::gemmKernelsGeneric = {
     Gemm<float, 16, 6>::run,
     Gemm<double, 16, 6>::run,
     {Depthwise<float, 16>::sum, Depthwise<float, 16>::weightGrad},
-    {Depthwise<double, 16>::sum, Depthwise<double, 16>::weightGrad}};
+    {Depthwise<double, 16>::sum, Depthwise<double, 16>::weightGrad},
+    {Scores<float, 16>::exponentials, Scores<float, 16>::gradients},
+    {Scores<double, 16>::exponentials, Scores<double, 16>::gradients},
+    roundToBf16};

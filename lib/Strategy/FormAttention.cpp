@@ -1,0 +1,365 @@
+//===- FormAttention.cpp - attention as one op ----------------------------===//
+//
+// Exporters write attention as two products with a softmax between. As one op,
+// a library computes it in blocks, and the matrix of scores is never stored.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dtc/Dialect/Dialect.h"
+#include "dtc/Strategy/Passes.h"
+#include "dtc/Training/StepFunction.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace dtc {
+#define GEN_PASS_DEF_FORMATTENTION
+#include "dtc/Strategy/Passes.h.inc"
+} // namespace dtc
+
+using namespace mlir;
+using namespace dtc;
+
+static ArrayRef<int64_t> shapeOf(Value value) {
+  return cast<ShapedType>(value.getType()).getShape();
+}
+
+static DenseElementsAttr getConstant(Value value) {
+  auto constant = value.getDefiningOp<ConstantOp>();
+  return constant ? dyn_cast<DenseElementsAttr>(constant.getValue())
+                  : DenseElementsAttr();
+}
+
+/// The number that all elements of a floating-point constant are.
+static std::optional<double> getNumber(Value value) {
+  DenseElementsAttr constant = getConstant(value);
+  if (!constant || !constant.isSplat() ||
+      !isa<FloatType>(constant.getElementType()))
+    return std::nullopt;
+  return constant.getSplatValue<APFloat>().convertToDouble();
+}
+
+/// x of x * number or x / number, of the same shape; multiplies `scale`.
+static Value takeFactor(Value value, double &scale) {
+  Operation *op = value.getDefiningOp();
+  if (!op || !isa<MulOp, DivOp>(op))
+    return {};
+  for (unsigned i = 0, e = isa<MulOp>(op) ? 2 : 1; i < e; ++i)
+    if (auto number = getNumber(op->getOperand(1 - i));
+        number && op->getOperand(i).getType() == value.getType()) {
+      scale *= isa<MulOp>(op) ? *number : 1 / *number;
+      return op->getOperand(i);
+    }
+  return {};
+}
+
+/// Whether a score disappears in what is added to it, or in what replaces it:
+/// then these are the same. Scores are at most 2^12.
+static bool isAbsorbing(double fill, Type element) {
+  if (element.isF32())
+    return fill < 0 && float(fill) + 4096.0f == float(fill);
+  return fill < 0 && fill + 4096 == fill;
+}
+
+namespace {
+
+/// Queries, keys or values: a tensor whose elements are in the order
+/// [batch, heads or groups, rows, width], or [.., width, rows].
+struct Heads {
+  Value source;
+  bool isSwapped = false;
+  int64_t repeats = 1; ///< heads for each group that the source has
+
+  /// As attention has them: [batch, rows, groups, width].
+  Value build(OpBuilder &b, Location loc, int64_t batch, int64_t heads,
+              int64_t rows, int64_t width) const {
+    SmallVector<int64_t> shape = {batch, heads / repeats, rows, width};
+    if (isSwapped)
+      std::swap(shape[2], shape[3]);
+    Value x = source;
+    if (shapeOf(x) != ArrayRef(shape))
+      x = ReshapeOp::create(
+          b, loc, RankedTensorType::get(shape, getElementTypeOrSelf(x)), x);
+    return isSwapped
+               ? TransposeOp::create(b, loc, x, ArrayRef<int64_t>{0, 3, 1, 2})
+               : TransposeOp::create(b, loc, x, ArrayRef<int64_t>{0, 2, 1, 3});
+  }
+};
+
+/// softmax(scale * queries keys^T + mask) values.
+struct Match {
+  Heads queries, keys, values;
+  double scale = 1;
+  Value mask;       ///< added to the scores, if any
+  Value condition;  ///< scores stay where it is `kept`
+  bool kept = true; ///< else they are `fill`
+  double fill = 0;
+  int64_t batch, heads, rows, numKeys, width, valueWidth;
+};
+
+class FormPattern : public OpRewritePattern<MatMulOp> {
+public:
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(MatMulOp op,
+                                PatternRewriter &rewriter) const override;
+};
+
+} // namespace
+
+/// The softmax whose only use is a product's left side, perhaps with zeros for
+/// rows that are NaN since they have no key.
+static SoftmaxOp findSoftmax(MatMulOp product) {
+  Value p = product.getLhs();
+  if (!p.hasOneUse() || product.getTransposeLhs())
+    return {};
+  if (auto softmax = p.getDefiningOp<SoftmaxOp>())
+    return softmax;
+  auto select = p.getDefiningOp<SelectOp>();
+  auto softmax =
+      select ? select.getOnFalse().getDefiningOp<SoftmaxOp>() : SoftmaxOp();
+  auto isNan =
+      select ? select.getCondition().getDefiningOp<CompareOp>() : CompareOp();
+  if (!softmax || !isNan || isNan.getPredicate() != Comparison::ne ||
+      isNan.getLhs() != softmax->getResult(0) ||
+      isNan.getRhs() != softmax->getResult(0) || !isNan->hasOneUse() ||
+      getNumber(select.getOnTrue()) != 0)
+    return {};
+  for (Operation *user : softmax->getUsers())
+    if (user != select && user != isNan)
+      return {};
+  return softmax;
+}
+
+/// Splits the scores into their product, scale and mask.
+static MatMulOp findScores(Value scores, Match &match) {
+  while (scores.hasOneUse()) {
+    if (auto product = scores.getDefiningOp<MatMulOp>())
+      return product;
+    if (Value x = takeFactor(scores, match.scale)) {
+      scores = x;
+      continue;
+    }
+    if (match.mask || match.condition || match.scale != 1)
+      return {};
+    Type type = scores.getType();
+    if (auto add = scores.getDefiningOp<AddOp>()) {
+      // The larger side has the scores. Of equal ones either may be.
+      bool isFirst = add.getLhs().getType() == type &&
+                     !getConstant(add.getLhs()) &&
+                     (add.getRhs().getType() != type ||
+                      !add.getRhs().getDefiningOp<MatMulOp>());
+      match.mask = isFirst ? add.getRhs() : add.getLhs();
+      scores = isFirst ? add.getLhs() : add.getRhs();
+    } else if (auto select = scores.getDefiningOp<SelectOp>()) {
+      match.condition = select.getCondition();
+      match.kept = !getNumber(select.getOnTrue());
+      Value filled = match.kept ? select.getOnFalse() : select.getOnTrue();
+      std::optional<double> fill = getNumber(filled);
+      if (!fill || !isAbsorbing(*fill, getElementTypeOrSelf(type)))
+        return {};
+      match.fill = *fill;
+      scores = match.kept ? select.getOnTrue() : select.getOnFalse();
+    } else {
+      return {};
+    }
+    if (scores.getType() != type)
+      return {};
+  }
+  return {};
+}
+
+/// A factor of a product: scalars go into the scale, and a transpose that only
+/// exchanges its last dimensions into `isSwapped`.
+static Heads readHeads(Value value, bool isSwapped, double &scale) {
+  while (Value x = takeFactor(value, scale))
+    value = x;
+  // reshape(transpose(x)), where the reshape changes leading dimensions alone.
+  auto reshape = value.getDefiningOp<ReshapeOp>();
+  auto transpose =
+      (reshape ? reshape.getX() : value).getDefiningOp<TransposeOp>();
+  if (isSwapped && transpose) {
+    auto expected = llvm::to_vector(
+        llvm::seq<int64_t>(0, transpose.getPermutation().size()));
+    std::swap(expected.back(), expected[expected.size() - 2]);
+    if (transpose.getPermutation() == ArrayRef(expected) &&
+        shapeOf(value).take_back(2) == shapeOf(transpose.getY()).take_back(2))
+      return {transpose.getX(), false};
+  }
+  return {value, isSwapped};
+}
+
+/// Keys or values that are repeated for the heads of a group: [batch, groups,
+/// 1, rows, width] broadcast to [batch, groups, repeats, rows, width].
+static Heads findGroups(const Heads &heads, int64_t batch) {
+  Value x = heads.source;
+  while (auto reshape = x.getDefiningOp<ReshapeOp>())
+    x = reshape.getX();
+  auto broadcast = x.getDefiningOp<BroadcastOp>();
+  if (!broadcast || shapeOf(x).size() != 5 || shapeOf(x)[0] != batch ||
+      shapeOf(x).take_back(2) != shapeOf(heads.source).take_back(2))
+    return heads;
+  auto expected = llvm::to_vector(shapeOf(x));
+  expected[2] = 1;
+  if (shapeOf(broadcast.getX()) != ArrayRef(expected))
+    return heads;
+  return {broadcast.getX(), heads.isSwapped, shapeOf(x)[2]};
+}
+
+/// A parameter in what computes a value would need a gradient.
+static bool dependsOnParameter(Value value) {
+  llvm::SetVector<Value> values;
+  values.insert(value);
+  for (unsigned i = 0; i < values.size(); ++i) {
+    if (auto argument = dyn_cast<BlockArgument>(values[i])) {
+      if (getArgString(argument, attr::parameter))
+        return true;
+    } else {
+      auto operands = values[i].getDefiningOp()->getOperands();
+      values.insert(operands.begin(), operands.end());
+    }
+  }
+  return false;
+}
+
+/// Whether a constant of [.., n, n] is 0 up to the diagonal and absorbs scores
+/// after it.
+static bool isCausal(DenseElementsAttr mask, int64_t n) {
+  ArrayRef<int64_t> shape = mask.getType().getShape();
+  if (mask.getNumElements() != n * n || shape.size() < 2 ||
+      shape.take_back(2) != ArrayRef({n, n}))
+    return false;
+  int64_t i = 0;
+  for (const APFloat &element : mask.getValues<APFloat>()) {
+    double number = element.convertToDouble();
+    if (i % n <= i / n ? number != 0
+                       : !isAbsorbing(number, mask.getElementType()))
+      return false;
+    ++i;
+  }
+  return true;
+}
+
+/// A constant condition as what is added to the scores.
+static DenseElementsAttr makeMask(DenseElementsAttr condition,
+                                  const Match &match, FloatType element) {
+  SmallVector<Attribute> numbers;
+  for (bool isSet : condition.getValues<bool>())
+    numbers.push_back(
+        FloatAttr::get(element, isSet == match.kept ? 0 : match.fill));
+  return DenseElementsAttr::get(
+      RankedTensorType::get(condition.getType().getShape(), element), numbers);
+}
+
+/// What is added to the scores: a constant, if all of it is known, and else
+/// ops. Null if there is nothing to add.
+static Value buildMask(Match &match, FloatType element, bool &causal,
+                       OpBuilder &b, Location loc) {
+  DenseElementsAttr constant;
+  if (match.mask)
+    constant = getConstant(match.mask);
+  else if (!match.condition)
+    return {};
+  else if (DenseElementsAttr condition = getConstant(match.condition))
+    constant = makeMask(condition, match, element);
+  causal =
+      constant && match.rows == match.numKeys && isCausal(constant, match.rows);
+  if (causal || (constant && constant.isSplat() &&
+                 constant.getSplatValue<APFloat>().isZero()))
+    return {};
+  Value mask = match.mask;
+  auto number = [&](double x) -> Value {
+    auto type = RankedTensorType::get({}, element);
+    return ConstantOp::create(
+        b, loc, type, DenseElementsAttr::get(type, b.getFloatAttr(element, x)));
+  };
+  if (!mask)
+    mask = constant
+               ? Value(ConstantOp::create(b, loc, constant.getType(), constant))
+           : match.kept
+               ? Value(SelectOp::create(b, loc, match.condition, number(0),
+                                        number(match.fill)))
+               : Value(SelectOp::create(b, loc, match.condition,
+                                        number(match.fill), number(0)));
+  // [batch, heads, rows, keys]; scores of rank 3 have no heads.
+  auto shape = llvm::to_vector(shapeOf(mask));
+  if (match.heads == 1 && shape.size() == 3)
+    shape.insert(shape.begin() + 1, 1);
+  shape.insert(shape.begin(), 4 - shape.size(), 1);
+  return ReshapeOp::create(b, loc, RankedTensorType::get(shape, element), mask);
+}
+
+LogicalResult FormPattern::matchAndRewrite(MatMulOp op,
+                                           PatternRewriter &rewriter) const {
+  Match match;
+  SoftmaxOp softmax = findSoftmax(op);
+  MatMulOp scores =
+      softmax ? findScores(softmax.getOperand(), match) : MatMulOp();
+  ArrayRef<int64_t> shape = shapeOf(op.getResult());
+  int64_t rank = shape.size();
+  if (!scores || rank < 3 || rank > 4 || scores.getTransposeLhs())
+    return failure();
+  // As many leading dimensions everywhere: products broadcast no sizes.
+  for (Value value :
+       {Value(scores.getLhs()), Value(scores.getRhs()), Value(op.getRhs())})
+    if (shapeOf(value).drop_back(2) != shape.drop_back(2))
+      return failure();
+  Value masked = match.mask ? match.mask : match.condition;
+  if (masked && (int64_t(shapeOf(masked).size()) > rank ||
+                 shapeOf(masked).empty() || dependsOnParameter(masked)))
+    return failure();
+  match.batch = shape[0];
+  match.heads = rank == 4 ? shape[1] : 1;
+  match.rows = shape[rank - 2];
+  match.numKeys = shapeOf(scores.getResult()).back();
+  match.width = shapeOf(scores.getLhs()).back();
+  match.valueWidth = shape.back();
+  auto element = cast<FloatType>(getElementTypeOrSelf(op.getResult()));
+  if (masked && shapeOf(masked).back() != match.numKeys &&
+      getNumber(masked) != 0)
+    return failure();
+  match.queries = readHeads(scores.getLhs(), false, match.scale);
+  match.keys =
+      readHeads(scores.getRhs(), !scores.getTransposeRhs(), match.scale);
+  double one = 1;
+  match.values = readHeads(op.getRhs(), op.getTransposeRhs(), one);
+  if (one != 1)
+    match.values = {op.getRhs(), op.getTransposeRhs()};
+  Heads keys = findGroups(match.keys, match.batch);
+  Heads values = findGroups(match.values, match.batch);
+  if (rank == 4 && keys.repeats == values.repeats) {
+    match.keys = keys;
+    match.values = values;
+  }
+
+  Location loc = op.getLoc();
+  bool causal = false;
+  Value mask = buildMask(match, element, causal, rewriter, loc);
+  auto build = [&](const Heads &heads, int64_t rows, int64_t width) {
+    return heads.build(rewriter, loc, match.batch, match.heads, rows, width);
+  };
+  auto attention = AttentionOp::create(
+      rewriter, loc, build(match.queries, match.rows, match.width),
+      build(match.keys, match.numKeys, match.width),
+      build(match.values, match.numKeys, match.valueWidth), mask,
+      rewriter.getF64FloatAttr(match.scale),
+      causal ? rewriter.getUnitAttr() : UnitAttr());
+  Value result = TransposeOp::create(rewriter, loc, attention.getResult(),
+                                     ArrayRef<int64_t>{0, 2, 1, 3});
+  if (rank == 3)
+    result = ReshapeOp::create(rewriter, loc, op.getResult().getType(), result);
+  rewriter.replaceOp(op, result);
+  return success();
+}
+
+namespace {
+struct FormAttention : dtc::impl::FormAttentionBase<FormAttention> {
+  using FormAttentionBase::FormAttentionBase;
+
+  void runOnOperation() override {
+    RewritePatternSet patterns(&getContext());
+    patterns.add<FormPattern>(&getContext());
+    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+      signalPassFailure();
+  }
+};
+} // namespace

@@ -1,0 +1,31 @@
+//===- Attention.cpp - gradient of attention ------------------------------===//
+//
+// One op, which computes the scores again from what is kept of each row.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Vjp.h"
+
+using namespace mlir;
+
+namespace dtc {
+
+static void differentiate(AttentionOp op, Vjp &d) {
+  Value g = d.grad(0);
+  if (!g) // nothing that trains uses lse
+    return;
+  auto gradient =
+      d.create<AttentionGradOp>(op.getQueries(), op.getKeys(), op.getValues(),
+                                op.getMask(), op.getResult(), op.getLse(),
+                                d.cast(g, getElementTypeOrSelf(op.getResult())),
+                                op.getScaleAttr(), op.getCausalAttr());
+  d.set(0, gradient.getDqueries());
+  d.set(1, gradient.getDkeys());
+  d.set(2, gradient.getDvalues());
+}
+
+void attachAttentionGradients(MLIRContext &context) {
+  attachGradients<AttentionOp>(context);
+}
+
+} // namespace dtc
