@@ -9,6 +9,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace llvm;
 
@@ -53,6 +54,32 @@ static std::string describeArity(const Operator &op) {
              : least + " to " + itostr(op.maxOperands);
 }
 
+/// The type that ONNX gives to an attribute, whichever the operator; nothing
+/// for names that operators give several types.
+static std::optional<onnx::AttributeProto::AttributeType>
+typeOfAttribute(StringRef name) {
+  using Proto = onnx::AttributeProto;
+  static const StringSet<>
+      floats = {"alpha", "beta", "epsilon", "gamma",   "high",    "lambd",
+                "low",   "mean", "ratio",   "softcap", "momentum"},
+      integers = {"allowzero", "axis",    "batch_dims",    "blocksize",
+                  "exclusive", "fmod",    "group",         "is_causal",
+                  "keepdims",  "largest", "num_groups",    "reverse",
+                  "sorted",    "to",      "training_mode", "transA",
+                  "transB",    "upper"},
+      lists = {"dilations", "kernel_shape", "pads", "perm", "strides"},
+      texts = {"approximate", "auto_pad", "mode", "reduction"};
+  if (floats.contains(name))
+    return Proto::FLOAT;
+  if (integers.contains(name))
+    return Proto::INT;
+  if (lists.contains(name))
+    return Proto::INTS;
+  if (texts.contains(name))
+    return Proto::STRING;
+  return std::nullopt;
+}
+
 Error OperatorTable::check(const onnx::NodeProto &node, int64_t opset) const {
   bool isOwn = isStopGradient(node.domain(), node.op_type());
   if (!node.domain().empty() && node.domain() != "ai.onnx" && !isOwn)
@@ -83,10 +110,20 @@ Error OperatorTable::check(const onnx::NodeProto &node, int64_t opset) const {
                    "the model is not valid ONNX; export it again");
   SmallVector<StringRef> known;
   op->attributes.split(known, ' ');
-  for (const auto &attribute : node.attribute())
+  for (const auto &attribute : node.attribute()) {
     if (!is_contained(known, StringRef(attribute.name())))
       return problem("attribute '" + attribute.name() + "' is not supported",
                      "remove it or replace the operator");
+    // Files of old versions do not say it.
+    auto type = typeOfAttribute(attribute.name());
+    if (type && attribute.type() != onnx::AttributeProto::UNDEFINED &&
+        attribute.type() != *type)
+      return problem(
+          "attribute '" + attribute.name() + "' is " +
+              onnx::AttributeProto::AttributeType_Name(attribute.type()) +
+              ", expected " + onnx::AttributeProto::AttributeType_Name(*type),
+          "the model is not valid ONNX; export it again");
+  }
   return Error::success();
 }
 

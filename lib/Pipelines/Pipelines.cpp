@@ -285,7 +285,7 @@ void dtc::buildLowerPipeline(OpPassManager &manager,
   // Kernels first: how much scratch they need is known only then.
   target->addKernelPasses(manager);
   // Addresses and calls; one flat module.
-  manager.addPass(createLowerPlan(target));
+  manager.addPass(createLowerPlan(std::move(target)));
   // What was proved of plans holds for the calls that are left of them.
   manager.addPass(createVerify({"lowered-communication"}));
 }

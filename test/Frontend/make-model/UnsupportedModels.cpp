@@ -134,6 +134,11 @@ File unknownAttribute() {
   m.set(m.graph().mutable_node()->at(0), "leak", 1);
   return m;
 }
+File attributeType() {
+  ModelBuilder m = single("Softmax");
+  m.set(m.graph().mutable_node()->at(0), "axis", "last");
+  return m;
+}
 File badAxis() {
   ModelBuilder m = single("Softmax");
   m.set(m.graph().mutable_node()->at(0), "axis", 2);
@@ -224,6 +229,7 @@ void addUnsupportedModels(ModelTable &table) {
   table["too-many-operands"] = tooManyOperands;
   table["missing-operand"] = missingOperand;
   table["unknown-attribute"] = unknownAttribute;
+  table["attribute-type"] = attributeType;
   table["bad-axis"] = badAxis;
   table["bad-index"] = badIndex;
   table["repeated-updates"] = repeatedUpdates;

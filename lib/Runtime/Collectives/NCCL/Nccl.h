@@ -25,6 +25,7 @@ namespace dtc::rt {
 
 /// Pointers to the functions, under their names.
 struct Nccl {
+// NOLINTNEXTLINE(bugprone-macro-parentheses): a member of this name
 #define DTC_MEMBER(name) decltype(&::name) name;
   DTC_NCCL_FUNCTIONS(DTC_MEMBER)
 #undef DTC_MEMBER

@@ -33,6 +33,7 @@ using namespace dtc::rt;
   X(cublasLtMatmulPreferenceSetAttribute)
 
 struct Blas::Functions {
+// NOLINTNEXTLINE(bugprone-macro-parentheses): a member of this name
 #define DTC_MEMBER(name) decltype(&::name) name;
   DTC_BLAS_FUNCTIONS(DTC_MEMBER)
 #undef DTC_MEMBER

@@ -153,7 +153,8 @@ void CudaDevice::copyRows(void *to, int64_t toStride, const void *from,
                                  size_t(rowBytes), computeStream));
     return;
   }
-  CUDA_MEMCPY2D copy = {};
+  CUDA_MEMCPY2D copy;
+  memset(&copy, 0, sizeof copy);
   copy.srcMemoryType = copy.dstMemoryType = CU_MEMORYTYPE_DEVICE;
   copy.srcDevice = toDevice(from);
   copy.srcPitch = size_t(fromStride);
@@ -169,7 +170,7 @@ void CudaDevice::launch(int32_t number, int64_t blocks, int32_t threads,
   const dtc_device_function &function = program.functions[number];
   void *places[DTC_MAX_DEVICE_ARGUMENTS];
   for (uint32_t i = 0; i < function.arguments; ++i)
-    places[i] = const_cast<char **>(&arguments[i]);
+    places[i] = static_cast<void *>(const_cast<char **>(&arguments[i]));
   const CudaDriver &driver = CudaDriver::get();
   CUresult result = driver.cuLaunchKernel(
       functions[size_t(number)], unsigned(blocks), 1, 1, unsigned(threads), 1,

@@ -37,6 +37,7 @@ namespace dtc::rt {
 
 /// Pointers to the functions, under their names.
 struct CudaDriver {
+// NOLINTNEXTLINE(bugprone-macro-parentheses): a member of this name
 #define DTC_MEMBER(name) decltype(&::name) name;
   DTC_CUDA_FUNCTIONS(DTC_MEMBER)
 #undef DTC_MEMBER

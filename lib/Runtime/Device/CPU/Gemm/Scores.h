@@ -120,7 +120,7 @@ static void roundToBf16(const float *from, uint16_t *to, int64_t count) {
   for (int64_t i = 0; i < count; ++i) {
     auto wide = __builtin_bit_cast(uint32_t, from[i]);
     uint32_t rounded = (wide + 0x7fff + (wide >> 16 & 1)) >> 16;
-    to[i] = uint16_t(from[i] != from[i] ? wide >> 16 | 0x40 : rounded);
+    to[i] = uint16_t(__builtin_isnan(from[i]) ? wide >> 16 | 0x40 : rounded);
   }
 }
 
