@@ -248,7 +248,7 @@ static LogicalResult checkLibraryCalls(ArrayRef<ModuleOp> stages,
   };
   for (ModuleOp stage : stages)
     stage.walk([&](Operation *op) {
-      if (isCall(op) && !target.computes(op) &&
+      if (isCall(op) && !target.computes(op->getName().getStringRef()) &&
           reported.insert(op->getName()).second)
         op->emitError("has no implementation on target ")
             << target.getName() << ": '" << op->getName()

@@ -69,7 +69,7 @@ void dtc::buildStrategyPipeline(OpPassManager &manager,
 
   // Attention is one op, with the transposes around it cancelled. In the normal
   // form, whatever the exporter; before ops have stages and gradients.
-  if (computesAttention(strategy.target)) {
+  if (computes(strategy.target, AttentionOp::getOperationName())) {
     manager.addPass(createFormAttention());
     manager.addPass(createCanonicalizerPass(
         GreedyRewriteConfig().setUseTopDownTraversal(false)));

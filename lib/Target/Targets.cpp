@@ -53,8 +53,12 @@ dtc::getTarget(const TargetOptions &options) {
   return std::make_shared<CudaTarget>(architecture, host, findPtxas());
 }
 
-bool dtc::computesAttention(const TargetOptions &options) {
-  return options.kind == "cpu";
+bool dtc::computes(const TargetOptions &options, llvm::StringRef opName) {
+  llvm::Expected<std::shared_ptr<const Target>> target = getTarget(options);
+  if (target)
+    return (*target)->computes(opName);
+  llvm::consumeError(target.takeError()); // who lowers plans says it
+  return false;
 }
 
 void dtc::registerTargetPasses() {

@@ -30,7 +30,9 @@ def DTC_AttentionOp : DTC_AttentionBase<"attention"> {
         lse[b, h, t] = log(sum over s of exp(score[t, s]))
         result[b, t, h, :] = sum over s of exp(score[t, s] - lse[b, h, t]) * values[b, s, g, :]
 
-    If `causal`, s goes up to t only. A mask broadcasts to the scores. (Vaswani
+    If `causal`, s goes up to t only. A mask broadcasts to the scores; -inf hides
+    a key. A query that sees no key has result 0, lse +inf and no gradient.
+    Scores and lse are in the type of sums, f32 for 16 bits. (Vaswani
     et al., arXiv 1706.03762; grouped queries: Ainslie et al., arXiv 2305.13245;
     lse for the backward pass: Dao et al., arXiv 2205.14135.)
 
@@ -38,7 +40,7 @@ def DTC_AttentionOp : DTC_AttentionBase<"attention"> {
     Constraints: (C1) ranks are 4; batch, keys, groups and the width of the
     product agree; (C2) groups divide heads; (C3) each dimension of the mask is
     1 or that of the scores, its last that of the keys; (C4) a causal attention
-    has as many queries as keys.
+    has as many queries as keys; (C5) the mask has the element type of queries.
   }];
   let arguments = (ins DTC_Float:$queries, DTC_Float:$keys, DTC_Float:$values,
                        Optional<DTC_Float>:$mask, F64Attr:$scale, UnitAttr:$causal);

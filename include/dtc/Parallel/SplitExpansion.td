@@ -11,8 +11,7 @@ def DTC_SplitExpansionInterface : OpInterface<"SplitExpansionInterface"> {
     An op whose sharding rule needs a dimension whole, but that other ops can
     compute where that dimension is split: a lookup in a split table, a
     cross-entropy over split classes, a causal attention of split queries. The
-    models live in
-    `lib/Parallel/Expansions`.
+    models live in `lib/Parallel/Expansions`.
   }];
   let methods = [
     InterfaceMethod<"The dimension of an operand that may be split, if any.",

@@ -36,9 +36,9 @@ public:
   /// then, with `dtc.scratch`, a buffer of so many bytes.
   virtual void addKernelPasses(mlir::OpPassManager &manager) const = 0;
 
-  /// Whether the target's runtime has a library that computes a product or a
-  /// window over images.
-  virtual bool computes(mlir::Operation *op) const = 0;
+  /// Whether the target's runtime has a library that computes ops of this name:
+  /// products, attention, windows over images.
+  virtual bool computes(llvm::StringRef opName) const = 0;
 
   /// Where a plan's functions are built. `context` is the runtime's.
   struct Place {

@@ -19,8 +19,8 @@ llvm::ArrayRef<llvm::StringRef> getTargetKinds();
 llvm::Expected<std::shared_ptr<const Target>>
 getTarget(const TargetOptions &options);
 
-/// Whether the target's runtime has a library that computes attention.
-bool computesAttention(const TargetOptions &options);
+/// What Target::computes says; false for options that are wrong.
+bool computes(const TargetOptions &options, llvm::StringRef opName);
 
 /// Registers the passes of all targets, for dtc-opt.
 void registerTargetPasses();

@@ -16,14 +16,13 @@
 using namespace dtc::rt;
 
 bool dtc::rt::startedByLauncher() {
-  // Set by OpenMPI, by PMIx launchers, by MPICH's, by srun and by torchrun, as
-  // is WORLD_SIZE by what works like it.
+  // Set by OpenMPI, by PMIx launchers, by MPICH's and by srun.
   for (const char *name :
-       {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK", "SLURM_STEP_ID",
-        "TORCHELASTIC_RUN_ID", "WORLD_SIZE"})
+       {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK", "SLURM_STEP_ID"})
     if (getenv(name))
       return true;
-  return false;
+  // Both by torchrun and what works like it.
+  return getenv("RANK") && getenv("WORLD_SIZE");
 }
 
 /// The command that starts the right number of ranks, for messages.

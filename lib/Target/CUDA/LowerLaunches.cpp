@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dtc/Dialect/Dialect.h"
+#include "dtc/Runtime/DeviceABI.h"
 #include "dtc/Schedule/KernelOps.h"
 #include "dtc/Target/CUDA/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -94,6 +95,11 @@ LogicalResult LauncherLowering::lower(gpu::LaunchFuncOp launch) {
       !matchPattern(launch.getBlockSizeX(), m_ConstantInt(&threads)))
     return launch.emitOpError(
         "expected a function of @device and constant sizes");
+  if (launch.getNumKernelOperands() > DTC_MAX_DEVICE_ARGUMENTS)
+    return launch.emitOpError("takes ")
+           << launch.getNumKernelOperands() << " buffers, expected at most "
+           << DTC_MAX_DEVICE_ARGUMENTS
+           << "; compile with a smaller --bucket-mb";
   for (auto [i, operand] : llvm::enumerate(launch.getKernelOperands())) {
     Value slot =
         LLVM::GEPOp::create(b, loc, pointer, pointer, arguments,

@@ -48,7 +48,7 @@ public:
       : architecture(architecture.str()), host(host), ptxas(std::move(ptxas)) {}
 
   llvm::StringRef getName() const override { return "cuda"; }
-  bool computes(mlir::Operation *op) const override;
+  bool computes(llvm::StringRef opName) const override;
   void addKernelPasses(mlir::OpPassManager &manager) const override;
   void createLaunch(Place at, mlir::LLVM::LLVMFuncOp kernel,
                     mlir::ValueRange buffers) const override;

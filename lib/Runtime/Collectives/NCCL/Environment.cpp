@@ -30,8 +30,10 @@ static int readSlurmLocalSize() {
     long tasks = strtol(text, &end, 10), nodes = 1;
     if (end == text)
       break;
-    if (end[0] == '(' && end[1] == 'x')
-      nodes = strtol(end + 2, &end, 10), end += *end == ')';
+    if (end[0] == '(' && end[1] == 'x') {
+      nodes = strtol(end + 2, &end, 10);
+      end += *end == ')';
+    }
     if (node < nodes)
       return int(tasks);
     node -= int(nodes);

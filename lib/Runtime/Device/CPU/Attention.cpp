@@ -65,8 +65,10 @@ public:
   static int64_t countBytes(const AttentionShape &s) {
     int64_t rows = getBlockRows(s), stride = roundUp(s.columns);
     int64_t width = s.width + s.valueWidth;
+    // Copies of keys and values, and of their gradients.
+    int64_t copies = int(!std::is_same_v<P, S>) + int(!std::is_same_v<T, S>);
     int64_t elements =
-        2 * s.columns * width + rows * (4 * stride + 2 * width + 2);
+        copies * s.columns * width + rows * (4 * stride + 2 * width + 2);
     return elements * sizeof(T) + maxPieces * 64;
   }
 
@@ -298,14 +300,14 @@ template <typename Body> static void visit(dtc_dtype dtype, Body body) {
   }
 }
 
-template <typename Body>
-void Attention::divide(const AttentionShape &s, int64_t scratchBytes,
+template <typename Group, typename Body>
+void Attention::divide(const AttentionShape &s, const AttentionBuffers &buffers,
                        const Body &body) {
   int64_t groups = s.batch * s.groups;
   int64_t work = s.batch * s.heads * s.rows * s.columns *
                  (s.width + s.valueWidth) / (s.causal ? 2 : 1);
   int count = std::clamp<int64_t>(groups, 1, matmul.threads().worthwhile(work));
-  scratchBytes = (scratchBytes + 63) / 64 * 64;
+  int64_t scratchBytes = (Group::countBytes(s) + 63) / 64 * 64;
   if (!scratch || scratch->size() < scratchBytes * count)
     scratch.emplace(scratchBytes * count);
   while (OneDnn::hasBf16() && libraries.size() < size_t(count))
@@ -315,34 +317,28 @@ void Attention::divide(const AttentionShape &s, int64_t scratchBytes,
         libraries.empty() ? nullptr : libraries[size_t(thread)].get();
     for (int64_t i = groups * thread / count; i < groups * (thread + 1) / count;
          ++i)
-      body(i, library, Pieces{scratch->data() + scratchBytes * thread}, thread);
+      body(Group(matmul, library, s, buffers, i,
+                 Pieces{scratch->data() + scratchBytes * thread}, thread));
+  });
+}
+
+template <typename Body>
+void Attention::eachGroup(const AttentionShape &s,
+                          const AttentionBuffers &buffers, const Body &body) {
+  visit(s.dtype, [&](auto stored, auto factor, auto sum) {
+    divide<GroupAttention<decltype(sum), decltype(stored), decltype(factor)>>(
+        s, buffers, body);
   });
 }
 
 void Attention::forward(const AttentionShape &s,
                         const AttentionBuffers &buffers, void *result,
                         void *lse) {
-  visit(s.dtype, [&](auto stored, auto factor, auto sum) {
-    using Group =
-        GroupAttention<decltype(sum), decltype(stored), decltype(factor)>;
-    divide(s, Group::countBytes(s),
-           [&](int64_t i, OneDnn *library, Pieces pieces, int thread) {
-             Group(matmul, library, s, buffers, i, pieces, thread)
-                 .forward(result, lse);
-           });
-  });
+  eachGroup(s, buffers, [&](auto group) { group.forward(result, lse); });
 }
 
 void Attention::backward(const AttentionShape &s,
                          const AttentionBuffers &buffers,
                          const Gradients &gradients) {
-  visit(s.dtype, [&](auto stored, auto factor, auto sum) {
-    using Group =
-        GroupAttention<decltype(sum), decltype(stored), decltype(factor)>;
-    divide(s, Group::countBytes(s),
-           [&](int64_t i, OneDnn *library, Pieces pieces, int thread) {
-             Group(matmul, library, s, buffers, i, pieces, thread)
-                 .backward(gradients);
-           });
-  });
+  eachGroup(s, buffers, [&](auto group) { group.backward(gradients); });
 }

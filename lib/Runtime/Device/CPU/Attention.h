@@ -44,9 +44,12 @@ public:
                 const Gradients &gradients);
 
 private:
-  /// Calls body(group, scratch, thread) for the groups of all samples.
+  /// Calls body(group) for the groups of all samples, over the threads.
   template <typename Body>
-  void divide(const AttentionShape &shape, int64_t scratchBytes,
+  void eachGroup(const AttentionShape &shape, const AttentionBuffers &buffers,
+                 const Body &body);
+  template <typename Group, typename Body>
+  void divide(const AttentionShape &shape, const AttentionBuffers &buffers,
               const Body &body);
 
   MatMul &matmul;

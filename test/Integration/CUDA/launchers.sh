@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# Two ranks, started with the variables of each launcher, have the losses that
+# they have under mpirun; and --trace is refused.
+#
+# usage: launchers.sh WORKDIR
+
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+work=$1 model=toy plan=2x1:gpipe:1
+rm -rf "$work"
+mkdir -p "$work"
+compile $model $plan f32 sgd "$work/t" --target cuda --arch host
+train_on_standins $plan "$work/t" --steps 2 --no-shuffle --metrics "$work/mpirun"
+losses() { grep -o '"loss":[^,}]*' "$work/$1"; }
+losses mpirun >/dev/null
+
+# start NAME VARIABLE...: @ stands for the rank.
+start() {
+  local name=$1 ranks=()
+  shift
+  for rank in 0 1; do
+    env "${@//@/$rank}" LD_LIBRARY_PATH="$standins" DTC_STANDIN_PATIENCE=20 \
+      "$work/t" --data "$inputs/$model.data" --steps 2 --no-shuffle \
+      --metrics "$work/$name" >"$work/$name.$rank" 2>&1 &
+    ranks+=($!)
+  done
+  for rank in "${ranks[@]}"; do
+    wait "$rank" || { cat "$work/$name".?; return 1; }
+  done
+  diff <(losses "$name") <(losses mpirun)
+}
+
+start one-node SLURM_JOB_ID=$$ SLURM_STEP_ID=0 SLURM_PROCID=@ SLURM_NTASKS=2 \
+  SLURM_LOCALID=@ SLURM_NODEID=0 SLURM_STEP_TASKS_PER_NODE=2
+# The third machine of a step, by what Slurm says of it.
+start third-node SLURM_JOB_ID=$$ SLURM_STEP_ID=1 SLURM_PROCID=@ SLURM_NTASKS=2 \
+  SLURM_LOCALID=@ SLURM_NODEID=2 "SLURM_STEP_TASKS_PER_NODE=1(x2),2"
+start torchrun RANK=@ WORLD_SIZE=2 LOCAL_RANK=@ LOCAL_WORLD_SIZE=2 \
+  TORCHELASTIC_RUN_ID=$$ MASTER_PORT=29500 TORCHELASTIC_RESTART_COUNT=0
+
+if LD_LIBRARY_PATH=$standins mpirun --oversubscribe -n 2 "$work/t" \
+  --data "$inputs/$model.data" --steps 1 --trace "$work/trace" 2>"$work/refused"; then
+  echo "--trace was not refused"
+  exit 1
+fi
+grep -q -- "--trace is for CPUs" "$work/refused"
