@@ -230,9 +230,11 @@ void PlanBuilder::run(func::FuncOp function,
     int64_t number = getNumber(function.getResultAttr(i, attr::value));
     if (number < 0)
       continue;
-    if (microbatch && updatedBy[i] != number)
+    bool isOfMicrobatch = microbatch && updatedBy[i] != number;
+    if (isOfMicrobatch)
       ofMicrobatch[{number, *microbatch}] = result;
-    else
+    // What the only micro-batch makes is the sum over all of them.
+    if (!isOfMicrobatch || numMicrobatches == 1)
       once[number] = result;
   }
 }

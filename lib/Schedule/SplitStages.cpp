@@ -114,9 +114,15 @@ private:
   void emit(Operation &op, OpBuilder &builder);
   void emitSum(SumOverStagesOp op, OpBuilder &builder);
   SmallVector<Value> getLocalParts(SumOverStagesOp op) const;
-  /// Accumulated here, micro-batch after micro-batch.
-  bool isAccumulatedHere(Value value) const {
+  /// Whether a micro-batch makes what is read as the sum over all of them.
+  bool isPartOfSum(Value value) const {
     return phase.isPerMicrobatch() && slices.isAccumulated(stage, value);
+  }
+  /// Accumulated here, micro-batch after micro-batch. The value of the only
+  /// micro-batch is the sum.
+  bool isAccumulatedHere(Value value) const {
+    return isPartOfSum(value) &&
+           getLayout(value.getType()).getMesh().getSize(MeshAttr::timeAxis) > 1;
   }
 
   const Slices &slices;
@@ -204,7 +210,7 @@ void PhaseBuilder::emit(Operation &op, OpBuilder &builder) {
     if (isAccumulatedHere(old))
       results[number] = AccumulateOp::create(builder, op.getLoc(), result,
                                              accumulators.at(number));
-    else if (slices.isExported(stage, phase, old))
+    else if (isPartOfSum(old) || slices.isExported(stage, phase, old))
       results[number] = result;
   }
 }

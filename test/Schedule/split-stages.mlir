@@ -299,3 +299,28 @@ module @statistics {
 // CHECK-NOT:         dtc.reduce_sum
 // CHECK:           @update(
 // CHECK:             dtc.average
+
+// -----
+
+// The value of the only micro-batch is the sum over all of them.
+
+#mesh = #dtc.mesh<pp=1, dp=1, mb=1>
+#r = #dtc.layout<#mesh>
+#b = #dtc.layout<#mesh, mb: split(0)>
+#p = #dtc.layout<#mesh, mb: partial>
+module @one {
+  func.func @step(%x: tensor<16x8xf32, #b> {dtc.input = "x", dtc.kind = "input"},
+                  %dy: tensor<16x4xf32, #b> {dtc.input = "labels", dtc.kind = "label"},
+                  %w: tensor<8x4xf32, #r> {dtc.parameter = "w"})
+      -> (tensor<8x4xf32, #r> {dtc.parameter = "w"}, tensor<8x4xf32, #r> {dtc.gradient = "w"}) {
+    %dw = dtc.matmul %x, %dy {transpose_lhs} : (tensor<16x8xf32, #b>, tensor<16x4xf32, #b>) -> tensor<8x4xf32, #p>
+    %g = dtc.sum_microbatches %dw : tensor<8x4xf32, #p> -> tensor<8x4xf32, #r>
+    return %w, %g : tensor<8x4xf32, #r>, tensor<8x4xf32, #r>
+  }
+}
+
+// CHECK-LABEL: module @one
+// CHECK:           func.func private @weight(%[[X:[a-z0-9]+]]: tensor<16x8xf32, #replicated> {dtc.value = 0 : i64}, %[[DY:[a-z0-9]+]]: tensor<16x4xf32, #replicated> {dtc.value = 1 : i64})
+// CHECK-SAME:          -> (tensor<8x4xf32, #replicated> {dtc.value = [[DW:[0-9]+]] : i64})
+// CHECK-NEXT:        %[[DW:.*]] = dtc.matmul %[[X]], %[[DY]] {transpose_lhs}
+// CHECK-NEXT:        return %[[DW]]
