@@ -1,6 +1,11 @@
 # NVIDIA's headers, for the runtime of programs for GPUs. DTC_CUDA is ON where
 # there are all of them; tools/setup.sh --cuda brings them into the build folder.
 
+# NVIDIA's assembler: with it programs have machine code besides PTX.
+find_program(DTC_PTXAS ptxas HINTS $ENV{CUDA_HOME}/bin
+  PATHS ${PROJECT_SOURCE_DIR}/build/cuda/bin /usr/local/cuda/bin)
+mark_as_advanced(DTC_PTXAS)
+
 option(DTC_CUDA "build the runtime of programs for NVIDIA GPUs" ON)
 
 set(DTC_CUDA_INCLUDE_DIRS)

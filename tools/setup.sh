@@ -1,7 +1,11 @@
 #!/usr/bin/env bash
 # Installs everything that building, testing and running dtc needs on Debian 12. Safe to run again: it returns at once when
 # nothing is missing.
+#
+# --cuda: brings what programs for NVIDIA GPUs are built with, too: headers of CUDA, cuBLASLt, cuDNN and NCCL, and ptxas, from
+# PyPI into build/cuda. Not needed where a CUDA toolkit is installed.
 set -euo pipefail
+cd "$(dirname "$0")/.."
 
 packages=(
   clang-22 clang-format-22 clang-tidy-22 libclang-rt-22-dev lld-22 llvm-22-dev llvm-22-tools libmlir-22-dev mlir-22-tools
@@ -10,18 +14,49 @@ packages=(
   libdnnl-dev libopenmpi-dev openmpi-bin
   nlohmann-json3-dev libcli11-dev libgtest-dev libboost-context-dev
 )
+# Of one release of CUDA: headers, then the assembler.
+wheels=(
+  nvidia-cuda-runtime==13.0.96 nvidia-cuda-crt==13.0.88 nvidia-cublas==13.1.0.3 nvidia-cudnn-cu13==9.19.0.56
+  nvidia-nccl-cu13==2.28.9 nvidia-cuda-nvcc==13.0.88
+)
+
+cuda=
+case "${1:-}" in
+  "") ;;
+  --cuda) cuda=build/cuda; packages+=(python3-pip unzip) ;;
+  *) echo "usage: tools/setup.sh [--cuda]" >&2; exit 2 ;;
+esac
 
 missing=()
 for package in "${packages[@]}"; do
   dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'install ok installed' || missing+=("$package")
 done
-[ ${#missing[@]} -eq 0 ] && exit 0
-
-sudo=()
-if [ "$(id -u)" -ne 0 ]; then
-  command -v sudo >/dev/null || { echo "setup.sh: needs root to install: ${missing[*]}" >&2; exit 1; }
-  sudo=(sudo)
+if [ ${#missing[@]} -gt 0 ]; then
+  sudo=()
+  if [ "$(id -u)" -ne 0 ]; then
+    command -v sudo >/dev/null || { echo "setup.sh: needs root to install: ${missing[*]}" >&2; exit 1; }
+    sudo=(sudo)
+  fi
+  echo "setup.sh: installing ${missing[*]}"
+  "${sudo[@]}" apt-get update -qq
+  DEBIAN_FRONTEND=noninteractive "${sudo[@]}" apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 fi
-echo "setup.sh: installing ${missing[*]}"
-"${sudo[@]}" apt-get update -qq
-DEBIAN_FRONTEND=noninteractive "${sudo[@]}" apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+
+[ -n "$cuda" ] && [ ! -e "$cuda/complete" ] || exit 0
+# The folder is whole or not there: libraries of the wheels, most of their size, are left out.
+echo "setup.sh: bringing ${wheels[*]} into $cuda"
+mkdir -p build
+new=$(mktemp -d build/cuda-XXXXXX)
+trap 'rm -rf "$new"' EXIT
+mkdir -p "$new/include" "$new/bin"
+for wheel in "${wheels[@]}"; do
+  python3 -m pip download -q --no-deps --disable-pip-version-check -d "$new" "$wheel"
+  unzip -q -o "$new"/*.whl '*/include/*' '*/bin/ptxas' -d "$new/wheel" 2>/dev/null || [ $? -eq 11 ]
+  rm "$new"/*.whl
+done
+find "$new/wheel" -type d -name include -exec cp -r {}/. "$new/include" \;
+find "$new/wheel" -name ptxas -exec install {} "$new/bin" \;
+rm -rf "$new/wheel"
+touch "$new/complete"
+rm -rf "$cuda"
+mv "$new" "$cuda"

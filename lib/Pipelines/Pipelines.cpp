@@ -255,7 +255,9 @@ void dtc::buildSchedulePipeline(OpPassManager &manager,
 
   // What stays in stage functions is kernels, products, views, collectives.
   // Before memory is planned, so that values inside kernels need none.
-  manager.addPass(createFormKernels());
+  FormKernelsOptions kernels;
+  kernels.joins = joinsKernels(strategy.target);
+  manager.addPass(createFormKernels(kernels));
 
   // What is not needed at once is in flight while ranks compute. After kernels
   // are formed: from here on ops keep their order.

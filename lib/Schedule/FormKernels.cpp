@@ -169,10 +169,14 @@ static void outline(OpBuilder &b, ArrayRef<Operation *> ops,
     op->erase();
 }
 
-static void formKernels(func::FuncOp function, KernelLibrary &library) {
+static void formKernels(func::FuncOp function, bool joins,
+                        KernelLibrary &library) {
   Block &block = function.front();
   OpBuilder b(block.getTerminator());
-  for (const KernelUnit &unit : groupKernels(block)) {
+  std::vector<KernelUnit> units = groupKernels(block);
+  if (joins)
+    units = joinKernels(std::move(units), AliasClasses(block));
+  for (const KernelUnit &unit : units) {
     if (unit.isKernel)
       outline(b, unit.ops, library);
     else
@@ -201,7 +205,7 @@ struct FormKernels : dtc::impl::FormKernelsBase<FormKernels> {
         continue;
       for (auto function : stage.getOps<func::FuncOp>())
         if (!function.isDeclaration())
-          formKernels(function, library);
+          formKernels(function, joins, library);
     }
   }
 };

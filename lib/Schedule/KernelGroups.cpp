@@ -20,8 +20,7 @@ static bool isKernelOp(Operation *op) {
   return isa<KernelOpInterface>(op) && !isView(op) && !isMadeByProduct(op);
 }
 
-/// Operands that results of the op overwrite.
-static SmallVector<Value> getOverwritten(Operation *op) {
+SmallVector<Value> dtc::getOverwritten(Operation *op) {
   SmallVector<Value> operands;
   if (auto alias = dyn_cast<AliasInterface>(op))
     for (unsigned i = 0; i < op->getNumResults(); ++i)

@@ -7,6 +7,7 @@
 #ifndef DTC_LIB_SCHEDULE_KERNELGROUPS_H
 #define DTC_LIB_SCHEDULE_KERNELGROUPS_H
 
+#include "dtc/Plan/Aliases.h"
 #include "mlir/IR/Block.h"
 #include "mlir/IR/Operation.h"
 
@@ -21,6 +22,14 @@ struct KernelUnit {
 /// The ops of a block, terminator excluded, as units in an order in which they
 /// can be executed. Constants that only kernels use are in none.
 std::vector<KernelUnit> groupKernels(mlir::Block &block);
+
+/// Makes one kernel of those that stand side by side and need nothing of each
+/// other. `classes` are those of the block.
+std::vector<KernelUnit> joinKernels(std::vector<KernelUnit> units,
+                                    const AliasClasses &classes);
+
+/// Operands that results of the op overwrite.
+llvm::SmallVector<mlir::Value> getOverwritten(mlir::Operation *op);
 
 } // namespace dtc
 

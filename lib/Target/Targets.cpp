@@ -7,6 +7,7 @@
 #include "dtc/Target/CUDA/Passes.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Error.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Program.h"
 
 using namespace dtc;
@@ -20,11 +21,16 @@ static llvm::Error fail(const llvm::Twine &message) {
   return llvm::createStringError(message);
 }
 
-/// NVIDIA's assembler, where a toolkit has it; empty if nowhere.
+/// NVIDIA's assembler: of PATH, of a toolkit, or the one that dtc was built
+/// with; empty if there is none.
 static std::string findPtxas() {
   llvm::ErrorOr<std::string> found = llvm::sys::findProgramByName("ptxas");
   if (!found)
     found = llvm::sys::findProgramByName("ptxas", {"/usr/local/cuda/bin"});
+#ifdef DTC_PTXAS
+  if (!found && llvm::sys::fs::can_execute(DTC_PTXAS))
+    return DTC_PTXAS;
+#endif
   return found ? *found : std::string();
 }
 
@@ -53,12 +59,24 @@ dtc::getTarget(const TargetOptions &options) {
   return std::make_shared<CudaTarget>(architecture, host, findPtxas());
 }
 
-bool dtc::computes(const TargetOptions &options, llvm::StringRef opName) {
+/// What a target says; false if there is none: who lowers plans says why.
+static bool ask(const TargetOptions &options,
+                llvm::function_ref<bool(const Target &)> question) {
   llvm::Expected<std::shared_ptr<const Target>> target = getTarget(options);
   if (target)
-    return (*target)->computes(opName);
-  llvm::consumeError(target.takeError()); // who lowers plans says it
+    return question(**target);
+  llvm::consumeError(target.takeError());
   return false;
+}
+
+bool dtc::computes(const TargetOptions &options, llvm::StringRef opName) {
+  return ask(options,
+             [&](const Target &target) { return target.computes(opName); });
+}
+
+bool dtc::joinsKernels(const TargetOptions &options) {
+  return ask(options,
+             [](const Target &target) { return target.joinsKernels(); });
 }
 
 void dtc::registerTargetPasses() {

@@ -105,7 +105,32 @@ const DeviceCase cases[] = {
        return %0 : tensor<7x2051xf32>
      })",
      4e-6},
-    {"elements_in_a_loop",
+    {"tensors_of_many_sizes",
+     R"(func.func @k(%rate: tensor<f32>, %x0: tensor<1000xf32>, %x1: tensor<1024xf32>, %x2: tensor<40xf32>, %x3: tensor<7xf32>, %x4: tensor<768x33xf32>, %x5: tensor<12288xf32>, %x6: tensor<2x3x4x5xf32>, %x7: tensor<100000xf32>) -> (tensor<1000xf32>, tensor<1024xf32>, tensor<40xf32>, tensor<7xf32>, tensor<768x33xf32>, tensor<12288xf32>, tensor<2x3x4x5xf32>, tensor<100000xf32>, tensor<1xf32>, tensor<1x1xf32>, tensor<1xf32>, tensor<1xf32>) {
+       %m0 = dtc.mul %x0, %rate : (tensor<1000xf32>, tensor<f32>) -> tensor<1000xf32>
+       %t0 = dtc.tanh %m0 : (tensor<1000xf32>) -> tensor<1000xf32>
+       %m1 = dtc.mul %x1, %rate : (tensor<1024xf32>, tensor<f32>) -> tensor<1024xf32>
+       %t1 = dtc.tanh %m1 : (tensor<1024xf32>) -> tensor<1024xf32>
+       %m2 = dtc.mul %x2, %rate : (tensor<40xf32>, tensor<f32>) -> tensor<40xf32>
+       %t2 = dtc.tanh %m2 : (tensor<40xf32>) -> tensor<40xf32>
+       %m3 = dtc.mul %x3, %rate : (tensor<7xf32>, tensor<f32>) -> tensor<7xf32>
+       %t3 = dtc.tanh %m3 : (tensor<7xf32>) -> tensor<7xf32>
+       %m4 = dtc.mul %x4, %rate : (tensor<768x33xf32>, tensor<f32>) -> tensor<768x33xf32>
+       %t4 = dtc.tanh %m4 : (tensor<768x33xf32>) -> tensor<768x33xf32>
+       %m5 = dtc.mul %x5, %rate : (tensor<12288xf32>, tensor<f32>) -> tensor<12288xf32>
+       %t5 = dtc.tanh %m5 : (tensor<12288xf32>) -> tensor<12288xf32>
+       %m6 = dtc.mul %x6, %rate : (tensor<2x3x4x5xf32>, tensor<f32>) -> tensor<2x3x4x5xf32>
+       %t6 = dtc.tanh %m6 : (tensor<2x3x4x5xf32>) -> tensor<2x3x4x5xf32>
+       %m7 = dtc.mul %x7, %rate : (tensor<100000xf32>, tensor<f32>) -> tensor<100000xf32>
+       %t7 = dtc.tanh %m7 : (tensor<100000xf32>) -> tensor<100000xf32>
+       %s2 = dtc.reduce_sum %t2 axes [0] : (tensor<40xf32>) -> tensor<1xf32>
+       %s4 = dtc.reduce_sum %t4 axes [0, 1] : (tensor<768x33xf32>) -> tensor<1x1xf32>
+       %s5 = dtc.reduce_sum %t5 axes [0] : (tensor<12288xf32>) -> tensor<1xf32>
+       %s7 = dtc.reduce_sum %t7 axes [0] : (tensor<100000xf32>) -> tensor<1xf32>
+       return %t0, %t1, %t2, %t3, %t4, %t5, %t6, %t7, %s2, %s4, %s5, %s7 : tensor<1000xf32>, tensor<1024xf32>, tensor<40xf32>, tensor<7xf32>, tensor<768x33xf32>, tensor<12288xf32>, tensor<2x3x4x5xf32>, tensor<100000xf32>, tensor<1xf32>, tensor<1x1xf32>, tensor<1xf32>, tensor<1xf32>
+     })",
+     4e-6},
+    {"many_elements",
      R"(func.func @k(%x: tensor<2200000xf32>) -> tensor<2200000xf32> {
        %0 = dtc.tanh %x : (tensor<2200000xf32>) -> tensor<2200000xf32>
        return %0 : tensor<2200000xf32>

@@ -243,6 +243,9 @@ def FormKernels : Pass<"dtc-form-kernels", "mlir::ModuleOp"> {
     A sum `dtc.accumulate` of a matrix product that nothing else needs stays:
     the product accumulates itself.
 
+    With `join`, kernels that stand side by side and need nothing of each other
+    are one.
+
     Before:
     ```mlir
     %0 = dtc.add %h, %b : (tensor<8x4xf32, #dp>, tensor<4xf32, #r>) -> tensor<8x4xf32, #dp>
@@ -257,6 +260,9 @@ def FormKernels : Pass<"dtc-form-kernels", "mlir::ModuleOp"> {
         %0 = dtc.add %h, %b : ...
     ```
   }];
+  let options = [
+    Option<"joins", "join", "bool", "false", "kernels side by side are one">,
+  ];
   let dependentDialects = ["mlir::func::FuncDialect"];
 }
 

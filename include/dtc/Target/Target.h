@@ -40,6 +40,10 @@ public:
   /// products, attention, windows over images.
   virtual bool computes(llvm::StringRef opName) const = 0;
 
+  /// Whether kernels that nothing orders are better one kernel: where a launch
+  /// takes about as long as what it does.
+  virtual bool joinsKernels() const = 0;
+
   /// Where a plan's functions are built. `context` is the runtime's.
   struct Place {
     mlir::OpBuilder &builder;

@@ -22,6 +22,9 @@ getTarget(const TargetOptions &options);
 /// What Target::computes says; false for options that are wrong.
 bool computes(const TargetOptions &options, llvm::StringRef opName);
 
+/// What Target::joinsKernels says; false for options that are wrong.
+bool joinsKernels(const TargetOptions &options);
+
 /// Registers the passes of all targets, for dtc-opt.
 void registerTargetPasses();
 

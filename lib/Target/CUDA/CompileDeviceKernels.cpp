@@ -54,6 +54,9 @@ void dtc::buildDeviceFunctionsPipeline(OpPassManager &manager) {
   // Index arithmetic and constants of neighbouring chunks are shared.
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());
+  // What many tensors have in common, such as an update, is one launch. After
+  // the cleanup, which makes equal code equal.
+  manager.addPass(createMergeLaunches());
   // Launches are calls of the runtime. While memory accesses of device
   // functions are plain: what a kernel only reads is noted.
   manager.addPass(createLowerLaunches());

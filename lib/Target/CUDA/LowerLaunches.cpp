@@ -14,6 +14,7 @@
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
 
@@ -161,9 +162,13 @@ LogicalResult LauncherLowering::run() {
 }
 
 bool dtc::isWritten(Value memref) {
-  return llvm::any_of(memref.getUsers(), [](Operation *user) {
-    if (isa<memref::ViewOp>(user))
+  return llvm::any_of(memref.getUses(), [](OpOperand &use) {
+    Operation *user = use.getOwner();
+    if (isa<memref::ViewOp, memref::CastOp>(user))
       return isWritten(user->getResult(0));
+    // What a block has chosen (MergeLaunches).
+    if (isa<scf::YieldOp>(user))
+      return isWritten(user->getParentOp()->getResult(use.getOperandNumber()));
     return !isa<memref::LoadOp, vector::LoadOp>(user);
   });
 }

@@ -497,8 +497,11 @@ void NestEmitter::emitElements() {
   member = thread;
   createSums(b);
   auto emitItem = [&](OpBuilder &inner, Value item) {
-    Value chunk = code.remainder(inner, item, schedule.chunks);
-    Value row = code.divide(inner, item, schedule.chunks);
+    bool isOneRow = schedule.items == schedule.chunks;
+    Value chunk =
+        isOneRow ? item : code.remainder(inner, item, schedule.chunks);
+    Value row = isOneRow ? code.index(inner, 0)
+                         : code.divide(inner, item, schedule.chunks);
     SmallVector<Value> rowLoops =
         sums.empty() ? getRow(inner, row, code.index(inner, 0))
                      : getRow(inner, code.index(inner, 0), row);
@@ -511,24 +514,20 @@ void NestEmitter::emitElements() {
       emitChunk(inner, work, {chunk, isValid}, Value(), {}, 0);
     }
   };
+  // Also where there is an item for each thread: so the code for tensors of
+  // different sizes is the same.
+  if (sums.empty())
+    return code.onlyIf(b, code.isLess(b, first, schedule.items),
+                       [&](OpBuilder &inner) { emitItem(inner, first); });
   int64_t stride = schedule.blocks * schedule.threads;
-  if (stride >= schedule.items && sums.empty()) {
-    Value isValid;
-    if (stride > schedule.items)
-      isValid = code.isLess(b, first, schedule.items);
-    code.onlyIf(b, isValid, [&](OpBuilder &inner) { emitItem(inner, first); });
-    return;
-  }
   auto loop = scf::ForOp::create(b, loc, first, code.index(b, schedule.items),
                                  code.index(b, stride), takeSums());
   OpBuilder inner = OpBuilder::atBlockBegin(loop.getBody());
   setSums(loop.getRegionIterArgs());
   emitItem(inner, loop.getInductionVar());
-  if (!sums.empty()) {
-    scf::YieldOp::create(inner, loc, takeSums());
-    setSums(loop.getResults());
-    storeSums(b, code.index(b, 0), block, Value(), {});
-  }
+  scf::YieldOp::create(inner, loc, takeSums());
+  setSums(loop.getResults());
+  storeSums(b, code.index(b, 0), block, Value(), {});
 }
 
 void NestEmitter::emitColumns() {

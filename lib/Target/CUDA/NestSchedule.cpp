@@ -7,6 +7,7 @@
 
 #include "NestSchedule.h"
 #include "dtc/Lowering/Combine.h"
+#include "llvm/ADT/SetVector.h"
 #include <numeric>
 
 using namespace mlir;
@@ -32,11 +33,38 @@ static bool isScatter(const Statement *s) {
   return s->kind == StatementKind::Scatter;
 }
 
+/// Arguments of the kernel that an element of the statement is computed from.
+/// Scalars are read once, by whatever reads them.
+static llvm::SetVector<Value> getTensorsRead(const Statement &s) {
+  llvm::SetVector<Value> seen;
+  for (const TensorRead &input : s.inputs)
+    seen.insert(input.tensor);
+  for (size_t i = 0; i < seen.size(); ++i)
+    if (Operation *op = seen[i].getDefiningOp())
+      seen.insert_range(op->getOperands());
+  return llvm::SetVector<Value>(
+      llvm::from_range, llvm::make_filter_range(seen, [](Value value) {
+        auto type = dyn_cast<RankedTensorType>(value.getType());
+        return type && type.getNumElements() > 1 && isa<BlockArgument>(value);
+      }));
+}
+
+/// Whether one loop for both saves reads. If not, two launches do as well, and
+/// may be those of other tensors, too (MergeLaunches).
+static bool sharesReads(const Nest &nest, const Statement &root) {
+  llvm::SetVector<Value> reads = getTensorsRead(root);
+  return llvm::any_of(nest.roots, [&](const Statement *other) {
+    return root.previous == other ||
+           llvm::any_of(getTensorsRead(*other),
+                        [&](Value value) { return reads.contains(value); });
+  });
+}
+
 /// More would take more buffers than a device function may have.
 static constexpr size_t maxRoots = 100;
 
 bool dtc::mayJoinOnDevice(const Nest &nest, const Statement &root) {
-  if (nest.roots.size() >= maxRoots)
+  if (nest.roots.size() >= maxRoots || !sharesReads(nest, root))
     return false;
   if (isScatter(&root) || llvm::any_of(nest.roots, isScatter))
     return false;
@@ -129,11 +157,10 @@ static void mapElements(NestSchedule &schedule, bool hasTotals) {
   schedule.mapping = ThreadMapping::Elements;
   schedule.items = schedule.keptRows * schedule.reducedRows * schedule.chunks;
   schedule.threads = 256;
-  int64_t most = multiprocessors * (hasTotals ? 8 : 64);
-  schedule.blocks =
-      std::min<int64_t>(most, llvm::divideCeil(schedule.items, 256));
+  schedule.blocks = llvm::divideCeil(schedule.items, schedule.threads);
   // The sum of each block is a part.
   if (hasTotals) {
+    schedule.blocks = std::min(schedule.blocks, multiprocessors * 8);
     schedule.team = schedule.threads;
     schedule.slices = schedule.blocks;
   }
@@ -151,7 +178,7 @@ static void mapColumns(NestSchedule &schedule) {
 /// Up to 1024 columns are a warp's or less, with up to 32 columns a thread;
 /// longer rows are a block's.
 static void mapRows(NestSchedule &schedule, bool hasSums) {
-  constexpr int64_t mostOfWarp = 1024, mostThreads = 1024, mostInRegisters = 32;
+  constexpr int64_t mostOfWarp = 1024, mostThreads = 512, mostInRegisters = 32;
   schedule.mapping = ThreadMapping::Rows;
   int64_t columns = 1, lanes = 1;
   for (const std::vector<ColumnWork> &works : schedule.phases)

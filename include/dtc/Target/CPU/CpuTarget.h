@@ -49,6 +49,7 @@ public:
 
   llvm::StringRef getName() const override { return "cpu"; }
   bool computes(llvm::StringRef) const override { return true; }
+  bool joinsKernels() const override { return false; }
   void addKernelPasses(mlir::OpPassManager &manager) const override;
   void createLaunch(Place at, mlir::LLVM::LLVMFuncOp kernel,
                     mlir::ValueRange buffers) const override;

@@ -49,6 +49,7 @@ public:
 
   llvm::StringRef getName() const override { return "cuda"; }
   bool computes(llvm::StringRef opName) const override;
+  bool joinsKernels() const override { return true; }
   void addKernelPasses(mlir::OpPassManager &manager) const override;
   void createLaunch(Place at, mlir::LLVM::LLVMFuncOp kernel,
                     mlir::ValueRange buffers) const override;

@@ -48,6 +48,33 @@ def LowerKernelsToGpu : Pass<"dtc-lower-kernels-to-gpu", "mlir::ModuleOp"> {
                            "mlir::scf::SCFDialect", "mlir::vector::VectorDialect"];
 }
 
+def MergeLaunches : Pass<"dtc-merge-launches", "mlir::ModuleOp"> {
+  let summary = "make one launch of launches whose functions are alike";
+  let description = [{
+    Launches of a kernel that nothing orders, and whose device functions are
+    equal up to buffers and constants, become one launch of all their blocks. A
+    block first chooses its buffers and constants by its number. So the update of
+    all parameters is a few launches, whatever their number.
+
+    Before:
+    ```mlir
+    gpu.launch_func @device::@k_0 blocks in (%c4, %c1, %c1) ... args(%x : memref<1000xf32>)
+    gpu.launch_func @device::@k_1 blocks in (%c1, %c1, %c1) ... args(%y : memref<40xf32>)
+    ```
+    After:
+    ```mlir
+    gpu.func @k_0(%x: memref<1000xf32>, %y: memref<40xf32>) kernel {
+      %block = gpu.block_id x
+      %first = arith.cmpi ult, %block, %c4
+      %own, %buffer, %size = scf.if %first -> (index, memref<?xf32>, index) { ... } else { ... }
+      ...
+    gpu.launch_func @device::@k_0 blocks in (%c5, %c1, %c1) ... args(%x : memref<1000xf32>, %y : memref<40xf32>)
+    ```
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::memref::MemRefDialect",
+                           "mlir::scf::SCFDialect"];
+}
+
 def LowerLaunches : Pass<"dtc-lower-launches", "mlir::ModuleOp"> {
   let summary = "turn the launches of a kernel into calls of the runtime";
   let description = [{
