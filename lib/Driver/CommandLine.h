@@ -385,6 +385,12 @@ struct CommandLine {
       describe("GPU to generate code for: sm_80 (A100), sm_86, sm_89, sm_90 "
                "(H100, H200), sm_100 (B200) or sm_120; later ones run it, too",
                compile.target.architecture)};
+  cl::opt<std::string> device{
+      "device", cl::value_desc("NAME"), cl::cat(outputOptions),
+      cl::desc(descriptions.emplace_back(
+          "GPU that --target cuda is for (" + Device::listNames() +
+          "): what --arch is by default, and with --report how long a step is "
+          "expected to take"))};
   Opt<std::string> cpu{
       "target-cpu", cl::location(compile.target.cpu), cl::value_desc("NAME"),
       cl::cat(outputOptions),
@@ -409,6 +415,7 @@ private:
   mlir::LogicalResult finishPhases();
   mlir::LogicalResult finishOutput(const char *program);
   mlir::LogicalResult finishOptimizer();
+  mlir::LogicalResult finishDevice();
   mlir::LogicalResult finishTopology();
   mlir::LogicalResult finishDeviceMemory();
   mlir::LogicalResult finishProfile();

@@ -7,6 +7,7 @@
 #include "ClassWeights.h"
 #include "CommandLine.h"
 #include "Fail.h"
+#include "dtc/Report/Devices.h"
 #include "dtc/Schedule/ScheduleFile.h"
 #include "dtc/Target/Targets.h"
 #include "llvm/ADT/StringExtras.h"
@@ -62,11 +63,41 @@ LogicalResult CommandLine::finishOptimizer() {
   return settings ? success() : fail(llvm::toString(settings.takeError()));
 }
 
+/// The number of an architecture: 90 of "sm_90".
+static int64_t getNumber(llvm::StringRef architecture) {
+  int64_t number = 0;
+  architecture.drop_front(3).getAsInteger(10, number);
+  return number;
+}
+
+LogicalResult CommandLine::finishDevice() {
+  if (compile.target.kind != "cuda")
+    return fail("--device is for --target cuda, but --target is '" +
+                compile.target.kind + "'");
+  const Device *found = Device::find(device);
+  if (!found)
+    return fail("--device is '" + device + "', expected one of " +
+                Device::listNames());
+  llvm::StringRef given = compile.target.architecture;
+  if (!architecture.getNumOccurrences())
+    compile.target.architecture = found->architecture.str();
+  else if (getNumber(given) > getNumber(found->architecture))
+    return fail("--arch is '" + given + "', but --device " + found->name +
+                " runs code for " + found->architecture +
+                " and earlier; leave out one of them");
+  options.device = found;
+  if (options.needsReport() && !topology.getNumOccurrences())
+    options.topology =
+        found->getTopology(compile.parallel.getNumRanks(), getNumbers(compile));
+  return success();
+}
+
 LogicalResult CommandLine::finishTopology() {
   if (!options.needsReport())
     return fail("--topology gives the times of a report, and there is none; "
                 "add --report, --report-json FILE or --timeline FILE");
-  llvm::Expected<Topology> read = Topology::read(topology);
+  llvm::Expected<Topology> read =
+      Topology::read(topology, options.device, getNumbers(compile));
   if (!read)
     return fail(llvm::toString(read.takeError()));
   uint64_t ranks = compile.parallel.getNumRanks();
@@ -385,7 +416,8 @@ LogicalResult CommandLine::finishOutput(const char *program) {
       !llvm::StringRef(options.graph).ends_with(".svg"))
     return fail("--graph is '" + options.graph +
                 "', expected a name that ends in .svg");
-  if ((topology.getNumOccurrences() && failed(finishTopology())) ||
+  if ((device.getNumOccurrences() && failed(finishDevice())) ||
+      (topology.getNumOccurrences() && failed(finishTopology())) ||
       (profile.getNumOccurrences() && failed(finishProfile())))
     return failure();
   if (architecture.getNumOccurrences() && compile.target.kind != "cuda")

@@ -171,6 +171,21 @@ static void addParameters(DictionaryAttr attributes, Type type,
                  member.getAs<DictionaryAttr>("part"), report);
 }
 
+/// Data have all rows of a step in their types.
+static void countSamples(func::FuncOp plan, Report &report) {
+  for (BlockArgument argument : plan.getArguments()) {
+    auto kind =
+        plan.getArgAttrOfType<StringAttr>(argument.getArgNumber(), attr::kind);
+    auto type = cast<RankedTensorType>(argument.getType());
+    if (!kind || (kind != "input" && kind != "label") || type.getRank() == 0)
+      continue;
+    report.samples = type.getDimSize(0);
+    if (kind == "label" && type.getRank() == 2 &&
+        type.getElementType().isInteger())
+      report.tokens = type.getNumElements();
+  }
+}
+
 static void countKernels(ModuleOp module, Report &report) {
   if (auto kernels = module.lookupSymbol<ModuleOp>(kernelsName))
     report.kernels = llvm::range_size(kernels.getOps<func::FuncOp>());
@@ -237,6 +252,7 @@ FailureOr<Report> Report::compute(ModuleOp module, const Topology *topology,
           !isStatistic(plan, argument.getArgNumber()))
         addParameters(plan.getArgAttrDict(argument.getArgNumber()),
                       argument.getType(), report);
+    countSamples(plan, report);
     report.stages.push_back(std::move(result));
   }
   if (mesh) {
@@ -289,5 +305,8 @@ FailureOr<Report> Report::compute(ModuleOp module, const Topology *topology,
                      report.isMeasured,
                      /*communication=*/{}};
   addCommunication(*stages, topology, report);
+  if (topology && topology->speed && !report.times.empty() &&
+      failed(addExpectedTimes(*stages, *topology, report)))
+    return failure();
   return report;
 }

@@ -14,6 +14,44 @@ namespace dtc {
 /// FLOPs of one rank in an op or a function, kernels included.
 int64_t getFlops(mlir::Operation *root);
 
+/// What one execution of an op of a plan's function costs a rank, communication
+/// left out.
+struct OpCost {
+  enum Kind {
+    Nothing, ///< a view, communication, what another op does
+    Kernel,
+    Library, ///< a call of the runtime's libraries
+    Copy,    ///< bytes that are copied or set
+  };
+  Kind kind = Nothing;
+  int64_t flops = 0;
+  /// Each distinct operand read once and each result written once. Of a table
+  /// that is only looked up in, as many bytes as rows are read.
+  int64_t bytes = 0;
+  mlir::Type element; ///< of a library call's operands
+
+  /// The larger of the times that arithmetic and memory take.
+  double getSeconds(const DeviceSpeed &speed, bool usesTf32) const;
+};
+
+/// Costs of ops; those of kernels, which are launched often, are kept.
+class OpCosts {
+public:
+  OpCost get(mlir::Operation *op);
+
+private:
+  llvm::DenseMap<mlir::Operation *, OpCost> kernels;
+};
+
+/// The name of what products of an element type are computed in: "bf16".
+std::string getNumbers(mlir::Type element);
+
+/// Fills `report.expected`, when all else of the report is known and there is a
+/// topology with its devices' speed. Fails with a diagnostic if plans wait for
+/// each other.
+mlir::LogicalResult addExpectedTimes(llvm::ArrayRef<mlir::ModuleOp> stages,
+                                     const Topology &topology, Report &report);
+
 /// Adds `times` times the message or collective that an op is, if any.
 void addTraffic(mlir::Operation &op, int64_t times, StageReport &report);
 

@@ -99,6 +99,20 @@ static void printTimes(ArrayRef<const RankTime *> slowest,
   printTable(rows, os);
 }
 
+static void printExpected(const Report &report, llvm::raw_ostream &os) {
+  for (const ExpectedTime &time : report.expected) {
+    os << "expected     " << formatSeconds(time.seconds) << " a step"
+       << (time.numbers == "tf32" ? " with --tf32, " : ", ");
+    bool hasTokens = report.tokens > 0;
+    os << llvm::format("%.0f ",
+                       double(hasTokens ? report.tokens : report.samples) /
+                           time.seconds)
+       << (hasTokens ? "tokens/s" : "samples/s")
+       << llvm::format(", MFU %.1f %% of ", 100 * report.getUtilization(time))
+       << formatFlops(int64_t(time.peak)) << "/s (" << time.numbers << ")\n";
+  }
+}
+
 void Report::print(llvm::raw_ostream &os) const {
   os << llvm::format("parameters   %lld\n", (long long)parameters);
   for (const PaddedParameter &own : padded)
@@ -120,8 +134,10 @@ void Report::print(llvm::raw_ostream &os) const {
                      "%s costs\n",
                      100 * bubble, 100 * bubbleSimulated,
                      isMeasured ? "measured" : "estimated")
-     << llvm::format("kernels      %lld, launched from %lld places\n\n",
+     << llvm::format("kernels      %lld, launched from %lld places\n",
                      (long long)kernels, (long long)launches);
+  printExpected(*this, os);
+  os << "\n";
 
   std::vector<Row> rows;
   auto addRow = [&](StringRef name, auto get) {
@@ -278,6 +294,20 @@ json::Value Report::toJson() const {
                       {"costs", isMeasured ? "measured" : "estimated"},
                       {"stages", std::move(list)},
                       {"mesh", std::move(axes)}};
+  if (!expected.empty()) {
+    json::Array list;
+    for (const ExpectedTime &time : expected) {
+      json::Object entry{{"numbers", time.numbers},
+                         {"seconds", time.seconds},
+                         {"samples_per_second", samples / time.seconds},
+                         {"mfu", getUtilization(time)}};
+      if (tokens > 0)
+        entry["tokens_per_second"] = tokens / time.seconds;
+      list.push_back(std::move(entry));
+    }
+    report["expected"] = std::move(list);
+    report["model_flops"] = modelFlops;
+  }
   if (!times.empty()) {
     json::Array ranks;
     for (const RankTime &time : times)

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dtc/Report/Topology.h"
+#include "dtc/Report/Devices.h"
 #include "dtc/Support/ReadFile.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -27,6 +28,7 @@ struct Key {
   enum Kind { Count, Positive, NotNegative };
   const char *name;
   Kind kind;
+  bool isOptional = false;
 
   const char *getExpected() const {
     return kind == Count      ? "a whole number of at least 1"
@@ -38,6 +40,8 @@ struct Key {
 constexpr Key keys[] = {{"nodes", Key::Count},
                         {"devices_per_node", Key::Count},
                         {"device.flops", Key::Positive},
+                        {"device.memory_bandwidth", Key::Positive,
+                         /*isOptional=*/true},
                         {"links.device.bandwidth", Key::Positive},
                         {"links.device.latency", Key::NotNegative},
                         {"links.node.bandwidth", Key::Positive},
@@ -45,7 +49,8 @@ constexpr Key keys[] = {{"nodes", Key::Count},
 
 class Reader {
 public:
-  explicit Reader(StringRef path) : path(path) {}
+  Reader(StringRef path, const Device *model, StringRef numbers)
+      : path(path), model(model), numbers(numbers) {}
   llvm::Expected<Topology> read();
 
 private:
@@ -55,8 +60,11 @@ private:
   llvm::Error flatten(const json::Object &object, const std::string &prefix);
   llvm::Error check(const Key &key);
   double get(StringRef name) { return values.at(name).getAsNumber().value(); }
+  DeviceSpeed getSpeed();
 
   std::string path;
+  const Device *model;
+  StringRef numbers;
   llvm::StringMap<json::Value> values;
 };
 
@@ -94,6 +102,12 @@ llvm::Error Reader::flatten(const json::Object &object,
 
 llvm::Error Reader::check(const Key &key) {
   auto found = values.find(key.name);
+  bool isOfDevice = StringRef(key.name).starts_with("device.");
+  if (found == values.end() && (key.isOptional || (isOfDevice && model)))
+    return llvm::Error::success();
+  if (isOfDevice && model)
+    return fail(llvm::Twine("'") + key.name + "' is given, but --device " +
+                model->name + " says what devices do; leave out one of them");
   if (found == values.end())
     return fail(llvm::Twine("'") + key.name + "' is missing, expected " +
                 key.getExpected());
@@ -106,6 +120,12 @@ llvm::Error Reader::check(const Key &key) {
     return llvm::Error::success();
   return fail(llvm::Twine("'") + key.name + "' is " + print(found->second) +
               ", expected " + key.getExpected());
+}
+
+/// A file has one figure, whatever products are computed in.
+DeviceSpeed Reader::getSpeed() {
+  double flops = get("device.flops");
+  return {flops, flops, flops, flops, get("device.memory_bandwidth")};
 }
 
 llvm::Expected<Topology> Reader::read() {
@@ -126,16 +146,24 @@ llvm::Expected<Topology> Reader::read() {
   auto getLink = [&](const std::string &name) {
     return Link{get(name + ".bandwidth"), get(name + ".latency")};
   };
+  std::optional<DeviceSpeed> speed;
+  if (model)
+    speed = model->speed;
+  else if (values.contains("device.memory_bandwidth"))
+    speed = getSpeed();
   return Topology{*values.at("nodes").getAsInteger(),
                   *values.at("devices_per_node").getAsInteger(),
-                  get("device.flops"), getLink("links.device"),
-                  getLink("links.node")};
+                  model ? speed->getFlops(numbers) : get("device.flops"),
+                  getLink("links.device"),
+                  getLink("links.node"),
+                  speed};
 }
 
 } // namespace
 
-llvm::Expected<Topology> Topology::read(StringRef path) {
-  return Reader(path).read();
+llvm::Expected<Topology> Topology::read(StringRef path, const Device *model,
+                                        StringRef numbers) {
+  return Reader(path, model, numbers).read();
 }
 
 //===----------------------------------------------------------------------===//

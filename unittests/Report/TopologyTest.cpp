@@ -2,6 +2,7 @@
 
 #include "dtc/Report/Topology.h"
 #include "dtc/Plan/Ranks.h"
+#include "dtc/Report/Devices.h"
 #include "mlir/IR/MLIRContext.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -143,14 +144,15 @@ static const char *const good =
         "links": {"device": {"bandwidth": 2e10, "latency": 0},
                   "node": {"bandwidth": 1.2e9, "latency": 2e-5}}})";
 
-static llvm::Expected<Topology> read(const std::string &text) {
+static llvm::Expected<Topology> read(const std::string &text,
+                                     const Device *model = nullptr) {
   llvm::SmallString<64> path;
   int file;
   EXPECT_FALSE(
       llvm::sys::fs::createTemporaryFile("topology", "json", file, path));
   llvm::FileRemover remove(path);
   llvm::raw_fd_ostream(file, /*shouldClose=*/true) << text;
-  llvm::Expected<Topology> result = Topology::read(path);
+  llvm::Expected<Topology> result = Topology::read(path, model, "bf16");
   if (result)
     return result;
   // The file's name comes first, whatever is wrong.
@@ -160,11 +162,13 @@ static llvm::Expected<Topology> read(const std::string &text) {
 }
 
 /// The error of the good file in which one text is another.
-static std::string readBad(StringRef from, StringRef to) {
+static std::string readBad(StringRef from, StringRef to,
+                           const Device *model = nullptr) {
   std::string text = good;
   size_t at = text.find(from.str());
   EXPECT_NE(at, std::string::npos);
-  llvm::Expected<Topology> result = read(text.replace(at, from.size(), to));
+  llvm::Expected<Topology> result =
+      read(text.replace(at, from.size(), to), model);
   return result ? "" : llvm::toString(result.takeError());
 }
 
@@ -178,6 +182,31 @@ TEST(TopologyFile, Good) {
   EXPECT_EQ(topology->device.latency, 0);
   EXPECT_EQ(topology->node.bandwidth, 1.2e9);
   EXPECT_EQ(topology->node.latency, 2e-5);
+}
+
+TEST(TopologyFile, Speed) {
+  EXPECT_FALSE(llvm::cantFail(read(good)).speed);
+  std::string text = good;
+  text.insert(text.find("1e12") + 4, ", \"memory_bandwidth\": 1e11");
+  Topology topology = llvm::cantFail(read(text));
+  ASSERT_TRUE(topology.speed);
+  EXPECT_EQ(topology.speed->bandwidth, 1e11);
+  for (StringRef numbers : {"f64", "f32", "tf32", "bf16", "fp16"})
+    EXPECT_EQ(topology.speed->getFlops(numbers), 1e12);
+}
+
+TEST(TopologyFile, DevicesAreTheModels) {
+  const Device *device = Device::find("h200");
+  EXPECT_EQ(readBad("", "", device),
+            "'device.flops' is given, but --device h200 says what devices do; "
+            "leave out one of them");
+  std::string text = good;
+  StringRef figure = R"("device": {"flops": 1e12},)";
+  Topology topology = llvm::cantFail(
+      read(text.erase(text.find(figure), figure.size()), device));
+  EXPECT_EQ(topology.flops, device->speed.half);
+  EXPECT_EQ(topology.speed->bandwidth, device->speed.bandwidth);
+  EXPECT_EQ(topology.node.bandwidth, 1.2e9);
 }
 
 TEST(TopologyFile, Bad) {
@@ -199,8 +228,9 @@ TEST(TopologyFile, Bad) {
             "'device' is 3, expected an object");
   EXPECT_EQ(readBad("\"flops\"", "\"speed\""),
             "unknown key 'device.speed', expected only nodes, "
-            "devices_per_node, device.flops, links.device.bandwidth, "
-            "links.device.latency, links.node.bandwidth, links.node.latency");
+            "devices_per_node, device.flops, device.memory_bandwidth, "
+            "links.device.bandwidth, links.device.latency, "
+            "links.node.bandwidth, links.node.latency");
   EXPECT_EQ(readBad(good, "[2, 4]"), "is [2,4], expected an object");
   EXPECT_EQ(readBad("2e-5}}}", "2e-5}").substr(0, 13), "is not JSON: ");
 }

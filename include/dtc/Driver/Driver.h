@@ -8,6 +8,7 @@
 #define DTC_DRIVER_DRIVER_H
 
 #include "dtc/Pipelines/Pipelines.h"
+#include "dtc/Report/Devices.h"
 #include "dtc/Report/Profile.h"
 #include "dtc/Report/Topology.h"
 #include <algorithm>
@@ -37,7 +38,8 @@ struct DriverOptions {
   /// Bytes that a rank's plan may need, and how the user wrote it.
   std::optional<int64_t> deviceMemory;
   std::string deviceMemoryText;
-  std::string graph; ///< draw the model to this .svg
+  std::string graph;              ///< draw the model to this .svg
+  const Device *device = nullptr; ///< that the program is for, if it is known
   /// The machines that the figures' times are for.
   std::optional<Topology> topology;
   /// Measured times, for the simulation of the schedule.

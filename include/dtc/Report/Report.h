@@ -74,6 +74,13 @@ struct RankTime {
                       const Topology &topology);
 };
 
+/// How long a step is expected to take (docs/Architecture/Report.md).
+struct ExpectedTime {
+  std::string numbers; ///< that products are computed in: "bf16", "tf32"
+  double seconds;
+  double peak; ///< products of one device, in FLOPs per second
+};
+
 /// A parameter that is larger than what the model has of it.
 struct PaddedParameter {
   std::string name;
@@ -100,6 +107,20 @@ struct Report {
   std::vector<std::pair<std::string, int64_t>> mesh;
   /// One for each rank, if there is a topology.
   std::vector<RankTime> times;
+  /// None if the topology does not say how fast memory is; two for products in
+  /// f32 where a device also has tf32.
+  std::vector<ExpectedTime> expected;
+  /// FLOPs that the model asks for in a step, as the field counts them: three
+  /// times the products of the forward pass. Set with `expected`.
+  double modelFlops = 0;
+  int64_t samples = 0; ///< of a step, over all ranks
+  int64_t tokens = 0;  ///< labels of sequences; 0 if labels are none
+
+  int64_t getNumRanks() const { return ranksPerStage * stages.size(); }
+  /// Model FLOPs over what all devices could do in the expected time.
+  double getUtilization(const ExpectedTime &time) const {
+    return modelFlops / (time.seconds * time.peak * getNumRanks());
+  }
 
   /// The rank of each stage that communicates longest; none without a topology.
   std::vector<const RankTime *> getSlowestRanks() const;

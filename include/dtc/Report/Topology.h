@@ -11,6 +11,7 @@
 #include "dtc/Support/Collective.h"
 #include "mlir/Support/LLVM.h"
 #include "llvm/Support/Error.h"
+#include <optional>
 
 namespace dtc {
 
@@ -21,22 +22,47 @@ struct Link {
   double latency;   ///< seconds
 };
 
+/// What one device does in a second at most.
+struct DeviceSpeed {
+  /// Floating-point operations of matrix products, by what these are computed
+  /// in; f16 and bf16 are alike.
+  double f64, f32, tf32, half;
+  double bandwidth; ///< bytes that its memory reads or writes
+
+  /// By the name of numbers: f64, f32, tf32, bf16, fp16.
+  double getFlops(llvm::StringRef numbers) const {
+    return numbers == "f64"    ? f64
+           : numbers == "f32"  ? f32
+           : numbers == "tf32" ? tf32
+                               : half;
+  }
+};
+
+struct Device;
+
 /// Nodes of equal devices. Rank r is on node r / devicesPerNode. As a file:
 ///
 ///   {"nodes": 2, "devices_per_node": 4,
-///    "device": {"flops": 1e12},
+///    "device": {"flops": 1e12, "memory_bandwidth": 1e11},
 ///    "links": {"device": {"bandwidth": 2e10, "latency": 2e-6},
 ///              "node": {"bandwidth": 1.2e9, "latency": 2e-5}}}
 ///
-/// All keys are needed and there are no others.
+/// All keys but memory_bandwidth are needed and there are no others.
 struct Topology {
   int64_t nodes, devicesPerNode;
   double flops; ///< floating-point operations per second of one device
   Link device;  ///< between two devices of one node
   Link node;    ///< between two devices of different nodes
+  /// What the time of a step follows from; none if the file has no
+  /// memory_bandwidth.
+  std::optional<DeviceSpeed> speed = std::nullopt;
 
-  /// The error is one line with the file's name.
-  static llvm::Expected<Topology> read(llvm::StringRef path);
+  /// With a `model`, whose figures are those of the device in `numbers` (as of
+  /// DeviceSpeed), the file has no "device". The error is one line with the
+  /// file's name.
+  static llvm::Expected<Topology> read(llvm::StringRef path,
+                                       const Device *model = nullptr,
+                                       llvm::StringRef numbers = "");
 
   int64_t getNode(int64_t rank) const { return rank / devicesPerNode; }
 

@@ -1,0 +1,85 @@
+//===- OpCost.cpp - what one op costs a rank ------------------------------===//
+//
+// Arithmetic and memory traffic of what a plan runs, as far as they follow from
+// the plan: from ops and the local types of their operands.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ReportCounts.h"
+#include "dtc/Plan/Aliases.h"
+#include "dtc/Schedule/KernelOps.h"
+#include "llvm/ADT/SmallPtrSet.h"
+
+using namespace mlir;
+using namespace dtc;
+
+// What programs reach of the figures in data sheets: cuBLAS about 3/4 of the
+// peak in large products, a copy 9/10 of the memory's bandwidth.
+static constexpr double libraryEfficiency = 0.75, memoryEfficiency = 0.9;
+
+std::string dtc::getNumbers(Type element) {
+  return element.isF64()    ? "f64"
+         : element.isBF16() ? "bf16"
+         : element.isF16()  ? "fp16"
+                            : "f32";
+}
+
+double OpCost::getSeconds(const DeviceSpeed &speed, bool usesTf32) const {
+  double peak = speed.f32; // of kernels, which use no tensor cores
+  if (kind == Library) {
+    std::string numbers = getNumbers(element);
+    peak = speed.getFlops(numbers == "f32" && usesTf32 ? "tf32" : numbers) *
+           libraryEfficiency;
+  }
+  return std::max(flops / peak, bytes / (speed.bandwidth * memoryEfficiency));
+}
+
+/// Bytes of a kernel's argument that it reads.
+static int64_t getReadBytes(BlockArgument argument) {
+  int64_t whole = getLocalBytes(argument.getType()), rows = 0;
+  for (OpOperand &use : argument.getUses()) {
+    auto gather = dyn_cast<GatherOp>(use.getOwner());
+    if (!gather || use.getOperandNumber() != 0)
+      return whole;
+    rows += getLocalBytes(gather.getType());
+  }
+  return std::min(whole, rows);
+}
+
+static OpCost getKernelCost(func::FuncOp kernel) {
+  OpCost cost{OpCost::Kernel, getFlops(kernel), 0, {}};
+  for (BlockArgument argument : kernel.getArguments())
+    cost.bytes += getReadBytes(argument);
+  for (Type type : kernel.getResultTypes())
+    cost.bytes += getLocalBytes(type);
+  return cost;
+}
+
+OpCost OpCosts::get(Operation *op) {
+  if (auto launch = dyn_cast<LaunchOp>(op)) {
+    auto kernel = cast<func::FuncOp>(launch.getFunction());
+    auto [it, isNew] = kernels.try_emplace(kernel);
+    if (isNew)
+      it->second = getKernelCost(kernel);
+    return it->second;
+  }
+  if (isa<CollectiveOpInterface, SendOp, RecvOp, WaitOp, RunOp, ConstantOp>(
+          op) ||
+      isMadeByProduct(op) || isView(op) || op->getNumResults() == 0)
+    return {};
+  int64_t results = 0, operands = 0;
+  for (Type type : op->getResultTypes())
+    results += getLocalBytes(type);
+  llvm::SmallPtrSet<Value, 8> distinct(op->operand_begin(), op->operand_end());
+  for (Value operand : distinct)
+    operands += getLocalBytes(operand.getType());
+  if (isa<ZeroOp>(op))
+    return {OpCost::Copy, 0, results, {}};
+  if (!isa<CostInterface>(op)) // a copy, or a part of its operand
+    return {OpCost::Copy, 0, 2 * results, {}};
+  // A product that is added to a sum reads that, too.
+  if (getAccumulation(op))
+    operands += results;
+  return {OpCost::Library, getFlops(op), operands + results,
+          getElementTypeOrSelf(op->getOperand(0))};
+}

@@ -1,0 +1,322 @@
+//===- StepTime.cpp - how long a step is expected to take -----------------===//
+//
+// Executes the plans of all stages, with a rank for each: what it computes is a
+// queue, what it communicates another, and the plan says which waits for which.
+// Ops cost what OpCost.cpp says, communication what the topology says.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ReportCounts.h"
+#include "dtc/Memory/MemoryPlan.h"
+#include <deque>
+
+using namespace mlir;
+using namespace dtc;
+
+//===----------------------------------------------------------------------===//
+// Plans as lists
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// A thing that a rank does, in the order of its plan.
+struct Event {
+  enum Kind { Compute, Transfer, Wait } kind;
+  double seconds = 0;       ///< of a transfer, or of work without tf32
+  double secondsInTf32 = 0; ///< of work
+  int64_t transfer = -1;    ///< of those that the rank starts: which
+  /// Of a transfer. With whom it meets, besides the ranks of the same stage,
+  /// which do the same: with nobody, with all stages, or with one, where
+  /// messages meet in the order of their tags.
+  enum Partner { Own, All, To, From } partner = Own;
+  int64_t stage = 0, tag = 0;
+};
+
+/// Appends what the rank of a stage does, function by function.
+class Listing {
+public:
+  Listing(const RankTime &rank, const Ranks &ranks, const Topology &topology,
+          OpCosts &costs)
+      : rank(rank.rank), ranks(ranks), topology(topology), costs(costs) {}
+
+  void add(func::FuncOp function);
+  std::vector<Event> events;
+
+private:
+  const AliasClasses &getClasses(func::FuncOp function);
+  void add(RunOp run, const AliasClasses &classes);
+  void start(Operation &op, const AliasClasses &classes);
+
+  int64_t rank;
+  const Ranks &ranks;
+  const Topology &topology;
+  OpCosts &costs;
+  int64_t numTransfers = 0;
+  /// What is in flight into a buffer, by its root; of a send, by its result.
+  llvm::DenseMap<Value, int64_t> inFlight;
+  llvm::DenseMap<Operation *, std::unique_ptr<AliasClasses>> classesOf;
+};
+
+} // namespace
+
+const AliasClasses &Listing::getClasses(func::FuncOp function) {
+  std::unique_ptr<AliasClasses> &classes = classesOf[function];
+  if (!classes)
+    classes = std::make_unique<AliasClasses>(function.front());
+  return *classes;
+}
+
+static Value getBuffer(Value value, const AliasClasses &classes) {
+  return value.getDefiningOp<SendOp>() ? value : classes.getRoot(value);
+}
+
+/// What the caller has in flight is in flight for the callee, and the other way
+/// round.
+void Listing::add(RunOp run, const AliasClasses &classes) {
+  func::FuncOp callee = getCallee(run);
+  const AliasClasses &own = getClasses(callee);
+  auto hand = [&](Value from, const AliasClasses &fromClasses, Value to,
+                  const AliasClasses &toClasses) {
+    auto it = inFlight.find(getBuffer(from, fromClasses));
+    Value buffer = getBuffer(to, toClasses);
+    if (it == inFlight.end())
+      inFlight.erase(buffer);
+    else
+      inFlight[buffer] = int64_t(it->second);
+  };
+  for (auto [operand, argument] :
+       llvm::zip_equal(run.getInputs(), callee.getArguments()))
+    hand(operand, classes, argument, own);
+  add(callee);
+  for (auto [returned, result] : llvm::zip_equal(
+           callee.front().getTerminator()->getOperands(), run.getResults()))
+    hand(returned, own, result, classes);
+}
+
+void Listing::start(Operation &op, const AliasClasses &classes) {
+  Event event{Event::Transfer};
+  event.transfer = numTransfers++;
+  if (auto send = dyn_cast<SendOp>(op)) {
+    event.partner = Event::To;
+    event.stage = send.getStage();
+    event.tag = send.getTag();
+    event.seconds = topology.getMessageSeconds(
+        rank, ranks.getPeer(rank, stageAxis, event.stage), 1,
+        getLocalBytes(send.getX().getType()));
+  } else if (auto recv = dyn_cast<RecvOp>(op)) {
+    event.partner = Event::From;
+    event.stage = recv.getStage();
+    event.tag = recv.getTag();
+    event.seconds =
+        topology.getMessageSeconds(ranks.getPeer(rank, stageAxis, event.stage),
+                                   rank, 1, getLocalBytes(recv.getType()));
+  } else {
+    auto collective = cast<CollectiveOpInterface>(op);
+    event.partner = crossesStages(&op) ? Event::All : Event::Own;
+    event.seconds = topology.getCollectiveSeconds(
+        collective.getCollectiveKind(),
+        ranks.getGroup(rank, collective.getAxes()), 1,
+        getWholeBytes(collective));
+  }
+  events.push_back(event);
+  if (!isStart(&op)) {
+    events.push_back({Event::Wait, 0, 0, event.transfer});
+    return;
+  }
+  for (Value result : op.getResults())
+    inFlight[getBuffer(result, classes)] = event.transfer;
+}
+
+void Listing::add(func::FuncOp function) {
+  const AliasClasses &classes = getClasses(function);
+  for (Operation &op : function.front()) {
+    if (auto run = dyn_cast<RunOp>(op)) {
+      add(run, classes);
+    } else if (isa<SendOp, RecvOp, CollectiveOpInterface>(op)) {
+      start(op, classes);
+    } else if (auto wait = dyn_cast<WaitOp>(op)) {
+      auto it = inFlight.find(getBuffer(wait.getX(), classes));
+      if (it != inFlight.end())
+        events.push_back({Event::Wait, 0, 0, it->second});
+    } else if (OpCost cost = costs.get(&op); cost.kind != OpCost::Nothing) {
+      events.push_back({Event::Compute,
+                        cost.getSeconds(*topology.speed, /*usesTf32=*/false),
+                        cost.getSeconds(*topology.speed, /*usesTf32=*/true)});
+    }
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Their execution
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Of one stage: how far its rank is.
+struct Progress {
+  explicit Progress(const std::vector<Event> &events) : events(&events) {}
+
+  const std::vector<Event> *events;
+  size_t next = 0;
+  double computed = 0, communicated = 0; ///< when its queues are empty
+  struct Pending {
+    const Event *event;
+    double issued; ///< when its rank has computed what it needs
+  };
+  std::deque<Pending> queue; ///< of communication
+  std::vector<double> ends;  ///< of transfers; negative: not yet
+
+  bool isDone() const { return next == events->size() && queue.empty(); }
+  /// Computes and issues until it has to wait; whether it did anything.
+  bool advance(bool usesTf32);
+  /// When what is first in its queue may begin.
+  double getStart() const {
+    return std::max(communicated, queue.front().issued);
+  }
+  void finishFirst(double end);
+};
+
+} // namespace
+
+bool Progress::advance(bool usesTf32) {
+  size_t before = next;
+  for (; next < events->size(); ++next) {
+    const Event &event = (*events)[next];
+    if (event.kind == Event::Compute) {
+      computed += usesTf32 ? event.secondsInTf32 : event.seconds;
+    } else if (event.kind == Event::Transfer) {
+      queue.push_back({&event, computed});
+      ends.push_back(-1);
+    } else if (double end = ends[event.transfer]; end < 0) {
+      break;
+    } else {
+      computed = std::max(computed, end);
+    }
+  }
+  return next != before;
+}
+
+void Progress::finishFirst(double end) {
+  ends[queue.front().event->transfer] = end;
+  communicated = end;
+  queue.pop_front();
+}
+
+/// The stages that meet in what is first in a stage's queue; empty if one of
+/// them is not there yet.
+static SmallVector<size_t> getMeeting(ArrayRef<Progress> stages, size_t stage) {
+  const Event &event = *stages[stage].queue.front().event;
+  auto isAt = [&](size_t other, Event::Partner partner) {
+    if (stages[other].queue.empty())
+      return false;
+    const Event &theirs = *stages[other].queue.front().event;
+    return theirs.partner == partner && theirs.tag == event.tag &&
+           (partner == Event::All || size_t(theirs.stage) == stage);
+  };
+  SmallVector<size_t> all = llvm::to_vector(llvm::seq(stages.size()));
+  switch (event.partner) {
+  case Event::Own:
+    return {stage};
+  case Event::All:
+    return llvm::all_of(all, [&](size_t s) { return isAt(s, Event::All); })
+               ? all
+               : SmallVector<size_t>();
+  case Event::To:
+  case Event::From:
+    if (!isAt(event.stage,
+              event.partner == Event::To ? Event::From : Event::To))
+      return {};
+    return {stage, size_t(event.stage)};
+  }
+  llvm_unreachable("all kinds of partners are there");
+}
+
+/// Seconds until the last stage is done; none if stages wait for each other.
+static std::optional<double> execute(ArrayRef<std::vector<Event>> plans,
+                                     bool usesTf32) {
+  std::vector<Progress> stages;
+  for (const std::vector<Event> &events : plans)
+    stages.emplace_back(events);
+  for (bool isMoving = true; isMoving;) {
+    isMoving = false;
+    for (size_t stage = 0; stage < stages.size(); ++stage) {
+      isMoving |= stages[stage].advance(usesTf32);
+      while (!stages[stage].queue.empty()) {
+        SmallVector<size_t> meeting = getMeeting(stages, stage);
+        if (meeting.empty())
+          break;
+        double start = 0, seconds = 0;
+        for (size_t member : meeting) {
+          start = std::max(start, stages[member].getStart());
+          seconds =
+              std::max(seconds, stages[member].queue.front().event->seconds);
+        }
+        for (size_t member : meeting)
+          stages[member].finishFirst(start + seconds);
+        isMoving = true;
+      }
+    }
+  }
+  double end = 0;
+  for (const Progress &stage : stages) {
+    if (!stage.isDone())
+      return std::nullopt;
+    end = std::max({end, stage.computed, stage.communicated});
+  }
+  return end;
+}
+
+//===----------------------------------------------------------------------===//
+// What the model asks for
+//===----------------------------------------------------------------------===//
+
+/// FLOPs of the products that one run of the forward pass computes, over all
+/// ranks, by what they are computed in.
+static void addProducts(func::FuncOp function,
+                        std::map<std::string, double> &flops) {
+  function.walk([&](Operation *op) {
+    if (op->hasTrait<Product>())
+      flops[getNumbers(getElementTypeOrSelf(op->getOperand(0)))] +=
+          cast<CostInterface>(op).getFlops();
+  });
+}
+
+LogicalResult dtc::addExpectedTimes(ArrayRef<ModuleOp> stages,
+                                    const Topology &topology, Report &report) {
+  OpCosts costs;
+  std::vector<std::vector<Event>> plans;
+  std::map<std::string, double> forward;
+  std::vector<const RankTime *> ranks = report.getSlowestRanks();
+  for (auto [stage, rank] : llvm::zip_equal(stages, ranks)) {
+    func::FuncOp plan = getPlan(stage);
+    Listing listing(*rank, Ranks(getMesh(plan)), topology, costs);
+    listing.add(plan);
+    plans.push_back(std::move(listing.events));
+    for (auto run : plan.getOps<RunOp>())
+      if (isRunOf(run, Phase::Forward))
+        addProducts(getCallee(run), forward);
+  }
+  auto add = [&](const std::string &numbers, bool usesTf32) {
+    std::optional<double> seconds = execute(plans, usesTf32);
+    if (!seconds)
+      return failure();
+    report.expected.push_back(
+        {numbers, *seconds, topology.speed->getFlops(numbers)});
+    return success();
+  };
+  std::string numbers = "f32"; // of most products
+  double most = 0;
+  for (auto &[name, flops] : forward) {
+    report.modelFlops += 3 * flops;
+    if (flops > most) {
+      numbers = name;
+      most = flops;
+    }
+  }
+  if (failed(add(numbers, /*usesTf32=*/false)) ||
+      (numbers == "f32" && topology.speed->tf32 != topology.speed->f32 &&
+       failed(add("tf32", /*usesTf32=*/true))))
+    return emitError(ModuleOp(stages.front()).getLoc(),
+                     "has plans that wait for each other");
+  return success();
+}
