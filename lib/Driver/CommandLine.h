@@ -389,8 +389,8 @@ struct CommandLine {
       "device", cl::value_desc("NAME"), cl::cat(outputOptions),
       cl::desc(descriptions.emplace_back(
           "GPU that --target cuda is for (" + Device::listNames() +
-          "): what --arch is by default, and with --report how long a step is "
-          "expected to take"))};
+          "): what --arch and --device-memory are by default, and with "
+          "--report how long a step is expected to take"))};
   Opt<std::string> cpu{
       "target-cpu", cl::location(compile.target.cpu), cl::value_desc("NAME"),
       cl::cat(outputOptions),

@@ -9,6 +9,7 @@
 #include "dtc/Dialect/Dialect.h"
 #include "dtc/Report/Report.h"
 #include "dtc/Strategy/FitMemory.h"
+#include "dtc/Target/Targets.h"
 
 using namespace mlir;
 using namespace dtc;
@@ -21,7 +22,9 @@ static std::pair<int64_t, StringRef> getLargestPart(const StageReport &stage) {
        {stage.gradientBytes, "gradients"},
        {stage.inputBytes, "inputs"},
        {stage.gatheredBytes, "gathered parameters"},
-       {stage.activationBytes, "activations"}});
+       {stage.activationBytes, "activations"},
+       {stage.reservedBytes,
+        "context, libraries and communication of the GPU"}});
 }
 
 LogicalResult dtc::checkDeviceMemory(ModuleOp plan, ModuleOp model,
@@ -31,11 +34,14 @@ LogicalResult dtc::checkDeviceMemory(ModuleOp plan, ModuleOp model,
   FailureOr<Report> report = Report::compute(plan);
   if (failed(report))
     return failure();
+  for (StageReport &stage : report->stages)
+    stage.reservedBytes = getReservedBytes(options.target, plan);
   auto stage = llvm::max_element(
       report->stages, [](const StageReport &a, const StageReport &b) {
-        return a.peakBytes < b.peakBytes;
+        return a.getNeededBytes() < b.getNeededBytes();
       });
-  if (stage->peakBytes <= limit)
+  int64_t needed = stage->getNeededBytes();
+  if (needed <= limit)
     return success();
   auto [bytes, part] = getLargestPart(*stage);
   std::string found =
@@ -43,10 +49,9 @@ LogicalResult dtc::checkDeviceMemory(ModuleOp plan, ModuleOp model,
            ? std::string("each rank")
            : "each rank of stage " +
                  std::to_string(stage - report->stages.begin())) +
-      " needs " + formatBytes(stage->peakBytes) + " (" +
-      std::to_string(stage->peakBytes) + " bytes), " + formatBytes(bytes) +
-      " of it for " + part.str() + ", but --device-memory is " +
-      limitText.str();
+      " needs " + formatBytes(needed) + " (" + std::to_string(needed) +
+      " bytes), " + formatBytes(bytes) + " of it for " + part.str() +
+      ", but --device-memory is " + limitText.str();
 
   bool hasBatchNorm =
       model.walk([](BatchNormOp) { return WalkResult::interrupt(); })
@@ -59,7 +64,7 @@ LogicalResult dtc::checkDeviceMemory(ModuleOp plan, ModuleOp model,
   if (fit.bytes <= limit)
     advice = "; with " + fit.printOptions() + " it would need " +
              formatBytes(fit.bytes) + " and fit";
-  else if (fit.bytes < stage->peakBytes)
+  else if (fit.bytes < needed)
     advice =
         "; dtc finds no options that fit these ranks: the least found is " +
         formatBytes(fit.bytes) + ", with " + fit.printOptions() +

@@ -259,6 +259,8 @@ LogicalResult Compilation::report() {
                       options.profile ? &*options.profile : nullptr);
   if (failed(report))
     return failure();
+  for (StageReport &stage : report->stages)
+    stage.reservedBytes = getReservedBytes(options.compile.target, *module);
   if (options.report) {
     report->print(llvm::outs());
     imported.printConstants(llvm::outs());

@@ -8,6 +8,7 @@
 #include "CommandLine.h"
 #include "Fail.h"
 #include "dtc/Report/Devices.h"
+#include "dtc/Report/Report.h"
 #include "dtc/Schedule/ScheduleFile.h"
 #include "dtc/Target/Targets.h"
 #include "llvm/ADT/StringExtras.h"
@@ -445,5 +446,13 @@ LogicalResult CommandLine::finish(const char *program) {
       failed(finishTraining()) || failed(finishOutput(program)))
     return failure();
   // What would fit is for the plan that all of these make.
-  return deviceMemory.getNumOccurrences() ? finishDeviceMemory() : success();
+  if (deviceMemory.getNumOccurrences())
+    return finishDeviceMemory();
+  if (options.device && options.getLastPhase() >= CompilePhase::Schedule) {
+    options.deviceMemory = options.device->memory;
+    options.deviceMemoryText = formatBytes(options.device->memory) +
+                               ", that of --device " +
+                               options.device->name.str();
+  }
+  return success();
 }

@@ -7,6 +7,7 @@
 #include "dtc/Memory/MemoryPlan.h"
 #include "dtc/Pipelines/Pipelines.h"
 #include "dtc/Plan/Skeleton.h"
+#include "dtc/Target/Targets.h"
 
 using namespace mlir;
 using namespace dtc;
@@ -26,5 +27,5 @@ std::optional<int64_t> dtc::getPlannedBytes(ModuleOp model,
     peak = std::max(
         peak,
         getPlan(stage)->getAttrOfType<IntegerAttr>(attr::arenaBytes).getInt());
-  return peak;
+  return peak + getReservedBytes(strategy.target, *module);
 }

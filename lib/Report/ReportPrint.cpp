@@ -171,6 +171,14 @@ void Report::print(llvm::raw_ostream &os) const {
     addBytes("gathered bytes", &StageReport::gatheredBytes);
   addBytes("activation bytes", &StageReport::activationBytes);
   addBytes("peak bytes", &StageReport::peakBytes);
+  if (llvm::any_of(stages, [](const StageReport &stage) {
+        return stage.reservedBytes > 0;
+      })) {
+    addBytes("reserved bytes", &StageReport::reservedBytes);
+    addRow("needed bytes", [](const StageReport &stage) {
+      return formatBytes(stage.getNeededBytes());
+    });
+  }
   addRow("in flight", [](const StageReport &stage) {
     return std::to_string(stage.inFlight);
   });
@@ -267,6 +275,7 @@ json::Value Report::toJson() const {
                                {"inputs", stage.inputBytes},
                                {"gathered", stage.gatheredBytes},
                                {"activations", stage.activationBytes},
+                               {"reserved", stage.reservedBytes},
                                {"peak", stage.peakBytes}}},
         {"collectives", std::move(collectives)},
         {"sends", std::move(sends)},

@@ -5,6 +5,7 @@
 #include "dtc/Target/CPU/Passes.h"
 #include "dtc/Target/CUDA/CudaTarget.h"
 #include "dtc/Target/CUDA/Passes.h"
+#include "dtc/Target/CUDA/Reserve.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/FileSystem.h"
@@ -77,6 +78,11 @@ bool dtc::computes(const TargetOptions &options, llvm::StringRef opName) {
 bool dtc::joinsKernels(const TargetOptions &options) {
   return ask(options,
              [](const Target &target) { return target.joinsKernels(); });
+}
+
+int64_t dtc::getReservedBytes(const TargetOptions &options,
+                              mlir::ModuleOp module) {
+  return options.kind == "cuda" ? getReservedDeviceBytes(module) : 0;
 }
 
 void dtc::registerTargetPasses() {

@@ -53,6 +53,9 @@ struct StageReport {
   /// Activations, messages, and what functions work in.
   int64_t activationBytes = 0;
   int64_t peakBytes = 0; ///< of the arena
+  /// Of the device, beside the arena: set by who knows the target.
+  int64_t reservedBytes = 0;
+  int64_t getNeededBytes() const { return peakBytes + reservedBytes; }
 
   std::map<CollectiveClass, Traffic> collectives;
   /// Messages by the other stage.

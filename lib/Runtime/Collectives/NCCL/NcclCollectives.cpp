@@ -6,12 +6,14 @@
 #include "Core/Elements.h"
 #include "Core/Error.h"
 #include "Rendezvous.h"
+#include "dtc/Runtime/DeviceReserve.h"
 
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
 using namespace dtc::rt;
+using dtc::stagingBytes;
 
 /// Ends the job unless a call of NCCL went well.
 #define DTC_NCCL(call)                                                         \
@@ -21,11 +23,6 @@ using namespace dtc::rt;
       fatal("%s failed: %s (%s)", #call, nccl->ncclGetErrorString(result),     \
             nccl->ncclGetLastError(nullptr));                                  \
   } while (false)
-
-namespace {
-/// Data of the host move in pieces of this size.
-constexpr int64_t stagingBytes = 16 << 20;
-} // namespace
 
 //===----------------------------------------------------------------------===//
 // Setting up

@@ -11,6 +11,7 @@
 #include "Core/Error.h"
 #include "CudaDevice.h"
 #include "Library.h"
+#include "dtc/Runtime/DeviceReserve.h"
 
 #include <cublasLt.h>
 
@@ -59,9 +60,6 @@ struct Blas::Product {
       fatal("%s failed: %s", #call, blas.cublasLtGetStatusName(status));       \
   } while (false)
 
-// As large as the library's heuristics want on Hopper.
-constexpr int64_t workspaceBytes = 32 << 20;
-
 const Blas::Functions &Blas::Functions::get() {
   static const Functions functions = [] {
     static const Library library(
@@ -83,7 +81,7 @@ const Blas::Functions &Blas::Functions::get() {
 Blas::Blas(CUstream stream)
     : blas(Functions::get()), stream(stream),
       handle(std::make_unique<Handle>()),
-      workspace(std::make_unique<DeviceMemory>(workspaceBytes)) {
+      workspace(std::make_unique<DeviceMemory>(dtc::productWorkspaceBytes)) {
   DTC_BLAS(cublasLtCreate(&handle->handle));
 }
 
@@ -165,7 +163,7 @@ Blas::Product &Blas::find(const ProductShape &shape,
 
   cublasLtMatmulPreference_t preference;
   DTC_BLAS(cublasLtMatmulPreferenceCreate(&preference));
-  auto bytes = uint64_t(workspaceBytes);
+  auto bytes = uint64_t(dtc::productWorkspaceBytes);
   DTC_BLAS(cublasLtMatmulPreferenceSetAttribute(
       preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &bytes,
       sizeof bytes));

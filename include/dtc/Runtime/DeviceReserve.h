@@ -1,0 +1,37 @@
+//===- DeviceReserve.h - memory of a GPU beside the arena -------*- C++ -*-===//
+//
+// What a rank of a program for GPUs needs besides its arena, in bytes: what the
+// runtime allocates, and what NVIDIA's libraries take. The runtime and the
+// compiler, which checks --device-memory, agree on it here. No LLVM, no CUDA.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTC_RUNTIME_DEVICERESERVE_H
+#define DTC_RUNTIME_DEVICERESERVE_H
+
+#include <cstdint>
+
+namespace dtc {
+
+/// Workspace of matrix products: as large as cuBLASLt's heuristics want on
+/// Hopper.
+constexpr int64_t productWorkspaceBytes = int64_t(32) << 20;
+
+/// Data of the host move between ranks in pieces of this size. Only with
+/// several ranks.
+constexpr int64_t stagingBytes = int64_t(16) << 20;
+
+/// What NCCL holds for one communicator of several ranks: on each of up to 24
+/// channels a buffer of each protocol, 512 KiB (LL), 4.7 MiB (LL128) and 4 MiB
+/// (Simple, NCCL_BUFFSIZE), 221 MiB; and what it keeps about peers.
+constexpr int64_t communicatorBytes = int64_t(256) << 20;
+
+/// A context of the driver and the code that is loaded into it: about 500 MiB
+/// on GPUs of 100 and more multiprocessors (local memory of all threads that
+/// fit, the driver's own heap), and the kernels of cuBLASLt, NCCL and the
+/// program, which are loaded when they are first launched.
+constexpr int64_t contextBytes = int64_t(768) << 20;
+
+} // namespace dtc
+
+#endif // DTC_RUNTIME_DEVICERESERVE_H

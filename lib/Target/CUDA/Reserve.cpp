@@ -1,0 +1,60 @@
+//===- Reserve.cpp - memory of a GPU beside the arena ---------------------===//
+//
+// Counts what the runtime will allocate for a plan (CudaDevice.cpp, Blas.cpp,
+// NcclCollectives.cpp).
+//
+//===----------------------------------------------------------------------===//
+
+#include "dtc/Target/CUDA/Reserve.h"
+#include "dtc/Memory/MemoryPlan.h"
+#include "dtc/Plan/Ranks.h"
+#include "dtc/Runtime/DeviceReserve.h"
+
+using namespace mlir;
+using namespace dtc;
+
+/// Every rank has a copy of each constant of the program. Those that only
+/// kernels have are part of their code.
+static int64_t getConstantBytes(ModuleOp module) {
+  int64_t bytes = 0;
+  for (ModuleOp stage : module.getOps<ModuleOp>())
+    if (stage.getName() != kernelsName)
+      stage.walk([&](ConstantOp constant) {
+        bytes += getLocalBytes(constant.getType());
+      });
+  return bytes;
+}
+
+/// One for all ranks, and one for each set of axes that ranks communicate over
+/// or take their parts by.
+static int64_t countCommunicators(ModuleOp module, MeshAttr mesh) {
+  llvm::SmallPtrSet<Attribute, 8> groups;
+  module.walk([&](Operation *op) {
+    ArrayAttr axes;
+    if (auto collective = dyn_cast<CollectiveOpInterface>(op))
+      axes = collective.getAxes();
+    else if (auto slice = dyn_cast<LocalSliceOp>(op))
+      axes = slice.getAxes();
+    int64_t members = 1;
+    if (axes)
+      for (StringRef axis : axes.getAsValueRange<StringAttr>())
+        members *= mesh.getSize(axis);
+    if (members > 1)
+      groups.insert(axes);
+  });
+  return 1 + groups.size();
+}
+
+int64_t dtc::getReservedDeviceBytes(ModuleOp module) {
+  int64_t bytes =
+      contextBytes + productWorkspaceBytes + getConstantBytes(module);
+  FailureOr<Stages> stages = getStages(module);
+  MeshAttr mesh;
+  for (ModuleOp stage : *stages)
+    if (MeshAttr own = getMesh(getPlan(stage)))
+      mesh = own;
+  if (mesh && Ranks(mesh).size() > 1)
+    bytes +=
+        stagingBytes + countCommunicators(module, mesh) * communicatorBytes;
+  return bytes;
+}
