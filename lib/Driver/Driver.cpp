@@ -13,6 +13,7 @@
 #include "dtc/Lowering/Program.h"
 #include "dtc/Report/ModelGraph.h"
 #include "dtc/Report/Report.h"
+#include "dtc/Target/CUDA/CountLaunches.h"
 #include "dtc/Target/Targets.h"
 #include "dtc/Training/FindFunction.h"
 #include "dtc/Training/InitialValues.h"
@@ -259,6 +260,11 @@ LogicalResult Compilation::report() {
                       options.profile ? &*options.profile : nullptr);
   if (failed(report))
     return failure();
+  if (options.compile.target.kind == "cuda") {
+    FailureOr<llvm::StringMap<int64_t>> launches = countLaunches(*module);
+    if (failed(launches) || failed(report->addDeviceWork(*module, *launches)))
+      return failure();
+  }
   for (StageReport &stage : report->stages)
     stage.reservedBytes = getReservedBytes(options.compile.target, *module);
   if (options.report) {

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ReportCounts.h"
-#include "dtc/Plan/Aliases.h"
+#include "dtc/Memory/MemoryPlan.h"
 #include "dtc/Schedule/KernelOps.h"
 #include "llvm/ADT/SmallPtrSet.h"
 
@@ -55,12 +55,42 @@ static OpCost getKernelCost(func::FuncOp kernel) {
   return cost;
 }
 
+/// What a function of a stage returns and has elsewhere is copied to where its
+/// caller wants it (FunctionLowering::finish). A plan's results are in place.
+static OpCost getReturnCost(func::ReturnOp end) {
+  auto function = end->getParentOfType<func::FuncOp>();
+  OpCost cost{OpCost::Nothing, 0, 0, {}, 0};
+  if (function.getName() == planName)
+    return cost;
+  AliasClasses classes(function.front());
+  MemoryHomes homes(function, classes);
+  for (OpOperand &returned : end->getOpOperands()) {
+    MemoryHome home = homes.get(returned.get());
+    bool isInPlace = home.kind == MemoryHome::Result &&
+                     home.index == returned.getOperandNumber();
+    if (home.kind == MemoryHome::Argument) {
+      auto update =
+          function.getArgAttrOfType<IntegerAttr>(home.index, attr::update);
+      isInPlace = update && update.getInt() == returned.getOperandNumber();
+    }
+    if (isInPlace && classes.getOffset(returned.get()) == 0)
+      continue;
+    cost.kind = OpCost::Copy;
+    cost.bytes += 2 * getLocalBytes(returned.get().getType());
+    ++cost.calls;
+  }
+  return cost;
+}
+
 OpCost OpCosts::get(Operation *op) {
-  if (auto launch = dyn_cast<LaunchOp>(op)) {
-    auto kernel = cast<func::FuncOp>(launch.getFunction());
-    auto [it, isNew] = kernels.try_emplace(kernel);
+  Operation *costly = op;
+  if (auto launch = dyn_cast<LaunchOp>(op))
+    costly = launch.getFunction();
+  if (isa<LaunchOp, func::ReturnOp>(op)) {
+    auto [it, isNew] = known.try_emplace(costly);
     if (isNew)
-      it->second = getKernelCost(kernel);
+      it->second = costly == op ? getReturnCost(cast<func::ReturnOp>(op))
+                                : getKernelCost(cast<func::FuncOp>(costly));
     return it->second;
   }
   if (isa<CollectiveOpInterface, SendOp, RecvOp, WaitOp, RunOp, ConstantOp>(

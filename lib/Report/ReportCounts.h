@@ -29,18 +29,20 @@ struct OpCost {
   /// that is only looked up in, as many bytes as rows are read.
   int64_t bytes = 0;
   mlir::Type element; ///< of a library call's operands
+  int64_t calls = 1;  ///< that it takes
 
   /// The larger of the times that arithmetic and memory take.
   double getSeconds(const DeviceSpeed &speed, bool usesTf32) const;
 };
 
-/// Costs of ops; those of kernels, which are launched often, are kept.
+/// Costs of ops; those of kernels and of functions' ends, which run often, are
+/// kept.
 class OpCosts {
 public:
   OpCost get(mlir::Operation *op);
 
 private:
-  llvm::DenseMap<mlir::Operation *, OpCost> kernels;
+  llvm::DenseMap<mlir::Operation *, OpCost> known;
 };
 
 /// The name of what products of an element type are computed in: "bf16".

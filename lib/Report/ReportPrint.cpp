@@ -182,6 +182,27 @@ void Report::print(llvm::raw_ostream &os) const {
   addRow("in flight", [](const StageReport &stage) {
     return std::to_string(stage.inFlight);
   });
+  if (llvm::all_of(stages, [](const StageReport &stage) {
+        return stage.deviceWork.has_value();
+      })) {
+    auto addCount = [&](StringRef name, int64_t DeviceWork::*field) {
+      addRow(name, [=](const StageReport &stage) {
+        return std::to_string((*stage.deviceWork).*field);
+      });
+    };
+    addCount("device functions launched", &DeviceWork::functions);
+    addCount("library calls", &DeviceWork::libraryCalls);
+    addCount("copies and fills", &DeviceWork::copies);
+    addRow("bytes moved", [](const StageReport &stage) {
+      return formatBytes(stage.deviceWork->getBytes());
+    });
+    addRow("bytes moved by kernels", [](const StageReport &stage) {
+      return formatBytes(stage.deviceWork->kernelBytes);
+    });
+    addRow("fewest bytes", [](const StageReport &stage) {
+      return formatBytes(stage.deviceWork->fewestBytes);
+    });
+  }
 
   // Traffic: a row for everything that some stage does.
   auto describe = [](const Traffic *traffic) {
@@ -263,7 +284,7 @@ json::Value Report::toJson() const {
     };
     addMessages(stage.sends, sends);
     addMessages(stage.recvs, recvs);
-    list.push_back(json::Object{
+    json::Object entry{
         {"parameters", stage.parameters},
         {"flops", json::Object{{"forward", stage.forwardFlops},
                                {"backward", stage.backwardFlops},
@@ -280,7 +301,16 @@ json::Value Report::toJson() const {
         {"collectives", std::move(collectives)},
         {"sends", std::move(sends)},
         {"recvs", std::move(recvs)},
-        {"in_flight", stage.inFlight}});
+        {"in_flight", stage.inFlight}};
+    if (const std::optional<DeviceWork> &work = stage.deviceWork)
+      entry["device"] = json::Object{{"functions", work->functions},
+                                     {"library_calls", work->libraryCalls},
+                                     {"copies", work->copies},
+                                     {"kernel_bytes", work->kernelBytes},
+                                     {"library_bytes", work->libraryBytes},
+                                     {"copy_bytes", work->copyBytes},
+                                     {"fewest_bytes", work->fewestBytes}};
+    list.push_back(std::move(entry));
   }
   json::Array axes;
   for (auto &[name, size] : mesh)

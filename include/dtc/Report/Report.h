@@ -13,6 +13,7 @@
 #include "dtc/Report/Timeline.h"
 #include "dtc/Report/Topology.h"
 #include "dtc/Support/Collective.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/Support/JSON.h"
 #include <map>
 #include <string>
@@ -40,6 +41,21 @@ struct CollectiveClass {
   }
 };
 
+/// What a rank puts on its GPU in a step, and the bytes that this moves:
+/// distinct operands are read once, results written once.
+struct DeviceWork {
+  int64_t functions = 0; ///< launches of device functions
+  int64_t libraryCalls = 0, copies = 0;
+  int64_t kernelBytes = 0, libraryBytes = 0, copyBytes = 0;
+  /// What would be left if all but library calls and the update moved nothing:
+  /// what the former move, and for the latter parameters and state read and
+  /// written, gradients read.
+  int64_t fewestBytes = 0;
+
+  int64_t getBytes() const { return kernelBytes + libraryBytes + copyBytes; }
+  void add(const DeviceWork &other);
+};
+
 /// What each rank of a stage holds, and does in a step.
 struct StageReport {
   int64_t parameters = 0; ///< elements of the parameters that it owns
@@ -60,6 +76,8 @@ struct StageReport {
   std::map<CollectiveClass, Traffic> collectives;
   /// Messages by the other stage.
   std::map<int64_t, Traffic> sends, recvs;
+
+  std::optional<DeviceWork> deviceWork; ///< see Report::addDeviceWork
 
   int64_t inFlight = 0; ///< most live activations: of micro-batch and chunk
 };
@@ -134,6 +152,12 @@ struct Report {
   static mlir::FailureOr<Report> compute(mlir::ModuleOp module,
                                          const Topology *topology = nullptr,
                                          const Profile *profile = nullptr);
+
+  /// Adds what stages put on GPUs, if each kernel launches so many device
+  /// functions. Fails with a diagnostic if the module is not that of the
+  /// report.
+  mlir::LogicalResult addDeviceWork(mlir::ModuleOp module,
+                                    const llvm::StringMap<int64_t> &launches);
 
   void print(llvm::raw_ostream &os) const;
   llvm::json::Value toJson() const;

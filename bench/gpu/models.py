@@ -1,0 +1,103 @@
+"""The models that bench/gpu compares: the same from a seed wherever they are
+built, with PyTorch and transformers alone."""
+
+from dataclasses import dataclass
+from typing import Callable
+
+import torch
+from torch import nn
+
+
+@dataclass
+class Bench:
+    """A model with the size of its step."""
+
+    make: Callable[[], nn.Module]
+    rows: int
+    length: int = 0  # of sequences; 0: images of 224 x 224
+    classes: int = 0
+
+
+class LanguageModel(nn.Module):
+    """A causal model of transformers, as a function from ids to logits."""
+
+    def __init__(self, model):
+        super().__init__()
+        self.model = model
+
+    def forward(self, input_ids):
+        return self.model(input_ids=input_ids, use_cache=False).logits
+
+
+class Classifier(nn.Module):
+    """A classifier of transformers, as a function from images to logits."""
+
+    def __init__(self, model):
+        super().__init__()
+        self.model = model
+
+    def forward(self, pixel_values):
+        return self.model(pixel_values=pixel_values).logits
+
+
+def make_gpt2(**sizes):
+    from transformers import GPT2Config, GPT2LMHeadModel
+    return LanguageModel(GPT2LMHeadModel(GPT2Config(
+        resid_pdrop=0, embd_pdrop=0, attn_pdrop=0, use_cache=False,
+        bos_token_id=0, eos_token_id=0, attn_implementation="sdpa", **sizes)))
+
+
+def make_llama():
+    from transformers import LlamaConfig, LlamaForCausalLM
+    return LanguageModel(LlamaForCausalLM(LlamaConfig(
+        vocab_size=32000, hidden_size=768, intermediate_size=2048,
+        num_hidden_layers=8, num_attention_heads=12, num_key_value_heads=4,
+        max_position_embeddings=1024, use_cache=False, bos_token_id=0,
+        eos_token_id=0, attn_implementation="sdpa")))
+
+
+def make_resnet():
+    from transformers import ResNetConfig, ResNetForImageClassification
+    return Classifier(ResNetForImageClassification(
+        ResNetConfig(num_labels=1000)))
+
+
+MODELS = {
+    "gpt2-tiny": Bench(lambda: make_gpt2(
+        vocab_size=256, n_positions=128, n_embd=128, n_layer=4, n_head=4),
+        rows=32, length=128, classes=256),
+    "gpt2-124m": Bench(lambda: make_gpt2(), rows=16, length=1024,
+                       classes=50257),
+    "llama-small": Bench(make_llama, rows=8, length=1024, classes=32000),
+    "resnet-50": Bench(make_resnet, rows=32, classes=1000),
+}
+
+
+def build(name):
+    """The model with the weights that its seed gives, in training mode."""
+    torch.manual_seed(0)
+    return MODELS[name].make().train()
+
+
+def make_data(name, steps):
+    """Inputs by name, and labels, of so many steps, as NumPy arrays. Sequences
+    are what a fixed rule makes of random numbers, so that there is something to
+    learn."""
+    import numpy as np
+    bench = MODELS[name]
+    random = np.random.default_rng(0)
+    rows = bench.rows * steps
+    if bench.length:
+        ids = random.integers(0, bench.classes, (rows, bench.length + 1))
+        ids[:, 1::2] = (ids[:, :-1:2] * 7 + 1)[:, :ids[:, 1::2].shape[1]]
+        ids = (ids % bench.classes).astype(np.int32)
+        return {"input_ids": ids[:, :-1].copy()}, ids[:, 1:].copy()
+    images = random.standard_normal((rows, 3, 224, 224), np.float32)
+    labels = random.integers(0, bench.classes, rows).astype(np.int32)
+    return {"pixel_values": images}, labels
+
+
+def compute_loss(model, inputs, labels):
+    """Cross-entropy over all positions, in f32 as dtc has it."""
+    logits = model(*inputs).float()
+    return nn.functional.cross_entropy(logits.flatten(0, -2), labels.flatten())

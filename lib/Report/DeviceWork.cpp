@@ -1,0 +1,103 @@
+//===- DeviceWork.cpp - what a step puts on a GPU -------------------------===//
+//
+// Counts launches and calls of libraries in the plans, and the bytes that these
+// move, beside the fewest that a step can do with.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ReportCounts.h"
+#include "dtc/Memory/MemoryPlan.h"
+
+using namespace mlir;
+using namespace dtc;
+
+namespace {
+
+/// Adds up what one stage does.
+class Counter {
+public:
+  Counter(OpCosts &costs, const llvm::StringMap<int64_t> &launches)
+      : costs(costs), launches(launches) {}
+
+  DeviceWork count(func::FuncOp function);
+
+private:
+  OpCosts &costs;
+  const llvm::StringMap<int64_t> &launches;
+  llvm::DenseMap<Operation *, DeviceWork> callees;
+};
+
+} // namespace
+
+void DeviceWork::add(const DeviceWork &other) {
+  functions += other.functions;
+  libraryCalls += other.libraryCalls;
+  copies += other.copies;
+  kernelBytes += other.kernelBytes;
+  libraryBytes += other.libraryBytes;
+  copyBytes += other.copyBytes;
+  fewestBytes += other.fewestBytes;
+}
+
+DeviceWork Counter::count(func::FuncOp function) {
+  DeviceWork work;
+  for (Operation &op : function.front()) {
+    if (auto run = dyn_cast<RunOp>(op)) {
+      func::FuncOp callee = getCallee(run);
+      if (!callees.contains(callee)) {
+        DeviceWork own = count(callee);
+        callees[callee] = own;
+      }
+      work.add(callees[callee]);
+      continue;
+    }
+    OpCost cost = costs.get(&op);
+    switch (cost.kind) {
+    case OpCost::Nothing:
+      break;
+    case OpCost::Kernel:
+      work.functions +=
+          launches.lookup(cast<LaunchOp>(op).getFunction().getName());
+      work.kernelBytes += cost.bytes;
+      break;
+    case OpCost::Library:
+      work.libraryCalls += cost.calls;
+      work.libraryBytes += cost.bytes;
+      work.fewestBytes += cost.bytes;
+      break;
+    case OpCost::Copy:
+      work.copies += cost.calls;
+      work.copyBytes += cost.bytes;
+      break;
+    }
+  }
+  return work;
+}
+
+/// What the update reads and writes at least: parameters and optimizer state
+/// both, gradients are read.
+static int64_t getUpdateBytes(func::FuncOp plan) {
+  int64_t bytes = 0;
+  for (BlockArgument argument : plan.getArguments()) {
+    unsigned number = argument.getArgNumber();
+    bool isTrained = plan.getArgAttr(number, attr::parameter) &&
+                     !plan.getArgAttr(number, attr::frozen);
+    if (isTrained || plan.getArgAttr(number, attr::state))
+      bytes += (isTrained ? 3 : 2) * getLocalBytes(argument.getType());
+  }
+  return bytes;
+}
+
+LogicalResult Report::addDeviceWork(ModuleOp module,
+                                    const llvm::StringMap<int64_t> &launches) {
+  FailureOr<Stages> modules = getStages(module);
+  if (failed(modules))
+    return failure();
+  OpCosts costs;
+  for (auto [stage, report] : llvm::zip_equal(*modules, stages)) {
+    func::FuncOp plan = getPlan(stage);
+    report.deviceWork = Counter(costs, launches).count(plan);
+    report.deviceWork->fewestBytes += getUpdateBytes(plan);
+  }
+  return success();
+}
