@@ -1,0 +1,394 @@
+"""The checks of run.sh, in Markdown: programs of dtc against PyTorch.
+
+usage: check.py PART BUNDLE WORK [--device cpu] [--quick]
+
+PART is parity, ranks, sanitizer or speed. BUNDLE is what prepare.sh packed, WORK
+a folder for data, weights and logs. With --device cpu PyTorch computes on the
+CPU, for programs of --arch host on stand-ins of NVIDIA's libraries; --quick times
+few steps.
+"""
+
+import argparse
+import gc
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import torch
+from safetensors.torch import load_file, save_file
+
+import models
+
+STEPS = 3  # of SGD, whose losses are compared
+# Sums in another order. tf32 would be further away. On stand-ins gpt2-tiny has
+# 7e-8 and 4e-7; no device has been measured yet.
+FP32_LOSS, FP32_GRADIENT = 1e-5, 2e-4
+# bf16 is as good as PyTorch's autocast: as far from fp32 as that, within this
+# factor, or so close that it does not matter.
+BF16_FACTOR, BF16_LOSS, BF16_GRADIENT = 2.0, 1e-3, 5e-3
+RANKS_LOSS = 1e-5
+
+
+def table(*columns):
+    print("\n| " + " | ".join(columns) + " |")
+    print("|" + "---|" * len(columns), flush=True)
+
+
+def row(*cells):
+    print("| " + " | ".join(map(str, cells)) + " |", flush=True)
+
+
+def judge(found, allowed):
+    return f"{found:.2e}", f"{allowed:.2e}", (
+        "PASS" if found <= allowed else "FAIL")
+
+
+class Bench:
+    """Where things are, and how programs are started."""
+
+    def __init__(self, bundle, work, device, quick):
+        self.bundle, self.work, self.device = bundle, work, device
+        self.quick = quick
+        self.work.mkdir(parents=True, exist_ok=True)
+        self.programs = json.loads((bundle / "programs.json").read_text())
+
+    def select(self, use):
+        return [entry for entry in self.programs if entry["use"] == use]
+
+    def data(self, model, steps=8):
+        """The folder of a model's data."""
+        folder = self.work / f"{model}.data"
+        if not folder.exists():
+            inputs, labels = models.make_data(model, steps)
+            folder.mkdir()
+            for name, array in {**inputs, "labels": labels}.items():
+                np.save(folder / f"{name}.npy", array)
+        return folder
+
+    def batch(self, model, step):
+        """Inputs and labels of a step, counted from 0."""
+        folder, rows = self.data(model), models.MODELS[model].rows
+        count = len(np.load(folder / "labels.npy", mmap_mode="r")) // rows
+
+        def load(name):
+            array = np.load(folder / f"{name}.npy", mmap_mode="r")
+            start = step % count * rows
+            tensor = torch.from_numpy(array[start:start + rows].copy())
+            if not tensor.is_floating_point():
+                tensor = tensor.long()
+            return tensor.to(self.device)
+
+        names = [path.stem for path in sorted(folder.iterdir())
+                 if path.stem != "labels"]
+        return [load(name) for name in names], load("labels")
+
+    def build(self, model):
+        """The model from its seed, and its weights beside programs of it."""
+        module = models.build(model)
+        weights = self.work / f"{model}.safetensors"
+        if not weights.exists():
+            tensors = {**dict(module.named_buffers()), **module.state_dict()}
+            save_file({name: tensor.detach().contiguous().clone()
+                       for name, tensor in tensors.items()}, weights)
+        for entry in self.programs:
+            link = self.bundle / f"{entry['name']}.safetensors"
+            if entry["model"] == model:
+                link.unlink(missing_ok=True)
+                link.symlink_to(weights)
+        return module.to(self.device)
+
+    def synchronize(self):
+        if self.device == "cuda":
+            torch.cuda.synchronize()
+
+    def run(self, entry, steps, *options, prefix=(), timeout=240):
+        """The metrics of a program's steps. Its ranks share the one GPU: NCCL
+        takes each for a machine of its own, and sockets between them."""
+        name, ranks = entry["name"], entry["ranks"]
+        gc.collect()
+        if self.device == "cuda":  # the program needs the memory, too
+            torch.cuda.empty_cache()
+        metrics = self.work / f"{name}.jsonl"
+        meeting = self.work / f"{name}.meeting"
+        metrics.unlink(missing_ok=True)
+        meeting.unlink(missing_ok=True)
+        command = [*prefix, self.bundle / name, "--data",
+                   self.data(entry["model"]), "--no-shuffle", "--progress",
+                   "plain", "--steps", steps, "--metrics", metrics, *options]
+        processes = []
+        for rank in range(ranks):
+            own = {}
+            if ranks > 1:
+                own = dict(RANK=rank, WORLD_SIZE=ranks, LOCAL_RANK=0,
+                           LOCAL_WORLD_SIZE=1, NCCL_HOSTID=f"rank-{rank}",
+                           NCCL_NET="Socket", NCCL_SOCKET_IFNAME="lo")
+            log = open(self.work / f"{name}.{rank}.log", "w+b")
+            more = ["--rendezvous", meeting] if ranks > 1 else []
+            processes.append((subprocess.Popen(
+                [str(word) for word in [*command, *more]], stdout=log,
+                stderr=subprocess.STDOUT,
+                env={**os.environ, **{k: str(v) for k, v in own.items()}}),
+                log))
+        end, failed = time.monotonic() + timeout, None
+        for process, log in processes:
+            try:
+                status = process.wait(max(0.1, end - time.monotonic()))
+            except subprocess.TimeoutExpired:
+                status = f"no end after {timeout} s"
+            if status and not failed:
+                log.seek(0)
+                failed = f"{status}: {log.read().decode()[-400:].strip()}"
+        for process, log in processes:
+            if process.poll() is None:
+                process.kill()
+                process.wait()
+            log.close()
+        if failed:
+            raise RuntimeError(f"{name}: {' '.join(failed.split())}")
+        return [json.loads(line) for line in metrics.read_text().splitlines()]
+
+
+def train(bench, model, precision, rate):
+    """PyTorch's losses of SGD, and the gradients of the first step."""
+    module = bench.build(model)
+    optimizer = torch.optim.SGD(module.parameters(), lr=rate)
+    losses, gradients = [], {}
+    for step in range(STEPS):
+        inputs, labels = bench.batch(model, step)
+        optimizer.zero_grad()
+        with torch.autocast(bench.device, torch.bfloat16,
+                            enabled=precision == "bf16"):
+            loss = models.compute_loss(module, inputs, labels)
+        loss.backward()
+        losses.append(loss.item())
+        if not gradients:
+            gradients = {name: parameter.grad.float().cpu() for
+                         name, parameter in module.named_parameters()}
+        optimizer.step()
+    return losses, gradients
+
+
+def distance(found, expected):
+    """Of losses: the largest, relative."""
+    return max(abs(a - b) / abs(b) for a, b in zip(found, expected,
+                                                  strict=True))
+
+
+def gradient_distance(found, expected):
+    """Of the vector of all gradients, relative, in the 2-norm."""
+    if set(found) != set(expected):
+        raise RuntimeError("gradients of other parameters: "
+                           f"{sorted(set(found) ^ set(expected))[:4]}")
+    error = sum(((found[name].float() - value) ** 2).sum().double()
+                for name, value in expected.items())
+    norm = sum((value ** 2).sum().double() for value in expected.values())
+    return float((error / norm) ** 0.5)
+
+
+def check_parity(bench, entry, references):
+    model, precision, rate = entry["model"], entry["precision"], entry["lr"]
+    if (model, "fp32") not in references:
+        references[model, "fp32"] = train(bench, model, "fp32", rate)
+    losses, gradients = references[model, "fp32"]
+    folder = bench.work / f"{entry['name']}.gradients"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    bench.run(entry, 1, "--lr", rate, "--dump-gradients", folder)
+    own = load_file(folder / "step-1.safetensors")
+    shutil.rmtree(folder)
+    metrics = bench.run(entry, STEPS, "--lr", rate)
+    own_losses = [line["loss"] for line in metrics]
+    loss_limit, gradient_limit = FP32_LOSS, FP32_GRADIENT
+    if precision == "bf16":
+        theirs, their_gradients = train(bench, model, "bf16", rate)
+        loss_limit = max(BF16_LOSS, BF16_FACTOR * distance(theirs, losses))
+        gradient_limit = max(BF16_GRADIENT, BF16_FACTOR * gradient_distance(
+            their_gradients, gradients))
+    row(model, precision, f"losses of {STEPS} steps",
+        *judge(distance(own_losses, losses), loss_limit))
+    row(model, precision, "gradients of step 1",
+        *judge(gradient_distance(own, gradients), gradient_limit))
+
+
+def each(entries, check):
+    """A failing program is a row, and the next one goes on."""
+    for entry in entries:
+        try:
+            check(entry)
+        except Exception as error:  # pylint: disable=broad-except
+            text = " ".join(str(error).split()).replace("|", "/")
+            row(entry["model"], entry["precision"], entry["name"],
+                text[-300:] or type(error).__name__, "", "FAIL")
+
+
+def parity(bench):
+    """dtc against PyTorch in fp32, on one rank."""
+    table("model", "precision", "relative distance from PyTorch's fp32 in",
+          "found", "allowed", "")
+    references = {}
+    each(bench.select("parity"),
+         lambda entry: check_parity(bench, entry, references))
+
+
+def ranks(bench):
+    """Plans of several ranks on one GPU against one rank."""
+    table("model", "precision", "relative distance from one rank's losses of",
+          "found", "allowed", "")
+    bench.build("gpt2-tiny")
+    one = next(entry for entry in bench.select("parity") if
+               entry["model"] == "gpt2-tiny" and entry["precision"] == "fp32")
+    expected = [line["loss"] for line in
+                bench.run(one, STEPS, "--lr", one["lr"])]
+
+    def check(entry):
+        metrics = bench.run(entry, STEPS, "--lr", entry["lr"], timeout=40)
+        row(entry["model"], entry["precision"], entry["plan"], *judge(
+            distance([line["loss"] for line in metrics], expected),
+            RANKS_LOSS))
+
+    each(bench.select("ranks"), check)
+
+
+def sanitizer(bench):
+    """compute-sanitizer on a step."""
+    tool = shutil.which("compute-sanitizer") or shutil.which(
+        "compute-sanitizer", path="/usr/local/cuda/bin")
+    if not tool:
+        print("\ncompute-sanitizer is not there: not checked.")
+        return
+    table("model", "precision", "compute-sanitizer", "found", "allowed", "")
+    bench.build("gpt2-tiny")
+    for name in ("memcheck", "racecheck"):
+        def check(entry, name=name):
+            bench.run(entry, 1, prefix=[tool, "--tool", name,
+                                        "--error-exitcode", "9"], timeout=60)
+            row(entry["model"], entry["precision"], name, "0 errors",
+                "0 errors", "PASS")
+        each([entry for entry in bench.select("parity") if
+              entry["model"] == "gpt2-tiny"], check)
+
+
+def measure(bench, work, count):
+    """Seconds of the fastest of so many runs."""
+    work()
+    times = []
+    for _ in range(count):
+        bench.synchronize()
+        start = time.perf_counter()
+        work()
+        bench.synchronize()
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+def measure_ceilings(bench):
+    """FLOPs per second of a large product in bf16, bytes per second of a large
+    copy."""
+    size = 1024 if bench.quick else 8192
+    a = torch.randn(size, size, device=bench.device, dtype=torch.bfloat16)
+    b = torch.randn_like(a)
+    flops = 2 * size ** 3 / measure(bench, lambda: a @ b, 30)
+    source = torch.empty(size * size * 16, device=bench.device)
+    target = torch.empty_like(source)
+    moved = 2 * source.nbytes / measure(bench, lambda: target.copy_(source),
+                                        10)
+    return flops, moved
+
+
+class Peer:
+    """Steps of PyTorch with fused AdamW and bf16 autocast."""
+
+    def __init__(self, bench, model, compiled):
+        self.bench = bench
+        module = bench.build(model)
+        self.optimizer = torch.optim.AdamW(module.parameters(), lr=1e-4,
+                                           fused=True)
+        self.batches = [bench.batch(model, step) for step in range(8)]
+
+        def forward(inputs, labels):
+            with torch.autocast(bench.device, torch.bfloat16):
+                return models.compute_loss(module, inputs, labels)
+
+        self.forward = torch.compile(forward) if compiled else forward
+
+    def run(self, steps):
+        seconds = []
+        for step in range(steps):
+            inputs, labels = self.batches[step % len(self.batches)]
+            self.bench.synchronize()
+            start = time.perf_counter()
+            self.optimizer.zero_grad()
+            loss = self.forward(inputs, labels)
+            loss.backward()
+            self.optimizer.step()
+            loss.item()
+            seconds.append(time.perf_counter() - start)
+        return seconds
+
+
+def time_program(bench, entry, peaks):
+    model = entry["model"]
+    contenders = {
+        "PyTorch eager": Peer(bench, model, compiled=False).run,
+        "PyTorch compiled": Peer(bench, model, compiled=True).run,
+        "dtc": lambda steps: [line["seconds"] for line in bench.run(
+            entry, steps, "--lr", 1e-4)]}
+    warmup, count, rounds = (1, 2, 1) if bench.quick else (5, 20, 3)
+    times = {name: [] for name in contenders}
+    for _ in range(rounds):
+        for name, run in contenders.items():
+            times[name] += run(warmup + count)[warmup:]
+    best = min(statistics.median(times[name]) for name in times
+               if name != "dtc")
+    shape = models.MODELS[model]
+    units = shape.rows * (shape.length or 1)
+    for name, values in times.items():
+        median = statistics.median(values)
+        low, _, high = statistics.quantiles(values, n=4)
+        flops = entry["model_flops"] / median
+        row(model, name, f"{median * 1e3:.2f}",
+            f"{low * 1e3:.2f} to {high * 1e3:.2f}", f"{units / median:.0f}",
+            *(f"{flops / peak:.1%}" for peak in peaks), f"{best / median:.2f}")
+
+
+def speed(bench):
+    """Step times in bf16, AdamW, contenders in turn."""
+    product, copy = measure_ceilings(bench)
+    name = (torch.cuda.get_device_name() if bench.device == "cuda" else
+            "CPU, which is no measurement")
+    print(f"\n{name}; PyTorch {torch.__version__}: a product of bf16 reaches "
+          f"{product / 1e12:.0f} TFLOP/s, a copy {copy / 1e12:.2f} TB/s. MFU is "
+          "of the data sheet's 989.4 TFLOP/s, and of that product; ratios are "
+          "to the better of PyTorch's medians. A unit is a token or an image.")
+    table("model", "", "median ms", "quartiles ms", "units/s", "MFU",
+          "of product", "ratio")
+    each(bench.select("speed"),
+         lambda entry: time_program(bench, entry, (989.4e12, product)))
+
+
+def main():
+    parts = {part.__name__: part for part in (parity, ranks, sanitizer, speed)}
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("part", choices=parts)
+    parser.add_argument("bundle", type=Path)
+    parser.add_argument("work", type=Path)
+    parser.add_argument("--device", choices=["cuda", "cpu"], default="cuda")
+    parser.add_argument("--quick", action="store_true")
+    args = parser.parse_args()
+    if args.device == "cuda" and not torch.cuda.is_available():
+        sys.exit("found no GPU that PyTorch can use")
+    # fp32 is fp32: of convolutions PyTorch says tf32 by default.
+    torch.backends.cuda.matmul.allow_tf32 = False
+    torch.backends.cudnn.allow_tf32 = False
+    parts[args.part](Bench(args.bundle.resolve(), args.work.resolve(),
+                           args.device, args.quick))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# Packs what run.sh needs on a machine with a GPU: compiled programs, the scripts
+# and nothing else. Run it where dtc is built.
+#
+# usage: prepare.sh [ARCHIVE [OPTION of prepare.py...]]
+#
+# $PYTHON is a Python with PyTorch, transformers and what tools/export.py needs.
+
+set -euo pipefail
+
+archive=$(realpath -m "${1:-dtc-gpu-bench.tar.xz}")
+shift || true
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+"${PYTHON:-python3}" "$here/prepare.py" "$work/bundle" "$@"
+cp "$here/run.sh" "$here/check.py" "$here/models.py" "$work/bundle"
+tar -C "$work" -cf - bundle | xz -T0 -6 >"$archive"
+
+bytes=$(stat -c %s "$archive")
+limit=$((60 << 20))
+if [ "$bytes" -gt "$limit" ]; then
+  echo "error: $archive has $bytes bytes, expected at most $limit; leave out models with --models" >&2
+  exit 1
+fi
+# Programs run with these versions of the machine's libraries, or later ones.
+needed=
+for library in GLIBC GLIBCXX; do
+  needed+=" $(find "$work/bundle" -type f -perm -u+x ! -name '*.sh' -exec objdump -T {} + |
+    grep -o "${library}_[0-9.]*" | sort -uV | tail -n 1)"
+done
+echo "$archive: $((bytes >> 10)) KiB; programs need$needed"
