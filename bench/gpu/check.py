@@ -332,7 +332,7 @@ class Peer:
         return seconds
 
 
-def time_program(bench, entry, peaks):
+def time_program(bench, entry, peaks, copy):
     model = entry["model"]
     contenders = {
         "PyTorch eager": Peer(bench, model, compiled=False).run,
@@ -354,7 +354,9 @@ def time_program(bench, entry, peaks):
         flops = entry["model_flops"] / median
         row(model, name, f"{median * 1e3:.2f}",
             f"{low * 1e3:.2f} to {high * 1e3:.2f}", f"{units / median:.0f}",
-            *(f"{flops / peak:.1%}" for peak in peaks), f"{best / median:.2f}")
+            *(f"{flops / peak:.1%}" for peak in peaks),
+            f"{entry['bytes'] / median / copy:.1%}" if name == "dtc" else "",
+            f"{best / median:.2f}")
 
 
 def speed(bench):
@@ -363,13 +365,14 @@ def speed(bench):
     name = (torch.cuda.get_device_name() if bench.device == "cuda" else
             "CPU, which is no measurement")
     print(f"\n{name}; PyTorch {torch.__version__}: a product of bf16 reaches "
-          f"{product / 1e12:.0f} TFLOP/s, a copy {copy / 1e12:.2f} TB/s. MFU is "
-          "of the data sheet's 989.4 TFLOP/s, and of that product; ratios are "
-          "to the better of PyTorch's medians. A unit is a token or an image.")
+          f"{product / 1e12:.0f} TFLOP/s, a copy {copy / 1e12:.2f} TB/s. MFU "
+          "is of the data sheet's 989.4 TFLOP/s, and of that product; of the "
+          "copy is what the plan of dtc moves in that time; ratios are to the "
+          "better of PyTorch's medians. A unit is a token or an image.")
     table("model", "", "median ms", "quartiles ms", "units/s", "MFU",
-          "of product", "ratio")
+          "of product", "of copy", "ratio")
     each(bench.select("speed"),
-         lambda entry: time_program(bench, entry, (989.4e12, product)))
+         lambda entry: time_program(bench, entry, (989.4e12, product), copy))
 
 
 def main():

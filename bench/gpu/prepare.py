@@ -74,7 +74,11 @@ def compile_program(entry, onnx, folder, arch, tensors):
                  "error" in line] or ["no message"]
         print(f"skipped {entry['name']}: {lines[0]}")
         return False
-    entry["model_flops"] = json.loads(report.read_text())["model_flops"]
+    figures = json.loads(report.read_text())
+    entry["model_flops"] = figures["model_flops"]
+    work = figures["stages"][0]["device"]
+    entry["bytes"] = sum(work[f"{kind}_bytes"] for kind in
+                         ("kernel", "library", "copy"))
     report.unlink()
     weights = folder / f"{entry['name']}.safetensors"
     with safe_open(weights, "numpy") as file:

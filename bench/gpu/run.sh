@@ -15,7 +15,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 bundle=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 if [ $# -gt 0 ]; then
-  tar -C "$work" -xf "$1" || exit 1
+  tar -C "$work" -xf "$1" || "${PYTHON:-python3}" -m tarfile -e "$1" "$work" || exit 1
   bundle=$work/bundle
 fi
 python=${PYTHON:-python3}

@@ -7,6 +7,7 @@
 #include "dtc/Report/Report.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
 using namespace dtc;
@@ -201,6 +202,12 @@ void Report::print(llvm::raw_ostream &os) const {
     });
     addRow("fewest bytes", [](const StageReport &stage) {
       return formatBytes(stage.deviceWork->fewestBytes);
+    });
+    addRow("moved / fewest", [](const StageReport &stage) {
+      const DeviceWork &work = *stage.deviceWork;
+      return llvm::formatv("{0:f2}", double(work.getBytes()) /
+                                         std::max<int64_t>(work.fewestBytes, 1))
+          .str();
     });
   }
 

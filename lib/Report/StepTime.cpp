@@ -79,10 +79,12 @@ void Listing::add(RunOp run, const AliasClasses &classes) {
                   const AliasClasses &toClasses) {
     auto it = inFlight.find(getBuffer(from, fromClasses));
     Value buffer = getBuffer(to, toClasses);
-    if (it == inFlight.end())
+    if (it == inFlight.end()) {
       inFlight.erase(buffer);
-    else
-      inFlight[buffer] = int64_t(it->second);
+    } else {
+      int64_t transfer = it->second;
+      inFlight[buffer] = transfer;
+    }
   };
   for (auto [operand, argument] :
        llvm::zip_equal(run.getInputs(), callee.getArguments()))
