@@ -13,7 +13,6 @@
 #include <cstring>
 
 using namespace dtc::rt;
-using dtc::stagingBytes;
 
 /// Ends the job unless a call of NCCL went well.
 #define DTC_NCCL(call)                                                         \
