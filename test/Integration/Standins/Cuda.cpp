@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <cuda.h>
+#include <map>
 
 using namespace dtc::standin;
 
@@ -39,6 +40,21 @@ static void *host(CUdeviceptr address) {
 }
 
 namespace {
+/// Bytes of the device: DTC_STANDIN_MEMORY, or 64 GiB.
+struct DeviceMemory {
+  size_t total = size_t(64) << 30, used = 0;
+  std::map<CUdeviceptr, size_t> allocated;
+
+  DeviceMemory() {
+    if (const char *text = getenv("DTC_STANDIN_MEMORY"))
+      total = strtoull(text, nullptr, 10);
+  }
+  static DeviceMemory &get() {
+    static DeviceMemory memory;
+    return memory;
+  }
+};
+
 struct Function {
   const dtc_device_function *code;
 };
@@ -86,16 +102,25 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice) {
 CUresult cuCtxSetCurrent(CUcontext) { return CUDA_SUCCESS; }
 
 CUresult cuMemGetInfo(size_t *free, size_t *total) {
-  *free = *total = size_t(64) << 30;
+  const DeviceMemory &memory = DeviceMemory::get();
+  *total = memory.total;
+  *free = memory.total - memory.used;
   return CUDA_SUCCESS;
 }
 
 CUresult cuMemAlloc(CUdeviceptr *address, size_t bytes) {
+  DeviceMemory &memory = DeviceMemory::get();
+  if (bytes > memory.total - memory.used)
+    return CUDA_ERROR_OUT_OF_MEMORY;
   *address = reinterpret_cast<CUdeviceptr>(machine().allocate(bytes));
+  memory.used += memory.allocated[*address] = bytes;
   return *address ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 CUresult cuMemFree(CUdeviceptr address) {
+  DeviceMemory &memory = DeviceMemory::get();
+  memory.used -= memory.allocated[address];
+  memory.allocated.erase(address);
   machine().free(host(address));
   return CUDA_SUCCESS;
 }
