@@ -4,6 +4,7 @@
 
 #include "Elements.h"
 
+#include <atomic>
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
@@ -20,6 +21,10 @@ void dtc::rt::setFatalContext(Collectives *collectives, std::string rankName) {
 }
 
 void dtc::rt::fatal(const char *pattern, ...) {
+  // One error is enough: a second thread waits for the end.
+  static std::atomic_flag isEnding;
+  while (isEnding.test_and_set())
+    pause();
   // One write: lines of several ranks do not mix.
   char line[1024];
   int used = snprintf(line, sizeof line, "%serror: ", fatalName.c_str());
@@ -51,11 +56,14 @@ dtc_context::dtc_context(const Program &program, Collectives &collectives,
 }
 
 void dtcrt_run_begin(dtc_context *context, int32_t phase, int32_t microbatch) {
+  context->phase = phase;
+  context->microbatch = microbatch;
   if (context->trace)
     context->trace->beginRun(phase, microbatch);
 }
 
 void dtcrt_run_end(dtc_context *context) {
+  context->phase = context->microbatch = -1;
   if (context->trace)
     context->trace->endRun();
 }

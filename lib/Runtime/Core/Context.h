@@ -18,6 +18,8 @@ struct dtc_context {
   int stage; ///< this rank's coordinate on pp, 0 without that axis
   /// Rank of each pipeline stage whose other coordinates are ours.
   std::vector<int> stageRanks;
+  /// The run that generated code is in, as dtcrt_run_begin has it; -1: none.
+  int32_t phase = -1, microbatch = -1;
   /// Null but in a step that is recorded.
   dtc::rt::Trace *trace = nullptr;
 

@@ -44,6 +44,7 @@ struct Options {
   bool overlaps = true;
   bool tf32 = false;      ///< on GPUs
   std::string rendezvous; ///< of GPUs' ranks; empty: as the launcher has it
+  int timeout = 60;       ///< of GPUs' ranks, seconds
 };
 
 /// Throws an Error on wrong values. On --help returns nothing and leaves the

@@ -223,6 +223,17 @@ CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned) {
   return CUDA_SUCCESS;
 }
 
+CUresult cuStreamWriteValue32(CUstream stream, CUdeviceptr to, cuuint32_t value,
+                              unsigned) {
+  machine().add(streamOf(stream), "write_value",
+                {{host(to), sizeof value, true}}, [=] {
+                  __atomic_store_n(static_cast<cuuint32_t *>(host(to)), value,
+                                   __ATOMIC_RELEASE);
+                  return true;
+                });
+  return CUDA_SUCCESS;
+}
+
 CUresult cuEventCreate(CUevent *event, unsigned) {
   *event = reinterpret_cast<CUevent>(new Event);
   return CUDA_SUCCESS;

@@ -11,6 +11,7 @@
 #include "Values.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -50,6 +51,7 @@ public:
     return true;
   }
   void remove() const { unlink(path.c_str()); }
+  const std::string &place() const { return path; }
 
 private:
   std::string path;
@@ -76,14 +78,48 @@ static std::string folder() {
 }
 
 struct ncclComm {
+  ncclComm(std::string name, int rank, int size)
+      : name(std::move(name)), rank(rank), size(size), sent(size_t(size)),
+        received(size_t(size)) {}
+
   std::string name;
   int rank, size;
   uint64_t operations = 0, splits = 0;
   std::vector<uint64_t> sent, received; ///< by peer
+  std::atomic<bool> isAborted = false;
+  int lifeFile = -1; ///< locked as long as the process lives
 
   Box box(const std::string &what, uint64_t number, int member) const {
     return Box(folder() + name + "-" + what + std::to_string(number) + "-" +
                std::to_string(member));
+  }
+
+  /// Removes the own boxes.
+  void clear() const {
+    std::string command =
+        "rm -f " + folder() + name + "-*-" + std::to_string(rank);
+    (void)!system(command.c_str());
+  }
+
+  void showLife() {
+    lifeFile = open(box("life", 0, rank).place().c_str(), O_CREAT | O_RDWR,
+                    S_IRUSR | S_IWUSR);
+    struct flock lock = {};
+    lock.l_type = F_WRLCK;
+    if (fcntl(lifeFile, F_SETLK, &lock) != 0)
+      fault("cannot lock a file of '%s'", name.c_str());
+  }
+  /// Whether a member's process has ended without leaving in good order.
+  bool isDead(int member) const {
+    int file = open(box("life", 0, member).place().c_str(), O_RDONLY);
+    if (file < 0)
+      return false;
+    struct flock lock = {};
+    lock.l_type = F_WRLCK;
+    bool isUnlocked =
+        fcntl(file, F_GETLK, &lock) == 0 && lock.l_type == F_UNLCK;
+    close(file);
+    return isUnlocked;
   }
 };
 
@@ -134,6 +170,8 @@ public:
         compute(std::move(compute)) {}
 
   bool tryRun() {
+    if (comm->isAborted)
+      return false;
     if (!isShown) {
       number = comm->operations++;
       std::vector<char> own(sizeof header + bytes);
@@ -272,9 +310,8 @@ ncclResult_t ncclGetUniqueId(ncclUniqueId *id) {
 
 ncclResult_t ncclCommInitRank(ncclComm_t *comm, int size, ncclUniqueId id,
                               int rank) {
-  *comm = new ncclComm{id.internal, rank, size};
-  (*comm)->sent.resize(size_t(size));
-  (*comm)->received.resize(size_t(size));
+  *comm = new ncclComm(id.internal, rank, size);
+  (*comm)->showLife();
   meet(*comm);
   return ncclSuccess;
 }
@@ -298,13 +335,11 @@ ncclResult_t ncclCommSplit(ncclComm_t comm, int color, int key,
       members.push_back({values[1], member});
   }
   std::sort(members.begin(), members.end());
-  auto *made = new ncclComm{comm->name + "-s" + std::to_string(number) + "c" +
+  auto *made = new ncclComm(comm->name + "-s" + std::to_string(number) + "c" +
                                 std::to_string(color),
-                            0, int(members.size())};
+                            0, int(members.size()));
   while (members[size_t(made->rank)].second != comm->rank)
     ++made->rank;
-  made->sent.resize(members.size());
-  made->received.resize(members.size());
   *newComm = made;
   return ncclSuccess;
 }
@@ -313,23 +348,33 @@ ncclResult_t ncclCommFinalize(ncclComm_t) { return ncclSuccess; }
 
 ncclResult_t ncclCommDestroy(ncclComm_t comm) {
   // Others may still read what is shown; the last operations stay until then.
-  std::string pattern =
-      "rm -f " + folder() + comm->name + "-*-" + std::to_string(comm->rank);
   comm->box("bye", 0, comm->rank).put({});
   for (int member = 0; member < comm->size; ++member)
     for (int turn = 0; !comm->box("bye", 0, member).exists() && turn < 20000;
          ++turn)
       usleep(100);
   usleep(1000);
-  (void)!system(pattern.c_str());
+  comm->clear();
+  if (comm->lifeFile >= 0)
+    close(comm->lifeFile);
   delete comm;
   return ncclSuccess;
 }
 
-ncclResult_t ncclCommAbort(ncclComm_t) { return ncclSuccess; }
+ncclResult_t ncclCommAbort(ncclComm_t comm) {
+  comm->isAborted = true;
+  usleep(10000); // what another thread is at
+  comm->clear();
+  return ncclSuccess;
+}
 
-ncclResult_t ncclCommGetAsyncError(ncclComm_t, ncclResult_t *error) {
+/// NCCL does not notice every death: this one does if it is asked to.
+ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t *error) {
   *error = ncclSuccess;
+  if (getenv("DTC_STANDIN_NOTICES") && comm->lifeFile >= 0)
+    for (int member = 0; member < comm->size; ++member)
+      if (member != comm->rank && comm->isDead(member))
+        *error = ncclRemoteError;
   return ncclSuccess;
 }
 
@@ -405,6 +450,8 @@ ncclResult_t ncclSend(const void *input, size_t count, ncclDataType_t type,
       "send", {{input, bytes, false}},
       [=] {
         std::string what = "p2p" + std::to_string(peer) + "n";
+        if (comm->isAborted)
+          return false;
         if (*number < 0) {
           *number = int64_t(comm->sent[size_t(peer)]++);
           const char *data = static_cast<const char *>(input);

@@ -14,6 +14,7 @@ namespace dtc::rt {
   X(ncclCommInitRank)                                                          \
   X(ncclCommSplit)                                                             \
   X(ncclCommAbort)                                                             \
+  X(ncclCommGetAsyncError)                                                     \
   X(ncclCommDestroy)                                                           \
   X(ncclGroupStart)                                                            \
   X(ncclGroupEnd)                                                              \

@@ -5,12 +5,12 @@
 #include "Core/Context.h"
 #include "Core/Elements.h"
 #include "Core/Error.h"
-#include "Rendezvous.h"
 #include "dtc/Runtime/DeviceReserve.h"
 
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <future>
 
 using namespace dtc::rt;
 
@@ -23,11 +23,23 @@ using namespace dtc::rt;
             nccl->ncclGetLastError(nullptr));                                  \
   } while (false)
 
+namespace {
+// What ranks wait for outside of steps. Between steps another rank may write a
+// file meanwhile.
+constexpr const char *toStart = "the other ranks to start";
+constexpr const char *forData = "data of the host, between steps";
+constexpr int patience = 10;
+
+/// An abort of NCCL's may wait for a GPU that does not answer.
+constexpr std::chrono::seconds longestAbort(5);
+} // namespace
+
 //===----------------------------------------------------------------------===//
 // Setting up
 //===----------------------------------------------------------------------===//
 
-void NcclCollectives::connect(CudaDevice &own, const std::string &rendezvous) {
+void NcclCollectives::connect(CudaDevice &own, const std::string &rendezvous,
+                              int timeout) {
   device = &own;
   computed = std::make_unique<CudaEvent>();
   communicated = std::make_unique<CudaEvent>();
@@ -40,13 +52,26 @@ void NcclCollectives::connect(CudaDevice &own, const std::string &rendezvous) {
   memset(&id, 0, sizeof id);
   if (rank() == 0)
     DTC_NCCL(ncclGetUniqueId(&id));
-  Rendezvous shared(environment, rendezvous, &id, sizeof id);
+  progress = std::make_unique<Progress>();
+  device->report(*progress);
+  watchdog = std::make_unique<Watchdog>(*nccl, *progress, timeout);
+  {
+    Watchdog::Waiting waiting(watchdog.get(), toStart, /*patience=*/2);
+    meeting = std::make_unique<Rendezvous>(environment, rendezvous, timeout,
+                                           &id, sizeof id);
+  }
+  Watchdog::Waiting waiting(watchdog.get(), toStart);
   DTC_NCCL(ncclCommInitRank(&world, size(), id, rank()));
+  watchdog->watch(world);
+  meeting.reset();
   staging = std::make_unique<DeviceMemory>(stagingBytes);
   pinned = std::make_unique<PinnedMemory>(stagingBytes);
 }
 
 NcclCollectives::~NcclCollectives() {
+  if (watchdog)
+    watchdog->forgetCommunicators();
+  Watchdog::Waiting waiting(watchdog.get(), "the other ranks to end", patience);
   for (Group &group : groups)
     if (group.communicator)
       nccl->ncclCommDestroy(group.communicator);
@@ -55,14 +80,20 @@ NcclCollectives::~NcclCollectives() {
 }
 
 void NcclCollectives::createGroups(const Program &program) {
+  this->program = &program;
   const Mesh &mesh = program.mesh;
+  Watchdog::Waiting waiting(watchdog.get(), toStart);
   for (const std::vector<int> &axes : program.groups) {
     std::vector<int> members = mesh.members(axes, rank());
     auto place = std::find(members.begin(), members.end(), rank());
-    Group group{int(place - members.begin()), int(members.size())};
-    if (group.size > 1)
+    Group group{int(place - members.begin()), int(members.size()), nullptr, {}};
+    for (int axis : axes)
+      group.axes += (group.axes.empty() ? "" : ", ") + mesh.axes[axis].name;
+    if (group.size > 1) {
       DTC_NCCL(ncclCommSplit(world, members.front(), group.rank,
                              &group.communicator, nullptr));
+      watchdog->watch(group.communicator);
+    }
     groups.push_back(group);
   }
 }
@@ -75,6 +106,34 @@ template <typename Work> void NcclCollectives::enqueue(const Work &work) {
   computed->record(device->compute());
   computed->makeWait(device->communication());
   work(device->communication());
+}
+
+template <typename Work, typename Describe>
+void NcclCollectives::communicate(const Work &work, const Describe &describe) {
+  enqueue([&](CUstream stream) {
+    progress->call(
+        stream, [&] { work(reinterpret_cast<cudaStream_t>(stream)); },
+        describe);
+  });
+}
+
+/// " in phase F of micro-batch 3".
+std::string NcclCollectives::describeRun() const {
+  const dtc_context &context = device->running();
+  if (context.phase < 0)
+    return {};
+  std::string text =
+      " in phase " + context.program.phases.at(size_t(context.phase));
+  if (context.microbatch >= 0)
+    text += format(" of micro-batch %d", context.microbatch);
+  return text;
+}
+
+std::string NcclCollectives::describe(const char *message, int peer,
+                                      int64_t bytes) const {
+  return format("%s rank %d (%s) of %s%s", message, peer,
+                program->mesh.describe(peer).c_str(),
+                formatBytes(double(bytes)).c_str(), describeRun().c_str());
 }
 
 static ncclDataType_t typeOf(dtc_dtype dtype) {
@@ -104,21 +163,20 @@ static ncclRedOp_t operationOf(const Collective &c) {
 }
 
 void NcclCollectives::put(const Group &group, const Collective &c) {
-  enqueue([&](CUstream cuStream) {
-    auto *stream = reinterpret_cast<cudaStream_t>(cuStream);
+  auto share = c.bytes();
+  if (group.size == 1)
+    return enqueue([&](CUstream stream) {
+      if (c.input != c.output)
+        DTC_CUDA(cuMemcpyDtoDAsync(toDevice(c.output), toDevice(c.input),
+                                   size_t(share), stream));
+    });
+  auto call = [&](cudaStream_t stream) {
     auto count = size_t(c.count);
     ncclDataType_t type = c.traits().reduces ? typeOf(c.dtype) : ncclInt8;
     ncclRedOp_t op = operationOf(c);
-    auto share = c.bytes();
     auto at = [&](const void *buffer, int member) {
       return static_cast<const char *>(buffer) + member * share;
     };
-    if (group.size == 1) {
-      if (c.input != c.output)
-        DTC_CUDA(cuMemcpyDtoDAsync(toDevice(c.output), toDevice(c.input),
-                                   size_t(share), cuStream));
-      return;
-    }
     ncclComm_t members = group.communicator;
     switch (c.kind) {
     case CollectiveKind::AllReduce:
@@ -154,6 +212,13 @@ void NcclCollectives::put(const Group &group, const Collective &c) {
       DTC_NCCL(ncclGroupEnd());
       break;
     }
+  };
+  communicate(call, [&] {
+    return format(
+        "%s over %s of %s%s", c.traits().name, group.axes.c_str(),
+        formatBytes(double(c.bytes() * countShares(c.traits(), group.size)))
+            .c_str(),
+        describeRun().c_str());
   });
 }
 
@@ -188,19 +253,23 @@ void NcclCollectives::wait(int slot) {
 
 void NcclCollectives::send(int peer, int, int slot, const void *buffer,
                            int64_t bytes) {
-  enqueue([&](CUstream stream) {
-    DTC_NCCL(ncclSend(buffer, size_t(bytes), ncclInt8, peer, world,
-                      reinterpret_cast<cudaStream_t>(stream)));
-  });
+  communicate(
+      [&](cudaStream_t stream) {
+        DTC_NCCL(
+            ncclSend(buffer, size_t(bytes), ncclInt8, peer, world, stream));
+      },
+      [&] { return describe("send to", peer, bytes); });
   slotEvent(slot).record(device->communication());
 }
 
 void NcclCollectives::recv(int peer, int, int slot, void *buffer,
                            int64_t bytes) {
-  enqueue([&](CUstream stream) {
-    DTC_NCCL(ncclRecv(buffer, size_t(bytes), ncclInt8, peer, world,
-                      reinterpret_cast<cudaStream_t>(stream)));
-  });
+  communicate(
+      [&](cudaStream_t stream) {
+        DTC_NCCL(
+            ncclRecv(buffer, size_t(bytes), ncclInt8, peer, world, stream));
+      },
+      [&] { return describe("receive from", peer, bytes); });
   slotEvent(slot).record(device->communication());
 }
 
@@ -213,6 +282,7 @@ void NcclCollectives::finishStream() {
 }
 
 void NcclCollectives::sendData(int peer, const void *buffer, int64_t bytes) {
+  Watchdog::Waiting waiting(watchdog.get(), forData, patience);
   auto *stream = reinterpret_cast<cudaStream_t>(device->communication());
   for (int64_t done = 0; done < bytes; done += stagingBytes) {
     int64_t piece = std::min(stagingBytes, bytes - done);
@@ -227,6 +297,7 @@ void NcclCollectives::sendData(int peer, const void *buffer, int64_t bytes) {
 }
 
 void NcclCollectives::recvData(int peer, void *buffer, int64_t bytes) {
+  Watchdog::Waiting waiting(watchdog.get(), forData, patience);
   auto *stream = reinterpret_cast<cudaStream_t>(device->communication());
   for (int64_t done = 0; done < bytes; done += stagingBytes) {
     int64_t piece = std::min(stagingBytes, bytes - done);
@@ -245,6 +316,7 @@ void NcclCollectives::gatherData(const void *input, void *output,
     memcpy(output, input, size_t(bytes));
     return;
   }
+  Watchdog::Waiting waiting(watchdog.get(), forData, patience);
   int64_t most = stagingBytes / (size() + 1);
   for (int64_t done = 0; done < bytes; done += most) {
     int64_t piece = std::min(most, bytes - done);
@@ -290,7 +362,12 @@ void NcclCollectives::finish() {
 }
 
 void NcclCollectives::abort() {
-  if (world)
-    nccl->ncclCommAbort(world);
+  meeting.reset();
+  if (watchdog) {
+    std::packaged_task<void()> task([this] { watchdog->abortCommunicators(); });
+    std::future<void> isDone = task.get_future();
+    std::thread(std::move(task)).detach();
+    isDone.wait_for(longestAbort);
+  }
   _Exit(1);
 }

@@ -12,6 +12,8 @@
 #include "Device/CUDA/CudaDevice.h"
 #include "Environment.h"
 #include "Nccl.h"
+#include "Rendezvous.h"
+#include "Watchdog.h"
 
 #include <functional>
 #include <optional>
@@ -25,8 +27,9 @@ public:
   ~NcclCollectives() override;
 
   /// Meets the other ranks, if there are any. `rendezvous` is a file that all
-  /// of them see, or empty.
-  void connect(CudaDevice &device, const std::string &rendezvous);
+  /// of them see, or empty; `timeout` is how many seconds a call of a step
+  /// waits for them.
+  void connect(CudaDevice &device, const std::string &rendezvous, int timeout);
   const Environment &where() const { return environment; }
 
   int rank() const override { return environment.rank; }
@@ -58,9 +61,16 @@ private:
   struct Group {
     int rank, size;
     ncclComm_t communicator = nullptr; ///< null for one member alone
+    std::string axes;                  ///< "dp, tp", for messages
   };
   /// Puts work on the stream of communication, behind what is computed so far.
   template <typename Work> void enqueue(const Work &work);
+  /// The same for a call of NCCL, for which `describe` returns words.
+  template <typename Work, typename Describe>
+  void communicate(const Work &work, const Describe &describe);
+  /// Where in the plan it runs.
+  std::string describeRun() const;
+  std::string describe(const char *message, int peer, int64_t bytes) const;
   void put(const Group &group, const Collective &collective);
   CudaEvent &slotEvent(int slot);
   /// The thread waits for what is on the stream.
@@ -69,6 +79,7 @@ private:
   Environment environment;
   CudaDevice *device = nullptr;
   const Nccl *nccl = nullptr;
+  const Program *program = nullptr;
   ncclComm_t world = nullptr;
   std::vector<Group> groups;
   std::unique_ptr<CudaEvent> computed, communicated;
@@ -77,6 +88,9 @@ private:
   /// Through which data of the host go.
   std::unique_ptr<DeviceMemory> staging;
   std::unique_ptr<PinnedMemory> pinned;
+  std::unique_ptr<Rendezvous> meeting; ///< while ranks find each other
+  std::unique_ptr<Progress> progress;
+  std::unique_ptr<Watchdog> watchdog;
 };
 
 } // namespace dtc::rt

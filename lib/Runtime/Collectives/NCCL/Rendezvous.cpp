@@ -21,10 +21,6 @@ using namespace dtc::rt;
 // A file
 //===----------------------------------------------------------------------===//
 
-namespace {
-constexpr int patienceSeconds = 120;
-} // namespace
-
 /// Written beside and renamed: whoever sees it sees all of it.
 static void writeWhole(const std::string &path, const void *bytes,
                        size_t size) {
@@ -42,9 +38,10 @@ static void writeWhole(const std::string &path, const void *bytes,
   }
 }
 
-static void readWhole(const std::string &path, void *bytes, size_t size) {
+static void readWhole(const std::string &path, int timeout, void *bytes,
+                      size_t size) {
   using Clock = std::chrono::steady_clock;
-  Clock::time_point end = Clock::now() + std::chrono::seconds(patienceSeconds);
+  Clock::time_point end = Clock::now() + std::chrono::seconds(timeout);
   while (Clock::now() < end) {
     int file = open(path.c_str(), O_RDONLY | O_NOFOLLOW);
     if (file >= 0) {
@@ -56,8 +53,8 @@ static void readWhole(const std::string &path, void *bytes, size_t size) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
   fail("rank 0 has not written '%s' for %d s, expected it there; see whether "
-       "all ranks see that folder",
-       path.c_str(), patienceSeconds);
+       "all ranks see that folder, or give it longer with --timeout",
+       path.c_str(), timeout);
 }
 
 /// What jobs on one machine differ in; empty if the launcher does not say.
@@ -137,7 +134,7 @@ static std::string chooseFile(const Environment &environment) {
 }
 
 Rendezvous::Rendezvous(const Environment &environment, const std::string &file,
-                       void *bytes, size_t size) {
+                       int timeout, void *bytes, size_t size) {
   if (file.empty() && environment.launcher == Launcher::openMpi &&
       environment.localSize < environment.size) {
     if (shareByMpi(bytes, size))
@@ -147,7 +144,7 @@ Rendezvous::Rendezvous(const Environment &environment, const std::string &file,
   }
   std::string common = file.empty() ? chooseFile(environment) : file;
   if (environment.rank != 0) {
-    readWhole(common, bytes, size);
+    readWhole(common, timeout, bytes, size);
     return;
   }
   if (!file.empty() && access(file.c_str(), F_OK) == 0)

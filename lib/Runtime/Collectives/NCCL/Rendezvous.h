@@ -12,11 +12,11 @@ namespace dtc::rt {
 /// Gives all ranks the bytes that rank 0 has, once for each job: by a file
 /// that all ranks see, if one is named; else by MPI under mpirun, or by a file
 /// in the memory of the machine if all ranks are on one. Throws an Error that
-/// says what to do if there is no way.
+/// says what to do if there is no way, or none for `timeout` seconds.
 class Rendezvous {
 public:
   Rendezvous(const Environment &environment, const std::string &file,
-             void *bytes, size_t size);
+             int timeout, void *bytes, size_t size);
   /// All ranks have the bytes then: removes the file.
   ~Rendezvous();
   Rendezvous(const Rendezvous &) = delete;

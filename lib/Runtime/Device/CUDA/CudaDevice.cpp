@@ -5,6 +5,7 @@
 #include "Core/Context.h"
 #include "Core/Error.h"
 #include "EmulatedImage.h"
+#include "Progress.h"
 
 #include <cstring>
 #include <limits>
@@ -139,6 +140,11 @@ void CudaDevice::synchronize() {
 }
 
 void CudaDevice::run(dtc_step_fn plan, dtc_context &context, Arena &arena) {
+  runningContext = &context;
+  if (progress) {
+    progress->beginRun();
+    progress->beginCalls(reinterpret_cast<const void *>(plan));
+  }
   plan(&context, arena.address());
 }
 

@@ -50,6 +50,8 @@ private:
   int64_t bytes;
 };
 
+class Progress;
+
 class CudaDevice : public Device {
 public:
   /// Opens the GPU of this number, of those that the process may see, and loads
@@ -69,6 +71,11 @@ public:
   void *constant(int64_t number) const;
   Blas &blas() { return *products; }
 
+  /// Tells this of each run of a plan.
+  void report(Progress &observer) { progress = &observer; }
+  /// What the plan that is running was given.
+  const dtc_context &running() const { return *runningContext; }
+
   CUstream compute() const { return computeStream; }
   CUstream communication() const { return communicationStream; }
 
@@ -82,6 +89,8 @@ private:
   std::vector<CUfunction> functions;
   std::vector<CUdeviceptr> constants;
   std::unique_ptr<Blas> products;
+  Progress *progress = nullptr;
+  const dtc_context *runningContext = nullptr;
 };
 
 /// The device of a call of generated code.

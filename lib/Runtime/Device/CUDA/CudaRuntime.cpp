@@ -18,7 +18,7 @@ std::unique_ptr<Device> dtc::rt::openDevice(const Options &options,
   auto device =
       std::make_unique<CudaDevice>(nccl.where().localRank, dtc_device_v1);
   device->blas().usesTf32 = options.tf32;
-  nccl.connect(*device, options.rendezvous);
+  nccl.connect(*device, options.rendezvous, options.timeout);
   return device;
 }
 
@@ -41,4 +41,9 @@ void dtc::rt::addDeviceOptions(CLI::App &app, Options &options) {
                  "a file that all ranks see and that is not there yet, by "
                  "which they find each other")
       ->type_name("FILE");
+  app.add_option("--timeout", options.timeout,
+                 "how long a rank waits for others in one call of a step "
+                 "before it ends the job; ten times that between steps")
+      ->type_name("SECONDS")
+      ->check(atLeastOne);
 }

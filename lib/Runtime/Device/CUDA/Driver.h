@@ -26,6 +26,7 @@ namespace dtc::rt {
   X(cuStreamCreateWithPriority)                                                \
   X(cuStreamSynchronize)                                                       \
   X(cuStreamWaitEvent)                                                         \
+  X(cuStreamWriteValue32)                                                      \
   X(cuEventCreate)                                                             \
   X(cuEventDestroy)                                                            \
   X(cuEventRecord)                                                             \

@@ -1,0 +1,102 @@
+//===- Watchdog.cpp - no rank waits for ever ------------------------------===//
+
+#include "Watchdog.h"
+
+#include "Core/Context.h"
+
+using namespace dtc::rt;
+
+namespace {
+constexpr std::chrono::milliseconds interval(100);
+} // namespace
+
+Watchdog::Watchdog(const Nccl &nccl, const Progress &progress, int seconds)
+    : nccl(nccl), progress(progress), seconds(seconds), since(Clock::now()),
+      thread([this] { run(); }) {}
+
+Watchdog::~Watchdog() {
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    ends = true;
+  }
+  ended.notify_all();
+  thread.join();
+}
+
+void Watchdog::watch(ncclComm_t communicator) {
+  std::lock_guard<std::mutex> lock(mutex);
+  communicators.push_back(communicator);
+}
+
+void Watchdog::forgetCommunicators() {
+  std::lock_guard<std::mutex> lock(mutex);
+  communicators.clear();
+}
+
+void Watchdog::abortCommunicators() {
+  // Without the lock: the thread that holds it may be the one that calls this.
+  for (ncclComm_t communicator : communicators)
+    nccl.ncclCommAbort(communicator);
+}
+
+Watchdog::Waiting::Waiting(Watchdog *watchdog, const char *what, int patience)
+    : watchdog(watchdog) {
+  if (!watchdog)
+    return;
+  std::lock_guard<std::mutex> lock(watchdog->mutex);
+  watchdog->waitsFor = what;
+  watchdog->patience = patience;
+  ++watchdog->waits;
+}
+
+Watchdog::Waiting::~Waiting() {
+  if (!watchdog)
+    return;
+  std::lock_guard<std::mutex> lock(watchdog->mutex);
+  watchdog->waitsFor = nullptr;
+}
+
+void Watchdog::run() {
+  std::unique_lock<std::mutex> lock(mutex);
+  while (!ended.wait_for(lock, interval, [this] { return ends; })) {
+    checkErrors();
+    checkTime();
+  }
+}
+
+std::string Watchdog::describe(const Progress::State &state) const {
+  if (waitsFor)
+    return waitsFor;
+  return state.isInCall() ? progress.describe(state) : "no other rank";
+}
+
+void Watchdog::checkErrors() const {
+  for (ncclComm_t communicator : communicators) {
+    ncclResult_t error = ncclSuccess;
+    ncclResult_t result = nccl.ncclCommGetAsyncError(communicator, &error);
+    if (result == ncclSuccess)
+      result = error;
+    if (result != ncclSuccess && result != ncclInProgress)
+      fatal("NCCL reports %s (%s) while this rank waits for %s",
+            nccl.ncclGetErrorString(result), nccl.ncclGetLastError(nullptr),
+            describe(progress.get()).c_str());
+  }
+}
+
+void Watchdog::checkTime() {
+  Progress::State state = progress.get();
+  Clock::time_point now = Clock::now();
+  bool isWaiting = waitsFor || state.isInCall();
+  if (!isWaiting || state != seen || waits != seenWaits) {
+    seen = state;
+    seenWaits = waits;
+    since = now;
+    return;
+  }
+  int limit = waitsFor ? seconds * patience : seconds;
+  if (now - since < std::chrono::seconds(limit))
+    return;
+  fatal("waited %d s for %s: another rank died, hangs, or needs more than "
+        "--timeout %d",
+        limit, describe(state).c_str(), seconds);
+}
