@@ -43,6 +43,7 @@ struct Options {
   CollectivesEngine collectives = CollectivesEngine::automatic;
   bool overlaps = true;
   bool tf32 = false;      ///< on GPUs
+  bool cudaGraph = true;  ///< on GPUs
   std::string rendezvous; ///< of GPUs' ranks; empty: as the launcher has it
   int timeout = 60;       ///< of GPUs' ranks, seconds
 };

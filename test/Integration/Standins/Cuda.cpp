@@ -26,6 +26,29 @@ static CUstream handleOf(int stream) {
   return reinterpret_cast<CUstream>(intptr_t(stream));
 }
 
+static CUresult resultOf(Captured captured) {
+  switch (captured) {
+  case Captured::fine:
+    return CUDA_SUCCESS;
+  case Captured::unsupported:
+    return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+  case Captured::invalidated:
+    return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
+  case Captured::isolation:
+    return CUDA_ERROR_STREAM_CAPTURE_ISOLATION;
+  case Captured::unjoined:
+    return CUDA_ERROR_STREAM_CAPTURE_UNJOINED;
+  case Captured::event:
+    return CUDA_ERROR_CAPTURED_EVENT;
+  }
+  return CUDA_ERROR_UNKNOWN;
+}
+
+/// Of a call that the driver refuses while this thread captures.
+#define REFUSE_IN_CAPTURE()                                                    \
+  if (machine().isCapturing())                                                 \
+  return resultOf(machine().invalidate(Captured::unsupported))
+
 static Event &eventOf(CUevent event) {
   return *reinterpret_cast<Event *>(event);
 }
@@ -109,6 +132,7 @@ CUresult cuMemGetInfo(size_t *free, size_t *total) {
 }
 
 CUresult cuMemAlloc(CUdeviceptr *address, size_t bytes) {
+  REFUSE_IN_CAPTURE();
   DeviceMemory &memory = DeviceMemory::get();
   if (bytes > memory.total - memory.used)
     return CUDA_ERROR_OUT_OF_MEMORY;
@@ -118,6 +142,7 @@ CUresult cuMemAlloc(CUdeviceptr *address, size_t bytes) {
 }
 
 CUresult cuMemFree(CUdeviceptr address) {
+  REFUSE_IN_CAPTURE();
   DeviceMemory &memory = DeviceMemory::get();
   memory.used -= memory.allocated[address];
   memory.allocated.erase(address);
@@ -126,11 +151,13 @@ CUresult cuMemFree(CUdeviceptr address) {
 }
 
 CUresult cuMemHostAlloc(void **address, size_t bytes, unsigned) {
+  REFUSE_IN_CAPTURE();
   *address = machine().allocate(bytes);
   return *address ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 CUresult cuMemFreeHost(void *address) {
+  REFUSE_IN_CAPTURE();
   machine().free(address);
   return CUDA_SUCCESS;
 }
@@ -207,20 +234,25 @@ CUresult cuStreamCreateWithPriority(CUstream *stream, unsigned, int) {
 }
 
 CUresult cuStreamSynchronize(CUstream stream) {
+  if (machine().isCaptured(streamOf(stream)))
+    return resultOf(machine().invalidate(Captured::unsupported));
   machine().finish(machine().getClock(streamOf(stream)));
   return CUDA_SUCCESS;
 }
 
 CUresult cuStreamQuery(CUstream stream) {
+  if (machine().isCaptured(streamOf(stream)))
+    return resultOf(machine().invalidate(Captured::unsupported));
   return machine().query(machine().getClock(streamOf(stream)))
              ? CUDA_SUCCESS
              : CUDA_ERROR_NOT_READY;
 }
 
 CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned) {
-  if (!machine().hasBug("drop-wait"))
-    machine().wait(streamOf(stream), eventOf(event));
-  return CUDA_SUCCESS;
+  if (machine().hasBug("drop-wait") ||
+      (machine().isCapturing() && machine().hasBug("drop-captured-wait")))
+    return CUDA_SUCCESS;
+  return resultOf(machine().wait(streamOf(stream), eventOf(event)));
 }
 
 CUresult cuStreamWriteValue32(CUstream stream, CUdeviceptr to, cuuint32_t value,
@@ -250,11 +282,17 @@ CUresult cuEventRecord(CUevent event, CUstream stream) {
 }
 
 CUresult cuEventQuery(CUevent event) {
+  REFUSE_IN_CAPTURE();
+  if (eventOf(event).captureOf)
+    return CUDA_ERROR_CAPTURED_EVENT;
   return machine().query(eventOf(event).reached) ? CUDA_SUCCESS
                                                  : CUDA_ERROR_NOT_READY;
 }
 
 CUresult cuEventSynchronize(CUevent event) {
+  REFUSE_IN_CAPTURE();
+  if (eventOf(event).captureOf)
+    return CUDA_ERROR_CAPTURED_EVENT;
   machine().finish(eventOf(event).reached);
   return CUDA_SUCCESS;
 }
@@ -266,14 +304,19 @@ CUresult cuEventElapsedTime(float *milliseconds, CUevent, CUevent) {
 }
 
 CUresult cuStreamBeginCapture(CUstream stream, CUstreamCaptureMode) {
+  if (machine().isCapturing())
+    return CUDA_ERROR_ILLEGAL_STATE;
   machine().beginCapture(streamOf(stream));
   return CUDA_SUCCESS;
 }
 
 CUresult cuStreamEndCapture(CUstream stream, CUgraph *graph) {
-  *graph = reinterpret_cast<CUgraph>(
-      machine().endCapture(streamOf(stream)).release());
-  return CUDA_SUCCESS;
+  std::unique_ptr<Graph> made;
+  Captured captured = machine().endCapture(streamOf(stream), made);
+  *graph = captured == Captured::fine
+               ? reinterpret_cast<CUgraph>(made.release())
+               : nullptr;
+  return resultOf(captured);
 }
 
 CUresult cuGraphInstantiate(CUgraphExec *executable, CUgraph graph,
@@ -294,12 +337,14 @@ CUresult cuGraphExecDestroy(CUgraphExec executable) {
 }
 
 CUresult cuGraphLaunch(CUgraphExec executable, CUstream stream) {
+  REFUSE_IN_CAPTURE();
   machine().launch(*reinterpret_cast<Graph *>(executable), streamOf(stream));
   return CUDA_SUCCESS;
 }
 
 CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned,
                             CUjit_option *, void **) {
+  REFUSE_IN_CAPTURE();
   const auto *emulated = dtc::rt::EmulatedImage::find(image);
   if (!emulated)
     return CUDA_ERROR_INVALID_IMAGE;
@@ -345,8 +390,26 @@ CUresult cuLaunchKernel(CUfunction handle, unsigned blocks, unsigned, unsigned,
   return CUDA_SUCCESS;
 }
 
-CUresult cuGetErrorName(CUresult, const char **name) {
-  *name = "stand-in";
+CUresult cuGetErrorName(CUresult result, const char **name) {
+  switch (result) {
+  case CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED:
+    *name = "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED";
+    break;
+  case CUDA_ERROR_STREAM_CAPTURE_INVALIDATED:
+    *name = "CUDA_ERROR_STREAM_CAPTURE_INVALIDATED";
+    break;
+  case CUDA_ERROR_STREAM_CAPTURE_ISOLATION:
+    *name = "CUDA_ERROR_STREAM_CAPTURE_ISOLATION";
+    break;
+  case CUDA_ERROR_STREAM_CAPTURE_UNJOINED:
+    *name = "CUDA_ERROR_STREAM_CAPTURE_UNJOINED";
+    break;
+  case CUDA_ERROR_CAPTURED_EVENT:
+    *name = "CUDA_ERROR_CAPTURED_EVENT";
+    break;
+  default:
+    *name = "stand-in";
+  }
   return CUDA_SUCCESS;
 }
 

@@ -222,20 +222,29 @@ Clock Machine::getClock(int stream) const {
 }
 
 void Machine::record(Event &event, int stream) {
-  if (capture && captured.count(stream))
-    capturedEvents[&event] = captured[stream];
-  else
+  if (isCaptured(stream)) {
+    event.captureOf = captures;
+    event.after = captured[stream];
+  } else {
+    event.captureOf = 0;
     event.reached = getClock(stream);
+  }
 }
 
-void Machine::wait(int stream, const Event &event) {
-  auto found = capturedEvents.find(&event);
-  if (!capture || found == capturedEvents.end()) {
+Captured Machine::wait(int stream, const Event &event) {
+  bool isOfCapture = capture && event.captureOf == captures;
+  if (event.captureOf && !isOfCapture)
+    return invalidate(Captured::event);
+  if (!isOfCapture) {
+    if (isCaptured(stream) && !event.reached.empty())
+      return invalidate(Captured::isolation);
     merge(streams[size_t(stream)].clock, event.reached);
-    return;
+    return Captured::fine;
   }
+  // The stream joins the capture, if it is not in it yet.
   std::vector<size_t> &after = captured[stream];
-  after.insert(after.end(), found->second.begin(), found->second.end());
+  after.insert(after.end(), event.after.begin(), event.after.end());
+  return Captured::fine;
 }
 
 bool Machine::isDone(const Clock &clock) const {
@@ -298,13 +307,22 @@ void Machine::finish(const Clock &clock) {
 void Machine::beginCapture(int stream) {
   capture = std::make_unique<Graph>();
   captured.clear();
-  capturedEvents.clear();
   captured[stream] = {};
+  isInvalid = false;
+  ++captures;
 }
 
-std::unique_ptr<Graph> Machine::endCapture(int stream) {
+Captured Machine::invalidate(Captured why) {
+  isInvalid = capture != nullptr;
+  return why;
+}
+
+Captured Machine::endCapture(int stream, std::unique_ptr<Graph> &graph) {
+  graph = std::move(capture);
+  if (isInvalid)
+    return Captured::invalidated;
   // Everything that was forked must have joined the stream again.
-  std::vector<bool> reached(capture->nodes.size());
+  std::vector<bool> reached(graph->nodes.size());
   std::vector<size_t> worklist = captured[stream];
   while (!worklist.empty()) {
     size_t node = worklist.back();
@@ -312,21 +330,18 @@ std::unique_ptr<Graph> Machine::endCapture(int stream) {
     if (reached[node])
       continue;
     reached[node] = true;
-    for (size_t before : capture->nodes[node].after)
+    for (size_t before : graph->nodes[node].after)
       worklist.push_back(before);
   }
-  for (size_t i = 0; i < reached.size(); ++i)
-    if (!reached[i])
-      fault("'%s' was captured and has not joined the stream that the capture "
-            "began on",
-            capture->nodes[i].operation.name.c_str());
-  captured.clear();
-  capturedEvents.clear();
-  return std::move(capture);
+  for (bool isReached : reached)
+    if (!isReached)
+      return Captured::unjoined;
+  return Captured::fine;
 }
 
 /// A stream for each that was captured, which all launches share.
 void Machine::launch(const Graph &graph, int stream) {
+  ++counts["graph_launch"];
   Clock begin = getClock(stream), end = begin;
   std::vector<Clock> after;
   for (const Graph::Node &node : graph.nodes) {

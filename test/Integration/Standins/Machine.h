@@ -45,7 +45,19 @@ struct Operation {
 };
 
 struct Event {
-  Clock reached; ///< what it waits for
+  Clock reached;             ///< what it waits for
+  uint64_t captureOf = 0;    ///< the capture that recorded it last; 0: none did
+  std::vector<size_t> after; ///< of that capture: what it waits for
+};
+
+/// What comes of a call of the driver while a stream is captured.
+enum class Captured {
+  fine,
+  unsupported,
+  invalidated,
+  isolation,
+  unjoined,
+  event
 };
 
 /// Operations that were captured instead of done.
@@ -73,7 +85,7 @@ public:
   void add(int stream, std::string name, std::vector<Access> accesses,
            std::function<bool()> tryRun);
   void record(Event &event, int stream);
-  void wait(int stream, const Event &event);
+  Captured wait(int stream, const Event &event);
   /// Whether these operations are done. Then whatever the host adds comes after
   /// them.
   bool query(const Clock &clock);
@@ -82,8 +94,16 @@ public:
   Clock getClock(int stream) const;
 
   //===--- Graphs ---------------------------------------------------------===//
+  // During a capture nothing is done. A call that is not allowed ends it in an
+  // error, as with the driver.
   void beginCapture(int stream);
-  std::unique_ptr<Graph> endCapture(int stream);
+  Captured endCapture(int stream, std::unique_ptr<Graph> &graph);
+  bool isCapturing() const { return capture != nullptr; }
+  bool isCaptured(int stream) const {
+    return capture && captured.count(stream) != 0;
+  }
+  /// Ends the capture in an error, if there is one.
+  Captured invalidate(Captured why);
   void launch(const Graph &graph, int stream);
 
   uint64_t draw() { return random(); }
@@ -126,7 +146,8 @@ private:
   // operation.
   std::unique_ptr<Graph> capture;
   std::map<int, std::vector<size_t>> captured;
-  std::map<const Event *, std::vector<size_t>> capturedEvents;
+  uint64_t captures = 0; ///< how many began
+  bool isInvalid = false;
   /// Of launches of graphs: for each stream that was captured, the one that its
   /// operations are put on.
   std::map<int, int> replayed;

@@ -87,6 +87,8 @@ struct ncclComm {
   uint64_t operations = 0, splits = 0;
   std::vector<uint64_t> sent, received; ///< by peer
   std::atomic<bool> isAborted = false;
+  /// Operations share it, those of graphs too.
+  std::shared_ptr<int> users = std::make_shared<int>();
   int lifeFile = -1; ///< locked as long as the process lives
 
   Box box(const std::string &what, uint64_t number, int member) const {
@@ -166,7 +168,7 @@ public:
 
   Collective(ncclComm *comm, const Header &header, const void *data,
              uint64_t bytes, Compute compute)
-      : comm(comm), header(header), data(data), bytes(bytes),
+      : comm(comm), user(comm->users), header(header), data(data), bytes(bytes),
         compute(std::move(compute)) {}
 
   bool tryRun() {
@@ -207,6 +209,7 @@ public:
 
 private:
   ncclComm *comm;
+  std::shared_ptr<int> user;
   Header header;
   const void *data;
   uint64_t bytes, number = 0;
@@ -347,6 +350,8 @@ ncclResult_t ncclCommSplit(ncclComm_t comm, int color, int key,
 ncclResult_t ncclCommFinalize(ncclComm_t) { return ncclSuccess; }
 
 ncclResult_t ncclCommDestroy(ncclComm_t comm) {
+  if (comm->users.use_count() > 1)
+    fault("a communicator is destroyed while a graph has operations of it");
   // Others may still read what is shown; the last operations stay until then.
   comm->box("bye", 0, comm->rank).put({});
   for (int member = 0; member < comm->size; ++member)
@@ -448,7 +453,7 @@ ncclResult_t ncclSend(const void *input, size_t count, ncclDataType_t type,
   auto number = std::make_shared<int64_t>(-1);
   enqueue(
       "send", {{input, bytes, false}},
-      [=] {
+      [=, user = comm->users] {
         std::string what = "p2p" + std::to_string(peer) + "n";
         if (comm->isAborted)
           return false;
@@ -472,7 +477,7 @@ ncclResult_t ncclRecv(void *output, size_t count, ncclDataType_t type, int peer,
   uint64_t bytes = count * bytesOf(type);
   enqueue(
       "recv", {{output, bytes, true}},
-      [=] {
+      [=, user = comm->users] {
         std::string what = "p2p" + std::to_string(comm->rank) + "n";
         Box box = comm->box(what, comm->received[size_t(peer)], peer);
         std::vector<char> data;

@@ -72,8 +72,9 @@ CudaDevice &dtc::rt::deviceOf(dtc_context *context) {
   return static_cast<CudaDevice &>(context->device);
 }
 
-CudaDevice::CudaDevice(int number, const dtc_device_program &program)
-    : program(program) {
+CudaDevice::CudaDevice(int number, const dtc_device_program &program,
+                       bool usesGraphs)
+    : program(program), usesGraphs(usesGraphs) {
   if (program.abi_version != DTC_DEVICE_ABI_VERSION)
     fail("this program has device code of ABI version %u, expected %u; compile "
          "and link it with one version of dtc",
@@ -141,11 +142,23 @@ void CudaDevice::synchronize() {
 
 void CudaDevice::run(dtc_step_fn plan, dtc_context &context, Arena &arena) {
   runningContext = &context;
-  if (progress) {
+  if (progress)
     progress->beginRun();
-    progress->beginCalls(reinterpret_cast<const void *>(plan));
+  auto makeCalls = [&] {
+    if (progress)
+      progress->beginCalls(reinterpret_cast<const void *>(plan));
+    plan(&context, arena.address());
+  };
+  PlanRuns &runs = plans[{plan, arena.address()}];
+  // The first time, libraries choose algorithms and connect ranks.
+  if (!usesGraphs || !runs.hasRun) {
+    makeCalls();
+    runs.hasRun = true;
+    return;
   }
-  plan(&context, arena.address());
+  if (!runs.graph.isCaptured())
+    runs.graph.capture(computeStream, makeCalls);
+  runs.graph.launch(computeStream);
 }
 
 void CudaDevice::copyRows(void *to, int64_t toStride, const void *from,

@@ -12,6 +12,7 @@
 #include "Blas.h"
 #include "Device/Device.h"
 #include "Driver.h"
+#include "Graph.h"
 #include "dtc/Runtime/DeviceABI.h"
 
 #include <memory>
@@ -56,7 +57,8 @@ class CudaDevice : public Device {
 public:
   /// Opens the GPU of this number, of those that the process may see, and loads
   /// the program's device code.
-  CudaDevice(int number, const dtc_device_program &program);
+  /// With `usesGraphs`, each plan runs as one graph from its second time on.
+  CudaDevice(int number, const dtc_device_program &program, bool usesGraphs);
 
   std::unique_ptr<Arena> makeArena(int64_t bytes, Sharing sharing) override;
   void run(dtc_step_fn plan, dtc_context &context, Arena &arena) override;
@@ -82,13 +84,21 @@ public:
 private:
   void load();
 
+  /// A plan on an arena.
+  struct PlanRuns {
+    bool hasRun = false;
+    Graph graph;
+  };
+
   const dtc_device_program &program;
+  bool usesGraphs;
   CUcontext context = nullptr;
   CUmodule module = nullptr;
   CUstream computeStream = nullptr, communicationStream = nullptr;
   std::vector<CUfunction> functions;
   std::vector<CUdeviceptr> constants;
   std::unique_ptr<Blas> products;
+  std::map<std::pair<dtc_step_fn, char *>, PlanRuns> plans;
   Progress *progress = nullptr;
   const dtc_context *runningContext = nullptr;
 };

@@ -15,8 +15,8 @@ using namespace dtc::rt;
 std::unique_ptr<Device> dtc::rt::openDevice(const Options &options,
                                             Collectives &collectives) {
   auto &nccl = static_cast<NcclCollectives &>(collectives);
-  auto device =
-      std::make_unique<CudaDevice>(nccl.where().localRank, dtc_device_v1);
+  auto device = std::make_unique<CudaDevice>(nccl.where().localRank,
+                                             dtc_device_v1, options.cudaGraph);
   device->blas().usesTf32 = options.tf32;
   nccl.connect(*device, options.rendezvous, options.timeout);
   return device;
@@ -41,6 +41,12 @@ void dtc::rt::addDeviceOptions(CLI::App &app, Options &options) {
                  "a file that all ranks see and that is not there yet, by "
                  "which they find each other")
       ->type_name("FILE");
+  app.add_option("--cuda-graph", options.cudaGraph,
+                 "on or off: whether steps after the first are launched as one "
+                 "graph")
+      ->type_name("STATE")
+      ->default_str("on")
+      ->transform(oneOf<bool>({{"on", true}, {"off", false}}));
   app.add_option("--timeout", options.timeout,
                  "how long a rank waits for others in one call of a step "
                  "before it ends the job; ten times that between steps")

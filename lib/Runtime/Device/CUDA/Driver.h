@@ -23,7 +23,13 @@ namespace dtc::rt {
   X(cuMemcpyDtoDAsync)                                                         \
   X(cuMemcpy2DAsync)                                                           \
   X(cuMemsetD8Async)                                                           \
+  X(cuGraphDestroy)                                                            \
+  X(cuGraphExecDestroy)                                                        \
+  X(cuGraphInstantiate)                                                        \
+  X(cuGraphLaunch)                                                             \
+  X(cuStreamBeginCapture)                                                      \
   X(cuStreamCreateWithPriority)                                                \
+  X(cuStreamEndCapture)                                                        \
   X(cuStreamSynchronize)                                                       \
   X(cuStreamWaitEvent)                                                         \
   X(cuStreamWriteValue32)                                                      \
