@@ -38,6 +38,28 @@ start third-node SLURM_JOB_ID=$$ SLURM_STEP_ID=1 SLURM_PROCID=@ SLURM_NTASKS=2 \
 start torchrun RANK=@ WORLD_SIZE=2 LOCAL_RANK=@ LOCAL_WORLD_SIZE=2 \
   TORCHELASTIC_RUN_ID=$$ MASTER_PORT=29500 TORCHELASTIC_RESTART_COUNT=0
 
+# Two machines, by what the launcher says: ranks meet over TCP. Two jobs at one
+# port find each other, and leave its first one to a server of torchrun.
+over_tcp=(RANK=@ WORLD_SIZE=2 LOCAL_RANK=0 LOCAL_WORLD_SIZE=1
+  MASTER_ADDR=localhost MASTER_PORT=$((20000 + $$ % 10000)))
+start first-job "${over_tcp[@]}" TORCHELASTIC_RUN_ID=first &
+first_job=$!
+start second-job "${over_tcp[@]}" TORCHELASTIC_RUN_ID=second
+wait $first_job
+start agent "${over_tcp[@]}" TORCHELASTIC_RUN_ID=$$ TORCHELASTIC_USE_AGENT_STORE=True
+start slurm "${over_tcp[@]:4}" SLURM_JOB_ID=$$ SLURM_STEP_ID=2 SLURM_PROCID=@ \
+  SLURM_NTASKS=2 SLURM_LOCALID=0 SLURM_NODEID=@ "SLURM_STEP_TASKS_PER_NODE=1(x2)"
+
+# expect_alone RANK LINE: this rank comes alone.
+expect_alone() {
+  local log=$work/alone.$1
+  ! env "${over_tcp[@]//@/$1}" LD_LIBRARY_PATH="$standins" "$work/t" \
+    --data "$inputs/$model.data" --steps 1 --timeout 1 >"$log" 2>&1
+  grep -qE "error: $2" "$log" || { cat "$log"; return 1; }
+}
+expect_alone 0 '1 of 1 other ranks have not come to rank 0 at port [0-9]+ for 1 s, rank 1 first; '
+expect_alone 1 'found no rank 0 of this job at MASTER_ADDR=localhost, ports [0-9]+ to [0-9]+, for 1 s; '
+
 if LD_LIBRARY_PATH=$standins mpirun --oversubscribe -n 2 "$work/t" \
   --data "$inputs/$model.data" --steps 1 --trace "$work/trace" 2>"$work/refused"; then
   echo "--trace was not refused"

@@ -3,6 +3,7 @@
 #include "Rendezvous.h"
 
 #include "Core/Error.h"
+#include "TcpExchange.h"
 
 #include <cerrno>
 #include <chrono>
@@ -68,7 +69,7 @@ static std::string jobName(const Environment &environment) {
     return read("PMIX_NAMESPACE") + read("OMPI_MCA_ess_base_jobid");
   case Launcher::torchrun:
     return read("TORCHELASTIC_RUN_ID") + "." + read("MASTER_PORT") + "." +
-           read("TORCHELASTIC_RESTART_COUNT") + "." + std::to_string(getppid());
+           read("TORCHELASTIC_RESTART_COUNT");
   case Launcher::slurm:
     return read("SLURM_JOB_ID") + "." + read("SLURM_STEP_ID");
   case Launcher::none:
@@ -124,9 +125,12 @@ static bool shareByMpi(void *bytes, size_t size) {
 static std::string chooseFile(const Environment &environment) {
   std::string job = jobName(environment);
   if (environment.localSize < environment.size || job.empty())
-    fail("found %d ranks on several machines, expected --rendezvous FILE, a "
-         "file that all of them see and that is not there yet",
+    fail("found %d ranks on several machines, expected MASTER_ADDR and "
+         "MASTER_PORT in the environment, or --rendezvous FILE, a file that "
+         "all of them see and that is not there yet",
          environment.size);
+  if (environment.launcher == Launcher::torchrun)
+    job += "." + std::to_string(getppid());
   for (char &c : job)
     if (c == '/')
       c = '-';
@@ -141,6 +145,12 @@ Rendezvous::Rendezvous(const Environment &environment, const std::string &file,
       return;
     fail("found no libmpi.so.40, by which ranks of several machines find each "
          "other; name a file that all of them see with --rendezvous FILE");
+  }
+  std::optional<MasterAddress> master = MasterAddress::get();
+  if (file.empty() && master && environment.localSize < environment.size) {
+    exchangeByTcp(environment, *master, jobName(environment), timeout, bytes,
+                  size);
+    return;
   }
   std::string common = file.empty() ? chooseFile(environment) : file;
   if (environment.rank != 0) {

@@ -10,9 +10,10 @@
 namespace dtc::rt {
 
 /// Gives all ranks the bytes that rank 0 has, once for each job: by a file
-/// that all ranks see, if one is named; else by MPI under mpirun, or by a file
-/// in the memory of the machine if all ranks are on one. Throws an Error that
-/// says what to do if there is no way, or none for `timeout` seconds.
+/// that all ranks see, if one is named; else by a file in the memory of the
+/// machine if all ranks are on one, by MPI under mpirun, or by TCP if
+/// MASTER_ADDR and MASTER_PORT say where rank 0 is. Throws an Error that says
+/// what to do if there is no way, or none for `timeout` seconds.
 class Rendezvous {
 public:
   Rendezvous(const Environment &environment, const std::string &file,

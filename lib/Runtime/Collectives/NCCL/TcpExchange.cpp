@@ -1,0 +1,241 @@
+//===- TcpExchange.cpp - rank 0 tells the others over TCP -----------------===//
+
+#include "TcpExchange.h"
+
+#include "Core/Error.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+using namespace dtc::rt;
+using Clock = std::chrono::steady_clock;
+
+namespace {
+
+constexpr int numPorts = 16;
+/// For one answer, so that a rank comes to the next port.
+constexpr std::chrono::milliseconds answerTime(2000);
+
+/// What a rank says first, and rank 0 before the bytes.
+struct Greeting {
+  char magic[8];
+  uint64_t job; ///< a hash
+  int32_t rank, size;
+
+  Greeting(const std::string &name, const Environment &environment)
+      : job(std::hash<std::string>()(name)), rank(environment.rank),
+        size(environment.size) {
+    memcpy(magic, "dtc-tcp1", sizeof magic);
+  }
+  /// Whether the other end is of the same job.
+  bool matches(const Greeting &other) const {
+    return memcmp(magic, other.magic, sizeof magic) == 0 && job == other.job &&
+           size == other.size;
+  }
+};
+
+class Socket {
+public:
+  explicit Socket(int file) : file(file) {}
+  ~Socket() {
+    if (file >= 0)
+      close(file);
+  }
+  Socket(const Socket &) = delete;
+
+  int number() const { return file; }
+  bool isOpen() const { return file >= 0; }
+
+  /// Whether it is ready for these events of poll before the deadline.
+  bool await(short events, Clock::time_point deadline) const {
+    auto left =
+        std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now());
+    pollfd entry = {file, events, 0};
+    return poll(&entry, 1, int(std::max<int64_t>(left.count(), 0))) == 1;
+  }
+  /// Both return whether all bytes went through before the deadline.
+  bool sendAll(const void *bytes, size_t size,
+               Clock::time_point deadline) const {
+    const char *at = static_cast<const char *>(bytes);
+    while (size > 0) {
+      ssize_t done = await(POLLOUT, deadline)
+                         ? send(file, at, size, MSG_NOSIGNAL | MSG_DONTWAIT)
+                         : -1;
+      if (done <= 0)
+        return false;
+      at += done;
+      size -= size_t(done);
+    }
+    return true;
+  }
+  bool receiveAll(void *bytes, size_t size, Clock::time_point deadline) const {
+    char *at = static_cast<char *>(bytes);
+    while (size > 0) {
+      ssize_t done =
+          await(POLLIN, deadline) ? recv(file, at, size, MSG_DONTWAIT) : -1;
+      if (done <= 0)
+        return false;
+      at += done;
+      size -= size_t(done);
+    }
+    return true;
+  }
+
+private:
+  int file;
+};
+
+} // namespace
+
+std::optional<MasterAddress> MasterAddress::get() {
+  const char *host = getenv("MASTER_ADDR"), *port = getenv("MASTER_PORT");
+  if (!host || !port)
+    return std::nullopt;
+  char *end;
+  long number = strtol(port, &end, 10);
+  if (end == port || *end || number < 1 || number > 65535 - numPorts)
+    fail("the environment has MASTER_PORT='%s', expected a number from 1 to %d",
+         port, 65535 - numPorts);
+  return MasterAddress{host, int(number)};
+}
+
+/// The first of the ports: torchrun's own server may have that of the master.
+static int firstPort(const MasterAddress &master) {
+  const char *isAgents = getenv("TORCHELASTIC_USE_AGENT_STORE");
+  return master.port + (isAgents && strcmp(isAgents, "True") == 0);
+}
+
+//===----------------------------------------------------------------------===//
+// Rank 0
+//===----------------------------------------------------------------------===//
+
+/// A socket that listens, by both versions of IP if there are both; -1 if the
+/// port is taken.
+static int listenAt(int port) {
+  for (int family : {AF_INET6, AF_INET}) {
+    int file = socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int on = 1, off = 0;
+    setsockopt(file, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    setsockopt(file, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
+    addrinfo hints = {}, *any = nullptr;
+    hints.ai_family = family;
+    hints.ai_socktype = SOCK_STREAM;
+    hints.ai_flags = AI_PASSIVE;
+    if (getaddrinfo(nullptr, std::to_string(port).c_str(), &hints, &any) != 0)
+      any = nullptr;
+    bool listens = any && bind(file, any->ai_addr, any->ai_addrlen) == 0 &&
+                   listen(file, SOMAXCONN) == 0;
+    if (any)
+      freeaddrinfo(any);
+    if (listens)
+      return file;
+    if (file >= 0)
+      close(file);
+  }
+  return -1;
+}
+
+static void serve(const Environment &environment, const MasterAddress &master,
+                  const Greeting &own, int timeout, const void *bytes,
+                  size_t size) {
+  int first = firstPort(master), port = first, file = -1;
+  for (; port < first + numPorts && file < 0; ++port)
+    file = listenAt(port);
+  if (file < 0)
+    fail("rank 0 finds no free port from %d to %d, by MASTER_PORT; choose "
+         "another",
+         first, first + numPorts - 1);
+  Socket server(file);
+  Clock::time_point end = Clock::now() + std::chrono::seconds(timeout);
+  std::vector<char> isServed(size_t(environment.size));
+  for (int left = environment.size - 1; left > 0;) {
+    if (!server.await(POLLIN, end)) {
+      int missing = 1;
+      while (isServed[size_t(missing)])
+        ++missing;
+      fail("%d of %d other ranks have not come to rank 0 at port %d for %d s, "
+           "rank %d first; see whether they run and reach MASTER_ADDR=%s, or "
+           "give them longer with --timeout",
+           left, environment.size - 1, port - 1, timeout, missing,
+           master.host.c_str());
+    }
+    Socket client(accept4(server.number(), nullptr, nullptr, SOCK_CLOEXEC));
+    Clock::time_point soon = std::min(end, Clock::now() + answerTime);
+    Greeting theirs = own;
+    if (!client.isOpen() || !client.receiveAll(&theirs, sizeof theirs, soon) ||
+        !own.matches(theirs) || theirs.rank < 1 || theirs.rank >= own.size ||
+        !client.sendAll(&own, sizeof own, soon) ||
+        !client.sendAll(bytes, size, soon))
+      continue;
+    left -= !isServed[size_t(theirs.rank)];
+    isServed[size_t(theirs.rank)] = 1;
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// The others
+//===----------------------------------------------------------------------===//
+
+/// Whether rank 0 was there and gave the bytes.
+static bool ask(const addrinfo &address, const Greeting &own, void *bytes,
+                size_t size, Clock::time_point deadline) {
+  Socket client(socket(address.ai_family,
+                       address.ai_socktype | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  if (!client.isOpen())
+    return false;
+  if (connect(client.number(), address.ai_addr, address.ai_addrlen) != 0 &&
+      errno != EINPROGRESS)
+    return false;
+  Greeting theirs = own;
+  return client.sendAll(&own, sizeof own, deadline) &&
+         client.receiveAll(&theirs, sizeof theirs, deadline) &&
+         own.matches(theirs) && theirs.rank == 0 &&
+         client.receiveAll(bytes, size, deadline);
+}
+
+static bool askAt(const MasterAddress &master, int port, const Greeting &own,
+                  void *bytes, size_t size, Clock::time_point end) {
+  addrinfo hints = {}, *found = nullptr;
+  hints.ai_socktype = SOCK_STREAM;
+  // A name may be known only later, where ranks start with their machines.
+  if (getaddrinfo(master.host.c_str(), std::to_string(port).c_str(), &hints,
+                  &found) != 0)
+    return false;
+  bool isDone = false;
+  for (addrinfo *address = found; address && !isDone;
+       address = address->ai_next)
+    isDone = ask(*address, own, bytes, size,
+                 std::min(end, Clock::now() + answerTime));
+  freeaddrinfo(found);
+  return isDone;
+}
+
+void dtc::rt::exchangeByTcp(const Environment &environment,
+                            const MasterAddress &master, const std::string &job,
+                            int timeout, void *bytes, size_t size) {
+  Greeting own(job, environment);
+  if (environment.rank == 0)
+    return serve(environment, master, own, timeout, bytes, size);
+  Clock::time_point end = Clock::now() + std::chrono::seconds(timeout);
+  int first = firstPort(master);
+  while (Clock::now() < end) {
+    for (int port = first; port < first + numPorts; ++port)
+      if (askAt(master, port, own, bytes, size, end))
+        return;
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+  fail("found no rank 0 of this job at MASTER_ADDR=%s, ports %d to %d, for %d "
+       "s; see whether it runs and this machine reaches it, or give it longer "
+       "with --timeout",
+       master.host.c_str(), first, first + numPorts - 1, timeout);
+}
