@@ -46,21 +46,29 @@ std::unique_ptr<DataSource> makeSynthetic(const Program &program,
 /// Fills a rank's input buffers in the arena for one step.
 class BatchLoader {
 public:
+  /// With `ahead`, a step can be prepared while the device computes another.
   BatchLoader(const Program &program, int rank, DataSource &source,
-              Arena &arena);
-  void load(int64_t step) const;
+              Arena &arena, bool ahead = false);
+  /// Does nothing where that gains nothing.
+  void prepare(int64_t step);
+  void load(int64_t step);
 
 private:
   struct Buffer {
     int input;
     int64_t offset;
     int64_t sampleBytes;
+    int64_t bytes; ///< of all rows
   };
+  void fill(const Buffer &buffer, int64_t step, char *target) const;
+
   const Program &program;
   DataSource &source;
   Arena &arena;
   int dataRank;
   std::vector<Buffer> buffers;
+  std::unique_ptr<Inlet> inlet; ///< null: steps are not prepared
+  int64_t prepared = -1;        ///< the step that is; -1: none
 };
 
 } // namespace dtc::rt

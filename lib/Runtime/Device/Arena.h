@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <vector>
 
 namespace dtc::rt {
 
@@ -21,6 +22,21 @@ enum class Sharing {
 };
 
 class Mapping;
+
+/// Where the host prepares what ranges of an arena get next, while the device
+/// still computes with what they have.
+class Inlet {
+public:
+  virtual ~Inlet() = default;
+
+  /// Host memory for the bytes of all ranges, one after the other. Waits until
+  /// the device has read what was there before.
+  virtual char *begin() = 0;
+  /// Starts to bring them to the device.
+  virtual void send() = 0;
+  /// The arena gets them before what the device is given to do from now on.
+  virtual void deliver() = 0;
+};
 
 /// Offsets and sizes are bytes.
 class Arena {
@@ -44,6 +60,14 @@ public:
   template <typename Use>
   void read(int64_t offset, int64_t bytes, Use use) const {
     use(fetch(offset, bytes));
+  }
+
+  struct Range {
+    int64_t offset, bytes;
+  };
+  /// Null if the host reaches the device's memory: there is nothing to prepare.
+  virtual std::unique_ptr<Inlet> makeInlet(std::vector<Range>) {
+    return nullptr;
   }
 
   template <typename T> void store(int64_t offset, T value) {

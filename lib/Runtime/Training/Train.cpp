@@ -91,7 +91,7 @@ public:
                                collectives.sharesArena() ? Sharing::machine
                                                          : Sharing::none)),
         source(openSource(collectives)),
-        loader(program, collectives.rank(), *source, *arena),
+        loader(program, collectives.rank(), *source, *arena, /*ahead=*/true),
         inputs(program, context.plan(), *arena, options.seed),
         lossScale(options.lossScale),
         metricsFile(leads() ? options.metrics : ""),
@@ -203,6 +203,8 @@ private:
       loader.load(step - 1);
     }
     context.device.run(program.steps[context.stage], context, *arena);
+    if (step < options.steps) // while the device computes
+      loader.prepare(step);
     context.device.synchronize();
     if (context.trace)
       trace->endStep();

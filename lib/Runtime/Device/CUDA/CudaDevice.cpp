@@ -38,6 +38,8 @@ void CudaEvent::makeWait(CUstream stream) const {
   DTC_CUDA(cuStreamWaitEvent(stream, event, 0));
 }
 
+void CudaEvent::synchronize() const { DTC_CUDA(cuEventSynchronize(event)); }
+
 PinnedMemory::PinnedMemory(int64_t bytes) : base(nullptr), bytes(bytes) {
   void *memory = nullptr;
   DTC_CUDA_SETUP(cuMemHostAlloc(&memory, size_t(bytes), 0));
@@ -95,6 +97,8 @@ CudaDevice::CudaDevice(int number, const dtc_device_program &program,
       cuStreamCreateWithPriority(&computeStream, CU_STREAM_NON_BLOCKING, 0));
   DTC_CUDA_SETUP(cuStreamCreateWithPriority(&communicationStream,
                                             CU_STREAM_NON_BLOCKING, -1));
+  DTC_CUDA_SETUP(
+      cuStreamCreateWithPriority(&inputStream, CU_STREAM_NON_BLOCKING, 0));
   load();
   products = std::make_unique<Blas>(computeStream);
 }
@@ -200,57 +204,4 @@ void CudaDevice::launch(int32_t number, int64_t blocks, int32_t threads,
 
 void *CudaDevice::constant(int64_t number) const {
   return reinterpret_cast<void *>(constants[size_t(number)]);
-}
-
-//===----------------------------------------------------------------------===//
-// The arena
-//===----------------------------------------------------------------------===//
-
-namespace {
-
-/// Reads and writes go through pinned memory, a piece that grows as needed.
-class CudaArena : public Arena {
-public:
-  CudaArena(CudaDevice &device, int64_t bytes)
-      : device(device), memory(bytes) {}
-  ~CudaArena() override { device.synchronize(); }
-
-  char *address() const override {
-    return reinterpret_cast<char *>(memory.address());
-  }
-
-private:
-  char *stage(int64_t bytes) const {
-    if (!staging || staging->size() < bytes)
-      staging = std::make_unique<PinnedMemory>(bytes);
-    return staging->data();
-  }
-  char *beginWrite(int64_t, int64_t bytes) override {
-    // What was written before has left the piece.
-    device.synchronize();
-    return stage(bytes);
-  }
-  void endWrite(int64_t offset, int64_t bytes) override {
-    DTC_CUDA(cuMemcpyHtoDAsync(memory.address() + size_t(offset),
-                               staging->data(), size_t(bytes),
-                               device.compute()));
-  }
-  const char *fetch(int64_t offset, int64_t bytes) const override {
-    device.synchronize();
-    char *host = stage(bytes);
-    DTC_CUDA(cuMemcpyDtoHAsync(host, memory.address() + size_t(offset),
-                               size_t(bytes), device.compute()));
-    device.synchronize();
-    return host;
-  }
-
-  CudaDevice &device;
-  DeviceMemory memory;
-  mutable std::unique_ptr<PinnedMemory> staging;
-};
-
-} // namespace
-
-std::unique_ptr<Arena> CudaDevice::makeArena(int64_t bytes, Sharing) {
-  return std::make_unique<CudaArena>(*this, bytes);
 }

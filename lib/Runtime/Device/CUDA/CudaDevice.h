@@ -1,8 +1,8 @@
 //===- CudaDevice.h - the GPU of a rank -------------------------*- C++ -*-===//
 //
-// Two streams, in the order that the host puts work on them: what the plan
-// computes, and what it communicates. Events order them where the plan starts
-// and awaits.
+// Streams, in the order that the host puts work on them: what the plan
+// computes, what it communicates, and copies of the next step's inputs. Events
+// order them where the plan starts and awaits.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,6 +31,8 @@ public:
   void record(CUstream stream);
   /// The stream goes on when that is done.
   void makeWait(CUstream stream) const;
+  /// The thread goes on when that is done.
+  void synchronize() const;
 
 private:
   CUevent event;
@@ -80,6 +82,7 @@ public:
 
   CUstream compute() const { return computeStream; }
   CUstream communication() const { return communicationStream; }
+  CUstream input() const { return inputStream; }
 
 private:
   void load();
@@ -94,7 +97,8 @@ private:
   bool usesGraphs;
   CUcontext context = nullptr;
   CUmodule module = nullptr;
-  CUstream computeStream = nullptr, communicationStream = nullptr;
+  CUstream computeStream = nullptr, communicationStream = nullptr,
+           inputStream = nullptr;
   std::vector<CUfunction> functions;
   std::vector<CUdeviceptr> constants;
   std::unique_ptr<Blas> products;

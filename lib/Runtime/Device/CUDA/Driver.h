@@ -36,6 +36,7 @@ namespace dtc::rt {
   X(cuEventCreate)                                                             \
   X(cuEventDestroy)                                                            \
   X(cuEventRecord)                                                             \
+  X(cuEventSynchronize)                                                        \
   X(cuModuleLoadDataEx)                                                        \
   X(cuModuleGetFunction)                                                       \
   X(cuLaunchKernel)                                                            \

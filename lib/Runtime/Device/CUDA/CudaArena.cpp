@@ -1,0 +1,121 @@
+//===- CudaArena.cpp - memory of a GPU, as the host sees it ---------------===//
+
+#include "Core/Context.h"
+#include "CudaDevice.h"
+
+#include <algorithm>
+
+using namespace dtc::rt;
+
+namespace {
+
+/// The device has what is prepared beside the arena, since a plan may use the
+/// place of its inputs for something else once it has read them.
+class CudaInlet : public Inlet {
+public:
+  CudaInlet(CudaDevice &device, CUdeviceptr arena,
+            std::vector<Arena::Range> ranges)
+      : device(device), arena(arena), ranges(std::move(ranges)),
+        pinned(countBytes(this->ranges)), memory(pinned.size()) {}
+  ~CudaInlet() override {
+    sent.synchronize();
+    delivered.synchronize();
+  }
+
+  char *begin() override {
+    sent.synchronize();
+    return pinned.data();
+  }
+  void send() override {
+    delivered.makeWait(device.input());
+    DTC_CUDA(cuMemcpyHtoDAsync(memory.address(), pinned.data(),
+                               size_t(pinned.size()), device.input()));
+    sent.record(device.input());
+  }
+  void deliver() override {
+    sent.makeWait(device.compute());
+    CUdeviceptr from = memory.address();
+    for (const Arena::Range &range : ranges) {
+      DTC_CUDA(cuMemcpyDtoDAsync(arena + size_t(range.offset), from,
+                                 size_t(range.bytes), device.compute()));
+      from += size_t(range.bytes);
+    }
+    delivered.record(device.compute());
+  }
+
+private:
+  static int64_t countBytes(const std::vector<Arena::Range> &ranges) {
+    int64_t bytes = 0;
+    for (const Arena::Range &range : ranges)
+      bytes += range.bytes;
+    return bytes;
+  }
+
+  CudaDevice &device;
+  CUdeviceptr arena;
+  std::vector<Arena::Range> ranges;
+  PinnedMemory pinned;
+  DeviceMemory memory;
+  CudaEvent sent;      ///< the pinned memory is free, the device's is full
+  CudaEvent delivered; ///< the device's is free
+};
+
+/// Reads and writes go through pinned memory, pieces that grow as needed.
+class CudaArena : public Arena {
+public:
+  CudaArena(CudaDevice &device, int64_t bytes)
+      : device(device), memory(bytes) {}
+  ~CudaArena() override { device.synchronize(); }
+
+  char *address() const override {
+    return reinterpret_cast<char *>(memory.address());
+  }
+  std::unique_ptr<Inlet> makeInlet(std::vector<Range> ranges) override {
+    return std::make_unique<CudaInlet>(device, memory.address(),
+                                       std::move(ranges));
+  }
+
+private:
+  static constexpr int64_t smallestPiece = 64 << 10;
+
+  static void grow(std::unique_ptr<PinnedMemory> &piece, int64_t bytes) {
+    if (!piece || piece->size() < bytes)
+      piece = std::make_unique<PinnedMemory>(std::max(bytes, smallestPiece));
+  }
+  /// Writes fill the piece one after the other; then all of them have to have
+  /// left it.
+  char *beginWrite(int64_t, int64_t bytes) override {
+    if (!written || used + bytes > written->size()) {
+      device.synchronize();
+      grow(written, bytes);
+      used = 0;
+    }
+    return written->data() + used;
+  }
+  void endWrite(int64_t offset, int64_t bytes) override {
+    DTC_CUDA(cuMemcpyHtoDAsync(memory.address() + size_t(offset),
+                               written->data() + used, size_t(bytes),
+                               device.compute()));
+    used += bytes;
+  }
+  const char *fetch(int64_t offset, int64_t bytes) const override {
+    grow(fetched, bytes);
+    DTC_CUDA(cuMemcpyDtoHAsync(fetched->data(),
+                               memory.address() + size_t(offset), size_t(bytes),
+                               device.compute()));
+    device.synchronize();
+    return fetched->data();
+  }
+
+  CudaDevice &device;
+  DeviceMemory memory;
+  std::unique_ptr<PinnedMemory> written;
+  int64_t used = 0; ///< bytes of it
+  mutable std::unique_ptr<PinnedMemory> fetched;
+};
+
+} // namespace
+
+std::unique_ptr<Arena> CudaDevice::makeArena(int64_t bytes, Sharing) {
+  return std::make_unique<CudaArena>(*this, bytes);
+}
