@@ -83,6 +83,33 @@ TEST_F(TraceTest, DropsAStepThatDoesNotFit) {
   EXPECT_EQ(names[1].size(), 7u);
 }
 
+/// Each mark is a microsecond after the one before.
+class CountingClock : public DeviceClock {
+public:
+  void begin() override { marks = 0; }
+  int64_t mark() override { return marks++; }
+  int64_t timeOf(int64_t mark) const override { return 5000 + 1000 * mark; }
+
+private:
+  int64_t marks = -1; // a mark before the first step is none
+};
+
+TEST_F(TraceTest, HasTheTimesOfTheDevice) {
+  Trace trace(program, *collectives, path, 1, 1);
+  CountingClock clock;
+  trace.use(&clock);
+  runStep(trace, 1, 1);
+  trace.write();
+  std::map<std::string, std::pair<double, double>> times;
+  auto written = nlohmann::json::parse(std::ifstream(path));
+  for (const auto &event : written["traceEvents"])
+    if (event["ph"] == "X")
+      times[event["name"]] = {event["ts"], event["dur"]};
+  EXPECT_EQ(times["send to stage 0"], std::pair(0.0, 5.0));
+  EXPECT_EQ(times["F0"], std::pair(1.0, 3.0));
+  EXPECT_EQ(times["all_reduce pp,dp"], std::pair(2.0, 1.0));
+}
+
 TEST_F(TraceTest, SaysWhyThereIsNoFile) {
   EXPECT_THROW(Trace(program, *collectives, path + "/none", 1, 1), Error);
 }

@@ -21,6 +21,7 @@ class App;
 
 namespace dtc::rt {
 
+class DeviceClock;
 struct Options;
 
 class Device {
@@ -35,8 +36,8 @@ public:
   virtual void run(dtc_step_fn plan, dtc_context &context, Arena &arena) = 0;
   /// Waits until the device has done everything that it was given.
   virtual void synchronize() {}
-  /// Whether the time between the calls of a plan is the time that they take.
-  virtual bool runsWhileCalled() const { return true; }
+  /// Null if calls of a plan are done when they return.
+  virtual DeviceClock *clock() { return nullptr; }
 
   /// Copies `rows` rows of bytes from one buffer to another, `fromStride` and
   /// `toStride` bytes apart, as a part of the plan.

@@ -19,7 +19,7 @@
 using namespace dtc::rt;
 using Json = nlohmann::ordered_json;
 
-static int64_t now() {
+int64_t dtc::rt::hostTime() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(
              std::chrono::steady_clock::now().time_since_epoch())
       .count();
@@ -49,7 +49,7 @@ void Trace::alignClocks() {
   if (collectives.rank() > 0) {
     for (int i = 0; i < numQuestions; ++i) {
       collectives.recvData(0, &time, sizeof time);
-      time = now();
+      time = hostTime();
       collectives.sendData(0, &time, sizeof time);
     }
     return;
@@ -57,10 +57,10 @@ void Trace::alignClocks() {
   for (int rank = 1; rank < collectives.size(); ++rank) {
     int64_t fastest = std::numeric_limits<int64_t>::max();
     for (int i = 0; i < numQuestions; ++i) {
-      int64_t asked = now();
+      int64_t asked = hostTime();
       collectives.sendData(rank, &asked, sizeof asked);
       collectives.recvData(rank, &time, sizeof time);
-      int64_t answered = now();
+      int64_t answered = hostTime();
       if (answered - asked >= fastest)
         continue;
       fastest = answered - asked;
@@ -75,6 +75,8 @@ void Trace::alignClocks() {
 //===----------------------------------------------------------------------===//
 
 void Trace::beginStep(int64_t number) {
+  if (deviceClock)
+    deviceClock->begin();
   step = number;
   stepBegin = events.size();
   run = -1;
@@ -82,8 +84,11 @@ void Trace::beginStep(int64_t number) {
 
 void Trace::endStep() {
   for (int64_t event : started)
-    events[event].end = now();
+    events[event].end = mark();
   started.clear();
+  for (size_t i = stepBegin; deviceClock && i < events.size(); ++i)
+    for (int64_t *time : {&events[i].begin, &events[i].end})
+      *time = deviceClock->timeOf(*time);
   if (!full)
     ++wholeSteps;
 }
@@ -99,7 +104,7 @@ int64_t Trace::begin(TraceEvent::Kind kind, int32_t subject, int64_t bytes,
   int64_t event = int64_t(events.size());
   if (slot >= 0)
     started.push_back(event);
-  events.push_back({now(), -1, bytes, step, kind, subject, microbatch, slot,
+  events.push_back({mark(), -1, bytes, step, kind, subject, microbatch, slot,
                     CollectiveKind::AllReduce});
   return event;
 }
@@ -130,7 +135,7 @@ void Trace::end(int64_t event) {
   // A step that was dropped has taken its events along.
   if (full || event < 0)
     return;
-  events[event].end = now();
+  events[event].end = mark();
   if (events[event].slot >= 0)
     started.erase(std::find(started.begin(), started.end(), event));
 }

@@ -41,12 +41,32 @@ struct TraceEvent {
   CollectiveKind collectiveKind; ///< if it is one, or the wait for one
 };
 
+/// Nanoseconds of this process's steady clock.
+int64_t hostTime();
+
+/// Times of a device that is not done with a call when that returns.
+class DeviceClock {
+public:
+  virtual ~DeviceClock() = default;
+
+  /// Before a step is recorded.
+  virtual void begin() = 0;
+  /// The moment between what the device has been given to do so far and what
+  /// comes next. Returns a number for it.
+  virtual int64_t mark() = 0;
+  /// When that was, by hostTime.
+  virtual int64_t timeOf(int64_t mark) const = 0;
+};
+
 class Trace {
 public:
   /// Steps `first` to `last` are recorded. Rank 0 creates the file; throws if
   /// it cannot.
   Trace(const Program &program, Collectives &collectives, std::string path,
         int64_t first, int64_t last, size_t capacity = 1 << 18);
+
+  /// Times are those of this clock, which outlives this; else those of calls.
+  void use(DeviceClock *clock) { deviceClock = clock; }
 
   /// Measures how far the ranks' clocks are apart. Met by all ranks.
   void alignClocks();
@@ -84,9 +104,11 @@ private:
   void print(const RankEvents &events, int rank, int64_t zero,
              const char *&separator) const;
   std::string nameOf(const TraceEvent &event) const;
+  int64_t mark() { return deviceClock ? deviceClock->mark() : hostTime(); }
 
   const Program &program;
   Collectives &collectives;
+  DeviceClock *deviceClock = nullptr;
   std::string path;
   int64_t first, last;
   size_t capacity;

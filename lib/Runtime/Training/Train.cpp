@@ -105,11 +105,9 @@ public:
       replicas.emplace(context, *arena);
     if (options.trace.empty())
       return;
-    if (!context.device.runsWhileCalled())
-      fail("--trace is for CPUs: on this device calls return before their work "
-           "is done; train without it");
     trace.emplace(program, collectives, options.trace, options.traceFirst,
                   options.traceLast);
+    trace->use(device.clock());
   }
 
   void run() {

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Two ranks, started with the variables of each launcher, have the losses that
-# they have under mpirun; and --trace is refused.
+# they have under mpirun.
 #
 # usage: launchers.sh WORKDIR
 
@@ -59,10 +59,3 @@ expect_alone() {
 }
 expect_alone 0 '1 of 1 other ranks have not come to rank 0 at port [0-9]+ for 1 s, rank 1 first; '
 expect_alone 1 'found no rank 0 of this job at MASTER_ADDR=localhost, ports [0-9]+ to [0-9]+, for 1 s; '
-
-if LD_LIBRARY_PATH=$standins mpirun --oversubscribe -n 2 "$work/t" \
-  --data "$inputs/$model.data" --steps 1 --trace "$work/trace" 2>"$work/refused"; then
-  echo "--trace was not refused"
-  exit 1
-fi
-grep -q -- "--trace is for CPUs" "$work/refused"

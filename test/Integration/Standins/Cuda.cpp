@@ -9,6 +9,7 @@
 #include "Grid.h"
 #include "Machine.h"
 
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <cuda.h>
@@ -266,8 +267,11 @@ CUresult cuStreamWriteValue32(CUstream stream, CUdeviceptr to, cuuint32_t value,
   return CUDA_SUCCESS;
 }
 
-CUresult cuEventCreate(CUevent *event, unsigned) {
-  *event = reinterpret_cast<CUevent>(new Event);
+CUresult cuEventCreate(CUevent *event, unsigned flags) {
+  auto *made = new Event;
+  if (!(flags & CU_EVENT_DISABLE_TIMING))
+    made->time = std::make_shared<int64_t>();
+  *event = reinterpret_cast<CUevent>(made);
   return CUDA_SUCCESS;
 }
 
@@ -277,6 +281,13 @@ CUresult cuEventDestroy(CUevent event) {
 }
 
 CUresult cuEventRecord(CUevent event, CUstream stream) {
+  if (auto time = eventOf(event).time)
+    machine().add(streamOf(stream), "time", {}, [time] {
+      *time = std::chrono::nanoseconds(
+                  std::chrono::steady_clock::now().time_since_epoch())
+                  .count();
+      return true;
+    });
   machine().record(eventOf(event), streamOf(stream));
   return CUDA_SUCCESS;
 }
@@ -300,8 +311,14 @@ CUresult cuEventSynchronize(CUevent event) {
 }
 
 #undef cuEventElapsedTime
-CUresult cuEventElapsedTime(float *milliseconds, CUevent, CUevent) {
-  *milliseconds = 1;
+CUresult cuEventElapsedTime(float *milliseconds, CUevent first,
+                            CUevent second) {
+  const Event &begin = eventOf(first), &end = eventOf(second);
+  if (!begin.time || !end.time)
+    return CUDA_ERROR_INVALID_HANDLE;
+  if (!machine().query(begin.reached) || !machine().query(end.reached))
+    return CUDA_ERROR_NOT_READY;
+  *milliseconds = float(double(*end.time - *begin.time) / 1e6);
   return CUDA_SUCCESS;
 }
 

@@ -48,6 +48,8 @@ struct Event {
   Clock reached;             ///< what it waits for
   uint64_t captureOf = 0;    ///< the capture that recorded it last; 0: none did
   std::vector<size_t> after; ///< of that capture: what it waits for
+  /// Nanoseconds, when that was done; null if nobody asks.
+  std::shared_ptr<int64_t> time;
 };
 
 /// What comes of a call of the driver while a stream is captured.

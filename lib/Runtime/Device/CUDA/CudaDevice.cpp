@@ -24,8 +24,9 @@ using namespace dtc::rt;
 // Events and memory
 //===----------------------------------------------------------------------===//
 
-CudaEvent::CudaEvent() {
-  DTC_CUDA_SETUP(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
+CudaEvent::CudaEvent(bool hasTime) {
+  DTC_CUDA_SETUP(cuEventCreate(&event, hasTime ? CU_EVENT_DEFAULT
+                                               : CU_EVENT_DISABLE_TIMING));
 }
 
 CudaEvent::~CudaEvent() { CudaDriver::get().cuEventDestroy(event); }
@@ -39,6 +40,12 @@ void CudaEvent::makeWait(CUstream stream) const {
 }
 
 void CudaEvent::synchronize() const { DTC_CUDA(cuEventSynchronize(event)); }
+
+float CudaEvent::since(const CudaEvent &other) const {
+  float milliseconds = 0;
+  DTC_CUDA(cuEventElapsedTime(&milliseconds, other.event, event));
+  return milliseconds;
+}
 
 PinnedMemory::PinnedMemory(int64_t bytes) : base(nullptr), bytes(bytes) {
   void *memory = nullptr;
@@ -101,6 +108,7 @@ CudaDevice::CudaDevice(int number, const dtc_device_program &program,
       cuStreamCreateWithPriority(&inputStream, CU_STREAM_NON_BLOCKING, 0));
   load();
   products = std::make_unique<Blas>(computeStream);
+  ownClock = makeCudaClock(*this);
 }
 
 /// Machine code if the GPU has its architecture, else the driver compiles PTX.
@@ -154,8 +162,9 @@ void CudaDevice::run(dtc_step_fn plan, dtc_context &context, Arena &arena) {
     plan(&context, arena.address());
   };
   PlanRuns &runs = plans[{plan, arena.address()}];
-  // The first time, libraries choose algorithms and connect ranks.
-  if (!usesGraphs || !runs.hasRun) {
+  // The first time, libraries choose algorithms and connect ranks. What is
+  // traced has its times from the calls.
+  if (!usesGraphs || !runs.hasRun || context.trace) {
     makeCalls();
     runs.hasRun = true;
     return;

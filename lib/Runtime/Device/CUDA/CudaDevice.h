@@ -13,6 +13,7 @@
 #include "Device/Device.h"
 #include "Driver.h"
 #include "Graph.h"
+#include "Metrics/Trace.h"
 #include "dtc/Runtime/DeviceABI.h"
 
 #include <memory>
@@ -23,7 +24,8 @@ namespace dtc::rt {
 /// An event that is recorded again and again.
 class CudaEvent {
 public:
-  CudaEvent();
+  /// With a time, for `since`, it costs more.
+  explicit CudaEvent(bool hasTime = false);
   ~CudaEvent();
   CudaEvent(const CudaEvent &) = delete;
 
@@ -33,6 +35,8 @@ public:
   void makeWait(CUstream stream) const;
   /// The thread goes on when that is done.
   void synchronize() const;
+  /// Milliseconds from another to this; both are done.
+  float since(const CudaEvent &other) const;
 
 private:
   CUevent event;
@@ -68,7 +72,7 @@ public:
                 int64_t fromStride, int64_t rowBytes, int64_t rows) override;
 
   void synchronize() override;
-  bool runsWhileCalled() const override { return false; }
+  DeviceClock *clock() override { return ownClock.get(); }
 
   void launch(int32_t function, int64_t blocks, int32_t threads,
               char *const *arguments);
@@ -102,10 +106,14 @@ private:
   std::vector<CUfunction> functions;
   std::vector<CUdeviceptr> constants;
   std::unique_ptr<Blas> products;
+  std::unique_ptr<DeviceClock> ownClock;
   std::map<std::pair<dtc_step_fn, char *>, PlanRuns> plans;
   Progress *progress = nullptr;
   const dtc_context *runningContext = nullptr;
 };
+
+/// Times on the compute stream.
+std::unique_ptr<DeviceClock> makeCudaClock(CudaDevice &device);
 
 /// The device of a call of generated code.
 CudaDevice &deviceOf(dtc_context *context);

@@ -5,6 +5,11 @@
 
 #include <cuda.h>
 
+// The version of this that drivers before CUDA 12.8 have, too.
+#undef cuEventElapsedTime
+extern "C" CUresult cuEventElapsedTime(float *milliseconds, CUevent begin,
+                                       CUevent end);
+
 namespace dtc::rt {
 
 #define DTC_CUDA_FUNCTIONS(X)                                                  \
@@ -35,6 +40,7 @@ namespace dtc::rt {
   X(cuStreamWriteValue32)                                                      \
   X(cuEventCreate)                                                             \
   X(cuEventDestroy)                                                            \
+  X(cuEventElapsedTime)                                                        \
   X(cuEventRecord)                                                             \
   X(cuEventSynchronize)                                                        \
   X(cuModuleLoadDataEx)                                                        \
