@@ -17,7 +17,7 @@ start() {
   shift 2
   RANK=$rank WORLD_SIZE=2 LOCAL_RANK=$rank LOCAL_WORLD_SIZE=2 \
     TORCHELASTIC_RUN_ID="$run" MASTER_PORT=29500 LD_LIBRARY_PATH="$standins" \
-    "$program" --data "$inputs/$model.data" --steps 1000000 --timeout 3 \
+    "$program" --data "$inputs/$model.data" --steps 1000000 --timeout 5 \
     --metrics "$work/$run" "$@" >"$work/$run.$rank" 2>&1 &
   started=$!
 }
@@ -67,7 +67,7 @@ lose() {
   done
   disown "$lost" # bash says nothing of its death
   kill -"$signal" "$lost"
-  expect_end "$survivor" 8 "$line"
+  expect_end "$survivor" 20 "$line"
   expect_none "$DTC_STANDIN_FOLDER/*-0" # all communicators were aborted
   kill -9 "$lost" 2>/dev/null || true
   rm -f "$DTC_STANDIN_FOLDER"/*
@@ -77,7 +77,7 @@ compile $model 2x1:gpipe:1 f32 sgd "$work/data" --target cuda --arch host
 compile $model 1x2:1f1b:4 f32 sgd "$work/pipeline" --target cuda --arch host
 
 # Of a call in mid-run.
-line='error: waited 3 s for (all_reduce over [dp]p of [0-9.]+ [a-zA-Z]+|(send to|receive from) rank 1 \(pp 1, dp 0\) of [0-9.]+ [a-zA-Z]+)( in phase [a-zA-Z]+( of micro-batch [0-9])?)?: another rank died, hangs, or needs more than --timeout 3$'
+line='error: waited 5 s for (all_reduce over [dp]p of [0-9.]+ [a-zA-Z]+|(send to|receive from) rank 1 \(pp 1, dp 0\) of [0-9.]+ [a-zA-Z]+)( in phase [a-zA-Z]+( of micro-batch [0-9])?)?: another rank died, hangs, or needs more than --timeout 5$'
 lose killed KILL "$work/data" "^data: rank 0 \(pp 0, dp 0\): $line"
 lose hangs STOP "$work/pipeline" "^pipeline: rank 0 \(pp 0, dp 0\): $line"
 DTC_STANDIN_NOTICES=1 lose noticed KILL "$work/data" \
@@ -85,7 +85,7 @@ DTC_STANDIN_NOTICES=1 lose noticed KILL "$work/data" \
 
 run=alone.$$
 start "$work/data" 0
-expect_end "$started" 6 'rank 0 \(.*\): error: waited 3 s for the other ranks to start: '
+expect_end "$started" 15 'rank 0 \(.*\): error: waited 5 s for the other ranks to start: '
 run=headless.$$
 start "$work/data" 1
-expect_end "$started" 6 "rank 1 \(.*\): error: rank 0 has not written '.*' for 3 s"
+expect_end "$started" 15 "rank 1 \(.*\): error: rank 0 has not written '.*' for 5 s"

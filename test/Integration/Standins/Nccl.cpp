@@ -370,6 +370,9 @@ ncclResult_t ncclCommAbort(ncclComm_t comm) {
   comm->isAborted = true;
   usleep(10000); // what another thread is at
   comm->clear();
+  // As NCCL does, which waits for graphs to be destroyed.
+  while (comm->users.use_count() > 1)
+    usleep(1000);
   return ncclSuccess;
 }
 

@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
-#include <future>
 
 using namespace dtc::rt;
 
@@ -29,9 +28,6 @@ namespace {
 constexpr const char *toStart = "the other ranks to start";
 constexpr const char *forData = "data of the host, between steps";
 constexpr int patience = 10;
-
-/// An abort of NCCL's may wait for a GPU that does not answer.
-constexpr std::chrono::seconds longestAbort(5);
 } // namespace
 
 //===----------------------------------------------------------------------===//
@@ -69,8 +65,6 @@ void NcclCollectives::connect(CudaDevice &own, const std::string &rendezvous,
 }
 
 NcclCollectives::~NcclCollectives() {
-  if (watchdog)
-    watchdog->forgetCommunicators();
   Watchdog::Waiting waiting(watchdog.get(), "the other ranks to end", patience);
   for (Group &group : groups)
     if (group.communicator)
@@ -356,18 +350,18 @@ void NcclCollectives::barrier() {
     firstFailed(false);
 }
 
+/// Nobody watches communicators any more when the first rank destroys its own.
 void NcclCollectives::finish() {
+  if (watchdog)
+    watchdog->forgetCommunicators();
+  barrier();
   if (device)
     device->synchronize();
 }
 
 void NcclCollectives::abort() {
   meeting.reset();
-  if (watchdog) {
-    std::packaged_task<void()> task([this] { watchdog->abortCommunicators(); });
-    std::future<void> isDone = task.get_future();
-    std::thread(std::move(task)).detach();
-    isDone.wait_for(longestAbort);
-  }
+  if (watchdog)
+    watchdog->abortCommunicators();
   _Exit(1);
 }

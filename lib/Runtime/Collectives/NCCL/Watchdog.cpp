@@ -8,6 +8,7 @@ using namespace dtc::rt;
 
 namespace {
 constexpr std::chrono::milliseconds interval(100);
+constexpr std::chrono::seconds longestAbort(5);
 } // namespace
 
 Watchdog::Watchdog(const Nccl &nccl, const Progress &progress, int seconds)
@@ -35,8 +36,17 @@ void Watchdog::forgetCommunicators() {
 
 void Watchdog::abortCommunicators() {
   // Without the lock: the thread that holds it may be the one that calls this.
+  // Each abort in its own thread: what a communicator does ends at once, but
+  // the call returns only when no graph has operations of it.
+  static std::atomic<size_t> left = communicators.size();
   for (ncclComm_t communicator : communicators)
-    nccl.ncclCommAbort(communicator);
+    std::thread([this, communicator] {
+      nccl.ncclCommAbort(communicator);
+      --left;
+    }).detach();
+  Clock::time_point end = Clock::now() + longestAbort;
+  while (left > 0 && Clock::now() < end)
+    std::this_thread::sleep_for(interval / 10);
 }
 
 Watchdog::Waiting::Waiting(Watchdog *watchdog, const char *what, int patience)

@@ -26,9 +26,10 @@ public:
 
   /// Errors of this communicator end the job from now on.
   void watch(ncclComm_t communicator);
-  /// Before communicators are destroyed.
+  /// Errors end nothing any more.
   void forgetCommunicators();
-  /// Ends what communicators do, so that nothing of them is left.
+  /// Ends what communicators do, so that nothing of them is left, as far as
+  /// NCCL does that within a few seconds.
   void abortCommunicators();
 
   /// While it lives, the host waits for other ranks, outside of a step.
