@@ -146,12 +146,12 @@ Rendezvous::Rendezvous(const Environment &environment, const std::string &file,
     fail("found no libmpi.so.40, by which ranks of several machines find each "
          "other; name a file that all of them see with --rendezvous FILE");
   }
-  std::optional<MasterAddress> master = MasterAddress::get();
-  if (file.empty() && master && environment.localSize < environment.size) {
-    exchangeByTcp(environment, *master, jobName(environment), timeout, bytes,
-                  size);
-    return;
-  }
+  if (file.empty() && environment.localSize < environment.size)
+    if (std::optional<MasterAddress> master = MasterAddress::get()) {
+      exchangeByTcp(environment, *master, jobName(environment), timeout, bytes,
+                    size);
+      return;
+    }
   std::string common = file.empty() ? chooseFile(environment) : file;
   if (environment.rank != 0) {
     readWhole(common, timeout, bytes, size);
