@@ -55,6 +55,64 @@ TEST_F(Dataset, FillsARanksBuffers) {
   }
 }
 
+namespace {
+
+/// An arena whose inputs can be prepared; counts how often they were.
+class ArenaWithInlet : public StagedArena {
+public:
+  using StagedArena::StagedArena;
+
+  std::unique_ptr<Inlet> makeInlet(std::vector<Range> ranges) override {
+    return std::make_unique<CopyingInlet>(*this, std::move(ranges));
+  }
+  int sent = 0;
+
+private:
+  struct CopyingInlet : Inlet {
+    CopyingInlet(ArenaWithInlet &arena, std::vector<Range> ranges)
+        : arena(arena), ranges(std::move(ranges)), prepared(512) {}
+    char *begin() override { return prepared.data(); }
+    void send() override { ++arena.sent; }
+    void deliver() override {
+      const char *from = prepared.data();
+      for (auto [offset, bytes] : ranges) {
+        memcpy(arena.address() + offset, from, size_t(bytes));
+        from += bytes;
+      }
+    }
+    ArenaWithInlet &arena;
+    std::vector<Range> ranges;
+    std::vector<char> prepared;
+  };
+};
+
+} // namespace
+
+TEST_F(Dataset, PreparesAStepWhileTheArenaHasAnother) {
+  auto source = open();
+  StagedArena expected(512), next(512);
+  BatchLoader(program, 3, *source, expected).load(0);
+  BatchLoader(program, 3, *source, next).load(1);
+  ArenaWithInlet arena(512);
+  auto has = [&](const StagedArena &other) {
+    return memcmp(arena.address(), other.address(), 512) == 0;
+  };
+  BatchLoader loader(program, 3, *source, arena, /*ahead=*/true);
+  loader.load(0);
+  EXPECT_TRUE(has(expected));
+  loader.prepare(1);
+  EXPECT_TRUE(has(expected));
+  loader.load(1);
+  EXPECT_TRUE(has(next));
+  EXPECT_EQ(arena.sent, 2);
+  loader.load(0); // was not prepared
+  EXPECT_TRUE(has(expected));
+  // What only evaluates does not use it.
+  BatchLoader(program, 3, *source, arena).load(1);
+  EXPECT_TRUE(has(next));
+  EXPECT_EQ(arena.sent, 3);
+}
+
 TEST_F(Dataset, ALabelFileOfItsOwnNameComesFirst) {
   std::vector<int64_t> own(20, 3);
   folder.writeNpy("y.npy", "'<i8'", "(20,)", own.data(), 160);
