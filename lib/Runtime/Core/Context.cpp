@@ -14,17 +14,21 @@ using namespace dtc::rt;
 
 static Collectives *fatalCollectives;
 static std::string fatalName;
+static std::atomic<bool> isEnding = false;
 
 void dtc::rt::setFatalContext(Collectives *collectives, std::string rankName) {
   fatalCollectives = collectives;
   fatalName = std::move(rankName);
 }
 
-void dtc::rt::fatal(const char *pattern, ...) {
-  // One error is enough: a second thread waits for the end.
-  static std::atomic_flag isEnding;
-  while (isEnding.test_and_set())
+void dtc::rt::stopIfEnding() {
+  while (isEnding)
     pause();
+}
+
+void dtc::rt::fatal(const char *pattern, ...) {
+  if (isEnding.exchange(true)) // one error is enough
+    stopIfEnding();
   // One write: lines of several ranks do not mix.
   char line[1024];
   int used = snprintf(line, sizeof line, "%serror: ", fatalName.c_str());

@@ -39,6 +39,10 @@ void setFatalContext(Collectives *collectives, std::string rankName);
 /// rank, and ends the whole job. For calls inside a step.
 [[noreturn, gnu::format(printf, 1, 2)]] void fatal(const char *pattern, ...);
 
+/// Does not return if another thread ends the job: what this one has waited for
+/// may be wrong.
+void stopIfEnding();
+
 /// The floating-point type of a call; any other is fatal.
 dtc_dtype expectFloat(const char *call, int32_t dtype);
 

@@ -273,6 +273,7 @@ void NcclCollectives::recv(int peer, int, int slot, void *buffer,
 
 void NcclCollectives::finishStream() {
   DTC_CUDA(cuStreamSynchronize(device->communication()));
+  stopIfEnding();
 }
 
 void NcclCollectives::sendData(int peer, const void *buffer, int64_t bytes) {

@@ -150,6 +150,7 @@ void CudaDevice::load() {
 void CudaDevice::synchronize() {
   DTC_CUDA(cuStreamSynchronize(computeStream));
   DTC_CUDA(cuStreamSynchronize(communicationStream));
+  stopIfEnding();
 }
 
 void CudaDevice::run(dtc_step_fn plan, dtc_context &context, Arena &arena) {
