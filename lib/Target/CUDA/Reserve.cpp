@@ -1,7 +1,7 @@
 //===- Reserve.cpp - memory of a GPU beside the arena ---------------------===//
 //
-// Counts what the runtime will allocate for a plan (CudaDevice.cpp, Blas.cpp,
-// NcclCollectives.cpp).
+// Counts what the runtime will allocate for a plan (CudaDevice.cpp,
+// CudaArena.cpp, Blas.cpp, NcclCollectives.cpp).
 //
 //===----------------------------------------------------------------------===//
 
@@ -45,14 +45,28 @@ static int64_t countCommunicators(ModuleOp module, MeshAttr mesh) {
   return 1 + groups.size();
 }
 
+/// What is copied to the GPU while the step before computes.
+static int64_t getInputBytes(func::FuncOp plan) {
+  int64_t bytes = 0;
+  for (BlockArgument argument : plan.getArguments())
+    if (plan.getArgAttr(argument.getArgNumber(), attr::input))
+      bytes += getLocalBytes(argument.getType());
+  return bytes;
+}
+
 int64_t dtc::getReservedDeviceBytes(ModuleOp module) {
   int64_t bytes =
       contextBytes + productWorkspaceBytes + getConstantBytes(module);
   FailureOr<Stages> stages = getStages(module);
   MeshAttr mesh;
-  for (ModuleOp stage : *stages)
-    if (MeshAttr own = getMesh(getPlan(stage)))
+  int64_t inputs = 0;
+  for (ModuleOp stage : *stages) {
+    func::FuncOp plan = getPlan(stage);
+    inputs = std::max(inputs, getInputBytes(plan));
+    if (MeshAttr own = getMesh(plan))
       mesh = own;
+  }
+  bytes += inputs;
   if (mesh && Ranks(mesh).size() > 1)
     bytes +=
         stagingBytes + countCommunicators(module, mesh) * communicatorBytes;
