@@ -88,7 +88,8 @@ static void printTimes(ArrayRef<const RankTime *> slowest,
     rows[0].second.push_back("stage " + std::to_string(time->stage));
     rows[1].second.push_back(std::to_string(time->rank));
   }
-  addRow("compute", [](const RankTime &time) { return time.compute; });
+  addRow("compute, by FLOPs",
+         [](const RankTime &time) { return time.compute; });
   addRows(&RankTime::collectives,
           [](const CollectiveClass &own) { return own.getName(); });
   addRows(&RankTime::sends, [](int64_t stage) {
