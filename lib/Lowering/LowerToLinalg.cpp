@@ -25,6 +25,7 @@ void dtc::registerLinalgLoweringModels(DialectRegistry &registry) {
     registerIndexingLowerings(context);
     registerLossLowerings(context);
     registerNormalizationLowerings(context);
+    registerPoolingLowerings(context);
     registerRandomLowerings(context);
     registerReductionLowerings(context);
     registerShapeLowerings(context);

@@ -15,6 +15,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 namespace dtc {
 #define GEN_PASS_DEF_FORMKERNELS
@@ -169,11 +170,34 @@ static void outline(OpBuilder &b, ArrayRef<Operation *> ops,
     op->erase();
 }
 
-static void formKernels(func::FuncOp function, bool joins,
+/// Kernels have a window's taps one after the other in their code.
+static LogicalResult verifyPoolings(func::FuncOp function) {
+  static constexpr int64_t mostTaps = 256;
+  auto verify = [](auto op) -> WalkResult {
+    ArrayRef<int64_t> kernel = op.getKernel();
+    if (kernel[0] * kernel[1] <= mostTaps)
+      return WalkResult::advance();
+    op.emitOpError("has a window of ")
+        << kernel[0] << " x " << kernel[1] << ", expected at most " << mostTaps
+        << " elements on a target without a library for poolings";
+    return WalkResult::interrupt();
+  };
+  bool isTooLarge = function
+                        .walk([&](Operation *op) {
+                          return llvm::TypeSwitch<Operation *, WalkResult>(op)
+                              .Case<MaxPool2DOp, MaxPool2DGradOp, SumPool2DOp,
+                                    SumPool2DGradOp>(verify)
+                              .Default(WalkResult::advance());
+                        })
+                        .wasInterrupted();
+  return failure(isTooLarge);
+}
+
+static void formKernels(func::FuncOp function, bool joins, bool poolings,
                         KernelLibrary &library) {
   Block &block = function.front();
   OpBuilder b(block.getTerminator());
-  std::vector<KernelUnit> units = groupKernels(block);
+  std::vector<KernelUnit> units = groupKernels(block, poolings);
   if (joins)
     units = joinKernels(std::move(units), AliasClasses(block));
   for (const KernelUnit &unit : units) {
@@ -204,8 +228,11 @@ struct FormKernels : dtc::impl::FormKernelsBase<FormKernels> {
       if (!stage->hasAttr(attr::stage))
         continue;
       for (auto function : stage.getOps<func::FuncOp>())
-        if (!function.isDeclaration())
-          formKernels(function, joins, library);
+        if (!function.isDeclaration()) {
+          if (poolings && failed(verifyPoolings(function)))
+            return signalPassFailure();
+          formKernels(function, joins, poolings, library);
+        }
     }
   }
 };

@@ -16,8 +16,8 @@
 using namespace mlir;
 using namespace dtc;
 
-static bool isKernelOp(Operation *op) {
-  return isa<KernelOpInterface>(op) && !isView(op) && !isMadeByProduct(op);
+static bool isPooling(Operation *op) {
+  return isa<MaxPool2DOp, MaxPool2DGradOp, SumPool2DOp, SumPool2DGradOp>(op);
 }
 
 SmallVector<Value> dtc::getOverwritten(Operation *op) {
@@ -85,10 +85,11 @@ using UnitSet = llvm::SmallSetVector<unsigned, 8>;
 /// many ops, and kernels are local.
 class Grouping {
 public:
-  explicit Grouping(Block &block);
+  Grouping(Block &block, bool poolings);
   std::vector<KernelUnit> getOrderedUnits() const;
 
 private:
+  bool isKernelOp(Operation *op) const;
   void addOp(Operation *op);
   void connect(unsigned unit, Operation *op);
   bool canMerge(unsigned a, unsigned b) const;
@@ -96,6 +97,7 @@ private:
   void reorder(unsigned first, unsigned second);
   bool isReachable(unsigned target, const UnitSet &from) const;
 
+  bool poolings;
   /// A unit without ops was merged into another.
   std::vector<KernelUnit> units;
   /// Units that each unit needs the results of, or must follow.
@@ -111,13 +113,20 @@ private:
 
 } // namespace
 
-Grouping::Grouping(Block &block) {
+Grouping::Grouping(Block &block, bool poolings) : poolings(poolings) {
   for (Operation &op : block.without_terminator()) {
-    bool onlyInKernels =
-        isa<ConstantOp>(op) && llvm::all_of(op.getUsers(), isKernelOp);
+    bool onlyInKernels = isa<ConstantOp>(op) &&
+                         llvm::all_of(op.getUsers(), [&](Operation *user) {
+                           return isKernelOp(user);
+                         });
     if (!onlyInKernels)
       addOp(&op);
   }
+}
+
+bool Grouping::isKernelOp(Operation *op) const {
+  return isa<KernelOpInterface>(op) && !isView(op) && !isMadeByProduct(op) &&
+         (poolings || !isPooling(op));
 }
 
 /// Whether a way through predecessors leads from some unit back to `target`.
@@ -283,6 +292,6 @@ std::vector<KernelUnit> Grouping::getOrderedUnits() const {
   return ordered;
 }
 
-std::vector<KernelUnit> dtc::groupKernels(Block &block) {
-  return Grouping(block).getOrderedUnits();
+std::vector<KernelUnit> dtc::groupKernels(Block &block, bool poolings) {
+  return Grouping(block, poolings).getOrderedUnits();
 }

@@ -20,8 +20,9 @@ struct KernelUnit {
 };
 
 /// The ops of a block, terminator excluded, as units in an order in which they
-/// can be executed. Constants that only kernels use are in none.
-std::vector<KernelUnit> groupKernels(mlir::Block &block);
+/// can be executed. Constants that only kernels use are in none. Poolings are
+/// kernels only if it is asked.
+std::vector<KernelUnit> groupKernels(mlir::Block &block, bool poolings);
 
 /// Makes one kernel of those that stand side by side and need nothing of each
 /// other. `classes` are those of the block.

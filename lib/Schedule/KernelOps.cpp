@@ -77,6 +77,14 @@ template <typename OpType> static KernelRole getRangeRole(Operation *op) {
   return isColumn(type, axis) ? getRowRole(op) : getAloneRole(op);
 }
 
+/// Its windows are looked for once, not by every op that reads the result.
+static KernelRole getPoolingRole(Operation *op) {
+  KernelRole role = getAloneRole(op);
+  for (unsigned i = 0; i < op->getNumOperands(); ++i)
+    role.lookedUp.push_back(i);
+  return role;
+}
+
 static KernelRole getGatherRole(Operation *op) {
   return {Fusion::Anywhere, getResultType(op), {0}};
 }
@@ -124,6 +132,8 @@ void dtc::registerKernelOpModels(DialectRegistry &registry) {
     attach<getRangeRole<PadOp>, PadOp>(context);
     attach<getRangeRole<SplitOp>, SplitOp>(context);
     attach<getRangeRole<ConcatOp>, ConcatOp>(context);
+    attach<getPoolingRole, MaxPool2DOp, MaxPool2DGradOp, SumPool2DOp,
+           SumPool2DGradOp>(context);
     attach<getGatherRole, GatherOp>(context);
     attach<getScatterRole, ScatterAddOp>(context);
   });

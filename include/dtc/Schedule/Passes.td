@@ -241,7 +241,8 @@ def FormKernels : Pass<"dtc-form-kernels", "mlir::ModuleOp"> {
     same ops, types and attributes are one.
 
     A sum `dtc.accumulate` of a matrix product that nothing else needs stays:
-    the product accumulates itself.
+    the product accumulates itself. So do poolings, which a library computes,
+    unless `poolings` is set: then each is a kernel.
 
     With `join`, kernels that stand side by side and need nothing of each other
     are one.
@@ -262,6 +263,8 @@ def FormKernels : Pass<"dtc-form-kernels", "mlir::ModuleOp"> {
   }];
   let options = [
     Option<"joins", "join", "bool", "false", "kernels side by side are one">,
+    Option<"poolings", "poolings", "bool", "false",
+           "make kernels of poolings: the target has no library for them">,
   ];
   let dependentDialects = ["mlir::func::FuncDialect"];
 }

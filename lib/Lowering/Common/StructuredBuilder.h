@@ -85,6 +85,7 @@ void registerElementwiseLowerings(mlir::MLIRContext *context);
 void registerIndexingLowerings(mlir::MLIRContext *context);
 void registerLossLowerings(mlir::MLIRContext *context);
 void registerNormalizationLowerings(mlir::MLIRContext *context);
+void registerPoolingLowerings(mlir::MLIRContext *context);
 void registerRandomLowerings(mlir::MLIRContext *context);
 void registerReductionLowerings(mlir::MLIRContext *context);
 void registerShapeLowerings(mlir::MLIRContext *context);
