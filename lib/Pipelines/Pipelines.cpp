@@ -257,6 +257,8 @@ void dtc::buildSchedulePipeline(OpPassManager &manager,
   // Before memory is planned, so that values inside kernels need none.
   FormKernelsOptions kernels;
   kernels.joins = joinsKernels(strategy.target);
+  kernels.poolings =
+      !computes(strategy.target, MaxPool2DOp::getOperationName());
   manager.addPass(createFormKernels(kernels));
 
   // What is not needed at once is in flight while ranks compute. After kernels

@@ -34,7 +34,10 @@ void CudaTarget::addKernelPasses(OpPassManager &manager) const {
 }
 
 bool CudaTarget::computes(StringRef opName) const {
-  return opName == MatMulOp::getOperationName();
+  return opName == MatMulOp::getOperationName() ||
+         opName == Conv2DOp::getOperationName() ||
+         opName == Conv2DInputGradOp::getOperationName() ||
+         opName == Conv2DFilterGradOp::getOperationName();
 }
 
 static Value createInteger(Target::Place at, int64_t value, unsigned bits) {

@@ -1,14 +1,16 @@
 #!/usr/bin/env bash
-# Bugs that the stand-ins plant into a step of four ranks, one at a time on rank
-# 1: what they report, or the comparison of parity.sh, must be an error. What is
-# not found must have been no bug: another event or stream ordered the same, and
-# gradients and weights have the same bits.
+# Bugs that the stand-ins plant into a step, one at a time on rank 1, at each of
+# the first PLACES of a kind: what they report, or the comparison of parity.sh,
+# must be an error, for FEWEST of them or more. What is not found must have been
+# no bug: another event or stream ordered the same, and gradients and weights
+# have the same bits.
 #
-# usage: planted-bugs.sh WORKDIR
+# usage: planted-bugs.sh WORKDIR MODEL PLAN KIND=PLACES,FEWEST...
 
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
-work=$1 model=mlp-digits plan=2x2:1f1b:4:zero=2
+work=$1 model=$2 plan=$3
+shift 3
 rm -rf "$work"
 mkdir -p "$work"
 compile $model $plan f32 sgd "$work/t" --target cuda --arch host
@@ -28,7 +30,7 @@ differ() {
 step right
 export DTC_STANDIN_PATIENCE=2
 
-# plant KIND PLACES FEWEST: at the first places of the step, one at a time.
+# plant KIND PLACES FEWEST
 plant() {
   local kind=$1 places=$2 fewest=$3 found=0 name
   for number in $(seq "$places"); do
@@ -48,7 +50,7 @@ plant() {
   [ "$found" -ge "$fewest" ]
 }
 
-plant drop-wait 12 8
-plant next-stream 12 9
-plant fewer-blocks 9 8
-plant exchange 9 8
+for bug in "$@"; do
+  IFS='=,' read -r kind places fewest <<<"$bug"
+  plant "$kind" "$places" "$fewest"
+done

@@ -12,6 +12,9 @@
 
 using namespace dtc::rt;
 
+// Null in programs that do not call it: then the linker has left it out.
+#pragma weak dtcrt_conv2d
+
 /// Throws an Error unless a call of the driver went well. For setting up.
 #define DTC_CUDA_SETUP(call)                                                   \
   do {                                                                         \
@@ -109,6 +112,14 @@ CudaDevice::CudaDevice(int number, const dtc_device_program &program,
   load();
   products = std::make_unique<Blas>(computeStream);
   ownClock = makeCudaClock(*this);
+  if (dtcrt_conv2d)
+    convolutions = std::make_unique<Dnn>(computeStream);
+}
+
+void CudaDevice::useTf32(bool isOn) {
+  products->usesTf32 = isOn;
+  if (convolutions)
+    convolutions->usesTf32 = isOn;
 }
 
 /// Machine code if the GPU has its architecture, else the driver compiles PTX.

@@ -11,6 +11,7 @@
 
 #include "Blas.h"
 #include "Device/Device.h"
+#include "Dnn.h"
 #include "Driver.h"
 #include "Graph.h"
 #include "Metrics/Trace.h"
@@ -78,6 +79,10 @@ public:
               char *const *arguments);
   void *constant(int64_t number) const;
   Blas &blas() { return *products; }
+  /// Of programs that have convolutions.
+  Dnn &dnn() { return *convolutions; }
+  /// f32 products and convolutions may round their operands to tf32.
+  void useTf32(bool isOn);
 
   /// Tells this of each run of a plan.
   void report(Progress &observer) { progress = &observer; }
@@ -106,6 +111,7 @@ private:
   std::vector<CUfunction> functions;
   std::vector<CUdeviceptr> constants;
   std::unique_ptr<Blas> products;
+  std::unique_ptr<Dnn> convolutions;
   std::unique_ptr<DeviceClock> ownClock;
   std::map<std::pair<dtc_step_fn, char *>, PlanRuns> plans;
   Progress *progress = nullptr;

@@ -17,7 +17,7 @@ std::unique_ptr<Device> dtc::rt::openDevice(const Options &options,
   auto &nccl = static_cast<NcclCollectives &>(collectives);
   auto device = std::make_unique<CudaDevice>(nccl.where().localRank,
                                              dtc_device_v1, options.cudaGraph);
-  device->blas().usesTf32 = options.tf32;
+  device->useTf32(options.tf32);
   nccl.connect(*device, options.rendezvous, options.timeout);
   return device;
 }

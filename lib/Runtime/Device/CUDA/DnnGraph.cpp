@@ -1,0 +1,207 @@
+//===- DnnGraph.cpp - operations as cuDNN has them ------------------------===//
+
+#include "DnnGraph.h"
+
+#include "Core/Context.h"
+#include "Core/Error.h"
+#include "Library.h"
+
+#include <algorithm>
+
+using namespace dtc::rt;
+
+const DnnFunctions &DnnFunctions::get() {
+  static const DnnFunctions functions = [] {
+    static const Library library("cuDNN 9", {"libcudnn.so.9"},
+                                 "install cuDNN's libraries, or say where they "
+                                 "are in LD_LIBRARY_PATH");
+    DnnFunctions loaded;
+#define DTC_LOAD(name)                                                         \
+  loaded.name =                                                                \
+      reinterpret_cast<decltype(loaded.name)>(library.find(DTC_SYMBOL(name)));
+    DTC_DNN_FUNCTIONS(DTC_LOAD)
+#undef DTC_LOAD
+    return loaded;
+  }();
+  return functions;
+}
+
+std::string DnnFunctions::describe(cudnnStatus_t status) const {
+  char text[512] = "";
+  cudnnGetLastErrorString(text, sizeof text);
+  return format("%s (%s)", cudnnGetErrorString(status),
+                *text ? text : "no description");
+}
+
+//===----------------------------------------------------------------------===//
+// Descriptors
+//===----------------------------------------------------------------------===//
+
+DnnDescriptor::DnnDescriptor(cudnnBackendDescriptorType_t type) {
+  DTC_DNN(cudnnBackendCreateDescriptor(type, &descriptor));
+}
+
+DnnDescriptor::~DnnDescriptor() {
+  if (descriptor)
+    DnnFunctions::get().cudnnBackendDestroyDescriptor(descriptor);
+}
+
+DnnDescriptor &DnnDescriptor::set(cudnnBackendAttributeName_t name,
+                                  cudnnBackendAttributeType_t type,
+                                  int64_t count, const void *elements) {
+  DTC_DNN(cudnnBackendSetAttribute(descriptor, name, type, count, elements));
+  return *this;
+}
+
+DnnDescriptor &DnnDescriptor::finalize() {
+  DTC_DNN(cudnnBackendFinalize(descriptor));
+  return *this;
+}
+
+bool DnnDescriptor::tryFinalize() {
+  return DnnFunctions::get().cudnnBackendFinalize(descriptor) ==
+         CUDNN_STATUS_SUCCESS;
+}
+
+//===----------------------------------------------------------------------===//
+// Graphs and plans
+//===----------------------------------------------------------------------===//
+
+/// What the library's heuristics give for a graph, best first.
+static std::vector<DnnDescriptor>
+findConfigurations(const DnnTarget &target, const DnnDescriptor &graph,
+                   cudnnBackendHeurMode_t mode) {
+  DnnDescriptor heuristics(CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR);
+  heuristics.set(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, graph)
+      .set(CUDNN_ATTR_ENGINEHEUR_MODE, CUDNN_TYPE_HEUR_MODE, 1, &mode);
+  if (target.properties)
+    heuristics.set(CUDNN_ATTR_ENGINEHEUR_DEVICEPROP, *target.properties);
+  std::vector<DnnDescriptor> found;
+  if (!heuristics.tryFinalize())
+    return found;
+  int64_t count = 0;
+  DTC_DNN(cudnnBackendGetAttribute(
+      heuristics.get(), CUDNN_ATTR_ENGINEHEUR_RESULTS,
+      CUDNN_TYPE_BACKEND_DESCRIPTOR, 0, &count, nullptr));
+  std::vector<cudnnBackendDescriptor_t> handles;
+  for (int64_t i = 0; i < count; ++i)
+    handles.push_back(
+        found.emplace_back(CUDNN_BACKEND_ENGINECFG_DESCRIPTOR).get());
+  DTC_DNN(cudnnBackendGetAttribute(
+      heuristics.get(), CUDNN_ATTR_ENGINEHEUR_RESULTS,
+      CUDNN_TYPE_BACKEND_DESCRIPTOR, count, &count, handles.data()));
+  found.erase(found.begin() + count, found.end());
+  return found;
+}
+
+/// Whether the configuration's numbers are those that are promised.
+static bool isExact(const DnnDescriptor &configuration,
+                    const DnnLimits &limits) {
+  DnnDescriptor engine(CUDNN_BACKEND_ENGINE_DESCRIPTOR);
+  cudnnBackendDescriptor_t handle = engine.get();
+  int64_t count = 0;
+  DTC_DNN(cudnnBackendGetAttribute(
+      configuration.get(), CUDNN_ATTR_ENGINECFG_ENGINE,
+      CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &count, &handle));
+  cudnnBackendNumericalNote_t notes[CUDNN_NUMERICAL_NOTE_TYPE_COUNT];
+  DTC_DNN(cudnnBackendGetAttribute(
+      handle, CUDNN_ATTR_ENGINE_NUMERICAL_NOTE, CUDNN_TYPE_NUMERICAL_NOTE,
+      CUDNN_NUMERICAL_NOTE_TYPE_COUNT, &count, notes));
+  return std::none_of(notes, notes + count, [&](auto note) {
+    switch (note) {
+    case CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC:
+    case CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION:
+      return true;
+    case CUDNN_NUMERICAL_NOTE_TENSOR_CORE:
+    case CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS:
+      return !limits.mayUseTensorCores;
+    default:
+      return false;
+    }
+  });
+}
+
+const DnnDescriptor &DnnGraph::addTensor(int64_t identifier,
+                                         cudnnDataType_t type,
+                                         std::span<const int64_t> dims,
+                                         std::span<const int64_t> strides,
+                                         int64_t alignment, bool isVirtual) {
+  DnnDescriptor &tensor = addPart(CUDNN_BACKEND_TENSOR_DESCRIPTOR);
+  tensor.set(CUDNN_ATTR_TENSOR_UNIQUE_ID, identifier)
+      .set(CUDNN_ATTR_TENSOR_DATA_TYPE, type)
+      .set(CUDNN_ATTR_TENSOR_DIMENSIONS, dims)
+      .set(CUDNN_ATTR_TENSOR_STRIDES, strides)
+      .set(CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, alignment)
+      .set(CUDNN_ATTR_TENSOR_IS_VIRTUAL, CUDNN_TYPE_BOOLEAN, 1, &isVirtual);
+  return tensor.finalize();
+}
+
+DnnDescriptor &DnnGraph::addPart(cudnnBackendDescriptorType_t type) {
+  return parts.emplace_back(type);
+}
+
+DnnDescriptor &DnnGraph::addOperation(cudnnBackendDescriptorType_t type) {
+  return operations.emplace_back(type);
+}
+
+std::optional<DnnPlan> DnnGraph::find(const DnnTarget &target,
+                                      const DnnLimits &limits) const {
+  std::vector<cudnnBackendDescriptor_t> handles;
+  for (const DnnDescriptor &operation : operations)
+    handles.push_back(operation.get());
+  DnnDescriptor graph(CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);
+  graph.set(CUDNN_ATTR_OPERATIONGRAPH_OPS, CUDNN_TYPE_BACKEND_DESCRIPTOR,
+            int64_t(handles.size()), handles.data());
+  if (target.handle)
+    graph.set(CUDNN_ATTR_OPERATIONGRAPH_HANDLE, CUDNN_TYPE_HANDLE, 1,
+              &target.handle);
+  if (!graph.tryFinalize())
+    return std::nullopt;
+  for (cudnnBackendHeurMode_t mode :
+       {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK})
+    for (DnnDescriptor &configuration :
+         findConfigurations(target, graph, mode)) {
+      if (!isExact(configuration, limits))
+        continue;
+      DnnDescriptor plan(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
+      plan.set(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, configuration);
+      if (target.handle)
+        plan.set(CUDNN_ATTR_EXECUTION_PLAN_HANDLE, CUDNN_TYPE_HANDLE, 1,
+                 &target.handle);
+      if (target.properties)
+        plan.set(CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP, *target.properties);
+      if (!plan.tryFinalize())
+        continue;
+      int64_t bytes = 0, count = 0;
+      DTC_DNN(cudnnBackendGetAttribute(plan.get(),
+                                       CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE,
+                                       CUDNN_TYPE_INT64, 1, &count, &bytes));
+      if (bytes <= limits.workspaceBytes)
+        return DnnPlan(std::move(configuration), std::move(plan), bytes);
+    }
+  return std::nullopt;
+}
+
+void DnnPlan::run(cudnnHandle_t handle, const DnnAddresses &addresses,
+                  const void *workspace) {
+  auto known = packs.find({addresses, workspace});
+  if (known == packs.end()) {
+    std::vector<int64_t> identifiers;
+    std::vector<const void *> pointers;
+    for (size_t i = 0; i < addresses.size(); ++i)
+      if (addresses[i]) {
+        identifiers.push_back(int64_t(i) + 1);
+        pointers.push_back(addresses[i]);
+      }
+    DnnDescriptor pack(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
+    pack.set(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, identifiers)
+        .set(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR,
+             int64_t(pointers.size()), pointers.data())
+        .set(CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, 1,
+             &workspace)
+        .finalize();
+    known =
+        packs.emplace(std::pair(addresses, workspace), std::move(pack)).first;
+  }
+  DTC_DNN(cudnnBackendExecute(handle, plan.get(), known->second.get()));
+}

@@ -1,0 +1,131 @@
+//===- CudnnTest.cpp - cuDNN itself has plans for convolutions ------------===//
+//
+// The library gives plans for a GPU by its properties alone, without one. So
+// what it thinks of the runtime's descriptors is known on any machine that has
+// the library; where it is missing, the tests are skipped.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Device/CUDA/Dnn.h"
+#include "dtc/Runtime/DeviceABI.h"
+
+#include "gtest/gtest.h"
+
+#include <dlfcn.h>
+
+using namespace dtc::rt;
+
+// The runtime's archive refers to the program's.
+const dtc_device_program dtc_device_v1 = {};
+
+namespace {
+
+// An H100 as the driver describes it.
+const char h100[] = R"({
+  "deviceName": "NVIDIA H100 80GB HBM3", "cudaDeviceId": 0, "deviceVer": 900,
+  "driverVer": 13000, "multiProcessorCount": 132, "warpSize": 32,
+  "maxGridSize": [2147483647, 65535, 65535], "maxBlockSize": [1024, 1024, 64],
+  "maxThreadsPerBlock": 1024, "maxThreadsPerSM": 2048, "maxCtasPerSM": 32,
+  "regsPerBlock": 65536, "maxRegistersPerSM": 65536,
+  "maxSharedMemoryPerBlock": 49152, "maxSharedMemoryPerBlockOptin": 232448,
+  "reservedSharedMemoryPerBlock": 1024, "l2CacheSize": 52428800,
+  "smClockRateKHz": 1980000, "memClockRateKHz": 2619000,
+  "totalGlobalMem": 85000000000, "pciDeviceId": 0, "isTccDriver": 0,
+  "supportCoopLaunch": 1
+})";
+
+constexpr int64_t workspaceBytes = int64_t(1) << 30;
+
+struct NamedShape {
+  const char *name;
+  int64_t n, size, c, filters, taps, stride, padding, dilation, groups;
+
+  DnnConvolution get(dtc_dtype dtype, dtc_conv_role role, bool accumulate,
+                     bool keepsSums) const {
+    int64_t positions =
+        (size + 2 * padding - dilation * (taps - 1) - 1) / stride + 1;
+    return {dtype,   role,      accumulate, keepsSums, n,       size,   size,
+            c,       positions, positions,  taps,      taps,    stride, stride,
+            padding, padding,   dilation,   dilation,  filters, groups};
+  }
+};
+
+const NamedShape shapes[] = {
+    {"resnet_stem", 32, 224, 3, 64, 7, 2, 3, 1, 1},
+    {"resnet_3x3", 32, 56, 64, 64, 3, 1, 1, 1, 1},
+    {"resnet_3x3_down", 32, 28, 256, 256, 3, 2, 1, 1, 1},
+    {"resnet_1x1", 32, 14, 1024, 256, 1, 1, 0, 1, 1},
+    {"resnet_1x1_down", 32, 56, 256, 512, 1, 2, 0, 1, 1},
+    {"patches", 32, 224, 3, 768, 16, 16, 0, 1, 1},
+    {"depthwise", 32, 56, 96, 96, 7, 1, 3, 1, 96},
+    {"groups", 32, 28, 64, 64, 3, 1, 1, 1, 4},
+    {"dilated", 32, 28, 64, 64, 3, 1, 2, 2, 1},
+    {"one_channel", 8, 8, 1, 8, 3, 1, 1, 1, 1},
+};
+
+class CudnnTest : public testing::Test {
+protected:
+  void SetUp() override {
+    if (!dlopen("libcudnn.so.9", RTLD_NOW | RTLD_GLOBAL))
+      GTEST_SKIP() << "there is no cuDNN here";
+    properties.emplace(CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR);
+    properties
+        ->set(CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION, CUDNN_TYPE_CHAR,
+              sizeof h100 - 1, h100)
+        .finalize();
+  }
+  std::optional<DnnProgram> find(const DnnConvolution &shape, int64_t alignment,
+                                 bool usesTf32) {
+    return DnnProgram::find({nullptr, &*properties}, shape,
+                            {alignment, alignment, alignment}, usesTf32,
+                            workspaceBytes);
+  }
+
+  std::optional<DnnDescriptor> properties;
+};
+
+/// Descriptors that the library does not take end the process.
+TEST_F(CudnnTest, HasPlansForEveryRoleAndType) {
+  for (const NamedShape &shape : shapes)
+    for (dtc_dtype dtype : {DTC_F32, DTC_F64, DTC_BF16, DTC_F16})
+      for (dtc_conv_role role :
+           {DTC_CONV_FORWARD, DTC_CONV_INPUT_GRAD, DTC_CONV_WEIGHT_GRAD})
+        for (bool usesTf32 : {false, true})
+          for (int64_t alignment : {256, 8})
+            EXPECT_TRUE(
+                find(shape.get(dtype, role, false, false), alignment, usesTf32))
+                << shape.name << ", type " << dtype << ", role " << role
+                << ", alignment " << alignment << ", tf32 " << usesTf32;
+}
+
+TEST_F(CudnnTest, AddsToWeightGradients) {
+  for (const NamedShape &shape : shapes)
+    for (dtc_dtype dtype : {DTC_F32, DTC_F64})
+      EXPECT_TRUE(
+          find(shape.get(dtype, DTC_CONV_WEIGHT_GRAD, true, false), 256, false))
+          << shape.name << ", type " << dtype;
+}
+
+/// Whether there is a GPU, for which the library compiles.
+bool hasGpu() {
+  void *driver = dlopen("libcuda.so.1", RTLD_NOW);
+  auto *init =
+      driver ? reinterpret_cast<int (*)(unsigned)>(dlsym(driver, "cuInit"))
+             : nullptr;
+  return init && init(0) == 0;
+}
+
+/// 16-bit operands with sums in f32. The library compiles for these when they
+/// are asked for; without a GPU, the descriptors alone are tested.
+TEST_F(CudnnTest, KeepsSums) {
+  bool isPossible = hasGpu();
+  for (const NamedShape &shape : {shapes[0], shapes[1], shapes[6]})
+    for (bool accumulate : {false, true})
+      EXPECT_TRUE(
+          find(shape.get(DTC_BF16, DTC_CONV_WEIGHT_GRAD, accumulate, true), 256,
+               false) ||
+          !isPossible)
+          << shape.name << ", added " << accumulate;
+}
+
+} // namespace
