@@ -238,6 +238,26 @@ LogicalResult FunctionLowering::finish(func::ReturnOp op) {
   return shared.manifest.addStage(source, arenaBytes, arguments, results);
 }
 
+/// Attention may have become another one: split queries have a mask.
+template <typename Op>
+static bool isWithin(const AttentionLimits &limits, Op op) {
+  AttentionSizes sizes = op.getSizes();
+  return (limits.masks || !op.getMask()) &&
+         (!limits.onlyNarrow || isFloat16(op.getQueries().getType())) &&
+         std::max(sizes.width, sizes.valueWidth) <= limits.maxWidth &&
+         sizes.width % limits.widthMultiple == 0 &&
+         sizes.valueWidth % limits.widthMultiple == 0;
+}
+
+static bool isComputed(const Target &target, Operation *op) {
+  AttentionLimits limits = target.getAttentionLimits();
+  return target.computes(op->getName().getStringRef()) &&
+         llvm::TypeSwitch<Operation *, bool>(op)
+             .Case<AttentionOp, AttentionGradOp>(
+                 [&](auto attention) { return isWithin(limits, attention); })
+             .Default(true);
+}
+
 /// Reports what the target has no library for, each kind of op once.
 static LogicalResult checkLibraryCalls(ArrayRef<ModuleOp> stages,
                                        const Target &target) {
@@ -248,7 +268,7 @@ static LogicalResult checkLibraryCalls(ArrayRef<ModuleOp> stages,
   };
   for (ModuleOp stage : stages)
     stage.walk([&](Operation *op) {
-      if (isCall(op) && !target.computes(op->getName().getStringRef()) &&
+      if (isCall(op) && !isComputed(target, op) &&
           reported.insert(op->getName()).second)
         op->emitError("has no implementation on target ")
             << target.getName() << ": '" << op->getName()

@@ -69,8 +69,13 @@ void dtc::buildStrategyPipeline(OpPassManager &manager,
 
   // Attention is one op, with the transposes around it cancelled. In the normal
   // form, whatever the exporter; before ops have stages and gradients.
-  if (computes(strategy.target, AttentionOp::getOperationName())) {
-    manager.addPass(createFormAttention());
+  if (std::optional<AttentionLimits> limits =
+          getAttentionLimits(strategy.target, options.precision)) {
+    FormAttentionOptions attention;
+    attention.unmasked = !limits->masks;
+    attention.maxWidth = limits->maxWidth;
+    attention.widthMultiple = limits->widthMultiple;
+    manager.addPass(createFormAttention(attention));
     manager.addPass(createCanonicalizerPass(
         GreedyRewriteConfig().setUseTopDownTraversal(false)));
   }

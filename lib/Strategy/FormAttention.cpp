@@ -94,14 +94,24 @@ struct Match {
   Value condition;  ///< scores stay where it is `kept`
   bool kept = true; ///< else they are `fill`
   double fill = 0;
+  // Of the mask, once it is read.
+  DenseElementsAttr constant; ///< what is added, if all of it is known
+  bool causal = false;
+  bool isMasked = false; ///< in another way
   int64_t batch, heads, rows, numKeys, width, valueWidth;
 };
 
 class FormPattern : public OpRewritePattern<MatMulOp> {
 public:
-  using OpRewritePattern::OpRewritePattern;
+  FormPattern(MLIRContext *context, const dtc::FormAttentionOptions &limits)
+      : OpRewritePattern(context), limits(limits) {}
   LogicalResult matchAndRewrite(MatMulOp op,
                                 PatternRewriter &rewriter) const override;
+
+private:
+  bool isWithinLimits(const Match &match) const;
+
+  dtc::FormAttentionOptions limits;
 };
 
 } // namespace
@@ -250,22 +260,28 @@ static DenseElementsAttr makeMask(DenseElementsAttr condition,
       RankedTensorType::get(condition.getType().getShape(), element), numbers);
 }
 
-/// What is added to the scores: a constant, if all of it is known, and else
-/// ops. Null if there is nothing to add.
-static Value buildMask(Match &match, FloatType element, bool &causal,
-                       OpBuilder &b, Location loc) {
-  DenseElementsAttr constant;
+static void readMask(Match &match, FloatType element) {
+  DenseElementsAttr &constant = match.constant;
   if (match.mask)
     constant = getConstant(match.mask);
   else if (!match.condition)
-    return {};
+    return;
   else if (DenseElementsAttr condition = getConstant(match.condition))
     constant = makeMask(condition, match, element);
-  causal =
+  match.causal =
       constant && match.rows == match.numKeys && isCausal(constant, match.rows);
-  if (causal || (constant && constant.isSplat() &&
-                 constant.getSplatValue<APFloat>().isZero()))
+  match.isMasked =
+      !match.causal && !(constant && constant.isSplat() &&
+                         constant.getSplatValue<APFloat>().isZero());
+}
+
+/// What is added to the scores: a constant, if all of it is known, and else
+/// ops. Null if there is nothing to add.
+static Value buildMask(const Match &match, FloatType element, OpBuilder &b,
+                       Location loc) {
+  if (!match.isMasked)
     return {};
+  DenseElementsAttr constant = match.constant;
   Value mask = match.mask;
   auto number = [&](double x) -> Value {
     auto type = RankedTensorType::get({}, element);
@@ -286,6 +302,14 @@ static Value buildMask(Match &match, FloatType element, bool &causal,
     shape.insert(shape.begin() + 1, 1);
   shape.insert(shape.begin(), 4 - shape.size(), 1);
   return ReshapeOp::create(b, loc, RankedTensorType::get(shape, element), mask);
+}
+
+bool FormPattern::isWithinLimits(const Match &match) const {
+  auto fits = [&](int64_t width) {
+    return width <= limits.maxWidth && width % limits.widthMultiple == 0;
+  };
+  return fits(match.width) && fits(match.valueWidth) &&
+         !(limits.unmasked && match.isMasked);
 }
 
 LogicalResult FormPattern::matchAndRewrite(MatMulOp op,
@@ -317,6 +341,9 @@ LogicalResult FormPattern::matchAndRewrite(MatMulOp op,
   if (masked && shapeOf(masked).back() != match.numKeys &&
       getNumber(masked) != 0)
     return failure();
+  readMask(match, element);
+  if (!isWithinLimits(match))
+    return failure();
   match.queries = readHeads(scores.getLhs(), false, match.scale);
   match.keys =
       readHeads(scores.getRhs(), !scores.getTransposeRhs(), match.scale);
@@ -332,8 +359,7 @@ LogicalResult FormPattern::matchAndRewrite(MatMulOp op,
   }
 
   Location loc = op.getLoc();
-  bool causal = false;
-  Value mask = buildMask(match, element, causal, rewriter, loc);
+  Value mask = buildMask(match, element, rewriter, loc);
   auto build = [&](const Heads &heads, int64_t rows, int64_t width) {
     return heads.build(rewriter, loc, match.batch, match.heads, rows, width);
   };
@@ -342,7 +368,7 @@ LogicalResult FormPattern::matchAndRewrite(MatMulOp op,
       build(match.keys, match.numKeys, match.width),
       build(match.values, match.numKeys, match.valueWidth), mask,
       rewriter.getF64FloatAttr(match.scale),
-      causal ? rewriter.getUnitAttr() : UnitAttr());
+      match.causal ? rewriter.getUnitAttr() : UnitAttr());
   Value result = TransposeOp::create(rewriter, loc, attention.getResult(),
                                      ArrayRef<int64_t>{0, 2, 1, 3});
   if (rank == 3)
@@ -357,7 +383,8 @@ struct FormAttention : dtc::impl::FormAttentionBase<FormAttention> {
 
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    patterns.add<FormPattern>(&getContext());
+    patterns.add<FormPattern>(
+        &getContext(), FormAttentionOptions{unmasked, maxWidth, widthMultiple});
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();
   }

@@ -1,6 +1,7 @@
 //===- Targets.cpp - all targets ------------------------------------------===//
 
 #include "dtc/Target/Targets.h"
+#include "dtc/Dialect/Dialect.h"
 #include "dtc/Target/CPU/CpuTarget.h"
 #include "dtc/Target/CPU/Passes.h"
 #include "dtc/Target/CUDA/CudaTarget.h"
@@ -83,6 +84,22 @@ bool dtc::joinsKernels(const TargetOptions &options) {
 int64_t dtc::getReservedBytes(const TargetOptions &options,
                               mlir::ModuleOp module) {
   return options.kind == "cuda" ? getReservedDeviceBytes(module) : 0;
+}
+
+std::optional<AttentionLimits>
+dtc::getAttentionLimits(const TargetOptions &options,
+                        llvm::StringRef precision) {
+  llvm::Expected<std::shared_ptr<const Target>> target = getTarget(options);
+  if (!target) {
+    llvm::consumeError(target.takeError()); // who lowers plans says it
+    return std::nullopt;
+  }
+  AttentionLimits limits = (*target)->getAttentionLimits();
+  bool isNarrow = precision == "bf16" || precision == "fp16";
+  if (!(*target)->computes(AttentionOp::getOperationName()) ||
+      (limits.onlyNarrow && !isNarrow))
+    return std::nullopt;
+  return limits;
 }
 
 void dtc::registerTargetPasses() {

@@ -76,9 +76,9 @@ protected:
   }
   std::optional<DnnProgram> find(const DnnConvolution &shape, int64_t alignment,
                                  bool usesTf32) {
-    return DnnProgram::find({nullptr, &*properties}, shape,
-                            {alignment, alignment, alignment}, usesTf32,
-                            workspaceBytes);
+    return findConvolution({nullptr, &*properties}, shape,
+                           {alignment, alignment, alignment}, usesTf32,
+                           workspaceBytes);
   }
 
   std::optional<DnnDescriptor> properties;
@@ -126,6 +126,23 @@ TEST_F(CudnnTest, KeepsSums) {
                false) ||
           !isPossible)
           << shape.name << ", added " << accumulate;
+}
+
+/// Causal, of grouped queries, of other keys than queries, and a few heads of
+/// many. As above, without a GPU.
+TEST_F(CudnnTest, HasAttention) {
+  bool isPossible = hasGpu();
+  const DnnAttention shapes[] = {
+      {DTC_BF16, true, 0.125, 8, 1024, 1024, 12, 12, 64, 64, 12, 12},
+      {DTC_F16, true, 0.1, 2, 33, 33, 6, 2, 40, 40, 6, 2},
+      {DTC_BF16, false, 0.125, 2, 50, 77, 8, 8, 64, 64, 8, 8},
+      {DTC_BF16, true, 0.125, 1, 4096, 4096, 4, 1, 128, 128, 32, 8}};
+  DnnTarget target{nullptr, &*properties};
+  for (const DnnAttention &shape : shapes) {
+    EXPECT_TRUE(findAttention(target, shape, workspaceBytes) || !isPossible);
+    EXPECT_TRUE(findAttentionGrad(target, shape, workspaceBytes) ||
+                !isPossible);
+  }
 }
 
 } // namespace

@@ -43,7 +43,8 @@ def FormAttention : Pass<"dtc-form-attention", "::mlir::ModuleOp"> {
     that the model has, and both go.
 
     Not formed where the scores or their softmax are used elsewhere, where a
-    dropout lies between, and where the mask has a gradient.
+    dropout lies between, and where the mask has a gradient; nor where the
+    target's runtime does not compute it, which options say.
 
     ```mlir
     %s = dtc.matmul %q, %k {transpose_rhs} : (tensor<2x4x16x8xf32>, tensor<2x4x16x8xf32>) -> tensor<2x4x16x16xf32>
@@ -57,6 +58,15 @@ def FormAttention : Pass<"dtc-form-attention", "::mlir::ModuleOp"> {
     %o = dtc.transpose %a [0, 2, 1, 3] : (tensor<2x16x4x8xf32>) -> tensor<2x4x16x8xf32>
     ```
   }];
+  let options = [
+    Option<"unmasked", "unmasked", "bool", "false",
+           "only without a mask, or causal">,
+    Option<"maxWidth", "max-width", "int64_t",
+           "std::numeric_limits<int64_t>::max()",
+           "only heads of at most so many elements">,
+    Option<"widthMultiple", "width-multiple", "int64_t", "1",
+           "only heads of a multiple of so many elements">,
+  ];
 }
 
 def SplitFusedParameters : Pass<"dtc-split-fused-parameters", "::mlir::ModuleOp"> {

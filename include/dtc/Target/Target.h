@@ -16,8 +16,17 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/PassManager.h"
+#include <limits>
 
 namespace dtc {
+
+/// What attention a target's runtime computes as one op.
+struct AttentionLimits {
+  bool masks = true;       ///< any mask, else causal ones only
+  bool onlyNarrow = false; ///< only of 16 bits
+  int64_t maxWidth = std::numeric_limits<int64_t>::max(); ///< of a head
+  int64_t widthMultiple = 1;
+};
 
 /// Function attribute of a compiled kernel: bytes of its last argument, a
 /// scratch buffer.
@@ -39,6 +48,8 @@ public:
   /// Whether the target's runtime has a library that computes ops of this name:
   /// products, attention, windows over images.
   virtual bool computes(llvm::StringRef opName) const = 0;
+  /// If it computes attention.
+  virtual AttentionLimits getAttentionLimits() const { return {}; }
 
   /// Whether kernels that nothing orders are better one kernel: where a launch
   /// takes about as long as what it does.

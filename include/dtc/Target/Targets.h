@@ -29,6 +29,11 @@ bool joinsKernels(const TargetOptions &options);
 /// a CPU.
 int64_t getReservedBytes(const TargetOptions &options, mlir::ModuleOp module);
 
+/// What Target::getAttentionLimits says; nothing if the target does not compute
+/// attention in this precision: "fp32", "bf16" or "fp16".
+std::optional<AttentionLimits> getAttentionLimits(const TargetOptions &options,
+                                                  llvm::StringRef precision);
+
 /// Registers the passes of all targets, for dtc-opt.
 void registerTargetPasses();
 

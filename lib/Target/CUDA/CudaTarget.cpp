@@ -37,7 +37,19 @@ bool CudaTarget::computes(StringRef opName) const {
   return opName == MatMulOp::getOperationName() ||
          opName == Conv2DOp::getOperationName() ||
          opName == Conv2DInputGradOp::getOperationName() ||
-         opName == Conv2DFilterGradOp::getOperationName();
+         opName == Conv2DFilterGradOp::getOperationName() ||
+         opName == AttentionOp::getOperationName() ||
+         opName == AttentionGradOp::getOperationName();
+}
+
+// What cuDNN's engines have on all architectures.
+AttentionLimits CudaTarget::getAttentionLimits() const {
+  AttentionLimits limits;
+  limits.masks = false;
+  limits.onlyNarrow = true;
+  limits.maxWidth = 128;
+  limits.widthMultiple = 8;
+  return limits;
 }
 
 static Value createInteger(Target::Place at, int64_t value, unsigned bits) {

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# In bf16 and fp16, 20 AdamW losses of programs for GPUs, on stand-ins, are within
+# In bf16 and fp16, AdamW losses of programs for GPUs, on stand-ins, are within
 # 1e-2 of PyTorch's in fp32, and norms of the gradient within a tenth.
 #
-# usage: mixed-precision.sh MODEL WORKDIR PLAN...        PLAN as in CPU/common.sh
+# usage: steps=N mixed-precision.sh MODEL WORKDIR PLAN...
+#                                                         PLAN as in CPU/common.sh
 
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
@@ -10,7 +11,7 @@ check() {
   for precision in bf16 fp16; do
     compile "$model" "$plan" f32 adamw "$here/$precision" --target cuda \
       --arch host --precision $precision
-    train_on_standins "$plan" "$here/$precision" --steps 20 --lr 1e-3 \
+    train_on_standins "$plan" "$here/$precision" --steps "$steps" --lr 1e-3 \
       --no-shuffle --check-replicas --metrics "$here/$precision.jsonl"
     dtc-compare losses "$here/$precision.jsonl" "$inputs/$model.losses.json" \
       adamw/f32 --tolerance 1e-2 --norm-tolerance 0.1

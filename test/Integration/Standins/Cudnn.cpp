@@ -43,17 +43,7 @@ template <typename Body> static cudnnStatus_t call(const Body &body) {
 // Attributes
 //===----------------------------------------------------------------------===//
 
-namespace {
-
-struct AttributeRule {
-  Attribute name;
-  cudnnBackendAttributeType_t type;
-  bool isRequired = true;
-};
-
 using Rules = std::vector<AttributeRule>;
-
-} // namespace
 
 /// Of operations the tensors are required, but for a second operand.
 static Rules rulesOf(cudnnBackendDescriptorType_t type) {
@@ -75,7 +65,8 @@ static Rules rulesOf(cudnnBackendDescriptorType_t type) {
             {CUDNN_ATTR_TENSOR_DIMENSIONS, CUDNN_TYPE_INT64},
             {CUDNN_ATTR_TENSOR_STRIDES, CUDNN_TYPE_INT64},
             {CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, CUDNN_TYPE_INT64},
-            {CUDNN_ATTR_TENSOR_IS_VIRTUAL, CUDNN_TYPE_BOOLEAN, false}};
+            {CUDNN_ATTR_TENSOR_IS_VIRTUAL, CUDNN_TYPE_BOOLEAN, false},
+            {CUDNN_ATTR_TENSOR_IS_BY_VALUE, CUDNN_TYPE_BOOLEAN, false}};
   case CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR:
     return {{CUDNN_ATTR_CONVOLUTION_COMP_TYPE, CUDNN_TYPE_DATA_TYPE},
             {CUDNN_ATTR_CONVOLUTION_CONV_MODE, CUDNN_TYPE_CONVOLUTION_MODE},
@@ -107,12 +98,31 @@ static Rules rulesOf(cudnnBackendDescriptorType_t type) {
                         CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_FILTER_DY});
   case CUDNN_BACKEND_POINTWISE_DESCRIPTOR:
     return {{CUDNN_ATTR_POINTWISE_MODE, CUDNN_TYPE_POINTWISE_MODE},
-            {CUDNN_ATTR_POINTWISE_MATH_PREC, CUDNN_TYPE_DATA_TYPE}};
+            {CUDNN_ATTR_POINTWISE_MATH_PREC, CUDNN_TYPE_DATA_TYPE},
+            {CUDNN_ATTR_POINTWISE_AXIS, CUDNN_TYPE_INT64, false}};
   case CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR:
     return {{CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR, reference},
             {CUDNN_ATTR_OPERATION_POINTWISE_XDESC, reference},
             {CUDNN_ATTR_OPERATION_POINTWISE_BDESC, reference, false},
+            {CUDNN_ATTR_OPERATION_POINTWISE_TDESC, reference, false},
             {CUDNN_ATTR_OPERATION_POINTWISE_YDESC, reference}};
+  case CUDNN_BACKEND_MATMUL_DESCRIPTOR:
+    return {{CUDNN_ATTR_MATMUL_COMP_TYPE, CUDNN_TYPE_DATA_TYPE}};
+  case CUDNN_BACKEND_OPERATION_MATMUL_DESCRIPTOR:
+    return {{CUDNN_ATTR_OPERATION_MATMUL_DESC, reference},
+            {CUDNN_ATTR_OPERATION_MATMUL_ADESC, reference},
+            {CUDNN_ATTR_OPERATION_MATMUL_BDESC, reference},
+            {CUDNN_ATTR_OPERATION_MATMUL_CDESC, reference}};
+  case CUDNN_BACKEND_REDUCTION_DESCRIPTOR:
+    return {{CUDNN_ATTR_REDUCTION_OPERATOR, CUDNN_TYPE_REDUCTION_OPERATOR_TYPE},
+            {CUDNN_ATTR_REDUCTION_COMP_TYPE, CUDNN_TYPE_DATA_TYPE}};
+  case CUDNN_BACKEND_OPERATION_REDUCTION_DESCRIPTOR:
+    return {{CUDNN_ATTR_OPERATION_REDUCTION_DESC, reference},
+            {CUDNN_ATTR_OPERATION_REDUCTION_XDESC, reference},
+            {CUDNN_ATTR_OPERATION_REDUCTION_YDESC, reference}};
+  case CUDNN_BACKEND_OPERATION_RESHAPE_DESCRIPTOR:
+    return {{CUDNN_ATTR_OPERATION_RESHAPE_XDESC, reference},
+            {CUDNN_ATTR_OPERATION_RESHAPE_YDESC, reference}};
   case CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR:
     return {{CUDNN_ATTR_OPERATIONGRAPH_HANDLE, CUDNN_TYPE_HANDLE},
             {CUDNN_ATTR_OPERATIONGRAPH_OPS, reference}};
@@ -181,9 +191,13 @@ static cudaDataType_t typeOf(cudnnDataType_t type) {
     return CUDA_R_16F;
   case CUDNN_DATA_BFLOAT16:
     return CUDA_R_16BF;
+  case CUDNN_DATA_INT32:
+    return CUDA_R_32I;
+  case CUDNN_DATA_BOOLEAN:
+    return CUDA_R_8U;
   default:
     refuse(CUDNN_STATUS_NOT_SUPPORTED_DATA_TYPE,
-           "element type %d, expected floating point", type);
+           "element type %d, which the stand-in does not have", type);
   }
 }
 
@@ -194,7 +208,9 @@ Tensor Descriptor::tensor() const {
           numbers(CUDNN_ATTR_TENSOR_DIMENSIONS),
           numbers(CUDNN_ATTR_TENSOR_STRIDES),
           has(CUDNN_ATTR_TENSOR_IS_VIRTUAL) &&
-              number<bool>(CUDNN_ATTR_TENSOR_IS_VIRTUAL)};
+              number<bool>(CUDNN_ATTR_TENSOR_IS_VIRTUAL),
+          has(CUDNN_ATTR_TENSOR_IS_BY_VALUE) &&
+              number<bool>(CUDNN_ATTR_TENSOR_IS_BY_VALUE)};
 }
 
 int64_t Tensor::count() const {
@@ -213,7 +229,12 @@ uint64_t Tensor::bytes() const {
 
 static void checkTensor(const Descriptor &descriptor) {
   Tensor tensor = descriptor.tensor();
-  auto size = int64_t(dtc::standin::sizeOf(tensor.type));
+  // Numbers that are not floating-point are virtual: nobody asks their size.
+  bool isFloat = tensor.type != CUDA_R_32I && tensor.type != CUDA_R_8U;
+  if (!isFloat && !tensor.isVirtual)
+    refuse(CUDNN_STATUS_NOT_SUPPORTED_DATA_TYPE,
+           "a tensor of integers in memory, which the stand-in does not have");
+  auto size = isFloat ? int64_t(dtc::standin::sizeOf(tensor.type)) : 1;
   if (tensor.alignment < 1 || tensor.alignment % size)
     refuse(CUDNN_STATUS_BAD_PARAM,
            "alignment of %lld bytes, expected a multiple of the %lld of an "
@@ -234,20 +255,13 @@ template <typename Body>
 static void forEachElement(const Tensor &tensor, const void *data,
                            const Body &body) {
   auto size = int64_t(dtc::standin::sizeOf(tensor.type));
-  std::vector<int64_t> index(tensor.dims.size(), 0);
-  int64_t count = tensor.count();
-  for (int64_t i = 0; i < count; ++i) {
+  forEachIndex(tensor.dims, [&](size_t i, const std::vector<int64_t> &index) {
     int64_t offset = 0;
     for (size_t dim = 0; dim < index.size(); ++dim)
       offset += index[dim] * tensor.strides[dim];
-    body(size_t(i),
+    body(i,
          const_cast<char *>(static_cast<const char *>(data)) + offset * size);
-    for (size_t dim = index.size(); dim-- > 0;) {
-      if (++index[dim] < tensor.dims[dim])
-        break;
-      index[dim] = 0;
-    }
-  }
+  });
 }
 
 //===----------------------------------------------------------------------===//
@@ -385,7 +399,7 @@ std::vector<Access> Run::accesses() const {
       if (!operation->has(name))
         return;
       Tensor tensor = operation->tensor(name);
-      if (!tensor.isVirtual)
+      if (tensor.isOnDevice())
         result.push_back({find(tensor), tensor.bytes(), writes});
     };
     for (Attribute name : kind.reads)
@@ -397,6 +411,17 @@ std::vector<Access> Run::accesses() const {
     }
   }
   return result;
+}
+
+/// A virtual tensor has its type, too.
+static void roundVirtual(const Tensor &tensor, Elements &elements) {
+  if (tensor.type != CUDA_R_16BF && tensor.type != CUDA_R_16F)
+    return;
+  for (double &value : elements) {
+    char narrow[8];
+    storeValue(tensor.type, narrow, value);
+    value = loadValue(tensor.type, narrow);
+  }
 }
 
 void Run::run() const {
@@ -428,6 +453,8 @@ void Run::run() const {
         forEachElement(tensor, find(tensor), [&](size_t i, char *element) {
           storeValue(tensor.type, element, values[i] * noise);
         });
+      else
+        roundVirtual(tensor, elements[tensor.identifier]);
     }
   }
 }

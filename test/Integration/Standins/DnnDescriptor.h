@@ -39,12 +39,15 @@ enum class Engine {
 struct Descriptor;
 using DescriptorRef = std::shared_ptr<const Descriptor>;
 
-/// A tensor's elements are where its strides say.
+/// A tensor's elements are where its strides say: in memory of the device, or
+/// nowhere; or it is one number in memory of the host.
 struct Tensor {
   int64_t identifier, alignment;
   cudaDataType_t type;
   std::vector<int64_t> dims, strides;
-  bool isVirtual;
+  bool isVirtual, isByValue;
+
+  bool isOnDevice() const { return !isVirtual && !isByValue; }
 
   int64_t count() const;
   /// From the first element to behind the last.
@@ -85,6 +88,13 @@ struct Descriptor {
 /// Elements in the order of the dimensions, the last one fastest.
 using Elements = std::vector<double>;
 
+/// Of descriptors and of attributes, what may be set.
+struct AttributeRule {
+  Attribute name;
+  cudnnBackendAttributeType_t type;
+  bool isRequired = true;
+};
+
 /// A kind of operation.
 struct OperationKind {
   cudnnBackendDescriptorType_t type;
@@ -102,6 +112,34 @@ struct OperationKind {
   /// Null for descriptors that are no operation.
   static const OperationKind *find(cudnnBackendDescriptorType_t type);
 };
+
+// Operations on matrices, of DnnMatrices.cpp.
+void checkMatmul(const Descriptor &operation);
+void runMatmul(const Descriptor &operation, Engine engine,
+               std::map<int64_t, Elements> &elements);
+void checkReduction(const Descriptor &operation);
+void runReduction(const Descriptor &operation, Engine engine,
+                  std::map<int64_t, Elements> &elements);
+void checkTranspose(const Descriptor &operation);
+void runTranspose(const Descriptor &operation, Engine engine,
+                  std::map<int64_t, Elements> &elements);
+
+/// Calls body(number, indices) for the elements in their order.
+template <typename Body>
+void forEachIndex(const std::vector<int64_t> &dims, const Body &body) {
+  size_t count = 1;
+  for (int64_t size : dims)
+    count *= size_t(size);
+  std::vector<int64_t> index(dims.size(), 0);
+  for (size_t i = 0; i < count; ++i) {
+    body(i, index);
+    for (size_t dim = index.size(); dim-- > 0;) {
+      if (++index[dim] < dims[dim])
+        break;
+      index[dim] = 0;
+    }
+  }
+}
 
 /// Whether engines compute this graph, as the library's do.
 bool isSupported(const std::vector<DescriptorRef> &operations);

@@ -3,6 +3,7 @@
 #include "DnnDescriptor.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 using namespace dtc::standin;
@@ -163,36 +164,111 @@ static cudnnPointwiseMode_t modeOf(const Descriptor &operation) {
       .number<cudnnPointwiseMode_t>(CUDNN_ATTR_POINTWISE_MODE);
 }
 
+/// How many operands a function has; 0 if the stand-in does not have it.
+static int countOperands(cudnnPointwiseMode_t mode) {
+  switch (mode) {
+  case CUDNN_POINTWISE_IDENTITY:
+  case CUDNN_POINTWISE_EXP:
+  case CUDNN_POINTWISE_LOG:
+  case CUDNN_POINTWISE_GEN_INDEX:
+    return 1;
+  case CUDNN_POINTWISE_ADD:
+  case CUDNN_POINTWISE_SUB:
+  case CUDNN_POINTWISE_MUL:
+  case CUDNN_POINTWISE_DIV:
+  case CUDNN_POINTWISE_CMP_GE:
+    return 2;
+  case CUDNN_POINTWISE_BINARY_SELECT:
+    return 3;
+  default:
+    return 0;
+  }
+}
+
+static const Attribute pointwiseOperands[] = {
+    CUDNN_ATTR_OPERATION_POINTWISE_XDESC, CUDNN_ATTR_OPERATION_POINTWISE_BDESC,
+    CUDNN_ATTR_OPERATION_POINTWISE_TDESC};
+
 static void checkPointwise(const Descriptor &operation) {
   cudnnPointwiseMode_t mode = modeOf(operation);
-  bool isBinary = mode == CUDNN_POINTWISE_ADD;
-  if (!isBinary && mode != CUDNN_POINTWISE_IDENTITY)
+  int count = countOperands(mode);
+  if (count == 0)
     refuse(CUDNN_STATUS_NOT_SUPPORTED,
            "pointwise mode %d, which the stand-in does not have", mode);
-  if (isBinary != operation.has(CUDNN_ATTR_OPERATION_POINTWISE_BDESC))
-    refuse(CUDNN_STATUS_BAD_PARAM, "pointwise mode %d has %s second operand",
-           mode, isBinary ? "no" : "a");
   Tensor y = operation.tensor(CUDNN_ATTR_OPERATION_POINTWISE_YDESC);
-  for (Attribute name : {CUDNN_ATTR_OPERATION_POINTWISE_XDESC,
-                         CUDNN_ATTR_OPERATION_POINTWISE_BDESC})
-    if (operation.has(name) && operation.tensor(name).dims != y.dims)
-      refuse(CUDNN_STATUS_BAD_PARAM_SHAPE_MISMATCH,
-             "tensors of a pointwise operation have different dimensions");
+  for (int i = 0; i < 3; ++i) {
+    Attribute name = pointwiseOperands[i];
+    if (operation.has(name) != (i < count))
+      refuse(CUDNN_STATUS_BAD_PARAM, "pointwise mode %d, expected %d operands",
+             mode, count);
+    if (i >= count)
+      continue;
+    std::vector<int64_t> dims = operation.tensor(name).dims;
+    for (size_t dim = 0; dim < y.dims.size(); ++dim)
+      if (dims.size() != y.dims.size() ||
+          (dims[dim] != y.dims[dim] && (dims[dim] != 1 || i == 0)))
+        refuse(CUDNN_STATUS_BAD_PARAM_SHAPE_MISMATCH,
+               "tensors of a pointwise operation have different dimensions");
+  }
 }
 
 static void runPointwise(const Descriptor &operation, Engine,
                          std::map<int64_t, Elements> &elements) {
-  Elements y = elements[operation.tensor(CUDNN_ATTR_OPERATION_POINTWISE_XDESC)
-                            .identifier];
-  if (modeOf(operation) == CUDNN_POINTWISE_ADD) {
-    const Elements &b =
-        elements[operation.tensor(CUDNN_ATTR_OPERATION_POINTWISE_BDESC)
-                     .identifier];
-    for (size_t i = 0; i < y.size(); ++i)
-      y[i] += b[i];
-  }
-  elements[operation.tensor(CUDNN_ATTR_OPERATION_POINTWISE_YDESC).identifier] =
-      std::move(y);
+  cudnnPointwiseMode_t mode = modeOf(operation);
+  int count = countOperands(mode);
+  Tensor y = operation.tensor(CUDNN_ATTR_OPERATION_POINTWISE_YDESC);
+  std::vector<Tensor> tensors;
+  for (int i = 0; i < count; ++i)
+    tensors.push_back(operation.tensor(pointwiseOperands[i]));
+  int64_t axis = 0;
+  if (mode == CUDNN_POINTWISE_GEN_INDEX)
+    axis = operation.reference(CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR)
+               .number<int64_t>(CUDNN_ATTR_POINTWISE_AXIS);
+  Elements result(size_t(y.count()));
+  forEachIndex(y.dims, [&](size_t i, const std::vector<int64_t> &index) {
+    double x[3] = {};
+    for (size_t operand = 0; operand < tensors.size(); ++operand) {
+      const Tensor &tensor = tensors[operand];
+      int64_t place = 0;
+      for (size_t dim = 0; dim < index.size(); ++dim)
+        place =
+            place * tensor.dims[dim] + (tensor.dims[dim] == 1 ? 0 : index[dim]);
+      if (mode != CUDNN_POINTWISE_GEN_INDEX)
+        x[operand] = elements[tensor.identifier][size_t(place)];
+    }
+    switch (mode) {
+    case CUDNN_POINTWISE_EXP:
+      result[i] = std::exp(x[0]);
+      break;
+    case CUDNN_POINTWISE_LOG:
+      result[i] = std::log(x[0]);
+      break;
+    case CUDNN_POINTWISE_GEN_INDEX:
+      result[i] = double(index[size_t(axis)]);
+      break;
+    case CUDNN_POINTWISE_ADD:
+      result[i] = x[0] + x[1];
+      break;
+    case CUDNN_POINTWISE_SUB:
+      result[i] = x[0] - x[1];
+      break;
+    case CUDNN_POINTWISE_MUL:
+      result[i] = x[0] * x[1];
+      break;
+    case CUDNN_POINTWISE_DIV:
+      result[i] = x[0] / x[1];
+      break;
+    case CUDNN_POINTWISE_CMP_GE:
+      result[i] = x[0] >= x[1];
+      break;
+    case CUDNN_POINTWISE_BINARY_SELECT:
+      result[i] = x[2] != 0 ? x[0] : x[1];
+      break;
+    default: // IDENTITY
+      result[i] = x[0];
+    }
+  });
+  elements[y.identifier] = std::move(result);
 }
 
 //===----------------------------------------------------------------------===//
@@ -229,15 +305,46 @@ const OperationKind *OperationKind::find(cudnnBackendDescriptorType_t type) {
       {CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR,
        "pointwise",
        {CUDNN_ATTR_OPERATION_POINTWISE_XDESC,
-        CUDNN_ATTR_OPERATION_POINTWISE_BDESC},
+        CUDNN_ATTR_OPERATION_POINTWISE_BDESC,
+        CUDNN_ATTR_OPERATION_POINTWISE_TDESC},
        {CUDNN_ATTR_OPERATION_POINTWISE_YDESC},
        checkPointwise,
        runPointwise,
+       never},
+      {CUDNN_BACKEND_OPERATION_MATMUL_DESCRIPTOR,
+       "attention",
+       {CUDNN_ATTR_OPERATION_MATMUL_ADESC, CUDNN_ATTR_OPERATION_MATMUL_BDESC},
+       {CUDNN_ATTR_OPERATION_MATMUL_CDESC},
+       checkMatmul,
+       runMatmul,
+       never},
+      {CUDNN_BACKEND_OPERATION_REDUCTION_DESCRIPTOR,
+       "reduction",
+       {CUDNN_ATTR_OPERATION_REDUCTION_XDESC},
+       {CUDNN_ATTR_OPERATION_REDUCTION_YDESC},
+       checkReduction,
+       runReduction,
+       never},
+      {CUDNN_BACKEND_OPERATION_RESHAPE_DESCRIPTOR,
+       "reshape",
+       {CUDNN_ATTR_OPERATION_RESHAPE_XDESC},
+       {CUDNN_ATTR_OPERATION_RESHAPE_YDESC},
+       checkTranspose,
+       runTranspose,
        never}};
   const auto *found = std::find_if(
       std::begin(kinds), std::end(kinds),
       [&](const OperationKind &kind) { return kind.type == type; });
   return found == std::end(kinds) ? nullptr : found;
+}
+
+/// Attention is of 16 bits, with heads of up to 128 in eights.
+static bool isHead(const Tensor &operand) {
+  if (operand.isVirtual)
+    return true;
+  bool isTransposed = operand.strides[3] != 1;
+  int64_t width = operand.dims[isTransposed ? 2 : 3];
+  return operand.type != CUDA_R_32F && width <= 128 && width % 8 == 0;
 }
 
 /// cuDNN 9.19 gives no engine for a convolution of 16-bit operands whose result
@@ -246,6 +353,10 @@ const OperationKind *OperationKind::find(cudnnBackendDescriptorType_t type) {
 bool dtc::standin::isSupported(const std::vector<DescriptorRef> &operations) {
   for (const DescriptorRef &operation : operations) {
     const OperationKind *kind = OperationKind::find(operation->type);
+    if (kind->run == runMatmul &&
+        !(isHead(operation->tensor(CUDNN_ATTR_OPERATION_MATMUL_ADESC)) &&
+          isHead(operation->tensor(CUDNN_ATTR_OPERATION_MATMUL_BDESC))))
+      return false;
     if (kind->run != runConvolution)
       continue;
     Convolution c(*operation);

@@ -113,13 +113,13 @@ CudaDevice::CudaDevice(int number, const dtc_device_program &program,
   products = std::make_unique<Blas>(computeStream);
   ownClock = makeCudaClock(*this);
   if (dtcrt_conv2d)
-    convolutions = std::make_unique<Dnn>(computeStream);
+    networks = std::make_unique<Dnn>(computeStream);
 }
 
 void CudaDevice::useTf32(bool isOn) {
   products->usesTf32 = isOn;
-  if (convolutions)
-    convolutions->usesTf32 = isOn;
+  if (networks)
+    networks->usesTf32 = isOn;
 }
 
 /// Machine code if the GPU has its architecture, else the driver compiles PTX.

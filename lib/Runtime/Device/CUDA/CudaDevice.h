@@ -79,8 +79,8 @@ public:
               char *const *arguments);
   void *constant(int64_t number) const;
   Blas &blas() { return *products; }
-  /// Of programs that have convolutions.
-  Dnn &dnn() { return *convolutions; }
+  /// Of programs that have convolutions or attention.
+  Dnn &dnn() { return *networks; }
   /// f32 products and convolutions may round their operands to tf32.
   void useTf32(bool isOn);
 
@@ -111,7 +111,7 @@ private:
   std::vector<CUfunction> functions;
   std::vector<CUdeviceptr> constants;
   std::unique_ptr<Blas> products;
-  std::unique_ptr<Dnn> convolutions;
+  std::unique_ptr<Dnn> networks;
   std::unique_ptr<DeviceClock> ownClock;
   std::map<std::pair<dtc_step_fn, char *>, PlanRuns> plans;
   Progress *progress = nullptr;

@@ -1,4 +1,4 @@
-//===- Dnn.cpp - convolutions by cuDNN ------------------------------------===//
+//===- Dnn.cpp - convolutions and attention by cuDNN ----------------------===//
 
 #include "Dnn.h"
 
@@ -6,10 +6,9 @@
 #include "Core/Error.h"
 #include "CudaDevice.h"
 
-using namespace dtc::rt;
+#include <algorithm>
 
-// f32 without tensor cores wants copies of the images in another order.
-constexpr int64_t mostWorkspaceBytes = int64_t(1) << 30;
+using namespace dtc::rt;
 
 Dnn::Dnn(CUstream stream) : stream(stream) {
   DTC_DNN(cudnnCreate(&handle));
@@ -17,7 +16,8 @@ Dnn::Dnn(CUstream stream) : stream(stream) {
 }
 
 Dnn::~Dnn() {
-  programs.clear();
+  convolutions.clear();
+  attentions.clear();
   DnnFunctions::get().cudnnDestroy(handle);
 }
 
@@ -43,22 +43,93 @@ static int64_t alignmentOf(const void *address) {
 
 void Dnn::convolve(const DnnConvolution &shape, void *x, void *weight,
                    void *y) {
-  DnnProgram::Alignments alignments = {alignmentOf(x), alignmentOf(weight),
-                                       alignmentOf(y)};
-  auto known = programs.find({shape, alignments});
-  if (known == programs.end()) {
-    std::optional<DnnProgram> program = DnnProgram::find(
-        {handle}, shape, alignments, usesTf32, mostWorkspaceBytes);
+  DnnAlignments alignments = {alignmentOf(x), alignmentOf(weight),
+                              alignmentOf(y)};
+  auto known = convolutions.find({shape, alignments});
+  if (known == convolutions.end()) {
+    std::optional<DnnProgram> program =
+        findConvolution({handle}, shape, alignments, usesTf32, workspaceBytes);
     if (!program)
       fatal("cuDNN has no deterministic engine for a convolution of %lld x "
             "%lld x %lld x %lld by %lld filters of %lld x %lld within %s",
             (long long)shape.n, (long long)shape.h, (long long)shape.w,
             (long long)shape.c, (long long)shape.filters, (long long)shape.kh,
-            (long long)shape.kw,
-            formatBytes(double(mostWorkspaceBytes)).c_str());
-    known = programs.emplace(std::pair(shape, alignments), std::move(*program))
-                .first;
+            (long long)shape.kw, formatBytes(double(workspaceBytes)).c_str());
+    known =
+        convolutions.emplace(std::pair(shape, alignments), std::move(*program))
+            .first;
   }
   DnnProgram &program = known->second;
-  program.run(handle, {x, weight, y}, reserve(program.workspaceBytes()));
+  const void *operands[] = {x, weight, y};
+  program.run(handle, operands, reserve(program.workspaceBytes()));
+}
+
+/// Where an operand of findAttentionGrad has a sample's group, in bytes.
+static int64_t offsetOf(const DnnAttention &s, int operand, int64_t sample,
+                        int64_t group) {
+  int64_t head = group * (s.heads / s.groups);
+  switch (operand) {
+  case 0:
+  case 6: // queries
+    return (sample * s.rows * s.heads + head) * s.width * 2;
+  case 1:
+  case 7: // keys
+    return (sample * s.cols * s.groups + group) * s.width * 2;
+  case 2:
+  case 8: // values
+    return (sample * s.cols * s.groups + group) * s.valueWidth * 2;
+  case 4: // lse
+    return (sample * s.heads + head) * s.rows * 4;
+  default: // result
+    return (sample * s.rows * s.heads + head) * s.valueWidth * 2;
+  }
+}
+
+/// Its gradient keeps what becomes scores' gradients, in 16 bits, of as many
+/// samples, or of as many heads of one, as the workspace has room for.
+void Dnn::attend(const DnnAttention &shape, bool isGrad,
+                 std::span<const void *const> operands) {
+  int64_t perGroup = (shape.rows + 127) / 128 * 128 *
+                     ((shape.cols + 127) / 128 * 128) * 2 * shape.heads /
+                     shape.groups;
+  int64_t room =
+      isGrad ? workspaceBytes / 2 / perGroup : shape.batch * shape.groups;
+  int64_t groups = std::clamp<int64_t>(room, 1, shape.groups);
+  while (shape.groups % groups)
+    --groups;
+  int64_t samples = std::clamp<int64_t>(room / shape.groups, 1, shape.batch);
+  for (int64_t sample = 0; sample < shape.batch; sample += samples)
+    for (int64_t group = 0; group < shape.groups; group += groups) {
+      DnnAttention part = shape;
+      part.batch = std::min(samples, shape.batch - sample);
+      part.groups = groups;
+      part.heads = shape.heads / shape.groups * groups;
+      DnnAddresses own;
+      for (size_t i = 0; i < operands.size(); ++i)
+        own[i] = static_cast<const char *>(operands[i]) +
+                 offsetOf(shape, int(i), sample, group);
+      attendPart(part, isGrad, std::span(own).first(operands.size()));
+    }
+}
+
+void Dnn::attendPart(const DnnAttention &shape, bool isGrad,
+                     std::span<const void *const> operands) {
+  auto known = attentions.find({shape, isGrad});
+  if (known == attentions.end()) {
+    std::optional<DnnProgram> program =
+        isGrad ? findAttentionGrad({handle}, shape, workspaceBytes)
+               : findAttention({handle}, shape, workspaceBytes);
+    if (!program)
+      fatal("cuDNN has no deterministic engine for %s of %lld x %lld queries "
+            "and %lld keys, %lld heads of %lld, within %s",
+            isGrad ? "the gradient of attention" : "attention",
+            (long long)shape.batch, (long long)shape.rows,
+            (long long)shape.cols, (long long)shape.heads,
+            (long long)shape.width,
+            formatBytes(double(workspaceBytes)).c_str());
+    known =
+        attentions.emplace(std::pair(shape, isGrad), std::move(*program)).first;
+  }
+  DnnProgram &program = known->second;
+  program.run(handle, operands, reserve(program.workspaceBytes()));
 }

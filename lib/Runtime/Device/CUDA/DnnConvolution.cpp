@@ -5,8 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "DnnConvolution.h"
+
 #include "Core/Context.h"
-#include "Dnn.h"
 
 #include <algorithm>
 
@@ -50,14 +51,15 @@ static int64_t padBehind(int64_t positions, int64_t stride, int64_t taps,
                     std::max<int64_t>(needed + stride - 1, 0));
 }
 
-/// Where temporaries begin.
-static int64_t alignUp(int64_t bytes) { return (bytes + 255) & ~int64_t(255); }
+namespace {
+
+using Place = DnnProgram::Place;
 
 /// Builds the plans of a call.
-struct DnnProgram::Search {
+struct Search {
   const DnnTarget &target;
   const DnnConvolution &shape;
-  const Alignments &alignments;
+  const DnnAlignments &alignments;
   bool usesTf32;
   int64_t workspaceBytes;
   DnnProgram program;
@@ -80,13 +82,13 @@ struct DnnProgram::Search {
   /// A tensor of an operand's shape, channels last in memory.
   const DnnDescriptor &addTensor(DnnGraph &graph, int64_t identifier,
                                  int operand, cudnnDataType_t type,
-                                 int64_t alignment, bool isVirtual = false) {
+                                 int64_t alignment,
+                                 DnnTensor where = DnnTensor::InMemory) {
     std::array<int64_t, 4> dims = dimsOf(operand);
     auto [batch, channels, height, width] = dims;
     const int64_t strides[] = {channels * height * width, 1, width * channels,
                                channels};
-    return graph.addTensor(identifier, type, dims, strides, alignment,
-                           isVirtual);
+    return graph.addTensor(identifier, type, dims, strides, alignment, where);
   }
 
   void addConvolution(DnnGraph &graph, const DnnDescriptor &x,
@@ -96,20 +98,24 @@ struct DnnProgram::Search {
                     const DnnDescriptor &x, const DnnDescriptor *b,
                     const DnnDescriptor &y);
   bool addStep(const DnnGraph &graph, bool mayUseTensorCores,
-               std::vector<Place> tensors);
-  Place addTemporary(int64_t bytes);
+               std::vector<Place> tensors) {
+    return program.addStep(target, graph, mayUseTensorCores, workspaceBytes,
+                           std::move(tensors));
+  }
 
   bool findPlain(dtc_dtype dtype, bool mayUseTensorCores,
                  const std::array<Place, 3> &operands,
-                 const Alignments &aligned);
+                 const DnnAlignments &aligned);
   bool findFused();
   bool findWidened();
 };
 
+} // namespace
+
 /// The operation, of whose operands the role writes one.
-void DnnProgram::Search::addConvolution(DnnGraph &graph, const DnnDescriptor &x,
-                                        const DnnDescriptor &weight,
-                                        const DnnDescriptor &y, bool isAdded) {
+void Search::addConvolution(DnnGraph &graph, const DnnDescriptor &x,
+                            const DnnDescriptor &weight, const DnnDescriptor &y,
+                            bool isAdded) {
   const DnnConvolution &s = shape;
   const int64_t strides[] = {s.strideH, s.strideW},
                 dilations[] = {s.dilationH, s.dilationW},
@@ -177,11 +183,9 @@ void DnnProgram::Search::addConvolution(DnnGraph &graph, const DnnDescriptor &x,
 }
 
 /// y from x, and from b where there is one, element by element in f32.
-void DnnProgram::Search::addPointwise(DnnGraph &graph,
-                                      cudnnPointwiseMode_t mode,
-                                      const DnnDescriptor &x,
-                                      const DnnDescriptor *b,
-                                      const DnnDescriptor &y) {
+void Search::addPointwise(DnnGraph &graph, cudnnPointwiseMode_t mode,
+                          const DnnDescriptor &x, const DnnDescriptor *b,
+                          const DnnDescriptor &y) {
   DnnDescriptor &function = graph.addPart(CUDNN_BACKEND_POINTWISE_DESCRIPTOR);
   function.set(CUDNN_ATTR_POINTWISE_MODE, CUDNN_TYPE_POINTWISE_MODE, 1, &mode)
       .set(CUDNN_ATTR_POINTWISE_MATH_PREC, CUDNN_DATA_FLOAT)
@@ -196,26 +200,10 @@ void DnnProgram::Search::addPointwise(DnnGraph &graph,
   operation.finalize();
 }
 
-/// The graph's tensors are at `tensors`, by identifier.
-bool DnnProgram::Search::addStep(const DnnGraph &graph, bool mayUseTensorCores,
-                                 std::vector<Place> tensors) {
-  std::optional<DnnPlan> plan = graph.find(
-      target, {mayUseTensorCores, workspaceBytes - program.temporaryBytes});
-  if (plan)
-    program.steps.push_back({std::move(*plan), std::move(tensors)});
-  return plan.has_value();
-}
-
-DnnProgram::Place DnnProgram::Search::addTemporary(int64_t bytes) {
-  Place place{-1, program.temporaryBytes};
-  program.temporaryBytes += alignUp(bytes);
-  return place;
-}
-
 /// One operation on operands of a type.
-bool DnnProgram::Search::findPlain(dtc_dtype dtype, bool mayUseTensorCores,
-                                   const std::array<Place, 3> &operands,
-                                   const Alignments &aligned) {
+bool Search::findPlain(dtc_dtype dtype, bool mayUseTensorCores,
+                       const std::array<Place, 3> &operands,
+                       const DnnAlignments &aligned) {
   DnnGraph graph;
   const DnnDescriptor *tensors[3];
   for (int i = 0; i < 3; ++i)
@@ -227,20 +215,20 @@ bool DnnProgram::Search::findPlain(dtc_dtype dtype, bool mayUseTensorCores,
 
 /// 16-bit operands and a result of f32, which the operation alone does not
 /// have: it gives a virtual tensor, which a copy stores.
-bool DnnProgram::Search::findFused() {
+bool Search::findFused() {
   DnnGraph graph;
   const DnnDescriptor *tensors[3];
   for (int i = 0; i < 3; ++i)
     tensors[i] =
         i == result()
-            ? &addTensor(graph, 4, i, CUDNN_DATA_FLOAT, 16, /*isVirtual=*/true)
+            ? &addTensor(graph, 4, i, CUDNN_DATA_FLOAT, 16, DnnTensor::Virtual)
             : &addTensor(graph, i + 1, i, typeOf(shape.dtype),
                          alignments[size_t(i)]);
   bool isAdded = shape.accumulate;
   std::vector<Place> places = {{0}, {1}, {2}};
   Place &sum = places[size_t(result())];
   if (isAdded)
-    sum = addTemporary(countOf(result()) * 4);
+    sum = program.addTemporary(countOf(result()) * 4);
   int64_t alignment = isAdded ? 256 : alignments[size_t(result())];
   addConvolution(graph, *tensors[0], *tensors[1], *tensors[2], false);
   addPointwise(
@@ -264,14 +252,14 @@ bool DnnProgram::Search::findFused() {
 
 /// The same by copies of the operands in f32. tf32 holds what they hold, so
 /// that products are exact.
-bool DnnProgram::Search::findWidened() {
+bool Search::findWidened() {
   std::array<Place, 3> places = {{{0}, {1}, {2}}};
-  Alignments aligned = alignments;
+  DnnAlignments aligned = alignments;
   for (int i = 0; i < 3; ++i) {
     if (i == result())
       continue;
     Place &place = places[size_t(i)];
-    place = addTemporary(countOf(i) * 4);
+    place = program.addTemporary(countOf(i) * 4);
     aligned[size_t(i)] = 256;
     DnnGraph graph;
     const DnnDescriptor &from =
@@ -284,11 +272,10 @@ bool DnnProgram::Search::findWidened() {
   return findPlain(DTC_F32, true, places, aligned);
 }
 
-std::optional<DnnProgram> DnnProgram::find(const DnnTarget &target,
-                                           const DnnConvolution &shape,
-                                           const Alignments &alignments,
-                                           bool usesTf32,
-                                           int64_t workspaceBytes) {
+std::optional<DnnProgram>
+dtc::rt::findConvolution(const DnnTarget &target, const DnnConvolution &shape,
+                         const DnnAlignments &alignments, bool usesTf32,
+                         int64_t workspaceBytes) {
   Search search{target, shape, alignments, usesTf32, workspaceBytes, {}};
   bool isNarrow = shape.dtype == DTC_F16 || shape.dtype == DTC_BF16;
   if (!isNarrow || !shape.keepsSums) {
@@ -304,27 +291,4 @@ std::optional<DnnProgram> DnnProgram::find(const DnnTarget &target,
   if (search.findWidened())
     return std::move(search.program);
   return std::nullopt;
-}
-
-int64_t DnnProgram::workspaceBytes() const {
-  int64_t most = 0;
-  for (const Step &step : steps)
-    most = std::max(most, step.plan.workspaceBytes());
-  return temporaryBytes + most;
-}
-
-void DnnProgram::run(cudnnHandle_t handle,
-                     const std::array<const void *, 3> &operands,
-                     char *workspace) {
-  for (Step &step : steps) {
-    DnnAddresses addresses{};
-    for (size_t i = 0; i < step.tensors.size(); ++i) {
-      const Place &place = step.tensors[i];
-      addresses[i] = place.operand < 0 ? workspace + place.offset
-                                       : operands[size_t(place.operand)];
-    }
-    step.plan.run(handle, addresses,
-                  step.plan.workspaceBytes() ? workspace + temporaryBytes
-                                             : nullptr);
-  }
 }

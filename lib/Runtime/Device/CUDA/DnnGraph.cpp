@@ -125,14 +125,17 @@ const DnnDescriptor &DnnGraph::addTensor(int64_t identifier,
                                          cudnnDataType_t type,
                                          std::span<const int64_t> dims,
                                          std::span<const int64_t> strides,
-                                         int64_t alignment, bool isVirtual) {
+                                         int64_t alignment, DnnTensor where) {
+  bool isVirtual = where == DnnTensor::Virtual;
+  bool isByValue = where == DnnTensor::ByValue;
   DnnDescriptor &tensor = addPart(CUDNN_BACKEND_TENSOR_DESCRIPTOR);
   tensor.set(CUDNN_ATTR_TENSOR_UNIQUE_ID, identifier)
       .set(CUDNN_ATTR_TENSOR_DATA_TYPE, type)
       .set(CUDNN_ATTR_TENSOR_DIMENSIONS, dims)
       .set(CUDNN_ATTR_TENSOR_STRIDES, strides)
       .set(CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, alignment)
-      .set(CUDNN_ATTR_TENSOR_IS_VIRTUAL, CUDNN_TYPE_BOOLEAN, 1, &isVirtual);
+      .set(CUDNN_ATTR_TENSOR_IS_VIRTUAL, CUDNN_TYPE_BOOLEAN, 1, &isVirtual)
+      .set(CUDNN_ATTR_TENSOR_IS_BY_VALUE, CUDNN_TYPE_BOOLEAN, 1, &isByValue);
   return tensor.finalize();
 }
 

@@ -111,7 +111,7 @@ struct DnnLimits {
 };
 
 /// The most tensors that a plan has.
-constexpr int64_t maxDnnTensors = 12;
+constexpr int64_t maxDnnTensors = 16;
 /// Addresses of a plan's tensors; the tensor with the identifier i + 1 is at
 /// addresses[i]. What the plan does not have is null.
 using DnnAddresses = std::array<const void *, maxDnnTensors>;
@@ -136,15 +136,20 @@ private:
   std::map<std::pair<DnnAddresses, const void *>, DnnDescriptor> packs;
 };
 
+/// Where a tensor's elements are: in memory of the device; nowhere; or, of a
+/// single one, in memory of the host.
+enum class DnnTensor { InMemory, Virtual, ByValue };
+
 /// Tensors and operations on them.
 class DnnGraph {
 public:
   /// Elements are where the strides say. Addresses are multiples of `alignment`
-  /// bytes. A virtual tensor is never in memory.
+  /// bytes.
   const DnnDescriptor &addTensor(int64_t identifier, cudnnDataType_t type,
                                  std::span<const int64_t> dims,
                                  std::span<const int64_t> strides,
-                                 int64_t alignment, bool isVirtual = false);
+                                 int64_t alignment,
+                                 DnnTensor where = DnnTensor::InMemory);
   /// What operations refer to, or an operation; to be set and finalized.
   DnnDescriptor &addPart(cudnnBackendDescriptorType_t type);
   DnnDescriptor &addOperation(cudnnBackendDescriptorType_t type);

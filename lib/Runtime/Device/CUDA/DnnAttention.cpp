@@ -1,0 +1,283 @@
+//===- DnnAttention.cpp - attention as graphs of cuDNN --------------------===//
+//
+// The library recognises attention by its operations: they are those by which
+// it is defined, in the order and with the layouts that its engines know. What
+// lies between them is virtual, so that scores are never in memory.
+//
+//===----------------------------------------------------------------------===//
+
+#include "DnnAttention.h"
+
+#include "Core/Context.h"
+
+#include <cmath>
+
+using namespace dtc::rt;
+
+using Dims = std::array<int64_t, 4>;
+
+namespace {
+
+/// A tensor of a graph and its dimensions.
+struct Value {
+  const DnnDescriptor *tensor;
+  Dims dims;
+};
+
+/// Operations on values of [batch, heads, rows, columns].
+class AttentionGraph {
+public:
+  AttentionGraph(const DnnAttention &shape, DnnProgram &program)
+      : shape(shape), program(program),
+        type(shape.dtype == DTC_F16 ? CUDNN_DATA_HALF : CUDNN_DATA_BFLOAT16) {}
+
+  /// Something of [batch, length, all heads, width] in memory, of queries or of
+  /// keys; or its transpose.
+  Value ofQueries(int number, int64_t width) {
+    return operand(number, shape.rows, shape.heads, shape.allHeads, width,
+                   false);
+  }
+  Value ofKeys(int number, int64_t width, bool transposed = false) {
+    return operand(number, shape.cols, shape.groups, shape.allGroups, width,
+                   transposed);
+  }
+  /// A number of f32 for each row.
+  Value rowNumbers(DnnProgram::Place where, int64_t heads) {
+    return place(where, {shape.batch, shape.heads, shape.rows, 1},
+                 {heads * shape.rows, shape.rows, 1, 1}, CUDNN_DATA_FLOAT, 4);
+  }
+  Value scalar(float value) {
+    return place(program.addConstant(value), {1, 1, 1, 1}, {1, 1, 1, 1},
+                 CUDNN_DATA_FLOAT, 4, DnnTensor::ByValue);
+  }
+
+  Value matmul(Value a, Value b, std::optional<Value> out = {}) {
+    Value c = out ? *out
+                  : makeVirtual({a.dims[0], a.dims[1], a.dims[2], b.dims[3]},
+                                CUDNN_DATA_FLOAT);
+    DnnDescriptor &function = graph.addPart(CUDNN_BACKEND_MATMUL_DESCRIPTOR);
+    function.set(CUDNN_ATTR_MATMUL_COMP_TYPE, CUDNN_DATA_FLOAT).finalize();
+    graph.addOperation(CUDNN_BACKEND_OPERATION_MATMUL_DESCRIPTOR)
+        .set(CUDNN_ATTR_OPERATION_MATMUL_DESC, function)
+        .set(CUDNN_ATTR_OPERATION_MATMUL_ADESC, *a.tensor)
+        .set(CUDNN_ATTR_OPERATION_MATMUL_BDESC, *b.tensor)
+        .set(CUDNN_ATTR_OPERATION_MATMUL_CDESC, *c.tensor)
+        .finalize();
+    return c;
+  }
+
+  Value pointwise(cudnnPointwiseMode_t mode, Value x,
+                  std::optional<Value> b = {}, std::optional<Value> out = {}) {
+    Value y = out ? *out : makeVirtual(x.dims, CUDNN_DATA_FLOAT);
+    addPointwise(mode, CUDNN_DATA_FLOAT, x, b, {}, y);
+    return y;
+  }
+
+  /// Along the columns.
+  Value reduce(cudnnReduceTensorOp_t mode, Value x,
+               std::optional<Value> out = {}) {
+    Value y = out ? *out
+                  : makeVirtual({x.dims[0], x.dims[1], x.dims[2], 1},
+                                CUDNN_DATA_FLOAT);
+    DnnDescriptor &function = graph.addPart(CUDNN_BACKEND_REDUCTION_DESCRIPTOR);
+    function
+        .set(CUDNN_ATTR_REDUCTION_OPERATOR, CUDNN_TYPE_REDUCTION_OPERATOR_TYPE,
+             1, &mode)
+        .set(CUDNN_ATTR_REDUCTION_COMP_TYPE, CUDNN_DATA_FLOAT)
+        .finalize();
+    graph.addOperation(CUDNN_BACKEND_OPERATION_REDUCTION_DESCRIPTOR)
+        .set(CUDNN_ATTR_OPERATION_REDUCTION_DESC, function)
+        .set(CUDNN_ATTR_OPERATION_REDUCTION_XDESC, *x.tensor)
+        .set(CUDNN_ATTR_OPERATION_REDUCTION_YDESC, *y.tensor)
+        .finalize();
+    return y;
+  }
+
+  /// Rows are columns, in the operands' type.
+  Value transpose(Value x, const Dims &strides) {
+    Dims dims = {x.dims[0], x.dims[1], x.dims[3], x.dims[2]};
+    Value y = makeVirtual(dims, type, strides);
+    graph.addOperation(CUDNN_BACKEND_OPERATION_RESHAPE_DESCRIPTOR)
+        .set(CUDNN_ATTR_OPERATION_RESHAPE_XDESC, *x.tensor)
+        .set(CUDNN_ATTR_OPERATION_RESHAPE_YDESC, *y.tensor)
+        .finalize();
+    return y;
+  }
+
+  /// Scores of later columns become -inf.
+  Value maskCausal(Value scores) {
+    auto index = [&](int64_t axis) {
+      Value numbers = makeVirtual(scores.dims, CUDNN_DATA_INT32);
+      addPointwise(CUDNN_POINTWISE_GEN_INDEX, CUDNN_DATA_INT32, scores, {}, {},
+                   numbers, axis);
+      return numbers;
+    };
+    Value row = index(2), column = index(3);
+    Value isSeen = makeVirtual(scores.dims, CUDNN_DATA_BOOLEAN);
+    addPointwise(CUDNN_POINTWISE_CMP_GE, CUDNN_DATA_BOOLEAN, row, column, {},
+                 isSeen);
+    Value masked = makeVirtual(scores.dims, CUDNN_DATA_FLOAT);
+    addPointwise(CUDNN_POINTWISE_BINARY_SELECT, CUDNN_DATA_FLOAT, scores,
+                 scalar(-INFINITY), isSeen, masked);
+    return masked;
+  }
+
+  Value makeVirtual(const Dims &dims, cudnnDataType_t element) {
+    return makeVirtual(
+        dims, element,
+        {dims[1] * dims[2] * dims[3], dims[2] * dims[3], dims[3], 1});
+  }
+  Value makeVirtual(const Dims &dims, cudnnDataType_t element,
+                    const Dims &strides) {
+    return {&graph.addTensor(++lastVirtual, element, dims, strides, 16,
+                             DnnTensor::Virtual),
+            dims};
+  }
+
+  bool find(const DnnTarget &target, int64_t workspaceBytes) {
+    return program.addStep(target, graph, true, workspaceBytes,
+                           std::move(places));
+  }
+  cudnnDataType_t elementType() const { return type; }
+
+private:
+  Value operand(int number, int64_t length, int64_t heads, int64_t all,
+                int64_t width, bool transposed) {
+    Dims dims = {shape.batch, heads, length, width},
+         strides = {length * all * width, width, all * width, 1};
+    if (transposed) {
+      std::swap(dims[2], dims[3]);
+      std::swap(strides[2], strides[3]);
+    }
+    return place({number}, dims, strides, type, 16);
+  }
+  Value place(DnnProgram::Place where, const Dims &dims, const Dims &strides,
+              cudnnDataType_t element, int64_t alignment,
+              DnnTensor kind = DnnTensor::InMemory) {
+    places.push_back(where);
+    return {&graph.addTensor(int64_t(places.size()), element, dims, strides,
+                             alignment, kind),
+            dims};
+  }
+  void addPointwise(cudnnPointwiseMode_t mode, cudnnDataType_t compute, Value x,
+                    std::optional<Value> b, std::optional<Value> t, Value y,
+                    std::optional<int64_t> axis = {}) {
+    DnnDescriptor &function = graph.addPart(CUDNN_BACKEND_POINTWISE_DESCRIPTOR);
+    function.set(CUDNN_ATTR_POINTWISE_MODE, CUDNN_TYPE_POINTWISE_MODE, 1, &mode)
+        .set(CUDNN_ATTR_POINTWISE_MATH_PREC, compute);
+    if (axis)
+      function.set(CUDNN_ATTR_POINTWISE_AXIS, *axis);
+    function.finalize();
+    DnnDescriptor &operation =
+        graph.addOperation(CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR);
+    operation.set(CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR, function)
+        .set(CUDNN_ATTR_OPERATION_POINTWISE_XDESC, *x.tensor)
+        .set(CUDNN_ATTR_OPERATION_POINTWISE_YDESC, *y.tensor);
+    if (b)
+      operation.set(CUDNN_ATTR_OPERATION_POINTWISE_BDESC, *b->tensor);
+    if (t)
+      operation.set(CUDNN_ATTR_OPERATION_POINTWISE_TDESC, *t->tensor);
+    operation.finalize();
+  }
+
+  const DnnAttention &shape;
+  DnnProgram &program;
+  cudnnDataType_t type;
+  DnnGraph graph;
+  std::vector<DnnProgram::Place> places; ///< by identifier, from 1
+  int64_t lastVirtual = 100;
+};
+
+} // namespace
+
+/// Operands: queries, keys, values, result, lse.
+std::optional<DnnProgram> dtc::rt::findAttention(const DnnTarget &target,
+                                                 const DnnAttention &s,
+                                                 int64_t workspaceBytes) {
+  DnnProgram program;
+  AttentionGraph g(s, program);
+  Value q = g.ofQueries(0, s.width);
+  Value kt = g.ofKeys(1, s.width, /*transposed=*/true);
+  Value v = g.ofKeys(2, s.valueWidth);
+  Value o = g.ofQueries(3, s.valueWidth);
+  Value lse = g.rowNumbers({4}, s.allHeads);
+
+  Value scores = g.matmul(q, kt);
+  scores = g.pointwise(CUDNN_POINTWISE_MUL, scores, g.scalar(float(s.scale)));
+  if (s.causal)
+    scores = g.maskCausal(scores);
+  Value most = g.reduce(CUDNN_REDUCE_TENSOR_MAX, scores);
+  Value powers = g.pointwise(CUDNN_POINTWISE_EXP,
+                             g.pointwise(CUDNN_POINTWISE_SUB, scores, most));
+  Value sum = g.reduce(CUDNN_REDUCE_TENSOR_ADD, powers);
+  g.pointwise(CUDNN_POINTWISE_ADD, most, g.pointwise(CUDNN_POINTWISE_LOG, sum),
+              lse);
+  Value weights = g.makeVirtual(scores.dims, g.elementType());
+  g.pointwise(CUDNN_POINTWISE_DIV, powers, sum, weights);
+  g.matmul(weights, v, o);
+  if (!g.find(target, workspaceBytes))
+    return std::nullopt;
+  return program;
+}
+
+/// Operands: those of the forward pass, then the gradients of result, queries,
+/// keys and values.
+std::optional<DnnProgram> dtc::rt::findAttentionGrad(const DnnTarget &target,
+                                                     const DnnAttention &s,
+                                                     int64_t workspaceBytes) {
+  DnnProgram program;
+  AttentionGraph g(s, program);
+  Value q = g.ofQueries(0, s.width);
+  Value kt = g.ofKeys(1, s.width, /*transposed=*/true);
+  Value vt = g.ofKeys(2, s.valueWidth, /*transposed=*/true);
+  Value o = g.ofQueries(3, s.valueWidth);
+  Value lse = g.rowNumbers({4}, s.allHeads);
+  Value dO = g.ofQueries(5, s.valueWidth);
+  Value dq = g.ofQueries(6, s.width);
+  Value dk = g.ofKeys(7, s.width);
+  Value dv = g.ofKeys(8, s.valueWidth);
+
+  // What the result's gradient is along the result, for each row.
+  Value along = g.rowNumbers(
+      program.addTemporary(s.batch * s.heads * s.rows * 4), s.heads);
+  Value product = g.makeVirtual(dO.dims, CUDNN_DATA_FLOAT,
+                                {s.heads * s.rows * s.valueWidth, s.valueWidth,
+                                 s.heads * s.valueWidth, 1});
+  g.pointwise(CUDNN_POINTWISE_MUL, dO, o, product);
+  g.pointwise(CUDNN_POINTWISE_MUL, g.reduce(CUDNN_REDUCE_TENSOR_ADD, product),
+              g.scalar(1), along);
+
+  Value scale = g.scalar(float(s.scale));
+  Value scores = g.pointwise(CUDNN_POINTWISE_MUL, g.matmul(q, kt), scale);
+  scores = g.pointwise(CUDNN_POINTWISE_SUB, scores, lse);
+  if (s.causal)
+    scores = g.maskCausal(scores);
+  Value weights = g.pointwise(CUDNN_POINTWISE_EXP, scores);
+  const Dims flipped = {s.heads * s.rows * s.cols, s.rows * s.cols, 1, s.cols};
+  // Heads of a group add up.
+  auto multiply = [&](Value transposed, Value by, Value out, int64_t width) {
+    if (s.heads == s.groups) {
+      g.matmul(transposed, by, out);
+      return;
+    }
+    Value all =
+        g.makeVirtual({s.batch, s.heads, s.cols, width}, g.elementType());
+    g.matmul(transposed, by, all);
+    g.reduce(CUDNN_REDUCE_TENSOR_ADD, all, out);
+  };
+  multiply(g.transpose(weights, flipped), dO, dv, s.valueWidth);
+
+  Value dWeights = g.matmul(dO, vt);
+  Value dScores = g.pointwise(
+      CUDNN_POINTWISE_MUL,
+      g.pointwise(CUDNN_POINTWISE_MUL,
+                  g.pointwise(CUDNN_POINTWISE_SUB, dWeights, along), weights),
+      scale);
+  multiply(g.transpose(dScores, flipped), q, dk, s.width);
+  Value k = g.transpose(
+      kt, {s.cols * s.allGroups * s.width, s.width, s.allGroups * s.width, 1});
+  g.matmul(dScores, k, dq);
+  if (!g.find(target, workspaceBytes))
+    return std::nullopt;
+  return program;
+}

@@ -1,0 +1,51 @@
+//===- DnnProgram.h - plans of cuDNN, one after the other -------*- C++ -*-===//
+
+#ifndef DTC_LIB_RUNTIME_DEVICE_CUDA_DNNPROGRAM_H
+#define DTC_LIB_RUNTIME_DEVICE_CUDA_DNNPROGRAM_H
+
+#include "DnnGraph.h"
+
+#include <memory>
+
+namespace dtc::rt {
+
+/// Plans that compute a call one after the other, on its operands and on
+/// temporaries in the workspace.
+class DnnProgram {
+public:
+  /// Where a tensor is: an operand, by its number; or what begins at an offset
+  /// of the workspace; or a constant of the program.
+  struct Place {
+    int operand = -1;
+    int64_t offset = 0;
+    const float *constant = nullptr;
+  };
+
+  /// A place in the workspace.
+  Place addTemporary(int64_t bytes);
+  Place addConstant(float value);
+  /// The graph's tensors are at `tensors`, by identifier. False if the library
+  /// has no plan within `workspaceBytes`, temporaries included.
+  bool addStep(const DnnTarget &target, const DnnGraph &graph,
+               bool mayUseTensorCores, int64_t workspaceBytes,
+               std::vector<Place> tensors);
+
+  /// Of all plans, with the temporaries.
+  int64_t workspaceBytes() const;
+  void run(cudnnHandle_t handle, std::span<const void *const> operands,
+           char *workspace);
+
+private:
+  struct Step {
+    DnnPlan plan;
+    std::vector<Place> tensors;
+  };
+
+  std::vector<Step> steps;
+  std::vector<std::unique_ptr<float>> constants;
+  int64_t temporaryBytes = 0;
+};
+
+} // namespace dtc::rt
+
+#endif // DTC_LIB_RUNTIME_DEVICE_CUDA_DNNPROGRAM_H

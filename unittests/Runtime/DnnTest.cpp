@@ -1,0 +1,213 @@
+//===- DnnTest.cpp - attention by graphs of cuDNN, on its stand-in --------===//
+//
+// The reference is written here, in f64, from the definition.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Device/CUDA/Dnn.h"
+#include "Device/CUDA/CudaDevice.h"
+
+#include "gtest/gtest.h"
+
+#include <cmath>
+#include <random>
+
+using namespace dtc::rt;
+
+// The runtime's archive refers to the program's.
+const dtc_device_program dtc_device_v1 = {};
+
+namespace {
+
+using Numbers = std::vector<double>;
+
+double round16(double value) {
+  auto narrow = float(value);
+  uint32_t bits;
+  memcpy(&bits, &narrow, sizeof bits);
+  bits = (bits + 0x7fff + (bits >> 16 & 1)) & 0xffff0000;
+  memcpy(&narrow, &bits, sizeof bits);
+  return narrow;
+}
+
+/// Elements in memory of the stand-in's device, which is the host's.
+class Buffer {
+public:
+  Buffer(const Numbers &numbers, bool isNarrow)
+      : isNarrow(isNarrow), count(numbers.size()),
+        memory(int64_t(count) * (isNarrow ? 2 : 4)) {
+    for (size_t i = 0; i < count; ++i) {
+      auto value = float(numbers[i]);
+      uint32_t bits;
+      memcpy(&bits, &value, sizeof bits);
+      auto half = uint16_t(bits >> 16);
+      if (isNarrow)
+        memcpy(data() + i * 2, &half, 2);
+      else
+        memcpy(data() + i * 4, &bits, 4);
+    }
+  }
+  char *data() const { return reinterpret_cast<char *>(memory.address()); }
+  Numbers read() const {
+    Numbers numbers;
+    for (size_t i = 0; i < count; ++i) {
+      uint32_t bits = 0;
+      if (isNarrow)
+        memcpy(reinterpret_cast<char *>(&bits) + 2, data() + i * 2, 2);
+      else
+        memcpy(&bits, data() + i * 4, 4);
+      float value;
+      memcpy(&value, &bits, 4);
+      numbers.push_back(value);
+    }
+    return numbers;
+  }
+
+private:
+  bool isNarrow;
+  size_t count;
+  DeviceMemory memory;
+};
+
+/// Queries, keys, values, result, lse, gradients of result, queries, keys,
+/// values.
+struct Operands {
+  Numbers numbers[9];
+};
+
+/// What is to be computed of the numbers 0, 1, 2 and 5.
+void computeReference(const DnnAttention &s, Operands &o) {
+  auto &[q, k, v, result, lse, dresult, dq, dk, dv] = o.numbers;
+  for (int64_t b = 0; b < s.batch; ++b)
+    for (int64_t h = 0; h < s.heads; ++h) {
+      int64_t g = h / (s.heads / s.groups);
+      auto query = [&](int64_t t) {
+        return size_t(((b * s.rows + t) * s.heads + h) * s.width);
+      };
+      auto key = [&](int64_t u) {
+        return size_t(((b * s.cols + u) * s.groups + g) * s.width);
+      };
+      for (int64_t t = 0; t < s.rows; ++t) {
+        int64_t seen = s.causal ? t + 1 : s.cols;
+        Numbers p(static_cast<size_t>(seen));
+        double sum = 0, along = 0;
+        for (int64_t u = 0; u < seen; ++u) {
+          double score = 0;
+          for (size_t i = 0; i < size_t(s.width); ++i)
+            score += q[query(t) + i] * k[key(u) + i];
+          sum += p[size_t(u)] = std::exp(score * s.scale);
+        }
+        lse[size_t((b * s.heads + h) * s.rows + t)] = std::log(sum);
+        for (int64_t u = 0; u < seen; ++u)
+          for (size_t i = 0; i < size_t(s.width); ++i)
+            result[query(t) + i] += p[size_t(u)] / sum * v[key(u) + i];
+        for (size_t i = 0; i < size_t(s.width); ++i)
+          along += result[query(t) + i] * dresult[query(t) + i];
+        for (int64_t u = 0; u < seen; ++u) {
+          double weight = p[size_t(u)] / sum, slope = 0;
+          for (size_t i = 0; i < size_t(s.width); ++i) {
+            slope += dresult[query(t) + i] * v[key(u) + i];
+            dv[key(u) + i] += weight * dresult[query(t) + i];
+          }
+          slope = (slope - along) * weight * s.scale;
+          for (size_t i = 0; i < size_t(s.width); ++i) {
+            dq[query(t) + i] += slope * k[key(u) + i];
+            dk[key(u) + i] += slope * q[query(t) + i];
+          }
+        }
+      }
+    }
+}
+
+class DnnTest : public testing::Test {
+protected:
+  DnnTest() {
+    const CudaDriver &driver = CudaDriver::get();
+    CUcontext context;
+    driver.cuDevicePrimaryCtxRetain(&context, 0);
+    driver.cuStreamCreateWithPriority(&stream, CU_STREAM_NON_BLOCKING, 0);
+    dnn.emplace(stream);
+  }
+
+  /// What the library computes of the numbers that are given.
+  Operands compute(const DnnAttention &shape, const Operands &given) {
+    std::vector<std::unique_ptr<Buffer>> buffers;
+    std::vector<const void *> addresses;
+    for (size_t i = 0; i < 9; ++i) {
+      bool isGiven = i < 3 || i == 5;
+      Numbers numbers(given.numbers[i].size(), 0.0);
+      buffers.push_back(std::make_unique<Buffer>(
+          isGiven ? given.numbers[i] : numbers, i != 4));
+      addresses.push_back(buffers.back()->data());
+    }
+    dnn->attend(shape, false, std::span(addresses).first(5));
+    dnn->attend(shape, true, addresses);
+    CudaDriver::get().cuStreamSynchronize(stream);
+    Operands found;
+    for (size_t i = 0; i < 9; ++i)
+      found.numbers[i] = buffers[i]->read();
+    return found;
+  }
+
+  CUstream stream;
+  std::optional<Dnn> dnn;
+};
+
+Operands makeOperands(const DnnAttention &s) {
+  std::mt19937 random(7);
+  std::normal_distribution<double> normal;
+  Operands o;
+  size_t queries = size_t(s.batch * s.rows * s.heads * s.width),
+         keys = size_t(s.batch * s.cols * s.groups * s.width),
+         rows = size_t(s.batch * s.heads * s.rows);
+  const size_t counts[] = {queries, keys,    keys, queries, rows,
+                           queries, queries, keys, keys};
+  for (size_t i = 0; i < 9; ++i) {
+    o.numbers[i].resize(counts[i]);
+    if (i < 3 || i == 5)
+      for (double &x : o.numbers[i])
+        x = round16(normal(random));
+  }
+  return o;
+}
+
+void expectNear(const Operands &found, const Operands &expected) {
+  for (size_t i = 3; i < 9; ++i) {
+    double largest = 0;
+    for (double x : expected.numbers[i])
+      largest = std::max(largest, std::abs(x));
+    for (size_t e = 0; e < expected.numbers[i].size(); ++e)
+      ASSERT_NEAR(found.numbers[i][e], expected.numbers[i][e], largest * 1e-2)
+          << "operand " << i << " element " << e;
+  }
+}
+
+// Causal; grouped queries; other keys than queries.
+const DnnAttention shapes[] = {
+    {DTC_BF16, true, 0.3, 2, 20, 20, 2, 2, 16, 16, 2, 2},
+    {DTC_BF16, true, 0.25, 3, 17, 17, 6, 2, 8, 8, 6, 2},
+    {DTC_BF16, false, 0.2, 2, 9, 31, 4, 1, 24, 24, 4, 1}};
+
+TEST_F(DnnTest, AttendsAsDefined) {
+  for (const DnnAttention &shape : shapes) {
+    Operands expected = makeOperands(shape);
+    Operands found = compute(shape, expected);
+    computeReference(shape, expected);
+    expectNear(found, expected);
+  }
+}
+
+/// Gradients of a group at a time have the bits of all groups'.
+TEST_F(DnnTest, AttendsInParts) {
+  for (const DnnAttention &shape : shapes) {
+    Operands given = makeOperands(shape);
+    dnn->workspaceBytes = int64_t(1) << 30;
+    Operands whole = compute(shape, given);
+    dnn->workspaceBytes = 1 << 16; // of one group
+    Operands parts = compute(shape, given);
+    for (size_t i = 3; i < 9; ++i)
+      EXPECT_EQ(whole.numbers[i], parts.numbers[i]) << "operand " << i;
+  }
+}
+
+} // namespace
