@@ -145,4 +145,15 @@ TEST_F(CudnnTest, HasAttention) {
   }
 }
 
+/// The library refuses what its stand-in refuses.
+TEST_F(CudnnTest, RefusesWhatDoesNotFit) {
+  EXPECT_DEATH(DnnDescriptor(CUDNN_BACKEND_TENSOR_DESCRIPTOR).finalize(),
+               "CUDNN_STATUS_BAD_PARAM");
+  NamedShape shape = shapes[1];
+  shape.groups = 3;
+  EXPECT_DEATH(
+      find(shape.get(DTC_F32, DTC_CONV_FORWARD, false, false), 256, false),
+      "CUDNN_STATUS_BAD_PARAM");
+}
+
 } // namespace

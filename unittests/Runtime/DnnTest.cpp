@@ -210,4 +210,64 @@ TEST_F(DnnTest, AttendsInParts) {
   }
 }
 
+//===----------------------------------------------------------------------===//
+// What the stand-in refuses
+//===----------------------------------------------------------------------===//
+
+DnnConvolution makeConvolution(int64_t channels, int64_t filters,
+                               int64_t groups) {
+  return {DTC_F32, DTC_CONV_FORWARD,
+          false,   false,
+          2,       8,
+          8,       channels,
+          8,       8,
+          3,       3,
+          1,       1,
+          1,       1,
+          1,       1,
+          filters, groups};
+}
+
+class DnnDeathTest : public DnnTest {
+protected:
+  DnnDeathTest() {
+    DnnFunctions::get().cudnnCreate(&handle);
+    DnnFunctions::get().cudnnSetStream(handle,
+                                       reinterpret_cast<cudaStream_t>(stream));
+  }
+  cudnnHandle_t handle;
+};
+
+TEST_F(DnnDeathTest, SaysWhatIsNotSet) {
+  EXPECT_DEATH(DnnDescriptor(CUDNN_BACKEND_TENSOR_DESCRIPTOR).finalize(),
+               "attribute 906 is not set");
+}
+
+TEST_F(DnnDeathTest, SaysWhatDoesNotFit) {
+  EXPECT_DEATH(findConvolution({handle}, makeConvolution(8, 6, 4),
+                               {256, 256, 256}, false, 1 << 20),
+               "channels, filters or batches of a convolution do not fit");
+}
+
+TEST_F(DnnDeathTest, SaysWhichAddressIsNotAligned) {
+  auto program = findConvolution({handle}, makeConvolution(8, 8, 1),
+                                 {256, 256, 256}, false, 1 << 20);
+  ASSERT_TRUE(program);
+  DeviceMemory memory(1 << 16);
+  auto *data = reinterpret_cast<char *>(memory.address());
+  const void *operands[] = {data, data + (1 << 14) + 4, data + (1 << 15)};
+  EXPECT_DEATH(program->run(handle, operands, data + (3 << 14)),
+               "a plan for multiples of 256 bytes");
+}
+
+TEST_F(DnnDeathTest, SaysWhatIsNotAllocated) {
+  auto program = findConvolution({handle}, makeConvolution(8, 8, 1),
+                                 {256, 256, 256}, false, 1 << 20);
+  ASSERT_TRUE(program);
+  DeviceMemory memory(1 << 16);
+  auto *data = reinterpret_cast<char *>(memory.address());
+  const void *operands[] = {data, data + (1 << 14), data + (1 << 15)};
+  EXPECT_DEATH(program->run(handle, operands, nullptr), "not all allocated");
+}
+
 } // namespace
