@@ -45,12 +45,15 @@ static int64_t countCommunicators(ModuleOp module, MeshAttr mesh) {
   return 1 + groups.size();
 }
 
-/// What is copied to the GPU while the step before computes.
+/// Rows of data, which are copied to the GPU while the step before computes.
 static int64_t getInputBytes(func::FuncOp plan) {
   int64_t bytes = 0;
-  for (BlockArgument argument : plan.getArguments())
-    if (plan.getArgAttr(argument.getArgNumber(), attr::input))
+  for (BlockArgument argument : plan.getArguments()) {
+    auto kind = plan.getArgAttrOfType<StringAttr>(argument.getArgNumber(),
+                                                  attr::kind);
+    if (kind && (kind == "input" || kind == "label"))
       bytes += getLocalBytes(argument.getType());
+  }
   return bytes;
 }
 

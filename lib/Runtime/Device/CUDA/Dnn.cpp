@@ -21,18 +21,17 @@ Dnn::~Dnn() {
   DnnFunctions::get().cudnnDestroy(handle);
 }
 
-/// Grows the workspace, in the first step, when nothing needs the old one.
+/// Grows the workspace, when a plan runs for the first time.
 char *Dnn::reserve(int64_t bytes) {
-  if (bytes == 0 || (workspace && workspace->size() >= bytes))
-    return workspace ? reinterpret_cast<char *>(workspace->address()) : nullptr;
-  DTC_CUDA(cuStreamSynchronize(stream));
-  workspace.reset();
-  try {
-    workspace = std::make_unique<DeviceMemory>(bytes);
-  } catch (const Error &error) {
-    fatal("no workspace for cuDNN: %s", error.what());
-  }
-  return reinterpret_cast<char *>(workspace->address());
+  if (bytes == 0)
+    return nullptr;
+  if (workspaces.empty() || workspaces.back()->size() < bytes)
+    try {
+      workspaces.push_back(std::make_unique<DeviceMemory>(bytes));
+    } catch (const Error &error) {
+      fatal("no workspace for cuDNN: %s", error.what());
+    }
+  return reinterpret_cast<char *>(workspaces.back()->address());
 }
 
 /// Bytes that an address is a multiple of, as far as engines care.

@@ -6,6 +6,9 @@
 #include "DnnAttention.h"
 #include "DnnConvolution.h"
 #include "Driver.h"
+#include "dtc/Runtime/DeviceReserve.h"
+
+#include <vector>
 
 namespace dtc::rt {
 
@@ -26,9 +29,7 @@ public:
 
   /// f32 convolutions may round their operands to tf32.
   bool usesTf32 = false;
-  /// At most. Convolutions of f32 without tensor cores want copies of the
-  /// images in another order.
-  int64_t workspaceBytes = int64_t(1) << 30;
+  int64_t workspaceBytes = networkWorkspaceBytes; ///< at most
 
 private:
   void attendPart(const DnnAttention &shape, bool isGrad,
@@ -37,7 +38,8 @@ private:
 
   CUstream stream;
   cudnnHandle_t handle = nullptr;
-  std::unique_ptr<DeviceMemory> workspace;
+  /// The last is in use. Graphs of steps may have addresses of earlier ones.
+  std::vector<std::unique_ptr<DeviceMemory>> workspaces;
   std::map<std::pair<DnnConvolution, DnnAlignments>, DnnProgram> convolutions;
   /// By whether they are gradients.
   std::map<std::pair<DnnAttention, bool>, DnnProgram> attentions;
