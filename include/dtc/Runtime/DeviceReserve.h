@@ -17,8 +17,8 @@ namespace dtc {
 /// Hopper.
 constexpr int64_t productWorkspaceBytes = int64_t(32) << 20;
 
-/// Workspace of convolutions and attention, at most: convolutions of f32 without
-/// tensor cores want copies of the images in another order.
+/// Workspace of convolutions and attention, at most: convolutions of f32
+/// without tensor cores want copies of the images in another order.
 constexpr int64_t networkWorkspaceBytes = int64_t(1) << 30;
 
 /// Data of the host move between ranks in pieces of this size. Only with

@@ -1,7 +1,8 @@
 //===- Reserve.cpp - memory of a GPU beside the arena ---------------------===//
 //
 // Counts what the runtime will allocate for a plan (CudaDevice.cpp,
-// CudaArena.cpp, Blas.cpp, NcclCollectives.cpp).
+// CudaArena.cpp, Blas.cpp, Dnn.cpp,
+// NcclCollectives.cpp).
 //
 //===----------------------------------------------------------------------===//
 
@@ -49,17 +50,30 @@ static int64_t countCommunicators(ModuleOp module, MeshAttr mesh) {
 static int64_t getInputBytes(func::FuncOp plan) {
   int64_t bytes = 0;
   for (BlockArgument argument : plan.getArguments()) {
-    auto kind = plan.getArgAttrOfType<StringAttr>(argument.getArgNumber(),
-                                                  attr::kind);
+    auto kind =
+        plan.getArgAttrOfType<StringAttr>(argument.getArgNumber(), attr::kind);
     if (kind && (kind == "input" || kind == "label"))
       bytes += getLocalBytes(argument.getType());
   }
   return bytes;
 }
 
+static bool usesNetworkLibrary(ModuleOp module) {
+  return module
+      .walk([](Operation *op) {
+        return isa<Conv2DOp, Conv2DInputGradOp, Conv2DFilterGradOp, AttentionOp,
+                   AttentionGradOp>(op)
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 int64_t dtc::getReservedDeviceBytes(ModuleOp module) {
   int64_t bytes =
       contextBytes + productWorkspaceBytes + getConstantBytes(module);
+  if (usesNetworkLibrary(module))
+    bytes += networkWorkspaceBytes;
   FailureOr<Stages> stages = getStages(module);
   MeshAttr mesh;
   int64_t inputs = 0;

@@ -115,7 +115,8 @@ static Rules rulesOf(cudnnBackendDescriptorType_t type) {
             {CUDNN_ATTR_OPERATION_MATMUL_CDESC, reference}};
   case CUDNN_BACKEND_REDUCTION_DESCRIPTOR:
     return {{CUDNN_ATTR_REDUCTION_OPERATOR, CUDNN_TYPE_REDUCTION_OPERATOR_TYPE},
-            {CUDNN_ATTR_REDUCTION_COMP_TYPE, CUDNN_TYPE_DATA_TYPE}};
+            {CUDNN_ATTR_REDUCTION_COMP_TYPE, CUDNN_TYPE_DATA_TYPE},
+            {CUDNN_ATTR_REDUCTION_IS_DETERMINISTIC, CUDNN_TYPE_BOOLEAN}};
   case CUDNN_BACKEND_OPERATION_REDUCTION_DESCRIPTOR:
     return {{CUDNN_ATTR_OPERATION_REDUCTION_DESC, reference},
             {CUDNN_ATTR_OPERATION_REDUCTION_XDESC, reference},
@@ -486,6 +487,8 @@ static DescriptorRef finalized(cudnnBackendDescriptor_t handle) {
 }
 
 extern "C" {
+
+size_t cudnnGetVersion() { return CUDNN_VERSION; }
 
 const char *cudnnGetErrorString(cudnnStatus_t status) {
   static thread_local std::string text;

@@ -33,6 +33,7 @@ namespace dtc::rt {
   X(cudnnDestroy)                                                              \
   X(cudnnGetErrorString)                                                       \
   X(cudnnGetLastErrorString)                                                   \
+  X(cudnnGetVersion)                                                           \
   X(cudnnSetStream)
 
 /// Pointers to the functions, under their names.
