@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "KnownElements.h"
 #include "dtc/Dialect/Dialect.h"
 #include "dtc/Strategy/Passes.h"
 #include "dtc/Training/StepFunction.h"
@@ -260,13 +261,29 @@ static DenseElementsAttr makeMask(DenseElementsAttr condition,
       RankedTensorType::get(condition.getType().getShape(), element), numbers);
 }
 
+/// On what makes a mask: its elements, or that they are not known. For the time
+/// of the pass, since all layers have one mask.
+static constexpr StringLiteral knownAttrName = "dtc.known";
+
+static DenseElementsAttr getMaskElements(Value mask) {
+  Operation *op = mask.getDefiningOp();
+  if (!op)
+    return {};
+  if (Attribute known = op->getAttr(knownAttrName))
+    return dyn_cast<DenseElementsAttr>(known);
+  DenseElementsAttr elements = getKnownElements(mask);
+  op->setAttr(knownAttrName,
+              elements ? Attribute(elements) : UnitAttr::get(op->getContext()));
+  return elements;
+}
+
 static void readMask(Match &match, FloatType element) {
   DenseElementsAttr &constant = match.constant;
   if (match.mask)
-    constant = getConstant(match.mask);
+    constant = getMaskElements(match.mask);
   else if (!match.condition)
     return;
-  else if (DenseElementsAttr condition = getConstant(match.condition))
+  else if (DenseElementsAttr condition = getMaskElements(match.condition))
     constant = makeMask(condition, match, element);
   match.causal =
       constant && match.rows == match.numKeys && isCausal(constant, match.rows);
@@ -282,7 +299,7 @@ static Value buildMask(const Match &match, FloatType element, OpBuilder &b,
   if (!match.isMasked)
     return {};
   DenseElementsAttr constant = match.constant;
-  Value mask = match.mask;
+  Value mask = constant ? Value() : match.mask;
   auto number = [&](double x) -> Value {
     auto type = RankedTensorType::get({}, element);
     return ConstantOp::create(
@@ -386,7 +403,8 @@ struct FormAttention : dtc::impl::FormAttentionBase<FormAttention> {
     patterns.add<FormPattern>(
         &getContext(), FormAttentionOptions{unmasked, maxWidth, widthMultiple});
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
-      signalPassFailure();
+      return signalPassFailure();
+    getOperation()->walk([](Operation *op) { op->removeAttr(knownAttrName); });
   }
 };
 } // namespace

@@ -91,3 +91,65 @@ func.func @not_formed(%q: tensor<2x3x8xf32>, %bias: tensor<3x3xf32> {dtc.paramet
   %10 = dtc.matmul %9, %q : (tensor<2x3x3xf32>, tensor<2x3x8xf32>) -> tensor<2x3x8xf32>
   return %3, %7, %10, %8 : tensor<2x3x8xf32>, tensor<2x3x8xf32>, tensor<2x3x8xf32>, tensor<2x3x3xf32>
 }
+
+// -----
+
+// A mask that is made of positions for each sample is what it is for one.
+// CHECK-LABEL: func.func @causal_by_positions
+// CHECK: dtc.attention %{{[0-9]+}}, %{{[0-9]+}}, %{{[0-9]+}} {causal, scale = 1.000000e+00 : f64} :
+// CHECK-NOT: dtc.softmax
+// CHECK-NOT: dtc.known
+func.func @causal_by_positions(%q: tensor<2x4x3x8xf32>, %k: tensor<2x4x3x8xf32>, %v: tensor<2x4x3x8xf32>) -> tensor<2x4x3x8xf32> {
+  %positions = dtc.constant dense<[[0, 1, 2]]> : tensor<1x3xi64> to tensor<1x3xi64>
+  %each = dtc.broadcast %positions : (tensor<1x3xi64>) -> tensor<2x3xi64>
+  %rows = dtc.reshape %each : (tensor<2x3xi64>) -> tensor<2x1x3x1xi64>
+  %columns = dtc.reshape %each : (tensor<2x3xi64>) -> tensor<2x1x1x3xi64>
+  %seen = dtc.compare le %columns, %rows : (tensor<2x1x1x3xi64>, tensor<2x1x3x1xi64>) -> tensor<2x1x3x3xi1>
+  %true = dtc.constant dense<true> : tensor<i1> to tensor<i1>
+  %both = dtc.logical_and %true, %seen : (tensor<i1>, tensor<2x1x3x3xi1>) -> tensor<2x1x3x3xi1>
+  %zero = dtc.constant dense<0.0> : tensor<f32> to tensor<f32>
+  %least = dtc.constant dense<-3.40282347E+38> : tensor<f32> to tensor<f32>
+  %mask = dtc.select %both, %zero, %least : (tensor<2x1x3x3xi1>, tensor<f32>, tensor<f32>) -> tensor<2x1x3x3xf32>
+  %scores = dtc.matmul %q, %k {transpose_rhs} : (tensor<2x4x3x8xf32>, tensor<2x4x3x8xf32>) -> tensor<2x4x3x3xf32>
+  %masked = dtc.add %scores, %mask : (tensor<2x4x3x3xf32>, tensor<2x1x3x3xf32>) -> tensor<2x4x3x3xf32>
+  %weights = dtc.softmax %masked : (tensor<2x4x3x3xf32>) -> tensor<2x4x3x3xf32>
+  %r = dtc.matmul %weights, %v : (tensor<2x4x3x3xf32>, tensor<2x4x3x8xf32>) -> tensor<2x4x3x8xf32>
+  return %r : tensor<2x4x3x8xf32>
+}
+
+// -----
+
+// What differs from sample to sample is the mask that it was; what does not is
+// a constant. Here rows see one column before them, too.
+// CHECK-LABEL: func.func @other_masks
+// CHECK: %[[CONSTANT:.*]] = dtc.constant dense<{{.*}}-0.000000e+00, -0.000000e+00, -1.000000e+30], [-0.000000e+00, -0.000000e+00, -0.000000e+00], [-0.000000e+00, -0.000000e+00, -0.000000e+00]]]]> : tensor<1x1x3x3xf32>
+// CHECK: %[[WINDOW:.*]] = dtc.reshape %[[CONSTANT]]
+// CHECK: dtc.attention %{{[0-9]+}}, %{{[0-9]+}}, %{{[0-9]+}}, %[[WINDOW]] {
+// CHECK: %[[SELECT:.*]] = dtc.select
+// CHECK: %[[OWN:.*]] = dtc.reshape %[[SELECT]]
+// CHECK: dtc.attention %{{[0-9]+}}, %{{[0-9]+}}, %{{[0-9]+}}, %[[OWN]] {
+func.func @other_masks(%q: tensor<2x4x3x8xf32>, %lengths: tensor<2x1x1x1xi64>) -> (tensor<2x4x3x8xf32>, tensor<2x4x3x8xf32>) {
+  %positions = dtc.constant dense<[[0, 1, 2]]> : tensor<1x3xi64> to tensor<1x3xi64>
+  %each = dtc.broadcast %positions : (tensor<1x3xi64>) -> tensor<2x3xi64>
+  %rows = dtc.reshape %each : (tensor<2x3xi64>) -> tensor<2x1x3x1xi64>
+  %columns = dtc.reshape %each : (tensor<2x3xi64>) -> tensor<2x1x1x3xi64>
+  %one = dtc.constant dense<1> : tensor<i64> to tensor<i64>
+  %last = dtc.add %rows, %one : (tensor<2x1x3x1xi64>, tensor<i64>) -> tensor<2x1x3x1xi64>
+  %hidden = dtc.compare gt %columns, %last : (tensor<2x1x1x3xi64>, tensor<2x1x3x1xi64>) -> tensor<2x1x3x3xi1>
+  %number = dtc.cast %hidden : (tensor<2x1x3x3xi1>) -> tensor<2x1x3x3xf32>
+  %least = dtc.constant dense<-1.0e+30> : tensor<f32> to tensor<f32>
+  %window = dtc.mul %number, %least : (tensor<2x1x3x3xf32>, tensor<f32>) -> tensor<2x1x3x3xf32>
+  %0 = dtc.matmul %q, %q {transpose_rhs} : (tensor<2x4x3x8xf32>, tensor<2x4x3x8xf32>) -> tensor<2x4x3x3xf32>
+  %1 = dtc.add %0, %window : (tensor<2x4x3x3xf32>, tensor<2x1x3x3xf32>) -> tensor<2x4x3x3xf32>
+  %2 = dtc.softmax %1 : (tensor<2x4x3x3xf32>) -> tensor<2x4x3x3xf32>
+  %3 = dtc.matmul %2, %q : (tensor<2x4x3x3xf32>, tensor<2x4x3x8xf32>) -> tensor<2x4x3x8xf32>
+
+  %isPadding = dtc.compare ge %columns, %lengths : (tensor<2x1x1x3xi64>, tensor<2x1x1x1xi64>) -> tensor<2x1x1x3xi1>
+  %zero = dtc.constant dense<0.0> : tensor<f32> to tensor<f32>
+  %padding = dtc.select %isPadding, %least, %zero : (tensor<2x1x1x3xi1>, tensor<f32>, tensor<f32>) -> tensor<2x1x1x3xf32>
+  %4 = dtc.matmul %q, %q {transpose_rhs} : (tensor<2x4x3x8xf32>, tensor<2x4x3x8xf32>) -> tensor<2x4x3x3xf32>
+  %5 = dtc.add %4, %padding : (tensor<2x4x3x3xf32>, tensor<2x1x1x3xf32>) -> tensor<2x4x3x3xf32>
+  %6 = dtc.softmax %5 : (tensor<2x4x3x3xf32>) -> tensor<2x4x3x3xf32>
+  %7 = dtc.matmul %6, %q : (tensor<2x4x3x3xf32>, tensor<2x4x3x8xf32>) -> tensor<2x4x3x8xf32>
+  return %3, %7 : tensor<2x4x3x8xf32>, tensor<2x4x3x8xf32>
+}

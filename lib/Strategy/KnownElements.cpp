@@ -1,0 +1,254 @@
+//===- KnownElements.cpp - what follows from constants --------------------===//
+//
+// Masks are made of positions, for each sample anew. Values are computed once
+// along the dimensions that only repeat them.
+//
+//===----------------------------------------------------------------------===//
+
+#include "KnownElements.h"
+#include "dtc/Dialect/Dialect.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace dtc;
+
+namespace {
+
+/// Row-major elements. A size of 1 stands for any that only repeats.
+struct Known {
+  SmallVector<int64_t> shape;
+  std::vector<double> elements;
+};
+
+class Evaluation {
+public:
+  std::optional<Known> evaluate(Value value);
+
+private:
+  using Result = std::optional<Known>;
+  Result evaluate(Operation *op, ArrayRef<int64_t> shape);
+  template <typename Function> Result map(Operation *op, Function function);
+
+  llvm::DenseMap<Value, Result> known;
+};
+
+} // namespace
+
+/// A mask of 4096 rows and columns has half as many.
+static constexpr int64_t mostElements = int64_t(1) << 25;
+
+static ArrayRef<int64_t> shapeOf(Value value) {
+  return cast<RankedTensorType>(value.getType()).getShape();
+}
+
+static std::optional<Known> read(ConstantOp op) {
+  auto constant = dyn_cast<DenseElementsAttr>(op.getValue());
+  if (!constant)
+    return std::nullopt;
+  Known result;
+  result.shape = llvm::to_vector(constant.getType().getShape());
+  if (constant.isSplat())
+    result.shape.assign(result.shape.size(), 1);
+  else if (constant.getNumElements() > mostElements)
+    return std::nullopt;
+  auto append = [&](auto elements, auto convert) {
+    for (const auto &element : elements) {
+      result.elements.push_back(convert(element));
+      if (constant.isSplat())
+        break;
+    }
+  };
+  if (isa<FloatType>(constant.getElementType()))
+    append(constant.getValues<APFloat>(),
+           [](const APFloat &x) { return x.convertToDouble(); });
+  else if (constant.getElementType().isInteger(1))
+    append(constant.getValues<bool>(), [](bool x) { return double(x); });
+  else
+    append(constant.getValues<APInt>(),
+           [](const APInt &x) { return double(x.getSExtValue()); });
+  return result;
+}
+
+/// Dimensions that become others are matched by groups of equal products. A
+/// group repeats as a whole, or not at all.
+static std::optional<Known> reshape(Known x, ArrayRef<int64_t> from,
+                                    ArrayRef<int64_t> to) {
+  SmallVector<int64_t> shape;
+  size_t i = 0, j = 0;
+  while (i < from.size() || j < to.size()) {
+    size_t firstOld = i, firstNew = j;
+    int64_t left = i < from.size() ? from[i++] : 1;
+    int64_t right = j < to.size() ? to[j++] : 1;
+    while (left != right) {
+      if (left < right && i < from.size())
+        left *= from[i++];
+      else if (left > right && j < to.size())
+        right *= to[j++];
+      else
+        return std::nullopt;
+    }
+    auto own = ArrayRef(x.shape).slice(firstOld, i - firstOld);
+    auto repeats = [](int64_t size) { return size == 1; };
+    bool isWhole = own == from.slice(firstOld, i - firstOld);
+    if (!isWhole && !llvm::all_of(own, repeats))
+      return std::nullopt;
+    for (int64_t size : to.slice(firstNew, j - firstNew))
+      shape.push_back(isWhole ? size : 1);
+  }
+  x.shape = shape;
+  return x;
+}
+
+/// An op on the elements at one place of each operand.
+template <typename Function>
+std::optional<Known> Evaluation::map(Operation *op, Function function) {
+  SmallVector<Known> operands;
+  Known result;
+  for (Value operand : op->getOperands()) {
+    Result x = evaluate(operand);
+    if (!x)
+      return std::nullopt;
+    size_t rank = std::max(result.shape.size(), x->shape.size());
+    for (SmallVector<int64_t> *shape : {&result.shape, &x->shape})
+      shape->insert(shape->begin(), rank - shape->size(), 1);
+    for (auto [size, own] : llvm::zip(result.shape, x->shape))
+      size = std::max(size, own);
+    operands.push_back(std::move(*x));
+  }
+  int64_t count = 1;
+  for (int64_t size : result.shape)
+    if ((count *= size) > mostElements)
+      return std::nullopt;
+  size_t rank = result.shape.size();
+  for (Known &x : operands)
+    x.shape.insert(x.shape.begin(), rank - x.shape.size(), 1);
+  // Where each operand is read, and how far a step along a dimension leads.
+  SmallVector<const double *> places;
+  SmallVector<SmallVector<int64_t>> strides;
+  for (const Known &x : operands) {
+    places.push_back(x.elements.data());
+    SmallVector<int64_t> &own = strides.emplace_back(rank);
+    int64_t stride = 1;
+    for (size_t dim = rank; dim-- > 0; stride *= x.shape[dim])
+      own[dim] = x.shape[dim] == 1 ? 0 : stride;
+  }
+  SmallVector<double> arguments(operands.size());
+  SmallVector<int64_t> indices(rank);
+  result.elements.reserve(count);
+  for (int64_t number = 0; number < count; ++number) {
+    for (auto [place, argument] : llvm::zip(places, arguments))
+      argument = *place;
+    result.elements.push_back(function(arguments));
+    for (size_t dim = rank; dim-- > 0;) {
+      bool isLast = ++indices[dim] == result.shape[dim];
+      int64_t steps = isLast ? 1 - result.shape[dim] : 1;
+      for (auto [place, own] : llvm::zip(places, strides))
+        place += steps * own[dim];
+      if (!isLast)
+        break;
+      indices[dim] = 0;
+    }
+  }
+  return result;
+}
+
+static bool compare(Comparison predicate, double a, double b) {
+  switch (predicate) {
+  case Comparison::eq:
+    return a == b;
+  case Comparison::ne:
+    return a != b;
+  case Comparison::lt:
+    return a < b;
+  case Comparison::le:
+    return a <= b;
+  case Comparison::gt:
+    return a > b;
+  case Comparison::ge:
+    return a >= b;
+  }
+  llvm_unreachable("all predicates are listed");
+}
+
+std::optional<Known> Evaluation::evaluate(Operation *op,
+                                          ArrayRef<int64_t> shape) {
+  using Arguments = ArrayRef<double>;
+  return llvm::TypeSwitch<Operation *, Result>(op)
+      .Case([](ConstantOp own) { return read(own); })
+      .Case([&](BroadcastOp own) {
+        Result x = evaluate(own.getX());
+        if (x)
+          x->shape.insert(x->shape.begin(), shape.size() - x->shape.size(), 1);
+        return x;
+      })
+      .Case([&](ReshapeOp own) {
+        Result x = evaluate(own.getX());
+        return x ? reshape(std::move(*x), shapeOf(own.getX()), shape)
+                 : std::nullopt;
+      })
+      .Case([&](CastOp own) {
+        Type to = own.getY().getType().getElementType();
+        bool isFloat = isa<FloatType>(to), isBool = to.isInteger(1);
+        return map(op, [=](Arguments x) {
+          return isFloat ? x[0] : isBool ? double(x[0] != 0) : std::trunc(x[0]);
+        });
+      })
+      .Case([&](CompareOp own) {
+        return map(op, [&](Arguments x) {
+          return double(compare(own.getPredicate(), x[0], x[1]));
+        });
+      })
+      .Case([&](LogicalAndOp) {
+        return map(op, [](Arguments x) { return x[0] * x[1]; });
+      })
+      .Case([&](LogicalOrOp) {
+        return map(op, [](Arguments x) { return std::max(x[0], x[1]); });
+      })
+      .Case([&](LogicalNotOp) {
+        return map(op, [](Arguments x) { return 1 - x[0]; });
+      })
+      .Case([&](SelectOp) {
+        return map(op, [](Arguments x) { return x[0] != 0 ? x[1] : x[2]; });
+      })
+      .Case([&](AddOp) {
+        return map(op, [](Arguments x) { return x[0] + x[1]; });
+      })
+      .Case([&](SubOp) {
+        return map(op, [](Arguments x) { return x[0] - x[1]; });
+      })
+      .Case([&](MulOp) {
+        return map(op, [](Arguments x) { return x[0] * x[1]; });
+      })
+      .Default([](Operation *) { return Result(); });
+}
+
+std::optional<Known> Evaluation::evaluate(Value value) {
+  if (auto it = known.find(value); it != known.end())
+    return it->second;
+  Operation *op = value.getDefiningOp();
+  Result result = op ? evaluate(op, shapeOf(value)) : std::nullopt;
+  return known[value] = result;
+}
+
+DenseElementsAttr dtc::getKnownElements(Value value) {
+  auto type = cast<RankedTensorType>(value.getType());
+  Type element = type.getElementType();
+  if (auto constant = value.getDefiningOp<ConstantOp>())
+    return dyn_cast<DenseElementsAttr>(constant.getValue());
+  std::optional<Known> known = Evaluation().evaluate(value);
+  if (!known || (!element.isF32() && !element.isF64() && !element.isInteger(1)))
+    return {};
+  if (!known->shape.empty() && known->shape.back() != type.getShape().back())
+    return {};
+  auto own = RankedTensorType::get(known->shape, element);
+  if (element.isF64())
+    return DenseElementsAttr::get(own, ArrayRef(known->elements));
+  if (element.isF32()) {
+    std::vector<float> elements(known->elements.begin(), known->elements.end());
+    return DenseElementsAttr::get(own, ArrayRef(elements));
+  }
+  SmallVector<bool> elements;
+  for (double x : known->elements)
+    elements.push_back(x != 0);
+  return DenseElementsAttr::get(own, ArrayRef<bool>(elements));
+}
