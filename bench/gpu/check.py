@@ -107,7 +107,7 @@ class Bench:
         if self.device == "cuda":
             torch.cuda.synchronize()
 
-    def run(self, entry, steps, *options, prefix=(), timeout=240):
+    def run(self, entry, steps, *options, prefix=(), timeout=60):
         """The metrics of a program's steps. Its ranks share the one GPU: NCCL
         takes each for a machine of its own, and sockets between them."""
         name, ranks = entry["name"], entry["ranks"]
@@ -247,7 +247,7 @@ def ranks(bench):
                 bench.run(one, STEPS, "--lr", one["lr"])]
 
     def check(entry):
-        metrics = bench.run(entry, STEPS, "--lr", entry["lr"], timeout=40)
+        metrics = bench.run(entry, STEPS, "--lr", entry["lr"], timeout=20)
         row(entry["model"], entry["precision"], entry["plan"], *judge(
             distance([line["loss"] for line in metrics], expected),
             RANKS_LOSS))
@@ -267,7 +267,7 @@ def sanitizer(bench):
     for name in ("memcheck", "racecheck"):
         def check(entry, name=name):
             bench.run(entry, 1, prefix=[tool, "--tool", name,
-                                        "--error-exitcode", "9"], timeout=60)
+                                        "--error-exitcode", "9"], timeout=25)
             row(entry["model"], entry["precision"], name, "0 errors",
                 "0 errors", "PASS")
         each([entry for entry in bench.select("parity") if

@@ -36,7 +36,7 @@ def read_report(model, arguments, precision, folder):
          precision, "--loss", "cross-entropy", "--optimizer", "adamw",
          "--target", "cuda", "--device", arguments.device,
          "--stop-after=schedule", "--report-json", report,
-         *arguments.options], check=True, stderr=subprocess.DEVNULL)
+         *arguments.options], check=True)
     return json.loads(report.read_text())
 
 
@@ -62,10 +62,10 @@ def main():
     parser.add_argument("model", nargs="?", type=Path)
     parser.add_argument("--batch", type=int, default=16)
     parser.add_argument("--device", default="h100")
-    parser.add_argument("options", nargs=argparse.REMAINDER)
-    arguments = parser.parse_args()
-    arguments.options = [option for option in arguments.options if
-                         option != "--"]
+    given = sys.argv[1:]
+    end = given.index("--") if "--" in given else len(given)
+    arguments = parser.parse_args(given[:end])
+    arguments.options = given[end + 1:]
     columns = ["precision", "stage", "device functions", "library calls",
                "copies", "GiB moved", "by kernels", "fewest", "ratio",
                f"ms expected ({arguments.device})", "MFU"]

@@ -67,7 +67,9 @@ LogicalResult CommandLine::finishOptimizer() {
 /// The number of an architecture: 90 of "sm_90".
 static int64_t getNumber(llvm::StringRef architecture) {
   int64_t number = 0;
-  architecture.drop_front(3).getAsInteger(10, number);
+  if (!architecture.consume_front("sm_") ||
+      architecture.getAsInteger(10, number))
+    return 0;
   return number;
 }
 

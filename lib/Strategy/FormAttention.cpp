@@ -265,16 +265,23 @@ static DenseElementsAttr makeMask(DenseElementsAttr condition,
 /// of the pass, since all layers have one mask.
 static constexpr StringLiteral knownAttrName = "dtc.known";
 
-static DenseElementsAttr getMaskElements(Value mask) {
-  Operation *op = mask.getDefiningOp();
-  if (!op)
-    return {};
-  if (Attribute known = op->getAttr(knownAttrName))
-    return dyn_cast<DenseElementsAttr>(known);
+static void annotateMask(SoftmaxOp softmax) {
+  Match match;
+  if (!findScores(softmax.getOperand(), match))
+    return;
+  Value mask = match.mask ? match.mask : match.condition;
+  Operation *op = mask ? mask.getDefiningOp() : nullptr;
+  if (!op || op->hasAttr(knownAttrName))
+    return;
   DenseElementsAttr elements = getKnownElements(mask);
   op->setAttr(knownAttrName,
               elements ? Attribute(elements) : UnitAttr::get(op->getContext()));
-  return elements;
+}
+
+static DenseElementsAttr getMaskElements(Value mask) {
+  Operation *op = mask.getDefiningOp();
+  return op ? op->getAttrOfType<DenseElementsAttr>(knownAttrName)
+            : DenseElementsAttr();
 }
 
 static void readMask(Match &match, FloatType element) {
@@ -399,6 +406,7 @@ struct FormAttention : dtc::impl::FormAttentionBase<FormAttention> {
   using FormAttentionBase::FormAttentionBase;
 
   void runOnOperation() override {
+    getOperation()->walk(annotateMask);
     RewritePatternSet patterns(&getContext());
     patterns.add<FormPattern>(
         &getContext(), FormAttentionOptions{unmasked, maxWidth, widthMultiple});

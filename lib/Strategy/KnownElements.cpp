@@ -8,6 +8,7 @@
 #include "KnownElements.h"
 #include "dtc/Dialect/Dialect.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include <cmath>
 
 using namespace mlir;
 using namespace dtc;
@@ -23,6 +24,7 @@ struct Known {
 class Evaluation {
 public:
   std::optional<Known> evaluate(Value value);
+  bool hasTooMany = false; ///< elements, to be evaluated
 
 private:
   using Result = std::optional<Known>;
@@ -39,6 +41,21 @@ static constexpr int64_t mostElements = int64_t(1) << 25;
 
 static ArrayRef<int64_t> shapeOf(Value value) {
   return cast<RankedTensorType>(value.getType()).getShape();
+}
+
+/// Makes a number one of the type; false if that changes a whole number, which
+/// then may be another one in the program.
+static bool convert(double &x, Type type) {
+  if (type.isF64())
+    return true;
+  if (type.isF32()) {
+    x = float(x);
+    return true;
+  }
+  if (!type.isInteger())
+    return false;
+  unsigned bits = std::min(type.getIntOrFloatBitWidth(), 53U);
+  return bits == 1 ? x == 0 || x == 1 : std::abs(x) < std::ldexp(1, bits - 1);
 }
 
 static std::optional<Known> read(ConstantOp op) {
@@ -66,6 +83,10 @@ static std::optional<Known> read(ConstantOp op) {
   else
     append(constant.getValues<APInt>(),
            [](const APInt &x) { return double(x.getSExtValue()); });
+  Type type = constant.getElementType();
+  if (!llvm::all_of(result.elements,
+                    [&](double &x) { return convert(x, type); }))
+    return std::nullopt;
   return result;
 }
 
@@ -117,8 +138,10 @@ std::optional<Known> Evaluation::map(Operation *op, Function function) {
   }
   int64_t count = 1;
   for (int64_t size : result.shape)
-    if ((count *= size) > mostElements)
+    if ((count *= size) > mostElements) {
+      hasTooMany = true;
       return std::nullopt;
+    }
   size_t rank = result.shape.size();
   for (Known &x : operands)
     x.shape.insert(x.shape.begin(), rank - x.shape.size(), 1);
@@ -132,6 +155,7 @@ std::optional<Known> Evaluation::map(Operation *op, Function function) {
     for (size_t dim = rank; dim-- > 0; stride *= x.shape[dim])
       own[dim] = x.shape[dim] == 1 ? 0 : stride;
   }
+  Type type = getElementTypeOrSelf(op->getResult(0));
   SmallVector<double> arguments(operands.size());
   SmallVector<int64_t> indices(rank);
   result.elements.reserve(count);
@@ -139,6 +163,8 @@ std::optional<Known> Evaluation::map(Operation *op, Function function) {
     for (auto [place, argument] : llvm::zip(places, arguments))
       argument = *place;
     result.elements.push_back(function(arguments));
+    if (!convert(result.elements.back(), type))
+      return std::nullopt;
     for (size_t dim = rank; dim-- > 0;) {
       bool isLast = ++indices[dim] == result.shape[dim];
       int64_t steps = isLast ? 1 - result.shape[dim] : 1;
@@ -235,9 +261,17 @@ DenseElementsAttr dtc::getKnownElements(Value value) {
   Type element = type.getElementType();
   if (auto constant = value.getDefiningOp<ConstantOp>())
     return dyn_cast<DenseElementsAttr>(constant.getValue());
-  std::optional<Known> known = Evaluation().evaluate(value);
+  Evaluation evaluation;
+  std::optional<Known> known = evaluation.evaluate(value);
+  if (evaluation.hasTooMany)
+    value.getDefiningOp()->emitWarning(
+        "this mask of attention is computed in each step: it has too many "
+        "elements to be known when it is compiled, expected at most ")
+        << mostElements << " for a sample";
   if (!known || (!element.isF32() && !element.isF64() && !element.isInteger(1)))
     return {};
+  if (known->elements.size() == 1) // all are one
+    known->shape = llvm::to_vector(type.getShape());
   if (!known->shape.empty() && known->shape.back() != type.getShape().back())
     return {};
   auto own = RankedTensorType::get(known->shape, element);

@@ -62,8 +62,8 @@ class ArenaWithInlet : public StagedArena {
 public:
   using StagedArena::StagedArena;
 
-  std::unique_ptr<Inlet> makeInlet(std::vector<Range> ranges) override {
-    return std::make_unique<CopyingInlet>(*this, std::move(ranges));
+  std::unique_ptr<Inlet> makeInlet(const std::vector<Range> &ranges) override {
+    return std::make_unique<CopyingInlet>(*this, ranges);
   }
   int sent = 0;
 

@@ -31,7 +31,7 @@ BatchLoader::BatchLoader(const Program &program, int rank, DataSource &source,
     ranges.push_back({entry.offset, bytes});
   }
   if (ahead && !ranges.empty())
-    inlet = arena.makeInlet(std::move(ranges));
+    inlet = arena.makeInlet(ranges);
 }
 
 void BatchLoader::fill(const Buffer &buffer, int64_t step, char *target) const {

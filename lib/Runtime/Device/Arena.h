@@ -66,7 +66,7 @@ public:
     int64_t offset, bytes;
   };
   /// Null if the host reaches the device's memory: there is nothing to prepare.
-  virtual std::unique_ptr<Inlet> makeInlet(std::vector<Range>) {
+  virtual std::unique_ptr<Inlet> makeInlet(const std::vector<Range> &) {
     return nullptr;
   }
 

@@ -51,7 +51,7 @@ private:
               MutableArrayRef<Value> rowLoops);
   void forEachReducedRow(OpBuilder &b, Value slice,
                          function_ref<void(OpBuilder &, Value, Value)> body);
-  void enterRow(OpBuilder &b, ValueRange rowLoops);
+  void enterRow(ValueRange rowLoops);
   void enterPhase(OpBuilder &b, unsigned phase);
   void emitPhase(OpBuilder &b, unsigned phase, Value rowIsValid);
   bool needsBarrier(unsigned phase) const;
@@ -139,7 +139,7 @@ SmallVector<Value> NestEmitter::getRow(OpBuilder &b, Value keptRow,
   return rowLoops;
 }
 
-void NestEmitter::enterRow(OpBuilder &b, ValueRange rowLoops) {
+void NestEmitter::enterRow(ValueRange rowLoops) {
   evaluator.enterRow(rowLoops);
   kept.clear();
 }
@@ -443,7 +443,7 @@ void NestEmitter::storeSums(OpBuilder &b, Value keptRow, Value slice,
   SmallVector<RowSum *> totals;
   SmallVector<Operation *> combiners;
   SmallVector<Value> values;
-  enterRow(b, getRow(b, keptRow, code.index(b, 0)));
+  enterRow(getRow(b, keptRow, code.index(b, 0)));
   enterPhase(b, 0);
   for (RowSum &sum : sums) {
     Statement &s = *sum.statement;
@@ -505,7 +505,7 @@ void NestEmitter::emitElements() {
     SmallVector<Value> rowLoops =
         sums.empty() ? getRow(inner, row, code.index(inner, 0))
                      : getRow(inner, code.index(inner, 0), row);
-    enterRow(inner, rowLoops);
+    enterRow(rowLoops);
     for (const ColumnWork &work : schedule.phases[0]) {
       enterPhase(inner, 0);
       Value isValid;
@@ -545,7 +545,7 @@ void NestEmitter::emitColumns() {
     Value slice = code.divide(inner, rest, schedule.keptRows);
     forEachReducedRow(
         inner, slice, [&](OpBuilder &row, Value reducedRow, Value rowIsValid) {
-          enterRow(row, getRow(row, keptRow, reducedRow));
+          enterRow(getRow(row, keptRow, reducedRow));
           for (const ColumnWork &work : schedule.phases[0]) {
             enterPhase(row, 0);
             Value chunkIsValid;
@@ -573,13 +573,13 @@ void NestEmitter::emitRows() {
   Value slice = code.divide(b, item, schedule.keptRows);
   currentSlice = slice;
   createSums(b);
-  enterRow(b, getRow(b, keptRow, code.index(b, 0)));
+  enterRow(getRow(b, keptRow, code.index(b, 0)));
   enterPhase(b, 0);
   resetMemory(b, slice, isValid);
   forEachReducedRow(
       b, slice, [&](OpBuilder &row, Value reducedRow, Value rowIsValid) {
         rowIsValid = code.both(row, isValid, rowIsValid);
-        enterRow(row, getRow(row, keptRow, reducedRow));
+        enterRow(getRow(row, keptRow, reducedRow));
         for (unsigned phase = 0; phase < schedule.phases.size(); ++phase)
           emitPhase(row, phase, rowIsValid);
         // The next row uses the same shared memory.

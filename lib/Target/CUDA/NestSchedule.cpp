@@ -7,6 +7,8 @@
 
 #include "NestSchedule.h"
 #include "dtc/Lowering/Combine.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/SetVector.h"
 #include <numeric>
 
@@ -33,8 +35,8 @@ static bool isScatter(const Statement *s) {
   return s->kind == StatementKind::Scatter;
 }
 
-/// Arguments of the kernel that an element of the statement is computed from.
-/// Scalars are read once, by whatever reads them.
+/// Tensors that an element of the statement is computed from. Scalars are read
+/// once, by whatever reads them.
 static llvm::SetVector<Value> getTensorsRead(const Statement &s) {
   llvm::SetVector<Value> seen;
   for (const TensorRead &input : s.inputs)
@@ -42,11 +44,13 @@ static llvm::SetVector<Value> getTensorsRead(const Statement &s) {
   for (size_t i = 0; i < seen.size(); ++i)
     if (Operation *op = seen[i].getDefiningOp())
       seen.insert_range(op->getOperands());
-  return llvm::SetVector<Value>(
-      llvm::from_range, llvm::make_filter_range(seen, [](Value value) {
-        auto type = dyn_cast<RankedTensorType>(value.getType());
-        return type && type.getNumElements() > 1 && isa<BlockArgument>(value);
-      }));
+  seen.remove_if([](Value value) {
+    auto type = dyn_cast<RankedTensorType>(value.getType());
+    return !type || type.getNumElements() == 1 ||
+           isa_and_nonnull<tensor::EmptyOp, arith::ConstantOp>(
+               value.getDefiningOp());
+  });
+  return seen;
 }
 
 /// Whether one loop for both saves reads. If not, two launches do as well, and
@@ -54,7 +58,7 @@ static llvm::SetVector<Value> getTensorsRead(const Statement &s) {
 static bool sharesReads(const Nest &nest, const Statement &root) {
   llvm::SetVector<Value> reads = getTensorsRead(root);
   return llvm::any_of(nest.roots, [&](const Statement *other) {
-    return root.previous == other ||
+    return root.previous == other || reads.contains(other->result) ||
            llvm::any_of(getTensorsRead(*other),
                         [&](Value value) { return reads.contains(value); });
   });

@@ -56,7 +56,7 @@ static Event &eventOf(CUevent event) {
 
 static int numberOfDevices() {
   const char *text = getenv("DTC_STANDIN_DEVICES");
-  return text ? atoi(text) : 64;
+  return text ? int(strtol(text, nullptr, 10)) : 64;
 }
 
 static void *host(CUdeviceptr address) {

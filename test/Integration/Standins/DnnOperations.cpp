@@ -218,6 +218,7 @@ static void runPointwise(const Descriptor &operation, Engine,
   int count = countOperands(mode);
   Tensor y = operation.tensor(CUDNN_ATTR_OPERATION_POINTWISE_YDESC);
   std::vector<Tensor> tensors;
+  tensors.reserve(size_t(count));
   for (int i = 0; i < count; ++i)
     tensors.push_back(operation.tensor(pointwiseOperands[i]));
   int64_t axis = 0;

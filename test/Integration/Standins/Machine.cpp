@@ -268,7 +268,7 @@ bool Machine::isReady(const Operation &operation) const {
 /// Does operations at random until these are done.
 void Machine::finish(const Clock &clock) {
   const char *patience = getenv("DTC_STANDIN_PATIENCE");
-  double patienceSeconds = patience ? atof(patience) : 60;
+  double patienceSeconds = patience ? strtod(patience, nullptr) : 60;
   timespec began;
   clock_gettime(CLOCK_MONOTONIC, &began);
   while (!query(clock)) {

@@ -16,6 +16,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
+#include <filesystem>
 #include <nccl.h>
 #include <random>
 #include <sys/stat.h>
@@ -99,9 +100,16 @@ struct ncclComm {
 
   /// Removes the own boxes.
   void clear() const {
-    std::string command =
-        "rm -f " + folder() + name + "-*-" + std::to_string(rank);
-    (void)!system(command.c_str());
+    std::string prefix = folder() + name + "-";
+    std::string suffix = "-" + std::to_string(rank);
+    std::error_code ignored;
+    for (const auto &entry : std::filesystem::directory_iterator(
+             std::filesystem::path(prefix).parent_path(), ignored)) {
+      const std::string path = entry.path().string();
+      if (path.rfind(prefix, 0) == 0 && path.size() > suffix.size() &&
+          path.compare(path.size() - suffix.size(), suffix.size(), suffix) == 0)
+        std::filesystem::remove(entry.path(), ignored);
+    }
   }
 
   void showLife() {

@@ -172,10 +172,12 @@ static void serve(const Environment &environment, const MasterAddress &master,
     Socket client(accept4(server.number(), nullptr, nullptr, SOCK_CLOEXEC));
     Clock::time_point soon = std::min(end, Clock::now() + answerTime);
     Greeting theirs = own;
+    char thanks; // of a rank that has not gone on to the next port
     if (!client.isOpen() || !client.receiveAll(&theirs, sizeof theirs, soon) ||
         !own.matches(theirs) || theirs.rank < 1 || theirs.rank >= own.size ||
         !client.sendAll(&own, sizeof own, soon) ||
-        !client.sendAll(bytes, size, soon))
+        !client.sendAll(bytes, size, soon) ||
+        !client.receiveAll(&thanks, sizeof thanks, soon))
       continue;
     left -= !isServed[size_t(theirs.rank)];
     isServed[size_t(theirs.rank)] = 1;
@@ -200,7 +202,8 @@ static bool ask(const addrinfo &address, const Greeting &own, void *bytes,
   return client.sendAll(&own, sizeof own, deadline) &&
          client.receiveAll(&theirs, sizeof theirs, deadline) &&
          own.matches(theirs) && theirs.rank == 0 &&
-         client.receiveAll(bytes, size, deadline);
+         client.receiveAll(bytes, size, deadline) &&
+         client.sendAll("", 1, deadline);
 }
 
 static bool askAt(const MasterAddress &master, int port, const Greeting &own,

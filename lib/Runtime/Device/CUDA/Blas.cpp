@@ -167,6 +167,11 @@ Blas::Product &Blas::find(const ProductShape &shape,
   DTC_BLAS(cublasLtMatmulPreferenceSetAttribute(
       preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &bytes,
       sizeof bytes));
+  // Parts of a product are added in f32.
+  uint32_t schemes = CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
+  DTC_BLAS(cublasLtMatmulPreferenceSetAttribute(
+      preference, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, &schemes,
+      sizeof schemes));
   // Else the library takes 256 bytes for granted; views begin anywhere.
   const std::pair<cublasLtMatmulPreferenceAttributes_t, uint32_t> aligned[] = {
       {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, alignments.b},

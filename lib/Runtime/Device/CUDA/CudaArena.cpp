@@ -65,14 +65,16 @@ class CudaArena : public Arena {
 public:
   CudaArena(CudaDevice &device, int64_t bytes)
       : device(device), memory(bytes) {}
-  ~CudaArena() override { device.synchronize(); }
+  ~CudaArena() override {
+    device.synchronize();
+    device.forget(address());
+  }
 
   char *address() const override {
     return reinterpret_cast<char *>(memory.address());
   }
-  std::unique_ptr<Inlet> makeInlet(std::vector<Range> ranges) override {
-    return std::make_unique<CudaInlet>(device, memory.address(),
-                                       std::move(ranges));
+  std::unique_ptr<Inlet> makeInlet(const std::vector<Range> &ranges) override {
+    return std::make_unique<CudaInlet>(device, memory.address(), ranges);
   }
 
 private:

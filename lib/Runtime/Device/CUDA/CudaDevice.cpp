@@ -58,7 +58,7 @@ PinnedMemory::PinnedMemory(int64_t bytes) : base(nullptr), bytes(bytes) {
 
 PinnedMemory::~PinnedMemory() { CudaDriver::get().cuMemFreeHost(base); }
 
-DeviceMemory::DeviceMemory(int64_t bytes) : bytes(bytes) {
+DeviceMemory::DeviceMemory(int64_t bytes, bool isZeroed) : bytes(bytes) {
   const CudaDriver &driver = CudaDriver::get();
   size_t wanted = size_t(std::max<int64_t>(bytes, 1));
   if (CUresult result = driver.cuMemAlloc(&base, wanted);
@@ -70,6 +70,8 @@ DeviceMemory::DeviceMemory(int64_t bytes) : bytes(bytes) {
          formatBytes(double(free)).c_str(), formatBytes(double(total)).c_str(),
          formatBytes(double(bytes)).c_str(), driver.describe(result));
   }
+  if (!isZeroed)
+    return;
   DTC_CUDA_SETUP(cuMemsetD8Async(base, 0, wanted, nullptr));
   DTC_CUDA_SETUP(cuStreamSynchronize(nullptr));
 }

@@ -84,6 +84,12 @@ public:
   /// f32 products and convolutions may round their operands to tf32.
   void useTf32(bool isOn);
 
+  /// Graphs of plans on an arena that goes.
+  void forget(const char *arena) {
+    std::erase_if(
+        plans, [&](const auto &entry) { return entry.first.second == arena; });
+  }
+
   /// Tells this of each run of a plan.
   void report(Progress &observer) { progress = &observer; }
   /// What the plan that is running was given.
@@ -124,10 +130,10 @@ std::unique_ptr<DeviceClock> makeCudaClock(CudaDevice &device);
 /// The device of a call of generated code.
 CudaDevice &deviceOf(dtc_context *context);
 
-/// Memory of the device, zeroed.
+/// Memory of the device.
 class DeviceMemory {
 public:
-  explicit DeviceMemory(int64_t bytes);
+  explicit DeviceMemory(int64_t bytes, bool isZeroed = true);
   ~DeviceMemory();
   DeviceMemory(const DeviceMemory &) = delete;
 

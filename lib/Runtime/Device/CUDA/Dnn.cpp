@@ -21,17 +21,18 @@ Dnn::~Dnn() {
   DnnFunctions::get().cudnnDestroy(handle);
 }
 
-/// Grows the workspace, when a plan runs for the first time.
+/// All of it when it is first needed: graphs of steps keep its address.
 char *Dnn::reserve(int64_t bytes) {
   if (bytes == 0)
     return nullptr;
-  if (workspaces.empty() || workspaces.back()->size() < bytes)
+  if (!workspace)
     try {
-      workspaces.push_back(std::make_unique<DeviceMemory>(bytes));
+      workspace = std::make_unique<DeviceMemory>(workspaceBytes,
+                                                 /*isZeroed=*/false);
     } catch (const Error &error) {
       fatal("no workspace for cuDNN: %s", error.what());
     }
-  return reinterpret_cast<char *>(workspaces.back()->address());
+  return reinterpret_cast<char *>(workspace->address());
 }
 
 /// Bytes that an address is a multiple of, as far as engines care.

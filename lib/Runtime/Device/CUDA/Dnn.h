@@ -8,8 +8,6 @@
 #include "Driver.h"
 #include "dtc/Runtime/DeviceReserve.h"
 
-#include <vector>
-
 namespace dtc::rt {
 
 class DeviceMemory;
@@ -38,8 +36,7 @@ private:
 
   CUstream stream;
   cudnnHandle_t handle = nullptr;
-  /// The last is in use. Graphs of steps may have addresses of earlier ones.
-  std::vector<std::unique_ptr<DeviceMemory>> workspaces;
+  std::unique_ptr<DeviceMemory> workspace;
   std::map<std::pair<DnnConvolution, DnnAlignments>, DnnProgram> convolutions;
   /// By whether they are gradients.
   std::map<std::pair<DnnAttention, bool>, DnnProgram> attentions;

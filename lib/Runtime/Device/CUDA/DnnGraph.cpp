@@ -84,12 +84,14 @@ findConfigurations(const DnnTarget &target, const DnnDescriptor &graph,
       heuristics.get(), CUDNN_ATTR_ENGINEHEUR_RESULTS,
       CUDNN_TYPE_BACKEND_DESCRIPTOR, 0, &count, nullptr));
   std::vector<cudnnBackendDescriptor_t> handles;
+  handles.reserve(size_t(count));
   for (int64_t i = 0; i < count; ++i)
     handles.push_back(
         found.emplace_back(CUDNN_BACKEND_ENGINECFG_DESCRIPTOR).get());
-  DTC_DNN(cudnnBackendGetAttribute(
-      heuristics.get(), CUDNN_ATTR_ENGINEHEUR_RESULTS,
-      CUDNN_TYPE_BACKEND_DESCRIPTOR, count, &count, handles.data()));
+  DTC_DNN(cudnnBackendGetAttribute(heuristics.get(),
+                                   CUDNN_ATTR_ENGINEHEUR_RESULTS,
+                                   CUDNN_TYPE_BACKEND_DESCRIPTOR, count, &count,
+                                   static_cast<void *>(handles.data())));
   found.erase(found.begin() + count, found.end());
   return found;
 }
@@ -102,7 +104,7 @@ static bool isExact(const DnnDescriptor &configuration,
   int64_t count = 0;
   DTC_DNN(cudnnBackendGetAttribute(
       configuration.get(), CUDNN_ATTR_ENGINECFG_ENGINE,
-      CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &count, &handle));
+      CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &count, static_cast<void *>(&handle)));
   cudnnBackendNumericalNote_t notes[CUDNN_NUMERICAL_NOTE_TYPE_COUNT];
   DTC_DNN(cudnnBackendGetAttribute(
       handle, CUDNN_ATTR_ENGINE_NUMERICAL_NOTE, CUDNN_TYPE_NUMERICAL_NOTE,
@@ -150,14 +152,15 @@ DnnDescriptor &DnnGraph::addOperation(cudnnBackendDescriptorType_t type) {
 std::optional<DnnPlan> DnnGraph::find(const DnnTarget &target,
                                       const DnnLimits &limits) const {
   std::vector<cudnnBackendDescriptor_t> handles;
+  handles.reserve(operations.size());
   for (const DnnDescriptor &operation : operations)
     handles.push_back(operation.get());
   DnnDescriptor graph(CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);
   graph.set(CUDNN_ATTR_OPERATIONGRAPH_OPS, CUDNN_TYPE_BACKEND_DESCRIPTOR,
-            int64_t(handles.size()), handles.data());
+            int64_t(handles.size()), static_cast<const void *>(handles.data()));
   if (target.handle)
     graph.set(CUDNN_ATTR_OPERATIONGRAPH_HANDLE, CUDNN_TYPE_HANDLE, 1,
-              &target.handle);
+              static_cast<const void *>(&target.handle));
   if (!graph.tryFinalize())
     return std::nullopt;
   for (cudnnBackendHeurMode_t mode :
@@ -170,7 +173,7 @@ std::optional<DnnPlan> DnnGraph::find(const DnnTarget &target,
       plan.set(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, configuration);
       if (target.handle)
         plan.set(CUDNN_ATTR_EXECUTION_PLAN_HANDLE, CUDNN_TYPE_HANDLE, 1,
-                 &target.handle);
+                 static_cast<const void *>(&target.handle));
       if (target.properties)
         plan.set(CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP, *target.properties);
       if (!plan.tryFinalize())
@@ -199,9 +202,10 @@ void DnnPlan::run(cudnnHandle_t handle, const DnnAddresses &addresses,
     DnnDescriptor pack(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
     pack.set(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, identifiers)
         .set(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR,
-             int64_t(pointers.size()), pointers.data())
+             int64_t(pointers.size()),
+             static_cast<const void *>(pointers.data()))
         .set(CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, 1,
-             &workspace)
+             static_cast<const void *>(&workspace))
         .finalize();
     known =
         packs.emplace(std::pair(addresses, workspace), std::move(pack)).first;

@@ -86,7 +86,8 @@ public:
   }
   DnnDescriptor &set(cudnnBackendAttributeName_t name,
                      const DnnDescriptor &other) {
-    return set(name, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &other.descriptor);
+    return set(name, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1,
+               static_cast<const void *>(&other.descriptor));
   }
   /// Nothing can be set any more, and the library checks it as a whole.
   DnnDescriptor &finalize();

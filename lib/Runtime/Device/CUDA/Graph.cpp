@@ -30,8 +30,11 @@ void Graph::end(CUstream stream) {
   CUgraph graph = nullptr;
   expectSuccess(driver.cuStreamEndCapture(stream, &graph),
                 "capturing a step as a graph");
-  expectSuccess(driver.cuGraphInstantiate(&executable, graph, 0),
-                "instantiating the graph of a step");
+  // Communication goes first in graphs, too.
+  expectSuccess(
+      driver.cuGraphInstantiate(&executable, graph,
+                                CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY),
+      "instantiating the graph of a step");
   driver.cuGraphDestroy(graph);
 }
 
