@@ -195,6 +195,9 @@ LogicalResult Compilation::import() {
   if (globalBatch == 0)
     return fail("the model has no input with a dimension, expected one whose "
                 "first is the batch; export it with the data as an input");
+  // A batch that is fixed in the file becomes the one asked for (ScaleBatch).
+  if (options.compile.training.batch > 0)
+    globalBatch = options.compile.training.batch;
   return success();
 }
 
