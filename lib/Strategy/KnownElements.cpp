@@ -68,9 +68,9 @@ static std::optional<Known> read(ConstantOp op) {
     result.shape.assign(result.shape.size(), 1);
   else if (constant.getNumElements() > mostElements)
     return std::nullopt;
-  auto append = [&](auto elements, auto convert) {
+  auto append = [&](auto elements, auto toNumber) {
     for (const auto &element : elements) {
-      result.elements.push_back(convert(element));
+      result.elements.push_back(toNumber(element));
       if (constant.isSplat())
         break;
     }
@@ -83,9 +83,9 @@ static std::optional<Known> read(ConstantOp op) {
   else
     append(constant.getValues<APInt>(),
            [](const APInt &x) { return double(x.getSExtValue()); });
-  Type type = constant.getElementType();
-  if (!llvm::all_of(result.elements,
-                    [&](double &x) { return convert(x, type); }))
+  if (!llvm::all_of(result.elements, [&](double &x) {
+        return convert(x, constant.getElementType());
+      }))
     return std::nullopt;
   return result;
 }

@@ -6,7 +6,6 @@
 #include "dtc/Target/CPU/Passes.h"
 #include "dtc/Target/CUDA/CudaTarget.h"
 #include "dtc/Target/CUDA/Passes.h"
-#include "dtc/Target/CUDA/Reserve.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/FileSystem.h"
@@ -61,45 +60,46 @@ dtc::getTarget(const TargetOptions &options) {
   return std::make_shared<CudaTarget>(architecture, host, findPtxas());
 }
 
-/// What a target says; false if there is none: who lowers plans says why.
-static bool ask(const TargetOptions &options,
-                llvm::function_ref<bool(const Target &)> question) {
+/// What a target says; the answer of no target if the options are wrong: who
+/// lowers plans says why.
+template <typename Answer, typename Question>
+static Answer ask(const TargetOptions &options, Question question) {
   llvm::Expected<std::shared_ptr<const Target>> target = getTarget(options);
   if (target)
     return question(**target);
   llvm::consumeError(target.takeError());
-  return false;
+  return {};
 }
 
 bool dtc::computes(const TargetOptions &options, llvm::StringRef opName) {
-  return ask(options,
-             [&](const Target &target) { return target.computes(opName); });
+  return ask<bool>(
+      options, [&](const Target &target) { return target.computes(opName); });
 }
 
 bool dtc::joinsKernels(const TargetOptions &options) {
-  return ask(options,
-             [](const Target &target) { return target.joinsKernels(); });
+  return ask<bool>(options,
+                   [](const Target &target) { return target.joinsKernels(); });
 }
 
 int64_t dtc::getReservedBytes(const TargetOptions &options,
                               mlir::ModuleOp module) {
-  return options.kind == "cuda" ? getReservedDeviceBytes(module) : 0;
+  return ask<int64_t>(options, [&](const Target &target) {
+    return target.getReservedBytes(module);
+  });
 }
 
 std::optional<AttentionLimits>
 dtc::getAttentionLimits(const TargetOptions &options,
                         llvm::StringRef precision) {
-  llvm::Expected<std::shared_ptr<const Target>> target = getTarget(options);
-  if (!target) {
-    llvm::consumeError(target.takeError()); // who lowers plans says it
-    return std::nullopt;
-  }
-  AttentionLimits limits = (*target)->getAttentionLimits();
-  bool isNarrow = precision == "bf16" || precision == "fp16";
-  if (!(*target)->computes(AttentionOp::getOperationName()) ||
-      (limits.onlyNarrow && !isNarrow))
-    return std::nullopt;
-  return limits;
+  using Limits = std::optional<AttentionLimits>;
+  return ask<Limits>(options, [&](const Target &target) -> Limits {
+    AttentionLimits limits = target.getAttentionLimits();
+    bool isNarrow = precision == "bf16" || precision == "fp16";
+    if (!target.computes(AttentionOp::getOperationName()) ||
+        (limits.onlyNarrow && !isNarrow))
+      return std::nullopt;
+    return limits;
+  });
 }
 
 void dtc::registerTargetPasses() {

@@ -38,7 +38,8 @@ def FormAttention : Pass<"dtc-form-attention", "::mlir::ModuleOp"> {
     A product of a softmax of a product is attention, whichever way an exporter
     writes it: the scores scaled, or queries and keys each; a mask added, or
     scores replaced by a number that absorbs them; keys and values repeated for
-    the heads of a group. A constant mask that hides later keys is `causal`.
+    the heads of a group. A mask that hides later keys, and follows from
+    constants, is `causal`.
     Transposes that bring queries, keys and values into the op's order meet those
     that the model has, and both go.
 

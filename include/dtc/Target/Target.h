@@ -55,6 +55,9 @@ public:
   /// takes about as long as what it does.
   virtual bool joinsKernels() const = 0;
 
+  /// Bytes that each rank of a planned module needs beside its arena.
+  virtual int64_t getReservedBytes(mlir::ModuleOp) const { return 0; }
+
   /// Where a plan's functions are built. `context` is the runtime's.
   struct Place {
     mlir::OpBuilder &builder;

@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dtc/Target/CUDA/Reserve.h"
 #include "dtc/Memory/MemoryPlan.h"
 #include "dtc/Plan/Ranks.h"
 #include "dtc/Runtime/DeviceReserve.h"
+#include "dtc/Target/CUDA/CudaTarget.h"
 
 using namespace mlir;
 using namespace dtc;
@@ -69,7 +69,8 @@ static bool usesNetworkLibrary(ModuleOp module) {
       .wasInterrupted();
 }
 
-int64_t dtc::getReservedDeviceBytes(ModuleOp module) {
+/// Context and code, workspaces, constants, rows, what communication holds.
+int64_t CudaTarget::getReservedBytes(ModuleOp module) const {
   int64_t bytes =
       contextBytes + productWorkspaceBytes + getConstantBytes(module);
   if (usesNetworkLibrary(module))

@@ -50,6 +50,7 @@ public:
   llvm::StringRef getName() const override { return "cuda"; }
   bool computes(llvm::StringRef opName) const override;
   bool joinsKernels() const override { return true; }
+  int64_t getReservedBytes(mlir::ModuleOp module) const override;
   AttentionLimits getAttentionLimits() const override;
   void addKernelPasses(mlir::OpPassManager &manager) const override;
   void createLaunch(Place at, mlir::LLVM::LLVMFuncOp kernel,

@@ -12,11 +12,7 @@ const Nccl &Nccl::get() {
                                  "install it (libnccl2), or say where it is in "
                                  "LD_LIBRARY_PATH");
     Nccl loaded;
-#define DTC_LOAD(name)                                                         \
-  loaded.name =                                                                \
-      reinterpret_cast<decltype(loaded.name)>(library.find(DTC_SYMBOL(name)));
     DTC_NCCL_FUNCTIONS(DTC_LOAD)
-#undef DTC_LOAD
     return loaded;
   }();
   return functions;

@@ -68,11 +68,7 @@ const Blas::Functions &Blas::Functions::get() {
         "install the CUDA toolkit's libraries, or say where they are in "
         "LD_LIBRARY_PATH");
     Functions loaded;
-#define DTC_LOAD(name)                                                         \
-  loaded.name =                                                                \
-      reinterpret_cast<decltype(loaded.name)>(library.find(DTC_SYMBOL(name)));
     DTC_BLAS_FUNCTIONS(DTC_LOAD)
-#undef DTC_LOAD
     return loaded;
   }();
   return functions;

@@ -16,11 +16,7 @@ const DnnFunctions &DnnFunctions::get() {
                                  "install cuDNN's libraries, or say where they "
                                  "are in LD_LIBRARY_PATH");
     DnnFunctions loaded;
-#define DTC_LOAD(name)                                                         \
-  loaded.name =                                                                \
-      reinterpret_cast<decltype(loaded.name)>(library.find(DTC_SYMBOL(name)));
     DTC_DNN_FUNCTIONS(DTC_LOAD)
-#undef DTC_LOAD
     return loaded;
   }();
   return functions;

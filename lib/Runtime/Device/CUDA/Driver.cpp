@@ -21,23 +21,19 @@ static CudaDriver open() {
   static const Library library(
       "NVIDIA driver", {"libcuda.so.1"},
       "run it on a machine with an NVIDIA GPU and its driver");
-  CudaDriver driver;
-#define DTC_LOAD(name)                                                         \
-  driver.name =                                                                \
-      reinterpret_cast<decltype(driver.name)>(library.find(DTC_SYMBOL(name)));
+  CudaDriver loaded;
   DTC_CUDA_FUNCTIONS(DTC_LOAD)
-#undef DTC_LOAD
   int devices = 0;
-  CUresult result = driver.cuInit(0);
+  CUresult result = loaded.cuInit(0);
   if (result == CUDA_SUCCESS)
-    result = driver.cuDeviceGetCount(&devices);
+    result = loaded.cuDeviceGetCount(&devices);
   if (result != CUDA_SUCCESS)
     fail("the NVIDIA driver does not start: %s; see nvidia-smi",
-         driver.describe(result));
+         loaded.describe(result));
   if (devices == 0)
     fail("found no NVIDIA GPU, expected at least one; see nvidia-smi and "
          "CUDA_VISIBLE_DEVICES");
-  return driver;
+  return loaded;
 }
 
 const CudaDriver &CudaDriver::get() {

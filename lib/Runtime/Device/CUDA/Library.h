@@ -35,4 +35,10 @@ private:
 #define DTC_SYMBOL_TEXT(name) #name
 #define DTC_SYMBOL(name) DTC_SYMBOL_TEXT(name)
 
+/// Fills the function of this name in the table `loaded` from `library`: for
+/// lists such as DTC_CUDA_FUNCTIONS.
+#define DTC_LOAD(name)                                                         \
+  loaded.name =                                                                \
+      reinterpret_cast<decltype(loaded.name)>(library.find(DTC_SYMBOL(name)));
+
 #endif // DTC_LIB_RUNTIME_DEVICE_CUDA_LIBRARY_H
