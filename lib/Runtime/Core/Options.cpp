@@ -35,42 +35,13 @@ static std::string wholeNumber(const std::string &text) {
   return "found '" + text + "', expected a whole number of at least 0";
 }
 
-/// By default the first step, which warms up, is left out if there are others.
-static void chooseTracedSteps(Options &options, const std::string &text) {
-  options.traceFirst = std::min<int64_t>(2, options.steps);
-  options.traceLast = std::min<int64_t>(4, options.steps);
-  if (text.empty())
-    return;
-  size_t dash = text.find('-');
-  std::string first = text.substr(0, dash);
-  std::string last = dash == std::string::npos ? first : text.substr(dash + 1);
-  if (!wholeNumber(first).empty() || !wholeNumber(last).empty() ||
-      !CLI::detail::lexical_cast(first, options.traceFirst) ||
-      !CLI::detail::lexical_cast(last, options.traceLast) ||
-      options.traceFirst < 1 || options.traceFirst > options.traceLast ||
-      options.traceLast > options.steps)
-    fail("--trace-steps: found '%s', expected A-B, the first and the last step "
-         "to record, of the %lld --steps",
-         text.c_str(), (long long)options.steps);
-}
+//===----------------------------------------------------------------------===//
+// The options, by group
+//===----------------------------------------------------------------------===//
 
-std::optional<Options> dtc::rt::parseOptions(const Program &program, int argc,
-                                             char **argv, std::string &help) {
-  Options options;
+static void addTrainingOptions(CLI::App &app, Options &options,
+                               const Program &program) {
   LearningRateSchedule &schedule = options.learningRate;
-  schedule.peak = program.learningRate;
-  int ranks = program.mesh.size();
-  std::string name = std::filesystem::path(argv[0]).filename().string();
-  CLI::App app(format("trains %s on %d rank%s (%s)", program.model.c_str(),
-                      ranks, ranks == 1 ? "" : "s",
-                      program.mesh.describe().c_str()),
-               name);
-  app.option_defaults()->always_capture_default();
-  app.get_formatter()->column_width(36);
-
-  app.add_option("--data", options.data,
-                 "directory of <input>.npy and labels.npy, or 'synthetic'")
-      ->type_name("DIR");
   app.add_option("--steps", options.steps, "optimizer steps")
       ->type_name("N")
       ->check(atLeastOne);
@@ -103,36 +74,31 @@ std::optional<Options> dtc::rt::parseOptions(const Program &program, int argc,
                  "of initial weights, dropout, shuffling and synthetic data")
       ->type_name("N")
       ->check(wholeNumber);
-  bool keepOrder = false;
-  app.add_flag("--no-shuffle", keepOrder,
-               "take the samples in the order of the files");
-  app.add_option("--metrics", options.metrics,
-                 "write a JSON object per step: step, loss, grad_norm, lr, "
-                 "seconds, samples_per_second")
-      ->type_name("FILE.jsonl");
-  app.add_option("--save-weights", options.saveWeights,
-                 "write the trained weights after the last step")
-      ->type_name("FILE.safetensors");
-  app.add_option("--save-ema", options.saveAverages,
-                 "write the moving averages of the weights after the last "
-                 "step, if compiled with --ema")
-      ->type_name("FILE.safetensors");
-  app.add_option("--dump-gradients", options.dumpGradients,
-                 "write step-N.safetensors with all gradients, each step; "
-                 "before clipping")
+  app.add_option("--loss-scale", options.lossScale,
+                 "fp16: what the loss is multiplied by at first; halved when "
+                 "gradients overflow, doubled after 2000 steps without")
+      ->type_name("X")
+      ->check([&program](const std::string &text) -> std::string {
+        char *end;
+        double scale = strtod(text.c_str(), &end);
+        if (!program.scalesLoss())
+          return "this program is in " + program.dtype +
+                 ", expected one of dtc --precision fp16";
+        return !*end && scale >= 1 && scale <= 0x1p100
+                   ? ""
+                   : "found '" + text + "', expected a number from 1 to 2^100";
+      });
+}
+
+static void addDataOptions(CLI::App &app, Options &options) {
+  app.add_option("--data", options.data,
+                 "directory of <input>.npy and labels.npy, or 'synthetic'")
       ->type_name("DIR");
-  app.add_flag("--check-replicas", options.checkReplicas,
-               "for debugging: after each step, compare the bits of "
-               "parameters, gradients and optimizer state that several ranks "
-               "hold");
-  app.add_option("--trace", options.trace,
-                 "write when each rank ran each phase and communicated, for "
-                 "the trace viewers of Chrome and Perfetto")
-      ->type_name("FILE.json");
-  std::string traceSteps;
-  app.add_option("--trace-steps", traceSteps, "steps of --trace")
-      ->type_name("A-B")
-      ->default_str("2-4");
+  app.add_flag("--no-shuffle{false}", options.shuffle,
+               "take the samples in the order of the files");
+}
+
+static void addEvaluationOptions(CLI::App &app, Options &options) {
   app.add_option("--eval-every", options.evalEvery,
                  "evaluate on DIR/valid every N steps and after the last")
       ->type_name("N")
@@ -146,25 +112,28 @@ std::optional<Options> dtc::rt::parseOptions(const Program &program, int argc,
   app.add_option("--eval-data", options.evalData,
                  "evaluate on this directory instead of DIR/valid")
       ->type_name("DIR");
-  app.add_option("--nproc", options.processes,
-                 "start this many ranks through mpirun")
-      ->type_name("N")
-      ->default_str("as started")
-      ->check(atLeastOne);
-  app.add_option("--loss-scale", options.lossScale,
-                 "fp16: what the loss is multiplied by at first; halved when "
-                 "gradients overflow, doubled after 2000 steps without")
-      ->type_name("X")
-      ->check([&](const std::string &text) -> std::string {
-        char *end;
-        double scale = strtod(text.c_str(), &end);
-        if (!program.scalesLoss())
-          return "this program is in " + program.dtype +
-                 ", expected one of dtc --precision fp16";
-        return !*end && scale >= 1 && scale <= 0x1p100
-                   ? ""
-                   : "found '" + text + "', expected a number from 1 to 2^100";
-      });
+}
+
+static void addSavingOptions(CLI::App &app, Options &options) {
+  app.add_option("--save-weights", options.saveWeights,
+                 "write the trained weights after the last step")
+      ->type_name("FILE.safetensors");
+  app.add_option("--save-ema", options.saveAverages,
+                 "write the moving averages of the weights after the last "
+                 "step, if compiled with --ema")
+      ->type_name("FILE.safetensors");
+  app.add_option("--dump-gradients", options.dumpGradients,
+                 "write step-N.safetensors with all gradients, each step; "
+                 "before clipping")
+      ->type_name("DIR");
+}
+
+static void addDisplayOptions(CLI::App &app, Options &options,
+                              std::string &traceSteps) {
+  app.add_option("--metrics", options.metrics,
+                 "write a JSON object per step: step, loss, grad_norm, lr, "
+                 "seconds, samples_per_second")
+      ->type_name("FILE.jsonl");
   app.add_option("--log-every", options.logEvery, "steps between lines")
       ->type_name("N")
       ->check(atLeastOne);
@@ -175,6 +144,27 @@ std::optional<Options> dtc::rt::parseOptions(const Program &program, int argc,
       ->transform(oneOf<ProgressStyle>({{"auto", ProgressStyle::automatic},
                                         {"plain", ProgressStyle::plain},
                                         {"bar", ProgressStyle::bar}}));
+  app.add_option("--trace", options.trace,
+                 "write when each rank ran each phase and communicated, for "
+                 "the trace viewers of Chrome and Perfetto")
+      ->type_name("FILE.json");
+  app.add_option("--trace-steps", traceSteps, "steps of --trace")
+      ->type_name("A-B")
+      ->default_str("2-4");
+  app.add_flag("--check-replicas", options.checkReplicas,
+               "for debugging: after each step, compare the bits of "
+               "parameters, gradients and optimizer state that several ranks "
+               "hold");
+  app.add_flag("--describe", options.describe,
+               "print the compiled plan and stop");
+}
+
+static void addLaunchOptions(CLI::App &app, Options &options) {
+  app.add_option("--nproc", options.processes,
+                 "start this many ranks through mpirun")
+      ->type_name("N")
+      ->default_str("as started")
+      ->check(atLeastOne);
   app.add_option("--overlap", options.overlaps,
                  "on or off: whether collectives that the plan starts early go "
                  "on while the rank computes")
@@ -182,17 +172,34 @@ std::optional<Options> dtc::rt::parseOptions(const Program &program, int argc,
       ->default_str("on")
       ->transform(oneOf<bool>({{"on", true}, {"off", false}}));
   addDeviceOptions(app, options);
-  app.add_flag("--describe", options.describe,
-               "print the compiled plan and stop");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::CallForHelp &) {
-    help = app.help();
-    return std::nullopt;
-  } catch (const CLI::ParseError &error) {
-    fail("%s; see %s --help", error.what(), name.c_str());
-  }
-  options.shuffle = !keepOrder;
+}
+
+//===----------------------------------------------------------------------===//
+// The command line
+//===----------------------------------------------------------------------===//
+
+/// By default the first step, which warms up, is left out if there are others.
+static void chooseTracedSteps(Options &options, const std::string &text) {
+  options.traceFirst = std::min<int64_t>(2, options.steps);
+  options.traceLast = std::min<int64_t>(4, options.steps);
+  if (text.empty())
+    return;
+  size_t dash = text.find('-');
+  std::string first = text.substr(0, dash);
+  std::string last = dash == std::string::npos ? first : text.substr(dash + 1);
+  if (!wholeNumber(first).empty() || !wholeNumber(last).empty() ||
+      !CLI::detail::lexical_cast(first, options.traceFirst) ||
+      !CLI::detail::lexical_cast(last, options.traceLast) ||
+      options.traceFirst < 1 || options.traceFirst > options.traceLast ||
+      options.traceLast > options.steps)
+    fail("--trace-steps: found '%s', expected A-B, the first and the last step "
+         "to record, of the %lld --steps",
+         text.c_str(), (long long)options.steps);
+}
+
+/// What options that are right one by one say together.
+static void check(const CLI::App &app, const Program &program, Options &options,
+                  const std::string &traceSteps) {
   for (const char *option : {"--eval-batches", "--eval-data"})
     if (app.count(option) && !options.evalEvery)
       fail("found %s, expected --eval-every N with it", option);
@@ -203,10 +210,48 @@ std::optional<Options> dtc::rt::parseOptions(const Program &program, int argc,
   if (!traceSteps.empty() && options.trace.empty())
     fail("found --trace-steps, expected --trace FILE with it");
   chooseTracedSteps(options, traceSteps);
-  schedule.steps = options.steps;
-  schedule.check();
+  options.learningRate.steps = options.steps;
+  options.learningRate.check();
   if (!options.saveAverages.empty() && !program.hasAverages())
     fail("found --save-ema, but this program keeps no moving averages; compile "
          "it with --ema DECAY");
+}
+
+std::optional<Options> dtc::rt::parseOptions(const Program &program, int argc,
+                                             char **argv, std::string &help) {
+  Options options;
+  options.learningRate.peak = program.learningRate;
+  int ranks = program.mesh.size();
+  std::string name = std::filesystem::path(argv[0]).filename().string();
+  CLI::App app(format("trains %s on %d rank%s (%s)", program.model.c_str(),
+                      ranks, ranks == 1 ? "" : "s",
+                      program.mesh.describe().c_str()),
+               name);
+  app.get_formatter()->column_width(36);
+  auto inGroup = [&](const char *group) {
+    app.option_defaults()->always_capture_default()->group(group);
+  };
+  std::string traceSteps;
+  inGroup("Data");
+  addDataOptions(app, options);
+  inGroup("Training");
+  addTrainingOptions(app, options, program);
+  inGroup("Evaluation");
+  addEvaluationOptions(app, options);
+  inGroup("Saving");
+  addSavingOptions(app, options);
+  inGroup("What is shown");
+  addDisplayOptions(app, options, traceSteps);
+  inGroup("Ranks and devices");
+  addLaunchOptions(app, options);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp &) {
+    help = app.help();
+    return std::nullopt;
+  } catch (const CLI::ParseError &error) {
+    fail("%s; see %s --help", error.what(), name.c_str());
+  }
+  check(app, program, options, traceSteps);
   return options;
 }
