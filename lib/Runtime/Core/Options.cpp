@@ -94,8 +94,9 @@ static void addDataOptions(CLI::App &app, Options &options) {
   app.add_option("--data", options.data,
                  "directory of <input>.npy and labels.npy, or 'synthetic'")
       ->type_name("DIR");
-  app.add_flag("--no-shuffle{false}", options.shuffle,
-               "take the samples in the order of the files");
+  app.add_flag_callback(
+      "--no-shuffle", [&options] { options.shuffle = false; },
+      "take the samples in the order of the files");
 }
 
 static void addEvaluationOptions(CLI::App &app, Options &options) {
