@@ -60,7 +60,9 @@ SafetensorsReader::SafetensorsReader(std::string name, std::string_view bytes)
     nlohmann::json parsed = nlohmann::json::parse(header);
     for (auto &[key, entry] : parsed.items()) {
       tensor = "tensor '" + key + "'";
-      if (key != "__metadata__")
+      if (key == "__metadata__")
+        notes = entry.get<std::map<std::string, std::string>>();
+      else
         entries.emplace(key, readEntry(entry, data));
     }
   } catch (const std::exception &error) {
@@ -75,14 +77,21 @@ SafetensorsReader::find(const std::string &tensor) const {
   return found == entries.end() ? nullptr : &found->second;
 }
 
+std::string SafetensorsReader::metadata(const std::string &key) const {
+  auto found = notes.find(key);
+  return found == notes.end() ? std::string() : found->second;
+}
+
 //===----------------------------------------------------------------------===//
 // Writing
 //===----------------------------------------------------------------------===//
 
 static std::string
-makeHeader(const std::vector<SafetensorsWriter::Tensor> &tensors) {
+makeHeader(const std::vector<SafetensorsWriter::Tensor> &tensors,
+           const SafetensorsWriter::Metadata &metadata) {
   nlohmann::ordered_json header;
   header["__metadata__"] = {{"format", "pt"}};
+  header["__metadata__"].update(metadata);
   int64_t offset = 0;
   for (auto &tensor : tensors) {
     int64_t end = offset + elementCount(tensor.shape) * sizeOf(tensor.dtype);
@@ -98,7 +107,8 @@ makeHeader(const std::vector<SafetensorsWriter::Tensor> &tensors) {
 }
 
 SafetensorsWriter::SafetensorsWriter(std::string target,
-                                     const std::vector<Tensor> &tensors)
+                                     const std::vector<Tensor> &tensors,
+                                     const Metadata &metadata)
     : path(std::move(target)),
       temporary(path + format(".tmp-%d", int(getpid()))) {
   std::error_code none;
@@ -111,7 +121,7 @@ SafetensorsWriter::SafetensorsWriter(std::string target,
       open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (file < 0)
     failure("create");
-  std::string header = makeHeader(tensors);
+  std::string header = makeHeader(tensors, metadata);
   uint64_t length = header.size();
   append(&length, 8);
   append(header.data(), int64_t(length));
@@ -136,14 +146,16 @@ void SafetensorsWriter::failure(const char *action) {
 
 void SafetensorsWriter::append(const void *data, int64_t bytes) {
   const char *at = static_cast<const char *>(data);
+  sum.update(data, bytes);
+  written += bytes;
   while (bytes > 0) {
-    ssize_t written = write(file, at, size_t(bytes));
-    if (written < 0 && errno == EINTR)
+    ssize_t count = write(file, at, size_t(bytes));
+    if (count < 0 && errno == EINTR)
       continue;
-    if (written < 0)
+    if (count < 0)
       failure("write");
-    at += written;
-    bytes -= written;
+    at += count;
+    bytes -= count;
   }
 }
 

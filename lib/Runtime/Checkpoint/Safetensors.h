@@ -8,6 +8,7 @@
 #ifndef DTC_LIB_RUNTIME_CHECKPOINT_SAFETENSORS_H
 #define DTC_LIB_RUNTIME_CHECKPOINT_SAFETENSORS_H
 
+#include "Core/Checksum.h"
 #include "Core/Elements.h"
 
 #include <map>
@@ -33,9 +34,12 @@ public:
   /// Null when there is no such tensor.
   const Tensor *find(const std::string &tensor) const;
   const std::map<std::string, Tensor> &tensors() const { return entries; }
+  /// What the file says of itself under that name; empty if nothing.
+  std::string metadata(const std::string &key) const;
 
 private:
   std::string fileName;
+  std::map<std::string, std::string> notes;
   std::map<std::string, Tensor> entries;
 };
 
@@ -49,7 +53,10 @@ public:
     std::vector<int64_t> shape;
   };
 
-  SafetensorsWriter(std::string path, const std::vector<Tensor> &tensors);
+  using Metadata = std::map<std::string, std::string>;
+
+  SafetensorsWriter(std::string path, const std::vector<Tensor> &tensors,
+                    const Metadata &metadata = {});
   ~SafetensorsWriter();
   SafetensorsWriter(const SafetensorsWriter &) = delete;
 
@@ -57,11 +64,17 @@ public:
   void append(const void *data, int64_t bytes);
   void commit();
 
+  /// Of what was written so far.
+  int64_t bytes() const { return written; }
+  uint64_t checksum() const { return sum.value(); }
+
 private:
   [[noreturn]] void failure(const char *action);
 
   std::string path, temporary;
   int file;
+  int64_t written = 0;
+  Checksum sum;
 };
 
 } // namespace dtc::rt

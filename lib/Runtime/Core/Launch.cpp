@@ -6,10 +6,15 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fcntl.h>
 #include <filesystem>
 #include <sched.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
 
@@ -45,8 +50,52 @@ void dtc::rt::checkRankCount(const Program &program, int found, int argc,
        command.c_str());
 }
 
-void dtc::rt::relaunch(const Program &program, const Options &options, int argc,
-                       char **argv) {
+//===----------------------------------------------------------------------===//
+// Below mpirun
+//===----------------------------------------------------------------------===//
+
+static volatile sig_atomic_t launcher, signalOfStop;
+
+/// The second time it is meant.
+static void passOn(int) {
+  kill(pid_t(launcher), signalOfStop);
+  signalOfStop = SIGTERM;
+}
+
+/// Runs mpirun, returns its exit status. Told to stop, mpirun leaves ranks one
+/// second; SIGUSR1 it hands on, and they have the time that they need.
+static int supervise(const std::vector<char *> &arguments, bool finishesStep) {
+  signalOfStop = finishesStep ? SIGUSR1 : SIGTERM;
+  pid_t parent = getpid();
+  pid_t child = fork();
+  if (child < 0)
+    fail("cannot start mpirun: %s", strerror(errno));
+  if (child == 0) {
+    // Apart from the terminal, whose signals come through the parent.
+    setpgid(0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != parent)
+      _exit(1);
+    if (int none = open("/dev/null", O_RDONLY); none >= 0)
+      dup2(none, STDIN_FILENO);
+    execvp(arguments[0], arguments.data());
+    int error = errno;
+    dprintf(STDERR_FILENO,
+            "error: cannot run mpirun: %s; install OpenMPI (openmpi-bin)\n",
+            strerror(error));
+    _exit(1);
+  }
+  launcher = child;
+  for (int number : {SIGINT, SIGTERM, SIGUSR1, SIGHUP})
+    signal(number, passOn);
+  int status;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+int dtc::rt::relaunch(const Program &program, const Options &options, int argc,
+                      char **argv) {
   if (options.processes != program.mesh.size())
     fail("found --nproc %d, expected --nproc %d: this program was compiled for "
          "%s",
@@ -72,8 +121,7 @@ void dtc::rt::relaunch(const Program &program, const Options &options, int argc,
   for (std::string &word : words)
     arguments.push_back(word.data());
   arguments.push_back(nullptr);
-  execvp(arguments[0], arguments.data());
-  fail("cannot run mpirun: %s; install OpenMPI (openmpi-bin)", strerror(errno));
+  return supervise(arguments, options.savesTraining());
 }
 
 int dtc::rt::coresPerRank(int localRanks) {

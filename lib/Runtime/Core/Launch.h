@@ -13,10 +13,10 @@ bool startedByLauncher();
 /// Throws unless the plan's number of ranks was started; says what to type.
 void checkRankCount(const Program &program, int found, int argc, char **argv);
 
-/// Replaces this process by mpirun with `options.processes` ranks of it.
-/// Returns only by throwing.
-[[noreturn]] void relaunch(const Program &program, const Options &options,
-                           int argc, char **argv);
+/// Starts mpirun with `options.processes` ranks of this program, waits for it
+/// and returns its exit status. Signals that stop a training reach the ranks.
+int relaunch(const Program &program, const Options &options, int argc,
+             char **argv);
 
 /// Cores that each of `localRanks` ranks on this machine may use.
 int coresPerRank(int localRanks);

@@ -74,6 +74,13 @@ static void addTrainingOptions(CLI::App &app, Options &options,
                  "of initial weights, dropout, shuffling and synthetic data")
       ->type_name("N")
       ->check(wholeNumber);
+  app.add_option("--on-nonfinite", options.onNonFinite,
+                 "stop or warn: when a loss or gradient norm is NaN or "
+                 "infinite, end the training and save nothing, or only say so")
+      ->type_name("ACTION")
+      ->default_str("stop")
+      ->transform(oneOf<OnNonFinite>(
+          {{"stop", OnNonFinite::stop}, {"warn", OnNonFinite::warn}}));
   app.add_option("--loss-scale", options.lossScale,
                  "fp16: what the loss is multiplied by at first; halved when "
                  "gradients overflow, doubled after 2000 steps without")
@@ -123,6 +130,32 @@ static void addSavingOptions(CLI::App &app, Options &options) {
                  "write the moving averages of the weights after the last "
                  "step, if compiled with --ema")
       ->type_name("FILE.safetensors");
+  app.add_option("--save-best", options.saveBest,
+                 "write the weights whenever an evaluation has a lower loss "
+                 "than all before")
+      ->type_name("FILE.safetensors");
+  app.add_option("--checkpoint-dir", options.checkpointDir,
+                 "write checkpoints, from which a training goes on under any "
+                 "plan, into this folder: after the last step and when stopped")
+      ->type_name("DIR");
+  app.add_option("--checkpoint-every", options.checkpointEvery,
+                 "write one every N steps, too")
+      ->type_name("N")
+      ->default_str("never")
+      ->check(atLeastOne);
+  app.add_option("--keep-checkpoints", options.keepCheckpoints,
+                 "keep the newest N, and that of the best evaluation")
+      ->type_name("N")
+      ->check(atLeastOne);
+  app.add_flag("--checkpoint-async", options.checkpointAsync,
+               "write them while the training goes on, from a copy in memory");
+  app.add_flag("--resume", options.resume,
+               "go on from the newest whole checkpoint, if there is one");
+  app.add_option("--resume-step", options.resumeStep,
+                 "with --resume: from the checkpoint of this step")
+      ->type_name("N")
+      ->default_str("newest")
+      ->check(wholeNumber);
   app.add_option("--dump-gradients", options.dumpGradients,
                  "write step-N.safetensors with all gradients, each step; "
                  "before clipping")
@@ -179,10 +212,7 @@ static void addLaunchOptions(CLI::App &app, Options &options) {
 // The command line
 //===----------------------------------------------------------------------===//
 
-/// By default the first step, which warms up, is left out if there are others.
 static void chooseTracedSteps(Options &options, const std::string &text) {
-  options.traceFirst = std::min<int64_t>(2, options.steps);
-  options.traceLast = std::min<int64_t>(4, options.steps);
   if (text.empty())
     return;
   size_t dash = text.find('-');
@@ -208,6 +238,14 @@ static void check(const CLI::App &app, const Program &program, Options &options,
       options.evalData.empty())
     fail("found --eval-every with --data synthetic, expected --eval-data DIR "
          "with it");
+  if (!options.saveBest.empty() && !options.evalEvery)
+    fail("found --save-best, expected --eval-every N with it");
+  for (const char *option : {"--checkpoint-every", "--keep-checkpoints",
+                             "--checkpoint-async", "--resume"})
+    if (app.count(option) && options.checkpointDir.empty())
+      fail("found %s, expected --checkpoint-dir DIR with it", option);
+  if (options.resumeStep >= 0 && !options.resume)
+    fail("found --resume-step, expected --resume with it");
   if (!traceSteps.empty() && options.trace.empty())
     fail("found --trace-steps, expected --trace FILE with it");
   chooseTracedSteps(options, traceSteps);
@@ -221,9 +259,10 @@ static void check(const CLI::App &app, const Program &program, Options &options,
 std::optional<Options> dtc::rt::parseOptions(const Program &program, int argc,
                                              char **argv, std::string &help) {
   Options options;
+  options.name = std::filesystem::path(argv[0]).filename().string();
   options.learningRate.peak = program.learningRate;
   int ranks = program.mesh.size();
-  std::string name = std::filesystem::path(argv[0]).filename().string();
+  const std::string &name = options.name;
   CLI::App app(format("trains %s on %d rank%s (%s)", program.model.c_str(),
                       ranks, ranks == 1 ? "" : "s",
                       program.mesh.describe().c_str()),

@@ -18,16 +18,27 @@ enum class MatMulEngine { builtin, oneDnn };
 
 enum class CollectivesEngine { automatic, mpi };
 enum class ProgressStyle { automatic, plain, bar };
+/// What happens when a loss or a gradient's norm is NaN or infinite.
+enum class OnNonFinite { stop, warn };
 
 struct Options {
+  std::string name; ///< of the program, in messages
   std::string data;
   int64_t steps = 100;
   /// The peak is the plan's learning rate unless --lr is given.
   LearningRateSchedule learningRate;
   uint64_t seed = 0;
   /// Empty: none.
-  std::string metrics, saveWeights, saveAverages, dumpGradients, trace;
-  int64_t traceFirst = 1, traceLast = 1; ///< steps
+  std::string metrics, saveWeights, saveAverages, saveBest, dumpGradients,
+      trace;
+  std::string checkpointDir;   ///< empty: none
+  int64_t checkpointEvery = 0; ///< 0: at the end and when stopped
+  int64_t keepCheckpoints = 3;
+  bool checkpointAsync = false;
+  bool resume = false;
+  int64_t resumeStep = -1; ///< -1: the newest
+  OnNonFinite onNonFinite = OnNonFinite::stop;
+  int64_t traceFirst = 0, traceLast = 0; ///< steps; 0: the 2nd to the 4th
   int processes = 0;                     ///< 0: as started
   int threads = 0;                       ///< 0: as the cores allow
   bool shuffle = true;
@@ -46,6 +57,12 @@ struct Options {
   bool cudaGraph = true;  ///< on GPUs
   std::string rendezvous; ///< of GPUs' ranks; empty: as the launcher has it
   int timeout = 60;       ///< of GPUs' ranks, seconds
+
+  /// Whether a stop in the middle would lose what was asked for.
+  bool savesTraining() const {
+    return !checkpointDir.empty() || !saveWeights.empty() ||
+           !saveAverages.empty();
+  }
 };
 
 /// Throws an Error on wrong values. On --help returns nothing and leaves the

@@ -161,9 +161,7 @@ void Progress::report(const StepMetrics &metrics, const std::string &cause) {
         (long long)metrics.step, (long long)steps, loss, gradientNorm,
         metrics.learningRate, metrics.seconds * 1e3,
         metrics.isSkipped ? "  skipped" : "");
-  // As everywhere in the field, the training goes on: it is the user who knows
-  // whether it can recover.
-  if (warnsOf(metrics))
+  if (warnsOf(metrics) && !cause.empty())
     out.append("warning: step %lld has loss %g and gradient norm %g; %.600s; "
                "training continues\n",
                (long long)metrics.step, loss, gradientNorm, cause.c_str());

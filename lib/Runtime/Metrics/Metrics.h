@@ -65,7 +65,8 @@ public:
   Progress(int64_t steps, int64_t logEvery, bool bar)
       : steps(steps), logEvery(logEvery), bar(bar) {}
 
-  /// Whether these are the first metrics that are no numbers: `report` warns.
+  /// Whether these are the first metrics that are no numbers: `report` warns if
+  /// it gets a cause.
   bool warnsOf(const StepMetrics &metrics) const;
   /// `cause` is part of that warning; see NotFinite.h.
   void report(const StepMetrics &metrics, const std::string &cause);

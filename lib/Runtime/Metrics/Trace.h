@@ -72,6 +72,7 @@ public:
   void alignClocks();
 
   bool records(int64_t step) const { return first <= step && step <= last; }
+  int64_t lastStep() const { return last; }
   void beginStep(int64_t step);
   void endStep();
   /// Brings the ranks' events together in rank 0's file, and says there what of

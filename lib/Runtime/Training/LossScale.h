@@ -14,25 +14,32 @@ namespace dtc::rt {
 /// gradient, which all have, and so all decide alike.
 class LossScale {
 public:
-  explicit LossScale(double initial) : scale(initial) {}
+  struct State {
+    double scale = 1;
+    int64_t skipped = 0, done = 0, inRow = 0;
+  };
 
-  double value() const { return scale; }
-  int64_t skippedSteps() const { return skipped; }
+  explicit LossScale(double initial) : now{initial} {}
+  explicit LossScale(const State &state) : now(state) {}
+
+  const State &state() const { return now; }
+  double value() const { return now.scale; }
+  int64_t skippedSteps() const { return now.skipped; }
   /// The number of the next update, from 1.
-  int64_t nextUpdate() const { return done + 1; }
+  int64_t nextUpdate() const { return now.done + 1; }
 
   /// Takes the norm of a step; returns whether the step was skipped.
   bool observe(double gradientNorm) {
     bool overflows = !std::isfinite(gradientNorm);
     if (overflows) {
-      ++skipped;
-      inRow = 0;
-      scale = std::fmax(scale / 2, 1.0);
+      ++now.skipped;
+      now.inRow = 0;
+      now.scale = std::fmax(now.scale / 2, 1.0);
     } else {
-      ++done;
-      if (++inRow == growthInterval) {
-        scale *= 2;
-        inRow = 0;
+      ++now.done;
+      if (++now.inRow == growthInterval) {
+        now.scale *= 2;
+        now.inRow = 0;
       }
     }
     return overflows;
@@ -41,8 +48,7 @@ public:
 private:
   static constexpr int64_t growthInterval = 2000;
 
-  double scale;
-  int64_t skipped = 0, done = 0, inRow = 0;
+  State now;
 };
 
 } // namespace dtc::rt

@@ -4,6 +4,7 @@
 
 #include "Core/Elements.h"
 #include "Core/Error.h"
+#include "Core/Shard.h"
 
 #include <cmath>
 
@@ -89,4 +90,28 @@ std::string dtc::rt::explainNotFinite(const Program &program,
     return "its data are finite: look at the initial weights, or try "
            "--dtype f64 of dtc";
   return "its data are finite: consider a lower --lr";
+}
+
+std::string dtc::rt::findNotFiniteGradient(const dtc_context &context,
+                                           const Arena &arena) {
+  const Program &program = context.program;
+  std::vector<double> values;
+  for (const Stage::Parameter &entry : context.plan().parameters) {
+    if (!entry.gradient)
+      continue;
+    const ParameterInfo &parameter = program.parameters[entry.index];
+    Piece piece = pieceOf(parameter, *entry.gradient, program.mesh,
+                          context.collectives.rank());
+    values.resize(size_t(piece.count));
+    arena.read(piece.offset, piece.count * sizeOf(parameter.dtype),
+               [&](const char *data) {
+                 convert(parameter.dtype, data, DTC_F64, values.data(),
+                         piece.count);
+               });
+    for (double value : values)
+      if (!std::isfinite(value))
+        return format("the gradient of '%s' has %s", parameter.tensor.c_str(),
+                      std::isnan(value) ? "a NaN" : "an infinity");
+  }
+  return {};
 }

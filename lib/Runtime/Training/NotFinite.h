@@ -3,6 +3,7 @@
 #ifndef DTC_LIB_RUNTIME_TRAINING_NOTFINITE_H
 #define DTC_LIB_RUNTIME_TRAINING_NOTFINITE_H
 
+#include "Core/Context.h"
 #include "Data/Source.h"
 
 namespace dtc::rt {
@@ -13,6 +14,11 @@ namespace dtc::rt {
 /// warning.
 std::string explainNotFinite(const Program &program, DataSource &source,
                              int64_t step);
+
+/// The first gradient of this rank with a NaN or an infinity, as a clause;
+/// empty if all are numbers. Of the step before which nothing has run since.
+std::string findNotFiniteGradient(const dtc_context &context,
+                                  const Arena &arena);
 
 } // namespace dtc::rt
 

@@ -14,9 +14,21 @@ using namespace dtc::rt;
 /// What the signal handlers write; made beforehand, for they may not format.
 static char stopLine[256], crashLine[256];
 
-/// A step cannot be left half done on some ranks only, and there is nothing
-/// that a stop would lose: every line written is already in its file.
+static volatile sig_atomic_t asked = 0;
+static bool asks = false;
+
+int dtc::rt::stopSignal() { return asked; }
+
+/// A step cannot be left half done on some ranks only. Where there is nothing
+/// that a stop would lose, as every line written is already in its file, nobody
+/// waits for its end.
 static void stopBySignal(int signal) {
+  // A launcher may hand on as SIGUSR1 what the ranks got, too.
+  if (asks && (!asked || asked == SIGUSR1 || signal == SIGUSR1)) {
+    if (asked == 0 || signal != SIGUSR1)
+      asked = signal;
+    return;
+  }
   (void)!write(STDERR_FILENO, stopLine, strlen(stopLine));
   _exit(128 + signal);
 }
@@ -29,7 +41,9 @@ static void crash(int number) {
   raise(number);
 }
 
-void dtc::rt::handleSignals(const std::string &name, bool bar) {
+void dtc::rt::handleSignals(const std::string &name, bool bar,
+                            bool finishesStep) {
+  asks = finishesStep;
   const char *newline = bar ? "\n" : "";
   // Under a launcher it is the launcher that says that it was stopped.
   if (startedByLauncher())
@@ -40,7 +54,7 @@ void dtc::rt::handleSignals(const std::string &name, bool bar) {
   snprintf(crashLine, sizeof crashLine,
            "%s%.200serror: this rank crashed in a step\n", newline,
            name.c_str());
-  for (int number : {SIGINT, SIGTERM})
+  for (int number : {SIGINT, SIGTERM, SIGUSR1})
     signal(number, stopBySignal);
   for (int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT})
     signal(number, crash);

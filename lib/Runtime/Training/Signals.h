@@ -8,8 +8,13 @@
 namespace dtc::rt {
 
 /// From now on. `name` is how this rank is called in messages; `bar` is whether
-/// it draws a progress bar, which a message must leave.
-void handleSignals(const std::string &name, bool bar);
+/// it draws a progress bar, which a message must leave. SIGINT, SIGTERM and
+/// SIGUSR1, which mpirun hands on, end the process at once. With `finishesStep`
+/// they ask for it, and only a second SIGINT or SIGTERM ends it at once.
+void handleSignals(const std::string &name, bool bar, bool finishesStep);
+
+/// The signal that asked for a stop after this step; 0: none did.
+int stopSignal();
 
 } // namespace dtc::rt
 

@@ -2,6 +2,7 @@
 
 #include "Train.h"
 
+#include "Core/Agreement.h"
 #include "Core/Error.h"
 #include "Core/Launch.h"
 #include "Device/Device.h"
@@ -13,43 +14,10 @@
 
 using namespace dtc::rt;
 
-namespace {
-
-/// Tells an attempt that failed from one that did not.
-struct Outcome {
-  bool failed = false;
-  std::string message;
-};
-
-} // namespace
-
-template <typename Body> static Outcome attempt(Body body) {
-  try {
-    body();
-    return {};
-  } catch (const std::exception &error) {
-    return {true, error.what()};
-  }
-}
-
-/// Whether any rank failed; the first that did says why. Met by all ranks.
-static bool anyFailed(Collectives &collectives, const Outcome &outcome,
-                      const std::string &name) {
-  int first = collectives.firstFailed(outcome.failed);
-  if (first == collectives.rank()) {
-    // Rank 0 fails where all do; another rank's error is its own.
-    std::string who = first ? format(": rank %d", first) : "";
-    fprintf(stderr, "%s%s: error: %s\n", name.c_str(), who.c_str(),
-            outcome.message.c_str());
-  }
-  return first >= 0;
-}
-
 static void announce(const Program &program, const Options &options,
-                     const std::string &name,
                      const std::vector<std::string> &notes) {
-  printf("%s: %s (%s), %s, batch %lld, %s %s, seed %llu\n", name.c_str(),
-         program.model.c_str(), program.dtype.c_str(),
+  printf("%s: %s (%s), %s, batch %lld, %s %s, seed %llu\n",
+         options.name.c_str(), program.model.c_str(), program.dtype.c_str(),
          program.mesh.describe().c_str(), (long long)program.globalBatch,
          program.optimizer.c_str(), options.learningRate.describe().c_str(),
          (unsigned long long)options.seed);
@@ -62,42 +30,42 @@ static void announce(const Program &program, const Options &options,
 /// The training proper, on ranks that are as many as the plan has. The device
 /// that it opens is left to `launched`, which finishes later.
 static int trainOnRanks(const Program &program, const Options &options,
-                        Collectives &launched, const std::string &name,
+                        Collectives &launched,
                         std::unique_ptr<Device> &device) {
   std::unique_ptr<Collectives> overlay = overlayCollectives(options, launched);
   Collectives &collectives = overlay ? *overlay : launched;
   int rank = collectives.rank();
-  std::string rankName = name + ": ";
+  std::string rankName = options.name + ": ";
   if (collectives.size() > 1)
     rankName +=
         format("rank %d (%s): ", rank, program.mesh.describe(rank).c_str());
   setFatalContext(&launched, rankName);
-  Outcome opened = attempt([&] {
+  // What fails below while others may wait for this rank ends the job.
+  auto mustSucceed = [](const Outcome &outcome) {
+    if (outcome.failed)
+      fatal("%s", outcome.message.c_str());
+  };
+  mustSucceed(attempt([&] {
     device = openDevice(options, collectives);
     collectives.createGroups(program);
-  });
-  if (opened.failed) // while others may wait for this rank
-    fatal("%s", opened.message.c_str());
+  }));
   std::unique_ptr<TrainingLoop> training;
-  Outcome setUp = attempt([&] {
-    training =
-        std::make_unique<TrainingLoop>(program, options, collectives, *device);
-  });
-  if (anyFailed(collectives, setUp, name))
-    return 1;
+  agree(collectives, attempt([&] {
+          training = std::make_unique<TrainingLoop>(program, options,
+                                                    collectives, *device);
+        }),
+        options.name);
   std::string sharing;
-  Outcome shares = attempt([&] { sharing = training->shareArena(); });
-  if (shares.failed) // while others wait for this rank
-    fatal("%s", shares.message.c_str());
+  mustSucceed(attempt([&] { sharing = training->shareArena(); }));
   if (rank == 0)
-    announce(program, options, name, {training->describeRest(), sharing});
-  handleSignals(rankName, rank == 0 && showsBar(options));
-  Outcome trained = attempt([&] { training->run(); });
-  // Only some ranks may fail here, while others wait for them.
-  if (trained.failed)
-    fatal("%s", trained.message.c_str());
+    announce(program, options, {training->describeRest(), sharing});
+  training->loadState();
+  handleSignals(rankName, rank == 0 && showsBar(options),
+                options.savesTraining());
+  TrainingEnd end;
+  mustSucceed(attempt([&] { end = training->run(); }));
   collectives.barrier();
-  return 0;
+  return end == TrainingEnd::notFinite;
 }
 
 int dtc::rt::trainMain(const dtc_program &exported, int argc, char **argv) {
@@ -105,7 +73,8 @@ int dtc::rt::trainMain(const dtc_program &exported, int argc, char **argv) {
   setFatalContext(nullptr, name + ": ");
   std::optional<Program> program;
   std::optional<Options> options;
-  std::string text; // to print instead of training
+  std::string text;            // to print instead of training
+  std::optional<int> launched; // the exit status of the ranks
   Outcome parsed = attempt([&] {
     program = readProgram(exported);
     options = parseOptions(*program, argc, argv, text);
@@ -113,8 +82,10 @@ int dtc::rt::trainMain(const dtc_program &exported, int argc, char **argv) {
       text = program->describe();
     if (text.empty() && options->processes && !startedByLauncher())
       if (options->processes > 1 || program->mesh.size() > 1)
-        relaunch(*program, *options, argc, argv);
+        launched = relaunch(*program, *options, argc, argv);
   });
+  if (launched)
+    return *launched;
 
   std::unique_ptr<Collectives> collectives = startCollectives();
   if (!parsed.failed && text.empty())
@@ -126,12 +97,15 @@ int dtc::rt::trainMain(const dtc_program &exported, int argc, char **argv) {
     });
   std::unique_ptr<Device> device;
   int status = 0;
-  if (anyFailed(*collectives, parsed, name))
+  try {
+    agree(*collectives, parsed, name);
+    if (text.empty())
+      status = trainOnRanks(*program, *options, *collectives, device);
+    else if (collectives->rank() == 0)
+      fputs(text.c_str(), stdout);
+  } catch (const Reported &) {
     status = 1;
-  else if (!text.empty())
-    fputs(collectives->rank() == 0 ? text.c_str() : "", stdout);
-  else
-    status = trainOnRanks(*program, *options, *collectives, name, device);
+  }
   fflush(nullptr);
   collectives->finish();
   return status;

@@ -7,8 +7,11 @@
 #include "Core/Error.h"
 #include "Core/Launch.h"
 #include "NotFinite.h"
+#include "Signals.h"
 
 #include <chrono>
+#include <cmath>
+#include <csignal>
 #include <cstdio>
 #include <dlfcn.h>
 #include <filesystem>
@@ -47,21 +50,55 @@ TrainingLoop::TrainingLoop(const Program &program, const Options &options,
       inputs(program, context.plan(), *arena, options.seed),
       lossScale(options.lossScale), metricsFile(leads() ? options.metrics : ""),
       progress(options.steps, options.logEvery, showsBar(options)),
+      stopVote(collectives),
       // Looked up, for how a weak reference is linked depends on the linker.
       hook(reinterpret_cast<decltype(hook)>(
           dlsym(RTLD_DEFAULT, "dtcrt_step_hook"))) {
   if (options.evalEvery)
     evaluation.emplace(context, options, *arena);
-  loadParameters(context, *arena, options.seed);
   if (leads())
     checkOutputs();
   if (options.checkReplicas)
     replicas.emplace(context, *arena);
-  if (options.trace.empty())
-    return;
-  trace.emplace(program, collectives, options.trace, options.traceFirst,
-                options.traceLast);
-  trace->use(device.clock());
+  if (!options.checkpointDir.empty())
+    checkpoints.emplace(
+        context, *arena, options,
+        TrainingSetting(
+            program, options,
+            format("%s samples",
+                   std::to_string(source->countSamples()).c_str())));
+}
+
+void TrainingLoop::loadState() {
+  std::optional<TrainingState> state;
+  if (checkpoints)
+    state = checkpoints->start();
+  agree(context.collectives, attempt([&] {
+          if (state) {
+            firstStep = state->step + 1;
+            best = state->best;
+            lossScale = LossScale(state->lossScale);
+          } else {
+            loadParameters(context, *arena, options.seed);
+          }
+          if (!options.trace.empty())
+            openTrace();
+        }),
+        options.name);
+}
+
+void TrainingLoop::openTrace() {
+  int64_t first = options.traceFirst, last = options.traceLast;
+  if (!first) { // the first step warms up
+    first = std::min(firstStep + 1, options.steps);
+    last = std::min(firstStep + 3, options.steps);
+  } else if (first < firstStep) {
+    fail("--trace-steps begins at step %lld, but the training goes on at step "
+         "%lld",
+         (long long)first, (long long)firstStep);
+  }
+  trace.emplace(program, context.collectives, options.trace, first, last);
+  trace->use(context.device.clock());
 }
 
 /// Finds out before the training, not after it, that nothing can be saved.
@@ -70,6 +107,8 @@ void TrainingLoop::checkOutputs() const {
     SafetensorsWriter(options.saveWeights, {});
   if (!options.saveAverages.empty())
     SafetensorsWriter(options.saveAverages, {});
+  if (!options.saveBest.empty())
+    SafetensorsWriter(options.saveBest, {});
   if (options.dumpGradients.empty())
     return;
   bool keepsGradients = false;
@@ -95,24 +134,90 @@ std::string TrainingLoop::gradientFile(int64_t step) const {
 // Training
 //===----------------------------------------------------------------------===//
 
-void TrainingLoop::run() {
+TrainingEnd TrainingLoop::run() {
   if (trace)
     trace->alignClocks();
-  for (int64_t step = 1; step <= options.steps; ++step) {
-    runStep(step);
-    if (trace && step == options.traceLast)
+  TrainingEnd how = TrainingEnd::finished;
+  int64_t step = firstStep;
+  for (; step <= options.steps && how == TrainingEnd::finished; ++step) {
+    double seconds = runStep(step);
+    if (!isFinite && options.onNonFinite == OnNonFinite::stop) {
+      how = TrainingEnd::notFinite;
+      break;
+    }
+    if (stopVote.decide(step, seconds, stopSignal() != 0) &&
+        step < options.steps)
+      how = TrainingEnd::stopped;
+    if (trace && step == trace->lastStep())
       trace->write();
-    if (evaluation && evaluation->isDue(step))
-      evaluate(step);
+    bool isBest = evaluation && evaluation->isDue(step) && evaluate(step);
+    if (!checkpoints)
+      continue;
+    checkpoints->check();
+    if (checkpoints->isDue(step) || isBest || step == options.steps ||
+        how == TrainingEnd::stopped)
+      checkpoints->save({step, lossScale.state(), best});
   }
-  if (leads()) {
-    progress.finish();
-    if (int64_t skipped = lossScale.skippedSteps())
-      printf("skipped %lld of %lld steps, whose gradients overflowed fp16; "
-             "the loss scale is %g\n",
-             (long long)skipped, (long long)options.steps, lossScale.value());
+  if (checkpoints)
+    checkpoints->finish();
+  if (how == TrainingEnd::notFinite)
+    reportNotFinite(step);
+  else
+    save();
+  if (leads())
+    reportEnd(how, step - 1);
+  return how;
+}
+
+void TrainingLoop::reportEnd(TrainingEnd how, int64_t step) {
+  progress.finish();
+  if (int64_t skipped = lossScale.skippedSteps())
+    printf("skipped %lld of %lld steps, whose gradients overflowed fp16; the "
+           "loss scale is %g\n",
+           (long long)skipped, (long long)step, lossScale.value());
+  if (how == TrainingEnd::stopped) {
+    printf("stopped by a signal after step %lld of %lld; ", (long long)step,
+           (long long)options.steps);
+    if (checkpoints)
+      printf("to go on, give the same command with --resume\n");
+    else
+      printf("the weights are saved; with --checkpoint-dir a training can go "
+             "on\n");
+  } else if (how == TrainingEnd::finished && firstStep > options.steps) {
+    printf("nothing to train: the checkpoint is of step %lld of %lld --steps\n",
+           (long long)firstStep - 1, (long long)options.steps);
   }
-  save();
+}
+
+/// Says why the training stops. Met by all ranks, which look at the gradients
+/// that they have.
+void TrainingLoop::reportNotFinite(int64_t step) {
+  std::vector<std::array<char, 256>> found(size_t(context.collectives.size()));
+  std::array<char, 256> own = {};
+  snprintf(own.data(), own.size(), "%s",
+           findNotFiniteGradient(context, *arena).c_str());
+  context.collectives.gatherData(own.data(), found.data(), sizeof own);
+  if (!leads())
+    return;
+  progress.finish();
+  double loss = scalarAt(context.plan().loss);
+  double norm = scalarAt(context.plan().gradientNorm);
+  std::string cause = explainNotFinite(program, *source, step);
+  for (size_t rank = 0; rank < found.size() && std::isfinite(loss); ++rank)
+    if (found[rank][0]) {
+      cause = format("on rank %zu %s", rank, found[rank].data()) + "; " + cause;
+      break;
+    }
+  std::string rest = "nothing is saved of it";
+  if (checkpoints && checkpoints->newest())
+    rest = format("the newest checkpoint is of step %lld, to go on from with "
+                  "--resume",
+                  (long long)*checkpoints->newest());
+  fprintf(stderr,
+          "%s: error: step %lld has loss %g and gradient norm %g: %s; training "
+          "stops, %s (--on-nonfinite warn goes on)\n",
+          options.name.c_str(), (long long)step, std::isnan(loss) ? NAN : loss,
+          std::isnan(norm) ? NAN : norm, cause.c_str(), rest.c_str());
 }
 
 void TrainingLoop::save() {
@@ -149,7 +254,7 @@ void TrainingLoop::runPlan(int64_t step) {
   context.trace = nullptr;
 }
 
-void TrainingLoop::runStep(int64_t step) {
+double TrainingLoop::runStep(int64_t step) {
   observe(step, true);
   auto start = std::chrono::steady_clock::now();
   runPlan(step);
@@ -158,19 +263,23 @@ void TrainingLoop::runStep(int64_t step) {
   std::optional<double> scale;
   if (program.scalesLoss())
     scale = lossScale.value();
-  bool isSkipped =
-      scale && lossScale.observe(scalarAt(context.plan().gradientNorm));
+  double norm = scalarAt(context.plan().gradientNorm);
+  isSkipped = scale && lossScale.observe(norm);
+  isFinite =
+      (std::isfinite(norm) && std::isfinite(scalarAt(context.plan().loss))) ||
+      (isSkipped && *scale > 1);
   if (leads())
-    report(step, time.count(), scale, isSkipped);
+    report(step, time.count(), scale);
   if (replicas)
     replicas->check(step);
   if (!options.dumpGradients.empty())
     saveTensors(context, *arena, TensorKind::gradients, gradientFile(step),
                 scale.value_or(1));
+  return time.count();
 }
 
 void TrainingLoop::report(int64_t step, double seconds,
-                          std::optional<double> scale, bool isSkipped) {
+                          std::optional<double> scale) {
   StepMetrics metrics{step,
                       scalarAt(context.plan().loss),
                       scalarAt(context.plan().gradientNorm),
@@ -181,15 +290,23 @@ void TrainingLoop::report(int64_t step, double seconds,
                       isSkipped};
   metricsFile.write(metrics);
   std::string cause;
-  if (progress.warnsOf(metrics))
+  if (options.onNonFinite == OnNonFinite::warn && progress.warnsOf(metrics))
     cause = explainNotFinite(program, *source, step);
   progress.report(metrics, cause);
 }
 
-void TrainingLoop::evaluate(int64_t step) {
+bool TrainingLoop::evaluate(int64_t step) {
   EvalMetrics metrics = evaluation->run(step, inputs);
-  if (!leads())
-    return;
-  metricsFile.write(metrics);
-  progress.report(metrics);
+  bool isBest =
+      std::isfinite(metrics.loss) && (!best || metrics.loss < best->loss);
+  if (isBest) {
+    best = {step, metrics.loss};
+    if (!options.saveBest.empty())
+      saveTensors(context, *arena, TensorKind::weights, options.saveBest);
+  }
+  if (leads()) {
+    metricsFile.write(metrics);
+    progress.report(metrics);
+  }
+  return isBest;
 }

@@ -4,6 +4,7 @@
 #define DTC_LIB_RUNTIME_TRAINING_TRAININGLOOP_H
 
 #include "CheckReplicas.h"
+#include "Checkpoint/Checkpointer.h"
 #include "Core/Context.h"
 #include "Core/Options.h"
 #include "Data/Source.h"
@@ -12,11 +13,15 @@
 #include "LossScale.h"
 #include "Metrics/Metrics.h"
 #include "StepInputs.h"
+#include "StopVote.h"
 
 namespace dtc::rt {
 
 /// Whether rank 0 draws a progress bar.
 bool showsBar(const Options &options);
+
+/// Why a training ended.
+enum class TrainingEnd { finished, stopped, notFinite };
 
 /// Everything that a rank needs in its steps, made before the first.
 class TrainingLoop {
@@ -33,22 +38,30 @@ public:
     return evaluation ? evaluation->describeRest() : std::string();
   }
 
+  /// Initial parameters, or the state of a checkpoint. Throws Reported on all
+  /// ranks. Met by all ranks.
+  void loadState();
+
   /// Trains and saves.
-  void run();
+  TrainingEnd run();
 
 private:
   bool leads() const { return context.collectives.rank() == 0; }
   std::unique_ptr<DataSource> openSource(Collectives &collectives) const;
   void checkOutputs() const;
+  void openTrace();
   std::string gradientFile(int64_t step) const;
   double scalarAt(int64_t offset) const { return arena->load<double>(offset); }
 
-  void runStep(int64_t step);
+  /// Returns how long it took, in seconds.
+  double runStep(int64_t step);
   void runPlan(int64_t step);
-  void report(int64_t step, double seconds, std::optional<double> scale,
-              bool isSkipped);
-  void evaluate(int64_t step);
+  void report(int64_t step, double seconds, std::optional<double> scale);
+  /// Returns whether no evaluation before was as good.
+  bool evaluate(int64_t step);
   void save();
+  void reportNotFinite(int64_t step);
+  void reportEnd(TrainingEnd how, int64_t step);
   void observe(int64_t step, bool begin) const;
 
   const Program &program;
@@ -59,11 +72,17 @@ private:
   BatchLoader loader;
   StepInputs inputs;
   LossScale lossScale;
+  std::optional<TrainingState::Best> best;
   std::optional<Evaluation> evaluation;
   MetricsFile metricsFile;
   Progress progress;
   std::optional<ReplicaCheck> replicas;
   std::optional<Trace> trace;
+  std::optional<Checkpointer> checkpoints;
+  StopVote stopVote;
+  int64_t firstStep = 1;
+  bool isSkipped = false; ///< the last step, which overflowed fp16
+  bool isFinite = true;   ///< the last loss and norm, unless it was skipped
   decltype(&dtcrt_step_hook) hook;
 };
 

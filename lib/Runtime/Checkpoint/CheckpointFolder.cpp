@@ -1,0 +1,236 @@
+//===- CheckpointFolder.cpp - the checkpoints of a training ---------------===//
+
+#include "CheckpointFolder.h"
+
+#include "Core/Checksum.h"
+#include "Core/Error.h"
+#include "Core/MappedFile.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <fcntl.h>
+#include <filesystem>
+#include <sys/file.h>
+#include <thread>
+#include <unistd.h>
+
+using namespace dtc::rt;
+namespace fs = std::filesystem;
+
+static constexpr const char *manifestName = "checkpoint.json";
+static constexpr const char *namePattern = "step-%08lld";
+
+//===----------------------------------------------------------------------===//
+// Names
+//===----------------------------------------------------------------------===//
+
+std::string CheckpointFolder::folderOf(int64_t step) const {
+  return path + "/" + format(namePattern, (long long)step);
+}
+
+/// The same on all ranks. What an earlier program left there is gone when
+/// `own` returns.
+std::string CheckpointFolder::temporaryOf(int64_t step) const {
+  return folderOf(step) + ".tmp";
+}
+
+std::string CheckpointFolder::shardName(int rank) {
+  return format("rank-%05d.safetensors", rank);
+}
+
+/// The step that a folder's name has; -1: it is no checkpoint's name.
+static int64_t stepOf(const std::string &name) {
+  long long step;
+  if (sscanf(name.c_str(), "step-%lld", &step) == 1 && step >= 0 &&
+      name == format(namePattern, step))
+    return step;
+  return -1;
+}
+
+std::vector<int64_t> CheckpointFolder::steps() const {
+  std::vector<int64_t> steps;
+  std::error_code error;
+  for (fs::directory_iterator it(path, error), end; !error && it != end;
+       it.increment(error))
+    if (int64_t step = stepOf(it->path().filename().string()); step >= 0)
+      if (fileExists(folderOf(step) + "/" + manifestName))
+        steps.push_back(step);
+  if (error && error != std::errc::no_such_file_or_directory)
+    fail("cannot read the folder of checkpoints '%s': %s", path.c_str(),
+         error.message().c_str());
+  std::sort(steps.rbegin(), steps.rend());
+  return steps;
+}
+
+//===----------------------------------------------------------------------===//
+// Files
+//===----------------------------------------------------------------------===//
+
+/// A new name is on disk only when its folder is.
+static void syncFolder(const std::string &folder) {
+  int file = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (file < 0)
+    return; // there are file systems without
+  fsync(file);
+  close(file);
+}
+
+/// A small file, on disk when this returns.
+static void writeFile(const std::string &name, const std::string &text) {
+  int file = open(name.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  bool isWritten =
+      file >= 0 &&
+      write(file, text.data(), text.size()) == ssize_t(text.size()) &&
+      fsync(file) == 0;
+  int error = errno;
+  if (file >= 0)
+    close(file);
+  if (!isWritten)
+    fail("cannot write '%s': %s", name.c_str(), strerror(error));
+}
+
+static std::string readText(const std::string &name) {
+  return std::string(MappedFile(name).bytes());
+}
+
+static void makeFolder(const std::string &name) {
+  std::error_code error;
+  fs::create_directories(name, error);
+  if (error)
+    fail("cannot make folder '%s': %s", name.c_str(), error.message().c_str());
+}
+
+static void removeFolder(const std::string &name) {
+  std::error_code error;
+  // Without its manifest it is no checkpoint any more.
+  fs::remove(name + "/" + manifestName, error);
+  fs::remove_all(name, error);
+  if (error)
+    fail("cannot remove '%s': %s", name.c_str(), error.message().c_str());
+}
+
+//===----------------------------------------------------------------------===//
+// Owner
+//===----------------------------------------------------------------------===//
+
+CheckpointFolder::~CheckpointFolder() {
+  if (lock >= 0)
+    close(lock);
+}
+
+void CheckpointFolder::own() {
+  makeFolder(path);
+  // A lock of the folder itself leaves nothing behind. After a restart, the
+  // program before may need a moment to end.
+  lock = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  int tries = 0;
+  while (lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK || ++tries == 50)
+      break;
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+  if (lock < 0 || tries == 50)
+    fail("cannot take the folder of checkpoints '%s': %s", path.c_str(),
+         lock < 0 ? strerror(errno)
+                  : "another program that runs writes there; give each its "
+                    "own");
+  if (access(path.c_str(), W_OK) != 0)
+    fail("cannot write to the folder of checkpoints '%s': %s", path.c_str(),
+         strerror(errno));
+  std::vector<std::string> leftovers;
+  for (const fs::directory_entry &entry : fs::directory_iterator(path)) {
+    std::string name = entry.path().filename().string();
+    bool isTemporary =
+        name.ends_with(".tmp") && stepOf(name.substr(0, name.size() - 4)) >= 0;
+    bool isRemoved = stepOf(name) >= 0 &&
+                     !fileExists(entry.path().string() + "/" + manifestName);
+    if (isTemporary || isRemoved)
+      leftovers.push_back(entry.path().string());
+  }
+  for (const std::string &leftover : leftovers)
+    removeFolder(leftover);
+}
+
+void CheckpointFolder::commit(CheckpointManifest manifest, int ranks) {
+  int64_t step = manifest.state.step;
+  std::string folder = temporaryOf(step);
+  // Shards are written at the same time, so the last one is soon there; a rank
+  // that fails ends the job.
+  auto pause = std::chrono::milliseconds(1);
+  for (int rank = 0; rank < ranks; ++rank) {
+    std::string done = folder + "/" + shardName(rank) + ".done";
+    while (!fileExists(done)) {
+      std::this_thread::sleep_for(pause);
+      pause = std::min(pause * 2, std::chrono::milliseconds(50));
+    }
+    long long bytes;
+    unsigned long long sum;
+    if (sscanf(readText(done).c_str(), "%lld %llx", &bytes, &sum) != 2)
+      fail("'%s' is not as a rank wrote it", done.c_str());
+    manifest.shards.push_back({shardName(rank), bytes, sum});
+    unlink(done.c_str());
+  }
+  std::string manifestFile = folder + "/" + manifestName;
+  writeFile(manifestFile, manifest.toJson());
+  syncFolder(folder);
+  std::string name = folderOf(step);
+  if (fileExists(name)) // damaged, or else it would have been resumed from
+    removeFolder(name);
+  if (rename(folder.c_str(), name.c_str()) != 0)
+    fail("cannot rename '%s': %s", folder.c_str(), strerror(errno));
+  syncFolder(path);
+}
+
+void CheckpointFolder::keepNewest(int64_t count, std::optional<int64_t> best) {
+  for (int64_t step : steps())
+    if (count-- <= 0 && step != best)
+      removeFolder(folderOf(step));
+}
+
+//===----------------------------------------------------------------------===//
+// Every rank
+//===----------------------------------------------------------------------===//
+
+CheckpointManifest CheckpointFolder::readManifest(int64_t step) const {
+  CheckpointManifest manifest =
+      CheckpointManifest::read(folderOf(step) + "/" + manifestName);
+  if (manifest.state.step != step)
+    fail("'%s' is of step %lld", folderOf(step).c_str(),
+         (long long)manifest.state.step);
+  return manifest;
+}
+
+void CheckpointFolder::verify(int64_t step,
+                              const CheckpointManifest::Shard &shard) const {
+  std::string name = folderOf(step) + "/" + shard.file;
+  MappedFile file(name);
+  if (int64_t(file.bytes().size()) != shard.bytes)
+    fail("'%s' has %zu bytes, expected %lld", name.c_str(), file.bytes().size(),
+         (long long)shard.bytes);
+  if (Checksum::of(file.bytes()) != shard.checksum)
+    fail("'%s' is damaged: its checksum differs", name.c_str());
+}
+
+void CheckpointFolder::writeShard(
+    int64_t step, int rank, const std::vector<KeptPiece> &pieces,
+    const std::function<void(const KeptPiece &,
+                             const std::function<void(const char *)> &)> &read)
+    const {
+  std::string folder = temporaryOf(step);
+  makeFolder(folder);
+  std::string name = folder + "/" + shardName(rank);
+  ShardSummary summary = rt::writeShard(name, pieces, read);
+  // Whole when it has its name.
+  writeFile(name + ".part", format("%lld %016llx\n", (long long)summary.bytes,
+                                   (unsigned long long)summary.checksum));
+  if (rename((name + ".part").c_str(), (name + ".done").c_str()) != 0)
+    fail("cannot rename '%s.part': %s", name.c_str(), strerror(errno));
+}
+
+void CheckpointFolder::abandon(int64_t step) const {
+  std::error_code ignored;
+  fs::remove_all(temporaryOf(step), ignored);
+}

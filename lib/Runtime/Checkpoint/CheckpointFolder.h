@@ -1,0 +1,63 @@
+//===- CheckpointFolder.h - the checkpoints of a training -------*- C++ -*-===//
+//
+// A checkpoint is a folder, written under a temporary name and renamed when
+// everything is on disk: it is whole or not there.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTC_LIB_RUNTIME_CHECKPOINT_CHECKPOINTFOLDER_H
+#define DTC_LIB_RUNTIME_CHECKPOINT_CHECKPOINTFOLDER_H
+
+#include "Manifest.h"
+#include "Shards.h"
+
+namespace dtc::rt {
+
+/// All ranks see the same folder. All functions throw an Error on failure.
+class CheckpointFolder {
+public:
+  explicit CheckpointFolder(std::string path) : path(std::move(path)) {}
+  ~CheckpointFolder();
+  CheckpointFolder(const CheckpointFolder &) = delete;
+
+  //===--- Rank 0 only ----------------------------------------------------===//
+
+  /// Makes the folder, and keeps other programs from writing to it until this
+  /// ends; removes what a program that was killed left half written.
+  void own();
+  /// Waits until the shards of all `ranks` of a step are there, and gives the
+  /// checkpoint its name.
+  void commit(CheckpointManifest manifest, int ranks);
+  /// Removes all checkpoints but the newest `count` and that of step `best`.
+  void keepNewest(int64_t count, std::optional<int64_t> best);
+
+  //===--- Every rank -----------------------------------------------------===//
+
+  /// Steps of the checkpoints, newest first.
+  std::vector<int64_t> steps() const;
+  std::string folderOf(int64_t step) const;
+  CheckpointManifest readManifest(int64_t step) const;
+  /// Throws if a shard is not as it was written.
+  void verify(int64_t step, const CheckpointManifest::Shard &shard) const;
+
+  /// Writes this rank's shard, and that it is there.
+  void writeShard(
+      int64_t step, int rank, const std::vector<KeptPiece> &pieces,
+      const std::function<void(const KeptPiece &,
+                               const std::function<void(const char *)> &)>
+          &read) const;
+  /// Removes what of a checkpoint is there before it is committed.
+  void abandon(int64_t step) const;
+
+  static std::string shardName(int rank);
+
+private:
+  std::string temporaryOf(int64_t step) const;
+
+  std::string path;
+  int lock = -1;
+};
+
+} // namespace dtc::rt
+
+#endif // DTC_LIB_RUNTIME_CHECKPOINT_CHECKPOINTFOLDER_H

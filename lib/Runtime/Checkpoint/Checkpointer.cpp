@@ -1,0 +1,225 @@
+//===- Checkpointer.cpp - saves a training and goes on with it ------------===//
+
+#include "Checkpointer.h"
+
+#include "Core/Error.h"
+
+#include <cstdio>
+#include <cstring>
+
+using namespace dtc::rt;
+
+Checkpointer::Checkpointer(const dtc_context &context, Arena &arena,
+                           const Options &options, TrainingSetting setting)
+    : context(context), arena(arena), options(options),
+      setting(std::move(setting)), folder(options.checkpointDir),
+      pieces(listWrittenPieces(context.program, context.collectives.rank())) {}
+
+Checkpointer::~Checkpointer() {
+  if (writer.joinable())
+    writer.join();
+}
+
+//===----------------------------------------------------------------------===//
+// Going on
+//===----------------------------------------------------------------------===//
+
+/// The value that rank 0 has. Met by all ranks.
+template <typename T> static T fromLeader(Collectives &collectives, T value) {
+  std::vector<T> all(size_t(collectives.size()));
+  collectives.gatherData(&value, all.data(), sizeof value);
+  return all[0];
+}
+
+std::optional<TrainingState> Checkpointer::start() {
+  Collectives &collectives = context.collectives;
+  bool leads = collectives.rank() == 0;
+  Outcome opened = attempt([&] {
+    if (!leads)
+      return;
+    folder.own();
+    std::vector<int64_t> steps = folder.steps();
+    if (!options.resume && !steps.empty())
+      fail("'%s' has checkpoints, the newest of step %lld; go on from there "
+           "with --resume, or give another --checkpoint-dir",
+           options.checkpointDir.c_str(), (long long)steps[0]);
+  });
+  agree(collectives, opened, options.name);
+  if (!options.resume)
+    return std::nullopt;
+  return resume();
+}
+
+/// Whether all shards of a step are as they were written; the ranks look at a
+/// part each, and the first that finds damage says so. Met by all ranks.
+bool Checkpointer::isWhole(int64_t step) {
+  Collectives &collectives = context.collectives;
+  Outcome outcome = attempt([&] {
+    CheckpointManifest manifest = folder.readManifest(step);
+    for (size_t i = size_t(collectives.rank()); i < manifest.shards.size();
+         i += size_t(collectives.size()))
+      folder.verify(step, manifest.shards[i]);
+  });
+  int first = collectives.firstFailed(outcome.failed);
+  if (first == collectives.rank())
+    fprintf(stderr,
+            "%s: warning: the checkpoint of step %lld is not used: %s\n",
+            options.name.c_str(), (long long)step, outcome.message.c_str());
+  return first < 0;
+}
+
+/// The newest whole checkpoint, or the one that was asked for. Met by all
+/// ranks, which take the list of rank 0: the folder may be of a network, where
+/// some see changes later.
+std::optional<int64_t> Checkpointer::chooseStep() {
+  std::vector<int64_t> steps;
+  if (context.collectives.rank() == 0)
+    steps = folder.steps();
+  for (size_t next = 0;; ++next) {
+    int64_t own = next < steps.size() ? steps[next] : -1;
+    if (options.resumeStep >= 0)
+      own = next == 0 ? options.resumeStep : -1;
+    int64_t step = fromLeader(context.collectives, own);
+    if (step >= 0 && isWhole(step))
+      return step;
+    if (step >= 0)
+      continue;
+    if (next == 0)
+      return std::nullopt;
+    agree(context.collectives,
+          {true,
+           format("'%s' has no whole checkpoint%s; give another "
+                  "--checkpoint-dir to start anew",
+                  options.checkpointDir.c_str(),
+                  options.resumeStep >= 0
+                      ? format(" of step %lld", (long long)options.resumeStep)
+                            .c_str()
+                      : "")},
+          options.name);
+  }
+}
+
+void Checkpointer::read(int64_t step, const CheckpointManifest &manifest) {
+  std::vector<std::string> paths;
+  for (const CheckpointManifest::Shard &shard : manifest.shards)
+    paths.push_back(folder.folderOf(step) + "/" + shard.file);
+  ShardSet shards(paths);
+  for (const KeptPiece &piece :
+       listHeldPieces(context.program, context.collectives.rank()))
+    arena.write(piece.piece.offset, piece.bytes(),
+                [&](char *target) { shards.read(piece, target); });
+}
+
+std::optional<TrainingState> Checkpointer::resume() {
+  std::optional<int64_t> step;
+  step = chooseStep();
+  bool leads = context.collectives.rank() == 0;
+  if (!step) {
+    if (leads)
+      printf("note: '%s' has no checkpoint yet; training starts at step 1\n",
+             options.checkpointDir.c_str());
+    return std::nullopt;
+  }
+  CheckpointManifest manifest;
+  Outcome outcome = attempt([&] {
+    manifest = folder.readManifest(*step);
+    std::vector<std::string> notes = setting.compare(manifest.setting);
+    read(*step, manifest);
+    if (!leads)
+      return;
+    printf("resumed after step %lld (%s) from '%s'\n", (long long)*step,
+           manifest.setting.mesh.c_str(), folder.folderOf(*step).c_str());
+    for (const std::string &note : notes)
+      printf("note: %s\n", note.c_str());
+  });
+  agree(context.collectives, outcome, options.name);
+  committed = step;
+  return manifest.state;
+}
+
+//===----------------------------------------------------------------------===//
+// Saving
+//===----------------------------------------------------------------------===//
+
+void Checkpointer::giveUp(const std::string &reason) {
+  folder.abandon(writtenStep);
+  if (committed)
+    fail("%s; the newest checkpoint is of step %lld: start again with --resume",
+         reason.c_str(), (long long)*committed);
+  fail("%s; no checkpoint was written before", reason.c_str());
+}
+
+void Checkpointer::snapshot() {
+  int64_t bytes = 0;
+  for (const KeptPiece &piece : pieces)
+    bytes += piece.bytes();
+  copy.resize(size_t(bytes)); // once
+  char *to = copy.data();
+  for (const KeptPiece &piece : pieces) {
+    arena.read(piece.piece.offset, piece.bytes(), [&](const char *data) {
+      memcpy(to, data, size_t(piece.bytes()));
+    });
+    to += piece.bytes();
+  }
+}
+
+/// Writes this rank's shard, from the copy if there is one; rank 0 then makes
+/// the checkpoint of all shards.
+void Checkpointer::write(const TrainingState &state) {
+  Collectives &collectives = context.collectives;
+  const char *from = copy.data();
+  folder.writeShard(state.step, collectives.rank(), pieces,
+                    [&](const KeptPiece &piece,
+                        const std::function<void(const char *)> &use) {
+                      if (!options.checkpointAsync)
+                        return arena.read(piece.piece.offset, piece.bytes(),
+                                          use);
+                      use(from);
+                      from += piece.bytes();
+                    });
+  if (collectives.rank() != 0)
+    return;
+  folder.commit({state, setting, {}}, collectives.size());
+  folder.keepNewest(options.keepCheckpoints,
+                    state.best ? std::optional(state.best->step)
+                               : std::nullopt);
+}
+
+void Checkpointer::save(const TrainingState &state) {
+  finish();
+  writtenStep = state.step;
+  if (options.checkpointAsync) {
+    snapshot();
+    isWriting = true;
+    writer = std::thread([this, state] {
+      outcome = attempt([&] { write(state); });
+      isWriting = false;
+    });
+    return;
+  }
+  outcome = attempt([&] { write(state); });
+  if (outcome.failed)
+    giveUp(outcome.message);
+  context.collectives.barrier(); // rank 0 has made the checkpoint
+  committed = state.step;
+}
+
+void Checkpointer::check() {
+  if (isWriting || !writer.joinable())
+    return;
+  writer.join();
+  if (outcome.failed)
+    giveUp(outcome.message);
+  if (context.collectives.rank() == 0)
+    committed = writtenStep;
+}
+
+void Checkpointer::finish() {
+  if (!writer.joinable())
+    return;
+  writer.join();
+  if (outcome.failed)
+    giveUp(outcome.message);
+  context.collectives.barrier();
+  committed = writtenStep;
+}

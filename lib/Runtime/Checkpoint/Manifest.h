@@ -1,0 +1,68 @@
+//===- Manifest.h - what a checkpoint says of itself ------------*- C++ -*-===//
+//
+// checkpoint.json is the last file of a checkpoint that is written. docs/
+// Checkpoints.md states the format.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTC_LIB_RUNTIME_CHECKPOINT_MANIFEST_H
+#define DTC_LIB_RUNTIME_CHECKPOINT_MANIFEST_H
+
+#include "Core/Options.h"
+#include "Training/LossScale.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace dtc::rt {
+
+/// Where a training stands, besides what its arenas hold. Random numbers and
+/// the order of samples follow from the seed and the step.
+struct TrainingState {
+  int64_t step = 0; ///< steps that are done
+  LossScale::State lossScale;
+  /// The lowest loss of an evaluation, and the step after which it was made.
+  struct Best {
+    int64_t step;
+    double loss;
+  };
+  std::optional<Best> best;
+};
+
+/// What the numbers of a training depend on, besides its state.
+struct TrainingSetting {
+  std::string model, dtype, optimizer;
+  int64_t globalBatch;
+  uint64_t seed;
+  bool shuffle;
+  std::string learningRate, data;
+  std::string mesh; ///< only for people: any other goes on as well
+
+  TrainingSetting() = default;
+  TrainingSetting(const Program &program, const Options &options,
+                  std::string data);
+
+  /// Throws an Error if a training with this setting would not go on with what
+  /// one with `other` did. Returns notes about what else is different.
+  std::vector<std::string> compare(const TrainingSetting &other) const;
+};
+
+struct CheckpointManifest {
+  TrainingState state;
+  TrainingSetting setting;
+  struct Shard {
+    std::string file;
+    int64_t bytes;
+    uint64_t checksum;
+  };
+  std::vector<Shard> shards; ///< by rank
+
+  std::string toJson() const;
+  /// Throws an Error if the file is no manifest.
+  static CheckpointManifest read(const std::string &path);
+};
+
+} // namespace dtc::rt
+
+#endif // DTC_LIB_RUNTIME_CHECKPOINT_MANIFEST_H

@@ -1,0 +1,208 @@
+//===- Shards.cpp - what a rank keeps of a training, in a file ------------===//
+
+#include "Shards.h"
+
+#include "Core/Error.h"
+
+#include <algorithm>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+using namespace dtc::rt;
+using Json = nlohmann::ordered_json;
+
+//===----------------------------------------------------------------------===//
+// Who has what
+//===----------------------------------------------------------------------===//
+
+/// Calls back for each place of a stage, with what the rank has there, which
+/// may be nothing, and the axes along which ranks have different pieces.
+template <typename Callback>
+static void forEachPlace(const Program &program, int rank, Callback callback) {
+  const Mesh &mesh = program.mesh;
+  const Stage &stage = program.stages[mesh.coordinate(rank, stageAxis)];
+  for (const Stage::Parameter &entry : stage.parameters) {
+    const ParameterInfo &parameter = program.parameters[entry.index];
+    auto visit = [&](std::string group, const Stage::Place &place) {
+      std::vector<int> axes;
+      for (const ParameterInfo::Split &split : parameter.splits)
+        axes.push_back(split.axis);
+      if (place.shard)
+        axes.push_back(place.shard->axis);
+      if (int stages = mesh.find(stageAxis); stages >= 0)
+        axes.push_back(stages);
+      callback(KeptPiece{std::move(group), &parameter,
+                         pieceOf(parameter, place, mesh, rank)},
+               axes);
+    };
+    visit("parameter", entry.place);
+    for (const Stage::State &state : entry.state)
+      visit("state." + state.name, state.place);
+  }
+}
+
+std::vector<KeptPiece> dtc::rt::listHeldPieces(const Program &program,
+                                               int rank) {
+  std::vector<KeptPiece> list;
+  forEachPlace(program, rank, [&](KeptPiece piece, const std::vector<int> &) {
+    if (piece.piece.count > 0)
+      list.push_back(std::move(piece));
+  });
+  return list;
+}
+
+std::vector<KeptPiece> dtc::rt::listWrittenPieces(const Program &program,
+                                                  int rank) {
+  std::vector<KeptPiece> list;
+  std::vector<int> where = program.mesh.coordinates(rank);
+  int64_t number = 0; // of the place, for which holders of a piece agree
+  forEachPlace(program, rank,
+               [&](KeptPiece piece, const std::vector<int> &axes) {
+                 int64_t turn = number++;
+                 bool isOurs = true;
+                 for (int axis = 0; axis < int(where.size()); ++axis) {
+                   if (std::find(axes.begin(), axes.end(), axis) != axes.end())
+                     continue;
+                   int size = program.mesh.axes[axis].size;
+                   isOurs &= where[axis] == int(turn % size);
+                   turn /= size;
+                 }
+                 if (isOurs && piece.piece.count > 0)
+                   list.push_back(std::move(piece));
+               });
+  return list;
+}
+
+//===----------------------------------------------------------------------===//
+// Writing
+//===----------------------------------------------------------------------===//
+
+/// Of the metadata that has the places of all pieces.
+static constexpr const char *placesKey = "dtc.pieces";
+
+ShardSummary dtc::rt::writeShard(
+    const std::string &path, const std::vector<KeptPiece> &pieces,
+    const std::function<void(const KeptPiece &piece,
+                             const std::function<void(const char *)> &use)>
+        &read) {
+  std::vector<SafetensorsWriter::Tensor> tensors;
+  Json places = Json::object();
+  for (const KeptPiece &kept : pieces) {
+    const ParameterInfo &parameter = *kept.parameter;
+    // Parts of one tensor, as of a fused projection, start at other places.
+    std::string name = kept.group + "/" + parameter.tensor;
+    if (places.contains(name))
+      name += format("#%zu", tensors.size());
+    tensors.push_back({name, parameter.dtype, {kept.piece.count}});
+    places[name] = {{"group", kept.group},
+                    {"tensor", parameter.tensor},
+                    {"shape", parameter.tensorShape},
+                    {"start", kept.piece.box.start},
+                    {"size", kept.piece.box.size},
+                    {"first", kept.piece.first}};
+  }
+  SafetensorsWriter writer(path, tensors, {{placesKey, places.dump()}});
+  for (const KeptPiece &kept : pieces)
+    read(kept, [&](const char *data) { writer.append(data, kept.bytes()); });
+  writer.commit();
+  return {writer.bytes(), writer.checksum()};
+}
+
+//===----------------------------------------------------------------------===//
+// Reading
+//===----------------------------------------------------------------------===//
+
+ShardSet::ShardSet(const std::vector<std::string> &paths) {
+  for (const std::string &path : paths) {
+    files.emplace_back(path);
+    add(SafetensorsReader("'" + path + "'", files.back().bytes()));
+  }
+  for (auto &[name, entry] : entries)
+    std::sort(entry.runs.begin(), entry.runs.end(),
+              [](const Run &a, const Run &b) { return a.first < b.first; });
+}
+
+/// The numbers of a box, one for each dimension, that lie in a file.
+static Box readBox(const Json &place, size_t rank) {
+  Box box{place.at("start").get<std::vector<int64_t>>(),
+          place.at("size").get<std::vector<int64_t>>()};
+  if (box.start.size() != rank || box.size.size() != rank)
+    fail("a box of another rank than its tensor");
+  for (size_t dim = 0; dim < rank; ++dim)
+    if (box.start[dim] < 0 || box.size[dim] < 0)
+      fail("a box with a negative number");
+  return box;
+}
+
+void ShardSet::add(const SafetensorsReader &shard) {
+  std::string at = "its metadata";
+  try {
+    Json places = Json::parse(shard.metadata(placesKey));
+    for (auto &[key, place] : places.items()) {
+      at = "'" + key + "'";
+      const SafetensorsReader::Tensor *tensor = shard.find(key);
+      if (!tensor)
+        fail("no such tensor");
+      auto shape = place.at("shape").get<std::vector<int64_t>>();
+      Entry &entry = entries[{place.at("group"), place.at("tensor")}];
+      if (!entry.shape.empty() &&
+          (entry.shape != shape || entry.dtype != tensor->dtype))
+        fail("another shape or type than in other shards");
+      entry.shape = shape;
+      entry.dtype = tensor->dtype;
+      Piece piece{readBox(place, shape.size()), place.at("first"),
+                  elementCount(tensor->shape), 0};
+      if (piece.first < 0 ||
+          piece.first > elementCount(piece.box.size) - piece.count)
+        fail("more elements than its box has");
+      int64_t size = sizeOf(tensor->dtype);
+      forEachRun(shape, piece, [&](int64_t first, int64_t from, int64_t count) {
+        entry.runs.push_back({first, count, tensor->data + from * size});
+      });
+    }
+  } catch (const std::exception &error) {
+    fail("%s is no shard of a checkpoint, at %s: %s", shard.name().c_str(),
+         at.c_str(), error.what());
+  }
+}
+
+void ShardSet::read(const KeptPiece &piece, char *target) const {
+  const ParameterInfo &parameter = *piece.parameter;
+  const char *tensor = parameter.tensor.c_str(), *group = piece.group.c_str();
+  auto found = entries.find({piece.group, parameter.tensor});
+  if (found == entries.end())
+    fail("the checkpoint has no %s of '%s'; it is of another model or "
+         "optimizer",
+         group, tensor);
+  const Entry &entry = found->second;
+  if (entry.shape != parameter.tensorShape || entry.dtype != parameter.dtype)
+    fail("the checkpoint has %s of '%s' as %s of %s, expected %s of %s; it is "
+         "of another program",
+         group, tensor, nameOf(entry.dtype), formatShape(entry.shape).c_str(),
+         nameOf(parameter.dtype), formatShape(parameter.tensorShape).c_str());
+  int64_t size = sizeOf(parameter.dtype);
+  memset(target, 0, size_t(piece.bytes())); // what is padding stays so
+  forEachRun(
+      entry.shape, piece.piece, [&](int64_t first, int64_t to, int64_t count) {
+        // The last run that starts at the first element or before it.
+        auto run = std::upper_bound(
+            entry.runs.begin(), entry.runs.end(), first,
+            [](int64_t value, const Run &r) { return value < r.first; });
+        if (run != entry.runs.begin())
+          --run;
+        while (count > 0) {
+          while (run != entry.runs.end() && run->first + run->count <= first)
+            ++run;
+          if (run == entry.runs.end() || run->first > first)
+            fail("the checkpoint lacks element %lld of the %s of '%s'",
+                 (long long)first, group, tensor);
+          int64_t skip = first - run->first;
+          int64_t step = std::min(count, run->count - skip);
+          memcpy(target + to * size, run->data + skip * size,
+                 size_t(step * size));
+          first += step;
+          to += step;
+          count -= step;
+        }
+      });
+}

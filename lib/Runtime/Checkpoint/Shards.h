@@ -1,0 +1,81 @@
+//===- Shards.h - what a rank keeps of a training, in a file ----*- C++ -*-===//
+//
+// A shard is a safetensors file with the pieces of parameters and optimizer
+// state that one rank writes. Its metadata say of each piece where in the
+// model's tensor it is, so that ranks of any plan find what they need in the
+// shards of any other.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTC_LIB_RUNTIME_CHECKPOINT_SHARDS_H
+#define DTC_LIB_RUNTIME_CHECKPOINT_SHARDS_H
+
+#include "Core/Context.h"
+#include "Core/MappedFile.h"
+#include "Core/Shard.h"
+#include "Safetensors.h"
+
+#include <map>
+
+namespace dtc::rt {
+
+/// A piece of a parameter or of one of its states.
+struct KeptPiece {
+  std::string group; ///< "parameter" or "state.NAME"
+  const ParameterInfo *parameter;
+  Piece piece;
+
+  int64_t bytes() const { return piece.count * sizeOf(parameter->dtype); }
+};
+
+/// Everything that a rank holds.
+std::vector<KeptPiece> listHeldPieces(const Program &program, int rank);
+
+/// What of it the rank writes: of ranks that hold the same piece one does, and
+/// they take turns.
+std::vector<KeptPiece> listWrittenPieces(const Program &program, int rank);
+
+struct ShardSummary {
+  int64_t bytes;
+  uint64_t checksum;
+};
+
+/// Calls `read(piece, use)` for each piece, which calls `use(bytes)`. Throws
+/// when the file cannot be written.
+ShardSummary writeShard(
+    const std::string &path, const std::vector<KeptPiece> &pieces,
+    const std::function<void(const KeptPiece &piece,
+                             const std::function<void(const char *)> &use)>
+        &read);
+
+/// The shards of one checkpoint.
+class ShardSet {
+public:
+  /// Throws when a file is no shard.
+  explicit ShardSet(const std::vector<std::string> &paths);
+
+  /// Fills `target` with the piece, zero where it is padding. Throws when the
+  /// shards have not all of it, or in another type or shape.
+  void read(const KeptPiece &piece, char *target) const;
+
+private:
+  /// Elements of a tensor, in row-major order, that stand together in a file.
+  struct Run {
+    int64_t first, count;
+    const char *data;
+  };
+  struct Entry {
+    dtc_dtype dtype;
+    std::vector<int64_t> shape;
+    std::vector<Run> runs; ///< sorted by `first`
+  };
+  void add(const SafetensorsReader &shard);
+
+  std::vector<MappedFile> files;
+  /// By group and name of the tensor.
+  std::map<std::pair<std::string, std::string>, Entry> entries;
+};
+
+} // namespace dtc::rt
+
+#endif // DTC_LIB_RUNTIME_CHECKPOINT_SHARDS_H
