@@ -305,6 +305,12 @@ struct CommandLine {
       "ema", cl::value_desc("DECAY"), cl::cat(trainingOptions),
       cl::desc("Keep a moving average of the trained weights, DECAY of it old "
                "in each step; the program's --save-ema writes it")};
+  cl::opt<bool> skipNonFinite{
+      "skip-nonfinite", cl::cat(trainingOptions),
+      cl::desc(
+          "Steps whose gradients are NaN or infinite change no weight, for "
+          "the program's --on-nonfinite skip; always so with --precision "
+          "fp16")};
   cl::list<std::string> freeze{
       "freeze", cl::value_desc("GLOB"), cl::cat(trainingOptions),
       cl::desc("Parameters that are not trained; may be repeated")};

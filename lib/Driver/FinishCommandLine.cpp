@@ -47,6 +47,7 @@ LogicalResult CommandLine::finishOptimizer() {
                   ", expected a number above 0 and below 1");
     training.ema = ema;
   }
+  training.skipNonFinite = skipNonFinite;
   for (const cl::opt<double> *option :
        {&momentum, &weightDecay, &alpha, &beta1, &beta2, &epsilon})
     if (option->getNumOccurrences()) {

@@ -178,6 +178,7 @@ void dtc::buildTrainingPipeline(OpPassManager &manager,
   }
   optimizer.clipNorm = options.clipNorm;
   optimizer.ema = options.ema;
+  optimizer.skipNonFinite = options.skipNonFinite;
   manager.addPass(createAddOptimizer(optimizer));
 
   // What an evaluation sums up. After all that trains, which does not depend on

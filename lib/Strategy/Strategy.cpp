@@ -38,6 +38,7 @@ static void visitFields(Strategy &s, Visitor visit) {
   visit("lr-scale", training.lrScales);
   visit("clip-norm", training.clipNorm);
   visit("ema", training.ema);
+  visit("skip-nonfinite", training.skipNonFinite);
   visit("freeze", training.freeze);
 
   ParallelOptions &parallel = s.parallel;

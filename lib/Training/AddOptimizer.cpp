@@ -222,9 +222,10 @@ void AddOptimizerPass::runOnOperation() {
     stateNames.push_back("ema");
   FailureOr<Value> lr = getScalarInput(step, "lr");
   Value lossScale = findScalarInput(step, lossScaleKind);
+  bool skips = lossScale || skipNonFinite;
   // Steps that are skipped do not count.
   FailureOr<Value> stepNumber =
-      getScalarInput(step, lossScale ? StringRef(updatesKind) : "step");
+      getScalarInput(step, skips ? StringRef(updatesKind) : "step");
   if (failed(stages) || failed(lr) || failed(stepNumber) ||
       failed(addState(step, parameters, stateNames)))
     return signalPassFailure();
@@ -236,6 +237,12 @@ void AddOptimizerPass::runOnOperation() {
   if (lossScale)
     norm = DivOp::create(builder, step.getLoc(), norm, lossScale);
   results.add(norm, attr::output, "grad_norm");
+  // Gradients of a norm that is no number become NaN, as those that overflow.
+  if (skips && !lossScale) {
+    auto type = cast<RankedTensorType>(norm.getType());
+    lossScale = ConstantOp::create(builder, step.getLoc(), type,
+                                   DenseElementsAttr::get(type, 1.0));
+  }
   std::map<double, Value> rates = {{1.0, *lr}};
   for (ArrayRef<TrainedParameter> rest = parameters; !rest.empty();) {
     // Parts of one tensor stand side by side.
@@ -253,7 +260,7 @@ void AddOptimizerPass::runOnOperation() {
     auto values =
         definition->createUpdates(builder, updates, getSettings(parts.front()));
     for (auto [part, updated] : llvm::zip_equal(parts, values)) {
-      if (lossScale)
+      if (skips)
         for (Value value : updated)
           value.getDefiningOp()->setAttr(attr::skipNan, builder.getUnitAttr());
       if (ema != 0)

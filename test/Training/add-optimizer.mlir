@@ -9,6 +9,15 @@
 // RUN: dtc-opt %s --dtc-add-optimizer="optimizer=lamb" | FileCheck %s --check-prefixes=CHECK,LAMB
 // RUN: dtc-opt %s --dtc-add-optimizer="optimizer=sgd clip-norm=0.5" | FileCheck %s --check-prefixes=CHECK,CLIP
 // RUN: dtc-opt %s --dtc-add-optimizer="optimizer=sgd settings=momentum=0.9 ema=0.75" | FileCheck %s --check-prefix=EMA
+// RUN: dtc-opt %s --dtc-add-optimizer="optimizer=sgd skip-nonfinite" | FileCheck %s --check-prefix=SKIP
+
+// Where the norm is no number, clipped gradients are NaN, and the update leaves
+// these elements as they are; the number of the update counts what is done.
+// SKIP: %[[UPDATE:arg[0-9]+]]: tensor<f64> {dtc.input = "updates", dtc.kind = "updates"}
+// SKIP-DAG: %[[NORM:.+]] = dtc.sqrt
+// SKIP-DAG: %[[ONE:.+]] = dtc.constant dense<1.000000e+00> : tensor<f64>
+// SKIP: %[[G:.+]] = dtc.clip_by_norm %{{.+}}, %[[NORM]], %[[ONE]] {max_norm = 0x7FF0000000000000 : f64}
+// SKIP: dtc.sgd_update {{.*}}%[[G]]{{.*}}dtc.skip_nan
 
 // CHECK: func.func @step(%{{.+}}: tensor<4xf32> {dtc.input = "x", dtc.kind = "input"},
 // CHECK-SAME: %[[LR:arg[0-9]+]]: tensor<f64> {dtc.input = "lr", dtc.kind = "lr"},

@@ -81,6 +81,8 @@ struct TrainingOptions {
   double clipNorm = 0;
   /// Decay of a moving average of each trained parameter; 0: there is none.
   double ema = 0;
+  /// Whether a step whose gradients are no numbers changes no parameter.
+  bool skipNonFinite = false;
   /// Parameters that are not trained, as globs of their names.
   std::vector<std::string> freeze;
 };

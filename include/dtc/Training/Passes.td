@@ -270,6 +270,9 @@ def AddOptimizer : Pass<"dtc-add-optimizer", "mlir::ModuleOp"> {
            "scale gradients down to this global norm; 0: do not">,
     Option<"ema", "ema", "double", "0",
            "decay of a moving average of each trained parameter; 0: none">,
+    Option<"skipNonFinite", "skip-nonfinite", "bool", "false",
+           "leave parameters and state as they are where the norm is NaN or "
+           "infinite, as with a loss scale">,
   ];
   let dependentDialects = ["::dtc::DTCDialect"];
 }

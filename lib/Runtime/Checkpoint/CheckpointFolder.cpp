@@ -123,20 +123,27 @@ CheckpointFolder::~CheckpointFolder() {
 
 void CheckpointFolder::own() {
   makeFolder(path);
-  // A lock of the folder itself leaves nothing behind. After a restart, the
-  // program before may need a moment to end.
+  // A lock of the folder itself leaves nothing behind.
   lock = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  int tries = 0;
-  while (lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) != 0) {
-    if (errno != EWOULDBLOCK || ++tries == 50)
-      break;
+  if (lock < 0)
+    fail("cannot open the folder of checkpoints '%s': %s", path.c_str(),
+         strerror(errno));
+  // A program that was killed holds it until what it wrote is on disk.
+  for (int tries = 0; flock(lock, LOCK_EX | LOCK_NB) != 0; ++tries) {
+    if (errno != EWOULDBLOCK)
+      fail("cannot lock the folder of checkpoints '%s': %s", path.c_str(),
+           strerror(errno));
+    if (tries == 10)
+      fprintf(stderr,
+              "waiting for another program to leave the folder of checkpoints "
+              "'%s'\n",
+              path.c_str());
+    if (tries == 150)
+      fail("another program writes to the folder of checkpoints '%s'; give "
+           "each its own",
+           path.c_str());
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }
-  if (lock < 0 || tries == 50)
-    fail("cannot take the folder of checkpoints '%s': %s", path.c_str(),
-         lock < 0 ? strerror(errno)
-                  : "another program that runs writes there; give each its "
-                    "own");
   if (access(path.c_str(), W_OK) != 0)
     fail("cannot write to the folder of checkpoints '%s': %s", path.c_str(),
          strerror(errno));
@@ -157,12 +164,13 @@ void CheckpointFolder::own() {
 void CheckpointFolder::commit(CheckpointManifest manifest, int ranks) {
   int64_t step = manifest.state.step;
   std::string folder = temporaryOf(step);
-  // Shards are written at the same time, so the last one is soon there; a rank
-  // that fails ends the job.
+  // Shards are written at the same time, so the last one is soon there.
   auto pause = std::chrono::milliseconds(1);
   for (int rank = 0; rank < ranks; ++rank) {
     std::string done = folder + "/" + shardName(rank) + ".done";
     while (!fileExists(done)) {
+      if (isCancelled)
+        fail("the shard of rank %d does not come", rank);
       std::this_thread::sleep_for(pause);
       pause = std::min(pause * 2, std::chrono::milliseconds(50));
     }

@@ -11,6 +11,8 @@
 #include "Manifest.h"
 #include "Shards.h"
 
+#include <atomic>
+
 namespace dtc::rt {
 
 /// All ranks see the same folder. All functions throw an Error on failure.
@@ -28,6 +30,10 @@ public:
   /// Waits until the shards of all `ranks` of a step are there, and gives the
   /// checkpoint its name.
   void commit(CheckpointManifest manifest, int ranks);
+  /// Ends the wait of another thread in `commit`: a shard will not come.
+  void cancel() { isCancelled = true; }
+  /// Removes what of a checkpoint is there before it is committed.
+  void abandon(int64_t step) const;
   /// Removes all checkpoints but the newest `count` and that of step `best`.
   void keepNewest(int64_t count, std::optional<int64_t> best);
 
@@ -46,8 +52,6 @@ public:
       const std::function<void(const KeptPiece &,
                                const std::function<void(const char *)> &)>
           &read) const;
-  /// Removes what of a checkpoint is there before it is committed.
-  void abandon(int64_t step) const;
 
   static std::string shardName(int rank);
 
@@ -56,6 +60,7 @@ private:
 
   std::string path;
   int lock = -1;
+  std::atomic<bool> isCancelled = false;
 };
 
 } // namespace dtc::rt

@@ -141,14 +141,6 @@ std::optional<TrainingState> Checkpointer::resume() {
 // Saving
 //===----------------------------------------------------------------------===//
 
-void Checkpointer::giveUp(const std::string &reason) {
-  folder.abandon(writtenStep);
-  if (committed)
-    fail("%s; the newest checkpoint is of step %lld: start again with --resume",
-         reason.c_str(), (long long)*committed);
-  fail("%s; no checkpoint was written before", reason.c_str());
-}
-
 void Checkpointer::snapshot() {
   int64_t bytes = 0;
   for (const KeptPiece &piece : pieces)
@@ -163,12 +155,10 @@ void Checkpointer::snapshot() {
   }
 }
 
-/// Writes this rank's shard, from the copy if there is one; rank 0 then makes
-/// the checkpoint of all shards.
-void Checkpointer::write(const TrainingState &state) {
-  Collectives &collectives = context.collectives;
+/// From the copy if there is one.
+void Checkpointer::writeShard(int64_t step) {
   const char *from = copy.data();
-  folder.writeShard(state.step, collectives.rank(), pieces,
+  folder.writeShard(step, context.collectives.rank(), pieces,
                     [&](const KeptPiece &piece,
                         const std::function<void(const char *)> &use) {
                       if (!options.checkpointAsync)
@@ -177,9 +167,13 @@ void Checkpointer::write(const TrainingState &state) {
                       use(from);
                       from += piece.bytes();
                     });
-  if (collectives.rank() != 0)
+}
+
+/// Rank 0 makes the checkpoint of all shards.
+void Checkpointer::commit(const TrainingState &state) {
+  if (context.collectives.rank() != 0)
     return;
-  folder.commit({state, setting, {}}, collectives.size());
+  folder.commit({state, setting, {}}, context.collectives.size());
   folder.keepNewest(options.keepCheckpoints,
                     state.best ? std::optional(state.best->step)
                                : std::nullopt);
@@ -187,39 +181,50 @@ void Checkpointer::write(const TrainingState &state) {
 
 void Checkpointer::save(const TrainingState &state) {
   finish();
-  writtenStep = state.step;
-  if (options.checkpointAsync) {
-    snapshot();
-    isWriting = true;
-    writer = std::thread([this, state] {
-      outcome = attempt([&] { write(state); });
-      isWriting = false;
-    });
-    return;
+  started = state;
+  if (!options.checkpointAsync) {
+    shard = attempt([&] { writeShard(state.step); });
+    return finish();
   }
-  outcome = attempt([&] { write(state); });
-  if (outcome.failed)
-    giveUp(outcome.message);
-  context.collectives.barrier(); // rank 0 has made the checkpoint
-  committed = state.step;
-}
-
-void Checkpointer::check() {
-  if (isWriting || !writer.joinable())
-    return;
-  writer.join();
-  if (outcome.failed)
-    giveUp(outcome.message);
-  if (context.collectives.rank() == 0)
-    committed = writtenStep;
+  snapshot();
+  isShardDone = false;
+  writer = std::thread([this, state] {
+    shard = attempt([&] { writeShard(state.step); });
+    isShardDone = true;
+    isShardDone.notify_one();
+    if (!shard.failed)
+      whole = attempt([&] { commit(state); });
+  });
 }
 
 void Checkpointer::finish() {
-  if (!writer.joinable())
+  if (!started)
     return;
-  writer.join();
-  if (outcome.failed)
-    giveUp(outcome.message);
-  context.collectives.barrier();
-  committed = writtenStep;
+  TrainingState state = *std::exchange(started, std::nullopt);
+  isShardDone.wait(false);
+  auto agreeOn = [&](Outcome outcome) {
+    if (outcome.failed)
+      outcome.message +=
+          committed ? format("; the newest checkpoint is of step %lld: start "
+                             "again with --resume",
+                             (long long)*committed)
+                    : "; no checkpoint was written before";
+    try {
+      agree(context.collectives, outcome, options.name);
+    } catch (const Reported &) {
+      folder.cancel();
+      if (writer.joinable())
+        writer.join();
+      if (context.collectives.rank() == 0)
+        folder.abandon(state.step);
+      throw;
+    }
+  };
+  agreeOn(shard);
+  if (options.checkpointAsync)
+    writer.join();
+  else
+    whole = attempt([&] { commit(state); });
+  agreeOn(whole);
+  committed = state.step;
 }

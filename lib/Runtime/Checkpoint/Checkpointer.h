@@ -6,13 +6,13 @@
 #include "CheckpointFolder.h"
 #include "Core/Agreement.h"
 
+#include <atomic>
 #include <thread>
 
 namespace dtc::rt {
 
-/// The checkpoints of one run, as a rank sees them. Functions are met by all
-/// ranks; they throw an Error on the rank that failed, which ends the job, but
-/// for those that say otherwise.
+/// The checkpoints of one run, as a rank sees them. All ranks meet in `start`,
+/// `save` and `finish`.
 class Checkpointer {
 public:
   Checkpointer(const dtc_context &context, Arena &arena, const Options &options,
@@ -31,12 +31,13 @@ public:
   }
 
   /// Writes a checkpoint, or starts to with `--checkpoint-async`: then what
-  /// follows may change the arena.
+  /// follows may change the arena. Throws Reported on all ranks.
   void save(const TrainingState &state);
-  /// Fails if what was started did; returns at once. On each rank alone.
-  void check();
-  /// Waits until what was started is on disk.
+  /// Waits until what was started is on disk. Throws Reported on all ranks.
   void finish();
+  /// Whether what was started failed on this rank: the training may as well
+  /// stop, and `finish` says why.
+  bool hasFailed() const { return started && isShardDone && shard.failed; }
 
   /// The step of the newest checkpoint of which this rank knows that it is
   /// whole; nothing if there is none.
@@ -47,9 +48,9 @@ private:
   bool isWhole(int64_t step);
   std::optional<TrainingState> resume();
   void read(int64_t step, const CheckpointManifest &manifest);
-  void write(const TrainingState &state);
   void snapshot();
-  [[noreturn]] void giveUp(const std::string &reason);
+  void writeShard(int64_t step);
+  void commit(const TrainingState &state);
 
   const dtc_context &context;
   Arena &arena;
@@ -59,12 +60,12 @@ private:
   std::vector<KeptPiece> pieces; ///< that this rank writes
   std::optional<int64_t> committed;
 
-  // Of what is written while the training goes on.
-  std::vector<char> copy; ///< of the pieces, one after the other
-  std::thread writer;
-  std::atomic<bool> isWriting = false;
-  Outcome outcome; ///< of the writer, once it is not writing
-  int64_t writtenStep = 0;
+  // Of what is written.
+  std::optional<TrainingState> started; ///< and not waited for
+  std::vector<char> copy;               ///< of the pieces, one after the other
+  std::thread writer;                   ///< while the training goes on
+  std::atomic<bool> isShardDone = true;
+  Outcome shard, whole; ///< of this rank's shard; on rank 0, of the checkpoint
 };
 
 } // namespace dtc::rt

@@ -75,12 +75,15 @@ static void addTrainingOptions(CLI::App &app, Options &options,
       ->type_name("N")
       ->check(wholeNumber);
   app.add_option("--on-nonfinite", options.onNonFinite,
-                 "stop or warn: when a loss or gradient norm is NaN or "
-                 "infinite, end the training and save nothing, or only say so")
+                 "stop, skip or warn: when a loss or gradient norm is NaN or "
+                 "infinite, end the training and save nothing; leave the "
+                 "weights as they are, if compiled with --skip-nonfinite; or "
+                 "only say so")
       ->type_name("ACTION")
       ->default_str("stop")
-      ->transform(oneOf<OnNonFinite>(
-          {{"stop", OnNonFinite::stop}, {"warn", OnNonFinite::warn}}));
+      ->transform(oneOf<OnNonFinite>({{"stop", OnNonFinite::stop},
+                                      {"skip", OnNonFinite::skip},
+                                      {"warn", OnNonFinite::warn}}));
   app.add_option("--loss-scale", options.lossScale,
                  "fp16: what the loss is multiplied by at first; halved when "
                  "gradients overflow, doubled after 2000 steps without")
@@ -246,6 +249,9 @@ static void check(const CLI::App &app, const Program &program, Options &options,
       fail("found %s, expected --checkpoint-dir DIR with it", option);
   if (options.resumeStep >= 0 && !options.resume)
     fail("found --resume-step, expected --resume with it");
+  if (options.onNonFinite == OnNonFinite::skip && !program.skipsSteps())
+    fail("found --on-nonfinite skip, but this program updates weights in every "
+         "step; compile it with --skip-nonfinite");
   if (!traceSteps.empty() && options.trace.empty())
     fail("found --trace-steps, expected --trace FILE with it");
   chooseTracedSteps(options, traceSteps);

@@ -19,7 +19,7 @@ enum class MatMulEngine { builtin, oneDnn };
 enum class CollectivesEngine { automatic, mpi };
 enum class ProgressStyle { automatic, plain, bar };
 /// What happens when a loss or a gradient's norm is NaN or infinite.
-enum class OnNonFinite { stop, warn };
+enum class OnNonFinite { stop, skip, warn };
 
 struct Options {
   std::string name; ///< of the program, in messages

@@ -58,7 +58,7 @@ enum class InputKind {
   seed,
   microbatch, ///< the numbers of the step's micro-batches
   lossScale,  ///< of fp16
-  updates,    ///< the number of the update, of fp16
+  updates,    ///< the number of the update, if steps may be skipped
 };
 
 struct InputInfo {
@@ -144,12 +144,9 @@ struct Program {
   int64_t microbatches;
   int64_t globalBatch;
   /// Whether gradients are those of the loss times a number: of fp16.
-  bool scalesLoss() const {
-    for (const InputInfo &input : inputs)
-      if (input.kind == InputKind::lossScale)
-        return true;
-    return false;
-  }
+  bool scalesLoss() const { return hasInput(InputKind::lossScale); }
+  /// Whether a step whose gradients are no numbers changes no weight.
+  bool skipsSteps() const { return hasInput(InputKind::updates); }
   std::string weightsFile;
   /// Name, then settings but the learning rate, as text for people.
   std::string optimizer;
@@ -167,6 +164,12 @@ struct Program {
   const dtc_step_fn *steps, *evals;
   std::string_view embeddedWeights;
 
+  bool hasInput(InputKind kind) const {
+    for (const InputInfo &input : inputs)
+      if (input.kind == kind)
+        return true;
+    return false;
+  }
   /// How many ranks share the batch, and which of them a rank is.
   int batchRanks() const;
   int batchRank(int rank) const;

@@ -145,15 +145,14 @@ TrainingEnd TrainingLoop::run() {
       how = TrainingEnd::notFinite;
       break;
     }
-    if (stopVote.decide(step, seconds, stopSignal() != 0) &&
-        step < options.steps)
+    bool wantsStop = stopSignal() || (checkpoints && checkpoints->hasFailed());
+    if (stopVote.decide(step, seconds, wantsStop) && step < options.steps)
       how = TrainingEnd::stopped;
     if (trace && step == trace->lastStep())
       trace->write();
     bool isBest = evaluation && evaluation->isDue(step) && evaluate(step);
     if (!checkpoints)
       continue;
-    checkpoints->check();
     if (checkpoints->isDue(step) || isBest || step == options.steps ||
         how == TrainingEnd::stopped)
       checkpoints->save({step, lossScale.state(), best});
@@ -172,9 +171,13 @@ TrainingEnd TrainingLoop::run() {
 void TrainingLoop::reportEnd(TrainingEnd how, int64_t step) {
   progress.finish();
   if (int64_t skipped = lossScale.skippedSteps())
-    printf("skipped %lld of %lld steps, whose gradients overflowed fp16; the "
-           "loss scale is %g\n",
-           (long long)skipped, (long long)step, lossScale.value());
+    printf(
+        "skipped %lld of %lld steps, whose gradients %s\n", (long long)skipped,
+        (long long)step,
+        program.scalesLoss()
+            ? format("overflowed fp16; the loss scale is %g", lossScale.value())
+                  .c_str()
+            : "were no numbers");
   if (how == TrainingEnd::stopped) {
     printf("stopped by a signal after step %lld of %lld; ", (long long)step,
            (long long)options.steps);
@@ -264,10 +267,11 @@ double TrainingLoop::runStep(int64_t step) {
   if (program.scalesLoss())
     scale = lossScale.value();
   double norm = scalarAt(context.plan().gradientNorm);
-  isSkipped = scale && lossScale.observe(norm);
-  isFinite =
-      (std::isfinite(norm) && std::isfinite(scalarAt(context.plan().loss))) ||
-      (isSkipped && *scale > 1);
+  isSkipped = program.skipsSteps() && lossScale.observe(norm);
+  // With a lower scale the gradients may be numbers again.
+  bool overflows = isSkipped && scale && *scale > 1;
+  isFinite = overflows || (std::isfinite(norm) &&
+                           std::isfinite(scalarAt(context.plan().loss)));
   if (leads())
     report(step, time.count(), scale);
   if (replicas)
