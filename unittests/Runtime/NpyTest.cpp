@@ -4,7 +4,40 @@
 #include "Expect.h"
 #include "TemporaryDirectory.h"
 
+#include <fstream>
+#include <sys/stat.h>
+
 using namespace dtc::rt;
+
+TEST(Npy, ATruncatedFileIsNamedWhenItIsRead) {
+  TemporaryDirectory folder;
+  std::vector<char> data(1 << 16);
+  std::string path =
+      folder.writeNpy("x.npy", "'|u1'", "(65536,)", data.data(), data.size());
+  Npy other(folder.write("other.bin", "ab"), DTC_U16);
+  Npy file(path);
+  std::filesystem::resize_file(path, 4096);
+  setLinePrefix("t: ");
+  EXPECT_EXIT(
+      {
+        char last = file.data()[65535];
+        fprintf(stderr, "%d", last);
+      },
+      testing::ExitedWithCode(1),
+      "^t: error: '.*/x.npy' became unreadable while it was used: it was "
+      "truncated, or its disk failed");
+}
+
+TEST(Npy, RawNumbers) {
+  TemporaryDirectory folder;
+  Npy file(folder.write("x.bin", std::string("\x01\x00\xff\xff", 4)), DTC_U16);
+  EXPECT_EQ(file.shape(), std::vector<int64_t>{2});
+  int64_t values[2];
+  convert(file.dtype(), file.data(), DTC_I64, values, 2);
+  EXPECT_EQ(values[1], 65535);
+  EXPECT_ERROR(Npy(folder.write("y.bin", "abc"), DTC_U16),
+               "has 3 bytes, expected a multiple of 2: raw u16 numbers");
+}
 
 TEST(Npy, ReadsAndConverts) {
   TemporaryDirectory folder;
@@ -50,6 +83,9 @@ TEST(Npy, RefusesWhatItCannotRead) {
   };
   EXPECT_ERROR(Npy(folder / "absent.npy"), "No such file");
   EXPECT_ERROR(Npy(folder.path), "is not a file");
+  ASSERT_EQ(mkfifo((folder / "pipe.npy").c_str(), 0600), 0);
+  EXPECT_ERROR(Npy(folder / "pipe.npy"), "is not a file"); // does not wait
+  EXPECT_ERROR(Npy("/dev/zero"), "is not a file");
   EXPECT_ERROR(Npy(folder.write("x.npy", "")), "not a .npy file");
   EXPECT_ERROR(Npy(folder.write("x.npy", "<html>hello</html>")),
                "starts with '<html>'");

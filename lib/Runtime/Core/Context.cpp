@@ -3,6 +3,7 @@
 #include "Context.h"
 
 #include "Elements.h"
+#include "Error.h"
 
 #include <atomic>
 #include <cstdarg>
@@ -13,12 +14,11 @@
 using namespace dtc::rt;
 
 static Collectives *fatalCollectives;
-static std::string fatalName;
 static std::atomic<bool> isEnding = false;
 
 void dtc::rt::setFatalContext(Collectives *collectives, std::string rankName) {
   fatalCollectives = collectives;
-  fatalName = std::move(rankName);
+  setLinePrefix(std::move(rankName));
 }
 
 void dtc::rt::stopIfEnding() {
@@ -31,7 +31,7 @@ void dtc::rt::fatal(const char *pattern, ...) {
     stopIfEnding();
   // One write: lines of several ranks do not mix.
   char line[1024];
-  int used = snprintf(line, sizeof line, "%serror: ", fatalName.c_str());
+  int used = snprintf(line, sizeof line, "%serror: ", linePrefix());
   va_list arguments;
   va_start(arguments, pattern);
   int room = int(sizeof line) - used - 1;

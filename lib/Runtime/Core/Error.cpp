@@ -34,6 +34,12 @@ void dtc::rt::fail(const char *pattern, ...) {
   throw Error(text);
 }
 
+static std::string prefix;
+
+void dtc::rt::setLinePrefix(std::string text) { prefix = std::move(text); }
+
+const char *dtc::rt::linePrefix() { return prefix.c_str(); }
+
 std::string dtc::rt::formatBytes(double bytes) {
   const char *units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
   int unit = 0;

@@ -29,6 +29,11 @@ struct Error : std::runtime_error {
 /// expected, what to do.
 [[noreturn, gnu::format(printf, 1, 2)]] void fail(const char *pattern, ...);
 
+/// What lines about this process begin with: "t: rank 1 (dp 1): ". Signal
+/// handlers may read it.
+void setLinePrefix(std::string prefix);
+const char *linePrefix();
+
 /// "1.5 GiB", for messages.
 std::string formatBytes(double bytes);
 

@@ -1,4 +1,4 @@
-//===- Npy.h - NumPy's array file, memory-mapped ----------------*- C++ -*-===//
+//===- Npy.h - arrays in files, memory-mapped -------------------*- C++ -*-===//
 
 #ifndef DTC_LIB_RUNTIME_DATA_NPY_H
 #define DTC_LIB_RUNTIME_DATA_NPY_H
@@ -9,11 +9,14 @@
 
 namespace dtc::rt {
 
-/// A C-ordered, little-endian array of numbers. Throws on every other file,
-/// saying what it is.
+/// A C-ordered, little-endian array of numbers.
 class Npy {
 public:
+  /// NumPy's format. Throws on every other file, saying what it is.
   explicit Npy(std::string path);
+  /// Raw numbers of a type, of shape [numbers]. Throws if the file does not end
+  /// with a whole one.
+  Npy(std::string path, dtc_dtype type);
 
   const std::string &path() const { return name; }
   dtc_dtype dtype() const { return header.type->code; }
@@ -21,6 +24,11 @@ public:
   const std::string &descr() const { return header.descr; }
   const std::vector<int64_t> &shape() const { return header.shape; }
   const char *data() const { return file.bytes().data() + header.start; }
+  size_t fileBytes() const { return file.bytes().size(); }
+  /// Tells the system that these bytes of `data()` are read soon.
+  void willNeed(size_t start, size_t count) const {
+    file.willNeed(header.start + start, count);
+  }
 
 private:
   std::string name;

@@ -3,6 +3,7 @@
 #include "Signals.h"
 
 #include "Core/Launch.h"
+#include "Core/MappedFile.h"
 
 #include <csignal>
 #include <cstdio>
@@ -35,7 +36,9 @@ static void stopBySignal(int signal) {
 
 /// Names the rank, then dies as if there were no handler; the launcher takes
 /// the others down. Replaces the stack traces that MPI would print.
-static void crash(int number) {
+static void crash(int number, siginfo_t *info, void *) {
+  if (number == SIGBUS)
+    exitIfFileFault(info->si_addr);
   (void)!write(STDERR_FILENO, crashLine, strlen(crashLine));
   signal(number, SIG_DFL);
   raise(number);
@@ -56,6 +59,9 @@ void dtc::rt::handleSignals(const std::string &name, bool bar,
            name.c_str());
   for (int number : {SIGINT, SIGTERM, SIGUSR1})
     signal(number, stopBySignal);
+  struct sigaction action = {};
+  action.sa_sigaction = crash;
+  action.sa_flags = SA_SIGINFO;
   for (int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT})
-    signal(number, crash);
+    sigaction(number, &action, nullptr);
 }
