@@ -6,7 +6,9 @@
 #include "TemporaryDirectory.h"
 #include "TestManifest.h"
 
+#include <fstream>
 #include <numeric>
+#include <optional>
 
 using namespace dtc::rt;
 
@@ -167,4 +169,255 @@ TEST_F(Dataset, RefusesMissingFiles) {
                "found no file '" + folder / "labels.npy" + "' (or '" +
                    folder / "y.npy" +
                    "') with the labels, expected i64 of shape [samples]");
+}
+
+TEST_F(Dataset, ShardsChangeNothing) {
+  auto whole = open();
+  int64_t expected[20][4], found[20][4];
+  auto read = [&](DataSource &source, int64_t (&to)[20][4]) {
+    for (int row = 0; row < 20; ++row) {
+      source.load(0, row / 16, row % 16, to[row]);
+      source.load(1, row / 16, row % 16, to[row] + 3);
+    }
+  };
+  read(*whole, expected);
+  std::filesystem::remove(folder / "x.npy");
+  folder.writeNpy("x-0.npy", "'|u1'", "(3, 3)", x.data(), 9);
+  folder.writeNpy("x-1.npy", "'|u1'", "(17, 3)", x.data() + 9, 51);
+  auto shards = open();
+  read(*shards, found);
+  EXPECT_EQ(memcmp(expected, found, sizeof found), 0);
+  EXPECT_EQ(shards->describeRow(0, 0, 5),
+            "sample 2 of '" + folder / "x-1.npy" + "'");
+  // What the data are is the same wherever they lie, but not how they are cut.
+  EXPECT_NE(shards->fingerprint(), whole->fingerprint());
+  EXPECT_EQ(whole->fingerprint().find("20 samples, 2 files, "), 0u);
+  TemporaryDirectory moved;
+  std::filesystem::copy(folder.path, moved.path);
+  EXPECT_EQ(openDataset(program, {moved.path, 2, true, 0, 1})->fingerprint(),
+            shards->fingerprint());
+}
+
+TEST_F(Dataset, WholeNumbersThatFloatsDoNotHoldAreRefused) {
+  nlohmann::json manifest = validManifest();
+  manifest["inputs"][0]["dtype"] = "f32";
+  manifest["inputs"][0].erase("bound");
+  program = readJson(manifest);
+  open();
+  std::vector<int64_t> wide(60, 1 << 24);
+  folder.writeNpy("x.npy", "'<i8'", "(20, 3)", wide.data(), 480);
+  open();
+  wide[50] = -(1 << 24) - 1;
+  folder.writeNpy("x.npy", "'<i8'", "(20, 3)", wide.data(), 480);
+  EXPECT_ERROR(open(), "has value -16777217 in sample 16, expected -16777216 "
+                       "to 16777216");
+}
+
+TEST_F(Dataset, AnIndexThatChangesIsFound) {
+  auto source = open();
+  y[3] = 77;
+  // In place, as an editor does not but a script may.
+  std::fstream file(folder / "labels.npy",
+                    std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(std::streamoff(std::filesystem::file_size(folder / "labels.npy")) -
+             80 + 3 * 4);
+  file.write(reinterpret_cast<char *>(&y[3]), 4);
+  file.close();
+  int64_t label;
+  source->load(1, 0, 2, &label);
+  EXPECT_ERROR(source->load(1, 0, 3, &label),
+               "labels.npy' was changed while the program trained: it has "
+               "value 77 in sample 3");
+}
+
+TEST_F(Dataset, ReadingAheadChangesNothing) {
+  auto source = open();
+  StagedArena expected(512), found(512);
+  BatchLoader plain(program, 3, *source, expected);
+  BatchLoader reading(program, 3, *source, found, true, 2, 5);
+  ArenaWithInlet inlet(512);
+  BatchLoader both(program, 3, *source, inlet, true, 2, 5);
+  for (int64_t step : {0, 1, 2, 3, 4, 1, 2}) {
+    plain.load(step);
+    reading.load(step);
+    EXPECT_EQ(memcmp(expected.address(), found.address(), 512), 0) << step;
+    both.load(step);
+    EXPECT_EQ(memcmp(expected.address(), inlet.address(), 512), 0) << step;
+    both.prepare(step + 1);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Streams of tokens
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+class TokenStream : public testing::Test {
+protected:
+  TemporaryDirectory folder;
+  nlohmann::json manifest = validManifest();
+  std::vector<uint16_t> tokens = std::vector<uint16_t>(49);
+
+  /// 16 sequences of 3 need 48 tokens, and labels one more.
+  TokenStream() {
+    for (size_t i = 0; i < tokens.size(); ++i)
+      tokens[i] = uint16_t(i % 10);
+    manifest["inputs"][1]["shape"] = {16, 3};
+    manifest["inputs"][1]["bound"] = 10;
+    write(49);
+  }
+  void write(int count) {
+    folder.writeNpy("tokens.npy", "'<u2'", "(" + std::to_string(count) + ",)",
+                    tokens.data(), size_t(count) * 2);
+  }
+  std::unique_ptr<DataSource> open() {
+    program = readJson(manifest);
+    return openDataset(*program, {folder.path, 1, false, 0, 1});
+  }
+  std::vector<int64_t> load(DataSource &source, int input, int row) {
+    std::vector<int64_t> values(3);
+    source.load(input, 0, row, values.data());
+    return values;
+  }
+  std::optional<Program> program;
+};
+
+} // namespace
+
+TEST_F(TokenStream, IsCutIntoSequences) {
+  auto source = open();
+  EXPECT_EQ(source->countSamples(), 16);
+  EXPECT_EQ(load(*source, 0, 0), (std::vector<int64_t>{0, 1, 2}));
+  EXPECT_EQ(load(*source, 1, 0), (std::vector<int64_t>{1, 2, 3}));
+  EXPECT_EQ(load(*source, 0, 15), (std::vector<int64_t>{5, 6, 7}));
+  EXPECT_EQ(load(*source, 1, 15), (std::vector<int64_t>{6, 7, 8}));
+  EXPECT_EQ(source->fingerprint().find("16 samples, 1 files, "), 0u);
+  write(48); // no label for the last
+  EXPECT_ERROR(open(), "has 15 samples, expected at least one global batch");
+}
+
+TEST_F(TokenStream, GoesOnInTheNextShard) {
+  std::filesystem::remove(folder / "tokens.npy");
+  auto bytes = [&](int first, int last) {
+    return std::string(reinterpret_cast<char *>(tokens.data() + first),
+                       size_t(last - first) * 2);
+  };
+  folder.write("tokens-000.bin", bytes(0, 4));
+  folder.write("tokens-001.bin", bytes(4, 49));
+  auto source = open();
+  EXPECT_EQ(load(*source, 0, 1), (std::vector<int64_t>{3, 4, 5}));
+  EXPECT_EQ(load(*source, 1, 0), (std::vector<int64_t>{1, 2, 3}));
+  EXPECT_EQ(load(*source, 1, 1), (std::vector<int64_t>{4, 5, 6}));
+}
+
+TEST_F(TokenStream, NamesSayWhatModelsThatShiftThemselvesGet) {
+  manifest["inputs"][0]["name"] = "input_ids";
+  manifest["inputs"][1]["kind"] = "input";
+  manifest["inputs"][1]["name"] = "labels";
+  manifest["inputs"][1].erase("ignore_index");
+  write(48);
+  EXPECT_EQ(load(*open(), 1, 15), (std::vector<int64_t>{5, 6, 7}));
+  write(49);
+  manifest["inputs"][0]["name"] = "idx";
+  manifest["inputs"][1]["name"] = "targets";
+  EXPECT_EQ(load(*open(), 1, 15), (std::vector<int64_t>{6, 7, 8}));
+  manifest["inputs"][1]["name"] = "token_type_ids";
+  EXPECT_ERROR(open(), "token_type_ids.npy', expected one with input "
+                       "'token_type_ids', i64 of shape [samples, ...] with "
+                       "samples of [3]; it is not among those that read "
+                       "tokens");
+}
+
+TEST_F(TokenStream, RefusesTokensThatTheModelDoesNotHave) {
+  tokens[40] = 10;
+  write(49);
+  EXPECT_ERROR(open(), "tokens.npy' has value 10 in token 40, expected 0 to 9");
+  folder.writeNpy("tokens.npy", "'<u2'", "(7, 7)", tokens.data(), 98);
+  EXPECT_ERROR(open(), "has shape [7, 7], expected one dimension");
+  std::vector<float> floats(49);
+  folder.writeNpy("tokens.npy", "'<f4'", "(49,)", floats.data(), 196);
+  EXPECT_ERROR(open(), "element type '<f4', expected whole numbers");
+}
+
+//===----------------------------------------------------------------------===//
+// Images
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+class Images : public testing::Test {
+protected:
+  TemporaryDirectory folder;
+  Program program;
+  std::vector<uint8_t> pixels = std::vector<uint8_t>(16 * 12);
+  std::vector<uint8_t> labels = std::vector<uint8_t>(16);
+
+  Images() {
+    nlohmann::json manifest = validManifest();
+    manifest["inputs"][0]["shape"] = {16, 3, 2, 2};
+    manifest["inputs"][0]["dtype"] = "f32";
+    manifest["inputs"][0].erase("bound");
+    program = readJson(manifest);
+    for (size_t i = 0; i < pixels.size(); ++i)
+      pixels[i] = uint8_t(i);
+    folder.writeNpy("labels.npy", "'|u1'", "(16,)", labels.data(), 16);
+  }
+  void write(const std::string &shape) {
+    folder.writeNpy("x.npy", "'|u1'", shape, pixels.data(), pixels.size());
+  }
+  std::unique_ptr<DataSource> open(const std::string &transform,
+                                   bool random = true) {
+    return openDataset(program,
+                       {folder.path, 5, true, 0, 1, transform, random});
+  }
+  std::vector<float> load(DataSource &source, int64_t step, int row) {
+    std::vector<float> values(12);
+    source.load(0, step, row, values.data());
+    return values;
+  }
+};
+
+} // namespace
+
+TEST_F(Images, ChannelsMayComeLast) {
+  write("(16, 3, 2, 2)");
+  std::vector<float> plain = load(*open(""), 0, 3);
+  EXPECT_EQ(plain[1], plain[0] + 1);
+  std::vector<float> scaled = load(*open("scale(1/2)"), 0, 3);
+  for (size_t i = 0; i < 12; ++i)
+    EXPECT_EQ(scaled[i], plain[i] / 2);
+  write("(16, 2, 2, 3)");
+  std::vector<float> moved = load(*open(""), 0, 3);
+  for (size_t pixel = 0; pixel < 4; ++pixel)
+    for (size_t channel = 0; channel < 3; ++channel)
+      EXPECT_EQ(moved[channel * 4 + pixel], plain[pixel * 3 + channel]);
+}
+
+TEST_F(Images, AreTheSameWhateverReadsThem) {
+  write("(16, 3, 2, 2)");
+  auto one = open("crop(2,1), flip"), other = open("crop(2,1), flip");
+  std::vector<float> first = load(*one, 7, 3);
+  EXPECT_NE(load(*one, 8, 3), first);
+  for (int row : {5, 1, 3})
+    load(*other, 7, row);
+  EXPECT_EQ(load(*other, 7, 3), first);
+  // In evaluations nothing is drawn.
+  EXPECT_EQ(load(*open("crop(2,1), flip", false), 7, 3),
+            load(*open("", false), 7, 3));
+}
+
+TEST_F(Images, MustFitTheInput) {
+  write("(16, 3, 1, 4)");
+  EXPECT_ERROR(open(""), "have shape [3, 1, 4], expected [3, 2, 2] for input "
+                         "'x'; --transform 'resize(2,2)' changes them");
+  open("resize(2)");
+  EXPECT_ERROR(open("resize(2,3)"), "have shape [3, 2, 3] after --transform");
+  write("(16, 12)");
+  EXPECT_ERROR(open(""), "has shape [16, 12], expected images for input 'x': "
+                         "[samples, 3, height, width], or of u8 [samples, "
+                         "height, width, 3]");
+  EXPECT_ERROR(openDataset(readJson(validManifest()),
+                           {folder.path, 1, false, 0, 1, "flip"}),
+               "found --transform, expected it with a program that has images");
 }

@@ -23,6 +23,11 @@ struct TemporaryDirectory {
     return path + "/" + name;
   }
 
+  std::string makeFolder(const std::string &name) const {
+    std::filesystem::create_directories(*this / name);
+    return *this / name;
+  }
+
   std::string write(const std::string &name, const std::string &bytes) const {
     std::ofstream(*this / name, std::ios::binary) << bytes;
     return *this / name;

@@ -9,11 +9,13 @@
 #include "Core/Random.h"
 #include "TemporaryDirectory.h"
 
+#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 #include <sys/wait.h>
+#include <thread>
 
 using namespace dtc::rt;
 
@@ -247,6 +249,37 @@ TEST_F(Train, ErrorsAreOneLineWhateverTheRanks) {
   fails(data, "with the labels, expected f64 of shape [samples, 3]");
   folder.writeNpy("data/x.npy", "'<f8'", "(2, 6, 1)", "", 0);
   fails(data, "truncated");
+}
+
+TEST_F(Train, ATruncatedFileIsOneLine) {
+  writeData(20000, 20000);
+  std::string x = folder / "data/x.npy";
+  std::thread truncating([&] {
+    std::this_thread::sleep_for(std::chrono::seconds(2));
+    std::filesystem::resize_file(x, 4096);
+  });
+  Outcome result = run("pp1-dp4-mb1",
+                       "--steps 100000000 --log-every 100000000 --nproc 4 "
+                       "--data " +
+                           folder / "data",
+                       "timeout 60");
+  truncating.join();
+  EXPECT_NE(result.status, 0);
+  EXPECT_NE(result.status, 124) << "the job hung";
+  EXPECT_GE(countLines(result.output, "error: '" + x +
+                                          "' became unreadable while it was "
+                                          "used"),
+            1)
+      << result.output;
+}
+
+TEST_F(Train, ReadingAheadChangesNoBit) {
+  auto with = train("pp2-dp2-mb2", 4, "--prefetch 3");
+  std::string weights = readFile(folder / "pp2-dp2-mb2.safetensors");
+  auto without = train("pp2-dp2-mb2", 4, "--prefetch 0");
+  for (size_t i = 0; i < with.size(); ++i)
+    EXPECT_EQ(with[i]["loss"].dump(), without[i]["loss"].dump());
+  EXPECT_EQ(weights, readFile(folder / "pp2-dp2-mb2.safetensors"));
 }
 
 TEST_F(Train, ADyingRankTakesTheJobDown) {

@@ -2,6 +2,7 @@
 
 #include "Options.h"
 
+#include "Data/Transform.h"
 #include "Device/Device.h"
 #include "Error.h"
 #include "OptionValues.h"
@@ -102,11 +103,29 @@ static void addTrainingOptions(CLI::App &app, Options &options,
 
 static void addDataOptions(CLI::App &app, Options &options) {
   app.add_option("--data", options.data,
-                 "directory of <input>.npy and labels.npy, or 'synthetic'")
+                 "directory of <input>.npy and labels.npy (or shards of them, "
+                 "or tokens.npy or .bin), or 'synthetic'")
       ->type_name("DIR");
   app.add_flag_callback(
       "--no-shuffle", [&options] { options.shuffle = false; },
       "take the samples in the order of the files");
+  app.add_option("--transform", options.transform,
+                 "what is done to images: a list of scale, normalize(M,S), "
+                 "crop(SIZE,PADDING), flip, center-crop(SIZE), resize(H,W)")
+      ->type_name("STEPS")
+      ->default_str("none")
+      ->check([](const std::string &text) -> std::string {
+        try {
+          parseTransform(text);
+          return {};
+        } catch (const Error &error) {
+          return error.what();
+        }
+      });
+  app.add_option("--prefetch", options.prefetch,
+                 "steps that a thread reads ahead; 0: none")
+      ->type_name("N")
+      ->check(CLI::Range(0, 1024));
 }
 
 static void addEvaluationOptions(CLI::App &app, Options &options) {
@@ -252,6 +271,10 @@ static void check(const CLI::App &app, const Program &program, Options &options,
   if (options.onNonFinite == OnNonFinite::skip && !program.skipsSteps())
     fail("found --on-nonfinite skip, but this program updates weights in every "
          "step; compile it with --skip-nonfinite");
+  if (!options.transform.empty() && options.data == "synthetic" &&
+      options.evalData.empty())
+    fail("found --transform with --data synthetic, expected --data DIR with "
+         "images");
   if (!traceSteps.empty() && options.trace.empty())
     fail("found --trace-steps, expected --trace FILE with it");
   chooseTracedSteps(options, traceSteps);

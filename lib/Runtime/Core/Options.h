@@ -42,6 +42,8 @@ struct Options {
   int processes = 0;                     ///< 0: as started
   int threads = 0;                       ///< 0: as the cores allow
   bool shuffle = true;
+  std::string transform; ///< of images; empty: none
+  int prefetch = 2;      ///< steps that are read ahead
   bool checkReplicas = false;
   int64_t evalEvery = 0;   ///< 0: no evaluation
   int64_t evalBatches = 0; ///< 0: all

@@ -22,7 +22,12 @@ PhiloxBlock philox(PhiloxBlock counter, std::array<uint32_t, 2> key);
 
 /// What a stream is used for; part of its counter, so that no two uses share
 /// numbers. 4 are those that kernels draw (`dtc.philox`).
-enum class RandomUse : uint32_t { parameter = 1, input = 2, shuffle = 3 };
+enum class RandomUse : uint32_t {
+  parameter = 1,
+  input = 2,
+  shuffle = 3,
+  transform = 5
+};
 
 /// The random numbers of one purpose: `use` of item `index` (a parameter, an
 /// input, an epoch), and of one `sample` of it.

@@ -16,7 +16,7 @@ static RowPartition getPartition(const Program &program) {
 }
 
 BatchLoader::BatchLoader(const Program &program, int rank, DataSource &source,
-                         Arena &arena, bool ahead)
+                         Arena &arena, bool ahead, int prefetch, int64_t end)
     : program(program), source(source), arena(arena),
       dataRank(program.batchRank(rank)) {
   const Stage &stage = program.stages[program.mesh.coordinate(rank, stageAxis)];
@@ -29,9 +29,14 @@ BatchLoader::BatchLoader(const Program &program, int rank, DataSource &source,
     int64_t bytes = getPartition(program).localRows() * sample;
     buffers.push_back({entry.index, entry.offset, sample, bytes});
     ranges.push_back({entry.offset, bytes});
+    totalBytes += bytes;
   }
   if (ahead && !ranges.empty())
     inlet = arena.makeInlet(ranges);
+  if (prefetch > 0 && !ranges.empty())
+    reader = std::make_unique<ReadAhead>(
+        prefetch, totalBytes, end,
+        [this](int64_t step, char *target) { fillAhead(step, target); });
 }
 
 void BatchLoader::fill(const Buffer &buffer, int64_t step, char *target) const {
@@ -41,19 +46,44 @@ void BatchLoader::fill(const Buffer &buffer, int64_t step, char *target) const {
                 target + row * buffer.sampleBytes);
 }
 
+void BatchLoader::fillAhead(int64_t step, char *target) const {
+  RowPartition partition = getPartition(program);
+  for (int64_t row = 0; row < partition.localRows(); ++row)
+    source.willNeed(step + 1, partition.globalRow(dataRank, row));
+  for (const Buffer &buffer : buffers) {
+    fill(buffer, step, target);
+    target += buffer.bytes;
+  }
+}
+
 void BatchLoader::prepare(int64_t step) {
   if (!inlet)
     return;
   char *target = inlet->begin();
-  for (const Buffer &buffer : buffers) {
-    fill(buffer, step, target);
-    target += buffer.bytes;
+  if (reader) {
+    memcpy(target, reader->wait(step), size_t(totalBytes));
+    reader->release();
+  } else {
+    for (const Buffer &buffer : buffers) {
+      fill(buffer, step, target);
+      target += buffer.bytes;
+    }
   }
   inlet->send();
   prepared = step;
 }
 
 void BatchLoader::load(int64_t step) {
+  if (!inlet && reader) {
+    const char *from = reader->wait(step);
+    for (const Buffer &buffer : buffers) {
+      arena.write(buffer.offset, buffer.bytes, [&](char *target) {
+        memcpy(target, from, size_t(buffer.bytes));
+      });
+      from += buffer.bytes;
+    }
+    return reader->release();
+  }
   if (!inlet) {
     for (const Buffer &buffer : buffers)
       arena.write(buffer.offset, buffer.bytes,

@@ -1,13 +1,11 @@
-//===- Dataset.cpp - samples from a directory of .npy files ---------------===//
+//===- Dataset.cpp - samples from a directory of arrays -------------------===//
 
-#include "Core/Elements.h"
 #include "Core/Error.h"
-#include "Npy.h"
+#include "Fields.h"
 #include "Shuffle.h"
 #include "Source.h"
 
-#include <algorithm>
-#include <optional>
+#include <filesystem>
 
 using namespace dtc::rt;
 
@@ -18,136 +16,99 @@ public:
   Dataset(const Program &program, const DataOptions &options);
 
   void load(int index, int64_t step, int64_t row, void *target) override {
-    const Npy &file = *files[index];
-    const Layout &layout = layouts[index];
+    fields[index]->load(order->sample(step, row), order->epoch(step), target);
+  }
+
+  void willNeed(int64_t step, int64_t row) const override {
     int64_t sample = order->sample(step, row);
-    convert(file.dtype(),
-            file.data() + sample * layout.elements * layout.elementBytes,
-            program.inputs[index].dtype, target, layout.elements);
+    for (const std::unique_ptr<Field> &field : fields)
+      if (field)
+        field->willNeed(sample);
   }
 
   int64_t countSamples() const override { return samples; }
 
   std::string describeRow(int index, int64_t step, int64_t row) const override {
-    return format("sample %lld of '%s'", (long long)order->sample(step, row),
-                  files[index]->path().c_str());
+    return fields[index]->describe(order->sample(step, row));
   }
 
-private:
-  struct Layout {
-    int64_t elements, elementBytes; ///< of a sample in the file
-  };
+  std::string fingerprint() const override;
 
-  Npy open(const InputInfo &input, const std::string &directory) const;
-  void checkFile(const InputInfo &input, const Npy &file) const;
-  void checkValues(const InputInfo &input, const Npy &file, int rank,
-                   int ranks) const;
+private:
+  void countSamples(const DataOptions &options);
 
   const Program &program;
-  std::vector<std::optional<Npy>> files; ///< by input
-  std::vector<Layout> layouts;
+  std::vector<std::unique_ptr<Field>> fields; ///< by input; null: no data
+  std::string directory;
   int64_t samples = 0;
   std::optional<SampleOrder> order;
 };
 
 } // namespace
 
-Npy Dataset::open(const InputInfo &input, const std::string &directory) const {
-  std::string path = directory + "/" + input.name + ".npy";
-  if (fileExists(path))
-    return Npy(path);
-  if (input.kind == InputKind::label) {
-    std::string labels = directory + "/labels.npy";
-    if (!fileExists(labels)) {
-      std::string other =
-          path == labels ? "" : format(" (or '%s')", path.c_str());
-      std::vector<int64_t> sample = input.sampleShape();
-      fail("found no file '%s'%s with the labels, expected %s of shape "
-           "[samples%s",
-           labels.c_str(), other.c_str(), nameOf(input.dtype),
-           sample.empty() ? "]"
-                          : formatShape(sample).replace(0, 1, ", ").c_str());
-    }
-    return Npy(labels);
-  }
-  fail("found no file '%s', expected one with input '%s', %s of shape "
-       "[samples, ...] with samples of %s",
-       path.c_str(), input.name.c_str(), nameOf(input.dtype),
-       formatShape(input.sampleShape()).c_str());
-}
-
-void Dataset::checkFile(const InputInfo &input, const Npy &file) const {
-  std::vector<int64_t> sample = input.sampleShape();
-  const std::vector<int64_t> &shape = file.shape();
-  if (shape.empty() ||
-      !std::equal(shape.begin() + 1, shape.end(), sample.begin(), sample.end()))
-    fail("'%s' has shape %s, expected samples of shape %s after the first "
-         "dimension, as input '%s' has",
-         file.path().c_str(), formatShape(shape).c_str(),
-         formatShape(sample).c_str(), input.name.c_str());
-  if (!isConvertible(file.dtype(), input.dtype))
-    fail("'%s' has element type '%s', expected whole numbers for input '%s' "
-         "(%s)",
-         file.path().c_str(), file.descr().c_str(), input.name.c_str(),
-         nameOf(input.dtype));
-}
-
-/// An index out of range would read outside a table, so this is checked for
-/// the whole file before the first step; the ranks take a share each.
-void Dataset::checkValues(const InputInfo &input, const Npy &file, int rank,
-                          int ranks) const {
-  if (isFloat(input.dtype))
-    return;
-  IntegerRange range = rangeOf(input.dtype);
-  if (input.bound > 0)
-    range = {0, input.bound - 1, input.ignoreIndex.value_or(0)};
-  int64_t samples = file.shape()[0];
-  int64_t elements = elementCount(input.sampleShape());
-  int64_t first = samples * rank / ranks, last = samples * (rank + 1) / ranks;
-  std::string value;
-  int64_t at = findOutside(
-      file.dtype(), file.data() + first * elements * sizeOf(file.dtype()),
-      (last - first) * elements, range, value);
-  if (at >= 0)
-    fail("'%s' has value %s in sample %lld, expected %lld to %lld for input "
-         "'%s'",
-         file.path().c_str(), value.c_str(), (long long)(first + at / elements),
-         (long long)range.low, (long long)range.high, input.name.c_str());
-}
-
-Dataset::Dataset(const Program &program, const DataOptions &options)
-    : program(program), files(program.inputs.size()),
-      layouts(program.inputs.size()) {
-  if (!fileExists(options.directory))
-    fail("found no data directory '%s'; give a directory of .npy files, or "
-         "--data synthetic",
-         options.directory.c_str());
-  const Npy *reference = nullptr;
-  for (size_t i = 0; i < files.size(); ++i) {
-    const InputInfo &input = program.inputs[i];
-    if (!input.isData())
+/// All fields have the same number of samples, but that a stream of tokens may
+/// end a token earlier for labels.
+void Dataset::countSamples(const DataOptions &options) {
+  const Field *reference = nullptr;
+  for (const std::unique_ptr<Field> &field : fields) {
+    if (!field)
       continue;
-    const Npy &file = files[i].emplace(open(input, options.directory));
-    checkFile(input, file);
-    layouts[i] = {elementCount(input.sampleShape()), sizeOf(file.dtype())};
-    if (!reference)
-      reference = &file;
-    if (file.shape()[0] != reference->shape()[0])
+    if (!reference) {
+      reference = field.get();
+      samples = field->samples();
+    }
+    if (field->isStream() && reference->isStream())
+      samples = std::min(samples, field->samples());
+    else if (field->samples() != samples)
       fail("'%s' has %lld samples, but '%s' has %lld; expected the same number",
-           file.path().c_str(), (long long)file.shape()[0],
-           reference->path().c_str(), (long long)reference->shape()[0]);
+           field->array().path().c_str(), (long long)field->samples(),
+           reference->array().path().c_str(), (long long)samples);
   }
   if (!reference)
     return; // a program without inputs
-  samples = reference->shape()[0];
   if (samples < program.globalBatch)
     fail("'%s' has %lld samples, expected at least one global batch of %lld",
-         reference->path().c_str(), (long long)samples,
+         reference->array().path().c_str(), (long long)samples,
          (long long)program.globalBatch);
   order.emplace(samples, program.globalBatch, options.seed, options.shuffle);
-  for (size_t i = 0; i < files.size(); ++i)
-    if (files[i])
-      checkValues(program.inputs[i], *files[i], options.rank, options.ranks);
+}
+
+Dataset::Dataset(const Program &program, const DataOptions &options)
+    : program(program), directory(options.directory) {
+  if (!fileExists(directory))
+    fail("found no data directory '%s'; give a directory of .npy files, or "
+         "--data synthetic",
+         directory.c_str());
+  if (!std::filesystem::is_directory(directory))
+    fail("'%s' is no directory, expected one of .npy files", directory.c_str());
+  fields = openFields(program, options);
+  countSamples(options);
+  for (const std::unique_ptr<Field> &field : fields)
+    if (field)
+      field->checkValues(options.rank, options.ranks);
+}
+
+/// FNV-1a over names and sizes: moved folders have the same fingerprint.
+std::string Dataset::fingerprint() const {
+  uint64_t hash = 0xcbf29ce484222325;
+  auto add = [&](const std::string &text) {
+    for (unsigned char c : text + '\n')
+      hash = (hash ^ c) * 0x100000001b3;
+  };
+  std::set<std::string> seen; // a stream of tokens serves several inputs
+  size_t bytes = 0;
+  for (const std::unique_ptr<Field> &field : fields)
+    if (field)
+      for (const Npy &file : field->array().files()) {
+        if (!seen.insert(file.path()).second)
+          continue;
+        add(file.path().substr(directory.size()));
+        add(std::to_string(file.fileBytes()));
+        bytes += file.fileBytes();
+      }
+  return format("%lld samples, %zu files, %zu bytes, %016llx",
+                (long long)samples, seen.size(), bytes,
+                (unsigned long long)hash);
 }
 
 std::unique_ptr<DataSource> dtc::rt::openDataset(const Program &program,

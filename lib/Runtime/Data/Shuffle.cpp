@@ -33,8 +33,7 @@ int64_t Permutation::operator[](int64_t index) const {
 }
 
 int64_t SampleOrder::sample(int64_t step, int64_t row) const {
-  int64_t epoch = step / stepsPerEpoch();
   int64_t position = step % stepsPerEpoch() * batch + row;
-  return shuffle ? Permutation(samples, seed, uint32_t(epoch))[position]
+  return shuffle ? Permutation(samples, seed, uint32_t(epoch(step)))[position]
                  : position;
 }

@@ -36,7 +36,8 @@ public:
       : samples(samples), batch(batch), seed(seed), shuffle(shuffle) {}
 
   int64_t stepsPerEpoch() const { return samples / batch; }
-  /// Steps count from 0.
+  /// Steps and epochs count from 0.
+  int64_t epoch(int64_t step) const { return step / stepsPerEpoch(); }
   int64_t sample(int64_t step, int64_t row) const;
 
 private:

@@ -5,6 +5,7 @@
 
 #include "Core/Program.h"
 #include "Device/Arena.h"
+#include "ReadAhead.h"
 
 #include <memory>
 
@@ -17,6 +18,14 @@ public:
   /// Writes input `input` of row `row` of the global batch of a step (counted
   /// from 0), in the input's type. Does not allocate.
   virtual void load(int input, int64_t step, int64_t row, void *target) = 0;
+
+  /// Tells the system which rows are loaded soon. Does not allocate.
+  virtual void willNeed(int64_t, int64_t) const {}
+
+  /// What the data are, for checkpoints: number of samples, files and their
+  /// sizes, in one line. The same under every plan, and where a folder was
+  /// moved to.
+  virtual std::string fingerprint() const = 0;
 
   /// How many there are; 0 if there is no end.
   virtual int64_t countSamples() const { return 0; }
@@ -31,10 +40,12 @@ struct DataOptions {
   bool shuffle;
   /// The ranks check a share of the samples each.
   int rank, ranks;
+  std::string transform = {};   ///< of images; empty: none
+  bool randomTransform = false; ///< whether crops and mirrors are drawn
 };
 
-/// `<input>.npy` for every input, `labels.npy` or `<label>.npy` for labels,
-/// mapped from a directory.
+/// The arrays, streams of tokens and images of a directory, mapped into memory:
+/// docs/Data.md.
 std::unique_ptr<DataSource> openDataset(const Program &program,
                                         const DataOptions &options);
 
@@ -47,8 +58,11 @@ std::unique_ptr<DataSource> makeSynthetic(const Program &program,
 class BatchLoader {
 public:
   /// With `ahead`, a step can be prepared while the device computes another.
+  /// With `prefetch` above 0, a thread reads so many steps ahead, but none from
+  /// step `end` on.
   BatchLoader(const Program &program, int rank, DataSource &source,
-              Arena &arena, bool ahead = false);
+              Arena &arena, bool ahead = false, int prefetch = 0,
+              int64_t end = 0);
   /// Does nothing where that gains nothing.
   void prepare(int64_t step);
   void load(int64_t step);
@@ -61,14 +75,17 @@ private:
     int64_t bytes; ///< of all rows
   };
   void fill(const Buffer &buffer, int64_t step, char *target) const;
+  void fillAhead(int64_t step, char *target) const;
 
   const Program &program;
   DataSource &source;
   Arena &arena;
   int dataRank;
   std::vector<Buffer> buffers;
-  std::unique_ptr<Inlet> inlet; ///< null: steps are not prepared
-  int64_t prepared = -1;        ///< the step that is; -1: none
+  int64_t totalBytes = 0;            ///< of all buffers
+  std::unique_ptr<ReadAhead> reader; ///< null: rows are read when needed
+  std::unique_ptr<Inlet> inlet;      ///< null: steps are not prepared
+  int64_t prepared = -1;             ///< the step that is; -1: none
 };
 
 } // namespace dtc::rt

@@ -40,6 +40,8 @@ public:
     stream.fillIntegers(input.dtype, target, sampleElements[index], bound);
   }
 
+  std::string fingerprint() const override { return "synthetic"; }
+
 private:
   const Program &program;
   uint64_t seed;

@@ -21,18 +21,19 @@ static std::string chooseDirectory(const Options &options) {
 }
 
 static std::unique_ptr<DataSource> openSource(const dtc_context &context,
-                                              const std::string &directory) {
+                                              const std::string &directory,
+                                              const Options &options) {
   return openDataset(context.program,
                      {directory, /*seed=*/0,
                       /*shuffle=*/false, context.collectives.rank(),
-                      context.collectives.size()});
+                      context.collectives.size(), options.transform});
 }
 
 Evaluation::Evaluation(dtc_context &context, const Options &options,
                        Arena &arena)
     : context(context), arena(arena), directory(chooseDirectory(options)),
       every(options.evalEvery), steps(options.steps),
-      source(openSource(context, directory)),
+      source(openSource(context, directory, options)),
       loader(context.program, context.collectives.rank(), *source, arena) {
   int64_t samples = source->countSamples();
   batches = samples / context.program.globalBatch;

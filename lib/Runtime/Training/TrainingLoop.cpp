@@ -35,7 +35,8 @@ TrainingLoop::openSource(Collectives &collectives) const {
   if (options.data == "synthetic")
     return makeSynthetic(program, options.seed);
   return openDataset(program, {options.data, options.seed, options.shuffle,
-                               collectives.rank(), collectives.size()});
+                               collectives.rank(), collectives.size(),
+                               options.transform, /*randomTransform=*/true});
 }
 
 TrainingLoop::TrainingLoop(const Program &program, const Options &options,
@@ -46,7 +47,8 @@ TrainingLoop::TrainingLoop(const Program &program, const Options &options,
                              collectives.sharesArena() ? Sharing::machine
                                                        : Sharing::none)),
       source(openSource(collectives)),
-      loader(program, collectives.rank(), *source, *arena, /*ahead=*/true),
+      loader(program, collectives.rank(), *source, *arena, /*ahead=*/true,
+             options.prefetch, options.steps),
       inputs(program, context.plan(), *arena, options.seed),
       lossScale(options.lossScale), metricsFile(leads() ? options.metrics : ""),
       progress(options.steps, options.logEvery, showsBar(options)),
