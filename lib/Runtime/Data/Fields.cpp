@@ -61,8 +61,7 @@ void Field::checkLoaded(int64_t sample, const void *values) const {
     return;
   IntegerRange range = acceptedBy(input);
   std::string value;
-  if (findOutside(input.dtype, values, elementCount(input.sampleShape()), range,
-                  value) >= 0)
+  if (findOutside(input.dtype, values, loadedElements, range, value) >= 0)
     fail("'%s' was changed while the program trained: it has value %s in %s, "
          "expected %lld to %lld for input '%s'",
          array().path().c_str(), value.c_str(), describe(sample).c_str(),

@@ -47,7 +47,8 @@ private:
 
 protected:
   Field(const InputInfo &input, int64_t sampleElements)
-      : input(input), sampleElements(sampleElements) {}
+      : input(input), sampleElements(sampleElements),
+        loadedElements(elementCount(input.sampleShape())) {}
 
   /// Whole numbers that were just read: an index out of range would read
   /// outside a table.
@@ -55,6 +56,7 @@ protected:
 
   const InputInfo &input;
   int64_t sampleElements; ///< of a sample, in the files
+  int64_t loadedElements; ///< of a sample, as the program gets it
 };
 
 /// The field of each input that is data, null for others. Throws if an array
