@@ -39,6 +39,10 @@ if shutil.which(config.ptxas):
     config.available_features.add("ptxas")
     config.substitutions.append(("%ptxas", config.ptxas))
 
+# Debian's package of the data set, which tests do not install.
+if os.path.isdir("/usr/share/datasets/fashion-mnist"):
+    config.available_features.add("fashion-mnist")
+
 # DTC_FULL_TESTS=1 (tools/check.sh --full) runs every plan.
 if os.environ.get("DTC_FULL_TESTS") == "1":
     config.available_features.add("full")

@@ -1,0 +1,221 @@
+//===- Output.cpp - a folder that appears when it is complete -------------===//
+
+#include "Output.h"
+
+#include "Core/Error.h"
+#include "Data/Shuffle.h"
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <utility>
+
+using namespace dtc;
+using namespace dtc::data;
+using dtc::rt::fail;
+using dtc::rt::format;
+namespace fs = std::filesystem;
+
+static volatile std::sig_atomic_t isStopped = 0;
+
+void dtc::data::stopOnSignals() {
+  for (int number : {SIGINT, SIGTERM, SIGHUP})
+    signal(number, [](int) { isStopped = 1; });
+}
+
+//===----------------------------------------------------------------------===//
+// Arrays
+//===----------------------------------------------------------------------===//
+
+/// Room for the header, whose length does not depend on the number of samples.
+static constexpr size_t headerBytes = 256;
+
+ArrayWriter::ArrayWriter(std::string name, dtc_dtype type,
+                         std::vector<int64_t> shape)
+    : path(std::move(name)), type(type), sample(std::move(shape)),
+      sampleBytes(size_t(sizeOf(type))), file(fopen(path.c_str(), "wbx")) {
+  for (int64_t size : sample)
+    sampleBytes *= size_t(size);
+  if (!file)
+    fail("cannot create '%s': %s", path.c_str(), strerror(errno));
+  writeHeader();
+}
+
+ArrayWriter::~ArrayWriter() {
+  if (file)
+    fclose(file);
+}
+
+void ArrayWriter::failToWrite() const {
+  fail("cannot write '%s': %s", path.c_str(), strerror(errno));
+}
+
+void ArrayWriter::writeHeader() {
+  const ElementType &element = getElementType(type);
+  std::string shape = "(" + std::to_string(written) + ",";
+  for (size_t i = 0; i < sample.size(); ++i)
+    shape += (i ? ", " : " ") + std::to_string(sample[i]);
+  std::string text =
+      format("{'descr': '%c%s', 'fortran_order': False, "
+             "'shape': %s), }",
+             element.bytes == 1 ? '|' : '<', element.npy, shape.c_str());
+  text.resize(headerBytes - 11, ' ');
+  text += '\n';
+  std::string header("\x93NUMPY\x01\x00", 8);
+  header += char(text.size() & 255);
+  header += char(text.size() >> 8);
+  header += text;
+  if (fseek(file, 0, SEEK_SET) != 0 ||
+      fwrite(header.data(), 1, header.size(), file) != header.size())
+    failToWrite();
+}
+
+void ArrayWriter::append(const void *bytes, size_t count) {
+  if (isStopped)
+    fail("stopped by a signal");
+  if (fwrite(bytes, 1, count, file) != count)
+    failToWrite();
+  written += int64_t(count / sampleBytes);
+}
+
+void ArrayWriter::finish() {
+  writeHeader();
+  if (fclose(std::exchange(file, nullptr)) != 0)
+    failToWrite();
+}
+
+//===----------------------------------------------------------------------===//
+// Folders
+//===----------------------------------------------------------------------===//
+
+OutputFolder::OutputFolder(std::string name, bool replace)
+    : path(std::move(name)), replace(replace) {
+  while (path.size() > 1 && path.back() == '/')
+    path.pop_back();
+  std::error_code error;
+  if (fs::symlink_status(path, error).type() != fs::file_type::not_found &&
+      !replace)
+    fail("'%s' exists; --force replaces it", path.c_str());
+  temporary = path + ".part-XXXXXX";
+  if (!mkdtemp(temporary.data()))
+    fail("cannot create a folder beside '%s': %s", path.c_str(),
+         strerror(errno));
+  fs::permissions(temporary, fs::perms(0755), error);
+}
+
+OutputFolder::~OutputFolder() {
+  std::error_code error;
+  if (!temporary.empty())
+    fs::remove_all(temporary, error);
+}
+
+std::string OutputFolder::file(const std::string &name) const {
+  fs::path file = fs::path(temporary) / name;
+  std::error_code error;
+  fs::create_directories(file.parent_path(), error);
+  return file.string();
+}
+
+void OutputFolder::writeText(const std::string &name,
+                             const std::string &text) const {
+  std::string target = file(name);
+  FILE *stream = fopen(target.c_str(), "wbx");
+  bool isWritten =
+      stream && fwrite(text.data(), 1, text.size(), stream) == text.size();
+  if ((stream && fclose(stream) != 0) || !isWritten)
+    fail("cannot write '%s': %s", target.c_str(), strerror(errno));
+}
+
+void OutputFolder::finish() {
+  std::error_code error;
+  std::string old = temporary + ".old";
+  bool exists =
+      fs::symlink_status(path, error).type() != fs::file_type::not_found;
+  if (exists && !replace)
+    fail("'%s' exists; --force replaces it", path.c_str());
+  if (exists && rename(path.c_str(), old.c_str()) != 0)
+    fail("cannot replace '%s': %s", path.c_str(), strerror(errno));
+  if (rename(temporary.c_str(), path.c_str()) != 0) {
+    int cause = errno;
+    if (exists)
+      (void)!rename(old.c_str(), path.c_str());
+    fail("cannot create '%s': %s", path.c_str(), strerror(cause));
+  }
+  temporary.clear();
+  if (exists)
+    fs::remove_all(old, error);
+}
+
+//===----------------------------------------------------------------------===//
+// Samples
+//===----------------------------------------------------------------------===//
+
+static size_t countBytes(dtc_dtype type, const std::vector<int64_t> &sample) {
+  size_t bytes = size_t(sizeOf(type));
+  for (int64_t size : sample)
+    bytes *= size_t(size);
+  return bytes;
+}
+
+SampleWriter::SampleWriter(const OutputFolder &folder, const std::string &input,
+                           const std::string &labels, dtc_dtype inputType,
+                           std::vector<int64_t> sample, dtc_dtype labelType,
+                           std::vector<int64_t> labelSample)
+    : sampleBytes(countBytes(inputType, sample)),
+      labelBytes(countBytes(labelType, labelSample)), folder(folder),
+      input(input), labels(labels), inputType(inputType), labelType(labelType),
+      sample(std::move(sample)), labelSample(std::move(labelSample)) {
+  for (const std::string &name : {input, labels})
+    if (name.empty() || name.find('/') != std::string::npos || name[0] == '.')
+      fail("found '%s' as the name of an array, expected one that a file can "
+           "have",
+           name.c_str());
+  if (input == labels)
+    fail("found '%s' as the name of inputs and labels, expected two names",
+         input.c_str());
+}
+
+void SampleWriter::append(bool isValid, const void *values, const void *label) {
+  Part &part = parts[isValid];
+  if (!part.samples) {
+    std::string prefix = isValid ? "valid/" : "";
+    part.samples = std::make_unique<ArrayWriter>(
+        folder.file(prefix + input + ".npy"), inputType, sample);
+    part.labels = std::make_unique<ArrayWriter>(
+        folder.file(prefix + labels + ".npy"), labelType, labelSample);
+  }
+  part.samples->append(values, sampleBytes);
+  part.labels->append(label, labelBytes);
+}
+
+void SampleWriter::finish() {
+  for (Part &part : parts)
+    if (part.samples) {
+      part.samples->finish();
+      part.labels->finish();
+    }
+  if (!parts[0].samples)
+    fail("no sample is left to train on; expected a smaller --valid");
+}
+
+std::string SampleWriter::describe() const {
+  std::string text =
+      format("%lld samples", (long long)parts[0].samples->samples());
+  if (parts[1].samples)
+    text +=
+        format(" and %lld in valid/", (long long)parts[1].samples->samples());
+  return text;
+}
+
+Split::Split(int64_t samples, double fraction, uint64_t seed)
+    : samples(samples), valid(int64_t(double(samples) * fraction)), seed(seed) {
+  if (fraction > 0 && valid == 0)
+    fail("--valid %g of %lld samples is none, expected more", fraction,
+         (long long)samples);
+}
+
+bool Split::isValid(int64_t sample) const {
+  return valid && rt::Permutation(samples, seed, 0)[sample] < valid;
+}

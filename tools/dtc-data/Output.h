@@ -1,0 +1,103 @@
+//===- Output.h - a folder that appears when it is complete -----*- C++ -*-===//
+
+#ifndef DTC_TOOLS_DTC_DATA_OUTPUT_H
+#define DTC_TOOLS_DTC_DATA_OUTPUT_H
+
+#include "dtc/Support/ElementType.h"
+
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace dtc::data {
+
+/// Writes an array of samples to a .npy file, one after the other.
+class ArrayWriter {
+public:
+  /// Throws if the file cannot be made.
+  ArrayWriter(std::string path, dtc_dtype type, std::vector<int64_t> sample);
+  ~ArrayWriter();
+  ArrayWriter(const ArrayWriter &) = delete;
+  ArrayWriter &operator=(const ArrayWriter &) = delete;
+
+  /// Appends the samples in these bytes, a whole number of them. Throws if the
+  /// file cannot be written, or the user stops the program.
+  void append(const void *bytes, size_t count);
+  /// Writes the header, which has the number of samples, and closes.
+  void finish();
+  int64_t samples() const { return written; }
+
+private:
+  void writeHeader();
+  [[noreturn]] void failToWrite() const;
+
+  std::string path;
+  dtc_dtype type;
+  std::vector<int64_t> sample;
+  size_t sampleBytes;
+  int64_t written = 0;
+  FILE *file;
+};
+
+/// The folder that is made. What is written lies in a temporary folder beside
+/// it, which takes its name at the end, or is removed.
+class OutputFolder {
+public:
+  /// Throws if the path exists, unless it is to be replaced.
+  OutputFolder(std::string path, bool replace);
+  ~OutputFolder();
+
+  /// The path of a file in it; folders on the way are made.
+  std::string file(const std::string &name) const;
+  void writeText(const std::string &name, const std::string &text) const;
+  /// Gives the folder its name.
+  void finish();
+
+private:
+  std::string path, temporary;
+  bool replace;
+};
+
+/// Samples with labels, some of which go to `valid`.
+class SampleWriter {
+public:
+  SampleWriter(const OutputFolder &folder, const std::string &input,
+               const std::string &labels, dtc_dtype inputType,
+               std::vector<int64_t> sample, dtc_dtype labelType,
+               std::vector<int64_t> labelSample = {});
+
+  void append(bool isValid, const void *sample, const void *label);
+  void finish();
+  /// "60000 samples and 10000 in valid/".
+  std::string describe() const;
+
+private:
+  struct Part {
+    std::unique_ptr<ArrayWriter> samples, labels;
+  };
+  Part parts[2]; ///< training, then validation, which is made when needed
+  size_t sampleBytes, labelBytes;
+  const OutputFolder &folder;
+  std::string input, labels;
+  dtc_dtype inputType, labelType;
+  std::vector<int64_t> sample, labelSample;
+};
+
+/// Which of `samples` samples go to `valid`: a part of them, drawn by a seed.
+class Split {
+public:
+  Split(int64_t samples, double fraction, uint64_t seed);
+  bool isValid(int64_t sample) const;
+
+private:
+  int64_t samples, valid;
+  uint64_t seed;
+};
+
+/// From now on SIGINT and SIGTERM make writers throw.
+void stopOnSignals();
+
+} // namespace dtc::data
+
+#endif // DTC_TOOLS_DTC_DATA_OUTPUT_H

@@ -1,0 +1,147 @@
+//===- dtc-data.cpp - makes folders that training programs read -----------===//
+//
+// dtc-data mnist|cifar|images|text|csv SOURCE -o OUT: docs/Data.md.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Converters.h"
+#include "Core/Error.h"
+
+#include <CLI/CLI.hpp>
+
+using namespace dtc::data;
+
+namespace {
+
+using Convert = std::string (*)(const Settings &, const OutputFolder &);
+
+struct Command {
+  Settings settings;
+  std::string output;
+  bool force = false;
+  std::vector<int64_t> size; ///< of --resize
+  std::string classes = "fine";
+  Convert convert = nullptr;
+};
+
+CLI::App *addCommand(CLI::App &app, Command &command, const char *name,
+                     const char *description, const char *source,
+                     Convert convert) {
+  CLI::App *sub = app.add_subcommand(name, description);
+  sub->add_option("source", command.settings.sources, source)
+      ->required()
+      ->type_name("");
+  sub->add_option("-o,--output", command.output,
+                  "the folder that is made, complete or not at all")
+      ->required()
+      ->type_name("DIR");
+  sub->add_flag("--force", command.force, "replace the folder if it exists");
+  sub->add_option("--valid", command.settings.valid,
+                  "part of the samples that goes to DIR/valid")
+      ->type_name("FRACTION")
+      ->check(CLI::Range(0.0, 0.999));
+  sub->callback([&command, convert] { command.convert = convert; });
+  return sub;
+}
+
+void addSampleOptions(CLI::App *sub, Command &command) {
+  sub->add_option("--input", command.settings.input, "name of the input")
+      ->type_name("NAME")
+      ->capture_default_str();
+  sub->add_option("--labels", command.settings.labels, "name of the labels")
+      ->type_name("NAME")
+      ->capture_default_str();
+  sub->add_option("--seed", command.settings.seed, "of what --valid draws")
+      ->type_name("N")
+      ->capture_default_str();
+}
+
+void addResize(CLI::App *sub, Command &command) {
+  sub->add_option("--resize", command.size,
+                  "height and width of all images; bilinear")
+      ->type_name("H,W")
+      ->delimiter(',')
+      ->expected(1, 2)
+      ->check(CLI::Range(1, 65536));
+}
+
+void addCommands(CLI::App &app, Command &command) {
+  CLI::App *mnist =
+      addCommand(app, command, "mnist", "MNIST and Fashion-MNIST: idx files",
+                 "folder of idx files, plain or .gz", convertIdx);
+  CLI::App *cifar = addCommand(app, command, "cifar",
+                               "CIFAR-10 and CIFAR-100: the binary version",
+                               "folder of .bin files", convertCifar);
+  CLI::App *images = addCommand(
+      app, command, "images", "a folder of JPEG, PNG or BMP files per class",
+      "folder of the classes' folders", convertImages);
+  CLI::App *csv = addCommand(app, command, "csv", "a table of numbers",
+                             "file with a header", convertCsv);
+  CLI::App *text = addCommand(app, command, "text", "a stream of tokens",
+                              "files of text, in this order", convertText);
+  for (CLI::App *sub : {mnist, cifar, images, csv}) {
+    addSampleOptions(sub, command);
+    sub->get_option("source")->expected(1);
+  }
+  for (CLI::App *sub : {mnist, cifar, images})
+    addResize(sub, command);
+  cifar
+      ->add_option("--classes", command.classes, "coarse or fine, of CIFAR-100")
+      ->check(CLI::IsMember({"coarse", "fine"}))
+      ->capture_default_str();
+  images
+      ->add_option("--channels", command.settings.channels,
+                   "1: gray, 3: colour")
+      ->type_name("N")
+      ->check(CLI::IsMember({1, 3}))
+      ->capture_default_str();
+  csv->add_option("--label", command.settings.label, "column of the labels")
+      ->required()
+      ->type_name("COLUMN");
+  csv->add_flag("--regression", command.settings.regression,
+                "labels are numbers, not classes");
+  text->add_option("--tokenizer", command.settings.tokenizer,
+                   "a tokenizer.json with a byte-level BPE; without it, a "
+                   "token is a byte")
+      ->type_name("FILE");
+  text->add_option("--end-of-text", command.settings.endOfText,
+                   "a token to put after each file")
+      ->type_name("TOKEN");
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  CLI::App app("makes folders that training programs read with --data DIR",
+               "dtc-data");
+  app.require_subcommand(1);
+  Command command;
+  addCommands(app, command);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp &) {
+    for (const CLI::App *sub : app.get_subcommands())
+      return fputs(sub->help().c_str(), stdout), 0;
+    return fputs(app.help().c_str(), stdout), 0;
+  } catch (const CLI::ParseError &error) {
+    fprintf(stderr, "dtc-data: error: %s; see dtc-data --help\n", error.what());
+    return 1;
+  }
+  if (!command.size.empty()) {
+    command.settings.height = command.size.front();
+    command.settings.width = command.size.back();
+  }
+  command.settings.coarse = command.classes == "coarse";
+  dtc::rt::setLinePrefix("dtc-data: ");
+  stopOnSignals();
+  try {
+    OutputFolder folder(command.output, command.force);
+    std::string report = command.convert(command.settings, folder);
+    folder.finish();
+    printf("%s: %s", command.output.c_str(), report.c_str());
+    return 0;
+  } catch (const std::exception &error) {
+    fprintf(stderr, "dtc-data: error: %s\n", error.what());
+    return 1;
+  }
+}
