@@ -51,8 +51,15 @@ static ImageShape resultOf(const TransformStep &step, ImageShape image) {
 Transform::Transform(std::vector<TransformStep> list, ImageShape input,
                      bool random)
     : steps(std::move(list)), shapes{input}, random(random) {
-  for (const TransformStep &step : steps)
-    shapes.push_back(resultOf(step, shapes.back()));
+  for (const TransformStep &step : steps) {
+    ImageShape before = shapes.back(), after = resultOf(step, before);
+    bool resizes = step.kind == Kind::resize;
+    shapes.push_back(after);
+    rows.push_back(resizes ? findBetween(before.height, after.height)
+                           : std::vector<Between>());
+    columns.push_back(resizes ? findBetween(before.width, after.width)
+                              : std::vector<Between>());
+  }
 }
 
 int64_t Transform::mostElements() const {
@@ -105,34 +112,27 @@ static void cropAt(int64_t top, int64_t left, const ImageShape &before,
     }
 }
 
-namespace {
-
-/// Where a pixel of the result lies between two of the source, as in PyTorch's
-/// upsample_bilinear2d without align_corners: pixels are areas.
-struct Between {
-  int64_t low, high;
-  float weight; ///< of `high`
-
-  Between(int64_t index, int64_t sizeBefore, int64_t sizeAfter) {
-    float scale = float(sizeBefore) / float(sizeAfter);
-    float place = std::max(scale * (float(index) + 0.5f) - 0.5f, 0.0f);
-    low = std::min(int64_t(place), sizeBefore - 1);
-    high = std::min(low + 1, sizeBefore - 1);
-    weight = std::clamp(place - float(low), 0.0f, 1.0f);
+/// As PyTorch's upsample_bilinear2d without align_corners: pixels are areas.
+std::vector<Transform::Between> Transform::findBetween(int64_t before,
+                                                       int64_t after) {
+  std::vector<Between> all;
+  float scale = float(before) / float(after);
+  for (int64_t i = 0; i < after; ++i) {
+    float place = std::max(scale * (float(i) + 0.5f) - 0.5f, 0.0f);
+    int64_t low = std::min(int64_t(place), before - 1);
+    all.push_back({low, std::min(low + 1, before - 1),
+                   std::clamp(place - float(low), 0.0f, 1.0f)});
   }
-};
+  return all;
+}
 
-} // namespace
-
-static void resize(const ImageShape &before, const ImageShape &after,
-                   const float *from, float *to) {
-  for (int64_t channel = 0; channel < after.channels; ++channel) {
-    for (int64_t y = 0; y < after.height; ++y) {
-      Between row(y, before.height, after.height);
+void Transform::resize(size_t step, const float *from, float *to) const {
+  const ImageShape &before = shapes[step];
+  for (int64_t channel = 0; channel < before.channels; ++channel) {
+    for (const Between &row : rows[step]) {
       const float *top = from + row.low * before.width;
       const float *bottom = from + row.high * before.width;
-      for (int64_t x = 0; x < after.width; ++x) {
-        Between column(x, before.width, after.width);
+      for (const Between &column : columns[step]) {
         auto along = [&](const float *line) {
           return (1 - column.weight) * line[column.low] +
                  column.weight * line[column.high];
@@ -149,9 +149,10 @@ static int64_t pick(uint32_t word, int64_t most) {
   return int64_t(uint64_t(word) * uint64_t(most + 1) >> 32);
 }
 
-bool Transform::apply(const TransformStep &step, const ImageShape &before,
-                      const ImageShape &after, float *from, float *to,
+bool Transform::apply(size_t index, float *from, float *to,
                       const PhiloxBlock &words) const {
+  const TransformStep &step = steps[index];
+  const ImageShape &before = shapes[index], &after = shapes[index + 1];
   switch (step.kind) {
   case Kind::scale: {
     float factor = float(step.factor);
@@ -180,7 +181,7 @@ bool Transform::apply(const TransformStep &step, const ImageShape &before,
     return true;
   }
   case Kind::resize:
-    resize(before, after, from, to);
+    resize(index, from, to);
     return true;
   }
   return false;
@@ -189,8 +190,7 @@ bool Transform::apply(const TransformStep &step, const ImageShape &before,
 float *Transform::apply(float *from, float *spare,
                         const RandomStream &stream) const {
   for (size_t i = 0; i < steps.size(); ++i)
-    if (apply(steps[i], shapes[i], shapes[i + 1], from, spare,
-              stream.block(uint32_t(i))))
+    if (apply(i, from, spare, stream.block(uint32_t(i))))
       std::swap(from, spare);
   return from;
 }

@@ -53,13 +53,21 @@ public:
   float *apply(float *from, float *spare, const RandomStream &stream) const;
 
 private:
+  /// Where a pixel of a resized image lies between two of the source.
+  struct Between {
+    int64_t low, high;
+    float weight; ///< of `high`
+  };
+  static std::vector<Between> findBetween(int64_t before, int64_t after);
+  void resize(size_t step, const float *from, float *to) const;
+
   /// One step: returns whether the result is in `to`, else in `from`.
-  bool apply(const TransformStep &step, const ImageShape &before,
-             const ImageShape &after, float *from, float *to,
+  bool apply(size_t step, float *from, float *to,
              const PhiloxBlock &words) const;
 
   std::vector<TransformStep> steps;
   std::vector<ImageShape> shapes; ///< before each step, and of the result
+  std::vector<std::vector<Between>> rows, columns; ///< of each resize, by step
   bool random;
 };
 
