@@ -104,7 +104,7 @@ def run_dtc(args, directory, collectives, overlap):
              "OMPI_ALLOW_RUN_AS_ROOT": "1",
              "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"},
         check=True, stdout=subprocess.DEVNULL)
-    lines = metrics.read_text().splitlines()
+    lines = metrics.read_text().splitlines()[1:]
     return dict(seconds=[json.loads(line)["seconds"] for line in lines])
 
 

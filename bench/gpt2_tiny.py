@@ -104,7 +104,7 @@ def run_dtc(args, directory, data):
          "--steps", str(args.steps), "--lr", "1e-3", "--metrics", metrics],
         env={**os.environ, "OMP_NUM_THREADS": str(args.threads)},
         check=True, stdout=subprocess.DEVNULL)
-    lines = metrics.read_text().splitlines()
+    lines = metrics.read_text().splitlines()[1:]
     return dict(seconds=[json.loads(line)["seconds"] for line in lines])
 
 

@@ -26,7 +26,7 @@ def run(*command):
 def steps(program, threads, metrics, *options):
     """The JSON lines of a training."""
     run(program, "--threads", threads, "--metrics", metrics, *options)
-    return [json.loads(line) for line in open(metrics)]
+    return [json.loads(line) for line in open(metrics)][1:]
 
 
 def time_steps(folder, arguments):

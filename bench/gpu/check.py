@@ -151,7 +151,7 @@ class Bench:
             log.close()
         if failed:
             raise RuntimeError(f"{name}: {' '.join(failed.split())}")
-        return [json.loads(line) for line in metrics.read_text().splitlines()]
+        return [json.loads(line) for line in metrics.read_text().splitlines()[1:]]
 
 
 def train(bench, model, precision, rate):

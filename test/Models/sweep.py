@@ -92,7 +92,7 @@ class Judge:
         self.program.unlink()
         if status != 0:
             return f"program: {complaint(output)}"
-        rows = list(map(json.loads, self.metrics.read_text().splitlines()))
+        rows = list(map(json.loads, self.metrics.read_text().splitlines()[1:]))
         return {key: [row[key] for row in rows]
                 for key in ("loss", "grad_norm")}
 

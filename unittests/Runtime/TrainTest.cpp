@@ -14,6 +14,7 @@
 #include <cstring>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sys/wait.h>
 #include <thread>
 
@@ -83,7 +84,8 @@ protected:
     std::ifstream stream(metrics);
     for (std::string line; std::getline(stream, line);)
       lines.push_back(nlohmann::json::parse(line));
-    EXPECT_EQ(lines.size(), expectedLines);
+    EXPECT_EQ(lines.size(), expectedLines + 1);
+    lines.erase(lines.begin()); // what run it is
     return lines;
   }
 
@@ -191,7 +193,7 @@ TEST_F(Train, EvaluationSumsUpWholeBatches) {
       << readFile(folder / "log");
   auto limited = train("pp1-dp1-mb1", 1, options + " --eval-batches 1", 13);
   EXPECT_NEAR(limited[12]["eval_loss"], first, 1e-13);
-  EXPECT_EQ(readFile(folder / "log").find("note:"), std::string::npos);
+  EXPECT_EQ(readFile(folder / "log").find("note: the last"), std::string::npos);
   auto four = train("pp2-dp2-mb2", 4, options, 13);
   EXPECT_NEAR(four[12]["eval_loss"], (first + second) / 2, 1e-13);
 }
@@ -205,8 +207,9 @@ TEST_F(Train, SyntheticDataDoNotDependOnThePlan) {
   ASSERT_EQ(one.status, 0) << one.output;
   ASSERT_EQ(four.status, 0) << four.output;
   std::ifstream a(folder / "a"), b(folder / "b");
-  for (std::string left, right;
-       std::getline(a, left) && std::getline(b, right);)
+  std::string left, right;
+  std::getline(a, left), std::getline(b, right); // what runs they are
+  while (std::getline(a, left) && std::getline(b, right))
     EXPECT_NEAR(nlohmann::json::parse(left)["loss"],
                 nlohmann::json::parse(right)["loss"], 1e-13);
 }
@@ -240,6 +243,8 @@ TEST_F(Train, ErrorsAreOneLineWhateverTheRanks) {
   fails(data + " --save-weights /nonexistent/w", "cannot create");
   fails(data + " --metrics /nonexistent/m", "cannot create");
   fails(data + " --metrics /dev/full", "No space left on device");
+  fails(data + " --metrics " + folder / "m" + " --save-weights " + folder / "m",
+        "of --save-weights, which are one file, expected one for each");
   fails(data + " --eval-every 1", "/data/valid', expected one of validation");
   writeData(15, 15);
   fails(data, "has 15 samples, expected at least one global batch of 16");
@@ -306,6 +311,82 @@ TEST_F(Train, NothingIsAllocatedInSteps) {
   Outcome control = run("pp1-dp1-mb1-counted",
                         "--data synthetic --dump-gradients " + folder / "g");
   EXPECT_EQ(control.status, 3) << control.output;
+}
+
+/// The limit on the size of files is a disk that is full for some of them:
+/// 16 KiB are enough for the weights and for no output of 300 steps.
+TEST_F(Train, OutputsThatFailDoNotEndTheTraining) {
+  Outcome result = run(
+      "pp1-dp1-mb1",
+      "--data synthetic --steps 300 --log-every 300 --metrics " + folder / "m" +
+          " --trace " + folder / "t" + " --trace-steps 1-200 --tensorboard " +
+          folder / "events" + " --save-weights " + folder / "w",
+      "ulimit -f 32;");
+  EXPECT_EQ(result.status, 0) << result.output;
+  EXPECT_EQ(countLines(result.output, "warning: cannot write"), 3)
+      << result.output;
+  EXPECT_EQ(countLines(result.output, ": File too large; it has nothing from "
+                                      "step"),
+            2)
+      << result.output;
+  EXPECT_EQ(countLines(result.output, "there is no trace"), 1);
+  std::string weights = readFile(folder / "w");
+  EXPECT_EQ(SafetensorsReader("w", weights).tensors().size(), 2u);
+  EXPECT_EQ(std::filesystem::file_size(folder / "t"), 0u);
+  // What is there is whole lines.
+  std::ifstream metrics(folder / "m");
+  int64_t lines = 0;
+  for (std::string line; std::getline(metrics, line); ++lines)
+    EXPECT_TRUE(nlohmann::json::accept(line)) << line;
+  EXPECT_GT(lines, 50);
+  EXPECT_LT(lines, 301);
+}
+
+TEST_F(Train, MetricsSayWhatRunTheyAreOfAndAreKept) {
+  for (int i = 0; i < 3; ++i)
+    EXPECT_EQ(run("pp1-dp1-mb1", "--data synthetic --steps " +
+                                     std::to_string(i + 1) + " --metrics " +
+                                     folder / "m")
+                  .status,
+              0);
+  EXPECT_EQ(countLines(readFile(folder / "log"),
+                       "note: the metrics that were in '" + folder / "m" +
+                           "' are now in '" + folder / "m.2'"),
+            1)
+      << readFile(folder / "log");
+  std::set<std::string> runs;
+  for (auto [name, steps] : {std::pair("m.1", 1), {"m.2", 2}, {"m", 3}}) {
+    std::ifstream stream(folder / name);
+    std::string line;
+    std::getline(stream, line);
+    nlohmann::json first = nlohmann::json::parse(line);
+    EXPECT_EQ(first["schema"], 1);
+    EXPECT_EQ(first["program"], "tiny-pp1-dp1-mb1");
+    EXPECT_EQ(first["plan"]["batch"], 16);
+    EXPECT_EQ(first["options"][3], std::to_string(steps));
+    EXPECT_TRUE(first["resumed_at_step"].is_null());
+    runs.insert(first["run"]);
+    int found = 0;
+    while (std::getline(stream, line))
+      EXPECT_EQ(nlohmann::json::parse(line)["step"], ++found);
+    EXPECT_EQ(found, steps);
+  }
+  EXPECT_EQ(runs.size(), 3u);
+}
+
+/// Without --log-every, fast steps do not get a line each.
+TEST_F(Train, LinesOfFastSteps) {
+  Outcome seldom = run("pp1-dp1-mb1", "--data synthetic --steps 400");
+  EXPECT_EQ(countLines(seldom.output, "step   1/400  loss "), 1)
+      << seldom.output;
+  EXPECT_EQ(countLines(seldom.output, "step 400/400  loss "), 1);
+  EXPECT_LT(countLines(seldom.output, "/400  loss "), 100);
+  Outcome each =
+      run("pp1-dp1-mb1", "--data synthetic --steps 400 --log-every 1");
+  EXPECT_EQ(countLines(each.output, "/400  loss "), 400);
+  Outcome some =
+      run("pp1-dp1-mb1", "--data synthetic --steps 400 --log-every 150");
+  EXPECT_EQ(countLines(some.output, "/400  loss "), 4) << some.output;
 }
 
 TEST_F(Train, DescribeAndHelpNeedNoRanks) {

@@ -188,10 +188,16 @@ static void addDisplayOptions(CLI::App &app, Options &options,
                               std::string &traceSteps) {
   app.add_option("--metrics", options.metrics,
                  "write a JSON object per step: step, loss, grad_norm, lr, "
-                 "seconds, samples_per_second")
+                 "seconds, samples_per_second; a former FILE becomes FILE.1")
       ->type_name("FILE.jsonl");
-  app.add_option("--log-every", options.logEvery, "steps between lines")
+  app.add_option("--tensorboard", options.tensorboard,
+                 "write the same as TensorBoard's event files")
+      ->type_name("DIR");
+  app.add_option("--log-every", options.logEvery,
+                 "steps between lines; the first and the last step have one "
+                 "in any case")
       ->type_name("N")
+      ->default_str("about one line a second")
       ->check(atLeastOne);
   app.add_option("--progress", options.progress,
                  "auto, plain, or bar (auto: a bar on a terminal)")
@@ -292,6 +298,7 @@ std::optional<Options> dtc::rt::parseOptions(const Program &program, int argc,
   options.learningRate.peak = program.learningRate;
   int ranks = program.mesh.size();
   const std::string &name = options.name;
+  options.arguments.assign(argv + 1, argv + argc);
   CLI::App app(format("trains %s on %d rank%s (%s)", program.model.c_str(),
                       ranks, ranks == 1 ? "" : "s",
                       program.mesh.describe().c_str()),

@@ -8,6 +8,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace dtc::rt {
 
@@ -22,15 +23,16 @@ enum class ProgressStyle { automatic, plain, bar };
 enum class OnNonFinite { stop, skip, warn };
 
 struct Options {
-  std::string name; ///< of the program, in messages
+  std::string name;                   ///< of the program, in messages
+  std::vector<std::string> arguments; ///< as given, without the program
   std::string data;
   int64_t steps = 100;
   /// The peak is the plan's learning rate unless --lr is given.
   LearningRateSchedule learningRate;
   uint64_t seed = 0;
   /// Empty: none.
-  std::string metrics, saveWeights, saveAverages, saveBest, dumpGradients,
-      trace;
+  std::string metrics, tensorboard, saveWeights, saveAverages, saveBest,
+      dumpGradients, trace;
   std::string checkpointDir;   ///< empty: none
   int64_t checkpointEvery = 0; ///< 0: at the end and when stopped
   int64_t keepCheckpoints = 3;
@@ -45,10 +47,10 @@ struct Options {
   std::string transform; ///< of images; empty: none
   int prefetch = 2;      ///< steps that are read ahead
   bool checkReplicas = false;
-  int64_t evalEvery = 0;   ///< 0: no evaluation
-  int64_t evalBatches = 0; ///< 0: all
-  std::string evalData;    ///< empty: valid/ in `data`
-  int64_t logEvery = 1;
+  int64_t evalEvery = 0;    ///< 0: no evaluation
+  int64_t evalBatches = 0;  ///< 0: all
+  std::string evalData;     ///< empty: valid/ in `data`
+  int64_t logEvery = 0;     ///< 0: about one line a second
   double lossScale = 65536; ///< of the first step
   bool describe = false;
   ProgressStyle progress = ProgressStyle::automatic;

@@ -170,6 +170,14 @@ const Stage::State *Stage::Parameter::findState(std::string_view name) const {
   return nullptr;
 }
 
+int64_t Program::tokensPerSample() const {
+  for (const InputInfo &input : inputs)
+    if (input.kind == InputKind::label && input.shape.size() == 2 &&
+        !isFloat(input.dtype))
+      return input.shape[1];
+  return 0;
+}
+
 bool Program::hasAverages() const {
   for (const Stage &stage : stages)
     for (const Stage::Parameter &parameter : stage.parameters)

@@ -177,6 +177,8 @@ struct Program {
   int64_t blockRows() const {
     return globalBatch / (microbatches * batchRanks());
   }
+  /// Labels of a sample that is a sequence; 0 if samples are none.
+  int64_t tokensPerSample() const;
   /// Whether trained parameters have moving averages.
   bool hasAverages() const;
   /// Human-readable plan, for --describe.

@@ -76,8 +76,9 @@ public:
   void beginStep(int64_t step);
   void endStep();
   /// Brings the ranks' events together in rank 0's file, and says there what of
-  /// them is missing. Met by all ranks, once; throws if the disk is full.
-  void write();
+  /// them is missing. Met by all ranks, once. Returns a warning if the file
+  /// cannot be written, which then is empty.
+  std::string write();
 
   //===--- Within a step --------------------------------------------------===//
 

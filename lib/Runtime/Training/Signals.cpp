@@ -65,3 +65,5 @@ void dtc::rt::handleSignals(const std::string &name, bool bar,
   for (int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT})
     sigaction(number, &action, nullptr);
 }
+
+void dtc::rt::ignoreSizeLimit() { signal(SIGXFSZ, SIG_IGN); }

@@ -7,6 +7,10 @@
 
 namespace dtc::rt {
 
+/// A file that reaches the limit of its size (`ulimit -f`) fails as a full disk
+/// does, and does not end the process.
+void ignoreSizeLimit();
+
 /// From now on. `name` is how this rank is called in messages; `bar` is whether
 /// it draws a progress bar, which a message must leave. SIGINT, SIGTERM and
 /// SIGUSR1, which mpirun hands on, end the process at once. With `finishesStep`

@@ -14,17 +14,17 @@
 
 using namespace dtc::rt;
 
-static void announce(const Program &program, const Options &options,
-                     const std::vector<std::string> &notes) {
+static void note(const std::string &text) {
+  if (!text.empty())
+    printf("note: %s\n", text.c_str());
+}
+
+static void announce(const Program &program, const Options &options) {
   printf("%s: %s (%s), %s, batch %lld, %s %s, seed %llu\n",
          options.name.c_str(), program.model.c_str(), program.dtype.c_str(),
          program.mesh.describe().c_str(), (long long)program.globalBatch,
          program.optimizer.c_str(), options.learningRate.describe().c_str(),
          (unsigned long long)options.seed);
-  for (const std::string &note : notes)
-    if (!note.empty())
-      printf("note: %s\n", note.c_str());
-  fflush(stdout);
 }
 
 /// The training proper, on ranks that are as many as the plan has. The device
@@ -58,8 +58,14 @@ static int trainOnRanks(const Program &program, const Options &options,
   std::string sharing;
   mustSucceed(attempt([&] { sharing = training->shareArena(); }));
   if (rank == 0)
-    announce(program, options, {training->describeRest(), sharing});
+    announce(program, options);
   training->loadState();
+  if (rank == 0) {
+    note(training->describeFormer());
+    note(training->describeRest());
+    note(sharing);
+    fflush(stdout);
+  }
   handleSignals(rankName, rank == 0 && showsBar(options),
                 options.savesTraining());
   TrainingEnd end;
@@ -71,6 +77,7 @@ static int trainOnRanks(const Program &program, const Options &options,
 int dtc::rt::trainMain(const dtc_program &exported, int argc, char **argv) {
   std::string name = std::filesystem::path(argv[0]).filename().string();
   setFatalContext(nullptr, name + ": ");
+  ignoreSizeLimit();
   std::optional<Program> program;
   std::optional<Options> options;
   std::string text;            // to print instead of training

@@ -50,25 +50,22 @@ TrainingLoop::TrainingLoop(const Program &program, const Options &options,
       loader(program, collectives.rank(), *source, *arena, /*ahead=*/true,
              options.prefetch, options.steps),
       inputs(program, context.plan(), *arena, options.seed),
-      lossScale(options.lossScale), metricsFile(leads() ? options.metrics : ""),
-      progress(options.steps, options.logEvery, showsBar(options)),
-      stopVote(collectives),
+      lossScale(options.lossScale), stopVote(collectives),
       // Looked up, for how a weak reference is linked depends on the linker.
       hook(reinterpret_cast<decltype(hook)>(
           dlsym(RTLD_DEFAULT, "dtcrt_step_hook"))) {
   if (options.evalEvery)
     evaluation.emplace(context, options, *arena);
-  if (leads())
+  if (leads()) {
+    lockOutputs(options, outputs);
     checkOutputs();
+  }
   if (options.checkReplicas)
     replicas.emplace(context, *arena);
   if (!options.checkpointDir.empty())
     checkpoints.emplace(
         context, *arena, options,
-        TrainingSetting(
-            program, options,
-            format("%s samples",
-                   std::to_string(source->countSamples()).c_str())));
+        TrainingSetting(program, options, source->fingerprint()));
 }
 
 void TrainingLoop::loadState() {
@@ -85,6 +82,10 @@ void TrainingLoop::loadState() {
           }
           if (!options.trace.empty())
             openTrace();
+          if (leads())
+            reporter.emplace(program, options, showsBar(options),
+                             context.plan().arenaBytes,
+                             state ? std::optional(state->step) : std::nullopt);
         }),
         options.name);
 }
@@ -119,11 +120,6 @@ void TrainingLoop::checkOutputs() const {
       keepsGradients |= parameter.gradient.has_value();
   if (!keepsGradients)
     fail("this program trains no parameter, expected by --dump-gradients");
-  std::error_code error;
-  std::filesystem::create_directories(options.dumpGradients, error);
-  if (error)
-    fail("cannot create directory '%s': %s", options.dumpGradients.c_str(),
-         error.message().c_str());
   SafetensorsWriter(gradientFile(0), {});
 }
 
@@ -150,8 +146,8 @@ TrainingEnd TrainingLoop::run() {
     bool wantsStop = stopSignal() || (checkpoints && checkpoints->hasFailed());
     if (stopVote.decide(step, seconds, wantsStop) && step < options.steps)
       how = TrainingEnd::stopped;
-    if (trace && step == trace->lastStep())
-      trace->write();
+    if (trace && step == trace->lastStep() && step < options.steps)
+      writeTrace();
     bool isBest = evaluation && evaluation->isDue(step) && evaluate(step);
     if (!checkpoints)
       continue;
@@ -165,13 +161,15 @@ TrainingEnd TrainingLoop::run() {
     reportNotFinite(step);
   else
     save();
+  if (trace && how != TrainingEnd::notFinite)
+    writeTrace(); // it comes after what the training is for
   if (leads())
     reportEnd(how, step - 1);
   return how;
 }
 
 void TrainingLoop::reportEnd(TrainingEnd how, int64_t step) {
-  progress.finish();
+  reporter->finish();
   if (int64_t skipped = lossScale.skippedSteps())
     printf(
         "skipped %lld of %lld steps, whose gradients %s\n", (long long)skipped,
@@ -204,7 +202,7 @@ void TrainingLoop::reportNotFinite(int64_t step) {
   context.collectives.gatherData(own.data(), found.data(), sizeof own);
   if (!leads())
     return;
-  progress.finish();
+  reporter->finish();
   double loss = scalarAt(context.plan().loss);
   double norm = scalarAt(context.plan().gradientNorm);
   std::string cause = explainNotFinite(program, *source, step);
@@ -223,6 +221,13 @@ void TrainingLoop::reportNotFinite(int64_t step) {
           "stops, %s (--on-nonfinite warn goes on)\n",
           options.name.c_str(), (long long)step, std::isnan(loss) ? NAN : loss,
           std::isnan(norm) ? NAN : norm, cause.c_str(), rest.c_str());
+}
+
+void TrainingLoop::writeTrace() {
+  std::string warning = trace->write();
+  if (leads())
+    reporter->warn(warning);
+  trace.reset();
 }
 
 void TrainingLoop::save() {
@@ -294,11 +299,10 @@ void TrainingLoop::report(int64_t step, double seconds,
                       double(program.globalBatch) / seconds,
                       scale,
                       isSkipped};
-  metricsFile.write(metrics);
   std::string cause;
-  if (options.onNonFinite == OnNonFinite::warn && progress.warnsOf(metrics))
+  if (options.onNonFinite == OnNonFinite::warn && reporter->warnsOf(metrics))
     cause = explainNotFinite(program, *source, step);
-  progress.report(metrics, cause);
+  reporter->report(metrics, cause);
 }
 
 bool TrainingLoop::evaluate(int64_t step) {
@@ -310,9 +314,7 @@ bool TrainingLoop::evaluate(int64_t step) {
     if (!options.saveBest.empty())
       saveTensors(context, *arena, TensorKind::weights, options.saveBest);
   }
-  if (leads()) {
-    metricsFile.write(metrics);
-    progress.report(metrics);
-  }
+  if (leads())
+    reporter->report(metrics);
   return isBest;
 }

@@ -11,7 +11,8 @@
 #include "Device/Device.h"
 #include "Evaluation.h"
 #include "LossScale.h"
-#include "Metrics/Metrics.h"
+#include "Metrics/Reporter.h"
+#include "Outputs.h"
 #include "StepInputs.h"
 #include "StopVote.h"
 
@@ -41,6 +42,10 @@ public:
   /// Initial parameters, or the state of a checkpoint. Throws Reported on all
   /// ranks. Met by all ranks.
   void loadState();
+  /// What became of former outputs; empty if nothing, and on other ranks.
+  std::string describeFormer() const {
+    return reporter ? reporter->note() : std::string();
+  }
 
   /// Trains and saves.
   TrainingEnd run();
@@ -62,11 +67,13 @@ private:
   void save();
   void reportNotFinite(int64_t step);
   void reportEnd(TrainingEnd how, int64_t step);
+  void writeTrace();
   void observe(int64_t step, bool begin) const;
 
   const Program &program;
   const Options &options;
   dtc_context context;
+  OutputLock outputs; ///< of rank 0
   std::unique_ptr<Arena> arena;
   std::unique_ptr<DataSource> source;
   BatchLoader loader;
@@ -74,8 +81,7 @@ private:
   LossScale lossScale;
   std::optional<TrainingState::Best> best;
   std::optional<Evaluation> evaluation;
-  MetricsFile metricsFile;
-  Progress progress;
+  std::optional<Reporter> reporter; ///< of rank 0
   std::optional<ReplicaCheck> replicas;
   std::optional<Trace> trace;
   std::optional<Checkpointer> checkpoints;

@@ -15,7 +15,7 @@ mkdir -p "$work"
 
 # The metrics of the steps, without times.
 steps_of() {
-  grep -v eval_loss "$1" | sed 's/, "seconds.*//'
+  grep '"loss"' "$1" | sed 's/, "seconds.*//'
 }
 
 # check CASE MODEL LOSS LR OPTION...

@@ -82,7 +82,7 @@ json readJson(const std::string &path) {
   return json::parse(stream);
 }
 
-/// The lines of steps, or those of evaluations.
+/// The lines of steps, or those of evaluations; not that of the run.
 std::vector<json> readMetrics(const std::string &path,
                               bool evaluations = false) {
   std::ifstream stream(path);
@@ -91,7 +91,7 @@ std::vector<json> readMetrics(const std::string &path,
   std::vector<json> lines;
   for (std::string text; std::getline(stream, text);) {
     json line = json::parse(text);
-    if (line.contains("eval_loss") == evaluations)
+    if (line.contains("step") && line.contains("eval_loss") == evaluations)
       lines.push_back(std::move(line));
   }
   return lines;

@@ -1,0 +1,123 @@
+//===- MetricsFile.cpp - a JSON object for each step ----------------------===//
+
+#include "MetricsFile.h"
+
+#include "Core/Error.h"
+
+#include <charconv>
+#include <cmath>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <random>
+
+using namespace dtc::rt;
+
+/// Raised when a key changes its meaning or goes away; new keys do not.
+constexpr int metricsSchema = 1;
+
+/// Tells the starts of all trainings apart.
+static std::string makeRunId() {
+  std::random_device random;
+  return format("%08x%08x", random(), random());
+}
+
+static std::string describeRun(const Program &program, const Options &options,
+                               std::optional<int64_t> resumedAtStep) {
+  nlohmann::ordered_json mesh = nlohmann::ordered_json::object();
+  for (const Mesh::Axis &axis : program.mesh.axes)
+    mesh[axis.name] = axis.size;
+  nlohmann::ordered_json line = {{"schema", metricsSchema},
+                                 {"run", makeRunId()},
+                                 {"program", options.name},
+                                 {"model", program.model},
+                                 {"plan",
+                                  {{"mesh", mesh},
+                                   {"microbatches", program.microbatches},
+                                   {"batch", program.globalBatch},
+                                   {"dtype", program.dtype},
+                                   {"optimizer", program.optimizer}}},
+                                 {"options", options.arguments},
+                                 {"resumed_at_step", nullptr}};
+  if (resumedAtStep)
+    line["resumed_at_step"] = *resumedAtStep;
+  // Arguments of a command line need not be UTF-8.
+  return line.dump(-1, ' ', false,
+                   nlohmann::ordered_json::error_handler_t::replace) +
+         "\n";
+}
+
+/// Gives a file that has something another name, the first that is free.
+/// Returns a note of it.
+static std::string rotate(const std::string &path) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error) ||
+      std::filesystem::file_size(path, error) == 0)
+    return {};
+  std::string former;
+  for (int i = 1; former.empty() || std::filesystem::exists(former, error); ++i)
+    former = format("%s.%d", path.c_str(), i);
+  std::filesystem::rename(path, former, error);
+  if (error)
+    fail("cannot rename '%s' to '%s': %s", path.c_str(), former.c_str(),
+         error.message().c_str());
+  return format("the metrics that were in '%s' are now in '%s'", path.c_str(),
+                former.c_str());
+}
+
+MetricsFile::MetricsFile(const Program &program, const Options &options,
+                         std::optional<int64_t> resumedAtStep)
+    : tokens(program.tokensPerSample()) {
+  if (options.metrics.empty())
+    return;
+  if (!resumedAtStep)
+    formerNote = rotate(options.metrics);
+  file = OutputFile(options.metrics, resumedAtStep.has_value());
+  file.begin(describeRun(program, options, resumedAtStep));
+}
+
+static char *appendField(char *at, char *end, const char *name, double value) {
+  at += snprintf(at, size_t(end - at), ", \"%s\": ", name);
+  if (!std::isfinite(value))
+    return at + snprintf(at, size_t(end - at), "null");
+  return std::to_chars(at, end, value).ptr;
+}
+
+std::string MetricsFile::write(const StepMetrics &metrics) {
+  Field fields[8] = {{"loss", metrics.loss},
+                     {"grad_norm", metrics.gradientNorm},
+                     {"lr", metrics.learningRate},
+                     {"seconds", metrics.seconds},
+                     {"samples_per_second", metrics.samplesPerSecond}};
+  size_t count = 5;
+  if (tokens)
+    fields[count++] = {"tokens_per_second",
+                       double(tokens) * metrics.samplesPerSecond};
+  if (metrics.lossScale) {
+    fields[count++] = {"loss_scale", *metrics.lossScale};
+    fields[count++] = {"skipped", double(metrics.isSkipped)};
+  }
+  return write(metrics.step, std::span(fields, count));
+}
+
+std::string MetricsFile::write(const EvalMetrics &metrics) {
+  Field fields[3] = {{"eval_loss", metrics.loss}};
+  size_t count = 1;
+  if (metrics.perplexity)
+    fields[count++] = {"eval_perplexity", *metrics.perplexity};
+  if (metrics.accuracy)
+    fields[count++] = {"eval_accuracy", *metrics.accuracy};
+  return write(metrics.step, std::span(fields, count));
+}
+
+std::string MetricsFile::write(int64_t step, std::span<const Field> fields) {
+  if (!file.isOpen())
+    return {};
+  char line[512], *end = line + sizeof line - 2;
+  char *at =
+      line + snprintf(line, sizeof line, "{\"step\": %lld", (long long)step);
+  for (const Field &field : fields)
+    at = appendField(at, end, field.name, field.value);
+  *at++ = '}';
+  *at++ = '\n';
+  return file.write({line, size_t(at - line)}, step);
+}

@@ -1,0 +1,45 @@
+//===- MetricsFile.h - a JSON object for each step --------------*- C++ -*-===//
+
+#ifndef DTC_LIB_RUNTIME_METRICS_METRICSFILE_H
+#define DTC_LIB_RUNTIME_METRICS_METRICSFILE_H
+
+#include "Core/Options.h"
+#include "Metrics.h"
+#include "OutputFile.h"
+
+#include <span>
+
+namespace dtc::rt {
+
+/// One JSON object per line (docs/Metrics.md): first what run it is, then the
+/// steps. Numbers are the shortest that read back to the same bits, and null
+/// where JSON has no number (NaN, infinity).
+class MetricsFile {
+public:
+  /// Writes to `options.metrics`, if not empty. A run that resumes after a step
+  /// appends to the file of that name; another renames it. Throws when the file
+  /// cannot be created.
+  MetricsFile(const Program &program, const Options &options,
+              std::optional<int64_t> resumedAtStep);
+
+  /// What became of the file that had the name; empty if there was none.
+  const std::string &note() const { return formerNote; }
+  /// Return a warning, as OutputFile does.
+  std::string write(const StepMetrics &metrics);
+  std::string write(const EvalMetrics &metrics);
+
+private:
+  struct Field {
+    const char *name;
+    double value;
+  };
+  std::string write(int64_t step, std::span<const Field> fields);
+
+  OutputFile file;
+  std::string formerNote;
+  int64_t tokens; ///< of a sample
+};
+
+} // namespace dtc::rt
+
+#endif // DTC_LIB_RUNTIME_METRICS_METRICSFILE_H

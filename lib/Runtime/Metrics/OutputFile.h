@@ -1,0 +1,43 @@
+//===- OutputFile.h - a file that may fail without harm ---------*- C++ -*-===//
+
+#ifndef DTC_LIB_RUNTIME_METRICS_OUTPUTFILE_H
+#define DTC_LIB_RUNTIME_METRICS_OUTPUTFILE_H
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace dtc::rt {
+
+/// Writes all of the text; whether that went well, else `errno` says why not.
+bool writeAll(int file, std::string_view text);
+
+/// A file of records, each written at once: whoever reads along sees whole
+/// records, and a job that is killed has lost none. What can go wrong before
+/// the training is an error. Afterwards it is a warning: the first record that
+/// cannot be written is the last that is tried, and the training goes on.
+class OutputFile {
+public:
+  /// None: writes nothing.
+  OutputFile() = default;
+  /// Opens the file, at its end if `append`, else empty. Throws if it cannot.
+  OutputFile(std::string path, bool append);
+  OutputFile &operator=(OutputFile &&other) noexcept;
+  ~OutputFile();
+
+  bool isOpen() const { return file >= 0; }
+  /// Writes what comes before the first step. Throws if it cannot.
+  void begin(std::string_view record);
+  /// Writes a record of this step. Returns a warning for people, once, if it
+  /// cannot; the file then ends with the record before.
+  std::string write(std::string_view record, int64_t step);
+
+private:
+  std::string path;
+  int file = -1;
+  int64_t size = 0; ///< bytes of whole records
+};
+
+} // namespace dtc::rt
+
+#endif // DTC_LIB_RUNTIME_METRICS_OUTPUTFILE_H

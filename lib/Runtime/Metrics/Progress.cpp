@@ -1,0 +1,182 @@
+//===- Progress.cpp - what people see of a training -----------------------===//
+
+#include "Progress.h"
+
+#include "Core/Error.h"
+#include "OutputFile.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdarg>
+#include <cstdio>
+#include <cstring>
+#include <limits>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+using namespace dtc::rt;
+
+/// Between lines, unless --log-every counts steps.
+constexpr std::chrono::seconds logInterval(1);
+
+struct dtc::rt::TextBuffer {
+  char text[2048];
+  int used = 0;
+
+  [[gnu::format(printf, 2, 3)]] void append(const char *pattern, ...) {
+    va_list arguments;
+    va_start(arguments, pattern);
+    int room = int(sizeof text) - used;
+    int length = vsnprintf(text + used, size_t(room), pattern, arguments);
+    va_end(arguments);
+    used += std::min(length, room - 1);
+  }
+
+  void flush() const { writeAll(STDOUT_FILENO, {text, size_t(used)}); }
+};
+
+Progress::Progress(const Program &program, const Options &options, bool bar,
+                   int64_t bytes)
+    : steps(options.steps), every(options.logEvery), batch(program.globalBatch),
+      tokens(program.tokensPerSample()), arenaBytes(bytes), bar(bar) {}
+
+/// "999", "1.23k", "45.6M": three digits.
+static void formatCount(TextBuffer &out, double value) {
+  const char *units[] = {"", "k", "M", "G", "T"};
+  int unit = 0;
+  for (; value >= 999.5 && unit < 4; ++unit)
+    value /= 1000;
+  int decimals = value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
+  out.append("%.*f%s", decimals, value, units[unit]);
+}
+
+void Progress::formatRate(TextBuffer &out, double samplesPerSecond) const {
+  formatCount(out, samplesPerSecond * double(tokens ? tokens : 1));
+  out.append(tokens ? " tokens/s" : " samples/s");
+}
+
+/// As many fields as leave the bar a quarter of the line, the first of them in
+/// any case.
+void Progress::drawBar(TextBuffer &out) const {
+  winsize window{};
+  int columns = 80;
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 0)
+    columns = std::min<int>(window.ws_col, 200);
+  double rate =
+      elapsed > 0 ? double(last.step - 1) / elapsed : 1 / last.seconds;
+  int64_t left = std::llround(double(steps - last.step) / rate);
+  TextBuffer tail;
+  int shown = 0; // bytes of the tail
+  auto endField = [&] {
+    if (shown == 0 || tail.used + 2 <= columns * 3 / 4)
+      shown = tail.used;
+    else
+      tail.used = shown;
+  };
+  tail.append(" %lld/%lld  ETA %lld:%02lld:%02lld", (long long)last.step,
+              (long long)steps, (long long)left / 3600,
+              (long long)left / 60 % 60, (long long)left % 60);
+  endField();
+  tail.append("  ");
+  formatRate(tail, rate * double(batch));
+  endField();
+  tail.append("  loss %.4g", last.loss);
+  endField();
+  tail.append("  lr %.3g", last.learningRate);
+  endField();
+  tail.append("  %.3g steps/s", rate);
+  endField();
+  tail.append("  %s", formatBytes(double(arenaBytes)).c_str());
+  endField();
+  int width = std::max(columns - shown - 3, 4);
+  int filled = int(double(width) * double(last.step) / double(steps));
+  char cells[256];
+  memset(cells, '#', size_t(filled));
+  memset(cells + filled, '.', size_t(width - filled));
+  out.append("[%.*s]%.*s", width, cells, shown, tail.text);
+}
+
+/// Without a sign, which means nothing to the reader.
+static double withoutSign(double value) {
+  return std::isnan(value) ? std::numeric_limits<double>::quiet_NaN() : value;
+}
+
+static bool isFinite(const StepMetrics &metrics) {
+  return std::isfinite(metrics.loss) && std::isfinite(metrics.gradientNorm);
+}
+
+bool Progress::warnsOf(const StepMetrics &metrics) const {
+  return finite && !metrics.isSkipped && !isFinite(metrics);
+}
+
+bool Progress::wantsLine(const StepMetrics &metrics) const {
+  if (metrics.step == 1 || metrics.step == steps || isFinite(metrics) != finite)
+    return true;
+  return every ? metrics.step % every == 0
+               : Clock::now() - lastLine >= logInterval;
+}
+
+void Progress::report(const StepMetrics &metrics, const std::string &cause) {
+  TextBuffer out;
+  if (metrics.step > 1)
+    elapsed += metrics.seconds;
+  if (bar)
+    out.append("\r\x1b[K");
+  bool warns = warnsOf(metrics);
+  last = metrics;
+  last.loss = withoutSign(metrics.loss);
+  last.gradientNorm = withoutSign(metrics.gradientNorm);
+  if (wantsLine(metrics)) {
+    int digits = snprintf(nullptr, 0, "%lld", (long long)steps);
+    out.append("step %*lld/%lld  loss %-9.6g  grad_norm %-9.4g  lr %-9.4g  "
+               "%7.1f ms  ",
+               digits, (long long)metrics.step, (long long)steps, last.loss,
+               last.gradientNorm, metrics.learningRate, metrics.seconds * 1e3);
+    formatRate(out, metrics.samplesPerSecond);
+    out.append("%s\n", metrics.isSkipped ? "  skipped" : "");
+    lastLine = Clock::now();
+  }
+  // As everywhere in the field, the training goes on: it is the user who knows
+  // whether it can recover.
+  if (warns)
+    out.append("warning: step %lld has loss %g and gradient norm %g; %.600s; "
+               "training continues\n",
+               (long long)metrics.step, last.loss, last.gradientNorm,
+               cause.c_str());
+  finite = isFinite(metrics);
+  if (bar)
+    drawBar(out);
+  out.flush();
+}
+
+void Progress::report(const EvalMetrics &metrics) {
+  TextBuffer out;
+  if (bar)
+    out.append("\r\x1b[K");
+  out.append("eval step %lld: loss %.6g", (long long)metrics.step,
+             withoutSign(metrics.loss));
+  if (metrics.perplexity)
+    out.append("  perplexity %.6g", withoutSign(*metrics.perplexity));
+  if (metrics.accuracy)
+    out.append("  accuracy %.4g", withoutSign(*metrics.accuracy));
+  out.append("\n");
+  if (bar)
+    drawBar(out);
+  out.flush();
+}
+
+void Progress::warn(const std::string &text) {
+  if (text.empty())
+    return;
+  TextBuffer out;
+  out.append("%swarning: %.1500s\n", bar ? "\r\x1b[K" : "", text.c_str());
+  if (bar && last.step)
+    drawBar(out);
+  out.flush();
+}
+
+void Progress::finish() {
+  if (bar)
+    writeAll(STDOUT_FILENO, "\r\x1b[K");
+  bar = false;
+}

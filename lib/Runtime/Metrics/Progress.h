@@ -1,0 +1,55 @@
+//===- Progress.h - what people see of a training ---------------*- C++ -*-===//
+
+#ifndef DTC_LIB_RUNTIME_METRICS_PROGRESS_H
+#define DTC_LIB_RUNTIME_METRICS_PROGRESS_H
+
+#include "Core/Options.h"
+#include "Metrics.h"
+
+#include <chrono>
+
+namespace dtc::rt {
+
+struct TextBuffer;
+
+/// Lines for people on standard output, with a progress bar below them on a
+/// terminal. Everything is formatted into a fixed buffer and written at once.
+class Progress {
+public:
+  /// `bytes` is what rank 0 holds in its arena.
+  Progress(const Program &program, const Options &options, bool bar,
+           int64_t bytes);
+
+  /// Whether these are the first metrics that are no numbers: `report` warns.
+  bool warnsOf(const StepMetrics &metrics) const;
+  /// `cause` is part of that warning; see NotFinite.h.
+  void report(const StepMetrics &metrics, const std::string &cause);
+  void report(const EvalMetrics &metrics);
+  /// A line above the bar; nothing if it is empty.
+  void warn(const std::string &text);
+  /// Removes the bar.
+  void finish();
+
+private:
+  using Clock = std::chrono::steady_clock;
+
+  bool wantsLine(const StepMetrics &metrics) const;
+  void drawBar(TextBuffer &out) const;
+  /// Of samples; "19.6k tokens/s" where samples have some.
+  void formatRate(TextBuffer &out, double samplesPerSecond) const;
+
+  int64_t steps;
+  int64_t every;      ///< steps between lines; 0: as `logInterval` says
+  int64_t batch;      ///< samples of a step
+  int64_t tokens;     ///< of a sample; 0: they have none
+  int64_t arenaBytes; ///< of rank 0
+  bool bar;           ///< until `finish`
+  bool finite = true; ///< the last loss and norm were numbers
+  double elapsed = 0; ///< seconds of steps but the first, which warms up
+  Clock::time_point lastLine;
+  StepMetrics last{}; ///< what the bar shows
+};
+
+} // namespace dtc::rt
+
+#endif // DTC_LIB_RUNTIME_METRICS_PROGRESS_H

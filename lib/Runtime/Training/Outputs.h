@@ -1,0 +1,17 @@
+//===- Outputs.h - the files and folders that rank 0 writes -----*- C++ -*-===//
+
+#ifndef DTC_LIB_RUNTIME_TRAINING_OUTPUTS_H
+#define DTC_LIB_RUNTIME_TRAINING_OUTPUTS_H
+
+#include "Core/Options.h"
+#include "Core/OutputLock.h"
+
+namespace dtc::rt {
+
+/// Takes all that the options name, for as long as `outputs` lives. Makes
+/// folders that are not there. Throws if two are one, or another job has one.
+void lockOutputs(const Options &options, OutputLock &outputs);
+
+} // namespace dtc::rt
+
+#endif // DTC_LIB_RUNTIME_TRAINING_OUTPUTS_H
