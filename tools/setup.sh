@@ -13,7 +13,7 @@ packages=(
   libonnx-dev libprotobuf-dev protobuf-compiler libonnx-testdata
   libdnnl-dev libopenmpi-dev openmpi-bin libxxhash-dev
   nlohmann-json3-dev libcli11-dev libgtest-dev libboost-context-dev
-  libstb-dev zlib1g-dev libpcre2-dev
+  libturbojpeg0-dev libpng-dev zlib1g-dev libpcre2-dev
 )
 # Of one release of CUDA: headers, then the assembler.
 wheels=(

@@ -2,9 +2,9 @@
 
 usage: make_images.py
 
-images/expected.bin has the pixels of all files but the JPEG, in the order of
-their names, channels first: 3 x 4 x 6 of 8 bits each. images/halved.bin has the
-first of them as 3 x 2 x 3, by Pillow's BILINEAR.
+images/expected.bin has the pixels of all files, in the order of their names,
+channels first: 3 x 4 x 6 of 8 bits each; gray.bin all as 1 x 4 x 6; halved.bin
+the first as 3 x 2 x 3, by BILINEAR.
 """
 
 from pathlib import Path
@@ -25,11 +25,14 @@ def main():
     Image.fromarray(gray).save(OUTPUT / "dog/gray.png")
     palette = Image.fromarray(colours[::-1]).quantize(16)
     palette.save(OUTPUT / "dog/palette.png")
-    Image.fromarray(colours[:, ::-1]).save(OUTPUT / "dog/windows.bmp")
+    opaque = np.concatenate([colours[:, ::-1], gray[..., None]], 2)
+    Image.fromarray(opaque).save(OUTPUT / "dog/transparent.png")
     files = sorted(OUTPUT.glob("*/*"))
     images = [Image.open(path).convert("RGB") for path in files]
     (OUTPUT / "expected.bin").write_bytes(b"".join(
         np.asarray(image).transpose(2, 0, 1).tobytes() for image in images))
+    (OUTPUT / "gray.bin").write_bytes(b"".join(
+        np.asarray(image.convert("L")).tobytes() for image in images))
     halved = images[0].resize((3, 2), Image.BILINEAR)
     (OUTPUT / "halved.bin").write_bytes(
         np.asarray(halved).transpose(2, 0, 1).tobytes())

@@ -31,7 +31,7 @@ struct Settings {
 std::string convertIdx(const Settings &settings, const OutputFolder &folder);
 /// The binary version of CIFAR (cs.toronto.edu/~kriz/cifar.html).
 std::string convertCifar(const Settings &settings, const OutputFolder &folder);
-/// A folder per class with JPEG, PNG and BMP files.
+/// A folder per class with JPEG and PNG files.
 std::string convertImages(const Settings &settings, const OutputFolder &folder);
 std::string convertText(const Settings &settings, const OutputFolder &folder);
 /// RFC 4180 with a header.

@@ -7,38 +7,82 @@
 #include <algorithm>
 #include <filesystem>
 
-#define STB_IMAGE_IMPLEMENTATION
-#define STB_IMAGE_STATIC
-#define STBI_ONLY_JPEG
-#define STBI_ONLY_PNG
-#define STBI_ONLY_BMP
-#define STBI_MAX_DIMENSIONS 65536
-#pragma clang diagnostic push
-#pragma clang diagnostic ignored "-Wunused-function"
-#include <stb/stb_image.h>
-#pragma clang diagnostic pop
+#include <png.h>
+#include <turbojpeg.h>
 
 using namespace dtc::data;
 using dtc::rt::fail;
 namespace fs = std::filesystem;
 
+static constexpr int64_t largestSide = 65535;
+
+static Image readJpeg(const std::string &path, std::string_view bytes) {
+  std::unique_ptr<void, int (*)(tjhandle)> decoder(tjInitDecompress(),
+                                                   tjDestroy);
+  auto *data = reinterpret_cast<const unsigned char *>(bytes.data());
+  auto check = [&](int status) {
+    if (status != 0)
+      fail("cannot read '%s': %s", path.c_str(), tjGetErrorStr2(decoder.get()));
+  };
+  int width, height, subsampling, colours;
+  check(tjDecompressHeader3(decoder.get(), data, bytes.size(), &width, &height,
+                            &subsampling, &colours));
+  if (colours == TJCS_CMYK || colours == TJCS_YCCK)
+    fail("'%s' has the colours of print (CMYK), expected RGB or gray",
+         path.c_str());
+  Image image{height, width, 3, {}};
+  image.pixels.resize(size_t(width) * size_t(height) * 3);
+  check(tjDecompress2(decoder.get(), data, bytes.size(), image.pixels.data(),
+                      width, 0, height, TJPF_RGB, TJFLAG_ACCURATEDCT));
+  return image;
+}
+
+static Image readPng(const std::string &path, std::string_view bytes) {
+  png_image header = {};
+  header.version = PNG_IMAGE_VERSION;
+  std::unique_ptr<png_image, void (*)(png_image *)> guard(&header,
+                                                          png_image_free);
+  if (!png_image_begin_read_from_memory(&header, bytes.data(), bytes.size()))
+    fail("cannot read '%s': %s", path.c_str(), header.message);
+  if (header.width > largestSide || header.height > largestSide)
+    fail("'%s' has %u x %u pixels, expected at most %lld x %lld", path.c_str(),
+         header.height, header.width, (long long)largestSide,
+         (long long)largestSide);
+  // With its opacity, which is dropped: without, libpng would mix in a
+  // background.
+  header.format = PNG_FORMAT_RGBA;
+  std::vector<uint8_t> pixels(PNG_IMAGE_SIZE(header));
+  if (!png_image_finish_read(&header, nullptr, pixels.data(), 0, nullptr))
+    fail("cannot read '%s': %s", path.c_str(), header.message);
+  Image image{header.height, header.width, 3, {}};
+  for (size_t i = 0; i < pixels.size(); i += 4)
+    image.pixels.insert(image.pixels.end(),
+                        {pixels[i], pixels[i + 1], pixels[i + 2]});
+  return image;
+}
+
+/// ITU-R 601-2, as Pillow.
+static Image toGray(const Image &image) {
+  Image gray{image.height, image.width, 1, {}};
+  for (size_t i = 0; i < image.pixels.size(); i += 3) {
+    const uint8_t *rgb = &image.pixels[i];
+    gray.pixels.push_back(uint8_t(
+        (19595u * rgb[0] + 38470u * rgb[1] + 7471u * rgb[2] + 0x8000u) >> 16));
+  }
+  return gray;
+}
+
 static Image readImage(const std::string &path, int channels) {
   dtc::rt::MappedFile file(path);
   std::string_view bytes = file.bytes();
-  if (bytes.size() > size_t(INT32_MAX))
-    fail("'%s' has %zu bytes, expected an image of less than 2 GiB",
-         path.c_str(), bytes.size());
-  int width, height, found;
-  std::unique_ptr<stbi_uc, void (*)(void *)> pixels(
-      stbi_load_from_memory(reinterpret_cast<const stbi_uc *>(bytes.data()),
-                            int(bytes.size()), &width, &height, &found,
-                            channels),
-      stbi_image_free);
-  if (!pixels)
-    fail("cannot read '%s': %s; expected a JPEG, PNG or BMP file", path.c_str(),
-         stbi_failure_reason());
-  size_t count = size_t(width) * size_t(height) * size_t(channels);
-  return {height, width, channels, {pixels.get(), pixels.get() + count}};
+  Image image;
+  if (bytes.starts_with("\xff\xd8\xff"))
+    image = readJpeg(path, bytes);
+  else if (bytes.starts_with("\x89PNG"))
+    image = readPng(path, bytes);
+  else
+    fail("'%s' is neither a JPEG nor a PNG file", path.c_str());
+  return channels == 1 ? toGray(image) : image;
 }
 
 /// Names in a folder but hidden ones, sorted; those of folders, or of all else.

@@ -5,7 +5,7 @@
 #include "Core/MappedFile.h"
 #include "Tokenizer.h"
 
-#include <limits>
+#include <nlohmann/json.hpp>
 
 using namespace dtc::data;
 using dtc::rt::fail;
@@ -43,7 +43,12 @@ std::string dtc::data::convertText(const Settings &settings,
                                    const OutputFolder &folder) {
   std::optional<Tokenizer> tokenizer;
   if (!settings.tokenizer.empty())
-    tokenizer.emplace(settings.tokenizer);
+    try {
+      tokenizer.emplace(settings.tokenizer);
+    } catch (const nlohmann::json::exception &error) {
+      fail("'%s' is no tokenizer.json: %s", settings.tokenizer.c_str(),
+           error.what());
+    }
   std::optional<uint32_t> end;
   if (!settings.endOfText.empty()) {
     if (!tokenizer)

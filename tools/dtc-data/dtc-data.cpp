@@ -73,7 +73,7 @@ void addCommands(CLI::App &app, Command &command) {
                                "CIFAR-10 and CIFAR-100: the binary version",
                                "folder of .bin files", convertCifar);
   CLI::App *images = addCommand(
-      app, command, "images", "a folder of JPEG, PNG or BMP files per class",
+      app, command, "images", "a folder of JPEG or PNG files per class",
       "folder of the classes' folders", convertImages);
   CLI::App *csv = addCommand(app, command, "csv", "a table of numbers",
                              "file with a header", convertCsv);
