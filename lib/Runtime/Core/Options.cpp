@@ -125,7 +125,7 @@ static void addDataOptions(CLI::App &app, Options &options) {
   app.add_option("--prefetch", options.prefetch,
                  "steps that a thread reads ahead; 0: none")
       ->type_name("N")
-      ->check(CLI::Range(0, 1024));
+      ->check(CLI::Range(0, 1024).description(""));
 }
 
 static void addEvaluationOptions(CLI::App &app, Options &options) {

@@ -39,8 +39,8 @@ private:
     std::string found = position < text.size()
                             ? "'" + text.substr(position, 16) + "'"
                             : "its end";
-    fail("--transform '%s': found %s at character %zu, %s", text.c_str(),
-         found.c_str(), position + 1, expected.c_str());
+    fail("'%s': found %s at character %zu, %s", text.c_str(), found.c_str(),
+         position + 1, expected.c_str());
   }
 
   void skipSpace() {

@@ -63,6 +63,7 @@ public:
   BatchLoader(const Program &program, int rank, DataSource &source,
               Arena &arena, bool ahead = false, int prefetch = 0,
               int64_t end = 0);
+  BatchLoader(const BatchLoader &) = delete; ///< its thread knows its address
   /// Does nothing where that gains nothing.
   void prepare(int64_t step);
   void load(int64_t step);
