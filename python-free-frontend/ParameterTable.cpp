@@ -91,18 +91,4 @@ void writeSafetensors(raw_ostream &os, const ParameterTable &table) {
     os.write(buffer.bytes.data(), buffer.bytes.size());
 }
 
-Error writeSafetensors(StringRef path, const ParameterTable &table) {
-  std::error_code error;
-  raw_fd_ostream os(path, error);
-  if (error)
-    return createFileError(path, error);
-  writeSafetensors(os, table);
-  os.flush();
-  if ((error = os.error())) {
-    os.clear_error(); // else the stream ends the program
-    return createFileError(path, error);
-  }
-  return Error::success();
-}
-
 } // namespace dtc

@@ -9,7 +9,6 @@
 #include "Fail.h"
 #include "dtc/Dialect/Dialect.h"
 #include "dtc/Frontend/InitialWeights.h"
-#include "dtc/Frontend/Weights.h"
 #include "dtc/Lowering/Program.h"
 #include "dtc/Report/ModelGraph.h"
 #include "dtc/Report/Report.h"
@@ -20,9 +19,7 @@
 #include "dtc/Training/Optimizers.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/FileUtilities.h"
 #include "llvm/Support/Path.h"
-#include "llvm/Support/ToolOutputFile.h"
 #include "llvm/Support/WithColor.h"
 
 using namespace mlir;
@@ -89,6 +86,12 @@ private:
   LogicalResult drawGraph();
   LogicalResult report();
   LogicalResult checkMemory();
+  /// The weights of a program: one of the two.
+  struct WeightsFile {
+    std::optional<OutputFile> external;
+    std::optional<TemporaryFile> embedded;
+  };
+  llvm::Error writeWeights(WeightsFile &weights);
   LogicalResult link();
   LogicalResult write(StringRef path,
                       llvm::function_ref<void(llvm::raw_ostream &)> body);
@@ -141,19 +144,8 @@ LogicalResult Compilation::print(Diagnostic &diagnostic) {
 LogicalResult
 Compilation::write(StringRef path,
                    llvm::function_ref<void(llvm::raw_ostream &)> body) {
-  std::error_code error;
-  llvm::ToolOutputFile file(path, error, llvm::sys::fs::OF_None);
-  if (error)
-    return fail("cannot write " + path + ": " + error.message());
-  body(file.os());
-  file.os().flush();
-  if (file.os().has_error()) {
-    error = file.os().error();
-    file.os().clear_error();
-    return fail("cannot write " + path + ": " + error.message());
-  }
-  file.keep();
-  return success();
+  llvm::Error error = writeOutput(path, body);
+  return error ? fail(llvm::toString(std::move(error))) : success();
 }
 
 LogicalResult Compilation::import() {
@@ -296,15 +288,44 @@ LogicalResult Compilation::checkMemory() {
                            *options.deviceMemory, options.deviceMemoryText);
 }
 
+/// Where the weights are until the program is there: beside it, or embedded.
+llvm::Error Compilation::writeWeights(WeightsFile &weights) {
+  auto body = [&](llvm::raw_ostream &os) {
+    writeSafetensors(os, imported.parameters);
+  };
+  if (!options.embedWeights) {
+    llvm::Expected<OutputFile> file =
+        OutputFile::create(options.output + ".safetensors");
+    if (!file)
+      return file.takeError();
+    weights.external = std::move(*file);
+    return weights.external->write(body);
+  }
+  llvm::Expected<TemporaryFile> file = TemporaryFile::create(".safetensors");
+  if (!file)
+    return file.takeError();
+  weights.embedded = std::move(*file);
+  if (std::error_code error = weights.embedded->write(body))
+    return llvm::createStringError(
+        "cannot write " + weights.embedded->getPath() + ": " + error.message() +
+        "; set TMPDIR to a folder with more room");
+  return llvm::Error::success();
+}
+
+/// Everything is made under temporary names. Outputs take their own at the end.
 LogicalResult Compilation::link() {
-  std::string weights = options.output + ".safetensors";
-  std::string object = options.output + ".o";
-  if (failed(writeWeights(module->getLoc(), weights, imported.parameters)))
-    return failure();
-  llvm::FileRemover removeObject(object);
-  llvm::FileRemover removeWeights;
-  if (options.embedWeights)
-    removeWeights.setFile(weights);
+  auto failWith = [](llvm::Error error) {
+    return fail(llvm::toString(std::move(error)));
+  };
+  llvm::Expected<OutputFile> program = OutputFile::create(options.output);
+  if (!program)
+    return failWith(program.takeError());
+  llvm::Expected<TemporaryFile> object = TemporaryFile::create(".o");
+  if (!object)
+    return failWith(object.takeError());
+  WeightsFile weights;
+  if (llvm::Error error = writeWeights(weights))
+    return failWith(std::move(error));
 
   const TrainingOptions &training = options.compile.training;
   ProgramInfo info;
@@ -319,16 +340,23 @@ LogicalResult Compilation::link() {
   for (const Buffer &buffer : imported.parameters.buffers)
     info.buffers.push_back(buffer.name);
   info.optimizer = describeOptimizer(training);
-  if (options.embedWeights)
-    info.embeddedWeights = weights;
+  if (weights.embedded)
+    info.embeddedWeights = weights.embedded->getPath();
   else
-    info.weightsFile = llvm::sys::path::filename(weights).str();
+    info.weightsFile =
+        llvm::sys::path::filename(weights.external->getPath()).str();
   std::shared_ptr<const Target> target =
       llvm::cantFail(getTarget(options.compile.target));
   if (failed(addProgramObject(*module, info)) ||
-      failed(target->emitObject(*module, object, options.dumpDir)))
+      failed(target->emitObject(*module, object->getPath(), options.dumpDir)) ||
+      failed(linkProgram(object->getPath(), *target, options.runtimeDir,
+                         *program)))
     return failure();
-  return linkProgram(object, *target, options.runtimeDir, options.output);
+  if (weights.external)
+    if (llvm::Error error = weights.external->keep())
+      return failWith(std::move(error));
+  llvm::Error error = program->keep();
+  return error ? failWith(std::move(error)) : success();
 }
 
 LogicalResult Compilation::run() {

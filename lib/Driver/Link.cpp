@@ -6,10 +6,9 @@
 
 #include "Fail.h"
 #include "dtc/Driver/Driver.h"
+#include "dtc/Support/RunTool.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/FileUtilities.h"
-#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Program.h"
 
@@ -17,10 +16,13 @@ using namespace mlir;
 using namespace dtc;
 
 LogicalResult dtc::linkProgram(StringRef object, const Target &target,
-                               StringRef runtimeDir, StringRef output) {
-  llvm::SmallString<128> archive(runtimeDir), line(runtimeDir);
+                               StringRef runtimeDir, OutputFile &output) {
+  // An absolute name is no option and no response file.
+  llvm::SmallString<128> archive(runtimeDir);
+  if (std::error_code error = llvm::sys::fs::make_absolute(archive))
+    return fail("--runtime-dir: " + error.message());
   llvm::sys::path::append(archive, target.getRuntimeArchive());
-  llvm::sys::path::append(line, target.getRuntimeArchive());
+  llvm::SmallString<128> line(archive);
   llvm::sys::path::replace_extension(line, ".link");
   for (StringRef file : {line.str(), archive.str()})
     if (!llvm::sys::fs::exists(file))
@@ -38,27 +40,15 @@ LogicalResult dtc::linkProgram(StringRef object, const Target &target,
                 "g++ or c++); install one");
 
   std::string response = ("@" + line).str();
-  SmallVector<StringRef> arguments = {*linker,  object, archive,
-                                      response, "-o",   output};
-  // The linker's own messages are many lines, of which the first says why.
-  llvm::SmallString<128> log;
-  if (std::error_code error =
-          llvm::sys::fs::createTemporaryFile("dtc-link", "log", log))
-    return fail("cannot write a temporary file: " + error.message());
-  llvm::FileRemover remover(log);
-  std::string message;
-  int code = llvm::sys::ExecuteAndWait(*linker, arguments, std::nullopt,
-                                       {std::nullopt, StringRef(log), log}, 0,
-                                       0, &message);
-  auto text = llvm::MemoryBuffer::getFile(log);
-  StringRef said = text ? (*text)->getBuffer() : StringRef();
-  if (code == 0) {
-    llvm::errs() << said; // warnings
+  llvm::Expected<ToolResult> result = runTool(
+      {*linker, object, archive, response, "-o", output.getTemporary()});
+  if (!result)
+    return fail(llvm::toString(result.takeError()));
+  if (result->code == 0) {
+    llvm::errs() << result->said; // warnings
     return success();
   }
-  if (message.empty())
-    message = said.split('\n').first.str();
-  return fail("linking " + output + " failed: " + *linker +
-              " exited with code " + llvm::Twine(code) +
-              (message.empty() ? "" : " (" + message + ")"));
+  return fail("linking " + output.getPath() + " failed: " + *linker +
+              " exited with code " + llvm::Twine(result->code) +
+              (result->problem.empty() ? "" : " (" + result->problem + ")"));
 }

@@ -9,6 +9,8 @@
 #include "dtc/Runtime/ABI.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
 using namespace dtc;
@@ -96,6 +98,18 @@ static LLVM::GlobalOp addPlanTable(ModuleOp module, StringRef prefix,
   return table;
 }
 
+/// Text between quotes of the assembler: its escapes are octal numbers.
+static std::string escapeForAssembler(StringRef text) {
+  std::string escaped;
+  llvm::raw_string_ostream os(escaped);
+  for (unsigned char c : text)
+    if (c < ' ' || c == '"' || c == '\\')
+      os << llvm::format("\\%03o", c);
+    else
+      os << c;
+  return escaped;
+}
+
 LogicalResult dtc::addProgramObject(ModuleOp module, const ProgramInfo &info) {
   FailureOr<std::string> manifest = completeManifest(module, info);
   if (failed(manifest))
@@ -121,7 +135,8 @@ LogicalResult dtc::addProgramObject(ModuleOp module, const ProgramInfo &info) {
       return module.emitError("cannot read ") << info.embeddedWeights;
     std::string code = ".pushsection .rodata.dtc_weights,\"a\",@progbits\n"
                        ".balign 64\ndtc_weights:\n.incbin \"" +
-                       info.embeddedWeights + "\"\n.popsection";
+                       escapeForAssembler(info.embeddedWeights) +
+                       "\"\n.popsection";
     module->setAttr(LLVM::LLVMDialect::getModuleLevelAsmAttrName(),
                     builder.getStrArrayAttr({code}));
     LLVM::GlobalOp::create(builder, loc, i8, /*isConstant=*/true,

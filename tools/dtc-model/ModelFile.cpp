@@ -7,6 +7,7 @@
 
 #include "ModelFile.h"
 #include "Core/Random.h"
+#include "dtc/Support/OutputFile.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -15,6 +16,7 @@
 #include "llvm/Support/raw_ostream.h"
 
 #include <algorithm>
+#include <optional>
 
 using namespace llvm;
 
@@ -48,29 +50,11 @@ uint64_t byteSize(const Parameter &parameter) {
   return parameter.elements() * sizeof(float);
 }
 
-Error cannotWrite(const std::string &path, const std::string &reason) {
-  return createStringError("cannot write '" + path + "': " + reason);
-}
-
-Error writeFile(const std::string &path,
-                function_ref<void(raw_ostream &)> write) {
+Expected<OutputFile> createFile(const std::string &path) {
   if (sys::fs::exists(path) && !sys::fs::is_regular_file(path))
-    return cannotWrite(path, "it exists and is not a file");
-  Expected<sys::fs::TempFile> file =
-      sys::fs::TempFile::create(path + ".%%%%%%");
-  if (!file)
-    return cannotWrite(path, toString(file.takeError()));
-  raw_fd_ostream os(file->FD, /*shouldClose=*/false);
-  write(os);
-  os.flush();
-  if (std::error_code error = os.error()) {
-    os.clear_error();
-    consumeError(file->discard());
-    return cannotWrite(path, error.message());
-  }
-  if (Error error = file->keep(path))
-    return cannotWrite(path, toString(std::move(error)));
-  return Error::success();
+    return createStringError("cannot write '" + path +
+                             "': it exists and is not a file");
+  return OutputFile::create(path);
 }
 
 void embedWeights(Network &network, uint64_t seed) {
@@ -84,12 +68,13 @@ void embedWeights(Network &network, uint64_t seed) {
   }
 }
 
-/// Writes `path`, and refers to it from the initializers. Its size.
-Expected<uint64_t>
-writeExternalWeights(Network &network, const std::string &path, uint64_t seed) {
-  std::string location = sys::path::filename(path).str();
+/// Writes the weights to a file beside `path`, and refers to it from the
+/// initializers. Its size.
+Expected<uint64_t> writeExternalWeights(Network &network, OutputFile &file,
+                                        uint64_t seed) {
+  std::string location = sys::path::filename(file.getPath()).str();
   uint64_t end = 0;
-  Error error = writeFile(path, [&](raw_ostream &os) {
+  Error error = file.write([&](raw_ostream &os) {
     for (auto [number, parameter] : enumerate(network.parameters)) {
       uint64_t offset = alignTo(end, alignment);
       os.write_zeros(offset - end);
@@ -112,20 +97,33 @@ Expected<FileSizes> writeModel(Network &network, const std::string &path,
   for (const Parameter &parameter : network.parameters)
     bytes += byteSize(parameter);
   FileSizes sizes;
+  // Neither file is replaced before both are written.
+  Expected<OutputFile> file = createFile(path);
+  if (!file)
+    return file.takeError();
+  std::optional<OutputFile> data;
   if (options.write && (options.external || bytes > largestEmbedded)) {
+    Expected<OutputFile> created = createFile(path + ".data");
+    if (!created)
+      return created.takeError();
+    data = std::move(*created);
     Expected<uint64_t> size =
-        writeExternalWeights(network, path + ".data", options.seed);
+        writeExternalWeights(network, *data, options.seed);
     if (!size)
       return size.takeError();
     sizes.data = *size;
   } else if (options.write) {
     embedWeights(network, options.seed);
   }
-  Error error = writeFile(path, [&](raw_ostream &os) {
+  Error error = file->write([&](raw_ostream &os) {
     std::string model = network.builder.model.SerializeAsString();
     sizes.model = model.size();
     os << model;
   });
+  if (!error && data)
+    error = data->keep();
+  if (!error)
+    error = file->keep();
   if (error)
     return std::move(error);
   return sizes;

@@ -14,6 +14,7 @@
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/WithColor.h"
+#include <csignal>
 
 using namespace dtc::model;
 namespace cl = llvm::cl;
@@ -260,6 +261,7 @@ int write(Network network) {
 
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
+  std::signal(SIGXFSZ, SIG_IGN); // a file that grows too large is an error
   llvm::StringRef first = argc > 1 ? argv[1] : "";
   bool isInformation = first == "-h" || first.starts_with("-help") ||
                        first.starts_with("--help") || first == "--version";

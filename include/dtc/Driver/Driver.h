@@ -11,6 +11,7 @@
 #include "dtc/Report/Devices.h"
 #include "dtc/Report/Profile.h"
 #include "dtc/Report/Topology.h"
+#include "dtc/Support/OutputFile.h"
 #include <algorithm>
 #include <functional>
 
@@ -65,10 +66,10 @@ std::optional<DriverOptions> parseCommandLine(int argc, char **argv);
 /// each, when this fails.
 mlir::LogicalResult compileModel(const DriverOptions &options);
 
-/// Links an object file with the target's runtime into an executable.
+/// Links an object file with the target's runtime into an executable, the
+/// output's temporary file.
 mlir::LogicalResult linkProgram(llvm::StringRef object, const Target &target,
-                                llvm::StringRef runtimeDir,
-                                llvm::StringRef output);
+                                llvm::StringRef runtimeDir, OutputFile &output);
 
 } // namespace dtc
 

@@ -75,7 +75,6 @@ struct ParameterTable {
 
 /// Writes the parameters that have data and the buffers as a safetensors file,
 /// streaming.
-llvm::Error writeSafetensors(llvm::StringRef path, const ParameterTable &table);
 void writeSafetensors(llvm::raw_ostream &os, const ParameterTable &table);
 
 } // namespace dtc

@@ -6,9 +6,9 @@
 
 #include "EmitPtx.h"
 #include "dtc/Runtime/DeviceABI.h"
+#include "dtc/Support/OutputFile.h"
 #include "dtc/Target/CUDA/CudaTarget.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
-#include "llvm/Support/FileUtilities.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -200,12 +200,9 @@ void DeviceProgram::finish(StringRef architecture, StringRef ptx,
 static LogicalResult dump(Location loc, StringRef ptx, StringRef folder) {
   llvm::SmallString<128> path(folder);
   llvm::sys::path::append(path, "07-device.ptx");
-  if (llvm::Error error = llvm::writeToOutput(path, [&](llvm::raw_ostream &os) {
-        os << ptx;
-        return llvm::Error::success();
-      }))
-    return emitError(loc) << "cannot write '" << path
-                          << "': " << llvm::toString(std::move(error));
+  if (llvm::Error error =
+          writeOutput(path, [&](llvm::raw_ostream &os) { os << ptx; }))
+    return emitError(loc) << llvm::toString(std::move(error));
   return success();
 }
 

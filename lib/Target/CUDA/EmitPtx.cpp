@@ -5,6 +5,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "EmitPtx.h"
+#include "dtc/Support/RunTool.h"
+#include "dtc/Support/TemporaryFile.h"
 #include "dtc/Target/CUDA/CudaTarget.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/GPU/GPUToLLVMIRTranslation.h"
@@ -14,10 +16,7 @@
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/FileUtilities.h"
 #include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/Program.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
 
@@ -77,56 +76,38 @@ FailureOr<std::string> dtc::emitPtx(Operation *device,
   return ptx.str();
 }
 
-/// A temporary file that is removed at the end.
-static std::error_code createTemporary(StringRef suffix,
-                                       llvm::SmallString<128> &path,
-                                       llvm::FileRemover &remover) {
-  std::error_code error =
-      llvm::sys::fs::createTemporaryFile("dtc-device", suffix, path);
-  if (!error)
-    remover.setFile(path);
-  return error;
-}
-
 FailureOr<std::string> dtc::assemblePtx(Location loc, StringRef ptx,
                                         StringRef ptxas,
                                         const CudaArchitecture &architecture,
                                         std::string *report) {
-  llvm::SmallString<128> source, object, log;
-  llvm::FileRemover removeSource, removeObject, removeLog;
-  std::error_code error = createTemporary("ptx", source, removeSource);
-  if (!error)
-    error = createTemporary("cubin", object, removeObject);
-  if (!error)
-    error = createTemporary("log", log, removeLog);
-  if (!error) {
-    llvm::raw_fd_ostream stream(source, error);
-    stream << ptx;
-    stream.close();
-    error = stream.error();
-    stream.clear_error();
-  }
-  if (error)
-    return emitError(loc, "cannot write a temporary file: ") << error.message();
+  auto failWith = [&](llvm::Error error) {
+    return emitError(loc) << llvm::toString(std::move(error));
+  };
+  llvm::Expected<TemporaryFile> source = TemporaryFile::create(".ptx");
+  if (!source)
+    return failWith(source.takeError());
+  llvm::Expected<TemporaryFile> object = TemporaryFile::create(".cubin");
+  if (!object)
+    return failWith(object.takeError());
+  if (std::error_code error =
+          source->write([&](llvm::raw_ostream &os) { os << ptx; }))
+    return emitError(loc) << "cannot write " << source->getPath() << ": "
+                          << error.message();
   std::string architectureFlag = ("-arch=" + architecture.name).str();
-  SmallVector<StringRef> arguments = {
-      ptxas, architectureFlag, "-O3", "-v", source, "-o", object};
-  std::string message;
-  int code = llvm::sys::ExecuteAndWait(ptxas, arguments, std::nullopt,
-                                       {std::nullopt, StringRef(log), log}, 0,
-                                       0, &message);
-  auto said = llvm::MemoryBuffer::getFile(log);
-  StringRef output = said ? (*said)->getBuffer() : StringRef();
-  if (code != 0)
-    return emitError(loc) << ptxas << " exited with code " << code << ": "
-                          << (message.empty() ? output.split('\n').first
-                                              : StringRef(message));
+  llvm::Expected<ToolResult> result =
+      runTool({ptxas, architectureFlag, "-O3", "-v", source->getPath(), "-o",
+               object->getPath()});
+  if (!result)
+    return failWith(result.takeError());
+  if (result->code != 0)
+    return emitError(loc) << ptxas << " exited with code " << result->code
+                          << ": " << result->problem;
   if (report)
-    *report = output.str();
-  auto cubin = llvm::MemoryBuffer::getFile(object, /*IsText=*/false,
+    *report = result->said;
+  auto cubin = llvm::MemoryBuffer::getFile(object->getPath(), /*IsText=*/false,
                                            /*RequiresNullTerminator=*/false);
   if (!cubin)
     return emitError(loc, "cannot read ")
-           << object << ": " << cubin.getError().message();
+           << object->getPath() << ": " << cubin.getError().message();
   return (*cubin)->getBuffer().str();
 }

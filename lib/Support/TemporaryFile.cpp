@@ -1,0 +1,85 @@
+//===- TemporaryFile.cpp - a file that nobody else knows ------------------===//
+//
+// See TemporaryFile.h.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dtc/Support/TemporaryFile.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Process.h"
+#include "llvm/Support/Signals.h"
+
+using namespace dtc;
+namespace fs = llvm::sys::fs;
+namespace path = llvm::sys::path;
+
+TemporaryFile &TemporaryFile::operator=(TemporaryFile &&other) {
+  remove();
+  this->path = std::exchange(other.path, std::string());
+  return *this;
+}
+
+void TemporaryFile::remove() {
+  if (this->path.empty())
+    return;
+  (void)fs::remove(this->path);
+  llvm::sys::DontRemoveFileOnSignal(this->path);
+  this->path.clear();
+}
+
+llvm::Expected<TemporaryFile> TemporaryFile::make(llvm::StringRef model,
+                                                  unsigned mode) {
+  llvm::SmallString<128> absolute(model), name;
+  if (std::error_code error = fs::make_absolute(absolute))
+    return llvm::errorCodeToError(error);
+  int descriptor;
+  if (std::error_code error =
+          fs::createUniqueFile(absolute, descriptor, name, fs::OF_None, mode))
+    return llvm::errorCodeToError(error);
+  llvm::sys::Process::SafelyCloseFileDescriptor(descriptor);
+  llvm::sys::RemoveFileOnSignal(name);
+  return TemporaryFile(name);
+}
+
+llvm::Expected<TemporaryFile> TemporaryFile::create(llvm::StringRef suffix) {
+  llvm::SmallString<128> model;
+  path::system_temp_directory(/*erasedOnReboot=*/true, model);
+  path::append(model, "dtc-%%%%%%%%%%%%" + suffix);
+  llvm::Expected<TemporaryFile> file =
+      make(model, fs::owner_read | fs::owner_write);
+  if (!file)
+    return llvm::createStringError(
+        "cannot write a temporary file in '" + path::parent_path(model) +
+        "': " + toString(file.takeError()) + "; set TMPDIR to another folder");
+  return file;
+}
+
+llvm::Expected<TemporaryFile> TemporaryFile::createIn(llvm::StringRef folder) {
+  llvm::SmallString<128> model(folder);
+  // Not the output's name, which may be as long as a name can be.
+  path::append(model, ".dtc-%%%%%%%%%%%%");
+  return make(model, fs::all_read | fs::all_write);
+}
+
+std::error_code
+TemporaryFile::write(llvm::function_ref<void(llvm::raw_ostream &)> body) {
+  std::error_code error;
+  llvm::raw_fd_ostream os(this->path, error);
+  if (error)
+    return error;
+  body(os);
+  os.close();
+  error = os.error();
+  os.clear_error(); // else the stream ends the program
+  return error;
+}
+
+std::error_code TemporaryFile::renameTo(llvm::StringRef name) {
+  if (std::error_code error = fs::rename(this->path, name))
+    return error;
+  llvm::sys::DontRemoveFileOnSignal(this->path);
+  this->path.clear();
+  return {};
+}

@@ -1,0 +1,151 @@
+#!/usr/bin/env bash
+# usage: outputs.sh MODEL DIRECTORY: whatever happens to a compilation, there is the old output or a whole new one, and
+# nothing else. Prints what is not so.
+set -uo pipefail
+model=$1
+rm -rf "$2" && mkdir -p "$2" && cd "$2" || exit 1
+mkdir out tmp
+export TMPDIR=$PWD/tmp
+
+compile=(dtc "$model" --batch 32)
+bad() { echo "wrong: $*"; }
+
+# What is in out/ besides the program, and in $TMPDIR.
+check_leftovers() { # AFTER_WHAT PROGRAM
+  local left
+  left=$(ls -A tmp; ls -A out | grep -vx "$2")
+  [ -z "$left" ] || bad "$1 leaves" $left
+  rm -rf tmp/* tmp/.??* out/.dtc-*
+}
+
+"${compile[@]}" -o out/t || bad "compilation failed"
+cp out/t whole
+./whole --help > help 2>&1 || bad "a program does not start"
+
+# Old, or new and whole; $1 says after what.
+check_program() {
+  cmp -s out/t old || cmp -s out/t whole || bad "$1: the program is neither the old nor the new one"
+  check_leftovers "$1" t
+  cp old out/t
+}
+echo old > old
+cp old out/t
+
+# Files of the user's, beside the program.
+echo weights > out/t.safetensors; echo object > out/t.o
+"${compile[@]}" -o out/t || bad "compilation failed"
+[ "$(cat out/t.safetensors out/t.o)" = "$(printf 'weights\nobject')" ] || bad "files beside the program are overwritten"
+rm -f out/t.safetensors out/t.o
+check_program "a compilation"
+
+# Signals, at moments from the start to after the end.
+for signal in TERM INT HUP; do
+  for delay in 0.02 0.05 0.1 0.2 0.3 0.5 0.7 1 1.5; do
+    timeout -s "$signal" "$delay" "${compile[@]}" -o out/t 2> /dev/null
+    check_program "$signal after $delay s"
+  done
+done
+
+# A linker that goes on after its driver is dead.
+mkdir bin
+cat > bin/clang++-22 <<'END'
+#!/bin/sh
+for name; do :; done
+touch linking
+sh -c "sleep 2; echo late > '$name'"
+END
+chmod +x bin/clang++-22
+PATH=$PWD/bin:$PATH "${compile[@]}" -o out/t & pid=$!
+for _ in $(seq 600); do [ -e linking ] && break; sleep 0.1; done
+[ -e linking ] || bad "the linker is not called"
+kill -TERM $pid
+wait $pid
+[ $? = 143 ] || bad "a signal does not end dtc by that signal"
+sleep 3
+cmp -s out/t old || bad "a dead compilation's linker writes the program"
+check_leftovers "a signal while linking" t
+
+# A linker that fails.
+printf '#!/bin/sh\nfor name; do :; done\necho partial > "$name"; echo no such symbol; exit 3\n' > bin/clang++-22
+PATH=$PWD/bin:$PATH "${compile[@]}" -o out/t 2> log && bad "a failed link is no error"
+grep -q "^dtc: error: linking out/t failed: .* exited with code 3 (no such symbol)$" log || bad "a failed link: $(cat log)"
+check_program "a failed link"
+
+# No room: for the weights, for the object, for the program.
+for limit in 0 1 64 1000; do
+  (ulimit -f $limit; "${compile[@]}" -o out/t 2>&1) | cat > log
+  [ "${PIPESTATUS[0]}" = 1 ] || bad "a limit of $limit KiB is no error"
+  [ "$(grep -c . log)" = 1 ] && grep -q "^dtc: error: " log || bad "a limit of $limit KiB: $(cat log)"
+  check_program "a limit of $limit KiB"
+done
+if mkdir small && mount -t tmpfs -o size=1m tmpfs small 2> /dev/null; then
+  echo old > small/t
+  "${compile[@]}" -o small/t 2> log && bad "a full disk is no error"
+  [ "$(grep -c . log)" = 1 ] || bad "a full disk: $(cat log)"
+  head -c 2M /dev/zero > small/filling 2> /dev/null
+  "${compile[@]}" --stop-after=lower -o small/t 2> log && bad "a full disk is no error for IR"
+  grep -q "^dtc: error: cannot write 'small/t': No space left on device$" log || bad "a full disk: $(cat log)"
+  [ "$(cat small/t)" = old ] || bad "a full disk loses the old program"
+  left=$(ls -A small | grep -vx -e t -e filling)
+  [ -z "$left" ] || bad "a full disk leaves" $left
+  umount small
+fi
+
+# Three at once, each time with all their outputs.
+for _ in 1 2; do
+  for _ in 1 2 3; do
+    "${compile[@]}" --weights external -o out/t --report-json out/r --timeline out/s.json --graph out/g.svg --dump-dir out/d &
+  done
+  wait
+  ./out/t --data synthetic --steps 1 > log 2>&1 || bad "three compilations at once leave a broken program: $(cat log)"
+  left=$(ls -A tmp out | grep -vx -e t -e t.safetensors -e r -e s.json -e g.svg -e d -e '' -e 'tmp:' -e 'out:')
+  [ -z "$left" ] || bad "three compilations leave" $left
+done
+
+# A new file has the permissions that a linker and a shell give.
+rm -rf out/*
+(umask 027; "${compile[@]}" -o out/t --report-json out/r)
+[ "$(stat -c %a out/t out/r | tr '\n' ' ')" = "750 640 " ] || bad "permissions are $(stat -c %a out/t out/r)"
+# What is read-only stays, but for root, who may write it.
+chmod 444 out/r
+"${compile[@]}" --stop-after=schedule --report-json out/r 2> log
+[ "$(id -u)" = 0 ] || grep -q "^dtc: error: cannot write 'out/r': Permission denied$" log || bad "a read-only file: $(cat log)"
+
+# Names that an assembler or a linker reads otherwise.
+odd="out/it's \"a\" \\b @c -d,e"
+"${compile[@]}" -o "$odd" && "./$odd" --data synthetic --steps 1 > log 2>&1 || bad "odd names: $(cat log)"
+mkdir @folder
+"${compile[@]}" -o @folder/t && cmp -s @folder/t whole || bad "folders with @"
+long=out/$(printf 'x%.0s' $(seq 250))
+"${compile[@]}" -o "$long" || bad "long names"
+
+# A link stays one, and what it names is written, also if that is not there.
+rm -rf out/*
+mkdir disk
+ln -s ../disk/program out/t
+for _ in there new; do
+  "${compile[@]}" -o out/t && cmp -s disk/program whole && [ -L out/t ] || bad "symbolic links"
+done
+ln -s loop loop
+"${compile[@]}" --stop-after=schedule --report-json loop 2> log && bad "a loop of links"
+[ "$(cat log)" = "dtc: error: cannot write 'loop': Too many levels of symbolic links" ] || bad "a loop: $(cat log)"
+
+# Devices and pipes.
+"${compile[@]}" -o /dev/null && "${compile[@]}" --stop-after=schedule --report-json /dev/null || bad "/dev/null"
+[ -c /dev/null ] || bad "/dev/null is replaced"
+"${compile[@]}" --stop-after=schedule --report-json /dev/full 2> log && bad "/dev/full is no error"
+[ "$(cat log)" = "dtc: error: cannot write '/dev/full': No space left on device" ] || bad "/dev/full: $(cat log)"
+"${compile[@]}" --stop-after=schedule --report-json /dev/stdout | grep -q '"ranks"\|{' || bad "/dev/stdout as a pipe"
+"${compile[@]}" --stop-after=schedule --report-json /dev/stdout > redirected && [ -s redirected ] || bad "/dev/stdout as a file"
+"${compile[@]}" --stop-after=schedule --report-json - > dash && cmp -s dash redirected || bad "- as a file"
+
+# dtc-model replaces both of its files, or none.
+make=(dtc-model mlp --layers 1 --width 64 --weights normal --external-data)
+cp old model.onnx; cp old model.onnx.data
+(ulimit -f 2; "${make[@]}" -o model.onnx 2>&1) | cat > log
+[ "$(cat model.onnx model.onnx.data log | sort -u)" = "$(printf "dtc-model: error: cannot write 'model.onnx.data': File too large\nold")" ] ||
+  bad "dtc-model loses files: $(cat log)"
+"${make[@]}" -o model.onnx > log && dtc model.onnx --batch 4 --stop-after=schedule || bad "dtc-model"
+left=$(ls -A | grep '^\.dtc')
+[ -z "$left" ] || bad "dtc-model leaves" $left
+echo done
