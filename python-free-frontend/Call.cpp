@@ -30,6 +30,16 @@ Error Call::requireScalars(ArrayRef<unsigned> positions) const {
   return Error::success();
 }
 
+Error Call::requireSameTypes() const {
+  for (const Operand &operand : operands)
+    if (operand.present && operand.dtype != operands[0].dtype)
+      return problem("operands have element types " +
+                         toString(operands[0].dtype) + " and " +
+                         toString(operand.dtype) + ", expected the same",
+                     "the model is not valid ONNX; export it again");
+  return Error::success();
+}
+
 const onnx::AttributeProto *Call::attribute(StringRef name) const {
   for (const onnx::AttributeProto &attribute : node.attribute())
     if (attribute.name() == name)

@@ -51,6 +51,9 @@ public:
   /// Operands that are there and known must have one element.
   llvm::Error requireScalars(llvm::ArrayRef<unsigned> positions) const;
 
+  /// All operands must have one element type.
+  llvm::Error requireSameTypes() const;
+
   const onnx::AttributeProto *attribute(llvm::StringRef name) const;
   int64_t getInt(llvm::StringRef name, int64_t otherwise) const;
   double getFloat(llvm::StringRef name, double otherwise) const;

@@ -55,6 +55,9 @@ Error GraphVerifier::collectNames() {
   for (auto [index, node] : enumerate(graph.node())) {
     if (node.op_type().empty())
       return problem(describe(index) + " has no operator type");
+    if (node.output().empty())
+      return problem(describe(index) + " has no outputs",
+                     "the model is not valid ONNX; export it again");
     for (const std::string &output : node.output()) {
       if (output.empty())
         continue;

@@ -6,7 +6,9 @@
 
 #include "HostTensor.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/CheckedArithmetic.h"
 #include "llvm/Support/ErrorHandling.h"
 
 #include <cmath>
@@ -38,9 +40,15 @@ std::string toString(ArrayRef<int64_t> shape) {
 }
 
 int64_t numElements(ArrayRef<int64_t> shape) {
+  if (is_contained(shape, 0))
+    return 0;
   int64_t count = 1;
-  for (int64_t dim : shape)
-    count *= dim;
+  for (int64_t dim : shape) {
+    std::optional<int64_t> product = checkedMul(count, dim);
+    if (!product)
+      return std::numeric_limits<int64_t>::max();
+    count = *product;
+  }
   return count;
 }
 
@@ -71,11 +79,8 @@ HostTensor HostTensor::fromInts(ArrayRef<int64_t> values) {
   return tensor;
 }
 
-int64_t HostTensor::getInt(int64_t i) const {
-  if (!isFloat())
-    return ints[i];
-  // A float outside int64_t has no defined conversion; saturate.
-  double value = floats[i];
+/// A float outside int64_t has no defined conversion.
+static int64_t saturate(double value) {
   if (std::isnan(value))
     return 0;
   if (value >= 0x1p63)
@@ -83,6 +88,12 @@ int64_t HostTensor::getInt(int64_t i) const {
   if (value < -0x1p63)
     return std::numeric_limits<int64_t>::min();
   return int64_t(value);
+}
+
+int64_t HostTensor::getInt(int64_t i) const {
+  if (!isFloat())
+    return ints[i];
+  return saturate(floats[i]);
 }
 
 void HostTensor::setFloat(int64_t i, double value) {
@@ -93,7 +104,7 @@ void HostTensor::setFloat(int64_t i, double value) {
   else if (elementType == DType::Bool)
     ints[i] = value != 0;
   else
-    setInt(i, int64_t(value));
+    setInt(i, saturate(value));
 }
 
 void HostTensor::setInt(int64_t i, int64_t value) {

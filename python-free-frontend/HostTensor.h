@@ -39,6 +39,7 @@ llvm::StringRef toString(DType dtype);
 llvm::StringRef getSafetensorsName(DType dtype);
 std::string toString(llvm::ArrayRef<int64_t> shape);
 
+/// The largest number if there are more elements than that.
 int64_t numElements(llvm::ArrayRef<int64_t> shape);
 Shape rowMajorStrides(llvm::ArrayRef<int64_t> shape);
 

@@ -20,6 +20,7 @@
 #include "Parameters.h"
 #include "Randomness.h"
 #include "Sequences.h"
+#include "ShapeRules.h"
 #include "TensorData.h"
 
 #include "dtc/Training/FindFunction.h"
@@ -302,9 +303,17 @@ Error Importer::buildNode(const Call &call, mlir::Location loc) {
   for (const std::string &input : call.node.input())
     operands.push_back(
         input.empty() ? Value() : materialize(bindings[input], makeOperands));
+  mlir::Block &body = function.getBody().front();
+  mlir::Operation *last = body.empty() ? nullptr : &body.back();
   NodeBuilder node(call, builder, loc, operands, &randomness);
   if (Error error = op->rule(node))
     return error;
+  auto built = last ? std::next(last->getIterator()) : body.begin();
+  for (mlir::Operation &made : make_range(built, body.end()))
+    for (mlir::Type type : made.getResultTypes())
+      if (Error error =
+              requirePossible(cast<mlir::RankedTensorType>(type).getShape()))
+        return error;
   for (auto [name, value] : zip(call.node.output(), node.getResults())) {
     if (name.empty() || !value)
       continue;

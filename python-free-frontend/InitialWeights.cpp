@@ -5,14 +5,14 @@
 //===----------------------------------------------------------------------===//
 
 #include "dtc/Frontend/InitialWeights.h"
+#include "dtc/Support/ParseJson.h"
+#include "dtc/Support/ReadFile.h"
 
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/Endian.h"
-#include "llvm/Support/JSON.h"
-#include "llvm/Support/MemoryBuffer.h"
 
 #include <cstring>
 
@@ -74,16 +74,17 @@ Expected<Tensor> readTensor(StringRef name, const json::Object &entry,
   return tensor;
 }
 
-Expected<StringMap<Tensor>> readFile(StringRef bytes) {
+Expected<StringMap<Tensor>> readTensors(StringRef bytes) {
   uint64_t length =
       bytes.size() < 8 ? 0 : support::endian::read64le(bytes.data());
   if (bytes.size() < 8 || length > bytes.size() - 8)
     return makeError("is no safetensors file, or truncated");
-  Expected<json::Value> header = json::parse(bytes.substr(8, length));
+  Expected<json::Value> header = parseJson(bytes.substr(8, length));
   const json::Object *entries = header ? header->getAsObject() : nullptr;
   if (!entries) {
-    consumeError(header.takeError());
-    return makeError("is no safetensors file: its header is no JSON object");
+    return makeError("is no safetensors file: its header " +
+                     (header ? std::string("is no JSON object")
+                             : "is not JSON: " + toString(header.takeError())));
   }
   StringRef rest = bytes.drop_front(8 + length);
   StringMap<Tensor> tensors;
@@ -147,11 +148,10 @@ std::string firstPart(StringRef name) {
 
 Expected<InitialWeights> dtc::loadInitialWeights(StringRef path,
                                                  ParameterTable &table) {
-  auto buffer = MemoryBuffer::getFile(path, /*IsText=*/false,
-                                      /*RequiresNullTerminator=*/false);
+  auto buffer = readFile(path, /*isText=*/false);
   if (!buffer)
-    return makeError("cannot be read: " + buffer.getError().message());
-  Expected<StringMap<Tensor>> tensors = readFile((*buffer)->getBuffer());
+    return buffer.takeError();
+  Expected<StringMap<Tensor>> tensors = readTensors((*buffer)->getBuffer());
   if (!tensors)
     return tensors.takeError();
   table.owners.push_back(std::shared_ptr<MemoryBuffer>(std::move(*buffer)));

@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "InputShapes.h"
+#include "Problem.h"
+#include "ShapeRules.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
@@ -173,7 +175,11 @@ StringMap<Shape> ShapeResolver::run() {
       complete &= size > 0;
       shape.push_back(size);
     }
-    if (complete)
+    if (Error error = requirePossible(shape))
+      issue("input '" + input.name() +
+                "': " + takeProblem(std::move(error)).reason,
+            "");
+    else if (complete)
       result[input.name()] = shape;
   }
   return result;

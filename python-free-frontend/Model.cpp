@@ -12,7 +12,6 @@
 #include "SeparateNorms.h"
 
 #include "dtc/Support/ReadFile.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 
 #include <google/protobuf/io/coded_stream.h>
@@ -70,8 +69,6 @@ Error checkVersions(Model &model) {
 } // namespace
 
 Expected<Model> loadModel(StringRef path) {
-  if (sys::fs::is_directory(path))
-    return problem("is a directory, not an ONNX model");
   auto buffer = readFile(path, /*isText=*/false);
   if (!buffer)
     return problem(toString(buffer.takeError()));

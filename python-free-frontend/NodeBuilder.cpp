@@ -60,16 +60,6 @@ RankedTensorType NodeBuilder::typeOf(ArrayRef<int64_t> shape, Type element) {
   return RankedTensorType::get(shape, element);
 }
 
-Error NodeBuilder::requireSameTypes() const {
-  for (const Operand &operand : call.operands)
-    if (operand.present && operand.dtype != call.operands[0].dtype)
-      return problem("operands have element types " +
-                         toString(call.operands[0].dtype) + " and " +
-                         toString(operand.dtype) + ", expected the same",
-                     "the model is not valid ONNX; export it again");
-  return Error::success();
-}
-
 Error NodeBuilder::requireFloat(unsigned i) const {
   if (isFloat(call.operands[i].dtype))
     return Error::success();

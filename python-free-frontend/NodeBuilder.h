@@ -43,7 +43,7 @@ public:
   }
 
   /// Errors unless all operands have one element type, or a float one.
-  llvm::Error requireSameTypes() const;
+  llvm::Error requireSameTypes() const { return call.requireSameTypes(); }
   llvm::Error requireFloat(unsigned i) const;
 
   template <typename Op, typename... Args> Op create(Args &&...args) {

@@ -54,29 +54,83 @@ static std::string describeArity(const Operator &op) {
              : least + " to " + itostr(op.maxOperands);
 }
 
-/// The type that ONNX gives to an attribute, whichever the operator; nothing
-/// for names that operators give several types.
+/// The types of attributes, by their names, which mean the same in all
+/// operators but for two.
 static std::optional<onnx::AttributeProto::AttributeType>
-typeOfAttribute(StringRef name) {
+typeOfAttribute(StringRef op, StringRef name) {
   using Proto = onnx::AttributeProto;
-  static const StringSet<>
-      floats = {"alpha", "beta", "epsilon", "gamma",   "high",    "lambd",
-                "low",   "mean", "ratio",   "softcap", "momentum"},
-      integers = {"allowzero", "axis",    "batch_dims",    "blocksize",
-                  "exclusive", "fmod",    "group",         "is_causal",
-                  "keepdims",  "largest", "num_groups",    "reverse",
-                  "sorted",    "to",      "training_mode", "transA",
-                  "transB",    "upper"},
-      lists = {"dilations", "kernel_shape", "pads", "perm", "strides"},
-      texts = {"approximate", "auto_pad", "mode", "reduction"};
-  if (floats.contains(name))
-    return Proto::FLOAT;
-  if (integers.contains(name))
-    return Proto::INT;
-  if (lists.contains(name))
-    return Proto::INTS;
-  if (texts.contains(name))
-    return Proto::STRING;
+  struct Group {
+    Proto::AttributeType type;
+    StringSet<> names;
+  };
+  static const Group groups[] = {
+      {Proto::FLOAT,
+       {"alpha", "beta", "bias", "cubic_coeff_a", "epsilon",
+        "extrapolation_value", "gamma", "high", "lambd", "low", "max", "mean",
+        "min", "momentum", "ratio", "scale", "softcap", "value_float"}},
+      {Proto::INT,
+       {"allowzero",
+        "antialias",
+        "axis",
+        "batch_dims",
+        "blocksize",
+        "ceil_mode",
+        "count_include_pad",
+        "detect_negative",
+        "detect_positive",
+        "dtype",
+        "end",
+        "exclude_outside",
+        "exclusive",
+        "fmod",
+        "group",
+        "ignore_index",
+        "interleaved",
+        "is_causal",
+        "k",
+        "keepdims",
+        "kv_num_heads",
+        "largest",
+        "new_axis",
+        "noop_with_empty_axes",
+        "num_groups",
+        "num_heads",
+        "num_outputs",
+        "p",
+        "q_num_heads",
+        "qk_matmul_output_mode",
+        "reverse",
+        "rotary_embedding_dim",
+        "saturate",
+        "select_last_index",
+        "softmax_precision",
+        "sorted",
+        "start",
+        "stash_type",
+        "storage_order",
+        "to",
+        "training_mode",
+        "transA",
+        "transB",
+        "upper",
+        "value_int"}},
+      {Proto::INTS,
+       {"axes", "dilations", "ends", "kernel_shape", "output_padding",
+        "output_shape", "pads", "perm", "shape", "split", "starts", "strides",
+        "value_ints"}},
+      {Proto::FLOATS, {"scales", "value_floats"}},
+      {Proto::STRING,
+       {"approximate", "auto_pad", "coordinate_transformation_mode", "equation",
+        "keep_aspect_ratio_policy", "mode", "nearest_mode", "reduction",
+        "round_mode"}},
+      {Proto::GRAPH, {"else_branch", "then_branch"}}};
+  if (name == "seed")
+    return op == "Dropout" ? Proto::INT : Proto::FLOAT;
+  if (name == "value")
+    return op == "Pad" ? Proto::FLOAT : Proto::TENSOR;
+  for (const Group &group : groups)
+    if (group.names.contains(name))
+      return group.type;
   return std::nullopt;
 }
 
@@ -110,12 +164,16 @@ Error OperatorTable::check(const onnx::NodeProto &node, int64_t opset) const {
                    "the model is not valid ONNX; export it again");
   SmallVector<StringRef> known;
   op->attributes.split(known, ' ');
+  StringSet<> given;
   for (const auto &attribute : node.attribute()) {
+    if (!given.insert(attribute.name()).second)
+      return problem("attribute '" + attribute.name() + "' appears twice",
+                     "the model is not valid ONNX; export it again");
     if (!is_contained(known, StringRef(attribute.name())))
       return problem("attribute '" + attribute.name() + "' is not supported",
                      "remove it or replace the operator");
     // Files of old versions do not say it.
-    auto type = typeOfAttribute(attribute.name());
+    auto type = typeOfAttribute(node.op_type(), attribute.name());
     if (type && attribute.type() != onnx::AttributeProto::UNDEFINED &&
         attribute.type() != *type)
       return problem(

@@ -6,10 +6,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "Provenance.h"
+#include "dtc/Support/ParseJson.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/JSON.h"
 
 #include <google/protobuf/unknown_field_set.h>
 
@@ -226,14 +226,7 @@ void Provenance::readSignature(StringRef text) {
 /// {"parameters": {NAME: {"trained": BOOL}}, "buffers": {NAME:
 /// {"persistent": BOOL}}, "ties": [[NAME, ...]]}
 void Provenance::readRecord(StringRef text) {
-  // Others wrote the text: the parser's recursion must end somewhere.
-  int depth = 0;
-  for (char c : text) {
-    depth += (c == '[' || c == '{') - (c == ']' || c == '}');
-    if (depth > 64)
-      return;
-  }
-  Expected<json::Value> value = json::parse(text);
+  Expected<json::Value> value = parseJson(text);
   if (!value) {
     consumeError(value.takeError());
     return;

@@ -213,7 +213,8 @@ void CallSeparator::separateCalls() {
 void CallSeparator::separateSplits() {
   StringMap<int> splits;
   for (int index = 0; index < graph.size(); ++index)
-    if (graph.node(index).op_type() == "Split" && !graph.origin(index).call)
+    if (graph.node(index).op_type() == "Split" &&
+        graph.node(index).input_size() > 0 && !graph.origin(index).call)
       for (const std::string &output : graph.node(index).output())
         splits[output] = index;
   /// Copies of results, by module.

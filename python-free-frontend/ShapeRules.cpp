@@ -8,6 +8,7 @@
 #include "Problem.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/CheckedArithmetic.h"
 
 #include <algorithm>
 
@@ -15,8 +16,22 @@ using namespace llvm;
 
 namespace dtc::frontend {
 
+Error requirePossible(ArrayRef<int64_t> shape) {
+  // Bytes, and sums and small multiples of them, stay below 2^63.
+  constexpr int64_t limit = int64_t(1) << 48;
+  if (any_of(shape, [](int64_t dim) { return dim < 0 || dim > limit; }) ||
+      numElements(shape) > limit)
+    return problem("shape " + toString(shape) +
+                   " is impossible, expected at most 2^48 elements");
+  return Error::success();
+}
+
 Error requireFoldable(ArrayRef<int64_t> shape) {
+#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+  constexpr int64_t limit = int64_t(1) << 12; // a fuzzer tries many
+#else
   constexpr int64_t limit = int64_t(1) << 28;
+#endif
   int64_t count = 1;
   for (int64_t dim : shape) {
     if (dim < 0)
@@ -84,7 +99,8 @@ Expected<Shape> reshapeShape(const Call &call) {
     return target.takeError();
   bool zeroIsZero = call.getInt("allowzero", 0);
   Shape result;
-  int64_t known = 1, count = numElements(call.shape(0));
+  Shape known;
+  int64_t count = numElements(call.shape(0));
   int64_t inferred = -1;
   for (auto [d, dim] : enumerate((*target)->toInts())) {
     if (dim == 0 && !zeroIsZero) {
@@ -100,16 +116,17 @@ Expected<Shape> reshapeShape(const Call &call) {
       return problem("shape " + toString((*target)->toInts()) +
                      " is not valid");
     else
-      known *= dim;
+      known.push_back(dim);
     result.push_back(dim);
   }
+  int64_t product = numElements(known);
   if (inferred >= 0) {
-    if (known == 0 || count % known)
+    if (product == 0 || count % product)
       return problem(toString(call.shape(0)) + " does not reshape to " +
                          toString(result),
                      "was the model exported for another batch size?");
-    result[inferred] = count / known;
-  } else if (known != count) {
+    result[inferred] = count / product;
+  } else if (product != count) {
     return problem(toString(call.shape(0)) + " does not reshape to " +
                        toString(result),
                    "was the model exported for another batch size?");
@@ -173,7 +190,10 @@ Expected<Shape> expandShape(const Call &call) {
   auto target = call.constant(1, "shape");
   if (!target)
     return target.takeError();
-  return broadcastShapes(call.shape(0), (*target)->toInts());
+  std::vector<int64_t> shape = (*target)->toInts();
+  if (Error error = requirePossible(shape))
+    return std::move(error);
+  return broadcastShapes(call.shape(0), shape);
 }
 
 Expected<Shape> transposePermutation(const Call &call) {
@@ -230,6 +250,8 @@ Expected<SmallVector<DimRange>> sliceRanges(const Call &call) {
     auto axis = normalizeAxis(axes[i], call.rank(0));
     if (!axis)
       return axis.takeError();
+    if (any_of(ranges, [&](const DimRange &r) { return r.axis == *axis; }))
+      return problem("axis " + Twine(*axis) + " is given twice");
     int64_t dim = call.shape(0)[*axis], step = steps[i];
     if (step == 0)
       return problem("a step is 0");
@@ -247,8 +269,8 @@ Expected<SmallVector<DimRange>> sliceRanges(const Call &call) {
     // Steps may be as large as integers are.
     int64_t distance = step > 0 ? end - start : start - end;
     int64_t between = distance > 0 ? (distance - 1) / step : 0;
-    ranges.push_back(
-        {*axis, start, step, distance > 0 ? std::abs(between) + 1 : 0});
+    int64_t size = distance > 0 ? std::abs(between) + 1 : 0;
+    ranges.push_back({*axis, start, size > 1 ? step : 1, size});
   }
   return ranges;
 }
@@ -263,6 +285,8 @@ Expected<Shape> concatShape(const Call &call, int64_t axis) {
       other[axis] = shape[axis];
       agree = other == shape;
     }
+    if (Error error = requirePossible(shape))
+      return std::move(error);
     if (!agree)
       return problem("joins " + toString(call.shape(0)) + " and " +
                      toString(call.shape(k)) + " along axis " + Twine(axis));
@@ -283,10 +307,14 @@ Expected<Shape> splitSizes(const Call &call, int64_t dim) {
     for (int64_t i = 0; i < parts; ++i)
       sizes.push_back(std::clamp<int64_t>(dim - i * chunk, 0, chunk));
   }
-  int64_t sum = 0;
-  for (int64_t size : sizes)
-    sum += size;
-  if (int64_t(sizes.size()) != parts || sum != dim)
+  int64_t rest = dim;
+  bool fits = int64_t(sizes.size()) == parts;
+  for (int64_t size : sizes) {
+    fits = fits && size >= 0 && size <= rest;
+    if (fits)
+      rest -= size;
+  }
+  if (!fits || rest != 0)
     return problem("sizes " + toString(sizes) + " do not split " + Twine(dim) +
                    " into " + Twine(parts) + " parts");
   return sizes;
@@ -317,6 +345,15 @@ Expected<Shape> tileRepeats(const Call &call) {
     return problem("repeats has " + Twine((*repeats)->size()) +
                    " elements, expected " + Twine(call.rank(0)));
   std::vector<int64_t> values = (*repeats)->toInts();
+  Shape result;
+  for (auto [repeat, dim] : zip(values, call.shape(0)))
+    result.push_back(checkedMul(repeat, dim).value_or(-1));
+  if (Error error = requirePossible(result)) {
+    consumeError(std::move(error));
+    return problem("repeats " + toString(values) + " of " +
+                   toString(call.shape(0)) +
+                   " are impossible, expected at most 2^48 elements");
+  }
   return Shape(values.begin(), values.end());
 }
 

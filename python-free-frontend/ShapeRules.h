@@ -12,6 +12,9 @@
 
 namespace dtc::frontend {
 
+/// Errors unless there can be a tensor of this shape. What rules compute from
+/// possible shapes does not overflow; numbers of a model must be checked first.
+llvm::Error requirePossible(llvm::ArrayRef<int64_t> shape);
 /// Errors when a constant of this shape is too large to compute at import.
 llvm::Error requireFoldable(llvm::ArrayRef<int64_t> shape);
 

@@ -10,6 +10,7 @@
 
 #include "dtc/Support/ReadFile.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 
@@ -64,7 +65,7 @@ std::string onnxTypeName(int onnxType) {
 }
 
 TensorReader::TensorReader(StringRef modelPath)
-    : folder(sys::path::parent_path(modelPath)) {}
+    : modelPath(modelPath), folder(sys::path::parent_path(modelPath)) {}
 
 template <typename T, typename Field>
 void TensorReader::copyTyped(const Field &field, TensorData &data) {
@@ -123,12 +124,33 @@ void TensorReader::widen(int onnxType, TensorData &data) {
   }
 }
 
+/// A link may lead out of the model's folder, to files that are not the
+/// model's. Caches have links for model and data, to files of one folder.
+Error TensorReader::checkInside(StringRef path) const {
+  SmallString<128> place, root, model;
+  if (sys::fs::real_path(path, place) ||
+      sys::fs::real_path(folder.empty() ? "." : folder, root) ||
+      sys::fs::real_path(modelPath, model))
+    return Error::success(); // reading says why
+  auto isIn = [&](StringRef folder) {
+    return StringRef(place).starts_with(folder) &&
+           (folder == "/" || place[folder.size()] == '/');
+  };
+  if (isIn(root) || isIn(sys::path::parent_path(model)))
+    return Error::success();
+  return problem("external data file '" + path + "' is a link to '" + place +
+                     "', expected a file in the folder of the model",
+                 "copy it there");
+}
+
 Expected<ArrayRef<char>> TensorReader::mapFile(StringRef location) {
   auto [it, isNew] = files.try_emplace(location);
   if (!isNew)
     return it->second;
   SmallString<128> path(folder);
   sys::path::append(path, location);
+  if (Error error = checkInside(path))
+    return std::move(error);
   auto buffer = readFile(path, /*isText=*/false);
   if (!buffer) {
     files.erase(it);

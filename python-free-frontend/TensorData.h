@@ -47,6 +47,7 @@ public:
 
 private:
   llvm::Error readExternal(const onnx::TensorProto &tensor, TensorData &data);
+  llvm::Error checkInside(llvm::StringRef path) const;
   llvm::Expected<llvm::ArrayRef<char>> mapFile(llvm::StringRef location);
   template <typename T, typename Field>
   void copyTyped(const Field &field, TensorData &data);
@@ -54,7 +55,7 @@ private:
   void widen(int onnxType, TensorData &data);
   template <typename From, typename To> void widen(TensorData &data);
 
-  std::string folder;
+  std::string modelPath, folder;
   llvm::StringMap<llvm::ArrayRef<char>> files;
   Owners alive;
 };

@@ -8,7 +8,6 @@
 #include "Problem.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/Sequence.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace llvm;
@@ -38,14 +37,15 @@ SmallVector<int64_t, 4> WindowDims::padding() const {
 }
 
 namespace {
+/// Of a number of a window. Sums and products of a few do not overflow.
+constexpr int64_t most = int64_t(1) << 30;
+
 /// `count` numbers of an attribute, or as many of `otherwise`.
 Expected<Shape> readList(const Call &call, StringRef name, int64_t count,
                          int64_t least, int64_t otherwise) {
   auto given = call.getInts(name);
   if (!given)
     return Shape(count, otherwise);
-  // Sums and products of a few such numbers do not overflow.
-  constexpr int64_t most = int64_t(1) << 30;
   if (int64_t(given->size()) != count || any_of(*given, [&](int64_t value) {
         return value < least || value > most;
       }))
@@ -116,6 +116,10 @@ Expected<Attributes> readAttributes(const Call &call,
     WindowDim dim;
     dim.size = call.shape(0)[2 + d];
     dim.kernel = kernel ? (*kernel)[d] : (*kernelShape)[d];
+    if (dim.kernel > most || dim.size > most)
+      return problem("a window of " + Twine(dim.kernel) +
+                     " over a dimension of " + Twine(dim.size) +
+                     ", expected at most " + Twine(most));
     dim.stride = (*strides)[d];
     dim.dilation = (*dilations)[d];
     if (*autoPad == AutoPad::NotSet) {
@@ -188,11 +192,16 @@ Expected<WindowDims> poolWindow(const Call &call) {
   for (WindowDim &dim : attributes->dims) {
     if (Error error = settle(dim, *attributes))
       return error;
-    for (int64_t position : seq(dim.positions))
-      if (dim.countTaps(position, 0, dim.size) == 0)
-        return problem("a window lies in the padding of " + Twine(dim.before) +
-                           " and " + Twine(dim.after),
-                       "pad by less than the window");
+    // A window whose first tap is inside does not lie in the padding.
+    int64_t inFront =
+        std::min<int64_t>(dim.positions, divideCeil(dim.before, dim.stride));
+    bool isOutside = dim.countTaps(dim.positions - 1, 0, dim.size) == 0;
+    for (int64_t position = 0; position < inFront && !isOutside; ++position)
+      isOutside = dim.countTaps(position, 0, dim.size) == 0;
+    if (isOutside)
+      return problem("a window lies in the padding of " + Twine(dim.before) +
+                         " and " + Twine(dim.after),
+                     "pad by less than the window");
   }
   return toImage(attributes->dims);
 }

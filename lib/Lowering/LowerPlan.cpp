@@ -277,6 +277,22 @@ static LogicalResult checkLibraryCalls(ArrayRef<ModuleOp> stages,
   return success(reported.empty());
 }
 
+/// Fails unless all kernels that plans launch are compiled.
+static LogicalResult checkKernels(ArrayRef<ModuleOp> stages) {
+  for (ModuleOp stage : stages) {
+    WalkResult walk = ModuleOp(stage).walk([](LaunchOp op) {
+      if (isa_and_nonnull<LLVM::LLVMFuncOp>(op.getFunction()))
+        return WalkResult::advance();
+      op.emitOpError("launches a kernel that is no function of LLVM's "
+                     "dialect: expected IR after the target compiled kernels");
+      return WalkResult::interrupt();
+    });
+    if (walk.wasInterrupted())
+      return failure();
+  }
+  return success();
+}
+
 namespace {
 
 struct LowerPlanPass : public dtc::impl::LowerPlanBase<LowerPlanPass> {
@@ -296,7 +312,8 @@ struct LowerPlanPass : public dtc::impl::LowerPlanBase<LowerPlanPass> {
       return signalPassFailure();
     }
 
-    if (failed(checkLibraryCalls(stages, *target)))
+    if (failed(checkLibraryCalls(stages, *target)) ||
+        failed(checkKernels(stages)))
       return signalPassFailure();
     for (ModuleOp stage : stages)
       shared.slots.add(stage);

@@ -6,8 +6,9 @@
 
 #include "dtc/Report/Profile.h"
 #include "dtc/Plan/Skeleton.h"
+#include "dtc/Support/ParseJson.h"
 #include "dtc/Support/ReadFile.h"
-#include "llvm/Support/JSON.h"
+#include "llvm/Support/CheckedArithmetic.h"
 #include <algorithm>
 #include <set>
 
@@ -107,7 +108,7 @@ llvm::Expected<Profile> Profile::read(StringRef path) {
   auto file = readFile(path, /*isText=*/true);
   if (!file)
     return fail(llvm::toString(file.takeError()));
-  llvm::Expected<json::Value> root = json::parse((*file)->getBuffer());
+  llvm::Expected<json::Value> root = parseJson((*file)->getBuffer());
   if (!root)
     return fail("is not JSON: " + llvm::toString(root.takeError()));
   Trace trace;
@@ -120,9 +121,13 @@ llvm::Expected<Profile> Profile::read(StringRef path) {
   profile.path = path.str();
   int64_t stride = 1, ranks = 1; // stride between ranks of two stages
   for (const Axis &axis : trace.mesh) {
+    std::optional<int64_t> product = llvm::checkedMul(ranks, axis.size);
+    if (axis.size < 1 || !product)
+      return fail("has an axis '" + axis.name + "' of size " +
+                  llvm::Twine(axis.size) + ", which its mesh cannot have");
     profile.mesh[axis.name] = axis.size;
     stride = axis.name == stageAxis ? 1 : stride * axis.size;
-    ranks *= axis.size;
+    ranks = *product;
   }
   auto numStages = static_cast<int64_t>(profile.stages.size());
   if (profile.rows < 1 || numStages != profile.getSize(stageAxis))

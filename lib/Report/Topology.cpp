@@ -6,11 +6,11 @@
 
 #include "dtc/Report/Topology.h"
 #include "dtc/Report/Devices.h"
+#include "dtc/Support/ParseJson.h"
 #include "dtc/Support/ReadFile.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
-#include "llvm/Support/JSON.h"
 #include <cmath>
 
 using namespace mlir;
@@ -132,7 +132,7 @@ llvm::Expected<Topology> Reader::read() {
   auto file = readFile(path, /*isText=*/true);
   if (!file)
     return fail(llvm::toString(file.takeError()));
-  llvm::Expected<json::Value> root = json::parse((*file)->getBuffer());
+  llvm::Expected<json::Value> root = parseJson((*file)->getBuffer());
   if (!root)
     return fail("is not JSON: " + llvm::toString(root.takeError()));
   const json::Object *object = root->getAsObject();

@@ -370,6 +370,10 @@ struct ScheduleMicrobatchesPass
       plans.push_back(getPlan(stage));
       if (!plans.back())
         return failure();
+      if (!plans.back().isExternal())
+        return plans.back().emitError(
+            "has tasks already, expected the declaration of a plan, as "
+            "SplitStages makes it");
     }
     func::FuncOp first = plans.front();
     MeshAttr mesh = getMesh(first);

@@ -72,6 +72,8 @@ Expected<HostTensor> zip(DType dtype, const HostTensor &a, const HostTensor &b,
   Expected<Shape> shape = broadcastShapes(a.shape(), b.shape());
   if (!shape)
     return shape.takeError();
+  if (Error error = requireFoldable(*shape))
+    return std::move(error);
   HostTensor left = a.broadcast(*shape), right = b.broadcast(*shape);
   HostTensor result(dtype, *shape);
   for (int64_t i = 0; i < result.size(); ++i)
@@ -116,6 +118,8 @@ double minimum(double a, double b) { return std::isnan(a) || a < b ? a : b; }
 int64_t minimumInt(int64_t a, int64_t b) { return std::min(a, b); }
 
 Expected<Values> evaluateDiv(const Call &call) {
+  if (Error error = call.requireSameTypes())
+    return std::move(error);
   const HostTensor &divisor = in(call, 1);
   if (!divisor.isFloat())
     for (int64_t i = 0; i < divisor.size(); ++i)
@@ -125,6 +129,8 @@ Expected<Values> evaluateDiv(const Call &call) {
 }
 
 Expected<Values> evaluateMod(const Call &call) {
+  if (Error error = call.requireSameTypes())
+    return std::move(error);
   bool truncated = call.getInt("fmod", 0);
   const HostTensor &divisor = in(call, 1);
   for (int64_t i = 0; i < divisor.size(); ++i)
@@ -195,6 +201,8 @@ Expected<Values> evaluateWhere(const Call &call) {
   Expected<Shape> shape = broadcastOperands(call);
   if (!shape)
     return shape.takeError();
+  if (Error error = requireFoldable(*shape))
+    return std::move(error);
   HostTensor condition = in(call, 0).broadcast(*shape);
   HostTensor onTrue = in(call, 1).broadcast(*shape);
   HostTensor result = in(call, 2).broadcast(*shape);

@@ -11,6 +11,7 @@
 #include "llvm/ADT/StringSwitch.h"
 
 #include <algorithm>
+#include <type_traits>
 
 using namespace llvm;
 
@@ -40,6 +41,8 @@ Expected<Values> evaluateGather(const Call &call) {
   int64_t outer = numElements(table.take_front(*axis));
   int64_t inner = numElements(table.drop_front(*axis + 1));
   int64_t dim = table[*axis], count = in(call, 1).size(), to = 0;
+  if (Error error = requireFoldable(shape))
+    return std::move(error);
   HostTensor result(in(call, 0).dtype(), shape);
   for (int64_t i = 0; i < outer; ++i)
     for (int64_t k = 0; k < count; ++k) {
@@ -79,9 +82,14 @@ Expected<Values> evaluateGatherElements(const Call &call) {
 /// Combines an element with an update as attribute `reduction` says; the
 /// values are floats or integers alike.
 template <typename T> T combine(StringRef reduction, T old, T update) {
+  // Integers wrap around as in two's complement.
+  using Wrapping =
+      std::conditional_t<std::is_integral_v<T>, std::make_unsigned<T>,
+                         std::common_type<T>>;
+  using U = typename Wrapping::type;
   return StringSwitch<T>(reduction)
-      .Case("add", old + update)
-      .Case("mul", old * update)
+      .Case("add", T(U(old) + U(update)))
+      .Case("mul", T(U(old) * U(update)))
       .Case("max", std::max(old, update))
       .Case("min", std::min(old, update))
       .Default(update);
@@ -157,7 +165,7 @@ Expected<Values> evaluateCumSum(const Call &call) {
       if (x.isFloat())
         sum.setFloat(0, sum.getFloat(0) + x.getFloat(i));
       else
-        sum.setInt(0, sum.getInt(0) + x.getInt(i));
+        sum.setInt(0, uint64_t(sum.getInt(0)) + uint64_t(x.getInt(i)));
       result.copy(i, exclusive ? before : sum, 0);
     }
   }

@@ -43,9 +43,10 @@ Expected<Rows> gatherRows(const Call &call) {
 
 // Sums run in double: at least as exact as any order of float additions.
 double add(double a, double b) { return a + b; }
-int64_t addInt(int64_t a, int64_t b) { return a + b; }
+// Integers wrap around as in two's complement.
+int64_t addInt(int64_t a, int64_t b) { return uint64_t(a) + uint64_t(b); }
 double multiply(double a, double b) { return a * b; }
-int64_t multiplyInt(int64_t a, int64_t b) { return a * b; }
+int64_t multiplyInt(int64_t a, int64_t b) { return uint64_t(a) * uint64_t(b); }
 double larger(double a, double b) { return std::max(a, b); }
 int64_t largerInt(int64_t a, int64_t b) { return std::max(a, b); }
 double smaller(double a, double b) { return std::min(a, b); }

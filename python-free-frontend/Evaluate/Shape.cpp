@@ -108,8 +108,6 @@ Expected<Values> evaluateTile(const Call &call) {
   Expected<Shape> repeats = tileRepeats(call);
   if (!repeats)
     return repeats.takeError();
-  if (Error error = requireFoldable(*repeats))
-    return std::move(error);
   // A dimension is a pair (repetition, index) of which the first is a stride 0.
   Shape pairs, strides, shape, own = rowMajorStrides(call.shape(0));
   for (int64_t d = 0; d < call.rank(0); ++d) {
@@ -169,6 +167,8 @@ Expected<Values> evaluateConcat(const Call &call) {
   if (!joined)
     return joined.takeError();
   ArrayRef<int64_t> shape = *joined;
+  if (Error error = requireFoldable(shape))
+    return std::move(error);
   HostTensor result(in(call, 0).dtype(), shape);
   int64_t outer = numElements(shape.take_front(*axis));
   int64_t inner = numElements(shape.drop_front(*axis));
@@ -191,6 +191,8 @@ Expected<Values> evaluateRange(const Call &call) {
   if (step == 0)
     return problem("delta is 0");
   double count = std::ceil((in(call, 1).getFloat(0) - first) / step);
+  if (std::isnan(count))
+    return problem("start, limit or delta is no number");
   int64_t size = std::clamp(count, 0.0, 1e15);
   if (Error error = requireFoldable({size}))
     return std::move(error);
@@ -222,6 +224,8 @@ Expected<Values> evaluateEyeLike(const Call &call) {
     return dtype.takeError();
   if (call.rank(0) != 2)
     return problem("operand has rank " + Twine(call.rank(0)) + ", expected 2");
+  if (Error error = requireFoldable(call.shape(0)))
+    return std::move(error);
   HostTensor result(*dtype, call.shape(0));
   int64_t columns = call.shape(0)[1], k = call.getInt("k", 0);
   for (int64_t i = 0; i < result.size(); ++i)

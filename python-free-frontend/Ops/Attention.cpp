@@ -147,6 +147,9 @@ Error importAttention(NodeBuilder &node) {
   double scale = call.getFloat("scale", 1 / std::sqrt(double(q[3])));
   query = node.mul(query, node.scalar(scale, query));
   Value scores = buildProduct(node, query, false, operands->key, true);
+  ArrayRef<int64_t> size = node.shapeOf(scores).take_back(2);
+  if (Error error = requireFoldable({size[0] + size[1]}))
+    return error;
   if (Error error = checkMask(call, node.shapeOf(scores)))
     return error;
   if (double cap = call.getFloat("softcap", 0); cap != 0) {

@@ -160,6 +160,8 @@ Error importOneHot(NodeBuilder &node) {
   auto axis = normalizeAxis(call.getInt("axis", -1), call.rank(0) + 1);
   if (!axis)
     return axis.takeError();
+  if (Error error = call.requireScalars({1}))
+    return error;
   if (call.shape(2) != ArrayRef<int64_t>{2})
     return problem("values have shape " + toString(call.shape(2)) +
                    ", expected [2]");
@@ -173,6 +175,8 @@ Error importOneHot(NodeBuilder &node) {
   indices = node.select(isNegative, wrapped, indices);
   Shape shape(call.shape(0));
   shape.push_back((*depth)->getInt(0));
+  if (Error error = requirePossible(shape))
+    return error;
   Value isOn = node.create<OneHotOp>(
       node.typeOf(shape, node.toType(DType::Bool)), indices, Value());
   Value values = node.operand(2);

@@ -33,6 +33,8 @@ template <bool largest> Error importArg(NodeBuilder &node) {
     return axis.takeError();
   bool last = call.getInt("select_last_index", 0);
   int64_t size = call.shape(0)[*axis];
+  if (Error error = requireFoldable({size}))
+    return error;
   Value x = asFloat(node);
   if (!largest)
     x = node.elementwise<NegOp>(x);
@@ -92,6 +94,8 @@ Error importTopK(NodeBuilder &node) {
     return problem("k is not a number from 1 to " + Twine(size) +
                    ", the size of dimension " + Twine(*axis));
   int64_t k = (**given)[0];
+  if (Error error = requireFoldable({size}))
+    return error;
   auto toLast = [&](Value y) { return node.swapDims(y, *axis, rank - 1); };
   Value x = toLast(asFloat(node));
   Value ranks = rankElements(node, x, call.getInt("largest", 1));
@@ -135,6 +139,8 @@ Error importCumSum(NodeBuilder &node) {
   Shape shape(call.shape(0)), pairs = shape;
   pairs.insert(pairs.begin() + *axis, 1);
   int64_t size = shape[*axis];
+  if (Error error = requireFoldable({size}))
+    return error;
   Value isAdded = node.compare(
       predicate, node.countAlong(size, *axis + 1, rank + 1, DType::I32),
       node.countAlong(size, *axis, rank + 1, DType::I32));

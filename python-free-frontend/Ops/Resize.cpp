@@ -111,11 +111,15 @@ Error Resizer::readDims() {
     if (!axis)
       return axis.takeError();
     int64_t from = call.shape(0)[*axis];
-    int64_t to =
-        sizes.empty() ? int64_t(std::floor(from * scales[i])) : sizes[i];
-    double scale = sizes.empty() ? scales[i] : double(to) / from;
-    if (to < 1)
+    double size = sizes.empty() ? std::floor(from * scales[i]) : sizes[i];
+    if (!(size >= 1))
       return problem("makes dimension " + Twine(*axis) + " empty");
+    auto to = int64_t(std::min(size, 0x1p60));
+    double scale = sizes.empty() ? scales[i] : size / from;
+    // Of what is made for a dimension: a matrix, or indices.
+    if (Error error = mode == "nearest" ? requireFoldable({to})
+                                        : requireFoldable({to, from}))
+      return error;
     if (from != to || scale != 1)
       dims.push_back({*axis, from, to, scale});
   }

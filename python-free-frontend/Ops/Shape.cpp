@@ -78,12 +78,14 @@ Value sliceByGroups(NodeBuilder &node, Value x, const DimRange &range) {
   return node.reshape(group, shape);
 }
 
-Value sliceRange(NodeBuilder &node, Value x, const DimRange &range) {
+Expected<Value> sliceRange(NodeBuilder &node, Value x, const DimRange &range) {
   if (range.step == 1 || range.size == 1)
     return node.slice(x, range.axis, range.start, range.size);
   if (range.step > 1)
     if (Value result = sliceByGroups(node, x, range))
       return result;
+  if (Error error = requireFoldable({range.size}))
+    return std::move(error);
   Shape indices;
   for (int64_t i = 0; i < range.size; ++i)
     indices.push_back(range.start + i * range.step);
@@ -103,7 +105,10 @@ Error importSlice(NodeBuilder &node) {
       shape[range.axis] = 0;
       x = node.constant(HostTensor(call.operands[0].dtype, shape));
     } else if (numElements(node.shapeOf(x)) > 0) {
-      x = sliceRange(node, x, range);
+      Expected<Value> part = sliceRange(node, x, range);
+      if (!part)
+        return part.takeError();
+      x = *part;
     }
   }
   node.setResult(0, x);
@@ -249,6 +254,10 @@ Error importPad(NodeBuilder &node) {
     if (!axis)
       return axis.takeError();
     int64_t before = (**pads)[i], after = (**pads)[axes.size() + i];
+    constexpr int64_t most = int64_t(1) << 48;
+    if (before < -most || before > most || after < -most || after > most)
+      return problem("pads dimension " + Twine(*axis) + " by " + Twine(before) +
+                     " and " + Twine(after) + ", expected at most 2^48");
     // Negative pads cut.
     int64_t size = node.shapeOf(x)[*axis];
     int64_t start = std::max<int64_t>(-before, 0);
@@ -258,8 +267,12 @@ Error importPad(NodeBuilder &node) {
     x = node.slice(x, *axis, start, kept);
     before = std::max<int64_t>(before, 0);
     after = std::max<int64_t>(after, 0);
-    if (before + after > 0)
-      x = padDimension(node, x, *axis, before, after, mode, *value);
+    if (before + after == 0)
+      continue;
+    if (mode != "constant")
+      if (Error error = requireFoldable({before + kept + after}))
+        return error;
+    x = padDimension(node, x, *axis, before, after, mode, *value);
   }
   node.setResult(0, x);
   return Error::success();
@@ -271,7 +284,7 @@ Error importBlocks(NodeBuilder &node) {
   int64_t block = call.getInt("blocksize", 0);
   bool toSpace = call.node.op_type() == "DepthToSpace";
   ArrayRef<int64_t> shape = call.shape(0);
-  bool fits = block > 0 && shape.size() == 4 &&
+  bool fits = block > 0 && block <= 1 << 15 && shape.size() == 4 &&
               (toSpace ? shape[1] % (block * block) == 0
                        : shape[2] % block == 0 && shape[3] % block == 0);
   if (!fits)
@@ -306,6 +319,8 @@ Error importTrilu(NodeBuilder &node) {
     return k.takeError();
   Value x = node.operand(0);
   ArrayRef<int64_t> shape = call.shape(0).take_back(2);
+  if (Error error = requireFoldable({shape[0] + shape[1]}))
+    return error;
   Value row = node.add(node.countAlong(shape[0], 0, 2, DType::I64),
                        node.constant(HostTensor::scalar(DType::I64, *k)));
   Value mask =

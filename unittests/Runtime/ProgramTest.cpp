@@ -54,6 +54,18 @@ TEST(Program, RefusesBrokenManifests) {
                "misaligned");
   EXPECT_ERROR(readJson(broken("/stages/0/inputs/0/index", 5)), "corrupt");
   EXPECT_ERROR(readJson(broken("/mesh/1/size", 0)), "size 0");
+  EXPECT_ERROR(readJson(broken("/mesh/1/size", 4e100)),
+               "found 4e+100, expected a whole number of 32 bits");
+  EXPECT_ERROR(readJson(broken("/global_batch", 15.5)), "found 15.5");
+  EXPECT_ERROR(readJson(broken("/mesh/0/size", 1 << 30)), "more ranks");
+  int64_t large = int64_t(1) << 40;
+  EXPECT_ERROR(readJson(broken("/inputs/0/shape", {16, large, large})),
+               "at most 2^48 elements");
+  EXPECT_ERROR(readJson(broken("/stages/0/inputs/0/offset", INT64_MAX / 8 * 8)),
+               "outside the arena of 512 bytes");
+  EXPECT_ERROR(readJson(broken("/parameters/0/splits",
+                               Json::array({{{"axis", "dp"}, {"dim", 2}}}))),
+               "is split along dimension 2");
 }
 
 TEST(Program, RefusesMissingKeys) {

@@ -61,6 +61,14 @@ TEST(Safetensors, RefusesCorruptFiles) {
                "no safetensors file, or truncated");
   EXPECT_ERROR(SafetensorsReader("'w'", withHeader("{nonsense", "")),
                "corrupt at the header");
+  EXPECT_ERROR(
+      SafetensorsReader("'w'", withHeader(std::string(100000, '['), "")),
+      "corrupt at the header: it nests deeper than 64");
+  EXPECT_ERROR(SafetensorsReader(
+                   "'w'", withHeader(R"({"a": {"dtype": "F32", "shape": [1e30],
+                                     "data_offsets": [0, 4]}})",
+                                     "1234")),
+               "found 1e+30, expected a whole number of 64 bits");
   EXPECT_ERROR(SafetensorsReader(
                    "'w'", withHeader(R"({"t": {"dtype": "F32", "shape": [2],
                                      "data_offsets": [0, 8]}})",

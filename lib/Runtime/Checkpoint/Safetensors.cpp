@@ -3,6 +3,8 @@
 #include "Safetensors.h"
 
 #include "Core/Error.h"
+#include "Core/JsonNumbers.h"
+#include "dtc/Support/JsonDepth.h"
 
 #include <cerrno>
 #include <cstdio>
@@ -30,9 +32,9 @@ static SafetensorsReader::Tensor readEntry(const nlohmann::json &entry,
                                            std::string_view data) {
   SafetensorsReader::Tensor tensor;
   tensor.dtype = parseType(entry.at("dtype"));
-  tensor.shape = entry.at("shape").get<std::vector<int64_t>>();
-  uint64_t begin = entry.at("data_offsets").at(0);
-  uint64_t end = entry.at("data_offsets").at(1);
+  tensor.shape = readWholes(entry.at("shape"));
+  uint64_t begin = readWhole<uint64_t>(entry.at("data_offsets").at(0));
+  uint64_t end = readWhole<uint64_t>(entry.at("data_offsets").at(1));
   if (begin > end || end > data.size())
     fail("bytes %llu to %llu of %zu", (unsigned long long)begin,
          (unsigned long long)end, data.size());
@@ -56,6 +58,10 @@ SafetensorsReader::SafetensorsReader(std::string name, std::string_view bytes)
   std::string_view header = bytes.substr(8, length);
   std::string_view data = bytes.substr(8 + length);
   std::string tensor = "the header";
+  if (dtc::isJsonTooDeep(header))
+    fail("%s is corrupt at the header: it nests deeper than %d arrays and "
+         "objects",
+         fileName.c_str(), dtc::maxJsonDepth);
   try {
     nlohmann::json parsed = nlohmann::json::parse(header);
     for (auto &[key, entry] : parsed.items()) {

@@ -64,6 +64,7 @@ template <typename Body> auto visitElement(dtc_dtype dtype, Body body) {
         int(dtype));
 }
 
+/// Throws when there cannot be so many.
 int64_t elementCount(const std::vector<int64_t> &shape);
 
 /// Whether values of `from` may be given where `to` is expected: any number as

@@ -4,8 +4,11 @@
 
 #include "Elements.h"
 #include "Error.h"
+#include "JsonNumbers.h"
+#include "dtc/Support/JsonDepth.h"
 
 #include <algorithm>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 using namespace dtc::rt;
@@ -121,7 +124,7 @@ static InputInfo readInput(const Json &json) {
   InputInfo input;
   input.name = json.at("name");
   input.dtype = parseDType(json.at("dtype"));
-  input.shape = json.at("shape").get<std::vector<int64_t>>();
+  input.shape = readWholes(json.at("shape"));
   input.kind =
       choose<InputKind>(json.at("kind"), {{"input", InputKind::input},
                                           {"label", InputKind::label},
@@ -132,9 +135,9 @@ static InputInfo readInput(const Json &json) {
                                           {"loss_scale", InputKind::lossScale},
                                           {"updates", InputKind::updates}});
   if (json.contains("bound"))
-    input.bound = json["bound"];
+    input.bound = readWhole(json["bound"]);
   if (json.contains("ignore_index"))
-    input.ignoreIndex = json["ignore_index"].get<int64_t>();
+    input.ignoreIndex = readWhole(json["ignore_index"]);
   return input;
 }
 
@@ -143,15 +146,15 @@ static ParameterInfo readParameter(const Json &json, const Mesh &mesh) {
   ParameterInfo parameter;
   parameter.name = json.at("name");
   parameter.dtype = parseDType(json.at("dtype"));
-  parameter.shape = json.at("shape").get<std::vector<int64_t>>();
+  parameter.shape = readWholes(json.at("shape"));
   for (const Json &split : json.at("splits")) {
     parameter.splits.push_back(
-        {findAxis(mesh, split.at("axis")), split.at("dim")});
+        {findAxis(mesh, split.at("axis")), readWhole<int>(split.at("dim"))});
   }
   const Json &tensor = json.at("tensor");
   parameter.tensor = tensor.at("name");
-  parameter.tensorShape = tensor.at("shape").get<std::vector<int64_t>>();
-  parameter.start = tensor.at("start").get<std::vector<int64_t>>();
+  parameter.tensorShape = readWholes(tensor.at("shape"));
+  parameter.start = readWholes(tensor.at("start"));
   parameter.trainable = json.at("trainable");
   parameter.init = choose<Init>(json.at("init"), {{"file", Init::file},
                                                   {"zeros", Init::zeros},
@@ -202,32 +205,35 @@ int Program::batchRank(int rank) const {
 }
 
 static Stage::Place readPlace(const Json &json, const Mesh &mesh) {
-  Stage::Place place{json.at("offset"), std::nullopt};
+  Stage::Place place{readWhole(json.at("offset")), std::nullopt};
   if (json.contains("shard")) {
     const Json &shard = json["shard"];
-    place.shard = {findAxis(mesh, shard.at("axis")), shard.at("start"),
-                   shard.at("length")};
+    place.shard = {findAxis(mesh, shard.at("axis")),
+                   readWhole(shard.at("start")), readWhole(shard.at("length"))};
   }
   return place;
 }
 
 static Stage readStage(const Json &json, const Mesh &mesh) {
   Stage stage;
-  stage.arenaBytes = json.at("arena_bytes");
+  stage.arenaBytes = readWhole(json.at("arena_bytes"));
   for (const Json &input : json.at("inputs"))
-    stage.inputs.push_back({input.at("index"), input.at("offset")});
+    stage.inputs.push_back(
+        {readWhole<int>(input.at("index")), readWhole(input.at("offset"))});
   for (const Json &entry : json.at("parameters")) {
-    Stage::Parameter parameter{
-        entry.at("index"), readPlace(entry, mesh), std::nullopt, {}};
+    Stage::Parameter parameter{readWhole<int>(entry.at("index")),
+                               readPlace(entry, mesh),
+                               std::nullopt,
+                               {}};
     if (entry.contains("gradient"))
       parameter.gradient = readPlace(entry["gradient"], mesh);
     for (const Json &state : entry.at("state"))
       parameter.state.push_back({state.at("name"), readPlace(state, mesh)});
     stage.parameters.push_back(std::move(parameter));
   }
-  stage.loss = json.at("loss");
-  stage.gradientNorm = json.at("grad_norm");
-  stage.eval = json.at("eval");
+  stage.loss = readWhole(json.at("loss"));
+  stage.gradientNorm = readWhole(json.at("grad_norm"));
+  stage.eval = readWhole(json.at("eval"));
   return stage;
 }
 
@@ -240,11 +246,12 @@ static void readManifest(const Json &json, Program &program) {
                                    {"mse", LossKind::mse},
                                    {"output", LossKind::output}});
   for (const Json &axis : json.at("mesh"))
-    program.mesh.axes.push_back({axis.at("name"), axis.at("size")});
+    program.mesh.axes.push_back(
+        {axis.at("name"), readWhole<int>(axis.at("size"))});
   for (const Json &axis : json.at("batch_axes"))
     program.batchAxes.push_back(findAxis(program.mesh, axis));
-  program.microbatches = json.at("microbatches");
-  program.globalBatch = json.at("global_batch");
+  program.microbatches = readWhole(json.at("microbatches"));
+  program.globalBatch = readWhole(json.at("global_batch"));
   program.weightsFile = json.at("weights_file");
   const Json &optimizer = json.at("optimizer");
   program.optimizer = optimizer.at("name");
@@ -263,8 +270,8 @@ static void readManifest(const Json &json, Program &program) {
     }
     program.groups.push_back(std::move(axes));
   }
-  program.permutations =
-      json.value("permutations", std::vector<std::vector<int>>());
+  for (const Json &sources : json.value("permutations", Json::array()))
+    program.permutations.push_back(readWholes<int>(sources));
   for (std::vector<int> sources : program.permutations) {
     std::sort(sources.begin(), sources.end());
     for (size_t i = 0; i < sources.size(); ++i)
@@ -291,21 +298,31 @@ static void readManifest(const Json &json, Program &program) {
 static void checkBuffer(const Stage &stage, const char *what,
                         const std::string &name, int64_t offset, int64_t bytes,
                         int64_t alignment) {
-  if (offset < 0 || offset % alignment || offset + bytes > stage.arenaBytes)
+  if (offset < 0 || offset % alignment || bytes < 0 ||
+      offset > stage.arenaBytes || bytes > stage.arenaBytes - offset)
     fail("%s '%s' at offset %lld with %lld bytes is misaligned or outside the "
          "arena of %lld bytes",
          what, name.c_str(), (long long)offset, (long long)bytes,
          (long long)stage.arenaBytes);
 }
 
+/// A product of sizes.
+static int64_t multiply(int64_t a, int64_t b) {
+  int64_t product;
+  if (__builtin_mul_overflow(a, b, &product))
+    fail("%lld x %lld does not fit into 64 bits", (long long)a, (long long)b);
+  return product;
+}
+
 static void checkStage(const Program &program, const Stage &stage) {
   for (const Stage::Input &entry : stage.inputs) {
     const InputInfo &input = program.inputs.at(entry.index);
     int64_t rows = program.globalBatch / program.batchRanks();
-    int64_t elements = input.isData() ? rows * elementCount(input.sampleShape())
-                                      : elementCount(input.shape);
+    int64_t elements = input.isData()
+                           ? multiply(rows, elementCount(input.sampleShape()))
+                           : elementCount(input.shape);
     checkBuffer(stage, "input", input.name, entry.offset,
-                elements * sizeOf(input.dtype), sizeOf(input.dtype));
+                multiply(elements, sizeOf(input.dtype)), sizeOf(input.dtype));
   }
   for (const Stage::Parameter &entry : stage.parameters) {
     const ParameterInfo &parameter = program.parameters.at(entry.index);
@@ -335,15 +352,34 @@ static dtc_dtype dtypeOf(InputKind kind) {
   return isWhole ? DTC_I64 : DTC_F64;
 }
 
-static void checkProgram(const Program &program, uint32_t numStages) {
-  for (const Mesh::Axis &axis : program.mesh.axes)
+static void checkMesh(const Mesh &mesh) {
+  int64_t ranks = 1;
+  for (const Mesh::Axis &axis : mesh.axes) {
     if (axis.size < 1)
       fail("mesh axis '%s' has size %d", axis.name.c_str(), axis.size);
+    ranks *= axis.size;
+    if (ranks > std::numeric_limits<int>::max())
+      fail("the mesh has more ranks than there can be: %s",
+           mesh.describe().c_str());
+  }
+}
+
+/// A dimension that is split is there.
+static void checkSplits(const ParameterInfo &parameter) {
+  for (const ParameterInfo::Split &split : parameter.splits)
+    if (split.dim < 0 || split.dim >= int(parameter.shape.size()))
+      fail("parameter '%s' of shape %s is split along dimension %d",
+           parameter.name.c_str(), formatShape(parameter.shape).c_str(),
+           split.dim);
+}
+
+static void checkProgram(const Program &program, uint32_t numStages) {
+  checkMesh(program.mesh);
   int stages = program.mesh.sizeOf(stageAxis);
   if (int(numStages) != stages || int(program.stages.size()) != stages)
     fail("found %zu stages and %u step functions, expected %d (mesh axis pp)",
          program.stages.size(), numStages, stages);
-  int64_t blocks = program.microbatches * program.batchRanks();
+  int64_t blocks = multiply(program.microbatches, program.batchRanks());
   if (blocks < 1 || program.globalBatch < 1 || program.globalBatch % blocks)
     fail("global batch %lld is no multiple of %lld blocks (micro-batches x dp)",
          (long long)program.globalBatch, (long long)blocks);
@@ -358,6 +394,8 @@ static void checkProgram(const Program &program, uint32_t numStages) {
       fail("input '%s' has type %s, expected %s", input.name.c_str(),
            nameOf(input.dtype), nameOf(dtypeOf(input.kind)));
   }
+  for (const ParameterInfo &parameter : program.parameters)
+    checkSplits(parameter);
   for (const Stage &stage : program.stages)
     checkStage(program, stage);
 }
@@ -372,6 +410,9 @@ Program dtc::rt::readProgram(const dtc_program &exported) {
   program.evals = exported.evals;
   if (exported.weights)
     program.embeddedWeights = {exported.weights, exported.weights_size};
+  if (dtc::isJsonTooDeep({exported.manifest, exported.manifest_size}))
+    fail("corrupt program manifest: it nests deeper than %d arrays and objects",
+         dtc::maxJsonDepth);
   try {
     readManifest(Json::parse(exported.manifest,
                              exported.manifest + exported.manifest_size),

@@ -23,6 +23,7 @@ int main(int argc, char **argv) {
   ModelTable table;
   addBrokenModels(table);
   addUnsupportedModels(table);
+  addHugeModels(table);
   addSoundModels(table);
   addImageModels(table);
   addRandomModels(table);

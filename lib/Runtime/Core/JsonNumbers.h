@@ -1,0 +1,43 @@
+//===- JsonNumbers.h - whole numbers of JSON --------------------*- C++ -*-===//
+//
+// The JSON library converts any number to any type: 1e30 and 1.5 become
+// integers by what the language does not define, or rounds.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTC_LIB_RUNTIME_CORE_JSONNUMBERS_H
+#define DTC_LIB_RUNTIME_CORE_JSONNUMBERS_H
+
+#include "Error.h"
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace dtc::rt {
+
+/// A number that is whole in the text and fits into T. Throws for others.
+template <typename T = int64_t, typename Json> T readWhole(const Json &json) {
+  if (json.is_number_unsigned()
+          ? std::in_range<T>(json.template get<uint64_t>())
+          : json.is_number_integer() &&
+                std::in_range<T>(json.template get<int64_t>()))
+    return json.template get<T>();
+  fail("found %s, expected a whole number of %zu bits", json.dump().c_str(),
+       8 * sizeof(T));
+}
+
+/// An array of such numbers.
+template <typename T = int64_t, typename Json>
+std::vector<T> readWholes(const Json &json) {
+  std::vector<T> result;
+  if (!json.is_array())
+    fail("found %s, expected an array", json.dump().c_str());
+  for (const Json &entry : json)
+    result.push_back(readWhole<T>(entry));
+  return result;
+}
+
+} // namespace dtc::rt
+
+#endif // DTC_LIB_RUNTIME_CORE_JSONNUMBERS_H
