@@ -10,6 +10,34 @@
 using namespace mlir;
 using namespace dtc;
 
+static bool expect(const char *expected, llvm::StringRef name,
+                   llvm::StringRef text, bool isRead) {
+  if (!isRead)
+    (void)fail("--" + name + " is '" + text + "', expected " + expected);
+  return !isRead;
+}
+
+bool dtc::readValue(llvm::StringRef name, llvm::StringRef text,
+                    int64_t &value) {
+  return expect("a whole number", name, text, !text.getAsInteger(0, value));
+}
+
+bool dtc::readValue(llvm::StringRef name, llvm::StringRef text, double &value) {
+  return expect("a number", name, text, !text.getAsDouble(value));
+}
+
+/// An option without a value has an empty one.
+bool dtc::readValue(llvm::StringRef name, llvm::StringRef text, bool &value) {
+  value = llvm::is_contained({"", "1", "true"}, text);
+  return expect("true or false", name, text,
+                value || llvm::is_contained({"0", "false"}, text));
+}
+
+bool dtc::readValue(llvm::StringRef, llvm::StringRef text, std::string &value) {
+  value = text.str();
+  return false;
+}
+
 cl::desc CommandLine::describeByOptimizer(
     llvm::StringRef text,
     llvm::function_ref<std::optional<double>(const Optimizer &)> getDefault) {
@@ -63,6 +91,14 @@ static void reportBadOption(llvm::StringRef complaint) {
                "; see dtc --help");
 }
 
+/// Whether an argument is the name of an option that needs a value.
+static bool lacksValue(llvm::StringRef argument) {
+  auto known = cl::getRegisteredOptions().find(argument.ltrim('-'));
+  return argument.starts_with("-") &&
+         known != cl::getRegisteredOptions().end() &&
+         known->second->getValueExpectedFlag() == cl::ValueRequired;
+}
+
 std::optional<DriverOptions> dtc::parseCommandLine(int argc, char **argv) {
   // LLVM's libraries have options of their own, some under our names.
   cl::ResetCommandLineParser();
@@ -74,6 +110,10 @@ std::optional<DriverOptions> dtc::parseCommandLine(int argc, char **argv) {
       (void)fail("found '" + argument + "', expected a value; see dtc --help");
       return std::nullopt;
     }
+  if (llvm::StringRef last = argv[argc - 1]; argc > 1 && lacksValue(last)) {
+    (void)fail("found '" + last + "' without a value; see dtc --help");
+    return std::nullopt;
+  }
   cl::HideUnrelatedOptions({&line.modelOptions, &line.planOptions,
                             &line.trainingOptions, &line.outputOptions});
   cl::SetVersionPrinter(

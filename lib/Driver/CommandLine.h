@@ -17,7 +17,34 @@ namespace dtc {
 
 namespace cl = llvm::cl;
 
-template <typename T> using Opt = cl::opt<T, /*ExternalStorage=*/true>;
+/// Reads a number, a boolean or a text. Errors are in our words, and true.
+bool readValue(llvm::StringRef name, llvm::StringRef text, int64_t &value);
+bool readValue(llvm::StringRef name, llvm::StringRef text, double &value);
+bool readValue(llvm::StringRef name, llvm::StringRef text, bool &value);
+bool readValue(llvm::StringRef name, llvm::StringRef text, std::string &value);
+
+/// An option whose value is read by readValue, not by LLVM.
+template <typename T, bool isExternal>
+class ValueOption : public cl::opt<T, isExternal> {
+public:
+  using cl::opt<T, isExternal>::opt;
+  using cl::opt<T, isExternal>::operator=;
+
+private:
+  bool handleOccurrence(unsigned position, llvm::StringRef name,
+                        llvm::StringRef text) override {
+    T value;
+    if (readValue(name, text, value))
+      return true;
+    this->setValue(value);
+    this->setPosition(position);
+    return false;
+  }
+};
+
+/// The value is a field of `options`, or the option's own.
+template <typename T> using Opt = ValueOption<T, /*isExternal=*/true>;
+template <typename T> using OwnOpt = ValueOption<T, /*isExternal=*/false>;
 
 /// All options. They write straight into DriverOptions, whose fields' values
 /// are the defaults; what needs a second look is finished by `finish`.
@@ -49,7 +76,7 @@ struct CommandLine {
   cl::list<std::string> dims{
       "dim", cl::value_desc("NAME=N"), cl::cat(modelOptions),
       cl::desc("Size of a dynamic dimension; may be repeated")};
-  cl::opt<int64_t> batch{
+  OwnOpt<int64_t> batch{
       "batch", cl::value_desc("N"), cl::cat(modelOptions),
       cl::desc("Samples in one step, over all ranks (the first dimension of "
                "every input)")};
@@ -248,7 +275,7 @@ struct CommandLine {
       "loss-reduction", cl::location(training.reduction),
       cl::value_desc("mean|sum"), cl::cat(trainingOptions),
       describe("Over the global batch", training.reduction)};
-  cl::opt<double> labelSmoothing{
+  OwnOpt<double> labelSmoothing{
       "label-smoothing", cl::value_desc("X"), cl::cat(trainingOptions),
       cl::desc("Share of each label of cross-entropy that is spread over all "
                "classes, from 0 to 1 (default 0)")};
@@ -268,32 +295,32 @@ struct CommandLine {
       "optimizer", cl::location(training.optimizer), cl::value_desc("NAME"),
       cl::cat(trainingOptions),
       describe(listOptimizers(", "), training.optimizer)};
-  cl::opt<double> lr{
+  OwnOpt<double> lr{
       "lr", cl::value_desc("X"), cl::cat(trainingOptions),
       describeByOptimizer(
           "Learning rate, if the program is given none",
           [](const Optimizer &optimizer) { return optimizer.lr; })};
-  cl::opt<double> momentum{"momentum", cl::value_desc("X"),
-                           cl::cat(trainingOptions),
-                           describeSetting("Momentum", "momentum")};
-  cl::opt<bool> nesterov{"nesterov", cl::cat(trainingOptions),
-                         cl::desc("Nesterov momentum of sgd")};
-  cl::opt<double> weightDecay{"weight-decay", cl::value_desc("X"),
-                              cl::cat(trainingOptions),
-                              describeSetting("Weight decay", "weight_decay")};
-  cl::opt<double> alpha{
+  OwnOpt<double> momentum{"momentum", cl::value_desc("X"),
+                          cl::cat(trainingOptions),
+                          describeSetting("Momentum", "momentum")};
+  OwnOpt<bool> nesterov{"nesterov", cl::cat(trainingOptions),
+                        cl::desc("Nesterov momentum of sgd")};
+  OwnOpt<double> weightDecay{"weight-decay", cl::value_desc("X"),
+                             cl::cat(trainingOptions),
+                             describeSetting("Weight decay", "weight_decay")};
+  OwnOpt<double> alpha{
       "alpha", cl::value_desc("X"), cl::cat(trainingOptions),
       describeSetting("What the average of squares keeps in a step", "alpha")};
-  cl::opt<double> beta1{
+  OwnOpt<double> beta1{
       "beta1", cl::value_desc("X"), cl::cat(trainingOptions),
       describeSetting("What the first moment keeps in a step", "beta1")};
-  cl::opt<double> beta2{
+  OwnOpt<double> beta2{
       "beta2", cl::value_desc("X"), cl::cat(trainingOptions),
       describeSetting("What the second moment keeps in a step", "beta2")};
-  cl::opt<double> epsilon{
+  OwnOpt<double> epsilon{
       "epsilon", cl::value_desc("X"), cl::cat(trainingOptions),
       describeSetting("Added to what is divided by", "epsilon")};
-  cl::opt<double> clipNorm{
+  OwnOpt<double> clipNorm{
       "clip-norm", cl::value_desc("X"), cl::cat(trainingOptions),
       cl::desc("Scale all gradients of a step down to this norm, as "
                "clip_grad_norm_ (default: do not); grad_norm and "
@@ -301,7 +328,7 @@ struct CommandLine {
   cl::alias clipNormAlias{"max-grad-norm", cl::aliasopt(clipNorm),
                           cl::cat(trainingOptions),
                           cl::desc("Another name of --clip-norm")};
-  cl::opt<double> ema{
+  OwnOpt<double> ema{
       "ema", cl::value_desc("DECAY"), cl::cat(trainingOptions),
       cl::desc("Keep a moving average of the trained weights, DECAY of it old "
                "in each step; the program's --save-ema writes it")};

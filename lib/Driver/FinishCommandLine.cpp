@@ -48,7 +48,7 @@ LogicalResult CommandLine::finishOptimizer() {
     training.ema = ema;
   }
   training.skipNonFinite = skipNonFinite;
-  for (const cl::opt<double> *option :
+  for (const OwnOpt<double> *option :
        {&momentum, &weightDecay, &alpha, &beta1, &beta2, &epsilon})
     if (option->getNumOccurrences()) {
       std::string name = option->ArgStr.str();

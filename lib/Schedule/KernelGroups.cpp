@@ -78,6 +78,10 @@ static bool isConnected(Operation *a, Operation *b) {
 
 namespace {
 
+/// Ops of a kernel at most. Lowering follows values from op to op and must not
+/// overflow the stack in a long chain; kernels of models have some hundreds.
+constexpr size_t maxKernelOps = 1024;
+
 using UnitSet = llvm::SmallSetVector<unsigned, 8>;
 
 /// Units are kept in an order in which each follows its predecessors, so that a
@@ -163,7 +167,8 @@ void Grouping::connect(unsigned unit, Operation *op) {
 }
 
 bool Grouping::canMerge(unsigned a, unsigned b) const {
-  if (!units[a].isKernel || !units[b].isKernel)
+  if (!units[a].isKernel || !units[b].isKernel ||
+      units[a].ops.size() + units[b].ops.size() > maxKernelOps)
     return false;
   bool areConnected = false;
   for (Operation *x : units[a].ops)
