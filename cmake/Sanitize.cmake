@@ -12,6 +12,12 @@ if(DTC_SANITIZE)
     $<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:${DTC_SANITIZE_NEEDS}>)
 endif()
 
+# libFuzzer's instrumentation of everything, for test/Fuzz.
+option(DTC_FUZZ "instrument for libFuzzer, and build its targets" OFF)
+if(DTC_FUZZ)
+  list(APPEND DTC_SANITIZE_FLAGS -fsanitize=fuzzer-no-link)
+endif()
+
 # dtc_sanitize(): what is defined after it, in this folder and below, is
 # sanitized. Nothing happens without DTC_SANITIZE.
 macro(dtc_sanitize)
