@@ -6,6 +6,7 @@
 
 #include "CommandLine.h"
 #include "Fail.h"
+#include "dtc/Support/Version.h"
 
 using namespace mlir;
 using namespace dtc;
@@ -117,7 +118,7 @@ std::optional<DriverOptions> dtc::parseCommandLine(int argc, char **argv) {
   cl::HideUnrelatedOptions({&line.modelOptions, &line.planOptions,
                             &line.trainingOptions, &line.outputOptions});
   cl::SetVersionPrinter(
-      [](llvm::raw_ostream &os) { os << "dtc " << DTC_VERSION << "\n"; });
+      [](llvm::raw_ostream &os) { os << "dtc " << getVersion() << "\n"; });
   std::string complaint;
   llvm::raw_string_ostream complaints(complaint);
   if (!cl::ParseCommandLineOptions(

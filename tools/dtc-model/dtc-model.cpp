@@ -7,6 +7,7 @@
 
 #include "Architectures.h"
 #include "ModelFile.h"
+#include "dtc/Support/Version.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CommandLine.h"
@@ -271,6 +272,9 @@ int main(int argc, char **argv) {
                      ? "no architecture is given"
                      : "unknown architecture '" + first + "'") +
                 ", expected gpt, llama, bert, mlp or resnet");
+  cl::SetVersionPrinter([](llvm::raw_ostream &os) {
+    os << "dtc-model " << dtc::getVersion() << "\n";
+  });
   cl::HideUnrelatedOptions(category);
   cl::HideUnrelatedOptions(category, gpt);
   cl::HideUnrelatedOptions(category, llama);

@@ -1,6 +1,7 @@
 //===- dtc-opt.cpp - runs any pass of dtc on IR ---------------------------===//
 
 #include "dtc/Pipelines/Pipelines.h"
+#include "dtc/Support/Version.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -12,8 +13,12 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#include "llvm/Support/CommandLine.h"
 
 int main(int argc, char **argv) {
+  llvm::cl::SetVersionPrinter([](llvm::raw_ostream &os) {
+    os << "dtc-opt " << dtc::getVersion() << "\n";
+  });
   dtc::registerPasses();
   mlir::DialectRegistry registry;
   dtc::registerDialects(registry);

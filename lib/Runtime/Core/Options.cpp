@@ -6,6 +6,7 @@
 #include "Device/Device.h"
 #include "Error.h"
 #include "OptionValues.h"
+#include "Version.h"
 
 #include <CLI/CLI.hpp>
 #include <cmath>
@@ -307,6 +308,9 @@ std::optional<Options> dtc::rt::parseOptions(const Program &program, int argc,
   auto inGroup = [&](const char *group) {
     app.option_defaults()->always_capture_default()->group(group);
   };
+  app.set_version_flag(
+      "--version", [&program] { return describeVersion(program); },
+      "print the version of dtc, the plan and the target, and stop");
   std::string traceSteps;
   inGroup("Data");
   addDataOptions(app, options);
@@ -324,6 +328,9 @@ std::optional<Options> dtc::rt::parseOptions(const Program &program, int argc,
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp &) {
     help = app.help();
+    return std::nullopt;
+  } catch (const CLI::CallForVersion &version) {
+    help = version.what();
     return std::nullopt;
   } catch (const CLI::ParseError &error) {
     fail("%s; see %s --help", error.what(), name.c_str());

@@ -69,8 +69,8 @@ struct Options {
   }
 };
 
-/// Throws an Error on wrong values. On --help returns nothing and leaves the
-/// text in `help`.
+/// Throws an Error on wrong values. On --help and --version returns
+/// nothing and leaves the text in `help`.
 std::optional<Options> parseOptions(const Program &program, int argc,
                                     char **argv, std::string &help);
 

@@ -53,6 +53,9 @@ public:
 std::unique_ptr<Device> openDevice(const Options &options,
                                    Collectives &collectives);
 
+/// What the program was compiled for: "cpu", "cuda sm_90".
+std::string describeTarget();
+
 /// Throws an Error if programs cannot run here at all, whatever their ranks.
 void checkDevice();
 

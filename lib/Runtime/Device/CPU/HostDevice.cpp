@@ -30,6 +30,8 @@ std::unique_ptr<Device> dtc::rt::openDevice(const Options &options,
   return std::make_unique<HostDevice>(options.matmul, threads);
 }
 
+std::string dtc::rt::describeTarget() { return "cpu"; }
+
 void dtc::rt::checkDevice() {}
 
 std::unique_ptr<Collectives> dtc::rt::startCollectives() {

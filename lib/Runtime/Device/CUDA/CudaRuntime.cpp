@@ -22,6 +22,10 @@ std::unique_ptr<Device> dtc::rt::openDevice(const Options &options,
   return device;
 }
 
+std::string dtc::rt::describeTarget() {
+  return std::string("cuda ") + dtc_device_v1.architecture;
+}
+
 void dtc::rt::checkDevice() { CudaDriver::get(); }
 
 std::unique_ptr<Collectives> dtc::rt::startCollectives() {
