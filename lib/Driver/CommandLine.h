@@ -332,7 +332,7 @@ struct CommandLine {
       "ema", cl::value_desc("DECAY"), cl::cat(trainingOptions),
       cl::desc("Keep a moving average of the trained weights, DECAY of it old "
                "in each step; the program's --save-ema writes it")};
-  cl::opt<bool> skipNonFinite{
+  OwnOpt<bool> skipNonFinite{
       "skip-nonfinite", cl::cat(trainingOptions),
       cl::desc(
           "Steps whose gradients are NaN or infinite change no weight, for "

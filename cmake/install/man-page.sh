@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# usage: man-page.sh TOOL VERSION PAGE: writes the man page of a tool, which is what its --help says, with that of its
+# subcommands. help2man, of which HELP2MAN may say where it is, makes a page of text in GNU's form.
+set -euo pipefail
+tool=$1 version=$2 page=$3
+name=$(basename "$tool")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# LLVM's parser prints OVERVIEW, USAGE, OPTIONS and `--name=<N>   - text`. Indented lines in front of the usage are examples:
+# each a paragraph, or they would run together.
+normalize() {
+  sed -E \
+    -e "s/^(OVERVIEW|SUBCOMMAND '.*'): //" -e 's/^USAGE:/Usage:/' -e '/^OPTIONS:$/d' -e '/^  Type "/d' \
+    -e 's/^( +[-=a-z][^ ]*( <[^>]*>)?) +- +/\1  /' -e '1,/^Usage:/s/^(  .*)/\1\n/'
+}
+# Lower-case words at the left of the section of subcommands.
+subcommands() {
+  sed -nE '/^subcommands:/I,/^[^ ]/s/^  ([a-z][a-z0-9-]*) .*/\1/p' "$work/tool"
+}
+
+mkdir "$work/bin"
+"$tool" --help >"$work/tool"
+normalize <"$work/tool" >"$work/help"
+for command in $(subcommands); do
+  printf '\nOptions of %s:\n\n' "$command" >>"$work/help"
+  "$tool" "$command" --help | normalize | sed -nE '/^ +(-h,)?--?help/d; /^ {2,}-/,/^$/p' >>"$work/help"
+done
+printf '#!/bin/sh\ncat %s\n' "$work/help" >"$work/bin/$name"
+chmod +x "$work/bin/$name"
+
+# The first line of the help, without the name and the full stop.
+title=$(sed -E -e "s/^OVERVIEW: //; s/^$name: //; s/\.$//; 1q" "$work/tool")
+mkdir -p "$(dirname "$page")"
+"${HELP2MAN:-help2man}" --no-info --section 1 --name "$title" --version-string "$version" \
+  --source "dtc $version" --output "$page" "$work/bin/$name"
