@@ -1,0 +1,25 @@
+# `cpack -G DEB` in the build folder makes a package of Debian from what
+# `cmake --install` copies. tools/package-check.sh installs it in a clean root.
+
+set(CPACK_PACKAGE_NAME dtc)
+set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "compiles ONNX models into distributed training programs")
+set(CPACK_PACKAGE_DESCRIPTION "dtc makes an executable of an ONNX model that trains it on many ranks, with data, tensor, pipeline and sequence parallelism and ZeRO. Neither compiling nor training needs Python.")
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_STRIP_FILES ON)
+
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION devel)
+set(CPACK_DEBIAN_PACKAGE_MAINTAINER "The dtc authors <maintainers@dtc.invalid>")
+# What the tools are linked with is found by dpkg-shlibdeps, libLLVM not always:
+# the link in /usr/lib/llvm-22/lib by which it is found belongs to llvm-22-dev,
+# and which of the two packages is looked at is chance. The rest is what
+# libdtcrt.link names, and what links and starts programs.
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_DEPENDS
+  "libllvm22, g++ | clang-22, libopenmpi-dev, openmpi-bin, libdnnl-dev, libgomp1")
+# Programs for GPUs open these when they start.
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS "libcuda1, nvidia-cuda-toolkit")
+# It has a /usr/bin/dtc, too.
+set(CPACK_DEBIAN_PACKAGE_CONFLICTS device-tree-compiler)
+include(CPack)
