@@ -7,7 +7,7 @@ links=0
 while IFS=: read -r page link; do
   links=$((links + 1))
   [ -e "$(dirname "$page")/${link%%#*}" ] || echo "missing: $link, to which $page links"
-done < <(grep -HoE '\]\([^)#:]+(#[^)]*)?\)' ./*.md docs/*.md docs/*/*.md | sed -E 's/\]\((.*)\)$/\1/')
+done < <(grep -HoE '\]\([^)#:]+(#[^)]*)?\)' ./*.md docs/*.md docs/*/*.md examples/*.md | sed -E 's/\]\((.*)\)$/\1/')
 [ "$links" -gt 30 ] || echo "missing: found only $links links"
 
 for pass in $(sed -nE 's/^def ([A-Za-z]+) *: *Pass<.*/\1/p' $(find include/dtc -name Passes.td)); do
