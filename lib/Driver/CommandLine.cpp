@@ -125,7 +125,9 @@ std::optional<DriverOptions> dtc::parseCommandLine(int argc, char **argv) {
           argc, argv,
           "dtc: an ONNX model becomes a training program for many ranks\n\n"
           "  dtc model.onnx --dp 4 --pp 2 -o model.train\n"
-          "  mpirun -n 8 ./model.train --data DIR --steps 1000\n",
+          "  mpirun -n 8 ./model.train --data DIR --steps 1000\n"
+          "  dtc compare model.onnx --plan \"--dp 8\" --plan \"--dp 4 --pp "
+          "2\"\n",
           &complaints)) {
     // What is wrong with an option's value has been printed.
     if (!complaint.empty())

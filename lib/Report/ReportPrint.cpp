@@ -101,6 +101,12 @@ static void printTimes(ArrayRef<const RankTime *> slowest,
   printTable(rows, os);
 }
 
+/// "1 stage", "2 stages".
+static std::string count(int64_t number, StringRef what) {
+  StringRef ending = number == 1 ? "" : what.ends_with("ch") ? "es" : "s";
+  return (std::to_string(number) + " " + what + ending).str();
+}
+
 static void printExpected(const Report &report, llvm::raw_ostream &os) {
   for (const ExpectedTime &time : report.expected) {
     os << "expected     " << formatSeconds(time.seconds) << " a step"
@@ -120,12 +126,11 @@ void Report::print(llvm::raw_ostream &os) const {
   for (const PaddedParameter &own : padded)
     os << "padded       " << own.name << ", dimension " << own.dim << ": "
        << own.size << " to " << own.paddedSize << ", the next multiple of tp\n";
-  os << llvm::format("pipeline     %zu stages of %lld ranks, %lld "
-                     "micro-batches",
-                     stages.size(), (long long)ranksPerStage,
-                     (long long)microbatches);
+  os << "pipeline     " << count(stages.size(), "stage") << " of "
+     << count(ranksPerStage, "rank") << ", "
+     << count(microbatches, "micro-batch");
   if (rounds > 1)
-    os << llvm::format(" in %lld rounds", (long long)rounds);
+    os << " in " << count(rounds, "round");
   os << "\n"
      << "mesh         ";
   llvm::interleave(
@@ -159,25 +164,28 @@ void Report::print(llvm::raw_ostream &os) const {
   auto addFlops = [&](StringRef name, int64_t StageReport::*field) {
     addRow(name, [=](const StageReport &s) { return formatFlops(s.*field); });
   };
-  addFlops("forward", &StageReport::forwardFlops);
-  addFlops("backward", &StageReport::backwardFlops);
-  addFlops("weight gradients", &StageReport::weightFlops);
-  addFlops("once a step", &StageReport::onceFlops);
-  addBytes("parameter bytes", &StageReport::parameterBytes);
-  addBytes("state bytes", &StageReport::stateBytes);
-  addBytes("gradient bytes", &StageReport::gradientBytes);
-  addBytes("input bytes", &StageReport::inputBytes);
+  addFlops("forward pass", &StageReport::forwardFlops);
+  // As the field counts it: B and W of a schedule are halves of it.
+  addRow("backward pass", [](const StageReport &stage) {
+    return formatFlops(stage.backwardFlops + stage.weightFlops);
+  });
+  addFlops("  of it weight gradients", &StageReport::weightFlops);
+  addFlops("update, once a step", &StageReport::onceFlops);
+  addBytes("memory: parameters", &StageReport::parameterBytes);
+  addBytes("memory: gradients", &StageReport::gradientBytes);
+  addBytes("memory: optimizer states", &StageReport::stateBytes);
+  addBytes("memory: inputs", &StageReport::inputBytes);
   if (llvm::any_of(stages, [](const StageReport &stage) {
         return stage.gatheredBytes > 0;
       }))
-    addBytes("gathered bytes", &StageReport::gatheredBytes);
-  addBytes("activation bytes", &StageReport::activationBytes);
-  addBytes("peak bytes", &StageReport::peakBytes);
+    addBytes("memory: gathered parameters", &StageReport::gatheredBytes);
+  addBytes("memory: activations", &StageReport::activationBytes);
+  addBytes("memory: peak", &StageReport::peakBytes);
   if (llvm::any_of(stages, [](const StageReport &stage) {
         return stage.reservedBytes > 0;
       })) {
-    addBytes("reserved bytes", &StageReport::reservedBytes);
-    addRow("needed bytes", [](const StageReport &stage) {
+    addBytes("memory: reserved", &StageReport::reservedBytes);
+    addRow("memory: needed", [](const StageReport &stage) {
       return formatBytes(stage.getNeededBytes());
     });
   }
@@ -269,6 +277,9 @@ static json::Object describeTime(const RankTime &time) {
                       {"sends", std::move(sends)}};
 }
 
+/// Raised when a key changes its meaning or goes away; new keys do not.
+constexpr int64_t reportSchema = 1;
+
 json::Value Report::toJson() const {
   json::Array list;
   for (const StageReport &stage : stages) {
@@ -329,7 +340,8 @@ json::Value Report::toJson() const {
                                       {"dim", own.dim},
                                       {"size", own.size},
                                       {"padded_size", own.paddedSize}});
-  json::Object report{{"padded", std::move(paddedList)},
+  json::Object report{{"schema", reportSchema},
+                      {"padded", std::move(paddedList)},
                       {"parameters", parameters},
                       {"microbatches", microbatches},
                       {"rounds", rounds},

@@ -1,0 +1,194 @@
+//===- ComparePlans.cpp - several plans of a model, side by side ----------===//
+
+#include "dtc/Driver/ComparePlans.h"
+
+#include "Fail.h"
+#include "dtc/Report/Report.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FileUtilities.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Program.h"
+#include "llvm/Support/StringSaver.h"
+
+using namespace mlir;
+using namespace dtc;
+namespace json = llvm::json;
+
+static constexpr const char *usage =
+    "dtc compare MODEL.onnx [OPTION...] --plan \"--dp 2 --pp 2\" --plan ... or "
+    "--plans FILE, which has the options of a plan in each line";
+
+namespace {
+
+struct Request {
+  SmallVector<StringRef> shared;  ///< the model, and options of all plans
+  std::vector<std::string> plans; ///< options, as one text each
+};
+
+/// A row of the table.
+struct PlanRow {
+  std::string plan, memory, step, traffic, bubble, throughput;
+  std::string reason; ///< why the plan cannot be; empty if it can
+};
+
+} // namespace
+
+static LogicalResult readPlans(StringRef path, Request &request) {
+  auto file = llvm::MemoryBuffer::getFile(path, /*IsText=*/true);
+  if (!file)
+    return fail("cannot read '" + path + "': " + file.getError().message());
+  for (StringRef line : llvm::split((*file)->getBuffer(), '\n')) {
+    line = line.trim();
+    if (!line.empty() && !line.starts_with("#"))
+      request.plans.push_back(line.str());
+  }
+  return success();
+}
+
+static LogicalResult parse(ArrayRef<const char *> arguments, Request &request) {
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    auto [name, value] = StringRef(arguments[i]).split('=');
+    if (name != "--plan" && name != "--plans") {
+      request.shared.push_back(arguments[i]);
+      continue;
+    }
+    if (name.size() == strlen(arguments[i])) {
+      if (++i == arguments.size())
+        return fail("found no value of " + name + ", expected " + usage);
+      value = arguments[i];
+    }
+    if (name == "--plan")
+      request.plans.push_back(value.trim().str());
+    else if (failed(readPlans(value, request)))
+      return failure();
+  }
+  if (request.shared.empty() || request.plans.empty())
+    return fail(llvm::Twine("found no ") +
+                (request.plans.empty() ? "plan" : "model") + ", expected " +
+                usage);
+  return success();
+}
+
+/// The first error of what a compiler printed, without "dtc: error: ".
+static std::string findReason(StringRef output, int status) {
+  for (StringRef line : llvm::split(output, '\n'))
+    if (size_t at = line.find("error: "); at != StringRef::npos)
+      return line.substr(at + strlen("error: ")).str();
+  return llvm::formatv("dtc ended with status {0}", status).str();
+}
+
+static int64_t sumBytes(const json::Object &stage, StringRef list) {
+  int64_t bytes = 0;
+  if (const json::Array *entries = stage.getArray(list))
+    for (const json::Value &entry : *entries)
+      bytes += entry.getAsObject()->getInteger("bytes").value_or(0);
+  return bytes;
+}
+
+/// Of the stage that has most of each.
+static void readReport(const json::Object &report, PlanRow &row) {
+  int64_t memory = 0, traffic = 0;
+  for (const json::Value &value : *report.getArray("stages")) {
+    const json::Object &stage = *value.getAsObject();
+    const json::Object &bytes = *stage.getObject("bytes");
+    memory = std::max(memory, *bytes.getInteger("peak") +
+                                  *bytes.getInteger("reserved"));
+    traffic = std::max(traffic, sumBytes(stage, "collectives") +
+                                    sumBytes(stage, "sends"));
+  }
+  row.memory = formatBytes(memory);
+  row.traffic = formatBytes(traffic);
+  row.bubble =
+      llvm::formatv("{0:f1} %", 100 * *report.getNumber("bubble_simulated"));
+  row.step = row.throughput = "-";
+  const json::Array *expected = report.getArray("expected");
+  if (!expected)
+    return;
+  const json::Object &time = *expected->front().getAsObject();
+  row.step = llvm::formatv("{0:f2} ms", 1e3 * *time.getNumber("seconds"));
+  std::optional<double> tokens = time.getNumber("tokens_per_second");
+  row.throughput = llvm::formatv(
+      "{0:f0} {1}/s, MFU {2:f1} %",
+      tokens ? *tokens : *time.getNumber("samples_per_second"),
+      tokens ? "tokens" : "samples", 100 * *time.getNumber("mfu"));
+}
+
+static FailureOr<PlanRow> compile(StringRef program, const Request &request,
+                                  const std::string &plan) {
+  SmallString<128> report, log;
+  for (SmallString<128> *path : {&report, &log})
+    if (std::error_code error =
+            llvm::sys::fs::createTemporaryFile("dtc-compare", "tmp", *path))
+      return fail("cannot create a temporary file: " + error.message());
+  llvm::FileRemover removeReport(report), removeLog(log);
+  llvm::BumpPtrAllocator allocator;
+  llvm::StringSaver saver(allocator);
+  SmallVector<const char *> words;
+  llvm::cl::TokenizeGNUCommandLine(plan, saver, words);
+  SmallVector<StringRef> arguments = {program};
+  llvm::append_range(arguments, request.shared);
+  llvm::append_range(arguments, words);
+  std::string reportOption = ("--report-json=" + report).str();
+  llvm::append_range(arguments, std::initializer_list<StringRef>{
+                                    "--stop-after=schedule", reportOption});
+  std::optional<StringRef> redirects[] = {StringRef(), StringRef(""),
+                                          StringRef(log)};
+  std::string error;
+  int status =
+      llvm::sys::ExecuteAndWait(program, arguments, std::nullopt, redirects,
+                                /*SecondsToWait=*/0, /*MemoryLimit=*/0, &error);
+  if (!error.empty())
+    return fail("cannot run '" + program + "': " + error);
+  PlanRow row;
+  row.plan = plan;
+  auto text = llvm::MemoryBuffer::getFile(status ? log : report);
+  if (!text)
+    return fail("cannot read what dtc wrote: " + text.getError().message());
+  if (status) {
+    row.reason = findReason((*text)->getBuffer(), status);
+    return row;
+  }
+  llvm::Expected<json::Value> value = json::parse((*text)->getBuffer());
+  if (!value)
+    return fail("cannot read the report: " + llvm::toString(value.takeError()));
+  readReport(*value->getAsObject(), row);
+  return row;
+}
+
+LogicalResult dtc::comparePlans(StringRef program,
+                                ArrayRef<const char *> arguments) {
+  Request request;
+  if (failed(parse(arguments, request)))
+    return failure();
+  size_t width = 4;
+  for (const std::string &plan : request.plans)
+    width = std::max(width, plan.size());
+  auto print = [&](const PlanRow &row) {
+    llvm::outs() << llvm::left_justify(row.plan, unsigned(width));
+    if (row.reason.empty())
+      for (const auto &[cell, size] :
+           {std::pair<StringRef, unsigned>(row.memory, 12),
+            {row.step, 12},
+            {row.traffic, 15},
+            {row.bubble, 10}})
+        llvm::outs() << llvm::right_justify(cell, size);
+    llvm::outs() << "  " << (row.reason.empty() ? row.throughput : row.reason)
+                 << "\n";
+    llvm::outs().flush(); // plans of large models take seconds each
+  };
+  print(
+      {"plan", "memory/rank", "step", "communication", "bubble", "speed", ""});
+  bool any = false;
+  for (const std::string &plan : request.plans) {
+    FailureOr<PlanRow> row = compile(program, request, plan);
+    if (failed(row))
+      return failure();
+    print(*row);
+    any |= row->reason.empty();
+  }
+  return success(any);
+}
