@@ -58,7 +58,7 @@ protected:
 using Names = std::vector<std::string>;
 
 TEST_F(TraceTest, NamesWhatItRecords) {
-  Trace trace(program, *collectives, path, 2, 3);
+  Trace trace(program, *collectives, path, "", 2, 3);
   EXPECT_FALSE(trace.records(1));
   EXPECT_TRUE(trace.records(2));
   runStep(trace, 2, 1);
@@ -69,7 +69,7 @@ TEST_F(TraceTest, NamesWhatItRecords) {
 }
 
 TEST_F(TraceTest, DropsAStepThatDoesNotFit) {
-  Trace trace(program, *collectives, path, 1, 3, /*capacity=*/8);
+  Trace trace(program, *collectives, path, "", 1, 3, /*capacity=*/8);
   runStep(trace, 1, 3); // seven events
   runStep(trace, 2, 3);
   runStep(trace, 3, 0); // would fit
@@ -95,7 +95,7 @@ private:
 };
 
 TEST_F(TraceTest, HasTheTimesOfTheDevice) {
-  Trace trace(program, *collectives, path, 1, 1);
+  Trace trace(program, *collectives, path, "", 1, 1);
   CountingClock clock;
   trace.use(&clock);
   runStep(trace, 1, 1);
@@ -111,7 +111,7 @@ TEST_F(TraceTest, HasTheTimesOfTheDevice) {
 }
 
 TEST_F(TraceTest, SaysWhyThereIsNoFile) {
-  EXPECT_THROW(Trace(program, *collectives, path + "/none", 1, 1), Error);
+  EXPECT_THROW(Trace(program, *collectives, path + "/none", "", 1, 1), Error);
 }
 
 } // namespace

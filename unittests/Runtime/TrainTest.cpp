@@ -374,6 +374,67 @@ TEST_F(Train, MetricsSayWhatRunTheyAreOfAndAreKept) {
   EXPECT_EQ(runs.size(), 3u);
 }
 
+TEST_F(Train, ProfilesSayWhereTheTimeGoes) {
+  std::string options = "--data synthetic --nproc 4 --steps 6 --profile ";
+  Outcome shown = run("pp2-dp2-mb2", options + "- --trace " + folder / "t");
+  EXPECT_EQ(shown.status, 0) << shown.output;
+  EXPECT_EQ(countLines(shown.output, "of a rank and step, mean"), 1);
+  EXPECT_EQ(countLines(shown.output, " times the median of the ranks"), 1)
+      << shown.output;
+  EXPECT_TRUE(nlohmann::json::accept(readFile(folder / "t")));
+  Outcome written = run("pp2-dp2-mb2", options + folder / "p");
+  EXPECT_EQ(written.status, 0) << written.output;
+  EXPECT_EQ(countLines(written.output, "of a rank and step, mean"), 0);
+  std::string table = readFile(folder / "p");
+  EXPECT_EQ(countLines(table, "of a rank and step, mean"), 1) << table;
+  EXPECT_EQ(countLines(table, "\nload "), 1) << table;
+}
+
+/// A rate of 0: no evaluation is better than the first.
+TEST_F(Train, StopsWhenEvaluationsGetNoBetter) {
+  std::string evaluates =
+      "--data synthetic --nproc 4 --lr 0 --steps 40 --eval-every 4 "
+      "--early-stop 2 --eval-data " +
+      folder / "data";
+  Outcome stopped =
+      run("pp2-dp2-mb2", evaluates + " --metrics " + folder / "m" +
+                             " --save-weights " + folder / "w" + " --trace " +
+                             folder / "t" + " --trace-steps 11-20");
+  EXPECT_EQ(stopped.status, 0) << stopped.output;
+  EXPECT_EQ(countLines(stopped.output,
+                       "note: stopped after step 12: no evaluation since step "
+                       "4 was better than its loss "),
+            1)
+      << stopped.output;
+  EXPECT_EQ(countLines(readFile(folder / "m"), "\"loss\""), 12);
+  EXPECT_TRUE(std::filesystem::exists(folder / "w"));
+  nlohmann::json trace = nlohmann::json::parse(readFile(folder / "t"));
+  EXPECT_EQ(trace["otherData"]["steps"].dump(), "[11,12]");
+  Outcome alone = run("pp1-dp1-mb1", "--data synthetic --early-stop 1");
+  EXPECT_NE(alone.output.find("found --early-stop, expected --eval-every N"),
+            std::string::npos)
+      << alone.output;
+}
+
+/// The batch is 16.
+TEST_F(Train, LearningRatesScaleWithTheBatch) {
+  auto rateOf = [&](const std::string &rule) {
+    return run("pp1-dp1-mb1",
+               "--data synthetic --steps 1 --lr 0.5 --scale-lr " + rule)
+        .output;
+  };
+  for (auto [rule, rate] : {std::pair("linear:4", " lr=2,"),
+                            {"sqrt:4", " lr=1,"},
+                            {"linear:32", " lr=0.25,"}})
+    EXPECT_EQ(countLines(rateOf(rule), rate), 1) << rateOf(rule);
+  for (const char *rule : {"linear", "linear:", "sqrt:0", "cube:4", "sqrt:4x"})
+    EXPECT_EQ(
+        countLines(rateOf(rule), std::string("found '") + rule +
+                                     "', expected linear:BATCH or sqrt:BATCH"),
+        1)
+        << rateOf(rule);
+}
+
 /// Without --log-every, fast steps do not get a line each.
 TEST_F(Train, LinesOfFastSteps) {
   Outcome seldom = run("pp1-dp1-mb1", "--data synthetic --steps 400");

@@ -78,7 +78,9 @@ std::string CheckpointManifest::toJson() const {
                         {"updates", state.lossScale.done},
                         {"in_row", state.lossScale.inRow}};
   if (state.best)
-    json["best"] = {{"step", state.best->step}, {"loss", state.best->loss}};
+    json["best"] = {{"step", state.best->step},
+                    {"loss", state.best->loss},
+                    {"evaluations_since", state.best->since}};
   json["setting"] = {{"model", setting.model},
                      {"dtype", setting.dtype},
                      {"optimizer", setting.optimizer},
@@ -104,7 +106,8 @@ static TrainingState readState(const Json &json) {
   state.lossScale = {scale.at("value"), scale.at("skipped"),
                      scale.at("updates"), scale.at("in_row")};
   if (json.contains("best"))
-    state.best = {json["best"].at("step"), json["best"].at("loss")};
+    state.best = {json["best"].at("step"), json["best"].at("loss"),
+                  json["best"].at("evaluations_since")};
   if (state.step < 0)
     fail("step %lld", (long long)state.step);
   return state;

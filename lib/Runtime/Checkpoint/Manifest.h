@@ -9,6 +9,7 @@
 #define DTC_LIB_RUNTIME_CHECKPOINT_MANIFEST_H
 
 #include "Core/Options.h"
+#include "Training/EarlyStop.h"
 #include "Training/LossScale.h"
 
 #include <optional>
@@ -22,12 +23,7 @@ namespace dtc::rt {
 struct TrainingState {
   int64_t step = 0; ///< steps that are done
   LossScale::State lossScale;
-  /// The lowest loss of an evaluation, and the step after which it was made.
-  struct Best {
-    int64_t step;
-    double loss;
-  };
-  std::optional<Best> best;
+  std::optional<BestEvaluation> best;
 };
 
 /// What the numbers of a training depend on, besides its state.

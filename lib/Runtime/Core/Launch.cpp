@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <filesystem>
 #include <sched.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <thread>
@@ -112,6 +113,9 @@ int dtc::rt::relaunch(const Program &program, const Options &options, int argc,
   // Below mpirun a rank cannot see whether the user has a terminal.
   if (options.progress == ProgressStyle::automatic && isatty(STDOUT_FILENO))
     words.push_back("--progress=bar");
+  winsize window{};
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 0)
+    setenv("COLUMNS", std::to_string(window.ws_col).c_str(), 1);
   if (geteuid() == 0) {
     setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);
     setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1);

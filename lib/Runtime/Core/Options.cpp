@@ -6,6 +6,7 @@
 #include "Device/Device.h"
 #include "Error.h"
 #include "OptionValues.h"
+#include "Training/BatchScale.h"
 #include "Version.h"
 
 #include <CLI/CLI.hpp>
@@ -51,6 +52,11 @@ static void addTrainingOptions(CLI::App &app, Options &options,
                  "learning rate, or its peak, instead of the compiled one")
       ->type_name("RATE")
       ->check(learningRate);
+  app.add_option("--scale-lr", options.scaleLearningRate,
+                 "the learning rate is for this global batch: multiply it by "
+                 "the ratio of the program's batch to it (linear, for SGD) or "
+                 "by its square root (sqrt, for Adam)")
+      ->type_name("linear:BATCH|sqrt:BATCH");
   using Shape = LearningRateShape;
   app.add_option("--lr-schedule", schedule.shape,
                  "constant, linear (PyTorch's LinearLR down to --min-lr), "
@@ -140,6 +146,12 @@ static void addEvaluationOptions(CLI::App &app, Options &options) {
       ->type_name("N")
       ->default_str("all")
       ->check(atLeastOne);
+  app.add_option("--early-stop", options.earlyStop,
+                 "end the training after N evaluations in a row without a "
+                 "better loss")
+      ->type_name("N")
+      ->default_str("never")
+      ->check(atLeastOne);
   app.add_option("--eval-data", options.evalData,
                  "evaluate on this directory instead of DIR/valid")
       ->type_name("DIR");
@@ -211,7 +223,11 @@ static void addDisplayOptions(CLI::App &app, Options &options,
                  "write when each rank ran each phase and communicated, for "
                  "the trace viewers of Chrome and Perfetto")
       ->type_name("FILE.json");
-  app.add_option("--trace-steps", traceSteps, "steps of --trace")
+  app.add_option("--profile", options.profile,
+                 "write a table of what the time of a step goes to, and which "
+                 "rank is slowest; - is standard output")
+      ->type_name("FILE|-");
+  app.add_option("--trace-steps", traceSteps, "steps of --trace and --profile")
       ->type_name("A-B")
       ->default_str("2-4");
   app.add_flag("--check-replicas", options.checkReplicas,
@@ -260,7 +276,7 @@ static void chooseTracedSteps(Options &options, const std::string &text) {
 /// What options that are right one by one say together.
 static void check(const CLI::App &app, const Program &program, Options &options,
                   const std::string &traceSteps) {
-  for (const char *option : {"--eval-batches", "--eval-data"})
+  for (const char *option : {"--early-stop", "--eval-batches", "--eval-data"})
     if (app.count(option) && !options.evalEvery)
       fail("found %s, expected --eval-every N with it", option);
   if (options.evalEvery && options.data == "synthetic" &&
@@ -282,10 +298,14 @@ static void check(const CLI::App &app, const Program &program, Options &options,
       options.evalData.empty())
     fail("found --transform with --data synthetic, expected --data DIR with "
          "images");
-  if (!traceSteps.empty() && options.trace.empty())
-    fail("found --trace-steps, expected --trace FILE with it");
+  if (!traceSteps.empty() && options.trace.empty() && options.profile.empty())
+    fail(
+        "found --trace-steps, expected --trace FILE or --profile FILE with it");
   chooseTracedSteps(options, traceSteps);
   options.learningRate.steps = options.steps;
+  if (!options.scaleLearningRate.empty())
+    options.learningRate.peak *=
+        scaleForBatch(options.scaleLearningRate, program.globalBatch);
   options.learningRate.check();
   if (!options.saveAverages.empty() && !program.hasAverages())
     fail("found --save-ema, but this program keeps no moving averages; compile "

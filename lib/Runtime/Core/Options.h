@@ -29,6 +29,7 @@ struct Options {
   int64_t steps = 100;
   /// The peak is the plan's learning rate unless --lr is given.
   LearningRateSchedule learningRate;
+  std::string scaleLearningRate; ///< a rule of BatchScale.h; empty: none
   uint64_t seed = 0;
   /// Empty: none.
   std::string metrics, tensorboard, saveWeights, saveAverages, saveBest,
@@ -40,6 +41,7 @@ struct Options {
   bool resume = false;
   int64_t resumeStep = -1; ///< -1: the newest
   OnNonFinite onNonFinite = OnNonFinite::stop;
+  std::string profile;                   ///< "-": standard output
   int64_t traceFirst = 0, traceLast = 0; ///< steps; 0: the 2nd to the 4th
   int processes = 0;                     ///< 0: as started
   int threads = 0;                       ///< 0: as the cores allow
@@ -48,6 +50,7 @@ struct Options {
   int prefetch = 2;      ///< steps that are read ahead
   bool checkReplicas = false;
   int64_t evalEvery = 0;    ///< 0: no evaluation
+  int64_t earlyStop = 0;    ///< evaluations without a better loss; 0: no limit
   int64_t evalBatches = 0;  ///< 0: all
   std::string evalData;     ///< empty: valid/ in `data`
   int64_t logEvery = 0;     ///< 0: about one line a second

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstdarg>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <sys/ioctl.h>
@@ -55,13 +56,22 @@ void Progress::formatRate(TextBuffer &out, double samplesPerSecond) const {
   out.append(tokens ? " tokens/s" : " samples/s");
 }
 
-/// As many fields as leave the bar a quarter of the line, the first of them in
-/// any case.
-void Progress::drawBar(TextBuffer &out) const {
+/// Of the terminal; below mpirun, which has the output, as `relaunch` or the
+/// shell says.
+static int countColumns() {
   winsize window{};
   int columns = 80;
   if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 0)
-    columns = std::min<int>(window.ws_col, 200);
+    columns = window.ws_col;
+  else if (const char *given = getenv("COLUMNS"); given && atoi(given) > 0)
+    columns = atoi(given);
+  return std::min(columns, 200);
+}
+
+/// As many fields as leave the bar a quarter of the line, the first of them in
+/// any case.
+void Progress::drawBar(TextBuffer &out) const {
+  int columns = countColumns();
   double rate =
       elapsed > 0 ? double(last.step - 1) / elapsed : 1 / last.seconds;
   int64_t left = std::llround(double(steps - last.step) / rate);
@@ -165,14 +175,24 @@ void Progress::report(const EvalMetrics &metrics) {
   out.flush();
 }
 
-void Progress::warn(const std::string &text) {
+void Progress::print(const char *prefix, const std::string &text) {
   if (text.empty())
     return;
   TextBuffer out;
-  out.append("%swarning: %.1500s\n", bar ? "\r\x1b[K" : "", text.c_str());
+  out.append("%s%s%.1500s\n", bar ? "\r\x1b[K" : "", prefix, text.c_str());
   if (bar && last.step)
     drawBar(out);
   out.flush();
+}
+
+void Progress::printLines(const std::string &lines) {
+  if (lines.empty())
+    return;
+  TextBuffer out;
+  if (bar && last.step)
+    drawBar(out);
+  writeAll(STDOUT_FILENO, (bar ? "\r\x1b[K" : "") + lines +
+                              std::string(out.text, size_t(out.used)));
 }
 
 void Progress::finish() {

@@ -26,7 +26,9 @@ public:
   void report(const StepMetrics &metrics, const std::string &cause);
   void report(const EvalMetrics &metrics);
   /// A line above the bar; nothing if it is empty.
-  void warn(const std::string &text);
+  void print(const char *prefix, const std::string &text);
+  /// Whole lines, above the bar.
+  void printLines(const std::string &lines);
   /// Removes the bar.
   void finish();
 

@@ -22,7 +22,7 @@ public:
         progress(program, options, bar, arenaBytes) {}
 
   /// What became of former metrics, for people; empty if nothing.
-  const std::string &note() const { return metricsFile.note(); }
+  const std::string &describeFormer() const { return metricsFile.note(); }
 
   bool warnsOf(const StepMetrics &metrics) const {
     return progress.warnsOf(metrics);
@@ -38,7 +38,10 @@ public:
     progress.report(metrics);
   }
   /// A line of its own; nothing if it is empty.
-  void warn(const std::string &text) { progress.warn(text); }
+  void warn(const std::string &text) { progress.print("warning: ", text); }
+  void note(const std::string &text) { progress.print("note: ", text); }
+  /// Whole lines.
+  void print(const std::string &lines) { progress.printLines(lines); }
   /// Before what follows the last step is printed.
   void finish() { progress.finish(); }
 

@@ -14,6 +14,7 @@
 #include <chrono>
 #include <cstring>
 #include <limits>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
@@ -27,13 +28,18 @@ int64_t dtc::rt::hostTime() {
 }
 
 Trace::Trace(const Program &program, Collectives &collectives, std::string path,
-             int64_t first, int64_t last, size_t capacity)
+             std::string profilePath, int64_t first, int64_t last,
+             size_t capacity)
     : program(program), collectives(collectives), path(std::move(path)),
-      first(first), last(last), capacity(capacity),
-      offsets(size_t(collectives.size()), 0) {
+      profilePath(std::move(profilePath)), first(first), last(last),
+      capacity(capacity), offsets(size_t(collectives.size()), 0) {
   events.reserve(capacity);
   started.reserve(capacity);
   if (collectives.rank() > 0)
+    return;
+  if (!this->profilePath.empty() && this->profilePath != "-")
+    profileFile = OutputFile(this->profilePath, /*append=*/false);
+  if (this->path.empty())
     return;
   file.reset(fopen(this->path.c_str(), "we"));
   if (!file)
@@ -301,7 +307,7 @@ static Json describePlan(const Program &program) {
           {"stages", stages}};
 }
 
-std::string Trace::write() {
+std::vector<Trace::RankEvents> Trace::gather() {
   if (collectives.rank() > 0) {
     int64_t header[2] = {wholeSteps, int64_t(events.size())};
     collectives.sendData(0, header, sizeof header);
@@ -310,28 +316,33 @@ std::string Trace::write() {
     return {};
   }
   std::vector<RankEvents> ranks;
-  int64_t steps = last - first + 1;
-  int64_t zero = std::numeric_limits<int64_t>::max();
+  int64_t asked = std::max<int64_t>(last - first + 1, 0);
+  stepsOfAll = asked;
   for (int rank = 0; rank < collectives.size(); ++rank) {
     ranks.push_back(receive(rank));
-    steps = std::min(steps, ranks.back().wholeSteps);
-    for (const TraceEvent &event : ranks.back().events)
-      zero = std::min(zero, event.begin);
+    stepsOfAll = std::min(stepsOfAll, ranks.back().wholeSteps);
   }
   // A step is there as a whole or not at all.
   for (RankEvents &own : ranks)
     std::erase_if(own.events, [&](const TraceEvent &event) {
-      return event.step >= first + steps;
+      return event.step >= first + stepsOfAll;
     });
-  if (steps < last - first + 1)
+  if (stepsOfAll < asked)
     printf("note: the trace '%s' has %lld of %lld steps; the next would be "
            "more than %zu events of a rank\n",
-           path.c_str(), (long long)steps, (long long)(last - first + 1),
-           capacity);
+           (path.empty() ? profilePath : path).c_str(), (long long)stepsOfAll,
+           (long long)asked, capacity);
+  return ranks;
+}
 
+std::string Trace::writeTrace(const std::vector<RankEvents> &ranks) {
+  int64_t zero = std::numeric_limits<int64_t>::max();
+  for (const RankEvents &own : ranks)
+    for (const TraceEvent &event : own.events)
+      zero = std::min(zero, event.begin);
   Json other = describePlan(program);
   other["steps"] = Json::array();
-  for (int64_t i = 0; i < steps; ++i)
+  for (int64_t i = 0; i < stepsOfAll; ++i)
     other["steps"].push_back(first + i);
   fprintf(file.get(),
           "{\"displayTimeUnit\": \"ms\", \"otherData\": %s,\n"
@@ -348,4 +359,56 @@ std::string Trace::write() {
   (void)!truncate(path.c_str(), 0); // a part is no JSON
   return format("cannot write '%s': %s; there is no trace; training continues",
                 path.c_str(), strerror(error));
+}
+
+Profile Trace::makeProfile(const std::vector<RankEvents> &ranks) const {
+  std::vector<std::string> names;
+  for (size_t rank = 0; rank < ranks.size(); ++rank) {
+    std::string where = program.mesh.describe(int(rank));
+    names.push_back(where.empty()
+                        ? format("rank %zu", rank)
+                        : format("rank %zu (%s)", rank, where.c_str()));
+  }
+  Profile profile(names, stepsOfAll);
+  for (size_t rank = 0; rank < ranks.size(); ++rank) {
+    std::map<int64_t, std::pair<int64_t, int64_t>> steps; // begin and end
+    for (const TraceEvent &event : ranks[rank].events) {
+      bool isPhase = event.kind == TraceEvent::phase;
+      auto kind = event.slot >= 0 ? Profile::Kind::inFlight
+                  : isPhase || event.kind == TraceEvent::load
+                      ? Profile::Kind::compute
+                      : Profile::Kind::communicate;
+      std::string name =
+          isPhase ? program.phases.at(event.subject) : nameOf(event);
+      if (event.slot >= 0)
+        name += ", in flight";
+      profile.add(int(rank), name, kind, double(event.end - event.begin) / 1e9,
+                  event.bytes);
+      auto &[begin, end] =
+          steps.try_emplace(event.step, event.begin, event.end).first->second;
+      end = std::max(end, event.end);
+    }
+    for (auto &[number, span] : steps)
+      profile.addStep(int(rank), double(span.second - span.first) / 1e9);
+  }
+  return profile;
+}
+
+Trace::Written Trace::write() {
+  std::vector<RankEvents> ranks = gather();
+  Written written;
+  if (collectives.rank() > 0)
+    return written;
+  if (file)
+    if (std::string warning = writeTrace(ranks); !warning.empty())
+      written.warnings.push_back(warning);
+  if (profilePath.empty())
+    return written;
+  std::string table = makeProfile(ranks).describe();
+  if (profilePath == "-")
+    written.table = table;
+  else if (std::string warning = profileFile.write(table, first);
+           !warning.empty())
+    written.warnings.push_back(warning);
+  return written;
 }

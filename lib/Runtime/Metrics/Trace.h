@@ -11,7 +11,10 @@
 
 #include "Collectives/Collectives.h"
 #include "Core/Program.h"
+#include "OutputFile.h"
+#include "Profile.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -60,10 +63,12 @@ public:
 
 class Trace {
 public:
-  /// Steps `first` to `last` are recorded. Rank 0 creates the file; throws if
-  /// it cannot.
+  /// Steps `first` to `last` are recorded, for a trace in the file `path` and
+  /// a profile in the file `profilePath`; neither if empty. Rank 0 creates the
+  /// files; throws if it cannot.
   Trace(const Program &program, Collectives &collectives, std::string path,
-        int64_t first, int64_t last, size_t capacity = 1 << 18);
+        std::string profilePath, int64_t first, int64_t last,
+        size_t capacity = 1 << 18);
 
   /// Times are those of this clock, which outlives this; else those of calls.
   void use(DeviceClock *clock) { deviceClock = clock; }
@@ -75,10 +80,15 @@ public:
   int64_t lastStep() const { return last; }
   void beginStep(int64_t step);
   void endStep();
-  /// Brings the ranks' events together in rank 0's file, and says there what of
-  /// them is missing. Met by all ranks, once. Returns a warning if the file
-  /// cannot be written, which then is empty.
-  std::string write();
+  /// The training ends with this step.
+  void stopAfter(int64_t step) { last = std::min(last, step); }
+  struct Written {
+    std::vector<std::string> warnings; ///< of files, which then are empty
+    std::string table;                 ///< if the profile is for "-"
+  };
+  /// Brings the ranks' events together in rank 0's files, and says there what
+  /// of them is missing. Met by all ranks, once.
+  Written write();
 
   //===--- Within a step --------------------------------------------------===//
 
@@ -103,6 +113,9 @@ public:
 private:
   struct RankEvents;
   RankEvents receive(int rank) const;
+  std::vector<RankEvents> gather();
+  std::string writeTrace(const std::vector<RankEvents> &ranks);
+  Profile makeProfile(const std::vector<RankEvents> &ranks) const;
   void print(const RankEvents &events, int rank, int64_t zero,
              const char *&separator) const;
   std::string nameOf(const TraceEvent &event) const;
@@ -111,7 +124,7 @@ private:
   const Program &program;
   Collectives &collectives;
   DeviceClock *deviceClock = nullptr;
-  std::string path;
+  std::string path, profilePath;
   int64_t first, last;
   size_t capacity;
   std::vector<TraceEvent> events;
@@ -122,7 +135,9 @@ private:
   int64_t wholeSteps = 0; ///< that were recorded
   bool full = false;
   std::vector<int64_t> offsets; ///< on rank 0: of each rank's clock, ns
+  int64_t stepsOfAll = 0;       ///< on rank 0: that all ranks have as a whole
   std::unique_ptr<FILE, int (*)(FILE *)> file{nullptr, fclose};
+  OutputFile profileFile;
 };
 
 /// Records a call for as long as it lives; nothing if `trace` is null.

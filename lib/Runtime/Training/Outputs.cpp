@@ -26,6 +26,8 @@ void dtc::rt::lockOutputs(const Options &options, OutputLock &outputs) {
   outputs.take("--save-ema", options.saveAverages);
   outputs.take("--save-best", options.saveBest);
   outputs.take("--trace", options.trace);
+  if (options.profile != "-")
+    outputs.take("--profile", options.profile);
   lockFolder(outputs, "--tensorboard", options.tensorboard);
   lockFolder(outputs, "--dump-gradients", options.dumpGradients);
 }

@@ -50,7 +50,8 @@ TrainingLoop::TrainingLoop(const Program &program, const Options &options,
       loader(program, collectives.rank(), *source, *arena, /*ahead=*/true,
              options.prefetch, options.steps),
       inputs(program, context.plan(), *arena, options.seed),
-      lossScale(options.lossScale), stopVote(collectives),
+      lossScale(options.lossScale), earlyStop(options.earlyStop),
+      stopVote(collectives),
       // Looked up, for how a weak reference is linked depends on the linker.
       hook(reinterpret_cast<decltype(hook)>(
           dlsym(RTLD_DEFAULT, "dtcrt_step_hook"))) {
@@ -75,12 +76,12 @@ void TrainingLoop::loadState() {
   agree(context.collectives, attempt([&] {
           if (state) {
             firstStep = state->step + 1;
-            best = state->best;
+            earlyStop.resume(state->best);
             lossScale = LossScale(state->lossScale);
           } else {
             loadParameters(context, *arena, options.seed);
           }
-          if (!options.trace.empty())
+          if (!options.trace.empty() || !options.profile.empty())
             openTrace();
           if (leads())
             reporter.emplace(program, options, showsBar(options),
@@ -100,7 +101,8 @@ void TrainingLoop::openTrace() {
          "%lld",
          (long long)first, (long long)firstStep);
   }
-  trace.emplace(program, context.collectives, options.trace, first, last);
+  trace.emplace(program, context.collectives, options.trace, options.profile,
+                first, last);
   trace->use(context.device.clock());
 }
 
@@ -144,16 +146,19 @@ TrainingEnd TrainingLoop::run() {
       break;
     }
     bool wantsStop = stopSignal() || (checkpoints && checkpoints->hasFailed());
-    if (stopVote.decide(step, seconds, wantsStop) && step < options.steps)
-      how = TrainingEnd::stopped;
+    bool stops = stopVote.decide(step, seconds, wantsStop);
     if (trace && step == trace->lastStep() && step < options.steps)
       writeTrace();
     bool isBest = evaluation && evaluation->isDue(step) && evaluate(step);
-    if (!checkpoints)
-      continue;
-    if (checkpoints->isDue(step) || isBest || step == options.steps ||
-        how == TrainingEnd::stopped)
-      checkpoints->save({step, lossScale.state(), best});
+    if (step < options.steps && earlyStop.ends())
+      how = TrainingEnd::noBetter;
+    else if (step < options.steps && stops)
+      how = TrainingEnd::stopped;
+    bool isLast = step == options.steps || how != TrainingEnd::finished;
+    if (isLast && trace)
+      trace->stopAfter(step);
+    if (checkpoints && (checkpoints->isDue(step) || isBest || isLast))
+      checkpoints->save({step, lossScale.state(), earlyStop.best()});
   }
   if (checkpoints)
     checkpoints->finish();
@@ -178,7 +183,9 @@ void TrainingLoop::reportEnd(TrainingEnd how, int64_t step) {
             ? format("overflowed fp16; the loss scale is %g", lossScale.value())
                   .c_str()
             : "were no numbers");
-  if (how == TrainingEnd::stopped) {
+  if (how == TrainingEnd::noBetter) {
+    printf("%s\n", earlyStop.describe(step).c_str());
+  } else if (how == TrainingEnd::stopped) {
     printf("stopped by a signal after step %lld of %lld; ", (long long)step,
            (long long)options.steps);
     if (checkpoints)
@@ -224,9 +231,12 @@ void TrainingLoop::reportNotFinite(int64_t step) {
 }
 
 void TrainingLoop::writeTrace() {
-  std::string warning = trace->write();
-  if (leads())
-    reporter->warn(warning);
+  Trace::Written written = trace->write();
+  if (leads()) {
+    for (const std::string &warning : written.warnings)
+      reporter->warn(warning);
+    reporter->print(written.table);
+  }
   trace.reset();
 }
 
@@ -307,13 +317,9 @@ void TrainingLoop::report(int64_t step, double seconds,
 
 bool TrainingLoop::evaluate(int64_t step) {
   EvalMetrics metrics = evaluation->run(step, inputs);
-  bool isBest =
-      std::isfinite(metrics.loss) && (!best || metrics.loss < best->loss);
-  if (isBest) {
-    best = {step, metrics.loss};
-    if (!options.saveBest.empty())
-      saveTensors(context, *arena, TensorKind::weights, options.saveBest);
-  }
+  bool isBest = earlyStop.observe(metrics);
+  if (isBest && !options.saveBest.empty())
+    saveTensors(context, *arena, TensorKind::weights, options.saveBest);
   if (leads())
     reporter->report(metrics);
   return isBest;

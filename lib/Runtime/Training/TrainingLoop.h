@@ -9,6 +9,7 @@
 #include "Core/Options.h"
 #include "Data/Source.h"
 #include "Device/Device.h"
+#include "EarlyStop.h"
 #include "Evaluation.h"
 #include "LossScale.h"
 #include "Metrics/Reporter.h"
@@ -22,7 +23,7 @@ namespace dtc::rt {
 bool showsBar(const Options &options);
 
 /// Why a training ended.
-enum class TrainingEnd { finished, stopped, notFinite };
+enum class TrainingEnd { finished, noBetter, stopped, notFinite };
 
 /// Everything that a rank needs in its steps, made before the first.
 class TrainingLoop {
@@ -44,7 +45,7 @@ public:
   void loadState();
   /// What became of former outputs; empty if nothing, and on other ranks.
   std::string describeFormer() const {
-    return reporter ? reporter->note() : std::string();
+    return reporter ? reporter->describeFormer() : std::string();
   }
 
   /// Trains and saves.
@@ -79,8 +80,8 @@ private:
   BatchLoader loader;
   StepInputs inputs;
   LossScale lossScale;
-  std::optional<TrainingState::Best> best;
   std::optional<Evaluation> evaluation;
+  EarlyStop earlyStop;
   std::optional<Reporter> reporter; ///< of rank 0
   std::optional<ReplicaCheck> replicas;
   std::optional<Trace> trace;
