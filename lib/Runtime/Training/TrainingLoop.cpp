@@ -184,7 +184,7 @@ void TrainingLoop::reportEnd(TrainingEnd how, int64_t step) {
                   .c_str()
             : "were no numbers");
   if (how == TrainingEnd::noBetter) {
-    printf("%s\n", earlyStop.describe(step).c_str());
+    reporter->note(earlyStop.describe(step));
   } else if (how == TrainingEnd::stopped) {
     printf("stopped by a signal after step %lld of %lld; ", (long long)step,
            (long long)options.steps);
