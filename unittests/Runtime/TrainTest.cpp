@@ -287,6 +287,35 @@ TEST_F(Train, ReadingAheadChangesNoBit) {
   EXPECT_EQ(weights, readFile(folder / "pp2-dp2-mb2.safetensors"));
 }
 
+TEST_F(Train, RanksAreGivenTheSame) {
+  auto start = [&](const std::string &first, const std::string &rest,
+                   const std::string &plan = "pp1-dp4-mb1") {
+    std::string common = "--data synthetic --steps 2 ";
+    return run("pp1-dp4-mb1",
+               common + first + " : -n 2 " TINY_DIRECTORY "/tiny-" + plan +
+                   " " + common + rest,
+               "mpirun --allow-run-as-root --oversubscribe -n 2");
+  };
+  auto fails = [&](const Outcome &result, const std::string &text) {
+    EXPECT_NE(result.status, 0);
+    EXPECT_EQ(countLines(result.output, "error: "), 1) << result.output;
+    EXPECT_EQ(countLines(result.output, text), 1) << result.output;
+  };
+  fails(start("--lr 0.01", "--lr 0.1"),
+        "error: rank 2 has --lr 0.1, rank 0 has --lr 0.01; give all ranks the "
+        "same\n");
+  fails(start("", "--seed 1"), "rank 2 has --seed 1, rank 0 has no --seed; ");
+  fails(start("--check-replicas", ""),
+        "rank 2 has no --check-replicas, rank 0 has --check-replicas; ");
+  fails(start("", "--save-weights " + folder / "w"),
+        "rank 2 has --save-weights a path, rank 0 has no --save-weights; ");
+  fails(start("", "", "pp2-dp2-mb2"), "rank 2 has another program (");
+  fails(start("", "--describe"), "rank 2: error: this rank has --help or --describe, rank 0 has");
+  Outcome alike =
+      start("--threads 1 --metrics " + folder / "a", "--metrics /other");
+  EXPECT_EQ(alike.status, 0) << alike.output;
+}
+
 TEST_F(Train, ADyingRankTakesTheJobDown) {
   Outcome result =
       run("pp2-dp2-mb2", "--data synthetic --steps 1000000 --nproc 4",

@@ -4,7 +4,7 @@
 #define DTC_LIB_RUNTIME_CHECKPOINT_CHECKPOINTER_H
 
 #include "CheckpointFolder.h"
-#include "Core/Agreement.h"
+#include "Core/Outcome.h"
 
 #include <atomic>
 #include <thread>

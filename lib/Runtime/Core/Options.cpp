@@ -2,6 +2,7 @@
 
 #include "Options.h"
 
+#include "Agreement.h"
 #include "Data/Transform.h"
 #include "Device/Device.h"
 #include "Error.h"
@@ -356,5 +357,6 @@ std::optional<Options> dtc::rt::parseOptions(const Program &program, int argc,
     fail("%s; see %s --help", error.what(), name.c_str());
   }
   check(app, program, options, traceSteps);
+  options.given = comparableOptions(app);
   return options;
 }

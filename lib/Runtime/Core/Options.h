@@ -6,11 +6,15 @@
 #include "Program.h"
 #include "Training/LearningRate.h"
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace dtc::rt {
+
+/// Values of options by their names.
+using GivenOptions = std::map<std::string, std::string>;
 
 /// Who computes f32 products on CPUs. oneDNN has no f64, allocates in every
 /// call, and may sum in another order when the number of threads changes; it is
@@ -60,6 +64,7 @@ struct Options {
   MatMulEngine matmul = MatMulEngine::builtin;
   CollectivesEngine collectives = CollectivesEngine::automatic;
   bool overlaps = true;
+  GivenOptions given;     ///< that ranks compare, see Agreement.h
   bool tf32 = false;      ///< on GPUs
   bool cudaGraph = true;  ///< on GPUs
   std::string rendezvous; ///< of GPUs' ranks; empty: as the launcher has it

@@ -406,6 +406,8 @@ Program dtc::rt::readProgram(const dtc_program &exported) {
          "%u; compile it again with the dtc of this runtime",
          exported.abi_version, unsigned(DTC_ABI_VERSION));
   Program program;
+  program.manifestHash = std::hash<std::string_view>()(
+      {exported.manifest, exported.manifest_size});
   program.steps = exported.steps;
   program.evals = exported.evals;
   if (exported.weights)

@@ -136,6 +136,7 @@ struct Stage {
 enum class LossKind { crossEntropy, bce, mse, output };
 
 struct Program {
+  uint64_t manifestHash; ///< of the manifest's text
   std::string model;
   std::string dtype;
   LossKind loss;

@@ -5,6 +5,7 @@
 #include "Core/Agreement.h"
 #include "Core/Error.h"
 #include "Core/Launch.h"
+#include "Core/Outcome.h"
 #include "Device/Device.h"
 #include "Signals.h"
 #include "TrainingLoop.h"
@@ -45,10 +46,11 @@ static int trainOnRanks(const Program &program, const Options &options,
     if (outcome.failed)
       fatal("%s", outcome.message.c_str());
   };
-  mustSucceed(attempt([&] {
-    device = openDevice(options, collectives);
-    collectives.createGroups(program);
-  }));
+  mustSucceed(attempt([&] { device = openDevice(options, collectives); }));
+  agree(collectives,
+        attempt([&] { expectAgreement(program, options, collectives); }),
+        options.name);
+  mustSucceed(attempt([&] { collectives.createGroups(program); }));
   std::unique_ptr<TrainingLoop> training;
   agree(collectives, attempt([&] {
           training = std::make_unique<TrainingLoop>(program, options,
@@ -106,10 +108,16 @@ int dtc::rt::trainMain(const dtc_program &exported, int argc, char **argv) {
   int status = 0;
   try {
     agree(*collectives, parsed, name);
-    if (text.empty())
+    int asking = collectives->firstFailed(!text.empty());
+    if (asking < 0)
       status = trainOnRanks(*program, *options, *collectives, device);
-    else if (collectives->rank() == 0)
-      fputs(text.c_str(), stdout);
+    else if (asking == 0)
+      status = fputs(collectives->rank() == 0 ? text.c_str() : "", stdout) < 0;
+    else
+      agree(*collectives,
+            {!text.empty(), "this rank has --help or --describe, rank 0 has "
+                            "not; give all ranks the same"},
+            name);
   } catch (const Reported &) {
     status = 1;
   }
