@@ -11,7 +11,7 @@ packages=(
   clang-22 clang-format-22 clang-tidy-22 libclang-rt-22-dev lld-22 llvm-22-dev llvm-22-tools libmlir-22-dev mlir-22-tools
   cmake ninja-build ccache help2man zsh
   libonnx-dev libprotobuf-dev protobuf-compiler libonnx-testdata
-  libdnnl-dev libopenmpi-dev openmpi-bin libxxhash-dev
+  libdnnl-dev libgloo-dev libopenmpi-dev openmpi-bin libxxhash-dev
   nlohmann-json3-dev libcli11-dev libgtest-dev libboost-context-dev
   libturbojpeg0-dev libpng-dev zlib1g-dev libpcre2-dev
 )

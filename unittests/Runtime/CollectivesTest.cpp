@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Collectives/Collectives.h"
+#include "Core/Environment.h"
 #include "Core/Program.h"
 #include "Core/Random.h"
 #include "Device/CPU/HostDevice.h"
@@ -223,14 +224,17 @@ static void testPointToPoint(Collectives &collectives) {
     collectives.wait(4095 - i);
 }
 
-/// usage: CollectivesTest mpi|shared
+/// usage: CollectivesTest mpi|gloo|shared|shared-gloo
 int main(int argc, char **argv) {
-  auto mpi = makeMpiCollectives();
-  rank = mpi->rank();
-  expect(argc == 2, "expected one argument, mpi or shared", argc);
-  bool isShared = !strcmp(argv[1], "shared");
+  expect(argc == 2, "expected one argument, an engine", argc);
+  std::string engine = argv[1];
+  auto network = engine == "gloo" || engine == "shared-gloo"
+                     ? makeGlooCollectives(Environment::get(), "", 30)
+                     : makeMpiCollectives();
+  rank = network->rank();
+  bool isShared = engine.compare(0, 6, "shared") == 0;
   auto collectives =
-      isShared ? makeSharedMemoryCollectives(*mpi) : std::move(mpi);
+      isShared ? makeSharedMemoryCollectives(*network) : std::move(network);
   Program program;
   program.mesh = meshOf(collectives->size());
   program.groups.emplace_back();

@@ -310,7 +310,8 @@ TEST_F(Train, RanksAreGivenTheSame) {
   fails(start("", "--save-weights " + folder / "w"),
         "rank 2 has --save-weights a path, rank 0 has no --save-weights; ");
   fails(start("", "", "pp2-dp2-mb2"), "rank 2 has another program (");
-  fails(start("", "--describe"), "rank 2: error: this rank has --help or --describe, rank 0 has");
+  fails(start("", "--describe"),
+        "rank 2: error: this rank has --help or --describe, rank 0 has");
   Outcome alike =
       start("--threads 1 --metrics " + folder / "a", "--metrics /other");
   EXPECT_EQ(alike.status, 0) << alike.output;

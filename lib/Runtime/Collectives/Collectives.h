@@ -1,7 +1,8 @@
 //===- Collectives.h - communication between the ranks ----------*- C++ -*-===//
 //
-// One interface, four engines: MPI; shared memory, over MPI, for groups of
-// ranks of one machine; NCCL between GPUs; and Self for a program of one rank.
+// One interface, five engines: MPI, under launchers that serve it; Gloo, under
+// others; shared memory, over either, for groups of ranks of one machine; NCCL
+// between GPUs; and Self for a program of one rank.
 // The calls of a step do not throw; a failure ends the whole job.
 //
 //===----------------------------------------------------------------------===//
@@ -20,6 +21,7 @@
 namespace dtc::rt {
 
 class Arena;
+struct Environment;
 struct Program;
 
 /// What may be in flight at once: messages, collectives, and one more
@@ -77,6 +79,7 @@ class Collectives {
 public:
   virtual ~Collectives() = default;
 
+  virtual const char *name() const = 0;
   virtual int rank() const = 0;
   virtual int size() const = 0;
   /// Ranks on this machine.
@@ -93,6 +96,9 @@ public:
   /// Names the memory that the buffers of all collectives are in; met by all
   /// ranks. Returns what the user should know of it, or nothing.
   virtual std::string attach(const Arena &) { return {}; }
+
+  /// What runs on this rank, for messages.
+  virtual void observe(const dtc_context &) {}
 
   //===--- The step -------------------------------------------------------===//
   // What `start`, `send` and `recv` begin is done after the wait of its slot.
@@ -135,8 +141,13 @@ public:
 std::unique_ptr<Collectives> makeSelfCollectives();
 /// Starts MPI.
 std::unique_ptr<Collectives> makeMpiCollectives();
-/// Uses `mpi` where shared memory does not do.
-std::unique_ptr<Collectives> makeSharedMemoryCollectives(Collectives &mpi);
+/// Connects all ranks, which find each other as Rendezvous.h says. Throws an
+/// Error if they do not within `timeout` seconds.
+std::unique_ptr<Collectives> makeGlooCollectives(const Environment &environment,
+                                                 const std::string &rendezvous,
+                                                 int timeout);
+/// Uses `network` where shared memory does not do.
+std::unique_ptr<Collectives> makeSharedMemoryCollectives(Collectives &network);
 
 } // namespace dtc::rt
 

@@ -8,9 +8,11 @@
 #include "Reduce.h"
 
 #include <algorithm>
+#include <chrono>
 #include <climits>
 #include <cstdlib>
 #include <mpi.h>
+#include <thread>
 #include <vector>
 
 using namespace dtc::rt;
@@ -98,6 +100,7 @@ public:
       requests.list.reserve(1); // so that steps do not allocate
   }
 
+  const char *name() const override { return "MPI"; }
   int rank() const override { return myRank; }
   int size() const override { return worldSize; }
   int localSize() const override { return localRanks; }
@@ -212,8 +215,11 @@ public:
 
   void finish() override { MPI_Finalize(); }
 
+  /// Also from a thread beside one that is in a call of MPI, in which MPI's
+  /// own way may hang.
   void abort() override {
-    MPI_Abort(MPI_COMM_WORLD, 1);
+    std::thread([] { MPI_Abort(MPI_COMM_WORLD, 1); }).detach();
+    std::this_thread::sleep_for(std::chrono::seconds(2));
     _Exit(1);
   }
 

@@ -2,7 +2,8 @@
 //
 // Each rank maps the arenas of the others of its machine. What groups of such
 // ranks do is in SharedGroup; messages, and groups over several machines, are
-// MPI's. Nobody blocks but in a wait, and there everything goes on.
+// the network's: MPI or Gloo. Nobody blocks but in a wait, and there everything
+// goes on.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,19 +39,20 @@ constexpr int64_t napMicroseconds = 100, sleepMicroseconds = 100000;
 struct Group {
   std::vector<int> ranks;
   int place = 0;                       ///< of this rank
-  std::unique_ptr<SharedGroup> shared; ///< null: over MPI
+  std::unique_ptr<SharedGroup> shared; ///< null: over the network
 };
 
 class SharedMemoryCollectives : public Collectives {
 public:
-  explicit SharedMemoryCollectives(Collectives &mpi) : mpi(mpi) {}
+  explicit SharedMemoryCollectives(Collectives &network) : network(network) {}
 
-  int rank() const override { return mpi.rank(); }
-  int size() const override { return mpi.size(); }
-  int localSize() const override { return mpi.localSize(); }
-  int machine() const override { return mpi.machine(); }
+  const char *name() const override { return "shared memory"; }
+  int rank() const override { return network.rank(); }
+  int size() const override { return network.size(); }
+  int localSize() const override { return network.localSize(); }
+  int machine() const override { return network.machine(); }
   void createGroups(const Program &program) override;
-  bool sharesArena() const override { return mpi.localSize() > 1; }
+  bool sharesArena() const override { return network.localSize() > 1; }
   std::string attach(const Arena &arena) override;
 
   int groupRank(int group) override { return groupOf(group).place; }
@@ -58,7 +60,7 @@ public:
 
   void run(int group, const Collective &collective) override {
     if (!isAnyShared)
-      return mpi.run(group, collective);
+      return network.run(group, collective);
     start(group, blockingSlot, collective);
     wait(blockingSlot);
   }
@@ -66,33 +68,33 @@ public:
 
   void send(int peer, int tag, int slot, const void *buffer,
             int64_t bytes) override {
-    mpi.send(peer, tag, slot, buffer, bytes);
+    network.send(peer, tag, slot, buffer, bytes);
   }
   void recv(int peer, int tag, int slot, void *buffer, int64_t bytes) override {
-    mpi.recv(peer, tag, slot, buffer, bytes);
+    network.recv(peer, tag, slot, buffer, bytes);
   }
   void wait(int slot) override;
   bool test(int slot) override;
   bool poll() override;
 
   void sendData(int peer, const void *buffer, int64_t bytes) override {
-    mpi.sendData(peer, buffer, bytes);
+    network.sendData(peer, buffer, bytes);
   }
   void recvData(int peer, void *buffer, int64_t bytes) override {
-    mpi.recvData(peer, buffer, bytes);
+    network.recvData(peer, buffer, bytes);
   }
   void gatherData(const void *input, void *output, int64_t bytes) override {
-    mpi.gatherData(input, output, bytes);
+    network.gatherData(input, output, bytes);
   }
-  int firstFailed(bool failed) override { return mpi.firstFailed(failed); }
-  void barrier() override { mpi.barrier(); }
-  void finish() override { mpi.finish(); }
-  void abort() override { mpi.abort(); }
+  int firstFailed(bool failed) override { return network.firstFailed(failed); }
+  void barrier() override { network.barrier(); }
+  void finish() override { network.finish(); }
+  void abort() override { network.abort(); }
 
 private:
   /// The collective that a slot names.
   struct Use {
-    SharedGroup *group = nullptr; ///< null: the slot is free, or MPI's
+    SharedGroup *group = nullptr; ///< null: the slot is free, or the network's
     uint64_t number = 0;
   };
 
@@ -112,7 +114,7 @@ private:
   }
   bool advance(int64_t budget);
 
-  Collectives &mpi;
+  Collectives &network;
   const Mesh *mesh = nullptr;
   std::vector<std::vector<int>> groupAxes;
   std::vector<Group> groups;
@@ -132,7 +134,7 @@ private:
 //===----------------------------------------------------------------------===//
 
 void SharedMemoryCollectives::createGroups(const Program &program) {
-  mpi.createGroups(program);
+  network.createGroups(program);
   mesh = &program.mesh;
   groupAxes = program.groups;
   for (const std::vector<int> &axes : groupAxes) {
@@ -158,13 +160,14 @@ std::string SharedMemoryCollectives::attach(const Arena &memory) {
     mailboxes.emplace(
         int64_t(sizeof(Doorbell) + sizeof(Mailbox) * groups.size()),
         Sharing::machine);
-    if (mpi.localSize() <= int(std::thread::hardware_concurrency()))
+    if (network.localSize() <= int(std::thread::hardware_concurrency()))
       spins = maxSpins;
   }
-  Identity own{mpi.machine(), mapping ? handleOf(*mapping) : MappingHandle(),
+  Identity own{network.machine(),
+               mapping ? handleOf(*mapping) : MappingHandle(),
                mailboxes ? handleOf(*mailboxes) : MappingHandle()};
   std::vector<Identity> all(static_cast<size_t>(size()));
-  mpi.gatherData(&own, all.data(), sizeof own);
+  network.gatherData(&own, all.data(), sizeof own);
 
   int error = 0;
   for (const Group &group : groups)
@@ -181,9 +184,9 @@ std::string SharedMemoryCollectives::attach(const Arena &memory) {
           error = mapped->error();
     }
   std::vector<int> errors(static_cast<size_t>(size()));
-  mpi.gatherData(&error, errors.data(), sizeof error);
+  network.gatherData(&error, errors.data(), sizeof error);
 
-  // Machines on which a rank cannot map another use MPI for all groups.
+  // Machines on which a rank cannot map another use the network for all groups.
   std::map<int, int> failed;
   for (int other = 0; other < size(); ++other)
     if (errors[size_t(other)])
@@ -218,8 +221,8 @@ std::string SharedMemoryCollectives::attach(const Arena &memory) {
     }
   if (!failed.empty())
     return format("ranks cannot map each other's memory (%s) and communicate "
-                  "through MPI, which is slower",
-                  strerror(failed.begin()->second));
+                  "through %s, which is slower",
+                  strerror(failed.begin()->second), network.name());
   return {};
 }
 
@@ -230,7 +233,7 @@ std::string SharedMemoryCollectives::attach(const Arena &memory) {
 void SharedMemoryCollectives::start(int group, int slot,
                                     const Collective &collective) {
   if (!groupOf(group).shared)
-    return mpi.start(group, slot, collective);
+    return network.start(group, slot, collective);
   Use *use = useOf(slot);
   if (!use)
     fatal("slot %d, expected %d to %d", slot, firstCollectiveSlot,
@@ -257,13 +260,13 @@ bool SharedMemoryCollectives::advance(int64_t budget) {
 
 bool SharedMemoryCollectives::poll() {
   advance(pollBytes);
-  return mpi.poll() || isBusy();
+  return network.poll() || isBusy();
 }
 
 bool SharedMemoryCollectives::test(int slot) {
   Use *use = useOf(slot);
   if (!use || !use->group)
-    return mpi.test(slot);
+    return network.test(slot);
   if (!use->group->isFinished(use->number))
     return false;
   use->group = nullptr;
@@ -279,14 +282,14 @@ static void relax() {
 void SharedMemoryCollectives::wait(int slot) {
   Use *use = useOf(slot);
   if (!isBusy() && !(use && use->group))
-    return mpi.wait(slot);
+    return network.wait(slot);
   int idle = 0;
   while (!test(slot)) {
     if (advance(INT64_MAX)) {
       idle = 0;
       continue;
     }
-    bool isMpiBusy = mpi.poll();
+    bool isNetworkBusy = network.poll();
     if (idle < spins) {
       ++idle;
       relax();
@@ -294,12 +297,13 @@ void SharedMemoryCollectives::wait(int slot) {
       sched_yield(); // as MPI does
     } else {
       doorbell().sleepUnless([&] { return advance(INT64_MAX); },
-                             isMpiBusy ? napMicroseconds : sleepMicroseconds);
+                             isNetworkBusy ? napMicroseconds
+                                           : sleepMicroseconds);
     }
   }
 }
 
 std::unique_ptr<Collectives>
-dtc::rt::makeSharedMemoryCollectives(Collectives &mpi) {
-  return std::make_unique<SharedMemoryCollectives>(mpi);
+dtc::rt::makeSharedMemoryCollectives(Collectives &network) {
+  return std::make_unique<SharedMemoryCollectives>(network);
 }

@@ -15,6 +15,18 @@ using namespace dtc::rt;
 
 static Collectives *fatalCollectives;
 static std::atomic<bool> isEnding = false;
+static WatchHooks watchHooks;
+
+void dtc::rt::setWatchHooks(const WatchHooks &hooks) { watchHooks = hooks; }
+
+bool dtc::rt::claimReport() {
+  return !watchHooks.claimReport || watchHooks.claimReport();
+}
+
+void dtc::rt::leaveBySignal() {
+  if (watchHooks.leaveBySignal)
+    watchHooks.leaveBySignal();
+}
 
 void dtc::rt::setFatalContext(Collectives *collectives, std::string rankName) {
   fatalCollectives = collectives;
@@ -39,7 +51,10 @@ void dtc::rt::fatal(const char *pattern, ...) {
   va_end(arguments);
   used += length < room ? length : room - 1;
   line[used++] = '\n';
-  (void)!write(STDERR_FILENO, line, used);
+  if (claimReport())
+    (void)!write(STDERR_FILENO, line, used);
+  else
+    usleep(200000); // who has claimed it writes meanwhile
   if (fatalCollectives)
     fatalCollectives->abort();
   _Exit(1);
@@ -50,6 +65,7 @@ dtc_context::dtc_context(const Program &program, Collectives &collectives,
     : program(program), collectives(collectives), device(device),
       overlaps(overlaps) {
   const Mesh &mesh = program.mesh;
+  collectives.observe(*this);
   stage = mesh.coordinate(collectives.rank(), stageAxis);
   std::vector<int> where = mesh.coordinates(collectives.rank());
   for (int peer = 0; peer < mesh.sizeOf(stageAxis); ++peer) {

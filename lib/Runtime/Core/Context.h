@@ -36,8 +36,26 @@ namespace dtc::rt {
 void setFatalContext(Collectives *collectives, std::string rankName);
 
 /// Reports an error that cannot be recovered from, in one line that names the
-/// rank, and ends the whole job. For calls inside a step.
+/// rank, and ends the whole job; says nothing if another rank of the machine
+/// has said why. For calls inside a step.
 [[noreturn, gnu::format(printf, 1, 2)]] void fatal(const char *pattern, ...);
+
+/// What one who watches other ranks of the machine adds; both may be called by
+/// signal handlers.
+struct WatchHooks {
+  bool (*claimReport)() = nullptr;
+  void (*leaveBySignal)() = nullptr;
+};
+void setWatchHooks(const WatchHooks &hooks);
+
+/// Whether this rank is the one of its machine that says why the job ends: the
+/// first that asks.
+bool claimReport();
+
+/// For the handler of a signal that tells this rank to stop: it is not lost.
+/// Gives the thread that watches others time to say which of them is, for a
+/// launcher stops all ranks when one dies.
+void leaveBySignal();
 
 /// Does not return if another thread ends the job: what this one has waited for
 /// may be wrong.

@@ -2,6 +2,7 @@
 
 #include "Launch.h"
 
+#include "Environment.h"
 #include "Error.h"
 
 #include <algorithm>
@@ -22,13 +23,8 @@
 using namespace dtc::rt;
 
 bool dtc::rt::startedByLauncher() {
-  // Set by OpenMPI, by PMIx launchers, by MPICH's and by srun.
-  for (const char *name :
-       {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK", "SLURM_STEP_ID"})
-    if (getenv(name))
-      return true;
-  // Both by torchrun and what works like it.
-  return getenv("RANK") && getenv("WORLD_SIZE");
+  static const bool found = Environment::get().launcher != Launcher::none;
+  return found;
 }
 
 /// The command that starts the right number of ranks, for messages.

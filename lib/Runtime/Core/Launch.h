@@ -7,7 +7,8 @@
 
 namespace dtc::rt {
 
-/// Whether mpirun, srun or the like started this process.
+/// Whether mpirun, srun, torchrun or the like started this process. Throws an
+/// Error if their variables make no sense.
 bool startedByLauncher();
 
 /// Throws unless the plan's number of ranks was started; says what to type.

@@ -251,6 +251,15 @@ static void addLaunchOptions(CLI::App &app, Options &options) {
       ->type_name("STATE")
       ->default_str("on")
       ->transform(oneOf<bool>({{"on", true}, {"off", false}}));
+  app.add_option("--rendezvous", options.rendezvous,
+                 "a file that all ranks see and that is not there yet, by "
+                 "which they find each other without mpirun")
+      ->type_name("FILE");
+  app.add_option("--timeout", options.timeout,
+                 "how long a rank waits for others in one call of a step "
+                 "before it ends the job; ten times that between steps")
+      ->type_name("SECONDS")
+      ->check(atLeastOne);
   addDeviceOptions(app, options);
 }
 

@@ -21,7 +21,7 @@ using GivenOptions = std::map<std::string, std::string>;
 /// there to compare with.
 enum class MatMulEngine { builtin, oneDnn };
 
-enum class CollectivesEngine { automatic, mpi };
+enum class CollectivesEngine { automatic, network };
 enum class ProgressStyle { automatic, plain, bar };
 /// What happens when a loss or a gradient's norm is NaN or infinite.
 enum class OnNonFinite { stop, skip, warn };
@@ -67,8 +67,8 @@ struct Options {
   GivenOptions given;     ///< that ranks compare, see Agreement.h
   bool tf32 = false;      ///< on GPUs
   bool cudaGraph = true;  ///< on GPUs
-  std::string rendezvous; ///< of GPUs' ranks; empty: as the launcher has it
-  int timeout = 60;       ///< of GPUs' ranks, seconds
+  std::string rendezvous; ///< empty: as the launcher has it
+  int timeout = 60;       ///< seconds
 
   /// Whether a stop in the middle would lose what was asked for.
   bool savesTraining() const {

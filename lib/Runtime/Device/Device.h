@@ -62,8 +62,9 @@ void checkDevice();
 /// Options of the command line that only this kind of device has.
 void addDeviceOptions(CLI::App &app, Options &options);
 
-/// How ranks find each other: under a launcher, or one alone.
-std::unique_ptr<Collectives> startCollectives();
+/// How ranks find each other: under a launcher, or one alone. Throws an Error
+/// if they do not.
+std::unique_ptr<Collectives> startCollectives(const Options &options);
 
 /// A faster engine for groups that it is made for, over the one that was
 /// started; null if there is none, or the options do not want it.

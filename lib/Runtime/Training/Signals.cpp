@@ -2,6 +2,7 @@
 
 #include "Signals.h"
 
+#include "Core/Context.h"
 #include "Core/Launch.h"
 #include "Core/MappedFile.h"
 
@@ -31,6 +32,7 @@ static void stopBySignal(int signal) {
     return;
   }
   (void)!write(STDERR_FILENO, stopLine, strlen(stopLine));
+  leaveBySignal();
   _exit(128 + signal);
 }
 
@@ -39,7 +41,8 @@ static void stopBySignal(int signal) {
 static void crash(int number, siginfo_t *info, void *) {
   if (number == SIGBUS)
     exitIfFileFault(info->si_addr);
-  (void)!write(STDERR_FILENO, crashLine, strlen(crashLine));
+  if (claimReport())
+    (void)!write(STDERR_FILENO, crashLine, strlen(crashLine));
   signal(number, SIG_DFL);
   raise(number);
 }

@@ -40,7 +40,15 @@ static int trainOnRanks(const Program &program, const Options &options,
   if (collectives.size() > 1)
     rankName +=
         format("rank %d (%s): ", rank, program.mesh.describe(rank).c_str());
-  setFatalContext(&launched, rankName);
+  struct FatalContext {
+    Collectives &launched;
+    std::string name;
+    FatalContext(Collectives &own, Collectives &launched, std::string name)
+        : launched(launched), name(std::move(name)) {
+      setFatalContext(&own, this->name);
+    }
+    ~FatalContext() { setFatalContext(&launched, name); }
+  } fatalContext(collectives, launched, rankName);
   // What fails below while others may wait for this rank ends the job.
   auto mustSucceed = [](const Outcome &outcome) {
     if (outcome.failed)
@@ -96,7 +104,13 @@ int dtc::rt::trainMain(const dtc_program &exported, int argc, char **argv) {
   if (launched)
     return *launched;
 
-  std::unique_ptr<Collectives> collectives = startCollectives();
+  std::unique_ptr<Collectives> collectives;
+  Outcome started = attempt(
+      [&] { collectives = startCollectives(options ? *options : Options()); });
+  if (started.failed) { // ranks have not met: each says why
+    fprintf(stderr, "%s: error: %s\n", name.c_str(), started.message.c_str());
+    return 1;
+  }
   if (!parsed.failed && text.empty())
     parsed = attempt([&] {
       checkDevice();

@@ -85,7 +85,7 @@ DTC_STANDIN_NOTICES=1 lose noticed KILL "$work/data" \
 
 run=alone.$$
 start "$work/data" 0
-expect_end "$started" 15 'rank 0 \(.*\): error: waited 5 s for the other ranks to start: '
+expect_end "$started" 15 "rank 0 \(.*\): error: rank 1 has not written '.*' for 5 s"
 run=headless.$$
 start "$work/data" 1
 expect_end "$started" 15 "rank 1 \(.*\): error: rank 0 has not written '.*' for 5 s"

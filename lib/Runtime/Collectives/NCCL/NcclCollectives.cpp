@@ -44,17 +44,21 @@ void NcclCollectives::connect(CudaDevice &own, const std::string &rendezvous,
   if (size() == 1)
     return;
   nccl = &Nccl::get();
+  // That of rank 0 counts.
   ncclUniqueId id;
   memset(&id, 0, sizeof id);
   if (rank() == 0)
     DTC_NCCL(ncclGetUniqueId(&id));
+  std::vector<char> bytes(sizeof id);
+  memcpy(bytes.data(), &id, sizeof id);
   progress = std::make_unique<Progress>();
   device->report(*progress);
   watchdog = std::make_unique<Watchdog>(*nccl, *progress, timeout);
   {
     Watchdog::Waiting waiting(watchdog.get(), toStart, /*patience=*/2);
-    meeting = std::make_unique<Rendezvous>(environment, rendezvous, timeout,
-                                           &id, sizeof id);
+    meeting =
+        std::make_unique<Rendezvous>(environment, rendezvous, timeout, bytes);
+    memcpy(&id, meeting->all().data(), sizeof id);
   }
   Watchdog::Waiting waiting(watchdog.get(), toStart);
   DTC_NCCL(ncclCommInitRank(&world, size(), id, rank()));

@@ -9,10 +9,9 @@
 #define DTC_LIB_RUNTIME_COLLECTIVES_NCCL_NCCLCOLLECTIVES_H
 
 #include "Collectives/Collectives.h"
+#include "Collectives/Rendezvous.h"
 #include "Device/CUDA/CudaDevice.h"
-#include "Environment.h"
 #include "Nccl.h"
-#include "Rendezvous.h"
 #include "Watchdog.h"
 
 #include <functional>
@@ -32,6 +31,7 @@ public:
   void connect(CudaDevice &device, const std::string &rendezvous, int timeout);
   const Environment &where() const { return environment; }
 
+  const char *name() const override { return "NCCL"; }
   int rank() const override { return environment.rank; }
   int size() const override { return environment.size; }
   int localSize() const override { return environment.localSize; }

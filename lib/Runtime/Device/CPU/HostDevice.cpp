@@ -7,6 +7,8 @@
 
 #include "HostDevice.h"
 
+#include "Collectives/Watched.h"
+#include "Core/Environment.h"
 #include "Core/Launch.h"
 #include "Core/OptionValues.h"
 #include "Core/Options.h"
@@ -34,15 +36,23 @@ std::string dtc::rt::describeTarget() { return "cpu"; }
 
 void dtc::rt::checkDevice() {}
 
-std::unique_ptr<Collectives> dtc::rt::startCollectives() {
-  return startedByLauncher() ? makeMpiCollectives() : makeSelfCollectives();
+std::unique_ptr<Collectives> dtc::rt::startCollectives(const Options &options) {
+  Environment environment = Environment::get();
+  if (environment.launcher == Launcher::none)
+    return makeSelfCollectives();
+  if (environment.servesMpi)
+    return makeMpiCollectives();
+  return makeGlooCollectives(environment, options.rendezvous, options.timeout);
 }
 
 std::unique_ptr<Collectives> dtc::rt::overlayCollectives(const Options &options,
                                                          Collectives &started) {
-  if (options.collectives == CollectivesEngine::automatic && started.size() > 1)
-    return makeSharedMemoryCollectives(started);
-  return nullptr;
+  if (started.size() == 1)
+    return nullptr;
+  std::unique_ptr<Collectives> shared;
+  if (options.collectives == CollectivesEngine::automatic)
+    shared = makeSharedMemoryCollectives(started);
+  return makeWatchedCollectives(std::move(shared), started, options.timeout);
 }
 
 void dtc::rt::addDeviceOptions(CLI::App &app, Options &options) {
@@ -59,10 +69,12 @@ void dtc::rt::addDeviceOptions(CLI::App &app, Options &options) {
                                        {"onednn", MatMulEngine::oneDnn}}));
   app.add_option("--collectives", options.collectives,
                  "auto or mpi (auto: shared memory between ranks of one "
-                 "machine, where the system allows it)")
+                 "machine, where the system allows it; mpi: MPI, or Gloo under "
+                 "launchers "
+                 "without MPI, for all)")
       ->type_name("ENGINE")
       ->default_str("auto")
       ->transform(
           oneOf<CollectivesEngine>({{"auto", CollectivesEngine::automatic},
-                                    {"mpi", CollectivesEngine::mpi}}));
+                                    {"mpi", CollectivesEngine::network}}));
 }

@@ -28,7 +28,7 @@ std::string dtc::rt::describeTarget() {
 
 void dtc::rt::checkDevice() { CudaDriver::get(); }
 
-std::unique_ptr<Collectives> dtc::rt::startCollectives() {
+std::unique_ptr<Collectives> dtc::rt::startCollectives(const Options &) {
   return std::make_unique<NcclCollectives>(Environment::get());
 }
 
@@ -41,19 +41,10 @@ void dtc::rt::addDeviceOptions(CLI::App &app, Options &options) {
   app.add_flag("--tf32", options.tf32,
                "round operands of f32 matrix products and convolutions to "
                "tf32, which tensor cores compute");
-  app.add_option("--rendezvous", options.rendezvous,
-                 "a file that all ranks see and that is not there yet, by "
-                 "which they find each other")
-      ->type_name("FILE");
   app.add_option("--cuda-graph", options.cudaGraph,
                  "on or off: whether steps after the first are launched as one "
                  "graph")
       ->type_name("STATE")
       ->default_str("on")
       ->transform(oneOf<bool>({{"on", true}, {"off", false}}));
-  app.add_option("--timeout", options.timeout,
-                 "how long a rank waits for others in one call of a step "
-                 "before it ends the job; ten times that between steps")
-      ->type_name("SECONDS")
-      ->check(atLeastOne);
 }

@@ -1,4 +1,4 @@
-//===- TcpExchange.cpp - rank 0 tells the others over TCP -----------------===//
+//===- TcpExchange.cpp - ranks meet at rank 0 over TCP -----------------===//
 
 #include "TcpExchange.h"
 
@@ -15,6 +15,7 @@
 #include <sys/socket.h>
 #include <thread>
 #include <unistd.h>
+#include <utility>
 #include <vector>
 
 using namespace dtc::rt;
@@ -26,7 +27,7 @@ constexpr int numPorts = 16;
 /// For one answer, so that a rank comes to the next port.
 constexpr std::chrono::milliseconds answerTime(2000);
 
-/// What a rank says first, and rank 0 before the bytes.
+/// What a rank says first, then its bytes; and rank 0, before those of all.
 struct Greeting {
   char magic[8];
   uint64_t job; ///< a hash
@@ -35,7 +36,7 @@ struct Greeting {
   Greeting(const std::string &name, const Environment &environment)
       : job(std::hash<std::string>()(name)), rank(environment.rank),
         size(environment.size) {
-    memcpy(magic, "dtc-tcp1", sizeof magic);
+    memcpy(magic, "dtc-tcp2", sizeof magic);
   }
   /// Whether the other end is of the same job.
   bool matches(const Greeting &other) const {
@@ -51,7 +52,11 @@ public:
     if (file >= 0)
       close(file);
   }
-  Socket(const Socket &) = delete;
+  Socket(Socket &&other) noexcept : file(std::exchange(other.file, -1)) {}
+  Socket &operator=(Socket &&other) noexcept {
+    std::swap(file, other.file);
+    return *this;
+  }
 
   int number() const { return file; }
   bool isOpen() const { return file >= 0; }
@@ -145,9 +150,10 @@ static int listenAt(int port) {
   return -1;
 }
 
-static void serve(const Environment &environment, const MasterAddress &master,
-                  const Greeting &own, int timeout, const void *bytes,
-                  size_t size) {
+/// The bytes of all ranks, when all have come.
+static std::vector<char> serve(const Environment &environment,
+                               const MasterAddress &master, const Greeting &own,
+                               int timeout, const std::vector<char> &ownBytes) {
   int first = firstPort(master), port = first, file = -1;
   for (; port < first + numPorts && file < 0; ++port)
     file = listenAt(port);
@@ -157,11 +163,16 @@ static void serve(const Environment &environment, const MasterAddress &master,
          first, first + numPorts - 1);
   Socket server(file);
   Clock::time_point end = Clock::now() + std::chrono::seconds(timeout);
-  std::vector<char> isServed(size_t(environment.size));
+  size_t share = ownBytes.size();
+  std::vector<char> all = ownBytes;
+  all.resize(share * size_t(environment.size));
+  std::vector<Socket> clients;
+  for (int rank = 0; rank < environment.size; ++rank)
+    clients.emplace_back(-1);
   for (int left = environment.size - 1; left > 0;) {
     if (!server.await(POLLIN, end)) {
       int missing = 1;
-      while (isServed[size_t(missing)])
+      while (clients[size_t(missing)].isOpen())
         ++missing;
       fail("%d of %d other ranks have not come to rank 0 at port %d for %d s, "
            "rank %d first; see whether they run and reach MASTER_ADDR=%s, or "
@@ -172,25 +183,36 @@ static void serve(const Environment &environment, const MasterAddress &master,
     Socket client(accept4(server.number(), nullptr, nullptr, SOCK_CLOEXEC));
     Clock::time_point soon = std::min(end, Clock::now() + answerTime);
     Greeting theirs = own;
-    char thanks; // of a rank that has not gone on to the next port
     if (!client.isOpen() || !client.receiveAll(&theirs, sizeof theirs, soon) ||
         !own.matches(theirs) || theirs.rank < 1 || theirs.rank >= own.size ||
         !client.sendAll(&own, sizeof own, soon) ||
-        !client.sendAll(bytes, size, soon) ||
-        !client.receiveAll(&thanks, sizeof thanks, soon))
+        !client.receiveAll(all.data() + share * size_t(theirs.rank), share,
+                           soon))
       continue;
-    left -= !isServed[size_t(theirs.rank)];
-    isServed[size_t(theirs.rank)] = 1;
+    // One that comes again has given up its former connection.
+    left -= !clients[size_t(theirs.rank)].isOpen();
+    clients[size_t(theirs.rank)] = std::move(client);
   }
+  for (int rank = 1; rank < environment.size; ++rank) {
+    const Socket &client = clients[size_t(rank)];
+    char thanks; // so that no answer is lost when this end is closed
+    Clock::time_point soon = Clock::now() + answerTime;
+    if (!client.sendAll(all.data(), all.size(), soon) ||
+        !client.receiveAll(&thanks, sizeof thanks, soon))
+      fail("rank %d left while ranks met at rank 0; see why it ended", rank);
+  }
+  return all;
 }
 
 //===----------------------------------------------------------------------===//
 // The others
 //===----------------------------------------------------------------------===//
 
-/// Whether rank 0 was there and gave the bytes.
-static bool ask(const addrinfo &address, const Greeting &own, void *bytes,
-                size_t size, Clock::time_point deadline) {
+/// Whether rank 0 was there and gave all bytes, for which it has until `end`.
+static bool ask(const addrinfo &address, const Greeting &own,
+                const std::vector<char> &ownBytes, std::vector<char> &all,
+                Clock::time_point end) {
+  Clock::time_point soon = std::min(end, Clock::now() + answerTime);
   Socket client(socket(address.ai_family,
                        address.ai_socktype | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!client.isOpen())
@@ -199,15 +221,17 @@ static bool ask(const addrinfo &address, const Greeting &own, void *bytes,
       errno != EINPROGRESS)
     return false;
   Greeting theirs = own;
-  return client.sendAll(&own, sizeof own, deadline) &&
-         client.receiveAll(&theirs, sizeof theirs, deadline) &&
+  return client.sendAll(&own, sizeof own, soon) &&
+         client.receiveAll(&theirs, sizeof theirs, soon) &&
          own.matches(theirs) && theirs.rank == 0 &&
-         client.receiveAll(bytes, size, deadline) &&
-         client.sendAll("", 1, deadline);
+         client.sendAll(ownBytes.data(), ownBytes.size(), soon) &&
+         client.receiveAll(all.data(), all.size(), end) &&
+         client.sendAll("", 1, Clock::now() + answerTime);
 }
 
 static bool askAt(const MasterAddress &master, int port, const Greeting &own,
-                  void *bytes, size_t size, Clock::time_point end) {
+                  const std::vector<char> &ownBytes, std::vector<char> &all,
+                  Clock::time_point end) {
   addrinfo hints = {}, *found = nullptr;
   hints.ai_socktype = SOCK_STREAM;
   // A name may be known only later, where ranks start with their machines.
@@ -217,24 +241,25 @@ static bool askAt(const MasterAddress &master, int port, const Greeting &own,
   bool isDone = false;
   for (addrinfo *address = found; address && !isDone;
        address = address->ai_next)
-    isDone = ask(*address, own, bytes, size,
-                 std::min(end, Clock::now() + answerTime));
+    isDone = ask(*address, own, ownBytes, all, end);
   freeaddrinfo(found);
   return isDone;
 }
 
-void dtc::rt::exchangeByTcp(const Environment &environment,
-                            const MasterAddress &master, const std::string &job,
-                            int timeout, void *bytes, size_t size) {
+std::vector<char> dtc::rt::exchangeByTcp(const Environment &environment,
+                                         const MasterAddress &master,
+                                         const std::string &job, int timeout,
+                                         const std::vector<char> &ownBytes) {
   Greeting own(job, environment);
   if (environment.rank == 0)
-    return serve(environment, master, own, timeout, bytes, size);
+    return serve(environment, master, own, timeout, ownBytes);
   Clock::time_point end = Clock::now() + std::chrono::seconds(timeout);
+  std::vector<char> all(ownBytes.size() * size_t(environment.size));
   int first = firstPort(master);
   while (Clock::now() < end) {
     for (int port = first; port < first + numPorts; ++port)
-      if (askAt(master, port, own, bytes, size, end))
-        return;
+      if (askAt(master, port, own, ownBytes, all, end))
+        return all;
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }
   fail("found no rank 0 of this job at MASTER_ADDR=%s, ports %d to %d, for %d "

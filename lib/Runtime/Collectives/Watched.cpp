@@ -1,0 +1,437 @@
+//===- Watched.cpp - no rank waits for ever for one that is lost ----------===//
+
+#include "Watched.h"
+
+#include "Core/Context.h"
+#include "Core/Error.h"
+#include "PeerMemory.h"
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <ctime>
+#include <optional>
+#include <poll.h>
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <thread>
+#include <unistd.h>
+
+using namespace dtc::rt;
+using dtc::CollectiveKind;
+
+namespace {
+
+constexpr int64_t interval = 100; ///< milliseconds between two looks
+/// How long others may take to notice that a launcher stops them all.
+constexpr int64_t grace = 2000;
+/// Times --timeout: between steps another rank may write a file.
+constexpr int patience = 10;
+
+/// Of the machine: all its ranks see the same.
+int64_t now() {
+  timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return int64_t(time.tv_sec) * 1000 + time.tv_nsec / 1000000;
+}
+
+/// What a rank waits for. Plain numbers, so that a step formats nothing.
+struct Call {
+  enum What { none, collective, send, recv, data, all } what = none;
+  CollectiveKind kind = CollectiveKind::AllReduce;
+  int group = 0, peer = -1;
+  int64_t bytes = 0;
+};
+
+/// What a rank shows to others of its machine; zeros are the start.
+struct Entry {
+  enum Leaving { stays, ended, stopped };
+  std::atomic<int64_t> beat;   ///< when its thread last looked
+  std::atomic<int64_t> worked; ///< when it last was seen to compute
+  std::atomic<uint32_t> isInCall;
+  std::atomic<uint32_t> leaving;
+  /// The rank + 1 that says why the job ends, in the entry of the lowest rank
+  /// of the machine.
+  std::atomic<int32_t> reporter;
+};
+
+/// Of this process, for signal handlers.
+Entry *ownEntry = nullptr;
+std::atomic<int32_t> *reporter = nullptr;
+int32_t ownClaim = 1;
+
+struct Peer {
+  int rank;
+  int64_t process;
+  int file; ///< a pidfd, -1 if there are none
+  PeerMemory memory;
+  int64_t leftAt = 0;
+
+  Entry *entry() const { return reinterpret_cast<Entry *>(memory.data()); }
+};
+
+struct Identity {
+  int machine;
+  int64_t process;
+  MappingHandle entry;
+};
+
+class WatchedCollectives : public Collectives {
+public:
+  WatchedCollectives(std::unique_ptr<Collectives> engine, Collectives &launched,
+                     int timeout)
+      : owned(std::move(engine)), inner(owned ? *owned : launched),
+        timeout(int64_t(timeout) * 1000) {}
+  ~WatchedCollectives() override;
+
+  const char *name() const override { return inner.name(); }
+  int rank() const override { return inner.rank(); }
+  int size() const override { return inner.size(); }
+  int localSize() const override { return inner.localSize(); }
+  int machine() const override { return inner.machine(); }
+  void createGroups(const Program &program) override;
+  bool sharesArena() const override { return inner.sharesArena(); }
+  std::string attach(const Arena &arena) override {
+    Waiting waiting(*this, {Call::all});
+    return inner.attach(arena);
+  }
+  void observe(const dtc_context &running) override { context = &running; }
+
+  void run(int group, const Collective &collective) override {
+    Waiting waiting(*this, callOf(group, collective));
+    inner.run(group, collective);
+  }
+  void start(int group, int slot, const Collective &collective) override {
+    note(slot, callOf(group, collective));
+    inner.start(group, slot, collective);
+  }
+  int groupRank(int group) override { return inner.groupRank(group); }
+  int groupSize(int group) override { return inner.groupSize(group); }
+  void send(int peer, int tag, int slot, const void *buffer,
+            int64_t bytes) override {
+    note(slot, {Call::send, {}, 0, peer, bytes});
+    inner.send(peer, tag, slot, buffer, bytes);
+  }
+  void recv(int peer, int tag, int slot, void *buffer, int64_t bytes) override {
+    note(slot, {Call::recv, {}, 0, peer, bytes});
+    inner.recv(peer, tag, slot, buffer, bytes);
+  }
+  void wait(int slot) override {
+    Waiting waiting(*this, slot >= 0 && slot < numSlots ? slots[size_t(slot)]
+                                                        : Call());
+    inner.wait(slot);
+  }
+  bool test(int slot) override { return inner.test(slot); }
+  bool poll() override { return inner.poll(); }
+
+  void sendData(int peer, const void *buffer, int64_t bytes) override {
+    Waiting waiting(*this, {Call::data, {}, 0, peer, bytes});
+    inner.sendData(peer, buffer, bytes);
+  }
+  void recvData(int peer, void *buffer, int64_t bytes) override {
+    Waiting waiting(*this, {Call::data, {}, 0, peer, bytes});
+    inner.recvData(peer, buffer, bytes);
+  }
+  void gatherData(const void *input, void *output, int64_t bytes) override {
+    Waiting waiting(*this, {Call::all});
+    inner.gatherData(input, output, bytes);
+  }
+  int firstFailed(bool failed) override {
+    Waiting waiting(*this, {Call::all});
+    return inner.firstFailed(failed);
+  }
+  void barrier() override {
+    Waiting waiting(*this, {Call::all});
+    inner.barrier();
+  }
+  void finish() override { inner.finish(); }
+  [[noreturn]] void abort() override {
+    // What launchers do not end, such as a stopped rank, must not stay.
+    if (lost >= 0)
+      syscall(SYS_pidfd_send_signal, lost, SIGKILL, nullptr, 0);
+    inner.abort();
+  }
+
+private:
+  /// While it lives, this rank waits.
+  struct Waiting {
+    WatchedCollectives &owner;
+    Waiting(WatchedCollectives &owner, const Call &call) : owner(owner) {
+      owner.current = call;
+      owner.calls.fetch_add(1);
+      if (ownEntry)
+        ownEntry->isInCall = 1;
+    }
+    ~Waiting() {
+      owner.calls.fetch_add(1);
+      if (ownEntry)
+        ownEntry->isInCall = 0;
+    }
+  };
+
+  static Call callOf(int group, const Collective &collective) {
+    return {Call::collective, collective.kind, group, -1, collective.bytes()};
+  }
+  void note(int slot, const Call &call) {
+    if (slot >= 0 && slot < numSlots)
+      slots[size_t(slot)] = call;
+  }
+  void meet();
+  void watch();
+  void showSign(int64_t time);
+  void checkPeers(int64_t time);
+  void checkTime(int64_t time);
+  std::string describeRank(int rank) const;
+  std::string describeCall() const;
+  [[noreturn]] void endFor(const Peer &peer, const char *what);
+
+  std::unique_ptr<Collectives> owned;
+  Collectives &inner;
+  int64_t timeout;
+  const Program *program = nullptr;
+  const dtc_context *context = nullptr;
+  std::array<Call, size_t(numSlots)> slots;
+  Call current;
+  std::atomic<uint64_t> calls = 0; ///< odd: in a call
+  std::optional<Mapping> entries;
+  std::vector<Peer> peers; ///< of this machine
+  int lost = -1;           ///< the pidfd of the one for which the job ends
+  pthread_t mainThread = pthread_self();
+  int64_t computed = 0; ///< nanoseconds of the main thread
+  uint64_t seenCalls = 0;
+  int64_t since = 0, lastLook = 0;
+  std::atomic<bool> ends = false;
+  std::thread thread;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Who says why the job ends
+//===----------------------------------------------------------------------===//
+
+static bool claimOfMachine() {
+  if (!reporter)
+    return true;
+  int32_t nobody = 0;
+  return reporter->compare_exchange_strong(nobody, ownClaim) ||
+         nobody == ownClaim;
+}
+
+static void leaveMachine() {
+  if (!ownEntry)
+    return;
+  ownEntry->leaving = Entry::stopped;
+  timespec wait = {0, 3 * interval * 1000000};
+  nanosleep(&wait, nullptr);
+}
+
+//===----------------------------------------------------------------------===//
+// Before the first step
+//===----------------------------------------------------------------------===//
+
+void WatchedCollectives::createGroups(const Program &compiled) {
+  program = &compiled;
+  meet();
+  Waiting waiting(*this, {Call::all});
+  inner.createGroups(compiled);
+}
+
+/// Shows this rank's entry to the others of the machine, and starts to watch
+/// theirs. Where memory cannot be shared there is only the time.
+void WatchedCollectives::meet() {
+  entries.emplace(int64_t(sizeof(Entry)), Sharing::machine);
+  ownEntry = reinterpret_cast<Entry *>(entries->data());
+  ownEntry->beat = ownEntry->worked = now();
+  Identity own{machine(), getpid(), handleOf(*entries)};
+  std::vector<Identity> all(static_cast<size_t>(size()));
+  inner.gatherData(&own, all.data(), sizeof own);
+  reporter = machine() == rank() ? &ownEntry->reporter : nullptr;
+  ownClaim = rank() + 1;
+  for (int other = 0; other < size(); ++other) {
+    const Identity &identity = all[size_t(other)];
+    if (other == rank() || identity.machine != own.machine)
+      continue;
+    Peer peer{other, identity.process,
+              int(syscall(SYS_pidfd_open, pid_t(identity.process), 0)),
+              PeerMemory(identity.entry)};
+    if (!peer.memory.data()) {
+      if (peer.file >= 0)
+        close(peer.file);
+      continue;
+    }
+    if (other == machine())
+      reporter = &peer.entry()->reporter;
+    peers.push_back(std::move(peer));
+  }
+  setWatchHooks({claimOfMachine, leaveMachine});
+  // All have mapped what they need of the others.
+  inner.barrier();
+  since = lastLook = now();
+  // Signals are for the thread that computes.
+  sigset_t every, before;
+  sigfillset(&every);
+  pthread_sigmask(SIG_SETMASK, &every, &before);
+  thread = std::thread([this] { watch(); });
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+WatchedCollectives::~WatchedCollectives() {
+  if (!thread.joinable())
+    return;
+  ownEntry->leaving = Entry::ended;
+  ends = true;
+  thread.join();
+  setWatchHooks({});
+  ownEntry = nullptr;
+  reporter = nullptr;
+  for (Peer &peer : peers)
+    if (peer.file >= 0)
+      close(peer.file);
+}
+
+//===----------------------------------------------------------------------===//
+// The thread
+//===----------------------------------------------------------------------===//
+
+void WatchedCollectives::watch() {
+  std::vector<pollfd> deaths;
+  while (!ends) {
+    deaths.clear();
+    for (const Peer &peer : peers)
+      if (peer.file >= 0 && !peer.leftAt)
+        deaths.push_back({peer.file, POLLIN, 0});
+    ::poll(deaths.data(), deaths.size(), int(interval));
+    int64_t time = now();
+    if (time - lastLook > grace) // this rank was stopped itself
+      since = time;
+    lastLook = time;
+    showSign(time);
+    checkPeers(time);
+    checkTime(time);
+  }
+}
+
+/// Computes or writes: takes its processor's time, or waits for a disk.
+void WatchedCollectives::showSign(int64_t time) {
+  ownEntry->beat = time;
+  clockid_t clock;
+  timespec used = {};
+  if (pthread_getcpuclockid(mainThread, &clock) == 0)
+    clock_gettime(clock, &used);
+  int64_t total = int64_t(used.tv_sec) * 1000000000 + used.tv_nsec;
+  if (total != computed)
+    ownEntry->worked = time;
+  computed = total;
+}
+
+void WatchedCollectives::checkPeers(int64_t time) {
+  for (Peer &peer : peers) {
+    pollfd death = {peer.file, POLLIN, 0};
+    bool isDead = peer.file >= 0
+                      ? ::poll(&death, 1, 0) == 1
+                      : kill(pid_t(peer.process), 0) != 0 && errno == ESRCH;
+    uint32_t leaving = peer.entry()->leaving;
+    if (!isDead || leaving == Entry::ended)
+      continue;
+    if (!peer.leftAt)
+      peer.leftAt = time;
+    if (leaving == Entry::stays)
+      endFor(peer, "is lost: its process ended");
+    // Told to stop, as this rank will be, unless nobody does.
+    if (time - peer.leftAt > grace)
+      endFor(peer, "is lost: a signal stopped it");
+  }
+}
+
+void WatchedCollectives::checkTime(int64_t time) {
+  uint64_t seen = calls;
+  if (seen % 2 == 0 || seen != seenCalls) {
+    seenCalls = seen;
+    since = time;
+    return;
+  }
+  bool isInStep = current.what != Call::data && current.what != Call::all;
+  int64_t limit = isInStep ? timeout : patience * timeout;
+  for (const Peer &peer : peers)
+    if (time - std::max(since, peer.entry()->beat.load()) >= timeout)
+      endFor(peer, "is lost: its process is stopped");
+  if (time - since < limit)
+    return;
+  for (const Peer &peer : peers) {
+    if (peer.entry()->isInCall)
+      continue;
+    if (time - peer.entry()->worked < timeout) { // one is only slow
+      since = time;
+      return;
+    }
+    endFor(peer, "hangs: it neither computes nor "
+                 "communicates");
+  }
+  fatal("waited %lld s for %s: another rank is lost or cannot be reached, or "
+        "needs more than --timeout %lld; see why, then start again "
+        "with --resume",
+        (long long)(limit / 1000), describeCall().c_str(),
+        (long long)(timeout / 1000));
+}
+
+//===----------------------------------------------------------------------===//
+// Messages
+//===----------------------------------------------------------------------===//
+
+std::string WatchedCollectives::describeRank(int other) const {
+  return format("rank %d (%s)", other, program->mesh.describe(other).c_str());
+}
+
+std::string WatchedCollectives::describeCall() const {
+  Call call = current;
+  std::string bytes = formatBytes(double(call.bytes)), text;
+  switch (call.what) {
+  case Call::none:
+  case Call::all:
+    return "all other ranks, between steps";
+  case Call::data:
+    return format("%s of data of %s, between steps", bytes.c_str(),
+                  describeRank(call.peer).c_str());
+  case Call::send:
+    text = format("the send of %s to %s", bytes.c_str(),
+                  describeRank(call.peer).c_str());
+    break;
+  case Call::recv:
+    text = format("%s from %s", bytes.c_str(), describeRank(call.peer).c_str());
+    break;
+  case Call::collective:
+    text = getTraits(call.kind).name;
+    std::string axes;
+    if (size_t(call.group) < program->groups.size())
+      for (int axis : program->groups[size_t(call.group)])
+        axes += (axes.empty() ? " over " : ", ") +
+                program->mesh.axes[size_t(axis)].name;
+    text += axes + " of " + bytes;
+    break;
+  }
+  if (context && context->phase >= 0 &&
+      size_t(context->phase) < program->phases.size()) {
+    text += " in phase " + program->phases[size_t(context->phase)];
+    if (context->microbatch >= 0)
+      text += format(" of micro-batch %d", context->microbatch);
+  }
+  return text;
+}
+
+void WatchedCollectives::endFor(const Peer &peer, const char *what) {
+  lost = peer.file;
+  std::string doing =
+      calls % 2 == 1 ? "waits for " + describeCall() : "computes";
+  fatal("%s %s, while this rank %s; see why that rank ended, then start again "
+        "with --resume",
+        describeRank(peer.rank).c_str(), what, doing.c_str());
+}
+
+std::unique_ptr<Collectives>
+dtc::rt::makeWatchedCollectives(std::unique_ptr<Collectives> engine,
+                                Collectives &launched, int timeout) {
+  return std::make_unique<WatchedCollectives>(std::move(engine), launched,
+                                              timeout);
+}

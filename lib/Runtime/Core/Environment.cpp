@@ -1,0 +1,152 @@
+//===- Environment.cpp - which rank this process is -----------------------===//
+
+#include "Environment.h"
+
+#include "Error.h"
+
+#include <cstdlib>
+
+using namespace dtc::rt;
+
+namespace {
+
+/// The variables of a launcher. Those of the machine may be null, or not set:
+/// then each rank has a machine of its own.
+struct Variables {
+  Launcher launcher;
+  const char *name;
+  const char *rank, *size, *localRank, *localSize;
+};
+
+// Some launchers start others. The first of these that is there is the
+// innermost: torchrun may run under srun or mpirun, mpirun under srun.
+constexpr Variables table[] = {
+    {Launcher::torchrun, "torchrun", "RANK", "WORLD_SIZE", "LOCAL_RANK",
+     "LOCAL_WORLD_SIZE"},
+    {Launcher::openMpi, "mpirun", "OMPI_COMM_WORLD_RANK",
+     "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK",
+     "OMPI_COMM_WORLD_LOCAL_SIZE"},
+    {Launcher::slurm, "srun", "SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID",
+     nullptr},
+    {Launcher::pmi, "mpiexec", "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID",
+     "MPI_LOCALNRANKS"},
+};
+
+} // namespace
+
+/// The number in a variable; `otherwise` if it is not set.
+static int read(const char *name, int otherwise) {
+  const char *text = name ? getenv(name) : nullptr;
+  if (!text)
+    return otherwise;
+  char *end;
+  long value = strtol(text, &end, 10);
+  if (end == text || *end || value < 0 || value > 1 << 24)
+    fail("the environment has %s='%s', expected a number", name, text);
+  return int(value);
+}
+
+/// Ranks of a step on this machine: "4" on one node, "4(x2)" on two, else a
+/// list of such, by node.
+static int readSlurmLocalSize() {
+  const char *text = getenv("SLURM_STEP_TASKS_PER_NODE");
+  int node = read("SLURM_NODEID", 0);
+  while (text && *text) {
+    char *end;
+    long tasks = strtol(text, &end, 10), nodes = 1;
+    if (end == text)
+      break;
+    if (end[0] == '(' && end[1] == 'x') {
+      nodes = strtol(end + 2, &end, 10);
+      end += *end == ')';
+    }
+    if (node < nodes)
+      return int(tasks);
+    node -= int(nodes);
+    text = end + (*end == ',');
+  }
+  return read("SLURM_NTASKS_PER_NODE", 1);
+}
+
+/// Whether the launcher started this very process.
+static bool isThere(const Variables &launcher) {
+  if (launcher.launcher == Launcher::slurm)
+    // A batch script and what it starts have a SLURM_PROCID, too.
+    return getenv("SLURM_STEP_ID") && getenv("SLURM_PROCID");
+  if (launcher.launcher != Launcher::torchrun)
+    return getenv(launcher.rank);
+  // Systems that start containers set RANK and WORLD_SIZE for torchrun in them,
+  // which counts by container. With mpirun there, these say nothing.
+  if (getenv("OMPI_COMM_WORLD_RANK") && !getenv("LOCAL_RANK"))
+    return false;
+  const char *rank = getenv("RANK"), *size = getenv("WORLD_SIZE");
+  if (!rank != !size && getenv("MASTER_ADDR"))
+    fail("the environment has %s and MASTER_ADDR, but no %s; a launcher such "
+         "as torchrun sets all three",
+         rank ? "RANK" : "WORLD_SIZE", rank ? "WORLD_SIZE" : "RANK");
+  return rank && size;
+}
+
+static Environment read(const Variables &launcher) {
+  Environment found{launcher.launcher};
+  found.servesMpi =
+      launcher.launcher == Launcher::openMpi ||
+      (launcher.launcher == Launcher::slurm && getenv("PMIX_RANK"));
+  if (!getenv(launcher.size))
+    fail("the environment has %s, but no %s; %s sets both", launcher.rank,
+         launcher.size, launcher.name);
+  found.rank = read(launcher.rank, 0);
+  found.size = read(launcher.size, 1);
+  found.localRank = read(launcher.localRank, 0);
+  found.localSize = launcher.launcher == Launcher::slurm
+                        ? readSlurmLocalSize()
+                        : read(launcher.localSize, 1);
+  auto expectBelow = [&](const char *name, int value, const char *bound,
+                         int most) {
+    if (value >= most)
+      fail("the environment has %s=%d and %s=%d, expected a number below that; "
+           "see what sets them, if not %s",
+           name, value, bound, most, launcher.name);
+  };
+  const char *localSize =
+      launcher.localSize ? launcher.localSize : "SLURM_STEP_TASKS_PER_NODE";
+  expectBelow(launcher.rank, found.rank, launcher.size, found.size);
+  if (found.localSize > found.size)
+    fail("the environment has %s=%d, more than %s=%d; see what sets them, if "
+         "not %s",
+         localSize, found.localSize, launcher.size, found.size, launcher.name);
+  if (launcher.localRank)
+    expectBelow(launcher.localRank, found.localRank, localSize,
+                found.localSize);
+  return found;
+}
+
+Environment Environment::get() {
+  for (const Variables &launcher : table)
+    if (isThere(launcher))
+      return read(launcher);
+  if (getenv("PMIX_RANK"))
+    return {Launcher::pmix, /*servesMpi=*/true, read("PMIX_RANK", 0)};
+  return {};
+}
+
+std::string dtc::rt::jobName(const Environment &environment) {
+  auto text = [](const char *name) {
+    const char *value = getenv(name);
+    return std::string(value ? value : "");
+  };
+  switch (environment.launcher) {
+  case Launcher::openMpi:
+  case Launcher::pmix:
+    return text("PMIX_NAMESPACE") + text("OMPI_MCA_ess_base_jobid");
+  case Launcher::torchrun:
+    return text("TORCHELASTIC_RUN_ID") + "." + text("MASTER_PORT") + "." +
+           text("TORCHELASTIC_RESTART_COUNT");
+  case Launcher::slurm:
+    return text("SLURM_JOB_ID") + "." + text("SLURM_STEP_ID");
+  case Launcher::pmi:
+  case Launcher::none:
+    return {};
+  }
+  return {};
+}

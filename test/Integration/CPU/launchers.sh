@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# Ranks that no MPI serves train as under mpirun, with shared memory and
+# without, and variables that make no sense are one line.
+#
+# usage: launchers.sh WORKDIR
+
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+work=$1 model=mlp-digits plan=2x2:1f1b:4
+launch=$(dirname "${BASH_SOURCE[0]}")/launch.sh
+rm -rf "$work"
+mkdir -p "$work"
+compile $model $plan f32 sgd "$work/t"
+train $model $plan "$work/t" --steps 3 --save-weights "$work/mpirun"
+for engine in auto mpi; do
+  run "$work/$engine.log" bash "$launch" 4 "$work/t" --data "$inputs/$model.data" \
+    --steps 3 --collectives $engine --save-weights "$work/$engine"
+  cmp "$work/$engine" "$work/mpirun"
+done
+
+# expect_refusal LINE VARIABLE...
+expect_refusal() {
+  local line=$1
+  shift
+  ! env "$@" "$work/t" --data synthetic >"$work/log" 2>&1
+  if [ "$(wc -l <"$work/log")" -ne 1 ] || ! grep -qE "error: $line" "$work/log"; then
+    cat "$work/log"
+    return 1
+  fi
+}
+expect_refusal "the environment has RANK='x', expected a number" RANK=x WORLD_SIZE=4
+expect_refusal 'the environment has RANK=4 and WORLD_SIZE=4, expected' RANK=4 WORLD_SIZE=4
+expect_refusal 'the environment has RANK and MASTER_ADDR, but no WORLD_SIZE' RANK=0 MASTER_ADDR=a
+expect_refusal 'the environment has LOCAL_WORLD_SIZE=8, more than WORLD_SIZE=4' \
+  RANK=0 WORLD_SIZE=4 LOCAL_RANK=0 LOCAL_WORLD_SIZE=8
