@@ -21,6 +21,7 @@
 #include <netdb.h>
 #include <netinet/tcp.h>
 #include <sys/stat.h>
+#include <thread>
 #include <unistd.h>
 #include <vector>
 
@@ -211,6 +212,16 @@ static const char *reasonOf(const std::exception &error) {
   return bracket ? bracket + 2 : error.what();
 }
 
+/// Who watches the ranks of this machine knows better which of them is lost,
+/// and is given time to say so: a connection breaks also when its other end has
+/// noticed that a third is.
+[[noreturn]] static void failOn(int peer, const std::exception &error) {
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  fatal("rank %d is lost: %s; see why that rank ended, then start again with "
+        "--resume",
+        peer, reasonOf(error));
+}
+
 GlooMesh::Message GlooMesh::begin(bool sends, int peer, uint64_t number,
                                   void *buffer, int64_t bytes) {
   Message message;
@@ -226,9 +237,7 @@ GlooMesh::Message GlooMesh::begin(bool sends, int peer, uint64_t number,
     message.state = std::make_unique<Message::State>(
         Message::State{std::move(unbound), peer, sends});
   } catch (const std::exception &error) {
-    fatal("rank %d is lost: %s; see why that rank ended, then start again with "
-          "--resume",
-          peer, reasonOf(error));
+    failOn(peer, error);
   }
   return message;
 }
@@ -253,9 +262,7 @@ void GlooMesh::Message::wait() {
     else
       state->buffer->waitRecv(always);
   } catch (const std::exception &error) {
-    fatal("rank %d is lost: %s; see why that rank ended, then start again with "
-          "--resume",
-          state->peer, reasonOf(error));
+    failOn(state->peer, error);
   }
   state.reset();
 }
