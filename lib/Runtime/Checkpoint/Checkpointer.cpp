@@ -103,7 +103,7 @@ void Checkpointer::read(int64_t step, const CheckpointManifest &manifest) {
   std::vector<std::string> paths;
   for (const CheckpointManifest::Shard &shard : manifest.shards)
     paths.push_back(folder.folderOf(step) + "/" + shard.file);
-  ShardSet shards(paths);
+  ShardSet shards(context.program, paths);
   for (const KeptPiece &piece :
        listHeldPieces(context.program, context.collectives.rank()))
     arena.write(piece.piece.offset, piece.bytes(),

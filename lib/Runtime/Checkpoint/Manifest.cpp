@@ -4,7 +4,9 @@
 
 #include "Core/Checksum.h"
 #include "Core/Error.h"
+#include "Core/JsonNumbers.h"
 #include "Core/MappedFile.h"
+#include "dtc/Support/JsonDepth.h"
 
 #include <cstdlib>
 #include <nlohmann/json.hpp>
@@ -101,13 +103,14 @@ std::string CheckpointManifest::toJson() const {
 
 static TrainingState readState(const Json &json) {
   TrainingState state;
-  state.step = json.at("step");
+  state.step = readWhole(json.at("step"));
   const Json &scale = json.at("loss_scale");
-  state.lossScale = {scale.at("value"), scale.at("skipped"),
-                     scale.at("updates"), scale.at("in_row")};
+  state.lossScale = {scale.at("value"), readWhole(scale.at("skipped")),
+                     readWhole(scale.at("updates")),
+                     readWhole(scale.at("in_row"))};
   if (json.contains("best"))
-    state.best = {json["best"].at("step"), json["best"].at("loss"),
-                  json["best"].at("evaluations_since")};
+    state.best = {readWhole(json["best"].at("step")), json["best"].at("loss"),
+                  readWhole(json["best"].at("evaluations_since"))};
   if (state.step < 0)
     fail("step %lld", (long long)state.step);
   return state;
@@ -118,8 +121,8 @@ static TrainingSetting readSetting(const Json &json) {
   setting.model = json.at("model");
   setting.dtype = json.at("dtype");
   setting.optimizer = json.at("optimizer");
-  setting.globalBatch = json.at("global_batch");
-  setting.seed = json.at("seed");
+  setting.globalBatch = readWhole(json.at("global_batch"));
+  setting.seed = readWhole<uint64_t>(json.at("seed"));
   setting.shuffle = json.at("shuffle");
   setting.learningRate = json.at("lr");
   setting.data = json.at("data");
@@ -130,12 +133,14 @@ static TrainingSetting readSetting(const Json &json) {
 CheckpointManifest CheckpointManifest::read(const std::string &path) {
   MappedFile file(path);
   try {
+    if (dtc::isJsonTooDeep(file.bytes()))
+      fail("it nests too deep");
     Json json = Json::parse(file.bytes());
     if (json.at("format") != "dtc-checkpoint")
       fail("it is of another format");
-    if (json.at("schema") > schema)
+    if (int found = readWhole<int>(json.at("schema")); found > schema)
       fail("it is of schema %d, expected %d at most: a newer program wrote it",
-           json["schema"].get<int>(), schema);
+           found, schema);
     std::string sum = json.at("xxh3");
     json.erase("xxh3");
     if (sum != sumOf(json))
@@ -145,7 +150,7 @@ CheckpointManifest CheckpointManifest::read(const std::string &path) {
     manifest.setting = readSetting(json.at("setting"));
     for (const Json &shard : json.at("shards")) {
       std::string digits = shard.at("xxh3");
-      manifest.shards.push_back({shard.at("file"), shard.at("bytes"),
+      manifest.shards.push_back({shard.at("file"), readWhole(shard.at("bytes")),
                                  strtoull(digits.c_str(), nullptr, 16)});
       // It stands in the folder of the checkpoint, wherever that is moved.
       if (manifest.shards.back().file.find('/') != std::string::npos)

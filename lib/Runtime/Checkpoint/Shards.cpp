@@ -3,6 +3,8 @@
 #include "Shards.h"
 
 #include "Core/Error.h"
+#include "Core/JsonNumbers.h"
+#include "dtc/Support/JsonDepth.h"
 
 #include <algorithm>
 #include <cstring>
@@ -112,56 +114,68 @@ ShardSummary dtc::rt::writeShard(
 // Reading
 //===----------------------------------------------------------------------===//
 
-ShardSet::ShardSet(const std::vector<std::string> &paths) {
+ShardSet::ShardSet(const Program &program,
+                   const std::vector<std::string> &paths) {
+  for (const ParameterInfo &parameter : program.parameters)
+    parameters[parameter.tensor] = &parameter;
   for (const std::string &path : paths) {
     files.emplace_back(path);
     add(SafetensorsReader("'" + path + "'", files.back().bytes()));
   }
-  for (auto &[name, entry] : entries)
-    std::sort(entry.runs.begin(), entry.runs.end(),
+  for (auto &[name, runs] : entries)
+    std::sort(runs.begin(), runs.end(),
               [](const Run &a, const Run &b) { return a.first < b.first; });
 }
 
 /// The numbers of a box, one for each dimension, that lie in a file.
 static Box readBox(const Json &place, size_t rank) {
-  Box box{place.at("start").get<std::vector<int64_t>>(),
-          place.at("size").get<std::vector<int64_t>>()};
+  Box box{readWholes(place.at("start")), readWholes(place.at("size"))};
   if (box.start.size() != rank || box.size.size() != rank)
     fail("a box of another rank than its tensor");
-  for (size_t dim = 0; dim < rank; ++dim)
-    if (box.start[dim] < 0 || box.size[dim] < 0)
-      fail("a box with a negative number");
+  for (int64_t start : box.start)
+    if (start < 0)
+      fail("a box that starts at %lld", (long long)start);
+  elementCount(box.size); // throws if that is no shape
   return box;
 }
 
 void ShardSet::add(const SafetensorsReader &shard) {
-  std::string at = "its metadata";
+  std::string text = shard.metadata(placesKey), at = "its metadata";
   try {
-    Json places = Json::parse(shard.metadata(placesKey));
+    if (dtc::isJsonTooDeep(text))
+      fail("they nest too deep");
+    Json places = Json::parse(text);
     for (auto &[key, place] : places.items()) {
       at = "'" + key + "'";
       const SafetensorsReader::Tensor *tensor = shard.find(key);
       if (!tensor)
         fail("no such tensor");
-      auto shape = place.at("shape").get<std::vector<int64_t>>();
-      Entry &entry = entries[{place.at("group"), place.at("tensor")}];
-      if (!entry.shape.empty() &&
-          (entry.shape != shape || entry.dtype != tensor->dtype))
-        fail("another shape or type than in other shards");
-      entry.shape = shape;
-      entry.dtype = tensor->dtype;
-      Piece piece{readBox(place, shape.size()), place.at("first"),
+      std::string name = place.at("tensor");
+      auto found = parameters.find(name);
+      if (found == parameters.end())
+        continue;
+      const ParameterInfo &parameter = *found->second;
+      std::vector<int64_t> shape = readWholes(place.at("shape"));
+      // What follows takes as long as the shape is large, so it must be ours.
+      if (shape != parameter.tensorShape || tensor->dtype != parameter.dtype)
+        fail("found %s of %s, expected %s of %s: the checkpoint is of another "
+             "program",
+             nameOf(tensor->dtype), formatShape(shape).c_str(),
+             nameOf(parameter.dtype),
+             formatShape(parameter.tensorShape).c_str());
+      Piece piece{readBox(place, shape.size()), readWhole(place.at("first")),
                   elementCount(tensor->shape), 0};
       if (piece.first < 0 ||
           piece.first > elementCount(piece.box.size) - piece.count)
         fail("more elements than its box has");
       int64_t size = sizeOf(tensor->dtype);
+      Runs &runs = entries[{place.at("group"), name}];
       forEachRun(shape, piece, [&](int64_t first, int64_t from, int64_t count) {
-        entry.runs.push_back({first, count, tensor->data + from * size});
+        runs.push_back({first, count, tensor->data + from * size});
       });
     }
   } catch (const std::exception &error) {
-    fail("%s is no shard of a checkpoint, at %s: %s", shard.name().c_str(),
+    fail("cannot go on from shard %s, at %s: %s", shard.name().c_str(),
          at.c_str(), error.what());
   }
 }
@@ -174,35 +188,30 @@ void ShardSet::read(const KeptPiece &piece, char *target) const {
     fail("the checkpoint has no %s of '%s'; it is of another model or "
          "optimizer",
          group, tensor);
-  const Entry &entry = found->second;
-  if (entry.shape != parameter.tensorShape || entry.dtype != parameter.dtype)
-    fail("the checkpoint has %s of '%s' as %s of %s, expected %s of %s; it is "
-         "of another program",
-         group, tensor, nameOf(entry.dtype), formatShape(entry.shape).c_str(),
-         nameOf(parameter.dtype), formatShape(parameter.tensorShape).c_str());
+  const Runs &runs = found->second;
   int64_t size = sizeOf(parameter.dtype);
   memset(target, 0, size_t(piece.bytes())); // what is padding stays so
-  forEachRun(
-      entry.shape, piece.piece, [&](int64_t first, int64_t to, int64_t count) {
-        // The last run that starts at the first element or before it.
-        auto run = std::upper_bound(
-            entry.runs.begin(), entry.runs.end(), first,
-            [](int64_t value, const Run &r) { return value < r.first; });
-        if (run != entry.runs.begin())
-          --run;
-        while (count > 0) {
-          while (run != entry.runs.end() && run->first + run->count <= first)
-            ++run;
-          if (run == entry.runs.end() || run->first > first)
-            fail("the checkpoint lacks element %lld of the %s of '%s'",
-                 (long long)first, group, tensor);
-          int64_t skip = first - run->first;
-          int64_t step = std::min(count, run->count - skip);
-          memcpy(target + to * size, run->data + skip * size,
-                 size_t(step * size));
-          first += step;
-          to += step;
-          count -= step;
-        }
-      });
+  forEachRun(parameter.tensorShape, piece.piece,
+             [&](int64_t first, int64_t to, int64_t count) {
+               // The last run that starts at the first element or before it.
+               auto run = std::upper_bound(
+                   runs.begin(), runs.end(), first,
+                   [](int64_t value, const Run &r) { return value < r.first; });
+               if (run != runs.begin())
+                 --run;
+               while (count > 0) {
+                 while (run != runs.end() && run->first + run->count <= first)
+                   ++run;
+                 if (run == runs.end() || run->first > first)
+                   fail("the checkpoint lacks element %lld of the %s of '%s'",
+                        (long long)first, group, tensor);
+                 int64_t skip = first - run->first;
+                 int64_t step = std::min(count, run->count - skip);
+                 memcpy(target + to * size, run->data + skip * size,
+                        size_t(step * size));
+                 first += step;
+                 to += step;
+                 count -= step;
+               }
+             });
 }

@@ -51,11 +51,12 @@ ShardSummary writeShard(
 /// The shards of one checkpoint.
 class ShardSet {
 public:
-  /// Throws when a file is no shard.
-  explicit ShardSet(const std::vector<std::string> &paths);
+  /// Throws when a file is no shard, or of a model with other shapes than the
+  /// program's. Tensors that the program does not have are left out.
+  ShardSet(const Program &program, const std::vector<std::string> &paths);
 
   /// Fills `target` with the piece, zero where it is padding. Throws when the
-  /// shards have not all of it, or in another type or shape.
+  /// shards have not all of it.
   void read(const KeptPiece &piece, char *target) const;
 
 private:
@@ -64,16 +65,13 @@ private:
     int64_t first, count;
     const char *data;
   };
-  struct Entry {
-    dtc_dtype dtype;
-    std::vector<int64_t> shape;
-    std::vector<Run> runs; ///< sorted by `first`
-  };
+  using Runs = std::vector<Run>; ///< sorted by `first`
   void add(const SafetensorsReader &shard);
 
   std::vector<MappedFile> files;
   /// By group and name of the tensor.
-  std::map<std::pair<std::string, std::string>, Entry> entries;
+  std::map<std::pair<std::string, std::string>, Runs> entries;
+  std::map<std::string, const ParameterInfo *> parameters; ///< by tensor
 };
 
 } // namespace dtc::rt
