@@ -6,6 +6,7 @@
 
 #include "Converters.h"
 #include "Core/Error.h"
+#include "dtc/Support/Version.h"
 
 #include <CLI/CLI.hpp>
 
@@ -115,6 +116,8 @@ int main(int argc, char **argv) {
   CLI::App app("makes folders that training programs read with --data DIR",
                "dtc-data");
   app.require_subcommand(1);
+  app.set_version_flag("--version",
+                       std::string("dtc-data ") + dtc::getVersion());
   Command command;
   addCommands(app, command);
   try {
@@ -123,6 +126,8 @@ int main(int argc, char **argv) {
     for (const CLI::App *sub : app.get_subcommands())
       return fputs(sub->help().c_str(), stdout), 0;
     return fputs(app.help().c_str(), stdout), 0;
+  } catch (const CLI::CallForVersion &version) {
+    return puts(version.what()) < 0;
   } catch (const CLI::ParseError &error) {
     fprintf(stderr, "dtc-data: error: %s; see dtc-data --help\n", error.what());
     return 1;
