@@ -17,7 +17,7 @@
 // SKIP-DAG: %[[NORM:.+]] = dtc.sqrt
 // SKIP-DAG: %[[ONE:.+]] = dtc.constant dense<1.000000e+00> : tensor<f64>
 // SKIP: %[[G:.+]] = dtc.clip_by_norm %{{.+}}, %[[NORM]], %[[ONE]] {max_norm = 0x7FF0000000000000 : f64}
-// SKIP: dtc.sgd_update {{.*}}%[[G]]{{.*}}dtc.skip_nan
+// SKIP: dtc.sgd %{{.+}}, %[[G]], %{{.+}} {dtc.skip_nan
 
 // CHECK: func.func @step(%{{.+}}: tensor<4xf32> {dtc.input = "x", dtc.kind = "input"},
 // CHECK-SAME: %[[LR:arg[0-9]+]]: tensor<f64> {dtc.input = "lr", dtc.kind = "lr"},

@@ -1,4 +1,5 @@
-//===- Outcome.cpp - all ranks fail, or none --------------------------------===//
+//===- Outcome.cpp - all ranks fail, or none
+//--------------------------------===//
 
 #include "Outcome.h"
 

@@ -34,6 +34,7 @@ go_on() {
   rm -rf "$folder"
   mkdir -p "$folder"
   cp -r "$first/checkpoints/step-00000003" "$folder"
+  rm -f "$here/resumed.jsonl"
   train "$model" "$plan" "$here/t" --steps 8 --seed 5 --lr 1e-2 \
     --lr-schedule cosine --checkpoint-dir "$folder" --resume \
     --metrics "$here/resumed.jsonl" --save-weights "$here/resumed.safetensors" "$@"

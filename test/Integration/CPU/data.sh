@@ -95,7 +95,8 @@ images() {
     same one "$plan" 1e-9
   done
   losses seed 1x1:1f1b:1 --data "$work/data" --transform "$transform" --seed 1
-  same one seed 1e-3 | head -n 1
+  same one seed 1e-3 >"$work/seed"
+  head -n 1 "$work/seed"
 }
 
 "$1"
