@@ -21,6 +21,8 @@ using namespace dtc::rt;
 namespace fs = std::filesystem;
 
 static constexpr const char *manifestName = "checkpoint.json";
+/// There while ranks find out whether they see one folder.
+static constexpr const char *markName = ".rank-0-is-here";
 static constexpr const char *namePattern = "step-%08lld";
 
 //===----------------------------------------------------------------------===//
@@ -130,6 +132,8 @@ void CheckpointFolder::own() {
          strerror(errno));
   // A program that was killed holds it until what it wrote is on disk.
   for (int tries = 0; flock(lock, LOCK_EX | LOCK_NB) != 0; ++tries) {
+    if (errno == ENOSYS || errno == ENOLCK || errno == EOPNOTSUPP)
+      break; // there are file systems without locks
     if (errno != EWOULDBLOCK)
       fail("cannot lock the folder of checkpoints '%s': %s", path.c_str(),
            strerror(errno));
@@ -159,6 +163,18 @@ void CheckpointFolder::own() {
   }
   for (const std::string &leftover : leftovers)
     removeFolder(leftover);
+  writeFile(path + "/" + markName, "");
+}
+
+void CheckpointFolder::unmark() const {
+  unlink((path + "/" + markName).c_str());
+}
+
+void CheckpointFolder::expectVisible() const {
+  if (!fileExists(path + "/" + markName))
+    fail("'%s' is not the folder that rank 0 has under this name; expected a "
+         "folder that all ranks see, on a file system of all machines",
+         path.c_str());
 }
 
 void CheckpointFolder::commit(CheckpointManifest manifest, int ranks) {
@@ -192,10 +208,11 @@ void CheckpointFolder::commit(CheckpointManifest manifest, int ranks) {
   syncFolder(path);
 }
 
-void CheckpointFolder::keepNewest(int64_t count, std::optional<int64_t> best) {
-  for (int64_t step : steps())
-    if (count-- <= 0 && step != best)
-      removeFolder(folderOf(step));
+void CheckpointFolder::keepNewest(int64_t step, int64_t count,
+                                  std::optional<int64_t> best) {
+  for (int64_t other : steps())
+    if (other > step || (count-- <= 0 && other != best))
+      removeFolder(folderOf(other));
 }
 
 //===----------------------------------------------------------------------===//

@@ -27,6 +27,8 @@ public:
   /// Makes the folder, and keeps other programs from writing to it until this
   /// ends; removes what a program that was killed left half written.
   void own();
+  /// Removes what `own` left for `expectVisible`.
+  void unmark() const;
   /// Waits until the shards of all `ranks` of a step are there, and gives the
   /// checkpoint its name.
   void commit(CheckpointManifest manifest, int ranks);
@@ -34,10 +36,15 @@ public:
   void cancel() { isCancelled = true; }
   /// Removes what of a checkpoint is there before it is committed.
   void abandon(int64_t step) const;
-  /// Removes all checkpoints but the newest `count` and that of step `best`.
-  void keepNewest(int64_t count, std::optional<int64_t> best);
+  /// After that of `step` was written: removes all checkpoints but the newest
+  /// `count` and that of step `best`, and those of later steps, which are
+  /// damaged or of a training that did not go on from there.
+  void keepNewest(int64_t step, int64_t count, std::optional<int64_t> best);
 
   //===--- Every rank -----------------------------------------------------===//
+
+  /// Throws unless the folder is the one of rank 0.
+  void expectVisible() const;
 
   /// Steps of the checkpoints, newest first.
   std::vector<int64_t> steps() const;

@@ -45,6 +45,12 @@ std::optional<TrainingState> Checkpointer::start() {
            options.checkpointDir.c_str(), (long long)steps[0]);
   });
   agree(collectives, opened, options.name);
+  Outcome visible = attempt([&] { folder.expectVisible(); });
+  int unseen = collectives.firstFailed(visible.failed);
+  if (leads)
+    folder.unmark();
+  if (unseen >= 0)
+    agree(collectives, visible, options.name);
   if (!options.resume)
     return std::nullopt;
   return resume();
@@ -174,9 +180,15 @@ void Checkpointer::commit(const TrainingState &state) {
   if (context.collectives.rank() != 0)
     return;
   folder.commit({state, setting, {}}, context.collectives.size());
-  folder.keepNewest(options.keepCheckpoints,
-                    state.best ? std::optional(state.best->step)
-                               : std::nullopt);
+  // The checkpoint is whole whatever becomes of former ones.
+  Outcome removed = attempt([&] {
+    folder.keepNewest(state.step, options.keepCheckpoints,
+                      state.best ? std::optional(state.best->step)
+                                 : std::nullopt);
+  });
+  if (removed.failed)
+    fprintf(stderr, "%s: warning: %s\n", options.name.c_str(),
+            removed.message.c_str());
 }
 
 void Checkpointer::save(const TrainingState &state) {

@@ -244,7 +244,7 @@ void dtc::rt::saveTensors(const dtc_context &context, const Arena &arena,
             collectives.sendData(0, data, bytes);
           });
         }
-    return;
+    return collectives.barrier(); // nobody waits in a step while rank 0 writes
   }
   std::vector<SafetensorsWriter::Tensor> tensors;
   Weights weights(program);
@@ -293,4 +293,5 @@ void dtc::rt::saveTensors(const dtc_context &context, const Arena &arena,
     writer.append(whole.data(), whole.size());
   }
   writer.commit();
+  collectives.barrier();
 }

@@ -96,7 +96,10 @@ public:
           int(std::find(group->ranks.begin(), group->ranks.end(), rank()) -
               group->ranks.begin());
       group->number = numberOfGroup(groups.size());
-      group->staging.resize(size_t(pieceBytes) + 64 * group->ranks.size());
+      // Of a piece, or of what is less than one element for each member.
+      size_t members = group->ranks.size();
+      group->staging.resize(
+          std::max(size_t(pieceBytes), 8 * members * members) + 64 * members);
       groups.push_back(std::move(group));
     }
   }
@@ -283,7 +286,7 @@ private:
   void allReduce(Group &group, const Collective &own, char *buffer) {
     int64_t element = sizeOf(own.dtype), members = group.size();
     char *staging = group.staging.data();
-    if (own.bytes() * members <= smallBytes) {
+    if (own.count < members || own.bytes() * members <= smallBytes) {
       memcpy(staging + group.place * own.bytes(), buffer, size_t(own.bytes()));
       exchange(
           group, own.bytes(), [&](int) { return buffer; },

@@ -172,7 +172,8 @@ static std::string chooseFile(const Environment &environment) {
          "MASTER_PORT in the environment, or --rendezvous FILE, a file that "
          "all of them see and that is not there yet",
          environment.size);
-  if (environment.launcher == Launcher::torchrun)
+  // Ranks that a wrapper starts have other parents.
+  if (environment.launcher == Launcher::torchrun && !getenv("MASTER_PORT"))
     job += "." + std::to_string(getppid());
   for (char &c : job)
     if (c == '/')

@@ -313,7 +313,7 @@ void WatchedCollectives::watch() {
   }
 }
 
-/// Computes or writes: takes its processor's time, or waits for a disk.
+/// Takes its processor's time.
 void WatchedCollectives::showSign(int64_t time) {
   ownEntry->beat = time;
   clockid_t clock;

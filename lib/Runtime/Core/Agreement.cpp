@@ -22,7 +22,8 @@ const std::set<std::string> mayDiffer = {
 /// All ranks have the option or none, but machines may have other folders.
 const std::set<std::string> pathsMayDiffer = {
     "--data",           "--eval-data", "--save-weights", "--save-ema",
-    "--dump-gradients", "--metrics",   "--trace"};
+    "--dump-gradients", "--metrics",   "--trace",        "--tensorboard",
+    "--save-best",      "--profile"};
 
 /// How ranks compare, without what they compare.
 struct Digest {

@@ -53,6 +53,12 @@ void dtc::rt::checkRankCount(const Program &program, int found, int argc,
 
 static volatile sig_atomic_t launcher, signalOfStop;
 
+bool dtc::rt::isIgnored(int signal) {
+  struct sigaction former;
+  return sigaction(signal, nullptr, &former) == 0 &&
+         former.sa_handler == SIG_IGN;
+}
+
 /// The second time it is meant.
 static void passOn(int) {
   kill(pid_t(launcher), signalOfStop);
@@ -84,7 +90,8 @@ static int supervise(const std::vector<char *> &arguments, bool finishesStep) {
   }
   launcher = child;
   for (int number : {SIGINT, SIGTERM, SIGUSR1, SIGHUP})
-    signal(number, passOn);
+    if (!isIgnored(number)) // as by nohup
+      signal(number, passOn);
   int status;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }

@@ -19,6 +19,9 @@ void checkRankCount(const Program &program, int found, int argc, char **argv);
 int relaunch(const Program &program, const Options &options, int argc,
              char **argv);
 
+/// Whether who started this program has it ignore the signal.
+bool isIgnored(int signal);
+
 /// Cores that each of `localRanks` ranks on this machine may use.
 int coresPerRank(int localRanks);
 

@@ -73,7 +73,7 @@ static int countColumns() {
 void Progress::drawBar(TextBuffer &out) const {
   int columns = countColumns();
   double rate =
-      elapsed > 0 ? double(last.step - 1) / elapsed : 1 / last.seconds;
+      elapsed > 0 ? double(last.step - first) / elapsed : 1 / last.seconds;
   int64_t left = std::llround(double(steps - last.step) / rate);
   TextBuffer tail;
   int shown = 0; // bytes of the tail
@@ -120,7 +120,8 @@ bool Progress::warnsOf(const StepMetrics &metrics) const {
 }
 
 bool Progress::wantsLine(const StepMetrics &metrics) const {
-  if (metrics.step == 1 || metrics.step == steps || isFinite(metrics) != finite)
+  if (metrics.step == first || metrics.step == steps ||
+      isFinite(metrics) != finite)
     return true;
   return every ? metrics.step % every == 0
                : Clock::now() - lastLine >= logInterval;
@@ -128,7 +129,9 @@ bool Progress::wantsLine(const StepMetrics &metrics) const {
 
 void Progress::report(const StepMetrics &metrics, const std::string &cause) {
   TextBuffer out;
-  if (metrics.step > 1)
+  if (first == 0)
+    first = metrics.step;
+  else
     elapsed += metrics.seconds;
   if (bar)
     out.append("\r\x1b[K");
@@ -146,9 +149,7 @@ void Progress::report(const StepMetrics &metrics, const std::string &cause) {
     out.append("%s\n", metrics.isSkipped ? "  skipped" : "");
     lastLine = Clock::now();
   }
-  // As everywhere in the field, the training goes on: it is the user who knows
-  // whether it can recover.
-  if (warns)
+  if (warns && !cause.empty()) // else the training stops
     out.append("warning: step %lld has loss %g and gradient norm %g; %.600s; "
                "training continues\n",
                (long long)metrics.step, last.loss, last.gradientNorm,

@@ -47,6 +47,7 @@ private:
   int64_t arenaBytes; ///< of rank 0
   bool bar;           ///< until `finish`
   bool finite = true; ///< the last loss and norm were numbers
+  int64_t first = 0;  ///< step of this run; 0: none yet
   double elapsed = 0; ///< seconds of steps but the first, which warms up
   Clock::time_point lastLine;
   StepMetrics last{}; ///< what the bar shows

@@ -9,6 +9,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <ctime>
 #include <unistd.h>
 
 using namespace dtc::rt;
@@ -16,7 +17,7 @@ using namespace dtc::rt;
 /// What the signal handlers write; made beforehand, for they may not format.
 static char stopLine[256], crashLine[256];
 
-static volatile sig_atomic_t asked = 0;
+static volatile sig_atomic_t asked = 0, askedAt = 0;
 static bool asks = false;
 
 int dtc::rt::stopSignal() { return asked; }
@@ -25,12 +26,15 @@ int dtc::rt::stopSignal() { return asked; }
 /// that a stop would lose, as every line written is already in its file, nobody
 /// waits for its end.
 static void stopBySignal(int signal) {
-  // A launcher may hand on as SIGUSR1 what the ranks got, too.
-  if (asks && (!asked || asked == SIGUSR1 || signal == SIGUSR1)) {
-    if (asked == 0 || signal != SIGUSR1)
-      asked = signal;
-    return;
+  timespec now = {};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  if (asks && !asked) {
+    asked = signal;
+    askedAt = sig_atomic_t(now.tv_sec);
   }
+  // One stop may come more than once: launchers hand on what ranks got, too.
+  if (asks && (signal == SIGUSR1 || now.tv_sec - askedAt < 2))
+    return;
   (void)!write(STDERR_FILENO, stopLine, strlen(stopLine));
   leaveBySignal();
   _exit(128 + signal);
@@ -39,9 +43,10 @@ static void stopBySignal(int signal) {
 /// Names the rank, then dies as if there were no handler; the launcher takes
 /// the others down. Replaces the stack traces that MPI would print.
 static void crash(int number, siginfo_t *info, void *) {
-  if (number == SIGBUS)
+  bool reports = claimReport();
+  if (reports && number == SIGBUS)
     exitIfFileFault(info->si_addr);
-  if (claimReport())
+  if (reports)
     (void)!write(STDERR_FILENO, crashLine, strlen(crashLine));
   signal(number, SIG_DFL);
   raise(number);
@@ -61,7 +66,8 @@ void dtc::rt::handleSignals(const std::string &name, bool bar,
            "%s%.200serror: this rank crashed in a step\n", newline,
            name.c_str());
   for (int number : {SIGINT, SIGTERM, SIGUSR1})
-    signal(number, stopBySignal);
+    if (!isIgnored(number))
+      signal(number, stopBySignal);
   struct sigaction action = {};
   action.sa_sigaction = crash;
   action.sa_flags = SA_SIGINFO;

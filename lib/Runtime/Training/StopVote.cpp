@@ -9,12 +9,17 @@ using namespace dtc::rt;
 /// Between votes, as rank 0 measures it.
 static constexpr double secondsBetween = 0.1;
 
-bool StopVote::decide(int64_t step, double seconds, bool wants) {
+bool StopVote::decide(int64_t step, bool wants) {
   if (collectives.size() == 1)
     return wants;
   if (step < next)
     return false;
-  Vote own{wants, seconds};
+  auto now = std::chrono::steady_clock::now();
+  std::chrono::duration<double> since = now - lastTime;
+  // Nothing is known before the second vote.
+  Vote own{wants, last ? since.count() / double(step - last) : secondsBetween};
+  last = step;
+  lastTime = now;
   collectives.gatherData(&own, votes.data(), sizeof own);
   double steps = secondsBetween / std::max(votes[0].seconds, 1e-6);
   next = step + std::clamp<int64_t>(int64_t(steps), 1, 1000);

@@ -69,7 +69,7 @@ static int trainOnRanks(const Program &program, const Options &options,
   mustSucceed(attempt([&] { sharing = training->shareArena(); }));
   if (rank == 0)
     announce(program, options);
-  training->loadState();
+  mustSucceed(attempt([&] { training->loadState(); }));
   if (rank == 0) {
     note(training->describeFormer());
     note(training->describeRest());
@@ -108,7 +108,10 @@ int dtc::rt::trainMain(const dtc_program &exported, int argc, char **argv) {
   Outcome started = attempt(
       [&] { collectives = startCollectives(options ? *options : Options()); });
   if (started.failed) { // ranks have not met: each says why
-    fprintf(stderr, "%s: error: %s\n", name.c_str(), started.message.c_str());
+    if (!text.empty() && !parsed.failed)
+      return fputs(text.c_str(), stdout) < 0;
+    fprintf(stderr, "%s: error: %s\n", name.c_str(),
+            (parsed.failed ? parsed : started).message.c_str());
     return 1;
   }
   if (!parsed.failed && text.empty())

@@ -64,9 +64,15 @@ TrainingLoop::TrainingLoop(const Program &program, const Options &options,
   if (options.checkReplicas)
     replicas.emplace(context, *arena);
   if (!options.checkpointDir.empty())
-    checkpoints.emplace(
-        context, *arena, options,
-        TrainingSetting(program, options, source->fingerprint()));
+    checkpoints.emplace(context, *arena, options,
+                        TrainingSetting(program, options, describeData()));
+}
+
+std::string TrainingLoop::describeData() const {
+  std::string text = source->fingerprint();
+  return options.transform.empty()
+             ? text
+             : text + ", --transform " + options.transform;
 }
 
 void TrainingLoop::loadState() {
@@ -96,10 +102,13 @@ void TrainingLoop::openTrace() {
   if (!first) { // the first step warms up
     first = std::min(firstStep + 1, options.steps);
     last = std::min(firstStep + 3, options.steps);
-  } else if (first < firstStep) {
-    fail("--trace-steps begins at step %lld, but the training goes on at step "
-         "%lld",
-         (long long)first, (long long)firstStep);
+  }
+  first = std::max(first, firstStep);
+  if (first > last) { // a former start had these steps
+    if (leads())
+      printf("note: nothing is traced, for training goes on at step %lld\n",
+             (long long)firstStep);
+    return;
   }
   trace.emplace(program, context.collectives, options.trace, options.profile,
                 first, last);
@@ -137,16 +146,18 @@ std::string TrainingLoop::gradientFile(int64_t step) const {
 TrainingEnd TrainingLoop::run() {
   if (trace)
     trace->alignClocks();
-  TrainingEnd how = TrainingEnd::finished;
+  // It may have ended before it was resumed.
+  TrainingEnd how =
+      earlyStop.ends() ? TrainingEnd::noBetter : TrainingEnd::finished;
   int64_t step = firstStep;
   for (; step <= options.steps && how == TrainingEnd::finished; ++step) {
-    double seconds = runStep(step);
+    runStep(step);
     if (!isFinite && options.onNonFinite == OnNonFinite::stop) {
       how = TrainingEnd::notFinite;
       break;
     }
     bool wantsStop = stopSignal() || (checkpoints && checkpoints->hasFailed());
-    bool stops = stopVote.decide(step, seconds, wantsStop);
+    bool stops = stopVote.decide(step, wantsStop);
     if (trace && step == trace->lastStep() && step < options.steps)
       writeTrace();
     bool isBest = evaluation && evaluation->isDue(step) && evaluate(step);
@@ -237,6 +248,7 @@ void TrainingLoop::writeTrace() {
       reporter->warn(warning);
     reporter->print(written.table);
   }
+  context.collectives.barrier(); // nobody waits in a step while rank 0 writes
   trace.reset();
 }
 
@@ -274,7 +286,7 @@ void TrainingLoop::runPlan(int64_t step) {
   context.trace = nullptr;
 }
 
-double TrainingLoop::runStep(int64_t step) {
+void TrainingLoop::runStep(int64_t step) {
   observe(step, true);
   auto start = std::chrono::steady_clock::now();
   runPlan(step);
@@ -296,7 +308,6 @@ double TrainingLoop::runStep(int64_t step) {
   if (!options.dumpGradients.empty())
     saveTensors(context, *arena, TensorKind::gradients, gradientFile(step),
                 scale.value_or(1));
-  return time.count();
 }
 
 void TrainingLoop::report(int64_t step, double seconds,
@@ -310,7 +321,7 @@ void TrainingLoop::report(int64_t step, double seconds,
                       scale,
                       isSkipped};
   std::string cause;
-  if (options.onNonFinite == OnNonFinite::warn && reporter->warnsOf(metrics))
+  if (options.onNonFinite != OnNonFinite::stop && reporter->warnsOf(metrics))
     cause = explainNotFinite(program, *source, step);
   reporter->report(metrics, cause);
 }

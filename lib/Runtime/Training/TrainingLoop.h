@@ -55,12 +55,12 @@ private:
   bool leads() const { return context.collectives.rank() == 0; }
   std::unique_ptr<DataSource> openSource(Collectives &collectives) const;
   void checkOutputs() const;
+  std::string describeData() const;
   void openTrace();
   std::string gradientFile(int64_t step) const;
   double scalarAt(int64_t offset) const { return arena->load<double>(offset); }
 
-  /// Returns how long it took, in seconds.
-  double runStep(int64_t step);
+  void runStep(int64_t step);
   void runPlan(int64_t step);
   void report(int64_t step, double seconds, std::optional<double> scale);
   /// Returns whether no evaluation before was as good.
