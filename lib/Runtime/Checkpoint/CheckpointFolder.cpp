@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
@@ -45,11 +46,12 @@ std::string CheckpointFolder::shardName(int rank) {
 
 /// The step that a folder's name has; -1: it is no checkpoint's name.
 static int64_t stepOf(const std::string &name) {
-  long long step;
-  if (sscanf(name.c_str(), "step-%lld", &step) == 1 && step >= 0 &&
-      name == format(namePattern, step))
-    return step;
-  return -1;
+  constexpr std::string_view prefix = "step-";
+  int64_t step = -1;
+  if (name.starts_with(prefix))
+    std::from_chars(name.data() + prefix.size(), name.data() + name.size(),
+                    step);
+  return step >= 0 && name == format(namePattern, (long long)step) ? step : -1;
 }
 
 std::vector<int64_t> CheckpointFolder::steps() const {
@@ -190,9 +192,13 @@ void CheckpointFolder::commit(CheckpointManifest manifest, int ranks) {
       std::this_thread::sleep_for(pause);
       pause = std::min(pause * 2, std::chrono::milliseconds(50));
     }
-    long long bytes;
-    unsigned long long sum;
-    if (sscanf(readText(done).c_str(), "%lld %llx", &bytes, &sum) != 2)
+    std::string text = readText(done);
+    const char *end = text.data() + text.size();
+    int64_t bytes;
+    uint64_t sum;
+    auto [at, error] = std::from_chars(text.data(), end, bytes);
+    if (error != std::errc() || at == end ||
+        std::from_chars(at + 1, end, sum, /*base=*/16).ec != std::errc())
       fail("'%s' is not as a rank wrote it", done.c_str());
     manifest.shards.push_back({shardName(rank), bytes, sum});
     unlink(done.c_str());

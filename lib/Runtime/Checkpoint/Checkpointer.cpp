@@ -107,6 +107,7 @@ std::optional<int64_t> Checkpointer::chooseStep() {
 
 void Checkpointer::read(int64_t step, const CheckpointManifest &manifest) {
   std::vector<std::string> paths;
+  paths.reserve(manifest.shards.size());
   for (const CheckpointManifest::Shard &shard : manifest.shards)
     paths.push_back(folder.folderOf(step) + "/" + shard.file);
   ShardSet shards(context.program, paths);
@@ -169,7 +170,7 @@ void Checkpointer::writeShard(int64_t step) {
                         const std::function<void(const char *)> &use) {
                       if (!options.checkpointAsync)
                         return arena.read(piece.piece.offset, piece.bytes(),
-                                          use);
+                                          [&](const char *data) { use(data); });
                       use(from);
                       from += piece.bytes();
                     });

@@ -6,6 +6,7 @@
 #include "OutputFile.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstdarg>
 #include <cstdio>
@@ -60,11 +61,13 @@ void Progress::formatRate(TextBuffer &out, double samplesPerSecond) const {
 /// shell says.
 static int countColumns() {
   winsize window{};
-  int columns = 80;
+  int columns = 0;
   if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 0)
     columns = window.ws_col;
-  else if (const char *given = getenv("COLUMNS"); given && atoi(given) > 0)
-    columns = atoi(given);
+  else if (const char *given = getenv("COLUMNS"))
+    std::from_chars(given, given + strlen(given), columns);
+  if (columns <= 0)
+    columns = 80;
   return std::min(columns, 200);
 }
 
