@@ -9,7 +9,6 @@
 using namespace dtc::data;
 using dtc::rt::fail;
 using dtc::rt::format;
-using dtc::rt::formatShape;
 
 namespace {
 
@@ -28,8 +27,10 @@ static std::vector<Taps> makeTaps(int64_t before, int64_t after) {
   std::vector<Taps> all;
   for (int64_t i = 0; i < after; ++i) {
     double centre = (double(i) + 0.5) * scale, sum = 0;
+    // As Pillow rounds. NOLINTBEGIN(bugprone-incorrect-roundings)
     int64_t first = std::max<int64_t>(0, int64_t(centre - reach + 0.5));
     int64_t last = std::min<int64_t>(before, int64_t(centre + reach + 0.5));
+    // NOLINTEND(bugprone-incorrect-roundings)
     Taps taps{first, {}};
     for (int64_t x = first; x < last; ++x) {
       double distance = std::abs((double(x) - centre + 0.5) / reach);

@@ -278,6 +278,7 @@ struct Symbol {
 std::vector<uint32_t> Tokenizer::merge(std::string_view word) const {
   constexpr size_t none = SIZE_MAX;
   std::vector<Symbol> symbols;
+  symbols.reserve(word.size());
   for (size_t i = 0; i < word.size(); ++i)
     symbols.push_back({bytes[(unsigned char)word[i]], i ? i - 1 : none,
                        i + 1 < word.size() ? i + 1 : none});
@@ -356,6 +357,7 @@ void Tokenizer::encode(std::string_view text, std::vector<uint32_t> &tokens) {
   // Where each added token occurs next; the leftmost is taken, of those the
   // longest.
   std::vector<size_t> next;
+  next.reserve(added.size());
   for (const Added &entry : added)
     next.push_back(text.find(entry.text));
   for (size_t at = 0; at < text.size();) {

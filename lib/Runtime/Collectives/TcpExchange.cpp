@@ -167,6 +167,7 @@ static std::vector<char> serve(const Environment &environment,
   std::vector<char> all = ownBytes;
   all.resize(share * size_t(environment.size));
   std::vector<Socket> clients;
+  clients.reserve(size_t(environment.size));
   for (int rank = 0; rank < environment.size; ++rank)
     clients.emplace_back(-1);
   for (int left = environment.size - 1; left > 0;) {

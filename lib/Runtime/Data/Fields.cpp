@@ -243,6 +243,7 @@ dtc::rt::openFields(const Program &program, const DataOptions &options) {
   if (mayHaveTokens)
     tokens = openTokens(options.directory);
   std::vector<std::unique_ptr<Field>> fields;
+  fields.reserve(program.inputs.size());
   for (const InputInfo &input : program.inputs)
     fields.push_back(input.isData() ? openField(program, input, options, tokens)
                                     : nullptr);

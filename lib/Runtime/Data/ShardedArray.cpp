@@ -22,7 +22,7 @@ ShardedArray::ShardedArray(std::vector<Npy> files)
     : shards(std::move(files)), starts{0}, fullShape(shards[0].shape()) {
   for (const Npy &shard : shards) {
     const std::vector<int64_t> &shape = shard.shape();
-    if (&shard != &shards[0]) {
+    if (&shard != shards.data()) {
       if (shard.dtype() != dtype())
         fail("'%s' has element type '%s', but '%s' has '%s'; expected shards "
              "of one type",
