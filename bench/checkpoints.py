@@ -35,9 +35,10 @@ def train(*extra):
          "--log-every", "1", "--progress", "plain", *extra],
         stdout=subprocess.PIPE, text=True)
     for line in program.stdout:
-        if line.startswith("step 1/"):
+        words = line.replace("/", " ").split()
+        if words[:2] == ["step", "1"]:
             start = time.perf_counter()
-        if line.startswith(f"step {steps}/"):
+        if words[:2] == ["step", str(steps)]:
             seconds = time.perf_counter() - start
     if program.wait():
         raise SystemExit("the program failed")
