@@ -16,7 +16,7 @@ std::string explainNotFinite(const Program &program, DataSource &source,
                              int64_t step);
 
 /// The first gradient of this rank with a NaN or an infinity, as a clause;
-/// empty if all are numbers. Of the step before which nothing has run since.
+/// empty if all are numbers. Of the last step; nothing has run since.
 std::string findNotFiniteGradient(const dtc_context &context,
                                   const Arena &arena);
 

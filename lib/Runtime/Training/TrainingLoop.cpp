@@ -169,7 +169,7 @@ TrainingEnd TrainingLoop::run() {
     if (isLast && trace)
       trace->stopAfter(step);
     if (checkpoints && (checkpoints->isDue(step) || isBest || isLast))
-      checkpoints->save({step, lossScale.state(), earlyStop.best()});
+      checkpoints->save(stateAfter(step));
   }
   if (checkpoints)
     checkpoints->finish();
@@ -182,6 +182,13 @@ TrainingEnd TrainingLoop::run() {
   if (leads())
     reportEnd(how, step - 1);
   return how;
+}
+
+TrainingState TrainingLoop::stateAfter(int64_t step) const {
+  TrainingState state{step, lossScale.state(), earlyStop.best()};
+  if (!program.skipsSteps()) // a program that does may go on from here
+    state.lossScale.done = step;
+  return state;
 }
 
 void TrainingLoop::reportEnd(TrainingEnd how, int64_t step) {

@@ -68,6 +68,7 @@ private:
   void save();
   void reportNotFinite(int64_t step);
   void reportEnd(TrainingEnd how, int64_t step);
+  TrainingState stateAfter(int64_t step) const;
   void writeTrace();
   void observe(int64_t step, bool begin) const;
 
@@ -88,7 +89,7 @@ private:
   std::optional<Checkpointer> checkpoints;
   StopVote stopVote;
   int64_t firstStep = 1;
-  bool isSkipped = false; ///< the last step, which overflowed fp16
+  bool isSkipped = false; ///< the last step, which changed no weight
   bool isFinite = true;   ///< the last loss and norm, unless it was skipped
   decltype(&dtcrt_step_hook) hook;
 };
