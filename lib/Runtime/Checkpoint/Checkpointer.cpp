@@ -13,7 +13,14 @@ Checkpointer::Checkpointer(const dtc_context &context, Arena &arena,
                            const Options &options, TrainingSetting setting)
     : context(context), arena(arena), options(options),
       setting(std::move(setting)), folder(options.checkpointDir),
-      pieces(listWrittenPieces(context.program, context.collectives.rank())) {}
+      pieces(listWrittenPieces(context.program, context.collectives.rank())) {
+  if (!options.checkpointAsync)
+    return;
+  int64_t bytes = 0;
+  for (const KeptPiece &piece : pieces)
+    bytes += piece.bytes();
+  copy.resize(size_t(bytes)); // the first use of memory is not the training's
+}
 
 Checkpointer::~Checkpointer() {
   if (writer.joinable())
@@ -149,10 +156,6 @@ std::optional<TrainingState> Checkpointer::resume() {
 //===----------------------------------------------------------------------===//
 
 void Checkpointer::snapshot() {
-  int64_t bytes = 0;
-  for (const KeptPiece &piece : pieces)
-    bytes += piece.bytes();
-  copy.resize(size_t(bytes)); // once
   char *to = copy.data();
   for (const KeptPiece &piece : pieces) {
     arena.read(piece.piece.offset, piece.bytes(), [&](const char *data) {

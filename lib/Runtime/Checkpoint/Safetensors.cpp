@@ -6,12 +6,14 @@
 #include "Core/JsonNumbers.h"
 #include "dtc/Support/JsonDepth.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
 #include <libgen.h>
+#include <new>
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
@@ -123,10 +125,7 @@ SafetensorsWriter::SafetensorsWriter(std::string target,
       !std::filesystem::is_regular_file(status))
     fail("cannot write '%s': it is no regular file, which it would replace",
          path.c_str());
-  file =
-      open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (file < 0)
-    failure("create");
+  create();
   std::string header = makeHeader(tensors, metadata);
   uint64_t length = header.size();
   append(&length, 8);
@@ -150,22 +149,55 @@ void SafetensorsWriter::failure(const char *action) {
   fail("cannot %s '%s': %s", action, path.c_str(), strerror(error));
 }
 
+/// Of the buffer, and what its address and writes from it are a multiple of.
+static constexpr int64_t bufferBytes = 4 << 20, alignment = 4096;
+
+void SafetensorsWriter::create() {
+  constexpr int flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC;
+  file = open(temporary.c_str(), flags | O_DIRECT, 0666);
+  if (file < 0 && errno == EINVAL) // there are file systems without
+    file = open(temporary.c_str(), flags, 0666);
+  if (file < 0)
+    failure("create");
+  buffer.reset(static_cast<char *>(aligned_alloc(alignment, bufferBytes)));
+  if (!buffer)
+    throw std::bad_alloc();
+}
+
+void SafetensorsWriter::flush() {
+  const char *at = buffer.get();
+  // The end of a file is of any size, and so may be what a signal left.
+  while (buffered > 0) {
+    int flags = fcntl(file, F_GETFL);
+    if (flags & O_DIRECT && buffered % alignment)
+      fcntl(file, F_SETFL, flags & ~O_DIRECT);
+    ssize_t count = write(file, at, size_t(buffered));
+    if (count < 0 && errno == EINTR)
+      continue;
+    if (count < 0)
+      failure("write");
+    at += count;
+    buffered -= count;
+  }
+}
+
 void SafetensorsWriter::append(const void *data, int64_t bytes) {
   const char *at = static_cast<const char *>(data);
   sum.update(data, bytes);
   written += bytes;
   while (bytes > 0) {
-    ssize_t count = write(file, at, size_t(bytes));
-    if (count < 0 && errno == EINTR)
-      continue;
-    if (count < 0)
-      failure("write");
+    int64_t count = std::min(bytes, bufferBytes - buffered);
+    memcpy(buffer.get() + buffered, at, size_t(count));
+    buffered += count;
+    if (buffered == bufferBytes)
+      flush();
     at += count;
     bytes -= count;
   }
 }
 
 void SafetensorsWriter::commit() {
+  flush();
   if (fsync(file) != 0)
     failure("sync");
   if (close(file) != 0) {

@@ -11,7 +11,9 @@
 #include "Core/Checksum.h"
 #include "Core/Elements.h"
 
+#include <cstdlib>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -70,9 +72,19 @@ public:
 
 private:
   [[noreturn]] void failure(const char *action);
+  void create();
+  void flush();
 
   std::string path, temporary;
-  int file;
+  int file = -1;
+  /// What is not written yet, in memory that disks can read from: a large file
+  /// is only passed through, and costs little of the processor where it does
+  /// not go through the kernel's cache.
+  struct Free {
+    void operator()(char *data) const { free(data); }
+  };
+  std::unique_ptr<char, Free> buffer;
+  int64_t buffered = 0;
   int64_t written = 0;
   Checksum sum;
 };
