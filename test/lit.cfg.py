@@ -1,6 +1,7 @@
 # How lit runs the tests of this folder.
 import os
 import shutil
+import subprocess
 import sys
 
 import lit.formats
@@ -42,6 +43,11 @@ if shutil.which(config.ptxas):
 # Debian's package of the data set, which tests do not install.
 if os.path.isdir("/usr/share/datasets/fashion-mnist"):
     config.available_features.add("fashion-mnist")
+
+# Tests of two machines make network namespaces, which needs the right to.
+if shutil.which("ip") and subprocess.run(
+        ["unshare", "--net", "--uts", "true"], stderr=subprocess.DEVNULL).returncode == 0:
+    config.available_features.add("namespaces")
 
 # DTC_FULL_TESTS=1 (tools/check.sh --full) runs every plan.
 if os.environ.get("DTC_FULL_TESTS") == "1":

@@ -12,7 +12,7 @@ packages=(
   cmake ninja-build ccache help2man zsh
   libonnx-dev libprotobuf-dev protobuf-compiler libonnx-testdata
   libdnnl-dev libgloo-dev libopenmpi-dev openmpi-bin libxxhash-dev
-  nlohmann-json3-dev libcli11-dev libgtest-dev libboost-context-dev
+  nlohmann-json3-dev libcli11-dev libgtest-dev libboost-context-dev iproute2 procps
   libturbojpeg0-dev libpng-dev zlib1g-dev libpcre2-dev
 )
 # Of one release of CUDA: headers, then the assembler.

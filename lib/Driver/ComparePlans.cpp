@@ -4,10 +4,10 @@
 
 #include "Fail.h"
 #include "dtc/Report/Report.h"
+#include "dtc/Support/ReadFile.h"
+#include "dtc/Support/TemporaryFile.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CommandLine.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/FileUtilities.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -38,9 +38,9 @@ struct PlanRow {
 } // namespace
 
 static LogicalResult readPlans(StringRef path, Request &request) {
-  auto file = llvm::MemoryBuffer::getFile(path, /*IsText=*/true);
+  auto file = readFile(path, /*isText=*/true);
   if (!file)
-    return fail("cannot read '" + path + "': " + file.getError().message());
+    return fail("--plans: '" + path + "' " + llvm::toString(file.takeError()));
   for (StringRef line : llvm::split((*file)->getBuffer(), '\n')) {
     line = line.trim();
     if (!line.empty() && !line.starts_with("#"))
@@ -119,12 +119,11 @@ static void readReport(const json::Object &report, PlanRow &row) {
 
 static FailureOr<PlanRow> compile(StringRef program, const Request &request,
                                   const std::string &plan) {
-  SmallString<128> report, log;
-  for (SmallString<128> *path : {&report, &log})
-    if (std::error_code error =
-            llvm::sys::fs::createTemporaryFile("dtc-compare", "tmp", *path))
-      return fail("cannot create a temporary file: " + error.message());
-  llvm::FileRemover removeReport(report), removeLog(log);
+  auto report = TemporaryFile::create(".json");
+  auto log = TemporaryFile::create(".log");
+  for (llvm::Expected<TemporaryFile> *file : {&report, &log})
+    if (!*file)
+      return fail(llvm::toString(file->takeError()));
   llvm::BumpPtrAllocator allocator;
   llvm::StringSaver saver(allocator);
   SmallVector<const char *> words;
@@ -132,11 +131,11 @@ static FailureOr<PlanRow> compile(StringRef program, const Request &request,
   SmallVector<StringRef> arguments = {program};
   llvm::append_range(arguments, request.shared);
   llvm::append_range(arguments, words);
-  std::string reportOption = ("--report-json=" + report).str();
+  std::string reportOption = "--report-json=" + report->getPath();
   llvm::append_range(arguments, std::initializer_list<StringRef>{
                                     "--stop-after=schedule", reportOption});
   std::optional<StringRef> redirects[] = {StringRef(), StringRef(""),
-                                          StringRef(log)};
+                                          StringRef(log->getPath())};
   std::string error;
   int status =
       llvm::sys::ExecuteAndWait(program, arguments, std::nullopt, redirects,
@@ -145,7 +144,7 @@ static FailureOr<PlanRow> compile(StringRef program, const Request &request,
     return fail("cannot run '" + program + "': " + error);
   PlanRow row;
   row.plan = plan;
-  auto text = llvm::MemoryBuffer::getFile(status ? log : report);
+  auto text = llvm::MemoryBuffer::getFile((status ? log : report)->getPath());
   if (!text)
     return fail("cannot read what dtc wrote: " + text.getError().message());
   if (status) {

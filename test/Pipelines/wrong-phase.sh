@@ -5,9 +5,9 @@ set -uo pipefail
 inputs=$1
 rm -rf "$2" && mkdir -p "$2" && cd "$2" || exit 1
 
-dtc "$inputs/toy.onnx" --batch 32 --loss mse --dp 2 --pp 2 --microbatches 2 --stop-after=lower --dump-dir toy
-dtc-model gpt --layers 1 --width 16 --heads 2 --vocab 32 --context 8 -o gpt.onnx > /dev/null
-dtc gpt.onnx --batch 8 --init normal --tp 2 --sp --dp 2 --zero 3 --accumulate 2 --stop-after=lower --dump-dir gpt
+dtc "$inputs/toy.onnx" --batch 32 --loss mse --dp 2 --pp 2 --microbatches 2 --stop-after=lower --dump-dir toy || exit 1
+dtc-model gpt --layers 1 --width 16 --heads 2 --vocab 32 --context 8 -o gpt.onnx > /dev/null || exit 1
+dtc gpt.onnx --batch 8 --init normal --tp 2 --sp --dp 2 --zero 3 --accumulate 2 --stop-after=lower --dump-dir gpt || exit 1
 
 passes=$(dtc-opt --help | sed -nE 's/^ +(--dtc-[a-z0-9-]+).*/\1/p' | sort -u)
 run() { # PASS FILE

@@ -1,5 +1,4 @@
-//===- OutputFile.h - files that are written whole or not at all -*- C++
-//-*-===//
+//===- OutputFile.h - files that are whole or not there ---------*- C++ -*-===//
 
 #ifndef DTC_SUPPORT_OUTPUTFILE_H
 #define DTC_SUPPORT_OUTPUTFILE_H

@@ -272,7 +272,8 @@ def AddOptimizer : Pass<"dtc-add-optimizer", "mlir::ModuleOp"> {
            "decay of a moving average of each trained parameter; 0: none">,
     Option<"skipNonFinite", "skip-nonfinite", "bool", "false",
            "leave parameters and state as they are where the norm is NaN or "
-           "infinite, as with a loss scale">,
+           "infinite, as with a loss scale: the input is `updates` instead of "
+           "`step`">,
   ];
   let dependentDialects = ["::dtc::DTCDialect"];
 }

@@ -5,6 +5,7 @@
 #include "Core/Checksum.h"
 #include "Core/Error.h"
 #include "Core/MappedFile.h"
+#include "Core/WriteFile.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -72,29 +73,6 @@ std::vector<int64_t> CheckpointFolder::steps() const {
 //===----------------------------------------------------------------------===//
 // Files
 //===----------------------------------------------------------------------===//
-
-/// A new name is on disk only when its folder is.
-static void syncFolder(const std::string &folder) {
-  int file = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (file < 0)
-    return; // there are file systems without
-  fsync(file);
-  close(file);
-}
-
-/// A small file, on disk when this returns.
-static void writeFile(const std::string &name, const std::string &text) {
-  int file = open(name.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  bool isWritten =
-      file >= 0 &&
-      write(file, text.data(), text.size()) == ssize_t(text.size()) &&
-      fsync(file) == 0;
-  int error = errno;
-  if (file >= 0)
-    close(file);
-  if (!isWritten)
-    fail("cannot write '%s': %s", name.c_str(), strerror(error));
-}
 
 static std::string readText(const std::string &name) {
   return std::string(MappedFile(name).bytes());

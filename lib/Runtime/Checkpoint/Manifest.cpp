@@ -4,9 +4,8 @@
 
 #include "Core/Checksum.h"
 #include "Core/Error.h"
-#include "Core/JsonNumbers.h"
+#include "Core/ForeignJson.h"
 #include "Core/MappedFile.h"
-#include "dtc/Support/JsonDepth.h"
 
 #include <cstdlib>
 #include <nlohmann/json.hpp>
@@ -133,9 +132,7 @@ static TrainingSetting readSetting(const Json &json) {
 CheckpointManifest CheckpointManifest::read(const std::string &path) {
   MappedFile file(path);
   try {
-    if (dtc::isJsonTooDeep(file.bytes()))
-      fail("it nests too deep");
-    Json json = Json::parse(file.bytes());
+    Json json = parseJson<Json>(file.bytes());
     if (json.at("format") != "dtc-checkpoint")
       fail("it is of another format");
     if (int found = readWhole<int>(json.at("schema")); found > schema)

@@ -3,8 +3,8 @@
 #include "Safetensors.h"
 
 #include "Core/Error.h"
-#include "Core/JsonNumbers.h"
-#include "dtc/Support/JsonDepth.h"
+#include "Core/ForeignJson.h"
+#include "Core/WriteFile.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -60,12 +60,8 @@ SafetensorsReader::SafetensorsReader(std::string name, std::string_view bytes)
   std::string_view header = bytes.substr(8, length);
   std::string_view data = bytes.substr(8 + length);
   std::string tensor = "the header";
-  if (dtc::isJsonTooDeep(header))
-    fail("%s is corrupt at the header: it nests deeper than %d arrays and "
-         "objects",
-         fileName.c_str(), dtc::maxJsonDepth);
   try {
-    nlohmann::json parsed = nlohmann::json::parse(header);
+    auto parsed = parseJson<nlohmann::json>(header);
     for (auto &[key, entry] : parsed.items()) {
       tensor = "tensor '" + key + "'";
       if (key == "__metadata__")
@@ -212,11 +208,6 @@ void SafetensorsWriter::commit() {
     errno = error;
     failure("rename to");
   }
-  // The name is on disk only when its folder is.
   std::string copy = path;
-  int folder = open(dirname(copy.data()), O_RDONLY | O_CLOEXEC);
-  if (folder >= 0) {
-    fsync(folder);
-    close(folder);
-  }
+  syncFolder(dirname(copy.data()));
 }

@@ -3,8 +3,7 @@
 #include "Shards.h"
 
 #include "Core/Error.h"
-#include "Core/JsonNumbers.h"
-#include "dtc/Support/JsonDepth.h"
+#include "Core/ForeignJson.h"
 
 #include <algorithm>
 #include <cstring>
@@ -143,9 +142,7 @@ static Box readBox(const Json &place, size_t rank) {
 void ShardSet::add(const SafetensorsReader &shard) {
   std::string text = shard.metadata(placesKey), at = "its metadata";
   try {
-    if (dtc::isJsonTooDeep(text))
-      fail("they nest too deep");
-    Json places = Json::parse(text);
+    Json places = parseJson<Json>(text);
     for (auto &[key, place] : places.items()) {
       at = "'" + key + "'";
       const SafetensorsReader::Tensor *tensor = shard.find(key);

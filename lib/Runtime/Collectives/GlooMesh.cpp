@@ -2,6 +2,7 @@
 
 #include "GlooMesh.h"
 
+#include "Core/Checksum.h"
 #include "Core/Context.h"
 #include "Core/Error.h"
 #include "Rendezvous.h"
@@ -37,7 +38,7 @@ uint64_t GlooMesh::thisMachine() {
   // Containers with networks of their own count as machines.
   struct stat network = {};
   stat("/proc/self/ns/net", &network);
-  return std::hash<std::string>()(id + std::to_string(network.st_ino));
+  return Checksum::of(id + std::to_string(network.st_ino));
 }
 
 static std::string textOf(const sockaddr *address, socklen_t length) {

@@ -3,6 +3,7 @@
 #include "Rendezvous.h"
 
 #include "Core/Error.h"
+#include "Core/WriteFile.h"
 #include "TcpExchange.h"
 
 #include <cerrno>
@@ -29,7 +30,8 @@ static void writeWhole(const std::string &path, const void *bytes,
   std::string beside = path + format(".%d", int(getpid()));
   int file = open(beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW,
                   S_IRUSR | S_IWUSR);
-  bool isWritten = file >= 0 && write(file, bytes, size) == ssize_t(size);
+  bool isWritten =
+      file >= 0 && writeAll(file, {static_cast<const char *>(bytes), size});
   if (file >= 0)
     isWritten &= close(file) == 0;
   if (!isWritten || rename(beside.c_str(), path.c_str()) != 0) {
@@ -168,7 +170,8 @@ static bool shareByMpi(const std::vector<char> &own, std::vector<char> &all) {
 static std::string chooseFile(const Environment &environment) {
   std::string job = jobName(environment);
   if (environment.localSize < environment.size || job.empty())
-    fail("found %d ranks on several machines, expected MASTER_ADDR and "
+    fail("found no way for %d ranks to find each other, expected MASTER_ADDR "
+         "and "
          "MASTER_PORT in the environment, or --rendezvous FILE, a file that "
          "all of them see and that is not there yet",
          environment.size);
@@ -184,8 +187,9 @@ static std::string chooseFile(const Environment &environment) {
 Rendezvous::Rendezvous(const Environment &environment, const std::string &file,
                        int timeout, const std::vector<char> &own) {
   bool isOneMachine = environment.localSize == environment.size;
-  if (file.empty() && !isOneMachine) {
-    if (environment.launcher == Launcher::openMpi) {
+  // A launcher may not say which job it is.
+  if (file.empty() && (!isOneMachine || jobName(environment).empty())) {
+    if (environment.launcher == Launcher::openMpi && !isOneMachine) {
       bytes.resize(own.size() * size_t(environment.size));
       if (shareByMpi(own, bytes))
         return;

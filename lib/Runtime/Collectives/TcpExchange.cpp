@@ -2,6 +2,7 @@
 
 #include "TcpExchange.h"
 
+#include "Core/Checksum.h"
 #include "Core/Error.h"
 
 #include <algorithm>
@@ -34,7 +35,7 @@ struct Greeting {
   int32_t rank, size;
 
   Greeting(const std::string &name, const Environment &environment)
-      : job(std::hash<std::string>()(name)), rank(environment.rank),
+      : job(Checksum::of(name)), rank(environment.rank),
         size(environment.size) {
     memcpy(magic, "dtc-tcp2", sizeof magic);
   }

@@ -1,4 +1,4 @@
-//===- TcpExchange.h - rank 0 tells the others over TCP ---------*- C++ -*-===//
+//===- TcpExchange.h - ranks meet at rank 0 over TCP ------------*- C++ -*-===//
 //
 // As launchers of PyTorch have it: MASTER_ADDR and MASTER_PORT name a place at
 // which rank 0 can be reached.

@@ -2,6 +2,7 @@
 
 #include "Agreement.h"
 
+#include "Checksum.h"
 #include "Collectives/Collectives.h"
 #include "Error.h"
 
@@ -19,18 +20,20 @@ const std::set<std::string> mayDiffer = {
     "--help",      "--nproc",      "--threads", "--progress",
     "--log-every", "--rendezvous", "--timeout"};
 
-/// All ranks have the option or none, but machines may have other folders.
-const std::set<std::string> pathsMayDiffer = {
-    "--data",           "--eval-data", "--save-weights", "--save-ema",
-    "--dump-gradients", "--metrics",   "--trace",        "--tensorboard",
-    "--save-best",      "--profile"};
-
 /// How ranks compare, without what they compare.
 struct Digest {
   uint64_t hash;
   int64_t size;
   bool operator==(const Digest &) const = default;
 };
+
+/// All ranks have the option or none, but machines may have other folders. That
+/// of checkpoints is one that all ranks see.
+bool isPathOfRank(const CLI::Option &option) {
+  std::string type = option.get_type_name();
+  return (type.starts_with("DIR") || type.starts_with("FILE")) &&
+         option.get_name() != "--checkpoint-dir";
+}
 
 } // namespace
 
@@ -43,7 +46,7 @@ GivenOptions dtc::rt::comparableOptions(const CLI::App &app) {
     std::string value;
     if (option->count())
       value = CLI::detail::join(option->results(), " ");
-    if (!value.empty() && value != "synthetic" && pathsMayDiffer.count(name))
+    if (!value.empty() && value != "synthetic" && isPathOfRank(*option))
       value = "a path";
     given[name] = value;
   }
@@ -110,7 +113,7 @@ void dtc::rt::expectAgreement(const Program &program, const Options &options,
   if (collectives.size() == 1)
     return;
   std::string text = serialize(program, options);
-  Digest own{std::hash<std::string>()(text), int64_t(text.size())};
+  Digest own{Checksum::of(text), int64_t(text.size())};
   std::vector<Digest> all(static_cast<size_t>(collectives.size()));
   collectives.gatherData(&own, all.data(), sizeof own);
   int other = 0;

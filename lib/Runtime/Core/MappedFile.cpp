@@ -66,10 +66,12 @@ static void registerMapping(const char *base, size_t size,
   std::lock_guard lock(entriesMutex);
   Entry *entry = entries;
   if (!entry) { // the first file
-    struct sigaction action = {};
+    struct sigaction action = {}, present = {};
     action.sa_sigaction = onBusError;
     action.sa_flags = SA_SIGINFO;
-    sigaction(SIGBUS, &action, nullptr);
+    sigaction(SIGBUS, nullptr, &present);
+    if (present.sa_handler == SIG_DFL) // else it is that of all crashes
+      sigaction(SIGBUS, &action, nullptr);
   }
   while (entry && entry->base)
     entry = entry->next;

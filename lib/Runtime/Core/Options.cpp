@@ -83,11 +83,12 @@ static void addTrainingOptions(CLI::App &app, Options &options,
                  "of initial weights, dropout, shuffling and synthetic data")
       ->type_name("N")
       ->check(wholeNumber);
-  app.add_option("--on-nonfinite", options.onNonFinite,
-                 "stop, skip or warn: when a loss or gradient norm is NaN or "
-                 "infinite, end the training and save nothing; leave the "
-                 "weights as they are, if compiled with --skip-nonfinite; or "
-                 "only say so")
+  app.add_option(
+         "--on-nonfinite", options.onNonFinite,
+         "stop, skip or warn: when a loss or gradient norm is NaN or "
+         "infinite, end the training and save nothing; leave the "
+         "weights as they are, if compiled with --skip-nonfinite or fp16; or "
+         "only say so")
       ->type_name("ACTION")
       ->default_str("stop")
       ->transform(oneOf<OnNonFinite>({{"stop", OnNonFinite::stop},

@@ -1,5 +1,4 @@
-//===- Outcome.cpp - all ranks fail, or none
-//--------------------------------===//
+//===- Outcome.cpp - all ranks fail, or none ------------------------------===//
 
 #include "Outcome.h"
 

@@ -2,6 +2,7 @@
 
 #include "OutputLock.h"
 
+#include "Checksum.h"
 #include "Error.h"
 
 #include <cerrno>
@@ -32,7 +33,7 @@ static std::optional<std::string> nameLock(const std::filesystem::path &file) {
     return std::nullopt;
   return format("dtc-output:%llx:%llx:%zx", (unsigned long long)folder.st_dev,
                 (unsigned long long)folder.st_ino,
-                std::hash<std::string>()(file.filename().string()));
+                (size_t)Checksum::of(file.filename().string()));
 }
 
 /// A socket of this name; -1 with `errno` if there is none to be had.

@@ -2,10 +2,10 @@
 
 #include "Program.h"
 
+#include "Checksum.h"
 #include "Elements.h"
 #include "Error.h"
-#include "JsonNumbers.h"
-#include "dtc/Support/JsonDepth.h"
+#include "ForeignJson.h"
 
 #include <algorithm>
 #include <limits>
@@ -406,18 +406,14 @@ Program dtc::rt::readProgram(const dtc_program &exported) {
          "%u; compile it again with the dtc of this runtime",
          exported.abi_version, unsigned(DTC_ABI_VERSION));
   Program program;
-  program.manifestHash = std::hash<std::string_view>()(
-      {exported.manifest, exported.manifest_size});
+  program.manifestHash =
+      Checksum::of({exported.manifest, exported.manifest_size});
   program.steps = exported.steps;
   program.evals = exported.evals;
   if (exported.weights)
     program.embeddedWeights = {exported.weights, exported.weights_size};
-  if (dtc::isJsonTooDeep({exported.manifest, exported.manifest_size}))
-    fail("corrupt program manifest: it nests deeper than %d arrays and objects",
-         dtc::maxJsonDepth);
   try {
-    readManifest(Json::parse(exported.manifest,
-                             exported.manifest + exported.manifest_size),
+    readManifest(parseJson<Json>({exported.manifest, exported.manifest_size}),
                  program);
     checkProgram(program, exported.num_stages);
   } catch (const std::exception &error) {

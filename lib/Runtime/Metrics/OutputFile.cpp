@@ -3,6 +3,7 @@
 #include "OutputFile.h"
 
 #include "Core/Error.h"
+#include "Core/WriteFile.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -12,18 +13,6 @@
 #include <utility>
 
 using namespace dtc::rt;
-
-bool dtc::rt::writeAll(int file, std::string_view text) {
-  while (!text.empty()) {
-    ssize_t written = ::write(file, text.data(), text.size());
-    if (written < 0 && errno == EINTR)
-      continue;
-    if (written < 0)
-      return false;
-    text.remove_prefix(size_t(written));
-  }
-  return true;
-}
 
 OutputFile::OutputFile(std::string name, bool append) : path(std::move(name)) {
   int mode = append ? O_RDWR | O_APPEND : O_WRONLY | O_TRUNC;

@@ -9,9 +9,6 @@
 
 namespace dtc::rt {
 
-/// Writes all of the text; whether that went well, else `errno` says why not.
-bool writeAll(int file, std::string_view text);
-
 /// A file of records, each written at once: whoever reads along sees whole
 /// records, and a job that is killed has lost none. What can go wrong before
 /// the training is an error. Afterwards it is a warning: the first record that

@@ -3,7 +3,7 @@
 #include "Progress.h"
 
 #include "Core/Error.h"
-#include "OutputFile.h"
+#include "Core/WriteFile.h"
 
 #include <algorithm>
 #include <charconv>

@@ -22,7 +22,10 @@ done
 expect_refusal() {
   local line=$1
   shift
-  ! env "$@" "$work/t" --data synthetic >"$work/log" 2>&1
+  if env "$@" "$work/t" --data synthetic >"$work/log" 2>&1; then
+    echo "ERROR: $* is accepted"
+    return 1
+  fi
   if [ "$(wc -l <"$work/log")" -ne 1 ] || ! grep -qE "error: $line" "$work/log"; then
     cat "$work/log"
     return 1

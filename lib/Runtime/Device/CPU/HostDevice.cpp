@@ -70,8 +70,7 @@ void dtc::rt::addDeviceOptions(CLI::App &app, Options &options) {
   app.add_option("--collectives", options.collectives,
                  "auto or mpi (auto: shared memory between ranks of one "
                  "machine, where the system allows it; mpi: MPI, or Gloo under "
-                 "launchers "
-                 "without MPI, for all)")
+                 "launchers without MPI, for all)")
       ->type_name("ENGINE")
       ->default_str("auto")
       ->transform(

@@ -1,20 +1,29 @@
-//===- JsonNumbers.h - whole numbers of JSON --------------------*- C++ -*-===//
+//===- ForeignJson.h - JSON that anybody may have written -------*- C++ -*-===//
 //
 // The JSON library converts any number to any type: 1e30 and 1.5 become
 // integers by what the language does not define, or rounds.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef DTC_LIB_RUNTIME_CORE_JSONNUMBERS_H
-#define DTC_LIB_RUNTIME_CORE_JSONNUMBERS_H
+#ifndef DTC_LIB_RUNTIME_CORE_FOREIGNJSON_H
+#define DTC_LIB_RUNTIME_CORE_FOREIGNJSON_H
 
 #include "Error.h"
+#include "dtc/Support/JsonDepth.h"
 
 #include <cstdint>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace dtc::rt {
+
+/// Throws if the text is no JSON, or nests too deep for parser and destructor.
+template <typename Json> Json parseJson(std::string_view text) {
+  if (dtc::isJsonTooDeep(text))
+    fail("it nests deeper than %d arrays and objects", dtc::maxJsonDepth);
+  return Json::parse(text);
+}
 
 /// A number that is whole in the text and fits into T. Throws for others.
 template <typename T = int64_t, typename Json> T readWhole(const Json &json) {
@@ -40,4 +49,4 @@ std::vector<T> readWholes(const Json &json) {
 
 } // namespace dtc::rt
 
-#endif // DTC_LIB_RUNTIME_CORE_JSONNUMBERS_H
+#endif // DTC_LIB_RUNTIME_CORE_FOREIGNJSON_H

@@ -1,0 +1,42 @@
+//===- WriteFile.cpp - files that are wholly written ----------------------===//
+
+#include "WriteFile.h"
+
+#include "Error.h"
+
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <unistd.h>
+
+using namespace dtc::rt;
+
+bool dtc::rt::writeAll(int file, std::string_view text) {
+  while (!text.empty()) {
+    ssize_t written = write(file, text.data(), text.size());
+    if (written < 0 && errno == EINTR)
+      continue;
+    if (written < 0)
+      return false;
+    text.remove_prefix(size_t(written));
+  }
+  return true;
+}
+
+void dtc::rt::writeFile(const std::string &name, std::string_view text) {
+  int file = open(name.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  bool isWritten = file >= 0 && writeAll(file, text) && fsync(file) == 0;
+  int error = errno;
+  if (file >= 0)
+    close(file);
+  if (!isWritten)
+    fail("cannot write '%s': %s", name.c_str(), strerror(error));
+}
+
+void dtc::rt::syncFolder(const std::string &folder) {
+  int file = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (file < 0)
+    return;
+  fsync(file);
+  close(file);
+}

@@ -1,0 +1,23 @@
+//===- WriteFile.h - files that are wholly written --------------*- C++ -*-===//
+
+#ifndef DTC_LIB_RUNTIME_CORE_WRITEFILE_H
+#define DTC_LIB_RUNTIME_CORE_WRITEFILE_H
+
+#include <string>
+#include <string_view>
+
+namespace dtc::rt {
+
+/// Writes all of the text, or returns false with `errno`.
+bool writeAll(int file, std::string_view text);
+
+/// A small file, on disk when this returns. Throws an Error if it cannot be.
+void writeFile(const std::string &name, std::string_view text);
+
+/// A new name is on disk only when its folder is. Does nothing on file systems
+/// without.
+void syncFolder(const std::string &folder);
+
+} // namespace dtc::rt
+
+#endif // DTC_LIB_RUNTIME_CORE_WRITEFILE_H
