@@ -146,7 +146,7 @@ void SafetensorsWriter::failure(const char *action) {
 }
 
 /// Of the buffer, and what its address and writes from it are a multiple of.
-static constexpr int64_t bufferBytes = 4 << 20, alignment = 4096;
+static constexpr int64_t bufferBytes = 1 << 20, alignment = 4096;
 
 void SafetensorsWriter::create() {
   constexpr int flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC;

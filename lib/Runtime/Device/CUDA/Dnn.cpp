@@ -10,7 +10,7 @@
 
 using namespace dtc::rt;
 
-Dnn::Dnn(CUstream stream) : stream(stream) {
+Dnn::Dnn(CUstream stream) {
   DTC_DNN(cudnnCreate(&handle));
   DTC_DNN(cudnnSetStream(handle, reinterpret_cast<cudaStream_t>(stream)));
 }

@@ -34,7 +34,6 @@ private:
                   std::span<const void *const> operands);
   char *reserve(int64_t bytes);
 
-  CUstream stream;
   cudnnHandle_t handle = nullptr;
   std::unique_ptr<DeviceMemory> workspace;
   std::map<std::pair<DnnConvolution, DnnAlignments>, DnnProgram> convolutions;
