@@ -22,25 +22,34 @@ static SmallVector<StringRef> getSplitters(Type type, int64_t dim) {
 
 LogicalResult RandomUniformOp::verify() {
   RankedTensorType type = getResult().getType();
-  if (getDims().size() != getParts().size() ||
-      getWays().size() != getParts().size())
+  int64_t open = llvm::count(getWays(), 0);
+  if (getDims().size() + open != getParts().size() ||
+      getWays().size() != getDims().size() || open > 1)
     return emitOpError("has ")
            << getParts().size() << " parts, of " << getDims().size()
            << " dimensions in " << getWays().size()
-           << " ways, expected as many of each";
-  for (auto [part, dim] : llvm::zip_equal(getParts(), getDims())) {
+           << " ways, expected as many of each, and one more if one of the "
+              "ways "
+              "is 0";
+  for (auto [part, dim] : llvm::zip_equal(getNumbers(), getDims())) {
     auto own = cast<RankedTensorType>(part.getType());
-    if (dim < 0 || dim >= type.getRank() || own.getRank() != 1 ||
-        own.getDimSize(0) == 0 || type.getDimSize(dim) % own.getDimSize(0))
+    if (!own.getElementType().isInteger(64) || dim < 0 ||
+        dim >= type.getRank() || own.getRank() != 1 || own.getDimSize(0) == 0 ||
+        type.getDimSize(dim) % own.getDimSize(0))
       return emitOpError("has a part ")
              << own << " of dimension " << dim << " of " << type
              << ", expected one number for each of its parts";
+  }
+  if (Value ways = getOpenWays()) {
+    auto own = cast<RankedTensorType>(ways.getType());
+    if (own.getRank() != 0 || !own.getElementType().isF64())
+      return emitOpError("has ways ") << own << ", expected tensor<f64>";
   }
   if (!getLayout(type))
     return success();
   for (int64_t dim : llvm::seq<int64_t>(0, type.getRank())) {
     SmallVector<StringRef> known;
-    for (auto [part, own] : llvm::zip_equal(getParts(), getDims()))
+    for (auto [part, own] : llvm::zip_equal(getNumbers(), getDims()))
       if (own == dim && getLayout(part.getType()))
         llvm::append_range(known, getSplitters(part.getType(), 0));
     SmallVector<StringRef> axes = getSplitters(type, dim);

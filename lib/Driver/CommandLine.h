@@ -79,7 +79,7 @@ struct CommandLine {
   OwnOpt<int64_t> batch{
       "batch", cl::value_desc("N"), cl::cat(modelOptions),
       cl::desc("Samples in one step, over all ranks (the first dimension of "
-               "every input)")};
+               "every input); with --dp auto, of one replica")};
   Opt<bool> untie{"untie", cl::location(compile.import.untie),
                   cl::cat(modelOptions),
                   cl::desc("Train a lookup table and the head apart that start "
@@ -117,10 +117,11 @@ struct CommandLine {
                "a file, by PyTorch's names")};
 
   //===--- Plan -----------------------------------------------------------===//
-  Opt<int64_t> dp{"dp", cl::location(compile.parallel.dp), cl::value_desc("N"),
-                  cl::cat(planOptions),
-                  describe("Data parallel: ranks that share the batch",
-                           compile.parallel.dp)};
+  OwnOpt<std::string> dp{
+      "dp", cl::value_desc("N|auto"), cl::cat(planOptions), cl::init("1"),
+      cl::desc("Data parallel: ranks that share the batch; auto: as many as "
+               "the program is started on, each replica with --batch samples "
+               "(default 1)")};
   Opt<int64_t> pp{"pp", cl::location(compile.parallel.pp), cl::value_desc("N"),
                   cl::cat(planOptions),
                   describe("Pipeline parallel: stages", compile.parallel.pp)};

@@ -28,9 +28,8 @@ static std::pair<int64_t, StringRef> getLargestPart(const StageReport &stage) {
 }
 
 LogicalResult dtc::checkDeviceMemory(ModuleOp plan, ModuleOp model,
-                                     const CompileOptions &options,
-                                     int64_t batch, int64_t limit,
-                                     StringRef limitText) {
+                                     const Strategy &options, int64_t batch,
+                                     int64_t limit, StringRef limitText) {
   FailureOr<Report> report = Report::compute(plan);
   if (failed(report))
     return failure();

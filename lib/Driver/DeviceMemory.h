@@ -17,9 +17,8 @@ namespace dtc {
 /// with a global batch of `batch` samples, is planned again with other options
 /// (FitMemory.h), and the line names those to add.
 mlir::LogicalResult checkDeviceMemory(mlir::ModuleOp plan, mlir::ModuleOp model,
-                                      const CompileOptions &options,
-                                      int64_t batch, int64_t limit,
-                                      llvm::StringRef limitText);
+                                      const Strategy &options, int64_t batch,
+                                      int64_t limit, llvm::StringRef limitText);
 
 } // namespace dtc
 

@@ -104,6 +104,7 @@ private:
   int64_t globalBatch = 0;
   OwningOpRef<ModuleOp> module;
   OwningOpRef<ModuleOp> model; ///< as imported, if other plans may be tried
+  Strategy strategy;           ///< what is asked for, the batch included
 };
 
 } // namespace
@@ -176,9 +177,6 @@ LogicalResult Compilation::import() {
       return failure();
     initializers = std::move(*chosen);
   }
-  options.compile.set(*module);
-  if (options.deviceMemory)
-    model = module->clone();
   auto forward = module->lookupSymbol<func::FuncOp>(forwardName);
   for (unsigned i = 0; i < forward.getNumArguments() && globalBatch == 0; ++i)
     if (auto type = cast<RankedTensorType>(forward.getArgumentTypes()[i]);
@@ -190,6 +188,12 @@ LogicalResult Compilation::import() {
   // A batch that is fixed in the file becomes the one asked for (ScaleBatch).
   if (options.compile.training.batch > 0)
     globalBatch = options.compile.training.batch;
+  strategy = options.compile;
+  if (int64_t replicas = strategy.parallel.getOpenReplicas())
+    strategy.training.batch = globalBatch *= replicas;
+  strategy.set(*module);
+  if (options.deviceMemory || strategy.parallel.replicasAtLaunch)
+    model = module->clone();
   return success();
 }
 
@@ -219,7 +223,11 @@ LogicalResult Compilation::runPhase(CompilePhase phase) {
     return import();
   if (phase == CompilePhase::Link)
     return link();
-  return dtc::runPhase(phase, *module);
+  if (failed(dtc::runPhase(phase, *module)))
+    return failure();
+  if (phase == CompilePhase::Lower && strategy.parallel.replicasAtLaunch)
+    return proveReplicas(*model, *module, strategy);
+  return success();
 }
 
 LogicalResult Compilation::show(CompilePhase phase) {
@@ -284,7 +292,7 @@ LogicalResult Compilation::report() {
 LogicalResult Compilation::checkMemory() {
   if (!options.deviceMemory)
     return success();
-  return checkDeviceMemory(*module, *model, options.compile, globalBatch,
+  return checkDeviceMemory(*module, *model, strategy, globalBatch,
                            *options.deviceMemory, options.deviceMemoryText);
 }
 
@@ -333,6 +341,7 @@ LogicalResult Compilation::link() {
   info.dtype = getNumbers(options.compile);
   info.loss = StringRef(training.loss).split(':').first.str();
   info.globalBatch = globalBatch;
+  info.replicasAtLaunch = strategy.parallel.replicasAtLaunch;
   info.initializers = std::move(initializers);
   for (const Parameter &parameter : imported.parameters.parameters)
     if (!parameter.aliases.empty())

@@ -311,6 +311,11 @@ LogicalResult CommandLine::finishModel() {
 LogicalResult CommandLine::finishPlan() {
   ParallelOptions &plan = compile.parallel;
   const ScheduleOptions &schedule = compile.schedule;
+  plan.replicasAtLaunch = dp == "auto";
+  if (plan.replicasAtLaunch) // two of them stand for any number
+    plan.dp = llvm::SaturatingMultiply<uint64_t>(2, std::max<int64_t>(hsdp, 0));
+  else if (llvm::StringRef(dp).getAsInteger(10, plan.dp))
+    return fail("--dp is '" + dp + "', expected a whole number or auto");
   struct {
     const char *name;
     int64_t value;
@@ -332,6 +337,11 @@ LogicalResult CommandLine::finishPlan() {
                 llvm::Twine(plan.pp) + " x --tp " + llvm::Twine(plan.tp) +
                 " are more ranks than the " + llvm::Twine(maxRanks) +
                 " that dtc plans for");
+  if (plan.replicasAtLaunch && plan.zero > 0 && plan.hsdp == 1)
+    return fail("--zero " + llvm::Twine(plan.zero) +
+                " splits over dp, but --dp auto leaves open how many ranks "
+                "that is; use --hsdp N, the ranks of a group that it splits "
+                "over, or --dp N");
   if (gather.getNumOccurrences() && plan.zero != 3)
     return fail("--gather is for parameters that are gathered where they are "
                 "used; use it with --zero 3");

@@ -7,6 +7,7 @@
 #include "dtc/Dialect/Dialect.h"
 #include "dtc/Lowering/Program.h"
 #include "dtc/Runtime/ABI.h"
+#include "dtc/Support/Axes.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Format.h"
@@ -47,6 +48,8 @@ static FailureOr<std::string> completeManifest(ModuleOp module,
   manifest["dtype"] = info.dtype;
   manifest["loss"] = info.loss;
   manifest["global_batch"] = info.globalBatch;
+  if (info.replicasAtLaunch)
+    manifest["replica_axis"] = dataAxis;
   manifest["weights_file"] = info.weightsFile;
   manifest["optimizer"] = json::Object(info.optimizer);
   manifest["buffers"] = json::Array(info.buffers);

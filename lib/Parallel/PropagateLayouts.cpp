@@ -189,6 +189,8 @@ namespace {
 
 struct PropagateLayouts
     : public dtc::impl::PropagateLayoutsBase<PropagateLayouts> {
+  using PropagateLayoutsBase::PropagateLayoutsBase;
+
   void getDependentDialects(DialectRegistry &registry) const override {
     PropagateLayoutsBase::getDependentDialects(registry);
     registerSplitExpansions(registry);
@@ -221,7 +223,7 @@ struct PropagateLayouts
       return step.emitError("expected at least one argument");
 
     MeshAttr mesh = getLayout(block.getArgument(0).getType()).getMesh();
-    Propagation propagation(step, mesh);
+    Propagation propagation(step, mesh, replicasAtLaunch);
     for (BlockArgument argument : block.getArguments())
       if (!step.getArgAttr(argument.getArgNumber(), attr::input))
         propagation.addStored(argument);

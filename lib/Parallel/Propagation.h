@@ -15,8 +15,10 @@ namespace dtc {
 /// Makes the operands of one op fit its rule and gives its results layouts.
 class Propagation {
 public:
-  Propagation(mlir::func::FuncOp step, MeshAttr mesh)
-      : mesh(mesh), single(step, mesh) {}
+  Propagation(mlir::func::FuncOp step, MeshAttr mesh,
+              bool replicasAtLaunch = false)
+      : step(step), mesh(mesh), replicasAtLaunch(replicasAtLaunch),
+        single(step, mesh) {}
 
   /// Says that a value depends on no input: it is stored as it lies.
   void addStored(mlir::Value value) { stored.insert(value); }
@@ -43,6 +45,9 @@ private:
                           mlir::OpBuilder &builder);
   mlir::Value getParts(mlir::StringAttr axis, mlir::OpBuilder &builder,
                        mlir::Location location);
+  mlir::Value getNumbers(mlir::StringAttr axis, llvm::StringRef name);
+  mlir::Value getReplicas();
+  mlir::Value addInput(llvm::StringRef name, mlir::Type type);
   mlir::FailureOr<llvm::SmallVector<mlir::Value>>
   expandIfSplit(SplitExpansionInterface op);
   mlir::FailureOr<llvm::SmallVector<mlir::Value>>
@@ -61,7 +66,10 @@ private:
   mlir::LogicalResult propagateNew(mlir::Operation *before,
                                    mlir::Operation *op);
 
+  mlir::func::FuncOp step;
   MeshAttr mesh;
+  /// Whether the size of dp is known at launch only.
+  bool replicasAtLaunch;
   SingleMicrobatch single;
   llvm::DenseMap<std::pair<mlir::Value, LayoutAttr>, mlir::Value> resharded;
   llvm::DenseSet<mlir::Value> stored;
@@ -69,8 +77,8 @@ private:
   llvm::DenseMap<mlir::Value, mlir::Value> reduced;
   /// Random numbers, and what is made of them and constants alone.
   llvm::DenseSet<mlir::Value> drawn;
-  /// The numbers of micro-batches; null until they are needed.
-  mlir::Value microbatches;
+  /// Numbers of micro-batches or replicas, by the input's name.
+  llvm::StringMap<mlir::Value> numbers;
 };
 
 } // namespace dtc

@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Propagation.h"
+#include "dtc/Support/Axes.h"
+#include "dtc/Training/StepFunction.h"
 #include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
@@ -33,32 +35,57 @@ bool Propagation::isDrawn(Operation *op) const {
 /// rank, or each micro-batch, sees its own.
 Value Propagation::getParts(StringAttr axis, OpBuilder &builder,
                             Location location) {
+  if (axis == MeshAttr::timeAxis)
+    return getNumbers(axis, "microbatch");
+  if (replicasAtLaunch && axis == dataAxis)
+    return getNumbers(axis, "replica");
   auto type = RankedTensorType::get(mesh.getSize(axis), builder.getI64Type(),
                                     LayoutAttr::getReplicated(mesh));
-  auto split = LayoutAttr::getCanonical(mesh, {AxisLayout::split(axis, 0)});
-  if (axis != MeshAttr::timeAxis) {
-    auto numbers = llvm::to_vector(llvm::seq<int64_t>(0, type.getDimSize(0)));
-    Value parts = ConstantOp::create(
-        builder, location, type,
-        DenseElementsAttr::get(withLayout(type, {}), ArrayRef(numbers)));
-    single.note(parts.getDefiningOp());
-    return reshard(parts, split, builder, location);
-  }
-  if (microbatches)
-    return microbatches;
-  // No constant knows which micro-batch it is used in: the program says.
-  auto step = cast<func::FuncOp>(builder.getInsertionBlock()->getParentOp());
-  StringAttr name = builder.getStringAttr("microbatch");
+  auto numbers = llvm::to_vector(llvm::seq<int64_t>(0, type.getDimSize(0)));
+  Value parts = ConstantOp::create(
+      builder, location, type,
+      DenseElementsAttr::get(withLayout(type, {}), ArrayRef(numbers)));
+  single.note(parts.getDefiningOp());
+  return reshard(parts,
+                 LayoutAttr::getCanonical(mesh, {AxisLayout::split(axis, 0)}),
+                 builder, location);
+}
+
+/// Adds an input to the step, of this name and kind.
+Value Propagation::addInput(StringRef name, Type type) {
+  Builder builder(step.getContext());
+  StringAttr string = builder.getStringAttr(name);
   auto attributes =
-      builder.getDictionaryAttr({builder.getNamedAttr(attr::input, name),
-                                 builder.getNamedAttr(attr::kind, name)});
+      builder.getDictionaryAttr({builder.getNamedAttr(attr::input, string),
+                                 builder.getNamedAttr(attr::kind, string)});
   unsigned number = step.getNumArguments();
-  if (failed(step.insertArgument(number, withLayout(type, split), attributes,
-                                 step.getLoc())))
+  if (failed(step.insertArgument(number, type, attributes, step.getLoc())))
     return {};
-  microbatches = step.getArgument(number);
-  single.addInput(microbatches);
-  return microbatches;
+  Value value = step.getArgument(number);
+  single.addInput(value);
+  return value;
+}
+
+/// The same as an input of the step, of this name and kind: no constant knows
+/// which micro-batch it is used in, or how many replicas there are.
+Value Propagation::getNumbers(StringAttr axis, StringRef name) {
+  Value &known = numbers[name];
+  if (!known)
+    known = addInput(
+        name,
+        RankedTensorType::get(
+            mesh.getSize(axis), IntegerType::get(axis.getContext(), 64),
+            LayoutAttr::getCanonical(mesh, {AxisLayout::split(axis, 0)})));
+  return known;
+}
+
+/// How many replicas there are, as an input of the step.
+Value Propagation::getReplicas() {
+  if (Value known = findScalarInput(step, replicasKind))
+    return known;
+  return addInput(replicasKind,
+                  RankedTensorType::get({}, Float64Type::get(step.getContext()),
+                                        LayoutAttr::getReplicated(mesh)));
 }
 
 /// Random numbers under a layout. That axes split each of several pieces of a
@@ -70,6 +97,7 @@ Value Propagation::drawNumbers(RandomUniformOp op, LayoutAttr layout,
   SmallVector<AxisLayout> entries;
   SmallVector<Value> parts;
   SmallVector<int64_t> dims, ways;
+  Value openWays;
   for (int64_t dim : llvm::seq<int64_t>(0, type.getRank())) {
     int64_t size = type.getDimSize(dim);
     auto splits = layout.getSplitsOfDim(dim);
@@ -87,12 +115,17 @@ Value Propagation::drawNumbers(RandomUniformOp op, LayoutAttr layout,
         continue;
       parts.push_back(getParts(entry.axis, builder, op.getLoc()));
       dims.push_back(own);
-      ways.push_back(axisSize);
+      bool isOpen = replicasAtLaunch && entry.axis == dataAxis;
+      ways.push_back(isOpen ? 0 : axisSize);
+      if (isOpen)
+        openWays = getReplicas();
     }
     shape.push_back(size);
   }
   if (entries.size() != layout.getEntries().size())
     return {};
+  if (openWays)
+    parts.push_back(openWays);
   Value numbers = RandomUniformOp::create(
       builder, op.getLoc(),
       RankedTensorType::get(shape, type.getElementType(),

@@ -57,7 +57,11 @@ struct ScaleBatch : public dtc::impl::ScaleBatchBase<ScaleBatch> {
     Propagation propagation(forward, mesh);
     Block &body = forward.front();
     for (Operation &op : llvm::make_early_inc_range(body.without_terminator()))
-      if (failed(propagation.propagate(&op)))
+      if (auto norm =
+              dyn_cast<BatchNormOp>(op)) // of whatever samples there are
+        norm.getY().setType(withLayout(norm.getY().getType(),
+                                       getLayout(norm.getX().getType())));
+      else if (failed(propagation.propagate(&op)))
         return failure();
     eraseDeadOps(forward);
     for (auto reshard : body.getOps<ReshardOp>())
@@ -70,9 +74,10 @@ struct ScaleBatch : public dtc::impl::ScaleBatchBase<ScaleBatch> {
 
   LogicalResult emitMixed(Location location, int64_t exported) {
     return emitError(location)
-           << "needs all of the " << exported
-           << " samples that are fixed in the model, so they cannot become "
-           << int64_t(batch) << "; export with a dynamic batch dimension";
+           << "mixes the " << exported
+           << " samples of a batch, so that there cannot be " << int64_t(batch)
+           << "; export a model of that batch or of any, and use --dp with a "
+              "number";
   }
 
   void scale(func::FuncOp forward, int64_t exported) {

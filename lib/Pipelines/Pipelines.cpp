@@ -108,6 +108,7 @@ void dtc::buildStrategyPipeline(OpPassManager &manager,
   loss.labelSmoothing = options.labelSmoothing;
   loss.classWeights.assign(options.classWeights.begin(),
                            options.classWeights.end());
+  loss.replicas = plan.getOpenReplicas();
   manager.addPass(createAddLoss(loss));
 
   // Batch norm and dropout mean something in training and something else in
@@ -116,6 +117,7 @@ void dtc::buildStrategyPipeline(OpPassManager &manager,
   expand.statistics = options.batchNorm;
   expand.microbatches = strategy.getNumMicrobatches();
   expand.dp = plan.dp;
+  expand.replicas = plan.getOpenReplicas();
   manager.addPass(createExpandTrainingOps(expand));
 
   // Which dimensions of parameters tensor parallelism splits. With the loss,
@@ -187,6 +189,7 @@ void dtc::buildTrainingPipeline(OpPassManager &manager,
   eval.loss = options.loss;
   if (options.ignoreIndex)
     eval.ignoreIndex = std::to_string(*options.ignoreIndex);
+  eval.replicas = plan.getOpenReplicas();
   manager.addPass(createBuildEval(eval));
 
   // Gradient rules repeat constants and subexpressions, and so does the
@@ -216,7 +219,9 @@ void dtc::buildParallelPipeline(OpPassManager &manager,
   manager.addPass(createAssignMesh(mesh));
 
   // Every value has a layout; where a rule did not hold there is a reshard.
-  manager.addPass(createPropagateLayouts());
+  PropagateLayoutsOptions propagation;
+  propagation.replicasAtLaunch = options.replicasAtLaunch;
+  manager.addPass(createPropagateLayouts(propagation));
 
   // Expansions of a loss and of its gradient share most of what they compute.
   manager.addPass(createCSEPass());

@@ -42,7 +42,8 @@ static SmallVector<Options::value_type> listSteps(const FitProblem &problem) {
     steps.push_back({"sp", ""});
   if (schedule.recompute == "none")
     steps.push_back({"recompute", "selective"});
-  for (int64_t zero = plan.zero + 1; plan.dp > 1 && zero <= 3; ++zero)
+  int64_t splitters = plan.replicasAtLaunch ? plan.hsdp : plan.dp;
+  for (int64_t zero = plan.zero + 1; splitters > 1 && zero <= 3; ++zero)
     steps.push_back({"zero", std::to_string(zero)});
   if (schedule.recompute != "all")
     steps.push_back({"recompute", "all"});

@@ -43,6 +43,7 @@ static void visitFields(Strategy &s, Visitor visit) {
 
   ParallelOptions &parallel = s.parallel;
   visit("dp", parallel.dp);
+  visit("replicas-at-launch", parallel.replicasAtLaunch);
   visit("hsdp", parallel.hsdp);
   visit("pp", parallel.pp);
   visit("tp", parallel.tp);

@@ -207,10 +207,10 @@ FailureOr<LossSum> AddLossPass::buildCrossEntropy(Value logits) {
       step.setArgAttr(number, attr::ignore,
                       builder->getI64IntegerAttr(*ignored));
     SmallVector<double> weights(classWeights.begin(), classWeights.end());
-    return buildWeightedCrossEntropy(b, logits, *labels,
-                                     {labelSmoothing, weights, ignored});
+    return buildWeightedCrossEntropy(
+        b, logits, *labels, {labelSmoothing, weights, ignored}, replicas);
   }
-  return dtc::buildCrossEntropy(b, logits, *labels, ignored);
+  return dtc::buildCrossEntropy(b, logits, *labels, ignored, replicas);
 }
 
 FailureOr<Value> AddLossPass::addTargets(Value prediction) {
@@ -228,7 +228,7 @@ FailureOr<LossSum> AddLossPass::buildSquaredError(Value prediction) {
   if (failed(target))
     return failure();
   ImplicitLocOpBuilder b(*loc, *builder);
-  return dtc::buildSquaredError(b, prediction, *target);
+  return dtc::buildSquaredError(b, prediction, *target, replicas);
 }
 
 FailureOr<LossSum> AddLossPass::buildBce(Value logits) {
@@ -236,7 +236,7 @@ FailureOr<LossSum> AddLossPass::buildBce(Value logits) {
   if (failed(target))
     return failure();
   ImplicitLocOpBuilder b(*loc, *builder);
-  return buildBinaryCrossEntropy(b, logits, *target);
+  return buildBinaryCrossEntropy(b, logits, *target, replicas);
 }
 
 /// The model computes the loss, or one loss for each of several elements.
@@ -250,7 +250,7 @@ FailureOr<LossSum> AddLossPass::buildOutput(Value output) {
            "pass --loss cross-entropy, bce or mse";
   }
   ImplicitLocOpBuilder b(*loc, *builder);
-  return buildElementSum(b, output);
+  return buildElementSum(b, output, replicas);
 }
 
 FailureOr<LossSum> AddLossPass::build(Value output) {

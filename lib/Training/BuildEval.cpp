@@ -50,20 +50,23 @@ FailureOr<EvalSums> BuildEvalPass::build(func::FuncOp step, Value predictions,
                                          ImplicitLocOpBuilder &builder) {
   StringRef kind = StringRef(loss).split(':').first;
   if (kind == "output")
-    return EvalSums{buildElementSum(builder, predictions), Value()};
+    return EvalSums{buildElementSum(builder, predictions, replicas), Value()};
   Value labels = findLabels(step);
   if (!labels)
     return step.emitError("has no labels for loss '") << kind << "'";
   if (kind == "mse")
-    return EvalSums{buildSquaredError(builder, predictions, labels), Value()};
+    return EvalSums{buildSquaredError(builder, predictions, labels, replicas),
+                    Value()};
   if (kind == "bce")
-    return EvalSums{buildBinaryCrossEntropy(builder, predictions, labels),
-                    buildNumRightSigns(builder, predictions, labels)};
+    return EvalSums{
+        buildBinaryCrossEntropy(builder, predictions, labels, replicas),
+        buildNumRightSigns(builder, predictions, labels)};
   std::optional<int64_t> ignored;
   if (int64_t value; !StringRef(ignoreIndex).getAsInteger(10, value))
     ignored = value;
-  return EvalSums{buildCrossEntropy(builder, predictions, labels, ignored),
-                  buildNumRight(builder, predictions, labels, ignored)};
+  return EvalSums{
+      buildCrossEntropy(builder, predictions, labels, ignored, replicas),
+      buildNumRight(builder, predictions, labels, ignored)};
 }
 
 void BuildEvalPass::runOnOperation() {

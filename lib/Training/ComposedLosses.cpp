@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ComposedLosses.h"
+#include "BatchCount.h"
 #include <limits>
 
 using namespace mlir;
@@ -67,22 +68,24 @@ static Value createIsCounted(ImplicitLocOpBuilder &b, Value labels,
 }
 
 LossSum dtc::buildCrossEntropy(ImplicitLocOpBuilder &b, Value logits,
-                               Value labels, std::optional<int64_t> ignored) {
+                               Value labels, std::optional<int64_t> ignored,
+                               int64_t replicas) {
   RankedTensorType scalar = RankedTensorType::get({}, b.getF64Type());
   LossSum result;
   result.sum = CrossEntropyOp::create(b, scalar, logits, labels,
                                       ignored ? b.getI64IntegerAttr(*ignored)
                                               : IntegerAttr(),
                                       /*classes=*/IntegerAttr());
-  result.count = ignored
-                     ? Value(CountLabelsOp::create(b, scalar, labels, *ignored))
-                     : createNumber(b, getType(labels).getNumElements());
+  result.count =
+      ignored ? Value(CountLabelsOp::create(b, scalar, labels, *ignored))
+              : createBatchCount(b, getType(labels).getNumElements(), replicas);
   return result;
 }
 
 LossSum dtc::buildWeightedCrossEntropy(ImplicitLocOpBuilder &b, Value logits,
                                        Value labels,
-                                       const ClassOptions &options) {
+                                       const ClassOptions &options,
+                                       int64_t replicas) {
   RankedTensorType type = getType(logits);
   Type element = type.getElementType();
   int64_t classes = type.getShape().back();
@@ -121,7 +124,8 @@ LossSum dtc::buildWeightedCrossEntropy(ImplicitLocOpBuilder &b, Value logits,
   else if (options.ignored)
     result.count = CountLabelsOp::create(b, scalar, labels, *options.ignored);
   else
-    result.count = createNumber(b, getType(labels).getNumElements());
+    result.count =
+        createBatchCount(b, getType(labels).getNumElements(), replicas);
   return result;
 }
 
@@ -129,7 +133,7 @@ LossSum dtc::buildWeightedCrossEntropy(ImplicitLocOpBuilder &b, Value logits,
 /// m = max(x, 0). Its gradient by m is zero whatever m is, so that by x is
 /// right at 0 too, where max has none.
 LossSum dtc::buildBinaryCrossEntropy(ImplicitLocOpBuilder &b, Value logits,
-                                     Value targets) {
+                                     Value targets, int64_t replicas) {
   Value m = ReluOp::create(b, logits);
   Value sum = AddOp::create(b, ExpOp::create(b, NegOp::create(b, m)),
                             ExpOp::create(b, SubOp::create(b, logits, m)));
@@ -137,21 +141,24 @@ LossSum dtc::buildBinaryCrossEntropy(ImplicitLocOpBuilder &b, Value logits,
   Value loss = AddOp::create(
       b, softplus, MulOp::create(b, NegOp::create(b, logits), targets));
   return {createTotal(b, loss),
-          createNumber(b, getType(logits).getNumElements())};
+          createBatchCount(b, getType(logits).getNumElements(), replicas)};
 }
 
 LossSum dtc::buildSquaredError(ImplicitLocOpBuilder &b, Value prediction,
-                               Value target) {
+                               Value target, int64_t replicas) {
   Value sum = SquaredErrorOp::create(
       b, RankedTensorType::get({}, b.getF64Type()), prediction, target);
-  return {sum, createNumber(b, getType(prediction).getNumElements())};
+  return {sum,
+          createBatchCount(b, getType(prediction).getNumElements(), replicas)};
 }
 
-LossSum dtc::buildElementSum(ImplicitLocOpBuilder &b, Value x) {
+LossSum dtc::buildElementSum(ImplicitLocOpBuilder &b, Value x,
+                             int64_t replicas) {
   RankedTensorType type = getType(x);
   Type f64 = b.getF64Type();
   if (type.getNumElements() != 1)
-    return {createTotal(b, x), createNumber(b, type.getNumElements())};
+    return {createTotal(b, x),
+            createBatchCount(b, type.getNumElements(), replicas)};
   if (type.getElementType() != f64)
     x = CastOp::create(b, type.clone(f64), x);
   if (type.getRank() != 0)

@@ -14,6 +14,7 @@
 namespace dtc {
 
 /// A sum over the batch, and what to divide it by for a mean; null for one.
+/// `replicas` is as for createBatchCount.
 struct LossSum {
   mlir::Value sum, count;
 };
@@ -32,24 +33,28 @@ struct ClassOptions {
 /// that are not ignored.
 LossSum buildCrossEntropy(mlir::ImplicitLocOpBuilder &builder,
                           mlir::Value logits, mlir::Value labels,
-                          std::optional<int64_t> ignored);
+                          std::optional<int64_t> ignored, int64_t replicas);
 
 /// Cross-entropy of logits [..., classes] by labels [...] with smoothing and
 /// weights. The count is that of rows, or the sum of their labels' weights.
 LossSum buildWeightedCrossEntropy(mlir::ImplicitLocOpBuilder &builder,
                                   mlir::Value logits, mlir::Value labels,
-                                  const ClassOptions &options);
+                                  const ClassOptions &options,
+                                  int64_t replicas);
 
 /// torch.nn.BCEWithLogitsLoss of two tensors of one type; counts elements.
 LossSum buildBinaryCrossEntropy(mlir::ImplicitLocOpBuilder &builder,
-                                mlir::Value logits, mlir::Value targets);
+                                mlir::Value logits, mlir::Value targets,
+                                int64_t replicas);
 
 /// Squared differences of two tensors of one type; counts elements.
 LossSum buildSquaredError(mlir::ImplicitLocOpBuilder &builder,
-                          mlir::Value prediction, mlir::Value target);
+                          mlir::Value prediction, mlir::Value target,
+                          int64_t replicas);
 
 /// The elements of a tensor, each a loss; no count if there is but one.
-LossSum buildElementSum(mlir::ImplicitLocOpBuilder &builder, mlir::Value x);
+LossSum buildElementSum(mlir::ImplicitLocOpBuilder &builder, mlir::Value x,
+                        int64_t replicas);
 
 /// How many labels [...] that are not ignored have a logit [..., classes]
 /// larger than that of every other class: tensor<f64>.

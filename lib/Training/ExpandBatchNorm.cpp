@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "BatchCount.h"
 #include "ExpandTrainingOps.h"
 #include "dtc/Dialect/Elementwise.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
@@ -35,6 +36,12 @@ public:
         builder, type,
         DenseElementsAttr::get(
             type, builder.getFloatAttr(type.getElementType(), value)));
+  }
+  /// A tensor<f64> as such a number.
+  Value toElement(Value value) {
+    return CastOp::create(
+        builder, getType(value).clone(op.getX().getType().getElementType()),
+        value);
   }
   Value add(Value a, Value b) { return AddOp::create(builder, a, b); }
   Value sub(Value a, Value b) { return SubOp::create(builder, a, b); }
@@ -166,8 +173,10 @@ public:
 private:
   FailureOr<int64_t> countGroups(BatchNormOp first);
   LogicalResult expand(BatchNormOp op, Groups &groups);
+  Value getCount(Formula &f, int64_t count, bool isOfGroups);
+  Value getAverageFactor(Formula &f, int64_t groups, int64_t correctedFrom);
   LogicalResult updateStatistic(Formula &f, Value running, Value ofGroups,
-                                double factor);
+                                int64_t correctedFrom);
 
   func::FuncOp step;
   const BatchNormGroups &options;
@@ -236,9 +245,36 @@ static LogicalResult verifyStatistics(BatchNormOp op) {
   return success();
 }
 
+/// The number of groups, or of the elements in one. With more replicas there
+/// are more groups of as many, or as many of more.
+Value Expansion::getCount(Formula &f, int64_t count, bool isOfGroups) {
+  bool isOne = isOfGroups != (options.statistics == "local");
+  return createBatchCount(f.builder, count, isOne ? 0 : options.replicas);
+}
+
+/// What the sum over groups is multiplied by, for a mean, and, where that is
+/// not 0, for the variance of a distribution of which each group is a sample of
+/// `correctedFrom` elements. Null for 1.
+Value Expansion::getAverageFactor(Formula &f, int64_t groups,
+                                  int64_t correctedFrom) {
+  if (options.replicas == 0) {
+    double n = double(correctedFrom);
+    double factor = (correctedFrom ? n / (n - 1) : 1) / double(groups);
+    return factor == 1 ? Value() : f.scalar(factor);
+  }
+  Value factor = ReciprocalOp::create(f.builder, getCount(f, groups, true));
+  if (correctedFrom) {
+    Value n = getCount(f, correctedFrom, false);
+    Value one = createBatchCount(f.builder, 1, 0);
+    factor = f.mul(factor, DivOp::create(f.builder, n, f.sub(n, one)));
+  }
+  return f.toElement(factor);
+}
+
 /// running = momentum * running + (1 - momentum) * the mean over groups.
 LogicalResult Expansion::updateStatistic(Formula &f, Value value,
-                                         Value ofGroups, double factor) {
+                                         Value ofGroups,
+                                         int64_t correctedFrom) {
   auto argument = dyn_cast<BlockArgument>(value);
   if (!argument)
     return f.op.emitError("updates running statistics that another stage has; "
@@ -248,8 +284,8 @@ LogicalResult Expansion::updateStatistic(Formula &f, Value value,
   int64_t groups =
       getType(ofGroups).getNumElements() / getType(value).getNumElements();
   Value mean = f.reshape(f.sum(ofGroups, {0}), getType(value).getShape());
-  if (factor != groups)
-    mean = f.mul(mean, f.scalar(factor / groups));
+  if (Value factor = getAverageFactor(f, groups, correctedFrom))
+    mean = f.mul(mean, factor);
   for (StringRef name : {attr::frozen, attr::statistic})
     step.setArgAttr(argument.getArgNumber(), name, f.builder.getUnitAttr());
   // Uses of one module follow each other.
@@ -267,8 +303,8 @@ LogicalResult Expansion::expand(BatchNormOp op, Groups &groups) {
     return op.emitError("batch norm of ")
            << op.getX().getType() << " in " << groups.count
            << " parts, which do not divide its " << samples << " samples";
-  double elements = double(op.getX().getType().getNumElements()) /
-                    (shape.back() * groups.count);
+  int64_t elements =
+      op.getX().getType().getNumElements() / (shape.back() * groups.count);
   if (elements == 1)
     return op.emitError("batch norm by the statistics of one element of each "
                         "channel, which are the element itself; use a larger "
@@ -276,15 +312,17 @@ LogicalResult Expansion::expand(BatchNormOp op, Groups &groups) {
   Formula f(op);
   Value x = groups.enter(f.builder, op.getX());
   auto axes = llvm::to_vector(llvm::seq<int64_t>(1, getType(x).getRank() - 1));
-  Value inverse = f.scalar(1 / elements);
+  Value inverse = options.replicas
+                      ? f.toElement(ReciprocalOp::create(
+                            f.builder, getCount(f, elements, false)))
+                      : f.scalar(1 / double(elements));
   Value mean = f.mul(f.sum(x, axes), inverse);
   Value centered = f.sub(x, mean);
   Value variance = f.mul(f.sum(f.mul(centered, centered), axes), inverse);
   Value y = f.normalize(centered, variance);
   // What is kept is the variance of the distribution, not of the sample.
-  if (failed(updateStatistic(f, op.getMean(), mean, 1)) ||
-      failed(updateStatistic(f, op.getVariance(), variance,
-                             elements / (elements - 1))))
+  if (failed(updateStatistic(f, op.getMean(), mean, 0)) ||
+      failed(updateStatistic(f, op.getVariance(), variance, elements)))
     return failure();
   op.replaceAllUsesWith(groups.leave(f.builder, y));
   op.erase();

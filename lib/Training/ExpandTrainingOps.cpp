@@ -27,7 +27,8 @@ struct ExpandTrainingOpsPass
     if (failed(step))
       return signalPassFailure();
     cloneForEvaluation(*step);
-    if (failed(expandBatchNorms(*step, {statistics, microbatches, dp})))
+    if (failed(
+            expandBatchNorms(*step, {statistics, microbatches, dp, replicas})))
       return signalPassFailure();
     expandDropouts(*step);
     keyRandomNumbers(*step);

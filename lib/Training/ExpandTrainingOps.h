@@ -20,6 +20,7 @@ struct BatchNormGroups {
   llvm::StringRef statistics; ///< global, micro, local or frozen
   int64_t microbatches;
   int64_t dp;
+  int64_t replicas; ///< as for createBatchCount
 };
 
 /// Batch norms become sums over the batch and elementwise ops, and `@step`

@@ -41,7 +41,7 @@ static LogicalResult verifyArgument(func::FuncOp step, unsigned number) {
   auto kind = step.getArgAttrOfType<StringAttr>(number, attr::kind);
   if (kind && llvm::is_contained(
                   ArrayRef<StringRef>{"input", "label", "lr", "step", "seed",
-                                      lossScaleKind, updatesKind},
+                                      lossScaleKind, updatesKind, replicasKind},
                   kind.getValue()))
     return success();
   return step.emitError("input ")

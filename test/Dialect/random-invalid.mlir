@@ -15,8 +15,25 @@ func.func @no_part(%seed: tensor<i64, #replicated>, %step: tensor<f64, #replicat
 
 // Each part has a dimension and a number of ways (C1).
 func.func @no_dimension(%seed: tensor<i64>, %step: tensor<f64>, %part: tensor<1xi64>) {
-  // expected-error @+1 {{has 1 parts, of 0 dimensions in 0 ways, expected as many of each}}
+  // expected-error @+1 {{has 1 parts, of 0 dimensions in 0 ways, expected as many of each, and one more if one of the ways is 0}}
   %0 = dtc.random_uniform %seed, %step, %part {id = 0 : i64} : (tensor<i64>, tensor<f64>, tensor<1xi64>) -> tensor<8x4xf32>
+  return
+}
+
+// -----
+
+// Of as many parts as an operand says, one at most (C3), and that is a number.
+func.func @no_ways(%seed: tensor<i64>, %step: tensor<f64>, %part: tensor<2xi64>) {
+  // expected-error @+1 {{has 1 parts, of 1 dimensions in 1 ways, expected as many of each, and one more if one of the ways is 0}}
+  %0 = dtc.random_uniform %seed, %step, %part {dims = array<i64: 0>, id = 0 : i64, ways = array<i64: 0>} : (tensor<i64>, tensor<f64>, tensor<2xi64>) -> tensor<8x4xf32>
+  return
+}
+
+// -----
+
+func.func @ways_of_integers(%seed: tensor<i64>, %step: tensor<f64>, %part: tensor<2xi64>, %ways: tensor<1xi64>) {
+  // expected-error @+1 {{has ways 'tensor<1xi64>', expected tensor<f64>}}
+  %0 = dtc.random_uniform %seed, %step, %part, %ways {dims = array<i64: 0>, id = 0 : i64, ways = array<i64: 0>} : (tensor<i64>, tensor<f64>, tensor<2xi64>, tensor<1xi64>) -> tensor<8x4xf32>
   return
 }
 

@@ -34,7 +34,7 @@ func.func @forward(%x: tensor<2x5x4xf32> {dtc.input = "x"}, %t: tensor<1x1x4xf32
 
 func.func @forward(%x: tensor<2x4xf32> {dtc.input = "x"}) -> tensor<2x4xf32> {
   %t = dtc.transpose %x [1, 0] : (tensor<2x4xf32>) -> tensor<4x2xf32>
-  // expected-error@below {{needs all of the 2 samples that are fixed in the model, so they cannot become 6; export with a dynamic batch dimension}}
+  // expected-error@below {{mixes the 2 samples of a batch, so that there cannot be 6; export a model of that batch or of any, and use --dp with a number}}
   %s = dtc.softmax %t : (tensor<4x2xf32>) -> tensor<4x2xf32>
   %y = dtc.transpose %s [1, 0] : (tensor<4x2xf32>) -> tensor<2x4xf32>
   return %y : tensor<2x4xf32>
@@ -47,9 +47,20 @@ func.func @forward(%x: tensor<2x4xf32> {dtc.input = "x"}) -> tensor<f32> {
   %s = dtc.reduce_sum %x axes [0, 1] : (tensor<2x4xf32>) -> tensor<1x1xf32>
   %n = dtc.constant dense<0.125> : tensor<f32> to tensor<f32>
   %m = dtc.mul %s, %n : (tensor<1x1xf32>, tensor<f32>) -> tensor<1x1xf32>
-  // expected-error@below {{needs all of the 2 samples}}
+  // expected-error@below {{mixes the 2 samples of a batch}}
   %y = dtc.reshape %m : (tensor<1x1xf32>) -> tensor<f32>
   return %y : tensor<f32>
+}
+
+// -----
+
+// Batch norm is one of whatever samples there are.
+// CHECK-LABEL: func @forward(%arg0: tensor<6x4xf32>
+// CHECK: dtc.batch_norm %arg0, {{.*}} -> tensor<6x4xf32>
+func.func @forward(%x: tensor<2x4xf32> {dtc.input = "x"}, %s: tensor<4xf32> {dtc.parameter = "s"}, %b: tensor<4xf32> {dtc.parameter = "b"},
+                   %m: tensor<4xf32> {dtc.parameter = "m"}, %v: tensor<4xf32> {dtc.parameter = "v"}) -> tensor<2x4xf32> {
+  %y = dtc.batch_norm %x, %s, %b, %m, %v {epsilon = 1.0e-5 : f64, momentum = 9.0e-1 : f64} : (tensor<2x4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<2x4xf32>
+  return %y : tensor<2x4xf32>
 }
 
 // -----

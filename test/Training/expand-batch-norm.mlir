@@ -1,6 +1,7 @@
 // RUN: dtc-opt %s --dtc-expand-training-ops="statistics=micro microbatches=2" | FileCheck %s
 // RUN: dtc-opt %s --dtc-expand-training-ops="statistics=local microbatches=2 dp=2" | FileCheck %s --check-prefix=LOCAL
 // RUN: dtc-opt %s --dtc-expand-training-ops | FileCheck %s --check-prefix=GLOBAL
+// RUN: dtc-opt %s --dtc-expand-training-ops="replicas=2" | FileCheck %s --check-prefix=REPLICAS
 // RUN: dtc-opt %s --dtc-expand-training-ops=statistics=frozen --cse | FileCheck %s --check-prefix=FROZEN
 // RUN: not dtc-opt %s --dtc-expand-training-ops="microbatches=4" 2>&1 | FileCheck %s --check-prefix=CUT
 // RUN: not dtc-opt %s --dtc-expand-training-ops="statistics=local microbatches=4 dp=2" 2>&1 | FileCheck %s --check-prefix=ONE
@@ -28,6 +29,19 @@
 // CHECK: %[[F:.+]] = dtc.mul %[[R]], %[[S]]
 // CHECK: %[[N:.+]] = dtc.mul %[[C]], %[[F]]
 // CHECK: %[[Y:.+]] = dtc.add %[[N]], %[[B]]
+
+// With any number of replicas, of four samples each, n is a product.
+
+// REPLICAS: @step({{.*}}, %[[REPLICAS:[^:]+]]: tensor<f64> {dtc.input = "replicas", dtc.kind = "replicas"}
+// REPLICAS: %[[FOUR:.+]] = dtc.constant dense<4.000000e+00> : tensor<f64>
+// REPLICAS: %[[N:.+]] = dtc.mul %[[FOUR]], %[[REPLICAS]]
+// REPLICAS: %[[R:.+]] = dtc.reciprocal %[[N]]
+// REPLICAS: %[[INVERSE:.+]] = dtc.cast %[[R]]
+// REPLICAS: %[[SUM:.+]] = dtc.reduce_sum %{{.+}} axes [1] : (tensor<1x8x4xf64>)
+// REPLICAS: dtc.mul %[[SUM]], %[[INVERSE]]
+// REPLICAS: dtc.average %{{.+}} {decay = 9.000000e-01 : f64}
+// REPLICAS: %[[LESS:.+]] = dtc.sub %{{.+}}, %{{.+}} : (tensor<f64>, tensor<f64>) -> tensor<f64>
+// REPLICAS: dtc.div %{{.+}}, %[[LESS]] : (tensor<f64>, tensor<f64>) -> tensor<f64>
 
 // The mean over micro-batches of their means.
 // CHECK: %[[MEANS:.+]] = dtc.reduce_sum %[[MEAN]] axes [0] : (tensor<2x1x4xf64>) -> tensor<1x1x4xf64>

@@ -217,9 +217,10 @@ TEST_F(Train, SyntheticDataDoNotDependOnThePlan) {
 TEST_F(Train, WrongNumberOfRanks) {
   Outcome alone = run("pp2-dp2-mb2", "--data synthetic");
   EXPECT_EQ(alone.status, 1);
-  EXPECT_NE(alone.output.find("error: found 1 rank, expected 4 (pp 2 x dp 2); "
-                              "start it with: mpirun --oversubscribe -n 4"),
-            std::string::npos)
+  EXPECT_NE(
+      alone.output.find("error: found 1 rank, expected 4 ranks (pp 2 x "
+                        "dp 2); start it with: mpirun --oversubscribe -n 4"),
+      std::string::npos)
       << alone.output;
   Outcome three = run("pp2-dp2-mb2", "--data synthetic",
                       "mpirun --allow-run-as-root --oversubscribe -n 3");
@@ -483,7 +484,7 @@ TEST_F(Train, LinesOfFastSteps) {
 TEST_F(Train, DescribeAndHelpNeedNoRanks) {
   Outcome plan = run("pp2-dp2-mb2", "--describe");
   EXPECT_EQ(plan.status, 0);
-  EXPECT_NE(plan.output.find("4 (pp 2 x dp 2)"), std::string::npos);
+  EXPECT_NE(plan.output.find("4 ranks (pp 2 x dp 2)"), std::string::npos);
   EXPECT_NE(plan.output.find("layer.a"), std::string::npos);
   Outcome help = run("pp2-dp2-mb2", "--help");
   EXPECT_EQ(help.status, 0);

@@ -21,20 +21,33 @@ def DTC_RandomUniformOp : DTC_TensorOp<"random_uniform"> {
 
     Each part says which part of dimension `dims` the result is, of `ways` equal
     ones. Parts of one dimension are major to minor. PropagateLayouts adds one
-    for each axis that splits the result.
+    for each axis that splits the result. Where `ways` is 0, one more operand
+    says how many there are, a scalar.
 
     Example: `%u = dtc.random_uniform %seed, %step {id = 3 : i64} : (tensor<i64>, tensor<f64>) -> tensor<8x16xf32>`
     Constraints: (C1) each part has a dimension and a number of ways; (C2) a
-    result that axes split has the parts of these axes, in their order.
+    result that axes split has the parts of these axes, in their order; (C3) one
+    part at most has 0 ways.
   }];
   let arguments = (ins DTC_Seed:$seed, DTC_Scalar:$step,
-                       Variadic<RankedTensorOf<[I64]>>:$parts, I64Attr:$id,
+                       Variadic<RankedTensorOf<[I64, F64]>>:$parts, I64Attr:$id,
                        DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$dims,
                        DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$ways);
   let results = (outs DTC_Float:$result);
   let builders = [OpBuilder<(ins "::mlir::Type":$result, "::mlir::Value":$seed, "::mlir::Value":$step, "int64_t":$id), [{
     build($_builder, $_state, result, seed, step, ::mlir::ValueRange(), id);
   }]>];
+  let extraClassDeclaration = [{
+    /// The numbers of the parts, one for each of `dims`.
+    ::mlir::OperandRange getNumbers() {
+      return getParts().take_front(getDims().size());
+    }
+    /// How many parts there are where `ways` is 0; null if it is nowhere.
+    ::mlir::Value getOpenWays() {
+      return getParts().size() > getDims().size() ? getParts().back()
+                                                  : ::mlir::Value();
+    }
+  }];
   let hasVerifier = 1;
 }
 

@@ -20,12 +20,13 @@ constexpr llvm::StringLiteral manifestAttrName = "dtc.manifest";
 
 /// What the manifest needs from outside the IR.
 struct ProgramInfo {
-  std::string model;            ///< its name
-  std::string dtype;            ///< f32 or f64
-  std::string loss;             ///< cross-entropy, bce, mse or output
-  int64_t globalBatch = 0;      ///< samples in a step
-  llvm::json::Object optimizer; ///< name and hyper-parameters
-  Initializers initializers;    ///< of all parameters
+  std::string model;             ///< its name
+  std::string dtype;             ///< f32 or f64
+  std::string loss;              ///< cross-entropy, bce, mse or output
+  int64_t globalBatch = 0;       ///< samples in a step
+  bool replicasAtLaunch = false; ///< whether dp is the ranks' to say
+  llvm::json::Object optimizer;  ///< name and hyper-parameters
+  Initializers initializers;     ///< of all parameters
   /// By a parameter's name: other names that it is saved under.
   llvm::StringMap<std::vector<std::string>> aliases;
   /// Tensors of the weights file that are saved as they are.

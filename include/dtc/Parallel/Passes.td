@@ -86,6 +86,10 @@ def PropagateLayouts : Pass<"dtc-propagate-layouts", "::mlir::ModuleOp"> {
     %dw = dtc.matmul %x, %dy {transpose_lhs} : (tensor<32x10xf32, #mb_dp>, tensor<32x5xf32, #mb_dp>) -> tensor<10x5xf32, #partial_dp_partial_mb>
     ```
   }];
+  let options = [
+    Option<"replicasAtLaunch", "replicas-at-launch", "bool", "false",
+           "The size of dp is known at launch only: random numbers ask for it">,
+  ];
 }
 
 def InsertCollectives : Pass<"dtc-insert-collectives", "::mlir::ModuleOp"> {

@@ -26,7 +26,8 @@ enum class CompilePhase {
   Link
 };
 
-/// All of them; those that make the plans of a module that is imported.
+/// All of them; those that make the plans of a module that is imported; these
+/// and the one that lowers them.
 constexpr CompilePhase allPhases[] = {
     CompilePhase::Import,   CompilePhase::Strategy, CompilePhase::Training,
     CompilePhase::Parallel, CompilePhase::Schedule, CompilePhase::Lower,
@@ -34,6 +35,9 @@ constexpr CompilePhase allPhases[] = {
 constexpr CompilePhase planPhases[] = {
     CompilePhase::Strategy, CompilePhase::Training, CompilePhase::Parallel,
     CompilePhase::Schedule};
+constexpr CompilePhase loweringPhases[] = {
+    CompilePhase::Strategy, CompilePhase::Training, CompilePhase::Parallel,
+    CompilePhase::Schedule, CompilePhase::Lower};
 
 /// "import", "strategy", ...
 llvm::StringRef getPhaseName(CompilePhase phase);
@@ -62,6 +66,13 @@ mlir::LogicalResult runPhase(CompilePhase phase, mlir::ModuleOp module);
 /// such plan.
 std::optional<int64_t> getPlannedBytes(mlir::ModuleOp model,
                                        const Strategy &strategy);
+
+/// Proves that a lowered module is right for any number of replicas, of which
+/// the strategy, that of two, leaves it open how many there are. `model` is the
+/// module as imported. Fails with a diagnostic that names the node where code
+/// depends on it.
+mlir::LogicalResult proveReplicas(mlir::ModuleOp model, mlir::ModuleOp lowered,
+                                  const Strategy &strategy);
 
 void buildStrategyPipeline(mlir::OpPassManager &manager,
                            const Strategy &strategy);

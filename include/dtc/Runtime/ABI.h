@@ -116,6 +116,7 @@ extern const dtc_program dtc_program_v1;
 ///   "loss": "cross-entropy"|"bce"|"mse"|"output",
 ///   "mesh": [{"name": "pp", "size": 2}, {"name": "dp", "size": 4}],
 ///   "batch_axes": ["dp"],         // split the batch, major to minor
+///   "replica_axis": "dp",         // optional
 ///   "microbatches": 4, "global_batch": 32,
 ///   "weights_file": "",           // path if weights are external
 ///   "optimizer": {"name": "adamw", "lr": 0.001, ...},   // printed at start
@@ -125,7 +126,7 @@ extern const dtc_program dtc_program_v1;
 ///   "phases": ["F", "W", "update"],       // what plans run, by index; "F.1"
 ///                                         // is F of chunk 1
 ///   "inputs": [{"name": "input_ids", "dtype": "i64", "shape": [32, 128],
-///               "kind": "input"|"label"|"lr"|"step", "bound": 256,
+///               "kind": "input"|"label"|"lr"|"step"|..., "bound": 256,
 ///               "ignore_index": -100}],    // these two are optional
 ///   "parameters": [{"name": "wte", "dtype": "f32", "shape": [256, 128],
 ///                   "trainable": true,
@@ -152,6 +153,10 @@ extern const dtc_program dtc_program_v1;
 ///
 /// * The mesh lists the axes of ranks, outermost first: rank = row-major index
 ///   of the coordinates. The micro-batch axis is not in it.
+/// * The `replica_axis` has any size, and the global batch is in proportion:
+///   what `size`, `global_batch` and shapes say is one example. An input of
+///   kind `replicas` is that size, an f64 scalar; one of kind `replica`, one
+///   i64, is the rank's coordinate on the axis.
 /// * Input `shape` is the global batch. A stage's buffer of an input of kind
 ///   `input` or `label` holds the rank's own rows of all micro-batches, in
 ///   order: row block (m, d) of M x dp equal blocks of dimension 0, for

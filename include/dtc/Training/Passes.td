@@ -75,6 +75,8 @@ def AddLoss : Pass<"dtc-add-loss", "mlir::ModuleOp"> {
     Option<"labelSmoothing", "label-smoothing", "double", "TrainingOptions().labelSmoothing",
            "share of each label that is spread over all classes">,
     ListOption<"classWeights", "class-weights", "double", "a weight for each class">,
+    Option<"replicas", "replicas", "int64_t", "0",
+           "Of how many replicas the batch is, if that is known at launch only">,
   ];
   let dependentDialects = ["::dtc::DTCDialect"];
 }
@@ -134,6 +136,8 @@ def ExpandTrainingOps : Pass<"dtc-expand-training-ops", "mlir::ModuleOp"> {
     Option<"microbatches", "microbatches", "int64_t", /*default=*/"1",
            "Micro-batches of a step">,
     Option<"dp", "dp", "int64_t", /*default=*/"1", "Data parallel ranks">,
+    Option<"replicas", "replicas", "int64_t", "0",
+           "Of how many replicas the batch is, if that is known at launch only">,
   ];
 }
 
@@ -311,6 +315,8 @@ def BuildEval : Pass<"dtc-build-eval", "mlir::ModuleOp"> {
     Option<"loss", "loss", "std::string", "TrainingOptions().loss", "as for dtc-add-loss">,
     Option<"ignoreIndex", "ignore-index", "std::string", "",
            "integer; labels with this value do not count">,
+    Option<"replicas", "replicas", "int64_t", "0",
+           "Of how many replicas the batch is, if that is known at launch only">,
   ];
   let dependentDialects = ["::dtc::DTCDialect"];
 }

@@ -34,6 +34,8 @@ std::optional<unsigned> findResult(mlir::func::FuncOp func,
 /// which skipped steps have none of.
 constexpr llvm::StringLiteral lossScaleKind = "loss_scale";
 constexpr llvm::StringLiteral updatesKind = "updates";
+/// How many replicas there are, where that is known at launch only.
+constexpr llvm::StringLiteral replicasKind = "replicas";
 
 /// The scalar input of a kind (`dtc.kind`), which the program fills; null if
 /// there is none.

@@ -18,13 +18,15 @@ ShardingRule RandomUniformOp::getShardingRule() {
   SmallVector<int64_t> left(shape);
   TensorFactors result(shape.size());
   rule.operands.resize(2); // seed and step
-  for (auto [part, dim] : llvm::zip_equal(getParts(), getDims())) {
+  for (auto [part, dim] : llvm::zip_equal(getNumbers(), getDims())) {
     int64_t size = cast<RankedTensorType>(part.getType()).getDimSize(0);
     unsigned factor = rule.addFactor(size);
     result[dim].push_back(factor);
     rule.operands.push_back({{factor}});
     left[dim] /= size;
   }
+  if (getOpenWays())
+    rule.operands.emplace_back();
   for (auto [dim, size] : llvm::enumerate(left))
     result[dim].push_back(rule.addFactor(size));
   rule.results.push_back(result);

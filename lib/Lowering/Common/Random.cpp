@@ -11,9 +11,10 @@ using namespace mlir;
 using namespace dtc;
 
 /// The row-major index of the current element in the whole tensor. `parts` are
-/// the numbers of the parts that the result is.
+/// the numbers of the parts that the result is; `openWays` is how many there
+/// are where the op does not say.
 static Value getPosition(RandomUniformOp op, StructuredBuilder &b,
-                         ValueRange parts) {
+                         ValueRange parts, Value openWays) {
   auto number = [&](int64_t value) -> Value {
     return arith::ConstantOp::create(b, b.getI64IntegerAttr(value));
   };
@@ -22,13 +23,22 @@ static Value getPosition(RandomUniformOp op, StructuredBuilder &b,
   };
   RankedTensorType type = op.getType();
   SmallVector<int64_t> strides(type.getRank());
-  int64_t stride = 1;
+  int64_t stride = 1, openDim = -1; // of which there are openWays parts
   for (int64_t dim = type.getRank(); dim-- > 0;) {
     strides[dim] = stride;
     stride *= type.getDimSize(dim);
     for (auto [own, ways] : llvm::zip_equal(op.getDims(), op.getWays()))
-      stride *= own == dim ? ways : 1;
+      if (own == dim && ways == 0)
+        openDim = dim;
+      else if (own == dim)
+        stride *= ways;
   }
+  // Dimensions before that one have strides for all of them.
+  auto scale = [&](Value index, int64_t dim, int64_t stride) -> Value {
+    if (stride != 1)
+      index = arith::MulIOp::create(b, index, number(stride));
+    return dim < openDim ? arith::MulIOp::create(b, index, openWays) : index;
+  };
   // What is the same for a row comes first.
   Value position;
   for (int64_t dim : llvm::seq<int64_t>(0, type.getRank())) {
@@ -38,20 +48,17 @@ static Value getPosition(RandomUniformOp op, StructuredBuilder &b,
       if (own != dim)
         continue;
       if (part)
-        part = arith::MulIOp::create(b, part, number(ways));
+        part = arith::MulIOp::create(b, part, ways ? number(ways) : openWays);
       part = add(part, value);
     }
     if (part)
-      position = add(position,
-                     arith::MulIOp::create(
-                         b, part, number(strides[dim] * type.getDimSize(dim))));
+      position =
+          add(position, scale(part, dim, strides[dim] * type.getDimSize(dim)));
   }
   for (int64_t dim : llvm::seq<int64_t>(0, type.getRank())) {
     Value index = arith::IndexCastOp::create(b, b.getI64Type(),
                                              linalg::IndexOp::create(b, dim));
-    if (strides[dim] != 1)
-      index = arith::MulIOp::create(b, index, number(strides[dim]));
-    position = add(position, index);
+    position = add(position, scale(index, dim, strides[dim]));
   }
   return position ? position : number(0);
 }
@@ -73,13 +80,20 @@ static SmallVector<Value> lowerRandomUniform(RandomUniformOp op,
                                    b.getAffineConstantExpr(0), b.getContext());
   SmallVector<AffineMap> maps = {scalar, scalar};
   maps.append(op.getParts().size(), first);
+  if (op.getOpenWays())
+    maps.back() = scalar;
   return {b.map(type, op->getOperands(), maps,
                 [&](StructuredBuilder &inner, ValueRange v) {
                   Value step =
                       arith::FPToUIOp::create(inner, inner.getI64Type(), v[1]);
-                  Value position = getPosition(
-                      op, inner,
-                      v.drop_front(2).take_front(op.getParts().size()));
+                  ValueRange parts = v.slice(2, op.getParts().size());
+                  Value openWays;
+                  if (op.getOpenWays()) {
+                    openWays = arith::FPToUIOp::create(
+                        inner, inner.getI64Type(), parts.back());
+                    parts = parts.drop_back();
+                  }
+                  Value position = getPosition(op, inner, parts, openWays);
                   Value word = PhiloxOp::create(inner, inner.getI32Type(), v[0],
                                                 step, position, op.getId());
                   return toUnit(inner, word, type.getElementType());

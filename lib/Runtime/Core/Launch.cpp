@@ -38,13 +38,12 @@ static std::string launchCommand(int ranks, int argc, char **argv) {
 void dtc::rt::checkRankCount(const Program &program, int found, int argc,
                              char **argv) {
   int expected = program.mesh.size();
-  if (found == expected)
+  if (found == expected && program.mesh.openAxis < 0)
     return;
   std::string command = expected == 1 ? std::string(argv[0])
                                       : launchCommand(expected, argc, argv);
-  fail("found %d rank%s, expected %d (%s); start it with: %s", found,
-       found == 1 ? "" : "s", expected, program.mesh.describe().c_str(),
-       command.c_str());
+  fail("found %d rank%s, expected %s; start it with: %s", found,
+       found == 1 ? "" : "s", program.describeRanks().c_str(), command.c_str());
 }
 
 //===----------------------------------------------------------------------===//
@@ -100,11 +99,13 @@ static int supervise(const std::vector<char *> &arguments, bool finishesStep) {
 
 int dtc::rt::relaunch(const Program &program, const Options &options, int argc,
                       char **argv) {
-  if (options.processes != program.mesh.size())
-    fail("found --nproc %d, expected --nproc %d: this program was compiled for "
-         "%s",
-         options.processes, program.mesh.size(),
-         program.mesh.describe().c_str());
+  bool isOpen = program.mesh.openAxis >= 0;
+  if (isOpen ? options.processes % program.mesh.size() != 0
+             : options.processes != program.mesh.size())
+    fail("found --nproc %d, expected --nproc %s%d: this program was compiled "
+         "for %s",
+         options.processes, isOpen ? "with a multiple of " : "",
+         program.mesh.size(), program.mesh.describe().c_str());
   std::vector<std::string> words = {"mpirun", "--oversubscribe", "-n",
                                     std::to_string(options.processes)};
   // Ranks that share cores must not be bound to them: two would share one

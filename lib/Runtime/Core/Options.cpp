@@ -7,7 +7,6 @@
 #include "Device/Device.h"
 #include "Error.h"
 #include "OptionValues.h"
-#include "Training/BatchScale.h"
 #include "Version.h"
 
 #include <CLI/CLI.hpp>
@@ -314,9 +313,6 @@ static void check(const CLI::App &app, const Program &program, Options &options,
         "found --trace-steps, expected --trace FILE or --profile FILE with it");
   chooseTracedSteps(options, traceSteps);
   options.learningRate.steps = options.steps;
-  if (!options.scaleLearningRate.empty())
-    options.learningRate.peak *=
-        scaleForBatch(options.scaleLearningRate, program.globalBatch);
   options.learningRate.check();
   if (!options.saveAverages.empty() && !program.hasAverages())
     fail("found --save-ema, but this program keeps no moving averages; compile "
@@ -328,12 +324,10 @@ std::optional<Options> dtc::rt::parseOptions(const Program &program, int argc,
   Options options;
   options.name = std::filesystem::path(argv[0]).filename().string();
   options.learningRate.peak = program.learningRate;
-  int ranks = program.mesh.size();
   const std::string &name = options.name;
   options.arguments.assign(argv + 1, argv + argc);
-  CLI::App app(format("trains %s on %d rank%s (%s)", program.model.c_str(),
-                      ranks, ranks == 1 ? "" : "s",
-                      program.mesh.describe().c_str()),
+  CLI::App app(format("trains %s on %s", program.model.c_str(),
+                      program.describeRanks().c_str()),
                name);
   app.get_formatter()->column_width(36);
   auto inGroup = [&](const char *group) {

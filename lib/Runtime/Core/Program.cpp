@@ -75,9 +75,10 @@ std::vector<int> Mesh::members(const std::vector<int> &among, int own) const {
 
 std::string Mesh::describe() const {
   std::string text;
-  for (const Axis &axis : axes)
-    text += format("%s%s %d", text.empty() ? "" : " x ", axis.name.c_str(),
-                   axis.size);
+  for (size_t i = 0; i < axes.size(); ++i)
+    text += format("%s%s %s", text.empty() ? "" : " x ", axes[i].name.c_str(),
+                   int(i) == openAxis ? "auto"
+                                      : std::to_string(axes[i].size).c_str());
   return text.empty() ? "one rank" : text;
 }
 
@@ -133,7 +134,9 @@ static InputInfo readInput(const Json &json) {
                                           {"seed", InputKind::seed},
                                           {"microbatch", InputKind::microbatch},
                                           {"loss_scale", InputKind::lossScale},
-                                          {"updates", InputKind::updates}});
+                                          {"updates", InputKind::updates},
+                                          {"replicas", InputKind::replicas},
+                                          {"replica", InputKind::replica}});
   if (json.contains("bound"))
     input.bound = readWhole(json["bound"]);
   if (json.contains("ignore_index"))
@@ -252,6 +255,8 @@ static void readManifest(const Json &json, Program &program) {
     program.batchAxes.push_back(findAxis(program.mesh, axis));
   program.microbatches = readWhole(json.at("microbatches"));
   program.globalBatch = readWhole(json.at("global_batch"));
+  if (json.contains("replica_axis"))
+    program.replicaAxis = findAxis(program.mesh, json["replica_axis"]);
   program.weightsFile = json.at("weights_file");
   const Json &optimizer = json.at("optimizer");
   program.optimizer = optimizer.at("name");
@@ -314,13 +319,29 @@ static int64_t multiply(int64_t a, int64_t b) {
   return product;
 }
 
+void Program::setReplicas(int replicas) {
+  int former = std::exchange(mesh.axes[replicaAxis].size, replicas);
+  globalBatch = multiply(globalBatch / former, replicas);
+  for (InputInfo &input : inputs)
+    if (input.isData())
+      input.shape[0] = globalBatch;
+}
+
+void Program::setRanks(int ranks) {
+  if (mesh.openAxis < 0 || ranks < 1 || ranks % mesh.size())
+    return;
+  mesh.openAxis = -1;
+  setReplicas(ranks / mesh.size());
+}
+
 static void checkStage(const Program &program, const Stage &stage) {
   for (const Stage::Input &entry : stage.inputs) {
     const InputInfo &input = program.inputs.at(entry.index);
     int64_t rows = program.globalBatch / program.batchRanks();
-    int64_t elements = input.isData()
-                           ? multiply(rows, elementCount(input.sampleShape()))
-                           : elementCount(input.shape);
+    int64_t elements =
+        input.isData() ? multiply(rows, elementCount(input.sampleShape()))
+        : input.kind == InputKind::replica ? 1
+                                           : elementCount(input.shape);
     checkBuffer(stage, "input", input.name, entry.offset,
                 multiply(elements, sizeOf(input.dtype)), sizeOf(input.dtype));
   }
@@ -348,7 +369,8 @@ static void checkStage(const Program &program, const Stage &stage) {
 
 /// The element type of an input that is no data.
 static dtc_dtype dtypeOf(InputKind kind) {
-  bool isWhole = kind == InputKind::seed || kind == InputKind::microbatch;
+  bool isWhole = kind == InputKind::seed || kind == InputKind::microbatch ||
+                 kind == InputKind::replica;
   return isWhole ? DTC_I64 : DTC_F64;
 }
 
@@ -416,6 +438,9 @@ Program dtc::rt::readProgram(const dtc_program &exported) {
     readManifest(parseJson<Json>({exported.manifest, exported.manifest_size}),
                  program);
     checkProgram(program, exported.num_stages);
+    if (program.replicaAxis >= 0)
+      program.setReplicas(1);
+    program.mesh.openAxis = program.replicaAxis;
   } catch (const std::exception &error) {
     fail("corrupt program manifest: %s", error.what());
   }
@@ -426,14 +451,24 @@ Program dtc::rt::readProgram(const dtc_program &exported) {
 // Description
 //===----------------------------------------------------------------------===//
 
+std::string Program::describeRanks() const {
+  int ranks = mesh.size();
+  return format("%s%d rank%s (%s)", mesh.openAxis < 0 ? "" : "a multiple of ",
+                ranks, ranks == 1 ? "" : "s", mesh.describe().c_str());
+}
+
+std::string Program::describeBatch() const {
+  return std::to_string(globalBatch) +
+         (mesh.openAxis < 0 ? " samples" : " samples a replica");
+}
+
 std::string Program::describe() const {
   std::string text =
       format("model        %s (%s)\n", model.c_str(), dtype.c_str());
-  text +=
-      format("ranks        %d (%s)\n", mesh.size(), mesh.describe().c_str());
-  text += format("batch        %lld samples, %lld micro-batches of %lld rows "
-                 "on each rank\n",
-                 (long long)globalBatch, (long long)microbatches,
+  text += "ranks        " + describeRanks() + "\n";
+  text += format("batch        %s, %lld micro-batches of %lld rows on "
+                 "each rank\n",
+                 describeBatch().c_str(), (long long)microbatches,
                  (long long)blockRows());
   text += format("optimizer    %s lr=%g\ninputs\n", optimizer.c_str(),
                  learningRate);

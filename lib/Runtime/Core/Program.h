@@ -32,6 +32,9 @@ struct Mesh {
     int size;
   };
   std::vector<Axis> axes;
+  /// The axis whose size the number of ranks says, which is not known yet and
+  /// is 1 so far; -1 if there is none.
+  int openAxis = -1;
 
   int size() const;
   /// Index of the axis, or -1. A mesh without an axis has size 1 along it.
@@ -44,7 +47,7 @@ struct Mesh {
   /// The ranks that differ from `rank` along these axes only, in the order of
   /// their coordinates, the last axis fastest.
   std::vector<int> members(const std::vector<int> &axes, int rank) const;
-  /// "pp 2 x dp 4".
+  /// "pp 2 x dp 4", "pp 2 x dp auto".
   std::string describe() const;
   /// "pp 1, dp 3".
   std::string describe(int rank) const;
@@ -59,6 +62,8 @@ enum class InputKind {
   microbatch, ///< the numbers of the step's micro-batches
   lossScale,  ///< of fp16
   updates,    ///< the number of the update, if steps may be skipped
+  replicas,   ///< how many there are, where the launch says so
+  replica,    ///< which of them the rank is
 };
 
 struct InputInfo {
@@ -143,7 +148,8 @@ struct Program {
   Mesh mesh;
   std::vector<int> batchAxes; ///< that split the batch, major to minor
   int64_t microbatches;
-  int64_t globalBatch;
+  int64_t globalBatch;  ///< of one replica while the mesh has an open axis
+  int replicaAxis = -1; ///< whose size the launch says; -1 if there is none
   /// Whether gradients are those of the loss times a number: of fp16.
   bool scalesLoss() const { return hasInput(InputKind::lossScale); }
   /// Whether a step whose gradients are no numbers changes no weight.
@@ -165,6 +171,11 @@ struct Program {
   const dtc_step_fn *steps, *evals;
   std::string_view embeddedWeights;
 
+  /// Says how many ranks there are, if that was open: the mesh and the batch
+  /// follow. A number that does not fit is left to checkRankCount.
+  void setRanks(int ranks);
+  void setReplicas(int replicas);
+
   bool hasInput(InputKind kind) const {
     for (const InputInfo &input : inputs)
       if (input.kind == kind)
@@ -182,6 +193,10 @@ struct Program {
   int64_t tokensPerSample() const;
   /// Whether trained parameters have moving averages.
   bool hasAverages() const;
+  /// "8 ranks (pp 2 x dp 4)", "a multiple of 2 ranks (pp 2 x dp auto)".
+  std::string describeRanks() const;
+  /// "32 samples", "16 samples a replica".
+  std::string describeBatch() const;
   /// Human-readable plan, for --describe.
   std::string describe() const;
 };

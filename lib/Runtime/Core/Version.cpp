@@ -10,14 +10,14 @@
 using namespace dtc::rt;
 
 std::string dtc::rt::describeVersion(const Program &program) {
-  int ranks = program.mesh.size();
   return format("dtc %s, runtime interface %d\n", dtc::getVersion(),
                 int(DTC_ABI_VERSION)) +
          format("model   %s (%s)\n", program.model.c_str(),
                 program.dtype.c_str()) +
-         format("plan    %d rank%s (%s), batch %lld, %lld micro-batch%s\n",
-                ranks, ranks == 1 ? "" : "s", program.mesh.describe().c_str(),
-                (long long)program.globalBatch, (long long)program.microbatches,
+         format("plan    %s, batch %s, %lld micro-batch%s\n",
+                program.describeRanks().c_str(),
+                program.describeBatch().c_str(),
+                (long long)program.microbatches,
                 program.microbatches == 1 ? "" : "es") +
          format("target  %s\n", describeTarget().c_str());
 }

@@ -27,6 +27,14 @@ void StepInputs::write(const StepNumbers &numbers) const {
     case InputKind::updates:
       arena.store(entry.offset, double(numbers.update));
       break;
+    case InputKind::replicas:
+      arena.store(entry.offset,
+                  double(program.mesh.axes[program.replicaAxis].size));
+      break;
+    case InputKind::replica:
+      arena.store(entry.offset, int64_t(program.mesh.coordinates(
+                                    rank)[size_t(program.replicaAxis)]));
+      break;
     case InputKind::seed:
       arena.store(entry.offset, seed);
       break;

@@ -20,15 +20,16 @@ struct StepNumbers {
 /// run of a plan, since plans reuse their memory.
 class StepInputs {
 public:
-  StepInputs(const Program &program, const Stage &stage, Arena &arena,
+  StepInputs(const Program &program, const Stage &stage, int rank, Arena &arena,
              uint64_t seed)
-      : program(program), stage(stage), arena(arena), seed(seed) {}
+      : program(program), stage(stage), rank(rank), arena(arena), seed(seed) {}
 
   void write(const StepNumbers &numbers) const;
 
 private:
   const Program &program;
   const Stage &stage;
+  int rank;
   Arena &arena;
   uint64_t seed;
 };

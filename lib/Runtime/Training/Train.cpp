@@ -2,6 +2,7 @@
 
 #include "Train.h"
 
+#include "BatchScale.h"
 #include "Core/Agreement.h"
 #include "Core/Error.h"
 #include "Core/Launch.h"
@@ -117,7 +118,11 @@ int dtc::rt::trainMain(const dtc_program &exported, int argc, char **argv) {
   if (!parsed.failed && text.empty())
     parsed = attempt([&] {
       checkDevice();
+      program->setRanks(collectives->size());
       checkRankCount(*program, collectives->size(), argc, argv);
+      if (!options->scaleLearningRate.empty())
+        options->learningRate.peak *=
+            scaleForBatch(options->scaleLearningRate, program->globalBatch);
       if (options->data.empty())
         fail("found no --data, expected --data DIR or --data synthetic");
     });

@@ -49,7 +49,7 @@ TrainingLoop::TrainingLoop(const Program &program, const Options &options,
       source(openSource(collectives)),
       loader(program, collectives.rank(), *source, *arena, /*ahead=*/true,
              options.prefetch, options.steps),
-      inputs(program, context.plan(), *arena, options.seed),
+      inputs(program, context.plan(), collectives.rank(), *arena, options.seed),
       lossScale(options.lossScale), earlyStop(options.earlyStop),
       stopVote(collectives),
       // Looked up, for how a weak reference is linked depends on the linker.

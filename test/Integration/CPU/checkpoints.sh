@@ -17,16 +17,6 @@ numbers() { # of the steps from $2 on
     match($0, /"step": [0-9]+/) { if (substr($0, RSTART + 8) + 0 >= from) print }'
 }
 
-# close A B TOLERANCE: losses and norms of two runs, step by step.
-close() {
-  paste -d' ' <(grep -oE '"(loss|grad_norm)": *[^,}]+' <<<"$1" | sed 's/.*: *//') \
-    <(grep -oE '"(loss|grad_norm)": *[^,}]+' <<<"$2" | sed 's/.*: *//') |
-    awk -v tolerance="$3" '
-      { d = ($1 - $2) / $2
-        if (!(d < tolerance && d > -tolerance)) { print "differ: " $0; bad = 1 } }
-      END { exit bad || NR != 10 }'
-}
-
 # go_on PLAN FOLDER OPTION...: from the checkpoint of step 3 of the first plan.
 go_on() {
   local plan=$1 folder=$2
@@ -73,11 +63,11 @@ each() {
         "$here/checkpoints/step-00000008/rank-00000.safetensors"
     fi
     if [ "$dtype" = f64 ]; then
-      close "$(numbers "$here/resumed.jsonl" 4)" "$(numbers "$first/whole.jsonl" 4)" 1e-10
+      close "$(numbers "$here/resumed.jsonl" 4)" "$(numbers "$first/whole.jsonl" 4)" 1e-10 10
       dtc-compare tensors "$here/resumed.safetensors" \
         "$first/whole.safetensors" --tolerance 1e-8
     else
-      close "$(numbers "$here/resumed.jsonl" 4)" "$(numbers "$first/whole.jsonl" 4)" 1e-5
+      close "$(numbers "$here/resumed.jsonl" 4)" "$(numbers "$first/whole.jsonl" 4)" 1e-5 10
     fi
     [ "$first" = "$here" ] || rm -r "$here"
   done

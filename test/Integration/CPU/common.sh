@@ -30,6 +30,17 @@ run() {
   fi
 }
 
+# close A B TOLERANCE COUNT: COUNT losses and norms of the steps of two runs, in
+# the lines of their metrics, are the same.
+close() {
+  paste -d' ' <(grep -oE '"(loss|grad_norm)": *[^,}]+' <<<"$1" | sed 's/.*: *//') \
+    <(grep -oE '"(loss|grad_norm)": *[^,}]+' <<<"$2" | sed 's/.*: *//') |
+    awk -v tolerance="$3" -v count="$4" '
+      { d = ($1 - $2) / $2
+        if (!(d < tolerance && d > -tolerance)) { print "differ: " $0; bad = 1 } }
+      END { exit bad || NR != count }'
+}
+
 # A plan is DPxPP[xTP]:SCHEDULE:MICROBATCHES[:OPTION[+OPTION...]], for example
 # 4x2:1f1b:8 or 2x2x2:1f1b:4:sp.
 ranks_of() {
