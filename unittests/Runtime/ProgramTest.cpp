@@ -11,7 +11,7 @@ TEST(Program, ReadsTheManifest) {
   Program program = readJson(validManifest());
   EXPECT_EQ(program.mesh.size(), 4);
   EXPECT_EQ(program.mesh.describe(), "pp 1 x dp 4");
-  EXPECT_EQ(program.mesh.describe(3), "pp 0, dp 3");
+  EXPECT_EQ(program.mesh.describeRank(3), "rank 3 (pp 0, dp 3)");
   EXPECT_EQ(program.blockRows(), 2);
   EXPECT_EQ(program.learningRate, 0.5);
   EXPECT_EQ(program.inputs[0].bound, 10);
@@ -26,6 +26,19 @@ TEST(Program, RanksAreRowMajor) {
   EXPECT_EQ(mesh.coordinate(6, "pp"), 1);
   EXPECT_EQ(mesh.coordinate(6, "tp"), 0);
   EXPECT_EQ(mesh.sizeOf("tp"), 1);
+  EXPECT_EQ(mesh.describeRank(6), "rank 6 (pp 1, dp 2)");
+  EXPECT_EQ(Mesh().describeRank(0), "rank 0");
+}
+
+TEST(Program, PlacesAmongMembers) {
+  Mesh mesh{{{"pp", 2}, {"dp", 3}, {"tp", 2}}};
+  for (const std::vector<int> &axes :
+       std::vector<std::vector<int>>{{}, {1}, {2, 0}, {0, 1, 2}})
+    for (int rank = 0; rank < mesh.size(); ++rank) {
+      std::vector<int> members = mesh.members(axes, rank);
+      EXPECT_EQ(int(members.size()), mesh.sizeOf(axes));
+      EXPECT_EQ(members.at(size_t(mesh.place(axes, rank))), rank);
+    }
 }
 
 TEST(Program, RefusesBrokenManifests) {

@@ -92,9 +92,7 @@ public:
     for (const std::vector<int> &axes : program.groups) {
       auto group = std::make_unique<Group>();
       group->ranks = program.mesh.members(axes, rank());
-      group->place =
-          int(std::find(group->ranks.begin(), group->ranks.end(), rank()) -
-              group->ranks.begin());
+      group->place = program.mesh.place(axes, rank());
       group->number = numberOfGroup(groups.size());
       // Of a piece, or of what is less than one element for each member.
       size_t members = group->ranks.size();

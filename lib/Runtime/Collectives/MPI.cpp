@@ -114,10 +114,9 @@ public:
         name += "." + mesh.axes[axis].name;
       // Members come in the order of their ranks' coordinates.
       std::vector<int> members = mesh.members(axes, myRank);
-      auto place = std::find(members.begin(), members.end(), myRank);
       MPI_Comm group;
-      check(MPI_Comm_split(control, members.front(),
-                           int(place - members.begin()), &group),
+      check(MPI_Comm_split(control, members.front(), mesh.place(axes, myRank),
+                           &group),
             "MPI_Comm_split");
       setUp(group, name.c_str());
       groups.push_back(group);

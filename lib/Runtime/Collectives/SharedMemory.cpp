@@ -140,9 +140,7 @@ void SharedMemoryCollectives::createGroups(const Program &program) {
   for (const std::vector<int> &axes : groupAxes) {
     Group &group = groups.emplace_back();
     group.ranks = mesh->members(axes, rank());
-    group.place =
-        int(std::find(group.ranks.begin(), group.ranks.end(), rank()) -
-            group.ranks.begin());
+    group.place = mesh->place(axes, rank());
   }
 }
 

@@ -182,7 +182,6 @@ private:
   void showSign(int64_t time);
   void checkPeers(int64_t time);
   void checkTime(int64_t time);
-  std::string describeRank(int rank) const;
   std::string describeCall() const;
   [[noreturn]] void endFor(const Peer &peer, const char *what);
 
@@ -380,10 +379,6 @@ void WatchedCollectives::checkTime(int64_t time) {
 // Messages
 //===----------------------------------------------------------------------===//
 
-std::string WatchedCollectives::describeRank(int other) const {
-  return format("rank %d (%s)", other, program->mesh.describe(other).c_str());
-}
-
 std::string WatchedCollectives::describeCall() const {
   Call call = current;
   std::string bytes = formatBytes(double(call.bytes)), text;
@@ -393,13 +388,14 @@ std::string WatchedCollectives::describeCall() const {
     return "all other ranks, between steps";
   case Call::data:
     return format("%s of data of %s, between steps", bytes.c_str(),
-                  describeRank(call.peer).c_str());
+                  program->mesh.describeRank(call.peer).c_str());
   case Call::send:
     text = format("the send of %s to %s", bytes.c_str(),
-                  describeRank(call.peer).c_str());
+                  program->mesh.describeRank(call.peer).c_str());
     break;
   case Call::recv:
-    text = format("%s from %s", bytes.c_str(), describeRank(call.peer).c_str());
+    text = format("%s from %s", bytes.c_str(),
+                  program->mesh.describeRank(call.peer).c_str());
     break;
   case Call::collective:
     text = getTraits(call.kind).name;
@@ -426,7 +422,7 @@ void WatchedCollectives::endFor(const Peer &peer, const char *what) {
       calls % 2 == 1 ? "waits for " + describeCall() : "computes";
   fatal("%s %s, while this rank %s; see why that rank ended, then start again "
         "with --resume",
-        describeRank(peer.rank).c_str(), what, doing.c_str());
+        program->mesh.describeRank(peer.rank).c_str(), what, doing.c_str());
 }
 
 std::unique_ptr<Collectives>

@@ -37,6 +37,13 @@ int Mesh::sizeOf(std::string_view name) const {
   return axis < 0 ? 1 : axes[axis].size;
 }
 
+int Mesh::sizeOf(const std::vector<int> &among) const {
+  int size = 1;
+  for (int axis : among)
+    size *= axes[axis].size;
+  return size;
+}
+
 std::vector<int> Mesh::coordinates(int rank) const {
   std::vector<int> result(axes.size());
   for (size_t i = axes.size(); i-- > 0; rank /= axes[i].size)
@@ -58,11 +65,8 @@ int Mesh::coordinate(int rank, std::string_view name) const {
 
 std::vector<int> Mesh::members(const std::vector<int> &among, int own) const {
   std::vector<int> where = coordinates(own);
-  int count = 1;
-  for (int axis : among)
-    count *= axes[axis].size;
   std::vector<int> ranks;
-  for (int place = 0; place < count; ++place) {
+  for (int place = 0; place < sizeOf(among); ++place) {
     int rest = place;
     for (auto axis = among.rbegin(); axis != among.rend(); ++axis) {
       where[*axis] = rest % axes[*axis].size;
@@ -71,6 +75,14 @@ std::vector<int> Mesh::members(const std::vector<int> &among, int own) const {
     ranks.push_back(rank(where));
   }
   return ranks;
+}
+
+int Mesh::place(const std::vector<int> &among, int rank) const {
+  std::vector<int> where = coordinates(rank);
+  int place = 0;
+  for (int axis : among)
+    place = place * axes[axis].size + where[axis];
+  return place;
 }
 
 std::string Mesh::describe() const {
@@ -82,13 +94,13 @@ std::string Mesh::describe() const {
   return text.empty() ? "one rank" : text;
 }
 
-std::string Mesh::describe(int rank) const {
+std::string Mesh::describeRank(int rank) const {
   std::string text;
   std::vector<int> where = coordinates(rank);
   for (size_t i = 0; i < axes.size(); ++i)
     text += format("%s%s %d", text.empty() ? "" : ", ", axes[i].name.c_str(),
                    where[i]);
-  return text;
+  return format("rank %d", rank) + (text.empty() ? "" : " (" + text + ")");
 }
 
 int64_t ParameterInfo::bytes(const Mesh &mesh) const {
@@ -192,20 +204,9 @@ bool Program::hasAverages() const {
   return false;
 }
 
-int Program::batchRanks() const {
-  int ranks = 1;
-  for (int axis : batchAxes)
-    ranks *= mesh.axes[axis].size;
-  return ranks;
-}
+int Program::batchRanks() const { return mesh.sizeOf(batchAxes); }
 
-int Program::batchRank(int rank) const {
-  std::vector<int> where = mesh.coordinates(rank);
-  int result = 0;
-  for (int axis : batchAxes)
-    result = result * mesh.axes[axis].size + where[axis];
-  return result;
-}
+int Program::batchRank(int rank) const { return mesh.place(batchAxes, rank); }
 
 static Stage::Place readPlace(const Json &json, const Mesh &mesh) {
   Stage::Place place{readWhole(json.at("offset")), std::nullopt};

@@ -40,6 +40,8 @@ struct Mesh {
   /// Index of the axis, or -1. A mesh without an axis has size 1 along it.
   int find(std::string_view name) const;
   int sizeOf(std::string_view name) const;
+  /// How many ranks differ along these axes only.
+  int sizeOf(const std::vector<int> &axes) const;
   std::vector<int> coordinates(int rank) const;
   int rank(const std::vector<int> &coordinates) const;
   /// The coordinate of `rank` along the axis; 0 when there is no such axis.
@@ -47,10 +49,12 @@ struct Mesh {
   /// The ranks that differ from `rank` along these axes only, in the order of
   /// their coordinates, the last axis fastest.
   std::vector<int> members(const std::vector<int> &axes, int rank) const;
+  /// The index of `rank` among these members.
+  int place(const std::vector<int> &axes, int rank) const;
   /// "pp 2 x dp 4", "pp 2 x dp auto".
   std::string describe() const;
-  /// "pp 1, dp 3".
-  std::string describe(int rank) const;
+  /// "rank 7 (pp 1, dp 3)", for messages; "rank 0" without axes.
+  std::string describeRank(int rank) const;
 };
 
 enum class InputKind {

@@ -240,10 +240,7 @@ void Trace::print(const RankEvents &own, int rank, int64_t zero,
                {"tid", row},
                {"args", {{key, value}}}});
   };
-  std::string where = program.mesh.describe(rank);
-  printMetadata("process_name", 0, "name",
-                format("rank %d%s%s%s", rank, where.empty() ? "" : " (",
-                       where.c_str(), where.empty() ? "" : ")"));
+  printMetadata("process_name", 0, "name", program.mesh.describeRank(rank));
   printMetadata("process_sort_index", 0, "sort_index", rank);
   printMetadata("thread_name", phaseRow, "name", "phases");
   printMetadata("thread_name", communicationRow, "name", "communication");
@@ -363,12 +360,9 @@ std::string Trace::writeTrace(const std::vector<RankEvents> &ranks) {
 
 Profile Trace::makeProfile(const std::vector<RankEvents> &ranks) const {
   std::vector<std::string> names;
-  for (size_t rank = 0; rank < ranks.size(); ++rank) {
-    std::string where = program.mesh.describe(int(rank));
-    names.push_back(where.empty()
-                        ? format("rank %zu", rank)
-                        : format("rank %zu (%s)", rank, where.c_str()));
-  }
+  names.reserve(ranks.size());
+  for (size_t rank = 0; rank < ranks.size(); ++rank)
+    names.push_back(program.mesh.describeRank(int(rank)));
   Profile profile(names, stepsOfAll);
   for (size_t rank = 0; rank < ranks.size(); ++rank) {
     std::map<int64_t, std::pair<int64_t, int64_t>> steps; // begin and end

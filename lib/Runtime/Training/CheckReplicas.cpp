@@ -130,10 +130,10 @@ void ReplicaCheck::compare(int64_t step) const {
   const Mesh &mesh = context.program.mesh;
   std::string others =
       number > 1 ? format(" (and %d more values)", number - 1) : "";
-  fatal("after step %lld %s has other bits on rank %d (%s) than on rank %d "
-        "(%s)%s, expected the same; run it again: if it fails in the same "
-        "step, report a bug of the plan, else suspect the machine's memory",
-        (long long)step, found->name.c_str(), foundRank,
-        mesh.describe(foundRank).c_str(), found->holder,
-        mesh.describe(found->holder).c_str(), others.c_str());
+  fatal("after step %lld %s has other bits on %s than on %s%s, expected the "
+        "same; run it again: if it fails in the same step, report a bug of the "
+        "plan, else suspect the machine's memory",
+        (long long)step, found->name.c_str(),
+        mesh.describeRank(foundRank).c_str(),
+        mesh.describeRank(found->holder).c_str(), others.c_str());
 }

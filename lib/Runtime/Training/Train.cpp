@@ -39,8 +39,7 @@ static int trainOnRanks(const Program &program, const Options &options,
   int rank = collectives.rank();
   std::string rankName = options.name + ": ";
   if (collectives.size() > 1)
-    rankName +=
-        format("rank %d (%s): ", rank, program.mesh.describe(rank).c_str());
+    rankName += program.mesh.describeRank(rank) + ": ";
   struct FatalContext {
     Collectives &launched;
     std::string name;

@@ -233,7 +233,8 @@ void TrainingLoop::reportNotFinite(int64_t step) {
   std::string cause = explainNotFinite(program, *source, step);
   for (size_t rank = 0; rank < found.size() && std::isfinite(loss); ++rank)
     if (found[rank][0]) {
-      cause = format("on rank %zu %s", rank, found[rank].data()) + "; " + cause;
+      cause = "on " + program.mesh.describeRank(int(rank)) + " " +
+              found[rank].data() + "; " + cause;
       break;
     }
   std::string rest = "nothing is saved of it";

@@ -83,8 +83,7 @@ void NcclCollectives::createGroups(const Program &program) {
   Watchdog::Waiting waiting(watchdog.get(), toStart);
   for (const std::vector<int> &axes : program.groups) {
     std::vector<int> members = mesh.members(axes, rank());
-    auto place = std::find(members.begin(), members.end(), rank());
-    Group group{int(place - members.begin()), int(members.size()), nullptr, {}};
+    Group group{mesh.place(axes, rank()), int(members.size()), nullptr, {}};
     for (int axis : axes)
       group.axes += (group.axes.empty() ? "" : ", ") + mesh.axes[axis].name;
     if (group.size > 1) {
@@ -129,8 +128,8 @@ std::string NcclCollectives::describeRun() const {
 
 std::string NcclCollectives::describe(const char *message, int peer,
                                       int64_t bytes) const {
-  return format("%s rank %d (%s) of %s%s", message, peer,
-                program->mesh.describe(peer).c_str(),
+  return format("%s %s of %s%s", message,
+                program->mesh.describeRank(peer).c_str(),
                 formatBytes(double(bytes)).c_str(), describeRun().c_str());
 }
 
