@@ -5,6 +5,7 @@
 #include "Core/Checksum.h"
 #include "Core/Context.h"
 #include "Core/Error.h"
+#include "Describe.h"
 #include "Rendezvous.h"
 #include "TcpExchange.h"
 
@@ -218,9 +219,7 @@ static const char *reasonOf(const std::exception &error) {
 /// noticed that a third is.
 [[noreturn]] static void failOn(int peer, const std::exception &error) {
   std::this_thread::sleep_for(std::chrono::milliseconds(500));
-  fatal("rank %d is lost: %s; see why that rank ended, then start again with "
-        "--resume",
-        peer, reasonOf(error));
+  fatal("rank %d is lost: %s; %s", peer, reasonOf(error), afterLoss);
 }
 
 GlooMesh::Message GlooMesh::begin(bool sends, int peer, uint64_t number,

@@ -4,6 +4,7 @@
 
 #include "Core/Context.h"
 #include "Core/Error.h"
+#include "Describe.h"
 #include "PeerMemory.h"
 
 #include <array>
@@ -19,15 +20,12 @@
 #include <unistd.h>
 
 using namespace dtc::rt;
-using dtc::CollectiveKind;
 
 namespace {
 
 constexpr int64_t interval = 100; ///< milliseconds between two looks
 /// How long others may take to notice that a launcher stops them all.
 constexpr int64_t grace = 2000;
-/// Times --timeout: between steps another rank may write a file.
-constexpr int patience = 10;
 
 /// Of the machine: all its ranks see the same.
 int64_t now() {
@@ -35,14 +33,6 @@ int64_t now() {
   clock_gettime(CLOCK_MONOTONIC, &time);
   return int64_t(time.tv_sec) * 1000 + time.tv_nsec / 1000000;
 }
-
-/// What a rank waits for. Plain numbers, so that a step formats nothing.
-struct Call {
-  enum What { none, collective, send, recv, data, all } what = none;
-  CollectiveKind kind = CollectiveKind::AllReduce;
-  int group = 0, peer = -1;
-  int64_t bytes = 0;
-};
 
 /// What a rank shows to others of its machine; zeros are the start.
 struct Entry {
@@ -99,22 +89,22 @@ public:
   void observe(const dtc_context &running) override { context = &running; }
 
   void run(int group, const Collective &collective) override {
-    Waiting waiting(*this, callOf(group, collective));
+    Waiting waiting(*this, Call::of(group, collective));
     inner.run(group, collective);
   }
   void start(int group, int slot, const Collective &collective) override {
-    note(slot, callOf(group, collective));
+    note(slot, Call::of(group, collective));
     inner.start(group, slot, collective);
   }
   int groupRank(int group) override { return inner.groupRank(group); }
   int groupSize(int group) override { return inner.groupSize(group); }
   void send(int peer, int tag, int slot, const void *buffer,
             int64_t bytes) override {
-    note(slot, {Call::send, {}, 0, peer, bytes});
+    note(slot, {Call::send, peer, bytes});
     inner.send(peer, tag, slot, buffer, bytes);
   }
   void recv(int peer, int tag, int slot, void *buffer, int64_t bytes) override {
-    note(slot, {Call::recv, {}, 0, peer, bytes});
+    note(slot, {Call::recv, peer, bytes});
     inner.recv(peer, tag, slot, buffer, bytes);
   }
   void wait(int slot) override {
@@ -126,11 +116,11 @@ public:
   bool poll() override { return inner.poll(); }
 
   void sendData(int peer, const void *buffer, int64_t bytes) override {
-    Waiting waiting(*this, {Call::data, {}, 0, peer, bytes});
+    Waiting waiting(*this, {Call::data, peer, bytes});
     inner.sendData(peer, buffer, bytes);
   }
   void recvData(int peer, void *buffer, int64_t bytes) override {
-    Waiting waiting(*this, {Call::data, {}, 0, peer, bytes});
+    Waiting waiting(*this, {Call::data, peer, bytes});
     inner.recvData(peer, buffer, bytes);
   }
   void gatherData(const void *input, void *output, int64_t bytes) override {
@@ -170,9 +160,6 @@ private:
     }
   };
 
-  static Call callOf(int group, const Collective &collective) {
-    return {Call::collective, collective.kind, group, -1, collective.bytes()};
-  }
   void note(int slot, const Call &call) {
     if (slot >= 0 && slot < numSlots)
       slots[size_t(slot)] = call;
@@ -182,7 +169,9 @@ private:
   void showSign(int64_t time);
   void checkPeers(int64_t time);
   void checkTime(int64_t time);
-  std::string describeCall() const;
+  std::string describeCall() const {
+    return describe(current, program, context);
+  }
   [[noreturn]] void endFor(const Peer &peer, const char *what);
 
   std::unique_ptr<Collectives> owned;
@@ -233,7 +222,7 @@ static void leaveMachine() {
 void WatchedCollectives::createGroups(const Program &compiled) {
   program = &compiled;
   meet();
-  Waiting waiting(*this, {Call::all});
+  Waiting waiting(*this, {Call::start});
   inner.createGroups(compiled);
 }
 
@@ -351,8 +340,7 @@ void WatchedCollectives::checkTime(int64_t time) {
     since = time;
     return;
   }
-  bool isInStep = current.what != Call::data && current.what != Call::all;
-  int64_t limit = isInStep ? timeout : patience * timeout;
+  int64_t limit = current.patience() * timeout;
   for (const Peer &peer : peers)
     if (time - std::max(since, peer.entry()->beat.load()) >= timeout)
       endFor(peer, "is lost: its process is stopped");
@@ -368,61 +356,20 @@ void WatchedCollectives::checkTime(int64_t time) {
     endFor(peer, "hangs: it neither computes nor "
                  "communicates");
   }
-  fatal("waited %lld s for %s: another rank is lost or cannot be reached, or "
-        "needs more than --timeout %lld; see why, then start again "
-        "with --resume",
-        (long long)(limit / 1000), describeCall().c_str(),
-        (long long)(timeout / 1000));
+  endForTime(limit / 1000, describeCall(), timeout / 1000);
 }
 
 //===----------------------------------------------------------------------===//
 // Messages
 //===----------------------------------------------------------------------===//
 
-std::string WatchedCollectives::describeCall() const {
-  Call call = current;
-  std::string bytes = formatBytes(double(call.bytes)), text;
-  switch (call.what) {
-  case Call::none:
-  case Call::all:
-    return "all other ranks, between steps";
-  case Call::data:
-    return format("%s of data of %s, between steps", bytes.c_str(),
-                  program->mesh.describeRank(call.peer).c_str());
-  case Call::send:
-    text = format("the send of %s to %s", bytes.c_str(),
-                  program->mesh.describeRank(call.peer).c_str());
-    break;
-  case Call::recv:
-    text = format("%s from %s", bytes.c_str(),
-                  program->mesh.describeRank(call.peer).c_str());
-    break;
-  case Call::collective:
-    text = getTraits(call.kind).name;
-    std::string axes;
-    if (size_t(call.group) < program->groups.size())
-      for (int axis : program->groups[size_t(call.group)])
-        axes += (axes.empty() ? " over " : ", ") +
-                program->mesh.axes[size_t(axis)].name;
-    text += axes + " of " + bytes;
-    break;
-  }
-  if (context && context->phase >= 0 &&
-      size_t(context->phase) < program->phases.size()) {
-    text += " in phase " + program->phases[size_t(context->phase)];
-    if (context->microbatch >= 0)
-      text += format(" of micro-batch %d", context->microbatch);
-  }
-  return text;
-}
-
 void WatchedCollectives::endFor(const Peer &peer, const char *what) {
   lost = peer.file;
   std::string doing =
       calls % 2 == 1 ? "waits for " + describeCall() : "computes";
-  fatal("%s %s, while this rank %s; see why that rank ended, then start again "
-        "with --resume",
-        program->mesh.describeRank(peer.rank).c_str(), what, doing.c_str());
+  fatal("%s %s, while this rank %s; %s",
+        program->mesh.describeRank(peer.rank).c_str(), what, doing.c_str(),
+        afterLoss);
 }
 
 std::unique_ptr<Collectives>

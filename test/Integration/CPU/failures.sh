@@ -37,7 +37,7 @@ lose() {
   wait $job || status=$?
   if [ $status -eq 0 ] || [ $((SECONDS - start)) -gt "$seconds" ] ||
     [ "$(grep -c 'error: ' "$work/log")" -ne 1 ] || [ -n "$(processes)" ] ||
-    ! grep -qE 'error: rank [0-3] \(pp [01], dp [01]\) is lost: .*; see why that rank ended, then start again with --resume' "$work/log"; then
+    ! grep -qE 'error: rank [0-3] \(pp [01], dp [01]\) is lost: .*; see why, then start again with --resume' "$work/log"; then
     echo "FAIL: $signal $engine $*: status $status after $((SECONDS - start)) s"
     cat "$work/log"
     exit 1

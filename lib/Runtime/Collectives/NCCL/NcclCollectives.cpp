@@ -22,14 +22,6 @@ using namespace dtc::rt;
             nccl->ncclGetLastError(nullptr));                                  \
   } while (false)
 
-namespace {
-// What ranks wait for outside of steps. Between steps another rank may write a
-// file meanwhile.
-constexpr const char *toStart = "the other ranks to start";
-constexpr const char *forData = "data of the host, between steps";
-constexpr int patience = 10;
-} // namespace
-
 //===----------------------------------------------------------------------===//
 // Setting up
 //===----------------------------------------------------------------------===//
@@ -55,12 +47,12 @@ void NcclCollectives::connect(CudaDevice &own, const std::string &rendezvous,
   device->report(*progress);
   watchdog = std::make_unique<Watchdog>(*nccl, *progress, timeout);
   {
-    Watchdog::Waiting waiting(watchdog.get(), toStart, /*patience=*/2);
+    Watchdog::Waiting waiting(watchdog.get(), {Call::start});
     meeting =
         std::make_unique<Rendezvous>(environment, rendezvous, timeout, bytes);
     memcpy(&id, meeting->all().data(), sizeof id);
   }
-  Watchdog::Waiting waiting(watchdog.get(), toStart);
+  Watchdog::Waiting waiting(watchdog.get(), {Call::start});
   DTC_NCCL(ncclCommInitRank(&world, size(), id, rank()));
   watchdog->watch(world);
   meeting.reset();
@@ -69,7 +61,7 @@ void NcclCollectives::connect(CudaDevice &own, const std::string &rendezvous,
 }
 
 NcclCollectives::~NcclCollectives() {
-  Watchdog::Waiting waiting(watchdog.get(), "the other ranks to end", patience);
+  Watchdog::Waiting waiting(watchdog.get(), {Call::end});
   for (Group &group : groups)
     if (group.communicator)
       nccl->ncclCommDestroy(group.communicator);
@@ -80,12 +72,12 @@ NcclCollectives::~NcclCollectives() {
 void NcclCollectives::createGroups(const Program &program) {
   this->program = &program;
   const Mesh &mesh = program.mesh;
-  Watchdog::Waiting waiting(watchdog.get(), toStart);
+  if (watchdog)
+    watchdog->observe(program);
+  Watchdog::Waiting waiting(watchdog.get(), {Call::start});
   for (const std::vector<int> &axes : program.groups) {
     std::vector<int> members = mesh.members(axes, rank());
-    Group group{mesh.place(axes, rank()), int(members.size()), nullptr, {}};
-    for (int axis : axes)
-      group.axes += (group.axes.empty() ? "" : ", ") + mesh.axes[axis].name;
+    Group group{mesh.place(axes, rank()), int(members.size())};
     if (group.size > 1) {
       DTC_NCCL(ncclCommSplit(world, members.front(), group.rank,
                              &group.communicator, nullptr));
@@ -105,32 +97,13 @@ template <typename Work> void NcclCollectives::enqueue(const Work &work) {
   work(device->communication());
 }
 
-template <typename Work, typename Describe>
-void NcclCollectives::communicate(const Work &work, const Describe &describe) {
+template <typename Work>
+void NcclCollectives::communicate(const Call &call, const Work &work) {
   enqueue([&](CUstream stream) {
     progress->call(
         stream, [&] { work(reinterpret_cast<cudaStream_t>(stream)); },
-        describe);
+        [&] { return describe(call, program, &device->running()); });
   });
-}
-
-/// " in phase F of micro-batch 3".
-std::string NcclCollectives::describeRun() const {
-  const dtc_context &context = device->running();
-  if (context.phase < 0)
-    return {};
-  std::string text =
-      " in phase " + context.program.phases.at(size_t(context.phase));
-  if (context.microbatch >= 0)
-    text += format(" of micro-batch %d", context.microbatch);
-  return text;
-}
-
-std::string NcclCollectives::describe(const char *message, int peer,
-                                      int64_t bytes) const {
-  return format("%s %s of %s%s", message,
-                program->mesh.describeRank(peer).c_str(),
-                formatBytes(double(bytes)).c_str(), describeRun().c_str());
 }
 
 static ncclDataType_t typeOf(dtc_dtype dtype) {
@@ -159,7 +132,8 @@ static ncclRedOp_t operationOf(const Collective &c) {
   return c.reduction == DTC_MAX || c.dtype == DTC_BOOL ? ncclMax : ncclSum;
 }
 
-void NcclCollectives::put(const Group &group, const Collective &c) {
+void NcclCollectives::put(int index, const Collective &c) {
+  const Group &group = groups[size_t(index)];
   auto share = c.bytes();
   if (group.size == 1)
     return enqueue([&](CUstream stream) {
@@ -167,7 +141,7 @@ void NcclCollectives::put(const Group &group, const Collective &c) {
         DTC_CUDA(cuMemcpyDtoDAsync(toDevice(c.output), toDevice(c.input),
                                    size_t(share), stream));
     });
-  auto call = [&](cudaStream_t stream) {
+  communicate(Call::of(index, c), [&](cudaStream_t stream) {
     auto count = size_t(c.count);
     ncclDataType_t type = c.traits().reduces ? typeOf(c.dtype) : ncclInt8;
     ncclRedOp_t op = operationOf(c);
@@ -209,18 +183,11 @@ void NcclCollectives::put(const Group &group, const Collective &c) {
       DTC_NCCL(ncclGroupEnd());
       break;
     }
-  };
-  communicate(call, [&] {
-    return format(
-        "%s over %s of %s%s", c.traits().name, group.axes.c_str(),
-        formatBytes(double(c.bytes() * countShares(c.traits(), group.size)))
-            .c_str(),
-        describeRun().c_str());
   });
 }
 
 void NcclCollectives::run(int group, const Collective &collective) {
-  put(groups[size_t(group)], collective);
+  put(group, collective);
   communicated->record(device->communication());
   communicated->makeWait(device->compute());
 }
@@ -237,7 +204,7 @@ CudaEvent &NcclCollectives::slotEvent(int slot) {
 }
 
 void NcclCollectives::start(int group, int slot, const Collective &collective) {
-  put(groups[size_t(group)], collective);
+  put(group, collective);
   slotEvent(slot).record(device->communication());
 }
 
@@ -250,23 +217,17 @@ void NcclCollectives::wait(int slot) {
 
 void NcclCollectives::send(int peer, int, int slot, const void *buffer,
                            int64_t bytes) {
-  communicate(
-      [&](cudaStream_t stream) {
-        DTC_NCCL(
-            ncclSend(buffer, size_t(bytes), ncclInt8, peer, world, stream));
-      },
-      [&] { return describe("send to", peer, bytes); });
+  communicate({Call::send, peer, bytes}, [&](cudaStream_t stream) {
+    DTC_NCCL(ncclSend(buffer, size_t(bytes), ncclInt8, peer, world, stream));
+  });
   slotEvent(slot).record(device->communication());
 }
 
 void NcclCollectives::recv(int peer, int, int slot, void *buffer,
                            int64_t bytes) {
-  communicate(
-      [&](cudaStream_t stream) {
-        DTC_NCCL(
-            ncclRecv(buffer, size_t(bytes), ncclInt8, peer, world, stream));
-      },
-      [&] { return describe("receive from", peer, bytes); });
+  communicate({Call::recv, peer, bytes}, [&](cudaStream_t stream) {
+    DTC_NCCL(ncclRecv(buffer, size_t(bytes), ncclInt8, peer, world, stream));
+  });
   slotEvent(slot).record(device->communication());
 }
 
@@ -280,7 +241,7 @@ void NcclCollectives::finishStream() {
 }
 
 void NcclCollectives::sendData(int peer, const void *buffer, int64_t bytes) {
-  Watchdog::Waiting waiting(watchdog.get(), forData, patience);
+  Watchdog::Waiting waiting(watchdog.get(), {Call::data, peer, bytes});
   auto *stream = reinterpret_cast<cudaStream_t>(device->communication());
   for (int64_t done = 0; done < bytes; done += stagingBytes) {
     int64_t piece = std::min(stagingBytes, bytes - done);
@@ -295,7 +256,7 @@ void NcclCollectives::sendData(int peer, const void *buffer, int64_t bytes) {
 }
 
 void NcclCollectives::recvData(int peer, void *buffer, int64_t bytes) {
-  Watchdog::Waiting waiting(watchdog.get(), forData, patience);
+  Watchdog::Waiting waiting(watchdog.get(), {Call::data, peer, bytes});
   auto *stream = reinterpret_cast<cudaStream_t>(device->communication());
   for (int64_t done = 0; done < bytes; done += stagingBytes) {
     int64_t piece = std::min(stagingBytes, bytes - done);
@@ -314,7 +275,7 @@ void NcclCollectives::gatherData(const void *input, void *output,
     memcpy(output, input, size_t(bytes));
     return;
   }
-  Watchdog::Waiting waiting(watchdog.get(), forData, patience);
+  Watchdog::Waiting waiting(watchdog.get(), {Call::all});
   int64_t most = stagingBytes / (size() + 1);
   for (int64_t done = 0; done < bytes; done += most) {
     int64_t piece = std::min(most, bytes - done);

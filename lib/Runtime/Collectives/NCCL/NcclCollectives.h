@@ -61,17 +61,12 @@ private:
   struct Group {
     int rank, size;
     ncclComm_t communicator = nullptr; ///< null for one member alone
-    std::string axes;                  ///< "dp, tp", for messages
   };
   /// Puts work on the stream of communication, behind what is computed so far.
   template <typename Work> void enqueue(const Work &work);
-  /// The same for a call of NCCL, for which `describe` returns words.
-  template <typename Work, typename Describe>
-  void communicate(const Work &work, const Describe &describe);
-  /// Where in the plan it runs.
-  std::string describeRun() const;
-  std::string describe(const char *message, int peer, int64_t bytes) const;
-  void put(const Group &group, const Collective &collective);
+  /// The same for what calls NCCL.
+  template <typename Work> void communicate(const Call &call, const Work &work);
+  void put(int index, const Collective &collective);
   CudaEvent &slotEvent(int slot);
   /// The thread waits for what is on the stream.
   void finishStream();

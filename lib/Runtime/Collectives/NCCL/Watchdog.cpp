@@ -24,6 +24,11 @@ Watchdog::~Watchdog() {
   thread.join();
 }
 
+void Watchdog::observe(const Program &compiled) {
+  std::lock_guard<std::mutex> lock(mutex);
+  program = &compiled;
+}
+
 void Watchdog::watch(ncclComm_t communicator) {
   std::lock_guard<std::mutex> lock(mutex);
   communicators.push_back(communicator);
@@ -49,13 +54,12 @@ void Watchdog::abortCommunicators() {
     std::this_thread::sleep_for(interval / 10);
 }
 
-Watchdog::Waiting::Waiting(Watchdog *watchdog, const char *what, int patience)
+Watchdog::Waiting::Waiting(Watchdog *watchdog, const Call &call)
     : watchdog(watchdog) {
   if (!watchdog)
     return;
   std::lock_guard<std::mutex> lock(watchdog->mutex);
-  watchdog->waitsFor = what;
-  watchdog->patience = patience;
+  watchdog->waitsFor = call;
   ++watchdog->waits;
 }
 
@@ -63,7 +67,7 @@ Watchdog::Waiting::~Waiting() {
   if (!watchdog)
     return;
   std::lock_guard<std::mutex> lock(watchdog->mutex);
-  watchdog->waitsFor = nullptr;
+  watchdog->waitsFor.reset();
 }
 
 void Watchdog::run() {
@@ -74,9 +78,9 @@ void Watchdog::run() {
   }
 }
 
-std::string Watchdog::describe(const Progress::State &state) const {
+std::string Watchdog::describeCall(const Progress::State &state) const {
   if (waitsFor)
-    return waitsFor;
+    return describe(*waitsFor, program, nullptr);
   return state.isInCall() ? progress.describe(state) : "no other rank";
 }
 
@@ -87,9 +91,9 @@ void Watchdog::checkErrors() const {
     if (result == ncclSuccess)
       result = error;
     if (result != ncclSuccess && result != ncclInProgress)
-      fatal("NCCL reports %s (%s) while this rank waits for %s",
+      fatal("NCCL reports %s (%s) while this rank waits for %s; %s",
             nccl.ncclGetErrorString(result), nccl.ncclGetLastError(nullptr),
-            describe(progress.get()).c_str());
+            describeCall(progress.get()).c_str(), afterLoss);
   }
 }
 
@@ -103,10 +107,8 @@ void Watchdog::checkTime() {
     since = now;
     return;
   }
-  int limit = waitsFor ? seconds * patience : seconds;
+  int limit = seconds * (waitsFor ? waitsFor->patience() : 1);
   if (now - since < std::chrono::seconds(limit))
     return;
-  fatal("waited %d s for %s: another rank died, hangs, or needs more than "
-        "--timeout %d",
-        limit, describe(state).c_str(), seconds);
+  endForTime(limit, describeCall(state), seconds);
 }

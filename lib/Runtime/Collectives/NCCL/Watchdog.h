@@ -9,6 +9,7 @@
 #ifndef DTC_LIB_RUNTIME_COLLECTIVES_NCCL_WATCHDOG_H
 #define DTC_LIB_RUNTIME_COLLECTIVES_NCCL_WATCHDOG_H
 
+#include "Collectives/Describe.h"
 #include "Device/CUDA/Progress.h"
 #include "Nccl.h"
 
@@ -18,12 +19,17 @@
 
 namespace dtc::rt {
 
+/// Not one class with Collectives/Watched: it asks the stream and NCCL, that
+/// one the main thread and the machine's processes; both have but a loop in
+/// common.
 class Watchdog {
 public:
   /// `seconds` is how long one call of a step may wait.
   Watchdog(const Nccl &nccl, const Progress &progress, int seconds);
   ~Watchdog();
 
+  /// The ranks are those of this program's mesh, for messages.
+  void observe(const Program &compiled);
   /// Errors of this communicator end the job from now on.
   void watch(ncclComm_t communicator);
   /// Errors end nothing any more.
@@ -35,9 +41,8 @@ public:
   /// While it lives, the host waits for other ranks, outside of a step.
   class Waiting {
   public:
-    /// `what` is a literal. It may take `patience` times as long as a call of a
-    /// step.
-    Waiting(Watchdog *watchdog, const char *what, int patience = 1);
+    /// Does nothing without a watchdog.
+    Waiting(Watchdog *watchdog, const Call &call);
     ~Waiting();
     Waiting(const Waiting &) = delete;
 
@@ -50,7 +55,7 @@ private:
   void run();
   void checkErrors() const;
   void checkTime();
-  std::string describe(const Progress::State &state) const;
+  std::string describeCall(const Progress::State &state) const;
 
   const Nccl &nccl;
   const Progress &progress;
@@ -59,9 +64,9 @@ private:
   std::condition_variable ended;
   bool ends = false;
   std::vector<ncclComm_t> communicators;
-  const char *waitsFor = nullptr; ///< null: the host does not wait
-  int patience = 1;
-  uint64_t waits = 0; ///< how often it has waited
+  const Program *program = nullptr;
+  std::optional<Call> waitsFor; ///< none: the host does not wait
+  uint64_t waits = 0;           ///< how often it has waited
   // What was seen last, and since when.
   Progress::State seen = {};
   uint64_t seenWaits = 0;
