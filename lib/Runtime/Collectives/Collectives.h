@@ -79,7 +79,8 @@ class Collectives {
 public:
   virtual ~Collectives() = default;
 
-  virtual const char *name() const = 0;
+  /// Of an engine that others work over, for messages.
+  virtual const char *name() const { return "others"; }
   virtual int rank() const = 0;
   virtual int size() const = 0;
   /// Ranks on this machine.

@@ -17,7 +17,6 @@ namespace {
 
 class SelfCollectives : public Collectives {
 public:
-  const char *name() const override { return "nothing"; }
   int rank() const override { return 0; }
   int size() const override { return 1; }
   int localSize() const override { return 1; }

@@ -46,7 +46,6 @@ class SharedMemoryCollectives : public Collectives {
 public:
   explicit SharedMemoryCollectives(Collectives &network) : network(network) {}
 
-  const char *name() const override { return "shared memory"; }
   int rank() const override { return network.rank(); }
   int size() const override { return network.size(); }
   int localSize() const override { return network.localSize(); }

@@ -75,7 +75,6 @@ public:
         timeout(int64_t(timeout) * 1000) {}
   ~WatchedCollectives() override;
 
-  const char *name() const override { return inner.name(); }
   int rank() const override { return inner.rank(); }
   int size() const override { return inner.size(); }
   int localSize() const override { return inner.localSize(); }

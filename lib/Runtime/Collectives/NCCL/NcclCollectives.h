@@ -31,7 +31,6 @@ public:
   void connect(CudaDevice &device, const std::string &rendezvous, int timeout);
   const Environment &where() const { return environment; }
 
-  const char *name() const override { return "NCCL"; }
   int rank() const override { return environment.rank; }
   int size() const override { return environment.size; }
   int localSize() const override { return environment.localSize; }
