@@ -19,6 +19,7 @@
 #include "Core/Program.h"
 #include "GlooMesh.h"
 #include "Reduce.h"
+#include "Slots.h"
 #include "Worker.h"
 
 #include <algorithm>
@@ -54,7 +55,6 @@ struct Group {
 
 /// What a slot names.
 struct Use {
-  bool isTaken = false;
   GlooMesh::Message message;        ///< unless it is a collective
   std::atomic<bool> isDone = false; ///< by a worker
   bool isWorkers = false;           ///< a worker does it or waits for it
@@ -129,20 +129,20 @@ public:
   }
 
   void wait(int slot) override {
-    Use &use = useOf(slot);
-    if (!use.isTaken)
+    if (!uses.isTaken(slot))
       return;
+    Use &use = uses[slot];
     if (use.isWorkers)
       use.isDone.wait(false);
     else
       use.message.wait();
-    release(use);
+    release(slot);
   }
 
   bool test(int slot) override {
-    Use &use = useOf(slot);
-    if (!use.isTaken)
+    if (!uses.isTaken(slot))
       return true;
+    Use &use = uses[slot];
     if (!use.isWorkers) {
       use.isWorkers = true;
       waiters.add([&use] {
@@ -152,12 +152,12 @@ public:
     }
     if (!use.isDone)
       return false;
-    release(use);
+    release(slot);
     return true;
   }
 
   /// Gloo and the workers go on by themselves.
-  bool poll() override { return numInFlight > 0; }
+  bool poll() override { return uses.isAnyTaken(); }
 
   void sendData(int peer, const void *buffer, int64_t bytes) override {
     mesh.send(peer, controlNumber, buffer, bytes).wait();
@@ -180,25 +180,15 @@ public:
   void abort() override { _Exit(1); }
 
 private:
-  Use &useOf(int slot) {
-    if (slot < 0 || slot >= numSlots)
-      fatal("slot %d, expected 0 to %d", slot, numSlots - 1);
-    return uses[size_t(slot)];
-  }
   Use &take(int slot) {
-    Use &use = useOf(slot);
-    if (use.isTaken)
-      fatal("slot %d is used again before it was waited for", slot);
-    use.isTaken = true;
+    Use &use = uses.take(slot);
     use.isWorkers = false;
     use.isDone = false;
-    ++numInFlight;
     return use;
   }
-  void release(Use &use) {
-    use.message = {};
-    use.isTaken = false;
-    --numInFlight;
+  void release(int slot) {
+    uses[slot].message = {};
+    uses.free(slot);
   }
   Group &groupOf(int group) {
     if (size_t(group) >= groups.size())
@@ -342,9 +332,8 @@ private:
   GlooMesh mesh;
   Group world;
   int localRanks = 1, lowestLocal = 0;
-  int numInFlight = 0;
   std::vector<std::unique_ptr<Group>> groups;
-  std::vector<Use> uses{size_t(numSlots)};
+  Slots<Use> uses;
   WorkerPool waiters;
 };
 

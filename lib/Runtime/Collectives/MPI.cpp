@@ -6,6 +6,7 @@
 #include "Core/Elements.h"
 #include "Core/Program.h"
 #include "Reduce.h"
+#include "Slots.h"
 
 #include <algorithm>
 #include <chrono>
@@ -96,8 +97,8 @@ public:
     MPI_Comm_size(local, &localRanks);
     MPI_Allreduce(&myRank, &lowestLocal, 1, MPI_INT, MPI_MIN, local);
     MPI_Comm_free(&local);
-    for (Requests &requests : slots)
-      requests.list.reserve(1); // so that steps do not allocate
+    for (int slot = 0; slot < numSlots; ++slot)
+      slots[slot].reserve(1); // so that steps do not allocate
   }
 
   const char *name() const override { return "MPI"; }
@@ -122,8 +123,7 @@ public:
       groups.push_back(group);
       // A scatter is a reduction for each member, a permutation two messages.
       for (int slot = firstCollectiveSlot; slot < numSlots; ++slot)
-        slots[size_t(slot)].list.reserve(
-            size_t(std::max(2, sizeOfGroup(group))));
+        slots[slot].reserve(size_t(std::max(2, sizeOfGroup(group))));
     }
   }
 
@@ -131,7 +131,7 @@ public:
     call(group, collective, nullptr);
   }
   void start(int group, int slot, const Collective &collective) override {
-    call(group, collective, &takeSlot(slot));
+    call(group, collective, &slots.take(slot));
   }
 
   int groupRank(int group) override { return rankInGroup(groupOf(group)); }
@@ -139,43 +139,43 @@ public:
 
   void send(int peer, int tag, int slot, const void *buffer,
             int64_t bytes) override {
-    Requests &requests = takeSlot(slot);
+    Requests &requests = slots.take(slot);
     transfer(bytes, [&](int count, MPI_Datatype type) {
-      check(MPI_Isend(buffer, count, type, peer, tag, pipeline, requests.add()),
+      check(MPI_Isend(buffer, count, type, peer, tag, pipeline, add(requests)),
             "MPI_Isend");
     });
   }
 
   void recv(int peer, int tag, int slot, void *buffer, int64_t bytes) override {
-    Requests &requests = takeSlot(slot);
+    Requests &requests = slots.take(slot);
     transfer(bytes, [&](int count, MPI_Datatype type) {
-      check(MPI_Irecv(buffer, count, type, peer, tag, pipeline, requests.add()),
+      check(MPI_Irecv(buffer, count, type, peer, tag, pipeline, add(requests)),
             "MPI_Irecv");
     });
   }
 
   void wait(int slot) override {
-    Requests &requests = slotOf(slot);
-    check(MPI_Waitall(requests.count(), requests.list.data(),
-                      MPI_STATUSES_IGNORE),
-          "MPI_Waitall");
-    release(requests);
+    Requests &requests = slots[slot];
+    check(
+        MPI_Waitall(int(requests.size()), requests.data(), MPI_STATUSES_IGNORE),
+        "MPI_Waitall");
+    release(slot);
   }
 
   bool test(int slot) override {
-    Requests &requests = slotOf(slot);
+    Requests &requests = slots[slot];
     int isDone = 0;
-    check(MPI_Testall(requests.count(), requests.list.data(), &isDone,
+    check(MPI_Testall(int(requests.size()), requests.data(), &isDone,
                       MPI_STATUSES_IGNORE),
           "MPI_Testall");
     if (isDone)
-      release(requests);
+      release(slot);
     return isDone;
   }
 
   /// A call of MPI that finds nothing goes on with all requests.
   bool poll() override {
-    if (numInFlight == 0)
+    if (!slots.isAnyTaken())
       return false;
     int found;
     check(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, control, &found,
@@ -224,13 +224,10 @@ public:
 
 private:
   /// What the wait of a slot waits for.
-  struct Requests {
-    bool isTaken = false;
-    std::vector<MPI_Request> list;
-
-    MPI_Request *add() { return &list.emplace_back(MPI_REQUEST_NULL); }
-    int count() const { return int(list.size()); }
-  };
+  using Requests = std::vector<MPI_Request>;
+  static MPI_Request *add(Requests &requests) {
+    return &requests.emplace_back(MPI_REQUEST_NULL);
+  }
 
   /// Blocks, or starts what `requests` ends.
   void call(int group, const Collective &collective, Requests *requests) {
@@ -264,7 +261,7 @@ private:
       int count = int(std::min(own.count - done, pieceCount));
       if (requests)
         check(MPI_Iallreduce(MPI_IN_PLACE, piece, count, type, operation, group,
-                             requests->add()),
+                             add(*requests)),
               "MPI_Iallreduce");
       else
         check(MPI_Allreduce(MPI_IN_PLACE, piece, count, type, operation, group),
@@ -287,7 +284,7 @@ private:
     for (int root = 0; root < sizeOfGroup(group); ++root, share += own.bytes())
       if (requests)
         check(MPI_Ireduce(share, own.output, int(own.count), type, operation,
-                          root, group, requests->add()),
+                          root, group, add(*requests)),
               "MPI_Ireduce");
       else
         check(MPI_Reduce(share, own.output, int(own.count), type, operation,
@@ -300,7 +297,7 @@ private:
     transfer(own.bytes(), [&](int count, MPI_Datatype type) {
       if (requests)
         check(MPI_Iallgather(own.input, count, type, own.output, count, type,
-                             group, requests->add()),
+                             group, add(*requests)),
               "MPI_Iallgather");
       else
         check(MPI_Allgather(own.input, count, type, own.output, count, type,
@@ -314,7 +311,7 @@ private:
     transfer(own.bytes(), [&](int count, MPI_Datatype type) {
       if (requests)
         check(MPI_Ialltoall(own.input, count, type, own.output, count, type,
-                            group, requests->add()),
+                            group, add(*requests)),
               "MPI_Ialltoall");
       else
         check(MPI_Alltoall(own.input, count, type, own.output, count, type,
@@ -335,10 +332,10 @@ private:
     transfer(own.bytes(), [&](int count, MPI_Datatype type) {
       if (requests) {
         check(MPI_Irecv(own.output, count, type, from, /*tag=*/0, group,
-                        requests->add()),
+                        add(*requests)),
               "MPI_Irecv");
         check(MPI_Isend(own.input, count, type, to, /*tag=*/0, group,
-                        requests->add()),
+                        add(*requests)),
               "MPI_Isend");
       } else {
         check(MPI_Sendrecv(own.input, count, type, to, /*sendtag=*/0,
@@ -349,26 +346,9 @@ private:
     });
   }
 
-  Requests &slotOf(int slot) {
-    if (slot < 0 || slot >= numSlots)
-      fatal("slot %d, expected 0 to %d", slot, numSlots - 1);
-    return slots[size_t(slot)];
-  }
-
-  Requests &takeSlot(int slot) {
-    Requests &requests = slotOf(slot);
-    if (requests.isTaken)
-      fatal("slot %d is used again before it was waited for", slot);
-    requests.isTaken = true;
-    ++numInFlight;
-    return requests;
-  }
-
-  void release(Requests &requests) {
-    if (requests.isTaken)
-      --numInFlight;
-    requests.isTaken = false;
-    requests.list.clear();
+  void release(int slot) {
+    slots[slot].clear();
+    slots.free(slot);
   }
 
   MPI_Comm groupOf(int group) {
@@ -421,10 +401,9 @@ private:
   }
 
   int myRank = 0, worldSize = 1, localRanks = 1, lowestLocal = 0;
-  int numInFlight = 0; ///< slots that are taken
   MPI_Comm control, pipeline;
   std::vector<MPI_Comm> groups;
-  std::vector<Requests> slots{size_t(numSlots)};
+  Slots<Requests> slots;
 };
 
 } // namespace

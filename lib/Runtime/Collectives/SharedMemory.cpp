@@ -14,9 +14,9 @@
 #include "Core/Program.h"
 #include "PeerMemory.h"
 #include "SharedGroup.h"
+#include "Slots.h"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <map>
 #include <optional>
@@ -91,10 +91,10 @@ public:
   void abort() override { network.abort(); }
 
 private:
-  /// The collective that a slot names.
+  /// The collective that a slot names, unless it is the network's.
   struct Use {
-    SharedGroup *group = nullptr; ///< null: the slot is free, or the network's
-    uint64_t number = 0;
+    SharedGroup *group;
+    uint64_t number;
   };
 
   Group &groupOf(int group) {
@@ -102,11 +102,6 @@ private:
       fatal("collective over group %d of %zu", group, groups.size());
     return groups[size_t(group)];
   }
-  Use *useOf(int slot) {
-    bool isCollective = slot >= firstCollectiveSlot && slot < numSlots;
-    return isCollective ? &uses[size_t(slot - firstCollectiveSlot)] : nullptr;
-  }
-
   bool isBusy() const;
   Doorbell &doorbell() {
     return *reinterpret_cast<Doorbell *>(mailboxes->data());
@@ -122,7 +117,7 @@ private:
   std::optional<Mapping> mailboxes;
   /// Arenas and mailboxes of other ranks.
   std::map<int, std::pair<PeerMemory, PeerMemory>> peers;
-  std::array<Use, numSlots - firstCollectiveSlot> uses;
+  Slots<Use> uses;
   int spins = 0;
 };
 
@@ -231,14 +226,8 @@ void SharedMemoryCollectives::start(int group, int slot,
                                     const Collective &collective) {
   if (!groupOf(group).shared)
     return network.start(group, slot, collective);
-  Use *use = useOf(slot);
-  if (!use)
-    fatal("slot %d, expected %d to %d", slot, firstCollectiveSlot,
-          numSlots - 1);
-  if (use->group)
-    fatal("slot %d is used again before it was waited for", slot);
-  use->group = groupOf(group).shared.get();
-  use->number = use->group->start(collective);
+  SharedGroup &shared = *groupOf(group).shared;
+  uses.take(slot) = {&shared, shared.start(collective)};
 }
 
 bool SharedMemoryCollectives::isBusy() const {
@@ -261,12 +250,12 @@ bool SharedMemoryCollectives::poll() {
 }
 
 bool SharedMemoryCollectives::test(int slot) {
-  Use *use = useOf(slot);
-  if (!use || !use->group)
+  if (!uses.isTaken(slot))
     return network.test(slot);
-  if (!use->group->isFinished(use->number))
+  const Use &use = uses[slot];
+  if (!use.group->isFinished(use.number))
     return false;
-  use->group = nullptr;
+  uses.free(slot);
   return true;
 }
 
@@ -277,8 +266,8 @@ static void relax() {
 }
 
 void SharedMemoryCollectives::wait(int slot) {
-  Use *use = useOf(slot);
-  if (!isBusy() && !(use && use->group))
+  bool isShared = uses.isTaken(slot);
+  if (!isBusy() && !isShared)
     return network.wait(slot);
   int idle = 0;
   while (!test(slot)) {
@@ -290,7 +279,7 @@ void SharedMemoryCollectives::wait(int slot) {
     if (idle < spins) {
       ++idle;
       relax();
-    } else if (!use || !use->group) {
+    } else if (!isShared) {
       sched_yield(); // as MPI does
     } else {
       doorbell().sleepUnless([&] { return advance(INT64_MAX); },

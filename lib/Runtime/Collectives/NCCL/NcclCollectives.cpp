@@ -31,8 +31,6 @@ void NcclCollectives::connect(CudaDevice &own, const std::string &rendezvous,
   device = &own;
   computed = std::make_unique<CudaEvent>();
   communicated = std::make_unique<CudaEvent>();
-  slots.resize(numSlots);
-  slotIsTaken.resize(numSlots);
   if (size() == 1)
     return;
   nccl = &Nccl::get();
@@ -192,27 +190,23 @@ void NcclCollectives::run(int group, const Collective &collective) {
   communicated->makeWait(device->compute());
 }
 
-CudaEvent &NcclCollectives::slotEvent(int slot) {
-  if (slot < 0 || slot >= numSlots || slotIsTaken[size_t(slot)])
-    fatal("slot %d is taken or out of range, expected a free one below %d",
-          slot, numSlots);
-  std::unique_ptr<CudaEvent> &event = slots[size_t(slot)];
+void NcclCollectives::record(int slot) {
+  std::unique_ptr<CudaEvent> &event = slots.take(slot);
   if (!event)
     event = std::make_unique<CudaEvent>();
-  slotIsTaken[size_t(slot)] = 1;
-  return *event;
+  event->record(device->communication());
 }
 
 void NcclCollectives::start(int group, int slot, const Collective &collective) {
   put(group, collective);
-  slotEvent(slot).record(device->communication());
+  record(slot);
 }
 
 void NcclCollectives::wait(int slot) {
-  if (!slotIsTaken[size_t(slot)])
+  if (!slots.isTaken(slot))
     return;
-  slots[size_t(slot)]->makeWait(device->compute());
-  slotIsTaken[size_t(slot)] = 0;
+  slots[slot]->makeWait(device->compute());
+  slots.free(slot);
 }
 
 void NcclCollectives::send(int peer, int, int slot, const void *buffer,
@@ -220,7 +214,7 @@ void NcclCollectives::send(int peer, int, int slot, const void *buffer,
   communicate({Call::send, peer, bytes}, [&](cudaStream_t stream) {
     DTC_NCCL(ncclSend(buffer, size_t(bytes), ncclInt8, peer, world, stream));
   });
-  slotEvent(slot).record(device->communication());
+  record(slot);
 }
 
 void NcclCollectives::recv(int peer, int, int slot, void *buffer,
@@ -228,7 +222,7 @@ void NcclCollectives::recv(int peer, int, int slot, void *buffer,
   communicate({Call::recv, peer, bytes}, [&](cudaStream_t stream) {
     DTC_NCCL(ncclRecv(buffer, size_t(bytes), ncclInt8, peer, world, stream));
   });
-  slotEvent(slot).record(device->communication());
+  record(slot);
 }
 
 //===----------------------------------------------------------------------===//

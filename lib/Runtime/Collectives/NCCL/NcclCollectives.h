@@ -10,6 +10,7 @@
 
 #include "Collectives/Collectives.h"
 #include "Collectives/Rendezvous.h"
+#include "Collectives/Slots.h"
 #include "Device/CUDA/CudaDevice.h"
 #include "Nccl.h"
 #include "Watchdog.h"
@@ -66,7 +67,8 @@ private:
   /// The same for what calls NCCL.
   template <typename Work> void communicate(const Call &call, const Work &work);
   void put(int index, const Collective &collective);
-  CudaEvent &slotEvent(int slot);
+  /// After what has been put on the stream of communication.
+  void record(int slot);
   /// The thread waits for what is on the stream.
   void finishStream();
 
@@ -77,8 +79,7 @@ private:
   ncclComm_t world = nullptr;
   std::vector<Group> groups;
   std::unique_ptr<CudaEvent> computed, communicated;
-  std::vector<std::unique_ptr<CudaEvent>> slots;
-  std::vector<char> slotIsTaken;
+  Slots<std::unique_ptr<CudaEvent>> slots;
   /// Through which data of the host go.
   std::unique_ptr<DeviceMemory> staging;
   std::unique_ptr<PinnedMemory> pinned;
