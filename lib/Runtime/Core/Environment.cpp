@@ -11,7 +11,7 @@ using namespace dtc::rt;
 namespace {
 
 /// The variables of a launcher. Those of the machine may be null, or not set:
-/// then each rank has a machine of its own.
+/// then each rank has a machine of its own. Without a size MPI knows the rest.
 struct Variables {
   Launcher launcher;
   const char *name;
@@ -30,6 +30,7 @@ constexpr Variables table[] = {
      nullptr},
     {Launcher::pmi, "mpiexec", "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID",
      "MPI_LOCALNRANKS"},
+    {Launcher::pmix, "prun", "PMIX_RANK", nullptr, nullptr, nullptr},
 };
 
 } // namespace
@@ -91,11 +92,14 @@ static Environment read(const Variables &launcher) {
   Environment found{launcher.launcher};
   found.servesMpi =
       launcher.launcher == Launcher::openMpi ||
+      launcher.launcher == Launcher::pmix ||
       (launcher.launcher == Launcher::slurm && getenv("PMIX_RANK"));
+  found.rank = read(launcher.rank, 0);
+  if (!launcher.size)
+    return found;
   if (!getenv(launcher.size))
     fail("the environment has %s, but no %s; %s sets both", launcher.rank,
          launcher.size, launcher.name);
-  found.rank = read(launcher.rank, 0);
   found.size = read(launcher.size, 1);
   found.localRank = read(launcher.localRank, 0);
   found.localSize = launcher.launcher == Launcher::slurm
@@ -125,8 +129,6 @@ Environment Environment::get() {
   for (const Variables &launcher : table)
     if (isThere(launcher))
       return read(launcher);
-  if (getenv("PMIX_RANK"))
-    return {Launcher::pmix, /*servesMpi=*/true, read("PMIX_RANK", 0)};
   return {};
 }
 

@@ -16,8 +16,8 @@ enum class Launcher {
   torchrun, ///< and what sets the same variables
   openMpi,
   slurm, ///< srun
-  pmix,  ///< another one that OpenMPI knows; its ranks are known to MPI alone
-  pmi,   ///< MPICH's mpiexec
+  pmi,   ///< mpiexec of MPICH or Intel MPI
+  pmix,  ///< another one that OpenMPI knows; MPI alone knows how many ranks
 };
 
 struct Environment {

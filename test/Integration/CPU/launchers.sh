@@ -18,6 +18,25 @@ for engine in auto mpi; do
   cmp "$work/$engine" "$work/mpirun"
 done
 
+# As mpiexec of MPICH starts ranks, which gives its jobs no name.
+master=(MASTER_ADDR=localhost MASTER_PORT=$((20000 + $$ % 10000)))
+mpiexec() { # RANKS COMMAND...
+  local ranks=$1 rank status=0 started=()
+  shift
+  for ((rank = 0; rank < ranks; ++rank)); do
+    env "${master[@]}" PMI_RANK=$rank PMI_SIZE="$ranks" MPI_LOCALRANKID=$rank \
+      MPI_LOCALNRANKS="$ranks" "$@" &
+    started+=($!)
+  done
+  for process in "${started[@]}"; do
+    wait "$process" || status=$?
+  done
+  return "$status"
+}
+run "$work/pmi.log" mpiexec 4 "$work/t" --data "$inputs/$model.data" --steps 3 \
+  --save-weights "$work/pmi"
+cmp "$work/pmi" "$work/mpirun"
+
 # expect_refusal LINE VARIABLE...
 expect_refusal() {
   local line=$1
@@ -34,5 +53,8 @@ expect_refusal() {
 expect_refusal "the environment has RANK='x', expected a number" RANK=x WORLD_SIZE=4
 expect_refusal 'the environment has RANK=4 and WORLD_SIZE=4, expected' RANK=4 WORLD_SIZE=4
 expect_refusal 'the environment has RANK and MASTER_ADDR, but no WORLD_SIZE' RANK=0 MASTER_ADDR=a
+expect_refusal 'the environment has PMI_RANK, but no PMI_SIZE; mpiexec sets both' PMI_RANK=0
+expect_refusal 'found no way for 4 ranks to find each other, expected MASTER_ADDR' \
+  PMI_RANK=0 PMI_SIZE=4 MPI_LOCALRANKID=0 MPI_LOCALNRANKS=4
 expect_refusal 'the environment has LOCAL_WORLD_SIZE=8, more than WORLD_SIZE=4' \
   RANK=0 WORLD_SIZE=4 LOCAL_RANK=0 LOCAL_WORLD_SIZE=8
