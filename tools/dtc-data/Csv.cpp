@@ -3,6 +3,7 @@
 #include "Converters.h"
 #include "Core/Error.h"
 #include "Core/MappedFile.h"
+#include "Stop.h"
 
 #include <algorithm>
 #include <charconv>
@@ -142,6 +143,7 @@ static Table examine(const std::string &path, std::string_view text,
          path.c_str());
   table.label = size_t(found - table.header.begin());
   for (std::vector<std::string> fields; reader.next(fields);) {
+    throwIfStopped();
     if (fields.size() != table.header.size())
       fail("'%s' has %zu fields in line %lld, expected %zu as in its header",
            path.c_str(), fields.size(), (long long)reader.line(),

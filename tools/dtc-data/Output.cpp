@@ -4,9 +4,9 @@
 
 #include "Core/Error.h"
 #include "Data/Shuffle.h"
+#include "Stop.h"
 
 #include <cerrno>
-#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -17,13 +17,6 @@ using namespace dtc::data;
 using dtc::rt::fail;
 using dtc::rt::format;
 namespace fs = std::filesystem;
-
-static volatile std::sig_atomic_t isStopped = 0;
-
-void dtc::data::stopOnSignals() {
-  for (int number : {SIGINT, SIGTERM, SIGHUP})
-    signal(number, [](int) { isStopped = 1; });
-}
 
 //===----------------------------------------------------------------------===//
 // Arrays
@@ -72,12 +65,11 @@ void ArrayWriter::writeHeader() {
     failToWrite();
 }
 
-void ArrayWriter::append(const void *bytes, size_t count) {
-  if (isStopped)
-    fail("stopped by a signal");
-  if (fwrite(bytes, 1, count, file) != count)
+void ArrayWriter::append(const void *samples, int64_t count) {
+  throwIfStopped();
+  if (fwrite(samples, sampleBytes, size_t(count), file) != size_t(count))
     failToWrite();
-  written += int64_t(count / sampleBytes);
+  written += count;
 }
 
 void ArrayWriter::finish() {
@@ -102,7 +94,6 @@ OutputFolder::OutputFolder(std::string name, bool replace)
   if (!mkdtemp(temporary.data()))
     fail("cannot create a folder beside '%s': %s", path.c_str(),
          strerror(errno));
-  fs::permissions(temporary, fs::perms(0755), error);
 }
 
 OutputFolder::~OutputFolder() {
@@ -112,7 +103,7 @@ OutputFolder::~OutputFolder() {
 }
 
 std::string OutputFolder::file(const std::string &name) const {
-  fs::path file = fs::path(temporary) / name;
+  fs::path file = fs::path(temporary) / "new" / name;
   std::error_code error;
   fs::create_directories(file.parent_path(), error);
   return file.string();
@@ -130,43 +121,35 @@ void OutputFolder::writeText(const std::string &name,
 
 void OutputFolder::finish() {
   std::error_code error;
-  std::string old = temporary + ".old";
+  std::string old = temporary + "/old", made = temporary + "/new";
   bool exists =
       fs::symlink_status(path, error).type() != fs::file_type::not_found;
   if (exists && !replace)
     fail("'%s' exists; --force replaces it", path.c_str());
   if (exists && rename(path.c_str(), old.c_str()) != 0)
     fail("cannot replace '%s': %s", path.c_str(), strerror(errno));
-  if (rename(temporary.c_str(), path.c_str()) != 0) {
-    int cause = errno;
-    if (exists)
-      (void)!rename(old.c_str(), path.c_str());
-    fail("cannot create '%s': %s", path.c_str(), strerror(cause));
+  if (rename(made.c_str(), path.c_str()) != 0) {
+    std::string what =
+        format("cannot create '%s': %s", path.c_str(), strerror(errno));
+    if (exists && rename(old.c_str(), path.c_str()) != 0) {
+      temporary.clear(); // or it would be removed with the user's data
+      fail("%s; what had this name is '%s'", what.c_str(), old.c_str());
+    }
+    fail("%s", what.c_str());
   }
-  temporary.clear();
-  if (exists)
-    fs::remove_all(old, error);
 }
 
 //===----------------------------------------------------------------------===//
 // Samples
 //===----------------------------------------------------------------------===//
 
-static size_t countBytes(dtc_dtype type, const std::vector<int64_t> &sample) {
-  size_t bytes = size_t(sizeOf(type));
-  for (int64_t size : sample)
-    bytes *= size_t(size);
-  return bytes;
-}
-
 SampleWriter::SampleWriter(const OutputFolder &folder, const std::string &input,
                            const std::string &labels, dtc_dtype inputType,
                            std::vector<int64_t> sample, dtc_dtype labelType,
                            std::vector<int64_t> labelSample)
-    : sampleBytes(countBytes(inputType, sample)),
-      labelBytes(countBytes(labelType, labelSample)), folder(folder),
-      input(input), labels(labels), inputType(inputType), labelType(labelType),
-      sample(std::move(sample)), labelSample(std::move(labelSample)) {
+    : folder(folder), input(input), labels(labels), inputType(inputType),
+      labelType(labelType), sample(std::move(sample)),
+      labelSample(std::move(labelSample)) {
   for (const std::string &name : {input, labels})
     if (name.empty() || name.find('/') != std::string::npos || name[0] == '.')
       fail("found '%s' as the name of an array, expected one that a file can "
@@ -186,8 +169,8 @@ void SampleWriter::append(bool isValid, const void *values, const void *label) {
     part.labels = std::make_unique<ArrayWriter>(
         folder.file(prefix + labels + ".npy"), labelType, labelSample);
   }
-  part.samples->append(values, sampleBytes);
-  part.labels->append(label, labelBytes);
+  part.samples->append(values);
+  part.labels->append(label);
 }
 
 void SampleWriter::finish() {
@@ -209,12 +192,19 @@ std::string SampleWriter::describe() const {
   return text;
 }
 
-Split::Split(int64_t samples, double fraction, uint64_t seed)
-    : samples(samples), valid(int64_t(double(samples) * fraction)), seed(seed) {
+int64_t dtc::data::countValid(int64_t samples, double fraction,
+                              const char *unit) {
+  auto valid = int64_t(double(samples) * fraction);
   if (fraction > 0 && valid == 0)
-    fail("--valid %g of %lld samples is none, expected more", fraction,
-         (long long)samples);
+    fail("found --valid %g of %lld %s, which is less than one; give a larger "
+         "fraction, or more data",
+         fraction, (long long)samples, unit);
+  return valid;
 }
+
+Split::Split(int64_t samples, double fraction, uint64_t seed)
+    : samples(samples), valid(countValid(samples, fraction, "samples")),
+      seed(seed) {}
 
 bool Split::isValid(int64_t sample) const {
   return valid && rt::Permutation(samples, seed, 0)[sample] < valid;

@@ -21,9 +21,9 @@ public:
   ArrayWriter(const ArrayWriter &) = delete;
   ArrayWriter &operator=(const ArrayWriter &) = delete;
 
-  /// Appends the samples in these bytes, a whole number of them. Throws if the
-  /// file cannot be written, or the user stops the program.
-  void append(const void *bytes, size_t count);
+  /// Appends `count` samples. Throws if the file cannot be written, or the user
+  /// stops the program.
+  void append(const void *samples, int64_t count = 1);
   /// Writes the header, which has the number of samples, and closes.
   void finish();
   int64_t samples() const { return written; }
@@ -41,7 +41,9 @@ private:
 };
 
 /// The folder that is made. What is written lies in a temporary folder beside
-/// it, which takes its name at the end, or is removed.
+/// it, for the user's eyes only, of which a folder takes the name at the end.
+/// Then the temporary folder is removed, or with all of it after an error.
+/// Folders and files have the permissions that umask gives.
 class OutputFolder {
 public:
   /// Throws if the path exists, unless it is to be replaced.
@@ -77,12 +79,15 @@ private:
     std::unique_ptr<ArrayWriter> samples, labels;
   };
   Part parts[2]; ///< training, then validation, which is made when needed
-  size_t sampleBytes, labelBytes;
   const OutputFolder &folder;
   std::string input, labels;
   dtc_dtype inputType, labelType;
   std::vector<int64_t> sample, labelSample;
 };
+
+/// How many of so many samples, or of what `unit` says, go to `valid`. Throws
+/// if a fraction above 0 is less than one of them.
+int64_t countValid(int64_t samples, double fraction, const char *unit);
 
 /// Which of `samples` samples go to `valid`: a part of them, drawn by a seed.
 class Split {
@@ -94,9 +99,6 @@ private:
   int64_t samples, valid;
   uint64_t seed;
 };
-
-/// From now on SIGINT and SIGTERM make writers throw.
-void stopOnSignals();
 
 } // namespace dtc::data
 

@@ -5,39 +5,33 @@
 #include "Core/MappedFile.h"
 #include "Tokenizer.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <span>
 
 using namespace dtc::data;
 using dtc::rt::fail;
 using dtc::rt::format;
 
-namespace {
-
 /// Writes tokens in the smallest type that holds all of a vocabulary.
-class TokenWriter {
-public:
-  TokenWriter(const std::string &path, uint32_t vocabulary)
-      : type(vocabulary <= 256     ? DTC_U8
-             : vocabulary <= 65536 ? DTC_U16
-                                   : DTC_U32),
-        array(path, type, {}) {}
-
-  void append(const uint32_t *tokens, size_t count) {
-    buffer.clear();
-    for (size_t i = 0; i < count; ++i) // little-endian
-      buffer.append(reinterpret_cast<const char *>(tokens + i),
-                    size_t(dtc::sizeOf(type)));
-    array.append(buffer.data(), buffer.size());
+static void writeTokens(const std::string &path, uint32_t vocabulary,
+                        std::span<const uint32_t> tokens) {
+  dtc_dtype type = vocabulary <= 256     ? DTC_U8
+                   : vocabulary <= 65536 ? DTC_U16
+                                         : DTC_U32;
+  ArrayWriter array(path, type, {});
+  std::string block;
+  while (!tokens.empty()) {
+    block.clear();
+    auto next = tokens.first(std::min<size_t>(tokens.size(), 1 << 16));
+    for (const uint32_t &token : next) // little-endian
+      block.append(reinterpret_cast<const char *>(&token),
+                   size_t(dtc::sizeOf(type)));
+    array.append(block.data(), int64_t(next.size()));
+    tokens = tokens.subspan(next.size());
   }
-  void finish() { array.finish(); }
-
-private:
-  dtc_dtype type;
-  ArrayWriter array;
-  std::string buffer;
-};
-
-} // namespace
+  array.finish();
+}
 
 std::string dtc::data::convertText(const Settings &settings,
                                    const OutputFolder &folder) {
@@ -78,16 +72,14 @@ std::string dtc::data::convertText(const Settings &settings,
   if (tokens.empty())
     fail("found no text");
   uint32_t vocabulary = tokenizer ? tokenizer->size() : 256;
-  size_t valid = size_t(double(tokens.size()) * settings.valid.value_or(0));
+  auto valid = size_t(
+      countValid(int64_t(tokens.size()), settings.valid.value_or(0), "tokens"));
   size_t train = tokens.size() - valid;
-  TokenWriter writer(folder.file("tokens.npy"), vocabulary);
-  writer.append(tokens.data(), train);
-  writer.finish();
+  std::span<const uint32_t> all = tokens;
+  writeTokens(folder.file("tokens.npy"), vocabulary, all.first(train));
   std::string text = format("%zu tokens", train);
   if (valid) {
-    TokenWriter rest(folder.file("valid/tokens.npy"), vocabulary);
-    rest.append(tokens.data() + train, valid);
-    rest.finish();
+    writeTokens(folder.file("valid/tokens.npy"), vocabulary, all.last(valid));
     text += format(" and %zu in valid/", valid);
   }
   return text + format(", of a vocabulary of %u\n", vocabulary);

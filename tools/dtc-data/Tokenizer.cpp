@@ -3,7 +3,9 @@
 #include "Tokenizer.h"
 
 #include "Core/Error.h"
+#include "Core/ForeignJson.h"
 #include "Core/MappedFile.h"
+#include "Stop.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -44,7 +46,12 @@ public:
 
   json parse() const {
     dtc::rt::MappedFile file(path);
-    json root = json::parse(file.bytes(), nullptr, /*allow_exceptions=*/false);
+    json root;
+    try {
+      root = dtc::rt::parseJson<json>(file.bytes());
+    } catch (const std::exception &error) {
+      fail("'%s' is no tokenizer.json: %s", path.c_str(), error.what());
+    }
     if (!root.is_object() || !root.contains("model"))
       fail("'%s' is no tokenizer.json, expected a JSON object with a 'model'",
            path.c_str());
@@ -294,6 +301,7 @@ std::vector<uint32_t> Tokenizer::merge(std::string_view word) const {
   for (size_t i = 0; i < symbols.size(); ++i)
     consider(i);
   while (!candidates.empty()) {
+    throwIfStopped(); // a word may be a whole text
     Candidate best = candidates.top();
     candidates.pop();
     Symbol &left = symbols[best.left];
@@ -319,6 +327,7 @@ std::vector<uint32_t> Tokenizer::merge(std::string_view word) const {
 
 void Tokenizer::encodeWord(std::string_view word,
                            std::vector<uint32_t> &tokens) {
+  throwIfStopped();
   constexpr size_t mostCached = 1 << 20, longestCached = 64;
   std::string key(word);
   auto found = cache.find(key);

@@ -6,6 +6,7 @@
 
 #include "Converters.h"
 #include "Core/Error.h"
+#include "Stop.h"
 #include "dtc/Support/Version.h"
 
 #include <CLI/CLI.hpp>
@@ -25,27 +26,29 @@ struct Command {
   Convert convert = nullptr;
 };
 
-CLI::App *addCommand(CLI::App &app, Command &command, const char *name,
-                     const char *description, const char *source,
-                     Convert convert) {
-  CLI::App *sub = app.add_subcommand(name, description);
-  sub->add_option("source", command.settings.sources, source)
-      ->required()
-      ->type_name("");
-  sub->add_option("-o,--output", command.output,
-                  "the folder that is made, complete or not at all")
-      ->required()
-      ->type_name("DIR");
-  sub->add_flag("--force", command.force, "replace the folder if it exists");
-  sub->add_option("--valid", command.settings.valid,
-                  "part of the samples that goes to DIR/valid")
-      ->type_name("FRACTION")
-      ->check(CLI::Range(0.0, 0.999));
-  sub->callback([&command, convert] { command.convert = convert; });
-  return sub;
-}
+/// A format: what --help says of it, and what reads it.
+struct Format {
+  const char *name, *description, *source;
+  Convert convert;
+  bool hasSamples; ///< with labels, from one source; else tokens from any
+  bool hasImages;
+};
+
+constexpr Format formats[] = {
+    {"mnist", "MNIST and Fashion-MNIST: idx files",
+     "folder of idx files, plain or .gz", convertIdx, true, true},
+    {"cifar", "CIFAR-10 and CIFAR-100: the binary version",
+     "folder of .bin files", convertCifar, true, true},
+    {"images", "a folder of JPEG or PNG files per class",
+     "folder of the classes' folders", convertImages, true, true},
+    {"csv", "a table of numbers", "file with a header", convertCsv, true,
+     false},
+    {"text", "a stream of tokens", "files of text, in this order", convertText,
+     false, false},
+};
 
 void addSampleOptions(CLI::App *sub, Command &command) {
+  sub->get_option("source")->expected(1);
   sub->add_option("--input", command.settings.input, "name of the input")
       ->type_name("NAME")
       ->capture_default_str();
@@ -66,41 +69,47 @@ void addResize(CLI::App *sub, Command &command) {
       ->check(CLI::Range(1, 65536));
 }
 
-void addCommands(CLI::App &app, Command &command) {
-  CLI::App *mnist =
-      addCommand(app, command, "mnist", "MNIST and Fashion-MNIST: idx files",
-                 "folder of idx files, plain or .gz", convertIdx);
-  CLI::App *cifar = addCommand(app, command, "cifar",
-                               "CIFAR-10 and CIFAR-100: the binary version",
-                               "folder of .bin files", convertCifar);
-  CLI::App *images = addCommand(
-      app, command, "images", "a folder of JPEG or PNG files per class",
-      "folder of the classes' folders", convertImages);
-  CLI::App *csv = addCommand(app, command, "csv", "a table of numbers",
-                             "file with a header", convertCsv);
-  CLI::App *text = addCommand(app, command, "text", "a stream of tokens",
-                              "files of text, in this order", convertText);
-  for (CLI::App *sub : {mnist, cifar, images, csv}) {
+void addFormat(CLI::App &app, Command &command, const Format &format) {
+  CLI::App *sub = app.add_subcommand(format.name, format.description);
+  sub->add_option("source", command.settings.sources, format.source)
+      ->required()
+      ->type_name("");
+  sub->add_option("-o,--output", command.output,
+                  "the folder that is made, complete or not at all")
+      ->required()
+      ->type_name("DIR");
+  sub->add_flag("--force", command.force, "replace the folder if it exists");
+  sub->add_option("--valid", command.settings.valid,
+                  "part of the samples that goes to DIR/valid")
+      ->type_name("FRACTION")
+      ->check(CLI::Range(0.0, 0.999));
+  if (format.hasSamples)
     addSampleOptions(sub, command);
-    sub->get_option("source")->expected(1);
-  }
-  for (CLI::App *sub : {mnist, cifar, images})
+  if (format.hasImages)
     addResize(sub, command);
-  cifar
+  sub->callback([&] { command.convert = format.convert; });
+}
+
+void addCommands(CLI::App &app, Command &command) {
+  for (const Format &format : formats)
+    addFormat(app, command, format);
+  app.get_subcommand("cifar")
       ->add_option("--classes", command.classes, "coarse or fine, of CIFAR-100")
       ->check(CLI::IsMember({"coarse", "fine"}))
       ->capture_default_str();
-  images
+  app.get_subcommand("images")
       ->add_option("--channels", command.settings.channels,
                    "1: gray, 3: colour")
       ->type_name("N")
       ->check(CLI::IsMember({1, 3}))
       ->capture_default_str();
+  CLI::App *csv = app.get_subcommand("csv");
   csv->add_option("--label", command.settings.label, "column of the labels")
       ->required()
       ->type_name("COLUMN");
   csv->add_flag("--regression", command.settings.regression,
                 "labels are numbers, not classes");
+  CLI::App *text = app.get_subcommand("text");
   text->add_option("--tokenizer", command.settings.tokenizer,
                    "a tokenizer.json with a byte-level BPE; without it, a "
                    "token is a byte")
@@ -123,9 +132,7 @@ int main(int argc, char **argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp &) {
-    for (const CLI::App *sub : app.get_subcommands())
-      return fputs(sub->help().c_str(), stdout), 0;
-    return fputs(app.help().c_str(), stdout), 0;
+    return fputs(app.help().c_str(), stdout) < 0;
   } catch (const CLI::CallForVersion &version) {
     return puts(version.what()) < 0;
   } catch (const CLI::ParseError &error) {
@@ -147,6 +154,7 @@ int main(int argc, char **argv) {
     return 0;
   } catch (const std::exception &error) {
     fprintf(stderr, "dtc-data: error: %s\n", error.what());
+    endBySignal();
     return 1;
   }
 }
