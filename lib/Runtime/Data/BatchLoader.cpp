@@ -46,14 +46,18 @@ void BatchLoader::fill(const Buffer &buffer, int64_t step, char *target) const {
                 target + row * buffer.sampleBytes);
 }
 
-void BatchLoader::fillAhead(int64_t step, char *target) const {
-  RowPartition partition = getPartition(program);
-  for (int64_t row = 0; row < partition.localRows(); ++row)
-    source.willNeed(step + 1, partition.globalRow(dataRank, row));
+void BatchLoader::fillAll(int64_t step, char *target) const {
   for (const Buffer &buffer : buffers) {
     fill(buffer, step, target);
     target += buffer.bytes;
   }
+}
+
+void BatchLoader::fillAhead(int64_t step, char *target) const {
+  RowPartition partition = getPartition(program);
+  for (int64_t row = 0; row < partition.localRows(); ++row)
+    source.willNeed(step + 1, partition.globalRow(dataRank, row));
+  fillAll(step, target);
 }
 
 void BatchLoader::prepare(int64_t step) {
@@ -64,10 +68,7 @@ void BatchLoader::prepare(int64_t step) {
     memcpy(target, reader->wait(step), size_t(totalBytes));
     reader->release();
   } else {
-    for (const Buffer &buffer : buffers) {
-      fill(buffer, step, target);
-      target += buffer.bytes;
-    }
+    fillAll(step, target);
   }
   inlet->send();
   prepared = step;

@@ -1,5 +1,6 @@
 //===- Dataset.cpp - samples from a directory of arrays -------------------===//
 
+#include "Core/Checksum.h"
 #include "Core/Error.h"
 #include "Fields.h"
 #include "Shuffle.h"
@@ -88,13 +89,9 @@ Dataset::Dataset(const Program &program, const DataOptions &options)
       field->checkValues(options.rank, options.ranks);
 }
 
-/// FNV-1a over names and sizes: moved folders have the same fingerprint.
+/// A checksum of names and sizes: moved folders have the same fingerprint.
 std::string Dataset::fingerprint() const {
-  uint64_t hash = 0xcbf29ce484222325;
-  auto add = [&](const std::string &text) {
-    for (unsigned char c : text + '\n')
-      hash = (hash ^ c) * 0x100000001b3;
-  };
+  std::string list;
   std::set<std::string> seen; // a stream of tokens serves several inputs
   size_t bytes = 0;
   for (const std::unique_ptr<Field> &field : fields)
@@ -102,13 +99,13 @@ std::string Dataset::fingerprint() const {
       for (const Npy &file : field->array().files()) {
         if (!seen.insert(file.path()).second)
           continue;
-        add(file.path().substr(directory.size()));
-        add(std::to_string(file.fileBytes()));
+        list += format("%s %zu\n", file.path().c_str() + directory.size(),
+                       file.fileBytes());
         bytes += file.fileBytes();
       }
   return format("%lld samples, %zu files, %zu bytes, %016llx",
                 (long long)samples, seen.size(), bytes,
-                (unsigned long long)hash);
+                (unsigned long long)Checksum::of(list));
 }
 
 std::unique_ptr<DataSource> dtc::rt::openDataset(const Program &program,

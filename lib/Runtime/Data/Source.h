@@ -76,6 +76,8 @@ private:
     int64_t bytes; ///< of all rows
   };
   void fill(const Buffer &buffer, int64_t step, char *target) const;
+  /// All buffers, one after the other.
+  void fillAll(int64_t step, char *target) const;
   void fillAhead(int64_t step, char *target) const;
 
   const Program &program;
