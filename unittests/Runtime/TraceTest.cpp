@@ -83,6 +83,17 @@ TEST_F(TraceTest, DropsAStepThatDoesNotFit) {
   EXPECT_EQ(names[1].size(), 7u);
 }
 
+TEST_F(TraceTest, SaysWhatAProfileLacks) {
+  Trace trace(program, *collectives, "", "-", 1, 2, /*capacity=*/8);
+  runStep(trace, 1, 3);
+  runStep(trace, 2, 3);
+  testing::internal::CaptureStdout();
+  EXPECT_NE(trace.write().table, "");
+  EXPECT_EQ(testing::internal::GetCapturedStdout(),
+            "note: the profile '-' has 1 of 2 steps; the next would be more "
+            "than 8 events of a rank\n");
+}
+
 /// Each mark is a microsecond after the one before.
 class CountingClock : public DeviceClock {
 public:

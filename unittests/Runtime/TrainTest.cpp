@@ -35,6 +35,15 @@ int countLines(const std::string &output, const std::string &text) {
   return lines;
 }
 
+/// The objects of a file of metrics; the first says what run it is.
+std::vector<nlohmann::json> readMetrics(const std::string &path) {
+  std::vector<nlohmann::json> lines;
+  std::ifstream stream(path);
+  for (std::string line; std::getline(stream, line);)
+    lines.push_back(nlohmann::json::parse(line));
+  return lines;
+}
+
 class Train : public testing::Test {
 protected:
   TemporaryDirectory folder;
@@ -80,12 +89,9 @@ protected:
                       metrics + " --save-weights " +
                       folder / (plan + ".safetensors") + " " + arguments);
     EXPECT_EQ(result.status, 0) << result.output;
-    std::vector<nlohmann::json> lines;
-    std::ifstream stream(metrics);
-    for (std::string line; std::getline(stream, line);)
-      lines.push_back(nlohmann::json::parse(line));
+    std::vector<nlohmann::json> lines = readMetrics(metrics);
     EXPECT_EQ(lines.size(), expectedLines + 1);
-    lines.erase(lines.begin()); // what run it is
+    lines.erase(lines.begin());
     return lines;
   }
 
@@ -206,12 +212,11 @@ TEST_F(Train, SyntheticDataDoNotDependOnThePlan) {
                                         folder / "b");
   ASSERT_EQ(one.status, 0) << one.output;
   ASSERT_EQ(four.status, 0) << four.output;
-  std::ifstream a(folder / "a"), b(folder / "b");
-  std::string left, right;
-  std::getline(a, left), std::getline(b, right); // what runs they are
-  while (std::getline(a, left) && std::getline(b, right))
-    EXPECT_NEAR(nlohmann::json::parse(left)["loss"],
-                nlohmann::json::parse(right)["loss"], 1e-13);
+  auto left = readMetrics(folder / "a"), right = readMetrics(folder / "b");
+  ASSERT_EQ(left.size(), 4u);
+  ASSERT_EQ(right.size(), 4u);
+  for (int step = 1; step <= 3; ++step)
+    EXPECT_NEAR(left[step]["loss"], right[step]["loss"], 1e-13);
 }
 
 TEST_F(Train, WrongNumberOfRanks) {
@@ -365,12 +370,9 @@ TEST_F(Train, OutputsThatFailDoNotEndTheTraining) {
   EXPECT_EQ(SafetensorsReader("w", weights).tensors().size(), 2u);
   EXPECT_EQ(std::filesystem::file_size(folder / "t"), 0u);
   // What is there is whole lines.
-  std::ifstream metrics(folder / "m");
-  int64_t lines = 0;
-  for (std::string line; std::getline(metrics, line); ++lines)
-    EXPECT_TRUE(nlohmann::json::accept(line)) << line;
-  EXPECT_GT(lines, 50);
-  EXPECT_LT(lines, 301);
+  size_t lines = readMetrics(folder / "m").size();
+  EXPECT_GT(lines, 50u);
+  EXPECT_LT(lines, 301u);
 }
 
 TEST_F(Train, MetricsSayWhatRunTheyAreOfAndAreKept) {
@@ -387,20 +389,17 @@ TEST_F(Train, MetricsSayWhatRunTheyAreOfAndAreKept) {
       << readFile(folder / "log");
   std::set<std::string> runs;
   for (auto [name, steps] : {std::pair("m.1", 1), {"m.2", 2}, {"m", 3}}) {
-    std::ifstream stream(folder / name);
-    std::string line;
-    std::getline(stream, line);
-    nlohmann::json first = nlohmann::json::parse(line);
+    auto lines = readMetrics(folder / name);
+    ASSERT_EQ(int(lines.size()), steps + 1);
+    const nlohmann::json &first = lines[0];
     EXPECT_EQ(first["schema"], 1);
     EXPECT_EQ(first["program"], "tiny-pp1-dp1-mb1");
     EXPECT_EQ(first["plan"]["batch"], 16);
     EXPECT_EQ(first["options"][3], std::to_string(steps));
     EXPECT_TRUE(first["resumed_at_step"].is_null());
     runs.insert(first["run"]);
-    int found = 0;
-    while (std::getline(stream, line))
-      EXPECT_EQ(nlohmann::json::parse(line)["step"], ++found);
-    EXPECT_EQ(found, steps);
+    for (int step = 1; step <= steps; ++step)
+      EXPECT_EQ(lines[size_t(step)]["step"], step);
   }
   EXPECT_EQ(runs.size(), 3u);
 }
@@ -419,6 +418,14 @@ TEST_F(Train, ProfilesSayWhereTheTimeGoes) {
   std::string table = readFile(folder / "p");
   EXPECT_EQ(countLines(table, "of a rank and step, mean"), 1) << table;
   EXPECT_EQ(countLines(table, "\nload "), 1) << table;
+  Outcome full = run("pp2-dp2-mb2", options + "/dev/full");
+  EXPECT_EQ(full.status, 0) << full.output;
+  EXPECT_EQ(countLines(full.output,
+                       "warning: cannot write '/dev/full': No space left on "
+                       "device; there is no profile, which --profile - prints; "
+                       "training continues\n"),
+            1)
+      << full.output;
 }
 
 /// A rate of 0: no evaluation is better than the first.

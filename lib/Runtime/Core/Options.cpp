@@ -205,7 +205,7 @@ static void addDisplayOptions(CLI::App &app, Options &options,
                  "seconds, samples_per_second; a former FILE becomes FILE.1")
       ->type_name("FILE.jsonl");
   app.add_option("--tensorboard", options.tensorboard,
-                 "write the same as TensorBoard's event files")
+                 "write these numbers as TensorBoard's event files, too")
       ->type_name("DIR");
   app.add_option("--log-every", options.logEvery,
                  "steps between lines; the first and the last step have one "

@@ -26,7 +26,8 @@ static constexpr std::array<uint32_t, 256> crcTable = [] {
   return table;
 }();
 
-uint32_t dtc::rt::crc32c(std::string_view bytes) {
+/// CRC-32C (Castagnoli), RFC 3720 section 12.1.
+static uint32_t crc32c(std::string_view bytes) {
   uint32_t crc = ~0u;
   for (char byte : bytes)
     crc = crcTable[(crc ^ uint8_t(byte)) & 255] ^ crc >> 8;
@@ -73,15 +74,18 @@ static void appendBytes(std::string &out, int field, std::string_view text) {
   out += text;
 }
 
-/// The fields that all events have: wall_time = 1, step = 2.
+/// The fields that all events have: wall_time = 1, step = 2; a step of 0 is
+/// left out, as protobuf does.
 static std::string beginEvent(int64_t step) {
   auto now = std::chrono::system_clock::now().time_since_epoch();
   std::string event;
   appendTag(event, 1, fixed64);
   appendFixed(event, std::bit_cast<uint64_t>(
                          std::chrono::duration<double>(now).count()));
-  appendTag(event, 2, varint);
-  appendVarint(event, uint64_t(step));
+  if (step) {
+    appendTag(event, 2, varint);
+    appendVarint(event, uint64_t(step));
+  }
   return event;
 }
 
@@ -103,7 +107,7 @@ EventFile::EventFile(const std::string &directory,
                      std::optional<int64_t> resumedAtStep) {
   if (directory.empty())
     return;
-  file = OutputFile(makeName(directory), /*append=*/false);
+  file = RecordFile(makeName(directory), /*append=*/false);
   std::string version = beginEvent(0);
   appendBytes(version, 3, "brain.Event:2"); // file_version
   file.begin(makeRecord(version));
@@ -114,38 +118,27 @@ EventFile::EventFile(const std::string &directory,
   file.begin(makeRecord(start));
 }
 
-std::string EventFile::write(const StepMetrics &metrics) {
-  Scalar scalars[] = {{"loss", metrics.loss},
-                      {"grad_norm", metrics.gradientNorm},
-                      {"lr", metrics.learningRate},
-                      {"samples_per_second", metrics.samplesPerSecond},
-                      {"loss_scale", metrics.lossScale.value_or(1)}};
-  size_t count = std::size(scalars) - (metrics.lossScale ? 0 : 1);
-  return write(metrics.step, std::span(scalars, count));
-}
-
-std::string EventFile::write(const EvalMetrics &metrics) {
-  Scalar scalars[3] = {{"eval/loss", metrics.loss}};
-  size_t count = 1;
-  if (metrics.perplexity)
-    scalars[count++] = {"eval/perplexity", *metrics.perplexity};
-  if (metrics.accuracy)
-    scalars[count++] = {"eval/accuracy", *metrics.accuracy};
-  return write(metrics.step, std::span(scalars, count));
-}
-
-std::string EventFile::write(int64_t step, std::span<const Scalar> scalars) {
+template <typename Metrics>
+std::string EventFile::writeEvent(const Metrics &metrics) {
   if (!file.isOpen())
     return {};
   std::string summary;
-  for (const Scalar &scalar : scalars) {
+  forEachNumber(metrics, [&](const char *, const char *tag, double number) {
     std::string value; // tag = 1, simple_value = 2
-    appendBytes(value, 1, scalar.tag);
+    appendBytes(value, 1, tag);
     appendTag(value, 2, fixed32);
-    appendFixed(value, std::bit_cast<uint32_t>(float(scalar.value)));
+    appendFixed(value, std::bit_cast<uint32_t>(float(number)));
     appendBytes(summary, 1, value);
-  }
-  std::string event = beginEvent(step);
+  });
+  std::string event = beginEvent(metrics.step);
   appendBytes(event, 5, summary);
-  return file.write(makeRecord(event), step);
+  return file.write(makeRecord(event), metrics.step);
+}
+
+std::string EventFile::write(const StepMetrics &metrics) {
+  return writeEvent(metrics);
+}
+
+std::string EventFile::write(const EvalMetrics &metrics) {
+  return writeEvent(metrics);
 }

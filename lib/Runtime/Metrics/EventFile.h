@@ -4,14 +4,9 @@
 #define DTC_LIB_RUNTIME_METRICS_EVENTFILE_H
 
 #include "Metrics.h"
-#include "OutputFile.h"
-
-#include <span>
+#include "RecordFile.h"
 
 namespace dtc::rt {
-
-/// CRC-32C (Castagnoli) of bytes, RFC 3720 section 12.1.
-uint32_t crc32c(std::string_view bytes);
 
 /// A TFRecord: length and data, each with its checksum
 /// (tensorflow/core/lib/io/record_writer.h).
@@ -27,18 +22,14 @@ public:
   /// if the file cannot be created.
   EventFile(const std::string &directory, std::optional<int64_t> resumedAtStep);
 
-  /// Return a warning, as OutputFile does.
+  /// Return a warning, as RecordFile does.
   std::string write(const StepMetrics &metrics);
   std::string write(const EvalMetrics &metrics);
 
 private:
-  struct Scalar {
-    std::string_view tag;
-    double value;
-  };
-  std::string write(int64_t step, std::span<const Scalar> scalars);
+  template <typename Metrics> std::string writeEvent(const Metrics &metrics);
 
-  OutputFile file;
+  RecordFile file;
 };
 
 } // namespace dtc::rt

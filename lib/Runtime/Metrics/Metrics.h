@@ -12,8 +12,9 @@ struct StepMetrics {
   int64_t step; ///< from 1
   double loss, gradientNorm, learningRate, seconds;
   double samplesPerSecond;
-  std::optional<double> lossScale; ///< of fp16
-  bool isSkipped = false;          ///< its gradients overflowed fp16
+  std::optional<double> lossScale;            ///< of fp16
+  bool isSkipped = false;                     ///< its gradients overflowed fp16
+  std::optional<double> tokensPerSecond = {}; ///< where samples are sequences
 };
 
 /// Means over all samples of an evaluation, which weight every label or element
@@ -24,6 +25,33 @@ struct EvalMetrics {
   /// exp(loss) and the share of right answers, of losses that have them.
   std::optional<double> perplexity, accuracy;
 };
+
+/// The numbers that files have of a step, in their order: calls
+/// `use(KEY, TAG, VALUE)` with the key of --metrics and the tag of
+/// --tensorboard.
+template <typename Use>
+void forEachNumber(const StepMetrics &metrics, const Use &use) {
+  use("loss", "loss", metrics.loss);
+  use("grad_norm", "grad_norm", metrics.gradientNorm);
+  use("lr", "lr", metrics.learningRate);
+  use("seconds", "seconds", metrics.seconds);
+  use("samples_per_second", "samples_per_second", metrics.samplesPerSecond);
+  if (metrics.tokensPerSecond)
+    use("tokens_per_second", "tokens_per_second", *metrics.tokensPerSecond);
+  if (metrics.lossScale) {
+    use("loss_scale", "loss_scale", *metrics.lossScale);
+    use("skipped", "skipped", double(metrics.isSkipped));
+  }
+}
+
+template <typename Use>
+void forEachNumber(const EvalMetrics &metrics, const Use &use) {
+  use("eval_loss", "eval/loss", metrics.loss);
+  if (metrics.perplexity)
+    use("eval_perplexity", "eval/perplexity", *metrics.perplexity);
+  if (metrics.accuracy)
+    use("eval_accuracy", "eval/accuracy", *metrics.accuracy);
+}
 
 } // namespace dtc::rt
 

@@ -65,13 +65,12 @@ static std::string rotate(const std::string &path) {
 }
 
 MetricsFile::MetricsFile(const Program &program, const Options &options,
-                         std::optional<int64_t> resumedAtStep)
-    : tokens(program.tokensPerSample()) {
+                         std::optional<int64_t> resumedAtStep) {
   if (options.metrics.empty())
     return;
   if (!resumedAtStep)
     formerNote = rotate(options.metrics);
-  file = OutputFile(options.metrics, resumedAtStep.has_value());
+  file = RecordFile(options.metrics, resumedAtStep.has_value());
   file.begin(describeRun(program, options, resumedAtStep));
 }
 
@@ -82,42 +81,25 @@ static char *appendField(char *at, char *end, const char *name, double value) {
   return std::to_chars(at, end, value).ptr;
 }
 
-std::string MetricsFile::write(const StepMetrics &metrics) {
-  Field fields[8] = {{"loss", metrics.loss},
-                     {"grad_norm", metrics.gradientNorm},
-                     {"lr", metrics.learningRate},
-                     {"seconds", metrics.seconds},
-                     {"samples_per_second", metrics.samplesPerSecond}};
-  size_t count = 5;
-  if (tokens)
-    fields[count++] = {"tokens_per_second",
-                       double(tokens) * metrics.samplesPerSecond};
-  if (metrics.lossScale) {
-    fields[count++] = {"loss_scale", *metrics.lossScale};
-    fields[count++] = {"skipped", double(metrics.isSkipped)};
-  }
-  return write(metrics.step, std::span(fields, count));
-}
-
-std::string MetricsFile::write(const EvalMetrics &metrics) {
-  Field fields[3] = {{"eval_loss", metrics.loss}};
-  size_t count = 1;
-  if (metrics.perplexity)
-    fields[count++] = {"eval_perplexity", *metrics.perplexity};
-  if (metrics.accuracy)
-    fields[count++] = {"eval_accuracy", *metrics.accuracy};
-  return write(metrics.step, std::span(fields, count));
-}
-
-std::string MetricsFile::write(int64_t step, std::span<const Field> fields) {
+template <typename Metrics>
+std::string MetricsFile::writeLine(const Metrics &metrics) {
   if (!file.isOpen())
     return {};
   char line[512], *end = line + sizeof line - 2;
-  char *at =
-      line + snprintf(line, sizeof line, "{\"step\": %lld", (long long)step);
-  for (const Field &field : fields)
-    at = appendField(at, end, field.name, field.value);
+  char *at = line + snprintf(line, sizeof line, "{\"step\": %lld",
+                             (long long)metrics.step);
+  forEachNumber(metrics, [&](const char *key, const char *, double value) {
+    at = appendField(at, end, key, value);
+  });
   *at++ = '}';
   *at++ = '\n';
-  return file.write({line, size_t(at - line)}, step);
+  return file.write({line, size_t(at - line)}, metrics.step);
+}
+
+std::string MetricsFile::write(const StepMetrics &metrics) {
+  return writeLine(metrics);
+}
+
+std::string MetricsFile::write(const EvalMetrics &metrics) {
+  return writeLine(metrics);
 }

@@ -5,9 +5,7 @@
 
 #include "Core/Options.h"
 #include "Metrics.h"
-#include "OutputFile.h"
-
-#include <span>
+#include "RecordFile.h"
 
 namespace dtc::rt {
 
@@ -24,20 +22,15 @@ public:
 
   /// What became of the file that had the name; empty if there was none.
   const std::string &note() const { return formerNote; }
-  /// Return a warning, as OutputFile does.
+  /// Return a warning, as RecordFile does.
   std::string write(const StepMetrics &metrics);
   std::string write(const EvalMetrics &metrics);
 
 private:
-  struct Field {
-    const char *name;
-    double value;
-  };
-  std::string write(int64_t step, std::span<const Field> fields);
+  template <typename Metrics> std::string writeLine(const Metrics &metrics);
 
-  OutputFile file;
+  RecordFile file;
   std::string formerNote;
-  int64_t tokens; ///< of a sample
 };
 
 } // namespace dtc::rt

@@ -1,6 +1,6 @@
-//===- OutputFile.cpp - a file that may fail without harm -----------------===//
+//===- RecordFile.cpp - a file that may fail without harm -----------------===//
 
-#include "OutputFile.h"
+#include "RecordFile.h"
 
 #include "Core/Error.h"
 #include "Core/WriteFile.h"
@@ -14,7 +14,7 @@
 
 using namespace dtc::rt;
 
-OutputFile::OutputFile(std::string name, bool append) : path(std::move(name)) {
+RecordFile::RecordFile(std::string name, bool append) : path(std::move(name)) {
   int mode = append ? O_RDWR | O_APPEND : O_WRONLY | O_TRUNC;
   file = open(path.c_str(), O_CREAT | O_CLOEXEC | mode, 0666);
   if (file < 0)
@@ -28,35 +28,50 @@ OutputFile::OutputFile(std::string name, bool append) : path(std::move(name)) {
     begin("\n");
 }
 
-OutputFile &OutputFile::operator=(OutputFile &&other) noexcept {
+RecordFile &RecordFile::operator=(RecordFile &&other) noexcept {
   std::swap(path, other.path);
   std::swap(file, other.file);
   std::swap(size, other.size);
   return *this;
 }
 
-OutputFile::~OutputFile() {
+RecordFile::~RecordFile() {
   if (file >= 0)
     close(file);
 }
 
-void OutputFile::begin(std::string_view record) {
+void RecordFile::begin(std::string_view record) {
   if (!writeAll(file, record))
     fail("cannot write '%s': %s", path.c_str(), strerror(errno));
   size += int64_t(record.size());
 }
 
-std::string OutputFile::write(std::string_view record, int64_t step) {
+int RecordFile::append(std::string_view record) {
   if (file < 0)
-    return {};
+    return 0;
   if (writeAll(file, record)) {
     size += int64_t(record.size());
-    return {};
+    return 0;
   }
   int error = errno;
   (void)!ftruncate(file, size); // a part of a record; not of a device
   close(std::exchange(file, -1));
+  return error;
+}
+
+std::string RecordFile::write(std::string_view record, int64_t step) {
+  int error = append(record);
+  if (!error)
+    return {};
   return format("cannot write '%s': %s; it has nothing from step %lld on; "
                 "training continues",
                 path.c_str(), strerror(error), (long long)step);
+}
+
+std::string RecordFile::writeAlone(std::string_view record, const char *rest) {
+  int error = append(record);
+  if (!error)
+    return {};
+  return format("cannot write '%s': %s; %s; training continues", path.c_str(),
+                strerror(error), rest);
 }

@@ -38,7 +38,7 @@ Trace::Trace(const Program &program, Collectives &collectives, std::string path,
   if (collectives.rank() > 0)
     return;
   if (!this->profilePath.empty() && this->profilePath != "-")
-    profileFile = OutputFile(this->profilePath, /*append=*/false);
+    profileFile = RecordFile(this->profilePath, /*append=*/false);
   if (this->path.empty())
     return;
   file.reset(fopen(this->path.c_str(), "we"));
@@ -325,8 +325,9 @@ std::vector<Trace::RankEvents> Trace::gather() {
       return event.step >= first + stepsOfAll;
     });
   if (stepsOfAll < asked)
-    printf("note: the trace '%s' has %lld of %lld steps; the next would be "
-           "more than %zu events of a rank\n",
+    printf("note: the %s '%s' has %lld of %lld steps; the next would be more "
+           "than %zu events of a rank\n",
+           path.empty() ? "profile" : "trace",
            (path.empty() ? profilePath : path).c_str(), (long long)stepsOfAll,
            (long long)asked, capacity);
   return ranks;
@@ -401,7 +402,8 @@ Trace::Written Trace::write() {
   std::string table = makeProfile(ranks).describe();
   if (profilePath == "-")
     written.table = table;
-  else if (std::string warning = profileFile.write(table, first);
+  else if (std::string warning = profileFile.writeAlone(
+               table, "there is no profile, which --profile - prints");
            !warning.empty())
     written.warnings.push_back(warning);
   return written;

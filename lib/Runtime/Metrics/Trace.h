@@ -11,8 +11,8 @@
 
 #include "Collectives/Collectives.h"
 #include "Core/Program.h"
-#include "OutputFile.h"
 #include "Profile.h"
+#include "RecordFile.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -137,7 +137,7 @@ private:
   std::vector<int64_t> offsets; ///< on rank 0: of each rank's clock, ns
   int64_t stepsOfAll = 0;       ///< on rank 0: that all ranks have as a whole
   std::unique_ptr<FILE, int (*)(FILE *)> file{nullptr, fclose};
-  OutputFile profileFile;
+  RecordFile profileFile;
 };
 
 /// Records a call for as long as it lives; nothing if `trace` is null.

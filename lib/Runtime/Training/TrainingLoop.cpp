@@ -328,6 +328,8 @@ void TrainingLoop::report(int64_t step, double seconds,
                       double(program.globalBatch) / seconds,
                       scale,
                       isSkipped};
+  if (int64_t tokens = program.tokensPerSample())
+    metrics.tokensPerSecond = double(tokens) * metrics.samplesPerSecond;
   std::string cause;
   if (options.onNonFinite != OnNonFinite::stop && reporter->warnsOf(metrics))
     cause = explainNotFinite(program, *source, step);
