@@ -7,6 +7,7 @@
 #include "ShapeRules.h"
 #include "Problem.h"
 
+#include "dtc/Support/MaxElements.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/CheckedArithmetic.h"
 
@@ -17,10 +18,8 @@ using namespace llvm;
 namespace dtc::frontend {
 
 Error requirePossible(ArrayRef<int64_t> shape) {
-  // Bytes, and sums and small multiples of them, stay below 2^63.
-  constexpr int64_t limit = int64_t(1) << 48;
-  if (any_of(shape, [](int64_t dim) { return dim < 0 || dim > limit; }) ||
-      numElements(shape) > limit)
+  if (any_of(shape, [](int64_t dim) { return dim < 0 || dim > maxElements; }) ||
+      numElements(shape) > maxElements)
     return problem("shape " + toString(shape) +
                    " is impossible, expected at most 2^48 elements");
   return Error::success();

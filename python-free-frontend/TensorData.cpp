@@ -8,6 +8,7 @@
 #include "TensorData.h"
 #include "Problem.h"
 
+#include "dtc/Support/MaxElements.h"
 #include "dtc/Support/ReadFile.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -224,10 +225,9 @@ Expected<TensorData> TensorReader::read(const onnx::TensorProto &tensor) {
                    supportedTypes);
   data.dtype = *dtype;
   // Bounds the count so that no product below overflows.
-  constexpr int64_t limit = int64_t(1) << 48;
   int64_t count = 1;
   for (int64_t dim : tensor.dims()) {
-    if (dim < 0 || dim > limit || (dim && count > limit / dim))
+    if (dim < 0 || dim > maxElements || (dim && count > maxElements / dim))
       return problem("tensor '" + tensor.name() + "' has an impossible shape");
     count *= dim;
     data.shape.push_back(dim);

@@ -9,6 +9,8 @@
 #include "ShapeRules.h"
 #include "Take.h"
 
+#include "dtc/Support/MaxElements.h"
+
 #include <numeric>
 
 using namespace llvm;
@@ -254,8 +256,8 @@ Error importPad(NodeBuilder &node) {
     if (!axis)
       return axis.takeError();
     int64_t before = (**pads)[i], after = (**pads)[axes.size() + i];
-    constexpr int64_t most = int64_t(1) << 48;
-    if (before < -most || before > most || after < -most || after > most)
+    if (before < -maxElements || before > maxElements || after < -maxElements ||
+        after > maxElements)
       return problem("pads dimension " + Twine(*axis) + " by " + Twine(before) +
                      " and " + Twine(after) + ", expected at most 2^48");
     // Negative pads cut.

@@ -3,6 +3,7 @@
 #include "Elements.h"
 
 #include "Error.h"
+#include "dtc/Support/MaxElements.h"
 
 #include <cstring>
 #include <limits>
@@ -45,12 +46,10 @@ dtc_dtype dtc::rt::parseDType(const std::string &name) {
 }
 
 int64_t dtc::rt::elementCount(const std::vector<int64_t> &shape) {
-  // Bytes and sums of some such counts do not overflow.
-  constexpr int64_t limit = int64_t(1) << 48;
   int64_t count = 1;
   for (int64_t size : shape) {
     if (size < 0 || __builtin_mul_overflow(count, size, &count) ||
-        count > limit)
+        count > maxElements)
       fail("shape %s is impossible, expected at most 2^48 elements",
            dtc::formatShape(shape).c_str());
   }

@@ -1,0 +1,16 @@
+//===- MaxElements.h - how large a tensor can be ----------------*- C++ -*-===//
+
+#ifndef DTC_SUPPORT_MAXELEMENTS_H
+#define DTC_SUPPORT_MAXELEMENTS_H
+
+#include <cstdint>
+
+namespace dtc {
+
+/// Elements of a tensor. Bytes of so many, and sums and small multiples of
+/// them, stay below 2^63.
+constexpr int64_t maxElements = int64_t(1) << 48;
+
+} // namespace dtc
+
+#endif // DTC_SUPPORT_MAXELEMENTS_H
