@@ -17,7 +17,7 @@ set(CPACK_DEBIAN_PACKAGE_MAINTAINER "The dtc authors <maintainers@dtc.invalid>")
 # libdtcrt.link names, and what links and starts programs.
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_DEPENDS
-  "libllvm22, g++ | clang-22, libopenmpi-dev, openmpi-bin, libdnnl-dev, libgomp1")
+  "libllvm22, g++ | clang-22, libopenmpi-dev, openmpi-bin, libgloo-dev, libdnnl-dev, libgomp1")
 # Programs for GPUs open these when they start.
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "libcuda1, nvidia-cuda-toolkit")
 # It has a /usr/bin/dtc, too.

@@ -5,24 +5,19 @@
 # usage: run.sh [FOLDER]: FOLDER has the idx files, plain or .gz. Without it
 # they are those of Debian's package dataset-fashion-mnist, which is installed
 # if it is missing (as root).
-#
-# DTC_BIN is the folder of dtc and dtc-data, WORK where files are written.
 set -euo pipefail
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-bin=${DTC_BIN:-$here/../../build/release/bin}
-work=${WORK:-$here/../../build/fashion-mnist}
+source=$(realpath -m "${1:-/usr/share/datasets/fashion-mnist}")
+. "$(dirname "$0")/../common.sh"
 
-source=${1:-/usr/share/datasets/fashion-mnist}
 if [ ! -d "$source" ]; then
   [ $# -eq 0 ] || { echo "run.sh: found no folder '$source'" >&2; exit 1; }
   apt-get install -y --no-install-recommends dataset-fashion-mnist
 fi
 
-mkdir -p "$work"
-"$bin/dtc-data" mnist "$source" -o "$work/data" --force --input image
-"$bin/dtc" "$here/cnn.onnx" --batch 100 --dp 2 --loss cross-entropy --optimizer adamw -o "$work/cnn.train"
+dtc-data mnist "$source" -o data --force --input image
+dtc "$root/examples/fashion-mnist/cnn.onnx" --batch 100 --dp 2 --loss cross-entropy --optimizer adamw -o cnn.train
 
 # 600 steps are an epoch; 100 divides the 10 000 test images.
-"$work/cnn.train" --nproc 2 --data "$work/data" --transform 'scale, flip, normalize(0.286,0.353)' \
+mpirun -n 2 ./cnn.train --data data --transform 'scale, flip, normalize(0.286,0.353)' \
   --steps "${STEPS:-2400}" --lr 5e-3 --lr-schedule one-cycle --eval-every "${STEPS:-600}" --log-every 100 \
-  --metrics "$work/metrics.jsonl"
+  --metrics metrics.jsonl

@@ -77,13 +77,17 @@ images() {
   for plan in 1x1:1f1b:1 2x1:1f1b:2 1x2:1f1b:2; do
     compile convnet-digits "$plan" f64 sgd "$work/${plan//[^a-z0-9]/-}"
   done
-  # 96 images of 10 x 9 whose pixels are the letters of the licence.
+  # 96 images of 10 x 9 whose pixels are the letters of the licence, with labels of ten classes.
+  local labels=
+  for i in $(seq 0 95); do
+    labels+="\\x0$((i * 7 % 10))"
+  done
   mkdir "$work/idx"
   for part in train t10k; do
     idx "$work/idx/$part-images-idx3-ubyte" 96 10 9
     head -c $((96 * 90)) "$inputs/../../LICENSE" >>"$work/idx/$part-images-idx3-ubyte"
     idx "$work/idx/$part-labels-idx1-ubyte" 96
-    head -c 96 "$inputs/../../LICENSE" | tr '\0-\377' '[\0*128][\1*]' | tr '\1' '\7' >>"$work/idx/$part-labels-idx1-ubyte"
+    printf "$labels" >>"$work/idx/$part-labels-idx1-ubyte"
   done
   dtc-data mnist "$work/idx" -o "$work/data" >/dev/null
   transform='scale, crop(8,1), flip, normalize(0.3,0.2)'
@@ -97,6 +101,13 @@ images() {
   losses seed 1x1:1f1b:1 --data "$work/data" --transform "$transform" --seed 1
   same one seed 1e-3 >"$work/seed"
   head -n 1 "$work/seed"
+  # The same images, each with the label of the next.
+  idx "$work/idx/train-labels-idx1-ubyte" 96
+  printf "${labels:4}${labels:0:4}" >>"$work/idx/train-labels-idx1-ubyte"
+  dtc-data mnist "$work/idx" -o "$work/shifted" >/dev/null
+  losses labels 1x1:1f1b:1 --data "$work/shifted" --transform "$transform"
+  same one labels 1e-3 >"$work/labels"
+  head -n 1 "$work/labels"
 }
 
 "$1"
