@@ -25,6 +25,7 @@ struct Settings {
   std::string tokenizer, endOfText;
   std::string label; ///< column
   bool regression = false;
+  std::string like; ///< a folder of a former conversion; empty: none
 };
 
 /// idx files of MNIST (yann.lecun.com/exdb/mnist), plain or gzip.

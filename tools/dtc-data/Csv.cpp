@@ -3,6 +3,7 @@
 #include "Converters.h"
 #include "Core/Error.h"
 #include "Core/MappedFile.h"
+#include "Names.h"
 #include "Stop.h"
 
 #include <algorithm>
@@ -116,20 +117,21 @@ namespace {
 /// What the first reading of the file finds.
 struct Table {
   std::vector<std::string> header;
-  size_t label = 0; ///< column
+  size_t label = 0;            ///< column
+  std::vector<size_t> columns; ///< of the input, in its order
   int64_t rows = 0;
-  bool hasNames = false; ///< labels that are no whole numbers
+  /// By what the label column has; none with --regression.
   std::map<std::string, int32_t> classes;
+  int32_t classCount = 0;          ///< one above the highest number
+  std::optional<Names> classNames; ///< unless all are whole numbers
 };
 
 } // namespace
 
-static Table examine(const std::string &path, std::string_view text,
-                     const std::string &label) {
-  Table table;
-  CsvReader reader(path, text);
-  if (!reader.next(table.header))
-    fail("'%s' is empty, expected a header", path.c_str());
+/// Finds the columns by the names in the header.
+static void chooseColumns(Table &table, const std::string &path,
+                          const Settings &settings) {
+  const std::string &label = settings.label;
   auto found = std::find(table.header.begin(), table.header.end(), label);
   if (found == table.header.end()) {
     std::string columns;
@@ -142,6 +144,66 @@ static Table examine(const std::string &path, std::string_view text,
     fail("'%s' has one column, expected numbers beside the label",
          path.c_str());
   table.label = size_t(found - table.header.begin());
+  for (size_t i = 0; i < table.header.size(); ++i)
+    if (i != table.label)
+      table.columns.push_back(i);
+  if (settings.like.empty())
+    return;
+  std::string former = settings.like + "/columns.txt";
+  Names names = Names::read(former);
+  constexpr size_t none = SIZE_MAX;
+  std::vector<size_t> columns(names.size(), none);
+  for (size_t i : table.columns) {
+    size_t &place = columns[names.find(table.header[i], path)];
+    if (place != none)
+      fail("'%s' has column '%s' twice, expected names by which columns can be "
+           "told apart, for --like",
+           path.c_str(), table.header[i].c_str());
+    place = i;
+  }
+  for (size_t i = 0; i < columns.size(); ++i)
+    if (columns[i] == none)
+      fail("'%s' has no column '%s', which is in '%s'", path.c_str(),
+           names.inOrder()[i].c_str(), former.c_str());
+  table.columns = columns;
+}
+
+/// Classes that are whole numbers are that number. Others are numbered in the
+/// order of their names, or as in a former conversion.
+static void numberClasses(Table &table, const std::string &path,
+                          const Settings &settings) {
+  std::string former = settings.like + "/classes.txt";
+  std::vector<std::string> names;
+  const std::string *word = nullptr;
+  for (const auto &[name, number] : table.classes) {
+    names.push_back(name);
+    if (!isWhole(name))
+      word = &names.back();
+  }
+  if (!settings.like.empty() && dtc::rt::fileExists(former))
+    table.classNames = Names::read(former);
+  else if (word && settings.like.empty())
+    table.classNames = Names(names);
+  else if (word)
+    fail("'%s' has the label '%.80s', expected whole numbers, as '%s' has no "
+         "classes.txt",
+         path.c_str(), word->c_str(), settings.like.c_str());
+  for (auto &[name, number] : table.classes) {
+    number = table.classNames ? int32_t(table.classNames->find(name, path))
+                              : int32_t(std::stol(name));
+    table.classCount = std::max(table.classCount, number + 1);
+  }
+  if (table.classNames)
+    table.classCount = int32_t(table.classNames->size());
+}
+
+static Table examine(const std::string &path, std::string_view text,
+                     const Settings &settings) {
+  Table table;
+  CsvReader reader(path, text);
+  if (!reader.next(table.header))
+    fail("'%s' is empty, expected a header", path.c_str());
+  chooseColumns(table, path, settings);
   for (std::vector<std::string> fields; reader.next(fields);) {
     throwIfStopped();
     if (fields.size() != table.header.size())
@@ -149,11 +211,13 @@ static Table examine(const std::string &path, std::string_view text,
            path.c_str(), fields.size(), (long long)reader.line(),
            table.header.size());
     ++table.rows;
-    table.classes[fields[table.label]] = 0;
-    table.hasNames |= !isWhole(fields[table.label]);
+    if (!settings.regression)
+      table.classes[fields[table.label]] = 0;
   }
   if (!table.rows)
     fail("'%s' has a header only, expected rows", path.c_str());
+  if (!settings.regression)
+    numberClasses(table, path, settings);
   return table;
 }
 
@@ -164,19 +228,15 @@ std::string dtc::data::convertCsv(const Settings &settings,
   std::string_view text = file.bytes();
   if (text.starts_with("\xef\xbb\xbf")) // a mark of UTF-8
     text.remove_prefix(3);
-  Table table = examine(path, text, settings.label);
-  std::string names;
-  int32_t classes = 0;
-  for (auto &[name, number] : table.classes) {
-    number = table.hasNames ? classes++
-                            : int32_t(isWhole(name) ? std::stol(name) : 0);
-    classes = std::max(classes, number + !table.hasNames);
-    names += name + "\n";
-  }
-  if (!settings.regression && table.hasNames)
-    folder.writeText("classes.txt", names);
+  Table table = examine(path, text, settings);
+  if (table.classNames)
+    table.classNames->write(folder, "classes.txt");
+  size_t columns = table.columns.size();
+  std::vector<std::string> names;
+  for (size_t i : table.columns)
+    names.push_back(table.header[i]);
+  Names(names).write(folder, "columns.txt");
 
-  size_t columns = table.header.size() - 1;
   bool regression = settings.regression;
   SampleWriter writer(folder, settings.input, settings.labels, DTC_F32,
                       {int64_t(columns)}, regression ? DTC_F32 : DTC_I32,
@@ -188,23 +248,20 @@ std::string dtc::data::convertCsv(const Settings &settings,
   std::vector<float> values(columns);
   reader.next(fields);
   for (int64_t row = 0; reader.next(fields); ++row) {
-    size_t column = 0;
-    float target = 0;
-    for (size_t i = 0; i < fields.size(); ++i)
-      if (i != table.label)
-        values[column++] =
-            float(parseNumber(fields[i], path, reader.line(), table.header[i]));
-      else if (regression)
-        target =
-            float(parseNumber(fields[i], path, reader.line(), table.header[i]));
-    int32_t number = table.classes[fields[table.label]];
+    auto parse = [&](size_t column) {
+      return float(parseNumber(fields[column], path, reader.line(),
+                               table.header[column]));
+    };
+    std::transform(table.columns.begin(), table.columns.end(), values.begin(),
+                   parse);
+    float target = regression ? parse(table.label) : 0;
+    int32_t number = regression ? 0 : table.classes.at(fields[table.label]);
     writer.append(split.isValid(row), values.data(),
                   regression ? static_cast<const void *>(&target) : &number);
   }
   writer.finish();
-  std::string what =
-      regression ? "labels are numbers" : format("%d classes", classes);
+  std::string what = regression ? "labels are numbers"
+                                : format("%d classes", table.classCount);
   return format("%s of %zu columns, %s%s\n", writer.describe().c_str(), columns,
-                what.c_str(),
-                !regression && table.hasNames ? " in classes.txt" : "");
+                what.c_str(), table.classNames ? " in classes.txt" : "");
 }

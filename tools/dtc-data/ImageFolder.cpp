@@ -3,6 +3,7 @@
 #include "Core/Error.h"
 #include "Core/MappedFile.h"
 #include "Images.h"
+#include "Names.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -105,25 +106,27 @@ static std::vector<std::string> list(const std::string &folder, bool folders) {
 std::string dtc::data::convertImages(const Settings &settings,
                                      const OutputFolder &folder) {
   const std::string &source = settings.sources[0];
-  std::vector<std::string> classes = list(source, true);
-  if (classes.empty())
+  std::vector<std::string> folders = list(source, true);
+  if (folders.empty())
     fail("found no sub-folder in '%s', expected one with images for each class",
          source.c_str());
-  if (classes.size() > 65536)
+  if (folders.size() > 65536)
     fail("found %zu sub-folders in '%s', expected at most 65536 classes",
-         classes.size(), source.c_str());
+         folders.size(), source.c_str());
+  Names classes = settings.like.empty()
+                      ? Names(folders)
+                      : Names::read(settings.like + "/classes.txt");
   std::vector<std::pair<std::string, uint16_t>> files;
-  std::string names;
-  for (size_t i = 0; i < classes.size(); ++i) {
-    std::string path = source + "/" + classes[i];
+  for (const std::string &name : folders) {
+    std::string path = source + "/" + name;
+    size_t label = classes.find(name, source);
     std::vector<std::string> images = list(path, false);
     if (images.empty())
       fail("found no image in '%s'", path.c_str());
     for (const std::string &image : images)
-      files.emplace_back(path + "/" + image, uint16_t(i));
-    names += classes[i] + "\n";
+      files.emplace_back(path + "/" + image, uint16_t(label));
   }
-  folder.writeText("classes.txt", names);
+  classes.write(folder, "classes.txt");
   ImageWriter writer(settings, folder);
   Split split(int64_t(files.size()), settings.valid.value_or(0), settings.seed);
   for (size_t i = 0; i < files.size(); ++i) {

@@ -3,6 +3,7 @@
 #include "Images.h"
 
 #include "Core/Error.h"
+#include "Data/Npy.h"
 
 #include <cmath>
 
@@ -74,6 +75,18 @@ Image dtc::data::resizeImage(const Image &image, int64_t height,
           resizeAlong(wide, 1, image.height, height, width * image.channels)};
 }
 
+ImageWriter::ImageWriter(const Settings &settings, const OutputFolder &folder)
+    : settings(settings), folder(folder) {
+  if (settings.like.empty())
+    return;
+  rt::Npy former(settings.like + "/" + settings.input + ".npy");
+  if (former.shape().size() != 4)
+    fail("'%s' has shape %s, expected images", former.path().c_str(),
+         formatShape(former.shape()).c_str());
+  shape.assign(former.shape().begin() + 1, former.shape().end());
+  first = "'" + former.path() + "'";
+}
+
 void ImageWriter::append(bool isValid, const Image &given, uint16_t label,
                          const std::string &source) {
   Image resized;
@@ -83,20 +96,22 @@ void ImageWriter::append(bool isValid, const Image &given, uint16_t label,
     resized = resizeImage(given, settings.height, settings.width);
   const Image &image = resizes ? resized : given;
   std::vector<int64_t> found = {image.channels, image.height, image.width};
-  if (!writer) {
+  if (shape.empty()) {
     shape = found;
     first = source;
-    writer.emplace(folder, settings.input, settings.labels, DTC_U8, shape,
-                   DTC_U16);
-    planes.resize(image.pixels.size());
-    sums.resize(size_t(image.channels));
-    squares.resize(sums.size());
   }
   if (found != shape)
     fail("%s has shape %s, but %s has %s; expected images of one size, or "
          "--resize HEIGHT,WIDTH",
          source.c_str(), formatShape(found).c_str(), first.c_str(),
          formatShape(shape).c_str());
+  if (!writer) {
+    writer.emplace(folder, settings.input, settings.labels, DTC_U8, shape,
+                   DTC_U16);
+    planes.resize(image.pixels.size());
+    sums.resize(size_t(image.channels));
+    squares.resize(sums.size());
+  }
   size_t count = size_t(image.height * image.width);
   for (size_t channel = 0; channel < sums.size(); ++channel) {
     uint64_t sum = 0, square = 0;
@@ -121,6 +136,10 @@ std::string ImageWriter::finish() {
   if (!writer)
     fail("found no image");
   writer->finish();
+  std::string what = format("%s, '%s' of shape %s", writer->describe().c_str(),
+                            settings.input.c_str(), formatShape(shape).c_str());
+  if (!settings.like.empty())
+    return what + format("; --transform as for '%s'\n", settings.like.c_str());
   std::string means, deviations;
   for (size_t channel = 0; channel < sums.size(); ++channel) {
     double mean = sums[channel] / pixels;
@@ -133,7 +152,6 @@ std::string ImageWriter::finish() {
     means = "[" + means + "]";
     deviations = "[" + deviations + "]";
   }
-  return format("%s, '%s' of shape %s; --transform 'scale, normalize(%s,%s)'\n",
-                writer->describe().c_str(), settings.input.c_str(),
-                formatShape(shape).c_str(), means.c_str(), deviations.c_str());
+  return what + format("; --transform 'scale, normalize(%s,%s)'\n",
+                       means.c_str(), deviations.c_str());
 }

@@ -20,14 +20,14 @@ Image resizeImage(const Image &image, int64_t height, int64_t width);
 /// Writes images with labels, channels first, resized if the settings say so.
 class ImageWriter {
 public:
-  ImageWriter(const Settings &settings, const OutputFolder &folder)
-      : settings(settings), folder(folder) {}
+  ImageWriter(const Settings &settings, const OutputFolder &folder);
 
   /// `source` is how messages call the image.
   void append(bool isValid, const Image &image, uint16_t label,
               const std::string &source);
   /// Returns what was written, and the mean and deviation of each channel of
-  /// the pixels that are trained on, between 0 and 1.
+  /// the pixels that are trained on, between 0 and 1; not with `like`, whose
+  /// pixels are those that count.
   std::string finish();
 
 private:
@@ -35,7 +35,7 @@ private:
   const OutputFolder &folder;
   std::optional<SampleWriter> writer; ///< since the first image
   std::vector<int64_t> shape;         ///< of a sample
-  std::string first;                  ///< source of the first image
+  std::string first;                  ///< what has that shape
   std::vector<uint8_t> planes;
   std::vector<double> sums, squares; ///< by channel
   double pixels = 0;                 ///< per channel

@@ -107,6 +107,12 @@ void addCommands(CLI::App &app, Command &command) {
   csv->add_option("--label", command.settings.label, "column of the labels")
       ->required()
       ->type_name("COLUMN");
+  for (const char *name : {"images", "csv"})
+    app.get_subcommand(name)
+        ->add_option("--like", command.settings.like,
+                     "a folder that was made before, whose classes, columns "
+                     "and shape the new one gets")
+        ->type_name("DIR");
   csv->add_flag("--regression", command.settings.regression,
                 "labels are numbers, not classes");
   CLI::App *text = app.get_subcommand("text");
