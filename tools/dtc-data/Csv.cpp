@@ -233,6 +233,7 @@ std::string dtc::data::convertCsv(const Settings &settings,
     table.classNames->write(folder, "classes.txt");
   size_t columns = table.columns.size();
   std::vector<std::string> names;
+  names.reserve(columns);
   for (size_t i : table.columns)
     names.push_back(table.header[i]);
   Names(names).write(folder, "columns.txt");

@@ -3,6 +3,7 @@
 #include "Converters.h"
 #include "Core/Error.h"
 #include "Core/MappedFile.h"
+#include "Stop.h"
 #include "Tokenizer.h"
 
 #include <algorithm>
@@ -57,9 +58,11 @@ std::string dtc::data::convertText(const Settings &settings,
     rt::MappedFile file(source);
     std::string_view text = file.bytes();
     if (!tokenizer)
-      tokens.insert(
-          tokens.end(), reinterpret_cast<const uint8_t *>(text.data()),
-          reinterpret_cast<const uint8_t *>(text.data()) + text.size());
+      for (size_t i = 0; i < text.size(); ++i) {
+        if (i % (1 << 20) == 0)
+          throwIfStopped();
+        tokens.push_back(uint8_t(text[i]));
+      }
     else
       try {
         tokenizer->encode(text, tokens);

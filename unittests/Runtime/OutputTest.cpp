@@ -37,13 +37,13 @@ TEST(OutputLock, OneFileHasManyNames) {
   std::filesystem::create_directory(folder / "sub");
   std::filesystem::create_hard_link(file, folder / "sub/hard");
   std::filesystem::create_symlink("file", folder / "soft");
-  for (auto [one, other] : {std::pair(file, file),
-                            {file, folder / "./file"},
-                            {file, folder / "sub/../file"},
-                            {file, folder / "soft"},
-                            {file, folder / "sub/hard"},
-                            {missing, folder / "sub/../missing"},
-                            {folder / "sub", folder / "sub/"}})
+  for (const auto &[one, other] : {std::pair(file, file),
+                                   {file, folder / "./file"},
+                                   {file, folder / "sub/../file"},
+                                   {file, folder / "soft"},
+                                   {file, folder / "sub/hard"},
+                                   {missing, folder / "sub/../missing"},
+                                   {folder / "sub", folder / "sub/"}})
     EXPECT_NE(takeBoth(one, other).find("which are one file, expected one"),
               std::string::npos)
         << one << " and " << other;
