@@ -40,10 +40,9 @@ private:
   FILE *file;
 };
 
-/// The folder that is made. What is written lies in a temporary folder beside
-/// it, for the user's eyes only, of which a folder takes the name at the end.
-/// Then the temporary folder is removed, or with all of it after an error.
-/// Folders and files have the permissions that umask gives.
+/// The folder that is made. It is written as `new` in a private temporary
+/// folder beside the path, and gets its name at the end. The temporary folder
+/// is always removed. Folders and files have the permissions that umask gives.
 class OutputFolder {
 public:
   /// Throws if the path exists, unless it is to be replaced.
