@@ -6,6 +6,7 @@
 
 #include "DeviceMemory.h"
 #include "Fail.h"
+#include "SearchProgress.h"
 #include "dtc/Dialect/Dialect.h"
 #include "dtc/Report/Report.h"
 #include "dtc/Strategy/FitMemory.h"
@@ -55,10 +56,18 @@ LogicalResult dtc::checkDeviceMemory(ModuleOp plan, ModuleOp model,
   bool hasBatchNorm =
       model.walk([](BatchNormOp) { return WalkResult::interrupt(); })
           .wasInterrupted();
-  MemoryFit fit = fitMemory({options, batch, hasBatchNorm, limit},
-                            [&](const Strategy &strategy) {
-                              return getPlannedBytes(model, strategy);
-                            });
+  FitProblem problem = {options, batch, hasBatchNorm, limit};
+  MemoryFit fit;
+  {
+    SearchProgress progress(countMostPlans(problem),
+                            "dtc: error: " + found +
+                                "; stopped by a signal before options that "
+                                "fit were found");
+    fit = fitMemory(problem, [&](const Strategy &strategy) {
+      progress.begin();
+      return getPlannedBytes(model, strategy);
+    });
+  }
   std::string advice;
   if (fit.bytes <= limit)
     advice = "; with " + fit.printOptions() + " it would need " +

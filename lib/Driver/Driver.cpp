@@ -342,6 +342,8 @@ LogicalResult Compilation::link() {
   info.loss = StringRef(training.loss).split(':').first.str();
   info.globalBatch = globalBatch;
   info.replicasAtLaunch = strategy.parallel.replicasAtLaunch;
+  if (options.device)
+    info.peakFlops = options.device->speed.getFlops(info.dtype);
   info.initializers = std::move(initializers);
   for (const Parameter &parameter : imported.parameters.parameters)
     if (!parameter.aliases.empty())

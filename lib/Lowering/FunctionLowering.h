@@ -32,7 +32,7 @@ struct Address {
 /// What all functions of a module share.
 struct ModuleContext {
   ModuleContext(mlir::ModuleOp module, const Target &target)
-      : module(module), target(target) {}
+      : module(module), target(target), manifest(module) {}
 
   mlir::ModuleOp module;
   const Target &target;
@@ -72,10 +72,14 @@ public:
 private:
   Address getRootAddress(mlir::Value root);
   llvm::LogicalResult lower(mlir::Operation *op);
+  /// Tells the runtime of a launch or library call, before and after.
+  void beginOp(mlir::Operation *op);
+  void endOp(mlir::Operation *op);
   /// What starts has no scratch to put blocks in order.
   llvm::LogicalResult checkStart(mlir::Operation *op);
   llvm::LogicalResult finish(mlir::func::ReturnOp op);
 
+  llvm::LogicalResult emit(mlir::Operation *op);
   void emit(LaunchOp op);
   void emit(RunOp op);
   void emit(MatMulOp op);

@@ -117,10 +117,44 @@ Value FunctionLowering::getConstant(ConstantOp op) {
                                       cast<DenseElementsAttr>(op.getValue()));
 }
 
+/// Whether the target's runtime has a library for such ops, if for any.
+static bool isLibraryCall(Operation *op) {
+  return op->hasTrait<Product>() ||
+         isa<MaxPool2DOp, MaxPool2DGradOp, SumPool2DOp, SumPool2DGradOp>(op);
+}
+
+void FunctionLowering::beginOp(Operation *op) {
+  call("dtcrt_op_begin", {context, integer(shared.manifest.addOp(op))});
+}
+
+void FunctionLowering::endOp(Operation *op) {
+  for (OpResult result : op->getResults()) {
+    Value written = isLibraryCall(op) ? getDestination(result).first : result;
+    RankedTensorType type = getLocalType(written.getType());
+    if (isa<FloatType>(type.getElementType()))
+      call("dtcrt_op_result",
+           {context, integer(getElementType(type).code), pointerTo(written),
+            integer(type.getNumElements(), 64)});
+  }
+  call("dtcrt_op_end", {context});
+}
+
 LogicalResult FunctionLowering::lower(Operation *op) {
   loc = op->getLoc();
   if (failed(checkStart(op)))
     return failure();
+  // Evaluations are not observed.
+  bool isObserved = (isa<LaunchOp>(op) || isLibraryCall(op)) &&
+                    !source->getParentOp()->hasAttr(attr::eval);
+  if (isObserved)
+    beginOp(op);
+  LogicalResult lowered = emit(op);
+  if (isObserved)
+    endOp(op);
+  return lowered;
+}
+
+LogicalResult FunctionLowering::emit(Operation *op) {
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
       .Case<LaunchOp, RunOp, MatMulOp, AttentionOp, AttentionGradOp, Conv2DOp,
             Conv2DInputGradOp, Conv2DFilterGradOp, MaxPool2DOp, MaxPool2DGradOp,
@@ -262,13 +296,9 @@ static bool isComputed(const Target &target, Operation *op) {
 static LogicalResult checkLibraryCalls(ArrayRef<ModuleOp> stages,
                                        const Target &target) {
   llvm::SmallDenseSet<OperationName> reported;
-  auto isCall = [](Operation *op) {
-    return op->hasTrait<Product>() ||
-           isa<MaxPool2DOp, MaxPool2DGradOp, SumPool2DOp, SumPool2DGradOp>(op);
-  };
   for (ModuleOp stage : stages)
     stage.walk([&](Operation *op) {
-      if (isCall(op) && !isComputed(target, op) &&
+      if (isLibraryCall(op) && !isComputed(target, op) &&
           reported.insert(op->getName()).second)
         op->emitError("has no implementation on target ")
             << target.getName() << ": '" << op->getName()

@@ -6,11 +6,17 @@
 
 #include "PlanManifest.h"
 #include "dtc/Plan/Skeleton.h"
+#include "dtc/Plan/Work.h"
 #include "dtc/Runtime/ABI.h"
 
 using namespace mlir;
 using namespace dtc;
 namespace json = llvm::json;
+
+PlanManifest::PlanManifest(ModuleOp module) {
+  if (auto flops = module->getAttrOfType<IntegerAttr>(attr::modelFlops))
+    modelFlops = flops.getInt();
+}
 
 int32_t PlanManifest::getGroup(ArrayAttr axes) {
   auto found = llvm::find(groups, axes);
@@ -47,6 +53,32 @@ int32_t PlanManifest::getPhase(func::FuncOp function) {
     return found - phases.begin();
   phases.push_back(std::move(title));
   return phases.size() - 1;
+}
+
+/// The kernel, or the op with what it is given: "matmul(16x10,10x5) f32".
+static std::string getOpTitle(Operation *op) {
+  if (auto launch = dyn_cast<LaunchOp>(op))
+    return launch.getKernel().getLeafReference().str();
+  std::string title;
+  llvm::raw_string_ostream os(title);
+  os << op->getName().stripDialect() << "(";
+  llvm::interleave(
+      op->getOperandTypes(), os,
+      [&](Type type) {
+        llvm::interleave(getLocalType(type).getShape(), os, "x");
+      },
+      ",");
+  os << ") " << getElementType(getLocalType(op->getOperand(0).getType())).name;
+  return title;
+}
+
+int32_t PlanManifest::addOp(Operation *op) {
+  json::Object entry{{"name", getOpTitle(op)}};
+  auto work = op->getAttrOfType<DenseI64ArrayAttr>(attr::work);
+  entry["flops"] = work ? work[0] : 0;
+  entry["bytes"] = work ? work[1] : 0;
+  ops.push_back(std::move(entry));
+  return ops.size() - 1;
 }
 
 static json::Object describe(StringRef name, Type type) {
@@ -242,6 +274,9 @@ json::Object PlanManifest::finish() {
     permutationList.push_back(json::Array(permutation));
   manifest["permutations"] = std::move(permutationList);
   manifest["phases"] = json::Array(phases);
+  if (modelFlops > 0)
+    manifest["model_flops"] = modelFlops;
+  manifest["ops"] = std::move(ops);
   manifest["inputs"] = std::move(inputList);
   manifest["parameters"] = std::move(parameterList);
   manifest["stages"] = std::move(stages);

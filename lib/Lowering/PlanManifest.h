@@ -17,12 +17,16 @@ namespace dtc {
 
 class PlanManifest {
 public:
+  explicit PlanManifest(mlir::ModuleOp module);
+
   /// The index of a set of axes that a collective runs over.
   int32_t getGroup(mlir::ArrayAttr axes);
   /// The index of a permutation of the members of a group.
   int32_t getPermutation(llvm::ArrayRef<int64_t> sources);
   /// The index of a phase: the name of a stage's function.
   int32_t getPhase(mlir::func::FuncOp function);
+  /// Adds a launch or a library call; returns its index.
+  int32_t addOp(mlir::Operation *op);
 
   /// Adds one stage: its plan, the arena's size, and the arena offsets of the
   /// plan's arguments and results.
@@ -48,8 +52,9 @@ private:
   llvm::SmallVector<std::string> phases;
   llvm::SmallVector<mlir::StringAttr> batchAxes; ///< split inputs, major first
   llvm::MapVector<llvm::StringRef, llvm::json::Object> inputs, parameters;
-  llvm::json::Array stages;
+  llvm::json::Array ops, stages;
   MeshAttr mesh;
+  int64_t modelFlops = 0; ///< 0: not known
 };
 
 } // namespace dtc

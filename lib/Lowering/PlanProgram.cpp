@@ -9,6 +9,7 @@
 #include "dtc/Runtime/ABI.h"
 #include "dtc/Support/Axes.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
@@ -32,6 +33,36 @@ static StringRef getInitName(Initializer::Kind kind) {
   llvm_unreachable("unknown kind of initializer");
 }
 
+/// The first ONNX node of a location, and how many others it has.
+static std::string getNodes(Location location) {
+  llvm::SetVector<StringRef> names;
+  location->walk([&](Location part) {
+    if (auto name = dyn_cast<NameLoc>(part))
+      names.insert(name.getName());
+    return WalkResult::advance();
+  });
+  if (names.empty())
+    return {};
+  std::string text = names.front().str();
+  if (names.size() > 1)
+    text += " +" + std::to_string(names.size() - 1);
+  return text;
+}
+
+/// Adds nodes to the manifest's ops. Calls of the program have their locations;
+/// IR that was printed has none, so they are no part of `dtc.manifest`.
+static void addNodes(ModuleOp module, json::Array &ops) {
+  module.walk([&](LLVM::CallOp call) {
+    if (call.getCallee() != "dtcrt_op_begin")
+      return;
+    auto index = call.getOperand(1).getDefiningOp<LLVM::ConstantOp>();
+    std::string nodes = getNodes(call.getLoc());
+    if (!nodes.empty())
+      (*ops[cast<IntegerAttr>(index.getValue()).getInt()]
+            .getAsObject())["node"] = std::move(nodes);
+  });
+}
+
 /// Adds what only the caller knows to the manifest of the plans.
 static FailureOr<std::string> completeManifest(ModuleOp module,
                                                const ProgramInfo &info) {
@@ -50,6 +81,10 @@ static FailureOr<std::string> completeManifest(ModuleOp module,
   manifest["global_batch"] = info.globalBatch;
   if (info.replicasAtLaunch)
     manifest["replica_axis"] = dataAxis;
+  if (info.peakFlops > 0)
+    manifest["peak_flops"] = info.peakFlops;
+  if (json::Array *ops = manifest.getArray("ops"))
+    addNodes(module, *ops);
   manifest["weights_file"] = info.weightsFile;
   manifest["optimizer"] = json::Object(info.optimizer);
   manifest["buffers"] = json::Array(info.buffers);

@@ -24,8 +24,12 @@ LogicalResult RuntimeCall::read() {
                    .Case("dtcrt_copy", &RuntimeCall::readCopy)
                    .Case("dtcrt_fill", &RuntimeCall::readFill)
                    .Case("dtcrt_constant", &RuntimeCall::readNothing)
-                   .Case("dtcrt_run_begin", &RuntimeCall::readNothing)
-                   .Case("dtcrt_run_end", &RuntimeCall::readNothing)
+                   .Cases({"dtcrt_run_begin", "dtcrt_run_end"},
+                          &RuntimeCall::readNothing)
+                   // A result is read where the op before has written it, so
+                   // there is nothing more to prove.
+                   .Cases({"dtcrt_op_begin", "dtcrt_op_result", "dtcrt_op_end"},
+                          &RuntimeCall::readNothing)
                    .Default(nullptr);
   if (!other)
     return error() << ", which is not known";

@@ -297,6 +297,8 @@ void dtc::buildSchedulePipeline(OpPassManager &manager,
 
 void dtc::buildLowerPipeline(OpPassManager &manager,
                              std::shared_ptr<const Target> target) {
+  // What a program tells people of its speed. While kernels are dtc ops.
+  manager.addPass(createRecordWork());
   // Kernels first: how much scratch they need is known only then.
   target->addKernelPasses(manager);
   // Addresses and calls; one flat module.

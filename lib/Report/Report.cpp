@@ -8,6 +8,7 @@
 #include "dtc/Memory/MemoryPlan.h"
 #include "dtc/Memory/MemoryPlanner.h"
 #include "dtc/Plan/Skeleton.h"
+#include "dtc/Report/RecordWork.h"
 #include "dtc/Schedule/Gathered.h"
 #include "dtc/Schedule/PipelineSchedule.h"
 #include "dtc/Schedule/ScheduleFile.h"
@@ -201,13 +202,16 @@ FailureOr<Report> Report::compute(ModuleOp module, const Topology *topology,
     return failure();
   Report report;
   countKernels(module, report);
+  for (ModuleOp stage : *stages)
+    if (!getPlan(stage))
+      return failure();
+  for (auto &[numbers, flops] : countModelFlops(*stages))
+    report.modelFlops += flops;
   int64_t numStages = stages->size(), numChunks = 1;
   std::vector<StageCost> costs; // of virtual stages
   MeshAttr mesh;
   for (auto [number, stage] : llvm::enumerate(*stages)) {
     func::FuncOp plan = getPlan(stage);
-    if (!plan)
-      return failure();
     if (!plan->hasAttr(attr::arenaBytes)) {
       plan.emitError("has no '")
           << attr::arenaBytes << "'; plan memory before the report";

@@ -350,6 +350,7 @@ json::Value Report::toJson() const {
                       {"ranks_per_stage", ranksPerStage},
                       {"bubble", bubble},
                       {"bubble_simulated", bubbleSimulated},
+                      {"model_flops", modelFlops},
                       {"costs", isMeasured ? "measured" : "estimated"},
                       {"stages", std::move(list)},
                       {"mesh", std::move(axes)}};
@@ -365,7 +366,6 @@ json::Value Report::toJson() const {
       list.push_back(std::move(entry));
     }
     report["expected"] = std::move(list);
-    report["model_flops"] = modelFlops;
   }
   if (!times.empty()) {
     json::Array ranks;

@@ -8,6 +8,7 @@
 
 #include "ReportCounts.h"
 #include "dtc/Memory/MemoryPlan.h"
+#include "dtc/Report/RecordWork.h"
 #include <deque>
 
 using namespace mlir;
@@ -268,35 +269,16 @@ static std::optional<double> execute(ArrayRef<std::vector<Event>> plans,
   return end;
 }
 
-//===----------------------------------------------------------------------===//
-// What the model asks for
-//===----------------------------------------------------------------------===//
-
-/// FLOPs of the products that one run of the forward pass computes, over all
-/// ranks, by what they are computed in.
-static void addProducts(func::FuncOp function,
-                        std::map<std::string, double> &flops) {
-  function.walk([&](Operation *op) {
-    if (op->hasTrait<Product>())
-      flops[getNumbers(getElementTypeOrSelf(op->getOperand(0)))] +=
-          cast<CostInterface>(op).getFlops();
-  });
-}
-
 LogicalResult dtc::addExpectedTimes(ArrayRef<ModuleOp> stages,
                                     const Topology &topology, Report &report) {
   OpCosts costs;
   std::vector<std::vector<Event>> plans;
-  std::map<std::string, double> forward;
   std::vector<const RankTime *> ranks = report.getSlowestRanks();
   for (auto [stage, rank] : llvm::zip_equal(stages, ranks)) {
     func::FuncOp plan = getPlan(stage);
     Listing listing(*rank, Ranks(getMesh(plan)), topology, costs);
     listing.add(plan);
     plans.push_back(std::move(listing.events));
-    for (auto run : plan.getOps<RunOp>())
-      if (isRunOf(run, Phase::Forward))
-        addProducts(getCallee(run), forward);
   }
   auto add = [&](const std::string &numbers, bool usesTf32) {
     std::optional<double> seconds = execute(plans, usesTf32);
@@ -308,13 +290,11 @@ LogicalResult dtc::addExpectedTimes(ArrayRef<ModuleOp> stages,
   };
   std::string numbers = "f32"; // of most products
   double most = 0;
-  for (auto &[name, flops] : forward) {
-    report.modelFlops += 3 * flops;
+  for (auto &[name, flops] : countModelFlops(stages))
     if (flops > most) {
       numbers = name;
       most = flops;
     }
-  }
   if (failed(add(numbers, /*usesTf32=*/false)) ||
       (numbers == "f32" && topology.speed->tf32 != topology.speed->f32 &&
        failed(add("tf32", /*usesTf32=*/true))))

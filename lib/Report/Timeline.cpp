@@ -298,6 +298,11 @@ void Timeline::printSvg(llvm::raw_ostream &os) const {
 // JSON
 //===----------------------------------------------------------------------===//
 
+/// Perfetto knows threads by their numbers alone, and takes 0 for another.
+static int64_t getThread(int64_t stage, int row) {
+  return 1000 * (stage + 1) + row;
+}
+
 json::Value Timeline::toTrace() const {
   double microseconds = 1e6 / flopsPerSecond.value_or(1e12);
   json::Array events;
@@ -306,7 +311,7 @@ json::Value Timeline::toTrace() const {
     events.push_back(json::Object{{"name", what},
                                   {"ph", "M"},
                                   {"pid", stage},
-                                  {"tid", row},
+                                  {"tid", getThread(stage, row)},
                                   {"args", json::Object{{"name", name}}}});
   };
   for (size_t stage = 0; stage < schedule.size(); ++stage) {
@@ -322,7 +327,7 @@ json::Value Timeline::toTrace() const {
                          {"cat", printTask(task).substr(0, 1)},
                          {"ph", "X"},
                          {"pid", int64_t(stage)},
-                         {"tid", 0},
+                         {"tid", getThread(stage, 0)},
                          {"ts", start * microseconds},
                          {"dur", cost * microseconds},
                          {"args", json::Object{{"microbatch", task.microbatch},
@@ -334,7 +339,7 @@ json::Value Timeline::toTrace() const {
         {"cat", "communication"},
         {"ph", "X"},
         {"pid", own.stage},
-        {"tid", 1},
+        {"tid", getThread(own.stage, 1)},
         {"ts", own.start * microseconds},
         {"dur", own.duration * microseconds},
         {"args", json::Object{{"count", own.count}, {"bytes", own.bytes}}}});

@@ -59,6 +59,15 @@ static SmallVector<Options::value_type> listSteps(const FitProblem &problem) {
   return steps;
 }
 
+size_t dtc::countMostPlans(const FitProblem &problem) {
+  SmallVector<Options::value_type> steps = listSteps(problem);
+  Options all;
+  for (auto &[name, value] : steps)
+    all[name] = value;
+  // Each step, all together, and without each of them.
+  return steps.empty() ? 0 : steps.size() + 1 + all.size();
+}
+
 MemoryFit dtc::fitMemory(
     const FitProblem &problem,
     llvm::function_ref<std::optional<int64_t>(const Strategy &)> getPeak) {

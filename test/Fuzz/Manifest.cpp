@@ -12,7 +12,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         readProgram({DTC_ABI_VERSION, 1, &step, &step,
                      reinterpret_cast<const char *>(data), size, nullptr, 0});
     program.describe();
-    program.mesh.describe(program.mesh.size() - 1);
+    program.setRanks(6 * program.mesh.size());
+    program.mesh.describeRank(program.mesh.size() - 1);
   } catch (const Error &) {
   }
   return 0;

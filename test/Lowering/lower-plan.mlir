@@ -7,8 +7,8 @@
 #b = #dtc.layout<#mesh, mb: split(0)>
 
 // The manifest has what the runtime must know of the plan.
-// CHECK: module attributes {dtc.manifest = "{{.*}}\22inputs\22:[{\22dtype\22:\22f32\22,\22kind\22:\22input\22,\22name\22:\22x\22,\22shape\22:[8,4]}]{{.*}}\22microbatches\22:2{{.*}}\22phases\22:[\22F\22]{{.*}}\22stages\22:[{\22arena_bytes\22:1088
-module {
+// CHECK: module attributes {dtc.manifest = "{{.*}}\22inputs\22:[{\22dtype\22:\22f32\22,\22kind\22:\22input\22,\22name\22:\22x\22,\22shape\22:[8,4]}]{{.*}}\22microbatches\22:2,\22model_flops\22:77,\22ops\22:[{\22bytes\22:64,\22flops\22:128,\22name\22:\22matmul(4x4,4x4) f32\22},{\22bytes\22:0,\22flops\22:0,\22name\22:\22kernel_relu\22}]{{.*}}\22phases\22:[\22F\22]{{.*}}\22stages\22:[{\22arena_bytes\22:1088
+module attributes {dtc.model_flops = 77 : i64} {
   module @kernels {
     llvm.func @kernel_relu(%x: !llvm.ptr, %y: !llvm.ptr, %scratch: !llvm.ptr) attributes {dtc.scratch = 64 : i64} {
       llvm.return
@@ -19,10 +19,19 @@ module {
     // in the frame.
     // CHECK-LABEL: llvm.func internal @stage0_forward
     // CHECK-SAME: (%[[CTX:.*]]: !llvm.ptr, %[[FRAME:.*]]: !llvm.ptr, %[[SCRATCH:.*]]: !llvm.ptr, %[[X:.*]]: !llvm.ptr, %[[W:.*]]: !llvm.ptr, %[[Y:.*]]: !llvm.ptr)
+    // The runtime is told of the op, and of what it has written.
+    // CHECK: llvm.call @dtcrt_op_begin(%[[CTX]], %{{.*}})
     // CHECK: llvm.call @dtcrt_matmul(%[[CTX]], {{.*}}, %[[X]], %[[W]], %[[FRAME]])
-    // CHECK: llvm.call @kernel_relu(%[[FRAME]], %[[Y]], %[[SCRATCH]])
+    // CHECK: %[[COUNT:.*]] = llvm.mlir.constant(16 : i64)
+    // CHECK-NEXT: llvm.call @dtcrt_op_result(%[[CTX]], %{{.*}}, %[[FRAME]], %[[COUNT]])
+    // CHECK-NEXT: llvm.call @dtcrt_op_end(%[[CTX]])
+    // CHECK: %[[OP:.*]] = llvm.mlir.constant(1 : i32)
+    // CHECK-NEXT: llvm.call @dtcrt_op_begin(%[[CTX]], %[[OP]])
+    // CHECK-NEXT: llvm.call @kernel_relu(%[[FRAME]], %[[Y]], %[[SCRATCH]])
+    // CHECK: llvm.call @dtcrt_op_result(%[[CTX]], %{{.*}}, %[[Y]], %{{.*}})
+    // CHECK-NEXT: llvm.call @dtcrt_op_end(%[[CTX]])
     func.func private @forward(%x: tensor<4x4xf32, #r>, %w: tensor<4x4xf32, #r>) -> tensor<4x4xf32, #r> attributes {dtc.phase = #dtc.phase<forward>, dtc.frame_bytes = 64 : i64} {
-      %0 = dtc.matmul %x, %w {dtc.offsets = array<i64: 0>} : (tensor<4x4xf32, #r>, tensor<4x4xf32, #r>) -> tensor<4x4xf32, #r>
+      %0 = dtc.matmul %x, %w {dtc.offsets = array<i64: 0>, dtc.work = array<i64: 128, 64>} : (tensor<4x4xf32, #r>, tensor<4x4xf32, #r>) -> tensor<4x4xf32, #r>
       %1 = dtc.launch @kernels::@kernel_relu(%0) {dtc.offsets = array<i64: -1>} : (tensor<4x4xf32, #r>) -> tensor<4x4xf32, #r>
       return %1 : tensor<4x4xf32, #r>
     }

@@ -70,6 +70,8 @@ TEST(Program, RefusesBrokenManifests) {
   EXPECT_ERROR(readJson(broken("/mesh/1/size", 4e100)),
                "found 4e+100, expected a whole number of 32 bits");
   EXPECT_ERROR(readJson(broken("/global_batch", 15.5)), "found 15.5");
+  EXPECT_ERROR(readJson(broken("/model_flops", 1.5)), "found 1.5");
+  EXPECT_ERROR(readJson(broken("/ops", {{{"name", "relu"}}})), "flops");
   EXPECT_ERROR(readJson(broken("/mesh/0/size", 1 << 30)), "more ranks");
   int64_t large = int64_t(1) << 40;
   EXPECT_ERROR(readJson(broken("/inputs/0/shape", {16, large, large})),

@@ -53,12 +53,22 @@ protected:
     writeData(40, 40);
   }
 
-  void writeData(int64_t samples, int64_t labels) {
+  /// With a `period`, only its samples after `first`, again and again.
+  void writeData(int64_t samples, int64_t labels, int64_t first = 0,
+                 int64_t period = 0) {
     std::vector<double> x(size_t(samples * 6)), y(size_t(labels * 3));
     RandomStream(1, RandomUse::input, 0)
         .fillNormal(DTC_F64, x.data(), samples * 6, 1);
     RandomStream(1, RandomUse::input, 1)
         .fillNormal(DTC_F64, y.data(), labels * 3, 1);
+    auto repeat = [&](std::vector<double> &values, int64_t width) {
+      std::vector<double> all = values;
+      for (int64_t i = 0; period && i < int64_t(values.size()); ++i)
+        values[size_t(i)] =
+            all[size_t((first + i / width % period) * width + i % width)];
+    };
+    repeat(x, 6);
+    repeat(y, 3);
     auto shape = [](int64_t n, int m) {
       return "(" + std::to_string(n) + ", " + std::to_string(m) + ")";
     };
@@ -426,6 +436,130 @@ TEST_F(Train, ProfilesSayWhereTheTimeGoes) {
                        "training continues\n"),
             1)
       << full.output;
+  // Each stage has one of the products, and half of the ranks.
+  for (const char *name : {"\nfirst ", "\nsecond "}) {
+    size_t row = table.find(name);
+    ASSERT_NE(row, std::string::npos) << table;
+    EXPECT_EQ(std::stod(table.substr(row + 49)), 1) << table;
+  }
+}
+
+/// The forward products are 2 x 16 x 5 x (6 + 3) FLOPs, a step three times
+/// that.
+TEST_F(Train, SaysHowFastItIs) {
+  constexpr double flops = 4320;
+  auto metrics = train("pp1-dp2-mb2", 2, "--peak-flops 1e9");
+  for (const auto &line : metrics) {
+    double seconds = line["seconds"];
+    EXPECT_NEAR(double(line["model_flops_per_second"]) * seconds, flops, 1e-6);
+    EXPECT_NEAR(double(line["mfu"]) * seconds * 2 * 1e9, flops, 1e-6);
+  }
+  Outcome known = run("pp1-dp1-mb1", "--data synthetic --peak-flops 1e9");
+  EXPECT_EQ(countLines(known.output, "\nmean of steps 2 to 100: "), 1)
+      << known.output;
+  EXPECT_EQ(countLines(known.output, "FLOP/s a rank, MFU "), 1);
+  Outcome unknown = run("pp1-dp1-mb1",
+                        "--data synthetic --steps 1 --metrics " + folder / "m");
+  EXPECT_EQ(countLines(unknown.output, "\ntime of step 1: "), 1)
+      << unknown.output;
+  EXPECT_EQ(countLines(unknown.output, "FLOP/s a rank\n"), 1);
+  EXPECT_EQ(countLines(unknown.output, "MFU"), 0);
+  EXPECT_EQ(countLines(readFile(folder / "m"), "model_flops_per_second"), 1);
+  EXPECT_EQ(countLines(readFile(folder / "m"), "mfu"), 0);
+  Outcome bad = run("pp1-dp1-mb1", "--data synthetic --peak-flops 0");
+  EXPECT_EQ(bad.status, 1);
+  EXPECT_EQ(countLines(bad.output, "found '0', expected a number above 0"), 1)
+      << bad.output;
+}
+
+TEST_F(Train, FindsTheFirstOpWhoseResultIsNoNumber) {
+  std::string options = "--data synthetic --nproc 4 --steps 6";
+  Outcome hint = run("pp2-dp2-mb2", options, "TINY_NAN=nan");
+  EXPECT_EQ(hint.status, 1);
+  EXPECT_EQ(countLines(hint.output, "; --find-nonfinite names the first op)"),
+            1)
+      << hint.output;
+  options += " --find-nonfinite";
+  // Both ranks of the second stage have it.
+  Outcome nan = run("pp2-dp2-mb2", options, "TINY_NAN=nan");
+  EXPECT_EQ(nan.status, 1);
+  EXPECT_EQ(countLines(nan.output, "error: step 3 has loss nan"), 1)
+      << nan.output;
+  EXPECT_EQ(countLines(nan.output, "the first NaN is a result of second of "
+                                   "node '/b/MatMul' on rank "),
+            1)
+      << nan.output;
+  EXPECT_EQ(countLines(nan.output, "infinity is"), 0);
+  Outcome infinity = run("pp2-dp2-mb2", options, "TINY_NAN=inf");
+  EXPECT_EQ(countLines(infinity.output,
+                       "the first infinity is a result of second of node"),
+            1)
+      << infinity.output;
+  // Masks have it.
+  Outcome mask = run("pp2-dp2-mb2", options, "TINY_NAN=-inf");
+  EXPECT_EQ(countLines(mask.output, "infinity is a"), 0) << mask.output;
+  Outcome fine = run("pp2-dp2-mb2", options);
+  EXPECT_EQ(fine.status, 0) << fine.output;
+  Outcome warns = run("pp2-dp2-mb2", options + " --on-nonfinite warn");
+  EXPECT_EQ(countLines(warns.output, "expected --on-nonfinite stop with it"), 1)
+      << warns.output;
+}
+
+/// A rank's four samples are a batch of one rank if they come four times, whose
+/// gradient a program writes.
+TEST_F(Train, TheNoiseScaleIsThatOfTheRanksGradients) {
+  writeData(16, 16);
+  std::string one = "--no-shuffle --steps 1 --data " + folder / "data";
+  Outcome noise = run("pp1-dp4-mb1", one +
+                                         " --nproc 4 --gradient-noise "
+                                         "--metrics " +
+                                         folder / "m");
+  ASSERT_EQ(noise.status, 0) << noise.output;
+  std::ifstream stream(folder / "m");
+  std::string line;
+  std::getline(stream, line); // what run it is
+  std::getline(stream, line);
+  nlohmann::json metrics = nlohmann::json::parse(line);
+
+  double local = 0;
+  for (int rank = 0; rank < 4; ++rank) {
+    writeData(16, 16, /*first=*/4 * int64_t(rank), /*period=*/4);
+    Outcome own = run("pp1-dp1-mb1", one + " --dump-gradients " + folder / "g");
+    ASSERT_EQ(own.status, 0) << own.output;
+    std::string file = readFile(folder / "g/step-1.safetensors");
+    SafetensorsReader reader("g", file);
+    for (auto &[name, tensor] : reader.tensors())
+      for (int64_t i = 0; i < elementCount(tensor.shape); ++i) {
+        double value;
+        memcpy(&value, tensor.data + i * 8, 8);
+        local += value * value / 4;
+      }
+  }
+  double norm = metrics["grad_norm_local"], all = metrics["grad_norm"];
+  EXPECT_NEAR(norm * norm, local, 1e-12 * local);
+  // Batches of 4 and of 16 samples.
+  double squares = (16 * all * all - 4 * local) / 12;
+  double variance = (local - all * all) / (1. / 4 - 1. / 16);
+  if (squares > 0)
+    EXPECT_NEAR(metrics["gradient_noise_scale"], variance / squares,
+                1e-9 * variance / squares);
+  else
+    EXPECT_TRUE(metrics["gradient_noise_scale"].is_null());
+
+  // Ranks with equal samples have no noise, under every plan.
+  for (auto [plan, ranks] : {std::pair("pp1-dp4-mb1", 4), {"pp2-dp2-mb2", 4}}) {
+    writeData(16, 16, 0, /*period=*/1);
+    auto equal = train(plan, ranks, "--gradient-noise");
+    for (const auto &step : equal) {
+      EXPECT_NEAR(step["grad_norm_local"], step["grad_norm"],
+                  1e-12 * double(step["grad_norm"]));
+      EXPECT_NEAR(step["gradient_noise_scale"], 0, 1e-9);
+    }
+  }
+  Outcome alone = run("pp1-dp1-mb1", "--data synthetic --gradient-noise");
+  EXPECT_EQ(alone.status, 1);
+  EXPECT_EQ(countLines(alone.output, "compile it with --dp N"), 1)
+      << alone.output;
 }
 
 /// A rate of 0: no evaluation is better than the first.

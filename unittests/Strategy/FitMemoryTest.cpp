@@ -43,6 +43,21 @@ TEST(FitMemory, DropsWhatIsNotNeeded) {
   EXPECT_EQ(fit.bytes, 60);
 }
 
+TEST(FitMemory, KnowsHowManyPlansItTriesAtMost) {
+  // --sp, --recompute twice, --zero 1 to 3, 2 and 4 micro-batches; all
+  // together, and without each of the four options.
+  EXPECT_EQ(countMostPlans(makeProblem(1)), 8u + 1 + 4);
+  for (int64_t limit : {1, 60, 75}) {
+    size_t plans = 0;
+    fitMemory(makeProblem(limit), [&](const Strategy &strategy) {
+      ++plans;
+      return std::optional<int64_t>(100 - 10 * strategy.parallel.sp -
+                                    10 * strategy.parallel.zero);
+    });
+    EXPECT_LE(plans, countMostPlans(makeProblem(limit)));
+  }
+}
+
 TEST(FitMemory, ReportsTheLeastIfNoneFits) {
   auto getPeak = [](const Strategy &strategy) -> std::optional<int64_t> {
     const ParallelOptions &plan = strategy.parallel;

@@ -132,7 +132,7 @@ struct Report {
   /// f32 where a device also has tf32.
   std::vector<ExpectedTime> expected;
   /// FLOPs that the model asks for in a step, as the field counts them: three
-  /// times the products of the forward pass. Set with `expected`.
+  /// times the products of the forward pass.
   double modelFlops = 0;
   int64_t samples = 0; ///< of a step, over all ranks
   int64_t tokens = 0;  ///< labels of sequences; 0 if labels are none

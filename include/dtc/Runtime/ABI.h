@@ -1,7 +1,7 @@
 //===- ABI.h - contract between generated code and libdtcrt ------*- C -*-===//
 //
-// The whole interface between an object file written by dtc and the runtime
-// it is linked with. C, versioned, and free of LLVM and MPI types.
+// The interface between an object file written by dtc and the runtime that it
+// is linked with, OpABI.h aside. C, versioned, free of LLVM and MPI types.
 //
 // Generated code exports one object, `dtc_program_v1`, and calls the `dtcrt_*`
 // functions below. All buffers live in one arena per rank; generated code
@@ -20,7 +20,7 @@ extern "C" {
 #endif
 
 /// Raised whenever a struct, a signature or a limit in this file changes.
-#define DTC_ABI_VERSION 10
+#define DTC_ABI_VERSION 11
 
 /// How many messages of a rank, both ways, may be in flight at once.
 #define DTC_MAX_MESSAGE_SLOTS 4096

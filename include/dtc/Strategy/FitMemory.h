@@ -34,6 +34,9 @@ struct MemoryFit {
   std::string printOptions() const;
 };
 
+/// How many plans the search tries at most.
+size_t countMostPlans(const FitProblem &problem);
+
 /// Tries, in this order and on top of each other: --schedule 1f1b, --sp,
 /// --recompute selective, --zero 1 to 3, --recompute all, more micro-batches.
 /// The search passes over steps that save nothing. When a plan fits, it drops

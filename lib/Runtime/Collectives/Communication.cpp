@@ -7,6 +7,7 @@
 
 #include "Core/Context.h"
 #include "Core/Elements.h"
+#include "Training/GradientNoise.h"
 
 using namespace dtc::rt;
 
@@ -43,6 +44,8 @@ static int64_t wholeBytes(dtc_context *context, int group,
 static void run(dtc_context *context, int group, Collective collective,
                 const Blocks &blocks = {}) {
   Collectives &engine = context->collectives;
+  if (context->gradientNoise)
+    context->gradientNoise->observe(group, collective);
   TraceSpan span(context->trace, collective.kind, group,
                  wholeBytes(context, group, collective));
   int64_t members = engine.groupSize(group), share = collective.bytes();
@@ -66,6 +69,8 @@ static void start(dtc_context *context, int group, int slot,
                   const Collective &collective) {
   if (!context->overlaps) // the wait finds nothing to do
     return run(context, group, collective);
+  if (context->gradientNoise)
+    context->gradientNoise->observe(group, collective);
   if (context->trace)
     context->trace->begin(collective.kind, group,
                           wholeBytes(context, group, collective), slot);

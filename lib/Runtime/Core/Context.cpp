@@ -4,6 +4,8 @@
 
 #include "Elements.h"
 #include "Error.h"
+#include "Training/FiniteCheck.h"
+#include "dtc/Runtime/OpABI.h"
 
 #include <atomic>
 #include <cstdarg>
@@ -86,6 +88,25 @@ void dtcrt_run_end(dtc_context *context) {
   context->phase = context->microbatch = -1;
   if (context->trace)
     context->trace->endRun();
+}
+
+void dtcrt_op_begin(dtc_context *context, int32_t op) {
+  if (context->trace)
+    context->trace->beginOp(op);
+  if (context->finiteCheck)
+    context->finiteCheck->beginOp(op);
+}
+
+void dtcrt_op_result(dtc_context *context, int32_t dtype, const void *result,
+                     int64_t count) {
+  if (context->finiteCheck)
+    context->finiteCheck->look(*context, expectFloat("op_result", dtype),
+                               result, count);
+}
+
+void dtcrt_op_end(dtc_context *context) {
+  if (context->trace)
+    context->trace->endOp();
 }
 
 dtc_dtype dtc::rt::expectFloat(const char *call, int32_t dtype) {

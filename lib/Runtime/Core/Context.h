@@ -8,6 +8,11 @@
 #include "Metrics/Trace.h"
 #include "Program.h"
 
+namespace dtc::rt {
+class FiniteCheck;
+class GradientNoise;
+} // namespace dtc::rt
+
 /// What generated code gets as its first argument.
 struct dtc_context {
   const dtc::rt::Program &program;
@@ -22,6 +27,10 @@ struct dtc_context {
   int32_t phase = -1, microbatch = -1;
   /// Null but in a step that is recorded.
   dtc::rt::Trace *trace = nullptr;
+  /// Null unless it looks at what ops write.
+  dtc::rt::FiniteCheck *finiteCheck = nullptr;
+  /// Null unless it looks at gradients before they are reduced.
+  dtc::rt::GradientNoise *gradientNoise = nullptr;
 
   dtc_context(const dtc::rt::Program &program,
               dtc::rt::Collectives &collectives, dtc::rt::Device &device,

@@ -29,6 +29,14 @@ static std::string learningRate(const std::string &text) {
   return "found '" + text + "', expected a number of at least 0";
 }
 
+static std::string positiveNumber(const std::string &text) {
+  double value;
+  if (CLI::detail::lexical_cast(text, value) && std::isfinite(value) &&
+      value > 0)
+    return {};
+  return "found '" + text + "', expected a number above 0";
+}
+
 static std::string wholeNumber(const std::string &text) {
   bool digits = !text.empty() && text.size() <= 19;
   for (char c : text)
@@ -93,6 +101,10 @@ static void addTrainingOptions(CLI::App &app, Options &options,
       ->transform(oneOf<OnNonFinite>({{"stop", OnNonFinite::stop},
                                       {"skip", OnNonFinite::skip},
                                       {"warn", OnNonFinite::warn}}));
+  app.add_flag("--find-nonfinite", options.findNonFinite,
+               "for debugging: when the training stops for a number that is "
+               "none, name the kernel and the ONNX node that made the first; "
+               "looks at all results, which is slow");
   app.add_option("--loss-scale", options.lossScale,
                  "fp16: what the loss is multiplied by at first; halved when "
                  "gradients overflow, doubled after 2000 steps without")
@@ -207,6 +219,16 @@ static void addDisplayOptions(CLI::App &app, Options &options,
   app.add_option("--tensorboard", options.tensorboard,
                  "write these numbers as TensorBoard's event files, too")
       ->type_name("DIR");
+  app.add_option(
+         "--peak-flops", options.peakFlops,
+         "FLOP/s that one rank can do at most, such as 231e9: shows MFU")
+      ->type_name("X")
+      ->default_str("of dtc --device")
+      ->check(positiveNumber);
+  app.add_flag("--gradient-noise", options.gradientNoise,
+               "show the noise scale of the gradient, in samples: batches that "
+               "are much larger gain little; compares what ranks have with "
+               "their mean");
   app.add_option("--log-every", options.logEvery,
                  "steps between lines; the first and the last step have one "
                  "in any case")
@@ -304,6 +326,11 @@ static void check(const CLI::App &app, const Program &program, Options &options,
   if (options.onNonFinite == OnNonFinite::skip && !program.skipsSteps())
     fail("found --on-nonfinite skip, but this program updates weights in every "
          "step; compile it with --skip-nonfinite");
+  if (options.findNonFinite && options.onNonFinite != OnNonFinite::stop)
+    fail("found --find-nonfinite, expected --on-nonfinite stop with it");
+  if (options.gradientNoise && program.batchRanks() == 1)
+    fail("found --gradient-noise, which compares gradients of ranks, but one "
+         "rank of this program has the whole batch; compile it with --dp N");
   if (!options.transform.empty() && options.data == "synthetic" &&
       options.evalData.empty())
     fail("found --transform with --data synthetic, expected --data DIR with "

@@ -45,6 +45,8 @@ struct Options {
   bool resume = false;
   int64_t resumeStep = -1; ///< -1: the newest
   OnNonFinite onNonFinite = OnNonFinite::stop;
+  bool findNonFinite = false;
+  bool gradientNoise = false;
   std::string profile;                   ///< "-": standard output
   int64_t traceFirst = 0, traceLast = 0; ///< steps; 0: the 2nd to the 4th
   int processes = 0;                     ///< 0: as started
@@ -57,6 +59,7 @@ struct Options {
   int64_t earlyStop = 0;    ///< evaluations without a better loss; 0: no limit
   int64_t evalBatches = 0;  ///< 0: all
   std::string evalData;     ///< empty: valid/ in `data`
+  double peakFlops = 0;     ///< of a rank, a second; 0: not given
   int64_t logEvery = 0;     ///< 0: about one line a second
   double lossScale = 65536; ///< of the first step
   bool describe = false;

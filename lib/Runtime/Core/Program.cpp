@@ -258,6 +258,13 @@ static void readManifest(const Json &json, Program &program) {
   program.globalBatch = readWhole(json.at("global_batch"));
   if (json.contains("replica_axis"))
     program.replicaAxis = findAxis(program.mesh, json["replica_axis"]);
+  if (json.contains("model_flops"))
+    program.modelFlops = readWhole(json["model_flops"]);
+  program.peakFlops = json.value("peak_flops", 0.0);
+  for (const Json &op : json.value("ops", Json::array()))
+    program.ops.push_back({op.at("name"), op.value("node", ""),
+                           readWhole(op.at("flops")),
+                           readWhole(op.at("bytes"))});
   program.weightsFile = json.at("weights_file");
   const Json &optimizer = json.at("optimizer");
   program.optimizer = optimizer.at("name");
@@ -323,6 +330,7 @@ static int64_t multiply(int64_t a, int64_t b) {
 void Program::setReplicas(int replicas) {
   int former = std::exchange(mesh.axes[replicaAxis].size, replicas);
   globalBatch = multiply(globalBatch / former, replicas);
+  modelFlops = multiply(modelFlops / former, replicas);
   for (InputInfo &input : inputs)
     if (input.isData())
       input.shape[0] = globalBatch;

@@ -142,6 +142,13 @@ struct Stage {
   int64_t eval; ///< three f64: sum of losses, their number, right answers
 };
 
+/// A launch or a library call.
+struct OpInfo {
+  std::string name;
+  std::string node;     ///< of the model; empty: not known
+  int64_t flops, bytes; ///< of one execution on a rank; 0: not known
+};
+
 enum class LossKind { crossEntropy, bce, mse, output };
 
 struct Program {
@@ -152,8 +159,10 @@ struct Program {
   Mesh mesh;
   std::vector<int> batchAxes; ///< that split the batch, major to minor
   int64_t microbatches;
-  int64_t globalBatch;  ///< of one replica while the mesh has an open axis
-  int replicaAxis = -1; ///< whose size the launch says; -1 if there is none
+  int64_t globalBatch;    ///< of one replica while the mesh has an open axis
+  int replicaAxis = -1;   ///< whose size the launch says; -1 if there is none
+  int64_t modelFlops = 0; ///< of a step, on all ranks; 0: not known
+  double peakFlops = 0;   ///< of a rank's device, a second; 0: not known
   /// Whether gradients are those of the loss times a number: of fp16.
   bool scalesLoss() const { return hasInput(InputKind::lossScale); }
   /// Whether a step whose gradients are no numbers changes no weight.
@@ -166,6 +175,7 @@ struct Program {
   /// For each member of a group, by index: whose input it gets.
   std::vector<std::vector<int>> permutations;
   std::vector<std::string> phases; ///< what plans run: "F", "F.1", "update"
+  std::vector<OpInfo> ops;         ///< what stages' functions run
   std::vector<InputInfo> inputs;
   std::vector<ParameterInfo> parameters;
   /// Tensors of the weights file that are saved as they are.

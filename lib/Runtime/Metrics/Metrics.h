@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <utility>
 
 namespace dtc::rt {
 
@@ -15,6 +16,9 @@ struct StepMetrics {
   std::optional<double> lossScale;            ///< of fp16
   bool isSkipped = false;                     ///< its gradients overflowed fp16
   std::optional<double> tokensPerSecond = {}; ///< where samples are sequences
+  std::optional<double> flopsPerSecond = {}, mfu = {}; ///< as of ModelSpeed
+  /// As of GradientNoise: the root of the mean square over ranks, and samples.
+  std::optional<double> localGradientNorm = {}, noiseScale = {};
 };
 
 /// Means over all samples of an evaluation, which weight every label or element
@@ -42,6 +46,13 @@ void forEachNumber(const StepMetrics &metrics, const Use &use) {
     use("loss_scale", "loss_scale", *metrics.lossScale);
     use("skipped", "skipped", double(metrics.isSkipped));
   }
+  for (auto [key, value] :
+       {std::pair("model_flops_per_second", metrics.flopsPerSecond),
+        {"mfu", metrics.mfu},
+        {"grad_norm_local", metrics.localGradientNorm},
+        {"gradient_noise_scale", metrics.noiseScale}})
+    if (value)
+      use(key, key, *value);
 }
 
 template <typename Use>

@@ -85,7 +85,7 @@ template <typename Metrics>
 std::string MetricsFile::writeLine(const Metrics &metrics) {
   if (!file.isOpen())
     return {};
-  char line[512], *end = line + sizeof line - 2;
+  char line[1024], *end = line + sizeof line - 2;
   char *at = line + snprintf(line, sizeof line, "{\"step\": %lld",
                              (long long)metrics.step);
   forEachNumber(metrics, [&](const char *key, const char *, double value) {

@@ -22,6 +22,13 @@ void Profile::add(int rank, const std::string &name, Kind kind, double seconds,
     times[rank].wait += seconds;
 }
 
+double Profile::stepSeconds() const {
+  double sum = 0;
+  for (const Times &own : times)
+    sum += own.step;
+  return sum / double(steps) / double(times.size());
+}
+
 std::string Profile::describe() const {
   if (steps == 0)
     return "no step was recorded\n";

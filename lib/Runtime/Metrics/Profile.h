@@ -32,6 +32,8 @@ public:
   /// A row for each name, means over ranks and steps; then a line of the rank
   /// that computes longest.
   std::string describe() const;
+  /// Of a rank and step, mean.
+  double stepSeconds() const;
   std::string describeSlowest() const;
 
 private:

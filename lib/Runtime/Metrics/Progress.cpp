@@ -40,16 +40,17 @@ struct dtc::rt::TextBuffer {
 Progress::Progress(const Program &program, const Options &options, bool bar,
                    int64_t bytes)
     : steps(options.steps), every(options.logEvery), batch(program.globalBatch),
-      tokens(program.tokensPerSample()), arenaBytes(bytes), bar(bar) {}
+      tokens(program.tokensPerSample()), speed(program, options),
+      arenaBytes(bytes), bar(bar) {}
 
 /// "999", "1.23k", "45.6M": three digits.
-static void formatCount(TextBuffer &out, double value) {
-  const char *units[] = {"", "k", "M", "G", "T"};
+static void formatCount(TextBuffer &out, double value, const char *space = "") {
+  const char *units[] = {"", "k", "M", "G", "T", "P"};
   int unit = 0;
-  for (; value >= 999.5 && unit < 4; ++unit)
+  for (; value >= 999.5 && unit < 5; ++unit)
     value /= 1000;
   int decimals = value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
-  out.append("%.*f%s", decimals, value, units[unit]);
+  out.append("%.*f%s%s", decimals, value, space, units[unit]);
 }
 
 void Progress::formatRate(TextBuffer &out, double samplesPerSecond) const {
@@ -99,6 +100,10 @@ void Progress::drawBar(TextBuffer &out) const {
   endField();
   tail.append("  %.3g steps/s", rate);
   endField();
+  if (std::optional<double> mfu = speed.mfu(1 / rate)) {
+    tail.append("  MFU %.1f %%", 100 * *mfu);
+    endField();
+  }
   tail.append("  %s", formatBytes(double(arenaBytes)).c_str());
   endField();
   int width = std::max(columns - shown - 3, 4);
@@ -197,6 +202,31 @@ void Progress::printLines(const std::string &lines) {
     drawBar(out);
   writeAll(STDOUT_FILENO, (bar ? "\r\x1b[K" : "") + lines +
                               std::string(out.text, size_t(out.used)));
+}
+
+void Progress::summarize() {
+  if (first == 0)
+    return;
+  TextBuffer out;
+  double seconds = last.seconds;
+  if (last.step > first) {
+    seconds = elapsed / double(last.step - first);
+    out.append("mean of steps %lld to %lld", (long long)first + 1,
+               (long long)last.step);
+  } else {
+    out.append("time of step %lld", (long long)last.step);
+  }
+  out.append(": %.4g ms, ", seconds * 1e3);
+  formatRate(out, double(batch) / seconds);
+  if (std::optional<double> flops = speed.flopsPerSecondOfRank(seconds)) {
+    out.append(", ");
+    formatCount(out, *flops, " ");
+    out.append("FLOP/s a rank");
+  }
+  if (std::optional<double> mfu = speed.mfu(seconds))
+    out.append(", MFU %.1f %%", 100 * *mfu);
+  out.append("\n");
+  out.flush();
 }
 
 void Progress::finish() {

@@ -5,6 +5,7 @@
 
 #include "Core/Options.h"
 #include "Metrics.h"
+#include "ModelSpeed.h"
 
 #include <chrono>
 
@@ -31,6 +32,9 @@ public:
   void printLines(const std::string &lines);
   /// Removes the bar.
   void finish();
+  /// The line of how fast the training was: means of its steps but the first,
+  /// if there are others. After `finish`.
+  void summarize();
 
 private:
   using Clock = std::chrono::steady_clock;
@@ -41,9 +45,10 @@ private:
   void formatRate(TextBuffer &out, double samplesPerSecond) const;
 
   int64_t steps;
-  int64_t every;      ///< steps between lines; 0: as `logInterval` says
-  int64_t batch;      ///< samples of a step
-  int64_t tokens;     ///< of a sample; 0: they have none
+  int64_t every;  ///< steps between lines; 0: as `logInterval` says
+  int64_t batch;  ///< samples of a step
+  int64_t tokens; ///< of a sample; 0: they have none
+  ModelSpeed speed;
   int64_t arenaBytes; ///< of rank 0
   bool bar;           ///< until `finish`
   bool finite = true; ///< the last loss and norm were numbers

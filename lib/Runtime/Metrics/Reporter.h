@@ -44,6 +44,8 @@ public:
   void print(const std::string &lines) { progress.printLines(lines); }
   /// Before what follows the last step is printed.
   void finish() { progress.finish(); }
+  /// How fast the training was. After `finish`.
+  void summarize() { progress.summarize(); }
 
 private:
   MetricsFile metricsFile;

@@ -32,7 +32,9 @@ Trace::Trace(const Program &program, Collectives &collectives, std::string path,
              size_t capacity)
     : program(program), collectives(collectives), path(std::move(path)),
       profilePath(std::move(profilePath)), first(first), last(last),
-      capacity(capacity), offsets(size_t(collectives.size()), 0) {
+      capacity(capacity),
+      ops(program, this->profilePath.empty() ? 0 : capacity),
+      offsets(size_t(collectives.size()), 0) {
   events.reserve(capacity);
   started.reserve(capacity);
   if (collectives.rank() > 0)
@@ -87,6 +89,7 @@ void Trace::beginStep(int64_t number) {
   step = number;
   stepBegin = events.size();
   run = -1;
+  ops.beginStep();
 }
 
 void Trace::endStep() {
@@ -96,8 +99,10 @@ void Trace::endStep() {
   for (size_t i = stepBegin; deviceClock && i < events.size(); ++i)
     for (int64_t *time : {&events[i].begin, &events[i].end})
       *time = deviceClock->timeOf(*time);
-  if (!full)
-    ++wholeSteps;
+  if (full)
+    return;
+  ++wholeSteps;
+  ops.endStep(deviceClock);
 }
 
 int64_t Trace::begin(TraceEvent::Kind kind, int32_t subject, int64_t bytes,
@@ -226,6 +231,12 @@ std::string Trace::nameOf(const TraceEvent &event) const {
 /// `inFlightRow` that is free.
 enum Row { phaseRow, communicationRow, inFlightRow };
 
+/// The number of a row's thread, which no other rank's row has: Perfetto knows
+/// threads by their numbers alone, and takes 0 for another.
+static int64_t threadOf(int rank, size_t row) {
+  return 1000 * (int64_t(rank) + 1) + int64_t(row);
+}
+
 void Trace::print(const RankEvents &own, int rank, int64_t zero,
                   const char *&separator) const {
   auto printLine = [&](const Json &line) {
@@ -237,7 +248,7 @@ void Trace::print(const RankEvents &own, int rank, int64_t zero,
     printLine({{"name", what},
                {"ph", "M"},
                {"pid", rank},
-               {"tid", row},
+               {"tid", threadOf(rank, size_t(row))},
                {"args", {{key, value}}}});
   };
   printMetadata("process_name", 0, "name", program.mesh.describeRank(rank));
@@ -278,7 +289,7 @@ void Trace::print(const RankEvents &own, int rank, int64_t zero,
                {"cat", category},
                {"ph", "X"},
                {"pid", rank},
-               {"tid", row},
+               {"tid", threadOf(rank, size_t(row))},
                {"ts", double(event.begin - zero) / 1000},
                {"dur", double(event.end - event.begin) / 1000},
                {"args", arguments}});
@@ -391,6 +402,9 @@ Profile Trace::makeProfile(const std::vector<RankEvents> &ranks) const {
 
 Trace::Written Trace::write() {
   std::vector<RankEvents> ranks = gather();
+  std::vector<OpTime> opTimes;
+  if (!profilePath.empty())
+    opTimes = ops.gather(collectives, wholeSteps);
   Written written;
   if (collectives.rank() > 0)
     return written;
@@ -399,7 +413,10 @@ Trace::Written Trace::write() {
       written.warnings.push_back(warning);
   if (profilePath.empty())
     return written;
-  std::string table = makeProfile(ranks).describe();
+  Profile profile = makeProfile(ranks);
+  std::string table = profile.describe();
+  if (stepsOfAll > 0)
+    table += describeOps(program.ops, opTimes, profile.stepSeconds());
   if (profilePath == "-")
     written.table = table;
   else if (std::string warning = profileFile.writeAlone(

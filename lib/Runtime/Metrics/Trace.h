@@ -11,6 +11,7 @@
 
 #include "Collectives/Collectives.h"
 #include "Core/Program.h"
+#include "OpTimes.h"
 #include "Profile.h"
 #include "RecordFile.h"
 
@@ -106,6 +107,15 @@ public:
     run = begin(TraceEvent::phase, phase, 0, microbatch);
   }
   void endRun() { end(run); }
+  /// Only a profile has ops.
+  void beginOp(int32_t op) {
+    if (!profilePath.empty())
+      ops.begin(op, mark());
+  }
+  void endOp() {
+    if (!profilePath.empty())
+      ops.end(mark());
+  }
   /// What was begun last with this slot and has not ended; -1 if nothing.
   int64_t findStarted(int32_t slot) const;
   const TraceEvent &operator[](int64_t event) const { return events[event]; }
@@ -128,6 +138,7 @@ private:
   int64_t first, last;
   size_t capacity;
   std::vector<TraceEvent> events;
+  OpTimes ops;
   /// Numbers of events that have a slot and no end.
   std::vector<int64_t> started;
   int64_t step = 0, run = -1;

@@ -41,7 +41,7 @@ TrainingLoop::openSource(Collectives &collectives) const {
 
 TrainingLoop::TrainingLoop(const Program &program, const Options &options,
                            Collectives &collectives, Device &device)
-    : program(program), options(options),
+    : program(program), options(options), speed(program, options),
       context(program, collectives, device, options.overlaps),
       arena(device.makeArena(context.plan().arenaBytes,
                              collectives.sharesArena() ? Sharing::machine
@@ -63,6 +63,13 @@ TrainingLoop::TrainingLoop(const Program &program, const Options &options,
   }
   if (options.checkReplicas)
     replicas.emplace(context, *arena);
+  if (options.findNonFinite)
+    finiteCheck.emplace(device, *arena);
+  if (options.gradientNoise) {
+    gradientNoise.emplace(program, collectives, device, *arena);
+    noiseScale.emplace(double(program.globalBatch) / program.batchRanks(),
+                       double(program.globalBatch));
+  }
   if (!options.checkpointDir.empty())
     checkpoints.emplace(context, *arena, options,
                         TrainingSetting(program, options, describeData()));
@@ -193,6 +200,10 @@ TrainingState TrainingLoop::stateAfter(int64_t step) const {
 
 void TrainingLoop::reportEnd(TrainingEnd how, int64_t step) {
   reporter->finish();
+  reporter->summarize();
+  if (noiseScale && std::isfinite(noiseScale->value()))
+    printf("gradient noise scale %.3g samples, batch %lld\n",
+           noiseScale->value(), (long long)program.globalBatch);
   if (int64_t skipped = lossScale.skippedSteps())
     printf(
         "skipped %lld of %lld steps, whose gradients %s\n", (long long)skipped,
@@ -225,6 +236,9 @@ void TrainingLoop::reportNotFinite(int64_t step) {
   snprintf(own.data(), own.size(), "%s",
            findNotFiniteGradient(context, *arena).c_str());
   context.collectives.gatherData(own.data(), found.data(), sizeof own);
+  std::string first;
+  if (finiteCheck)
+    first = finiteCheck->describe(context);
   if (!leads())
     return;
   reporter->finish();
@@ -237,6 +251,8 @@ void TrainingLoop::reportNotFinite(int64_t step) {
               found[rank].data() + "; " + cause;
       break;
     }
+  if (!first.empty())
+    cause = first + "; " + cause;
   std::string rest = "nothing is saved of it";
   if (checkpoints && checkpoints->newest())
     rest = format("the newest checkpoint is of step %lld, to go on from with "
@@ -244,9 +260,10 @@ void TrainingLoop::reportNotFinite(int64_t step) {
                   (long long)*checkpoints->newest());
   fprintf(stderr,
           "%s: error: step %lld has loss %g and gradient norm %g: %s; training "
-          "stops, %s (--on-nonfinite warn goes on)\n",
+          "stops, %s (--on-nonfinite warn goes on%s)\n",
           options.name.c_str(), (long long)step, std::isnan(loss) ? NAN : loss,
-          std::isnan(norm) ? NAN : norm, cause.c_str(), rest.c_str());
+          std::isnan(norm) ? NAN : norm, cause.c_str(), rest.c_str(),
+          finiteCheck ? "" : "; --find-nonfinite names the first op");
 }
 
 void TrainingLoop::writeTrace() {
@@ -285,6 +302,14 @@ void TrainingLoop::runPlan(int64_t step) {
                    /*bytes=*/0);
     loader.load(step - 1);
   }
+  if (finiteCheck) {
+    context.finiteCheck = &*finiteCheck;
+    finiteCheck->beginStep();
+  }
+  if (gradientNoise) {
+    context.gradientNoise = &*gradientNoise;
+    gradientNoise->beginStep();
+  }
   context.device.run(program.steps[context.stage], context, *arena);
   if (step < options.steps) // while the device computes
     loader.prepare(step);
@@ -292,6 +317,8 @@ void TrainingLoop::runPlan(int64_t step) {
   if (context.trace)
     trace->endStep();
   context.trace = nullptr;
+  context.finiteCheck = nullptr;
+  context.gradientNoise = nullptr;
 }
 
 void TrainingLoop::runStep(int64_t step) {
@@ -309,8 +336,11 @@ void TrainingLoop::runStep(int64_t step) {
   bool overflows = isSkipped && scale && *scale > 1;
   isFinite = overflows || (std::isfinite(norm) &&
                            std::isfinite(scalarAt(context.plan().loss)));
+  std::optional<double> localSquares;
+  if (gradientNoise)
+    localSquares = gradientNoise->endStep(scale.value_or(1));
   if (leads())
-    report(step, time.count(), scale);
+    report(step, time.count(), scale, localSquares);
   if (replicas)
     replicas->check(step);
   if (!options.dumpGradients.empty())
@@ -319,7 +349,8 @@ void TrainingLoop::runStep(int64_t step) {
 }
 
 void TrainingLoop::report(int64_t step, double seconds,
-                          std::optional<double> scale) {
+                          std::optional<double> scale,
+                          std::optional<double> localSquares) {
   StepMetrics metrics{step,
                       scalarAt(context.plan().loss),
                       scalarAt(context.plan().gradientNorm),
@@ -330,10 +361,23 @@ void TrainingLoop::report(int64_t step, double seconds,
                       isSkipped};
   if (int64_t tokens = program.tokensPerSample())
     metrics.tokensPerSecond = double(tokens) * metrics.samplesPerSecond;
+  metrics.flopsPerSecond = speed.flopsPerSecond(seconds);
+  metrics.mfu = speed.mfu(seconds);
+  if (localSquares) {
+    metrics.localGradientNorm = std::sqrt(*localSquares);
+    if (isFinite && !isSkipped)
+      noiseScale->add(*localSquares,
+                      metrics.gradientNorm * metrics.gradientNorm);
+    metrics.noiseScale = noiseScale->value();
+  }
   std::string cause;
   if (options.onNonFinite != OnNonFinite::stop && reporter->warnsOf(metrics))
     cause = explainNotFinite(program, *source, step);
   reporter->report(metrics, cause);
+  if (gradientNoise && !localSquares && step == firstStep)
+    reporter->warn("--gradient-noise: this plan does not reduce each gradient "
+                   "once, over just the ranks that share the batch; there is "
+                   "no noise scale");
 }
 
 bool TrainingLoop::evaluate(int64_t step) {

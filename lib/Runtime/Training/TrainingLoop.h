@@ -11,6 +11,8 @@
 #include "Device/Device.h"
 #include "EarlyStop.h"
 #include "Evaluation.h"
+#include "FiniteCheck.h"
+#include "GradientNoise.h"
 #include "LossScale.h"
 #include "Metrics/Reporter.h"
 #include "Outputs.h"
@@ -62,7 +64,8 @@ private:
 
   void runStep(int64_t step);
   void runPlan(int64_t step);
-  void report(int64_t step, double seconds, std::optional<double> scale);
+  void report(int64_t step, double seconds, std::optional<double> scale,
+              std::optional<double> localSquares);
   /// Returns whether no evaluation before was as good.
   bool evaluate(int64_t step);
   void save();
@@ -74,6 +77,7 @@ private:
 
   const Program &program;
   const Options &options;
+  ModelSpeed speed;
   dtc_context context;
   OutputLock outputs; ///< of rank 0
   std::unique_ptr<Arena> arena;
@@ -86,6 +90,9 @@ private:
   std::optional<Reporter> reporter; ///< of rank 0
   std::optional<ReplicaCheck> replicas;
   std::optional<Trace> trace;
+  std::optional<FiniteCheck> finiteCheck;
+  std::optional<GradientNoise> gradientNoise;
+  std::optional<NoiseScale> noiseScale; ///< rank 0 adds to it
   std::optional<Checkpointer> checkpoints;
   StopVote stopVote;
   int64_t firstStep = 1;

@@ -13,7 +13,15 @@ check() {
     --arch host --stop-after=schedule \
     --report-json "$here/report.json" --timeline "$here/timeline.json"
   DTC_STANDIN_COUNTS=$here/counts train_on_standins "$plan" "$here/t" \
-    --steps 5 --trace "$here/trace.json" --trace-steps 2-3
+    --steps 5 --trace "$here/trace.json" --trace-steps 2-3 \
+    --profile "$here/profile"
+  grep -q '^kernel_' "$here/profile"
+  # What looks at the device's results changes none.
+  train_on_standins "$plan" "$here/t" --steps 2 --metrics "$here/plain.jsonl"
+  train_on_standins "$plan" "$here/t" --steps 2 --metrics "$here/found.jsonl" \
+    --find-nonfinite
+  losses() { sed -nE 's/.*"(loss": [^,]*, "grad_norm": [^,]*).*/\1/p' "$1"; }
+  diff <(losses "$here/plain.jsonl") <(losses "$here/found.jsonl")
   dtc-check-trace "$here/trace.json" --first 2 --last 3 \
     --report "$here/report.json" --timeline "$here/timeline.json"
   ranks=$(ranks_of "$plan")

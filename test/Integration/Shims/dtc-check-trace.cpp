@@ -49,6 +49,16 @@ size_t stageOf(const std::string &name, size_t rank) {
   return std::stoul(name.substr(at + 3));
 }
 
+/// Threads of a process are numbered by its number and the row.
+int rowOf(const json &event) {
+  int row =
+      event.at("tid").get<int>() - 1000 * (event.at("pid").get<int>() + 1);
+  if (row < 0 || row >= 1000)
+    throw std::runtime_error("a thread that is of another process: " +
+                             event.dump());
+  return row;
+}
+
 std::vector<Rank> readRanks(const json &trace) {
   std::map<size_t, Rank> ranks;
   for (const json &event : trace.at("traceEvents")) {
@@ -61,7 +71,7 @@ std::vector<Rank> readRanks(const json &trace) {
     }
     auto begin = event.at("ts").get<double>();
     const json &arguments = event.at("args");
-    rank.rows[event.at("tid")].push_back(
+    rank.rows[rowOf(event)].push_back(
         {event.at("name"), begin, begin + event.at("dur").get<double>(),
          arguments.at("step"), arguments.value("bytes", int64_t(0))});
   }
@@ -89,7 +99,7 @@ std::vector<std::vector<std::string>> readSchedule(const json &timeline) {
   std::vector<std::vector<std::string>> tasks(
       timeline.at("otherData").at("stages").get<size_t>());
   for (const json &event : timeline.at("traceEvents"))
-    if (event.at("ph") == "X" && event.at("tid") == 0)
+    if (event.at("ph") == "X" && rowOf(event) == 0)
       tasks.at(event.at("pid")).push_back(event.at("name"));
   return tasks;
 }
@@ -122,7 +132,7 @@ Traffic plannedTraffic(const json &stage) {
 Traffic drawnTraffic(const json &timeline, size_t stage) {
   Traffic traffic;
   for (const json &event : timeline.at("traceEvents"))
-    if (event.at("ph") == "X" && event.at("tid") == 1 &&
+    if (event.at("ph") == "X" && rowOf(event) == 1 &&
         event.at("pid") == stage) {
       auto &[calls, bytes] = traffic[event.at("name")];
       calls += event.at("args").at("count").get<int64_t>();

@@ -177,8 +177,10 @@ void CudaDevice::run(dtc_step_fn plan, dtc_context &context, Arena &arena) {
   };
   PlanRuns &runs = plans[{plan, arena.address()}];
   // The first time, libraries choose algorithms and connect ranks. What is
-  // traced has its times from the calls.
-  if (!usesGraphs || !runs.hasRun || context.trace) {
+  // traced has its times from the calls, and who looks at results does so then.
+  bool isObserved =
+      context.trace || context.finiteCheck || context.gradientNoise;
+  if (!usesGraphs || !runs.hasRun || isObserved) {
     makeCalls();
     runs.hasRun = true;
     return;

@@ -1,0 +1,88 @@
+//===- FiniteCheck.cpp - the first op whose result is no number -----------===//
+
+#include "FiniteCheck.h"
+
+#include "Core/Context.h"
+#include "Core/Elements.h"
+#include "Core/Error.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+using namespace dtc::rt;
+
+/// Ranks of several machines compare it.
+static int64_t calendarTime() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
+void FiniteCheck::look(const dtc_context &context, dtc_dtype dtype,
+                       const void *result, int64_t count) {
+  if (nan)
+    return;
+  device.synchronize();
+  bool hasInfinity = false, hasNan = false;
+  int64_t bytes = sizeOf(dtype);
+  int64_t offset = static_cast<const char *>(result) - arena.address();
+  for (int64_t done = 0; done < count && !hasNan;) {
+    int64_t part = std::min(count - done, int64_t(values.size()));
+    arena.read(offset + done * bytes, part * bytes, [&](const char *data) {
+      convert(dtype, data, DTC_F64, values.data(), part);
+    });
+    for (int64_t i = 0; i < part; ++i) {
+      hasNan |= std::isnan(values[size_t(i)]);
+      hasInfinity |= std::isinf(values[size_t(i)]) && values[size_t(i)] > 0;
+    }
+    done += part;
+  }
+  Found found{calendarTime(), op, context.phase, context.microbatch};
+  if (hasInfinity && !infinity)
+    infinity = found;
+  if (hasNan)
+    nan = found;
+}
+
+std::string FiniteCheck::describe(const dtc_context &context,
+                                  const Found &found, size_t rank) {
+  const Program &program = context.program;
+  const OpInfo &op = program.ops.at(size_t(found.op));
+  std::string text = op.name;
+  if (!op.node.empty())
+    text += " of node '" + op.node + "'";
+  if (found.phase >= 0)
+    text += " in " + program.phases.at(size_t(found.phase));
+  if (found.microbatch >= 0)
+    text += format(" of micro-batch %d", found.microbatch);
+  if (program.mesh.size() > 1)
+    text += format(" on rank %zu", rank);
+  return text;
+}
+
+std::string FiniteCheck::describe(const dtc_context &context) const {
+  using Pair = std::array<Found, 2>;
+  Pair own = {infinity.value_or(Found{}), nan.value_or(Found{})};
+  std::vector<Pair> all(size_t(context.collectives.size()));
+  context.collectives.gatherData(&own, all.data(), sizeof own);
+  auto findFirst = [&](size_t kind) {
+    size_t first = 0;
+    for (size_t rank = 1; rank < all.size(); ++rank)
+      if (int64_t time = all[rank][kind].time)
+        if (int64_t best = all[first][kind].time; !best || time < best)
+          first = rank;
+    return std::pair(first, all[first][kind]);
+  };
+  auto [infiniteRank, infinite] = findFirst(0);
+  auto [nanRank, noNumber] = findFirst(1);
+  std::string text;
+  // What follows a NaN says nothing.
+  if (infinite.time && (!noNumber.time || infinite.time < noNumber.time))
+    text = "the first infinity is a result of " +
+           describe(context, infinite, infiniteRank);
+  if (!noNumber.time)
+    return text;
+  return text + (text.empty() ? "" : ", ") + "the first NaN is a result of " +
+         describe(context, noNumber, nanRank);
+}

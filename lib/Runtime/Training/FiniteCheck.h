@@ -1,0 +1,52 @@
+//===- FiniteCheck.h - the first op whose result is no number ---*- C++ -*-===//
+
+#ifndef DTC_LIB_RUNTIME_TRAINING_FINITECHECK_H
+#define DTC_LIB_RUNTIME_TRAINING_FINITECHECK_H
+
+#include "Device/Device.h"
+
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+struct dtc_context;
+
+namespace dtc::rt {
+
+/// Looks at what each op of a step writes (--find-nonfinite). An infinity below
+/// zero counts as a number: masks of attention have it, and what overflows to
+/// it soon makes a NaN or +infinity.
+class FiniteCheck {
+public:
+  FiniteCheck(Device &device, const Arena &arena)
+      : device(device), arena(arena), values(4096) {}
+
+  void beginStep() { infinity = nan = std::nullopt; }
+  void beginOp(int32_t own) { op = own; }
+  /// `count` elements that the current op has written.
+  void look(const dtc_context &context, dtc_dtype dtype, const void *result,
+            int64_t count);
+
+  /// The first infinity and the first NaN of the last step, on all ranks, as a
+  /// clause for rank 0; empty if no op had any. Met by all ranks.
+  std::string describe(const dtc_context &context) const;
+
+private:
+  struct Found {
+    int64_t time; ///< nanoseconds of the machine's calendar; 0: nothing
+    int32_t op, phase, microbatch;
+  };
+  static std::string describe(const dtc_context &context, const Found &found,
+                              size_t rank);
+
+  Device &device;
+  const Arena &arena;
+  std::vector<double> values; ///< a part of a result
+  int32_t op = -1;
+  std::optional<Found> infinity, nan;
+};
+
+} // namespace dtc::rt
+
+#endif // DTC_LIB_RUNTIME_TRAINING_FINITECHECK_H
