@@ -4,6 +4,7 @@
 
 #include "Environment.h"
 #include "Error.h"
+#include "StopRequests.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -51,6 +52,7 @@ void dtc::rt::checkRankCount(const Program &program, int found, int argc,
 //===----------------------------------------------------------------------===//
 
 static volatile sig_atomic_t launcher, signalOfStop;
+static StopRequests requests;
 
 bool dtc::rt::isIgnored(int signal) {
   struct sigaction former;
@@ -60,8 +62,7 @@ bool dtc::rt::isIgnored(int signal) {
 
 /// The second time it is meant.
 static void passOn(int) {
-  kill(pid_t(launcher), signalOfStop);
-  signalOfStop = SIGTERM;
+  kill(pid_t(launcher), requests.isAnother() ? SIGTERM : signalOfStop);
 }
 
 /// Runs mpirun, returns its exit status. Told to stop, mpirun leaves ranks one

@@ -5,11 +5,11 @@
 #include "Core/Context.h"
 #include "Core/Launch.h"
 #include "Core/MappedFile.h"
+#include "Core/StopRequests.h"
 
 #include <csignal>
 #include <cstdio>
 #include <cstring>
-#include <ctime>
 #include <unistd.h>
 
 using namespace dtc::rt;
@@ -17,7 +17,8 @@ using namespace dtc::rt;
 /// What the signal handlers write; made beforehand, for they may not format.
 static char stopLine[256], crashLine[256];
 
-static volatile sig_atomic_t asked = 0, askedAt = 0;
+static volatile sig_atomic_t asked = 0;
+static StopRequests requests;
 static bool asks = false;
 
 int dtc::rt::stopSignal() { return asked; }
@@ -26,14 +27,9 @@ int dtc::rt::stopSignal() { return asked; }
 /// that a stop would lose, as every line written is already in its file, nobody
 /// waits for its end.
 static void stopBySignal(int signal) {
-  timespec now = {};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  if (asks && !asked) {
+  if (asks && !asked)
     asked = signal;
-    askedAt = sig_atomic_t(now.tv_sec);
-  }
-  // One stop may come more than once: launchers hand on what ranks got, too.
-  if (asks && (signal == SIGUSR1 || now.tv_sec - askedAt < 2))
+  if (asks && (!requests.isAnother() || signal == SIGUSR1))
     return;
   (void)!write(STDERR_FILENO, stopLine, strlen(stopLine));
   leaveBySignal();
