@@ -271,6 +271,8 @@ LogicalResult Compilation::report() {
   for (StageReport &stage : report->stages)
     stage.reservedBytes = getReservedBytes(options.compile.target, *module);
   if (options.report) {
+    if (strategy.parallel.replicasAtLaunch)
+      llvm::outs() << "replicas     any number; what follows is of two\n";
     report->print(llvm::outs());
     imported.printConstants(llvm::outs());
   }

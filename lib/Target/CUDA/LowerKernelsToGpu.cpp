@@ -17,6 +17,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/ADT/MapVector.h"
 
 namespace dtc {
 #define GEN_PASS_DEF_LOWERKERNELSTOGPU
@@ -54,7 +55,8 @@ private:
   ScratchLayout layout;
   /// Offsets in scratch of results that the kernel keeps to itself, and of the
   /// parts of sums.
-  DenseMap<Statement *, int64_t> stored, parts;
+  llvm::MapVector<Statement *, int64_t> stored;
+  DenseMap<Statement *, int64_t> parts;
   std::optional<KernelArguments> own; ///< the launcher's
   unsigned numFunctions = 0;
 };
