@@ -80,6 +80,8 @@ private:
   LogicalResult print(Diagnostic &diagnostic);
   void printPlace(Location location);
   LogicalResult import();
+  OwningOpRef<ModuleOp> importFor(int64_t replicas, ImportReport &report);
+  LogicalResult proveReplicas();
   LogicalResult readInitialWeights();
   LogicalResult runPhase(CompilePhase phase);
   LogicalResult show(CompilePhase phase);
@@ -149,8 +151,34 @@ Compilation::write(StringRef path,
   return error ? fail(llvm::toString(std::move(error))) : success();
 }
 
+/// Imports the model, for a batch of so many replicas if their number is open.
+OwningOpRef<ModuleOp> Compilation::importFor(int64_t replicas,
+                                             ImportReport &report) {
+  ImportOptions import = options.compile.import;
+  if (replicas > 0 && import.batch)
+    *import.batch *= replicas;
+  return importOnnx(context, import, report);
+}
+
+/// What is compiled for two replicas is right for any number of them.
+LogicalResult Compilation::proveReplicas() {
+  int64_t replicas = strategy.parallel.getOpenReplicas();
+  Strategy more = strategy;
+  more.parallel.dp = (replicas + 1) * strategy.parallel.hsdp;
+  more.training.batch = strategy.training.batch / replicas * (replicas + 1);
+  ImportReport report;
+  OwningOpRef<ModuleOp> other = importFor(replicas + 1, report);
+  if (!other) {
+    report.printIssues(llvm::errs());
+    return failure();
+  }
+  more.set(*other);
+  return dtc::proveReplicas(*module, *other);
+}
+
 LogicalResult Compilation::import() {
-  module = importOnnx(context, options.compile.import, imported);
+  int64_t replicas = options.compile.parallel.getOpenReplicas();
+  module = importFor(replicas, imported);
   if (!module) {
     imported.printIssues(llvm::errs());
     return failure();
@@ -189,10 +217,18 @@ LogicalResult Compilation::import() {
   if (options.compile.training.batch > 0)
     globalBatch = options.compile.training.batch;
   strategy = options.compile;
-  if (int64_t replicas = strategy.parallel.getOpenReplicas())
+  if (replicas > 0) {
+    const ParallelOptions &plan = strategy.parallel;
+    int64_t parts = plan.hsdp * strategy.getNumMicrobatches();
+    if (globalBatch % parts)
+      return fail("a replica's batch of " + Twine(globalBatch) +
+                  " samples does not divide into hsdp x microbatches x "
+                  "accumulate = " +
+                  Twine(parts) + " parts; use a --batch that does");
     strategy.training.batch = globalBatch *= replicas;
+  }
   strategy.set(*module);
-  if (options.deviceMemory || strategy.parallel.replicasAtLaunch)
+  if (options.deviceMemory)
     model = module->clone();
   return success();
 }
@@ -226,7 +262,7 @@ LogicalResult Compilation::runPhase(CompilePhase phase) {
   if (failed(dtc::runPhase(phase, *module)))
     return failure();
   if (phase == CompilePhase::Lower && strategy.parallel.replicasAtLaunch)
-    return proveReplicas(*model, *module, strategy);
+    return proveReplicas();
   return success();
 }
 

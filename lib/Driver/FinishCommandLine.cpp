@@ -319,10 +319,10 @@ LogicalResult CommandLine::finishPlan() {
   struct {
     const char *name;
     int64_t value;
-  } counts[] = {{"dp", plan.dp},
+  } counts[] = {{"hsdp", plan.hsdp},
+                {"dp", plan.dp},
                 {"pp", plan.pp},
                 {"tp", plan.tp},
-                {"hsdp", plan.hsdp},
                 {"microbatches", plan.microbatches},
                 {"accumulate", schedule.accumulate},
                 {"virtual-stages", schedule.virtualStages},

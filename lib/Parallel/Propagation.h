@@ -45,9 +45,9 @@ private:
                           mlir::OpBuilder &builder);
   mlir::Value getParts(mlir::StringAttr axis, mlir::OpBuilder &builder,
                        mlir::Location location);
-  mlir::Value getNumbers(mlir::StringAttr axis, llvm::StringRef name);
+  mlir::Value getNumbers(mlir::StringAttr axis, llvm::StringRef kind);
   mlir::Value getReplicas();
-  mlir::Value addInput(llvm::StringRef name, mlir::Type type);
+  mlir::Value addInput(llvm::StringRef kind, mlir::Type type);
   mlir::FailureOr<llvm::SmallVector<mlir::Value>>
   expandIfSplit(SplitExpansionInterface op);
   mlir::FailureOr<llvm::SmallVector<mlir::Value>>
@@ -77,7 +77,7 @@ private:
   llvm::DenseMap<mlir::Value, mlir::Value> reduced;
   /// Random numbers, and what is made of them and constants alone.
   llvm::DenseSet<mlir::Value> drawn;
-  /// Numbers of micro-batches or replicas, by the input's name.
+  /// Numbers of micro-batches or replicas, by the input's kind.
   llvm::StringMap<mlir::Value> numbers;
 };
 

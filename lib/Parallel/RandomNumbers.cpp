@@ -51,13 +51,12 @@ Value Propagation::getParts(StringAttr axis, OpBuilder &builder,
                  builder, location);
 }
 
-/// Adds an input to the step, of this name and kind.
-Value Propagation::addInput(StringRef name, Type type) {
+/// Adds an input of this kind to the step.
+Value Propagation::addInput(StringRef kind, Type type) {
   Builder builder(step.getContext());
-  StringAttr string = builder.getStringAttr(name);
-  auto attributes =
-      builder.getDictionaryAttr({builder.getNamedAttr(attr::input, string),
-                                 builder.getNamedAttr(attr::kind, string)});
+  auto attributes = builder.getDictionaryAttr(
+      {builder.getNamedAttr(attr::input, getFreeInputName(step, kind)),
+       builder.getNamedAttr(attr::kind, builder.getStringAttr(kind))});
   unsigned number = step.getNumArguments();
   if (failed(step.insertArgument(number, type, attributes, step.getLoc())))
     return {};
@@ -66,13 +65,13 @@ Value Propagation::addInput(StringRef name, Type type) {
   return value;
 }
 
-/// The same as an input of the step, of this name and kind: no constant knows
+/// The same as an input of the step, of this kind: no constant knows
 /// which micro-batch it is used in, or how many replicas there are.
-Value Propagation::getNumbers(StringAttr axis, StringRef name) {
-  Value &known = numbers[name];
+Value Propagation::getNumbers(StringAttr axis, StringRef kind) {
+  Value &known = numbers[kind];
   if (!known)
     known = addInput(
-        name,
+        kind,
         RankedTensorType::get(
             mesh.getSize(axis), IntegerType::get(axis.getContext(), 64),
             LayoutAttr::getCanonical(mesh, {AxisLayout::split(axis, 0)})));

@@ -6,11 +6,14 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dtc/Lowering/Program.h"
 #include "dtc/Pipelines/Pipelines.h"
 #include "mlir/IR/OperationSupport.h"
+#include "llvm/Support/JSON.h"
 
 using namespace mlir;
 using namespace dtc;
+namespace json = llvm::json;
 
 static bool areEqual(Region &a, Region &b) {
   return OperationEquivalence::isRegionEquivalentTo(
@@ -42,35 +45,42 @@ static Operation *findDifference(Region &own, Region &other) {
   return nullptr;
 }
 
-LogicalResult dtc::proveReplicas(ModuleOp model, ModuleOp lowered,
-                                 const Strategy &strategy) {
-  Strategy more = strategy;
-  more.parallel.dp = strategy.parallel.dp / 2 * 3;
-  more.training.batch = strategy.training.batch / 2 * 3;
-  OwningOpRef<ModuleOp> other = model.clone();
-  more.set(*other);
+/// The manifest without what says how many replicas there are.
+static json::Value getManifest(ModuleOp module) {
+  auto text = module->getAttrOfType<StringAttr>(manifestAttrName);
+  json::Value manifest = llvm::cantFail(json::parse(text.getValue()));
+  json::Object &object = *manifest.getAsObject();
+  object.erase("mesh");
+  object.erase("model_flops");
+  for (json::Value &input : *object.getArray("inputs"))
+    input.getAsObject()->erase("shape");
+  return manifest;
+}
+
+LogicalResult dtc::proveReplicas(ModuleOp lowered, ModuleOp more) {
   std::string error;
   {
     ScopedDiagnosticHandler handler(
-        model.getContext(), [&](Diagnostic &diagnostic) {
+        lowered.getContext(), [&](Diagnostic &diagnostic) {
           if (diagnostic.getSeverity() == DiagnosticSeverity::Error &&
               error.empty())
             error = diagnostic.str();
           return success();
         });
     for (CompilePhase phase : loweringPhases)
-      if (failed(runPhase(phase, *other)))
+      if (failed(runPhase(phase, more))) {
         return emitError(lowered.getLoc())
                << "--dp auto: there is a plan for two replicas, but not for "
                   "three: "
                << error;
+      }
   }
-  if (areEqual(lowered.getBodyRegion(), other->getBodyRegion()))
+  if (areEqual(lowered.getBodyRegion(), more.getBodyRegion()) &&
+      getManifest(lowered) == getManifest(more))
     return success();
   Operation *found =
-      findDifference(lowered.getBodyRegion(), other->getBodyRegion());
+      findDifference(lowered.getBodyRegion(), more.getBodyRegion());
   return emitError(found ? found->getLoc() : lowered.getLoc())
          << "--dp auto: what a rank computes depends on how many replicas "
-            "there "
-            "are; use --dp with a number";
+            "there are; use --dp with a number";
 }

@@ -13,6 +13,7 @@
 #include "dtc/Schedule/Passes.h"
 #include "dtc/Schedule/Slices.h"
 #include "dtc/Training/FindFunction.h"
+#include "dtc/Training/StepFunction.h"
 #include "mlir/IR/IRMapping.h"
 
 namespace dtc {
@@ -371,8 +372,15 @@ struct SplitStagesPass : dtc::impl::SplitStagesBase<SplitStagesPass> {
     };
     SmallVector<Type> inputs, results;
     SmallVector<DictionaryAttr> inputAttrs, resultAttrs;
+    // An evaluation has the memory of the step's inputs, and may be the only
+    // one to ask how many replicas there are: it counts what a sum does not
+    // divide.
+    auto isForAll = [](BlockArgument argument) {
+      StringAttr kind = getArgString(argument, attr::kind);
+      return kind && kind == replicasKind;
+    };
     for (BlockArgument argument : step.getArguments())
-      if (slices.isUsed(stage, argument)) {
+      if (slices.isUsed(stage, argument) || isForAll(argument)) {
         inputs.push_back(argument.getType());
         inputAttrs.push_back(
             withNumber(step.getArgAttrDict(argument.getArgNumber()), argument));

@@ -305,7 +305,8 @@ LogicalResult Expansion::expand(BatchNormOp op, Groups &groups) {
            << " parts, which do not divide its " << samples << " samples";
   int64_t elements =
       op.getX().getType().getNumElements() / (shape.back() * groups.count);
-  if (elements == 1)
+  int64_t replicas = options.statistics == "local" ? 0 : options.replicas;
+  if (elements == std::max<int64_t>(replicas, 1)) // of one replica, if alone
     return op.emitError("batch norm by the statistics of one element of each "
                         "channel, which are the element itself; use a larger "
                         "--batch, or fewer micro-batches");

@@ -54,6 +54,17 @@ Value dtc::findScalarInput(func::FuncOp step, StringRef kind) {
   return {};
 }
 
+StringAttr dtc::getFreeInputName(func::FuncOp step, StringRef name) {
+  std::string free = name.str();
+  auto isTaken = [&](BlockArgument argument) {
+    StringAttr own = getArgString(argument, attr::input);
+    return own && own == free;
+  };
+  while (llvm::any_of(step.getArguments(), isTaken))
+    free += '_';
+  return StringAttr::get(step.getContext(), free);
+}
+
 FailureOr<Value> dtc::getScalarInput(func::FuncOp step, StringRef kind) {
   if (Value found = findScalarInput(step, kind))
     return found;
@@ -62,10 +73,9 @@ FailureOr<Value> dtc::getScalarInput(func::FuncOp step, StringRef kind) {
   for (BlockArgument argument : step.getArguments())
     if (getArgString(argument, attr::input))
       position = argument.getArgNumber() + 1;
-  StringAttr string = builder.getStringAttr(kind);
-  auto attributes =
-      builder.getDictionaryAttr({builder.getNamedAttr(attr::input, string),
-                                 builder.getNamedAttr(attr::kind, string)});
+  auto attributes = builder.getDictionaryAttr(
+      {builder.getNamedAttr(attr::input, getFreeInputName(step, kind)),
+       builder.getNamedAttr(attr::kind, builder.getStringAttr(kind))});
   if (failed(step.insertArgument(
           position, RankedTensorType::get({}, builder.getF64Type()), attributes,
           step.getLoc())))

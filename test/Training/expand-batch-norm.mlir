@@ -1,6 +1,7 @@
 // RUN: dtc-opt %s --dtc-expand-training-ops="statistics=micro microbatches=2" | FileCheck %s
 // RUN: dtc-opt %s --dtc-expand-training-ops="statistics=local microbatches=2 dp=2" | FileCheck %s --check-prefix=LOCAL
 // RUN: dtc-opt %s --dtc-expand-training-ops | FileCheck %s --check-prefix=GLOBAL
+// RUN: not dtc-opt %s --dtc-expand-training-ops="replicas=8" 2>&1 | FileCheck %s --check-prefix=ALONE
 // RUN: dtc-opt %s --dtc-expand-training-ops="replicas=2" | FileCheck %s --check-prefix=REPLICAS
 // RUN: dtc-opt %s --dtc-expand-training-ops=statistics=frozen --cse | FileCheck %s --check-prefix=FROZEN
 // RUN: not dtc-opt %s --dtc-expand-training-ops="microbatches=4" 2>&1 | FileCheck %s --check-prefix=CUT
@@ -29,6 +30,9 @@
 // CHECK: %[[F:.+]] = dtc.mul %[[R]], %[[S]]
 // CHECK: %[[N:.+]] = dtc.mul %[[C]], %[[F]]
 // CHECK: %[[Y:.+]] = dtc.add %[[N]], %[[B]]
+
+// One replica may be alone, and have one element of each channel.
+// ALONE: batch norm by the statistics of one element of each channel
 
 // With any number of replicas, of four samples each, n is a product.
 

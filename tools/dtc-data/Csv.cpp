@@ -178,7 +178,7 @@ static void numberClasses(Table &table, const std::string &path,
   for (const auto &[name, number] : table.classes) {
     names.push_back(name);
     if (!isWhole(name))
-      word = &names.back();
+      word = &name;
   }
   if (!settings.like.empty() && dtc::rt::fileExists(former))
     table.classNames = Names::read(former);

@@ -5,6 +5,8 @@
 #include "Core/Error.h"
 #include "Core/MappedFile.h"
 
+#include <algorithm>
+
 using namespace dtc::data;
 using dtc::rt::fail;
 

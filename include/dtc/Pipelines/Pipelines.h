@@ -67,12 +67,11 @@ mlir::LogicalResult runPhase(CompilePhase phase, mlir::ModuleOp module);
 std::optional<int64_t> getPlannedBytes(mlir::ModuleOp model,
                                        const Strategy &strategy);
 
-/// Proves that a lowered module is right for any number of replicas, of which
-/// the strategy, that of two, leaves it open how many there are. `model` is the
-/// module as imported. Fails with a diagnostic that names the node where code
-/// depends on it.
-mlir::LogicalResult proveReplicas(mlir::ModuleOp model, mlir::ModuleOp lowered,
-                                  const Strategy &strategy);
+/// Proves that a lowered module, of a plan of two replicas, is right for any
+/// number of them: `more`, the module as imported and with the strategy for
+/// three, which is lowered here, becomes the same code. Fails with a diagnostic
+/// that names the node where it does not.
+mlir::LogicalResult proveReplicas(mlir::ModuleOp lowered, mlir::ModuleOp more);
 
 void buildStrategyPipeline(mlir::OpPassManager &manager,
                            const Strategy &strategy);

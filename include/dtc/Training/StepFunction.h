@@ -37,6 +37,11 @@ constexpr llvm::StringLiteral updatesKind = "updates";
 /// How many replicas there are, where that is known at launch only.
 constexpr llvm::StringLiteral replicasKind = "replicas";
 
+/// What a new input is called: this, or, where the model has such an input,
+/// this with underscores.
+mlir::StringAttr getFreeInputName(mlir::func::FuncOp step,
+                                  llvm::StringRef name);
+
 /// The scalar input of a kind (`dtc.kind`), which the program fills; null if
 /// there is none.
 mlir::Value findScalarInput(mlir::func::FuncOp step, llvm::StringRef kind);

@@ -35,7 +35,8 @@ TrainingSetting::compare(const TrainingSetting &other) const {
   // some samples were seen twice and others never.
   if (globalBatch != other.globalBatch)
     fail("the checkpoint is of batches of %lld, this program has %lld; compile "
-         "it with --batch %lld",
+         "it with --batch %lld, or, if it is of --dp auto, start as many "
+         "replicas as have that batch",
          (long long)other.globalBatch, (long long)globalBatch,
          (long long)other.globalBatch);
   if (seed != other.seed)

@@ -169,7 +169,8 @@ private:
   void checkPeers(int64_t time);
   void checkTime(int64_t time);
   std::string describeCall() const {
-    return describe(current, program, context);
+    Call call = current; // once, for the rank may run on meanwhile
+    return describe(call, program, context);
   }
   [[noreturn]] void endFor(const Peer &peer, const char *what);
 

@@ -328,9 +328,6 @@ static void check(const CLI::App &app, const Program &program, Options &options,
          "step; compile it with --skip-nonfinite");
   if (options.findNonFinite && options.onNonFinite != OnNonFinite::stop)
     fail("found --find-nonfinite, expected --on-nonfinite stop with it");
-  if (options.gradientNoise && program.batchRanks() == 1)
-    fail("found --gradient-noise, which compares gradients of ranks, but one "
-         "rank of this program has the whole batch; compile it with --dp N");
   if (!options.transform.empty() && options.data == "synthetic" &&
       options.evalData.empty())
     fail("found --transform with --data synthetic, expected --data DIR with "

@@ -25,7 +25,8 @@ public:
   explicit OpTimes(const Program &program, size_t capacity);
 
   void beginStep() { calls.clear(); }
-  /// `mark` is a moment of the clock that `endStep` gets.
+  bool isFull() const { return calls.size() == calls.capacity(); }
+  /// `mark` is a moment of the clock that `endStep` gets. Not if it is full.
   void begin(int32_t op, int64_t mark) { calls.push_back({op, mark, mark}); }
   void end(int64_t mark) { calls.back().end = mark; }
   /// Adds the step. Marks are nanoseconds if there is no clock.

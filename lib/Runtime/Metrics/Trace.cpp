@@ -105,12 +105,16 @@ void Trace::endStep() {
   ops.endStep(deviceClock);
 }
 
+void Trace::dropStep() {
+  full = true;
+  events.resize(std::min(events.size(), stepBegin));
+  started.clear();
+}
+
 int64_t Trace::begin(TraceEvent::Kind kind, int32_t subject, int64_t bytes,
                      int32_t microbatch, int32_t slot) {
   if (full || events.size() == capacity) {
-    full = true;
-    events.resize(std::min(events.size(), stepBegin));
-    started.clear();
+    dropStep();
     return -1;
   }
   int64_t event = int64_t(events.size());

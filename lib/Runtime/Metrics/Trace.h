@@ -109,11 +109,15 @@ public:
   void endRun() { end(run); }
   /// Only a profile has ops.
   void beginOp(int32_t op) {
-    if (!profilePath.empty())
+    if (full || profilePath.empty())
+      return;
+    if (ops.isFull())
+      dropStep();
+    else
       ops.begin(op, mark());
   }
   void endOp() {
-    if (!profilePath.empty())
+    if (!full && !profilePath.empty())
       ops.end(mark());
   }
   /// What was begun last with this slot and has not ended; -1 if nothing.
@@ -121,6 +125,8 @@ public:
   const TraceEvent &operator[](int64_t event) const { return events[event]; }
 
 private:
+  /// Ends the recording before the step: there is no room.
+  void dropStep();
   struct RankEvents;
   RankEvents receive(int rank) const;
   std::vector<RankEvents> gather();

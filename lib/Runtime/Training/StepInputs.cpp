@@ -8,6 +8,13 @@
 
 using namespace dtc::rt;
 
+StepInputs::StepInputs(const Program &program, const Stage &stage, int rank,
+                       Arena &arena, uint64_t seed)
+    : program(program), stage(stage), arena(arena), seed(seed) {
+  if (program.replicaAxis >= 0)
+    replica = program.mesh.coordinates(rank)[size_t(program.replicaAxis)];
+}
+
 void StepInputs::write(const StepNumbers &numbers) const {
   for (const Stage::Input &entry : stage.inputs) {
     const InputInfo &input = program.inputs[entry.index];
@@ -32,8 +39,7 @@ void StepInputs::write(const StepNumbers &numbers) const {
                   double(program.mesh.axes[program.replicaAxis].size));
       break;
     case InputKind::replica:
-      arena.store(entry.offset, int64_t(program.mesh.coordinates(
-                                    rank)[size_t(program.replicaAxis)]));
+      arena.store(entry.offset, replica);
       break;
     case InputKind::seed:
       arena.store(entry.offset, seed);

@@ -21,17 +21,16 @@ struct StepNumbers {
 class StepInputs {
 public:
   StepInputs(const Program &program, const Stage &stage, int rank, Arena &arena,
-             uint64_t seed)
-      : program(program), stage(stage), rank(rank), arena(arena), seed(seed) {}
+             uint64_t seed);
 
   void write(const StepNumbers &numbers) const;
 
 private:
   const Program &program;
   const Stage &stage;
-  int rank;
   Arena &arena;
   uint64_t seed;
+  int64_t replica = 0; ///< which of them the rank is
 };
 
 } // namespace dtc::rt

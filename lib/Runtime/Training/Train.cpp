@@ -119,6 +119,11 @@ int dtc::rt::trainMain(const dtc_program &exported, int argc, char **argv) {
       checkDevice();
       program->setRanks(collectives->size());
       checkRankCount(*program, collectives->size(), argc, argv);
+      if (options->gradientNoise && program->batchRanks() == 1)
+        fail("found --gradient-noise, which compares gradients of ranks, but "
+             "one rank of this program has the whole batch; %s",
+             program->replicaAxis < 0 ? "compile it with --dp N"
+                                      : "start several replicas");
       if (!options->scaleLearningRate.empty())
         options->learningRate.peak *=
             scaleForBatch(options->scaleLearningRate, program->globalBatch);
