@@ -10,10 +10,47 @@
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Process.h"
 #include "llvm/Support/Signals.h"
+#include <csignal>
 
 using namespace dtc;
 namespace fs = llvm::sys::fs;
 namespace path = llvm::sys::path;
+
+static constexpr int endingSignals[] = {SIGHUP, SIGINT, SIGTERM};
+
+static sigset_t getEndingSignals() {
+  sigset_t set;
+  sigemptyset(&set);
+  for (int signal : endingSignals)
+    sigaddset(&set, signal);
+  return set;
+}
+
+/// Removes the files, and ends as without a handler. LLVM's own restores what
+/// signals do first, so that a second one (`timeout` sends two) ended it before
+/// the files were gone.
+static void removeFilesAndEnd(int signal) {
+  struct sigaction action = {};
+  action.sa_handler = SIG_IGN;
+  for (int other : endingSignals)
+    sigaction(other, &action, nullptr);
+  llvm::sys::RunInterruptHandlers();
+  action.sa_handler = SIG_DFL;
+  sigaction(signal, &action, nullptr);
+  sigset_t set = getEndingSignals();
+  pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
+  raise(signal);
+}
+
+/// After LLVM's handlers are there, which are installed once.
+static bool handleEndingSignals() {
+  struct sigaction action = {};
+  action.sa_handler = removeFilesAndEnd;
+  action.sa_mask = getEndingSignals();
+  for (int signal : endingSignals)
+    sigaction(signal, &action, nullptr);
+  return true;
+}
 
 TemporaryFile &TemporaryFile::operator=(TemporaryFile &&other) {
   remove();
@@ -35,11 +72,19 @@ llvm::Expected<TemporaryFile> TemporaryFile::make(llvm::StringRef model,
   if (std::error_code error = fs::make_absolute(absolute))
     return llvm::errorCodeToError(error);
   int descriptor;
-  if (std::error_code error =
-          fs::createUniqueFile(absolute, descriptor, name, fs::OF_None, mode))
+  // No signal comes before it is known which file to remove.
+  sigset_t set = getEndingSignals(), former;
+  pthread_sigmask(SIG_BLOCK, &set, &former);
+  std::error_code error =
+      fs::createUniqueFile(absolute, descriptor, name, fs::OF_None, mode);
+  if (!error) {
+    (void)llvm::sys::Process::SafelyCloseFileDescriptor(descriptor);
+    llvm::sys::RemoveFileOnSignal(name);
+    [[maybe_unused]] static const bool handled = handleEndingSignals();
+  }
+  pthread_sigmask(SIG_SETMASK, &former, nullptr);
+  if (error)
     return llvm::errorCodeToError(error);
-  llvm::sys::Process::SafelyCloseFileDescriptor(descriptor);
-  llvm::sys::RemoveFileOnSignal(name);
   return TemporaryFile(name);
 }
 

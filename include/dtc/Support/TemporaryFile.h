@@ -13,7 +13,7 @@
 namespace dtc {
 
 /// An empty file with an unpredictable name, made by O_EXCL. It is removed when
-/// this object is, and by LLVM's handlers when a signal ends the process.
+/// this object is, and when a signal ends the process.
 class TemporaryFile {
 public:
   /// A file in $TMPDIR that the user alone may read. The error begins with
