@@ -38,8 +38,8 @@ Value Propagation::reshard(Value value, LayoutAttr layout, OpBuilder &builder,
     single.note(result.getDefiningOp());
     return result;
   }
-  // What all micro-batches have in common is made in parts.
-  if (!own.getEntry(MeshAttr::timeAxis) && layout.isSplit(MeshAttr::timeAxis))
+  // What all parts of the batch have in common is made in parts.
+  if (!own.getEntry(MeshAttr::timeAxis) && isCutByBatch(value, layout))
     if (Value made = remake(value, layout, builder, location))
       return resharded[{value, layout}] = made;
   result = ReshardOp::create(builder, location,

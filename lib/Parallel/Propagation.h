@@ -34,6 +34,7 @@ private:
   void fitTime(mlir::Operation *op);
   LayoutAttr keepTime(mlir::Value value, LayoutAttr own, LayoutAttr layout);
   bool canRepeat(mlir::Value value, LayoutAttr layout);
+  bool isCutByBatch(mlir::Value value, LayoutAttr layout) const;
   mlir::Value repeat(ConstantOp constant, LayoutAttr layout,
                      mlir::OpBuilder &builder);
   mlir::Value remake(mlir::Value value, LayoutAttr layout,

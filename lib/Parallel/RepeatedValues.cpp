@@ -25,6 +25,31 @@ bool Propagation::canRepeat(Value value, LayoutAttr layout) {
   return succeeded(inferred) && inferred->front() == layout;
 }
 
+/// Whether axes of the batch split the value under the layout that do not yet.
+bool Propagation::isCutByBatch(Value value, LayoutAttr layout) const {
+  LayoutAttr own = getLayout(value.getType());
+  return llvm::any_of(layout.getEntries(), [&](const AxisLayout &entry) {
+    StringRef axis = entry.axis.getValue();
+    bool isPart = axis == MeshAttr::timeAxis || mesh.getSize(axis) > 1;
+    return entry.isSplit() && MeshAttr::isOfBatch(axis) && isPart &&
+           !own.getEntry(entry.axis);
+  });
+}
+
+/// Where axes of the batch split a value; none if that is several places.
+static std::optional<AxisLayout> findBatch(LayoutAttr layout) {
+  std::optional<AxisLayout> batch;
+  for (const AxisLayout &entry : layout.getEntries()) {
+    if (!entry.isSplit() || !entry.hasDim() ||
+        !MeshAttr::isOfBatch(entry.axis.getValue()))
+      continue;
+    if (batch && (batch->dim != entry.dim || batch->pieces != entry.pieces))
+      return std::nullopt;
+    batch = entry;
+  }
+  return batch;
+}
+
 /// The shortest prefix of which `bytes`, rows of `rowBytes` each, are
 /// repetitions, in rows.
 static int64_t findPeriod(ArrayRef<char> bytes, int64_t rowBytes) {
@@ -36,14 +61,14 @@ static int64_t findPeriod(ArrayRef<char> bytes, int64_t rowBytes) {
   return rows;
 }
 
-/// A constant that the mb axis can split, because what it splits repeats: of
-/// one repetition, broadcast. Null if it does not repeat.
+/// A constant that axes of the batch can split, because what they split
+/// repeats: of one repetition, broadcast. Null if it does not repeat.
 Value Propagation::repeat(ConstantOp constant, LayoutAttr layout,
                           OpBuilder &builder) {
-  AxisLayout time = *layout.getEntry(MeshAttr::timeAxis);
+  std::optional<AxisLayout> batch = findBatch(layout);
   auto type = cast<RankedTensorType>(constant.getType());
   auto data = dyn_cast<DenseElementsAttr>(constant.getValue());
-  if (!data || data.empty())
+  if (!batch || !data || data.empty())
     return {};
   bool isBool = type.getElementType().isInteger(1);
   SmallVector<char> bytes;
@@ -51,9 +76,9 @@ Value Propagation::repeat(ConstantOp constant, LayoutAttr layout,
     llvm::append_range(bytes, data.getValues<bool>());
   else
     llvm::append_range(bytes, data.getRawData());
-  int64_t rows = type.getDimSize(time.dim) / time.pieces;
+  int64_t rows = type.getDimSize(batch->dim) / batch->pieces;
   int64_t rowBytes = isBool ? 1 : type.getElementTypeBitWidth() / 8;
-  for (int64_t size : type.getShape().drop_front(time.dim + 1))
+  for (int64_t size : type.getShape().drop_front(batch->dim + 1))
     rowBytes *= size;
   int64_t blockBytes = rows * rowBytes;
   SmallVector<char> kept;
@@ -80,11 +105,11 @@ Value Propagation::repeat(ConstantOp constant, LayoutAttr layout,
   // [..., pieces * copies * period, ...] of [copies, ..., pieces, period, ...].
   // What splits nothing is no dimension: an axis of size 1 is either's.
   SmallVector<int64_t> shape(type.getShape()), apart(shape);
-  apart.erase(apart.begin() + time.dim);
+  apart.erase(apart.begin() + batch->dim);
   if (period > 1)
-    apart.insert(apart.begin() + time.dim, period);
-  if (time.pieces > 1)
-    apart.insert(apart.begin() + time.dim, time.pieces);
+    apart.insert(apart.begin() + batch->dim, period);
+  if (batch->pieces > 1)
+    apart.insert(apart.begin() + batch->dim, batch->pieces);
   auto replicated = LayoutAttr::getReplicated(mesh);
   auto make = [&](ArrayRef<int64_t> dims) {
     return RankedTensorType::get(dims, type.getElementType(), replicated);
@@ -99,19 +124,19 @@ Value Propagation::repeat(ConstantOp constant, LayoutAttr layout,
   apart.insert(apart.begin(), copies);
   value = BroadcastOp::create(builder, location, make(apart), value);
   auto order = llvm::to_vector(llvm::seq<int64_t>(1, apart.size()));
-  int64_t place = time.dim + (time.pieces > 1);
+  int64_t place = batch->dim + (batch->pieces > 1);
   order.insert(order.begin() + place, 0);
   if (place > 0)
     value = TransposeOp::create(
         builder, location, make(applyPermutation(apart, order)), value, order);
-  if (period > 1 || time.pieces > 1)
+  if (period > 1 || batch->pieces > 1)
     value = ReshapeOp::create(builder, location, make(shape), value);
   return value;
 }
 
-/// A value that does not depend on the micro-batch, under a layout that splits
-/// it on mb: made of operands that are split so, down to what is repeated. Null
-/// if some of it is not the same for all micro-batches.
+/// A value that does not depend on the micro-batch, under a layout by which axes
+/// of the batch split it: made of operands that are split so, down to what is
+/// repeated. Null if some of it is not the same for all parts of the batch.
 Value Propagation::remake(Value value, LayoutAttr layout, OpBuilder &builder,
                           Location location) {
   Operation *op = value.getDefiningOp();
@@ -159,7 +184,7 @@ Value Propagation::remake(Value value, LayoutAttr layout, OpBuilder &builder,
   for (auto [operand, wanted] : llvm::zip(op->getOperands(), layouts)) {
     LayoutAttr own = getLayout(operand.getType());
     Value made = operand;
-    if (wanted.isSplit(MeshAttr::timeAxis))
+    if (isCutByBatch(operand, wanted))
       made = canRepeat(operand, wanted)
                  ? reshard(operand, wanted, builder, location)
                  : remake(operand, wanted, builder, location);

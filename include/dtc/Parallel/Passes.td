@@ -74,8 +74,8 @@ def PropagateLayouts : Pass<"dtc-propagate-layouts", "::mlir::ModuleOp"> {
       it. One that is partial on mb too is reduced at the end of the step.
     * Where a dimension that a rule needs whole is split, the op is expanded
       (`SplitExpansionInterface`).
-    * What does not depend on the micro-batch, but has rows for it, is made for
-      one micro-batch, if it repeats: repeated values, constants whose rows are
+    * What does not depend on the batch, but has rows for it, is made for one
+      part of the batch, that of a micro-batch and a rank, if it repeats: repeated values, constants whose rows are
       equal or repeat in groups, and what is made of such.
     * With one micro-batch, what a value of it needs belongs to it, be it a sum
       over the batch: only gradients and what the step returns leave it.
