@@ -29,8 +29,7 @@ LogicalResult RandomUniformOp::verify() {
            << getParts().size() << " parts, of " << getDims().size()
            << " dimensions in " << getWays().size()
            << " ways, expected as many of each, and one more if one of the "
-              "ways "
-              "is 0";
+              "ways is 0";
   for (auto [part, dim] : llvm::zip_equal(getNumbers(), getDims())) {
     auto own = cast<RankedTensorType>(part.getType());
     if (!own.getElementType().isInteger(64) || dim < 0 ||

@@ -134,9 +134,9 @@ Value Propagation::repeat(ConstantOp constant, LayoutAttr layout,
   return value;
 }
 
-/// A value that does not depend on the micro-batch, under a layout by which axes
-/// of the batch split it: made of operands that are split so, down to what is
-/// repeated. Null if some of it is not the same for all parts of the batch.
+/// A value that does not depend on the micro-batch, under a layout by which
+/// axes of the batch split it: made of operands that are split so, down to what
+/// is repeated. Null if some of it is not the same for all parts of the batch.
 Value Propagation::remake(Value value, LayoutAttr layout, OpBuilder &builder,
                           Location location) {
   Operation *op = value.getDefiningOp();

@@ -37,10 +37,9 @@ static bool isCloned(Operation &op) {
   return isa<ConstantOp>(op) || isView(&op) || isParameterGather(&op);
 }
 
-FailureOr<Slices> Slices::compute(func::FuncOp step,
-                                  const StageAnalysis &stages,
+FailureOr<Slices> Slices::compute(func::FuncOp step, StageAnalysis stages,
                                   int64_t numStages) {
-  Slices slices(stages, numStages);
+  Slices slices(std::move(stages), numStages);
   slices.findRepeated(step.front());
   if (failed(slices.classify(step.front())) ||
       failed(slices.slice(step.front())))

@@ -8,12 +8,12 @@
 
 #include "ExtractEval.h"
 #include "dtc/Dialect/SignatureEditor.h"
+#include "dtc/Memory/MemoryPlan.h"
 #include "dtc/Plan/Aliases.h"
 #include "dtc/Plan/Skeleton.h"
 #include "dtc/Schedule/Passes.h"
 #include "dtc/Schedule/Slices.h"
 #include "dtc/Training/FindFunction.h"
-#include "dtc/Training/StepFunction.h"
 #include "mlir/IR/IRMapping.h"
 
 namespace dtc {
@@ -310,12 +310,26 @@ struct SplitStagesPass : dtc::impl::SplitStagesBase<SplitStagesPass> {
     if (failed(step))
       return signalPassFailure();
     func::FuncOp eval = extractEval(*step);
-    if (failed(split(*step)) || (eval && failed(split(eval))))
-      signalPassFailure();
+    FailureOr<Slices> ofStep = slice(*step);
+    if (failed(ofStep))
+      return signalPassFailure();
+    if (!eval)
+      return split(*step, *ofStep, /*isShared=*/{});
+    FailureOr<Slices> ofEval = slice(eval);
+    if (failed(ofEval))
+      return signalPassFailure();
+    // An evaluation has the memory of the step's arguments, so that a stage's
+    // step has those, too, that its evaluation alone uses.
+    PlanArguments arguments(eval);
+    split(*step, *ofStep, [&](int64_t stage, BlockArgument argument) {
+      BlockArgument same = arguments.find(argument);
+      return same && ofEval->isUsed(stage, same);
+    });
+    split(eval, *ofEval, /*isShared=*/{});
   }
 
-  /// The training step, or the evaluation.
-  LogicalResult split(func::FuncOp step) {
+  /// What each stage has of the training step, or of the evaluation.
+  FailureOr<Slices> slice(func::FuncOp step) {
     MeshAttr mesh = getMesh(step);
     if (!mesh)
       return step.emitError("has types without layouts; assign a mesh first");
@@ -328,27 +342,31 @@ struct SplitStagesPass : dtc::impl::SplitStagesBase<SplitStagesPass> {
       return step.emitError("has ")
              << stages->getNumStages() << " stages, expected a multiple of "
              << numStages << ", the size of mesh axis " << stageAxis;
-    FailureOr<Slices> slices = Slices::compute(step, *stages, numStages);
-    if (failed(slices))
-      return failure();
+    return Slices::compute(step, std::move(*stages), numStages);
+  }
 
-    Numbering numbers(step.front(), *slices);
+  /// Whether a stage needs an argument that its own ops do not use; may be
+  /// null.
+  using IsShared = llvm::function_ref<bool(int64_t, BlockArgument)>;
+
+  void split(func::FuncOp step, const Slices &slices, IsShared isShared) {
+    Numbering numbers(step.front(), slices);
     OpBuilder builder(step);
-    int64_t numChunks = stages->getNumStages() / numStages;
-    for (int64_t stage : llvm::seq<int64_t>(0, numStages)) {
-      func::FuncOp plan = buildStage(step, *slices, numbers, stage, builder);
+    int64_t numChunks = slices.getNumVirtualStages() / slices.getNumStages();
+    for (int64_t stage : llvm::seq<int64_t>(0, slices.getNumStages())) {
+      func::FuncOp plan =
+          buildStage(step, slices, numbers, stage, isShared, builder);
       if (numChunks > 1)
         plan->setAttr(attr::virtualStages,
                       builder.getI64IntegerAttr(numChunks));
     }
     step.erase();
-    return success();
   }
 
   /// Makes the module of a stage and returns its plan.
   func::FuncOp buildStage(func::FuncOp step, const Slices &slices,
                           const Numbering &numbers, int64_t stage,
-                          OpBuilder &builder) {
+                          IsShared isShared, OpBuilder &builder) {
     bool isEval = step.getName() == evalName;
     auto module =
         ModuleOp::create(builder, step.getLoc(), getStageName(stage, isEval));
@@ -359,12 +377,12 @@ struct SplitStagesPass : dtc::impl::SplitStagesBase<SplitStagesPass> {
     for (auto &[phase, ops] : slices.getPhases(stage))
       PhaseBuilder(slices, numbers, stage, phase)
           .build(ops.getArrayRef(), inner, step.getLoc());
-    return declarePlan(step, slices, numbers, stage, inner);
+    return declarePlan(step, slices, numbers, stage, isShared, inner);
   }
 
   func::FuncOp declarePlan(func::FuncOp step, const Slices &slices,
                            const Numbering &numbers, int64_t stage,
-                           OpBuilder &builder) {
+                           IsShared isShared, OpBuilder &builder) {
     auto withNumber = [&](DictionaryAttr attributes, Value value) {
       NamedAttrList list(attributes);
       list.set(attr::value, builder.getI64IntegerAttr(numbers[value]));
@@ -372,15 +390,9 @@ struct SplitStagesPass : dtc::impl::SplitStagesBase<SplitStagesPass> {
     };
     SmallVector<Type> inputs, results;
     SmallVector<DictionaryAttr> inputAttrs, resultAttrs;
-    // An evaluation has the memory of the step's inputs, and may be the only
-    // one to ask how many replicas there are: it counts what a sum does not
-    // divide.
-    auto isForAll = [](BlockArgument argument) {
-      StringAttr kind = getArgString(argument, attr::kind);
-      return kind && kind == replicasKind;
-    };
     for (BlockArgument argument : step.getArguments())
-      if (slices.isUsed(stage, argument) || isForAll(argument)) {
+      if (slices.isUsed(stage, argument) ||
+          (isShared && isShared(stage, argument))) {
         inputs.push_back(argument.getType());
         inputAttrs.push_back(
             withNumber(step.getArgAttrDict(argument.getArgNumber()), argument));

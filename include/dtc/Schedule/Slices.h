@@ -38,11 +38,12 @@ class Slices {
 public:
   /// Slices are the only views that may be operands of boundaries. Fails with a
   /// diagnostic.
-  static mlir::FailureOr<Slices> compute(mlir::func::FuncOp step,
-                                         const StageAnalysis &stages,
-                                         int64_t numStages);
+  static mlir::FailureOr<Slices>
+  compute(mlir::func::FuncOp step, StageAnalysis stages, int64_t numStages);
 
   int64_t getNumStages() const { return phases.size(); }
+  /// Chunks of all stages together.
+  int64_t getNumVirtualStages() const { return stages.getNumStages(); }
   /// The stage that has a value; none if each knows it.
   std::optional<int64_t> getStage(mlir::Value value) const {
     std::optional<int64_t> home = stages.getStage(value);
@@ -76,9 +77,10 @@ public:
   const std::vector<Message> &getMessages() const { return messages; }
 
 private:
-  Slices(const StageAnalysis &stages, int64_t numStages)
-      : stages(stages), phases(numStages), exported(numStages), used(numStages),
-        onlyFrom(numStages), demands(numStages), partDemands(numStages) {}
+  Slices(StageAnalysis stages, int64_t numStages)
+      : stages(std::move(stages)), phases(numStages), exported(numStages),
+        used(numStages), onlyFrom(numStages), demands(numStages),
+        partDemands(numStages) {}
 
   using PhaseSet = std::set<Phase>;
 
@@ -97,7 +99,7 @@ private:
   mlir::LogicalResult visitSum(SumOverStagesOp op);
   mlir::FailureOr<PhaseSet> place(mlir::Operation &op, int64_t stage);
 
-  const StageAnalysis &stages;
+  StageAnalysis stages;
   std::vector<std::map<Phase, llvm::SetVector<mlir::Operation *>>> phases;
   std::vector<llvm::DenseSet<mlir::Value>> exported, used;
   /// What several phases make, and one sends.
