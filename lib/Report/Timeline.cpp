@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dtc/Report/Report.h"
+#include "dtc/Support/TraceThread.h"
 #include "mlir/Support/LLVM.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
@@ -298,11 +299,6 @@ void Timeline::printSvg(llvm::raw_ostream &os) const {
 // JSON
 //===----------------------------------------------------------------------===//
 
-/// Perfetto knows threads by their numbers alone, and takes 0 for another.
-static int64_t getThread(int64_t stage, int row) {
-  return 1000 * (stage + 1) + row;
-}
-
 json::Value Timeline::toTrace() const {
   double microseconds = 1e6 / flopsPerSecond.value_or(1e12);
   json::Array events;
@@ -311,7 +307,7 @@ json::Value Timeline::toTrace() const {
     events.push_back(json::Object{{"name", what},
                                   {"ph", "M"},
                                   {"pid", stage},
-                                  {"tid", getThread(stage, row)},
+                                  {"tid", getTraceThread(stage, row)},
                                   {"args", json::Object{{"name", name}}}});
   };
   for (size_t stage = 0; stage < schedule.size(); ++stage) {
@@ -327,7 +323,7 @@ json::Value Timeline::toTrace() const {
                          {"cat", printTask(task).substr(0, 1)},
                          {"ph", "X"},
                          {"pid", int64_t(stage)},
-                         {"tid", getThread(stage, 0)},
+                         {"tid", getTraceThread(stage, 0)},
                          {"ts", start * microseconds},
                          {"dur", cost * microseconds},
                          {"args", json::Object{{"microbatch", task.microbatch},
@@ -339,7 +335,7 @@ json::Value Timeline::toTrace() const {
         {"cat", "communication"},
         {"ph", "X"},
         {"pid", own.stage},
-        {"tid", getThread(own.stage, 1)},
+        {"tid", getTraceThread(own.stage, 1)},
         {"ts", own.start * microseconds},
         {"dur", own.duration * microseconds},
         {"args", json::Object{{"count", own.count}, {"bytes", own.bytes}}}});

@@ -8,6 +8,7 @@
 #include "Trace.h"
 
 #include "Core/Error.h"
+#include "dtc/Support/TraceThread.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -235,12 +236,6 @@ std::string Trace::nameOf(const TraceEvent &event) const {
 /// `inFlightRow` that is free.
 enum Row { phaseRow, communicationRow, inFlightRow };
 
-/// The number of a row's thread, which no other rank's row has: Perfetto knows
-/// threads by their numbers alone, and takes 0 for another.
-static int64_t threadOf(int rank, size_t row) {
-  return 1000 * (int64_t(rank) + 1) + int64_t(row);
-}
-
 void Trace::print(const RankEvents &own, int rank, int64_t zero,
                   const char *&separator) const {
   auto printLine = [&](const Json &line) {
@@ -252,7 +247,7 @@ void Trace::print(const RankEvents &own, int rank, int64_t zero,
     printLine({{"name", what},
                {"ph", "M"},
                {"pid", rank},
-               {"tid", threadOf(rank, size_t(row))},
+               {"tid", dtc::getTraceThread(rank, row)},
                {"args", {{key, value}}}});
   };
   printMetadata("process_name", 0, "name", program.mesh.describeRank(rank));
@@ -293,7 +288,7 @@ void Trace::print(const RankEvents &own, int rank, int64_t zero,
                {"cat", category},
                {"ph", "X"},
                {"pid", rank},
-               {"tid", threadOf(rank, size_t(row))},
+               {"tid", dtc::getTraceThread(rank, row)},
                {"ts", double(event.begin - zero) / 1000},
                {"dur", double(event.end - event.begin) / 1000},
                {"args", arguments}});
