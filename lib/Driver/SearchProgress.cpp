@@ -3,6 +3,7 @@
 #include "SearchProgress.h"
 #include "llvm/Support/Process.h"
 #include "llvm/Support/raw_ostream.h"
+#include <cassert>
 #include <csignal>
 #include <iterator>
 #include <unistd.h>
@@ -53,6 +54,7 @@ SearchProgress::~SearchProgress() {
 
 void SearchProgress::begin() {
   ++count;
+  assert(count <= total && "countMostPlans counts what fitMemory tries");
   if (isShown)
     llvm::errs() << clearLine << "dtc: --device-memory: trying other "
                  << "options, plan " << count << " of at most " << total;

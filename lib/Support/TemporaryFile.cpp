@@ -42,13 +42,16 @@ static void removeFilesAndEnd(int signal) {
   raise(signal);
 }
 
-/// After LLVM's handlers are there, which are installed once.
+/// After LLVM's handlers are there, which are installed once. What is ignored
+/// stays so, as by nohup.
 static bool handleEndingSignals() {
-  struct sigaction action = {};
+  struct sigaction action = {}, present;
   action.sa_handler = removeFilesAndEnd;
   action.sa_mask = getEndingSignals();
   for (int signal : endingSignals)
-    sigaction(signal, &action, nullptr);
+    if (sigaction(signal, nullptr, &present) == 0 &&
+        present.sa_handler != SIG_IGN)
+      sigaction(signal, &action, nullptr);
   return true;
 }
 

@@ -46,6 +46,14 @@ for signal in TERM INT HUP; do
   done
 done
 
+# Not what nohup started.
+nohup "${compile[@]}" -o out/t > log 2>&1 & pid=$!
+sleep 0.2
+kill -HUP $pid
+wait $pid || bad "a hangup ends what nohup started: $(cat log)"
+cmp -s out/t whole || bad "what nohup started writes no program"
+check_program "nohup"
+
 # A linker that goes on after its driver is dead.
 mkdir bin
 cat > bin/clang++-22 <<'END'

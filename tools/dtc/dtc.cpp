@@ -13,7 +13,12 @@ static std::string findItself(const char *name) {
 }
 
 int main(int argc, char **argv) {
+  // LLVM's handlers would end what nohup started.
+  bool ignoresHangup = std::signal(SIGHUP, SIG_IGN) == SIG_IGN;
+  std::signal(SIGHUP, SIG_DFL);
   llvm::InitLLVM init(argc, argv);
+  if (ignoresHangup)
+    std::signal(SIGHUP, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN); // a file that grows too large is an error
   llvm::ArrayRef<const char *> arguments(argv, size_t(argc));
   if (argc > 1 && llvm::StringRef(argv[1]) == "compare")
