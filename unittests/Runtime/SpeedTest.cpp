@@ -1,10 +1,10 @@
 //===- SpeedTest.cpp - MFU, and the table of kernels, by hand -------------===//
 
+#include "Metrics/GradientNoise.h"
 #include "Metrics/ModelSpeed.h"
 #include "Metrics/OpTimes.h"
 #include "Metrics/Trace.h"
 #include "TestManifest.h"
-#include "Training/GradientNoise.h"
 
 #include <cmath>
 #include <gtest/gtest.h>

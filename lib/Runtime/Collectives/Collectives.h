@@ -79,8 +79,6 @@ class Collectives {
 public:
   virtual ~Collectives() = default;
 
-  /// Of an engine that others work over, for messages.
-  virtual const char *name() const { return "others"; }
   virtual int rank() const = 0;
   virtual int size() const = 0;
   /// Ranks on this machine.

@@ -7,7 +7,7 @@
 
 #include "Core/Context.h"
 #include "Core/Elements.h"
-#include "Training/GradientNoise.h"
+#include "Metrics/GradientNoise.h"
 
 using namespace dtc::rt;
 

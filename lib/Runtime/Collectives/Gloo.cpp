@@ -82,7 +82,6 @@ public:
                       machines.begin());
   }
 
-  const char *name() const override { return "Gloo"; }
   int rank() const override { return mesh.rank(); }
   int size() const override { return mesh.size(); }
   int localSize() const override { return localRanks; }

@@ -101,7 +101,6 @@ public:
       slots[slot].reserve(1); // so that steps do not allocate
   }
 
-  const char *name() const override { return "MPI"; }
   int rank() const override { return myRank; }
   int size() const override { return worldSize; }
   int localSize() const override { return localRanks; }

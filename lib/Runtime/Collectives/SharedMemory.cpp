@@ -213,8 +213,8 @@ std::string SharedMemoryCollectives::attach(const Arena &memory) {
     }
   if (!failed.empty())
     return format("ranks cannot map each other's memory (%s) and communicate "
-                  "through %s, which is slower",
-                  strerror(failed.begin()->second), network.name());
+                  "by messages, which is slower",
+                  strerror(failed.begin()->second));
   return {};
 }
 

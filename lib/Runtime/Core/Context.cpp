@@ -4,7 +4,7 @@
 
 #include "Elements.h"
 #include "Error.h"
-#include "Training/FiniteCheck.h"
+#include "Metrics/FiniteCheck.h"
 #include "dtc/Runtime/OpABI.h"
 
 #include <atomic>

@@ -3,10 +3,9 @@
 #include "FiniteCheck.h"
 
 #include "Core/Context.h"
-#include "Core/Elements.h"
 #include "Core/Error.h"
+#include "Device/ArenaValues.h"
 
-#include <algorithm>
 #include <chrono>
 #include <cmath>
 
@@ -25,19 +24,14 @@ void FiniteCheck::look(const dtc_context &context, dtc_dtype dtype,
     return;
   device.synchronize();
   bool hasInfinity = false, hasNan = false;
-  int64_t bytes = sizeOf(dtype);
   int64_t offset = static_cast<const char *>(result) - arena.address();
-  for (int64_t done = 0; done < count && !hasNan;) {
-    int64_t part = std::min(count - done, int64_t(values.size()));
-    arena.read(offset + done * bytes, part * bytes, [&](const char *data) {
-      convert(dtype, data, DTC_F64, values.data(), part);
-    });
-    for (int64_t i = 0; i < part; ++i) {
-      hasNan |= std::isnan(values[size_t(i)]);
-      hasInfinity |= std::isinf(values[size_t(i)]) && values[size_t(i)] > 0;
+  forEachPart(arena, offset, dtype, count, [&](std::span<const double> part) {
+    for (double value : part) {
+      hasNan |= std::isnan(value);
+      hasInfinity |= std::isinf(value) && value > 0;
     }
-    done += part;
-  }
+    return !hasNan;
+  });
   Found found{calendarTime(), op, context.phase, context.microbatch};
   if (hasInfinity && !infinity)
     infinity = found;

@@ -1,7 +1,7 @@
 //===- FiniteCheck.h - the first op whose result is no number ---*- C++ -*-===//
 
-#ifndef DTC_LIB_RUNTIME_TRAINING_FINITECHECK_H
-#define DTC_LIB_RUNTIME_TRAINING_FINITECHECK_H
+#ifndef DTC_LIB_RUNTIME_METRICS_FINITECHECK_H
+#define DTC_LIB_RUNTIME_METRICS_FINITECHECK_H
 
 #include "Device/Device.h"
 
@@ -20,7 +20,7 @@ namespace dtc::rt {
 class FiniteCheck {
 public:
   FiniteCheck(Device &device, const Arena &arena)
-      : device(device), arena(arena), values(4096) {}
+      : device(device), arena(arena) {}
 
   void beginStep() { infinity = nan = std::nullopt; }
   void beginOp(int32_t own) { op = own; }
@@ -42,11 +42,10 @@ private:
 
   Device &device;
   const Arena &arena;
-  std::vector<double> values; ///< a part of a result
   int32_t op = -1;
   std::optional<Found> infinity, nan;
 };
 
 } // namespace dtc::rt
 
-#endif // DTC_LIB_RUNTIME_TRAINING_FINITECHECK_H
+#endif // DTC_LIB_RUNTIME_METRICS_FINITECHECK_H

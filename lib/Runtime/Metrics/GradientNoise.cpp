@@ -2,8 +2,8 @@
 
 #include "GradientNoise.h"
 
-#include "Core/Elements.h"
 #include "Core/Shard.h"
+#include "Device/ArenaValues.h"
 
 #include <algorithm>
 #include <cmath>
@@ -40,8 +40,7 @@ static int countReplicas(const Program &program,
 
 GradientNoise::GradientNoise(const Program &program, Collectives &collectives,
                              Device &device, const Arena &arena)
-    : program(program), collectives(collectives), device(device), arena(arena),
-      values(4096) {
+    : program(program), collectives(collectives), device(device), arena(arena) {
   std::vector<int> batch = program.batchAxes;
   std::sort(batch.begin(), batch.end());
   for (std::vector<int> axes : program.groups) {
@@ -70,19 +69,14 @@ void GradientNoise::beginStep() {
 }
 
 double GradientNoise::sumSquares(const void *buffer, dtc_dtype dtype,
-                                 int64_t count) {
+                                 int64_t count) const {
   int64_t offset = static_cast<const char *>(buffer) - arena.address();
   double sum = 0;
-  for (int64_t done = 0; done < count;) {
-    int64_t part = std::min(count - done, int64_t(values.size()));
-    arena.read(offset + done * sizeOf(dtype), part * sizeOf(dtype),
-               [&](const char *data) {
-                 convert(dtype, data, DTC_F64, values.data(), part);
-               });
-    for (int64_t i = 0; i < part; ++i)
-      sum += values[size_t(i)] * values[size_t(i)];
-    done += part;
-  }
+  forEachPart(arena, offset, dtype, count, [&](std::span<const double> part) {
+    for (double value : part)
+      sum += value * value;
+    return true;
+  });
   return sum;
 }
 

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef DTC_LIB_RUNTIME_TRAINING_GRADIENTNOISE_H
-#define DTC_LIB_RUNTIME_TRAINING_GRADIENTNOISE_H
+#ifndef DTC_LIB_RUNTIME_METRICS_GRADIENTNOISE_H
+#define DTC_LIB_RUNTIME_METRICS_GRADIENTNOISE_H
 
 #include "Collectives/Collectives.h"
 #include "Device/Device.h"
@@ -58,7 +58,7 @@ private:
     double weight;      ///< one by how many ranks of a stage have the same part
     int64_t reduced = 0; ///< bytes, of the step
   };
-  double sumSquares(const void *buffer, dtc_dtype dtype, int64_t count);
+  double sumSquares(const void *buffer, dtc_dtype dtype, int64_t count) const;
 
   const Program &program;
   Collectives &collectives;
@@ -66,11 +66,10 @@ private:
   const Arena &arena;
   std::vector<bool> isBatchGroup; ///< by group
   std::vector<Place> places;
-  std::vector<double> values; ///< a part of a buffer
-  double squares = 0;         ///< of the step
-  bool isUnclear = false;     ///< the step reduced what has no one weight
+  double squares = 0;     ///< of the step
+  bool isUnclear = false; ///< the step reduced what has no one weight
 };
 
 } // namespace dtc::rt
 
-#endif // DTC_LIB_RUNTIME_TRAINING_GRADIENTNOISE_H
+#endif // DTC_LIB_RUNTIME_METRICS_GRADIENTNOISE_H

@@ -5,6 +5,7 @@
 #include "Core/Elements.h"
 #include "Core/Error.h"
 #include "Core/Shard.h"
+#include "Device/ArenaValues.h"
 
 #include <cmath>
 
@@ -95,23 +96,23 @@ std::string dtc::rt::explainNotFinite(const Program &program,
 std::string dtc::rt::findNotFiniteGradient(const dtc_context &context,
                                            const Arena &arena) {
   const Program &program = context.program;
-  std::vector<double> values;
   for (const Stage::Parameter &entry : context.plan().parameters) {
     if (!entry.gradient)
       continue;
     const ParameterInfo &parameter = program.parameters[entry.index];
     Piece piece = pieceOf(parameter, *entry.gradient, program.mesh,
                           context.collectives.rank());
-    values.resize(size_t(piece.count));
-    arena.read(piece.offset, piece.count * sizeOf(parameter.dtype),
-               [&](const char *data) {
-                 convert(parameter.dtype, data, DTC_F64, values.data(),
-                         piece.count);
-               });
-    for (double value : values)
-      if (!std::isfinite(value))
-        return format("the gradient of '%s' has %s", parameter.tensor.c_str(),
-                      std::isnan(value) ? "a NaN" : "an infinity");
+    const char *found = nullptr;
+    forEachPart(arena, piece.offset, parameter.dtype, piece.count,
+                [&](std::span<const double> part) {
+                  for (double value : part)
+                    if (!std::isfinite(value) && !found)
+                      found = std::isnan(value) ? "a NaN" : "an infinity";
+                  return !found;
+                });
+    if (found)
+      return format("the gradient of '%s' has %s", parameter.tensor.c_str(),
+                    found);
   }
   return {};
 }
