@@ -55,7 +55,7 @@ static bool handleEndingSignals() {
   return true;
 }
 
-TemporaryFile &TemporaryFile::operator=(TemporaryFile &&other) {
+TemporaryFile &TemporaryFile::operator=(TemporaryFile &&other) noexcept {
   remove();
   this->path = std::exchange(other.path, std::string());
   return *this;

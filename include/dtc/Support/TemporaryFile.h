@@ -22,9 +22,9 @@ public:
   /// A file in `folder`, with the permissions that umask gives to new files.
   static llvm::Expected<TemporaryFile> createIn(llvm::StringRef folder);
 
-  TemporaryFile(TemporaryFile &&other)
+  TemporaryFile(TemporaryFile &&other) noexcept
       : path(std::exchange(other.path, std::string())) {}
-  TemporaryFile &operator=(TemporaryFile &&other);
+  TemporaryFile &operator=(TemporaryFile &&other) noexcept;
   ~TemporaryFile() { remove(); }
 
   /// Absolute, so no tool takes it for an option.
