@@ -114,7 +114,13 @@ void FunctionLowering::callConvolution(Op op, dtc_conv_role role) {
     arguments.push_back(
         pointerTo(value == op->getResult(0) ? destination : value));
   arguments.push_back(scratch);
-  needScratch(DTC_CONV_SCRATCH_BYTES);
+  needScratch(dtc_conv_has_tiles(window.kernelHeight, window.kernelWidth,
+                                 window.strideHeight, window.strideWidth,
+                                 window.dilationHeight, window.dilationWidth,
+                                 window.channels, shape[0],
+                                 window.channels / shape[3])
+                  ? DTC_CONV_TILES_SCRATCH_BYTES
+                  : DTC_CONV_SCRATCH_BYTES);
   call("dtcrt_conv2d", arguments);
 }
 

@@ -38,6 +38,14 @@ void CompiledKernels::launch(dtc_context *self, int32_t function,
                    arguments, ++seed);
 }
 
+/// Parts run from the last to the first.
+static void divide(dtc_context *, int64_t first, int64_t end, int64_t /*work*/,
+                   void (*body)(void *const *buffers, int64_t from, int64_t to),
+                   void *const *buffers) {
+  while (end-- > first)
+    body(buffers, end, end + 1);
+}
+
 static void fill(dtc_context *, void *to, int32_t byte, int64_t bytes) {
   memset(to, byte, bytes);
 }
@@ -59,8 +67,13 @@ CompiledKernels::create(mlir::ModuleOp module, const CpuOptions &target,
     }
     buildEmulatedKernelsPipeline(passes);
   } else {
-    buildKernelLoopsPipeline(passes, target.vectorBytes * 8);
+    LowerKernelsOptions options;
+    options.vectorBits = target.vectorBytes * 8;
+    if (machine == KernelMachine::dividedCpu)
+      options.leastWork = 0;
+    buildKernelLoopsPipeline(passes, options);
     buildLowerToLLVMPipeline(passes);
+    passes.addPass(createDivideCalls());
   }
   if (failed(passes.run(module)))
     return nullptr;
@@ -99,6 +112,7 @@ CompiledKernels::create(mlir::ModuleOp module, const CpuOptions &target,
         llvm::JITSymbolFlags::Exported};
   };
   define("dtcrt_launch", &CompiledKernels::launch);
+  define("dtcrt_divide", &divide);
   define("dtcrt_fill", &fill);
   llvm::cantFail(kernels->jit->getMainJITDylib().define(
       llvm::orc::absoluteSymbols(runtime)));
@@ -123,8 +137,7 @@ void CompiledKernels::call(llvm::StringRef name, ArrayRef<void *> buffers) {
     p.push_back(reinterpret_cast<void *>(
         llvm::alignTo(reinterpret_cast<uintptr_t>(scratch.data()), 64)));
   }
-  if (!deviceFunctions.empty()) // the context
-    p.push_back(this);
+  p.push_back(this); // the context, of kernels that call the runtime
   // Unused arguments do no harm in the C calling convention.
   constexpr size_t most = 128;
   if (p.size() > most)

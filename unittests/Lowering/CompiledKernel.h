@@ -19,8 +19,9 @@ class LLJIT;
 
 namespace dtc {
 
-/// What runs kernels: the CPU, or a GPU that the CPU emulates.
-enum class KernelMachine { cpu, gpu };
+/// What runs kernels: one thread of the CPU; the CPU, with all nests divided
+/// into parts, as for threads; or a GPU that the CPU emulates.
+enum class KernelMachine { cpu, dividedCpu, gpu };
 
 class CompiledKernels {
 public:

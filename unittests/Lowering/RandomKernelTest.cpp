@@ -363,14 +363,15 @@ int main(int argc, char **argv) {
   MLIRContext context(registry);
   context.loadAllAvailableDialects();
   context.allowUnregisteredDialects();
-  if (argc > 1 && StringRef(argv[1]) == "--gpu") {
-    machine = KernelMachine::gpu;
+  if (argc > 1 && StringRef(argv[1]).starts_with("--")) {
+    machine = StringRef(argv[1]) == "--gpu" ? KernelMachine::gpu
+                                            : KernelMachine::dividedCpu;
     --argc;
     ++argv;
   }
   if (argc < 2)
     llvm::report_fatal_error(
-        "usage: RandomKernelTests [--gpu] COUNT [SEED] | FILE");
+        "usage: RandomKernelTests [--gpu|--divided] COUNT [SEED] | FILE");
   uint64_t count, seed = 1;
   if (StringRef(argv[1]).getAsInteger(10, count))
     return runFile(context, argv[1]);

@@ -2,6 +2,7 @@
 
 #include "Device/CPU/Convolution.h"
 
+#include <cmath>
 #include <cstring>
 #include <gtest/gtest.h>
 #include <random>
@@ -63,6 +64,14 @@ const Case cases[] = {
     {"many rows", windowsOf(3, 30, 31, 40, 3, 3, 1, 1, 1, 1, 1, 1), 5, 1},
     {"many rows, stride 2", windowsOf(3, 60, 61, 40, 3, 3, 2, 2, 1, 1, 1, 1), 5,
      1},
+    // Tiles of 4 x 4, with whole and partial ones; f32 alone.
+    {"tiles", windowsOf(2, 8, 12, 16, 3, 3, 1, 1, 1, 1, 1, 1), 32, 1},
+    {"partial tiles", windowsOf(3, 7, 9, 19, 3, 3, 1, 1, 1, 1, 1, 1), 21, 1},
+    {"unpadded tiles", windowsOf(2, 11, 10, 33, 3, 3, 1, 1, 0, 0, 0, 0), 16, 1},
+    {"unevenly padded tiles", windowsOf(1, 9, 10, 17, 3, 3, 1, 1, 3, 0, 1, 2),
+     18, 1},
+    {"many tiles of many channels",
+     windowsOf(5, 16, 15, 150, 3, 3, 1, 1, 1, 1, 1, 1), 140, 1},
     {"many channels", windowsOf(1, 9, 9, 1100, 2, 2, 2, 1, 1, 0, 0, 0), 3, 1},
     {"many filters", windowsOf(1, 9, 9, 3, 2, 2, 1, 2, 1, 0, 0, 0), 1100, 1},
 };
@@ -131,8 +140,10 @@ void naive(const Case &c, dtc_conv_role role, bool accumulate,
 }
 
 struct Scratch {
-  Mapping arena{DTC_CONV_SCRATCH_BYTES};
-  Scratch() { memset(arena.data(), 0xff, DTC_CONV_SCRATCH_BYTES); } // NaN
+  static constexpr int64_t bytes =
+      std::max(DTC_CONV_SCRATCH_BYTES, DTC_CONV_TILES_SCRATCH_BYTES);
+  Mapping arena{bytes};
+  Scratch() { memset(arena.data(), 0xff, bytes); } // NaN
 };
 
 template <typename T>
@@ -178,6 +189,27 @@ TEST_P(Convolution, FloatIsCloseToDouble) {
     for (size_t i = 0; i < expected.result(role).size(); ++i)
       ASSERT_NEAR(actual.result(role)[i], expected.result(role)[i], 1e-3)
           << "role " << role << ", at " << i;
+  }
+}
+
+/// How far f32 is from f64, of the result's norm. Each product is rounded to
+/// 6e-8; the transforms make that larger, by less than this.
+TEST_P(Convolution, TransformsKeepPrecision) {
+  for (dtc_conv_role role :
+       {DTC_CONV_FORWARD, DTC_CONV_INPUT_GRAD, DTC_CONV_WEIGHT_GRAD}) {
+    Operands<float> actual(GetParam());
+    Operands<double> expected(GetParam());
+    expected.x.assign(actual.x.begin(), actual.x.end());
+    expected.weight.assign(actual.weight.begin(), actual.weight.end());
+    expected.y.assign(actual.y.begin(), actual.y.end());
+    run(1, GetParam(), role, false, expected);
+    run(1, GetParam(), role, false, actual);
+    double error = 0, norm = 0;
+    for (size_t i = 0; i < expected.result(role).size(); ++i) {
+      error += std::pow(actual.result(role)[i] - expected.result(role)[i], 2);
+      norm += std::pow(expected.result(role)[i], 2);
+    }
+    EXPECT_LE(std::sqrt(error), 5e-6 * std::sqrt(norm)) << "role " << role;
   }
 }
 

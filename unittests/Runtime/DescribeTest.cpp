@@ -12,7 +12,7 @@ using namespace dtc::rt;
 TEST(Describe, NamesOperationPartnerAndRun) {
   Program program = readJson(validManifest()); // pp 1 x dp 4
   auto alone = makeSelfCollectives();
-  HostDevice device(MatMulEngine::builtin, 1);
+  HostDevice device(MatMulEngine::builtin, /*winograd=*/true, /*threads=*/1);
   dtc_context running(program, *alone, device, /*overlaps=*/true);
   auto words = [&](const Call &call) {
     return describe(call, &program, &running);

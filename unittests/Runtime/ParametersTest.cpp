@@ -36,7 +36,7 @@ protected:
   void load(const std::string &embedded, uint64_t seed = 0) {
     Program program = readJson(manifest, DTC_ABI_VERSION, 1, embedded);
     auto collectives = makeSelfCollectives();
-    HostDevice device(MatMulEngine::builtin, /*threads=*/1);
+    HostDevice device(MatMulEngine::builtin, /*winograd=*/true, /*threads=*/1);
     dtc_context context(program, *collectives, device, /*overlaps=*/true);
     loadParameters(context, arena, seed);
   }

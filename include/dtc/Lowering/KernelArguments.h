@@ -37,12 +37,17 @@ struct KernelArguments {
   mlir::Value viewScratch(mlir::OpBuilder &builder, mlir::Location loc,
                           mlir::Type element, int64_t size,
                           int64_t offset) const;
+  mlir::Value viewScratch(mlir::OpBuilder &builder, mlir::Location loc,
+                          mlir::Type element, int64_t size,
+                          mlir::Value offset) const;
 };
 
 /// Offsets of what a kernel keeps in its scratch buffer.
 class ScratchLayout {
 public:
-  int64_t add(mlir::Type element, int64_t size);
+  /// The offset of so many buffers, which are getStride(element, size) apart.
+  int64_t add(mlir::Type element, int64_t size, int64_t count = 1);
+  static int64_t getStride(mlir::Type element, int64_t size);
   int64_t getBytes() const { return bytes; }
 
 private:

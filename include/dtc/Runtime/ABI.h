@@ -20,7 +20,7 @@ extern "C" {
 #endif
 
 /// Raised whenever a struct, a signature or a limit in this file changes.
-#define DTC_ABI_VERSION 11
+#define DTC_ABI_VERSION 12
 
 /// How many messages of a rank, both ways, may be in flight at once.
 #define DTC_MAX_MESSAGE_SLOTS 4096
@@ -84,6 +84,20 @@ enum dtc_result {
 
 /// What dtcrt_conv2d needs as scratch.
 #define DTC_CONV_SCRATCH_BYTES (1 << 20)
+
+/// What it needs where dtc_conv_has_tiles.
+#define DTC_CONV_TILES_SCRATCH_BYTES (8 << 20)
+
+/// Whether a CPU may compute a convolution tile by tile, in f32: its windows
+/// have 3 x 3 taps side by side and no stride, and there are enough channels.
+static inline int dtc_conv_has_tiles(int64_t kh, int64_t kw, int64_t stride_h,
+                                     int64_t stride_w, int64_t dilation_h,
+                                     int64_t dilation_w, int64_t channels,
+                                     int64_t filters, int64_t groups) {
+  return kh == 3 && kw == 3 && stride_h == 1 && stride_w == 1 &&
+         dilation_h == 1 && dilation_w == 1 && groups == 1 && channels >= 16 &&
+         filters >= 16;
+}
 
 /// State of one rank; opaque to generated code.
 typedef struct dtc_context dtc_context;
@@ -257,8 +271,9 @@ void dtcrt_attention_grad(dtc_context *ctx, int32_t dtype, int32_t causal,
 /// n x oh x ow x filters; groups divides c and filters. The role's result is
 /// written to its own operand (x, weight or y) as `result`, a set of
 /// dtc_result, says; a gradient of y is read from y. `scratch` is
-/// DTC_CONV_SCRATCH_BYTES, aligned to 64 bytes, its contents of no meaning
-/// before and after.
+/// DTC_CONV_SCRATCH_BYTES, or DTC_CONV_TILES_SCRATCH_BYTES where
+/// dtc_conv_has_tiles, aligned to 64 bytes, its contents of no meaning before
+/// and after.
 void dtcrt_conv2d(dtc_context *ctx, int32_t dtype, int32_t role, int32_t result,
                   int64_t n, int64_t h, int64_t w, int64_t c, int64_t oh,
                   int64_t ow, int64_t kh, int64_t kw, int64_t stride_h,
@@ -285,6 +300,14 @@ void dtcrt_pool2d(dtc_context *ctx, int32_t dtype, int32_t role, int64_t n,
                   int64_t kh, int64_t kw, int64_t stride_h, int64_t stride_w,
                   int64_t pad_top, int64_t pad_left, int64_t dilation_h,
                   int64_t dilation_w, const void *x, void *y, void *dx);
+
+/// Runs the iterations from `first` to `end` of a loop whose iterations depend
+/// on each other in nothing, on as many threads of the rank as `work` is worth
+/// (one unit is about a multiplication of a matrix product). Each calls
+/// body(buffers, from, to) with a range of them. On CPUs only.
+void dtcrt_divide(dtc_context *ctx, int64_t first, int64_t end, int64_t work,
+                  void (*body)(void *const *buffers, int64_t from, int64_t to),
+                  void *const *buffers);
 
 /// # Communication
 /// `group` indexes the manifest's `groups`; members are in the order of their

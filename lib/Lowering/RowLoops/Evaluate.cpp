@@ -23,7 +23,10 @@ using namespace dtc;
 // Scopes
 //===----------------------------------------------------------------------===//
 
-void Evaluator::enterNest(OpBuilder builder) { nestScope.builder = builder; }
+void Evaluator::enterNest(OpBuilder builder) {
+  nestScope = Scope();
+  nestScope.builder = builder;
+}
 
 void Evaluator::enterRow(ValueRange loops) {
   rowLoops.assign(loops.begin(), loops.end());

@@ -85,15 +85,24 @@ void KernelArguments::addConstants(OpBuilder &b, func::FuncOp kernel) {
 
 Value KernelArguments::viewScratch(OpBuilder &b, Location loc, Type element,
                                    int64_t size, int64_t offset) const {
-  Value start = arith::ConstantIndexOp::create(b, loc, offset);
-  return memref::ViewOp::create(b, loc, MemRefType::get(size, element), scratch,
-                                start, ValueRange());
+  return viewScratch(b, loc, element, size,
+                     arith::ConstantIndexOp::create(b, loc, offset));
 }
 
-int64_t ScratchLayout::add(Type element, int64_t size) {
+Value KernelArguments::viewScratch(OpBuilder &b, Location loc, Type element,
+                                   int64_t size, Value offset) const {
+  return memref::ViewOp::create(b, loc, MemRefType::get(size, element), scratch,
+                                offset, ValueRange());
+}
+
+int64_t ScratchLayout::getStride(Type element, int64_t size) {
   constexpr int64_t alignment = 64;
-  int64_t offset = bytes;
-  bytes += llvm::alignTo(
+  return llvm::alignTo(
       size * llvm::divideCeil(element.getIntOrFloatBitWidth(), 8), alignment);
+}
+
+int64_t ScratchLayout::add(Type element, int64_t size, int64_t count) {
+  int64_t offset = bytes;
+  bytes += getStride(element, size) * count;
   return offset;
 }

@@ -65,6 +65,7 @@ struct Options {
   bool describe = false;
   ProgressStyle progress = ProgressStyle::automatic;
   MatMulEngine matmul = MatMulEngine::builtin;
+  bool winograd = true; ///< on CPUs
   CollectivesEngine collectives = CollectivesEngine::automatic;
   bool overlaps = true;
   GivenOptions given;     ///< that ranks compare, see Agreement.h

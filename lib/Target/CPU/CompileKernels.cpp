@@ -40,8 +40,12 @@ struct CompileKernels : dtc::impl::CompileKernelsBase<CompileKernels> {
 
   void runOnOperation() override {
     OpPassManager passes(ModuleOp::getOperationName());
-    buildKernelLoopsPipeline(passes, vectorBits);
+    LowerKernelsOptions options;
+    options.vectorBits = vectorBits;
+    buildKernelLoopsPipeline(passes, options);
     buildLowerToLLVMPipeline(passes);
+    // The runtime calls what is outlined, on as many threads as there are.
+    passes.addPass(createDivideCalls());
     for (auto module : getOperation().getOps<ModuleOp>()) {
       auto isKernel = [](func::FuncOp function) {
         return function->hasAttr(attr::kernel);

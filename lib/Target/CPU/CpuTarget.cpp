@@ -27,14 +27,12 @@ void CpuTarget::addKernelPasses(OpPassManager &manager) const {
 }
 
 void dtc::buildKernelLoopsPipeline(OpPassManager &manager,
-                                   unsigned vectorBits) {
+                                   const LowerKernelsOptions &options) {
   // Kernels are linalg ops on tensors.
   manager.addPass(createLowerToLinalg());
   // A loss and its gradient compute the same softmax once.
   manager.addPass(createCSEPass());
   // Kernels are loops on buffers; nothing is a tensor.
-  LowerKernelsOptions options;
-  options.vectorBits = vectorBits;
   manager.addPass(createLowerKernels(options));
   // Index arithmetic and constants of neighbouring chunks are shared.
   manager.addPass(createCanonicalizerPass());
@@ -44,6 +42,8 @@ void dtc::buildKernelLoopsPipeline(OpPassManager &manager,
   // what that makes, and a step takes as long. No library call in vector code
   // of f32.
   manager.addPass(createExpandMath());
+  // What threads share is a function of its own.
+  manager.addPass(createOutlineLoops());
 }
 
 void dtc::buildLowerToLLVMPipeline(OpPassManager &manager) {
@@ -76,8 +76,11 @@ static Value createSize(Target::Place at, int64_t bytes) {
 
 void CpuTarget::createLaunch(Place at, LLVM::LLVMFuncOp kernel,
                              ValueRange buffers) const {
+  SmallVector<Value> operands(buffers);
+  if (kernel.getNumArguments() > buffers.size()) // it divides its work
+    operands.push_back(at.context);
   LLVM::CallOp::create(at.builder, at.loc, TypeRange(), kernel.getSymName(),
-                       buffers);
+                       operands);
 }
 
 void CpuTarget::createCopy(Place at, Value to, Value from,

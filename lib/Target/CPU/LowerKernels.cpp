@@ -28,8 +28,9 @@ namespace {
 
 class KernelLowering {
 public:
-  KernelLowering(func::FuncOp function, unsigned vectorBits)
-      : function(function), loc(function.getLoc()), vectorBits(vectorBits) {}
+  KernelLowering(func::FuncOp function, unsigned vectorBits, int64_t leastWork)
+      : function(function), loc(function.getLoc()), vectorBits(vectorBits),
+        leastWork(leastWork) {}
 
   LogicalResult run();
 
@@ -39,6 +40,7 @@ private:
   func::FuncOp function;
   Location loc;
   unsigned vectorBits;
+  int64_t leastWork;
 };
 
 } // namespace
@@ -75,19 +77,19 @@ LogicalResult KernelLowering::run() {
   arguments.addConstants(b, function);
 
   ScratchLayout layout;
-  auto allocate = [&](Type element, int64_t size) {
-    return arguments.viewScratch(b, loc, element, size,
-                                 layout.add(element, size));
-  };
   plan->forEachStored([&](Statement &statement) {
     if (!statement.result)
       return;
     auto type = cast<RankedTensorType>(statement.result.getType());
     Value &memref = arguments.buffers.tensors[statement.result];
-    if (!memref)
-      memref = allocate(getMemoryType(type), type.getNumElements());
+    if (memref)
+      return;
+    Type element = getMemoryType(type);
+    int64_t size = type.getNumElements();
+    memref =
+        arguments.viewScratch(b, loc, element, size, layout.add(element, size));
   });
-  emitRowLoops(b, loc, *plan, arguments.buffers, getLanes(), allocate);
+  emitRowLoops(b, loc, *plan, arguments, layout, getLanes(), leastWork);
 
   if (layout.getBytes() == 0) {
     entry.eraseArgument(arguments.scratch.getArgNumber());
@@ -118,7 +120,7 @@ struct LowerKernels : dtc::impl::LowerKernelsBase<LowerKernels> {
         kernels.push_back(function);
     });
     for (func::FuncOp kernel : kernels)
-      if (failed(KernelLowering(kernel, vectorBits).run()))
+      if (failed(KernelLowering(kernel, vectorBits, leastWork).run()))
         signalPassFailure();
   }
 };

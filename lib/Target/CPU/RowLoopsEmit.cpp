@@ -1,11 +1,13 @@
 //===- RowLoopsEmit.cpp - loops over rows and columns ---------------------===//
 //
 // Emits each nest of a plan: loops over rows, and in them the column loops of
-// the phases, with several independent accumulators for reductions.
+// the phases, with several independent accumulators for reductions. Around
+// these is a loop over the parts of a nest, if threads are to share it.
 //
 //===----------------------------------------------------------------------===//
 
 #include "RowLoopsEmit.h"
+#include "NestDivision.h"
 #include "dtc/Dialect/Dialect.h"
 #include "dtc/Lowering/Combine.h"
 #include "dtc/Lowering/RowLoopsEvaluate.h"
@@ -39,19 +41,35 @@ struct ColumnLoop {
 class NestEmitter {
 public:
   NestEmitter(Location loc, const RowLoopsPlan &plan, unsigned index,
-              const KernelBuffers &buffers, unsigned lanes,
-              function_ref<Value(Type, int64_t)> allocate)
-      : loc(loc), nest(plan.getNests()[index]), lanes(lanes),
-        allocate(allocate), evaluator(loc, plan, nest, index, buffers) {}
+              const KernelArguments &arguments, ScratchLayout &layout,
+              unsigned lanes, int64_t leastWork)
+      : loc(loc), nest(plan.getNests()[index]), arguments(arguments),
+        layout(layout), lanes(lanes),
+        division(NestDivision::choose(nest, lanes, leastWork)),
+        evaluator(loc, plan, nest, index, arguments.buffers) {}
 
   void emit(OpBuilder &builder);
 
 private:
-  void prepareAccumulators(OpBuilder &b);
+  /// Buffers in scratch, one for each part of the nest.
+  struct PartBuffer {
+    Type element;
+    int64_t size, offset;
+  };
+  PartBuffer allocate(Type element, int64_t size);
+  Value view(OpBuilder &b, const PartBuffer &buffer, Value part) const;
+
+  bool hasOwnSums(Statement *root) const;
+  void allocateAccumulators();
+  void prepareAccumulators(OpBuilder &b, Value part);
   void finishAccumulators(OpBuilder &b);
+  void setTemporaries(OpBuilder &b, Value part);
+  void emitLoops(OpBuilder &b);
+  void emitParts(OpBuilder &b);
   void emitRow(OpBuilder b, ValueRange rowLoops);
   std::vector<ColumnLoop> getColumnLoops(unsigned phase);
   void emitColumnLoop(OpBuilder &b, ColumnLoop &loop);
+  void emitDividedColumns(OpBuilder &b, ColumnLoop &loop);
   void emitChunk(OpBuilder &b, ColumnLoop &loop, Value column, int64_t width,
                  unsigned part);
   void emitVectors(OpBuilder &b, ColumnLoop &loop, int64_t from, int64_t to,
@@ -64,11 +82,21 @@ private:
 
   Location loc;
   const Nest &nest;
+  const KernelArguments &arguments;
+  ScratchLayout &layout;
   unsigned lanes;
-  function_ref<Value(Type, int64_t)> allocate;
+  NestDivision division;
   Evaluator evaluator;
-  /// Where the sums of an accumulation are kept during the nest.
+  /// Where the sums of an accumulation are kept during the nest, and those that
+  /// lie in scratch.
   DenseMap<Statement *, Value> accumulators;
+  DenseMap<Statement *, PartBuffer> ownSums;
+  llvm::MapVector<Statement *, PartBuffer> temporaries;
+  /// Of the part that is emitted: iterations of the row loop or the columns
+  /// that are divided.
+  Value begin, end;
+  /// Only what columns leave that do not fill a vector.
+  bool isTail = false;
 };
 
 } // namespace
@@ -97,22 +125,56 @@ static void emitFlatLoop(OpBuilder &b, Location loc, int64_t size,
     body(b, getIndex(b, loc, full), size - full);
 }
 
+NestEmitter::PartBuffer NestEmitter::allocate(Type element, int64_t size) {
+  int64_t count = division.kind == NestDivision::Rows ? division.parts : 1;
+  return {element, size, layout.add(element, size, count)};
+}
+
+/// The buffer of a part; without `part` there is one.
+Value NestEmitter::view(OpBuilder &b, const PartBuffer &buffer,
+                        Value part) const {
+  Value offset = getIndex(b, loc, buffer.offset);
+  if (part) {
+    int64_t stride = ScratchLayout::getStride(buffer.element, buffer.size);
+    Value distance =
+        arith::MulIOp::create(b, loc, part, getIndex(b, loc, stride));
+    offset = arith::AddIOp::create(b, loc, offset, distance);
+  }
+  return arguments.viewScratch(b, loc, buffer.element, buffer.size, offset);
+}
+
 /// Sums over rows are as long as there are rows, and not in vector lanes:
-/// those of single precision are kept in double precision.
-void NestEmitter::prepareAccumulators(OpBuilder &b) {
+/// those of single precision are kept in double precision. Parts of rows have
+/// sums of their own.
+bool NestEmitter::hasOwnSums(Statement *root) const {
+  return root->kind == StatementKind::Accumulation &&
+         (isSinglePrecisionSum(*root) || division.kind == NestDivision::Rows);
+}
+
+void NestEmitter::allocateAccumulators() {
+  for (Statement *root : nest.roots) {
+    if (!hasOwnSums(root))
+      continue;
+    RankedTensorType type = getWrittenType(*root);
+    Type element = isSinglePrecisionSum(*root)
+                       ? Float64Type::get(type.getContext())
+                       : type.getElementType();
+    ownSums[root] = allocate(element, type.getNumElements());
+  }
+}
+
+/// Sets accumulators to their start: those of a part, or of the whole nest.
+void NestEmitter::prepareAccumulators(OpBuilder &b, Value part) {
   for (Statement *root : nest.roots) {
     bool isScatter = root->kind == StatementKind::Scatter;
     if (root->kind != StatementKind::Accumulation && !isScatter)
       continue;
-    RankedTensorType type = getWrittenType(*root);
-    Value memref = evaluator.getBuffer(*root);
-    Type element = type.getElementType();
-    if (!isScatter && isSinglePrecisionSum(*root)) {
-      element = b.getF64Type();
-      memref = allocate(element, type.getNumElements());
-    }
+    auto own = ownSums.find(root);
+    Value memref = own == ownSums.end() ? evaluator.getBuffer(*root)
+                                        : view(b, own->second, part);
+    Type element = cast<MemRefType>(memref.getType()).getElementType();
     accumulators[root] = memref;
-    emitFlatLoop(b, loc, type.getNumElements(), lanes,
+    emitFlatLoop(b, loc, getWrittenType(*root).getNumElements(), lanes,
                  [&](OpBuilder &inner, Value index, int64_t width) {
                    auto vector = VectorType::get(width, element);
                    Value start =
@@ -126,18 +188,35 @@ void NestEmitter::prepareAccumulators(OpBuilder &b) {
   }
 }
 
+/// Combines the sums of parts in their order, and rounds them.
 void NestEmitter::finishAccumulators(OpBuilder &b) {
   for (Statement *root : nest.roots) {
-    Value from = accumulators.lookup(root);
-    Value to = evaluator.getBuffer(*root);
-    if (!from || from == to)
+    auto own = ownSums.find(root);
+    if (own == ownSums.end())
       continue;
+    Value to = evaluator.getBuffer(*root);
     RankedTensorType type = getWrittenType(*root);
+    auto load = [&](OpBuilder &at, Value part, Value index, int64_t width) {
+      auto vector = VectorType::get(width, own->second.element);
+      Value memref = view(at, own->second, part);
+      return vector::LoadOp::create(at, loc, vector, memref, index);
+    };
+    bool isDivided = division.kind == NestDivision::Rows;
     emitFlatLoop(
         b, loc, type.getNumElements(), lanes,
         [&](OpBuilder &inner, Value index, int64_t width) {
-          auto vector = VectorType::get(width, inner.getF64Type());
-          Value sum = vector::LoadOp::create(inner, loc, vector, from, index);
+          Value sum = load(inner, Value(), index, width);
+          if (isDivided) {
+            auto loop = scf::ForOp::create(inner, loc, getIndex(inner, loc, 1),
+                                           getIndex(inner, loc, division.parts),
+                                           getIndex(inner, loc, 1), sum);
+            OpBuilder body = OpBuilder::atBlockBegin(loop.getBody());
+            Value next = load(body, loop.getInductionVar(), index, width);
+            scf::YieldOp::create(body, loc,
+                                 combine(body, loc, root->combiner,
+                                         loop.getRegionIterArg(0), next));
+            sum = loop.getResult(0);
+          }
           vector::StoreOp::create(
               inner, loc, castFloat(inner, loc, sum, type.getElementType()), to,
               index);
@@ -326,6 +405,8 @@ void NestEmitter::finishReduction(OpBuilder &b, ColumnReduction &reduction) {
 }
 
 void NestEmitter::emitColumnLoop(OpBuilder &b, ColumnLoop &loop) {
+  if (division.kind == NestDivision::Columns)
+    return emitDividedColumns(b, loop);
   // Enough independent accumulators to hide the latency of an addition.
   constexpr unsigned numAccumulators = 4;
   int64_t full = loop.columns / lanes * lanes;
@@ -349,6 +430,17 @@ void NestEmitter::emitColumnLoop(OpBuilder &b, ColumnLoop &loop) {
     finishReduction(b, reduction);
 }
 
+/// The vectors of a part, or what follows the last of them. There are no
+/// reductions of columns.
+void NestEmitter::emitDividedColumns(OpBuilder &b, ColumnLoop &loop) {
+  int64_t full = loop.columns / lanes * lanes;
+  if (isTail)
+    return emitChunk(b, loop, getIndex(b, loc, full), loop.columns - full, 0);
+  auto forOp = scf::ForOp::create(b, loc, begin, end, getIndex(b, loc, lanes));
+  OpBuilder inner = OpBuilder::atBlockBegin(forOp.getBody());
+  emitChunk(inner, loop, forOp.getInductionVar(), lanes, 0);
+}
+
 void NestEmitter::emitRow(OpBuilder b, ValueRange rowLoops) {
   evaluator.enterRow(rowLoops);
   for (unsigned phase = 0; phase < nest.numPhases; ++phase)
@@ -360,35 +452,88 @@ void NestEmitter::emitRow(OpBuilder b, ValueRange rowLoops) {
     }
 }
 
-void NestEmitter::emit(OpBuilder &b) {
-  prepareAccumulators(b);
-  for (auto &[statement, temporary] : nest.temporaries)
-    evaluator.setTemporary(
-        statement,
-        allocate(getMemoryType(getWrittenType(*statement)), temporary.columns));
-  Value anchor = getIndex(b, loc, 0);
-  evaluator.enterNest(OpBuilder(anchor.getDefiningOp()));
+/// The loops over rows, of a part or of the whole nest.
+void NestEmitter::emitLoops(OpBuilder &b) {
+  Value zero = getIndex(b, loc, 0);
+  evaluator.enterNest(OpBuilder(zero.getDefiningOp()));
   OpBuilder inner = b;
   SmallVector<Value> rowLoops;
-  for (int64_t range : nest.rows) {
+  for (auto [number, range] : llvm::enumerate(nest.rows)) {
     if (range == 1) {
-      rowLoops.push_back(anchor);
+      rowLoops.push_back(zero);
       continue;
     }
-    auto loop = scf::ForOp::create(inner, loc, getIndex(inner, loc, 0),
-                                   getIndex(inner, loc, range),
-                                   getIndex(inner, loc, 1));
+    bool isDivided =
+        division.kind == NestDivision::Rows && number == division.rowLoop;
+    auto loop = scf::ForOp::create(
+        inner, loc, isDivided ? begin : getIndex(inner, loc, 0),
+        isDivided ? end : getIndex(inner, loc, range), getIndex(inner, loc, 1));
     rowLoops.push_back(loop.getInductionVar());
     inner.setInsertionPoint(loop.getBody()->getTerminator());
   }
   emitRow(inner, rowLoops);
+}
+
+/// number * count / parts, times `unit`.
+static Value getBound(OpBuilder &b, Location loc, Value number, int64_t count,
+                      int64_t parts, int64_t unit) {
+  Value bound = arith::MulIOp::create(b, loc, number, getIndex(b, loc, count));
+  bound = arith::DivUIOp::create(b, loc, bound, getIndex(b, loc, parts));
+  return arith::MulIOp::create(b, loc, bound, getIndex(b, loc, unit));
+}
+
+/// A loop over the parts, which depend on each other in nothing.
+void NestEmitter::emitParts(OpBuilder &b) {
+  bool byRows = division.kind == NestDivision::Rows;
+  int64_t unit = byRows ? 1 : lanes;
+  int64_t count =
+      byRows ? nest.rows[division.rowLoop] : nest.roots[0]->columns / unit;
+  auto loop = scf::ParallelOp::create(b, loc, getIndex(b, loc, 0),
+                                      getIndex(b, loc, division.parts),
+                                      getIndex(b, loc, 1));
+  loop->setAttr(workAttrName, b.getI64IntegerAttr(division.work));
+  Value part = loop.getInductionVars()[0];
+  OpBuilder inner(loop.getBody()->getTerminator());
+  begin = getBound(inner, loc, part, count, division.parts, unit);
+  Value next = arith::AddIOp::create(inner, loc, part, getIndex(inner, loc, 1));
+  end = getBound(inner, loc, next, count, division.parts, unit);
+  setTemporaries(inner, byRows ? part : Value());
+  if (byRows)
+    prepareAccumulators(inner, part);
+  emitLoops(inner);
+  if (!byRows && nest.roots[0]->columns % lanes) {
+    isTail = true;
+    emitLoops(b);
+  }
+}
+
+void NestEmitter::setTemporaries(OpBuilder &b, Value part) {
+  for (auto &[statement, buffer] : temporaries)
+    evaluator.setTemporary(statement, view(b, buffer, part));
+}
+
+void NestEmitter::emit(OpBuilder &b) {
+  allocateAccumulators();
+  for (auto &[statement, temporary] : nest.temporaries)
+    temporaries.insert(
+        {statement, allocate(getMemoryType(getWrittenType(*statement)),
+                             temporary.columns)});
+  if (division.kind != NestDivision::Rows)
+    prepareAccumulators(b, Value());
+  if (division.kind == NestDivision::None) {
+    setTemporaries(b, Value());
+    emitLoops(b);
+  } else {
+    emitParts(b);
+  }
   finishAccumulators(b);
 }
 
 void dtc::emitRowLoops(OpBuilder &builder, Location loc,
-                       const RowLoopsPlan &plan, const KernelBuffers &buffers,
-                       unsigned lanes,
-                       function_ref<Value(Type, int64_t)> allocate) {
+                       const RowLoopsPlan &plan,
+                       const KernelArguments &arguments, ScratchLayout &layout,
+                       unsigned lanes, int64_t leastWork) {
   for (unsigned nest = 0; nest < plan.getNests().size(); ++nest)
-    NestEmitter(loc, plan, nest, buffers, lanes, allocate).emit(builder);
+    NestEmitter(loc, plan, nest, arguments, layout, lanes, leastWork)
+        .emit(builder);
 }

@@ -3,17 +3,16 @@
 #ifndef DTC_LIB_TARGET_CPU_ROWLOOPSEMIT_H
 #define DTC_LIB_TARGET_CPU_ROWLOOPSEMIT_H
 
-#include "dtc/Lowering/RowLoops.h"
-#include "mlir/IR/Builders.h"
+#include "dtc/Lowering/KernelArguments.h"
 
 namespace dtc {
 
-/// Emits the loops of a plan at the builder's position. `allocate` gives a
-/// memref of scratch memory.
-void emitRowLoops(
-    mlir::OpBuilder &builder, mlir::Location loc, const RowLoopsPlan &plan,
-    const KernelBuffers &buffers, unsigned lanes,
-    llvm::function_ref<mlir::Value(mlir::Type, int64_t)> allocate);
+/// Emits the loops of a plan at the builder's position. Nests that are worth
+/// `leastWork` are loops `scf.parallel` over their parts. Memory that nests
+/// need is added to `layout`.
+void emitRowLoops(mlir::OpBuilder &builder, mlir::Location loc,
+                  const RowLoopsPlan &plan, const KernelArguments &arguments,
+                  ScratchLayout &layout, unsigned lanes, int64_t leastWork);
 
 } // namespace dtc
 

@@ -20,7 +20,7 @@ namespace dtc {
 
 /// The passes that turn one module of kernels into loops on buffers.
 void buildKernelLoopsPipeline(mlir::OpPassManager &manager,
-                              unsigned vectorBits);
+                              const LowerKernelsOptions &options);
 
 /// The passes that turn one module of loops on buffers into the LLVM dialect;
 /// arguments become bare pointers.

@@ -17,7 +17,10 @@ def LowerKernels : Pass<"dtc-lower-kernels", "mlir::ModuleOp"> {
     nest of loops over rows. Inside, loops over columns compute on vectors, one
     between any two reductions of a row. Values live in registers; a costly one
     that a later column loop needs again is kept in a row of scratch. Nothing
-    is allocated.
+    is allocated. Around a nest that is worth more than one thread is an
+    `scf.parallel` over its parts, whose number is a constant: some iterations
+    of a row loop each, with sums of their own that are added in the order of
+    the parts, or some vectors of the columns.
 
     Every tensor in memory has a buffer of its own, but for a result that
     overwrites an argument. An argument that is read after that is an error.
@@ -39,9 +42,59 @@ def LowerKernels : Pass<"dtc-lower-kernels", "mlir::ModuleOp"> {
   let options = [
     Option<"vectorBits", "vector-bits", "unsigned", "256",
            "width of vector registers">,
+    Option<"leastWork", "least-work", "int64_t", "1 << 18",
+           "do not divide a nest that is worth less (dtc.work)">,
   ];
   let dependentDialects = ["mlir::arith::ArithDialect", "mlir::memref::MemRefDialect",
                            "mlir::scf::SCFDialect", "mlir::vector::VectorDialect"];
+}
+
+def OutlineLoops : Pass<"dtc-outline-loops", "mlir::ModuleOp"> {
+  let summary = "make functions of the loops that threads share";
+  let description = [{
+    Each `scf.parallel` of a kernel becomes a function that runs a range of its
+    iterations on the buffers that it uses, and a call of it with all of them.
+    The attribute `dtc.work` says what they are worth.
+
+    Before:
+    ```mlir
+    func.func @k(%x: memref<65536xf32>, %y: memref<65536xf32>) {
+      scf.parallel (%part) = (%c0) to (%c64) step (%c1) {...} {dtc.work = 524288}
+    ```
+    After:
+    ```mlir
+    func.func private @k_part0(%first: index, %end: index, %x: memref<65536xf32>,
+                               %y: memref<65536xf32>) attributes {dtc.work = 524288} {
+      scf.for %part = %first to %end step %c1 {...}
+    ...
+    func.func @k(%x: memref<65536xf32>, %y: memref<65536xf32>) {
+      func.call @k_part0(%c0, %c64, %x, %y)
+    ```
+  }];
+  let dependentDialects = ["mlir::func::FuncDialect", "mlir::scf::SCFDialect"];
+}
+
+def DivideCalls : Pass<"dtc-divide-calls", "mlir::ModuleOp"> {
+  let summary = "let the runtime's threads share calls";
+  let description = [{
+    A call of a function with `dtc.work` becomes a call of `dtcrt_divide`, which
+    calls it on several threads with a range of iterations each. Its buffers
+    are passed in an array. The kernel gets one more argument, the context, and
+    says by `llvm.readonly` which arguments it does not write.
+
+    Before:
+    ```mlir
+    llvm.func @k(%x: !llvm.ptr, %y: !llvm.ptr) {
+      llvm.call @k_part0(%first, %end, %x, %y)
+    ```
+    After:
+    ```mlir
+    llvm.func @k(%x: !llvm.ptr {llvm.readonly}, %y: !llvm.ptr, %context: !llvm.ptr) {
+      ...                                                // stores %x, %y to %buffers
+      llvm.call @dtcrt_divide(%context, %first, %end, %work, @k_part0, %buffers)
+    ```
+  }];
+  let dependentDialects = ["mlir::LLVM::LLVMDialect"];
 }
 
 def CompileKernels : Pass<"dtc-compile-kernels", "mlir::ModuleOp"> {

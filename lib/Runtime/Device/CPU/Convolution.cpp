@@ -21,6 +21,7 @@
 #include "Core/Elements.h"
 #include "Depthwise.h"
 #include "Patches.h"
+#include "Winograd.h"
 
 #include <cstring>
 
@@ -250,5 +251,9 @@ void dtc::rt::convolve(MatMul &matmul, const ConvolutionShape &shape, void *x,
                        void *weight, void *y, void *scratch) {
   if (isDepthwise(shape))
     return convolveDepthwise(matmul.threads(), shape, x, weight, y, scratch);
+  if (isWinograd(shape))
+    return convolveWinograd(
+        matmul, shape, static_cast<float *>(x), static_cast<float *>(weight),
+        static_cast<float *>(y), static_cast<float *>(scratch));
   Convolution(matmul, shape, x, weight, y, scratch).run();
 }

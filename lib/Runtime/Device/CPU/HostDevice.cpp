@@ -29,7 +29,8 @@ std::unique_ptr<Device> dtc::rt::openDevice(const Options &options,
                                             Collectives &collectives) {
   int threads =
       options.threads ? options.threads : coresPerRank(collectives.localSize());
-  return std::make_unique<HostDevice>(options.matmul, threads);
+  return std::make_unique<HostDevice>(options.matmul, options.winograd,
+                                      threads);
 }
 
 std::string dtc::rt::describeTarget() { return "cpu"; }
@@ -67,6 +68,14 @@ void dtc::rt::addDeviceOptions(CLI::App &app, Options &options) {
       ->default_str("builtin")
       ->transform(oneOf<MatMulEngine>({{"builtin", MatMulEngine::builtin},
                                        {"onednn", MatMulEngine::oneDnn}}));
+  app.add_option(
+         "--winograd", options.winograd,
+         "on or off: whether convolutions of f32 with 3 x 3 taps and no "
+         "stride are computed tile by tile, with a quarter of the "
+         "multiplications and errors of about 2e-6 rather than 3e-7")
+      ->type_name("STATE")
+      ->default_str("on")
+      ->transform(oneOf<bool>({{"on", true}, {"off", false}}));
   app.add_option("--collectives", options.collectives,
                  "auto or mpi (auto: shared memory between ranks of one "
                  "machine, where the system allows it; mpi: MPI, or Gloo under "

@@ -15,7 +15,8 @@ std::unique_ptr<Arena> makeHostArena(int64_t bytes, Sharing sharing);
 
 class HostDevice : public Device {
 public:
-  HostDevice(MatMulEngine engine, int threads) : matmul(engine, threads) {}
+  HostDevice(MatMulEngine engine, bool winograd, int threads)
+      : winograd(winograd), matmul(engine, threads) {}
 
   std::unique_ptr<Arena> makeArena(int64_t bytes, Sharing sharing) override {
     return makeHostArena(bytes, sharing);
@@ -26,6 +27,7 @@ public:
   void copyRows(void *to, int64_t toStride, const void *from,
                 int64_t fromStride, int64_t rowBytes, int64_t rows) override;
 
+  bool winograd; ///< whether convolutions may be computed by tiles
   MatMul matmul;
   Narrow narrow{matmul};
   Attention attention{matmul};

@@ -80,7 +80,8 @@ void dtcrt_conv2d(dtc_context *context, int32_t dtype, int32_t role,
                              padTop, padLeft, dilationH, dilationW},
                             filters,
                             groups,
-                            (result & DTC_RESULT_SUMS) != 0};
+                            (result & DTC_RESULT_SUMS) != 0,
+                            device.winograd};
   if (isNarrow(shape.dtype))
     device.narrow.convolve(shape, x, weight, y, scratch);
   else
@@ -102,4 +103,15 @@ void dtcrt_pool2d(dtc_context *context, int32_t dtype, int32_t role, int64_t n,
     device.narrow.pool(type, poolRole, windows, x, y, dx);
   else
     pool(device.matmul.threads(), type, poolRole, windows, x, y, dx);
+}
+
+void dtcrt_divide(dtc_context *context, int64_t first, int64_t end,
+                  int64_t work,
+                  void (*body)(void *const *buffers, int64_t from, int64_t to),
+                  void *const *buffers) {
+  HostDevice &device = static_cast<HostDevice &>(context->device);
+  device.matmul.threads().divide(end - first, work,
+                                 [&](int64_t from, int64_t to) {
+                                   body(buffers, first + from, first + to);
+                                 });
 }

@@ -8,6 +8,7 @@
 #include "Device/CPU/Gemm/Gemm.h"
 #include "Mapping.h"
 #include "dtc/Runtime/ABI.h"
+#include <span>
 
 namespace dtc::rt {
 
@@ -40,6 +41,18 @@ public:
                      const GemmArguments &product) {
     (dtype == DTC_F32 ? kernels.f32 : kernels.f64)(
         product, scratch.data() + thread * gemmScratchBytes);
+  }
+
+  /// The same of f32 with B in panels.
+  void multiplyPanels(int thread, const GemmArguments &product) {
+    kernels.f32Panels(product, scratch.data() + thread * gemmScratchBytes);
+  }
+  /// What products of at most 128 columns leave of a thread's memory.
+  std::span<float> ownScratch(int thread) {
+    constexpr int64_t half = gemmScratchBytes / 2;
+    return {reinterpret_cast<float *>(scratch.data() +
+                                      thread * gemmScratchBytes + half),
+            half / sizeof(float)};
   }
 
   const Threads &threads() const { return pool; }

@@ -50,6 +50,41 @@ struct DepthwiseKernels {
   void (*weightGrad)(const DepthwiseArguments &);
 };
 
+/// Squares of floats side by side: element (i, j) of square c lies at
+/// data[i * line + j * pixel + c].
+struct WinogradSquare {
+  float *data;
+  int64_t line, pixel;
+};
+
+/// A part of a matrix for each of 3 x 3 taps, `tap` apart. Its rows, `depth` of
+/// them, are `along` apart, its columns `across`; one of these is 1.
+struct WinogradWeights {
+  const float *data;
+  int64_t tap, across, along, width, depth;
+  bool isTurned; ///< taps in opposite order
+};
+
+/// What Winograd's F(4 x 4, 3 x 3) makes of `channels` squares.
+struct WinogradKernels {
+  /// 6 x 6 of 6 x 6 pixels.
+  void (*image)(int64_t channels, const WinogradSquare &from,
+                const WinogradSquare &to);
+  /// 6 x 6 of 4 x 4 pixels of a result's gradient.
+  void (*resultGrad)(int64_t channels, const WinogradSquare &from,
+                     const WinogradSquare &to);
+  /// 4 x 4 pixels of a result of 6 x 6 products.
+  void (*result)(int64_t channels, const WinogradSquare &from,
+                 const WinogradSquare &to, bool accumulate);
+  /// 3 x 3 weights of 6 x 6 sums.
+  void (*weightGrad)(int64_t channels, const WinogradSquare &from,
+                     const WinogradSquare &to, bool accumulate);
+  /// 6 x 6 panels, `step` apart, as f32Panels takes them, of a panel's columns
+  /// at most. `scratch` has room for 9 panels.
+  void (*weights)(const WinogradWeights &weights, float *scratch, float *panel,
+                  int64_t step);
+};
+
 /// Rows of scores, `stride` apart, of which the first `columns` are computed;
 /// the stride is a multiple of 16, and what it leaves is free for use.
 struct ScoreArguments {
@@ -77,12 +112,18 @@ struct ScoreKernels {
 struct GemmKernels {
   void (*f32)(const GemmArguments &, char *scratch);
   void (*f64)(const GemmArguments &, char *scratch);
+  /// With B in panels of panelColumns columns, the last filled up: element
+  /// (p, j) lies at b[j / panelColumns * bCol + p * panelColumns +
+  /// j % panelColumns].
+  void (*f32Panels)(const GemmArguments &, char *scratch);
+  int64_t panelColumns;
+  WinogradKernels winograd;
   DepthwiseKernels depthwiseF32, depthwiseF64;
   ScoreKernels scoresF32, scoresF64;
   void (*roundToBf16)(const float *from, uint16_t *to, int64_t count);
 };
 
-constexpr int64_t gemmScratchBytes = (192 + 1024) * 256 * 8;
+constexpr int64_t gemmScratchBytes = (104 + 1024) * 2048;
 
 extern const GemmKernels gemmKernelsGeneric;
 #ifdef __x86_64__

@@ -3,10 +3,16 @@
 #include "Depthwise.h"
 #include "Kernel.h"
 #include "Scores.h"
+#include "Winograd.h"
 
 const dtc::rt::GemmKernels dtc::rt::gemmKernelsGeneric = {
-    Gemm<float, 16, 6>::run,
-    Gemm<double, 16, 6>::run,
+    Gemm<float, 16, 6>::run<false>,
+    Gemm<double, 16, 6>::run<false>,
+    Gemm<float, 16, 6>::run<true>,
+    Gemm<float, 16, 6>::NR,
+    {Winograd<16, 6>::image, Winograd<16, 6>::resultGrad,
+     Winograd<16, 6>::result, Winograd<16, 6>::weightGrad,
+     Winograd<16, 6>::weights},
     {Depthwise<float, 16>::sum, Depthwise<float, 16>::weightGrad},
     {Depthwise<double, 16>::sum, Depthwise<double, 16>::weightGrad},
     {Scores<float, 16>::exponentials, Scores<float, 16>::gradients},

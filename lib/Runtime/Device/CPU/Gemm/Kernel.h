@@ -12,24 +12,29 @@
 
 #include "Gemm.h"
 
+#include <utility>
+
 namespace dtc::rt {
 namespace {
 
-/// Blocking: a panel of B (depth x NR) stays in the first-level cache, a block
-/// of A (rows x depth) in the second, a block of B (depth x columns) in the
-/// third.
-constexpr int64_t depthBlock = 256;
+/// Blocking: of a panel of B (depth x NR) what a few tiles take stays in the
+/// first-level cache, a block of A (rows x depth) in the second, a block of B
+/// (depth x columns) in the third. Few rows leave room for a greater depth, by
+/// which sums go to C and back less often.
+constexpr int64_t depthBytes = 2048, mostRows = 98;
 constexpr int64_t columnBlock = 1024;
 /// Packing costs more than it gives for what few tiles use: a row-major A is
-/// read where it is for at most so many columns, a row-major B for at most so
-/// many rows, if it is small.
-constexpr int64_t directColumns = 128;
+/// read where it is for at most so many columns, or of so little depth that its
+/// lines stay in the first-level cache; a row-major B for at most so many rows,
+/// if it is small.
+constexpr int64_t directColumns = 128, directDepth = 96;
 constexpr int64_t directRows = 128, directElements = 8192;
 
 template <typename T, int vectorBytes, int MR> struct Gemm {
   static constexpr int lanes = vectorBytes / sizeof(T);
   static constexpr int NR = 2 * lanes;
-  static constexpr int64_t rowBlock = (192 / MR) * MR;
+  static constexpr int64_t depthBlock = depthBytes / sizeof(T);
+  static constexpr int64_t rowBlock = (mostRows / MR) * MR;
   static_assert((rowBlock + columnBlock) * depthBlock * int64_t(sizeof(T)) <=
                 gemmScratchBytes);
 
@@ -48,6 +53,12 @@ template <typename T, int vectorBytes, int MR> struct Gemm {
     const T *rows[(R + 2) / 3];
     for (int i = 0; i < R; i += 3)
       rows[i / 3] = a + i * aRow;
+    // What the products are added to, or written over, is needed at the end.
+#pragma clang loop unroll(full)
+    for (int i = 0; i < R; ++i)
+#pragma clang loop unroll(full)
+      for (int j = 0; j < V; ++j)
+        __builtin_prefetch(c + i * ldc + j * lanes, 1);
     Vector sum[R][V] = {};
     for (int64_t p = 0; p < depth; ++p, b += ldb) {
       Vector row[V];
@@ -99,69 +110,110 @@ template <typename T, int vectorBytes, int MR> struct Gemm {
         __builtin_memcpy(panel + p * W, source + p * along, W * sizeof(T));
       return;
     }
+    constexpr int rest = W % lanes;
     int64_t p = 0;
-    for (; p + 4 <= depth; p += 4) {
-      int i = 0;
-      for (; i + 4 <= W; i += 4)
-        transpose4x4<W>(source + i * across + p, across, panel + p * W + i);
-      for (; i < W; ++i)
-        for (int q = 0; q < 4; ++q)
-          panel[(p + q) * W + i] = source[i * across + p + q];
+    for (; p + lanes <= depth; p += lanes) {
+      if constexpr (rest > 0)
+        transpose<W, rest>(source + (W - rest) * across + p, across,
+                           panel + p * W + W - rest);
+      for (int i = 0; i + lanes <= W; i += lanes)
+        transpose<W, lanes>(source + i * across + p, across, panel + p * W + i);
     }
     for (; p < depth; ++p)
       for (int64_t i = 0; i < W; ++i)
         panel[p * W + i] = source[i * across + p];
   }
 
+  /// Packs the vectors from `first` to `end` as panels of W, several at a time
+  /// where these lie side by side: what one of them has of a row would be a
+  /// line or two of each page.
   template <int W>
-  static void transpose4x4(const T *source, int64_t stride, T *target) {
-    typedef T Four
-        __attribute__((vector_size(4 * sizeof(T)), aligned(alignof(T))));
-    Four r0 = *(const Four *)source;
-    Four r1 = *(const Four *)(source + stride);
-    Four r2 = *(const Four *)(source + 2 * stride);
-    Four r3 = *(const Four *)(source + 3 * stride);
-    Four low01 = __builtin_shufflevector(r0, r1, 0, 4, 1, 5);
-    Four low23 = __builtin_shufflevector(r2, r3, 0, 4, 1, 5);
-    Four high01 = __builtin_shufflevector(r0, r1, 2, 6, 3, 7);
-    Four high23 = __builtin_shufflevector(r2, r3, 2, 6, 3, 7);
-    *(Four *)target = __builtin_shufflevector(low01, low23, 0, 1, 4, 5);
-    *(Four *)(target + W) = __builtin_shufflevector(low01, low23, 2, 3, 6, 7);
-    *(Four *)(target + 2 * W) =
-        __builtin_shufflevector(high01, high23, 0, 1, 4, 5);
-    *(Four *)(target + 3 * W) =
-        __builtin_shufflevector(high01, high23, 2, 3, 6, 7);
+  static void packPanels(const T *source, int64_t across, int64_t along,
+                         int64_t first, int64_t end, int64_t depth, T *packed) {
+    constexpr int64_t together = 7;
+    int64_t j = first;
+    if (across == 1)
+      for (; j + together * W <= end; j += together * W)
+        for (int64_t p = 0; p < depth; ++p)
+#pragma clang loop unroll(full)
+          for (int64_t i = j; i < j + together * W; i += W)
+            __builtin_memcpy(packed + i * depth + p * W, source + i + p * along,
+                             W * sizeof(T));
+    for (; j < end; j += W)
+      packPanel<W>(source + j * across, across, along, min(W, end - j), depth,
+                   packed + j * depth);
+  }
+
+  /// Lanes of two vectors in turn, from lane `first` of each.
+  template <int first, int... i>
+  static Vector interleave(Vector x, Vector y,
+                           std::integer_sequence<int, i...>) {
+    return __builtin_shufflevector(x, y, (i % 2 * lanes + first + i / 2)...);
+  }
+
+  /// Columns of `rows` rows, one vector each, as rows that are W apart. What a
+  /// vector has beyond `rows` is written where the next row begins, of which
+  /// that part comes after.
+  template <int W, int rows>
+  static void transpose(const T *source, int64_t stride, T *target) {
+    Vector from[lanes] = {}, to[lanes];
+#pragma clang loop unroll(full)
+    for (int i = 0; i < rows; ++i)
+      from[i] = *(const Unaligned *)(source + i * stride);
+#pragma clang loop unroll(full)
+    for (int step = 1; step < lanes; step *= 2) {
+#pragma clang loop unroll(full)
+      for (int i = 0; i < lanes / 2; ++i) {
+        std::make_integer_sequence<int, lanes> all;
+        to[2 * i] = interleave<0>(from[i], from[i + lanes / 2], all);
+        to[2 * i + 1] =
+            interleave<lanes / 2>(from[i], from[i + lanes / 2], all);
+      }
+#pragma clang loop unroll(full)
+      for (int i = 0; i < lanes; ++i)
+        from[i] = to[i];
+    }
+#pragma clang loop unroll(full)
+    for (int q = 0; q < lanes; ++q)
+      if (rows == lanes || q + 1 < lanes)
+        *(Unaligned *)(target + q * W) = from[q];
+      else
+        __builtin_memcpy(target + q * W, &from[q], rows * sizeof(T));
   }
 
   static int64_t min(int64_t x, int64_t y) { return x < y ? x : y; }
 
+  /// Of a B in panels (GemmKernels::f32Panels) nothing is packed.
+  template <bool hasPanels>
   static void run(const GemmArguments &g, char *scratch) {
     const T *a = (const T *)g.a, *b = (const T *)g.b;
     T *packedA = (T *)scratch;
     T *packedB = packedA + rowBlock * depthBlock;
-    bool directA = g.aCol == 1 && g.n <= directColumns;
+    bool directA = g.aCol == 1 && (g.n <= directColumns || g.k <= directDepth);
     for (int64_t column = 0; column < g.n; column += columnBlock) {
       int64_t columns = min(columnBlock, g.n - column);
       for (int64_t p = 0; p < g.k; p += depthBlock) {
         int64_t depth = min(depthBlock, g.k - p);
-        bool directB = g.bCol == 1 && g.m <= directRows &&
+        bool directB = !hasPanels && g.bCol == 1 && g.m <= directRows &&
                        depth * g.bRow <= directElements;
-        int64_t packFrom = directB ? columns / NR * NR : 0;
-        const T *blockB = b + p * g.bRow + column * g.bCol;
-        for (int64_t j = packFrom; j < columns; j += NR)
-          packPanel<NR>(blockB + j * g.bCol, g.bCol, g.bRow,
-                        min(NR, columns - j), depth, packedB + j * depth);
+        int64_t packFrom = hasPanels ? columns
+                           : directB ? columns / NR * NR
+                                     : 0;
+        const T *blockB = hasPanels ? b : b + p * g.bRow + column * g.bCol;
+        packPanels<NR>(blockB, g.bCol, g.bRow, packFrom, columns, depth,
+                       packedB);
         for (int64_t row = 0; row < g.m; row += rowBlock) {
           int64_t rows = min(rowBlock, g.m - row);
           int64_t packTo = directA ? 0 : rows / MR * MR;
           const T *blockA = a + row * g.aRow + p * g.aCol;
-          for (int64_t i = 0; i < packTo; i += MR)
-            packPanel<MR>(blockA + i * g.aRow, g.aRow, g.aCol, MR, depth,
-                          packedA + i * depth);
+          packPanels<MR>(blockA, g.aRow, g.aCol, 0, packTo, depth, packedA);
           T *blockC = (T *)g.c + row * g.ldc + column;
           for (int64_t j = 0; j < columns; j += NR) {
-            bool packed = j >= packFrom;
-            const T *panelB = packed ? packedB + j * depth : blockB + j;
+            bool packed = hasPanels || j >= packFrom;
+            const T *panelB = hasPanels
+                                  ? b + (column + j) / NR * g.bCol + p * NR
+                              : packed ? packedB + j * depth
+                                       : blockB + j;
             for (int64_t i = 0; i < rows; i += MR) {
               bool packedRows = i < packTo;
               multiply(depth, min(MR, rows - i), min(NR, columns - j),

@@ -1,0 +1,308 @@
+//===- Winograd.cpp - convolutions of 3 x 3 by tiles ----------------------===//
+//
+// A result is cut into tiles of 4 x 4 pixels, each of which 6 x 6 pixels of the
+// source make. Transformed, element e of all 36 is a matrix product by itself:
+//
+//   forward      M[e]  = V[e] * U[e]      tiles x filters, of x and weight
+//   input grad   the same of y and the weights in opposite order
+//   weight grad  S[e] += D[e]^T * V[e]    filters x channels, of y and x
+//
+// Weights are transformed some columns at a time into scratch, which all
+// threads read. Tiles are transformed a block at a time into a thread's own
+// memory, where they stay in its cache.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Winograd.h"
+
+#include "Core/Elements.h"
+
+#include <cstring>
+
+using namespace dtc::rt;
+
+namespace {
+
+constexpr int64_t side = 4, sourceSide = 6, elements = sourceSide * sourceSide;
+/// Of a product: columns of U and S, channels of V at once.
+constexpr int64_t mostColumns = 128, mostChannels = 128;
+constexpr int64_t scratchFloats =
+    DTC_CONV_TILES_SCRATCH_BYTES / int64_t(sizeof(float));
+
+/// Images with their channels last.
+struct Images {
+  float *data;
+  int64_t count, height, width, channels;
+
+  float *at(int64_t image, int64_t y, int64_t x, int64_t channel) const {
+    return data + ((image * height + y) * width + x) * channels + channel;
+  }
+};
+
+/// Tiles of a result, and what of a source each needs.
+struct Tiles {
+  int64_t rows, columns;
+  int64_t padTop, padLeft; ///< of the source
+
+  Tiles(const Images &result, int64_t padTop, int64_t padLeft)
+      : rows((result.height + side - 1) / side),
+        columns((result.width + side - 1) / side), padTop(padTop),
+        padLeft(padLeft) {}
+
+  struct Place {
+    int64_t image, y, x;
+  };
+  Place result(int64_t tile) const {
+    return {tile / (rows * columns), tile / columns % rows * side,
+            tile % columns * side};
+  }
+  Place source(int64_t tile) const {
+    Place place = result(tile);
+    return {place.image, place.y - padTop, place.x - padLeft};
+  }
+};
+
+/// A square of `images`, some channels of it; a copy, with zeros outside of the
+/// image, where not all of it is inside.
+WinogradSquare squareAt(const Images &images, Tiles::Place place, int64_t size,
+                        int64_t channel, int64_t channels, float *copy) {
+  if (place.y >= 0 && place.x >= 0 && place.y + size <= images.height &&
+      place.x + size <= images.width)
+    return {images.at(place.image, place.y, place.x, channel),
+            images.width * images.channels, images.channels};
+  WinogradSquare square = {copy, size * channels, channels};
+  for (int64_t i = 0; i < size; ++i)
+    for (int64_t j = 0; j < size; ++j) {
+      float *to = copy + i * square.line + j * square.pixel;
+      int64_t y = place.y + i, x = place.x + j;
+      if (y >= 0 && x >= 0 && y < images.height && x < images.width)
+        memcpy(to, images.at(place.image, y, x, channel),
+               channels * sizeof(float));
+      else
+        memset(to, 0, channels * sizeof(float));
+    }
+  return square;
+}
+
+/// As many parts as `count` needs of at most `most`, as equal as multiples of
+/// `grain` can be.
+int64_t partOf(int64_t count, int64_t most, int64_t grain) {
+  int64_t parts = (count + most - 1) / most;
+  int64_t part = (count + parts - 1) / parts;
+  return std::min((part + grain - 1) / grain * grain, most);
+}
+
+class Winograd {
+public:
+  Winograd(MatMul &matmul, const ConvolutionShape &shape, float *scratch)
+      : matmul(matmul), kernels(matmul.rowKernels()), shape(shape),
+        scratch(scratch) {}
+
+  /// The result of `source` and a matrix [source's channels x result's] for
+  /// each tap.
+  void transform(const Images &source, const Images &result, int64_t padTop,
+                 int64_t padLeft, const WinogradWeights &weights);
+  void weightGrad(const Images &x, const Images &y, float *weight);
+
+private:
+  /// How many tiles fit a thread's memory with so many channels in all, and a
+  /// square of `copied`.
+  int64_t tilesOf(int64_t channels, int64_t copied) {
+    int64_t room = int64_t(matmul.ownScratch(0).size()) - elements * copied;
+    return std::max<int64_t>(room / (elements * channels), 1);
+  }
+
+  MatMul &matmul;
+  const GemmKernels &kernels;
+  const ConvolutionShape &shape;
+  float *scratch;
+};
+
+} // namespace
+
+void Winograd::transform(const Images &source, const Images &result,
+                         int64_t padTop, int64_t padLeft,
+                         const WinogradWeights &weights) {
+  Tiles tiles(result, padTop, padLeft);
+  int64_t count = result.count * tiles.rows * tiles.columns;
+  int64_t depth = source.channels, panel = kernels.panelColumns;
+  // Panels of U, and in front of it room to transform one for each thread.
+  int64_t panelFloats = panel * depth;
+  int64_t threads =
+      matmul.threads().worthwhile(count * depth * result.channels * elements);
+  int64_t room = scratchFloats / panelFloats;
+  threads = std::clamp<int64_t>((room - elements) / 9, 1, threads);
+  float *u = scratch + threads * 9 * panelFloats;
+  int64_t columns = partOf(result.channels,
+                           std::clamp((room - threads * 9) / elements * panel,
+                                      panel, std::max(mostColumns, panel)),
+                           panel);
+  int64_t step = columns / panel * panelFloats;
+  int64_t channels = partOf(depth, mostChannels, 16);
+  int64_t block = tilesOf(channels + columns, std::max(channels, columns));
+  if (block > 14)
+    block -= block % 14; // rows of a product's tiles
+
+  for (int64_t first = 0; first < result.channels; first += columns) {
+    int64_t width = std::min(columns, result.channels - first);
+    int64_t panels = (width + panel - 1) / panel;
+    int64_t workers = std::min(threads, panels);
+    Threads::run(int(workers), [&](int thread) {
+      for (int64_t i = panels * thread / workers;
+           i < panels * (thread + 1) / workers; ++i) {
+        WinogradWeights part = weights;
+        part.data += (first + i * panel) * weights.across;
+        part.width = std::min(panel, width - i * panel);
+        kernels.winograd.weights(part, scratch + thread * 9 * panelFloats,
+                                 u + i * panelFloats, step);
+      }
+    });
+    workers = std::min(threads, count);
+    Threads::run(int(workers), [&](int thread) {
+      int64_t from = count * thread / workers,
+              end = count * (thread + 1) / workers;
+      int64_t most = partOf(std::max<int64_t>(end - from, 1), block, 1);
+      float *copy = matmul.ownScratch(thread).data();
+      float *v = copy + elements * std::max(channels, columns);
+      float *m = v + elements * most * channels;
+      for (int64_t tile = from; tile < end; tile += most) {
+        int64_t rows = std::min(most, end - tile);
+        for (int64_t c = 0; c < depth; c += channels) {
+          int64_t some = std::min(channels, depth - c);
+          int64_t vStep = rows * some;
+          for (int64_t t = 0; t < rows; ++t)
+            kernels.winograd.image(some,
+                                   squareAt(source, tiles.source(tile + t),
+                                            sourceSide, c, some, copy),
+                                   {v + t * some, sourceSide * vStep, vStep});
+          for (int64_t e = 0; e < elements; ++e)
+            matmul.multiplyPanels(thread,
+                                  {rows, width, some, v + e * vStep, some, 1,
+                                   u + e * step + c * panel, panel, panelFloats,
+                                   m + e * rows * width, width, c > 0});
+        }
+        int64_t mStep = rows * width;
+        for (int64_t t = 0; t < rows; ++t) {
+          Tiles::Place place = tiles.result(tile + t);
+          WinogradSquare from = {m + t * width, sourceSide * mStep, mStep};
+          bool isWhole =
+              place.y + side <= result.height && place.x + side <= result.width;
+          WinogradSquare to = squareAt(result, place, side, first, width, copy);
+          kernels.winograd.result(width, from, to, shape.accumulate);
+          if (isWhole)
+            continue;
+          for (int64_t i = 0; place.y + i < result.height && i < side; ++i)
+            for (int64_t j = 0; place.x + j < result.width && j < side; ++j)
+              memcpy(result.at(place.image, place.y + i, place.x + j, first),
+                     to.data + i * to.line + j * to.pixel,
+                     width * sizeof(float));
+        }
+      }
+    });
+  }
+}
+
+void Winograd::weightGrad(const Images &x, const Images &y, float *weight) {
+  Tiles tiles(y, shape.windows.padTop, shape.windows.padLeft);
+  int64_t count = y.count * tiles.rows * tiles.columns;
+  // Sums of some filters and channels, which one thread makes of all tiles.
+  int64_t threads =
+      matmul.threads().worthwhile(count * x.channels * y.channels * elements);
+  int64_t filters = partOf(y.channels, mostColumns, 16);
+  int64_t channels = partOf(x.channels, mostChannels, 16);
+  // Not a matter of threads: it is how sums are grouped.
+  int64_t block = partOf(
+      count, tilesOf(filters + channels, std::max(filters, channels)), 1);
+  auto parts = [](int64_t all, int64_t part) {
+    return (all + part - 1) / part;
+  };
+  while (channels > 32 &&
+         (threads * elements * filters * channels > scratchFloats ||
+          parts(y.channels, filters) * parts(x.channels, channels) < threads))
+    channels = partOf(x.channels, channels / 2, 16);
+  threads = std::clamp<int64_t>(scratchFloats / (elements * filters * channels),
+                                1, threads);
+  int64_t across = parts(x.channels, channels);
+  int64_t all = across * parts(y.channels, filters);
+  threads = std::min(threads, all);
+
+  Threads::run(int(threads), [&](int thread) {
+    float *copy = matmul.ownScratch(thread).data();
+    float *v = copy + elements * std::max(filters, channels);
+    float *d = v + elements * block * channels;
+    float *s = scratch + thread * elements * filters * channels;
+    for (int64_t part = all * thread / threads;
+         part < all * (thread + 1) / threads; ++part) {
+      int64_t f = part / across * filters, c = part % across * channels;
+      int64_t height = std::min(filters, y.channels - f),
+              width = std::min(channels, x.channels - c);
+      for (int64_t tile = 0; tile < count; tile += block) {
+        int64_t some = std::min(block, count - tile);
+        int64_t vStep = some * width, dStep = some * height;
+        for (int64_t t = 0; t < some; ++t) {
+          kernels.winograd.image(
+              width,
+              squareAt(x, tiles.source(tile + t), sourceSide, c, width, copy),
+              {v + t * width, sourceSide * vStep, vStep});
+          kernels.winograd.resultGrad(
+              height,
+              squareAt(y, tiles.result(tile + t), side, f, height, copy),
+              {d + t * height, sourceSide * dStep, dStep});
+        }
+        for (int64_t e = 0; e < elements; ++e)
+          matmul.multiplyAlone(thread, DTC_F32,
+                               {height, width, some, d + e * dStep, 1, height,
+                                v + e * vStep, width, 1, s + e * height * width,
+                                width, tile > 0});
+      }
+      int64_t sStep = height * width;
+      for (int64_t i = 0; i < height; ++i)
+        kernels.winograd.weightGrad(
+            width, {s + i * width, sourceSide * sStep, sStep},
+            {weight + (f + i) * 9 * x.channels + c, 3 * x.channels, x.channels},
+            shape.accumulate);
+    }
+  });
+}
+
+bool dtc::rt::isWinograd(const ConvolutionShape &shape) {
+  const Windows &w = shape.windows;
+  if (shape.dtype != DTC_F32 || !shape.mayTransform ||
+      !dtc_conv_has_tiles(w.kh, w.kw, w.strideH, w.strideW, w.dilationH,
+                          w.dilationW, w.c, shape.filters, shape.groups))
+    return false;
+  // A panel of transformed weights and what makes it fit scratch.
+  const GemmKernels &kernels = hostGemmKernels();
+  if ((elements + 9) * kernels.panelColumns * std::max(w.c, shape.filters) >
+      scratchFloats)
+    return false;
+  // What tiles compute beside the result, the larger the smaller it is.
+  auto isWorthwhile = [](int64_t height, int64_t width) {
+    int64_t tiles = ((height + side - 1) / side) * ((width + side - 1) / side);
+    return 9 * height * width >= 2 * elements * tiles;
+  };
+  return shape.role == DTC_CONV_INPUT_GRAD ? isWorthwhile(w.h, w.w)
+                                           : isWorthwhile(w.oh, w.ow);
+}
+
+void dtc::rt::convolveWinograd(MatMul &matmul, const ConvolutionShape &shape,
+                               float *x, float *weight, float *y,
+                               float *scratch) {
+  const Windows &w = shape.windows;
+  Images source = {x, w.n, w.h, w.w, w.c};
+  Images result = {y, w.n, w.oh, w.ow, shape.filters};
+  Winograd winograd(matmul, shape, scratch);
+  int64_t taps = 9;
+  switch (shape.role) {
+  case DTC_CONV_FORWARD:
+    return winograd.transform(source, result, w.padTop, w.padLeft,
+                              {weight, w.c, taps * w.c, 1, 0, w.c,
+                               /*isTurned=*/false});
+  case DTC_CONV_INPUT_GRAD:
+    return winograd.transform(result, source, 2 - w.padTop, 2 - w.padLeft,
+                              {weight, w.c, 1, taps * w.c, 0, shape.filters,
+                               /*isTurned=*/true});
+  case DTC_CONV_WEIGHT_GRAD:
+    return winograd.weightGrad(source, result, weight);
+  }
+}

@@ -1,0 +1,77 @@
+//===- NestDivision.cpp - how threads share a nest ------------------------===//
+
+#include "NestDivision.h"
+#include "dtc/Lowering/Combine.h"
+
+using namespace mlir;
+using namespace dtc;
+
+/// What an element of a root costs, in multiplications of a matrix product.
+static constexpr int64_t elementWork = 8;
+/// As many parts as there may be; the second where each has memory of its own,
+/// of so many bytes in all.
+static constexpr int64_t mostParts = 64, mostParted = 16;
+static constexpr int64_t mostPartBytes = int64_t(4) << 20;
+/// A row loop of so many iterations is divided rather than one in it.
+static constexpr int64_t manyRows = 16;
+/// Sums over rows are divided by columns where a part has a few cache lines.
+static constexpr int64_t manyColumns = 256;
+
+/// The row loop to divide; none if all have one iteration.
+static std::optional<unsigned> chooseRowLoop(ArrayRef<int64_t> rows) {
+  std::optional<unsigned> best;
+  for (unsigned loop = 0; loop < rows.size(); ++loop) {
+    if (rows[loop] >= manyRows)
+      return loop;
+    if (rows[loop] > (best ? rows[*best] : 1))
+      best = loop;
+  }
+  return best;
+}
+
+NestDivision NestDivision::choose(const Nest &nest, int64_t lanes,
+                                  int64_t leastWork) {
+  NestDivision division;
+  int64_t rows = 1, columns = nest.roots[0]->columns;
+  for (int64_t range : nest.rows)
+    rows *= range;
+  bool reducesColumns = false, scatters = false, isEven = true;
+  int64_t partBytes = 0;
+  for (Statement *root : nest.roots) {
+    division.work += rows * root->columns * elementWork;
+    isEven &= root->columns == columns;
+    scatters |= root->kind == StatementKind::Scatter;
+    reducesColumns |= root->kind == StatementKind::RowReduction;
+    if (root->kind != StatementKind::Accumulation)
+      continue;
+    reducesColumns |= getWrittenIndex(*root).coefficients.back() == 0;
+    partBytes += getWrittenType(*root).getNumElements() * int64_t(8);
+  }
+  for (auto &[statement, temporary] : nest.temporaries)
+    partBytes += temporary.columns * int64_t(8);
+  if (division.work < leastWork)
+    return division;
+
+  std::optional<unsigned> rowLoop = chooseRowLoop(nest.rows);
+  bool sumsRows = scatters || llvm::any_of(nest.roots, [](Statement *root) {
+                    return root->kind == StatementKind::Accumulation;
+                  });
+  int64_t vectors = columns / lanes;
+  if (isEven && nest.numPhases == 1 && !reducesColumns && vectors > 1 &&
+      (!rowLoop || scatters || (sumsRows && columns >= manyColumns))) {
+    division.kind = Columns;
+    division.parts = std::min(vectors, mostParts);
+    return division;
+  }
+  if (!rowLoop || scatters)
+    return division;
+  int64_t parts = std::min(nest.rows[*rowLoop], mostParts);
+  if (partBytes > 0)
+    parts = std::min({parts, mostParted, mostPartBytes / partBytes});
+  if (parts < 2)
+    return division;
+  division.kind = Rows;
+  division.rowLoop = *rowLoop;
+  division.parts = parts;
+  return division;
+}

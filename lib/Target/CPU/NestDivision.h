@@ -1,0 +1,35 @@
+//===- NestDivision.h - how threads share a nest ----------------*- C++ -*-===//
+
+#ifndef DTC_LIB_TARGET_CPU_NESTDIVISION_H
+#define DTC_LIB_TARGET_CPU_NESTDIVISION_H
+
+#include "dtc/Lowering/RowLoops.h"
+
+namespace dtc {
+
+/// Of a loop whose iterations threads may share, and of the function that runs
+/// some of them: what all are worth, in the units of the runtime's `Threads`.
+constexpr llvm::StringLiteral workAttrName = "dtc.work";
+
+/// Threads compute parts of a nest. What the parts are follows from the nest
+/// alone, and what they share is combined in their order, so that results do
+/// not depend on the number of threads.
+struct NestDivision {
+  enum Kind {
+    None,   ///< too little work, or iterations that depend on each other
+    Rows,   ///< a part has some iterations of a row loop, and sums of its own
+    Columns ///< a part has some vectors of the columns, of all rows
+  };
+  Kind kind = None;
+  unsigned rowLoop = 0; ///< of Rows
+  int64_t parts = 1;
+  int64_t work = 0; ///< of the whole nest (workAttrName)
+
+  /// Nests of less than `leastWork` are not divided.
+  static NestDivision choose(const Nest &nest, int64_t lanes,
+                             int64_t leastWork);
+};
+
+} // namespace dtc
+
+#endif // DTC_LIB_TARGET_CPU_NESTDIVISION_H
