@@ -46,10 +46,13 @@ constexpr int64_t rounds = 20'000'000;
 
 DTC_MULTIPLY_ADD(multiplyAdd512, "avx512f", 64)
 DTC_MULTIPLY_ADD(multiplyAdd256, "avx2,fma", 32)
+DTC_MULTIPLY_ADD(multiplyAdd128, "sse2", 16)
 
 double multiplyAdd(float factor) {
-  return __builtin_cpu_supports("avx512f") ? multiplyAdd512(factor)
-                                           : multiplyAdd256(factor);
+  if (__builtin_cpu_supports("avx512f"))
+    return multiplyAdd512(factor);
+  bool hasFma = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  return hasFma ? multiplyAdd256(factor) : multiplyAdd128(factor);
 }
 
 /// The best rate of `body(thread)` on all threads, which returns its amount.
@@ -84,7 +87,8 @@ int main(int argc, char **argv) {
   double flops =
       bestRate(threads, [&](int) { return multiplyAdd(float(argc) / 4); });
 
-  constexpr size_t count = size_t(1) << 26; // elements of an array of all threads
+  constexpr size_t count = size_t(1)
+                           << 26; // elements of an array of all threads
   std::vector<float> w(count, 1), g(count, 1), m(count, 1), v(count, 1);
   double bytes = bestRate(threads, [&](int t) {
     size_t first = count * t / threads, end = count * (t + 1) / threads;

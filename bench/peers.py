@@ -31,14 +31,11 @@ def torch_step(work, kind):
     ranks = int(os.environ.get("WORLD_SIZE", 1))
     torch.manual_seed(0)
     model = work.module().train()
-    inputs, labels = work.inputs(work.batch // ranks), work.labels(
-        work.batch // ranks)
-    if kind != "installed":
-        inputs = {name: value.contiguous(memory_format=torch.channels_last)
-                  if value.dim() == 4 else value
-                  for name, value in inputs.items()}
-        if any(value.dim() == 4 for value in inputs.values()):
-            model = model.to(memory_format=torch.channels_last)
+    x = work.inputs(work.batch // ranks)
+    labels = work.labels(work.batch // ranks).flatten()
+    if kind != "installed" and x.dim() == 4:
+        x = x.contiguous(memory_format=torch.channels_last)
+        model = model.to(memory_format=torch.channels_last)
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4,
                                   fused=True if kind != "installed" else None)
     if ranks > 1:
@@ -50,9 +47,8 @@ def torch_step(work, kind):
 
     def step():
         optimizer.zero_grad()
-        logits = model(**inputs)
-        loss = torch.nn.functional.cross_entropy(
-            logits.flatten(0, -2), labels.flatten())
+        loss = torch.nn.functional.cross_entropy(model(x).flatten(0, -2),
+                                                 labels)
         loss.backward()
         optimizer.step()
         loss.item()

@@ -1,5 +1,5 @@
-"""The models that compare.py trains: PyTorch modules that give logits, and
-their data. Dropout is off: peers draw other masks, and none of it is learnt."""
+"""The models that compare.py trains: PyTorch modules that give logits of their
+one argument, x, and data. Dropout is off: contenders would draw other masks."""
 
 from dataclasses import dataclass
 from typing import Callable
@@ -9,7 +9,7 @@ from typing import Callable
 class Workload:
     batch: int
     module: Callable  # () -> torch.nn.Module
-    inputs: Callable  # (samples) -> dict of tensors, by argument of forward
+    inputs: Callable  # (samples) -> tensor
     labels: Callable  # (samples) -> tensor of classes
     steps: int        # of a round, some seconds
     widths: tuple = ()  # of an MLP, which JAX trains, too
@@ -25,13 +25,7 @@ def classes(shape, count):
 def pixels(*shape):
     def make(samples):
         import torch
-        return dict(x=torch.randn(samples, *shape))
-    return make
-
-
-def tokens(length, vocabulary):
-    def make(samples):
-        return dict(input_ids=classes((length,), vocabulary)(samples))
+        return torch.randn(samples, *shape)
     return make
 
 
@@ -41,36 +35,17 @@ def mlp(batch, widths, steps):
         layers = []
         for before, after in zip(widths, widths[1:]):
             layers += [nn.Linear(before, after), nn.ReLU()]
-        return named(nn.Sequential(*layers[:-1]), "x")
+        return nn.Sequential(*layers[:-1])
     return Workload(batch, module, pixels(widths[0]),
                     classes((), widths[-1]), steps, widths)
 
 
-def named(model, *arguments, result=lambda output: output):
-    """The model with these arguments, which gives logits alone."""
-    import torch
-
-    class Logits(torch.nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.model = model
-
-    # torch.export reads the names of arguments from the signature.
-    names = ", ".join(arguments)
-    calls = ", ".join(f"{name}={name}" for name in arguments)
-    scope = dict(result=result)
-    call = calls if arguments != ("x",) else "x"
-    exec(f"def forward(self, {names}):\n"
-         f"    return result(self.model({call}))\n", scope)
-    Logits.forward = scope["forward"]
-    return Logits()
-
-
-def image_net(batch, shape, steps, make, classes_=1000):
+def convolutional(batch, side, steps, make, count=1000):
     def module():
         import torchvision
-        return named(make(torchvision.models), "x")
-    return Workload(batch, module, pixels(*shape), classes((), classes_), steps)
+        return make(torchvision.models)
+    return Workload(batch, module, pixels(3, side, side), classes((), count),
+                    steps)
 
 
 def resnet18_cifar(models):
@@ -81,26 +56,37 @@ def resnet18_cifar(models):
     return net
 
 
-def gpt2(batch, length, steps):
+def transformer(batch, length, vocabulary, steps, make):
     def module():
-        from transformers import GPT2Config, GPT2LMHeadModel
-        config = GPT2Config(n_positions=length, resid_pdrop=0, embd_pdrop=0,
-                            attn_pdrop=0, use_cache=False)
-        return named(GPT2LMHeadModel(config), "input_ids",
-                     result=lambda output: output.logits)
-    return Workload(batch, module, tokens(length, 50257),
-                    classes((length,), 50257), steps)
+        import torch
+        import transformers
+
+        class Logits(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.model = make(transformers)
+
+            def forward(self, x):
+                return self.model(x).logits
+
+        return Logits()
+    draw = classes((length,), vocabulary)
+    return Workload(batch, module, draw, draw, steps)
+
+
+def gpt2(batch, length, steps, vocabulary=50257, **sizes):
+    return transformer(
+        batch, length, vocabulary, steps,
+        lambda hf: hf.GPT2LMHeadModel(hf.GPT2Config(
+            vocab_size=vocabulary, n_positions=length, resid_pdrop=0,
+            embd_pdrop=0, attn_pdrop=0, use_cache=False, **sizes)))
 
 
 def bert(batch, length, steps):
-    def module():
-        from transformers import BertConfig, BertForMaskedLM
-        config = BertConfig(hidden_dropout_prob=0,
-                            attention_probs_dropout_prob=0)
-        return named(BertForMaskedLM(config), "input_ids",
-                     result=lambda output: output.logits)
-    return Workload(batch, module, tokens(length, 30522),
-                    classes((length,), 30522), steps)
+    return transformer(
+        batch, length, 30522, steps,
+        lambda hf: hf.BertForMaskedLM(hf.BertConfig(
+            hidden_dropout_prob=0, attention_probs_dropout_prob=0)))
 
 
 WORKLOADS = {
@@ -108,12 +94,14 @@ WORKLOADS = {
     "MLP 784-2048-2048-2048-10, batch 256":
         mlp(256, (784, 2048, 2048, 2048, 10), 24),
     "ResNet-18, 32 x 32, batch 32":
-        image_net(32, (3, 32, 32), 7, resnet18_cifar, 10),
+        convolutional(32, 32, 10, resnet18_cifar, 10),
     "ResNet-50, 224 x 224, batch 8":
-        image_net(8, (3, 224, 224), 6, lambda models: models.resnet50()),
+        convolutional(8, 224, 6, lambda models: models.resnet50()),
     "MobileNet-V2, 128 x 128, batch 16":
-        image_net(16, (3, 128, 128), 12,
-                  lambda models: models.mobilenet_v2(dropout=0)),
+        convolutional(16, 128, 12,
+                      lambda models: models.mobilenet_v2(dropout=0)),
+    "GPT-2 of 4 layers, 128 wide, 32 x 128":
+        gpt2(32, 128, 20, 256, n_embd=128, n_layer=4, n_head=4),
     "GPT-2 124M, 4 x 64": gpt2(4, 64, 6),
     "GPT-2 124M, 4 x 256": gpt2(4, 256, 5),
     "BERT base, 8 x 128": bert(8, 128, 5),

@@ -114,12 +114,15 @@ void FunctionLowering::callConvolution(Op op, dtc_conv_role role) {
     arguments.push_back(
         pointerTo(value == op->getResult(0) ? destination : value));
   arguments.push_back(scratch);
-  needScratch(dtc_conv_has_tiles(window.kernelHeight, window.kernelWidth,
-                                 window.strideHeight, window.strideWidth,
-                                 window.dilationHeight, window.dilationWidth,
-                                 window.channels, shape[0],
-                                 window.channels / shape[3])
-                  ? DTC_CONV_TILES_SCRATCH_BYTES
+  bool isDouble =
+      getLocalType(op.getFilters().getType()).getElementType().isF64();
+  needScratch(!isDouble &&
+                      dtc_conv_has_winograd(
+                          window.kernelHeight, window.kernelWidth,
+                          window.strideHeight, window.strideWidth,
+                          window.dilationHeight, window.dilationWidth,
+                          window.channels, shape[0], window.channels / shape[3])
+                  ? DTC_WINOGRAD_SCRATCH_BYTES
                   : DTC_CONV_SCRATCH_BYTES);
   call("dtcrt_conv2d", arguments);
 }

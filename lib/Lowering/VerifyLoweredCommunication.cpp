@@ -8,6 +8,7 @@
 
 #include "RuntimeCall.h"
 #include "dtc/Communication/PlanCommunication.h"
+#include "dtc/Lowering/MayStore.h"
 #include "dtc/Lowering/Passes.h"
 #include "dtc/Lowering/Program.h"
 #include "dtc/Lowering/Verify.h"
@@ -39,30 +40,6 @@ struct Item {
 };
 
 using FunctionEvents = std::vector<Item>;
-
-/// Whether a kernel writes to an argument. What is done with an address that is
-/// not plainly a load counts as a write.
-bool isWritten(BlockArgument argument) {
-  // So says who has lowered a kernel that launches.
-  auto kernel = cast<LLVM::LLVMFuncOp>(argument.getOwner()->getParentOp());
-  if (kernel.getArgAttr(argument.getArgNumber(),
-                        LLVM::LLVMDialect::getReadonlyAttrName()))
-    return false;
-  SmallVector<Value> worklist = {argument};
-  llvm::DenseSet<Operation *> seen;
-  while (!worklist.empty())
-    for (Operation *user : worklist.pop_back_val().getUsers()) {
-      if (!seen.insert(user).second)
-        continue;
-      // A buffer is an address in a struct.
-      if (isa<LLVM::GEPOp, LLVM::InsertValueOp, LLVM::ExtractValueOp>(user))
-        worklist.push_back(user->getResult(0));
-      else if (!isa<LLVM::LoadOp, LLVM::MaskedLoadOp, LLVM::masked_gather>(
-                   user))
-        return true;
-    }
-  return false;
-}
 
 class Extraction {
 public:
@@ -99,7 +76,8 @@ private:
 LogicalResult Extraction::readKernelCall(LLVM::CallOp call,
                                          LLVM::LLVMFuncOp kernel, Item &item) {
   auto bytes = kernel->getAttrOfType<DenseI64ArrayAttr>(argumentBytesAttrName);
-  // Kernels that launch get the context behind their buffers.
+  // Kernels that call the runtime get the context behind their buffers, and say
+  // which of these they only read.
   unsigned numBuffers = bytes ? bytes.size() : 0;
   unsigned numOperands = call.getNumOperands();
   if (!bytes || (numOperands != numBuffers && numOperands != numBuffers + 1))
@@ -109,8 +87,9 @@ LogicalResult Extraction::readKernelCall(LLVM::CallOp call,
   auto [written, isNew] = writtenByKernel.try_emplace(kernel);
   if (isNew)
     for (unsigned i = 0; i < numBuffers; ++i)
-      written->second.push_back(kernel.isExternal() ||
-                                isWritten(kernel.getArgument(i)));
+      written->second.push_back(
+          !kernel.getArgAttr(i, LLVM::LLVMDialect::getReadonlyAttrName()) &&
+          (kernel.isExternal() || mayStoreAt(kernel.getArgument(i), symbols)));
   for (auto [operand, size, writes] :
        llvm::zip_equal(call.getOperands().take_front(numBuffers),
                        bytes.asArrayRef(), written->second))

@@ -65,11 +65,13 @@ const Case cases[] = {
     {"many rows, stride 2", windowsOf(3, 60, 61, 40, 3, 3, 2, 2, 1, 1, 1, 1), 5,
      1},
     // Tiles of 4 x 4, with whole and partial ones; f32 alone.
-    {"tiles", windowsOf(2, 8, 12, 16, 3, 3, 1, 1, 1, 1, 1, 1), 32, 1},
-    {"partial tiles", windowsOf(3, 7, 9, 19, 3, 3, 1, 1, 1, 1, 1, 1), 21, 1},
-    {"unpadded tiles", windowsOf(2, 11, 10, 33, 3, 3, 1, 1, 0, 0, 0, 0), 16, 1},
+    {"tiles", windowsOf(3, 8, 12, 16, 3, 3, 1, 1, 1, 1, 1, 1), 32, 1},
+    {"partial tiles", windowsOf(4, 7, 9, 19, 3, 3, 1, 1, 1, 1, 1, 1), 21, 1},
+    {"unpadded tiles", windowsOf(3, 11, 10, 33, 3, 3, 1, 1, 0, 0, 0, 0), 16, 1},
     {"unevenly padded tiles", windowsOf(1, 9, 10, 17, 3, 3, 1, 1, 3, 0, 1, 2),
      18, 1},
+    {"few tiles", windowsOf(1, 4, 4, 16, 3, 3, 1, 1, 1, 1, 1, 1), 16, 1},
+    {"no tile", windowsOf(2, 2, 8, 16, 3, 3, 1, 1, 0, 0, 0, 0), 16, 1},
     {"many tiles of many channels",
      windowsOf(5, 16, 15, 150, 3, 3, 1, 1, 1, 1, 1, 1), 140, 1},
     {"many channels", windowsOf(1, 9, 9, 1100, 2, 2, 2, 1, 1, 0, 0, 0), 3, 1},
@@ -141,7 +143,7 @@ void naive(const Case &c, dtc_conv_role role, bool accumulate,
 
 struct Scratch {
   static constexpr int64_t bytes =
-      std::max(DTC_CONV_SCRATCH_BYTES, DTC_CONV_TILES_SCRATCH_BYTES);
+      std::max(DTC_CONV_SCRATCH_BYTES, DTC_WINOGRAD_SCRATCH_BYTES);
   Mapping arena{bytes};
   Scratch() { memset(arena.data(), 0xff, bytes); } // NaN
 };
@@ -226,9 +228,7 @@ TEST_P(Convolution, BitsDoNotDependOnThreads) {
   }
 }
 
-/// Every instruction set that this host has, not only the widest. 93 channels
-/// are blocks of four vectors, of one, and single ones, for each of them.
-TEST(Depthwise, AllKernels) {
+static std::vector<const GemmKernels *> allKernels() {
   std::vector<const GemmKernels *> all = {&gemmKernelsGeneric};
 #ifdef __x86_64__
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
@@ -236,6 +236,69 @@ TEST(Depthwise, AllKernels) {
   if (__builtin_cpu_supports("avx512f"))
     all.push_back(&gemmKernelsAvx512);
 #endif
+  return all;
+}
+
+/// Of one tile, for every instruction set that this host has: a panel of
+/// filters and one that is not full, channels that are vectors and single ones.
+TEST(Winograd, AllKernels) {
+  for (const GemmKernels *kernels : allKernels()) {
+    const WinogradKernels &winograd = kernels->winograd;
+    int64_t panel = kernels->panelColumns, c = 19, f = panel + 3;
+    std::mt19937 generator(1);
+    std::uniform_real_distribution<float> distribution(-1, 1);
+    auto draw = [&](int64_t size) {
+      std::vector<float> values(static_cast<size_t>(size));
+      for (float &value : values)
+        value = distribution(generator);
+      return values;
+    };
+    std::vector<float> x = draw(36 * c), w = draw(9 * f * c), dy = draw(16 * f);
+    std::vector<float> y(16 * f), dw(9 * f * c);
+
+    int64_t step = 2 * c * panel;
+    std::vector<float> room(9 * c * panel), u(36 * step), v(36 * c), m(36 * f),
+        d(36 * f), s(36 * f * c);
+    for (int64_t first = 0; first < f; first += panel)
+      winograd.weights({&w[9 * c * first], c, 9 * c, 1,
+                        std::min(panel, f - first), c, false},
+                       room.data(), &u[first * c], step);
+    winograd.image(c, {x.data(), 6 * c, c}, {v.data(), 6 * c, c});
+    std::vector<char> scratch(gemmScratchBytes + 64);
+    for (int64_t e = 0; e < 36; ++e)
+      kernels->f32Panels({1, f, c, &v[e * c], c, 1, &u[e * step], panel,
+                          c * panel, &m[e * f], f, false},
+                         scratch.data());
+    winograd.result(f, {m.data(), 6 * f, f}, {y.data(), 4 * f, f}, false);
+    winograd.resultGrad(f, {dy.data(), 4 * f, f}, {d.data(), 6 * f, f});
+    for (int64_t e = 0; e < 36; ++e)
+      for (int64_t i = 0; i < f; ++i)
+        for (int64_t j = 0; j < c; ++j)
+          s[(e * f + i) * c + j] = d[e * f + i] * v[e * c + j];
+    for (int64_t i = 0; i < f; ++i)
+      winograd.weightGrad(c, {&s[i * c], 6 * f * c, f * c},
+                          {&dw[i * 9 * c], 3 * c, c}, false);
+
+    std::vector<double> expectedY(16 * f), expectedDw(9 * f * c);
+    for (int64_t p = 0; p < 16; ++p)
+      for (int64_t tap = 0; tap < 9; ++tap)
+        for (int64_t i = 0; i < f; ++i)
+          for (int64_t j = 0; j < c; ++j) {
+            int64_t pixel = (p / 4 + tap / 3) * 6 + p % 4 + tap % 3;
+            size_t weight = (i * 9 + tap) * c + j;
+            expectedY[p * f + i] += double(x[pixel * c + j]) * w[weight];
+            expectedDw[weight] += double(x[pixel * c + j]) * dy[p * f + i];
+          }
+    for (size_t i = 0; i < y.size(); ++i)
+      ASSERT_NEAR(y[i], expectedY[i], 1e-4) << panel << " columns, at " << i;
+    for (size_t i = 0; i < dw.size(); ++i)
+      ASSERT_NEAR(dw[i], expectedDw[i], 1e-4) << panel << " columns, at " << i;
+  }
+}
+
+/// Every instruction set that this host has, not only the widest. 93 channels
+/// are blocks of four vectors, of one, and single ones, for each of them.
+TEST(Depthwise, AllKernels) {
   auto check = [](const DepthwiseKernels &kernels, auto zero,
                   double tolerance) {
     using T = decltype(zero);
@@ -280,7 +343,7 @@ TEST(Depthwise, AllKernels) {
     kernels.weightGrad(g);
     expectNear(weight, expected);
   };
-  for (const GemmKernels *kernels : all) {
+  for (const GemmKernels *kernels : allKernels()) {
     check(kernels->depthwiseF32, 0.0f, 1e-5);
     check(kernels->depthwiseF64, 0.0, 1e-13);
   }

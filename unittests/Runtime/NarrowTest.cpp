@@ -105,7 +105,7 @@ void checkConvolution(Narrow &narrow, MatMul &matmul, const Case &c,
                          c.filters, c.groups, keepsSums};
   ConvolutionShape wideShape = shape;
   wideShape.dtype = DTC_F32;
-  Mapping scratch(DTC_CONV_SCRATCH_BYTES);
+  Mapping scratch(DTC_WINOGRAD_SCRATCH_BYTES);
   std::vector<float> expected = operands[result].wide;
   float *wide[3];
   void *given[3];

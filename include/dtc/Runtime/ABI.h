@@ -85,15 +85,18 @@ enum dtc_result {
 /// What dtcrt_conv2d needs as scratch.
 #define DTC_CONV_SCRATCH_BYTES (1 << 20)
 
-/// What it needs where dtc_conv_has_tiles.
-#define DTC_CONV_TILES_SCRATCH_BYTES (8 << 20)
+/// What it needs instead where dtc_conv_has_winograd, in types that a CPU
+/// computes in f32.
+#define DTC_WINOGRAD_SCRATCH_BYTES (8 << 20)
 
-/// Whether a CPU may compute a convolution tile by tile, in f32: its windows
-/// have 3 x 3 taps side by side and no stride, and there are enough channels.
-static inline int dtc_conv_has_tiles(int64_t kh, int64_t kw, int64_t stride_h,
-                                     int64_t stride_w, int64_t dilation_h,
-                                     int64_t dilation_w, int64_t channels,
-                                     int64_t filters, int64_t groups) {
+/// Whether a CPU may compute a convolution by Winograd's transforms: its
+/// windows have 3 x 3 taps side by side and no stride, and there are enough
+/// channels.
+static inline int dtc_conv_has_winograd(int64_t kh, int64_t kw,
+                                        int64_t stride_h, int64_t stride_w,
+                                        int64_t dilation_h, int64_t dilation_w,
+                                        int64_t channels, int64_t filters,
+                                        int64_t groups) {
   return kh == 3 && kw == 3 && stride_h == 1 && stride_w == 1 &&
          dilation_h == 1 && dilation_w == 1 && groups == 1 && channels >= 16 &&
          filters >= 16;
@@ -271,9 +274,9 @@ void dtcrt_attention_grad(dtc_context *ctx, int32_t dtype, int32_t causal,
 /// n x oh x ow x filters; groups divides c and filters. The role's result is
 /// written to its own operand (x, weight or y) as `result`, a set of
 /// dtc_result, says; a gradient of y is read from y. `scratch` is
-/// DTC_CONV_SCRATCH_BYTES, or DTC_CONV_TILES_SCRATCH_BYTES where
-/// dtc_conv_has_tiles, aligned to 64 bytes, its contents of no meaning before
-/// and after.
+/// DTC_CONV_SCRATCH_BYTES, or DTC_WINOGRAD_SCRATCH_BYTES of what is not f64
+/// where dtc_conv_has_winograd, aligned to 64 bytes, its contents of no meaning
+/// before and after.
 void dtcrt_conv2d(dtc_context *ctx, int32_t dtype, int32_t role, int32_t result,
                   int64_t n, int64_t h, int64_t w, int64_t c, int64_t oh,
                   int64_t ow, int64_t kh, int64_t kw, int64_t stride_h,
@@ -301,10 +304,10 @@ void dtcrt_pool2d(dtc_context *ctx, int32_t dtype, int32_t role, int64_t n,
                   int64_t pad_top, int64_t pad_left, int64_t dilation_h,
                   int64_t dilation_w, const void *x, void *y, void *dx);
 
-/// Runs the iterations from `first` to `end` of a loop whose iterations depend
-/// on each other in nothing, on as many threads of the rank as `work` is worth
-/// (one unit is about a multiplication of a matrix product). Each calls
-/// body(buffers, from, to) with a range of them. On CPUs only.
+/// Runs the iterations from `first` to `end` of a loop, which are independent
+/// of each other, on as many threads of the rank as `work` is worth (one unit
+/// is about a multiplication of a matrix product). Each calls body(buffers,
+/// from, to) with a range of them. On CPUs only.
 void dtcrt_divide(dtc_context *ctx, int64_t first, int64_t end, int64_t work,
                   void (*body)(void *const *buffers, int64_t from, int64_t to),
                   void *const *buffers);

@@ -1,6 +1,7 @@
 //===- DivideCalls.cpp - calls that threads share -------------------------===//
 
 #include "NestDivision.h"
+#include "dtc/Lowering/MayStore.h"
 #include "dtc/Target/CPU/Passes.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
@@ -32,7 +33,6 @@ private:
     return callee && callee->hasAttr(workAttrName) ? callee
                                                    : LLVM::LLVMFuncOp();
   }
-  bool isWritten(Value address) const;
   void divide(LLVM::LLVMFuncOp kernel, ArrayRef<LLVM::CallOp> calls);
   void divide(LLVM::CallOp call, Value context);
   void takeArray(LLVM::LLVMFuncOp part);
@@ -52,21 +52,6 @@ private:
 };
 
 } // namespace
-
-/// Whether something stores at an address. What is done with it that is not
-/// plainly a load counts.
-bool CallDivision::isWritten(Value address) const {
-  return llvm::any_of(address.getUses(), [&](OpOperand &use) {
-    Operation *user = use.getOwner();
-    // A buffer is an address in a struct.
-    if (isa<LLVM::GEPOp, LLVM::InsertValueOp, LLVM::ExtractValueOp>(user))
-      return isWritten(user->getResult(0));
-    if (auto call = dyn_cast<LLVM::CallOp>(user))
-      if (LLVM::LLVMFuncOp part = getPart(call))
-        return isWritten(part.getArgument(use.getOperandNumber()));
-    return !isa<LLVM::LoadOp, LLVM::MaskedLoadOp, LLVM::masked_gather>(user);
-  });
-}
 
 /// The function's buffers come in an array, before its range.
 void CallDivision::takeArray(LLVM::LLVMFuncOp part) {
@@ -138,7 +123,7 @@ void CallDivision::divide(LLVM::LLVMFuncOp kernel,
   setType(kernel);
   kernel.setAllArgAttrs(attributes);
   for (BlockArgument buffer : kernel.getArguments().drop_back())
-    if (!isWritten(buffer))
+    if (!mayStoreAt(buffer, symbols))
       kernel.setArgAttr(buffer.getArgNumber(),
                         LLVM::LLVMDialect::getReadonlyAttrName(),
                         b.getUnitAttr());

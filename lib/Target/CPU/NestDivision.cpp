@@ -8,9 +8,9 @@ using namespace dtc;
 
 /// What an element of a root costs, in multiplications of a matrix product.
 static constexpr int64_t elementWork = 8;
-/// As many parts as there may be; the second where each has memory of its own,
-/// of so many bytes in all.
-static constexpr int64_t mostParts = 64, mostParted = 16;
+static constexpr int64_t mostParts = 64;
+/// Parts that have memory of their own are fewer, and have so much in all.
+static constexpr int64_t mostPartsWithMemory = 16;
 static constexpr int64_t mostPartBytes = int64_t(4) << 20;
 /// A row loop of so many iterations is divided rather than one in it.
 static constexpr int64_t manyRows = 16;
@@ -42,10 +42,12 @@ NestDivision NestDivision::choose(const Nest &nest, int64_t lanes,
     isEven &= root->columns == columns;
     scatters |= root->kind == StatementKind::Scatter;
     reducesColumns |= root->kind == StatementKind::RowReduction;
-    if (root->kind != StatementKind::Accumulation)
+    if (root->kind == StatementKind::Map)
       continue;
+    // A sum of columns, or an element that the column's data choose.
     reducesColumns |= getWrittenIndex(*root).coefficients.back() == 0;
-    partBytes += getWrittenType(*root).getNumElements() * int64_t(8);
+    if (root->kind == StatementKind::Accumulation)
+      partBytes += getWrittenType(*root).getNumElements() * int64_t(8);
   }
   for (auto &[statement, temporary] : nest.temporaries)
     partBytes += temporary.columns * int64_t(8);
@@ -67,11 +69,22 @@ NestDivision NestDivision::choose(const Nest &nest, int64_t lanes,
     return division;
   int64_t parts = std::min(nest.rows[*rowLoop], mostParts);
   if (partBytes > 0)
-    parts = std::min({parts, mostParted, mostPartBytes / partBytes});
+    parts = std::min({parts, mostPartsWithMemory, mostPartBytes / partBytes});
   if (parts < 2)
     return division;
   division.kind = Rows;
   division.rowLoop = *rowLoop;
   division.parts = parts;
+  return division;
+}
+
+NestDivision NestDivision::ofElements(int64_t count, int64_t lanes,
+                                      int64_t leastWork) {
+  NestDivision division;
+  division.work = count * elementWork;
+  if (division.work < leastWork || count < 2 * lanes)
+    return division;
+  division.kind = Columns;
+  division.parts = std::min(count / lanes, mostParts);
   return division;
 }

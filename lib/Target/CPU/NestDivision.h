@@ -28,6 +28,9 @@ struct NestDivision {
   /// Nests of less than `leastWork` are not divided.
   static NestDivision choose(const Nest &nest, int64_t lanes,
                              int64_t leastWork);
+  /// Of a loop over so many elements side by side.
+  static NestDivision ofElements(int64_t count, int64_t lanes,
+                                 int64_t leastWork);
 };
 
 } // namespace dtc

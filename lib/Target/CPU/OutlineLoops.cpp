@@ -21,8 +21,12 @@ using namespace dtc;
 /// Buffers become arguments; other values that the loop uses are constants,
 /// which the function has, too.
 static LogicalResult outline(scf::ParallelOp loop, func::FuncOp kernel,
-                             unsigned number) {
+                             unsigned number, SymbolTable &symbols) {
   Location loc = loop.getLoc();
+  if (loop.getNumLoops() != 1 || loop.getNumReductions() != 0 ||
+      !matchPattern(loop.getStep()[0], m_One()) || !loop->hasAttr(workAttrName))
+    return loop.emitOpError("expected one loop of step 1, no reduction and '")
+           << workAttrName << "'";
   OpBuilder b(kernel);
   llvm::SetVector<Value> used;
   getUsedValuesDefinedAbove(loop.getRegion(), used);
@@ -39,6 +43,7 @@ static LogicalResult outline(scf::ParallelOp loop, func::FuncOp kernel,
       b, loc, (kernel.getName() + "_part" + Twine(number)).str(),
       b.getFunctionType(ValueRange(operands).getTypes(), {}));
   part.setPrivate();
+  symbols.insert(part, kernel->getIterator());
   part->setAttr(workAttrName, loop->getAttr(workAttrName));
   Block &entry = *part.addEntryBlock();
   b.setInsertionPointToStart(&entry);
@@ -67,16 +72,15 @@ namespace {
 
 struct OutlineLoops : dtc::impl::OutlineLoopsBase<OutlineLoops> {
   void runOnOperation() override {
-    SmallVector<func::FuncOp> kernels;
-    getOperation().walk([&](func::FuncOp function) {
-      if (function->hasAttr(attr::kernel) && !function.isExternal())
-        kernels.push_back(function);
-    });
-    for (func::FuncOp kernel : kernels) {
+    SymbolTable symbols(getOperation());
+    for (auto kernel :
+         llvm::make_early_inc_range(getOperation().getOps<func::FuncOp>())) {
+      if (!kernel->hasAttr(attr::kernel) || kernel.isExternal())
+        continue;
       unsigned number = 0;
       for (auto loop :
            llvm::make_early_inc_range(kernel.getOps<scf::ParallelOp>()))
-        if (failed(outline(loop, kernel, number++)))
+        if (failed(outline(loop, kernel, number++, symbols)))
           return signalPassFailure();
     }
   }

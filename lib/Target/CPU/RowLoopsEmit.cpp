@@ -44,7 +44,7 @@ public:
               const KernelArguments &arguments, ScratchLayout &layout,
               unsigned lanes, int64_t leastWork)
       : loc(loc), nest(plan.getNests()[index]), arguments(arguments),
-        layout(layout), lanes(lanes),
+        layout(layout), lanes(lanes), leastWork(leastWork),
         division(NestDivision::choose(nest, lanes, leastWork)),
         evaluator(loc, plan, nest, index, arguments.buffers) {}
 
@@ -59,6 +59,8 @@ private:
   PartBuffer allocate(Type element, int64_t size);
   Value view(OpBuilder &b, const PartBuffer &buffer, Value part) const;
 
+  void emitFlatLoop(OpBuilder &b, int64_t size, bool isOfPart,
+                    function_ref<void(OpBuilder &, Value, int64_t)> body);
   bool hasOwnSums(Statement *root) const;
   void allocateAccumulators();
   void prepareAccumulators(OpBuilder &b, Value part);
@@ -71,11 +73,11 @@ private:
   void emitColumnLoop(OpBuilder &b, ColumnLoop &loop);
   void emitDividedColumns(OpBuilder &b, ColumnLoop &loop);
   void emitChunk(OpBuilder &b, ColumnLoop &loop, Value column, int64_t width,
-                 unsigned part);
+                 unsigned accumulator);
   void emitVectors(OpBuilder &b, ColumnLoop &loop, int64_t from, int64_t to,
                    unsigned unroll);
   void accumulate(ColumnReduction &reduction, OpBuilder &b, Value x,
-                  int64_t width, unsigned part);
+                  int64_t width, unsigned accumulator);
   void finishReduction(OpBuilder &b, ColumnReduction &reduction);
   void addToMemory(OpBuilder &b, Statement &statement, Value value);
   void scatter(Statement &statement);
@@ -85,6 +87,7 @@ private:
   const KernelArguments &arguments;
   ScratchLayout &layout;
   unsigned lanes;
+  int64_t leastWork;
   NestDivision division;
   Evaluator evaluator;
   /// Where the sums of an accumulation are kept during the nest, and those that
@@ -106,21 +109,64 @@ static Value getIndex(OpBuilder &b, Location loc, int64_t value) {
 }
 
 //===----------------------------------------------------------------------===//
+// Parts
+//===----------------------------------------------------------------------===//
+
+/// number * count / parts, times `unit`.
+static Value getBound(OpBuilder &b, Location loc, Value number, int64_t count,
+                      int64_t parts, int64_t unit) {
+  Value bound = arith::MulIOp::create(b, loc, number, getIndex(b, loc, count));
+  bound = arith::DivUIOp::create(b, loc, bound, getIndex(b, loc, parts));
+  return arith::MulIOp::create(b, loc, bound, getIndex(b, loc, unit));
+}
+
+/// A loop over parts of `count` times `unit`, which are independent of each
+/// other. The body gets where a part begins and ends.
+static void createParts(
+    OpBuilder &b, Location loc, int64_t parts, int64_t work, int64_t count,
+    int64_t unit,
+    function_ref<void(OpBuilder &, Value part, Value begin, Value end)> body) {
+  auto loop =
+      scf::ParallelOp::create(b, loc, getIndex(b, loc, 0),
+                              getIndex(b, loc, parts), getIndex(b, loc, 1));
+  loop->setAttr(workAttrName, b.getI64IntegerAttr(work));
+  Value part = loop.getInductionVars()[0];
+  OpBuilder inner(loop.getBody()->getTerminator());
+  Value next = arith::AddIOp::create(inner, loc, part, getIndex(inner, loc, 1));
+  Value begin = getBound(inner, loc, part, count, parts, unit);
+  body(inner, part, begin, getBound(inner, loc, next, count, parts, unit));
+}
+
+//===----------------------------------------------------------------------===//
 // Accumulations over rows
 //===----------------------------------------------------------------------===//
 
-/// A loop over all elements of flat buffers, `lanes` at a time.
-static void emitFlatLoop(OpBuilder &b, Location loc, int64_t size,
-                         int64_t lanes,
-                         function_ref<void(OpBuilder &, Value, int64_t)> body) {
+/// A loop over elements of flat buffers, `lanes` at a time, from `begin` to
+/// `end`.
+static void
+emitVectorLoop(OpBuilder &b, Location loc, Value begin, Value end,
+               int64_t lanes,
+               function_ref<void(OpBuilder &, Value, int64_t)> body) {
+  auto loop = scf::ForOp::create(b, loc, begin, end, getIndex(b, loc, lanes));
+  OpBuilder inner = OpBuilder::atBlockBegin(loop.getBody());
+  body(inner, loop.getInductionVar(), lanes);
+}
+
+/// A loop over all elements of flat buffers, which threads may share unless it
+/// belongs to a part.
+void NestEmitter::emitFlatLoop(
+    OpBuilder &b, int64_t size, bool isOfPart,
+    function_ref<void(OpBuilder &, Value, int64_t)> body) {
   int64_t full = size / lanes * lanes;
-  if (full > 0) {
-    auto loop =
-        scf::ForOp::create(b, loc, getIndex(b, loc, 0), getIndex(b, loc, full),
-                           getIndex(b, loc, lanes));
-    OpBuilder inner = OpBuilder::atBlockBegin(loop.getBody());
-    body(inner, loop.getInductionVar(), lanes);
-  }
+  NestDivision flat = NestDivision::ofElements(size, lanes, leastWork);
+  if (!isOfPart && flat.kind != NestDivision::None)
+    createParts(b, loc, flat.parts, flat.work, size / lanes, lanes,
+                [&](OpBuilder &inner, Value, Value begin, Value end) {
+                  emitVectorLoop(inner, loc, begin, end, lanes, body);
+                });
+  else if (full > 0)
+    emitVectorLoop(b, loc, getIndex(b, loc, 0), getIndex(b, loc, full), lanes,
+                   body);
   if (size > full)
     body(b, getIndex(b, loc, full), size - full);
 }
@@ -174,7 +220,8 @@ void NestEmitter::prepareAccumulators(OpBuilder &b, Value part) {
                                         : view(b, own->second, part);
     Type element = cast<MemRefType>(memref.getType()).getElementType();
     accumulators[root] = memref;
-    emitFlatLoop(b, loc, getWrittenType(*root).getNumElements(), lanes,
+    emitFlatLoop(b, getWrittenType(*root).getNumElements(),
+                 /*isOfPart=*/part != nullptr,
                  [&](OpBuilder &inner, Value index, int64_t width) {
                    auto vector = VectorType::get(width, element);
                    Value start =
@@ -203,7 +250,7 @@ void NestEmitter::finishAccumulators(OpBuilder &b) {
     };
     bool isDivided = division.kind == NestDivision::Rows;
     emitFlatLoop(
-        b, loc, type.getNumElements(), lanes,
+        b, type.getNumElements(), /*isOfPart=*/false,
         [&](OpBuilder &inner, Value index, int64_t width) {
           Value sum = load(inner, Value(), index, width);
           if (isDivided) {
@@ -298,12 +345,12 @@ std::vector<ColumnLoop> NestEmitter::getColumnLoops(unsigned phase) {
 }
 
 void NestEmitter::accumulate(ColumnReduction &reduction, OpBuilder &b, Value x,
-                             int64_t width, unsigned part) {
+                             int64_t width, unsigned accumulator) {
   x = castFloat(b, loc, x, reduction.type);
   Operation *combiner = reduction.statement->combiner;
   if (width == lanes) {
-    reduction.vectors[part] =
-        combine(b, loc, combiner, reduction.vectors[part], x);
+    reduction.vectors[accumulator] =
+        combine(b, loc, combiner, reduction.vectors[accumulator], x);
     return;
   }
   x = reduceLanes(b, loc, combiner, x);
@@ -314,7 +361,7 @@ void NestEmitter::accumulate(ColumnReduction &reduction, OpBuilder &b, Value x,
 /// Computes and stores what the loop is for, at `width` columns. Stores come
 /// last: a result may overwrite an operand.
 void NestEmitter::emitChunk(OpBuilder &b, ColumnLoop &loop, Value column,
-                            int64_t width, unsigned part) {
+                            int64_t width, unsigned accumulator) {
   evaluator.enterChunk(b, column, width);
   SmallVector<Value> stored, kept;
   for (Statement *s : loop.stores)
@@ -328,7 +375,7 @@ void NestEmitter::emitChunk(OpBuilder &b, ColumnLoop &loop, Value column,
   for (ColumnReduction &reduction : loop.reductions) {
     Statement &s = *reduction.statement;
     Value x = evaluator.widen(evaluator.evaluateStatement(s, s.position));
-    accumulate(reduction, b, x, width, part);
+    accumulate(reduction, b, x, width, accumulator);
   }
   for (Statement *s : loop.accumulations) {
     if (s->kind == StatementKind::Scatter)
@@ -363,12 +410,12 @@ void NestEmitter::emitVectors(OpBuilder &b, ColumnLoop &loop, int64_t from,
     }
   };
   exchange(forOp.getRegionIterArgs());
-  for (unsigned part = 0; part < unroll; ++part) {
+  for (unsigned i = 0; i < unroll; ++i) {
     Value column = forOp.getInductionVar();
-    if (part > 0)
+    if (i > 0)
       column = arith::AddIOp::create(inner, loc, column,
-                                     getIndex(inner, loc, part * lanes));
-    emitChunk(inner, loop, column, lanes, part);
+                                     getIndex(inner, loc, i * lanes));
+    emitChunk(inner, loop, column, lanes, i);
   }
   if (!inits.empty()) {
     SmallVector<Value> results;
@@ -474,34 +521,20 @@ void NestEmitter::emitLoops(OpBuilder &b) {
   emitRow(inner, rowLoops);
 }
 
-/// number * count / parts, times `unit`.
-static Value getBound(OpBuilder &b, Location loc, Value number, int64_t count,
-                      int64_t parts, int64_t unit) {
-  Value bound = arith::MulIOp::create(b, loc, number, getIndex(b, loc, count));
-  bound = arith::DivUIOp::create(b, loc, bound, getIndex(b, loc, parts));
-  return arith::MulIOp::create(b, loc, bound, getIndex(b, loc, unit));
-}
-
-/// A loop over the parts, which depend on each other in nothing.
 void NestEmitter::emitParts(OpBuilder &b) {
   bool byRows = division.kind == NestDivision::Rows;
-  int64_t unit = byRows ? 1 : lanes;
-  int64_t count =
-      byRows ? nest.rows[division.rowLoop] : nest.roots[0]->columns / unit;
-  auto loop = scf::ParallelOp::create(b, loc, getIndex(b, loc, 0),
-                                      getIndex(b, loc, division.parts),
-                                      getIndex(b, loc, 1));
-  loop->setAttr(workAttrName, b.getI64IntegerAttr(division.work));
-  Value part = loop.getInductionVars()[0];
-  OpBuilder inner(loop.getBody()->getTerminator());
-  begin = getBound(inner, loc, part, count, division.parts, unit);
-  Value next = arith::AddIOp::create(inner, loc, part, getIndex(inner, loc, 1));
-  end = getBound(inner, loc, next, count, division.parts, unit);
-  setTemporaries(inner, byRows ? part : Value());
-  if (byRows)
-    prepareAccumulators(inner, part);
-  emitLoops(inner);
-  if (!byRows && nest.roots[0]->columns % lanes) {
+  int64_t columns = nest.roots[0]->columns, unit = byRows ? 1 : lanes;
+  createParts(b, loc, division.parts, division.work,
+              byRows ? nest.rows[division.rowLoop] : columns / lanes, unit,
+              [&](OpBuilder &inner, Value part, Value from, Value to) {
+                begin = from;
+                end = to;
+                setTemporaries(inner, byRows ? part : Value());
+                if (byRows)
+                  prepareAccumulators(inner, part);
+                emitLoops(inner);
+              });
+  if (!byRows && columns % lanes) {
     isTail = true;
     emitLoops(b);
   }
@@ -533,7 +566,14 @@ void dtc::emitRowLoops(OpBuilder &builder, Location loc,
                        const RowLoopsPlan &plan,
                        const KernelArguments &arguments, ScratchLayout &layout,
                        unsigned lanes, int64_t leastWork) {
-  for (unsigned nest = 0; nest < plan.getNests().size(); ++nest)
-    NestEmitter(loc, plan, nest, arguments, layout, lanes, leastWork)
+  // Nests run one after the other: they share what they need.
+  ScratchLayout most = layout;
+  for (unsigned nest = 0; nest < plan.getNests().size(); ++nest) {
+    ScratchLayout own = layout;
+    NestEmitter(loc, plan, nest, arguments, own, lanes, leastWork)
         .emit(builder);
+    if (own.getBytes() > most.getBytes())
+      most = own;
+  }
+  layout = most;
 }

@@ -42,7 +42,7 @@ def LowerKernels : Pass<"dtc-lower-kernels", "mlir::ModuleOp"> {
   let options = [
     Option<"vectorBits", "vector-bits", "unsigned", "256",
            "width of vector registers">,
-    Option<"leastWork", "least-work", "int64_t", "1 << 18",
+    Option<"leastWork", "least-work", "int64_t", "1 << 19",
            "do not divide a nest that is worth less (dtc.work)">,
   ];
   let dependentDialects = ["mlir::arith::ArithDialect", "mlir::memref::MemRefDialect",

@@ -247,8 +247,26 @@ void Convolution::run() {
   }
 }
 
+/// A sum of no products, where an operand has no element.
+static bool isEmpty(const ConvolutionShape &shape, void *x, void *weight,
+                    void *y) {
+  const Windows &w = shape.windows;
+  int64_t counts[] = {
+      w.n * w.oh * w.ow * shape.filters, // by role
+      w.n * w.h * w.w * w.c,
+      shape.groups ? shape.filters * w.kh * w.kw * w.c / shape.groups : 0};
+  if (counts[0] * counts[1] * counts[2] != 0)
+    return false;
+  void *results[] = {y, x, weight};
+  if (!shape.accumulate && counts[shape.role] > 0)
+    memset(results[shape.role], 0, counts[shape.role] * sizeOf(shape.dtype));
+  return true;
+}
+
 void dtc::rt::convolve(MatMul &matmul, const ConvolutionShape &shape, void *x,
                        void *weight, void *y, void *scratch) {
+  if (isEmpty(shape, x, weight, y))
+    return;
   if (isDepthwise(shape))
     return convolveDepthwise(matmul.threads(), shape, x, weight, y, scratch);
   if (isWinograd(shape))

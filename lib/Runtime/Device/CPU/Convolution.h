@@ -15,8 +15,8 @@ struct ConvolutionShape {
   bool accumulate;
   Windows windows;
   int64_t filters, groups;
-  bool keepsSums = false;   ///< DTC_RESULT_SUMS
-  bool mayTransform = true; ///< by Winograd's transforms
+  bool keepsSums = false; ///< DTC_RESULT_SUMS
+  bool winograd = true;   ///< by Winograd's transforms
 };
 
 /// Divides a convolution over the threads of the rank; bits do not depend on

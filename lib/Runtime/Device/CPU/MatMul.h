@@ -8,7 +8,6 @@
 #include "Device/CPU/Gemm/Gemm.h"
 #include "Mapping.h"
 #include "dtc/Runtime/ABI.h"
-#include <span>
 
 namespace dtc::rt {
 
@@ -47,12 +46,15 @@ public:
   void multiplyPanels(int thread, const GemmArguments &product) {
     kernels.f32Panels(product, scratch.data() + thread * gemmScratchBytes);
   }
-  /// What products of at most 128 columns leave of a thread's memory.
-  std::span<float> ownScratch(int thread) {
-    constexpr int64_t half = gemmScratchBytes / 2;
-    return {reinterpret_cast<float *>(scratch.data() +
-                                      thread * gemmScratchBytes + half),
-            half / sizeof(float)};
+  /// What products of at most narrowColumns columns leave of a thread's memory:
+  /// as much as a second-level cache.
+  static constexpr int64_t ownFloats =
+      (int64_t(5) << 18) / int64_t(sizeof(float));
+  static_assert(narrowScratchBytes + ownFloats * int64_t(sizeof(float)) <=
+                gemmScratchBytes);
+  float *ownScratch(int thread) {
+    return reinterpret_cast<float *>(
+        scratch.data() + thread * gemmScratchBytes + narrowScratchBytes);
   }
 
   const Threads &threads() const { return pool; }

@@ -24,10 +24,17 @@ using namespace dtc::rt;
 namespace {
 
 constexpr int64_t side = 4, sourceSide = 6, elements = sourceSide * sourceSide;
-/// Of a product: columns of U and S, channels of V at once.
-constexpr int64_t mostColumns = 128, mostChannels = 128;
+constexpr int64_t taps = 9;
+/// Channels are divided at multiples of this: vectors.
+constexpr int64_t grain = 16;
+/// Of a product: columns of U, channels of V, and filters of S at once.
+constexpr int64_t mostColumns = narrowColumns, mostChannels = narrowColumns,
+                  mostFilters = narrowColumns;
 constexpr int64_t scratchFloats =
-    DTC_CONV_TILES_SCRATCH_BYTES / int64_t(sizeof(float));
+    DTC_WINOGRAD_SCRATCH_BYTES / int64_t(sizeof(float));
+
+/// As many as a product's tile has rows: fewer are not worth transforming.
+constexpr int64_t fewestTiles = 14;
 
 /// Images with their channels last.
 struct Images {
@@ -105,10 +112,31 @@ public:
   void weightGrad(const Images &x, const Images &y, float *weight);
 
 private:
+  /// How `transform` divides its work.
+  struct Blocks {
+    int64_t threads;     ///< at most
+    int64_t columns;     ///< of U at once
+    int64_t channels;    ///< of V at once
+    int64_t tiles;       ///< of V and M at once, at most
+    int64_t panelFloats; ///< of U
+    int64_t depth;
+    float *u; ///< behind room for each thread to transform a panel
+
+    int64_t step() const { return columns * depth; } ///< of U's elements
+  };
+  Blocks divide(int64_t tiles, int64_t depth, int64_t columns);
+  void transformWeights(const Blocks &blocks, WinogradWeights weights,
+                        int64_t width);
+  void transformTiles(const Blocks &blocks, int thread, const Images &source,
+                      const Images &result, const Tiles &tiles, int64_t first,
+                      int64_t from, int64_t end);
+  void write(const Images &result, Tiles::Place place, int64_t first,
+             int64_t width, const WinogradSquare &from, float *copy);
+
   /// How many tiles fit a thread's memory with so many channels in all, and a
   /// square of `copied`.
   int64_t tilesOf(int64_t channels, int64_t copied) {
-    int64_t room = int64_t(matmul.ownScratch(0).size()) - elements * copied;
+    int64_t room = MatMul::ownFloats - elements * copied;
     return std::max<int64_t>(room / (elements * channels), 1);
   }
 
@@ -120,87 +148,123 @@ private:
 
 } // namespace
 
+//===----------------------------------------------------------------------===//
+// Results
+//===----------------------------------------------------------------------===//
+
+Winograd::Blocks Winograd::divide(int64_t tiles, int64_t depth,
+                                  int64_t columns) {
+  int64_t panel = kernels.panelColumns;
+  Blocks blocks;
+  blocks.depth = depth;
+  blocks.panelFloats = panel * depth;
+  int64_t room = scratchFloats / blocks.panelFloats; // panels
+  blocks.threads = std::clamp<int64_t>(
+      (room - elements) / taps, 1,
+      matmul.threads().worthwhile(tiles * depth * columns * elements));
+  int64_t own = blocks.threads * taps;
+  blocks.u = scratch + own * blocks.panelFloats;
+  int64_t most =
+      std::clamp((room - own) / elements * panel, panel, mostColumns);
+  blocks.columns = partOf(columns, most, panel);
+  blocks.channels = partOf(depth, mostChannels, grain);
+  blocks.tiles = tilesOf(blocks.channels + blocks.columns,
+                         std::max(blocks.channels, blocks.columns));
+  if (blocks.tiles > fewestTiles)
+    blocks.tiles -= blocks.tiles % fewestTiles;
+  return blocks;
+}
+
+void Winograd::transformWeights(const Blocks &blocks, WinogradWeights weights,
+                                int64_t width) {
+  int64_t panel = kernels.panelColumns;
+  int64_t panels = (width + panel - 1) / panel;
+  int64_t workers = std::min(blocks.threads, panels);
+  Threads::run(int(workers), [&](int thread) {
+    float *room = scratch + thread * taps * blocks.panelFloats;
+    for (int64_t i = panels * thread / workers;
+         i < panels * (thread + 1) / workers; ++i) {
+      WinogradWeights part = weights;
+      part.data += i * panel * weights.across;
+      part.width = std::min(panel, width - i * panel);
+      kernels.winograd.weights(part, room, blocks.u + i * blocks.panelFloats,
+                               blocks.step());
+    }
+  });
+}
+
+/// A tile of the result, from its products.
+void Winograd::write(const Images &result, Tiles::Place place, int64_t first,
+                     int64_t width, const WinogradSquare &from, float *copy) {
+  bool isWhole =
+      place.y + side <= result.height && place.x + side <= result.width;
+  WinogradSquare to = isWhole || shape.accumulate
+                          ? squareAt(result, place, side, first, width, copy)
+                          : WinogradSquare{copy, side * width, width};
+  kernels.winograd.result(width, from, to, shape.accumulate);
+  if (isWhole)
+    return;
+  for (int64_t i = 0; i < std::min(side, result.height - place.y); ++i)
+    for (int64_t j = 0; j < std::min(side, result.width - place.x); ++j)
+      memcpy(result.at(place.image, place.y + i, place.x + j, first),
+             to.data + i * to.line + j * to.pixel, width * sizeof(float));
+}
+
+/// Columns of the result from `first` on, in the tiles from `from` to `end`.
+void Winograd::transformTiles(const Blocks &blocks, int thread,
+                              const Images &source, const Images &result,
+                              const Tiles &tiles, int64_t first, int64_t from,
+                              int64_t end) {
+  int64_t width = std::min(blocks.columns, result.channels - first);
+  int64_t most = partOf(end - from, blocks.tiles, 1);
+  float *copy = matmul.ownScratch(thread);
+  float *v = copy + elements * std::max(blocks.channels, blocks.columns);
+  float *m = v + elements * most * blocks.channels;
+  for (int64_t tile = from; tile < end; tile += most) {
+    int64_t rows = std::min(most, end - tile), mStep = rows * width;
+    for (int64_t c = 0; c < blocks.depth; c += blocks.channels) {
+      int64_t some = std::min(blocks.channels, blocks.depth - c);
+      int64_t vStep = rows * some;
+      for (int64_t t = 0; t < rows; ++t)
+        kernels.winograd.image(
+            some,
+            squareAt(source, tiles.source(tile + t), sourceSide, c, some, copy),
+            {v + t * some, sourceSide * vStep, vStep});
+      for (int64_t e = 0; e < elements; ++e)
+        matmul.multiplyPanels(
+            thread, {rows, width, some, v + e * vStep, some, 1,
+                     blocks.u + e * blocks.step() + c * kernels.panelColumns,
+                     kernels.panelColumns, blocks.panelFloats, m + e * mStep,
+                     width, c > 0});
+    }
+    for (int64_t t = 0; t < rows; ++t)
+      write(result, tiles.result(tile + t), first, width,
+            {m + t * width, sourceSide * mStep, mStep}, copy);
+  }
+}
+
 void Winograd::transform(const Images &source, const Images &result,
                          int64_t padTop, int64_t padLeft,
                          const WinogradWeights &weights) {
   Tiles tiles(result, padTop, padLeft);
   int64_t count = result.count * tiles.rows * tiles.columns;
-  int64_t depth = source.channels, panel = kernels.panelColumns;
-  // Panels of U, and in front of it room to transform one for each thread.
-  int64_t panelFloats = panel * depth;
-  int64_t threads =
-      matmul.threads().worthwhile(count * depth * result.channels * elements);
-  int64_t room = scratchFloats / panelFloats;
-  threads = std::clamp<int64_t>((room - elements) / 9, 1, threads);
-  float *u = scratch + threads * 9 * panelFloats;
-  int64_t columns = partOf(result.channels,
-                           std::clamp((room - threads * 9) / elements * panel,
-                                      panel, std::max(mostColumns, panel)),
-                           panel);
-  int64_t step = columns / panel * panelFloats;
-  int64_t channels = partOf(depth, mostChannels, 16);
-  int64_t block = tilesOf(channels + columns, std::max(channels, columns));
-  if (block > 14)
-    block -= block % 14; // rows of a product's tiles
-
-  for (int64_t first = 0; first < result.channels; first += columns) {
-    int64_t width = std::min(columns, result.channels - first);
-    int64_t panels = (width + panel - 1) / panel;
-    int64_t workers = std::min(threads, panels);
+  Blocks blocks = divide(count, source.channels, result.channels);
+  for (int64_t first = 0; first < result.channels; first += blocks.columns) {
+    WinogradWeights part = weights;
+    part.data += first * weights.across;
+    transformWeights(blocks, part,
+                     std::min(blocks.columns, result.channels - first));
+    int64_t workers = std::min(blocks.threads, count);
     Threads::run(int(workers), [&](int thread) {
-      for (int64_t i = panels * thread / workers;
-           i < panels * (thread + 1) / workers; ++i) {
-        WinogradWeights part = weights;
-        part.data += (first + i * panel) * weights.across;
-        part.width = std::min(panel, width - i * panel);
-        kernels.winograd.weights(part, scratch + thread * 9 * panelFloats,
-                                 u + i * panelFloats, step);
-      }
-    });
-    workers = std::min(threads, count);
-    Threads::run(int(workers), [&](int thread) {
-      int64_t from = count * thread / workers,
-              end = count * (thread + 1) / workers;
-      int64_t most = partOf(std::max<int64_t>(end - from, 1), block, 1);
-      float *copy = matmul.ownScratch(thread).data();
-      float *v = copy + elements * std::max(channels, columns);
-      float *m = v + elements * most * channels;
-      for (int64_t tile = from; tile < end; tile += most) {
-        int64_t rows = std::min(most, end - tile);
-        for (int64_t c = 0; c < depth; c += channels) {
-          int64_t some = std::min(channels, depth - c);
-          int64_t vStep = rows * some;
-          for (int64_t t = 0; t < rows; ++t)
-            kernels.winograd.image(some,
-                                   squareAt(source, tiles.source(tile + t),
-                                            sourceSide, c, some, copy),
-                                   {v + t * some, sourceSide * vStep, vStep});
-          for (int64_t e = 0; e < elements; ++e)
-            matmul.multiplyPanels(thread,
-                                  {rows, width, some, v + e * vStep, some, 1,
-                                   u + e * step + c * panel, panel, panelFloats,
-                                   m + e * rows * width, width, c > 0});
-        }
-        int64_t mStep = rows * width;
-        for (int64_t t = 0; t < rows; ++t) {
-          Tiles::Place place = tiles.result(tile + t);
-          WinogradSquare from = {m + t * width, sourceSide * mStep, mStep};
-          bool isWhole =
-              place.y + side <= result.height && place.x + side <= result.width;
-          WinogradSquare to = squareAt(result, place, side, first, width, copy);
-          kernels.winograd.result(width, from, to, shape.accumulate);
-          if (isWhole)
-            continue;
-          for (int64_t i = 0; place.y + i < result.height && i < side; ++i)
-            for (int64_t j = 0; place.x + j < result.width && j < side; ++j)
-              memcpy(result.at(place.image, place.y + i, place.x + j, first),
-                     to.data + i * to.line + j * to.pixel,
-                     width * sizeof(float));
-        }
-      }
+      transformTiles(blocks, thread, source, result, tiles, first,
+                     count * thread / workers, count * (thread + 1) / workers);
     });
   }
 }
+
+//===----------------------------------------------------------------------===//
+// The gradient of weights
+//===----------------------------------------------------------------------===//
 
 void Winograd::weightGrad(const Images &x, const Images &y, float *weight) {
   Tiles tiles(y, shape.windows.padTop, shape.windows.padLeft);
@@ -208,18 +272,20 @@ void Winograd::weightGrad(const Images &x, const Images &y, float *weight) {
   // Sums of some filters and channels, which one thread makes of all tiles.
   int64_t threads =
       matmul.threads().worthwhile(count * x.channels * y.channels * elements);
-  int64_t filters = partOf(y.channels, mostColumns, 16);
-  int64_t channels = partOf(x.channels, mostChannels, 16);
+  int64_t filters = partOf(y.channels, mostFilters, grain);
+  int64_t channels = partOf(x.channels, mostChannels, grain);
   // Not a matter of threads: it is how sums are grouped.
   int64_t block = partOf(
       count, tilesOf(filters + channels, std::max(filters, channels)), 1);
   auto parts = [](int64_t all, int64_t part) {
     return (all + part - 1) / part;
   };
-  while (channels > 32 &&
+  while (std::max(filters, channels) > grain &&
          (threads * elements * filters * channels > scratchFloats ||
-          parts(y.channels, filters) * parts(x.channels, channels) < threads))
-    channels = partOf(x.channels, channels / 2, 16);
+          parts(y.channels, filters) * parts(x.channels, channels) < threads)) {
+    int64_t &larger = channels >= filters ? channels : filters;
+    larger = (larger / 2 + grain - 1) / grain * grain;
+  }
   threads = std::clamp<int64_t>(scratchFloats / (elements * filters * channels),
                                 1, threads);
   int64_t across = parts(x.channels, channels);
@@ -227,7 +293,7 @@ void Winograd::weightGrad(const Images &x, const Images &y, float *weight) {
   threads = std::min(threads, all);
 
   Threads::run(int(threads), [&](int thread) {
-    float *copy = matmul.ownScratch(thread).data();
+    float *copy = matmul.ownScratch(thread);
     float *v = copy + elements * std::max(filters, channels);
     float *d = v + elements * block * channels;
     float *s = scratch + thread * elements * filters * channels;
@@ -257,29 +323,32 @@ void Winograd::weightGrad(const Images &x, const Images &y, float *weight) {
       }
       int64_t sStep = height * width;
       for (int64_t i = 0; i < height; ++i)
-        kernels.winograd.weightGrad(
-            width, {s + i * width, sourceSide * sStep, sStep},
-            {weight + (f + i) * 9 * x.channels + c, 3 * x.channels, x.channels},
-            shape.accumulate);
+        kernels.winograd.weightGrad(width,
+                                    {s + i * width, sourceSide * sStep, sStep},
+                                    {weight + (f + i) * taps * x.channels + c,
+                                     3 * x.channels, x.channels},
+                                    shape.accumulate);
     }
   });
 }
 
 bool dtc::rt::isWinograd(const ConvolutionShape &shape) {
   const Windows &w = shape.windows;
-  if (shape.dtype != DTC_F32 || !shape.mayTransform ||
-      !dtc_conv_has_tiles(w.kh, w.kw, w.strideH, w.strideW, w.dilationH,
-                          w.dilationW, w.c, shape.filters, shape.groups))
+  if (shape.dtype != DTC_F32 || !shape.winograd ||
+      !dtc_conv_has_winograd(w.kh, w.kw, w.strideH, w.strideW, w.dilationH,
+                             w.dilationW, w.c, shape.filters, shape.groups))
     return false;
   // A panel of transformed weights and what makes it fit scratch.
   const GemmKernels &kernels = hostGemmKernels();
-  if ((elements + 9) * kernels.panelColumns * std::max(w.c, shape.filters) >
+  if ((elements + taps) * kernels.panelColumns * std::max(w.c, shape.filters) >
       scratchFloats)
     return false;
-  // What tiles compute beside the result, the larger the smaller it is.
-  auto isWorthwhile = [](int64_t height, int64_t width) {
+  // What tiles compute beside the result, the larger the smaller it is; and
+  // weights have to be transformed.
+  auto isWorthwhile = [&](int64_t height, int64_t width) {
     int64_t tiles = ((height + side - 1) / side) * ((width + side - 1) / side);
-    return 9 * height * width >= 2 * elements * tiles;
+    return w.n * tiles >= fewestTiles &&
+           taps * height * width >= 2 * elements * tiles;
   };
   return shape.role == DTC_CONV_INPUT_GRAD ? isWorthwhile(w.h, w.w)
                                            : isWorthwhile(w.oh, w.ow);
@@ -292,7 +361,6 @@ void dtc::rt::convolveWinograd(MatMul &matmul, const ConvolutionShape &shape,
   Images source = {x, w.n, w.h, w.w, w.c};
   Images result = {y, w.n, w.oh, w.ow, shape.filters};
   Winograd winograd(matmul, shape, scratch);
-  int64_t taps = 9;
   switch (shape.role) {
   case DTC_CONV_FORWARD:
     return winograd.transform(source, result, w.padTop, w.padLeft,

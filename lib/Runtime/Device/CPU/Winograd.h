@@ -12,7 +12,7 @@ namespace dtc::rt {
 bool isWinograd(const ConvolutionShape &shape);
 
 /// A convolution of f32 by Winograd's F(4 x 4, 3 x 3), with a quarter of the
-/// multiplications. `scratch` is DTC_CONV_TILES_SCRATCH_BYTES. Divided over the
+/// multiplications. `scratch` is DTC_WINOGRAD_SCRATCH_BYTES. Divided over the
 /// threads of the rank; bits do not depend on how many there are.
 void convolveWinograd(MatMul &matmul, const ConvolutionShape &shape, float *x,
                       float *weight, float *y, float *scratch);

@@ -37,6 +37,8 @@ template <typename T, int vectorBytes, int MR> struct Gemm {
   static constexpr int64_t rowBlock = (mostRows / MR) * MR;
   static_assert((rowBlock + columnBlock) * depthBlock * int64_t(sizeof(T)) <=
                 gemmScratchBytes);
+  static_assert((rowBlock + narrowColumns) * depthBlock * int64_t(sizeof(T)) <=
+                narrowScratchBytes);
 
   typedef T Vector __attribute__((vector_size(vectorBytes)));
   typedef T Unaligned
@@ -156,6 +158,7 @@ template <typename T, int vectorBytes, int MR> struct Gemm {
   /// that part comes after.
   template <int W, int rows>
   static void transpose(const T *source, int64_t stride, T *target) {
+    static_assert(rows == lanes || lanes - rows <= W);
     Vector from[lanes] = {}, to[lanes];
 #pragma clang loop unroll(full)
     for (int i = 0; i < rows; ++i)
