@@ -22,8 +22,9 @@ namespace {
 constexpr int tries = 9;
 
 /// Sums that do not depend on each other: more than the latency of a
-/// multiply-add times the number of units.
-constexpr int chains = 16;
+/// multiply-add times the number of units, and no more than there are
+/// registers.
+constexpr int chains = 12;
 constexpr int64_t rounds = 20'000'000;
 
 #define DTC_MULTIPLY_ADD(name, target_, bytes)                                 \

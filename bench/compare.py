@@ -87,7 +87,7 @@ class Bench:
         run_pinned(
             [*launcher, program, "--data", self.folder / "data", "--steps",
              str(steps), "--lr", "1e-4", "--threads", str(threads),
-             "--metrics", metrics, "--progress", "off", *options],
+             "--metrics", metrics, "--progress", "plain", *options],
             threads * ranks, {"OMPI_ALLOW_RUN_AS_ROOT": "1",
                               "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"})
         lines = [json.loads(line) for line in
