@@ -42,7 +42,8 @@ constexpr int64_t rounds = 20'000'000;
       all += one[0];                                                           \
     volatile float sink = all;                                                 \
     (void)sink;                                                                \
-    return 2.0 * (bytes / 4) * chains * double(rounds);                        \
+    constexpr int64_t lanes = (bytes) / sizeof(float);                         \
+    return 2.0 * double(lanes * chains * rounds);                              \
   }
 
 DTC_MULTIPLY_ADD(multiplyAdd512, "avx512f", 64)
@@ -62,6 +63,7 @@ template <typename Body> double bestRate(int threads, const Body &body) {
   for (int i = 0; i < tries; ++i) {
     std::vector<double> amounts(threads);
     std::vector<std::thread> all;
+    all.reserve(threads);
     auto start = std::chrono::steady_clock::now();
     for (int t = 0; t < threads; ++t)
       all.emplace_back([&, t] { amounts[t] = body(t); });
@@ -80,18 +82,18 @@ template <typename Body> double bestRate(int threads, const Body &body) {
 } // namespace
 
 int main(int argc, char **argv) {
-  int threads = argc == 2 ? atoi(argv[1]) : 0;
-  if (threads < 1) {
+  long threads = argc == 2 ? strtol(argv[1], nullptr, 10) : 0;
+  if (threads < 1 || threads > 4096) {
     fprintf(stderr, "usage: bench-ceilings THREADS\n");
     return 2;
   }
   double flops =
-      bestRate(threads, [&](int) { return multiplyAdd(float(argc) / 4); });
+      bestRate(int(threads), [&](int) { return multiplyAdd(float(argc) / 4); });
 
   constexpr size_t count = size_t(1)
                            << 26; // elements of an array of all threads
   std::vector<float> w(count, 1), g(count, 1), m(count, 1), v(count, 1);
-  double bytes = bestRate(threads, [&](int t) {
+  double bytes = bestRate(int(threads), [&](int t) {
     size_t first = count * t / threads, end = count * (t + 1) / threads;
     float *W = w.data(), *M = m.data(), *V = v.data();
     const float *G = g.data();
