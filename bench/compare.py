@@ -72,11 +72,10 @@ class Bench:
 
     def compile(self, ranks):
         program = self.folder / f"t{ranks}"
-        subprocess.run(
-            ["dtc", self.folder / "model.onnx", "--batch",
-             str(self.work.batch), "--dp", str(ranks), "--loss",
-             "cross-entropy", "--optimizer", "adamw", *self.options, "-o",
-             program], check=True, stderr=subprocess.DEVNULL)
+        run_pinned(
+            ["dtc", self.folder / "model.onnx", "--batch", self.work.batch,
+             "--dp", ranks, "--loss", "cross-entropy", "--optimizer", "adamw",
+             *self.options, "-o", program], os.cpu_count(), {})
         return program
 
     def run_dtc(self, program, steps, threads, ranks, *options):

@@ -33,9 +33,6 @@ constexpr int64_t mostColumns = narrowColumns, mostChannels = narrowColumns,
 constexpr int64_t scratchFloats =
     DTC_WINOGRAD_SCRATCH_BYTES / int64_t(sizeof(float));
 
-/// As many as a product's tile has rows: fewer are not worth transforming.
-constexpr int64_t fewestTiles = 14;
-
 /// Images with their channels last.
 struct Images {
   float *data;
@@ -170,8 +167,9 @@ Winograd::Blocks Winograd::divide(int64_t tiles, int64_t depth,
   blocks.channels = partOf(depth, mostChannels, grain);
   blocks.tiles = tilesOf(blocks.channels + blocks.columns,
                          std::max(blocks.channels, blocks.columns));
-  if (blocks.tiles > fewestTiles)
-    blocks.tiles -= blocks.tiles % fewestTiles;
+  constexpr int64_t rows = 14; // of a product's tiles
+  if (blocks.tiles > rows)
+    blocks.tiles -= blocks.tiles % rows;
   return blocks;
 }
 
@@ -343,12 +341,11 @@ bool dtc::rt::isWinograd(const ConvolutionShape &shape) {
   if ((elements + taps) * kernels.panelColumns * std::max(w.c, shape.filters) >
       scratchFloats)
     return false;
-  // What tiles compute beside the result, the larger the smaller it is; and
-  // weights have to be transformed.
-  auto isWorthwhile = [&](int64_t height, int64_t width) {
+  // What tiles compute beside the result, the larger the smaller it is. Not a
+  // matter of the batch: plans that divide it otherwise compute the same.
+  auto isWorthwhile = [](int64_t height, int64_t width) {
     int64_t tiles = ((height + side - 1) / side) * ((width + side - 1) / side);
-    return w.n * tiles >= fewestTiles &&
-           taps * height * width >= 2 * elements * tiles;
+    return taps * height * width >= 2 * elements * tiles;
   };
   return shape.role == DTC_CONV_INPUT_GRAD ? isWorthwhile(w.h, w.w)
                                            : isWorthwhile(w.oh, w.ow);
