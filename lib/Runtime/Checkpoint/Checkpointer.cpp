@@ -6,6 +6,8 @@
 
 #include <cstdio>
 #include <cstring>
+#include <sys/resource.h>
+#include <unistd.h>
 
 using namespace dtc::rt;
 
@@ -195,6 +197,13 @@ void Checkpointer::commit(const TrainingState &state) {
             removed.message.c_str());
 }
 
+/// The training's threads share a kernel evenly, so one that loses its core for
+/// a moment holds up all: what this thread does is for when they wait.
+static void yieldToTraining() {
+  setpriority(PRIO_PROCESS, id_t(gettid()), 19); // the lowest; Linux's threads
+                                                 // have their own
+}
+
 void Checkpointer::save(const TrainingState &state) {
   finish();
   started = state;
@@ -205,6 +214,7 @@ void Checkpointer::save(const TrainingState &state) {
   snapshot();
   isShardDone = false;
   writer = std::thread([this, state] {
+    yieldToTraining();
     shard = attempt([&] { writeShard(state.step); });
     isShardDone = true;
     isShardDone.notify_one();
