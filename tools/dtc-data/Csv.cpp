@@ -3,6 +3,7 @@
 #include "Converters.h"
 #include "Core/Error.h"
 #include "Core/MappedFile.h"
+#include "Data/Npy.h"
 #include "Names.h"
 #include "Stop.h"
 
@@ -11,6 +12,7 @@
 #include <cmath>
 #include <cstring>
 #include <map>
+#include <numeric>
 
 using namespace dtc::data;
 using dtc::rt::fail;
@@ -168,6 +170,27 @@ static void chooseColumns(Table &table, const std::string &path,
   table.columns = columns;
 }
 
+/// The highest label of a former conversion without names of classes, which
+/// wrote whole numbers.
+static int32_t highestLabel(const Settings &settings) {
+  int32_t highest = 0;
+  for (const char *part : {"/", "/valid/"}) {
+    std::string path = settings.like + part + settings.labels + ".npy";
+    if (part[1] && !dtc::rt::fileExists(path))
+      continue;
+    dtc::rt::Npy labels(path);
+    if (labels.dtype() != DTC_I32 || labels.shape().size() != 1)
+      fail("'%s' has elements of %s, expected one i32 a sample, the number of "
+           "its class",
+           path.c_str(), labels.descr().c_str());
+    auto *data = reinterpret_cast<const int32_t *>(labels.data());
+    highest =
+        std::accumulate(data, data + labels.shape()[0], highest,
+                        [](int32_t a, int32_t b) { return std::max(a, b); });
+  }
+  return highest;
+}
+
 /// Classes that are whole numbers are that number. Others are numbered in the
 /// order of their names, or as in a former conversion.
 static void numberClasses(Table &table, const std::string &path,
@@ -192,6 +215,13 @@ static void numberClasses(Table &table, const std::string &path,
     number = table.classNames ? int32_t(table.classNames->find(name, path))
                               : int32_t(std::stol(name));
     table.classCount = std::max(table.classCount, number + 1);
+  }
+  if (!settings.like.empty() && !table.classNames) {
+    int32_t highest = highestLabel(settings);
+    if (table.classCount > highest + 1)
+      fail("'%s' has the label %d, expected 0 to %d as in '%s'", path.c_str(),
+           table.classCount - 1, highest, settings.like.c_str());
+    table.classCount = highest + 1;
   }
   if (table.classNames)
     table.classCount = int32_t(table.classNames->size());

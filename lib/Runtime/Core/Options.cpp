@@ -46,6 +46,23 @@ static std::string wholeNumber(const std::string &text) {
   return "found '" + text + "', expected a whole number of at least 0";
 }
 
+/// Of a file that is no stream.
+static std::string fileName(const std::string &text) {
+  return text == "-" ? "found '-', expected the name of a file" : "";
+}
+
+/// A validator: what a function parses without an Error.
+template <typename Parse> static auto accepts(Parse parse) {
+  return [parse](const std::string &text) -> std::string {
+    try {
+      parse(text);
+      return {};
+    } catch (const Error &error) {
+      return error.what();
+    }
+  };
+}
+
 //===----------------------------------------------------------------------===//
 // The options, by group
 //===----------------------------------------------------------------------===//
@@ -60,11 +77,16 @@ static void addTrainingOptions(CLI::App &app, Options &options,
                  "learning rate, or its peak, instead of the compiled one")
       ->type_name("RATE")
       ->check(learningRate);
-  app.add_option("--scale-lr", options.scaleLearningRate,
-                 "the learning rate is for this global batch: multiply it by "
-                 "the ratio of the program's batch to it (linear, for SGD) or "
-                 "by its square root (sqrt, for Adam)")
-      ->type_name("linear:BATCH|sqrt:BATCH");
+  app.add_option_function<std::string>(
+         "--scale-lr",
+         [&options](const std::string &text) {
+           options.batchScale = BatchScale::parse(text);
+         },
+         "the learning rate is for this global batch: multiply it by the ratio "
+         "of the program's batch to it (linear, for SGD) or by its square root "
+         "(sqrt, for Adam)")
+      ->type_name("linear:BATCH|sqrt:BATCH")
+      ->check(accepts(BatchScale::parse));
   using Shape = LearningRateShape;
   app.add_option("--lr-schedule", schedule.shape,
                  "constant, linear (PyTorch's LinearLR down to --min-lr), "
@@ -134,14 +156,7 @@ static void addDataOptions(CLI::App &app, Options &options) {
                  "crop(SIZE,PADDING), flip, center-crop(SIZE), resize(H,W)")
       ->type_name("STEPS")
       ->default_str("none")
-      ->check([](const std::string &text) -> std::string {
-        try {
-          parseTransform(text);
-          return {};
-        } catch (const Error &error) {
-          return error.what();
-        }
-      });
+      ->check(accepts(parseTransform));
   app.add_option("--prefetch", options.prefetch,
                  "steps that a thread reads ahead; 0: none")
       ->type_name("N")
@@ -173,15 +188,18 @@ static void addEvaluationOptions(CLI::App &app, Options &options) {
 static void addSavingOptions(CLI::App &app, Options &options) {
   app.add_option("--save-weights", options.saveWeights,
                  "write the trained weights after the last step")
-      ->type_name("FILE.safetensors");
+      ->type_name("FILE.safetensors")
+      ->check(fileName);
   app.add_option("--save-ema", options.saveAverages,
                  "write the moving averages of the weights after the last "
                  "step, if compiled with --ema")
-      ->type_name("FILE.safetensors");
+      ->type_name("FILE.safetensors")
+      ->check(fileName);
   app.add_option("--save-best", options.saveBest,
                  "write the weights whenever an evaluation has a lower loss "
                  "than all before")
-      ->type_name("FILE.safetensors");
+      ->type_name("FILE.safetensors")
+      ->check(fileName);
   app.add_option("--checkpoint-dir", options.checkpointDir,
                  "write checkpoints, from which a training goes on under any "
                  "plan, into this folder: after the last step and when stopped")
@@ -215,7 +233,8 @@ static void addDisplayOptions(CLI::App &app, Options &options,
   app.add_option("--metrics", options.metrics,
                  "write a JSON object per step: step, loss, grad_norm, lr, "
                  "seconds, samples_per_second; a former FILE becomes FILE.1")
-      ->type_name("FILE.jsonl");
+      ->type_name("FILE.jsonl")
+      ->check(fileName);
   app.add_option("--tensorboard", options.tensorboard,
                  "write these numbers as TensorBoard's event files, too")
       ->type_name("DIR");
@@ -245,7 +264,8 @@ static void addDisplayOptions(CLI::App &app, Options &options,
   app.add_option("--trace", options.trace,
                  "write when each rank ran each phase and communicated, for "
                  "the trace viewers of Chrome and Perfetto")
-      ->type_name("FILE.json");
+      ->type_name("FILE.json")
+      ->check(fileName);
   app.add_option("--profile", options.profile,
                  "write a table of what the time of a step goes to, and which "
                  "rank is slowest; - is standard output")

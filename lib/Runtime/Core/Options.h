@@ -4,6 +4,7 @@
 #define DTC_LIB_RUNTIME_CORE_OPTIONS_H
 
 #include "Program.h"
+#include "Training/BatchScale.h"
 #include "Training/LearningRate.h"
 
 #include <map>
@@ -33,7 +34,7 @@ struct Options {
   int64_t steps = 100;
   /// The peak is the plan's learning rate unless --lr is given.
   LearningRateSchedule learningRate;
-  std::string scaleLearningRate; ///< a rule of BatchScale.h; empty: none
+  std::optional<BatchScale> batchScale; ///< of the learning rate
   uint64_t seed = 0;
   /// Empty: none.
   std::string metrics, tensorboard, saveWeights, saveAverages, saveBest,

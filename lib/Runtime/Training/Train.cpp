@@ -2,7 +2,6 @@
 
 #include "Train.h"
 
-#include "BatchScale.h"
 #include "Core/Agreement.h"
 #include "Core/Error.h"
 #include "Core/Launch.h"
@@ -124,9 +123,9 @@ int dtc::rt::trainMain(const dtc_program &exported, int argc, char **argv) {
              "one rank of this program has the whole batch; %s",
              program->replicaAxis < 0 ? "compile it with --dp N"
                                       : "start several replicas");
-      if (!options->scaleLearningRate.empty())
+      if (options->batchScale)
         options->learningRate.peak *=
-            scaleForBatch(options->scaleLearningRate, program->globalBatch);
+            options->batchScale->factor(program->globalBatch);
       if (options->data.empty())
         fail("found no --data, expected --data DIR or --data synthetic");
     });
