@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <csignal>
 #include <ctime>
+#include <mutex>
 #include <optional>
 #include <poll.h>
 #include <pthread.h>
@@ -147,7 +148,7 @@ private:
   struct Waiting {
     WatchedCollectives &owner;
     Waiting(WatchedCollectives &owner, const Call &call) : owner(owner) {
-      owner.current = call;
+      owner.setCurrent(call);
       owner.calls.fetch_add(1);
       if (ownEntry)
         ownEntry->isInCall = 1;
@@ -168,9 +169,17 @@ private:
   void showSign(int64_t time);
   void checkPeers(int64_t time);
   void checkTime(int64_t time);
+  void setCurrent(const Call &call) {
+    std::lock_guard lock(currentMutex);
+    current = call;
+  }
+  /// Once for what belongs together: the rank may run on meanwhile.
+  Call readCurrent() const {
+    std::lock_guard lock(currentMutex);
+    return current;
+  }
   std::string describeCall() const {
-    Call call = current; // once, for the rank may run on meanwhile
-    return describe(call, program, context);
+    return describe(readCurrent(), program, context);
   }
   [[noreturn]] void endFor(const Peer &peer, const char *what);
 
@@ -180,7 +189,8 @@ private:
   const Program *program = nullptr;
   const dtc_context *context = nullptr;
   std::array<Call, size_t(numSlots)> slots;
-  Call current;
+  mutable std::mutex currentMutex;
+  Call current;                    ///< or the last, of the rank's thread
   std::atomic<uint64_t> calls = 0; ///< odd: in a call
   std::optional<Mapping> entries;
   std::vector<Peer> peers; ///< of this machine
@@ -340,7 +350,8 @@ void WatchedCollectives::checkTime(int64_t time) {
     since = time;
     return;
   }
-  int64_t limit = current.patience() * timeout;
+  Call call = readCurrent();
+  int64_t limit = call.patience() * timeout;
   for (const Peer &peer : peers)
     if (time - std::max(since, peer.entry()->beat.load()) >= timeout)
       endFor(peer, "is lost: its process is stopped");
@@ -356,7 +367,7 @@ void WatchedCollectives::checkTime(int64_t time) {
     endFor(peer, "hangs: it neither computes nor "
                  "communicates");
   }
-  endForTime(limit / 1000, describeCall(), timeout / 1000);
+  endForTime(limit / 1000, describe(call, program, context), timeout / 1000);
 }
 
 //===----------------------------------------------------------------------===//
