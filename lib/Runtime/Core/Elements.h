@@ -64,6 +64,9 @@ template <typename Body> auto visitElement(dtc_dtype dtype, Body body) {
         int(dtype));
 }
 
+/// Of numbers of at least 0, the second not 0.
+inline int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
 /// Throws when there cannot be so many.
 int64_t elementCount(const std::vector<int64_t> &shape);
 

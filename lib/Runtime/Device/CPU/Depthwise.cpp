@@ -17,9 +17,9 @@ using namespace dtc::rt;
 
 namespace {
 
-/// The channels of a piece of work, whose gradients of weights a thread has for
-/// itself.
-constexpr int64_t channelGrain = 64;
+/// Sums of gradients of weights are of at least so many pixels, if there are
+/// more than one, and at most so many.
+constexpr int64_t partPixels = 64, mostParts = 16;
 /// A multiplication here takes about as long as so many of a product.
 constexpr int64_t tapWork = 4;
 
@@ -34,7 +34,7 @@ public:
         turned(scratch) {}
 
   void run() {
-    int64_t most = DTC_CONV_SCRATCH_BYTES / int64_t(sizeof(T)) / taps;
+    int64_t most = scratchElements() / taps;
     for (first = 0; first < windows.c; first += most) {
       channels = std::min(most, windows.c - first);
       WindowAxis vertical = windows.vertical();
@@ -62,6 +62,10 @@ public:
   }
 
 private:
+  static int64_t scratchElements() {
+    return DTC_CONV_SCRATCH_BYTES / int64_t(sizeof(T));
+  }
+
   void turnWeights() {
     for (int64_t tap = 0; tap < taps; ++tap)
       for (int64_t channel = 0; channel < channels; ++channel)
@@ -84,24 +88,29 @@ private:
     });
   }
 
+  /// Rows are cut into parts, each with sums of its own: which ones follows
+  /// from the shape, so that threads do not show in the bits.
   void weightGrad(const WindowPhase &down, const WindowPhase &across) {
-    memset(turned, 0, taps * channels * sizeof(T));
-    int64_t rows = windows.n * windows.oh;
-    threads.divide(ceilDiv(channels, channelGrain),
-                   rows * windows.ow * taps * channels * tapWork,
-                   [&](int64_t from, int64_t to) {
-                     from *= channelGrain;
-                     to = std::min(to * channelGrain, channels);
-                     for (int64_t row = 0; row < rows; ++row)
-                       forEachRun(down, across, row, x, y, windows.oh,
-                                  windows.ow, [&](DepthwiseArguments &run) {
-                                    run.channels = to - from;
-                                    run.source = (const T *)run.source + from;
-                                    run.weight = (T *)run.weight + from;
-                                    run.target = (T *)run.target + from;
-                                    kernels.weightGrad(run);
-                                  });
-                   });
+    int64_t rows = windows.n * windows.oh, count = taps * channels;
+    int64_t parts =
+        std::clamp<int64_t>(rows * windows.ow / partPixels, 1,
+                            std::min(mostParts, scratchElements() / count));
+    threads.divide(
+        parts, rows * windows.ow * count * tapWork,
+        [&](int64_t from, int64_t to) {
+          memset(turned + from * count, 0, (to - from) * count * sizeof(T));
+          for (int64_t part = from; part < to; ++part)
+            for (int64_t row = rows * part / parts;
+                 row < rows * (part + 1) / parts; ++row)
+              forEachRun(down, across, row, x, y, windows.oh, windows.ow,
+                         [&](DepthwiseArguments &run) {
+                           run.weight = (T *)run.weight + part * count;
+                           kernels.weightGrad(run);
+                         });
+        });
+    for (int64_t part = 1; part < parts; ++part)
+      for (int64_t i = 0; i < count; ++i)
+        turned[i] += turned[part * count + i];
     for (int64_t channel = 0; channel < channels; ++channel)
       for (int64_t tap = 0; tap < taps; ++tap) {
         T &result = weight[(first + channel) * taps + tap];
@@ -156,7 +165,7 @@ private:
   const DepthwiseKernels &kernels;
   int64_t taps;
   T *x, *weight, *y;
-  T *turned;               ///< taps x channels
+  T *turned;               ///< parts x taps x channels
   int64_t first, channels; ///< those at work
 };
 

@@ -8,12 +8,9 @@
 #include <algorithm>
 #include <cstring>
 #include <dnnl.h>
+#include <numeric>
 
 using namespace dtc::rt;
-
-/// Tiles have 6 or 14 rows and 4 to 32 columns; parts of a matrix that are
-/// multiples of these leave no ragged edges between threads.
-static constexpr int64_t rowGrain = 42, columnGrain = 32;
 
 MatMul::MatMul(MatMulEngine engine, int threads)
     : engine(engine), pool(threads), kernels(hostGemmKernels()),
@@ -21,17 +18,44 @@ MatMul::MatMul(MatMulEngine engine, int threads)
 
 namespace {
 
-/// Products cut into `batch * parts` pieces that no two threads share.
+/// How a matrix is cut: the rows and columns of a part.
+struct Cut {
+  int64_t rows, columns;
+};
+
+/// Cuts `product` into at most `parts` parts, such that the largest is as fast
+/// as it can be: whole tiles of the kernel, and an element of A or B that is
+/// packed, once in each part that needs it, takes about as long as so many
+/// multiplications.
+Cut chooseCut(const GemmArguments &product, int64_t parts, int64_t tileRows,
+              int64_t tileColumns) {
+  constexpr int64_t packWork = 16;
+  auto partOf = [](int64_t size, int64_t count, int64_t tile) {
+    return ceilDiv(ceilDiv(size, count), tile) * tile;
+  };
+  Cut best = {};
+  int64_t least = INT64_MAX;
+  for (int64_t rowParts = 1; rowParts <= parts; ++rowParts) {
+    Cut cut = {partOf(product.m, rowParts, tileRows),
+               partOf(product.n, parts / rowParts, tileColumns)};
+    int64_t work = cut.rows * cut.columns + packWork * (cut.rows + cut.columns);
+    if (work < least) {
+      least = work;
+      best = cut;
+    }
+  }
+  return best;
+}
+
+/// Products cut into pieces that no two threads share.
 struct Job {
   const GemmArguments &product;
-  int64_t batch;
   void (*kernel)(const GemmArguments &, char *);
   int64_t elementBytes;
   char *scratch;
   int threads;
-  int64_t parts;
-  bool splitRows;
-  int64_t partSize;
+  Cut cut;
+  int64_t columnParts, parts, pieces; ///< of a matrix; of all
 
   /// Where an element is, so many after the first.
   template <typename Void> Void *advance(Void *first, int64_t elements) const {
@@ -40,11 +64,11 @@ struct Job {
 
   void piece(int64_t index, char *buffer) const {
     GemmArguments g = product;
-    int64_t matrix = index / parts, first = index % parts * partSize;
-    int64_t firstRow = splitRows ? first : 0;
-    int64_t firstColumn = splitRows ? 0 : first;
-    int64_t &size = splitRows ? g.m : g.n;
-    size = std::min(partSize, size - first);
+    int64_t matrix = index / parts, part = index % parts;
+    int64_t firstRow = part / columnParts * cut.rows;
+    int64_t firstColumn = part % columnParts * cut.columns;
+    g.m = std::min(cut.rows, g.m - firstRow);
+    g.n = std::min(cut.columns, g.n - firstColumn);
     auto &[m, n, k, a, aRow, aCol, b, bRow, bCol, c, ldc, accumulate] = product;
     g.a = advance(a, matrix * m * k + firstRow * aRow);
     g.b = advance(b, matrix * k * n + firstColumn * bCol);
@@ -53,7 +77,6 @@ struct Job {
   }
 
   void share(int thread) const {
-    int64_t pieces = batch * parts;
     for (int64_t i = pieces * thread / threads;
          i < pieces * (thread + 1) / threads; ++i)
       piece(i, scratch + thread * gemmScratchBytes);
@@ -64,22 +87,21 @@ struct Job {
 
 void MatMul::multiply(dtc_dtype dtype, const GemmArguments &product,
                       int64_t batch) {
-  int64_t m = product.m, n = product.n, k = product.k;
-  Job job{product,
-          batch,
-          dtype == DTC_F32 ? kernels.f32 : kernels.f64,
-          sizeOf(dtype),
-          scratch.data(),
-          pool.worthwhile(batch * m * n * k),
-          1,
-          m >= n,
-          std::max(m, n)};
-  if (batch < job.threads) { // too few matrices: cut each
-    int64_t size = std::max(m, n), grain = m >= n ? rowGrain : columnGrain;
-    int64_t wanted = (job.threads + batch - 1) / batch;
-    job.partSize = (size + wanted * grain - 1) / (wanted * grain) * grain;
-    job.parts = (size + job.partSize - 1) / job.partSize;
-  }
+  int64_t m = product.m, n = product.n;
+  int threads = pool.worthwhile(batch * m * n * product.k);
+  // Cut matrices if they are too few to be shared evenly.
+  bool areMany = batch >= 8 * threads;
+  Cut cut = {m, n};
+  if (!areMany && batch % threads != 0)
+    cut = chooseCut(product, threads / std::gcd(batch, threads),
+                    kernels.tileRows, kernels.tileColumns(dtype == DTC_F64));
+  int64_t columnParts = ceilDiv(n, cut.columns);
+  int64_t parts = ceilDiv(m, cut.rows) * columnParts;
+  Job job{product,       dtype == DTC_F32 ? kernels.f32 : kernels.f64,
+          sizeOf(dtype), scratch.data(),
+          threads,       cut,
+          columnParts,   parts,
+          batch * parts};
   Threads::run(job.threads, [&](int thread) { job.share(thread); });
 }
 

@@ -3,13 +3,13 @@
 #ifndef DTC_LIB_RUNTIME_DEVICE_CPU_WINDOWS_H
 #define DTC_LIB_RUNTIME_DEVICE_CPU_WINDOWS_H
 
+#include "Core/Elements.h"
+
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
 
 namespace dtc::rt {
-
-inline int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 /// Windows along one axis of an image: tap `t` of the window at position `q` is
 /// pixel q * stride + first + t * step, which may lie outside of the image.

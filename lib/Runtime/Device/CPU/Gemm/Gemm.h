@@ -117,6 +117,10 @@ struct GemmKernels {
   /// j % panelColumns].
   void (*f32Panels)(const GemmArguments &, char *scratch);
   int64_t panelColumns;
+  int64_t tileRows; ///< a product with ragged edges has parts of tiles
+  int64_t tileColumns(bool isF64) const {
+    return isF64 ? panelColumns / 2 : panelColumns;
+  }
   WinogradKernels winograd;
   DepthwiseKernels depthwiseF32, depthwiseF64;
   ScoreKernels scoresF32, scoresF64;

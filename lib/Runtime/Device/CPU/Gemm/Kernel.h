@@ -28,6 +28,7 @@ constexpr int64_t columnBlock = 1024;
 /// lines stay in the first-level cache; a row-major B for at most so many rows,
 /// if it is small.
 constexpr int64_t directColumns = 128, directDepth = 96;
+constexpr int64_t directTransposed = 64;
 constexpr int64_t directRows = 128, directElements = 8192;
 
 template <typename T, int vectorBytes, int MR> struct Gemm {
@@ -192,7 +193,8 @@ template <typename T, int vectorBytes, int MR> struct Gemm {
     const T *a = (const T *)g.a, *b = (const T *)g.b;
     T *packedA = (T *)scratch;
     T *packedB = packedA + rowBlock * depthBlock;
-    bool directA = g.aCol == 1 && (g.n <= directColumns || g.k <= directDepth);
+    bool directA = g.aCol == 1 ? g.n <= directColumns || g.k <= directDepth
+                               : g.n <= directTransposed;
     for (int64_t column = 0; column < g.n; column += columnBlock) {
       int64_t columns = min(columnBlock, g.n - column);
       for (int64_t p = 0; p < g.k; p += depthBlock) {
