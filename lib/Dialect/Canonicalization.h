@@ -35,6 +35,7 @@ struct GlobalPattern : mlir::OpRewritePattern<OpType> {
   }
 };
 
+void populateElementwisePatterns(mlir::RewritePatternSet &patterns);
 void populateReshapePatterns(mlir::RewritePatternSet &patterns);
 void populateTransposePatterns(mlir::RewritePatternSet &patterns);
 

@@ -54,6 +54,7 @@ struct AliasPrinter : public OpAsmDialectInterface {
 
 void DTCDialect::getCanonicalizationPatterns(
     RewritePatternSet &patterns) const {
+  populateElementwisePatterns(patterns);
   populateReshapePatterns(patterns);
   populateTransposePatterns(patterns);
 }

@@ -58,7 +58,12 @@ public:
     Value deviation = SqrtOp::create(
         builder, add(variance, scalar(op.getEpsilon().convertToDouble())));
     Value factor = mul(ReciprocalOp::create(builder, deviation), op.getScale());
-    return add(mul(centered, factor), op.getBias());
+    // Of each group, so that its gradient is a sum which that of the mean is
+    // made of, too.
+    Value bias = op.getBias();
+    if (getType(bias) != getType(factor))
+      bias = BroadcastOp::create(builder, getType(factor), bias);
+    return add(mul(centered, factor), bias);
   }
 
   BatchNormOp op;
@@ -318,9 +323,11 @@ LogicalResult Expansion::expand(BatchNormOp op, Groups &groups) {
                             f.builder, getCount(f, elements, false)))
                       : f.scalar(1 / double(elements));
   Value mean = f.mul(f.sum(x, axes), inverse);
-  Value centered = f.sub(x, mean);
-  Value variance = f.mul(f.sum(f.mul(centered, centered), axes), inverse);
-  Value y = f.normalize(centered, variance);
+  // The variance changes with the mean by -2 / n times the sum of deviations,
+  // which is 0.
+  Value deviations = f.sub(x, StopGradientOp::create(f.builder, mean));
+  Value variance = f.mul(f.sum(f.mul(deviations, deviations), axes), inverse);
+  Value y = f.normalize(f.sub(x, mean), variance);
   // What is kept is the variance of the distribution, not of the sample.
   if (failed(updateStatistic(f, op.getMean(), mean, 0)) ||
       failed(updateStatistic(f, op.getVariance(), variance, elements)))

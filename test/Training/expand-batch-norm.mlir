@@ -19,17 +19,20 @@
 // CHECK: %[[QUARTER:.+]] = dtc.constant dense<2.500000e-01>
 // CHECK: %[[SUM:.+]] = dtc.reduce_sum %[[G]] axes [1] : (tensor<2x4x4xf64>) -> tensor<2x1x4xf64>
 // CHECK: %[[MEAN:.+]] = dtc.mul %[[SUM]], %[[QUARTER]]
-// CHECK: %[[C:.+]] = dtc.sub %[[G]], %[[MEAN]]
-// CHECK: %[[SQ:.+]] = dtc.mul %[[C]], %[[C]]
+// CHECK: %[[FIXED:.+]] = dtc.stop_gradient %[[MEAN]]
+// CHECK: %[[DEV:.+]] = dtc.sub %[[G]], %[[FIXED]]
+// CHECK: %[[SQ:.+]] = dtc.mul %[[DEV]], %[[DEV]]
 // CHECK: %[[SQS:.+]] = dtc.reduce_sum %[[SQ]] axes [1]
 // CHECK: %[[VAR:.+]] = dtc.mul %[[SQS]], %[[QUARTER]]
+// CHECK: %[[C:.+]] = dtc.sub %[[G]], %[[MEAN]]
 // CHECK: %[[EPS:.+]] = dtc.constant dense<1.000000e-05>
 // CHECK: %[[VE:.+]] = dtc.add %[[VAR]], %[[EPS]]
 // CHECK: %[[D:.+]] = dtc.sqrt %[[VE]]
 // CHECK: %[[R:.+]] = dtc.reciprocal %[[D]]
 // CHECK: %[[F:.+]] = dtc.mul %[[R]], %[[S]]
+// CHECK: %[[EACH:.+]] = dtc.broadcast %[[B]] : (tensor<4xf64>) -> tensor<2x1x4xf64>
 // CHECK: %[[N:.+]] = dtc.mul %[[C]], %[[F]]
-// CHECK: %[[Y:.+]] = dtc.add %[[N]], %[[B]]
+// CHECK: %[[Y:.+]] = dtc.add %[[N]], %[[EACH]]
 
 // One replica may be alone, and have one element of each channel.
 // ALONE: batch norm by the statistics of one element of each channel

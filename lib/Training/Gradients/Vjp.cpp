@@ -9,6 +9,10 @@
 using namespace mlir;
 using namespace dtc;
 
+static ArrayRef<int64_t> getShape(Value value) {
+  return llvm::cast<ShapedType>(value.getType()).getShape();
+}
+
 RankedTensorType dtc::getGradientType(Value value) {
   auto type = llvm::cast<RankedTensorType>(value.getType());
   if (!isFloat16(type))
@@ -47,7 +51,27 @@ Value Vjp::reshape(Value x, Type type) {
   return x.getType() == to ? x : Value(create<ReshapeOp>(to, x));
 }
 
+/// Whether a factor of `product`, for each channel say, is the same all along
+/// the axes. Scalars stay where they are.
+static bool isRepeated(Value factor, Value product, ArrayRef<int64_t> axes) {
+  ArrayRef<int64_t> shape = getShape(factor);
+  int64_t offset = int64_t(getShape(product).size() - shape.size());
+  return llvm::any_of(shape, [](int64_t size) { return size != 1; }) &&
+         llvm::all_of(axes, [&](int64_t axis) {
+           return axis < offset || shape[axis - offset] == 1;
+         });
+}
+
 Value Vjp::sum(Value x, ArrayRef<int64_t> axes) {
+  auto negative = x.getDefiningOp<NegOp>();
+  Value terms = negative ? negative.getX() : x;
+  if (auto product = terms.getDefiningOp<MulOp>())
+    for (auto [factor, other] : {std::pair(product.getRhs(), product.getLhs()),
+                                 std::pair(product.getLhs(), product.getRhs())})
+      if (getShape(other) == getShape(x) && isRepeated(factor, x, axes)) {
+        Value result = mul(sum(other, axes), factor);
+        return negative ? neg(result) : result;
+      }
   return create<ReduceSumOp>(x, axes);
 }
 
@@ -56,7 +80,7 @@ Value Vjp::sumLastDim(Value x) {
 }
 
 Value Vjp::unbroadcast(Value x, Type type) {
-  ArrayRef<int64_t> from = llvm::cast<ShapedType>(x.getType()).getShape();
+  ArrayRef<int64_t> from = getShape(x);
   ArrayRef<int64_t> to = llvm::cast<ShapedType>(type).getShape();
   int64_t offset = from.size() - to.size();
   SmallVector<int64_t> repeated;

@@ -69,6 +69,7 @@ public:
     return create<BroadcastOp>(
         type.clone(mlir::getElementTypeOrSelf(x.getType())), x);
   }
+  /// What is repeated along the axes multiplies the sum, not each element.
   mlir::Value sum(mlir::Value x, llvm::ArrayRef<int64_t> axes);
   mlir::Value sumLastDim(mlir::Value x);
   mlir::Value unbroadcast(mlir::Value x, mlir::Type type);

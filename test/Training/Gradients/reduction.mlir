@@ -39,3 +39,24 @@ module @reduce_max {
     return %l : tensor<f64>
   }
 }
+
+// -----
+
+// What is the same along the axes multiplies the sum: the gradients of a mean
+// that is subtracted, and of a bias, are made of one sum of %[[G]].
+// CHECK-LABEL: module @sum_of_scaled
+// CHECK-NEXT: func.func @step(
+// CHECK-SAME: %[[S:[a-z0-9]+]]: tensor<4xf32> {dtc.frozen
+// CHECK: %[[G:.+]] = dtc.mul %{{.+}}, %{{.+}} : (tensor<2x4xf32>, tensor<f32>) -> tensor<2x4xf32>
+// CHECK: %[[SUM:.+]] = dtc.reduce_sum %[[G]] axes [0] : (tensor<2x4xf32>) -> tensor<1x4xf32>
+// CHECK: %[[SCALED:.+]] = dtc.mul %[[SUM]], %[[S]] : (tensor<1x4xf32>, tensor<4xf32>) -> tensor<1x4xf32>
+// CHECK: dtc.neg %[[SCALED]]
+// CHECK-NOT: dtc.reduce_sum
+module @sum_of_scaled {
+  func.func @step(%s: tensor<4xf32> {dtc.parameter = "s", dtc.frozen}, %x: tensor<2x4xf32> {dtc.input = "x"}, %m: tensor<1x4xf32> {dtc.parameter = "m"}) -> (tensor<f64> {dtc.output = "loss"}) {
+    %c = dtc.sub %x, %m : (tensor<2x4xf32>, tensor<1x4xf32>) -> tensor<2x4xf32>
+    %y = dtc.mul %c, %s : (tensor<2x4xf32>, tensor<4xf32>) -> tensor<2x4xf32>
+    %l = dtc.sum_squares %y : (tensor<2x4xf32>) -> tensor<f64>
+    return %l : tensor<f64>
+  }
+}
