@@ -35,17 +35,16 @@ NestDivision NestDivision::choose(const Nest &nest, int64_t lanes,
   int64_t rows = 1, columns = nest.roots[0]->columns;
   for (int64_t range : nest.rows)
     rows *= range;
-  bool reducesColumns = false, scatters = false, isEven = true;
+  bool sumsColumns = false, scatters = false, isEven = true;
   int64_t partBytes = 0;
   for (Statement *root : nest.roots) {
     division.work += rows * root->columns * elementWork;
     isEven &= root->columns == columns;
     scatters |= root->kind == StatementKind::Scatter;
-    reducesColumns |= root->kind == StatementKind::RowReduction;
     if (root->kind == StatementKind::Map)
       continue;
     // A sum of columns, or an element that the column's data choose.
-    reducesColumns |= getWrittenIndex(*root).coefficients.back() == 0;
+    sumsColumns |= getWrittenIndex(*root).coefficients.back() == 0;
     if (root->kind == StatementKind::Accumulation)
       partBytes += getWrittenType(*root).getNumElements() * int64_t(8);
   }
@@ -59,10 +58,14 @@ NestDivision NestDivision::choose(const Nest &nest, int64_t lanes,
                     return root->kind == StatementKind::Accumulation;
                   });
   int64_t vectors = columns / lanes;
-  if (isEven && nest.numPhases == 1 && !reducesColumns && vectors > 1 &&
-      (!rowLoop || scatters || (sumsRows && columns >= manyColumns))) {
+  bool byColumns = sumsColumns ? !rowLoop && !scatters
+                               : !rowLoop || scatters ||
+                                     (sumsRows && columns >= manyColumns);
+  if (isEven && nest.numPhases == 1 && vectors > 1 && byColumns) {
     division.kind = Columns;
-    division.parts = std::min(vectors, mostParts);
+    division.hasOwnSums = sumsColumns;
+    division.parts =
+        std::min(vectors, sumsColumns ? mostPartsWithMemory : mostParts);
     return division;
   }
   if (!rowLoop || scatters)
@@ -73,6 +76,7 @@ NestDivision NestDivision::choose(const Nest &nest, int64_t lanes,
   if (parts < 2)
     return division;
   division.kind = Rows;
+  division.hasOwnSums = true;
   division.rowLoop = *rowLoop;
   division.parts = parts;
   return division;

@@ -17,13 +17,14 @@ constexpr llvm::StringLiteral workAttrName = "dtc.work";
 struct NestDivision {
   enum Kind {
     None,   ///< too little work, or iterations that depend on each other
-    Rows,   ///< a part has some iterations of a row loop, and sums of its own
+    Rows,   ///< a part has some iterations of a row loop
     Columns ///< a part has some vectors of the columns, of all rows
   };
   Kind kind = None;
   unsigned rowLoop = 0; ///< of Rows
   int64_t parts = 1;
-  int64_t work = 0; ///< of the whole nest (workAttrName)
+  bool hasOwnSums = false; ///< parts have memory of their own, to be combined
+  int64_t work = 0;        ///< of the whole nest (workAttrName)
 
   /// Nests of less than `leastWork` are not divided.
   static NestDivision choose(const Nest &nest, int64_t lanes,

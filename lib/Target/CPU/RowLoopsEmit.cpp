@@ -74,7 +74,8 @@ private:
   void emitDividedColumns(OpBuilder &b, ColumnLoop &loop);
   void emitChunk(OpBuilder &b, ColumnLoop &loop, Value column, int64_t width,
                  unsigned accumulator);
-  void emitVectors(OpBuilder &b, ColumnLoop &loop, int64_t from, int64_t to,
+  void startReductions(OpBuilder &b, ColumnLoop &loop, unsigned unroll);
+  void emitVectors(OpBuilder &b, ColumnLoop &loop, Value from, Value to,
                    unsigned unroll);
   void accumulate(ColumnReduction &reduction, OpBuilder &b, Value x,
                   int64_t width, unsigned accumulator);
@@ -172,7 +173,7 @@ void NestEmitter::emitFlatLoop(
 }
 
 NestEmitter::PartBuffer NestEmitter::allocate(Type element, int64_t size) {
-  int64_t count = division.kind == NestDivision::Rows ? division.parts : 1;
+  int64_t count = division.hasOwnSums ? division.parts : 1;
   return {element, size, layout.add(element, size, count)};
 }
 
@@ -190,11 +191,13 @@ Value NestEmitter::view(OpBuilder &b, const PartBuffer &buffer,
 }
 
 /// Sums over rows are as long as there are rows, and not in vector lanes:
-/// those of single precision are kept in double precision. Parts of rows have
-/// sums of their own.
+/// those of single precision are kept in double precision. Parts that sum what
+/// others do have sums of their own.
 bool NestEmitter::hasOwnSums(Statement *root) const {
+  if (root->kind == StatementKind::RowReduction) // of the only row
+    return division.kind == NestDivision::Columns;
   return root->kind == StatementKind::Accumulation &&
-         (isSinglePrecisionSum(*root) || division.kind == NestDivision::Rows);
+         (isSinglePrecisionSum(*root) || division.hasOwnSums);
 }
 
 void NestEmitter::allocateAccumulators() {
@@ -213,9 +216,10 @@ void NestEmitter::allocateAccumulators() {
 void NestEmitter::prepareAccumulators(OpBuilder &b, Value part) {
   for (Statement *root : nest.roots) {
     bool isScatter = root->kind == StatementKind::Scatter;
-    if (root->kind != StatementKind::Accumulation && !isScatter)
-      continue;
     auto own = ownSums.find(root);
+    if (root->kind != StatementKind::Accumulation && !isScatter &&
+        own == ownSums.end())
+      continue;
     Value memref = own == ownSums.end() ? evaluator.getBuffer(*root)
                                         : view(b, own->second, part);
     Type element = cast<MemRefType>(memref.getType()).getElementType();
@@ -248,12 +252,11 @@ void NestEmitter::finishAccumulators(OpBuilder &b) {
       Value memref = view(at, own->second, part);
       return vector::LoadOp::create(at, loc, vector, memref, index);
     };
-    bool isDivided = division.kind == NestDivision::Rows;
     emitFlatLoop(
         b, type.getNumElements(), /*isOfPart=*/false,
         [&](OpBuilder &inner, Value index, int64_t width) {
           Value sum = load(inner, Value(), index, width);
-          if (isDivided) {
+          if (division.hasOwnSums) {
             auto loop = scf::ForOp::create(inner, loc, getIndex(inner, loc, 1),
                                            getIndex(inner, loc, division.parts),
                                            getIndex(inner, loc, 1), sum);
@@ -391,17 +394,14 @@ void NestEmitter::emitChunk(OpBuilder &b, ColumnLoop &loop, Value column,
 }
 
 /// A loop over whole vectors of the columns, `unroll` at a time.
-void NestEmitter::emitVectors(OpBuilder &b, ColumnLoop &loop, int64_t from,
-                              int64_t to, unsigned unroll) {
+void NestEmitter::emitVectors(OpBuilder &b, ColumnLoop &loop, Value from,
+                              Value to, unsigned unroll) {
   int64_t step = static_cast<int64_t>(lanes) * unroll;
-  if (from + step > to)
-    return;
   SmallVector<Value> inits;
   for (ColumnReduction &reduction : loop.reductions)
     llvm::append_range(inits, ArrayRef(reduction.vectors).take_front(unroll));
   auto forOp =
-      scf::ForOp::create(b, loc, getIndex(b, loc, from), getIndex(b, loc, to),
-                         getIndex(b, loc, step), inits);
+      scf::ForOp::create(b, loc, from, to, getIndex(b, loc, step), inits);
   OpBuilder inner = OpBuilder::atBlockBegin(forOp.getBody());
   auto exchange = [&](ValueRange values) {
     for (ColumnReduction &reduction : loop.reductions) {
@@ -441,7 +441,7 @@ void NestEmitter::finishReduction(OpBuilder &b, ColumnReduction &reduction) {
   }
   Statement &s = *reduction.statement;
   evaluator.enterChunk(b, getIndex(b, loc, 0), 1);
-  if (s.kind == StatementKind::Accumulation) {
+  if (accumulators.contains(&s)) {
     addToMemory(b, s, result);
     return;
   }
@@ -451,41 +451,60 @@ void NestEmitter::finishReduction(OpBuilder &b, ColumnReduction &reduction) {
     evaluator.store(result, evaluator.getBuffer(s), getWrittenIndex(s));
 }
 
+/// Enough independent accumulators to hide the latency of an addition.
+static constexpr unsigned mostAccumulators = 4;
+
+void NestEmitter::startReductions(OpBuilder &b, ColumnLoop &loop,
+                                  unsigned unroll) {
+  for (ColumnReduction &reduction : loop.reductions) {
+    auto type = VectorType::get(lanes, reduction.type);
+    Value neutral = getNeutral(b, loc, reduction.statement->combiner, type);
+    reduction.vectors.assign(unroll, neutral);
+  }
+}
+
 void NestEmitter::emitColumnLoop(OpBuilder &b, ColumnLoop &loop) {
   if (division.kind == NestDivision::Columns)
     return emitDividedColumns(b, loop);
-  // Enough independent accumulators to hide the latency of an addition.
-  constexpr unsigned numAccumulators = 4;
   int64_t full = loop.columns / lanes * lanes;
   unsigned unroll = 1;
   if (!loop.reductions.empty())
-    while (unroll < numAccumulators && full >= 2 * unroll * int64_t(lanes))
+    while (unroll < mostAccumulators && full >= 2 * unroll * int64_t(lanes))
       unroll *= 2;
   if (full > 0)
-    for (ColumnReduction &reduction : loop.reductions) {
-      auto type = VectorType::get(lanes, reduction.type);
-      Value neutral = getNeutral(b, loc, reduction.statement->combiner, type);
-      reduction.vectors.assign(unroll, neutral);
-    }
+    startReductions(b, loop, unroll);
   int64_t step = static_cast<int64_t>(lanes) * unroll;
   int64_t unrolled = full / step * step;
-  emitVectors(b, loop, 0, unrolled, unroll);
-  emitVectors(b, loop, unrolled, full, 1);
+  if (unrolled > 0)
+    emitVectors(b, loop, getIndex(b, loc, 0), getIndex(b, loc, unrolled),
+                unroll);
+  if (full > unrolled)
+    emitVectors(b, loop, getIndex(b, loc, unrolled), getIndex(b, loc, full), 1);
   if (loop.columns > full)
     emitChunk(b, loop, getIndex(b, loc, full), loop.columns - full, 0);
   for (ColumnReduction &reduction : loop.reductions)
     finishReduction(b, reduction);
 }
 
-/// The vectors of a part, or what follows the last of them. There are no
-/// reductions of columns.
+/// The vectors of a part, or what follows the last of them.
 void NestEmitter::emitDividedColumns(OpBuilder &b, ColumnLoop &loop) {
   int64_t full = loop.columns / lanes * lanes;
-  if (isTail)
-    return emitChunk(b, loop, getIndex(b, loc, full), loop.columns - full, 0);
-  auto forOp = scf::ForOp::create(b, loc, begin, end, getIndex(b, loc, lanes));
-  OpBuilder inner = OpBuilder::atBlockBegin(forOp.getBody());
-  emitChunk(inner, loop, forOp.getInductionVar(), lanes, 0);
+  if (isTail) {
+    emitChunk(b, loop, getIndex(b, loc, full), loop.columns - full, 0);
+  } else if (loop.reductions.empty()) {
+    emitVectors(b, loop, begin, end, 1);
+  } else {
+    startReductions(b, loop, mostAccumulators);
+    int64_t step = static_cast<int64_t>(lanes) * mostAccumulators;
+    Value rest = arith::RemUIOp::create(
+        b, loc, arith::SubIOp::create(b, loc, end, begin),
+        getIndex(b, loc, step));
+    Value unrolled = arith::SubIOp::create(b, loc, end, rest);
+    emitVectors(b, loop, begin, unrolled, mostAccumulators);
+    emitVectors(b, loop, unrolled, end, 1);
+  }
+  for (ColumnReduction &reduction : loop.reductions)
+    finishReduction(b, reduction);
 }
 
 void NestEmitter::emitRow(OpBuilder b, ValueRange rowLoops) {
@@ -530,12 +549,14 @@ void NestEmitter::emitParts(OpBuilder &b) {
                 begin = from;
                 end = to;
                 setTemporaries(inner, byRows ? part : Value());
-                if (byRows)
+                if (division.hasOwnSums)
                   prepareAccumulators(inner, part);
                 emitLoops(inner);
               });
   if (!byRows && columns % lanes) {
     isTail = true;
+    for (auto &[root, buffer] : ownSums) // adds to those of the first part
+      accumulators[root] = view(b, buffer, Value());
     emitLoops(b);
   }
 }
@@ -551,7 +572,7 @@ void NestEmitter::emit(OpBuilder &b) {
     temporaries.insert(
         {statement, allocate(getMemoryType(getWrittenType(*statement)),
                              temporary.columns)});
-  if (division.kind != NestDivision::Rows)
+  if (!division.hasOwnSums)
     prepareAccumulators(b, Value());
   if (division.kind == NestDivision::None) {
     setTemporaries(b, Value());
