@@ -16,11 +16,12 @@ const char *__asan_default_options() {
   // LLVM's allocators mark their memory in headers, which dtc compiles with
   // the sanitizer, and not in its libraries, which are built without: marks do
   // not agree (allow_user_poisoning). A finding must not look like the exit
-  // code that a test expects of an error (abort_on_error). MPI's leaks are
+  // code that a test expects of an error (abort_on_error). The runtime says
+  // itself which mapped file was truncated (handle_sigbus). MPI's leaks are
   // known by all of their callers, which only the slow unwinder finds.
-  return MPI_Init ? "allow_user_poisoning=0:abort_on_error=1:"
+  return MPI_Init ? "allow_user_poisoning=0:abort_on_error=1:handle_sigbus=0:"
                     "fast_unwind_on_malloc=0"
-                  : "allow_user_poisoning=0:abort_on_error=1";
+                  : "allow_user_poisoning=0:abort_on_error=1:handle_sigbus=0";
 }
 
 const char *__ubsan_default_options() { return "print_stacktrace=1"; }
@@ -43,7 +44,7 @@ const char *__lsan_default_suppressions() {
 const char *__tsan_default_options() {
   // MPI and OpenMP synchronize by atomics and futexes of their own, which the
   // sanitizer does not see since it has not compiled them.
-  return "abort_on_error=1:ignore_noninstrumented_modules=1";
+  return "abort_on_error=1:handle_sigbus=0:ignore_noninstrumented_modules=1";
 }
 
 } // extern "C"

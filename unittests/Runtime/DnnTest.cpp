@@ -235,6 +235,8 @@ protected:
     DnnFunctions::get().cudnnSetStream(handle,
                                        reinterpret_cast<cudaStream_t>(stream));
   }
+  ~DnnDeathTest() override { DnnFunctions::get().cudnnDestroy(handle); }
+
   cudnnHandle_t handle;
 };
 

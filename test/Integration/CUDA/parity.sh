@@ -12,8 +12,9 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 steps=(--steps 2 --lr 0.1 --no-shuffle)
 
 check() {
+  compile "$model" "$plan" f32 sgd "$here/gpu" --target cuda --arch host &
   compile "$model" "$plan" f32 sgd "$here/cpu"
-  compile "$model" "$plan" f32 sgd "$here/gpu" --target cuda --arch host
+  wait $! # for the other, and whether it failed
   train "$model" "$plan" "$here/cpu" "${steps[@]}" \
     --dump-gradients "$here/cpu.gradients"
   train_on_standins "$plan" "$here/gpu" "${steps[@]}" \
