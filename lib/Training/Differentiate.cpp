@@ -176,7 +176,8 @@ void Backward::accumulate(Value value, Value gradient, Location loc) {
 
 LogicalResult Backward::visit(Operation *op) {
   // A gradient that is wider than its value stays so on the way to a weight.
-  bool keepsWide = isa<CastOp, ReshapeOp, TransposeOp, BoundaryOp>(op);
+  bool keepsWide =
+      isa<BroadcastOp, CastOp, ReshapeOp, TransposeOp, BoundaryOp>(op);
   SmallVector<Value> resultGrads =
       llvm::map_to_vector(op->getResults(), [&](Value result) {
         Value gradient = getGradient(result);

@@ -58,8 +58,8 @@ public:
     Value deviation = SqrtOp::create(
         builder, add(variance, scalar(op.getEpsilon().convertToDouble())));
     Value factor = mul(ReciprocalOp::create(builder, deviation), op.getScale());
-    // Of each group, so that its gradient is a sum which that of the mean is
-    // made of, too.
+    // One for each group: its gradient is the sum of dy, which the gradient of
+    // the mean needs, too.
     Value bias = op.getBias();
     if (getType(bias) != getType(factor))
       bias = BroadcastOp::create(builder, getType(factor), bias);

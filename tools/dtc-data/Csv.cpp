@@ -12,7 +12,6 @@
 #include <cmath>
 #include <cstring>
 #include <map>
-#include <numeric>
 
 using namespace dtc::data;
 using dtc::rt::fail;
@@ -180,13 +179,12 @@ static int32_t highestLabel(const Settings &settings) {
       continue;
     dtc::rt::Npy labels(path);
     if (labels.dtype() != DTC_I32 || labels.shape().size() != 1)
-      fail("'%s' has elements of %s, expected one i32 a sample, the number of "
-           "its class",
-           path.c_str(), labels.descr().c_str());
+      fail("'%s' has %zu dimensions of %s, expected one of <i4: the number of "
+           "each sample's class",
+           path.c_str(), labels.shape().size(), labels.descr().c_str());
     auto *data = reinterpret_cast<const int32_t *>(labels.data());
-    highest =
-        std::accumulate(data, data + labels.shape()[0], highest,
-                        [](int32_t a, int32_t b) { return std::max(a, b); });
+    for (int64_t i = 0; i < labels.shape()[0]; ++i)
+      highest = std::max(highest, data[i]);
   }
   return highest;
 }

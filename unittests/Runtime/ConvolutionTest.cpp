@@ -49,6 +49,10 @@ const Case cases[] = {
     {"depthwise", windowsOf(2, 6, 5, 37, 3, 3, 1, 1, 1, 1, 1, 1), 37, 37},
     {"depthwise, stride and dilation",
      windowsOf(2, 9, 8, 70, 3, 2, 2, 1, 2, 1, 1, 0, 2, 3), 70, 70},
+    {"depthwise, many rows", windowsOf(3, 30, 31, 40, 3, 3, 1, 1, 1, 1, 1, 1),
+     40, 40},
+    {"depthwise, one long row",
+     windowsOf(1, 1, 900, 17, 1, 3, 1, 1, 0, 0, 1, 1), 17, 17},
     {"depthwise, a window of more than scratch has for all channels",
      windowsOf(1, 6, 5, 100, 42, 40, 1, 1, 20, 20, 20, 20), 100, 100},
     {"several filters for each channel",
@@ -326,10 +330,10 @@ TEST(Depthwise, AllKernels) {
   auto check = [](const DepthwiseKernels &kernels, auto zero,
                   double tolerance) {
     using T = decltype(zero);
-    const int64_t pixels = 5, lines = 2, taps = 3, channels = 93;
+    const int64_t pixels = 7, lines = 2, taps = 4, channels = 127;
     // Source pixels and lines overlap; weights run backwards.
-    std::vector<T> source(20 * channels), weight(6 * channels),
-        target(10 * channels);
+    std::vector<T> source(20 * channels), weight(8 * channels),
+        target(14 * channels);
     std::mt19937 generator(1);
     std::uniform_real_distribution<T> distribution(-1, 1);
     for (auto *values : {&source, &weight, &target})
@@ -337,8 +341,8 @@ TEST(Depthwise, AllKernels) {
         value = distribution(generator);
     DepthwiseArguments g{pixels,        lines,         taps,
                          channels,      source.data(), channels,
-                         10 * channels, channels,      &weight[5 * channels],
-                         -3 * channels, -channels,     target.data(),
+                         10 * channels, channels,      &weight[7 * channels],
+                         -4 * channels, -channels,     target.data(),
                          2 * channels,  true};
     auto forEachProduct = [&](auto body) {
       for (int64_t p = 0; p < pixels; ++p)
@@ -346,7 +350,7 @@ TEST(Depthwise, AllKernels) {
           for (int64_t t = 0; t < taps; ++t)
             for (int64_t c = 0; c < channels; ++c)
               body(size_t((p + 10 * l + t) * channels + c),
-                   size_t((5 - 3 * l - t) * channels + c),
+                   size_t((7 - 4 * l - t) * channels + c),
                    size_t(2 * p * channels + c));
     };
     auto expectNear = [&](const std::vector<T> &actual,

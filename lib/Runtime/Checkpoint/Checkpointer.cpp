@@ -198,11 +198,9 @@ void Checkpointer::commit(const TrainingState &state) {
 }
 
 /// The training's threads share a kernel evenly, so one that loses its core for
-/// a moment holds up all: what this thread does is for when they wait.
-static void yieldToTraining() {
-  setpriority(PRIO_PROCESS, id_t(gettid()), 19); // the lowest; Linux's threads
-                                                 // have their own
-}
+/// a moment holds up all: what this thread does is for when they wait. Linux's
+/// threads have a priority each; this is the lowest.
+static void yieldToTraining() { setpriority(PRIO_PROCESS, id_t(gettid()), 19); }
 
 void Checkpointer::save(const TrainingState &state) {
   finish();

@@ -187,7 +187,7 @@ private:
   Collectives &inner;
   int64_t timeout;
   const Program *program = nullptr;
-  const dtc_context *context = nullptr;
+  std::atomic<const dtc_context *> context = nullptr;
   std::array<Call, size_t(numSlots)> slots;
   mutable std::mutex currentMutex;
   Call current;                    ///< or the last, of the rank's thread

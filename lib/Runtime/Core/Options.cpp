@@ -46,7 +46,7 @@ static std::string wholeNumber(const std::string &text) {
   return "found '" + text + "', expected a whole number of at least 0";
 }
 
-/// Of a file that is no stream.
+/// A validator: a file, where other programs' `-` is a stream.
 static std::string fileName(const std::string &text) {
   return text == "-" ? "found '-', expected the name of a file" : "";
 }

@@ -58,14 +58,19 @@ NestDivision NestDivision::choose(const Nest &nest, int64_t lanes,
                     return root->kind == StatementKind::Accumulation;
                   });
   int64_t vectors = columns / lanes;
-  bool byColumns = sumsColumns ? !rowLoop && !scatters
-                               : !rowLoop || scatters ||
-                                     (sumsRows && columns >= manyColumns);
-  if (isEven && nest.numPhases == 1 && vectors > 1 && byColumns) {
+  bool isWide = !rowLoop || scatters || (sumsRows && columns >= manyColumns);
+  bool isOneRow = !rowLoop && !scatters;
+  if (isEven && nest.numPhases == 1 && vectors > 1 &&
+      (sumsColumns ? isOneRow : isWide)) {
+    int64_t parts = std::min(vectors, mostParts);
+    if (sumsColumns)
+      parts = std::min({parts, mostPartsWithMemory,
+                        mostPartBytes / std::max<int64_t>(partBytes, 1)});
+    if (parts < 2)
+      return division;
     division.kind = Columns;
-    division.hasOwnSums = sumsColumns;
-    division.parts =
-        std::min(vectors, sumsColumns ? mostPartsWithMemory : mostParts);
+    division.hasOwnMemory = sumsColumns;
+    division.parts = parts;
     return division;
   }
   if (!rowLoop || scatters)
@@ -76,7 +81,7 @@ NestDivision NestDivision::choose(const Nest &nest, int64_t lanes,
   if (parts < 2)
     return division;
   division.kind = Rows;
-  division.hasOwnSums = true;
+  division.hasOwnMemory = true;
   division.rowLoop = *rowLoop;
   division.parts = parts;
   return division;

@@ -23,8 +23,8 @@ struct NestDivision {
   Kind kind = None;
   unsigned rowLoop = 0; ///< of Rows
   int64_t parts = 1;
-  bool hasOwnSums = false; ///< parts have memory of their own, to be combined
-  int64_t work = 0;        ///< of the whole nest (workAttrName)
+  bool hasOwnMemory = false; ///< parts have sums and temporaries of their own
+  int64_t work = 0;          ///< of the whole nest (workAttrName)
 
   /// Nests of less than `leastWork` are not divided.
   static NestDivision choose(const Nest &nest, int64_t lanes,

@@ -61,7 +61,7 @@ private:
 
   void emitFlatLoop(OpBuilder &b, int64_t size, bool isOfPart,
                     function_ref<void(OpBuilder &, Value, int64_t)> body);
-  bool hasOwnSums(Statement *root) const;
+  bool isSummedInScratch(Statement *root) const;
   void allocateAccumulators();
   void prepareAccumulators(OpBuilder &b, Value part);
   void finishAccumulators(OpBuilder &b);
@@ -94,7 +94,7 @@ private:
   /// Where the sums of an accumulation are kept during the nest, and those that
   /// lie in scratch.
   DenseMap<Statement *, Value> accumulators;
-  DenseMap<Statement *, PartBuffer> ownSums;
+  llvm::MapVector<Statement *, PartBuffer> ownSums;
   llvm::MapVector<Statement *, PartBuffer> temporaries;
   /// Of the part that is emitted: iterations of the row loop or the columns
   /// that are divided.
@@ -173,7 +173,7 @@ void NestEmitter::emitFlatLoop(
 }
 
 NestEmitter::PartBuffer NestEmitter::allocate(Type element, int64_t size) {
-  int64_t count = division.hasOwnSums ? division.parts : 1;
+  int64_t count = division.hasOwnMemory ? division.parts : 1;
   return {element, size, layout.add(element, size, count)};
 }
 
@@ -193,16 +193,16 @@ Value NestEmitter::view(OpBuilder &b, const PartBuffer &buffer,
 /// Sums over rows are as long as there are rows, and not in vector lanes:
 /// those of single precision are kept in double precision. Parts that sum what
 /// others do have sums of their own.
-bool NestEmitter::hasOwnSums(Statement *root) const {
+bool NestEmitter::isSummedInScratch(Statement *root) const {
   if (root->kind == StatementKind::RowReduction) // of the only row
-    return division.kind == NestDivision::Columns;
+    return division.kind == NestDivision::Columns && division.hasOwnMemory;
   return root->kind == StatementKind::Accumulation &&
-         (isSinglePrecisionSum(*root) || division.hasOwnSums);
+         (isSinglePrecisionSum(*root) || division.hasOwnMemory);
 }
 
 void NestEmitter::allocateAccumulators() {
   for (Statement *root : nest.roots) {
-    if (!hasOwnSums(root))
+    if (!isSummedInScratch(root))
       continue;
     RankedTensorType type = getWrittenType(*root);
     Type element = isSinglePrecisionSum(*root)
@@ -256,7 +256,7 @@ void NestEmitter::finishAccumulators(OpBuilder &b) {
         b, type.getNumElements(), /*isOfPart=*/false,
         [&](OpBuilder &inner, Value index, int64_t width) {
           Value sum = load(inner, Value(), index, width);
-          if (division.hasOwnSums) {
+          if (division.hasOwnMemory) {
             auto loop = scf::ForOp::create(inner, loc, getIndex(inner, loc, 1),
                                            getIndex(inner, loc, division.parts),
                                            getIndex(inner, loc, 1), sum);
@@ -549,7 +549,7 @@ void NestEmitter::emitParts(OpBuilder &b) {
                 begin = from;
                 end = to;
                 setTemporaries(inner, byRows ? part : Value());
-                if (division.hasOwnSums)
+                if (division.hasOwnMemory)
                   prepareAccumulators(inner, part);
                 emitLoops(inner);
               });
@@ -572,7 +572,7 @@ void NestEmitter::emit(OpBuilder &b) {
     temporaries.insert(
         {statement, allocate(getMemoryType(getWrittenType(*statement)),
                              temporary.columns)});
-  if (!division.hasOwnSums)
+  if (!division.hasOwnMemory)
     prepareAccumulators(b, Value());
   if (division.kind == NestDivision::None) {
     setTemporaries(b, Value());

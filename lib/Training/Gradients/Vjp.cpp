@@ -17,7 +17,7 @@ RankedTensorType dtc::getGradientType(Value value) {
   auto type = llvm::cast<RankedTensorType>(value.getType());
   if (!isFloat16(type))
     return type;
-  while (isa_and_nonnull<ReshapeOp, TransposeOp, BoundaryOp>(
+  while (isa_and_nonnull<BroadcastOp, ReshapeOp, TransposeOp, BoundaryOp>(
       value.getDefiningOp()))
     value = value.getDefiningOp()->getOperand(0);
   auto cast = value.getDefiningOp<CastOp>();
@@ -55,11 +55,14 @@ Value Vjp::reshape(Value x, Type type) {
 /// the axes. Scalars stay where they are.
 static bool isRepeated(Value factor, Value product, ArrayRef<int64_t> axes) {
   ArrayRef<int64_t> shape = getShape(factor);
-  int64_t offset = int64_t(getShape(product).size() - shape.size());
+  ArrayRef<int64_t> full = getShape(product);
+  int64_t offset = int64_t(full.size() - shape.size());
+  auto isOne = [&](int64_t axis) {
+    return axis < offset || shape[axis - offset] == 1;
+  };
   return llvm::any_of(shape, [](int64_t size) { return size != 1; }) &&
-         llvm::all_of(axes, [&](int64_t axis) {
-           return axis < offset || shape[axis - offset] == 1;
-         });
+         llvm::all_of(axes, isOne) &&
+         llvm::any_of(axes, [&](int64_t axis) { return full[axis] != 1; });
 }
 
 Value Vjp::sum(Value x, ArrayRef<int64_t> axes) {
@@ -69,7 +72,9 @@ Value Vjp::sum(Value x, ArrayRef<int64_t> axes) {
     for (auto [factor, other] : {std::pair(product.getRhs(), product.getLhs()),
                                  std::pair(product.getLhs(), product.getRhs())})
       if (getShape(other) == getShape(x) && isRepeated(factor, x, axes)) {
-        Value result = mul(sum(other, axes), factor);
+        Value total = sum(other, axes); // in the type that sums are computed in
+        Value result =
+            mul(total, cast(factor, getElementTypeOrSelf(total.getType())));
         return negative ? neg(result) : result;
       }
   return create<ReduceSumOp>(x, axes);

@@ -60,3 +60,23 @@ module @sum_of_scaled {
     return %l : tensor<f64>
   }
 }
+
+// -----
+
+// Of 16 bits, the factor takes the type of the sum, which is not rounded.
+// CHECK-LABEL: module @sum_of_scaled_bf16
+// CHECK: %[[SUM:.+]] = dtc.reduce_sum %{{.+}} axes [0] : (tensor<2x4xbf16>) -> tensor<1x4xf32>
+// CHECK: %[[S:.+]] = dtc.cast %{{.+}} : (tensor<4xbf16>) -> tensor<4xf32>
+// CHECK: dtc.mul %[[SUM]], %[[S]] : (tensor<1x4xf32>, tensor<4xf32>) -> tensor<1x4xf32>
+// CHECK-NOT: bf16
+// CHECK: return
+module @sum_of_scaled_bf16 {
+  func.func @step(%s: tensor<4xf32> {dtc.parameter = "s", dtc.frozen}, %x: tensor<2x4xbf16> {dtc.input = "x"}, %b: tensor<4xf32> {dtc.parameter = "b"}) -> (tensor<f64> {dtc.output = "loss"}) {
+    %0 = dtc.cast %b : (tensor<4xf32>) -> tensor<4xbf16>
+    %1 = dtc.cast %s : (tensor<4xf32>) -> tensor<4xbf16>
+    %c = dtc.add %x, %0 : (tensor<2x4xbf16>, tensor<4xbf16>) -> tensor<2x4xbf16>
+    %y = dtc.mul %c, %1 : (tensor<2x4xbf16>, tensor<4xbf16>) -> tensor<2x4xbf16>
+    %l = dtc.sum_squares %y : (tensor<2x4xbf16>) -> tensor<f64>
+    return %l : tensor<f64>
+  }
+}

@@ -92,9 +92,9 @@ private:
   /// from the shape, so that threads do not show in the bits.
   void weightGrad(const WindowPhase &down, const WindowPhase &across) {
     int64_t rows = windows.n * windows.oh, count = taps * channels;
-    int64_t parts =
-        std::clamp<int64_t>(rows * windows.ow / partPixels, 1,
-                            std::min(mostParts, scratchElements() / count));
+    int64_t parts = std::clamp<int64_t>(
+        rows * windows.ow / partPixels, 1,
+        std::min({mostParts, rows, scratchElements() / count}));
     threads.divide(
         parts, rows * windows.ow * count * tapWork,
         [&](int64_t from, int64_t to) {

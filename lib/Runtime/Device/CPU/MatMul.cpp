@@ -23,13 +23,14 @@ struct Cut {
   int64_t rows, columns;
 };
 
-/// Cuts `product` into at most `parts` parts, such that the largest is as fast
-/// as it can be: whole tiles of the kernel, and an element of A or B that is
-/// packed, once in each part that needs it, takes about as long as so many
-/// multiplications.
+/// An element of A or B that is packed, in each part that needs it, takes about
+/// as long as so many multiplications.
+constexpr int64_t packWork = 16;
+
+/// Cuts `product` into at most `parts` parts of whole tiles of the kernel, such
+/// that the largest is as fast as it can be.
 Cut chooseCut(const GemmArguments &product, int64_t parts, int64_t tileRows,
               int64_t tileColumns) {
-  constexpr int64_t packWork = 16;
   auto partOf = [](int64_t size, int64_t count, int64_t tile) {
     return ceilDiv(ceilDiv(size, count), tile) * tile;
   };
@@ -90,9 +91,8 @@ void MatMul::multiply(dtc_dtype dtype, const GemmArguments &product,
   int64_t m = product.m, n = product.n;
   int threads = pool.worthwhile(batch * m * n * product.k);
   // Cut matrices if they are too few to be shared evenly.
-  bool areMany = batch >= 8 * threads;
   Cut cut = {m, n};
-  if (!areMany && batch % threads != 0)
+  if (batch % threads != 0 && batch < 8 * threads)
     cut = chooseCut(product, threads / std::gcd(batch, threads),
                     kernels.tileRows, kernels.tileColumns(dtype == DTC_F64));
   int64_t columnParts = ceilDiv(n, cut.columns);

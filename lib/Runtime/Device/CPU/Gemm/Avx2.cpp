@@ -10,7 +10,7 @@ const dtc::rt::GemmKernels dtc::rt::gemmKernelsAvx2 = {
     Gemm<double, 32, 6>::run<false>,
     Gemm<float, 32, 6>::run<true>,
     Gemm<float, 32, 6>::NR,
-    6,
+    Gemm<float, 32, 6>::tileRows,
     {Winograd<32, 6>::image, Winograd<32, 6>::resultGrad,
      Winograd<32, 6>::result, Winograd<32, 6>::weightGrad,
      Winograd<32, 6>::weights},

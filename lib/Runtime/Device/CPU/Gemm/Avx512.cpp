@@ -10,7 +10,7 @@ const dtc::rt::GemmKernels dtc::rt::gemmKernelsAvx512 = {
     Gemm<double, 64, 14>::run<false>,
     Gemm<float, 64, 14>::run<true>,
     Gemm<float, 64, 14>::NR,
-    14,
+    Gemm<float, 64, 14>::tileRows,
     {Winograd<64, 14>::image, Winograd<64, 14>::resultGrad,
      Winograd<64, 14>::result, Winograd<64, 14>::weightGrad,
      Winograd<64, 14>::weights},

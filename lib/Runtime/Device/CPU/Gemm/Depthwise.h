@@ -15,6 +15,9 @@ namespace {
 
 template <typename T, int vectorBytes> struct Depthwise {
   static constexpr int lanes = vectorBytes / sizeof(T);
+  /// Vectors that 4 pixels have in registers, of 32 or 16.
+  static constexpr int mostVectors = vectorBytes == 64 ? 4 : 2;
+
   /// N vectors of `bytes` bytes of P pixels: their sums stay in registers, and
   /// weights are loaded once for all pixels.
   template <int bytes, int P, int N>
@@ -50,8 +53,9 @@ template <typename T, int vectorBytes> struct Depthwise {
       const T *weight = (const T *)g.weight;
       T *target = (T *)g.target + pixel * g.targetPixel;
       int64_t c = 0;
-      for (; c + 4 * lanes <= g.channels; c += 4 * lanes)
-        sumBlock<vectorBytes, P, 4>(g, source + c, weight + c, target + c);
+      for (; c + mostVectors * lanes <= g.channels; c += mostVectors * lanes)
+        sumBlock<vectorBytes, P, mostVectors>(g, source + c, weight + c,
+                                              target + c);
       for (; c + 2 * lanes <= g.channels; c += 2 * lanes)
         sumBlock<vectorBytes, P, 2>(g, source + c, weight + c, target + c);
       for (; c + lanes <= g.channels; c += lanes)

@@ -117,7 +117,7 @@ struct GemmKernels {
   /// j % panelColumns].
   void (*f32Panels)(const GemmArguments &, char *scratch);
   int64_t panelColumns;
-  int64_t tileRows; ///< a product with ragged edges has parts of tiles
+  int64_t tileRows; ///< of the tiles that C is computed in
   int64_t tileColumns(bool isF64) const {
     return isF64 ? panelColumns / 2 : panelColumns;
   }

@@ -10,7 +10,7 @@ const dtc::rt::GemmKernels dtc::rt::gemmKernelsGeneric = {
     Gemm<double, 16, 6>::run<false>,
     Gemm<float, 16, 6>::run<true>,
     Gemm<float, 16, 6>::NR,
-    6,
+    Gemm<float, 16, 6>::tileRows,
     {Winograd<16, 6>::image, Winograd<16, 6>::resultGrad,
      Winograd<16, 6>::result, Winograd<16, 6>::weightGrad,
      Winograd<16, 6>::weights},

@@ -25,15 +25,15 @@ constexpr int64_t depthBytes = 2048, mostRows = 98;
 constexpr int64_t columnBlock = 1024;
 /// Packing costs more than it gives for what few tiles use: a row-major A is
 /// read where it is for at most so many columns, or of so little depth that its
-/// lines stay in the first-level cache; a row-major B for at most so many rows,
-/// if it is small.
+/// lines stay in the first-level cache, and a column-major one for fewer; a
+/// row-major B for at most so many rows, if it is small.
 constexpr int64_t directColumns = 128, directDepth = 96;
 constexpr int64_t directTransposed = 64;
 constexpr int64_t directRows = 128, directElements = 8192;
 
 template <typename T, int vectorBytes, int MR> struct Gemm {
   static constexpr int lanes = vectorBytes / sizeof(T);
-  static constexpr int NR = 2 * lanes;
+  static constexpr int NR = 2 * lanes, tileRows = MR;
   static constexpr int64_t depthBlock = depthBytes / sizeof(T);
   static constexpr int64_t rowBlock = (mostRows / MR) * MR;
   static_assert((rowBlock + columnBlock) * depthBlock * int64_t(sizeof(T)) <=
