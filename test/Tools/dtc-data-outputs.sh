@@ -9,11 +9,11 @@ bad() { echo "wrong: $*"; }
 # check AFTER_WHAT: the old folder is there, and nothing beside it; one line is in the log.
 check() {
   [ "$(ls -A out)" = data ] || bad "$1 leaves" $(ls -A out)
-  [ "$(ls -A out/data)" = mine ] || bad "$1 changes the old folder"
+  [ "$(ls -A out/data)" = mine.npy ] || bad "$1 changes the old folder"
   [ "$(grep -c . log)" = 1 ] || bad "$1 says: $(cat log)"
 }
 mkdir out/data
-touch out/data/mine
+touch out/data/mine.npy
 
 # Signals while a text is tokenized, which takes minutes.
 seq 12000000 >long

@@ -141,6 +141,9 @@ static void chooseColumns(Table &table, const std::string &path,
     fail("'%s' has no column '%s', expected one of %.500s", path.c_str(),
          label.c_str(), columns.c_str());
   }
+  if (std::count(table.header.begin(), table.header.end(), label) > 1)
+    fail("'%s' has column '%s' more than once, expected one column of labels",
+         path.c_str(), label.c_str());
   if (table.header.size() < 2)
     fail("'%s' has one column, expected numbers beside the label",
          path.c_str());
@@ -201,6 +204,12 @@ static void numberClasses(Table &table, const std::string &path,
     if (!isWhole(name))
       word = &name;
   }
+  if (word && word->find('.') != std::string::npos &&
+      word->find_first_not_of("0123456789.+-eE") == std::string::npos)
+    fprintf(stderr,
+            "dtc-data: warning: '%s' has labels such as %s, which are classes; "
+            "for numbers, give --regression\n",
+            path.c_str(), word->c_str());
   if (!settings.like.empty() && dtc::rt::fileExists(former))
     table.classNames = Names::read(former);
   else if (word && settings.like.empty())
@@ -239,8 +248,12 @@ static Table examine(const std::string &path, std::string_view text,
            path.c_str(), fields.size(), (long long)reader.line(),
            table.header.size());
     ++table.rows;
+    const std::string &label = fields[table.label];
+    if (label.empty())
+      fail("'%s' has no label in line %lld, column '%s', expected one in each",
+           path.c_str(), (long long)reader.line(), settings.label.c_str());
     if (!settings.regression)
-      table.classes[fields[table.label]] = 0;
+      table.classes[label] = 0;
   }
   if (!table.rows)
     fail("'%s' has a header only, expected rows", path.c_str());

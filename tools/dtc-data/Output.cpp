@@ -6,6 +6,7 @@
 #include "Data/Shuffle.h"
 #include "Stop.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -82,7 +83,48 @@ void ArrayWriter::finish() {
 // Folders
 //===----------------------------------------------------------------------===//
 
-OutputFolder::OutputFolder(std::string name, bool replace)
+/// Throws unless all of a folder is what dtc-data writes: nothing else is to be
+/// removed.
+static void expectOwn(const std::string &path, const fs::path &folder) {
+  for (const fs::directory_entry &entry : fs::directory_iterator(folder)) {
+    fs::path name = entry.path().filename();
+    if (entry.is_directory() && !entry.is_symlink() && name == "valid")
+      expectOwn(path, entry.path());
+    else if (!entry.is_regular_file() ||
+             (name.extension() != ".npy" && name != "classes.txt" &&
+              name != "columns.txt"))
+      fail("'%s' has '%s', which dtc-data did not write; --force replaces what "
+           "a former conversion made",
+           path.c_str(), entry.path().c_str());
+  }
+}
+
+/// Whether one path is the other, or lies in it.
+static bool isIn(const fs::path &inner, const fs::path &outer) {
+  return std::mismatch(outer.begin(), outer.end(), inner.begin(), inner.end())
+             .first == outer.end();
+}
+
+static void expectReplaceable(const std::string &path,
+                              const std::vector<std::string> &sources) {
+  fs::file_status status = fs::symlink_status(path);
+  if (status.type() == fs::file_type::not_found)
+    return;
+  if (status.type() != fs::file_type::directory)
+    fail("'%s' is no folder; --force replaces the folder of a former "
+         "conversion",
+         path.c_str());
+  for (const std::string &source : sources)
+    if (isIn(fs::weakly_canonical(fs::absolute(source)),
+             fs::weakly_canonical(fs::absolute(path))))
+      fail("'%s' would be replaced with '%s' in it, which is to be read; give "
+           "another -o",
+           path.c_str(), source.c_str());
+  expectOwn(path, path);
+}
+
+OutputFolder::OutputFolder(std::string name, bool replace,
+                           const std::vector<std::string> &sources)
     : path(std::move(name)), replace(replace) {
   while (path.size() > 1 && path.back() == '/')
     path.pop_back();
@@ -90,6 +132,8 @@ OutputFolder::OutputFolder(std::string name, bool replace)
   if (fs::symlink_status(path, error).type() != fs::file_type::not_found &&
       !replace)
     fail("'%s' exists; --force replaces it", path.c_str());
+  if (replace)
+    expectReplaceable(path, sources);
   temporary = path + ".part-XXXXXX";
   if (!mkdtemp(temporary.data()))
     fail("cannot create a folder beside '%s': %s", path.c_str(),

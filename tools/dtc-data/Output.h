@@ -45,8 +45,10 @@ private:
 /// is always removed. Folders and files have the permissions that umask gives.
 class OutputFolder {
 public:
-  /// Throws if the path exists, unless it is to be replaced.
-  OutputFolder(std::string path, bool replace);
+  /// Throws if the path exists, unless it is to be replaced: then if it is not
+  /// a folder of what dtc-data writes, or has one of the sources.
+  OutputFolder(std::string path, bool replace,
+               const std::vector<std::string> &sources);
   ~OutputFolder();
 
   /// The path of a file in it; folders on the way are made.

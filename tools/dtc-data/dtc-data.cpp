@@ -10,6 +10,8 @@
 #include "dtc/Support/Version.h"
 
 #include <CLI/CLI.hpp>
+#include <cmath>
+#include <cstdlib>
 
 using namespace dtc::data;
 
@@ -66,7 +68,7 @@ void addResize(CLI::App *sub, Command &command) {
       ->type_name("H,W")
       ->delimiter(',')
       ->expected(1, 2)
-      ->check(CLI::Range(1, 65536));
+      ->check(CLI::Range(1, 4096));
 }
 
 void addFormat(CLI::App &app, Command &command, const Format &format) {
@@ -78,11 +80,16 @@ void addFormat(CLI::App &app, Command &command, const Format &format) {
                   "the folder that is made, complete or not at all")
       ->required()
       ->type_name("DIR");
-  sub->add_flag("--force", command.force, "replace the folder if it exists");
+  sub->add_flag("--force", command.force,
+                "replace the folder of a former conversion");
   sub->add_option("--valid", command.settings.valid,
                   "part of the samples that goes to DIR/valid")
       ->type_name("FRACTION")
-      ->check(CLI::Range(0.0, 0.999));
+      ->check(CLI::Range(0.0, 0.999))
+      ->check([](const std::string &text) -> std::string {
+        bool isNumber = !std::isnan(strtod(text.c_str(), nullptr));
+        return isNumber ? "" : "found '" + text + "', expected a number";
+      });
   if (format.hasSamples)
     addSampleOptions(sub, command);
   if (format.hasImages)
@@ -153,7 +160,8 @@ int main(int argc, char **argv) {
   dtc::rt::setLinePrefix("dtc-data: ");
   stopOnSignals();
   try {
-    OutputFolder folder(command.output, command.force);
+    OutputFolder folder(command.output, command.force,
+                        command.settings.sources);
     std::string report = command.convert(command.settings, folder);
     folder.finish();
     printf("%s: %s", command.output.c_str(), report.c_str());

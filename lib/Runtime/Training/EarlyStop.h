@@ -37,16 +37,21 @@ public:
       lowest = {metrics.step, metrics.loss};
       return true;
     }
-    if (lowest)
-      ++lowest->since;
+    ++(lowest ? lowest->since : withoutNumber);
     return false;
   }
 
   /// Whether the training ends after what was observed last.
-  bool ends() const { return patience && lowest && lowest->since >= patience; }
+  bool ends() const {
+    return patience && (lowest ? lowest->since : withoutNumber) >= patience;
+  }
 
   /// Why it does.
   std::string describe(int64_t step) const {
+    if (!lowest)
+      return format("stopped after step %lld: no evaluation had a loss that is "
+                    "a number (--early-stop %lld)",
+                    (long long)step, (long long)patience);
     return format("stopped after step %lld: no evaluation since step %lld was "
                   "better than its loss %.6g (--early-stop %lld)",
                   (long long)step, (long long)lowest->step, lowest->loss,
@@ -56,6 +61,7 @@ public:
 private:
   int64_t patience;
   std::optional<BestEvaluation> lowest;
+  int64_t withoutNumber = 0; ///< evaluations before the first that has one
 };
 
 } // namespace dtc::rt

@@ -9,7 +9,8 @@
 namespace dtc::rt {
 
 /// Takes all that the options name, for as long as `outputs` lives. Makes
-/// folders that are not there. Throws if two are one, or another job has one.
+/// folders that are not there. Throws if two are one, if another job has one,
+/// or if one would overwrite the program, what it reads, or a checkpoint.
 void lockOutputs(const Options &options, OutputLock &outputs);
 
 } // namespace dtc::rt
