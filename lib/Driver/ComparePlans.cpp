@@ -49,10 +49,20 @@ static LogicalResult readPlans(StringRef path, Request &request) {
   return success();
 }
 
+/// Nothing is written for a plan that is compared.
+static LogicalResult expectNoOutput(StringRef word) {
+  if (word == "-o" || word.starts_with("-o="))
+    return fail("found '" + word +
+                "', but dtc compare writes no program; leave it out");
+  return success();
+}
+
 static LogicalResult parse(ArrayRef<const char *> arguments, Request &request) {
   for (size_t i = 0; i < arguments.size(); ++i) {
     auto [name, value] = StringRef(arguments[i]).split('=');
     if (name != "--plan" && name != "--plans") {
+      if (failed(expectNoOutput(arguments[i])))
+        return failure();
       request.shared.push_back(arguments[i]);
       continue;
     }
@@ -128,6 +138,9 @@ static FailureOr<PlanRow> compile(StringRef program, const Request &request,
   llvm::StringSaver saver(allocator);
   SmallVector<const char *> words;
   llvm::cl::TokenizeGNUCommandLine(plan, saver, words);
+  for (StringRef word : words)
+    if (failed(expectNoOutput(word)))
+      return failure();
   SmallVector<StringRef> arguments = {program};
   llvm::append_range(arguments, request.shared);
   llvm::append_range(arguments, words);
@@ -160,6 +173,10 @@ static FailureOr<PlanRow> compile(StringRef program, const Request &request,
 
 LogicalResult dtc::comparePlans(StringRef program,
                                 ArrayRef<const char *> arguments) {
+  if (llvm::is_contained(arguments, StringRef("--help"))) {
+    llvm::outs() << "usage: " << usage << "\n";
+    return success();
+  }
   Request request;
   if (failed(parse(arguments, request)))
     return failure();

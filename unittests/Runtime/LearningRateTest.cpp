@@ -67,4 +67,6 @@ TEST(LearningRate, RefusesWhatDoesNotFit) {
                "--warmup-steps is 0, expected at least 1");
   EXPECT_ERROR(check(LearningRateShape::constant, {}, 0.01),
                "--min-lr has no meaning for --lr-schedule constant");
+  EXPECT_ERROR(check(LearningRateShape::cosine, {}, 5),
+               "--min-lr is 5, expected at most the learning rate, 0.1");
 }

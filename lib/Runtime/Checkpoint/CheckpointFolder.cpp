@@ -119,8 +119,8 @@ void CheckpointFolder::own() {
            strerror(errno));
     if (tries == 10)
       fprintf(stderr,
-              "waiting for another program to leave the folder of checkpoints "
-              "'%s'\n",
+              "waiting up to 15 s for another program to leave the folder of "
+              "checkpoints '%s'\n",
               path.c_str());
     if (tries == 150)
       fail("another program writes to the folder of checkpoints '%s'; give "

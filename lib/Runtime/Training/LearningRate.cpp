@@ -37,6 +37,9 @@ void LearningRateSchedule::check() const {
   if (minimum && shape == LearningRateShape::constant)
     fail("--min-lr has no meaning for --lr-schedule constant, expected "
          "linear, cosine or one-cycle");
+  if (minimum && *minimum > peak)
+    fail("--min-lr is %g, expected at most the learning rate, %g", *minimum,
+         peak);
 }
 
 static double oneCycle(const LearningRateSchedule &schedule, double t) {
