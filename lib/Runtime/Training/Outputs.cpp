@@ -4,7 +4,6 @@
 
 #include "Core/Error.h"
 
-#include <algorithm>
 #include <filesystem>
 
 using namespace dtc::rt;
@@ -21,32 +20,40 @@ static void lockFolder(OutputLock &outputs, const char *option,
   outputs.take(option, path);
 }
 
-/// Throws if a file that is written is the program, or lies in a folder that it
-/// reads or that checkpoints are in.
+/// Where `path` lies in a folder, from there; empty if it does not, or there is
+/// no folder.
+static std::filesystem::path locate(const std::string &path,
+                                    const std::string &folder) {
+  if (folder.empty())
+    return {};
+  std::error_code error;
+  auto resolve = [&](const std::string &name) {
+    return std::filesystem::weakly_canonical(std::filesystem::absolute(name),
+                                             error);
+  };
+  std::filesystem::path inner =
+      resolve(path).lexically_relative(resolve(folder));
+  return inner.empty() || *inner.begin() == ".." ? "" : inner;
+}
+
+/// Throws if a file that is written is the program, an array of the data or in
+/// a checkpoint.
 static void expectApart(const Options &options, const char *option,
                         const std::string &path) {
   std::error_code error;
   if (std::filesystem::equivalent(path, "/proc/self/exe", error))
     fail("found '%s' of %s, which is this program; give it another name",
          path.c_str(), option);
-  auto resolve = [&](const std::string &name) {
-    return std::filesystem::weakly_canonical(std::filesystem::absolute(name),
-                                             error);
-  };
-  std::filesystem::path file = resolve(path);
-  std::pair<const char *, const std::string &> folders[] = {
-      {"--data", options.data},
-      {"--eval-data", options.evalData},
-      {"--checkpoint-dir", options.checkpointDir}};
-  for (auto &[folderOption, folder] : folders) {
-    if (folder.empty() || folder == "synthetic")
-      continue;
-    std::filesystem::path inner = resolve(folder);
-    if (std::mismatch(inner.begin(), inner.end(), file.begin(), file.end())
-            .first == inner.end())
-      fail("found '%s' of %s in '%s' of %s, expected it elsewhere",
-           path.c_str(), option, folder.c_str(), folderOption);
+  for (const std::string &folder : {options.data, options.evalData}) {
+    std::string extension = locate(path, folder).extension();
+    if (extension == ".npy" || extension == ".bin")
+      fail("found '%s' of %s, which may be data; give it another name",
+           path.c_str(), option);
   }
+  std::filesystem::path inner = locate(path, options.checkpointDir);
+  if (!inner.empty() && inner.begin()->string().starts_with("step-"))
+    fail("found '%s' of %s, which is in a checkpoint; give it another name",
+         path.c_str(), option);
 }
 
 void dtc::rt::lockOutputs(const Options &options, OutputLock &outputs) {

@@ -10,7 +10,7 @@ namespace dtc::rt {
 
 /// Takes all that the options name, for as long as `outputs` lives. Makes
 /// folders that are not there. Throws if two are one, if another job has one,
-/// or if one would overwrite the program, what it reads, or a checkpoint.
+/// or if one would overwrite the program, data, or a part of a checkpoint.
 void lockOutputs(const Options &options, OutputLock &outputs);
 
 } // namespace dtc::rt
