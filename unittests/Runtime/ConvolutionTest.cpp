@@ -217,7 +217,7 @@ TEST_P(Convolution, TransformsKeepPrecision) {
       error += std::pow(actual.result(role)[i] - expected.result(role)[i], 2);
       norm += std::pow(expected.result(role)[i], 2);
     }
-    EXPECT_LE(std::sqrt(error), 5e-6 * std::sqrt(norm)) << "role " << role;
+    EXPECT_LE(std::sqrt(error), 2e-6 * std::sqrt(norm)) << "role " << role;
   }
 }
 

@@ -4,10 +4,13 @@
 // for the same reason.
 //
 // Winograd's F(4 x 4, 3 x 3) (Lavin and Gray, arXiv 1509.09308), with the
-// points 0, 1, -1, 2, -2 and infinity:
+// points 0, a, -a, b, -b and infinity:
 //
 //   y  = A^T [G w G^T * B^T x B] A       4 x 4 pixels of 6 x 6 pixels
 //   dw = G^T [A dy A^T * B^T x B] G      its gradient: transposed
+//
+// a = 5/8 and b = 3/2 round less than half as much as the textbook's 1 and 2,
+// and their powers are floats.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,17 +26,23 @@ template <int vectorBytes, int MR> struct Winograd {
   using Product = Gemm<float, vectorBytes, MR>;
   static constexpr int lanes = vectorBytes / sizeof(float);
 
+  static constexpr float a = 0.625f, b = 1.5f;
+  static constexpr float a2 = a * a, b2 = b * b, a3 = a2 * a, b3 = b2 * b;
+  /// What rows of G are divided by: of the points 0, a and b.
+  static constexpr float n0 = a2 * b2, na = 2 * a2 * (a2 - b2),
+                         nb = 2 * b2 * (b2 - a2);
+
   template <typename V> struct Image { // B^T
     static constexpr int from = 6, to = 6;
     static void apply(const V *d, V *t) {
-      V even = d[4] - 4.0f * d[2], odd = d[3] - 4.0f * d[1];
-      V even2 = d[4] - d[2], odd2 = 2.0f * (d[3] - d[1]);
-      t[0] = 4.0f * d[0] - 5.0f * d[2] + d[4];
+      V even = d[4] - b2 * d[2], odd = a * (d[3] - b2 * d[1]);
+      V even2 = d[4] - a2 * d[2], odd2 = b * (d[3] - a2 * d[1]);
+      t[0] = a2 * b2 * d[0] - (a2 + b2) * d[2] + d[4];
       t[1] = even + odd;
       t[2] = even - odd;
       t[3] = even2 + odd2;
       t[4] = even2 - odd2;
-      t[5] = 4.0f * d[1] - 5.0f * d[3] + d[5];
+      t[5] = a2 * b2 * d[1] - (a2 + b2) * d[3] + d[5];
     }
   };
   template <typename V> struct Result { // A^T
@@ -42,16 +51,16 @@ template <int vectorBytes, int MR> struct Winograd {
       V sum = m[1] + m[2], difference = m[1] - m[2];
       V sum2 = m[3] + m[4], difference2 = m[3] - m[4];
       y[0] = m[0] + sum + sum2;
-      y[1] = difference + 2.0f * difference2;
-      y[2] = sum + 4.0f * sum2;
-      y[3] = difference + 8.0f * difference2 + m[5];
+      y[1] = a * difference + b * difference2;
+      y[2] = a2 * sum + b2 * sum2;
+      y[3] = a3 * difference + b3 * difference2 + m[5];
     }
   };
   template <typename V> struct ResultGrad { // A
     static constexpr int from = 4, to = 6;
     static void apply(const V *y, V *t) {
-      V even = y[0] + y[2], odd = y[1] + y[3];
-      V even2 = y[0] + 4.0f * y[2], odd2 = 2.0f * y[1] + 8.0f * y[3];
+      V even = y[0] + a2 * y[2], odd = a * y[1] + a3 * y[3];
+      V even2 = y[0] + b2 * y[2], odd2 = b * y[1] + b3 * y[3];
       t[0] = y[0];
       t[1] = even + odd;
       t[2] = even - odd;
@@ -63,10 +72,9 @@ template <int vectorBytes, int MR> struct Winograd {
   template <typename V> struct Weights { // G
     static constexpr int from = 3, to = 6;
     static void apply(const V *w, V *u) {
-      V even = (w[0] + w[2]) * (-1.0f / 6), odd = w[1] * (-1.0f / 6);
-      V even2 = w[0] * (1.0f / 24) + w[2] * (1.0f / 6);
-      V odd2 = w[1] * (1.0f / 12);
-      u[0] = w[0] * 0.25f;
+      V even = w[0] * (1 / na) + w[2] * (a2 / na), odd = w[1] * (a / na);
+      V even2 = w[0] * (1 / nb) + w[2] * (b2 / nb), odd2 = w[1] * (b / nb);
+      u[0] = w[0] * (1 / n0);
       u[1] = even + odd;
       u[2] = even - odd;
       u[3] = even2 + odd2;
@@ -77,10 +85,10 @@ template <int vectorBytes, int MR> struct Winograd {
   template <typename V> struct WeightsGrad { // G^T
     static constexpr int from = 6, to = 3;
     static void apply(const V *s, V *w) {
-      V sum = (s[1] + s[2]) * (-1.0f / 6), sum2 = s[3] + s[4];
-      w[0] = s[0] * 0.25f + sum + sum2 * (1.0f / 24);
-      w[1] = (s[2] - s[1]) * (1.0f / 6) + (s[3] - s[4]) * (1.0f / 12);
-      w[2] = sum + sum2 * (1.0f / 6) + s[5];
+      V sum = s[1] + s[2], sum2 = s[3] + s[4];
+      w[0] = s[0] * (1 / n0) + sum * (1 / na) + sum2 * (1 / nb);
+      w[1] = (s[1] - s[2]) * (a / na) + (s[3] - s[4]) * (b / nb);
+      w[2] = sum * (a2 / na) + sum2 * (b2 / nb) + s[5];
     }
   };
 
