@@ -3,10 +3,10 @@
 #include "Output.h"
 
 #include "Core/Error.h"
+#include "Core/PathWithin.h"
 #include "Data/Shuffle.h"
 #include "Stop.h"
 
-#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -99,12 +99,6 @@ static void expectOwn(const std::string &path, const fs::path &folder) {
   }
 }
 
-/// Whether one path is the other, or lies in it.
-static bool isIn(const fs::path &inner, const fs::path &outer) {
-  return std::mismatch(outer.begin(), outer.end(), inner.begin(), inner.end())
-             .first == outer.end();
-}
-
 static void expectReplaceable(const std::string &path,
                               const std::vector<std::string> &sources) {
   fs::file_status status = fs::symlink_status(path);
@@ -115,8 +109,7 @@ static void expectReplaceable(const std::string &path,
          "conversion",
          path.c_str());
   for (const std::string &source : sources)
-    if (isIn(fs::weakly_canonical(fs::absolute(source)),
-             fs::weakly_canonical(fs::absolute(path))))
+    if (!rt::pathWithin(path, source).empty())
       fail("'%s' would be replaced with '%s' in it, which is to be read; give "
            "another -o",
            path.c_str(), source.c_str());

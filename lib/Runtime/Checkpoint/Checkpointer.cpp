@@ -145,10 +145,11 @@ std::optional<TrainingState> Checkpointer::resume() {
       return;
     printf("resumed after step %lld (%s) from '%s'\n", (long long)*step,
            manifest.setting.mesh.c_str(), folder.folderOf(*step).c_str());
-    if (int64_t newest = folder.steps()[0]; newest > *step)
+    std::vector<int64_t> steps = folder.steps();
+    if (!steps.empty() && steps[0] > *step)
       printf("note: the next checkpoint replaces those of later steps, to step "
              "%lld; to keep them, stop, and go on in a copy of '%s'\n",
-             (long long)newest, options.checkpointDir.c_str());
+             (long long)steps[0], options.checkpointDir.c_str());
     for (const std::string &note : notes)
       printf("note: %s\n", note.c_str());
   });

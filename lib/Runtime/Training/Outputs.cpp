@@ -3,6 +3,7 @@
 #include "Outputs.h"
 
 #include "Core/Error.h"
+#include "Core/PathWithin.h"
 
 #include <filesystem>
 
@@ -20,22 +21,6 @@ static void lockFolder(OutputLock &outputs, const char *option,
   outputs.take(option, path);
 }
 
-/// Where `path` lies in a folder, from there; empty if it does not, or there is
-/// no folder.
-static std::filesystem::path locate(const std::string &path,
-                                    const std::string &folder) {
-  if (folder.empty())
-    return {};
-  std::error_code error;
-  auto resolve = [&](const std::string &name) {
-    return std::filesystem::weakly_canonical(std::filesystem::absolute(name),
-                                             error);
-  };
-  std::filesystem::path inner =
-      resolve(path).lexically_relative(resolve(folder));
-  return inner.empty() || *inner.begin() == ".." ? "" : inner;
-}
-
 /// Throws if a file that is written is the program, an array of the data or in
 /// a checkpoint.
 static void expectApart(const Options &options, const char *option,
@@ -45,12 +30,12 @@ static void expectApart(const Options &options, const char *option,
     fail("found '%s' of %s, which is this program; give it another name",
          path.c_str(), option);
   for (const std::string &folder : {options.data, options.evalData}) {
-    std::string extension = locate(path, folder).extension();
+    std::string extension = pathWithin(folder, path).extension();
     if (extension == ".npy" || extension == ".bin")
       fail("found '%s' of %s, which may be data; give it another name",
            path.c_str(), option);
   }
-  std::filesystem::path inner = locate(path, options.checkpointDir);
+  std::filesystem::path inner = pathWithin(options.checkpointDir, path);
   if (!inner.empty() && inner.begin()->string().starts_with("step-"))
     fail("found '%s' of %s, which is in a checkpoint; give it another name",
          path.c_str(), option);

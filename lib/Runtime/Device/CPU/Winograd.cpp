@@ -49,9 +49,9 @@ struct Tiles {
   int64_t padTop, padLeft; ///< of the source
 
   Tiles(const Images &result, int64_t padTop, int64_t padLeft)
-      : rows((result.height + side - 1) / side),
-        columns((result.width + side - 1) / side), padTop(padTop),
-        padLeft(padLeft) {}
+      : rows(ceilDiv(result.height, side)),
+        columns(ceilDiv(result.width, side)), padTop(padTop), padLeft(padLeft) {
+  }
 
   struct Place {
     int64_t image, y, x;
@@ -344,7 +344,7 @@ bool dtc::rt::isWinograd(const ConvolutionShape &shape) {
   // What tiles compute beside the result, the larger the smaller it is. Not a
   // matter of the batch: plans that divide it otherwise compute the same.
   auto isWorthwhile = [](int64_t height, int64_t width) {
-    int64_t tiles = ((height + side - 1) / side) * ((width + side - 1) / side);
+    int64_t tiles = ceilDiv(height, side) * ceilDiv(width, side);
     return taps * height * width >= 2 * elements * tiles;
   };
   return shape.role == DTC_CONV_INPUT_GRAD ? isWorthwhile(w.h, w.w)
