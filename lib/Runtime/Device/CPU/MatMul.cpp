@@ -14,7 +14,7 @@ using namespace dtc::rt;
 
 MatMul::MatMul(MatMulEngine engine, int threads)
     : engine(engine), pool(threads), kernels(hostGemmKernels()),
-      scratch(gemmScratchBytes * threads) {}
+      scratch(threadBytes * threads) {}
 
 namespace {
 
@@ -53,7 +53,6 @@ struct Job {
   const GemmArguments &product;
   void (*kernel)(const GemmArguments &, char *);
   int64_t elementBytes;
-  char *scratch;
   int threads;
   Cut cut;
   int64_t columnParts, parts, pieces; ///< of a matrix; of all
@@ -77,10 +76,10 @@ struct Job {
     kernel(g, buffer);
   }
 
-  void share(int thread) const {
+  void share(int thread, char *buffer) const {
     for (int64_t i = pieces * thread / threads;
          i < pieces * (thread + 1) / threads; ++i)
-      piece(i, scratch + thread * gemmScratchBytes);
+      piece(i, buffer);
   }
 };
 
@@ -98,11 +97,11 @@ void MatMul::multiply(dtc_dtype dtype, const GemmArguments &product,
   int64_t columnParts = ceilDiv(n, cut.columns);
   int64_t parts = ceilDiv(m, cut.rows) * columnParts;
   Job job{product,       dtype == DTC_F32 ? kernels.f32 : kernels.f64,
-          sizeOf(dtype), scratch.data(),
-          threads,       cut,
-          columnParts,   parts,
-          batch * parts};
-  Threads::run(job.threads, [&](int thread) { job.share(thread); });
+          sizeOf(dtype), threads,
+          cut,           columnParts,
+          parts,         batch * parts};
+  Threads::run(job.threads,
+               [&](int thread) { job.share(thread, scratchOf(thread)); });
 }
 
 void MatMul::run(const MatMulShape &shape, const void *a, const void *b,

@@ -38,23 +38,19 @@ public:
   /// run at once.
   void multiplyAlone(int thread, dtc_dtype dtype,
                      const GemmArguments &product) {
-    (dtype == DTC_F32 ? kernels.f32 : kernels.f64)(
-        product, scratch.data() + thread * gemmScratchBytes);
+    (dtype == DTC_F32 ? kernels.f32 : kernels.f64)(product, scratchOf(thread));
   }
 
   /// The same of f32 with B in panels.
   void multiplyPanels(int thread, const GemmArguments &product) {
-    kernels.f32Panels(product, scratch.data() + thread * gemmScratchBytes);
+    kernels.f32Panels(product, scratchOf(thread));
   }
   /// What products of at most narrowColumns columns leave of a thread's memory:
   /// as much as a second-level cache.
   static constexpr int64_t ownFloats =
       (int64_t(5) << 18) / int64_t(sizeof(float));
-  static_assert(narrowScratchBytes + ownFloats * int64_t(sizeof(float)) <=
-                gemmScratchBytes);
   float *ownScratch(int thread) {
-    return reinterpret_cast<float *>(
-        scratch.data() + thread * gemmScratchBytes + narrowScratchBytes);
+    return reinterpret_cast<float *>(scratchOf(thread) + narrowScratchBytes);
   }
 
   const Threads &threads() const { return pool; }
@@ -64,6 +60,11 @@ public:
 private:
   void runOneDnn(const MatMulShape &shape, const float *a, const float *b,
                  float *c);
+
+  static constexpr int64_t threadBytes =
+      narrowScratchBytes + ownFloats * int64_t(sizeof(float));
+  static_assert(gemmScratchBytes <= threadBytes);
+  char *scratchOf(int thread) { return scratch.data() + thread * threadBytes; }
 
   MatMulEngine engine;
   Threads pool;

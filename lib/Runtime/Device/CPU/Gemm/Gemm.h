@@ -127,7 +127,7 @@ struct GemmKernels {
   void (*roundToBf16)(const float *from, uint16_t *to, int64_t count);
 };
 
-constexpr int64_t gemmScratchBytes = (98 + 1024) * 2048;
+constexpr int64_t gemmScratchBytes = 300 * 2048;
 /// What products of at most so many columns use of it, from its start.
 constexpr int64_t narrowColumns = 128, narrowScratchBytes = 1 << 19;
 

@@ -18,11 +18,13 @@ namespace dtc::rt {
 namespace {
 
 /// Blocking: of a panel of B (depth x NR) what a few tiles take stays in the
-/// first-level cache, a block of A (rows x depth) in the second, a block of B
-/// (depth x columns) in the third. Few rows leave room for a greater depth, by
-/// which sums go to C and back less often.
-constexpr int64_t depthBytes = 2048, mostRows = 98;
-constexpr int64_t columnBlock = 1024;
+/// first-level cache. A B that is narrow is packed once, with room in the
+/// second-level cache for a block of A; of any other a panel at a time is
+/// packed for a block of A that takes half of that cache. Blocks of less depth
+/// have more rows.
+constexpr int64_t depthBytes = 2048;
+constexpr int64_t narrowBytes = narrowColumns * depthBytes;
+constexpr int64_t mostRows = 264, mostRowsOfNarrow = 96;
 /// Packing costs more than it gives for what few tiles use: a row-major A is
 /// read where it is for at most so many columns, or of so little depth that its
 /// lines stay in the first-level cache, and a column-major one for fewer; a
@@ -34,11 +36,11 @@ constexpr int64_t directRows = 128, directElements = 8192;
 template <typename T, int vectorBytes, int MR> struct Gemm {
   static constexpr int lanes = vectorBytes / sizeof(T);
   static constexpr int NR = 2 * lanes, tileRows = MR;
-  static constexpr int64_t depthBlock = depthBytes / sizeof(T);
-  static constexpr int64_t rowBlock = (mostRows / MR) * MR;
-  static_assert((rowBlock + columnBlock) * depthBlock * int64_t(sizeof(T)) <=
+  static constexpr int64_t mostDepth = depthBytes / sizeof(T);
+  static_assert((mostRows + NR) * depthBytes <= gemmScratchBytes);
+  static_assert((mostRowsOfNarrow + NR) * depthBytes + narrowBytes <=
                 gemmScratchBytes);
-  static_assert((rowBlock + narrowColumns) * depthBlock * int64_t(sizeof(T)) <=
+  static_assert(mostRowsOfNarrow * depthBytes + narrowBytes <=
                 narrowScratchBytes);
 
   typedef T Vector __attribute__((vector_size(vectorBytes)));
@@ -56,14 +58,8 @@ template <typename T, int vectorBytes, int MR> struct Gemm {
     const T *rows[(R + 2) / 3];
     for (int i = 0; i < R; i += 3)
       rows[i / 3] = a + i * aRow;
-    // What the products are added to, or written over, is needed at the end.
-#pragma clang loop unroll(full)
-    for (int i = 0; i < R; ++i)
-#pragma clang loop unroll(full)
-      for (int j = 0; j < V; ++j)
-        __builtin_prefetch(c + i * ldc + j * lanes, 1);
     Vector sum[R][V] = {};
-    for (int64_t p = 0; p < depth; ++p, b += ldb) {
+    auto addProducts = [&]() __attribute__((always_inline)) {
       Vector row[V];
 #pragma clang loop unroll(full)
       for (int j = 0; j < V; ++j)
@@ -78,7 +74,19 @@ template <typename T, int vectorBytes, int MR> struct Gemm {
 #pragma clang loop unroll(full)
       for (int i = 0; i < R; i += 3)
         rows[i / 3] += aCol;
+      b += ldb;
+    };
+    // What the products are added to, or written over, is needed at the end.
+    // All of it at once would take what loads need to wait in.
+    int64_t p = 0;
+    for (T *row = c; p < min(R, depth); ++p, row += ldc) {
+#pragma clang loop unroll(full)
+      for (int j = 0; j < V; ++j)
+        __builtin_prefetch(row + j * lanes, 1);
+      addProducts();
     }
+    for (; p < depth; ++p)
+      addProducts();
 #pragma clang loop unroll(full)
     for (int i = 0; i < R; ++i) {
       Unaligned *row = (Unaligned *)(c + i * ldc);
@@ -187,31 +195,63 @@ template <typename T, int vectorBytes, int MR> struct Gemm {
 
   static int64_t min(int64_t x, int64_t y) { return x < y ? x : y; }
 
+  /// How a product is cut for the caches.
+  struct Blocks {
+    bool isNarrow; ///< B is packed once for all rows
+    int64_t depth, rows, columns;
+
+    Blocks(const GemmArguments &g) {
+      int64_t count = (g.k + mostDepth - 1) / mostDepth;
+      depth = (g.k + count - 1) / count;
+      isNarrow = g.n * depth * int64_t(sizeof(T)) <= narrowBytes;
+      rows = (isNarrow ? mostRowsOfNarrow : mostRows) * mostDepth / depth / MR *
+             MR;
+      columns = isNarrow ? (g.n + NR - 1) / NR * NR : NR;
+    }
+  };
+
+  /// Asks for the part of a matrix that belongs to rows `first` to `end` of
+  /// `all`: a share of its vectors, `stride` apart.
+  static void prefetch(const T *source, int64_t stride, int64_t vectors,
+                       int64_t length, int64_t first, int64_t end,
+                       int64_t all) {
+    constexpr int64_t line = 64 / sizeof(T);
+    for (int64_t i = vectors * first / all; i < vectors * end / all; ++i)
+      for (int64_t j = 0; j < length; j += line)
+        __builtin_prefetch(source + i * stride + j, 0, 2);
+  }
+
   /// Of a B in panels (GemmKernels::f32Panels) nothing is packed.
   template <bool hasPanels>
   static void run(const GemmArguments &g, char *scratch) {
     const T *a = (const T *)g.a, *b = (const T *)g.b;
-    T *packedA = (T *)scratch;
-    T *packedB = packedA + rowBlock * depthBlock;
     bool directA = g.aCol == 1 ? g.n <= directColumns || g.k <= directDepth
                                : g.n <= directTransposed;
-    for (int64_t column = 0; column < g.n; column += columnBlock) {
-      int64_t columns = min(columnBlock, g.n - column);
-      for (int64_t p = 0; p < g.k; p += depthBlock) {
-        int64_t depth = min(depthBlock, g.k - p);
-        bool directB = !hasPanels && g.bCol == 1 && g.m <= directRows &&
-                       depth * g.bRow <= directElements;
-        int64_t packFrom = hasPanels ? columns
-                           : directB ? columns / NR * NR
-                                     : 0;
-        const T *blockB = hasPanels ? b : b + p * g.bRow + column * g.bCol;
-        packPanels<NR>(blockB, g.bCol, g.bRow, packFrom, columns, depth,
-                       packedB);
-        for (int64_t row = 0; row < g.m; row += rowBlock) {
-          int64_t rows = min(rowBlock, g.m - row);
-          int64_t packTo = directA ? 0 : rows / MR * MR;
-          const T *blockA = a + row * g.aRow + p * g.aCol;
-          packPanels<MR>(blockA, g.aRow, g.aCol, 0, packTo, depth, packedA);
+    Blocks blocks(g);
+    T *packedA = (T *)scratch;
+    T *packedB = packedA + blocks.rows * blocks.depth;
+    for (int64_t p = 0; p < g.k; p += blocks.depth) {
+      int64_t depth = min(blocks.depth, g.k - p);
+      bool directB = !hasPanels && g.bCol == 1 && g.m <= directRows &&
+                     depth * g.bRow <= directElements;
+      for (int64_t row = 0; row < g.m; row += blocks.rows) {
+        int64_t rows = min(blocks.rows, g.m - row);
+        int64_t packTo = directA ? 0 : rows / MR * MR;
+        const T *blockA = a + row * g.aRow + p * g.aCol;
+        packPanels<MR>(blockA, g.aRow, g.aCol, 0, packTo, depth, packedA);
+        for (int64_t column = 0; column < g.n; column += blocks.columns) {
+          int64_t columns = min(blocks.columns, g.n - column);
+          int64_t packFrom = hasPanels ? columns
+                             : directB ? columns / NR * NR
+                                       : 0;
+          const T *blockB = hasPanels ? b : b + p * g.bRow + column * g.bCol;
+          if (row == 0 || !blocks.isNarrow)
+            packPanels<NR>(blockB, g.bCol, g.bRow, packFrom, columns, depth,
+                           packedB);
+          // What is packed next.
+          const T *next = blockB + columns * g.bCol;
+          int64_t nextColumns =
+              packFrom == 0 ? min(columns, g.n - column - columns) : 0;
           T *blockC = (T *)g.c + row * g.ldc + column;
           for (int64_t j = 0; j < columns; j += NR) {
             bool packed = hasPanels || j >= packFrom;
@@ -220,8 +260,13 @@ template <typename T, int vectorBytes, int MR> struct Gemm {
                               : packed ? packedB + j * depth
                                        : blockB + j;
             for (int64_t i = 0; i < rows; i += MR) {
+              int64_t end = min(i + MR, rows);
+              if (g.bCol == 1)
+                prefetch(next, g.bRow, depth, nextColumns, i, end, rows);
+              else
+                prefetch(next, g.bCol, nextColumns, depth, i, end, rows);
               bool packedRows = i < packTo;
-              multiply(depth, min(MR, rows - i), min(NR, columns - j),
+              multiply(depth, end - i, min(NR, columns - j),
                        packedRows ? packedA + i * depth : blockA + i * g.aRow,
                        packedRows ? 1 : g.aRow, packedRows ? MR : g.aCol,
                        panelB, packed ? NR : g.bRow, blockC + i * g.ldc + j,
