@@ -134,6 +134,9 @@ static FailureOr<PlanRow> compile(StringRef program, const Request &request,
   for (llvm::Expected<TemporaryFile> *file : {&report, &log})
     if (!*file)
       return fail(llvm::toString(file->takeError()));
+  for (char quote : {'"', '\''})
+    if (StringRef(plan).count(quote) % 2 != 0)
+      return fail("found the plan " + plan + ", of which a quote has no end");
   llvm::BumpPtrAllocator allocator;
   llvm::StringSaver saver(allocator);
   SmallVector<const char *> words;

@@ -103,6 +103,8 @@ CheckpointFolder::~CheckpointFolder() {
     close(lock);
 }
 
+bool CheckpointFolder::isThere() const { return fileExists(path); }
+
 void CheckpointFolder::own() {
   makeFolder(path);
   // A lock of the folder itself leaves nothing behind.
@@ -193,9 +195,9 @@ void CheckpointFolder::commit(CheckpointManifest manifest, int ranks) {
 }
 
 void CheckpointFolder::keepNewest(int64_t step, int64_t count,
-                                  std::optional<int64_t> best) {
+                                  const std::set<int64_t> &others) {
   for (int64_t other : steps())
-    if (other > step || (count-- <= 0 && other != best))
+    if (other > step || (count-- <= 0 && !others.contains(other)))
       removeFolder(folderOf(other));
 }
 

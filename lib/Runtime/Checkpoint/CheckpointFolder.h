@@ -12,6 +12,7 @@
 #include "Shards.h"
 
 #include <atomic>
+#include <set>
 
 namespace dtc::rt {
 
@@ -24,6 +25,7 @@ public:
 
   //===--- Rank 0 only ----------------------------------------------------===//
 
+  bool isThere() const;
   /// Makes the folder, and keeps other programs from writing to it until this
   /// ends; removes what a program that was killed left half written.
   void own();
@@ -37,9 +39,9 @@ public:
   /// Removes what of a checkpoint is there before it is committed.
   void abandon(int64_t step) const;
   /// After that of `step` was written: removes all checkpoints but the newest
-  /// `count` and that of step `best`, and those of later steps, which are
-  /// damaged or of a training that did not go on from there.
-  void keepNewest(int64_t step, int64_t count, std::optional<int64_t> best);
+  /// `count` and those of `others`, and those of later steps, which are damaged
+  /// or of a training that did not go on from there.
+  void keepNewest(int64_t step, int64_t count, const std::set<int64_t> &others);
 
   //===--- Every rank -----------------------------------------------------===//
 

@@ -6,6 +6,7 @@
 
 #include <cstdio>
 #include <cstring>
+#include <set>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -40,12 +41,24 @@ template <typename T> static T fromLeader(Collectives &collectives, T value) {
   return all[0];
 }
 
+std::string Checkpointer::describeAbsence() const {
+  return format(
+      "'%s' has no whole checkpoint%s; give another "
+      "--checkpoint-dir to start anew",
+      options.checkpointDir.c_str(),
+      options.resumeStep >= 0
+          ? format(" of step %lld", (long long)options.resumeStep).c_str()
+          : "");
+}
+
 std::optional<TrainingState> Checkpointer::start() {
   Collectives &collectives = context.collectives;
   bool leads = collectives.rank() == 0;
   Outcome opened = attempt([&] {
     if (!leads)
       return;
+    if (options.resumeStep >= 0 && !folder.isThere())
+      fail("%s", describeAbsence().c_str());
     folder.own();
     std::vector<int64_t> steps = folder.steps();
     if (!options.resume && !steps.empty())
@@ -101,16 +114,7 @@ std::optional<int64_t> Checkpointer::chooseStep() {
       continue;
     if (next == 0)
       return std::nullopt;
-    agree(context.collectives,
-          {true,
-           format("'%s' has no whole checkpoint%s; give another "
-                  "--checkpoint-dir to start anew",
-                  options.checkpointDir.c_str(),
-                  options.resumeStep >= 0
-                      ? format(" of step %lld", (long long)options.resumeStep)
-                            .c_str()
-                      : "")},
-          options.name);
+    agree(context.collectives, {true, describeAbsence()}, options.name);
   }
 }
 
@@ -193,9 +197,12 @@ void Checkpointer::commit(const TrainingState &state) {
   folder.commit({state, setting, {}}, context.collectives.size());
   // The checkpoint is whole whatever becomes of former ones.
   Outcome removed = attempt([&] {
-    folder.keepNewest(state.step, options.keepCheckpoints,
-                      state.best ? std::optional(state.best->step)
-                                 : std::nullopt);
+    std::set<int64_t> others;
+    if (state.evaluations.best)
+      others.insert(state.evaluations.best->step);
+    if (state.soundStep)
+      others.insert(*state.soundStep);
+    folder.keepNewest(state.step, options.keepCheckpoints, others);
   });
   if (removed.failed)
     fprintf(stderr, "%s: warning: %s\n", options.name.c_str(),

@@ -46,6 +46,7 @@ public:
 private:
   std::optional<int64_t> chooseStep();
   bool isWhole(int64_t step);
+  std::string describeAbsence() const;
   std::optional<TrainingState> resume();
   void read(int64_t step, const CheckpointManifest &manifest);
   void snapshot();

@@ -79,10 +79,13 @@ std::string CheckpointManifest::toJson() const {
                         {"skipped", state.lossScale.skipped},
                         {"updates", state.lossScale.done},
                         {"in_row", state.lossScale.inRow}};
-  if (state.best)
-    json["best"] = {{"step", state.best->step},
-                    {"loss", state.best->loss},
-                    {"evaluations_since", state.best->since}};
+  if (const auto &[best, since] = state.evaluations; best)
+    json["best"] = {{"step", best->step},
+                    {"loss", best->loss},
+                    {"evaluations_since", since}};
+  else if (since > 0)
+    json["evaluations_without_number"] = since;
+  json["sound_step"] = state.soundStep ? Json(*state.soundStep) : Json();
   json["setting"] = {{"model", setting.model},
                      {"dtype", setting.dtype},
                      {"optimizer", setting.optimizer},
@@ -109,8 +112,15 @@ static TrainingState readState(const Json &json) {
                      readWhole(scale.at("updates")),
                      readWhole(scale.at("in_row"))};
   if (json.contains("best"))
-    state.best = {readWhole(json["best"].at("step")), json["best"].at("loss"),
-                  readWhole(json["best"].at("evaluations_since"))};
+    state.evaluations = {BestEvaluation{readWhole(json["best"].at("step")),
+                                        json["best"].at("loss")},
+                         readWhole(json["best"].at("evaluations_since"))};
+  else if (json.contains("evaluations_without_number"))
+    state.evaluations.since = readWhole(json["evaluations_without_number"]);
+  if (!json.contains("sound_step")) // an older program stopped rather
+    state.soundStep = state.step;
+  else if (!json["sound_step"].is_null())
+    state.soundStep = readWhole(json["sound_step"]);
   if (state.step < 0)
     fail("step %lld", (long long)state.step);
   return state;

@@ -23,7 +23,10 @@ namespace dtc::rt {
 struct TrainingState {
   int64_t step = 0; ///< steps that are done
   LossScale::State lossScale;
-  std::optional<BestEvaluation> best;
+  Evaluations evaluations;
+  /// The newest checkpoint, this or an earlier one, that was written after a
+  /// step whose loss and gradient norm were numbers.
+  std::optional<int64_t> soundStep;
 };
 
 /// What the numbers of a training depend on, besides its state.

@@ -11,11 +11,16 @@
 
 namespace dtc::rt {
 
-/// The evaluation with the lowest loss, and how many came after it.
+/// The evaluation with the lowest loss.
 struct BestEvaluation {
   int64_t step; ///< after which it was made
   double loss;
-  int64_t since = 0;
+};
+
+/// What was observed.
+struct Evaluations {
+  std::optional<BestEvaluation> best; ///< nothing before a loss is a number
+  int64_t since = 0;                  ///< evaluations after it, or of all
 };
 
 /// Counts evaluations since the one with the lowest loss, as Keras'
@@ -26,42 +31,38 @@ public:
   /// `patience`: so many evaluations in a row may be no better; 0: any number.
   explicit EarlyStop(int64_t patience) : patience(patience) {}
 
-  /// Nothing before the first whose loss is a number.
-  const std::optional<BestEvaluation> &best() const { return lowest; }
-  void resume(const std::optional<BestEvaluation> &before) { lowest = before; }
+  const Evaluations &state() const { return seen; }
+  void resume(const Evaluations &before) { seen = before; }
 
   /// Whether this is the best so far.
   bool observe(const EvalMetrics &metrics) {
     if (std::isfinite(metrics.loss) &&
-        (!lowest || metrics.loss < lowest->loss)) {
-      lowest = {metrics.step, metrics.loss};
+        (!seen.best || metrics.loss < seen.best->loss)) {
+      seen = {BestEvaluation{metrics.step, metrics.loss}};
       return true;
     }
-    ++(lowest ? lowest->since : withoutNumber);
+    ++seen.since;
     return false;
   }
 
   /// Whether the training ends after what was observed last.
-  bool ends() const {
-    return patience && (lowest ? lowest->since : withoutNumber) >= patience;
-  }
+  bool ends() const { return patience && seen.since >= patience; }
 
   /// Why it does.
   std::string describe(int64_t step) const {
-    if (!lowest)
+    if (!seen.best)
       return format("stopped after step %lld: no evaluation had a loss that is "
                     "a number (--early-stop %lld)",
                     (long long)step, (long long)patience);
     return format("stopped after step %lld: no evaluation since step %lld was "
                   "better than its loss %.6g (--early-stop %lld)",
-                  (long long)step, (long long)lowest->step, lowest->loss,
+                  (long long)step, (long long)seen.best->step, seen.best->loss,
                   (long long)patience);
   }
 
 private:
   int64_t patience;
-  std::optional<BestEvaluation> lowest;
-  int64_t withoutNumber = 0; ///< evaluations before the first that has one
+  Evaluations seen;
 };
 
 } // namespace dtc::rt

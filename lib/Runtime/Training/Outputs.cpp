@@ -21,10 +21,21 @@ static void lockFolder(OutputLock &outputs, const char *option,
   outputs.take(option, path);
 }
 
-/// Throws if a file that is written is the program, an array of the data or in
-/// a checkpoint.
+/// Whether opening it would wait for somebody who reads. Of a pipe that the
+/// shell made, as in --metrics >(jq), somebody does.
+static bool isNamedPipe(const std::string &path) {
+  std::error_code error;
+  return std::filesystem::is_fifo(path, error) && !path.starts_with("/dev/") &&
+         !path.starts_with("/proc/");
+}
+
+/// Throws if a file that is written is a named pipe, the program, an array of
+/// the data or in a checkpoint.
 static void expectApart(const Options &options, const char *option,
                         const std::string &path) {
+  if (isNamedPipe(path))
+    fail("found '%s' of %s, which is a named pipe; expected a file",
+         path.c_str(), option);
   std::error_code error;
   if (std::filesystem::equivalent(path, "/proc/self/exe", error))
     fail("found '%s' of %s, which is this program; give it another name",

@@ -89,7 +89,8 @@ void TrainingLoop::loadState() {
   agree(context.collectives, attempt([&] {
           if (state) {
             firstStep = state->step + 1;
-            earlyStop.resume(state->best);
+            earlyStop.resume(state->evaluations);
+            soundStep = state->soundStep;
             lossScale = LossScale(state->lossScale);
           } else {
             loadParameters(context, *arena, options.seed);
@@ -175,8 +176,11 @@ TrainingEnd TrainingLoop::run() {
     bool isLast = step == options.steps || how != TrainingEnd::finished;
     if (isLast && trace)
       trace->stopAfter(step);
-    if (checkpoints && (checkpoints->isDue(step) || isBest || isLast))
+    if (checkpoints && (checkpoints->isDue(step) || isBest || isLast)) {
+      if (isFinite || isSkipped)
+        soundStep = step;
       checkpoints->save(stateAfter(step));
+    }
   }
   if (checkpoints)
     checkpoints->finish();
@@ -192,7 +196,7 @@ TrainingEnd TrainingLoop::run() {
 }
 
 TrainingState TrainingLoop::stateAfter(int64_t step) const {
-  TrainingState state{step, lossScale.state(), earlyStop.best()};
+  TrainingState state{step, lossScale.state(), earlyStop.state(), soundStep};
   if (!program.skipsSteps()) // a program that does may go on from here
     state.lossScale.done = step;
   return state;
@@ -254,10 +258,14 @@ void TrainingLoop::reportNotFinite(int64_t step) {
   if (!first.empty())
     cause = first + "; " + cause;
   std::string rest = "nothing is saved of it";
-  if (checkpoints && checkpoints->newest())
-    rest = format("the newest checkpoint is of step %lld, to go on from with "
+  if (checkpoints && soundStep) {
+    bool isNewest = checkpoints->newest() == soundStep;
+    rest = format("the newest %scheckpoint is of step %lld, to go on from with "
                   "--resume",
-                  (long long)*checkpoints->newest());
+                  isNewest ? "" : "sound ", (long long)*soundStep);
+    if (!isNewest)
+      rest += format(" --resume-step %lld", (long long)*soundStep);
+  }
   fprintf(stderr,
           "%s: error: step %lld has loss %g and gradient norm %g: %s; training "
           "stops, %s (--on-nonfinite warn goes on%s)\n",

@@ -96,8 +96,9 @@ private:
   std::optional<Checkpointer> checkpoints;
   StopVote stopVote;
   int64_t firstStep = 1;
-  bool isSkipped = false; ///< the last step, which changed no weight
-  bool isFinite = true;   ///< the last loss and norm, unless it was skipped
+  std::optional<int64_t> soundStep; ///< as the last checkpoint has it
+  bool isSkipped = false;           ///< the last step, which changed no weight
+  bool isFinite = true; ///< the last loss and norm, unless it was skipped
   decltype(&dtcrt_step_hook) hook;
 };
 
