@@ -48,11 +48,12 @@ template <typename T, int vectorBytes, int MR> struct Gemm {
       __attribute__((vector_size(vectorBytes), aligned(alignof(T))));
 
   /// R x V vectors of C (rows `ldc` apart). Element (i, p) of A lies at
-  /// a[i * aRow + p * aCol]; the rows of B are `ldb` apart.
-  template <int R, int V>
+  /// a[i * aRow + p * aCol]; the rows of B are `ldb` apart. What of B it reads,
+  /// it may write to `packed`, side by side.
+  template <int R, int V, bool packs = false>
   static void tile(int64_t depth, const T *a, int64_t aRow, int64_t aCol,
-                   const T *b, int64_t ldb, T *c, int64_t ldc,
-                   bool accumulate) {
+                   const T *b, int64_t ldb, T *c, int64_t ldc, bool accumulate,
+                   T *packed = nullptr) {
     // One pointer per three rows: the others are at 1 and 2 times aRow from
     // it, which addresses express, and there are not registers for all.
     const T *rows[(R + 2) / 3];
@@ -64,6 +65,12 @@ template <typename T, int vectorBytes, int MR> struct Gemm {
 #pragma clang loop unroll(full)
       for (int j = 0; j < V; ++j)
         row[j] = *(const Unaligned *)(b + j * lanes);
+      if constexpr (packs) {
+#pragma clang loop unroll(full)
+        for (int j = 0; j < V; ++j)
+          ((Vector *)packed)[j] = row[j];
+        packed += V * lanes;
+      }
 #pragma clang loop unroll(full)
       for (int i = 0; i < R; ++i) {
         T element = rows[i / 3][i % 3 * aRow];
@@ -101,7 +108,7 @@ template <typename T, int vectorBytes, int MR> struct Gemm {
     if constexpr (R > 1)
       if (rows < R)
         return tileOf<V, R - 1>(rows);
-    return &tile<R, V>;
+    return &tile<R, V, false>;
   }
 
   /// Packs `width` (at most W) vectors of `depth` elements side by side; a
@@ -228,8 +235,8 @@ template <typename T, int vectorBytes, int MR> struct Gemm {
     bool directA = g.aCol == 1 ? g.n <= directColumns || g.k <= directDepth
                                : g.n <= directTransposed;
     Blocks blocks(g);
-    T *packedA = (T *)scratch;
-    T *packedB = packedA + blocks.rows * blocks.depth;
+    T *packedB = (T *)scratch; // whole panels, so that vectors are aligned
+    T *packedA = packedB + blocks.columns * blocks.depth;
     for (int64_t p = 0; p < g.k; p += blocks.depth) {
       int64_t depth = min(blocks.depth, g.k - p);
       bool directB = !hasPanels && g.bCol == 1 && g.m <= directRows &&
@@ -245,7 +252,10 @@ template <typename T, int vectorBytes, int MR> struct Gemm {
                              : directB ? columns / NR * NR
                                        : 0;
           const T *blockB = hasPanels ? b : b + p * g.bRow + column * g.bCol;
-          if (row == 0 || !blocks.isNarrow)
+          // A panel that lies in rows is packed by the first tile.
+          bool tilePacks = !blocks.isNarrow && packFrom == 0 && g.bCol == 1 &&
+                           columns == NR && rows >= MR;
+          if ((row == 0 || !blocks.isNarrow) && !tilePacks)
             packPanels<NR>(blockB, g.bCol, g.bRow, packFrom, columns, depth,
                            packedB);
           // What is packed next.
@@ -266,6 +276,13 @@ template <typename T, int vectorBytes, int MR> struct Gemm {
               else
                 prefetch(next, g.bCol, nextColumns, depth, i, end, rows);
               bool packedRows = i < packTo;
+              if (tilePacks && i == 0) {
+                tile<MR, 2, true>(
+                    depth, packedRows ? packedA : blockA,
+                    packedRows ? 1 : g.aRow, packedRows ? MR : g.aCol, blockB,
+                    g.bRow, blockC, g.ldc, g.accumulate || p > 0, packedB);
+                continue;
+              }
               multiply(depth, end - i, min(NR, columns - j),
                        packedRows ? packedA + i * depth : blockA + i * g.aRow,
                        packedRows ? 1 : g.aRow, packedRows ? MR : g.aCol,
@@ -285,9 +302,9 @@ template <typename T, int vectorBytes, int MR> struct Gemm {
                        T *c, int64_t ldc, bool accumulate) {
     auto tile = columns > lanes ? tileOf<2>(rows) : tileOf<1>(rows);
     if (columns == NR || columns == lanes)
-      return tile(depth, a, aRow, aCol, b, ldb, c, ldc, accumulate);
+      return tile(depth, a, aRow, aCol, b, ldb, c, ldc, accumulate, nullptr);
     alignas(64) T whole[MR * NR];
-    tile(depth, a, aRow, aCol, b, ldb, whole, NR, false);
+    tile(depth, a, aRow, aCol, b, ldb, whole, NR, false, nullptr);
     for (int64_t i = 0; i < rows; ++i)
       for (int64_t j = 0; j < columns; ++j)
         c[i * ldc + j] =
