@@ -65,14 +65,14 @@ void checkAgainstNaive(MatMul &matmul, const MatMulShape &s) {
 
 template <typename T>
 void checkKernel(void (*kernel)(const GemmArguments &, char *), bool transposeA,
-                 int64_t m, int64_t n, int64_t k) {
+                 bool transposeB, int64_t m, int64_t n, int64_t k) {
   Mapping scratch(gemmScratchBytes);
   auto a = randomVector<T>(m * k, 0), b = randomVector<T>(k * n, 1);
   std::vector<T> c(size_t(m * n));
   auto expected =
-      naive({dtypeOf<T>, transposeA, false, false, 1, m, n, k}, a, b, c);
+      naive({dtypeOf<T>, transposeA, transposeB, false, 1, m, n, k}, a, b, c);
   kernel({m, n, k, a.data(), transposeA ? 1 : k, transposeA ? m : 1, b.data(),
-          n, 1, c.data(), n, false},
+          transposeB ? 1 : n, transposeB ? k : 1, c.data(), n, false},
          scratch.data());
   for (size_t i = 0; i < c.size(); ++i)
     ASSERT_NEAR(c[i], expected[i], tolerance<T>(k))
@@ -80,11 +80,11 @@ void checkKernel(void (*kernel)(const GemmArguments &, char *), bool transposeA,
 }
 
 /// Tiles and edges, one and several blocks of each dimension.
-const int64_t sizes[][4] = {{1, 1, 1, 1},      {1, 10, 5, 10},
-                            {3, 7, 17, 3},     {2, 64, 64, 64},
-                            {1, 197, 33, 259}, {1, 85, 1030, 70},
-                            {5, 128, 32, 128}, {1, 300, 150, 1018},
-                            {1, 3, 2, 600},    {1, 6, 300, 0}};
+const int64_t sizes[][4] = {
+    {1, 1, 1, 1},      {1, 10, 5, 10},      {3, 7, 17, 3},
+    {2, 64, 64, 64},   {1, 197, 33, 259},   {1, 85, 1030, 70},
+    {5, 128, 32, 128}, {1, 300, 150, 1018}, {1, 265, 150, 512},
+    {1, 3, 2, 600},    {1, 6, 300, 0}};
 
 template <typename T> void checkAll(MatMulEngine engine, int threads) {
   MatMul matmul(engine, threads);
@@ -134,8 +134,9 @@ TEST(MatMul, AllKernels) {
   for (const GemmKernels *kernel : kernels)
     for (int64_t m = 14; m < 28; ++m)
       for (int64_t n : {40, 77, 80, 84, 88, 150})
-        for (bool transposeA : {false, true}) {
-          checkKernel<float>(kernel->f32, transposeA, m, n, 441);
-          checkKernel<double>(kernel->f64, transposeA, m, n, 441);
-        }
+        for (bool transposeA : {false, true})
+          for (bool transposeB : {false, true}) {
+            checkKernel<float>(kernel->f32, transposeA, transposeB, m, n, 441);
+            checkKernel<double>(kernel->f64, transposeA, transposeB, m, n, 441);
+          }
 }

@@ -141,7 +141,7 @@ private:
   /// Queries of a block: whole tiles of products, whose scores stay in the
   /// second-level cache. A library's calls cost more, and want larger ones.
   static int64_t getBlockRows(const AttentionShape &s) {
-    int64_t rows = s.columns <= 1024 ? 84 : 42;
+    int64_t rows = s.columns <= 1024 ? 84 : 48;
     if (!multipliesSums)
       rows = s.columns <= 512 ? 256 : 128;
     return std::min(rows, s.rows);

@@ -69,7 +69,7 @@ private:
   MatMulEngine engine;
   Threads pool;
   const GemmKernels &kernels;
-  Mapping scratch; ///< a packing buffer for each thread
+  Mapping scratch; ///< for each thread: to pack in, and its own
 };
 
 } // namespace dtc::rt

@@ -167,9 +167,8 @@ Winograd::Blocks Winograd::divide(int64_t tiles, int64_t depth,
   blocks.channels = partOf(depth, mostChannels, grain);
   blocks.tiles = tilesOf(blocks.channels + blocks.columns,
                          std::max(blocks.channels, blocks.columns));
-  constexpr int64_t rows = 14; // of a product's tiles
-  if (blocks.tiles > rows)
-    blocks.tiles -= blocks.tiles % rows;
+  if (blocks.tiles > kernels.tileRows)
+    blocks.tiles -= blocks.tiles % kernels.tileRows;
   return blocks;
 }
 

@@ -40,20 +40,21 @@ template <typename T, int vectorBytes, int MR> struct Gemm {
   static_assert((mostRows + NR) * depthBytes <= gemmScratchBytes);
   static_assert((mostRowsOfNarrow + NR) * depthBytes + narrowBytes <=
                 gemmScratchBytes);
-  static_assert(mostRowsOfNarrow * depthBytes + narrowBytes <=
-                narrowScratchBytes);
+  static_assert(narrowColumns % NR == 0 &&
+                mostRowsOfNarrow * depthBytes + narrowBytes <=
+                    narrowScratchBytes);
 
   typedef T Vector __attribute__((vector_size(vectorBytes)));
   typedef T Unaligned
       __attribute__((vector_size(vectorBytes), aligned(alignof(T))));
 
   /// R x V vectors of C (rows `ldc` apart). Element (i, p) of A lies at
-  /// a[i * aRow + p * aCol]; the rows of B are `ldb` apart. What of B it reads,
-  /// it may write to `packed`, side by side.
+  /// a[i * aRow + p * aCol]; the rows of B are `ldb` apart. If it `packs`, it
+  /// writes what it reads of B to `packed`, side by side.
   template <int R, int V, bool packs = false>
   static void tile(int64_t depth, const T *a, int64_t aRow, int64_t aCol,
                    const T *b, int64_t ldb, T *c, int64_t ldc, bool accumulate,
-                   T *packed = nullptr) {
+                   T *packed) {
     // One pointer per three rows: the others are at 1 and 2 times aRow from
     // it, which addresses express, and there are not registers for all.
     const T *rows[(R + 2) / 3];
@@ -84,7 +85,8 @@ template <typename T, int vectorBytes, int MR> struct Gemm {
       b += ldb;
     };
     // What the products are added to, or written over, is needed at the end.
-    // All of it at once would take what loads need to wait in.
+    // Asked for at once, its lines would occupy the buffers that loads of A and
+    // B wait in.
     int64_t p = 0;
     for (T *row = c; p < min(R, depth); ++p, row += ldc) {
 #pragma clang loop unroll(full)
@@ -208,12 +210,18 @@ template <typename T, int vectorBytes, int MR> struct Gemm {
     int64_t depth, rows, columns;
 
     Blocks(const GemmArguments &g) {
-      int64_t count = (g.k + mostDepth - 1) / mostDepth;
-      depth = (g.k + count - 1) / count;
+      depth = partOf(g.k, mostDepth, 1);
       isNarrow = g.n * depth * int64_t(sizeof(T)) <= narrowBytes;
-      rows = (isNarrow ? mostRowsOfNarrow : mostRows) * mostDepth / depth / MR *
-             MR;
+      int64_t most = isNarrow ? mostRowsOfNarrow : mostRows;
+      rows = partOf(g.m, most * mostDepth / depth / MR * MR, MR);
       columns = isNarrow ? (g.n + NR - 1) / NR * NR : NR;
+    }
+
+    /// The largest of the fewest parts of at most `most`, a multiple of
+    /// `grain`, that are about as large as each other.
+    static int64_t partOf(int64_t size, int64_t most, int64_t grain) {
+      int64_t count = (size + most - 1) / most;
+      return ((size + count - 1) / count + grain - 1) / grain * grain;
     }
   };
 
@@ -252,8 +260,9 @@ template <typename T, int vectorBytes, int MR> struct Gemm {
                              : directB ? columns / NR * NR
                                        : 0;
           const T *blockB = hasPanels ? b : b + p * g.bRow + column * g.bCol;
-          // A panel that lies in rows is packed by the first tile.
-          bool tilePacks = !blocks.isNarrow && packFrom == 0 && g.bCol == 1 &&
+          // A panel that lies in rows is packed by the first tile. (directB is
+          // of a narrow B.)
+          bool tilePacks = !hasPanels && !blocks.isNarrow && g.bCol == 1 &&
                            columns == NR && rows >= MR;
           if ((row == 0 || !blocks.isNarrow) && !tilePacks)
             packPanels<NR>(blockB, g.bCol, g.bRow, packFrom, columns, depth,
@@ -271,9 +280,9 @@ template <typename T, int vectorBytes, int MR> struct Gemm {
                                        : blockB + j;
             for (int64_t i = 0; i < rows; i += MR) {
               int64_t end = min(i + MR, rows);
-              if (g.bCol == 1)
+              if (nextColumns > 0 && g.bCol == 1)
                 prefetch(next, g.bRow, depth, nextColumns, i, end, rows);
-              else
+              else if (nextColumns > 0)
                 prefetch(next, g.bCol, nextColumns, depth, i, end, rows);
               bool packedRows = i < packTo;
               if (tilePacks && i == 0) {
