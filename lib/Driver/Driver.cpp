@@ -379,6 +379,7 @@ LogicalResult Compilation::link() {
   info.dtype = getNumbers(options.compile);
   info.loss = StringRef(training.loss).split(':').first.str();
   info.globalBatch = globalBatch;
+  info.skipsNonFinite = training.skipNonFinite;
   info.replicasAtLaunch = strategy.parallel.replicasAtLaunch;
   if (options.device)
     info.peakFlops = options.device->speed.getFlops(info.dtype);

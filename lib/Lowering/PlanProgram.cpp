@@ -81,6 +81,8 @@ static FailureOr<std::string> completeManifest(ModuleOp module,
   manifest["global_batch"] = info.globalBatch;
   if (info.replicasAtLaunch)
     manifest["replica_axis"] = dataAxis;
+  if (info.skipsNonFinite)
+    manifest["skips_nonfinite"] = true;
   if (info.peakFlops > 0)
     manifest["peak_flops"] = info.peakFlops;
   if (json::Array *ops = manifest.getArray("ops"))

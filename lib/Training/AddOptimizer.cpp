@@ -223,6 +223,10 @@ void AddOptimizerPass::runOnOperation() {
   FailureOr<Value> lr = getScalarInput(step, "lr");
   Value lossScale = findScalarInput(step, lossScaleKind);
   bool skips = lossScale || skipNonFinite;
+  if (skips) // running statistics
+    step.walk([&](AverageOp op) {
+      op->setAttr(attr::skipNan, UnitAttr::get(&getContext()));
+    });
   // Steps that are skipped do not count.
   FailureOr<Value> stepNumber =
       getScalarInput(step, skips ? StringRef(updatesKind) : "step");

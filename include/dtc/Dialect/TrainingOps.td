@@ -240,7 +240,8 @@ def DTC_AverageOp : DTC_TensorOp<"average", [
     DeclareOpInterfaceMethods<DTC_AliasInterface>]> {
   let summary = "exponential moving average of a parameter";
   let description = [{
-    a' = decay * a + (1 - decay) * p, in place.
+    a' = decay * a + (1 - decay) * p, in place. With `dtc.skip_nan`, as of
+    running statistics, elements where p is NaN or infinite stay as they are.
 
     Example: `%a1 = dtc.average %a, %p {decay = 0.999 : f64} : (tensor<8xf32>, tensor<8xf32>) -> tensor<8xf32>`
     Constraints: (C1) both operands and the result have one type.

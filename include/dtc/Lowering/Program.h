@@ -25,6 +25,7 @@ struct ProgramInfo {
   std::string loss;              ///< cross-entropy, bce, mse or output
   int64_t globalBatch = 0;       ///< samples in a step
   bool replicasAtLaunch = false; ///< whether dp is the ranks' to say
+  bool skipsNonFinite = false;   ///< whether updates skip NaN gradients
   double peakFlops = 0;          ///< of a rank's device, a second; 0: not known
   llvm::json::Object optimizer;  ///< name and hyper-parameters
   Initializers initializers;     ///< of all parameters

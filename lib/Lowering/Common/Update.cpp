@@ -346,12 +346,19 @@ static Values lowerClipByNorm(ClipByNormOp op, StructuredBuilder &b) {
 }
 
 static Values lowerAverage(AverageOp op, StructuredBuilder &b) {
-  return {b.update(op.getAverage(), op.getParameter(),
-                   [&](StructuredBuilder &inner, ValueRange v) -> Value {
-                     return buildMoment(inner, v[1],
-                                        op.getDecay().convertToDouble(), v[0],
-                                        Value());
-                   })};
+  return {b.update(
+      op.getAverage(), op.getParameter(),
+      [&](StructuredBuilder &inner, ValueRange v) -> Value {
+        Value average = buildMoment(
+            inner, v[1], op.getDecay().convertToDouble(), v[0], Value());
+        if (!op->hasAttr(attr::skipNan))
+          return average;
+        // x - x is zero, or NaN.
+        Value zero = arith::SubFOp::create(inner, v[0], v[0]);
+        Value isNan =
+            arith::CmpFOp::create(inner, arith::CmpFPredicate::UNO, zero, zero);
+        return arith::SelectOp::create(inner, isNan, v[1], average);
+      })};
 }
 
 static Values lowerAccumulate(AccumulateOp op, StructuredBuilder &b) {

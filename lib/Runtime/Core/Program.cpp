@@ -261,6 +261,7 @@ static void readManifest(const Json &json, Program &program) {
   if (json.contains("model_flops"))
     program.modelFlops = readWhole(json["model_flops"]);
   program.peakFlops = json.value("peak_flops", 0.0);
+  program.skipsNonFinite = json.value("skips_nonfinite", false);
   for (const Json &op : json.value("ops", Json::array()))
     program.ops.push_back({op.at("name"), op.value("node", ""),
                            readWhole(op.at("flops")),

@@ -163,10 +163,11 @@ struct Program {
   int replicaAxis = -1;   ///< whose size the launch says; -1 if there is none
   int64_t modelFlops = 0; ///< of a step, on all ranks; 0: not known
   double peakFlops = 0;   ///< of a rank's device, a second; 0: not known
+  bool skipsNonFinite = false; ///< compiled with --skip-nonfinite
   /// Whether gradients are those of the loss times a number: of fp16.
   bool scalesLoss() const { return hasInput(InputKind::lossScale); }
   /// Whether a step whose gradients are no numbers changes no weight.
-  bool skipsSteps() const { return hasInput(InputKind::updates); }
+  bool skipsSteps() const { return skipsNonFinite || scalesLoss(); }
   std::string weightsFile;
   /// Name, then settings but the learning rate, as text for people.
   std::string optimizer;
