@@ -49,12 +49,28 @@ static LogicalResult readPlans(StringRef path, Request &request) {
   return success();
 }
 
-/// Nothing is written for a plan that is compared.
+/// All that comes of a plan is its row.
 static LogicalResult expectNoOutput(StringRef word) {
-  if (word == "-o" || word.starts_with("-o="))
-    return fail("found '" + word +
-                "', but dtc compare writes no program; leave it out");
+  StringRef name = word.split('=').first;
+  for (StringRef other : {"-o", "--report-json", "--stop-after", "--emit",
+                          "--timeline", "--graph", "--dump-dir", "--version"})
+    if (name == other)
+      return fail("found '" + name +
+                  "', but dtc compare prints a table alone; leave it out");
   return success();
+}
+
+/// As TokenizeGNUCommandLine reads it, which takes the end for a quote's.
+static bool hasOpenQuote(StringRef text) {
+  char quote = 0;
+  for (size_t i = 0; i < text.size(); ++i)
+    if (text[i] == '\\')
+      ++i;
+    else if (quote)
+      quote = text[i] == quote ? 0 : quote;
+    else if (text[i] == '"' || text[i] == '\'')
+      quote = text[i];
+  return quote;
 }
 
 static LogicalResult parse(ArrayRef<const char *> arguments, Request &request) {
@@ -76,6 +92,9 @@ static LogicalResult parse(ArrayRef<const char *> arguments, Request &request) {
     else if (failed(readPlans(value, request)))
       return failure();
   }
+  for (const std::string &plan : request.plans)
+    if (hasOpenQuote(plan))
+      return fail("found the plan " + plan + ", of which a quote has no end");
   if (request.shared.empty() || request.plans.empty())
     return fail(llvm::Twine("found no ") +
                 (request.plans.empty() ? "plan" : "model") + ", expected " +
@@ -134,9 +153,6 @@ static FailureOr<PlanRow> compile(StringRef program, const Request &request,
   for (llvm::Expected<TemporaryFile> *file : {&report, &log})
     if (!*file)
       return fail(llvm::toString(file->takeError()));
-  for (char quote : {'"', '\''})
-    if (StringRef(plan).count(quote) % 2 != 0)
-      return fail("found the plan " + plan + ", of which a quote has no end");
   llvm::BumpPtrAllocator allocator;
   llvm::StringSaver saver(allocator);
   SmallVector<const char *> words;
@@ -144,12 +160,11 @@ static FailureOr<PlanRow> compile(StringRef program, const Request &request,
   for (StringRef word : words)
     if (failed(expectNoOutput(word)))
       return failure();
-  SmallVector<StringRef> arguments = {program};
+  std::string reportOption = "--report-json=" + report->getPath();
+  SmallVector<StringRef> arguments = {program, "--stop-after=schedule",
+                                      reportOption};
   llvm::append_range(arguments, request.shared);
   llvm::append_range(arguments, words);
-  std::string reportOption = "--report-json=" + report->getPath();
-  llvm::append_range(arguments, std::initializer_list<StringRef>{
-                                    "--stop-after=schedule", reportOption});
   std::optional<StringRef> redirects[] = {StringRef(), StringRef(""),
                                           StringRef(log->getPath())};
   std::string error;

@@ -11,6 +11,7 @@
 #include "dtc/Report/Report.h"
 #include "dtc/Schedule/ScheduleFile.h"
 #include "dtc/Target/Targets.h"
+#include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CheckedArithmetic.h"
 #include "llvm/Support/FileSystem.h"
@@ -211,6 +212,18 @@ LogicalResult CommandLine::checkSchedule() {
   return schedule ? success() : fail(llvm::toString(schedule.takeError()));
 }
 
+/// The one name of a file, which may not be there yet, among all its paths.
+static std::string getPlace(llvm::StringRef path) {
+  llvm::SmallString<128> place, name(path);
+  if (!llvm::sys::fs::real_path(name, place))
+    return place.str().str();
+  llvm::StringRef folder = llvm::sys::path::parent_path(name);
+  if (llvm::sys::fs::real_path(folder.empty() ? "." : folder, place))
+    return path.str();
+  llvm::sys::path::append(place, llvm::sys::path::filename(name));
+  return place.str().str();
+}
+
 /// What can be known of `-o` before there is anything to write.
 LogicalResult CommandLine::checkOutput() {
   llvm::StringRef name = options.output;
@@ -230,7 +243,7 @@ LogicalResult CommandLine::checkOutput() {
     if (llvm::sys::fs::equivalent(path, compile.import.path))
       return fail(option + " writes '" + path +
                   "', which is the model; expected another file");
-    auto [other, isNew] = writers.try_emplace(path, option);
+    auto [other, isNew] = writers.try_emplace(getPlace(path), option);
     if (!isNew)
       return fail(option + " writes '" + path + "', and so does " +
                   other->second + "; expected two files");

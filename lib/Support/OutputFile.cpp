@@ -8,6 +8,7 @@
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
+#include <cerrno>
 #include <climits>
 #include <fcntl.h>
 #include <unistd.h>
@@ -73,9 +74,12 @@ Error OutputFile::write(llvm::function_ref<void(llvm::raw_ostream &)> body) {
 
 /// Hands the bytes to a device or a pipe.
 static std::error_code copyTo(llvm::StringRef from, const std::string &device) {
-  int to = ::open(device.c_str(), O_WRONLY | O_CLOEXEC);
+  // Of a pipe without a reader this fails, where waiting might never end.
+  int to = ::open(device.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK);
   if (to < 0)
-    return std::error_code(errno, std::generic_category());
+    return std::error_code(errno == ENXIO ? EPIPE : errno,
+                           std::generic_category());
+  ::fcntl(to, F_SETFL, 0); // writes wait for the reader
   std::error_code error = fs::copy_file(from, to);
   if (::close(to) != 0 && !error)
     error = std::error_code(errno, std::generic_category());

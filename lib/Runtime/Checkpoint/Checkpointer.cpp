@@ -162,6 +162,24 @@ std::optional<TrainingState> Checkpointer::resume() {
   return manifest.state;
 }
 
+std::optional<std::string>
+Checkpointer::describe(std::optional<int64_t> soundStep) const {
+  std::vector<int64_t> steps = folder.steps();
+  if (steps.empty())
+    return std::nullopt;
+  if (soundStep == steps[0])
+    return format("the newest checkpoint is of step %lld, to go on from with "
+                  "--resume",
+                  (long long)steps[0]);
+  std::string text = format("the newest checkpoint, of step %lld, was not gone "
+                            "on from with numbers",
+                            (long long)steps[0]);
+  if (soundStep)
+    text += format("; that of step %lld was: --resume --resume-step %lld",
+                   (long long)*soundStep, (long long)*soundStep);
+  return text;
+}
+
 //===----------------------------------------------------------------------===//
 // Saving
 //===----------------------------------------------------------------------===//

@@ -39,9 +39,9 @@ public:
   /// stop, and `finish` says why.
   bool hasFailed() const { return started && isShardDone && shard.failed; }
 
-  /// The step of the newest checkpoint of which this rank knows that it is
-  /// whole; nothing if there is none.
-  std::optional<int64_t> newest() const { return committed; }
+  /// Where to go on from after a step without numbers; nothing if there is no
+  /// checkpoint. For rank 0.
+  std::optional<std::string> describe(std::optional<int64_t> soundStep) const;
 
 private:
   std::optional<int64_t> chooseStep();

@@ -85,7 +85,8 @@ std::string CheckpointManifest::toJson() const {
                     {"evaluations_since", since}};
   else if (since > 0)
     json["evaluations_without_number"] = since;
-  json["sound_step"] = state.soundStep ? Json(*state.soundStep) : Json();
+  if (state.soundStep)
+    json["sound_step"] = *state.soundStep;
   json["setting"] = {{"model", setting.model},
                      {"dtype", setting.dtype},
                      {"optimizer", setting.optimizer},
@@ -117,9 +118,7 @@ static TrainingState readState(const Json &json) {
                          readWhole(json["best"].at("evaluations_since"))};
   else if (json.contains("evaluations_without_number"))
     state.evaluations.since = readWhole(json["evaluations_without_number"]);
-  if (!json.contains("sound_step")) // an older program stopped rather
-    state.soundStep = state.step;
-  else if (!json["sound_step"].is_null())
+  if (json.contains("sound_step"))
     state.soundStep = readWhole(json["sound_step"]);
   if (state.step < 0)
     fail("step %lld", (long long)state.step);

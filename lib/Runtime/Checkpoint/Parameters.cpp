@@ -22,6 +22,11 @@ using namespace dtc::rt;
 // Loading
 //===----------------------------------------------------------------------===//
 
+std::string dtc::rt::pathOfWeights(const Program &program) {
+  std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe");
+  return (self.parent_path() / program.weightsFile).string();
+}
+
 namespace {
 
 /// The program's weights, wherever they are; opened when first needed.
@@ -35,25 +40,20 @@ public:
     if (program.weightsFile.empty())
       fail("this program has no weights, but its manifest refers to them");
     if (!file)
-      file.emplace(path());
+      file.emplace(pathOfWeights(program));
     return file->bytes();
   }
 
   const SafetensorsReader &reader() {
     if (!tensors)
-      tensors.emplace(program.weightsFile.empty() ? "the embedded file"
-                                                  : "'" + path() + "'",
+      tensors.emplace(program.weightsFile.empty()
+                          ? "the embedded file"
+                          : "'" + pathOfWeights(program) + "'",
                       bytes());
     return *tensors;
   }
 
 private:
-  std::string path() const {
-    std::filesystem::path self =
-        std::filesystem::read_symlink("/proc/self/exe");
-    return (self.parent_path() / program.weightsFile).string();
-  }
-
   const Program &program;
   std::optional<MappedFile> file;
   std::optional<SafetensorsReader> tensors;

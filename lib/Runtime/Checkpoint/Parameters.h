@@ -8,6 +8,9 @@
 
 namespace dtc::rt {
 
+/// Of a program whose weights are a file of their own.
+std::string pathOfWeights(const Program &program);
+
 /// Fills the parameters that this rank's stage owns, from the weights file or
 /// by their rule, and their moving averages. The numbers depend on the seed and
 /// the parameter alone, not on the plan.

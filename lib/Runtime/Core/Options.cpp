@@ -10,6 +10,7 @@
 #include "Version.h"
 
 #include <CLI/CLI.hpp>
+#include <cfloat>
 #include <cmath>
 
 using namespace dtc::rt;
@@ -209,8 +210,10 @@ static void addSavingOptions(CLI::App &app, Options &options) {
       ->type_name("N")
       ->default_str("never")
       ->check(atLeastOne);
-  app.add_option("--keep-checkpoints", options.keepCheckpoints,
-                 "keep the newest N, and that of the best evaluation")
+  app.add_option(
+         "--keep-checkpoints", options.keepCheckpoints,
+         "keep the newest N, that of the best evaluation, and the newest "
+         "from which a step went on with numbers")
       ->type_name("N")
       ->check(atLeastOne);
   app.add_flag("--checkpoint-async", options.checkpointAsync,
@@ -328,6 +331,13 @@ static void chooseTracedSteps(Options &options, const std::string &text) {
 /// What options that are right one by one say together.
 static void check(const CLI::App &app, const Program &program, Options &options,
                   const std::string &traceSteps) {
+  for (const CLI::Option *option : app.get_options())
+    for (const std::string &value : option->results())
+      if (value.empty())
+        fail("found %s '', expected a value", option->get_name().c_str());
+  if (program.dtype != "f64" && options.learningRate.peak > FLT_MAX)
+    fail("found --lr %g, expected a number of at most %g",
+         options.learningRate.peak, FLT_MAX);
   for (const char *option : {"--early-stop", "--eval-batches", "--eval-data"})
     if (app.count(option) && !options.evalEvery)
       fail("found %s, expected --eval-every N with it", option);

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <fcntl.h>
 #include <filesystem>
 #include <functional>
 #include <optional>
@@ -51,6 +52,16 @@ static int bindAbstract(const std::string &name) {
   return -1;
 }
 
+/// A pipe's writing end, which stays open: a reader goes when it sees none.
+static int openPipe(const std::string &option, const std::string &path) {
+  int file = open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+  if (file < 0 && errno == ENXIO)
+    fail("found '%s' of %s, a pipe that no program reads; start its reader "
+         "first, or give a file",
+         path.c_str(), option.c_str());
+  return file;
+}
+
 void OutputLock::take(const std::string &option, const std::string &path) {
   if (path.empty())
     return;
@@ -63,6 +74,11 @@ void OutputLock::take(const std::string &option, const std::string &path) {
     file = file.parent_path();
   struct stat status{};
   bool exists = !stat(file.c_str(), &status);
+  if (exists && S_ISFIFO(status.st_mode)) {
+    if (int pipe = openPipe(option, path); pipe >= 0)
+      taken.push_back({option, path, "", 0, 0, pipe});
+    return;
+  }
   if (exists && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode))
     return;
   std::optional<std::string> name = nameLock(file);

@@ -24,9 +24,10 @@ public:
   OutputLock(const OutputLock &) = delete;
   ~OutputLock();
 
-  /// Takes what `option` names. Nothing happens for an empty path, for devices
-  /// and pipes, and where the folder is missing: opening the file says so.
-  /// Throws if another option of this job, or another job, has it.
+  /// Takes what `option` names. Nothing happens for an empty path, for devices,
+  /// and where the folder is missing: opening the file says so. Throws if
+  /// another option of this job, or another job, has it, or if it is a pipe
+  /// that no program reads: opening it would wait.
   void take(const std::string &option, const std::string &path);
 
 private:
@@ -34,7 +35,7 @@ private:
     std::string option, path, name;
     dev_t device; ///< of the file, if there is one: `inode` is not 0
     ino_t inode;
-    int socket;
+    int socket; ///< or the pipe
   };
   std::vector<Taken> taken;
 };

@@ -2,6 +2,7 @@
 
 #include "Outputs.h"
 
+#include "Checkpoint/Parameters.h"
 #include "Core/Error.h"
 #include "Core/PathWithin.h"
 
@@ -21,24 +22,18 @@ static void lockFolder(OutputLock &outputs, const char *option,
   outputs.take(option, path);
 }
 
-/// Whether opening it would wait for somebody who reads. Of a pipe that the
-/// shell made, as in --metrics >(jq), somebody does.
-static bool isNamedPipe(const std::string &path) {
-  std::error_code error;
-  return std::filesystem::is_fifo(path, error) && !path.starts_with("/dev/") &&
-         !path.starts_with("/proc/");
-}
-
-/// Throws if a file that is written is a named pipe, the program, an array of
+/// Throws if a file that is written is the program, its weights, an array of
 /// the data or in a checkpoint.
-static void expectApart(const Options &options, const char *option,
-                        const std::string &path) {
-  if (isNamedPipe(path))
-    fail("found '%s' of %s, which is a named pipe; expected a file",
-         path.c_str(), option);
+static void expectApart(const Program &program, const Options &options,
+                        const char *option, const std::string &path) {
   std::error_code error;
   if (std::filesystem::equivalent(path, "/proc/self/exe", error))
     fail("found '%s' of %s, which is this program; give it another name",
+         path.c_str(), option);
+  if (!program.weightsFile.empty() &&
+      std::filesystem::equivalent(path, pathOfWeights(program), error))
+    fail("found '%s' of %s, which this program starts from; give it another "
+         "name",
          path.c_str(), option);
   for (const std::string &folder : {options.data, options.evalData}) {
     std::string extension = pathWithin(folder, path).extension();
@@ -52,7 +47,8 @@ static void expectApart(const Options &options, const char *option,
          path.c_str(), option);
 }
 
-void dtc::rt::lockOutputs(const Options &options, OutputLock &outputs) {
+void dtc::rt::lockOutputs(const Program &program, const Options &options,
+                          OutputLock &outputs) {
   std::pair<const char *, const std::string &> files[] = {
       {"--metrics", options.metrics},
       {"--save-weights", options.saveWeights},
@@ -63,7 +59,7 @@ void dtc::rt::lockOutputs(const Options &options, OutputLock &outputs) {
   for (auto &[option, path] : files) {
     if (path.empty() || path == "-")
       continue;
-    expectApart(options, option, path);
+    expectApart(program, options, option, path);
     outputs.take(option, path);
   }
   lockFolder(outputs, "--tensorboard", options.tensorboard);

@@ -10,8 +10,10 @@ namespace dtc::rt {
 
 /// Takes all that the options name, for as long as `outputs` lives. Makes
 /// folders that are not there. Throws if two are one, if another job has one,
-/// or if one would overwrite the program, data, or a part of a checkpoint.
-void lockOutputs(const Options &options, OutputLock &outputs);
+/// or if one would overwrite the program, its weights, data, or a part of a
+/// checkpoint.
+void lockOutputs(const Program &program, const Options &options,
+                 OutputLock &outputs);
 
 } // namespace dtc::rt
 

@@ -58,7 +58,7 @@ TrainingLoop::TrainingLoop(const Program &program, const Options &options,
   if (options.evalEvery)
     evaluation.emplace(context, options, *arena);
   if (leads()) {
-    lockOutputs(options, outputs);
+    lockOutputs(program, options, outputs);
     checkOutputs();
   }
   if (options.checkReplicas)
@@ -91,6 +91,7 @@ void TrainingLoop::loadState() {
             firstStep = state->step + 1;
             earlyStop.resume(state->evaluations);
             soundStep = state->soundStep;
+            unprovenStep = state->step;
             lossScale = LossScale(state->lossScale);
           } else {
             loadParameters(context, *arena, options.seed);
@@ -177,9 +178,8 @@ TrainingEnd TrainingLoop::run() {
     if (isLast && trace)
       trace->stopAfter(step);
     if (checkpoints && (checkpoints->isDue(step) || isBest || isLast)) {
-      if (isFinite || isSkipped)
-        soundStep = step;
       checkpoints->save(stateAfter(step));
+      unprovenStep = step;
     }
   }
   if (checkpoints)
@@ -191,7 +191,7 @@ TrainingEnd TrainingLoop::run() {
   if (trace && how != TrainingEnd::notFinite)
     writeTrace(); // it comes after what the training is for
   if (leads())
-    reportEnd(how, step - 1);
+    reportEnd(how, how == TrainingEnd::notFinite ? step : step - 1);
   return how;
 }
 
@@ -258,14 +258,8 @@ void TrainingLoop::reportNotFinite(int64_t step) {
   if (!first.empty())
     cause = first + "; " + cause;
   std::string rest = "nothing is saved of it";
-  if (checkpoints && soundStep) {
-    bool isNewest = checkpoints->newest() == soundStep;
-    rest = format("the newest %scheckpoint is of step %lld, to go on from with "
-                  "--resume",
-                  isNewest ? "" : "sound ", (long long)*soundStep);
-    if (!isNewest)
-      rest += format(" --resume-step %lld", (long long)*soundStep);
-  }
+  if (checkpoints)
+    rest = checkpoints->describe(soundStep).value_or(rest);
   fprintf(stderr,
           "%s: error: step %lld has loss %g and gradient norm %g: %s; training "
           "stops, %s (--on-nonfinite warn goes on%s)\n",
@@ -344,6 +338,11 @@ void TrainingLoop::runStep(int64_t step) {
   bool overflows = isSkipped && scale && *scale > 1;
   isFinite = overflows || (std::isfinite(norm) &&
                            std::isfinite(scalarAt(context.plan().loss)));
+  if (!isSkipped) { // else the weights are what they were
+    if (isFinite && unprovenStep)
+      soundStep = unprovenStep;
+    unprovenStep.reset();
+  }
   std::optional<double> localSquares;
   if (gradientNoise)
     localSquares = gradientNoise->endStep(scale.value_or(1));

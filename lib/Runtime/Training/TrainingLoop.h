@@ -96,9 +96,11 @@ private:
   std::optional<Checkpointer> checkpoints;
   StopVote stopVote;
   int64_t firstStep = 1;
-  std::optional<int64_t> soundStep; ///< as the last checkpoint has it
-  bool isSkipped = false;           ///< the last step, which changed no weight
-  bool isFinite = true; ///< the last loss and norm, unless it was skipped
+  std::optional<int64_t> soundStep; ///< as a checkpoint would have it
+  /// Of the checkpoint that the next step goes on from.
+  std::optional<int64_t> unprovenStep;
+  bool isSkipped = false; ///< the last step, which changed no weight
+  bool isFinite = true;   ///< the last loss and norm, unless it was skipped
   decltype(&dtcrt_step_hook) hook;
 };
 
