@@ -4,6 +4,7 @@
 
 #include "Core/Error.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <set>
@@ -171,11 +172,11 @@ Checkpointer::describe(std::optional<int64_t> soundStep) const {
     return format("the newest checkpoint is of step %lld, to go on from with "
                   "--resume",
                   (long long)steps[0]);
-  std::string text = format("the newest checkpoint, of step %lld, was not gone "
-                            "on from with numbers",
+  std::string text = format("the newest checkpoint, of step %lld, gives this",
                             (long long)steps[0]);
-  if (soundStep)
-    text += format("; that of step %lld was: --resume --resume-step %lld",
+  if (soundStep && std::ranges::find(steps, *soundStep) != steps.end())
+    text += format("; the newest that does not is of step %lld, to go on from "
+                   "with --resume --resume-step %lld",
                    (long long)*soundStep, (long long)*soundStep);
   return text;
 }
