@@ -12,6 +12,12 @@ using namespace dtc;
 
 using Values = SmallVector<Value>;
 
+/// `updated`, or `old` where `x` is NaN.
+static Value skipNan(StructuredBuilder &b, Value x, Value old, Value updated) {
+  Value isNan = arith::CmpFOp::create(b, arith::CmpFPredicate::UNO, x, x);
+  return arith::SelectOp::create(b, isNan, old, updated);
+}
+
 /// Overwrites a parameter or a state, which is the last element of the body;
 /// not where the gradient is NaN, if the op skips these.
 template <typename OpType>
@@ -21,16 +27,13 @@ static Value update(OpType op, StructuredBuilder &b, Value target,
     return b.update(target, operands, body);
   SmallVector<Value> withGradient(operands);
   withGradient.push_back(op.getGradient());
-  return b.update(
-      target, withGradient,
-      [&](StructuredBuilder &inner, ValueRange v) -> Value {
-        Value g = v[v.size() - 2], old = v.back();
-        SmallVector<Value> own(v.drop_back(2));
-        own.push_back(old);
-        Value isNan =
-            arith::CmpFOp::create(inner, arith::CmpFPredicate::UNO, g, g);
-        return arith::SelectOp::create(inner, isNan, old, body(inner, own));
-      });
+  return b.update(target, withGradient,
+                  [&](StructuredBuilder &inner, ValueRange v) -> Value {
+                    Value g = v[v.size() - 2], old = v.back();
+                    SmallVector<Value> own(v.drop_back(2));
+                    own.push_back(old);
+                    return skipNan(inner, g, old, body(inner, own));
+                  });
 }
 
 /// A scalar of the element type, computed in double precision from scalars.
@@ -346,19 +349,17 @@ static Values lowerClipByNorm(ClipByNormOp op, StructuredBuilder &b) {
 }
 
 static Values lowerAverage(AverageOp op, StructuredBuilder &b) {
-  return {b.update(
-      op.getAverage(), op.getParameter(),
-      [&](StructuredBuilder &inner, ValueRange v) -> Value {
-        Value average = buildMoment(
-            inner, v[1], op.getDecay().convertToDouble(), v[0], Value());
-        if (!op->hasAttr(attr::skipNan))
-          return average;
-        // x - x is zero, or NaN.
-        Value zero = arith::SubFOp::create(inner, v[0], v[0]);
-        Value isNan =
-            arith::CmpFOp::create(inner, arith::CmpFPredicate::UNO, zero, zero);
-        return arith::SelectOp::create(inner, isNan, v[1], average);
-      })};
+  return {b.update(op.getAverage(), op.getParameter(),
+                   [&](StructuredBuilder &inner, ValueRange v) -> Value {
+                     Value average = buildMoment(
+                         inner, v[1], op.getDecay().convertToDouble(), v[0],
+                         Value());
+                     if (!op->hasAttr(attr::skipNan))
+                       return average;
+                     // x - x is zero, or NaN.
+                     Value zero = arith::SubFOp::create(inner, v[0], v[0]);
+                     return skipNan(inner, zero, v[1], average);
+                   })};
 }
 
 static Values lowerAccumulate(AccumulateOp op, StructuredBuilder &b) {

@@ -24,8 +24,8 @@ struct TrainingState {
   int64_t step = 0; ///< steps that are done
   LossScale::State lossScale;
   Evaluations evaluations;
-  /// The newest checkpoint before this from which a step went on whose loss and
-  /// gradient norm were numbers.
+  /// The newest checkpoint before this that a step with finite loss and
+  /// gradient norm followed.
   std::optional<int64_t> soundStep;
 };
 

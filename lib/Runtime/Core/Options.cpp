@@ -213,7 +213,7 @@ static void addSavingOptions(CLI::App &app, Options &options) {
   app.add_option(
          "--keep-checkpoints", options.keepCheckpoints,
          "keep the newest N, that of the best evaluation, and the newest "
-         "from which a step went on with numbers")
+         "that a step with finite loss and norm followed")
       ->type_name("N")
       ->check(atLeastOne);
   app.add_flag("--checkpoint-async", options.checkpointAsync,

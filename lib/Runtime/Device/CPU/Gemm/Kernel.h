@@ -51,7 +51,7 @@ template <typename T, int vectorBytes, int MR> struct Gemm {
   /// R x V vectors of C (rows `ldc` apart). Element (i, p) of A lies at
   /// a[i * aRow + p * aCol]; the rows of B are `ldb` apart. If it `packs`, it
   /// writes what it reads of B to `packed`, side by side.
-  template <int R, int V, bool packs = false>
+  template <int R, int V, bool packs>
   static void tile(int64_t depth, const T *a, int64_t aRow, int64_t aCol,
                    const T *b, int64_t ldb, T *c, int64_t ldc, bool accumulate,
                    T *packed) {
