@@ -256,21 +256,10 @@ TEST_P(Convolution, BitsDoNotDependOnThreads) {
   }
 }
 
-static std::vector<const GemmKernels *> allKernels() {
-  std::vector<const GemmKernels *> all = {&gemmKernelsGeneric};
-#ifdef __x86_64__
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-    all.push_back(&gemmKernelsAvx2);
-  if (__builtin_cpu_supports("avx512f"))
-    all.push_back(&gemmKernelsAvx512);
-#endif
-  return all;
-}
-
 /// Of one tile, for every instruction set that this host has: a panel of
 /// filters and one that is not full, channels that are vectors and single ones.
 TEST(Winograd, AllKernels) {
-  for (const GemmKernels *kernels : allKernels()) {
+  for (const GemmKernels *kernels : hostGemmKernels()) {
     const WinogradKernels &winograd = kernels->winograd;
     int64_t panel = kernels->panelColumns, c = 19, f = panel + 3;
     std::mt19937 generator(1);
@@ -371,7 +360,7 @@ TEST(Depthwise, AllKernels) {
     kernels.weightGrad(g);
     expectNear(weight, expected);
   };
-  for (const GemmKernels *kernels : allKernels()) {
+  for (const GemmKernels *kernels : hostGemmKernels()) {
     check(kernels->depthwiseF32, 0.0f, 1e-5);
     check(kernels->depthwiseF64, 0.0, 1e-13);
   }

@@ -120,14 +120,7 @@ TEST(MatMul, BitsDoNotDependOnThreads) {
 /// rows leave every remainder of a tile's; columns are on both sides of the
 /// limits above which A is packed, and B is not packed at once.
 TEST(MatMul, AllKernels) {
-  std::vector<const GemmKernels *> kernels = {&gemmKernelsGeneric};
-#ifdef __x86_64__
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-    kernels.push_back(&gemmKernelsAvx2);
-  if (__builtin_cpu_supports("avx512f"))
-    kernels.push_back(&gemmKernelsAvx512);
-#endif
-  for (const GemmKernels *kernel : kernels)
+  for (const GemmKernels *kernel : hostGemmKernels())
     for (int64_t m = 14; m < 28; ++m)
       for (int64_t n : {40, 77, 80, 84, 88, 150, 230})
         for (bool transposeA : {false, true})

@@ -29,13 +29,17 @@ static void __tsan_release(void *) {}
 /// Below this a second thread costs more than it gives.
 static constexpr int64_t workPerThread = 1 << 18;
 
-Threads::Threads(int most) : most(most) {
+Threads::Threads(int limit) : limit(limit) {
   omp_set_dynamic(0);
-  omp_set_num_threads(most);
+  omp_set_num_threads(limit);
 }
 
 int Threads::worthwhile(int64_t work) const {
-  return int(std::clamp<int64_t>(work / workPerThread, 1, most));
+  return int(std::clamp<int64_t>(work / workPerThread, 1, limit));
+}
+
+bool Threads::isLittle(int64_t work) const {
+  return work < 16 * workPerThread * limit;
 }
 
 void Threads::start(int count, void (*body)(const void *data, int thread),

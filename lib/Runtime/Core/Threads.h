@@ -12,11 +12,14 @@ namespace dtc::rt {
 /// many there are.
 class Threads {
 public:
-  explicit Threads(int most);
+  explicit Threads(int limit);
 
   /// How many threads are worth their start for so many multiplications, or
   /// moved elements.
   int worthwhile(int64_t work) const;
+  /// Whether that is so little that a machine may see it otherwise.
+  bool isLittle(int64_t work) const;
+  int most() const { return limit; }
 
   /// Calls body(thread) for thread = 0 to count - 1, at the same time, and
   /// returns when all are done.
@@ -44,7 +47,7 @@ private:
   static void start(int count, void (*body)(const void *data, int thread),
                     const void *data);
 
-  int most;
+  int limit;
 };
 
 } // namespace dtc::rt

@@ -22,6 +22,7 @@ class App;
 namespace dtc::rt {
 
 class DeviceClock;
+class Tuning;
 struct Options;
 
 class Device {
@@ -38,6 +39,11 @@ public:
   virtual void synchronize() {}
   /// Null if calls of a plan are done when they return.
   virtual DeviceClock *clock() { return nullptr; }
+
+  /// What measured times hold for: processor, libraries, threads.
+  virtual std::string describe() const = 0;
+  /// From now on, products are computed as this chooses.
+  virtual void tuneBy(Tuning &tuning) = 0;
 
   /// Copies `rows` rows of bytes from one buffer to another, `fromStride` and
   /// `toStride` bytes apart, as a part of the plan.

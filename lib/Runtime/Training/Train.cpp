@@ -64,6 +64,7 @@ static int trainOnRanks(const Program &program, const Options &options,
                                                     collectives, *device);
         }),
         options.name);
+  agree(collectives, attempt([&] { training->readTuning(); }), options.name);
   std::string sharing;
   mustSucceed(attempt([&] { sharing = training->shareArena(); }));
   if (rank == 0)

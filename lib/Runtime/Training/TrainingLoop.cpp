@@ -6,6 +6,7 @@
 #include "Checkpoint/Safetensors.h"
 #include "Core/Error.h"
 #include "Core/Launch.h"
+#include "Core/Outcome.h"
 #include "NotFinite.h"
 #include "Signals.h"
 
@@ -73,6 +74,13 @@ TrainingLoop::TrainingLoop(const Program &program, const Options &options,
   if (!options.checkpointDir.empty())
     checkpoints.emplace(context, *arena, options,
                         TrainingSetting(program, options, describeData()));
+}
+
+void TrainingLoop::readTuning() {
+  if (options.tune.empty())
+    return;
+  tuning.emplace(options.tune, context.device.describe(), context.collectives);
+  context.device.tuneBy(*tuning);
 }
 
 std::string TrainingLoop::describeData() const {
@@ -161,6 +169,8 @@ TrainingEnd TrainingLoop::run() {
   int64_t step = firstStep;
   for (; step <= options.steps && how == TrainingEnd::finished; ++step) {
     runStep(step);
+    if (tuning && step == firstStep)
+      finishTuning();
     if (!isFinite && options.onNonFinite == OnNonFinite::stop) {
       how = TrainingEnd::notFinite;
       break;
@@ -277,6 +287,20 @@ void TrainingLoop::writeTrace() {
   }
   context.collectives.barrier(); // nobody waits in a step while rank 0 writes
   trace.reset();
+}
+
+/// What the first step has measured holds from the second on.
+void TrainingLoop::finishTuning() {
+  size_t count = 0;
+  Outcome outcome = attempt([&] { count = tuning->finish(); });
+  context.device.tuneBy(*tuning);
+  if (!leads())
+    return;
+  if (outcome.failed)
+    reporter->warn("--tune: " + outcome.message);
+  else if (count > 0)
+    reporter->note(format("measured %zu matrix products for '%s'", count,
+                          options.tune.c_str()));
 }
 
 void TrainingLoop::save() {

@@ -9,6 +9,7 @@
 #include "Core/Options.h"
 #include "Data/Source.h"
 #include "Device/Device.h"
+#include "Device/Tuning.h"
 #include "EarlyStop.h"
 #include "Evaluation.h"
 #include "LossScale.h"
@@ -33,6 +34,9 @@ public:
   /// Throws an Error if data, weights or outputs do not fit. Met by all ranks.
   TrainingLoop(const Program &program, const Options &options,
                Collectives &collectives, Device &device);
+
+  /// Reads --tune. Throws an Error. Met by all ranks.
+  void readTuning();
 
   /// Shows the arena to the collectives; met by all ranks. Returns a note.
   std::string shareArena() { return context.collectives.attach(*arena); }
@@ -73,6 +77,7 @@ private:
   void reportEnd(TrainingEnd how, int64_t step);
   TrainingState stateAfter(int64_t step) const;
   void writeTrace();
+  void finishTuning();
   void observe(int64_t step, bool begin) const;
 
   const Program &program;
@@ -85,6 +90,7 @@ private:
   BatchLoader loader;
   StepInputs inputs;
   LossScale lossScale;
+  std::optional<Tuning> tuning;
   std::optional<Evaluation> evaluation;
   EarlyStop earlyStop;
   std::optional<Reporter> reporter; ///< of rank 0

@@ -8,9 +8,13 @@
 #include "Machine.h"
 #include "Values.h"
 
+#include <algorithm>
+#include <array>
+#include <chrono>
 #include <cstring>
 #include <cublasLt.h>
 #include <dnnl.h>
+#include <thread>
 
 using namespace dtc::standin;
 
@@ -36,8 +40,10 @@ struct Description {
 };
 
 /// What an algorithm takes for granted of its operands' addresses, in bytes.
-struct Alignments {
+/// Of several, the second is the fastest.
+struct Algorithm {
   uint32_t a = 256, b = 256, d = 256;
+  uint32_t microseconds = 0; ///< that it takes besides
 
   static void expect(const void *address, uint32_t alignment) {
     if (reinterpret_cast<uintptr_t>(address) % alignment)
@@ -112,8 +118,8 @@ static Layout &layoutOf(cublasLtMatrixLayout_t layout) {
 static Description &descriptionOf(cublasLtMatmulDesc_t description) {
   return *reinterpret_cast<Description *>(description);
 }
-static Alignments &alignmentsOf(cublasLtMatmulPreference_t preference) {
-  return *reinterpret_cast<Alignments *>(preference);
+static Algorithm &preferenceOf(cublasLtMatmulPreference_t preference) {
+  return *reinterpret_cast<Algorithm *>(preference);
 }
 
 extern "C" {
@@ -126,6 +132,7 @@ cublasStatus_t cublasLtDestroy(cublasLtHandle_t) {
   return CUBLAS_STATUS_SUCCESS;
 }
 const char *cublasLtGetStatusName(cublasStatus_t) { return "stand-in"; }
+size_t cublasLtGetVersion() { return 0; }
 
 cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t *description,
                                         cublasComputeType_t compute,
@@ -179,36 +186,41 @@ cublasLtMatrixLayoutSetAttribute(cublasLtMatrixLayout_t layout,
 
 cublasStatus_t
 cublasLtMatmulPreferenceCreate(cublasLtMatmulPreference_t *preference) {
-  *preference = reinterpret_cast<cublasLtMatmulPreference_t>(new Alignments);
+  *preference = reinterpret_cast<cublasLtMatmulPreference_t>(new Algorithm);
   return CUBLAS_STATUS_SUCCESS;
 }
 cublasStatus_t
 cublasLtMatmulPreferenceDestroy(cublasLtMatmulPreference_t preference) {
-  delete &alignmentsOf(preference);
+  delete &preferenceOf(preference);
   return CUBLAS_STATUS_SUCCESS;
 }
 cublasStatus_t cublasLtMatmulPreferenceSetAttribute(
     cublasLtMatmulPreference_t preference,
     cublasLtMatmulPreferenceAttributes_t attribute, const void *value,
     size_t bytes) {
-  Alignments &alignments = alignmentsOf(preference);
+  Algorithm &preferred = preferenceOf(preference);
   if (attribute == CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES)
-    memcpy(&alignments.a, value, bytes);
+    memcpy(&preferred.a, value, bytes);
   else if (attribute == CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES)
-    memcpy(&alignments.b, value, bytes);
+    memcpy(&preferred.b, value, bytes);
   else if (attribute == CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES)
-    memcpy(&alignments.d, value, bytes);
+    memcpy(&preferred.d, value, bytes);
   return CUBLAS_STATUS_SUCCESS;
 }
 
 cublasStatus_t cublasLtMatmulAlgoGetHeuristic(
     cublasLtHandle_t, cublasLtMatmulDesc_t, cublasLtMatrixLayout_t,
     cublasLtMatrixLayout_t, cublasLtMatrixLayout_t, cublasLtMatrixLayout_t,
-    cublasLtMatmulPreference_t preference, int,
+    cublasLtMatmulPreference_t preference, int wanted,
     cublasLtMatmulHeuristicResult_t *results, int *count) {
-  results[0] = {};
-  memcpy(&results[0].algo, &alignmentsOf(preference), sizeof(Alignments));
-  *count = 1;
+  *count = std::min(wanted, 3);
+  for (int i = 0; i < *count; ++i) {
+    results[i] = {};
+    Algorithm algorithm = preferenceOf(preference);
+    if (*count > 1)
+      algorithm.microseconds = std::array{600, 0, 300}[size_t(i)];
+    memcpy(&results[i].algo, &algorithm, sizeof algorithm);
+  }
   return CUBLAS_STATUS_SUCCESS;
 }
 
@@ -235,11 +247,11 @@ cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t description,
   };
   product.scale = number(scale);
   product.rest = number(rest);
-  Alignments alignments;
-  memcpy(&alignments, algorithm, sizeof alignments);
-  alignments.expect(a, alignments.a);
-  alignments.expect(b, alignments.b);
-  alignments.expect(d, alignments.d);
+  Algorithm chosen;
+  memcpy(&chosen, algorithm, sizeof chosen);
+  Algorithm::expect(a, chosen.a);
+  Algorithm::expect(b, chosen.b);
+  Algorithm::expect(d, chosen.d);
   if (c != d)
     fault("cublasLtMatmul adds to %p and writes %p, expected one place", c, d);
   bool ta = product.description.transposeA != CUBLAS_OP_N;
@@ -257,8 +269,10 @@ cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t description,
   if (workspaceBytes)
     accesses.push_back({workspace, workspaceBytes, true});
   Machine::get().add(int(reinterpret_cast<intptr_t>(stream)), "matmul",
-                     accesses, [product] {
+                     accesses, [product, chosen] {
                        product.run();
+                       std::this_thread::sleep_for(
+                           std::chrono::microseconds(chosen.microseconds));
                        return true;
                      });
   return CUBLAS_STATUS_SUCCESS;

@@ -9,11 +9,13 @@
 
 #include "Collectives/Watched.h"
 #include "Core/Environment.h"
+#include "Core/Error.h"
 #include "Core/Launch.h"
 #include "Core/OptionValues.h"
 #include "Core/Options.h"
 
 #include <cstring>
+#include <fstream>
 
 using namespace dtc::rt;
 
@@ -23,6 +25,18 @@ void HostDevice::copyRows(void *to, int64_t toStride, const void *from,
     memcpy(static_cast<char *>(to) + row * toStride,
            static_cast<const char *>(from) + row * fromStride,
            size_t(rowBytes));
+}
+
+/// "AMD EPYC 9654 96-Core Processor, avx512, --threads 2".
+std::string HostDevice::describe() const {
+  std::string name = "CPU", line;
+  for (std::ifstream info("/proc/cpuinfo"); std::getline(info, line);)
+    if (line.starts_with("model name")) {
+      name = line.substr(line.find(':') + 2);
+      break;
+    }
+  return format("%s, %s, --threads %d", name.c_str(),
+                hostGemmKernels().front()->name, matmul.threads().most());
 }
 
 std::unique_ptr<Device> dtc::rt::openDevice(const Options &options,

@@ -26,6 +26,8 @@ public:
   }
   void copyRows(void *to, int64_t toStride, const void *from,
                 int64_t fromStride, int64_t rowBytes, int64_t rows) override;
+  std::string describe() const override;
+  void tuneBy(Tuning &tuning) override { matmul.tuneBy(tuning); }
 
   bool winograd; ///< whether convolutions may be computed by tiles
   MatMul matmul;

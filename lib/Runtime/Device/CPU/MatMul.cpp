@@ -4,8 +4,10 @@
 
 #include "Core/Context.h"
 #include "Core/Elements.h"
+#include "Core/Error.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <dnnl.h>
 #include <numeric>
@@ -13,8 +15,12 @@
 using namespace dtc::rt;
 
 MatMul::MatMul(MatMulEngine engine, int threads)
-    : engine(engine), pool(threads), kernels(hostGemmKernels()),
+    : engine(engine), pool(threads), kernels(*hostGemmKernels().front()),
       scratch(threadBytes * threads) {}
+
+//===----------------------------------------------------------------------===//
+// Over the threads, by the built-in engine
+//===----------------------------------------------------------------------===//
 
 namespace {
 
@@ -85,10 +91,11 @@ struct Job {
 
 } // namespace
 
-void MatMul::multiply(dtc_dtype dtype, const GemmArguments &product,
-                      int64_t batch) {
+static void multiplyBuiltIn(const GemmKernels &kernels, int threads,
+                            dtc_dtype dtype, const GemmArguments &product,
+                            int64_t batch, char *scratch,
+                            int64_t scratchBytes) {
   int64_t m = product.m, n = product.n;
-  int threads = pool.worthwhile(batch * m * n * product.k);
   // Cut matrices if they are too few to be shared evenly.
   Cut cut = {m, n};
   if (batch % threads != 0 && batch < 8 * threads)
@@ -100,8 +107,121 @@ void MatMul::multiply(dtc_dtype dtype, const GemmArguments &product,
           sizeOf(dtype), threads,
           cut,           columnParts,
           parts,         batch * parts};
-  Threads::run(job.threads,
-               [&](int thread) { job.share(thread, scratchOf(thread)); });
+  Threads::run(threads, [&](int thread) {
+    job.share(thread, scratch + thread * scratchBytes);
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// By oneDNN
+//===----------------------------------------------------------------------===//
+
+static void multiplyOneDnn(const GemmArguments &g, int64_t batch) {
+  // What a matrix of one row has as distance between rows may be anything.
+  bool turnsA = g.aCol != 1, turnsB = g.bCol != 1;
+  int64_t lda = turnsA ? std::max(g.aCol, g.m) : std::max(g.aRow, g.k);
+  int64_t ldb = turnsB ? std::max(g.bCol, g.k) : std::max(g.bRow, g.n);
+  for (int64_t i = 0; i < batch; ++i) {
+    dnnl_status_t status = dnnl_sgemm(
+        turnsA ? 'T' : 'N', turnsB ? 'T' : 'N', g.m, g.n, g.k, 1.0f,
+        static_cast<const float *>(g.a) + i * g.m * g.k, lda,
+        static_cast<const float *>(g.b) + i * g.k * g.n, ldb,
+        g.accumulate ? 1.0f : 0.0f, static_cast<float *>(g.c) + i * g.m * g.n,
+        std::max(g.ldc, g.n));
+    if (status != dnnl_success)
+      fatal("dnnl_sgemm of %lld x %lld x %lld failed with status %d",
+            (long long)g.m, (long long)g.n, (long long)g.k, int(status));
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// The fastest way
+//===----------------------------------------------------------------------===//
+
+std::string MatMul::Way::name() const {
+  return kernels ? format("%s x %d", kernels->name, threads) : "onednn";
+}
+
+/// The first is what heuristics choose. For little work another number of
+/// threads may be better, and vectors half as wide for few columns.
+std::vector<MatMul::Way> MatMul::listWays(dtc_dtype dtype, int64_t work) const {
+  std::vector<int> counts = {pool.worthwhile(work)};
+  for (int count : {1, pool.most()})
+    if (!std::ranges::count(counts, count) && pool.isLittle(work))
+      counts.push_back(count);
+  std::vector<Way> ways;
+  for (const GemmKernels *kernels :
+       hostGemmKernels().first(std::min<size_t>(2, hostGemmKernels().size())))
+    for (int count : counts)
+      ways.push_back({kernels, count});
+  if (dtype == DTC_F32)
+    ways.push_back({nullptr, pool.most()});
+  return ways;
+}
+
+const MatMul::Way &MatMul::wayOf(dtc_dtype dtype, const GemmArguments &product,
+                                 int64_t batch) {
+  Key key{dtype,
+          batch,
+          product.m,
+          product.n,
+          product.k,
+          product.aCol == 1,
+          product.bCol == 1};
+  if (auto found = ways.find(key); found != ways.end())
+    return found->second;
+  std::vector<Way> able =
+      listWays(dtype, batch * product.m * product.n * product.k);
+  std::vector<std::string> names;
+  for (const Way &way : able)
+    names.push_back(way.name());
+  std::string what = format(
+      "%s %lld x %lld x %lld x %lld%s%s", dtype == DTC_F64 ? "f64" : "f32",
+      (long long)batch, (long long)product.m, (long long)product.n,
+      (long long)product.k, product.aCol == 1 ? "" : ", A turned",
+      product.bCol == 1 ? "" : ", B turned");
+  size_t chosen = tuning->choose(what, names, [&](size_t i) {
+    return measure(able[i], dtype, product, batch);
+  });
+  return ways.emplace(key, able[chosen]).first->second;
+}
+
+/// Seconds, into memory of its own.
+double MatMul::measure(const Way &way, dtc_dtype dtype,
+                       const GemmArguments &product, int64_t batch) {
+  const auto &[m, n, k, a, aRow, aCol, b, bRow, bCol, c, ldc, accumulate] =
+      product;
+  Mapping result(((batch - 1) * m * n + (m - 1) * ldc + n) * sizeOf(dtype));
+  GemmArguments other = product;
+  other.c = result.data();
+  constexpr int64_t leastWork = 1 << 22; // else the clock is too coarse
+  int64_t times = 1 + leastWork / (batch * m * n * k);
+  auto start = std::chrono::steady_clock::now();
+  for (int64_t i = 0; i < times; ++i)
+    compute(way, dtype, other, batch);
+  std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
+  return time.count() / double(times);
+}
+
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
+
+void MatMul::compute(const Way &way, dtc_dtype dtype,
+                     const GemmArguments &product, int64_t batch) {
+  if (way.kernels)
+    multiplyBuiltIn(*way.kernels, way.threads, dtype, product, batch,
+                    scratch.data(), threadBytes);
+  else
+    multiplyOneDnn(product, batch);
+}
+
+void MatMul::multiply(dtc_dtype dtype, const GemmArguments &product,
+                      int64_t batch) {
+  if (tuning)
+    return compute(wayOf(dtype, product, batch), dtype, product, batch);
+  int64_t work = batch * product.m * product.n * product.k;
+  compute({&kernels, pool.worthwhile(work)}, dtype, product, batch);
 }
 
 void MatMul::run(const MatMulShape &shape, const void *a, const void *b,
@@ -115,26 +235,20 @@ void MatMul::run(const MatMulShape &shape, const void *a, const void *b,
       memset(c, 0, batch * m * n * sizeOf(dtype));
     return;
   }
+  GemmArguments product = {m,
+                           n,
+                           k,
+                           a,
+                           transposeA ? 1 : k,
+                           transposeA ? m : 1,
+                           b,
+                           transposeB ? 1 : n,
+                           transposeB ? k : 1,
+                           c,
+                           n,
+                           accumulate};
   if (engine == MatMulEngine::oneDnn && dtype == DTC_F32)
-    return runOneDnn(shape, static_cast<const float *>(a),
-                     static_cast<const float *>(b), static_cast<float *>(c));
-  multiply(dtype,
-           {m, n, k, a, transposeA ? 1 : k, transposeA ? m : 1, b,
-            transposeB ? 1 : n, transposeB ? k : 1, c, n, accumulate},
-           batch);
-}
-
-void MatMul::runOneDnn(const MatMulShape &shape, const float *a, const float *b,
-                       float *c) {
-  auto &[dtype, transposeA, transposeB, accumulate, batch, m, n, k, keepsSums] =
-      shape;
-  for (int64_t i = 0; i < batch; ++i) {
-    dnnl_status_t status = dnnl_sgemm(
-        transposeA ? 'T' : 'N', transposeB ? 'T' : 'N', m, n, k, 1.0f,
-        a + i * m * k, transposeA ? m : k, b + i * k * n, transposeB ? k : n,
-        accumulate ? 1.0f : 0.0f, c + i * m * n, n);
-    if (status != dnnl_success)
-      fatal("dnnl_sgemm of %lld x %lld x %lld failed with status %d",
-            (long long)m, (long long)n, (long long)k, int(status));
-  }
+    multiplyOneDnn(product, batch);
+  else
+    multiply(dtype, product, batch);
 }

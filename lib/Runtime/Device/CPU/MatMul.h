@@ -6,8 +6,12 @@
 #include "Core/Options.h"
 #include "Core/Threads.h"
 #include "Device/CPU/Gemm/Gemm.h"
+#include "Device/Tuning.h"
 #include "Mapping.h"
 #include "dtc/Runtime/ABI.h"
+
+#include <map>
+#include <tuple>
 
 namespace dtc::rt {
 
@@ -57,9 +61,32 @@ public:
 
   const GemmKernels &rowKernels() const { return kernels; }
 
+  /// From now on, products are computed as this chooses, but for those of
+  /// multiplyAlone and multiplyPanels.
+  void tuneBy(Tuning &other) {
+    tuning = &other;
+    ways.clear();
+  }
+
 private:
-  void runOneDnn(const MatMulShape &shape, const float *a, const float *b,
-                 float *c);
+  /// How a product is computed.
+  struct Way {
+    const GemmKernels *kernels; ///< null: by oneDNN
+    int threads;
+
+    std::string name() const;
+  };
+  /// What the fastest way depends on: type, sizes, which strides are 1.
+  using Key =
+      std::tuple<dtc_dtype, int64_t, int64_t, int64_t, int64_t, bool, bool>;
+
+  const Way &wayOf(dtc_dtype dtype, const GemmArguments &product,
+                   int64_t batch);
+  std::vector<Way> listWays(dtc_dtype dtype, int64_t work) const;
+  double measure(const Way &way, dtc_dtype dtype, const GemmArguments &product,
+                 int64_t batch);
+  void compute(const Way &way, dtc_dtype dtype, const GemmArguments &product,
+               int64_t batch);
 
   static constexpr int64_t threadBytes =
       narrowScratchBytes + ownFloats * int64_t(sizeof(float));
@@ -70,6 +97,8 @@ private:
   Threads pool;
   const GemmKernels &kernels;
   Mapping scratch; ///< for each thread: to pack in, and its own
+  Tuning *tuning = nullptr;
+  std::map<Key, Way> ways; ///< that it has chosen
 };
 
 } // namespace dtc::rt

@@ -336,7 +336,7 @@ bool dtc::rt::isWinograd(const ConvolutionShape &shape) {
                              w.dilationW, w.c, shape.filters, shape.groups))
     return false;
   // A panel of transformed weights and what makes it fit scratch.
-  const GemmKernels &kernels = hostGemmKernels();
+  const GemmKernels &kernels = *hostGemmKernels().front();
   if ((elements + taps) * kernels.panelColumns * std::max(w.c, shape.filters) >
       scratchFloats)
     return false;

@@ -8,12 +8,15 @@
 #include "Blas.h"
 
 #include "Core/Context.h"
+#include "Core/Elements.h"
 #include "Core/Error.h"
 #include "CudaDevice.h"
+#include "Device/Tuning.h"
 #include "Library.h"
 #include "dtc/Runtime/DeviceReserve.h"
 
 #include <cublasLt.h>
+#include <span>
 
 using namespace dtc::rt;
 
@@ -21,6 +24,7 @@ using namespace dtc::rt;
   X(cublasLtCreate)                                                            \
   X(cublasLtDestroy)                                                           \
   X(cublasLtGetStatusName)                                                     \
+  X(cublasLtGetVersion)                                                        \
   X(cublasLtMatmul)                                                            \
   X(cublasLtMatmulAlgoGetHeuristic)                                            \
   X(cublasLtMatmulDescCreate)                                                  \
@@ -46,11 +50,24 @@ struct Blas::Handle {
   cublasLtHandle_t handle;
 };
 
+struct Blas::Algorithm {
+  cublasLtMatmulAlgo_t algorithm;
+
+  /// The library's number of it with its settings, which is all that it is.
+  std::string name() const {
+    std::string text;
+    for (uint64_t word : algorithm.data)
+      text +=
+          format("%s%llx", text.empty() ? "" : ",", (unsigned long long)word);
+    return text;
+  }
+};
+
 /// What the library knows of one shape.
 struct Blas::Product {
   cublasLtMatmulDesc_t description;
   cublasLtMatrixLayout_t a, b, c; ///< of B, A and C in our order
-  cublasLtMatmulAlgo_t algorithm;
+  Algorithm algorithm;
 };
 
 /// Ends the job unless a call of the library went well.
@@ -82,13 +99,28 @@ Blas::Blas(CUstream stream)
 }
 
 Blas::~Blas() {
+  forgetProducts();
+  blas.cublasLtDestroy(handle->handle);
+}
+
+void Blas::forgetProducts() {
   for (auto &[key, product] : products) {
     blas.cublasLtMatrixLayoutDestroy(product->a);
     blas.cublasLtMatrixLayoutDestroy(product->b);
     blas.cublasLtMatrixLayoutDestroy(product->c);
     blas.cublasLtMatmulDescDestroy(product->description);
   }
-  blas.cublasLtDestroy(handle->handle);
+  products.clear();
+}
+
+void Blas::tuneBy(Tuning &other) {
+  tuning = &other;
+  forgetProducts();
+}
+
+std::string Blas::describe() const {
+  return format("cuBLASLt %zu%s", blas.cublasLtGetVersion(),
+                usesTf32 ? ", tf32" : "");
 }
 
 static cudaDataType_t typeOf(dtc_dtype dtype) {
@@ -119,8 +151,9 @@ static uint32_t alignmentOf(const void *address) {
   return uint32_t(number & -number);
 }
 
-Blas::Product &Blas::find(const ProductShape &shape,
-                          const Alignments &alignments) {
+Blas::Product &Blas::find(const ProductShape &shape, const Operands &operands) {
+  Alignments alignments = {alignmentOf(operands.a), alignmentOf(operands.b),
+                           alignmentOf(operands.c)};
   std::unique_ptr<Product> &known = products[{shape, alignments}];
   if (known)
     return *known;
@@ -157,6 +190,23 @@ Blas::Product &Blas::find(const ProductShape &shape,
   createLayout(product->c, shape.keepsSums ? CUDA_R_32F : type, shape.m,
                shape.n);
 
+  std::vector<Algorithm> algorithms = listAlgorithms(*product, alignments);
+  if (algorithms.empty())
+    fatal("cuBLASLt has no algorithm for a product of %lld x %lld x %lld",
+          (long long)shape.m, (long long)shape.n, (long long)shape.k);
+  size_t chosen = 0;
+  if (tuning)
+    chosen = choose(algorithms, shape, alignments, *product, operands);
+  product->algorithm = algorithms[chosen];
+  known = std::move(product);
+  return *known;
+}
+
+/// The first is what the library's heuristics take for the fastest. There are
+/// more only for measurements to choose from.
+std::vector<Blas::Algorithm>
+Blas::listAlgorithms(const Product &product,
+                     const Alignments &alignments) const {
   cublasLtMatmulPreference_t preference;
   DTC_BLAS(cublasLtMatmulPreferenceCreate(&preference));
   auto bytes = uint64_t(dtc::productWorkspaceBytes);
@@ -177,34 +227,71 @@ Blas::Product &Blas::find(const ProductShape &shape,
   for (const auto &[attribute, alignment] : aligned)
     DTC_BLAS(cublasLtMatmulPreferenceSetAttribute(
         preference, attribute, &alignment, sizeof alignment));
-  cublasLtMatmulHeuristicResult_t found;
+  cublasLtMatmulHeuristicResult_t found[8];
   int count = 0;
   DTC_BLAS(cublasLtMatmulAlgoGetHeuristic(
-      handle->handle, product->description, product->a, product->b, product->c,
-      product->c, preference, 1, &found, &count));
+      handle->handle, product.description, product.a, product.b, product.c,
+      product.c, preference, tuning ? int(std::size(found)) : 1, found,
+      &count));
   DTC_BLAS(cublasLtMatmulPreferenceDestroy(preference));
-  if (count == 0)
-    fatal("cuBLASLt has no algorithm for a product of %lld x %lld x %lld",
-          (long long)shape.m, (long long)shape.n, (long long)shape.k);
-  product->algorithm = found.algo;
-  known = std::move(product);
-  return *known;
+  std::vector<Algorithm> algorithms;
+  for (const auto &result : std::span(found).first(size_t(count)))
+    if (result.state == CUBLAS_STATUS_SUCCESS)
+      algorithms.push_back({result.algo});
+  return algorithms;
+}
+
+size_t Blas::choose(const std::vector<Algorithm> &algorithms,
+                    const ProductShape &shape, const Alignments &alignments,
+                    const Product &product, const Operands &operands) {
+  std::string what = format(
+      "%s %lld x %lld x %lld x %lld%s%s%s%s, aligned %u %u %u",
+      nameOf(shape.dtype), (long long)shape.batch, (long long)shape.m,
+      (long long)shape.n, (long long)shape.k,
+      shape.transposeA ? ", A turned" : "",
+      shape.transposeB ? ", B turned" : "", shape.accumulate ? ", added" : "",
+      shape.keepsSums ? ", to f32" : "", alignments.a, alignments.b,
+      alignments.c);
+  std::vector<std::string> names;
+  for (const Algorithm &algorithm : algorithms)
+    names.push_back(algorithm.name());
+  return tuning->choose(what, names, [&](size_t i) {
+    return measure(algorithms[i], shape, product, operands);
+  });
+}
+
+/// Seconds, into memory of its own.
+double Blas::measure(const Algorithm &algorithm, const ProductShape &shape,
+                     const Product &product, const Operands &operands) {
+  int64_t bytes = sizeOf(shape.keepsSums ? DTC_F32 : shape.dtype);
+  DeviceMemory result(shape.batch * shape.m * shape.n * bytes);
+  auto *place = reinterpret_cast<void *>(result.address());
+  CudaEvent begin(/*hasTime=*/true), end(/*hasTime=*/true);
+  begin.record(stream);
+  compute(algorithm, shape, product, {operands.a, operands.b, place});
+  end.record(stream);
+  end.synchronize();
+  return end.since(begin) / 1e3;
 }
 
 void Blas::multiply(const ProductShape &shape, const void *a, const void *b,
                     void *c) {
   if (shape.batch * shape.m * shape.n == 0)
     return;
-  Product &product =
-      find(shape, {alignmentOf(a), alignmentOf(b), alignmentOf(c)});
+  Product &product = find(shape, {a, b, c});
+  compute(product.algorithm, shape, product, {a, b, c});
+}
+
+void Blas::compute(const Algorithm &algorithm, const ProductShape &shape,
+                   const Product &product, const Operands &operands) {
   float one = 1, rest = shape.accumulate ? 1 : 0;
   double one64 = 1, rest64 = rest;
   bool isDouble = shape.dtype == DTC_F64;
   DTC_BLAS(cublasLtMatmul(
       handle->handle, product.description,
-      isDouble ? static_cast<void *>(&one64) : &one, b, product.a, a, product.b,
-      isDouble ? static_cast<void *>(&rest64) : &rest, c, product.c, c,
-      product.c, &product.algorithm,
+      isDouble ? static_cast<void *>(&one64) : &one, operands.b, product.a,
+      operands.a, product.b, isDouble ? static_cast<void *>(&rest64) : &rest,
+      operands.c, product.c, operands.c, product.c, &algorithm.algorithm,
       reinterpret_cast<void *>(workspace->address()), size_t(workspace->size()),
       reinterpret_cast<cudaStream_t>(stream)));
 }

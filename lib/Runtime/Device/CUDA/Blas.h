@@ -8,10 +8,13 @@
 
 #include <map>
 #include <memory>
+#include <string>
+#include <vector>
 
 namespace dtc::rt {
 
 class DeviceMemory;
+class Tuning;
 
 /// A product as dtcrt_matmul has it.
 struct ProductShape {
@@ -33,6 +36,11 @@ public:
   void multiply(const ProductShape &shape, const void *a, const void *b,
                 void *c);
 
+  /// From now on, algorithms are as this chooses.
+  void tuneBy(Tuning &other);
+  /// "cuBLASLt 130002".
+  std::string describe() const;
+
   /// f32 products may round their operands to tf32.
   bool usesTf32 = false;
 
@@ -44,7 +52,22 @@ private:
     uint32_t a, b, c;
     auto operator<=>(const Alignments &) const = default;
   };
-  Product &find(const ProductShape &shape, const Alignments &alignments);
+  struct Operands {
+    const void *a, *b;
+    void *c;
+  };
+  struct Algorithm;
+  Product &find(const ProductShape &shape, const Operands &operands);
+  std::vector<Algorithm> listAlgorithms(const Product &product,
+                                        const Alignments &alignments) const;
+  size_t choose(const std::vector<Algorithm> &algorithms,
+                const ProductShape &shape, const Alignments &alignments,
+                const Product &product, const Operands &operands);
+  double measure(const Algorithm &algorithm, const ProductShape &shape,
+                 const Product &product, const Operands &operands);
+  void compute(const Algorithm &algorithm, const ProductShape &shape,
+               const Product &product, const Operands &operands);
+  void forgetProducts();
 
   const Functions &blas;
   CUstream stream;
@@ -53,6 +76,7 @@ private:
   std::unique_ptr<DeviceMemory> workspace;
   std::map<std::pair<ProductShape, Alignments>, std::unique_ptr<Product>>
       products;
+  Tuning *tuning = nullptr;
 };
 
 } // namespace dtc::rt

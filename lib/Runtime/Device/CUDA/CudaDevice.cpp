@@ -100,7 +100,6 @@ CudaDevice::CudaDevice(int number, const dtc_device_program &program,
          "this is number %d; start fewer ranks here, or see "
          "CUDA_VISIBLE_DEVICES",
          devices, devices == 1 ? "" : "s", number);
-  CUdevice device;
   DTC_CUDA_SETUP(cuDeviceGet(&device, number));
   DTC_CUDA_SETUP(cuDevicePrimaryCtxRetain(&context, device));
   DTC_CUDA_SETUP(cuCtxSetCurrent(context));
@@ -116,6 +115,13 @@ CudaDevice::CudaDevice(int number, const dtc_device_program &program,
   ownClock = makeCudaClock(*this);
   if (dtcrt_conv2d)
     networks = std::make_unique<Dnn>(computeStream);
+}
+
+/// "NVIDIA H100 80GB HBM3, cuBLASLt 130002".
+std::string CudaDevice::describe() const {
+  char name[256];
+  DTC_CUDA_SETUP(cuDeviceGetName(name, sizeof name, device));
+  return format("%s, %s", name, products->describe().c_str());
 }
 
 void CudaDevice::useTf32(bool isOn) {

@@ -74,6 +74,8 @@ public:
 
   void synchronize() override;
   DeviceClock *clock() override { return ownClock.get(); }
+  std::string describe() const override;
+  void tuneBy(Tuning &tuning) override { products->tuneBy(tuning); }
 
   void launch(int32_t function, int64_t blocks, int32_t threads,
               char *const *arguments);
@@ -110,6 +112,7 @@ private:
 
   const dtc_device_program &program;
   bool usesGraphs;
+  CUdevice device = 0;
   CUcontext context = nullptr;
   CUmodule module = nullptr;
   CUstream computeStream = nullptr, communicationStream = nullptr,

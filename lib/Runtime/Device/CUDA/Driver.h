@@ -16,6 +16,7 @@ namespace dtc::rt {
   X(cuInit)                                                                    \
   X(cuDeviceGet)                                                               \
   X(cuDeviceGetCount)                                                          \
+  X(cuDeviceGetName)                                                           \
   X(cuDevicePrimaryCtxRetain)                                                  \
   X(cuCtxSetCurrent)                                                           \
   X(cuMemGetInfo)                                                              \

@@ -6,6 +6,7 @@
 #include "Winograd.h"
 
 const dtc::rt::GemmKernels dtc::rt::gemmKernelsAvx2 = {
+    "avx2",
     Gemm<float, 32, 6>::run<false>,
     Gemm<double, 32, 6>::run<false>,
     Gemm<float, 32, 6>::run<true>,

@@ -6,6 +6,7 @@
 #include "Winograd.h"
 
 const dtc::rt::GemmKernels dtc::rt::gemmKernelsAvx512 = {
+    "avx512",
     Gemm<float, 64, 12>::run<false>,
     Gemm<double, 64, 12>::run<false>,
     Gemm<float, 64, 12>::run<true>,

@@ -1,13 +1,24 @@
-//===- Dispatch.cpp - chooses the matrix product for this host ------------===//
+//===- Dispatch.cpp - matrix products that this host can compute ----------===//
 
 #include "Gemm.h"
 
-const dtc::rt::GemmKernels &dtc::rt::hostGemmKernels() {
+#include <vector>
+
+using namespace dtc::rt;
+
+std::span<const GemmKernels *const> dtc::rt::hostGemmKernels() {
+  static const std::vector<const GemmKernels *> kernels = [] {
+    std::vector<const GemmKernels *> able;
 #ifdef __x86_64__
-  if (__builtin_cpu_supports("avx512f"))
-    return gemmKernelsAvx512;
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-    return gemmKernelsAvx2;
+    bool hasAvx2 =
+        __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+    if (__builtin_cpu_supports("avx512f"))
+      able.push_back(&gemmKernelsAvx512);
+    if (hasAvx2)
+      able.push_back(&gemmKernelsAvx2);
 #endif
-  return gemmKernelsGeneric;
+    able.push_back(&gemmKernelsGeneric);
+    return able;
+  }();
+  return kernels;
 }

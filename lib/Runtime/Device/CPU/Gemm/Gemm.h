@@ -11,6 +11,7 @@
 #define DTC_LIB_RUNTIME_DEVICE_CPU_GEMM_GEMM_H
 
 #include <cstdint>
+#include <span>
 
 namespace dtc::rt {
 
@@ -110,6 +111,7 @@ struct ScoreKernels {
 /// The instances of one vector width. `scratch` is a packing buffer of
 /// gemmScratchBytes, 64-byte aligned; k is at least 1.
 struct GemmKernels {
+  const char *name;
   void (*f32)(const GemmArguments &, char *scratch);
   void (*f64)(const GemmArguments &, char *scratch);
   /// With B in panels of panelColumns columns, the last filled up: element
@@ -137,8 +139,8 @@ extern const GemmKernels gemmKernelsAvx2;
 extern const GemmKernels gemmKernelsAvx512;
 #endif
 
-/// The widest instance that this host can run.
-const GemmKernels &hostGemmKernels();
+/// The instances that this host can run, the widest first.
+std::span<const GemmKernels *const> hostGemmKernels();
 
 } // namespace dtc::rt
 

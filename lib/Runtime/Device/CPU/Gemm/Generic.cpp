@@ -6,6 +6,7 @@
 #include "Winograd.h"
 
 const dtc::rt::GemmKernels dtc::rt::gemmKernelsGeneric = {
+    "generic",
     Gemm<float, 16, 6>::run<false>,
     Gemm<double, 16, 6>::run<false>,
     Gemm<float, 16, 6>::run<true>,
