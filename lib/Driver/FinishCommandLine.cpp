@@ -450,9 +450,6 @@ LogicalResult CommandLine::finishOutput(const char *program) {
   if (architecture.getNumOccurrences() && compile.target.kind != "cuda")
     return fail("--arch is for --target cuda, but --target is '" +
                 compile.target.kind + "'");
-  // Elementwise ops cost GPUs little, and what they read and write much.
-  if (compile.target.kind == "cuda" && !recompute.getNumOccurrences())
-    compile.schedule.recompute = "selective";
   if (compile.target.kind == "cuda" && compile.import.f64)
     return fail("--dtype f64 is for --target cpu, but --target is 'cuda'");
   if (llvm::Expected<std::shared_ptr<const Target>> target =

@@ -133,6 +133,9 @@ void StageRecompute::classifyArguments() {
 void StageRecompute::classifyResults() {
   llvm::DenseSet<int64_t> backward = getReadNumbers(/*byBackwardPass=*/true),
                           others = getReadNumbers(/*byBackwardPass=*/false);
+  for (BlockArgument argument : forward.function.getArguments())
+    if (backward.contains(numbers[argument]))
+      forward.readAgain.insert(argument);
   Operation *terminator = forward.function.front().getTerminator();
   for (auto [i, value] : llvm::enumerate(terminator->getOperands())) {
     int64_t number = getResultNumber(forward.function, i);

@@ -12,6 +12,7 @@ static FitProblem makeProblem(int64_t limit) {
   FitProblem problem;
   problem.strategy.parallel.dp = 2;
   problem.strategy.parallel.tp = 2;
+  problem.strategy.schedule.recompute = "none";
   problem.globalBatch = 8;
   problem.limit = limit;
   return problem;

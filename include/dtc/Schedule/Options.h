@@ -9,12 +9,12 @@
 namespace dtc {
 
 struct ScheduleOptions {
-  std::string recompute = "none"; ///< what the backward pass makes again
-  std::string schedule = "1f1b";  ///< order of micro-batches
-  int64_t virtualStages = 1;      ///< of each pipeline stage
-  int64_t accumulate = 1;         ///< rounds of micro-batches in a step
-  int64_t bucketMb = 25;          ///< MiB of gradients reduced by one call
-  bool poisonMemory = false;      ///< NaN where nothing is live
+  std::string recompute = "selective"; ///< what the backward pass makes again
+  std::string schedule = "1f1b";       ///< order of micro-batches
+  int64_t virtualStages = 1;           ///< of each pipeline stage
+  int64_t accumulate = 1;              ///< rounds of micro-batches in a step
+  int64_t bucketMb = 25;               ///< MiB of gradients reduced by one call
+  bool poisonMemory = false;           ///< NaN where nothing is live
 };
 
 } // namespace dtc

@@ -64,7 +64,8 @@ static int trainOnRanks(const Program &program, const Options &options,
                                                     collectives, *device);
         }),
         options.name);
-  agree(collectives, attempt([&] { training->readTuning(); }), options.name);
+  if (!options.tune.empty())
+    agree(collectives, attempt([&] { training->readTuning(); }), options.name);
   std::string sharing;
   mustSucceed(attempt([&] { sharing = training->shareArena(); }));
   if (rank == 0)

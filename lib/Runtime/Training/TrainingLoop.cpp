@@ -77,8 +77,6 @@ TrainingLoop::TrainingLoop(const Program &program, const Options &options,
 }
 
 void TrainingLoop::readTuning() {
-  if (options.tune.empty())
-    return;
   tuning.emplace(options.tune, context.device.describe(), context.collectives);
   context.device.tuneBy(*tuning);
 }
