@@ -148,9 +148,9 @@ RecomputePolicy::chooseKept(const ForwardPass &forward) const {
 
 /// What is saved and does not follow, without a product or communication, from
 /// arguments and from what else is kept. A parameter that the backward pass
-/// gathers anyway takes no more communication. Nothing follows from a cut that is not
-/// kept: sums of normalised values would follow one from the other, from the
-/// first on, and all of them would be made before the last is used.
+/// gathers anyway takes no more communication. Nothing follows from a cut that
+/// is not kept: sums of normalised values would follow one from the other, from
+/// the first on, and all of them would be made before the last is used.
 llvm::DenseSet<Value>
 RecomputePolicy::keepExpensive(const ForwardPass &forward) const {
   llvm::DenseSet<Value> kept, available;
@@ -159,14 +159,13 @@ RecomputePolicy::keepExpensive(const ForwardPass &forward) const {
   llvm::DenseSet<Value> cuts(found.begin(), found.end());
   available.insert_range(body.getArguments());
   for (Operation &op : body.without_terminator()) {
-    bool isCheap =
-        isParameterGather(&op)
-            ? forward.readAgain.contains(getViewed(op.getOperand(0)))
-            : isMemoryEffectFree(&op) && !op.hasTrait<Product>() &&
-                  !overwritesOperand(&op) &&
-                  llvm::all_of(op.getOperands(), [&](Value value) {
-                    return available.contains(value);
-                  });
+    bool isCheap = isParameterGather(&op)
+                       ? forward.readAgain.contains(getViewed(op.getOperand(0)))
+                       : isMemoryEffectFree(&op) && !op.hasTrait<Product>() &&
+                             !overwritesOperand(&op) &&
+                             llvm::all_of(op.getOperands(), [&](Value value) {
+                               return available.contains(value);
+                             });
     for (Value result : op.getResults()) {
       if (!isCheap && forward.saved.contains(result))
         kept.insert(result); // a gather is not saved
