@@ -208,13 +208,12 @@ struct CommandLine {
       "recompute", cl::location(compile.schedule.recompute),
       cl::value_desc("none|all|except-last|every:N|selective|GLOB"),
       cl::cat(planOptions),
-      describe(
-          "What the backward pass computes again instead of keeping it: "
-          "all between the layers' inputs, all but the last layer of each "
-          "stage, all between every N-th of these inputs, all but matrix "
-          "products (which costs as much time as it saves), or layers with "
-          "nodes of such names",
-          compile.schedule.recompute)};
+      describe("What the backward pass computes again instead of keeping it: "
+               "all between the layers' inputs, all but the last layer of each "
+               "stage, all between every N-th of these inputs, all but matrix "
+               "products (which costs no time), or layers with "
+               "nodes of such names",
+               compile.schedule.recompute)};
   Opt<int64_t> bucketMb{
       "bucket-mb", cl::location(compile.schedule.bucketMb),
       cl::value_desc("MiB"), cl::cat(planOptions),

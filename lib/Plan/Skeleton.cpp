@@ -57,7 +57,7 @@ MeshAttr dtc::getMesh(func::FuncOp function) {
   return {};
 }
 
-bool dtc::isParameterGather(Operation *op) {
+BlockArgument dtc::getGatheredParameter(Operation *op) {
   auto gather = dyn_cast<AllGatherOp>(op);
   Value part = gather ? gather.getX() : Value();
   if (auto cast = part ? part.getDefiningOp<CastOp>() : CastOp())
@@ -66,8 +66,13 @@ bool dtc::isParameterGather(Operation *op) {
   auto function =
       argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp())
                : func::FuncOp();
-  return function &&
-         function.getArgAttr(argument.getArgNumber(), attr::gatheredAtUse);
+  bool isGathered = function && function.getArgAttr(argument.getArgNumber(),
+                                                    attr::gatheredAtUse);
+  return isGathered ? argument : BlockArgument();
+}
+
+bool dtc::isParameterGather(Operation *op) {
+  return bool(getGatheredParameter(op));
 }
 
 bool dtc::crossesStages(Operation *op) {

@@ -133,9 +133,16 @@ void StageRecompute::classifyArguments() {
 void StageRecompute::classifyResults() {
   llvm::DenseSet<int64_t> backward = getReadNumbers(/*byBackwardPass=*/true),
                           others = getReadNumbers(/*byBackwardPass=*/false);
-  for (BlockArgument argument : forward.function.getArguments())
-    if (backward.contains(numbers[argument]))
-      forward.readAgain.insert(argument);
+  forward.readAgain.insert_range(forward.function.getArguments());
+  for (Phase::Kind kind : {Phase::Backward, Phase::Weight})
+    if (func::FuncOp function = findFunction(stage, {kind, chunk})) {
+      llvm::DenseSet<int64_t> read;
+      for (unsigned i = 0; i < function.getNumArguments(); ++i)
+        read.insert(getArgNumber(function, i));
+      for (BlockArgument argument : forward.function.getArguments())
+        if (!read.contains(numbers[argument]))
+          forward.readAgain.erase(argument);
+    }
   Operation *terminator = forward.function.front().getTerminator();
   for (auto [i, value] : llvm::enumerate(terminator->getOperands())) {
     int64_t number = getResultNumber(forward.function, i);
@@ -230,15 +237,19 @@ void StageRecompute::rewrite(func::FuncOp function) {
 /// One gather of each parameter: what is made again may need those that the
 /// backward pass needs later.
 void StageRecompute::shareGathers(func::FuncOp function) {
-  DenseMap<Value, Operation *> first;
+  DenseMap<std::pair<Value, Type>, Operation *> first;
   for (Operation &op :
        llvm::make_early_inc_range(function.front().getOperations()))
-    if (isParameterGather(&op)) {
-      auto [it, isNew] = first.try_emplace(op.getOperand(0), &op);
+    if (BlockArgument parameter = getGatheredParameter(&op)) {
+      auto [it, isNew] =
+          first.try_emplace({parameter, op.getResult(0).getType()}, &op);
       if (isNew)
         continue;
       op.replaceAllUsesWith(it->second);
+      Operation *cast = op.getOperand(0).getDefiningOp();
       op.erase();
+      if (cast && cast->use_empty())
+        cast->erase();
     }
 }
 

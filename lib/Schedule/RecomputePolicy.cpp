@@ -147,10 +147,11 @@ RecomputePolicy::chooseKept(const ForwardPass &forward) const {
 }
 
 /// What is saved and does not follow, without a product or communication, from
-/// arguments and from what else is kept. A parameter that the backward pass
-/// gathers anyway takes no more communication. Nothing follows from a cut that
-/// is not kept: sums of normalised values would follow one from the other, from
-/// the first on, and all of them would be made before the last is used.
+/// arguments and from what else is kept. Whichever function of the backward
+/// pass makes it gathers the parameters that it needs anyway. Nothing follows
+/// from a cut that is not kept: sums of normalised values would follow one from
+/// the other, from the first on, and all of them would be made before the last
+/// is used.
 llvm::DenseSet<Value>
 RecomputePolicy::keepExpensive(const ForwardPass &forward) const {
   llvm::DenseSet<Value> kept, available;
@@ -159,8 +160,9 @@ RecomputePolicy::keepExpensive(const ForwardPass &forward) const {
   llvm::DenseSet<Value> cuts(found.begin(), found.end());
   available.insert_range(body.getArguments());
   for (Operation &op : body.without_terminator()) {
-    bool isCheap = isParameterGather(&op)
-                       ? forward.readAgain.contains(getViewed(op.getOperand(0)))
+    BlockArgument gathered = getGatheredParameter(&op);
+    bool isCheap = gathered
+                       ? forward.readAgain.contains(gathered)
                        : isMemoryEffectFree(&op) && !op.hasTrait<Product>() &&
                              !overwritesOperand(&op) &&
                              llvm::all_of(op.getOperands(), [&](Value value) {
@@ -168,7 +170,7 @@ RecomputePolicy::keepExpensive(const ForwardPass &forward) const {
                              });
     for (Value result : op.getResults()) {
       if (!isCheap && forward.saved.contains(result))
-        kept.insert(result); // a gather is not saved
+        kept.insert(result);
       if ((isCheap && !cuts.contains(result)) || kept.contains(result) ||
           forward.sent.contains(result))
         available.insert(result);

@@ -28,7 +28,7 @@ struct ForwardPass {
   mlir::Block &getBody() const { return function->getRegion(0).front(); }
   /// Arguments that depend on inputs, on parameters or states.
   llvm::DenseSet<mlir::Value> fromInputs, fromParameters;
-  /// Arguments that the backward pass reads, too.
+  /// Arguments that each function of the backward pass reads, too.
   llvm::DenseSet<mlir::Value> readAgain;
   /// Results that the backward pass reads.
   llvm::DenseSet<mlir::Value> saved;

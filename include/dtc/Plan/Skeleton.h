@@ -107,8 +107,10 @@ mlir::FailureOr<llvm::SmallVector<Stages>> getPrograms(mlir::ModuleOp module);
 /// The mesh of a function's types; null if they have none.
 MeshAttr getMesh(mlir::func::FuncOp function);
 
-/// Whether an op gathers an argument that has `dtc.gathered_at_use`: it is done
-/// in each function that uses the parameter, right before, and never kept.
+/// The argument with `dtc.gathered_at_use` that an op gathers, cast or not: it
+/// is done in each function that uses the parameter, right before, and never
+/// kept. Null for other ops.
+mlir::BlockArgument getGatheredParameter(mlir::Operation *op);
 bool isParameterGather(mlir::Operation *op);
 
 /// Whether a collective is over stages, which have programs of their own.

@@ -60,7 +60,7 @@ def Recompute : Pass<"dtc-recompute", "mlir::ModuleOp"> {
     * `every:N`: keeps every N-th of these cuts;
     * `selective`: makes again what follows without a product (matrix product
       or convolution) or communication from what is saved of its unit; a
-      parameter that the backward pass gathers anyway is there;
+      parameter that `@backward` and `@weight` gather anyway is there;
     * a pattern: makes those units again that have a node of such a name.
 
     What enters or leaves a stage is kept in any case.

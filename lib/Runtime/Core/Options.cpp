@@ -296,7 +296,7 @@ static void addLaunchOptions(CLI::App &app, Options &options) {
       ->type_name("STATE")
       ->default_str("on")
       ->transform(oneOf<bool>({{"on", true}, {"off", false}}));
-  app.add_option("--tune", options.tune,
+  app.add_option("--autotune", options.autotune,
                  "compute matrix products in the ways that FILE names; what it "
                  "lacks is measured in the first step, and added to it")
       ->type_name("FILE.json")
@@ -370,8 +370,8 @@ static void check(const CLI::App &app, const Program &program, Options &options,
   if (!traceSteps.empty() && options.trace.empty() && options.profile.empty())
     fail(
         "found --trace-steps, expected --trace FILE or --profile FILE with it");
-  if (!options.tune.empty() && options.matmul != MatMulEngine::builtin)
-    fail("found --tune with --matmul, expected one of them");
+  if (!options.autotune.empty() && options.matmul != MatMulEngine::builtin)
+    fail("found --autotune with --matmul, expected one of them");
   chooseTracedSteps(options, traceSteps);
   options.learningRate.steps = options.steps;
   options.learningRate.check();

@@ -72,7 +72,7 @@ struct Options {
   GivenOptions given;     ///< that ranks compare, see Agreement.h
   bool tf32 = false;      ///< on GPUs
   bool cudaGraph = true;  ///< on GPUs
-  std::string tune;       ///< empty: heuristics choose
+  std::string autotune;   ///< empty: heuristics choose
   std::string rendezvous; ///< empty: as the launcher has it
   int timeout = 60;       ///< seconds
 

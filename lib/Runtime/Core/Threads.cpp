@@ -38,10 +38,6 @@ int Threads::worthwhile(int64_t work) const {
   return int(std::clamp<int64_t>(work / workPerThread, 1, limit));
 }
 
-bool Threads::isLittle(int64_t work) const {
-  return work < 16 * workPerThread * limit;
-}
-
 void Threads::start(int count, void (*body)(const void *data, int thread),
                     const void *data) {
   struct Call {

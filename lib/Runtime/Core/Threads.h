@@ -17,8 +17,6 @@ public:
   /// How many threads are worth their start for so many multiplications, or
   /// moved elements.
   int worthwhile(int64_t work) const;
-  /// Whether that is so little that a machine may see it otherwise.
-  bool isLittle(int64_t work) const;
   int most() const { return limit; }
 
   /// Calls body(thread) for thread = 0 to count - 1, at the same time, and

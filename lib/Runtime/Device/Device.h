@@ -42,7 +42,8 @@ public:
 
   /// What measured times hold for: processor, libraries, threads.
   virtual std::string describe() const = 0;
-  /// From now on, products are computed as this chooses.
+  /// From now on, products are computed as this chooses, which lives as long
+  /// as plans are run.
   virtual void tuneBy(Tuning &tuning) = 0;
 
   /// Copies `rows` rows of bytes from one buffer to another, `fromStride` and

@@ -10,10 +10,12 @@
 #include <cerrno>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <sys/stat.h>
 #include <unistd.h>
 
 using namespace dtc::rt;
@@ -22,39 +24,57 @@ using nlohmann::json;
 /// The one member of the file, of which the rest are by device.
 static constexpr const char *member = "tuning";
 /// What a way must save to be taken instead of the first: less is noise.
-static constexpr double worthwhile = 0.02;
-static constexpr int rounds = 4;
+static constexpr double leastGain = 0.02;
+/// How often each is measured, unless all together take longer than that: other
+/// ranks wait.
+static constexpr int mostRounds = 5;
+static constexpr double mostSeconds = 1;
 
 //===----------------------------------------------------------------------===//
 // The file
 //===----------------------------------------------------------------------===//
 
+static std::string readText(const std::string &path) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error))
+    fail("cannot read '%s': it is no file", path.c_str());
+  errno = 0;
+  std::ifstream file(path);
+  std::string text(std::istreambuf_iterator<char>(file), {});
+  if (!file)
+    fail("cannot read '%s': %s", path.c_str(), strerror(errno));
+  return text;
+}
+
 static std::map<std::string, Tuning::Ways> readFile(const std::string &path) {
   std::error_code error;
   if (!std::filesystem::exists(path, error))
     return {};
+  std::string text = readText(path);
   try {
-    std::ifstream file(path);
-    std::string text(std::istreambuf_iterator<char>(file), {});
-    if (!file)
-      fail("%s", strerror(errno));
     return parseJson<json>(text).at(member);
   } catch (const std::exception &failure) {
-    fail("'%s' is not a file that --tune wrote (%s); remove it to measure "
-         "again, or give --tune another name",
+    fail("'%s' is not a file that --autotune wrote (%s); remove it to measure "
+         "again, or give --autotune another name",
          path.c_str(), failure.what());
   }
 }
 
 /// In place of a former one as a whole, since other programs may read it.
 static void replaceFile(const std::string &path, const std::string &text) {
-  std::string beside = path + "." + std::to_string(getpid()) + ".tmp";
-  writeFile(beside, text);
-  if (rename(beside.c_str(), path.c_str()) != 0) {
-    int error = errno;
+  std::string beside = path + ".XXXXXX";
+  int file = mkstemp(beside.data());
+  bool isWritten = file >= 0 && fchmod(file, 0644) == 0 &&
+                   writeAll(file, text) && fsync(file) == 0 &&
+                   rename(beside.c_str(), path.c_str()) == 0;
+  int error = errno;
+  if (file >= 0)
+    close(file);
+  if (isWritten)
+    return;
+  if (file >= 0)
     unlink(beside.c_str());
-    fail("cannot write '%s': %s", path.c_str(), strerror(error));
-  }
+  fail("cannot write '%s': %s", path.c_str(), strerror(error));
 }
 
 /// The text of each rank.
@@ -85,28 +105,35 @@ Tuning::Tuning(std::string path, std::string device, Collectives &collectives)
         replaceFile(this->path, json{{member, json::object()}}.dump() + "\n");
     });
   known = json::parse(gatherTexts(collectives, json(known).dump()).front());
+  std::vector<std::string> devices = gatherTexts(collectives, this->device);
   if (outcome.failed)
     fail("%s", outcome.message.c_str());
+  // Or replicas would compute in different ways, and drift apart.
+  for (size_t rank = 1; rank < devices.size(); ++rank)
+    if (devices[rank] != devices[0])
+      fail("found --autotune on rank %zu with '%s' and on rank 0 with '%s', "
+           "expected the same on all",
+           rank, devices[rank].c_str(), devices[0].c_str());
 }
 
 size_t Tuning::finish() {
   isFirstStep = false;
-  json own = json::object();
-  if (!measured.empty())
-    own[device] = measured;
-  size_t count = 0;
-  std::map<std::string, Ways> found;
-  for (const std::string &text : gatherTexts(collectives, own.dump()))
-    for (const auto &[where, ways] :
-         json::parse(text).get<std::map<std::string, Ways>>())
-      for (const auto &[what, way] : ways)
-        count += found[where].emplace(what, way).second;
-  for (const auto &[where, ways] : found)
-    for (const auto &[what, way] : ways)
-      known[where][what] = way;
-  if (count > 0 && collectives.rank() == 0)
-    replaceFile(path, json{{member, known}}.dump(1) + "\n");
-  return count;
+  Ways found;
+  for (const std::string &text :
+       gatherTexts(collectives, json(measured).dump()))
+    found.merge(json::parse(text).get<Ways>());
+  auto addTo = [&](std::map<std::string, Ways> &all) {
+    for (const auto &[what, way] : found)
+      all[device][what] = way;
+  };
+  addTo(known);
+  if (!found.empty() && collectives.rank() == 0) {
+    // Another program may have added to it meanwhile.
+    std::map<std::string, Ways> all = readFile(path);
+    addTo(all);
+    replaceFile(path, json{{member, all}}.dump(1) + "\n");
+  }
+  return found.size();
 }
 
 //===----------------------------------------------------------------------===//
@@ -119,22 +146,23 @@ size_t Tuning::choose(const std::string &what,
   auto numberOf = [&](const std::string &way) {
     return size_t(std::ranges::find(ways, way) - ways.begin());
   };
-  const Ways &own = known[device];
-  if (auto found = own.find(what); found != own.end())
-    if (size_t number = numberOf(found->second); number < ways.size())
-      return number;
+  if (auto own = known.find(device); own != known.end())
+    if (auto found = own->second.find(what); found != own->second.end())
+      if (size_t number = numberOf(found->second); number < ways.size())
+        return number;
   if (!isFirstStep || ways.size() == 1 || measured.contains(what))
     return 0;
   // All take turns: what else the machine does hits one as the other.
   std::vector<double> least(ways.size(), INFINITY);
-  for (int round = 0; round <= rounds; ++round)
+  double total = 0;
+  for (int round = 0; round < mostRounds && total < mostSeconds; ++round)
     for (size_t i = 0; i < ways.size(); ++i) {
       double time = seconds(i);
-      if (round > 0) // else it warms up
-        least[i] = std::min(least[i], time);
+      least[i] = std::min(least[i], time);
+      total += time;
     }
   auto fastest = size_t(std::ranges::min_element(least) - least.begin());
-  if (least[fastest] > (1 - worthwhile) * least[0])
+  if (least[fastest] > (1 - leastGain) * least[0])
     fastest = 0;
   measured[what] = ways[fastest];
   return 0;

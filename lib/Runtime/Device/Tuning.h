@@ -1,7 +1,7 @@
 //===- Tuning.h - the fastest way to compute, as measured -------*- C++ -*-===//
 //
-// What --tune FILE keeps. The first step of a training measures what the file
-// does not know; steps after it do as the file says.
+// What --autotune FILE keeps. The first step of a training measures what the
+// file does not know; steps after it do as the file says.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,9 +22,9 @@ public:
   /// By what is computed, the name of the fastest way.
   using Ways = std::map<std::string, std::string>;
 
-  /// Rank 0 reads the file, if there is one; throws an Error there if it is not
-  /// such a file, or cannot be written. `device` is what measurements hold for.
-  /// Met by all ranks.
+  /// Rank 0 reads the file, if there is one; throws an Error if it is not such
+  /// a file, or cannot be made, or if ranks have different devices. `device`
+  /// is what measurements hold for. Met by all ranks.
   Tuning(std::string path, std::string device, Collectives &collectives);
 
   /// The number of the way to compute `what`, among `ways` by name, at least

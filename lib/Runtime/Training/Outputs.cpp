@@ -41,6 +41,10 @@ static void expectApart(const Program &program, const Options &options,
       fail("found '%s' of %s, which may be data; give it another name",
            path.c_str(), option);
   }
+  if (!options.autotune.empty() && pathWithin(path, options.autotune) == ".")
+    fail("found '%s' of %s, which is the file of --autotune; give it another "
+         "name",
+         path.c_str(), option);
   std::filesystem::path inner = pathWithin(options.checkpointDir, path);
   if (!inner.empty() && inner.begin()->string().starts_with("step-"))
     fail("found '%s' of %s, which is in a checkpoint; give it another name",

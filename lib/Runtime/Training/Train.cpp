@@ -64,7 +64,7 @@ static int trainOnRanks(const Program &program, const Options &options,
                                                     collectives, *device);
         }),
         options.name);
-  if (!options.tune.empty())
+  if (!options.autotune.empty())
     agree(collectives, attempt([&] { training->readTuning(); }), options.name);
   std::string sharing;
   mustSucceed(attempt([&] { sharing = training->shareArena(); }));

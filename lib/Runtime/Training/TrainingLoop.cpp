@@ -77,7 +77,8 @@ TrainingLoop::TrainingLoop(const Program &program, const Options &options,
 }
 
 void TrainingLoop::readTuning() {
-  tuning.emplace(options.tune, context.device.describe(), context.collectives);
+  tuning.emplace(options.autotune, context.device.describe(),
+                 context.collectives);
   context.device.tuneBy(*tuning);
 }
 
@@ -295,10 +296,10 @@ void TrainingLoop::finishTuning() {
   if (!leads())
     return;
   if (outcome.failed)
-    reporter->warn("--tune: " + outcome.message);
+    reporter->warn("--autotune: " + outcome.message);
   else if (count > 0)
     reporter->note(format("measured %zu matrix products for '%s'", count,
-                          options.tune.c_str()));
+                          options.autotune.c_str()));
 }
 
 void TrainingLoop::save() {

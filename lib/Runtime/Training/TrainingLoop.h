@@ -35,7 +35,7 @@ public:
   TrainingLoop(const Program &program, const Options &options,
                Collectives &collectives, Device &device);
 
-  /// Reads the file of --tune. Throws an Error. Met by all ranks.
+  /// Reads the file of --autotune. Throws an Error. Met by all ranks.
   void readTuning();
 
   /// Shows the arena to the collectives; met by all ranks. Returns a note.

@@ -8,9 +8,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstring>
 #include <dnnl.h>
 #include <numeric>
+#include <optional>
 
 using namespace dtc::rt;
 
@@ -145,9 +147,10 @@ std::string MatMul::Way::name() const {
 /// The first is what heuristics choose. For little work another number of
 /// threads may be better, and vectors half as wide for few columns.
 std::vector<MatMul::Way> MatMul::listWays(dtc_dtype dtype, int64_t work) const {
+  constexpr int64_t little = 1 << 23;
   std::vector<int> counts = {pool.worthwhile(work)};
   for (int count : {1, pool.most()})
-    if (!std::ranges::count(counts, count) && pool.isLittle(work))
+    if (work < little && !std::ranges::count(counts, count))
       counts.push_back(count);
   std::vector<Way> ways;
   for (const GemmKernels *kernels :
@@ -178,29 +181,34 @@ const MatMul::Way &MatMul::wayOf(dtc_dtype dtype, const GemmArguments &product,
   std::string what = format(
       "%s %lld x %lld x %lld x %lld%s%s", dtype == DTC_F64 ? "f64" : "f32",
       (long long)batch, (long long)product.m, (long long)product.n,
-      (long long)product.k, product.aCol == 1 ? "" : ", A turned",
-      product.bCol == 1 ? "" : ", B turned");
+      (long long)product.k, product.aCol == 1 ? "" : ", A transposed",
+      product.bCol == 1 ? "" : ", B transposed");
+  std::optional<Mapping> result; // of what is measured
+  GemmArguments other = product;
   size_t chosen = tuning->choose(what, names, [&](size_t i) {
-    return measure(able[i], dtype, product, batch);
+    if (!result)
+      result.emplace(((batch - 1) * product.m * product.n +
+                      (product.m - 1) * product.ldc + product.n) *
+                     sizeOf(dtype));
+    other.c = result->data();
+    return measure(able[i], dtype, other, batch);
   });
   return ways.emplace(key, able[chosen]).first->second;
 }
 
-/// Seconds, into memory of its own.
+/// Seconds, the least of a millisecond's runs, or of one.
 double MatMul::measure(const Way &way, dtc_dtype dtype,
                        const GemmArguments &product, int64_t batch) {
-  const auto &[m, n, k, a, aRow, aCol, b, bRow, bCol, c, ldc, accumulate] =
-      product;
-  Mapping result(((batch - 1) * m * n + (m - 1) * ldc + n) * sizeOf(dtype));
-  GemmArguments other = product;
-  other.c = result.data();
-  constexpr int64_t leastWork = 1 << 22; // else the clock is too coarse
-  int64_t times = 1 + leastWork / (batch * m * n * k);
-  auto start = std::chrono::steady_clock::now();
-  for (int64_t i = 0; i < times; ++i)
-    compute(way, dtype, other, batch);
-  std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
-  return time.count() / double(times);
+  using Clock = std::chrono::steady_clock;
+  std::chrono::duration<double> least(INFINITY);
+  auto end = Clock::now() + std::chrono::milliseconds(1);
+  for (auto start = Clock::now(); start < end;) {
+    compute(way, dtype, product, batch);
+    auto now = Clock::now();
+    least = std::min<std::chrono::duration<double>>(least, now - start);
+    start = now;
+  }
+  return least.count();
 }
 
 //===----------------------------------------------------------------------===//

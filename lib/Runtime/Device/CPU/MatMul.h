@@ -32,9 +32,9 @@ public:
   /// Multiplies f32 or f64.
   void run(const MatMulShape &shape, const void *a, const void *b, void *c);
 
-  /// By the built-in engine, `batch` times: operands of the next product are
-  /// m * k, k * n and m * n elements further on. dtype is f32 or f64; no size
-  /// is zero.
+  /// By the built-in engine, unless measurements chose another, `batch` times:
+  /// operands of the next product are m * k, k * n and m * n elements further
+  /// on. dtype is f32 or f64; no size is zero.
   void multiply(dtc_dtype dtype, const GemmArguments &product,
                 int64_t batch = 1);
 

@@ -16,6 +16,7 @@
 #include "dtc/Runtime/DeviceReserve.h"
 
 #include <cublasLt.h>
+#include <optional>
 #include <span>
 
 using namespace dtc::rt;
@@ -154,9 +155,9 @@ static uint32_t alignmentOf(const void *address) {
 Blas::Product &Blas::find(const ProductShape &shape, const Operands &operands) {
   Alignments alignments = {alignmentOf(operands.a), alignmentOf(operands.b),
                            alignmentOf(operands.c)};
-  std::unique_ptr<Product> &known = products[{shape, alignments}];
-  if (known)
-    return *known;
+  std::pair key{shape, alignments};
+  if (auto known = products.find(key); known != products.end())
+    return *known->second;
   auto product = std::make_unique<Product>();
   cudaDataType_t type = typeOf(shape.dtype);
   cudaDataType_t scale = shape.dtype == DTC_F64 ? CUDA_R_64F : CUDA_R_32F;
@@ -198,8 +199,7 @@ Blas::Product &Blas::find(const ProductShape &shape, const Operands &operands) {
   if (tuning)
     chosen = choose(algorithms, shape, alignments, *product, operands);
   product->algorithm = algorithms[chosen];
-  known = std::move(product);
-  return *known;
+  return *products.emplace(key, std::move(product)).first->second;
 }
 
 /// The first is what the library's heuristics take for the fastest. There are
@@ -248,30 +248,27 @@ size_t Blas::choose(const std::vector<Algorithm> &algorithms,
       "%s %lld x %lld x %lld x %lld%s%s%s%s, aligned %u %u %u",
       nameOf(shape.dtype), (long long)shape.batch, (long long)shape.m,
       (long long)shape.n, (long long)shape.k,
-      shape.transposeA ? ", A turned" : "",
-      shape.transposeB ? ", B turned" : "", shape.accumulate ? ", added" : "",
-      shape.keepsSums ? ", to f32" : "", alignments.a, alignments.b,
-      alignments.c);
+      shape.transposeA ? ", A transposed" : "",
+      shape.transposeB ? ", B transposed" : "",
+      shape.accumulate ? ", added" : "", shape.keepsSums ? ", to f32" : "",
+      alignments.a, alignments.b, alignments.c);
   std::vector<std::string> names;
   for (const Algorithm &algorithm : algorithms)
     names.push_back(algorithm.name());
-  return tuning->choose(what, names, [&](size_t i) {
-    return measure(algorithms[i], shape, product, operands);
-  });
-}
-
-/// Seconds, into memory of its own.
-double Blas::measure(const Algorithm &algorithm, const ProductShape &shape,
-                     const Product &product, const Operands &operands) {
+  // Into memory of its own.
   int64_t bytes = sizeOf(shape.keepsSums ? DTC_F32 : shape.dtype);
-  DeviceMemory result(shape.batch * shape.m * shape.n * bytes);
-  auto *place = reinterpret_cast<void *>(result.address());
+  std::optional<DeviceMemory> result;
   CudaEvent begin(/*hasTime=*/true), end(/*hasTime=*/true);
-  begin.record(stream);
-  compute(algorithm, shape, product, {operands.a, operands.b, place});
-  end.record(stream);
-  end.synchronize();
-  return end.since(begin) / 1e3;
+  return tuning->choose(what, names, [&](size_t i) {
+    if (!result)
+      result.emplace(shape.batch * shape.m * shape.n * bytes);
+    auto *place = reinterpret_cast<void *>(result->address());
+    begin.record(stream);
+    compute(algorithms[i], shape, product, {operands.a, operands.b, place});
+    end.record(stream);
+    end.synchronize();
+    return end.since(begin) / 1e3;
+  });
 }
 
 void Blas::multiply(const ProductShape &shape, const void *a, const void *b,

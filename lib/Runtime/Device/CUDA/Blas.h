@@ -63,8 +63,6 @@ private:
   size_t choose(const std::vector<Algorithm> &algorithms,
                 const ProductShape &shape, const Alignments &alignments,
                 const Product &product, const Operands &operands);
-  double measure(const Algorithm &algorithm, const ProductShape &shape,
-                 const Product &product, const Operands &operands);
   void compute(const Algorithm &algorithm, const ProductShape &shape,
                const Product &product, const Operands &operands);
   void forgetProducts();

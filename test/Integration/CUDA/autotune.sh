@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Algorithms of products, measured in the first step and then as the file says.
 #
-# usage: tune.sh WORKDIR
+# usage: autotune.sh WORKDIR
 
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
@@ -20,11 +20,11 @@ steps() {
 }
 
 steps off
-steps measured --tune "$work/ways.json"
+steps measured --autotune "$work/ways.json"
 grep -q "note: measured [0-9]* matrix products" "$work/measured.log"
 cp "$work/ways.json" "$work/first.json"
-steps known --tune "$work/ways.json"
-! grep -q "note: measured" "$work/known.log"
+steps known --autotune "$work/ways.json"
+if grep "note: measured" "$work/known.log"; then exit 1; fi
 cmp "$work/ways.json" "$work/first.json"
 cmp "$work/off.safetensors" "$work/measured.safetensors"
 cmp "$work/off.safetensors" "$work/known.safetensors"
