@@ -211,8 +211,8 @@ struct CommandLine {
       describe("What the backward pass computes again instead of keeping it: "
                "all between the layers' inputs, all but the last layer of each "
                "stage, all between every N-th of these inputs, all but matrix "
-               "products (which costs no time), or layers with "
-               "nodes of such names",
+               "products (which takes about as long), or layers with nodes of "
+               "such names",
                compile.schedule.recompute)};
   Opt<int64_t> bucketMb{
       "bucket-mb", cl::location(compile.schedule.bucketMb),

@@ -128,11 +128,6 @@ void StageRecompute::classifyArguments() {
     if (!inputs.contains(number))
       forward.fromParameters.insert(argument);
   }
-}
-
-void StageRecompute::classifyResults() {
-  llvm::DenseSet<int64_t> backward = getReadNumbers(/*byBackwardPass=*/true),
-                          others = getReadNumbers(/*byBackwardPass=*/false);
   forward.readAgain.insert_range(forward.function.getArguments());
   for (Phase::Kind kind : {Phase::Backward, Phase::Weight})
     if (func::FuncOp function = findFunction(stage, {kind, chunk})) {
@@ -143,6 +138,11 @@ void StageRecompute::classifyResults() {
         if (!read.contains(numbers[argument]))
           forward.readAgain.erase(argument);
     }
+}
+
+void StageRecompute::classifyResults() {
+  llvm::DenseSet<int64_t> backward = getReadNumbers(/*byBackwardPass=*/true),
+                          others = getReadNumbers(/*byBackwardPass=*/false);
   Operation *terminator = forward.function.front().getTerminator();
   for (auto [i, value] : llvm::enumerate(terminator->getOperands())) {
     int64_t number = getResultNumber(forward.function, i);

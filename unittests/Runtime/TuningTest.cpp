@@ -2,12 +2,12 @@
 
 #include "Core/Error.h"
 #include "Device/CPU/MatMul.h"
+#include "TemporaryDirectory.h"
 
 #include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
 #include <random>
-#include <unistd.h>
 
 using namespace dtc::rt;
 
@@ -15,11 +15,8 @@ namespace {
 
 struct TuningTest : testing::Test {
   std::unique_ptr<Collectives> self = makeSelfCollectives();
-  std::string path = (std::filesystem::temp_directory_path() /
-                      ("tuning-" + std::to_string(getpid()) + ".json"))
-                         .string();
-
-  ~TuningTest() override { std::filesystem::remove(path); }
+  TemporaryDirectory folder;
+  std::string path = folder / "ways.json";
 
   Tuning open(const std::string &device = "a") {
     return Tuning(path, device, *self);

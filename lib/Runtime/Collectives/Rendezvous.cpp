@@ -9,7 +9,6 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
@@ -24,22 +23,13 @@ using namespace dtc::rt;
 // A file
 //===----------------------------------------------------------------------===//
 
-/// Written beside and renamed: whoever sees it sees all of it.
+/// Other ranks wait for it to be there.
 static void writeWhole(const std::string &path, const void *bytes,
                        size_t size) {
-  std::string beside = path + format(".%d", int(getpid()));
-  int file = open(beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW,
-                  S_IRUSR | S_IWUSR);
-  bool isWritten =
-      file >= 0 && writeAll(file, {static_cast<const char *>(bytes), size});
-  if (file >= 0)
-    isWritten &= close(file) == 0;
-  if (!isWritten || rename(beside.c_str(), path.c_str()) != 0) {
-    int error = errno;
-    unlink(beside.c_str());
+  if (!replaceFile(path, {static_cast<const char *>(bytes), size},
+                   S_IRUSR | S_IWUSR))
     fail("cannot write '%s', by which ranks find each other: %s", path.c_str(),
-         strerror(error));
-  }
+         strerror(errno));
 }
 
 namespace {

@@ -5,8 +5,11 @@
 #include "Error.h"
 
 #include <cerrno>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 using namespace dtc::rt;
@@ -31,6 +34,23 @@ void dtc::rt::writeFile(const std::string &name, std::string_view text) {
     close(file);
   if (!isWritten)
     fail("cannot write '%s': %s", name.c_str(), strerror(error));
+}
+
+bool dtc::rt::replaceFile(const std::string &name, std::string_view text,
+                          mode_t mode) {
+  std::string beside = name + ".XXXXXX";
+  int file = mkstemp(beside.data());
+  if (file < 0)
+    return false;
+  bool isWritten = fchmod(file, mode) == 0 && writeAll(file, text) &&
+                   fsync(file) == 0 &&
+                   rename(beside.c_str(), name.c_str()) == 0;
+  int error = errno;
+  close(file);
+  if (!isWritten)
+    unlink(beside.c_str());
+  errno = error;
+  return isWritten;
 }
 
 void dtc::rt::syncFolder(const std::string &folder) {

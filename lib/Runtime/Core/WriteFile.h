@@ -5,6 +5,7 @@
 
 #include <string>
 #include <string_view>
+#include <sys/types.h>
 
 namespace dtc::rt {
 
@@ -13,6 +14,10 @@ bool writeAll(int file, std::string_view text);
 
 /// A small file, on disk when this returns. Throws an Error if it cannot be.
 void writeFile(const std::string &name, std::string_view text);
+
+/// Puts a file in place of a former one, or of none, as a whole: whoever sees
+/// it sees all of it. Or returns false with `errno`, and leaves nothing.
+bool replaceFile(const std::string &name, std::string_view text, mode_t mode);
 
 /// A new name is on disk only when its folder is. Does nothing on file systems
 /// without.

@@ -9,14 +9,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <sys/stat.h>
-#include <unistd.h>
 
 using namespace dtc::rt;
 using nlohmann::json;
@@ -46,7 +42,7 @@ static std::string readText(const std::string &path) {
   return text;
 }
 
-static std::map<std::string, Tuning::Ways> readFile(const std::string &path) {
+static std::map<std::string, Tuning::Ways> readWays(const std::string &path) {
   std::error_code error;
   if (!std::filesystem::exists(path, error))
     return {};
@@ -60,21 +56,11 @@ static std::map<std::string, Tuning::Ways> readFile(const std::string &path) {
   }
 }
 
-/// In place of a former one as a whole, since other programs may read it.
-static void replaceFile(const std::string &path, const std::string &text) {
-  std::string beside = path + ".XXXXXX";
-  int file = mkstemp(beside.data());
-  bool isWritten = file >= 0 && fchmod(file, 0644) == 0 &&
-                   writeAll(file, text) && fsync(file) == 0 &&
-                   rename(beside.c_str(), path.c_str()) == 0;
-  int error = errno;
-  if (file >= 0)
-    close(file);
-  if (isWritten)
-    return;
-  if (file >= 0)
-    unlink(beside.c_str());
-  fail("cannot write '%s': %s", path.c_str(), strerror(error));
+/// Other programs may read it meanwhile.
+static void writeWays(const std::string &path,
+                      const std::map<std::string, Tuning::Ways> &ways) {
+  if (!replaceFile(path, json{{member, json(ways)}}.dump(1) + "\n", 0644))
+    fail("cannot write '%s': %s", path.c_str(), strerror(errno));
 }
 
 /// The text of each rank.
@@ -100,9 +86,9 @@ Tuning::Tuning(std::string path, std::string device, Collectives &collectives)
   Outcome outcome;
   if (collectives.rank() == 0)
     outcome = attempt([&] {
-      known = readFile(this->path);
+      known = readWays(this->path);
       if (known.empty()) // nor may it turn out later that nothing can be kept
-        replaceFile(this->path, json{{member, json::object()}}.dump() + "\n");
+        writeWays(this->path, known);
     });
   known = json::parse(gatherTexts(collectives, json(known).dump()).front());
   std::vector<std::string> devices = gatherTexts(collectives, this->device);
@@ -129,9 +115,9 @@ size_t Tuning::finish() {
   addTo(known);
   if (!found.empty() && collectives.rank() == 0) {
     // Another program may have added to it meanwhile.
-    std::map<std::string, Ways> all = readFile(path);
+    std::map<std::string, Ways> all = readWays(path);
     addTo(all);
-    replaceFile(path, json{{member, all}}.dump(1) + "\n");
+    writeWays(path, all);
   }
   return found.size();
 }

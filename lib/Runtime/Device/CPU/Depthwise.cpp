@@ -28,8 +28,8 @@ public:
   Depthwise(const Threads &threads, const ConvolutionShape &shape, T *x,
             T *weight, T *y, T *scratch)
       : threads(threads), shape(shape), windows(shape.windows),
-        kernels(sizeof(T) == 4 ? hostGemmKernels()[0]->depthwiseF32
-                               : hostGemmKernels()[0]->depthwiseF64),
+        kernels(sizeof(T) == 4 ? hostGemmKernels().front()->depthwiseF32
+                               : hostGemmKernels().front()->depthwiseF64),
         taps(windows.kh * windows.kw), x(x), weight(weight), y(y),
         turned(scratch) {}
 

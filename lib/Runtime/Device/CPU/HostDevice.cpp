@@ -31,8 +31,9 @@ void HostDevice::copyRows(void *to, int64_t toStride, const void *from,
 std::string HostDevice::describe() const {
   std::string name = "CPU", line;
   for (std::ifstream info("/proc/cpuinfo"); std::getline(info, line);)
-    if (line.starts_with("model name")) {
-      name = line.substr(line.find(':') + 2);
+    if (size_t at = line.find(": ");
+        line.starts_with("model name") && at != std::string::npos) {
+      name = line.substr(at + 2);
       break;
     }
   return format("%s, %s, --threads %d", name.c_str(),
