@@ -75,6 +75,7 @@ static std::vector<std::string> gatherTexts(Collectives &collectives,
   if (longest > 0)
     collectives.gatherData(padded.data(), all.data(), int64_t(longest));
   std::vector<std::string> texts;
+  texts.reserve(sizes.size());
   for (size_t rank = 0; rank < sizes.size(); ++rank)
     texts.push_back(all.substr(rank * longest, size_t(sizes[rank])));
   return texts;

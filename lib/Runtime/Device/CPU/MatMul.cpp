@@ -176,6 +176,7 @@ const MatMul::Way &MatMul::wayOf(dtc_dtype dtype, const GemmArguments &product,
   std::vector<Way> able =
       listWays(dtype, batch * product.m * product.n * product.k);
   std::vector<std::string> names;
+  names.reserve(able.size());
   for (const Way &way : able)
     names.push_back(way.name());
   std::string what = format(

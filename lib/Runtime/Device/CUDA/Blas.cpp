@@ -253,6 +253,7 @@ size_t Blas::choose(const std::vector<Algorithm> &algorithms,
       shape.accumulate ? ", added" : "", shape.keepsSums ? ", to f32" : "",
       alignments.a, alignments.b, alignments.c);
   std::vector<std::string> names;
+  names.reserve(algorithms.size());
   for (const Algorithm &algorithm : algorithms)
     names.push_back(algorithm.name());
   // Into memory of its own.
