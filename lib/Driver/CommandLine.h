@@ -220,6 +220,14 @@ struct CommandLine {
       describe("Gradients reduced by one call; what --zero 1 and 2 store, "
                "gather and update as one",
                compile.schedule.bucketMb)};
+  Opt<std::string> offload{
+      "offload", cl::location(compile.schedule.offload),
+      cl::value_desc("none|state|parameters"), cl::cat(planOptions),
+      describe("What GPUs keep in pinned memory of the host: state is the "
+               "optimizer's, which the update reads and writes there; with "
+               "parameters also the parts that --zero makes of parameters, "
+               "which are gathered from there",
+               compile.schedule.offload)};
   Opt<bool> poisonMemory{
       "poison-memory", cl::location(compile.schedule.poisonMemory),
       cl::cat(planOptions), cl::Hidden,

@@ -360,6 +360,16 @@ LogicalResult CommandLine::finishPlan() {
                 "used; use it with --zero 3");
   if (plan.hsdp > 1 && plan.zero == 0)
     return fail("--hsdp is for what ZeRO splits; use it with --zero 1, 2 or 3");
+  if (failed(checkChoice("offload", schedule.offload,
+                         {"none", "state", "parameters"})))
+    return failure();
+  if (schedule.offload != "none" && compile.target.kind != "cuda")
+    return fail("--offload moves what a GPU holds to the host, but --target is "
+                "'" +
+                compile.target.kind + "'; use it with --target cuda");
+  if (schedule.offload == "parameters" && plan.zero == 0)
+    return fail("--offload parameters is for parameters that are gathered where "
+                "they are used; use it with --zero 3, also on one rank");
   if (!layouts.empty() && plan.tp == 1)
     return fail("--layout '" + layouts.front() +
                 "' says what tensor parallelism splits, but --tp is 1; use "

@@ -58,7 +58,7 @@ struct ModuleContext {
 /// Lowers one function. A stage's function becomes
 ///   void stageN_name(ctx, frame, scratch, arguments..., results...)
 /// without the results that overwrite an argument, and a plan
-///   void stageN_plan(ctx, arena).
+///   void stageN_plan(ctx, arena, host).
 class FunctionLowering {
 public:
   FunctionLowering(ModuleContext &shared, mlir::func::FuncOp source)
@@ -109,6 +109,10 @@ private:
   void callPooling(Op op, dtc_pool_role role, mlir::Value images,
                    mlir::Value gradient);
   Address addressOf(mlir::Value value);
+  /// Between an offset that PlanMemory gave an argument of a plan and where
+  /// that is.
+  Address getPlanAddress(int64_t offset);
+  int64_t getPlanOffset(Address address);
   mlir::Value pointerTo(Address address);
   mlir::Value pointerTo(mlir::Value value) {
     return pointerTo(addressOf(value));
@@ -148,6 +152,7 @@ private:
   mlir::Location loc = source.getLoc();
   mlir::LLVM::LLVMFuncOp target;
   mlir::Value context, frame, scratch;
+  mlir::Value host; ///< of a plan: its memory of the host
   llvm::DenseMap<mlir::Operation *, size_t> constants;
   /// The caller's memory for arguments and results.
   llvm::SmallVector<Address> argumentAddresses, resultAddresses;

@@ -45,7 +45,7 @@ LogicalResult FunctionLowering::run() {
   SmallVector<int64_t> updates = getUpdates(source);
   unsigned numUpdates =
       llvm::count_if(updates, [](int64_t i) { return i >= 0; });
-  unsigned numPointers = isPlan ? 2
+  unsigned numPointers = isPlan ? 3
                                 : 3 + source.getNumArguments() +
                                       source.getNumResults() - numUpdates;
   target = LLVM::LLVMFuncOp::create(
@@ -63,10 +63,10 @@ LogicalResult FunctionLowering::run() {
     auto bytes = source->getAttrOfType<IntegerAttr>(attr::arenaBytes);
     if (!bytes)
       return source.emitError("has no memory plan; run dtc-plan-memory first");
+    host = entry->getArgument(2);
     for (unsigned i = 0; i < source.getNumArguments(); ++i)
-      argumentAddresses.push_back(
-          {frame,
-           source.getArgAttrOfType<IntegerAttr>(i, attr::offset).getInt()});
+      argumentAddresses.push_back(getPlanAddress(
+          source.getArgAttrOfType<IntegerAttr>(i, attr::offset).getInt()));
     scratch = pointerTo(Address{frame, bytes.getInt()});
   } else {
     scratch = entry->getArgument(2);
@@ -100,6 +100,16 @@ Address FunctionLowering::getRootAddress(Value root) {
   auto offsets =
       root.getDefiningOp()->getAttrOfType<DenseI64ArrayAttr>(attr::offsets);
   return {frame, offsets[cast<OpResult>(root).getResultNumber()]};
+}
+
+Address FunctionLowering::getPlanAddress(int64_t offset) {
+  if (isInHostMemory(offset))
+    return {host, offset - hostMemory};
+  return {frame, offset};
+}
+
+int64_t FunctionLowering::getPlanOffset(Address address) {
+  return address.base == host ? hostMemory + address.offset : address.offset;
 }
 
 Address FunctionLowering::addressOf(Value value) {
@@ -258,7 +268,7 @@ LogicalResult FunctionLowering::finish(func::ReturnOp op) {
           copy(address, found->second, getLocalBytes(operand.get().getType()));
           address = found->second;
         }
-    results.push_back(address.offset);
+    results.push_back(getPlanOffset(address));
   }
   int64_t arenaBytes =
       source->getAttrOfType<IntegerAttr>(attr::arenaBytes).getInt() +
@@ -268,7 +278,7 @@ LogicalResult FunctionLowering::finish(func::ReturnOp op) {
     return shared.manifest.addEval(source, results);
   SmallVector<int64_t> arguments;
   for (const Address &address : argumentAddresses)
-    arguments.push_back(address.offset);
+    arguments.push_back(getPlanOffset(address));
   return shared.manifest.addStage(source, arenaBytes, arguments, results);
 }
 

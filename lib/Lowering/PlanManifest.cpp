@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "PlanManifest.h"
+#include "dtc/Memory/MemoryPlan.h"
 #include "dtc/Plan/Skeleton.h"
 #include "dtc/Plan/Work.h"
 #include "dtc/Runtime/ABI.h"
@@ -185,6 +186,8 @@ LogicalResult PlanManifest::addStage(func::FuncOp plan, int64_t arenaBytes,
   llvm::StringMap<json::Object> gradients;
   llvm::StringMap<json::Array> states;
   json::Object stage{{"arena_bytes", arenaBytes}};
+  if (int64_t bytes = getHostBytes(plan))
+    stage["host_bytes"] = bytes;
   for (auto [i, offset] : llvm::enumerate(results)) {
     DictionaryAttr attributes = plan.getResultAttrDict(i);
     if (plan.getResultAttr(i, attr::gradient))

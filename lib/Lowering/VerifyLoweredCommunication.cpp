@@ -238,16 +238,18 @@ void Extraction::run(LLVM::LLVMFuncOp function, ArrayRef<Known> arguments) {
 }
 
 LogicalResult Extraction::addPlan(LLVM::LLVMFuncOp plan, int64_t stage) {
-  if (plan.getNumArguments() != 2)
+  if (plan.getNumArguments() != 3)
     return plan.emitError("has ")
-           << plan.getNumArguments() << " arguments, expected a context and "
-           << "an arena";
+           << plan.getNumArguments() << " arguments, expected a context, an "
+           << "arena and memory of the host";
   if (failed(read(plan)))
     return failure();
   CommunicationProgram &program = result.system.programs.emplace_back();
   program.stage = stage;
-  program.numBuffers = 2;
-  run(plan, {{Known::Pointer, 0, 0}, {Known::Pointer, 1, 0}});
+  program.numBuffers = 3;
+  run(plan, {{Known::Pointer, 0, 0},
+             {Known::Pointer, 1, 0},
+             {Known::Pointer, 2, 0}});
   return success();
 }
 

@@ -91,6 +91,11 @@ dtc::getReplacedArguments(func::FuncOp plan, const AliasClasses &classes) {
   return replaced;
 }
 
+int64_t dtc::getHostBytes(func::FuncOp plan) {
+  auto bytes = plan->getAttrOfType<IntegerAttr>(attr::hostBytes);
+  return bytes ? bytes.getInt() : 0;
+}
+
 int64_t dtc::getBucketBytes(ValueRange operands) {
   int64_t bytes = 0;
   for (Value operand : operands)

@@ -73,58 +73,89 @@ LogicalResult checkUpdates(func::FuncOp function, const AliasClasses &classes) {
 class BlockMemory {
 public:
   /// `step` is the plan of the step, where `function` is that of an evaluation.
-  explicit BlockMemory(func::FuncOp function, func::FuncOp step = {})
-      : function(function), step(step), classes(function.front()),
-        homes(function, classes) {}
+  /// `offload` is what the host's memory holds.
+  explicit BlockMemory(func::FuncOp function, func::FuncOp step = {},
+                       StringRef offload = "none")
+      : function(function), step(step), offload(offload),
+        classes(function.front()), homes(function, classes) {}
 
   LogicalResult plan();
   int64_t getBytes() const { return total; }
+  int64_t getHostBytes() const { return hostTotal; }
 
   /// The offset of the frame of a run.
   int64_t getFrameOffset(RunOp run) const {
     return buffers[frames.lookup(run)].offset;
   }
   int64_t getOffset(Value value) const {
-    auto it = roots.find(classes.getRoot(value));
+    Value root = classes.getRoot(value);
+    if (auto host = offloaded.find(root); host != offloaded.end())
+      return host->second + classes.getOffset(value);
+    auto it = roots.find(root);
     return it == roots.end()
                ? callersMemory
                : buffers[it->second].offset + classes.getOffset(value);
   }
 
 private:
-  LogicalResult collectArguments(int64_t end);
+  bool isOffloaded(BlockArgument argument);
+  void collectArgumentsOfStep(int64_t end);
+  LogicalResult collectArgumentsOfEval(int64_t end);
   LogicalResult collect();
   void replaceArguments(ArrayRef<SmallVector<Value>> adjacent);
 
   func::FuncOp function, step;
+  StringRef offload;
   AliasClasses classes;
   MemoryHomes homes;
   std::vector<MemoryBuffer> buffers;
+  llvm::DenseMap<Value, int64_t> offloaded; ///< arguments in the host's memory
   llvm::DenseMap<Value, unsigned> roots;
   llvm::DenseMap<Value, BlockArgument> replaced; ///< by their new values
   llvm::DenseMap<Operation *, unsigned> frames;
-  int64_t total = 0;
+  int64_t total = 0, hostTotal = 0;
 };
 
-/// Those of a plan are live all the time, but for those that are replaced, and
-/// so is in an evaluation what the step keeps.
-LogicalResult BlockMemory::collectArguments(int64_t end) {
-  auto add = [&](BlockArgument argument, int64_t offset) {
+/// State, and the parts that are gathered to be whole parameters.
+bool BlockMemory::isOffloaded(BlockArgument argument) {
+  unsigned number = argument.getArgNumber();
+  if (function.getArgAttr(number, attr::state))
+    return offload != "none";
+  return offload == "parameters" &&
+         function.getArgAttr(number, attr::parameter) &&
+         function.getArgAttr(number, attr::members);
+}
+
+/// Live all the time, but for those that are replaced.
+void BlockMemory::collectArgumentsOfStep(int64_t end) {
+  for (BlockArgument argument : function.getArguments()) {
+    int64_t bytes = getLocalBytes(argument.getType());
+    if (isOffloaded(argument)) {
+      offloaded[argument] = hostMemory + hostTotal;
+      hostTotal += alignMemory(bytes);
+      continue;
+    }
+    roots[argument] = buffers.size();
+    buffers.push_back({bytes, 0, end});
+  }
+  for (auto [value, argument] : getReplacedArguments(function, classes))
+    if (!offloaded.contains(argument)) {
+      replaced[value] = argument;
+      buffers[roots.lookup(argument)].end = 0;
+    }
+}
+
+/// What the step keeps is live all the time, where the step has it.
+LogicalResult BlockMemory::collectArgumentsOfEval(int64_t end) {
+  for (BlockArgument argument : step.getArguments()) {
+    int64_t offset = *getPlannedOffset(argument);
+    if (isInHostMemory(offset)) {
+      offloaded[argument] = offset;
+      continue;
+    }
     roots[argument] = buffers.size();
     buffers.push_back({getLocalBytes(argument.getType()), 0, end, offset});
-  };
-  if (!step) {
-    for (BlockArgument argument : function.getArguments())
-      add(argument, -1);
-    replaced = getReplacedArguments(function, classes);
-    for (auto [value, argument] : replaced)
-      buffers[roots.lookup(argument)].end = 0;
-    return success();
   }
-  for (BlockArgument argument : step.getArguments())
-    add(argument, step.getArgAttrOfType<IntegerAttr>(argument.getArgNumber(),
-                                                     attr::offset)
-                      .getInt());
   PlanArguments ofStep(step);
   for (BlockArgument argument : function.getArguments()) {
     BlockArgument same = ofStep.find(argument);
@@ -132,7 +163,10 @@ LogicalResult BlockMemory::collectArguments(int64_t end) {
       return function.emitError("argument ")
              << argument.getArgNumber()
              << " of an evaluation is none of the training step's";
-    roots[argument] = roots.lookup(same);
+    if (auto host = offloaded.find(same); host != offloaded.end())
+      offloaded[argument] = host->second;
+    else
+      roots[argument] = roots.lookup(same);
   }
   return success();
 }
@@ -142,9 +176,11 @@ LogicalResult BlockMemory::collect() {
   FailureOr<InFlight> inFlight = getInFlight(function, classes);
   if (failed(inFlight))
     return failure();
-  if (function.getName() == planName &&
-      failed(collectArguments(llvm::range_size(body))))
+  int64_t end = llvm::range_size(body);
+  if (step && failed(collectArgumentsOfEval(end)))
     return failure();
+  if (!step && function.getName() == planName)
+    collectArgumentsOfStep(end);
   for (auto [time, op] : llvm::enumerate(body)) {
     int64_t now = time;
     auto keep = [&](Value root) {
@@ -228,6 +264,8 @@ LogicalResult BlockMemory::plan() {
 }
 
 struct PlanMemoryPass : dtc::impl::PlanMemoryBase<PlanMemoryPass> {
+  using PlanMemoryBase::PlanMemoryBase;
+
   void runOnOperation() override {
     FailureOr<SmallVector<Stages>> programs = getPrograms(getOperation());
     if (failed(programs))
@@ -272,7 +310,7 @@ struct PlanMemoryPass : dtc::impl::PlanMemoryBase<PlanMemoryPass> {
       if (function != plan && failed(planFunction(function, builder)))
         return failure();
 
-    BlockMemory arena(plan, step);
+    BlockMemory arena(plan, step, offload);
     if (failed(arena.plan()))
       return failure();
     SignatureEditor signature(plan);
@@ -285,6 +323,9 @@ struct PlanMemoryPass : dtc::impl::PlanMemoryBase<PlanMemoryPass> {
                    builder.getI64IntegerAttr(arena.getFrameOffset(run)));
     plan->setAttr(attr::arenaBytes,
                   builder.getI64IntegerAttr(arena.getBytes()));
+    if (arena.getHostBytes() > 0)
+      plan->setAttr(attr::hostBytes,
+                    builder.getI64IntegerAttr(arena.getHostBytes()));
     return success();
   }
 

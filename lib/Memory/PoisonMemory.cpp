@@ -70,7 +70,8 @@ std::optional<Range> BlockPoison::getRange(Value value) {
 void BlockPoison::poisonStart() {
   SmallVector<Range> kept;
   for (BlockArgument argument : (step ? step : function).getArguments())
-    if (std::optional<Range> range = getRange(argument))
+    if (std::optional<Range> range = getRange(argument);
+        range && !isInHostMemory(range->begin))
       kept.push_back(*range);
   llvm::sort(kept, [](Range a, Range b) { return a.begin < b.begin; });
   auto bytes = function->getAttrOfType<IntegerAttr>(attr::arenaBytes);

@@ -103,16 +103,21 @@ private:
   AliasClasses classes;
   MemoryHomes homes;
   ByteOwners memory;
-  int64_t size = 0;
+  int64_t size = 0, hostSize = 0;
   std::optional<Range> frame;     ///< of the current run
   llvm::DenseSet<Value> operands; ///< of the current op, their roots
 };
 
 LogicalResult BlockChecker::checkInside(Location location, Range range) {
-  if (range.begin < 0 || range.end > size)
-    return emitError(location) << "lies in bytes " << range.begin << " to "
-                               << range.end << ", outside the " << size
-                               << " bytes of '" << function.getName() << "'";
+  int64_t begin = isInHostMemory(range.begin) ? hostMemory : 0;
+  int64_t end = begin == 0 ? size : begin + hostSize;
+  if (range.begin < begin || range.end > end)
+    return emitError(location)
+           << "lies in bytes " << range.begin - begin << " to "
+           << range.end - begin << ", outside the " << end - begin
+           << (begin == 0 ? "" : " bytes of the host's memory")
+           << (begin == 0 ? " bytes of '" : " of '") << function.getName()
+           << "'";
   if (range.begin % memoryAlignment != 0)
     return emitError(location)
            << "begins at byte " << range.begin << ", expected a multiple of "
@@ -302,6 +307,7 @@ LogicalResult BlockChecker::check() {
   if (!bytes)
     return function.emitError("has no '") << sizeName << "'; plan memory first";
   size = bytes.getInt();
+  hostSize = getHostBytes(step ? step : function);
 
   // Arguments of a plan hold their content from step to step.
   if (isPlan)
@@ -345,13 +351,58 @@ LogicalResult BlockChecker::check() {
 
 } // namespace
 
+/// What an op may do with memory of the host: kernels reach it, gathers bring
+/// it to the device, copies do either. Libraries would read it again and again.
+static bool reachesHostMemory(Operation *op) {
+  return isa<LaunchOp, AllGatherOp, CopyOp, WaitOp, func::ReturnOp>(op) ||
+         isView(op);
+}
+
+/// Checks the uses of what lies there, and those of its views and new values.
+static LogicalResult checkUsesOfHostMemory(func::FuncOp function,
+                                           ArrayRef<Value> offloaded) {
+  AliasClasses classes(function.front());
+  for (Value root : offloaded)
+    for (Value member : classes.getMembers(root))
+      for (Operation *user : member.getUsers())
+        if (!isa<RunOp>(user) && !reachesHostMemory(user)) {
+          InFlightDiagnostic diagnostic = user->emitOpError(
+              "touches memory of the host, which only kernels, gathers and "
+              "copies reach");
+          diagnostic.attachNote(root.getLoc()) << "the value there";
+          return failure();
+        }
+  return success();
+}
+
+static LogicalResult checkHostMemory(func::FuncOp plan) {
+  AliasClasses classes(plan.front());
+  SmallVector<Value> offloaded;
+  for (BlockArgument argument : plan.getArguments())
+    if (isInHostMemory(getPlannedOffset(argument).value_or(callersMemory)))
+      offloaded.push_back(argument);
+  if (offloaded.empty())
+    return success();
+  for (auto run : plan.getOps<RunOp>()) {
+    SmallVector<Value> inside;
+    for (auto [i, input] : llvm::enumerate(run.getInputs()))
+      if (llvm::is_contained(offloaded, classes.getRoot(input)))
+        inside.push_back(getCallee(run).getArgument(i));
+    if (failed(checkUsesOfHostMemory(getCallee(run), inside)))
+      return failure();
+  }
+  return checkUsesOfHostMemory(plan, offloaded);
+}
+
 /// `step` is the plan that an evaluation shares its arena with; null of a step.
 static LogicalResult checkStage(ModuleOp stage, func::FuncOp step) {
   for (auto function : stage.getOps<func::FuncOp>()) {
     if (function.isExternal())
       return function.emitError("has no body to check");
     bool isPlan = function.getName() == planName;
-    if (failed(BlockChecker(function, isPlan ? step : func::FuncOp()).check()))
+    if (failed(
+            BlockChecker(function, isPlan ? step : func::FuncOp()).check()) ||
+        (isPlan && failed(checkHostMemory(function))))
       return failure();
   }
   return success();

@@ -166,6 +166,7 @@ void dtc::buildTrainingPipeline(OpPassManager &manager,
   flat.tp = plan.tp;
   flat.bucketMb = strategy.schedule.bucketMb;
   flat.gather = plan.gather;
+  flat.offload = strategy.schedule.offload;
   manager.addPass(createFlattenParameters(flat));
 
   // The new value of every parameter and state, and the gradient's norm, to
@@ -262,6 +263,7 @@ void dtc::buildSchedulePipeline(OpPassManager &manager,
   // parameters as the step has gathered them.
   PrepareUpdateOptions update;
   update.bucketMb = options.bucketMb;
+  update.offload = options.offload;
   manager.addPass(createPrepareUpdate(update));
 
   // What stays in stage functions is kernels, products, views, collectives.
@@ -280,7 +282,9 @@ void dtc::buildSchedulePipeline(OpPassManager &manager,
   manager.addPass(createInsertCopies());
 
   // Every buffer has an offset, every rank's peak is known.
-  manager.addPass(createPlanMemory());
+  PlanMemoryOptions memory;
+  memory.offload = options.offload;
+  manager.addPass(createPlanMemory(memory));
   manager.addPass(createVerify({"memory"}));
 
   // No rank waits for what never comes.

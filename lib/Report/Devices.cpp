@@ -20,7 +20,9 @@ static constexpr double nvlinkLatency = 1.9e-6, networkLatency = 4.0e-6;
 
 // Products are dense: data sheets also give twice that, with sparsity. Data
 // sheets count NVLink in both directions; here is one. A node has eight GPUs
-// and a network adapter for each.
+// and a network adapter for each. The host is behind PCIe, generation 4 of the
+// A100 and 5 of the others, 16 lanes: data sheets give 64 and 128 GB/s for both
+// directions.
 //
 // Of the memory of the data sheet the driver keeps a part. What it offers is
 // what cuMemGetInfo gives as the total, rounded down to GiB.
@@ -32,7 +34,7 @@ static const Device devices[] = {
     {"a100",
      "sm_80",
      79 * GiB,
-     {19.5e12, 19.5e12, 156e12, 312e12, 2.039e12},
+     {19.5e12, 19.5e12, 156e12, 312e12, 2.039e12, 32e9},
      {300e9, nvlinkLatency},
      {25e9, networkLatency},
      8},
@@ -42,7 +44,7 @@ static const Device devices[] = {
     {"h100",
      "sm_90",
      79 * GiB,
-     {67e12, 67e12, 494.7e12, 989.4e12, 3.35e12},
+     {67e12, 67e12, 494.7e12, 989.4e12, 3.35e12, 64e9},
      {450e9, nvlinkLatency},
      {50e9, networkLatency},
      8},
@@ -51,7 +53,7 @@ static const Device devices[] = {
     {"h200",
      "sm_90",
      139 * GiB,
-     {67e12, 67e12, 494.7e12, 989.4e12, 4.8e12},
+     {67e12, 67e12, 494.7e12, 989.4e12, 4.8e12, 64e9},
      {450e9, nvlinkLatency},
      {50e9, networkLatency},
      8}};

@@ -96,9 +96,12 @@ static void addMemory(func::FuncOp plan, StageReport &report) {
   for (BlockArgument argument : plan.getArguments()) {
     int64_t bytes = alignMemory(getLocalBytes(argument.getType()));
     unsigned number = argument.getArgNumber();
-    if (plan.getArgAttr(number, attr::parameter)) {
-      if (!isStatistic(plan, number))
-        report.parameters += getLocalType(argument.getType()).getNumElements();
+    bool isParameter = bool(plan.getArgAttr(number, attr::parameter));
+    if (isParameter && !isStatistic(plan, number))
+      report.parameters += getLocalType(argument.getType()).getNumElements();
+    if (isInHostMemory(*getPlannedOffset(argument))) {
+      report.hostBytes += bytes;
+    } else if (isParameter) {
       report.parameterBytes += bytes;
     } else if (plan.getArgAttr(number, attr::state)) {
       report.stateBytes += bytes;
@@ -138,6 +141,9 @@ static void addMemory(func::FuncOp plan, StageReport &report) {
   report.activationBytes = report.peakBytes - report.parameterBytes -
                            report.stateBytes - report.gradientBytes -
                            report.inputBytes - report.gatheredBytes;
+  HostTraffic::Bytes moved = HostTraffic(plan).count(plan);
+  report.hostReadBytes = moved.read;
+  report.hostWrittenBytes = moved.written;
 }
 
 /// The model's elements of a parameter, and what was added to them.

@@ -7,6 +7,7 @@
 #ifndef DTC_LIB_REPORT_REPORTCOUNTS_H
 #define DTC_LIB_REPORT_REPORTCOUNTS_H
 
+#include "dtc/Plan/Aliases.h"
 #include "dtc/Report/Report.h"
 
 namespace dtc {
@@ -45,11 +46,35 @@ private:
   llvm::DenseMap<mlir::Operation *, OpCost> known;
 };
 
+/// What a plan and its functions move between a device and the host's memory,
+/// where they keep arguments.
+class HostTraffic {
+public:
+  explicit HostTraffic(mlir::func::FuncOp plan);
+
+  struct Bytes {
+    int64_t read = 0, written = 0;
+    /// The link goes both ways at once; `bandwidth` is that of one.
+    double getSeconds(double bandwidth) const {
+      int64_t bytes = std::max(read, written);
+      return bytes ? bytes / bandwidth : 0;
+    }
+  };
+  /// Of an op of these functions, whose values have these classes.
+  Bytes get(mlir::Operation *op, const AliasClasses &classes) const;
+  /// Of all that a function runs.
+  Bytes count(mlir::func::FuncOp function) const;
+
+private:
+  llvm::DenseSet<mlir::Value> arguments; ///< that are there
+};
+
 /// The name of what products of an element type are computed in: "bf16".
 std::string getNumbers(mlir::Type element);
 
 /// Fills `report.expected`, when all else of the report is known and there is a
-/// topology with its devices' speed. Fails with a diagnostic if plans wait for
+/// topology with its devices' speed, and with that of the link to the host if
+/// plans use it. Fails with a diagnostic if plans wait for
 /// each other.
 mlir::LogicalResult addExpectedTimes(llvm::ArrayRef<mlir::ModuleOp> stages,
                                      const Topology &topology, Report &report);

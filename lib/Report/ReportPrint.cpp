@@ -189,6 +189,13 @@ void Report::print(llvm::raw_ostream &os) const {
       return formatBytes(stage.getNeededBytes());
     });
   }
+  if (llvm::any_of(stages, [](const StageReport &stage) {
+        return stage.hostBytes > 0;
+      })) {
+    addBytes("host: memory", &StageReport::hostBytes);
+    addBytes("host: read", &StageReport::hostReadBytes);
+    addBytes("host: written", &StageReport::hostWrittenBytes);
+  }
   addRow("in flight", [](const StageReport &stage) {
     return std::to_string(stage.inFlight);
   });
@@ -316,7 +323,10 @@ json::Value Report::toJson() const {
                                {"gathered", stage.gatheredBytes},
                                {"activations", stage.activationBytes},
                                {"reserved", stage.reservedBytes},
-                               {"peak", stage.peakBytes}}},
+                               {"peak", stage.peakBytes},
+                               {"host", stage.hostBytes},
+                               {"host_read", stage.hostReadBytes},
+                               {"host_written", stage.hostWrittenBytes}}},
         {"collectives", std::move(collectives)},
         {"sends", std::move(sends)},
         {"recvs", std::move(recvs)},

@@ -37,8 +37,9 @@ struct Event {
 class Listing {
 public:
   Listing(const RankTime &rank, const Ranks &ranks, const Topology &topology,
-          OpCosts &costs)
-      : rank(rank.rank), ranks(ranks), topology(topology), costs(costs) {}
+          OpCosts &costs, const HostTraffic &host)
+      : rank(rank.rank), ranks(ranks), topology(topology), costs(costs),
+        host(host) {}
 
   void add(func::FuncOp function);
   std::vector<Event> events;
@@ -52,6 +53,7 @@ private:
   const Ranks &ranks;
   const Topology &topology;
   OpCosts &costs;
+  const HostTraffic &host;
   int64_t numTransfers = 0;
   /// What is in flight into a buffer, by its root; of a send, by its result.
   llvm::DenseMap<Value, int64_t> inFlight;
@@ -120,6 +122,8 @@ void Listing::start(Operation &op, const AliasClasses &classes) {
         collective.getCollectiveKind(),
         ranks.getGroup(rank, collective.getAxes()), 1,
         getWholeBytes(collective));
+    event.seconds +=
+        host.get(&op, classes).getSeconds(topology.speed->hostBandwidth);
   }
   events.push_back(event);
   if (!isStart(&op)) {
@@ -142,9 +146,13 @@ void Listing::add(func::FuncOp function) {
       if (it != inFlight.end())
         events.push_back({Event::Wait, 0, 0, it->second});
     } else if (OpCost cost = costs.get(&op); cost.kind != OpCost::Nothing) {
-      events.push_back({Event::Compute,
-                        cost.getSeconds(*topology.speed, /*usesTf32=*/false),
-                        cost.getSeconds(*topology.speed, /*usesTf32=*/true)});
+      double onLink =
+          host.get(&op, classes).getSeconds(topology.speed->hostBandwidth);
+      auto getSeconds = [&](bool usesTf32) {
+        return std::max(onLink, cost.getSeconds(*topology.speed, usesTf32));
+      };
+      events.push_back({Event::Compute, getSeconds(/*usesTf32=*/false),
+                        getSeconds(/*usesTf32=*/true)});
     }
   }
 }
@@ -276,7 +284,10 @@ LogicalResult dtc::addExpectedTimes(ArrayRef<ModuleOp> stages,
   std::vector<const RankTime *> ranks = report.getSlowestRanks();
   for (auto [stage, rank] : llvm::zip_equal(stages, ranks)) {
     func::FuncOp plan = getPlan(stage);
-    Listing listing(*rank, Ranks(getMesh(plan)), topology, costs);
+    if (getHostBytes(plan) > 0 && topology.speed->hostBandwidth == 0)
+      return success();
+    HostTraffic host(plan);
+    Listing listing(*rank, Ranks(getMesh(plan)), topology, costs, host);
     listing.add(plan);
     plans.push_back(std::move(listing.events));
   }

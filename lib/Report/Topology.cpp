@@ -42,6 +42,8 @@ constexpr Key keys[] = {{"nodes", Key::Count},
                         {"device.flops", Key::Positive},
                         {"device.memory_bandwidth", Key::Positive,
                          /*isOptional=*/true},
+                        {"device.host_bandwidth", Key::Positive,
+                         /*isOptional=*/true},
                         {"links.device.bandwidth", Key::Positive},
                         {"links.device.latency", Key::NotNegative},
                         {"links.node.bandwidth", Key::Positive},
@@ -125,7 +127,14 @@ llvm::Error Reader::check(const Key &key) {
 /// A file has one figure, whatever products are computed in.
 DeviceSpeed Reader::getSpeed() {
   double flops = get("device.flops");
-  return {flops, flops, flops, flops, get("device.memory_bandwidth")};
+  return {flops,
+          flops,
+          flops,
+          flops,
+          get("device.memory_bandwidth"),
+          values.contains("device.host_bandwidth")
+              ? get("device.host_bandwidth")
+              : 0};
 }
 
 llvm::Expected<Topology> Reader::read() {

@@ -30,7 +30,9 @@ struct PrepareUpdatePass : dtc::impl::PrepareUpdateBase<PrepareUpdatePass> {
         getScheduledPlans(programs->front());
     if (failed(plans))
       return signalPassFailure();
-    llvm::for_each(*plans, releaseParts);
+    // Those of the host take no room on the device.
+    if (offload != "parameters")
+      llvm::for_each(*plans, releaseParts);
     llvm::for_each(*plans, hoistReductions);
     for (const Stages &stages : *programs)
       for (ModuleOp stage : stages)

@@ -25,6 +25,8 @@ static Strategy apply(Strategy strategy, const Options &options) {
       strategy.parallel.zero = number(value);
     else if (name == "microbatches")
       strategy.parallel.microbatches = number(value);
+    else if (name == "offload")
+      strategy.schedule.offload = value;
   }
   return strategy;
 }
@@ -56,6 +58,13 @@ static SmallVector<Options::value_type> listSteps(const FitProblem &problem) {
     for (int64_t m = 2 * plan.microbatches; m <= samples && samples % m == 0;
          m *= 2)
       steps.push_back({"microbatches", std::to_string(m)});
+  // Last: the link to the host is slow.
+  bool isOnGpu = problem.strategy.target.kind == "cuda";
+  if (isOnGpu && schedule.offload == "none")
+    steps.push_back({"offload", "state"});
+  if (isOnGpu && schedule.offload != "parameters" &&
+      (plan.zero > 0 || splitters > 1))
+    steps.push_back({"offload", "parameters"});
   return steps;
 }
 

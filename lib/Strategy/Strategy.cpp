@@ -60,6 +60,7 @@ static void visitFields(Strategy &s, Visitor visit) {
   visit("virtual-stages", schedule.virtualStages);
   visit("accumulate", schedule.accumulate);
   visit("bucket-mb", schedule.bucketMb);
+  visit("offload", schedule.offload);
   visit("poison-memory", schedule.poisonMemory);
 
   TargetOptions &target = s.target;

@@ -250,7 +250,7 @@ struct FlattenParametersPass
     bool isHybrid = hsdp > 1;
     Sharding sharding{isHybrid ? shardAxis : dataAxis, isHybrid ? hsdp : dp,
                       zero >= 2, zero == 3 && gather != "step"};
-    if (sharding.ways == 1)
+    if (sharding.ways == 1 && offload != "parameters")
       return step.emitError("--zero splits optimizer state over the ranks that "
                             "share the batch, of which there is 1; use --dp 2 "
                             "or more");

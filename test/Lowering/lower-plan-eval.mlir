@@ -13,7 +13,7 @@
 // CHECK: llvm.call @dtcrt_all_reduce
 // CHECK-LABEL: llvm.func @stage0_plan
 // CHECK-LABEL: llvm.func @eval0_plan
-// CHECK-SAME: (%[[CTX:.*]]: !llvm.ptr, %[[ARENA:.*]]: !llvm.ptr)
+// CHECK-SAME: (%[[CTX:.*]]: !llvm.ptr, %[[ARENA:.*]]: !llvm.ptr, %{{.*}}: !llvm.ptr)
 // CHECK: llvm.intr.memset
 // CHECK: %[[PLACE:.*]] = llvm.mlir.constant(64 : i64)
 // CHECK-NEXT: %[[E:.*]] = llvm.getelementptr %[[ARENA]][%[[PLACE]]]

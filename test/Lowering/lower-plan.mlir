@@ -63,7 +63,7 @@ module attributes {dtc.model_flops = 77 : i64} {
       return
     }
     // CHECK-LABEL: llvm.func @stage0_plan
-    // CHECK-SAME: (%[[CTX:.*]]: !llvm.ptr, %[[ARENA:.*]]: !llvm.ptr)
+    // CHECK-SAME: (%[[CTX:.*]]: !llvm.ptr, %[[ARENA:.*]]: !llvm.ptr, %{{.*}}: !llvm.ptr)
     // The second micro-batch's rows begin 64 bytes into the input.
     // CHECK: %[[X1:.*]] = llvm.mlir.constant(64 : i64)
     // CHECK: llvm.getelementptr %[[ARENA]][%[[X1]]]

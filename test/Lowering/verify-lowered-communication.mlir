@@ -17,7 +17,7 @@ module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"pp\",\"size\":2},{\"na
     llvm.call @kernel_copy(%x, %y) : (!llvm.ptr, !llvm.ptr) -> ()
     llvm.return
   }
-  llvm.func @stage0_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr) {
+  llvm.func @stage0_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr, %host: !llvm.ptr) {
     %i0 = llvm.mlir.constant(0 : i32) : i32
     %i1 = llvm.mlir.constant(1 : i32) : i32
     %i2 = llvm.mlir.constant(2 : i32) : i32
@@ -32,7 +32,7 @@ module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"pp\",\"size\":2},{\"na
     llvm.call @dtcrt_all_reduce(%ctx, %i2, %i0, %i0, %arena, %b16) : (!llvm.ptr, i32, i32, i32, !llvm.ptr, i64) -> ()
     llvm.return
   }
-  llvm.func @stage1_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr) {
+  llvm.func @stage1_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr, %host: !llvm.ptr) {
     %i0 = llvm.mlir.constant(0 : i32) : i32
     %i2 = llvm.mlir.constant(2 : i32) : i32
     %b64 = llvm.mlir.constant(64 : i64) : i64
@@ -50,7 +50,7 @@ module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"pp\",\"size\":2},{\"na
 // Another group on each stage: over [pp], and over [pp, dp].
 module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"pp\",\"size\":2},{\"name\":\"dp\",\"size\":2}],\"groups\":[[\"dp\"], [\"pp\"], [\"pp\", \"dp\"]]}"} {
   llvm.func @dtcrt_all_reduce(!llvm.ptr, i32, i32, i32, !llvm.ptr, i64)
-  llvm.func @stage0_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr) {
+  llvm.func @stage0_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr, %host: !llvm.ptr) {
     %i0 = llvm.mlir.constant(0 : i32) : i32
     %i1 = llvm.mlir.constant(1 : i32) : i32
     %b16 = llvm.mlir.constant(16 : i64) : i64
@@ -58,7 +58,7 @@ module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"pp\",\"size\":2},{\"na
     llvm.call @dtcrt_all_reduce(%ctx, %i1, %i0, %i0, %arena, %b16) : (!llvm.ptr, i32, i32, i32, !llvm.ptr, i64) -> ()
     llvm.return
   }
-  llvm.func @stage1_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr) {
+  llvm.func @stage1_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr, %host: !llvm.ptr) {
     %i0 = llvm.mlir.constant(0 : i32) : i32
     %i2 = llvm.mlir.constant(2 : i32) : i32
     %b16 = llvm.mlir.constant(16 : i64) : i64
@@ -73,7 +73,7 @@ module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"pp\",\"size\":2},{\"na
 // Another reduction.
 module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"pp\",\"size\":2},{\"name\":\"dp\",\"size\":2}],\"groups\":[[\"dp\"], [\"pp\"], [\"pp\", \"dp\"]]}"} {
   llvm.func @dtcrt_all_reduce(!llvm.ptr, i32, i32, i32, !llvm.ptr, i64)
-  llvm.func @stage0_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr) {
+  llvm.func @stage0_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr, %host: !llvm.ptr) {
     %i0 = llvm.mlir.constant(0 : i32) : i32
     %i1 = llvm.mlir.constant(1 : i32) : i32
     %b16 = llvm.mlir.constant(16 : i64) : i64
@@ -81,7 +81,7 @@ module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"pp\",\"size\":2},{\"na
     llvm.call @dtcrt_all_reduce(%ctx, %i1, %i0, %i0, %arena, %b16) : (!llvm.ptr, i32, i32, i32, !llvm.ptr, i64) -> ()
     llvm.return
   }
-  llvm.func @stage1_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr) {
+  llvm.func @stage1_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr, %host: !llvm.ptr) {
     %i0 = llvm.mlir.constant(0 : i32) : i32
     %i1 = llvm.mlir.constant(1 : i32) : i32
     %b16 = llvm.mlir.constant(16 : i64) : i64
@@ -96,7 +96,7 @@ module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"pp\",\"size\":2},{\"na
 // Another value of the step.
 module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"pp\",\"size\":2},{\"name\":\"dp\",\"size\":2}],\"groups\":[[\"dp\"], [\"pp\"], [\"pp\", \"dp\"]]}"} {
   llvm.func @dtcrt_all_reduce(!llvm.ptr, i32, i32, i32, !llvm.ptr, i64)
-  llvm.func @stage0_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr) {
+  llvm.func @stage0_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr, %host: !llvm.ptr) {
     %i0 = llvm.mlir.constant(0 : i32) : i32
     %i1 = llvm.mlir.constant(1 : i32) : i32
     %b16 = llvm.mlir.constant(16 : i64) : i64
@@ -104,7 +104,7 @@ module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"pp\",\"size\":2},{\"na
     llvm.call @dtcrt_all_reduce(%ctx, %i1, %i0, %i0, %arena, %b16) {dtc.value = 3 : i64} : (!llvm.ptr, i32, i32, i32, !llvm.ptr, i64) -> ()
     llvm.return
   }
-  llvm.func @stage1_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr) {
+  llvm.func @stage1_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr, %host: !llvm.ptr) {
     %i0 = llvm.mlir.constant(0 : i32) : i32
     %i1 = llvm.mlir.constant(1 : i32) : i32
     %b16 = llvm.mlir.constant(16 : i64) : i64
@@ -119,7 +119,7 @@ module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"pp\",\"size\":2},{\"na
 // The same communicators in another order.
 module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"pp\",\"size\":2},{\"name\":\"dp\",\"size\":2}],\"groups\":[[\"dp\"], [\"pp\"], [\"pp\", \"dp\"]]}"} {
   llvm.func @dtcrt_all_reduce(!llvm.ptr, i32, i32, i32, !llvm.ptr, i64)
-  llvm.func @stage0_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr) {
+  llvm.func @stage0_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr, %host: !llvm.ptr) {
     %i0 = llvm.mlir.constant(0 : i32) : i32
     %i1 = llvm.mlir.constant(1 : i32) : i32
     %i2 = llvm.mlir.constant(2 : i32) : i32
@@ -129,7 +129,7 @@ module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"pp\",\"size\":2},{\"na
     llvm.call @dtcrt_all_reduce(%ctx, %i2, %i0, %i0, %arena, %b16) : (!llvm.ptr, i32, i32, i32, !llvm.ptr, i64) -> ()
     llvm.return
   }
-  llvm.func @stage1_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr) {
+  llvm.func @stage1_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr, %host: !llvm.ptr) {
     %i0 = llvm.mlir.constant(0 : i32) : i32
     %i1 = llvm.mlir.constant(1 : i32) : i32
     %i2 = llvm.mlir.constant(2 : i32) : i32
@@ -148,7 +148,7 @@ module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"pp\",\"size\":2},{\"na
   llvm.func @dtcrt_send(!llvm.ptr, i32, i32, i32, !llvm.ptr, i64)
   llvm.func @dtcrt_recv(!llvm.ptr, i32, i32, i32, !llvm.ptr, i64)
   llvm.func @dtcrt_wait(!llvm.ptr, i32)
-  llvm.func @stage0_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr) {
+  llvm.func @stage0_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr, %host: !llvm.ptr) {
     %i0 = llvm.mlir.constant(0 : i32) : i32
     %i1 = llvm.mlir.constant(1 : i32) : i32
     %b64 = llvm.mlir.constant(64 : i64) : i64
@@ -157,7 +157,7 @@ module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"pp\",\"size\":2},{\"na
     llvm.call @dtcrt_wait(%ctx, %i0) : (!llvm.ptr, i32) -> ()
     llvm.return
   }
-  llvm.func @stage1_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr) {
+  llvm.func @stage1_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr, %host: !llvm.ptr) {
     %i0 = llvm.mlir.constant(0 : i32) : i32
     %i1 = llvm.mlir.constant(1 : i32) : i32
     %b64 = llvm.mlir.constant(64 : i64) : i64
@@ -175,7 +175,7 @@ module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"pp\",\"size\":2},{\"na
   llvm.func @dtcrt_send(!llvm.ptr, i32, i32, i32, !llvm.ptr, i64)
   llvm.func @dtcrt_recv(!llvm.ptr, i32, i32, i32, !llvm.ptr, i64)
   llvm.func @dtcrt_wait(!llvm.ptr, i32)
-  llvm.func @stage0_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr) {
+  llvm.func @stage0_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr, %host: !llvm.ptr) {
     %i0 = llvm.mlir.constant(0 : i32) : i32
     %i1 = llvm.mlir.constant(1 : i32) : i32
     %b64 = llvm.mlir.constant(64 : i64) : i64
@@ -184,7 +184,7 @@ module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"pp\",\"size\":2},{\"na
     llvm.call @dtcrt_wait(%ctx, %i0) : (!llvm.ptr, i32) -> ()
     llvm.return
   }
-  llvm.func @stage1_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr) {
+  llvm.func @stage1_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr, %host: !llvm.ptr) {
     %i0 = llvm.mlir.constant(0 : i32) : i32
     %b16 = llvm.mlir.constant(16 : i64) : i64
     // expected-error @below {{on rank 2 receives 16 bytes, but rank 0 sends 64 bytes}}
@@ -199,7 +199,7 @@ module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"pp\",\"size\":2},{\"na
 // A message that nobody receives.
 module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"pp\",\"size\":2},{\"name\":\"dp\",\"size\":2}],\"groups\":[[\"dp\"], [\"pp\"], [\"pp\", \"dp\"]]}"} {
   llvm.func @dtcrt_send(!llvm.ptr, i32, i32, i32, !llvm.ptr, i64)
-  llvm.func @stage0_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr) {
+  llvm.func @stage0_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr, %host: !llvm.ptr) {
     %i0 = llvm.mlir.constant(0 : i32) : i32
     %i1 = llvm.mlir.constant(1 : i32) : i32
     %b64 = llvm.mlir.constant(64 : i64) : i64
@@ -207,7 +207,7 @@ module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"pp\",\"size\":2},{\"na
     llvm.call @dtcrt_send(%ctx, %i1, %i0, %i0, %arena, %b64) : (!llvm.ptr, i32, i32, i32, !llvm.ptr, i64) -> ()
     llvm.return
   }
-  llvm.func @stage1_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr) {
+  llvm.func @stage1_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr, %host: !llvm.ptr) {
     llvm.return
   }
 }
@@ -230,7 +230,7 @@ module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"pp\",\"size\":2},{\"na
     llvm.call @kernel_copy(%x, %y) : (!llvm.ptr, !llvm.ptr) -> ()
     llvm.return
   }
-  llvm.func @stage0_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr) {
+  llvm.func @stage0_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr, %host: !llvm.ptr) {
     %i0 = llvm.mlir.constant(0 : i32) : i32
     %i1 = llvm.mlir.constant(1 : i32) : i32
     %b64 = llvm.mlir.constant(64 : i64) : i64
@@ -241,7 +241,7 @@ module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"pp\",\"size\":2},{\"na
     llvm.call @dtcrt_wait(%ctx, %i0) : (!llvm.ptr, i32) -> ()
     llvm.return
   }
-  llvm.func @stage1_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr) {
+  llvm.func @stage1_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr, %host: !llvm.ptr) {
     %i0 = llvm.mlir.constant(0 : i32) : i32
     %b64 = llvm.mlir.constant(64 : i64) : i64
     llvm.call @dtcrt_recv(%ctx, %i0, %i0, %i0, %arena, %b64) : (!llvm.ptr, i32, i32, i32, !llvm.ptr, i64) -> ()
@@ -261,7 +261,7 @@ module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"pp\",\"size\":2},{\"na
     llvm.store %0, %y : f32, !llvm.ptr
     llvm.return
   }
-  llvm.func @stage0_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr) {
+  llvm.func @stage0_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr, %host: !llvm.ptr) {
     %i0 = llvm.mlir.constant(0 : i32) : i32
     %slot = llvm.mlir.constant(4096 : i32) : i32
     %b64 = llvm.mlir.constant(64 : i64) : i64
@@ -273,7 +273,7 @@ module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"pp\",\"size\":2},{\"na
     llvm.call @dtcrt_wait(%ctx, %slot) : (!llvm.ptr, i32) -> ()
     llvm.return
   }
-  llvm.func @stage1_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr) {
+  llvm.func @stage1_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr, %host: !llvm.ptr) {
     llvm.return
   }
 }
@@ -283,13 +283,13 @@ module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"pp\",\"size\":2},{\"na
 // A wait for nothing.
 module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"pp\",\"size\":2},{\"name\":\"dp\",\"size\":2}],\"groups\":[[\"dp\"], [\"pp\"], [\"pp\", \"dp\"]]}"} {
   llvm.func @dtcrt_wait(!llvm.ptr, i32)
-  llvm.func @stage0_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr) {
+  llvm.func @stage0_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr, %host: !llvm.ptr) {
     %i0 = llvm.mlir.constant(0 : i32) : i32
     // expected-error @below {{call of @dtcrt_wait waits for slot 0, which nothing has taken}}
     llvm.call @dtcrt_wait(%ctx, %i0) : (!llvm.ptr, i32) -> ()
     llvm.return
   }
-  llvm.func @stage1_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr) {
+  llvm.func @stage1_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr, %host: !llvm.ptr) {
     llvm.return
   }
 }
@@ -299,7 +299,7 @@ module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"pp\",\"size\":2},{\"na
 // A slot that is taken again.
 module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"pp\",\"size\":2},{\"name\":\"dp\",\"size\":2}],\"groups\":[[\"dp\"], [\"pp\"], [\"pp\", \"dp\"]]}"} {
   llvm.func @dtcrt_send(!llvm.ptr, i32, i32, i32, !llvm.ptr, i64)
-  llvm.func @stage0_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr) {
+  llvm.func @stage0_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr, %host: !llvm.ptr) {
     %i0 = llvm.mlir.constant(0 : i32) : i32
     %i1 = llvm.mlir.constant(1 : i32) : i32
     %b64 = llvm.mlir.constant(64 : i64) : i64
@@ -309,7 +309,7 @@ module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"pp\",\"size\":2},{\"na
     llvm.call @dtcrt_send(%ctx, %i1, %i1, %i0, %arena, %b64) : (!llvm.ptr, i32, i32, i32, !llvm.ptr, i64) -> ()
     llvm.return
   }
-  llvm.func @stage1_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr) {
+  llvm.func @stage1_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr, %host: !llvm.ptr) {
     llvm.return
   }
 }
@@ -319,7 +319,7 @@ module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"pp\",\"size\":2},{\"na
 // A group that the manifest does not have.
 module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"pp\",\"size\":2},{\"name\":\"dp\",\"size\":2}],\"groups\":[[\"dp\"], [\"pp\"]]}"} {
   llvm.func @dtcrt_all_reduce(!llvm.ptr, i32, i32, i32, !llvm.ptr, i64)
-  llvm.func @stage0_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr) {
+  llvm.func @stage0_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr, %host: !llvm.ptr) {
     %i0 = llvm.mlir.constant(0 : i32) : i32
     %i2 = llvm.mlir.constant(2 : i32) : i32
     %b16 = llvm.mlir.constant(16 : i64) : i64
@@ -327,7 +327,7 @@ module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"pp\",\"size\":2},{\"na
     llvm.call @dtcrt_all_reduce(%ctx, %i2, %i0, %i0, %arena, %b16) : (!llvm.ptr, i32, i32, i32, !llvm.ptr, i64) -> ()
     llvm.return
   }
-  llvm.func @stage1_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr) {
+  llvm.func @stage1_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr, %host: !llvm.ptr) {
     llvm.return
   }
 }
@@ -337,14 +337,14 @@ module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"pp\",\"size\":2},{\"na
 // A kernel whose arguments have no sizes.
 module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"pp\",\"size\":2},{\"name\":\"dp\",\"size\":2}],\"groups\":[[\"dp\"], [\"pp\"], [\"pp\", \"dp\"]]}"} {
   llvm.func @kernel_copy(!llvm.ptr, !llvm.ptr)
-  llvm.func @stage0_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr) {
+  llvm.func @stage0_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr, %host: !llvm.ptr) {
     %b64 = llvm.mlir.constant(64 : i64) : i64
     %y = llvm.getelementptr %arena[%b64] : (!llvm.ptr, i64) -> !llvm.ptr, i8
     // expected-error @below {{calls kernel @kernel_copy without 'dtc.argument_bytes' of its 2 arguments}}
     llvm.call @kernel_copy(%y, %arena) : (!llvm.ptr, !llvm.ptr) -> ()
     llvm.return
   }
-  llvm.func @stage1_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr) {
+  llvm.func @stage1_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr, %host: !llvm.ptr) {
     llvm.return
   }
 }
@@ -358,7 +358,7 @@ module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"dp\",\"size\":2}],\"gr
   llvm.func @dtcrt_all_gather_start(!llvm.ptr, i32, i32, !llvm.ptr, !llvm.ptr, i64)
   llvm.func @dtcrt_conv2d(!llvm.ptr, i32, i32, i32, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, !llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr)
   llvm.func @dtcrt_pool2d(!llvm.ptr, i32, i32, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, !llvm.ptr, !llvm.ptr, !llvm.ptr)
-  llvm.func @stage0_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr) {
+  llvm.func @stage0_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr, %host: !llvm.ptr) {
     %null = llvm.mlir.zero : !llvm.ptr
     %i0 = llvm.mlir.constant(0 : i32) : i32
     %i1 = llvm.mlir.constant(1 : i32) : i32
@@ -401,7 +401,7 @@ module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"dp\",\"size\":2}],\"gr
   llvm.func @dtcrt_wait(!llvm.ptr, i32)
   llvm.func @dtcrt_all_gather_start(!llvm.ptr, i32, i32, !llvm.ptr, !llvm.ptr, i64)
   llvm.func @dtcrt_conv2d(!llvm.ptr, i32, i32, i32, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, !llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr)
-  llvm.func @stage0_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr) {
+  llvm.func @stage0_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr, %host: !llvm.ptr) {
     %null = llvm.mlir.zero : !llvm.ptr
     %i0 = llvm.mlir.constant(0 : i32) : i32
     %i1 = llvm.mlir.constant(1 : i32) : i32
@@ -440,7 +440,7 @@ module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"dp\",\"size\":2}],\"gr
   llvm.func @dtcrt_wait(!llvm.ptr, i32)
   llvm.func @dtcrt_all_gather_start(!llvm.ptr, i32, i32, !llvm.ptr, !llvm.ptr, i64)
   llvm.func @dtcrt_conv2d(!llvm.ptr, i32, i32, i32, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, !llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr)
-  llvm.func @stage0_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr) {
+  llvm.func @stage0_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr, %host: !llvm.ptr) {
     %null = llvm.mlir.zero : !llvm.ptr
     %i0 = llvm.mlir.constant(0 : i32) : i32
     %i1 = llvm.mlir.constant(1 : i32) : i32
@@ -479,7 +479,7 @@ module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"dp\",\"size\":2}],\"gr
   llvm.func @dtcrt_wait(!llvm.ptr, i32)
   llvm.func @dtcrt_all_gather_start(!llvm.ptr, i32, i32, !llvm.ptr, !llvm.ptr, i64)
   llvm.func @dtcrt_pool2d(!llvm.ptr, i32, i32, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, !llvm.ptr, !llvm.ptr, !llvm.ptr)
-  llvm.func @stage0_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr) {
+  llvm.func @stage0_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr, %host: !llvm.ptr) {
     %null = llvm.mlir.zero : !llvm.ptr
     %i0 = llvm.mlir.constant(0 : i32) : i32
     %i1 = llvm.mlir.constant(1 : i32) : i32
@@ -516,7 +516,7 @@ module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"dp\",\"size\":2}],\"gr
   llvm.func @dtcrt_wait(!llvm.ptr, i32)
   llvm.func @dtcrt_all_gather_start(!llvm.ptr, i32, i32, !llvm.ptr, !llvm.ptr, i64)
   llvm.func @dtcrt_pool2d(!llvm.ptr, i32, i32, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, !llvm.ptr, !llvm.ptr, !llvm.ptr)
-  llvm.func @stage0_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr) {
+  llvm.func @stage0_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr, %host: !llvm.ptr) {
     %null = llvm.mlir.zero : !llvm.ptr
     %i0 = llvm.mlir.constant(0 : i32) : i32
     %i1 = llvm.mlir.constant(1 : i32) : i32
@@ -551,7 +551,7 @@ module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"dp\",\"size\":2}],\"gr
   llvm.func @dtcrt_wait(!llvm.ptr, i32)
   llvm.func @dtcrt_all_gather_start(!llvm.ptr, i32, i32, !llvm.ptr, !llvm.ptr, i64)
   llvm.func @dtcrt_conv2d(!llvm.ptr, i32, i32, i32, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, !llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr)
-  llvm.func @stage0_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr) {
+  llvm.func @stage0_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr, %host: !llvm.ptr) {
     %null = llvm.mlir.zero : !llvm.ptr
     %i0 = llvm.mlir.constant(0 : i32) : i32
     %i1 = llvm.mlir.constant(1 : i32) : i32
@@ -584,7 +584,7 @@ module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"dp\",\"size\":2}],\"gr
   llvm.func @dtcrt_wait(!llvm.ptr, i32)
   llvm.func @dtcrt_all_gather_start(!llvm.ptr, i32, i32, !llvm.ptr, !llvm.ptr, i64)
   llvm.func @dtcrt_conv2d(!llvm.ptr, i32, i32, i32, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, !llvm.ptr, !llvm.ptr, !llvm.ptr, !llvm.ptr)
-  llvm.func @stage0_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr) {
+  llvm.func @stage0_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr, %host: !llvm.ptr) {
     %null = llvm.mlir.zero : !llvm.ptr
     %i0 = llvm.mlir.constant(0 : i32) : i32
     %i1 = llvm.mlir.constant(1 : i32) : i32
@@ -617,7 +617,7 @@ module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"dp\",\"size\":2}],\"gr
   llvm.func @dtcrt_wait(!llvm.ptr, i32)
   llvm.func @dtcrt_all_gather_start(!llvm.ptr, i32, i32, !llvm.ptr, !llvm.ptr, i64)
   llvm.func @dtcrt_pool2d(!llvm.ptr, i32, i32, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, i64, !llvm.ptr, !llvm.ptr, !llvm.ptr)
-  llvm.func @stage0_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr) {
+  llvm.func @stage0_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr, %host: !llvm.ptr) {
     %null = llvm.mlir.zero : !llvm.ptr
     %i0 = llvm.mlir.constant(0 : i32) : i32
     %i1 = llvm.mlir.constant(1 : i32) : i32
@@ -647,13 +647,13 @@ module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"dp\",\"size\":2}],\"gr
 // A call that the proof does not know.
 module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"pp\",\"size\":2},{\"name\":\"dp\",\"size\":2}],\"groups\":[[\"dp\"], [\"pp\"], [\"pp\", \"dp\"]]}"} {
   llvm.func @dtcrt_broadcast(!llvm.ptr, i32)
-  llvm.func @stage0_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr) {
+  llvm.func @stage0_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr, %host: !llvm.ptr) {
     %i0 = llvm.mlir.constant(0 : i32) : i32
     // expected-error @below {{calls @dtcrt_broadcast, which is not known}}
     llvm.call @dtcrt_broadcast(%ctx, %i0) : (!llvm.ptr, i32) -> ()
     llvm.return
   }
-  llvm.func @stage1_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr) {
+  llvm.func @stage1_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr, %host: !llvm.ptr) {
     llvm.return
   }
 }
@@ -663,13 +663,13 @@ module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"pp\",\"size\":2},{\"na
 // A number that is known only when the program runs.
 module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"pp\",\"size\":2},{\"name\":\"dp\",\"size\":2}],\"groups\":[[\"dp\"], [\"pp\"], [\"pp\", \"dp\"]]}"} {
   llvm.func @dtcrt_wait(!llvm.ptr, i32)
-  llvm.func @stage0_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr) {
+  llvm.func @stage0_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr, %host: !llvm.ptr) {
     // expected-error @below {{is not what a plan is made of}}
     %n = llvm.load %arena : !llvm.ptr -> i32
     llvm.call @dtcrt_wait(%ctx, %n) : (!llvm.ptr, i32) -> ()
     llvm.return
   }
-  llvm.func @stage1_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr) {
+  llvm.func @stage1_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr, %host: !llvm.ptr) {
     llvm.return
   }
 }
@@ -679,19 +679,19 @@ module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"pp\",\"size\":2},{\"na
 // An evaluation is a program of its own.
 module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"pp\",\"size\":2},{\"name\":\"dp\",\"size\":2}],\"groups\":[[\"dp\"], [\"pp\"], [\"pp\", \"dp\"]]}"} {
   llvm.func @dtcrt_wait(!llvm.ptr, i32)
-  llvm.func @stage0_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr) {
+  llvm.func @stage0_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr, %host: !llvm.ptr) {
     llvm.return
   }
-  llvm.func @stage1_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr) {
+  llvm.func @stage1_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr, %host: !llvm.ptr) {
     llvm.return
   }
-  llvm.func @eval0_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr) {
+  llvm.func @eval0_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr, %host: !llvm.ptr) {
     %i0 = llvm.mlir.constant(0 : i32) : i32
     // expected-error @below {{call of @dtcrt_wait waits for slot 0, which nothing has taken}}
     llvm.call @dtcrt_wait(%ctx, %i0) : (!llvm.ptr, i32) -> ()
     llvm.return
   }
-  llvm.func @eval1_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr) {
+  llvm.func @eval1_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr, %host: !llvm.ptr) {
     llvm.return
   }
 }
@@ -700,7 +700,7 @@ module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"pp\",\"size\":2},{\"na
 
 // expected-error @below {{has 1 plans @stageN_plan, expected 2, one for each stage}}
 module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"pp\",\"size\":2},{\"name\":\"dp\",\"size\":2}],\"groups\":[[\"dp\"], [\"pp\"], [\"pp\", \"dp\"]]}"} {
-  llvm.func @stage0_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr) {
+  llvm.func @stage0_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr, %host: !llvm.ptr) {
     llvm.return
   }
 }
@@ -709,7 +709,7 @@ module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"pp\",\"size\":2},{\"na
 
 // expected-error @below {{has no 'dtc.manifest'; lower plans first}}
 module {
-  llvm.func @stage0_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr) {
+  llvm.func @stage0_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr, %host: !llvm.ptr) {
     llvm.return
   }
 }
@@ -718,7 +718,7 @@ module {
 
 // expected-error @below {{'dtc.manifest' has a group over an axis that is not in the mesh}}
 module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"pp\",\"size\":2},{\"name\":\"dp\",\"size\":2}],\"groups\":[[\"tp\"]]}"} {
-  llvm.func @stage0_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr) {
+  llvm.func @stage0_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr, %host: !llvm.ptr) {
     llvm.return
   }
 }
@@ -730,7 +730,7 @@ module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"dp\",\"size\":2}],\"gr
   llvm.func @dtcrt_all_to_all(!llvm.ptr, i32, !llvm.ptr, !llvm.ptr, !llvm.ptr, i64, i64, i64)
   llvm.func @dtcrt_collective_permute_start(!llvm.ptr, i32, i32, i32, !llvm.ptr, !llvm.ptr, i64)
   llvm.func @dtcrt_wait(!llvm.ptr, i32)
-  llvm.func @stage0_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr) {
+  llvm.func @stage0_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr, %host: !llvm.ptr) {
     %i0 = llvm.mlir.constant(0 : i32) : i32
     %slot = llvm.mlir.constant(4096 : i32) : i32
     %b2 = llvm.mlir.constant(2 : i64) : i64
@@ -751,7 +751,7 @@ module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"dp\",\"size\":2}],\"gr
 module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"dp\",\"size\":2}],\"groups\":[[\"dp\"]],\"permutations\":[[1,0]]}"} {
   llvm.func @dtcrt_all_to_all_start(!llvm.ptr, i32, i32, !llvm.ptr, !llvm.ptr, i64)
   llvm.func @dtcrt_collective_permute_start(!llvm.ptr, i32, i32, i32, !llvm.ptr, !llvm.ptr, i64)
-  llvm.func @stage0_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr) {
+  llvm.func @stage0_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr, %host: !llvm.ptr) {
     %i0 = llvm.mlir.constant(0 : i32) : i32
     %slot = llvm.mlir.constant(4096 : i32) : i32
     %other = llvm.mlir.constant(4097 : i32) : i32
@@ -774,7 +774,7 @@ module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"dp\",\"size\":2}],\"gr
 // A permutation of other ranks than those of the group.
 module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"dp\",\"size\":2}],\"groups\":[[\"dp\"]],\"permutations\":[[1,2,0]]}"} {
   llvm.func @dtcrt_collective_permute(!llvm.ptr, i32, i32, !llvm.ptr, !llvm.ptr, i64)
-  llvm.func @stage0_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr) {
+  llvm.func @stage0_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr, %host: !llvm.ptr) {
     %i0 = llvm.mlir.constant(0 : i32) : i32
     %b64 = llvm.mlir.constant(64 : i64) : i64
     %y = llvm.getelementptr %arena[%b64] : (!llvm.ptr, i64) -> !llvm.ptr, i8
@@ -789,7 +789,7 @@ module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"dp\",\"size\":2}],\"gr
 // None at all.
 module attributes {dtc.manifest = "{\"mesh\":[{\"name\":\"dp\",\"size\":2}],\"groups\":[[\"dp\"]],\"permutations\":[[1,1]]}"} {
   llvm.func @dtcrt_collective_permute(!llvm.ptr, i32, i32, !llvm.ptr, !llvm.ptr, i64)
-  llvm.func @stage0_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr) {
+  llvm.func @stage0_plan(%ctx: !llvm.ptr, %arena: !llvm.ptr, %host: !llvm.ptr) {
     %i0 = llvm.mlir.constant(0 : i32) : i32
     %b64 = llvm.mlir.constant(64 : i64) : i64
     %y = llvm.getelementptr %arena[%b64] : (!llvm.ptr, i64) -> !llvm.ptr, i8

@@ -342,3 +342,33 @@ module @stage0 attributes {dtc.stage = 0 : i64} {
 }
 }
 
+
+// -----
+
+// A library call would read the host's memory again and again.
+module {
+module @stage0 attributes {dtc.stage = 0 : i64} {
+  // expected-note @below {{the value there}}
+  func.func private @forward(%w: tensor<4x4xf32>) -> tensor<4x4xf32> attributes {dtc.frame_bytes = 0 : i64} {
+    // expected-error @below {{touches memory of the host, which only kernels, gathers and copies reach}}
+    %0 = dtc.matmul %w, %w {dtc.offsets = array<i64: -1>} : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+    return %0 : tensor<4x4xf32>
+  }
+  func.func @plan(%w: tensor<4x4xf32> {dtc.offset = 4611686018427387904 : i64, dtc.parameter = "w"}) -> tensor<4x4xf32> attributes {dtc.arena_bytes = 64 : i64, dtc.host_bytes = 64 : i64} {
+    %0 = dtc.run @forward(%w) {dtc.offsets = array<i64: 0>, dtc.frame_offset = 0 : i64} : (tensor<4x4xf32>) -> tensor<4x4xf32>
+    return %0 : tensor<4x4xf32>
+  }
+}
+}
+
+// -----
+
+module {
+module @stage0 attributes {dtc.stage = 0 : i64} {
+  func.func @plan(
+      // expected-error @below {{lies in bytes 64 to 128, outside the 64 bytes of the host's memory of 'plan'}}
+      %w: tensor<4x4xf32> {dtc.offset = 4611686018427387968 : i64, dtc.parameter = "w"}) attributes {dtc.arena_bytes = 64 : i64, dtc.host_bytes = 64 : i64} {
+    return
+  }
+}
+}

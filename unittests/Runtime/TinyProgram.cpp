@@ -78,7 +78,7 @@ double update(double lr, double *weight, double *gradient, int count) {
   return squares;
 }
 
-template <int stage> void run(dtc_context *context, char *memory) {
+template <int stage> void run(dtc_context *context, char *memory, char *) {
   Arena &s = *reinterpret_cast<Arena *>(memory);
   countAllocations(s.step >= 5 && s.step <= 10);
   constexpr bool first = stage == 0, last = stage == pp - 1;
@@ -124,7 +124,7 @@ template <int stage> void run(dtc_context *context, char *memory) {
 }
 
 /// The sum of the squared errors of a batch, and how many there are.
-template <int stage> void evaluate(dtc_context *context, char *memory) {
+template <int stage> void evaluate(dtc_context *context, char *memory, char *) {
   Arena &s = *reinterpret_cast<Arena *>(memory);
   constexpr bool first = stage == 0, last = stage == pp - 1;
   memset(s.eval, 0, sizeof s.eval);

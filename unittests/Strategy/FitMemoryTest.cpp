@@ -44,6 +44,22 @@ TEST(FitMemory, DropsWhatIsNotNeeded) {
   EXPECT_EQ(fit.bytes, 60);
 }
 
+TEST(FitMemory, OffloadsOnGpusAtLast) {
+  auto getPeak = [](const Strategy &strategy) -> std::optional<int64_t> {
+    const std::string &offload = strategy.schedule.offload;
+    return 100 - 10 * strategy.parallel.zero - 20 * (offload != "none") -
+           20 * (offload == "parameters");
+  };
+  FitProblem problem = makeProblem(35);
+  EXPECT_EQ(fitMemory(problem, getPeak).bytes, 70);
+  problem.strategy.target.kind = "cuda";
+  EXPECT_EQ(fitMemory(problem, getPeak).printOptions(),
+            "--zero 3 --offload parameters");
+  problem.limit = 55;
+  EXPECT_EQ(fitMemory(problem, getPeak).printOptions(),
+            "--zero 3 --offload state");
+}
+
 TEST(FitMemory, KnowsHowManyPlansItTriesAtMost) {
   // --sp, --recompute twice, --zero 1 to 3, 2 and 4 micro-batches; all
   // together, and without each of the four options.

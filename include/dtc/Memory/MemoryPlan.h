@@ -16,7 +16,8 @@ namespace attr {
 /// Op: the byte offset of each result, in the frame of its function, or in the
 /// arena in a plan; `callersMemory` for what lies elsewhere.
 constexpr llvm::StringLiteral offsets = "dtc.offsets";
-/// Argument of a plan: its byte offset in the arena.
+/// Argument of a plan: its byte offset in the arena, or from `hostMemory` on
+/// that in the host's memory.
 constexpr llvm::StringLiteral offset = "dtc.offset";
 /// Function: the bytes of its frame.
 constexpr llvm::StringLiteral frameBytes = "dtc.frame_bytes";
@@ -24,6 +25,8 @@ constexpr llvm::StringLiteral frameBytes = "dtc.frame_bytes";
 constexpr llvm::StringLiteral frameOffset = "dtc.frame_offset";
 /// Plan: the bytes of the arena.
 constexpr llvm::StringLiteral arenaBytes = "dtc.arena_bytes";
+/// Plan: the bytes of the host's memory that it has beside the arena, if any.
+constexpr llvm::StringLiteral hostBytes = "dtc.host_bytes";
 /// Launch: the kernel's scratch is poisoned before.
 constexpr llvm::StringLiteral poisonScratch = "dtc.poison_scratch";
 } // namespace attr
@@ -31,6 +34,14 @@ constexpr llvm::StringLiteral poisonScratch = "dtc.poison_scratch";
 /// The offset of a value that is neither in the frame nor in the arena: see
 /// MemoryHomes.
 constexpr int64_t callersMemory = -1;
+
+/// Offsets from here on are of memory of the host, where a GPU's plan may keep
+/// arguments.
+constexpr int64_t hostMemory = DTC_HOST_MEMORY;
+inline bool isInHostMemory(int64_t offset) { return offset >= hostMemory; }
+
+/// The bytes of the host's memory that a plan has; `dtc.host_bytes`.
+int64_t getHostBytes(mlir::func::FuncOp plan);
 
 /// Where the buffer of a value lies.
 struct MemoryHome {

@@ -22,7 +22,18 @@ def PlanMemory : Pass<"dtc-plan-memory", "mlir::ModuleOp"> {
 
     After: `%0 = dtc.relu %x {dtc.offsets = array<i64: 256>} : ...` in a
     function with `dtc.frame_bytes = 1024`; offset -1 is memory of the caller.
+
+    With `offload`, arguments of a plan that hold optimizer state, and with
+    `offload=parameters` those that hold parts of parameters, lie in memory of
+    the host, `dtc.host_bytes` of it, whose offsets begin at 2^62.
+
+    Before: `%m: tensor<1x32768xf32, #dp1> {dtc.state = "/bucket0.exp_avg"}`
+
+    After: `%m: ... {dtc.offset = 4611686018427387904, dtc.state = "/bucket0.exp_avg"}`
   }];
+  let options = [
+    Option<"offload", "offload", "std::string", "\"none\"", "What lies in the host's memory: none, state, parameters">,
+  ];
 }
 
 def PoisonMemory : Pass<"dtc-poison-memory", "mlir::ModuleOp"> {

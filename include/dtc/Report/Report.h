@@ -69,6 +69,8 @@ struct StageReport {
   /// Activations, messages, and what functions work in.
   int64_t activationBytes = 0;
   int64_t peakBytes = 0; ///< of the arena
+  /// Of the host: what lies there, and what a step reads and writes of it.
+  int64_t hostBytes = 0, hostReadBytes = 0, hostWrittenBytes = 0;
   /// Of the device, beside the arena: set by who knows the target.
   int64_t reservedBytes = 0;
   int64_t getNeededBytes() const { return peakBytes + reservedBytes; }

@@ -28,6 +28,8 @@ struct DeviceSpeed {
   /// in; f16 and bf16 are alike.
   double f64, f32, tf32, half;
   double bandwidth; ///< bytes that its memory reads or writes
+  /// Bytes from the host's memory, and as many to it; 0: not known.
+  double hostBandwidth = 0;
 
   /// By the name of numbers: f64, f32, tf32, bf16, fp16.
   double getFlops(llvm::StringRef numbers) const {
@@ -47,7 +49,8 @@ struct Device;
 ///    "links": {"device": {"bandwidth": 2e10, "latency": 2e-6},
 ///              "node": {"bandwidth": 1.2e9, "latency": 2e-5}}}
 ///
-/// All keys but memory_bandwidth are needed and there are no others.
+/// All keys but memory_bandwidth are needed; a device may have host_bandwidth,
+/// too, and there are no others.
 struct Topology {
   int64_t nodes, devicesPerNode;
   double flops; ///< floating-point operations per second of one device

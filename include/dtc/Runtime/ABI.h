@@ -20,7 +20,7 @@ extern "C" {
 #endif
 
 /// Raised whenever a struct, a signature or a limit in this file changes.
-#define DTC_ABI_VERSION 12
+#define DTC_ABI_VERSION 13
 
 /// How many messages of a rank, both ways, may be in flight at once.
 #define DTC_MAX_MESSAGE_SLOTS 4096
@@ -28,6 +28,10 @@ extern "C" {
 /// How many collectives of a rank may be in flight at once. Their slots follow
 /// those of messages: DTC_MAX_MESSAGE_SLOTS, DTC_MAX_MESSAGE_SLOTS + 1, ...
 #define DTC_MAX_COLLECTIVE_SLOTS 512
+
+/// Offsets of a plan from here on are of the rank's memory of the host, smaller
+/// ones of its arena.
+#define DTC_HOST_MEMORY ((int64_t)1 << 62)
 
 /// Element types. The values are part of the ABI; dtc/Support/ElementType.h
 /// says all else of them. Programs compute in the first seven; files may have
@@ -107,9 +111,10 @@ typedef struct dtc_context dtc_context;
 
 /// Runs one training step, or the evaluation of one batch, of one pipeline
 /// stage. Inputs, parameters and optimizer state are read from, and results
-/// written to, the arena offsets that the manifest names. An evaluation changes
-/// nothing that a step keeps.
-typedef void (*dtc_step_fn)(dtc_context *ctx, char *arena);
+/// written to, the offsets that the manifest names: of the arena, or, from
+/// DTC_HOST_MEMORY on, of `host`, which is null if the plan has nothing there.
+/// An evaluation changes nothing that a step keeps.
+typedef void (*dtc_step_fn)(dtc_context *ctx, char *arena, char *host);
 
 /// What an object file exports, under the name `dtc_program_v1`.
 typedef struct dtc_program {
@@ -156,6 +161,7 @@ extern const dtc_program dtc_program_v1;
 ///   "buffers": ["mask"],
 ///   "stages": [{
 ///     "arena_bytes": 123456,
+///     "host_bytes": 1024,           // optional: of the host's memory
 ///     "inputs": [{"index": 0, "offset": 0}],
 ///     "parameters": [{"index": 0, "offset": 4096,
 ///                     "gradient": {"offset": 8192},   // if it is kept

@@ -14,6 +14,7 @@ struct ScheduleOptions {
   int64_t virtualStages = 1;           ///< of each pipeline stage
   int64_t accumulate = 1;              ///< rounds of micro-batches in a step
   int64_t bucketMb = 25;               ///< MiB of gradients reduced by one call
+  std::string offload = "none";        ///< what lies in the host's memory
   bool poisonMemory = false;           ///< NaN where nothing is live
 };
 

@@ -128,7 +128,8 @@ def PrepareUpdate : Pass<"dtc-prepare-update", "mlir::ModuleOp"> {
 
     The update takes a parameter that `@prologue` has gathered as a whole, and
     cuts the rank's shard out of it. So nobody reads the shard after the gather
-    until its new value takes its place (`PlanMemory`).
+    until its new value takes its place (`PlanMemory`). With `offload=parameters`
+    the update overwrites the shard, which takes no memory of the device.
 
     ```mlir
     // @update: %q = dtc.sgd %p, %g, %lr {...} : ...
@@ -170,6 +171,8 @@ def PrepareUpdate : Pass<"dtc-prepare-update", "mlir::ModuleOp"> {
   let options = [
     Option<"bucketMb", "bucket-mb", "int64_t", "ScheduleOptions().bucketMb",
            "size up to which a bucket is filled, in MiB">,
+    Option<"offload", "offload", "std::string", "ScheduleOptions().offload",
+           "what lies in the host's memory: none, state, parameters">,
   ];
 }
 

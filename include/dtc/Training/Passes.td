@@ -238,6 +238,7 @@ def FlattenParameters : Pass<"dtc-flatten-parameters", "mlir::ModuleOp"> {
     Option<"tp", "tp", "int64_t", "1", "Ranks that share each split parameter">,
     Option<"bucketMb", "bucket-mb", "int64_t", "25", "MiB of parameters in a bucket, stages 1 and 2">,
     Option<"gather", "gather", "std::string", "\"layer\"", "What stage 3 gathers together">,
+    Option<"offload", "offload", "std::string", "\"none\"", "What lies in the host's memory; one rank alone gathers parameters from there">,
   ];
   let dependentDialects = ["::dtc::DTCDialect"];
 }

@@ -221,6 +221,8 @@ static Stage::Place readPlace(const Json &json, const Mesh &mesh) {
 static Stage readStage(const Json &json, const Mesh &mesh) {
   Stage stage;
   stage.arenaBytes = readWhole(json.at("arena_bytes"));
+  if (json.contains("host_bytes"))
+    stage.hostBytes = readWhole(json["host_bytes"]);
   for (const Json &input : json.at("inputs"))
     stage.inputs.push_back(
         {readWhole<int>(input.at("index")), readWhole(input.at("offset"))});
@@ -308,16 +310,20 @@ static void readManifest(const Json &json, Program &program) {
 // Checks
 //===----------------------------------------------------------------------===//
 
-/// A buffer must lie in the arena, aligned to its elements.
+/// A buffer must lie in the arena or the host's memory, aligned to its elements.
 static void checkBuffer(const Stage &stage, const char *what,
                         const std::string &name, int64_t offset, int64_t bytes,
                         int64_t alignment) {
-  if (offset < 0 || offset % alignment || bytes < 0 ||
-      offset > stage.arenaBytes || bytes > stage.arenaBytes - offset)
+  bool isOnHost = offset >= DTC_HOST_MEMORY;
+  int64_t size = isOnHost ? stage.hostBytes : stage.arenaBytes;
+  if (isOnHost)
+    offset -= DTC_HOST_MEMORY;
+  if (offset < 0 || offset % alignment || bytes < 0 || offset > size ||
+      bytes > size - offset)
     fail("%s '%s' at offset %lld with %lld bytes is misaligned or outside the "
-         "arena of %lld bytes",
+         "%s of %lld bytes",
          what, name.c_str(), (long long)offset, (long long)bytes,
-         (long long)stage.arenaBytes);
+         isOnHost ? "host's memory" : "arena", (long long)size);
 }
 
 /// A product of sizes.
@@ -501,8 +507,14 @@ std::string Program::describe() const {
   text += format("parameters   %lld, %lld of them trained\n%s",
                  (long long)total, (long long)trained, lines.c_str());
   for (size_t i = 0; i < stages.size(); ++i)
-    text += format("stage %zu      %s per rank, %zu parameters\n", i,
-                   formatBytes(double(stages[i].arenaBytes)).c_str(),
-                   stages[i].parameters.size());
+    text += format(
+        "stage %zu      %s per rank%s, %zu parameters\n", i,
+        formatBytes(double(stages[i].arenaBytes)).c_str(),
+        stages[i].hostBytes
+            ? (" and " + formatBytes(double(stages[i].hostBytes)) +
+               " of the host's memory")
+                  .c_str()
+            : "",
+        stages[i].parameters.size());
   return text;
 }

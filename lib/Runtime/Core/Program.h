@@ -136,6 +136,7 @@ struct Stage {
     const State *findState(std::string_view name) const;
   };
   int64_t arenaBytes;
+  int64_t hostBytes = 0; ///< of the host's memory, beside a GPU's
   std::vector<Input> inputs;
   std::vector<Parameter> parameters;
   int64_t loss, gradientNorm; ///< f64 scalars

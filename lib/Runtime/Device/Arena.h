@@ -9,6 +9,8 @@
 #ifndef DTC_LIB_RUNTIME_DEVICE_ARENA_H
 #define DTC_LIB_RUNTIME_DEVICE_ARENA_H
 
+#include "dtc/Runtime/ABI.h"
+
 #include <cstdint>
 #include <cstring>
 #include <memory>
@@ -38,7 +40,8 @@ public:
   virtual void deliver() = 0;
 };
 
-/// Offsets and sizes are bytes.
+/// Offsets and sizes are bytes; offsets from DTC_HOST_MEMORY on are of the
+/// memory of the host that a GPU's arena may have beside its own.
 class Arena {
 public:
   virtual ~Arena() = default;
@@ -46,6 +49,15 @@ public:
   /// Its first byte, for compiled plans and for collectives: only what runs on
   /// the device may look there.
   virtual char *address() const = 0;
+  /// The first byte of its memory of the host; null if it has none.
+  virtual char *hostAddress() const { return nullptr; }
+  /// Whether a byte is there.
+  virtual bool isOnHost(const void *) const { return false; }
+  int64_t offsetOf(const void *byte) const {
+    const auto *place = static_cast<const char *>(byte);
+    return isOnHost(byte) ? DTC_HOST_MEMORY + (place - hostAddress())
+                          : place - address();
+  }
   /// The host memory that it is; null if it is the device's own.
   virtual const Mapping *mapping() const { return nullptr; }
 

@@ -29,8 +29,10 @@ class Device {
 public:
   virtual ~Device() = default;
 
-  /// Zeroed memory; throws when there is not that much.
-  virtual std::unique_ptr<Arena> makeArena(int64_t bytes, Sharing sharing) = 0;
+  /// Zeroed memory, and `hostBytes` of the host's beside it if they are not 0;
+  /// throws when there is not that much.
+  virtual std::unique_ptr<Arena> makeArena(int64_t bytes, int64_t hostBytes,
+                                           Sharing sharing) = 0;
 
   /// Runs a plan. What of it the device has not done yet when this returns is
   /// done before the arena is read or written from the host.

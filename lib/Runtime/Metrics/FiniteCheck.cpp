@@ -24,8 +24,7 @@ void FiniteCheck::look(const dtc_context &context, dtc_dtype dtype,
     return;
   device.synchronize();
   bool hasInfinity = false, hasNan = false;
-  int64_t offset = static_cast<const char *>(result) - arena.address();
-  forEachPart(arena, offset, dtype, count, [&](std::span<const double> part) {
+  forEachPart(arena, arena.offsetOf(result), dtype, count, [&](std::span<const double> part) {
     for (double value : part) {
       hasNan |= std::isnan(value);
       hasInfinity |= std::isinf(value) && value > 0;

@@ -45,6 +45,7 @@ TrainingLoop::TrainingLoop(const Program &program, const Options &options,
     : program(program), options(options), speed(program, options),
       context(program, collectives, device, options.overlaps),
       arena(device.makeArena(context.plan().arenaBytes,
+                             context.plan().hostBytes,
                              collectives.sharesArena() ? Sharing::machine
                                                        : Sharing::none)),
       source(openSource(collectives)),

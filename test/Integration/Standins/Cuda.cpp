@@ -151,8 +151,12 @@ CUresult cuMemFree(CUdeviceptr address) {
   return CUDA_SUCCESS;
 }
 
+/// As much at a time as DTC_STANDIN_PINNED says, if it does.
 CUresult cuMemHostAlloc(void **address, size_t bytes, unsigned) {
   REFUSE_IN_CAPTURE();
+  if (const char *most = getenv("DTC_STANDIN_PINNED");
+      most && bytes > strtoull(most, nullptr, 10))
+    return CUDA_ERROR_OUT_OF_MEMORY;
   *address = machine().allocate(bytes);
   return *address ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
@@ -201,6 +205,12 @@ CUresult cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes,
   if (to < from + bytes && from < to + bytes && bytes)
     fault("copies %zu bytes between buffers that overlap", bytes);
   return copy(host(to), host(from), bytes, stream, "copy", host(from));
+}
+
+/// Between the device and pinned memory, too.
+CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes,
+                       CUstream stream) {
+  return cuMemcpyDtoDAsync(to, from, bytes, stream);
 }
 
 CUresult cuMemcpy2DAsync(const CUDA_MEMCPY2D *c, CUstream stream) {

@@ -136,9 +136,20 @@ void NcclCollectives::put(int index, const Collective &c) {
   if (group.size == 1)
     return enqueue([&](CUstream stream) {
       if (c.input != c.output)
-        DTC_CUDA(cuMemcpyDtoDAsync(toDevice(c.output), toDevice(c.input),
-                                   size_t(share), stream));
+        DTC_CUDA(cuMemcpyAsync(toDevice(c.output), toDevice(c.input),
+                               size_t(share), stream));
     });
+  // NCCL reads what the device has: a share that is the host's goes to its
+  // place in the whole first.
+  const void *input = c.input;
+  if (device->runningArena().isOnHost(c.input)) {
+    char *own = static_cast<char *>(c.output) + group.rank * share;
+    enqueue([&](CUstream stream) {
+      DTC_CUDA(cuMemcpyAsync(toDevice(own), toDevice(c.input), size_t(share),
+                             stream));
+    });
+    input = own;
+  }
   communicate(Call::of(index, c), [&](cudaStream_t stream) {
     auto count = size_t(c.count);
     ncclDataType_t type = c.traits().reduces ? typeOf(c.dtype) : ncclInt8;
@@ -157,8 +168,8 @@ void NcclCollectives::put(int index, const Collective &c) {
                                  stream));
       break;
     case CollectiveKind::AllGather:
-      DTC_NCCL(ncclAllGather(c.input, c.output, size_t(share), ncclInt8,
-                             members, stream));
+      DTC_NCCL(ncclAllGather(input, c.output, size_t(share), ncclInt8, members,
+                             stream));
       break;
     case CollectiveKind::AllToAll:
       DTC_NCCL(ncclGroupStart());

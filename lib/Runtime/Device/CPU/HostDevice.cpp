@@ -19,6 +19,15 @@
 
 using namespace dtc::rt;
 
+std::unique_ptr<Arena>
+HostDevice::makeArena(int64_t bytes, int64_t hostBytes, Sharing sharing) {
+  if (hostBytes)
+    fail("this program keeps %s in the host's memory, expected none: its "
+         "arena is there; compile without --offload",
+         formatBytes(double(hostBytes)).c_str());
+  return makeHostArena(bytes, sharing);
+}
+
 void HostDevice::copyRows(void *to, int64_t toStride, const void *from,
                           int64_t fromStride, int64_t rowBytes, int64_t rows) {
   for (int64_t row = 0; row < rows; ++row)

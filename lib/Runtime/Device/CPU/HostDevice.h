@@ -18,11 +18,10 @@ public:
   HostDevice(MatMulEngine engine, bool winograd, int threads)
       : winograd(winograd), matmul(engine, threads) {}
 
-  std::unique_ptr<Arena> makeArena(int64_t bytes, Sharing sharing) override {
-    return makeHostArena(bytes, sharing);
-  }
+  std::unique_ptr<Arena> makeArena(int64_t bytes, int64_t hostBytes,
+                                   Sharing sharing) override;
   void run(dtc_step_fn plan, dtc_context &context, Arena &arena) override {
-    plan(&context, arena.address());
+    plan(&context, arena.address(), nullptr);
   }
   void copyRows(void *to, int64_t toStride, const void *from,
                 int64_t fromStride, int64_t rowBytes, int64_t rows) override;

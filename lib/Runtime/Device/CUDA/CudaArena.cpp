@@ -4,6 +4,8 @@
 #include "CudaDevice.h"
 
 #include <algorithm>
+#include <cstring>
+#include <optional>
 
 using namespace dtc::rt;
 
@@ -63,8 +65,13 @@ private:
 /// Reads and writes go through pinned memory, pieces that grow as needed.
 class CudaArena : public Arena {
 public:
-  CudaArena(CudaDevice &device, int64_t bytes)
-      : device(device), memory(bytes) {}
+  CudaArena(CudaDevice &device, int64_t bytes, int64_t hostBytes)
+      : device(device), memory(bytes) {
+    if (hostBytes == 0)
+      return;
+    host.emplace(hostBytes);
+    memset(host->data(), 0, size_t(hostBytes));
+  }
   ~CudaArena() override {
     device.synchronize();
     device.forget(address());
@@ -72,6 +79,12 @@ public:
 
   char *address() const override {
     return reinterpret_cast<char *>(memory.address());
+  }
+  char *hostAddress() const override { return host ? host->data() : nullptr; }
+  bool isOnHost(const void *byte) const override {
+    const auto *place = static_cast<const char *>(byte);
+    return host && place >= host->data() &&
+           place < host->data() + host->size();
   }
   std::unique_ptr<Inlet> makeInlet(const std::vector<Range> &ranges) override {
     return std::make_unique<CudaInlet>(device, memory.address(), ranges);
@@ -86,7 +99,11 @@ private:
   }
   /// Writes fill the piece one after the other; then all of them have to have
   /// left it.
-  char *beginWrite(int64_t, int64_t bytes) override {
+  char *beginWrite(int64_t offset, int64_t bytes) override {
+    if (offset >= DTC_HOST_MEMORY) {
+      device.synchronize();
+      return host->data() + (offset - DTC_HOST_MEMORY);
+    }
     if (!written || used + bytes > written->size()) {
       device.synchronize();
       grow(written, bytes);
@@ -95,12 +112,18 @@ private:
     return written->data() + used;
   }
   void endWrite(int64_t offset, int64_t bytes) override {
+    if (offset >= DTC_HOST_MEMORY)
+      return;
     DTC_CUDA(cuMemcpyHtoDAsync(memory.address() + size_t(offset),
                                written->data() + used, size_t(bytes),
                                device.compute()));
     used += bytes;
   }
   const char *fetch(int64_t offset, int64_t bytes) const override {
+    if (offset >= DTC_HOST_MEMORY) {
+      device.synchronize();
+      return host->data() + (offset - DTC_HOST_MEMORY);
+    }
     grow(fetched, bytes);
     DTC_CUDA(cuMemcpyDtoHAsync(fetched->data(),
                                memory.address() + size_t(offset), size_t(bytes),
@@ -111,6 +134,7 @@ private:
 
   CudaDevice &device;
   DeviceMemory memory;
+  std::optional<PinnedMemory> host;
   std::unique_ptr<PinnedMemory> written;
   int64_t used = 0; ///< bytes of it
   mutable std::unique_ptr<PinnedMemory> fetched;
@@ -118,6 +142,7 @@ private:
 
 } // namespace
 
-std::unique_ptr<Arena> CudaDevice::makeArena(int64_t bytes, Sharing) {
-  return std::make_unique<CudaArena>(*this, bytes);
+std::unique_ptr<Arena> CudaDevice::makeArena(int64_t bytes, int64_t hostBytes,
+                                             Sharing) {
+  return std::make_unique<CudaArena>(*this, bytes, hostBytes);
 }

@@ -51,8 +51,13 @@ float CudaEvent::since(const CudaEvent &other) const {
 }
 
 PinnedMemory::PinnedMemory(int64_t bytes) : base(nullptr), bytes(bytes) {
+  const CudaDriver &driver = CudaDriver::get();
   void *memory = nullptr;
-  DTC_CUDA_SETUP(cuMemHostAlloc(&memory, size_t(bytes), 0));
+  if (CUresult result = driver.cuMemHostAlloc(&memory, size_t(bytes), 0);
+      result != CUDA_SUCCESS)
+    fail("the machine gives no %s of pinned memory, expected that much for each "
+         "rank: %s; see what else uses its memory",
+         formatBytes(double(bytes)).c_str(), driver.describe(result));
   base = static_cast<char *>(memory);
 }
 
@@ -174,12 +179,13 @@ void CudaDevice::synchronize() {
 
 void CudaDevice::run(dtc_step_fn plan, dtc_context &context, Arena &arena) {
   runningContext = &context;
+  arenaOfRun = &arena;
   if (progress)
     progress->beginRun();
   auto makeCalls = [&] {
     if (progress)
       progress->beginCalls(reinterpret_cast<const void *>(plan));
-    plan(&context, arena.address());
+    plan(&context, arena.address(), arena.hostAddress());
   };
   PlanRuns &runs = plans[{plan, arena.address()}];
   // The first time, libraries choose algorithms and connect ranks. What is

@@ -43,7 +43,7 @@ private:
   CUevent event;
 };
 
-/// Pinned memory of the host.
+/// Pinned memory of the host, which the device reaches at the same addresses.
 class PinnedMemory {
 public:
   explicit PinnedMemory(int64_t bytes);
@@ -67,7 +67,8 @@ public:
   /// With `usesGraphs`, each plan runs as one graph from its second time on.
   CudaDevice(int number, const dtc_device_program &program, bool usesGraphs);
 
-  std::unique_ptr<Arena> makeArena(int64_t bytes, Sharing sharing) override;
+  std::unique_ptr<Arena> makeArena(int64_t bytes, int64_t hostBytes,
+                                   Sharing sharing) override;
   void run(dtc_step_fn plan, dtc_context &context, Arena &arena) override;
   void copyRows(void *to, int64_t toStride, const void *from,
                 int64_t fromStride, int64_t rowBytes, int64_t rows) override;
@@ -96,6 +97,7 @@ public:
   void report(Progress &observer) { progress = &observer; }
   /// What the plan that is running was given.
   const dtc_context &running() const { return *runningContext; }
+  const Arena &runningArena() const { return *arenaOfRun; }
 
   CUstream compute() const { return computeStream; }
   CUstream communication() const { return communicationStream; }
@@ -125,6 +127,7 @@ private:
   std::map<std::pair<dtc_step_fn, char *>, PlanRuns> plans;
   Progress *progress = nullptr;
   const dtc_context *runningContext = nullptr;
+  const Arena *arenaOfRun = nullptr;
 };
 
 /// Times on the compute stream.

@@ -26,6 +26,7 @@ namespace dtc::rt {
   X(cuMemFreeHost)                                                             \
   X(cuMemcpyHtoDAsync)                                                         \
   X(cuMemcpyDtoHAsync)                                                         \
+  X(cuMemcpyAsync)                                                             \
   X(cuMemcpyDtoDAsync)                                                         \
   X(cuMemcpy2DAsync)                                                           \
   X(cuMemsetD8Async)                                                           \

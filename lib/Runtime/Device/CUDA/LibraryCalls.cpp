@@ -12,8 +12,9 @@ void dtcrt_launch(dtc_context *context, int32_t function, int64_t blocks,
 
 void dtcrt_copy(dtc_context *context, void *to, const void *from,
                 int64_t bytes) {
-  DTC_CUDA(cuMemcpyDtoDAsync(toDevice(to), toDevice(from), size_t(bytes),
-                             deviceOf(context).compute()));
+  // Either may be memory of the host.
+  DTC_CUDA(cuMemcpyAsync(toDevice(to), toDevice(from), size_t(bytes),
+                         deviceOf(context).compute()));
 }
 
 void dtcrt_fill(dtc_context *context, void *to, int32_t byte, int64_t bytes) {

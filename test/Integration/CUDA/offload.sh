@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# With --offload, programs on stand-ins have the losses, to the bit, that they
+# have without, go on from checkpoints of those without, and take no more of the
+# GPU's memory than the report says, which is less.
+#
+# usage: offload.sh WORKDIR
+
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+work=$1 model=gpt2-tiny batch=8
+rm -rf "$work"
+mkdir -p "$work"
+
+# field NAME: of the report's first stage.
+field() { grep -o "\"$1\":[0-9]*" "$work/report" | head -n 1 | cut -d: -f2; }
+
+# losses FILE: of each step. Norms of other buckets are sums in another order.
+losses() { grep '"loss"' "$1" | sed 's/, "grad_norm.*//'; }
+
+# check PLAN OFFLOAD COMMUNICATORS OPTION...            --zero=3alone: only with --offload
+check() {
+  local plan=$1 offload=$2 communicators=$3 here=$work/$1-$2 without bytes
+  shift 3
+  mkdir "$here"
+  compile $model "$plan" f32 adamw "$here/without" --target cuda --arch host \
+    --report-json "$work/report" "${@//--zero=3alone/--zero=0}"
+  without=$(field peak)
+  compile $model "$plan" f32 adamw "$here/t" --target cuda --arch host \
+    --offload "$offload" --report-json "$work/report" "${@//alone/}"
+  [ "$(field host)" -gt 0 ]
+  [ "$(field peak)" -lt "$without" ]
+  # With the scratch of kernels.
+  bytes=$(grep -ao '"arena_bytes":[0-9]*' "$here/t" | cut -d: -f2 | sort -n | tail -n 1)
+  bytes=$((bytes + $(field reserved) - (768 << 20) - communicators * (256 << 20)))
+
+  train_on_standins "$plan" "$here/without" --steps 4 --metrics "$here/expected" \
+    --checkpoint-dir "$here/checkpoints" --checkpoint-every 2
+  DTC_STANDIN_MEMORY=$bytes train_on_standins "$plan" "$here/t" --steps 4 \
+    --check-replicas --metrics "$here/found"
+  diff <(losses "$here/expected") <(losses "$here/found")
+  rm -r "$here/checkpoints/step-00000004"
+  train_on_standins "$plan" "$here/t" --steps 4 --metrics "$here/resumed" \
+    --checkpoint-dir "$here/checkpoints" --resume
+  diff <(losses "$here/expected" | tail -n 2) <(losses "$here/resumed")
+}
+
+check 1x1:gpipe:1 state 0
+check 1x1:gpipe:2 parameters 0 --zero=3alone --precision bf16
+check 2x1:gpipe:2 state 2 --zero 1
+check 2x1:gpipe:2 parameters 2 --zero 2
+check 2x2:1f1b:2 parameters 3 --zero 3
+
+# A machine without that much memory.
+if DTC_STANDIN_PINNED=100000 train_on_standins 1x1:gpipe:1 "$work/1x1:gpipe:1-state/t" --steps 1 >"$work/refused"; then
+  echo "pinned more than there is"
+  exit 1
+fi
+grep -q "the machine gives no .* of pinned memory, expected that much for each rank: .*; see what else uses its memory" "$work/refused"
