@@ -247,9 +247,8 @@ LogicalResult Extraction::addPlan(LLVM::LLVMFuncOp plan, int64_t stage) {
   CommunicationProgram &program = result.system.programs.emplace_back();
   program.stage = stage;
   program.numBuffers = 3;
-  run(plan, {{Known::Pointer, 0, 0},
-             {Known::Pointer, 1, 0},
-             {Known::Pointer, 2, 0}});
+  run(plan,
+      {{Known::Pointer, 0, 0}, {Known::Pointer, 1, 0}, {Known::Pointer, 2, 0}});
   return success();
 }
 

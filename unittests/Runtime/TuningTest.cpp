@@ -85,6 +85,20 @@ TEST_F(TuningTest, WaysThatAreGoneAreMeasuredAgain) {
   EXPECT_EQ(choose(tuning, {0, 0, 0}), -1 - 1);
 }
 
+TEST_F(TuningTest, LinksAndModesStay) {
+  namespace fs = std::filesystem;
+  std::string real = folder / "real.json";
+  Tuning(real, "a", *self).finish();
+  fs::permissions(real, fs::perms::owner_read | fs::perms::owner_write);
+  fs::create_symlink("real.json", path);
+  Tuning tuning = open();
+  choose(tuning, {3, 2, 1});
+  EXPECT_EQ(tuning.finish(), 1u);
+  EXPECT_TRUE(fs::is_symlink(path));
+  EXPECT_EQ(fs::status(real).permissions(),
+            fs::perms::owner_read | fs::perms::owner_write);
+}
+
 TEST_F(TuningTest, OtherFilesAreRefusedAndKept) {
   for (const char *text :
        {"", "[]", "{}", "{\"tuning\": 1}", "{\"tuning\": {\"a\": {\"p\": 1}}}",

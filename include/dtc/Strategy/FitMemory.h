@@ -41,8 +41,8 @@ size_t countMostPlans(const FitProblem &problem);
 /// --recompute selective instead of none, --zero 1 to 3, --recompute all, more
 /// micro-batches, --offload on GPUs. The search passes over steps that save
 /// nothing. When a plan fits, it drops the options without which a plan fits,
-/// too. If no plan fits, the result has the options with the fewest bytes, which
-/// are more than the limit.
+/// too. If no plan fits, the result has the options with the fewest bytes,
+/// which are more than the limit.
 ///
 /// `getPeak` plans the model: the bytes of the rank that needs most, or none if
 /// there is no such plan.

@@ -310,7 +310,8 @@ static void readManifest(const Json &json, Program &program) {
 // Checks
 //===----------------------------------------------------------------------===//
 
-/// A buffer must lie in the arena or the host's memory, aligned to its elements.
+/// A buffer must lie in the arena or the host's memory, aligned to its
+/// elements.
 static void checkBuffer(const Stage &stage, const char *what,
                         const std::string &name, int64_t offset, int64_t bytes,
                         int64_t alignment) {
@@ -507,14 +508,13 @@ std::string Program::describe() const {
   text += format("parameters   %lld, %lld of them trained\n%s",
                  (long long)total, (long long)trained, lines.c_str());
   for (size_t i = 0; i < stages.size(); ++i)
-    text += format(
-        "stage %zu      %s per rank%s, %zu parameters\n", i,
-        formatBytes(double(stages[i].arenaBytes)).c_str(),
-        stages[i].hostBytes
-            ? (" and " + formatBytes(double(stages[i].hostBytes)) +
-               " of the host's memory")
-                  .c_str()
-            : "",
-        stages[i].parameters.size());
+    text += format("stage %zu      %s per rank%s, %zu parameters\n", i,
+                   formatBytes(double(stages[i].arenaBytes)).c_str(),
+                   stages[i].hostBytes
+                       ? (" and " + formatBytes(double(stages[i].hostBytes)) +
+                          " of the host's memory")
+                             .c_str()
+                       : "",
+                   stages[i].parameters.size());
   return text;
 }

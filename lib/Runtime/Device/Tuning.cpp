@@ -56,10 +56,16 @@ static std::map<std::string, Tuning::Ways> readWays(const std::string &path) {
   }
 }
 
-/// Other programs may read it meanwhile.
+/// Other programs may read it meanwhile. A link to it stays, and who may read
+/// it.
 static void writeWays(const std::string &path,
                       const std::map<std::string, Tuning::Ways> &ways) {
-  if (!replaceFile(path, json{{member, json(ways)}}.dump(1) + "\n", 0644))
+  std::error_code error;
+  std::filesystem::path place = std::filesystem::weakly_canonical(path, error);
+  auto status = std::filesystem::status(place, error);
+  mode_t mode =
+      exists(status) ? mode_t(status.permissions()) & mode_t(0777) : 0644;
+  if (!replaceFile(place, json{{member, json(ways)}}.dump(1) + "\n", mode))
     fail("cannot write '%s': %s", path.c_str(), strerror(errno));
 }
 

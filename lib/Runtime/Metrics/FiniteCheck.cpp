@@ -24,13 +24,14 @@ void FiniteCheck::look(const dtc_context &context, dtc_dtype dtype,
     return;
   device.synchronize();
   bool hasInfinity = false, hasNan = false;
-  forEachPart(arena, arena.offsetOf(result), dtype, count, [&](std::span<const double> part) {
-    for (double value : part) {
-      hasNan |= std::isnan(value);
-      hasInfinity |= std::isinf(value) && value > 0;
-    }
-    return !hasNan;
-  });
+  forEachPart(arena, arena.offsetOf(result), dtype, count,
+              [&](std::span<const double> part) {
+                for (double value : part) {
+                  hasNan |= std::isnan(value);
+                  hasInfinity |= std::isinf(value) && value > 0;
+                }
+                return !hasNan;
+              });
   Found found{calendarTime(), op, context.phase, context.microbatch};
   if (hasInfinity && !infinity)
     infinity = found;

@@ -44,10 +44,9 @@ TrainingLoop::TrainingLoop(const Program &program, const Options &options,
                            Collectives &collectives, Device &device)
     : program(program), options(options), speed(program, options),
       context(program, collectives, device, options.overlaps),
-      arena(device.makeArena(context.plan().arenaBytes,
-                             context.plan().hostBytes,
-                             collectives.sharesArena() ? Sharing::machine
-                                                       : Sharing::none)),
+      arena(device.makeArena(
+          context.plan().arenaBytes, context.plan().hostBytes,
+          collectives.sharesArena() ? Sharing::machine : Sharing::none)),
       source(openSource(collectives)),
       loader(program, collectives.rank(), *source, *arena, /*ahead=*/true,
              options.prefetch, options.steps),

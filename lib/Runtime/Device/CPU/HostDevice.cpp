@@ -19,8 +19,8 @@
 
 using namespace dtc::rt;
 
-std::unique_ptr<Arena>
-HostDevice::makeArena(int64_t bytes, int64_t hostBytes, Sharing sharing) {
+std::unique_ptr<Arena> HostDevice::makeArena(int64_t bytes, int64_t hostBytes,
+                                             Sharing sharing) {
   if (hostBytes)
     fail("this program keeps %s in the host's memory, expected none: its "
          "arena is there; compile without --offload",

@@ -83,8 +83,7 @@ public:
   char *hostAddress() const override { return host ? host->data() : nullptr; }
   bool isOnHost(const void *byte) const override {
     const auto *place = static_cast<const char *>(byte);
-    return host && place >= host->data() &&
-           place < host->data() + host->size();
+    return host && place >= host->data() && place < host->data() + host->size();
   }
   std::unique_ptr<Inlet> makeInlet(const std::vector<Range> &ranges) override {
     return std::make_unique<CudaInlet>(device, memory.address(), ranges);

@@ -55,9 +55,10 @@ PinnedMemory::PinnedMemory(int64_t bytes) : base(nullptr), bytes(bytes) {
   void *memory = nullptr;
   if (CUresult result = driver.cuMemHostAlloc(&memory, size_t(bytes), 0);
       result != CUDA_SUCCESS)
-    fail("the machine gives no %s of pinned memory, expected that much for each "
-         "rank: %s; see what else uses its memory",
-         formatBytes(double(bytes)).c_str(), driver.describe(result));
+    fail(
+        "the machine gives no %s of pinned memory, expected that much for each "
+        "rank: %s; see what else uses its memory",
+        formatBytes(double(bytes)).c_str(), driver.describe(result));
   base = static_cast<char *>(memory);
 }
 
