@@ -15,7 +15,9 @@ namespace dtc::frontend {
 
 bool isFloatTensor(const onnx::TensorProto *tensor) {
   return tensor && (tensor->data_type() == onnx::TensorProto::FLOAT ||
-                    tensor->data_type() == onnx::TensorProto::DOUBLE);
+                    tensor->data_type() == onnx::TensorProto::DOUBLE ||
+                    tensor->data_type() == onnx::TensorProto::FLOAT16 ||
+                    tensor->data_type() == onnx::TensorProto::BFLOAT16);
 }
 
 SmallVector<int64_t> dimsOf(const onnx::TensorProto &tensor) {

@@ -225,6 +225,11 @@ void forEachRead(const onnx::NodeProto &node,
   for (const std::string &name : node.input())
     if (!name.empty())
       callback(name);
+  forEachCapture(node, callback);
+}
+
+void forEachCapture(const onnx::NodeProto &node,
+                    function_ref<void(const std::string &)> callback) {
   for (const onnx::AttributeProto &attribute : node.attribute()) {
     if (!attribute.has_g())
       continue;

@@ -8,6 +8,7 @@
 #include "Parameters.h"
 #include "ComputedWeights.h"
 #include "Fingerprint.h"
+#include "InlineNodes.h"
 #include "NameList.h"
 #include "ParameterInputs.h"
 #include "ParameterNames.h"
@@ -92,6 +93,9 @@ void ParameterFinder::followGradients() {
     for (auto [i, input] : enumerate(node.input()))
       if (!input.empty() && passesGradient(node, i))
         reached.insert(input);
+    forEachCapture(node, [&](const std::string &captured) {
+      reached.insert(captured);
+    });
   }
 }
 
@@ -156,6 +160,9 @@ void ParameterFinder::addInitializers() {
       else
         usedDirectly.insert(input);
     }
+    forEachCapture(node, [&](const std::string &captured) {
+      usedDirectly.insert(captured);
+    });
   }
   for (const auto &initializer : model.graph().initializer()) {
     StringRef name = initializer.name();

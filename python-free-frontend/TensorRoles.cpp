@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "TensorRoles.h"
+#include "InlineNodes.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSet.h"
@@ -58,24 +59,47 @@ static TensorRole getRole(const onnx::NodeProto &node, int operand) {
   return role;
 }
 
+/// The nodes of a graph, each after those of its branches, and the initializers
+/// of all of these.
+static void flatten(const onnx::GraphProto &graph,
+                    std::vector<const onnx::NodeProto *> &nodes,
+                    std::vector<const onnx::TensorProto *> &initializers) {
+  for (const auto &tensor : graph.initializer())
+    initializers.push_back(&tensor);
+  for (const auto &node : graph.node()) {
+    for (const auto &attribute : node.attribute())
+      if (attribute.has_g())
+        flatten(attribute.g(), nodes, initializers);
+    nodes.push_back(&node);
+  }
+}
+
 TensorRoles::TensorRoles(const onnx::GraphProto &graph) {
+  std::vector<const onnx::NodeProto *> nodes;
+  std::vector<const onnx::TensorProto *> initializers;
+  flatten(graph, nodes, initializers);
   // Values that do not depend on inputs.
   StringSet<> known;
   StringMap<bool> isVector;
-  for (const auto &tensor : graph.initializer()) {
-    known.insert(tensor.name());
-    isVector[tensor.name()] =
-        tensor.dims_size() > 0 &&
-        count_if(tensor.dims(), [](int64_t dim) { return dim != 1; }) <= 1;
+  for (const onnx::TensorProto *tensor : initializers) {
+    known.insert(tensor->name());
+    isVector[tensor->name()] =
+        tensor->dims_size() > 0 &&
+        count_if(tensor->dims(), [](int64_t dim) { return dim != 1; }) <= 1;
   }
   // Normalised channels, before and after they are scaled.
   StringSet<> products, normal, scaled;
-  for (const auto &node : graph.node()) {
+  for (const onnx::NodeProto *each : nodes) {
+    const onnx::NodeProto &node = *each;
     auto isKnown = [&](const std::string &input) {
       return input.empty() || known.contains(input);
     };
     StringRef op = node.op_type();
-    if (all_of(node.input(), isKnown))
+    bool isAllKnown = true;
+    forEachRead(node, [&](const std::string &name) {
+      isAllKnown &= known.contains(name);
+    });
+    if (isAllKnown)
       known.insert(node.output().begin(), node.output().end());
     else if ((op == "MatMul" || op == "Conv" || op == "ConvTranspose") &&
              any_of(node.input(), isKnown))
@@ -88,7 +112,8 @@ TensorRoles::TensorRoles(const onnx::GraphProto &graph) {
              }))
       scaled.insert(node.output(0));
   }
-  for (const auto &node : reverse(graph.node())) {
+  for (const onnx::NodeProto *each : reverse(nodes)) {
+    const onnx::NodeProto &node = *each;
     bool isKnown = node.output_size() > 0 && known.contains(node.output(0));
     bool isBias = node.op_type() == "Add" &&
                   any_of(node.input(), [&](const std::string &input) {

@@ -213,8 +213,11 @@ LogicalResult Slices::visit(Operation &op) {
           demand(stage, operand, phase);
     }
     for (Value result : op.getResults())
-      for (Phase phase : demands[stage][result])
-        if (!placed->count(phase))
+      for (const PhaseSet &readers :
+           {demands[stage].lookup(result), partDemands[stage].lookup(result)})
+        if (!llvm::all_of(readers, [&](Phase phase) {
+              return placed->count(phase) != 0;
+            }))
           exported[stage].insert(result);
   }
   return success();

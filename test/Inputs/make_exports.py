@@ -371,7 +371,45 @@ class Recurrent(nn.Module):
         return h
 
 
+class Branches(nn.Module):
+    """An if on the batch, which TorchScript keeps: a branch of the file reads
+    what layers outside of it compute, and layers of its own."""
+
+    def __init__(self, width=8):
+        super().__init__()
+        self.first = nn.Linear(width, 6)
+        self.inner = nn.Linear(6, 6)
+        self.out = nn.Linear(6, 4)
+
+    def forward(self, x):
+        y = self.first(x)
+        if y.size(0) > 2:
+            y = torch.relu(self.inner(y)) + y
+        else:
+            y = torch.tanh(y)
+        return self.out(y)
+
+
+class Half(nn.Module):
+    """All of it in 16 bits."""
+
+    def __init__(self, width=8):
+        super().__init__()
+        self.table = nn.Embedding(20, width)
+        self.hidden = nn.Linear(width, 2 * width)
+        self.norm = nn.LayerNorm(2 * width)
+        self.out = nn.Linear(2 * width, 4)
+        self.to(torch.bfloat16)
+
+    def forward(self, x):
+        return self.out(self.norm(F.relu(self.hidden(self.table(x)))))
+
+
 MODELS = dict(
+    branches=(Branches, lambda: (torch.randn(4, 8),
+                                 torch.randint(0, 4, (4,)))),
+    half=(Half, lambda: (torch.randint(0, 20, (4, 5)),
+                         torch.randint(0, 4, (4, 5)))),
     detached=(Detached, lambda: (torch.randn(4, 8),
                                  torch.randint(0, 4, (4,)))),
     nograd=(NoGrad, lambda: (torch.randn(4, 8), torch.randint(0, 4, (4,)))),
@@ -413,6 +451,10 @@ def export(module, inputs, name):
             dynamo=False, training=torch.onnx.TrainingMode.PRESERVE))
     if name in ("folded", "stateful"):
         module = copy.deepcopy(module).train()
+    if name == "branches":
+        module = torch.jit.script(module)
+        exporters = dict(torchscript=dict(
+            dynamo=False, dynamic_axes={"x": {0: "batch"}}))
     if name == "nograd":
         path = FOLDER / f"{name}-tool.onnx"
         export_for_training(copy.deepcopy(module), {"x": inputs}, path)
