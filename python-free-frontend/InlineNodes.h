@@ -27,8 +27,8 @@ std::vector<onnx::NodeProto> inlineBranch(const onnx::NodeProto &node,
                                           const onnx::GraphProto &branch,
                                           llvm::StringRef prefix);
 
-/// Calls with every name that graphs among the attributes of a node, such as the
-/// branches of an If, take from the graph around it.
+/// Calls with every name that graphs among the attributes of a node, such as
+/// the branches of an If, take from the graph around it.
 void forEachCapture(const onnx::NodeProto &node,
                     llvm::function_ref<void(const std::string &)> callback);
 /// The same, and with its inputs: all that it reads.

@@ -93,9 +93,8 @@ void ParameterFinder::followGradients() {
     for (auto [i, input] : enumerate(node.input()))
       if (!input.empty() && passesGradient(node, i))
         reached.insert(input);
-    forEachCapture(node, [&](const std::string &captured) {
-      reached.insert(captured);
-    });
+    forEachCapture(
+        node, [&](const std::string &captured) { reached.insert(captured); });
   }
 }
 

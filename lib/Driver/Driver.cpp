@@ -12,6 +12,7 @@
 #include "dtc/Lowering/Program.h"
 #include "dtc/Report/ModelGraph.h"
 #include "dtc/Report/Report.h"
+#include "dtc/Support/FormatShape.h"
 #include "dtc/Target/CUDA/CountLaunches.h"
 #include "dtc/Target/Targets.h"
 #include "dtc/Training/FindFunction.h"
@@ -83,6 +84,7 @@ private:
   OwningOpRef<ModuleOp> importFor(int64_t replicas, ImportReport &report);
   LogicalResult proveReplicas();
   LogicalResult readInitialWeights();
+  LogicalResult findBatch();
   LogicalResult runPhase(CompilePhase phase);
   LogicalResult show(CompilePhase phase);
   LogicalResult drawGraph();
@@ -176,6 +178,35 @@ LogicalResult Compilation::proveReplicas() {
   return dtc::proveReplicas(*module, *other);
 }
 
+/// The first dimension of all inputs: data are samples.
+LogicalResult Compilation::findBatch() {
+  auto forward = module->lookupSymbol<func::FuncOp>(forwardName);
+  StringRef first;
+  for (unsigned i = 0; i < forward.getNumArguments(); ++i) {
+    auto name = forward.getArgAttrOfType<StringAttr>(i, attr::input);
+    if (!name || forward.getArgAttr(i, attr::kind)) // a seed or the like
+      continue;
+    auto type = cast<RankedTensorType>(forward.getArgumentTypes()[i]);
+    if (globalBatch == 0 && type.getRank() > 0) {
+      globalBatch = type.getDimSize(0);
+      first = name;
+    }
+    if (type.getRank() == 0 || type.getDimSize(0) != globalBatch)
+      return fail("input '" + name.getValue() + "' has shape " +
+                  formatShape(type.getShape().vec()) +
+                  ", expected as its first dimension the batch" +
+                  (first.empty()
+                       ? Twine()
+                       : ", " + Twine(globalBatch) + " as of '" + first + "'") +
+                  ": data are samples; export the model with what is none as "
+                  "a constant");
+  }
+  if (globalBatch == 0)
+    return fail("the model has no input with a dimension, expected one whose "
+                "first is the batch; export it with the data as an input");
+  return success();
+}
+
 LogicalResult Compilation::import() {
   int64_t replicas = options.compile.parallel.getOpenReplicas();
   module = importFor(replicas, imported);
@@ -205,14 +236,8 @@ LogicalResult Compilation::import() {
       return failure();
     initializers = std::move(*chosen);
   }
-  auto forward = module->lookupSymbol<func::FuncOp>(forwardName);
-  for (unsigned i = 0; i < forward.getNumArguments() && globalBatch == 0; ++i)
-    if (auto type = cast<RankedTensorType>(forward.getArgumentTypes()[i]);
-        forward.getArgAttr(i, attr::input) && type.getRank() > 0)
-      globalBatch = type.getDimSize(0);
-  if (globalBatch == 0)
-    return fail("the model has no input with a dimension, expected one whose "
-                "first is the batch; export it with the data as an input");
+  if (failed(findBatch()))
+    return failure();
   // A batch that is fixed in the file becomes the one asked for (ScaleBatch).
   if (options.compile.training.batch > 0)
     globalBatch = options.compile.training.batch;

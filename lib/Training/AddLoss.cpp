@@ -7,6 +7,7 @@
 
 #include "BoundInputs.h"
 #include "ComposedLosses.h"
+#include "dtc/Support/FormatShape.h"
 #include "dtc/Training/CloseNames.h"
 #include "dtc/Training/Passes.h"
 #include "dtc/Training/StepFunction.h"
@@ -146,13 +147,22 @@ FailureOr<unsigned> AddLossPass::findOutput() {
 // Losses
 //===----------------------------------------------------------------------===//
 
-/// Appends the labels to the inputs.
+/// Appends the labels to the inputs: data of as many samples.
 FailureOr<Value> AddLossPass::addLabels(RankedTensorType type) {
   unsigned number = 0;
   for (BlockArgument argument : step.getArguments()) {
     StringAttr input = getArgString(argument, attr::input);
     if (input)
       number = argument.getArgNumber() + 1;
+    auto data = cast<RankedTensorType>(argument.getType());
+    if (input && data.getRank() > 0 &&
+        (type.getRank() == 0 || data.getDimSize(0) != type.getDimSize(0)))
+      return emitError(*loc, "labels would have shape ")
+             << formatShape(type.getShape().vec()) << ", but '"
+             << input.getValue() << "' has " << data.getDimSize(0)
+             << " samples, its first dimension; export an output with the "
+                "batch in front, or a model that computes its loss (--loss "
+                "output)";
     if (input && input.getValue() == "labels")
       return step.emitError("the model has an input 'labels' already; if it "
                             "computes the loss itself, pass --loss output");

@@ -324,3 +324,36 @@ module @one {
 // CHECK-SAME:          -> (tensor<8x4xf32, #replicated> {dtc.value = [[DW:[0-9]+]] : i64})
 // CHECK-NEXT:        %[[DW:.*]] = dtc.matmul %[[X]], %[[DY]] {transpose_lhs}
 // CHECK-NEXT:        return %[[DW]]
+
+// -----
+
+// Of what an op of the backward pass makes, one result goes to another stage and
+// the other is a part of a sum that the weight pass reads in each micro-batch.
+
+#mesh = #dtc.mesh<pp=2, dp=1, mb=1>
+#r = #dtc.layout<#mesh>
+#mb0 = #dtc.layout<#mesh, mb: split(0)>
+#mb1 = #dtc.layout<#mesh, mb: split(1)>
+#each = #dtc.layout<#mesh, mb: each>
+#part = #dtc.layout<#mesh, mb: partial(sum)>
+module @parts {
+  func.func @step(%x: tensor<8x2xf32, #mb0> {dtc.input = "x", dtc.kind = "input"}, %b: tensor<1x8xf32, #r> {dtc.parameter = "b"}, %a: tensor<2x1xf32, #r> {dtc.parameter = "a"})
+      -> (tensor<1x8xf32, #r> {dtc.gradient = "b"}, tensor<f64, #r> {dtc.output = "grad_norm"}) {
+    %t = dtc.transpose %x [1, 0] : (tensor<8x2xf32, #mb0>) -> tensor<2x8xf32, #mb1>
+    %h = dtc.mul %t, %a : (tensor<2x8xf32, #mb1>, tensor<2x1xf32, #r>) -> tensor<2x8xf32, #mb1>
+    %h1 = dtc.boundary %h from 0 to 1 : tensor<2x8xf32, #mb1>
+    %all = dtc.concat %h1, %b axis 0 : (tensor<2x8xf32, #mb1>, tensor<1x8xf32, #r>) -> tensor<3x8xf32, #each>
+    %g:2 = dtc.split %all axis 0 : (tensor<3x8xf32, #each>) -> (tensor<2x8xf32, #each>, tensor<1x8xf32, #part>)
+    %gb = dtc.neg %g#1 {dtc.per_microbatch} : (tensor<1x8xf32, #part>) -> tensor<1x8xf32, #part>
+    %sum = dtc.sum_microbatches %gb : tensor<1x8xf32, #part> -> tensor<1x8xf32, #r>
+    %gh = dtc.boundary %g#0 from 1 to 0 : tensor<2x8xf32, #each>
+    %q = dtc.sum_squares %gh : (tensor<2x8xf32, #each>) -> tensor<f64, #part>
+    %n = dtc.sum_microbatches %q : tensor<f64, #part> -> tensor<f64, #r>
+    return %sum, %n : tensor<1x8xf32, #r>, tensor<f64, #r>
+  }
+}
+
+// CHECK-LABEL: module @parts
+// CHECK:         module @stage1
+// CHECK:           func.func private @backward({{.*}} -> (tensor<2x8xf32, #replicated> {dtc.value = {{[0-9]+}} : i64}, tensor<1x8xf32, #replicated> {dtc.value = [[PART:[0-9]+]] : i64})
+// CHECK:           func.func private @weight(%{{.*}}: tensor<1x8xf32, #replicated> {dtc.value = [[PART]] : i64})

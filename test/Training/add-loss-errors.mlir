@@ -26,3 +26,12 @@ func.func @forward(%w: tensor<4xf32> {dtc.parameter = "w"}) -> (tensor<4xf32> {d
 func.func @forward(%x: tensor<2x4xf32> {dtc.input = "labels"}) -> (tensor<2x4xf32> {dtc.output = "a"}) {
   return %x : tensor<2x4xf32>
 }
+
+// -----
+
+// Logits whose batch and sequence are one dimension.
+func.func @forward(%x: tensor<2x3x4xf32> {dtc.input = "x"}) -> (tensor<6x4xf32> {dtc.output = "a"}) {
+  // expected-error @below {{labels would have shape [6], but 'x' has 2 samples, its first dimension; export an output with the batch in front, or a model that computes its loss (--loss output)}}
+  %0 = dtc.reshape %x : (tensor<2x3x4xf32>) -> tensor<6x4xf32>
+  return %0 : tensor<6x4xf32>
+}

@@ -39,6 +39,17 @@ File withoutInputs() {
   m.output("y");
   return m;
 }
+/// Of its two inputs one has no samples.
+File otherBatch() {
+  ModelBuilder m(17);
+  m.input("x", {"batch", 4});
+  m.input("shift", {4});
+  m.weight("w", Ints{4, 4});
+  m.node("MatMul", "product", {"x", "w"}, {"p"});
+  m.node("Add", "node", {"p", "shift"}, {"y"});
+  m.output("y");
+  return m;
+}
 File sparse() {
   ModelBuilder m = single("Relu");
   m.graph().add_sparse_initializer();
@@ -215,6 +226,7 @@ void addUnsupportedModels(ModelTable &table) {
   table["no-opset"] = noOpset;
   table["new-ir"] = newIr;
   table["without-inputs"] = withoutInputs;
+  table["other-batch"] = otherBatch;
   table["sparse"] = sparse;
   table["several"] = several;
   table["repeated"] = repeated;
