@@ -153,15 +153,16 @@ Value Propagation::remake(Value value, LayoutAttr layout, OpBuilder &builder,
     return made ? reshard(made, layout, builder, location) : Value();
   }
   auto interface = dyn_cast_if_present<ShardingRuleInterface>(op);
-  if (!interface || op->getNumResults() != 1 || !isPure(op))
+  if (!interface || !isPure(op))
     return {};
   if (auto constant = dyn_cast<ConstantOp>(op)) {
     Value repeated = repeat(constant, layout, builder);
     return repeated ? remake(repeated, layout, builder, location) : Value();
   }
   ShardingRule rule = interface.getShardingRule();
+  unsigned number = cast<OpResult>(value).getResultNumber();
   FactorAxes axes;
-  if (!readFactorAxes(rule, rule.results[0], layout, axes))
+  if (!readFactorAxes(rule, rule.results[number], layout, axes))
     return {};
   for (auto [operand, value] : llvm::zip(rule.operands, op->getOperands()))
     if (!readFactorAxes(rule, operand, getLayout(value.getType()), axes))
@@ -177,8 +178,11 @@ Value Propagation::remake(Value value, LayoutAttr layout, OpBuilder &builder,
     layouts.push_back(LayoutAttr::getCanonical(mesh, *entries));
   }
   std::string error;
-  auto inferred = inferResultLayouts(rule, mesh, layouts, error, {layout});
-  if (failed(inferred) || inferred->front() != layout)
+  SmallVector<LayoutAttr> given; // of several results each follows from operands
+  if (op->getNumResults() == 1)
+    given.push_back(layout);
+  auto inferred = inferResultLayouts(rule, mesh, layouts, error, given);
+  if (failed(inferred) || (*inferred)[number] != layout)
     return {};
   SmallVector<Value> operands;
   for (auto [operand, wanted] : llvm::zip(op->getOperands(), layouts)) {
@@ -196,7 +200,8 @@ Value Propagation::remake(Value value, LayoutAttr layout, OpBuilder &builder,
   }
   Operation *made = builder.clone(*op);
   made->setOperands(operands);
-  made->getResult(0).setType(withLayout(value.getType(), layout));
+  for (auto [result, own] : llvm::zip(made->getResults(), *inferred))
+    result.setType(withLayout(result.getType(), own));
   single.note(made);
-  return made->getResult(0);
+  return made->getResult(number);
 }
