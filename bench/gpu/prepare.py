@@ -25,7 +25,8 @@ from export import export  # noqa: E402
 SGD_RATE = {"gpt2-tiny": 0.1, "gpt2-124m": 0.05, "llama-small": 0.05,
             "resnet-50": 0.05}
 # Of gpt2-tiny, by --options.
-PLANS = ["--dp 2", "--tp 2", "--pp 2 --microbatches 4", "--dp 2 --zero 3"]
+PLANS = ["--dp 2", "--tp 2", "--pp 2 --microbatches 4", "--dp 2 --zero 3",
+         "--dp 2 --zero 3 --offload parameters"]
 
 
 def list_programs():
