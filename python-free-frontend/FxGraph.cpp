@@ -6,6 +6,7 @@
 
 #include "FxGraph.h"
 #include "InlineNodes.h"
+#include "TensorData.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -14,10 +15,9 @@ using namespace llvm;
 namespace dtc::frontend {
 
 bool isFloatTensor(const onnx::TensorProto *tensor) {
-  return tensor && (tensor->data_type() == onnx::TensorProto::FLOAT ||
-                    tensor->data_type() == onnx::TensorProto::DOUBLE ||
-                    tensor->data_type() == onnx::TensorProto::FLOAT16 ||
-                    tensor->data_type() == onnx::TensorProto::BFLOAT16);
+  std::optional<DType> dtype =
+      tensor ? toDType(tensor->data_type()) : std::nullopt;
+  return dtype && isFloat(*dtype);
 }
 
 SmallVector<int64_t> dimsOf(const onnx::TensorProto &tensor) {
@@ -131,7 +131,8 @@ void FxGraph::addTensor(const onnx::TensorProto &like, StringRef name,
 void FxGraph::addTensor(int32_t type, StringRef bytes, StringRef name,
                         ArrayRef<int64_t> dims) {
   onnx::TensorProto tensor;
-  tensor.set_data_type(type);
+  // The bytes are those of TensorData, which has 16 bits as f32.
+  tensor.set_data_type(isFloat16(type) ? onnx::TensorProto::FLOAT : type);
   tensor.set_raw_data(bytes.str());
   addTensor(tensor, name, dims);
 }

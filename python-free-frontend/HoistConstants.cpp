@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "HoistConstants.h"
+#include "FxGraph.h"
 #include "ParameterNames.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -13,23 +14,19 @@ using namespace llvm;
 
 namespace dtc::frontend {
 
-static bool isFloat(const onnx::TensorProto &tensor) {
-  return tensor.data_type() == onnx::TensorProto::FLOAT ||
-         tensor.data_type() == onnx::TensorProto::DOUBLE;
-}
-
 static bool isWeight(const onnx::NodeProto &node) {
   if (node.op_type() != "Constant" || node.output_size() != 1 ||
       node.attribute_size() != 1 || node.attribute(0).name() != "value" ||
       isGeneratedName(node.output(0)))
     return false;
   const onnx::TensorProto &tensor = node.attribute(0).t();
-  return tensor.dims_size() > 0 && isFloat(tensor);
+  return tensor.dims_size() > 0 && isFloatTensor(&tensor);
 }
 
 void hoistConstants(onnx::GraphProto &graph) {
-  if (any_of(graph.initializer(),
-             [](const onnx::TensorProto &tensor) { return isFloat(tensor); }))
+  if (any_of(graph.initializer(), [](const onnx::TensorProto &tensor) {
+        return isFloatTensor(&tensor);
+      }))
     return;
   google::protobuf::RepeatedPtrField<onnx::NodeProto> nodes;
   for (onnx::NodeProto &node : *graph.mutable_node()) {

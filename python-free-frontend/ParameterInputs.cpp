@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ParameterInputs.h"
+#include "FxGraph.h"
 #include "NameList.h"
 #include "TensorData.h"
 
@@ -21,11 +22,6 @@ static bool matches(StringRef pattern, StringRef name) {
     return glob->match(name);
   consumeError(glob.takeError());
   return pattern == name;
-}
-
-static bool isFloatTensor(const onnx::TensorProto &tensor) {
-  std::optional<DType> dtype = toDType(tensor.data_type());
-  return dtype && isFloat(*dtype);
 }
 
 /// A float without a default; no other input can be trained.
@@ -68,7 +64,7 @@ void checkParameterInputs(const Model &model, const ImportOptions &options,
           : "inputs that could be parameters are " + listFirstNames(candidates);
   for (StringRef pattern : options.parameters) {
     bool matchesAny = any_of(model.initializers, [&](const auto &entry) {
-      return matches(pattern, entry.first()) && isFloatTensor(*entry.second);
+      return matches(pattern, entry.first()) && isFloatTensor(entry.second);
     });
     for (const auto &input : model.graph().input()) {
       if (!isCandidate(model, input) || !matches(pattern, input.name()))

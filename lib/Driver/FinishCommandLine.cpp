@@ -368,9 +368,8 @@ LogicalResult CommandLine::finishPlan() {
                 "'" +
                 compile.target.kind + "'; use it with --target cuda");
   if (schedule.offload == "parameters" && plan.zero == 0)
-    return fail(
-        "--offload parameters is for parameters that are gathered where "
-        "they are used; use it with --zero 3, also on one rank");
+    return fail("--offload parameters is for what --zero splits; use it with "
+                "--zero 3, also on one rank");
   if (!layouts.empty() && plan.tp == 1)
     return fail("--layout '" + layouts.front() +
                 "' says what tensor parallelism splits, but --tp is 1; use "

@@ -1,7 +1,7 @@
 //===- LowerPlan.cpp - stage functions and plans become lists of calls ----===//
 //
-// Every tensor is an address: the start of an arena, a frame or an argument,
-// plus a constant. Kernels have been lowered before.
+// Every tensor is an address: the start of an arena, of memory of the host, of
+// a frame or of an argument, plus a constant. Kernels have been lowered before.
 //
 //===----------------------------------------------------------------------===//
 

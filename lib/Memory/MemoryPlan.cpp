@@ -96,6 +96,22 @@ int64_t dtc::getHostBytes(func::FuncOp plan) {
   return bytes ? bytes.getInt() : 0;
 }
 
+llvm::DenseSet<Value> dtc::getHostArguments(func::FuncOp plan) {
+  llvm::DenseSet<Value> arguments;
+  for (BlockArgument argument : plan.getArguments())
+    if (isInHostMemory(getPlannedOffset(argument).value_or(callersMemory)))
+      arguments.insert(argument);
+  if (arguments.empty())
+    return arguments;
+  AliasClasses classes(plan.front());
+  for (auto run : plan.getOps<RunOp>())
+    for (auto [input, argument] :
+         llvm::zip_equal(run.getInputs(), getCallee(run).getArguments()))
+      if (arguments.contains(classes.getRoot(input)))
+        arguments.insert(argument);
+  return arguments;
+}
+
 int64_t dtc::getBucketBytes(ValueRange operands) {
   int64_t bytes = 0;
   for (Value operand : operands)

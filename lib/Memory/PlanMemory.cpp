@@ -163,10 +163,12 @@ LogicalResult BlockMemory::collectArgumentsOfEval(int64_t end) {
       return function.emitError("argument ")
              << argument.getArgNumber()
              << " of an evaluation is none of the training step's";
-    if (auto host = offloaded.find(same); host != offloaded.end())
-      offloaded[argument] = host->second;
-    else
+    if (offloaded.contains(same)) {
+      int64_t offset = offloaded.lookup(same);
+      offloaded[argument] = offset;
+    } else {
       roots[argument] = roots.lookup(same);
+    }
   }
   return success();
 }
@@ -240,7 +242,7 @@ LogicalResult BlockMemory::plan() {
   llvm::DenseSet<Value> grouped;
   for (ArrayRef<Value> values : *adjacent) {
     if (!roots.contains(values.front()))
-      continue; // the caller's
+      continue; // the caller's, or on the host
     groups.emplace_back();
     for (Value value : values) {
       if (!grouped.insert(value).second)
@@ -267,6 +269,12 @@ struct PlanMemoryPass : dtc::impl::PlanMemoryBase<PlanMemoryPass> {
   using PlanMemoryBase::PlanMemoryBase;
 
   void runOnOperation() override {
+    if (!llvm::is_contained({"none", "state", "parameters"},
+                            StringRef(offload))) {
+      getOperation().emitError("offload is '")
+          << offload << "', expected none, state or parameters";
+      return signalPassFailure();
+    }
     FailureOr<SmallVector<Stages>> programs = getPrograms(getOperation());
     if (failed(programs))
       return signalPassFailure();

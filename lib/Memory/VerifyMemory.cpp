@@ -109,15 +109,16 @@ private:
 };
 
 LogicalResult BlockChecker::checkInside(Location location, Range range) {
-  int64_t begin = isInHostMemory(range.begin) ? hostMemory : 0;
-  int64_t end = begin == 0 ? size : begin + hostSize;
-  if (range.begin < begin || range.end > end)
+  bool isOnHost = isInHostMemory(range.begin);
+  int64_t begin = isOnHost ? hostMemory : 0;
+  int64_t bytes = isOnHost ? hostSize : size;
+  range = {range.begin - begin, range.end - begin};
+  if (range.begin < 0 || range.end > bytes)
     return emitError(location)
-           << "lies in bytes " << range.begin - begin << " to "
-           << range.end - begin << ", outside the " << end - begin
-           << (begin == 0 ? "" : " bytes of the host's memory")
-           << (begin == 0 ? " bytes of '" : " of '") << function.getName()
-           << "'";
+           << "lies in bytes " << range.begin << " to " << range.end
+           << ", outside the " << bytes
+           << (isOnHost ? " bytes of the host's memory of '" : " bytes of '")
+           << function.getName() << "'";
   if (range.begin % memoryAlignment != 0)
     return emitError(location)
            << "begins at byte " << range.begin << ", expected a multiple of "
@@ -359,11 +360,14 @@ static bool reachesHostMemory(Operation *op) {
 }
 
 /// Checks the uses of what lies there, and those of its views and new values.
-static LogicalResult checkUsesOfHostMemory(func::FuncOp function,
-                                           ArrayRef<Value> offloaded) {
-  AliasClasses classes(function.front());
-  for (Value root : offloaded)
-    for (Value member : classes.getMembers(root))
+static LogicalResult checkHostMemory(func::FuncOp plan) {
+  llvm::DenseMap<Operation *, std::unique_ptr<AliasClasses>> classes;
+  for (Value root : getHostArguments(plan)) {
+    Block *body = root.getParentBlock();
+    std::unique_ptr<AliasClasses> &own = classes[body->getParentOp()];
+    if (!own)
+      own = std::make_unique<AliasClasses>(*body);
+    for (Value member : own->getMembers(root))
       for (Operation *user : member.getUsers())
         if (!isa<RunOp>(user) && !reachesHostMemory(user)) {
           InFlightDiagnostic diagnostic = user->emitOpError(
@@ -372,26 +376,8 @@ static LogicalResult checkUsesOfHostMemory(func::FuncOp function,
           diagnostic.attachNote(root.getLoc()) << "the value there";
           return failure();
         }
-  return success();
-}
-
-static LogicalResult checkHostMemory(func::FuncOp plan) {
-  AliasClasses classes(plan.front());
-  SmallVector<Value> offloaded;
-  for (BlockArgument argument : plan.getArguments())
-    if (isInHostMemory(getPlannedOffset(argument).value_or(callersMemory)))
-      offloaded.push_back(argument);
-  if (offloaded.empty())
-    return success();
-  for (auto run : plan.getOps<RunOp>()) {
-    SmallVector<Value> inside;
-    for (auto [i, input] : llvm::enumerate(run.getInputs()))
-      if (llvm::is_contained(offloaded, classes.getRoot(input)))
-        inside.push_back(getCallee(run).getArgument(i));
-    if (failed(checkUsesOfHostMemory(getCallee(run), inside)))
-      return failure();
   }
-  return checkUsesOfHostMemory(plan, offloaded);
+  return success();
 }
 
 /// `step` is the plan that an evaluation shares its arena with; null of a step.

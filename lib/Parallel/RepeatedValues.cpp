@@ -178,8 +178,8 @@ Value Propagation::remake(Value value, LayoutAttr layout, OpBuilder &builder,
     layouts.push_back(LayoutAttr::getCanonical(mesh, *entries));
   }
   std::string error;
-  SmallVector<LayoutAttr>
-      given; // of several results each follows from operands
+  // Of several results each follows from the operands.
+  SmallVector<LayoutAttr> given;
   if (op->getNumResults() == 1)
     given.push_back(layout);
   auto inferred = inferResultLayouts(rule, mesh, layouts, error, given);

@@ -12,18 +12,8 @@
 using namespace mlir;
 using namespace dtc;
 
-HostTraffic::HostTraffic(func::FuncOp plan) {
-  for (BlockArgument argument : plan.getArguments())
-    if (isInHostMemory(getPlannedOffset(argument).value_or(callersMemory)))
-      arguments.insert(argument);
-  if (arguments.empty())
-    return;
-  AliasClasses classes(plan.front());
-  for (auto run : plan.getOps<RunOp>())
-    for (auto [i, input] : llvm::enumerate(run.getInputs()))
-      if (arguments.contains(classes.getRoot(input)))
-        arguments.insert(getCallee(run).getArgument(i));
-}
+HostTraffic::HostTraffic(func::FuncOp plan)
+    : arguments(getHostArguments(plan)) {}
 
 HostTraffic::Bytes HostTraffic::get(Operation *op,
                                     const AliasClasses &classes) const {
@@ -40,13 +30,21 @@ HostTraffic::Bytes HostTraffic::get(Operation *op,
   return bytes;
 }
 
-HostTraffic::Bytes HostTraffic::count(func::FuncOp function) const {
+HostTraffic::Bytes HostTraffic::count(func::FuncOp function) {
   Bytes bytes;
+  if (arguments.empty())
+    return bytes;
   AliasClasses classes(function.front());
   for (Operation &op : function.front()) {
     Bytes own = get(&op, classes);
-    if (auto run = dyn_cast<RunOp>(op))
-      own = count(getCallee(run));
+    if (auto run = dyn_cast<RunOp>(op)) {
+      func::FuncOp callee = getCallee(run);
+      if (!callees.contains(callee)) {
+        Bytes inside = count(callee);
+        callees[callee] = inside;
+      }
+      own = callees[callee];
+    }
     bytes.read += own.read;
     bytes.written += own.written;
   }

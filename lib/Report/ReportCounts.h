@@ -63,10 +63,11 @@ public:
   /// Of an op of these functions, whose values have these classes.
   Bytes get(mlir::Operation *op, const AliasClasses &classes) const;
   /// Of all that a function runs.
-  Bytes count(mlir::func::FuncOp function) const;
+  Bytes count(mlir::func::FuncOp function);
 
 private:
-  llvm::DenseSet<mlir::Value> arguments; ///< that are there
+  llvm::DenseSet<mlir::Value> arguments;            ///< that are there
+  llvm::DenseMap<mlir::Operation *, Bytes> callees; ///< that were counted
 };
 
 /// The name of what products of an element type are computed in: "bf16".
@@ -74,8 +75,7 @@ std::string getNumbers(mlir::Type element);
 
 /// Fills `report.expected`, when all else of the report is known and there is a
 /// topology with its devices' speed, and with that of the link to the host if
-/// plans use it. Fails with a diagnostic if plans wait for
-/// each other.
+/// plans use it. Fails with a diagnostic if plans wait for each other.
 mlir::LogicalResult addExpectedTimes(llvm::ArrayRef<mlir::ModuleOp> stages,
                                      const Topology &topology, Report &report);
 

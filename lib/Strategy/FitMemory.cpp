@@ -62,9 +62,12 @@ static SmallVector<Options::value_type> listSteps(const FitProblem &problem) {
   bool isOnGpu = problem.strategy.target.kind == "cuda";
   if (isOnGpu && schedule.offload == "none")
     steps.push_back({"offload", "state"});
-  if (isOnGpu && schedule.offload != "parameters" &&
-      (plan.zero > 0 || splitters > 1))
+  if (isOnGpu && schedule.offload != "parameters") {
+    // One rank gathers from there, too.
+    if (splitters == 1 && plan.zero == 0)
+      steps.push_back({"zero", "3"});
     steps.push_back({"offload", "parameters"});
+  }
   return steps;
 }
 

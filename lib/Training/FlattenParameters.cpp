@@ -253,7 +253,7 @@ struct FlattenParametersPass
     if (sharding.ways == 1 && offload != "parameters")
       return step.emitError("--zero splits optimizer state over the ranks that "
                             "share the batch, of which there is 1; use --dp 2 "
-                            "or more");
+                            "or more, or --offload parameters on a GPU");
     BucketLimits limits{bucketMb << 20, ""};
     if (zero == 3)
       limits = {std::numeric_limits<int64_t>::max(),

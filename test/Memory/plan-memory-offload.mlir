@@ -1,6 +1,8 @@
 // RUN: dtc-opt %s --dtc-plan-memory=offload=state --dtc-verify=invariant=memory | FileCheck %s --check-prefixes=CHECK,STATE
 // RUN: dtc-opt %s --dtc-plan-memory=offload=parameters --dtc-verify=invariant=memory | FileCheck %s --check-prefixes=CHECK,BOTH
 // RUN: dtc-opt %s --dtc-plan-memory --dtc-verify=invariant=memory | FileCheck %s --check-prefix=NONE
+// RUN: not dtc-opt %s --dtc-plan-memory=offload=all 2>&1 | FileCheck %s --check-prefix=BAD
+// BAD: error: offload is 'all', expected none, state or parameters
 
 // Offsets from 2^62 on are of the host's memory. Parts of parameters are what
 // has members; running statistics and the like stay.

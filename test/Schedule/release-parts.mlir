@@ -1,5 +1,9 @@
 // RUN: dtc-opt %s --dtc-prepare-update | FileCheck %s
 // RUN: dtc-opt %s --dtc-prepare-update --dtc-plan-memory --dtc-verify=invariant=memory | FileCheck %s --check-prefix=MEMORY
+// RUN: dtc-opt %s --dtc-prepare-update=offload=parameters | FileCheck %s --check-prefix=HOST
+
+// What lies with the host takes no room: the update overwrites it there.
+// HOST-NOT: dtc.local_slice
 
 // The update cuts its part of %p out of the whole, and the new part takes the
 // place of the old. In between, others use it. %q is needed as it is by another

@@ -5,6 +5,12 @@
 // RUN: dtc-opt %s --dtc-flatten-parameters="zero=3 dp=4 gather=step" | FileCheck %s --check-prefix=STEP
 // RUN: dtc-opt %s --dtc-flatten-parameters="zero=3 dp=4 gather=h*" | FileCheck %s --check-prefix=GLOB
 // RUN: not dtc-opt %s --dtc-flatten-parameters="zero=3 dp=4 gather=nothing.*" 2>&1 | FileCheck %s --check-prefix=NONE
+// RUN: dtc-opt %s --dtc-flatten-parameters="zero=3 dp=1 offload=parameters" | FileCheck %s --check-prefix=HOST
+// RUN: not dtc-opt %s --dtc-flatten-parameters="zero=3 dp=1" 2>&1 | FileCheck %s --check-prefix=ALONE
+
+// One rank alone gathers from the host's memory only.
+// HOST: func.func @step({{.*}}dtc.gathered_at_use, {{.*}}dtc.parameter = "/bucket0"
+// ALONE: error: --zero splits optimizer state over the ranks that share the batch, of which there is 1; use --dp 2 or more, or --offload parameters on a GPU
 
 // The parameters of a layer, 6 + 2 elements in the order of their gradients, are
 // one argument; those of the other layer another. Their uses see slices.

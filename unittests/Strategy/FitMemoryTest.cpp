@@ -60,6 +60,20 @@ TEST(FitMemory, OffloadsOnGpusAtLast) {
             "--zero 3 --offload state");
 }
 
+TEST(FitMemory, OneRankGathersFromTheHost) {
+  auto getPeak = [](const Strategy &strategy) -> std::optional<int64_t> {
+    const std::string &offload = strategy.schedule.offload;
+    if (strategy.parallel.zero > 0 && offload != "parameters")
+      return std::nullopt;
+    return 100 - 20 * (offload != "none") - 20 * strategy.parallel.zero;
+  };
+  FitProblem problem = makeProblem(30);
+  problem.strategy.target.kind = "cuda";
+  problem.strategy.parallel.dp = 1;
+  MemoryFit fit = fitMemory(problem, getPeak);
+  EXPECT_EQ(fit.bytes, 20) << fit.printOptions();
+}
+
 TEST(FitMemory, KnowsHowManyPlansItTriesAtMost) {
   // --sp, --recompute twice, --zero 1 to 3, 2 and 4 micro-batches; all
   // together, and without each of the four options.

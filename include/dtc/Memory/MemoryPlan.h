@@ -42,6 +42,8 @@ inline bool isInHostMemory(int64_t offset) { return offset >= hostMemory; }
 
 /// The bytes of the host's memory that a plan has; `dtc.host_bytes`.
 int64_t getHostBytes(mlir::func::FuncOp plan);
+/// Arguments that lie there, of a plan and of the functions that it runs.
+llvm::DenseSet<mlir::Value> getHostArguments(mlir::func::FuncOp plan);
 
 /// Where the buffer of a value lies.
 struct MemoryHome {

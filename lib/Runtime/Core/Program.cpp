@@ -310,12 +310,12 @@ static void readManifest(const Json &json, Program &program) {
 // Checks
 //===----------------------------------------------------------------------===//
 
-/// A buffer must lie in the arena or the host's memory, aligned to its
-/// elements.
+/// A buffer must lie in the arena, or, if it may, in the host's memory, aligned
+/// to its elements.
 static void checkBuffer(const Stage &stage, const char *what,
                         const std::string &name, int64_t offset, int64_t bytes,
-                        int64_t alignment) {
-  bool isOnHost = offset >= DTC_HOST_MEMORY;
+                        int64_t alignment, bool mayBeOnHost = false) {
+  bool isOnHost = mayBeOnHost && offset >= DTC_HOST_MEMORY;
   int64_t size = isOnHost ? stage.hostBytes : stage.arenaBytes;
   if (isOnHost)
     offset -= DTC_HOST_MEMORY;
@@ -364,18 +364,19 @@ static void checkStage(const Program &program, const Stage &stage) {
   }
   for (const Stage::Parameter &entry : stage.parameters) {
     const ParameterInfo &parameter = program.parameters.at(entry.index);
-    auto check = [&](const char *what, const Stage::Place &place) {
+    auto check = [&](const char *what, const Stage::Place &place,
+                     bool mayBeOnHost = true) {
       int64_t bytes = parameter.bytes(program.mesh);
       if (place.shard)
         bytes = place.shard->length /
                 program.mesh.axes[place.shard->axis].size *
                 sizeOf(parameter.dtype);
       checkBuffer(stage, what, parameter.name, place.offset, bytes,
-                  sizeOf(parameter.dtype));
+                  sizeOf(parameter.dtype), mayBeOnHost);
     };
     check("parameter", entry.place);
     if (entry.gradient)
-      check("gradient", *entry.gradient);
+      check("gradient", *entry.gradient, /*mayBeOnHost=*/false);
     for (const Stage::State &state : entry.state)
       check(state.name.c_str(), state.place);
   }

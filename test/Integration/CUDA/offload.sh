@@ -14,8 +14,9 @@ mkdir -p "$work"
 # field NAME: of the report's first stage.
 field() { grep -o "\"$1\":[0-9]*" "$work/report" | head -n 1 | cut -d: -f2; }
 
-# losses FILE: of each step. Norms of other buckets are sums in another order.
-losses() { grep '"loss"' "$1" | sed 's/, "grad_norm.*//'; }
+# losses FILE: of steps and evaluations. Norms of other buckets are sums in
+# another order.
+losses() { grep -o '"step": [0-9]*, "\(eval_\)\?loss": [^,}]*' "$1"; }
 
 # check PLAN OFFLOAD COMMUNICATORS OPTION...            --zero=3alone: only with --offload
 check() {
@@ -34,20 +35,21 @@ check() {
   bytes=$((bytes + $(field reserved) - (768 << 20) - communicators * (256 << 20)))
 
   train_on_standins "$plan" "$here/without" --steps 4 --metrics "$here/expected" \
-    --checkpoint-dir "$here/checkpoints" --checkpoint-every 2
+    --eval-every 4 --eval-batches 1 --checkpoint-dir "$here/checkpoints" --checkpoint-every 2
   DTC_STANDIN_MEMORY=$bytes train_on_standins "$plan" "$here/t" --steps 4 \
-    --check-replicas --metrics "$here/found"
+    --check-replicas --find-nonfinite --eval-every 4 --eval-batches 1 \
+    --metrics "$here/found"
   diff <(losses "$here/expected") <(losses "$here/found")
   rm -r "$here/checkpoints/step-00000004"
   train_on_standins "$plan" "$here/t" --steps 4 --metrics "$here/resumed" \
-    --checkpoint-dir "$here/checkpoints" --resume
-  diff <(losses "$here/expected" | tail -n 2) <(losses "$here/resumed")
+    --eval-every 4 --eval-batches 1 --checkpoint-dir "$here/checkpoints" --resume
+  diff <(losses "$here/expected" | tail -n 3) <(losses "$here/resumed")
 }
 
 check 1x1:gpipe:1 state 0
 check 1x1:gpipe:2 parameters 0 --zero=3alone --precision bf16
 check 2x1:gpipe:2 state 2 --zero 1
-check 2x1:gpipe:2 parameters 2 --zero 2
+check 2x1:gpipe:2 parameters 2 --zero 2 --poison-memory
 check 2x2:1f1b:2 parameters 3 --zero 3
 
 # A machine without that much memory.

@@ -139,10 +139,11 @@ void NcclCollectives::put(int index, const Collective &c) {
         DTC_CUDA(cuMemcpyAsync(toDevice(c.output), toDevice(c.input),
                                size_t(share), stream));
     });
-  // NCCL reads what the device has: a share that is the host's goes to its
-  // place in the whole first.
+  // NCCL reads what the device has: of a gather, a share that is the host's
+  // goes to its place in the whole first.
   const void *input = c.input;
-  if (device->runningArena().isOnHost(c.input)) {
+  if (c.kind == CollectiveKind::AllGather &&
+      device->runningArena().isOnHost(c.input)) {
     char *own = static_cast<char *>(c.output) + group.rank * share;
     enqueue([&](CUstream stream) {
       DTC_CUDA(cuMemcpyAsync(toDevice(own), toDevice(c.input), size_t(share),

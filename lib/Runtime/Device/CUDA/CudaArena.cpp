@@ -62,7 +62,8 @@ private:
   CudaEvent delivered; ///< the device's is free
 };
 
-/// Reads and writes go through pinned memory, pieces that grow as needed.
+/// Reads and writes go through pinned memory, pieces that grow as needed, but
+/// for those of its memory of the host, which wait for the device.
 class CudaArena : public Arena {
 public:
   CudaArena(CudaDevice &device, int64_t bytes, int64_t hostBytes)
