@@ -3,6 +3,7 @@
 // RUN: dtc-opt %s --dtc-prepare-update=offload=parameters | FileCheck %s --check-prefix=HOST
 
 // What lies with the host takes no room: the update overwrites it there.
+// HOST: func.func private @update(%arg0: tensor<32x4xf32, #dp> {dtc.update = 0 : i64}, %arg1: tensor<32x4xf32, #dp> {dtc.update = 1 : i64}
 // HOST-NOT: dtc.local_slice
 
 // The update cuts its part of %p out of the whole, and the new part takes the
