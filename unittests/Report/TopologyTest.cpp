@@ -226,11 +226,12 @@ TEST(TopologyFile, Bad) {
             "'device.flops' is inf, expected a number above 0");
   EXPECT_EQ(readBad("{\"flops\": 1e12}", "3"),
             "'device' is 3, expected an object");
-  EXPECT_EQ(readBad("\"flops\"", "\"speed\""),
-            "unknown key 'device.speed', expected only nodes, "
-            "devices_per_node, device.flops, device.memory_bandwidth, "
-            "links.device.bandwidth, links.device.latency, "
-            "links.node.bandwidth, links.node.latency");
+  EXPECT_EQ(
+      readBad("\"flops\"", "\"speed\""),
+      "unknown key 'device.speed', expected only nodes, "
+      "devices_per_node, device.flops, device.memory_bandwidth, "
+      "device.host_bandwidth, links.device.bandwidth, links.device.latency, "
+      "links.node.bandwidth, links.node.latency");
   EXPECT_EQ(readBad(good, "[2, 4]"), "is [2,4], expected an object");
   EXPECT_EQ(readBad("2e-5}}}", "2e-5}").substr(0, 13), "is not JSON: ");
 }
