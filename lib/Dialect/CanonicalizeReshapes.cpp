@@ -87,16 +87,21 @@ struct ComposeReshapes : GlobalPattern<ReshapeOp> {
 };
 
 /// reshape(f(x, bias)) becomes f(reshape(x), bias), where the other operands
-/// broadcast along dimensions that stay.
+/// broadcast along dimensions that stay and all that reads f reshapes it so.
 struct HoistReshape : GlobalPattern<ReshapeOp> {
   using GlobalPattern::GlobalPattern;
   LogicalResult rewrite(ReshapeOp op,
                         PatternRewriter &rewriter) const override {
     Operation *producer = op.getX().getDefiningOp();
-    if (!producer || !producer->hasOneUse() || !isElementwise(producer) ||
-        isa<ReshapeOp, TransposeOp>(producer))
-      return failure();
     RankedTensorType from = op.getX().getType(), to = op.getY().getType();
+    auto isSame = [&](Operation *user) {
+      auto reshape = dyn_cast<ReshapeOp>(user);
+      return reshape && reshape.getType() == to;
+    };
+    if (!producer || !isElementwise(producer) ||
+        isa<ReshapeOp, TransposeOp>(producer) ||
+        !llvm::all_of(producer->getUsers(), isSame))
+      return failure();
     size_t tail = countCommonTail(from.getShape(), to.getShape());
     SmallVector<OpOperand *> whole;
     for (OpOperand &operand : producer->getOpOperands()) {
@@ -107,6 +112,7 @@ struct HoistReshape : GlobalPattern<ReshapeOp> {
         return failure();
     }
     rewriter.setInsertionPoint(producer);
+    SmallVector<Operation *> reshapes(producer->getUsers());
     rewriter.modifyOpInPlace(producer, [&] {
       for (OpOperand *operand : whole) {
         auto type = cast<RankedTensorType>(operand->get().getType());
@@ -115,7 +121,8 @@ struct HoistReshape : GlobalPattern<ReshapeOp> {
       }
       producer->getResult(0).setType(to);
     });
-    rewriter.replaceOp(op, producer->getResults());
+    for (Operation *reshape : reshapes)
+      rewriter.replaceOp(reshape, producer->getResults());
     return success();
   }
 };

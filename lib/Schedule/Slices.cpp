@@ -130,16 +130,19 @@ LogicalResult Slices::classify(Block &body) {
       return name ? name.getValue() : StringRef();
     };
     StringRef output = getName(attr::output);
-    if (output == "loss" || output == evalName ||
-        statistics.contains(getName(attr::parameter)))
-      if (Operation *op = returned.get().getDefiningOp())
-        forwardSlice.insert(op);
+    Operation *op = returned.get().getDefiningOp();
+    if (op && output == "loss")
+      lossSlice.insert(op);
+    if (op && (output == "loss" || output == evalName ||
+               statistics.contains(getName(attr::parameter))))
+      forwardSlice.insert(op);
   }
-  for (Operation &op : llvm::reverse(body))
-    if (forwardSlice.contains(&op))
-      for (Value operand : op.getOperands())
-        if (Operation *producer = operand.getDefiningOp())
-          forwardSlice.insert(producer);
+  for (llvm::DenseSet<Operation *> *slice : {&lossSlice, &forwardSlice})
+    for (Operation &op : llvm::reverse(body))
+      if (slice->contains(&op))
+        for (Value operand : op.getOperands())
+          if (Operation *producer = operand.getDefiningOp())
+            slice->insert(producer);
   return success(ok);
 }
 
@@ -211,6 +214,9 @@ LogicalResult Slices::visit(Operation &op) {
           partDemands[stage][operand].insert(phase);
         else
           demand(stage, operand, phase);
+      if (lossSlice.contains(&op) &&
+          (phase.kind == Phase::Backward || phase.kind == Phase::Weight))
+        demandForward(op, stage, phase.level);
     }
     for (Value result : op.getResults())
       for (const PhaseSet &readers :
@@ -221,6 +227,42 @@ LogicalResult Slices::visit(Operation &op) {
           exported[stage].insert(result);
   }
   return success();
+}
+
+/// What a loss is taken of is made in the forward pass, wherever the loss is.
+void Slices::demandForward(Operation &op, int64_t stage, unsigned chunk) {
+  for (Value operand : op.getOperands()) {
+    Operation *producer = operand.getDefiningOp();
+    if (!producer || isa<BoundaryOp>(producer) ||
+        fromInputs.contains(operand) || getTime(operand) != Time::Microbatch)
+      continue;
+    if (isCloned(*producer))
+      demandForward(*producer, stage, chunk);
+    else
+      demand(stage, operand, {Phase::Forward, chunk});
+  }
+}
+
+/// Where a stage makes what each micro-batch adds to a sum. A loss is summed
+/// where its gradient is computed, of the same operands: one kernel reads them.
+Phase Slices::placeSum(Operation &op, int64_t stage, unsigned chunk) const {
+  if (!forwardSlice.contains(&op))
+    return {Phase::Weight, chunk};
+  if (!lossSlice.contains(&op))
+    return {Phase::Forward, chunk};
+  std::optional<Phase> gradient;
+  for (Value operand : op.getOperands()) {
+    if (fromInputs.contains(operand) || getTime(operand) != Time::Microbatch)
+      continue;
+    PhaseSet readers = demands[stage].lookup(operand);
+    auto reader = llvm::find_if(readers, [&](Phase phase) {
+      return phase.level == chunk && phase.kind > Phase::Forward;
+    });
+    if (reader == readers.end() || reader->kind > Phase::Weight)
+      return {Phase::Forward, chunk};
+    gradient = gradient ? std::max(*gradient, *reader) : *reader;
+  }
+  return gradient.value_or(Phase{Phase::Forward, chunk});
 }
 
 /// Where a stage runs an op; nowhere if it does not need it.
@@ -236,12 +278,9 @@ FailureOr<Slices::PhaseSet> Slices::place(Operation &op, int64_t stage) {
     if (perMicrobatch && getTime(result) == Time::Accumulated) {
       // Made in a micro-batch, read when all are done. `classify` has seen
       // that only sums of inputs are read before.
-      if (readers.begin()->kind < Phase::Reduce)
-        wanted.insert({Phase::Inputs});
-      else
-        wanted.insert(
-            {forwardSlice.contains(&op) ? Phase::Forward : Phase::Weight,
-             getChunk(result)});
+      wanted.insert(readers.begin()->kind < Phase::Reduce
+                        ? Phase{Phase::Inputs}
+                        : placeSum(op, stage, getChunk(result)));
     } else {
       wanted.insert(readers.begin(), readers.end());
     }

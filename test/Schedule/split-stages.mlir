@@ -78,14 +78,15 @@ module @tied {
 
 // CHECK:         module @stage1 attributes {dtc.stage = 1 : i64}
 // CHECK:           func.func private @forward(
-// CHECK:             %[[Y:.*]] = dtc.matmul
-// CHECK:             %[[L:.*]] = dtc.squared_error %[[Y]]
-// CHECK:             %[[S:.*]] = dtc.accumulate %[[L]] into %{{.*}} : tensor<f64, #partial_dp>
-// CHECK:             return %[[Y]], %[[S]]
+// CHECK-NEXT:        %[[Y:.*]] = dtc.matmul
+// CHECK-NEXT:        return %[[Y]]
+// The loss is summed beside its gradient.
 // CHECK:           func.func private @backward(
-// CHECK:             %[[DY:.*]] = dtc.sub
-// CHECK:             %[[DA:.*]] = dtc.matmul %[[DY]]
-// CHECK:             return %[[DY]], %[[DA]]
+// CHECK-NEXT:        %[[L:.*]] = dtc.squared_error
+// CHECK-NEXT:        %[[S:.*]] = dtc.accumulate %[[L]] into %{{.*}} : tensor<f64, #partial_dp>
+// CHECK-NEXT:        %[[DY:.*]] = dtc.sub
+// CHECK-NEXT:        %[[DA:.*]] = dtc.matmul %[[DY]]
+// CHECK-NEXT:        return %[[S]], %[[DY]], %[[DA]]
 // CHECK:           func.func private @weight(
 // CHECK-NEXT:        dtc.matmul
 // CHECK-NEXT:        dtc.accumulate
@@ -160,12 +161,13 @@ module @inputs {
 // CHECK:           func.func private @prologue(%[[N:[a-z0-9]+]]: tensor<f64, #replicated>
 // CHECK:             dtc.div %{{.*}}, %[[N]]
 // CHECK:             dtc.cast
-// CHECK:           func.func private @forward(%[[Z:[a-z0-9]+]]: tensor<4x4xf32, #replicated>
+// Nothing is left for the forward pass.
+// CHECK-NOT:       @forward
+// CHECK:           func.func private @backward(%[[Z:[a-z0-9]+]]: tensor<4x4xf32, #replicated>
 // CHECK-NEXT:        %[[V:.*]] = dtc.reshape %[[Z]]
 // CHECK-NEXT:        dtc.sum_squares %[[V]]
-// CHECK:           func.func private @backward(%{{.*}}: tensor<4x4xf32, #replicated>
-// CHECK:             dtc.reshape
-// CHECK-NEXT:        dtc.mul
+// CHECK-NEXT:        dtc.accumulate
+// CHECK-NEXT:        dtc.mul %[[V]]
 
 // -----
 

@@ -94,10 +94,12 @@ private:
   mlir::LogicalResult classify(mlir::Block &body);
   mlir::LogicalResult slice(mlir::Block &body);
   void demand(int64_t stage, mlir::Value value, Phase phase);
+  void demandForward(mlir::Operation &op, int64_t stage, unsigned chunk);
   mlir::LogicalResult visit(mlir::Operation &op);
   mlir::LogicalResult visitBoundary(BoundaryOp op);
   mlir::LogicalResult visitSum(SumOverStagesOp op);
   mlir::FailureOr<PhaseSet> place(mlir::Operation &op, int64_t stage);
+  Phase placeSum(mlir::Operation &op, int64_t stage, unsigned chunk) const;
 
   StageAnalysis stages;
   std::vector<std::map<Phase, llvm::SetVector<mlir::Operation *>>> phases;
@@ -122,6 +124,8 @@ private:
   llvm::DenseMap<mlir::Value, unsigned> levels;
   /// Ops that the loss, an evaluation or a running statistic depends on.
   llvm::DenseSet<mlir::Operation *> forwardSlice;
+  /// Those that the loss depends on.
+  llvm::DenseSet<mlir::Operation *> lossSlice;
 };
 
 } // namespace dtc
