@@ -14,7 +14,9 @@ static constexpr int64_t mostPartsWithMemory = 16;
 static constexpr int64_t mostPartBytes = int64_t(4) << 20;
 /// A row loop of so many iterations is divided rather than one in it.
 static constexpr int64_t manyRows = 16;
-/// Sums over rows are divided by columns where a part has a few cache lines.
+/// Sums over rows are divided by rows, which memory delivers faster than some
+/// columns of each, where parts have so many; else by so many columns.
+static constexpr int64_t manyRowsOfSum = 32;
 static constexpr int64_t manyColumns = 256;
 
 /// The row loop to divide; none if all have one iteration.
@@ -57,8 +59,10 @@ NestDivision NestDivision::choose(const Nest &nest, int64_t lanes,
   bool sumsRows = scatters || llvm::any_of(nest.roots, [](Statement *root) {
                     return root->kind == StatementKind::Accumulation;
                   });
+  bool hasManyRows = rowLoop && rows >= 2 * manyRowsOfSum;
+  bool isWide = !rowLoop || scatters ||
+                (sumsRows && !hasManyRows && columns >= manyColumns);
   int64_t vectors = columns / lanes;
-  bool isWide = !rowLoop || scatters || (sumsRows && columns >= manyColumns);
   bool isOneRow = !rowLoop && !scatters;
   if (isEven && nest.numPhases == 1 && vectors > 1 &&
       (sumsColumns ? isOneRow : isWide)) {
@@ -78,6 +82,8 @@ NestDivision NestDivision::choose(const Nest &nest, int64_t lanes,
   int64_t parts = std::min(nest.rows[*rowLoop], mostParts);
   if (partBytes > 0)
     parts = std::min({parts, mostPartsWithMemory, mostPartBytes / partBytes});
+  if (sumsRows && hasManyRows)
+    parts = std::min(parts, rows / manyRowsOfSum);
   if (parts < 2)
     return division;
   division.kind = Rows;
