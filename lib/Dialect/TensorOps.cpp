@@ -351,14 +351,48 @@ LogicalResult MatMulOp::inferReturnTypes(MLIRContext *,
   return success();
 }
 
-int64_t MatMulOp::getFlops() {
-  int64_t k = getLhs()
+template <typename Op> static int64_t getProductFlops(Op op) {
+  int64_t k = op.getLhs()
                   .getType()
                   .getShape()
-                  .take_back(getTransposeLhs() ? 2 : 1)
+                  .take_back(op.getTransposeLhs() ? 2 : 1)
                   .front();
-  return 2 * getResult().getType().getNumElements() * k;
+  return 2 * op.getResult().getType().getNumElements() * k;
 }
+
+int64_t MatMulOp::getFlops() { return getProductFlops(*this); }
+
+LogicalResult MatMulEpilogueOp::verify() {
+  RankedTensorType a = getLhs().getType(), b = getRhs().getType();
+  if (a.getRank() != 2 || b.getRank() != 2 ||
+      a.getDimSize(getTransposeLhs() ? 0 : 1) !=
+          b.getDimSize(getTransposeRhs() ? 1 : 0))
+    return emitOpError("is a product of ")
+           << a << " and " << b
+           << ", expected matrices whose contracted sizes agree";
+  if (!isFloat16(a))
+    return emitOpError("has elements of ")
+           << a.getElementType() << ", expected f16 or bf16";
+  SmallVector<int64_t> shape = {a.getDimSize(getTransposeLhs() ? 1 : 0),
+                                b.getDimSize(getTransposeRhs() ? 0 : 1)};
+  bool isGrad = getEpilogue() == Epilogue::gelu_grad;
+  if (getOther().getType().getShape() !=
+      ArrayRef(shape).drop_front(isGrad ? 0 : 1))
+    return emitOpError("has ")
+           << getOther().getType() << " beside a product of " << shape[0]
+           << " x " << shape[1];
+  if (!llvm::all_of(getResultTypes(), [&](Type type) {
+        return cast<RankedTensorType>(type).getShape() == ArrayRef(shape);
+      }))
+    return emitOpError("has results of types ")
+           << getResultTypes() << ", expected " << shape[0] << " x "
+           << shape[1];
+  if (getSum() && getEpilogue() != Epilogue::gelu)
+    return emitOpError("has a second result, expected one only of gelu");
+  return success();
+}
+
+int64_t MatMulEpilogueOp::getFlops() { return getProductFlops(*this); }
 
 /// Whether a table and its indices begin with `count` equal dimensions, and
 /// the table goes on.

@@ -83,6 +83,7 @@ private:
   void emit(LaunchOp op);
   void emit(RunOp op);
   void emit(MatMulOp op);
+  void emit(MatMulEpilogueOp op);
   void emit(AttentionOp op);
   void emit(AttentionGradOp op);
   void emit(Conv2DOp op);

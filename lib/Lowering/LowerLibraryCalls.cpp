@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "FunctionLowering.h"
+#include "dtc/Runtime/DeviceABI.h"
 #include "dtc/Schedule/KernelOps.h"
 
 using namespace mlir;
@@ -40,6 +41,35 @@ void FunctionLowering::emit(MatMulOp op) {
         integer(lhs.getDimSize(rank - (op.getTransposeLhs() ? 2 : 1)), 64),
         pointerTo(op.getLhs()), pointerTo(op.getRhs()),
         pointerTo(destination)});
+}
+
+static int32_t getCode(Epilogue epilogue) {
+  switch (epilogue) {
+  case Epilogue::bias:
+    return DTC_EPILOGUE_BIAS;
+  case Epilogue::relu:
+    return DTC_EPILOGUE_RELU;
+  case Epilogue::gelu:
+    return DTC_EPILOGUE_GELU;
+  case Epilogue::gelu_grad:
+    return DTC_EPILOGUE_GELU_GRAD;
+  }
+  llvm_unreachable("all epilogues are listed");
+}
+
+void FunctionLowering::emit(MatMulEpilogueOp op) {
+  RankedTensorType lhs = getLocalType(op.getLhs().getType());
+  RankedTensorType result = getLocalType(op.getResult().getType());
+  call("dtcrt_matmul_epilogue",
+       {context, integer(getElementType(lhs).code),
+        integer(op.getTransposeLhs()), integer(op.getTransposeRhs()),
+        integer(getCode(op.getEpilogue())), integer(result.getDimSize(0), 64),
+        integer(result.getDimSize(1), 64),
+        integer(lhs.getDimSize(op.getTransposeLhs() ? 0 : 1), 64),
+        pointerTo(op.getLhs()), pointerTo(op.getRhs()),
+        pointerTo(op.getOther()), pointerTo(op.getResult()),
+        op.getSum() ? pointerTo(op.getSum())
+                    : LLVM::ZeroOp::create(builder, loc, pointer).getResult()});
 }
 
 /// What a mask has of [batch, heads, queries, keys], a set of

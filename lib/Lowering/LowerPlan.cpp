@@ -166,14 +166,14 @@ LogicalResult FunctionLowering::lower(Operation *op) {
 
 LogicalResult FunctionLowering::emit(Operation *op) {
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
-      .Case<LaunchOp, RunOp, MatMulOp, AttentionOp, AttentionGradOp, Conv2DOp,
-            Conv2DInputGradOp, Conv2DFilterGradOp, MaxPool2DOp, MaxPool2DGradOp,
-            SumPool2DOp, SumPool2DGradOp, CollectiveOpInterface, LocalSliceOp,
-            SendOp, RecvOp, WaitOp, ZeroOp, CopyOp, PoisonOp>(
-          [&](auto concrete) {
-            emit(concrete);
-            return success();
-          })
+      .Case<LaunchOp, RunOp, MatMulOp, MatMulEpilogueOp, AttentionOp,
+            AttentionGradOp, Conv2DOp, Conv2DInputGradOp, Conv2DFilterGradOp,
+            MaxPool2DOp, MaxPool2DGradOp, SumPool2DOp, SumPool2DGradOp,
+            CollectiveOpInterface, LocalSliceOp, SendOp, RecvOp, WaitOp, ZeroOp,
+            CopyOp, PoisonOp>([&](auto concrete) {
+        emit(concrete);
+        return success();
+      })
       .Case<func::ReturnOp>([&](auto returned) { return finish(returned); })
       .Default([](Operation *other) -> LogicalResult {
         // Data, an address, or a sum that the product has made.

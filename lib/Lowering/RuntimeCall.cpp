@@ -2,7 +2,7 @@
 
 #include "RuntimeCall.h"
 #include "dtc/Plan/Skeleton.h"
-#include "dtc/Runtime/ABI.h"
+#include "dtc/Runtime/DeviceABI.h"
 #include "dtc/Support/ElementType.h"
 #include "llvm/ADT/StringSwitch.h"
 
@@ -16,21 +16,23 @@ LogicalResult RuntimeCall::read() {
   if (name == "dtcrt_attention" || name == "dtcrt_attention_grad")
     return readAttention(name == "dtcrt_attention_grad");
   using Reader = LogicalResult (RuntimeCall::*)();
-  auto other = llvm::StringSwitch<Reader>(name)
-                   .Case("dtcrt_matmul", &RuntimeCall::readMatMul)
-                   .Case("dtcrt_conv2d", &RuntimeCall::readConv2D)
-                   .Case("dtcrt_pool2d", &RuntimeCall::readPool2D)
-                   .Case("dtcrt_local_slice", &RuntimeCall::readLocalSlice)
-                   .Case("dtcrt_copy", &RuntimeCall::readCopy)
-                   .Case("dtcrt_fill", &RuntimeCall::readFill)
-                   .Case("dtcrt_constant", &RuntimeCall::readNothing)
-                   .Cases({"dtcrt_run_begin", "dtcrt_run_end"},
-                          &RuntimeCall::readNothing)
-                   // A result is read where the op before has written it, so
-                   // there is nothing more to prove.
-                   .Cases({"dtcrt_op_begin", "dtcrt_op_result", "dtcrt_op_end"},
-                          &RuntimeCall::readNothing)
-                   .Default(nullptr);
+  auto other =
+      llvm::StringSwitch<Reader>(name)
+          .Case("dtcrt_matmul", &RuntimeCall::readMatMul)
+          .Case("dtcrt_matmul_epilogue", &RuntimeCall::readMatMulEpilogue)
+          .Case("dtcrt_conv2d", &RuntimeCall::readConv2D)
+          .Case("dtcrt_pool2d", &RuntimeCall::readPool2D)
+          .Case("dtcrt_local_slice", &RuntimeCall::readLocalSlice)
+          .Case("dtcrt_copy", &RuntimeCall::readCopy)
+          .Case("dtcrt_fill", &RuntimeCall::readFill)
+          .Case("dtcrt_constant", &RuntimeCall::readNothing)
+          .Cases({"dtcrt_run_begin", "dtcrt_run_end"},
+                 &RuntimeCall::readNothing)
+          // A result is read where the op before has written it, so
+          // there is nothing more to prove.
+          .Cases({"dtcrt_op_begin", "dtcrt_op_result", "dtcrt_op_end"},
+                 &RuntimeCall::readNothing)
+          .Default(nullptr);
   if (!other)
     return error() << ", which is not known";
   return (this->*other)();
@@ -179,6 +181,22 @@ LogicalResult RuntimeCall::readMatMul() {
   touch(9, bytes * m * k, false);
   touch(10, bytes * k * n, false);
   touchResult(11, numbers[4], numbers[1], numbers[5] * m * n);
+  return success();
+}
+
+LogicalResult RuntimeCall::readMatMulEpilogue() {
+  if (failed(expectArguments(13)) ||
+      failed(expectRole(numbers[4], DTC_EPILOGUE_BIAS, DTC_EPILOGUE_GELU_GRAD)))
+    return failure();
+  int64_t bytes = sizeOf(static_cast<dtc_dtype>(numbers[1]));
+  int64_t m = numbers[5], n = numbers[6], k = numbers[7];
+  bool isGrad = numbers[4] == DTC_EPILOGUE_GELU_GRAD;
+  touch(8, bytes * m * k, false);
+  touch(9, bytes * k * n, false);
+  touch(10, bytes * (isGrad ? m : 1) * n, false);
+  touch(11, bytes * m * n, true);
+  if (!call.getArgOperands()[12].getDefiningOp<LLVM::ZeroOp>())
+    touch(12, bytes * m * n, true);
   return success();
 }
 

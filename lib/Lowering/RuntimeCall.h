@@ -40,6 +40,7 @@ private:
   mlir::LogicalResult readNumber(CallArgument argument, int64_t number);
   mlir::LogicalResult readNothing();
   mlir::LogicalResult readMatMul();
+  mlir::LogicalResult readMatMulEpilogue();
   mlir::LogicalResult readAttention(bool isGrad);
   mlir::LogicalResult readConv2D();
   mlir::LogicalResult readPool2D();

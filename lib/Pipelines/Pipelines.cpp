@@ -243,6 +243,11 @@ void dtc::buildSchedulePipeline(OpPassManager &manager,
                                 const Strategy &strategy) {
   const ScheduleOptions &options = strategy.schedule;
 
+  // Products compute what follows them, where the target's library does. With
+  // all communication in place; before activations are kept or made again.
+  if (computes(strategy.target, MatMulEpilogueOp::getOperationName()))
+    manager.addPass(createFormEpilogues());
+
   // A module per stage, and one per stage of the evaluation; types are those of
   // one micro-batch.
   manager.addPass(createSplitStages());

@@ -193,9 +193,26 @@ static LogicalResult verifyPoolings(func::FuncOp function) {
   return failure(isTooLarge);
 }
 
+/// Neither evaluations nor forward passes whose activations are made again need
+/// what only a gradient reads.
+static void dropUnusedSums(Block &block) {
+  for (auto op : llvm::make_early_inc_range(block.getOps<MatMulEpilogueOp>())) {
+    if (!op.getSum() || !op.getSum().use_empty())
+      continue;
+    OpBuilder b(op);
+    auto alone = MatMulEpilogueOp::create(
+        b, op.getLoc(), op.getResult().getType(), /*sum=*/Type(),
+        op.getEpilogue(), op.getLhs(), op.getRhs(), op.getOther(),
+        op.getTransposeLhs(), op.getTransposeRhs());
+    op.getResult().replaceAllUsesWith(alone.getResult());
+    op.erase();
+  }
+}
+
 static void formKernels(func::FuncOp function, bool joins, bool poolings,
                         KernelLibrary &library) {
   Block &block = function.front();
+  dropUnusedSums(block);
   OpBuilder b(block.getTerminator());
   std::vector<KernelUnit> units = groupKernels(block, poolings);
   if (joins)

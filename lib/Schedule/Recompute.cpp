@@ -350,6 +350,12 @@ void StageRecompute::dropRecomputedResults() {
   terminator->eraseOperands(dropped);
   (void)forward.function.eraseResults(dropped);
   annotateUpdates(forward.function);
+  // What only they needed; all members of a group leave a collective out.
+  for (Operation &op :
+       llvm::make_early_inc_range(llvm::reverse(forward.getBody())))
+    if (op.use_empty() &&
+        (isOpTriviallyDead(&op) || isa<CollectiveOpInterface>(op)))
+      op.erase();
 }
 
 //===----------------------------------------------------------------------===//

@@ -96,6 +96,123 @@ SmallVector<Value> dtc::findCuts(const ForwardPass &forward) {
 }
 
 //===----------------------------------------------------------------------===//
+// Selection by cost
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// A choice, and all that follows from it and from arguments.
+struct Kept {
+  llvm::DenseSet<Value> kept, available;
+};
+
+} // namespace
+
+/// Whether an op is worth running again, if what it reads is there.
+static bool isCheap(Operation *op) {
+  return isMemoryEffectFree(op) && !op->hasTrait<Product>() &&
+         !overwritesOperand(op) && !getGatheredParameter(op);
+}
+
+/// What is saved and does not follow, without a product or communication, from
+/// arguments and from what else is kept: `sources` and what is sent. Whichever
+/// function of the backward pass makes it gathers the parameters that it needs
+/// anyway. Nothing follows from a cut that is not kept: sums of normalised
+/// values would follow one from the other, from the first on, and all of them
+/// would be made before the last is used.
+static Kept keepExpensive(const ForwardPass &forward,
+                          const llvm::DenseSet<Value> &cuts,
+                          const llvm::DenseSet<Value> &sources) {
+  Kept result;
+  Block &body = forward.getBody();
+  result.available.insert_range(body.getArguments());
+  for (Operation &op : body.without_terminator()) {
+    BlockArgument gathered = getGatheredParameter(&op);
+    bool follows =
+        gathered
+            ? forward.readAgain.contains(gathered)
+            : isCheap(&op) && llvm::all_of(op.getOperands(), [&](Value value) {
+                return result.available.contains(value);
+              });
+    for (Value value : op.getResults()) {
+      bool isThere = follows && !cuts.contains(value);
+      if ((!follows && forward.saved.contains(value)) ||
+          (!isThere && sources.contains(value)))
+        result.kept.insert(value);
+      if (isThere || result.kept.contains(value) ||
+          forward.sent.contains(value))
+        result.available.insert(value);
+    }
+  }
+  return result;
+}
+
+/// Values from which alone a kept one follows, the nearest first.
+static SmallVector<Value> getSources(Value kept, const Kept &all) {
+  SmallVector<Value> sources;
+  for (Value value = kept; Operation *op = value.getDefiningOp();) {
+    Value needed;
+    for (Value operand : op->getOperands())
+      if (!all.available.contains(operand)) {
+        if (needed && needed != operand)
+          return sources;
+        needed = operand;
+      }
+    if (!needed || !isCheap(op))
+      return sources;
+    value = needed;
+    if (!isView(value.getDefiningOp()))
+      sources.push_back(value);
+  }
+  return sources;
+}
+
+/// Values that are kept in place of larger ones that follow from each: of GELU
+/// by erf its argument, not half of it and its quotient by the root of 2.
+static llvm::DenseSet<Value> findSources(const ForwardPass &forward,
+                                         const Kept &all) {
+  llvm::MapVector<Value, SmallVector<Value>> following;
+  for (Operation &op : forward.getBody())
+    for (Value value : op.getResults())
+      if (all.kept.contains(value))
+        for (Value source : getSources(value, all))
+          following[source].push_back(value);
+  AliasClasses classes(forward.getBody());
+  std::vector<std::pair<int64_t, Value>> savings;
+  for (auto &[source, values] : following) {
+    int64_t saved = -getLocalBytes(source.getType());
+    for (Value value : values)
+      saved += getLocalBytes(value.getType());
+    if (saved > 0 && !isOverwritten(source, classes))
+      savings.emplace_back(saved, source);
+  }
+  llvm::stable_sort(
+      savings, [](const auto &a, const auto &b) { return a.first > b.first; });
+  llvm::DenseSet<Value> sources, replaced;
+  for (auto &[saved, source] : savings)
+    if (llvm::none_of(following[source],
+                      [&](Value value) { return replaced.contains(value); })) {
+      sources.insert(source);
+      replaced.insert_range(following[source]);
+    }
+  return sources;
+}
+
+/// What is expensive, or what that follows from if it is smaller.
+llvm::DenseSet<Value>
+RecomputePolicy::keepSmallest(const ForwardPass &forward) const {
+  SmallVector<Value> found = findCuts(forward);
+  llvm::DenseSet<Value> cuts(found.begin(), found.end()), sources;
+  while (true) {
+    Kept all = keepExpensive(forward, cuts, sources);
+    size_t known = sources.size();
+    sources.insert_range(findSources(forward, all));
+    if (sources.size() == known)
+      return all.kept;
+  }
+}
+
+//===----------------------------------------------------------------------===//
 // Policies
 //===----------------------------------------------------------------------===//
 
@@ -141,41 +258,8 @@ RecomputePolicy::chooseKept(const ForwardPass &forward) const {
   if (kind == Kind::None)
     return forward.saved;
   llvm::DenseSet<Value> kept =
-      kind == Kind::Selective ? keepExpensive(forward) : keepUnits(forward);
+      kind == Kind::Selective ? keepSmallest(forward) : keepUnits(forward);
   kept.insert_range(forward.sent);
-  return kept;
-}
-
-/// What is saved and does not follow, without a product or communication, from
-/// arguments and from what else is kept. Whichever function of the backward
-/// pass makes it gathers the parameters that it needs anyway. Nothing follows
-/// from a cut that is not kept: sums of normalised values would follow one from
-/// the other, from the first on, and all of them would be made before the last
-/// is used.
-llvm::DenseSet<Value>
-RecomputePolicy::keepExpensive(const ForwardPass &forward) const {
-  llvm::DenseSet<Value> kept, available;
-  Block &body = forward.getBody();
-  SmallVector<Value> found = findCuts(forward);
-  llvm::DenseSet<Value> cuts(found.begin(), found.end());
-  available.insert_range(body.getArguments());
-  for (Operation &op : body.without_terminator()) {
-    BlockArgument gathered = getGatheredParameter(&op);
-    bool isCheap = gathered
-                       ? forward.readAgain.contains(gathered)
-                       : isMemoryEffectFree(&op) && !op.hasTrait<Product>() &&
-                             !overwritesOperand(&op) &&
-                             llvm::all_of(op.getOperands(), [&](Value value) {
-                               return available.contains(value);
-                             });
-    for (Value result : op.getResults()) {
-      if (!isCheap && forward.saved.contains(result))
-        kept.insert(result);
-      if ((isCheap && !cuts.contains(result)) || kept.contains(result) ||
-          forward.sent.contains(result))
-        available.insert(result);
-    }
-  }
   return kept;
 }
 

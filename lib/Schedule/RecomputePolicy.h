@@ -53,7 +53,7 @@ public:
 private:
   enum class Kind { None, All, ExceptLast, Every, Selective, Pattern };
 
-  llvm::DenseSet<mlir::Value> keepExpensive(const ForwardPass &forward) const;
+  llvm::DenseSet<mlir::Value> keepSmallest(const ForwardPass &forward) const;
   llvm::DenseSet<mlir::Value> keepUnits(const ForwardPass &forward) const;
   bool matches(mlir::Operation *op) const;
 

@@ -7,6 +7,7 @@
 
 #include "KnownElements.h"
 #include "dtc/Dialect/Dialect.h"
+#include "dtc/Dialect/Elementwise.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include <cmath>
 
@@ -29,7 +30,7 @@ public:
 private:
   using Result = std::optional<Known>;
   Result evaluate(Operation *op, ArrayRef<int64_t> shape);
-  template <typename Function> Result map(Operation *op, Function function);
+  Result map(Operation *op);
 
   llvm::DenseMap<Value, Result> known;
 };
@@ -121,8 +122,7 @@ static std::optional<Known> reshape(Known x, ArrayRef<int64_t> from,
 }
 
 /// An op on the elements at one place of each operand.
-template <typename Function>
-std::optional<Known> Evaluation::map(Operation *op, Function function) {
+std::optional<Known> Evaluation::map(Operation *op) {
   SmallVector<Known> operands;
   Known result;
   for (Value operand : op->getOperands()) {
@@ -162,7 +162,7 @@ std::optional<Known> Evaluation::map(Operation *op, Function function) {
   for (int64_t number = 0; number < count; ++number) {
     for (auto [place, argument] : llvm::zip(places, arguments))
       argument = *place;
-    result.elements.push_back(function(arguments));
+    result.elements.push_back(*evaluateElement(op, arguments));
     if (!convert(result.elements.back(), type))
       return std::nullopt;
     for (size_t dim = rank; dim-- > 0;) {
@@ -178,27 +178,8 @@ std::optional<Known> Evaluation::map(Operation *op, Function function) {
   return result;
 }
 
-static bool compare(Comparison predicate, double a, double b) {
-  switch (predicate) {
-  case Comparison::eq:
-    return a == b;
-  case Comparison::ne:
-    return a != b;
-  case Comparison::lt:
-    return a < b;
-  case Comparison::le:
-    return a <= b;
-  case Comparison::gt:
-    return a > b;
-  case Comparison::ge:
-    return a >= b;
-  }
-  llvm_unreachable("all predicates are listed");
-}
-
 std::optional<Known> Evaluation::evaluate(Operation *op,
                                           ArrayRef<int64_t> shape) {
-  using Arguments = ArrayRef<double>;
   return llvm::TypeSwitch<Operation *, Result>(op)
       .Case([](ConstantOp own) { return read(own); })
       .Case([&](BroadcastOp own) {
@@ -212,39 +193,9 @@ std::optional<Known> Evaluation::evaluate(Operation *op,
         return x ? reshape(std::move(*x), shapeOf(own.getX()), shape)
                  : std::nullopt;
       })
-      .Case([&](CastOp own) {
-        Type to = own.getY().getType().getElementType();
-        bool isFloat = isa<FloatType>(to), isBool = to.isInteger(1);
-        return map(op, [=](Arguments x) {
-          return isFloat ? x[0] : isBool ? double(x[0] != 0) : std::trunc(x[0]);
-        });
-      })
-      .Case([&](CompareOp own) {
-        return map(op, [&](Arguments x) {
-          return double(compare(own.getPredicate(), x[0], x[1]));
-        });
-      })
-      .Case([&](LogicalAndOp) {
-        return map(op, [](Arguments x) { return x[0] * x[1]; });
-      })
-      .Case([&](LogicalOrOp) {
-        return map(op, [](Arguments x) { return std::max(x[0], x[1]); });
-      })
-      .Case([&](LogicalNotOp) {
-        return map(op, [](Arguments x) { return 1 - x[0]; });
-      })
-      .Case([&](SelectOp) {
-        return map(op, [](Arguments x) { return x[0] != 0 ? x[1] : x[2]; });
-      })
-      .Case([&](AddOp) {
-        return map(op, [](Arguments x) { return x[0] + x[1]; });
-      })
-      .Case([&](SubOp) {
-        return map(op, [](Arguments x) { return x[0] - x[1]; });
-      })
-      .Case([&](MulOp) {
-        return map(op, [](Arguments x) { return x[0] * x[1]; });
-      })
+      .Case<CastOp, CompareOp, LogicalAndOp, LogicalOrOp, LogicalNotOp,
+            SelectOp, AddOp, SubOp, MulOp>(
+          [&](Operation *own) { return map(own); })
       .Default([](Operation *) { return Result(); });
 }
 

@@ -36,9 +36,12 @@ module @stage0 attributes {dtc.stage = 0 : i64} {
   // EVERY-SAME:      -> (tensor<{{[^{]*}} {dtc.value = 92 : i64}) attributes
   // SELECTIVE-SAME:  -> ({{[^{]*}} {dtc.value = 10 : i64}, {{[^{]*}} {dtc.value = 11 : i64}, {{[^{]*}} {dtc.value = 12 : i64}) attributes
   // PATTERN-SAME:    -> ({{[^{]*}} {dtc.value = 11 : i64}, {{[^{]*}} {dtc.value = 12 : i64}, {{[^{]*}} {dtc.value = 13 : i64}, {{[^{]*}} {dtc.value = 92 : i64}) attributes
-  // ALL:             %[[H:.+]] = dtc.matmul %[[X]], %[[W1]]
-  // ALL:             %[[R:.+]] = dtc.add %[[H]], %{{.+}}
-  // ALL:             return %[[R]], %[[H]]
+  // What only the results needed that are made again is gone, %mask included.
+  // ALL-NEXT:        %[[H:.+]] = dtc.matmul %[[X]], %[[W1]]
+  // ALL-NEXT:        %[[N:.+]] = dtc.tanh %[[H]]
+  // ALL-NEXT:        %[[M:.+]] = dtc.matmul %[[N]]
+  // ALL-NEXT:        %[[R:.+]] = dtc.add %[[H]], %[[M]]
+  // ALL-NEXT:        return %[[R]], %[[H]]
   func.func private @forward(%x: !t {dtc.value = 0}, %w1: !t {dtc.value = 1}, %w2: !t {dtc.value = 2}, %w3: !t {dtc.value = 3})
       -> (!t {dtc.value = 10}, !t {dtc.value = 11}, !t {dtc.value = 12}, !t {dtc.value = 13}) attributes {dtc.phase = #dtc.phase<forward>} {
     %mask = dtc.neg %x : (!t) -> !t
@@ -178,5 +181,37 @@ module @stage2 attributes {dtc.stage = 2 : i64} {
     return %0 : !t
   }
   func.func private @plan(!t {dtc.input = "x", dtc.value = 30}, !t {dtc.parameter = "w", dtc.value = 31}) -> (!t {dtc.value = 34})
+}
+// Of two values that follow from one, that one is kept, the nearest to them;
+// one alone is kept itself.
+module @stage3 attributes {dtc.stage = 3 : i64} {
+  // CHECK-LABEL: module @stage3
+  // SELECTIVE:     func.func private @forward(
+  // SELECTIVE-SAME:  -> ({{[^{]*}} {dtc.value = 44 : i64}, {{[^{]*}} {dtc.value = 46 : i64}) attributes
+  // SELECTIVE-NEXT:  %[[H:.+]] = dtc.matmul
+  // SELECTIVE-NEXT:  %[[S:.+]] = dtc.add %[[H]]
+  // SELECTIVE-NEXT:  dtc.neg %[[S]]
+  // SELECTIVE:       %[[C:.+]] = dtc.tanh
+  // SELECTIVE-NEXT:  return %[[C]], %[[S]]
+  func.func private @forward(%x: !t {dtc.value = 40}, %w: !t {dtc.value = 41}) -> (!t {dtc.value = 42}, !t {dtc.value = 43}, !t {dtc.value = 44}) attributes {dtc.phase = #dtc.phase<forward>} {
+    %h = dtc.matmul %x, %w : (!t, !t) -> !t
+    %s = dtc.add %h, %w : (!t, !t) -> !t
+    %a = dtc.tanh %s : (!t) -> !t
+    %b = dtc.neg %s : (!t) -> !t
+    %g = dtc.matmul %b, %w : (!t, !t) -> !t
+    %c = dtc.tanh %g : (!t) -> !t
+    return %a, %b, %c : !t, !t, !t
+  }
+
+  // SELECTIVE:     func.func private @weight(%[[C:.+]]: {{.+}} {dtc.value = 44 : i64}, %[[S:.+]]: {{.+}} {dtc.value = 46 : i64}) ->
+  // SELECTIVE-NEXT:  %[[A:.+]] = dtc.tanh %[[S]]
+  // SELECTIVE-NEXT:  %[[B:.+]] = dtc.neg %[[S]]
+  // SELECTIVE-NEXT:  dtc.mul %[[A]], %[[B]]
+  func.func private @weight(%a: !t {dtc.value = 42}, %b: !t {dtc.value = 43}, %c: !t {dtc.value = 44}) -> (!t {dtc.value = 45}) attributes {dtc.phase = #dtc.phase<weight>} {
+    %0 = dtc.mul %a, %b : (!t, !t) -> !t
+    %1 = dtc.mul %0, %c : (!t, !t) -> !t
+    return %1 : !t
+  }
+  func.func private @plan(!t {dtc.input = "x", dtc.value = 40}, !t {dtc.parameter = "w", dtc.value = 41}) -> (!t {dtc.value = 45})
 }
 }

@@ -128,4 +128,13 @@ def DTC_Comparison : I32EnumAttr<"Comparison", "comparison", [
 }
 def DTC_ComparisonAttr : EnumAttr<DTC_Dialect, DTC_Comparison, "comparison">;
 
+/// What a product does with its result before that is stored.
+def DTC_Epilogue : I32EnumAttr<"Epilogue", "epilogue of a product", [
+    I32EnumAttrCase<"bias", 0>, I32EnumAttrCase<"relu", 1>,
+    I32EnumAttrCase<"gelu", 2>, I32EnumAttrCase<"gelu_grad", 3>]> {
+  let cppNamespace = "::dtc";
+  let genSpecializedAttr = 0;
+}
+def DTC_EpilogueAttr : EnumAttr<DTC_Dialect, DTC_Epilogue, "epilogue">;
+
 #endif // DTC_DIALECT_ATTRIBUTES_TD

@@ -11,6 +11,12 @@ namespace dtc {
 /// NumPy broadcasting.
 bool isElementwise(mlir::Operation *op);
 
+/// The element of an elementwise op's result that follows from one of each
+/// operand, in double precision; booleans are 0 and 1. None if `op` is another
+/// kind of op.
+std::optional<double> evaluateElement(mlir::Operation *op,
+                                      llvm::ArrayRef<double> x);
+
 } // namespace dtc
 
 #endif // DTC_DIALECT_ELEMENTWISE_H

@@ -300,6 +300,40 @@ def DTC_MatMulOp : DTC_InferredOp<"matmul", [DTC_Product, SameOperandsElementTyp
   let results = (outs DTC_Float:$result);
 }
 
+def DTC_MatMulEpilogueOp : DTC_Op<"matmul_epilogue", [
+    Pure, DTC_Product, SameOperandsElementType,
+    DeclareOpInterfaceMethods<DTC_CostInterface, ["getFlops"]>]> {
+  let summary = "matrix product, with what follows it element by element";
+  let description = [{
+    With p = op(lhs) op(rhs), as in `dtc.matmul`, the result is
+
+        bias        p + other
+        relu        max(p + other, 0)
+        gelu        gelu(p + other)
+        gelu_grad   p * gelu'(other)
+
+    where gelu(x) = 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))). All of it
+    is computed in f32 and rounded once. `sum`, of gelu, is p + other.
+    (Hendrycks and Gimpel, arXiv 1606.08415.)
+
+    Made by `FormEpilogues`, for targets that have it; layouts are known.
+
+    Example: `%y, %x = dtc.matmul_epilogue gelu %a, %w, %b : (tensor<4x8xbf16>, tensor<8x16xbf16>, tensor<16xbf16>) -> (tensor<4x16xbf16>, tensor<4x16xbf16>)`
+    Constraints: (C1) lhs and rhs are matrices of 16-bit numbers, and their
+    contracted sizes agree; (C2) other is a row, or for gelu_grad has the shape
+    of the product; (C3) results have the shape of the product, and only gelu
+    has a second one.
+  }];
+  let arguments = (ins DTC_EpilogueAttr:$epilogue, DTC_Float:$lhs,
+                       DTC_Float:$rhs, DTC_Float:$other,
+                       UnitAttr:$transpose_lhs, UnitAttr:$transpose_rhs);
+  let results = (outs DTC_Float:$result, Optional<DTC_Float>:$sum);
+  let assemblyFormat = [{
+    $epilogue operands attr-dict `:` functional-type(operands, results)
+  }];
+  let hasVerifier = 1;
+}
+
 def DTC_GatherOp : DTC_InferredOp<"gather"> {
   let summary = "rows of a table by index: an embedding lookup";
   let description = [{

@@ -16,7 +16,15 @@ extern "C" {
 #endif
 
 /// Raised whenever a struct or a signature in this file changes.
-#define DTC_DEVICE_ABI_VERSION 1
+#define DTC_DEVICE_ABI_VERSION 2
+
+/// What a product does before it stores: the op dtc.matmul_epilogue.
+enum dtc_epilogue {
+  DTC_EPILOGUE_BIAS,
+  DTC_EPILOGUE_RELU,
+  DTC_EPILOGUE_GELU,
+  DTC_EPILOGUE_GELU_GRAD,
+};
 
 /// How many buffers a device function may take: 4 KiB of pointers, the most
 /// that all architectures pass.
@@ -89,6 +97,14 @@ void dtcrt_copy(dtc_context *ctx, void *to, const void *from, int64_t bytes);
 
 /// Sets bytes of the arena.
 void dtcrt_fill(dtc_context *ctx, void *to, int32_t byte, int64_t bytes);
+
+/// C = f(op(A) op(B), other), where `epilogue`, a dtc_epilogue, is f; matrices
+/// as of dtcrt_matmul, of 16 bits. `other` has n elements, for GELU_GRAD m x n.
+/// `sum`, of GELU, gets the function's argument; null if nobody needs it.
+void dtcrt_matmul_epilogue(dtc_context *ctx, int32_t dtype, int32_t transpose_a,
+                           int32_t transpose_b, int32_t epilogue, int64_t m,
+                           int64_t n, int64_t k, const void *a, const void *b,
+                           const void *other, void *c, void *sum);
 
 /// The address of a constant.
 void *dtcrt_constant(dtc_context *ctx, int64_t constant);

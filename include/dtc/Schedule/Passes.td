@@ -5,6 +5,29 @@
 
 include "mlir/Pass/PassBase.td"
 
+def FormEpilogues : Pass<"dtc-form-epilogues", "mlir::ModuleOp"> {
+  let summary = "products compute what follows them element by element";
+  let description = [{
+    In `@step`, a matrix product of 16-bit numbers and the ops that follow it
+    become one `dtc.matmul_epilogue`: a bias that no kernel would add, a bias
+    with ReLU or GELU, and the gradient of that GELU. GELU is recognised by its
+    values, whatever ops compute it.
+
+    Before:
+    ```mlir
+    %p = dtc.matmul %a, %w : ...
+    %x = dtc.add %p, %b : ...
+    %c = dtc.mul %x, %x : ...
+    ...
+    %y = dtc.mul %h, %t : ...
+    ```
+    After:
+    ```mlir
+    %y, %x = dtc.matmul_epilogue gelu %a, %w, %b : ...
+    ```
+  }];
+}
+
 def SplitStages : Pass<"dtc-split-stages", "mlir::ModuleOp"> {
   let summary = "cut the step into one module per pipeline stage";
   let description = [{
@@ -59,8 +82,9 @@ def Recompute : Pass<"dtc-recompute", "mlir::ModuleOp"> {
     * `except-last`: and all that is saved of the last unit of each stage;
     * `every:N`: keeps every N-th of these cuts;
     * `selective`: makes again what follows without a product (matrix product
-      or convolution) or communication from what is saved of its unit; a
-      parameter that `@backward` and `@weight` gather anyway is there;
+      or convolution) or communication from what is saved of its unit, or from
+      one value that is smaller than what is saved of it; a parameter that
+      `@backward` and `@weight` gather anyway is there;
     * a pattern: makes those units again that have a node of such a name.
 
     What enters or leaves a stage is kept in any case.

@@ -46,7 +46,7 @@ public:
   virtual void addKernelPasses(mlir::OpPassManager &manager) const = 0;
 
   /// Whether the target's runtime has a library that computes ops of this name:
-  /// products, attention, windows over images.
+  /// products and their epilogues, attention, windows over images.
   virtual bool computes(llvm::StringRef opName) const = 0;
   /// If it computes attention.
   virtual AttentionLimits getAttentionLimits() const { return {}; }

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dtc/Target/CPU/CpuTarget.h"
+#include "dtc/Dialect/Dialect.h"
 #include "dtc/Lowering/Passes.h"
 #include "dtc/Target/CPU/Passes.h"
 #include "mlir/Conversion/Passes.h"
@@ -15,6 +16,11 @@
 
 using namespace mlir;
 using namespace dtc;
+
+// A kernel finds a product's result in the cache.
+bool CpuTarget::computes(StringRef opName) const {
+  return opName != MatMulEpilogueOp::getOperationName();
+}
 
 //===----------------------------------------------------------------------===//
 // Kernels

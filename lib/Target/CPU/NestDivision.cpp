@@ -14,8 +14,8 @@ static constexpr int64_t mostPartsWithMemory = 16;
 static constexpr int64_t mostPartBytes = int64_t(4) << 20;
 /// A row loop of so many iterations is divided rather than one in it.
 static constexpr int64_t manyRows = 16;
-/// Sums over rows are divided by rows, which memory delivers faster than some
-/// columns of each, where parts have so many; else by so many columns.
+/// Sums over long rows are divided by rows, which memory delivers faster than
+/// some columns of each, if parts have so many; else by columns.
 static constexpr int64_t manyRowsOfSum = 32;
 static constexpr int64_t manyColumns = 256;
 
@@ -59,9 +59,9 @@ NestDivision NestDivision::choose(const Nest &nest, int64_t lanes,
   bool sumsRows = scatters || llvm::any_of(nest.roots, [](Statement *root) {
                     return root->kind == StatementKind::Accumulation;
                   });
-  bool hasManyRows = rowLoop && rows >= 2 * manyRowsOfSum;
-  bool isWide = !rowLoop || scatters ||
-                (sumsRows && !hasManyRows && columns >= manyColumns);
+  bool sumsWideRows = rowLoop && sumsRows && columns >= manyColumns;
+  bool hasManyRows = rows >= 2 * manyRowsOfSum;
+  bool isWide = !rowLoop || scatters || (sumsWideRows && !hasManyRows);
   int64_t vectors = columns / lanes;
   bool isOneRow = !rowLoop && !scatters;
   if (isEven && nest.numPhases == 1 && vectors > 1 &&
@@ -82,7 +82,7 @@ NestDivision NestDivision::choose(const Nest &nest, int64_t lanes,
   int64_t parts = std::min(nest.rows[*rowLoop], mostParts);
   if (partBytes > 0)
     parts = std::min({parts, mostPartsWithMemory, mostPartBytes / partBytes});
-  if (sumsRows && hasManyRows)
+  if (sumsWideRows)
     parts = std::min(parts, rows / manyRowsOfSum);
   if (parts < 2)
     return division;

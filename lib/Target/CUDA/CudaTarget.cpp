@@ -15,8 +15,9 @@ using namespace dtc;
 // PTX 8.0 knows Hopper, 8.6 Blackwell.
 ArrayRef<CudaArchitecture> CudaArchitecture::getAll() {
   static const CudaArchitecture all[] = {
-      {"sm_80", "+ptx80"}, {"sm_86", "+ptx80"},  {"sm_89", "+ptx80"},
-      {"sm_90", "+ptx80"}, {"sm_100", "+ptx86"}, {"sm_120", "+ptx87"}};
+      {"sm_80", "+ptx80", false}, {"sm_86", "+ptx80", false},
+      {"sm_89", "+ptx80", false}, {"sm_90", "+ptx80", true},
+      {"sm_100", "+ptx86", true}, {"sm_120", "+ptx87", true}};
   return all;
 }
 
@@ -34,6 +35,8 @@ void CudaTarget::addKernelPasses(OpPassManager &manager) const {
 }
 
 bool CudaTarget::computes(StringRef opName) const {
+  if (opName == MatMulEpilogueOp::getOperationName())
+    return isEmulated() || CudaArchitecture::find(architecture)->hasEpilogues;
   return opName == MatMulOp::getOperationName() ||
          opName == Conv2DOp::getOperationName() ||
          opName == Conv2DInputGradOp::getOperationName() ||

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cmath>
 #include <cstring>
 #include <cublasLt.h>
 #include <dnnl.h>
@@ -37,6 +38,17 @@ struct Layout {
 struct Description {
   cublasComputeType_t compute;
   cublasOperation_t transposeA = CUBLAS_OP_N, transposeB = CUBLAS_OP_N;
+  cublasLtEpilogue_t epilogue = CUBLASLT_EPILOGUE_DEFAULT;
+  const void *bias = nullptr;
+  void *matrix = nullptr; ///< "aux"
+  int64_t matrixLeading = 0;
+
+  bool has(cublasLtEpilogue_t other) const {
+    return (epilogue & other) == other;
+  }
+  /// Whether the matrix is an argument, else a result.
+  bool isGradient() const { return has(CUBLASLT_EPILOGUE_DGELU); }
+  bool hasMatrix() const { return (epilogue & 128) != 0; }
 };
 
 /// What an algorithm takes for granted of its operands' addresses, in bytes.
@@ -62,9 +74,48 @@ struct Product {
   void *cData;
 
   void run() const;
+  void finish(std::vector<double> &z) const;
 };
 
 } // namespace
+
+/// Of the approximation by tanh, by which the library's manual defines it.
+static double gelu(double x) {
+  return 0.5 * x *
+         (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)));
+}
+static double geluGrad(double x) {
+  double h = 1e-5; // values are of 16 bits
+  return (gelu(x + h) - gelu(x - h)) / (2 * h);
+}
+
+/// The epilogue: a bias for each row, a function, or its gradient.
+void Product::finish(std::vector<double> &z) const {
+  uint64_t rows = c.rows;
+  auto *matrix = static_cast<char *>(description.matrix);
+  std::vector<double> x = z;
+  if (description.isGradient()) {
+    x = loadMatrix(c.type, matrix, rows, c.columns, description.matrixLeading);
+    for (size_t i = 0; i < z.size(); ++i)
+      z[i] *= geluGrad(x[i]);
+    return;
+  }
+  if (description.has(CUBLASLT_EPILOGUE_BIAS)) {
+    std::vector<double> bias =
+        loadMatrix(c.type, static_cast<const char *>(description.bias), rows, 1,
+                   int64_t(rows));
+    for (size_t i = 0; i < x.size(); ++i)
+      z[i] = x[i] += bias[i % rows];
+  }
+  if (description.hasMatrix())
+    storeMatrix(c.type, matrix, rows, c.columns, description.matrixLeading, x);
+  for (double &value : z) {
+    if (description.has(CUBLASLT_EPILOGUE_GELU))
+      value = gelu(value);
+    if (description.has(CUBLASLT_EPILOGUE_RELU))
+      value = std::max(value, 0.0);
+  }
+}
 
 void Product::run() const {
   uint64_t m = c.rows, n = c.columns;
@@ -105,6 +156,7 @@ void Product::run() const {
       for (uint64_t j = 0; j < m * n; ++j)
         z[j] += zf[j];
     }
+    finish(z);
     storeMatrix(c.type,
                 static_cast<char *>(cData) +
                     i * c.stride * int64_t(sizeOf(c.type)),
@@ -154,6 +206,14 @@ cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t description,
     memcpy(&d.transposeA, value, bytes);
   else if (attribute == CUBLASLT_MATMUL_DESC_TRANSB)
     memcpy(&d.transposeB, value, bytes);
+  else if (attribute == CUBLASLT_MATMUL_DESC_EPILOGUE)
+    memcpy(&d.epilogue, value, bytes);
+  else if (attribute == CUBLASLT_MATMUL_DESC_BIAS_POINTER)
+    memcpy(&d.bias, value, bytes);
+  else if (attribute == CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER)
+    memcpy(&d.matrix, value, bytes);
+  else if (attribute == CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD)
+    memcpy(&d.matrixLeading, value, bytes);
   else
     fault("cublasLtMatmulDescSetAttribute of attribute %d", attribute);
   return CUBLAS_STATUS_SUCCESS;
@@ -266,6 +326,20 @@ cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t description,
   if (product.rest != 0)
     accesses.push_back({d, z.bytes(), false});
   accesses.push_back({d, z.bytes(), true});
+  const Description &follows = product.description;
+  if (follows.has(CUBLASLT_EPILOGUE_BIAS)) {
+    Algorithm::expect(follows.bias, chosen.d);
+    accesses.push_back({follows.bias, z.rows * sizeOf(z.type), false});
+  }
+  if (follows.hasMatrix()) {
+    if (follows.matrixLeading % 8 || z.batch != 1)
+      return CUBLAS_STATUS_INVALID_VALUE;
+    Algorithm::expect(follows.matrix, chosen.d);
+    accesses.push_back(
+        {follows.matrix,
+         uint64_t(follows.matrixLeading) * z.columns * sizeOf(z.type),
+         !follows.isGradient()});
+  }
   if (workspaceBytes)
     accesses.push_back({workspace, workspaceBytes, true});
   Machine::get().add(int(reinterpret_cast<intptr_t>(stream)), "matmul",

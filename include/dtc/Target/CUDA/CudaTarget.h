@@ -28,6 +28,9 @@ constexpr llvm::StringLiteral constantAttrName = "dtc.device_constant";
 struct CudaArchitecture {
   llvm::StringRef name;        ///< "sm_90"
   llvm::StringRef ptxFeatures; ///< the version of PTX that it needs: "+ptx80"
+  /// Whether cuBLASLt's products of 16 bits have epilogues that are faster than
+  /// kernels.
+  bool hasEpilogues;
 
   /// All that code can be generated for.
   static llvm::ArrayRef<CudaArchitecture> getAll();

@@ -13,8 +13,10 @@
 #include "CudaDevice.h"
 #include "Device/Tuning.h"
 #include "Library.h"
+#include "dtc/Runtime/DeviceABI.h"
 #include "dtc/Runtime/DeviceReserve.h"
 
+#include <algorithm>
 #include <cublasLt.h>
 #include <optional>
 #include <span>
@@ -154,7 +156,8 @@ static uint32_t alignmentOf(const void *address) {
 
 Blas::Product &Blas::find(const ProductShape &shape, const Operands &operands) {
   Alignments alignments = {alignmentOf(operands.a), alignmentOf(operands.b),
-                           alignmentOf(operands.c)};
+                           alignmentOf(operands.c), alignmentOf(operands.other),
+                           alignmentOf(operands.sum)};
   std::pair key{shape, alignments};
   if (auto known = products.find(key); known != products.end())
     return *known->second;
@@ -163,13 +166,12 @@ Blas::Product &Blas::find(const ProductShape &shape, const Operands &operands) {
   cudaDataType_t scale = shape.dtype == DTC_F64 ? CUDA_R_64F : CUDA_R_32F;
   DTC_BLAS(cublasLtMatmulDescCreate(
       &product->description, computeTypeOf(shape.dtype, usesTf32), scale));
-  auto setTranspose = [&](cublasLtMatmulDescAttributes_t attribute, bool isOn) {
-    cublasOperation_t operation = isOn ? CUBLAS_OP_T : CUBLAS_OP_N;
-    DTC_BLAS(cublasLtMatmulDescSetAttribute(product->description, attribute,
-                                            &operation, sizeof operation));
-  };
-  setTranspose(CUBLASLT_MATMUL_DESC_TRANSA, shape.transposeB);
-  setTranspose(CUBLASLT_MATMUL_DESC_TRANSB, shape.transposeA);
+  set(*product, CUBLASLT_MATMUL_DESC_TRANSA,
+      shape.transposeB ? CUBLAS_OP_T : CUBLAS_OP_N);
+  set(*product, CUBLASLT_MATMUL_DESC_TRANSB,
+      shape.transposeA ? CUBLAS_OP_T : CUBLAS_OP_N);
+  // The library reads the addresses' alignment from the description.
+  setEpilogue(shape, *product, operands);
 
   // A matrix of rows x columns in our order.
   auto createLayout = [&](cublasLtMatrixLayout_t &layout, cudaDataType_t type,
@@ -193,13 +195,51 @@ Blas::Product &Blas::find(const ProductShape &shape, const Operands &operands) {
 
   std::vector<Algorithm> algorithms = listAlgorithms(*product, alignments);
   if (algorithms.empty())
-    fatal("cuBLASLt has no algorithm for a product of %lld x %lld x %lld",
-          (long long)shape.m, (long long)shape.n, (long long)shape.k);
+    fatal("cuBLASLt has no algorithm for a product of %lld x %lld x %lld%s",
+          (long long)shape.m, (long long)shape.n, (long long)shape.k,
+          shape.epilogue == noEpilogue
+              ? ""
+              : " with an epilogue; compile with --arch sm_80, whose products "
+                "have none");
   size_t chosen = 0;
   if (tuning)
     chosen = choose(algorithms, shape, alignments, *product, operands);
   product->algorithm = algorithms[chosen];
   return *products.emplace(key, std::move(product)).first->second;
+}
+
+template <typename Value>
+void Blas::set(const Product &product, int attribute, Value value) const {
+  DTC_BLAS(cublasLtMatmulDescSetAttribute(
+      product.description, cublasLtMatmulDescAttributes_t(attribute), &value,
+      sizeof value));
+}
+
+/// What follows the product, and where it reads and writes. The library's
+/// columns are our rows: a bias for each of its rows is one for each of our
+/// columns.
+void Blas::setEpilogue(const ProductShape &shape, const Product &product,
+                       const Operands &operands) const {
+  if (shape.epilogue == noEpilogue)
+    return;
+  cublasLtEpilogue_t epilogue = CUBLASLT_EPILOGUE_BIAS;
+  const void *matrix = operands.sum;
+  if (shape.epilogue == DTC_EPILOGUE_RELU)
+    epilogue = CUBLASLT_EPILOGUE_RELU_BIAS;
+  if (shape.epilogue == DTC_EPILOGUE_GELU)
+    epilogue =
+        matrix ? CUBLASLT_EPILOGUE_GELU_AUX_BIAS : CUBLASLT_EPILOGUE_GELU_BIAS;
+  if (shape.epilogue == DTC_EPILOGUE_GELU_GRAD) {
+    epilogue = CUBLASLT_EPILOGUE_DGELU;
+    matrix = operands.other;
+  } else {
+    set(product, CUBLASLT_MATMUL_DESC_BIAS_POINTER, operands.other);
+  }
+  set(product, CUBLASLT_MATMUL_DESC_EPILOGUE, epilogue);
+  if (!matrix)
+    return;
+  set(product, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, matrix);
+  set(product, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD, shape.n);
 }
 
 /// The first is what the library's heuristics take for the fastest. There are
@@ -223,7 +263,8 @@ Blas::listAlgorithms(const Product &product,
       {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, alignments.b},
       {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, alignments.a},
       {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, alignments.c},
-      {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, alignments.c}};
+      {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES,
+       std::min({alignments.c, alignments.other, alignments.sum})}};
   for (const auto &[attribute, alignment] : aligned)
     DTC_BLAS(cublasLtMatmulPreferenceSetAttribute(
         preference, attribute, &alignment, sizeof alignment));
@@ -241,17 +282,32 @@ Blas::listAlgorithms(const Product &product,
   return algorithms;
 }
 
+static const char *nameOfEpilogue(int32_t epilogue) {
+  switch (epilogue) {
+  case DTC_EPILOGUE_BIAS:
+    return ", bias";
+  case DTC_EPILOGUE_RELU:
+    return ", relu";
+  case DTC_EPILOGUE_GELU:
+    return ", gelu";
+  case DTC_EPILOGUE_GELU_GRAD:
+    return ", gradient of gelu";
+  default:
+    return "";
+  }
+}
+
 size_t Blas::choose(const std::vector<Algorithm> &algorithms,
                     const ProductShape &shape, const Alignments &alignments,
                     const Product &product, const Operands &operands) {
   std::string what = format(
-      "%s %lld x %lld x %lld x %lld%s%s%s%s, aligned %u %u %u",
+      "%s %lld x %lld x %lld x %lld%s%s%s%s%s, aligned %u %u %u",
       nameOf(shape.dtype), (long long)shape.batch, (long long)shape.m,
       (long long)shape.n, (long long)shape.k,
       shape.transposeA ? ", A transposed" : "",
       shape.transposeB ? ", B transposed" : "",
       shape.accumulate ? ", added" : "", shape.keepsSums ? ", to f32" : "",
-      alignments.a, alignments.b, alignments.c);
+      nameOfEpilogue(shape.epilogue), alignments.a, alignments.b, alignments.c);
   std::vector<std::string> names;
   names.reserve(algorithms.size());
   for (const Algorithm &algorithm : algorithms)
@@ -265,23 +321,24 @@ size_t Blas::choose(const std::vector<Algorithm> &algorithms,
       result.emplace(shape.batch * shape.m * shape.n * bytes);
     auto *place = reinterpret_cast<void *>(result->address());
     begin.record(stream);
-    compute(algorithms[i], shape, product, {operands.a, operands.b, place});
+    compute(algorithms[i], shape, product,
+            {operands.a, operands.b, place, operands.other, operands.sum});
     end.record(stream);
     end.synchronize();
     return end.since(begin) / 1e3;
   });
 }
 
-void Blas::multiply(const ProductShape &shape, const void *a, const void *b,
-                    void *c) {
+void Blas::multiply(const ProductShape &shape, const Operands &operands) {
   if (shape.batch * shape.m * shape.n == 0)
     return;
-  Product &product = find(shape, {a, b, c});
-  compute(product.algorithm, shape, product, {a, b, c});
+  Product &product = find(shape, operands);
+  compute(product.algorithm, shape, product, operands);
 }
 
 void Blas::compute(const Algorithm &algorithm, const ProductShape &shape,
                    const Product &product, const Operands &operands) {
+  setEpilogue(shape, product, operands);
   float one = 1, rest = shape.accumulate ? 1 : 0;
   double one64 = 1, rest64 = rest;
   bool isDouble = shape.dtype == DTC_F64;

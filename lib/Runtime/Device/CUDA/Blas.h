@@ -16,10 +16,11 @@ namespace dtc::rt {
 class DeviceMemory;
 class Tuning;
 
-/// A product as dtcrt_matmul has it.
+/// A product as dtcrt_matmul or dtcrt_matmul_epilogue has it.
 struct ProductShape {
   dtc_dtype dtype;
   bool transposeA, transposeB, accumulate, keepsSums;
+  int32_t epilogue; ///< a dtc_epilogue, or Blas::noEpilogue
   int64_t batch, m, n, k;
 
   auto operator<=>(const ProductShape &) const = default;
@@ -33,8 +34,16 @@ public:
   explicit Blas(CUstream stream);
   ~Blas();
 
-  void multiply(const ProductShape &shape, const void *a, const void *b,
-                void *c);
+  static constexpr int32_t noEpilogue = -1;
+
+  /// `other` and `sum` are those of dtcrt_matmul_epilogue.
+  struct Operands {
+    const void *a, *b;
+    void *c;
+    const void *other = nullptr;
+    void *sum = nullptr;
+  };
+  void multiply(const ProductShape &shape, const Operands &operands);
 
   /// From now on, algorithms are as this chooses.
   void tuneBy(Tuning &other);
@@ -47,14 +56,10 @@ public:
 private:
   struct Functions;
   struct Product;
-  /// Of the operands' addresses, in bytes.
+  /// Of the operands' addresses, in bytes; of null, the largest.
   struct Alignments {
-    uint32_t a, b, c;
+    uint32_t a, b, c, other, sum;
     auto operator<=>(const Alignments &) const = default;
-  };
-  struct Operands {
-    const void *a, *b;
-    void *c;
   };
   struct Algorithm;
   Product &find(const ProductShape &shape, const Operands &operands);
@@ -63,6 +68,10 @@ private:
   size_t choose(const std::vector<Algorithm> &algorithms,
                 const ProductShape &shape, const Alignments &alignments,
                 const Product &product, const Operands &operands);
+  template <typename Value>
+  void set(const Product &product, int attribute, Value value) const;
+  void setEpilogue(const ProductShape &shape, const Product &product,
+                   const Operands &operands) const;
   void compute(const Algorithm &algorithm, const ProductShape &shape,
                const Product &product, const Operands &operands);
   void forgetProducts();

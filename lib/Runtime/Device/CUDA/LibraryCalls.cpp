@@ -31,7 +31,18 @@ void dtcrt_matmul(dtc_context *context, int32_t dtype, int32_t transposeA,
                   int64_t n, int64_t k, const void *a, const void *b, void *c) {
   deviceOf(context).blas().multiply(
       {expectFloat("matmul", dtype), transposeA != 0, transposeB != 0,
-       (result & DTC_RESULT_ADDED) != 0, (result & DTC_RESULT_SUMS) != 0, batch,
-       m, n, k},
-      a, b, c);
+       (result & DTC_RESULT_ADDED) != 0, (result & DTC_RESULT_SUMS) != 0,
+       Blas::noEpilogue, batch, m, n, k},
+      {a, b, c});
+}
+
+void dtcrt_matmul_epilogue(dtc_context *context, int32_t dtype,
+                           int32_t transposeA, int32_t transposeB,
+                           int32_t epilogue, int64_t m, int64_t n, int64_t k,
+                           const void *a, const void *b, const void *other,
+                           void *c, void *sum) {
+  deviceOf(context).blas().multiply(
+      {expectFloat("matmul", dtype), transposeA != 0, transposeB != 0,
+       /*accumulate=*/false, /*keepsSums=*/false, epilogue, 1, m, n, k},
+      {a, b, c, other, sum});
 }

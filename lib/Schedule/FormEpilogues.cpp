@@ -1,0 +1,305 @@
+//===- FormEpilogues.cpp - products compute what follows them -------------===//
+//
+// A matrix product with the elementwise ops that read its result becomes one
+// op. A function such as GELU is recognised by its values at many places, in
+// whatever form an exporter or a gradient rule wrote it.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dtc/Dialect/Dialect.h"
+#include "dtc/Dialect/Elementwise.h"
+#include "dtc/Plan/Aliases.h"
+#include "dtc/Schedule/KernelOps.h"
+#include "dtc/Schedule/Passes.h"
+#include "dtc/Training/FindFunction.h"
+#include <cmath>
+
+namespace dtc {
+#define GEN_PASS_DEF_FORMEPILOGUES
+#include "dtc/Schedule/Passes.h.inc"
+} // namespace dtc
+
+using namespace mlir;
+using namespace dtc;
+
+//===----------------------------------------------------------------------===//
+// Functions by their values
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// The elements of a tensor at some places.
+using Samples = std::vector<double>;
+
+/// What follows element by element from some tensors and constants alone.
+struct Formula {
+  llvm::MapVector<Value, Samples> values; ///< in the order of discovery
+
+  /// The first value that is the function; null if none is.
+  Value find(Type type, const Samples &function) const;
+};
+
+} // namespace
+
+static constexpr int numSamples = 61;
+/// Formulas have some ten ops; longer ones are none that is looked for.
+static constexpr size_t mostValues = 256;
+
+static Samples sample(function_ref<double(int)> function) {
+  Samples samples;
+  for (int i = 0; i < numSamples; ++i)
+    samples.push_back(function(i));
+  return samples;
+}
+
+/// From -12 to 12: beyond, GELU is the larger of x and 0.
+static double getArgument(int i) { return (i - 30) * 0.4; }
+/// A factor that is another at each argument.
+static double getFactor(int i) { return i % 7 - 3.5; }
+
+/// The tangent's argument, of the approximation by tanh.
+static double getInner(double x) {
+  return std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x);
+}
+static double gelu(double x) { return 0.5 * x * (1 + std::tanh(getInner(x))); }
+static double geluGrad(double x) {
+  double t = std::tanh(getInner(x));
+  double slope = std::sqrt(2 / M_PI) * (1 + 3 * 0.044715 * x * x);
+  return 0.5 * (1 + t) + 0.5 * x * (1 - t * t) * slope;
+}
+
+/// Up to what constants in f32 differ by.
+static bool areEqual(const Samples &a, const Samples &b) {
+  return llvm::all_of(llvm::zip(a, b), [](auto pair) {
+    auto [x, y] = pair;
+    return std::abs(x - y) <= 1e-5 * std::max(1.0, std::abs(y));
+  });
+}
+
+Value Formula::find(Type type, const Samples &function) const {
+  for (const auto &[value, samples] : values)
+    if (value.getType() == type && areEqual(samples, function))
+      return value;
+  return {};
+}
+
+static std::optional<double> getSplat(Value value) {
+  auto constant = value.getDefiningOp<ConstantOp>();
+  auto data = constant ? dyn_cast<DenseFPElementsAttr>(constant.getValue())
+                       : DenseFPElementsAttr();
+  if (!data || !data.isSplat())
+    return std::nullopt;
+  return data.getSplatValue<APFloat>().convertToDouble();
+}
+
+/// The result of an op at the places of its operands; none if it is not
+/// elementwise or an operand is not known.
+static std::optional<Samples> evaluate(Operation *op, const Formula &formula) {
+  SmallVector<Samples> operands;
+  for (Value operand : op->getOperands()) {
+    const auto *known = formula.values.find(operand);
+    std::optional<double> splat = getSplat(operand);
+    if (known != formula.values.end())
+      operands.push_back(known->second);
+    else if (splat)
+      operands.emplace_back(numSamples, *splat);
+    else
+      return std::nullopt;
+  }
+  Samples result;
+  SmallVector<double> elements(operands.size());
+  for (int i = 0; i < numSamples; ++i) {
+    for (auto [element, samples] : llvm::zip(elements, operands))
+      element = samples[i];
+    std::optional<double> value = evaluateElement(op, elements);
+    if (!value)
+      return std::nullopt;
+    result.push_back(*value);
+  }
+  return result;
+}
+
+/// Adds all that follows from what the formula has.
+static void follow(Formula &formula) {
+  ArrayRef<int64_t> shape =
+      cast<RankedTensorType>(formula.values.front().first.getType()).getShape();
+  for (size_t next = 0;
+       next < formula.values.size() && formula.values.size() < mostValues;
+       ++next)
+    for (Operation *user : (formula.values.begin() + next)->first.getUsers()) {
+      if (user->getNumResults() != 1 ||
+          formula.values.contains(user->getResult(0)) ||
+          cast<RankedTensorType>(user->getResult(0).getType()).getShape() !=
+              shape)
+        continue;
+      if (std::optional<Samples> samples = evaluate(user, formula))
+        formula.values.insert({user->getResult(0), std::move(*samples)});
+    }
+}
+
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
+
+/// Whether the library has epilogues for a product: it stores eight elements at
+/// a time.
+static bool canHaveEpilogue(MatMulOp product) {
+  RankedTensorType type = getLocalType(product.getResult().getType());
+  return type.getRank() == 2 && type.getDimSize(1) % 8 == 0 &&
+         isFloat16(type) &&
+         type.getElementType() == getElementTypeOrSelf(product.getLhs());
+}
+
+/// The sum of a product and a row that alone reads the product.
+static AddOp getBiased(MatMulOp product) {
+  Value result = product.getResult();
+  auto add =
+      result.hasOneUse() ? dyn_cast<AddOp>(*result.user_begin()) : AddOp();
+  if (!add || add.getLhs() != result || add.getType() != result.getType())
+    return {};
+  auto row = cast<RankedTensorType>(add.getRhs().getType());
+  RankedTensorType type = product.getResult().getType();
+  bool isRow = row.getRank() == 1 && row.getDimSize(0) == type.getDimSize(1) &&
+               row.getElementType() == type.getElementType();
+  return isRow ? add : AddOp();
+}
+
+/// Whether a kernel reads a value, in which an addition costs nothing.
+static bool isReadByKernel(Value value) {
+  return llvm::any_of(value.getUsers(), [](Operation *user) {
+    return isView(user) ? isReadByKernel(user->getResult(0))
+                        : isa<KernelOpInterface>(user);
+  });
+}
+
+namespace {
+
+class EpilogueBuilder {
+public:
+  void run(Block &body);
+
+private:
+  void addForward(MatMulOp product);
+  void addGradients(Value x, const Formula &formula);
+  void addGradient(MatMulOp product, Value x, const Formula &formula);
+  MatMulEpilogueOp create(Epilogue epilogue, MatMulOp product, Value other,
+                          Operation *before, bool hasSum = false);
+
+  /// Products that have become one with what follows them.
+  llvm::DenseSet<Operation *> replaced;
+};
+
+} // namespace
+
+MatMulEpilogueOp EpilogueBuilder::create(Epilogue epilogue, MatMulOp product,
+                                         Value other, Operation *before,
+                                         bool hasSum) {
+  replaced.insert(product);
+  OpBuilder b(before);
+  Type type = product.getResult().getType();
+  return MatMulEpilogueOp::create(
+      b, b.getFusedLoc({product.getLoc(), before->getLoc()}), type,
+      hasSum ? type : Type(), epilogue, product.getLhs(), product.getRhs(),
+      other, product.getTransposeLhs(), product.getTransposeRhs());
+}
+
+void EpilogueBuilder::addForward(MatMulOp product) {
+  AddOp add = getBiased(product);
+  if (!add)
+    return;
+  Value x = add.getResult(), bias = add.getRhs();
+  auto relu = x.hasOneUse() ? dyn_cast<ReluOp>(*x.user_begin()) : ReluOp();
+  if (relu) {
+    relu.getResult().replaceAllUsesWith(
+        create(Epilogue::relu, product, bias, add).getResult());
+    return;
+  }
+  Formula formula;
+  formula.values.insert({x, sample(getArgument)});
+  follow(formula);
+  Value y = formula.find(x.getType(),
+                         sample([](int i) { return gelu(getArgument(i)); }));
+  if (y) {
+    MatMulEpilogueOp fused =
+        create(Epilogue::gelu, product, bias, add, /*hasSum=*/true);
+    addGradients(x, formula);
+    y.replaceAllUsesWith(fused.getResult());
+    x.replaceAllUsesWith(fused.getSum());
+  } else if (!isReadByKernel(x)) {
+    x.replaceAllUsesWith(
+        create(Epilogue::bias, product, bias, add).getResult());
+  }
+}
+
+/// Looks for the gradient where an op reads what follows from x, and a product.
+void EpilogueBuilder::addGradients(Value x, const Formula &formula) {
+  llvm::SetVector<Operation *> products;
+  for (const auto &[value, samples] : formula.values)
+    for (Operation *user : value.getUsers())
+      for (Value operand : user->getOperands())
+        if (auto product = operand.getDefiningOp<MatMulOp>();
+            product && operand.getType() == x.getType())
+          products.insert(product);
+  for (Operation *product : products)
+    if (!replaced.contains(product))
+      addGradient(cast<MatMulOp>(product), x, formula);
+}
+
+void EpilogueBuilder::addGradient(MatMulOp product, Value x,
+                                  const Formula &formula) {
+  if (!canHaveEpilogue(product))
+    return;
+  Formula both = formula;
+  both.values.insert({product.getResult(), sample(getFactor)});
+  follow(both);
+  Value gradient = both.find(x.getType(), sample([](int i) {
+                               return getFactor(i) * geluGrad(getArgument(i));
+                             }));
+  if (!gradient)
+    return;
+  // What leads from the product to the gradient leads nowhere else.
+  llvm::SetVector<Value> way;
+  way.insert(gradient);
+  for (size_t next = 0; next < way.size(); ++next)
+    if (way[next] != product.getResult())
+      for (Value operand : way[next].getDefiningOp()->getOperands())
+        if (both.values.contains(operand) && !formula.values.contains(operand))
+          way.insert(operand);
+  for (Value value : way)
+    if (value != gradient &&
+        !llvm::all_of(value.getUsers(), [&](Operation *user) {
+          return way.contains(user->getResult(0));
+        }))
+      return;
+  gradient.replaceAllUsesWith(
+      create(Epilogue::gelu_grad, product, x, gradient.getDefiningOp())
+          .getResult());
+}
+
+void EpilogueBuilder::run(Block &body) {
+  for (auto product : llvm::to_vector(body.getOps<MatMulOp>()))
+    if (!replaced.contains(product) && canHaveEpilogue(product))
+      addForward(product);
+  // What was needed for the results alone.
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(body)))
+    if (isOpTriviallyDead(&op))
+      op.erase();
+}
+
+namespace {
+
+struct FormEpilogues : dtc::impl::FormEpiloguesBase<FormEpilogues> {
+  void getDependentDialects(DialectRegistry &registry) const override {
+    FormEpiloguesBase::getDependentDialects(registry);
+    registerKernelOpModels(registry);
+  }
+
+  void runOnOperation() override {
+    FailureOr<func::FuncOp> step = findFunction(getOperation(), stepName);
+    if (failed(step))
+      return signalPassFailure();
+    EpilogueBuilder().run(step->front());
+  }
+};
+
+} // namespace

@@ -1,0 +1,40 @@
+// What the verifier of products with epilogues says.
+// RUN: dtc-opt %s --split-input-file --verify-diagnostics
+
+func.func @f(%a: tensor<4x3xbf16>, %b: tensor<8x8xbf16>, %c: tensor<8xbf16>) {
+  // expected-error@below {{is a product of 'tensor<4x3xbf16>' and 'tensor<8x8xbf16>', expected matrices whose contracted sizes agree}}
+  %0 = dtc.matmul_epilogue bias %a, %b, %c : (tensor<4x3xbf16>, tensor<8x8xbf16>, tensor<8xbf16>) -> tensor<4x8xbf16>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<4x8xf32>, %b: tensor<8x8xf32>, %c: tensor<8xf32>) {
+  // expected-error@below {{has elements of 'f32', expected f16 or bf16}}
+  %0 = dtc.matmul_epilogue bias %a, %b, %c : (tensor<4x8xf32>, tensor<8x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<4x8xf16>, %b: tensor<8x16xf16>, %c: tensor<8xf16>) {
+  // expected-error@below {{has 'tensor<8xf16>' beside a product of 4 x 16}}
+  %0 = dtc.matmul_epilogue gelu_grad %a, %b, %c : (tensor<4x8xf16>, tensor<8x16xf16>, tensor<8xf16>) -> tensor<4x16xf16>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<4x8xf16>, %b: tensor<8x16xf16>, %c: tensor<16xf16>) {
+  // expected-error@below {{has results of types 'tensor<16x4xf16>', expected 4 x 16}}
+  %0 = dtc.matmul_epilogue relu %a, %b, %c : (tensor<4x8xf16>, tensor<8x16xf16>, tensor<16xf16>) -> tensor<16x4xf16>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<4x8xf16>, %b: tensor<8x16xf16>, %c: tensor<16xf16>) {
+  // expected-error@below {{has a second result, expected one only of gelu}}
+  %0:2 = dtc.matmul_epilogue relu %a, %b, %c : (tensor<4x8xf16>, tensor<8x16xf16>, tensor<16xf16>) -> (tensor<4x16xf16>, tensor<4x16xf16>)
+  return
+}

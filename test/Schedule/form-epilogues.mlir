@@ -1,0 +1,111 @@
+// RUN: dtc-opt %s --dtc-form-epilogues --split-input-file | FileCheck %s
+
+// GELU and its gradient, in the form that one exporter and the gradient rules
+// write: the product before it and the one behind it have epilogues, and what
+// only the formulas needed is gone.
+
+module @gelu {
+  func.func @step(%a: tensor<16x8xbf16>, %w: tensor<8x32xbf16>, %b: tensor<32xbf16>,
+                  %g: tensor<16x8xbf16>, %v: tensor<32x8xbf16>)
+      -> (tensor<16x32xbf16>, tensor<16x32xbf16>, tensor<16x32xbf16>, tensor<16x32xbf16>) {
+    %p = dtc.matmul %a, %w : (tensor<16x8xbf16>, tensor<8x32xbf16>) -> tensor<16x32xbf16>
+    %x = dtc.add %p, %b : (tensor<16x32xbf16>, tensor<32xbf16>) -> tensor<16x32xbf16>
+    %half = dtc.constant dense<0.5> : tensor<f32> to tensor<f32>
+    %one = dtc.constant dense<1.0> : tensor<f32> to tensor<f32>
+    %c = dtc.constant dense<4.471500e-02> : tensor<f32> to tensor<f32>
+    %s = dtc.constant dense<0.797884583> : tensor<f32> to tensor<f32>
+    %h = dtc.mul %x, %half : (tensor<16x32xbf16>, tensor<f32>) -> tensor<16x32xbf16>
+    %x2 = dtc.mul %x, %x : (tensor<16x32xbf16>, tensor<16x32xbf16>) -> tensor<16x32xbf16>
+    %x3 = dtc.mul %x2, %x : (tensor<16x32xbf16>, tensor<16x32xbf16>) -> tensor<16x32xbf16>
+    %0 = dtc.mul %x3, %c : (tensor<16x32xbf16>, tensor<f32>) -> tensor<16x32xbf16>
+    %1 = dtc.add %x, %0 : (tensor<16x32xbf16>, tensor<16x32xbf16>) -> tensor<16x32xbf16>
+    %2 = dtc.mul %1, %s : (tensor<16x32xbf16>, tensor<f32>) -> tensor<16x32xbf16>
+    %t = dtc.tanh %2 : (tensor<16x32xbf16>) -> tensor<16x32xbf16>
+    %u = dtc.add %t, %one : (tensor<16x32xbf16>, tensor<f32>) -> tensor<16x32xbf16>
+    %y = dtc.mul %h, %u : (tensor<16x32xbf16>, tensor<16x32xbf16>) -> tensor<16x32xbf16>
+
+    %t2 = dtc.mul %t, %t : (tensor<16x32xbf16>, tensor<16x32xbf16>) -> tensor<16x32xbf16>
+    %n = dtc.sub %one, %t2 : (tensor<f32>, tensor<16x32xbf16>) -> tensor<16x32xbf16>
+    %three = dtc.constant dense<0.134145> : tensor<f32> to tensor<f32>
+    %3 = dtc.mul %x2, %three : (tensor<16x32xbf16>, tensor<f32>) -> tensor<16x32xbf16>
+    %4 = dtc.add %3, %one : (tensor<16x32xbf16>, tensor<f32>) -> tensor<16x32xbf16>
+    %dy = dtc.matmul %g, %v {transpose_rhs} : (tensor<16x8xbf16>, tensor<32x8xbf16>) -> tensor<16x32xbf16>
+    %du = dtc.mul %dy, %u : (tensor<16x32xbf16>, tensor<16x32xbf16>) -> tensor<16x32xbf16>
+    %dt = dtc.mul %dy, %h : (tensor<16x32xbf16>, tensor<16x32xbf16>) -> tensor<16x32xbf16>
+    %d2 = dtc.mul %dt, %n : (tensor<16x32xbf16>, tensor<16x32xbf16>) -> tensor<16x32xbf16>
+    %d1 = dtc.mul %d2, %s : (tensor<16x32xbf16>, tensor<f32>) -> tensor<16x32xbf16>
+    %e = dtc.mul %d1, %4 : (tensor<16x32xbf16>, tensor<16x32xbf16>) -> tensor<16x32xbf16>
+    %f = dtc.mul %du, %half : (tensor<16x32xbf16>, tensor<f32>) -> tensor<16x32xbf16>
+    %dx = dtc.add %e, %f : (tensor<16x32xbf16>, tensor<16x32xbf16>) -> tensor<16x32xbf16>
+
+    // What is on the way to this gradient is needed elsewhere.
+    %dy_o = dtc.matmul %g, %v {transpose_rhs} : (tensor<16x8xbf16>, tensor<32x8xbf16>) -> tensor<16x32xbf16>
+    %du_o = dtc.mul %dy_o, %u : (tensor<16x32xbf16>, tensor<16x32xbf16>) -> tensor<16x32xbf16>
+    %dt_o = dtc.mul %dy_o, %h : (tensor<16x32xbf16>, tensor<16x32xbf16>) -> tensor<16x32xbf16>
+    %d2_o = dtc.mul %dt_o, %n : (tensor<16x32xbf16>, tensor<16x32xbf16>) -> tensor<16x32xbf16>
+    %d1_o = dtc.mul %d2_o, %s : (tensor<16x32xbf16>, tensor<f32>) -> tensor<16x32xbf16>
+    %e_o = dtc.mul %d1_o, %4 : (tensor<16x32xbf16>, tensor<16x32xbf16>) -> tensor<16x32xbf16>
+    %f_o = dtc.mul %du_o, %half : (tensor<16x32xbf16>, tensor<f32>) -> tensor<16x32xbf16>
+    %dx_o = dtc.add %e_o, %f_o : (tensor<16x32xbf16>, tensor<16x32xbf16>) -> tensor<16x32xbf16>
+    return %y, %dx, %dx_o, %dt_o : tensor<16x32xbf16>, tensor<16x32xbf16>, tensor<16x32xbf16>, tensor<16x32xbf16>
+  }
+}
+
+// CHECK-LABEL: module @gelu
+// CHECK-NEXT:    func.func @step(%[[A:[a-z0-9]+]]: {{.*}}, %[[W:[a-z0-9]+]]: {{.*}}, %[[B:[a-z0-9]+]]: {{.*}}, %[[G:[a-z0-9]+]]: {{.*}}, %[[V:[a-z0-9]+]]: {{.*}})
+// CHECK-NEXT:      %[[Y:.*]], %[[X:.*]] = dtc.matmul_epilogue gelu %[[A]], %[[W]], %[[B]] : (tensor<16x8xbf16>, tensor<8x32xbf16>, tensor<32xbf16>) -> (tensor<16x32xbf16>, tensor<16x32xbf16>)
+// CHECK:           %[[DX:.*]] = dtc.matmul_epilogue gelu_grad %[[G]], %[[V]], %[[X]] {transpose_rhs}
+// CHECK-NEXT:      %[[DY:.*]] = dtc.matmul %[[G]], %[[V]]
+// CHECK-NEXT:      dtc.mul %[[DY]],
+// CHECK:           return %[[Y]], %[[DX]]
+
+// -----
+
+// A bias with ReLU; a bias that no kernel reads; one that a kernel reads, which
+// adds it on the way; a function that is not GELU; a product of f32.
+
+module @others {
+  func.func @step(%a: tensor<16x8xf16>, %w: tensor<8x8xf16>, %b: tensor<8xf16>,
+                  %c: tensor<16x8xf32>, %v: tensor<8x8xf32>, %d: tensor<8xf32>)
+      -> (tensor<16x8xf16>, tensor<16x8xf16>, tensor<16x8xf16>, tensor<16x8xf32>) {
+    %p = dtc.matmul %a, %w : (tensor<16x8xf16>, tensor<8x8xf16>) -> tensor<16x8xf16>
+    %x = dtc.add %p, %b : (tensor<16x8xf16>, tensor<8xf16>) -> tensor<16x8xf16>
+    %y = dtc.relu %x : (tensor<16x8xf16>) -> tensor<16x8xf16>
+    %q = dtc.matmul %y, %w : (tensor<16x8xf16>, tensor<8x8xf16>) -> tensor<16x8xf16>
+    %z = dtc.add %q, %b : (tensor<16x8xf16>, tensor<8xf16>) -> tensor<16x8xf16>
+    %r = dtc.matmul %z, %w : (tensor<16x8xf16>, tensor<8x8xf16>) -> tensor<16x8xf16>
+    %u = dtc.add %r, %b : (tensor<16x8xf16>, tensor<8xf16>) -> tensor<16x8xf16>
+    %s = dtc.sigmoid %u : (tensor<16x8xf16>) -> tensor<16x8xf16>
+    %silu = dtc.mul %u, %s : (tensor<16x8xf16>, tensor<16x8xf16>) -> tensor<16x8xf16>
+    %f = dtc.matmul %c, %v : (tensor<16x8xf32>, tensor<8x8xf32>) -> tensor<16x8xf32>
+    %e = dtc.add %f, %d : (tensor<16x8xf32>, tensor<8xf32>) -> tensor<16x8xf32>
+    %k = dtc.relu %e : (tensor<16x8xf32>) -> tensor<16x8xf32>
+    return %y, %z, %silu, %k : tensor<16x8xf16>, tensor<16x8xf16>, tensor<16x8xf16>, tensor<16x8xf32>
+  }
+}
+
+// CHECK-LABEL: module @others
+// CHECK:           %[[Y:.*]] = dtc.matmul_epilogue relu
+// CHECK-NEXT:      %[[Z:.*]] = dtc.matmul_epilogue bias %[[Y]],
+// CHECK-NEXT:      %[[R:.*]] = dtc.matmul %[[Z]],
+// CHECK-NEXT:      dtc.add %[[R]]
+// CHECK:           %[[F:.*]] = dtc.matmul
+// CHECK-NEXT:      dtc.add %[[F]]
+
+// -----
+
+// Nothing else may read the product.
+
+module @shared {
+  func.func @step(%a: tensor<16x8xbf16>, %w: tensor<8x8xbf16>, %b: tensor<8xbf16>)
+      -> (tensor<16x8xbf16>, tensor<16x8xbf16>) {
+    %p = dtc.matmul %a, %w : (tensor<16x8xbf16>, tensor<8x8xbf16>) -> tensor<16x8xbf16>
+    %x = dtc.add %p, %b : (tensor<16x8xbf16>, tensor<8xbf16>) -> tensor<16x8xbf16>
+    %y = dtc.relu %x : (tensor<16x8xbf16>) -> tensor<16x8xbf16>
+    return %p, %y : tensor<16x8xbf16>, tensor<16x8xbf16>
+  }
+}
+
+// CHECK-LABEL: module @shared
+// CHECK:           %[[P:.*]] = dtc.matmul
+// CHECK-NEXT:      dtc.add %[[P]]
