@@ -389,6 +389,10 @@ LogicalResult MatMulEpilogueOp::verify() {
            << shape[1];
   if (getSum() && getEpilogue() != Epilogue::gelu)
     return emitOpError("has a second result, expected one only of gelu");
+  if (int64_t columns = getLocalType(getResult().getType()).getDimSize(1);
+      columns % 8 != 0)
+    return emitOpError("has rows of ")
+           << columns << " elements, expected a multiple of 8";
   return success();
 }
 

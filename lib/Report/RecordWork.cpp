@@ -12,12 +12,14 @@ std::map<std::string, double> dtc::countModelFlops(ArrayRef<ModuleOp> stages) {
   std::map<std::string, double> flops;
   for (ModuleOp stage : stages)
     for (auto run : getPlan(stage).getOps<RunOp>())
-      if (isRunOf(run, Phase::Forward))
-        getCallee(run).walk([&](Operation *op) {
-          if (op->hasTrait<Product>())
-            flops[getNumbers(getElementTypeOrSelf(op->getOperand(0)))] +=
-                3.0 * cast<CostInterface>(op).getFlops();
-        });
+      getCallee(run).walk([&](Operation *op) {
+        bool isOfForwardPass = isRunOf(run, Phase::Forward)
+                                   ? op->hasTrait<Product>()
+                                   : op->hasAttr(attr::ofForwardPass);
+        if (isOfForwardPass)
+          flops[getNumbers(getElementTypeOrSelf(op->getOperand(0)))] +=
+              3.0 * cast<CostInterface>(op).getFlops();
+      });
   return flops;
 }
 

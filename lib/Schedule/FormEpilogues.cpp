@@ -92,8 +92,18 @@ static std::optional<double> getSplat(Value value) {
   return data.getSplatValue<APFloat>().convertToDouble();
 }
 
-/// The result of an op at the places of its operands; none if it is not
-/// elementwise or an operand is not known.
+/// Whether an op has an analytic function: two formulas of such that agree at
+/// all samples are one. A choice could be another where there is no sample.
+static bool isAnalytic(Operation *op) {
+  if (auto cast = dyn_cast<CastOp>(op))
+    return isa<FloatType>(cast.getX().getType().getElementType()) &&
+           isa<FloatType>(cast.getY().getType().getElementType());
+  return isa<AddOp, SubOp, MulOp, DivOp, PowOp, NegOp, ExpOp, SqrtOp,
+             ReciprocalOp, TanhOp, ErfOp, SigmoidOp>(op);
+}
+
+/// The result of an op at the places of its operands; none if an operand is not
+/// known.
 static std::optional<Samples> evaluate(Operation *op, const Formula &formula) {
   SmallVector<Samples> operands;
   for (Value operand : op->getOperands()) {
@@ -111,10 +121,7 @@ static std::optional<Samples> evaluate(Operation *op, const Formula &formula) {
   for (int i = 0; i < numSamples; ++i) {
     for (auto [element, samples] : llvm::zip(elements, operands))
       element = samples[i];
-    std::optional<double> value = evaluateElement(op, elements);
-    if (!value)
-      return std::nullopt;
-    result.push_back(*value);
+    result.push_back(*evaluateElement(op, elements));
   }
   return result;
 }
@@ -127,8 +134,7 @@ static void follow(Formula &formula) {
        next < formula.values.size() && formula.values.size() < mostValues;
        ++next)
     for (Operation *user : (formula.values.begin() + next)->first.getUsers()) {
-      if (user->getNumResults() != 1 ||
-          formula.values.contains(user->getResult(0)) ||
+      if (!isAnalytic(user) || formula.values.contains(user->getResult(0)) ||
           cast<RankedTensorType>(user->getResult(0).getType()).getShape() !=
               shape)
         continue;
@@ -141,27 +147,62 @@ static void follow(Formula &formula) {
 // Products
 //===----------------------------------------------------------------------===//
 
-/// Whether the library has epilogues for a product: it stores eight elements at
-/// a time.
+/// The library reads and stores eight elements at a time.
+static constexpr int64_t vectorElements = 8;
+
+/// Whether the library has epilogues for a product.
 static bool canHaveEpilogue(MatMulOp product) {
   RankedTensorType type = getLocalType(product.getResult().getType());
-  return type.getRank() == 2 && type.getDimSize(1) % 8 == 0 &&
-         isFloat16(type) &&
-         type.getElementType() == getElementTypeOrSelf(product.getLhs());
+  RankedTensorType lhs = getLocalType(product.getLhs().getType());
+  return type.getRank() == 2 && isFloat16(type) &&
+         type.getElementType() == lhs.getElementType() &&
+         type.getDimSize(1) % vectorElements == 0 &&
+         lhs.getDimSize(product.getTransposeLhs() ? 0 : 1) % vectorElements ==
+             0;
 }
 
-/// The sum of a product and a row that alone reads the product.
-static AddOp getBiased(MatMulOp product) {
+/// Whether a row begins where the library may read it: parameters of ZeRO lie
+/// side by side in one tensor.
+static bool isAligned(Value row) {
+  Operation *op = row.getDefiningOp();
+  while (op && isView(op)) {
+    auto slice = dyn_cast<SliceOp>(op);
+    if (slice && slice.getStart() % vectorElements != 0)
+      return false;
+    op = op->getOperand(getAlias(op->getResult(0))->operand).getDefiningOp();
+  }
+  return true;
+}
+
+namespace {
+
+/// A product, or a view of it, and a row that is added to it by the only op
+/// that reads it.
+struct BiasedProduct {
+  Value sum; ///< null if there is none
+  Value bias;
+};
+
+} // namespace
+
+static BiasedProduct findBias(MatMulOp product) {
   Value result = product.getResult();
+  int64_t columns = product.getResult().getType().getDimSize(1);
+  auto view = result.hasOneUse() ? dyn_cast<ReshapeOp>(*result.user_begin())
+                                 : ReshapeOp();
+  if (view)
+    result = view.getResult();
   auto add =
       result.hasOneUse() ? dyn_cast<AddOp>(*result.user_begin()) : AddOp();
-  if (!add || add.getLhs() != result || add.getType() != result.getType())
+  if (!add || add.getType() != result.getType())
     return {};
-  auto row = cast<RankedTensorType>(add.getRhs().getType());
-  RankedTensorType type = product.getResult().getType();
-  bool isRow = row.getRank() == 1 && row.getDimSize(0) == type.getDimSize(1) &&
-               row.getElementType() == type.getElementType();
-  return isRow ? add : AddOp();
+  Value bias = add.getLhs() == result ? add.getRhs() : add.getLhs();
+  auto row = cast<RankedTensorType>(bias.getType());
+  bool isRow = row.getRank() == 1 && row.getDimSize(0) == columns &&
+               add.getType().getShape().back() == columns &&
+               row.getElementType() == add.getType().getElementType();
+  return isRow && isAligned(bias) ? BiasedProduct{add.getResult(), bias}
+                                  : BiasedProduct();
 }
 
 /// Whether a kernel reads a value, in which an addition costs nothing.
@@ -204,30 +245,34 @@ MatMulEpilogueOp EpilogueBuilder::create(Epilogue epilogue, MatMulOp product,
 }
 
 void EpilogueBuilder::addForward(MatMulOp product) {
-  AddOp add = getBiased(product);
-  if (!add)
+  auto [x, bias] = findBias(product);
+  if (!x)
     return;
-  Value x = add.getResult(), bias = add.getRhs();
+  Operation *add = x.getDefiningOp();
+  auto replace = [&](Value value, Epilogue epilogue) {
+    OpBuilder builder(add);
+    Value fused = create(epilogue, product, bias, add).getResult();
+    if (fused.getType() != value.getType())
+      fused =
+          ReshapeOp::create(builder, product.getLoc(), value.getType(), fused);
+    value.replaceAllUsesWith(fused);
+  };
   auto relu = x.hasOneUse() ? dyn_cast<ReluOp>(*x.user_begin()) : ReluOp();
-  if (relu) {
-    relu.getResult().replaceAllUsesWith(
-        create(Epilogue::relu, product, bias, add).getResult());
-    return;
-  }
+  if (relu)
+    return replace(relu.getResult(), Epilogue::relu);
   Formula formula;
   formula.values.insert({x, sample(getArgument)});
   follow(formula);
   Value y = formula.find(x.getType(),
                          sample([](int i) { return gelu(getArgument(i)); }));
-  if (y) {
+  if (y && y.getType() == product.getResult().getType() && !isReadByKernel(y)) {
     MatMulEpilogueOp fused =
         create(Epilogue::gelu, product, bias, add, /*hasSum=*/true);
     addGradients(x, formula);
     y.replaceAllUsesWith(fused.getResult());
     x.replaceAllUsesWith(fused.getSum());
   } else if (!isReadByKernel(x)) {
-    x.replaceAllUsesWith(
-        create(Epilogue::bias, product, bias, add).getResult());
+    replace(x, Epilogue::bias);
   }
 }
 
@@ -268,7 +313,7 @@ void EpilogueBuilder::addGradient(MatMulOp product, Value x,
   for (Value value : way)
     if (value != gradient &&
         !llvm::all_of(value.getUsers(), [&](Operation *user) {
-          return way.contains(user->getResult(0));
+          return user->getNumResults() == 1 && way.contains(user->getResult(0));
         }))
       return;
   gradient.replaceAllUsesWith(

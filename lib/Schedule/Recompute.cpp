@@ -9,6 +9,7 @@
 #include "RecomputePolicy.h"
 #include "dtc/Plan/Aliases.h"
 #include "dtc/Plan/Skeleton.h"
+#include "dtc/Plan/Work.h"
 #include "dtc/Schedule/Passes.h"
 #include "mlir/IR/IRMapping.h"
 
@@ -67,6 +68,7 @@ private:
   Value import(Value value, Reader &reader);
   void addResult(func::FuncOp function, Value value, int64_t number);
   void dropRecomputedResults();
+  void eraseUnused();
   llvm::DenseSet<int64_t> getReadNumbers(bool byBackwardPass);
 
   ModuleOp stage;
@@ -75,7 +77,8 @@ private:
   ForwardPass forward;
   llvm::DenseSet<Value> kept;
   std::vector<Reader> readers;
-  DenseMap<Value, int64_t> numbers; ///< of values of the forward pass
+  DenseMap<Operation *, Operation *> clones; ///< of ops of the forward pass
+  DenseMap<Value, int64_t> numbers;          ///< of values of the forward pass
   DenseMap<int64_t, Value> byNumber;
   int64_t nextNumber = 0;
 };
@@ -190,6 +193,7 @@ void StageRecompute::run(const RecomputePolicy &policy) {
     if (func::FuncOp function = findFunction(stage, {kind, chunk}))
       rewrite(function);
   dropRecomputedResults();
+  eraseUnused();
 }
 
 /// Views of what the forward pass saved stand where they are read: what they
@@ -292,6 +296,7 @@ Value StageRecompute::get(Value value, Reader &reader, OpBuilder &builder) {
   for (OpResult result : op->getResults())
     copyIfOfCaller(result, mapping, builder);
   Operation *clone = builder.clone(*op, mapping);
+  clones.try_emplace(op, clone);
   for (auto [from, to] : llvm::zip(op->getResults(), clone->getResults()))
     reader.values[from] = to;
   return reader.values[value];
@@ -350,12 +355,27 @@ void StageRecompute::dropRecomputedResults() {
   terminator->eraseOperands(dropped);
   (void)forward.function.eraseResults(dropped);
   annotateUpdates(forward.function);
-  // What only they needed; all members of a group leave a collective out.
+}
+
+/// What only results needed that are made again runs in the backward pass
+/// alone; all members of a group leave a collective out.
+void StageRecompute::eraseUnused() {
   for (Operation &op :
-       llvm::make_early_inc_range(llvm::reverse(forward.getBody())))
-    if (op.use_empty() &&
-        (isOpTriviallyDead(&op) || isa<CollectiveOpInterface>(op)))
-      op.erase();
+       llvm::make_early_inc_range(llvm::reverse(forward.getBody()))) {
+    if (!op.use_empty() ||
+        !(isOpTriviallyDead(&op) || isa<CollectiveOpInterface>(op)))
+      continue;
+    if (Operation *clone = clones.lookup(&op); clone && op.hasTrait<Product>())
+      clone->setAttr(attr::ofForwardPass, UnitAttr::get(op.getContext()));
+    op.erase();
+  }
+  llvm::BitVector unused(forward.function.getNumArguments());
+  for (BlockArgument argument : forward.function.getArguments())
+    unused[argument.getArgNumber()] = argument.use_empty();
+  (void)forward.function.eraseArguments(unused);
+  if (llvm::hasSingleElement(forward.getBody()) &&
+      forward.function.getNumResults() == 0)
+    forward.function.erase();
 }
 
 //===----------------------------------------------------------------------===//

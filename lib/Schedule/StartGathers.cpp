@@ -77,9 +77,9 @@ static SmallVector<Gather> collect(func::FuncOp plan) {
   llvm::sort(gathers, [](const Gather &a, const Gather &b) {
     if (a.reader != b.reader)
       return a.reader->isBeforeInBlock(b.reader);
-    if (a.inner && b.inner && a.inner != b.inner)
-      return a.inner->isBeforeInBlock(b.inner);
-    return a.number < b.number;
+    if (a.inner == b.inner)
+      return a.number < b.number;
+    return a.inner && (!b.inner || a.inner->isBeforeInBlock(b.inner));
   });
   return gathers;
 }

@@ -38,3 +38,19 @@ func.func @f(%a: tensor<4x8xf16>, %b: tensor<8x16xf16>, %c: tensor<16xf16>) {
   %0:2 = dtc.matmul_epilogue relu %a, %b, %c : (tensor<4x8xf16>, tensor<8x16xf16>, tensor<16xf16>) -> (tensor<4x16xf16>, tensor<4x16xf16>)
   return
 }
+
+// -----
+
+func.func @f(%a: tensor<4x8xf16>, %b: tensor<8x12xf16>, %c: tensor<12xf16>) {
+  // expected-error@below {{has rows of 12 elements, expected a multiple of 8}}
+  %0 = dtc.matmul_epilogue bias %a, %b, %c : (tensor<4x8xf16>, tensor<8x12xf16>, tensor<12xf16>) -> tensor<4x12xf16>
+  return
+}
+
+// -----
+
+func.func @f(%a: tensor<4x8xf16>, %b: tensor<8x16xf16>, %c: tensor<16xf16>) {
+  // expected-error@below {{requires the same element type for all operands and results}}
+  %0 = dtc.matmul_epilogue bias %a, %b, %c : (tensor<4x8xf16>, tensor<8x16xf16>, tensor<16xf16>) -> tensor<4x16xf32>
+  return
+}

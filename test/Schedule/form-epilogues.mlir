@@ -109,3 +109,57 @@ module @shared {
 // CHECK-LABEL: module @shared
 // CHECK:           %[[P:.*]] = dtc.matmul
 // CHECK-NEXT:      dtc.add %[[P]]
+
+// -----
+
+// A function that is GELU only where nothing is clipped is not GELU.
+
+module @clipped {
+  func.func @step(%a: tensor<16x8xbf16>, %w: tensor<8x32xbf16>, %b: tensor<32xbf16>) -> tensor<16x32xbf16> {
+    %p = dtc.matmul %a, %w : (tensor<16x8xbf16>, tensor<8x32xbf16>) -> tensor<16x32xbf16>
+    %s = dtc.add %p, %b : (tensor<16x32xbf16>, tensor<32xbf16>) -> tensor<16x32xbf16>
+    %limit = dtc.constant dense<20.0> : tensor<f32> to tensor<f32>
+    %x = dtc.minimum %s, %limit : (tensor<16x32xbf16>, tensor<f32>) -> tensor<16x32xbf16>
+    %half = dtc.constant dense<0.5> : tensor<f32> to tensor<f32>
+    %one = dtc.constant dense<1.0> : tensor<f32> to tensor<f32>
+    %c = dtc.constant dense<4.471500e-02> : tensor<f32> to tensor<f32>
+    %k = dtc.constant dense<0.797884583> : tensor<f32> to tensor<f32>
+    %h = dtc.mul %x, %half : (tensor<16x32xbf16>, tensor<f32>) -> tensor<16x32xbf16>
+    %x2 = dtc.mul %x, %x : (tensor<16x32xbf16>, tensor<16x32xbf16>) -> tensor<16x32xbf16>
+    %x3 = dtc.mul %x2, %x : (tensor<16x32xbf16>, tensor<16x32xbf16>) -> tensor<16x32xbf16>
+    %0 = dtc.mul %x3, %c : (tensor<16x32xbf16>, tensor<f32>) -> tensor<16x32xbf16>
+    %1 = dtc.add %x, %0 : (tensor<16x32xbf16>, tensor<16x32xbf16>) -> tensor<16x32xbf16>
+    %2 = dtc.mul %1, %k : (tensor<16x32xbf16>, tensor<f32>) -> tensor<16x32xbf16>
+    %t = dtc.tanh %2 : (tensor<16x32xbf16>) -> tensor<16x32xbf16>
+    %u = dtc.add %t, %one : (tensor<16x32xbf16>, tensor<f32>) -> tensor<16x32xbf16>
+    %y = dtc.mul %h, %u : (tensor<16x32xbf16>, tensor<16x32xbf16>) -> tensor<16x32xbf16>
+    return %y : tensor<16x32xbf16>
+  }
+}
+
+// CHECK-LABEL: module @clipped
+// CHECK-NOT:     matmul_epilogue
+
+// -----
+
+// The bias may come first, but not from where the library cannot read it.
+
+module @order {
+  func.func @step(%a: tensor<16x8xbf16>, %w: tensor<8x8xbf16>, %b: tensor<8xbf16>, %f: tensor<40xbf16>)
+      -> (tensor<16x8xbf16>, tensor<16x8xbf16>, tensor<16x8xbf16>) {
+    %p = dtc.matmul %a, %w : (tensor<16x8xbf16>, tensor<8x8xbf16>) -> tensor<16x8xbf16>
+    %x = dtc.add %b, %p : (tensor<8xbf16>, tensor<16x8xbf16>) -> tensor<16x8xbf16>
+    %b1 = dtc.slice %f axis 0 from 16 {view} : (tensor<40xbf16>) -> tensor<8xbf16>
+    %p1 = dtc.matmul %x, %w : (tensor<16x8xbf16>, tensor<8x8xbf16>) -> tensor<16x8xbf16>
+    %x1 = dtc.add %p1, %b1 : (tensor<16x8xbf16>, tensor<8xbf16>) -> tensor<16x8xbf16>
+    %b2 = dtc.slice %f axis 0 from 3 {view} : (tensor<40xbf16>) -> tensor<8xbf16>
+    %p2 = dtc.matmul %x1, %w : (tensor<16x8xbf16>, tensor<8x8xbf16>) -> tensor<16x8xbf16>
+    %x2 = dtc.add %p2, %b2 : (tensor<16x8xbf16>, tensor<8xbf16>) -> tensor<16x8xbf16>
+    return %x, %x1, %x2 : tensor<16x8xbf16>, tensor<16x8xbf16>, tensor<16x8xbf16>
+  }
+}
+
+// CHECK-LABEL: module @order
+// CHECK:         dtc.matmul_epilogue bias
+// CHECK:         dtc.matmul_epilogue bias
+// CHECK:         dtc.matmul %

@@ -12,8 +12,8 @@ namespace dtc {
 bool isElementwise(mlir::Operation *op);
 
 /// The element of an elementwise op's result that follows from one of each
-/// operand, in double precision; booleans are 0 and 1. None if `op` is another
-/// kind of op.
+/// operand, in double precision; booleans are 0 and 1. None if `op` is not one
+/// of those that are known here.
 std::optional<double> evaluateElement(mlir::Operation *op,
                                       llvm::ArrayRef<double> x);
 

@@ -300,8 +300,8 @@ def DTC_MatMulOp : DTC_InferredOp<"matmul", [DTC_Product, SameOperandsElementTyp
   let results = (outs DTC_Float:$result);
 }
 
-def DTC_MatMulEpilogueOp : DTC_Op<"matmul_epilogue", [
-    Pure, DTC_Product, SameOperandsElementType,
+def DTC_MatMulEpilogueOp : DTC_TensorOp<"matmul_epilogue", [
+    DTC_Product, SameOperandsAndResultElementType,
     DeclareOpInterfaceMethods<DTC_CostInterface, ["getFlops"]>]> {
   let summary = "matrix product, with what follows it element by element";
   let description = [{
@@ -322,7 +322,7 @@ def DTC_MatMulEpilogueOp : DTC_Op<"matmul_epilogue", [
     Constraints: (C1) lhs and rhs are matrices of 16-bit numbers, and their
     contracted sizes agree; (C2) other is a row, or for gelu_grad has the shape
     of the product; (C3) results have the shape of the product, and only gelu
-    has a second one.
+    has a second one; (C4) a rank's rows have a multiple of 8 elements.
   }];
   let arguments = (ins DTC_EpilogueAttr:$epilogue, DTC_Float:$lhs,
                        DTC_Float:$rhs, DTC_Float:$other,

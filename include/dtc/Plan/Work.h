@@ -13,6 +13,8 @@ namespace dtc::attr {
 
 /// Launch or library call: FLOPs and bytes of one execution on a rank.
 constexpr llvm::StringLiteral work = "dtc.work";
+/// Product in a backward pass: one of the forward pass, which runs here alone.
+constexpr llvm::StringLiteral ofForwardPass = "dtc.of_forward_pass";
 /// Module: FLOPs that the model asks of all ranks in a step.
 constexpr llvm::StringLiteral modelFlops = "dtc.model_flops";
 

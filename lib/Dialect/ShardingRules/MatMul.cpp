@@ -9,10 +9,12 @@
 using namespace mlir;
 using namespace dtc;
 
-ShardingRule MatMulOp::getShardingRule() {
+/// The contraction is a factor of kind `contraction`.
+template <typename Op>
+static ShardingRule getProductRule(Op op, FactorKind contraction) {
   ShardingRule rule;
-  ArrayRef<int64_t> lhs = getLhs().getType().getShape();
-  ArrayRef<int64_t> result = getResult().getType().getShape();
+  ArrayRef<int64_t> lhs = op.getLhs().getType().getShape();
+  ArrayRef<int64_t> result = op.getResult().getType().getShape();
   TensorFactors a, b, c;
   for (int64_t size : lhs.drop_back(2)) {
     unsigned batch = rule.addFactor(size);
@@ -22,18 +24,35 @@ ShardingRule MatMulOp::getShardingRule() {
   }
   unsigned m = rule.addFactor(result[result.size() - 2]);
   unsigned n = rule.addFactor(result.back());
-  unsigned k = rule.addFactor(lhs[lhs.size() - (getTransposeLhs() ? 2 : 1)],
-                              FactorKind::Sum);
+  unsigned k = rule.addFactor(lhs[lhs.size() - (op.getTransposeLhs() ? 2 : 1)],
+                              contraction);
   auto append = [](TensorFactors &tensor, unsigned row, unsigned column,
                    bool transpose) {
     tensor.push_back({transpose ? column : row});
     tensor.push_back({transpose ? row : column});
   };
-  append(a, m, k, getTransposeLhs());
-  append(b, k, n, getTransposeRhs());
+  append(a, m, k, op.getTransposeLhs());
+  append(b, k, n, op.getTransposeRhs());
   append(c, m, n, false);
   rule.operands = {a, b};
   rule.results = {c};
+  return rule;
+}
+
+ShardingRule MatMulOp::getShardingRule() {
+  ShardingRule rule = getProductRule(*this, FactorKind::Sum);
   rule.setLinear(Linearity::Each);
+  return rule;
+}
+
+/// What follows the sum needs all of it.
+ShardingRule MatMulEpilogueOp::getShardingRule() {
+  ShardingRule rule = getProductRule(*this, FactorKind::Replicated);
+  TensorFactors result = rule.results.front();
+  rule.operands.push_back(getEpilogue() == Epilogue::gelu_grad
+                              ? result
+                              : TensorFactors{result.back()});
+  if (getSum())
+    rule.results.push_back(result);
   return rule;
 }

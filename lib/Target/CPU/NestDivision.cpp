@@ -14,10 +14,12 @@ static constexpr int64_t mostPartsWithMemory = 16;
 static constexpr int64_t mostPartBytes = int64_t(4) << 20;
 /// A row loop of so many iterations is divided rather than one in it.
 static constexpr int64_t manyRows = 16;
-/// Sums over long rows are divided by rows, which memory delivers faster than
-/// some columns of each, if parts have so many; else by columns.
-static constexpr int64_t manyRowsOfSum = 32;
+/// Sums over rows of so many elements are divided by rows, which memory
+/// delivers faster than some columns of each, if there are parts enough of so
+/// many; else by columns.
 static constexpr int64_t manyColumns = 256;
+static constexpr int64_t manyRowsOfSum = 32;
+static constexpr int64_t fewestRowParts = 4;
 
 /// The row loop to divide; none if all have one iteration.
 static std::optional<unsigned> chooseRowLoop(ArrayRef<int64_t> rows) {
@@ -60,12 +62,17 @@ NestDivision NestDivision::choose(const Nest &nest, int64_t lanes,
                     return root->kind == StatementKind::Accumulation;
                   });
   bool sumsWideRows = rowLoop && sumsRows && columns >= manyColumns;
-  bool hasManyRows = rows >= 2 * manyRowsOfSum;
-  bool isWide = !rowLoop || scatters || (sumsWideRows && !hasManyRows);
+  bool isWide = !rowLoop || scatters || sumsWideRows;
   int64_t vectors = columns / lanes;
   bool isOneRow = !rowLoop && !scatters;
-  if (isEven && nest.numPhases == 1 && vectors > 1 &&
-      (sumsColumns ? isOneRow : isWide)) {
+  bool canDivideColumns = isEven && nest.numPhases == 1 && vectors > 1 &&
+                          (sumsColumns ? isOneRow : isWide);
+  int64_t rowParts = 0; // rather than parts of the columns
+  if (canDivideColumns && sumsWideRows && !scatters)
+    rowParts = std::min({nest.rows[*rowLoop], mostPartsWithMemory,
+                         rows / manyRowsOfSum,
+                         mostPartBytes / std::max<int64_t>(partBytes, 1)});
+  if (canDivideColumns && rowParts < fewestRowParts) {
     int64_t parts = std::min(vectors, mostParts);
     if (sumsColumns)
       parts = std::min({parts, mostPartsWithMemory,
@@ -82,8 +89,8 @@ NestDivision NestDivision::choose(const Nest &nest, int64_t lanes,
   int64_t parts = std::min(nest.rows[*rowLoop], mostParts);
   if (partBytes > 0)
     parts = std::min({parts, mostPartsWithMemory, mostPartBytes / partBytes});
-  if (sumsWideRows)
-    parts = std::min(parts, rows / manyRowsOfSum);
+  if (rowParts >= fewestRowParts)
+    parts = rowParts;
   if (parts < 2)
     return division;
   division.kind = Rows;

@@ -16,7 +16,6 @@
 #include "dtc/Runtime/DeviceABI.h"
 #include "dtc/Runtime/DeviceReserve.h"
 
-#include <algorithm>
 #include <cublasLt.h>
 #include <optional>
 #include <span>
@@ -263,8 +262,7 @@ Blas::listAlgorithms(const Product &product,
       {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, alignments.b},
       {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, alignments.a},
       {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, alignments.c},
-      {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES,
-       std::min({alignments.c, alignments.other, alignments.sum})}};
+      {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, alignments.ofResult()}};
   for (const auto &[attribute, alignment] : aligned)
     DTC_BLAS(cublasLtMatmulPreferenceSetAttribute(
         preference, attribute, &alignment, sizeof alignment));
@@ -300,14 +298,15 @@ static const char *nameOfEpilogue(int32_t epilogue) {
 size_t Blas::choose(const std::vector<Algorithm> &algorithms,
                     const ProductShape &shape, const Alignments &alignments,
                     const Product &product, const Operands &operands) {
-  std::string what = format(
-      "%s %lld x %lld x %lld x %lld%s%s%s%s%s, aligned %u %u %u",
-      nameOf(shape.dtype), (long long)shape.batch, (long long)shape.m,
-      (long long)shape.n, (long long)shape.k,
-      shape.transposeA ? ", A transposed" : "",
-      shape.transposeB ? ", B transposed" : "",
-      shape.accumulate ? ", added" : "", shape.keepsSums ? ", to f32" : "",
-      nameOfEpilogue(shape.epilogue), alignments.a, alignments.b, alignments.c);
+  std::string what =
+      format("%s %lld x %lld x %lld x %lld%s%s%s%s%s, aligned %u %u %u",
+             nameOf(shape.dtype), (long long)shape.batch, (long long)shape.m,
+             (long long)shape.n, (long long)shape.k,
+             shape.transposeA ? ", A transposed" : "",
+             shape.transposeB ? ", B transposed" : "",
+             shape.accumulate ? ", added" : "",
+             shape.keepsSums ? ", to f32" : "", nameOfEpilogue(shape.epilogue),
+             alignments.a, alignments.b, alignments.ofResult());
   std::vector<std::string> names;
   names.reserve(algorithms.size());
   for (const Algorithm &algorithm : algorithms)

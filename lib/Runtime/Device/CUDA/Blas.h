@@ -6,6 +6,7 @@
 #include "Driver.h"
 #include "dtc/Runtime/ABI.h"
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <string>
@@ -59,6 +60,8 @@ private:
   /// Of the operands' addresses, in bytes; of null, the largest.
   struct Alignments {
     uint32_t a, b, c, other, sum;
+    /// Of all that the end of a product reads and writes.
+    uint32_t ofResult() const { return std::min({c, other, sum}); }
     auto operator<=>(const Alignments &) const = default;
   };
   struct Algorithm;
