@@ -209,9 +209,9 @@ cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t description,
   else if (attribute == CUBLASLT_MATMUL_DESC_EPILOGUE)
     memcpy(&d.epilogue, value, bytes);
   else if (attribute == CUBLASLT_MATMUL_DESC_BIAS_POINTER)
-    memcpy(&d.bias, value, bytes);
+    memcpy(static_cast<void *>(&d.bias), value, bytes);
   else if (attribute == CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER)
-    memcpy(&d.matrix, value, bytes);
+    memcpy(static_cast<void *>(&d.matrix), value, bytes);
   else if (attribute == CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD)
     memcpy(&d.matrixLeading, value, bytes);
   else

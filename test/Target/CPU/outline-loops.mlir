@@ -83,3 +83,31 @@ func.func @total(%x: tensor<67xf64>, %y: tensor<67xf64>) -> (tensor<67xf64>, ten
   %2 = dtc.sum_squares %y : (tensor<67xf64>) -> tensor<f64>
   return %0, %1, %2 : tensor<67xf64>, tensor<f64>, tensor<f64>
 }
+
+// Sums over long rows: by rows if there are 4 parts of 32, each with sums of its
+// own, else by columns.
+// DIVIDED: func.func private @many_rows_part0(
+// DIVIDED: func.func @many_rows(
+// DIVIDED-SAME: dtc.scratch = 8192 : i64
+// DIVIDED: call @many_rows_part0(%c0, %c4,
+func.func @many_rows(%x: tensor<128x256xf32>) -> tensor<1x256xf32> attributes {dtc.kernel} {
+  %0 = dtc.reduce_sum %x axes [0] : (tensor<128x256xf32>) -> tensor<1x256xf32>
+  return %0 : tensor<1x256xf32>
+}
+
+// DIVIDED: func.func private @few_rows_part0(
+// DIVIDED: func.func @few_rows(
+// DIVIDED: call @few_rows_part0(%c0, %c32,
+func.func @few_rows(%x: tensor<64x256xf32>) -> tensor<1x256xf32> attributes {dtc.kernel} {
+  %0 = dtc.reduce_sum %x axes [0] : (tensor<64x256xf32>) -> tensor<1x256xf32>
+  return %0 : tensor<1x256xf32>
+}
+
+// Sums that would be too large for each part of the rows.
+// DIVIDED: func.func private @large_sums_part0(
+// DIVIDED: func.func @large_sums(
+// DIVIDED: call @large_sums_part0(%c0, %c64,
+func.func @large_sums(%x: tensor<4x1024x768xf32>) -> tensor<1x1024x768xf32> attributes {dtc.kernel} {
+  %0 = dtc.reduce_sum %x axes [0] : (tensor<4x1024x768xf32>) -> tensor<1x1024x768xf32>
+  return %0 : tensor<1x1024x768xf32>
+}

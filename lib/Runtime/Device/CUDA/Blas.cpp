@@ -210,8 +210,8 @@ Blas::Product &Blas::find(const ProductShape &shape, const Operands &operands) {
 template <typename Value>
 void Blas::set(const Product &product, int attribute, Value value) const {
   DTC_BLAS(cublasLtMatmulDescSetAttribute(
-      product.description, cublasLtMatmulDescAttributes_t(attribute), &value,
-      sizeof value));
+      product.description, cublasLtMatmulDescAttributes_t(attribute),
+      static_cast<const void *>(&value), sizeof value));
 }
 
 /// What follows the product, and where it reads and writes. The library's
