@@ -35,6 +35,11 @@ lose() {
   start=$SECONDS
   kill -"$signal" "$(processes | shuf -n 1)"
   wait $job || status=$?
+  # mpirun does not wait for all that it has killed.
+  for _ in $(seq 50); do
+    [ -n "$(processes)" ] || break
+    sleep 0.1
+  done
   if [ $status -eq 0 ] || [ $((SECONDS - start)) -gt "$seconds" ] ||
     [ "$(grep -c 'error: ' "$work/log")" -ne 1 ] || [ -n "$(processes)" ] ||
     ! grep -qE 'error: rank [0-3] \(pp [01], dp [01]\) is lost: .*; see why, then start again with --resume' "$work/log"; then
