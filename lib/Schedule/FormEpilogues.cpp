@@ -224,7 +224,8 @@ private:
   void addGradients(Value x, const Formula &formula);
   void addGradient(MatMulOp product, Value x, const Formula &formula);
   MatMulEpilogueOp create(Epilogue epilogue, MatMulOp product, Value other,
-                          Operation *before, bool hasSum = false);
+                          Operation *before, ArrayRef<Value> values,
+                          bool hasSum = false);
 
   /// Products that have become one with what follows them.
   llvm::DenseSet<Operation *> replaced;
@@ -232,16 +233,21 @@ private:
 
 } // namespace
 
+/// An op in place of a product and of what computes `values`, whose names it
+/// has.
 MatMulEpilogueOp EpilogueBuilder::create(Epilogue epilogue, MatMulOp product,
                                          Value other, Operation *before,
-                                         bool hasSum) {
+                                         ArrayRef<Value> values, bool hasSum) {
   replaced.insert(product);
+  SmallVector<Location> locations = {product.getLoc()};
+  for (Value value : values)
+    locations.push_back(value.getLoc());
   OpBuilder b(before);
   Type type = product.getResult().getType();
   return MatMulEpilogueOp::create(
-      b, b.getFusedLoc({product.getLoc(), before->getLoc()}), type,
-      hasSum ? type : Type(), epilogue, product.getLhs(), product.getRhs(),
-      other, product.getTransposeLhs(), product.getTransposeRhs());
+      b, b.getFusedLoc(locations), type, hasSum ? type : Type(), epilogue,
+      product.getLhs(), product.getRhs(), other, product.getTransposeLhs(),
+      product.getTransposeRhs());
 }
 
 void EpilogueBuilder::addForward(MatMulOp product) {
@@ -251,7 +257,7 @@ void EpilogueBuilder::addForward(MatMulOp product) {
   Operation *add = x.getDefiningOp();
   auto replace = [&](Value value, Epilogue epilogue) {
     OpBuilder builder(add);
-    Value fused = create(epilogue, product, bias, add).getResult();
+    Value fused = create(epilogue, product, bias, add, {x, value}).getResult();
     if (fused.getType() != value.getType())
       fused =
           ReshapeOp::create(builder, product.getLoc(), value.getType(), fused);
@@ -267,7 +273,9 @@ void EpilogueBuilder::addForward(MatMulOp product) {
                          sample([](int i) { return gelu(getArgument(i)); }));
   if (y && y.getType() == product.getResult().getType() && !isReadByKernel(y)) {
     MatMulEpilogueOp fused =
-        create(Epilogue::gelu, product, bias, add, /*hasSum=*/true);
+        create(Epilogue::gelu, product, bias, add,
+               llvm::to_vector(llvm::make_first_range(formula.values)),
+               /*hasSum=*/true);
     addGradients(x, formula);
     y.replaceAllUsesWith(fused.getResult());
     x.replaceAllUsesWith(fused.getSum());
@@ -316,9 +324,10 @@ void EpilogueBuilder::addGradient(MatMulOp product, Value x,
           return user->getNumResults() == 1 && way.contains(user->getResult(0));
         }))
       return;
-  gradient.replaceAllUsesWith(
-      create(Epilogue::gelu_grad, product, x, gradient.getDefiningOp())
-          .getResult());
+  gradient.replaceAllUsesWith(create(Epilogue::gelu_grad, product, x,
+                                     gradient.getDefiningOp(),
+                                     way.getArrayRef())
+                                  .getResult());
 }
 
 void EpilogueBuilder::run(Block &body) {

@@ -244,8 +244,22 @@ FailureOr<RecomputePolicy> RecomputePolicy::parse(StringRef text,
 }
 
 bool RecomputePolicy::matches(Operation *op) const {
-  auto name = op->getLoc()->findInstanceOf<NameLoc>();
-  return pattern && name && pattern->match(name.getName());
+  if (!pattern)
+    return false;
+  // What is of no node has the name of the file.
+  ModuleOp root = op->getParentOfType<ModuleOp>();
+  while (auto outer = root->getParentOfType<ModuleOp>())
+    root = outer;
+  auto file = root.getLoc()->findInstanceOf<NameLoc>();
+  return op->getLoc()
+      ->walk([&](Location part) {
+        auto name = dyn_cast<NameLoc>(part);
+        bool isNode = name && !(file && name.getName() == file.getName());
+        return isNode && pattern->match(name.getName())
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+      })
+      .wasInterrupted();
 }
 
 bool RecomputePolicy::matchesNode(func::FuncOp forward) const {
