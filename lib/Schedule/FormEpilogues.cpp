@@ -161,19 +161,6 @@ static bool canHaveEpilogue(MatMulOp product) {
              0;
 }
 
-/// Whether a row begins where the library may read it: parameters of ZeRO lie
-/// side by side in one tensor.
-static bool isAligned(Value row) {
-  Operation *op = row.getDefiningOp();
-  while (op && isView(op)) {
-    auto slice = dyn_cast<SliceOp>(op);
-    if (slice && slice.getStart() % vectorElements != 0)
-      return false;
-    op = op->getOperand(getAlias(op->getResult(0))->operand).getDefiningOp();
-  }
-  return true;
-}
-
 namespace {
 
 /// A product, or a view of it, and a row that is added to it by the only op
@@ -185,7 +172,9 @@ struct BiasedProduct {
 
 } // namespace
 
-static BiasedProduct findBias(MatMulOp product) {
+/// The row begins where the library may read it: parameters of ZeRO lie side by
+/// side in one tensor.
+static BiasedProduct findBias(MatMulOp product, const AliasClasses &classes) {
   Value result = product.getResult();
   int64_t columns = product.getResult().getType().getDimSize(1);
   auto view = result.hasOneUse() ? dyn_cast<ReshapeOp>(*result.user_begin())
@@ -201,8 +190,10 @@ static BiasedProduct findBias(MatMulOp product) {
   bool isRow = row.getRank() == 1 && row.getDimSize(0) == columns &&
                add.getType().getShape().back() == columns &&
                row.getElementType() == add.getType().getElementType();
-  return isRow && isAligned(bias) ? BiasedProduct{add.getResult(), bias}
-                                  : BiasedProduct();
+  int64_t bytes = vectorElements * row.getElementTypeBitWidth() / 8;
+  bool isAligned = classes.getOffset(bias) % bytes == 0;
+  return isRow && isAligned ? BiasedProduct{add.getResult(), bias}
+                            : BiasedProduct();
 }
 
 /// Whether a kernel reads a value, in which an addition costs nothing.
@@ -217,7 +208,8 @@ namespace {
 
 class EpilogueBuilder {
 public:
-  void run(Block &body);
+  explicit EpilogueBuilder(Block &body) : body(body), classes(body) {}
+  void run();
 
 private:
   void addForward(MatMulOp product);
@@ -227,6 +219,8 @@ private:
                           Operation *before, ArrayRef<Value> values,
                           bool hasSum = false);
 
+  Block &body;
+  AliasClasses classes;
   /// Products that have become one with what follows them.
   llvm::DenseSet<Operation *> replaced;
 };
@@ -251,7 +245,7 @@ MatMulEpilogueOp EpilogueBuilder::create(Epilogue epilogue, MatMulOp product,
 }
 
 void EpilogueBuilder::addForward(MatMulOp product) {
-  auto [x, bias] = findBias(product);
+  auto [x, bias] = findBias(product, classes);
   if (!x)
     return;
   Operation *add = x.getDefiningOp();
@@ -330,7 +324,7 @@ void EpilogueBuilder::addGradient(MatMulOp product, Value x,
                                   .getResult());
 }
 
-void EpilogueBuilder::run(Block &body) {
+void EpilogueBuilder::run() {
   for (auto product : llvm::to_vector(body.getOps<MatMulOp>()))
     if (!replaced.contains(product) && canHaveEpilogue(product))
       addForward(product);
@@ -352,7 +346,7 @@ struct FormEpilogues : dtc::impl::FormEpiloguesBase<FormEpilogues> {
     FailureOr<func::FuncOp> step = findFunction(getOperation(), stepName);
     if (failed(step))
       return signalPassFailure();
-    EpilogueBuilder().run(step->front());
+    EpilogueBuilder(step->front()).run();
   }
 };
 

@@ -272,6 +272,8 @@ def FormKernels : Pass<"dtc-form-kernels", "mlir::ModuleOp"> {
     the product accumulates itself. So do poolings, which a library computes,
     unless `poolings` is set: then each is a kernel.
 
+    A second result of `dtc.matmul_epilogue` that nothing reads is left out.
+
     With `join`, kernels that stand side by side and need nothing of each other
     are one.
 
