@@ -8,7 +8,7 @@
 // Attentions whose queries, keys and values are one product make [batch,
 // sequence, 3, heads, width] of it, transpose that to [3, ..], and take it
 // apart there. Taken apart where it was made, no part needs a dimension of size
-// 1 before its batch.
+// 1 before its batch. Slices that take all of it are one split.
 //
 //===----------------------------------------------------------------------===//
 
@@ -187,10 +187,52 @@ template <typename OpType> struct TakeApartFirst : GlobalPattern<OpType> {
   }
 };
 
+/// A loop over steps slices one step at a time; as a split they would all be in
+/// memory until the last.
+constexpr size_t mostParts = 8;
+
+/// Slices that have all of a value between them become one split, whose
+/// gradient is one concatenation.
+struct JoinSlices : GlobalPattern<SliceOp> {
+  using GlobalPattern::GlobalPattern;
+  LogicalResult rewrite(SliceOp op, PatternRewriter &rewriter) const override {
+    Value x = op.getX();
+    SmallVector<SliceOp> slices;
+    for (Operation *user : x.getUsers())
+      if (auto slice = dyn_cast<SliceOp>(user);
+          slice && slice.getAxis() == op.getAxis() && !slice.getView())
+        slices.push_back(slice);
+    llvm::sort(slices, [](SliceOp a, SliceOp b) {
+      return a.getStart() < b.getStart();
+    });
+    auto axis = static_cast<int64_t>(op.getAxis());
+    SmallVector<Type> types;
+    int64_t end = 0;
+    for (SliceOp slice : slices) {
+      if (int64_t(slice.getStart()) != end)
+        return failure();
+      end += slice.getType().getDimSize(axis);
+      types.push_back(slice.getType());
+    }
+    if (op != slices.front() || types.size() < 2 || types.size() > mostParts ||
+        end != op.getX().getType().getDimSize(axis))
+      return failure();
+    rewriter.setInsertionPointAfterValue(x);
+    SmallVector<Location> locations;
+    for (SliceOp slice : slices)
+      locations.push_back(slice.getLoc());
+    auto split = SplitOp::create(rewriter, rewriter.getFusedLoc(locations),
+                                 types, x, axis);
+    for (auto [slice, part] : llvm::zip_equal(slices, split.getParts()))
+      rewriter.replaceOp(slice, part);
+    return success();
+  }
+};
+
 } // namespace
 
 void dtc::populateReshapePatterns(RewritePatternSet &patterns) {
-  patterns.add<ComposeReshapes, HoistReshape, DropBeforeTranspose,
+  patterns.add<ComposeReshapes, HoistReshape, DropBeforeTranspose, JoinSlices,
                TakeApartFirst<SliceOp>, TakeApartFirst<SplitOp>>(
       patterns.getContext());
 }
