@@ -13,24 +13,33 @@ static RankedTensorType getPlainType(Value value) {
   return cast<RankedTensorType>(withLayout(value.getType(), {}));
 }
 
-static AttentionSizes makeSizes(Value queries, Value keys, Value values) {
-  ArrayRef<int64_t> q = getLocalType(queries.getType()).getShape();
-  ArrayRef<int64_t> k = getLocalType(keys.getType()).getShape();
-  ArrayRef<int64_t> v = getLocalType(values.getType()).getShape();
+static ArrayRef<int64_t> getShape(Value value) {
+  return getPlainType(value).getShape();
+}
+static ArrayRef<int64_t> getLocalShape(Value value) {
+  return getLocalType(value.getType()).getShape();
+}
+using ShapeOf = function_ref<ArrayRef<int64_t>(Value)>;
+
+template <typename OpTy>
+static AttentionSizes makeSizes(OpTy op, ShapeOf shapeOf) {
+  ArrayRef<int64_t> q = shapeOf(op.getQueries());
+  ArrayRef<int64_t> k = shapeOf(op.getKeys());
+  ArrayRef<int64_t> v = shapeOf(op.getValues());
   return {q[0], q[1], k[1], q[2], k[2], q[3], v[3]};
 }
 
 AttentionSizes AttentionOp::getSizes() {
-  return makeSizes(getQueries(), getKeys(), getValues());
+  return makeSizes(*this, getLocalShape);
 }
 AttentionSizes AttentionGradOp::getSizes() {
-  return makeSizes(getQueries(), getKeys(), getValues());
+  return makeSizes(*this, getLocalShape);
 }
 
 template <typename OpTy> static LogicalResult verifyOperands(OpTy op) {
-  ArrayRef<int64_t> q = getPlainType(op.getQueries()).getShape();
-  ArrayRef<int64_t> k = getPlainType(op.getKeys()).getShape();
-  ArrayRef<int64_t> v = getPlainType(op.getValues()).getShape();
+  ArrayRef<int64_t> q = getShape(op.getQueries());
+  ArrayRef<int64_t> k = getShape(op.getKeys());
+  ArrayRef<int64_t> v = getShape(op.getValues());
   if (q.size() != 4 || k.size() != 4 || v.size() != 4 || q[0] != k[0] ||
       k.take_front(3) != v.take_front(3) || q[3] != k[3])
     return op.emitOpError("has queries ")
@@ -51,7 +60,7 @@ template <typename OpTy> static LogicalResult verifyOperands(OpTy op) {
     return op.emitOpError("has a mask ")
            << op.getMask().getType() << ", expected the element type of "
            << op.getQueries().getType();
-  ArrayRef<int64_t> mask = getPlainType(op.getMask()).getShape();
+  ArrayRef<int64_t> mask = getShape(op.getMask());
   const int64_t scores[] = {q[0], q[2], q[1], k[1]};
   bool fits = mask.size() == 4 && mask[3] == scores[3];
   for (int64_t dim = 0; fits && dim < 3; ++dim)
@@ -68,14 +77,14 @@ LogicalResult AttentionOp::verify() { return verifyOperands(*this); }
 LogicalResult AttentionGradOp::verify() {
   if (failed(verifyOperands(*this)))
     return failure();
-  auto expected = llvm::to_vector(getPlainType(getQueries()).getShape());
-  expected.back() = getPlainType(getValues()).getShape().back();
+  auto expected = llvm::to_vector(getShape(getQueries()));
+  expected.back() = getShape(getValues()).back();
   for (Value value : {getResult(), getDresult()})
-    if (getPlainType(value).getShape() != ArrayRef(expected))
+    if (getShape(value) != ArrayRef(expected))
       return emitOpError("has a result or its gradient ")
              << value.getType() << ", expected shape [" << expected << "]";
   const int64_t rows[] = {expected[0], expected[2], expected[1]};
-  if (getPlainType(getLse()).getShape() != ArrayRef(rows))
+  if (getShape(getLse()) != ArrayRef(rows))
     return emitOpError("has lse ")
            << getLse().getType() << ", expected shape [" << rows << "]";
   return success();
@@ -104,16 +113,107 @@ LogicalResult AttentionGradOp::inferReturnTypes(
   return success();
 }
 
+//===----------------------------------------------------------------------===//
+// Packed
+//===----------------------------------------------------------------------===//
+
+/// Where [batch, tokens, 3, heads, width] has its heads.
+static int64_t getHeadsDim(bool isByHead) { return isByHead ? 2 : 3; }
+
+/// The shapes of what attention makes of a packed tensor.
+static std::pair<SmallVector<int64_t>, SmallVector<int64_t>>
+getPackedResults(ArrayRef<int64_t> packed, bool isByHead) {
+  int64_t heads = packed[getHeadsDim(isByHead)];
+  return {{packed[0], packed[1], heads, packed[4]},
+          {packed[0], heads, packed[1]}};
+}
+
+template <typename OpTy>
+static AttentionSizes makePackedSizes(OpTy op, ShapeOf shapeOf) {
+  ArrayRef<int64_t> packed = shapeOf(op.getPacked());
+  int64_t heads = packed[getHeadsDim(op.getByHead())];
+  return {packed[0], packed[1], packed[1], heads, heads, packed[4], packed[4]};
+}
+
+AttentionSizes PackedAttentionOp::getSizes() {
+  return makePackedSizes(*this, getLocalShape);
+}
+AttentionSizes PackedAttentionGradOp::getSizes() {
+  return makePackedSizes(*this, getLocalShape);
+}
+
+template <typename OpTy> static LogicalResult verifyPacked(OpTy op) {
+  ArrayRef<int64_t> shape = op.getPacked().getType().getShape();
+  int64_t partsDim = op.getByHead() ? 3 : 2;
+  if (shape.size() == 5 && shape[partsDim] == 3)
+    return success();
+  return op.emitOpError("has ")
+         << op.getPacked().getType()
+         << ", expected rank 5 and 3 parts in dimension " << partsDim;
+}
+
+LogicalResult PackedAttentionOp::verify() { return verifyPacked(*this); }
+
+LogicalResult PackedAttentionGradOp::verify() {
+  if (failed(verifyPacked(*this)))
+    return failure();
+  auto [result, rows] =
+      getPackedResults(getPacked().getType().getShape(), getByHead());
+  for (Value value : {getResult(), getDresult()})
+    if (getShape(value) != ArrayRef(result))
+      return emitOpError("has a result or its gradient ")
+             << value.getType() << ", expected shape [" << result << "]";
+  if (getShape(getLse()) != ArrayRef(rows))
+    return emitOpError("has lse ")
+           << getLse().getType() << ", expected shape [" << rows << "]";
+  return success();
+}
+
+LogicalResult PackedAttentionOp::inferReturnTypes(
+    MLIRContext *context, std::optional<Location> loc, ValueRange operands,
+    DictionaryAttr attributes, OpaqueProperties properties, RegionRange regions,
+    SmallVectorImpl<Type> &types) {
+  Adaptor adaptor(operands, attributes, properties, regions);
+  RankedTensorType packed = getPlainType(adaptor.getPacked());
+  if (packed.getRank() != 5)
+    return failure(); // the verifier says why
+  auto [result, rows] =
+      getPackedResults(packed.getShape(), adaptor.getByHead());
+  types.push_back(packed.clone(result));
+  types.push_back(
+      RankedTensorType::get(rows, getComputeType(packed.getElementType())));
+  return success();
+}
+
+LogicalResult PackedAttentionGradOp::inferReturnTypes(
+    MLIRContext *, std::optional<Location>, ValueRange operands, DictionaryAttr,
+    OpaqueProperties, RegionRange, SmallVectorImpl<Type> &types) {
+  types.push_back(getPlainType(operands.front()));
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Work
+//===----------------------------------------------------------------------===//
+
 /// Of the products with keys and with values, as the field counts model FLOPs
 /// (Chowdhery et al., arXiv 2204.02311, appendix B): all scores, hidden ones
 /// included, and none twice.
-template <typename OpTy> static int64_t countFlops(OpTy op) {
-  ArrayRef<int64_t> q = getPlainType(op.getQueries()).getShape();
-  ArrayRef<int64_t> v = getPlainType(op.getValues()).getShape();
-  return 2 * q[0] * q[2] * q[1] * v[1] * (q[3] + v[3]);
+static int64_t countFlops(const AttentionSizes &s) {
+  return 2 * s.batch * s.heads * s.queries * s.keys * (s.width + s.valueWidth);
 }
 
-int64_t AttentionOp::getFlops() { return countFlops(*this); }
+int64_t AttentionOp::getFlops() {
+  return countFlops(makeSizes(*this, getShape));
+}
+int64_t PackedAttentionOp::getFlops() {
+  return countFlops(makePackedSizes(*this, getShape));
+}
 
 /// By both factors of both products.
-int64_t AttentionGradOp::getFlops() { return 2 * countFlops(*this); }
+int64_t AttentionGradOp::getFlops() {
+  return 2 * countFlops(makeSizes(*this, getShape));
+}
+int64_t PackedAttentionGradOp::getFlops() {
+  return 2 * countFlops(makePackedSizes(*this, getShape));
+}

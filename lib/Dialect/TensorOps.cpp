@@ -362,31 +362,45 @@ template <typename Op> static int64_t getProductFlops(Op op) {
 
 int64_t MatMulOp::getFlops() { return getProductFlops(*this); }
 
-LogicalResult MatMulEpilogueOp::verify() {
-  RankedTensorType a = getLhs().getType(), b = getRhs().getType();
+/// The shape of a product of two matrices of 16 bits.
+template <typename Op>
+static FailureOr<SmallVector<int64_t>> getMatrixShape(Op op) {
+  RankedTensorType a = op.getLhs().getType(), b = op.getRhs().getType();
+  bool ta = op.getTransposeLhs(), tb = op.getTransposeRhs();
   if (a.getRank() != 2 || b.getRank() != 2 ||
-      a.getDimSize(getTransposeLhs() ? 0 : 1) !=
-          b.getDimSize(getTransposeRhs() ? 1 : 0))
-    return emitOpError("is a product of ")
+      a.getDimSize(ta ? 0 : 1) != b.getDimSize(tb ? 1 : 0))
+    return op.emitOpError("is a product of ")
            << a << " and " << b
            << ", expected matrices whose contracted sizes agree";
-  if (!isFloat16(a))
-    return emitOpError("has elements of ")
-           << a.getElementType() << ", expected f16 or bf16";
-  SmallVector<int64_t> shape = {a.getDimSize(getTransposeLhs() ? 1 : 0),
-                                b.getDimSize(getTransposeRhs() ? 0 : 1)};
-  bool isGrad = getEpilogue() == Epilogue::gelu_grad;
+  if (!isFloat16(a) || a.getElementType() != b.getElementType())
+    return op.emitOpError("has elements of ")
+           << a.getElementType() << " and " << b.getElementType()
+           << ", expected both f16 or both bf16";
+  return SmallVector<int64_t>{a.getDimSize(ta ? 1 : 0),
+                              b.getDimSize(tb ? 0 : 1)};
+}
+
+LogicalResult MatMulEpilogueOp::verify() {
+  FailureOr<SmallVector<int64_t>> shape = getMatrixShape(*this);
+  if (failed(shape))
+    return failure();
+  ArrayRef<int64_t> row = ArrayRef(*shape).drop_front();
   if (getOther().getType().getShape() !=
-      ArrayRef(shape).drop_front(isGrad ? 0 : 1))
+      (hasMatrix() ? ArrayRef<int64_t>(*shape) : row))
     return emitOpError("has ")
-           << getOther().getType() << " beside a product of " << shape[0]
-           << " x " << shape[1];
+           << getOther().getType() << " beside a product of " << (*shape)[0]
+           << " x " << (*shape)[1];
+  if (getBias() &&
+      (getEpilogue() != Epilogue::add || getBias().getType().getShape() != row))
+    return emitOpError("has a bias ")
+           << getBias().getType() << ", expected none, or of add a row of "
+           << row.front();
   if (!llvm::all_of(getResultTypes(), [&](Type type) {
-        return cast<RankedTensorType>(type).getShape() == ArrayRef(shape);
+        return cast<RankedTensorType>(type).getShape() == ArrayRef(*shape);
       }))
     return emitOpError("has results of types ")
-           << getResultTypes() << ", expected " << shape[0] << " x "
-           << shape[1];
+           << getResultTypes() << ", expected " << (*shape)[0] << " x "
+           << (*shape)[1];
   if (getSum() && getEpilogue() != Epilogue::gelu)
     return emitOpError("has a second result, expected one only of gelu");
   if (int64_t columns = getLocalType(getResult().getType()).getDimSize(1);
@@ -396,6 +410,24 @@ LogicalResult MatMulEpilogueOp::verify() {
   return success();
 }
 
+LogicalResult MatMulBiasGradOp::verify() {
+  FailureOr<SmallVector<int64_t>> shape = getMatrixShape(*this);
+  if (failed(shape))
+    return failure();
+  int64_t summed = (*shape)[getOfLhs() ? 0 : 1];
+  RankedTensorType result = getResult().getType(), sums = getSums().getType();
+  if (result.getShape() != ArrayRef(*shape) ||
+      sums.getShape() != ArrayRef(summed) || !result.getElementType().isF32() ||
+      !sums.getElementType().isF32())
+    return emitOpError("has results of types ")
+           << getResultTypes() << ", expected " << (*shape)[0] << " x "
+           << (*shape)[1] << " and " << summed << " of f32";
+  if (getOfLhs() ? !getTransposeLhs() : getTransposeRhs())
+    return emitOpError("sums along rows, expected the sum of rows");
+  return success();
+}
+
+int64_t MatMulBiasGradOp::getFlops() { return getProductFlops(*this); }
 int64_t MatMulEpilogueOp::getFlops() { return getProductFlops(*this); }
 
 /// Whether a table and its indices begin with `count` equal dimensions, and

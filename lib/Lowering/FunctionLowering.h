@@ -84,8 +84,11 @@ private:
   void emit(RunOp op);
   void emit(MatMulOp op);
   void emit(MatMulEpilogueOp op);
+  void emit(MatMulBiasGradOp op);
   void emit(AttentionOp op);
   void emit(AttentionGradOp op);
+  void emit(PackedAttentionOp op);
+  void emit(PackedAttentionGradOp op);
   void emit(Conv2DOp op);
   void emit(Conv2DInputGradOp op);
   void emit(Conv2DFilterGradOp op);
@@ -104,7 +107,11 @@ private:
   mlir::Value getConstant(ConstantOp op);
 
   std::pair<mlir::Value, int32_t> getDestination(mlir::OpResult product);
+  template <typename Op>
+  void callMatMulEpilogue(Op op, int32_t epilogue, int32_t flags,
+                          llvm::ArrayRef<mlir::Value> others);
   template <typename Op> void callAttention(llvm::StringRef name, Op op);
+  template <typename Op> void callPackedAttention(llvm::StringRef name, Op op);
   template <typename Op> void callConvolution(Op op, dtc_conv_role role);
   template <typename Op>
   void callPooling(Op op, dtc_pool_role role, mlir::Value images,

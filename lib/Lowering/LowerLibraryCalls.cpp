@@ -19,7 +19,8 @@ std::pair<Value, int32_t> FunctionLowering::getDestination(OpResult product) {
   int32_t flags = getElementTypeOrSelf(from) == getElementTypeOrSelf(product)
                       ? 0
                       : DTC_RESULT_SUMS;
-  if (AccumulateOp sum = getAccumulation(product.getOwner()))
+  AccumulateOp sum = getAccumulation(product.getOwner());
+  if (sum && product == sum.getX())
     return {sum.getAccumulator(), flags | DTC_RESULT_ADDED};
   return {product, flags};
 }
@@ -53,23 +54,49 @@ static int32_t getCode(Epilogue epilogue) {
     return DTC_EPILOGUE_GELU;
   case Epilogue::gelu_grad:
     return DTC_EPILOGUE_GELU_GRAD;
+  case Epilogue::add:
+    return DTC_EPILOGUE_ADD;
   }
   llvm_unreachable("all epilogues are listed");
 }
 
-void FunctionLowering::emit(MatMulEpilogueOp op) {
+/// `others`: other, bias, c and sum; null where there is none.
+template <typename Op>
+void FunctionLowering::callMatMulEpilogue(Op op, int32_t epilogue,
+                                          int32_t flags,
+                                          ArrayRef<Value> others) {
   RankedTensorType lhs = getLocalType(op.getLhs().getType());
   RankedTensorType result = getLocalType(op.getResult().getType());
-  call("dtcrt_matmul_epilogue",
-       {context, integer(getElementType(lhs).code),
-        integer(op.getTransposeLhs()), integer(op.getTransposeRhs()),
-        integer(getCode(op.getEpilogue())), integer(result.getDimSize(0), 64),
-        integer(result.getDimSize(1), 64),
-        integer(lhs.getDimSize(op.getTransposeLhs() ? 0 : 1), 64),
-        pointerTo(op.getLhs()), pointerTo(op.getRhs()),
-        pointerTo(op.getOther()), pointerTo(op.getResult()),
-        op.getSum() ? pointerTo(op.getSum())
-                    : LLVM::ZeroOp::create(builder, loc, pointer).getResult()});
+  SmallVector<Value> arguments = {
+      context,
+      integer(getElementType(lhs).code),
+      integer(op.getTransposeLhs()),
+      integer(op.getTransposeRhs()),
+      integer(epilogue),
+      integer(flags),
+      integer(result.getDimSize(0), 64),
+      integer(result.getDimSize(1), 64),
+      integer(lhs.getDimSize(op.getTransposeLhs() ? 0 : 1), 64),
+      pointerTo(op.getLhs()),
+      pointerTo(op.getRhs())};
+  for (Value other : others)
+    arguments.push_back(
+        other ? pointerTo(other)
+              : LLVM::ZeroOp::create(builder, loc, pointer).getResult());
+  call("dtcrt_matmul_epilogue", arguments);
+}
+
+void FunctionLowering::emit(MatMulEpilogueOp op) {
+  callMatMulEpilogue(
+      op, getCode(op.getEpilogue()), 0,
+      {op.getOther(), op.getBias(), op.getResult(), op.getSum()});
+}
+
+void FunctionLowering::emit(MatMulBiasGradOp op) {
+  auto [destination, flags] = getDestination(op->getResult(0));
+  callMatMulEpilogue(op,
+                     op.getOfLhs() ? DTC_EPILOGUE_SUM_A : DTC_EPILOGUE_SUM_B,
+                     flags, {Value(), Value(), destination, op.getSums()});
 }
 
 /// What a mask has of [batch, heads, queries, keys], a set of
@@ -117,6 +144,31 @@ void FunctionLowering::emit(AttentionOp op) {
 
 void FunctionLowering::emit(AttentionGradOp op) {
   callAttention("dtcrt_attention_grad", op);
+}
+
+template <typename Op>
+void FunctionLowering::callPackedAttention(StringRef name, Op op) {
+  AttentionSizes sizes = op.getSizes();
+  SmallVector<Value> arguments = {
+      context, integer(getElementType(op.getPacked().getType()).code),
+      integer(op.getCausal()), integer(op.getByHead()),
+      LLVM::ConstantOp::create(builder, loc, builder.getF64Type(),
+                               op.getScaleAttr())};
+  for (int64_t size : {sizes.batch, sizes.queries, sizes.heads, sizes.width})
+    arguments.push_back(integer(size, 64));
+  for (Value value : op->getOperands())
+    arguments.push_back(pointerTo(value));
+  for (Value value : op->getResults())
+    arguments.push_back(pointerTo(value));
+  call(name, arguments);
+}
+
+void FunctionLowering::emit(PackedAttentionOp op) {
+  callPackedAttention("dtcrt_packed_attention", op);
+}
+
+void FunctionLowering::emit(PackedAttentionGradOp op) {
+  callPackedAttention("dtcrt_packed_attention_grad", op);
 }
 
 /// The numbers that all calls with a window have.

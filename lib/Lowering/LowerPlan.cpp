@@ -166,11 +166,12 @@ LogicalResult FunctionLowering::lower(Operation *op) {
 
 LogicalResult FunctionLowering::emit(Operation *op) {
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
-      .Case<LaunchOp, RunOp, MatMulOp, MatMulEpilogueOp, AttentionOp,
-            AttentionGradOp, Conv2DOp, Conv2DInputGradOp, Conv2DFilterGradOp,
-            MaxPool2DOp, MaxPool2DGradOp, SumPool2DOp, SumPool2DGradOp,
-            CollectiveOpInterface, LocalSliceOp, SendOp, RecvOp, WaitOp, ZeroOp,
-            CopyOp, PoisonOp>([&](auto concrete) {
+      .Case<LaunchOp, RunOp, MatMulOp, MatMulEpilogueOp, MatMulBiasGradOp,
+            AttentionOp, AttentionGradOp, PackedAttentionOp,
+            PackedAttentionGradOp, Conv2DOp, Conv2DInputGradOp,
+            Conv2DFilterGradOp, MaxPool2DOp, MaxPool2DGradOp, SumPool2DOp,
+            SumPool2DGradOp, CollectiveOpInterface, LocalSliceOp, SendOp,
+            RecvOp, WaitOp, ZeroOp, CopyOp, PoisonOp>([&](auto concrete) {
         emit(concrete);
         return success();
       })
@@ -283,11 +284,10 @@ LogicalResult FunctionLowering::finish(func::ReturnOp op) {
 }
 
 /// Attention may have become another one: split queries have a mask.
-template <typename Op>
-static bool isWithin(const AttentionLimits &limits, Op op) {
-  AttentionSizes sizes = op.getSizes();
-  return (limits.masks || !op.getMask()) &&
-         (!limits.onlyNarrow || isFloat16(op.getQueries().getType())) &&
+static bool isWithin(const AttentionLimits &limits, Type type,
+                     const AttentionSizes &sizes, bool hasMask) {
+  return (limits.masks || !hasMask) &&
+         (!limits.onlyNarrow || isFloat16(type)) &&
          std::max(sizes.width, sizes.valueWidth) <= limits.maxWidth &&
          sizes.width % limits.widthMultiple == 0 &&
          sizes.valueWidth % limits.widthMultiple == 0;
@@ -297,8 +297,16 @@ static bool isComputed(const Target &target, Operation *op) {
   AttentionLimits limits = target.getAttentionLimits();
   return target.computes(op->getName().getStringRef()) &&
          llvm::TypeSwitch<Operation *, bool>(op)
-             .Case<AttentionOp, AttentionGradOp>(
-                 [&](auto attention) { return isWithin(limits, attention); })
+             .Case<AttentionOp, AttentionGradOp>([&](auto attention) {
+               return isWithin(limits, attention.getQueries().getType(),
+                               attention.getSizes(),
+                               attention.getMask() != Value());
+             })
+             .Case<PackedAttentionOp, PackedAttentionGradOp>(
+                 [&](auto attention) {
+                   return isWithin(limits, attention.getPacked().getType(),
+                                   attention.getSizes(), /*hasMask=*/false);
+                 })
              .Default(true);
 }
 

@@ -15,6 +15,8 @@ LogicalResult RuntimeCall::read() {
   StringRef name = *call.getCallee();
   if (name == "dtcrt_attention" || name == "dtcrt_attention_grad")
     return readAttention(name == "dtcrt_attention_grad");
+  if (name == "dtcrt_packed_attention" || name == "dtcrt_packed_attention_grad")
+    return readPackedAttention(name == "dtcrt_packed_attention_grad");
   using Reader = LogicalResult (RuntimeCall::*)();
   auto other =
       llvm::StringSwitch<Reader>(name)
@@ -185,18 +187,32 @@ LogicalResult RuntimeCall::readMatMul() {
 }
 
 LogicalResult RuntimeCall::readMatMulEpilogue() {
-  if (failed(expectArguments(13)) ||
-      failed(expectRole(numbers[4], DTC_EPILOGUE_BIAS, DTC_EPILOGUE_GELU_GRAD)))
+  if (failed(expectArguments(15)) ||
+      failed(expectRole(numbers[4], DTC_EPILOGUE_BIAS, DTC_EPILOGUE_SUM_B)))
     return failure();
-  int64_t bytes = sizeOf(static_cast<dtc_dtype>(numbers[1]));
-  int64_t m = numbers[5], n = numbers[6], k = numbers[7];
-  bool isGrad = numbers[4] == DTC_EPILOGUE_GELU_GRAD;
-  touch(8, bytes * m * k, false);
-  touch(9, bytes * k * n, false);
-  touch(10, bytes * (isGrad ? m : 1) * n, false);
-  touch(11, bytes * m * n, true);
-  if (!call.getArgOperands()[12].getDefiningOp<LLVM::ZeroOp>())
-    touch(12, bytes * m * n, true);
+  auto epilogue = static_cast<dtc_epilogue>(numbers[4]);
+  auto type = static_cast<dtc_dtype>(numbers[1]);
+  int64_t bytes = sizeOf(type), m = numbers[6], n = numbers[7], k = numbers[8];
+  bool hasMatrix =
+      epilogue == DTC_EPILOGUE_GELU_GRAD || epilogue == DTC_EPILOGUE_ADD;
+  bool sums = epilogue == DTC_EPILOGUE_SUM_A || epilogue == DTC_EPILOGUE_SUM_B;
+  auto isGiven = [&](unsigned argument) {
+    return !call.getArgOperands()[argument].getDefiningOp<LLVM::ZeroOp>();
+  };
+  touch(9, bytes * m * k, false);
+  touch(10, bytes * k * n, false);
+  if (isGiven(11))
+    touch(11, bytes * (hasMatrix ? m : 1) * n, false);
+  if (isGiven(12))
+    touch(12, bytes * n, false);
+  touchResult(13, numbers[5], numbers[1], m * n);
+  if (sums)
+    touch(14,
+          sizeOf(getElementType(type).sums) *
+              (epilogue == DTC_EPILOGUE_SUM_A ? m : n),
+          true);
+  else if (isGiven(14))
+    touch(14, bytes * m * n, true);
   return success();
 }
 
@@ -229,6 +245,23 @@ LogicalResult RuntimeCall::readAttention(bool isGrad) {
     touch(19, queries, true);
     touch(20, keys, true);
     touch(21, values, true);
+  }
+  return success();
+}
+
+/// Context, type, causal, by head, scale, four sizes, buffers.
+LogicalResult RuntimeCall::readPackedAttention(bool isGrad) {
+  if (failed(expectArguments(isGrad ? 14 : 12)))
+    return failure();
+  const ElementType &type = getElementType(static_cast<dtc_dtype>(numbers[1]));
+  int64_t rows = numbers[5] * numbers[6] * numbers[7];
+  int64_t result = rows * numbers[8] * type.bytes;
+  touch(9, 3 * result, false);
+  touch(10, result, !isGrad);
+  touch(11, rows * sizeOf(type.sums), !isGrad);
+  if (isGrad) {
+    touch(12, result, false);
+    touch(13, 3 * result, true);
   }
   return success();
 }

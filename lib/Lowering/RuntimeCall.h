@@ -42,6 +42,7 @@ private:
   mlir::LogicalResult readMatMul();
   mlir::LogicalResult readMatMulEpilogue();
   mlir::LogicalResult readAttention(bool isGrad);
+  mlir::LogicalResult readPackedAttention(bool isGrad);
   mlir::LogicalResult readConv2D();
   mlir::LogicalResult readPool2D();
   mlir::LogicalResult readLocalSlice();

@@ -243,10 +243,21 @@ void dtc::buildSchedulePipeline(OpPassManager &manager,
                                 const Strategy &strategy) {
   const ScheduleOptions &options = strategy.schedule;
 
-  // Products compute what follows them, where the target's library does. With
-  // all communication in place; before activations are kept or made again.
+  // Attention reads a projection as it lies, where the target's library does.
+  // With all communication in place; then nothing is between the projection and
+  // its bias.
+  if (computes(strategy.target, PackedAttentionOp::getOperationName()))
+    manager.addPass(createPackAttention());
+
+  // Products compute what follows them, where the target's library does.
+  // Before activations are kept or made again.
   if (computes(strategy.target, MatMulEpilogueOp::getOperationName()))
     manager.addPass(createFormEpilogues());
+
+  // Products sum what they read, likewise. Epilogues leave fewer rows to
+  // kernels, which sum on the way.
+  if (computes(strategy.target, MatMulBiasGradOp::getOperationName()))
+    manager.addPass(createFormBiasGradients());
 
   // A module per stage, and one per stage of the evaluation; types are those of
   // one micro-batch.

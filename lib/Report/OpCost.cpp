@@ -109,7 +109,7 @@ OpCost OpCosts::get(Operation *op) {
     return {OpCost::Copy, 0, 2 * results, {}};
   // A product that is added to a sum reads that, too.
   if (getAccumulation(op))
-    operands += results;
+    operands += getLocalBytes(op->getResult(0).getType());
   return {OpCost::Library, getFlops(op), operands + results,
           getElementTypeOrSelf(op->getOperand(0))};
 }

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Reshapes.h"
 #include "dtc/Dialect/Dialect.h"
 #include "dtc/Dialect/Elementwise.h"
 #include "dtc/Plan/Aliases.h"
@@ -161,39 +162,46 @@ static bool canHaveEpilogue(MatMulOp product) {
              0;
 }
 
+/// A product's result, or the only view of it that is needed.
+static Value getWhatIsRead(MatMulOp product) {
+  Value result = product.getResult();
+  auto view = result.hasOneUse() ? dyn_cast<ReshapeOp>(*result.user_begin())
+                                 : ReshapeOp();
+  return view ? Value(view.getResult()) : result;
+}
+
 namespace {
 
-/// A product, or a view of it, and a row that is added to it by the only op
-/// that reads it.
-struct BiasedProduct {
+/// What is added to a value by the only op that reads it.
+struct Addition {
   Value sum; ///< null if there is none
-  Value bias;
+  Value other;
 };
 
 } // namespace
 
-/// The row begins where the library may read it: parameters of ZeRO lie side by
-/// side in one tensor.
-static BiasedProduct findBias(MatMulOp product, const AliasClasses &classes) {
-  Value result = product.getResult();
-  int64_t columns = product.getResult().getType().getDimSize(1);
-  auto view = result.hasOneUse() ? dyn_cast<ReshapeOp>(*result.user_begin())
-                                 : ReshapeOp();
-  if (view)
-    result = view.getResult();
-  auto add =
-      result.hasOneUse() ? dyn_cast<AddOp>(*result.user_begin()) : AddOp();
-  if (!add || add.getType() != result.getType())
+static Addition findAddition(Value value) {
+  auto add = value.hasOneUse() ? dyn_cast<AddOp>(*value.user_begin()) : AddOp();
+  if (!add || add.getType() != value.getType())
     return {};
-  Value bias = add.getLhs() == result ? add.getRhs() : add.getLhs();
-  auto row = cast<RankedTensorType>(bias.getType());
+  return {add.getResult(), add.getLhs() == value ? add.getRhs() : add.getLhs()};
+}
+
+/// A row that is added to a product. It begins where the library may read it:
+/// parameters of ZeRO lie side by side in one tensor.
+static Addition findBias(MatMulOp product, const AliasClasses &classes) {
+  Addition bias = findAddition(getWhatIsRead(product));
+  if (!bias.sum)
+    return {};
+  int64_t columns = product.getResult().getType().getDimSize(1);
+  auto sum = cast<RankedTensorType>(bias.sum.getType());
+  auto row = cast<RankedTensorType>(bias.other.getType());
   bool isRow = row.getRank() == 1 && row.getDimSize(0) == columns &&
-               add.getType().getShape().back() == columns &&
-               row.getElementType() == add.getType().getElementType();
+               sum.getShape().back() == columns &&
+               row.getElementType() == sum.getElementType();
   int64_t bytes = vectorElements * row.getElementTypeBitWidth() / 8;
-  bool isAligned = classes.getOffset(bias) % bytes == 0;
-  return isRow && isAligned ? BiasedProduct{add.getResult(), bias}
-                            : BiasedProduct();
+  bool isAligned = classes.getOffset(bias.other) % bytes == 0;
+  return isRow && isAligned ? bias : Addition();
 }
 
 /// Whether a kernel reads a value, in which an addition costs nothing.
@@ -202,6 +210,36 @@ static bool isReadByKernel(Value value) {
     return isView(user) ? isReadByKernel(user->getResult(0))
                         : isa<KernelOpInterface>(user);
   });
+}
+
+/// Whether any op before a product reads a value: then the value is in memory
+/// when the product is computed.
+static bool isReadBefore(Operation *product, Value value) {
+  return llvm::any_of(value.getUsers(), [&](Operation *user) {
+    return isView(user) ? isReadBefore(product, user->getResult(0))
+                        : user->isBeforeInBlock(product);
+  });
+}
+
+/// A matrix that is added to a product or to its sum with a bias, and that is
+/// in memory, whoever adds it.
+static Addition findMatrix(MatMulOp product, Value sum,
+                           const AliasClasses &classes) {
+  Addition matrix = findAddition(sum);
+  if (!matrix.sum || matrix.other == sum ||
+      matrix.other.getType() != matrix.sum.getType())
+    return {};
+  if (LayoutAttr layout = getLayout(sum.getType());
+      layout && layout.hasPartial())
+    return {};
+  Value source = skipReshapes(matrix.other);
+  Operation *producer = source.getDefiningOp();
+  bool isInMemory = !producer || producer->hasTrait<Product>() ||
+                    isReadBefore(product, source);
+  int64_t bytes = vectorElements * 2;
+  return isInMemory && classes.getOffset(matrix.other) % bytes == 0
+             ? matrix
+             : Addition();
 }
 
 namespace {
@@ -213,11 +251,12 @@ public:
 
 private:
   void addForward(MatMulOp product);
+  bool addMatrix(MatMulOp product, const Addition &bias);
   void addGradients(Value x, const Formula &formula);
   void addGradient(MatMulOp product, Value x, const Formula &formula);
   MatMulEpilogueOp create(Epilogue epilogue, MatMulOp product, Value other,
                           Operation *before, ArrayRef<Value> values,
-                          bool hasSum = false);
+                          bool hasSum = false, Value bias = {});
 
   Block &body;
   AliasClasses classes;
@@ -231,7 +270,8 @@ private:
 /// has.
 MatMulEpilogueOp EpilogueBuilder::create(Epilogue epilogue, MatMulOp product,
                                          Value other, Operation *before,
-                                         ArrayRef<Value> values, bool hasSum) {
+                                         ArrayRef<Value> values, bool hasSum,
+                                         Value bias) {
   replaced.insert(product);
   SmallVector<Location> locations = {product.getLoc()};
   for (Value value : values)
@@ -240,22 +280,36 @@ MatMulEpilogueOp EpilogueBuilder::create(Epilogue epilogue, MatMulOp product,
   Type type = product.getResult().getType();
   return MatMulEpilogueOp::create(
       b, b.getFusedLoc(locations), type, hasSum ? type : Type(), epilogue,
-      product.getLhs(), product.getRhs(), other, product.getTransposeLhs(),
-      product.getTransposeRhs());
+      product.getLhs(), product.getRhs(), other, bias,
+      product.getTransposeLhs(), product.getTransposeRhs());
+}
+
+/// With a matrix, such as the residual, or another product of a sum.
+bool EpilogueBuilder::addMatrix(MatMulOp product, const Addition &bias) {
+  Value from = bias.sum ? bias.sum : getWhatIsRead(product);
+  auto [sum, other] = findMatrix(product, from, classes);
+  if (!sum)
+    return false;
+  Operation *add = sum.getDefiningOp();
+  OpBuilder builder(add);
+  Value matrix = reshapeTo(builder, other, product.getResult().getType());
+  Value fused = create(Epilogue::add, product, matrix, add, {from, sum},
+                       /*hasSum=*/false, bias.other)
+                    .getResult();
+  sum.replaceAllUsesWith(reshapeTo(builder, fused, sum.getType()));
+  return true;
 }
 
 void EpilogueBuilder::addForward(MatMulOp product) {
-  auto [x, bias] = findBias(product, classes);
-  if (!x)
+  Addition biased = findBias(product, classes);
+  if (addMatrix(product, biased) || !biased.sum)
     return;
+  auto [x, bias] = biased;
   Operation *add = x.getDefiningOp();
   auto replace = [&](Value value, Epilogue epilogue) {
     OpBuilder builder(add);
     Value fused = create(epilogue, product, bias, add, {x, value}).getResult();
-    if (fused.getType() != value.getType())
-      fused =
-          ReshapeOp::create(builder, product.getLoc(), value.getType(), fused);
-    value.replaceAllUsesWith(fused);
+    value.replaceAllUsesWith(reshapeTo(builder, fused, value.getType()));
   };
   auto relu = x.hasOneUse() ? dyn_cast<ReluOp>(*x.user_begin()) : ReluOp();
   if (relu)

@@ -202,9 +202,22 @@ static void dropUnusedSums(Block &block) {
     OpBuilder b(op);
     auto alone = MatMulEpilogueOp::create(
         b, op.getLoc(), op.getResult().getType(), /*sum=*/Type(),
-        op.getEpilogue(), op.getLhs(), op.getRhs(), op.getOther(),
+        op.getEpilogue(), op.getLhs(), op.getRhs(), op.getOther(), op.getBias(),
         op.getTransposeLhs(), op.getTransposeRhs());
     op.getResult().replaceAllUsesWith(alone.getResult());
+    op.erase();
+  }
+}
+
+/// What a gradient and a recomputation view alike, a kernel reads once.
+static void joinViews(Block &block) {
+  llvm::DenseMap<std::pair<Value, Type>, Value> known;
+  for (auto op : llvm::make_early_inc_range(block.getOps<ReshapeOp>())) {
+    auto [view, isNew] =
+        known.insert({{op.getX(), op.getType()}, op.getResult()});
+    if (isNew)
+      continue;
+    op.getResult().replaceAllUsesWith(view->second);
     op.erase();
   }
 }
@@ -213,6 +226,7 @@ static void formKernels(func::FuncOp function, bool joins, bool poolings,
                         KernelLibrary &library) {
   Block &block = function.front();
   dropUnusedSums(block);
+  joinViews(block);
   OpBuilder b(block.getTerminator());
   std::vector<KernelUnit> units = groupKernels(block, poolings);
   if (joins)

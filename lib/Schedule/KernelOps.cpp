@@ -26,8 +26,9 @@ static bool isColumn(RankedTensorType type, int64_t dim) {
 }
 
 AccumulateOp dtc::getAccumulation(Operation *product) {
-  if (!product->hasTrait<Product>() || isa<MatMulEpilogueOp>(product) ||
-      product->getNumResults() != 1 || !product->getResult(0).hasOneUse())
+  bool canAdd = isa<MatMulOp, MatMulBiasGradOp, Conv2DOp, Conv2DInputGradOp,
+                    Conv2DFilterGradOp>(product);
+  if (!canAdd || !product->getResult(0).hasOneUse())
     return {};
   auto sum = dyn_cast<AccumulateOp>(*product->user_begin());
   return sum && sum.getX() == product->getResult(0) ? sum : AccumulateOp();

@@ -26,3 +26,18 @@ func.func @queries(%q: tensor<8x16x4x6xf32, #bt>, %k: tensor<8x16x4x6xf32, #b>, 
   %1:3 = dtc.attention_grad %q, %k, %k, %y, %lse, %y {scale = 1.0 : f64} : (tensor<8x16x4x6xf32, #bt>, tensor<8x16x4x6xf32, #b>, tensor<8x16x4x6xf32, #b>, tensor<8x16x4x6xf32, #bt>, tensor<8x4x16xf32, #bs>, tensor<8x16x4x6xf32, #bt>) -> (tensor<8x16x4x6xf32, #bt>, tensor<8x16x4x6xf32, #bp>, tensor<8x16x4x6xf32, #bp>)
   return
 }
+
+// Packed: samples and heads are parallel.
+#packed = #dtc.layout<#mesh, mb: split(0), dp: split(0), tp: split(3)>
+#packed_by_head = #dtc.layout<#mesh, mb: split(0), dp: split(0), tp: split(2)>
+
+// CHECK-LABEL: func.func @packed
+func.func @packed(%x: tensor<8x16x3x4x16xbf16, #packed>, %y: tensor<8x16x4x3x16xbf16, #packed_by_head>) {
+  // CHECK: dtc.packed_attention
+  %o, %lse = dtc.packed_attention %x {causal, scale = 2.5e-1 : f64} : (tensor<8x16x3x4x16xbf16, #packed>) -> (tensor<8x16x4x16xbf16, #bh>, tensor<8x4x16xf32, #bl>)
+  // CHECK: dtc.packed_attention_grad
+  %d = dtc.packed_attention_grad %x, %o, %lse, %o {causal, scale = 2.5e-1 : f64} : (tensor<8x16x3x4x16xbf16, #packed>, tensor<8x16x4x16xbf16, #bh>, tensor<8x4x16xf32, #bl>, tensor<8x16x4x16xbf16, #bh>) -> tensor<8x16x3x4x16xbf16, #packed>
+  // CHECK: dtc.packed_attention
+  %p, %lse2 = dtc.packed_attention %y {by_head, scale = 2.5e-1 : f64} : (tensor<8x16x4x3x16xbf16, #packed_by_head>) -> (tensor<8x16x4x16xbf16, #bh>, tensor<8x4x16xf32, #bl>)
+  return
+}

@@ -163,3 +163,65 @@ module @order {
 // CHECK:         dtc.matmul_epilogue bias
 // CHECK:         dtc.matmul_epilogue bias
 // CHECK:         dtc.matmul %
+
+// -----
+
+// A residual, which the op before reads, with a bias; a sum of two products;
+// one of three. What a kernel makes only to add it stays apart.
+
+module @matrices {
+  func.func @step(%r: tensor<2x8x8xbf16>, %w: tensor<8x8xbf16>, %b: tensor<8xbf16>, %a: tensor<16x8xbf16>)
+      -> (tensor<2x8x8xbf16>, tensor<16x8xbf16>, tensor<16x8xbf16>) {
+    %t = dtc.tanh %r : (tensor<2x8x8xbf16>) -> tensor<2x8x8xbf16>
+    %x = dtc.reshape %t : (tensor<2x8x8xbf16>) -> tensor<16x8xbf16>
+    %p = dtc.matmul %x, %w : (tensor<16x8xbf16>, tensor<8x8xbf16>) -> tensor<16x8xbf16>
+    %q = dtc.reshape %p : (tensor<16x8xbf16>) -> tensor<2x8x8xbf16>
+    %s = dtc.add %q, %b : (tensor<2x8x8xbf16>, tensor<8xbf16>) -> tensor<2x8x8xbf16>
+    %y = dtc.add %r, %s : (tensor<2x8x8xbf16>, tensor<2x8x8xbf16>) -> tensor<2x8x8xbf16>
+
+    %p1 = dtc.matmul %a, %w : (tensor<16x8xbf16>, tensor<8x8xbf16>) -> tensor<16x8xbf16>
+    %p2 = dtc.matmul %a, %w {transpose_rhs} : (tensor<16x8xbf16>, tensor<8x8xbf16>) -> tensor<16x8xbf16>
+    %p3 = dtc.matmul %x, %w {transpose_rhs} : (tensor<16x8xbf16>, tensor<8x8xbf16>) -> tensor<16x8xbf16>
+    %s2 = dtc.add %p1, %p2 : (tensor<16x8xbf16>, tensor<16x8xbf16>) -> tensor<16x8xbf16>
+    %s3 = dtc.add %s2, %p3 : (tensor<16x8xbf16>, tensor<16x8xbf16>) -> tensor<16x8xbf16>
+
+    %p4 = dtc.matmul %s3, %w : (tensor<16x8xbf16>, tensor<8x8xbf16>) -> tensor<16x8xbf16>
+    %k = dtc.tanh %a : (tensor<16x8xbf16>) -> tensor<16x8xbf16>
+    %s4 = dtc.add %p4, %k : (tensor<16x8xbf16>, tensor<16x8xbf16>) -> tensor<16x8xbf16>
+    return %y, %s3, %s4 : tensor<2x8x8xbf16>, tensor<16x8xbf16>, tensor<16x8xbf16>
+  }
+}
+
+// CHECK-LABEL: module @matrices
+// CHECK-NEXT:    func.func @step(%[[R:[a-z0-9]+]]: {{.*}}, %[[W:[a-z0-9]+]]: {{.*}}, %[[B:[a-z0-9]+]]: {{.*}}, %[[A:[a-z0-9]+]]: {{.*}})
+// CHECK:           %[[X:.*]] = dtc.reshape
+// CHECK-NEXT:      %[[M:.*]] = dtc.reshape %[[R]]
+// CHECK-NEXT:      %[[P:.*]] = dtc.matmul_epilogue add %[[X]], %[[W]], %[[M]], %[[B]]
+// CHECK-NEXT:      %[[Y:.*]] = dtc.reshape %[[P]]
+// CHECK-NEXT:      %[[P2:.*]] = dtc.matmul %[[A]], %[[W]] {transpose_rhs}
+// CHECK-NEXT:      %[[S2:.*]] = dtc.matmul_epilogue add %[[A]], %[[W]], %[[P2]]
+// CHECK-NEXT:      %[[S3:.*]] = dtc.matmul_epilogue add %[[X]], %[[W]], %[[S2]] {transpose_rhs}
+// CHECK-NEXT:      %[[P4:.*]] = dtc.matmul %[[S3]], %[[W]]
+// CHECK-NEXT:      %[[K:.*]] = dtc.tanh
+// CHECK-NEXT:      %[[S4:.*]] = dtc.add %[[P4]], %[[K]]
+// CHECK-NEXT:      return %[[Y]], %[[S3]], %[[S4]]
+
+// -----
+
+// Parts of a sum over ranks are added before it is made, by a kernel.
+
+#mesh = #dtc.mesh<tp=2, mb=1>
+#rows = #dtc.layout<#mesh, tp: split(0)>
+#columns = #dtc.layout<#mesh, tp: split(1)>
+#partial = #dtc.layout<#mesh, tp: partial>
+module @partial {
+  func.func @step(%a: tensor<16x8xbf16, #columns>, %w: tensor<8x8xbf16, #rows>, %v: tensor<8x8xbf16, #rows>) -> tensor<16x8xbf16, #partial> {
+    %p = dtc.matmul %a, %w : (tensor<16x8xbf16, #columns>, tensor<8x8xbf16, #rows>) -> tensor<16x8xbf16, #partial>
+    %q = dtc.matmul %a, %v : (tensor<16x8xbf16, #columns>, tensor<8x8xbf16, #rows>) -> tensor<16x8xbf16, #partial>
+    %s = dtc.add %p, %q : (tensor<16x8xbf16, #partial>, tensor<16x8xbf16, #partial>) -> tensor<16x8xbf16, #partial>
+    return %s : tensor<16x8xbf16, #partial>
+  }
+}
+
+// CHECK-LABEL: module @partial
+// CHECK-NOT:     matmul_epilogue

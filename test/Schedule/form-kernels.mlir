@@ -65,6 +65,20 @@ module @stage0 attributes {dtc.stage = 0 : i64} {
     return %2 : tensor<4x4xf32, #r>
   }
 
+  // What is viewed alike twice is read once.
+  // CHECK-LABEL: func.func private @views
+  // CHECK-NEXT: %[[V:.*]] = dtc.reshape %[[X:[a-z0-9]+]]
+  // CHECK-NEXT: dtc.launch @kernels::@kernel_exp_tanh_mul(%[[V]])
+  // CHECK-NEXT: return
+  func.func private @views(%x: tensor<16xf32, #r>) -> tensor<4x4xf32, #r> attributes {dtc.phase = #dtc.phase<forward>} {
+    %0 = dtc.reshape %x : (tensor<16xf32, #r>) -> tensor<4x4xf32, #r>
+    %1 = dtc.exp %0 : (tensor<4x4xf32, #r>) -> tensor<4x4xf32, #r>
+    %2 = dtc.reshape %x : (tensor<16xf32, #r>) -> tensor<4x4xf32, #r>
+    %3 = dtc.tanh %2 : (tensor<4x4xf32, #r>) -> tensor<4x4xf32, #r>
+    %4 = dtc.mul %1, %3 : (tensor<4x4xf32, #r>, tensor<4x4xf32, #r>) -> tensor<4x4xf32, #r>
+    return %4 : tensor<4x4xf32, #r>
+  }
+
   // An update is one kernel with what scales its gradient; constants are inside.
   // CHECK-LABEL: func.func private @update
   // CHECK-NEXT: dtc.launch @kernels::@kernel_mul_sgd(

@@ -133,15 +133,24 @@ TEST_F(CudnnTest, KeepsSums) {
           << shape.name << ", added " << accumulate;
 }
 
-/// Causal, of grouped queries, of other keys than queries, and a few heads of
-/// many. As above, without a GPU.
+/// Causal, of grouped queries, of other keys than queries, a few heads of many,
+/// and packed, by parts and by heads. As above, without a GPU.
 TEST_F(CudnnTest, HasAttention) {
   bool isPossible = hasGpu();
-  const DnnAttention shapes[] = {
-      {DTC_BF16, true, 0.125, 8, 1024, 1024, 12, 12, 64, 64, 12, 12},
-      {DTC_F16, true, 0.1, 2, 33, 33, 6, 2, 40, 40, 6, 2},
-      {DTC_BF16, false, 0.125, 2, 50, 77, 8, 8, 64, 64, 8, 8},
-      {DTC_BF16, true, 0.125, 1, 4096, 4096, 4, 1, 128, 128, 32, 8}};
+  DnnAttention shapes[] = {
+      DnnAttention::dense(DTC_BF16, true, 0.125, 8, 1024, 1024, 12, 12, 64, 64),
+      DnnAttention::dense(DTC_F16, true, 0.1, 2, 33, 33, 6, 2, 40, 40),
+      DnnAttention::dense(DTC_BF16, false, 0.125, 2, 50, 77, 8, 8, 64, 64),
+      DnnAttention::dense(DTC_BF16, true, 0.125, 1, 4096, 4096, 32, 8, 128,
+                          128),
+      DnnAttention::dense(DTC_BF16, true, 0.125, 8, 1024, 1024, 12, 12, 64, 64),
+      DnnAttention::dense(DTC_F16, false, 0.1, 2, 33, 33, 6, 6, 40, 40)};
+  shapes[3].heads = 4;
+  shapes[3].groups = 1;
+  for (DnnAttention *packed : {&shapes[4], &shapes[5]})
+    packed->queries = packed->keys =
+        packed->values = {3 * packed->heads * packed->width,
+                          packed->width * (packed == &shapes[4] ? 1 : 3)};
   DnnTarget target{nullptr, &*properties};
   for (const DnnAttention &shape : shapes) {
     EXPECT_TRUE(findAttention(target, shape, workspaceBytes) || !isPossible);

@@ -184,9 +184,9 @@ void expectNear(const Operands &found, const Operands &expected) {
 
 // Causal; grouped queries; other keys than queries.
 const DnnAttention shapes[] = {
-    {DTC_BF16, true, 0.3, 2, 20, 20, 2, 2, 16, 16, 2, 2},
-    {DTC_BF16, true, 0.25, 3, 17, 17, 6, 2, 8, 8, 6, 2},
-    {DTC_BF16, false, 0.2, 2, 9, 31, 4, 1, 24, 24, 4, 1}};
+    DnnAttention::dense(DTC_BF16, true, 0.3, 2, 20, 20, 2, 2, 16, 16),
+    DnnAttention::dense(DTC_BF16, true, 0.25, 3, 17, 17, 6, 2, 8, 8),
+    DnnAttention::dense(DTC_BF16, false, 0.2, 2, 9, 31, 4, 1, 24, 24)};
 
 TEST_F(DnnTest, AttendsAsDefined) {
   for (const DnnAttention &shape : shapes) {
@@ -207,6 +207,51 @@ TEST_F(DnnTest, AttendsInParts) {
     Operands parts = compute(shape, given);
     for (size_t i = 3; i < 9; ++i)
       EXPECT_EQ(whole.numbers[i], parts.numbers[i]) << "operand " << i;
+  }
+}
+
+/// Queries, keys and values in one tensor: the bits of those apart.
+TEST_F(DnnTest, AttendsPacked) {
+  for (bool isByHead : {false, true}) {
+    DnnAttention shape =
+        DnnAttention::dense(DTC_BF16, true, 0.3, 2, 20, 20, 3, 3, 16, 16);
+    Operands given = makeOperands(shape);
+    Operands apart = compute(shape, given);
+    // Where element e of a part is.
+    auto place = [&](size_t part, size_t e) {
+      auto width = size_t(shape.width), heads = size_t(shape.heads);
+      size_t i = e % width, h = e / width % heads, token = e / width / heads;
+      return isByHead ? ((token * heads + h) * 3 + part) * width + i
+                      : ((token * 3 + part) * heads + h) * width + i;
+    };
+    Numbers packed(given.numbers[0].size() * 3);
+    for (size_t part = 0; part < 3; ++part)
+      for (size_t e = 0; e < given.numbers[part].size(); ++e)
+        packed[place(part, e)] = given.numbers[part][e];
+    Buffer operand(packed, true), gradient(Numbers(packed.size()), true),
+        result(Numbers(apart.numbers[3].size()), true),
+        lse(Numbers(apart.numbers[4].size()), false),
+        dresult(given.numbers[5], true);
+    shape.queries = shape.keys =
+        shape.values = {3 * shape.heads * shape.width,
+                        isByHead ? 3 * shape.width : shape.width};
+    std::vector<const void *> addresses = {
+        nullptr,        nullptr, nullptr, result.data(), lse.data(),
+        dresult.data(), nullptr, nullptr, nullptr};
+    for (size_t part = 0; part < 3; ++part) {
+      addresses[part] = operand.data() + place(part, 0) * 2;
+      addresses[part + 6] = gradient.data() + place(part, 0) * 2;
+    }
+    dnn->attend(shape, false, std::span(addresses).first(5));
+    dnn->attend(shape, true, addresses);
+    CudaDriver::get().cuStreamSynchronize(stream);
+    EXPECT_EQ(result.read(), apart.numbers[3]);
+    EXPECT_EQ(lse.read(), apart.numbers[4]);
+    Numbers found = gradient.read();
+    for (size_t part = 0; part < 3; ++part)
+      for (size_t e = 0; e < apart.numbers[part + 6].size(); ++e)
+        ASSERT_EQ(found[place(part, e)], apart.numbers[part + 6][e])
+            << "by head " << isByHead << " part " << part << " element " << e;
   }
 }
 

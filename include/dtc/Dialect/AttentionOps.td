@@ -1,7 +1,8 @@
 //===- AttentionOps.td - attention as one op ---------------*- tablegen -*-===//
 //
 // Queries are [batch, queries, heads, width], keys and values [batch, keys,
-// groups, width]: the order in which projections make them.
+// groups, width]: the order in which projections make them. One projection makes
+// them packed.
 //
 //===----------------------------------------------------------------------===//
 
@@ -69,6 +70,41 @@ def DTC_AttentionGradOp : DTC_AttentionBase<"attention_grad"> {
                        Optional<DTC_Float>:$mask, DTC_Float:$result, DTC_Float:$lse,
                        DTC_Float:$dresult, F64Attr:$scale, UnitAttr:$causal);
   let results = (outs DTC_Float:$dqueries, DTC_Float:$dkeys, DTC_Float:$dvalues);
+  let extraClassDeclaration = inferred # sizes;
+}
+
+def DTC_PackedAttentionOp : DTC_AttentionBase<"packed_attention"> {
+  let summary = "attention of queries, keys and values in one tensor";
+  let description = [{
+    `dtc.attention` without a mask, with as many groups as heads, of the queries
+    packed[:, :, 0], the keys packed[:, :, 1] and the values packed[:, :, 2]:
+    packed is [batch, tokens, 3, heads, width], as the projection by one weight
+    makes it. With `by_head` it is [batch, tokens, heads, 3, width].
+
+    Made by `PackAttention`, for targets that have it; layouts are known.
+
+    Example: `%o, %lse = dtc.packed_attention %qkv {causal, scale = 1.25e-1 : f64} : (tensor<2x16x3x4x64xbf16>) -> (tensor<2x16x4x64xbf16>, tensor<2x4x16xf32>)`
+    Constraints: (C1) packed has rank 5; (C2) it has 3 parts.
+  }];
+  let arguments = (ins DTC_Float:$packed, F64Attr:$scale, UnitAttr:$causal,
+                       UnitAttr:$by_head);
+  let results = (outs DTC_Float:$result, DTC_Float:$lse);
+  let extraClassDeclaration = inferred # sizes;
+}
+
+def DTC_PackedAttentionGradOp : DTC_AttentionBase<"packed_attention_grad"> {
+  let summary = "gradient of attention by queries, keys and values in one tensor";
+  let description = [{
+    What `dtc.attention_grad` computes, in one tensor as `packed`.
+
+    Example: `%dqkv = dtc.packed_attention_grad %qkv, %o, %lse, %do {causal, scale = 1.25e-1 : f64} : (tensor<2x16x3x4x64xbf16>, tensor<2x16x4x64xbf16>, tensor<2x4x16xf32>, tensor<2x16x4x64xbf16>) -> tensor<2x16x3x4x64xbf16>`
+    Constraints: as packed_attention; (C3) result and lse have the shapes that
+    it gives them, and dresult that of result.
+  }];
+  let arguments = (ins DTC_Float:$packed, DTC_Float:$result, DTC_Float:$lse,
+                       DTC_Float:$dresult, F64Attr:$scale, UnitAttr:$causal,
+                       UnitAttr:$by_head);
+  let results = (outs DTC_Float:$dpacked);
   let extraClassDeclaration = inferred # sizes;
 }
 

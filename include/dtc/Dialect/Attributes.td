@@ -131,7 +131,8 @@ def DTC_ComparisonAttr : EnumAttr<DTC_Dialect, DTC_Comparison, "comparison">;
 /// What a product does with its result before that is stored.
 def DTC_Epilogue : I32EnumAttr<"Epilogue", "epilogue of a product", [
     I32EnumAttrCase<"bias", 0>, I32EnumAttrCase<"relu", 1>,
-    I32EnumAttrCase<"gelu", 2>, I32EnumAttrCase<"gelu_grad", 3>]> {
+    I32EnumAttrCase<"gelu", 2>, I32EnumAttrCase<"gelu_grad", 3>,
+    I32EnumAttrCase<"add", 4>]> {
   let cppNamespace = "::dtc";
   let genSpecializedAttr = 0;
 }

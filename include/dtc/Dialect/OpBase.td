@@ -54,8 +54,7 @@ class DTC_InferredOp<string name, list<Trait> traits = []>
   let extraClassDeclaration = inferred;
 }
 
-/// Sums of products, which a library computes. One with a single result and no
-/// epilogue adds to what is there if only a sum needs it (`dtc.accumulate`).
+/// Sums of products, which a library computes.
 def DTC_Product : NativeOpTrait<"Product"> { let cppNamespace = "::dtc"; }
 
 /// Which operands a function is linear in, that is, may be partial.

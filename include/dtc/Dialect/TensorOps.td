@@ -311,6 +311,7 @@ def DTC_MatMulEpilogueOp : DTC_TensorOp<"matmul_epilogue", [
         relu        max(p + other, 0)
         gelu        gelu(p + other)
         gelu_grad   p * gelu'(other)
+        add         p + other, or p + other + bias
 
     where gelu(x) = 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))). All of it
     is computed in f32 and rounded once. `sum`, of gelu, is p + other.
@@ -320,16 +321,50 @@ def DTC_MatMulEpilogueOp : DTC_TensorOp<"matmul_epilogue", [
 
     Example: `%y, %x = dtc.matmul_epilogue gelu %a, %w, %b : (tensor<4x8xbf16>, tensor<8x16xbf16>, tensor<16xbf16>) -> (tensor<4x16xbf16>, tensor<4x16xbf16>)`
     Constraints: (C1) lhs and rhs are matrices of 16-bit numbers, and their
-    contracted sizes agree; (C2) other is a row, or for gelu_grad has the shape
-    of the product; (C3) results have the shape of the product, and only gelu
-    has a second one; (C4) a rank's rows have a multiple of 8 elements.
+    contracted sizes agree; (C2) other is a row, or for gelu_grad and add has
+    the shape of the product, and only add may have a bias, which is a row;
+    (C3) results have the shape of the product, and only gelu has a second one;
+    (C4) a rank's rows have a multiple of 8 elements.
   }];
   let arguments = (ins DTC_EpilogueAttr:$epilogue, DTC_Float:$lhs,
                        DTC_Float:$rhs, DTC_Float:$other,
+                       Optional<DTC_Float>:$bias,
                        UnitAttr:$transpose_lhs, UnitAttr:$transpose_rhs);
   let results = (outs DTC_Float:$result, Optional<DTC_Float>:$sum);
   let assemblyFormat = [{
     $epilogue operands attr-dict `:` functional-type(operands, results)
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// Whether other is a matrix, else a row.
+    bool hasMatrix() {
+      return getEpilogue() == ::dtc::Epilogue::gelu_grad ||
+             getEpilogue() == ::dtc::Epilogue::add;
+    }
+  }];
+}
+
+def DTC_MatMulBiasGradOp : DTC_TensorOp<"matmul_bias_grad", [
+    DTC_Product, DeclareOpInterfaceMethods<DTC_CostInterface, ["getFlops"]>]> {
+  let summary = "gradients of a weight and of the bias beside it";
+  let description = [{
+    The product of `dtc.matmul`, in f32, and the sums over the contracted
+    dimension of one operand, the gradient of a layer's result: of rhs, or with
+    `of_lhs` of lhs. The library sums what it reads for the product.
+
+    Made by `FormBiasGradients`, for targets that have it; layouts are known.
+
+    Example: `%dw, %db = dtc.matmul_bias_grad %x, %dy {transpose_lhs} : (tensor<32x8xbf16>, tensor<32x16xbf16>) -> (tensor<8x16xf32>, tensor<16xf32>)`
+    Constraints: (C1) lhs and rhs are matrices of one type of 16 bits, and their
+    contracted sizes agree; (C2) results are f32, of the product's shape and a
+    row of its columns, with of_lhs of its rows; (C3) the contracted dimension
+    is the first of the operand that is summed.
+  }];
+  let arguments = (ins DTC_Float:$lhs, DTC_Float:$rhs, UnitAttr:$transpose_lhs,
+                       UnitAttr:$transpose_rhs, UnitAttr:$of_lhs);
+  let results = (outs DTC_Float:$result, DTC_Float:$sums);
+  let assemblyFormat = [{
+    operands attr-dict `:` functional-type(operands, results)
   }];
   let hasVerifier = 1;
 }

@@ -16,14 +16,18 @@ extern "C" {
 #endif
 
 /// Raised whenever a struct or a signature in this file changes.
-#define DTC_DEVICE_ABI_VERSION 2
+#define DTC_DEVICE_ABI_VERSION 3
 
-/// What a product does before it stores: the op dtc.matmul_epilogue.
+/// What a product does before it stores: the op dtc.matmul_epilogue; or what it
+/// sums of an operand: dtc.matmul_bias_grad.
 enum dtc_epilogue {
   DTC_EPILOGUE_BIAS,
   DTC_EPILOGUE_RELU,
   DTC_EPILOGUE_GELU,
   DTC_EPILOGUE_GELU_GRAD,
+  DTC_EPILOGUE_ADD,
+  DTC_EPILOGUE_SUM_A,
+  DTC_EPILOGUE_SUM_B,
 };
 
 /// How many buffers a device function may take: 4 KiB of pointers, the most
@@ -99,12 +103,35 @@ void dtcrt_copy(dtc_context *ctx, void *to, const void *from, int64_t bytes);
 void dtcrt_fill(dtc_context *ctx, void *to, int32_t byte, int64_t bytes);
 
 /// C = f(op(A) op(B), other), where `epilogue`, a dtc_epilogue, is f; matrices
-/// as of dtcrt_matmul, of 16 bits. `other` has n elements, for GELU_GRAD m x n.
-/// `sum`, of GELU, gets the function's argument; null if nobody needs it.
+/// as of dtcrt_matmul, of 16 bits. `other` has n elements, for GELU_GRAD and
+/// ADD m x n. `bias`, of ADD, has n elements and is added, too, unless it is
+/// null. `sum`, of GELU, gets the function's argument; null if nobody needs it.
+///
+/// SUM_A and SUM_B have f32 results, which go where `result`, a set of
+/// dtc_result, says: the product, and in `sum`, which is replaced, the sums
+/// over k of op(A), m elements, or of op(B), n elements. A is transposed for
+/// SUM_A, and B is not for SUM_B: k counts rows.
 void dtcrt_matmul_epilogue(dtc_context *ctx, int32_t dtype, int32_t transpose_a,
-                           int32_t transpose_b, int32_t epilogue, int64_t m,
-                           int64_t n, int64_t k, const void *a, const void *b,
-                           const void *other, void *c, void *sum);
+                           int32_t transpose_b, int32_t epilogue,
+                           int32_t result, int64_t m, int64_t n, int64_t k,
+                           const void *a, const void *b, const void *other,
+                           const void *bias, void *c, void *sum);
+
+/// dtcrt_attention without a mask, of queries, keys and values in one tensor:
+/// `packed` is batch x rows x 3 x heads x width, or with `by_head` batch x rows
+/// x heads x 3 x width.
+void dtcrt_packed_attention(dtc_context *ctx, int32_t dtype, int32_t causal,
+                            int32_t by_head, double scale, int64_t batch,
+                            int64_t rows, int64_t heads, int64_t width,
+                            const void *packed, void *result, void *lse);
+
+/// The gradient of `packed`, from that of the result.
+void dtcrt_packed_attention_grad(dtc_context *ctx, int32_t dtype,
+                                 int32_t causal, int32_t by_head, double scale,
+                                 int64_t batch, int64_t rows, int64_t heads,
+                                 int64_t width, const void *packed,
+                                 const void *result, const void *lse,
+                                 const void *dresult, void *dpacked);
 
 /// The address of a constant.
 void *dtcrt_constant(dtc_context *ctx, int64_t constant);

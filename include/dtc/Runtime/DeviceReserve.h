@@ -17,6 +17,10 @@ namespace dtc {
 /// Hopper.
 constexpr int64_t productWorkspaceBytes = int64_t(32) << 20;
 
+/// So many ones of 16 bits, by which products sum rows where the library does
+/// not.
+constexpr int64_t productOnes = 2048;
+
 /// Workspace of convolutions and attention, at most: convolutions of f32
 /// without tensor cores want copies of the images in another order.
 constexpr int64_t networkWorkspaceBytes = int64_t(1) << 30;

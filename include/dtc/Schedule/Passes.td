@@ -5,13 +5,42 @@
 
 include "mlir/Pass/PassBase.td"
 
+def PackAttention : Pass<"dtc-pack-attention", "mlir::ModuleOp"> {
+  let summary = "attention takes queries, keys and values in one tensor";
+  let description = [{
+    In `@step`, an attention whose operands are the three parts of one tensor,
+    and nothing else's, becomes a `dtc.packed_attention` of that tensor. Its
+    gradient makes one, where the three would be joined.
+
+    Before:
+    ```mlir
+    %p:3 = dtc.split %x axis 2 : (tensor<2x16x192xbf16>) -> ...
+    %q = dtc.reshape %p#0 : ... -> tensor<2x16x4x16xbf16>
+    ...
+    %o, %lse = dtc.attention %q, %k, %v ...
+    %dq, %dk, %dv = dtc.attention_grad %q, %k, %v, %o, %lse, %do ...
+    %0 = dtc.reshape %dq : ...
+    ...
+    %dx = dtc.concat %0, %1, %2 axis 2 : ...
+    ```
+    After:
+    ```mlir
+    %y = dtc.reshape %x : ... -> tensor<2x16x3x4x16xbf16>
+    %o, %lse = dtc.packed_attention %y ...
+    %dy = dtc.packed_attention_grad %y, %o, %lse, %do ...
+    %dx = dtc.reshape %dy : ...
+    ```
+  }];
+}
+
 def FormEpilogues : Pass<"dtc-form-epilogues", "mlir::ModuleOp"> {
   let summary = "products compute what follows them element by element";
   let description = [{
     In `@step`, a matrix product of 16-bit numbers and the ops that follow it
     become one `dtc.matmul_epilogue`: a bias that no kernel would add, a bias
-    with ReLU or GELU, and the gradient of that GELU. GELU is recognised by its
-    values, whatever ops compute it.
+    with ReLU or GELU, the gradient of that GELU, and a matrix that is added and
+    lies in memory anyway, such as a residual. GELU is recognised by its values,
+    whatever ops compute it.
 
     Before:
     ```mlir
@@ -24,6 +53,26 @@ def FormEpilogues : Pass<"dtc-form-epilogues", "mlir::ModuleOp"> {
     After:
     ```mlir
     %y, %x = dtc.matmul_epilogue gelu %a, %w, %b : ...
+    ```
+  }];
+}
+
+def FormBiasGradients : Pass<"dtc-form-bias-gradients", "mlir::ModuleOp"> {
+  let summary = "products sum what they read";
+  let description = [{
+    In `@step`, the gradient of a weight and the sum of rows that is the gradient
+    of the bias beside it become one `dtc.matmul_bias_grad`, where a product has
+    made the rows and no kernel reads them besides.
+
+    Before:
+    ```mlir
+    %dw = dtc.matmul %x, %dy {transpose_lhs} : ... -> tensor<8x16xf32>
+    %db = dtc.reduce_sum %dy axes [0] : ... -> tensor<1x16xf32>
+    ```
+    After:
+    ```mlir
+    %dw, %0 = dtc.matmul_bias_grad %x, %dy {transpose_lhs} : ...
+    %db = dtc.reshape %0 : ...
     ```
   }];
 }
@@ -273,6 +322,7 @@ def FormKernels : Pass<"dtc-form-kernels", "mlir::ModuleOp"> {
     unless `poolings` is set: then each is a kernel.
 
     A second result of `dtc.matmul_epilogue` that nothing reads is left out.
+    Equal views of a value become one, which a kernel reads once.
 
     With `join`, kernels that stand side by side and need nothing of each other
     are one.

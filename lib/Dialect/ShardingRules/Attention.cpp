@@ -75,3 +75,45 @@ ShardingRule AttentionGradOp::getShardingRule() {
   rule.results = {f.ofQueries(), f.ofKeys(), f.ofValues()};
   return rule;
 }
+
+//===----------------------------------------------------------------------===//
+// Packed
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+struct PackedFactors {
+  template <typename OpTy> PackedFactors(OpTy op, ShardingRule &rule) {
+    ArrayRef<int64_t> shape = op.getPacked().getType().getShape();
+    unsigned batch = rule.addFactor(shape[0]);
+    unsigned tokens = rule.addFactor(shape[1], FactorKind::Replicated);
+    unsigned parts = rule.addFactor(3, FactorKind::Replicated);
+    unsigned heads = rule.addFactor(shape[op.getByHead() ? 2 : 3]);
+    unsigned width = rule.addFactor(shape[4], FactorKind::Replicated);
+    packed = {{batch}, {tokens}, {parts}, {heads}, {width}};
+    if (op.getByHead())
+      std::swap(packed[2], packed[3]);
+    result = {{batch}, {tokens}, {heads}, {width}};
+    rows = {{batch}, {heads}, {tokens}};
+  }
+
+  TensorFactors packed, result, rows;
+};
+
+} // namespace
+
+ShardingRule PackedAttentionOp::getShardingRule() {
+  ShardingRule rule;
+  PackedFactors f(*this, rule);
+  rule.operands = {f.packed};
+  rule.results = {f.result, f.rows};
+  return rule;
+}
+
+ShardingRule PackedAttentionGradOp::getShardingRule() {
+  ShardingRule rule;
+  PackedFactors f(*this, rule);
+  rule.operands = {f.packed, f.result, f.rows, f.result};
+  rule.results = {f.packed};
+  return rule;
+}

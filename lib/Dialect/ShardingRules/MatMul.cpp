@@ -49,10 +49,16 @@ ShardingRule MatMulOp::getShardingRule() {
 ShardingRule MatMulEpilogueOp::getShardingRule() {
   ShardingRule rule = getProductRule(*this, FactorKind::Replicated);
   TensorFactors result = rule.results.front();
-  rule.operands.push_back(getEpilogue() == Epilogue::gelu_grad
-                              ? result
-                              : TensorFactors{result.back()});
+  rule.operands.push_back(hasMatrix() ? result : TensorFactors{result.back()});
+  if (getBias())
+    rule.operands.push_back({result.back()});
   if (getSum())
     rule.results.push_back(result);
+  return rule;
+}
+
+ShardingRule MatMulBiasGradOp::getShardingRule() {
+  ShardingRule rule = getProductRule(*this, FactorKind::Sum);
+  rule.results.push_back({rule.results.front()[getOfLhs() ? 0 : 1]});
   return rule;
 }

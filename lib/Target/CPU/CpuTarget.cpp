@@ -19,7 +19,10 @@ using namespace dtc;
 
 // A kernel finds a product's result in the cache.
 bool CpuTarget::computes(StringRef opName) const {
-  return opName != MatMulEpilogueOp::getOperationName();
+  return opName != MatMulEpilogueOp::getOperationName() &&
+         opName != MatMulBiasGradOp::getOperationName() &&
+         opName != PackedAttentionOp::getOperationName() &&
+         opName != PackedAttentionGradOp::getOperationName();
 }
 
 //===----------------------------------------------------------------------===//

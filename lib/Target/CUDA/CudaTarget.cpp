@@ -35,14 +35,17 @@ void CudaTarget::addKernelPasses(OpPassManager &manager) const {
 }
 
 bool CudaTarget::computes(StringRef opName) const {
-  if (opName == MatMulEpilogueOp::getOperationName())
+  if (opName == MatMulEpilogueOp::getOperationName() ||
+      opName == MatMulBiasGradOp::getOperationName())
     return isEmulated() || CudaArchitecture::find(architecture)->hasEpilogues;
   return opName == MatMulOp::getOperationName() ||
          opName == Conv2DOp::getOperationName() ||
          opName == Conv2DInputGradOp::getOperationName() ||
          opName == Conv2DFilterGradOp::getOperationName() ||
          opName == AttentionOp::getOperationName() ||
-         opName == AttentionGradOp::getOperationName();
+         opName == AttentionGradOp::getOperationName() ||
+         opName == PackedAttentionOp::getOperationName() ||
+         opName == PackedAttentionGradOp::getOperationName();
 }
 
 // What cuDNN's engines have on all architectures.

@@ -62,7 +62,8 @@ static bool usesNetworkLibrary(ModuleOp module) {
   return module
       .walk([](Operation *op) {
         return isa<Conv2DOp, Conv2DInputGradOp, Conv2DFilterGradOp, AttentionOp,
-                   AttentionGradOp>(op)
+                   AttentionGradOp, PackedAttentionOp, PackedAttentionGradOp>(
+                   op)
                    ? WalkResult::interrupt()
                    : WalkResult::advance();
       })
@@ -71,8 +72,8 @@ static bool usesNetworkLibrary(ModuleOp module) {
 
 /// Context and code, workspaces, constants, rows, what communication holds.
 int64_t CudaTarget::getReservedBytes(ModuleOp module) const {
-  int64_t bytes =
-      contextBytes + productWorkspaceBytes + getConstantBytes(module);
+  int64_t bytes = contextBytes + productWorkspaceBytes + productOnes * 2 +
+                  getConstantBytes(module);
   if (usesNetworkLibrary(module))
     bytes += networkWorkspaceBytes;
   FailureOr<Stages> stages = getStages(module);

@@ -39,7 +39,7 @@ struct Description {
   cublasComputeType_t compute;
   cublasOperation_t transposeA = CUBLAS_OP_N, transposeB = CUBLAS_OP_N;
   cublasLtEpilogue_t epilogue = CUBLASLT_EPILOGUE_DEFAULT;
-  const void *bias = nullptr;
+  void *bias = nullptr;   ///< or where sums of an operand go
   void *matrix = nullptr; ///< "aux"
   int64_t matrixLeading = 0;
 
@@ -49,12 +49,14 @@ struct Description {
   /// Whether the matrix is an argument, else a result.
   bool isGradient() const { return has(CUBLASLT_EPILOGUE_DGELU); }
   bool hasMatrix() const { return (epilogue & 128) != 0; }
+  bool sumsA() const { return has(CUBLASLT_EPILOGUE_BGRADA); }
+  bool sumsB() const { return has(CUBLASLT_EPILOGUE_BGRADB); }
 };
 
 /// What an algorithm takes for granted of its operands' addresses, in bytes.
 /// Of several, the second is the fastest.
 struct Algorithm {
-  uint32_t a = 256, b = 256, d = 256;
+  uint32_t a = 256, b = 256, c = 256, d = 256;
   uint32_t microseconds = 0; ///< that it takes besides
 
   static void expect(const void *address, uint32_t alignment) {
@@ -70,11 +72,13 @@ struct Product {
   Description description;
   Layout a, b, c;
   double scale, rest;
-  const void *aData, *bData;
-  void *cData;
+  const void *aData, *bData, *cData;
+  void *dData;
 
   void run() const;
   void finish(std::vector<double> &z) const;
+  void sum(const std::vector<double> &x, uint64_t sums, uint64_t parts,
+           bool areColumns) const;
 };
 
 } // namespace
@@ -101,9 +105,8 @@ void Product::finish(std::vector<double> &z) const {
     return;
   }
   if (description.has(CUBLASLT_EPILOGUE_BIAS)) {
-    std::vector<double> bias =
-        loadMatrix(c.type, static_cast<const char *>(description.bias), rows, 1,
-                   int64_t(rows));
+    std::vector<double> bias = loadMatrix(
+        c.type, static_cast<char *>(description.bias), rows, 1, int64_t(rows));
     for (size_t i = 0; i < x.size(); ++i)
       z[i] = x[i] += bias[i % rows];
   }
@@ -115,6 +118,17 @@ void Product::finish(std::vector<double> &z) const {
     if (description.has(CUBLASLT_EPILOGUE_RELU))
       value = std::max(value, 0.0);
   }
+}
+
+/// The gradient of a bias: sums of the columns, or the rows, of an operand.
+void Product::sum(const std::vector<double> &x, uint64_t sums, uint64_t parts,
+                  bool areColumns) const {
+  std::vector<double> total(sums, 0.0);
+  for (uint64_t i = 0; i < sums; ++i)
+    for (uint64_t part = 0; part < parts; ++part)
+      total[i] += x[areColumns ? i * parts + part : part * sums + i];
+  storeMatrix(c.type, static_cast<char *>(description.bias), sums, 1,
+              int64_t(sums), total);
 }
 
 void Product::run() const {
@@ -156,9 +170,13 @@ void Product::run() const {
       for (uint64_t j = 0; j < m * n; ++j)
         z[j] += zf[j];
     }
+    if (description.sumsA())
+      sum(x, m, k, ta);
+    if (description.sumsB())
+      sum(y, n, k, !tb);
     finish(z);
     storeMatrix(c.type,
-                static_cast<char *>(cData) +
+                static_cast<char *>(dData) +
                     i * c.stride * int64_t(sizeOf(c.type)),
                 m, n, c.leading, z);
   }
@@ -263,17 +281,21 @@ cublasStatus_t cublasLtMatmulPreferenceSetAttribute(
     memcpy(&preferred.a, value, bytes);
   else if (attribute == CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES)
     memcpy(&preferred.b, value, bytes);
+  else if (attribute == CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES)
+    memcpy(&preferred.c, value, bytes);
   else if (attribute == CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES)
     memcpy(&preferred.d, value, bytes);
   return CUBLAS_STATUS_SUCCESS;
 }
 
 cublasStatus_t cublasLtMatmulAlgoGetHeuristic(
-    cublasLtHandle_t, cublasLtMatmulDesc_t, cublasLtMatrixLayout_t,
+    cublasLtHandle_t, cublasLtMatmulDesc_t description, cublasLtMatrixLayout_t,
     cublasLtMatrixLayout_t, cublasLtMatrixLayout_t, cublasLtMatrixLayout_t,
     cublasLtMatmulPreference_t preference, int wanted,
     cublasLtMatmulHeuristicResult_t *results, int *count) {
-  *count = std::min(wanted, 3);
+  const Description &wish = descriptionOf(description);
+  bool hasSums = !getenv("DTC_STANDIN_NO_SUMS");
+  *count = !hasSums && (wish.sumsA() || wish.sumsB()) ? 0 : std::min(wanted, 3);
   for (int i = 0; i < *count; ++i) {
     results[i] = {};
     Algorithm algorithm = preferenceOf(preference);
@@ -299,6 +321,7 @@ cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t description,
                   0,
                   a,
                   b,
+                  c,
                   d};
   bool isDouble = product.description.compute == CUBLAS_COMPUTE_64F;
   auto number = [&](const void *value) {
@@ -312,8 +335,10 @@ cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t description,
   Algorithm::expect(a, chosen.a);
   Algorithm::expect(b, chosen.b);
   Algorithm::expect(d, chosen.d);
-  if (c != d)
-    fault("cublasLtMatmul adds to %p and writes %p, expected one place", c, d);
+  Algorithm::expect(c, chosen.c);
+  auto distance = static_cast<const char *>(c) - static_cast<const char *>(d);
+  if (c != d && uint64_t(std::abs(distance)) < layoutOf(cLayout).bytes())
+    fault("cublasLtMatmul adds %p and writes %p, which overlap", c, d);
   bool ta = product.description.transposeA != CUBLAS_OP_N;
   bool tb = product.description.transposeB != CUBLAS_OP_N;
   const Layout &x = product.a, &y = product.b, &z = product.c;
@@ -324,13 +349,17 @@ cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t description,
     return CUBLAS_STATUS_INVALID_VALUE;
   std::vector<Access> accesses = {{a, x.bytes(), false}, {b, y.bytes(), false}};
   if (product.rest != 0)
-    accesses.push_back({d, z.bytes(), false});
+    accesses.push_back({c, z.bytes(), false});
   accesses.push_back({d, z.bytes(), true});
   const Description &follows = product.description;
   if (follows.has(CUBLASLT_EPILOGUE_BIAS)) {
     Algorithm::expect(follows.bias, chosen.d);
     accesses.push_back({follows.bias, z.rows * sizeOf(z.type), false});
   }
+  if (follows.sumsA() || follows.sumsB())
+    accesses.push_back({follows.bias,
+                        (follows.sumsA() ? z.rows : z.columns) * sizeOf(z.type),
+                        true});
   if (follows.hasMatrix()) {
     if (follows.matrixLeading % 8 || z.batch != 1)
       return CUBLAS_STATUS_INVALID_VALUE;

@@ -239,6 +239,15 @@ CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char byte, size_t bytes,
   return CUDA_SUCCESS;
 }
 
+CUresult cuMemsetD16Async(CUdeviceptr to, unsigned short value, size_t count,
+                          CUstream stream) {
+  machine().add(streamOf(stream), "fill", {{host(to), count * 2, true}}, [=] {
+    std::fill_n(static_cast<unsigned short *>(host(to)), count, value);
+    return true;
+  });
+  return CUDA_SUCCESS;
+}
+
 CUresult cuStreamCreateWithPriority(CUstream *stream, unsigned, int) {
   *stream = handleOf(machine().createStream());
   return CUDA_SUCCESS;

@@ -70,6 +70,8 @@ struct Blas::Product {
   cublasLtMatmulDesc_t description;
   cublasLtMatrixLayout_t a, b, c; ///< of B, A and C in our order
   Algorithm algorithm;
+  /// The library has no algorithm that sums: another product does.
+  bool needsSums = false;
 };
 
 /// Ends the job unless a call of the library went well.
@@ -149,14 +151,25 @@ static cublasComputeType_t computeTypeOf(dtc_dtype dtype, bool usesTf32) {
 
 /// Bytes that an address is a multiple of, as far as algorithms care.
 static uint32_t alignmentOf(const void *address) {
+  if (!address)
+    return 512;
   auto number = reinterpret_cast<uintptr_t>(address) | 256;
   return uint32_t(number & -number);
 }
 
+static bool sumsOperand(int32_t epilogue) {
+  return epilogue == DTC_EPILOGUE_SUM_A || epilogue == DTC_EPILOGUE_SUM_B;
+}
+
 Blas::Product &Blas::find(const ProductShape &shape, const Operands &operands) {
-  Alignments alignments = {alignmentOf(operands.a), alignmentOf(operands.b),
-                           alignmentOf(operands.c), alignmentOf(operands.other),
-                           alignmentOf(operands.sum)};
+  bool sums = sumsOperand(shape.epilogue);
+  Alignments alignments = {alignmentOf(operands.a),
+                           alignmentOf(operands.b),
+                           alignmentOf(operands.c),
+                           alignmentOf(operands.other),
+                           alignmentOf(operands.bias),
+                           alignmentOf(sums ? nullptr : operands.sum),
+                           alignmentOf(sums ? operands.sum : nullptr)};
   std::pair key{shape, alignments};
   if (auto known = products.find(key); known != products.end())
     return *known->second;
@@ -193,6 +206,11 @@ Blas::Product &Blas::find(const ProductShape &shape, const Operands &operands) {
                shape.n);
 
   std::vector<Algorithm> algorithms = listAlgorithms(*product, alignments);
+  if (algorithms.empty() && sumsOperand(shape.epilogue)) {
+    product->needsSums = true;
+    set(*product, CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_DEFAULT);
+    algorithms = listAlgorithms(*product, alignments);
+  }
   if (algorithms.empty())
     fatal("cuBLASLt has no algorithm for a product of %lld x %lld x %lld%s",
           (long long)shape.m, (long long)shape.n, (long long)shape.k,
@@ -216,29 +234,50 @@ void Blas::set(const Product &product, int attribute, Value value) const {
 
 /// What follows the product, and where it reads and writes. The library's
 /// columns are our rows: a bias for each of its rows is one for each of our
-/// columns.
+/// columns, and its operand A is our B. What is added as a matrix is the C of
+/// its product.
 void Blas::setEpilogue(const ProductShape &shape, const Product &product,
                        const Operands &operands) const {
-  if (shape.epilogue == noEpilogue)
-    return;
-  cublasLtEpilogue_t epilogue = CUBLASLT_EPILOGUE_BIAS;
-  const void *matrix = operands.sum;
-  if (shape.epilogue == DTC_EPILOGUE_RELU)
-    epilogue = CUBLASLT_EPILOGUE_RELU_BIAS;
-  if (shape.epilogue == DTC_EPILOGUE_GELU)
-    epilogue =
-        matrix ? CUBLASLT_EPILOGUE_GELU_AUX_BIAS : CUBLASLT_EPILOGUE_GELU_BIAS;
-  if (shape.epilogue == DTC_EPILOGUE_GELU_GRAD) {
-    epilogue = CUBLASLT_EPILOGUE_DGELU;
-    matrix = operands.other;
-  } else {
-    set(product, CUBLASLT_MATMUL_DESC_BIAS_POINTER, operands.other);
+  auto setFunction = [&](cublasLtEpilogue_t epilogue) {
+    set(product, CUBLASLT_MATMUL_DESC_EPILOGUE, epilogue);
+  };
+  auto setBias = [&](const void *bias) {
+    set(product, CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias);
+  };
+  auto setMatrix = [&](const void *matrix) {
+    set(product, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, matrix);
+    set(product, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD, shape.n);
+  };
+  switch (shape.epilogue) {
+  case DTC_EPILOGUE_BIAS:
+    setFunction(CUBLASLT_EPILOGUE_BIAS);
+    return setBias(operands.other);
+  case DTC_EPILOGUE_RELU:
+    setFunction(CUBLASLT_EPILOGUE_RELU_BIAS);
+    return setBias(operands.other);
+  case DTC_EPILOGUE_GELU:
+    setFunction(operands.sum ? CUBLASLT_EPILOGUE_GELU_AUX_BIAS
+                             : CUBLASLT_EPILOGUE_GELU_BIAS);
+    if (operands.sum)
+      setMatrix(operands.sum);
+    return setBias(operands.other);
+  case DTC_EPILOGUE_GELU_GRAD:
+    setFunction(CUBLASLT_EPILOGUE_DGELU);
+    return setMatrix(operands.other);
+  case DTC_EPILOGUE_ADD:
+    if (!operands.bias)
+      return;
+    setFunction(CUBLASLT_EPILOGUE_BIAS);
+    return setBias(operands.bias);
+  case DTC_EPILOGUE_SUM_A:
+  case DTC_EPILOGUE_SUM_B:
+    if (product.needsSums)
+      return;
+    setFunction(shape.epilogue == DTC_EPILOGUE_SUM_A
+                    ? CUBLASLT_EPILOGUE_BGRADB
+                    : CUBLASLT_EPILOGUE_BGRADA);
+    return setBias(operands.sum);
   }
-  set(product, CUBLASLT_MATMUL_DESC_EPILOGUE, epilogue);
-  if (!matrix)
-    return;
-  set(product, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, matrix);
-  set(product, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD, shape.n);
 }
 
 /// The first is what the library's heuristics take for the fastest. There are
@@ -261,7 +300,7 @@ Blas::listAlgorithms(const Product &product,
   const std::pair<cublasLtMatmulPreferenceAttributes_t, uint32_t> aligned[] = {
       {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, alignments.b},
       {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, alignments.a},
-      {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, alignments.c},
+      {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, alignments.ofResult()},
       {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, alignments.ofResult()}};
   for (const auto &[attribute, alignment] : aligned)
     DTC_BLAS(cublasLtMatmulPreferenceSetAttribute(
@@ -290,6 +329,12 @@ static const char *nameOfEpilogue(int32_t epilogue) {
     return ", gelu";
   case DTC_EPILOGUE_GELU_GRAD:
     return ", gradient of gelu";
+  case DTC_EPILOGUE_ADD:
+    return ", matrix";
+  case DTC_EPILOGUE_SUM_A:
+    return ", sums of A";
+  case DTC_EPILOGUE_SUM_B:
+    return ", sums of B";
   default:
     return "";
   }
@@ -298,15 +343,17 @@ static const char *nameOfEpilogue(int32_t epilogue) {
 size_t Blas::choose(const std::vector<Algorithm> &algorithms,
                     const ProductShape &shape, const Alignments &alignments,
                     const Product &product, const Operands &operands) {
-  std::string what =
-      format("%s %lld x %lld x %lld x %lld%s%s%s%s%s, aligned %u %u %u",
-             nameOf(shape.dtype), (long long)shape.batch, (long long)shape.m,
-             (long long)shape.n, (long long)shape.k,
-             shape.transposeA ? ", A transposed" : "",
-             shape.transposeB ? ", B transposed" : "",
-             shape.accumulate ? ", added" : "",
-             shape.keepsSums ? ", to f32" : "", nameOfEpilogue(shape.epilogue),
-             alignments.a, alignments.b, alignments.ofResult());
+  std::string what = format(
+      "%s %lld x %lld x %lld x %lld%s%s%s%s%s%s%s, aligned %u %u %u",
+      nameOf(shape.dtype), (long long)shape.batch, (long long)shape.m,
+      (long long)shape.n, (long long)shape.k,
+      shape.transposeA ? ", A transposed" : "",
+      shape.transposeB ? ", B transposed" : "",
+      shape.accumulate ? ", added" : "", shape.keepsSums ? ", to f32" : "",
+      nameOfEpilogue(shape.epilogue), operands.bias ? ", bias" : "",
+      shape.epilogue == DTC_EPILOGUE_GELU && operands.sum ? ", its argument"
+                                                          : "",
+      alignments.a, alignments.b, alignments.ofResult());
   std::vector<std::string> names;
   names.reserve(algorithms.size());
   for (const Algorithm &algorithm : algorithms)
@@ -321,7 +368,8 @@ size_t Blas::choose(const std::vector<Algorithm> &algorithms,
     auto *place = reinterpret_cast<void *>(result->address());
     begin.record(stream);
     compute(algorithms[i], shape, product,
-            {operands.a, operands.b, place, operands.other, operands.sum});
+            {operands.a, operands.b, place, operands.other, operands.bias,
+             operands.sum});
     end.record(stream);
     end.synchronize();
     return end.since(begin) / 1e3;
@@ -333,19 +381,51 @@ void Blas::multiply(const ProductShape &shape, const Operands &operands) {
     return;
   Product &product = find(shape, operands);
   compute(product.algorithm, shape, product, operands);
+  if (product.needsSums)
+    sumByOnes(shape, operands);
+}
+
+/// The sums over k of an operand are its product with ones, some rows at a
+/// time.
+void Blas::sumByOnes(const ProductShape &shape, const Operands &operands) {
+  if (!ones) {
+    ones = std::make_unique<DeviceMemory>(dtc::productOnes * 2);
+    DTC_CUDA(cuMemsetD16Async(ones->address(),
+                              shape.dtype == DTC_BF16 ? 0x3f80 : 0x3c00,
+                              size_t(dtc::productOnes), stream));
+  }
+  bool isOfA = shape.epilogue == DTC_EPILOGUE_SUM_A;
+  const auto *rows = static_cast<const char *>(isOfA ? operands.a : operands.b);
+  int64_t n = isOfA ? shape.m : shape.n;
+  for (int64_t first = 0; first < shape.k; first += dtc::productOnes) {
+    ProductShape part = {shape.dtype,
+                         /*transposeA=*/false,
+                         /*transposeB=*/false,
+                         /*accumulate=*/first > 0,
+                         /*keepsSums=*/true,
+                         noEpilogue,
+                         1,
+                         1,
+                         n,
+                         std::min(dtc::productOnes, shape.k - first)};
+    multiply(part, {reinterpret_cast<void *>(ones->address()),
+                    rows + first * n * 2, operands.sum});
+  }
 }
 
 void Blas::compute(const Algorithm &algorithm, const ProductShape &shape,
                    const Product &product, const Operands &operands) {
   setEpilogue(shape, product, operands);
-  float one = 1, rest = shape.accumulate ? 1 : 0;
+  bool addsMatrix = shape.epilogue == DTC_EPILOGUE_ADD;
+  float one = 1, rest = shape.accumulate || addsMatrix ? 1 : 0;
   double one64 = 1, rest64 = rest;
   bool isDouble = shape.dtype == DTC_F64;
   DTC_BLAS(cublasLtMatmul(
       handle->handle, product.description,
       isDouble ? static_cast<void *>(&one64) : &one, operands.b, product.a,
       operands.a, product.b, isDouble ? static_cast<void *>(&rest64) : &rest,
-      operands.c, product.c, operands.c, product.c, &algorithm.algorithm,
+      addsMatrix ? operands.other : operands.c, product.c, operands.c,
+      product.c, &algorithm.algorithm,
       reinterpret_cast<void *>(workspace->address()), size_t(workspace->size()),
       reinterpret_cast<cudaStream_t>(stream)));
 }

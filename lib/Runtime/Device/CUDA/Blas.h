@@ -37,11 +37,11 @@ public:
 
   static constexpr int32_t noEpilogue = -1;
 
-  /// `other` and `sum` are those of dtcrt_matmul_epilogue.
+  /// The last three are those of dtcrt_matmul_epilogue.
   struct Operands {
     const void *a, *b;
     void *c;
-    const void *other = nullptr;
+    const void *other = nullptr, *bias = nullptr;
     void *sum = nullptr;
   };
   void multiply(const ProductShape &shape, const Operands &operands);
@@ -57,11 +57,12 @@ public:
 private:
   struct Functions;
   struct Product;
-  /// Of the operands' addresses, in bytes; of null, the largest.
+  /// Of the operands' addresses, in bytes; of null, one that no address has.
   struct Alignments {
-    uint32_t a, b, c, other, sum;
+    uint32_t a, b, c, other, bias, sum;
+    uint32_t sums; ///< of an operand's rows
     /// Of all that the end of a product reads and writes.
-    uint32_t ofResult() const { return std::min({c, other, sum}); }
+    uint32_t ofResult() const { return std::min({c, other, bias, sum}); }
     auto operator<=>(const Alignments &) const = default;
   };
   struct Algorithm;
@@ -77,6 +78,7 @@ private:
                    const Operands &operands) const;
   void compute(const Algorithm &algorithm, const ProductShape &shape,
                const Product &product, const Operands &operands);
+  void sumByOnes(const ProductShape &shape, const Operands &operands);
   void forgetProducts();
 
   const Functions &blas;
@@ -84,6 +86,7 @@ private:
   struct Handle;
   std::unique_ptr<Handle> handle;
   std::unique_ptr<DeviceMemory> workspace;
+  std::unique_ptr<DeviceMemory> ones; ///< of 16 bits, once they are needed
   std::map<std::pair<ProductShape, Alignments>, std::unique_ptr<Product>>
       products;
   Tuning *tuning = nullptr;

@@ -68,20 +68,23 @@ void Dnn::convolve(const DnnConvolution &shape, void *x, void *weight,
 static int64_t offsetOf(const DnnAttention &s, int operand, int64_t sample,
                         int64_t group) {
   int64_t head = group * (s.heads / s.groups);
+  auto at = [&](int64_t length, DnnAttention::Strides strides, int64_t number) {
+    return (sample * length * strides.token + number * strides.head) * 2;
+  };
   switch (operand) {
   case 0:
-  case 6: // queries
-    return (sample * s.rows * s.heads + head) * s.width * 2;
+  case 6:
+    return at(s.rows, s.queries, head);
   case 1:
-  case 7: // keys
-    return (sample * s.cols * s.groups + group) * s.width * 2;
+  case 7:
+    return at(s.cols, s.keys, group);
   case 2:
-  case 8: // values
-    return (sample * s.cols * s.groups + group) * s.valueWidth * 2;
-  case 4: // lse
-    return (sample * s.heads + head) * s.rows * 4;
-  default: // result
-    return (sample * s.rows * s.heads + head) * s.valueWidth * 2;
+  case 8:
+    return at(s.cols, s.values, group);
+  case 4:
+    return (sample * s.lseHeads + head) * s.rows * 4;
+  default:
+    return at(s.rows, s.result, head);
   }
 }
 

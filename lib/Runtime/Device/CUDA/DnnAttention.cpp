@@ -31,15 +31,28 @@ public:
       : shape(shape), program(program),
         type(shape.dtype == DTC_F16 ? CUDNN_DATA_HALF : CUDNN_DATA_BFLOAT16) {}
 
-  /// Something of [batch, length, all heads, width] in memory, of queries or of
-  /// keys; or its transpose.
-  Value ofQueries(int number, int64_t width) {
-    return operand(number, shape.rows, shape.heads, shape.allHeads, width,
-                   false);
+  Value queries(int number) {
+    return operand(number, shape.rows, shape.heads, shape.width, shape.queries);
   }
-  Value ofKeys(int number, int64_t width, bool transposed = false) {
-    return operand(number, shape.cols, shape.groups, shape.allGroups, width,
-                   transposed);
+  Value keys(int number) {
+    return operand(number, shape.cols, shape.groups, shape.width, shape.keys);
+  }
+  Value values(int number) {
+    return operand(number, shape.cols, shape.groups, shape.valueWidth,
+                   shape.values);
+  }
+  Value result(int number) {
+    return operand(number, shape.rows, shape.heads, shape.valueWidth,
+                   shape.result);
+  }
+  /// Rows are columns.
+  Value transposedKeys(int number) {
+    return operand(number, shape.cols, shape.groups, shape.width, shape.keys,
+                   /*transposed=*/true);
+  }
+  Value transposedValues(int number) {
+    return operand(number, shape.cols, shape.groups, shape.valueWidth,
+                   shape.values, /*transposed=*/true);
   }
   /// A number of f32 for each row.
   Value rowNumbers(DnnProgram::Place where, int64_t heads) {
@@ -146,10 +159,10 @@ public:
   cudnnDataType_t elementType() const { return type; }
 
 private:
-  Value operand(int number, int64_t length, int64_t heads, int64_t all,
-                int64_t width, bool transposed) {
+  Value operand(int number, int64_t length, int64_t heads, int64_t width,
+                DnnAttention::Strides own, bool transposed = false) {
     Dims dims = {shape.batch, heads, length, width},
-         strides = {length * all * width, width, all * width, 1};
+         strides = {length * own.token, own.head, own.token, 1};
     if (transposed) {
       std::swap(dims[2], dims[3]);
       std::swap(strides[2], strides[3]);
@@ -201,11 +214,11 @@ std::optional<DnnProgram> dtc::rt::findAttention(const DnnTarget &target,
                                                  int64_t workspaceBytes) {
   DnnProgram program;
   AttentionGraph g(s, program);
-  Value q = g.ofQueries(0, s.width);
-  Value kt = g.ofKeys(1, s.width, /*transposed=*/true);
-  Value v = g.ofKeys(2, s.valueWidth);
-  Value o = g.ofQueries(3, s.valueWidth);
-  Value lse = g.rowNumbers({4}, s.allHeads);
+  Value q = g.queries(0);
+  Value kt = g.transposedKeys(1);
+  Value v = g.values(2);
+  Value o = g.result(3);
+  Value lse = g.rowNumbers({4}, s.lseHeads);
 
   Value scores = g.matmul(q, kt);
   scores = g.pointwise(CUDNN_POINTWISE_MUL, scores, g.scalar(float(s.scale)));
@@ -232,15 +245,15 @@ std::optional<DnnProgram> dtc::rt::findAttentionGrad(const DnnTarget &target,
                                                      int64_t workspaceBytes) {
   DnnProgram program;
   AttentionGraph g(s, program);
-  Value q = g.ofQueries(0, s.width);
-  Value kt = g.ofKeys(1, s.width, /*transposed=*/true);
-  Value vt = g.ofKeys(2, s.valueWidth, /*transposed=*/true);
-  Value o = g.ofQueries(3, s.valueWidth);
-  Value lse = g.rowNumbers({4}, s.allHeads);
-  Value dO = g.ofQueries(5, s.valueWidth);
-  Value dq = g.ofQueries(6, s.width);
-  Value dk = g.ofKeys(7, s.width);
-  Value dv = g.ofKeys(8, s.valueWidth);
+  Value q = g.queries(0);
+  Value kt = g.transposedKeys(1);
+  Value vt = g.transposedValues(2);
+  Value o = g.result(3);
+  Value lse = g.rowNumbers({4}, s.lseHeads);
+  Value dO = g.result(5);
+  Value dq = g.queries(6);
+  Value dk = g.keys(7);
+  Value dv = g.values(8);
 
   // What the result's gradient is along the result, for each row.
   Value along = g.rowNumbers(
@@ -279,8 +292,8 @@ std::optional<DnnProgram> dtc::rt::findAttentionGrad(const DnnTarget &target,
                   g.pointwise(CUDNN_POINTWISE_SUB, dWeights, along), weights),
       scale);
   multiply(g.transpose(dScores, flipped), q, dk, s.width);
-  Value k = g.transpose(
-      kt, {s.cols * s.allGroups * s.width, s.width, s.allGroups * s.width, 1});
+  Value k =
+      g.transpose(kt, {s.cols * s.keys.token, s.keys.head, s.keys.token, 1});
   g.matmul(dScores, k, dq);
   if (!g.find(target, workspaceBytes))
     return std::nullopt;

@@ -9,12 +9,41 @@ namespace dtc::rt {
 
 /// An attention without a mask, as dtcrt_attention has it.
 struct DnnAttention {
+  /// From a token to the next and from a head to the next, in elements.
+  struct Strides {
+    int64_t token, head;
+
+    auto operator<=>(const Strides &) const = default;
+  };
+
   dtc_dtype dtype; ///< of 16 bits
   bool causal;
   double scale;
   int64_t batch, rows, cols, heads, groups, width, valueWidth;
-  /// How many there are in memory, if these are some of them.
-  int64_t allHeads, allGroups;
+  Strides queries, keys, values, result; ///< and of their gradients
+  int64_t lseHeads; ///< how many lse has, if these are some of them
+
+  /// Each tensor by itself, as dtcrt_attention has them.
+  static DnnAttention dense(dtc_dtype dtype, bool causal, double scale,
+                            int64_t batch, int64_t rows, int64_t cols,
+                            int64_t heads, int64_t groups, int64_t width,
+                            int64_t valueWidth) {
+    return {dtype,
+            causal,
+            scale,
+            batch,
+            rows,
+            cols,
+            heads,
+            groups,
+            width,
+            valueWidth,
+            {heads * width, width},
+            {groups * width, width},
+            {groups * valueWidth, valueWidth},
+            {heads * valueWidth, valueWidth},
+            heads};
+  }
 
   auto operator<=>(const DnnAttention &) const = default;
 };

@@ -43,12 +43,12 @@ void dtcrt_conv2d(dtc_context *context, int32_t dtype, int32_t role,
 static DnnAttention shapeOf(int32_t dtype, int32_t causal, double scale,
                             int64_t batch, int64_t rows, int64_t cols,
                             int64_t heads, int64_t groups, int64_t width,
-                            int64_t valueWidth, int32_t maskDims) {
+                            int64_t valueWidth, int32_t maskDims = 0) {
   if (maskDims || (dtype != DTC_F16 && dtype != DTC_BF16))
     fatal("attention of element type %d, %s a mask, expected 16 bits and none",
           dtype, maskDims ? "with" : "without");
-  return {dtc_dtype(dtype), causal != 0, scale,      batch, rows,  cols, heads,
-          groups,           width,       valueWidth, heads, groups};
+  return DnnAttention::dense(dtc_dtype(dtype), causal != 0, scale, batch, rows,
+                             cols, heads, groups, width, valueWidth);
 }
 
 void dtcrt_attention(dtc_context *context, int32_t dtype, int32_t causal,
@@ -78,4 +78,52 @@ void dtcrt_attention_grad(dtc_context *context, int32_t dtype, int32_t causal,
                                          cols, heads, groups, width, valueWidth,
                                          maskDims),
                                  /*isGrad=*/true, operands);
+}
+
+/// Of queries, keys and values in one tensor.
+static DnnAttention packedShapeOf(int32_t dtype, int32_t causal, int32_t byHead,
+                                  double scale, int64_t batch, int64_t rows,
+                                  int64_t heads, int64_t width) {
+  DnnAttention shape = shapeOf(dtype, causal, scale, batch, rows, rows, heads,
+                               heads, width, width);
+  shape.queries = shape.keys =
+      shape.values = {3 * heads * width, byHead ? 3 * width : width};
+  return shape;
+}
+
+/// Where a part of a packed tensor begins: 0, 1 or 2.
+static const char *partOf(const void *packed, int64_t part, int32_t byHead,
+                          int64_t heads, int64_t width) {
+  return static_cast<const char *>(packed) +
+         part * (byHead ? width : heads * width) * 2;
+}
+
+void dtcrt_packed_attention(dtc_context *context, int32_t dtype, int32_t causal,
+                            int32_t byHead, double scale, int64_t batch,
+                            int64_t rows, int64_t heads, int64_t width,
+                            const void *packed, void *result, void *lse) {
+  auto part = [&](int64_t number) {
+    return partOf(packed, number, byHead, heads, width);
+  };
+  const void *operands[] = {part(0), part(1), part(2), result, lse};
+  deviceOf(context).dnn().attend(
+      packedShapeOf(dtype, causal, byHead, scale, batch, rows, heads, width),
+      /*isGrad=*/false, operands);
+}
+
+void dtcrt_packed_attention_grad(dtc_context *context, int32_t dtype,
+                                 int32_t causal, int32_t byHead, double scale,
+                                 int64_t batch, int64_t rows, int64_t heads,
+                                 int64_t width, const void *packed,
+                                 const void *result, const void *lse,
+                                 const void *dresult, void *dpacked) {
+  auto part = [&](const void *tensor, int64_t number) {
+    return partOf(tensor, number, byHead, heads, width);
+  };
+  const void *operands[] = {
+      part(packed, 0), part(packed, 1),  part(packed, 2),  result,          lse,
+      dresult,         part(dpacked, 0), part(dpacked, 1), part(dpacked, 2)};
+  deviceOf(context).dnn().attend(
+      packedShapeOf(dtype, causal, byHead, scale, batch, rows, heads, width),
+      /*isGrad=*/true, operands);
 }

@@ -30,6 +30,7 @@ namespace dtc::rt {
   X(cuMemcpyDtoDAsync)                                                         \
   X(cuMemcpy2DAsync)                                                           \
   X(cuMemsetD8Async)                                                           \
+  X(cuMemsetD16Async)                                                          \
   X(cuGraphDestroy)                                                            \
   X(cuGraphExecDestroy)                                                        \
   X(cuGraphInstantiate)                                                        \

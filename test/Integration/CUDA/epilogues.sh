@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# In bf16, programs for GPUs, on stand-ins, have products with epilogues that sum
+# what they read, and attention that reads a projection as it lies. Gradients
+# are those of the CPU's kernels, to what 16 bits allow; and where the library
+# does not sum, the same, to what the order of f32 sums allows. Measuring, which
+# computes products several times, changes nothing.
+#
+# usage: epilogues.sh MODEL WORKDIR PLAN...             PLAN as in CPU/common.sh
+
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+steps=(--steps 1 --lr 0.1 --no-shuffle)
+
+# check_gradients NAME OTHER TOLERANCE
+check_gradients() {
+  dtc-compare tensors "$here/$1/step-1.safetensors" \
+    "$here/$2/step-1.safetensors" --tolerance "$3"
+}
+
+check() {
+  compile "$model" "$plan" f32 sgd "$here/t.cpu" --precision bf16
+  compile "$model" "$plan" f32 sgd "$here/t.gpu" --precision bf16 \
+    --target cuda --arch host
+  train "$model" "$plan" "$here/t.cpu" "${steps[@]}" \
+    --dump-gradients "$here/cpu"
+  train_on_standins "$plan" "$here/t.gpu" "${steps[@]}" \
+    --dump-gradients "$here/gpu"
+  DTC_STANDIN_NO_SUMS=1 train_on_standins "$plan" "$here/t.gpu" "${steps[@]}" \
+    --dump-gradients "$here/apart"
+  train_on_standins "$plan" "$here/t.gpu" "${steps[@]}" \
+    --autotune "$here/ways.json" --dump-gradients "$here/tuned"
+  check_gradients gpu cpu 3e-2
+  check_gradients apart gpu 1e-5
+  check_gradients tuned gpu 1e-12
+  rm -r "$here"
+}
+
+for_plans check "$@"
