@@ -56,7 +56,7 @@ struct Description {
 /// What an algorithm takes for granted of its operands' addresses, in bytes.
 /// Of several, the second is the fastest.
 struct Algorithm {
-  uint32_t a = 256, b = 256, c = 256, d = 256;
+  uint32_t a = 256, b = 256, d = 256;
   uint32_t microseconds = 0; ///< that it takes besides
 
   static void expect(const void *address, uint32_t alignment) {
@@ -281,8 +281,6 @@ cublasStatus_t cublasLtMatmulPreferenceSetAttribute(
     memcpy(&preferred.a, value, bytes);
   else if (attribute == CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES)
     memcpy(&preferred.b, value, bytes);
-  else if (attribute == CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES)
-    memcpy(&preferred.c, value, bytes);
   else if (attribute == CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES)
     memcpy(&preferred.d, value, bytes);
   return CUBLAS_STATUS_SUCCESS;
@@ -335,7 +333,7 @@ cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t description,
   Algorithm::expect(a, chosen.a);
   Algorithm::expect(b, chosen.b);
   Algorithm::expect(d, chosen.d);
-  Algorithm::expect(c, chosen.c);
+  Algorithm::expect(c, chosen.d);
   auto distance = static_cast<const char *>(c) - static_cast<const char *>(d);
   if (c != d && uint64_t(std::abs(distance)) < layoutOf(cLayout).bytes())
     fault("cublasLtMatmul adds %p and writes %p, which overlap", c, d);

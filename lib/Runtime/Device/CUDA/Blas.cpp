@@ -98,7 +98,8 @@ const Blas::Functions &Blas::Functions::get() {
 Blas::Blas(CUstream stream)
     : blas(Functions::get()), stream(stream),
       handle(std::make_unique<Handle>()),
-      workspace(std::make_unique<DeviceMemory>(dtc::productWorkspaceBytes)) {
+      workspace(std::make_unique<DeviceMemory>(dtc::productWorkspaceBytes)),
+      ones(std::make_unique<DeviceMemory>(dtc::productOnes * 2)) {
   DTC_BLAS(cublasLtCreate(&handle->handle));
 }
 
@@ -388,12 +389,11 @@ void Blas::multiply(const ProductShape &shape, const Operands &operands) {
 /// The sums over k of an operand are its product with ones, some rows at a
 /// time.
 void Blas::sumByOnes(const ProductShape &shape, const Operands &operands) {
-  if (!ones) {
-    ones = std::make_unique<DeviceMemory>(dtc::productOnes * 2);
+  if (!hasOnes)
     DTC_CUDA(cuMemsetD16Async(ones->address(),
                               shape.dtype == DTC_BF16 ? 0x3f80 : 0x3c00,
                               size_t(dtc::productOnes), stream));
-  }
+  hasOnes = true;
   bool isOfA = shape.epilogue == DTC_EPILOGUE_SUM_A;
   const auto *rows = static_cast<const char *>(isOfA ? operands.a : operands.b);
   int64_t n = isOfA ? shape.m : shape.n;

@@ -86,7 +86,8 @@ private:
   struct Handle;
   std::unique_ptr<Handle> handle;
   std::unique_ptr<DeviceMemory> workspace;
-  std::unique_ptr<DeviceMemory> ones; ///< of 16 bits, once they are needed
+  std::unique_ptr<DeviceMemory> ones; ///< of 16 bits
+  bool hasOnes = false;
   std::map<std::pair<ProductShape, Alignments>, std::unique_ptr<Product>>
       products;
   Tuning *tuning = nullptr;
