@@ -12,7 +12,7 @@ function visit(caller, i, callee) {
   for (i = 1; i <= count[caller]; ++i) {
     callee = calls[caller, i]
     if (callee == "dtcrt_launch") launches++
-    else if (callee ~ /^dtcrt_(matmul|conv2d|attention)/) products++
+    else if (callee ~ /^dtcrt_(matmul|conv2d|attention|packed_attention)/) products++
     else if (callee ~ /^dtcrt_(copy|fill|local_slice)$/ && caller !~ /^kernel_/)
       copies++
     else if (count[callee])
