@@ -170,7 +170,7 @@ LogicalResult PackedAttentionGradOp::verify() {
 }
 
 LogicalResult PackedAttentionOp::inferReturnTypes(
-    MLIRContext *context, std::optional<Location> loc, ValueRange operands,
+    MLIRContext *, std::optional<Location>, ValueRange operands,
     DictionaryAttr attributes, OpaqueProperties properties, RegionRange regions,
     SmallVectorImpl<Type> &types) {
   Adaptor adaptor(operands, attributes, properties, regions);

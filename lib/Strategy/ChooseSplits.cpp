@@ -330,7 +330,7 @@ LogicalResult ChooseSplits::splitSequence(func::FuncOp function,
       return op.emitOpError("has a sequence of ")
              << type.getDimSize(dim) << " elements, which --sp cannot split "
              << "over --tp " << copy << "; use a sequence length that " << copy
-             << " divides";
+             << " divides, or leave out --sp";
     }
     op.setAttr(attr::splitDims, getSplit(dim));
     found = true;

@@ -30,3 +30,11 @@ func.func @f(%x: tensor<2x16x3x4x16xbf16>, %o: tensor<2x16x4x16xbf16>, %lse: ten
   %d = dtc.packed_attention_grad %x, %o, %lse, %o {scale = 1.0 : f64} : (tensor<2x16x3x4x16xbf16>, tensor<2x16x4x16xbf16>, tensor<2x3x16xf32>, tensor<2x16x4x16xbf16>) -> tensor<2x16x3x4x16xbf16>
   return
 }
+
+// -----
+
+func.func @f(%x: tensor<2x16xbf16>) {
+  // expected-error@below {{has 'tensor<2x16xbf16>', expected rank 5 and 3 parts in dimension 2}}
+  %o, %lse = dtc.packed_attention %x {scale = 1.0 : f64} : (tensor<2x16xbf16>) -> (tensor<2x16x3x16xbf16>, tensor<2x3x16xf32>)
+  return
+}

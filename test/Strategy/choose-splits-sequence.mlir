@@ -19,7 +19,7 @@ func.func @forward(%i: tensor<2x6xi64> {dtc.input = "i"}, %wte: tensor<10x4xf32>
 
 func.func @odd(%i: tensor<2x5xi64> {dtc.input = "i"}, %wte: tensor<10x4xf32> {dtc.parameter = "wte"},
                %w1: tensor<4x16xf32> {dtc.parameter = "w1"}, %w2: tensor<16x4xf32> {dtc.parameter = "w2"}) -> tensor<10x4xf32> {
-  // expected-error @+1 {{has a sequence of 5 elements, which --sp cannot split over --tp 2; use a sequence length that 2 divides}}
+  // expected-error @+1 {{has a sequence of 5 elements, which --sp cannot split over --tp 2; use a sequence length that 2 divides, or leave out --sp}}
   %0 = dtc.gather %wte, %i : (tensor<10x4xf32>, tensor<2x5xi64>) -> tensor<2x5x4xf32>
   %1 = dtc.reshape %0 : (tensor<2x5x4xf32>) -> tensor<10x4xf32>
   %2 = dtc.matmul %1, %w1 : (tensor<10x4xf32>, tensor<4x16xf32>) -> tensor<10x16xf32>

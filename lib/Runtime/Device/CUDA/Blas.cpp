@@ -278,6 +278,8 @@ void Blas::setEpilogue(const ProductShape &shape, const Product &product,
                     ? CUBLASLT_EPILOGUE_BGRADB
                     : CUBLASLT_EPILOGUE_BGRADA);
     return setBias(operands.sum);
+  default:
+    return;
   }
 }
 
