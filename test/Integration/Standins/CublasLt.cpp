@@ -292,8 +292,10 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(
     cublasLtMatmulPreference_t preference, int wanted,
     cublasLtMatmulHeuristicResult_t *results, int *count) {
   const Description &wish = descriptionOf(description);
-  bool hasSums = !getenv("DTC_STANDIN_NO_SUMS");
-  *count = !hasSums && (wish.sumsA() || wish.sumsB()) ? 0 : std::min(wanted, 3);
+  *count = 0;
+  if ((wish.sumsA() || wish.sumsB()) && getenv("DTC_STANDIN_NO_SUMS"))
+    return CUBLAS_STATUS_NOT_SUPPORTED;
+  *count = std::min(wanted, 3);
   for (int i = 0; i < *count; ++i) {
     results[i] = {};
     Algorithm algorithm = preferenceOf(preference);

@@ -310,10 +310,16 @@ Blas::listAlgorithms(const Product &product,
         preference, attribute, &alignment, sizeof alignment));
   cublasLtMatmulHeuristicResult_t found[8];
   int count = 0;
-  DTC_BLAS(cublasLtMatmulAlgoGetHeuristic(
+  cublasStatus_t status = blas.cublasLtMatmulAlgoGetHeuristic(
       handle->handle, product.description, product.a, product.b, product.c,
-      product.c, preference, tuning ? int(std::size(found)) : 1, found,
-      &count));
+      product.c, preference, tuning ? int(std::size(found)) : 1, found, &count);
+  // So the library says that it has none.
+  if (status == CUBLAS_STATUS_NOT_SUPPORTED ||
+      status == CUBLAS_STATUS_INVALID_VALUE)
+    count = 0;
+  else if (status != CUBLAS_STATUS_SUCCESS)
+    fatal("cublasLtMatmulAlgoGetHeuristic failed: %s",
+          blas.cublasLtGetStatusName(status));
   DTC_BLAS(cublasLtMatmulPreferenceDestroy(preference));
   std::vector<Algorithm> algorithms;
   for (const auto &result : std::span(found).first(size_t(count)))
