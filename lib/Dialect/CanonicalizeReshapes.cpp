@@ -192,11 +192,12 @@ template <typename OpType> struct TakeApartFirst : GlobalPattern<OpType> {
 constexpr size_t mostParts = 8;
 
 /// Slices that have all of a value between them become one split, whose
-/// gradient is one concatenation.
+/// gradient is one concatenation. A part may be sliced several times.
 struct JoinSlices : GlobalPattern<SliceOp> {
   using GlobalPattern::GlobalPattern;
   LogicalResult rewrite(SliceOp op, PatternRewriter &rewriter) const override {
     Value x = op.getX();
+    auto axis = static_cast<int64_t>(op.getAxis());
     SmallVector<SliceOp> slices;
     for (Operation *user : x.getUsers())
       if (auto slice = dyn_cast<SliceOp>(user);
@@ -205,26 +206,30 @@ struct JoinSlices : GlobalPattern<SliceOp> {
     llvm::sort(slices, [](SliceOp a, SliceOp b) {
       return a.getStart() < b.getStart();
     });
-    auto axis = static_cast<int64_t>(op.getAxis());
     SmallVector<Type> types;
-    int64_t end = 0;
+    SmallVector<size_t> parts; // of the slices
+    SmallVector<Location> locations;
+    int64_t start = 0, end = 0; // of the last part
     for (SliceOp slice : slices) {
-      if (int64_t(slice.getStart()) != end)
+      int64_t from = slice.getStart(), size = slice.getType().getDimSize(axis);
+      if (from == end) {
+        start = from;
+        end += size;
+        types.push_back(slice.getType());
+      } else if (from != start || from + size != end) {
         return failure();
-      end += slice.getType().getDimSize(axis);
-      types.push_back(slice.getType());
+      }
+      parts.push_back(types.size() - 1);
+      locations.push_back(slice.getLoc());
     }
-    if (op != slices.front() || types.size() < 2 || types.size() > mostParts ||
+    if (types.size() < 2 || types.size() > mostParts ||
         end != op.getX().getType().getDimSize(axis))
       return failure();
     rewriter.setInsertionPointAfterValue(x);
-    SmallVector<Location> locations;
-    for (SliceOp slice : slices)
-      locations.push_back(slice.getLoc());
     auto split = SplitOp::create(rewriter, rewriter.getFusedLoc(locations),
                                  types, x, axis);
-    for (auto [slice, part] : llvm::zip_equal(slices, split.getParts()))
-      rewriter.replaceOp(slice, part);
+    for (auto [slice, part] : llvm::zip_equal(slices, parts))
+      rewriter.replaceOp(slice, split.getParts()[part]);
     return success();
   }
 };

@@ -19,62 +19,10 @@ using namespace dtc;
 
 namespace {
 
-/// A value of which nothing is needed but its parts along a dimension.
-struct Cut {
-  Value x;
-  int64_t axis;
-  SmallVector<int64_t> sizes;
-  SmallVector<SmallVector<Value>> parts; ///< the values that are each part
-};
-
-/// By one dtc.split, or by dtc.slices that have all of the value.
-std::optional<Cut> findCut(Value value) {
-  Operation *first = *value.user_begin();
-  if (auto op = dyn_cast<SplitOp>(first); op && value.hasOneUse()) {
-    Cut cut{value, static_cast<int64_t>(op.getAxis()), {}, {}};
-    for (Value part : op.getParts()) {
-      cut.sizes.push_back(
-          cast<ShapedType>(part.getType()).getDimSize(cut.axis));
-      cut.parts.push_back({part});
-    }
-    return cut;
-  }
-  SmallVector<SliceOp> slices;
-  for (Operation *user : value.getUsers()) {
-    auto slice = dyn_cast<SliceOp>(user);
-    if (!slice ||
-        (!slices.empty() && slice.getAxis() != slices.front().getAxis()))
-      return std::nullopt;
-    slices.push_back(slice);
-  }
-  llvm::sort(slices,
-             [](SliceOp a, SliceOp b) { return a.getStart() < b.getStart(); });
-  Cut cut{value, static_cast<int64_t>(slices.front().getAxis()), {}, {}};
-  int64_t start = 0, end = 0; // of the last part
-  for (SliceOp slice : slices) {
-    int64_t from = slice.getStart();
-    int64_t size = slice.getY().getType().getDimSize(cut.axis);
-    if (from == end) {
-      start = from;
-      end += size;
-      cut.sizes.push_back(size);
-      cut.parts.push_back({slice.getY()});
-    } else if (from == start && from + size == end) {
-      cut.parts.back().push_back(slice.getY());
-    } else {
-      return std::nullopt;
-    }
-  }
-  if (end != cast<ShapedType>(value.getType()).getDimSize(cut.axis) ||
-      cut.sizes.size() == 1)
-    return std::nullopt;
-  return cut;
-}
-
-/// Rewrites one cut, from its parts up to the parameters.
+/// Rewrites one split, from its parts up to the parameters.
 class FusedSplit {
 public:
-  FusedSplit(func::FuncOp function, const Cut &cut)
+  FusedSplit(func::FuncOp function, SplitOp cut)
       : function(function), cut(cut), builder(function.getContext()) {}
 
   /// Finds the value whose last dimension is cut, through the reshape that
@@ -106,7 +54,7 @@ private:
   SmallVector<Value> splitParameter(BlockArgument argument, int64_t dim);
 
   func::FuncOp function;
-  const Cut &cut;
+  SplitOp cut;
   OpBuilder builder;
   /// Cut along its last dimension, into parts of these sizes.
   Value fused;
@@ -132,31 +80,31 @@ static std::optional<int64_t> getMajorOfLast(ReshapeOp reshape) {
 }
 
 bool FusedSplit::isFused() {
-  fused = cut.x;
-  sizes = cut.sizes;
-  if (cut.axis == getLastDim(fused))
-    return canSplitProducer(fused, cut.axis); // its users are the cut
+  fused = cut.getX();
+  auto axis = static_cast<int64_t>(cut.getAxis());
+  for (Value part : cut.getParts())
+    sizes.push_back(cast<ShapedType>(part.getType()).getDimSize(axis));
+  if (axis == getLastDim(fused))
+    return canSplit(fused, axis);
   reshape = fused.getDefiningOp<ReshapeOp>();
-  if (!reshape || getMajorOfLast(reshape) != cut.axis)
+  if (!reshape || !fused.hasOneUse() || getMajorOfLast(reshape) != axis)
     return false;
   fused = reshape.getX();
   int64_t columns = reshape.getX().getType().getShape().back();
   for (int64_t &size : sizes)
-    size *= columns / reshape.getY().getType().getDimSize(cut.axis);
+    size *= columns / reshape.getY().getType().getDimSize(axis);
   return canSplit(fused, getLastDim(fused));
 }
 
 void FusedSplit::run() {
-  for (auto [part, uses] :
-       llvm::zip(split(fused, getLastDim(fused)), cut.parts)) {
+  for (auto [part, old] :
+       llvm::zip(split(fused, getLastDim(fused)), cut.getParts())) {
     if (reshape) {
       builder.setInsertionPoint(reshape);
       part = ReshapeOp::create(builder, reshape.getLoc(),
-                               cast<RankedTensorType>(uses.front().getType()),
-                               part);
+                               cast<RankedTensorType>(old.getType()), part);
     }
-    for (Value use : uses)
-      use.replaceAllUsesWith(part);
+    old.replaceAllUsesWith(part);
   }
 }
 
@@ -271,17 +219,8 @@ struct SplitFusedParameters
   }
 
   void run(func::FuncOp function) {
-    SmallVector<Operation *> ops;
-    for (Operation &op : function.front())
-      if (isa<SplitOp, SliceOp>(op))
-        ops.push_back(&op);
-    for (Operation *op : ops) {
-      if (op->use_empty()) // cut with another slice
-        continue;
-      std::optional<Cut> cut = findCut(op->getOperand(0));
-      if (!cut)
-        continue;
-      FusedSplit split(function, *cut);
+    for (SplitOp op : llvm::to_vector(function.getOps<SplitOp>())) {
+      FusedSplit split(function, op);
       if (split.isFused())
         split.run();
     }

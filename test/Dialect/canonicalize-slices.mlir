@@ -62,17 +62,18 @@ func.func @forward(%x: tensor<2x1x6x1xf32>) -> tensor<2x1x6xf32> {
 
 // -----
 
-// Slices that have all of a value are a split. Those that leave something out,
-// or have something twice, stay.
+// Slices that have all of a value are a split, in any order, one taken twice.
+// Those that leave something out, or overlap, stay.
 // CHECK-LABEL: func @forward(%arg0: tensor<4x6xf32>, %arg1: tensor<4x6xf32>, %arg2: tensor<4x6xf32>)
 // CHECK-NEXT: %[[P:.*]]:3 = dtc.split %arg0 axis 1 : (tensor<4x6xf32>) -> (tensor<4x1xf32>, tensor<4x2xf32>, tensor<4x3xf32>)
 // CHECK-NEXT: %[[A:.*]] = dtc.slice %arg1 axis 1 from 0
 // CHECK-NEXT: %[[B:.*]] = dtc.slice %arg1 axis 1 from 4
 // CHECK-NEXT: %[[C:.*]] = dtc.slice %arg2 axis 1 from 0
 // CHECK-NEXT: %[[D:.*]] = dtc.slice %arg2 axis 1 from 2
-// CHECK-NEXT: return %[[P]]#2, %[[P]]#0, %[[P]]#1, %[[A]], %[[B]], %[[C]], %[[D]]
+// CHECK-NEXT: return %[[P]]#2, %[[P]]#2, %[[P]]#0, %[[P]]#1, %[[A]], %[[B]], %[[C]], %[[D]]
 func.func @forward(%x: tensor<4x6xf32>, %y: tensor<4x6xf32>, %z: tensor<4x6xf32>)
-    -> (tensor<4x3xf32>, tensor<4x1xf32>, tensor<4x2xf32>, tensor<4x3xf32>, tensor<4x2xf32>, tensor<4x3xf32>, tensor<4x4xf32>) {
+    -> (tensor<4x3xf32>, tensor<4x3xf32>, tensor<4x1xf32>, tensor<4x2xf32>, tensor<4x3xf32>, tensor<4x2xf32>, tensor<4x3xf32>, tensor<4x4xf32>) {
+  %again = dtc.slice %x axis 1 from 3 : (tensor<4x6xf32>) -> tensor<4x3xf32>
   %0 = dtc.slice %x axis 1 from 3 : (tensor<4x6xf32>) -> tensor<4x3xf32>
   %1 = dtc.slice %x axis 1 from 0 : (tensor<4x6xf32>) -> tensor<4x1xf32>
   %2 = dtc.slice %x axis 1 from 1 : (tensor<4x6xf32>) -> tensor<4x2xf32>
@@ -80,7 +81,7 @@ func.func @forward(%x: tensor<4x6xf32>, %y: tensor<4x6xf32>, %z: tensor<4x6xf32>
   %4 = dtc.slice %y axis 1 from 4 : (tensor<4x6xf32>) -> tensor<4x2xf32>
   %5 = dtc.slice %z axis 1 from 0 : (tensor<4x6xf32>) -> tensor<4x3xf32>
   %6 = dtc.slice %z axis 1 from 2 : (tensor<4x6xf32>) -> tensor<4x4xf32>
-  return %0, %1, %2, %3, %4, %5, %6 : tensor<4x3xf32>, tensor<4x1xf32>, tensor<4x2xf32>, tensor<4x3xf32>, tensor<4x2xf32>, tensor<4x3xf32>, tensor<4x4xf32>
+  return %again, %0, %1, %2, %3, %4, %5, %6 : tensor<4x3xf32>, tensor<4x3xf32>, tensor<4x1xf32>, tensor<4x2xf32>, tensor<4x3xf32>, tensor<4x2xf32>, tensor<4x3xf32>, tensor<4x4xf32>
 }
 
 // -----

@@ -92,28 +92,7 @@ func.func @unbind(%x: tensor<16x4xf32> {dtc.input = "x"}, %w: tensor<4x12xf32> {
 
 // -----
 
-// Slices that have all of it are a split, in any order, one taken twice.
-// CHECK-LABEL: func @slices
-// CHECK-SAME: %[[X:.*]]: tensor<8x4xf32> {dtc.input = "x"}
-// CHECK-SAME: %[[W0:.*]]: tensor<4x3xf32> {dtc.parameter = "w/0"
-// CHECK-SAME: %[[W1:.*]]: tensor<4x3xf32> {dtc.parameter = "w/1"
-// CHECK: %[[P0:.*]] = dtc.matmul %[[X]], %[[W0]]
-// CHECK: %[[P1:.*]] = dtc.matmul %[[X]], %[[W1]]
-// CHECK: %[[R0:.*]] = dtc.reshape %[[P0]] : (tensor<8x3xf32>) -> tensor<8x1x3xf32>
-// CHECK: %[[R1:.*]] = dtc.reshape %[[P1]] : (tensor<8x3xf32>) -> tensor<8x1x3xf32>
-// CHECK: return %[[R1]], %[[R0]], %[[R1]]
-func.func @slices(%x: tensor<8x4xf32> {dtc.input = "x"}, %w: tensor<4x6xf32> {dtc.parameter = "w"}) -> (tensor<8x1x3xf32>, tensor<8x1x3xf32>, tensor<8x1x3xf32>) {
-  %0 = dtc.matmul %x, %w : (tensor<8x4xf32>, tensor<4x6xf32>) -> tensor<8x6xf32>
-  %1 = dtc.reshape %0 : (tensor<8x6xf32>) -> tensor<8x2x3xf32>
-  %2 = dtc.slice %1 axis 1 from 1 : (tensor<8x2x3xf32>) -> tensor<8x1x3xf32>
-  %3 = dtc.slice %1 axis 1 from 0 : (tensor<8x2x3xf32>) -> tensor<8x1x3xf32>
-  %4 = dtc.slice %1 axis 1 from 1 : (tensor<8x2x3xf32>) -> tensor<8x1x3xf32>
-  return %2, %3, %4 : tensor<8x1x3xf32>, tensor<8x1x3xf32>, tensor<8x1x3xf32>
-}
-
-// -----
-
-// Slices that overlap, and a minor part of the columns, are no parts.
+// Slices, which overlap, and a minor part of the columns, are no parts.
 // CHECK-LABEL: func @whole
 // CHECK-SAME: tensor<4x6xf32> {dtc.parameter = "v"}
 // CHECK-SAME: tensor<4x6xf32> {dtc.parameter = "w"}

@@ -73,9 +73,8 @@ def FormAttention : Pass<"dtc-form-attention", "::mlir::ModuleOp"> {
 def SplitFusedParameters : Pass<"dtc-split-fused-parameters", "::mlir::ModuleOp"> {
   let summary = "takes fused projections apart";
   let description = [{
-    Where a `dtc.split`, or `dtc.slice`s that have all of a value, cut the last
-    dimension of a product with a parameter, biases and reshapes between
-    included, each part gets a product and parameters of its own, so that tensor
+    Where a `dtc.split` cuts the last dimension of a product with a parameter,
+    biases and reshapes between included, each part gets a product and parameters of its own, so that tensor
     parallelism can split each by itself. So it is where that dimension is
     reshaped to `[.., 3, heads, width]` before the 3 is cut.
     `dtc.part` says which part of which tensor a parameter is: files hold the
