@@ -40,14 +40,6 @@ static RankedTensorType getRowType(RankedTensorType type) {
                                type.getElementType(), layout);
 }
 
-/// Whether a kernel reads a value, besides that of `op`.
-static bool isReadByAnother(Operation *op, Value value) {
-  return llvm::any_of(value.getUsers(), [&](Operation *user) {
-    return isView(user) ? isReadByAnother(op, user->getResult(0))
-                        : user != op && isa<KernelOpInterface>(user);
-  });
-}
-
 /// Whether an op sums the rows of what a product has made, in f32, and no
 /// kernel reads these besides.
 static bool sumsRowsOfProduct(ReduceSumOp sum) {
@@ -58,7 +50,7 @@ static bool sumsRowsOfProduct(ReduceSumOp sum) {
       to.getNumElements() != from.getShape().back() ||
       to.getShape().back() != from.getShape().back())
     return false;
-  return !isReadByAnother(sum, skipReshapes(sum.getX()));
+  return !isReadByKernel(skipReshapes(sum.getX()), /*besides=*/sum);
 }
 
 /// The operand of a gradient of a weight by which it contracts the rows of

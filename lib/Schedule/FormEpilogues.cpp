@@ -13,6 +13,7 @@
 #include "dtc/Schedule/KernelOps.h"
 #include "dtc/Schedule/Passes.h"
 #include "dtc/Training/FindFunction.h"
+#include "dtc/Training/StepFunction.h"
 #include <cmath>
 
 namespace dtc {
@@ -204,14 +205,6 @@ static Addition findBias(MatMulOp product, const AliasClasses &classes) {
   return isRow && isAligned ? bias : Addition();
 }
 
-/// Whether a kernel reads a value, in which an addition costs nothing.
-static bool isReadByKernel(Value value) {
-  return llvm::any_of(value.getUsers(), [](Operation *user) {
-    return isView(user) ? isReadByKernel(user->getResult(0))
-                        : isa<KernelOpInterface>(user);
-  });
-}
-
 /// Whether any op before a product reads a value: then the value is in memory
 /// when the product is computed.
 static bool isReadBefore(Operation *product, Value value) {
@@ -327,7 +320,7 @@ void EpilogueBuilder::addForward(MatMulOp product) {
     addGradients(x, formula);
     y.replaceAllUsesWith(fused.getResult());
     x.replaceAllUsesWith(fused.getSum());
-  } else if (!isReadByKernel(x)) {
+  } else if (!isReadByKernel(x)) { // else the addition costs nothing there
     replace(x, Epilogue::bias);
   }
 }
@@ -382,10 +375,6 @@ void EpilogueBuilder::run() {
   for (auto product : llvm::to_vector(body.getOps<MatMulOp>()))
     if (!replaced.contains(product) && canHaveEpilogue(product))
       addForward(product);
-  // What was needed for the results alone.
-  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(body)))
-    if (isOpTriviallyDead(&op))
-      op.erase();
 }
 
 namespace {
@@ -401,6 +390,7 @@ struct FormEpilogues : dtc::impl::FormEpiloguesBase<FormEpilogues> {
     if (failed(step))
       return signalPassFailure();
     EpilogueBuilder(step->front()).run();
+    eraseDeadOps(*step); // what was needed for the results alone
   }
 };
 

@@ -6,6 +6,7 @@
 
 #include "dtc/Schedule/KernelOps.h"
 #include "dtc/Dialect/Dialect.h"
+#include "dtc/Plan/Aliases.h"
 
 #include "dtc/Schedule/KernelOps.cpp.inc"
 
@@ -38,6 +39,13 @@ bool dtc::isMadeByProduct(Operation *op) {
   auto sum = dyn_cast<AccumulateOp>(op);
   Operation *producer = sum ? sum.getX().getDefiningOp() : nullptr;
   return producer && getAccumulation(producer) == sum;
+}
+
+bool dtc::isReadByKernel(Value value, Operation *besides) {
+  return llvm::any_of(value.getUsers(), [&](Operation *user) {
+    return isView(user) ? isReadByKernel(user->getResult(0), besides)
+                        : user != besides && isa<KernelOpInterface>(user);
+  });
 }
 
 //===----------------------------------------------------------------------===//

@@ -170,14 +170,10 @@ struct PackAttention : dtc::impl::PackAttentionBase<PackAttention> {
     FailureOr<func::FuncOp> step = findFunction(getOperation(), stepName);
     if (failed(step))
       return signalPassFailure();
-    bool isChanged = false;
     for (auto op : llvm::to_vector(step->getOps<AttentionOp>()))
-      if (std::optional<Packed> packed = findPacked(op)) {
+      if (std::optional<Packed> packed = findPacked(op))
         pack(op, *packed);
-        isChanged = true;
-      }
-    if (isChanged)
-      eraseDeadOps(*step);
+    eraseDeadOps(*step);
   }
 };
 

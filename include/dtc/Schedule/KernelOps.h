@@ -47,6 +47,9 @@ AccumulateOp getAccumulation(mlir::Operation *product);
 /// Whether the op is such a sum: no kernel computes it.
 bool isMadeByProduct(mlir::Operation *op);
 
+/// Whether a kernel reads a value or a view of it, other than that of an op.
+bool isReadByKernel(mlir::Value value, mlir::Operation *besides = nullptr);
+
 /// Attaches the interface to the ops that kernels are made of.
 void registerKernelOpModels(mlir::DialectRegistry &registry);
 
