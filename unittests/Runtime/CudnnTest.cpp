@@ -147,10 +147,8 @@ TEST_F(CudnnTest, HasAttention) {
       DnnAttention::dense(DTC_F16, false, 0.1, 2, 33, 33, 6, 6, 40, 40)};
   shapes[3].heads = 4;
   shapes[3].groups = 1;
-  for (DnnAttention *packed : {&shapes[4], &shapes[5]})
-    packed->queries = packed->keys =
-        packed->values = {3 * packed->heads * packed->width,
-                          packed->width * (packed == &shapes[4] ? 1 : 3)};
+  shapes[4].pack(/*isByHead=*/false);
+  shapes[5].pack(/*isByHead=*/true);
   DnnTarget target{nullptr, &*properties};
   for (const DnnAttention &shape : shapes) {
     EXPECT_TRUE(findAttention(target, shape, workspaceBytes) || !isPossible);

@@ -232,9 +232,7 @@ TEST_F(DnnTest, AttendsPacked) {
         result(Numbers(apart.numbers[3].size()), true),
         lse(Numbers(apart.numbers[4].size()), false),
         dresult(given.numbers[5], true);
-    shape.queries = shape.keys =
-        shape.values = {3 * shape.heads * shape.width,
-                        isByHead ? 3 * shape.width : shape.width};
+    shape.pack(isByHead);
     std::vector<const void *> addresses = {
         nullptr,        nullptr, nullptr, result.data(), lse.data(),
         dresult.data(), nullptr, nullptr, nullptr};

@@ -207,7 +207,7 @@ Blas::Product &Blas::find(const ProductShape &shape, const Operands &operands) {
                shape.n);
 
   std::vector<Algorithm> algorithms = listAlgorithms(*product, alignments);
-  if (algorithms.empty() && sumsOperand(shape.epilogue)) {
+  if (algorithms.empty() && sums) {
     product->needsSums = true;
     set(*product, CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_DEFAULT);
     algorithms = listAlgorithms(*product, alignments);

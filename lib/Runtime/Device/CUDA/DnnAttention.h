@@ -45,6 +45,12 @@ struct DnnAttention {
             heads};
   }
 
+  /// Queries, keys and values in one tensor, as dtcrt_packed_attention has
+  /// them.
+  void pack(bool isByHead) {
+    queries = keys = values = {3 * heads * width, isByHead ? 3 * width : width};
+  }
+
   auto operator<=>(const DnnAttention &) const = default;
 };
 

@@ -86,8 +86,7 @@ static DnnAttention packedShapeOf(int32_t dtype, int32_t causal, int32_t byHead,
                                   int64_t heads, int64_t width) {
   DnnAttention shape = shapeOf(dtype, causal, scale, batch, rows, rows, heads,
                                heads, width, width);
-  shape.queries = shape.keys =
-      shape.values = {3 * heads * width, byHead ? 3 * width : width};
+  shape.pack(byHead != 0);
   return shape;
 }
 
