@@ -106,6 +106,13 @@ for launcher in by_launcher by_mpirun; do
     fi
     sleep 0.2
   done
+  # Of mpirun's, the line of the other side is lost with the link.
+  if [ $launcher = by_launcher ] && [ $((SECONDS - start)) -gt $((3 * timeout)) ] &&
+    ! grep -q "waited $((10 * timeout)) s for" "$work/cut.log"; then
+    cat "$work/cut.log"
+    echo "ERROR: ranks ended after $((SECONDS - start)) s of a step"
+    exit 1
+  fi
   start=$SECONDS # mpirun passes on what ranks said before they ended
   until grep -qE 'rank [0-9] .*error: ' "$work/cut.log"; do
     if [ $((SECONDS - start)) -gt $((2 * timeout)) ]; then
