@@ -25,8 +25,11 @@ check() {
     --dump-gradients "$here/cpu"
   train_on_standins "$plan" "$here/t.gpu" "${steps[@]}" \
     --dump-gradients "$here/gpu"
+  if grep 'note: cuBLASLt' "$here/t.gpu.log"; then exit 1; fi
   DTC_STANDIN_NO_SUMS=1 train_on_standins "$plan" "$here/t.gpu" "${steps[@]}" \
     --dump-gradients "$here/apart"
+  [ "$(grep -c 'note: cuBLASLt has no algorithm that sums' "$here/t.gpu.log")" = \
+    "$(ranks_of "$plan")" ]
   train_on_standins "$plan" "$here/t.gpu" "${steps[@]}" \
     --autotune "$here/ways.json" --dump-gradients "$here/tuned"
   check_gradients gpu cpu 1e-2

@@ -397,10 +397,15 @@ void Blas::multiply(const ProductShape &shape, const Operands &operands) {
 /// The sums over k of an operand are its product with ones, some rows at a
 /// time.
 void Blas::sumByOnes(const ProductShape &shape, const Operands &operands) {
-  if (!hasOnes)
+  if (!hasOnes) {
     DTC_CUDA(cuMemsetD16Async(ones->address(),
                               shape.dtype == DTC_BF16 ? 0x3f80 : 0x3c00,
                               size_t(dtc::productOnes), stream));
+    fprintf(stderr,
+            "%snote: cuBLASLt has no algorithm that sums what a product reads; "
+            "gradients of biases take products of their own\n",
+            linePrefix());
+  }
   hasOnes = true;
   bool isOfA = shape.epilogue == DTC_EPILOGUE_SUM_A;
   const auto *rows = static_cast<const char *>(isOfA ? operands.a : operands.b);
