@@ -72,6 +72,8 @@ void dtc::buildLowerToLLVMPipeline(OpPassManager &manager) {
   function.useBarePtrCallConv = true;
   manager.addPass(createConvertFuncToLLVMPass(function));
   manager.addPass(createReconcileUnrealizedCastsPass());
+  // Processors move what they have registers for.
+  manager.addPass(createLowerBFloat16());
 }
 
 //===----------------------------------------------------------------------===//

@@ -97,6 +97,19 @@ def DivideCalls : Pass<"dtc-divide-calls", "mlir::ModuleOp"> {
   let dependentDialects = ["mlir::LLVM::LLVMDialect"];
 }
 
+def LowerBFloat16 : Pass<"dtc-lower-bfloat16"> {
+  let summary = "bf16 in registers is an integer";
+  let description = [{
+    Types of bf16 become i16 in code of the LLVM dialect that computes nothing in
+    bf16: values are loaded, moved and stored, and their bits looked at.
+
+    Before: `%x = llvm.load %p : !llvm.ptr -> vector<8xbf16>`
+
+    After: `%x = llvm.load %p : !llvm.ptr -> vector<8xi16>`
+  }];
+  let dependentDialects = ["mlir::LLVM::LLVMDialect"];
+}
+
 def CompileKernels : Pass<"dtc-compile-kernels", "mlir::ModuleOp"> {
   let summary = "turn the modules of kernels into the LLVM dialect";
   let description = [{
