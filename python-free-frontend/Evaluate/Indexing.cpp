@@ -143,6 +143,33 @@ Expected<Values> evaluateNonZero(const Call &call) {
   return Values{result};
 }
 
+Expected<Values> evaluateOneHot(const Call &call) {
+  if (Error error = call.requireScalars({1}))
+    return std::move(error);
+  auto axis = normalizeAxis(call.getInt("axis", -1), call.rank(0) + 1);
+  if (!axis)
+    return axis.takeError();
+  if (call.shape(2) != ArrayRef<int64_t>{2})
+    return problem("values have shape " + toString(call.shape(2)) +
+                   ", expected [2]");
+  int64_t depth = in(call, 1).getInt(0);
+  Shape shape(call.shape(0));
+  shape.insert(shape.begin() + *axis, depth);
+  if (Error error = requireFoldable(shape))
+    return std::move(error);
+  HostTensor result(in(call, 2).dtype(), shape);
+  int64_t inner = numElements(call.shape(0).drop_front(*axis));
+  for (int64_t i = 0; i < in(call, 0).size(); ++i) {
+    int64_t index = in(call, 0).getInt(i);
+    if (index < 0)
+      index += depth;
+    for (int64_t row = 0; row < depth; ++row)
+      result.copy((i / inner * depth + row) * inner + i % inner, in(call, 2),
+                  row == index);
+  }
+  return Values{result};
+}
+
 Expected<Values> evaluateCumSum(const Call &call) {
   if (Error error = call.requireScalars({1}))
     return std::move(error);
@@ -178,6 +205,7 @@ void addIndexingEvaluators(EvaluateTable &table) {
   table["GatherElements"] = evaluateGatherElements;
   table["ScatterND"] = evaluateScatterND;
   table["NonZero"] = evaluateNonZero;
+  table["OneHot"] = evaluateOneHot;
   table["CumSum"] = evaluateCumSum;
 }
 
