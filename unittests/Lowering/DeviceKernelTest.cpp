@@ -130,6 +130,25 @@ const DeviceCase cases[] = {
        return %t0, %t1, %t2, %t3, %t4, %t5, %t6, %t7, %s2, %s4, %s5, %s7 : tensor<1000xf32>, tensor<1024xf32>, tensor<40xf32>, tensor<7xf32>, tensor<768x33xf32>, tensor<12288xf32>, tensor<2x3x4x5xf32>, tensor<100000xf32>, tensor<1xf32>, tensor<1x1xf32>, tensor<1xf32>, tensor<1xf32>
      })",
      4e-6},
+    {"transpose_of_images",
+     R"(func.func @k(%x: tensor<3x70x45x40xf32>, %b: tensor<40xf32>) -> tensor<3x40x70x45xf32> {
+       %0 = dtc.add %x, %b : (tensor<3x70x45x40xf32>, tensor<40xf32>) -> tensor<3x70x45x40xf32>
+       %1 = dtc.transpose %0 [0, 3, 1, 2] : (tensor<3x70x45x40xf32>) -> tensor<3x40x70x45xf32>
+       return %1 : tensor<3x40x70x45xf32>
+     })",
+     2e-6},
+    // Each of the first two along another loop; a result in each order.
+    {"transposes_in_a_chain",
+     R"(func.func @k(%x: tensor<33x64x50xf32>, %y: tensor<50x64x33xf32>, %z: tensor<64x50x33xf32>) -> (tensor<64x50x33xf32>, tensor<33x64x50xf32>) {
+       %0 = dtc.transpose %x [1, 2, 0] : (tensor<33x64x50xf32>) -> tensor<64x50x33xf32>
+       %1 = dtc.transpose %y [1, 0, 2] : (tensor<50x64x33xf32>) -> tensor<64x50x33xf32>
+       %2 = dtc.mul %0, %1 : (tensor<64x50x33xf32>, tensor<64x50x33xf32>) -> tensor<64x50x33xf32>
+       %3 = dtc.sub %2, %z : (tensor<64x50x33xf32>, tensor<64x50x33xf32>) -> tensor<64x50x33xf32>
+       %4 = dtc.transpose %z [2, 0, 1] : (tensor<64x50x33xf32>) -> tensor<33x64x50xf32>
+       %5 = dtc.add %4, %x : (tensor<33x64x50xf32>, tensor<33x64x50xf32>) -> tensor<33x64x50xf32>
+       return %3, %5 : tensor<64x50x33xf32>, tensor<33x64x50xf32>
+     })",
+     2e-6},
     {"many_elements",
      R"(func.func @k(%x: tensor<2200000xf32>) -> tensor<2200000xf32> {
        %0 = dtc.tanh %x : (tensor<2200000xf32>) -> tensor<2200000xf32>

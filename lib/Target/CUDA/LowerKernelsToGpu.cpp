@@ -178,6 +178,8 @@ void KernelLowering::lowerNest(unsigned index) {
         if (schedule.mapping == ThreadMapping::Scatter)
           return emitScatter(b, function, *plan, index, schedule,
                              arguments.buffers);
+        if (schedule.mapping == ThreadMapping::Tiles)
+          return emitTiles(b, function, *plan, index, arguments.buffers);
         SumBuffers sums;
         for (Statement *s : nest.roots) {
           if (!isAccumulation(s))
@@ -223,7 +225,7 @@ LogicalResult KernelLowering::run() {
     return failure();
   plan.emplace(std::move(*created));
   for (const Nest &nest : plan->getNests())
-    schedules.push_back(scheduleNest(nest));
+    schedules.push_back(scheduleNest(*plan, nest));
 
   OpBuilder b(kernel);
   launcher =

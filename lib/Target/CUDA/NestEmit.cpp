@@ -604,8 +604,9 @@ void NestEmitter::emit() {
     return emitColumns();
   case ThreadMapping::Rows:
     return emitRows();
+  case ThreadMapping::Tiles:
   case ThreadMapping::Scatter:
-    llvm_unreachable("has an emitter of its own");
+    llvm_unreachable("have an emitter of their own");
   }
 }
 

@@ -16,7 +16,7 @@ using SumBuffers = llvm::DenseMap<Statement *, mlir::Value>;
 
 /// Emits the code that a thread runs. The builder is at the end of the device
 /// function's entry block, before the terminator; `buffers` are its arguments.
-/// One class for each mapping but Scatter's.
+/// One class for each mapping but Scatter's and Tiles'.
 void emitNest(mlir::OpBuilder &builder, mlir::gpu::GPUFuncOp function,
               const RowLoopsPlan &plan, unsigned nestIndex,
               const NestSchedule &schedule, const KernelBuffers &buffers,
@@ -26,6 +26,11 @@ void emitNest(mlir::OpBuilder &builder, mlir::gpu::GPUFuncOp function,
 void emitScatter(mlir::OpBuilder &builder, mlir::gpu::GPUFuncOp function,
                  const RowLoopsPlan &plan, unsigned nestIndex,
                  const NestSchedule &schedule, const KernelBuffers &buffers);
+
+/// The same for a nest whose blocks compute tiles.
+void emitTiles(mlir::OpBuilder &builder, mlir::gpu::GPUFuncOp function,
+               const RowLoopsPlan &plan, unsigned nestIndex,
+               const KernelBuffers &buffers);
 
 /// Threads and blocks that add the parts of a sum.
 struct SumLaunch {

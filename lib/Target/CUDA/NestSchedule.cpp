@@ -170,6 +170,14 @@ static void mapElements(NestSchedule &schedule, bool hasTotals) {
   }
 }
 
+static void mapIndependent(const RowLoopsPlan &plan, const Nest &nest,
+                           NestSchedule &schedule) {
+  if (std::optional<TileShape> tiles = TileShape::find(plan, nest))
+    tiles->map(nest, schedule);
+  else
+    mapElements(schedule, /*hasTotals=*/false);
+}
+
 static void mapColumns(NestSchedule &schedule) {
   schedule.mapping = ThreadMapping::Columns;
   int64_t sums = schedule.keptRows * schedule.chunks;
@@ -229,7 +237,7 @@ static void mapScatter(const Nest &nest, NestSchedule &schedule) {
   schedule.blocks = llvm::divideCeil(schedule.items, schedule.teamsPerBlock());
 }
 
-NestSchedule dtc::scheduleNest(const Nest &nest) {
+NestSchedule dtc::scheduleNest(const RowLoopsPlan &plan, const Nest &nest) {
   NestSchedule schedule;
   schedule.phases = getPhases(nest);
   for (const std::vector<ColumnWork> &works : schedule.phases)
@@ -255,7 +263,7 @@ NestSchedule dtc::scheduleNest(const Nest &nest) {
       });
   auto isTotal = [](Statement *s) { return !isColumnSum(*s); };
   if (isIndependent && sums.empty())
-    mapElements(schedule, /*hasTotals=*/false);
+    mapIndependent(plan, nest, schedule);
   else if (isIndependent && llvm::all_of(sums, isTotal) &&
            schedule.kept.empty())
     mapElements(schedule, /*hasTotals=*/true);

@@ -23,6 +23,9 @@ enum class ThreadMapping {
   Columns,
   /// A team of threads for each row: reductions of rows.
   Rows,
+  /// A block for each tile of a row loop and the columns: elementwise chains of
+  /// which an operand is contiguous along the row loop.
+  Tiles,
   /// A warp for each row of updates, which collects all updates of its row of
   /// the table: additions at positions that are data.
   Scatter,
@@ -73,12 +76,27 @@ struct ScatterShape {
   int64_t chunksOfLane, parts; ///< a row is so many parts of 32 lanes' chunks
 };
 
+/// The tiles of a nest, and what it reads across them.
+struct TileShape {
+  unsigned loop; ///< the row loop that tiles divide, besides the columns
+  int64_t rows, columns; ///< ranges of these two
+  /// What is contiguous along the row loop and not along the columns, by the
+  /// positions of the nest's loops.
+  llvm::SmallVector<TensorRead> reads;
+
+  /// Nothing if the nest has no such reads, or does more than writing rows. Of
+  /// nests without reductions.
+  static std::optional<TileShape> find(const RowLoopsPlan &plan,
+                                       const Nest &nest);
+  void map(const Nest &nest, NestSchedule &schedule) const;
+};
+
 /// Whether a root may join a nest on a device: additions at positions that are
 /// data have their nest alone, and accumulations of a nest keep the same rows.
 bool mayJoinOnDevice(const Nest &nest, const Statement &root);
 
 /// Chooses the schedule of a nest.
-NestSchedule scheduleNest(const Nest &nest);
+NestSchedule scheduleNest(const RowLoopsPlan &plan, const Nest &nest);
 
 } // namespace dtc
 

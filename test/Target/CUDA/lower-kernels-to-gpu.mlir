@@ -44,6 +44,19 @@
 // CHECK: gpu.barrier
 // CHECK: gpu.return
 
+// A block has a tile of 32 rows by 32 columns, which it reads along the rows and
+// writes along the columns: neighbouring threads have neighbouring addresses.
+// CHECK-LABEL: gpu.func @transpose_0
+// CHECK-SAME: (%[[X:.*]]: memref<8192xf32>, %[[Y:.*]]: memref<8192xf32>)
+// CHECK-SAME: workgroup(%[[TILE:[^ ]*]] : memref<1056xf32, #gpu.address_space<workgroup>>
+// CHECK-SAME: known_block_size = array<i32: 256, 1, 1>
+// CHECK-COUNT-4: memref.load %[[X]]
+// CHECK: gpu.barrier
+// CHECK-COUNT-4: memref.load %[[TILE]]
+// CHECK-NOT: memref.load %[[X]]
+// CHECK: memref.store %{{.*}}, %[[Y]]
+// CHECK: gpu.return
+
 // CHECK-LABEL: gpu.func @scatter_0
 // CHECK: gpu.shuffle xor %{{.*}} : i32
 // CHECK: scf.while
@@ -76,6 +89,13 @@ func.func @long_rows(%x: tensor<64x8192xf32>) -> tensor<64x8192xf32> attributes 
 func.func @columns(%x: tensor<4096x256xf32>) -> tensor<1x256xf32> attributes {dtc.kernel} {
   %0 = dtc.reduce_sum %x axes [0] : (tensor<4096x256xf32>) -> tensor<1x256xf32>
   return %0 : tensor<1x256xf32>
+}
+
+// CHECK-LABEL: func.func @transpose(
+// CHECK: gpu.launch_func  @device::@transpose_0 blocks in (%c8
+func.func @transpose(%x: tensor<2x64x64xf32>) -> tensor<2x64x64xf32> attributes {dtc.kernel} {
+  %0 = dtc.transpose %x [0, 2, 1] : (tensor<2x64x64xf32>) -> tensor<2x64x64xf32>
+  return %0 : tensor<2x64x64xf32>
 }
 
 // Rows that no update goes to are zero.

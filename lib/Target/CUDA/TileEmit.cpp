@@ -1,0 +1,250 @@
+//===- TileEmit.cpp - transposes through shared memory --------------------===//
+//
+// A block computes a tile of rows and columns. What is contiguous along the
+// rows is first read so, by threads that are numbered along the rows, and kept
+// in the block's memory; then threads are numbered along the columns, and read
+// it there. So both what is read and what is written is contiguous for a warp.
+//
+//===----------------------------------------------------------------------===//
+
+#include "DeviceBuilder.h"
+#include "NestEmit.h"
+#include "dtc/Lowering/Combine.h"
+#include "dtc/Lowering/RowLoopsEvaluate.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace dtc;
+
+/// A tile is so many rows by as many columns: a warp's threads along each.
+static constexpr int64_t tileSize = warpSize;
+/// From a row of the kept tile to the next: reads along either side go to
+/// different banks.
+static constexpr int64_t keptStride = tileSize + 1;
+static constexpr int64_t warpsPerBlock = 8;
+/// Of the block's memory. With more, fewer blocks run at a time than a
+/// multiprocessor has threads for.
+static constexpr int64_t mostBytes = 20 * 1024;
+
+//===----------------------------------------------------------------------===//
+// What is transposed
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+using Read = std::pair<Value, AffineMap>;
+
+/// What a nest of functions reads from memory, and where.
+struct ReadCollector {
+  const RowLoopsPlan &plan;
+  llvm::SetVector<Read> reads;
+  llvm::DenseSet<Read> seen;
+
+  void collect(const Statement &s, AffineMap position) {
+    forEachInput(s, [&](const TensorRead &input) {
+      AffineMap at = input.map.compose(position);
+      if (!seen.insert({input.tensor, at}).second)
+        return;
+      Statement *producer = plan.lookup(input.tensor);
+      if (producer && !producer->isRoot)
+        collect(*producer, at);
+      else if (!producer && isa<BlockArgument>(input.tensor))
+        reads.insert({input.tensor, at});
+      else if (producer && producer->isStored)
+        reads.insert({input.tensor, at});
+    });
+  }
+};
+
+} // namespace
+
+static int64_t getElementBits(Value tensor) {
+  return getElementTypeOrSelf(tensor).getIntOrFloatBitWidth();
+}
+
+/// Whether at least a quarter of the threads of tiles has an element.
+static bool fillsTiles(int64_t rows, int64_t columns) {
+  return rows * columns * 4 >=
+         static_cast<int64_t>(llvm::alignTo(rows, tileSize) *
+                              llvm::alignTo(columns, tileSize));
+}
+
+std::optional<TileShape> TileShape::find(const RowLoopsPlan &plan,
+                                         const Nest &nest) {
+  unsigned columnLoop = nest.getColumnLoop();
+  int64_t columns = nest.roots[0]->columns;
+  ReadCollector collector{plan, {}, {}};
+  for (Statement *root : nest.roots) {
+    if (!root->isFunction() || root->columns != columns ||
+        getWrittenIndex(*root).coefficients[columnLoop] != 1)
+      return std::nullopt;
+    collector.collect(*root, root->position);
+  }
+  std::optional<TileShape> best;
+  for (unsigned loop = 0; loop < nest.rows.size(); ++loop) {
+    if (!fillsTiles(nest.rows[loop], columns))
+      continue;
+    TileShape shape{loop, nest.rows[loop], columns, {}};
+    for (auto [tensor, position] : collector.reads) {
+      Statement *producer = plan.lookup(tensor);
+      if (getElementBits(tensor) < 8 || // booleans
+          llvm::is_contained(nest.roots, producer))
+        continue;
+      FlatIndex index = FlatIndex::get(
+          position, cast<RankedTensorType>(tensor.getType()).getShape());
+      if (index.coefficients[loop] == 1 &&
+          std::abs(index.coefficients[columnLoop]) > 1)
+        shape.reads.push_back({tensor, position});
+    }
+    int64_t bytes = 0;
+    for (const TensorRead &read : shape.reads)
+      bytes += tileSize * keptStride * getElementBits(read.tensor) / 8;
+    if (!shape.reads.empty() && bytes <= mostBytes &&
+        (!best || shape.reads.size() > best->reads.size()))
+      best = std::move(shape);
+  }
+  return best;
+}
+
+void TileShape::map(const Nest &nest, NestSchedule &schedule) const {
+  schedule.mapping = ThreadMapping::Tiles;
+  schedule.threads = tileSize * warpsPerBlock;
+  schedule.blocks =
+      llvm::divideCeil(rows, tileSize) * llvm::divideCeil(columns, tileSize);
+  for (auto [number, range] : llvm::enumerate(nest.rows))
+    if (number != loop)
+      schedule.blocks *= range;
+  schedule.items = schedule.blocks;
+}
+
+//===----------------------------------------------------------------------===//
+// The code
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+class TileEmitter {
+public:
+  TileEmitter(OpBuilder &b, gpu::GPUFuncOp function, const RowLoopsPlan &plan,
+              unsigned nestIndex, const KernelBuffers &buffers)
+      : loc(function.getLoc()), nest(plan.getNests()[nestIndex]),
+        shape(*TileShape::find(plan, nest)), code{loc, function},
+        evaluator(loc, plan, nest, nestIndex, buffers), b(b) {}
+
+  void emit();
+
+private:
+  void decodeBlock();
+  Value enter(Value row, Value column, Scope *kept = nullptr);
+  void keepTiles(Value along, Value across);
+  void computeTile(Value along, Value across);
+
+  Location loc;
+  const Nest &nest;
+  TileShape shape;
+  DeviceBuilder code;
+  Evaluator evaluator;
+  OpBuilder &b;
+
+  SmallVector<Value> rowLoops; ///< but that of the tile's rows
+  Value firstRow, firstColumn;
+  SmallVector<Value> kept; ///< for each read, the block's memory
+};
+
+} // namespace
+
+void TileEmitter::decodeBlock() {
+  Value number = code.blockId(b);
+  auto take = [&](int64_t count) {
+    Value own = code.remainder(b, number, count);
+    number = code.divide(b, number, count);
+    return own;
+  };
+  firstColumn = code.multiply(
+      b, take(llvm::divideCeil(shape.columns, tileSize)), tileSize);
+  firstRow =
+      code.multiply(b, take(llvm::divideCeil(shape.rows, tileSize)), tileSize);
+  rowLoops.assign(nest.rows.size(), Value());
+  for (unsigned loop = nest.rows.size(); loop-- > 0;)
+    if (loop != shape.loop)
+      rowLoops[loop] = take(nest.rows[loop]);
+}
+
+/// Goes to an element of the tile. Returns whether there is one; null if
+/// always. If not, values are those of the first row or column.
+Value TileEmitter::enter(Value row, Value column, Scope *scope) {
+  row = code.add(b, firstRow, row);
+  column = code.add(b, firstColumn, column);
+  Value hasRow, hasColumn;
+  if (shape.rows % tileSize)
+    hasRow = code.isLess(b, row, shape.rows);
+  if (shape.columns % tileSize)
+    hasColumn = code.isLess(b, column, shape.columns);
+  rowLoops[shape.loop] = code.orZero(b, hasRow, row);
+  evaluator.enterRow(rowLoops);
+  column = code.orZero(b, hasColumn, column);
+  Value anchor = code.index(b, 0);
+  evaluator.enterPhase(0, OpBuilder(anchor.getDefiningOp()));
+  evaluator.enterChunk(b, column, /*width=*/1, scope);
+  return code.both(b, hasRow, hasColumn);
+}
+
+/// Reads along the rows.
+void TileEmitter::keepTiles(Value along, Value across) {
+  for (const TensorRead &read : shape.reads)
+    kept.push_back(code.addShared(
+        cast<RankedTensorType>(read.tensor.getType()).getElementType(),
+        tileSize * keptStride));
+  for (int64_t part = 0; part < tileSize; part += warpsPerBlock) {
+    Value column = code.add(b, across, part);
+    enter(along, column);
+    for (auto [read, memory] : llvm::zip(shape.reads, kept))
+      memref::StoreOp::create(
+          b, loc, evaluator.evaluate(read.tensor, read.map), memory,
+          code.add(b, code.multiply(b, column, keptStride), along));
+  }
+}
+
+/// Writes along the columns.
+void TileEmitter::computeTile(Value along, Value across) {
+  for (int64_t part = 0; part < tileSize; part += warpsPerBlock) {
+    Value row = code.add(b, across, part);
+    Scope known;
+    for (auto [read, memory] : llvm::zip(shape.reads, kept))
+      known.values[{read.tensor, read.map}] = memref::LoadOp::create(
+          b, loc, memory,
+          code.add(b, code.multiply(b, along, keptStride), row));
+    Value isValid = enter(row, along, &known);
+    SmallVector<Value> values;
+    for (Statement *root : nest.roots)
+      values.push_back(
+          root->result ? evaluator.evaluate(root->result, root->position)
+                       : evaluator.evaluateStatement(*root, root->position));
+    code.onlyIf(b, isValid, [&](OpBuilder &inner) {
+      known.builder = inner;
+      for (auto [root, value] : llvm::zip(nest.roots, values))
+        evaluator.store(value, evaluator.getBuffer(*root),
+                        getWrittenIndex(*root));
+    });
+  }
+}
+
+void TileEmitter::emit() {
+  Value anchor = code.index(b, 0);
+  evaluator.enterNest(OpBuilder(anchor.getDefiningOp()));
+  Value thread = code.threadId(b);
+  Value along = code.remainder(b, thread, tileSize);
+  Value across = code.divide(b, thread, tileSize);
+  decodeBlock();
+  keepTiles(along, across);
+  code.barrier(b);
+  computeTile(along, across);
+}
+
+void dtc::emitTiles(OpBuilder &builder, gpu::GPUFuncOp function,
+                    const RowLoopsPlan &plan, unsigned nestIndex,
+                    const KernelBuffers &buffers) {
+  TileEmitter(builder, function, plan, nestIndex, buffers).emit();
+}
