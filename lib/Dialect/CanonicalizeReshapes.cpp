@@ -67,21 +67,22 @@ static TransposeOp getTakenApart(Operation *op) {
 
 namespace {
 
-/// reshape(reshape(x)) becomes reshape(x), or x.
+/// reshape(reshape(x)) becomes reshape(x), and a reshape to the same shape x.
 struct ComposeReshapes : GlobalPattern<ReshapeOp> {
   using GlobalPattern::GlobalPattern;
   LogicalResult rewrite(ReshapeOp op,
                         PatternRewriter &rewriter) const override {
+    if (op.getX().getType() == op.getType()) {
+      rewriter.replaceOp(op, op.getX());
+      return success();
+    }
     auto first = op.getX().getDefiningOp<ReshapeOp>();
     // One that leaves out a dimension moves up, before a transpose, first.
     if (!first || getDropped(first) ||
         getTakenApart(first.getX().getDefiningOp()))
       return failure();
-    if (first.getX().getType() == op.getType())
-      rewriter.replaceOp(op, first.getX());
-    else
-      rewriter.modifyOpInPlace(op,
-                               [&] { op.getXMutable().assign(first.getX()); });
+    rewriter.modifyOpInPlace(op,
+                             [&] { op.getXMutable().assign(first.getX()); });
     return success();
   }
 };

@@ -283,11 +283,9 @@ LogicalResult FunctionLowering::finish(func::ReturnOp op) {
   return shared.manifest.addStage(source, arenaBytes, arguments, results);
 }
 
-/// Attention may have become another one: split queries have a mask.
 static bool isWithin(const AttentionLimits &limits, Type type,
-                     const AttentionSizes &sizes, bool hasMask) {
-  return (limits.masks || !hasMask) &&
-         (!limits.onlyNarrow || isFloat16(type)) &&
+                     const AttentionSizes &sizes) {
+  return (!limits.onlyNarrow || isFloat16(type)) &&
          std::max(sizes.width, sizes.valueWidth) <= limits.maxWidth &&
          sizes.width % limits.widthMultiple == 0 &&
          sizes.valueWidth % limits.widthMultiple == 0;
@@ -299,13 +297,12 @@ static bool isComputed(const Target &target, Operation *op) {
          llvm::TypeSwitch<Operation *, bool>(op)
              .Case<AttentionOp, AttentionGradOp>([&](auto attention) {
                return isWithin(limits, attention.getQueries().getType(),
-                               attention.getSizes(),
-                               attention.getMask() != Value());
+                               attention.getSizes());
              })
              .Case<PackedAttentionOp, PackedAttentionGradOp>(
                  [&](auto attention) {
                    return isWithin(limits, attention.getPacked().getType(),
-                                   attention.getSizes(), /*hasMask=*/false);
+                                   attention.getSizes());
                  })
              .Default(true);
 }

@@ -72,12 +72,13 @@ void dtc::buildStrategyPipeline(OpPassManager &manager,
   if (std::optional<AttentionLimits> limits =
           getAttentionLimits(strategy.target, options.precision)) {
     FormAttentionOptions attention;
-    attention.unmasked = !limits->masks;
     attention.maxWidth = limits->maxWidth;
     attention.widthMultiple = limits->widthMultiple;
     manager.addPass(createFormAttention(attention));
     manager.addPass(createCanonicalizerPass(
         GreedyRewriteConfig().setUseTopDownTraversal(false)));
+    if (limits->onlyFinite)
+      manager.addPass(createBoundMasks());
   }
 
   // Parameters that ranks can share evenly: queries, keys and values apart.

@@ -200,20 +200,32 @@ static Heads readHeads(Value value, bool isSwapped, double &scale) {
 }
 
 /// Keys or values that are repeated for the heads of a group: [batch, groups,
-/// 1, rows, width] broadcast to [batch, groups, repeats, rows, width].
+/// 1, rows, width] broadcast to [batch, groups, repeats, rows, width], perhaps
+/// with more dimensions of size 1.
 static Heads findGroups(const Heads &heads, int64_t batch) {
   Value x = heads.source;
   while (auto reshape = x.getDefiningOp<ReshapeOp>())
     x = reshape.getX();
   auto broadcast = x.getDefiningOp<BroadcastOp>();
-  if (!broadcast || shapeOf(x).size() != 5 || shapeOf(x)[0] != batch ||
-      shapeOf(x).take_back(2) != shapeOf(heads.source).take_back(2))
+  if (!broadcast || shapeOf(broadcast.getX()).size() != shapeOf(x).size())
     return heads;
-  auto expected = llvm::to_vector(shapeOf(x));
-  expected[2] = 1;
-  if (shapeOf(broadcast.getX()) != ArrayRef(expected))
-    return heads;
-  return {broadcast.getX(), heads.isSwapped, shapeOf(x)[2]};
+  // The one dimension that differs, before rows and width.
+  int64_t repeats = 1, outer = 1;
+  for (auto [dim, from, to] :
+       llvm::enumerate(shapeOf(broadcast.getX()), shapeOf(x))) {
+    if (from == to) {
+      outer *= repeats == 1 ? to : 1;
+      continue;
+    }
+    ArrayRef<int64_t> inner = shapeOf(x).drop_front(dim + 1);
+    auto isOne = [](int64_t size) { return size == 1; };
+    if (repeats != 1 || from != 1 || outer % batch || inner.size() < 2 ||
+        inner.take_back(2) != shapeOf(heads.source).take_back(2) ||
+        !llvm::all_of(inner.drop_back(2), isOne))
+      return heads;
+    repeats = to;
+  }
+  return {broadcast.getX(), heads.isSwapped, repeats};
 }
 
 /// A parameter in what computes a value would need a gradient.
@@ -332,8 +344,7 @@ bool FormPattern::isWithinLimits(const Match &match) const {
   auto fits = [&](int64_t width) {
     return width <= limits.maxWidth && width % limits.widthMultiple == 0;
   };
-  return fits(match.width) && fits(match.valueWidth) &&
-         !(limits.unmasked && match.isMasked);
+  return fits(match.width) && fits(match.valueWidth);
 }
 
 LogicalResult FormPattern::matchAndRewrite(MatMulOp op,
@@ -408,8 +419,8 @@ struct FormAttention : dtc::impl::FormAttentionBase<FormAttention> {
   void runOnOperation() override {
     getOperation()->walk(annotateMask);
     RewritePatternSet patterns(&getContext());
-    patterns.add<FormPattern>(
-        &getContext(), FormAttentionOptions{unmasked, maxWidth, widthMultiple});
+    patterns.add<FormPattern>(&getContext(),
+                              FormAttentionOptions{maxWidth, widthMultiple});
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       return signalPassFailure();
     getOperation()->walk([](Operation *op) { op->removeAttr(knownAttrName); });

@@ -72,7 +72,7 @@ def main():
     parser.add_argument("models", nargs="*", metavar="MODEL",
                         help="only these of toy, mlp-digits, gpt2-tiny, "
                         "vit-tiny, resnet-digits, convnet-digits, time-major, "
-                        "mixing, matching")
+                        "mixing, matching, masked")
     args = parser.parse_args()
     torch.set_num_threads(1)
     makers = {"gpt2-tiny": lambda: models.gpt2_tiny(args.text),
@@ -82,7 +82,7 @@ def main():
               "resnet-digits": lambda: models.resnet_digits(args.digits),
               "convnet-digits": lambda: models.convnet_digits(args.digits),
               "time-major": models.time_major, "mixing": models.mixing,
-              "matching": models.matching}
+              "matching": models.matching, "masked": models.masked}
     for name in args.models or makers:
         model = makers[name]()
         export(model, args.output / f"{name}.onnx")

@@ -341,6 +341,54 @@ class Matching(nn.Module):
         return scores @ self.value(x) / x.shape[0]
 
 
+class Masked(nn.Module):
+    """Attention with masks: of booleans, by which some queries see no key; of
+    large numbers, one for all queries; and a constant of each head, with two
+    heads for each group of keys."""
+
+    def __init__(self, width=16, heads=2, length=6):
+        super().__init__()
+        self.heads = heads
+        self.embed = nn.Linear(5, width)
+        for layer in range(3):
+            self.add_module(f"q{layer}", nn.Linear(width, width))
+            groups = heads // 2 if layer == 2 else heads
+            for name in "kv":
+                linear = nn.Linear(width, groups * width // heads,
+                                   bias=name == "v")  # keys' has no gradient
+                self.add_module(f"{name}{layer}", linear)
+            self.add_module(f"proj{layer}", nn.Linear(width, width))
+        distance = torch.arange(length)[None, :] - torch.arange(length)[:, None]
+        slopes = 2.0 ** -torch.arange(1, heads + 1)[:, None, None]
+        self.register_buffer("bias", (slopes * distance).masked_fill(
+            distance > 0, -torch.inf), persistent=False)
+        for name, weight in self.named_parameters():
+            if name[0] in "qk":  # scores that differ
+                nn.init.normal_(weight, std=0.7)
+        self.norm = nn.LayerNorm(width)
+        self.head = nn.Linear(width, 4)
+
+    def attend(self, layer, x, mask):
+        def project(name):
+            y = getattr(self, f"{name}{layer}")(x)
+            width = x.shape[2] // self.heads
+            return y.view(*x.shape[:2], -1, width).transpose(1, 2)
+
+        q, k, v = (project(name) for name in "qkv")
+        k, v = (y.repeat_interleave(self.heads // y.shape[1], 1) for y in (k, v))
+        y = nn.functional.scaled_dot_product_attention(q, k, v, mask)
+        return x + getattr(self, f"proj{layer}")(y.transpose(1, 2).flatten(2))
+
+    def forward(self, x):
+        kept = x[:, None, None, :, -1] > 0
+        x = self.embed(x)
+        x = self.attend(0, x, kept & (self.bias[:1] > -torch.inf)[None])
+        hidden = torch.zeros_like(kept, dtype=x.dtype).masked_fill(~kept, -10000)
+        x = self.attend(1, x, hidden)
+        x = self.attend(2, x, self.bias[None].to(x.dtype))
+        return self.head(self.norm(x).mean(1))
+
+
 def of_random_rows(name, seed, module_type, shape):
     """A classifier of random rows into 4 classes. 100 rows."""
     torch.manual_seed(seed)
@@ -354,6 +402,10 @@ def of_random_rows(name, seed, module_type, shape):
 
 def time_major():
     return of_random_rows("time-major", 6, TimeMajor, (5, 6))
+
+
+def masked():
+    return of_random_rows("masked", 9, Masked, (6, 5))
 
 
 def mixing():

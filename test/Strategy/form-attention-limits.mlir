@@ -1,4 +1,4 @@
-// RUN: dtc-opt --dtc-form-attention="unmasked max-width=16 width-multiple=8" %s | FileCheck %s
+// RUN: dtc-opt --dtc-form-attention="max-width=16 width-multiple=8" %s | FileCheck %s
 
 // Only what a target's runtime computes is formed.
 
@@ -9,27 +9,6 @@ func.func @plain(%q: tensor<2x4x3x16xf32>, %k: tensor<2x4x3x16xf32>, %v: tensor<
   %p = dtc.softmax %s : (tensor<2x4x3x3xf32>) -> tensor<2x4x3x3xf32>
   %o = dtc.matmul %p, %v : (tensor<2x4x3x3xf32>, tensor<2x4x3x8xf32>) -> tensor<2x4x3x8xf32>
   return %o : tensor<2x4x3x8xf32>
-}
-
-// CHECK-LABEL: func.func @causal
-// CHECK: dtc.attention {{.*}} {causal
-func.func @causal(%q: tensor<1x1x2x8xf32>, %k: tensor<1x1x2x8xf32>, %v: tensor<1x1x2x8xf32>) -> tensor<1x1x2x8xf32> {
-  %m = dtc.constant dense<[[0.0, 0xFF800000], [0.0, 0.0]]> : tensor<2x2xf32> to tensor<2x2xf32>
-  %s = dtc.matmul %q, %k {transpose_rhs} : (tensor<1x1x2x8xf32>, tensor<1x1x2x8xf32>) -> tensor<1x1x2x2xf32>
-  %t = dtc.add %s, %m : (tensor<1x1x2x2xf32>, tensor<2x2xf32>) -> tensor<1x1x2x2xf32>
-  %p = dtc.softmax %t : (tensor<1x1x2x2xf32>) -> tensor<1x1x2x2xf32>
-  %o = dtc.matmul %p, %v : (tensor<1x1x2x2xf32>, tensor<1x1x2x8xf32>) -> tensor<1x1x2x8xf32>
-  return %o : tensor<1x1x2x8xf32>
-}
-
-// CHECK-LABEL: func.func @masked
-// CHECK-NOT: dtc.attention
-func.func @masked(%q: tensor<1x1x2x8xf32>, %k: tensor<1x1x2x8xf32>, %v: tensor<1x1x2x8xf32>, %m: tensor<2x2xf32>) -> tensor<1x1x2x8xf32> {
-  %s = dtc.matmul %q, %k {transpose_rhs} : (tensor<1x1x2x8xf32>, tensor<1x1x2x8xf32>) -> tensor<1x1x2x2xf32>
-  %t = dtc.add %s, %m : (tensor<1x1x2x2xf32>, tensor<2x2xf32>) -> tensor<1x1x2x2xf32>
-  %p = dtc.softmax %t : (tensor<1x1x2x2xf32>) -> tensor<1x1x2x2xf32>
-  %o = dtc.matmul %p, %v : (tensor<1x1x2x2xf32>, tensor<1x1x2x8xf32>) -> tensor<1x1x2x8xf32>
-  return %o : tensor<1x1x2x8xf32>
 }
 
 // CHECK-LABEL: func.func @wide

@@ -69,15 +69,29 @@ private:
   DeviceMemory memory;
 };
 
-/// Queries, keys, values, result, lse, gradients of result, queries, keys,
-/// values.
+/// Queries, keys, values, mask, result, lse, gradients of result, queries,
+/// keys, values.
 struct Operands {
-  Numbers numbers[9];
+  static constexpr size_t count = 10;
+  Numbers numbers[count];
+
+  static bool isGiven(size_t i) { return i < 4 || i == 6; }
 };
 
-/// What is to be computed of the numbers 0, 1, 2 and 5.
+/// Where the mask has the number for a sample, head, query and key.
+size_t placeInMask(const DnnAttention &s, int64_t b, int64_t h, int64_t t,
+                   int64_t u) {
+  int64_t place = s.maskDims & DTC_MASK_BATCH ? b : 0;
+  if (s.maskDims & DTC_MASK_HEADS)
+    place = place * s.heads + h;
+  if (s.maskDims & DTC_MASK_QUERIES)
+    place = place * s.rows + t;
+  return size_t(place * s.cols + u);
+}
+
+/// What is to be computed of the numbers that are given.
 void computeReference(const DnnAttention &s, Operands &o) {
-  auto &[q, k, v, result, lse, dresult, dq, dk, dv] = o.numbers;
+  auto &[q, k, v, mask, result, lse, dresult, dq, dk, dv] = o.numbers;
   for (int64_t b = 0; b < s.batch; ++b)
     for (int64_t h = 0; h < s.heads; ++h) {
       int64_t g = h / (s.heads / s.groups);
@@ -95,7 +109,10 @@ void computeReference(const DnnAttention &s, Operands &o) {
           double score = 0;
           for (size_t i = 0; i < size_t(s.width); ++i)
             score += q[query(t) + i] * k[key(u) + i];
-          sum += p[size_t(u)] = std::exp(score * s.scale);
+          score *= s.scale;
+          if (s.maskDims)
+            score += mask[placeInMask(s, b, h, t, u)];
+          sum += p[size_t(u)] = std::exp(score);
         }
         lse[size_t((b * s.heads + h) * s.rows + t)] = std::log(sum);
         for (int64_t u = 0; u < seen; ++u)
@@ -133,18 +150,18 @@ protected:
   Operands compute(const DnnAttention &shape, const Operands &given) {
     std::vector<std::unique_ptr<Buffer>> buffers;
     std::vector<const void *> addresses;
-    for (size_t i = 0; i < 9; ++i) {
-      bool isGiven = i < 3 || i == 5;
+    for (size_t i = 0; i < Operands::count; ++i) {
       Numbers numbers(given.numbers[i].size(), 0.0);
       buffers.push_back(std::make_unique<Buffer>(
-          isGiven ? given.numbers[i] : numbers, i != 4));
-      addresses.push_back(buffers.back()->data());
+          Operands::isGiven(i) ? given.numbers[i] : numbers, i != 5));
+      bool isMissing = i == 3 && !shape.maskDims;
+      addresses.push_back(isMissing ? nullptr : buffers.back()->data());
     }
-    dnn->attend(shape, false, std::span(addresses).first(5));
+    dnn->attend(shape, false, std::span(addresses).first(6));
     dnn->attend(shape, true, addresses);
     CudaDriver::get().cuStreamSynchronize(stream);
     Operands found;
-    for (size_t i = 0; i < 9; ++i)
+    for (size_t i = 0; i < Operands::count; ++i)
       found.numbers[i] = buffers[i]->read();
     return found;
   }
@@ -160,11 +177,13 @@ Operands makeOperands(const DnnAttention &s) {
   size_t queries = size_t(s.batch * s.rows * s.heads * s.width),
          keys = size_t(s.batch * s.cols * s.groups * s.width),
          rows = size_t(s.batch * s.heads * s.rows);
-  const size_t counts[] = {queries, keys,    keys, queries, rows,
-                           queries, queries, keys, keys};
-  for (size_t i = 0; i < 9; ++i) {
+  size_t mask =
+      placeInMask(s, s.batch - 1, s.heads - 1, s.rows - 1, s.cols - 1);
+  const size_t counts[] = {queries, keys,    keys,    mask + 1, queries,
+                           rows,    queries, queries, keys,     keys};
+  for (size_t i = 0; i < Operands::count; ++i) {
     o.numbers[i].resize(counts[i]);
-    if (i < 3 || i == 5)
+    if (Operands::isGiven(i))
       for (double &x : o.numbers[i])
         x = round16(normal(random));
   }
@@ -172,7 +191,7 @@ Operands makeOperands(const DnnAttention &s) {
 }
 
 void expectNear(const Operands &found, const Operands &expected) {
-  for (size_t i = 3; i < 9; ++i) {
+  for (size_t i = 4; i < Operands::count; ++i) {
     double largest = 0;
     for (double x : expected.numbers[i])
       largest = std::max(largest, std::abs(x));
@@ -182,14 +201,29 @@ void expectNear(const Operands &found, const Operands &expected) {
   }
 }
 
-// Causal; grouped queries; other keys than queries.
-const DnnAttention shapes[] = {
-    DnnAttention::dense(DTC_BF16, true, 0.3, 2, 20, 20, 2, 2, 16, 16),
-    DnnAttention::dense(DTC_BF16, true, 0.25, 3, 17, 17, 6, 2, 8, 8),
-    DnnAttention::dense(DTC_BF16, false, 0.2, 2, 9, 31, 4, 1, 24, 24)};
+/// Causal; grouped queries; other keys than queries; and these with masks that
+/// have some of samples, heads and queries.
+std::vector<DnnAttention> makeShapes() {
+  std::vector<DnnAttention> shapes = {
+      DnnAttention::dense(DTC_BF16, true, 0.3, 2, 20, 20, 2, 2, 16, 16),
+      DnnAttention::dense(DTC_BF16, true, 0.25, 3, 17, 17, 6, 2, 8, 8),
+      DnnAttention::dense(DTC_BF16, false, 0.2, 2, 9, 31, 4, 1, 24, 24)};
+  const int masks[] = {0,
+                       DTC_MASK_BATCH,
+                       DTC_MASK_HEADS,
+                       DTC_MASK_QUERIES,
+                       DTC_MASK_BATCH | DTC_MASK_QUERIES,
+                       DTC_MASK_BATCH | DTC_MASK_HEADS | DTC_MASK_QUERIES};
+  for (size_t i = 0; i < 3; ++i)
+    for (int dims : masks) {
+      shapes.push_back(shapes[i]);
+      shapes.back().maskDims = DTC_MASK_GIVEN | dims;
+    }
+  return shapes;
+}
 
 TEST_F(DnnTest, AttendsAsDefined) {
-  for (const DnnAttention &shape : shapes) {
+  for (const DnnAttention &shape : makeShapes()) {
     Operands expected = makeOperands(shape);
     Operands found = compute(shape, expected);
     computeReference(shape, expected);
@@ -199,13 +233,13 @@ TEST_F(DnnTest, AttendsAsDefined) {
 
 /// Gradients of a group at a time have the bits of all groups'.
 TEST_F(DnnTest, AttendsInParts) {
-  for (const DnnAttention &shape : shapes) {
+  for (const DnnAttention &shape : makeShapes()) {
     Operands given = makeOperands(shape);
     dnn->workspaceBytes = int64_t(1) << 30;
     Operands whole = compute(shape, given);
     dnn->workspaceBytes = 1 << 16; // of one group
     Operands parts = compute(shape, given);
-    for (size_t i = 3; i < 9; ++i)
+    for (size_t i = 4; i < Operands::count; ++i)
       EXPECT_EQ(whole.numbers[i], parts.numbers[i]) << "operand " << i;
   }
 }
@@ -229,26 +263,26 @@ TEST_F(DnnTest, AttendsPacked) {
       for (size_t e = 0; e < given.numbers[part].size(); ++e)
         packed[place(part, e)] = given.numbers[part][e];
     Buffer operand(packed, true), gradient(Numbers(packed.size()), true),
-        result(Numbers(apart.numbers[3].size()), true),
-        lse(Numbers(apart.numbers[4].size()), false),
-        dresult(given.numbers[5], true);
+        result(Numbers(apart.numbers[4].size()), true),
+        lse(Numbers(apart.numbers[5].size()), false),
+        dresult(given.numbers[6], true);
     shape.pack(isByHead);
     std::vector<const void *> addresses = {
-        nullptr,        nullptr, nullptr, result.data(), lse.data(),
-        dresult.data(), nullptr, nullptr, nullptr};
+        nullptr,    nullptr,        nullptr, nullptr, result.data(),
+        lse.data(), dresult.data(), nullptr, nullptr, nullptr};
     for (size_t part = 0; part < 3; ++part) {
       addresses[part] = operand.data() + place(part, 0) * 2;
-      addresses[part + 6] = gradient.data() + place(part, 0) * 2;
+      addresses[part + 7] = gradient.data() + place(part, 0) * 2;
     }
-    dnn->attend(shape, false, std::span(addresses).first(5));
+    dnn->attend(shape, false, std::span(addresses).first(6));
     dnn->attend(shape, true, addresses);
     CudaDriver::get().cuStreamSynchronize(stream);
-    EXPECT_EQ(result.read(), apart.numbers[3]);
-    EXPECT_EQ(lse.read(), apart.numbers[4]);
+    EXPECT_EQ(result.read(), apart.numbers[4]);
+    EXPECT_EQ(lse.read(), apart.numbers[5]);
     Numbers found = gradient.read();
     for (size_t part = 0; part < 3; ++part)
-      for (size_t e = 0; e < apart.numbers[part + 6].size(); ++e)
-        ASSERT_EQ(found[place(part, e)], apart.numbers[part + 6][e])
+      for (size_t e = 0; e < apart.numbers[part + 7].size(); ++e)
+        ASSERT_EQ(found[place(part, e)], apart.numbers[part + 7][e])
             << "by head " << isByHead << " part " << part << " element " << e;
   }
 }

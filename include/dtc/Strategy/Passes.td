@@ -60,14 +60,33 @@ def FormAttention : Pass<"dtc-form-attention", "::mlir::ModuleOp"> {
     ```
   }];
   let options = [
-    Option<"unmasked", "unmasked", "bool", "false",
-           "only without a mask, or causal">,
     Option<"maxWidth", "max-width", "int64_t",
            "std::numeric_limits<int64_t>::max()",
            "only heads of at most so many elements">,
     Option<"widthMultiple", "width-multiple", "int64_t", "1",
            "only heads of a multiple of so many elements">,
   ];
+}
+
+def BoundMasks : Pass<"dtc-bound-masks", "::mlir::ModuleOp"> {
+  let summary = "masks of attention are finite";
+  let description = [{
+    For targets whose library wants it (`Target::getAttentionLimits`): a mask's
+    numbers below -60000, -inf among them, become -60000, which hides a key as
+    well. A query that sees no key would then see all alike. Its lse tells, so
+    that its result is 0 as before, unless the mask is a constant without such a
+    row.
+
+    ```mlir
+    %o, %lse = dtc.attention %q, %k, %v, %mask {scale = 3.5e-1 : f64} : (tensor<2x16x4x8xf32>, ..., tensor<2x1x1x16xf32>) -> (tensor<2x16x4x8xf32>, tensor<2x4x16xf32>)
+    // becomes
+    %0 = dtc.maximum %mask, %hidden : (tensor<2x1x1x16xf32>, tensor<f32>) -> tensor<2x1x1x16xf32>
+    %1, %lse = dtc.attention %q, %k, %v, %0 ...
+    %2 = dtc.compare gt %lse, %lowest : (tensor<2x4x16xf32>, tensor<f32>) -> tensor<2x4x16xi1>
+    // %3 is %2 as tensor<2x16x4x1xi1>
+    %o = dtc.select %3, %1, %zero : (tensor<2x16x4x1xi1>, tensor<2x16x4x8xf32>, tensor<f32>) -> tensor<2x16x4x8xf32>
+    ```
+  }];
 }
 
 def SplitFusedParameters : Pass<"dtc-split-fused-parameters", "::mlir::ModuleOp"> {

@@ -22,7 +22,7 @@ namespace dtc {
 
 /// What attention a target's runtime computes as one op.
 struct AttentionLimits {
-  bool masks = true;       ///< any mask, else causal ones only
+  bool onlyFinite = false; ///< masks without infinities
   bool onlyNarrow = false; ///< only of 16 bits
   int64_t maxWidth = std::numeric_limits<int64_t>::max(); ///< of a head
   int64_t widthMultiple = 1;

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# In bf16, programs for GPUs, on stand-ins, have products with epilogues that sum
-# what they read, and attention that reads a projection as it lies. Gradients
-# are those of the CPU's kernels, to what 16 bits allow; and where the library
-# does not sum, the same, to what the order of f32 sums allows. Measuring, which
-# computes products several times, changes nothing.
+# In 16 bits, programs for GPUs, on stand-ins, have products with epilogues that sum
+# what they read, and attention with masks, or that reads a projection as it
+# lies. Gradients are those of the CPU's kernels, to what 16 bits allow; and where
+# the library does not sum, the same, to what the order of f32 sums allows.
+# Measuring, which computes products several times, changes nothing.
 #
-# usage: epilogues.sh MODEL WORKDIR PLAN...             PLAN as in CPU/common.sh
+# usage: precision=bf16 epilogues.sh MODEL WORKDIR PLAN...     as in CPU/common.sh
 
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
@@ -18,8 +18,8 @@ check_gradients() {
 }
 
 check() {
-  compile "$model" "$plan" f32 sgd "$here/t.cpu" --precision bf16
-  compile "$model" "$plan" f32 sgd "$here/t.gpu" --precision bf16 \
+  compile "$model" "$plan" f32 sgd "$here/t.cpu" --precision "$precision"
+  compile "$model" "$plan" f32 sgd "$here/t.gpu" --precision "$precision" \
     --target cuda --arch host
   train "$model" "$plan" "$here/t.cpu" "${steps[@]}" \
     --dump-gradients "$here/cpu"

@@ -246,9 +246,8 @@ static void checkTensor(const Descriptor &descriptor) {
            "%zu dimensions and %zu strides, expected as many, at least 3",
            tensor.dims.size(), tensor.strides.size());
   for (size_t i = 0; i < tensor.dims.size(); ++i)
-    if (tensor.dims[i] < 1 || tensor.strides[i] < 1)
-      refuse(CUDNN_STATUS_BAD_PARAM, "dimension or stride %zu is not positive",
-             i);
+    if (tensor.dims[i] < 1 || tensor.strides[i] < 0)
+      refuse(CUDNN_STATUS_BAD_PARAM, "dimension or stride %zu is too small", i);
 }
 
 /// The address of each element, in the order of the dimensions.

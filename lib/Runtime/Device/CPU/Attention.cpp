@@ -212,10 +212,12 @@ private:
 
   /// The sums of a block's rows of x * y.
   void sumProducts(const S *x, const S *y, int64_t rows, int64_t stride) {
+#pragma clang fp reassociate(on) // by vectors
     for (int64_t i = 0; i < rows; ++i, x += stride, y += stride) {
-      sums[i] = 0;
+      T sum = 0;
       for (int64_t j = 0; j < s.valueWidth; ++j)
-        sums[i] += T(x[j]) * T(y[j]);
+        sum += T(x[j]) * T(y[j]);
+      sums[i] = sum;
     }
   }
 

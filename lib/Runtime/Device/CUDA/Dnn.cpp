@@ -73,16 +73,22 @@ static int64_t offsetOf(const DnnAttention &s, int operand, int64_t sample,
   };
   switch (operand) {
   case 0:
-  case 6:
+  case 7:
     return at(s.rows, s.queries, head);
   case 1:
-  case 7:
+  case 8:
     return at(s.cols, s.keys, group);
   case 2:
-  case 8:
+  case 9:
     return at(s.cols, s.values, group);
-  case 4:
-    return (sample * s.lseHeads + head) * s.rows * 4;
+  case 3: {
+    int64_t number = s.maskDims & DTC_MASK_HEADS ? head : 0;
+    if (s.maskDims & DTC_MASK_BATCH)
+      number += sample * (s.maskDims & DTC_MASK_HEADS ? s.allHeads : 1);
+    return number * (s.maskDims & DTC_MASK_QUERIES ? s.rows : 1) * s.cols * 2;
+  }
+  case 5:
+    return (sample * s.allHeads + head) * s.rows * 4;
   default:
     return at(s.rows, s.result, head);
   }
@@ -109,8 +115,9 @@ void Dnn::attend(const DnnAttention &shape, bool isGrad,
       part.heads = shape.heads / shape.groups * groups;
       DnnAddresses own;
       for (size_t i = 0; i < operands.size(); ++i)
-        own[i] = static_cast<const char *>(operands[i]) +
-                 offsetOf(shape, int(i), sample, group);
+        own[i] = operands[i] ? static_cast<const char *>(operands[i]) +
+                                   offsetOf(shape, int(i), sample, group)
+                             : nullptr;
       attendPart(part, isGrad, std::span(own).first(operands.size()));
     }
 }

@@ -122,6 +122,14 @@ public:
     return y;
   }
 
+  /// Scores with the scale and the mask.
+  Value scores(Value q, Value kt, Value scale, int maskNumber) {
+    Value scores = pointwise(CUDNN_POINTWISE_MUL, matmul(q, kt), scale);
+    if (!shape.maskDims)
+      return scores;
+    return pointwise(CUDNN_POINTWISE_ADD, scores, mask(maskNumber));
+  }
+
   /// Scores of later columns become -inf.
   Value maskCausal(Value scores) {
     auto index = [&](int64_t axis) {
@@ -159,6 +167,19 @@ public:
   cudnnDataType_t elementType() const { return type; }
 
 private:
+  /// What all samples or all queries have in common has stride 0.
+  Value mask(int number) {
+    auto has = [&](dtc_attention_mask dim) { return shape.maskDims & dim; };
+    int64_t rows = has(DTC_MASK_QUERIES) ? shape.rows : 1,
+            heads = has(DTC_MASK_HEADS) ? shape.allHeads : 1,
+            ofHead = rows * shape.cols;
+    return place(
+        {number},
+        {shape.batch, heads == 1 ? 1 : shape.heads, shape.rows, shape.cols},
+        {has(DTC_MASK_BATCH) ? heads * ofHead : 0, ofHead,
+         has(DTC_MASK_QUERIES) ? shape.cols : 0, 1},
+        type, 2);
+  }
   Value operand(int number, int64_t length, int64_t heads, int64_t width,
                 DnnAttention::Strides own, bool transposed = false) {
     Dims dims = {shape.batch, heads, length, width},
@@ -208,7 +229,7 @@ private:
 
 } // namespace
 
-/// Operands: queries, keys, values, result, lse.
+/// Operands: queries, keys, values, mask, result, lse.
 std::optional<DnnProgram> dtc::rt::findAttention(const DnnTarget &target,
                                                  const DnnAttention &s,
                                                  int64_t workspaceBytes) {
@@ -217,11 +238,10 @@ std::optional<DnnProgram> dtc::rt::findAttention(const DnnTarget &target,
   Value q = g.queries(0);
   Value kt = g.transposedKeys(1);
   Value v = g.values(2);
-  Value o = g.result(3);
-  Value lse = g.rowNumbers({4}, s.lseHeads);
+  Value o = g.result(4);
+  Value lse = g.rowNumbers({5}, s.allHeads);
 
-  Value scores = g.matmul(q, kt);
-  scores = g.pointwise(CUDNN_POINTWISE_MUL, scores, g.scalar(float(s.scale)));
+  Value scores = g.scores(q, kt, g.scalar(float(s.scale)), 3);
   if (s.causal)
     scores = g.maskCausal(scores);
   Value most = g.reduce(CUDNN_REDUCE_TENSOR_MAX, scores);
@@ -248,12 +268,12 @@ std::optional<DnnProgram> dtc::rt::findAttentionGrad(const DnnTarget &target,
   Value q = g.queries(0);
   Value kt = g.transposedKeys(1);
   Value vt = g.transposedValues(2);
-  Value o = g.result(3);
-  Value lse = g.rowNumbers({4}, s.lseHeads);
-  Value dO = g.result(5);
-  Value dq = g.queries(6);
-  Value dk = g.keys(7);
-  Value dv = g.values(8);
+  Value o = g.result(4);
+  Value lse = g.rowNumbers({5}, s.allHeads);
+  Value dO = g.result(6);
+  Value dq = g.queries(7);
+  Value dk = g.keys(8);
+  Value dv = g.values(9);
 
   // What the result's gradient is along the result, for each row.
   Value along = g.rowNumbers(
@@ -266,8 +286,8 @@ std::optional<DnnProgram> dtc::rt::findAttentionGrad(const DnnTarget &target,
               g.scalar(1), along);
 
   Value scale = g.scalar(float(s.scale));
-  Value scores = g.pointwise(CUDNN_POINTWISE_MUL, g.matmul(q, kt), scale);
-  scores = g.pointwise(CUDNN_POINTWISE_SUB, scores, lse);
+  Value scores =
+      g.pointwise(CUDNN_POINTWISE_SUB, g.scores(q, kt, scale, 3), lse);
   if (s.causal)
     scores = g.maskCausal(scores);
   Value weights = g.pointwise(CUDNN_POINTWISE_EXP, scores);

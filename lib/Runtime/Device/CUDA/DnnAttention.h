@@ -7,7 +7,7 @@
 
 namespace dtc::rt {
 
-/// An attention without a mask, as dtcrt_attention has it.
+/// An attention as dtcrt_attention has it. Its mask, if any, has all queries.
 struct DnnAttention {
   /// From a token to the next and from a head to the next, in elements.
   struct Strides {
@@ -21,7 +21,8 @@ struct DnnAttention {
   double scale;
   int64_t batch, rows, cols, heads, groups, width, valueWidth;
   Strides queries, keys, values, result; ///< and of their gradients
-  int64_t lseHeads; ///< how many lse has, if these are some of them
+  int64_t allHeads; ///< how many lse and mask have, if these are some of them
+  int maskDims = 0; ///< a set of dtc_attention_mask
 
   /// Each tensor by itself, as dtcrt_attention has them.
   static DnnAttention dense(dtc_dtype dtype, bool causal, double scale,
@@ -54,10 +55,10 @@ struct DnnAttention {
   auto operator<=>(const DnnAttention &) const = default;
 };
 
-/// Programs on queries, keys, values, result and lse, and, of gradients, the
-/// gradients of result, queries, keys and values. Nothing if the library has no
-/// plan within `workspaceBytes`. Addresses are multiples of 16 bytes, that of
-/// lse of 4.
+/// Programs on queries, keys, values, mask, result and lse, and, of gradients,
+/// the gradients of result, queries, keys and values. Nothing if the library
+/// has no plan within `workspaceBytes`. Addresses are multiples of 16 bytes,
+/// that of lse of 4; that of no mask is null.
 std::optional<DnnProgram> findAttention(const DnnTarget &target,
                                         const DnnAttention &shape,
                                         int64_t workspaceBytes);

@@ -44,20 +44,22 @@ static DnnAttention shapeOf(int32_t dtype, int32_t causal, double scale,
                             int64_t batch, int64_t rows, int64_t cols,
                             int64_t heads, int64_t groups, int64_t width,
                             int64_t valueWidth, int32_t maskDims = 0) {
-  if (maskDims || (dtype != DTC_F16 && dtype != DTC_BF16))
-    fatal("attention of element type %d, %s a mask, expected 16 bits and none",
-          dtype, maskDims ? "with" : "without");
-  return DnnAttention::dense(dtc_dtype(dtype), causal != 0, scale, batch, rows,
-                             cols, heads, groups, width, valueWidth);
+  if (dtype != DTC_F16 && dtype != DTC_BF16)
+    fatal("attention of element type %d, expected one of 16 bits", dtype);
+  DnnAttention shape =
+      DnnAttention::dense(dtc_dtype(dtype), causal != 0, scale, batch, rows,
+                          cols, heads, groups, width, valueWidth);
+  shape.maskDims = maskDims;
+  return shape;
 }
 
 void dtcrt_attention(dtc_context *context, int32_t dtype, int32_t causal,
                      double scale, int64_t batch, int64_t rows, int64_t cols,
                      int64_t heads, int64_t groups, int64_t width,
                      int64_t valueWidth, int32_t maskDims, const void *queries,
-                     const void *keys, const void *values, const void *,
+                     const void *keys, const void *values, const void *mask,
                      void *result, void *lse) {
-  const void *operands[] = {queries, keys, values, result, lse};
+  const void *operands[] = {queries, keys, values, mask, result, lse};
   deviceOf(context).dnn().attend(shapeOf(dtype, causal, scale, batch, rows,
                                          cols, heads, groups, width, valueWidth,
                                          maskDims),
@@ -69,11 +71,12 @@ void dtcrt_attention_grad(dtc_context *context, int32_t dtype, int32_t causal,
                           int64_t cols, int64_t heads, int64_t groups,
                           int64_t width, int64_t valueWidth, int32_t maskDims,
                           const void *queries, const void *keys,
-                          const void *values, const void *, const void *result,
-                          const void *lse, const void *dresult, void *dqueries,
-                          void *dkeys, void *dvalues) {
-  const void *operands[] = {queries, keys,     values, result, lse,
-                            dresult, dqueries, dkeys,  dvalues};
+                          const void *values, const void *mask,
+                          const void *result, const void *lse,
+                          const void *dresult, void *dqueries, void *dkeys,
+                          void *dvalues) {
+  const void *operands[] = {queries, keys,    values,   mask,  result,
+                            lse,     dresult, dqueries, dkeys, dvalues};
   deviceOf(context).dnn().attend(shapeOf(dtype, causal, scale, batch, rows,
                                          cols, heads, groups, width, valueWidth,
                                          maskDims),
@@ -104,7 +107,7 @@ void dtcrt_packed_attention(dtc_context *context, int32_t dtype, int32_t causal,
   auto part = [&](int64_t number) {
     return partOf(packed, number, byHead, heads, width);
   };
-  const void *operands[] = {part(0), part(1), part(2), result, lse};
+  const void *operands[] = {part(0), part(1), part(2), nullptr, result, lse};
   deviceOf(context).dnn().attend(
       packedShapeOf(dtype, causal, byHead, scale, batch, rows, heads, width),
       /*isGrad=*/false, operands);
@@ -119,9 +122,10 @@ void dtcrt_packed_attention_grad(dtc_context *context, int32_t dtype,
   auto part = [&](const void *tensor, int64_t number) {
     return partOf(tensor, number, byHead, heads, width);
   };
-  const void *operands[] = {
-      part(packed, 0), part(packed, 1),  part(packed, 2),  result,          lse,
-      dresult,         part(dpacked, 0), part(dpacked, 1), part(dpacked, 2)};
+  const void *operands[] = {part(packed, 0), part(packed, 1),  part(packed, 2),
+                            nullptr,         result,           lse,
+                            dresult,         part(dpacked, 0), part(dpacked, 1),
+                            part(dpacked, 2)};
   deviceOf(context).dnn().attend(
       packedShapeOf(dtype, causal, byHead, scale, batch, rows, heads, width),
       /*isGrad=*/true, operands);
