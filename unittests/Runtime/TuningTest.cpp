@@ -151,8 +151,7 @@ TEST_F(TuningTest, AllWaysOfProducts) {
     std::string text = read();
     size_t end = text.rfind('"'), begin = text.rfind('"', end - 1) + 1;
     std::vector<std::string> names = {"onednn"};
-    for (const GemmKernels *kernels :
-         hostGemmKernels().first(std::min<size_t>(2, hostGemmKernels().size())))
+    for (const GemmKernels *kernels : equalGemmKernels())
       for (const char *threads : {" x 1", " x 2"})
         names.push_back(kernels->name + std::string(threads));
     for (const std::string &way : names) {

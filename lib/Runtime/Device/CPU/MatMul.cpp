@@ -153,8 +153,7 @@ std::vector<MatMul::Way> MatMul::listWays(dtc_dtype dtype, int64_t work) const {
     if (work < little && !std::ranges::count(counts, count))
       counts.push_back(count);
   std::vector<Way> ways;
-  for (const GemmKernels *kernels :
-       hostGemmKernels().first(std::min<size_t>(2, hostGemmKernels().size())))
+  for (const GemmKernels *kernels : equalGemmKernels())
     for (int count : counts)
       ways.push_back({kernels, count});
   if (dtype == DTC_F32)

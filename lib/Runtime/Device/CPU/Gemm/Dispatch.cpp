@@ -2,6 +2,7 @@
 
 #include "Gemm.h"
 
+#include <algorithm>
 #include <vector>
 
 using namespace dtc::rt;
@@ -21,4 +22,9 @@ std::span<const GemmKernels *const> dtc::rt::hostGemmKernels() {
     return able;
   }();
   return kernels;
+}
+
+std::span<const GemmKernels *const> dtc::rt::equalGemmKernels() {
+  std::span<const GemmKernels *const> all = hostGemmKernels();
+  return all.first(std::max<size_t>(1, all.size() - 1)); // generic is last
 }

@@ -141,6 +141,9 @@ extern const GemmKernels gemmKernelsAvx512;
 
 /// The instances that this host can run, the widest first.
 std::span<const GemmKernels *const> hostGemmKernels();
+/// Those of them that have the bits of the widest: all that fuse multiplication
+/// and addition, or the generic one.
+std::span<const GemmKernels *const> equalGemmKernels();
 
 } // namespace dtc::rt
 
