@@ -77,9 +77,14 @@ void dtc::buildStrategyPipeline(OpPassManager &manager,
     manager.addPass(createFormAttention(attention));
     manager.addPass(createCanonicalizerPass(
         GreedyRewriteConfig().setUseTopDownTraversal(false)));
-    if (limits->onlyFinite)
+    // No mask hides a query's keys by infinities. Before differentiation, so
+    // that gradients follow.
+    if (limits->boundsMasks)
       manager.addPass(createBoundMasks());
   }
+
+  // The gradient of a softmax that stays is a number. Before differentiation.
+  manager.addPass(createGuardSoftmax());
 
   // Parameters that ranks can share evenly: queries, keys and values apart.
   SplitFusedParametersOptions fused;

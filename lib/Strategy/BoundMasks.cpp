@@ -1,9 +1,9 @@
 //===- BoundMasks.cpp - masks of attention without infinities -------------===//
 //
 // A library that computes attention in blocks of keys subtracts the largest
-// score so far: of a block that a query does not see at all, -inf from -inf.
-// With large finite numbers in place of -inf it hides the same keys. What is
-// left is a query that sees no key.
+// score so far. If a query sees no key of a block, that is -inf from -inf,
+// which is no number. A large finite number in place of -inf hides the same
+// keys. What is left is a query that sees no key.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,9 +19,11 @@ namespace dtc {
 using namespace mlir;
 using namespace dtc;
 
-/// What hides a key, in f16 too, and what the lse of a query that sees one is
-/// above: scores are at most 2^12.
-static constexpr double hidden = -60000, lowestSeen = -30000;
+/// What hides a key, in f16 too. Beside larger numbers, an lse of f32 has no
+/// room for the logarithm of the sum.
+static constexpr double hidden = -60000;
+/// What the lse of a query that sees a key is above: scores are at most 2^12.
+static constexpr double lowestSeen = -30000;
 
 static Value createNumber(OpBuilder &b, Location loc, Type element,
                           double value) {
@@ -31,19 +33,40 @@ static Value createNumber(OpBuilder &b, Location loc, Type element,
       DenseElementsAttr::get(type, b.getFloatAttr(element, value)));
 }
 
-/// Whether a mask is known and hides no row of keys whole.
+/// A mask's numbers, if they are known.
+static DenseElementsAttr getNumbers(Value mask) {
+  auto constant = mask.getDefiningOp<ConstantOp>();
+  return constant ? dyn_cast<DenseElementsAttr>(constant.getValue())
+                  : DenseElementsAttr();
+}
+
+static Value bound(Value mask) {
+  OpBuilder b(mask.getContext());
+  b.setInsertionPointAfterValue(mask);
+  Location loc = mask.getLoc();
+  Type element = getElementTypeOrSelf(mask);
+  DenseElementsAttr numbers = getNumbers(mask);
+  if (!numbers)
+    return MaximumOp::create(b, loc, mask,
+                             createNumber(b, loc, element, hidden));
+  APFloat lowest = b.getFloatAttr(element, hidden).getValue();
+  auto limited = cast<DenseFPElementsAttr>(numbers).mapValues(
+      element, [&](const APFloat &number) {
+        return (number < lowest ? lowest : number).bitcastToAPInt();
+      });
+  return ConstantOp::create(b, loc, mask.getType(), limited);
+}
+
+/// Whether each row of a mask is known to leave a key.
 static bool seesKeys(Value mask) {
-  auto view = mask.getDefiningOp<ReshapeOp>(); // with the same keys
-  auto constant = (view ? view.getX() : mask).getDefiningOp<ConstantOp>();
-  auto elements = constant ? dyn_cast<DenseElementsAttr>(constant.getValue())
-                           : DenseElementsAttr();
+  DenseElementsAttr elements = getNumbers(mask);
   if (!elements)
     return false;
   auto isSeen = [](const APFloat &number) {
     return number.convertToDouble() > lowestSeen;
   };
   auto numbers = elements.getValues<APFloat>();
-  int64_t keys = cast<ShapedType>(mask.getType()).getShape().back();
+  int64_t keys = elements.getType().getShape().back();
   for (int64_t i = 0, e = elements.getNumElements(); i < e; i += keys)
     if (llvm::none_of(
             llvm::make_range(numbers.begin() + i, numbers.begin() + i + keys),
@@ -77,22 +100,17 @@ namespace {
 
 struct BoundMasks : dtc::impl::BoundMasksBase<BoundMasks> {
   void runOnOperation() override {
-    // Layers have one mask.
+    // Layers share masks.
     llvm::DenseMap<Value, Value> bounded;
     getOperation()->walk([&](AttentionOp op) {
       Value mask = op.getMask();
       if (!mask)
         return;
       Value &own = bounded[mask];
-      if (!own) {
-        OpBuilder b(op->getContext());
-        b.setInsertionPointAfterValue(mask);
-        own = MaximumOp::create(
-            b, op.getLoc(), mask,
-            createNumber(b, op.getLoc(), getElementTypeOrSelf(mask), hidden));
-      }
+      if (!own)
+        own = bound(mask);
       op.getMaskMutable().assign(own);
-      if (!seesKeys(mask))
+      if (op.getCausal() || !seesKeys(mask))
         clearUnseen(op);
     });
   }

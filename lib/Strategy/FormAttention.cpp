@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "GuardedSoftmax.h"
 #include "KnownElements.h"
 #include "dtc/Dialect/Dialect.h"
 #include "dtc/Strategy/Passes.h"
@@ -126,15 +127,10 @@ static SoftmaxOp findSoftmax(MatMulOp product) {
   if (auto softmax = p.getDefiningOp<SoftmaxOp>())
     return softmax;
   auto select = p.getDefiningOp<SelectOp>();
-  auto softmax =
-      select ? select.getOnFalse().getDefiningOp<SoftmaxOp>() : SoftmaxOp();
-  auto isNan =
-      select ? select.getCondition().getDefiningOp<CompareOp>() : CompareOp();
-  if (!softmax || !isNan || isNan.getPredicate() != Comparison::ne ||
-      isNan.getLhs() != softmax->getResult(0) ||
-      isNan.getRhs() != softmax->getResult(0) || !isNan->hasOneUse() ||
-      getNumber(select.getOnTrue()) != 0)
+  SoftmaxOp softmax = select ? findGuardedSoftmax(select) : SoftmaxOp();
+  if (!softmax || !select.getCondition().hasOneUse())
     return {};
+  Operation *isNan = select.getCondition().getDefiningOp();
   for (Operation *user : softmax->getUsers())
     if (user != select && user != isNan)
       return {};

@@ -1,6 +1,6 @@
 // RUN: dtc-opt --dtc-bound-masks --canonicalize %s | FileCheck %s
 
-// Layers have one mask. Queries that see no key have lse about -60000.
+// Layers share a mask. Queries that see no key have lse about -60000.
 // CHECK-LABEL: func.func @mask
 // CHECK-SAME: %[[Q:.*]]: tensor<2x3x4x8xf32>, %[[M:.*]]: tensor<2x1x1x5xf32>
 // CHECK: %[[HIDDEN:.*]] = dtc.constant dense<-6.000000e+04>
@@ -19,24 +19,34 @@ func.func @mask(%q: tensor<2x3x4x8xf32>, %m: tensor<2x1x1x5xf32>, %k: tensor<2x5
   return %1 : tensor<2x3x4x8xf32>
 }
 
-// Each query is known to see a key.
+// Each query is known to see a key: nothing tests it.
 // CHECK-LABEL: func.func @constant
-// CHECK: dtc.maximum
-// CHECK: %[[R:[^ ,]*]], %{{.*}} = dtc.attention
+// CHECK: dtc.constant dense<{{\[\[\[\[}}0.000000e+00, -6.000000e+04], [-6.000000e+04, -1.000000e+04]]]]>
+// CHECK-NEXT: %[[R:[^ ,]*]], %{{.*}} = dtc.attention
 // CHECK-NEXT: return %[[R]]
 func.func @constant(%q: tensor<1x2x1x8xf32>) -> tensor<1x2x1x8xf32> {
-  %m = dtc.constant dense<[[[[0.0, 0xFF800000], [0xFF800000, 1.0]]]]> : tensor<1x1x2x2xf32> to tensor<1x1x2x2xf32>
+  %m = dtc.constant dense<[[[[0.0, 0xFF800000], [0xFF800000, -1.0e+4]]]]> : tensor<1x1x2x2xf32> to tensor<1x1x2x2xf32>
   %0, %l = dtc.attention %q, %q, %q, %m {scale = 1.0 : f64} : (tensor<1x2x1x8xf32>, tensor<1x2x1x8xf32>, tensor<1x2x1x8xf32>, tensor<1x1x2x2xf32>) -> (tensor<1x2x1x8xf32>, tensor<1x1x2xf32>)
   return %0 : tensor<1x2x1x8xf32>
 }
 
-// The second query is known to see none.
+// Of two heads, the second hides all keys of the first query.
 // CHECK-LABEL: func.func @hidden
 // CHECK: dtc.attention
 // CHECK: dtc.select
-func.func @hidden(%q: tensor<1x2x1x8xf32>) -> tensor<1x2x1x8xf32> {
-  %m = dtc.constant dense<[[[[0.0, 0xFF800000], [0xFF800000, -1.0e+38]]]]> : tensor<1x1x2x2xf32> to tensor<1x1x2x2xf32>
-  %0, %l = dtc.attention %q, %q, %q, %m {scale = 1.0 : f64} : (tensor<1x2x1x8xf32>, tensor<1x2x1x8xf32>, tensor<1x2x1x8xf32>, tensor<1x1x2x2xf32>) -> (tensor<1x2x1x8xf32>, tensor<1x1x2xf32>)
+func.func @hidden(%q: tensor<1x2x2x8xf32>) -> tensor<1x2x2x8xf32> {
+  %m = dtc.constant dense<[[[[0.0, 0xFF800000], [0xFF800000, 1.0]], [[0xFF800000, 0xFF800000], [0.0, 0.0]]]]> : tensor<1x2x2x2xf32> to tensor<1x2x2x2xf32>
+  %0, %l = dtc.attention %q, %q, %q, %m {scale = 1.0 : f64} : (tensor<1x2x2x8xf32>, tensor<1x2x2x8xf32>, tensor<1x2x2x8xf32>, tensor<1x2x2x2xf32>) -> (tensor<1x2x2x8xf32>, tensor<1x2x2xf32>)
+  return %0 : tensor<1x2x2x8xf32>
+}
+
+// The only key that the mask leaves the first query comes later.
+// CHECK-LABEL: func.func @causal
+// CHECK: dtc.attention
+// CHECK: dtc.select
+func.func @causal(%q: tensor<1x2x1x8xf32>) -> tensor<1x2x1x8xf32> {
+  %m = dtc.constant dense<[[[[0xFF800000, 0.0]]]]> : tensor<1x1x1x2xf32> to tensor<1x1x1x2xf32>
+  %0, %l = dtc.attention %q, %q, %q, %m {causal, scale = 1.0 : f64} : (tensor<1x2x1x8xf32>, tensor<1x2x1x8xf32>, tensor<1x2x1x8xf32>, tensor<1x1x1x2xf32>) -> (tensor<1x2x1x8xf32>, tensor<1x1x2xf32>)
   return %0 : tensor<1x2x1x8xf32>
 }
 

@@ -53,6 +53,40 @@ func.func @groups(%q: tensor<2x4x3x8xf32>, %k: tensor<2x2x1x3x8xf32>, %v: tensor
 
 // -----
 
+// Keys and values of one group, repeated beside a dimension of size 1.
+// CHECK-LABEL: func @one_group
+// CHECK: dtc.attention %{{.+}}, %{{.+}}, %{{.+}} {scale = 1.000000e+00 : f64} : (tensor<2x3x4x8xf32>, tensor<2x3x1x8xf32>, tensor<2x3x1x8xf32>)
+func.func @one_group(%q: tensor<2x4x3x8xf32>, %k: tensor<2x1x1x1x3x8xf32>) -> tensor<2x4x3x8xf32> {
+  %0 = dtc.broadcast %k : (tensor<2x1x1x1x3x8xf32>) -> tensor<2x1x4x1x3x8xf32>
+  %1 = dtc.reshape %0 : (tensor<2x1x4x1x3x8xf32>) -> tensor<2x4x3x8xf32>
+  %s = dtc.matmul %q, %1 {transpose_rhs} : (tensor<2x4x3x8xf32>, tensor<2x4x3x8xf32>) -> tensor<2x4x3x3xf32>
+  %p = dtc.softmax %s : (tensor<2x4x3x3xf32>) -> tensor<2x4x3x3xf32>
+  %o = dtc.matmul %p, %1 : (tensor<2x4x3x3xf32>, tensor<2x4x3x8xf32>) -> tensor<2x4x3x8xf32>
+  return %o : tensor<2x4x3x8xf32>
+}
+
+// -----
+
+// Heads 0 and 2 have one group, which is no group of neighbours; and samples
+// that share keys are no heads.
+// CHECK-LABEL: func @other_repeats
+// CHECK-COUNT-2: dtc.attention {{.*}} : (tensor<2x3x4x8xf32>, tensor<2x3x4x8xf32>, tensor<2x3x4x8xf32>)
+func.func @other_repeats(%q: tensor<2x4x3x8xf32>, %k: tensor<2x1x2x3x8xf32>, %c: tensor<1x1x4x3x8xf32>) -> (tensor<2x4x3x8xf32>, tensor<2x4x3x8xf32>) {
+  %0 = dtc.broadcast %k : (tensor<2x1x2x3x8xf32>) -> tensor<2x2x2x3x8xf32>
+  %1 = dtc.reshape %0 : (tensor<2x2x2x3x8xf32>) -> tensor<2x4x3x8xf32>
+  %s = dtc.matmul %q, %1 {transpose_rhs} : (tensor<2x4x3x8xf32>, tensor<2x4x3x8xf32>) -> tensor<2x4x3x3xf32>
+  %p = dtc.softmax %s : (tensor<2x4x3x3xf32>) -> tensor<2x4x3x3xf32>
+  %o = dtc.matmul %p, %1 : (tensor<2x4x3x3xf32>, tensor<2x4x3x8xf32>) -> tensor<2x4x3x8xf32>
+  %2 = dtc.broadcast %c : (tensor<1x1x4x3x8xf32>) -> tensor<2x1x4x3x8xf32>
+  %3 = dtc.reshape %2 : (tensor<2x1x4x3x8xf32>) -> tensor<2x4x3x8xf32>
+  %t = dtc.matmul %q, %3 {transpose_rhs} : (tensor<2x4x3x8xf32>, tensor<2x4x3x8xf32>) -> tensor<2x4x3x3xf32>
+  %u = dtc.softmax %t : (tensor<2x4x3x3xf32>) -> tensor<2x4x3x3xf32>
+  %x = dtc.matmul %u, %3 : (tensor<2x4x3x3xf32>, tensor<2x4x3x8xf32>) -> tensor<2x4x3x8xf32>
+  return %o, %x : tensor<2x4x3x8xf32>, tensor<2x4x3x8xf32>
+}
+
+// -----
+
 // Scores without heads; where a condition of the input does not hold, a number
 // that absorbs them.
 // CHECK-LABEL: func @condition

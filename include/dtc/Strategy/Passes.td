@@ -71,11 +71,11 @@ def FormAttention : Pass<"dtc-form-attention", "::mlir::ModuleOp"> {
 def BoundMasks : Pass<"dtc-bound-masks", "::mlir::ModuleOp"> {
   let summary = "masks of attention are finite";
   let description = [{
-    For targets whose library wants it (`Target::getAttentionLimits`): a mask's
-    numbers below -60000, -inf among them, become -60000, which hides a key as
-    well. A query that sees no key would then see all alike. Its lse tells, so
-    that its result is 0 as before, unless the mask is a constant without such a
-    row.
+    For targets whose library needs it (`Target::getAttentionLimits`): a mask's
+    numbers below -60000, such as -inf, become -60000, which hides a key as well.
+    A query all of whose keys are hidden so, which would see all of them alike,
+    has result 0, as with -inf: its lse tells. Where a constant mask leaves each
+    query a key, nothing tests that.
 
     ```mlir
     %o, %lse = dtc.attention %q, %k, %v, %mask {scale = 3.5e-1 : f64} : (tensor<2x16x4x8xf32>, ..., tensor<2x1x1x16xf32>) -> (tensor<2x16x4x8xf32>, tensor<2x4x16xf32>)
@@ -85,6 +85,27 @@ def BoundMasks : Pass<"dtc-bound-masks", "::mlir::ModuleOp"> {
     %2 = dtc.compare gt %lse, %lowest : (tensor<2x4x16xf32>, tensor<f32>) -> tensor<2x4x16xi1>
     // %3 is %2 as tensor<2x16x4x1xi1>
     %o = dtc.select %3, %1, %zero : (tensor<2x16x4x1xi1>, tensor<2x16x4x8xf32>, tensor<f32>) -> tensor<2x16x4x8xf32>
+    ```
+  }];
+}
+
+def GuardSoftmax : Pass<"dtc-guard-softmax", "::mlir::ModuleOp"> {
+  let summary = "softmaxes of rows without a number have a gradient";
+  let description = [{
+    Where a model replaces rows of a softmax that are no number by zeros, as
+    exporters write attention in which a query may see no key, rows of -inf are
+    replaced before the softmax: else their gradient is no number.
+
+    ```mlir
+    %p = dtc.softmax %x : (tensor<4x8xf32>) -> tensor<4x8xf32>
+    %n = dtc.compare ne %p, %p : ...
+    %y = dtc.select %n, %zero, %p : ...
+    // becomes
+    %m = dtc.reduce_max %x axes [1] : (tensor<4x8xf32>) -> tensor<4x1xf32>
+    %s = dtc.compare gt %m, %inf : (tensor<4x1xf32>, tensor<f32>) -> tensor<4x1xi1>  // -inf
+    %r = dtc.select %s, %x, %zero : ...
+    %p = dtc.softmax %r : (tensor<4x8xf32>) -> tensor<4x8xf32>
+    %y = dtc.select %s, %p, %zero : ...
     ```
   }];
 }

@@ -22,8 +22,9 @@ namespace dtc {
 
 /// What attention a target's runtime computes as one op.
 struct AttentionLimits {
-  bool onlyFinite = false; ///< masks without infinities
-  bool onlyNarrow = false; ///< only of 16 bits
+  /// Each query sees a key, as far as infinities in the mask say.
+  bool boundsMasks = false;
+  bool onlyNarrow = false;                                ///< only of 16 bits
   int64_t maxWidth = std::numeric_limits<int64_t>::max(); ///< of a head
   int64_t widthMultiple = 1;
 };

@@ -51,7 +51,7 @@ bool CudaTarget::computes(StringRef opName) const {
 // What cuDNN's engines have on all architectures.
 AttentionLimits CudaTarget::getAttentionLimits() const {
   AttentionLimits limits;
-  limits.onlyFinite = true;
+  limits.boundsMasks = true;
   limits.onlyNarrow = true;
   limits.maxWidth = 128;
   limits.widthMultiple = 8;

@@ -1,0 +1,16 @@
+//===- GuardedSoftmax.h - zeros for rows that are no number -----*- C++ -*-===//
+
+#ifndef DTC_LIB_STRATEGY_GUARDEDSOFTMAX_H
+#define DTC_LIB_STRATEGY_GUARDEDSOFTMAX_H
+
+#include "dtc/Dialect/Dialect.h"
+
+namespace dtc {
+
+/// The softmax whose rows that are no number the op replaces by zeros; null if
+/// it does something else.
+SoftmaxOp findGuardedSoftmax(SelectOp select);
+
+} // namespace dtc
+
+#endif // DTC_LIB_STRATEGY_GUARDEDSOFTMAX_H
