@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 from torch import nn
+from torch.nn.attention import SDPBackend, sdpa_kernel
 from transformers import GPT2Config, GPT2LMHeadModel
 
 from resnet import ResNet
@@ -376,14 +377,17 @@ class Masked(nn.Module):
 
         q, k, v = (project(name) for name in "qkv")
         k, v = (y.repeat_interleave(self.heads // y.shape[1], 1) for y in (k, v))
-        y = nn.functional.scaled_dot_product_attention(q, k, v, mask)
+        # The CPU's fused kernel has wrong gradients where all numbers are large.
+        with sdpa_kernel(SDPBackend.MATH):
+            y = nn.functional.scaled_dot_product_attention(q, k, v, mask)
         return x + getattr(self, f"proj{layer}")(y.transpose(1, 2).flatten(2))
 
     def forward(self, x):
         kept = x[:, None, None, :, -1] > 0
         x = self.embed(x)
         x = self.attend(0, x, kept & (self.bias[:1] > -torch.inf)[None])
-        hidden = torch.zeros_like(kept, dtype=x.dtype).masked_fill(~kept, -10000)
+        hidden = torch.zeros_like(kept, dtype=x.dtype).masked_fill(
+            ~kept, torch.finfo(torch.float32).min)
         x = self.attend(1, x, hidden)
         x = self.attend(2, x, self.bias[None].to(x.dtype))
         return self.head(self.norm(x).mean(1))

@@ -4,6 +4,7 @@
 
 #include "Core/Elements.h"
 
+#include <algorithm>
 #include <cmath>
 #include <type_traits>
 
@@ -114,7 +115,7 @@ public:
       ScoreArguments scored = computeScores(head, first, rows);
       int64_t columns = scored.columns, stride = scored.stride;
       T *logs = (T *)g.lse + (sample * s.heads + head) * s.rows + first;
-      kernels.exponentials(scored, scores, logs, nullptr);
+      computeWeights(scored, logs);
       sumProducts(block(g.result), block(g.dresult), rows, wideValue);
       Rows<const P> dout =
           load(block(g.dresult), rows, s.valueWidth, wideValue, gradientCopy);
@@ -208,6 +209,22 @@ private:
   void clear(Rows<T> rows, int64_t width) const {
     for (int64_t i = 0; i < s.columns; ++i)
       std::fill_n(rows.data + i * rows.stride, width, T(0));
+  }
+
+  /// The softmax of a block's scores, by the logarithms of its rows' sums. One
+  /// that is large, as with masks of large numbers, has lost the sum beside the
+  /// largest score: both are computed again.
+  void computeWeights(const ScoreArguments &g, T *logs) {
+    constexpr T large = 1024;
+    if (std::all_of(logs, logs + g.rows,
+                    [](T log) { return std::abs(log) < large; }))
+      return kernels.exponentials(g, scores, logs, nullptr);
+    kernels.exponentials(g, scores, shifts, sums);
+    for (int64_t i = 0; i < g.rows; ++i) {
+      T inverse = sums[i] == 0 ? T(0) : 1 / sums[i];
+      for (int64_t j = 0; j < g.columns; ++j)
+        scores[i * g.stride + j] *= inverse;
+    }
   }
 
   /// The sums of a block's rows of x * y.
