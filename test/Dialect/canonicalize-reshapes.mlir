@@ -75,3 +75,13 @@ func.func @forward(%x: tensor<2x6xf32>) -> tensor<2x6x1xf32> {
   %1 = dtc.reshape %0 : (tensor<2x6xf32>) -> tensor<2x6x1xf32>
   return %1 : tensor<2x6x1xf32>
 }
+
+// -----
+
+// A reshape to the same shape.
+// CHECK-LABEL: func @forward
+// CHECK-NEXT: return %arg0
+func.func @forward(%x: tensor<64x8xf32>) -> tensor<64x8xf32> {
+  %0 = dtc.reshape %x : (tensor<64x8xf32>) -> tensor<64x8xf32>
+  return %0 : tensor<64x8xf32>
+}

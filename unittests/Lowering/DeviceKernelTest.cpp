@@ -149,6 +149,23 @@ const DeviceCase cases[] = {
        return %3, %5 : tensor<64x50x33xf32>, tensor<33x64x50xf32>
      })",
      2e-6},
+    // Booleans, and more tiles than a block has memory for, are read as they
+    // lie.
+    {"transposes_that_do_not_fit",
+     R"(func.func @k(%a: tensor<70x40xf32>, %b: tensor<70x40xf32>, %c: tensor<70x40xf32>, %d: tensor<70x40xf32>, %e: tensor<70x40xf32>, %m: tensor<70x40xi1> {test.bound = 2 : i64}) -> (tensor<40x70xf32>, tensor<40x70xf32>) {
+       %at = dtc.transpose %a [1, 0] : (tensor<70x40xf32>) -> tensor<40x70xf32>
+       %bt = dtc.transpose %b [1, 0] : (tensor<70x40xf32>) -> tensor<40x70xf32>
+       %mt = dtc.transpose %m [1, 0] : (tensor<70x40xi1>) -> tensor<40x70xi1>
+       %0 = dtc.select %mt, %at, %bt : (tensor<40x70xi1>, tensor<40x70xf32>, tensor<40x70xf32>) -> tensor<40x70xf32>
+       %ct = dtc.transpose %c [1, 0] : (tensor<70x40xf32>) -> tensor<40x70xf32>
+       %dt = dtc.transpose %d [1, 0] : (tensor<70x40xf32>) -> tensor<40x70xf32>
+       %et = dtc.transpose %e [1, 0] : (tensor<70x40xf32>) -> tensor<40x70xf32>
+       %1 = dtc.add %ct, %dt : (tensor<40x70xf32>, tensor<40x70xf32>) -> tensor<40x70xf32>
+       %2 = dtc.mul %1, %et : (tensor<40x70xf32>, tensor<40x70xf32>) -> tensor<40x70xf32>
+       %3 = dtc.sub %2, %0 : (tensor<40x70xf32>, tensor<40x70xf32>) -> tensor<40x70xf32>
+       return %0, %3 : tensor<40x70xf32>, tensor<40x70xf32>
+     })",
+     2e-6},
     {"many_elements",
      R"(func.func @k(%x: tensor<2200000xf32>) -> tensor<2200000xf32> {
        %0 = dtc.tanh %x : (tensor<2200000xf32>) -> tensor<2200000xf32>

@@ -156,7 +156,7 @@ private:
   static void hear(cudnnSeverity_t, void *, const cudnnDebug_t *,
                    const char *message) {
     for (; *message; message += strlen(message) + 1)
-      count += strstr(message, "libcuda.so") != nullptr;
+      count += strstr(message, "PREREQUISITE_MISSING") != nullptr;
   }
 };
 

@@ -231,17 +231,50 @@ TEST_F(DnnTest, AttendsAsDefined) {
   }
 }
 
-/// Gradients of a group at a time have the bits of all groups'.
+/// Gradients of a group at a time, of two of four groups, or of two of three
+/// samples have the bits of all.
 TEST_F(DnnTest, AttendsInParts) {
-  for (const DnnAttention &shape : makeShapes()) {
+  std::vector<DnnAttention> shapes = makeShapes();
+  for (int dims : {DTC_MASK_BATCH | DTC_MASK_HEADS | DTC_MASK_QUERIES,
+                   DTC_MASK_HEADS | DTC_MASK_QUERIES}) {
+    shapes.push_back(
+        DnnAttention::dense(DTC_BF16, false, 0.3, 3, 17, 9, 8, 4, 8, 8));
+    shapes.back().maskDims = DTC_MASK_GIVEN | dims;
+  }
+  for (const DnnAttention &shape : shapes) {
     Operands given = makeOperands(shape);
     dnn->workspaceBytes = int64_t(1) << 30;
     Operands whole = compute(shape, given);
-    dnn->workspaceBytes = 1 << 16; // of one group
-    Operands parts = compute(shape, given);
-    for (size_t i = 4; i < Operands::count; ++i)
-      EXPECT_EQ(whole.numbers[i], parts.numbers[i]) << "operand " << i;
+    // A group takes at most 128 x 128 numbers of 16 bits for each of its heads,
+    // in half of the workspace.
+    int64_t group = 128 * 128 * 2 * 2 * shape.heads / shape.groups;
+    for (int64_t count : {int64_t(1), shape.groups / 2, 2 * shape.groups}) {
+      dnn->workspaceBytes = std::max<int64_t>(count, 1) * group;
+      Operands parts = compute(shape, given);
+      for (size_t i = 4; i < Operands::count; ++i)
+        EXPECT_EQ(whole.numbers[i], parts.numbers[i])
+            << "operand " << i << ", " << count << " groups";
+    }
   }
+}
+
+/// Keys are hidden by numbers that leave others as they are; a query may see
+/// one key alone.
+TEST_F(DnnTest, HidesKeys) {
+  DnnAttention shape =
+      DnnAttention::dense(DTC_BF16, false, 0.3, 2, 9, 31, 2, 2, 16, 16);
+  shape.maskDims = DTC_MASK_GIVEN | DTC_MASK_BATCH | DTC_MASK_QUERIES;
+  Operands expected = makeOperands(shape);
+  Numbers &mask = expected.numbers[3];
+  for (size_t i = 0; i < mask.size(); ++i) {
+    size_t query = i / 31 % 9, key = i % 31;
+    mask[i] = key == 3 * query ? 0 : query % 2 ? -INFINITY : round16(-1e38);
+    if (query == 4)
+      mask[i] = key < 20 ? round16(-1e38) : 0;
+  }
+  Operands found = compute(shape, expected);
+  computeReference(shape, expected);
+  expectNear(found, expected);
 }
 
 /// Queries, keys and values in one tensor: the bits of those apart.

@@ -233,11 +233,12 @@ void dtcrt_matmul(dtc_context *ctx, int32_t dtype, int32_t transpose_a,
 /// head h has the keys and values of group h / (heads / groups). With `causal`,
 /// row t sees the columns up to t. `mask`, of what `mask_dims` says (a set of
 /// dtc_attention_mask) times cols elements, is added to the scaled scores; -inf
-/// hides a column, on GPUs none that is the first. result is batch x rows x
-/// heads x value_width; lse, batch x heads x rows in the type of sums, is the
-/// logarithm of the sum of exponentials of each row. A row that sees nothing
-/// has result 0 and lse +inf. dtype, that of all else, is a floating-point
-/// type; scores are kept in the type of sums.
+/// hides a column. result is batch x rows x heads x value_width; lse, batch x
+/// heads x rows in the type of sums, is the logarithm of the sum of
+/// exponentials of each row. On CPUs a row that sees nothing has result 0 and
+/// lse +inf; on GPUs each row sees the first column, or its mask has no -inf.
+/// dtype, that of all else, is a floating-point type; scores are kept in the
+/// type of sums.
 
 void dtcrt_attention(dtc_context *ctx, int32_t dtype, int32_t causal,
                      double scale, int64_t batch, int64_t rows, int64_t cols,

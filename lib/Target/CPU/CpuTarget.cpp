@@ -72,7 +72,7 @@ void dtc::buildLowerToLLVMPipeline(OpPassManager &manager) {
   function.useBarePtrCallConv = true;
   manager.addPass(createConvertFuncToLLVMPass(function));
   manager.addPass(createReconcileUnrealizedCastsPass());
-  // Processors move what they have registers for.
+  // No register holds bf16. After all that makes values of it.
   manager.addPass(createLowerBFloat16());
 }
 

@@ -179,7 +179,8 @@ void KernelLowering::lowerNest(unsigned index) {
           return emitScatter(b, function, *plan, index, schedule,
                              arguments.buffers);
         if (schedule.mapping == ThreadMapping::Tiles)
-          return emitTiles(b, function, *plan, index, arguments.buffers);
+          return emitTiles(b, function, *plan, index, schedule,
+                           arguments.buffers);
         SumBuffers sums;
         for (Statement *s : nest.roots) {
           if (!isAccumulation(s))

@@ -30,7 +30,7 @@ void emitScatter(mlir::OpBuilder &builder, mlir::gpu::GPUFuncOp function,
 /// The same for a nest whose blocks compute tiles.
 void emitTiles(mlir::OpBuilder &builder, mlir::gpu::GPUFuncOp function,
                const RowLoopsPlan &plan, unsigned nestIndex,
-               const KernelBuffers &buffers);
+               const NestSchedule &schedule, const KernelBuffers &buffers);
 
 /// Threads and blocks that add the parts of a sum.
 struct SumLaunch {

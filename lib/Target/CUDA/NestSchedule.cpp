@@ -170,12 +170,10 @@ static void mapElements(NestSchedule &schedule, bool hasTotals) {
   }
 }
 
-static void mapIndependent(const RowLoopsPlan &plan, const Nest &nest,
-                           NestSchedule &schedule) {
-  if (std::optional<TileShape> tiles = TileShape::find(plan, nest))
-    tiles->map(nest, schedule);
-  else
-    mapElements(schedule, /*hasTotals=*/false);
+static void mapTiles(const Nest &nest, NestSchedule &schedule) {
+  schedule.mapping = ThreadMapping::Tiles;
+  schedule.threads = TileShape::countThreads();
+  schedule.items = schedule.blocks = schedule.tiles->countBlocks(nest);
 }
 
 static void mapColumns(NestSchedule &schedule) {
@@ -263,7 +261,11 @@ NestSchedule dtc::scheduleNest(const RowLoopsPlan &plan, const Nest &nest) {
       });
   auto isTotal = [](Statement *s) { return !isColumnSum(*s); };
   if (isIndependent && sums.empty())
-    mapIndependent(plan, nest, schedule);
+    schedule.tiles = TileShape::find(plan, nest);
+  if (schedule.tiles)
+    mapTiles(nest, schedule);
+  else if (isIndependent && sums.empty())
+    mapElements(schedule, /*hasTotals=*/false);
   else if (isIndependent && llvm::all_of(sums, isTotal) &&
            schedule.kept.empty())
     mapElements(schedule, /*hasTotals=*/true);

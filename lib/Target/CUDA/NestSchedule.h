@@ -40,8 +40,25 @@ struct ColumnWork {
   int64_t chunks() const { return columns / lanes; }
 };
 
+/// The tiles of a nest, and what it reads across them.
+struct TileShape {
+  unsigned loop; ///< the row loop that tiles divide, besides the columns
+  int64_t rows, columns; ///< ranges of these two
+  /// What is contiguous along the row loop and not along the columns, by the
+  /// positions of the nest's loops.
+  llvm::SmallVector<TensorRead> reads;
+
+  /// Nothing if the nest has no such reads, or does more than writing rows. Of
+  /// nests without reductions.
+  static std::optional<TileShape> find(const RowLoopsPlan &plan,
+                                       const Nest &nest);
+  int64_t countBlocks(const Nest &nest) const;
+  static int64_t countThreads();
+};
+
 struct NestSchedule {
   ThreadMapping mapping;
+  std::optional<TileShape> tiles; ///< of Tiles
   std::vector<std::vector<ColumnWork>> phases;
 
   /// Row loops that all accumulations of the nest depend on, all of them if
@@ -74,21 +91,6 @@ struct ScatterShape {
   int64_t rowElements;         ///< of a row
   int64_t lanes;               ///< elements of a chunk
   int64_t chunksOfLane, parts; ///< a row is so many parts of 32 lanes' chunks
-};
-
-/// The tiles of a nest, and what it reads across them.
-struct TileShape {
-  unsigned loop; ///< the row loop that tiles divide, besides the columns
-  int64_t rows, columns; ///< ranges of these two
-  /// What is contiguous along the row loop and not along the columns, by the
-  /// positions of the nest's loops.
-  llvm::SmallVector<TensorRead> reads;
-
-  /// Nothing if the nest has no such reads, or does more than writing rows. Of
-  /// nests without reductions.
-  static std::optional<TileShape> find(const RowLoopsPlan &plan,
-                                       const Nest &nest);
-  void map(const Nest &nest, NestSchedule &schedule) const;
 };
 
 /// Whether a root may join a nest on a device: additions at positions that are

@@ -13,7 +13,6 @@
 #include "dtc/Lowering/RowLoopsEvaluate.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace dtc;
@@ -37,9 +36,9 @@ namespace {
 using Read = std::pair<Value, AffineMap>;
 
 /// What a nest of functions reads from memory, and where.
-struct ReadCollector {
+struct MemoryReads {
   const RowLoopsPlan &plan;
-  llvm::SetVector<Read> reads;
+  SmallVector<Read> reads;
   llvm::DenseSet<Read> seen;
 
   void collect(const Statement &s, AffineMap position) {
@@ -50,10 +49,8 @@ struct ReadCollector {
       Statement *producer = plan.lookup(input.tensor);
       if (producer && !producer->isRoot)
         collect(*producer, at);
-      else if (!producer && isa<BlockArgument>(input.tensor))
-        reads.insert({input.tensor, at});
-      else if (producer && producer->isStored)
-        reads.insert({input.tensor, at});
+      else if (producer ? producer->isStored : isa<BlockArgument>(input.tensor))
+        reads.push_back({input.tensor, at});
     });
   }
 };
@@ -75,19 +72,19 @@ std::optional<TileShape> TileShape::find(const RowLoopsPlan &plan,
                                          const Nest &nest) {
   unsigned columnLoop = nest.getColumnLoop();
   int64_t columns = nest.roots[0]->columns;
-  ReadCollector collector{plan, {}, {}};
+  MemoryReads memory{plan, {}, {}};
   for (Statement *root : nest.roots) {
     if (!root->isFunction() || root->columns != columns ||
         getWrittenIndex(*root).coefficients[columnLoop] != 1)
       return std::nullopt;
-    collector.collect(*root, root->position);
+    memory.collect(*root, root->position);
   }
   std::optional<TileShape> best;
   for (unsigned loop = 0; loop < nest.rows.size(); ++loop) {
     if (!fillsTiles(nest.rows[loop], columns))
       continue;
     TileShape shape{loop, nest.rows[loop], columns, {}};
-    for (auto [tensor, position] : collector.reads) {
+    for (auto [tensor, position] : memory.reads) {
       Statement *producer = plan.lookup(tensor);
       if (getElementBits(tensor) < 8 || // booleans
           llvm::is_contained(nest.roots, producer))
@@ -108,15 +105,15 @@ std::optional<TileShape> TileShape::find(const RowLoopsPlan &plan,
   return best;
 }
 
-void TileShape::map(const Nest &nest, NestSchedule &schedule) const {
-  schedule.mapping = ThreadMapping::Tiles;
-  schedule.threads = tileSize * warpsPerBlock;
-  schedule.blocks =
+int64_t TileShape::countThreads() { return warpSize * warpsPerBlock; }
+
+int64_t TileShape::countBlocks(const Nest &nest) const {
+  int64_t blocks =
       llvm::divideCeil(rows, tileSize) * llvm::divideCeil(columns, tileSize);
   for (auto [number, range] : llvm::enumerate(nest.rows))
     if (number != loop)
-      schedule.blocks *= range;
-  schedule.items = schedule.blocks;
+      blocks *= range;
+  return blocks;
 }
 
 //===----------------------------------------------------------------------===//
@@ -128,22 +125,23 @@ namespace {
 class TileEmitter {
 public:
   TileEmitter(OpBuilder &b, gpu::GPUFuncOp function, const RowLoopsPlan &plan,
-              unsigned nestIndex, const KernelBuffers &buffers)
-      : loc(function.getLoc()), nest(plan.getNests()[nestIndex]),
-        shape(*TileShape::find(plan, nest)), code{loc, function},
-        evaluator(loc, plan, nest, nestIndex, buffers), b(b) {}
+              unsigned nestIndex, const TileShape &shape,
+              const KernelBuffers &buffers)
+      : loc(function.getLoc()), nest(plan.getNests()[nestIndex]), shape(shape),
+        code{loc, function}, evaluator(loc, plan, nest, nestIndex, buffers),
+        b(b) {}
 
   void emit();
 
 private:
   void decodeBlock();
   Value enter(Value row, Value column, Scope *kept = nullptr);
-  void keepTiles(Value along, Value across);
-  void computeTile(Value along, Value across);
+  void keepTiles(Value lane, Value warp);
+  void computeTile(Value lane, Value warp);
 
   Location loc;
   const Nest &nest;
-  TileShape shape;
+  const TileShape &shape;
   DeviceBuilder code;
   Evaluator evaluator;
   OpBuilder &b;
@@ -192,38 +190,38 @@ Value TileEmitter::enter(Value row, Value column, Scope *scope) {
 }
 
 /// Reads along the rows.
-void TileEmitter::keepTiles(Value along, Value across) {
+void TileEmitter::keepTiles(Value lane, Value warp) {
   for (const TensorRead &read : shape.reads)
     kept.push_back(code.addShared(
         cast<RankedTensorType>(read.tensor.getType()).getElementType(),
         tileSize * keptStride));
   for (int64_t part = 0; part < tileSize; part += warpsPerBlock) {
-    Value column = code.add(b, across, part);
-    enter(along, column);
+    Value column = code.add(b, warp, part);
+    enter(lane, column);
     for (auto [read, memory] : llvm::zip(shape.reads, kept))
       memref::StoreOp::create(
           b, loc, evaluator.evaluate(read.tensor, read.map), memory,
-          code.add(b, code.multiply(b, column, keptStride), along));
+          code.add(b, code.multiply(b, column, keptStride), lane));
   }
 }
 
 /// Writes along the columns.
-void TileEmitter::computeTile(Value along, Value across) {
+void TileEmitter::computeTile(Value lane, Value warp) {
   for (int64_t part = 0; part < tileSize; part += warpsPerBlock) {
-    Value row = code.add(b, across, part);
+    Value row = code.add(b, warp, part);
     Scope known;
     for (auto [read, memory] : llvm::zip(shape.reads, kept))
       known.values[{read.tensor, read.map}] = memref::LoadOp::create(
-          b, loc, memory,
-          code.add(b, code.multiply(b, along, keptStride), row));
-    Value isValid = enter(row, along, &known);
+          b, loc, memory, code.add(b, code.multiply(b, lane, keptStride), row));
+    Value isValid = enter(row, lane, &known);
     SmallVector<Value> values;
     for (Statement *root : nest.roots)
       values.push_back(
           root->result ? evaluator.evaluate(root->result, root->position)
                        : evaluator.evaluateStatement(*root, root->position));
     code.onlyIf(b, isValid, [&](OpBuilder &inner) {
-      known.builder = inner;
+      evaluator.enterChunk(inner, code.add(inner, firstColumn, lane),
+                           /*width=*/1);
       for (auto [root, value] : llvm::zip(nest.roots, values))
         evaluator.store(value, evaluator.getBuffer(*root),
                         getWrittenIndex(*root));
@@ -235,16 +233,18 @@ void TileEmitter::emit() {
   Value anchor = code.index(b, 0);
   evaluator.enterNest(OpBuilder(anchor.getDefiningOp()));
   Value thread = code.threadId(b);
-  Value along = code.remainder(b, thread, tileSize);
-  Value across = code.divide(b, thread, tileSize);
+  Value lane = code.remainder(b, thread, warpSize);
+  Value warp = code.divide(b, thread, warpSize);
   decodeBlock();
-  keepTiles(along, across);
+  keepTiles(lane, warp);
   code.barrier(b);
-  computeTile(along, across);
+  computeTile(lane, warp);
 }
 
 void dtc::emitTiles(OpBuilder &builder, gpu::GPUFuncOp function,
                     const RowLoopsPlan &plan, unsigned nestIndex,
+                    const NestSchedule &schedule,
                     const KernelBuffers &buffers) {
-  TileEmitter(builder, function, plan, nestIndex, buffers).emit();
+  TileEmitter(builder, function, plan, nestIndex, *schedule.tiles, buffers)
+      .emit();
 }

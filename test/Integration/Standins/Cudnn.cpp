@@ -247,7 +247,8 @@ static void checkTensor(const Descriptor &descriptor) {
            tensor.dims.size(), tensor.strides.size());
   for (size_t i = 0; i < tensor.dims.size(); ++i)
     if (tensor.dims[i] < 1 || tensor.strides[i] < 0)
-      refuse(CUDNN_STATUS_BAD_PARAM, "dimension or stride %zu is too small", i);
+      refuse(CUDNN_STATUS_BAD_PARAM,
+             "dimension %zu is not positive, or its stride negative", i);
 }
 
 /// The address of each element, in the order of the dimensions.

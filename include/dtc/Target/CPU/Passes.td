@@ -101,7 +101,8 @@ def LowerBFloat16 : Pass<"dtc-lower-bfloat16"> {
   let summary = "bf16 in registers is an integer";
   let description = [{
     Types of bf16 become i16 in code of the LLVM dialect that computes nothing in
-    bf16: values are loaded, moved and stored, and their bits looked at.
+    bf16: values are loaded, moved and stored, and their bits looked at. Functions
+    neither take nor return bf16, and vectors have one dimension.
 
     Before: `%x = llvm.load %p : !llvm.ptr -> vector<8xbf16>`
 

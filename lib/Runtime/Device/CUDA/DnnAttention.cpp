@@ -167,18 +167,19 @@ public:
   cudnnDataType_t elementType() const { return type; }
 
 private:
-  /// What all samples or all queries have in common has stride 0.
+  /// Samples or queries that share a mask have stride 0. Heads that do have a
+  /// dimension of size 1, as PyTorch gives them to the library.
   Value mask(int number) {
     auto has = [&](dtc_attention_mask dim) { return shape.maskDims & dim; };
     int64_t rows = has(DTC_MASK_QUERIES) ? shape.rows : 1,
             heads = has(DTC_MASK_HEADS) ? shape.allHeads : 1,
             ofHead = rows * shape.cols;
-    return place(
-        {number},
-        {shape.batch, heads == 1 ? 1 : shape.heads, shape.rows, shape.cols},
-        {has(DTC_MASK_BATCH) ? heads * ofHead : 0, ofHead,
-         has(DTC_MASK_QUERIES) ? shape.cols : 0, 1},
-        type, 2);
+    return place({number},
+                 {shape.batch, has(DTC_MASK_HEADS) ? shape.heads : 1,
+                  shape.rows, shape.cols},
+                 {has(DTC_MASK_BATCH) ? heads * ofHead : 0, ofHead,
+                  has(DTC_MASK_QUERIES) ? shape.cols : 0, 1},
+                 type, 2);
   }
   Value operand(int number, int64_t length, int64_t heads, int64_t width,
                 DnnAttention::Strides own, bool transposed = false) {

@@ -58,7 +58,7 @@ struct DnnAttention {
 /// Programs on queries, keys, values, mask, result and lse, and, of gradients,
 /// the gradients of result, queries, keys and values. Nothing if the library
 /// has no plan within `workspaceBytes`. Addresses are multiples of 16 bytes,
-/// that of lse of 4; that of no mask is null.
+/// that of lse of 4, that of the mask of 2, or null if there is none.
 std::optional<DnnProgram> findAttention(const DnnTarget &target,
                                         const DnnAttention &shape,
                                         int64_t workspaceBytes);

@@ -5,7 +5,7 @@
 # the library does not sum, the same, to what the order of f32 sums allows.
 # Measuring, which computes products several times, changes nothing.
 #
-# usage: precision=bf16 epilogues.sh MODEL WORKDIR PLAN...     as in CPU/common.sh
+# usage: precision=bf16 library-calls.sh MODEL WORKDIR PLAN...     as in CPU/common.sh
 
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
