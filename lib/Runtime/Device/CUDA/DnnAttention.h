@@ -7,7 +7,7 @@
 
 namespace dtc::rt {
 
-/// An attention as dtcrt_attention has it. Its mask, if any, has all queries.
+/// An attention as dtcrt_attention has it.
 struct DnnAttention {
   /// From a token to the next and from a head to the next, in elements.
   struct Strides {
