@@ -83,7 +83,7 @@ void dtc::buildStrategyPipeline(OpPassManager &manager,
       manager.addPass(createBoundMasks());
   }
 
-  // The gradient of a softmax that stays is a number. Before differentiation.
+  // No softmax that stays has NaN for a gradient. Before differentiation.
   manager.addPass(createGuardSoftmax());
 
   // Parameters that ranks can share evenly: queries, keys and values apart.

@@ -1,13 +1,13 @@
 //===- BoundMasks.cpp - masks of attention without infinities -------------===//
 //
 // A library that computes attention in blocks of keys subtracts the largest
-// score so far. If a query sees no key of a block, that is -inf from -inf,
-// which is no number. A large finite number in place of -inf hides the same
-// keys. What is left is a query that sees no key.
+// score so far. If a query sees no key of a block, that is -inf from -inf: NaN.
+// A large finite number in place of -inf hides the same keys. What is left is a
+// query that sees no key.
 //
 //===----------------------------------------------------------------------===//
 
-#include "dtc/Dialect/Dialect.h"
+#include "Numbers.h"
 #include "dtc/Strategy/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -25,27 +25,12 @@ static constexpr double hidden = -60000;
 /// What the lse of a query that sees a key is above: scores are at most 2^12.
 static constexpr double lowestSeen = -30000;
 
-static Value createNumber(OpBuilder &b, Location loc, Type element,
-                          double value) {
-  auto type = RankedTensorType::get({}, element);
-  return ConstantOp::create(
-      b, loc, type,
-      DenseElementsAttr::get(type, b.getFloatAttr(element, value)));
-}
-
-/// A mask's numbers, if they are known.
-static DenseElementsAttr getNumbers(Value mask) {
-  auto constant = mask.getDefiningOp<ConstantOp>();
-  return constant ? dyn_cast<DenseElementsAttr>(constant.getValue())
-                  : DenseElementsAttr();
-}
-
 static Value bound(Value mask) {
   OpBuilder b(mask.getContext());
   b.setInsertionPointAfterValue(mask);
   Location loc = mask.getLoc();
   Type element = getElementTypeOrSelf(mask);
-  DenseElementsAttr numbers = getNumbers(mask);
+  DenseElementsAttr numbers = getConstant(mask);
   if (!numbers)
     return MaximumOp::create(b, loc, mask,
                              createNumber(b, loc, element, hidden));
@@ -59,7 +44,7 @@ static Value bound(Value mask) {
 
 /// Whether each row of a mask is known to leave a key.
 static bool seesKeys(Value mask) {
-  DenseElementsAttr elements = getNumbers(mask);
+  DenseElementsAttr elements = getConstant(mask);
   if (!elements)
     return false;
   auto isSeen = [](const APFloat &number) {

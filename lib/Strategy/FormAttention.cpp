@@ -7,6 +7,7 @@
 
 #include "GuardedSoftmax.h"
 #include "KnownElements.h"
+#include "Numbers.h"
 #include "dtc/Dialect/Dialect.h"
 #include "dtc/Strategy/Passes.h"
 #include "dtc/Training/StepFunction.h"
@@ -24,21 +25,6 @@ using namespace dtc;
 
 static ArrayRef<int64_t> shapeOf(Value value) {
   return cast<ShapedType>(value.getType()).getShape();
-}
-
-static DenseElementsAttr getConstant(Value value) {
-  auto constant = value.getDefiningOp<ConstantOp>();
-  return constant ? dyn_cast<DenseElementsAttr>(constant.getValue())
-                  : DenseElementsAttr();
-}
-
-/// The number that all elements of a floating-point constant are.
-static std::optional<double> getNumber(Value value) {
-  DenseElementsAttr constant = getConstant(value);
-  if (!constant || !constant.isSplat() ||
-      !isa<FloatType>(constant.getElementType()))
-    return std::nullopt;
-  return constant.getSplatValue<APFloat>().convertToDouble();
 }
 
 /// x of x * number or x / number, of the same shape; multiplies `scale`.
@@ -315,11 +301,7 @@ static Value buildMask(const Match &match, FloatType element, OpBuilder &b,
     return {};
   DenseElementsAttr constant = match.constant;
   Value mask = constant ? Value() : match.mask;
-  auto number = [&](double x) -> Value {
-    auto type = RankedTensorType::get({}, element);
-    return ConstantOp::create(
-        b, loc, type, DenseElementsAttr::get(type, b.getFloatAttr(element, x)));
-  };
+  auto number = [&](double x) { return createNumber(b, loc, element, x); };
   if (!mask)
     mask = constant
                ? Value(ConstantOp::create(b, loc, constant.getType(), constant))

@@ -1,12 +1,13 @@
-//===- GuardSoftmax.cpp - softmaxes of rows without a number --------------===//
+//===- GuardSoftmax.cpp - gradients of softmaxes of -inf ------------------===//
 //
-// A softmax of -inf alone is no number, and exporters put 0 in its place. Its
-// gradient would still be 0 times what is no number. So such a row is replaced
-// before the softmax, too.
+// The softmax of a row of -inf is NaN, and exporters put 0 in its place. The
+// gradient would still be 0 times NaN. So the pass replaces the row before the
+// softmax, too.
 //
 //===----------------------------------------------------------------------===//
 
 #include "GuardedSoftmax.h"
+#include "Numbers.h"
 #include "dtc/Strategy/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include <limits>
@@ -22,15 +23,12 @@ using namespace dtc;
 SoftmaxOp dtc::findGuardedSoftmax(SelectOp select) {
   auto softmax = select.getOnFalse().getDefiningOp<SoftmaxOp>();
   auto isNan = select.getCondition().getDefiningOp<CompareOp>();
-  auto zero = select.getOnTrue().getDefiningOp<ConstantOp>();
-  if (!softmax || !isNan || !zero || isNan.getPredicate() != Comparison::ne ||
+  if (!softmax || !isNan || isNan.getPredicate() != Comparison::ne ||
       isNan.getLhs() != softmax->getResult(0) ||
-      isNan.getRhs() != softmax->getResult(0))
+      isNan.getRhs() != softmax->getResult(0) ||
+      getNumber(select.getOnTrue()) != 0)
     return {};
-  auto number = dyn_cast<DenseElementsAttr>(zero.getValue());
-  return number && number.isSplat() && number.getSplatValue<APFloat>().isZero()
-             ? softmax
-             : SoftmaxOp();
+  return softmax;
 }
 
 static void guard(SelectOp select, SoftmaxOp softmax) {
@@ -38,23 +36,19 @@ static void guard(SelectOp select, SoftmaxOp softmax) {
   Location loc = select.getLoc();
   Value x = softmax.getOperand();
   auto type = cast<RankedTensorType>(x.getType());
-  auto number = [&](double value) -> Value {
-    auto scalar = RankedTensorType::get({}, type.getElementType());
-    return ConstantOp::create(
-        b, loc, scalar,
-        DenseElementsAttr::get(scalar,
-                               b.getFloatAttr(type.getElementType(), value)));
+  auto number = [&](double value) {
+    return createNumber(b, loc, type.getElementType(), value);
   };
   Value largest =
       ReduceMaxOp::create(b, loc, x, ArrayRef<int64_t>{type.getRank() - 1});
-  Value isNumber =
+  Value hasNumber =
       CompareOp::create(b, loc, Comparison::gt, largest,
                         number(-std::numeric_limits<double>::infinity()));
   Value zero = number(0);
-  Value rows = SelectOp::create(b, loc, isNumber, x, zero);
+  Value rows = SelectOp::create(b, loc, hasNumber, x, zero);
   Value guarded = SoftmaxOp::create(b, softmax.getLoc(), type, rows);
   select.getResult().replaceAllUsesWith(
-      SelectOp::create(b, loc, isNumber, guarded, zero));
+      SelectOp::create(b, loc, hasNumber, guarded, zero));
 }
 
 namespace {

@@ -1,4 +1,4 @@
-//===- GuardedSoftmax.h - zeros for rows that are no number -----*- C++ -*-===//
+//===- GuardedSoftmax.h - zeros for rows of NaN -----------------*- C++ -*-===//
 
 #ifndef DTC_LIB_STRATEGY_GUARDEDSOFTMAX_H
 #define DTC_LIB_STRATEGY_GUARDEDSOFTMAX_H
@@ -7,8 +7,8 @@
 
 namespace dtc {
 
-/// The softmax whose rows that are no number the op replaces by zeros; null if
-/// it does something else.
+/// The softmax whose NaN the op replaces by zeros; null if it does something
+/// else.
 SoftmaxOp findGuardedSoftmax(SelectOp select);
 
 } // namespace dtc

@@ -17,7 +17,7 @@ func.func @guarded(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
   return %y : tensor<4x8xf32>
 }
 
-// Another number in place of what is no number stays.
+// Another number in place of NaN stays.
 // CHECK-LABEL: func.func @other
 // CHECK-NOT: dtc.reduce_max
 // CHECK: return

@@ -90,11 +90,11 @@ def BoundMasks : Pass<"dtc-bound-masks", "::mlir::ModuleOp"> {
 }
 
 def GuardSoftmax : Pass<"dtc-guard-softmax", "::mlir::ModuleOp"> {
-  let summary = "softmaxes of rows without a number have a gradient";
+  let summary = "softmaxes of rows of -inf have a gradient";
   let description = [{
-    Where a model replaces rows of a softmax that are no number by zeros, as
-    exporters write attention in which a query may see no key, rows of -inf are
-    replaced before the softmax: else their gradient is no number.
+    Exporters write attention in which a query may see no key as a softmax whose
+    NaN become zeros. The pass replaces rows of -inf before the softmax: else
+    their gradient is NaN.
 
     ```mlir
     %p = dtc.softmax %x : (tensor<4x8xf32>) -> tensor<4x8xf32>

@@ -22,7 +22,7 @@ namespace dtc {
 
 /// What attention a target's runtime computes as one op.
 struct AttentionLimits {
-  /// Each query sees a key, as far as infinities in the mask say.
+  /// Infinities of a mask must leave each query a key.
   bool boundsMasks = false;
   bool onlyNarrow = false;                                ///< only of 16 bits
   int64_t maxWidth = std::numeric_limits<int64_t>::max(); ///< of a head
