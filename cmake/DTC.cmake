@@ -1,17 +1,35 @@
 # Helpers shared by all folders: a compiler library, and TableGen'd headers.
 
-# dtc_add_library(NAME SOURCES... [DEPENDS...] [LINK...]): a static library of
-# the compiler. Generated headers are built before it; exceptions are off as in
-# LLVM, RTTI follows LLVM.
-function(dtc_add_library name)
-  cmake_parse_arguments(ARG "" "" "DEPENDS;LINK" ${ARGN})
-  add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
-  add_dependencies(${name} DTCHeaders ${ARG_DEPENDS})
-  target_link_libraries(${name} PUBLIC ${ARG_LINK} MLIR LLVM)
-  target_compile_options(${name} PRIVATE -fno-exceptions)
+# dtc_compiler_options(TARGET): what every target of the compiler has. Generated
+# headers are built before it; exceptions are off as in LLVM, RTTI follows LLVM.
+# All compile alike, executables too, since they share precompiled headers.
+function(dtc_compiler_options name)
+  add_dependencies(${name} DTCHeaders)
+  target_compile_options(${name} PRIVATE -fno-exceptions -fPIC)
   if(NOT LLVM_ENABLE_RTTI)
     target_compile_options(${name} PRIVATE -fno-rtti)
   endif()
+  if(NOT name STREQUAL "DTCPrecompiled")
+    target_precompile_headers(${name} REUSE_FROM DTCPrecompiled)
+  endif()
+endfunction()
+
+# dtc_add_library(NAME SOURCES... [LINK...]): a static library of the compiler.
+function(dtc_add_library name)
+  cmake_parse_arguments(ARG "" "" "LINK" ${ARGN})
+  add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
+  dtc_compiler_options(${name})
+  target_link_libraries(${name} PUBLIC ${ARG_LINK} MLIR LLVM)
+endfunction()
+
+# dtc_add_unit_test(NAME SOURCES... [LINK...]): an executable of GoogleTest that
+# links the compiler's libraries.
+function(dtc_add_unit_test name)
+  cmake_parse_arguments(ARG "" "" "LINK" ${ARGN})
+  find_package(GTest REQUIRED CONFIG)
+  add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
+  dtc_compiler_options(${name})
+  target_link_libraries(${name} PRIVATE ${ARG_LINK} GTest::gtest_main)
 endfunction()
 
 # dtc_tablegen(TARGET FILE.td OUTPUT FLAGS... [OUTPUT FLAGS...]): runs

@@ -43,7 +43,7 @@ int64_t sizeOf(StringRef type) {
   return type == "F32" ? 4 : 2;
 }
 
-bool isFloat(StringRef type) {
+bool isFloatName(StringRef type) {
   return type == "F64" || type == "F32" || type == "F16" || type == "BF16";
 }
 
@@ -68,7 +68,8 @@ Expected<Tensor> readTensor(StringRef name, const json::Object &entry,
   uint64_t begin = (*offsets)[0].getAsInteger().value_or(-1);
   uint64_t end = (*offsets)[1].getAsInteger().value_or(-1);
   if (begin > end || end > data.size() ||
-      (isFloat(tensor.type) && end - begin != uint64_t(count * sizeOf(*type))))
+      (isFloatName(tensor.type) &&
+       end - begin != uint64_t(count * sizeOf(*type))))
     return makeError("is truncated or corrupt at tensor '" + name + "'");
   tensor.bytes = data.slice(begin, end - begin);
   return tensor;
@@ -203,7 +204,7 @@ Expected<InitialWeights> dtc::loadInitialWeights(StringRef path,
       result.missing.push_back(parameter.name);
       continue;
     }
-    if (!isFloat(tensor->type))
+    if (!isFloatName(tensor->type))
       return makeError("has elements of type " + tensor->type + " for '" +
                        parameter.name + "', expected F64, F32, F16 or BF16");
     if (ArrayRef(tensor->shape) != ArrayRef(parameter.shape))

@@ -13,9 +13,6 @@ using namespace dtc;
 #include "dtc/Dialect/Enums.cpp.inc"
 #include "dtc/Dialect/Interfaces.cpp.inc"
 
-#define GET_OP_CLASSES
-#include "dtc/Dialect/Ops.cpp.inc"
-
 namespace {
 
 /// `#mesh`, and a layout as the axes it names: `#mb_dp` for a split,

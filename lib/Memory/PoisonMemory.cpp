@@ -20,7 +20,7 @@ using namespace dtc;
 
 namespace {
 
-struct Range {
+struct ByteRange {
   int64_t begin, end;
 };
 
@@ -36,8 +36,8 @@ public:
   LogicalResult run();
 
 private:
-  void add(Operation *after, Range range);
-  std::optional<Range> getRange(Value value);
+  void add(Operation *after, ByteRange range);
+  std::optional<ByteRange> getRange(Value value);
   void poisonStart();
 
   func::FuncOp function, step;
@@ -49,7 +49,7 @@ private:
 } // namespace
 
 /// Null poisons at the begin of the block.
-void BlockPoison::add(Operation *after, Range range) {
+void BlockPoison::add(Operation *after, ByteRange range) {
   if (range.begin == range.end)
     return;
   auto builder = OpBuilder::atBlockBegin(&function.front());
@@ -59,25 +59,25 @@ void BlockPoison::add(Operation *after, Range range) {
                    /*offset=*/range.begin, /*bytes=*/range.end - range.begin);
 }
 
-std::optional<Range> BlockPoison::getRange(Value value) {
+std::optional<ByteRange> BlockPoison::getRange(Value value) {
   std::optional<int64_t> offset = getPlannedOffset(value);
   if (!offset)
     return std::nullopt;
-  return Range{*offset, *offset + getLocalBytes(value.getType())};
+  return ByteRange{*offset, *offset + getLocalBytes(value.getType())};
 }
 
 /// A plan finds its arguments, and an evaluation all of the step's.
 void BlockPoison::poisonStart() {
-  SmallVector<Range> kept;
+  SmallVector<ByteRange> kept;
   for (BlockArgument argument : (step ? step : function).getArguments())
-    if (std::optional<Range> range = getRange(argument);
+    if (std::optional<ByteRange> range = getRange(argument);
         range && !isInHostMemory(range->begin))
       kept.push_back(*range);
-  llvm::sort(kept, [](Range a, Range b) { return a.begin < b.begin; });
+  llvm::sort(kept, [](ByteRange a, ByteRange b) { return a.begin < b.begin; });
   auto bytes = function->getAttrOfType<IntegerAttr>(attr::arenaBytes);
   kept.push_back({bytes.getInt(), bytes.getInt()});
   int64_t end = 0;
-  for (Range range : kept) {
+  for (ByteRange range : kept) {
     if (end < range.begin)
       add(nullptr, {end, range.begin});
     end = std::max(end, range.end);
@@ -112,7 +112,7 @@ LogicalResult BlockPoison::run() {
   }
   Operation *end = function.front().getTerminator();
   for (auto [root, op] : lastNeeded)
-    if (std::optional<Range> range = getRange(root); range && op != end)
+    if (std::optional<ByteRange> range = getRange(root); range && op != end)
       add(op, *range);
   for (Operation &op : function.front()) {
     if (isa<LaunchOp>(op))

@@ -18,7 +18,7 @@ using namespace dtc;
 
 namespace {
 
-struct Range {
+struct ByteRange {
   int64_t begin, end;
 };
 
@@ -30,7 +30,7 @@ public:
     Location location;
   };
 
-  void write(Range range, Owner owner) {
+  void write(ByteRange range, Owner owner) {
     splitAt(range.begin);
     splitAt(range.end);
     owners.erase(owners.lower_bound(range.begin),
@@ -41,12 +41,12 @@ public:
 
   /// Who else has written into the range, if anyone; bytes that nobody wrote
   /// are anybody's.
-  std::optional<Owner> findOther(Range range, Value value) const {
+  std::optional<Owner> findOther(ByteRange range, Value value) const {
     return find(range, [&](Value owner) { return owner != value; });
   }
 
   /// The first owner in the range of whom `condition` holds.
-  std::optional<Owner> find(Range range,
+  std::optional<Owner> find(ByteRange range,
                             llvm::function_ref<bool(Value)> condition) const {
     if (range.begin >= range.end)
       return std::nullopt;
@@ -86,7 +86,7 @@ public:
   LogicalResult check();
 
 private:
-  LogicalResult checkInside(Location location, Range range);
+  LogicalResult checkInside(Location location, ByteRange range);
   LogicalResult checkFrame(RunOp run);
   LogicalResult read(Operation &op, Value value);
   LogicalResult read(Operation &op, Value value, Value root);
@@ -94,7 +94,7 @@ private:
   LogicalResult checkSamePlace(BlockArgument argument,
                                const PlanArguments &ofStep);
   LogicalResult checkKept();
-  LogicalResult checkApart(OpResult result, Range range);
+  LogicalResult checkApart(OpResult result, ByteRange range);
   LogicalResult write(OpResult result);
   LogicalResult checkAdjacent();
 
@@ -104,11 +104,11 @@ private:
   MemoryHomes homes;
   ByteOwners memory;
   int64_t size = 0, hostSize = 0;
-  std::optional<Range> frame;     ///< of the current run
+  std::optional<ByteRange> frame; ///< of the current run
   llvm::DenseSet<Value> operands; ///< of the current op, their roots
 };
 
-LogicalResult BlockChecker::checkInside(Location location, Range range) {
+LogicalResult BlockChecker::checkInside(Location location, ByteRange range) {
   bool isOnHost = isInHostMemory(range.begin);
   int64_t begin = isOnHost ? hostMemory : 0;
   int64_t bytes = isOnHost ? hostSize : size;
@@ -134,7 +134,7 @@ LogicalResult BlockChecker::read(Operation &op, Value value, Value root) {
   std::optional<int64_t> offset = getPlannedOffset(value);
   if (!offset)
     return success();
-  Range range{*offset, *offset + getLocalBytes(value.getType())};
+  ByteRange range{*offset, *offset + getLocalBytes(value.getType())};
   std::optional<ByteOwners::Owner> other = memory.findOther(range, root);
   if (!other)
     return success();
@@ -152,7 +152,7 @@ LogicalResult BlockChecker::writeArgument(BlockArgument argument) {
   if (!offset)
     return function.emitError("argument ")
            << argument.getArgNumber() << " has no offset; plan memory first";
-  Range range{*offset, *offset + getLocalBytes(argument.getType())};
+  ByteRange range{*offset, *offset + getLocalBytes(argument.getType())};
   if (failed(checkInside(argument.getLoc(), range)))
     return failure();
   if (auto other = memory.findOther(range, argument)) {
@@ -212,7 +212,7 @@ LogicalResult BlockChecker::checkKept() {
 }
 
 /// A result must not overlap an operand of another buffer.
-LogicalResult BlockChecker::checkApart(OpResult result, Range range) {
+LogicalResult BlockChecker::checkApart(OpResult result, ByteRange range) {
   Operation *op = result.getOwner();
   for (Value operand : op->getOperands())
     if (std::optional<int64_t> begin = getPlannedOffset(operand)) {
@@ -241,7 +241,7 @@ LogicalResult BlockChecker::write(OpResult result) {
                         : " has an offset, but is the caller's memory");
   if (!offset)
     return success();
-  Range range{*offset, *offset + getLocalBytes(result.getType())};
+  ByteRange range{*offset, *offset + getLocalBytes(result.getType())};
   if (root != result) { // a view or an update lies where its root does
     std::optional<int64_t> base = getPlannedOffset(root);
     if (base && *base + classes.getOffset(result) == *offset)
@@ -270,7 +270,7 @@ LogicalResult BlockChecker::checkFrame(RunOp run) {
   if (!offset)
     return run.emitError("has no '")
            << attr::frameOffset << "'; plan memory first";
-  Range range{offset.getInt(), offset.getInt() + getFrameBytes(run)};
+  ByteRange range{offset.getInt(), offset.getInt() + getFrameBytes(run)};
   if (failed(checkInside(run.getLoc(), range)))
     return failure();
   memory.write(range, {Value(), run.getLoc()});

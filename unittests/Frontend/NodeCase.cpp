@@ -70,7 +70,7 @@ std::optional<NodeCase> NodeCase::read(const fs::path &folder) {
   // What is 16 bits in the file is f32 here, and is not rounded.
   auto isSupported = [](const onnx::ValueInfoProto &value) {
     int type = value.type().tensor_type().elem_type();
-    return toDType(type).has_value() && !isFloat16(type);
+    return toDType(type).has_value() && !frontend::isFloat16(type);
   };
   if (!llvm::all_of(graph.input(), isSupported) ||
       !llvm::all_of(graph.output(), isSupported))

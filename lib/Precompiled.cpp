@@ -1,0 +1,1 @@
+// The source of DTCPrecompiled, whose headers CMakeLists.txt beside it names.
