@@ -194,12 +194,16 @@ void ComputedFinder::collect() {
     computed.data = std::move(*data);
     if (computed.isUnclear || !computed.data.hasData || isMask(computed.data))
       continue;
-    if (lacksParameters || present.count(numElements(computed.data.shape)))
+    bool isProduct = getStem(name) == "linear"; // of zeros it is a bias
+    if (lacksParameters || isProduct ||
+        present.count(numElements(computed.data.shape)))
       computed.folded = unfold(computed.data, getStem(name), graph.batch());
     if (const Origin *origin = findPresent(computed)) {
       computed.origin = origin;
       computed.isPresent = true;
     } else {
+      if (isProduct)
+        computed.folded = std::nullopt;
       computed.candidates = findCandidates(computed);
     }
     list.push_back(std::move(computed));
@@ -268,8 +272,10 @@ void ComputedFinder::readPresent() {
 /// source line names tensors, it is one of them; a copy of a parameter may be
 /// another parameter that is not in the file, or a buffer.
 const Origin *ComputedFinder::findPresent(const Computed &computed) const {
-  auto alike = present.find(numElements(computed.data.shape));
-  if (!computed.folded || alike == present.end() ||
+  if (!computed.folded)
+    return nullptr;
+  auto alike = present.find(numElements(computed.folded->shape));
+  if (alike == present.end() ||
       isUniform(computed.folded->bytes, byteSize(computed.data.dtype)))
     return nullptr;
   TensorData own;

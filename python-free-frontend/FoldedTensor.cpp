@@ -109,11 +109,12 @@ static void findTable(FoldedTensor &tensor, bool isLookup,
 
 std::optional<FoldedTensor> unfold(const TensorData &data, StringRef op,
                                    int64_t batch) {
-  enum Kind { Lookup, Copy, Move, Transpose, Other };
+  enum Kind { Lookup, Copy, Bias, Move, Transpose, Other };
   Kind kind = StringSwitch<Kind>(op)
                   .Case("embedding", Lookup)
                   .Cases({"expand", "expand_as", "repeat"}, Copy)
                   .Cases({"clone", "contiguous", "_to_copy"}, Copy)
+                  .Case("linear", Bias)
                   .Cases({"unsqueeze", "squeeze", "view"}, Move)
                   .Cases({"reshape", "_unsafe_view"}, Move)
                   .Cases({"t", "transpose", "permute", "numpy_t"}, Transpose)
@@ -141,6 +142,12 @@ std::optional<FoldedTensor> unfold(const TensorData &data, StringRef op,
     if (int(dim) == sampleDim || !isUniform(tensor.bytes, elementSize))
       dropRepeats(tensor.unrepeated, dim, tensor.bytes, elementSize);
   tensor.shape = tensor.unrepeated;
+  if (kind == Bias) {
+    tensor.shape = {data.shape.back()};
+    if (numElements(tensor.unrepeated) != data.shape.back())
+      return std::nullopt;
+    return tensor;
+  }
   // A vector that was to be broadcast, and a table of all positions.
   if (kind == Move && llvm::count(data.shape, 1) + 1 == int(data.shape.size()))
     tensor.shape = {numElements(data.shape)};

@@ -29,6 +29,7 @@ OperatorTable::OperatorTable() {
   addNormalizationOperators(*this);
   addOrderingOperators(*this);
   addRandomOperators(*this);
+  addRecurrentOperators(*this);
   addReductionOperators(*this);
   addResizeOperators(*this);
   addSequenceOperators(*this);
@@ -65,7 +66,7 @@ typeOfAttribute(StringRef op, StringRef name) {
   };
   static const Group groups[] = {
       {Proto::FLOAT,
-       {"alpha", "beta", "bias", "cubic_coeff_a", "epsilon",
+       {"alpha", "beta", "bias", "clip", "cubic_coeff_a", "epsilon",
         "extrapolation_value", "gamma", "high", "lambd", "low", "max", "mean",
         "min", "momentum", "ratio", "scale", "softcap", "value_float"}},
       {Proto::INT,
@@ -84,13 +85,17 @@ typeOfAttribute(StringRef op, StringRef name) {
         "exclusive",
         "fmod",
         "group",
+        "hidden_size",
         "ignore_index",
+        "input_forget",
         "interleaved",
         "is_causal",
         "k",
         "keepdims",
         "kv_num_heads",
         "largest",
+        "layout",
+        "linear_before_reset",
         "new_axis",
         "noop_with_empty_axes",
         "num_groups",
@@ -118,11 +123,13 @@ typeOfAttribute(StringRef op, StringRef name) {
        {"axes", "dilations", "ends", "kernel_shape", "output_padding",
         "output_shape", "pads", "perm", "shape", "split", "starts", "strides",
         "value_ints"}},
-      {Proto::FLOATS, {"scales", "value_floats"}},
+      {Proto::FLOATS,
+       {"activation_alpha", "activation_beta", "scales", "value_floats"}},
       {Proto::STRING,
-       {"approximate", "auto_pad", "coordinate_transformation_mode", "equation",
-        "keep_aspect_ratio_policy", "mode", "nearest_mode", "reduction",
-        "round_mode"}},
+       {"approximate", "auto_pad", "coordinate_transformation_mode",
+        "direction", "equation", "keep_aspect_ratio_policy", "mode",
+        "nearest_mode", "reduction", "round_mode"}},
+      {Proto::STRINGS, {"activations"}},
       {Proto::GRAPH, {"else_branch", "then_branch"}}};
   if (name == "seed")
     return op == "Dropout" ? Proto::INT : Proto::FLOAT;

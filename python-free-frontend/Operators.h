@@ -66,6 +66,7 @@ void addMatMulOperators(OperatorTable &table);
 void addNormalizationOperators(OperatorTable &table);
 void addOrderingOperators(OperatorTable &table);
 void addRandomOperators(OperatorTable &table);
+void addRecurrentOperators(OperatorTable &table);
 void addReductionOperators(OperatorTable &table);
 void addResizeOperators(OperatorTable &table);
 void addSequenceOperators(OperatorTable &table);

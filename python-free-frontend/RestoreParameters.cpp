@@ -9,6 +9,7 @@
 #include "FxRoles.h"
 #include "NameList.h"
 #include "RestoreComputed.h"
+#include "RestoreRecurrent.h"
 #include "SeparateCalls.h"
 #include "StopGradients.h"
 
@@ -405,6 +406,7 @@ RestoredTensors restoreParameters(onnx::GraphProto &proto,
   RestoredTensors result;
   separateCalls(proto, provenance, result);
   FxGraph graph(proto, provenance);
+  restoreRecurrent(graph, reader, result);
   OperandRestorer restorer(graph, result);
   restorer.restoreOperands();
   restoreComputed(graph, reader, result);

@@ -163,6 +163,10 @@ void dtc::buildTrainingPipeline(OpPassManager &manager,
   gradients.freeze.assign(options.freeze.begin(), options.freeze.end());
   manager.addPass(createDifferentiate(gradients));
 
+  // What is used once per position has a gradient of one op. Right after its
+  // terms are there; before layouts, which one op has and not each term.
+  manager.addPass(createJoinGradients());
+
   // Parameters that ZeRO splits are flat. With their gradients, whose order
   // they have; before the optimizer, which updates each as one.
   FlattenParametersOptions flat;

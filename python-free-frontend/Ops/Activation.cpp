@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Activation.h"
 #include "Operators.h"
 #include "ShapeRules.h"
 
@@ -40,14 +41,11 @@ Value expMinusOne(NodeBuilder &node, Value x, double scale) {
 }
 
 Value leakyRelu(NodeBuilder &node, Value x) {
-  double alpha = node.call.getFloat("alpha", 0.01f);
-  return wherePositive(node, x, x, node.mul(x, node.scalar(alpha, x)));
+  return buildLeakyRelu(node, x, node.call.getFloat("alpha", 0.01f));
 }
 
 Value elu(NodeBuilder &node, Value x) {
-  double alpha = node.call.getFloat("alpha", 1);
-  return wherePositive(
-      node, x, x, node.mul(expMinusOne(node, x, 1), node.scalar(alpha, x)));
+  return buildElu(node, x, node.call.getFloat("alpha", 1));
 }
 
 Value celu(NodeBuilder &node, Value x) {
@@ -63,15 +61,9 @@ Value selu(NodeBuilder &node, Value x) {
   return node.mul(wherePositive(node, x, x, negative), node.scalar(gamma, x));
 }
 
-/// A line from 0 to 1, flat beyond. Where it bends, its gradient is that of the
-/// flat parts.
 Value hardSigmoid(NodeBuilder &node, Value x) {
-  Value zero = node.scalar(0, x), one = node.scalar(1, x);
-  Value line =
-      node.add(node.mul(x, node.scalar(node.call.getFloat("alpha", 0.2f), x)),
-               node.scalar(node.call.getFloat("beta", 0.5), x));
-  Value below = node.select(node.compare(Comparison::ge, line, one), one, line);
-  return node.select(node.compare(Comparison::le, line, zero), zero, below);
+  return buildHardSigmoid(node, x, node.call.getFloat("alpha", 0.2f),
+                          node.call.getFloat("beta", 0.5));
 }
 
 /// x (x / 6 + 1/2) up to 3, where it goes on as x, and from -3, where it is 0.
@@ -93,9 +85,7 @@ Value swish(NodeBuilder &node, Value x) {
 }
 
 Value thresholdedRelu(NodeBuilder &node, Value x) {
-  Value alpha = node.scalar(node.call.getFloat("alpha", 1), x);
-  return node.select(node.compare(Comparison::gt, x, alpha), x,
-                     node.scalar(0, x));
+  return buildThresholdedRelu(node, x, node.call.getFloat("alpha", 1));
 }
 
 /// x moved by the bias towards 0, and 0 within the threshold of it.
@@ -108,23 +98,8 @@ Value shrink(NodeBuilder &node, Value x) {
   return node.select(isAbove, node.sub(x, bias), inner);
 }
 
-/// max(x, 0) + log(1 + exp(-|x|)): never overflows. At 0 the maximum has half
-/// of the gradient, and the logarithm none.
-Value softplus(NodeBuilder &node, Value x) {
-  Value decay = node.elementwise<ExpOp>(
-      node.elementwise<NegOp>(node.elementwise<AbsOp>(x)));
-  Value positive = node.elementwise<MaximumOp>({x, node.scalar(0, x)});
-  return node.add(positive,
-                  node.elementwise<LogOp>(node.add(decay, node.scalar(1, x))));
-}
-
-Value softsign(NodeBuilder &node, Value x) {
-  return node.elementwise<DivOp>(
-      {x, node.add(node.elementwise<AbsOp>(x), node.scalar(1, x))});
-}
-
 Value mish(NodeBuilder &node, Value x) {
-  return node.mul(x, node.elementwise<TanhOp>(softplus(node, x)));
+  return node.mul(x, node.elementwise<TanhOp>(buildSoftplus(node, x)));
 }
 
 Error importGelu(NodeBuilder &node) {
@@ -165,6 +140,43 @@ Error importPRelu(NodeBuilder &node) {
 }
 } // namespace
 
+Value buildLeakyRelu(NodeBuilder &node, Value x, double alpha) {
+  return wherePositive(node, x, x, node.mul(x, node.scalar(alpha, x)));
+}
+
+Value buildElu(NodeBuilder &node, Value x, double alpha) {
+  return wherePositive(
+      node, x, x, node.mul(expMinusOne(node, x, 1), node.scalar(alpha, x)));
+}
+
+Value buildHardSigmoid(NodeBuilder &node, Value x, double alpha, double beta) {
+  Value zero = node.scalar(0, x), one = node.scalar(1, x);
+  Value line =
+      node.add(node.mul(x, node.scalar(alpha, x)), node.scalar(beta, x));
+  Value below = node.select(node.compare(Comparison::ge, line, one), one, line);
+  return node.select(node.compare(Comparison::le, line, zero), zero, below);
+}
+
+Value buildThresholdedRelu(NodeBuilder &node, Value x, double alpha) {
+  return node.select(node.compare(Comparison::gt, x, node.scalar(alpha, x)), x,
+                     node.scalar(0, x));
+}
+
+/// max(x, 0) + log(1 + exp(-|x|)): never overflows. At 0 the maximum has half
+/// of the gradient, and the logarithm none.
+Value buildSoftplus(NodeBuilder &node, Value x) {
+  Value decay = node.elementwise<ExpOp>(
+      node.elementwise<NegOp>(node.elementwise<AbsOp>(x)));
+  Value positive = node.elementwise<MaximumOp>({x, node.scalar(0, x)});
+  return node.add(positive,
+                  node.elementwise<LogOp>(node.add(decay, node.scalar(1, x))));
+}
+
+Value buildSoftsign(NodeBuilder &node, Value x) {
+  return node.elementwise<DivOp>(
+      {x, node.add(node.elementwise<AbsOp>(x), node.scalar(1, x))});
+}
+
 void addActivationOperators(OperatorTable &table) {
   table.add({
       {"LeakyRelu", 6, 1, 1, "alpha", importActivation<leakyRelu>},
@@ -174,8 +186,8 @@ void addActivationOperators(OperatorTable &table) {
       {"Selu", 6, 1, 1, "alpha gamma", importActivation<selu>},
       {"HardSigmoid", 6, 1, 1, "alpha beta", importActivation<hardSigmoid>},
       {"HardSwish", 14, 1, 1, "", importActivation<hardSwish>},
-      {"Softplus", 1, 1, 1, "", importActivation<softplus>},
-      {"Softsign", 1, 1, 1, "", importActivation<softsign>},
+      {"Softplus", 1, 1, 1, "", importActivation<buildSoftplus>},
+      {"Softsign", 1, 1, 1, "", importActivation<buildSoftsign>},
       {"Mish", 18, 1, 1, "", importActivation<mish>},
       {"Swish", 24, 1, 1, "alpha", importActivation<swish>},
       {"Shrink", 9, 1, 1, "bias lambd", importActivation<shrink>},

@@ -371,6 +371,29 @@ class Recurrent(nn.Module):
         return h
 
 
+class Sequence(nn.Module):
+    """Layers of which ONNX has operators with weights of their own form: two
+    directions and layers, no biases, and a first state that is computed."""
+
+    def __init__(self, width=6, hidden=4):
+        super().__init__()
+        self.table = nn.Embedding(20, width)
+        self.lstm = nn.LSTM(width, hidden, num_layers=2, bidirectional=True,
+                            batch_first=True)
+        self.gru = nn.GRU(2 * hidden, hidden, batch_first=True)
+        self.plain = nn.LSTM(hidden, hidden, bias=False, batch_first=True)
+        self.rnn = nn.RNN(hidden, hidden, nonlinearity="relu",
+                          batch_first=True)
+        self.out = nn.Linear(hidden, 4)
+
+    def forward(self, x):
+        y, (last, _) = self.lstm(self.table(x))
+        y, _ = self.gru(y, last[1:2])
+        y, _ = self.plain(y)
+        y, _ = self.rnn(y)
+        return self.out(y)
+
+
 class Branches(nn.Module):
     """An if on the batch, which TorchScript keeps: a branch of the file reads
     what layers outside of it compute, and layers of its own."""
@@ -428,8 +451,11 @@ MODELS = dict(
     language=(Language, lambda: (torch.randint(0, 20, (4, 8)),
                                  torch.randint(0, 20, (4, 8)))),
     images=(Images, None),
-    recurrent=(Recurrent, None),
+    recurrent=(Recurrent, lambda: (torch.randn(4, 8),
+                                   torch.randint(0, 8, (4,)))),
     reused=(Reused, None),
+    sequence=(Sequence, lambda: (torch.randint(0, 20, (4, 5)),
+                                 torch.randint(0, 4, (4, 5)))),
     vision=(Vision, lambda: (torch.randn(4, 1, 8, 8),
                              torch.randint(0, 4, (4,)))))
 
@@ -464,7 +490,7 @@ def export(module, inputs, name):
         path = FOLDER / f"{name}-tool.onnx"
         export_for_training(copy.deepcopy(module), {"x": inputs}, path)
         return shrink(path)
-    if name in ("language", "vision", "images", "coordinates"):
+    if name in ("language", "vision", "images", "coordinates", "sequence"):
         exporters["torchscript"] = dict(dynamo=False)
     for exporter, options in exporters.items():
         path = FOLDER / f"{name}-{exporter}.onnx"
@@ -505,7 +531,7 @@ def main():
         make, sample = MODELS[name]
         module = make().eval()
         if sample is None:  # of interest for what the importer says alone
-            shape = dict(folded=(4, 5, 8), stateful=(4, 8), recurrent=(4, 8)).get(
+            shape = dict(folded=(4, 5, 8), stateful=(4, 8)).get(
                 name, (4, 1, 8, 8))
             export(module, torch.randn(shape), name)
             continue

@@ -454,8 +454,148 @@ def losses():
                  constants=(2,), reduction=reduction, ignore_index=-1)
 
 
+def gates_of(weights, order):
+    """Rows of ONNX's weights in PyTorch's order of gates."""
+    parts = weights.chunk(len(order), 0)
+    return torch.cat([parts[i] for i in order])
+
+
+def torch_layer(kind, order, bidirectional, **options):
+    """The function of PyTorch's layer `kind`, on ONNX's operands."""
+    def compute(x, w, r, b=None, lengths=None, h=None, c=None):
+        layer = getattr(nn, kind)(
+            x.shape[2], r.shape[2], bias=b is not None,
+            bidirectional=bidirectional, dtype=torch.float64, **options)
+        weights = {}
+        for d, suffix in enumerate(["", "_reverse"][:1 + bidirectional]):
+            weights[f"weight_ih_l0{suffix}"] = gates_of(w[d], order)
+            weights[f"weight_hh_l0{suffix}"] = gates_of(r[d], order)
+            if b is not None:
+                of_inputs, of_state = b[d].chunk(2)
+                weights[f"bias_ih_l0{suffix}"] = gates_of(of_inputs, order)
+                weights[f"bias_hh_l0{suffix}"] = gates_of(of_state, order)
+        state = (h, c) if c is not None else h
+        if lengths is not None:
+            x = nn.utils.rnn.pack_padded_sequence(
+                x, lengths, enforce_sorted=False)
+        y, last = torch.func.functional_call(layer, weights, (x, state))
+        if lengths is not None:
+            y = nn.utils.rnn.pad_packed_sequence(y)[0]
+        y = y.unflatten(2, (1 + bidirectional, -1)).transpose(1, 2)
+        return [y, *last] if kind == "LSTM" else [y, last]
+    return compute
+
+
+def by_steps(step, clip=0):
+    """One direction by the equations of the operator, with PyTorch's ops. The
+    first operand of `step` is a bound for what activations get."""
+    def bound(x):
+        return x.clamp(-clip, clip) if clip else x
+
+    def compute(x, w, r, b, lengths=None, h=None, c=None, p=None):
+        states = []
+        h = torch.zeros(x.shape[1], r.shape[2], dtype=x.dtype) if h is None else h[0]
+        c = torch.zeros_like(h) if c is None else c[0]
+        for x_t in x:
+            h, c = step(bound, x_t, w[0], r[0], *b[0].chunk(2), h, c,
+                        None if p is None else p[0].chunk(3))
+            states.append(h[None])
+        return [torch.stack(states), h[None], c[None]]
+    return compute
+
+
+def gru_step(bound, x, w, r, wb, rb, h, c, p):
+    """Gates z, r and h; the state is reset before the product."""
+    (wz, wr, wh), (rz, rr, rh) = w.chunk(3), r.chunk(3)
+    (wbz, wbr, wbh), (rbz, rbr, rbh) = wb.chunk(3), rb.chunk(3)
+    z = bound(x @ wz.T + h @ rz.T + wbz + rbz).sigmoid()
+    reset = bound(x @ wr.T + h @ rr.T + wbr + rbr).sigmoid()
+    candidate = bound(x @ wh.T + (reset * h) @ rh.T + rbh + wbh).tanh()
+    return (1 - z) * candidate + z * h, c
+
+
+def lstm_step(bound, x, w, r, wb, rb, h, c, p, coupled=False):
+    """Gates i, o, f and c, with peepholes i, o and f."""
+    i, o, f, g = (x @ w.T + h @ r.T + wb + rb).chunk(4, 1)
+    pi, po, pf = p or [torch.zeros_like(c)] * 3
+    i = bound(i + pi * c).sigmoid()
+    f = 1 - i if coupled else bound(f + pf * c).sigmoid()
+    c = f * c + i * bound(g).tanh()
+    return bound(o + po * c).sigmoid() * bound(c).tanh(), c
+
+
+def other_rnn_step(bound, x, w, r, wb, rb, h, c, p):
+    x = x @ w.T + h @ r.T + wb + rb
+    return (0.25 * x + 0.5).clamp(0, 1), c
+
+
+def recurrent():
+    steps, batch, inputs, hidden = 4, 3, 2, 3
+    lengths = np.array([4, 1, 3])
+    for kind, gates, order in [("LSTM", 4, (0, 2, 3, 1)), ("GRU", 3, (1, 0, 2)),
+                               ("RNN", 1, (0,))]:
+        outputs = 3 if kind == "LSTM" else 2
+        options = {"linear_before_reset": 1} if kind == "GRU" else {}
+
+        def operands(directions):
+            rows, state = gates * hidden, (directions, batch, hidden)
+            return [normal(steps, batch, inputs), normal(directions, rows, inputs),
+                    normal(directions, rows, hidden), normal(directions, 2 * rows),
+                    None, normal(*state)] + [normal(*state)] * (kind == "LSTM")
+
+        for two in (False, True):
+            given = operands(1 + two)
+            layer = torch_layer(kind, order, two)
+            direction = "bidirectional" if two else "forward"
+            call = dict(outputs=outputs, hidden_size=hidden,
+                        direction=direction, **options)
+            name = kind + ("Both" if two else "")
+            case(name, kind, layer, given, **call)
+            case(name + "Zero", kind, layer, given[:3], **call)
+            # The lengths of some samples differ, and where all are whole.
+            given[4] = lengths
+            case(name + "Lengths", kind, layer, given, constants=(4,), **call)
+        given = operands(1)
+
+        def backwards(x, *rest):
+            y, *last = torch_layer(kind, order, False)(x.flip(0), *rest)
+            return [y.flip(0), *last]
+        case(kind + "Reverse", kind, backwards, given, outputs=outputs,
+             direction="reverse", **options)
+
+        def batch_first(x, w, r, b, lengths, *state):
+            y, *last = torch_layer(kind, order, False)(
+                x.transpose(0, 1), w, r, b, None,
+                *(s.transpose(0, 1) for s in state))
+            return [y.permute(2, 0, 1, 3), *(s.transpose(0, 1) for s in last)]
+        swapped = [x if i in (1, 2, 3, 4) else x.swapaxes(0, 1)
+                   for i, x in enumerate(given)]
+        case(kind + "BatchFirst", kind, batch_first, swapped, outputs=outputs,
+             layout=1, **options)
+        if kind == "GRU":
+            case("GRUResetBefore", kind, lambda *x: by_steps(gru_step)(*x)[:2],
+                 given, outputs=2)
+            case("GRUClip", kind, lambda *x: by_steps(gru_step, 0.75)(*x)[:2],
+                 given, outputs=2, clip=0.75)
+        if kind == "LSTM":
+            peepholes = given + [normal(1, 3 * hidden)]
+            case("LSTMPeepholes", kind, by_steps(lstm_step), peepholes, outputs=3)
+            case("LSTMClip", kind, by_steps(lstm_step, 0.5), peepholes,
+                 outputs=3, clip=0.5)
+            case("LSTMCoupled", kind,
+                 by_steps(lambda *x: lstm_step(*x, coupled=True)),
+                 given, outputs=3, input_forget=1)
+        if kind == "RNN":
+            case("RNNRelu", kind,
+                 torch_layer(kind, order, False, nonlinearity="relu"), given,
+                 outputs=2, activations=["Relu"])
+            case("RNNHardSigmoid", kind,
+                 lambda *x: by_steps(other_rnn_step)(*x)[:2], given, outputs=2,
+                 activations=["HardSigmoid"], activation_alpha=[0.25])
+
+
 for write in (activations, binaries, reductions, lookups, shapes, norms,
-              attention, losses):
+              attention, losses, recurrent):
     write()
 OUTPUT.write_text("[\n" + ",\n".join(json.dumps(c) for c in cases) + "\n]\n")
 print(f"{len(cases)} cases")

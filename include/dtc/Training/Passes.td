@@ -202,6 +202,38 @@ def Differentiate : Pass<"dtc-differentiate", "mlir::ModuleOp"> {
   let dependentDialects = ["::dtc::DTCDialect"];
 }
 
+def JoinGradients : Pass<"dtc-join-gradients", "mlir::ModuleOp"> {
+  let summary = "sums with a term for each position become one op";
+  let description = [{
+    A layer that runs once per position uses its weights as often. Then their
+    gradient is a sum of products, and that of what it takes slices of is a sum
+    of pads. Pads of ranges that follow each other become one concatenation.
+    Products `transpose_lhs` become one product of concatenations where the
+    result has at least twice as many elements as a term's operands: what is
+    kept and copied is less than what the terms would write.
+
+    Before:
+    ```mlir
+    %p0 = dtc.pad %a axis 0 at 0 : (tensor<1x4x8xf32>) -> tensor<2x4x8xf32>
+    %p1 = dtc.pad %b axis 0 at 1 : (tensor<1x4x8xf32>) -> tensor<2x4x8xf32>
+    %dx = dtc.add %p1, %p0 : (tensor<2x4x8xf32>, tensor<2x4x8xf32>) -> tensor<2x4x8xf32>
+    %w0 = dtc.matmul %c, %d {transpose_lhs} : (tensor<4x64xf32>, tensor<4x64xf32>) -> tensor<64x64xf32>
+    %w1 = dtc.matmul %e, %f {transpose_lhs} : (tensor<4x64xf32>, tensor<4x64xf32>) -> tensor<64x64xf32>
+    %dw = dtc.add %w1, %w0 : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+    ```
+    After, with reshapes so that the batch stays one dimension of what is joined:
+    ```mlir
+    %dx = dtc.concat %a, %b axis 0 : (tensor<1x4x8xf32>, tensor<1x4x8xf32>) -> tensor<2x4x8xf32>
+    ...
+    %ce = dtc.concat %c1, %e1 axis 0 : (tensor<1x4x64xf32>, tensor<1x4x64xf32>) -> tensor<2x4x64xf32>
+    %l = dtc.reshape %ce : (tensor<2x4x64xf32>) -> tensor<8x64xf32>
+    ...
+    %dw = dtc.matmul %l, %r {transpose_lhs} : (tensor<8x64xf32>, tensor<8x64xf32>) -> tensor<64x64xf32>
+    ```
+  }];
+  let dependentDialects = ["::dtc::DTCDialect"];
+}
+
 def FlattenParameters : Pass<"dtc-flatten-parameters", "mlir::ModuleOp"> {
   let summary = "lay parameters in flat ones that split evenly over dp (ZeRO)";
   let description = [{

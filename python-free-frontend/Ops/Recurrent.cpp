@@ -1,0 +1,483 @@
+//===- Recurrent.cpp - import of recurrent layers -------------------------===//
+//
+// RNN, GRU and LSTM, one position after the other. What inputs give to the
+// gates is one product for all positions; each position adds what the state
+// before it gives. The equations are those of the ONNX operators.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Activation.h"
+#include "MatMul.h"
+#include "Operators.h"
+#include "Take.h"
+
+#include "llvm/ADT/StringSwitch.h"
+
+#include <functional>
+
+using namespace llvm;
+using mlir::Value;
+
+namespace dtc::frontend {
+
+namespace {
+/// The operands. GRU and RNN have those up to the initial state.
+enum { X, W, R, B, Lengths, InitialHidden, InitialCell, Peepholes };
+
+using Activation = std::function<Value(NodeBuilder &, Value)>;
+
+/// What is before or after a position, [batch, hidden]; null where it is zero.
+/// A cell is the LSTM's only.
+struct State {
+  Value hidden, cell;
+};
+
+/// One direction of a layer, at one position.
+class Cell {
+public:
+  NodeBuilder &node;
+  int64_t hidden;
+  Value recurrence;    ///< [gates * hidden, hidden]
+  Value recurrentBias; ///< [gates * hidden]; null if there is none
+  Value peepholes;     ///< [3 * hidden]; null if there are none
+  ArrayRef<Activation> activations;
+  double clip; ///< the largest that activations get; 0 if there is no bound
+
+  /// `count` gates of `x` from gate `first` on, along its last dimension.
+  Value gates(Value x, int64_t first, int64_t count = 1) const {
+    return node.slice(x, node.shapeOf(x).size() - 1, first * hidden,
+                      count * hidden);
+  }
+  /// What a state gives to these gates.
+  Value recur(Value state, int64_t first, int64_t count) const {
+    Value rows = node.slice(recurrence, 0, first * hidden, count * hidden);
+    return buildProduct(node, state, false, rows, true);
+  }
+  Value activate(unsigned i, Value x) const {
+    if (clip > 0) {
+      x = node.elementwise<MaximumOp>({x, node.scalar(-clip, x)});
+      x = node.elementwise<MinimumOp>({x, node.scalar(clip, x)});
+    }
+    return activations[i](node, x);
+  }
+  /// A gate that may see the cell, by its peephole `i`.
+  Value activateGate(Value x, unsigned i, Value cell) const {
+    if (peepholes && cell)
+      x = node.add(x, node.mul(cell, gates(peepholes, i)));
+    return activate(0, x);
+  }
+  Value oneMinus(Value x) const { return node.sub(node.scalar(1, x), x); }
+};
+
+/// The state after a position of which inputs give `x`, [batch, gates *
+/// hidden], to the gates.
+using StepRule = State (*)(const Cell &, Value x, State before);
+
+State stepRnn(const Cell &cell, Value x, State before) {
+  if (before.hidden)
+    x = cell.node.add(x, cell.recur(before.hidden, 0, 1));
+  return {cell.activate(0, x), {}};
+}
+
+/// Gates z, r and h.
+State stepGru(const Cell &cell, Value x, State before) {
+  NodeBuilder &node = cell.node;
+  bool resetsProduct = node.call.getInt("linear_before_reset", 0);
+  Value state = before.hidden, opening = cell.gates(x, 0, 2),
+        candidate = cell.gates(x, 2), product;
+  if (state && resetsProduct) {
+    Value all = cell.recur(state, 0, 3);
+    opening = node.add(opening, cell.gates(all, 0, 2));
+    product = cell.gates(all, 2);
+  } else if (state) {
+    opening = node.add(opening, cell.recur(state, 0, 2));
+  }
+  Value update = cell.activate(0, cell.gates(opening, 0));
+  Value reset = cell.activate(0, cell.gates(opening, 1));
+  if (resetsProduct && cell.recurrentBias) {
+    Value bias = cell.gates(cell.recurrentBias, 2);
+    product = product ? node.add(product, bias) : bias;
+  } else if (state && !resetsProduct) {
+    product = cell.recur(node.mul(reset, state), 2, 1);
+  }
+  if (product)
+    candidate =
+        node.add(candidate, resetsProduct ? node.mul(reset, product) : product);
+  Value result = node.mul(cell.oneMinus(update), cell.activate(1, candidate));
+  if (state)
+    result = node.add(result, node.mul(update, state));
+  return {result, {}};
+}
+
+/// Gates i, o, f and c.
+State stepLstm(const Cell &cell, Value x, State before) {
+  NodeBuilder &node = cell.node;
+  if (before.hidden)
+    x = node.add(x, cell.recur(before.hidden, 0, 4));
+  Value input = cell.activateGate(cell.gates(x, 0), 0, before.cell);
+  Value after = node.mul(input, cell.activate(1, cell.gates(x, 3)));
+  if (before.cell) {
+    bool isCoupled = node.call.getInt("input_forget", 0);
+    Value forget = isCoupled
+                       ? cell.oneMinus(input)
+                       : cell.activateGate(cell.gates(x, 2), 2, before.cell);
+    after = node.add(node.mul(forget, before.cell), after);
+  }
+  Value output = cell.activateGate(cell.gates(x, 1), 1, after);
+  return {node.mul(output, cell.activate(2, after)), after};
+}
+
+/// An operator: its gates, and its activations if the node names none.
+struct Kind {
+  int64_t gates;
+  StepRule step;
+  ArrayRef<StringRef> activations;
+  bool hasCell;
+};
+
+class Layer {
+public:
+  Layer(NodeBuilder &node, const Kind &kind) : node(node), kind(kind) {}
+  Error import();
+
+private:
+  Error readSizes();
+  Error checkOperand(unsigned i, StringRef what,
+                     ArrayRef<int64_t> expected) const;
+  Error readActivations();
+  /// Whether each sample has reached its end, [steps, batch, 1]; null if all
+  /// samples have all positions.
+  Expected<Value> findPresent();
+  /// A state that the node is given; null if it is zero.
+  Value initial(unsigned i, int64_t direction);
+  /// One direction of an operand, without that dimension.
+  Value direction(Value x, int64_t i);
+  /// Runs a direction. Appends what it gives for each position.
+  State run(int64_t direction, Value x, Value present,
+            SmallVectorImpl<Value> &outputs);
+  /// The states of all directions as the node gives them.
+  Value stack(ArrayRef<Value> states);
+
+  NodeBuilder &node;
+  const Kind &kind;
+  int64_t steps, batch, inputs, hidden, directions;
+  bool isBatchFirst, startsAtEnd;
+  SmallVector<Activation> activations;
+};
+
+Error Layer::checkOperand(unsigned i, StringRef what,
+                          ArrayRef<int64_t> expected) const {
+  const Call &call = node.call;
+  if (!call.hasOperand(i))
+    return Error::success();
+  if (call.shape(i) != expected)
+    return problem(what + " is " + toString(call.shape(i)) + ", expected " +
+                       toString(expected),
+                   "the model is not valid ONNX; export it again");
+  return i == Lengths ? Error::success() : node.requireFloat(i);
+}
+
+Error Layer::readSizes() {
+  const Call &call = node.call;
+  StringRef name = call.getString("direction", "forward");
+  if (name != "forward" && name != "reverse" && name != "bidirectional")
+    return problem("direction is '" + name +
+                   "', expected 'forward', 'reverse' or 'bidirectional'");
+  startsAtEnd = name == "reverse";
+  directions = name == "bidirectional" ? 2 : 1;
+  isBatchFirst = call.getInt("layout", 0);
+  for (unsigned i : {X, W, R})
+    if (call.rank(i) != 3)
+      return problem("operand " + Twine(i) + " is " + toString(call.shape(i)) +
+                     ", expected rank 3");
+  steps = call.shape(X)[isBatchFirst ? 1 : 0];
+  batch = call.shape(X)[isBatchFirst ? 0 : 1];
+  inputs = call.shape(X)[2];
+  hidden = call.shape(R)[2];
+  if (steps == 0)
+    return problem("has no positions: X is " + toString(call.shape(X)));
+  if (call.getInt("hidden_size", hidden) != hidden)
+    return problem("hidden_size is " + Twine(call.getInt("hidden_size", 0)) +
+                   ", but R is " + toString(call.shape(R)));
+
+  Shape state = {directions, batch, hidden};
+  if (isBatchFirst)
+    std::swap(state[0], state[1]);
+  int64_t rows = kind.gates * hidden;
+  struct {
+    unsigned i;
+    StringRef name;
+    Shape shape;
+  } expected[] = {{X, "X", Shape(call.shape(X))},
+                  {W, "W", {directions, rows, inputs}},
+                  {R, "R", {directions, rows, hidden}},
+                  {B, "B", {directions, 2 * rows}},
+                  {Lengths, "sequence_lens", {batch}},
+                  {InitialHidden, "initial_h", state},
+                  {InitialCell, "initial_c", state},
+                  {Peepholes, "P", {directions, 3 * hidden}}};
+  for (const auto &[i, what, shape] : expected)
+    if (Error error = checkOperand(i, what, shape))
+      return error;
+  return Error::success();
+}
+
+/// The numbers of an activation, `otherwise` if the node has no more of them.
+double takeNumber(ArrayRef<float> &numbers, double otherwise) {
+  if (numbers.empty())
+    return otherwise;
+  double number = numbers.front();
+  numbers = numbers.drop_front();
+  return number;
+}
+
+/// Null for a name that ONNX does not have.
+Activation findActivation(StringRef name, ArrayRef<float> &alphas,
+                          ArrayRef<float> &betas) {
+  auto withAlpha = [&](auto build, double otherwise) -> Activation {
+    double alpha = takeNumber(alphas, otherwise);
+    return [=](NodeBuilder &node, Value x) { return build(node, x, alpha); };
+  };
+  std::string lower = name.lower();
+  if (lower == "relu")
+    return
+        [](NodeBuilder &node, Value x) { return node.elementwise<ReluOp>(x); };
+  if (lower == "tanh")
+    return
+        [](NodeBuilder &node, Value x) { return node.elementwise<TanhOp>(x); };
+  if (lower == "sigmoid")
+    return [](NodeBuilder &node, Value x) {
+      return node.elementwise<SigmoidOp>(x);
+    };
+  if (lower == "softplus")
+    return buildSoftplus;
+  if (lower == "softsign")
+    return buildSoftsign;
+  if (lower == "leakyrelu")
+    return withAlpha(buildLeakyRelu, 0.01);
+  if (lower == "elu")
+    return withAlpha(buildElu, 1);
+  if (lower == "thresholdedrelu")
+    return withAlpha(buildThresholdedRelu, 1);
+  if (lower == "affine" || lower == "scaledtanh" || lower == "hardsigmoid") {
+    bool isHard = lower == "hardsigmoid", isTanh = lower == "scaledtanh";
+    double alpha = takeNumber(alphas, isHard ? 0.2 : 1);
+    double beta = takeNumber(betas, isHard ? 0.5 : isTanh ? 1 : 0);
+    return [=](NodeBuilder &node, Value x) {
+      if (isHard)
+        return buildHardSigmoid(node, x, alpha, beta);
+      if (!isTanh)
+        return node.add(node.mul(x, node.scalar(alpha, x)),
+                        node.scalar(beta, x));
+      x = node.elementwise<TanhOp>(node.mul(x, node.scalar(beta, x)));
+      return node.mul(x, node.scalar(alpha, x));
+    };
+  }
+  return nullptr;
+}
+
+Error Layer::readActivations() {
+  const Call &call = node.call;
+  SmallVector<StringRef> names;
+  if (const auto *given = call.attribute("activations"))
+    names.append(given->strings().begin(), given->strings().end());
+  else
+    for (int64_t i = 0; i < directions; ++i)
+      append_range(names, kind.activations);
+  if (names.size() != directions * kind.activations.size())
+    return problem("has " + Twine(names.size()) + " activations, expected " +
+                   Twine(directions * kind.activations.size()));
+  auto numbers = [&](StringRef name) {
+    const auto *given = call.attribute(name);
+    return given
+               ? ArrayRef<float>(given->floats().data(), given->floats().size())
+               : ArrayRef<float>();
+  };
+  ArrayRef<float> alphas = numbers("activation_alpha");
+  ArrayRef<float> betas = numbers("activation_beta");
+  for (StringRef name : names) {
+    Activation activation = findActivation(name, alphas, betas);
+    if (!activation)
+      return problem("activation '" + name + "' is not supported",
+                     "use Sigmoid, Tanh, Relu or another one of ONNX's");
+    activations.push_back(activation);
+  }
+  return Error::success();
+}
+
+Expected<Value> Layer::findPresent() {
+  const Call &call = node.call;
+  if (!call.hasOperand(Lengths))
+    return Value();
+  const Operand &lengths = call.operands[Lengths];
+  if (isFloat(lengths.dtype))
+    return problem("sequence_lens is " + toString(lengths.dtype) +
+                   ", expected integers");
+  if (lengths.constant &&
+      all_of(lengths.constant->toInts(),
+             [&](int64_t length) { return length == steps; }))
+    return Value();
+  Value each = node.reshape(node.operand(Lengths), {1, batch, 1});
+  Value position = node.countAlong(steps, 0, 3, lengths.dtype);
+  return node.compare(Comparison::lt, position, each);
+}
+
+Value Layer::direction(Value x, int64_t i) {
+  Shape shape(node.shapeOf(x));
+  shape.erase(shape.begin());
+  return node.reshape(directions == 1 ? x : node.slice(x, 0, i, 1), shape);
+}
+
+Value Layer::initial(unsigned i, int64_t direction) {
+  const Call &call = node.call;
+  if (!call.hasOperand(i))
+    return Value();
+  if (const HostTensor *known = call.operands[i].constant) {
+    bool isZero = true;
+    for (int64_t k = 0; k < known->size(); ++k)
+      isZero &= known->getFloat(k) == 0;
+    if (isZero)
+      return Value();
+  }
+  Value x = node.operand(i);
+  return this->direction(isBatchFirst ? node.swapDims(x, 0, 1) : x, direction);
+}
+
+State Layer::run(int64_t direction, Value x, Value present,
+                 SmallVectorImpl<Value> &outputs) {
+  const Call &call = node.call;
+  int64_t rows = kind.gates * hidden;
+  Cell cell{
+      node,
+      hidden,
+      this->direction(node.operand(R), direction),
+      Value(),
+      Value(),
+      ArrayRef(activations)
+          .slice(direction * kind.activations.size(), kind.activations.size()),
+      call.getFloat("clip", 0)};
+  Value weights = this->direction(node.operand(W), direction);
+  Value projected = buildProduct(node, node.reshape(x, {steps * batch, inputs}),
+                                 false, weights, true);
+  if (call.hasOperand(B)) {
+    Value both = this->direction(node.operand(B), direction);
+    Value bias = node.slice(both, 0, 0, rows);
+    Value recurrentBias = node.slice(both, 0, rows, rows);
+    // A GRU may reset what its last gate gets from the state and this bias.
+    cell.recurrentBias = recurrentBias;
+    if (call.getInt("linear_before_reset", 0)) {
+      Value opening = cell.gates(recurrentBias, 0, 2);
+      Value candidate = cell.gates(bias, 2);
+      bias =
+          join(node, {node.add(cell.gates(bias, 0, 2), opening), candidate}, 0);
+    } else {
+      bias = node.add(bias, recurrentBias);
+    }
+    projected = node.add(projected, bias);
+  }
+  if (call.hasOperand(Peepholes))
+    cell.peepholes = this->direction(node.operand(Peepholes), direction);
+
+  State state = {initial(InitialHidden, direction),
+                 kind.hasCell ? initial(InitialCell, direction) : Value()};
+  projected = node.reshape(projected, {steps, batch, rows});
+  outputs.resize(steps);
+  bool fromEnd = startsAtEnd || direction == 1;
+  for (int64_t i = 0; i < steps; ++i) {
+    int64_t position = fromEnd ? steps - 1 - i : i;
+    Value here =
+        node.reshape(node.slice(projected, 0, position, 1), {batch, rows});
+    State after = kind.step(cell, here, state);
+    Value output = after.hidden;
+    if (present) {
+      Value isPresent =
+          node.reshape(node.slice(present, 0, position, 1), {batch, 1});
+      Value zero = node.scalar(0, output);
+      auto keep = [&](Value now, Value before) {
+        return node.select(isPresent, now, before ? before : zero);
+      };
+      output = keep(after.hidden, {});
+      after.hidden = keep(after.hidden, state.hidden);
+      if (after.cell)
+        after.cell = keep(after.cell, state.cell);
+    }
+    state = after;
+    outputs[position] = output;
+  }
+  return state;
+}
+
+Value Layer::stack(ArrayRef<Value> states) {
+  SmallVector<Value> parts;
+  for (Value state : states)
+    parts.push_back(node.reshape(state, {1, batch, hidden}));
+  Value all = join(node, parts, 0);
+  return isBatchFirst ? node.swapDims(all, 0, 1) : all;
+}
+
+Error Layer::import() {
+  if (Error error = readSizes())
+    return error;
+  if (Error error = readActivations())
+    return error;
+  Expected<Value> present = findPresent();
+  if (!present)
+    return present.takeError();
+  Value x = node.operand(X);
+  if (isBatchFirst)
+    x = node.swapDims(x, 0, 1);
+
+  SmallVector<Value> all, hiddens, cells;
+  for (int64_t i = 0; i < directions; ++i) {
+    SmallVector<Value> outputs;
+    State last = run(i, x, *present, outputs);
+    for (Value &output : outputs)
+      output = node.reshape(output, {1, 1, batch, hidden});
+    all.push_back(join(node, outputs, 0));
+    hiddens.push_back(last.hidden);
+    cells.push_back(last.cell);
+  }
+  Value y = join(node, all, 1);
+  node.setResult(0, isBatchFirst ? node.transpose(y, {2, 0, 1, 3}) : y);
+  if (node.hasResult(1))
+    node.setResult(1, stack(hiddens));
+  if (node.hasResult(2))
+    node.setResult(2, stack(cells));
+  return Error::success();
+}
+
+constexpr StringRef rnnActivations[] = {"Tanh"};
+constexpr StringRef gruActivations[] = {"Sigmoid", "Tanh"};
+constexpr StringRef lstmActivations[] = {"Sigmoid", "Tanh", "Tanh"};
+
+Error importRnn(NodeBuilder &node) {
+  return Layer(node, {1, stepRnn, rnnActivations, false}).import();
+}
+Error importGru(NodeBuilder &node) {
+  return Layer(node, {3, stepGru, gruActivations, false}).import();
+}
+Error importLstm(NodeBuilder &node) {
+  return Layer(node, {4, stepLstm, lstmActivations, true}).import();
+}
+
+constexpr int lengths[] = {Lengths};
+} // namespace
+
+void addRecurrentOperators(OperatorTable &table) {
+  table.add({
+      {"RNN", 7, 3, 6,
+       "activation_alpha activation_beta activations clip direction "
+       "hidden_size layout",
+       importRnn, lengths},
+      {"GRU", 7, 3, 6,
+       "activation_alpha activation_beta activations clip direction "
+       "hidden_size layout linear_before_reset",
+       importGru, lengths},
+      {"LSTM", 7, 3, 8,
+       "activation_alpha activation_beta activations clip direction "
+       "hidden_size input_forget layout",
+       importLstm, lengths},
+  });
+}
+
+} // namespace dtc::frontend

@@ -1,0 +1,74 @@
+// RUN: dtc-opt --dtc-join-gradients --canonicalize %s | FileCheck %s
+
+// Ranges of one dimension, in whatever order they are added.
+// CHECK-LABEL: func.func @pads
+// CHECK-NEXT: %[[Y:.*]] = dtc.concat %arg0, %arg1, %arg2 axis 0
+// CHECK-NEXT: return %[[Y]]
+func.func @pads(%a: tensor<1x4xf32>, %b: tensor<2x4xf32>, %c: tensor<1x4xf32>) -> tensor<4x4xf32> {
+  %0 = dtc.pad %a axis 0 at 0 : (tensor<1x4xf32>) -> tensor<4x4xf32>
+  %1 = dtc.pad %b axis 0 at 1 : (tensor<2x4xf32>) -> tensor<4x4xf32>
+  %2 = dtc.pad %c axis 0 at 3 : (tensor<1x4xf32>) -> tensor<4x4xf32>
+  %3 = dtc.add %2, %0 : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %4 = dtc.add %3, %1 : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  return %4 : tensor<4x4xf32>
+}
+
+// With a gap, an overlap and another term.
+// CHECK-LABEL: func.func @ranges
+// CHECK-DAG: %[[L:.*]] = dtc.pad %arg1 axis 1 at 1
+// CHECK-DAG: %[[C:.*]] = dtc.concat %arg2, %arg2 axis 1 : (tensor<4x1xf32>, tensor<4x1xf32>) -> tensor<4x2xf32>
+// CHECK-DAG: %[[P:.*]] = dtc.pad %[[C]] axis 1 at 1 : (tensor<4x2xf32>) -> tensor<4x4xf32>
+// CHECK: %[[S:.*]] = dtc.add %arg0, %[[L]]
+// CHECK: %[[T:.*]] = dtc.add %[[S]], %[[P]]
+// CHECK: return %[[T]]
+func.func @ranges(%x: tensor<4x4xf32>, %a: tensor<4x1xf32>, %b: tensor<4x1xf32>) -> tensor<4x4xf32> {
+  %0 = dtc.pad %a axis 1 at 1 : (tensor<4x1xf32>) -> tensor<4x4xf32>
+  %1 = dtc.pad %b axis 1 at 2 : (tensor<4x1xf32>) -> tensor<4x4xf32>
+  %2 = dtc.pad %b axis 1 at 1 : (tensor<4x1xf32>) -> tensor<4x4xf32>
+  %3 = dtc.add %0, %1 : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %4 = dtc.add %3, %x : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %5 = dtc.add %4, %2 : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  return %5 : tensor<4x4xf32>
+}
+
+// A sum that something else reads too stays.
+// CHECK-LABEL: func.func @read
+// CHECK-COUNT-2: dtc.pad
+// CHECK-NOT: dtc.concat
+func.func @read(%a: tensor<1x4xf32>, %b: tensor<1x4xf32>, %x: tensor<2x4xf32>) -> (tensor<2x4xf32>, tensor<2x4xf32>) {
+  %0 = dtc.pad %a axis 0 at 0 : (tensor<1x4xf32>) -> tensor<2x4xf32>
+  %1 = dtc.pad %b axis 0 at 1 : (tensor<1x4xf32>) -> tensor<2x4xf32>
+  %2 = dtc.add %0, %x : (tensor<2x4xf32>, tensor<2x4xf32>) -> tensor<2x4xf32>
+  %3 = dtc.add %2, %1 : (tensor<2x4xf32>, tensor<2x4xf32>) -> tensor<2x4xf32>
+  return %2, %3 : tensor<2x4xf32>, tensor<2x4xf32>
+}
+
+// The later position is added first, as a backward pass does.
+// CHECK-LABEL: func.func @products
+// CHECK-DAG: %[[A1:.*]] = dtc.reshape %arg0 : (tensor<4x64xf32>) -> tensor<1x4x64xf32>
+// CHECK-DAG: %[[C1:.*]] = dtc.reshape %arg2 : (tensor<4x64xf32>) -> tensor<1x4x64xf32>
+// CHECK-DAG: %[[AC:.*]] = dtc.concat %[[A1]], %[[C1]] axis 0
+// CHECK-DAG: %[[L:.*]] = dtc.reshape %[[AC]] : (tensor<2x4x64xf32>) -> tensor<8x64xf32>
+// CHECK-DAG: %[[B1:.*]] = dtc.reshape %arg1 : (tensor<4x32xf32>) -> tensor<1x4x32xf32>
+// CHECK-DAG: %[[D1:.*]] = dtc.reshape %arg3 : (tensor<4x32xf32>) -> tensor<1x4x32xf32>
+// CHECK-DAG: %[[BD:.*]] = dtc.concat %[[B1]], %[[D1]] axis 0
+// CHECK-DAG: %[[R:.*]] = dtc.reshape %[[BD]] : (tensor<2x4x32xf32>) -> tensor<8x32xf32>
+// CHECK: %[[W:.*]] = dtc.matmul %[[L]], %[[R]] {transpose_lhs} : (tensor<8x64xf32>, tensor<8x32xf32>) -> tensor<64x32xf32>
+// CHECK-NEXT: return %[[W]]
+func.func @products(%a: tensor<4x64xf32>, %b: tensor<4x32xf32>, %c: tensor<4x64xf32>, %d: tensor<4x32xf32>) -> tensor<64x32xf32> {
+  %0 = dtc.matmul %c, %d {transpose_lhs} : (tensor<4x64xf32>, tensor<4x32xf32>) -> tensor<64x32xf32>
+  %1 = dtc.matmul %a, %b {transpose_lhs} : (tensor<4x64xf32>, tensor<4x32xf32>) -> tensor<64x32xf32>
+  %2 = dtc.add %0, %1 : (tensor<64x32xf32>, tensor<64x32xf32>) -> tensor<64x32xf32>
+  return %2 : tensor<64x32xf32>
+}
+
+// What would have to be kept is more than the result.
+// CHECK-LABEL: func.func @layers
+// CHECK-COUNT-2: dtc.matmul
+// CHECK: dtc.add
+func.func @layers(%a: tensor<16x64xf32>, %b: tensor<16x32xf32>, %c: tensor<16x64xf32>, %d: tensor<16x32xf32>) -> tensor<64x32xf32> {
+  %0 = dtc.matmul %c, %d {transpose_lhs} : (tensor<16x64xf32>, tensor<16x32xf32>) -> tensor<64x32xf32>
+  %1 = dtc.matmul %a, %b {transpose_lhs} : (tensor<16x64xf32>, tensor<16x32xf32>) -> tensor<64x32xf32>
+  %2 = dtc.add %0, %1 : (tensor<64x32xf32>, tensor<64x32xf32>) -> tensor<64x32xf32>
+  return %2 : tensor<64x32xf32>
+}
