@@ -1,17 +1,21 @@
 # Helpers shared by all folders: a compiler library, and TableGen'd headers.
 
-# dtc_compiler_options(TARGET): what every target of the compiler has. Generated
-# headers are built before it; exceptions are off as in LLVM, RTTI follows LLVM.
-# All compile alike, executables too, since they share precompiled headers.
-function(dtc_compiler_options name)
-  add_dependencies(${name} DTCHeaders)
+# dtc_llvm_options(TARGET): exceptions are off as in LLVM, RTTI follows LLVM.
+# Executables are compiled as libraries are, so that all can share precompiled
+# headers.
+function(dtc_llvm_options name)
   target_compile_options(${name} PRIVATE -fno-exceptions -fPIC)
   if(NOT LLVM_ENABLE_RTTI)
     target_compile_options(${name} PRIVATE -fno-rtti)
   endif()
-  if(NOT name STREQUAL "DTCPrecompiled")
-    target_precompile_headers(${name} REUSE_FROM DTCPrecompiled)
-  endif()
+endfunction()
+
+# dtc_compiler_options(TARGET): what sources that read MLIR's headers need.
+# Generated headers are built before it.
+function(dtc_compiler_options name)
+  add_dependencies(${name} DTCHeaders)
+  dtc_llvm_options(${name})
+  target_precompile_headers(${name} REUSE_FROM DTCPrecompiled)
 endfunction()
 
 # dtc_add_library(NAME SOURCES... [LINK...]): a static library of the compiler.

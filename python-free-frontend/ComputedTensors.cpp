@@ -35,6 +35,7 @@ private:
   void readPresent();
   const Origin *findPresent(const Computed &computed) const;
   bool isDoubtful(const Computed &computed) const;
+  bool mayBeBias(const Computed &computed, const Origin &bias) const;
   std::vector<const Origin *> findLost(int node) const;
   bool isUsedIn(const Computed &computed, StringRef module) const;
   std::vector<const Origin *> findCandidates(const Computed &computed) const;
@@ -104,6 +105,11 @@ template <typename T> bool isAddedMask(ArrayRef<char> bytes) {
 bool isMask(const TensorData &data) {
   return data.dtype == DType::F64 ? isAddedMask<double>(data.bytes)
                                   : isAddedMask<float>(data.bytes);
+}
+
+/// Whether it is what a linear layer gives: of zeros, its bias.
+bool isLinear(const Computed &computed) {
+  return getStem(computed.call) == "linear";
 }
 
 template <typename T>
@@ -194,15 +200,14 @@ void ComputedFinder::collect() {
     computed.data = std::move(*data);
     if (computed.isUnclear || !computed.data.hasData || isMask(computed.data))
       continue;
-    bool isProduct = getStem(name) == "linear"; // of zeros it is a bias
-    if (lacksParameters || isProduct ||
+    if (lacksParameters || isLinear(computed) ||
         present.count(numElements(computed.data.shape)))
       computed.folded = unfold(computed.data, getStem(name), graph.batch());
     if (const Origin *origin = findPresent(computed)) {
       computed.origin = origin;
       computed.isPresent = true;
     } else {
-      if (isProduct)
+      if (isLinear(computed))
         computed.folded = std::nullopt;
       computed.candidates = findCandidates(computed);
     }
@@ -274,7 +279,8 @@ void ComputedFinder::readPresent() {
 const Origin *ComputedFinder::findPresent(const Computed &computed) const {
   if (!computed.folded)
     return nullptr;
-  auto alike = present.find(numElements(computed.folded->shape));
+  auto alike = present.find(numElements(
+      isLinear(computed) ? computed.folded->shape : computed.data.shape));
   if (alike == present.end() ||
       isUniform(computed.folded->bytes, byteSize(computed.data.dtype)))
     return nullptr;
@@ -286,13 +292,42 @@ const Origin *ComputedFinder::findPresent(const Computed &computed) const {
   own.transposed = computed.folded->isTransposed;
   SmallVector<const Origin *> found;
   for (const auto &[origin, data] : alike->second)
-    if (compareElements(data, own) == Match::Equal)
+    if (compareElements(data, own) == Match::Equal &&
+        (!isLinear(computed) || mayBeBias(computed, *origin)))
       found.push_back(origin);
   std::vector<const Origin *> lost = findLost(computed.uses.front().first);
   for (const Origin *origin : lost)
     if (is_contained(found, origin))
       return origin;
   return found.size() == 1 && lost.empty() ? found.front() : nullptr;
+}
+
+/// Whether a linear layer, of which all rows have the elements of `bias`, has
+/// it: it is of the module that uses the layer, and the weights beside it are
+/// not what made the product zero.
+bool ComputedFinder::mayBeBias(const Computed &computed,
+                               const Origin &bias) const {
+  auto [module, name] = splitName(bias.name);
+  auto at = name.find("bias");
+  if (at == StringRef::npos)
+    return false;
+  // A node without metadata says nothing of where it is.
+  if (graph.origin(computed.uses.front().first).call &&
+      !isUsedIn(computed, module))
+    return false;
+  std::string weight =
+      (name.take_front(at) + "weight" + name.drop_front(at + 4)).str();
+  if (!module.empty())
+    weight = (module + "." + weight).str();
+  const onnx::TensorProto *tensor = graph.findTensor(weight);
+  if (!tensor)
+    return false;
+  Expected<TensorData> data = reader.read(*tensor);
+  if (!data) {
+    consumeError(data.takeError()); // reported when parameters are read
+    return false;
+  }
+  return any_of(data->bytes, [](char byte) { return byte != 0; });
 }
 
 /// The tensors that the source line of a node names, and that no call of the

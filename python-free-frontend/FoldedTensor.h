@@ -6,7 +6,7 @@
 //
 //   embedding_1: [8, 16, 32], eight times the rows 0 to 15 of a table
 //   expand:      [8, 1, 64], eight times a parameter of shape [1, 1, 64]
-//   linear:      [1, 8, 16], eight times a bias: that of zeros
+//   linear:      [1, 8, 16], eight copies of a bias, of an input of zeros
 //   clone:       [8, 2, 16, 16], eight times biases of 2 heads, of which there
 //                is one for each distance of two of 16 tokens
 //

@@ -8,6 +8,7 @@
 #include "HoistConstants.h"
 #include "InlineNodes.h"
 #include "Problem.h"
+#include "RestoreRecurrent.h"
 #include "SeparateModules.h"
 #include "SeparateNorms.h"
 
@@ -111,6 +112,10 @@ Expected<Model> loadModel(StringRef path) {
     if (Error error = verifyGraph(model.graph()))
       return std::move(error);
   } else {
+    if (proto->producer_name() == "pytorch") {
+      TensorReader reader(path);
+      nameRecurrent(*proto->mutable_graph(), reader, model.restored.notes);
+    }
     separateNorms(*proto->mutable_graph());
     separateModules(*proto->mutable_graph());
   }

@@ -20,6 +20,15 @@ bool isGeneratedName(StringRef name) {
          name.find_first_not_of("0123456789") == StringRef::npos;
 }
 
+bool isSameModule(StringRef a, StringRef b) {
+  if (a.size() > b.size())
+    std::swap(a, b);
+  if (!b.consume_front(a))
+    return false;
+  return b.empty() || (b.consume_front("_") && !b.empty() &&
+                       b.find_first_not_of("0123456789") == StringRef::npos);
+}
+
 static StringRef getRole(const onnx::NodeProto &node, int operand) {
   StringRef op = node.op_type();
   bool hasBias = op == "Gemm" || op == "LayerNormalization" || op == "Conv" ||

@@ -18,6 +18,10 @@ namespace dtc::frontend {
 /// Whether an exporter invented the name.
 bool isGeneratedName(llvm::StringRef name);
 
+/// Whether both name one module. TorchScript numbers its calls: "query",
+/// "query_1".
+bool isSameModule(llvm::StringRef a, llvm::StringRef b);
+
 struct ParameterName {
   std::string text;
   /// The model has the transpose of the parameter that bears the name.

@@ -7,8 +7,11 @@
 #include "RestoreRecurrent.h"
 #include "FxRoles.h"
 #include "NameList.h"
+#include "ParameterNames.h"
+#include "dtc/Support/ModulePath.h"
 
 #include <array>
+#include <map>
 
 using namespace llvm;
 
@@ -17,34 +20,92 @@ namespace dtc::frontend {
 namespace {
 /// The gates of PyTorch, by their places among those of ONNX: i, f, g, o among
 /// i, o, f, c, and r, z, n among z, r, h.
-constexpr int64_t lstmGates[] = {0, 2, 3, 1}, gruGates[] = {1, 0, 2};
+constexpr int64_t lstmGates[] = {0, 2, 3, 1}, gruGates[] = {1, 0, 2},
+                  rnnGates[] = {0};
 
 /// One layer: all directions of a node.
 class RecurrentRestorer {
 public:
-  RecurrentRestorer(FxGraph &graph, TensorReader &reader, int index)
-      : graph(graph), reader(reader), index(index),
-        gates(graph.node(index).op_type() == "LSTM" ? ArrayRef(lstmGates)
-                                                    : ArrayRef(gruGates)) {}
+  /// `copies` has the initializers that other names stand for.
+  RecurrentRestorer(FxGraph &graph, TensorReader &reader,
+                    const StringMap<std::string> &copies, int index);
 
-  /// The `layer`th of a call. Appends names of parameters.
-  void restore(int layer, std::vector<std::string> &names);
+  /// Whether all of the operands can be those of a layer.
+  bool readOperands();
+  /// The initializers that hold the weights.
+  ArrayRef<std::string> getSources() const { return sources; }
+
+  /// Takes the names of the `layer`th layer from the call that the node is of.
+  bool findParameters(int layer);
+  /// Names parameters as PyTorch does in a module of this name.
+  void nameParameters(StringRef module, int layer);
+  /// Makes operands what the parameters are joined to. Appends the names of
+  /// those that are new.
+  void restore(std::vector<std::string> &names);
 
 private:
-  bool findParameters(int layer);
-  bool readOperands();
   void restoreOperand(unsigned operand, std::vector<std::string> &names);
+  std::string orderGates(const std::string &parameter);
+  void setInt(StringRef attribute, int64_t value);
 
   FxGraph &graph;
   TensorReader &reader;
   int index;
   ArrayRef<int64_t> gates;
   int64_t directions = 1, hidden = 0;
-  /// W, R and B, where the exporter computed them.
+  /// W, R and B, and what they hold where the exporter computed them.
+  std::array<std::string, 3> sources;
   std::array<std::optional<TensorData>, 3> operands;
   /// Of each, the parameters that are joined: none of B without biases.
-  std::array<SmallVector<const Origin *>, 3> parameters;
+  std::array<SmallVector<std::string>, 3> parameters;
 };
+} // namespace
+
+RecurrentRestorer::RecurrentRestorer(FxGraph &graph, TensorReader &reader,
+                                     const StringMap<std::string> &copies,
+                                     int index)
+    : graph(graph), reader(reader), index(index) {
+  const onnx::NodeProto &node = graph.node(index);
+  gates = rnnGates;
+  if (node.op_type() == "LSTM")
+    gates = lstmGates;
+  else if (node.op_type() == "GRU")
+    gates = gruGates;
+  hidden = readInt(node, "hidden_size", 0);
+  for (const auto &attribute : node.attribute())
+    if (attribute.name() == "direction" && attribute.s() == "bidirectional")
+      directions = 2;
+  for (unsigned i = 0; i < 3 && int(i) + 1 < node.input_size(); ++i) {
+    const std::string &input = node.input(i + 1);
+    auto copy = copies.find(input);
+    sources[i] = copy == copies.end() ? input : copy->second;
+  }
+}
+
+/// Operands that the graph computes already stay.
+bool RecurrentRestorer::readOperands() {
+  int64_t rows = gates.size() * hidden;
+  if (rows <= 0)
+    return false;
+  for (unsigned i = 0; i < 3; ++i) {
+    const onnx::TensorProto *stored = graph.findTensor(sources[i]);
+    if (!isFloatTensor(stored) || !isGeneratedName(sources[i]) ||
+        graph.provenance.find(sources[i]))
+      continue;
+    Expected<TensorData> data = reader.read(*stored);
+    if (!data) {
+      consumeError(data.takeError()); // reported when parameters are read
+      return false;
+    }
+    Shape expected = {directions, i == 2 ? 2 * rows : rows};
+    if (i < 2)
+      expected.push_back(data->shape.empty() ? 0 : data->shape.back());
+    if (!data->hasData || data->shape != expected)
+      return false;
+    operands[i] = std::move(*data);
+  }
+  return true;
+}
 
 /// PyTorch's arguments are the input, the state, the parameters of each
 /// direction of each layer, whether there are biases, and how many layers.
@@ -61,81 +122,88 @@ bool RecurrentRestorer::findParameters(int layer) {
     const Origin *origin = graph.provenance.findArgument(name);
     if (!origin || origin->kind != Origin::Parameter)
       return false;
-    parameters[std::min<size_t>(i % each, 2)].push_back(origin);
+    parameters[std::min<size_t>(i % each, 2)].push_back(origin->name);
   }
   return true;
 }
 
-/// Operands that the graph computes already stay.
-bool RecurrentRestorer::readOperands() {
-  const onnx::NodeProto &node = graph.node(index);
-  hidden = readInt(node, "hidden_size", 0);
-  for (const auto &attribute : node.attribute())
-    if (attribute.name() == "direction" && attribute.s() == "bidirectional")
-      directions = 2;
-  int64_t rows = gates.size() * hidden;
-  for (unsigned i = 0; i < 3 && int(i) + 1 < node.input_size(); ++i) {
-    const std::string &input = node.input(i + 1);
-    const onnx::TensorProto *stored = graph.findTensor(input);
-    if (!isFloatTensor(stored) || graph.provenance.find(input))
-      continue;
-    Expected<TensorData> data = reader.read(*stored);
-    if (!data) {
-      consumeError(data.takeError()); // reported when parameters are read
-      return false;
-    }
-    Shape expected = {directions, rows};
-    if (i == 2)
-      expected[1] *= 2;
-    else
-      expected.push_back(data->shape.empty() ? 0 : data->shape.back());
-    if (!data->hasData || data->shape != expected)
-      return false;
-    operands[i] = std::move(*data);
+void RecurrentRestorer::nameParameters(StringRef module, int layer) {
+  for (int64_t direction = 0; direction < directions; ++direction) {
+    auto name = [&](StringRef what) {
+      return ((module.empty() ? "" : module + ".") + what + "_l" +
+              Twine(layer) + (direction == 1 ? "_reverse" : ""))
+          .str();
+    };
+    parameters[0].push_back(name("weight_ih"));
+    parameters[1].push_back(name("weight_hh"));
+    if (!sources[2].empty())
+      parameters[2].append({name("bias_ih"), name("bias_hh")});
   }
-  return rows > 0;
 }
 
-/// Makes an operand what its parameters are joined to.
+/// Rows of a parameter in ONNX's order of gates.
+std::string RecurrentRestorer::orderGates(const std::string &parameter) {
+  std::vector<std::string> parts;
+  int64_t count = gates.size();
+  for (int64_t place = 0; place < count;) {
+    int64_t first = find(gates, place) - gates.begin(), last = first;
+    while (++place < count && last + 1 < count && gates[last + 1] == place)
+      ++last;
+    if (last - first + 1 == count)
+      return parameter;
+    auto number = [&](StringRef what, int64_t value) {
+      return graph.addIntegers(parameter + "/" + what, {value}, {1});
+    };
+    parts.push_back(graph.applyBefore(
+        index, "Slice",
+        {parameter, number("start", first * hidden),
+         number("end", (last + 1) * hidden), number("axis", 0)}));
+  }
+  std::string joined = graph.applyBefore(index, "Concat", parts);
+  setInt("axis", 0);
+  return joined;
+}
+
+/// An attribute of the node that was added last.
+void RecurrentRestorer::setInt(StringRef name, int64_t value) {
+  onnx::AttributeProto &attribute = *graph.getLastBefore(index).add_attribute();
+  attribute.set_name(name.str());
+  attribute.set_type(onnx::AttributeProto::INT);
+  attribute.set_i(value);
+}
+
 void RecurrentRestorer::restoreOperand(unsigned operand,
                                        std::vector<std::string> &names) {
   const TensorData &data = *operands[operand];
-  int32_t type =
-      graph.findTensor(graph.node(index).input(operand + 1))->data_type();
-  int64_t rows = gates.size() * hidden;
-  SmallVector<int64_t> dims = {rows};
+  int32_t type = graph.findTensor(sources[operand])->data_type();
+  SmallVector<int64_t> dims = {int64_t(gates.size()) * hidden};
   if (data.shape.size() == 3)
     dims.push_back(data.shape[2]);
+  for (const std::string &name : parameters[operand])
+    if (const onnx::TensorProto *own = graph.findTensor(name);
+        own && dimsOf(*own) != dims)
+      return; // the file was edited
   int64_t gateBytes =
       data.bytes.size() / parameters[operand].size() / gates.size();
-  std::vector<int64_t> lookedUp(rows);
-  for (auto [own, onnx] : enumerate(gates))
-    for (int64_t i = 0; i < hidden; ++i)
-      lookedUp[onnx * hidden + i] = own * hidden + i;
 
   std::vector<std::string> parts;
-  for (auto [i, origin] : enumerate(parameters[operand])) {
-    if (!graph.findTensor(origin->name)) {
+  for (auto [i, name] : enumerate(parameters[operand])) {
+    if (!graph.findTensor(name)) {
       std::string bytes;
       for (int64_t gate : gates) {
         auto own =
             data.bytes.slice((i * gates.size() + gate) * gateBytes, gateBytes);
         bytes.append(own.begin(), own.end());
       }
-      graph.addTensor(type, bytes, origin->name, dims);
-      names.push_back(origin->name);
+      graph.addTensor(type, bytes, name, dims);
+      names.push_back(name);
     }
-    std::string places = graph.addIntegers(origin->name + "/rows", lookedUp,
-                                           {int64_t(lookedUp.size())});
-    parts.push_back(graph.applyBefore(index, "Gather", {origin->name, places}));
+    parts.push_back(orderGates(name));
   }
   std::string value = parts.front();
   if (parts.size() > 1) {
     value = graph.applyBefore(index, "Concat", parts);
-    onnx::AttributeProto &axis = *graph.getLastBefore(index).add_attribute();
-    axis.set_name("axis");
-    axis.set_type(onnx::AttributeProto::INT);
-    axis.set_i(0);
+    setInt("axis", 0);
   }
   std::string shape = graph.addIntegers(value + "/shape", data.shape,
                                         {int64_t(data.shape.size())});
@@ -143,14 +211,20 @@ void RecurrentRestorer::restoreOperand(unsigned operand,
       operand + 1, graph.applyBefore(index, "Reshape", {value, shape}));
 }
 
-void RecurrentRestorer::restore(int layer, std::vector<std::string> &names) {
-  if (!readOperands() || !findParameters(layer))
-    return;
+void RecurrentRestorer::restore(std::vector<std::string> &names) {
   for (unsigned operand = 0; operand < operands.size(); ++operand)
     if (operands[operand] && !parameters[operand].empty())
       restoreOperand(operand, names);
 }
-} // namespace
+
+static void describe(ArrayRef<std::string> names,
+                     std::vector<std::string> &notes) {
+  if (!names.empty())
+    notes.push_back(std::to_string(names.size()) +
+                    " parameters of recurrent layers have PyTorch's names and "
+                    "order of gates: " +
+                    listFirstNames(names));
+}
 
 void restoreRecurrent(FxGraph &graph, TensorReader &reader,
                       RestoredTensors &result) {
@@ -160,15 +234,53 @@ void restoreRecurrent(FxGraph &graph, TensorReader &reader,
     for (int index : nodes) {
       StringRef op = graph.node(index).op_type();
       StringRef call = graph.origin(index).call->op;
-      if ((op == "LSTM" && call == "lstm") || (op == "GRU" && call == "gru"))
-        RecurrentRestorer(graph, reader, index).restore(layer++, names);
+      if (!(op == "LSTM" && call == "lstm") && !(op == "GRU" && call == "gru"))
+        continue;
+      RecurrentRestorer node(graph, reader, {}, index);
+      if (node.readOperands() && node.findParameters(layer))
+        node.restore(names);
+      ++layer;
     }
   }
-  if (!names.empty())
-    result.notes.push_back(std::to_string(names.size()) +
-                           " parameters of recurrent layers have their names "
-                           "and their order of gates back: " +
-                           listFirstNames(names));
+  describe(names, result.notes);
+}
+
+void nameRecurrent(onnx::GraphProto &proto, TensorReader &reader,
+                   std::vector<std::string> &notes) {
+  Provenance none;
+  FxGraph graph(proto, none);
+  StringMap<std::string> copies;
+  for (int index = 0; index < graph.size(); ++index)
+    if (const onnx::NodeProto &node = graph.node(index);
+        node.op_type() == "Identity" && graph.findTensor(node.input(0)))
+      copies[node.output(0)] = node.input(0);
+
+  std::vector<std::string> names;
+  // The module that has the weights, for another call of it.
+  std::map<std::vector<std::string>, std::string> owners;
+  for (int index = 0; index < graph.size(); ++index) {
+    // "/encoder/rnn/LSTM_1" is the second layer of encoder.rnn.
+    StringRef path = graph.node(index).name();
+    StringRef op = graph.node(index).op_type();
+    auto [modules, leaf] = path.rsplit('/');
+    int layer = 0;
+    if ((op != "LSTM" && op != "GRU" && op != "RNN") ||
+        !path.starts_with("/") || !leaf.consume_front(op) ||
+        (!leaf.empty() &&
+         (!leaf.consume_front("_") || leaf.getAsInteger(10, layer))))
+      continue;
+    RecurrentRestorer node(graph, reader, copies, index);
+    if (!node.readOperands())
+      continue;
+    std::string module = getModulePath(path);
+    std::vector<std::string> key(node.getSources());
+    key.push_back(std::to_string(layer));
+    std::string &owner = owners.try_emplace(key, module).first->second;
+    node.nameParameters(isSameModule(owner, module) ? owner : module, layer);
+    node.restore(names);
+  }
+  graph.insertNodes();
+  describe(names, notes);
 }
 
 } // namespace dtc::frontend

@@ -16,16 +16,6 @@ using namespace llvm;
 
 namespace dtc::frontend {
 
-/// TorchScript numbers the calls of a module: "query", "query_1".
-static bool isSameModule(StringRef a, StringRef b) {
-  if (a.size() > b.size())
-    std::swap(a, b);
-  if (!b.consume_front(a))
-    return false;
-  return b.empty() || (b.consume_front("_") && !b.empty() &&
-                       b.find_first_not_of("0123456789") == StringRef::npos);
-}
-
 /// Whether equal elements of `a` and `b` mean that they are one tensor.
 static bool areOne(const Candidate &a, const Candidate &b) {
   auto isTable = [](const Candidate &c) { return c.role.isLookup; };

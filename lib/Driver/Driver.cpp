@@ -18,6 +18,7 @@
 #include "dtc/Training/FindFunction.h"
 #include "dtc/Training/InitialValues.h"
 #include "dtc/Training/Optimizers.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -391,9 +392,18 @@ LogicalResult Compilation::link() {
   llvm::Expected<OutputFile> program = OutputFile::create(options.output);
   if (!program)
     return failWith(program.takeError());
-  llvm::Expected<TemporaryFile> object = TemporaryFile::create(".o");
-  if (!object)
-    return failWith(object.takeError());
+  // Functions are compiled at the same time, a few in each object.
+  constexpr size_t mostObjects = 8, functionsEach = 12;
+  size_t functions = llvm::range_size(module->getOps<LLVM::LLVMFuncOp>());
+  std::vector<TemporaryFile> objects;
+  std::vector<std::string> paths;
+  do {
+    llvm::Expected<TemporaryFile> object = TemporaryFile::create(".o");
+    if (!object)
+      return failWith(object.takeError());
+    paths.push_back(object->getPath());
+    objects.push_back(std::move(*object));
+  } while (objects.size() < std::min(mostObjects, functions / functionsEach));
   WeightsFile weights;
   if (llvm::Error error = writeWeights(weights))
     return failWith(std::move(error));
@@ -423,9 +433,8 @@ LogicalResult Compilation::link() {
   std::shared_ptr<const Target> target =
       llvm::cantFail(getTarget(options.compile.target));
   if (failed(addProgramObject(*module, info)) ||
-      failed(target->emitObject(*module, object->getPath(), options.dumpDir)) ||
-      failed(linkProgram(object->getPath(), *target, options.runtimeDir,
-                         *program)))
+      failed(target->emitObjects(*module, paths, options.dumpDir)) ||
+      failed(linkProgram(paths, *target, options.runtimeDir, *program)))
     return failure();
   if (weights.external)
     if (llvm::Error error = weights.external->keep())

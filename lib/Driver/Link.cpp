@@ -1,4 +1,4 @@
-//===- Link.cpp - from object file to executable --------------------------===//
+//===- Link.cpp - from object files to executable -------------------------===//
 //
 // Calls the system's compiler driver with the runtime's link line.
 //
@@ -15,8 +15,9 @@
 using namespace mlir;
 using namespace dtc;
 
-LogicalResult dtc::linkProgram(StringRef object, const Target &target,
-                               StringRef runtimeDir, OutputFile &output) {
+LogicalResult dtc::linkProgram(ArrayRef<std::string> objects,
+                               const Target &target, StringRef runtimeDir,
+                               OutputFile &output) {
   // An absolute name is no option and no response file.
   llvm::SmallString<128> archive(runtimeDir);
   if (std::error_code error = llvm::sys::fs::make_absolute(archive))
@@ -40,8 +41,10 @@ LogicalResult dtc::linkProgram(StringRef object, const Target &target,
                 "g++ or c++); install one");
 
   std::string response = ("@" + line).str();
-  llvm::Expected<ToolResult> result = runTool(
-      {*linker, object, archive, response, "-o", output.getTemporary()});
+  SmallVector<StringRef> command = {*linker};
+  llvm::append_range(command, objects);
+  command.append({archive, response, "-o", output.getTemporary()});
+  llvm::Expected<ToolResult> result = runTool(command);
   if (!result)
     return fail(llvm::toString(result.takeError()));
   if (result->code == 0) {

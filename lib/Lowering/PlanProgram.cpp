@@ -174,7 +174,8 @@ LogicalResult dtc::addProgramObject(ModuleOp module, const ProgramInfo &info) {
     if (llvm::sys::fs::file_size(info.embeddedWeights, weightsSize))
       return module.emitError("cannot read ") << info.embeddedWeights;
     std::string code = ".pushsection .rodata.dtc_weights,\"a\",@progbits\n"
-                       ".balign 64\ndtc_weights:\n.incbin \"" +
+                       ".balign 64\n.globl dtc_weights\n"
+                       ".hidden dtc_weights\ndtc_weights:\n.incbin \"" +
                        escapeForAssembler(info.embeddedWeights) +
                        "\"\n.popsection";
     module->setAttr(LLVM::LLVMDialect::getModuleLevelAsmAttrName(),

@@ -163,8 +163,8 @@ void dtc::buildTrainingPipeline(OpPassManager &manager,
   gradients.freeze.assign(options.freeze.begin(), options.freeze.end());
   manager.addPass(createDifferentiate(gradients));
 
-  // What is used once per position has a gradient of one op. Right after its
-  // terms are there; before layouts, which one op has and not each term.
+  // The gradient of what each position uses is one op. Before layouts: the
+  // joined op has one layout and one reduction, in place of one for each term.
   manager.addPass(createJoinGradients());
 
   // Parameters that ZeRO splits are flat. With their gradients, whose order

@@ -55,6 +55,15 @@ static bool handleEndingSignals() {
   return true;
 }
 
+WithoutEndingSignals::WithoutEndingSignals() {
+  sigset_t set = getEndingSignals();
+  pthread_sigmask(SIG_BLOCK, &set, &former);
+}
+
+WithoutEndingSignals::~WithoutEndingSignals() {
+  pthread_sigmask(SIG_SETMASK, &former, nullptr);
+}
+
 TemporaryFile &TemporaryFile::operator=(TemporaryFile &&other) noexcept {
   remove();
   this->path = std::exchange(other.path, std::string());
@@ -76,8 +85,7 @@ llvm::Expected<TemporaryFile> TemporaryFile::make(llvm::StringRef model,
     return llvm::errorCodeToError(error);
   int descriptor;
   // No signal comes before it is known which file to remove.
-  sigset_t set = getEndingSignals(), former;
-  pthread_sigmask(SIG_BLOCK, &set, &former);
+  WithoutEndingSignals without;
   std::error_code error =
       fs::createUniqueFile(absolute, descriptor, name, fs::OF_None, mode);
   if (!error) {
@@ -85,7 +93,6 @@ llvm::Expected<TemporaryFile> TemporaryFile::make(llvm::StringRef model,
     llvm::sys::RemoveFileOnSignal(name);
     [[maybe_unused]] static const bool handled = handleEndingSignals();
   }
-  pthread_sigmask(SIG_SETMASK, &former, nullptr);
   if (error)
     return llvm::errorCodeToError(error);
   return TemporaryFile(name);

@@ -8,6 +8,7 @@
 
 #include "dtc/Dialect/Dialect.h"
 #include "dtc/Training/Passes.h"
+#include "dtc/Training/StepFunction.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
@@ -34,19 +35,19 @@ public:
 
 private:
   void collect(AddOp add);
-  template <typename OpType> SmallVector<OpType> takeTerms();
+  template <typename OpType>
+  SmallVector<OpType> takeTerms(function_ref<bool(OpType)> isWanted);
   Value concat(ValueRange parts, int64_t axis);
   Value concatRows(ArrayRef<Value> matrices);
 
   OpBuilder builder;
   AddOp root;
-  SmallVector<Value> terms;
-  bool isChanged = false;
+  SmallVector<Value> terms, joined;
 };
 
 /// Whether an addition is a term of another one, and nothing else.
 bool isTerm(AddOp add) {
-  if (!add->hasOneUse())
+  if (!add->hasOneUse() || !add->getDiscardableAttrDictionary().empty())
     return false;
   auto user = dyn_cast<AddOp>(*add->getUsers().begin());
   return user && user.getResult().getType() == add.getResult().getType();
@@ -66,12 +67,14 @@ void Sum::collect(AddOp add) {
 
 /// Removes the terms that are results of such ops and are nothing else's
 /// operand.
-template <typename OpType> SmallVector<OpType> Sum::takeTerms() {
+template <typename OpType>
+SmallVector<OpType> Sum::takeTerms(function_ref<bool(OpType)> isWanted) {
   SmallVector<OpType> taken;
   llvm::erase_if(terms, [&](Value term) {
     auto op = term.getDefiningOp<OpType>();
-    bool isTaken = op && op->hasOneUse() &&
-                   op.getResult().getType() == root.getResult().getType();
+    bool isTaken =
+        op && op->hasOneUse() && op->getDiscardableAttrDictionary().empty() &&
+        op.getResult().getType() == root.getResult().getType() && isWanted(op);
     if (isTaken)
       taken.push_back(op);
     return isTaken;
@@ -109,10 +112,11 @@ Value Sum::concatRows(ArrayRef<Value> matrices) {
 /// What follows each other along one axis is joined, and padded where the
 /// whole is more.
 void Sum::joinPads() {
-  SmallVector<PadOp> pads = takeTerms<PadOp>();
+  SmallVector<PadOp> pads = takeTerms<PadOp>([](PadOp) { return true; });
   llvm::sort(pads, [](PadOp a, PadOp b) {
-    return std::pair(a.getAxis(), a.getStart()) <
-           std::pair(b.getAxis(), b.getStart());
+    auto aRange = std::pair(a.getAxis(), a.getStart());
+    auto bRange = std::pair(b.getAxis(), b.getStart());
+    return aRange == bRange ? a->isBeforeInBlock(b) : aRange < bRange;
   });
   for (size_t first = 0; first < pads.size();) {
     int64_t axis = pads[first].getAxis();
@@ -124,59 +128,64 @@ void Sum::joinPads() {
       end += cast<RankedTensorType>(parts.back().getType()).getDimSize(axis);
       ++first;
     }
-    Value joined = pads[first - 1];
-    if (parts.size() > 1) {
-      RankedTensorType whole = pads[first - 1].getType();
-      joined = concat(parts, axis);
-      if (joined.getType() != whole)
-        joined =
-            PadOp::create(builder, root.getLoc(), whole, joined, axis, start);
-      isChanged = true;
+    if (parts.size() == 1) {
+      terms.push_back(pads[first - 1]);
+      continue;
     }
-    terms.push_back(joined);
+    RankedTensorType whole = pads[first - 1].getType();
+    Value range = concat(parts, axis);
+    if (range.getType() != whole)
+      range = PadOp::create(builder, root.getLoc(), whole, range, axis, start);
+    joined.push_back(range);
   }
 }
 
-/// A^T B + C^T D is [A; C]^T [B; D], which is worth it where the result is
-/// larger than what must be kept and copied for it.
+/// A^T B + C^T D is [A; C]^T [B; D]. Of as many terms at a time as have no more
+/// elements than the result, which is what is kept and copied for it.
 void Sum::joinProducts() {
+  auto result = cast<RankedTensorType>(root.getResult().getType());
+  if (result.getRank() != 2)
+    return;
   using Types = std::pair<Type, Type>;
   llvm::MapVector<Types, SmallVector<MatMulOp>> groups;
-  for (MatMulOp product : takeTerms<MatMulOp>())
+  for (MatMulOp product : takeTerms<MatMulOp>([](MatMulOp op) {
+         return op.getTransposeLhs() && !op.getTransposeRhs();
+       }))
     groups[{product.getLhs().getType(), product.getRhs().getType()}].push_back(
         product);
   for (auto &[types, products] : groups) {
     int64_t rows = cast<RankedTensorType>(types.first).getDimSize(0);
-    auto result = cast<RankedTensorType>(root.getResult().getType());
-    bool isWorthIt = products.size() > 1 && result.getRank() == 2 &&
-                     2 * rows * (result.getDimSize(0) + result.getDimSize(1)) <=
-                         result.getNumElements();
-    for (MatMulOp product : products)
-      isWorthIt &= product.getTransposeLhs() && !product.getTransposeRhs();
-    if (!isWorthIt) {
-      for (MatMulOp product : products)
-        terms.push_back(product);
-      continue;
-    }
+    int64_t each = rows * (result.getDimSize(0) + result.getDimSize(1));
+    size_t atOnce = result.getNumElements() / std::max<int64_t>(each, 1);
     // In the order of positions: the backward pass has them from the last.
-    SmallVector<Value> left, right;
-    for (MatMulOp product : llvm::reverse(products)) {
-      left.push_back(product.getLhs());
-      right.push_back(product.getRhs());
+    std::reverse(products.begin(), products.end());
+    for (ArrayRef<MatMulOp> rest = products; !rest.empty();) {
+      ArrayRef<MatMulOp> some = rest.take_front(std::max<size_t>(atOnce, 1));
+      rest = rest.drop_front(some.size());
+      if (some.size() == 1) {
+        MatMulOp only = some.front();
+        terms.push_back(only);
+        continue;
+      }
+      SmallVector<Value> left, right;
+      for (MatMulOp product : some) {
+        left.push_back(product.getLhs());
+        right.push_back(product.getRhs());
+      }
+      joined.push_back(MatMulOp::create(
+          builder, root.getLoc(), result, concatRows(left), concatRows(right),
+          /*transpose_lhs=*/true, /*transpose_rhs=*/false));
     }
-    terms.push_back(MatMulOp::create(builder, root.getLoc(), result,
-                                     concatRows(left), concatRows(right),
-                                     /*transpose_lhs=*/true,
-                                     /*transpose_rhs=*/false));
-    isChanged = true;
   }
 }
 
+/// From what is joined on, which has the type of the sum.
 void Sum::replace() {
-  if (!isChanged)
+  if (joined.empty())
     return;
-  Value sum = terms.front();
-  for (Value term : llvm::drop_begin(terms))
+  llvm::append_range(joined, terms);
+  Value sum = joined.front();
+  for (Value term : llvm::drop_begin(joined))
     sum = AddOp::create(builder, root.getLoc(), root.getResult().getType(),
                         ValueRange{sum, term});
   root.getResult().replaceAllUsesWith(sum);
@@ -188,7 +197,7 @@ struct JoinGradients : dtc::impl::JoinGradientsBase<JoinGradients> {
   void runOnOperation() override {
     SmallVector<AddOp> roots;
     getOperation()->walk([&](AddOp add) {
-      if (!isTerm(add))
+      if (!isTerm(add) && add->getDiscardableAttrDictionary().empty())
         roots.push_back(add);
     });
     for (AddOp root : roots) {
@@ -197,6 +206,8 @@ struct JoinGradients : dtc::impl::JoinGradientsBase<JoinGradients> {
       sum.joinProducts();
       sum.replace();
     }
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      eraseDeadOps(function);
   }
 };
 

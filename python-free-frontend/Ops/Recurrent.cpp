@@ -11,7 +11,7 @@
 #include "Operators.h"
 #include "Take.h"
 
-#include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/FormatVariadic.h"
 
 #include <functional>
 
@@ -55,8 +55,9 @@ public:
   }
   Value activate(unsigned i, Value x) const {
     if (clip > 0) {
-      x = node.elementwise<MaximumOp>({x, node.scalar(-clip, x)});
-      x = node.elementwise<MinimumOp>({x, node.scalar(clip, x)});
+      Value least = node.scalar(-clip, x), most = node.scalar(clip, x);
+      x = node.select(node.compare(Comparison::le, x, least), least, x);
+      x = node.select(node.compare(Comparison::ge, x, most), most, x);
     }
     return activations[i](node, x);
   }
@@ -124,7 +125,8 @@ State stepLstm(const Cell &cell, Value x, State before) {
     after = node.add(node.mul(forget, before.cell), after);
   }
   Value output = cell.activateGate(cell.gates(x, 1), 1, after);
-  return {node.mul(output, cell.activate(2, after)), after};
+  // The bound is one for gates, as ONNX Runtime has it.
+  return {node.mul(output, cell.activations[2](node, after)), after};
 }
 
 /// An operator: its gates, and its activations if the node names none.
@@ -145,13 +147,12 @@ private:
   Error checkOperand(unsigned i, StringRef what,
                      ArrayRef<int64_t> expected) const;
   Error readActivations();
-  /// Whether each sample has reached its end, [steps, batch, 1]; null if all
-  /// samples have all positions.
+  /// Whether a sample has a position, [steps, batch, 1]; null if all have all.
   Expected<Value> findPresent();
   /// A state that the node is given; null if it is zero.
   Value initial(unsigned i, int64_t direction);
   /// One direction of an operand, without that dimension.
-  Value direction(Value x, int64_t i);
+  Value pick(Value x, int64_t direction);
   /// Runs a direction. Appends what it gives for each position.
   State run(int64_t direction, Value x, Value present,
             SmallVectorImpl<Value> &outputs);
@@ -159,9 +160,9 @@ private:
   Value stack(ArrayRef<Value> states);
 
   NodeBuilder &node;
-  const Kind &kind;
-  int64_t steps, batch, inputs, hidden, directions;
-  bool isBatchFirst, startsAtEnd;
+  Kind kind;
+  int64_t steps = 0, batch = 0, inputs = 0, hidden = 0, directions = 1;
+  bool isBatchFirst = false, startsAtEnd = false;
   SmallVector<Activation> activations;
 };
 
@@ -173,8 +174,17 @@ Error Layer::checkOperand(unsigned i, StringRef what,
   if (call.shape(i) != expected)
     return problem(what + " is " + toString(call.shape(i)) + ", expected " +
                        toString(expected),
+                   i == InitialCell
+                       ? "PyTorch's exporter writes this of layers with "
+                         "proj_size, which ONNX does not have"
+                       : "the model is not valid ONNX; export it again");
+  if (i == Lengths)
+    return Error::success();
+  if (call.operands[i].dtype != call.operands[X].dtype)
+    return problem(what + " is " + toString(call.operands[i].dtype) +
+                       ", but X is " + toString(call.operands[X].dtype),
                    "the model is not valid ONNX; export it again");
-  return i == Lengths ? Error::success() : node.requireFloat(i);
+  return node.requireFloat(i);
 }
 
 Error Layer::readSizes() {
@@ -185,7 +195,13 @@ Error Layer::readSizes() {
                    "', expected 'forward', 'reverse' or 'bidirectional'");
   startsAtEnd = name == "reverse";
   directions = name == "bidirectional" ? 2 : 1;
-  isBatchFirst = call.getInt("layout", 0);
+  int64_t layout = call.getInt("layout", 0);
+  if (layout != 0 && layout != 1)
+    return problem("layout is " + Twine(layout) + ", expected 0 or 1");
+  isBatchFirst = layout == 1;
+  if (const auto *clip = call.attribute("clip"); clip && !(clip->f() > 0))
+    return problem("clip is " + formatv("{0:g}", clip->f()).str() +
+                   ", expected a positive bound");
   for (unsigned i : {X, W, R})
     if (call.rank(i) != 3)
       return problem("operand " + Twine(i) + " is " + toString(call.shape(i)) +
@@ -194,8 +210,15 @@ Error Layer::readSizes() {
   batch = call.shape(X)[isBatchFirst ? 0 : 1];
   inputs = call.shape(X)[2];
   hidden = call.shape(R)[2];
-  if (steps == 0)
-    return problem("has no positions: X is " + toString(call.shape(X)));
+#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+  constexpr int64_t mostSteps = 16; // a fuzzer tries many
+#else
+  constexpr int64_t mostSteps = 1 << 14;
+#endif
+  if (steps < 1 || steps > mostSteps)
+    return problem("X is " + toString(call.shape(X)) + ": " + Twine(steps) +
+                       " positions, expected 1 to " + Twine(mostSteps),
+                   "each becomes ops of its own; shorten the sequences");
   if (call.getInt("hidden_size", hidden) != hidden)
     return problem("hidden_size is " + Twine(call.getInt("hidden_size", 0)) +
                    ", but R is " + toString(call.shape(R)));
@@ -254,14 +277,14 @@ Activation findActivation(StringRef name, ArrayRef<float> &alphas,
   if (lower == "softsign")
     return buildSoftsign;
   if (lower == "leakyrelu")
-    return withAlpha(buildLeakyRelu, 0.01);
+    return withAlpha(buildLeakyRelu, 0.01f);
   if (lower == "elu")
     return withAlpha(buildElu, 1);
   if (lower == "thresholdedrelu")
     return withAlpha(buildThresholdedRelu, 1);
   if (lower == "affine" || lower == "scaledtanh" || lower == "hardsigmoid") {
     bool isHard = lower == "hardsigmoid", isTanh = lower == "scaledtanh";
-    double alpha = takeNumber(alphas, isHard ? 0.2 : 1);
+    double alpha = takeNumber(alphas, isHard ? 0.2f : 1);
     double beta = takeNumber(betas, isHard ? 0.5 : isTanh ? 1 : 0);
     return [=](NodeBuilder &node, Value x) {
       if (isHard)
@@ -281,7 +304,7 @@ Error Layer::readActivations() {
   SmallVector<StringRef> names;
   if (const auto *given = call.attribute("activations"))
     names.append(given->strings().begin(), given->strings().end());
-  else
+  if (names.empty())
     for (int64_t i = 0; i < directions; ++i)
       append_range(names, kind.activations);
   if (names.size() != directions * kind.activations.size())
@@ -313,19 +336,26 @@ Expected<Value> Layer::findPresent() {
   if (isFloat(lengths.dtype))
     return problem("sequence_lens is " + toString(lengths.dtype) +
                    ", expected integers");
-  if (lengths.constant &&
-      all_of(lengths.constant->toInts(),
-             [&](int64_t length) { return length == steps; }))
-    return Value();
+  if (lengths.constant) {
+    std::vector<int64_t> known = lengths.constant->toInts();
+    for (int64_t length : known)
+      if (length < 0 || length > steps)
+        return problem("sequence_lens has " + Twine(length) +
+                       ", expected 0 to " + Twine(steps));
+    if (all_of(known, [&](int64_t length) { return length == steps; }))
+      return Value();
+  }
   Value each = node.reshape(node.operand(Lengths), {1, batch, 1});
   Value position = node.countAlong(steps, 0, 3, lengths.dtype);
   return node.compare(Comparison::lt, position, each);
 }
 
-Value Layer::direction(Value x, int64_t i) {
+Value Layer::pick(Value x, int64_t direction) {
   Shape shape(node.shapeOf(x));
   shape.erase(shape.begin());
-  return node.reshape(directions == 1 ? x : node.slice(x, 0, i, 1), shape);
+  if (directions > 1)
+    x = node.slice(x, 0, direction, 1);
+  return node.reshape(x, shape);
 }
 
 Value Layer::initial(unsigned i, int64_t direction) {
@@ -340,7 +370,7 @@ Value Layer::initial(unsigned i, int64_t direction) {
       return Value();
   }
   Value x = node.operand(i);
-  return this->direction(isBatchFirst ? node.swapDims(x, 0, 1) : x, direction);
+  return pick(isBatchFirst ? node.swapDims(x, 0, 1) : x, direction);
 }
 
 State Layer::run(int64_t direction, Value x, Value present,
@@ -350,17 +380,17 @@ State Layer::run(int64_t direction, Value x, Value present,
   Cell cell{
       node,
       hidden,
-      this->direction(node.operand(R), direction),
+      pick(node.operand(R), direction),
       Value(),
       Value(),
       ArrayRef(activations)
           .slice(direction * kind.activations.size(), kind.activations.size()),
       call.getFloat("clip", 0)};
-  Value weights = this->direction(node.operand(W), direction);
+  Value weights = pick(node.operand(W), direction);
   Value projected = buildProduct(node, node.reshape(x, {steps * batch, inputs}),
                                  false, weights, true);
   if (call.hasOperand(B)) {
-    Value both = this->direction(node.operand(B), direction);
+    Value both = pick(node.operand(B), direction);
     Value bias = node.slice(both, 0, 0, rows);
     Value recurrentBias = node.slice(both, 0, rows, rows);
     // A GRU may reset what its last gate gets from the state and this bias.
@@ -376,7 +406,7 @@ State Layer::run(int64_t direction, Value x, Value present,
     projected = node.add(projected, bias);
   }
   if (call.hasOperand(Peepholes))
-    cell.peepholes = this->direction(node.operand(Peepholes), direction);
+    cell.peepholes = pick(node.operand(Peepholes), direction);
 
   State state = {initial(InitialHidden, direction),
                  kind.hasCell ? initial(InitialCell, direction) : Value()};

@@ -192,7 +192,7 @@ MODULES = {
     "block": (Block, (LENGTH, WIDTH)),
     "routing": (Routing, (LENGTH, WIDTH)),
     "probe": (Probe, (LENGTH, WIDTH)),
-    "recurrent": (Recurrent, (LENGTH, WIDTH)),
+    "recurrent": (Recurrent, (2 * LENGTH, WIDTH)),
 }
 
 

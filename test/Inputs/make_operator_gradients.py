@@ -521,7 +521,7 @@ def lstm_step(bound, x, w, r, wb, rb, h, c, p, coupled=False):
     i = bound(i + pi * c).sigmoid()
     f = 1 - i if coupled else bound(f + pf * c).sigmoid()
     c = f * c + i * bound(g).tanh()
-    return bound(o + po * c).sigmoid() * bound(c).tanh(), c
+    return bound(o + po * c).sigmoid() * c.tanh(), c
 
 
 def other_rnn_step(bound, x, w, r, wb, rb, h, c, p):
@@ -552,26 +552,40 @@ def recurrent():
             name = kind + ("Both" if two else "")
             case(name, kind, layer, given, **call)
             case(name + "Zero", kind, layer, given[:3], **call)
-            # The lengths of some samples differ, and where all are whole.
-            given[4] = lengths
-            case(name + "Lengths", kind, layer, given, constants=(4,), **call)
+            # Lengths that the file has, that are data, and of whole sequences.
+            for suffix, these, constants in [
+                    ("Lengths", lengths, (4,)), ("LengthsInput", lengths, ()),
+                    ("Whole", np.full(batch, steps), (4,))]:
+                given[4] = these
+                case(name + suffix, kind, layer, given, constants=constants,
+                     **call)
         given = operands(1)
 
-        def backwards(x, *rest):
-            y, *last = torch_layer(kind, order, False)(x.flip(0), *rest)
-            return [y.flip(0), *last]
+        def backwards(x, w, r, b, lengths, *state):
+            """Each sample from its own end, where what is beyond stays."""
+            lengths = [steps] * batch if lengths is None else lengths
+            flip = torch.stack([torch.tensor(
+                [*range(n)][::-1] + [*range(n, steps)]) for n in lengths], 1)
+            x = x.gather(0, flip[..., None].expand(x.shape))
+            y, *last = torch_layer(kind, order, False)(
+                x, w, r, b, torch.as_tensor(lengths), *state)
+            flip = flip[:, None, :, None].expand(y.shape)
+            return [y.gather(0, flip), *last]
         case(kind + "Reverse", kind, backwards, given, outputs=outputs,
+             direction="reverse", **options)
+        case(kind + "ReverseLengths", kind, backwards,
+             [*given[:4], lengths, *given[5:]], outputs=outputs,
              direction="reverse", **options)
 
         def batch_first(x, w, r, b, lengths, *state):
-            y, *last = torch_layer(kind, order, False)(
+            y, *last = torch_layer(kind, order, True)(
                 x.transpose(0, 1), w, r, b, None,
                 *(s.transpose(0, 1) for s in state))
             return [y.permute(2, 0, 1, 3), *(s.transpose(0, 1) for s in last)]
         swapped = [x if i in (1, 2, 3, 4) else x.swapaxes(0, 1)
-                   for i, x in enumerate(given)]
+                   for i, x in enumerate(operands(2))]
         case(kind + "BatchFirst", kind, batch_first, swapped, outputs=outputs,
-             layout=1, **options)
+             direction="bidirectional", layout=1, **options)
         if kind == "GRU":
             case("GRUResetBefore", kind, lambda *x: by_steps(gru_step)(*x)[:2],
                  given, outputs=2)
@@ -582,6 +596,8 @@ def recurrent():
             case("LSTMPeepholes", kind, by_steps(lstm_step), peepholes, outputs=3)
             case("LSTMClip", kind, by_steps(lstm_step, 0.5), peepholes,
                  outputs=3, clip=0.5)
+            case("LSTMZeroCell", kind, by_steps(lstm_step),
+                 [*peepholes[:6], None, peepholes[7]], outputs=3)
             case("LSTMCoupled", kind,
                  by_steps(lambda *x: lstm_step(*x, coupled=True)),
                  given, outputs=3, input_forget=1)
@@ -592,6 +608,23 @@ def recurrent():
             case("RNNHardSigmoid", kind,
                  lambda *x: by_steps(other_rnn_step)(*x)[:2], given, outputs=2,
                  activations=["HardSigmoid"], activation_alpha=[0.25])
+
+            def two_activations(x, w, r, b, lengths, h):
+                """Affine, then scaled tanh in the other direction."""
+                y, last = [], []
+                for d, f in enumerate([lambda v: 0.5 * v + 0.25,
+                                       lambda v: 0.75 * (2 * v).tanh()]):
+                    step = lambda bound, x, w, r, wb, rb, h, c, p: (
+                        f(x @ w.T + h @ r.T + wb + rb), c)
+                    states, end, _ = by_steps(step)(
+                        x.flip(0) if d else x, w[d:], r[d:], b[d:], None, h[d:])
+                    y.append(states.flip(0) if d else states)
+                    last.append(end)
+                return [torch.cat(y, 1), torch.cat(last)]
+            case("RNNTwoActivations", kind, two_activations, operands(2),
+                 outputs=2, direction="bidirectional",
+                 activations=["Affine", "ScaledTanh"],
+                 activation_alpha=[0.5, 0.75], activation_beta=[0.25, 2.0])
 
 
 for write in (activations, binaries, reductions, lookups, shapes, norms,

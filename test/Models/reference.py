@@ -92,7 +92,7 @@ def file_functions():
 
 
 def double(module):
-    """A copy in f64 without stochastic depth."""
+    """A copy in f64 without stochastic depth or dropout between layers."""
     module = copy.deepcopy(module).double().train()
     for child in module.modules():
         kind = type(child).__name__
@@ -100,6 +100,8 @@ def double(module):
             child.p = 0.0
         elif kind.endswith("DropPath"):
             child.drop_prob = 0.0
+        elif isinstance(child, nn.RNNBase):
+            child.dropout = 0.0
         if isinstance(child, nn.modules.batchnorm._BatchNorm):
             child.momentum = 1 - as_f32(1 - child.momentum)  # as ONNX counts
     return module

@@ -1,4 +1,4 @@
-// RUN: dtc-opt --dtc-join-gradients --canonicalize %s | FileCheck %s
+// RUN: dtc-opt --dtc-join-gradients %s | FileCheck %s
 
 // Ranges of one dimension, in whatever order they are added.
 // CHECK-LABEL: func.func @pads
@@ -18,8 +18,8 @@ func.func @pads(%a: tensor<1x4xf32>, %b: tensor<2x4xf32>, %c: tensor<1x4xf32>) -
 // CHECK-DAG: %[[L:.*]] = dtc.pad %arg1 axis 1 at 1
 // CHECK-DAG: %[[C:.*]] = dtc.concat %arg2, %arg2 axis 1 : (tensor<4x1xf32>, tensor<4x1xf32>) -> tensor<4x2xf32>
 // CHECK-DAG: %[[P:.*]] = dtc.pad %[[C]] axis 1 at 1 : (tensor<4x2xf32>) -> tensor<4x4xf32>
-// CHECK: %[[S:.*]] = dtc.add %arg0, %[[L]]
-// CHECK: %[[T:.*]] = dtc.add %[[S]], %[[P]]
+// CHECK: %[[S:.*]] = dtc.add %[[P]], %arg0
+// CHECK: %[[T:.*]] = dtc.add %[[S]], %[[L]]
 // CHECK: return %[[T]]
 func.func @ranges(%x: tensor<4x4xf32>, %a: tensor<4x1xf32>, %b: tensor<4x1xf32>) -> tensor<4x4xf32> {
   %0 = dtc.pad %a axis 1 at 1 : (tensor<4x1xf32>) -> tensor<4x4xf32>
@@ -71,4 +71,29 @@ func.func @layers(%a: tensor<16x64xf32>, %b: tensor<16x32xf32>, %c: tensor<16x64
   %1 = dtc.matmul %a, %b {transpose_lhs} : (tensor<16x64xf32>, tensor<16x32xf32>) -> tensor<64x32xf32>
   %2 = dtc.add %0, %1 : (tensor<64x32xf32>, tensor<64x32xf32>) -> tensor<64x32xf32>
   return %2 : tensor<64x32xf32>
+}
+
+// As many terms at a time as have the elements of the result: 2 of (64 + 32) x 8
+// and one that is left. What is not transposed, and what broadcasts, are other
+// terms, after those that have the type of the sum.
+// CHECK-LABEL: func.func @some
+// CHECK: %[[LAST:.*]] = dtc.matmul %arg0, %arg1 {transpose_lhs} : (tensor<8x64xf32>, tensor<8x32xf32>)
+// CHECK: %[[OTHER:.*]] = dtc.matmul %arg2, %arg3 : (tensor<64x8xf32>, tensor<8x32xf32>)
+// CHECK: %[[TWO:.*]] = dtc.matmul %{{.*}}, %{{.*}} {transpose_lhs} : (tensor<16x64xf32>, tensor<16x32xf32>)
+// CHECK: %[[S:.*]] = dtc.add %[[TWO]], %arg4
+// CHECK: %[[T:.*]] = dtc.add %[[S]], %arg4
+// CHECK: %[[U:.*]] = dtc.add %[[T]], %[[OTHER]]
+// CHECK: %[[V:.*]] = dtc.add %[[U]], %[[LAST]]
+// CHECK: return %[[V]]
+func.func @some(%a: tensor<8x64xf32>, %b: tensor<8x32xf32>, %c: tensor<64x8xf32>, %d: tensor<8x32xf32>, %bias: tensor<32xf32>) -> tensor<64x32xf32> {
+  %0 = dtc.matmul %a, %b {transpose_lhs} : (tensor<8x64xf32>, tensor<8x32xf32>) -> tensor<64x32xf32>
+  %1 = dtc.add %0, %bias : (tensor<64x32xf32>, tensor<32xf32>) -> tensor<64x32xf32>
+  %2 = dtc.add %1, %bias : (tensor<64x32xf32>, tensor<32xf32>) -> tensor<64x32xf32>
+  %3 = dtc.matmul %a, %b {transpose_lhs} : (tensor<8x64xf32>, tensor<8x32xf32>) -> tensor<64x32xf32>
+  %4 = dtc.add %2, %3 : (tensor<64x32xf32>, tensor<64x32xf32>) -> tensor<64x32xf32>
+  %5 = dtc.matmul %c, %d : (tensor<64x8xf32>, tensor<8x32xf32>) -> tensor<64x32xf32>
+  %6 = dtc.add %4, %5 : (tensor<64x32xf32>, tensor<64x32xf32>) -> tensor<64x32xf32>
+  %7 = dtc.matmul %a, %b {transpose_lhs} : (tensor<8x64xf32>, tensor<8x32xf32>) -> tensor<64x32xf32>
+  %8 = dtc.add %6, %7 : (tensor<64x32xf32>, tensor<64x32xf32>) -> tensor<64x32xf32>
+  return %8 : tensor<64x32xf32>
 }

@@ -393,6 +393,32 @@ std::optional<FoldedTensor> unfoldFloats(Shape shape,
   return unfold(data, op, batch);
 }
 
+/// The second operand of a sum whose first call, a linear layer, is gone: of
+/// module 'cell', with these weights and with this bias in another module.
+std::string restoreLinear(const std::vector<float> &weight,
+                          const std::string &module) {
+  Recorded model({"cell.weight_hh", module + ".bias_hh"});
+  model.tensor("cell.weight_hh", {2, 2}, weight);
+  model.tensor(module + ".bias_hh", {2}, {1, 2});
+  model.tensor("linear", {3, 2}, {1, 2, 1, 2, 1, 2});
+  model.node("Gemm", {"x", "cell.weight_hh", module + ".bias_hh"}, "h", "h",
+             "linear(%x, %p_cell_weight_hh, %p_" + module + "_bias_hh)", "cell",
+             "h = self.cell(x, h)");
+  model.node("Add", {"h", "linear"}, "y", "y", "add(%h, %linear)", "cell",
+             "h = self.cell(x, h)");
+  model.restore();
+  std::string operand = model.inputs("y")[1];
+  return model.op(operand) == "Reshape" ? model.inputs(operand)[0] : operand;
+}
+
+TEST(RestoreTest, LayerOfZerosIsItsBias) {
+  EXPECT_EQ(restoreLinear({1, 2, 3, 4}, "cell"), "cell.bias_hh");
+  // The product may be zero for its weights.
+  EXPECT_EQ(restoreLinear({0, 0, 0, 0}, "cell"), "linear");
+  // A copy of another module.
+  EXPECT_EQ(restoreLinear({1, 2, 3, 4}, "target"), "linear");
+}
+
 TEST(FoldedTensorTest, Shapes) {
   // Copies for two samples.
   std::vector<float> token{1, 2, 3, 1, 2, 3};
@@ -408,6 +434,9 @@ TEST(FoldedTensorTest, Shapes) {
   // It is not known which dimensions changed places.
   EXPECT_FALSE(unfoldFloats({1, 2, 3}, {1, 2, 3, 4, 5, 6}, "transpose", 4));
   EXPECT_FALSE(unfoldFloats({2}, {1, 2}, "softmax", 2));
+  // A bias for each row.
+  EXPECT_EQ(unfoldFloats({2, 3}, token, "linear", 2)->shape, (Shape{3}));
+  EXPECT_FALSE(unfoldFloats({2, 3}, {1, 2, 3, 1, 2, 4}, "linear", 2));
   // Biases of two heads by distance of three tokens.
   std::vector<float> biases{1, 2, 3, 2, 1, 2, 3, 2, 1, //
                             4, 5, 6, 5, 4, 5, 6, 5, 4};

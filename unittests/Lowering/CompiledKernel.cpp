@@ -97,7 +97,8 @@ CompiledKernels::create(mlir::ModuleOp module, const CpuOptions &target,
   if (llvm::sys::fs::createTemporaryFile("dtc-kernels", "o", path))
     return nullptr;
   llvm::FileRemover remover(path);
-  if (failed(CpuTarget(target).emitObject(module, path, /*dumpDir=*/"")))
+  if (failed(CpuTarget(target).emitObjects(module, path.str().str(),
+                                           /*dumpDir=*/"")))
     return nullptr;
   auto object = llvm::MemoryBuffer::getFile(path);
   if (!object)

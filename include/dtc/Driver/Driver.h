@@ -66,9 +66,10 @@ std::optional<DriverOptions> parseCommandLine(int argc, char **argv);
 /// each, when this fails.
 mlir::LogicalResult compileModel(const DriverOptions &options);
 
-/// Links an object file with the target's runtime into an executable, the
+/// Links object files with the target's runtime into an executable, the
 /// output's temporary file.
-mlir::LogicalResult linkProgram(llvm::StringRef object, const Target &target,
+mlir::LogicalResult linkProgram(llvm::ArrayRef<std::string> objects,
+                                const Target &target,
                                 llvm::StringRef runtimeDir, OutputFile &output);
 
 } // namespace dtc

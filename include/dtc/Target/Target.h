@@ -81,12 +81,12 @@ public:
                                      llvm::StringRef name,
                                      mlir::DenseElementsAttr data) const = 0;
 
-  /// Writes a lowered module, of the LLVM dialect alone, as an object file.
-  /// What people may want to read of it goes to `dumpDir` as well, if that is
-  /// named.
-  virtual llvm::LogicalResult emitObject(mlir::ModuleOp module,
-                                         llvm::StringRef path,
-                                         llvm::StringRef dumpDir) const = 0;
+  /// Writes a lowered module, of the LLVM dialect alone, as these object files,
+  /// which are compiled at the same time. What people may want to read of it
+  /// goes to `dumpDir` as well, if that is named.
+  virtual llvm::LogicalResult emitObjects(mlir::ModuleOp module,
+                                          llvm::ArrayRef<std::string> paths,
+                                          llvm::StringRef dumpDir) const = 0;
   /// The archive of the target's runtime in the runtime's folder; beside it
   /// lies a file of the same name, ending in .link, with what the linker needs.
   virtual llvm::StringRef getRuntimeArchive() const = 0;

@@ -208,9 +208,10 @@ def JoinGradients : Pass<"dtc-join-gradients", "mlir::ModuleOp"> {
     A layer that runs once per position uses its weights as often. Then their
     gradient is a sum of products, and that of what it takes slices of is a sum
     of pads. Pads of ranges that follow each other become one concatenation.
-    Products `transpose_lhs` become one product of concatenations where the
-    result has at least twice as many elements as a term's operands: what is
-    kept and copied is less than what the terms would write.
+    Products `transpose_lhs` become products of concatenations, of as many terms
+    at a time as have no more elements in their operands than the result, so
+    that the step needs no more memory than for one more gradient. Sizes are
+    those of the global batch. Ops with attributes of a plan stay.
 
     Before:
     ```mlir

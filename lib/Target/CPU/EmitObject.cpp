@@ -4,19 +4,24 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dtc/Support/TemporaryFile.h"
 #include "dtc/Target/CPU/CpuTarget.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/Bitcode/BitcodeWriter.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/TargetSelect.h"
+#include "llvm/Support/ThreadPool.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/SubtargetFeature.h"
+#include "llvm/Transforms/Utils/SplitModule.h"
 
 using namespace mlir;
 using namespace dtc;
@@ -105,8 +110,66 @@ void dtc::optimizeModule(llvm::Module &module, llvm::TargetMachine &machine) {
       .run(module, modules);
 }
 
-LogicalResult dtc::emitHostObject(ModuleOp module, const CpuOptions &options,
-                                  StringRef path) {
+/// Optimises a module and writes its code. Empty if that went well, else what
+/// is wrong.
+static std::string compile(llvm::Module &module, const CpuOptions &options,
+                           StringRef path) {
+  std::string message;
+  std::unique_ptr<llvm::TargetMachine> machine =
+      createMachine(options, message);
+  if (!machine)
+    return "cannot generate code for " + options.triple + ": " + message;
+  optimizeModule(module, *machine);
+
+  std::error_code code;
+  // A signal removes temporary files: no other thread makes them again.
+  llvm::raw_fd_ostream stream(path, code, llvm::sys::fs::CD_OpenExisting);
+  if (code)
+    return ("cannot write " + path + ": " + code.message()).str();
+  llvm::legacy::PassManager passes;
+  if (machine->addPassesToEmitFile(passes, stream, nullptr,
+                                   llvm::CodeGenFileType::ObjectFile))
+    return "no object files for " + options.triple;
+  passes.run(module);
+  stream.flush();
+  if (std::error_code error = stream.error()) {
+    stream.clear_error(); // else the stream ends the program
+    return ("cannot write " + path + ": " + error.message()).str();
+  }
+  return "";
+}
+
+/// Compiles functions in turn for each of the files, in threads. A part has an
+/// LLVM context of its own, to which it goes as bitcode.
+static std::string compileParts(llvm::Module &module, const CpuOptions &options,
+                                ArrayRef<std::string> paths) {
+  std::vector<llvm::SmallString<0>> parts;
+  llvm::SplitModule(
+      module, paths.size(),
+      [&](std::unique_ptr<llvm::Module> part) {
+        llvm::raw_svector_ostream stream(parts.emplace_back());
+        llvm::WriteBitcodeToFile(*part, stream);
+      },
+      /*PreserveLocals=*/false, /*RoundRobin=*/true);
+  std::vector<std::string> messages(paths.size());
+  llvm::DefaultThreadPool pool(llvm::hardware_concurrency(paths.size()));
+  {
+    WithoutEndingSignals without;
+    for (size_t i = 0; i < paths.size(); ++i)
+      pool.async([&, i] {
+        llvm::LLVMContext context;
+        auto part = llvm::cantFail(llvm::parseBitcodeFile(
+            llvm::MemoryBufferRef(parts[i], paths[i]), context));
+        messages[i] = compile(*part, options, paths[i]);
+      });
+  }
+  pool.wait();
+  auto wrong = llvm::find_if(messages, [](StringRef m) { return !m.empty(); });
+  return wrong == messages.end() ? "" : *wrong;
+}
+
+LogicalResult dtc::emitHostObjects(ModuleOp module, const CpuOptions &options,
+                                   ArrayRef<std::string> paths) {
   registerBuiltinDialectTranslation(*module.getContext());
   registerLLVMDialectTranslation(*module.getContext());
   llvm::LLVMContext context;
@@ -132,21 +195,7 @@ LogicalResult dtc::emitHostObject(ModuleOp module, const CpuOptions &options,
     function.addFnAttr("target-cpu", options.cpu);
     function.addFnAttr("target-features", options.features);
   }
-  optimizeModule(*llvmModule, *machine);
-
-  std::error_code code;
-  llvm::raw_fd_ostream stream(path, code);
-  if (code)
-    return module.emitError("cannot write ") << path << ": " << code.message();
-  llvm::legacy::PassManager passes;
-  if (machine->addPassesToEmitFile(passes, stream, nullptr,
-                                   llvm::CodeGenFileType::ObjectFile))
-    return module.emitError("no object files for ") << options.triple;
-  passes.run(*llvmModule);
-  stream.flush();
-  if (std::error_code error = stream.error()) {
-    stream.clear_error(); // else the stream ends the program
-    return module.emitError("cannot write ") << path << ": " << error.message();
-  }
-  return success();
+  message = paths.size() > 1 ? compileParts(*llvmModule, options, paths)
+                             : compile(*llvmModule, options, paths.front());
+  return message.empty() ? success() : module.emitError(message);
 }

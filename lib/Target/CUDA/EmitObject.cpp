@@ -206,8 +206,9 @@ static LogicalResult dump(Location loc, StringRef ptx, StringRef folder) {
   return success();
 }
 
-LogicalResult CudaTarget::emitObject(ModuleOp module, StringRef path,
-                                     StringRef dumpDir) const {
+LogicalResult CudaTarget::emitObjects(ModuleOp module,
+                                      ArrayRef<std::string> paths,
+                                      StringRef dumpDir) const {
   DeviceProgram program(module);
   program.addConstants();
   std::string ptx, cubin;
@@ -245,5 +246,5 @@ LogicalResult CudaTarget::emitObject(ModuleOp module, StringRef path,
   }
   program.finish(architecture, ptx, cubin);
   module->removeAttr(gpu::GPUDialect::getContainerModuleAttrName());
-  return emitHostObject(module, host, path);
+  return emitHostObjects(module, host, paths);
 }

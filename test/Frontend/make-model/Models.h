@@ -41,6 +41,8 @@ void addSoundModels(ModelTable &table);
 void addImageModels(ModelTable &table);
 /// Dropout and random numbers.
 void addRandomModels(ModelTable &table);
+/// LSTMs, refused.
+void addRecurrentModels(ModelTable &table);
 
 } // namespace dtc::test
 

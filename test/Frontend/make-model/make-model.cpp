@@ -27,6 +27,7 @@ int main(int argc, char **argv) {
   addSoundModels(table);
   addImageModels(table);
   addRandomModels(table);
+  addRecurrentModels(table);
   if (argc != 4 || std::string(argv[2]) != "-o" || !table.count(argv[1])) {
     std::fprintf(stderr, "usage: %s NAME -o FILE, where NAME is one of\n",
                  argv[0]);

@@ -35,10 +35,11 @@ struct CpuOptions {
 
 /// Translates a module to LLVM IR, optimises it (-O3) and writes
 /// position-independent code. Multiplications and additions that carry the
-/// flag may be contracted; nothing is reassociated.
-llvm::LogicalResult emitHostObject(mlir::ModuleOp module,
-                                   const CpuOptions &options,
-                                   llvm::StringRef path);
+/// flag may be contracted; nothing is reassociated. With several files, each
+/// has some of the functions, the same on every machine.
+llvm::LogicalResult emitHostObjects(mlir::ModuleOp module,
+                                    const CpuOptions &options,
+                                    llvm::ArrayRef<std::string> paths);
 
 /// What -O3 does to a module for a machine.
 void optimizeModule(llvm::Module &module, llvm::TargetMachine &machine);
@@ -60,9 +61,10 @@ public:
   mlir::Value createConstant(Place at, mlir::ModuleOp module,
                              llvm::StringRef name,
                              mlir::DenseElementsAttr data) const override;
-  llvm::LogicalResult emitObject(mlir::ModuleOp module, llvm::StringRef path,
-                                 llvm::StringRef) const override {
-    return emitHostObject(module, options, path);
+  llvm::LogicalResult emitObjects(mlir::ModuleOp module,
+                                  llvm::ArrayRef<std::string> paths,
+                                  llvm::StringRef) const override {
+    return emitHostObjects(module, options, paths);
   }
   llvm::StringRef getRuntimeArchive() const override { return "libdtcrt.a"; }
 

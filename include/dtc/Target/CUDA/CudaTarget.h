@@ -66,8 +66,9 @@ public:
                              llvm::StringRef name,
                              mlir::DenseElementsAttr data) const override;
   /// With a `dumpDir`, PTX is there as 07-device.ptx.
-  llvm::LogicalResult emitObject(mlir::ModuleOp module, llvm::StringRef path,
-                                 llvm::StringRef dumpDir) const override;
+  llvm::LogicalResult emitObjects(mlir::ModuleOp module,
+                                  llvm::ArrayRef<std::string> paths,
+                                  llvm::StringRef dumpDir) const override;
   llvm::StringRef getRuntimeArchive() const override {
     return "libdtcrt-cuda.a";
   }

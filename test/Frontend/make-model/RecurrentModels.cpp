@@ -1,0 +1,77 @@
+//===- RecurrentModels.cpp - recurrent layers that dtc refuses ------------===//
+//
+// Operands and attributes that no LSTM has, and sequences that are too long.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Models.h"
+
+namespace dtc::test {
+
+namespace {
+/// y = lstm(x) of two positions, three inputs and two units.
+struct Lstm {
+  ModelBuilder m;
+  onnx::NodeProto *node;
+
+  explicit Lstm(const Dims &x = {2, "batch", 3}, const Ints &w = {1, 8, 3},
+                const Names &rest = {}) {
+    m.input("x", x);
+    m.weight("w", w);
+    m.weight("r", {1, 8, 2});
+    Names inputs = {"x", "w", "r"};
+    inputs.insert(inputs.end(), rest.begin(), rest.end());
+    node = &m.node("LSTM", "node", inputs, {"y"});
+    m.output("y");
+  }
+};
+
+File direction() {
+  Lstm model;
+  ModelBuilder::set(*model.node, "direction", std::string("both"));
+  return model.m;
+}
+File rank() { return Lstm({"batch", 3}).m; }
+File weights() { return Lstm({2, "batch", 3}, {1, 6, 3}).m; }
+File hiddenSize() {
+  Lstm model;
+  ModelBuilder::set(*model.node, "hidden_size", int64_t(3));
+  return model.m;
+}
+File tooLong() { return Lstm({int64_t(1) << 40, "batch", 3}).m; }
+File activation(const Names &names) {
+  Lstm model;
+  onnx::AttributeProto &attribute = *model.node->add_attribute();
+  attribute.set_name("activations");
+  attribute.set_type(onnx::AttributeProto::STRINGS);
+  for (const std::string &name : names)
+    attribute.add_strings(name);
+  return model.m;
+}
+File activations() { return activation({"Sigmoid", "Tanh"}); }
+File unknownActivation() { return activation({"Sigmoid", "Tanh", "Swish"}); }
+File floatLengths() {
+  Lstm model({2, "batch", 3}, {1, 8, 3}, {"", "lengths"});
+  model.m.input("lengths", {"batch"});
+  return model.m;
+}
+File longLength() {
+  Lstm model({2, "batch", 3}, {1, 8, 3}, {"", "lengths"});
+  model.m.ints("lengths", {1, 3});
+  return model.m;
+}
+} // namespace
+
+void addRecurrentModels(ModelTable &table) {
+  table["lstm-direction"] = direction;
+  table["lstm-rank"] = rank;
+  table["lstm-weights"] = weights;
+  table["lstm-hidden-size"] = hiddenSize;
+  table["lstm-too-long"] = tooLong;
+  table["lstm-activations"] = activations;
+  table["lstm-unknown-activation"] = unknownActivation;
+  table["lstm-float-lengths"] = floatLengths;
+  table["lstm-long-length"] = longLength;
+}
+
+} // namespace dtc::test
