@@ -145,11 +145,13 @@ void RecurrentRestorer::nameParameters(StringRef module, int layer) {
 std::string RecurrentRestorer::orderGates(const std::string &parameter) {
   std::vector<std::string> parts;
   int64_t count = gates.size();
-  for (int64_t place = 0; place < count;) {
-    int64_t first = find(gates, place) - gates.begin(), last = first;
-    while (++place < count && last + 1 < count && gates[last + 1] == place)
-      ++last;
-    if (last - first + 1 == count)
+  for (int64_t place = 0, size = 1; place < count; place += size) {
+    // Gates that follow each other in both orders are one slice.
+    int64_t first = find(gates, place) - gates.begin();
+    for (size = 1; first + size < count; ++size)
+      if (gates[first + size] != place + size)
+        break;
+    if (size == count)
       return parameter;
     auto number = [&](StringRef what, int64_t value) {
       return graph.addIntegers(parameter + "/" + what, {value}, {1});
@@ -157,7 +159,7 @@ std::string RecurrentRestorer::orderGates(const std::string &parameter) {
     parts.push_back(graph.applyBefore(
         index, "Slice",
         {parameter, number("start", first * hidden),
-         number("end", (last + 1) * hidden), number("axis", 0)}));
+         number("end", (first + size) * hidden), number("axis", 0)}));
   }
   std::string joined = graph.applyBefore(index, "Concat", parts);
   setInt("axis", 0);
