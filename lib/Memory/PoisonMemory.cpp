@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ByteRange.h"
 #include "dtc/Memory/MemoryPlan.h"
 #include "dtc/Memory/Passes.h"
 #include "dtc/Plan/Skeleton.h"
@@ -19,10 +20,6 @@ using namespace mlir;
 using namespace dtc;
 
 namespace {
-
-struct ByteRange {
-  int64_t begin, end;
-};
 
 /// Poisons one block: at its begin, what it does not find there, and then each
 /// buffer after the last op that needs it.

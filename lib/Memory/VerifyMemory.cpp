@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ByteRange.h"
 #include "dtc/Memory/MemoryPlan.h"
 #include "dtc/Memory/MemoryPlanner.h"
 #include "dtc/Memory/Verify.h"
@@ -17,10 +18,6 @@ using namespace mlir;
 using namespace dtc;
 
 namespace {
-
-struct ByteRange {
-  int64_t begin, end;
-};
 
 /// Who wrote each byte last.
 class ByteOwners {
