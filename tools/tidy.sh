@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Checks sources as .clang-tidy says, with the compile commands of build/release. Without arguments: what differs from BASE (main,
-# origin/main or the commit before); of a header that differs, the first source that includes it. --all: everything, which takes
-# about half an hour of one core.
+# Checks sources as .clang-tidy says, with the compile commands and the precompiled headers of a finished build/release. Without
+# arguments: what differs from BASE (main, origin/main or the commit before); of a header that differs, the first source that
+# includes it. --all: everything, which takes about half an hour of one core.
 #
 # usage: [BASE=COMMIT] tools/tidy.sh [--all | FILE...]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-[ -f build/release/compile_commands.json ] || { echo "tidy.sh: found no build/release; run cmake --preset release" >&2; exit 2; }
+[ -f build/release/compile_commands.json ] || { echo "tidy.sh: found no build/release; run cmake --preset release and cmake --build --preset release" >&2; exit 2; }
 folders=(lib python-free-frontend tools unittests test bench)
 
 changed() {
