@@ -83,8 +83,6 @@ SmallVector<OpType> Sum::takeTerms(function_ref<bool(OpType)> isWanted) {
 }
 
 Value Sum::concat(ValueRange parts, int64_t axis) {
-  if (parts.size() == 1)
-    return parts.front();
   auto type = cast<RankedTensorType>(parts.front().getType());
   SmallVector<int64_t> shape(type.getShape());
   shape[axis] = 0;

@@ -88,8 +88,10 @@ createMachine(const CpuOptions &target, std::string &error) {
   llvm::InitializeNativeTargetAsmParser();
   llvm::Triple triple(target.triple);
   const llvm::Target *known = llvm::TargetRegistry::lookupTarget(triple, error);
-  if (!known)
+  if (!known) {
+    error = "cannot generate code for " + target.triple + ": " + error;
     return nullptr;
+  }
   return std::unique_ptr<llvm::TargetMachine>(known->createTargetMachine(
       triple, target.cpu, target.features, llvm::TargetOptions(),
       llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Aggressive));
@@ -118,7 +120,7 @@ static std::string compile(llvm::Module &module, const CpuOptions &options,
   std::unique_ptr<llvm::TargetMachine> machine =
       createMachine(options, message);
   if (!machine)
-    return "cannot generate code for " + options.triple + ": " + message;
+    return message;
   optimizeModule(module, *machine);
 
   std::error_code code;
@@ -181,8 +183,7 @@ LogicalResult dtc::emitHostObjects(ModuleOp module, const CpuOptions &options,
   std::unique_ptr<llvm::TargetMachine> machine =
       createMachine(options, message);
   if (!machine)
-    return module.emitError("cannot generate code for ")
-           << options.triple << ": " << message;
+    return module.emitError(message);
   llvmModule->setDataLayout(machine->createDataLayout());
   llvmModule->setTargetTriple(machine->getTargetTriple());
   llvmModule->setPICLevel(llvm::PICLevel::BigPIC);
