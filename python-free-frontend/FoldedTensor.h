@@ -34,7 +34,8 @@ struct FoldedTensor {
 };
 
 /// What a tensor was computed of by the call `op` ("embedding", "expand"), if
-/// that only moves elements. `batch`: number of samples of the export, or 0.
+/// that only moves elements, or may be a bias in each row ("linear"). `batch`:
+/// number of samples of the export, or 0.
 std::optional<FoldedTensor> unfold(const TensorData &data, llvm::StringRef op,
                                    int64_t batch);
 

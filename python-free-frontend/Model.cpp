@@ -114,7 +114,7 @@ Expected<Model> loadModel(StringRef path) {
   } else {
     if (proto->producer_name() == "pytorch") {
       TensorReader reader(path);
-      nameRecurrent(*proto->mutable_graph(), reader, model.restored.notes);
+      nameRecurrent(*proto->mutable_graph(), reader, model.restored);
     }
     separateNorms(*proto->mutable_graph());
     separateModules(*proto->mutable_graph());

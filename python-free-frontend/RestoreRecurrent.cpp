@@ -40,10 +40,14 @@ public:
   /// Names parameters as PyTorch does in a module of this name.
   void nameParameters(StringRef module, int layer);
   /// Makes operands what the parameters are joined to. Appends the names of
-  /// those that are new.
-  void restore(std::vector<std::string> &names);
+  /// those that are new, and warnings of those that the file has in another
+  /// shape.
+  void restore(std::vector<std::string> &names,
+               std::vector<std::string> &warnings);
 
 private:
+  bool fits(unsigned operand, std::vector<std::string> &warnings) const;
+  SmallVector<int64_t> getDims(unsigned operand) const;
   void restoreOperand(unsigned operand, std::vector<std::string> &names);
   std::string orderGates(const std::string &parameter);
   void setInt(StringRef attribute, int64_t value);
@@ -174,17 +178,34 @@ void RecurrentRestorer::setInt(StringRef name, int64_t value) {
   attribute.set_i(value);
 }
 
+/// The shape of each parameter of an operand.
+SmallVector<int64_t> RecurrentRestorer::getDims(unsigned operand) const {
+  SmallVector<int64_t> dims = {int64_t(gates.size()) * hidden};
+  if (operands[operand]->shape.size() == 3)
+    dims.push_back(operands[operand]->shape[2]);
+  return dims;
+}
+
+bool RecurrentRestorer::fits(unsigned operand,
+                             std::vector<std::string> &warnings) const {
+  for (const std::string &name : parameters[operand])
+    if (const onnx::TensorProto *own = graph.findTensor(name);
+        own && dimsOf(*own) != getDims(operand)) {
+      warnings.push_back("operand " + std::to_string(operand + 1) +
+                         " of node '" + graph.node(index).name() +
+                         "' should be computed from '" + name +
+                         "', which has another shape; check that the file was "
+                         "not edited");
+      return false;
+    }
+  return true;
+}
+
 void RecurrentRestorer::restoreOperand(unsigned operand,
                                        std::vector<std::string> &names) {
   const TensorData &data = *operands[operand];
   int32_t type = graph.findTensor(sources[operand])->data_type();
-  SmallVector<int64_t> dims = {int64_t(gates.size()) * hidden};
-  if (data.shape.size() == 3)
-    dims.push_back(data.shape[2]);
-  for (const std::string &name : parameters[operand])
-    if (const onnx::TensorProto *own = graph.findTensor(name);
-        own && dimsOf(*own) != dims)
-      return; // the file was edited
+  SmallVector<int64_t> dims = getDims(operand);
   int64_t gateBytes =
       data.bytes.size() / parameters[operand].size() / gates.size();
 
@@ -213,9 +234,11 @@ void RecurrentRestorer::restoreOperand(unsigned operand,
       operand + 1, graph.applyBefore(index, "Reshape", {value, shape}));
 }
 
-void RecurrentRestorer::restore(std::vector<std::string> &names) {
+void RecurrentRestorer::restore(std::vector<std::string> &names,
+                                std::vector<std::string> &warnings) {
   for (unsigned operand = 0; operand < operands.size(); ++operand)
-    if (operands[operand] && !parameters[operand].empty())
+    if (operands[operand] && !parameters[operand].empty() &&
+        fits(operand, warnings))
       restoreOperand(operand, names);
 }
 
@@ -240,7 +263,7 @@ void restoreRecurrent(FxGraph &graph, TensorReader &reader,
         continue;
       RecurrentRestorer node(graph, reader, {}, index);
       if (node.readOperands() && node.findParameters(layer))
-        node.restore(names);
+        node.restore(names, result.warnings);
       ++layer;
     }
   }
@@ -248,7 +271,7 @@ void restoreRecurrent(FxGraph &graph, TensorReader &reader,
 }
 
 void nameRecurrent(onnx::GraphProto &proto, TensorReader &reader,
-                   std::vector<std::string> &notes) {
+                   RestoredTensors &result) {
   Provenance none;
   FxGraph graph(proto, none);
   StringMap<std::string> copies;
@@ -279,10 +302,10 @@ void nameRecurrent(onnx::GraphProto &proto, TensorReader &reader,
     key.push_back(std::to_string(layer));
     std::string &owner = owners.try_emplace(key, module).first->second;
     node.nameParameters(isSameModule(owner, module) ? owner : module, layer);
-    node.restore(names);
+    node.restore(names, result.warnings);
   }
   graph.insertNodes();
-  describe(names, notes);
+  describe(names, result.notes);
 }
 
 } // namespace dtc::frontend

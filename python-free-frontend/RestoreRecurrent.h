@@ -28,7 +28,7 @@ void restoreRecurrent(FxGraph &graph, TensorReader &reader,
 /// are named after modules, '/rnn/LSTM_1', and parameters as PyTorch names
 /// those of a module, 'rnn.weight_ih_l1'.
 void nameRecurrent(onnx::GraphProto &graph, TensorReader &reader,
-                   std::vector<std::string> &notes);
+                   RestoredTensors &result);
 
 } // namespace dtc::frontend
 

@@ -11,8 +11,6 @@
 #include "Operators.h"
 #include "Take.h"
 
-#include "llvm/Support/FormatVariadic.h"
-
 #include <functional>
 
 using namespace llvm;
@@ -153,7 +151,7 @@ private:
   Value initial(unsigned i, int64_t direction);
   /// One direction of an operand, without that dimension.
   Value pick(Value x, int64_t direction);
-  /// Runs a direction. Appends what it gives for each position.
+  /// Runs a direction. `outputs` is what it gives for each position.
   State run(int64_t direction, Value x, Value present,
             SmallVectorImpl<Value> &outputs);
   /// The states of all directions as the node gives them.
@@ -200,8 +198,7 @@ Error Layer::readSizes() {
     return problem("layout is " + Twine(layout) + ", expected 0 or 1");
   isBatchFirst = layout == 1;
   if (const auto *clip = call.attribute("clip"); clip && !(clip->f() > 0))
-    return problem("clip is " + formatv("{0:g}", clip->f()).str() +
-                   ", expected a positive bound");
+    return problem("clip is not positive", "leave it out if there is no bound");
   for (unsigned i : {X, W, R})
     if (call.rank(i) != 3)
       return problem("operand " + Twine(i) + " is " + toString(call.shape(i)) +
@@ -254,12 +251,26 @@ double takeNumber(ArrayRef<float> &numbers, double otherwise) {
   return number;
 }
 
+Value buildAffine(NodeBuilder &node, Value x, double alpha, double beta) {
+  return node.add(node.mul(x, node.scalar(alpha, x)), node.scalar(beta, x));
+}
+
+Value buildScaledTanh(NodeBuilder &node, Value x, double alpha, double beta) {
+  Value inner = node.mul(x, node.scalar(beta, x));
+  return node.mul(node.elementwise<TanhOp>(inner), node.scalar(alpha, x));
+}
+
 /// Null for a name that ONNX does not have.
 Activation findActivation(StringRef name, ArrayRef<float> &alphas,
                           ArrayRef<float> &betas) {
   auto withAlpha = [&](auto build, double otherwise) -> Activation {
     double alpha = takeNumber(alphas, otherwise);
     return [=](NodeBuilder &node, Value x) { return build(node, x, alpha); };
+  };
+  auto withBoth = [&](auto build, double first, double second) -> Activation {
+    double alpha = takeNumber(alphas, first), beta = takeNumber(betas, second);
+    return
+        [=](NodeBuilder &node, Value x) { return build(node, x, alpha, beta); };
   };
   std::string lower = name.lower();
   if (lower == "relu")
@@ -282,20 +293,12 @@ Activation findActivation(StringRef name, ArrayRef<float> &alphas,
     return withAlpha(buildElu, 1);
   if (lower == "thresholdedrelu")
     return withAlpha(buildThresholdedRelu, 1);
-  if (lower == "affine" || lower == "scaledtanh" || lower == "hardsigmoid") {
-    bool isHard = lower == "hardsigmoid", isTanh = lower == "scaledtanh";
-    double alpha = takeNumber(alphas, isHard ? 0.2f : 1);
-    double beta = takeNumber(betas, isHard ? 0.5 : isTanh ? 1 : 0);
-    return [=](NodeBuilder &node, Value x) {
-      if (isHard)
-        return buildHardSigmoid(node, x, alpha, beta);
-      if (!isTanh)
-        return node.add(node.mul(x, node.scalar(alpha, x)),
-                        node.scalar(beta, x));
-      x = node.elementwise<TanhOp>(node.mul(x, node.scalar(beta, x)));
-      return node.mul(x, node.scalar(alpha, x));
-    };
-  }
+  if (lower == "hardsigmoid")
+    return withBoth(buildHardSigmoid, 0.2f, 0.5);
+  if (lower == "affine")
+    return withBoth(buildAffine, 1, 0);
+  if (lower == "scaledtanh")
+    return withBoth(buildScaledTanh, 1, 1);
   return nullptr;
 }
 

@@ -14,6 +14,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstring>
 
 using namespace llvm;
 using namespace dtc;
@@ -66,6 +67,15 @@ public:
            ("['', '" + module + "', 'call']").str());
     record(node, "pkg.torch.onnx.stack_trace",
            ("File \"model.py\", line 1, in forward\n    " + source).str());
+  }
+
+  /// An integer attribute of the node that was added last.
+  void attribute(StringRef name, int64_t value) {
+    onnx::AttributeProto &attribute =
+        *graph.mutable_node()->rbegin()->add_attribute();
+    attribute.set_name(name.str());
+    attribute.set_type(onnx::AttributeProto::INT);
+    attribute.set_i(value);
   }
 
   RestoredTensors restore() {
@@ -417,6 +427,56 @@ TEST(RestoreTest, LayerOfZerosIsItsBias) {
   EXPECT_EQ(restoreLinear({0, 0, 0, 0}, "cell"), "linear");
   // A copy of another module.
   EXPECT_EQ(restoreLinear({1, 2, 3, 4}, "target"), "linear");
+}
+
+/// A GRU of one unit and one input, whose gates are z, r and h in ONNX and r, z
+/// and n in PyTorch, without biases, by a call of these parameters.
+Recorded makeGru(const Names &parameters, StringRef list) {
+  Recorded model(parameters);
+  model.tensor("val_1", {1, 3, 1}, {1, 2, 3});
+  model.tensor("val_2", {1, 3, 1}, {4, 5, 6});
+  model.node(
+      "GRU", {"x", "val_1", "val_2"}, "y", "gru",
+      ("gru(%x, %zeros, [" + list + "], False, 1, 0.0, True, False, True)")
+          .str(),
+      "rnn");
+  model.attribute("hidden_size", 1);
+  return model;
+}
+
+TEST(RestoreTest, GatesOfRecurrentLayers) {
+  Recorded model = makeGru({"rnn.weight_ih_l0", "rnn.weight_hh_l0"},
+                           "%p_rnn_weight_ih_l0, %p_rnn_weight_hh_l0");
+  EXPECT_EQ(model.restore().warnings.size(), 0u);
+  const onnx::TensorProto *own = model.find("rnn.weight_hh_l0");
+  ASSERT_TRUE(own);
+  EXPECT_EQ(std::vector<int64_t>(own->dims().begin(), own->dims().end()),
+            (std::vector<int64_t>{3, 1}));
+  std::vector<float> gates(3);
+  ASSERT_EQ(own->raw_data().size(), 3 * sizeof(float));
+  std::memcpy(gates.data(), own->raw_data().data(), 3 * sizeof(float));
+  EXPECT_EQ(gates, (std::vector<float>{5, 4, 6}));
+  EXPECT_EQ(model.op(model.inputs("y")[2]), "Reshape");
+}
+
+TEST(RestoreTest, RecurrentLayersThatStay) {
+  // With projections there are more parameters than ONNX has a place for.
+  Recorded projected =
+      makeGru({"rnn.weight_ih_l0", "rnn.weight_hh_l0", "rnn.weight_hr_l0"},
+              "%p_rnn_weight_ih_l0, %p_rnn_weight_hh_l0, %p_rnn_weight_hr_l0");
+  projected.restore();
+  EXPECT_EQ(projected.inputs("y")[1], "val_1");
+  // A computed weight is no parameter.
+  Recorded computed =
+      makeGru({"rnn.weight_ih_l0"}, "%p_rnn_weight_ih_l0, %mul");
+  computed.restore();
+  EXPECT_EQ(computed.inputs("y")[1], "val_1");
+  // The file has a tensor of the name in another shape.
+  Recorded edited = makeGru({"rnn.weight_ih_l0", "rnn.weight_hh_l0"},
+                            "%p_rnn_weight_ih_l0, %p_rnn_weight_hh_l0");
+  edited.tensor("rnn.weight_ih_l0", {2, 1}, {1, 2});
+  EXPECT_EQ(edited.restore().warnings.size(), 1u);
+  EXPECT_EQ(edited.inputs("y")[1], "val_1");
 }
 
 TEST(FoldedTensorTest, Shapes) {

@@ -38,6 +38,26 @@ File hiddenSize() {
   ModelBuilder::set(*model.node, "hidden_size", int64_t(3));
   return model.m;
 }
+File layout() {
+  Lstm model;
+  ModelBuilder::set(*model.node, "layout", int64_t(2));
+  return model.m;
+}
+File clip() {
+  Lstm model;
+  ModelBuilder::setFloat(*model.node, "clip", 0);
+  return model.m;
+}
+File types() {
+  Lstm model({2, "batch", 3}, {1, 8, 3}, {"", "", "h"});
+  model.m.input("h", {1, "batch", 2}, onnx::TensorProto::DOUBLE);
+  return model.m;
+}
+File projection() {
+  Lstm model({2, "batch", 3}, {1, 8, 3}, {"", "", "", "c"});
+  model.m.input("c", {1, "batch", 4});
+  return model.m;
+}
 File tooLong() { return Lstm({int64_t(1) << 40, "batch", 3}).m; }
 File activation(const Names &names) {
   Lstm model;
@@ -67,6 +87,10 @@ void addRecurrentModels(ModelTable &table) {
   table["lstm-rank"] = rank;
   table["lstm-weights"] = weights;
   table["lstm-hidden-size"] = hiddenSize;
+  table["lstm-layout"] = layout;
+  table["lstm-clip"] = clip;
+  table["lstm-types"] = types;
+  table["lstm-projection"] = projection;
   table["lstm-too-long"] = tooLong;
   table["lstm-activations"] = activations;
   table["lstm-unknown-activation"] = unknownActivation;
