@@ -89,6 +89,25 @@ def bert(batch, length, steps):
             hidden_dropout_prob=0, attention_probs_dropout_prob=0)))
 
 
+def lstm(batch, length, vocabulary, wide, hidden, layers, steps):
+    def module():
+        from torch import nn
+
+        class Language(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.embed = nn.Embedding(vocabulary, wide)
+                self.lstm = nn.LSTM(wide, hidden, layers, batch_first=True)
+                self.head = nn.Linear(hidden, vocabulary)
+
+            def forward(self, x):
+                return self.head(self.lstm(self.embed(x))[0])
+
+        return Language()
+    draw = classes((length,), vocabulary)
+    return Workload(batch, module, draw, draw, steps)
+
+
 WORKLOADS = {
     "MLP 784-512-512-10, batch 64": mlp(64, (784, 512, 512, 10), 400),
     "MLP 784-2048-2048-2048-10, batch 256":
@@ -105,4 +124,6 @@ WORKLOADS = {
     "GPT-2 124M, 4 x 64": gpt2(4, 64, 6),
     "GPT-2 124M, 4 x 256": gpt2(4, 256, 5),
     "BERT base, 8 x 128": bert(8, 128, 5),
+    "LSTM of 2 layers, 512 wide, 16 x 64":
+        lstm(16, 64, 10000, 256, 512, 2, 10),
 }

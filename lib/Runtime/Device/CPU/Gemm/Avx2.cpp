@@ -7,9 +7,9 @@
 
 const dtc::rt::GemmKernels dtc::rt::gemmKernelsAvx2 = {
     "avx2",
-    Gemm<float, 32, 6>::run<false>,
-    Gemm<double, 32, 6>::run<false>,
-    Gemm<float, 32, 6>::run<true>,
+    Gemm<float, 32, 6>::run,
+    Gemm<double, 32, 6>::run,
+    Gemm<float, 32, 6>::runPanels,
     Gemm<float, 32, 6>::NR,
     Gemm<float, 32, 6>::tileRows,
     {Winograd<32, 6>::image, Winograd<32, 6>::resultGrad,

@@ -7,9 +7,9 @@
 
 const dtc::rt::GemmKernels dtc::rt::gemmKernelsAvx512 = {
     "avx512",
-    Gemm<float, 64, 12>::run<false>,
-    Gemm<double, 64, 12>::run<false>,
-    Gemm<float, 64, 12>::run<true>,
+    Gemm<float, 64, 12>::run,
+    Gemm<double, 64, 12>::run,
+    Gemm<float, 64, 12>::runPanels,
     Gemm<float, 64, 12>::NR,
     Gemm<float, 64, 12>::tileRows,
     {Winograd<64, 12>::image, Winograd<64, 12>::resultGrad,

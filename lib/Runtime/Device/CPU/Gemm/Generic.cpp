@@ -7,9 +7,9 @@
 
 const dtc::rt::GemmKernels dtc::rt::gemmKernelsGeneric = {
     "generic",
-    Gemm<float, 16, 6>::run<false>,
-    Gemm<double, 16, 6>::run<false>,
-    Gemm<float, 16, 6>::run<true>,
+    Gemm<float, 16, 6>::run,
+    Gemm<double, 16, 6>::run,
+    Gemm<float, 16, 6>::runPanels,
     Gemm<float, 16, 6>::NR,
     Gemm<float, 16, 6>::tileRows,
     {Winograd<16, 6>::image, Winograd<16, 6>::resultGrad,

@@ -32,6 +32,10 @@ constexpr int64_t mostRows = 264, mostRowsOfNarrow = 96;
 constexpr int64_t directColumns = 128, directDepth = 96;
 constexpr int64_t directTransposed = 64;
 constexpr int64_t directRows = 128, directElements = 8192;
+/// A transposed B is read where it is, as the A of the transposed product, if A
+/// has few rows that fill their vectors: to pack B takes as long as to multiply
+/// about 8 rows. C, which is transposed in its place, is small beside it.
+constexpr int64_t turnedRows = narrowColumns;
 
 template <typename T, int vectorBytes, int MR> struct Gemm {
   static constexpr int lanes = vectorBytes / sizeof(T);
@@ -171,29 +175,35 @@ template <typename T, int vectorBytes, int MR> struct Gemm {
     return __builtin_shufflevector(x, y, (i % 2 * lanes + first + i / 2)...);
   }
 
+  /// Transposes a square.
+  static void turn(Vector (&rows)[lanes]) {
+#pragma clang loop unroll(full)
+    for (int step = 1; step < lanes; step *= 2) {
+      Vector to[lanes];
+#pragma clang loop unroll(full)
+      for (int i = 0; i < lanes / 2; ++i) {
+        std::make_integer_sequence<int, lanes> all;
+        to[2 * i] = interleave<0>(rows[i], rows[i + lanes / 2], all);
+        to[2 * i + 1] =
+            interleave<lanes / 2>(rows[i], rows[i + lanes / 2], all);
+      }
+#pragma clang loop unroll(full)
+      for (int i = 0; i < lanes; ++i)
+        rows[i] = to[i];
+    }
+  }
+
   /// Columns of `rows` rows, one vector each, as rows that are W apart. What a
   /// vector has beyond `rows` is written where the next row begins, of which
   /// that part comes after.
   template <int W, int rows>
   static void transpose(const T *source, int64_t stride, T *target) {
     static_assert(rows == lanes || lanes - rows <= W);
-    Vector from[lanes] = {}, to[lanes];
+    Vector from[lanes] = {};
 #pragma clang loop unroll(full)
     for (int i = 0; i < rows; ++i)
       from[i] = *(const Unaligned *)(source + i * stride);
-#pragma clang loop unroll(full)
-    for (int step = 1; step < lanes; step *= 2) {
-#pragma clang loop unroll(full)
-      for (int i = 0; i < lanes / 2; ++i) {
-        std::make_integer_sequence<int, lanes> all;
-        to[2 * i] = interleave<0>(from[i], from[i + lanes / 2], all);
-        to[2 * i + 1] =
-            interleave<lanes / 2>(from[i], from[i + lanes / 2], all);
-      }
-#pragma clang loop unroll(full)
-      for (int i = 0; i < lanes; ++i)
-        from[i] = to[i];
-    }
+    turn(from);
 #pragma clang loop unroll(full)
     for (int q = 0; q < lanes; ++q)
       if (rows == lanes || q + 1 < lanes)
@@ -236,9 +246,76 @@ template <typename T, int vectorBytes, int MR> struct Gemm {
         __builtin_prefetch(source + i * stride + j, 0, 2);
   }
 
-  /// Of a B in panels (GemmKernels::f32Panels) nothing is packed.
-  template <bool hasPanels>
   static void run(const GemmArguments &g, char *scratch) {
+    int64_t padding = (lanes - g.m % lanes) % lanes;
+    bool turns = g.bCol != 1 && g.m <= turnedRows && g.m <= g.n &&
+                 2 * g.m <= g.k && 2 * padding <= g.m;
+    turns ? runTurned(g, scratch) : runBlocks<false>(g, scratch);
+  }
+
+  /// Of a B in panels (GemmKernels::f32Panels) nothing is packed.
+  static void runPanels(const GemmArguments &g, char *scratch) {
+    runBlocks<true>(g, scratch);
+  }
+
+  /// C transposed, as columns of B times those of A, which are packed. Of some
+  /// columns of C at a time the tiles are computed before they are written, so
+  /// that whole lines are.
+  static void runTurned(const GemmArguments &g, char *scratch) {
+    constexpr int64_t most = 48;
+    static_assert(most % MR == 0 && most % lanes == 0);
+    alignas(64) T turned[most * NR];
+    T *packed = (T *)scratch;
+    int64_t block = Blocks(g).depth;
+    for (int64_t p = 0; p < g.k; p += block) {
+      int64_t depth = min(block, g.k - p);
+      packPanels<NR>((const T *)g.a + p * g.aCol, g.aRow, g.aCol, 0, g.m, depth,
+                     packed);
+      for (int64_t column = 0; column < g.n; column += most) {
+        int64_t columns = min(most, g.n - column);
+        const T *b = (const T *)g.b + column * g.bCol + p * g.bRow;
+        for (int64_t row = 0; row < g.m; row += NR) {
+          int64_t rows = min(NR, g.m - row);
+          for (int64_t i = 0; i < columns; i += MR)
+            multiply(depth, min(MR, columns - i), rows, b + i * g.bCol, g.bCol,
+                     g.bRow, packed + row * depth, NR, turned + i * NR, NR,
+                     false);
+          writeTurned(turned, rows, columns, (T *)g.c + row * g.ldc + column,
+                      g.ldc, g.accumulate || p > 0);
+        }
+      }
+    }
+  }
+
+  /// Writes columns of `from`, whose rows are NR apart, as rows of C.
+  static void writeTurned(const T *from, int64_t rows, int64_t columns, T *c,
+                          int64_t ldc, bool accumulate) {
+    for (int64_t row = 0; row < rows; row += lanes)
+      for (int64_t column = 0; column < columns; column += lanes) {
+        Vector square[lanes];
+#pragma clang loop unroll(full)
+        for (int i = 0; i < lanes; ++i)
+          square[i] = *(const Vector *)(from + (column + i) * NR + row);
+        turn(square);
+        T *target = c + row * ldc + column;
+        if (rows - row < lanes || columns - column < lanes) {
+          for (int64_t i = 0; i < min(lanes, rows - row); ++i)
+            for (int64_t j = 0; j < min(lanes, columns - column); ++j)
+              target[i * ldc + j] = accumulate
+                                        ? target[i * ldc + j] + square[i][j]
+                                        : square[i][j];
+          continue;
+        }
+#pragma clang loop unroll(full)
+        for (int i = 0; i < lanes; ++i) {
+          auto *vector = (Unaligned *)(target + i * ldc);
+          *vector = accumulate ? *vector + square[i] : square[i];
+        }
+      }
+  }
+
+  template <bool hasPanels>
+  static void runBlocks(const GemmArguments &g, char *scratch) {
     const T *a = (const T *)g.a, *b = (const T *)g.b;
     bool directA = g.aCol == 1 ? g.n <= directColumns || g.k <= directDepth
                                : g.n <= directTransposed;
