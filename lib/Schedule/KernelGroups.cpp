@@ -30,50 +30,8 @@ SmallVector<Value> dtc::getOverwritten(Operation *op) {
   return operands;
 }
 
-/// Whether a kernel may have both ops: rows agree, and neither needs the other
-/// to be complete.
-static bool canShareKernel(Operation *a, const KernelRole &roleA, Operation *b,
-                           const KernelRole &roleB) {
-  if (roleA.fusion == Fusion::Alone || roleB.fusion == Fusion::Alone ||
-      roleA.getRows() != roleB.getRows())
-    return false;
-  auto needsComplete = [](Operation *producer, const KernelRole &role,
-                          Operation *consumer, const KernelRole &consumerRole) {
-    for (auto [index, operand] : llvm::enumerate(consumer->getOperands()))
-      if (operand.getDefiningOp() == producer &&
-          (role.fusion == Fusion::Last ||
-           llvm::is_contained(consumerRole.lookedUp, index)))
-        return true;
-    return false;
-  };
-  // What an op overwrites comes from outside, and no other op reads it.
-  auto overwrites = [](Operation *op, Operation *other) {
-    return llvm::any_of(getOverwritten(op), [&](Value value) {
-      return value.getDefiningOp() == other ||
-             llvm::is_contained(other->getOperands(), value);
-    });
-  };
-  return !needsComplete(a, roleA, b, roleB) &&
-         !needsComplete(b, roleB, a, roleA) && !overwrites(a, b) &&
-         !overwrites(b, a);
-}
-
 static bool isScalar(Value value) {
   return getLocalType(value.getType()).getNumElements() == 1;
-}
-
-/// Whether a kernel of both ops saves memory traffic. Shared scalars do not.
-static bool isConnected(Operation *a, Operation *b) {
-  auto reads = [](Operation *op, Operation *producer) {
-    return llvm::any_of(op->getOperands(), [&](Value operand) {
-      return operand.getDefiningOp() == producer;
-    });
-  };
-  return reads(a, b) || reads(b, a) ||
-         llvm::any_of(a->getOperands(), [&](Value operand) {
-           return llvm::is_contained(b->getOperands(), operand) &&
-                  !isScalar(operand);
-         });
 }
 
 namespace {
@@ -94,8 +52,12 @@ public:
 
 private:
   bool isKernelOp(Operation *op) const;
+  bool isIn(Operation *op, unsigned unit) const;
   void addOp(Operation *op);
   void connect(unsigned unit, Operation *op);
+  bool needsComplete(OpOperand &use) const;
+  bool awaits(Operation *op, unsigned unit) const;
+  bool overwrites(unsigned unit, unsigned other) const;
   bool canMerge(unsigned a, unsigned b) const;
   void merge(unsigned from, unsigned into);
   void reorder(unsigned first, unsigned second);
@@ -106,8 +68,10 @@ private:
   std::vector<KernelUnit> units;
   /// Units that each unit needs the results of, or must follow.
   std::vector<UnitSet> predecessors;
-  /// Other units with an op to which one of each unit may be connected.
+  /// Other units with an op to which one of each unit is connected: a kernel of
+  /// both saves memory traffic. Shared scalars do not.
   std::vector<UnitSet> connected;
+  std::vector<SmallVector<Value>> overwritten; ///< by ops of units
   std::vector<unsigned> order; ///< units; those that were merged stay
   std::vector<size_t> places;  ///< of units in the order
   DenseMap<Operation *, unsigned> unitOf;
@@ -166,18 +130,60 @@ void Grouping::connect(unsigned unit, Operation *op) {
   }
 }
 
+bool Grouping::isIn(Operation *op, unsigned unit) const {
+  auto it = op ? unitOf.find(op) : unitOf.end();
+  return it != unitOf.end() && it->second == unit;
+}
+
+/// Whether an operand must be complete before a kernel reads it.
+bool Grouping::needsComplete(OpOperand &use) const {
+  return roles.at(use.get().getDefiningOp()).fusion == Fusion::Last ||
+         llvm::is_contained(roles.at(use.getOwner()).lookedUp,
+                            use.getOperandNumber());
+}
+
+/// Whether an op has operands or results that are to be complete between it and
+/// a unit.
+bool Grouping::awaits(Operation *op, unsigned unit) const {
+  return llvm::any_of(op->getOpOperands(),
+                      [&](OpOperand &use) {
+                        return isIn(use.get().getDefiningOp(), unit) &&
+                               needsComplete(use);
+                      }) ||
+         llvm::any_of(op->getUses(), [&](OpOperand &use) {
+           return isIn(use.getOwner(), unit) && needsComplete(use);
+         });
+}
+
+/// Whether a unit makes or reads what the other one overwrites, which must come
+/// from outside of their kernel.
+bool Grouping::overwrites(unsigned unit, unsigned other) const {
+  return llvm::any_of(overwritten[unit], [&](Value value) {
+    return llvm::any_of(units[other].ops, [&](Operation *op) {
+      return value.getDefiningOp() == op ||
+             llvm::is_contained(op->getOperands(), value);
+    });
+  });
+}
+
+/// Of units that are connected.
 bool Grouping::canMerge(unsigned a, unsigned b) const {
   if (!units[a].isKernel || !units[b].isKernel ||
       units[a].ops.size() + units[b].ops.size() > maxKernelOps)
     return false;
-  bool areConnected = false;
-  for (Operation *x : units[a].ops)
-    for (Operation *y : units[b].ops) {
-      if (!canShareKernel(x, roles.at(x), y, roles.at(y)))
-        return false;
-      areConnected |= isConnected(x, y);
-    }
-  if (!areConnected)
+  // Ops of a unit agree in this.
+  const KernelRole &roleA = roles.at(units[a].ops.front());
+  const KernelRole &roleB = roles.at(units[b].ops.front());
+  if (roleA.fusion == Fusion::Alone || roleB.fusion == Fusion::Alone ||
+      roleA.getRows() != roleB.getRows())
+    return false;
+  auto [few, many] = units[a].ops.size() < units[b].ops.size()
+                         ? std::pair(a, b)
+                         : std::pair(b, a);
+  if (overwrites(a, b) || overwrites(b, a) ||
+      llvm::any_of(units[few].ops, [&, many = many](Operation *op) {
+        return awaits(op, many);
+      }))
     return false;
   // No way between them through a third.
   UnitSet beforeA = predecessors[a], beforeB = predecessors[b];
@@ -222,6 +228,7 @@ void Grouping::merge(unsigned from, unsigned into) {
              std::back_inserter(ops),
              [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
   units[into].ops = std::move(ops);
+  llvm::append_range(overwritten[into], overwritten[from]);
   for (unsigned other : connected[from]) {
     connected[other].remove(from);
     if (other == into)
@@ -255,6 +262,7 @@ void Grouping::addOp(Operation *op) {
   units.push_back({{op}, isKernelOp(op)});
   predecessors.push_back(std::move(before));
   connected.emplace_back();
+  overwritten.push_back(getOverwritten(op));
   places.push_back(order.size());
   order.push_back(unit);
   unitOf[op] = unit;

@@ -170,6 +170,12 @@ static std::string compileParts(llvm::Module &module, const CpuOptions &options,
   return wrong == messages.end() ? "" : *wrong;
 }
 
+/// Whether a function calls one kernel after the other in a block so long that
+/// optimizing it, which takes more than linear time, costs more than it gives.
+static bool isLongList(const llvm::Function &function) {
+  return function.size() == 1 && function.front().size() > 4096;
+}
+
 LogicalResult dtc::emitHostObjects(ModuleOp module, const CpuOptions &options,
                                    ArrayRef<std::string> paths) {
   registerBuiltinDialectTranslation(*module.getContext());
@@ -195,6 +201,10 @@ LogicalResult dtc::emitHostObjects(ModuleOp module, const CpuOptions &options,
     function.addFnAttr("min-legal-vector-width", width);
     function.addFnAttr("target-cpu", options.cpu);
     function.addFnAttr("target-features", options.features);
+    if (isLongList(function)) {
+      function.addFnAttr(llvm::Attribute::NoInline);
+      function.addFnAttr(llvm::Attribute::OptimizeNone);
+    }
   }
   message = paths.size() > 1 ? compileParts(*llvmModule, options, paths)
                              : compile(*llvmModule, options, paths.front());
