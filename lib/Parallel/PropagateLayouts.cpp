@@ -54,9 +54,11 @@ FailureOr<SmallVector<Value>> Propagation::expand(SplitExpansionInterface op,
                    op->getLoc());
   Operation *last = op->getPrevNode();
   SmallVector<Value> results = op.expandSplit(builder, starts);
+  op->replaceAllUsesWith(results);
+  single.replace(op, last ? last->getNextNode() : &op->getBlock()->front(),
+                 results);
   if (failed(propagateNew(last, op)))
     return failure();
-  op->replaceAllUsesWith(results);
   op->erase();
   return results;
 }

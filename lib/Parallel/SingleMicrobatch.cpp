@@ -132,6 +132,16 @@ void SingleMicrobatch::leave(Value gradient) {
   sums[gradient] = sum;
 }
 
+void SingleMicrobatch::replace(Operation *op, Operation *first,
+                               ValueRange results) {
+  for (auto [old, result] : llvm::zip(op->getResults(), results))
+    if (gradients.erase(old))
+      gradients.insert(result);
+  if (ofMicrobatch.erase(op))
+    for (Operation *made = first; made != op; made = made->getNextNode())
+      ofMicrobatch.insert(made);
+}
+
 void SingleMicrobatch::note(Operation *op) {
   if (!isActive)
     return;

@@ -30,6 +30,11 @@ public:
   /// belong to it, other than sums of inputs.
   void joinOperands(mlir::Operation *op);
 
+  /// Says that ops from `first` up to `op` take its place, before any has
+  /// layouts.
+  void replace(mlir::Operation *op, mlir::Operation *first,
+               mlir::ValueRange results);
+
   /// After an op got layouts.
   void note(mlir::Operation *op);
 
