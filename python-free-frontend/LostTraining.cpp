@@ -18,7 +18,7 @@ namespace dtc::frontend {
 std::vector<std::string> findLostTraining(const Model &model,
                                           const ImportOptions &options) {
   std::vector<std::string> norms, merged, alphaDropouts;
-  StringSet<> statistics;
+  StringSet<> statistics, computed;
   for (const auto &[index, node] : enumerate(model.graph().node())) {
     // Before opset 14 training mode was said by more results. Dynamo's call
     // says it, and its node does not.
@@ -30,8 +30,11 @@ std::vector<std::string> findLostTraining(const Model &model,
         statistics.insert(node.input(i));
     if (node.op_type() == "BatchNormalization" &&
         !readInt(node, "training_mode", 0) && node.output_size() == 1 &&
-        !trains)
+        !trains && !computed.contains(node.input(3)))
       norms.push_back(nodeName(node, index));
+    if (node.op_type() != "Identity")
+      for (const std::string &output : node.output())
+        computed.insert(output);
     // Alpha dropout became several nodes, some of which are random.
     if (StringRef(node.op_type()).starts_with("Random") &&
         readSourceLine(node).find("alpha_dropout(") != std::string::npos)

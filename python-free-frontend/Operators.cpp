@@ -34,6 +34,7 @@ OperatorTable::OperatorTable() {
   addResizeOperators(*this);
   addSequenceOperators(*this);
   addShapeOperators(*this);
+  addSpectrumOperators(*this);
 }
 
 void OperatorTable::add(ArrayRef<Operator> operators) {

@@ -71,6 +71,7 @@ void addReductionOperators(OperatorTable &table);
 void addResizeOperators(OperatorTable &table);
 void addSequenceOperators(OperatorTable &table);
 void addShapeOperators(OperatorTable &table);
+void addSpectrumOperators(OperatorTable &table);
 
 /// A Bernoulli variable that is written as a comparison of random numbers with
 /// a constant, cast to a float; null if it is none.

@@ -38,6 +38,7 @@ private:
   bool bind(int node, int operand, const Origin &origin);
   void restoreBias(ArrayRef<int> nodes, const Origin &bias);
   bool names(const FxCall &call, const Origin &tensor) const;
+  bool isMadeByCall(int node, int operand) const;
   void separateConstant(int node, int operand);
   void findAliases();
   void findFoldedNorms();
@@ -185,6 +186,24 @@ void OperandRestorer::separateConstant(int index, int operand) {
   node.set_input(operand, name);
 }
 
+/// Whether a call has no tensor for an operand, such as a norm without weights,
+/// or one that was made of ones, say: the exporter stored what it equals.
+bool OperandRestorer::isMadeByCall(int index, int operand) const {
+  constexpr StringLiteral makers[] = {
+      "ones",      "ones_like", "new_ones",     "zeros",    "zeros_like",
+      "new_zeros", "full",      "full_like",    "new_full", "arange",
+      "eye",       "linspace",  "scalar_tensor"};
+  const FxCall &call = *graph.origin(index).call;
+  const onnx::NodeProto &node = graph.node(index);
+  std::optional<unsigned> number = findArgument(call, node, operand);
+  if (!number)
+    return false;
+  if (*number >= call.texts.size() || call.texts[*number] == "None")
+    return true;
+  std::optional<StringRef> value = findValue(call, node, operand);
+  return value && graph.isGone(*value) && is_contained(makers, getStem(*value));
+}
+
 /// Gives the operands of the nodes that one call became their tensors back.
 void OperandRestorer::restoreCall(ArrayRef<int> nodes) {
   const FxCall &call = *graph.origin(nodes.front()).call;
@@ -199,9 +218,8 @@ void OperandRestorer::restoreCall(ArrayRef<int> nodes) {
         continue;
       const Origin *own = graph.provenance.find(input);
       const Origin *origin = chooseOrigin(index, operand);
-      if (own && isBatchNorm(call) && operand < call.texts.size() &&
-          call.texts[operand] == "None") {
-        separateConstant(index, operand); // ones and zeros of no parameter
+      if (own && isMadeByCall(index, operand)) {
+        separateConstant(index, operand);
         continue;
       }
       // One operand of the sum is a bias, the other a computed product.

@@ -82,6 +82,30 @@ Error importLayerNorm(NodeBuilder &node) {
   return Error::success();
 }
 
+/// By statistics that no average is kept of: those that the model computes,
+/// such as those of weights that it standardizes, or in training those of x.
+void buildComputedBatchNorm(NodeBuilder &node, double epsilon) {
+  const Call &call = node.call;
+  Shape channels(call.rank(0), 1), others;
+  channels[1] = call.shape(0)[1];
+  for (int64_t d = 0; d < call.rank(0); ++d)
+    if (d != 1)
+      others.push_back(d);
+  auto ofChannels = [&](unsigned i) {
+    return node.reshape(node.operand(i), channels);
+  };
+  Value x = node.operand(0);
+  bool isTraining = call.getInt("training_mode", 0);
+  Value mean = isTraining ? node.mean(x, others) : ofChannels(3);
+  Value centered = node.sub(x, mean);
+  Value variance = isTraining ? node.mean(node.mul(centered, centered), others)
+                              : ofChannels(4);
+  Value deviation =
+      node.elementwise<SqrtOp>(node.add(variance, node.scalar(epsilon, x)));
+  Value y = node.elementwise<DivOp>({centered, deviation});
+  node.setResult(0, node.add(node.mul(y, ofChannels(1)), ofChannels(2)));
+}
+
 /// The outputs of training mode are not there: dtc trains the running
 /// statistics itself, and a plan says which statistics normalise.
 Error importBatchNorm(NodeBuilder &node) {
@@ -99,11 +123,6 @@ Error importBatchNorm(NodeBuilder &node) {
       return problem(name + " has shape " + toString(call.shape(i + 1)) +
                      ", expected that of the channels of " +
                      toString(call.shape(0)));
-    if (i >= 2 && !call.operands[i + 1].isParameter)
-      return problem(name + " is not a parameter, and can not keep an average",
-                     "export it as an initializer (PyTorch: "
-                     "track_running_stats=True; of a module that is used "
-                     "twice, in eval mode with optimize=False)");
   }
   double epsilon = call.getFloat("epsilon", 1e-5f);
   double momentum = call.getFloat("momentum", 0.9f);
@@ -111,6 +130,10 @@ Error importBatchNorm(NodeBuilder &node) {
     return problem("expected epsilon of at least 0, and momentum, the share of "
                    "a running statistic that stays, from 0 to 1",
                    "correct them in the model");
+  if (!call.operands[3].isParameter || !call.operands[4].isParameter) {
+    buildComputedBatchNorm(node, epsilon);
+    return Error::success();
+  }
   // A sequence is an image of height 1, as convolutions have it.
   Shape shape(call.shape(0));
   if (shape.size() == 3)

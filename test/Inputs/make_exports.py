@@ -433,6 +433,26 @@ class Half(nn.Module):
         return self.out(self.norm(F.relu(self.hidden(y))))
 
 
+class Spectra(nn.Module):
+    """Power of frames of a signal, a convolution whose weights are standardized,
+    as of BiT, and a Fourier transform of its result, as of FNet."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("window", torch.hann_window(8))
+        self.conv = nn.Conv1d(5, 6, 3)
+        self.out = nn.Linear(30, 4)
+
+    def forward(self, x):
+        frames = torch.stft(x, 8, 4, window=self.window, center=False,
+                            return_complex=True)
+        power = torch.view_as_real(frames).pow(2).sum(-1).log1p()
+        weight = F.batch_norm(self.conv.weight.reshape(1, 6, -1), None, None,
+                              training=True, momentum=0.0, eps=1e-6)
+        y = F.conv1d(power, weight.reshape(6, 5, 3), self.conv.bias)
+        return self.out((torch.fft.fft(y).real + y).flatten(1))
+
+
 MODELS = dict(
     branches=(Branches, lambda: (torch.randn(4, 8),
                                  torch.randint(0, 4, (4,)))),
@@ -454,6 +474,8 @@ MODELS = dict(
     recurrent=(Recurrent, lambda: (torch.randn(4, 8),
                                    torch.randint(0, 8, (4,)))),
     reused=(Reused, None),
+    spectra=(Spectra, lambda: (torch.randn(4, 32),
+                               torch.randint(0, 4, (4,)))),
     sequence=(Sequence, lambda: (torch.randint(0, 20, (4, 5)),
                                  torch.randint(0, 4, (4, 5)))),
     vision=(Vision, lambda: (torch.randn(4, 1, 8, 8),
@@ -486,7 +508,7 @@ def export(module, inputs, name):
         module = torch.jit.script(module)
         exporters = dict(torchscript=dict(
             dynamo=False, dynamic_axes={"x": {0: "batch"}}))
-    if name == "nograd":
+    if name in ("nograd", "spectra"):
         path = FOLDER / f"{name}-tool.onnx"
         export_for_training(copy.deepcopy(module), {"x": inputs}, path)
         return shrink(path)

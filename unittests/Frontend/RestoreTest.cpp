@@ -167,6 +167,29 @@ TEST(RestoreTest, ConstantThatEqualsParameterIsNone) {
   EXPECT_NE(model.inputs("b")[1], "n.weight");
 }
 
+TEST(RestoreTest, ConstantsThatTheModelMakes) {
+  Recorded model({"n.weight", "n.bias"});
+  model.tensor("n.weight", {2}, {1, 1});
+  model.tensor("n.bias", {2}, {0, 0});
+  model.node("LayerNormalization", {"x", "n.weight", "n.bias"}, "a", "a",
+             "layer_norm(%x, [2], %p_n_weight, %p_n_bias)", "n");
+  model.node("Mul", {"a", "n.weight"}, "b", "b", "mul(%a, %ones)");
+  // Its argument is gone with a pair of transposes.
+  model.node("LayerNormalization", {"b", "n.weight", "n.bias"}, "c", "c",
+             "layer_norm(%permute_1, [2], None, None)");
+  model.node("LayerNormalization", {"c", "n.weight", "n.bias"}, "d", "d",
+             "layer_norm(%c, [2])");
+  // This one may be the parameter, moved.
+  model.node("Add", {"d", "n.bias"}, "y", "y", "add(%d, %view)");
+  model.restore();
+  EXPECT_EQ(model.inputs("a"), (Names{"x", "n.weight", "n.bias"}));
+  EXPECT_EQ(model.inputs("y"), (Names{"d", "n.bias"}));
+  for (const char *node : {"b", "c", "d"})
+    for (const std::string &input : model.inputs(node))
+      EXPECT_FALSE(llvm::StringRef(input).starts_with("n."))
+          << input << " of " << node;
+}
+
 TEST(RestoreTest, NormOfGoneModule) {
   Recorded model({"l.a.weight", "l.b.weight", "unused.deep.weight"});
   model.tensor("l.a.weight", {2}, {1, 1});

@@ -257,13 +257,6 @@ File normChannels() {
   m.graph().mutable_initializer()->rbegin()->set_dims(0, 5);
   return m;
 }
-File normComputed() {
-  ModelBuilder m = norm();
-  m.node("Relu", "relu", {"bn.running_var"}, {"positive"});
-  m.graph().mutable_node()->SwapElements(0, 1);
-  m.graph().mutable_node()->at(1).set_input(4, "positive");
-  return m;
-}
 File normStatistics() {
   ModelBuilder m = norm();
   m.set(nodeOf(m), "training_mode", 1);
@@ -301,7 +294,6 @@ void addImageModels(ModelTable &table) {
   table["pool-padding"] = poolPadding;
   table["pool-indices"] = poolIndices;
   table["norm-channels"] = normChannels;
-  table["norm-computed"] = normComputed;
   table["norm-statistics"] = normStatistics;
 }
 

@@ -43,6 +43,8 @@ void addImageModels(ModelTable &table);
 void addRandomModels(ModelTable &table);
 /// LSTMs, refused.
 void addRecurrentModels(ModelTable &table);
+/// Fourier transforms, refused.
+void addSpectrumModels(ModelTable &table);
 
 } // namespace dtc::test
 

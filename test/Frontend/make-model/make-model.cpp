@@ -28,6 +28,7 @@ int main(int argc, char **argv) {
   addImageModels(table);
   addRandomModels(table);
   addRecurrentModels(table);
+  addSpectrumModels(table);
   if (argc != 4 || std::string(argv[2]) != "-o" || !table.count(argv[1])) {
     std::fprintf(stderr, "usage: %s NAME -o FILE, where NAME is one of\n",
                  argv[0]);
