@@ -46,7 +46,7 @@ struct Transform {
   }
 };
 
-Error checkComplex(const Call &call, ArrayRef<int64_t> shape) {
+Error checkComplex(ArrayRef<int64_t> shape) {
   if (shape.size() < 2 || shape.back() < 1 || shape.back() > 2)
     return problem("operand is " + toString(shape) +
                    ", expected a last dimension of 1 (real numbers) or 2 "
@@ -82,7 +82,7 @@ Error importDft(NodeBuilder &node) {
   const Call &call = node.call;
   if (Error error = node.requireFloat(0))
     return error;
-  if (Error error = checkComplex(call, call.shape(0)))
+  if (Error error = checkComplex(call.shape(0)))
     return error;
   int64_t rank = call.rank(0);
   Expected<int64_t> given = call.opset < 20
@@ -158,7 +158,7 @@ Error importStft(NodeBuilder &node) {
   Shape shape(call.shape(0));
   if (shape.size() == 2)
     shape.push_back(1);
-  if (Error error = checkComplex(call, shape))
+  if (Error error = checkComplex(shape))
     return error;
   if (shape.size() != 3)
     return problem("signal is " + toString(call.shape(0)) +

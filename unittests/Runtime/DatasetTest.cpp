@@ -329,6 +329,15 @@ TEST_F(TokenStream, NamesSayWhatModelsThatShiftThemselvesGet) {
                        "tokens");
 }
 
+TEST_F(TokenStream, AnInputOfThisNameMayHaveSamples) {
+  manifest["inputs"][0]["name"] = "tokens";
+  folder.writeNpy("tokens.npy", "'<u2'", "(16, 3)", tokens.data(), 96);
+  folder.writeNpy("labels.npy", "'<u2'", "(16, 3)", tokens.data() + 1, 96);
+  auto source = open();
+  EXPECT_EQ(load(*source, 0, 1), (std::vector<int64_t>{3, 4, 5}));
+  EXPECT_EQ(load(*source, 1, 1), (std::vector<int64_t>{4, 5, 6}));
+}
+
 TEST_F(TokenStream, RefusesTokensThatTheModelDoesNotHave) {
   tokens[40] = 10;
   write(49);

@@ -171,12 +171,20 @@ static std::optional<int64_t> shiftOf(const Program &program,
   return 0;
 }
 
+/// The stream of tokens; null if there is none.
 static std::shared_ptr<const ShardedArray>
-openTokens(const std::string &directory) {
+openTokens(const Program &program, const std::string &directory) {
   std::optional<ShardedArray> tokens = findTokens(directory);
   if (!tokens)
     return nullptr;
-  if (tokens->shape().size() != 1)
+  bool isStream = tokens->shape().size() == 1;
+  // An input of this name may have an array of samples.
+  if (!isStream && std::any_of(program.inputs.begin(), program.inputs.end(),
+                               [](const InputInfo &input) {
+                                 return input.name == "tokens";
+                               }))
+    return nullptr;
+  if (!isStream)
     fail("'%s' has shape %s, expected one dimension: a stream of tokens",
          tokens->path().c_str(), formatShape(tokens->shape()).c_str());
   return std::make_shared<const ShardedArray>(std::move(*tokens));
@@ -241,7 +249,7 @@ dtc::rt::openFields(const Program &program, const DataOptions &options) {
     mayHaveTokens |= shiftOf(program, input).has_value();
   std::shared_ptr<const ShardedArray> tokens;
   if (mayHaveTokens)
-    tokens = openTokens(options.directory);
+    tokens = openTokens(program, options.directory);
   std::vector<std::unique_ptr<Field>> fields;
   fields.reserve(program.inputs.size());
   for (const InputInfo &input : program.inputs)
