@@ -30,7 +30,7 @@ std::vector<std::string> findLostTraining(const Model &model,
         statistics.insert(node.input(i));
     if (node.op_type() == "BatchNormalization" &&
         !readInt(node, "training_mode", 0) && node.output_size() == 1 &&
-        !trains && !computed.contains(node.input(3)))
+        !trains && node.input_size() > 3 && !computed.contains(node.input(3)))
       norms.push_back(nodeName(node, index));
     if (node.op_type() != "Identity")
       for (const std::string &output : node.output())

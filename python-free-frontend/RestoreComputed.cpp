@@ -36,7 +36,7 @@ private:
   RestoredTensors &result;
   ComputedTensors computed;
   /// What was done, for messages.
-  std::vector<std::string> undone, moved, replaced;
+  std::vector<std::string> undone, moved, perhapsMoved, replaced;
 };
 
 /// "'exp' of 'scale'".
@@ -116,7 +116,7 @@ void ComputedRestorer::restoreFolded(const Computed &tensor) {
   if (tensor.isPresent) {
     undone.push_back(parameter);
   } else if (first == &tensor) {
-    moved.push_back(describe(tensor));
+    (tensor.origin ? moved : perhapsMoved).push_back(describe(tensor));
     if (!tensor.origin)
       parameter = graph.makeName(parameter);
     // The same elements stay where they are.
@@ -196,6 +196,9 @@ void ComputedRestorer::run() {
   warn(moved,
        "these are trained, as far as the model needs them, as if it had only "
        "moved them; to be sure ");
+  warn(perhapsMoved,
+       "these are trained as if it had only moved one of them; if it computed "
+       "more, that is not what PyTorch does; to be sure ");
   if (!computed.doubtful.empty())
     result.warnings.push_back(
         "the exporter computed " +

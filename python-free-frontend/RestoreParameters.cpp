@@ -198,6 +198,11 @@ bool OperandRestorer::isMadeByCall(int index, int operand) const {
   std::optional<unsigned> number = findArgument(call, node, operand);
   if (!number)
     return false;
+  // Of a sum or product, which of the two it is may not be known.
+  const Origin *own = graph.provenance.find(node.input(operand));
+  if (node.input_size() == 2 &&
+      findArgument(call, node, 1 - operand) == number && names(call, *own))
+    return false;
   if (*number >= call.texts.size() || call.texts[*number] == "None")
     return true;
   std::optional<StringRef> value = findValue(call, node, operand);

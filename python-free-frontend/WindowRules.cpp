@@ -24,16 +24,16 @@ int64_t WindowDim::countTaps(int64_t position, int64_t from, int64_t to) const {
 }
 
 SmallVector<int64_t, 2> WindowDims::kernel() const {
-  return {at(0).kernel, at(1).kernel};
+  return {height().kernel, width().kernel};
 }
 SmallVector<int64_t, 2> WindowDims::strides() const {
-  return {at(0).stride, at(1).stride};
+  return {height().stride, width().stride};
 }
 SmallVector<int64_t, 2> WindowDims::dilations() const {
-  return {at(0).dilation, at(1).dilation};
+  return {height().dilation, width().dilation};
 }
 SmallVector<int64_t, 4> WindowDims::padding() const {
-  return {at(0).before, at(1).before, at(0).after, at(1).after};
+  return {height().before, width().before, height().after, width().after};
 }
 
 namespace {
@@ -74,7 +74,7 @@ Expected<AutoPad> readAutoPad(const Call &call) {
 /// What the attributes give, before the positions are known.
 struct Attributes {
   /// One for each spatial dimension of the operand.
-  SmallVector<WindowDim, 2> dims;
+  SmallVector<WindowDim, 3> dims;
   AutoPad autoPad = AutoPad::NotSet;
   bool ceilMode = false;
 };
@@ -83,11 +83,11 @@ struct Attributes {
 Expected<Attributes> readAttributes(const Call &call,
                                     std::optional<Shape> kernel) {
   int64_t count = call.rank(0) - 2;
-  if (count != 1 && count != 2)
+  if (count < 1 || count > 3)
     return problem("operand " + toString(call.shape(0)) + " has rank " +
                        Twine(call.rank(0)) +
-                       ", supported are [batch, channels, width] and [batch, "
-                       "channels, height, width]",
+                       ", supported are [batch, channels, width], with height, "
+                       "and with depth and height before it",
                    "reshape it in the model");
   if (!kernel && !call.getInts("kernel_shape"))
     return problem("attribute 'kernel_shape' is missing",

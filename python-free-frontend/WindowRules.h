@@ -28,8 +28,12 @@ struct WindowDim {
   int64_t countTaps(int64_t position, int64_t from, int64_t to) const;
 };
 
-/// Height and width. An image of one spatial dimension has height 1.
-struct WindowDims : std::array<WindowDim, 2> {
+/// Depth, height and width: images of fewer spatial dimensions have a depth and
+/// a height of 1. The lists are of height and width.
+struct WindowDims : std::array<WindowDim, 3> {
+  const WindowDim &depth() const { return at(0); }
+  const WindowDim &height() const { return at(1); }
+  const WindowDim &width() const { return at(2); }
   llvm::SmallVector<int64_t, 2> kernel() const, strides() const,
       dilations() const;
   /// Top, left, bottom, right.

@@ -164,7 +164,7 @@ LogicalResult Propagation::propagate(Operation *op) {
       return failure();
     if (!results->empty()) {
       if (split)
-        place(results->front(), split, perMicrobatch);
+        place(single.getSum(results->front()), split, perMicrobatch);
       return success();
     }
   }

@@ -134,7 +134,7 @@ void SingleMicrobatch::leave(Value gradient) {
 
 void SingleMicrobatch::replace(Operation *op, Operation *first,
                                ValueRange results) {
-  for (auto [old, result] : llvm::zip(op->getResults(), results))
+  for (auto [old, result] : llvm::zip_equal(op->getResults(), results))
     if (gradients.erase(old))
       gradients.insert(result);
   if (ofMicrobatch.erase(op))

@@ -142,8 +142,8 @@ bool Grouping::needsComplete(OpOperand &use) const {
                             use.getOperandNumber());
 }
 
-/// Whether an op has operands or results that are to be complete between it and
-/// a unit.
+/// Whether a value that passes between an op and a unit must be complete before
+/// it is read.
 bool Grouping::awaits(Operation *op, unsigned unit) const {
   return llvm::any_of(op->getOpOperands(),
                       [&](OpOperand &use) {
@@ -229,6 +229,7 @@ void Grouping::merge(unsigned from, unsigned into) {
              [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
   units[into].ops = std::move(ops);
   llvm::append_range(overwritten[into], overwritten[from]);
+  overwritten[from].clear();
   for (unsigned other : connected[from]) {
     connected[other].remove(from);
     if (other == into)

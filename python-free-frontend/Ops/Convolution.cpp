@@ -1,12 +1,16 @@
 //===- Convolution.cpp - import of convolutions and pooling ---------------===//
 //
 // dtc has the channels last: operands are transposed, and results transposed
-// back. An image of one spatial dimension is one of height 1.
+// back. An image of one spatial dimension is one of height 1; of one with
+// depth, a window is taken apart (Volume.h).
 //
 //===----------------------------------------------------------------------===//
 
 #include "Operators.h"
+#include "Volume.h"
 #include "WindowRules.h"
+
+#include <limits>
 
 using namespace llvm;
 using mlir::Value;
@@ -14,8 +18,10 @@ using mlir::Value;
 namespace dtc::frontend {
 
 namespace {
-/// [batch, channels, width] or [batch, channels, height, width], and filters of
-/// the same form, as [batch, height, width, channels].
+bool isVolume(const NodeBuilder &node) { return node.call.rank(0) == 5; }
+
+/// [batch, channels, width], with height, or with depth and height before it,
+/// and filters of the same form, as [batch, (depth,) height, width, channels].
 Value toImage(NodeBuilder &node, Value x) {
   Shape shape(node.shapeOf(x));
   if (shape.size() == 3)
@@ -32,10 +38,17 @@ Value fromImage(NodeBuilder &node, Value y) {
   return node.reshape(y, shape);
 }
 
-mlir::RankedTensorType imageType(NodeBuilder &node, int64_t height,
-                                 int64_t width, int64_t channels) {
-  return node.typeOf({node.call.shape(0)[0], height, width, channels},
-                     node.elementType(node.operand(0)));
+/// Images of volumes, as a batch, and back.
+Value splitDepth(NodeBuilder &node, Value volumes) {
+  Shape shape(node.shapeOf(volumes));
+  shape[1] *= shape[0];
+  return node.reshape(volumes, ArrayRef(shape).drop_front());
+}
+Value joinDepth(NodeBuilder &node, Value images, int64_t depth) {
+  Shape shape(node.shapeOf(images));
+  shape.insert(shape.begin() + 1, depth);
+  shape[0] /= depth;
+  return node.reshape(images, shape);
 }
 
 /// Errors unless x, weight and bias agree. The weight is [filters, channels per
@@ -68,13 +81,24 @@ Error checkOperands(NodeBuilder &node, bool isTransposed) {
   return Error::success();
 }
 
-/// The result is the op's of operand and weight, and of the bias.
+/// `Op` of images and of filters of height and width.
 template <typename Op>
-void setConvolution(NodeBuilder &node, mlir::RankedTensorType type,
-                    const WindowDims &window) {
-  Value y = node.create<Op>(type, toImage(node, node.operand(0)),
-                            toImage(node, node.operand(1)), window.strides(),
-                            window.padding(), window.dilations());
+Value convolve(NodeBuilder &node, Value images, Value filters, int64_t height,
+               int64_t width, int64_t channels, const WindowDims &window) {
+  auto type = node.typeOf({node.shapeOf(images)[0], height, width, channels},
+                          node.elementType(images));
+  return node.create<Op>(type, images, filters, window.strides(),
+                         window.padding(), window.dilations());
+}
+
+/// The filters of a tap along depth.
+Value filtersOfTap(NodeBuilder &node, Value filters, int64_t tap) {
+  Shape shape(node.shapeOf(filters));
+  shape.erase(shape.begin() + 1);
+  return node.reshape(node.slice(filters, 1, tap, 1), shape);
+}
+
+void setConvolution(NodeBuilder &node, Value y) {
   if (node.call.hasOperand(2))
     y = node.add(y, node.operand(2));
   node.setResult(0, fromImage(node, y));
@@ -87,9 +111,24 @@ Error importConv(NodeBuilder &node) {
   auto window = convWindow(call, call.shape(1).drop_front(2));
   if (!window)
     return window.takeError();
-  auto type = imageType(node, window->at(0).positions, window->at(1).positions,
-                        call.shape(1)[0]);
-  setConvolution<Conv2DOp>(node, type, *window);
+  Value x = toImage(node, node.operand(0));
+  Value filters = toImage(node, node.operand(1));
+  auto ofImages = [&](Value images, Value filters) {
+    return convolve<Conv2DOp>(node, images, filters, window->height().positions,
+                              window->width().positions, call.shape(1)[0],
+                              *window);
+  };
+  if (!isVolume(node)) {
+    setConvolution(node, ofImages(x, filters));
+    return Error::success();
+  }
+  Value sum;
+  for (auto [tap, images] :
+       enumerate(readTaps(node, x, window->depth(), /*padding=*/0))) {
+    Value part = ofImages(images, filtersOfTap(node, filters, tap));
+    sum = sum ? node.add(sum, part) : part;
+  }
+  setConvolution(node, joinDepth(node, sum, window->depth().positions));
   return Error::success();
 }
 
@@ -102,18 +141,44 @@ Error importConvTranspose(NodeBuilder &node) {
   auto window = convTransposeWindow(call, call.shape(1).drop_front(2));
   if (!window)
     return window.takeError();
-  auto type = imageType(node, window->at(0).size, window->at(1).size,
-                        call.shape(1)[1] * call.getInt("group", 1));
-  setConvolution<Conv2DInputGradOp>(node, type, *window);
+  Value x = toImage(node, node.operand(0));
+  Value filters = toImage(node, node.operand(1));
+  auto ofImages = [&](Value images, Value filters) {
+    return convolve<Conv2DInputGradOp>(
+        node, images, filters, window->height().size, window->width().size,
+        call.shape(1)[1] * call.getInt("group", 1), *window);
+  };
+  if (!isVolume(node)) {
+    setConvolution(node, ofImages(x, filters));
+    return Error::success();
+  }
+  Value images = splitDepth(node, x);
+  SmallVector<Value> taps;
+  for (int64_t tap = 0; tap < window->depth().kernel; ++tap)
+    taps.push_back(ofImages(images, filtersOfTap(node, filters, tap)));
+  setConvolution(node, sumTaps(node, taps, window->depth()));
   return Error::success();
 }
 
-template <typename Op> Value pool(NodeBuilder &node, const WindowDims &window) {
-  auto type = imageType(node, window[0].positions, window[1].positions,
-                        node.call.shape(0)[1]);
-  return node.create<Op>(type, toImage(node, node.operand(0)), window.kernel(),
-                         window.strides(), window.padding(),
-                         window.dilations());
+/// What `Op` makes of windows; of those with depth `join` makes one value of
+/// those of two taps. Outside of images there is `padding`.
+template <typename Op>
+Value pool(NodeBuilder &node, const WindowDims &window, double padding,
+           function_ref<Value(Value, Value)> join) {
+  auto ofImages = [&](Value images) -> Value {
+    auto type = node.typeOf({node.shapeOf(images)[0], window.height().positions,
+                             window.width().positions, node.call.shape(0)[1]},
+                            node.elementType(images));
+    return node.create<Op>(type, images, window.kernel(), window.strides(),
+                           window.padding(), window.dilations());
+  };
+  Value x = toImage(node, node.operand(0));
+  if (!isVolume(node))
+    return ofImages(x);
+  Value joined;
+  for (Value images : readTaps(node, x, window.depth(), padding))
+    joined = joined ? join(joined, ofImages(images)) : ofImages(images);
+  return joinDepth(node, joined, window.depth().positions);
 }
 
 Error importMaxPool(NodeBuilder &node) {
@@ -122,7 +187,14 @@ Error importMaxPool(NodeBuilder &node) {
   auto window = poolWindow(node.call);
   if (!window)
     return window.takeError();
-  node.setResult(0, fromImage(node, pool<MaxPool2DOp>(node, *window)));
+  // Of equal elements the first gets the gradient.
+  auto join = [&](Value first, Value second) {
+    return node.select(node.compare(Comparison::gt, second, first), second,
+                       first);
+  };
+  Value y = pool<MaxPool2DOp>(node, *window,
+                              -std::numeric_limits<double>::infinity(), join);
+  node.setResult(0, fromImage(node, y));
   return Error::success();
 }
 
@@ -140,15 +212,20 @@ SmallVector<int64_t> countTaps(const WindowDim &dim, bool includePadding) {
 /// 1 / taps, for each position unless all have as many.
 Value reciprocalOfTaps(NodeBuilder &node, const WindowDims &window) {
   bool includePadding = node.call.getInt("count_include_pad", 0);
-  SmallVector<int64_t> rows = countTaps(window[0], includePadding),
-                       columns = countTaps(window[1], includePadding);
-  if (all_equal(rows) && all_equal(columns))
-    return node.scalar(1.0 / (rows[0] * columns[0]), node.operand(0));
-  HostTensor result(node.call.operands[0].dtype,
-                    {1, window[0].positions, window[1].positions, 1});
+  SmallVector<int64_t> planes = countTaps(window.depth(), includePadding),
+                       rows = countTaps(window.height(), includePadding),
+                       columns = countTaps(window.width(), includePadding);
+  if (all_equal(planes) && all_equal(rows) && all_equal(columns))
+    return node.scalar(1.0 / (planes[0] * rows[0] * columns[0]),
+                       node.operand(0));
+  int64_t height = window.height().positions, width = window.width().positions;
+  Shape shape = {1, height, width, 1};
+  if (isVolume(node))
+    shape.insert(shape.begin() + 1, window.depth().positions);
+  HostTensor result(node.call.operands[0].dtype, shape);
   for (int64_t i = 0; i < result.size(); ++i)
-    result.setFloat(i, 1.0 / (rows[i / window[1].positions] *
-                              columns[i % window[1].positions]));
+    result.setFloat(i, 1.0 / (planes[i / width / height] *
+                              rows[i / width % height] * columns[i % width]));
   return node.constant(result);
 }
 
@@ -158,7 +235,9 @@ Error importAveragePool(NodeBuilder &node) {
   auto window = poolWindow(node.call);
   if (!window)
     return window.takeError();
-  Value sum = pool<SumPool2DOp>(node, *window);
+  Value sum =
+      pool<SumPool2DOp>(node, *window, /*padding=*/0,
+                        [&](Value a, Value b) { return node.add(a, b); });
   node.setResult(
       0, fromImage(node, node.mul(sum, reciprocalOfTaps(node, *window))));
   return Error::success();

@@ -82,6 +82,16 @@ Error importLayerNorm(NodeBuilder &node) {
   return Error::success();
 }
 
+/// Whether a value is a parameter or input, if in another type or shape.
+bool isStored(Value value) {
+  while (mlir::Operation *op = value.getDefiningOp()) {
+    if (!isa<CastOp, ReshapeOp>(op))
+      return false;
+    value = op->getOperand(0);
+  }
+  return true;
+}
+
 /// By statistics that no average is kept of: those that the model computes,
 /// such as those of weights that it standardizes, or in training those of x.
 void buildComputedBatchNorm(NodeBuilder &node, double epsilon) {
@@ -130,14 +140,26 @@ Error importBatchNorm(NodeBuilder &node) {
     return problem("expected epsilon of at least 0, and momentum, the share of "
                    "a running statistic that stays, from 0 to 1",
                    "correct them in the model");
-  if (!call.operands[3].isParameter || !call.operands[4].isParameter) {
+  if (!isStored(node.operand(3)) && !isStored(node.operand(4))) {
     buildComputedBatchNorm(node, epsilon);
     return Error::success();
   }
-  // A sequence is an image of height 1, as convolutions have it.
+  for (int i = 3; i <= 4; ++i)
+    if (!call.operands[i].isParameter)
+      return problem(names[i - 1] +
+                         " is not a parameter, and can not keep an average",
+                     "export it as an initializer (PyTorch: "
+                     "track_running_stats=True; of a module that is used "
+                     "twice, in eval mode with optimize=False)");
+  // A sequence is an image of height 1, as convolutions have it; a volume, one
+  // of the height of all of its images.
   Shape shape(call.shape(0));
   if (shape.size() == 3)
     shape.insert(shape.begin() + 2, 1);
+  while (shape.size() > 4) {
+    shape[3] *= shape[2];
+    shape.erase(shape.begin() + 2);
+  }
   Value y = node.create<BatchNormOp>(
       node.channelsLast(node.reshape(node.operand(0), shape)), node.operand(1),
       node.operand(2), node.operand(3), node.operand(4), llvm::APFloat(epsilon),

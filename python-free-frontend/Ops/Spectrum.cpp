@@ -20,8 +20,7 @@ using mlir::Value;
 namespace dtc::frontend {
 
 namespace {
-/// Products of that many elements take less time than a fast transform would
-/// take to write; larger matrices fill memory.
+/// Of a matrix: 64 MiB of f32. With fewer a product is fast enough.
 constexpr int64_t maxElements = int64_t(1) << 24;
 
 /// What a transform makes of `points` numbers of `parts` 1 (real) or 2.
@@ -30,7 +29,9 @@ struct Transform {
   bool isInverse = false, isOnesided = false;
 
   int64_t frequencies() const { return isOnesided ? length / 2 + 1 : length; }
-  int64_t elements() const { return points * parts * frequencies() * 2; }
+  int64_t elements() const {
+    return numElements({points, parts, frequencies(), 2});
+  }
 
   /// How part `to` of a frequency depends on part `from` of a point: by
   /// e^(-2 pi i * point * frequency / length), or its conjugate.
@@ -93,6 +94,12 @@ Error importDft(NodeBuilder &node) {
   auto axis = normalizeAxis(*given, rank);
   if (!axis)
     return axis.takeError();
+  if (call.opset < 20 && call.hasOperand(2))
+    return problem("axis is an operand, which it is from opset 20 on, an "
+                   "attribute before");
+  if (call.opset >= 20 && call.getInt("axis", INT64_MIN) != INT64_MIN)
+    return problem("axis is an attribute, which it is before opset 20, an "
+                   "operand from then on");
   if (*axis == rank - 1)
     return problem("axis " + Twine(*given) +
                    " is that of real and imaginary parts, expected another");
@@ -173,6 +180,8 @@ Error importStft(NodeBuilder &node) {
       return known.takeError();
     window = *known;
   }
+  if (!window && !call.hasOperand(3))
+    return problem("expected a window or frame_length");
   Expected<int64_t> length =
       readScalar(call, 3, "frame_length", window ? window->size() : 0);
   if (!length)

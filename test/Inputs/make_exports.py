@@ -450,7 +450,8 @@ class Spectra(nn.Module):
         weight = F.batch_norm(self.conv.weight.reshape(1, 6, -1), None, None,
                               training=True, momentum=0.0, eps=1e-6)
         y = F.conv1d(power, weight.reshape(6, 5, 3), self.conv.bias)
-        return self.out((torch.fft.fft(y).real + y).flatten(1))
+        y = y + torch.fft.fft(y).real + torch.fft.rfft(y, n=8).imag
+        return self.out(y.flatten(1))
 
 
 MODELS = dict(

@@ -20,6 +20,8 @@ from torch import nn
 from torch.nn import functional as F
 
 import recurrent_operators
+import spectrum_operators
+import volume_operators
 
 OUTPUT = Path(__file__).parent / "operator-gradients.json"
 TYPES = {np.dtype("float64"): TensorProto.DOUBLE,
@@ -457,8 +459,9 @@ def losses():
 
 
 for write in (activations, binaries, reductions, lookups, shapes, norms,
-              attention, losses,
-              lambda: recurrent_operators.add_cases(case, normal)):
+              attention, losses):
     write()
+for operators in (recurrent_operators, volume_operators, spectrum_operators):
+    operators.add_cases(case, normal)
 OUTPUT.write_text("[\n" + ",\n".join(json.dumps(c) for c in cases) + "\n]\n")
 print(f"{len(cases)} cases")

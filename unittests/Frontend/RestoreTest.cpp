@@ -190,6 +190,16 @@ TEST(RestoreTest, ConstantsThatTheModelMakes) {
           << input << " of " << node;
 }
 
+TEST(RestoreTest, FactorsOfOneCall) {
+  // Which of the two the ones were, the metadata does not say.
+  Recorded model({"w"});
+  model.tensor("w", {2}, {1, 1});
+  model.node("Mul", {"h", "w"}, "a", "y", "addcmul(%x, %ones, %p_w)");
+  model.node("Add", {"x", "a"}, "y", "y", "addcmul(%x, %ones, %p_w)");
+  model.restore();
+  EXPECT_EQ(model.inputs("a"), (Names{"h", "w"}));
+}
+
 TEST(RestoreTest, NormOfGoneModule) {
   Recorded model({"l.a.weight", "l.b.weight", "unused.deep.weight"});
   model.tensor("l.a.weight", {2}, {1, 1});

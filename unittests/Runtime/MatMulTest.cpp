@@ -61,17 +61,19 @@ void checkAgainstNaive(MatMul &matmul, const MatMulShape &s) {
 
 template <typename T>
 void checkKernel(void (*kernel)(const GemmArguments &, char *), bool transposeA,
-                 bool transposeB, int64_t m, int64_t n, int64_t k) {
+                 bool transposeB, bool accumulate, int64_t m, int64_t n,
+                 int64_t k) {
   Mapping scratch(gemmScratchBytes);
   auto a = randomVector<T>(m * k, 0), b = randomVector<T>(k * n, 1);
-  std::vector<T> c(size_t(m * n));
-  auto expected =
-      naive({dtypeOf<T>, transposeA, transposeB, false, 1, m, n, k}, a, b, c);
+  std::vector<T> c(size_t(m * n), T(0.5));
+  auto expected = naive(
+      {dtypeOf<T>, transposeA, transposeB, accumulate, 1, m, n, k}, a, b, c);
   kernel({m, n, k, a.data(), transposeA ? 1 : k, transposeA ? m : 1, b.data(),
-          transposeB ? 1 : n, transposeB ? k : 1, c.data(), n, false},
+          transposeB ? 1 : n, transposeB ? k : 1, c.data(), n, accumulate},
          scratch.data());
   for (size_t i = 0; i < c.size(); ++i)
-    ASSERT_NEAR(c[i], expected[i], sizeof(T) == 4 ? 3e-5 : 1e-13)
+    ASSERT_NEAR(c[i], expected[i],
+                double(k + 1) * (sizeof(T) == 4 ? 1e-7 : 3e-16))
         << m << " x " << n << ", transposed: " << transposeA << ", at " << i;
 }
 
@@ -126,7 +128,19 @@ TEST(MatMul, AllKernels) {
       for (int64_t n : {40, 77, 80, 84, 88, 150, 230})
         for (bool transposeA : {false, true})
           for (bool transposeB : {false, true}) {
-            checkKernel<float>(kernel->f32, transposeA, transposeB, m, n, 301);
-            checkKernel<double>(kernel->f64, transposeA, transposeB, m, n, 301);
+            checkKernel<float>(kernel->f32, transposeA, transposeB, false, m, n,
+                               301);
+            checkKernel<double>(kernel->f64, transposeA, transposeB, false, m,
+                                n, 301);
           }
+}
+
+/// Several blocks along the contraction, added to what is there.
+TEST(MatMul, AllKernelsAccumulate) {
+  for (const GemmKernels *kernel : hostGemmKernels())
+    for (int64_t m : {5, 16, 45, 128})
+      for (bool transposeB : {false, true}) {
+        checkKernel<float>(kernel->f32, false, transposeB, true, m, 150, 1030);
+        checkKernel<double>(kernel->f64, false, transposeB, true, m, 150, 600);
+      }
 }

@@ -177,16 +177,15 @@ openTokens(const Program &program, const std::string &directory) {
   std::optional<ShardedArray> tokens = findTokens(directory);
   if (!tokens)
     return nullptr;
-  bool isStream = tokens->shape().size() == 1;
-  // An input of this name may have an array of samples.
-  if (!isStream && std::any_of(program.inputs.begin(), program.inputs.end(),
-                               [](const InputInfo &input) {
-                                 return input.name == "tokens";
-                               }))
-    return nullptr;
-  if (!isStream)
+  if (tokens->shape().size() != 1) {
+    // An input of this name may have an array of samples.
+    if (std::any_of(
+            program.inputs.begin(), program.inputs.end(),
+            [](const InputInfo &input) { return input.name == "tokens"; }))
+      return nullptr;
     fail("'%s' has shape %s, expected one dimension: a stream of tokens",
          tokens->path().c_str(), formatShape(tokens->shape()).c_str());
+  }
   return std::make_shared<const ShardedArray>(std::move(*tokens));
 }
 
@@ -224,7 +223,7 @@ openField(const Program &program, const InputInfo &input,
   const std::string &directory = options.directory;
   std::optional<ShardedArray> own = findArray(directory, input.name);
   // Named `tokens`, its array may be the stream.
-  if (own && tokens && own->path() == tokens->path())
+  if (own && tokens && own->path() == tokens->path() && shiftOf(program, input))
     own.reset();
   if (!own && input.kind == InputKind::label)
     own = findArray(directory, "labels");

@@ -170,10 +170,12 @@ static std::string compileParts(llvm::Module &module, const CpuOptions &options,
   return wrong == messages.end() ? "" : *wrong;
 }
 
-/// Whether a function calls one kernel after the other in a block so long that
-/// optimizing it, which takes more than linear time, costs more than it gives.
+/// A single block of more instructions than this is a list of calls. Optimizing
+/// it takes more than linear time, and gives nothing.
+constexpr size_t maxOptimizedBlock = 4096;
+
 static bool isLongList(const llvm::Function &function) {
-  return function.size() == 1 && function.front().size() > 4096;
+  return function.size() == 1 && function.front().size() > maxOptimizedBlock;
 }
 
 LogicalResult dtc::emitHostObjects(ModuleOp module, const CpuOptions &options,

@@ -194,9 +194,9 @@ onnx::NodeProto &nodeOf(ModelBuilder &m) {
 }
 
 File convVolume() {
-  ModelBuilder m = single("Conv", {"x", "w"}, {}, {4, 4, 3, 3, 3});
+  ModelBuilder m = single("Conv", {"x", "w"}, {}, {4, 4, 3, 3, 3, 3});
   m.graph().clear_input();
-  m.input("x", {"batch", 4, 6, 6, 6});
+  m.input("x", {"batch", 4, 6, 6, 6, 6});
   return m;
 }
 File convChannels() { return single("Conv", {"x", "w"}, {}, {4, 3, 3, 3}); }
@@ -257,6 +257,13 @@ File normChannels() {
   m.graph().mutable_initializer()->rbegin()->set_dims(0, 5);
   return m;
 }
+File normComputed() {
+  ModelBuilder m = norm();
+  m.node("Relu", "relu", {"bn.running_var"}, {"positive"});
+  m.graph().mutable_node()->SwapElements(0, 1);
+  m.graph().mutable_node()->at(1).set_input(4, "positive");
+  return m;
+}
 File normStatistics() {
   ModelBuilder m = norm();
   m.set(nodeOf(m), "training_mode", 1);
@@ -294,6 +301,7 @@ void addImageModels(ModelTable &table) {
   table["pool-padding"] = poolPadding;
   table["pool-indices"] = poolIndices;
   table["norm-channels"] = normChannels;
+  table["norm-computed"] = normComputed;
   table["norm-statistics"] = normStatistics;
 }
 

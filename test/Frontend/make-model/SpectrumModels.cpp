@@ -38,8 +38,17 @@ File inverseOfOneSide() {
   ModelBuilder::set(*model.node, "inverse", int64_t(1));
   return model.m;
 }
+File axisOperand() {
+  return Transform("DFT", {"batch", 8, 1}, {{"length", {8}}, {"axis", {1}}}).m;
+}
+File huge() {
+  return Transform("DFT", {"batch", 8, 1}, {{"length", {int64_t(1) << 60}}}).m;
+}
 File large() { return Transform("DFT", {"batch", 8192, 1}).m; }
 
+File noFrames() {
+  return Transform("STFT", {"batch", 8, 1}, {{"step", {2}}}).m;
+}
 File signal() {
   return Transform("STFT", {"batch", 8, 8, 1}, {{"step", {2}}, {"w", {1, 1}}})
       .m;
@@ -63,7 +72,10 @@ void addSpectrumModels(ModelTable &table) {
   table["dft-axis"] = axis;
   table["dft-no-length"] = noLength;
   table["dft-inverse-of-one-side"] = inverseOfOneSide;
+  table["dft-axis-operand"] = axisOperand;
+  table["dft-huge"] = huge;
   table["dft-large"] = large;
+  table["stft-no-frames"] = noFrames;
   table["stft-signal"] = signal;
   table["stft-frames"] = frames;
   table["stft-window"] = window;

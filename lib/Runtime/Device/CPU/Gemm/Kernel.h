@@ -32,10 +32,11 @@ constexpr int64_t mostRows = 264, mostRowsOfNarrow = 96;
 constexpr int64_t directColumns = 128, directDepth = 96;
 constexpr int64_t directTransposed = 64;
 constexpr int64_t directRows = 128, directElements = 8192;
-/// A transposed B is read where it is, as the A of the transposed product, if A
-/// has few rows that fill their vectors: to pack B takes as long as to multiply
-/// about 8 rows. C, which is transposed in its place, is small beside it.
-constexpr int64_t turnedRows = narrowColumns;
+/// A transposed B is read where it is, as the A of the transposed product, if
+/// it is larger than A, A has few rows, of which at most a third of a vector's
+/// lanes is empty, and C is small beside it: to pack B takes as long as to
+/// multiply about 8 rows; to transpose C, as it is written, takes time, too.
+constexpr int64_t transposedRows = narrowColumns;
 
 template <typename T, int vectorBytes, int MR> struct Gemm {
   static constexpr int lanes = vectorBytes / sizeof(T);
@@ -175,8 +176,7 @@ template <typename T, int vectorBytes, int MR> struct Gemm {
     return __builtin_shufflevector(x, y, (i % 2 * lanes + first + i / 2)...);
   }
 
-  /// Transposes a square.
-  static void turn(Vector (&rows)[lanes]) {
+  static void transposeSquare(Vector (&rows)[lanes]) {
 #pragma clang loop unroll(full)
     for (int step = 1; step < lanes; step *= 2) {
       Vector to[lanes];
@@ -203,7 +203,7 @@ template <typename T, int vectorBytes, int MR> struct Gemm {
 #pragma clang loop unroll(full)
     for (int i = 0; i < rows; ++i)
       from[i] = *(const Unaligned *)(source + i * stride);
-    turn(from);
+    transposeSquare(from);
 #pragma clang loop unroll(full)
     for (int q = 0; q < lanes; ++q)
       if (rows == lanes || q + 1 < lanes)
@@ -248,9 +248,9 @@ template <typename T, int vectorBytes, int MR> struct Gemm {
 
   static void run(const GemmArguments &g, char *scratch) {
     int64_t padding = (lanes - g.m % lanes) % lanes;
-    bool turns = g.bCol != 1 && g.m <= turnedRows && g.m <= g.n &&
-                 2 * g.m <= g.k && 2 * padding <= g.m;
-    turns ? runTurned(g, scratch) : runBlocks<false>(g, scratch);
+    bool transposes = g.bCol != 1 && g.m <= transposedRows && g.m <= g.n &&
+                      2 * g.m <= g.k && 2 * padding <= g.m;
+    transposes ? runTransposed(g, scratch) : runBlocks<false>(g, scratch);
   }
 
   /// Of a B in panels (GemmKernels::f32Panels) nothing is packed.
@@ -258,13 +258,13 @@ template <typename T, int vectorBytes, int MR> struct Gemm {
     runBlocks<true>(g, scratch);
   }
 
-  /// C transposed, as columns of B times those of A, which are packed. Of some
-  /// columns of C at a time the tiles are computed before they are written, so
-  /// that whole lines are.
-  static void runTurned(const GemmArguments &g, char *scratch) {
+  /// C^T = B^T A^T: B is read where it is, rows of A are packed. Tiles of some
+  /// columns of C are computed before they are written, so that whole lines
+  /// are.
+  static void runTransposed(const GemmArguments &g, char *scratch) {
     constexpr int64_t most = 48;
     static_assert(most % MR == 0 && most % lanes == 0);
-    alignas(64) T turned[most * NR];
+    alignas(64) T tiles[most * NR] = {};
     T *packed = (T *)scratch;
     int64_t block = Blocks(g).depth;
     for (int64_t p = 0; p < g.k; p += block) {
@@ -277,26 +277,26 @@ template <typename T, int vectorBytes, int MR> struct Gemm {
         for (int64_t row = 0; row < g.m; row += NR) {
           int64_t rows = min(NR, g.m - row);
           for (int64_t i = 0; i < columns; i += MR)
-            multiply(depth, min(MR, columns - i), rows, b + i * g.bCol, g.bCol,
-                     g.bRow, packed + row * depth, NR, turned + i * NR, NR,
-                     false);
-          writeTurned(turned, rows, columns, (T *)g.c + row * g.ldc + column,
-                      g.ldc, g.accumulate || p > 0);
+            multiply(depth, min(MR, columns - i), rows > lanes ? NR : lanes,
+                     b + i * g.bCol, g.bCol, g.bRow, packed + row * depth, NR,
+                     tiles + i * NR, NR, false);
+          writeTransposed(tiles, rows, columns, (T *)g.c + row * g.ldc + column,
+                          g.ldc, g.accumulate || p > 0);
         }
       }
     }
   }
 
   /// Writes columns of `from`, whose rows are NR apart, as rows of C.
-  static void writeTurned(const T *from, int64_t rows, int64_t columns, T *c,
-                          int64_t ldc, bool accumulate) {
+  static void writeTransposed(const T *from, int64_t rows, int64_t columns,
+                              T *c, int64_t ldc, bool accumulate) {
     for (int64_t row = 0; row < rows; row += lanes)
       for (int64_t column = 0; column < columns; column += lanes) {
         Vector square[lanes];
 #pragma clang loop unroll(full)
         for (int i = 0; i < lanes; ++i)
           square[i] = *(const Vector *)(from + (column + i) * NR + row);
-        turn(square);
+        transposeSquare(square);
         T *target = c + row * ldc + column;
         if (rows - row < lanes || columns - column < lanes) {
           for (int64_t i = 0; i < min(lanes, rows - row); ++i)
