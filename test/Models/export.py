@@ -113,7 +113,7 @@ def main(name, directory, keep=""):
         except Exception as error:  # pylint: disable=broad-except
             path.unlink(missing_ok=True)
             text = str(error).strip().splitlines() or [type(error).__name__]
-            report["not_exported"][exporter] = text[0][:300]
+            report["not_exported"][exporter] = text[0].split("  [Caused")[0][:300]
     (directory / "reference.json").write_text(json.dumps(report, indent=1))
 
 
