@@ -42,8 +42,9 @@ double SourceTerm::undo(double value) const {
 
 std::optional<SourceTerm> findTerm(StringRef line, StringRef attribute,
                                    StringRef op) {
-  // A conversion changes no value.
-  std::string operand = "self\\." + Regex::escape(attribute) +
+  // Of the module or of one in it; a conversion changes no value.
+  std::string operand = "self\\.([A-Za-z0-9_]+\\.)*" +
+                        Regex::escape(attribute) +
                         "(\\.(float|double|to|type_as)\\([A-Za-z0-9_.]*\\))?";
   if (op == "exp" && Regex("(^|[^A-Za-z0-9_.])(torch\\.exp\\( *" + operand +
                            " *\\)|" + operand + "\\.exp\\(\\))")
@@ -60,7 +61,7 @@ std::optional<SourceTerm> findTerm(StringRef line, StringRef attribute,
   if ((Regex(open + "([0-9.]+)" + plus + operand + close).match(line, &parts) &&
        isNumber(parts[1])) ||
       (Regex(open + operand + plus + "([0-9.]+)" + close).match(line, &parts) &&
-       isNumber(parts[3])))
+       isNumber(parts[4])))
     return SourceTerm{SourceTerm::AddConstant, constant};
   return std::nullopt;
 }

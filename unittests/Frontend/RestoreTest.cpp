@@ -420,6 +420,11 @@ TEST(SourceTermTest, Lines) {
   EXPECT_EQ(kind("return x * (1.0 + self.weight)", "add"), -1);
   EXPECT_EQ(kind("return self.w.exp() * x", "exp"), SourceTerm::Exp);
   EXPECT_EQ(kind("return torch.exp(self.w) * x", "exp"), SourceTerm::Exp);
+  EXPECT_EQ(kind("return self.clip.w.exp() * x", "exp"), SourceTerm::Exp);
+  EXPECT_EQ(kind("return x * (self.norms.0.w + 1)", "add"),
+            SourceTerm::AddConstant);
+  EXPECT_EQ(kind("return self.w.v.exp() * x", "exp"), -1);
+  EXPECT_EQ(kind("return w.exp() * x", "exp"), -1);
   EXPECT_EQ(kind("return torch.exp(self.w * 2) * x", "exp"), -1);
   EXPECT_EQ(findAttributes("self.a.weight @ x + other.self.b - self.c"),
             (std::vector<std::string>{"a.weight", "c"}));
