@@ -90,8 +90,8 @@ private:
                     "those of the whole batch, in ";
       describe(*to);
       diagnostic << " that is no input and whose rows differ; use one "
-                    "micro-batch, or, unless it was so, export with a dynamic "
-                    "batch and optimize=False";
+                    "micro-batch; if the file has a fixed batch, export with "
+                    "a dynamic one and optimize=False";
     }
     return diagnostic;
   }
