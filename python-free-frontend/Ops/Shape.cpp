@@ -173,16 +173,6 @@ int64_t findPadded(StringRef mode, int64_t i, int64_t size) {
   return std::min(i, period - i);
 }
 
-/// `count` elements of a value along a dimension.
-Value fill(NodeBuilder &node, Value x, int64_t axis, int64_t count,
-           const HostTensor &value) {
-  Shape shape(node.shapeOf(x));
-  shape[axis] = count;
-  return node.broadcast(
-      node.constant(value.reshaped({}).cast(fromType(node.elementType(x)))),
-      shape);
-}
-
 /// `before` and `after` are not negative.
 Value padDimension(NodeBuilder &node, Value x, int64_t axis, int64_t before,
                    int64_t after, StringRef mode, const HostTensor &value) {
@@ -193,18 +183,7 @@ Value padDimension(NodeBuilder &node, Value x, int64_t axis, int64_t before,
       indices.push_back(findPadded(mode, i, shape[axis]));
     return take(node, x, axis, indices);
   }
-  if (value.isFloat() && value.getFloat(0) == 0) {
-    shape[axis] += before + after;
-    return node.create<PadOp>(node.typeOf(shape, node.elementType(x)), x, axis,
-                              before);
-  }
-  SmallVector<Value> parts;
-  if (before > 0)
-    parts.push_back(fill(node, x, axis, before, value));
-  parts.push_back(x);
-  if (after > 0)
-    parts.push_back(fill(node, x, axis, after, value));
-  return join(node, parts, axis);
+  return pad(node, x, axis, before, after, value);
 }
 
 /// Before opset 11 pads and value are attributes.

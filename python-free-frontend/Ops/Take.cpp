@@ -60,4 +60,33 @@ Value take(NodeBuilder &node, Value x, int64_t axis,
   return join(node, parts, axis);
 }
 
+/// `count` elements of a value along a dimension.
+static Value fill(NodeBuilder &node, Value x, int64_t axis, int64_t count,
+                  const HostTensor &value) {
+  Shape shape(node.shapeOf(x));
+  shape[axis] = count;
+  return node.broadcast(
+      node.constant(value.reshaped({}).cast(fromType(node.elementType(x)))),
+      shape);
+}
+
+Value pad(NodeBuilder &node, Value x, int64_t axis, int64_t before,
+          int64_t after, const HostTensor &value) {
+  if (before == 0 && after == 0)
+    return x;
+  if (value.isFloat() && value.getFloat(0) == 0) {
+    Shape shape(node.shapeOf(x));
+    shape[axis] += before + after;
+    return node.create<PadOp>(node.typeOf(shape, node.elementType(x)), x, axis,
+                              before);
+  }
+  SmallVector<Value> parts;
+  if (before > 0)
+    parts.push_back(fill(node, x, axis, before, value));
+  parts.push_back(x);
+  if (after > 0)
+    parts.push_back(fill(node, x, axis, after, value));
+  return join(node, parts, axis);
+}
+
 } // namespace dtc::frontend

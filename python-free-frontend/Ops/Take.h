@@ -1,6 +1,6 @@
 //===- Take.h - elements of a dimension at known indices --------*- C++ -*-===//
 //
-// What lookups, strided slices and reflecting pads have in common.
+// What lookups, slices, pads and windows have in common.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,6 +23,11 @@ mlir::Value lookUp(NodeBuilder &node, mlir::Value x, int64_t axis,
 /// Tensors that agree in all dimensions but `axis`, one after another.
 mlir::Value join(NodeBuilder &node, llvm::ArrayRef<mlir::Value> parts,
                  int64_t axis);
+
+/// `before` and `after` elements, not negative, of a scalar's value around
+/// those of a dimension.
+mlir::Value pad(NodeBuilder &node, mlir::Value x, int64_t axis, int64_t before,
+                int64_t after, const HostTensor &value);
 
 } // namespace dtc::frontend
 
