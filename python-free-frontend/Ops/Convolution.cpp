@@ -51,6 +51,23 @@ Value joinDepth(NodeBuilder &node, Value images, int64_t depth) {
   return node.reshape(images, shape);
 }
 
+/// Whether there is a bias. Zeros that are no vector are none: PyTorch's
+/// exporter gives zeros [filters, 2] to a convolution of volumes that has no
+/// bias.
+bool hasBias(const NodeBuilder &node) {
+  if (!node.call.hasOperand(2) || node.call.rank(2) == 1)
+    return node.call.hasOperand(2);
+  Value bias = node.operand(2);
+  while (isa_and_present<CastOp, ReshapeOp, BroadcastOp>(bias.getDefiningOp()))
+    bias = bias.getDefiningOp()->getOperand(0);
+  auto constant = bias.getDefiningOp<ConstantOp>();
+  auto elements = constant
+                      ? dyn_cast<mlir::DenseFPElementsAttr>(constant.getValue())
+                      : mlir::DenseFPElementsAttr();
+  return !elements ||
+         any_of(elements, [](const APFloat &x) { return !x.isZero(); });
+}
+
 /// Errors unless x, weight and bias agree. The weight is [filters, channels per
 /// group, ...], or [channels, filters per group, ...] of ConvTranspose.
 Error checkOperands(NodeBuilder &node, bool isTransposed) {
@@ -75,7 +92,7 @@ Error checkOperands(NodeBuilder &node, bool isTransposed) {
                    Twine(groups) + " groups does not fit the operand " +
                    toString(call.shape(0)));
   int64_t filters = isTransposed ? inner * groups : outer;
-  if (call.hasOperand(2) && call.shape(2) != ArrayRef(filters))
+  if (hasBias(node) && call.shape(2) != ArrayRef(filters))
     return problem("bias has shape " + toString(call.shape(2)) +
                    ", expected [" + Twine(filters) + "]");
   return Error::success();
@@ -99,7 +116,7 @@ Value filtersOfTap(NodeBuilder &node, Value filters, int64_t tap) {
 }
 
 void setConvolution(NodeBuilder &node, Value y) {
-  if (node.call.hasOperand(2))
+  if (hasBias(node))
     y = node.add(y, node.operand(2));
   node.setResult(0, fromImage(node, y));
 }
@@ -187,10 +204,12 @@ Error importMaxPool(NodeBuilder &node) {
   auto window = poolWindow(node.call);
   if (!window)
     return window.takeError();
-  // Of equal elements the first gets the gradient.
+  // Of equal elements the first gets the gradient; NaN is the largest.
   auto join = [&](Value first, Value second) {
-    return node.select(node.compare(Comparison::gt, second, first), second,
-                       first);
+    Value larger =
+        node.select(node.compare(Comparison::gt, second, first), second, first);
+    return node.select(node.compare(Comparison::ne, second, second), second,
+                       larger);
   };
   Value y = pool<MaxPool2DOp>(node, *window,
                               -std::numeric_limits<double>::infinity(), join);

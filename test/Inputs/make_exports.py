@@ -454,6 +454,21 @@ class Spectra(nn.Module):
         return self.out(y.flatten(1))
 
 
+class Volumes(nn.Module):
+    """A convolution without bias, to which the exporter gives zeros of a shape
+    that no bias has."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv3d(1, 3, 2, padding=1, bias=False)
+        self.norm = nn.GroupNorm(1, 3)
+        self.pool = nn.MaxPool3d(2)
+        self.out = nn.Linear(24, 4)
+
+    def forward(self, x):
+        return self.out(self.pool(self.norm(self.conv(x))).flatten(1))
+
+
 MODELS = dict(
     branches=(Branches, lambda: (torch.randn(4, 8),
                                  torch.randint(0, 4, (4,)))),
@@ -479,6 +494,8 @@ MODELS = dict(
                                torch.randint(0, 4, (4,)))),
     sequence=(Sequence, lambda: (torch.randint(0, 20, (4, 5)),
                                  torch.randint(0, 4, (4, 5)))),
+    volumes=(Volumes, lambda: (torch.randn(4, 1, 3, 4, 3),
+                               torch.randint(0, 4, (4,)))),
     vision=(Vision, lambda: (torch.randn(4, 1, 8, 8),
                              torch.randint(0, 4, (4,)))))
 
@@ -509,7 +526,7 @@ def export(module, inputs, name):
         module = torch.jit.script(module)
         exporters = dict(torchscript=dict(
             dynamo=False, dynamic_axes={"x": {0: "batch"}}))
-    if name in ("nograd", "spectra"):
+    if name in ("nograd", "spectra", "volumes"):
         path = FOLDER / f"{name}-tool.onnx"
         export_for_training(copy.deepcopy(module), {"x": inputs}, path)
         return shrink(path)
