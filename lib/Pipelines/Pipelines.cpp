@@ -69,19 +69,18 @@ void dtc::buildStrategyPipeline(OpPassManager &manager,
 
   // Attention is one op, with the transposes around it cancelled. In the normal
   // form, whatever the exporter; before ops have stages and gradients.
-  if (std::optional<AttentionLimits> limits =
-          getAttentionLimits(strategy.target, options.precision)) {
-    FormAttentionOptions attention;
-    attention.maxWidth = limits->maxWidth;
-    attention.widthMultiple = limits->widthMultiple;
-    manager.addPass(createFormAttention(attention));
-    manager.addPass(createCanonicalizerPass(
-        GreedyRewriteConfig().setUseTopDownTraversal(false)));
-    // No mask hides a query's keys by infinities. Before differentiation, so
-    // that gradients follow.
-    if (limits->boundsMasks)
-      manager.addPass(createBoundMasks());
-  }
+  AttentionLimits limits =
+      getAttentionLimits(strategy.target, options.precision);
+  FormAttentionOptions attention;
+  attention.maxWidth = limits.maxWidth;
+  attention.widthMultiple = limits.widthMultiple;
+  manager.addPass(createFormAttention(attention));
+  manager.addPass(createCanonicalizerPass(
+      GreedyRewriteConfig().setUseTopDownTraversal(false)));
+  // No mask hides a query's keys by infinities. Before differentiation, so that
+  // gradients follow.
+  if (limits.boundsMasks)
+    manager.addPass(createBoundMasks());
 
   // No softmax that stays has NaN for a gradient. Before differentiation.
   manager.addPass(createGuardSoftmax());
@@ -278,6 +277,11 @@ void dtc::buildSchedulePipeline(OpPassManager &manager,
   RecomputeOptions recompute;
   recompute.policy = options.recompute;
   manager.addPass(createRecompute(recompute));
+
+  // Attention that the target's library does not compute is products, in blocks
+  // so that scores are never all there. After what is recomputed is chosen:
+  // the gradient makes the scores again.
+  manager.addPass(createDivideAttention());
 
   // Each stage's plan: runs, sends and receives in the schedule's order.
   ScheduleMicrobatchesOptions microbatches;

@@ -106,7 +106,7 @@ static ConcatOp findConcat(AttentionGradOp op) {
 /// Nothing if an attention is not of parts of one tensor, or if something else
 /// needs them apart.
 static std::optional<Packed> findPacked(AttentionOp op) {
-  SplitOp split = op.getMask() ? SplitOp() : findSplit(op);
+  SplitOp split = op.getMask() || op.getDivided() ? SplitOp() : findSplit(op);
   if (!split)
     return std::nullopt;
   auto part = cast<RankedTensorType>(op.getQueries().getType());

@@ -233,15 +233,17 @@ static bool isCausal(DenseElementsAttr mask, int64_t n) {
   if (mask.getNumElements() != n * n || shape.size() < 2 ||
       shape.take_back(2) != ArrayRef({n, n}))
     return false;
-  int64_t i = 0;
-  for (const APFloat &element : mask.getValues<APFloat>()) {
-    double number = element.convertToDouble();
-    if (i % n <= i / n ? number != 0
-                       : !isAbsorbing(number, mask.getElementType()))
-      return false;
-    ++i;
-  }
-  return true;
+  auto isCausal = [&](auto elements) {
+    Type element = mask.getElementType();
+    return llvm::all_of(llvm::enumerate(elements), [&](auto place) {
+      int64_t row = place.index() / n, column = place.index() % n;
+      return column <= row ? place.value() == 0
+                           : isAbsorbing(place.value(), element);
+    });
+  };
+  if (mask.getElementType().isF32())
+    return isCausal(mask.getValues<float>());
+  return mask.getElementType().isF64() && isCausal(mask.getValues<double>());
 }
 
 /// A constant condition as what is added to the scores.
@@ -259,7 +261,7 @@ static DenseElementsAttr makeMask(DenseElementsAttr condition,
 /// of the pass, since all layers have one mask.
 static constexpr StringLiteral knownAttrName = "dtc.known";
 
-static void annotateMask(SoftmaxOp softmax) {
+static void annotateMask(SoftmaxOp softmax, KnownElements &known) {
   Match match;
   if (!findScores(softmax.getOperand(), match))
     return;
@@ -267,7 +269,7 @@ static void annotateMask(SoftmaxOp softmax) {
   Operation *op = mask ? mask.getDefiningOp() : nullptr;
   if (!op || op->hasAttr(knownAttrName))
     return;
-  DenseElementsAttr elements = getKnownElements(mask);
+  DenseElementsAttr elements = known.get(mask);
   op->setAttr(knownAttrName,
               elements ? Attribute(elements) : UnitAttr::get(op->getContext()));
 }
@@ -355,8 +357,6 @@ LogicalResult FormPattern::matchAndRewrite(MatMulOp op,
       getNumber(masked) != 0)
     return failure();
   readMask(match, element);
-  if (!isWithinLimits(match))
-    return failure();
   match.queries = readHeads(scores.getLhs(), false, match.scale);
   match.keys =
       readHeads(scores.getRhs(), !scores.getTransposeRhs(), match.scale);
@@ -376,12 +376,15 @@ LogicalResult FormPattern::matchAndRewrite(MatMulOp op,
   auto build = [&](const Heads &heads, int64_t rows, int64_t width) {
     return heads.build(rewriter, loc, match.batch, match.heads, rows, width);
   };
+  auto unitIf = [&](bool isSet) {
+    return isSet ? rewriter.getUnitAttr() : UnitAttr();
+  };
   auto attention = AttentionOp::create(
       rewriter, loc, build(match.queries, match.rows, match.width),
       build(match.keys, match.numKeys, match.width),
       build(match.values, match.numKeys, match.valueWidth), mask,
-      rewriter.getF64FloatAttr(match.scale),
-      match.causal ? rewriter.getUnitAttr() : UnitAttr());
+      rewriter.getF64FloatAttr(match.scale), unitIf(match.causal),
+      unitIf(!isWithinLimits(match)));
   Value result = TransposeOp::create(rewriter, loc, attention.getResult(),
                                      ArrayRef<int64_t>{0, 2, 1, 3});
   if (rank == 3)
@@ -395,7 +398,9 @@ struct FormAttention : dtc::impl::FormAttentionBase<FormAttention> {
   using FormAttentionBase::FormAttentionBase;
 
   void runOnOperation() override {
-    getOperation()->walk(annotateMask);
+    KnownElements known;
+    getOperation()->walk(
+        [&](SoftmaxOp softmax) { annotateMask(softmax, known); });
     RewritePatternSet patterns(&getContext());
     patterns.add<FormPattern>(&getContext(),
                               FormAttentionOptions{maxWidth, widthMultiple});

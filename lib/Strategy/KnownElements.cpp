@@ -14,28 +14,11 @@
 using namespace mlir;
 using namespace dtc;
 
-namespace {
-
 /// Row-major elements. A size of 1 stands for any that only repeats.
-struct Known {
+struct KnownElements::Known {
   SmallVector<int64_t> shape;
   std::vector<double> elements;
 };
-
-class Evaluation {
-public:
-  std::optional<Known> evaluate(Value value);
-  bool hasTooMany = false; ///< elements, to be evaluated
-
-private:
-  using Result = std::optional<Known>;
-  Result evaluate(Operation *op, ArrayRef<int64_t> shape);
-  Result map(Operation *op);
-
-  llvm::DenseMap<Value, Result> known;
-};
-
-} // namespace
 
 /// A mask of 4096 rows and columns has half as many.
 static constexpr int64_t mostElements = int64_t(1) << 25;
@@ -59,16 +42,15 @@ static bool convert(double &x, Type type) {
   return bits == 1 ? x == 0 || x == 1 : std::abs(x) < std::ldexp(1, bits - 1);
 }
 
-static std::optional<Known> read(ConstantOp op) {
-  auto constant = dyn_cast<DenseElementsAttr>(op.getValue());
+KnownElements::Result KnownElements::read(DenseElementsAttr constant) {
   if (!constant)
-    return std::nullopt;
+    return {};
   Known result;
   result.shape = llvm::to_vector(constant.getType().getShape());
   if (constant.isSplat())
     result.shape.assign(result.shape.size(), 1);
   else if (constant.getNumElements() > mostElements)
-    return std::nullopt;
+    return {};
   auto append = [&](auto elements, auto toNumber) {
     for (const auto &element : elements) {
       result.elements.push_back(toNumber(element));
@@ -87,14 +69,15 @@ static std::optional<Known> read(ConstantOp op) {
   if (!llvm::all_of(result.elements, [&](double &x) {
         return convert(x, constant.getElementType());
       }))
-    return std::nullopt;
-  return result;
+    return {};
+  return std::make_shared<Known>(std::move(result));
 }
 
 /// Dimensions that become others are matched by groups of equal products. A
 /// group repeats as a whole, or not at all.
-static std::optional<Known> reshape(Known x, ArrayRef<int64_t> from,
-                                    ArrayRef<int64_t> to) {
+KnownElements::Result KnownElements::reshape(const Known &x,
+                                             ArrayRef<int64_t> from,
+                                             ArrayRef<int64_t> to) {
   SmallVector<int64_t> shape;
   size_t i = 0, j = 0;
   while (i < from.size() || j < to.size()) {
@@ -107,54 +90,52 @@ static std::optional<Known> reshape(Known x, ArrayRef<int64_t> from,
       else if (left > right && j < to.size())
         right *= to[j++];
       else
-        return std::nullopt;
+        return {};
     }
     auto own = ArrayRef(x.shape).slice(firstOld, i - firstOld);
     auto repeats = [](int64_t size) { return size == 1; };
     bool isWhole = own == from.slice(firstOld, i - firstOld);
     if (!isWhole && !llvm::all_of(own, repeats))
-      return std::nullopt;
+      return {};
     for (int64_t size : to.slice(firstNew, j - firstNew))
       shape.push_back(isWhole ? size : 1);
   }
-  x.shape = shape;
-  return x;
+  return std::make_shared<Known>(Known{shape, x.elements});
 }
 
 /// An op on the elements at one place of each operand.
-std::optional<Known> Evaluation::map(Operation *op) {
-  SmallVector<Known> operands;
+KnownElements::Result KnownElements::map(Operation *op) {
+  SmallVector<Result> operands;
   Known result;
+  size_t rank = 0;
   for (Value operand : op->getOperands()) {
     Result x = evaluate(operand);
     if (!x)
-      return std::nullopt;
-    size_t rank = std::max(result.shape.size(), x->shape.size());
-    for (SmallVector<int64_t> *shape : {&result.shape, &x->shape})
-      shape->insert(shape->begin(), rank - shape->size(), 1);
-    for (auto [size, own] : llvm::zip(result.shape, x->shape))
-      size = std::max(size, own);
-    operands.push_back(std::move(*x));
+      return {};
+    rank = std::max(rank, x->shape.size());
+    operands.push_back(x);
+  }
+  // Where each operand is read, and how far a step along a dimension leads.
+  SmallVector<const double *> places;
+  SmallVector<SmallVector<int64_t>> strides;
+  result.shape.assign(rank, 1);
+  for (const Result &x : operands) {
+    places.push_back(x->elements.data());
+    SmallVector<int64_t> &own = strides.emplace_back(rank);
+    int64_t stride = 1;
+    for (size_t dim = rank, left = x->shape.size(); left > 0;) {
+      int64_t size = x->shape[--left];
+      own[--dim] = size == 1 ? 0 : stride;
+      stride *= size;
+      result.shape[dim] = std::max(result.shape[dim], size);
+    }
   }
   int64_t count = 1;
   for (int64_t size : result.shape)
     if ((count *= size) > mostElements) {
       hasTooMany = true;
-      return std::nullopt;
+      return {};
     }
-  size_t rank = result.shape.size();
-  for (Known &x : operands)
-    x.shape.insert(x.shape.begin(), rank - x.shape.size(), 1);
-  // Where each operand is read, and how far a step along a dimension leads.
-  SmallVector<const double *> places;
-  SmallVector<SmallVector<int64_t>> strides;
-  for (const Known &x : operands) {
-    places.push_back(x.elements.data());
-    SmallVector<int64_t> &own = strides.emplace_back(rank);
-    int64_t stride = 1;
-    for (size_t dim = rank; dim-- > 0; stride *= x.shape[dim])
-      own[dim] = x.shape[dim] == 1 ? 0 : stride;
-  }
   Type type = getElementTypeOrSelf(op->getResult(0));
   SmallVector<double> arguments(operands.size());
   SmallVector<int64_t> indices(rank);
@@ -164,7 +145,7 @@ std::optional<Known> Evaluation::map(Operation *op) {
       argument = *place;
     result.elements.push_back(*evaluateElement(op, arguments));
     if (!convert(result.elements.back(), type))
-      return std::nullopt;
+      return {};
     for (size_t dim = rank; dim-- > 0;) {
       bool isLast = ++indices[dim] == result.shape[dim];
       int64_t steps = isLast ? 1 - result.shape[dim] : 1;
@@ -175,23 +156,26 @@ std::optional<Known> Evaluation::map(Operation *op) {
       indices[dim] = 0;
     }
   }
-  return result;
+  return std::make_shared<Known>(std::move(result));
 }
 
-std::optional<Known> Evaluation::evaluate(Operation *op,
-                                          ArrayRef<int64_t> shape) {
+KnownElements::Result KnownElements::evaluate(Operation *op,
+                                              ArrayRef<int64_t> shape) {
   return llvm::TypeSwitch<Operation *, Result>(op)
-      .Case([](ConstantOp own) { return read(own); })
-      .Case([&](BroadcastOp own) {
+      .Case([](ConstantOp own) {
+        return read(dyn_cast<DenseElementsAttr>(own.getValue()));
+      })
+      .Case([&](BroadcastOp own) -> Result {
         Result x = evaluate(own.getX());
-        if (x)
-          x->shape.insert(x->shape.begin(), shape.size() - x->shape.size(), 1);
-        return x;
+        if (!x)
+          return {};
+        SmallVector<int64_t> sizes(shape.size() - x->shape.size(), 1);
+        llvm::append_range(sizes, x->shape);
+        return std::make_shared<Known>(Known{sizes, x->elements});
       })
       .Case([&](ReshapeOp own) {
         Result x = evaluate(own.getX());
-        return x ? reshape(std::move(*x), shapeOf(own.getX()), shape)
-                 : std::nullopt;
+        return x ? reshape(*x, shapeOf(own.getX()), shape) : Result();
       })
       .Case<CastOp, CompareOp, LogicalAndOp, LogicalOrOp, LogicalNotOp,
             SelectOp, AddOp, SubOp, MulOp>(
@@ -199,41 +183,42 @@ std::optional<Known> Evaluation::evaluate(Operation *op,
       .Default([](Operation *) { return Result(); });
 }
 
-std::optional<Known> Evaluation::evaluate(Value value) {
+KnownElements::Result KnownElements::evaluate(Value value) {
   if (auto it = known.find(value); it != known.end())
     return it->second;
   Operation *op = value.getDefiningOp();
-  Result result = op ? evaluate(op, shapeOf(value)) : std::nullopt;
+  Result result = op ? evaluate(op, shapeOf(value)) : Result();
   return known[value] = result;
 }
 
-DenseElementsAttr dtc::getKnownElements(Value value) {
+DenseElementsAttr KnownElements::get(Value value) {
   auto type = cast<RankedTensorType>(value.getType());
   Type element = type.getElementType();
   if (auto constant = value.getDefiningOp<ConstantOp>())
     return dyn_cast<DenseElementsAttr>(constant.getValue());
-  Evaluation evaluation;
-  std::optional<Known> known = evaluation.evaluate(value);
-  if (evaluation.hasTooMany)
+  hasTooMany = false;
+  Result x = evaluate(value);
+  if (hasTooMany)
     value.getDefiningOp()->emitWarning(
         "this mask of attention is computed in each step: it has too many "
         "elements to be known when it is compiled, expected at most ")
         << mostElements << " for a sample";
-  if (!known || (!element.isF32() && !element.isF64() && !element.isInteger(1)))
+  if (!x || (!element.isF32() && !element.isF64() && !element.isInteger(1)))
     return {};
-  if (known->elements.size() == 1) // all are one
-    known->shape = llvm::to_vector(type.getShape());
-  if (!known->shape.empty() && known->shape.back() != type.getShape().back())
+  SmallVector<int64_t> shape = x->shape;
+  if (x->elements.size() == 1) // all are one
+    shape = llvm::to_vector(type.getShape());
+  if (!shape.empty() && shape.back() != type.getShape().back())
     return {};
-  auto own = RankedTensorType::get(known->shape, element);
+  auto own = RankedTensorType::get(shape, element);
   if (element.isF64())
-    return DenseElementsAttr::get(own, ArrayRef(known->elements));
+    return DenseElementsAttr::get(own, ArrayRef(x->elements));
   if (element.isF32()) {
-    std::vector<float> elements(known->elements.begin(), known->elements.end());
+    std::vector<float> elements(x->elements.begin(), x->elements.end());
     return DenseElementsAttr::get(own, ArrayRef(elements));
   }
   SmallVector<bool> elements;
-  for (double x : known->elements)
-    elements.push_back(x != 0);
+  for (double number : x->elements)
+    elements.push_back(number != 0);
   return DenseElementsAttr::get(own, ArrayRef<bool>(elements));
 }

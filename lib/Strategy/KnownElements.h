@@ -5,14 +5,33 @@
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Value.h"
+#include "llvm/ADT/DenseMap.h"
+#include <memory>
 
 namespace dtc {
 
-/// The elements of floats or booleans if they follow from constants by
-/// comparisons, choices, arithmetic and repetition; null if they do not, or are
-/// very many. Dimensions but the last along which a tensor repeats itself, as a
-/// mask does for each sample, have size 1.
-mlir::DenseElementsAttr getKnownElements(mlir::Value value);
+/// Values that follow from constants by comparisons, choices, arithmetic and
+/// repetition. Computes each once; the IR does not change meanwhile.
+class KnownElements {
+public:
+  /// The elements of floats or booleans; null if they are not known, or very
+  /// many. Dimensions but the last along which a tensor repeats itself, as a
+  /// mask does for each sample, have size 1.
+  mlir::DenseElementsAttr get(mlir::Value value);
+
+private:
+  struct Known;
+  using Result = std::shared_ptr<const Known>; ///< null if not known
+  Result evaluate(mlir::Value value);
+  Result evaluate(mlir::Operation *op, llvm::ArrayRef<int64_t> shape);
+  Result map(mlir::Operation *op);
+  static Result read(mlir::DenseElementsAttr constant);
+  static Result reshape(const Known &x, llvm::ArrayRef<int64_t> from,
+                        llvm::ArrayRef<int64_t> to);
+
+  llvm::DenseMap<mlir::Value, Result> known;
+  bool hasTooMany = false; ///< elements, to be evaluated
+};
 
 } // namespace dtc
 

@@ -88,16 +88,15 @@ int64_t dtc::getReservedBytes(const TargetOptions &options,
   });
 }
 
-std::optional<AttentionLimits>
-dtc::getAttentionLimits(const TargetOptions &options,
-                        llvm::StringRef precision) {
-  using Limits = std::optional<AttentionLimits>;
-  return ask<Limits>(options, [&](const Target &target) -> Limits {
+AttentionLimits dtc::getAttentionLimits(const TargetOptions &options,
+                                        llvm::StringRef precision) {
+  return ask<AttentionLimits>(options, [&](const Target &target) {
     AttentionLimits limits = target.getAttentionLimits();
     bool isNarrow = precision == "bf16" || precision == "fp16";
-    if (!target.computes(AttentionOp::getOperationName()) ||
-        (limits.onlyNarrow && !isNarrow))
-      return std::nullopt;
+    if (limits.onlyNarrow && !isNarrow) {
+      limits.maxWidth = 0;
+      limits.boundsMasks = false;
+    }
     return limits;
   });
 }

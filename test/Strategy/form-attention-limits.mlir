@@ -1,9 +1,9 @@
 // RUN: dtc-opt --dtc-form-attention="max-width=16 width-multiple=8" %s | FileCheck %s
 
-// Only what a target's runtime computes is formed.
+// What a target's runtime does not compute is divided.
 
 // CHECK-LABEL: func.func @plain
-// CHECK: dtc.attention
+// CHECK: dtc.attention %{{.*}} {scale =
 func.func @plain(%q: tensor<2x4x3x16xf32>, %k: tensor<2x4x3x16xf32>, %v: tensor<2x4x3x8xf32>) -> tensor<2x4x3x8xf32> {
   %s = dtc.matmul %q, %k {transpose_rhs} : (tensor<2x4x3x16xf32>, tensor<2x4x3x16xf32>) -> tensor<2x4x3x3xf32>
   %p = dtc.softmax %s : (tensor<2x4x3x3xf32>) -> tensor<2x4x3x3xf32>
@@ -22,7 +22,7 @@ func.func @masked(%q: tensor<1x1x2x8xf32>, %k: tensor<1x1x2x8xf32>, %v: tensor<1
 }
 
 // CHECK-LABEL: func.func @wide
-// CHECK-NOT: dtc.attention
+// CHECK: dtc.attention %{{.*}} {divided, scale =
 func.func @wide(%q: tensor<2x4x3x24xf32>, %k: tensor<2x4x3x24xf32>, %v: tensor<2x4x3x8xf32>) -> tensor<2x4x3x8xf32> {
   %s = dtc.matmul %q, %k {transpose_rhs} : (tensor<2x4x3x24xf32>, tensor<2x4x3x24xf32>) -> tensor<2x4x3x3xf32>
   %p = dtc.softmax %s : (tensor<2x4x3x3xf32>) -> tensor<2x4x3x3xf32>
@@ -31,7 +31,7 @@ func.func @wide(%q: tensor<2x4x3x24xf32>, %k: tensor<2x4x3x24xf32>, %v: tensor<2
 }
 
 // CHECK-LABEL: func.func @odd
-// CHECK-NOT: dtc.attention
+// CHECK: dtc.attention %{{.*}} {divided, scale =
 func.func @odd(%q: tensor<2x4x3x12xf32>, %k: tensor<2x4x3x12xf32>, %v: tensor<2x4x3x8xf32>) -> tensor<2x4x3x8xf32> {
   %s = dtc.matmul %q, %k {transpose_rhs} : (tensor<2x4x3x12xf32>, tensor<2x4x3x12xf32>) -> tensor<2x4x3x3xf32>
   %p = dtc.softmax %s : (tensor<2x4x3x3xf32>) -> tensor<2x4x3x3xf32>

@@ -33,7 +33,8 @@ def DTC_AttentionOp : DTC_AttentionBase<"attention"> {
 
     If `causal`, s goes up to t only. A mask broadcasts to the scores; -inf hides
     a key. A query that sees no key has result 0, lse +inf and no gradient.
-    Scores and lse are in the type of sums, f32 for 16 bits. (Vaswani
+    Scores and lse are in the type of sums, f32 for 16 bits. A `divided` one is
+    computed by products, since the target's library does not. (Vaswani
     et al., arXiv 1706.03762; grouped queries: Ainslie et al., arXiv 2305.13245;
     lse for the backward pass: Dao et al., arXiv 2205.14135.)
 
@@ -44,7 +45,8 @@ def DTC_AttentionOp : DTC_AttentionBase<"attention"> {
     has as many queries as keys; (C5) the mask has the element type of queries.
   }];
   let arguments = (ins DTC_Float:$queries, DTC_Float:$keys, DTC_Float:$values,
-                       Optional<DTC_Float>:$mask, F64Attr:$scale, UnitAttr:$causal);
+                       Optional<DTC_Float>:$mask, F64Attr:$scale, UnitAttr:$causal,
+                       UnitAttr:$divided);
   let results = (outs DTC_Float:$result, DTC_Float:$lse);
   let extraClassDeclaration = inferred # sizes;
 }
@@ -68,7 +70,8 @@ def DTC_AttentionGradOp : DTC_AttentionBase<"attention_grad"> {
   }];
   let arguments = (ins DTC_Float:$queries, DTC_Float:$keys, DTC_Float:$values,
                        Optional<DTC_Float>:$mask, DTC_Float:$result, DTC_Float:$lse,
-                       DTC_Float:$dresult, F64Attr:$scale, UnitAttr:$causal);
+                       DTC_Float:$dresult, F64Attr:$scale, UnitAttr:$causal,
+                       UnitAttr:$divided);
   let results = (outs DTC_Float:$dqueries, DTC_Float:$dkeys, DTC_Float:$dvalues);
   let extraClassDeclaration = inferred # sizes;
 }

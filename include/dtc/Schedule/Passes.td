@@ -165,6 +165,41 @@ def Recompute : Pass<"dtc-recompute", "mlir::ModuleOp"> {
   ];
 }
 
+def DivideAttention : Pass<"dtc-divide-attention", "mlir::ModuleOp"> {
+  let summary = "attention without a library is products of blocks";
+  let description = [{
+    In the functions of stages, a `divided` attention becomes two products with
+    a softmax between, for as many samples, or as many heads of one sample, at a
+    time as have scores of at most `max-block` bytes, but for one group of heads
+    at least. Its gradient makes the scores of a block again.
+
+    Before:
+    ```mlir
+    %o, %lse = dtc.attention %q, %k, %v {causal, divided, scale = 3.5e-1 : f64} : (tensor<2x16x4x8xf32, #dp>, ...
+    ```
+    After, with four heads at a time:
+    ```mlir
+    %0 = dtc.transpose %q [0, 2, 1, 3] : (tensor<2x16x4x8xf32, #dp>) -> tensor<2x4x16x8xf32, #dp>
+    // %1 of %k and %2 of %v alike
+    %3 = dtc.reshape %0 : ... -> tensor<1x2x1x1x1x4x16x8xf32, #dp>
+    %4 = dtc.slice %3 axis 1 from 0 {view} : ... -> tensor<1x1x1x1x1x4x16x8xf32, #dp>
+    %5 = dtc.reshape %4 : ... -> tensor<1x4x16x8xf32, #dp>
+    // %6 of %1 and %7 of %2 alike
+    %s = dtc.matmul %5, %6 {transpose_rhs} : ... -> tensor<1x4x16x16xf32, #dp>
+    // %p and %l of %s, in one kernel
+    %8 = dtc.matmul %p, %7 : ... -> tensor<1x4x16x8xf32, #dp>
+    // %9 and %m of the other sample
+    %10 = dtc.concat %8, %9 axis 1 : ...
+    %o = dtc.transpose %11 [0, 2, 1, 3] : ...
+    %lse = dtc.concat %l, %m axis 1 : ...
+    ```
+  }];
+  let options = [
+    Option<"maxBlock", "max-block", "int64_t", "64 << 20",
+           "bytes of scores that are there at a time">,
+  ];
+}
+
 def ScheduleMicrobatches : Pass<"dtc-schedule-microbatches", "mlir::ModuleOp"> {
   let summary = "write the plan of each stage in the order of a schedule";
   let description = [{

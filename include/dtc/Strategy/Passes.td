@@ -44,8 +44,8 @@ def FormAttention : Pass<"dtc-form-attention", "::mlir::ModuleOp"> {
     that the model has, and both go.
 
     Not formed where the scores or their softmax are used elsewhere, where a
-    dropout lies between, and where the mask has a gradient; nor where the
-    target's runtime does not compute it, which options say.
+    dropout lies between, and where the mask has a gradient. It is `divided`
+    where the target's runtime does not compute it, which options say.
 
     ```mlir
     %s = dtc.matmul %q, %k {transpose_rhs} : (tensor<2x4x16x8xf32>, tensor<2x4x16x8xf32>) -> tensor<2x4x16x16xf32>
@@ -62,9 +62,9 @@ def FormAttention : Pass<"dtc-form-attention", "::mlir::ModuleOp"> {
   let options = [
     Option<"maxWidth", "max-width", "int64_t",
            "std::numeric_limits<int64_t>::max()",
-           "only heads of at most so many elements">,
+           "the runtime computes heads of at most so many elements">,
     Option<"widthMultiple", "width-multiple", "int64_t", "1",
-           "only heads of a multiple of so many elements">,
+           "and of a multiple of so many elements">,
   ];
 }
 

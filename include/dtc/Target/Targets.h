@@ -29,10 +29,11 @@ bool joinsKernels(const TargetOptions &options);
 /// a CPU.
 int64_t getReservedBytes(const TargetOptions &options, mlir::ModuleOp module);
 
-/// What Target::getAttentionLimits says; nothing if the target does not compute
-/// attention in this precision: "fp32", "bf16" or "fp16".
-std::optional<AttentionLimits> getAttentionLimits(const TargetOptions &options,
-                                                  llvm::StringRef precision);
+/// What Target::getAttentionLimits says of this precision: "fp32", "bf16" or
+/// "fp16". The largest width is 0 if the target's runtime computes no attention
+/// in it.
+AttentionLimits getAttentionLimits(const TargetOptions &options,
+                                   llvm::StringRef precision);
 
 /// Registers the passes of all targets, for dtc-opt.
 void registerTargetPasses();

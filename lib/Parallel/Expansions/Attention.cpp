@@ -66,10 +66,10 @@ struct AttentionExpansion : QueriesExpansion<AttentionExpansion, AttentionOp> {
   SmallVector<Value> expandSplit(Operation *op, OpBuilder &builder,
                                  Value starts) const {
     auto own = cast<AttentionOp>(op);
-    return AttentionOp::create(builder, op->getLoc(), own.getQueries(),
-                               own.getKeys(), own.getValues(),
-                               makeMask(own, builder, starts),
-                               own.getScaleAttr(), /*causal=*/UnitAttr())
+    return AttentionOp::create(
+               builder, op->getLoc(), own.getQueries(), own.getKeys(),
+               own.getValues(), makeMask(own, builder, starts),
+               own.getScaleAttr(), /*causal=*/UnitAttr(), own.getDividedAttr())
         ->getResults();
   }
 };
@@ -83,7 +83,7 @@ struct AttentionGradExpansion
                builder, op->getLoc(), own.getQueries(), own.getKeys(),
                own.getValues(), makeMask(own, builder, starts), own.getResult(),
                own.getLse(), own.getDresult(), own.getScaleAttr(),
-               /*causal=*/UnitAttr())
+               /*causal=*/UnitAttr(), own.getDividedAttr())
         ->getResults();
   }
 };

@@ -14,11 +14,11 @@ static void differentiate(AttentionOp op, Vjp &d) {
   Value g = d.grad(0);
   if (!g) // nothing that trains uses lse
     return;
-  auto gradient =
-      d.create<AttentionGradOp>(op.getQueries(), op.getKeys(), op.getValues(),
-                                op.getMask(), op.getResult(), op.getLse(),
-                                d.cast(g, getElementTypeOrSelf(op.getResult())),
-                                op.getScaleAttr(), op.getCausalAttr());
+  auto gradient = d.create<AttentionGradOp>(
+      op.getQueries(), op.getKeys(), op.getValues(), op.getMask(),
+      op.getResult(), op.getLse(),
+      d.cast(g, getElementTypeOrSelf(op.getResult())), op.getScaleAttr(),
+      op.getCausalAttr(), op.getDividedAttr());
   d.set(0, gradient.getDqueries());
   d.set(1, gradient.getDkeys());
   d.set(2, gradient.getDvalues());

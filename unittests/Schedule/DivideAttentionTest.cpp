@@ -1,0 +1,118 @@
+//===- DivideAttentionTest.cpp - blocks against the definition ------------===//
+//
+// usage: DivideAttentionTests FILE
+//
+// Interprets each function of the pass's lit test as it is and divided into
+// blocks of several sizes.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Interpreter.h"
+#include "dtc/Dialect/Dialect.h"
+#include "dtc/Schedule/Passes.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include <cmath>
+#include <limits>
+#include <random>
+
+using namespace mlir;
+using namespace dtc;
+
+using Tensors = std::vector<HostTensor>;
+
+static int failures = 0;
+
+/// The interpreter has whole tensors.
+static void dropLayouts(ModuleOp module) {
+  auto drop = [](auto values) {
+    for (Value value : values)
+      value.setType(withLayout(value.getType(), {}));
+  };
+  module.walk([&](func::FuncOp function) {
+    drop(function.getArguments());
+    function.walk([&](Operation *op) { drop(op->getResults()); });
+    function.setType(FunctionType::get(
+        module.getContext(), function.front().getArgumentTypes(),
+        function.front().getTerminator()->getOperandTypes()));
+  });
+}
+
+/// A third of a mask's numbers hide a key, and the first rows all of theirs.
+static Tensors makeArguments(func::FuncOp function) {
+  std::mt19937_64 random(7);
+  std::uniform_real_distribution<double> numbers(-1, 1);
+  Tensors arguments;
+  for (BlockArgument argument : function.getArguments()) {
+    auto type = cast<RankedTensorType>(argument.getType());
+    HostTensor &x = arguments.emplace_back(type.getShape());
+    bool isMask = llvm::any_of(argument.getUses(), [](OpOperand &use) {
+      auto op = dyn_cast<AttentionOp>(use.getOwner());
+      return op && op.getMask() == use.get();
+    });
+    for (auto [i, element] : llvm::enumerate(x.data)) {
+      element = numbers(random);
+      if (isMask && (element < -0.4 || i < size_t(type.getShape().back())))
+        element = -std::numeric_limits<double>::infinity();
+    }
+  }
+  return arguments;
+}
+
+static OwningOpRef<ModuleOp> parse(MLIRContext &context, StringRef source) {
+  auto module = parseSourceString<ModuleOp>(source, &context);
+  if (!module)
+    llvm::report_fatal_error("cannot parse the functions");
+  return module;
+}
+
+static bool isClose(const HostTensor &x, const HostTensor &y) {
+  return x.shape == y.shape &&
+         llvm::all_of(llvm::zip_equal(x.data, y.data), [](auto pair) {
+           auto [a, b] = pair;
+           return a == b || std::abs(a - b) < 1e-6; // the scale may be f32
+         });
+}
+
+static void compare(MLIRContext &context, StringRef source, int64_t maxBlock) {
+  OwningOpRef<ModuleOp> expected = parse(context, source);
+  OwningOpRef<ModuleOp> divided = parse(context, source);
+  PassManager passes(&context);
+  DivideAttentionOptions options;
+  options.maxBlock = maxBlock;
+  passes.addPass(createDivideAttention(options));
+  if (failed(passes.run(*divided)))
+    llvm::report_fatal_error("cannot divide");
+  dropLayouts(*expected);
+  dropLayouts(*divided);
+  for (auto function : expected->getOps<func::FuncOp>()) {
+    Tensors arguments = makeArguments(function);
+    Tensors x = interpret(function, arguments);
+    Tensors y = interpret(
+        divided->lookupSymbol<func::FuncOp>(function.getSymName()), arguments);
+    for (auto [i, pair] : llvm::enumerate(llvm::zip_equal(x, y)))
+      if (!isClose(std::get<0>(pair), std::get<1>(pair))) {
+        ++failures;
+        llvm::errs() << "FAILED: result " << i << " of @"
+                     << function.getSymName() << " in blocks of " << maxBlock
+                     << " bytes\n";
+      }
+  }
+}
+
+int main(int argc, char **argv) {
+  if (argc != 2)
+    llvm::report_fatal_error("usage: DivideAttentionTests FILE");
+  DialectRegistry registry;
+  registry.insert<DTCDialect, func::FuncDialect>();
+  MLIRContext context(registry);
+  context.loadAllAvailableDialects();
+  auto file = llvm::MemoryBuffer::getFile(argv[1]);
+  if (!file)
+    llvm::report_fatal_error("cannot read the functions");
+  for (int64_t maxBlock : {1, 2048, 4096, 8192, 1 << 20})
+    compare(context, (*file)->getBuffer(), maxBlock);
+  llvm::outs() << (failures ? "failed\n" : "passed\n");
+  return failures != 0;
+}
