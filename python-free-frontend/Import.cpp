@@ -23,6 +23,7 @@
 #include "ShapeRules.h"
 #include "TensorData.h"
 
+#include "dtc/Support/FormatShape.h"
 #include "dtc/Training/FindFunction.h"
 
 #include "mlir/IR/Verifier.h"
@@ -75,6 +76,8 @@ private:
   void bindInputs();
   void bindInitializers();
   void bindParameters();
+  Value addData(const std::string &name, mlir::RankedTensorType type,
+                int64_t batchDim);
   Value addInput(StringRef kind, mlir::Type type);
   void importNode(const onnx::NodeProto &node, int index);
   /// False when an operand had a problem, which was reported before.
@@ -175,6 +178,28 @@ void Importer::noteFloat16() {
         "them; --precision says how to train");
 }
 
+/// An argument that has the batch first, as data have, and what makes it the
+/// model's input.
+Value Importer::addData(const std::string &name, mlir::RankedTensorType type,
+                        int64_t batchDim) {
+  mlir::Location loc = mlir::NameLoc::get(builder.getStringAttr(name));
+  mlir::Block &body = function.getBody().front();
+  if (batchDim == 0 || batchDim >= type.getRank()) // the latter is an issue
+    return body.addArgument(type, loc);
+  Shape shape(type.getShape().begin(), type.getShape().end());
+  auto batch = shape.begin() + batchDim;
+  std::rotate(shape.begin(), batch, batch + 1);
+  report.notes.push_back(
+      "the batch is dimension " + std::to_string(batchDim) + " of input '" +
+      name + "': data have it first, as " +
+      formatShape(std::vector<int64_t>(shape.begin(), shape.end())));
+  Value data = body.addArgument(type.clone(shape), loc);
+  SmallVector<int64_t> order;
+  for (int64_t dim = 0; dim < type.getRank(); ++dim)
+    order.push_back(dim == batchDim ? 0 : dim < batchDim ? dim + 1 : dim);
+  return TransposeOp::create(builder, loc, data, order);
+}
+
 void Importer::bindInputs() {
   for (const auto &input : model.graph().input()) {
     auto shape = inputShapes.find(input.name());
@@ -191,10 +216,8 @@ void Importer::bindInputs() {
     Binding binding;
     binding.dtype = widen(*dtype);
     binding.shape = shape->second;
-    mlir::Location loc =
-        mlir::NameLoc::get(builder.getStringAttr(input.name()));
     binding.value =
-        function.getBody().front().addArgument(typeOf(binding), loc);
+        addData(input.name(), typeOf(binding), findBatchDim(input, options));
     argumentAttributes.push_back(builder.getDictionaryAttr(builder.getNamedAttr(
         attr::input, builder.getStringAttr(input.name()))));
     bindings[input.name()] = binding;

@@ -1,7 +1,8 @@
 //===- InputShapes.cpp - static shapes of graph inputs --------------------===//
 //
 // A dynamic dimension has the name that the model gives it, or INPUT[INDEX].
-// `--batch` sets the dimensions named as a batch, else dimension 0.
+// `--batch` sets the dimensions named as a batch, else those that `--batch-dim`
+// says, else dimension 0.
 //
 //===----------------------------------------------------------------------===//
 
@@ -60,7 +61,10 @@ private:
     issues.push_back({"", "", reason.str(), advice.str()});
   }
   void collectNames();
+  void checkBatchDims();
   void applyBatch();
+  /// Null if the input has no such dimension.
+  std::optional<Dimension> getBatch(const onnx::ValueInfoProto &input) const;
 
   const Model &model;
   const ImportOptions &options;
@@ -81,12 +85,10 @@ void ShapeResolver::collectNames() {
         batchNames.insert(dim.name);
     }
   }
-  if (batchNames.empty())
-    for (const auto &input : model.graph().input()) {
-      auto dims = readDimensions(input);
-      if (isData(input) && !dims.empty() && dims.front().isDynamic())
-        batchNames.insert(dims.front().name);
-    }
+  if (batchNames.empty() || !options.batchDims.empty())
+    for (const auto &input : model.graph().input())
+      if (auto dim = getBatch(input); dim && dim->isDynamic())
+        batchNames.insert(dim->name);
   for (const auto &[name, size] : options.dims)
     if (!names.count(name)) {
       std::string known;
@@ -99,6 +101,33 @@ void ShapeResolver::collectNames() {
       issue("--dim " + name + "=" + Twine(size) + " is not a size",
             "expected a positive number");
     }
+}
+
+std::optional<Dimension>
+ShapeResolver::getBatch(const onnx::ValueInfoProto &input) const {
+  SmallVector<Dimension> dims = readDimensions(input);
+  size_t number = findBatchDim(input, options);
+  if (!isData(input) || number >= dims.size())
+    return std::nullopt;
+  return dims[number];
+}
+
+void ShapeResolver::checkBatchDims() {
+  for (const auto &[name, dim] : options.batchDims) {
+    if (name.empty())
+      continue;
+    auto input = find_if(model.graph().input(), [&](const auto &input) {
+      return isData(input) && input.name() == name;
+    });
+    std::string option = "--batch-dim " + name + "=" + std::to_string(dim);
+    if (input == model.graph().input().end())
+      issue(option + ": the model has no input of this name",
+            "expected NAME=K or K, dimensions counted from 0");
+    else if (!getBatch(*input))
+      issue(option + ": the input has " + Twine(readDimensions(*input).size()) +
+                " dimensions",
+            "dimensions are counted from 0");
+  }
 }
 
 void ShapeResolver::applyBatch() {
@@ -121,13 +150,13 @@ void ShapeResolver::applyBatch() {
   // row is no batch that could be told from other dimensions of size 1.
   std::set<int64_t> fixed;
   for (const auto &input : model.graph().input())
-    if (auto dims = readDimensions(input); isData(input) && !dims.empty())
-      fixed.insert(dims.front().size);
+    if (auto dim = getBatch(input))
+      fixed.insert(dim->size);
   for (const auto &input : model.graph().input()) {
-    auto dims = readDimensions(input);
-    if (!isData(input) || dims.empty())
+    auto dim = getBatch(input);
+    if (!dim)
       continue;
-    int64_t rows = dims.front().size;
+    int64_t rows = dim->size;
     if (rows != batch && (rows == 1 || fixed.size() > 1))
       issue("input '" + input.name() + "' has " + Twine(rows) +
                 (rows == 1 ? " row" : " rows") +
@@ -138,6 +167,7 @@ void ShapeResolver::applyBatch() {
 
 StringMap<Shape> ShapeResolver::run() {
   collectNames();
+  checkBatchDims();
   applyBatch();
   StringMap<Shape> result;
   std::set<std::string> reported;
@@ -190,6 +220,20 @@ StringMap<Shape> resolveInputShapes(const Model &model,
                                     const ImportOptions &options,
                                     std::vector<ImportIssue> &issues) {
   return ShapeResolver(model, options, issues).run();
+}
+
+int64_t findBatchDim(const onnx::ValueInfoProto &input,
+                     const ImportOptions &options) {
+  SmallVector<Dimension> dims = readDimensions(input);
+  if (auto own = options.batchDims.find(input.name());
+      own != options.batchDims.end())
+    return own->second;
+  if (auto all = options.batchDims.find("");
+      all != options.batchDims.end() && all->second < int64_t(dims.size()))
+    return all->second;
+  auto named =
+      find_if(dims, [](const Dimension &dim) { return isBatchName(dim.name); });
+  return named == dims.end() ? 0 : named - dims.begin();
 }
 
 } // namespace dtc::frontend

@@ -19,6 +19,10 @@ llvm::StringMap<Shape> resolveInputShapes(const Model &model,
                                           const ImportOptions &options,
                                           std::vector<ImportIssue> &issues);
 
+/// Which dimension of an input is the batch, as options or names say; else 0.
+int64_t findBatchDim(const onnx::ValueInfoProto &input,
+                     const ImportOptions &options);
+
 } // namespace dtc::frontend
 
 #endif // DTC_FRONTEND_INPUTSHAPES_H

@@ -78,8 +78,13 @@ struct CommandLine {
       cl::desc("Size of a dynamic dimension; may be repeated")};
   OwnOpt<int64_t> batch{
       "batch", cl::value_desc("N"), cl::cat(modelOptions),
-      cl::desc("Samples in one step, over all ranks (the first dimension of "
-               "every input); with --dp auto, of one replica")};
+      cl::desc("Samples in one step, over all ranks (--batch-dim of every "
+               "input); with --dp auto, of one replica")};
+  cl::list<std::string> batchDims{
+      "batch-dim", cl::value_desc("[NAME=]K"), cl::cat(modelOptions),
+      cl::desc("The dimension of inputs, or of the input NAME, that is the "
+               "batch, counted from 0 (default: one of such a name, else 0); "
+               "data have it first; may be repeated")};
   Opt<bool> untie{"untie", cl::location(compile.import.untie),
                   cl::cat(modelOptions),
                   cl::desc("Train a lookup table and the head apart that start "

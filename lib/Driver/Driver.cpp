@@ -199,8 +199,8 @@ LogicalResult Compilation::findBatch() {
                   (first.empty()
                        ? Twine()
                        : ", " + Twine(globalBatch) + " as of '" + first + "'") +
-                  ": data are samples; export the model with what is none as "
-                  "a constant");
+                  ": data are samples; --batch-dim says where else the batch "
+                  "is, and what has none is exported as a constant");
   }
   if (globalBatch == 0)
     return fail("the model has no input with a dimension, expected one whose "

@@ -264,6 +264,16 @@ LogicalResult CommandLine::finishModel() {
                   llvm::Twine(maxCount));
     compile.import.dims[name.str()] = value;
   }
+  for (llvm::StringRef text : batchDims) {
+    auto [name, number] = text.rsplit('=');
+    if (number.empty())
+      std::swap(name, number);
+    int64_t dim;
+    if (number.getAsInteger(10, dim) || dim < 0 || text.starts_with("="))
+      return fail("--batch-dim is '" + text +
+                  "', expected K or NAME=K, a dimension counted from 0");
+    compile.import.batchDims[name.str()] = dim;
+  }
   if (batch.getNumOccurrences()) {
     if (batch < 1 || batch > maxCount)
       return fail("--batch is " + llvm::Twine(batch) + ", expected 1 to " +

@@ -5,7 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Propagation.h"
+#include "BatchLayouts.h"
+#include "dtc/Dialect/Dialect.h"
 #include "dtc/Parallel/Passes.h"
 #include "dtc/Training/StepFunction.h"
 
@@ -26,10 +27,7 @@ struct ScaleBatch : public dtc::impl::ScaleBatchBase<ScaleBatch> {
     FailureOr<func::FuncOp> forward = findFunction(getOperation(), forwardName);
     if (failed(forward))
       return signalPassFailure();
-    int64_t exported = 0;
-    for (BlockArgument argument : forward->getArguments())
-      if (isInput(argument))
-        exported = cast<ShapedType>(argument.getType()).getDimSize(0);
+    int64_t exported = getExportedBatch(*forward);
     if (batch == 0 || exported == 0 || exported == batch)
       return;
     if (failed(follow(*forward, exported)))
@@ -37,33 +35,11 @@ struct ScaleBatch : public dtc::impl::ScaleBatchBase<ScaleBatch> {
     scale(*forward, exported);
   }
 
-  static bool isInput(BlockArgument argument) {
-    return getArgString(argument, attr::input) &&
-           cast<ShapedType>(argument.getType()).getRank() > 0;
-  }
-
-  /// Layouts that split the batch into its samples.
+  /// Layouts that split the batch into its samples, if none are mixed.
   LogicalResult follow(func::FuncOp forward, int64_t exported) {
-    StringAttr time = StringAttr::get(&getContext(), MeshAttr::timeAxis);
-    auto mesh =
-        MeshAttr::get(&getContext(), ArrayRef(MeshAxis{time, exported}));
-    for (BlockArgument argument : forward.getArguments()) {
-      SmallVector<AxisLayout> entries;
-      if (isInput(argument))
-        entries.push_back(AxisLayout::split(time, 0));
-      argument.setType(withLayout(argument.getType(),
-                                  LayoutAttr::getCanonical(mesh, entries)));
-    }
-    Propagation propagation(forward, mesh);
+    if (failed(splitIntoSamples(forward, exported)))
+      return failure();
     Block &body = forward.front();
-    for (Operation &op : llvm::make_early_inc_range(body.without_terminator()))
-      if (auto norm =
-              dyn_cast<BatchNormOp>(op)) // of whatever samples there are
-        norm.getY().setType(withLayout(norm.getY().getType(),
-                                       getLayout(norm.getX().getType())));
-      else if (failed(propagation.propagate(&op)))
-        return failure();
-    eraseDeadOps(forward);
     for (auto reshard : body.getOps<ReshardOp>())
       return emitMixed(reshard.getLoc(), exported);
     for (Value result : body.getTerminator()->getOperands())
@@ -77,7 +53,7 @@ struct ScaleBatch : public dtc::impl::ScaleBatchBase<ScaleBatch> {
            << "mixes the " << exported
            << " samples of a batch, so that there cannot be " << int64_t(batch)
            << "; export a model of that batch or of any, and use --dp with a "
-              "number";
+              "number, or --batch-dim if the batch is another dimension";
   }
 
   void scale(func::FuncOp forward, int64_t exported) {

@@ -48,7 +48,10 @@ void dtc::buildStrategyPipeline(OpPassManager &manager,
   const TrainingOptions &options = strategy.training;
   const ParallelOptions &plan = strategy.parallel;
 
-  // A model of a fixed batch gets the one asked for. First, while the batch is
+  // Results have the batch first, as labels do. Before all that relies on it.
+  manager.addPass(createMoveBatch());
+
+  // A model of a fixed batch gets the one asked for, while the batch is
   // in types only and nothing depends on how large it is.
   ScaleBatchOptions scale;
   scale.batch = options.batch;

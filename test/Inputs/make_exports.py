@@ -454,6 +454,20 @@ class Spectra(nn.Module):
         return self.out(y.flatten(1))
 
 
+class TimeMajor(nn.Module):
+    """PyTorch's modules as they are by default: [tokens, batch, width]."""
+
+    def __init__(self):
+        super().__init__()
+        self.embed = nn.Embedding(20, 8)
+        self.block = nn.TransformerEncoderLayer(8, 2, 16, dropout=0)
+        self.lstm = nn.LSTM(8, 6)
+        self.out = nn.Linear(6, 20)
+
+    def forward(self, x):
+        return self.out(self.lstm(self.block(self.embed(x)))[0])
+
+
 class Volumes(nn.Module):
     """A convolution without bias, to which the exporter gives zeros of a shape
     that no bias has."""
@@ -494,6 +508,8 @@ MODELS = dict(
                                torch.randint(0, 4, (4,)))),
     sequence=(Sequence, lambda: (torch.randint(0, 20, (4, 5)),
                                  torch.randint(0, 4, (4, 5)))),
+    time_major=(TimeMajor, lambda: (torch.randint(0, 20, (5, 4)),
+                                    torch.randint(0, 20, (5, 4)))),
     volumes=(Volumes, lambda: (torch.randn(4, 1, 3, 4, 3),
                                torch.randint(0, 4, (4,)))),
     vision=(Vision, lambda: (torch.randn(4, 1, 8, 8),
@@ -526,6 +542,9 @@ def export(module, inputs, name):
         module = torch.jit.script(module)
         exporters = dict(torchscript=dict(
             dynamo=False, dynamic_axes={"x": {0: "batch"}}))
+    if name == "time_major":
+        batch = torch.export.Dim("batch", min=2, max=64)
+        exporters["dynamo"]["dynamic_shapes"] = {"x": {1: batch}}
     if name in ("nograd", "spectra", "volumes"):
         path = FOLDER / f"{name}-tool.onnx"
         export_for_training(copy.deepcopy(module), {"x": inputs}, path)
@@ -579,8 +598,10 @@ def main():
         round_constants(module)
         data = FOLDER / f"{name}.data"
         data.mkdir(exist_ok=True)
-        np.save(data / "x.npy", inputs.numpy())
-        np.save(data / "labels.npy", labels.numpy())
+        for key, array in dict(x=inputs, labels=labels).items():
+            if name == "time_major":  # data are samples
+                array = array.T
+            np.save(data / f"{key}.npy", array.contiguous().numpy())
         export(module, inputs, name)
         if name != "distances":  # of whose table the file lacks rows
             (FOLDER / f"{name}.parameters").write_text("".join(sorted(

@@ -33,9 +33,12 @@ struct ImportOptions {
   std::string path;
   /// Sizes of dynamic dimensions by name (`--dim NAME=N`).
   std::map<std::string, int64_t> dims;
-  /// Size of dimension 0 of every input in which it is dynamic (`--batch N`),
-  /// and of all dimensions of the same name.
+  /// Size of the batch of every input in which it is dynamic (`--batch N`), and
+  /// of all dimensions of the same name.
   std::optional<int64_t> batch;
+  /// Which dimension of an input is the batch, by name; of all inputs that have
+  /// it, by the empty name (`--batch-dim`). Else the first, or one named so.
+  std::map<std::string, int64_t> batchDims;
   /// Leave apart initializers that are equal, perhaps up to transpose.
   bool untie = false;
   /// Whether it was said whose statistics batch norms use (`--batchnorm`).

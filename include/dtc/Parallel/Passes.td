@@ -5,6 +5,29 @@
 
 include "mlir/Pass/PassBase.td"
 
+def MoveBatch : Pass<"dtc-move-batch", "::mlir::ModuleOp"> {
+  let summary = "results have the batch first";
+  let description = [{
+    A result of `@forward` whose batch is another dimension, such as [tokens,
+    batch, vocabulary], is transposed: data, labels among them, are samples. The
+    batch of inputs is their first dimension; where it is in results follows
+    from layouts. Where it is nowhere, since the model mixes samples, the result
+    stays.
+
+    ```mlir
+    func.func @forward(%x: tensor<4x6xi64> {dtc.input = "x"}) -> tensor<6x4x30xf32> {
+      ...
+      return %y : tensor<6x4x30xf32>
+    // becomes
+    func.func @forward(%x: tensor<4x6xi64> {dtc.input = "x"}) -> tensor<4x6x30xf32> {
+      ...
+      %0 = dtc.transpose %y [1, 0, 2] : (tensor<6x4x30xf32>) -> tensor<4x6x30xf32>
+      return %0 : tensor<4x6x30xf32>
+    ```
+  }];
+  let dependentDialects = ["mlir::func::FuncDialect"];
+}
+
 def ScaleBatch : Pass<"dtc-scale-batch", "::mlir::ModuleOp"> {
   let summary = "gives a model of a fixed batch another one";
   let description = [{

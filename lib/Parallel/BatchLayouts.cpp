@@ -1,0 +1,48 @@
+//===- BatchLayouts.cpp - where the samples of a batch are ----------------===//
+//
+// Layouts by the ops' sharding rules, for the batch alone.
+//
+//===----------------------------------------------------------------------===//
+
+#include "BatchLayouts.h"
+#include "Propagation.h"
+#include "dtc/Training/StepFunction.h"
+
+using namespace mlir;
+using namespace dtc;
+
+static bool isData(BlockArgument argument) {
+  return getArgString(argument, attr::input) &&
+         cast<ShapedType>(argument.getType()).getRank() > 0;
+}
+
+int64_t dtc::getExportedBatch(func::FuncOp forward) {
+  int64_t batch = 0;
+  for (BlockArgument argument : forward.getArguments())
+    if (isData(argument))
+      batch = cast<ShapedType>(argument.getType()).getDimSize(0);
+  return batch;
+}
+
+LogicalResult dtc::splitIntoSamples(func::FuncOp forward, int64_t batch) {
+  MLIRContext *context = forward.getContext();
+  StringAttr time = StringAttr::get(context, MeshAttr::timeAxis);
+  auto mesh = MeshAttr::get(context, ArrayRef(MeshAxis{time, batch}));
+  for (BlockArgument argument : forward.getArguments()) {
+    SmallVector<AxisLayout> entries;
+    if (isData(argument))
+      entries.push_back(AxisLayout::split(time, 0));
+    argument.setType(withLayout(argument.getType(),
+                                LayoutAttr::getCanonical(mesh, entries)));
+  }
+  Propagation propagation(forward, mesh);
+  for (Operation &op :
+       llvm::make_early_inc_range(forward.front().without_terminator()))
+    if (auto norm = dyn_cast<BatchNormOp>(op)) // of whatever samples there are
+      norm.getY().setType(
+          withLayout(norm.getY().getType(), getLayout(norm.getX().getType())));
+    else if (failed(propagation.propagate(&op)))
+      return failure();
+  eraseDeadOps(forward);
+  return success();
+}
