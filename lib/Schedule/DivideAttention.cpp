@@ -5,10 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Reshapes.h"
+#include "dtc/Dialect/Dialect.h"
 #include "dtc/Schedule/Passes.h"
 #include "dtc/Training/StepFunction.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include <algorithm>
 #include <limits>
 
 namespace dtc {
@@ -18,9 +19,6 @@ namespace dtc {
 
 using namespace mlir;
 using namespace dtc;
-
-/// Of matrices.
-static constexpr int64_t headsDim = 1;
 
 static ArrayRef<int64_t> shapeOf(Value value) {
   return cast<ShapedType>(value.getType()).getShape();
@@ -109,11 +107,12 @@ private:
   std::string error;
 };
 
-/// A dimension, of which ranks have `parts`, each of `count` blocks of `size`.
+/// A dimension, of which each of `ranks` has `count` blocks of `size`.
 struct Blocks {
-  int64_t parts = 1, count = 1, size = 1;
+  int64_t ranks = 1, count = 1, size = 1;
 
   static Blocks divide(int64_t whole, int64_t local, int64_t maxSize) {
+    local = std::max<int64_t>(local, 1);
     int64_t size = std::clamp<int64_t>(maxSize, 1, local);
     while (local % size)
       --size;
@@ -195,7 +194,8 @@ Division<OpTy>::Division(OpTy op, int64_t maxBytes)
       local.queries * local.keys * (wide.getIntOrFloatBitWidth() / 8);
   int64_t heads = maxBytes / std::max<int64_t>(bytesOfHead, 1);
   ArrayRef<int64_t> keys = shapeOf(op.getKeys());
-  samples = Blocks::divide(keys[0], local.batch, heads / local.heads);
+  samples = Blocks::divide(keys[0], local.batch,
+                           heads / std::max<int64_t>(local.heads, 1));
   // Part of a sample, only if that is what a block is.
   groups = Blocks::divide(keys[2], local.groups,
                           heads < local.heads ? heads / repeats : local.groups);
@@ -213,7 +213,8 @@ Value Division<OpTy>::asTensor(Value matrices, int64_t headsOfGroup) {
   return b.transpose(regroup(matrices, headsOfGroup, 1));
 }
 
-/// A block of matrices, of which each group has so many.
+/// A block of matrices, of which each group has so many: one of
+/// [ranks, blocks, samples, ranks, blocks, groups, rows, width].
 template <typename OpTy>
 Value Division<OpTy>::getBlock(Value x, int64_t i, int64_t j,
                                int64_t headsOfGroup) {
@@ -226,12 +227,12 @@ Value Division<OpTy>::getBlock(Value x, int64_t i, int64_t j,
   if (s[1] != 1)
     g.size *= headsOfGroup;
   Value y = b.reshape(
-      x, {n.parts, n.count, n.size, g.parts, g.count, g.size, s[2], s[3]});
+      x, {n.ranks, n.count, n.size, g.ranks, g.count, g.size, s[2], s[3]});
   if (n.count > 1)
     y = b.slice(y, 1, i);
   if (g.count > 1)
     y = b.slice(y, 4, j);
-  return b.reshape(y, {n.parts * n.size, g.parts * g.size, s[2], s[3]});
+  return b.reshape(y, {n.ranks * n.size, g.ranks * g.size, s[2], s[3]});
 }
 
 /// The opposite of `getBlock`, of the blocks in order.
@@ -244,13 +245,13 @@ template <typename OpTy> Value Division<OpTy>::join(ArrayRef<Value> blocks) {
     Values parts;
     for (Value block : blocks.slice(i * groups.count, groups.count))
       parts.push_back(
-          b.reshape(block, {samples.parts, 1, samples.size, groups.parts, 1,
+          b.reshape(block, {samples.ranks, 1, samples.size, groups.ranks, 1,
                             groups.size, s[2], s[3]}));
     ofSamples.push_back(b.concat(parts, 4));
   }
   return b.reshape(b.concat(ofSamples, 1),
-                   {samples.parts * samples.count * samples.size,
-                    groups.parts * groups.count * groups.size, s[2], s[3]});
+                   {samples.ranks * samples.count * samples.size,
+                    groups.ranks * groups.count * groups.size, s[2], s[3]});
 }
 
 //===----------------------------------------------------------------------===//
@@ -343,10 +344,13 @@ template <typename OpTy> LogicalResult Division<OpTy>::run() {
       results.push_back(b.reshape(matrices, shapeOf(result)));
     else
       results.push_back(
-          asTensor(matrices, shapeOf(result)[2] / shapeOf(matrices)[headsDim]));
+          asTensor(matrices, shapeOf(result)[2] / shapeOf(matrices)[1]));
   }
   if (!b.getError().empty())
     return op.emitOpError("cannot be divided: ") << b.getError();
+  if (ValueRange(results).getTypes() != op->getResultTypes())
+    return op.emitOpError("cannot be divided: its layouts are not those of its "
+                          "products");
   op->replaceAllUsesWith(results);
   op->erase();
   return success();
@@ -373,8 +377,12 @@ private:
     for (auto op : llvm::to_vector(function.getOps<OpTy>()))
       if (op.getDivided()) {
         isDivided = true;
-        if (failed(Division<OpTy>(op, maxBlock).run()))
+        if (!getLayout(op.getQueries().getType())) {
+          op.emitOpError("has no layouts, expected a function of a stage");
           signalPassFailure();
+        } else if (failed(Division<OpTy>(op, maxBlock).run())) {
+          signalPassFailure();
+        }
       }
     return isDivided;
   }

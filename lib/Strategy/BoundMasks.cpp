@@ -89,7 +89,7 @@ struct BoundMasks : dtc::impl::BoundMasksBase<BoundMasks> {
     llvm::DenseMap<Value, Value> bounded;
     getOperation()->walk([&](AttentionOp op) {
       Value mask = op.getMask();
-      if (!mask)
+      if (!mask || op.getDivided())
         return;
       Value &own = bounded[mask];
       if (!own)

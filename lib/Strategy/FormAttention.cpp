@@ -1,7 +1,8 @@
 //===- FormAttention.cpp - attention as one op ----------------------------===//
 //
-// Exporters write attention as two products with a softmax between. As one op,
-// a library computes it in blocks, and the matrix of scores is never stored.
+// Exporters write attention as two products with a softmax between. One op is
+// computed in blocks, by a library or by products (DivideAttention), and the
+// matrix of all scores is never stored.
 //
 //===----------------------------------------------------------------------===//
 

@@ -17,7 +17,7 @@ using namespace dtc;
 /// Row-major elements. A size of 1 stands for any that only repeats.
 struct KnownElements::Known {
   SmallVector<int64_t> shape;
-  std::vector<double> elements;
+  std::shared_ptr<const std::vector<double>> elements;
 };
 
 /// A mask of 4096 rows and columns has half as many.
@@ -42,18 +42,25 @@ static bool convert(double &x, Type type) {
   return bits == 1 ? x == 0 || x == 1 : std::abs(x) < std::ldexp(1, bits - 1);
 }
 
+KnownElements::Result KnownElements::make(ArrayRef<int64_t> shape,
+                                          std::vector<double> numbers) {
+  return std::make_shared<Known>(
+      Known{llvm::to_vector(shape),
+            std::make_shared<const std::vector<double>>(std::move(numbers))});
+}
+
 KnownElements::Result KnownElements::read(DenseElementsAttr constant) {
   if (!constant)
     return {};
-  Known result;
-  result.shape = llvm::to_vector(constant.getType().getShape());
+  auto shape = llvm::to_vector(constant.getType().getShape());
   if (constant.isSplat())
-    result.shape.assign(result.shape.size(), 1);
+    shape.assign(shape.size(), 1);
   else if (constant.getNumElements() > mostElements)
     return {};
+  std::vector<double> numbers;
   auto append = [&](auto elements, auto toNumber) {
     for (const auto &element : elements) {
-      result.elements.push_back(toNumber(element));
+      numbers.push_back(toNumber(element));
       if (constant.isSplat())
         break;
     }
@@ -66,11 +73,11 @@ KnownElements::Result KnownElements::read(DenseElementsAttr constant) {
   else
     append(constant.getValues<APInt>(),
            [](const APInt &x) { return double(x.getSExtValue()); });
-  if (!llvm::all_of(result.elements, [&](double &x) {
+  if (!llvm::all_of(numbers, [&](double &x) {
         return convert(x, constant.getElementType());
       }))
     return {};
-  return std::make_shared<Known>(std::move(result));
+  return make(shape, std::move(numbers));
 }
 
 /// Dimensions that become others are matched by groups of equal products. A
@@ -106,7 +113,7 @@ KnownElements::Result KnownElements::reshape(const Known &x,
 /// An op on the elements at one place of each operand.
 KnownElements::Result KnownElements::map(Operation *op) {
   SmallVector<Result> operands;
-  Known result;
+  SmallVector<int64_t> shape;
   size_t rank = 0;
   for (Value operand : op->getOperands()) {
     Result x = evaluate(operand);
@@ -118,20 +125,20 @@ KnownElements::Result KnownElements::map(Operation *op) {
   // Where each operand is read, and how far a step along a dimension leads.
   SmallVector<const double *> places;
   SmallVector<SmallVector<int64_t>> strides;
-  result.shape.assign(rank, 1);
+  shape.assign(rank, 1);
   for (const Result &x : operands) {
-    places.push_back(x->elements.data());
+    places.push_back(x->elements->data());
     SmallVector<int64_t> &own = strides.emplace_back(rank);
     int64_t stride = 1;
     for (size_t dim = rank, left = x->shape.size(); left > 0;) {
       int64_t size = x->shape[--left];
       own[--dim] = size == 1 ? 0 : stride;
       stride *= size;
-      result.shape[dim] = std::max(result.shape[dim], size);
+      shape[dim] = std::max(shape[dim], size);
     }
   }
   int64_t count = 1;
-  for (int64_t size : result.shape)
+  for (int64_t size : shape)
     if ((count *= size) > mostElements) {
       hasTooMany = true;
       return {};
@@ -139,16 +146,17 @@ KnownElements::Result KnownElements::map(Operation *op) {
   Type type = getElementTypeOrSelf(op->getResult(0));
   SmallVector<double> arguments(operands.size());
   SmallVector<int64_t> indices(rank);
-  result.elements.reserve(count);
+  std::vector<double> numbers;
+  numbers.reserve(count);
   for (int64_t number = 0; number < count; ++number) {
     for (auto [place, argument] : llvm::zip(places, arguments))
       argument = *place;
-    result.elements.push_back(*evaluateElement(op, arguments));
-    if (!convert(result.elements.back(), type))
+    numbers.push_back(*evaluateElement(op, arguments));
+    if (!convert(numbers.back(), type))
       return {};
     for (size_t dim = rank; dim-- > 0;) {
-      bool isLast = ++indices[dim] == result.shape[dim];
-      int64_t steps = isLast ? 1 - result.shape[dim] : 1;
+      bool isLast = ++indices[dim] == shape[dim];
+      int64_t steps = isLast ? 1 - shape[dim] : 1;
       for (auto [place, own] : llvm::zip(places, strides))
         place += steps * own[dim];
       if (!isLast)
@@ -156,7 +164,7 @@ KnownElements::Result KnownElements::map(Operation *op) {
       indices[dim] = 0;
     }
   }
-  return std::make_shared<Known>(std::move(result));
+  return make(shape, std::move(numbers));
 }
 
 KnownElements::Result KnownElements::evaluate(Operation *op,
@@ -206,19 +214,19 @@ DenseElementsAttr KnownElements::get(Value value) {
   if (!x || (!element.isF32() && !element.isF64() && !element.isInteger(1)))
     return {};
   SmallVector<int64_t> shape = x->shape;
-  if (x->elements.size() == 1) // all are one
+  if (x->elements->size() == 1) // all are one
     shape = llvm::to_vector(type.getShape());
   if (!shape.empty() && shape.back() != type.getShape().back())
     return {};
   auto own = RankedTensorType::get(shape, element);
   if (element.isF64())
-    return DenseElementsAttr::get(own, ArrayRef(x->elements));
+    return DenseElementsAttr::get(own, ArrayRef(*x->elements));
   if (element.isF32()) {
-    std::vector<float> elements(x->elements.begin(), x->elements.end());
+    std::vector<float> elements(x->elements->begin(), x->elements->end());
     return DenseElementsAttr::get(own, ArrayRef(elements));
   }
   SmallVector<bool> elements;
-  for (double number : x->elements)
+  for (double number : *x->elements)
     elements.push_back(number != 0);
   return DenseElementsAttr::get(own, ArrayRef<bool>(elements));
 }

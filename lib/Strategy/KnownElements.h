@@ -7,6 +7,7 @@
 #include "mlir/IR/Value.h"
 #include "llvm/ADT/DenseMap.h"
 #include <memory>
+#include <vector>
 
 namespace dtc {
 
@@ -25,6 +26,8 @@ private:
   Result evaluate(mlir::Value value);
   Result evaluate(mlir::Operation *op, llvm::ArrayRef<int64_t> shape);
   Result map(mlir::Operation *op);
+  static Result make(llvm::ArrayRef<int64_t> shape,
+                     std::vector<double> numbers);
   static Result read(mlir::DenseElementsAttr constant);
   static Result reshape(const Known &x, llvm::ArrayRef<int64_t> from,
                         llvm::ArrayRef<int64_t> to);

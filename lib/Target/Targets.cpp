@@ -93,7 +93,8 @@ AttentionLimits dtc::getAttentionLimits(const TargetOptions &options,
   return ask<AttentionLimits>(options, [&](const Target &target) {
     AttentionLimits limits = target.getAttentionLimits();
     bool isNarrow = precision == "bf16" || precision == "fp16";
-    if (limits.onlyNarrow && !isNarrow) {
+    if (!target.computes(AttentionOp::getOperationName()) ||
+        (limits.onlyNarrow && !isNarrow)) {
       limits.maxWidth = 0;
       limits.boundsMasks = false;
     }

@@ -98,9 +98,14 @@ func.func @queries(%q: tensor<4x16x2x8xf32, #queries>, %k: tensor<4x16x2x8xf32, 
 // CHECK:         dtc.div {{.*}} -> tensor<2x1x4x5xf32,
 // CHECK-NEXT:    dtc.cast {{.*}} -> tensor<2x1x4x5xbf16,
 // CHECK:         dtc.matmul {{.*}} : {{.*}} -> tensor<2x1x4x3xbf16,
-func.func @narrow(%q: tensor<2x4x1x3xbf16, #samples>, %k: tensor<2x5x1x3xbf16, #samples>) -> tensor<2x4x1x3xbf16, #samples> {
+// CHECK:         dtc.matmul {{.*}} {transpose_rhs} : {{.*}} -> tensor<2x1x4x5xf32,
+// CHECK:         dtc.matmul {{.*}} {transpose_rhs} : {{.*}} -> tensor<2x1x4x5xf32,
+// CHECK:         dtc.cast {{.*}} -> tensor<2x1x4x5xbf16,
+// CHECK-NEXT:    dtc.matmul {{.*}} -> tensor<2x1x4x3xbf16,
+func.func @narrow(%q: tensor<2x4x1x3xbf16, #samples>, %k: tensor<2x5x1x3xbf16, #samples>, %dy: tensor<2x4x1x3xbf16, #samples>) -> (tensor<2x4x1x3xbf16, #samples>, tensor<2x4x1x3xbf16, #samples>) {
   %y, %lse = dtc.attention %q, %k, %k {divided, scale = 1.0 : f64} : (tensor<2x4x1x3xbf16, #samples>, tensor<2x5x1x3xbf16, #samples>, tensor<2x5x1x3xbf16, #samples>) -> (tensor<2x4x1x3xbf16, #samples>, tensor<2x1x4xf32, #samples>)
-  return %y : tensor<2x4x1x3xbf16, #samples>
+  %dq, %dk, %dv = dtc.attention_grad %q, %k, %k, %y, %lse, %dy {divided, scale = 1.0 : f64} : (tensor<2x4x1x3xbf16, #samples>, tensor<2x5x1x3xbf16, #samples>, tensor<2x5x1x3xbf16, #samples>, tensor<2x4x1x3xbf16, #samples>, tensor<2x1x4xf32, #samples>, tensor<2x4x1x3xbf16, #samples>) -> (tensor<2x4x1x3xbf16, #samples>, tensor<2x5x1x3xbf16, #samples>, tensor<2x5x1x3xbf16, #samples>)
+  return %y, %dq : tensor<2x4x1x3xbf16, #samples>, tensor<2x4x1x3xbf16, #samples>
 }
 
 // What a library computes stays.

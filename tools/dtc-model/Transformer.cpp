@@ -42,26 +42,29 @@ std::string dropOut(Network &network, const std::string &path,
                        {x, network.scalar(sizes.dropout), network.yes()});
 }
 
-/// With fewer heads of keys than of queries, queries that share keys become
-/// the rows of one product: nothing is copied.
+/// Keys and values of a group are repeated for its heads, as models write it:
+/// dtc takes that for attention of groups.
 std::string attend(Network &network, const std::string &path,
-                   const TransformerSizes &sizes, std::string q,
-                   const std::string &k, const std::string &v,
-                   const std::string &mask) {
+                   const TransformerSizes &sizes, const std::string &q,
+                   std::string k, std::string v, const std::string &mask) {
   int64_t context = sizes.context, width = sizes.headWidth();
-  int64_t rows = sizes.heads / sizes.kvHeads * context;
+  int64_t headsOfGroup = sizes.heads / sizes.kvHeads;
   network.flops += 12.0 * context * sizes.width;
-  bool grouped = sizes.kvHeads < sizes.heads;
   auto reshape = [&](const std::string &x, const Ints &shape) {
     return network.apply(path, "Reshape", {x, network.ints(shape)});
   };
-  if (grouped)
-    q = reshape(q, {0, sizes.kvHeads, rows, width});
-  std::string transposed =
-      network.apply(path, "Transpose", {k}, {{"perm", Ints{0, 1, 3, 2}}});
-  std::string scores = network.apply(path, "MatMul", {q, transposed});
-  if (grouped)
-    scores = reshape(scores, {0, sizes.heads, context, context});
+  auto repeat = [&](const std::string &x) {
+    if (headsOfGroup == 1)
+      return x;
+    std::string each = reshape(x, {0, sizes.kvHeads, 1, context, width});
+    std::string repeated = network.apply(
+        path, "Expand", {each, network.ints({1, 1, headsOfGroup, 1, 1})});
+    return reshape(repeated, {0, sizes.heads, context, width});
+  };
+  k = network.apply(path, "Transpose", {repeat(k)},
+                    {{"perm", Ints{0, 1, 3, 2}}});
+  v = repeat(v);
+  std::string scores = network.apply(path, "MatMul", {q, k});
   std::string scale = network.scalar(static_cast<float>(1 / std::sqrt(width)));
   scores = network.apply(path, "Mul", {scores, scale});
   if (!mask.empty())
@@ -69,11 +72,7 @@ std::string attend(Network &network, const std::string &path,
   std::string weights =
       network.apply(path, "Softmax", {scores}, {{"axis", -1}});
   weights = dropOut(network, path + ".attn_dropout", sizes, weights);
-  if (grouped)
-    weights = reshape(weights, {0, sizes.kvHeads, rows, context});
   std::string result = network.apply(path, "MatMul", {weights, v});
-  if (grouped)
-    result = reshape(result, {0, sizes.heads, context, width});
   result =
       network.apply(path, "Transpose", {result}, {{"perm", Ints{0, 2, 1, 3}}});
   return reshape(result, {0, 0, sizes.width});

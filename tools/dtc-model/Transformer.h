@@ -43,9 +43,8 @@ std::string dropOut(Network &network, const std::string &path,
 /// softmax(q kᵀ / sqrt(width) + mask) v of operands with heads, as [batch,
 /// context, heads * width]. No name of a mask: all look at all.
 std::string attend(Network &network, const std::string &path,
-                   const TransformerSizes &sizes, std::string q,
-                   const std::string &k, const std::string &v,
-                   const std::string &mask);
+                   const TransformerSizes &sizes, const std::string &q,
+                   std::string k, std::string v, const std::string &mask);
 
 /// Output `logits` [batch, context, vocab].
 void addLogits(Network &network, const TransformerSizes &sizes,

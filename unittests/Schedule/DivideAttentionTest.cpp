@@ -84,6 +84,10 @@ static void compare(MLIRContext &context, StringRef source, int64_t maxBlock) {
   passes.addPass(createDivideAttention(options));
   if (failed(passes.run(*divided)))
     llvm::report_fatal_error("cannot divide");
+  divided->walk([&](AttentionGradOp op) {
+    ++failures;
+    llvm::errs() << "FAILED: " << op << " is not divided\n";
+  });
   dropLayouts(*expected);
   dropLayouts(*divided);
   for (auto function : expected->getOps<func::FuncOp>()) {

@@ -196,7 +196,7 @@ def DivideAttention : Pass<"dtc-divide-attention", "mlir::ModuleOp"> {
   }];
   let options = [
     Option<"maxBlock", "max-block", "int64_t", "64 << 20",
-           "bytes of scores that are there at a time">,
+           "bytes of one block of scores">,
   ];
 }
 
