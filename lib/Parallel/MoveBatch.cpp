@@ -60,11 +60,16 @@ struct MoveBatch : public dtc::impl::MoveBatchBase<MoveBatch> {
       if (failed(splitIntoSamples(followed, batch)))
         return;
     }
+    // Products of all samples with all have two such dimensions: the model's
+    // order of these stays.
+    bool isMixed = !followed.getOps<ReshardOp>().empty();
     Operation *end = forward->front().getTerminator();
     for (auto [operand, own] :
          llvm::zip(end->getOpOperands(),
                    followed.front().getTerminator()->getOperands()))
-      if (auto dim = findBatchDim(own.getType()); dim && *dim != 0)
+      if (auto dim = findBatchDim(own.getType());
+          dim && *dim != 0 &&
+          !(isMixed && cast<ShapedType>(own.getType()).getDimSize(0) == batch))
         operand.set(moveToFront(operand.get(), *dim, end));
     forward->setType(FunctionType::get(
         &getContext(), forward->getArgumentTypes(), end->getOperandTypes()));

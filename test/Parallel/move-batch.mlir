@@ -49,3 +49,19 @@ module @mixed {
     return %y, %z : tensor<6x6xf32>, tensor<24xf32>
   }
 }
+
+// -----
+
+// All samples with all: the rows are the model's.
+
+// CHECK-LABEL: module @pairs
+// CHECK:         %[[P:.*]] = dtc.matmul
+// CHECK:         %[[T:.*]] = dtc.transpose %[[P]] [1, 0]
+// CHECK-NEXT:    return %[[T]]
+module @pairs {
+  func.func @forward(%x: tensor<4x6xf32> {dtc.input = "x"}, %y: tensor<4x6xf32> {dtc.input = "y"}) -> tensor<4x4xf32> {
+    %p = dtc.matmul %x, %y {transpose_rhs} : (tensor<4x6xf32>, tensor<4x6xf32>) -> tensor<4x4xf32>
+    %t = dtc.transpose %p [1, 0] : (tensor<4x4xf32>) -> tensor<4x4xf32>
+    return %t : tensor<4x4xf32>
+  }
+}

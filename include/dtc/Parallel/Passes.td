@@ -11,8 +11,8 @@ def MoveBatch : Pass<"dtc-move-batch", "::mlir::ModuleOp"> {
     A result of `@forward` whose batch is another dimension, such as [tokens,
     batch, vocabulary], is transposed: data, labels among them, are samples. The
     batch of inputs is their first dimension; where it is in results follows
-    from layouts. Where it is nowhere, since the model mixes samples, the result
-    stays.
+    from layouts. Where it is nowhere, or in two dimensions, since the model mixes
+    samples, the result stays.
 
     ```mlir
     func.func @forward(%x: tensor<4x6xi64> {dtc.input = "x"}) -> tensor<6x4x30xf32> {
