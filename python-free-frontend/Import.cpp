@@ -23,7 +23,6 @@
 #include "ShapeRules.h"
 #include "TensorData.h"
 
-#include "dtc/Support/FormatShape.h"
 #include "dtc/Training/FindFunction.h"
 
 #include "mlir/IR/Verifier.h"
@@ -189,10 +188,12 @@ Value Importer::addData(const std::string &name, mlir::RankedTensorType type,
   Shape shape(type.getShape().begin(), type.getShape().end());
   auto batch = shape.begin() + batchDim;
   std::rotate(shape.begin(), batch, batch + 1);
-  report.notes.push_back(
-      "the batch is dimension " + std::to_string(batchDim) + " of input '" +
-      name + "': data have it first, as " +
-      formatShape(std::vector<int64_t>(shape.begin(), shape.end())));
+  std::string samples = "[batch";
+  for (int64_t size : drop_begin(shape))
+    samples += ", " + std::to_string(size);
+  report.notes.push_back("the batch is dimension " + std::to_string(batchDim) +
+                         " of input '" + name + "': data have it first, as " +
+                         samples + "]");
   Value data = body.addArgument(type.clone(shape), loc);
   SmallVector<int64_t> order;
   for (int64_t dim = 0; dim < type.getRank(); ++dim)
