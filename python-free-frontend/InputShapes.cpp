@@ -114,8 +114,15 @@ ShapeResolver::getBatch(const onnx::ValueInfoProto &input) const {
 
 void ShapeResolver::checkBatchDims() {
   for (const auto &[name, dim] : options.batchDims) {
-    if (name.empty())
+    if (name.empty()) {
+      auto hasDim = [&, number = dim](const auto &input) {
+        return isData(input) && readDimensions(input).size() > size_t(number);
+      };
+      if (none_of(model.graph().input(), hasDim))
+        issue("--batch-dim " + Twine(dim) + ": no input has so many dimensions",
+              "dimensions are counted from 0");
       continue;
+    }
     auto input = find_if(model.graph().input(), [&](const auto &input) {
       return isData(input) && input.name() == name;
     });

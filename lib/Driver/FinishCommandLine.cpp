@@ -266,10 +266,11 @@ LogicalResult CommandLine::finishModel() {
   }
   for (llvm::StringRef text : batchDims) {
     auto [name, number] = text.rsplit('=');
-    if (number.empty())
+    bool isNamed = text.contains('=');
+    if (!isNamed)
       std::swap(name, number);
     int64_t dim;
-    if (number.getAsInteger(10, dim) || dim < 0 || text.starts_with("="))
+    if (number.getAsInteger(10, dim) || dim < 0 || (isNamed && name.empty()))
       return fail("--batch-dim is '" + text +
                   "', expected K or NAME=K, a dimension counted from 0");
     compile.import.batchDims[name.str()] = dim;
