@@ -16,8 +16,9 @@ namespace dtc {
 class KnownElements {
 public:
   /// The elements of floats or booleans; null if they are not known, or very
-  /// many. Dimensions but the last along which a tensor repeats itself, as a
-  /// mask does for each sample, have size 1.
+  /// many, of which one warning tells, whatever is made of them. Dimensions but
+  /// the last along which a tensor repeats itself, as a mask does for each
+  /// sample, have size 1.
   mlir::DenseElementsAttr get(mlir::Value value);
 
 private:

@@ -57,3 +57,14 @@ func.func @none(%q: tensor<1x2x1x8xf32>) -> tensor<1x2x1x8xf32> {
   %0, %l = dtc.attention %q, %q, %q {causal, scale = 1.0 : f64} : (tensor<1x2x1x8xf32>, tensor<1x2x1x8xf32>, tensor<1x2x1x8xf32>) -> (tensor<1x2x1x8xf32>, tensor<1x1x2xf32>)
   return %0 : tensor<1x2x1x8xf32>
 }
+
+// Products of blocks need no finite mask.
+// CHECK-LABEL: func.func @divided
+// CHECK-NOT: dtc.maximum
+// CHECK: dtc.attention {{.*}}divided
+// CHECK-NOT: dtc.select
+// CHECK: return
+func.func @divided(%q: tensor<1x2x2x8xf32>, %m: tensor<1x1x2x2xf32>) -> tensor<1x2x2x8xf32> {
+  %0, %l = dtc.attention %q, %q, %q, %m {divided, scale = 1.0 : f64} : (tensor<1x2x2x8xf32>, tensor<1x2x2x8xf32>, tensor<1x2x2x8xf32>, tensor<1x1x2x2xf32>) -> (tensor<1x2x2x8xf32>, tensor<1x2x2xf32>)
+  return %0 : tensor<1x2x2x8xf32>
+}
