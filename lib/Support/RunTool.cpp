@@ -5,10 +5,16 @@
 //===----------------------------------------------------------------------===//
 
 #include "dtc/Support/RunTool.h"
+#include "dtc/Support/EndingSignals.h"
 #include "dtc/Support/TemporaryFile.h"
+#include "llvm/Support/ErrorOr.h"
 #include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/Program.h"
+#include "llvm/Support/StringSaver.h"
+#include <cerrno>
 #include <csignal>
+#include <cstring>
+#include <fcntl.h>
+#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,77 +22,83 @@ using namespace dtc;
 
 namespace {
 
-constexpr int endingSignals[] = {SIGHUP, SIGINT, SIGTERM};
-
-/// The process group of the tool that runs, or 0.
-volatile sig_atomic_t toolGroup = 0;
-/// The actions of `endingSignals` before the tool ran.
-struct sigaction former[std::size(endingSignals)];
-
-/// Ends the tool, and then does what the signal did before.
-void endTool(int signal) {
-  if (pid_t group = toolGroup) {
-    kill(-group, SIGTERM);
-    // A driver removes its own temporary files; it has two seconds for that.
-    for (int i = 0; i < 200; ++i) {
-      waitpid(group, nullptr, WNOHANG);
-      if (kill(-group, 0) != 0)
-        break;
-      usleep(10000);
-    }
-    kill(-group, SIGKILL);
-    waitpid(group, nullptr, 0);
-  }
-  for (size_t i = 0; i < std::size(endingSignals); ++i)
-    if (endingSignals[i] == signal)
-      sigaction(signal, &former[i], nullptr);
-  raise(signal);
-}
-
-/// Handles signals as long as it lives. What is ignored stays ignored.
-class SignalsEndTool {
+/// What `posix_spawn` does in the new process before the program: a session
+/// and so a group of its own, and signals that are not blocked.
+class SpawnActions {
 public:
-  SignalsEndTool() {
-    struct sigaction action = {};
-    action.sa_handler = endTool;
-    for (size_t i = 0; i < std::size(endingSignals); ++i) {
-      sigaction(endingSignals[i], nullptr, &former[i]);
-      if (former[i].sa_handler != SIG_IGN)
-        sigaction(endingSignals[i], &action, nullptr);
-    }
+  SpawnActions(const char *log) {
+    posix_spawn_file_actions_init(&files);
+    posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null",
+                                     O_RDONLY, 0);
+    // What a signal has removed is not made again.
+    posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, log, O_WRONLY, 0);
+    posix_spawn_file_actions_adddup2(&files, STDOUT_FILENO, STDERR_FILENO);
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setflags(&attributes,
+                             POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK);
+    sigset_t none;
+    sigemptyset(&none);
+    posix_spawnattr_setsigmask(&attributes, &none);
   }
-  ~SignalsEndTool() {
-    toolGroup = 0;
-    for (size_t i = 0; i < std::size(endingSignals); ++i)
-      sigaction(endingSignals[i], &former[i], nullptr);
+  ~SpawnActions() {
+    posix_spawn_file_actions_destroy(&files);
+    posix_spawnattr_destroy(&attributes);
   }
+  SpawnActions(const SpawnActions &) = delete;
+  SpawnActions &operator=(const SpawnActions &) = delete;
+
+  posix_spawn_file_actions_t files;
+  posix_spawnattr_t attributes;
 };
 
 } // namespace
+
+/// Runs a program to its end and gives its status as waitpid does. A signal
+/// that comes meanwhile ends both.
+static llvm::ErrorOr<int> run(char *const *arguments, const char *log) {
+  SpawnActions actions(log);
+  pid_t pid;
+  auto lock = delayEndingSignals();
+  if (int error = posix_spawn(&pid, arguments[0], &actions.files,
+                              &actions.attributes, arguments, environ))
+    return std::error_code(error, std::generic_category());
+  setToolGroup(pid);
+  lock.unlock();
+  // The number stays this process's until the lock is held.
+  siginfo_t info;
+  while (waitid(P_PID, id_t(pid), &info, WEXITED | WNOWAIT) != 0 &&
+         errno == EINTR)
+    ;
+  lock.lock();
+  setToolGroup(0);
+  int status = 0;
+  waitpid(pid, &status, 0);
+  return status;
+}
 
 llvm::Expected<ToolResult>
 dtc::runTool(llvm::ArrayRef<llvm::StringRef> arguments) {
   llvm::Expected<TemporaryFile> log = TemporaryFile::create(".log");
   if (!log)
     return log.takeError();
-  llvm::StringRef logPath = log->getPath();
+  llvm::BumpPtrAllocator allocator;
+  llvm::StringSaver saver(allocator);
+  llvm::SmallVector<char *> words;
+  for (llvm::StringRef argument : arguments)
+    words.push_back(const_cast<char *>(saver.save(argument).data()));
+  words.push_back(nullptr);
+  llvm::ErrorOr<int> status = run(words.data(), log->getPath().c_str());
   ToolResult result;
-  {
-    SignalsEndTool signals;
-    bool failed = false;
-    // Detached: the leader of a process group.
-    llvm::sys::ProcessInfo process = llvm::sys::ExecuteNoWait(
-        arguments[0], arguments, std::nullopt, {"", logPath, logPath}, 0,
-        &result.problem, &failed, nullptr, /*DetachProcess=*/true);
-    if (!failed) {
-      toolGroup = process.Pid;
-      result.code =
-          llvm::sys::Wait(process, std::nullopt, &result.problem).ReturnCode;
-    } else {
-      result.code = -1;
-    }
+  if (!status) {
+    result.code = -1;
+    result.problem = status.getError().message();
+  } else if (WIFSIGNALED(*status)) {
+    result.code = -2;
+    result.problem = strsignal(WTERMSIG(*status));
+  } else {
+    result.code = WEXITSTATUS(*status);
   }
-  if (auto text = llvm::MemoryBuffer::getFile(logPath))
+  if (auto text = llvm::MemoryBuffer::getFile(log->getPath()))
     result.said = (*text)->getBuffer().str();
   if (result.code != 0 && result.problem.empty())
     result.problem = llvm::StringRef(result.said).split('\n').first.str();

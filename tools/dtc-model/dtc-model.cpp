@@ -7,6 +7,7 @@
 
 #include "Architectures.h"
 #include "ModelFile.h"
+#include "dtc/Support/EndingSignals.h"
 #include "dtc/Support/Version.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -261,6 +262,7 @@ int write(Network network) {
 } // namespace
 
 int main(int argc, char **argv) {
+  dtc::handleEndingSignals();
   llvm::InitLLVM init(argc, argv);
   std::signal(SIGXFSZ, SIG_IGN); // a file that grows too large is an error
   llvm::StringRef first = argc > 1 ? argv[1] : "";

@@ -2,6 +2,7 @@
 
 #include "dtc/Driver/ComparePlans.h"
 #include "dtc/Driver/Driver.h"
+#include "dtc/Support/EndingSignals.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/InitLLVM.h"
 #include <csignal>
@@ -13,12 +14,8 @@ static std::string findItself(const char *name) {
 }
 
 int main(int argc, char **argv) {
-  // LLVM's handlers would end what nohup started.
-  bool ignoresHangup = std::signal(SIGHUP, SIG_IGN) == SIG_IGN;
-  std::signal(SIGHUP, SIG_DFL);
+  dtc::handleEndingSignals();
   llvm::InitLLVM init(argc, argv);
-  if (ignoresHangup)
-    std::signal(SIGHUP, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN); // a file that grows too large is an error
   llvm::ArrayRef<const char *> arguments(argv, size_t(argc));
   if (argc > 1 && llvm::StringRef(argv[1]) == "compare")

@@ -7,28 +7,13 @@
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/raw_ostream.h"
-#include <csignal>
 #include <string>
 #include <utility>
 
 namespace dtc {
 
-/// Keeps the signals that remove temporary files from this thread as long as it
-/// lives, and from the threads that are started then, for good: one thread
-/// handles them, and is not in the middle of making a file.
-class WithoutEndingSignals {
-public:
-  WithoutEndingSignals();
-  ~WithoutEndingSignals();
-  WithoutEndingSignals(const WithoutEndingSignals &) = delete;
-  WithoutEndingSignals &operator=(const WithoutEndingSignals &) = delete;
-
-private:
-  sigset_t former;
-};
-
 /// An empty file with an unpredictable name, made by O_EXCL. It is removed when
-/// this object is, and when a signal ends the process.
+/// this object is, and when a signal ends the process (see EndingSignals.h).
 class TemporaryFile {
 public:
   /// A file in $TMPDIR that the user alone may read. The error begins with

@@ -4,7 +4,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dtc/Support/TemporaryFile.h"
 #include "dtc/Target/CPU/CpuTarget.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
@@ -124,7 +123,7 @@ static std::string compile(llvm::Module &module, const CpuOptions &options,
   optimizeModule(module, *machine);
 
   std::error_code code;
-  // A signal removes temporary files: no other thread makes them again.
+  // What a signal has removed is not made again.
   llvm::raw_fd_ostream stream(path, code, llvm::sys::fs::CD_OpenExisting);
   if (code)
     return ("cannot write " + path + ": " + code.message()).str();
@@ -155,16 +154,13 @@ static std::string compileParts(llvm::Module &module, const CpuOptions &options,
       /*PreserveLocals=*/false, /*RoundRobin=*/true);
   std::vector<std::string> messages(paths.size());
   llvm::DefaultThreadPool pool(llvm::hardware_concurrency(paths.size()));
-  {
-    WithoutEndingSignals without;
-    for (size_t i = 0; i < paths.size(); ++i)
-      pool.async([&, i] {
-        llvm::LLVMContext context;
-        auto part = llvm::cantFail(llvm::parseBitcodeFile(
-            llvm::MemoryBufferRef(parts[i], paths[i]), context));
-        messages[i] = compile(*part, options, paths[i]);
-      });
-  }
+  for (size_t i = 0; i < paths.size(); ++i)
+    pool.async([&, i] {
+      llvm::LLVMContext context;
+      auto part = llvm::cantFail(llvm::parseBitcodeFile(
+          llvm::MemoryBufferRef(parts[i], paths[i]), context));
+      messages[i] = compile(*part, options, paths[i]);
+    });
   pool.wait();
   auto wrong = llvm::find_if(messages, [](StringRef m) { return !m.empty(); });
   return wrong == messages.end() ? "" : *wrong;

@@ -1,0 +1,72 @@
+//===- EndingSignals.cpp - what SIGHUP, SIGINT and SIGTERM do -------------===//
+//
+// See EndingSignals.h.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dtc/Support/EndingSignals.h"
+#include "llvm/Support/Signals.h"
+#include <csignal>
+#include <iterator>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+
+using namespace dtc;
+
+static constexpr int endingSignals[] = {SIGHUP, SIGINT, SIGTERM};
+static std::mutex mutex;
+static pid_t toolGroup = 0;
+
+static void endTool() {
+  if (toolGroup == 0)
+    return;
+  kill(-toolGroup, SIGTERM);
+  // A compiler driver removes its own temporary files; it has two seconds.
+  for (int i = 0; i < 200; ++i) {
+    waitpid(toolGroup, nullptr, WNOHANG);
+    if (kill(-toolGroup, 0) != 0)
+      return;
+    usleep(10000);
+  }
+  kill(-toolGroup, SIGKILL);
+  waitpid(toolGroup, nullptr, 0);
+}
+
+/// Keeps the lock until the end.
+static void waitAndEnd(sigset_t set) {
+  int signal = 0;
+  while (sigwait(&set, &signal) != 0)
+    ;
+  mutex.lock();
+  endTool();
+  llvm::sys::RunInterruptHandlers();
+  sigemptyset(&set);
+  sigaddset(&set, signal);
+  pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
+  std::signal(signal, SIG_DFL);
+  raise(signal);
+}
+
+void dtc::handleEndingSignals() {
+  struct sigaction former[std::size(endingSignals)];
+  for (size_t i = 0; i < std::size(endingSignals); ++i)
+    sigaction(endingSignals[i], nullptr, &former[i]);
+  // Sets LLVM's handlers, which is done once. Those of crashes stay.
+  llvm::sys::SetInterruptFunction(nullptr);
+  sigset_t set;
+  sigemptyset(&set);
+  for (size_t i = 0; i < std::size(endingSignals); ++i) {
+    sigaction(endingSignals[i], &former[i], nullptr);
+    if (former[i].sa_handler != SIG_IGN)
+      sigaddset(&set, endingSignals[i]);
+  }
+  pthread_sigmask(SIG_BLOCK, &set, nullptr);
+  std::thread(waitAndEnd, set).detach();
+}
+
+std::unique_lock<std::mutex> dtc::delayEndingSignals() {
+  return std::unique_lock<std::mutex>(mutex);
+}
+
+void dtc::setToolGroup(pid_t group) { toolGroup = group; }
