@@ -17,7 +17,9 @@
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
+#include <limits>
 #include <nccl.h>
+#include <optional>
 #include <random>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -98,16 +100,21 @@ struct ncclComm {
                std::to_string(member));
   }
 
-  /// Removes the own boxes.
-  void clear() const {
+  /// Removes a member's boxes, or those of all, but none of a communicator that
+  /// was split from this one.
+  void clear(std::optional<int> member) const {
     std::string prefix = folder() + name + "-";
-    std::string suffix = "-" + std::to_string(rank);
+    std::string suffix = member ? "-" + std::to_string(*member) : "";
     std::error_code ignored;
     for (const auto &entry : std::filesystem::directory_iterator(
              std::filesystem::path(prefix).parent_path(), ignored)) {
       const std::string path = entry.path().string();
-      if (path.rfind(prefix, 0) == 0 && path.size() > suffix.size() &&
-          path.compare(path.size() - suffix.size(), suffix.size(), suffix) == 0)
+      if (path.rfind(prefix, 0) != 0)
+        continue;
+      size_t dash = path.find('-', prefix.size());
+      if (dash != std::string::npos &&
+          path.find('-', dash + 1) == std::string::npos &&
+          (!member || path.substr(dash) == suffix))
         std::filesystem::remove(entry.path(), ignored);
     }
   }
@@ -298,11 +305,12 @@ void enqueueCollective(const char *kind, ncclDataType_t type, int op,
       [collective] { return collective->tryRun(); }, stream);
 }
 
-/// Between the processes of a communicator that has just been made.
-void meet(ncclComm *comm) {
-  comm->box("born", 0, comm->rank).put({});
+/// Waits until all members have come to this point, or for some seconds.
+void meet(ncclComm *comm, const char *point,
+          int turns = std::numeric_limits<int>::max()) {
+  comm->box(point, 0, comm->rank).put({});
   for (int member = 0; member < comm->size; ++member)
-    while (!comm->box("born", 0, member).exists())
+    for (; !comm->box(point, 0, member).exists() && turns > 0; --turns)
       usleep(100);
 }
 
@@ -324,7 +332,7 @@ ncclResult_t ncclCommInitRank(ncclComm_t *comm, int size, ncclUniqueId id,
                               int rank) {
   *comm = new ncclComm(id.internal, rank, size);
   (*comm)->showLife();
-  meet(*comm);
+  meet(*comm, "born");
   return ncclSuccess;
 }
 
@@ -361,14 +369,14 @@ ncclResult_t ncclCommFinalize(ncclComm_t) { return ncclSuccess; }
 ncclResult_t ncclCommDestroy(ncclComm_t comm) {
   if (comm->users.use_count() > 1)
     fault("a communicator is destroyed while a graph has operations of it");
-  // Others may still read what is shown; the last operations stay until then.
-  comm->box("bye", 0, comm->rank).put({});
-  for (int member = 0; member < comm->size; ++member)
-    for (int turn = 0; !comm->box("bye", 0, member).exists() && turn < 20000;
-         ++turn)
-      usleep(100);
-  usleep(1000);
-  comm->clear();
+  // Others may still read what is shown, and then whether this one has read.
+  meet(comm, "read", 20000);
+  if (comm->rank != 0) {
+    comm->box("left", 0, comm->rank).put({});
+  } else {
+    meet(comm, "left", 20000);
+    comm->clear(std::nullopt);
+  }
   if (comm->lifeFile >= 0)
     close(comm->lifeFile);
   delete comm;
@@ -378,7 +386,7 @@ ncclResult_t ncclCommDestroy(ncclComm_t comm) {
 ncclResult_t ncclCommAbort(ncclComm_t comm) {
   comm->isAborted = true;
   usleep(10000); // what another thread is at
-  comm->clear();
+  comm->clear(comm->rank);
   // As NCCL does, which waits for graphs to be destroyed.
   while (comm->users.use_count() > 1)
     usleep(1000);
