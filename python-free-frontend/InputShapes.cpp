@@ -123,9 +123,10 @@ void ShapeResolver::checkBatchDims() {
               "dimensions are counted from 0");
       continue;
     }
-    auto input = find_if(model.graph().input(), [&](const auto &input) {
-      return isData(input) && input.name() == name;
-    });
+    auto input = find_if(model.graph().input(),
+                         [&, wanted = StringRef(name)](const auto &input) {
+                           return isData(input) && input.name() == wanted;
+                         });
     std::string option = "--batch-dim " + name + "=" + std::to_string(dim);
     if (input == model.graph().input().end())
       issue(option + ": the model has no input of this name",
