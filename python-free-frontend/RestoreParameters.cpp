@@ -7,6 +7,7 @@
 #include "RestoreParameters.h"
 #include "FxGraph.h"
 #include "FxRoles.h"
+#include "HideKeys.h"
 #include "NameList.h"
 #include "RestoreComputed.h"
 #include "RestoreRecurrent.h"
@@ -434,6 +435,7 @@ RestoredTensors restoreParameters(onnx::GraphProto &proto,
   restorer.restoreOperands();
   restoreComputed(graph, reader, result);
   stopGradients(graph, result);
+  hideKeys(graph, reader);
   graph.insertNodes();
   restorer.nameTies();
   restorer.describe();

@@ -483,6 +483,32 @@ class Volumes(nn.Module):
         return self.out(self.pool(self.norm(self.conv(x))).flatten(1))
 
 
+class Padded(nn.Module):
+    """Token 0 fills sequences on the left: a query there sees no key, and
+    attention has a result of zeros. The exporter writes the lowest number where
+    the boolean mask hides."""
+
+    def __init__(self):
+        super().__init__()
+        self.embed = nn.Embedding(20, 8)
+        self.qkv = nn.Linear(8, 24)
+        self.out = nn.Linear(8, 20)
+
+    def forward(self, x):
+        h = self.qkv(self.embed(x)).unflatten(-1, (3, 2, 4))
+        q, k, v = h.permute(2, 0, 3, 1, 4)
+        seen = torch.ones(5, 5, dtype=torch.bool).tril() & (
+            x != 0)[:, None, None, :]
+        h = F.scaled_dot_product_attention(q, k, v, attn_mask=seen)
+        return self.out(h.transpose(1, 2).flatten(2))
+
+
+def make_padded():
+    x = torch.randint(1, 20, (4, 5))
+    x[1, :3] = x[3, :1] = 0
+    return x, torch.randint(0, 20, (4, 5))
+
+
 MODELS = dict(
     branches=(Branches, lambda: (torch.randn(4, 8),
                                  torch.randint(0, 4, (4,)))),
@@ -501,6 +527,7 @@ MODELS = dict(
     language=(Language, lambda: (torch.randint(0, 20, (4, 8)),
                                  torch.randint(0, 20, (4, 8)))),
     images=(Images, None),
+    padded=(Padded, make_padded),
     recurrent=(Recurrent, lambda: (torch.randn(4, 8),
                                    torch.randint(0, 8, (4,)))),
     reused=(Reused, None),
