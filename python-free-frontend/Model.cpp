@@ -5,8 +5,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "Model.h"
+#include "FxGraph.h"
 #include "HoistConstants.h"
 #include "InlineNodes.h"
+#include "ParameterNames.h"
 #include "Problem.h"
 #include "RestoreRecurrent.h"
 #include "SeparateModules.h"
@@ -119,8 +121,10 @@ Expected<Model> loadModel(StringRef path) {
     separateNorms(*proto->mutable_graph());
     separateModules(*proto->mutable_graph());
   }
-  for (const onnx::TensorProto &tensor : model.graph().initializer())
+  for (const onnx::TensorProto &tensor : model.graph().initializer()) {
     model.initializers[tensor.name()] = &tensor;
+    model.hasNames |= isFloatTensor(&tensor) && !isGeneratedName(tensor.name());
+  }
   return model;
 }
 

@@ -27,6 +27,8 @@ struct Model {
   /// Version of the default operator set.
   int64_t opset = 0;
   llvm::StringMap<const onnx::TensorProto *> initializers;
+  /// Whether any of these has a name that the exporter did not make up.
+  bool hasNames = false;
   /// What the exporter says of tensors, and what was made of the graph by it.
   Provenance provenance;
   RestoredTensors restored;

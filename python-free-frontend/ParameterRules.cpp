@@ -72,8 +72,9 @@ Verdict judge(const Model &model, StringRef name, const TensorData &data,
     constant.isDoubtful = true;
     return constant;
   }
-  // PyTorch's exporter keeps the names of biases.
-  bool isMadeUp = isGeneratedName(name) &&
+  // PyTorch's exporter keeps the names of biases, but Keras, which calls it,
+  // has none to give.
+  bool isMadeUp = isGeneratedName(name) && model.hasNames &&
                   model.proto->producer_name() == "pytorch" && !role.isLookup &&
                   !role.isProduct && !role.isLayer && !role.isNorm;
   if (role.isWeight() && !isMadeUp) {

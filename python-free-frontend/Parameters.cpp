@@ -39,6 +39,8 @@ private:
   bool passesGradient(const onnx::NodeProto &node, int operand) const;
   void addInitializers();
   void addInputs(const StringMap<Shape> &inputShapes);
+  void judgeTensor(StringRef name, StringRef source, const TensorData &data,
+                   const Fingerprint &print);
   void judgeInitializer(StringRef name, const TensorData &data);
   void addCandidate(StringRef name, StringRef source, const TensorData &data,
                     const Fingerprint &print);
@@ -110,14 +112,12 @@ void ParameterFinder::addCandidate(StringRef name, StringRef source,
       candidate.role.isNorm && isGeneratedName(name) && data.shape.size() > 1;
 }
 
-void ParameterFinder::judgeInitializer(StringRef name, const TensorData &data) {
-  Fingerprint print;
-  if (data.hasData && !model.provenance.isKnown())
-    print = fingerprint(data);
-  auto copy = copies.find(name);
-  TensorRole role = roles.find(name);
-  Verdict verdict = judge(model, name, data, print, role);
-  bool isWanted = isParameterInitializer(name, options);
+void ParameterFinder::judgeTensor(StringRef name, StringRef source,
+                                  const TensorData &data,
+                                  const Fingerprint &print) {
+  Verdict verdict = judge(model, name, data, print, roles.find(name));
+  bool isWanted = isParameterInitializer(name, options) ||
+                  isParameterInitializer(source, options);
   if (verdict.isComputed && !isWanted)
     computed.push_back(name.str());
   if (verdict.isDoubtful && !isWanted)
@@ -130,20 +130,30 @@ void ParameterFinder::judgeInitializer(StringRef name, const TensorData &data) {
         {name.str(), toString(data.shape), verdict.reason.str()});
     return;
   }
-  bool isShared = copy != copies.end() &&
-                  copy->second.size() + usedDirectly.contains(name) > 1;
-  if (!isShared || usedDirectly.contains(name)) {
-    addCandidate(name, name, data, print);
-    candidates.back().isTrained = verdict.isTrained;
-  }
+  addCandidate(name, source, data, print);
+  candidates.back().isTrained = verdict.isTrained;
+}
+
+void ParameterFinder::judgeInitializer(StringRef name, const TensorData &data) {
+  Fingerprint print;
+  if (data.hasData && !model.provenance.isKnown())
+    print = fingerprint(data);
+  ArrayRef<StringRef> others;
+  if (auto copy = copies.find(name); copy != copies.end())
+    others = copy->second;
+  bool isShared = others.size() + usedDirectly.contains(name) > 1;
+  size_t before = candidates.size();
+  if (!isShared || usedDirectly.contains(name))
+    judgeTensor(name, name, data, print);
   if (!isShared)
     return;
-  for (StringRef separate : copy->second) {
-    addCandidate(separate, name, data, print);
-    candidates.back().isTrained = verdict.isTrained;
-  }
+  for (StringRef separate : others)
+    judgeTensor(separate, name, data, print);
+  size_t trained = candidates.size() - before;
+  if (trained < 2)
+    return;
   shared.push_back(name.str());
-  sharers += copy->second.size() + usedDirectly.contains(name);
+  sharers += trained;
 }
 
 void ParameterFinder::addInitializers() {
@@ -180,9 +190,12 @@ void ParameterFinder::describe() {
         (shared.size() == 1 ? " initializer (" : " initializers (") +
         listFirstNames(shared) + "): each is trained apart");
   if (!doubtful.empty()) {
+    constexpr size_t most = 8;
     std::string list;
-    for (const std::string &entry : doubtful)
+    for (const std::string &entry : ArrayRef(doubtful).take_front(most))
       list += (list.empty() ? "'" : ", '") + entry;
+    if (doubtful.size() > most)
+      list += " and " + std::to_string(doubtful.size() - most) + " more";
     report.notes.push_back(
         "the file does not say whether these are parameters: " + list +
         "; --parameter and --freeze decide");

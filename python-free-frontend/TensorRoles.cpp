@@ -101,8 +101,10 @@ TensorRoles::TensorRoles(const onnx::GraphProto &graph) {
     });
     if (isAllKnown)
       known.insert(node.output().begin(), node.output().end());
-    else if ((op == "MatMul" || op == "Conv" || op == "ConvTranspose") &&
-             any_of(node.input(), isKnown))
+    else if (((op == "MatMul" || op == "Conv" || op == "ConvTranspose") &&
+              any_of(node.input(), isKnown)) ||
+             ((op == "Cast" || op == "Transpose") &&
+              products.contains(node.input(0))))
       products.insert(node.output(0));
     else if (op == "InstanceNormalization" ||
              (op == "Reshape" && normal.contains(node.input(0))))

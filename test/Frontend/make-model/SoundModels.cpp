@@ -74,6 +74,32 @@ File generatedNames() {
   return m;
 }
 
+/// Keras exports by PyTorch: casts that do nothing take the names of all
+/// tensors. The zeros are a bias, and what a norm subtracts and adds.
+File lostNames() {
+  ModelBuilder m = start({"batch", 4});
+  auto cast = [&](const std::string &from, const std::string &to) {
+    m.set(m.node("Cast", "", {from}, {to}), "to",
+          int64_t(onnx::TensorProto::FLOAT));
+  };
+  m.weight("onnx::MatMul_1", {4, 4});
+  m.weight("onnx::Add_2", {4}, {0, 0, 0, 0});
+  m.node("Identity", "", {"onnx::Add_2"}, {"onnx::Sub_3"});
+  m.weight("onnx::MatMul_4", {4, 4});
+  m.weight("onnx::Add_5", {1, 4}, {1, 2, 3, 4});
+  m.node("MatMul", "", {"x", "onnx::MatMul_1"}, {"a"});
+  cast("a", "b");
+  m.node("Add", "", {"b", "onnx::Add_2"}, {"c"});
+  m.node("Sub", "", {"c", "onnx::Sub_3"}, {"d"});
+  m.node("MatMul", "", {"d", "onnx::MatMul_4"}, {"e"});
+  m.node("Transpose", "", {"e"}, {"f"});
+  m.set(*m.graph().mutable_node()->rbegin(), "perm",
+        std::vector<int64_t>{0, 1});
+  cast("f", "g");
+  m.node("Add", "", {"g", "onnx::Add_5"}, {"y"});
+  return m;
+}
+
 /// One initializer of zeros under three names, as PyTorch exports it.
 File shared() {
   ModelBuilder m = start({"batch", 4});
@@ -329,6 +355,7 @@ void addSoundModels(ModelTable &table) {
   table["external"] = external;
   table["tied"] = tied;
   table["generated-names"] = generatedNames;
+  table["lost-names"] = lostNames;
   table["shared"] = shared;
   table["constant-weights"] = constantWeights;
   table["not-trained"] = notTrained;
