@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "FxGraph.h"
+#include "FxRoles.h"
 #include "InlineNodes.h"
 #include "TensorData.h"
 
@@ -55,6 +56,19 @@ static void addReads(const onnx::GraphProto &graph, StringSet<> &reads) {
     reads.insert(output.name());
 }
 
+/// Of equal tensors the file has one: where a call names another than the node
+/// reads, the node does not use what it reads.
+void FxGraph::addUses(const onnx::NodeProto &node, const NodeOrigin &origin) {
+  for (auto [operand, input] : enumerate(node.input())) {
+    std::optional<StringRef> value =
+        origin.call ? findValue(*origin.call, node, operand) : std::nullopt;
+    const Origin *named = value ? provenance.findArgument(*value) : nullptr;
+    if (!named || named->name == input)
+      used.insert(input);
+  }
+  forEachCapture(node, [&](const std::string &name) { used.insert(name); });
+}
+
 FxGraph::FxGraph(onnx::GraphProto &graph, const Provenance &provenance)
     : provenance(provenance), graph(graph) {
   StringSet<> reads;
@@ -62,10 +76,10 @@ FxGraph::FxGraph(onnx::GraphProto &graph, const Provenance &provenance)
   for (onnx::TensorProto &tensor : *graph.mutable_initializer()) {
     tensors[tensor.name()] = &tensor;
     names.insert(tensor.name());
-    if (!reads.contains(tensor.name()))
-      unread.insert(tensor.name());
-    if (provenance.find(tensor.name()))
-      used.insert(tensor.name());
+    if (reads.contains(tensor.name()))
+      continue;
+    unread.insert(tensor.name());
+    used.insert(tensor.name());
   }
   for (const auto &input : graph.input()) {
     names.insert(input.name());
@@ -83,6 +97,7 @@ FxGraph::FxGraph(onnx::GraphProto &graph, const Provenance &provenance)
     if (!origin.modules.empty())
       modules.insert(origin.modules.back());
     nameNode(node, origin);
+    addUses(node, origin);
     if (!origin.call)
       continue;
     values.insert(origin.call->result);

@@ -51,7 +51,8 @@ public:
   /// Whether a value is no result of a node, no input and no tensor of the
   /// state dict. Parts that a call gives several of have names of their own.
   bool isGone(llvm::StringRef value) const;
-  /// Whether a call names a tensor of the state dict, or the file has it.
+  /// Whether a call names a tensor of the state dict, or reads it and names no
+  /// other there, or nothing reads it.
   bool isUsed(llvm::StringRef name) const { return used.contains(name); }
   /// Marks a tensor as used; true the first time.
   bool markUsed(llvm::StringRef name) { return used.insert(name).second; }
@@ -94,6 +95,8 @@ public:
   void renameTensor(llvm::StringRef from, llvm::StringRef to);
 
 private:
+  void addUses(const onnx::NodeProto &node, const NodeOrigin &origin);
+
   onnx::GraphProto &graph;
   std::vector<NodeOrigin> origins;
   llvm::StringMap<onnx::TensorProto *> tensors;

@@ -11,6 +11,7 @@
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 
 #include <algorithm>
 
@@ -29,6 +30,7 @@ private:
   std::string findResult(int node, int operand) const;
   const Origin *findSibling(const Origin &origin) const;
   std::string findModule(StringRef module, ArrayRef<const Origin *> own) const;
+  bool isRepeated(StringRef kept, StringRef gone) const;
   bool copyCall(StringRef kept, StringRef gone);
   onnx::NodeProto &copyNode(int index, StringRef suffix,
                             StringMap<std::string> &results);
@@ -38,7 +40,7 @@ private:
   FxGraph &graph;
   /// Nodes of a call.
   MapVector<StringRef, SmallVector<int>> nodes;
-  std::vector<std::string> separated;
+  std::vector<std::string> separated, guessed;
   /// Calls that are gone, and of no parameters that are known.
   std::vector<std::string> unknown;
 };
@@ -116,6 +118,59 @@ std::string CallSeparator::findModule(StringRef module,
   return isOnly ? best.str() : "";
 }
 
+/// "2" of the call "mul_2", 0 of "mul".
+static int64_t getNumber(StringRef call) {
+  int64_t number = 0;
+  call.drop_front(getStem(call).size()).ltrim('_').getAsInteger(10, number);
+  return number;
+}
+
+/// Whether a call `gone` can be a second use of the module of `kept`: numbers
+/// count the calls of a kind, and the module's calls up to this one are all
+/// repeated. A call right after it, such as `y * 1`, was dropped.
+bool CallSeparator::isRepeated(StringRef kept, StringRef gone) const {
+  StringRef module = graph.origin(nodes.find(kept)->second.front()).module();
+  int64_t number = getNumber(kept), calls = 1;
+  auto isOfModule = [&](int64_t other) {
+    std::string name = getStem(kept).str();
+    if (other > 0)
+      name += "_" + std::to_string(other);
+    auto it = nodes.find(name);
+    return it != nodes.end() &&
+           graph.origin(it->second.front()).module() == module;
+  };
+  while (calls <= number && isOfModule(number - calls))
+    ++calls;
+  return getNumber(gone) - number >= calls;
+}
+
+/// Whether two modules or tensors are named as those that belong together are:
+/// their paths differ in one word, by its middle or number: 'norm_q' and
+/// 'norm_kv', 'layers.0.norm1' and 'layers.0.norm2'.
+static bool areNamedAlike(StringRef a, StringRef b) {
+  SmallVector<StringRef> wordsOfA, wordsOfB;
+  a.split(wordsOfA, '.');
+  b.split(wordsOfB, '.');
+  if (wordsOfA.size() != wordsOfB.size())
+    return false;
+  unsigned different = 0;
+  for (auto [word, other] : zip(wordsOfA, wordsOfB)) {
+    if (word == other)
+      continue;
+    ++different;
+    auto isNumber = [](StringRef x) { return all_of(x, isDigit); };
+    size_t most = std::min(word.size(), other.size()), same = 0, ending = 0;
+    while (same < most && word[same] == other[same])
+      ++same;
+    while (ending < most - same &&
+           word[word.size() - 1 - ending] == other[other.size() - 1 - ending])
+      ++ending;
+    if (same + ending < 2 && !(isNumber(word) && isNumber(other)))
+      return false;
+  }
+  return different == 1;
+}
+
 /// Adds a copy of a node; `results` are the copies of results, to read and to
 /// add to.
 onnx::NodeProto &CallSeparator::copyNode(int index, StringRef suffix,
@@ -157,7 +212,8 @@ bool CallSeparator::copyCall(StringRef kept, StringRef gone) {
   bool isOneModule = all_of(own, [&](const Origin *origin) {
     return splitName(origin->name).first == module;
   });
-  std::string other = isOneModule ? findModule(module, own) : "";
+  std::string other =
+      isOneModule && isRepeated(kept, gone) ? findModule(module, own) : "";
   StringMap<std::string> values, modules;
   const Origin *sibling =
       other.empty() && own.size() == 1 ? findSibling(*own.front()) : nullptr;
@@ -184,8 +240,10 @@ bool CallSeparator::copyCall(StringRef kept, StringRef gone) {
     renameInCall(copy, values);
     renameModules(copy, modules);
   }
-  separated.push_back(gone.str() + "' of '" +
-                      (sibling ? sibling->name : other));
+  StringRef from = sibling ? StringRef(own.front()->name) : module;
+  StringRef to = sibling ? StringRef(sibling->name) : StringRef(other);
+  (areNamedAlike(from, to) ? separated : guessed)
+      .push_back((gone + "' of '" + to).str());
   return true;
 }
 
@@ -256,6 +314,13 @@ void CallSeparator::run(RestoredTensors &result) {
     result.notes.push_back(
         "apart again is what the exporter merged, as it began alike: " +
         listFirstNames(separated));
+  if (!guessed.empty())
+    result.warnings.push_back(
+        "the exporter merged calls, and these are taken for those of modules "
+        "that are not in the file: " +
+        listFirstNames(guessed) +
+        "; if a module is called twice, or does not train, export with "
+        "optimize=False");
   // One module that is called twice is one; a frozen copy is not.
   std::vector<std::string> lost;
   for (const Origin &origin : graph.provenance.origins())

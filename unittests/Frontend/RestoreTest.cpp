@@ -213,6 +213,59 @@ TEST(RestoreTest, NormOfGoneModule) {
   EXPECT_EQ(model.inputs("layer_norm_1"), (Names{"x", "l.b.weight"}));
 }
 
+/// A norm of `called`, and a call of another that is gone, by the elements that
+/// the file has of `stored`.
+RestoredTensors restoreNorms(Recorded &model, const std::string &stored,
+                             const std::string &called) {
+  model.tensor(stored, {2}, {1, 1});
+  model.node("LayerNormalization", {"x", stored}, "layer_norm", "layer_norm",
+             "layer_norm(%x, [2], %p_" + called + "_weight)", called);
+  model.node("Relu", {"layer_norm"}, "relu", "relu", "relu(%layer_norm)");
+  model.node("Mul", {"relu", "layer_norm"}, "y", "y",
+             "mul(%relu, %layer_norm_1)");
+  return model.restore();
+}
+
+TEST(RestoreTest, NormsCalledInAnotherOrder) {
+  // Equal tensors bear the name of the first of the state dict.
+  Recorded model({"norm_kv.weight", "norm_q.weight"});
+  RestoredTensors result = restoreNorms(model, "norm_kv.weight", "norm_q");
+  EXPECT_EQ(model.inputs("layer_norm"), (Names{"x", "norm_q.weight"}));
+  EXPECT_EQ(model.inputs("layer_norm_1"), (Names{"x", "norm_kv.weight"}));
+  EXPECT_TRUE(result.warnings.empty());
+}
+
+TEST(RestoreTest, NormOfAModuleThatMayBeUnused) {
+  Recorded model({"norm.weight", "head.weight"});
+  RestoredTensors result = restoreNorms(model, "norm.weight", "norm");
+  EXPECT_EQ(model.inputs("layer_norm_1"), (Names{"x", "head.weight"}));
+  ASSERT_EQ(result.warnings.size(), 1u);
+  EXPECT_NE(result.warnings[0].find("'layer_norm_1' of 'head'"),
+            std::string::npos);
+}
+
+TEST(RestoreTest, NormOfOneOfSeveralModules) {
+  Recorded model({"n1.weight", "n2.weight", "n3.weight"});
+  restoreNorms(model, "n1.weight", "n1");
+  EXPECT_EQ(model.inputs("y"), (Names{"relu", "layer_norm"}));
+}
+
+TEST(RestoreTest, FactorOfOneIsNoModule) {
+  // Another module's calls would be mul_2 and mul_3.
+  for (const char *gone : {"mul_2", "mul_3"}) {
+    Recorded model({"n1.weight", "n2.weight"});
+    model.tensor("n1.weight", {2}, {1, 1});
+    model.node("Mul", {"x", "x"}, "mul", "mul", "mul(%x, %x)", "n1");
+    model.node("Mul", {"n1.weight", "mul"}, "mul_1", "mul_1",
+               "mul(%p_n1_weight, %mul)", "n1");
+    model.node("Add", {"mul_1", "mul_1"}, "y", "add",
+               std::string("add(%mul_1, %") + gone + ")");
+    model.restore();
+    bool isModule = std::string("mul_3") == gone;
+    EXPECT_EQ(model.inputs("y")[1], isModule ? "mul_3" : "mul_1");
+  }
+}
+
 TEST(RestoreTest, FrozenCopyThatWasMerged) {
   Recorded model({"a.weight"}, {"copy"});
   model.tensor("a.weight", {2, 2}, {1, 2, 3, 4});
