@@ -128,6 +128,29 @@ bool FxGraph::isGone(StringRef value) const {
          getStem(value) != "getitem";
 }
 
+std::string FxGraph::findMerged(int index, int operand) const {
+  const FxCall &call = *origin(index).call;
+  const std::string &input = node(index).input(operand);
+  auto isOther = [&](StringRef value) {
+    return isGone(value) && getStem(value) == getStem(input);
+  };
+  if (std::optional<StringRef> value = findValue(call, node(index), operand);
+      value && (*value == input || isOther(*value)))
+    return *value == input ? "" : value->str();
+  if (call.uses(input))
+    return "";
+  std::string found;
+  for (const auto &argument : call.arguments)
+    for (const std::string &value : argument) {
+      if (!isOther(value))
+        continue;
+      if (!found.empty() && found != value)
+        return "";
+      found = value;
+    }
+  return found;
+}
+
 const onnx::TensorProto *FxGraph::findTensor(StringRef name) const {
   auto it = tensors.find(name);
   return it == tensors.end() ? nullptr : it->second;

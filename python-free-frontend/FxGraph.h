@@ -51,6 +51,10 @@ public:
   /// Whether a value is no result of a node, no input and no tensor of the
   /// state dict. Parts that a call gives several of have names of their own.
   bool isGone(llvm::StringRef value) const;
+  /// What the call of a node names in place of the result of another call of
+  /// its kind that an operand is: the exporter merged the two. "" if it names
+  /// that operand, or it is not clear what.
+  std::string findMerged(int node, int operand) const;
   /// Whether a call names a tensor of the state dict, or reads it and names no
   /// other there, or nothing reads it.
   bool isUsed(llvm::StringRef name) const { return used.contains(name); }

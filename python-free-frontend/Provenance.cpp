@@ -40,6 +40,12 @@ StringRef getStem(StringRef call) {
   return stem.size() < call.size() && stem.consume_back("_") ? stem : call;
 }
 
+int64_t getNumber(StringRef call) {
+  int64_t number = 0;
+  call.drop_front(getStem(call).size()).ltrim('_').getAsInteger(10, number);
+  return number;
+}
+
 bool FxCall::uses(StringRef value) const {
   return any_of(arguments, [&](const auto &argument) {
     return is_contained(argument, value);

@@ -58,6 +58,8 @@ struct FxCall {
 
 /// "embedding" of the call "embedding_1".
 llvm::StringRef getStem(llvm::StringRef call);
+/// 1 of the call "embedding_1", 0 of "embedding": calls are numbered by stem.
+int64_t getNumber(llvm::StringRef call);
 
 /// The call that a node comes from, if the exporter says.
 std::optional<FxCall> readFxCall(const onnx::NodeProto &node);

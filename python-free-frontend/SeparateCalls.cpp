@@ -27,7 +27,6 @@ public:
   void run(RestoredTensors &result);
 
 private:
-  std::string findResult(int node, int operand) const;
   const Origin *findSibling(const Origin &origin) const;
   std::string findModule(StringRef module, ArrayRef<const Origin *> own) const;
   bool isRepeated(StringRef kept, StringRef gone) const;
@@ -44,32 +43,6 @@ private:
   /// Calls that are gone, and of no parameters that are known.
   std::vector<std::string> unknown;
 };
-
-/// What a call names instead of the result of another call of its kind that an
-/// operand is; "" if it names that, or it is not clear what.
-std::string CallSeparator::findResult(int index, int operand) const {
-  const FxCall &call = *graph.origin(index).call;
-  const std::string &input = graph.node(index).input(operand);
-  auto isOther = [&](StringRef value) {
-    return graph.isGone(value) && getStem(value) == getStem(input);
-  };
-  if (std::optional<StringRef> value =
-          findValue(call, graph.node(index), operand);
-      value && (*value == input || isOther(*value)))
-    return *value == input ? "" : value->str();
-  if (call.uses(input))
-    return "";
-  std::string found;
-  for (const auto &argument : call.arguments)
-    for (const std::string &value : argument) {
-      if (!isOther(value))
-        continue;
-      if (!found.empty() && found != value)
-        return "";
-      found = value;
-    }
-  return found;
-}
 
 /// The only other parameter of a module that nothing uses.
 const Origin *CallSeparator::findSibling(const Origin &origin) const {
@@ -116,13 +89,6 @@ std::string CallSeparator::findModule(StringRef module,
     bestLength = std::max(bestLength, length);
   }
   return isOnly ? best.str() : "";
-}
-
-/// "2" of the call "mul_2", 0 of "mul".
-static int64_t getNumber(StringRef call) {
-  int64_t number = 0;
-  call.drop_front(getStem(call).size()).ltrim('_').getAsInteger(10, number);
-  return number;
 }
 
 /// Whether a call `gone` can be a second use of the module of `kept`: numbers
@@ -256,7 +222,7 @@ void CallSeparator::separateCalls() {
     for (int operand = 0; operand < node.input_size(); ++operand) {
       const std::string kept = node.input(operand);
       std::string gone =
-          nodes.count(kept) ? findResult(index, operand) : std::string();
+          nodes.count(kept) ? graph.findMerged(index, operand) : std::string();
       if (gone.empty() || (!made.contains(gone) && !copyCall(kept, gone)))
         continue;
       made.insert(gone);

@@ -8,6 +8,10 @@
 #include "FxRoles.h"
 #include "NameList.h"
 
+#include "llvm/ADT/STLExtras.h"
+
+#include <set>
+
 using namespace llvm;
 
 namespace dtc::frontend {
@@ -114,6 +118,46 @@ bool GradientStopper::stopCall(ArrayRef<int> nodes) {
   return isFound;
 }
 
+/// The calls of `detach` that no call names: those that are counted are up to
+/// the last one that is named.
+static std::vector<std::string> findLostDetaches(const FxGraph &graph) {
+  std::set<int64_t> named;
+  auto add = [&](StringRef value) {
+    if (getStem(value) == "detach")
+      named.insert(getNumber(value));
+  };
+  for (const auto &[result, nodes] : graph.findCalls()) {
+    add(result);
+    for (const auto &argument : graph.origin(nodes.front()).call->arguments)
+      for_each(argument, add);
+  }
+  std::vector<std::string> lost;
+  for (int64_t i = 0; !named.empty() && i < *named.rbegin(); ++i)
+    if (!named.count(i))
+      lost.push_back(i ? "detach_" + std::to_string(i) : "detach");
+  return lost;
+}
+
+/// What a call detached is lost if the call itself was merged with an equal
+/// one.
+static void warnOfMergedCalls(const FxGraph &graph, RestoredTensors &result) {
+  std::vector<std::string> lost = findLostDetaches(graph), merged;
+  for (int index = 0; index < graph.size(); ++index)
+    for (int i = 0; graph.origin(index).call && !lost.empty() &&
+                    i < graph.node(index).input_size();
+         ++i)
+      if (std::string gone = graph.findMerged(index, i);
+          !gone.empty() && !is_contained(merged, gone))
+        merged.push_back(gone);
+  if (!merged.empty())
+    result.warnings.push_back(
+        "the exporter merged calls that differ at most by what they detach (" +
+        listFirstNames(merged) + "), and the file does not say what read " +
+        listFirstNames(lost) +
+        ": gradients may pass where PyTorch stops them; export with "
+        "optimize=False");
+}
+
 void stopGradients(FxGraph &graph, RestoredTensors &result) {
   GradientStopper stopper(graph, result);
   std::vector<std::string> unknown;
@@ -130,6 +174,7 @@ void stopGradients(FxGraph &graph, RestoredTensors &result) {
         "the model detaches what nodes read (" + listFirstNames(unknown) +
         "), and the file does not say which operand: gradients do not stop "
         "there as in PyTorch; export with optimize=False");
+  warnOfMergedCalls(graph, result);
 }
 
 } // namespace dtc::frontend

@@ -512,6 +512,26 @@ std::string restoreLinear(const std::vector<float> &weight,
   return model.op(operand) == "Reshape" ? model.inputs(operand)[0] : operand;
 }
 
+/// Of |x - detach(h)| + |detach(h) - x| the exporter has one, which it doubles;
+/// `other` detaches something else.
+std::vector<std::string> warnOfDetached(StringRef other) {
+  Recorded model({});
+  model.node("Sub", {"x", "h"}, "sub", "sub", "sub(%x, %detach)");
+  model.node("Abs", {"sub"}, "abs_1", "abs_1", "abs(%sub)");
+  model.node("Add", {"abs_1", "abs_1"}, "add", "add", "add(%abs_1, %abs_2)");
+  model.node("Add", {"add", "x"}, "y", "y",
+             ("add(%add, %" + other + ")").str());
+  return model.restore().warnings;
+}
+
+TEST(RestoreTest, MergedCallThatDetaches) {
+  EXPECT_TRUE(warnOfDetached("detach_1").empty());
+  std::vector<std::string> warnings = warnOfDetached("detach_2");
+  ASSERT_EQ(warnings.size(), 1u);
+  EXPECT_NE(warnings[0].find("('abs_2')"), std::string::npos);
+  EXPECT_NE(warnings[0].find("what read 'detach_1'"), std::string::npos);
+}
+
 TEST(RestoreTest, LayerOfZerosIsItsBias) {
   EXPECT_EQ(restoreLinear({1, 2, 3, 4}, "cell"), "cell.bias_hh");
   // The product may be zero for its weights.
