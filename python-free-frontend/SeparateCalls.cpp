@@ -91,23 +91,25 @@ std::string CallSeparator::findModule(StringRef module,
   return isOnly ? best.str() : "";
 }
 
-/// Whether a call `gone` can be a second use of the module of `kept`: numbers
-/// count the calls of a kind, and the module's calls up to this one are all
-/// repeated. A call right after it, such as `y * 1`, was dropped.
+/// Whether a call `gone` can be that of a module like that of `kept`: calls are
+/// numbered by kind, and those that the module makes before this one would be
+/// gone as well. A factor of 1, which the exporter drops, is one call more.
 bool CallSeparator::isRepeated(StringRef kept, StringRef gone) const {
   StringRef module = graph.origin(nodes.find(kept)->second.front()).module();
-  int64_t number = getNumber(kept), calls = 1;
-  auto isOfModule = [&](int64_t other) {
-    std::string name = getStem(kept).str();
-    if (other > 0)
-      name += "_" + std::to_string(other);
+  int64_t keptNumber = getNumber(kept), goneNumber = getNumber(gone), calls = 1;
+  auto nameOf = [&](int64_t number) {
+    std::string suffix = number > 0 ? "_" + std::to_string(number) : "";
+    return getStem(kept).str() + suffix;
+  };
+  auto isOfModule = [&](const std::string &name) {
     auto it = nodes.find(name);
     return it != nodes.end() &&
            graph.origin(it->second.front()).module() == module;
   };
-  while (calls <= number && isOfModule(number - calls))
-    ++calls;
-  return getNumber(gone) - number >= calls;
+  for (; calls <= keptNumber && isOfModule(nameOf(keptNumber - calls)); ++calls)
+    if (goneNumber < calls || !graph.isGone(nameOf(goneNumber - calls)))
+      return false;
+  return goneNumber - keptNumber >= calls;
 }
 
 /// Whether two modules or tensors are named as those that belong together are:
@@ -206,9 +208,8 @@ bool CallSeparator::copyCall(StringRef kept, StringRef gone) {
     renameInCall(copy, values);
     renameModules(copy, modules);
   }
-  StringRef from = sibling ? StringRef(own.front()->name) : module;
   StringRef to = sibling ? StringRef(sibling->name) : StringRef(other);
-  (areNamedAlike(from, to) ? separated : guessed)
+  (!sibling && areNamedAlike(module, to) ? separated : guessed)
       .push_back((gone + "' of '" + to).str());
   return true;
 }

@@ -251,18 +251,19 @@ TEST(RestoreTest, NormOfOneOfSeveralModules) {
 }
 
 TEST(RestoreTest, FactorOfOneIsNoModule) {
-  // Another module's calls would be mul_2 and mul_3.
-  for (const char *gone : {"mul_2", "mul_3"}) {
+  // Another module's calls would be mul_2 and mul_3, or mul_3 and mul_4.
+  for (const std::string gone : {"mul_2", "mul_3", "mul_4"}) {
     Recorded model({"n1.weight", "n2.weight"});
     model.tensor("n1.weight", {2}, {1, 1});
     model.node("Mul", {"x", "x"}, "mul", "mul", "mul(%x, %x)", "n1");
     model.node("Mul", {"n1.weight", "mul"}, "mul_1", "mul_1",
                "mul(%p_n1_weight, %mul)", "n1");
+    if (gone == "mul_4")
+      model.node("Mul", {"x", "mul_1"}, "mul_3", "mul_3", "mul(%x, %mul_1)");
     model.node("Add", {"mul_1", "mul_1"}, "y", "add",
-               std::string("add(%mul_1, %") + gone + ")");
+               "add(%mul_1, %" + gone + ")");
     model.restore();
-    bool isModule = std::string("mul_3") == gone;
-    EXPECT_EQ(model.inputs("y")[1], isModule ? "mul_3" : "mul_1");
+    EXPECT_EQ(model.inputs("y")[1], gone == "mul_3" ? "mul_3" : "mul_1");
   }
 }
 
