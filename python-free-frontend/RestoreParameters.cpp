@@ -9,6 +9,7 @@
 #include "FxRoles.h"
 #include "HideKeys.h"
 #include "NameList.h"
+#include "RestoreClamps.h"
 #include "RestoreComputed.h"
 #include "RestoreRecurrent.h"
 #include "SeparateCalls.h"
@@ -187,6 +188,11 @@ void OperandRestorer::separateConstant(int index, int operand) {
   node.set_input(operand, name);
 }
 
+/// Whether an argument is written out: "None", "2.0".
+static bool isLiteral(StringRef text) {
+  return text.find_first_of("%[") == StringRef::npos;
+}
+
 /// Whether a call has no tensor for an operand, such as a norm without weights,
 /// or one that was made of ones, say: the exporter stored what it equals.
 bool OperandRestorer::isMadeByCall(int index, int operand) const {
@@ -204,7 +210,7 @@ bool OperandRestorer::isMadeByCall(int index, int operand) const {
   if (node.input_size() == 2 &&
       findArgument(call, node, 1 - operand) == number && names(call, *own))
     return false;
-  if (*number >= call.texts.size() || call.texts[*number] == "None")
+  if (*number >= call.texts.size() || isLiteral(call.texts[*number]))
     return true;
   std::optional<StringRef> value = findValue(call, node, operand);
   return value && graph.isGone(*value) && is_contained(makers, getStem(*value));
@@ -216,7 +222,7 @@ void OperandRestorer::restoreCall(ArrayRef<int> nodes) {
   StringSet<> claimed;
   using Use = std::pair<int, int>;
   SmallVector<std::pair<Use, const Origin *>> chosen;
-  SmallVector<Use> other;
+  SmallVector<Use> other, numbers;
   for (int index : nodes)
     for (auto [operand, input] : enumerate(graph.node(index).input())) {
       const onnx::TensorProto *tensor = graph.findTensor(input);
@@ -238,9 +244,10 @@ void OperandRestorer::restoreCall(ArrayRef<int> nodes) {
         claimed.insert(origin->name);
       if (origin && origin != own)
         chosen.push_back({{index, int(operand)}, origin});
-      else if (!origin && tensor->dims_size() > 0 && !isBatchNorm(call) &&
+      else if (!origin && !isBatchNorm(call) &&
                !findValue(call, graph.node(index), operand))
-        other.push_back({index, int(operand)});
+        (tensor->dims_size() > 0 ? other : numbers)
+            .push_back({index, int(operand)});
     }
   // Before weights are transposed: their shapes say how long a bias is.
   if (std::optional<unsigned> number = findBiasArgument(call);
@@ -256,17 +263,18 @@ void OperandRestorer::restoreCall(ArrayRef<int> nodes) {
   if (const Origin *origin = findUnclaimed(call, claimed);
       origin && other.size() == 1)
     chosen.push_back({other.front(), origin});
-  else if (none_of(call.arguments, [&](const auto &argument) {
-             return any_of(argument, [&](StringRef value) {
-               return !graph.hasValue(value) &&
-                      !graph.provenance.findArgument(value);
-             });
-           }))
-    for (auto [index, operand] : other)
-      if (const Origin *own =
-              graph.provenance.find(graph.node(index).input(operand));
-          own && own->kind == Origin::Parameter)
-        separateConstant(index, operand);
+  else
+    append_range(numbers, other);
+  bool isAllKnown = none_of(call.arguments, [&](const auto &argument) {
+    return any_of(argument, [&](StringRef value) {
+      return !graph.hasValue(value) && !graph.provenance.findArgument(value);
+    });
+  });
+  for (auto [index, operand] : numbers)
+    if (const Origin *own =
+            graph.provenance.find(graph.node(index).input(operand));
+        isAllKnown && own && own->kind == Origin::Parameter)
+      separateConstant(index, operand);
   for (auto [use, origin] : chosen)
     if (!bind(use.first, use.second, *origin))
       result.warnings.push_back(
@@ -436,6 +444,7 @@ RestoredTensors restoreParameters(onnx::GraphProto &proto,
   restoreComputed(graph, reader, result);
   stopGradients(graph, result);
   hideKeys(graph, reader);
+  restoreClamps(graph);
   graph.insertNodes();
   restorer.nameTies();
   restorer.describe();

@@ -99,12 +99,14 @@ TensorRoles::TensorRoles(const onnx::GraphProto &graph) {
     forEachRead(node, [&](const std::string &name) {
       isAllKnown &= known.contains(name);
     });
-    if (isAllKnown)
+    if (isAllKnown) {
       known.insert(node.output().begin(), node.output().end());
-    else if (((op == "MatMul" || op == "Conv" || op == "ConvTranspose") &&
-              any_of(node.input(), isKnown)) ||
-             ((op == "Cast" || op == "Transpose") &&
-              products.contains(node.input(0))))
+      if (op == "Identity") // a tensor equal to one that is stored
+        isVector[node.output(0)] = isVector.lookup(node.input(0));
+    } else if (((op == "MatMul" || op == "Conv" || op == "ConvTranspose") &&
+                any_of(node.input(), isKnown)) ||
+               ((op == "Cast" || op == "Transpose") &&
+                products.contains(node.input(0))))
       products.insert(node.output(0));
     else if (op == "InstanceNormalization" ||
              (op == "Reshape" && normal.contains(node.input(0))))

@@ -142,6 +142,22 @@ TEST(RestoreTest, EqualTensorsOfOneCallAreApart) {
   EXPECT_EQ(model.inputs("y"), (Names{"x", "n.weight", "n.bias"}));
 }
 
+TEST(RestoreTest, NumberThatEqualsAParameterIsNone) {
+  Recorded model({"scale"});
+  model.tensor("scale", {}, {2});
+  model.node("Pow", {"x", "scale"}, "a", "a", "pow(%x, 2)");
+  model.node("Mul", {"a", "scale"}, "b", "b", "mul(%p_scale, %a)");
+  model.node("Div", {"b", "scale"}, "c", "c", "div(%b, 2.0)");
+  model.node("Add", {"c", "scale"}, "d", "d", "add(%c, 2.0)");
+  // What is computed of the parameter is gone: it may be this.
+  model.node("Mul", {"d", "scale"}, "y", "y", "mul(%d, %clone)");
+  model.restore();
+  for (const char *node : {"a", "c", "d"})
+    EXPECT_NE(model.inputs(node)[1], "scale") << node;
+  EXPECT_EQ(model.inputs("b"), (Names{"a", "scale"}));
+  EXPECT_EQ(model.inputs("y"), (Names{"d", "scale"}));
+}
+
 TEST(RestoreTest, TokensOfOneListAreApart) {
   Recorded model({"first", "second"});
   model.tensor("first", {1, 2}, {0, 0});
@@ -511,6 +527,21 @@ std::string restoreLinear(const std::vector<float> &weight,
   model.restore();
   std::string operand = model.inputs("y")[1];
   return model.op(operand) == "Reshape" ? model.inputs(operand)[0] : operand;
+}
+
+TEST(RestoreTest, ClampByANumber) {
+  for (const std::string bound : {"scalar_tensor_default_1", "b_low"}) {
+    Recorded model({}, {"low"});
+    model.tensor("low", {}, {0});
+    model.node("Max", {"x", "low"}, "a", "a", "clamp(%x, %" + bound + ")");
+    model.node("Min", {"a", "low"}, "y", "y",
+               "clamp(%a, None, %" + bound + ")");
+    model.restore();
+    bool isNumber = bound != "b_low";
+    EXPECT_EQ(model.op("a"), isNumber ? "Clip" : "Max");
+    EXPECT_EQ(model.inputs("y"),
+              isNumber ? (Names{"a", "", "low"}) : (Names{"a", "low"}));
+  }
 }
 
 /// Of |x - detach(h)| + |detach(h) - x| the exporter has one, which it doubles;

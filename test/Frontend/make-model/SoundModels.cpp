@@ -75,7 +75,7 @@ File generatedNames() {
 }
 
 /// Keras exports by PyTorch: casts that do nothing take the names of all
-/// tensors. The zeros are a bias, and what a norm subtracts and adds.
+/// tensors. The zeros are two biases, and what a norm subtracts.
 File lostNames() {
   ModelBuilder m = start({"batch", 4});
   auto cast = [&](const std::string &from, const std::string &to) {
@@ -85,6 +85,7 @@ File lostNames() {
   m.weight("onnx::MatMul_1", {4, 4});
   m.weight("onnx::Add_2", {4}, {0, 0, 0, 0});
   m.node("Identity", "", {"onnx::Add_2"}, {"onnx::Sub_3"});
+  m.node("Identity", "", {"onnx::Add_2"}, {"onnx::Add_6"});
   m.weight("onnx::MatMul_4", {4, 4});
   m.weight("onnx::Add_5", {1, 4}, {1, 2, 3, 4});
   m.node("MatMul", "", {"x", "onnx::MatMul_1"}, {"a"});
@@ -96,7 +97,10 @@ File lostNames() {
   m.set(*m.graph().mutable_node()->rbegin(), "perm",
         std::vector<int64_t>{0, 1});
   cast("f", "g");
-  m.node("Add", "", {"g", "onnx::Add_5"}, {"y"});
+  m.node("Add", "", {"g", "onnx::Add_5"}, {"h"});
+  m.weight("onnx::MatMul_7", {4, 4}, std::vector<float>(16, 7));
+  m.node("MatMul", "", {"h", "onnx::MatMul_7"}, {"i"});
+  m.node("Add", "", {"i", "onnx::Add_6"}, {"y"});
   return m;
 }
 
