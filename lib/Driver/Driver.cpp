@@ -20,6 +20,7 @@
 #include "dtc/Training/Optimizers.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/WithColor.h"
@@ -104,6 +105,7 @@ private:
   const DriverOptions &options;
   MLIRContext context;
   ScopedDiagnosticHandler handler;
+  llvm::StringSet<> errors; ///< what was printed
   ImportReport imported;
   Initializers initializers;
   int64_t globalBatch = 0;
@@ -124,8 +126,21 @@ void Compilation::printPlace(Location location) {
                << "': ";
 }
 
+/// "its reshape has a sequence" of "'dtc.reshape' op has a sequence".
+static std::string withoutDialect(std::string text) {
+  StringRef rest = text;
+  if (!rest.consume_front("'dtc."))
+    return text;
+  auto [op, message] = rest.split("' op ");
+  return message.empty() ? text : ("its " + op + " " + message).str();
+}
+
 /// Diagnostics in the words of the model: the ONNX node, not a place in IR.
 LogicalResult Compilation::print(Diagnostic &diagnostic) {
+  std::string text = withoutDialect(diagnostic.str());
+  if (diagnostic.getSeverity() == DiagnosticSeverity::Error &&
+      !errors.insert(text).second)
+    return success(); // once is enough, though other nodes have it, too
   llvm::raw_ostream &os = llvm::errs();
   switch (diagnostic.getSeverity()) {
   case DiagnosticSeverity::Error:
@@ -138,11 +153,11 @@ LogicalResult Compilation::print(Diagnostic &diagnostic) {
     llvm::WithColor::remark(os, "dtc");
   }
   printPlace(diagnostic.getLocation());
-  os << diagnostic << "\n";
+  os << text << "\n";
   for (Diagnostic &note : diagnostic.getNotes()) {
     llvm::WithColor::note(os, "dtc");
     printPlace(note.getLocation());
-    os << note << "\n";
+    os << withoutDialect(note.str()) << "\n";
   }
   return success();
 }
