@@ -310,8 +310,10 @@ LogicalResult ChooseSplits::splitSequence(func::FuncOp function,
         cast<ShapedType>(argument.getType()).getRank() > 0)
       batched.insert(argument);
   auto isOnStream = [&](Value value) {
-    int64_t rank = cast<ShapedType>(value.getType()).getRank();
+    auto type = cast<ShapedType>(value.getType());
+    int64_t rank = type.getRank();
     return batched.contains(value) && rank >= 3 &&
+           type.getDimSize(rank - 2) > 1 && // such as one expert of a token
            streams.contains(classes.getClass(value, rank - 1));
   };
   bool found = false;

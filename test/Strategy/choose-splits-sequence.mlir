@@ -17,6 +17,23 @@ func.func @forward(%i: tensor<2x6xi64> {dtc.input = "i"}, %wte: tensor<10x4xf32>
 
 // -----
 
+// The experts of a token, of which there is one, are no sequence.
+// CHECK-LABEL: func @one_expert
+// CHECK: dtc.gather {{.*}} {dtc.split_dims = {tp = 1 : i64}}
+// CHECK-NOT: dtc.split
+func.func @one_expert(%i: tensor<2x6xi64> {dtc.input = "i"}, %wte: tensor<10x4xf32> {dtc.parameter = "wte"},
+                      %w1: tensor<4x16xf32> {dtc.parameter = "w1"}, %w2: tensor<16x4xf32> {dtc.parameter = "w2"}) -> tensor<12x4xf32> {
+  %0 = dtc.gather %wte, %i : (tensor<10x4xf32>, tensor<2x6xi64>) -> tensor<2x6x4xf32>
+  %1 = dtc.reshape %0 : (tensor<2x6x4xf32>) -> tensor<12x4xf32>
+  %2 = dtc.reshape %1 : (tensor<12x4xf32>) -> tensor<12x1x4xf32>
+  %3 = dtc.reshape %2 : (tensor<12x1x4xf32>) -> tensor<12x4xf32>
+  %4 = dtc.matmul %3, %w1 : (tensor<12x4xf32>, tensor<4x16xf32>) -> tensor<12x16xf32>
+  %5 = dtc.matmul %4, %w2 : (tensor<12x16xf32>, tensor<16x4xf32>) -> tensor<12x4xf32>
+  return %5 : tensor<12x4xf32>
+}
+
+// -----
+
 func.func @odd(%i: tensor<2x5xi64> {dtc.input = "i"}, %wte: tensor<10x4xf32> {dtc.parameter = "wte"},
                %w1: tensor<4x16xf32> {dtc.parameter = "w1"}, %w2: tensor<16x4xf32> {dtc.parameter = "w2"}) -> tensor<10x4xf32> {
   // expected-error @+1 {{has a sequence of 5 elements, which --sp cannot split over --tp 2; use a sequence length that 2 divides, or leave out --sp}}
