@@ -81,7 +81,7 @@ private:
   }
 
   LogicalResult print(Diagnostic &diagnostic);
-  void printPlace(Location location);
+  void printMessage(Location location, const std::string &text);
   LogicalResult import();
   OwningOpRef<ModuleOp> importFor(int64_t replicas, ImportReport &report);
   LogicalResult proveReplicas();
@@ -116,16 +116,6 @@ private:
 
 } // namespace
 
-/// An error about the model as a whole names the file, not a node.
-void Compilation::printPlace(Location location) {
-  auto name = location->findInstanceOf<NameLoc>();
-  if (!name)
-    return;
-  bool isModel = module && location == module->getLoc();
-  llvm::errs() << (isModel ? "" : "node ") << "'" << name.getName().getValue()
-               << "': ";
-}
-
 /// "its reshape has a sequence" of "'dtc.reshape' op has a sequence".
 static std::string withoutDialect(std::string text) {
   StringRef rest = text;
@@ -135,9 +125,20 @@ static std::string withoutDialect(std::string text) {
   return message.empty() ? text : ("its " + op + " " + message).str();
 }
 
+/// An error about the model as a whole names the file, not a node.
+void Compilation::printMessage(Location location, const std::string &text) {
+  llvm::raw_ostream &os = llvm::errs();
+  bool isNode = false;
+  if (auto name = location->findInstanceOf<NameLoc>()) {
+    isNode = !module || location != module->getLoc();
+    os << (isNode ? "node " : "") << "'" << name.getName().getValue() << "': ";
+  }
+  os << (isNode ? withoutDialect(text) : text) << "\n";
+}
+
 /// Diagnostics in the words of the model: the ONNX node, not a place in IR.
 LogicalResult Compilation::print(Diagnostic &diagnostic) {
-  std::string text = withoutDialect(diagnostic.str());
+  std::string text = diagnostic.str();
   if (diagnostic.getSeverity() == DiagnosticSeverity::Error &&
       !errors.insert(text).second)
     return success(); // once is enough, though other nodes have it, too
@@ -152,12 +153,10 @@ LogicalResult Compilation::print(Diagnostic &diagnostic) {
   default:
     llvm::WithColor::remark(os, "dtc");
   }
-  printPlace(diagnostic.getLocation());
-  os << text << "\n";
+  printMessage(diagnostic.getLocation(), text);
   for (Diagnostic &note : diagnostic.getNotes()) {
     llvm::WithColor::note(os, "dtc");
-    printPlace(note.getLocation());
-    os << withoutDialect(note.str()) << "\n";
+    printMessage(note.getLocation(), note.str());
   }
   return success();
 }

@@ -17,6 +17,7 @@ using namespace dtc;
 static constexpr int endingSignals[] = {SIGHUP, SIGINT, SIGTERM};
 static std::mutex mutex;
 static pid_t toolGroup = 0;
+static std::string lastWords;
 
 static void endTool() {
   if (toolGroup == 0)
@@ -39,6 +40,7 @@ static void waitAndEnd(sigset_t set) {
   while (sigwait(&set, &signal) != 0)
     ;
   mutex.lock();
+  (void)!write(STDERR_FILENO, lastWords.data(), lastWords.size());
   endTool();
   llvm::sys::RunInterruptHandlers();
   sigemptyset(&set);
@@ -52,8 +54,10 @@ void dtc::handleEndingSignals() {
   struct sigaction former[std::size(endingSignals)];
   for (size_t i = 0; i < std::size(endingSignals); ++i)
     sigaction(endingSignals[i], nullptr, &former[i]);
-  // Sets LLVM's handlers, which is done once. Those of crashes stay.
-  llvm::sys::SetInterruptFunction(nullptr);
+  // LLVM sets its handlers once, at its first function that needs them. Those
+  // of crashes and of broken pipes stay.
+  llvm::sys::SetOneShotPipeSignalFunction(
+      llvm::sys::DefaultOneShotPipeSignalHandler);
   sigset_t set;
   sigemptyset(&set);
   for (size_t i = 0; i < std::size(endingSignals); ++i) {
@@ -70,3 +74,8 @@ std::unique_lock<std::mutex> dtc::delayEndingSignals() {
 }
 
 void dtc::setToolGroup(pid_t group) { toolGroup = group; }
+
+void dtc::setLastWords(std::string words) {
+  auto lock = delayEndingSignals();
+  lastWords = std::move(words);
+}

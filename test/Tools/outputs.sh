@@ -46,6 +46,11 @@ for signal in TERM INT HUP; do
   done
 done
 
+# A pipe that nobody reads.
+(sleep 0.2; "${compile[@]}" --help) | true
+[ "${PIPESTATUS[0]}" = 74 ] || bad "a closed pipe is no error"
+check_program "a closed pipe"
+
 # Not what nohup started.
 nohup "${compile[@]}" -o out/t > log 2>&1 & pid=$!
 sleep 0.2

@@ -4,6 +4,7 @@
 #define DTC_SUPPORT_ENDINGSIGNALS_H
 
 #include <mutex>
+#include <string>
 #include <sys/types.h>
 
 namespace dtc {
@@ -22,6 +23,10 @@ void handleEndingSignals();
 /// Which group of processes a signal ends first, or 0. The caller holds the
 /// lock.
 void setToolGroup(pid_t group);
+
+/// What a signal writes to standard error before it ends the process. The
+/// caller does not hold the lock.
+void setLastWords(std::string words);
 
 } // namespace dtc
 
