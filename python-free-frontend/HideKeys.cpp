@@ -6,6 +6,8 @@
 
 #include "HideKeys.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 #include <limits>
 
 using namespace llvm;
@@ -40,19 +42,24 @@ static std::string addMinusInfinity(FxGraph &graph, int32_t type,
 }
 
 void hideKeys(FxGraph &graph, TensorReader &reader) {
-  for (int i = 0; i < graph.size(); ++i) {
-    onnx::NodeProto &node = graph.node(i);
-    const std::optional<FxCall> &call = graph.origin(i).call;
-    if (node.op_type() != "Where" || node.input_size() != 3 || !call ||
-        call->op != "scaled_dot_product_attention")
+  for (const auto &[result, nodes] : graph.findCalls()) {
+    if (graph.origin(nodes.front()).call->op !=
+            "scaled_dot_product_attention" ||
+        none_of(nodes,
+                [&](int i) { return graph.node(i).op_type() == "IsNaN"; }))
       continue;
-    const onnx::TensorProto *tensor = graph.findTensor(node.input(2));
-    std::optional<TensorData> lowest = readLowest(tensor, reader);
-    if (!lowest)
-      continue;
-    auto add = lowest->dtype == DType::F64 ? addMinusInfinity<double>
-                                           : addMinusInfinity<float>;
-    node.set_input(2, add(graph, tensor->data_type(), node.input(2)));
+    for (int i : nodes) {
+      onnx::NodeProto &node = graph.node(i);
+      if (node.op_type() != "Where" || node.input_size() != 3)
+        continue;
+      const onnx::TensorProto *tensor = graph.findTensor(node.input(2));
+      std::optional<TensorData> lowest = readLowest(tensor, reader);
+      if (!lowest)
+        continue;
+      auto add = lowest->dtype == DType::F64 ? addMinusInfinity<double>
+                                             : addMinusInfinity<float>;
+      node.set_input(2, add(graph, tensor->data_type(), node.input(2)));
+    }
   }
 }
 

@@ -11,7 +11,8 @@ namespace dtc::frontend {
 /// PyTorch's exporter writes the boolean mask of `scaled_dot_product_attention`
 /// as the lowest number of its type. A query that may see no key has a result
 /// of 0 in PyTorch, but such scores, equal all, would give it the mean. The
-/// number becomes -inf, which the exporter's `IsNaN` turns into 0.
+/// number becomes -inf, which the exporter's `IsNaN` turns into 0; without
+/// that, as older exporters write it, nothing changes.
 ///
 ///   Where(mask, 0, -3.4e38)   ->   Where(mask, 0, -inf)
 ///

@@ -74,6 +74,7 @@ private:
   void noteFloat16();
   void bindInputs();
   void bindInitializers();
+  void bindConstant(StringRef name, const TensorData &data);
   void bindParameters();
   Value addData(const std::string &name, mlir::RankedTensorType type,
                 int64_t batchDim);
@@ -229,21 +230,25 @@ void Importer::bindInitializers() {
   for (const auto &[name, data] : initializers) {
     if (parameters.uses.contains(name))
       continue;
-    if (!data.hasData) {
-      fail(problem("initializer '" + name + "' has no data",
-                   "only trained parameters may be without; export with "
-                   "export_params=True"));
-      continue;
-    }
-    HostTensor tensor = toHostTensor(data);
-    Binding binding;
-    binding.dtype = widen(data.dtype);
-    binding.shape = data.shape;
-    binding.constant = std::make_shared<HostTensor>(
-        binding.dtype == data.dtype ? std::move(tensor)
-                                    : tensor.cast(binding.dtype));
-    bindings[name] = std::move(binding);
+    bindConstant(name, data);
   }
+  for (const auto &[copy, source] : parameters.constantCopies)
+    bindConstant(copy, initializers.find(source)->second);
+}
+
+void Importer::bindConstant(StringRef name, const TensorData &data) {
+  if (!data.hasData)
+    return fail(problem("initializer '" + name + "' has no data",
+                        "only trained parameters may be without; export with "
+                        "export_params=True"));
+  HostTensor tensor = toHostTensor(data);
+  Binding binding;
+  binding.dtype = widen(data.dtype);
+  binding.shape = data.shape;
+  binding.constant = std::make_shared<HostTensor>(
+      binding.dtype == data.dtype ? std::move(tensor)
+                                  : tensor.cast(binding.dtype));
+  bindings[name] = std::move(binding);
 }
 
 void Importer::bindParameters() {

@@ -60,6 +60,7 @@ private:
   /// Copies of tensors that exporters merged, by the name of the one they kept.
   StringMap<SmallVector<StringRef>> copies;
   StringSet<> usedDirectly;
+  StringMap<std::string> constantCopies;
   std::vector<std::string> shared, doubtful, computed;
   size_t sharers = 0;
   std::vector<Candidate> candidates;
@@ -115,7 +116,10 @@ void ParameterFinder::addCandidate(StringRef name, StringRef source,
 void ParameterFinder::judgeTensor(StringRef name, StringRef source,
                                   const TensorData &data,
                                   const Fingerprint &print) {
-  Verdict verdict = judge(model, name, data, print, roles.find(name));
+  // The uses of what is equal are not those of this tensor.
+  TensorRole role =
+      usedDirectly.contains(name) ? roles.findDirect(name) : roles.find(name);
+  Verdict verdict = judge(model, name, data, print, role);
   bool isWanted = isParameterInitializer(name, options) ||
                   isParameterInitializer(source, options);
   if (verdict.isComputed && !isWanted)
@@ -128,6 +132,8 @@ void ParameterFinder::judgeTensor(StringRef name, StringRef source,
   if (!verdict.isParameter && !isWanted) {
     report.constants.push_back(
         {name.str(), toString(data.shape), verdict.reason.str()});
+    if (name != source)
+      constantCopies[name] = source.str();
     return;
   }
   addCandidate(name, source, data, print);
@@ -158,11 +164,12 @@ void ParameterFinder::judgeInitializer(StringRef name, const TensorData &data) {
 
 void ParameterFinder::addInitializers() {
   // Exporters store equal tensors, such as zero biases, once and give the
-  // others' names to Identity nodes. Equality is no evidence of tying.
+  // others' names to Identity nodes. Equality is no evidence of tying. Where
+  // there is a record, other Identity nodes are calls, such as `clone`.
   for (const auto &node : model.graph().node()) {
-    bool isCopy = node.op_type() == "Identity" && node.input_size() == 1 &&
-                  node.output_size() == 1 && reached.contains(node.output(0)) &&
-                  !StringRef(node.output(0)).starts_with("/");
+    bool isCopy =
+        isCopyOfEqual(node) && reached.contains(node.output(0)) &&
+        (!model.provenance.isKnown() || model.provenance.find(node.output(0)));
     for (const std::string &input : node.input()) {
       if (isCopy)
         copies[input].push_back(node.output(0));
@@ -236,6 +243,7 @@ void ParameterFinder::addInputs(const StringMap<Shape> &inputShapes) {
 /// The table of parameters, one for each group of tied tensors.
 Parameters ParameterFinder::makeParameters() {
   Parameters result;
+  result.constantCopies = std::move(constantCopies);
   std::vector<std::string> renamed, perhapsComputed;
   StringSet<> computedWeights = findComputedWeights(model);
   for (ArrayRef<ParameterUse> group : tieParameters(

@@ -33,6 +33,8 @@ struct Parameters {
   ParameterTable table;
   /// By the name of the value in the model.
   llvm::StringMap<ParameterUse> uses;
+  /// Copies that are constants of initializers that are parameters, by name.
+  llvm::StringMap<std::string> constantCopies;
 };
 
 /// `inputShapes` has the resolved shapes of graph inputs.

@@ -245,9 +245,12 @@ void OperandRestorer::restoreCall(ArrayRef<int> nodes) {
       if (origin && origin != own)
         chosen.push_back({{index, int(operand)}, origin});
       else if (!origin && !isBatchNorm(call) &&
-               !findValue(call, graph.node(index), operand))
-        (tensor->dims_size() > 0 ? other : numbers)
-            .push_back({index, int(operand)});
+               !findValue(call, graph.node(index), operand)) {
+        if (tensor->dims_size() > 0)
+          other.push_back({index, int(operand)});
+        else if (own && own->kind == Origin::Parameter)
+          numbers.push_back({index, int(operand)});
+      }
     }
   // Before weights are transposed: their shapes say how long a bias is.
   if (std::optional<unsigned> number = findBiasArgument(call);
@@ -260,17 +263,18 @@ void OperandRestorer::restoreCall(ArrayRef<int> nodes) {
       claimed.insert(bias->name);
     }
   // The only operand that is no argument is the only one that is missing.
+  SmallVector<Use> &candidates = other.empty() ? numbers : other;
   if (const Origin *origin = findUnclaimed(call, claimed);
-      origin && other.size() == 1)
-    chosen.push_back({other.front(), origin});
-  else
-    append_range(numbers, other);
+      origin && candidates.size() == 1) {
+    chosen.push_back({candidates.front(), origin});
+    candidates.clear();
+  }
   bool isAllKnown = none_of(call.arguments, [&](const auto &argument) {
     return any_of(argument, [&](StringRef value) {
       return !graph.hasValue(value) && !graph.provenance.findArgument(value);
     });
   });
-  for (auto [index, operand] : numbers)
+  for (auto [index, operand] : concat<Use>(numbers, other))
     if (const Origin *own =
             graph.provenance.find(graph.node(index).input(operand));
         isAllKnown && own && own->kind == Origin::Parameter)
@@ -406,8 +410,8 @@ void OperandRestorer::describe() {
         "not in the file and not trained: " + listFirstNames(missing) +
         (missing.size() > 3 ? " (" + std::to_string(missing.size()) + ")"
                             : "") +
-        "; the model does not use them, or the exporter computed what it does "
-        "with them: in doubt export with optimize=False");
+        "; the model does not use them, or the exporter merged or computed "
+        "what it does with them: in doubt export with optimize=False");
   auto note = [&](ArrayRef<std::string> list, StringRef one, StringRef many) {
     if (!list.empty())
       result.notes.push_back(std::to_string(list.size()) + " " +

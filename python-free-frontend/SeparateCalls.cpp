@@ -29,7 +29,8 @@ public:
 private:
   const Origin *findSibling(const Origin &origin) const;
   std::string findModule(StringRef module, ArrayRef<const Origin *> own) const;
-  bool isRepeated(StringRef kept, StringRef gone) const;
+  bool isRepeated(StringRef kept, StringRef gone,
+                  ArrayRef<const Origin *> own) const;
   bool copyCall(StringRef kept, StringRef gone);
   onnx::NodeProto &copyNode(int index, StringRef suffix,
                             StringMap<std::string> &results);
@@ -91,11 +92,13 @@ std::string CallSeparator::findModule(StringRef module,
   return isOnly ? best.str() : "";
 }
 
-/// Whether a call `gone` can be that of a module like that of `kept`: calls are
-/// numbered by kind, and those that the module makes before this one would be
-/// gone as well. A factor of 1, which the exporter drops, is one call more.
-bool CallSeparator::isRepeated(StringRef kept, StringRef gone) const {
-  StringRef module = graph.origin(nodes.find(kept)->second.front()).module();
+/// Whether a call `gone` can be that of a module like that of `kept`, which has
+/// these parameters: calls are numbered by kind, and those that the module
+/// makes before this one would be gone as well. A factor of 1, which the
+/// exporter drops, is one call more.
+bool CallSeparator::isRepeated(StringRef kept, StringRef gone,
+                               ArrayRef<const Origin *> own) const {
+  StringRef module = splitName(own.front()->name).first;
   int64_t keptNumber = getNumber(kept), goneNumber = getNumber(gone), calls = 1;
   auto nameOf = [&](int64_t number) {
     std::string suffix = number > 0 ? "_" + std::to_string(number) : "";
@@ -103,8 +106,13 @@ bool CallSeparator::isRepeated(StringRef kept, StringRef gone) const {
   };
   auto isOfModule = [&](const std::string &name) {
     auto it = nodes.find(name);
-    return it != nodes.end() &&
-           graph.origin(it->second.front()).module() == module;
+    if (it == nodes.end())
+      return false;
+    const NodeOrigin &origin = graph.origin(it->second.front());
+    // A call that reads the parameters is that of a former use.
+    return origin.module() == module && none_of(own, [&](const Origin *tensor) {
+             return origin.call->uses(tensor->argument);
+           });
   };
   for (; calls <= keptNumber && isOfModule(nameOf(keptNumber - calls)); ++calls)
     if (goneNumber < calls || !graph.isGone(nameOf(goneNumber - calls)))
@@ -112,9 +120,9 @@ bool CallSeparator::isRepeated(StringRef kept, StringRef gone) const {
   return goneNumber - keptNumber >= calls;
 }
 
-/// Whether two modules or tensors are named as those that belong together are:
-/// their paths differ in one word, by its middle or number: 'norm_q' and
-/// 'norm_kv', 'layers.0.norm1' and 'layers.0.norm2'.
+/// Whether two modules are named as those that belong together are: their paths
+/// differ in one word, by its middle or number: 'norm_q' and 'norm_kv',
+/// 'layers.0.norm1' and 'layers.0.norm2'.
 static bool areNamedAlike(StringRef a, StringRef b) {
   SmallVector<StringRef> wordsOfA, wordsOfB;
   a.split(wordsOfA, '.');
@@ -181,7 +189,7 @@ bool CallSeparator::copyCall(StringRef kept, StringRef gone) {
     return splitName(origin->name).first == module;
   });
   std::string other =
-      isOneModule && isRepeated(kept, gone) ? findModule(module, own) : "";
+      isOneModule && isRepeated(kept, gone, own) ? findModule(module, own) : "";
   StringMap<std::string> values, modules;
   const Origin *sibling =
       other.empty() && own.size() == 1 ? findSibling(*own.front()) : nullptr;
@@ -284,7 +292,7 @@ void CallSeparator::run(RestoredTensors &result) {
   if (!guessed.empty())
     result.warnings.push_back(
         "the exporter merged calls, and these are taken for those of modules "
-        "that are not in the file: " +
+        "or parameters that are not in the file: " +
         listFirstNames(guessed) +
         "; if a module is called twice, or does not train, export with "
         "optimize=False");

@@ -59,6 +59,12 @@ static TensorRole getRole(const onnx::NodeProto &node, int operand) {
   return role;
 }
 
+bool isCopyOfEqual(const onnx::NodeProto &node) {
+  return node.op_type() == "Identity" && node.input_size() == 1 &&
+         node.output_size() == 1 &&
+         !StringRef(node.output(0)).starts_with("/"); // a node of the model
+}
+
 /// The nodes of a graph, each after those of its branches, and the initializers
 /// of all of these.
 static void flatten(const onnx::GraphProto &graph,
@@ -139,13 +145,9 @@ TensorRoles::TensorRoles(const onnx::GraphProto &graph) {
         role = find(node.output(0));
       role.isBias |= isBias && isVector.lookup(input);
       role.isNorm |= isNorm && isVector.lookup(input);
-      TensorRole &all = roles[input];
-      all.isLookup |= role.isLookup;
-      all.isProduct |= role.isProduct;
-      all.isLayer |= role.isLayer;
-      all.isBias |= role.isBias;
-      all.isNorm |= role.isNorm;
-      all.isStatistic |= role.isStatistic;
+      roles[input].add(role);
+      if (!isCopyOfEqual(node))
+        direct[input].add(role);
     }
   }
 }

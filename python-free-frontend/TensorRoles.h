@@ -26,18 +26,33 @@ struct TensorRole {
   bool isNorm = false;
   bool isStatistic = false; ///< of a batch norm
 
+  void add(const TensorRole &other) {
+    isLookup |= other.isLookup;
+    isProduct |= other.isProduct;
+    isLayer |= other.isLayer;
+    isBias |= other.isBias;
+    isNorm |= other.isNorm;
+    isStatistic |= other.isStatistic;
+  }
   bool isWeight() const {
     return isLookup || isProduct || isLayer || isBias || isNorm;
   }
 };
 
+/// Whether a node gives an initializer the name of an equal tensor.
+bool isCopyOfEqual(const onnx::NodeProto &node);
+
 class TensorRoles {
 public:
   explicit TensorRoles(const onnx::GraphProto &graph);
   TensorRole find(llvm::StringRef tensor) const { return roles.lookup(tensor); }
+  /// Without the uses of its copies by Identity nodes.
+  TensorRole findDirect(llvm::StringRef tensor) const {
+    return direct.lookup(tensor);
+  }
 
 private:
-  llvm::StringMap<TensorRole> roles;
+  llvm::StringMap<TensorRole> roles, direct;
 };
 
 } // namespace dtc::frontend

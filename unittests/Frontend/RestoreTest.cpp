@@ -15,6 +15,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 using namespace llvm;
 using namespace dtc;
@@ -158,6 +159,38 @@ TEST(RestoreTest, NumberThatEqualsAParameterIsNone) {
   EXPECT_EQ(model.inputs("y"), (Names{"d", "scale"}));
 }
 
+TEST(RestoreTest, BoundsThatBeginAlikeAreApart) {
+  Recorded model({"a.alpha", "b.alpha"});
+  model.tensor("a.alpha", {}, {6});
+  model.node("Min", {"x", "a.alpha"}, "h", "h", "clamp(%x, None, %p_a_alpha)");
+  model.node("Min", {"h", "a.alpha"}, "y", "y", "clamp(%h, None, %p_b_alpha)");
+  model.restore();
+  EXPECT_EQ(model.inputs("h"), (Names{"x", "a.alpha"}));
+  EXPECT_EQ(model.inputs("y"), (Names{"h", "b.alpha"}));
+}
+
+/// The third operand of a `Where` of this call, with or without IsNaN.
+std::string restoreMask(const std::string &op, bool guards, float hidden) {
+  Recorded model({});
+  model.tensor("zero", {}, {0});
+  model.tensor("hidden", {}, {hidden});
+  std::string call = op + "(%x, %x, %x, %m)";
+  model.node("Where", {"m", "zero", "hidden"}, "w", "s", call);
+  model.node("Softmax", {"w"}, "p", "s", call);
+  model.node(guards ? "IsNaN" : "Abs", {"p"}, "y", "s", call);
+  model.restore();
+  return model.inputs("w")[2];
+}
+
+TEST(RestoreTest, KeysThatABooleanMaskHides) {
+  constexpr float lowest = std::numeric_limits<float>::lowest();
+  const std::string attention = "scaled_dot_product_attention";
+  EXPECT_NE(restoreMask(attention, true, lowest), "hidden");
+  EXPECT_EQ(restoreMask(attention, true, -1e4), "hidden");
+  EXPECT_EQ(restoreMask(attention, false, lowest), "hidden");
+  EXPECT_EQ(restoreMask("where", true, lowest), "hidden");
+}
+
 TEST(RestoreTest, TokensOfOneListAreApart) {
   Recorded model({"first", "second"});
   model.tensor("first", {1, 2}, {0, 0});
@@ -264,6 +297,28 @@ TEST(RestoreTest, NormOfOneOfSeveralModules) {
   Recorded model({"n1.weight", "n2.weight", "n3.weight"});
   restoreNorms(model, "n1.weight", "n1");
   EXPECT_EQ(model.inputs("y"), (Names{"relu", "layer_norm"}));
+}
+
+TEST(RestoreTest, NormThatIsCalledBefore) {
+  // Of another stream, and of the block around, by its weights.
+  for (const std::string scope : {"n1", ""}) {
+    Recorded model({"n0.weight", "n1.weight", "n2.weight"});
+    model.tensor("n0.weight", {2}, {1, 1});
+    std::string first = scope.empty() ? "n0" : "n1";
+    model.node("LayerNormalization", {"z", "n0.weight"}, "layer_norm",
+               "layer_norm", "layer_norm(%z, [2], %p_" + first + "_weight)",
+               scope);
+    model.node("LayerNormalization", {"x", "n0.weight"}, "layer_norm_1",
+               "layer_norm_1", "layer_norm(%x, [2], %p_n1_weight)", scope);
+    if (!scope.empty()) // else n0 is called
+      model.node("Mul", {"layer_norm", "n0.weight"}, "m", "m",
+                 "mul(%layer_norm, %p_n0_weight)");
+    model.node("Mul", {"layer_norm_1", "layer_norm_1"}, "y", "y",
+               "mul(%layer_norm_1, %layer_norm_2)");
+    model.restore();
+    EXPECT_EQ(model.inputs("y"), (Names{"layer_norm_1", "layer_norm_2"}));
+    EXPECT_EQ(model.inputs("layer_norm_2"), (Names{"x", "n2.weight"}));
+  }
 }
 
 TEST(RestoreTest, FactorOfOneIsNoModule) {

@@ -104,6 +104,18 @@ File lostNames() {
   return m;
 }
 
+/// As lostNames, but the zeros that are subtracted are those in the file.
+File lostBias() {
+  ModelBuilder m = start({"batch", 4});
+  m.weight("onnx::Sub_1", {4}, {0, 0, 0, 0});
+  m.node("Identity", "", {"onnx::Sub_1"}, {"onnx::Add_2"});
+  m.weight("onnx::MatMul_3", {4, 4});
+  m.node("Sub", "", {"x", "onnx::Sub_1"}, {"a"});
+  m.node("MatMul", "", {"a", "onnx::MatMul_3"}, {"b"});
+  m.node("Add", "", {"b", "onnx::Add_2"}, {"y"});
+  return m;
+}
+
 /// One initializer of zeros under three names, as PyTorch exports it.
 File shared() {
   ModelBuilder m = start({"batch", 4});
@@ -360,6 +372,7 @@ void addSoundModels(ModelTable &table) {
   table["tied"] = tied;
   table["generated-names"] = generatedNames;
   table["lost-names"] = lostNames;
+  table["lost-bias"] = lostBias;
   table["shared"] = shared;
   table["constant-weights"] = constantWeights;
   table["not-trained"] = notTrained;
