@@ -106,6 +106,8 @@ FxGraph::FxGraph(onnx::GraphProto &graph, const Provenance &provenance)
         if (const Origin *tensor = provenance.findArgument(value))
           used.insert(tensor->name);
   }
+  for (const auto &output : graph.output())
+    used.insert(output.name());
 }
 
 MapVector<StringRef, SmallVector<int>> FxGraph::findCalls() const {

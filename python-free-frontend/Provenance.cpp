@@ -46,6 +46,10 @@ int64_t getNumber(StringRef call) {
   return number;
 }
 
+std::string makeCallName(StringRef stem, int64_t number) {
+  return number == 0 ? stem.str() : (stem + "_" + Twine(number)).str();
+}
+
 bool FxCall::uses(StringRef value) const {
   return any_of(arguments, [&](const auto &argument) {
     return is_contained(argument, value);

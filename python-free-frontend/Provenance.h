@@ -60,6 +60,8 @@ struct FxCall {
 llvm::StringRef getStem(llvm::StringRef call);
 /// 1 of the call "embedding_1", 0 of "embedding": calls are numbered by stem.
 int64_t getNumber(llvm::StringRef call);
+/// "embedding_1" of "embedding" and 1, "embedding" of it and 0.
+std::string makeCallName(llvm::StringRef stem, int64_t number);
 
 /// The call that a node comes from, if the exporter says.
 std::optional<FxCall> readFxCall(const onnx::NodeProto &node);

@@ -100,12 +100,9 @@ bool CallSeparator::isRepeated(StringRef kept, StringRef gone,
                                ArrayRef<const Origin *> own) const {
   StringRef module = splitName(own.front()->name).first;
   int64_t keptNumber = getNumber(kept), goneNumber = getNumber(gone), calls = 1;
-  auto nameOf = [&](int64_t number) {
-    std::string suffix = number > 0 ? "_" + std::to_string(number) : "";
-    return getStem(kept).str() + suffix;
-  };
-  auto isOfModule = [&](const std::string &name) {
-    auto it = nodes.find(name);
+  StringRef stem = getStem(kept);
+  auto isOfModule = [&](int64_t number) {
+    auto it = nodes.find(makeCallName(stem, number));
     if (it == nodes.end())
       return false;
     const NodeOrigin &origin = graph.origin(it->second.front());
@@ -114,8 +111,9 @@ bool CallSeparator::isRepeated(StringRef kept, StringRef gone,
              return origin.call->uses(tensor->argument);
            });
   };
-  for (; calls <= keptNumber && isOfModule(nameOf(keptNumber - calls)); ++calls)
-    if (goneNumber < calls || !graph.isGone(nameOf(goneNumber - calls)))
+  for (; calls <= keptNumber && isOfModule(keptNumber - calls); ++calls)
+    if (goneNumber < calls ||
+        !graph.isGone(makeCallName(stem, goneNumber - calls)))
       return false;
   return goneNumber - keptNumber >= calls;
 }

@@ -134,7 +134,7 @@ static std::vector<std::string> findLostDetaches(const FxGraph &graph) {
   std::vector<std::string> lost;
   for (int64_t i = 0; !named.empty() && i < *named.rbegin(); ++i)
     if (!named.count(i))
-      lost.push_back(i ? "detach_" + std::to_string(i) : "detach");
+      lost.push_back(makeCallName("detach", i));
   return lost;
 }
 
