@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "FoldedTensor.h"
-#include "RestoreParameters.h"
+#include "Recorded.h"
 #include "SourceTerm.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -22,117 +22,6 @@ using namespace dtc;
 using namespace dtc::frontend;
 
 namespace {
-/// A graph and its record.
-class Recorded {
-public:
-  /// Tensors of the state dict: "p" + name with '_' for '.' in calls.
-  explicit Recorded(const std::vector<std::string> &parameters,
-                    const std::vector<std::string> &buffers = {}) {
-    for (const std::string &name : parameters)
-      signature += "p_" + flatten(name) + ": PARAMETER target='" + name + "'\n";
-    for (const std::string &name : buffers)
-      signature += "b_" + flatten(name) + ": BUFFER target='" + name +
-                   "' persistent=True\n";
-    graph.add_input()->set_name("x");
-    graph.add_output()->set_name("y");
-  }
-
-  void tensor(StringRef name, std::vector<int64_t> dims,
-              std::vector<float> values) {
-    onnx::TensorProto &tensor = *graph.add_initializer();
-    tensor.set_name(name.str());
-    tensor.set_data_type(onnx::TensorProto::FLOAT);
-    tensor.mutable_dims()->Assign(dims.begin(), dims.end());
-    tensor.mutable_float_data()->Assign(values.begin(), values.end());
-  }
-
-  /// `call` is that of torch.export, "layer_norm(%x, [2], %p_w)", whose result
-  /// is named `result`.
-  void node(StringRef op, const std::vector<std::string> &inputs,
-            StringRef output, StringRef result = "", StringRef call = "",
-            StringRef module = "", StringRef source = "") {
-    onnx::NodeProto &node = *graph.add_node();
-    node.set_op_type(op.str());
-    node.set_name(("node_" + output).str());
-    for (const std::string &input : inputs)
-      node.add_input(input);
-    node.add_output(output.str());
-    auto [name, arguments] = call.split('(');
-    if (!call.empty())
-      record(node, "pkg.torch.onnx.fx_node",
-             ("%" + result +
-              " : [num_users=1] = call_function[target=torch.ops.aten." + name +
-              ".default](args = (" + arguments.drop_back() + ",), kwargs = {})")
-                 .str());
-    record(node, "pkg.torch.onnx.name_scopes",
-           ("['', '" + module + "', 'call']").str());
-    record(node, "pkg.torch.onnx.stack_trace",
-           ("File \"model.py\", line 1, in forward\n    " + source).str());
-  }
-
-  /// An integer attribute of the node that was added last.
-  void attribute(StringRef name, int64_t value) {
-    onnx::AttributeProto &attribute =
-        *graph.mutable_node()->rbegin()->add_attribute();
-    attribute.set_name(name.str());
-    attribute.set_type(onnx::AttributeProto::INT);
-    attribute.set_i(value);
-  }
-
-  RestoredTensors restore() {
-    onnx::ModelProto model;
-    *model.mutable_graph() = graph;
-    onnx::StringStringEntryProto entry;
-    entry.set_key("pkg.torch.export.ExportedProgram.graph_signature");
-    entry.set_value(signature);
-    model.mutable_graph()->mutable_unknown_fields()->AddLengthDelimited(
-        16, entry.SerializeAsString());
-    Provenance provenance(model);
-    TensorReader reader("");
-    RestoredTensors result =
-        restoreParameters(*model.mutable_graph(), provenance, reader);
-    graph = model.graph();
-    return result;
-  }
-
-  /// Operands of the node that computes a value.
-  std::vector<std::string> inputs(StringRef output) const {
-    for (const onnx::NodeProto &node : graph.node())
-      if (node.output(0) == output)
-        return {node.input().begin(), node.input().end()};
-    return {};
-  }
-  std::string op(StringRef output) const {
-    for (const onnx::NodeProto &node : graph.node())
-      if (node.output(0) == output)
-        return node.op_type();
-    return "";
-  }
-  const onnx::TensorProto *find(StringRef name) const {
-    for (const onnx::TensorProto &tensor : graph.initializer())
-      if (tensor.name() == name)
-        return &tensor;
-    return nullptr;
-  }
-
-private:
-  static std::string flatten(std::string name) {
-    std::replace(name.begin(), name.end(), '.', '_');
-    return name;
-  }
-  static void record(onnx::NodeProto &node, StringRef key, StringRef value) {
-    onnx::StringStringEntryProto entry;
-    entry.set_key(key.str());
-    entry.set_value(value.str());
-    node.mutable_unknown_fields()->AddLengthDelimited(
-        9, entry.SerializeAsString());
-  }
-
-  onnx::GraphProto graph;
-  std::string signature;
-};
-
-using Names = std::vector<std::string>;
 
 TEST(RestoreTest, EqualTensorsOfOneCallAreApart) {
   Recorded model({"n.weight", "n.bias"});
@@ -191,6 +80,21 @@ TEST(RestoreTest, KeysThatABooleanMaskHides) {
   EXPECT_EQ(restoreMask("where", true, lowest), "hidden");
 }
 
+TEST(RestoreTest, ClampByANumber) {
+  for (const std::string bound : {"scalar_tensor_default_1", "b_low"}) {
+    Recorded model({}, {"low"});
+    model.tensor("low", {}, {0});
+    model.node("Max", {"x", "low"}, "a", "a", "clamp(%x, %" + bound + ")");
+    model.node("Min", {"a", "low"}, "y", "y",
+               "clamp(%a, None, %" + bound + ")");
+    model.restore();
+    bool isNumber = bound != "b_low";
+    EXPECT_EQ(model.op("a"), isNumber ? "Clip" : "Max");
+    EXPECT_EQ(model.inputs("y"),
+              isNumber ? (Names{"a", "", "low"}) : (Names{"a", "low"}));
+  }
+}
+
 TEST(RestoreTest, TokensOfOneListAreApart) {
   Recorded model({"first", "second"});
   model.tensor("first", {1, 2}, {0, 0});
@@ -247,104 +151,6 @@ TEST(RestoreTest, FactorsOfOneCall) {
   model.node("Add", {"x", "a"}, "y", "y", "addcmul(%x, %ones, %p_w)");
   model.restore();
   EXPECT_EQ(model.inputs("a"), (Names{"h", "w"}));
-}
-
-TEST(RestoreTest, NormOfGoneModule) {
-  Recorded model({"l.a.weight", "l.b.weight", "unused.deep.weight"});
-  model.tensor("l.a.weight", {2}, {1, 1});
-  model.node("LayerNormalization", {"x", "l.a.weight"}, "layer_norm",
-             "layer_norm", "layer_norm(%x, [2], %p_l_a_weight)", "l.a");
-  model.node("Relu", {"layer_norm"}, "relu", "relu", "relu(%layer_norm)", "l");
-  model.node("Mul", {"relu", "layer_norm"}, "y", "y",
-             "mul(%relu, %layer_norm_1)", "l");
-  model.restore();
-  EXPECT_EQ(model.inputs("y"), (Names{"relu", "layer_norm_1"}));
-  EXPECT_EQ(model.inputs("layer_norm_1"), (Names{"x", "l.b.weight"}));
-}
-
-/// A norm of `called`, and a call of another that is gone, by the elements that
-/// the file has of `stored`.
-RestoredTensors restoreNorms(Recorded &model, const std::string &stored,
-                             const std::string &called) {
-  model.tensor(stored, {2}, {1, 1});
-  model.node("LayerNormalization", {"x", stored}, "layer_norm", "layer_norm",
-             "layer_norm(%x, [2], %p_" + called + "_weight)", called);
-  model.node("Relu", {"layer_norm"}, "relu", "relu", "relu(%layer_norm)");
-  model.node("Mul", {"relu", "layer_norm"}, "y", "y",
-             "mul(%relu, %layer_norm_1)");
-  return model.restore();
-}
-
-TEST(RestoreTest, NormsCalledInAnotherOrder) {
-  // Equal tensors bear the name of the first of the state dict.
-  Recorded model({"norm_kv.weight", "norm_q.weight"});
-  RestoredTensors result = restoreNorms(model, "norm_kv.weight", "norm_q");
-  EXPECT_EQ(model.inputs("layer_norm"), (Names{"x", "norm_q.weight"}));
-  EXPECT_EQ(model.inputs("layer_norm_1"), (Names{"x", "norm_kv.weight"}));
-  EXPECT_TRUE(result.warnings.empty());
-}
-
-TEST(RestoreTest, NormOfAModuleThatMayBeUnused) {
-  Recorded model({"norm.weight", "head.weight"});
-  RestoredTensors result = restoreNorms(model, "norm.weight", "norm");
-  EXPECT_EQ(model.inputs("layer_norm_1"), (Names{"x", "head.weight"}));
-  ASSERT_EQ(result.warnings.size(), 1u);
-  EXPECT_NE(result.warnings[0].find("'layer_norm_1' of 'head'"),
-            std::string::npos);
-}
-
-TEST(RestoreTest, NormOfOneOfSeveralModules) {
-  Recorded model({"n1.weight", "n2.weight", "n3.weight"});
-  restoreNorms(model, "n1.weight", "n1");
-  EXPECT_EQ(model.inputs("y"), (Names{"relu", "layer_norm"}));
-}
-
-TEST(RestoreTest, NormThatIsCalledBefore) {
-  // Of another stream, and of the block around, by its weights.
-  for (const std::string scope : {"n1", ""}) {
-    Recorded model({"n0.weight", "n1.weight", "n2.weight"});
-    model.tensor("n0.weight", {2}, {1, 1});
-    std::string first = scope.empty() ? "n0" : "n1";
-    model.node("LayerNormalization", {"z", "n0.weight"}, "layer_norm",
-               "layer_norm", "layer_norm(%z, [2], %p_" + first + "_weight)",
-               scope);
-    model.node("LayerNormalization", {"x", "n0.weight"}, "layer_norm_1",
-               "layer_norm_1", "layer_norm(%x, [2], %p_n1_weight)", scope);
-    if (!scope.empty()) // else n0 is called
-      model.node("Mul", {"layer_norm", "n0.weight"}, "m", "m",
-                 "mul(%layer_norm, %p_n0_weight)");
-    model.node("Mul", {"layer_norm_1", "layer_norm_1"}, "y", "y",
-               "mul(%layer_norm_1, %layer_norm_2)");
-    model.restore();
-    EXPECT_EQ(model.inputs("y"), (Names{"layer_norm_1", "layer_norm_2"}));
-    EXPECT_EQ(model.inputs("layer_norm_2"), (Names{"x", "n2.weight"}));
-  }
-}
-
-TEST(RestoreTest, FactorOfOneIsNoModule) {
-  // Another module's calls would be mul_2 and mul_3, or mul_3 and mul_4.
-  for (const std::string gone : {"mul_2", "mul_3", "mul_4"}) {
-    Recorded model({"n1.weight", "n2.weight"});
-    model.tensor("n1.weight", {2}, {1, 1});
-    model.node("Mul", {"x", "x"}, "mul", "mul", "mul(%x, %x)", "n1");
-    model.node("Mul", {"n1.weight", "mul"}, "mul_1", "mul_1",
-               "mul(%p_n1_weight, %mul)", "n1");
-    if (gone == "mul_4")
-      model.node("Mul", {"x", "mul_1"}, "mul_3", "mul_3", "mul(%x, %mul_1)");
-    model.node("Add", {"mul_1", "mul_1"}, "y", "add",
-               "add(%mul_1, %" + gone + ")");
-    model.restore();
-    EXPECT_EQ(model.inputs("y")[1], gone == "mul_3" ? "mul_3" : "mul_1");
-  }
-}
-
-TEST(RestoreTest, FrozenCopyThatWasMerged) {
-  Recorded model({"a.weight"}, {"copy"});
-  model.tensor("a.weight", {2, 2}, {1, 2, 3, 4});
-  model.node("Gemm", {"x", "a.weight"}, "linear", "linear",
-             "linear(%x, %p_a_weight)", "a");
-  model.node("Mul", {"linear", "linear"}, "y", "y", "mul(%linear, %linear_1)");
-  EXPECT_EQ(model.restore().warnings.size(), 1u);
 }
 
 TEST(RestoreTest, RecordThatDoesNotFitTheGraph) {
@@ -582,41 +388,6 @@ std::string restoreLinear(const std::vector<float> &weight,
   model.restore();
   std::string operand = model.inputs("y")[1];
   return model.op(operand) == "Reshape" ? model.inputs(operand)[0] : operand;
-}
-
-TEST(RestoreTest, ClampByANumber) {
-  for (const std::string bound : {"scalar_tensor_default_1", "b_low"}) {
-    Recorded model({}, {"low"});
-    model.tensor("low", {}, {0});
-    model.node("Max", {"x", "low"}, "a", "a", "clamp(%x, %" + bound + ")");
-    model.node("Min", {"a", "low"}, "y", "y",
-               "clamp(%a, None, %" + bound + ")");
-    model.restore();
-    bool isNumber = bound != "b_low";
-    EXPECT_EQ(model.op("a"), isNumber ? "Clip" : "Max");
-    EXPECT_EQ(model.inputs("y"),
-              isNumber ? (Names{"a", "", "low"}) : (Names{"a", "low"}));
-  }
-}
-
-/// Of |x - detach(h)| + |detach(h) - x| the exporter has one, which it doubles;
-/// `other` detaches something else.
-std::vector<std::string> warnOfDetached(StringRef other) {
-  Recorded model({});
-  model.node("Sub", {"x", "h"}, "sub", "sub", "sub(%x, %detach)");
-  model.node("Abs", {"sub"}, "abs_1", "abs_1", "abs(%sub)");
-  model.node("Add", {"abs_1", "abs_1"}, "add", "add", "add(%abs_1, %abs_2)");
-  model.node("Add", {"add", "x"}, "y", "y",
-             ("add(%add, %" + other + ")").str());
-  return model.restore().warnings;
-}
-
-TEST(RestoreTest, MergedCallThatDetaches) {
-  EXPECT_TRUE(warnOfDetached("detach_1").empty());
-  std::vector<std::string> warnings = warnOfDetached("detach_2");
-  ASSERT_EQ(warnings.size(), 1u);
-  EXPECT_NE(warnings[0].find("('abs_2')"), std::string::npos);
-  EXPECT_NE(warnings[0].find("what read 'detach_1'"), std::string::npos);
 }
 
 TEST(RestoreTest, LayerOfZerosIsItsBias) {

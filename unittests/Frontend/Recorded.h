@@ -1,0 +1,132 @@
+//===- Recorded.h - graphs with the records of dynamo -----------*- C++ -*-===//
+
+#ifndef DTC_UNITTESTS_FRONTEND_RECORDED_H
+#define DTC_UNITTESTS_FRONTEND_RECORDED_H
+
+#include "RestoreParameters.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace dtc::frontend {
+
+using Names = std::vector<std::string>;
+
+/// A graph and its record.
+class Recorded {
+public:
+  /// Tensors of the state dict: "p" + name with '_' for '.' in calls.
+  explicit Recorded(const std::vector<std::string> &parameters,
+                    const std::vector<std::string> &buffers = {}) {
+    for (const std::string &name : parameters)
+      signature += "p_" + flatten(name) + ": PARAMETER target='" + name + "'\n";
+    for (const std::string &name : buffers)
+      signature += "b_" + flatten(name) + ": BUFFER target='" + name +
+                   "' persistent=True\n";
+    graph.add_input()->set_name("x");
+    graph.add_output()->set_name("y");
+  }
+
+  void tensor(llvm::StringRef name, std::vector<int64_t> dims,
+              std::vector<float> values) {
+    onnx::TensorProto &tensor = *graph.add_initializer();
+    tensor.set_name(name.str());
+    tensor.set_data_type(onnx::TensorProto::FLOAT);
+    tensor.mutable_dims()->Assign(dims.begin(), dims.end());
+    tensor.mutable_float_data()->Assign(values.begin(), values.end());
+  }
+
+  /// `call` is that of torch.export, "layer_norm(%x, [2], %p_w)", whose result
+  /// is named `result`.
+  void node(llvm::StringRef op, const std::vector<std::string> &inputs,
+            llvm::StringRef output, llvm::StringRef result = "",
+            llvm::StringRef call = "", llvm::StringRef module = "",
+            llvm::StringRef source = "") {
+    onnx::NodeProto &node = *graph.add_node();
+    node.set_op_type(op.str());
+    node.set_name(("node_" + output).str());
+    for (const std::string &input : inputs)
+      node.add_input(input);
+    node.add_output(output.str());
+    auto [name, arguments] = call.split('(');
+    if (!call.empty())
+      record(node, "pkg.torch.onnx.fx_node",
+             ("%" + result +
+              " : [num_users=1] = call_function[target=torch.ops.aten." + name +
+              ".default](args = (" + arguments.drop_back() + ",), kwargs = {})")
+                 .str());
+    record(node, "pkg.torch.onnx.name_scopes",
+           ("['', '" + module + "', 'call']").str());
+    record(node, "pkg.torch.onnx.stack_trace",
+           ("File \"model.py\", line 1, in forward\n    " + source).str());
+  }
+
+  /// An integer attribute of the node that was added last.
+  void attribute(llvm::StringRef name, int64_t value) {
+    onnx::AttributeProto &attribute =
+        *graph.mutable_node()->rbegin()->add_attribute();
+    attribute.set_name(name.str());
+    attribute.set_type(onnx::AttributeProto::INT);
+    attribute.set_i(value);
+  }
+
+  RestoredTensors restore() {
+    onnx::ModelProto model;
+    *model.mutable_graph() = graph;
+    onnx::StringStringEntryProto entry;
+    entry.set_key("pkg.torch.export.ExportedProgram.graph_signature");
+    entry.set_value(signature);
+    model.mutable_graph()->mutable_unknown_fields()->AddLengthDelimited(
+        16, entry.SerializeAsString());
+    Provenance provenance(model);
+    TensorReader reader("");
+    RestoredTensors result =
+        restoreParameters(*model.mutable_graph(), provenance, reader);
+    graph = model.graph();
+    return result;
+  }
+
+  /// Operands of the node that computes a value.
+  std::vector<std::string> inputs(llvm::StringRef output) const {
+    for (const onnx::NodeProto &node : graph.node())
+      if (node.output(0) == output)
+        return {node.input().begin(), node.input().end()};
+    return {};
+  }
+  std::string op(llvm::StringRef output) const {
+    for (const onnx::NodeProto &node : graph.node())
+      if (node.output(0) == output)
+        return node.op_type();
+    return "";
+  }
+  const onnx::TensorProto *find(llvm::StringRef name) const {
+    for (const onnx::TensorProto &tensor : graph.initializer())
+      if (tensor.name() == name)
+        return &tensor;
+    return nullptr;
+  }
+
+private:
+  static std::string flatten(std::string name) {
+    std::replace(name.begin(), name.end(), '.', '_');
+    return name;
+  }
+  static void record(onnx::NodeProto &node, llvm::StringRef key,
+                     llvm::StringRef value) {
+    onnx::StringStringEntryProto entry;
+    entry.set_key(key.str());
+    entry.set_value(value.str());
+    node.mutable_unknown_fields()->AddLengthDelimited(
+        9, entry.SerializeAsString());
+  }
+
+  onnx::GraphProto graph;
+  std::string signature;
+};
+
+} // namespace dtc::frontend
+
+#endif // DTC_UNITTESTS_FRONTEND_RECORDED_H
