@@ -22,6 +22,7 @@
 #include "Sequences.h"
 #include "ShapeRules.h"
 #include "TensorData.h"
+#include "UnrollLoops.h"
 
 #include "dtc/Training/FindFunction.h"
 
@@ -85,6 +86,8 @@ private:
   /// Errors where something needs an output that the rule has not set.
   void requireOutputs(const onnx::NodeProto &node, StringRef name);
   Error importBranch(const Call &call, int index);
+  Error importLoop(const Call &call, int index);
+  Expected<bool> goesOn(const Unroller &loop) const;
   Error importSequence(const Call &call, int index);
   Error evaluateNode(const Call &call);
   Error buildNode(const Call &call, mlir::Location loc);
@@ -391,6 +394,48 @@ Error Importer::importBranch(const Call &call, int index) {
   return Error::success();
 }
 
+/// Whether a loop has another round.
+Expected<bool> Importer::goesOn(const Unroller &loop) const {
+  if (loop.getCondition().empty())
+    return true;
+  auto condition = bindings.find(loop.getCondition());
+  if (condition == bindings.end() || !condition->second.constant)
+    return problem("how long it goes on is computed at run time",
+                   "give it a number of rounds that is known at export");
+  return condition->second.constant->getInt(0) != 0;
+}
+
+/// The nodes of all rounds.
+Error Importer::importLoop(const Call &call, int index) {
+  constexpr int64_t most = 4096;
+  Expected<Unroller> loop = Unroller::read(call, nodeName(call.node, index));
+  if (!loop)
+    return loop.takeError();
+  auto importAll = [&](ArrayRef<onnx::NodeProto> nodes) {
+    for (const onnx::NodeProto &node : nodes)
+      importNode(node, index);
+  };
+  size_t numIssues = report.issues.size();
+  for (int64_t round = 0; round < loop->getMaxRounds(); ++round) {
+    Expected<bool> follows = goesOn(*loop);
+    if (!follows)
+      return follows.takeError();
+    if (!*follows)
+      break;
+    if (round == most)
+      return problem("has more than " + Twine(most) + " rounds",
+                     "compute them at once in the model");
+    importAll(loop->makeRound());
+    if (report.issues.size() != numIssues)
+      return Error::success();
+  }
+  auto results = loop->makeResults();
+  if (!results)
+    return results.takeError();
+  importAll(*results);
+  return Error::success();
+}
+
 Error Importer::importSequence(const Call &call, int index) {
   Expected<std::vector<onnx::NodeProto>> nodes = sequences.expand(call);
   if (!nodes)
@@ -415,10 +460,12 @@ void Importer::importNode(const onnx::NodeProto &node, int index) {
   if (!readOperands(call))
     return;
   bool isBranch = node.op_type() == "If";
-  if (isBranch || Sequences::isSequenceOp(node.op_type())) {
+  bool isLoop = Unroller::isLoop(node.op_type());
+  if (isBranch || isLoop || sequences.handles(node)) {
     size_t numIssues = report.issues.size();
-    if (Error error =
-            isBranch ? importBranch(call, index) : importSequence(call, index))
+    if (Error error = isBranch ? importBranch(call, index)
+                      : isLoop ? importLoop(call, index)
+                               : importSequence(call, index))
       fail(std::move(error), node.op_type(), name);
     if (report.issues.size() == numIssues)
       requireOutputs(node, name);
@@ -562,6 +609,10 @@ mlir::OwningOpRef<mlir::ModuleOp> Importer::run() {
           return live.contains(output);
         }))
       importNode(node, index);
+  for (const auto &output : model.graph().output())
+    if (sequences.contains(output.name()))
+      fail(problem("output '" + output.name() + "' is a sequence of tensors",
+                   "export a model that returns the tensors themselves"));
   randomness.report(report);
   if (!report.issues.empty())
     return nullptr;

@@ -1,4 +1,4 @@
-//===- InlineNodes.cpp - nodes of functions and branches ------------------===//
+//===- InlineNodes.cpp - nodes of functions and inner graphs --------------===//
 //
 // See InlineNodes.h.
 //
@@ -22,6 +22,18 @@ namespace dtc::frontend {
 
 namespace {
 using Nodes = google::protobuf::RepeatedPtrField<onnx::NodeProto>;
+
+/// The names that a graph defines itself.
+std::vector<std::string> getOwnNames(const onnx::GraphProto &graph) {
+  std::vector<std::string> names;
+  for (const onnx::ValueInfoProto &input : graph.input())
+    names.push_back(input.name());
+  for (const onnx::TensorProto &tensor : graph.initializer())
+    names.push_back(tensor.name());
+  for (const onnx::NodeProto &node : graph.node())
+    append_range(names, node.output());
+  return names;
+}
 
 /// Gives nodes of an inner scope names that the outer one does not have.
 class Renamer {
@@ -54,11 +66,8 @@ private:
   /// An inner graph's own names hide those around it.
   void renameReads(onnx::GraphProto &graph) const {
     Renamer inner = *this;
-    for (const onnx::TensorProto &tensor : graph.initializer())
-      inner.names.erase(tensor.name());
-    for (const onnx::NodeProto &node : graph.node())
-      for (const std::string &name : node.output())
-        inner.names.erase(name);
+    for (const std::string &name : getOwnNames(graph))
+      inner.names.erase(name);
     for (onnx::NodeProto &node : *graph.mutable_node()) {
       for (std::string &name : *node.mutable_input())
         name = inner.get(name);
@@ -66,6 +75,8 @@ private:
         if (attribute.has_g())
           inner.renameReads(*attribute.mutable_g());
     }
+    for (onnx::ValueInfoProto &output : *graph.mutable_output())
+      output.set_name(inner.get(output.name()));
   }
 
   std::string prefix;
@@ -171,9 +182,14 @@ Error FunctionInliner::inlineNodes(Nodes &nodes, int depth) {
     if (functions.count({node.domain(), node.op_type()})) {
       if (Error error = inlineCall(node, result, depth))
         return error;
-    } else {
-      result.Add(std::move(node));
+      continue;
     }
+    for (onnx::AttributeProto &attribute : *node.mutable_attribute())
+      if (attribute.has_g())
+        if (Error error =
+                inlineNodes(*attribute.mutable_g()->mutable_node(), depth))
+          return error;
+    result.Add(std::move(node));
   }
   nodes.Swap(&result);
   return Error::success();
@@ -189,19 +205,16 @@ Error inlineFunctions(onnx::ModelProto &model) {
   return FunctionInliner(model).run();
 }
 
-std::vector<onnx::NodeProto> inlineBranch(const onnx::NodeProto &node,
-                                          const onnx::GraphProto &branch,
-                                          StringRef prefix) {
+InlinedGraph inlineGraph(const onnx::GraphProto &graph,
+                         ArrayRef<std::string> inputs, StringRef prefix) {
   Renamer renamer(prefix);
-  for (const onnx::TensorProto &tensor : branch.initializer())
-    renamer.define(tensor.name());
-  for (const onnx::NodeProto &inner : branch.node())
-    for (const std::string &name : inner.output())
-      renamer.define(name);
-
-  std::vector<onnx::NodeProto> nodes;
-  for (const onnx::TensorProto &tensor : branch.initializer()) {
-    onnx::NodeProto &constant = nodes.emplace_back();
+  for (auto [input, name] : zip(graph.input(), inputs))
+    renamer.set(input.name(), name);
+  for (const std::string &name : getOwnNames(graph))
+    renamer.define(name);
+  InlinedGraph result;
+  for (const onnx::TensorProto &tensor : graph.initializer()) {
+    onnx::NodeProto &constant = result.nodes.emplace_back();
     constant.set_op_type("Constant");
     constant.add_output(renamer.get(tensor.name()));
     onnx::AttributeProto &value = *constant.add_attribute();
@@ -209,15 +222,28 @@ std::vector<onnx::NodeProto> inlineBranch(const onnx::NodeProto &node,
     value.set_type(onnx::AttributeProto::TENSOR);
     *value.mutable_t() = tensor;
   }
-  for (const onnx::NodeProto &inner : branch.node())
-    renamer.rename(nodes.emplace_back(inner));
-  for (auto [from, to] : zip(branch.output(), node.output())) {
-    onnx::NodeProto &copy = nodes.emplace_back();
-    copy.set_op_type("Identity");
-    copy.add_input(renamer.get(from.name()));
-    copy.add_output(to);
-  }
-  return nodes;
+  for (const onnx::NodeProto &inner : graph.node())
+    renamer.rename(result.nodes.emplace_back(inner));
+  for (const onnx::ValueInfoProto &output : graph.output())
+    result.outputs.push_back(renamer.get(output.name()));
+  return result;
+}
+
+onnx::NodeProto makeCopy(const std::string &from, const std::string &to) {
+  onnx::NodeProto copy;
+  copy.set_op_type("Identity");
+  copy.add_input(from);
+  copy.add_output(to);
+  return copy;
+}
+
+std::vector<onnx::NodeProto> inlineBranch(const onnx::NodeProto &node,
+                                          const onnx::GraphProto &branch,
+                                          StringRef prefix) {
+  InlinedGraph inlined = inlineGraph(branch, {}, prefix);
+  for (auto [from, to] : zip(inlined.outputs, node.output()))
+    inlined.nodes.push_back(makeCopy(from, to));
+  return inlined.nodes;
 }
 
 void forEachRead(const onnx::NodeProto &node,
@@ -234,6 +260,8 @@ void forEachCapture(const onnx::NodeProto &node,
     if (!attribute.has_g())
       continue;
     StringSet<> own;
+    for (const onnx::ValueInfoProto &input : attribute.g().input())
+      own.insert(input.name());
     for (const onnx::TensorProto &tensor : attribute.g().initializer())
       own.insert(tensor.name());
     for (const onnx::NodeProto &inner : attribute.g().node()) {

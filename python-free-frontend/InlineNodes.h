@@ -1,13 +1,14 @@
-//===- InlineNodes.h - nodes of functions and branches ----------*- C++ -*-===//
+//===- InlineNodes.h - nodes of functions and inner graphs ------*- C++ -*-===//
 //
-// Local functions and the branch that an If takes become nodes of the graph
-// itself, with names of their own.
+// Local functions, the branch that an If takes and the rounds of a loop become
+// nodes of the graph itself, with names of their own.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef DTC_FRONTEND_INLINENODES_H
 #define DTC_FRONTEND_INLINENODES_H
 
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
@@ -21,8 +22,23 @@ namespace dtc::frontend {
 /// Replaces each call of a function of the model by the function's nodes.
 llvm::Error inlineFunctions(onnx::ModelProto &model);
 
-/// The nodes of a branch of `node`, an If; its initializers are Constant nodes,
-/// and Identity nodes give its results the names of those of `node`.
+/// An inner graph's nodes, and what its outputs are called by them.
+struct InlinedGraph {
+  std::vector<onnx::NodeProto> nodes;
+  std::vector<std::string> outputs;
+};
+
+/// The nodes of a graph whose inputs are `inputs`. Initializers are Constant
+/// nodes. Other names begin with `prefix`.
+InlinedGraph inlineGraph(const onnx::GraphProto &graph,
+                         llvm::ArrayRef<std::string> inputs,
+                         llvm::StringRef prefix);
+
+/// An Identity node.
+onnx::NodeProto makeCopy(const std::string &from, const std::string &to);
+
+/// The nodes of a branch of `node`, an If; Identity nodes give its results the
+/// names of those of `node`.
 std::vector<onnx::NodeProto> inlineBranch(const onnx::NodeProto &node,
                                           const onnx::GraphProto &branch,
                                           llvm::StringRef prefix);

@@ -21,13 +21,16 @@ OperatorTable::OperatorTable() {
   addComposedNormOperators(*this);
   addConvolutionOperators(*this);
   addCoordinateOperators(*this);
+  addDeformConvOperators(*this);
   addEinsumOperators(*this);
   addElementwiseOperators(*this);
+  addGridSampleOperators(*this);
   addIndexingOperators(*this);
   addLossOperators(*this);
   addMatMulOperators(*this);
   addNormalizationOperators(*this);
   addOrderingOperators(*this);
+  addPoolingOperators(*this);
   addRandomOperators(*this);
   addRecurrentOperators(*this);
   addReductionOperators(*this);
@@ -71,9 +74,11 @@ typeOfAttribute(StringRef op, StringRef name) {
         "extrapolation_value", "gamma", "high", "lambd", "low", "max", "mean",
         "min", "momentum", "ratio", "scale", "softcap", "value_float"}},
       {Proto::INT,
-       {"allowzero",
+       {"align_corners",
+        "allowzero",
         "antialias",
         "axis",
+        "batch_axis",
         "batch_dims",
         "blocksize",
         "ceil_mode",
@@ -103,6 +108,8 @@ typeOfAttribute(StringRef op, StringRef name) {
         "num_groups",
         "num_heads",
         "num_outputs",
+        "num_scan_inputs",
+        "offset_group",
         "onesided",
         "p",
         "q_num_heads",
@@ -111,11 +118,13 @@ typeOfAttribute(StringRef op, StringRef name) {
         "rotary_embedding_dim",
         "saturate",
         "select_last_index",
+        "size",
         "softmax_precision",
         "sorted",
         "start",
         "stash_type",
         "storage_order",
+        "time_axis",
         "to",
         "training_mode",
         "transA",
@@ -124,16 +133,17 @@ typeOfAttribute(StringRef op, StringRef name) {
         "value_int"}},
       {Proto::INTS,
        {"axes", "dilations", "ends", "kernel_shape", "output_padding",
-        "output_shape", "pads", "perm", "shape", "split", "starts", "strides",
-        "value_ints"}},
+        "output_shape", "pads", "perm", "scan_input_axes",
+        "scan_input_directions", "scan_output_axes", "scan_output_directions",
+        "shape", "split", "starts", "strides", "value_ints"}},
       {Proto::FLOATS,
        {"activation_alpha", "activation_beta", "scales", "value_floats"}},
       {Proto::STRING,
        {"approximate", "auto_pad", "coordinate_transformation_mode",
         "direction", "equation", "keep_aspect_ratio_policy", "mode",
-        "nearest_mode", "reduction", "round_mode"}},
+        "nearest_mode", "padding_mode", "reduction", "round_mode"}},
       {Proto::STRINGS, {"activations"}},
-      {Proto::GRAPH, {"else_branch", "then_branch"}}};
+      {Proto::GRAPH, {"body", "else_branch", "then_branch"}}};
   if (name == "seed")
     return op == "Dropout" ? Proto::INT : Proto::FLOAT;
   if (name == "value")

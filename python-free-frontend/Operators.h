@@ -18,6 +18,8 @@ namespace dtc::frontend {
 using ImportRule = llvm::Error (*)(NodeBuilder &);
 
 constexpr int any = -1;
+/// For those of which some may be left out.
+constexpr int many = 1 << 20;
 inline constexpr int first[] = {0}, firstTwo[] = {0, 1}, second[] = {1},
                      third[] = {2};
 inline constexpr int afterFirst[] = {1, 2, 3, 4};
@@ -58,13 +60,16 @@ void addAttentionOperators(OperatorTable &table);
 void addComposedNormOperators(OperatorTable &table);
 void addConvolutionOperators(OperatorTable &table);
 void addCoordinateOperators(OperatorTable &table);
+void addDeformConvOperators(OperatorTable &table);
 void addEinsumOperators(OperatorTable &table);
 void addElementwiseOperators(OperatorTable &table);
+void addGridSampleOperators(OperatorTable &table);
 void addIndexingOperators(OperatorTable &table);
 void addLossOperators(OperatorTable &table);
 void addMatMulOperators(OperatorTable &table);
 void addNormalizationOperators(OperatorTable &table);
 void addOrderingOperators(OperatorTable &table);
+void addPoolingOperators(OperatorTable &table);
 void addRandomOperators(OperatorTable &table);
 void addRecurrentOperators(OperatorTable &table);
 void addReductionOperators(OperatorTable &table);

@@ -44,8 +44,9 @@ onnx::NodeProto makeNode(const Call &call, StringRef op) {
 }
 } // namespace
 
-bool Sequences::isSequenceOp(StringRef op) {
-  return is_contained(sequenceOps, op);
+bool Sequences::handles(const onnx::NodeProto &node) const {
+  return is_contained(sequenceOps, node.op_type()) ||
+         (node.op_type() == "Identity" && contains(node.input(0)));
 }
 
 const Sequences::Names &Sequences::list(const Call &call) const {
@@ -185,7 +186,9 @@ Error Sequences::expandInto(const Call &call, Nodes &nodes) {
     return at(call, nodes);
   if (op == "SequenceInsert" || op == "SequenceErase")
     return edit(call);
-  if (op == "SequenceLength") {
+  if (op == "Identity") {
+    lists[call.node.output(0)] = Names(list(call));
+  } else if (op == "SequenceLength") {
     onnx::NodeProto &node = nodes.emplace_back(makeNode(call, "Constant"));
     node.add_output(call.node.output(0));
     addInt(node, "value_int", list(call).size());
@@ -207,6 +210,10 @@ void addSequenceOperators(OperatorTable &table) {
       {"SplitToSequence", 11, 1, 2, "axis keepdims", nullptr, second},
       {"ConcatFromSequence", 11, 1, 1, "axis new_axis"},
       {"If", 1, 1, 1, "then_branch else_branch", nullptr, first},
+      {"Loop", 1, 0, many, "body", nullptr, firstTwo},
+      {"Scan", 9, 1, any,
+       "body num_scan_inputs scan_input_axes scan_input_directions "
+       "scan_output_axes scan_output_directions"},
   });
 }
 

@@ -19,8 +19,8 @@ namespace dtc::frontend {
 
 class Sequences {
 public:
-  /// Whether `op` takes or gives a sequence.
-  static bool isSequenceOp(llvm::StringRef op);
+  /// Whether `node` takes or gives a sequence, and becomes others.
+  bool handles(const onnx::NodeProto &node) const;
   bool contains(llvm::StringRef name) const { return lists.contains(name); }
 
   /// The nodes that `call` becomes. Operands that are sequences are not

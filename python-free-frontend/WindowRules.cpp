@@ -185,6 +185,48 @@ Expected<WindowDims> convWindow(const Call &call, ArrayRef<int64_t> kernel) {
   return toImage(attributes->dims);
 }
 
+Expected<WindowDims> col2ImWindow(const Call &call) {
+  auto image = call.constant(1, "image_shape");
+  if (!image)
+    return image.takeError();
+  auto block = call.constant(2, "block_shape");
+  if (!block)
+    return block.takeError();
+  int64_t count = (*image)->size();
+  if (count < 1 || count > 2 || (*block)->size() != count)
+    return problem("image_shape has " + Twine(count) +
+                   " dimensions and block_shape " + Twine((*block)->size()) +
+                   ", supported are one or two of both");
+  Expected<Shape> strides = readList(call, "strides", count, 1, 1);
+  if (!strides)
+    return strides.takeError();
+  Expected<Shape> dilations = readList(call, "dilations", count, 1, 1);
+  if (!dilations)
+    return dilations.takeError();
+  Expected<Shape> pads = readList(call, "pads", 2 * count, 0, 0);
+  if (!pads)
+    return pads.takeError();
+  Attributes attributes;
+  for (int64_t d = 0; d < count; ++d) {
+    WindowDim dim;
+    dim.size = (*image)->getInt(d);
+    dim.kernel = (*block)->getInt(d);
+    if (std::min(dim.size, dim.kernel) < 1 ||
+        std::max(dim.size, dim.kernel) > most)
+      return problem("a window of " + Twine(dim.kernel) +
+                     " over a dimension of " + Twine(dim.size) +
+                     ", expected from 1 to " + Twine(most));
+    dim.stride = (*strides)[d];
+    dim.dilation = (*dilations)[d];
+    dim.before = (*pads)[d];
+    dim.after = (*pads)[count + d];
+    if (Error error = settle(dim, attributes))
+      return error;
+    attributes.dims.push_back(dim);
+  }
+  return toImage(attributes.dims);
+}
+
 Expected<WindowDims> poolWindow(const Call &call) {
   Expected<Attributes> attributes = readAttributes(call, std::nullopt);
   if (!attributes)

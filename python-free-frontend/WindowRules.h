@@ -47,7 +47,9 @@ llvm::Expected<WindowDims> convWindow(const Call &call,
 /// the positions.
 llvm::Expected<WindowDims> convTransposeWindow(const Call &call,
                                                llvm::ArrayRef<int64_t> kernel);
-/// The window of MaxPool or AveragePool.
+/// The window of Col2Im, of one or two dimensions, over its result.
+llvm::Expected<WindowDims> col2ImWindow(const Call &call);
+/// The window of MaxPool and of other pooling.
 llvm::Expected<WindowDims> poolWindow(const Call &call);
 
 } // namespace dtc::frontend

@@ -1,16 +1,14 @@
-//===- Convolution.cpp - import of convolutions and pooling ---------------===//
+//===- Convolution.cpp - import of convolutions ---------------------------===//
 //
-// dtc has the channels last: operands are transposed, and results transposed
-// back. An image of one spatial dimension is one of height 1; of one with
-// depth, a window is taken apart (Volume.h).
+// Conv, ConvTranspose, and what is written in their terms. An image with depth
+// is taken apart (Volume.h).
 //
 //===----------------------------------------------------------------------===//
 
 #include "Operators.h"
+#include "ShapeRules.h"
 #include "Volume.h"
 #include "WindowRules.h"
-
-#include <limits>
 
 using namespace llvm;
 using mlir::Value;
@@ -18,39 +16,6 @@ using mlir::Value;
 namespace dtc::frontend {
 
 namespace {
-bool isVolume(const NodeBuilder &node) { return node.call.rank(0) == 5; }
-
-/// [batch, channels, width], with height, or with depth and height before it,
-/// and filters of the same form, as [batch, (depth,) height, width, channels].
-Value toImage(NodeBuilder &node, Value x) {
-  Shape shape(node.shapeOf(x));
-  if (shape.size() == 3)
-    shape.insert(shape.begin() + 2, 1);
-  return node.channelsLast(node.reshape(x, shape));
-}
-
-/// The result of a node, from the form that toImage gives.
-Value fromImage(NodeBuilder &node, Value y) {
-  y = node.channelsFirst(y);
-  Shape shape(node.shapeOf(y));
-  if (node.call.rank(0) == 3)
-    shape.erase(shape.begin() + 2);
-  return node.reshape(y, shape);
-}
-
-/// Images of volumes, as a batch, and back.
-Value splitDepth(NodeBuilder &node, Value volumes) {
-  Shape shape(node.shapeOf(volumes));
-  shape[1] *= shape[0];
-  return node.reshape(volumes, ArrayRef(shape).drop_front());
-}
-Value joinDepth(NodeBuilder &node, Value images, int64_t depth) {
-  Shape shape(node.shapeOf(images));
-  shape.insert(shape.begin() + 1, depth);
-  shape[0] /= depth;
-  return node.reshape(images, shape);
-}
-
 /// Whether there is a bias. Zeros that are no vector are none: PyTorch's
 /// exporter gives zeros [filters, 2] to a convolution of volumes that has no
 /// bias.
@@ -177,88 +142,41 @@ Error importConvTranspose(NodeBuilder &node) {
   return Error::success();
 }
 
-/// What `Op` makes of windows; of those with depth `join` makes one value of
-/// those of two taps. Outside of images there is `padding`.
-template <typename Op>
-Value pool(NodeBuilder &node, const WindowDims &window, double padding,
-           function_ref<Value(Value, Value)> join) {
-  auto ofImages = [&](Value images) -> Value {
-    auto type = node.typeOf({node.shapeOf(images)[0], window.height().positions,
-                             window.width().positions, node.call.shape(0)[1]},
-                            node.elementType(images));
-    return node.create<Op>(type, images, window.kernel(), window.strides(),
-                           window.padding(), window.dilations());
-  };
-  Value x = toImage(node, node.operand(0));
-  if (!isVolume(node))
-    return ofImages(x);
-  Value joined;
-  for (Value images : readTaps(node, x, window.depth(), padding))
-    joined = joined ? join(joined, ofImages(images)) : ofImages(images);
-  return joinDepth(node, joined, window.depth().positions);
-}
-
-Error importMaxPool(NodeBuilder &node) {
+/// Sums of windows [batch, channels * elements, positions] at the places of an
+/// image: a transposed convolution, of which filter (c, i, j) is 1 at (i, j) of
+/// channel c.
+Error importCol2Im(NodeBuilder &node) {
+  const Call &call = node.call;
   if (Error error = node.requireFloat(0))
     return error;
-  auto window = poolWindow(node.call);
+  auto window = col2ImWindow(call);
   if (!window)
     return window.takeError();
-  // Of equal elements the first gets the gradient; NaN is the largest.
-  auto join = [&](Value first, Value second) {
-    Value larger =
-        node.select(node.compare(Comparison::gt, second, first), second, first);
-    return node.select(node.compare(Comparison::ne, second, second), second,
-                       larger);
-  };
-  Value y = pool<MaxPool2DOp>(node, *window,
-                              -std::numeric_limits<double>::infinity(), join);
-  node.setResult(0, fromImage(node, y));
-  return Error::success();
-}
-
-/// Taps that count at each position: those inside of the image, or of the
-/// padding that the model asks for.
-SmallVector<int64_t> countTaps(const WindowDim &dim, bool includePadding) {
-  int64_t from = includePadding ? -dim.before : 0;
-  int64_t to = dim.size + (includePadding ? dim.after - dim.addedAfter : 0);
-  SmallVector<int64_t> counts;
-  for (int64_t position = 0; position < dim.positions; ++position)
-    counts.push_back(dim.countTaps(position, from, to));
-  return counts;
-}
-
-/// 1 / taps, for each position unless all have as many.
-Value reciprocalOfTaps(NodeBuilder &node, const WindowDims &window) {
-  bool includePadding = node.call.getInt("count_include_pad", 0);
-  SmallVector<int64_t> planes = countTaps(window.depth(), includePadding),
-                       rows = countTaps(window.height(), includePadding),
-                       columns = countTaps(window.width(), includePadding);
-  if (all_equal(planes) && all_equal(rows) && all_equal(columns))
-    return node.scalar(1.0 / (planes[0] * rows[0] * columns[0]),
-                       node.operand(0));
-  int64_t height = window.height().positions, width = window.width().positions;
-  Shape shape = {1, height, width, 1};
-  if (isVolume(node))
-    shape.insert(shape.begin() + 1, window.depth().positions);
-  HostTensor result(node.call.operands[0].dtype, shape);
-  for (int64_t i = 0; i < result.size(); ++i)
-    result.setFloat(i, 1.0 / (planes[i / width / height] *
-                              rows[i / width % height] * columns[i % width]));
-  return node.constant(result);
-}
-
-Error importAveragePool(NodeBuilder &node) {
-  if (Error error = node.requireFloat(0))
+  const WindowDim &height = window->height(), &width = window->width();
+  int64_t elements = height.kernel * width.kernel;
+  int64_t positions = height.positions * width.positions;
+  ArrayRef<int64_t> shape = call.shape(0);
+  if (shape.size() != 3 || shape[1] % elements || shape[2] != positions)
+    return problem("operand " + toString(shape) + " does not fit " +
+                   Twine(positions) + " positions of a window of " +
+                   Twine(elements) + " elements");
+  Shape filterShape{shape[1], height.kernel, width.kernel, 1};
+  if (Error error = requireFoldable(filterShape))
     return error;
-  auto window = poolWindow(node.call);
-  if (!window)
-    return window.takeError();
-  Value sum =
-      pool<SumPool2DOp>(node, *window, /*padding=*/0,
-                        [&](Value a, Value b) { return node.add(a, b); });
-  node.setResult(
-      0, fromImage(node, node.mul(sum, reciprocalOfTaps(node, *window))));
+  HostTensor filters(call.operands[0].dtype, filterShape);
+  for (int64_t filter = 0; filter < shape[1]; ++filter)
+    filters.setFloat(filter * elements + filter % elements, 1);
+  Value windows =
+      node.reshape(node.swapDims(node.operand(0), 1, 2),
+                   {shape[0], height.positions, width.positions, shape[1]});
+  Value images = convolve<Conv2DInputGradOp>(
+      node, windows, node.constant(filters), height.size, width.size,
+      shape[1] / elements, *window);
+  Shape result{shape[0], shape[1] / elements};
+  if (call.shape(1)[0] == 2)
+    result.push_back(height.size);
+  result.push_back(width.size);
+  node.setResult(0, node.reshape(node.channelsFirst(images), result));
   return Error::success();
 }
 } // namespace
@@ -271,13 +189,7 @@ void addConvolutionOperators(OperatorTable &table) {
        "auto_pad dilations group kernel_shape output_padding output_shape pads "
        "strides",
        importConvTranspose},
-      {"MaxPool", 8, 1, 1,
-       "auto_pad ceil_mode dilations kernel_shape pads storage_order strides",
-       importMaxPool},
-      {"AveragePool", 7, 1, 1,
-       "auto_pad ceil_mode count_include_pad dilations kernel_shape pads "
-       "strides",
-       importAveragePool},
+      {"Col2Im", 18, 3, 3, "dilations pads strides", importCol2Im, afterFirst},
   });
 }
 

@@ -14,6 +14,24 @@ using mlir::Value;
 
 namespace dtc::frontend {
 
+Value buildFloor(NodeBuilder &node, Value x) {
+  return node.elementwise<FloorOp>(x);
+}
+
+/// Halves go to the even neighbour.
+Value buildRound(NodeBuilder &node, Value x) {
+  Value below = buildFloor(node, x), half = node.scalar(0.5, x);
+  Value above = node.add(below, node.scalar(1, x));
+  Value rest = node.sub(x, below);
+  Value halved = node.mul(below, half);
+  Value isEven = node.compare(Comparison::eq, halved, buildFloor(node, halved));
+  Value even = node.select(isEven, below, above);
+  Value isHalf = node.compare(Comparison::eq, rest, half);
+  Value nearest =
+      node.select(node.compare(Comparison::lt, rest, half), below, above);
+  return node.select(isHalf, even, nearest);
+}
+
 namespace {
 Error checkShapes(NodeBuilder &node) {
   return broadcastOperands(node.call).takeError();
@@ -43,10 +61,6 @@ Error importRounding(NodeBuilder &node) {
   return Error::success();
 }
 
-Value buildFloor(NodeBuilder &node, Value x) {
-  return node.elementwise<FloorOp>(x);
-}
-
 Error importFloor(NodeBuilder &node) {
   Value drawn = readBernoulli(node, node.operand(0));
   if (!drawn)
@@ -57,20 +71,6 @@ Error importFloor(NodeBuilder &node) {
 
 Value buildCeil(NodeBuilder &node, Value x) {
   return node.elementwise<NegOp>(buildFloor(node, node.elementwise<NegOp>(x)));
-}
-
-/// Halves go to the even neighbour.
-Value buildRound(NodeBuilder &node, Value x) {
-  Value below = buildFloor(node, x), half = node.scalar(0.5, x);
-  Value above = node.add(below, node.scalar(1, x));
-  Value rest = node.sub(x, below);
-  Value halved = node.mul(below, half);
-  Value isEven = node.compare(Comparison::eq, halved, buildFloor(node, halved));
-  Value even = node.select(isEven, below, above);
-  Value isHalf = node.compare(Comparison::eq, rest, half);
-  Value nearest =
-      node.select(node.compare(Comparison::lt, rest, half), below, above);
-  return node.select(isHalf, even, nearest);
 }
 
 Value buildTan(NodeBuilder &node, Value x) {

@@ -190,6 +190,30 @@ Error importOneHot(NodeBuilder &node) {
   node.setResult(0, node.transpose(rows, permutation));
   return Error::success();
 }
+/// The first elements of each sequence in reverse order; sequences have a
+/// length each.
+Error importReverseSequence(NodeBuilder &node) {
+  const Call &call = node.call;
+  int64_t timeAxis = call.getInt("time_axis", 0);
+  int64_t batchAxis = call.getInt("batch_axis", 1);
+  if (call.rank(0) < 2 || timeAxis + batchAxis != 1 || timeAxis * batchAxis)
+    return problem("has time_axis " + Twine(timeAxis) + " and batch_axis " +
+                   Twine(batchAxis) + ", expected 0 and 1 in some order");
+  Shape shape(call.shape(0));
+  int64_t batch = shape[batchAxis], time = shape[timeAxis];
+  if (call.shape(1) != ArrayRef<int64_t>{batch})
+    return problem("lengths have shape " + toString(call.shape(1)) +
+                   ", expected [" + Twine(batch) + "]");
+  Value x = node.swapDims(node.operand(0), 0, batchAxis);
+  Value lengths = node.reshape(node.operand(1), {batch, 1});
+  Value place = node.countAlong(time, 1, 2, call.operands[1].dtype);
+  Value mirrored = node.sub(node.sub(lengths, place), node.scalar(1, place));
+  Value isInside = node.compare(Comparison::lt, place, lengths);
+  Value indices = node.select(isInside, mirrored, place);
+  Value rows = node.create<GatherOp>(x, indices, /*batchDims=*/1);
+  node.setResult(0, node.swapDims(rows, 0, batchAxis));
+  return Error::success();
+}
 } // namespace
 
 void addIndexingOperators(OperatorTable &table) {
@@ -198,6 +222,8 @@ void addIndexingOperators(OperatorTable &table) {
       {"GatherElements", 11, 2, 2, "axis", importGatherElements, second},
       {"NonZero", 9, 1, 1, "", nullptr, first},
       {"OneHot", 9, 3, 3, "axis", importOneHot, firstTwo},
+      {"ReverseSequence", 10, 2, 2, "batch_axis time_axis",
+       importReverseSequence, second},
   });
 }
 

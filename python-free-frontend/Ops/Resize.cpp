@@ -34,16 +34,18 @@ private:
   Error readDims();
   double findSource(const Resizing &dim, int64_t i) const;
   int64_t findNearest(const Resizing &dim, int64_t i) const;
+  double weigh(double distance) const;
   SmallVector<std::pair<int64_t, double>> findWeights(const Resizing &dim,
                                                       int64_t i) const;
   Value repeat(Value x, const Resizing &dim);
-  Value weigh(Value x, const Resizing &dim);
+  Value average(Value x, const Resizing &dim);
 
   NodeBuilder &node;
   const Call &call;
   SmallVector<Resizing> dims;
   StringRef mode, coordinates, nearestMode;
   double cubic = -0.75;
+  bool antialias = false, excludesOutside = false;
 };
 } // namespace
 
@@ -67,9 +69,8 @@ Error Resizer::readModes() {
                        "' is not supported",
                    "supported are half_pixel, pytorch_half_pixel, "
                    "align_corners and asymmetric");
-  if (call.getInt("antialias", 0) || call.getInt("exclude_outside", 0))
-    return problem("smooths what it makes smaller",
-                   "resize with antialias=False");
+  antialias = call.getInt("antialias", 0) != 0;
+  excludesOutside = call.getInt("exclude_outside", 0) != 0;
   return Error::success();
 }
 
@@ -147,31 +148,35 @@ int64_t Resizer::findNearest(const Resizing &dim, int64_t i) const {
   return std::clamp<int64_t>(int64_t(nearest), 0, dim.from - 1);
 }
 
+/// How much an element counts at a distance: linear, or Keys' cubic kernel.
+double Resizer::weigh(double distance) const {
+  double s = std::fabs(distance), a = cubic;
+  if (mode != "cubic")
+    return std::max(1 - s, 0.0);
+  if (s <= 1)
+    return ((a + 2) * s - (a + 3)) * s * s + 1;
+  return s < 2 ? ((a * s - 5 * a) * s + 8 * a) * s - 4 * a : 0;
+}
+
 /// The elements that element `i` of the result is a mean of; those beyond the
-/// ends are the ends.
+/// ends are the ends, or do not count. Smoothing reaches further the smaller
+/// the result is.
 SmallVector<std::pair<int64_t, double>>
 Resizer::findWeights(const Resizing &dim, int64_t i) const {
-  double x = findSource(dim, i), a = cubic;
-  int64_t base = int64_t(std::floor(x));
-  double t = x - base;
+  double x = findSource(dim, i);
+  double spread = antialias && dim.scale < 1 ? 1 / dim.scale : 1;
+  double reach = (mode == "cubic" ? 2 : 1) * spread, sum = 0;
   SmallVector<std::pair<int64_t, double>> result;
-  auto add = [&](int64_t offset, double weight) {
-    result.push_back(
-        {std::clamp<int64_t>(base + offset, 0, dim.from - 1), weight});
-  };
-  if (mode != "cubic") {
-    add(0, 1 - t);
-    add(1, t);
-    return result;
+  for (auto j = int64_t(std::ceil(x - reach)); j <= x + reach; ++j) {
+    double weight = weigh((j - x) / spread);
+    if (excludesOutside && (j < 0 || j >= dim.from))
+      continue;
+    result.push_back({std::clamp<int64_t>(j, 0, dim.from - 1), weight});
+    sum += weight;
   }
-  auto near = [&](double s) { return ((a + 2) * s - (a + 3)) * s * s + 1; };
-  auto far = [&](double s) {
-    return ((a * s - 5 * a) * s + 8 * a) * s - 4 * a;
-  };
-  add(-1, far(1 + t));
-  add(0, near(t));
-  add(1, near(1 - t));
-  add(2, far(2 - t));
+  if (antialias || excludesOutside)
+    for (auto &[j, weight] : result)
+      weight /= sum;
   return result;
 }
 
@@ -195,7 +200,7 @@ Value Resizer::repeat(Value x, const Resizing &dim) {
                       result);
 }
 
-Value Resizer::weigh(Value x, const Resizing &dim) {
+Value Resizer::average(Value x, const Resizing &dim) {
   HostTensor matrix(fromType(node.elementType(x)), {dim.to, dim.from});
   for (int64_t i = 0; i < dim.to; ++i)
     for (auto [j, weight] : findWeights(dim, i))
@@ -219,7 +224,7 @@ Error Resizer::run() {
     return error;
   Value x = node.operand(0);
   for (const Resizing &dim : dims)
-    x = mode == "nearest" ? repeat(x, dim) : weigh(x, dim);
+    x = mode == "nearest" ? repeat(x, dim) : average(x, dim);
   node.setResult(0, x);
   return Error::success();
 }

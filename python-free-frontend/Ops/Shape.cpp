@@ -7,6 +7,7 @@
 
 #include "Operators.h"
 #include "ShapeRules.h"
+#include "Stack.h"
 #include "Take.h"
 
 #include "dtc/Support/MaxElements.h"
@@ -156,7 +157,10 @@ Error importConcat(NodeBuilder &node) {
   for (Value part : node.allOperands())
     if (node.shapeOf(part)[*axis] > 0)
       parts.push_back(part);
-  node.setResult(0, parts.empty() ? node.operand(0) : join(node, parts, *axis));
+  Value joined = joinRounds(node, parts, *axis);
+  node.setResult(0, joined          ? joined
+                    : parts.empty() ? node.operand(0)
+                                    : join(node, parts, *axis));
   return Error::success();
 }
 

@@ -1,4 +1,4 @@
-//===- Volume.cpp - windows over images with depth ------------------------===//
+//===- Volume.cpp - images, and those with depth --------------------------===//
 //
 // See Volume.h.
 //
@@ -11,6 +11,35 @@ using namespace llvm;
 using mlir::Value;
 
 namespace dtc::frontend {
+
+bool isVolume(const NodeBuilder &node) { return node.call.rank(0) == 5; }
+
+Value toImage(NodeBuilder &node, Value x) {
+  Shape shape(node.shapeOf(x));
+  if (shape.size() == 3)
+    shape.insert(shape.begin() + 2, 1);
+  return node.channelsLast(node.reshape(x, shape));
+}
+
+Value fromImage(NodeBuilder &node, Value y) {
+  y = node.channelsFirst(y);
+  Shape shape(node.shapeOf(y));
+  if (node.call.rank(0) == 3)
+    shape.erase(shape.begin() + 2);
+  return node.reshape(y, shape);
+}
+
+Value splitDepth(NodeBuilder &node, Value volumes) {
+  Shape shape(node.shapeOf(volumes));
+  shape[1] *= shape[0];
+  return node.reshape(volumes, ArrayRef(shape).drop_front());
+}
+Value joinDepth(NodeBuilder &node, Value images, int64_t depth) {
+  Shape shape(node.shapeOf(images));
+  shape.insert(shape.begin() + 1, depth);
+  shape[0] /= depth;
+  return node.reshape(images, shape);
+}
 
 /// Elements that padding and all taps have room in, in whole strides.
 static int64_t sizeWithPadding(const WindowDim &depth) {

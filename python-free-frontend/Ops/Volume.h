@@ -1,6 +1,9 @@
-//===- Volume.h - windows over images with depth ----------------*- C++ -*-===//
+//===- Volume.h - images, and those with depth ------------------*- C++ -*-===//
 //
-// dtc's windows have a height and a width. One that has a depth too is taken
+// dtc has the channels last: operands are transposed, and results transposed
+// back. An image of one spatial dimension is one of height 1.
+//
+// Windows have a height and a width. One that has a depth too is taken
 // apart: for each of its taps along depth the images that the tap reads are
 // images of a batch, and what windows of height and width make of them is
 // joined.
@@ -14,6 +17,21 @@
 #include "WindowRules.h"
 
 namespace dtc::frontend {
+
+/// Whether operand 0 of the node has a depth.
+bool isVolume(const NodeBuilder &node);
+
+/// [batch, channels, width], with height, or with depth and height before it,
+/// and filters of the same form, as [batch, (depth,) height, width, channels].
+mlir::Value toImage(NodeBuilder &node, mlir::Value x);
+
+/// The result of a node whose operand 0 are images, from the form that toImage
+/// gives.
+mlir::Value fromImage(NodeBuilder &node, mlir::Value y);
+
+/// Images of volumes, as a batch, and back.
+mlir::Value splitDepth(NodeBuilder &node, mlir::Value volumes);
+mlir::Value joinDepth(NodeBuilder &node, mlir::Value images, int64_t depth);
 
 /// What each tap of a window along depth reads of x [batch, depth, height,
 /// width, channels] at its positions, as images [batch * positions, height,

@@ -20,6 +20,7 @@ from torch import nn
 from torch.nn import functional as F
 
 import recurrent_operators
+import sampling_operators
 import spectrum_operators
 import volume_operators
 
@@ -463,5 +464,6 @@ for write in (activations, binaries, reductions, lookups, shapes, norms,
     write()
 for operators in (recurrent_operators, volume_operators, spectrum_operators):
     operators.add_cases(case, normal)
+sampling_operators.add_cases(case, normal, random)
 OUTPUT.write_text("[\n" + ",\n".join(json.dumps(c) for c in cases) + "\n]\n")
 print(f"{len(cases)} cases")

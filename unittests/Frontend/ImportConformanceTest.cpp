@@ -93,18 +93,20 @@ protected:
     }
     std::vector<dtc::HostTensor> found = dtc::interpret(function, arguments);
     EXPECT_EQ(found.size(), test.outputs.size());
+    // ONNX writes some outputs with four decimals.
+    double bound = test.node().op_type() == "GridSample" ? 5e-5 : 1e-6;
     for (auto [result, output] : llvm::zip(found, test.outputs))
-      expectClose(result, toReference(output));
+      expectClose(result, toReference(output), bound);
     return true;
   }
 
   static void expectClose(const dtc::HostTensor &found,
-                          const dtc::HostTensor &expected) {
+                          const dtc::HostTensor &expected, double bound) {
     ASSERT_EQ(found.shape, expected.shape);
     int64_t wrong = 0;
     for (int64_t i = 0; i < found.size(); ++i)
       wrong += !(std::fabs(found.data[i] - expected.data[i]) <=
-                 1e-6 + 1e-5 * std::fabs(expected.data[i]));
+                 bound + 1e-5 * std::fabs(expected.data[i]));
     EXPECT_EQ(wrong, 0) << "elements";
   }
 
@@ -135,7 +137,7 @@ TEST_F(ImportConformance, NodeTests) {
   std::remove(path.c_str());
   std::printf("%d cases\n", count);
   // Of ONNX 1.12 dtc imports this many; fewer means that some are refused.
-  EXPECT_GE(count, 545);
+  EXPECT_GE(count, 557);
 }
 
 } // namespace

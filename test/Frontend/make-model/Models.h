@@ -39,10 +39,14 @@ void addUnsupportedModels(ModelTable &table);
 void addSoundModels(ModelTable &table);
 /// Convolutions, pooling and batch norms, imported and refused.
 void addImageModels(ModelTable &table);
+/// Loops, imported and refused.
+void addLoopModels(ModelTable &table);
 /// Dropout and random numbers.
 void addRandomModels(ModelTable &table);
 /// LSTMs, refused.
 void addRecurrentModels(ModelTable &table);
+/// Samples of images and sums of windows, refused.
+void addSamplingModels(ModelTable &table);
 /// Fourier transforms, refused.
 void addSpectrumModels(ModelTable &table);
 

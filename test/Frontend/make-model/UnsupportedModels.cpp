@@ -187,14 +187,17 @@ File outsideSequence() {
   m.output("z");
   return m;
 }
-File sequenceAsTensor() {
+/// z = op(the rows of x).
+ModelBuilder ofSequence(const char *op) {
   ModelBuilder m = single("SplitToSequence");
   m.set(m.graph().mutable_node()->at(0), "axis", 1);
-  m.node("Identity", "copy", {"y"}, {"z"});
+  m.node(op, "node", {"y"}, {"z"});
   m.graph().clear_output();
   m.output("z");
   return m;
 }
+File sequenceAsTensor() { return ofSequence("Relu"); }
+File sequenceAsOutput() { return ofSequence("Identity"); }
 /// A function of dtc's domain that is not dtc's.
 File foreignDomain() {
   ModelBuilder m = single("Relu");
@@ -248,6 +251,7 @@ void addUnsupportedModels(ModelTable &table) {
   table["diagonal"] = diagonal;
   table["open-branch"] = openBranch;
   table["outside-sequence"] = outsideSequence;
+  table["sequence-as-output"] = sequenceAsOutput;
   table["sequence-as-tensor"] = sequenceAsTensor;
   table["foreign-domain"] = foreignDomain;
   table["division-by-zero"] = divisionByZero;

@@ -26,8 +26,10 @@ int main(int argc, char **argv) {
   addHugeModels(table);
   addSoundModels(table);
   addImageModels(table);
+  addLoopModels(table);
   addRandomModels(table);
   addRecurrentModels(table);
+  addSamplingModels(table);
   addSpectrumModels(table);
   if (argc != 4 || std::string(argv[2]) != "-o" || !table.count(argv[1])) {
     std::fprintf(stderr, "usage: %s NAME -o FILE, where NAME is one of\n",
