@@ -141,8 +141,6 @@ Value Stacker::stackElementwise(mlir::Operation *op,
 Value Stacker::stackOp(mlir::Operation *op, ArrayRef<Stacked> operands) {
   auto type = cast<mlir::RankedTensorType>(op->getResult(0).getType());
   Shape shape = withParts(type.getShape());
-  if (isElementwise(op) && !isa<DropoutOp>(op))
-    return stackElementwise(op, operands);
   if (isa<ReshapeOp>(op))
     return node.reshape(operands[0].value, shape);
   if (auto transpose = dyn_cast<TransposeOp>(op)) {
@@ -151,6 +149,8 @@ Value Stacker::stackOp(mlir::Operation *op, ArrayRef<Stacked> operands) {
       permutation.push_back(d + 1);
     return node.transpose(operands[0].value, permutation);
   }
+  if (isElementwise(op) && !isa<DropoutOp>(op))
+    return stackElementwise(op, operands);
   if (auto gather = dyn_cast<GatherOp>(op))
     return operands.size() == 2 && operands[0].isSame && !gather.getBatchDims()
                ? node.create<GatherOp>(operands[0].value, operands[1].value)

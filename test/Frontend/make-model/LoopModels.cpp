@@ -135,6 +135,25 @@ File bags() {
   setBody(node, body);
   return m;
 }
+/// Each row of the result is a row of x times its sum, which has no dimension.
+File rowsBySums() {
+  ModelBuilder m(20);
+  m.input("x", {"batch", 3});
+  m.ints("rounds", {4}).clear_dims();
+  onnx::NodeProto &node = m.node("Loop", "loop", {"rounds", ""}, {"y"});
+  m.output("y");
+  ModelBuilder body(20);
+  body.input("i", {}, onnx::TensorProto::INT64);
+  body.input("go", {}, onnx::TensorProto::BOOL);
+  body.node("Gather", "gather", {"x", "i"}, {"row"});
+  body.node("ReduceSum", "sum", {"row"}, {"total"});
+  ModelBuilder::set(body.graph().mutable_node()->at(1), "keepdims", int64_t(0));
+  body.node("Mul", "mul", {"row", "total"}, {"scaled"});
+  body.output("go", onnx::TensorProto::BOOL);
+  body.output("scaled");
+  setBody(node, body);
+  return m;
+}
 } // namespace
 
 void addLoopModels(ModelTable &table) {
@@ -150,6 +169,7 @@ void addLoopModels(ModelTable &table) {
   table["scan-without-lists"] = scanWithoutLists;
   table["scan-axes"] = scanAxes;
   table["loop-bags"] = bags;
+  table["loop-rows-by-sums"] = rowsBySums;
 }
 
 } // namespace dtc::test
