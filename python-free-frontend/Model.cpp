@@ -8,6 +8,7 @@
 #include "FxGraph.h"
 #include "HoistConstants.h"
 #include "InlineNodes.h"
+#include "KeepOneBias.h"
 #include "ParameterNames.h"
 #include "Problem.h"
 #include "RestoreRecurrent.h"
@@ -114,10 +115,11 @@ Expected<Model> loadModel(StringRef path) {
     if (Error error = verifyGraph(model.graph()))
       return std::move(error);
   } else {
-    if (proto->producer_name() == "pytorch") {
-      TensorReader reader(path);
+    TensorReader reader(path);
+    if (proto->producer_name() == "pytorch")
       nameRecurrent(*proto->mutable_graph(), reader, model.restored);
-    }
+    else if (model.opset >= 11)
+      keepOneBias(*proto->mutable_graph(), reader);
     separateNorms(*proto->mutable_graph());
     separateModules(*proto->mutable_graph());
   }

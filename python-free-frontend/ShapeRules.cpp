@@ -6,6 +6,7 @@
 
 #include "ShapeRules.h"
 #include "Problem.h"
+#include "Provenance.h"
 
 #include "dtc/Support/MaxElements.h"
 #include "llvm/ADT/STLExtras.h"
@@ -159,9 +160,12 @@ Expected<Shape> squeezeShape(const Call &call) {
       if (dim == 1)
         axes.push_back(d);
   }
+  // PyTorch leaves dimensions of another size, and dynamo writes them as axes.
+  std::optional<FxCall> fx = readFxCall(call.node);
+  bool leavesOthers = fx && fx->op == "squeeze";
   Shape result;
   for (auto [d, dim] : enumerate(call.shape(0))) {
-    if (!is_contained(axes, int64_t(d)))
+    if (!is_contained(axes, int64_t(d)) || (leavesOthers && dim != 1))
       result.push_back(dim);
     else if (dim != 1)
       return problem("dimension " + Twine(d) + " of " +

@@ -73,6 +73,11 @@ Value buildCeil(NodeBuilder &node, Value x) {
   return node.elementwise<NegOp>(buildFloor(node, node.elementwise<NegOp>(x)));
 }
 
+/// 1 - erf(x).
+Value buildErfc(NodeBuilder &node, Value x) {
+  return node.sub(node.scalar(1, x), node.elementwise<ErfOp>(x));
+}
+
 Value buildTan(NodeBuilder &node, Value x) {
   return node.elementwise<DivOp>(
       {node.elementwise<SinOp>(x), node.elementwise<CosOp>(x)});
@@ -402,6 +407,8 @@ void addElementwiseOperators(OperatorTable &table) {
       {"Sqrt", 6, 1, 1, "", importUnary<SqrtOp>},
       {"Reciprocal", 6, 1, 1, "", importUnary<ReciprocalOp>},
       {"Erf", 9, 1, 1, "", importUnary<ErfOp>},
+      // Not ONNX's, but what tf2onnx writes for TensorFlow's.
+      {"Erfc", 1, 1, 1, "", importComposed<buildErfc>},
       {"Tanh", 6, 1, 1, "", importUnary<TanhOp>},
       {"Sigmoid", 6, 1, 1, "", importUnary<SigmoidOp>},
       {"Relu", 6, 1, 1, "", importUnary<ReluOp>},

@@ -43,7 +43,7 @@ void addImageModels(ModelTable &table);
 void addLoopModels(ModelTable &table);
 /// Dropout and random numbers.
 void addRandomModels(ModelTable &table);
-/// LSTMs, refused.
+/// LSTMs, imported and refused.
 void addRecurrentModels(ModelTable &table);
 /// Samples of images and sums of windows, refused.
 void addSamplingModels(ModelTable &table);

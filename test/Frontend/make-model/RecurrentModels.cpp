@@ -1,6 +1,7 @@
-//===- RecurrentModels.cpp - recurrent layers that dtc refuses ------------===//
+//===- RecurrentModels.cpp - recurrent layers -----------------------------===//
 //
-// Operands and attributes that no LSTM has, and sequences that are too long.
+// Operands and attributes that no LSTM has, sequences that are too long, and
+// layers with one bias.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,6 +26,18 @@ struct Lstm {
     m.output("y");
   }
 };
+
+/// As Keras' layers are exported: the second half of the biases is zero.
+File oneBias(const char *producer) {
+  Lstm model({2, "batch", 3}, {1, 8, 3}, {"b"});
+  std::vector<float> biases(16);
+  biases[0] = 1;
+  model.m.weight("b", {1, 16}, biases);
+  model.m.model.set_producer_name(producer);
+  return model.m;
+}
+File oneBiasOfKeras() { return oneBias("tf2onnx"); }
+File oneBiasOfPyTorch() { return oneBias("pytorch"); }
 
 File direction() {
   Lstm model;
@@ -83,6 +96,8 @@ File longLength() {
 } // namespace
 
 void addRecurrentModels(ModelTable &table) {
+  table["lstm-one-bias"] = oneBiasOfKeras;
+  table["lstm-two-biases"] = oneBiasOfPyTorch;
   table["lstm-direction"] = direction;
   table["lstm-rank"] = rank;
   table["lstm-weights"] = weights;
