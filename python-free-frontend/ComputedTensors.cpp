@@ -38,6 +38,10 @@ private:
   bool mayBeBias(const Computed &computed, const Origin &bias) const;
   std::vector<const Origin *> findLost(int node) const;
   bool isUsedIn(const Computed &computed, StringRef module) const;
+  bool useSources(Computed &computed) const;
+  void collectEqual();
+  std::optional<SourceTerm> findTermOf(const Computed &computed,
+                                       const Origin &parameter) const;
   std::vector<const Origin *> findCandidates(const Computed &computed) const;
   std::vector<const Origin *> findTables(const Computed &computed) const;
   void collect();
@@ -50,7 +54,7 @@ private:
   TensorReader &reader;
   const StringSet<> &transposed;
   std::vector<Computed> list;
-  std::vector<std::string> doubtful;
+  std::vector<std::string> doubtful, equal;
   /// Parameters that the file has, by number of elements.
   std::map<int64_t, std::vector<std::pair<const Origin *, TensorData>>> present;
   /// Whether it lacks some, or buffers.
@@ -83,6 +87,21 @@ bool isLayerOrDropout(StringRef call) {
                          "native_layer_norm", "rms_norm", "batch_norm",
                          "dropout", "native_dropout", "getitem"})
     if (stem.starts_with(name))
+      return true;
+  return false;
+}
+
+/// Whether a call only moves elements, or changes their type.
+bool isMove(StringRef call) {
+  StringRef stem = getStem(call);
+  for (StringRef name :
+       {"clone",        "detach",    "alias",   "contiguous",
+        "to",           "_to_copy",  "type_as", "view",
+        "_unsafe_view", "reshape",   "expand",  "permute",
+        "transpose",    "t",         "squeeze", "unsqueeze",
+        "select",       "slice",     "getitem", "narrow",
+        "flatten",      "unflatten", "movedim", "lift_fresh_copy"})
+    if (stem == name)
       return true;
   return false;
 }
@@ -159,7 +178,7 @@ std::string ComputedFinder::findCall(int index, int operand) const {
   if (std::optional<StringRef> value = findValue(call, node, operand);
       value && graph.isGone(*value))
     return value->str();
-  if (call.uses(input))
+  if (call.uses(input) || graph.provenance.hasSources(input))
     return input;
   if (tensor->dims_size() == 0 || call.op == "scaled_dot_product_attention")
     return "";
@@ -206,6 +225,9 @@ void ComputedFinder::collect() {
     if (const Origin *origin = findPresent(computed)) {
       computed.origin = origin;
       computed.isPresent = true;
+    } else if (graph.provenance.hasSources(computed.stored->name())) {
+      if (!useSources(computed))
+        continue;
     } else {
       if (isLinear(computed))
         computed.folded = std::nullopt;
@@ -241,6 +263,122 @@ void ComputedFinder::collect() {
   erase_if(list, [](const Computed &computed) {
     return !computed.origin && computed.candidates.empty();
   });
+}
+
+/// Of equal tensors the exporter keeps one: of p and 1 - p, of 1/2 both, p.
+/// Other elements than equal ones do not come back from arithmetic.
+void ComputedFinder::collectEqual() {
+  auto isUniformTensor = [](const TensorData &data) {
+    return data.hasData &&
+           isUniform(StringRef(data.bytes.data(), data.bytes.size()),
+                     byteSize(data.dtype));
+  };
+  for (const Computed &computed : list)
+    if (graph.provenance.hasSources(computed.stored->name()) &&
+        computed.stored->name() != computed.call && !isMove(computed.call) &&
+        isUniformTensor(computed.data))
+      equal.push_back("'" + computed.call + "' of '" +
+                      computed.candidates.front()->name + "'");
+  std::set<std::string> found;
+  for (int index = 0; index < graph.size(); ++index)
+    for (auto [operand, input] : enumerate(graph.node(index).input())) {
+      const Origin *own = graph.provenance.find(input);
+      const std::optional<FxCall> &call = graph.origin(index).call;
+      const onnx::TensorProto *tensor = graph.findTensor(input);
+      if (!own || own->kind != Origin::Parameter || !call ||
+          call->uses(own->argument) || !isFloatTensor(tensor))
+        continue;
+      std::optional<StringRef> value =
+          findValue(*call, graph.node(index), operand);
+      if (!value || !graph.isGone(*value) || isMove(*value) ||
+          isCreation(*value) || isLayerOrDropout(*value))
+        continue;
+      Expected<TensorData> data = reader.read(*tensor);
+      if (!data)
+        consumeError(data.takeError()); // reported when parameters are read
+      else if (isUniformTensor(*data) && found.insert(value->str()).second)
+        equal.push_back("'" + value->str() + "' of '" + own->name + "'");
+    }
+}
+
+/// Takes what the exporter says of the parameters that a tensor was computed
+/// of; false if there are none.
+bool ComputedFinder::useSources(Computed &computed) const {
+  for (const Origin *origin :
+       graph.provenance.findSources(computed.stored->name()))
+    if (origin->kind == Origin::Parameter)
+      computed.candidates.push_back(origin);
+  if (computed.candidates.empty())
+    return false;
+  if (computed.candidates.size() > 1)
+    return true;
+  const Origin *only = computed.candidates.front();
+  computed.term = findTermOf(computed, *only);
+  if (computed.term && !graph.findTensor(only->name) && !computed.canUndo())
+    computed.term = std::nullopt;
+  if (computed.term)
+    computed.origin = only;
+  // It is not what the file has of the parameter.
+  if (graph.findTensor(only->name))
+    computed.folded = std::nullopt;
+  return true;
+}
+
+/// What was done with a parameter: by what its call multiplies it by, a call of
+/// one operand, or the line of source. Of a parameter that the file has it must
+/// give the tensor's elements, which also tell it alone.
+std::optional<SourceTerm>
+ComputedFinder::findTermOf(const Computed &computed,
+                           const Origin &parameter) const {
+  const NodeOrigin &user = graph.origin(computed.uses.front().first);
+  StringRef stem = getStem(computed.call);
+  SmallVector<SourceTerm> terms;
+  if (std::optional<double> scale =
+          user.call && user.call->uses(parameter.argument)
+              ? findScale(*user.call)
+              : std::nullopt)
+    terms.push_back({SourceTerm::Multiply, *scale});
+  if (!graph.provenance.hasSeveralSources(computed.stored->name()))
+    if (auto function = findFunction(stem))
+      terms.push_back(*function);
+  if (auto term = findTerm(user.source, splitName(parameter.name).second, stem))
+    terms.push_back(*term);
+  auto alike = present.find(numElements(computed.data.shape));
+  const TensorData *own = nullptr;
+  if (alike != present.end())
+    for (const auto &[origin, data] : alike->second)
+      if (origin == &parameter && !data.transposed &&
+          data.dtype == computed.data.dtype)
+        own = &data;
+  if (!own)
+    return graph.findTensor(parameter.name) || terms.empty()
+               ? std::nullopt
+               : std::optional(terms.front());
+  HostTensor from = toHostTensor(*own), to = toHostTensor(computed.data);
+  auto fits = [&](const SourceTerm &term) {
+    for (int64_t i = 0; i < to.size(); ++i) {
+      double expected = term.apply(from.getFloat(i));
+      if (!(std::fabs(to.getFloat(i) - expected) <=
+            1e-6 * (std::fabs(expected) + std::fabs(term.constant))))
+        return false;
+    }
+    return true;
+  };
+  // One pair of elements gives the number, the others tell whether it is it.
+  int64_t first = 0;
+  while (first < from.size() && from.getFloat(first) == 0)
+    ++first;
+  if (first < from.size() &&
+      !isUniform(StringRef(own->bytes.data(), own->bytes.size()),
+                 byteSize(own->dtype))) {
+    double x = from.getFloat(first), y = to.getFloat(first);
+    if (is_contained({"mul", "div"}, stem) && y != 0)
+      terms.push_back({SourceTerm::Multiply, y / x});
+    if (is_contained({"add", "sub"}, stem))
+      terms.push_back({SourceTerm::AddConstant, y - x});
+  }
+  const auto *found = find_if(terms, fits);
+  return found == terms.end() ? std::nullopt : std::optional(*found);
 }
 
 void ComputedFinder::readPresent() {
@@ -488,6 +626,10 @@ void ComputedFinder::findOriginsBySource() {
         });
       });
   }
+  for (const Computed &computed : list)
+    if (computed.candidates.empty() &&
+        graph.provenance.hasSources(computed.stored->name()))
+      doubtful.push_back("'" + computed.call + "'");
   erase_if(list, [](const Computed &computed) {
     return computed.candidates.empty();
   });
@@ -513,7 +655,8 @@ ComputedTensors ComputedFinder::run() {
   collect();
   findOriginsBySource();
   findOriginsByElements();
-  return {std::move(list), std::move(doubtful)};
+  collectEqual();
+  return {std::move(list), std::move(doubtful), std::move(equal)};
 }
 
 ComputedTensors findComputedTensors(const FxGraph &graph, TensorReader &reader,

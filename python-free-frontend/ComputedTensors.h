@@ -57,6 +57,9 @@ struct ComputedTensors {
   std::vector<Computed> list;
   /// Calls that may have had parameters as operands, which no evidence shows.
   std::vector<std::string> doubtful;
+  /// Results of calls of which the file has only a parameter that is equal:
+  /// "'rsub' of 'gate'".
+  std::vector<std::string> equal;
 };
 
 /// Expects that the graph's operands have the names of parameters.

@@ -110,6 +110,12 @@ FxGraph::FxGraph(onnx::GraphProto &graph, const Provenance &provenance)
     used.insert(output.name());
 }
 
+bool FxGraph::isRead(StringRef name) const {
+  StringSet<> reads;
+  addReads(graph, reads);
+  return reads.contains(name);
+}
+
 MapVector<StringRef, SmallVector<int>> FxGraph::findCalls() const {
   MapVector<StringRef, SmallVector<int>> calls;
   for (int index = 0; index < size(); ++index)

@@ -83,6 +83,21 @@ bool isElementwise(StringRef call, StringRef op) {
 }
 } // namespace
 
+std::optional<double> findScale(const FxCall &call) {
+  // beta y + alpha a b: of these, y alone.
+  bool addsProduct = is_contained(
+      {"addmm", "addmv", "addr", "addbmm", "baddbmm"}, StringRef(call.op));
+  SmallVector<StringRef, 2> names{"alpha", "value"};
+  if (addsProduct)
+    names = {"beta"};
+  for (StringRef name : names) {
+    double scale;
+    if (!StringRef(call.keywords.lookup(name)).getAsDouble(scale) && scale != 0)
+      return scale;
+  }
+  return std::nullopt;
+}
+
 bool isBatchNorm(const FxCall &call) {
   return StringRef(call.op).contains("batch_norm");
 }

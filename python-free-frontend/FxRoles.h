@@ -24,6 +24,10 @@ enum class Holding { Same, Transposed, Vector };
 Holding findHolding(const FxCall &call, const onnx::NodeProto &node,
                     int operand, int rank);
 
+/// What the call multiplies one of its operands by, as add(x, y, alpha=0.5)
+/// does y: nothing if it does not.
+std::optional<double> findScale(const FxCall &call);
+
 /// Whether the call normalises by batch statistics.
 bool isBatchNorm(const FxCall &call);
 

@@ -18,7 +18,7 @@ using namespace llvm;
 namespace dtc::frontend {
 
 /// The numbers of `metadata_props` in onnx.proto since IR version 10.
-constexpr int nodeMetadata = 9, graphMetadata = 16;
+constexpr int nodeMetadata = 9, graphMetadata = 16, valueMetadata = 4;
 
 /// The value of `key` among the StringStringEntryProto of field `number`.
 static std::string readMetadata(const google::protobuf::UnknownFieldSet &fields,
@@ -99,6 +99,10 @@ std::optional<FxCall> readFxCall(const onnx::NodeProto &node) {
   if (arguments.empty())
     return std::nullopt;
   call.op = stripOverload(op).str();
+  StringRef keywords = arguments.split("kwargs = {").second;
+  for (StringRef keyword : split(takeBracket(keywords), ','))
+    call.keywords[keyword.split(':').first.trim()] =
+        keyword.split(':').second.trim().str();
   arguments = takeBracket(arguments);
   while (!arguments.empty()) {
     size_t end = 0;
@@ -195,6 +199,12 @@ Provenance::Provenance(const onnx::ModelProto &model) {
   for (const auto &entry : model.metadata_props())
     if (entry.key() == "dtc.tensors")
       readRecord(entry.value());
+  for (const onnx::ValueInfoProto &value : model.graph().value_info()) {
+    std::string list = readMetadata(value.unknown_fields(), valueMetadata,
+                                    "pkg.onnxscript.optimizer.folded_from");
+    if (!list.empty())
+      sources[value.name()] = readQuoted(list);
+  }
 }
 
 void Provenance::add(Origin origin, StringRef argument) {
@@ -274,6 +284,17 @@ void Provenance::readRecord(StringRef text) {
 const Origin *Provenance::find(StringRef name) const {
   auto it = byName.find(name);
   return it == byName.end() ? nullptr : &tensors[it->second];
+}
+
+SmallVector<const Origin *> Provenance::findSources(StringRef tensor) const {
+  SmallVector<const Origin *> origins;
+  auto it = sources.find(tensor);
+  if (it == sources.end())
+    return origins;
+  for (const std::string &name : it->second)
+    if (const Origin *origin = find(name))
+      origins.push_back(origin);
+  return origins;
 }
 
 const Origin *Provenance::findArgument(StringRef argument) const {

@@ -8,6 +8,8 @@
 //   node:  %linear : [num_users=1] = call_function[target=
 //          torch.ops.aten.linear.default](args = (%x, %p_fc_weight), ...)
 //
+//   value: folded_from ['fc.weight', 'val_0'], if it computed the tensor itself
+//
 // tools/export.py records more: which parameters are trained and which tensors
 // are one.
 //
@@ -52,6 +54,8 @@ struct FxCall {
   std::vector<std::optional<int64_t>> integers;
   /// Each positional argument as it is written: "%x", "None", "0.1".
   std::vector<std::string> texts;
+  /// Arguments with a name, as they are written: {value: 0.5}.
+  llvm::StringMap<std::string> keywords;
 
   bool uses(llvm::StringRef value) const;
 };
@@ -94,6 +98,18 @@ public:
   const Origin *findArgument(llvm::StringRef argument) const;
   /// Names that are one tensor, as tools/export.py records them.
   llvm::ArrayRef<std::vector<std::string>> ties() const { return tied; }
+  /// Whether the exporter says of which tensors it computed `tensor`.
+  bool hasSources(llvm::StringRef tensor) const {
+    return sources.contains(tensor);
+  }
+  /// Whether it computed it of several, so that it may have done more than move
+  /// the elements of one.
+  bool hasSeveralSources(llvm::StringRef tensor) const {
+    auto it = sources.find(tensor);
+    return it != sources.end() && it->second.size() > 1;
+  }
+  /// Those of them that are the model's. Others are numbers, or were computed.
+  llvm::SmallVector<const Origin *> findSources(llvm::StringRef tensor) const;
   /// Buffers that forward changes.
   llvm::ArrayRef<std::string> changed() const { return changedBuffers; }
 
@@ -106,6 +122,8 @@ private:
   llvm::StringMap<unsigned> byName, byArgument;
   std::vector<std::vector<std::string>> tied;
   std::vector<std::string> changedBuffers;
+  /// What each tensor that the exporter computed was computed of.
+  llvm::StringMap<std::vector<std::string>> sources;
 };
 
 } // namespace dtc::frontend

@@ -82,8 +82,9 @@ void ComputedRestorer::restoreTerm(const Computed &tensor) {
   undone.push_back(parameter);
   for (auto [index, operand] : tensor.uses) {
     std::string value;
-    if (tensor.term->kind == SourceTerm::Exp) {
-      value = graph.applyBefore(index, "Exp", {parameter});
+    StringRef op = tensor.term->getOperator();
+    if (!tensor.term->hasConstant()) {
+      value = graph.applyBefore(index, op, {parameter});
     } else {
       std::string constant = graph.makeName(tensor.call + "/constant");
       float single = tensor.term->constant;
@@ -95,7 +96,7 @@ void ComputedRestorer::restoreTerm(const Computed &tensor) {
                           : StringRef(reinterpret_cast<const char *>(&single),
                                       sizeof(float)),
                       constant, {});
-      value = graph.applyBefore(index, "Add", {parameter, constant});
+      value = graph.applyBefore(index, op, {parameter, constant});
     }
     graph.node(index).set_input(operand, value);
   }
@@ -193,6 +194,7 @@ void ComputedRestorer::run() {
   for (const Computed &tensor : computed.list)
     for (const Origin *candidate : tensor.candidates)
       result.explained.insert(candidate->name);
+  append_range(moved, computed.equal);
   warn(moved,
        "these are trained, as far as the model needs them, as if it had only "
        "moved them; to be sure ");

@@ -49,6 +49,8 @@ private:
   FxGraph &graph;
   RestoredTensors &result;
   std::vector<std::string> renamed, separated, biases;
+  /// Parameters in whose place another is read now.
+  std::vector<std::string> displaced;
 };
 
 /// What an operand is to the call that its node comes from.
@@ -112,8 +114,11 @@ bool OperandRestorer::bind(int index, int operand, const Origin &origin) {
     if (dimsOf(*own) != target)
       return false;
   } else {
-    (graph.provenance.find(stored.name()) ? separated : renamed)
+    bool isOther = graph.provenance.find(stored.name()) != nullptr;
+    (isOther ? separated : renamed)
         .push_back(stored.name() + "' is '" + origin.name);
+    if (isOther)
+      displaced.push_back(stored.name());
     graph.addTensor(stored, origin.name, target);
     if (holding == Holding::Transposed)
       result.transposed.insert(origin.name);
@@ -229,6 +234,11 @@ void OperandRestorer::restoreCall(ArrayRef<int> nodes) {
       if (!isFloatTensor(tensor))
         continue;
       const Origin *own = graph.provenance.find(input);
+      if (findScale(call) && graph.provenance.hasSeveralSources(input)) {
+        for (const Origin *source : graph.provenance.findSources(input))
+          claimed.insert(source->name);
+        continue;
+      }
       const Origin *origin = chooseOrigin(index, operand);
       if (own && isMadeByCall(index, operand)) {
         separateConstant(index, operand);
@@ -412,6 +422,16 @@ void OperandRestorer::describe() {
                             : "") +
         "; the model does not use them, or the exporter merged or computed "
         "what it does with them: in doubt export with optimize=False");
+  std::vector<std::string> unread;
+  for (const std::string &name : displaced)
+    if (!graph.isRead(name) &&
+        graph.provenance.find(name)->kind == Origin::Parameter)
+      unread.push_back(name);
+  if (!unread.empty())
+    result.warnings.push_back(
+        "not used and not trained: " + listFirstNames(unread) +
+        "; the exporter merged what it does with them with what it does with "
+        "equal parameters: export with optimize=False");
   auto note = [&](ArrayRef<std::string> list, StringRef one, StringRef many) {
     if (!list.empty())
       result.notes.push_back(std::to_string(list.size()) + " " +

@@ -8,6 +8,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/Regex.h"
 
 #include <cmath>
@@ -36,8 +37,50 @@ std::vector<std::string> findMembers(StringRef line) {
   return findMembersOf("[A-Za-z_][A-Za-z0-9_]*", line);
 }
 
+StringRef SourceTerm::getOperator() const {
+  constexpr StringLiteral names[] = {"Add", "Mul", "Exp", "Sigmoid", "Tanh"};
+  return names[kind];
+}
+
+double SourceTerm::apply(double parameter) const {
+  switch (kind) {
+  case AddConstant:
+    return parameter + constant;
+  case Multiply:
+    return parameter * constant;
+  case Exp:
+    return std::exp(parameter);
+  case Sigmoid:
+    return 1 / (1 + std::exp(-parameter));
+  case Tanh:
+    return std::tanh(parameter);
+  }
+  llvm_unreachable("unknown kind");
+}
+
 double SourceTerm::undo(double value) const {
-  return kind == Exp ? std::log(value) : value - constant;
+  switch (kind) {
+  case AddConstant:
+    return value - constant;
+  case Multiply:
+    return value / constant;
+  case Exp:
+    return std::log(value);
+  case Sigmoid:
+    return std::log(value / (1 - value));
+  case Tanh:
+    return std::atanh(value);
+  }
+  llvm_unreachable("unknown kind");
+}
+
+std::optional<SourceTerm> findFunction(StringRef op) {
+  return StringSwitch<std::optional<SourceTerm>>(op)
+      .Case("exp", SourceTerm{SourceTerm::Exp})
+      .Case("sigmoid", SourceTerm{SourceTerm::Sigmoid})
+      .Case("tanh", SourceTerm{SourceTerm::Tanh})
+      .Case("neg", SourceTerm{SourceTerm::Multiply, -1})
+      .Default(std::nullopt);
 }
 
 std::optional<SourceTerm> findTerm(StringRef line, StringRef attribute,
@@ -50,19 +93,22 @@ std::optional<SourceTerm> findTerm(StringRef line, StringRef attribute,
                            " *\\)|" + operand + "\\.exp\\(\\))")
                          .match(line))
     return SourceTerm{SourceTerm::Exp};
-  if (op != "add")
+  bool isSum = op == "add";
+  if (!isSum && op != "mul")
     return std::nullopt;
-  std::string open = "[(=,] *", plus = " *\\+ *", close = " *($|[),])";
+  std::string open = "[(=,] *", sign = isSum ? " *\\+ *" : " *\\* *",
+              close = " *($|[),])";
   SmallVector<StringRef> parts;
   double constant;
   auto isNumber = [&](StringRef number) {
-    return !number.getAsDouble(constant);
+    return !number.getAsDouble(constant) && (isSum || constant != 0);
   };
-  if ((Regex(open + "([0-9.]+)" + plus + operand + close).match(line, &parts) &&
+  if ((Regex(open + "([0-9.]+)" + sign + operand + close).match(line, &parts) &&
        isNumber(parts[1])) ||
-      (Regex(open + operand + plus + "([0-9.]+)" + close).match(line, &parts) &&
+      (Regex(open + operand + sign + "([0-9.]+)" + close).match(line, &parts) &&
        isNumber(parts[4])))
-    return SourceTerm{SourceTerm::AddConstant, constant};
+    return SourceTerm{isSum ? SourceTerm::AddConstant : SourceTerm::Multiply,
+                      constant};
   return std::nullopt;
 }
 

@@ -28,12 +28,19 @@ std::vector<std::string> findMembers(llvm::StringRef line);
 
 /// A function of a parameter that can be undone.
 struct SourceTerm {
-  enum Kind { AddConstant, Exp } kind;
-  /// What is added.
+  enum Kind { AddConstant, Multiply, Exp, Sigmoid, Tanh } kind;
+  /// What is added, or multiplied by.
   double constant = 0;
 
+  bool hasConstant() const { return kind == AddConstant || kind == Multiply; }
+  /// The operator that computes it.
+  llvm::StringRef getOperator() const;
+  double apply(double parameter) const;
   double undo(double value) const;
 };
+
+/// What the call `op` ("exp", "neg") computes, if it has but one operand.
+std::optional<SourceTerm> findFunction(llvm::StringRef op);
 
 /// What the call `op` ("add", "exp") computes of an attribute, if the line says
 /// so.

@@ -40,7 +40,8 @@ public:
   }
 
   /// `call` is that of torch.export, "layer_norm(%x, [2], %p_w)", whose result
-  /// is named `result`.
+  /// is named `result`; arguments with names come last, "add(%x, %y; alpha:
+  /// 2)".
   void node(llvm::StringRef op, const std::vector<std::string> &inputs,
             llvm::StringRef output, llvm::StringRef result = "",
             llvm::StringRef call = "", llvm::StringRef module = "",
@@ -51,17 +52,31 @@ public:
     for (const std::string &input : inputs)
       node.add_input(input);
     node.add_output(output.str());
-    auto [name, arguments] = call.split('(');
+    auto [name, inBrackets] = call.split('(');
+    auto [arguments, keywords] =
+        inBrackets.drop_back(!call.empty()).split("; ");
     if (!call.empty())
       record(node, "pkg.torch.onnx.fx_node",
              ("%" + result +
               " : [num_users=1] = call_function[target=torch.ops.aten." + name +
-              ".default](args = (" + arguments.drop_back() + ",), kwargs = {})")
+              ".default](args = (" + arguments + ",), kwargs = {" + keywords +
+              "})")
                  .str());
     record(node, "pkg.torch.onnx.name_scopes",
            ("['', '" + module + "', 'call']").str());
     record(node, "pkg.torch.onnx.stack_trace",
            ("File \"model.py\", line 1, in forward\n    " + source).str());
+  }
+
+  /// Of what the exporter computed a tensor: "'p', 'val_0'".
+  void sources(llvm::StringRef tensor, llvm::StringRef list) {
+    onnx::ValueInfoProto &value = *graph.add_value_info();
+    value.set_name(tensor.str());
+    onnx::StringStringEntryProto entry;
+    entry.set_key("pkg.onnxscript.optimizer.folded_from");
+    entry.set_value(("[" + list + "]").str());
+    value.mutable_unknown_fields()->AddLengthDelimited(
+        4, entry.SerializeAsString());
   }
 
   /// An integer attribute of the node that was added last.

@@ -1,0 +1,131 @@
+//===- ComputedTest.cpp - tensors that the exporter computed --------------===//
+//
+// With what it says of their sources.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Recorded.h"
+
+#include <cmath>
+
+namespace dtc::frontend {
+
+namespace {
+using Floats = std::vector<float>;
+
+Floats values(const onnx::TensorProto *tensor) {
+  TensorReader reader("");
+  TensorData data = llvm::cantFail(reader.read(*tensor));
+  HostTensor host = toHostTensor(data);
+  Floats result;
+  for (int64_t i = 0; i < host.size(); ++i)
+    result.push_back(host.getFloat(i));
+  return result;
+}
+
+/// add(x, p, alpha=0.5): the exporter keeps p / 2.
+TEST(ComputedTest, ScaledByItsCall) {
+  Recorded graph({"p"});
+  graph.tensor("val_2", {3}, {1, 2, 3});
+  graph.sources("val_2", "'p', 'val_0', 'val_1'");
+  graph.node("Add", {"x", "val_2"}, "y", "add", "add(%x, %p_p; alpha: 0.5)");
+  RestoredTensors result = graph.restore();
+  ASSERT_EQ(graph.inputs("y").size(), 2u);
+  std::string product = graph.inputs("y")[1];
+  EXPECT_EQ(graph.op(product), "Mul");
+  EXPECT_EQ(graph.inputs(product)[0], "p");
+  ASSERT_TRUE(graph.find("p"));
+  EXPECT_EQ(values(graph.find("p")), Floats({2, 4, 6}));
+  EXPECT_EQ(values(graph.find(graph.inputs(product)[1])), Floats({0.5}));
+  EXPECT_TRUE(result.warnings.empty());
+}
+
+/// The product is scaled by alpha, what is added to it by beta.
+TEST(ComputedTest, AddendOfAProduct) {
+  Recorded graph({"p"});
+  graph.tensor("mul", {2}, {1, 2});
+  graph.sources("mul", "'p', 'val_0'");
+  graph.node("Add", {"x", "mul"}, "y", "baddbmm",
+             "baddbmm(%p_p, %x, %x; beta: 0.25, alpha: 0.5)");
+  graph.restore();
+  ASSERT_TRUE(graph.find("p"));
+  EXPECT_EQ(values(graph.find("p")), Floats({4, 8}));
+}
+
+TEST(ComputedTest, FunctionOfOneOperand) {
+  Recorded graph({"gate"});
+  graph.tensor("sigmoid", {2}, {0.5, 0.75});
+  graph.sources("sigmoid", "'gate'");
+  graph.node("Mul", {"x", "sigmoid"}, "y", "mul", "mul(%x, %sigmoid)");
+  RestoredTensors result = graph.restore();
+  std::string value = graph.inputs("y")[1];
+  EXPECT_EQ(graph.op(value), "Sigmoid");
+  EXPECT_EQ(graph.inputs(value), Names({"gate"}));
+  ASSERT_TRUE(graph.find("gate"));
+  EXPECT_FLOAT_EQ(values(graph.find("gate"))[1], std::log(3.0f));
+  EXPECT_TRUE(result.warnings.empty());
+}
+
+/// x * (2 * p) + p: the elements of p, which the file has, say what 2 p is.
+TEST(ComputedTest, ParameterThatIsUsedTwice) {
+  Recorded graph({"p"});
+  graph.tensor("p", {3}, {1, 2, -3});
+  graph.tensor("mul", {3}, {2, 4, -6});
+  graph.sources("mul", "'p', 'val_0'");
+  graph.node("Mul", {"x", "mul"}, "z", "mul_1", "mul(%x, %mul)");
+  graph.node("Add", {"z", "p"}, "y", "add", "add(%mul_1, %p_p)");
+  RestoredTensors result = graph.restore();
+  std::string product = graph.inputs("z")[1];
+  EXPECT_EQ(graph.op(product), "Mul");
+  EXPECT_EQ(graph.inputs(product)[0], "p");
+  EXPECT_EQ(values(graph.find(graph.inputs(product)[1])), Floats({2}));
+  EXPECT_TRUE(result.warnings.empty());
+}
+
+/// What is not found out is said.
+TEST(ComputedTest, ParameterThatIsUsedTwiceInAnUnknownWay) {
+  Recorded graph({"p"});
+  graph.tensor("p", {3}, {1, 2, -3});
+  graph.tensor("mul", {3}, {1, 4, 9});
+  graph.sources("mul", "'p'");
+  graph.node("Mul", {"x", "mul"}, "z", "mul_1", "mul(%x, %mul)");
+  graph.node("Add", {"z", "p"}, "y", "add", "add(%mul_1, %p_p)");
+  RestoredTensors result = graph.restore();
+  ASSERT_EQ(result.warnings.size(), 1u);
+  EXPECT_NE(result.warnings[0].find(
+                "'mul', perhaps of 'p'): the results are trained"),
+            std::string::npos)
+      << result.warnings[0];
+}
+
+/// x * (1 - p) with p of 1/2: the exporter keeps one of two equal tensors.
+TEST(ComputedTest, EqualsTheParameter) {
+  auto restore = [](std::vector<float> values) {
+    Recorded graph({"p"});
+    graph.tensor("p", {2}, std::move(values));
+    graph.node("Mul", {"x", "p"}, "z", "mul", "mul(%x, %p_p)");
+    graph.node("Mul", {"z", "p"}, "y", "mul_1", "mul(%mul, %rsub)");
+    return graph.restore().warnings;
+  };
+  std::vector<std::string> warnings = restore({0.5, 0.5});
+  ASSERT_EQ(warnings.size(), 1u);
+  EXPECT_NE(warnings[0].find("'rsub' of 'p'): these are trained"),
+            std::string::npos)
+      << warnings[0];
+  // Elements that differ are not what arithmetic gives back.
+  EXPECT_TRUE(restore({0.5, 0.25}).empty());
+}
+
+/// Numbers stay numbers, whatever parameters the file lacks.
+TEST(ComputedTest, NumbersThatWereComputed) {
+  Recorded graph({"lost"});
+  graph.tensor("mul", {2, 1}, {0, 3});
+  graph.sources("mul", "'arange', 'val_0'");
+  graph.node("Add", {"x", "mul"}, "y", "add", "add(%x, %mul)");
+  RestoredTensors result = graph.restore();
+  EXPECT_EQ(graph.inputs("y"), Names({"x", "mul"}));
+  EXPECT_TRUE(result.computed.empty());
+}
+} // namespace
+
+} // namespace dtc::frontend
