@@ -9,11 +9,29 @@
 #include "NameList.h"
 #include "ParameterNames.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSet.h"
 
 using namespace llvm;
 
 namespace dtc::frontend {
+
+/// Products and convolutions without a bias, in a file of tf2onnx.
+static std::vector<std::string> findWithoutBias(const Model &model) {
+  std::vector<std::string> found;
+  if (model.proto->producer_name() != "tf2onnx")
+    return found;
+  StringSet<> added;
+  for (const onnx::NodeProto &node : model.graph().node())
+    if (node.op_type() == "Add")
+      added.insert(node.input().begin(), node.input().end());
+  for (const auto &[index, node] : enumerate(model.graph().node()))
+    if (is_contained({"MatMul", "Conv"}, node.op_type()) &&
+        node.input_size() == 2 && model.initializers.contains(node.input(1)) &&
+        !added.contains(node.output(0)))
+      found.push_back(nodeName(node, index));
+  return found;
+}
 
 std::vector<std::string> findLostTraining(const Model &model,
                                           const ImportOptions &options) {
@@ -58,6 +76,14 @@ std::vector<std::string> findLostTraining(const Model &model,
         listFirstNames(merged) +
         "): the model trains without these; export with "
         "training=TrainingMode.TRAINING and do_constant_folding=False");
+  if (std::vector<std::string> bare = findWithoutBias(model); !bare.empty())
+    warnings.push_back(
+        "tf2onnx leaves out biases that are zero, and merges batch norms into "
+        "weights (without a bias: " +
+        listFirstNames(bare) +
+        "): the model trains without these; give biases other "
+        "numbers before the export, and export a function that calls the model "
+        "with training=True");
   if (!alphaDropouts.empty())
     warnings.push_back(
         "alpha dropout (" + listFirstNames(alphaDropouts) +

@@ -9,8 +9,9 @@
 namespace dtc::frontend {
 
 /// Warnings of what a file trains otherwise than the model does: batch norms in
-/// evaluation mode or merged with convolutions, where no metadata tell, alpha
-/// dropout, and buffers that forward changes. Each says what to do instead.
+/// evaluation mode or merged with convolutions, where no metadata tell, biases
+/// that tf2onnx leaves out, alpha dropout, and buffers that forward changes.
+/// Each says what to do instead.
 std::vector<std::string> findLostTraining(const Model &model,
                                           const ImportOptions &options);
 

@@ -116,6 +116,20 @@ File lostBias() {
   return m;
 }
 
+/// A layer whose bias of zeros tf2onnx left out, and one whose bias is there.
+File zeroBias() {
+  ModelBuilder m = start({"batch", 4});
+  m.model.set_producer_name("tf2onnx");
+  m.weight("dense/kernel", {4, 4});
+  m.weight("head/kernel", {4, 4});
+  m.weight("head/bias", {4});
+  m.node("MatMul", "dense", {"x", "dense/kernel"}, {"a"});
+  m.node("Relu", "relu", {"a"}, {"b"});
+  m.node("MatMul", "head", {"b", "head/kernel"}, {"c"});
+  m.node("Add", "add", {"c", "head/bias"}, {"y"});
+  return m;
+}
+
 /// One initializer of zeros under three names, as PyTorch exports it.
 File shared() {
   ModelBuilder m = start({"batch", 4});
@@ -373,6 +387,7 @@ void addSoundModels(ModelTable &table) {
   table["generated-names"] = generatedNames;
   table["lost-names"] = lostNames;
   table["lost-bias"] = lostBias;
+  table["zero-bias"] = zeroBias;
   table["shared"] = shared;
   table["constant-weights"] = constantWeights;
   table["not-trained"] = notTrained;
