@@ -28,13 +28,20 @@ struct Transform {
   int64_t points, length, parts;
   bool isInverse = false, isOnesided = false;
 
-  int64_t frequencies() const { return isOnesided ? length / 2 + 1 : length; }
+  /// Whether it makes real numbers of one side of their frequencies.
+  bool makesReal() const { return isInverse && isOnesided; }
+  /// Frequencies of the result, or its points if that is real.
+  int64_t frequencies() const {
+    return isOnesided && !isInverse ? length / 2 + 1 : length;
+  }
+  int64_t resultParts() const { return makesReal() ? 1 : 2; }
   int64_t elements() const {
-    return numElements({points, parts, frequencies(), 2});
+    return numElements({points, parts, frequencies(), resultParts()});
   }
 
   /// How part `to` of a frequency depends on part `from` of a point: by
-  /// e^(-2 pi i * point * frequency / length), or its conjugate.
+  /// e^(-2 pi i * point * frequency / length), or its conjugate. Where the
+  /// other side is the conjugate, both sides count at once.
   double weight(int64_t point, int64_t from, int64_t frequency,
                 int64_t to) const {
     // In range, so that large products of both do not cost digits.
@@ -43,7 +50,8 @@ struct Transform {
     double value = from == to  ? std::cos(angle)
                    : from == 0 ? std::sin(angle)
                                : -std::sin(angle);
-    return isInverse ? value / double(length) : value;
+    bool hasOtherSide = makesReal() && point > 0 && 2 * point != length;
+    return isInverse ? value * (1 + hasOtherSide) / double(length) : value;
   }
 };
 
@@ -104,38 +112,44 @@ Error importDft(NodeBuilder &node) {
     return problem("axis " + Twine(*given) +
                    " is that of real and imaginary parts, expected another");
   Shape shape(call.shape(0));
-  Expected<int64_t> length = readScalar(call, 1, "dft_length", shape[*axis]);
+  bool isInverse = call.getInt("inverse", 0) != 0;
+  bool isOnesided = call.getInt("onesided", 0) != 0;
+  int64_t whole =
+      isInverse && isOnesided ? 2 * (shape[*axis] - 1) : shape[*axis];
+  Expected<int64_t> length = readScalar(call, 1, "dft_length", whole);
   if (!length)
     return length.takeError();
   if (*length < 1)
     return problem("dft_length is " + Twine(*length) + ", expected at least 1");
-  Transform transform{std::min(shape[*axis], *length), *length, shape.back(),
-                      call.getInt("inverse", 0) != 0,
-                      call.getInt("onesided", 0) != 0};
-  if (transform.isOnesided && (transform.isInverse || transform.parts == 2))
-    return problem("onesided of complex numbers or of an inverse is not "
-                   "supported",
-                   "transform both sides");
+  int64_t most = isInverse && isOnesided ? *length / 2 + 1 : *length;
+  Transform transform{std::min(shape[*axis], most), *length, shape.back(),
+                      isInverse, isOnesided};
+  if (isOnesided && (transform.parts == 2) != isInverse)
+    return problem(
+        "onesided of complex numbers, or of the inverse of real ones, "
+        "is not supported",
+        "transform both sides");
   if (Error error = checkSize(transform))
     return error;
   // [points and parts, frequencies and parts]; points beyond the length of the
   // transform are left out, and missing ones are zeros.
   int64_t rows = transform.points * transform.parts;
-  int64_t columns = transform.frequencies() * 2;
+  int64_t resultParts = transform.resultParts();
+  int64_t columns = transform.frequencies() * resultParts;
   HostTensor matrix(call.operands[0].dtype, {rows, columns});
   for (int64_t row = 0; row < rows; ++row)
     for (int64_t column = 0; column < columns; ++column)
-      matrix.setFloat(row * columns + column,
-                      transform.weight(row / transform.parts,
-                                       row % transform.parts, column / 2,
-                                       column % 2));
+      matrix.setFloat(
+          row * columns + column,
+          transform.weight(row / transform.parts, row % transform.parts,
+                           column / resultParts, column % resultParts));
   Value x = node.slice(node.operand(0), *axis, 0, transform.points);
   x = node.swapDims(x, *axis, rank - 2);
   Shape outer(node.shapeOf(x).drop_back(2));
   x = node.reshape(x, {numElements(outer), rows});
   Value y = buildProduct(node, x, false, node.constant(matrix), false);
   Shape result = outer;
-  result.append({transform.frequencies(), 2});
+  result.append({transform.frequencies(), resultParts});
   node.setResult(0, node.swapDims(node.reshape(y, result), *axis, rank - 2));
   return Error::success();
 }

@@ -29,6 +29,18 @@ def add_cases(case, normal):
     case("DFTInverse", "DFT",
          lambda x, n, axis: parts(torch.fft.ifft(complexes(x), int(n), dim=1)),
          [both, scalar(8), scalar(-3)], constants=(1, 2), inverse=1)
+    half = normal(2, 4, 3, 2)
+    for name, length, opset in (("Even", 6, 20), ("Odd", 7, 20), ("More", 9, 17),
+                                ("Less", 4, 17)):
+        axis = [np.array(1)] if opset == 20 else []
+        case(f"IRFFT{name}", "DFT",
+             lambda x, n, *_: torch.fft.irfft(complexes(x), int(n),
+                                              dim=1).unsqueeze(-1),
+             [half, scalar(length), *axis], constants=(1, 2), opset=opset,
+             inverse=1, onesided=1)
+    case("IRFFTWithoutLength", "DFT",
+         lambda x: torch.fft.irfft(complexes(x), dim=1).unsqueeze(-1), [half],
+         opset=17, inverse=1, onesided=1)
     case("DFTDefaultAxis", "DFT",
          lambda x: parts(torch.fft.fft(complexes(x), dim=-1)), [both])
 

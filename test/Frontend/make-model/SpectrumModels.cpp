@@ -33,7 +33,7 @@ File noLength() {
   return Transform("DFT", {"batch", 8, 1}, {{"length", {0}}}).m;
 }
 File inverseOfOneSide() {
-  Transform model("DFT", {"batch", 8, 2});
+  Transform model("DFT", {"batch", 8, 1});
   ModelBuilder::set(*model.node, "onesided", int64_t(1));
   ModelBuilder::set(*model.node, "inverse", int64_t(1));
   return model.m;
