@@ -9,7 +9,9 @@
 #include "KnownValues.h"
 #include "Operators.h"
 #include "ShapeRules.h"
+#include "Take.h"
 
+#include <cmath>
 #include <set>
 
 using namespace llvm;
@@ -183,13 +185,78 @@ Value scatter(NodeBuilder &node, const Lookup &lookup, Value updates,
       lookup.batchDims);
 }
 
+/// For each row of the table the places of its updates, which are the same in
+/// all batches: [size, most updates of a row]. Rows that have fewer name the
+/// place after the last.
+std::optional<HostTensor> listUpdates(NodeBuilder &node, const Lookup &lookup) {
+  std::optional<HostTensor> known = getKnownInts(lookup.indices);
+  if (!known)
+    return std::nullopt;
+  int64_t count =
+      numElements(node.shapeOf(lookup.indices).drop_front(lookup.batchDims));
+  std::vector<std::vector<int64_t>> places(lookup.size());
+  size_t most = 1;
+  for (int64_t i = 0; i < known->size(); ++i) {
+    if (known->getInt(i) != known->getInt(i % count))
+      return std::nullopt;
+    if (i >= count)
+      continue;
+    std::vector<int64_t> &ofRow = places[known->getInt(i)];
+    ofRow.push_back(i);
+    most = std::max(most, ofRow.size());
+  }
+  HostTensor list(DType::I64, {lookup.size(), int64_t(most)});
+  for (auto [row, ofRow] : enumerate(places))
+    for (size_t i = 0; i < most; ++i)
+      list.setInt(row * most + i, i < ofRow.size() ? ofRow[i] : count);
+  return list;
+}
+
+/// The largest of each row and its updates, which are looked up: equal ones
+/// share the gradient, as in PyTorch.
+Expected<Value> takeLargest(NodeBuilder &node, const Lookup &lookup,
+                            Value table, Value updates) {
+  std::optional<HostTensor> places = listUpdates(node, lookup);
+  if (!places)
+    return problem("takes the largest or smallest values at indices that are "
+                   "computed, or differ along other dimensions",
+                   "make the indices constant");
+  if (Error error = requireFoldable(places->shape()))
+    return std::move(error);
+  int64_t dim = lookup.batchDims;
+  Shape flat(ArrayRef(lookup.shape).take_front(dim));
+  flat.push_back(numElements(node.shapeOf(lookup.indices).drop_front(dim)));
+  flat.append(lookup.row().begin(), lookup.row().end());
+  DType dtype = fromType(node.elementType(table));
+  Value all = pad(node, node.reshape(updates, flat), dim, 0, 1,
+                  HostTensor::scalar(dtype, -INFINITY));
+  Value found = lookUp(node, all, dim, node.constant(*places));
+  Shape own(lookup.shape);
+  own.insert(own.begin() + dim + 1, 1);
+  Value largest = node.reduce<ReduceMaxOp>(
+      join(node, {node.reshape(table, own), found}, dim + 1), {dim + 1});
+  return node.reshape(largest, lookup.shape);
+}
+
 /// The table with `updates` added to or put in the place of its rows.
 Expected<Value> update(NodeBuilder &node, const Lookup &lookup, Value table,
                        Value updates) {
   StringRef reduction = node.call.getString("reduction", "none");
+  bool isFloatTable = isFloat(fromType(node.elementType(table)));
+  if (reduction == "max" && isFloatTable)
+    return takeLargest(node, lookup, table, updates);
+  if (reduction == "min" && isFloatTable) {
+    Expected<Value> largest =
+        takeLargest(node, lookup, node.elementwise<NegOp>(table),
+                    node.elementwise<NegOp>(updates));
+    if (!largest)
+      return largest;
+    return node.elementwise<NegOp>(*largest);
+  }
   if (reduction != "none" && reduction != "add")
     return problem("reduction '" + reduction + "' is not supported at run time",
-                   "supported are 'none' and 'add'");
+                   "supported are 'none' and 'add', and 'max' and 'min' of "
+                   "floats");
   // If all values are equal, it does not matter which one is put.
   const HostTensor *known = node.call.operands[2].constant;
   bool isUniform = known && known->compacted().size() == 1;

@@ -1,5 +1,5 @@
 """Cases of make_operator_gradients.py: images at computed places, windows that
-are summed, and loops."""
+are summed, largest values by index, and loops."""
 
 import numpy as np
 import torch
@@ -148,7 +148,29 @@ def loops(case, normal):
              scan_output_axes=[-1], scan_output_directions=[back])
 
 
+def extremes(case, normal, random):
+    """Some rows have several updates, some none, and some values are equal."""
+    edges = np.array([0, 2, 2, 4, 0, 2])
+    for axis, shape in ((0, (5, 3)), (1, (2, 5))):
+        size = list(shape)
+        size[axis] = len(edges)
+        wide = np.broadcast_to(edges[:, None] if axis == 0 else edges, size)
+        table = random.integers(-2, 3, shape).astype(float)
+        updates = random.integers(-2, 3, size).astype(float)
+        for reduction in ("max", "min"):
+            case(f"ScatterElements_{reduction}_{axis}", "ScatterElements",
+                 lambda x, i, u: x.scatter_reduce(axis, i, u, "a" + reduction),
+                 [table, wide.copy(), updates], constants=(1,), axis=axis,
+                 reduction=reduction)
+    case("ScatterNDMax", "ScatterND",
+         lambda x, i, u: x.scatter_reduce(
+             0, i.reshape(-1, 1).expand(-1, 3), u.reshape(-1, 3), "amax"),
+         [normal(5, 3), edges.reshape(2, 3, 1), normal(2, 3, 3)],
+         constants=(1,), reduction="max")
+
+
 def add_cases(case, normal, random):
+    extremes(case, normal, random)
     grid_samples(case, normal, random)
     windows(case, normal, random)
     loops(case, normal)
