@@ -63,13 +63,6 @@ private:
   std::map<std::pair<StringRef, StringRef>, std::set<const Origin *>> arguments;
 };
 
-/// 1 of "embedding_1".
-unsigned getNumber(StringRef call) {
-  unsigned number = 0;
-  StringRef digits = call.drop_front(getStem(call).size()).ltrim('_');
-  return digits.getAsInteger(10, number) ? 0 : number;
-}
-
 /// Whether a call makes a tensor of numbers.
 bool isCreation(StringRef call) {
   StringRef stem = getStem(call);
@@ -225,7 +218,7 @@ void ComputedFinder::collect() {
     if (const Origin *origin = findPresent(computed)) {
       computed.origin = origin;
       computed.isPresent = true;
-    } else if (graph.provenance.hasSources(computed.stored->name())) {
+    } else if (graph.provenance.hasSources(computed.call)) {
       if (!useSources(computed))
         continue;
     } else {
@@ -273,12 +266,6 @@ void ComputedFinder::collectEqual() {
            isUniform(StringRef(data.bytes.data(), data.bytes.size()),
                      byteSize(data.dtype));
   };
-  for (const Computed &computed : list)
-    if (graph.provenance.hasSources(computed.stored->name()) &&
-        computed.stored->name() != computed.call && !isMove(computed.call) &&
-        isUniformTensor(computed.data))
-      equal.push_back("'" + computed.call + "' of '" +
-                      computed.candidates.front()->name + "'");
   std::set<std::string> found;
   for (int index = 0; index < graph.size(); ++index)
     for (auto [operand, input] : enumerate(graph.node(index).input())) {
@@ -302,10 +289,10 @@ void ComputedFinder::collectEqual() {
 }
 
 /// Takes what the exporter says of the parameters that a tensor was computed
-/// of; false if there are none.
+/// of; false if there are none. Of equal tensors it keeps one, and says nothing
+/// of the others.
 bool ComputedFinder::useSources(Computed &computed) const {
-  for (const Origin *origin :
-       graph.provenance.findSources(computed.stored->name()))
+  for (const Origin *origin : graph.provenance.findSources(computed.call))
     if (origin->kind == Origin::Parameter)
       computed.candidates.push_back(origin);
   if (computed.candidates.empty())
@@ -334,11 +321,12 @@ ComputedFinder::findTermOf(const Computed &computed,
   StringRef stem = getStem(computed.call);
   SmallVector<SourceTerm> terms;
   if (std::optional<double> scale =
-          user.call && user.call->uses(parameter.argument)
+          user.call && user.call->uses(parameter.argument) &&
+                  graph.provenance.findSources(computed.call).size() == 1
               ? findScale(*user.call)
               : std::nullopt)
     terms.push_back({SourceTerm::Multiply, *scale});
-  if (!graph.provenance.hasSeveralSources(computed.stored->name()))
+  if (!graph.provenance.hasSeveralSources(computed.call))
     if (auto function = findFunction(stem))
       terms.push_back(*function);
   if (auto term = findTerm(user.source, splitName(parameter.name).second, stem))
@@ -609,7 +597,7 @@ void ComputedFinder::findOriginsBySource() {
     for (const Computed &other : list)
       if (&computed != &other && computed.origin &&
           computed.origin == other.origin && !computed.isPresent &&
-          !computed.isAlike(other))
+          !graph.findTensor(computed.origin->name) && !computed.isAlike(other))
         unclear.insert(computed.origin);
   for (Computed &computed : list)
     if (unclear.count(computed.origin)) {

@@ -110,10 +110,10 @@ FxGraph::FxGraph(onnx::GraphProto &graph, const Provenance &provenance)
     used.insert(output.name());
 }
 
-bool FxGraph::isRead(StringRef name) const {
+StringSet<> FxGraph::findReads() const {
   StringSet<> reads;
   addReads(graph, reads);
-  return reads.contains(name);
+  return reads;
 }
 
 MapVector<StringRef, SmallVector<int>> FxGraph::findCalls() const {

@@ -58,8 +58,8 @@ public:
   /// Whether a call names a tensor of the state dict, or reads it and names no
   /// other there, or nothing reads it.
   bool isUsed(llvm::StringRef name) const { return used.contains(name); }
-  /// Whether a node reads a tensor, now.
-  bool isRead(llvm::StringRef name) const;
+  /// What nodes read, now.
+  llvm::StringSet<> findReads() const;
   /// Marks a tensor as used; true the first time.
   bool markUsed(llvm::StringRef name) { return used.insert(name).second; }
   /// Whether a module has nodes.

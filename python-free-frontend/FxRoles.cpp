@@ -84,12 +84,14 @@ bool isElementwise(StringRef call, StringRef op) {
 } // namespace
 
 std::optional<double> findScale(const FxCall &call) {
-  // beta y + alpha a b: of these, y alone.
-  bool addsProduct = is_contained(
-      {"addmm", "addmv", "addr", "addbmm", "baddbmm"}, StringRef(call.op));
-  SmallVector<StringRef, 2> names{"alpha", "value"};
-  if (addsProduct)
-    names = {"beta"};
+  StringRef op = call.op;
+  SmallVector<StringRef, 2> names;
+  if (op == "add" || op == "sub" || op == "rsub")
+    names = {"alpha"};
+  else if (op == "addcmul" || op == "addcdiv")
+    names = {"value"};
+  else if (is_contained({"addmm", "addmv", "addr", "addbmm", "baddbmm"}, op))
+    names = {"beta"}; // alpha is of the product
   for (StringRef name : names) {
     double scale;
     if (!StringRef(call.keywords.lookup(name)).getAsDouble(scale) && scale != 0)

@@ -85,6 +85,7 @@ private:
   bool readOperands(Call &call) const;
   /// Errors where something needs an output that the rule has not set.
   void requireOutputs(const onnx::NodeProto &node, StringRef name);
+  std::string makePrefix(const onnx::NodeProto &node, int index);
   Error importBranch(const Call &call, int index);
   Error importLoop(const Call &call, int index);
   Expected<bool> goesOn(const Unroller &loop) const;
@@ -116,6 +117,10 @@ private:
   StringSet<> live;
   StringMap<Binding> bindings;
   Sequences sequences;
+  /// Of nodes of inner graphs.
+  StringSet<> prefixes;
+  /// Of all loops.
+  int64_t rounds = 0;
   std::set<std::pair<std::string, std::string>> reported;
 
   mlir::OwningOpRef<mlir::ModuleOp> module;
@@ -375,6 +380,15 @@ bool Importer::readOperands(Call &call) const {
   return true;
 }
 
+/// What names of an inner graph's nodes begin with. Nodes of several rounds,
+/// and nodes without a name, may be called the same.
+std::string Importer::makePrefix(const onnx::NodeProto &node, int index) {
+  std::string name = nodeName(node, index), prefix = name;
+  for (int64_t number = 1; !prefixes.insert(prefix).second; ++number)
+    prefix = name + "." + std::to_string(number);
+  return prefix;
+}
+
 /// The nodes of the branch that is taken.
 Error Importer::importBranch(const Call &call, int index) {
   auto condition = call.constant(0, "cond");
@@ -389,7 +403,7 @@ Error Importer::importBranch(const Call &call, int index) {
                        " outputs for its condition",
                    "the model is not valid ONNX; export it again");
   for (const onnx::NodeProto &node :
-       inlineBranch(call.node, branch->g(), nodeName(call.node, index)))
+       inlineBranch(call.node, branch->g(), makePrefix(call.node, index)))
     importNode(node, index);
   return Error::success();
 }
@@ -402,13 +416,18 @@ Expected<bool> Importer::goesOn(const Unroller &loop) const {
   if (condition == bindings.end() || !condition->second.constant)
     return problem("how long it goes on is computed at run time",
                    "give it a number of rounds that is known at export");
+  if (condition->second.constant->size() != 1)
+    return problem("has a condition of shape " +
+                       toString(condition->second.shape) +
+                       ", expected one element",
+                   "the model is not valid ONNX; export it again");
   return condition->second.constant->getInt(0) != 0;
 }
 
 /// The nodes of all rounds.
 Error Importer::importLoop(const Call &call, int index) {
-  constexpr int64_t most = 4096;
-  Expected<Unroller> loop = Unroller::read(call, nodeName(call.node, index));
+  constexpr int64_t most = 4096, mostOfAll = 16384;
+  Expected<Unroller> loop = Unroller::read(call, makePrefix(call.node, index));
   if (!loop)
     return loop.takeError();
   auto importAll = [&](ArrayRef<onnx::NodeProto> nodes) {
@@ -422,8 +441,9 @@ Error Importer::importLoop(const Call &call, int index) {
       return follows.takeError();
     if (!*follows)
       break;
-    if (round == most)
-      return problem("has more than " + Twine(most) + " rounds",
+    if (round == most || ++rounds > mostOfAll)
+      return problem("has more than " + Twine(most) + " rounds, or more than " +
+                         Twine(mostOfAll) + " with those of other loops",
                      "compute them at once in the model");
     importAll(loop->makeRound());
     if (report.issues.size() != numIssues)

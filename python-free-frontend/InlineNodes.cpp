@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "InlineNodes.h"
+#include "MakeNode.h"
 #include "Model.h"
 #include "Operators.h"
 #include "Problem.h"
@@ -125,6 +126,28 @@ Error FunctionInliner::checkOpset(const onnx::FunctionProto &function) const {
   return Error::success();
 }
 
+/// Attributes of a node of a function that are the call's, or the operator's
+/// default.
+static void setAttributes(onnx::NodeProto &node, const onnx::NodeProto &call) {
+  google::protobuf::RepeatedPtrField<onnx::AttributeProto> attributes;
+  attributes.Swap(node.mutable_attribute());
+  for (onnx::AttributeProto &attribute : attributes) {
+    if (attribute.ref_attr_name().empty()) {
+      if (attribute.has_g())
+        for (onnx::NodeProto &inner : *attribute.mutable_g()->mutable_node())
+          setAttributes(inner, call);
+      *node.add_attribute() = std::move(attribute);
+      continue;
+    }
+    for (const onnx::AttributeProto &given : call.attribute())
+      if (given.name() == attribute.ref_attr_name()) {
+        onnx::AttributeProto &own = *node.add_attribute();
+        own = given;
+        own.set_name(attribute.name());
+      }
+  }
+}
+
 Error FunctionInliner::inlineCall(const onnx::NodeProto &call, Nodes &into,
                                   int depth) {
   constexpr int deepest = 64;
@@ -154,20 +177,7 @@ Error FunctionInliner::inlineCall(const onnx::NodeProto &call, Nodes &into,
     onnx::NodeProto &node = *body.Add();
     node = inner;
     renamer.rename(node);
-    // Attributes that are the call's, or the operator's default.
-    node.clear_attribute();
-    for (const onnx::AttributeProto &attribute : inner.attribute()) {
-      if (attribute.ref_attr_name().empty()) {
-        *node.add_attribute() = attribute;
-        continue;
-      }
-      for (const onnx::AttributeProto &given : call.attribute())
-        if (given.name() == attribute.ref_attr_name()) {
-          onnx::AttributeProto &own = *node.add_attribute();
-          own = given;
-          own.set_name(attribute.name());
-        }
-    }
+    setAttributes(node, call);
   }
   if (Error error = inlineNodes(body, depth + 1))
     return error;
@@ -217,10 +227,8 @@ InlinedGraph inlineGraph(const onnx::GraphProto &graph,
     onnx::NodeProto &constant = result.nodes.emplace_back();
     constant.set_op_type("Constant");
     constant.add_output(renamer.get(tensor.name()));
-    onnx::AttributeProto &value = *constant.add_attribute();
-    value.set_name("value");
-    value.set_type(onnx::AttributeProto::TENSOR);
-    *value.mutable_t() = tensor;
+    *addAttribute(constant, "value", onnx::AttributeProto::TENSOR).mutable_t() =
+        tensor;
   }
   for (const onnx::NodeProto &inner : graph.node())
     renamer.rename(result.nodes.emplace_back(inner));
@@ -229,21 +237,50 @@ InlinedGraph inlineGraph(const onnx::GraphProto &graph,
   return result;
 }
 
-onnx::NodeProto makeCopy(const std::string &from, const std::string &to) {
-  onnx::NodeProto copy;
-  copy.set_op_type("Identity");
-  copy.add_input(from);
-  copy.add_output(to);
-  return copy;
-}
-
 std::vector<onnx::NodeProto> inlineBranch(const onnx::NodeProto &node,
                                           const onnx::GraphProto &branch,
                                           StringRef prefix) {
   InlinedGraph inlined = inlineGraph(branch, {}, prefix);
   for (auto [from, to] : zip(inlined.outputs, node.output()))
-    inlined.nodes.push_back(makeCopy(from, to));
+    inlined.nodes.push_back(makeUnary("Identity", from, to));
   return inlined.nodes;
+}
+
+/// Moves the initializers of inner graphs to `outer`, unless a name is taken.
+static void
+hoistFrom(google::protobuf::RepeatedPtrField<onnx::NodeProto> &nodes,
+          onnx::GraphProto &outer, StringSet<> &names) {
+  for (onnx::NodeProto &node : nodes)
+    for (onnx::AttributeProto &attribute : *node.mutable_attribute()) {
+      if (!attribute.has_g())
+        continue;
+      onnx::GraphProto &graph = *attribute.mutable_g();
+      google::protobuf::RepeatedPtrField<onnx::TensorProto> kept;
+      for (onnx::TensorProto &tensor : *graph.mutable_initializer())
+        *(names.insert(tensor.name()).second ? outer.add_initializer()
+                                             : kept.Add()) = std::move(tensor);
+      graph.mutable_initializer()->Swap(&kept);
+      hoistFrom(*graph.mutable_node(), outer, names);
+    }
+}
+
+static void collectNames(const onnx::GraphProto &graph, StringSet<> &names) {
+  for (const onnx::ValueInfoProto &input : graph.input())
+    names.insert(input.name());
+  for (const onnx::NodeProto &node : graph.node()) {
+    names.insert(node.output().begin(), node.output().end());
+    for (const onnx::AttributeProto &attribute : node.attribute())
+      if (attribute.has_g())
+        collectNames(attribute.g(), names);
+  }
+}
+
+void hoistInitializers(onnx::GraphProto &graph) {
+  StringSet<> names;
+  collectNames(graph, names);
+  for (const onnx::TensorProto &tensor : graph.initializer())
+    names.insert(tensor.name());
+  hoistFrom(*graph.mutable_node(), graph, names);
 }
 
 void forEachRead(const onnx::NodeProto &node,

@@ -22,6 +22,10 @@ namespace dtc::frontend {
 /// Replaces each call of a function of the model by the function's nodes.
 llvm::Error inlineFunctions(onnx::ModelProto &model);
 
+/// Makes the initializers of inner graphs those of the graph itself, where no
+/// name is taken: weights in the body of a loop are parameters, too.
+void hoistInitializers(onnx::GraphProto &graph);
+
 /// An inner graph's nodes, and what its outputs are called by them.
 struct InlinedGraph {
   std::vector<onnx::NodeProto> nodes;
@@ -33,9 +37,6 @@ struct InlinedGraph {
 InlinedGraph inlineGraph(const onnx::GraphProto &graph,
                          llvm::ArrayRef<std::string> inputs,
                          llvm::StringRef prefix);
-
-/// An Identity node.
-onnx::NodeProto makeCopy(const std::string &from, const std::string &to);
 
 /// The nodes of a branch of `node`, an If; Identity nodes give its results the
 /// names of those of `node`.

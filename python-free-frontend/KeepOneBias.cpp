@@ -72,8 +72,8 @@ void keepOneBias(onnx::GraphProto &graph, TensorReader &reader) {
     const onnx::TensorProto *biases = addsBiases(node) && node.input_size() > 3
                                           ? tensors.lookup(node.input(3))
                                           : nullptr;
-    if (biases && hasOneBias(*biases, reader)) {
-      std::string kept = biases->name() + "/kept";
+    std::string kept = biases ? biases->name() + "/kept" : "";
+    if (biases && !tensors.contains(kept) && hasOneBias(*biases, reader)) {
       if (done.insert(kept).second) {
         int64_t count = biases->dims(1) / 2;
         addNode(graph, "Slice", biases->name(), biases->name() + "/first",

@@ -103,6 +103,7 @@ Expected<Model> loadModel(StringRef path) {
     return std::move(error);
   if (Error error = inlineFunctions(*proto))
     return std::move(error);
+  hoistInitializers(*proto->mutable_graph());
   if (Error error = verifyGraph(model.graph()))
     return std::move(error);
   hoistConstants(*proto->mutable_graph());
@@ -118,7 +119,7 @@ Expected<Model> loadModel(StringRef path) {
     TensorReader reader(path);
     if (proto->producer_name() == "pytorch")
       nameRecurrent(*proto->mutable_graph(), reader, model.restored);
-    else if (model.opset >= 11)
+    else if (proto->producer_name() == "tf2onnx" && model.opset >= 11)
       keepOneBias(*proto->mutable_graph(), reader);
     separateNorms(*proto->mutable_graph());
     separateModules(*proto->mutable_graph());

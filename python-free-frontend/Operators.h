@@ -18,7 +18,7 @@ namespace dtc::frontend {
 using ImportRule = llvm::Error (*)(NodeBuilder &);
 
 constexpr int any = -1;
-/// For those of which some may be left out.
+/// As many as one likes, any of which may be left out.
 constexpr int many = 1 << 20;
 inline constexpr int first[] = {0}, firstTwo[] = {0, 1}, second[] = {1},
                      third[] = {2};

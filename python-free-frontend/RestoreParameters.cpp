@@ -423,9 +423,10 @@ void OperandRestorer::describe() {
         "; the model does not use them, or the exporter merged or computed "
         "what it does with them: in doubt export with optimize=False");
   std::vector<std::string> unread;
+  StringSet<> reads = graph.findReads();
   for (const std::string &name : displaced)
-    if (!graph.isRead(name) &&
-        graph.provenance.find(name)->kind == Origin::Parameter)
+    if (graph.provenance.find(name)->kind == Origin::Parameter &&
+        !others.contains(name) && reads.insert(name).second)
       unread.push_back(name);
   if (!unread.empty())
     result.warnings.push_back(

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Sequences.h"
+#include "MakeNode.h"
 #include "Operators.h"
 #include "Problem.h"
 #include "ShapeRules.h"
@@ -20,21 +21,6 @@ constexpr StringLiteral sequenceOps[] = {
     "SequenceEmpty",   "SequenceConstruct", "SequenceAt",
     "SequenceLength",  "SequenceInsert",    "SequenceErase",
     "SplitToSequence", "ConcatFromSequence"};
-
-void addInts(onnx::NodeProto &node, StringRef name, ArrayRef<int64_t> values) {
-  onnx::AttributeProto &attribute = *node.add_attribute();
-  attribute.set_name(name.str());
-  attribute.set_type(onnx::AttributeProto::INTS);
-  for (int64_t value : values)
-    attribute.add_ints(value);
-}
-
-void addInt(onnx::NodeProto &node, StringRef name, int64_t value) {
-  onnx::AttributeProto &attribute = *node.add_attribute();
-  attribute.set_name(name.str());
-  attribute.set_type(onnx::AttributeProto::INT);
-  attribute.set_i(value);
-}
 
 onnx::NodeProto makeNode(const Call &call, StringRef op) {
   onnx::NodeProto node;

@@ -6,6 +6,7 @@
 
 #include "UnrollLoops.h"
 #include "InlineNodes.h"
+#include "MakeNode.h"
 #include "Problem.h"
 #include "ShapeRules.h"
 
@@ -21,13 +22,6 @@ namespace {
 constexpr StringLiteral notValid =
     "the model is not valid ONNX; export it again";
 
-void addInt(onnx::NodeProto &node, StringRef name, int64_t value) {
-  onnx::AttributeProto &attribute = *node.add_attribute();
-  attribute.set_name(name.str());
-  attribute.set_type(onnx::AttributeProto::INT);
-  attribute.set_i(value);
-}
-
 onnx::NodeProto makeNumber(const std::string &name, int64_t value) {
   onnx::NodeProto node;
   node.set_op_type("Constant");
@@ -40,16 +34,17 @@ onnx::NodeProto makeTrue(const std::string &name) {
   onnx::NodeProto node;
   node.set_op_type("Constant");
   node.add_output(name);
-  onnx::AttributeProto &attribute = *node.add_attribute();
-  attribute.set_name("value");
-  attribute.set_type(onnx::AttributeProto::TENSOR);
-  attribute.mutable_t()->set_data_type(onnx::TensorProto::BOOL);
-  attribute.mutable_t()->add_int32_data(1);
+  onnx::TensorProto &value =
+      *addAttribute(node, "value", onnx::AttributeProto::TENSOR).mutable_t();
+  value.set_data_type(onnx::TensorProto::BOOL);
+  value.add_int32_data(1);
   return node;
 }
 } // namespace
 
-/// Loop(rounds, condition, carried...): both of the first may be left out.
+/// Loop(rounds, condition, carried...): both of the first may be left out. What
+/// the body says of going on counts without the second, too, as in ONNX
+/// Runtime.
 Error Unroller::readLoop() {
   maxRounds = std::numeric_limits<int64_t>::max();
   if (call.hasOperand(0)) {
@@ -196,7 +191,7 @@ Expected<std::vector<onnx::NodeProto>> Unroller::makeResults() const {
     if (to.empty())
       continue;
     if (i < carried.size()) {
-      nodes.push_back(makeCopy(carried[i], to));
+      nodes.push_back(makeUnary("Identity", carried[i], to));
       continue;
     }
     List list = results[i - carried.size()];
@@ -211,14 +206,9 @@ Expected<std::vector<onnx::NodeProto>> Unroller::makeResults() const {
     join.add_output(to);
     addInt(join, "axis", list.axis);
     for (const std::string &part : parts) {
-      onnx::NodeProto &single = nodes.emplace_back();
-      single.set_op_type("Unsqueeze");
-      single.add_input(part);
-      single.add_output(to + "#" + std::to_string(join.input_size()));
-      onnx::AttributeProto &axes = *single.add_attribute();
-      axes.set_name("axes");
-      axes.set_type(onnx::AttributeProto::INTS);
-      axes.add_ints(list.axis);
+      onnx::NodeProto &single = nodes.emplace_back(makeUnary(
+          "Unsqueeze", part, to + "#" + std::to_string(join.input_size())));
+      addInts(single, "axes", {list.axis});
       join.add_input(single.output(0));
     }
     nodes.push_back(join);

@@ -193,7 +193,8 @@ Expected<WindowDims> col2ImWindow(const Call &call) {
   if (!block)
     return block.takeError();
   int64_t count = (*image)->size();
-  if (count < 1 || count > 2 || (*block)->size() != count)
+  if (count < 1 || count > 2 || (*block)->size() != count ||
+      (*image)->rank() != 1)
     return problem("image_shape has " + Twine(count) +
                    " dimensions and block_shape " + Twine((*block)->size()) +
                    ", supported are one or two of both");

@@ -156,7 +156,8 @@ Error importCol2Im(NodeBuilder &node) {
   int64_t elements = height.kernel * width.kernel;
   int64_t positions = height.positions * width.positions;
   ArrayRef<int64_t> shape = call.shape(0);
-  if (shape.size() != 3 || shape[1] % elements || shape[2] != positions)
+  if (shape.size() != 3 || shape[1] == 0 || shape[1] % elements ||
+      shape[2] != positions)
     return problem("operand " + toString(shape) + " does not fit " +
                    Twine(positions) + " positions of a window of " +
                    Twine(elements) + " elements");
@@ -173,7 +174,7 @@ Error importCol2Im(NodeBuilder &node) {
       node, windows, node.constant(filters), height.size, width.size,
       shape[1] / elements, *window);
   Shape result{shape[0], shape[1] / elements};
-  if (call.shape(1)[0] == 2)
+  if (numElements(call.shape(1)) == 2)
     result.push_back(height.size);
   result.push_back(width.size);
   node.setResult(0, node.reshape(node.channelsFirst(images), result));

@@ -9,6 +9,7 @@
 
 #include "Operators.h"
 #include "Sampling.h"
+#include "ShapeRules.h"
 #include "WindowRules.h"
 
 using namespace llvm;
@@ -42,10 +43,11 @@ Error DeformConvImporter::checkOperands() {
   if (Error error = node.requireSameTypes())
     return error;
   ArrayRef<int64_t> image = call.shape(0), weight = call.shape(1);
-  if (image.size() != 4 || weight.size() != 4)
+  if (image.size() != 4 || weight.size() != 4 || numElements(image) == 0 ||
+      numElements(weight) == 0)
     return problem("has an operand " + toString(image) + " and a weight " +
                        toString(weight),
-                   "supported are images of height and width");
+                   "supported are images of height and width, with elements");
   Expected<WindowDims> found = convWindow(call, weight.drop_front(2));
   if (!found)
     return found.takeError();
@@ -72,7 +74,12 @@ Error DeformConvImporter::checkOperands() {
     return error;
   if (Error error = require(3, {weight[0]}))
     return error;
-  return require(4, {batch, offsetGroups * taps, height, width});
+  if (Error error = require(4, {batch, offsetGroups * taps, height, width}))
+    return error;
+  // Of what is made: where taps are.
+  if (Error error = requireFoldable({taps, height}))
+    return error;
+  return requireFoldable({taps, width});
 }
 
 /// Where the taps are along a dimension, [batch * offset groups, taps, height,

@@ -88,9 +88,9 @@ Value Sampler::reflect(Value x, int64_t size) {
   if (span == 0)
     return times(x, 0);
   x = node.elementwise<AbsOp>(plus(x, -low));
-  Value times2 = buildFloor(node, times(x, 1 / (2 * span)));
+  Value periods = buildFloor(node, times(x, 1 / (2 * span)));
   // In a period of twice the span, the second half runs back.
-  Value rest = node.sub(x, times(times2, 2 * span));
+  Value rest = node.sub(x, times(periods, 2 * span));
   Value back = node.sub(node.scalar(2 * span, x), rest);
   return plus(node.select(isOf(Comparison::le, rest, span), rest, back), low);
 }

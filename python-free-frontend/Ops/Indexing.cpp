@@ -190,8 +190,9 @@ Error importOneHot(NodeBuilder &node) {
   node.setResult(0, node.transpose(rows, permutation));
   return Error::success();
 }
+
 /// The first elements of each sequence in reverse order; sequences have a
-/// length each.
+/// length each, which is no more than there are.
 Error importReverseSequence(NodeBuilder &node) {
   const Call &call = node.call;
   int64_t timeAxis = call.getInt("time_axis", 0);
@@ -207,6 +208,9 @@ Error importReverseSequence(NodeBuilder &node) {
   Value x = node.swapDims(node.operand(0), 0, batchAxis);
   Value lengths = node.reshape(node.operand(1), {batch, 1});
   Value place = node.countAlong(time, 1, 2, call.operands[1].dtype);
+  Value whole = node.scalar(time, place);
+  lengths =
+      node.select(node.compare(Comparison::lt, lengths, whole), lengths, whole);
   Value mirrored = node.sub(node.sub(lengths, place), node.scalar(1, place));
   Value isInside = node.compare(Comparison::lt, place, lengths);
   Value indices = node.select(isInside, mirrored, place);

@@ -104,7 +104,7 @@ Error importAveragePool(NodeBuilder &node) {
   return Error::success();
 }
 
-/// |x| to the power of p, from its sign on where p is even or 1.
+/// |x| to the power of p.
 Value raise(NodeBuilder &node, Value x, double p) {
   if (p == 2)
     return node.mul(x, x);
@@ -162,7 +162,7 @@ Error importLRN(NodeBuilder &node) {
     return error;
   int64_t size = call.getInt("size", 0);
   ArrayRef<int64_t> shape = call.shape(0);
-  if (size < 1 || shape.size() < 2)
+  if (size < 1 || shape.size() < 2 || numElements(shape) == 0)
     return problem("normalizes over " + Twine(size) + " channels of " +
                        toString(shape) + ", expected at least 1",
                    "the model is not valid ONNX; export it again");

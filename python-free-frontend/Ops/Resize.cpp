@@ -96,6 +96,10 @@ Error Resizer::readDims() {
     sizes = (*given)->toInts();
   }
   size_t count = std::max(scales.size(), sizes.size());
+  if (!scales.empty() && !sizes.empty() && scales.size() != sizes.size())
+    return problem("has " + Twine(scales.size()) + " scales and " +
+                       Twine(sizes.size()) + " sizes, expected one of both",
+                   "the model is not valid ONNX; export it again");
   std::vector<int64_t> axes(count);
   for (size_t i = 0; i < count; ++i)
     axes[i] = i;
@@ -113,8 +117,9 @@ Error Resizer::readDims() {
       return axis.takeError();
     int64_t from = call.shape(0)[*axis];
     double size = sizes.empty() ? std::floor(from * scales[i]) : sizes[i];
-    if (!(size >= 1))
-      return problem("makes dimension " + Twine(*axis) + " empty");
+    if (from < 1 || !(size >= 1))
+      return problem("makes dimension " + Twine(*axis) + " of " +
+                     toString(call.shape(0)) + " empty, or it is");
     auto to = int64_t(std::min(size, 0x1p60));
     double scale = sizes.empty() ? scales[i] : size / from;
     // Of what is made for a dimension: a matrix, or indices.

@@ -102,8 +102,9 @@ Value Stacker::stackScalings(ArrayRef<Value> parts) {
   SmallVector<Value> operands;
   for (Value part : parts) {
     std::optional<double> other = findFactor(part);
-    if (!factor || !other ||
-        std::fabs(*factor - *other) > 1e-7 * std::fabs(*factor))
+    double bound = node.elementType(part).isF64() ? 1e-15 : 1e-7;
+    if (!factor || !other || !std::isfinite(*factor) ||
+        !(std::fabs(*factor - *other) <= bound * std::fabs(*factor)))
       return {};
     if (part.getDefiningOp<DivOp>())
       scaling = part;
@@ -132,6 +133,8 @@ Value Stacker::stackElementwise(mlir::Operation *op,
   }
   mlir::OpBuilder builder(op->getBlock(), op->getBlock()->end());
   mlir::Operation *all = builder.clone(*op);
+  // What is noted of a part holds of other dimensions.
+  all->setDiscardableAttrs(builder.getDictionaryAttr({}));
   all->setOperands(values);
   all->getResult(0).setType(type.clone(withParts(type.getShape())));
   return all->getResult(0);

@@ -45,6 +45,32 @@ File rounds() {
   loop.beginBody("go");
   return loop.finish();
 }
+/// Rounds of rounds, of nodes without names; the weight is the inner body's.
+File nested() {
+  Loop outer({"three", "", "x"}), inner({"three", "", "x"});
+  inner.body.weight("w", {4, 4});
+  inner.beginBody("go");
+  inner.body.graph().mutable_node(0)->set_op_type("MatMul");
+  inner.body.graph().mutable_node(0)->add_input("w");
+  onnx::NodeProto &node =
+      outer.body.node("Loop", "", {"three", "", "now"}, {"next"});
+  inner.body.graph().mutable_node(0)->clear_name();
+  setBody(node, inner.body);
+  outer.body.input("i", {}, onnx::TensorProto::INT64);
+  outer.body.input("go", {}, onnx::TensorProto::BOOL);
+  outer.body.input("now", {"batch", 4});
+  outer.body.output("go", onnx::TensorProto::BOOL);
+  outer.body.output("next");
+  outer.node->clear_name();
+  return outer.finish();
+}
+/// The condition has no element.
+File emptyCondition() {
+  Loop loop({"three", "nothing", "x"});
+  loop.m.ints("nothing", {});
+  loop.beginBody("go");
+  return loop.finish();
+}
 File conditionAtRunTime() {
   Loop loop({"", "", "x"});
   loop.body.node("ReduceMax", "max", {"now"}, {"largest"});
@@ -158,6 +184,8 @@ File rowsBySums() {
 
 void addLoopModels(ModelTable &table) {
   table["loop-rounds"] = rounds;
+  table["loop-nested"] = nested;
+  table["loop-empty-condition"] = emptyCondition;
   table["loop-condition-at-run-time"] = conditionAtRunTime;
   table["loop-count-at-run-time"] = countAtRunTime;
   table["loop-endless"] = endless;
