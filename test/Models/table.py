@@ -92,8 +92,8 @@ def totals(results, exporters):
     def share(check):
         found = [checks[check]["ok"] for checks in trained if check in checks]
         return f"{sum(found)} of {len(found)}"
-    percent = 100 * len(accepted) / max(len(files), 1)
-    return [str(len(files)), f"{len(accepted)} ({percent:.0f} %)",
+    percent = 100 * len(accepted) // max(len(files), 1)
+    return [str(len(files)), f"{len(accepted)} ({percent} %)",
             str(len(accepted) - len(trained)), *map(share, CHECKS)]
 
 
