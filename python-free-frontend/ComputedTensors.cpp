@@ -38,7 +38,8 @@ private:
   bool mayBeBias(const Computed &computed, const Origin &bias) const;
   std::vector<const Origin *> findLost(int node) const;
   bool isUsedIn(const Computed &computed, StringRef module) const;
-  bool useSources(Computed &computed) const;
+  bool isOfNumbers(StringRef tensor) const;
+  void useSources(Computed &computed) const;
   void collectEqual();
   std::optional<SourceTerm> findTermOf(const Computed &computed,
                                        const Origin &parameter) const;
@@ -218,9 +219,10 @@ void ComputedFinder::collect() {
     if (const Origin *origin = findPresent(computed)) {
       computed.origin = origin;
       computed.isPresent = true;
+    } else if (isOfNumbers(computed.stored->name())) {
+      continue;
     } else if (graph.provenance.hasSources(computed.call)) {
-      if (!useSources(computed))
-        continue;
+      useSources(computed);
     } else {
       if (isLinear(computed))
         computed.folded = std::nullopt;
@@ -288,17 +290,23 @@ void ComputedFinder::collectEqual() {
     }
 }
 
+/// Whether the exporter says that it computed a tensor of no parameters.
+bool ComputedFinder::isOfNumbers(StringRef tensor) const {
+  return graph.provenance.hasSources(tensor) &&
+         none_of(graph.provenance.findSources(tensor),
+                 [](const Origin *origin) {
+                   return origin->kind == Origin::Parameter;
+                 });
+}
+
 /// Takes what the exporter says of the parameters that a tensor was computed
-/// of; false if there are none. Of equal tensors it keeps one, and says nothing
-/// of the others.
-bool ComputedFinder::useSources(Computed &computed) const {
+/// of. Of equal tensors it keeps one, and says nothing of the others.
+void ComputedFinder::useSources(Computed &computed) const {
   for (const Origin *origin : graph.provenance.findSources(computed.call))
     if (origin->kind == Origin::Parameter)
       computed.candidates.push_back(origin);
-  if (computed.candidates.empty())
-    return false;
-  if (computed.candidates.size() > 1)
-    return true;
+  if (computed.candidates.size() != 1)
+    return;
   const Origin *only = computed.candidates.front();
   computed.term = findTermOf(computed, *only);
   if (computed.term && !graph.findTensor(only->name) && !computed.canUndo())
@@ -308,7 +316,6 @@ bool ComputedFinder::useSources(Computed &computed) const {
   // It is not what the file has of the parameter.
   if (graph.findTensor(only->name))
     computed.folded = std::nullopt;
-  return true;
 }
 
 /// What was done with a parameter: by what its call multiplies it by, a call of
@@ -571,8 +578,10 @@ void ComputedFinder::findOriginsBySource() {
     std::vector<const Origin *> mentioned =
         findMentioned(calls.front()->uses.front().first);
     erase_if(mentioned, [&](const Origin *origin) {
-      return !is_contained(calls.front()->candidates, origin) ||
-             graph.isUsed(origin->name);
+      return graph.isUsed(origin->name) ||
+             none_of(calls, [&](const Computed *computed) {
+               return is_contained(computed->candidates, origin);
+             });
     });
     if (mentioned.size() != calls.size() ||
         !all_of(calls, [&](const Computed *computed) {
