@@ -8,8 +8,8 @@
 namespace dtc::frontend {
 
 /// A recurrent layer of ONNX has two biases, which are added; one of Keras has
-/// one, and tf2onnx leaves the second at zero. Trained with
-/// the first, it would move their sum twice as far. So the second stay zeros:
+/// one, and tf2onnx leaves the second at zero. Trained with the first, it would
+/// move their sum twice as far. So the second stays zero:
 ///
 ///   LSTM(x, W, R, B)   ->   %first = Slice(B); %b = Pad(%first);
 ///                           LSTM(x, W, R, %b)

@@ -79,7 +79,45 @@ struct Attributes {
   bool ceilMode = false;
 };
 
-/// Without `kernel`, the attribute kernel_shape must be there.
+/// Of windows of a shape over images of as many sizes.
+Expected<Attributes> readAttributes(const Call &call, ArrayRef<int64_t> sizes,
+                                    ArrayRef<int64_t> kernel) {
+  int64_t count = sizes.size();
+  Expected<Shape> strides = readList(call, "strides", count, 1, 1);
+  if (!strides)
+    return strides.takeError();
+  Expected<Shape> dilations = readList(call, "dilations", count, 1, 1);
+  if (!dilations)
+    return dilations.takeError();
+  Expected<Shape> pads = readList(call, "pads", 2 * count, 0, 0);
+  if (!pads)
+    return pads.takeError();
+  Expected<AutoPad> autoPad = readAutoPad(call);
+  if (!autoPad)
+    return autoPad.takeError();
+
+  Attributes result{{}, *autoPad, call.getInt("ceil_mode", 0) != 0};
+  for (int64_t d = 0; d < count; ++d) {
+    WindowDim dim;
+    dim.size = sizes[d];
+    dim.kernel = kernel[d];
+    if (dim.kernel > most || dim.size > most)
+      return problem("a window of " + Twine(dim.kernel) +
+                     " over a dimension of " + Twine(dim.size) +
+                     ", expected at most " + Twine(most));
+    dim.stride = (*strides)[d];
+    dim.dilation = (*dilations)[d];
+    if (*autoPad == AutoPad::NotSet) {
+      dim.before = (*pads)[d];
+      dim.after = (*pads)[count + d];
+    }
+    result.dims.push_back(dim);
+  }
+  return result;
+}
+
+/// Of windows over the operand. Without `kernel`, the attribute kernel_shape
+/// must be there.
 Expected<Attributes> readAttributes(const Call &call,
                                     std::optional<Shape> kernel) {
   int64_t count = call.rank(0) - 2;
@@ -98,37 +136,8 @@ Expected<Attributes> readAttributes(const Call &call,
   if (kernel && call.getInts("kernel_shape") && *kernelShape != *kernel)
     return problem("kernel_shape is " + toString(*kernelShape) +
                    ", the weight is " + toString(call.shape(1)));
-  Expected<Shape> strides = readList(call, "strides", count, 1, 1);
-  if (!strides)
-    return strides.takeError();
-  Expected<Shape> dilations = readList(call, "dilations", count, 1, 1);
-  if (!dilations)
-    return dilations.takeError();
-  Expected<Shape> pads = readList(call, "pads", 2 * count, 0, 0);
-  if (!pads)
-    return pads.takeError();
-  Expected<AutoPad> autoPad = readAutoPad(call);
-  if (!autoPad)
-    return autoPad.takeError();
-
-  Attributes result{{}, *autoPad, call.getInt("ceil_mode", 0) != 0};
-  for (int64_t d = 0; d < count; ++d) {
-    WindowDim dim;
-    dim.size = call.shape(0)[2 + d];
-    dim.kernel = kernel ? (*kernel)[d] : (*kernelShape)[d];
-    if (dim.kernel > most || dim.size > most)
-      return problem("a window of " + Twine(dim.kernel) +
-                     " over a dimension of " + Twine(dim.size) +
-                     ", expected at most " + Twine(most));
-    dim.stride = (*strides)[d];
-    dim.dilation = (*dilations)[d];
-    if (*autoPad == AutoPad::NotSet) {
-      dim.before = (*pads)[d];
-      dim.after = (*pads)[count + d];
-    }
-    result.dims.push_back(dim);
-  }
-  return result;
+  return readAttributes(call, call.shape(0).drop_front(2),
+                        kernel ? *kernel : *kernelShape);
 }
 
 WindowDims toImage(ArrayRef<WindowDim> dims) {
@@ -198,34 +207,18 @@ Expected<WindowDims> col2ImWindow(const Call &call) {
     return problem("image_shape has " + Twine(count) +
                    " dimensions and block_shape " + Twine((*block)->size()) +
                    ", supported are one or two of both");
-  Expected<Shape> strides = readList(call, "strides", count, 1, 1);
-  if (!strides)
-    return strides.takeError();
-  Expected<Shape> dilations = readList(call, "dilations", count, 1, 1);
-  if (!dilations)
-    return dilations.takeError();
-  Expected<Shape> pads = readList(call, "pads", 2 * count, 0, 0);
-  if (!pads)
-    return pads.takeError();
-  Attributes attributes;
-  for (int64_t d = 0; d < count; ++d) {
-    WindowDim dim;
-    dim.size = (*image)->getInt(d);
-    dim.kernel = (*block)->getInt(d);
-    if (std::min(dim.size, dim.kernel) < 1 ||
-        std::max(dim.size, dim.kernel) > most)
-      return problem("a window of " + Twine(dim.kernel) +
-                     " over a dimension of " + Twine(dim.size) +
-                     ", expected from 1 to " + Twine(most));
-    dim.stride = (*strides)[d];
-    dim.dilation = (*dilations)[d];
-    dim.before = (*pads)[d];
-    dim.after = (*pads)[count + d];
-    if (Error error = settle(dim, attributes))
+  std::vector<int64_t> sizes = (*image)->toInts(), kernel = (*block)->toInts();
+  for (auto [size, taps] : zip(sizes, kernel))
+    if (size < 1 || taps < 1)
+      return problem("a window of " + Twine(taps) + " over a dimension of " +
+                     Twine(size) + ", expected at least 1");
+  Expected<Attributes> attributes = readAttributes(call, sizes, kernel);
+  if (!attributes)
+    return attributes.takeError();
+  for (WindowDim &dim : attributes->dims)
+    if (Error error = settle(dim, *attributes))
       return error;
-    attributes.dims.push_back(dim);
-  }
-  return toImage(attributes.dims);
+  return toImage(attributes->dims);
 }
 
 Expected<WindowDims> poolWindow(const Call &call) {

@@ -116,6 +116,21 @@ TEST(ComputedTest, EqualsTheParameter) {
   EXPECT_TRUE(restore({0.5, 0.25}).empty());
 }
 
+/// Two parameters of zeros that one line reshapes: the record names the source
+/// of the tensor that is kept, and the other one is what is left.
+TEST(ComputedTest, EqualTensorsOfOneLine) {
+  Recorded graph({"n.bias", "n.weight"});
+  graph.tensor("view", {1, 2}, {0, 0});
+  graph.sources("view", "'n.bias', 'val_0'");
+  const char *line = "x + self.bias.view(1, -1) + self.weight.view(1, -1)";
+  graph.node("Add", {"x", "view"}, "z", "add", "add(%x, %view)", "n", line);
+  graph.node("Add", {"z", "view"}, "y", "add_1", "add(%add, %view_1)", "n",
+             line);
+  graph.restore();
+  EXPECT_TRUE(graph.find("n.bias"));
+  EXPECT_TRUE(graph.find("n.weight"));
+}
+
 /// Numbers stay numbers, whatever parameters the file lacks.
 TEST(ComputedTest, NumbersThatWereComputed) {
   Recorded graph({"lost"});
