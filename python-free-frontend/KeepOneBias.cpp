@@ -5,10 +5,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "KeepOneBias.h"
+#include "FxGraph.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringMap.h"
-#include "llvm/ADT/StringSet.h"
 
 using namespace llvm;
 
@@ -41,50 +40,30 @@ static bool hasOneBias(const onnx::TensorProto &tensor, TensorReader &reader) {
   return true;
 }
 
-/// Adds a node, with the integers that say what it does as initializers.
-static void
-addNode(onnx::GraphProto &graph, const char *op, const std::string &input,
-        const std::string &output,
-        ArrayRef<std::pair<const char *, std::vector<int64_t>>> operands) {
-  onnx::NodeProto &node = *graph.add_node();
-  node.set_op_type(op);
-  node.add_input(input);
-  node.add_output(output);
-  for (const auto &[what, values] : operands) {
-    onnx::TensorProto &tensor = *graph.add_initializer();
-    tensor.set_name(output + "/" + what);
-    tensor.set_data_type(onnx::TensorProto::INT64);
-    tensor.add_dims(values.size());
-    for (int64_t value : values)
-      tensor.add_int64_data(value);
-    node.add_input(tensor.name());
-  }
-}
-
-void keepOneBias(onnx::GraphProto &graph, TensorReader &reader) {
-  StringMap<const onnx::TensorProto *> tensors;
-  for (const onnx::TensorProto &tensor : graph.initializer())
-    tensors[tensor.name()] = &tensor;
-  StringSet<> done;
-  google::protobuf::RepeatedPtrField<onnx::NodeProto> nodes;
-  nodes.Swap(graph.mutable_node());
-  for (onnx::NodeProto &node : nodes) {
+void keepOneBias(onnx::GraphProto &proto, TensorReader &reader) {
+  Provenance none;
+  FxGraph graph(proto, none);
+  for (int index = 0; index < graph.size(); ++index) {
+    onnx::NodeProto &node = graph.node(index);
     const onnx::TensorProto *biases = addsBiases(node) && node.input_size() > 3
-                                          ? tensors.lookup(node.input(3))
+                                          ? graph.findTensor(node.input(3))
                                           : nullptr;
-    std::string kept = biases ? biases->name() + "/kept" : "";
-    if (biases && !tensors.contains(kept) && hasOneBias(*biases, reader)) {
-      if (done.insert(kept).second) {
-        int64_t count = biases->dims(1) / 2;
-        addNode(graph, "Slice", biases->name(), biases->name() + "/first",
-                {{"starts", {0}}, {"ends", {count}}, {"axes", {1}}});
-        addNode(graph, "Pad", biases->name() + "/first", kept,
-                {{"pads", {0, 0, 0, count}}});
-      }
-      node.set_input(3, kept);
-    }
-    *graph.add_node() = std::move(node);
+    if (!biases || !hasOneBias(*biases, reader))
+      continue;
+    int64_t count = biases->dims(1) / 2;
+    auto integers = [&](StringRef what, ArrayRef<int64_t> values) {
+      return graph.addIntegers(node.input(3) + "/" + what, values,
+                               {int64_t(values.size())});
+    };
+    std::string first =
+        graph.applyBefore(index, "Slice",
+                          {node.input(3), integers("starts", {0}),
+                           integers("ends", {count}), integers("axes", {1})});
+    node.set_input(
+        3, graph.applyBefore(index, "Pad",
+                             {first, integers("pads", {0, 0, 0, count})}));
   }
+  graph.insertNodes();
 }
 
 } // namespace dtc::frontend
