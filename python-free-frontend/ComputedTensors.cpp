@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ComputedTensors.h"
+#include "CallKinds.h"
 #include "Fingerprint.h"
 #include "FxRoles.h"
 
@@ -63,42 +64,6 @@ private:
   /// Parameters that are arguments of calls, by module and line of these.
   std::map<std::pair<StringRef, StringRef>, std::set<const Origin *>> arguments;
 };
-
-/// Whether a call makes a tensor of numbers.
-bool isCreation(StringRef call) {
-  StringRef stem = getStem(call);
-  for (StringRef name : {"scalar_tensor", "full", "arange", "zeros", "ones",
-                         "new_", "empty", "tril", "triu", "lift_fresh", "fill"})
-    if (stem.starts_with(name))
-      return true;
-  return false;
-}
-
-/// Whether a call has a weight, or may be part of a dropout.
-bool isLayerOrDropout(StringRef call) {
-  StringRef stem = getStem(call);
-  for (StringRef name : {"linear", "addmm", "embedding", "conv", "layer_norm",
-                         "native_layer_norm", "rms_norm", "batch_norm",
-                         "dropout", "native_dropout", "getitem"})
-    if (stem.starts_with(name))
-      return true;
-  return false;
-}
-
-/// Whether a call only moves elements, or changes their type.
-bool isMove(StringRef call) {
-  StringRef stem = getStem(call);
-  for (StringRef name :
-       {"clone",        "detach",    "alias",   "contiguous",
-        "to",           "_to_copy",  "type_as", "view",
-        "_unsafe_view", "reshape",   "expand",  "permute",
-        "transpose",    "t",         "squeeze", "unsqueeze",
-        "select",       "slice",     "getitem", "narrow",
-        "flatten",      "unflatten", "movedim", "lift_fresh_copy"})
-    if (stem == name)
-      return true;
-  return false;
-}
 
 /// Whether the elements are 0 and one large number, which is added to scores.
 template <typename T> bool isAddedMask(ArrayRef<char> bytes) {
@@ -263,11 +228,6 @@ void ComputedFinder::collect() {
 /// Of equal tensors the exporter keeps one: of p and 1 - p, of 1/2 both, p.
 /// Other elements than equal ones do not come back from arithmetic.
 void ComputedFinder::collectEqual() {
-  auto isUniformTensor = [](const TensorData &data) {
-    return data.hasData &&
-           isUniform(StringRef(data.bytes.data(), data.bytes.size()),
-                     byteSize(data.dtype));
-  };
   std::set<std::string> found;
   for (int index = 0; index < graph.size(); ++index)
     for (auto [operand, input] : enumerate(graph.node(index).input())) {
@@ -285,7 +245,8 @@ void ComputedFinder::collectEqual() {
       Expected<TensorData> data = reader.read(*tensor);
       if (!data)
         consumeError(data.takeError()); // reported when parameters are read
-      else if (isUniformTensor(*data) && found.insert(value->str()).second)
+      else if (data->hasData && isUniform(*data) &&
+               found.insert(value->str()).second)
         equal.push_back("'" + value->str() + "' of '" + own->name + "'");
     }
 }
@@ -363,9 +324,7 @@ ComputedFinder::findTermOf(const Computed &computed,
   int64_t first = 0;
   while (first < from.size() && from.getFloat(first) == 0)
     ++first;
-  if (first < from.size() &&
-      !isUniform(StringRef(own->bytes.data(), own->bytes.size()),
-                 byteSize(own->dtype))) {
+  if (first < from.size() && !isUniform(*own)) {
     double x = from.getFloat(first), y = to.getFloat(first);
     if (is_contained({"mul", "div"}, stem) && y != 0)
       terms.push_back({SourceTerm::Multiply, y / x});

@@ -18,6 +18,11 @@ bool isUniform(StringRef bytes, int64_t elementSize) {
   return bytes.drop_front(elementSize) == bytes.drop_back(elementSize);
 }
 
+bool isUniform(const TensorData &data) {
+  return isUniform(StringRef(data.bytes.data(), data.bytes.size()),
+                   byteSize(data.dtype));
+}
+
 /// Keeps the first of the slices of a dimension if they are all equal.
 static void dropRepeats(Shape &shape, unsigned dim, std::string &bytes,
                         int64_t elementSize) {

@@ -41,6 +41,7 @@ std::optional<FoldedTensor> unfold(const TensorData &data, llvm::StringRef op,
 
 /// Whether all elements are the same.
 bool isUniform(llvm::StringRef bytes, int64_t elementSize);
+bool isUniform(const TensorData &data);
 
 } // namespace dtc::frontend
 

@@ -1,12 +1,14 @@
-//===- HoistConstants.cpp - weights in Constant nodes ---------------------===//
+//===- HoistConstants.cpp - weights in nodes and inner graphs -------------===//
 //
 // See HoistConstants.h.
 //
 //===----------------------------------------------------------------------===//
 
 #include "HoistConstants.h"
+
 #include "FxGraph.h"
 #include "ParameterNames.h"
+#include "llvm/ADT/StringSet.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -39,6 +41,43 @@ void hoistConstants(onnx::GraphProto &graph) {
     tensor.set_name(node.output(0));
   }
   graph.mutable_node()->Swap(&nodes);
+}
+
+/// Moves the initializers of inner graphs to `outer`, unless a name is taken.
+static void
+hoistFrom(google::protobuf::RepeatedPtrField<onnx::NodeProto> &nodes,
+          onnx::GraphProto &outer, StringSet<> &names) {
+  for (onnx::NodeProto &node : nodes)
+    for (onnx::AttributeProto &attribute : *node.mutable_attribute()) {
+      if (!attribute.has_g())
+        continue;
+      onnx::GraphProto &graph = *attribute.mutable_g();
+      google::protobuf::RepeatedPtrField<onnx::TensorProto> kept;
+      for (onnx::TensorProto &tensor : *graph.mutable_initializer())
+        *(names.insert(tensor.name()).second ? outer.add_initializer()
+                                             : kept.Add()) = std::move(tensor);
+      graph.mutable_initializer()->Swap(&kept);
+      hoistFrom(*graph.mutable_node(), outer, names);
+    }
+}
+
+static void collectNames(const onnx::GraphProto &graph, StringSet<> &names) {
+  for (const onnx::ValueInfoProto &input : graph.input())
+    names.insert(input.name());
+  for (const onnx::NodeProto &node : graph.node()) {
+    names.insert(node.output().begin(), node.output().end());
+    for (const onnx::AttributeProto &attribute : node.attribute())
+      if (attribute.has_g())
+        collectNames(attribute.g(), names);
+  }
+}
+
+void hoistInitializers(onnx::GraphProto &graph) {
+  StringSet<> names;
+  collectNames(graph, names);
+  for (const onnx::TensorProto &tensor : graph.initializer())
+    names.insert(tensor.name());
+  hoistFrom(*graph.mutable_node(), graph, names);
 }
 
 } // namespace dtc::frontend

@@ -1,4 +1,4 @@
-//===- HoistConstants.h - weights in Constant nodes -------------*- C++ -*-===//
+//===- HoistConstants.h - weights in nodes and inner graphs -----*- C++ -*-===//
 
 #ifndef DTC_FRONTEND_HOISTCONSTANTS_H
 #define DTC_FRONTEND_HOISTCONSTANTS_H
@@ -11,6 +11,10 @@ namespace dtc::frontend {
 /// a float initializer, the float tensors there that a person named become
 /// initializers.
 void hoistConstants(onnx::GraphProto &graph);
+
+/// Makes the initializers of inner graphs those of the graph itself, where no
+/// name is taken: weights in the body of a loop are parameters, too.
+void hoistInitializers(onnx::GraphProto &graph);
 
 } // namespace dtc::frontend
 

@@ -22,10 +22,6 @@ namespace dtc::frontend {
 /// Replaces each call of a function of the model by the function's nodes.
 llvm::Error inlineFunctions(onnx::ModelProto &model);
 
-/// Makes the initializers of inner graphs those of the graph itself, where no
-/// name is taken: weights in the body of a loop are parameters, too.
-void hoistInitializers(onnx::GraphProto &graph);
-
 /// An inner graph's nodes, and what its outputs are called by them.
 struct InlinedGraph {
   std::vector<onnx::NodeProto> nodes;
