@@ -96,12 +96,21 @@ createMachine(const CpuOptions &target, std::string &error) {
       llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Aggressive));
 }
 
+/// Kernels carry nothing from one round of a loop to the next by memory, but to
+/// prove it takes LLVM half of its time.
+static bool isWorthwhile(llvm::StringRef pass) {
+  return pass != "LoopLoadEliminationPass";
+}
+
 void dtc::optimizeModule(llvm::Module &module, llvm::TargetMachine &machine) {
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager components;
   llvm::ModuleAnalysisManager modules;
-  llvm::PassBuilder builder(&machine);
+  llvm::PassInstrumentationCallbacks callbacks;
+  callbacks.registerShouldRunOptionalPassCallback(
+      [](llvm::StringRef pass, llvm::Any) { return isWorthwhile(pass); });
+  llvm::PassBuilder builder(&machine, {}, {}, &callbacks);
   builder.registerModuleAnalyses(modules);
   builder.registerCGSCCAnalyses(components);
   builder.registerFunctionAnalyses(functions);
