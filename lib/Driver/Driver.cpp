@@ -12,6 +12,7 @@
 #include "dtc/Lowering/Program.h"
 #include "dtc/Report/ModelGraph.h"
 #include "dtc/Report/Report.h"
+#include "dtc/Runtime/ABI.h"
 #include "dtc/Support/FormatShape.h"
 #include "dtc/Target/CUDA/CountLaunches.h"
 #include "dtc/Target/Targets.h"
@@ -21,6 +22,8 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/Support/Alignment.h"
+#include "llvm/Support/EndianStream.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/WithColor.h"
@@ -92,12 +95,8 @@ private:
   LogicalResult drawGraph();
   LogicalResult report();
   LogicalResult checkMemory();
-  /// The weights of a program: one of the two.
-  struct WeightsFile {
-    std::optional<OutputFile> external;
-    std::optional<TemporaryFile> embedded;
-  };
-  llvm::Error writeWeights(WeightsFile &weights);
+  llvm::Error embedWeights(OutputFile &program);
+  llvm::Error keepWeights(OutputFile &external);
   LogicalResult link();
   LogicalResult write(StringRef path,
                       llvm::function_ref<void(llvm::raw_ostream &)> body);
@@ -374,28 +373,25 @@ LogicalResult Compilation::checkMemory() {
                            *options.deviceMemory, options.deviceMemoryText);
 }
 
-/// Where the weights are until the program is there: beside it, or embedded.
-llvm::Error Compilation::writeWeights(WeightsFile &weights) {
-  auto body = [&](llvm::raw_ostream &os) {
+/// Writes the weights behind the program's code.
+llvm::Error Compilation::embedWeights(OutputFile &program) {
+  return program.write([&](llvm::raw_ostream &os) {
+    os.write_zeros(llvm::offsetToAlignment(os.tell(), llvm::Align(64)));
+    uint64_t start = os.tell();
     writeSafetensors(os, imported.parameters);
-  };
-  if (!options.embedWeights) {
-    llvm::Expected<OutputFile> file =
-        OutputFile::create(options.output + ".safetensors");
-    if (!file)
-      return file.takeError();
-    weights.external = std::move(*file);
-    return weights.external->write(body);
-  }
-  llvm::Expected<TemporaryFile> file = TemporaryFile::create(".safetensors");
-  if (!file)
-    return file.takeError();
-  weights.embedded = std::move(*file);
-  if (std::error_code error = weights.embedded->write(body))
-    return llvm::createStringError(
-        "cannot write " + weights.embedded->getPath() + ": " + error.message() +
-        "; set TMPDIR to a folder with more room");
-  return llvm::Error::success();
+    uint64_t size = os.tell() - start;
+    llvm::support::endian::write(os, size, llvm::endianness::little);
+    os << DTC_WEIGHTS_MARK;
+  });
+}
+
+/// Writes them to a file of their own.
+llvm::Error Compilation::keepWeights(OutputFile &external) {
+  if (llvm::Error error = external.write([&](llvm::raw_ostream &os) {
+        writeSafetensors(os, imported.parameters);
+      }))
+    return error;
+  return external.keep();
 }
 
 /// Everything is made under temporary names. Outputs take their own at the end.
@@ -418,10 +414,6 @@ LogicalResult Compilation::link() {
     paths.push_back(object->getPath());
     objects.push_back(std::move(*object));
   } while (objects.size() < std::min(mostObjects, functions / functionsEach));
-  WeightsFile weights;
-  if (llvm::Error error = writeWeights(weights))
-    return failWith(std::move(error));
-
   const TrainingOptions &training = options.compile.training;
   ProgramInfo info;
   info.model = llvm::sys::path::stem(options.compile.import.path).str();
@@ -439,20 +431,24 @@ LogicalResult Compilation::link() {
   for (const Buffer &buffer : imported.parameters.buffers)
     info.buffers.push_back(buffer.name);
   info.optimizer = describeOptimizer(training);
-  if (weights.embedded)
-    info.embeddedWeights = weights.embedded->getPath();
-  else
-    info.weightsFile =
-        llvm::sys::path::filename(weights.external->getPath()).str();
+  std::optional<OutputFile> weights; // external ones
+  if (!options.embedWeights) {
+    llvm::Expected<OutputFile> file =
+        OutputFile::create(options.output + ".safetensors");
+    if (!file)
+      return failWith(file.takeError());
+    weights = std::move(*file);
+    info.weightsFile = llvm::sys::path::filename(weights->getPath()).str();
+  }
   std::shared_ptr<const Target> target =
       llvm::cantFail(getTarget(options.compile.target));
   if (failed(addProgramObject(*module, info)) ||
       failed(target->emitObjects(*module, paths, options.dumpDir)) ||
       failed(linkProgram(paths, *target, options.runtimeDir, *program)))
     return failure();
-  if (weights.external)
-    if (llvm::Error error = weights.external->keep())
-      return failWith(std::move(error));
+  if (llvm::Error error =
+          weights ? keepWeights(*weights) : embedWeights(*program))
+    return failWith(std::move(error));
   llvm::Error error = program->keep();
   return error ? failWith(std::move(error)) : success();
 }

@@ -10,8 +10,6 @@
 #include "dtc/Support/Axes.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "llvm/ADT/SetVector.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
@@ -138,18 +136,6 @@ static LLVM::GlobalOp addPlanTable(ModuleOp module, StringRef prefix,
   return table;
 }
 
-/// Text between quotes of the assembler: its escapes are octal numbers.
-static std::string escapeForAssembler(StringRef text) {
-  std::string escaped;
-  llvm::raw_string_ostream os(escaped);
-  for (unsigned char c : text)
-    if (c < ' ' || c == '"' || c == '\\')
-      os << llvm::format("\\%03o", c);
-    else
-      os << c;
-  return escaped;
-}
-
 LogicalResult dtc::addProgramObject(ModuleOp module, const ProgramInfo &info) {
   FailureOr<std::string> manifest = completeManifest(module, info);
   if (failed(manifest))
@@ -168,22 +154,6 @@ LogicalResult dtc::addProgramObject(ModuleOp module, const ProgramInfo &info) {
       /*isConstant=*/true, LLVM::Linkage::Internal, "dtc_manifest",
       builder.getStringAttr(*manifest));
 
-  // Weights come in by the assembler, so that they never pass through the IR.
-  uint64_t weightsSize = 0;
-  if (!info.embeddedWeights.empty()) {
-    if (llvm::sys::fs::file_size(info.embeddedWeights, weightsSize))
-      return module.emitError("cannot read ") << info.embeddedWeights;
-    std::string code = ".pushsection .rodata.dtc_weights,\"a\",@progbits\n"
-                       ".balign 64\n.globl dtc_weights\n"
-                       ".hidden dtc_weights\ndtc_weights:\n.incbin \"" +
-                       escapeForAssembler(info.embeddedWeights) +
-                       "\"\n.popsection";
-    module->setAttr(LLVM::LLVMDialect::getModuleLevelAsmAttrName(),
-                    builder.getStrArrayAttr({code}));
-    LLVM::GlobalOp::create(builder, loc, i8, /*isConstant=*/true,
-                           LLVM::Linkage::External, "dtc_weights", Attribute());
-  }
-
   unsigned numStages, numEvals;
   LLVM::GlobalOp steps = addPlanTable(module, "stage", "dtc_steps", numStages);
   LLVM::GlobalOp evals = addPlanTable(module, "eval", "dtc_evals", numEvals);
@@ -192,8 +162,8 @@ LogicalResult dtc::addProgramObject(ModuleOp module, const ProgramInfo &info) {
            << numEvals << " plans of an evaluation, expected " << numStages
            << ", one for each stage";
 
-  auto programType = LLVM::LLVMStructType::getLiteral(
-      context, {i32, i32, ptr, ptr, ptr, i64, ptr, i64});
+  auto programType =
+      LLVM::LLVMStructType::getLiteral(context, {i32, i32, ptr, ptr, ptr, i64});
   auto program = LLVM::GlobalOp::create(builder, loc, programType, true,
                                         LLVM::Linkage::External,
                                         "dtc_program_v1", Attribute());
@@ -205,16 +175,10 @@ LogicalResult dtc::addProgramObject(ModuleOp module, const ProgramInfo &info) {
   auto address = [&](StringRef name) -> Value {
     return LLVM::AddressOfOp::create(builder, loc, ptr, name);
   };
-  Value weights = weightsSize ? address("dtc_weights")
-                              : LLVM::ZeroOp::create(builder, loc, ptr);
-  Value fields[] = {integer(i32, DTC_ABI_VERSION),
-                    integer(i32, numStages),
-                    address(steps.getSymName()),
-                    address(evals.getSymName()),
-                    address(text.getSymName()),
-                    integer(i64, manifest->size()),
-                    weights,
-                    integer(i64, weightsSize)};
+  Value fields[] = {
+      integer(i32, DTC_ABI_VERSION), integer(i32, numStages),
+      address(steps.getSymName()),   address(evals.getSymName()),
+      address(text.getSymName()),    integer(i64, manifest->size())};
   Value value = LLVM::PoisonOp::create(builder, loc, programType);
   for (auto [i, field] : llvm::enumerate(fields))
     value = LLVM::InsertValueOp::create(

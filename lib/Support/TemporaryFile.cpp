@@ -74,6 +74,10 @@ TemporaryFile::write(llvm::function_ref<void(llvm::raw_ostream &)> body) {
   llvm::raw_fd_ostream os(this->path, error, fs::CD_OpenExisting);
   if (error)
     return error;
+  uint64_t size;
+  if ((error = fs::file_size(this->path, size)))
+    return error;
+  os.seek(size);
   body(os);
   os.close();
   error = os.error();

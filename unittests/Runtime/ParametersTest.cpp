@@ -34,7 +34,11 @@ protected:
   }
 
   void load(const std::string &embedded, uint64_t seed = 0) {
-    Program program = readJson(manifest, DTC_ABI_VERSION, 1, embedded);
+    Program program = readJson(manifest);
+    uint64_t size = embedded.size();
+    std::string end(reinterpret_cast<char *>(&size), sizeof size);
+    program.executable = folder.write(
+        "program", "code" + embedded + (size ? end + DTC_WEIGHTS_MARK : ""));
     auto collectives = makeSelfCollectives();
     HostDevice device(MatMulEngine::builtin, /*winograd=*/true, /*threads=*/1);
     dtc_context context(program, *collectives, device, /*overlaps=*/true);
@@ -86,7 +90,7 @@ TEST_F(Parameters, AveragesStartAsTheParameter) {
 }
 
 TEST_F(Parameters, Errors) {
-  EXPECT_ERROR(load(""), "this program has no weights");
+  EXPECT_ERROR(load(""), "found no weights at the end of this program");
   EXPECT_ERROR(load(weights("v", {3, 2})),
                "the embedded file has no tensor 'w'");
   EXPECT_ERROR(load(weights("w", {2, 3})),

@@ -37,13 +37,11 @@ inline nlohmann::json validManifest() {
 
 inline dtc::rt::Program readJson(const nlohmann::json &manifest,
                                  uint32_t version = DTC_ABI_VERSION,
-                                 uint32_t stages = 1,
-                                 const std::string &weights = "") {
+                                 uint32_t stages = 1) {
   std::string text = manifest.dump();
   dtc_step_fn step = nullptr;
   return dtc::rt::readProgram(
-      {version, stages, &step, &step, text.data(), text.size(),
-       weights.empty() ? nullptr : weights.data(), weights.size()});
+      {version, stages, &step, &step, text.data(), text.size()});
 }
 
 #endif // DTC_UNITTESTS_RUNTIME_TESTMANIFEST_H

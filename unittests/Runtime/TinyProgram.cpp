@@ -228,5 +228,4 @@ const dtc_step_fn evals[] = {evaluate<0>, evaluate<1>};
 } // namespace
 
 const dtc_program dtc_program_v1 = {
-    DTC_ABI_VERSION, pp,      steps, evals, manifest.data(),
-    manifest.size(), nullptr, 0};
+    DTC_ABI_VERSION, pp, steps, evals, manifest.data(), manifest.size()};

@@ -33,8 +33,7 @@ struct ProgramInfo {
   llvm::StringMap<std::vector<std::string>> aliases;
   /// Tensors of the weights file that are saved as they are.
   llvm::json::Array buffers;
-  std::string weightsFile;     ///< external weights; else empty
-  std::string embeddedWeights; ///< file to embed; else empty
+  std::string weightsFile; ///< external weights; else empty
 };
 
 /// Completes the manifest and adds the globals `dtc_program_v1` refers to.

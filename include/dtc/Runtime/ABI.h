@@ -20,7 +20,7 @@ extern "C" {
 #endif
 
 /// Raised whenever a struct, a signature or a limit in this file changes.
-#define DTC_ABI_VERSION 13
+#define DTC_ABI_VERSION 14
 
 /// How many messages of a rank, both ways, may be in flight at once.
 #define DTC_MAX_MESSAGE_SLOTS 4096
@@ -124,11 +124,12 @@ typedef struct dtc_program {
   const dtc_step_fn *evals;
   const char *manifest;   ///< JSON, `manifest_size` bytes; schema below
   uint64_t manifest_size; ///< without a terminating zero
-  const char *weights;    ///< embedded safetensors file, or null
-  uint64_t weights_size;  ///< bytes
 } dtc_program;
 
 extern const dtc_program dtc_program_v1;
+
+/// What an executable with weights ends in.
+#define DTC_WEIGHTS_MARK "dtc-wts\n"
 
 /// # Manifest
 ///
@@ -187,9 +188,10 @@ extern const dtc_program dtc_program_v1;
 ///   `step` are f64 scalars; `step` counts from 1. `bound` is the exclusive
 ///   upper bound of an integer input's values (0: unknown): data outside it is
 ///   refused, the `ignore_index` of a label excepted.
-/// * `weights_file` is relative to the executable's folder. `weights`, or that
-///   file, is a safetensors file with the tensor of every parameter whose init
-///   is "file".
+/// * `weights_file` is relative to the executable's folder: a safetensors file
+///   with the tensor of every parameter whose init is "file". If it is empty,
+///   that file follows the executable's code, then its size in bytes, as 8
+///   bytes, little-endian, and last DTC_WEIGHTS_MARK.
 /// * Files hold tensors. A parameter is the part of its tensor that begins at
 ///   `start` and has the parameter's `shape`: the whole, or one of several
 ///   parts. A rank's buffer holds the part of the parameter that `splits` give
@@ -412,11 +414,10 @@ void dtcrt_step_hook(int64_t step, int32_t begin);
 #ifdef __cplusplus
 } // extern "C"
 
-static_assert(sizeof(dtc_program) == 56, "dtc_program is part of the ABI");
+static_assert(sizeof(dtc_program) == 40, "dtc_program is part of the ABI");
 static_assert(offsetof(dtc_program, steps) == 8, "ABI layout");
 static_assert(offsetof(dtc_program, evals) == 16, "ABI layout");
 static_assert(offsetof(dtc_program, manifest) == 24, "ABI layout");
-static_assert(offsetof(dtc_program, weights) == 40, "ABI layout");
 #endif
 
 #endif // DTC_RUNTIME_ABI_H

@@ -20,7 +20,7 @@ public:
   const std::string &getPath() const { return path; }
   /// The file to write, or to replace by another file.
   const std::string &getTemporary() const { return temporary.getPath(); }
-  /// Writes the temporary file.
+  /// Writes at the end of the temporary file.
   llvm::Error write(llvm::function_ref<void(llvm::raw_ostream &)> body);
   /// Gives it its name. Without this call nothing has happened.
   llvm::Error keep();

@@ -29,6 +29,7 @@ public:
 
   /// Absolute, so no tool takes it for an option.
   const std::string &getPath() const { return path; }
+  /// Writes at the end, after what a tool may have written.
   std::error_code write(llvm::function_ref<void(llvm::raw_ostream &)> body);
   /// Gives the file this name, in the same file system. A file of that name is
   /// replaced in one step.

@@ -27,6 +27,21 @@ std::string dtc::rt::pathOfWeights(const Program &program) {
   return (self.parent_path() / program.weightsFile).string();
 }
 
+/// The file of weights that an executable ends in (ABI.h).
+static std::string_view findEmbedded(std::string_view executable) {
+  constexpr std::string_view mark = DTC_WEIGHTS_MARK;
+  uint64_t size = 0;
+  if (executable.size() >= sizeof size + mark.size() &&
+      executable.ends_with(mark)) {
+    executable.remove_suffix(sizeof size + mark.size());
+    memcpy(&size, executable.data() + executable.size(), sizeof size);
+  }
+  if (size == 0 || size > executable.size())
+    fail("found no weights at the end of this program: it was stripped or cut; "
+         "compile it again, or with --weights external");
+  return executable.substr(executable.size() - size);
+}
+
 namespace {
 
 /// The program's weights, wherever they are; opened when first needed.
@@ -35,25 +50,22 @@ public:
   explicit Weights(const Program &program) : program(program) {}
 
   std::string_view bytes() {
-    if (!program.embeddedWeights.empty())
-      return program.embeddedWeights;
-    if (program.weightsFile.empty())
-      fail("this program has no weights, but its manifest refers to them");
     if (!file)
-      file.emplace(pathOfWeights(program));
-    return file->bytes();
+      file.emplace(isEmbedded() ? program.executable : pathOfWeights(program));
+    return isEmbedded() ? findEmbedded(file->bytes()) : file->bytes();
   }
 
   const SafetensorsReader &reader() {
     if (!tensors)
-      tensors.emplace(program.weightsFile.empty()
-                          ? "the embedded file"
-                          : "'" + pathOfWeights(program) + "'",
+      tensors.emplace(isEmbedded() ? "the embedded file"
+                                   : "'" + pathOfWeights(program) + "'",
                       bytes());
     return *tensors;
   }
 
 private:
+  bool isEmbedded() const { return program.weightsFile.empty(); }
+
   const Program &program;
   std::optional<MappedFile> file;
   std::optional<SafetensorsReader> tensors;

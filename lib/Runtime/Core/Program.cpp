@@ -450,8 +450,6 @@ Program dtc::rt::readProgram(const dtc_program &exported) {
       Checksum::of({exported.manifest, exported.manifest_size});
   program.steps = exported.steps;
   program.evals = exported.evals;
-  if (exported.weights)
-    program.embeddedWeights = {exported.weights, exported.weights_size};
   try {
     readManifest(parseJson<Json>({exported.manifest, exported.manifest_size}),
                  program);

@@ -169,7 +169,7 @@ struct Program {
   bool scalesLoss() const { return hasInput(InputKind::lossScale); }
   /// Whether a step whose gradients are no numbers changes no weight.
   bool skipsSteps() const { return skipsNonFinite || scalesLoss(); }
-  std::string weightsFile;
+  std::string weightsFile; ///< empty if they follow the executable's code
   /// Name, then settings but the learning rate, as text for people.
   std::string optimizer;
   double learningRate;
@@ -185,7 +185,7 @@ struct Program {
   std::vector<Stage> stages;
 
   const dtc_step_fn *steps, *evals;
-  std::string_view embeddedWeights;
+  std::string executable = "/proc/self/exe";
 
   /// Says how many ranks there are, if that was open: the mesh and the batch
   /// follow. A number that does not fit is left to checkRankCount.
