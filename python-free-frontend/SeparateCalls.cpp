@@ -5,15 +5,14 @@
 //===----------------------------------------------------------------------===//
 
 #include "SeparateCalls.h"
-#include "FxGraph.h"
-#include "FxRoles.h"
+#include "CallCopies.h"
+#include "MergedCalls.h"
+#include "ModuleNames.h"
 #include "NameList.h"
 
-#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringExtras.h"
 
-#include <algorithm>
+#include <map>
 
 using namespace llvm;
 
@@ -22,24 +21,28 @@ namespace dtc::frontend {
 namespace {
 class CallSeparator {
 public:
-  explicit CallSeparator(FxGraph &graph) : graph(graph) {}
+  explicit CallSeparator(FxGraph &graph) : graph(graph), merged(graph) {}
 
   void run(RestoredTensors &result);
 
 private:
   const Origin *findSibling(const Origin &origin) const;
-  std::string findModule(StringRef module, ArrayRef<const Origin *> own) const;
+  std::vector<std::string> findModules(StringRef module,
+                                       ArrayRef<const Origin *> own) const;
   bool isRepeated(StringRef kept, StringRef gone,
                   ArrayRef<const Origin *> own) const;
-  bool copyCall(StringRef kept, StringRef gone);
-  onnx::NodeProto &copyNode(int index, StringRef suffix,
-                            StringMap<std::string> &results);
+  SmallVector<const Origin *> findParameters(int index) const;
+  SmallVector<const Origin *> findNearestParameters(StringRef value) const;
+  CallCopies *findCopies(StringRef value, StringRef gone, StringRef reader);
   void separateCalls();
   void separateSplits();
 
   FxGraph &graph;
-  /// Nodes of a call.
-  MapVector<StringRef, SmallVector<int>> nodes;
+  MergedCalls merged;
+  /// By "net>old", the calls of `net` as `old` makes them.
+  std::map<std::string, CallCopies> copies;
+  /// By value and name, whose copies these are; null if that is not known.
+  StringMap<StringMap<CallCopies *>> found;
   std::vector<std::string> separated, guessed;
   /// Calls that are gone, and of no parameters that are known.
   std::vector<std::string> unknown;
@@ -64,32 +67,32 @@ std::string rename(const Origin &like, StringRef module) {
   return module.empty() ? leaf.str() : (module + "." + leaf).str();
 }
 
-/// The module that is gone and has parameters of these names, which nothing
-/// uses: the one that has most of its path in common with `module`; "" if there
-/// is none, or several.
-std::string CallSeparator::findModule(StringRef module,
-                                      ArrayRef<const Origin *> own) const {
-  StringRef best;
-  int64_t bestLength = -1;
-  bool isOnly = false;
+/// The modules that may have made a call in place of `module`: those that have
+/// parameters of these names, which nothing uses but copies of this module's
+/// calls, and no nodes, and of these the nearest by name, in the order of the
+/// state dict.
+std::vector<std::string>
+CallSeparator::findModules(StringRef module,
+                           ArrayRef<const Origin *> own) const {
+  auto isCopied = [&](StringRef owner) {
+    return any_of(copies, [&](const auto &entry) {
+      return entry.second.getModule(module) == owner;
+    });
+  };
+  std::vector<std::string> found;
   for (const Origin &candidate : graph.provenance.origins()) {
-    StringRef owner = splitName(candidate.name).first;
-    if (owner.empty() || owner == best || graph.hasNodes(owner) ||
-        !all_of(own, [&](const Origin *origin) {
+    std::string owner = splitName(candidate.name).first.str();
+    if (owner.empty() || is_contained(found, owner) || owner == module)
+      continue;
+    if (isCopied(owner) ||
+        (!graph.hasNodes(owner) && all_of(own, [&](const Origin *origin) {
           const Origin *other = graph.provenance.find(rename(*origin, owner));
           return other && other->kind == Origin::Parameter &&
                  !graph.isUsed(other->name) && !other->argument.empty();
-        }))
-      continue;
-    int64_t most = std::min(owner.size(), module.size()), length = 0;
-    while (length < most && owner[length] == module[length])
-      ++length;
-    isOnly = length > bestLength || (isOnly && length < bestLength);
-    if (length > bestLength)
-      best = owner;
-    bestLength = std::max(bestLength, length);
+        })))
+      found.push_back(owner);
   }
-  return isOnly ? best.str() : "";
+  return findNearestModules(found, module);
 }
 
 /// Whether a call `gone` can be that of a module like that of `kept`, which has
@@ -102,10 +105,10 @@ bool CallSeparator::isRepeated(StringRef kept, StringRef gone,
   int64_t keptNumber = getNumber(kept), goneNumber = getNumber(gone), calls = 1;
   StringRef stem = getStem(kept);
   auto isOfModule = [&](int64_t number) {
-    auto it = nodes.find(makeCallName(stem, number));
-    if (it == nodes.end())
+    ArrayRef<int> nodes = merged.getNodes(makeCallName(stem, number));
+    if (nodes.empty())
       return false;
-    const NodeOrigin &origin = graph.origin(it->second.front());
+    const NodeOrigin &origin = graph.origin(nodes.front());
     // A call that reads the parameters is that of a former use.
     return origin.module() == module && none_of(own, [&](const Origin *tensor) {
              return origin.call->uses(tensor->argument);
@@ -118,122 +121,115 @@ bool CallSeparator::isRepeated(StringRef kept, StringRef gone,
   return goneNumber - keptNumber >= calls;
 }
 
-/// Whether two modules are named as those that belong together are: their paths
-/// differ in one word, by its middle or number: 'norm_q' and 'norm_kv',
-/// 'layers.0.norm1' and 'layers.0.norm2'.
-static bool areNamedAlike(StringRef a, StringRef b) {
-  SmallVector<StringRef> wordsOfA, wordsOfB;
-  a.split(wordsOfA, '.');
-  b.split(wordsOfB, '.');
-  if (wordsOfA.size() != wordsOfB.size())
-    return false;
-  unsigned different = 0;
-  for (auto [word, other] : zip(wordsOfA, wordsOfB)) {
-    if (word == other)
-      continue;
-    ++different;
-    auto isNumber = [](StringRef x) { return all_of(x, isDigit); };
-    size_t most = std::min(word.size(), other.size()), same = 0, ending = 0;
-    while (same < most && word[same] == other[same])
-      ++same;
-    while (ending < most - same &&
-           word[word.size() - 1 - ending] == other[other.size() - 1 - ending])
-      ++ending;
-    if (same + ending < 2 && !(isNumber(word) && isNumber(other)))
-      return false;
-  }
-  return different == 1;
-}
-
-/// Adds a copy of a node; `results` are the copies of results, to read and to
-/// add to.
-onnx::NodeProto &CallSeparator::copyNode(int index, StringRef suffix,
-                                         StringMap<std::string> &results) {
-  onnx::NodeProto copy = graph.node(index);
-  if (!copy.name().empty())
-    copy.set_name(
-        (StringRef(copy.name()).rsplit('/').second + "/" + suffix).str());
-  for (std::string &output : *copy.mutable_output()) {
-    auto it = results.find(output);
-    if (it == results.end())
-      it = results.try_emplace(output, graph.makeName(output + "/" + suffix))
-               .first;
-    output = it->second;
-  }
-  for (std::string &input : *copy.mutable_input())
-    if (auto it = results.find(input); it != results.end())
-      input = it->second;
-  onnx::NodeProto &added = graph.addAfter(index);
-  added = std::move(copy);
-  return added;
-}
-
-/// Adds a call `gone` that is `kept` with the parameters of another module, or
-/// with the other parameter of its own.
-bool CallSeparator::copyCall(StringRef kept, StringRef gone) {
+/// The parameters that the call of a node reads.
+SmallVector<const Origin *> CallSeparator::findParameters(int index) const {
   SmallVector<const Origin *> own;
-  for (const auto &argument : graph.origin(nodes[kept].front()).call->arguments)
-    for (const std::string &value : argument)
-      if (const Origin *origin = graph.provenance.findArgument(value);
-          origin && origin->kind == Origin::Parameter)
-        own.push_back(origin);
-  bool isResult = any_of(nodes[kept], [&](int index) {
-    return is_contained(graph.node(index).output(), kept);
-  });
-  if (own.empty() || !isResult || graph.hasName(gone))
-    return false;
+  if (const auto &call = graph.origin(index).call)
+    for (const auto &argument : call->arguments)
+      for (const std::string &value : argument)
+        if (const Origin *origin = graph.provenance.findArgument(value);
+            origin && origin->kind == Origin::Parameter)
+          own.push_back(origin);
+  return own;
+}
+
+/// Those of the last call with any that a value is computed by.
+SmallVector<const Origin *>
+CallSeparator::findNearestParameters(StringRef value) const {
+  StringSet<> needed;
+  needed.insert(value);
+  for (int index = merged.getProducer(value).value_or(-1); index >= 0;
+       --index) {
+    const onnx::NodeProto &node = graph.node(index);
+    if (none_of(node.output(), [&](const std::string &output) {
+          return needed.contains(output);
+        }))
+      continue;
+    if (auto own = findParameters(index); !own.empty())
+      return own;
+    for (const std::string &input : node.input())
+      needed.insert(input);
+  }
+  return {};
+}
+
+/// The calls of the module that made `gone`, which the exporter merged with
+/// `value`, by the parameters that are nearest: those of another module of the
+/// same names, or one more parameter of the same module. Null if it is not
+/// clear which.
+CallCopies *CallSeparator::findCopies(StringRef value, StringRef gone,
+                                      StringRef reader) {
+  SmallVector<const Origin *> own = findNearestParameters(value);
+  if (own.empty())
+    return nullptr;
   StringRef module = splitName(own.front()->name).first;
-  bool isOneModule = all_of(own, [&](const Origin *origin) {
-    return splitName(origin->name).first == module;
-  });
-  std::string other =
-      isOneModule && isRepeated(kept, gone, own) ? findModule(module, own) : "";
-  StringMap<std::string> values, modules;
-  const Origin *sibling =
-      other.empty() && own.size() == 1 ? findSibling(*own.front()) : nullptr;
-  if (sibling)
-    values[own.front()->argument] = sibling->argument;
-  else if (other.empty()) {
-    if (!is_contained(unknown, gone))
+  ArrayRef<int> nodes = merged.getNodes(value);
+  bool isDirect = !nodes.empty() && !findParameters(nodes.front()).empty();
+  std::vector<std::string> modules;
+  if (all_of(own,
+             [&](const Origin *origin) {
+               return splitName(origin->name).first == module;
+             }) &&
+      (!isDirect || isRepeated(value, gone, own)))
+    modules = findModules(module, own);
+  // Which of several, the name of the reader tells, or the order of calls.
+  bool isSure = true;
+  if (modules.size() > 1) {
+    std::vector<std::string> nearest = findNearestModules(modules, reader);
+    ArrayRef<std::string> all = merged.getNames(value);
+    isSure = nearest.size() == 1;
+    if (!isSure && modules.size() == all.size())
+      nearest = {modules[find(all, gone) - all.begin()]};
+    modules = std::move(nearest);
+  }
+  const Origin *sibling = modules.empty() && isDirect && own.size() == 1
+                              ? findSibling(*own.front())
+                              : nullptr;
+  if (modules.size() != 1 && !sibling) {
+    if (isDirect)
       unknown.push_back(gone.str());
-    return false;
+    return nullptr;
   }
-  for (const Origin *origin : own)
-    if (!sibling)
-      values[origin->argument] =
-          graph.provenance.find(rename(*origin, other))->argument;
-  for (const auto &entry : values)
-    graph.markUsed(graph.provenance.findArgument(entry.second)->name);
+  StringRef from = sibling ? StringRef(own.front()->name) : module;
+  StringRef to = sibling ? StringRef(sibling->name) : modules.front();
+  isSure &= !sibling && areNamedAlike(from, to);
+  std::string name = (gone + "' of '" + to).str();
   if (!sibling)
-    modules[module] = other;
-  values[kept] = gone.str();
-  StringMap<std::string> results;
-  results[kept] = graph.makeName(gone);
-  for (int index : nodes[kept]) {
-    onnx::NodeProto &copy = copyNode(index, gone, results);
-    renameInCall(copy, values);
-    renameModules(copy, modules);
-  }
-  StringRef to = sibling ? StringRef(sibling->name) : StringRef(other);
-  (!sibling && areNamedAlike(module, to) ? separated : guessed)
-      .push_back((gone + "' of '" + to).str());
-  return true;
+    std::tie(from, to) = dropCommonEnd(from, to);
+  auto [it, isNew] =
+      copies.try_emplace((from + ">" + to).str(), graph, from, to);
+  if (isNew)
+    (isSure ? separated : guessed).push_back(name);
+  return &it->second;
 }
 
 void CallSeparator::separateCalls() {
-  StringSet<> made;
   for (int index = 0; index < graph.size(); ++index) {
     onnx::NodeProto &node = graph.node(index);
-    if (!graph.origin(index).call)
-      continue;
     for (int operand = 0; operand < node.input_size(); ++operand) {
-      const std::string kept = node.input(operand);
-      std::string gone =
-          nodes.count(kept) ? graph.findMerged(index, operand) : std::string();
-      if (gone.empty() || (!made.contains(gone) && !copyCall(kept, gone)))
+      std::string value = node.input(operand),
+                  gone = merged.find(index, operand);
+      if (!is_contained(merged.getNames(value), gone))
         continue;
-      made.insert(gone);
-      node.set_input(operand, gone);
+      StringMap<CallCopies *> &known = found[value];
+      if (!known.contains(gone)) {
+        CallCopies *calls =
+            findCopies(value, gone, graph.origin(index).module());
+        // Two calls are not of one module.
+        bool isTaken = calls && any_of(known, [&](const auto &entry) {
+                         return entry.second == calls;
+                       });
+        if (isTaken)
+          unknown.push_back(gone);
+        known[gone] = isTaken ? nullptr : calls;
+      }
+      CallCopies *calls = known[gone];
+      std::string copy = calls ? calls->get(value, gone) : "";
+      if (copy.empty())
+        continue;
+      node.set_input(operand, copy);
+      if (std::string name = calls->getCallName(value); !name.empty())
+        renameInCall(node, {{gone, name}});
     }
   }
 }
@@ -268,7 +264,7 @@ void CallSeparator::separateSplits() {
           continue;
         graph.addTensor(*tensor, own->name, dimsOf(*tensor));
         results[whole] = own->name;
-        copyNode(split->second, own->name, results);
+        copyNode(graph, split->second, own->name, results);
         separated.push_back(own->name + "' of '" + module.str());
       }
       input = results[input];
@@ -277,9 +273,6 @@ void CallSeparator::separateSplits() {
 }
 
 void CallSeparator::run(RestoredTensors &result) {
-  for (int index = 0; index < graph.size(); ++index)
-    if (const auto &call = graph.origin(index).call)
-      nodes[call->result].push_back(index);
   separateCalls();
   separateSplits();
   graph.insertNodes();

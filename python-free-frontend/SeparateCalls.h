@@ -2,14 +2,15 @@
 //
 // Two modules that begin with equal parameters and see the same input compute
 // the same, and the exporter's optimizer keeps one of them: of GPT-NeoX's two
-// norms of one residual stream, say. A call that names a result which is gone
-// shows the other:
+// norms of one residual stream, say, or of a network and its frozen copy. A call
+// that names a result which is gone shows the other:
 //
-//   %layer_norm = layer_norm(%x, ..., %p_input_norm_weight)
-//   %linear     = linear(%layer_norm_1, ...)   // reads layer_norm
+//   %linear = linear(%x, %p_net_0_weight); %relu = relu(%linear)
+//   %linear_4 = linear(%relu_1, ...)                       // reads relu
 //
-// Its node is there again, as 'layer_norm_1', with the parameters of a module
-// that has no nodes, the nearest by name ('post_norm').
+// What the result is computed of is there again, as 'relu_1', with the
+// parameters of a module that has no nodes and is the nearest by name
+// (CallCopies): relu_1 = relu(linear_1), linear_1 = linear(x, old.0.weight).
 //
 //===----------------------------------------------------------------------===//
 

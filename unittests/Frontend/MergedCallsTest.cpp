@@ -99,6 +99,125 @@ TEST(MergedCallsTest, FactorOfOneIsNoModule) {
   }
 }
 
+/// Two layers of `net`, whose result two calls read; `old` has the same.
+void addTwins(Recorded &model) {
+  model.tensor("net.0.weight", {2, 2}, {1, 2, 3, 4});
+  model.tensor("net.2.weight", {2, 2}, {5, 6, 7, 8});
+  model.node("Gemm", {"x", "net.0.weight"}, "linear", "linear",
+             "linear(%x, %p_net_0_weight)", "net.0");
+  model.node("Relu", {"linear"}, "relu", "relu", "relu(%linear)", "net.1");
+  model.node("Gemm", {"relu", "net.2.weight"}, "linear_1", "linear_1",
+             "linear(%relu, %p_net_2_weight)", "net.2");
+}
+
+TEST(MergedCallsTest, ModulesOfSeveralCalls) {
+  Recorded model(
+      {"net.0.weight", "net.2.weight", "old.0.weight", "old.2.weight"});
+  addTwins(model);
+  // Of x / 2 one is left, too.
+  model.node("Mul", {"linear_1", "two"}, "mul", "mul", "mul(%linear_1, 0.5)");
+  model.node("Sub", {"mul", "mul"}, "y", "sub", "sub(%mul, %mul_1)");
+  model.restore();
+  EXPECT_EQ(model.inputs("y"), (Names{"mul", "mul_1"}));
+  EXPECT_EQ(model.inputs("mul_1"), (Names{"linear_3", "two"}));
+  EXPECT_EQ(model.inputs("linear_3")[1], "old.2.weight");
+  std::string relu = model.inputs("linear_3")[0];
+  EXPECT_EQ(model.inputs(model.inputs(relu)[0]), (Names{"x", "old.0.weight"}));
+  EXPECT_EQ(model.inputs("linear")[1], "net.0.weight");
+}
+
+TEST(MergedCallsTest, ModuleThatIsEqualInPart) {
+  // What `old` computes first is used before its last layer is.
+  Recorded model(
+      {"net.0.weight", "net.2.weight", "old.0.weight", "old.2.weight"});
+  addTwins(model);
+  model.node("Abs", {"relu"}, "abs_1", "abs_1", "abs(%relu_1)");
+  model.node("Sub", {"linear_1", "linear_1"}, "sub", "sub",
+             "sub(%linear_1, %linear_3)");
+  model.node("Mul", {"abs_1", "sub"}, "y", "y", "mul(%abs_1, %sub)");
+  model.restore();
+  EXPECT_EQ(model.inputs("abs_1"), Names{"relu_1"});
+  std::string last = model.inputs("sub")[1];
+  EXPECT_EQ(model.inputs(last), (Names{"relu_1", "old.2.weight"}));
+}
+
+TEST(MergedCallsTest, PartsOfAResult) {
+  // Three blocks begin with zeros; the first two parts of each are read.
+  for (const std::string scope : {"", "b."}) {
+    Recorded model({"b.0.m.w", "b.1.m.w", "b.2.m.w"});
+    model.tensor("b.0.m.w", {2, 2}, {0, 0, 0, 0});
+    model.node("Gemm", {"x", "b.0.m.w"}, "linear", "linear",
+               "linear(%x, %p_b_0_m_w)", "b.0.m");
+    model.node("Split", {"linear"}, "part_0");
+    model.secondOutput("part_1");
+    auto add = [&](const std::string &input, int64_t block) {
+      std::string number = block == 0 ? "" : "_" + std::to_string(block);
+      std::string first = block == 0 ? "" : "_" + std::to_string(2 * block);
+      std::string module = scope.empty() ? "" : scope + std::to_string(block);
+      model.node("Mul", {input, "part_0"}, "mul" + number, "mul" + number,
+                 "mul(%" + input + ", %getitem" + first + ")", module);
+      model.node("Add", {"mul" + number, "part_1"}, "add" + number,
+                 "add" + number,
+                 "add(%mul" + number + ", %getitem_" +
+                     std::to_string(2 * block + 1) + ")",
+                 module);
+    };
+    add("x", 0);
+    add("add", 1);
+    add("add_1", 2);
+    model.node("Relu", {"add_2"}, "y", "relu", "relu(%add_2)");
+    RestoredTensors result = model.restore();
+    for (int block : {0, 1, 2}) {
+      std::string number = block == 0 ? "" : "_" + std::to_string(block);
+      std::string scale = model.inputs("mul" + number)[1];
+      EXPECT_EQ(model.inputs(model.inputs(scale)[0]),
+                (Names{"x", "b." + std::to_string(block) + ".m.w"}));
+      EXPECT_EQ(model.producer(scale),
+                model.producer(model.inputs("add" + number)[1]));
+    }
+    // The names of the readers tell, else the order of calls.
+    EXPECT_EQ(result.warnings.size(), scope.empty() ? 1u : 0u);
+  }
+}
+
+TEST(MergedCallsTest, EqualPartsOfAStack) {
+  Recorded model({"e.0.w", "e.1.w", "e.2.w"});
+  model.tensor("e.0.w", {2, 2}, {1, 2, 3, 4});
+  model.node("Gemm", {"x", "e.0.w"}, "linear", "linear", "linear(%x, %p_e_0_w)",
+             "e.0");
+  std::string stack = "stack([%linear, %linear_1, %linear_2], -1)";
+  model.node("Unsqueeze", {"linear", "axis"}, "val", "stack", stack);
+  model.node("Concat", {"val", "val", "val"}, "y", "stack", stack);
+  model.restore();
+  std::vector<std::string> parts = model.inputs("y");
+  for (int i : {0, 1, 2})
+    EXPECT_EQ(model.inputs(model.inputs(parts[i])[0])[1],
+              "e." + std::to_string(i) + ".w");
+}
+
+TEST(MergedCallsTest, ArgumentOfACallOfSeveralNodes) {
+  Recorded model({"a.k.w", "a.v.w", "b.k.w", "b.v.w"});
+  model.tensor("a.k.w", {2, 2}, {1, 2, 3, 4});
+  model.tensor("a.v.w", {2, 2}, {5, 6, 7, 8});
+  model.node("Gemm", {"x", "a.k.w"}, "linear", "linear", "linear(%x, %p_a_k_w)",
+             "a.k");
+  model.node("Gemm", {"x", "a.v.w"}, "linear_1", "linear_1",
+             "linear(%x, %p_a_v_w)", "a.v");
+  std::string attention =
+      "scaled_dot_product_attention(%x, %linear, %linear_1)";
+  model.node("Transpose", {"linear"}, "turned", "sdpa", attention, "a");
+  model.node("MatMul", {"x", "turned"}, "scores", "sdpa", attention, "a");
+  model.node("MatMul", {"scores", "linear_1"}, "sdpa", "sdpa", attention, "a");
+  attention = "scaled_dot_product_attention(%sdpa, %linear_2, %linear_3)";
+  model.node("MatMul", {"sdpa", "turned"}, "scores_1", "y", attention, "b");
+  model.node("MatMul", {"scores_1", "linear_1"}, "y", "y", attention, "b");
+  model.restore();
+  std::string turned = model.inputs("scores_1")[1];
+  EXPECT_EQ(model.inputs(model.inputs(turned)[0]), (Names{"x", "b.k.w"}));
+  EXPECT_EQ(model.inputs(model.inputs("y")[1]), (Names{"x", "b.v.w"}));
+  EXPECT_EQ(model.inputs("sdpa")[1], "linear_1");
+}
+
 TEST(MergedCallsTest, FrozenCopyThatWasMerged) {
   Recorded model({"a.weight"}, {"copy"});
   model.tensor("a.weight", {2, 2}, {1, 2, 3, 4});

@@ -5,6 +5,7 @@
 
 #include "RestoreParameters.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -68,6 +69,11 @@ public:
            ("File \"model.py\", line 1, in forward\n    " + source).str());
   }
 
+  /// Another output of the node that was added last.
+  void secondOutput(llvm::StringRef name) {
+    graph.mutable_node()->rbegin()->add_output(name.str());
+  }
+
   /// Of what the exporter computed a tensor: "'p', 'val_0'".
   void sources(llvm::StringRef tensor, llvm::StringRef list) {
     onnx::ValueInfoProto &value = *graph.add_value_info();
@@ -104,18 +110,21 @@ public:
     return result;
   }
 
-  /// Operands of the node that computes a value.
-  std::vector<std::string> inputs(llvm::StringRef output) const {
-    for (const onnx::NodeProto &node : graph.node())
-      if (node.output(0) == output)
-        return {node.input().begin(), node.input().end()};
-    return {};
+  /// The first output of the node that computes a value.
+  std::string producer(llvm::StringRef value) const {
+    const onnx::NodeProto *node = nodeOf(value);
+    return node ? node->output(0) : "";
   }
-  std::string op(llvm::StringRef output) const {
-    for (const onnx::NodeProto &node : graph.node())
-      if (node.output(0) == output)
-        return node.op_type();
-    return "";
+  /// Operands of the node that computes a value.
+  std::vector<std::string> inputs(llvm::StringRef value) const {
+    const onnx::NodeProto *node = nodeOf(value);
+    if (!node)
+      return {};
+    return {node->input().begin(), node->input().end()};
+  }
+  std::string op(llvm::StringRef value) const {
+    const onnx::NodeProto *node = nodeOf(value);
+    return node ? node->op_type() : "";
   }
   const onnx::TensorProto *find(llvm::StringRef name) const {
     for (const onnx::TensorProto &tensor : graph.initializer())
@@ -125,6 +134,12 @@ public:
   }
 
 private:
+  const onnx::NodeProto *nodeOf(llvm::StringRef value) const {
+    for (const onnx::NodeProto &node : graph.node())
+      if (llvm::is_contained(node.output(), value))
+        return &node;
+    return nullptr;
+  }
   static std::string flatten(std::string name) {
     std::replace(name.begin(), name.end(), '.', '_');
     return name;
