@@ -7,7 +7,9 @@
 #include "ComputedTensors.h"
 #include "CallKinds.h"
 #include "Fingerprint.h"
+#include "FoldedSteps.h"
 #include "FxRoles.h"
+#include "TensorSources.h"
 
 #include "llvm/ADT/MapVector.h"
 
@@ -39,11 +41,9 @@ private:
   bool mayBeBias(const Computed &computed, const Origin &bias) const;
   std::vector<const Origin *> findLost(int node) const;
   bool isUsedIn(const Computed &computed, StringRef module) const;
-  bool isOfNumbers(StringRef tensor) const;
-  void useSources(Computed &computed) const;
+  bool mayEqual(StringRef call, const Origin &own,
+                const onnx::TensorProto &tensor) const;
   void collectEqual();
-  std::optional<SourceTerm> findTermOf(const Computed &computed,
-                                       const Origin &parameter) const;
   std::vector<const Origin *> findCandidates(const Computed &computed) const;
   std::vector<const Origin *> findTables(const Computed &computed) const;
   void collect();
@@ -57,8 +57,7 @@ private:
   const StringSet<> &transposed;
   std::vector<Computed> list;
   std::vector<std::string> doubtful, equal;
-  /// Parameters that the file has, by number of elements.
-  std::map<int64_t, std::vector<std::pair<const Origin *, TensorData>>> present;
+  PresentParameters present;
   /// Whether it lacks some, or buffers.
   bool lacksParameters = false, lacksBuffers = false;
   /// Parameters that are arguments of calls, by module and line of these.
@@ -90,18 +89,6 @@ bool isLinear(const Computed &computed) {
   return getStem(computed.call) == "linear";
 }
 
-template <typename T>
-std::string undoElements(ArrayRef<char> bytes, const SourceTerm &term) {
-  std::string undone;
-  for (size_t at = 0; at < bytes.size(); at += sizeof(T)) {
-    T value;
-    std::memcpy(&value, bytes.data() + at, sizeof(T));
-    value = T(term.undo(value));
-    undone.append(reinterpret_cast<const char *>(&value), sizeof(T));
-  }
-  return undone;
-}
-
 /// Whether one module is the other or inside of it.
 bool isInside(StringRef module, StringRef outer) {
   return outer.empty() || module == outer ||
@@ -109,16 +96,13 @@ bool isInside(StringRef module, StringRef outer) {
 }
 } // namespace
 
-std::string Computed::undo() const {
-  return data.dtype == DType::F64 ? undoElements<double>(data.bytes, *term)
-                                  : undoElements<float>(data.bytes, *term);
-}
-
-bool Computed::canUndo() const {
-  TensorData parameter = data;
-  std::string bytes = undo();
-  parameter.bytes = ArrayRef(bytes.data(), bytes.size());
-  return !fingerprint(parameter).huge;
+void Computed::setTerms(std::vector<SourceTerm> functions) {
+  if (std::optional<std::string> undone = undoAll(functions, data)) {
+    terms = std::move(functions);
+    folded.emplace();
+    folded->shape = folded->unrepeated = data.shape;
+    folded->bytes = std::move(*undone);
+  }
 }
 
 /// The call that is gone, and whose result an operand is: by the place among
@@ -156,6 +140,7 @@ std::string ComputedFinder::findCall(int index, int operand) const {
 /// initializer. If parameters of that module are gone too, it was computed of
 /// these.
 void ComputedFinder::collect() {
+  TensorSources sources(graph, present);
   std::map<std::string, Computed> calls;
   for (int index = 0; index < graph.size(); ++index)
     for (auto [operand, input] : enumerate(graph.node(index).input())) {
@@ -184,14 +169,15 @@ void ComputedFinder::collect() {
     if (const Origin *origin = findPresent(computed)) {
       computed.origin = origin;
       computed.isPresent = true;
-    } else if (isOfNumbers(computed.stored->name())) {
+    } else if (sources.isOfNumbers(computed.stored->name())) {
       continue;
     } else if (graph.provenance.hasSources(computed.call)) {
-      useSources(computed);
+      sources.read(computed);
     } else {
       if (isLinear(computed))
         computed.folded = std::nullopt;
       computed.candidates = findCandidates(computed);
+      sources.readAlike(computed);
     }
     list.push_back(std::move(computed));
   }
@@ -225,8 +211,35 @@ void ComputedFinder::collect() {
   });
 }
 
+/// Whether a call that is gone may have given the elements of a parameter, but
+/// is not the parameter.
+bool ComputedFinder::mayEqual(StringRef call, const Origin &own,
+                              const onnx::TensorProto &tensor) const {
+  StringRef stem = getStem(call);
+  // What is moved is the parameter, but for its transpose; constants that are
+  // written as tensors are copied, too.
+  bool isCopy = is_contained({"clone", "_to_copy"}, stem) &&
+                any_of(arguments, [&](const auto &entry) {
+                  return entry.second.count(&own);
+                });
+  if (is_contained({"t", "transpose", "permute", "tril", "triu"}, stem) ||
+      isCopy)
+    return true;
+  if (isMove(call) || isCreation(call) || isLayerOrDropout(call))
+    return false;
+  // Arithmetic with numbers gives elements back only if they are equal. The
+  // exporter drops that which changes nothing.
+  if (!is_contained({"add", "sub", "rsub", "mul", "div"}, stem))
+    return true;
+  Expected<TensorData> data = reader.read(tensor);
+  if (!data) {
+    consumeError(data.takeError()); // reported when parameters are read
+    return false;
+  }
+  return data->hasData && isUniform(*data);
+}
+
 /// Of equal tensors the exporter keeps one: of p and 1 - p, of 1/2 both, p.
-/// Other elements than equal ones do not come back from arithmetic.
 void ComputedFinder::collectEqual() {
   std::set<std::string> found;
   for (int index = 0; index < graph.size(); ++index)
@@ -239,100 +252,10 @@ void ComputedFinder::collectEqual() {
         continue;
       std::optional<StringRef> value =
           findValue(*call, graph.node(index), operand);
-      if (!value || !graph.isGone(*value) || isMove(*value) ||
-          isCreation(*value) || isLayerOrDropout(*value))
-        continue;
-      Expected<TensorData> data = reader.read(*tensor);
-      if (!data)
-        consumeError(data.takeError()); // reported when parameters are read
-      else if (data->hasData && isUniform(*data) &&
-               found.insert(value->str()).second)
+      if (value && graph.isGone(*value) && mayEqual(*value, *own, *tensor) &&
+          found.insert(value->str()).second)
         equal.push_back("'" + value->str() + "' of '" + own->name + "'");
     }
-}
-
-/// Whether the exporter says that it computed a tensor of no parameters.
-bool ComputedFinder::isOfNumbers(StringRef tensor) const {
-  return graph.provenance.hasSources(tensor) &&
-         none_of(graph.provenance.findSources(tensor),
-                 [](const Origin *origin) {
-                   return origin->kind == Origin::Parameter;
-                 });
-}
-
-/// Takes what the exporter says of the parameters that a tensor was computed
-/// of. Of equal tensors it keeps one, and says nothing of the others.
-void ComputedFinder::useSources(Computed &computed) const {
-  for (const Origin *origin : graph.provenance.findSources(computed.call))
-    if (origin->kind == Origin::Parameter)
-      computed.candidates.push_back(origin);
-  if (computed.candidates.size() != 1)
-    return;
-  const Origin *only = computed.candidates.front();
-  computed.term = findTermOf(computed, *only);
-  if (computed.term && !graph.findTensor(only->name) && !computed.canUndo())
-    computed.term = std::nullopt;
-  if (computed.term)
-    computed.origin = only;
-  // It is not what the file has of the parameter.
-  if (graph.findTensor(only->name))
-    computed.folded = std::nullopt;
-}
-
-/// What was done with a parameter: by what its call multiplies it by, a call of
-/// one operand, or the line of source. Of a parameter that the file has it must
-/// give the tensor's elements, which also tell it alone.
-std::optional<SourceTerm>
-ComputedFinder::findTermOf(const Computed &computed,
-                           const Origin &parameter) const {
-  const NodeOrigin &user = graph.origin(computed.uses.front().first);
-  StringRef stem = getStem(computed.call);
-  SmallVector<SourceTerm> terms;
-  if (std::optional<double> scale =
-          user.call && user.call->uses(parameter.argument) &&
-                  graph.provenance.findSources(computed.call).size() == 1
-              ? findScale(*user.call)
-              : std::nullopt)
-    terms.push_back({SourceTerm::Multiply, *scale});
-  if (!graph.provenance.hasSeveralSources(computed.call))
-    if (auto function = findFunction(stem))
-      terms.push_back(*function);
-  if (auto term = findTerm(user.source, splitName(parameter.name).second, stem))
-    terms.push_back(*term);
-  auto alike = present.find(numElements(computed.data.shape));
-  const TensorData *own = nullptr;
-  if (alike != present.end())
-    for (const auto &[origin, data] : alike->second)
-      if (origin == &parameter && !data.transposed &&
-          data.dtype == computed.data.dtype)
-        own = &data;
-  if (!own)
-    return graph.findTensor(parameter.name) || terms.empty()
-               ? std::nullopt
-               : std::optional(terms.front());
-  HostTensor from = toHostTensor(*own), to = toHostTensor(computed.data);
-  auto fits = [&](const SourceTerm &term) {
-    for (int64_t i = 0; i < to.size(); ++i) {
-      double expected = term.apply(from.getFloat(i));
-      if (!(std::fabs(to.getFloat(i) - expected) <=
-            1e-6 * (std::fabs(expected) + std::fabs(term.constant))))
-        return false;
-    }
-    return true;
-  };
-  // One pair of elements gives the number, the others tell whether it is it.
-  int64_t first = 0;
-  while (first < from.size() && from.getFloat(first) == 0)
-    ++first;
-  if (first < from.size() && !isUniform(*own)) {
-    double x = from.getFloat(first), y = to.getFloat(first);
-    if (is_contained({"mul", "div"}, stem) && y != 0)
-      terms.push_back({SourceTerm::Multiply, y / x});
-    if (is_contained({"add", "sub"}, stem))
-      terms.push_back({SourceTerm::AddConstant, y - x});
-  }
-  const auto *found = find_if(terms, fits);
-  return found == terms.end() ? std::nullopt : std::optional(*found);
 }
 
 void ComputedFinder::readPresent() {
@@ -552,10 +475,9 @@ void ComputedFinder::findOriginsBySource() {
     });
     for (auto [computed, origin] : zip(calls, mentioned)) {
       computed->origin = origin;
-      computed->term = findTerm(source, splitName(origin->name).second,
-                                getStem(computed->call));
-      if (computed->term && !computed->canUndo())
-        computed->term = std::nullopt;
+      if (auto term = findTerm(source, splitName(origin->name).second,
+                               getStem(computed->call)))
+        computed->setTerms({*term});
     }
   }
   // Two that differ can not be one parameter, but for one whose elements are
@@ -570,7 +492,9 @@ void ComputedFinder::findOriginsBySource() {
   for (Computed &computed : list)
     if (unclear.count(computed.origin)) {
       computed.origin = nullptr;
-      computed.term = std::nullopt;
+      if (!computed.terms.empty())
+        computed.folded = std::nullopt;
+      computed.terms.clear();
     }
   for (Computed &computed : list) {
     if (computed.origin)

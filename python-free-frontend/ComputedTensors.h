@@ -15,6 +15,8 @@
 
 #include "llvm/ADT/STLExtras.h"
 
+#include <map>
+
 namespace dtc::frontend {
 
 /// A tensor that the exporter computed, perhaps of parameters.
@@ -30,28 +32,38 @@ struct Computed {
   std::optional<FoldedTensor> folded;
   /// Parameters that it may have been computed of.
   std::vector<const Origin *> candidates;
-  /// The one of them that it was, if that is known, and how.
+  /// The one of them that it was, if that is known, and the functions that it
+  /// was computed by after its elements were moved.
   const Origin *origin = nullptr;
-  std::optional<SourceTerm> term;
+  std::vector<SourceTerm> terms;
   /// The file has that parameter too.
   bool isPresent = false;
+  /// The exporter says that elements were only moved. All of them are there,
+  /// unless it is sliced.
+  bool isRecorded = false, isSliced = false;
+  /// One of the terms adds a number that is not known.
+  bool addsNumber = false;
 
   bool dependsOn(const Origin *parameter) const {
     return origin ? origin == parameter
                   : llvm::is_contained(candidates, parameter);
   }
-  /// With a term: the parameter's elements.
-  std::string undo() const;
-  /// Whether these are what a function of numbers gives.
-  bool canUndo() const;
+  /// Takes these functions for what a parameter of the same shape was computed
+  /// by, unless no numbers give its elements.
+  void setTerms(std::vector<SourceTerm> functions);
   /// Whether both were computed of the same elements.
   bool isAlike(const Computed &other) const {
-    if (term || other.term)
-      return term && other.term && data.bytes == other.data.bytes;
+    if (!terms.empty() || !other.terms.empty())
+      return !terms.empty() && !other.terms.empty() &&
+             data.bytes == other.data.bytes;
     return folded && other.folded && folded->bytes == other.folded->bytes &&
            folded->isTransposed == other.folded->isTransposed;
   }
 };
+
+/// Parameters that the file has, by number of elements.
+using PresentParameters =
+    std::map<int64_t, std::vector<std::pair<const Origin *, TensorData>>>;
 
 struct ComputedTensors {
   std::vector<Computed> list;

@@ -42,6 +42,13 @@ static void dropRepeats(Shape &shape, unsigned dim, std::string &bytes,
   shape[dim] = 1;
 }
 
+void dropCopies(FoldedTensor &tensor, int sampleDim, int64_t elementSize) {
+  for (unsigned dim = 0; dim + 1 < tensor.unrepeated.size(); ++dim)
+    if (int(dim) == sampleDim || !isUniform(tensor.bytes, elementSize))
+      dropRepeats(tensor.unrepeated, dim, tensor.bytes, elementSize);
+  tensor.shape = tensor.unrepeated;
+}
+
 namespace {
 /// The different rows that lie along a dimension.
 struct Rows {
@@ -135,18 +142,13 @@ std::optional<FoldedTensor> unfold(const TensorData &data, StringRef op,
     tensor.isTransposed = true;
     return tensor;
   }
-  // Which of equal elements are copies is not known, except for the copies of
-  // each sample.
   int64_t elementSize = byteSize(data.dtype);
   int sampleDim = kind == Move ? -1 : 0;
   if (kind == Transpose)
     sampleDim = count(data.shape, batch) == 1
                     ? find(data.shape, batch) - data.shape.begin()
                     : -1;
-  for (unsigned dim = 0; dim + 1 < data.shape.size(); ++dim)
-    if (int(dim) == sampleDim || !isUniform(tensor.bytes, elementSize))
-      dropRepeats(tensor.unrepeated, dim, tensor.bytes, elementSize);
-  tensor.shape = tensor.unrepeated;
+  dropCopies(tensor, sampleDim, elementSize);
   if (kind == Bias) {
     tensor.shape = {data.shape.back()};
     if (numElements(tensor.unrepeated) != data.shape.back())

@@ -39,6 +39,11 @@ struct FoldedTensor {
 std::optional<FoldedTensor> unfold(const TensorData &data, llvm::StringRef op,
                                    int64_t batch);
 
+/// Keeps one of equal slices along each dimension but the last. Of equal
+/// elements it is not known which are copies, except of those along
+/// `sampleDim`, if that is not negative.
+void dropCopies(FoldedTensor &tensor, int sampleDim, int64_t elementSize);
+
 /// Whether all elements are the same.
 bool isUniform(llvm::StringRef bytes, int64_t elementSize);
 bool isUniform(const TensorData &data);

@@ -73,9 +73,11 @@ bool isConvolution(StringRef call) {
 /// Calls whose arguments are the operands of one node.
 bool isElementwise(StringRef call, StringRef op) {
   constexpr std::pair<StringLiteral, StringLiteral> pairs[] = {
-      {"add", "Add"},     {"sub", "Sub"},       {"mul", "Mul"},
-      {"div", "Div"},     {"pow", "Pow"},       {"maximum", "Max"},
-      {"minimum", "Min"}, {"matmul", "MatMul"}, {"bmm", "MatMul"},
+      {"add", "Add"},           {"sub", "Sub"},        {"mul", "Mul"},
+      {"div", "Div"},           {"pow", "Pow"},        {"maximum", "Max"},
+      {"minimum", "Min"},       {"matmul", "MatMul"},  {"bmm", "MatMul"},
+      {"gt", "Greater"},        {"lt", "Less"},        {"eq", "Equal"},
+      {"ge", "GreaterOrEqual"}, {"le", "LessOrEqual"},
   };
   return any_of(pairs, [&](const auto &pair) {
     return pair.first == call && pair.second == op;

@@ -297,6 +297,15 @@ SmallVector<const Origin *> Provenance::findSources(StringRef tensor) const {
   return origins;
 }
 
+SmallVector<StringRef> Provenance::findSteps(StringRef tensor) const {
+  SmallVector<StringRef> steps;
+  if (auto it = sources.find(tensor); it != sources.end())
+    for (const std::string &name : it->second)
+      if (!find(name))
+        steps.push_back(name);
+  return steps;
+}
+
 const Origin *Provenance::findArgument(StringRef argument) const {
   auto it = byArgument.find(argument);
   return it == byArgument.end() ? nullptr : &tensors[it->second];

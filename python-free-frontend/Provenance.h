@@ -108,8 +108,10 @@ public:
     auto it = sources.find(tensor);
     return it != sources.end() && it->second.size() > 1;
   }
-  /// Those of them that are the model's. Others are numbers, or were computed.
+  /// Those of them that are the model's.
   llvm::SmallVector<const Origin *> findSources(llvm::StringRef tensor) const;
+  /// Those that are not: numbers, and what was computed on the way.
+  llvm::SmallVector<llvm::StringRef> findSteps(llvm::StringRef tensor) const;
   /// Buffers that forward changes.
   llvm::ArrayRef<std::string> changed() const { return changedBuffers; }
 

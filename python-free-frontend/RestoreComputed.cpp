@@ -27,7 +27,8 @@ public:
 private:
   void warn(ArrayRef<std::string> list, StringRef what);
   void trainInPlace(const Computed &tensor);
-  void restoreTerm(const Computed &tensor);
+  std::string applyTerms(const Computed &tensor, int index, std::string value);
+  void restoreTerms(const Computed &tensor);
   void restoreFolded(const Computed &tensor);
   void use(const Computed &tensor, std::pair<int, int> place,
            StringRef parameter, const Shape &shape);
@@ -36,7 +37,7 @@ private:
   RestoredTensors &result;
   ComputedTensors computed;
   /// What was done, for messages.
-  std::vector<std::string> undone, moved, perhapsMoved, replaced;
+  std::vector<std::string> undone, moved, perhapsMoved, added, replaced;
 };
 
 /// "'exp' of 'scale'".
@@ -72,41 +73,38 @@ void ComputedRestorer::trainInPlace(const Computed &tensor) {
   result.computed.insert(own);
 }
 
-/// The graph computes what the exporter did.
-void ComputedRestorer::restoreTerm(const Computed &tensor) {
-  const std::string &parameter = tensor.origin->name;
-  bool isDouble = tensor.data.dtype == DType::F64;
-  if (!graph.findTensor(parameter)) // else of another call's
-    graph.addTensor(tensor.stored->data_type(), tensor.undo(), parameter,
-                    tensor.data.shape);
-  undone.push_back(parameter);
-  for (auto [index, operand] : tensor.uses) {
-    std::string value;
-    StringRef op = tensor.term->getOperator();
-    if (!tensor.term->hasConstant()) {
-      value = graph.applyBefore(index, op, {parameter});
-    } else {
-      std::string constant = graph.makeName(tensor.call + "/constant");
-      float single = tensor.term->constant;
-      graph.addTensor(tensor.stored->data_type(),
-                      isDouble
-                          ? StringRef(reinterpret_cast<const char *>(
-                                          &tensor.term->constant),
-                                      sizeof(double))
-                          : StringRef(reinterpret_cast<const char *>(&single),
-                                      sizeof(float)),
-                      constant, {});
-      value = graph.applyBefore(index, op, {parameter, constant});
+/// Adds what the exporter computed of a value before a node.
+std::string ComputedRestorer::applyTerms(const Computed &tensor, int index,
+                                         std::string value) {
+  for (const SourceTerm &term : tensor.terms) {
+    SmallVector<std::string> operands = {value};
+    if (term.hasConstant()) {
+      operands.push_back(graph.makeName(tensor.call + "/constant"));
+      float single = term.constant;
+      StringRef bytes(reinterpret_cast<const char *>(&single), sizeof single);
+      if (tensor.data.dtype == DType::F64)
+        bytes = StringRef(reinterpret_cast<const char *>(&term.constant),
+                          sizeof term.constant);
+      graph.addTensor(tensor.stored->data_type(), bytes, operands.back(), {});
     }
-    graph.node(index).set_input(operand, value);
+    value = graph.applyBefore(index, term.getOperator(), operands);
   }
+  return value;
+}
+
+/// The graph computes what the exporter did of a parameter that the file has.
+void ComputedRestorer::restoreTerms(const Computed &tensor) {
+  const std::string &parameter = tensor.origin->name;
+  undone.push_back(parameter);
+  for (auto [index, operand] : tensor.uses)
+    graph.node(index).set_input(operand, applyTerms(tensor, index, parameter));
 }
 
 void ComputedRestorer::restoreFolded(const Computed &tensor) {
   const FoldedTensor &folded = *tensor.folded;
   const Computed *first = &*find_if(computed.list, [&](const Computed &other) {
     return &other == &tensor ||
-           (tensor.origin && other.origin == tensor.origin);
+           (tensor.origin && other.origin == tensor.origin && other.folded);
   });
   std::string parameter =
       tensor.origin ? tensor.origin->name : tensor.call + ".weight";
@@ -114,14 +112,18 @@ void ComputedRestorer::restoreFolded(const Computed &tensor) {
   // them should notice.
   if (tensor.origin && !tensor.isPresent && !first->folded->indices.empty())
     parameter += ".rows";
-  if (tensor.isPresent) {
+  bool isSure = !tensor.terms.empty() || tensor.isRecorded;
+  if (tensor.addsNumber)
+    added.push_back(describe(tensor));
+  else if (tensor.isPresent || (isSure && !tensor.isSliced))
     undone.push_back(parameter);
-  } else if (first == &tensor) {
-    (tensor.origin ? moved : perhapsMoved).push_back(describe(tensor));
+  if (!tensor.isPresent && first == &tensor) {
+    if (!isSure || tensor.isSliced)
+      (tensor.origin ? moved : perhapsMoved).push_back(describe(tensor));
     if (!tensor.origin)
       parameter = graph.makeName(parameter);
     // The same elements stay where they are.
-    if (folded.bytes.size() == tensor.data.bytes.size())
+    if (tensor.terms.empty() && folded.bytes.size() == tensor.data.bytes.size())
       graph.addTensor(*tensor.stored, parameter, folded.shape);
     else
       graph.addTensor(tensor.stored->data_type(), folded.bytes, parameter,
@@ -178,15 +180,15 @@ void ComputedRestorer::use(const Computed &tensor, std::pair<int, int> place,
         index, "Expand",
         {value, graph.addIntegers(value + "/shape", tensor.data.shape,
                                   {int64_t(tensor.data.shape.size())})});
-  graph.node(index).set_input(place.second, value);
+  graph.node(index).set_input(place.second, applyTerms(tensor, index, value));
 }
 
 void ComputedRestorer::run() {
   for (const Computed &tensor : computed.list)
-    if (tensor.term)
-      restoreTerm(tensor);
-    else if (tensor.folded)
+    if (tensor.folded)
       restoreFolded(tensor);
+    else if (!tensor.terms.empty())
+      restoreTerms(tensor);
     else if (tensor.origin || !tensor.data.shape.empty())
       trainInPlace(tensor);
     else
@@ -201,6 +203,9 @@ void ComputedRestorer::run() {
   warn(perhapsMoved,
        "these are trained as if it had only moved one of them; if it computed "
        "more, that is not what PyTorch does; to be sure ");
+  warn(added,
+       "it added a number that the file does not have, and that is taken "
+       "for 1: if it is another, saved weights differ by it; ");
   if (!computed.doubtful.empty())
     result.warnings.push_back(
         "the exporter computed " +

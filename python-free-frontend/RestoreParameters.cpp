@@ -218,7 +218,11 @@ bool OperandRestorer::isMadeByCall(int index, int operand) const {
   if (*number >= call.texts.size() || isLiteral(call.texts[*number]))
     return true;
   std::optional<StringRef> value = findValue(call, node, operand);
-  return value && graph.isGone(*value) && is_contained(makers, getStem(*value));
+  if (!value || !graph.isGone(*value))
+    return false;
+  StringRef stem = getStem(*value);
+  stem.consume_back("_default");
+  return is_contained(makers, stem);
 }
 
 /// Gives the operands of the nodes that one call became their tensors back.
@@ -228,6 +232,15 @@ void OperandRestorer::restoreCall(ArrayRef<int> nodes) {
   using Use = std::pair<int, int>;
   SmallVector<std::pair<Use, const Origin *>> chosen;
   SmallVector<Use> other, numbers;
+  bool isAllKnown = true, hasTensors = false;
+  for (const auto &argument : call.arguments)
+    for (const std::string &value : argument) {
+      const Origin *origin = graph.provenance.findArgument(value);
+      hasTensors |= origin != nullptr;
+      isAllKnown &= origin || graph.hasValue(value);
+    }
+  // What such a call reads besides is a number.
+  bool isAllNumbers = isAllKnown && !hasTensors && !isBatchNorm(call);
   for (int index : nodes)
     for (auto [operand, input] : enumerate(graph.node(index).input())) {
       const onnx::TensorProto *tensor = graph.findTensor(input);
@@ -240,7 +253,7 @@ void OperandRestorer::restoreCall(ArrayRef<int> nodes) {
         continue;
       }
       const Origin *origin = chooseOrigin(index, operand);
-      if (own && isMadeByCall(index, operand)) {
+      if (own && (isMadeByCall(index, operand) || isAllNumbers)) {
         separateConstant(index, operand);
         continue;
       }
@@ -279,11 +292,6 @@ void OperandRestorer::restoreCall(ArrayRef<int> nodes) {
     chosen.push_back({candidates.front(), origin});
     candidates.clear();
   }
-  bool isAllKnown = none_of(call.arguments, [&](const auto &argument) {
-    return any_of(argument, [&](StringRef value) {
-      return !graph.hasValue(value) && !graph.provenance.findArgument(value);
-    });
-  });
   for (auto [index, operand] : concat<Use>(numbers, other))
     if (const Origin *own =
             graph.provenance.find(graph.node(index).input(operand));

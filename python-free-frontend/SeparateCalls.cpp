@@ -13,6 +13,7 @@
 #include "llvm/ADT/STLExtras.h"
 
 #include <map>
+#include <set>
 
 using namespace llvm;
 
@@ -32,13 +33,17 @@ private:
   bool isRepeated(StringRef kept, StringRef gone,
                   ArrayRef<const Origin *> own) const;
   SmallVector<const Origin *> findParameters(int index) const;
-  SmallVector<const Origin *> findNearestParameters(StringRef value) const;
+  std::pair<StringRef, SmallVector<const Origin *>>
+  findNearestParameters(StringRef value) const;
+  bool hasGap(StringRef call) const;
+  bool areTwins(StringRef from, StringRef to) const;
   CallCopies *findCopies(StringRef value, StringRef gone, StringRef reader);
   void separateCalls();
   void separateSplits();
 
   FxGraph &graph;
   MergedCalls merged;
+  StringMap<int64_t> lastNumbers; ///< of calls, by kind
   /// By "net>old", the calls of `net` as `old` makes them.
   std::map<std::string, CallCopies> copies;
   /// By value and name, whose copies these are; null if that is not known.
@@ -133,8 +138,8 @@ SmallVector<const Origin *> CallSeparator::findParameters(int index) const {
   return own;
 }
 
-/// Those of the last call with any that a value is computed by.
-SmallVector<const Origin *>
+/// The last call with any that a value is computed by, and these.
+std::pair<StringRef, SmallVector<const Origin *>>
 CallSeparator::findNearestParameters(StringRef value) const {
   StringSet<> needed;
   needed.insert(value);
@@ -146,11 +151,35 @@ CallSeparator::findNearestParameters(StringRef value) const {
         }))
       continue;
     if (auto own = findParameters(index); !own.empty())
-      return own;
+      return {graph.origin(index).call->result, own};
     for (const std::string &input : node.input())
       needed.insert(input);
   }
   return {};
+}
+
+/// Whether a call of this kind is gone that came later.
+bool CallSeparator::hasGap(StringRef call) const {
+  auto last = lastNumbers.find(getStem(call));
+  int64_t end = last == lastNumbers.end() ? 0 : last->second;
+  for (int64_t number = getNumber(call) + 1; number < end; ++number)
+    if (graph.isGone(makeCallName(getStem(call), number)))
+      return true;
+  return false;
+}
+
+/// Whether two modules have parameters of the same names.
+bool CallSeparator::areTwins(StringRef from, StringRef to) const {
+  auto namesOf = [&](StringRef module) {
+    std::set<StringRef> names;
+    for (const Origin &origin : graph.provenance.origins())
+      if (StringRef rest = origin.name; origin.kind == Origin::Parameter &&
+                                        rest.consume_front(module) &&
+                                        (module.empty() || rest.front() == '.'))
+        names.insert(rest);
+    return names;
+  };
+  return namesOf(from) == namesOf(to);
 }
 
 /// The calls of the module that made `gone`, which the exporter merged with
@@ -159,7 +188,7 @@ CallSeparator::findNearestParameters(StringRef value) const {
 /// clear which.
 CallCopies *CallSeparator::findCopies(StringRef value, StringRef gone,
                                       StringRef reader) {
-  SmallVector<const Origin *> own = findNearestParameters(value);
+  auto [last, own] = findNearestParameters(value);
   if (own.empty())
     return nullptr;
   StringRef module = splitName(own.front()->name).first;
@@ -194,8 +223,16 @@ CallCopies *CallSeparator::findCopies(StringRef value, StringRef gone,
   StringRef to = sibling ? StringRef(sibling->name) : modules.front();
   isSure &= !sibling && areNamedAlike(from, to);
   std::string name = (gone + "' of '" + to).str();
-  if (!sibling)
-    std::tie(from, to) = dropCommonEnd(from, to);
+  auto [outer, otherOuter] = dropCommonEnd(from, to);
+  // What is computed of calls with parameters may as well be computed twice of
+  // one of these.
+  bool isCopied = outer.size() < from.size() || areNamedAlike(from, to);
+  if (!isDirect && !(isCopied && areTwins(outer, otherOuter)) && !hasGap(last))
+    return nullptr;
+  if (!sibling) {
+    from = outer;
+    to = otherOuter;
+  }
   auto [it, isNew] =
       copies.try_emplace((from + ">" + to).str(), graph, from, to);
   if (isNew)
@@ -204,6 +241,16 @@ CallCopies *CallSeparator::findCopies(StringRef value, StringRef gone,
 }
 
 void CallSeparator::separateCalls() {
+  for (int index = 0; index < graph.size(); ++index) {
+    if (const auto &call = graph.origin(index).call) {
+      int64_t &last = lastNumbers[getStem(call->result)];
+      last = std::max(last, getNumber(call->result));
+    }
+    // What the exporter computed of a parameter uses it.
+    for (const std::string &input : graph.node(index).input())
+      for (const Origin *origin : graph.provenance.findSources(input))
+        graph.markUsed(origin->name);
+  }
   for (int index = 0; index < graph.size(); ++index) {
     onnx::NodeProto &node = graph.node(index);
     for (int operand = 0; operand < node.input_size(); ++operand) {

@@ -2,8 +2,8 @@
 //
 // Two modules that begin with equal parameters and see the same input compute
 // the same, and the exporter's optimizer keeps one of them: of GPT-NeoX's two
-// norms of one residual stream, say, or of a network and its frozen copy. A call
-// that names a result which is gone shows the other:
+// norms of one residual stream, say, or of a network and its frozen copy. A
+// call that names a result which is gone shows the other:
 //
 //   %linear = linear(%x, %p_net_0_weight); %relu = relu(%linear)
 //   %linear_4 = linear(%relu_1, ...)                       // reads relu

@@ -116,6 +116,103 @@ TEST(ComputedTest, EqualsTheParameter) {
   EXPECT_TRUE(restore({0.5, 0.25}).empty());
 }
 
+/// x @ p and x @ p.t(), where p begins symmetric.
+TEST(ComputedTest, EqualsItsTranspose) {
+  Recorded graph({"p"});
+  graph.tensor("p", {2, 2}, {1, 2, 2, 1});
+  graph.node("MatMul", {"x", "p"}, "z", "matmul", "matmul(%x, %p_p)");
+  graph.node("MatMul", {"z", "p"}, "y", "matmul_1", "matmul(%matmul, %t)");
+  RestoredTensors result = graph.restore();
+  ASSERT_EQ(result.warnings.size(), 1u);
+  EXPECT_NE(result.warnings[0].find("'t' of 'p'"), std::string::npos);
+}
+
+/// -exp(p), of which the exporter names the steps in no order.
+TEST(ComputedTest, StepsOfSeveralCalls) {
+  for (const std::string last : {"neg", "unsqueeze_1"}) {
+    Recorded graph({"p"});
+    bool isMoved = last != "neg";
+    graph.tensor(last,
+                 isMoved ? std::vector<int64_t>{1, 2, 1, 1}
+                         : std::vector<int64_t>{2},
+                 {-1, -2});
+    graph.sources(last, isMoved ? "'exp', 'neg', 'p', 'unsqueeze', 'val_1', "
+                                  "'unsqueeze_2'"
+                                : "'exp', 'p'");
+    graph.node("Mul", {"x", last}, "y", "mul", "mul(%x, %" + last + ")");
+    RestoredTensors result = graph.restore();
+    EXPECT_TRUE(result.warnings.empty());
+    std::string negated = graph.inputs("y")[1];
+    EXPECT_EQ(graph.op(negated), "Mul");
+    std::string exponential = graph.inputs(negated)[0];
+    EXPECT_EQ(graph.op(exponential), "Exp");
+    std::string moved = graph.inputs(exponential)[0];
+    EXPECT_EQ(isMoved ? graph.inputs(moved)[0] : moved, "p");
+    const onnx::TensorProto *p = graph.find("p");
+    ASSERT_TRUE(p);
+    EXPECT_EQ(p->dims_size(), 1);
+    float second;
+    std::memcpy(&second, p->raw_data().data() + 4, 4);
+    EXPECT_FLOAT_EQ(second, std::log(2.0f));
+  }
+}
+
+TEST(ComputedTest, StepsThatKeepTheParameter) {
+  // A slice of all is an alias.
+  for (const std::string step : {"alias", "slice_1"}) {
+    Recorded graph({"pos"});
+    graph.tensor(step, {1, 2}, {3, 4});
+    graph.sources(step, "'pos', 'val_2'");
+    graph.node("Add", {"x", step}, "y", "add", "add(%x, %" + step + ")");
+    RestoredTensors result = graph.restore();
+    EXPECT_EQ(graph.inputs("y"), (Names{"x", "pos"}));
+    EXPECT_EQ(result.warnings.size(), step == "alias" ? 0u : 1u);
+  }
+}
+
+/// The token of a class, for each sample.
+TEST(ComputedTest, StepsThatRepeat) {
+  Recorded graph({"token"});
+  graph.tensor("expand", {2, 1, 2}, {3, 4, 3, 4});
+  graph.sources("expand", "'token', 'unsqueeze', 'val_2'");
+  graph.node("Concat", {"expand", "x"}, "y", "cat", "cat([%expand, %x], 1)");
+  RestoredTensors result = graph.restore();
+  EXPECT_TRUE(result.warnings.empty());
+  const onnx::TensorProto *token = graph.find("token");
+  ASSERT_TRUE(token);
+  EXPECT_EQ(token->dims_size(), 2); // 1 x 2
+}
+
+TEST(ComputedTest, NumberThatIsAdded) {
+  // Of two that are equal the file has one.
+  Recorded graph({"a.gamma", "b.gamma"});
+  graph.tensor("add", {2}, {3, 4});
+  graph.sources("add", "'a.gamma', 'val_2'");
+  graph.node("Mul", {"x", "add"}, "z", "mul", "mul(%x, %add)", "a");
+  graph.node("Mul", {"z", "add"}, "y", "mul_1", "mul(%mul, %add_1)", "b");
+  RestoredTensors result = graph.restore();
+  EXPECT_EQ(graph.inputs(graph.inputs("z")[1])[0], "a.gamma");
+  EXPECT_EQ(graph.inputs(graph.inputs("y")[1])[0], "b.gamma");
+  ASSERT_EQ(result.warnings.size(), 1u);
+  EXPECT_NE(result.warnings[0].find(
+                "'add' of 'a.gamma'; 'add_1' of 'b.gamma'): it added a number"),
+            std::string::npos)
+      << result.warnings[0];
+}
+
+/// log(exp(p)) or exp(log(p)), say: the order of two steps is not known.
+TEST(ComputedTest, StepsInNoKnownOrder) {
+  Recorded graph({"p"});
+  graph.tensor("view", {2}, {0.25, 0.5});
+  graph.sources("view", "'p', 'sigmoid', 'tanh'");
+  graph.node("Mul", {"x", "view"}, "y", "mul", "mul(%x, %view)");
+  RestoredTensors result = graph.restore();
+  ASSERT_EQ(result.warnings.size(), 1u);
+  EXPECT_NE(result.warnings[0].find("the results are trained in their place"),
+            std::string::npos)
+      << result.warnings[0];
+}
+
 /// Two parameters of zeros that one line reshapes: the record names the source
 /// of the tensor that is kept, and the other one is what is left.
 TEST(ComputedTest, EqualTensorsOfOneLine) {

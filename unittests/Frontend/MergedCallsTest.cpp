@@ -126,6 +126,16 @@ TEST(MergedCallsTest, ModulesOfSeveralCalls) {
   EXPECT_EQ(model.inputs("linear")[1], "net.0.weight");
 }
 
+TEST(MergedCallsTest, ExpressionThatOccursTwice) {
+  // `pooler` is not called.
+  Recorded model({"net.0.weight", "net.2.weight", "pooler.weight"});
+  addTwins(model);
+  model.node("Mul", {"linear_1", "two"}, "mul", "mul", "mul(%linear_1, 0.5)");
+  model.node("Sub", {"mul", "mul"}, "y", "sub", "sub(%mul, %mul_1)");
+  model.restore();
+  EXPECT_EQ(model.inputs("y"), (Names{"mul", "mul"}));
+}
+
 TEST(MergedCallsTest, ModuleThatIsEqualInPart) {
   // What `old` computes first is used before its last layer is.
   Recorded model(

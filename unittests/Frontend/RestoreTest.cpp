@@ -39,11 +39,16 @@ TEST(RestoreTest, NumberThatEqualsAParameterIsNone) {
   model.node("Mul", {"a", "scale"}, "b", "b", "mul(%p_scale, %a)");
   model.node("Div", {"b", "scale"}, "c", "c", "div(%b, 2.0)");
   model.node("Add", {"c", "scale"}, "d", "d", "add(%c, 2.0)");
+  model.node("Greater", {"x", "scale"}, "e", "e",
+             "gt(%x, %scalar_tensor_default_2)");
+  model.node("Mul", {"scale", "x"}, "tmp", "f",
+             "addcmul(%x, %x, %x; value: 2)");
   // What is computed of the parameter is gone: it may be this.
   model.node("Mul", {"d", "scale"}, "y", "y", "mul(%d, %clone)");
   model.restore();
-  for (const char *node : {"a", "c", "d"})
+  for (const char *node : {"a", "c", "d", "e"})
     EXPECT_NE(model.inputs(node)[1], "scale") << node;
+  EXPECT_NE(model.inputs("tmp")[0], "scale");
   EXPECT_EQ(model.inputs("b"), (Names{"a", "scale"}));
   EXPECT_EQ(model.inputs("y"), (Names{"d", "scale"}));
 }
