@@ -497,13 +497,9 @@ void Importer::importNode(const onnx::NodeProto &node, int index) {
     return fail(problem("reads a sequence, which sequence operators alone can",
                         "export with dynamo, which writes none"),
                 node.op_type(), name);
-  bool allConstant = all_of(call.operands, [](const Operand &operand) {
-    return !operand.present || operand.constant;
-  });
-  bool canEvaluate = evaluator.supports(node.op_type()) &&
-                     (allConstant || Evaluator::needsOnlyTypes(node.op_type()));
   mlir::Location loc = mlir::NameLoc::get(builder.getStringAttr(name));
-  if (Error error = canEvaluate ? evaluateNode(call) : buildNode(call, loc))
+  if (Error error = evaluator.canEvaluate(call) ? evaluateNode(call)
+                                                : buildNode(call, loc))
     return fail(std::move(error), node.op_type(), name);
   requireOutputs(node, name);
 }

@@ -21,16 +21,38 @@ static bool hasNumber(const FxCall &call) {
   });
 }
 
+/// Values that are one number each, by initializers or by nodes.
+static StringSet<> findNumbers(const FxGraph &graph) {
+  StringSet<> numbers;
+  for (int i = 0; i < graph.size(); ++i) {
+    const onnx::NodeProto &node = graph.node(i);
+    auto isNumber = [&](const std::string &value) {
+      const onnx::TensorProto *tensor = graph.findTensor(value);
+      return numbers.contains(value) || (tensor && tensor->dims_size() == 0);
+    };
+    for (const std::string &input : node.input())
+      if (isNumber(input))
+        numbers.insert(input);
+    StringRef op = node.op_type();
+    bool isConstant =
+        op == "Constant" && node.attribute_size() == 1 &&
+        (!node.attribute(0).has_t() || node.attribute(0).t().dims_size() == 0);
+    bool isCast = op == "Cast" || op == "CastLike";
+    if (isConstant || (isCast && isNumber(node.input(0))))
+      numbers.insert(node.output(0));
+  }
+  return numbers;
+}
+
 void restoreClamps(FxGraph &graph) {
+  StringSet<> numbers = findNumbers(graph);
   for (int i = 0; i < graph.size(); ++i) {
     onnx::NodeProto &node = graph.node(i);
     const std::optional<FxCall> &call = graph.origin(i).call;
     bool isMax = node.op_type() == "Max";
     if ((!isMax && node.op_type() != "Min") || node.input_size() != 2 ||
-        !call || call->op != "clamp" || !hasNumber(*call))
-      continue;
-    const onnx::TensorProto *bound = graph.findTensor(node.input(1));
-    if (!bound || bound->dims_size() > 0)
+        !call || call->op != "clamp" || !hasNumber(*call) ||
+        !numbers.contains(node.input(1)))
       continue;
     node.set_op_type("Clip");
     if (!isMax) {

@@ -242,7 +242,7 @@ Expected<Values> evaluateCast(const Call &call) {
 }
 
 Expected<Values> evaluateCastLike(const Call &call) {
-  return Values{in(call, 0).cast(in(call, 1).dtype())};
+  return Values{in(call, 0).cast(call.operands[1].dtype)};
 }
 
 Expected<Values> evaluateIdentity(const Call &call) {

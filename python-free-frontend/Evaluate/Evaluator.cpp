@@ -17,8 +17,17 @@ Evaluator::Evaluator() {
   addReductionEvaluators(table);
 }
 
-bool Evaluator::needsOnlyTypes(StringRef op) {
-  return op == "Shape" || op == "Size" || op == "EyeLike";
+bool Evaluator::canEvaluate(const Call &call) const {
+  StringRef op = call.node.op_type();
+  ArrayRef<Operand> operands = call.operands;
+  // Of others it needs the types.
+  if (op == "Shape" || op == "Size" || op == "EyeLike")
+    operands = {};
+  if (op == "CastLike")
+    operands = operands.take_front();
+  return supports(op) && all_of(operands, [](const Operand &operand) {
+           return !operand.present || operand.constant;
+         });
 }
 
 Expected<Values> Evaluator::evaluate(const Call &call) const {

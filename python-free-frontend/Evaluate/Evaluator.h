@@ -21,9 +21,10 @@ class Evaluator {
 public:
   Evaluator();
   bool supports(llvm::StringRef op) const { return table.contains(op); }
-  /// Whether `op` looks at types of operands only, never at values.
-  static bool needsOnlyTypes(llvm::StringRef op);
-  /// All operands of `call` are constant. One value per output.
+  /// Whether the operator can be computed, and all operands whose values it
+  /// needs are constant.
+  bool canEvaluate(const Call &call) const;
+  /// One value per output.
   llvm::Expected<Values> evaluate(const Call &call) const;
 
 private:

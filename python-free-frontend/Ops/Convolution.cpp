@@ -16,12 +16,11 @@ using mlir::Value;
 namespace dtc::frontend {
 
 namespace {
-/// Whether there is a bias. Zeros that are no vector are none: PyTorch's
-/// exporter gives zeros [filters, 2] to a convolution of volumes that has no
-/// bias.
+/// Whether there is a bias. Zeros are none: PyTorch's exporter expands them, for
+/// volumes even to [filters, 2], where a convolution has no bias.
 bool hasBias(const NodeBuilder &node) {
-  if (!node.call.hasOperand(2) || node.call.rank(2) == 1)
-    return node.call.hasOperand(2);
+  if (!node.call.hasOperand(2))
+    return false;
   Value bias = node.operand(2);
   while (isa_and_present<CastOp, ReshapeOp, BroadcastOp>(bias.getDefiningOp()))
     bias = bias.getDefiningOp()->getOperand(0);

@@ -100,6 +100,21 @@ TEST(RestoreTest, ClampByANumber) {
   }
 }
 
+/// Unoptimized, a bound is the cast of a constant.
+TEST(RestoreTest, ClampByANumberOfNodes) {
+  Recorded model({});
+  model.node("Constant", {}, "val_0", "scalar_tensor_default",
+             "scalar_tensor(0)");
+  model.attribute("value_int", 0);
+  model.node("Cast", {"val_0"}, "scalar_tensor_default",
+             "scalar_tensor_default", "scalar_tensor(0)");
+  const std::string clamp = "clamp(%x, %scalar_tensor_default)";
+  model.node("CastLike", {"scalar_tensor_default", "x"}, "val_1", "y", clamp);
+  model.node("Max", {"x", "val_1"}, "y", "y", clamp);
+  model.restore();
+  EXPECT_EQ(model.op("y"), "Clip");
+}
+
 TEST(RestoreTest, TokensOfOneListAreApart) {
   Recorded model({"first", "second"});
   model.tensor("first", {1, 2}, {0, 0});
