@@ -38,7 +38,8 @@ bool isMove(StringRef call) {
         "_unsafe_view", "reshape",   "expand",  "permute",
         "transpose",    "t",         "squeeze", "unsqueeze",
         "select",       "slice",     "getitem", "narrow",
-        "flatten",      "unflatten", "movedim", "lift_fresh_copy"})
+        "flatten",      "unflatten", "movedim", "lift_fresh_copy",
+        "repeat",       "expand_as"})
     if (stem == name)
       return true;
   return false;

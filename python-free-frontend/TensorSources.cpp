@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "TensorSources.h"
+#include "CallKinds.h"
 #include "FoldedSteps.h"
 #include "FxRoles.h"
 #include "HostTensor.h"
@@ -61,6 +62,12 @@ void TensorSources::readAlike(Computed &computed) const {
     readSteps(computed, stored);
 }
 
+/// Whether a call does more than to move elements or to scale them.
+static bool isFunction(StringRef call) {
+  return getStem(call) != "val" && !isMove(call) && !isCreation(call) &&
+         !is_contained({"add", "sub", "mul", "div"}, getStem(call));
+}
+
 /// By the names of the calls on the way to `tensor`.
 void TensorSources::readSteps(Computed &computed, StringRef tensor) const {
   SmallVector<StringRef> names = graph.provenance.findSteps(tensor);
@@ -68,14 +75,12 @@ void TensorSources::readSteps(Computed &computed, StringRef tensor) const {
   std::optional<UnfoldedSteps> undone =
       steps ? undoSteps(*steps, computed.data) : std::nullopt;
   if (!undone) {
-    // Else it may be positions that are computed.
-    auto has = [&](auto isStep) {
-      return any_of(names,
-                    [&](StringRef name) { return isStep(getStem(name)); });
-    };
-    bool isLookup = has(
-        [](StringRef stem) { return stem == "embedding" || stem == "index"; });
-    if (!isLookup && has([](StringRef stem) { return findFunction(stem); }))
+    // Without a lookup no positions are computed, but the parameter is.
+    auto has = [&](auto isStep) { return any_of(names, isStep); };
+    bool isLookup = has([](StringRef name) {
+      return is_contained({"embedding", "index"}, getStem(name));
+    });
+    if (!isLookup && has(isFunction))
       computed.folded = std::nullopt;
     return;
   }

@@ -16,8 +16,8 @@ using mlir::Value;
 namespace dtc::frontend {
 
 namespace {
-/// Whether there is a bias. Zeros are none: PyTorch's exporter expands them, for
-/// volumes even to [filters, 2], where a convolution has no bias.
+/// Whether there is a bias. Zeros are none: PyTorch's exporter expands them,
+/// for volumes even to [filters, 2], where a convolution has no bias.
 bool hasBias(const NodeBuilder &node) {
   if (!node.call.hasOperand(2))
     return false;
