@@ -251,6 +251,15 @@ void Propagation::fitTime(Operation *op) {
   }
 }
 
+/// Whether operands depend on the only micro-batch and a result does not.
+static bool forgetsTime(ArrayRef<LayoutAttr> operands,
+                        ArrayRef<LayoutAttr> results) {
+  auto isOnTime = [](LayoutAttr layout) {
+    return layout.getEntry(MeshAttr::timeAxis).has_value();
+  };
+  return llvm::any_of(operands, isOnTime) && !llvm::all_of(results, isOnTime);
+}
+
 LogicalResult Propagation::infer(Operation *op) {
   auto interface = dyn_cast<ShardingRuleInterface>(op);
   if (!interface)
@@ -275,6 +284,9 @@ LogicalResult Propagation::infer(Operation *op) {
   FailureOr<SmallVector<LayoutAttr>> results =
       isFree ? inferResultLayouts(rule, mesh, operands, error)
              : inferExactly(rule, mesh, operands, error);
+  // A result that has no part of a split dimension depends on the axis as well.
+  if (succeeded(results) && forgetsTime(operands, *results))
+    results = inferResultLayouts(rule, mesh, operands, error);
   if (failed(results)) {
     FactorAxes axes = chooseAxes(op, rule, operands);
     for (auto [i, layout] : llvm::enumerate(operands)) {
