@@ -213,7 +213,8 @@ bool OperandRestorer::isMadeByCall(int index, int operand) const {
   // Of a sum or product, which of the two it is may not be known.
   const Origin *own = graph.provenance.find(node.input(operand));
   if (node.input_size() == 2 &&
-      findArgument(call, node, 1 - operand) == number && names(call, *own))
+      findArgument(call, node, 1 - operand) == number && own &&
+      names(call, *own))
     return false;
   if (*number >= call.texts.size() || isLiteral(call.texts[*number]))
     return true;
@@ -253,7 +254,8 @@ void OperandRestorer::restoreCall(ArrayRef<int> nodes) {
         continue;
       }
       const Origin *origin = chooseOrigin(index, operand);
-      if (own && (isMadeByCall(index, operand) || isAllNumbers)) {
+      bool isParameters = own || !graph.provenance.findSources(input).empty();
+      if (isParameters && (isMadeByCall(index, operand) || isAllNumbers)) {
         separateConstant(index, operand);
         continue;
       }

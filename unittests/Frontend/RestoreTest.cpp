@@ -100,6 +100,21 @@ TEST(RestoreTest, ClampByANumber) {
   }
 }
 
+/// The scale of a norm without one equals that of another, reshaped.
+TEST(RestoreTest, NormWithoutScale) {
+  Recorded model({"a.weight"});
+  model.tensor("val", {2, 1, 1}, {1, 1});
+  model.sources("val", "'a.weight', 'val_2'");
+  model.node("Mul", {"x", "val"}, "z", "group_norm",
+             "group_norm(%x, 2, %p_a_weight, None)", "a");
+  model.node("Mul", {"z", "val"}, "y", "group_norm_1",
+             "group_norm(%group_norm, 2, None, None)", "b");
+  RestoredTensors result = model.restore();
+  EXPECT_EQ(model.inputs(model.inputs("z")[1])[0], "a.weight");
+  EXPECT_EQ(model.inputs("y"), (Names{"z", "y/constant"}));
+  EXPECT_TRUE(result.warnings.empty());
+}
+
 /// Unoptimized, a bound is the cast of a constant.
 TEST(RestoreTest, ClampByANumberOfNodes) {
   Recorded model({});
