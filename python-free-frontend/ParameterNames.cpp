@@ -15,8 +15,10 @@ using namespace llvm;
 namespace dtc::frontend {
 
 bool isGeneratedName(StringRef name) {
+  // "_conv.weight" is a module's.
   return name.starts_with("onnx::") || name.starts_with("/") ||
-         name.starts_with("_") || name.starts_with("val_") ||
+         (name.starts_with("_") && !name.contains('.')) ||
+         name.starts_with("val_") ||
          name.find_first_not_of("0123456789") == StringRef::npos;
 }
 

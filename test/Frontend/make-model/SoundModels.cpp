@@ -70,7 +70,9 @@ File generatedNames() {
     x = y;
   }
   m.weight("head.weight", {4});
-  m.node("Mul", "/head/Mul", {"z", "head.weight"}, {"y"});
+  m.node("Mul", "/head/Mul", {"z", "head.weight"}, {"scaled"});
+  m.weight("_norm.weight", {4}); // of a module
+  m.node("Mul", "/_norm/Mul", {"scaled", "_norm.weight"}, {"y"});
   return m;
 }
 
