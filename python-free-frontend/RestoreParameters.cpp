@@ -189,6 +189,8 @@ void OperandRestorer::separateConstant(int index, int operand) {
   onnx::NodeProto &node = graph.node(index);
   const onnx::TensorProto &stored = *graph.findTensor(node.input(operand));
   std::string name = graph.makeName(node.output(0) + "/constant");
+  if (graph.provenance.find(stored.name()))
+    displaced.push_back(stored.name());
   graph.addTensor(stored, name, dimsOf(stored));
   node.set_input(operand, name);
 }
@@ -442,7 +444,7 @@ void OperandRestorer::describe() {
     result.warnings.push_back(
         "not used and not trained: " + listFirstNames(unread) +
         "; the exporter merged what it does with them with what it does with "
-        "equal parameters: export with optimize=False");
+        "equal parameters or numbers: export with optimize=False");
   auto note = [&](ArrayRef<std::string> list, StringRef one, StringRef many) {
     if (!list.empty())
       result.notes.push_back(std::to_string(list.size()) + " " +

@@ -53,6 +53,18 @@ TEST(RestoreTest, NumberThatEqualsAParameterIsNone) {
   EXPECT_EQ(model.inputs("y"), (Names{"d", "scale"}));
 }
 
+/// Of x / 8 and x / p, where p begins as 8, the file has one.
+TEST(RestoreTest, ParameterThatOnlyANumberEquals) {
+  Recorded model({"p"});
+  model.tensor("p", {}, {8});
+  model.node("Div", {"x", "p"}, "div", "div", "div(%x, 8.0)");
+  model.node("Add", {"div", "div"}, "y", "y", "add(%div, %div_1)");
+  RestoredTensors result = model.restore();
+  ASSERT_EQ(result.warnings.size(), 1u);
+  EXPECT_NE(result.warnings[0].find("not used and not trained: 'p'"),
+            std::string::npos);
+}
+
 TEST(RestoreTest, BoundsThatBeginAlikeAreApart) {
   Recorded model({"a.alpha", "b.alpha"});
   model.tensor("a.alpha", {}, {6});
