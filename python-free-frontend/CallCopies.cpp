@@ -35,6 +35,7 @@ CallCopies::CallCopies(FxGraph &graph, StringRef from, StringRef to)
         !other->argument.empty())
       arguments[own.argument] = other->argument;
   }
+  renamed = arguments;
 }
 
 std::string CallCopies::getModule(StringRef module) const {
@@ -50,16 +51,6 @@ CallCopies::findReplacements(const FxCall &call) const {
       if (auto it = arguments.find(value); it != arguments.end())
         others.push_back(graph.provenance.findArgument(it->second));
   return others;
-}
-
-/// The next name of a call that is gone.
-std::string CallCopies::nameCopy(StringRef call) const {
-  std::string name;
-  int64_t number = getNumber(call);
-  do
-    name = makeCallName(getStem(call), ++number);
-  while (graph.hasName(name) || !graph.isGone(name));
-  return name;
 }
 
 onnx::NodeProto &copyNode(FxGraph &graph, int index, StringRef suffix,
@@ -88,16 +79,14 @@ void CallCopies::copyNode(int index, StringRef suffix) {
   if (origin.call) {
     for (const Origin *other : findReplacements(*origin.call))
       graph.markUsed(other->name);
-    std::string &name = calls[origin.call->result];
+    std::string &name = renamed[origin.call->result];
     if (name.empty())
-      name = nameCopy(origin.call->result);
+      name = graph.makeCallName(origin.call->result);
     if (is_contained(graph.node(index).output(), origin.call->result) &&
         !results.contains(origin.call->result))
       results[origin.call->result] = graph.makeName(name);
   }
-  StringMap<std::string> renamed(arguments), modules;
-  for (const auto &[call, name] : calls)
-    renamed[call] = name;
+  StringMap<std::string> modules;
   for (const std::string &module : origin.modules)
     modules[module] = getModule(module);
   onnx::NodeProto &copy = frontend::copyNode(graph, index, suffix, results);
@@ -142,7 +131,7 @@ std::string CallCopies::get(StringRef value, StringRef call) {
         (!made || made->result == value)) {
       results[value] = graph.makeName(call);
       if (made)
-        calls[value] = call.str();
+        renamed[value] = call.str();
     }
     copyNode(index, call);
   }

@@ -29,19 +29,18 @@ public:
   std::string get(llvm::StringRef value, llvm::StringRef call);
   /// What calls name the copy of a value, if they name the value as it is.
   std::string getCallName(llvm::StringRef value) const {
-    return calls.lookup(value);
+    return renamed.lookup(value);
   }
 
 private:
   llvm::SmallVector<const Origin *> findReplacements(const FxCall &call) const;
-  std::string nameCopy(llvm::StringRef call) const;
   void copyNode(int index, llvm::StringRef suffix);
 
   FxGraph &graph;
   std::string from, to;
   llvm::StringMap<std::string> arguments; ///< of calls
   llvm::StringMap<std::string> results;   ///< of nodes
-  llvm::StringMap<std::string> calls;     ///< results of calls
+  llvm::StringMap<std::string> renamed;   ///< arguments, and results of calls
 };
 
 /// Adds a copy of a node; `results` are the copies of results, to read and to

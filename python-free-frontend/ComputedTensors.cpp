@@ -495,6 +495,7 @@ void ComputedFinder::findOriginsBySource() {
       if (!computed.terms.empty())
         computed.folded = std::nullopt;
       computed.terms.clear();
+      computed.isRecorded = computed.isSliced = computed.addsNumber = false;
     }
   for (Computed &computed : list) {
     if (computed.origin)

@@ -10,8 +10,10 @@
 #include "Provenance.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/StringSwitch.h"
 
+#include <algorithm>
 #include <cstring>
 
 using namespace llvm;
@@ -23,6 +25,7 @@ std::optional<FoldedSteps> readSteps(StringRef call,
   enum Kind { Number, Same, Insert, Remove, Repeat, Slice, Add, Other };
   FoldedSteps steps;
   SmallVector<StringRef> calls(names);
+  bool hasPositions = false;
   calls.push_back(call);
   for (StringRef name : calls) {
     StringRef stem = getStem(name);
@@ -43,6 +46,9 @@ std::optional<FoldedSteps> readSteps(StringRef call,
     if (kind == Other)
       return std::nullopt;
     steps.inserted += (kind == Insert) - (kind == Remove);
+    steps.isRemoved |= kind == Remove;
+    hasPositions |= kind == Number && getStem(name) != "val" &&
+                    !name.starts_with("scalar_tensor");
     steps.isRepeated |= kind == Repeat;
     steps.isSliced |= kind == Slice;
     if (kind != Add)
@@ -53,13 +59,18 @@ std::optional<FoldedSteps> readSteps(StringRef call,
     steps.addsNumber = true;
     steps.functions.push_back({SourceTerm::AddConstant, 1});
   }
-  if (steps.inserted < 0)
-    return std::nullopt;
   // That the last call is a function is all that is known of the order.
   StringRef last = getStem(call);
   bool isLast = findFunction(last) || last == "add";
   steps.isOrdered =
       steps.functions.size() < 2 || (steps.functions.size() == 2 && isLast);
+  // A number other than 1 would change what other functions undo, and a
+  // function may be of positions.
+  bool addsFirst = steps.isOrdered && !steps.functions.empty() &&
+                   steps.functions.front().kind == SourceTerm::AddConstant;
+  if (steps.inserted < 0 || (steps.addsNumber && !addsFirst) ||
+      (hasPositions && !steps.functions.empty()))
+    return std::nullopt;
   return steps;
 }
 
@@ -86,6 +97,34 @@ std::optional<std::string> undoAll(ArrayRef<SourceTerm> functions,
   return bytes;
 }
 
+/// Whether copies can lie along dimension 0 alone: of elements that differ,
+/// those along the last dimension and of the rows in between do, too; of equal
+/// ones there are no rows in between.
+static bool isOnlyOfSamples(const TensorData &data) {
+  ArrayRef<int64_t> shape = data.shape;
+  if (shape.size() < 2)
+    return false;
+  if (isUniform(data))
+    return all_of(shape.drop_front().drop_back(),
+                  [](int64_t size) { return size == 1; });
+  int64_t width = byteSize(data.dtype), row = shape.back() * width;
+  StringRef bytes(data.bytes.data(), numElements(shape.drop_front()) * width);
+  StringSet<> rows;
+  bool differs = shape.back() == 1;
+  for (size_t start = 0; start < bytes.size(); start += row) {
+    differs |= !isUniform(bytes.substr(start, row), width);
+    if (!rows.insert(bytes.substr(start, row)).second)
+      return false;
+  }
+  return differs;
+}
+
+/// Drops so many dimensions of 1, the first in front. False if there are fewer.
+static bool dropOnes(Shape &shape, int count) {
+  erase_if(shape, [&](int64_t size) { return size == 1 && count-- > 0; });
+  return count <= 0;
+}
+
 std::optional<UnfoldedSteps> undoSteps(const FoldedSteps &steps,
                                        const TensorData &data) {
   if (steps.functions.size() > 2)
@@ -106,12 +145,19 @@ std::optional<UnfoldedSteps> undoSteps(const FoldedSteps &steps,
   if (!bytes)
     return std::nullopt;
   result.parameter.bytes = std::move(*bytes);
-  result.parameter.unrepeated = result.parameter.shape = data.shape;
-  if (steps.isRepeated)
-    dropCopies(result.parameter, /*sampleDim=*/0, byteSize(data.dtype));
-  int inserted = steps.inserted;
-  erase_if(result.parameter.shape,
-           [&](int64_t size) { return size == 1 && inserted-- > 0; });
+  FoldedTensor &parameter = result.parameter;
+  parameter.unrepeated = parameter.shape = data.shape;
+  if (steps.isRepeated) {
+    result.isSure = isOnlyOfSamples(data);
+    dropCopies(parameter, /*sampleDim=*/0, byteSize(data.dtype));
+  }
+  // Which ones were inserted makes no difference if they are side by side.
+  Shape right = parameter.shape;
+  std::reverse(right.begin(), right.end());
+  dropOnes(right, steps.inserted);
+  std::reverse(right.begin(), right.end());
+  bool areDropped = dropOnes(parameter.shape, steps.inserted);
+  result.isSure &= areDropped && right == parameter.shape && !steps.isRemoved;
   return result;
 }
 

@@ -22,9 +22,9 @@ struct FoldedSteps {
   bool isOrdered = true;
   /// One of them adds a number, which is not recorded and taken for 1.
   bool addsNumber = false;
-  /// Dimensions of 1 that were inserted.
+  /// Dimensions of 1 that were inserted, less those that were removed.
   int inserted = 0;
-  bool isRepeated = false;
+  bool isRemoved = false, isRepeated = false;
   /// A part of the parameter may have been taken, in its own order.
   bool isSliced = false;
 };
@@ -43,6 +43,8 @@ std::optional<std::string> undoAll(llvm::ArrayRef<SourceTerm> functions,
 struct UnfoldedSteps {
   FoldedTensor parameter;
   std::vector<SourceTerm> terms;
+  /// Whether the parameter can have no other shape.
+  bool isSure = true;
 };
 
 /// Undoes the steps. Nothing if no order of the functions gives numbers, or

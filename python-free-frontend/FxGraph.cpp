@@ -102,9 +102,11 @@ FxGraph::FxGraph(onnx::GraphProto &graph, const Provenance &provenance)
       continue;
     values.insert(origin.call->result);
     for (const auto &argument : origin.call->arguments)
-      for (const std::string &value : argument)
+      for (const std::string &value : argument) {
+        named.insert(value);
         if (const Origin *tensor = provenance.findArgument(value))
           used.insert(tensor->name);
+      }
   }
   for (const auto &output : graph.output())
     used.insert(output.name());
@@ -188,6 +190,16 @@ std::string FxGraph::makeName(const Twine &name) {
   while (!names.insert(unique).second)
     unique = wanted + "_" + std::to_string(++copies[wanted]);
   return unique;
+}
+
+std::string FxGraph::makeCallName(StringRef call) {
+  int64_t number = getNumber(call);
+  std::string name;
+  do
+    name = frontend::makeCallName(getStem(call), ++number);
+  while (names.contains(name) || values.contains(name) ||
+         !named.insert(name).second);
+  return name;
 }
 
 std::string FxGraph::addIntegers(const Twine &name, ArrayRef<int64_t> integers,

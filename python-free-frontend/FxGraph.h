@@ -87,6 +87,8 @@ public:
                  llvm::ArrayRef<int64_t> dims);
   /// A name that nothing has yet.
   std::string makeName(const llvm::Twine &name);
+  /// The name of a later call of this kind that none has or reads yet.
+  std::string makeCallName(llvm::StringRef call);
 
   /// A node after one of the graph, once `insertNodes` is called.
   onnx::NodeProto &addAfter(int index) { return after[index].emplace_back(); }
@@ -107,6 +109,7 @@ private:
   std::vector<NodeOrigin> origins;
   llvm::StringMap<onnx::TensorProto *> tensors;
   llvm::StringSet<> names, values, used, modules;
+  llvm::StringSet<> named; ///< by calls
   /// Initializers that the file has for the state dict's sake.
   llvm::StringSet<> unread;
   llvm::StringMap<unsigned> copies;

@@ -37,10 +37,26 @@ MergedCalls::MergedCalls(const FxGraph &graph)
     llvm::sort(list, [](StringRef a, StringRef b) {
       return getNumber(a) < getNumber(b);
     });
-    // Parts of a result have names of their own: the first that is read is that
-    // of the call which is left.
-    if (isPart(list.front()))
-      list.erase(list.begin());
+  }
+  dropOwnParts();
+}
+
+/// Parts of a result have names of their own: the first that is read is that of
+/// the call which is left. Where one part has fewer names than another, its own
+/// is not read.
+void MergedCalls::dropOwnParts() {
+  auto isOwn = [&](StringRef value) {
+    return !nodes.count(value) && names.contains(value) &&
+           isPart(names[value].front());
+  };
+  for (int index = 0; index < graph.size(); ++index) {
+    size_t most = 0;
+    for (const std::string &output : graph.node(index).output())
+      if (isOwn(output))
+        most = std::max(most, names[output].size());
+    for (const std::string &output : graph.node(index).output())
+      if (isOwn(output) && names[output].size() == most)
+        names[output].erase(names[output].begin());
   }
 }
 
@@ -63,7 +79,9 @@ std::string MergedCalls::findArgument(const FxCall &call, const FxCall &other,
     for (auto [name, input] : zip(argument, kept)) {
       if (name == input || !needed.contains(input))
         continue;
-      if (!found.empty() || !graph.isGone(name))
+      // What was a dropout is no other call.
+      if (!found.empty() || !graph.isGone(name) ||
+          getStem(name) != getStem(input))
         return "";
       found = name;
     }
@@ -91,9 +109,14 @@ std::string MergedCalls::find(int index, int operand) const {
   }
   if (call.op == "stack" && node.op_type() == "Concat") {
     // Each operand was unsqueezed, equal ones once.
-    const auto &parts = call.arguments.front();
-    bool isGone = operand < int(parts.size()) && graph.isGone(parts[operand]);
-    return isGone ? parts[operand] : "";
+    const onnx::NodeProto &unsqueeze = graph.node(producer->second);
+    if (call.arguments.empty() || unsqueeze.input_size() == 0 ||
+        operand >= int(call.arguments.front().size()))
+      return "";
+    const std::string &part = call.arguments.front()[operand];
+    bool isOther =
+        graph.isGone(part) && getStem(part) == getStem(unsqueeze.input(0));
+    return isOther ? part : "";
   }
   if (const auto &other = graph.origin(producer->second).call)
     return other->result == call.result

@@ -41,6 +41,7 @@ public:
   }
 
 private:
+  void dropOwnParts();
   std::string findArgument(const FxCall &call, const FxCall &other,
                            llvm::StringRef value) const;
 

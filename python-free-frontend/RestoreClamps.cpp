@@ -21,6 +21,13 @@ static bool hasNumber(const FxCall &call) {
   });
 }
 
+/// Whether an attribute of Constant is one number.
+static bool isOneNumber(const onnx::AttributeProto &attribute) {
+  StringRef name = attribute.name();
+  return name == "value_int" || name == "value_float" ||
+         (name == "value" && attribute.t().dims_size() == 0);
+}
+
 /// Values that are one number each, by initializers or by nodes.
 static StringSet<> findNumbers(const FxGraph &graph) {
   StringSet<> numbers;
@@ -34,11 +41,10 @@ static StringSet<> findNumbers(const FxGraph &graph) {
       if (isNumber(input))
         numbers.insert(input);
     StringRef op = node.op_type();
-    bool isConstant =
-        op == "Constant" && node.attribute_size() == 1 &&
-        (!node.attribute(0).has_t() || node.attribute(0).t().dims_size() == 0);
-    bool isCast = op == "Cast" || op == "CastLike";
-    if (isConstant || (isCast && isNumber(node.input(0))))
+    bool isConstant = op == "Constant" && any_of(node.attribute(), isOneNumber);
+    bool isCast = (op == "Cast" || op == "CastLike") && node.input_size() > 0 &&
+                  isNumber(node.input(0));
+    if (node.output_size() > 0 && (isConstant || isCast))
       numbers.insert(node.output(0));
   }
   return numbers;

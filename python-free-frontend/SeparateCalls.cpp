@@ -79,23 +79,23 @@ std::string rename(const Origin &like, StringRef module) {
 std::vector<std::string>
 CallSeparator::findModules(StringRef module,
                            ArrayRef<const Origin *> own) const {
-  auto isCopied = [&](StringRef owner) {
-    return any_of(copies, [&](const auto &entry) {
-      return entry.second.getModule(module) == owner;
-    });
-  };
+  StringSet<> copied, seen;
+  for (const auto &entry : copies)
+    copied.insert(entry.second.getModule(module));
   std::vector<std::string> found;
   for (const Origin &candidate : graph.provenance.origins()) {
     std::string owner = splitName(candidate.name).first.str();
-    if (owner.empty() || is_contained(found, owner) || owner == module)
+    if (owner.empty() || owner == module || seen.contains(owner))
       continue;
-    if (isCopied(owner) ||
+    if (copied.contains(owner) ||
         (!graph.hasNodes(owner) && all_of(own, [&](const Origin *origin) {
           const Origin *other = graph.provenance.find(rename(*origin, owner));
           return other && other->kind == Origin::Parameter &&
                  !graph.isUsed(other->name) && !other->argument.empty();
-        })))
+        }))) {
+      seen.insert(owner);
       found.push_back(owner);
+    }
   }
   return findNearestModules(found, module);
 }
@@ -158,7 +158,7 @@ CallSeparator::findNearestParameters(StringRef value) const {
   return {};
 }
 
-/// Whether a call of this kind is gone that came later.
+/// Whether a later call of this kind is gone.
 bool CallSeparator::hasGap(StringRef call) const {
   auto last = lastNumbers.find(getStem(call));
   int64_t end = last == lastNumbers.end() ? 0 : last->second;
@@ -173,9 +173,9 @@ bool CallSeparator::areTwins(StringRef from, StringRef to) const {
   auto namesOf = [&](StringRef module) {
     std::set<StringRef> names;
     for (const Origin &origin : graph.provenance.origins())
-      if (StringRef rest = origin.name; origin.kind == Origin::Parameter &&
-                                        rest.consume_front(module) &&
-                                        (module.empty() || rest.front() == '.'))
+      if (StringRef rest = origin.name;
+          origin.kind == Origin::Parameter && rest.consume_front(module) &&
+          (module.empty() || rest.starts_with(".")))
         names.insert(rest);
     return names;
   };
@@ -227,8 +227,10 @@ CallCopies *CallSeparator::findCopies(StringRef value, StringRef gone,
   // What is computed of calls with parameters may as well be computed twice of
   // one of these.
   bool isCopied = outer.size() < from.size() || areNamedAlike(from, to);
-  if (!isDirect && !(isCopied && areTwins(outer, otherOuter)) && !hasGap(last))
+  bool isShown = isDirect || hasGap(last);
+  if (!isShown && !(isCopied && areTwins(outer, otherOuter)))
     return nullptr;
+  isSure &= isShown;
   if (!sibling) {
     from = outer;
     to = otherOuter;

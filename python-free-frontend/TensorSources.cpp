@@ -70,6 +70,9 @@ static bool isFunction(StringRef call) {
 
 /// By the names of the calls on the way to `tensor`.
 void TensorSources::readSteps(Computed &computed, StringRef tensor) const {
+  // What made a value within a call is not recorded.
+  if (getStem(tensor) == "val")
+    return;
   SmallVector<StringRef> names = graph.provenance.findSteps(tensor);
   std::optional<FoldedSteps> steps = frontend::readSteps(tensor, names);
   std::optional<UnfoldedSteps> undone =
@@ -89,7 +92,7 @@ void TensorSources::readSteps(Computed &computed, StringRef tensor) const {
   computed.terms = std::move(undone->terms);
   computed.addsNumber = steps->addsNumber;
   computed.isSliced = steps->isSliced;
-  computed.isRecorded = true;
+  computed.isRecorded = undone->isSure;
 }
 
 /// What was done with a parameter: by what its call multiplies it by, a call of

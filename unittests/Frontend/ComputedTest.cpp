@@ -183,6 +183,38 @@ TEST(ComputedTest, StepsThatRepeat) {
   EXPECT_EQ(token->dims_size(), 2); // 1 x 2
 }
 
+/// Which of equal elements are copies is not known: a warning says so.
+TEST(ComputedTest, StepsThatMayRepeatMore) {
+  using Values = std::vector<float>;
+  for (const auto &[dims, values] :
+       {std::pair(std::vector<int64_t>{2, 2}, Values{3, 3, 4, 4}),
+        {{1, 2, 2}, {0, 0, 0, 0}},
+        {{2, 2, 1}, {3, 3, 3, 3}}}) {
+    Recorded graph({"p"});
+    graph.tensor("expand", dims, values);
+    graph.sources("expand", "'p', 'unsqueeze', 'val_2'");
+    graph.node("Add", {"expand", "x"}, "y", "add", "add(%expand, %x)");
+    RestoredTensors result = graph.restore();
+    ASSERT_EQ(result.warnings.size(), 1u);
+    EXPECT_NE(
+        result.warnings[0].find("'expand' of 'p'): these are trained, as"),
+        std::string::npos)
+        << result.warnings[0];
+  }
+}
+
+/// exp(p) + 0.1: the number decides what the exponential undoes.
+TEST(ComputedTest, NumberThatIsAddedLast) {
+  Recorded graph({"p"});
+  graph.tensor("add", {2}, {3, 4});
+  graph.sources("add", "'exp', 'p', 'val_2'");
+  graph.node("Mul", {"x", "add"}, "y", "mul", "mul(%x, %add)");
+  RestoredTensors result = graph.restore();
+  ASSERT_EQ(result.warnings.size(), 1u);
+  EXPECT_NE(result.warnings[0].find("trained in their place"),
+            std::string::npos);
+}
+
 TEST(ComputedTest, NumberThatIsAdded) {
   // Of two that are equal the file has one.
   Recorded graph({"a.gamma", "b.gamma"});
@@ -200,7 +232,7 @@ TEST(ComputedTest, NumberThatIsAdded) {
       << result.warnings[0];
 }
 
-/// log(exp(p)) or exp(log(p)), say: the order of two steps is not known.
+/// tanh(sigmoid(p)) or sigmoid(tanh(p)): either gives numbers.
 TEST(ComputedTest, StepsInNoKnownOrder) {
   Recorded graph({"p"});
   graph.tensor("view", {2}, {0.25, 0.5});

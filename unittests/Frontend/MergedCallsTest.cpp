@@ -136,6 +136,24 @@ TEST(MergedCallsTest, ExpressionThatOccursTwice) {
   EXPECT_EQ(model.inputs("y"), (Names{"mul", "mul"}));
 }
 
+/// A dropout that the exporter removes is not another module's norm.
+TEST(MergedCallsTest, ResultOfADropout) {
+  Recorded model({"norm.weight", "pooler.weight", "a.weight", "b.weight"});
+  model.tensor("norm.weight", {2}, {1, 2});
+  model.tensor("a.weight", {2, 2}, {1, 2, 3, 4});
+  model.tensor("b.weight", {2, 2}, {5, 6, 7, 8});
+  model.node("LayerNormalization", {"x", "norm.weight"}, "layer_norm",
+             "layer_norm", "layer_norm(%x, [2], %p_norm_weight)", "norm");
+  model.node("Gemm", {"layer_norm", "a.weight"}, "linear", "linear",
+             "linear(%layer_norm, %p_a_weight)", "a");
+  model.node("Gemm", {"layer_norm", "b.weight"}, "linear_1", "linear_1",
+             "linear(%dropout_3, %p_b_weight)", "b");
+  model.node("Add", {"linear", "linear_1"}, "y", "y",
+             "add(%linear, %linear_1)");
+  model.restore();
+  EXPECT_EQ(model.inputs("linear_1"), (Names{"layer_norm", "b.weight"}));
+}
+
 TEST(MergedCallsTest, ModuleThatIsEqualInPart) {
   // What `old` computes first is used before its last layer is.
   Recorded model(
@@ -154,7 +172,8 @@ TEST(MergedCallsTest, ModuleThatIsEqualInPart) {
 TEST(MergedCallsTest, PartsOfAResult) {
   // Three blocks begin with zeros; the first two parts of each are read.
   for (const std::string scope : {"", "b."}) {
-    Recorded model({"b.0.m.w", "b.1.m.w", "b.2.m.w"});
+    Recorded model({"b.0.m.w", "b.1.m.w", "b.2.m.w", "h.w"});
+    model.tensor("h.w", {2, 2}, {1, 2, 3, 4});
     model.tensor("b.0.m.w", {2, 2}, {0, 0, 0, 0});
     model.node("Gemm", {"x", "b.0.m.w"}, "linear", "linear",
                "linear(%x, %p_b_0_m_w)", "b.0.m");
@@ -175,7 +194,8 @@ TEST(MergedCallsTest, PartsOfAResult) {
     add("x", 0);
     add("add", 1);
     add("add_1", 2);
-    model.node("Relu", {"add_2"}, "y", "relu", "relu(%add_2)");
+    model.node("Gemm", {"add_2", "h.w"}, "y", "linear_3",
+               "linear(%add_2, %p_h_w)");
     RestoredTensors result = model.restore();
     for (int block : {0, 1, 2}) {
       std::string number = block == 0 ? "" : "_" + std::to_string(block);
