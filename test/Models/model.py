@@ -14,8 +14,8 @@ ROWS = BATCH * STEPS
 class Model:
     """`inputs` are one array for each argument of forward, ROWS samples each.
     `has_heads`: tensor parallelism divides it. `has_tables`: its files hold sines
-    and cosines of positions, computed in float32 by the exporter. The loss is of the first output;
-    `options` are dtc's, beyond those that every model has."""
+    and cosines of positions, computed in float32 by the exporter. The loss is of the
+    first output; `options` are dtc's, beyond those that every model has."""
 
     module: nn.Module
     inputs: list
