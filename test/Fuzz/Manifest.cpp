@@ -14,6 +14,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     program.setRanks(6 * program.mesh.size());
     program.mesh.describeRank(program.mesh.size() - 1);
   } catch (const Error &) {
+    return 0;
   }
   return 0;
 }

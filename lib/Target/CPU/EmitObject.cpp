@@ -109,7 +109,9 @@ void dtc::optimizeModule(llvm::Module &module, llvm::TargetMachine &machine) {
   llvm::ModuleAnalysisManager modules;
   llvm::PassInstrumentationCallbacks callbacks;
   callbacks.registerShouldRunOptionalPassCallback(
-      [](llvm::StringRef pass, llvm::Any) { return isWorthwhile(pass); });
+      [](llvm::StringRef pass, const llvm::Any &) {
+        return isWorthwhile(pass);
+      });
   llvm::PassBuilder builder(&machine, {}, {}, &callbacks);
   builder.registerModuleAnalyses(modules);
   builder.registerCGSCCAnalyses(components);
