@@ -22,7 +22,7 @@ namespace dtc::frontend {
 
 std::optional<FoldedSteps> readSteps(StringRef call,
                                      ArrayRef<StringRef> names) {
-  enum Kind { Number, Same, Insert, Remove, Repeat, Slice, Add, Other };
+  enum Kind { Number, Same, Unsqueeze, Squeeze, Expand, Slice, Add, Other };
   FoldedSteps steps;
   SmallVector<StringRef> calls(names);
   bool hasPositions = false;
@@ -37,19 +37,19 @@ std::optional<FoldedSteps> readSteps(StringRef call,
                     .Case("val", Number)
                     .Cases({"alias", "clone", "contiguous"}, Same)
                     .Cases({"to", "_to_copy", "type_as"}, Same)
-                    .Case("unsqueeze", Insert)
-                    .Case("squeeze", Remove)
-                    .Cases({"expand", "expand_as"}, Repeat)
+                    .Case("unsqueeze", Unsqueeze)
+                    .Case("squeeze", Squeeze)
+                    .Cases({"expand", "expand_as"}, Expand)
                     .Case("slice", Slice)
                     .Case("add", Add)
                     .Default(isCreation(name) ? Number : Other);
     if (kind == Other)
       return std::nullopt;
-    steps.inserted += (kind == Insert) - (kind == Remove);
-    steps.isRemoved |= kind == Remove;
-    hasPositions |= kind == Number && getStem(name) != "val" &&
-                    !name.starts_with("scalar_tensor");
-    steps.isRepeated |= kind == Repeat;
+    steps.inserted += (kind == Unsqueeze) - (kind == Squeeze);
+    steps.isSqueezed |= kind == Squeeze;
+    hasPositions |=
+        kind == Number && stem != "val" && !name.starts_with("scalar_tensor");
+    steps.isExpanded |= kind == Expand;
     steps.isSliced |= kind == Slice;
     if (kind != Add)
       continue;
@@ -127,7 +127,7 @@ static bool dropOnes(Shape &shape, int count) {
 
 std::optional<UnfoldedSteps> undoSteps(const FoldedSteps &steps,
                                        const TensorData &data) {
-  if (steps.functions.size() > 2)
+  if (steps.functions.size() > 2 || numElements(data.shape) == 0)
     return std::nullopt;
   UnfoldedSteps result;
   result.terms = steps.functions;
@@ -147,7 +147,7 @@ std::optional<UnfoldedSteps> undoSteps(const FoldedSteps &steps,
   result.parameter.bytes = std::move(*bytes);
   FoldedTensor &parameter = result.parameter;
   parameter.unrepeated = parameter.shape = data.shape;
-  if (steps.isRepeated) {
+  if (steps.isExpanded) {
     result.isSure = isOnlyOfSamples(data);
     dropCopies(parameter, /*sampleDim=*/0, byteSize(data.dtype));
   }
@@ -157,7 +157,7 @@ std::optional<UnfoldedSteps> undoSteps(const FoldedSteps &steps,
   dropOnes(right, steps.inserted);
   std::reverse(right.begin(), right.end());
   bool areDropped = dropOnes(parameter.shape, steps.inserted);
-  result.isSure &= areDropped && right == parameter.shape && !steps.isRemoved;
+  result.isSure &= areDropped && right == parameter.shape && !steps.isSqueezed;
   return result;
 }
 

@@ -24,7 +24,7 @@ struct FoldedSteps {
   bool addsNumber = false;
   /// Dimensions of 1 that were inserted, less those that were removed.
   int inserted = 0;
-  bool isRemoved = false, isRepeated = false;
+  bool isSqueezed = false, isExpanded = false;
   /// A part of the parameter may have been taken, in its own order.
   bool isSliced = false;
 };
