@@ -271,8 +271,10 @@ void OperandRestorer::restoreCall(ArrayRef<int> nodes) {
         claimed.insert(origin->name);
       if (origin && origin != own)
         chosen.push_back({{index, int(operand)}, origin});
+      // What is recorded as computed may be more than moved.
       else if (!origin && !isBatchNorm(call) &&
-               !findValue(call, graph.node(index), operand)) {
+               !findValue(call, graph.node(index), operand) &&
+               !graph.provenance.hasSources(input)) {
         if (tensor->dims_size() > 0)
           other.push_back({index, int(operand)});
         else if (own && own->kind == Origin::Parameter)

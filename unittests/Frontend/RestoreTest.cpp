@@ -112,6 +112,23 @@ TEST(RestoreTest, ClampByANumber) {
   }
 }
 
+/// log(exp(x) + exp(p)): what a call computes of a parameter is not it.
+TEST(RestoreTest, FunctionInsideOfACall) {
+  Recorded model({"p"});
+  model.tensor("val_1", {2}, {3, 4});
+  model.sources("val_1", "'p'");
+  const std::string call = "logaddexp(%x, %p_p)";
+  model.node("Exp", {"x"}, "val_0", "y", call);
+  model.node("Add", {"val_0", "val_1"}, "val_2", "y", call);
+  model.node("Log", {"val_2"}, "y", "y", call);
+  RestoredTensors result = model.restore();
+  EXPECT_FALSE(model.find("p"));
+  ASSERT_EQ(result.warnings.size(), 1u);
+  EXPECT_NE(result.warnings[0].find("trained in their place"),
+            std::string::npos)
+      << result.warnings[0];
+}
+
 /// The scale of a norm without one equals that of another, reshaped.
 TEST(RestoreTest, NormWithoutScale) {
   Recorded model({"a.weight"});
