@@ -194,23 +194,19 @@ CallCopies *CallSeparator::findCopies(StringRef value, StringRef gone,
   StringRef module = splitName(own.front()->name).first;
   ArrayRef<int> nodes = merged.getNodes(value);
   bool isDirect = !nodes.empty() && !findParameters(nodes.front()).empty();
-  std::vector<std::string> modules;
+  std::vector<std::string> all;
   if (all_of(own,
              [&](const Origin *origin) {
                return splitName(origin->name).first == module;
              }) &&
       (!isDirect || isRepeated(value, gone, own)))
-    modules = findModules(module, own);
+    all = findModules(module, own);
   // Which of several, the name of the reader tells, or the order of calls.
-  bool isSure = true;
-  if (modules.size() > 1) {
-    std::vector<std::string> nearest = findNearestModules(modules, reader);
-    ArrayRef<std::string> all = merged.getNames(value);
-    isSure = nearest.size() == 1;
-    if (!isSure && modules.size() == all.size())
-      nearest = {modules[find(all, gone) - all.begin()]};
-    modules = std::move(nearest);
-  }
+  std::vector<std::string> modules = findNearestModules(all, reader);
+  bool isSure = modules.size() == 1;
+  ArrayRef<std::string> names = merged.getNames(value);
+  if (!isSure && all.size() == names.size())
+    modules = {all[find(names, gone) - names.begin()]};
   const Origin *sibling = modules.empty() && isDirect && own.size() == 1
                               ? findSibling(*own.front())
                               : nullptr;
