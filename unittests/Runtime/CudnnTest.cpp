@@ -13,6 +13,7 @@
 
 #include <cstring>
 #include <dlfcn.h>
+#include <set>
 
 using namespace dtc::rt;
 
@@ -102,6 +103,25 @@ TEST_F(CudnnTest, HasPlansForEveryRoleAndType) {
                 find(shape.get(dtype, role, false, false), alignment, usesTf32))
                 << shape.name << ", type " << dtype << ", role " << role
                 << ", alignment " << alignment << ", tf32 " << usesTf32;
+}
+
+/// Plans of a graph have names of their own, which are the same tomorrow.
+TEST_F(CudnnTest, NamesPlans) {
+  size_t most = 0;
+  for (const NamedShape &shape : shapes) {
+    auto namesOf = [&] {
+      auto program = findConvolution(
+          {nullptr, &*properties, 4},
+          shape.get(DTC_BF16, DTC_CONV_FORWARD, false, false), {256, 256, 256},
+          /*usesTf32=*/false, workspaceBytes);
+      return program->planNames(0);
+    };
+    std::vector<std::string> names = namesOf();
+    EXPECT_EQ(std::set(names.begin(), names.end()).size(), names.size());
+    EXPECT_EQ(names, namesOf());
+    most = std::max(most, names.size());
+  }
+  EXPECT_GT(most, 1u);
 }
 
 TEST_F(CudnnTest, AddsToWeightGradients) {

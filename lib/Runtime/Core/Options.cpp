@@ -297,8 +297,9 @@ static void addLaunchOptions(CLI::App &app, Options &options) {
       ->default_str("on")
       ->transform(oneOf<bool>({{"on", true}, {"off", false}}));
   app.add_option("--autotune", options.autotune,
-                 "compute matrix products in the ways that FILE names; what it "
-                 "lacks is measured in the first step, and added to it")
+                 "compute matrix products, and on GPUs convolutions and "
+                 "attention, in the ways that FILE names; what it lacks is "
+                 "measured in the first step, and added to it")
       ->type_name("FILE.json")
       ->check(fileName);
   app.add_option("--rendezvous", options.rendezvous,

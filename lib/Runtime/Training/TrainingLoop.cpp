@@ -298,7 +298,7 @@ void TrainingLoop::finishTuning() {
   if (outcome.failed)
     reporter->warn("--autotune: " + outcome.message);
   else if (count > 0)
-    reporter->note(format("measured %zu matrix products for '%s'", count,
+    reporter->note(format("measured %zu computations for '%s'", count,
                           options.autotune.c_str()));
 }
 

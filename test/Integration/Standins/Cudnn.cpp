@@ -10,10 +10,13 @@
 #include "Machine.h"
 #include "Values.h"
 
+#include <chrono>
 #include <cstdarg>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <set>
+#include <thread>
 
 using namespace dtc::standin;
 
@@ -139,6 +142,7 @@ static Rules rulesOf(cudnnBackendDescriptorType_t type) {
             {CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR}};
   case CUDNN_BACKEND_ENGINECFG_DESCRIPTOR:
   case CUDNN_BACKEND_ENGINE_DESCRIPTOR:
+  case CUDNN_BACKEND_KNOB_CHOICE_DESCRIPTOR:
     return {};
   default:
     refuse(CUDNN_STATUS_NOT_SUPPORTED,
@@ -350,18 +354,22 @@ static std::vector<Engine> enginesOf(const Descriptor &heuristics) {
       heuristics.number<cudnnBackendHeurMode_t>(CUDNN_ATTR_ENGINEHEUR_MODE);
   if (mode == CUDNN_HEUR_MODE_FALLBACK)
     return {Engine::Plain};
-  return {Engine::Nondeterministic, Engine::Greedy, Engine::TensorCores};
+  return {Engine::Nondeterministic, Engine::Greedy, Engine::TensorCores,
+          Engine::FastTensorCores};
 }
 
 static std::vector<cudnnBackendNumericalNote_t> notesOf(Engine engine) {
-  switch (engine) {
-  case Engine::Nondeterministic:
+  if (engine == Engine::Nondeterministic)
     return {CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC};
-  case Engine::TensorCores:
+  if (usesTensorCores(engine))
     return {CUDNN_NUMERICAL_NOTE_TENSOR_CORE};
-  default:
-    return {};
-  }
+  return {};
+}
+
+/// Engines that differ by a knob are one.
+static int64_t numberOf(Engine engine) {
+  return int64_t(engine == Engine::FastTensorCores ? Engine::TensorCores
+                                                   : engine);
 }
 
 namespace {
@@ -604,6 +612,11 @@ cudnnStatus_t cudnnBackendGetAttribute(cudnnBackendDescriptor_t handle,
       other.values = descriptor->values; // of the heuristics: the graph
       other.isFinal = true;
     };
+    auto giveNumber = [&](int64_t number) {
+      expectType(CUDNN_TYPE_INT64);
+      *static_cast<int64_t *>(elements) = number;
+      *count = 1;
+    };
     switch (name) {
     case CUDNN_ATTR_ENGINEHEUR_RESULTS: {
       expectType(CUDNN_TYPE_BACKEND_DESCRIPTOR);
@@ -627,10 +640,26 @@ cudnnStatus_t cudnnBackendGetAttribute(cudnnBackendDescriptor_t handle,
             notes[size_t(i)];
       break;
     }
-    case CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE:
-      expectType(CUDNN_TYPE_INT64);
-      *static_cast<int64_t *>(elements) = workspaceBytes(descriptor->engine);
+    case CUDNN_ATTR_ENGINECFG_KNOB_CHOICES:
+      expectType(CUDNN_TYPE_BACKEND_DESCRIPTOR);
+      *count = usesTensorCores(descriptor->engine) ? 1 : 0;
+      for (int64_t i = 0; i < std::min(*count, wanted); ++i)
+        give(i, CUDNN_BACKEND_KNOB_CHOICE_DESCRIPTOR, descriptor->engine);
+      break;
+    case CUDNN_ATTR_KNOB_CHOICE_KNOB_TYPE:
+      expectType(CUDNN_TYPE_KNOB_TYPE);
+      *static_cast<cudnnBackendKnobType_t *>(elements) =
+          CUDNN_KNOB_TYPE_TILE_SIZE;
       *count = 1;
+      break;
+    case CUDNN_ATTR_KNOB_CHOICE_KNOB_VALUE:
+      giveNumber(descriptor->engine == Engine::FastTensorCores);
+      break;
+    case CUDNN_ATTR_ENGINE_GLOBAL_INDEX:
+      giveNumber(numberOf(descriptor->engine));
+      break;
+    case CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE:
+      giveNumber(workspaceBytes(descriptor->engine));
       break;
     default:
       refuse(CUDNN_STATUS_NOT_SUPPORTED,
@@ -667,7 +696,10 @@ cudnnStatus_t cudnnBackendExecute(cudnnHandle_t handle,
                  Machine::get().hasBug("next-stream-dnn");
     std::string name = OperationKind::find(run.operations[0]->type)->name;
     Machine::get().add(stream, name, accesses, [run] {
+      auto begin = std::chrono::steady_clock::now();
       run.run();
+      if (run.engine == Engine::TensorCores && getenv("DTC_STANDIN_SLOW_PLANS"))
+        std::this_thread::sleep_for(std::chrono::steady_clock::now() - begin);
       return true;
     });
   });

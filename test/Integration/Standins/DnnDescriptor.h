@@ -31,10 +31,15 @@ struct Refusal {
 /// How plans compute, in the order in which heuristics give them.
 enum class Engine {
   Nondeterministic, ///< other bits in every run
-  TensorCores,      ///< rounds operands of f32 to tf32
   Greedy,           ///< wants a workspace that nobody has
+  TensorCores,      ///< rounds operands of f32 to tf32
+  FastTensorCores,  ///< the same with another knob
   Plain,
 };
+
+inline bool usesTensorCores(Engine engine) {
+  return engine == Engine::TensorCores || engine == Engine::FastTensorCores;
+}
 
 struct Descriptor;
 using DescriptorRef = std::shared_ptr<const Descriptor>;

@@ -129,7 +129,7 @@ static void runConvolution(const Descriptor &operation, Engine engine,
     value = beta == 0 ? 0 : beta * value;
   auto load = [&](const Tensor &tensor) {
     Elements loaded = elements[tensor.identifier];
-    if (engine == Engine::TensorCores && tensor.type == CUDA_R_32F)
+    if (usesTensorCores(engine) && tensor.type == CUDA_R_32F)
       for (double &value : loaded)
         value = toTf32(value);
     return loaded;

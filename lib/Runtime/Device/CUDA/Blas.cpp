@@ -370,18 +370,16 @@ size_t Blas::choose(const std::vector<Algorithm> &algorithms,
   // Into memory of its own.
   int64_t bytes = sizeOf(shape.keepsSums ? DTC_F32 : shape.dtype);
   std::optional<DeviceMemory> result;
-  CudaEvent begin(/*hasTime=*/true), end(/*hasTime=*/true);
+  CudaTimer timer(stream);
   return tuning->choose(what, names, [&](size_t i) {
     if (!result)
       result.emplace(shape.batch * shape.m * shape.n * bytes);
     auto *place = reinterpret_cast<void *>(result->address());
-    begin.record(stream);
-    compute(algorithms[i], shape, product,
-            {operands.a, operands.b, place, operands.other, operands.bias,
-             operands.sum});
-    end.record(stream);
-    end.synchronize();
-    return end.since(begin) / 1e3;
+    return timer.measure([&] {
+      compute(algorithms[i], shape, product,
+              {operands.a, operands.b, place, operands.other, operands.bias,
+               operands.sum});
+    });
   });
 }
 

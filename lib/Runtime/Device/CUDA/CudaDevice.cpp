@@ -127,7 +127,14 @@ CudaDevice::CudaDevice(int number, const dtc_device_program &program,
 std::string CudaDevice::describe() const {
   char name[256];
   DTC_CUDA_SETUP(cuDeviceGetName(name, sizeof name, device));
-  return format("%s, %s", name, products->describe().c_str());
+  std::string text = format("%s, %s", name, products->describe().c_str());
+  return networks ? text + ", " + Dnn::describe() : text;
+}
+
+void CudaDevice::tuneBy(Tuning &tuning) {
+  products->tuneBy(tuning);
+  if (networks)
+    networks->tuneBy(tuning);
 }
 
 void CudaDevice::useTf32(bool isOn) {

@@ -5,12 +5,17 @@
 #include "Core/Context.h"
 #include "Core/Error.h"
 #include "CudaDevice.h"
+#include "Device/Tuning.h"
 
 #include <algorithm>
 
 using namespace dtc::rt;
 
-Dnn::Dnn(CUstream stream) {
+/// How many plans are measured, of a graph: to make one takes the library as
+/// long as many steps.
+static constexpr size_t mostMeasured = 4;
+
+Dnn::Dnn(CUstream stream) : stream(stream) {
   DTC_DNN(cudnnCreate(&handle));
   DTC_DNN(cudnnSetStream(handle, reinterpret_cast<cudaStream_t>(stream)));
 }
@@ -19,6 +24,23 @@ Dnn::~Dnn() {
   convolutions.clear();
   attentions.clear();
   DnnFunctions::get().cudnnDestroy(handle);
+}
+
+std::string Dnn::describe() {
+  return format("cuDNN %zu", DnnFunctions::get().cudnnGetVersion());
+}
+
+/// Plans stay, since no graph of a step may be made meanwhile.
+void Dnn::tuneBy(Tuning &other) {
+  tuning = &other;
+  for (auto &[shape, program] : convolutions)
+    program.isTuned = false;
+  for (auto &[shape, program] : attentions)
+    program.isTuned = false;
+}
+
+DnnTarget Dnn::target() const {
+  return {handle, nullptr, tuning ? mostMeasured : 1};
 }
 
 /// All of it when it is first needed: graphs of steps keep its address.
@@ -48,7 +70,7 @@ void Dnn::convolve(const DnnConvolution &shape, void *x, void *weight,
   auto known = convolutions.find({shape, alignments});
   if (known == convolutions.end()) {
     std::optional<DnnProgram> program =
-        findConvolution({handle}, shape, alignments, usesTf32, workspaceBytes);
+        findConvolution(target(), shape, alignments, usesTf32, workspaceBytes);
     if (!program)
       fatal("cuDNN has no deterministic engine for a convolution of %lld x "
             "%lld x %lld x %lld by %lld filters of %lld x %lld within %s",
@@ -60,8 +82,21 @@ void Dnn::convolve(const DnnConvolution &shape, void *x, void *weight,
             .first;
   }
   DnnProgram &program = known->second;
-  const void *operands[] = {x, weight, y};
-  program.run(handle, operands, reserve(program.workspaceBytes()));
+  std::array<const void *, 3> operands = {x, weight, y};
+  if (isToTune(program)) {
+    // Measurements write to memory of their own: the result may be added to
+    // what is there.
+    std::optional<DeviceMemory> result;
+    auto places = operands;
+    tune(program, nameOf(shape, alignments), [&] {
+      if (!result)
+        result.emplace(resultBytesOf(shape));
+      places[size_t(resultOf(shape.role))] =
+          reinterpret_cast<const void *>(result->address());
+      return std::span(places);
+    });
+  }
+  run(program, operands);
 }
 
 /// Where an operand of findAttentionGrad has a sample's group, in bytes.
@@ -127,8 +162,8 @@ void Dnn::attendPart(const DnnAttention &shape, bool isGrad,
   auto known = attentions.find({shape, isGrad});
   if (known == attentions.end()) {
     std::optional<DnnProgram> program =
-        isGrad ? findAttentionGrad({handle}, shape, workspaceBytes)
-               : findAttention({handle}, shape, workspaceBytes);
+        isGrad ? findAttentionGrad(target(), shape, workspaceBytes)
+               : findAttention(target(), shape, workspaceBytes);
     if (!program)
       fatal("cuDNN has no deterministic engine for %s of %lld x %lld queries "
             "and %lld keys, %lld heads of %lld, within %s",
@@ -141,5 +176,18 @@ void Dnn::attendPart(const DnnAttention &shape, bool isGrad,
         attentions.emplace(std::pair(shape, isGrad), std::move(*program)).first;
   }
   DnnProgram &program = known->second;
+  if (isToTune(program))
+    tune(program, nameOf(shape, isGrad), [&] { return operands; });
+  run(program, operands);
+}
+
+void Dnn::tune(DnnProgram &program, const std::string &what,
+               const std::function<std::span<const void *const>()> &operands) {
+  CudaTimer timer(stream);
+  program.tune(*tuning, what, timer, handle, operands,
+               reserve(program.workspaceBytes()));
+}
+
+void Dnn::run(DnnProgram &program, std::span<const void *const> operands) {
   program.run(handle, operands, reserve(program.workspaceBytes()));
 }

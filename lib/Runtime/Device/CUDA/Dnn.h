@@ -11,6 +11,7 @@
 namespace dtc::rt {
 
 class DeviceMemory;
+class Tuning;
 
 /// Convolutions and attention on one stream. What the library needs to know of
 /// a shape is made when it is first met, and kept.
@@ -25,6 +26,11 @@ public:
   void attend(const DnnAttention &shape, bool isGrad,
               std::span<const void *const> operands);
 
+  /// From now on, plans are as this chooses.
+  void tuneBy(Tuning &other);
+  /// "cuDNN 91900".
+  static std::string describe();
+
   /// f32 convolutions may round their operands to tf32.
   bool usesTf32 = false;
   int64_t workspaceBytes = networkWorkspaceBytes; ///< at most
@@ -32,13 +38,22 @@ public:
 private:
   void attendPart(const DnnAttention &shape, bool isGrad,
                   std::span<const void *const> operands);
+  DnnTarget target() const;
+  bool isToTune(const DnnProgram &program) const {
+    return tuning && !program.isTuned;
+  }
+  void tune(DnnProgram &program, const std::string &what,
+            const std::function<std::span<const void *const>()> &operands);
+  void run(DnnProgram &program, std::span<const void *const> operands);
   char *reserve(int64_t bytes);
 
+  CUstream stream;
   cudnnHandle_t handle = nullptr;
   std::unique_ptr<DeviceMemory> workspace;
   std::map<std::pair<DnnConvolution, DnnAlignments>, DnnProgram> convolutions;
   /// By whether they are gradients.
   std::map<std::pair<DnnAttention, bool>, DnnProgram> attentions;
+  Tuning *tuning = nullptr;
 };
 
 } // namespace dtc::rt

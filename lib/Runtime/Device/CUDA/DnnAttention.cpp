@@ -9,6 +9,8 @@
 #include "DnnAttention.h"
 
 #include "Core/Context.h"
+#include "Core/Elements.h"
+#include "Core/Error.h"
 
 #include <cmath>
 
@@ -319,4 +321,18 @@ std::optional<DnnProgram> dtc::rt::findAttentionGrad(const DnnTarget &target,
   if (!g.find(target, workspaceBytes))
     return std::nullopt;
   return program;
+}
+
+std::string dtc::rt::nameOf(const DnnAttention &s, bool isGrad) {
+  std::string strides;
+  for (auto [token, head] : {s.queries, s.keys, s.values, s.result})
+    strides += " " + formatShape({token, head});
+  return format("%s %sattention%s", nameOf(s.dtype), s.causal ? "causal " : "",
+                isGrad ? ", gradient" : "") +
+         ": queries " + formatShape({s.batch, s.rows, s.heads, s.width}) +
+         ", keys " + formatShape({s.batch, s.cols, s.groups, s.width}) +
+         ", values " + formatShape({s.batch, s.cols, s.groups, s.valueWidth}) +
+         ", strides" + strides +
+         format(", of %lld heads", (long long)s.allHeads) +
+         format(", mask %d", s.maskDims);
 }

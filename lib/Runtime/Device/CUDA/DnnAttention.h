@@ -55,6 +55,9 @@ struct DnnAttention {
   auto operator<=>(const DnnAttention &) const = default;
 };
 
+/// What it computes, for people and for --autotune.
+std::string nameOf(const DnnAttention &shape, bool isGrad);
+
 /// Programs on queries, keys, values, mask, result and lse, and, of gradients,
 /// the gradients of result, queries, keys and values. Nothing if the library
 /// has no plan within `workspaceBytes`. Addresses are multiples of 16 bytes,

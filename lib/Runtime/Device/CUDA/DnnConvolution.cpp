@@ -8,6 +8,8 @@
 #include "DnnConvolution.h"
 
 #include "Core/Context.h"
+#include "Core/Elements.h"
+#include "Core/Error.h"
 
 #include <algorithm>
 
@@ -28,8 +30,7 @@ static cudnnDataType_t typeOf(dtc_dtype dtype) {
   }
 }
 
-/// The operand that a role writes: x, weight or y.
-static int resultOf(dtc_conv_role role) {
+int dtc::rt::resultOf(dtc_conv_role role) {
   switch (role) {
   case DTC_CONV_FORWARD:
     return 2;
@@ -51,6 +52,41 @@ static int64_t padBehind(int64_t positions, int64_t stride, int64_t taps,
                     std::max<int64_t>(needed + stride - 1, 0));
 }
 
+/// Batch, channels, height and width of an operand.
+static std::array<int64_t, 4> dimsOf(const DnnConvolution &s, int operand) {
+  const std::array<int64_t, 4> dims[] = {
+      {s.n, s.c, s.h, s.w},
+      {s.filters, s.c / s.groups, s.kh, s.kw},
+      {s.n, s.filters, s.oh, s.ow}};
+  return dims[operand];
+}
+
+static int64_t countOf(const DnnConvolution &shape, int operand) {
+  auto [batch, channels, height, width] = dimsOf(shape, operand);
+  return batch * channels * height * width;
+}
+
+int64_t dtc::rt::resultBytesOf(const DnnConvolution &shape) {
+  return countOf(shape, resultOf(shape.role)) *
+         sizeOf(shape.keepsSums ? DTC_F32 : shape.dtype);
+}
+
+std::string dtc::rt::nameOf(const DnnConvolution &s,
+                            const DnnAlignments &alignments) {
+  static const char *const roles[] = {"convolution", "gradient of x",
+                                      "gradient of the weight"};
+  return format("%s %s", nameOf(s.dtype), roles[s.role]) + ": x " +
+         formatShape({s.n, s.h, s.w, s.c}) + ", weight " +
+         formatShape({s.filters, s.kh, s.kw, s.c / s.groups}) + ", y " +
+         formatShape({s.n, s.oh, s.ow, s.filters}) + ", strides " +
+         formatShape({s.strideH, s.strideW}) + ", padding " +
+         formatShape({s.padTop, s.padLeft}) + ", dilations " +
+         formatShape({s.dilationH, s.dilationW}) +
+         (s.accumulate ? ", added" : "") + (s.keepsSums ? ", to f32" : "") +
+         ", aligned " +
+         formatShape({alignments[0], alignments[1], alignments[2]});
+}
+
 namespace {
 
 using Place = DnnProgram::Place;
@@ -66,25 +102,12 @@ struct Search {
 
   int result() const { return resultOf(shape.role); }
 
-  /// Batch, channels, height and width of an operand.
-  std::array<int64_t, 4> dimsOf(int operand) const {
-    const DnnConvolution &s = shape;
-    const std::array<int64_t, 4> dims[] = {
-        {s.n, s.c, s.h, s.w},
-        {s.filters, s.c / s.groups, s.kh, s.kw},
-        {s.n, s.filters, s.oh, s.ow}};
-    return dims[operand];
-  }
-  int64_t countOf(int operand) const {
-    auto [batch, channels, height, width] = dimsOf(operand);
-    return batch * channels * height * width;
-  }
   /// A tensor of an operand's shape, channels last in memory.
   const DnnDescriptor &addTensor(DnnGraph &graph, int64_t identifier,
                                  int operand, cudnnDataType_t type,
                                  int64_t alignment,
                                  DnnTensor where = DnnTensor::InMemory) {
-    std::array<int64_t, 4> dims = dimsOf(operand);
+    std::array<int64_t, 4> dims = dimsOf(shape, operand);
     auto [batch, channels, height, width] = dims;
     const int64_t strides[] = {channels * height * width, 1, width * channels,
                                channels};
@@ -228,7 +251,7 @@ bool Search::findFused() {
   std::vector<Place> places = {{0}, {1}, {2}};
   Place &sum = places[size_t(result())];
   if (isAdded)
-    sum = program.addTemporary(countOf(result()) * 4);
+    sum = program.addTemporary(countOf(shape, result()) * 4);
   int64_t alignment = isAdded ? 256 : alignments[size_t(result())];
   addConvolution(graph, *tensors[0], *tensors[1], *tensors[2], false);
   addPointwise(
@@ -259,7 +282,7 @@ bool Search::findWidened() {
     if (i == result())
       continue;
     Place &place = places[size_t(i)];
-    place = program.addTemporary(countOf(i) * 4);
+    place = program.addTemporary(countOf(shape, i) * 4);
     aligned[size_t(i)] = 256;
     DnnGraph graph;
     const DnnDescriptor &from =

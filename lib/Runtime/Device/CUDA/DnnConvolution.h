@@ -22,6 +22,13 @@ struct DnnConvolution {
 /// What addresses of x, weight and y are multiples of, in bytes.
 using DnnAlignments = std::array<int64_t, 3>;
 
+/// The operand that a role writes: 0 for x, 1 for weight, 2 for y.
+int resultOf(dtc_conv_role role);
+int64_t resultBytesOf(const DnnConvolution &shape);
+/// What it computes, for people and for --autotune.
+std::string nameOf(const DnnConvolution &shape,
+                   const DnnAlignments &alignments);
+
 /// A program on x, weight and y; nothing if the library has no plan within
 /// `workspaceBytes`.
 std::optional<DnnProgram> findConvolution(const DnnTarget &target,

@@ -92,19 +92,25 @@ findConfigurations(const DnnTarget &target, const DnnDescriptor &graph,
   return found;
 }
 
-/// Whether the configuration's numbers are those that are promised.
-static bool isExact(const DnnDescriptor &configuration,
-                    const DnnLimits &limits) {
+static DnnDescriptor engineOf(const DnnDescriptor &configuration) {
   DnnDescriptor engine(CUDNN_BACKEND_ENGINE_DESCRIPTOR);
   cudnnBackendDescriptor_t handle = engine.get();
   int64_t count = 0;
   DTC_DNN(cudnnBackendGetAttribute(
       configuration.get(), CUDNN_ATTR_ENGINECFG_ENGINE,
       CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &count, static_cast<void *>(&handle)));
+  return engine;
+}
+
+/// Whether the configuration's numbers are those that are promised.
+static bool isExact(const DnnDescriptor &configuration,
+                    const DnnLimits &limits) {
   cudnnBackendNumericalNote_t notes[CUDNN_NUMERICAL_NOTE_TYPE_COUNT];
+  int64_t count = 0;
   DTC_DNN(cudnnBackendGetAttribute(
-      handle, CUDNN_ATTR_ENGINE_NUMERICAL_NOTE, CUDNN_TYPE_NUMERICAL_NOTE,
-      CUDNN_NUMERICAL_NOTE_TYPE_COUNT, &count, notes));
+      engineOf(configuration).get(), CUDNN_ATTR_ENGINE_NUMERICAL_NOTE,
+      CUDNN_TYPE_NUMERICAL_NOTE, CUDNN_NUMERICAL_NOTE_TYPE_COUNT, &count,
+      notes));
   return std::none_of(notes, notes + count, [&](auto note) {
     switch (note) {
     case CUDNN_NUMERICAL_NOTE_NONDETERMINISTIC:
@@ -145,8 +151,8 @@ DnnDescriptor &DnnGraph::addOperation(cudnnBackendDescriptorType_t type) {
   return operations.emplace_back(type);
 }
 
-std::optional<DnnPlan> DnnGraph::find(const DnnTarget &target,
-                                      const DnnLimits &limits) const {
+std::vector<DnnPlan> DnnGraph::find(const DnnTarget &target,
+                                    const DnnLimits &limits) const {
   std::vector<cudnnBackendDescriptor_t> handles;
   handles.reserve(operations.size());
   for (const DnnDescriptor &operation : operations)
@@ -157,12 +163,15 @@ std::optional<DnnPlan> DnnGraph::find(const DnnTarget &target,
   if (target.handle)
     graph.set(CUDNN_ATTR_OPERATIONGRAPH_HANDLE, CUDNN_TYPE_HANDLE, 1,
               static_cast<const void *>(&target.handle));
+  std::vector<DnnPlan> plans;
   if (!graph.tryFinalize())
-    return std::nullopt;
+    return plans;
   for (cudnnBackendHeurMode_t mode :
-       {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK})
+       {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK}) {
     for (DnnDescriptor &configuration :
          findConfigurations(target, graph, mode)) {
+      if (plans.size() == target.mostPlans)
+        break;
       if (!isExact(configuration, limits))
         continue;
       DnnDescriptor plan(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
@@ -179,9 +188,44 @@ std::optional<DnnPlan> DnnGraph::find(const DnnTarget &target,
                                        CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE,
                                        CUDNN_TYPE_INT64, 1, &count, &bytes));
       if (bytes <= limits.workspaceBytes)
-        return DnnPlan(std::move(configuration), std::move(plan), bytes);
+        plans.emplace_back(std::move(configuration), std::move(plan), bytes);
     }
-  return std::nullopt;
+    if (!plans.empty())
+      break; // others are the library's last resort
+  }
+  return plans;
+}
+
+static int64_t numberOf(const DnnDescriptor &descriptor,
+                        cudnnBackendAttributeName_t name,
+                        cudnnBackendAttributeType_t type) {
+  int64_t number = 0, count = 0; // or an enumerator, of 32 bits
+  DTC_DNN(cudnnBackendGetAttribute(descriptor.get(), name, type, 1, &count,
+                                   static_cast<void *>(&number)));
+  return number;
+}
+
+std::string DnnPlan::name() const {
+  std::vector<DnnDescriptor> knobs;
+  std::vector<cudnnBackendDescriptor_t> handles;
+  for (int i = 0; i < CUDNN_KNOB_TYPE_COUNTS; ++i)
+    handles.push_back(
+        knobs.emplace_back(CUDNN_BACKEND_KNOB_CHOICE_DESCRIPTOR).get());
+  int64_t count = 0;
+  DTC_DNN(cudnnBackendGetAttribute(
+      configuration.get(), CUDNN_ATTR_ENGINECFG_KNOB_CHOICES,
+      CUDNN_TYPE_BACKEND_DESCRIPTOR, int64_t(handles.size()), &count,
+      static_cast<void *>(handles.data())));
+  std::string name = std::to_string(numberOf(engineOf(configuration),
+                                             CUDNN_ATTR_ENGINE_GLOBAL_INDEX,
+                                             CUDNN_TYPE_INT64));
+  for (const DnnDescriptor &knob : std::span(knobs).first(size_t(count)))
+    name += format(", %lld=%lld",
+                   (long long)numberOf(knob, CUDNN_ATTR_KNOB_CHOICE_KNOB_TYPE,
+                                       CUDNN_TYPE_KNOB_TYPE),
+                   (long long)numberOf(knob, CUDNN_ATTR_KNOB_CHOICE_KNOB_VALUE,
+                                       CUDNN_TYPE_INT64));
+  return name;
 }
 
 void DnnPlan::run(cudnnHandle_t handle, const DnnAddresses &addresses,

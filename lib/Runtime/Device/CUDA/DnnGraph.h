@@ -14,7 +14,6 @@
 #include <cudnn_graph.h>
 #include <deque>
 #include <map>
-#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -103,6 +102,8 @@ private:
 struct DnnTarget {
   cudnnHandle_t handle = nullptr;
   const DnnDescriptor *properties = nullptr;
+  /// How many plans of a graph are found, for measurements to choose from.
+  size_t mostPlans = 1;
 };
 
 /// What a plan may do.
@@ -126,6 +127,9 @@ public:
         bytes(bytes) {}
 
   int64_t workspaceBytes() const { return bytes; }
+  /// The library's number of the engine, and of each of its knobs, with the
+  /// value: "5, 2=3, 7=1".
+  std::string name() const;
 
   /// Puts it on the handle's stream.
   void run(cudnnHandle_t handle, const DnnAddresses &addresses,
@@ -156,11 +160,10 @@ public:
   DnnDescriptor &addPart(cudnnBackendDescriptorType_t type);
   DnnDescriptor &addOperation(cudnnBackendDescriptorType_t type);
 
-  /// The first plan of the library's heuristics that gives the same bits in
-  /// every run, sums in the type that the operations say, and keeps the limits;
-  /// nothing if there is none.
-  std::optional<DnnPlan> find(const DnnTarget &target,
-                              const DnnLimits &limits) const;
+  /// The first plans of the library's heuristics that give the same bits in
+  /// every run, sum in the type that the operations say, and keep the limits.
+  std::vector<DnnPlan> find(const DnnTarget &target,
+                            const DnnLimits &limits) const;
 
 private:
   // References stay.

@@ -5,9 +5,14 @@
 
 #include "DnnGraph.h"
 
+#include <functional>
 #include <memory>
+#include <optional>
 
 namespace dtc::rt {
+
+class CudaTimer;
+class Tuning;
 
 /// Plans that compute a call one after the other, on its operands and on
 /// temporaries in the workspace.
@@ -34,12 +39,26 @@ public:
   int64_t workspaceBytes() const;
   void run(cudnnHandle_t handle, std::span<const void *const> operands,
            char *workspace);
+  /// As DnnPlan::name has them.
+  std::vector<std::string> planNames(size_t step) const;
+  /// Chooses among the plans of each step. What is measured is computed several
+  /// times, on `operands()`.
+  void tune(Tuning &tuning, const std::string &what, CudaTimer &timer,
+            cudnnHandle_t handle,
+            const std::function<std::span<const void *const>()> &operands,
+            char *workspace);
+
+  bool isTuned = false;
 
 private:
+  /// A graph, by one of its plans.
   struct Step {
-    DnnPlan plan;
+    std::vector<DnnPlan> plans;
     std::vector<Place> tensors;
+    size_t chosen = 0;
   };
+  void run(Step &step, size_t plan, cudnnHandle_t handle,
+           std::span<const void *const> operands, char *workspace) const;
 
   std::vector<Step> steps;
   std::vector<std::unique_ptr<float>> constants;
