@@ -15,6 +15,7 @@
 #include "Canonicalization.h"
 #include "dtc/Dialect/Elementwise.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
+#include "llvm/ADT/SmallSet.h"
 
 using namespace mlir;
 using namespace dtc;
@@ -200,10 +201,15 @@ struct JoinSlices : GlobalPattern<SliceOp> {
     Value x = op.getX();
     auto axis = static_cast<int64_t>(op.getAxis());
     SmallVector<SliceOp> slices;
+    llvm::SmallSet<int64_t, mostParts> starts;
     for (Operation *user : x.getUsers())
       if (auto slice = dyn_cast<SliceOp>(user);
-          slice && slice.getAxis() == op.getAxis() && !slice.getView())
+          slice && slice.getAxis() == op.getAxis() && !slice.getView()) {
         slices.push_back(slice);
+        starts.insert(slice.getStart());
+        if (starts.size() > mostParts)
+          return failure();
+      }
     llvm::sort(slices, [](SliceOp a, SliceOp b) {
       return a.getStart() < b.getStart();
     });
@@ -223,8 +229,7 @@ struct JoinSlices : GlobalPattern<SliceOp> {
       parts.push_back(types.size() - 1);
       locations.push_back(slice.getLoc());
     }
-    if (types.size() < 2 || types.size() > mostParts ||
-        end != op.getX().getType().getDimSize(axis))
+    if (types.size() < 2 || end != op.getX().getType().getDimSize(axis))
       return failure();
     rewriter.setInsertionPointAfterValue(x);
     auto split = SplitOp::create(rewriter, rewriter.getFusedLoc(locations),

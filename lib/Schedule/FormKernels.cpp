@@ -228,7 +228,8 @@ static void formKernels(func::FuncOp function, bool joins, bool poolings,
   dropUnusedSums(block);
   joinViews(block);
   OpBuilder b(block.getTerminator());
-  std::vector<KernelUnit> units = groupKernels(block, poolings);
+  std::vector<KernelUnit> units =
+      viewParts(groupKernels(block, poolings), AliasClasses(block));
   if (joins)
     units = joinKernels(std::move(units), AliasClasses(block));
   for (const KernelUnit &unit : units) {

@@ -36,9 +36,10 @@ static bool isScalar(Value value) {
 
 namespace {
 
-/// Ops of a kernel at most. Lowering follows values from op to op and must not
-/// overflow the stack in a long chain; kernels of models have some hundreds.
-constexpr size_t maxKernelOps = 1024;
+/// Ops of a kernel at most. Kernels of a layer have some dozens; longer ones
+/// are chains, such as all positions of a recurrent network, whose pieces are
+/// alike and compiled once. Compilation takes more than linear time.
+constexpr size_t maxKernelOps = 128;
 
 using UnitSet = llvm::SmallSetVector<unsigned, 8>;
 

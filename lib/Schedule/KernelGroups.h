@@ -24,6 +24,12 @@ struct KernelUnit {
 /// kernels only if it is asked.
 std::vector<KernelUnit> groupKernels(mlir::Block &block, bool poolings);
 
+/// Slices and parts of splits that would be kernels by themselves become views
+/// of what they are cut from, where it is in one piece and stays as it is.
+/// `classes` are those of the block.
+std::vector<KernelUnit> viewParts(std::vector<KernelUnit> units,
+                                  const AliasClasses &classes);
+
 /// Makes one kernel of those that stand side by side and need nothing of each
 /// other. `classes` are those of the block.
 std::vector<KernelUnit> joinKernels(std::vector<KernelUnit> units,

@@ -206,7 +206,9 @@ static void sinkViews(Block &body) {
     for (Operation *user : op.getUsers())
       if (user->isBeforeInBlock(first))
         first = user;
-    op.moveBefore(first);
+    // As moveBefore does, which has the whole block numbered again.
+    op.remove();
+    body.getOperations().insert(first->getIterator(), &op);
   }
 }
 

@@ -357,7 +357,9 @@ def FormKernels : Pass<"dtc-form-kernels", "mlir::ModuleOp"> {
     unless `poolings` is set: then each is a kernel.
 
     A second result of `dtc.matmul_epilogue` that nothing reads is left out.
-    Equal views of a value become one, which a kernel reads once.
+    Equal views of a value become one, which a kernel reads once. Slices and
+    splits that would be kernels by themselves become views where what they are
+    cut from is in one piece and stays as it is.
 
     With `join`, kernels that stand side by side and need nothing of each other
     are one.

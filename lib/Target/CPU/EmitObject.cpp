@@ -20,6 +20,7 @@
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/SubtargetFeature.h"
+#include "llvm/Transforms/Utils/Cloning.h"
 #include "llvm/Transforms/Utils/SplitModule.h"
 
 using namespace mlir;
@@ -81,7 +82,8 @@ bool CpuOptions::isUsable(llvm::StringRef cpu) {
 }
 
 static std::unique_ptr<llvm::TargetMachine>
-createMachine(const CpuOptions &target, std::string &error) {
+createMachine(const CpuOptions &target, std::string &error,
+              llvm::CodeGenOptLevel level = llvm::CodeGenOptLevel::Aggressive) {
   llvm::InitializeNativeTarget();
   llvm::InitializeNativeTargetAsmPrinter();
   llvm::InitializeNativeTargetAsmParser();
@@ -93,7 +95,7 @@ createMachine(const CpuOptions &target, std::string &error) {
   }
   return std::unique_ptr<llvm::TargetMachine>(known->createTargetMachine(
       triple, target.cpu, target.features, llvm::TargetOptions(),
-      llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Aggressive));
+      llvm::Reloc::PIC_, std::nullopt, level));
 }
 
 /// Kernels carry nothing from one round of a loop to the next by memory, but to
@@ -122,16 +124,18 @@ void dtc::optimizeModule(llvm::Module &module, llvm::TargetMachine &machine) {
       .run(module, modules);
 }
 
-/// Optimises a module and writes its code. Empty if that went well, else what
-/// is wrong.
-static std::string compile(llvm::Module &module, const CpuOptions &options,
-                           StringRef path) {
+/// Writes a module's code, optimized unless the level is None. Empty if that
+/// went well, else what is wrong.
+static std::string
+compile(llvm::Module &module, const CpuOptions &options, StringRef path,
+        llvm::CodeGenOptLevel level = llvm::CodeGenOptLevel::Aggressive) {
   std::string message;
   std::unique_ptr<llvm::TargetMachine> machine =
-      createMachine(options, message);
+      createMachine(options, message, level);
   if (!machine)
     return message;
-  optimizeModule(module, *machine);
+  if (level != llvm::CodeGenOptLevel::None)
+    optimizeModule(module, *machine);
 
   std::error_code code;
   // What a signal has removed is not made again.
@@ -151,16 +155,66 @@ static std::string compile(llvm::Module &module, const CpuOptions &options,
   return "";
 }
 
-/// Compiles functions in turn for each of the files, in threads. A part has an
-/// LLVM context of its own, to which it goes as bitcode.
+/// A single block of more instructions than this is a list of calls. Optimizing
+/// it takes more than linear time, as does to allocate its registers well, and
+/// gives nothing.
+constexpr size_t maxOptimizedBlock = 4096;
+
+static bool isLongList(const llvm::Function &function) {
+  return function.size() == 1 && function.front().size() > maxOptimizedBlock;
+}
+
+namespace {
+
+/// A part of a module, which is compiled in an LLVM context of its own, to
+/// which it goes as bitcode.
+struct Part {
+  Part(const llvm::Module &module, llvm::CodeGenOptLevel level) : level(level) {
+    llvm::raw_svector_ostream stream(bitcode);
+    llvm::WriteBitcodeToFile(module, stream);
+  }
+
+  llvm::CodeGenOptLevel level;
+  llvm::SmallString<0> bitcode;
+};
+
+} // namespace
+
+/// Takes the long lists out of a module; nothing if it has none. Both refer to
+/// functions of the other.
+static std::optional<Part> takeLongLists(llvm::Module &module) {
+  if (llvm::none_of(module, isLongList))
+    return std::nullopt;
+  for (llvm::GlobalObject &object : module.global_objects())
+    if (object.hasLocalLinkage()) {
+      object.setLinkage(llvm::GlobalValue::ExternalLinkage);
+      object.setVisibility(llvm::GlobalValue::HiddenVisibility);
+    }
+  llvm::ValueToValueMapTy map;
+  Part lists(*llvm::CloneModule(module, map,
+                                [](const llvm::GlobalValue *value) {
+                                  const auto *function =
+                                      dyn_cast<llvm::Function>(value);
+                                  return function && isLongList(*function);
+                                }),
+             llvm::CodeGenOptLevel::None);
+  for (llvm::Function &function : module)
+    if (isLongList(function))
+      function.deleteBody();
+  return lists;
+}
+
+/// Compiles functions in turn for each of the files, in threads, and those that
+/// are not optimized for one of them.
 static std::string compileParts(llvm::Module &module, const CpuOptions &options,
                                 ArrayRef<std::string> paths) {
-  std::vector<llvm::SmallString<0>> parts;
+  std::vector<Part> parts;
+  if (std::optional<Part> lists = takeLongLists(module))
+    parts.push_back(std::move(*lists));
   llvm::SplitModule(
-      module, paths.size(),
+      module, paths.size() - parts.size(),
       [&](std::unique_ptr<llvm::Module> part) {
-        llvm::raw_svector_ostream stream(parts.emplace_back());
-        llvm::WriteBitcodeToFile(*part, stream);
+        parts.emplace_back(*part, llvm::CodeGenOptLevel::Aggressive);
       },
       /*PreserveLocals=*/false, /*RoundRobin=*/true);
   std::vector<std::string> messages(paths.size());
@@ -169,20 +223,12 @@ static std::string compileParts(llvm::Module &module, const CpuOptions &options,
     pool.async([&, i] {
       llvm::LLVMContext context;
       auto part = llvm::cantFail(llvm::parseBitcodeFile(
-          llvm::MemoryBufferRef(parts[i], paths[i]), context));
-      messages[i] = compile(*part, options, paths[i]);
+          llvm::MemoryBufferRef(parts[i].bitcode, paths[i]), context));
+      messages[i] = compile(*part, options, paths[i], parts[i].level);
     });
   pool.wait();
   auto wrong = llvm::find_if(messages, [](StringRef m) { return !m.empty(); });
   return wrong == messages.end() ? "" : *wrong;
-}
-
-/// A single block of more instructions than this is a list of calls. Optimizing
-/// it takes more than linear time, and gives nothing.
-constexpr size_t maxOptimizedBlock = 4096;
-
-static bool isLongList(const llvm::Function &function) {
-  return function.size() == 1 && function.front().size() > maxOptimizedBlock;
 }
 
 LogicalResult dtc::emitHostObjects(ModuleOp module, const CpuOptions &options,

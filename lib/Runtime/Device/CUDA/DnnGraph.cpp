@@ -208,6 +208,7 @@ static int64_t numberOf(const DnnDescriptor &descriptor,
 std::string DnnPlan::name() const {
   std::vector<DnnDescriptor> knobs;
   std::vector<cudnnBackendDescriptor_t> handles;
+  handles.reserve(CUDNN_KNOB_TYPE_COUNTS);
   for (int i = 0; i < CUDNN_KNOB_TYPE_COUNTS; ++i)
     handles.push_back(
         knobs.emplace_back(CUDNN_BACKEND_KNOB_CHOICE_DESCRIPTOR).get());
