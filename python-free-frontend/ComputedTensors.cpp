@@ -161,7 +161,12 @@ void ComputedFinder::collect() {
       continue;
     }
     computed.data = std::move(*data);
-    if (computed.isUnclear || !computed.data.hasData || isMask(computed.data))
+    if (computed.isUnclear || !computed.data.hasData)
+      continue;
+    // A temperature may be as large, but a count of elements is a number.
+    bool isOfParameters = getStem(name) != "val" &&
+                          sources.isOfParameters(computed.stored->name());
+    if (isMask(computed.data) && !isOfParameters)
       continue;
     if (lacksParameters || isLinear(computed) ||
         present.count(numElements(computed.data.shape)))

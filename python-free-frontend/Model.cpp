@@ -13,6 +13,7 @@
 #include "Problem.h"
 #include "RestoreRecurrent.h"
 #include "SeparateModules.h"
+#include "SeparateNames.h"
 #include "SeparateNorms.h"
 
 #include "dtc/Support/ReadFile.h"
@@ -107,6 +108,7 @@ Expected<Model> loadModel(StringRef path) {
   if (Error error = verifyGraph(model.graph()))
     return std::move(error);
   hoistConstants(*proto->mutable_graph());
+  separateNames(*proto);
   model.provenance = Provenance(*proto);
   if (model.provenance.isKnown()) {
     TensorReader reader(path);

@@ -193,6 +193,10 @@ void renameModules(onnx::NodeProto &node,
 }
 
 Provenance::Provenance(const onnx::ModelProto &model) {
+  for (const auto &input : model.graph().input())
+    inputs.insert(input.name());
+  for (const auto &tensor : model.graph().initializer())
+    inputs.erase(tensor.name());
   readSignature(
       readMetadata(model.graph().unknown_fields(), graphMetadata,
                    "pkg.torch.export.ExportedProgram.graph_signature"));
@@ -220,6 +224,13 @@ void Provenance::add(Origin origin, StringRef argument) {
     tensors[it->second] = std::move(origin);
 }
 
+std::string Provenance::getOwnName(StringRef target) const {
+  std::string name = target.str();
+  while (inputs.contains(name))
+    name = makeCallName(getStem(name), getNumber(name) + 1);
+  return name;
+}
+
 void Provenance::readSignature(StringRef text) {
   for (StringRef line : split(text, '\n')) {
     auto [argument, description] = line.split(": ");
@@ -228,9 +239,9 @@ void Provenance::readSignature(StringRef text) {
       continue;
     StringRef kind = description.split(' ').first;
     if (kind == "BUFFER_MUTATION")
-      changedBuffers.push_back(target.front());
+      changedBuffers.push_back(getOwnName(target.front()));
     Origin origin;
-    origin.name = target.front();
+    origin.name = getOwnName(target.front());
     if (kind == "BUFFER")
       origin.kind = Origin::Buffer;
     else if (kind == "CONSTANT_TENSOR")

@@ -21,6 +21,7 @@
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
 
 #include <onnx/onnx_pb.h>
 
@@ -117,9 +118,13 @@ public:
 
 private:
   void add(Origin origin, llvm::StringRef argument);
+  /// The name of a tensor of the state dict. One that an argument of forward
+  /// has, too, gets a number, as the exporter gives it.
+  std::string getOwnName(llvm::StringRef target) const;
   void readSignature(llvm::StringRef text);
   void readRecord(llvm::StringRef json);
 
+  llvm::StringSet<> inputs;
   std::vector<Origin> tensors;
   llvm::StringMap<unsigned> byName, byArgument;
   std::vector<std::vector<std::string>> tied;

@@ -18,13 +18,14 @@ using namespace llvm;
 
 namespace dtc::frontend {
 
-/// Whether the exporter says that it computed a tensor of no parameters.
 bool TensorSources::isOfNumbers(StringRef tensor) const {
-  return graph.provenance.hasSources(tensor) &&
-         none_of(graph.provenance.findSources(tensor),
-                 [](const Origin *origin) {
-                   return origin->kind == Origin::Parameter;
-                 });
+  return graph.provenance.hasSources(tensor) && !isOfParameters(tensor);
+}
+
+bool TensorSources::isOfParameters(StringRef tensor) const {
+  return any_of(graph.provenance.findSources(tensor), [](const Origin *origin) {
+    return origin->kind == Origin::Parameter;
+  });
 }
 
 /// Of equal tensors the exporter keeps one, and says nothing of the others.

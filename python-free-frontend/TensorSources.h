@@ -15,6 +15,8 @@ public:
 
   /// Whether the exporter says that it computed a tensor of no parameters.
   bool isOfNumbers(llvm::StringRef tensor) const;
+  /// Whether it says that there is a parameter among these.
+  bool isOfParameters(llvm::StringRef tensor) const;
   /// Which parameters a tensor was computed of, and how, if the exporter says
   /// that.
   void read(Computed &computed) const;

@@ -67,6 +67,21 @@ TEST(ComputedTest, FunctionOfOneOperand) {
 }
 
 /// x * (2 * p) + p: the elements of p, which the file has, say what 2 p is.
+/// As CLIP's temperature begins, 1 / 0.07: large, but no mask.
+TEST(ComputedTest, FunctionThatGivesALargeNumber) {
+  Recorded graph({"logit_scale"});
+  graph.tensor("exp", {}, {14.2857F});
+  graph.sources("exp", "'logit_scale'");
+  graph.node("Mul", {"exp", "x"}, "y", "mul", "mul(%exp, %x)");
+  RestoredTensors result = graph.restore();
+  std::string computed = graph.inputs("y")[0];
+  EXPECT_EQ(graph.op(computed), "Exp");
+  EXPECT_EQ(graph.inputs(computed), Names{"logit_scale"});
+  ASSERT_TRUE(graph.find("logit_scale"));
+  EXPECT_NEAR(values(graph.find("logit_scale"))[0], 2.6593F, 1e-4F);
+  EXPECT_TRUE(result.warnings.empty());
+}
+
 TEST(ComputedTest, ParameterThatIsUsedTwice) {
   Recorded graph({"p"});
   graph.tensor("p", {3}, {1, 2, -3});

@@ -4,6 +4,7 @@
 #define DTC_UNITTESTS_FRONTEND_RECORDED_H
 
 #include "RestoreParameters.h"
+#include "SeparateNames.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include <gtest/gtest.h>
@@ -102,6 +103,7 @@ public:
     entry.set_value(signature);
     model.mutable_graph()->mutable_unknown_fields()->AddLengthDelimited(
         16, entry.SerializeAsString());
+    separateNames(model);
     Provenance provenance(model);
     TensorReader reader("");
     RestoredTensors result =

@@ -53,6 +53,50 @@ TEST(RestoreTest, NumberThatEqualsAParameterIsNone) {
   EXPECT_EQ(model.inputs("y"), (Names{"d", "scale"}));
 }
 
+/// The exporter computes exp(t), and calls another call's result `t`.
+TEST(RestoreTest, ResultIsCalledLikeAParameterThatIsGone) {
+  Recorded model({"t", "w"});
+  model.tensor("w", {2, 2}, {1, 2, 3, 4});
+  model.tensor("exp", {}, {std::exp(2.0F)});
+  model.node("Transpose", {"w"}, "t", "t", "t(%p_w)");
+  model.node("MatMul", {"x", "t"}, "matmul", "matmul", "matmul(%x, %t)");
+  model.node("Mul", {"exp", "matmul"}, "y", "y", "mul(%exp, %matmul)");
+  model.sources("exp", "'t'");
+  model.restore();
+  EXPECT_EQ(model.inputs("matmul"), (Names{"x", "t_1"}));
+  EXPECT_EQ(model.inputs("t_1"), Names{"w"});
+  EXPECT_NE(model.find("t"), nullptr);
+  EXPECT_NE(model.inputs("y")[0], "t_1");
+}
+
+/// The exporter computes the call whose result it calls `t`.
+TEST(RestoreTest, ComputedTensorIsCalledLikeAParameterThatIsGone) {
+  Recorded model({"t", "w"});
+  model.tensor("exp", {}, {std::exp(2.0F)});
+  model.sources("exp", "'t'");
+  model.tensor("t", {2, 3}, {1, 4, 2, 5, 3, 6});
+  model.sources("t", "'w'");
+  model.node("MatMul", {"x", "t"}, "matmul", "matmul", "matmul(%x, %t)");
+  model.node("Mul", {"exp", "matmul"}, "y", "y", "mul(%exp, %matmul)");
+  model.restore();
+  ASSERT_TRUE(model.find("t"));
+  EXPECT_EQ(model.find("t")->dims_size(), 0);
+  EXPECT_NE(model.find("w"), nullptr);
+  EXPECT_NE(model.inputs("matmul")[1], "t");
+}
+
+TEST(RestoreTest, InputIsCalledLikeAParameter) {
+  Recorded model({"x", "w"});
+  model.tensor("w", {2, 2}, {1, 2, 3, 4});
+  model.tensor("x_1", {2}, {1, 2});
+  model.node("MatMul", {"x", "w"}, "matmul", "matmul", "matmul(%x, %p_w)");
+  model.node("Mul", {"matmul", "x_1"}, "y", "y", "mul(%matmul, %p_x)");
+  model.restore();
+  EXPECT_EQ(model.inputs("matmul"), (Names{"x", "w"}));
+  EXPECT_EQ(model.inputs("y"), (Names{"matmul", "x_1"}));
+  EXPECT_EQ(model.find("x"), nullptr);
+}
+
 /// Of x / 8 and x / p, where p begins as 8, the file has one.
 TEST(RestoreTest, ParameterThatOnlyANumberEquals) {
   Recorded model({"p"});
