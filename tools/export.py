@@ -95,6 +95,21 @@ def define_stop_gradient(model):
     model.opset_imports["dtc"] = 1
 
 
+def separate_names(model, names):
+    """Gives results of ops, which the exporter calls after them (`mul`), other
+    names than the state dict has."""
+    taken = set(names)
+    values = [value for node in model.graph.all_nodes() for value in node.outputs]
+    taken.update(value.name for value in values)
+    for value in values:
+        if value.name in names:
+            count = 1
+            while f"{value.name}_{count}" in taken:
+                count += 1
+            value.name = f"{value.name}_{count}"
+            taken.add(value.name)
+
+
 def simplify(model, names):
     """Computes what depends on constants alone. Tensors of the state dict are
     inputs meanwhile, so that none is taken for a constant. The optimizer's
@@ -170,7 +185,12 @@ def export(model, inputs, path, fixed_batch=False):
             buffer.copy_(buffers[name])  # of batch norms, which tracing moves
     tensors = describe_tensors(model)
     names = set(model.state_dict(keep_vars=True)) | set(tensors["buffers"])
+    for value in program.model.graph.inputs:
+        if value.name in names:
+            raise ValueError(f"'{value.name}' is an argument of forward and a "
+                             "tensor of the state dict; rename one of them")
     has_stops = stop_gradients(program.model)
+    separate_names(program.model, names)
     simplify(program.model, names)
     add_unused(program.model.graph, model, tensors["ties"])
     if has_stops:

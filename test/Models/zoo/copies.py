@@ -116,3 +116,22 @@ class _StateSpace(nn.Module):
 
 def state_space():
     return Model(_StateSpace(), [vectors(24)])
+
+
+class _Temperature(nn.Module):
+    """Scores of classes as CLIP has them. Its temperature begins as 1 / 0.07, and
+    is called like a call of forward."""
+
+    def __init__(self):
+        super().__init__()
+        self.net = nn.Linear(16, 8)
+        self.classes = nn.Parameter(torch.randn(10, 8))
+        self.t = nn.Parameter(torch.tensor(2.6592))
+
+    def forward(self, x):
+        x = F.normalize(self.net(x), dim=-1)
+        return self.t.exp() * (self.classes @ x.t()).t()
+
+
+def temperature():
+    return Model(_Temperature(), [vectors(16)])
