@@ -73,6 +73,7 @@ private:
   void markLive();
   void readInitializers();
   void noteFloat16();
+  void noteWhatIsTrained();
   void bindInputs();
   void bindInitializers();
   void bindConstant(StringRef name, const TensorData &data);
@@ -184,6 +185,16 @@ void Importer::noteFloat16() {
         std::to_string(count) +
         " tensors of 16 bits are read as f32, and so is what is computed from "
         "them; --precision says how to train");
+}
+
+/// To fine-tune a part of a model, people freeze the rest.
+void Importer::noteWhatIsTrained() {
+  if (model.provenance.isKnown() && !model.provenance.hasTraining() &&
+      !options.isFreezeChosen)
+    report.notes.push_back(
+        "the file does not say which parameters are frozen "
+        "(requires_grad=False), nor where no_grad stops gradients: all are "
+        "trained; tools/export.py says both, --freeze GLOB freezes");
 }
 
 /// An argument that has the batch first, as data have, and what makes it the
@@ -612,6 +623,7 @@ mlir::OwningOpRef<mlir::ModuleOp> Importer::run() {
   checkParameterInputs(model, options, report.issues);
   report.notes = model.restored.notes;
   noteFloat16();
+  noteWhatIsTrained();
   append_range(report.warnings, model.restored.warnings);
   append_range(report.warnings, findLostTraining(model, options));
   parameters = findParameters(model, operators, inputShapes, initializers,

@@ -265,6 +265,7 @@ void Provenance::readRecord(StringRef text) {
   const json::Object *record = value->getAsObject();
   if (!record)
     return;
+  isRecorded = true;
   auto addAll = [&](StringRef key, Origin::Kind kind) {
     const json::Object *list = record->getObject(key);
     if (!list)

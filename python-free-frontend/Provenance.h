@@ -93,6 +93,9 @@ public:
   /// Whether the exporter listed the tensors of the model.
   bool isKnown() const { return !tensors.empty(); }
   llvm::ArrayRef<Origin> origins() const { return tensors; }
+  /// Whether tools/export.py recorded what is trained, and marked where
+  /// gradients stop.
+  bool hasTraining() const { return isRecorded; }
   /// By the name in the state dict; null if it is none of the model's.
   const Origin *find(llvm::StringRef name) const;
   /// By the name in calls, such as "p_fc_weight".
@@ -124,6 +127,7 @@ private:
   void readSignature(llvm::StringRef text);
   void readRecord(llvm::StringRef json);
 
+  bool isRecorded = false;
   llvm::StringSet<> inputs;
   std::vector<Origin> tensors;
   llvm::StringMap<unsigned> byName, byArgument;

@@ -311,6 +311,7 @@ LogicalResult CommandLine::finishModel() {
     return fail("--dropout is none, and something else; expected one of them");
   compile.import.f64 = dtype == "f64";
   compile.import.isBatchNormChosen = batchNorm.getNumOccurrences() > 0;
+  compile.import.isFreezeChosen = freeze.getNumOccurrences() > 0;
   options.embedWeights = weights == "embed";
   for (const auto &[name, value] :
        {std::pair("precision", compile.training.precision),

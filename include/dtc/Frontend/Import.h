@@ -43,6 +43,8 @@ struct ImportOptions {
   bool untie = false;
   /// Whether it was said whose statistics batch norms use (`--batchnorm`).
   bool isBatchNormChosen = false;
+  /// Whether it was said which parameters are not trained (`--freeze`).
+  bool isFreezeChosen = false;
   /// Compute in f64: every f32 of the model becomes f64 in the IR, values
   /// widened exactly. The parameter table keeps the f32 bytes.
   bool f64 = false;
