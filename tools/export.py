@@ -98,9 +98,10 @@ def define_stop_gradient(model):
 def separate_names(model, names):
     """Gives results of ops, which the exporter calls after them (`mul`), other
     names than the state dict has."""
-    taken = set(names)
     values = [value for node in model.graph.all_nodes() for value in node.outputs]
-    taken.update(value.name for value in values)
+    taken = set(names).union(
+        model.graph.initializers,
+        (value.name for value in [*model.graph.inputs, *values]))
     for value in values:
         if value.name in names:
             count = 1
