@@ -54,11 +54,17 @@ void separateNames(onnx::ModelProto &model) {
       clashes.push_back(tensor.name());
   }
   for (const auto &node : graph.node()) {
-    if (std::optional<FxCall> call = readFxCall(node))
+    std::optional<FxCall> call = readFxCall(node);
+    if (call) {
       taken.insert(call->result);
+      for (const auto &argument : call->arguments)
+        taken.insert(argument.begin(), argument.end());
+    }
+    // An Identity that is no call is a parameter that equals another.
+    bool isParameter = node.op_type() == "Identity" && !call;
     for (const std::string &output : node.output()) {
       taken.insert(output);
-      if (provenance.find(output))
+      if (provenance.find(output) && !isParameter)
         clashes.push_back(output);
     }
   }

@@ -66,7 +66,6 @@ TEST(ComputedTest, FunctionOfOneOperand) {
   EXPECT_TRUE(result.warnings.empty());
 }
 
-/// x * (2 * p) + p: the elements of p, which the file has, say what 2 p is.
 /// As CLIP's temperature begins, 1 / 0.07: large, but no mask.
 TEST(ComputedTest, FunctionThatGivesALargeNumber) {
   Recorded graph({"logit_scale"});
@@ -82,6 +81,7 @@ TEST(ComputedTest, FunctionThatGivesALargeNumber) {
   EXPECT_TRUE(result.warnings.empty());
 }
 
+/// x * (2 * p) + p: the elements of p, which the file has, say what 2 p is.
 TEST(ComputedTest, ParameterThatIsUsedTwice) {
   Recorded graph({"p"});
   graph.tensor("p", {3}, {1, 2, -3});

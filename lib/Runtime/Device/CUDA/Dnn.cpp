@@ -43,17 +43,21 @@ DnnTarget Dnn::target() const {
   return {handle, nullptr, tuning ? mostMeasured : 1};
 }
 
+/// Inside a step nothing is thrown.
+static std::unique_ptr<DeviceMemory> allocate(int64_t bytes, bool isZeroed) {
+  try {
+    return std::make_unique<DeviceMemory>(bytes, isZeroed);
+  } catch (const Error &error) {
+    fatal("no workspace for cuDNN: %s", error.what());
+  }
+}
+
 /// All of it when it is first needed: graphs of steps keep its address.
 char *Dnn::reserve(int64_t bytes) {
   if (bytes == 0)
     return nullptr;
   if (!workspace)
-    try {
-      workspace = std::make_unique<DeviceMemory>(workspaceBytes,
-                                                 /*isZeroed=*/false);
-    } catch (const Error &error) {
-      fatal("no workspace for cuDNN: %s", error.what());
-    }
+    workspace = allocate(workspaceBytes, /*isZeroed=*/false);
   return reinterpret_cast<char *>(workspace->address());
 }
 
@@ -84,15 +88,15 @@ void Dnn::convolve(const DnnConvolution &shape, void *x, void *weight,
   DnnProgram &program = known->second;
   std::array<const void *, 3> operands = {x, weight, y};
   if (isToTune(program)) {
-    // Measurements write to memory of their own: the result may be added to
-    // what is there.
-    std::optional<DeviceMemory> result;
+    // What adds to its result is measured on memory of its own.
+    std::unique_ptr<DeviceMemory> result;
     auto places = operands;
     tune(program, nameOf(shape, alignments), [&] {
-      if (!result)
-        result.emplace(resultBytesOf(shape));
-      places[size_t(resultOf(shape.role))] =
-          reinterpret_cast<const void *>(result->address());
+      if (shape.accumulate && !result) {
+        result = allocate(resultBytesOf(shape), /*isZeroed=*/true);
+        places[size_t(resultOf(shape.role))] =
+            reinterpret_cast<const void *>(result->address());
+      }
       return std::span(places);
     });
   }
