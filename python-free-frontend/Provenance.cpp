@@ -193,13 +193,15 @@ void renameModules(onnx::NodeProto &node,
 }
 
 Provenance::Provenance(const onnx::ModelProto &model) {
-  for (const auto &input : model.graph().input())
-    inputs.insert(input.name());
-  for (const auto &tensor : model.graph().initializer())
-    inputs.erase(tensor.name());
-  readSignature(
+  std::string signature =
       readMetadata(model.graph().unknown_fields(), graphMetadata,
-                   "pkg.torch.export.ExportedProgram.graph_signature"));
+                   "pkg.torch.export.ExportedProgram.graph_signature");
+  // A file without weights has parameters among its inputs.
+  if (model.graph().input_size() <=
+      int(StringRef(signature).count(": USER_INPUT")))
+    for (const auto &input : model.graph().input())
+      inputs.insert(input.name());
+  readSignature(signature);
   for (const auto &entry : model.metadata_props())
     if (entry.key() == "dtc.tensors")
       readRecord(entry.value());
@@ -224,10 +226,12 @@ void Provenance::add(Origin origin, StringRef argument) {
     tensors[it->second] = std::move(origin);
 }
 
-std::string Provenance::getOwnName(StringRef target) const {
+std::string Provenance::getOwnName(StringRef target) {
   std::string name = target.str();
   while (inputs.contains(name))
     name = makeCallName(getStem(name), getNumber(name) + 1);
+  if (name != target)
+    renamed[name] = target.str();
   return name;
 }
 

@@ -25,6 +25,7 @@
 
 #include <onnx/onnx_pb.h>
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -116,6 +117,10 @@ public:
   llvm::SmallVector<const Origin *> findSources(llvm::StringRef tensor) const;
   /// Those that are not: numbers, and what was computed on the way.
   llvm::SmallVector<llvm::StringRef> findSteps(llvm::StringRef tensor) const;
+  /// By its name here, that of the state dict of what an input is called like.
+  const std::map<std::string, std::string> &renamedTensors() const {
+    return renamed;
+  }
   /// Buffers that forward changes.
   llvm::ArrayRef<std::string> changed() const { return changedBuffers; }
 
@@ -123,12 +128,13 @@ private:
   void add(Origin origin, llvm::StringRef argument);
   /// The name of a tensor of the state dict. One that an argument of forward
   /// has, too, gets a number, as the exporter gives it.
-  std::string getOwnName(llvm::StringRef target) const;
+  std::string getOwnName(llvm::StringRef target);
   void readSignature(llvm::StringRef text);
   void readRecord(llvm::StringRef json);
 
   bool isRecorded = false;
-  llvm::StringSet<> inputs;
+  llvm::StringSet<> inputs; ///< that are arguments of forward
+  std::map<std::string, std::string> renamed;
   std::vector<Origin> tensors;
   llvm::StringMap<unsigned> byName, byArgument;
   std::vector<std::vector<std::string>> tied;

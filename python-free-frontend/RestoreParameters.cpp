@@ -475,6 +475,11 @@ RestoredTensors restoreParameters(onnx::GraphProto &proto,
                                   const Provenance &provenance,
                                   TensorReader &reader) {
   RestoredTensors result;
+  for (const auto &[name, target] : provenance.renamedTensors())
+    result.warnings.push_back(
+        "'" + target +
+        "' is an input and a tensor of the state dict, which is saved as '" +
+        name + "'; rename one of them in the model");
   separateCalls(proto, provenance, result);
   FxGraph graph(proto, provenance);
   restoreRecurrent(graph, reader, result);

@@ -5,9 +5,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "SeparateNames.h"
-#include "Provenance.h"
+#include "FxGraph.h"
 
-#include "llvm/ADT/StringSet.h"
+#include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;
 
@@ -43,42 +43,28 @@ static void renameValues(onnx::GraphProto &graph, const Names &names) {
 
 void separateNames(onnx::ModelProto &model) {
   Provenance provenance(model);
-  onnx::GraphProto &graph = *model.mutable_graph();
-  StringSet<> taken;
-  std::vector<StringRef> clashes;
-  for (const auto &input : graph.input())
-    taken.insert(input.name());
-  for (const auto &tensor : graph.initializer()) {
-    taken.insert(tensor.name());
+  if (!provenance.isKnown())
+    return;
+  FxGraph graph(*model.mutable_graph(), provenance);
+  std::vector<std::string> clashes;
+  for (const auto &tensor : model.graph().initializer())
     if (provenance.find(tensor.name()) && provenance.hasSources(tensor.name()))
       clashes.push_back(tensor.name());
-  }
-  for (const auto &node : graph.node()) {
-    std::optional<FxCall> call = readFxCall(node);
-    if (call) {
-      taken.insert(call->result);
-      for (const auto &argument : call->arguments)
-        taken.insert(argument.begin(), argument.end());
-    }
+  for (const auto &[index, node] : enumerate(model.graph().node())) {
     // An Identity that is no call is a parameter that equals another.
-    bool isParameter = node.op_type() == "Identity" && !call;
-    for (const std::string &output : node.output()) {
-      taken.insert(output);
-      if (provenance.find(output) && !isParameter)
+    if (node.op_type() == "Identity" && !graph.origin(int(index)).call)
+      continue;
+    for (const std::string &output : node.output())
+      if (provenance.find(output))
         clashes.push_back(output);
-    }
   }
   Names names;
-  for (StringRef clash : clashes) {
-    int64_t number = getNumber(clash);
-    std::string name;
+  for (const std::string &clash : clashes)
     do
-      name = makeCallName(getStem(clash), ++number);
-    while (provenance.find(name) || !taken.insert(name).second);
-    names[clash] = name;
-  }
+      names[clash] = graph.makeCallName(clash);
+    while (provenance.find(names[clash]));
   if (!names.empty())
-    renameValues(graph, names);
+    renameValues(*model.mutable_graph(), names);
 }
 
 } // namespace dtc::frontend

@@ -28,6 +28,7 @@ public:
     for (const std::string &name : buffers)
       signature += "b_" + flatten(name) + ": BUFFER target='" + name +
                    "' persistent=True\n";
+    signature += "x: USER_INPUT\n";
     graph.add_input()->set_name("x");
     graph.add_output()->set_name("y");
   }

@@ -91,10 +91,23 @@ TEST(RestoreTest, InputIsCalledLikeAParameter) {
   model.tensor("x_1", {2}, {1, 2});
   model.node("MatMul", {"x", "w"}, "matmul", "matmul", "matmul(%x, %p_w)");
   model.node("Mul", {"matmul", "x_1"}, "y", "y", "mul(%matmul, %p_x)");
-  model.restore();
+  RestoredTensors result = model.restore();
+  ASSERT_EQ(result.warnings.size(), 1U);
+  EXPECT_NE(result.warnings[0].find("saved as 'x_1'"), std::string::npos);
   EXPECT_EQ(model.inputs("matmul"), (Names{"x", "w"}));
   EXPECT_EQ(model.inputs("y"), (Names{"matmul", "x_1"}));
   EXPECT_EQ(model.find("x"), nullptr);
+}
+
+/// An Identity that is no call stands for a parameter that equals another.
+TEST(RestoreTest, IdentityThatIsAParameterKeepsItsName) {
+  Recorded model({"a", "b"});
+  model.tensor("a", {2}, {1, 2});
+  model.node("Identity", {"a"}, "b");
+  model.node("Mul", {"x", "a"}, "mul", "mul", "mul(%x, %p_a)");
+  model.node("Add", {"mul", "b"}, "y", "y", "add(%mul, %p_b)");
+  model.restore();
+  EXPECT_EQ(model.producer("b"), "b");
 }
 
 /// Of x / 8 and x / p, where p begins as 8, the file has one.
