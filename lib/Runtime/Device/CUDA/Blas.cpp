@@ -369,11 +369,12 @@ size_t Blas::choose(const std::vector<Algorithm> &algorithms,
     names.push_back(algorithm.name());
   // Into memory of its own.
   int64_t bytes = sizeOf(shape.keepsSums ? DTC_F32 : shape.dtype);
-  std::optional<DeviceMemory> result;
+  std::unique_ptr<DeviceMemory> result;
   CudaTimer timer(stream);
   return tuning->choose(what, names, [&](size_t i) {
     if (!result)
-      result.emplace(shape.batch * shape.m * shape.n * bytes);
+      result = DeviceMemory::makeInStep("--autotune", shape.batch * shape.m *
+                                                          shape.n * bytes);
     auto *place = reinterpret_cast<void *>(result->address());
     return timer.measure([&] {
       compute(algorithms[i], shape, product,

@@ -82,6 +82,15 @@ DeviceMemory::DeviceMemory(int64_t bytes, bool isZeroed) : bytes(bytes) {
   DTC_CUDA_SETUP(cuStreamSynchronize(nullptr));
 }
 
+std::unique_ptr<DeviceMemory>
+DeviceMemory::makeInStep(const char *purpose, int64_t bytes, bool isZeroed) {
+  try {
+    return std::make_unique<DeviceMemory>(bytes, isZeroed);
+  } catch (const Error &error) {
+    fatal("no memory for %s: %s", purpose, error.what());
+  }
+}
+
 DeviceMemory::~DeviceMemory() { CudaDriver::get().cuMemFree(base); }
 
 //===----------------------------------------------------------------------===//

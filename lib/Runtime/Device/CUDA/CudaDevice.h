@@ -162,6 +162,10 @@ public:
   ~DeviceMemory();
   DeviceMemory(const DeviceMemory &) = delete;
 
+  /// In a step, where nothing is thrown: ends the job if there is none.
+  static std::unique_ptr<DeviceMemory>
+  makeInStep(const char *purpose, int64_t bytes, bool isZeroed = true);
+
   CUdeviceptr address() const { return base; }
   int64_t size() const { return bytes; }
 

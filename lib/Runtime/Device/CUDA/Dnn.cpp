@@ -30,7 +30,7 @@ std::string Dnn::describe() {
   return format("cuDNN %zu", DnnFunctions::get().cudnnGetVersion());
 }
 
-/// Plans stay, since no graph of a step may be made meanwhile.
+/// Plans stay: the next step may be captured, and none may be made meanwhile.
 void Dnn::tuneBy(Tuning &other) {
   tuning = &other;
   for (auto &[shape, program] : convolutions)
@@ -43,21 +43,13 @@ DnnTarget Dnn::target() const {
   return {handle, nullptr, tuning ? mostMeasured : 1};
 }
 
-/// Inside a step nothing is thrown.
-static std::unique_ptr<DeviceMemory> allocate(int64_t bytes, bool isZeroed) {
-  try {
-    return std::make_unique<DeviceMemory>(bytes, isZeroed);
-  } catch (const Error &error) {
-    fatal("no workspace for cuDNN: %s", error.what());
-  }
-}
-
 /// All of it when it is first needed: graphs of steps keep its address.
 char *Dnn::reserve(int64_t bytes) {
   if (bytes == 0)
     return nullptr;
   if (!workspace)
-    workspace = allocate(workspaceBytes, /*isZeroed=*/false);
+    workspace = DeviceMemory::makeInStep("cuDNN's workspace", workspaceBytes,
+                                         /*isZeroed=*/false);
   return reinterpret_cast<char *>(workspace->address());
 }
 
@@ -93,7 +85,7 @@ void Dnn::convolve(const DnnConvolution &shape, void *x, void *weight,
     auto places = operands;
     tune(program, nameOf(shape, alignments), [&] {
       if (shape.accumulate && !result) {
-        result = allocate(resultBytesOf(shape), /*isZeroed=*/true);
+        result = DeviceMemory::makeInStep("--autotune", resultBytesOf(shape));
         places[size_t(resultOf(shape.role))] =
             reinterpret_cast<const void *>(result->address());
       }
