@@ -189,8 +189,8 @@ template <typename OpType> struct TakeApartFirst : GlobalPattern<OpType> {
   }
 };
 
-/// A loop over steps slices one step at a time; as a split they would all be in
-/// memory until the last.
+/// A loop over steps slices one step at a time. One op with a result for each
+/// would be made before the first step reads its own.
 constexpr size_t mostParts = 8;
 
 /// Slices that have all of a value between them become one split, whose

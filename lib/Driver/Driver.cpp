@@ -402,8 +402,9 @@ LogicalResult Compilation::link() {
   llvm::Expected<OutputFile> program = OutputFile::create(options.output);
   if (!program)
     return failWith(program.takeError());
-  // Functions are compiled at the same time, a few in each object.
-  constexpr size_t mostObjects = 8, functionsEach = 12;
+  // Functions are compiled at the same time, a few in each object. Long lists
+  // of calls have one of their own.
+  constexpr size_t leastObjects = 2, mostObjects = 8, functionsEach = 12;
   size_t functions = llvm::range_size(module->getOps<LLVM::LLVMFuncOp>());
   std::vector<TemporaryFile> objects;
   std::vector<std::string> paths;
@@ -413,7 +414,8 @@ LogicalResult Compilation::link() {
       return failWith(object.takeError());
     paths.push_back(object->getPath());
     objects.push_back(std::move(*object));
-  } while (objects.size() < std::min(mostObjects, functions / functionsEach));
+  } while (objects.size() <
+           std::clamp(functions / functionsEach, leastObjects, mostObjects));
   const TrainingOptions &training = options.compile.training;
   ProgramInfo info;
   info.model = llvm::sys::path::stem(options.compile.import.path).str();

@@ -1,6 +1,6 @@
 //===- KernelGroups.h - which ops of a block form kernels -------*- C++ -*-===//
 //
-// Decides groups; changes nothing.
+// Groups are decided without a change of the block; views of parts replace ops.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,9 +24,9 @@ struct KernelUnit {
 /// kernels only if it is asked.
 std::vector<KernelUnit> groupKernels(mlir::Block &block, bool poolings);
 
-/// Slices and parts of splits that would be kernels by themselves become views
-/// of what they are cut from, where it is in one piece and stays as it is.
-/// `classes` are those of the block.
+/// Replaces slices and splits that would be kernels by themselves with views of
+/// what they are cut from, where it is in one piece and stays as it is: units
+/// that are no kernels. `classes` are those of the block before.
 std::vector<KernelUnit> viewParts(std::vector<KernelUnit> units,
                                   const AliasClasses &classes);
 

@@ -8,12 +8,12 @@
 
 #include "KernelGroups.h"
 #include "dtc/Dialect/Dialect.h"
-#include "dtc/Schedule/KernelOps.h"
 
 using namespace mlir;
 using namespace dtc;
 
-/// The widest access of any device: who reads a part may count on it.
+/// Bytes of the widest access of any device. A function's arguments may still
+/// begin anywhere.
 static constexpr int64_t partAlignment = 16;
 
 static bool isOverwritten(Value value, const AliasClasses &classes) {
@@ -56,14 +56,15 @@ static std::optional<Cut> getCut(Operation *op) {
 
 /// Whether the parts are each in one piece, and where kernels and libraries can
 /// read them.
-static bool areReadable(Value whole, const Cut &cut) {
+static bool areReadable(Value whole, const Cut &cut,
+                        const AliasClasses &classes) {
   RankedTensorType type = getLocalType(whole.getType());
   if (llvm::product_of(type.getShape().take_front(cut.axis)) != 1 ||
       type.getDimSize(cut.axis) == 0)
     return false;
   int64_t row = getLocalBytes(whole.getType()) / type.getDimSize(cut.axis);
   return llvm::all_of(cut.starts, [&](int64_t start) {
-    return start * row % partAlignment == 0;
+    return (classes.getOffset(whole) + start * row) % partAlignment == 0;
   });
 }
 
@@ -71,7 +72,7 @@ static bool mayView(const KernelUnit &unit, const AliasClasses &classes) {
   Operation *op = unit.ops.front();
   std::optional<Cut> cut = getCut(op);
   return unit.isKernel && unit.ops.size() == 1 && cut &&
-         areReadable(op->getOperand(0), *cut) &&
+         areReadable(op->getOperand(0), *cut, classes) &&
          !isOverwritten(op->getOperand(0), classes) &&
          llvm::none_of(op->getResults(), [&](Value part) {
            return isOverwritten(part, classes) || isReturned(part, classes);

@@ -35,6 +35,30 @@ module @stage0 attributes {dtc.stage = 0 : i64} {
     return %1 : tensor<1x4x8xf32>
   }
 
+  // CHECK-LABEL: func.func @part_of_part
+  // CHECK: %[[A:.*]] = dtc.slice %arg0 axis 0 from 1 {view}
+  // CHECK: %[[B:.*]] = dtc.reshape %[[A]]
+  // CHECK: %[[C:.*]] = dtc.slice %[[B]] axis 0 from 2 {view}
+  // CHECK: dtc.matmul %[[C]], %[[C]]
+  func.func @part_of_part(%x: tensor<2x4x4xf32>) -> tensor<2x2xf32> {
+    %0 = dtc.slice %x axis 0 from 1 : (tensor<2x4x4xf32>) -> tensor<1x4x4xf32>
+    %1 = dtc.reshape %0 : (tensor<1x4x4xf32>) -> tensor<4x4xf32>
+    %2 = dtc.slice %1 axis 0 from 2 : (tensor<4x4xf32>) -> tensor<2x4xf32>
+    %3 = dtc.matmul %2, %2 {transpose_rhs} : (tensor<2x4xf32>, tensor<2x4xf32>) -> tensor<2x2xf32>
+    return %3 : tensor<2x2xf32>
+  }
+
+  // CHECK-LABEL: func.func @whole_returned
+  // CHECK: %[[W:.*]] = dtc.matmul
+  // CHECK: %[[P:.*]] = dtc.slice %[[W]] axis 0 from 1 {view}
+  // CHECK: return %[[W]]
+  func.func @whole_returned(%x: tensor<2x4x4xf32>) -> (tensor<2x4x4xf32>, tensor<1x4x4xf32>) {
+    %0 = dtc.matmul %x, %x : (tensor<2x4x4xf32>, tensor<2x4x4xf32>) -> tensor<2x4x4xf32>
+    %1 = dtc.slice %0 axis 0 from 1 : (tensor<2x4x4xf32>) -> tensor<1x4x4xf32>
+    %2 = dtc.matmul %1, %1 : (tensor<1x4x4xf32>, tensor<1x4x4xf32>) -> tensor<1x4x4xf32>
+    return %0, %2 : tensor<2x4x4xf32>, tensor<1x4x4xf32>
+  }
+
   // CHECK-LABEL: func.func @returned
   // CHECK-NOT: view
   // CHECK: return
