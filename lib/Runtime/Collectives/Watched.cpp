@@ -11,11 +11,13 @@
 #include <atomic>
 #include <cerrno>
 #include <csignal>
+#include <cstring>
 #include <ctime>
 #include <mutex>
 #include <optional>
 #include <poll.h>
 #include <pthread.h>
+#include <sys/eventfd.h>
 #include <sys/syscall.h>
 #include <thread>
 #include <unistd.h>
@@ -199,7 +201,7 @@ private:
   int64_t computed = 0; ///< nanoseconds of the main thread
   uint64_t seenCalls = 0;
   int64_t since = 0, lastLook = 0;
-  std::atomic<bool> ends = false;
+  int ending = -1; ///< an eventfd, readable when the thread shall end
   std::thread thread;
 };
 
@@ -267,6 +269,9 @@ void WatchedCollectives::meet() {
   // All have mapped what they need of the others.
   inner.barrier();
   since = lastLook = now();
+  ending = eventfd(0, EFD_CLOEXEC);
+  if (ending < 0)
+    fatal("cannot watch other ranks: %s", strerror(errno));
   // Signals are for the thread that computes.
   sigset_t every, before;
   sigfillset(&every);
@@ -279,8 +284,9 @@ WatchedCollectives::~WatchedCollectives() {
   if (!thread.joinable())
     return;
   ownEntry->leaving = Entry::ended;
-  ends = true;
+  eventfd_write(ending, 1);
   thread.join();
+  close(ending);
   setWatchHooks({});
   ownEntry = nullptr;
   reporter = nullptr;
@@ -294,13 +300,15 @@ WatchedCollectives::~WatchedCollectives() {
 //===----------------------------------------------------------------------===//
 
 void WatchedCollectives::watch() {
-  std::vector<pollfd> deaths;
-  while (!ends) {
-    deaths.clear();
+  std::vector<pollfd> events;
+  while (true) {
+    events.assign({{ending, POLLIN, 0}});
     for (const Peer &peer : peers)
       if (peer.file >= 0 && !peer.leftAt)
-        deaths.push_back({peer.file, POLLIN, 0});
-    ::poll(deaths.data(), deaths.size(), int(interval));
+        events.push_back({peer.file, POLLIN, 0});
+    ::poll(events.data(), events.size(), int(interval));
+    if (events.front().revents)
+      return;
     int64_t time = now();
     if (time - lastLook > grace) // this rank was stopped itself
       since = time;
