@@ -22,11 +22,14 @@ config.substitutions += [
     ("%python", sys.executable),
 ]
 
-# Ranks: one thread each, more ranks than cores, and root allowed.
+# Ranks: one thread each, more ranks than cores, and root allowed. On one machine
+# OpenMPI chooses ob1 itself, but asks what networks there are for longer than
+# most tests compute.
 config.environment.update({
     "OMP_NUM_THREADS": "1",
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
     "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_pml": "ob1",
     "OMPI_MCA_rmaps_base_oversubscribe": "1",
 })
 
