@@ -24,6 +24,11 @@ static bool movesElements(StringRef op) {
   return false;
 }
 
+static bool isFunction(StringRef op) {
+  return is_contained(
+      {"Exp", "Log", "Sigmoid", "Tanh", "Softplus", "Relu", "Sin", "Cos"}, op);
+}
+
 /// What an operand is to a node by the definition of its operator.
 static TensorRole getRole(const onnx::NodeProto &node, int operand) {
   enum Kind {
@@ -143,6 +148,7 @@ TensorRoles::TensorRoles(const onnx::GraphProto &graph) {
         role = getRole(node, operand);
       else if (movesElements(node.op_type()))
         role = find(node.output(0));
+      role.isArgument |= isFunction(node.op_type());
       role.isBias |= isBias && isVector.lookup(input);
       role.isNorm |= isNorm && isVector.lookup(input);
       roles[input].add(role);

@@ -25,6 +25,9 @@ struct TensorRole {
   /// The scale or shift, spelled out, of a norm of channels or groups.
   bool isNorm = false;
   bool isStatistic = false; ///< of a batch norm
+  /// A function is computed of it alone that PyTorch's exporter with
+  /// dynamo=False does not fold: it is no constant of the model.
+  bool isArgument = false;
 
   void add(const TensorRole &other) {
     isLookup |= other.isLookup;
@@ -33,6 +36,7 @@ struct TensorRole {
     isBias |= other.isBias;
     isNorm |= other.isNorm;
     isStatistic |= other.isStatistic;
+    isArgument |= other.isArgument;
   }
   bool isWeight() const {
     return isLookup || isProduct || isLayer || isBias || isNorm;

@@ -102,7 +102,13 @@ File lostNames() {
   m.node("Add", "", {"g", "onnx::Add_5"}, {"h"});
   m.weight("onnx::MatMul_7", {4, 4}, std::vector<float>(16, 7));
   m.node("MatMul", "", {"h", "onnx::MatMul_7"}, {"i"});
-  m.node("Add", "", {"i", "onnx::Add_6"}, {"y"});
+  m.node("Add", "", {"i", "onnx::Add_6"}, {"j"});
+  // A folded scale, which a number could be, and a folded temperature.
+  m.weight("onnx::Mul_8", {1}, {2});
+  m.weight("onnx::Exp_9", {1}, {1});
+  m.node("Mul", "", {"j", "onnx::Mul_8"}, {"k"});
+  m.node("Exp", "", {"onnx::Exp_9"}, {"l"});
+  m.node("Mul", "", {"k", "l"}, {"y"});
   return m;
 }
 
