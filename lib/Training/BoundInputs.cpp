@@ -27,11 +27,16 @@ void collect(Value value, Bound &bound) {
         bound.upper = std::min(
             bound.upper,
             lookup.getTable().getType().getDimSize(lookup.getBatchDims()));
+    } else if (auto scatter = dyn_cast<ScatterAddOp>(op)) {
+      if (use.get() == scatter.getIndices())
+        bound.upper = std::min(
+            bound.upper, scatter.getType().getDimSize(scatter.getBatchDims()));
     } else if (auto loss = dyn_cast<CrossEntropyOp>(op)) {
       bound.upper =
           std::min(bound.upper, loss.getLogits().getType().getShape().back());
       bound.ignored = loss.getIgnoreIndex();
-    } else if (isa<ReshapeOp, TransposeOp, SliceOp, SplitOp, CastOp>(op)) {
+    } else if (isa<ReshapeOp, TransposeOp, BroadcastOp, SliceOp, SplitOp,
+                   CastOp>(op)) {
       for (Value result : op->getResults())
         collect(result, bound);
     }

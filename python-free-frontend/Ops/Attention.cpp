@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Indices.h"
 #include "MatMul.h"
 #include "Operators.h"
 #include "ShapeRules.h"
@@ -171,10 +172,16 @@ Error importAttention(NodeBuilder &node) {
 //===----------------------------------------------------------------------===//
 
 /// The angles' cosines or sines as [batch or 1, 1, positions, size / 2].
-Value readAngles(NodeBuilder &node, unsigned i) {
+Expected<Value> readAngles(NodeBuilder &node, unsigned i) {
   Value cache = node.operand(i);
-  if (node.call.hasOperand(3))
-    cache = node.create<GatherOp>(cache, node.operand(3));
+  if (node.call.hasOperand(3)) {
+    auto positions =
+        checkIndices(node, node.operand(3), node.call.shape(i).front());
+    if (!positions)
+      return positions.takeError();
+    cache = dropOutside(node, node.create<GatherOp>(cache, positions->values),
+                        positions->areInside, 1);
+  }
   Shape shape(node.shapeOf(cache));
   shape.insert(shape.end() - 2, 1);
   return node.reshape(cache, shape);
@@ -193,7 +200,14 @@ Error importRotaryEmbedding(NodeBuilder &node) {
   int64_t size = call.getInt("rotary_embedding_dim", 0), last = 3;
   if (size == 0)
     size = shape[last];
-  Value cos = readAngles(node, 1), sin = readAngles(node, 2);
+  SmallVector<Value, 2> angles;
+  for (unsigned operand : {1, 2}) {
+    Expected<Value> part = readAngles(node, operand);
+    if (!part)
+      return part.takeError();
+    angles.push_back(*part);
+  }
+  Value cos = angles[0], sin = angles[1];
   if (size % 2 != 0 || size > shape[last] ||
       node.shapeOf(cos).back() != size / 2)
     return problem("turns " + Twine(size) + " of " + Twine(shape[last]) +

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Indices.h"
 #include "KnownValues.h"
 #include "Operators.h"
 #include "ShapeRules.h"
@@ -26,6 +27,7 @@ struct Lookup {
   /// How data become the table: dimensions in this order, then this shape.
   Shape permutation, shape;
   Value indices;
+  Value areInside; ///< null if all indices are
   int64_t batchDims = 0;
 
   int64_t size() const { return shape[batchDims]; }
@@ -33,22 +35,6 @@ struct Lookup {
     return ArrayRef(shape).drop_front(batchDims + 1);
   }
 };
-
-/// Non-negative. Data of the model are checked when they are read; computed
-/// indices may count from the end.
-Value normalize(NodeBuilder &node, Value index, int64_t size) {
-  if (auto known = getKnownInts(index)) {
-    for (int64_t i = 0; i < known->size(); ++i)
-      if (known->getInt(i) < 0)
-        known->setInt(i, known->getInt(i) + size);
-    return node.constant(known->cast(fromType(node.elementType(index))));
-  }
-  if (isData(index) || areDistinct(index, node.shapeOf(index).size() - 1))
-    return index; // of elements that are there
-  Value isNegative = node.compare(Comparison::lt, index, node.scalar(0, index));
-  Value wrapped = node.add(index, node.scalar(size, index));
-  return node.select(isNegative, wrapped, index);
-}
 
 /// index * size + next
 Value joinIndices(NodeBuilder &node, Value index, int64_t size, Value next) {
@@ -113,9 +99,18 @@ Expected<Lookup> findLookup(NodeBuilder &node, ArrayRef<int64_t> data,
   int64_t size = 1;
   for (const Coordinate &coordinate : coordinates) {
     int64_t dim = data[coordinate.dim];
-    Value index = normalize(node, coordinate.index, dim);
-    lookup.indices =
-        lookup.indices ? joinIndices(node, lookup.indices, dim, index) : index;
+    auto index =
+        checkIndices(node, coordinate.index, dim, coordinates.size() > 1);
+    if (!index)
+      return index.takeError();
+    lookup.indices = lookup.indices
+                         ? joinIndices(node, lookup.indices, dim, index->values)
+                         : index->values;
+    if (lookup.areInside && index->areInside)
+      lookup.areInside =
+          node.elementwise<LogicalAndOp>({lookup.areInside, index->areInside});
+    else if (index->areInside)
+      lookup.areInside = index->areInside;
     lookup.permutation.push_back(coordinate.dim);
     size *= dim;
   }
@@ -152,8 +147,10 @@ Error importGatherND(NodeBuilder &node) {
     node.setResult(0, node.reshape(table, shape));
     return Error::success();
   }
-  node.setResult(0, node.create<GatherOp>(node.reshape(table, lookup->shape),
-                                          lookup->indices, lookup->batchDims));
+  Value rows = node.create<GatherOp>(node.reshape(table, lookup->shape),
+                                     lookup->indices, lookup->batchDims);
+  node.setResult(
+      0, dropOutside(node, rows, lookup->areInside, lookup->row().size()));
   return Error::success();
 }
 
@@ -238,7 +235,8 @@ Expected<Value> takeLargest(NodeBuilder &node, const Lookup &lookup,
   return node.reshape(largest, lookup.shape);
 }
 
-/// The table with `updates` added to or put in the place of its rows.
+/// The table with `updates` added to or put in the place of its rows. Those at
+/// indices outside make some row no number.
 Expected<Value> update(NodeBuilder &node, const Lookup &lookup, Value table,
                        Value updates) {
   StringRef reduction = node.call.getString("reduction", "none");
@@ -263,6 +261,7 @@ Expected<Value> update(NodeBuilder &node, const Lookup &lookup, Value table,
   if (reduction == "none" && !isUniform && !areUnique(node, lookup))
     return problem("puts values at indices that are computed, and may repeat",
                    "use reduction 'add', or make the indices constant");
+  updates = dropOutside(node, updates, lookup.areInside, lookup.row().size());
   // Integers are added as doubles, which hold those up to 2^53.
   DType dtype = fromType(node.elementType(table));
   DType wide = isFloat(dtype) ? dtype : DType::F64;
@@ -275,13 +274,16 @@ Expected<Value> update(NodeBuilder &node, const Lookup &lookup, Value table,
   Value one =
       node.broadcast(node.constant(HostTensor::scalar(node.call.floatType, 1)),
                      node.shapeOf(lookup.indices));
-  Value hits = scatter(node, lookup, one, {});
+  Value hits =
+      scatter(node, lookup, dropOutside(node, one, lookup.areInside, 0), {});
   Shape column(node.shapeOf(hits));
   column.append(lookup.row().size(), 1);
-  Value isHit = node.compare(Comparison::ne, node.reshape(hits, column),
-                             node.scalar(0, hits));
-  return node.select(
-      isHit, isUniform ? node.constant(known->view({}, {})) : add(), table);
+  hits = node.reshape(hits, column);
+  Value zero = node.scalar(0, hits);
+  Value put = isUniform ? node.constant(known->view({}, {})) : add();
+  if (isUniform && lookup.areInside)
+    put = dropOutside(node, put, node.compare(Comparison::ge, hits, zero), 0);
+  return node.select(node.compare(Comparison::ne, hits, zero), put, table);
 }
 
 Shape invert(ArrayRef<int64_t> permutation) {
@@ -334,8 +336,12 @@ Error importScatterElements(NodeBuilder &node) {
   Value table = toLast(node.operand(0));
   lookup.shape = Shape(node.shapeOf(table));
   lookup.batchDims = rank - 1;
-  lookup.indices =
-      normalize(node, toLast(node.operand(1)), lookup.shape.back());
+  auto indices =
+      checkIndices(node, toLast(node.operand(1)), lookup.shape.back());
+  if (!indices)
+    return indices.takeError();
+  lookup.indices = indices->values;
+  lookup.areInside = indices->areInside;
   Expected<Value> result = update(node, lookup, table, toLast(node.operand(2)));
   if (!result)
     return result.takeError();

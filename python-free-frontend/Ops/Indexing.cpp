@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Indices.h"
 #include "Operators.h"
 #include "Provenance.h"
 #include "ShapeRules.h"
@@ -17,19 +18,6 @@ using mlir::Value;
 namespace dtc::frontend {
 
 namespace {
-/// Non-negative indices, or an error for one outside the dimension.
-Expected<HostTensor> normalizeIndices(const HostTensor &indices, int64_t dim) {
-  HostTensor result = indices;
-  for (int64_t i = 0; i < result.size(); ++i) {
-    int64_t index = result.getInt(i);
-    if (index < -dim || index >= dim)
-      return problem("index " + Twine(index) + " is outside a dimension of " +
-                     Twine(dim));
-    result.setInt(i, index < 0 ? index + dim : index);
-  }
-  return result;
-}
-
 /// Whether indices count up by one.
 bool areConsecutive(const HostTensor &indices) {
   for (int64_t i = 1; i < indices.size(); ++i)
@@ -80,7 +68,7 @@ Error importGather(NodeBuilder &node) {
   result.append(shape.begin() + *axis + 1, shape.end());
 
   if (const HostTensor *known = call.operands[1].constant) {
-    auto normal = normalizeIndices(*known, shape[*axis]);
+    auto normal = wrapIndices(*known, shape[*axis]);
     if (!normal)
       return normal.takeError();
     Value part =
@@ -90,9 +78,13 @@ Error importGather(NodeBuilder &node) {
     node.setResult(0, node.reshape(part, result));
     return Error::success();
   }
-  Value rows = lookUp(node, table, *axis, node.operand(1));
+  auto indices = checkIndices(node, node.operand(1), shape[*axis]);
+  if (!indices)
+    return indices.takeError();
+  Value rows = lookUp(node, table, *axis, indices->values);
   markPadding(call, rows);
-  node.setResult(0, rows);
+  node.setResult(
+      0, dropOutside(node, rows, indices->areInside, call.rank(0) - *axis - 1));
   return Error::success();
 }
 
@@ -133,21 +125,22 @@ Error importGatherElements(NodeBuilder &node) {
                      toString(call.shape(0)));
     table = node.slice(table, d, 0, shape[d]);
   }
-  Value indices = node.operand(1);
-  if (const HostTensor *known = call.operands[1].constant) {
-    auto normal = normalizeIndices(*known, call.shape(0)[*axis]);
-    if (!normal)
-      return normal.takeError();
-    indices = node.constant(*normal);
-  }
-  if (Value repeated = getRepeated(node, indices, *axis + 1)) {
-    node.setResult(0, node.create<GatherOp>(table, repeated, *axis));
+  Value repeated = getRepeated(node, node.operand(1), *axis + 1);
+  auto indices = checkIndices(node, repeated ? repeated : node.operand(1),
+                              call.shape(0)[*axis]);
+  if (!indices)
+    return indices.takeError();
+  if (repeated) {
+    Value rows = node.create<GatherOp>(table, indices->values, *axis);
+    node.setResult(
+        0, dropOutside(node, rows, indices->areInside, rank - *axis - 1));
     return Error::success();
   }
-  Value found =
-      node.create<GatherOp>(node.swapDims(table, *axis, rank - 1),
-                            node.swapDims(indices, *axis, rank - 1), rank - 1);
-  node.setResult(0, node.swapDims(found, *axis, rank - 1));
+  Value found = node.create<GatherOp>(
+      node.swapDims(table, *axis, rank - 1),
+      node.swapDims(indices->values, *axis, rank - 1), rank - 1);
+  node.setResult(0, dropOutside(node, node.swapDims(found, *axis, rank - 1),
+                                indices->areInside, 0));
   return Error::success();
 }
 

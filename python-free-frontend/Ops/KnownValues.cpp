@@ -95,13 +95,156 @@ void eraseMarks(Operation *op) {
   op->walk([](Operation *inner) { inner->removeAttr(distinct); });
 }
 
+namespace {
+/// Finds ranges of integers, which always have one, and of floats that are made
+/// of integers and constants alone: others may be no number.
+class RangeFinder {
+public:
+  std::optional<Range> find(Value value, int depth = 0);
+
+private:
+  std::optional<Range> compute(Operation *op, int depth);
+  DenseMap<Value, std::optional<Range>> found;
+};
+} // namespace
+
+static Range join(Range a, Range b) {
+  return {std::min(a.low, b.low), std::max(a.high, b.high)};
+}
+
+/// The range of the elements of a constant that are whole.
+static std::optional<Range> readRange(ConstantOp op) {
+  auto elements = dyn_cast<mlir::DenseElementsAttr>(op.getValue());
+  if (!elements || elements.empty())
+    return std::nullopt;
+  std::optional<Range> range;
+  auto add = [&](int64_t x) {
+    range = range ? join(*range, {x, x}) : Range{x, x};
+  };
+  if (isa<mlir::DenseIntElementsAttr>(elements)) {
+    for (APInt x : elements.getValues<APInt>())
+      add(x.getBitWidth() == 1 ? x.getZExtValue() : x.getSExtValue());
+    return range;
+  }
+  for (const APFloat &x : elements.getValues<APFloat>()) {
+    APSInt whole(64, /*isUnsigned=*/false);
+    bool isExact;
+    if (x.convertToInteger(whole, APFloat::rmTowardZero, &isExact) !=
+        APFloat::opOK)
+      return std::nullopt;
+    add(whole.getExtValue());
+  }
+  return range;
+}
+
+/// Whether floats and integers of 32 bits and more hold all of it.
+static bool isExact(Range range) {
+  constexpr int64_t largest = 1 << 24;
+  return range.low >= -largest && range.high <= largest;
+}
+
+std::optional<Range> RangeFinder::find(Value value, int depth) {
+  constexpr int most = 100;
+  mlir::Type type = mlir::getElementTypeOrSelf(value);
+  if (type.isInteger(1))
+    return Range{0, 1};
+  std::optional<Range> unknown;
+  if (type.isInteger())
+    unknown = Range{INT64_MIN, INT64_MAX};
+  Operation *op = value.getDefiningOp();
+  if (!op || depth == most || type.getIntOrFloatBitWidth() < 32)
+    return unknown;
+  auto [it, isNew] = found.try_emplace(value);
+  if (!isNew)
+    return it->second;
+  std::optional<Range> range = compute(op, depth + 1);
+  return found[value] = range ? range : unknown;
+}
+
+std::optional<Range> RangeFinder::compute(Operation *op, int depth) {
+  using Result = std::optional<Range>;
+  if (auto constant = dyn_cast<ConstantOp>(op))
+    return readRange(constant);
+  mlir::ValueRange operands = op->getOperands();
+  if (isa<SelectOp>(op))
+    operands = operands.drop_front();
+  else if (isa<GatherOp>(op))
+    operands = operands.take_front();
+  SmallVector<Range> of;
+  for (Value operand : operands) {
+    Result range = find(operand, depth);
+    if (!range)
+      return std::nullopt;
+    of.push_back(*range);
+  }
+  auto larger = [&] {
+    return Range{std::max(of[0].low, of[1].low),
+                 std::max(of[0].high, of[1].high)};
+  };
+  auto smaller = [&] {
+    return Range{std::min(of[0].low, of[1].low),
+                 std::min(of[0].high, of[1].high)};
+  };
+  auto joinAll = [&](Range all) {
+    for (Range each : of)
+      all = join(all, each);
+    return all;
+  };
+  Result result =
+      TypeSwitch<Operation *, Result>(op)
+          .Case<ReshapeOp, TransposeOp, BroadcastOp, SliceOp, SplitOp, CastOp,
+                ReduceMaxOp, FloorOp, ConcatOp, GatherOp>(
+              [&](auto) { return joinAll(of[0]); })
+          .Case([&](PadOp) { return joinAll({0, 0}); })
+          .Case([&](MaximumOp) { return larger(); })
+          .Case([&](MinimumOp) { return smaller(); })
+          .Case([&](SelectOp select) {
+            // x <= y ? y : x, and x >= y ? y : x.
+            auto compare = select.getCondition().getDefiningOp<CompareOp>();
+            if (!compare || compare.getLhs() != select.getOnFalse() ||
+                compare.getRhs() != select.getOnTrue())
+              return joinAll(of[0]);
+            if (compare.getPredicate() == Comparison::le)
+              return larger();
+            return compare.getPredicate() == Comparison::ge ? smaller()
+                                                            : joinAll(of[0]);
+          })
+          .Default([](Operation *) { return Result(); });
+  if (result || !all_of(of, isExact))
+    return result;
+  result = TypeSwitch<Operation *, Result>(op)
+               .Case([&](NegOp) { return Range{-of[0].high, -of[0].low}; })
+               .Case([&](AddOp) {
+                 return Range{of[0].low + of[1].low, of[0].high + of[1].high};
+               })
+               .Case([&](SubOp) {
+                 return Range{of[0].low - of[1].high, of[0].high - of[1].low};
+               })
+               .Case([&](MulOp) {
+                 Range all{INT64_MAX, INT64_MIN};
+                 for (int64_t a : {of[0].low, of[0].high})
+                   for (int64_t b : {of[1].low, of[1].high})
+                     all = join(all, {a * b, a * b});
+                 return all;
+               })
+               .Case([&](ReduceSumOp sum) {
+                 int64_t count = numElements(shapeOf(sum.getX())) /
+                                 numElements(shapeOf(sum));
+                 return Range{of[0].low * count, of[0].high * count};
+               })
+               .Default([](Operation *) { return Result(); });
+  return result && isExact(*result) ? result : std::nullopt;
+}
+
+std::optional<Range> getRange(Value value) { return RangeFinder().find(value); }
+
 bool isData(Value value) {
   while (Operation *op = value.getDefiningOp()) {
     if (!isa<ReshapeOp, TransposeOp, SliceOp, BroadcastOp, CastOp>(op))
       return false;
     value = op->getOperand(0);
   }
-  return true;
+  return isa<mlir::IntegerType>(mlir::getElementTypeOrSelf(value));
 }
 
 } // namespace dtc::frontend

@@ -33,7 +33,15 @@ bool areDistinct(mlir::Value indices, int64_t dim);
 /// Removes the marks.
 void eraseMarks(mlir::Operation *op);
 
-/// Whether the value is data of the model, up to its shape and integer type.
+struct Range {
+  int64_t low, high;
+};
+
+/// Between which numbers the elements of a value are, whatever data are; null
+/// if that does not follow from what computes them.
+std::optional<Range> getRange(mlir::Value value);
+
+/// Whether the value is integers of the model's data, up to shape and type.
 bool isData(mlir::Value value);
 
 } // namespace dtc::frontend

@@ -105,7 +105,8 @@ Error importTopK(NodeBuilder &node) {
   Value isPlace = node.compare(Comparison::eq, node.reshape(ranks, shape),
                                node.countAlong(k, rank - 1, rank + 1, dtype));
   Value number = node.countAlong(size, rank, rank + 1, dtype);
-  Value found = node.reduce<ReduceSumOp>(
+  // Where values are no numbers, and ranks the same, too, a place of the row.
+  Value found = node.reduce<ReduceMaxOp>(
       node.select(isPlace, number, node.scalar(0, x)), {rank});
   shape = Shape(node.shapeOf(x));
   shape.back() = k;

@@ -39,6 +39,8 @@ void addUnsupportedModels(ModelTable &table);
 void addSoundModels(ModelTable &table);
 /// Convolutions, pooling and batch norms, imported and refused.
 void addImageModels(ModelTable &table);
+/// Lookups at computed indices.
+void addIndexModels(ModelTable &table);
 /// Loops, imported and refused.
 void addLoopModels(ModelTable &table);
 /// Dropout and random numbers.

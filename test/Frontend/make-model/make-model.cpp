@@ -26,6 +26,7 @@ int main(int argc, char **argv) {
   addHugeModels(table);
   addSoundModels(table);
   addImageModels(table);
+  addIndexModels(table);
   addLoopModels(table);
   addRandomModels(table);
   addRecurrentModels(table);
