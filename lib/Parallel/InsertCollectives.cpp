@@ -28,14 +28,17 @@ public:
         target(getLayout(op.getY().getType())) {}
 
   LogicalResult run() {
+    Operation *before = op->getPrevNode();
+    SmallVector<int64_t> shape(op.getX().getType().getShape());
+    takePiecesApart();
     if (failed(checkTime()))
       return failure();
-    Operation *before = op->getPrevNode();
     reducePartials();
     permuteShards();
     exchangeSplits();
     gatherSplits();
     sliceSplits();
+    reshape(shape);
     // Left of a sum over micro-batches: nothing else tells when they run.
     if (Attribute each = op->getAttr(attr::perMicrobatch))
       for (Operation *step = op->getPrevNode(); step != before;
@@ -50,6 +53,82 @@ private:
   LayoutAttr current() { return getLayout(value.getType()); }
   Type typeWith(LayoutAttr layout) {
     return withLayout(value.getType(), layout);
+  }
+
+  /// Where a dimension is split in pieces by one layout only, or they differ in
+  /// what else they split it by, the pieces become a dimension of their own:
+  /// all steps are of layouts without pieces.
+  void takePiecesApart() {
+    for (int64_t dim : llvm::reverse(dims())) {
+      if (current().getSplitsOfDim(dim) == target.getSplitsOfDim(dim))
+        continue;
+      int64_t pieces = countPieces(target, dim);
+      if (pieces == 1)
+        pieces = countPieces(current(), dim);
+      if (pieces == 1)
+        continue;
+      FailureOr<LayoutAttr> apart = reshapeLayout(target, dim, pieces);
+      if (failed(apart) || failed(reshapeLayout(current(), dim, pieces))) {
+        gatherPieces(dim);
+        pieces = countPieces(target, dim);
+        if (pieces == 1)
+          continue;
+        apart = reshapeLayout(target, dim, pieces);
+        assert(succeeded(apart) && "pieces divide the dimension");
+      }
+      target = *apart;
+      reshape(takeApart(dim, pieces));
+    }
+  }
+
+  /// How many pieces of a dimension its layout names or splits into; 1 if it
+  /// splits no pieces.
+  static int64_t countPieces(LayoutAttr layout, int64_t dim) {
+    int64_t count = 1;
+    for (const AxisLayout &split : layout.getSplitsOfDim(dim)) {
+      if (split.pieces > 1)
+        return count * split.pieces;
+      count *= layout.getMesh().getSize(split.axis.getValue());
+    }
+    return 1;
+  }
+
+  /// The value's shape with a dimension as its pieces and what each has.
+  SmallVector<int64_t> takeApart(int64_t dim, int64_t pieces) {
+    SmallVector<int64_t> shape(cast<ShapedType>(value.getType()).getShape());
+    shape[dim] /= pieces;
+    shape.insert(shape.begin() + dim, pieces);
+    return shape;
+  }
+
+  FailureOr<LayoutAttr> reshapeLayout(LayoutAttr layout, int64_t dim,
+                                      int64_t pieces) {
+    return reshapeLayout(layout, takeApart(dim, pieces));
+  }
+
+  /// The layout that a value of the present shape has in another.
+  FailureOr<LayoutAttr> reshapeLayout(LayoutAttr layout,
+                                      ArrayRef<int64_t> shape) {
+    auto type = RankedTensorType::get(shape, getElementTypeOrSelf(value));
+    auto reshaped = ReshapeOp::create(builder, op.getLoc(), type, value);
+    ShardingRule rule = reshaped.getShardingRule();
+    reshaped.erase();
+    std::string error;
+    auto inferred = inferResultLayouts(rule, layout.getMesh(), {layout}, error);
+    if (failed(inferred))
+      return failure();
+    return inferred->front();
+  }
+
+  /// Makes a dimension whole that pieces split, or that pieces will.
+  void gatherPieces(int64_t dim) {
+    SmallVector<int64_t> shape(cast<ShapedType>(value.getType()).getShape());
+    int64_t pieces = countPieces(current(), dim);
+    reshape(takeApart(dim, pieces));
+    for (int64_t part : {dim + 1, dim})
+      if (auto axes = names(current().getSplitsOfDim(part)); !axes.empty())
+        gather(axes, part);
+    reshape(shape);
   }
 
   LogicalResult checkTime() {
@@ -208,7 +287,7 @@ private:
   bool exchangeSplits(int64_t from, int64_t to) {
     SmallVector<AxisLayout> left = surplus(from), wanted = missing(to);
     // Nothing but these may be minor on either side.
-    if (!surplus(to).empty() || hasPieces(from) || hasPieces(to))
+    if (!surplus(to).empty())
       return false;
     size_t count = std::min(left.size(), wanted.size());
     auto agree = [](const AxisLayout &a, const AxisLayout &b) {
@@ -230,13 +309,6 @@ private:
     return true;
   }
 
-  bool hasPieces(int64_t dim) {
-    return llvm::any_of(
-        llvm::concat<const AxisLayout>(current().getSplitsOfDim(dim),
-                                       target.getSplitsOfDim(dim)),
-        [](const AxisLayout &split) { return split.pieces > 1; });
-  }
-
   int64_t countShards(ArrayRef<AxisLayout> splits) {
     int64_t shards = 1;
     for (const AxisLayout &split : splits)
@@ -250,63 +322,42 @@ private:
       SmallVector<StringRef> axes = names(surplus(dim));
       if (axes.empty())
         continue;
-      inPieces(dim, current().getSplitsOfDim(dim), [&](int64_t piece) {
-        value = AllGatherOp::create(builder, op.getLoc(),
-                                    typeWith(current().without(axes)), value,
-                                    builder.getStrArrayAttr(axes), piece);
-      });
+      gather(axes, dim);
       exchangeSplits(); // what is gone may have stood in the way
     }
   }
 
+  void gather(ArrayRef<StringRef> axes, int64_t dim) {
+    value = AllGatherOp::create(builder, op.getLoc(),
+                                typeWith(current().without(axes)), value,
+                                builder.getStrArrayAttr(axes), dim);
+  }
+
   void sliceSplits() {
     for (int64_t dim : dims()) {
-      SmallVector<AxisLayout> to = target.getSplitsOfDim(dim);
-      ArrayRef<AxisLayout> added =
-          ArrayRef(to).drop_front(current().getSplitsOfDim(dim).size());
+      SmallVector<AxisLayout> added = missing(dim);
       if (added.empty())
         continue;
-      inPieces(dim, to, [&](int64_t piece) {
-        SmallVector<AxisLayout> entries(current().getEntries());
-        for (const AxisLayout &entry : added)
-          entries.push_back(AxisLayout::split(entry.axis, piece));
-        value = LocalSliceOp::create(
-            builder, op.getLoc(),
-            typeWith(LayoutAttr::getCanonical(target.getMesh(), entries)),
-            value, builder.getStrArrayAttr(names(added)), piece);
-      });
+      SmallVector<AxisLayout> entries(current().getEntries());
+      llvm::append_range(entries, added);
+      value = LocalSliceOp::create(
+          builder, op.getLoc(),
+          typeWith(LayoutAttr::getCanonical(target.getMesh(), entries)), value,
+          builder.getStrArrayAttr(names(added)), dim);
     }
   }
 
-  /// Changes splits of a dimension: where they split it in pieces, these are a
-  /// dimension of their own meanwhile.
-  void inPieces(int64_t dim, ArrayRef<AxisLayout> splits,
-                llvm::function_ref<void(int64_t)> change) {
-    // Axes of size 1, which come first, split nothing.
-    int64_t pieces = 1;
-    for (const AxisLayout &split : splits)
-      pieces = std::max(pieces, split.pieces);
-    if (pieces == 1)
-      return change(dim);
-    SmallVector<int64_t> shape(cast<ShapedType>(value.getType()).getShape());
-    SmallVector<int64_t> apart(shape);
-    apart[dim] /= pieces;
-    apart.insert(apart.begin() + dim, pieces);
-    reshape(apart);
-    change(dim + 1);
-    reshape(shape);
-  }
-
   void reshape(ArrayRef<int64_t> shape) {
-    auto type = RankedTensorType::get(shape, getElementTypeOrSelf(value));
-    LayoutAttr layout = current();
-    auto reshaped = ReshapeOp::create(builder, op.getLoc(), type, value);
-    std::string error;
-    auto inferred = inferResultLayouts(reshaped.getShardingRule(),
-                                       layout.getMesh(), {layout}, error);
-    assert(succeeded(inferred) && "pieces divide the dimension");
-    reshaped.getY().setType(withLayout(type, inferred->front()));
-    value = reshaped;
+    auto type = cast<RankedTensorType>(value.getType());
+    if (type.getShape() == shape)
+      return;
+    FailureOr<LayoutAttr> layout = reshapeLayout(current(), shape);
+    assert(succeeded(layout) && "pieces divide the dimension");
+    value = ReshapeOp::create(
+        builder, op.getLoc(),
+        withLayout(RankedTensorType::get(shape, type.getElementType()),
+                   *layout),
+        value);
   }
 
   llvm::iota_range<int64_t> dims() {

@@ -151,6 +151,25 @@ SmallVector<LayoutAttr> Propagation::fitPartials(Operation *op,
   return operands;
 }
 
+/// Leaves axes out: what the next one splits are pieces of their parts.
+static void eraseAxes(SmallVector<FactorAxis, 1> &axes, MeshAttr mesh,
+                      llvm::function_ref<bool(StringAttr)> isLeftOut) {
+  SmallVector<FactorAxis, 1> left;
+  int64_t pieces = 1;
+  for (FactorAxis own : axes) {
+    pieces *= own.pieces;
+    if (isLeftOut(own.axis)) {
+      pieces *= mesh.getSize(own.axis.getValue());
+      continue;
+    }
+    if (MeshAttr::isOfBatch(own.axis.getValue()))
+      own.pieces = pieces;
+    left.push_back(own);
+    pieces = 1;
+  }
+  axes = left;
+}
+
 /// For each factor the axes that the first operand split by any gives it, as
 /// far as they can be used once and all results can be written. Stored values
 /// come first, and of one operand's factors those that are not summed.
@@ -197,8 +216,8 @@ FactorAxes Propagation::chooseAxes(Operation *op, const ShardingRule &rule,
   for (unsigned factor : factors) {
     if (rule.factors[factor].kind == FactorKind::Replicated)
       axes[factor].clear();
-    llvm::erase_if(axes[factor], [&](const FactorAxis &own) {
-      return !used.insert(own.axis.getAsOpaquePointer()).second;
+    eraseAxes(axes[factor], mesh, [&](StringAttr axis) {
+      return !used.insert(axis.getAsOpaquePointer()).second;
     });
   }
   for (const TensorFactors &tensor :
@@ -211,8 +230,8 @@ FactorAxes Propagation::chooseAxes(Operation *op, const ShardingRule &rule,
         if (left == 1)
           continue;
         for (unsigned minor : ArrayRef(dim).drop_front(i + 1))
-          llvm::erase_if(axes[minor], [](const FactorAxis &own) {
-            return !MeshAttr::isOfBatch(own.axis.getValue());
+          eraseAxes(axes[minor], mesh, [](StringAttr axis) {
+            return !MeshAttr::isOfBatch(axis.getValue());
           });
         break;
       }

@@ -289,8 +289,9 @@ LogicalResult ChooseSplits::emitIndivisible(func::FuncOp function,
   llvm_unreachable("the common divisor is that of these sizes");
 }
 
-/// The values between the split parts are split along the sequence, their last
-/// dimension but one, from where they begin: what follows is propagated.
+/// The values between the split parts are split along the sequence, the last
+/// dimension before the width that is not the batch, from where they begin:
+/// what follows is propagated.
 LogicalResult ChooseSplits::splitSequence(func::FuncOp function,
                                           DimensionClasses &classes) {
   // What a split parameter contracts with lies on the stream.
@@ -305,16 +306,28 @@ LogicalResult ChooseSplits::splitSequence(func::FuncOp function,
           streams.insert(classes.getClass(product.getRhs(), inner));
       }
   llvm::DenseSet<Value> batched;
+  llvm::DenseSet<unsigned> batches;
   for (BlockArgument argument : function.getArguments())
     if (function.getArgAttr(argument.getArgNumber(), attr::input) &&
-        cast<ShapedType>(argument.getType()).getRank() > 0)
+        cast<ShapedType>(argument.getType()).getRank() > 0) {
       batched.insert(argument);
+      batches.insert(classes.getClass(argument, 0));
+    }
+  auto findSequence = [&](Value value) -> std::optional<int64_t> {
+    for (int64_t dim = cast<ShapedType>(value.getType()).getRank() - 2;
+         dim >= 0; --dim)
+      if (!batches.contains(classes.getClass(value, dim)))
+        return dim;
+    return std::nullopt;
+  };
   auto isOnStream = [&](Value value) {
     auto type = cast<ShapedType>(value.getType());
     int64_t rank = type.getRank();
-    return batched.contains(value) && rank >= 3 &&
-           type.getDimSize(rank - 2) > 1 && // such as one expert of a token
-           streams.contains(classes.getClass(value, rank - 1));
+    if (!batched.contains(value) || rank < 3 ||
+        !streams.contains(classes.getClass(value, rank - 1)))
+      return false;
+    std::optional<int64_t> dim = findSequence(value);
+    return dim && type.getDimSize(*dim) > 1; // such as one expert of a token
   };
   bool found = false;
   for (Operation &op : function.front().without_terminator()) {
@@ -326,7 +339,7 @@ LogicalResult ChooseSplits::splitSequence(func::FuncOp function,
         llvm::any_of(op.getOperands(), isOnStream))
       continue;
     auto type = cast<ShapedType>(op.getResult(0).getType());
-    int64_t dim = type.getRank() - 2;
+    int64_t dim = *findSequence(op.getResult(0));
     if (type.getDimSize(dim) % tp != 0) {
       int64_t copy = tp;
       return op.emitOpError("has a sequence of ")

@@ -134,6 +134,71 @@ func.func @exchange_rows(%x: tensor<32x8xf32, #mb_t1>) -> tensor<32x8xf32, #mb_t
 
 // -----
 
+// Rows of which tp splits the sequence, the major part, and dp the batch, in
+// pieces: the sequence is a dimension of its own while its split changes.
+#mesh = #dtc.mesh<dp=2, tp=2>
+#batch = #dtc.layout<#mesh, dp: split(0 in 6)>
+#both = #dtc.layout<#mesh, tp: split(0), dp: split(0 in 3)>
+#sum = #dtc.layout<#mesh, dp: split(0 in 6), tp: partial>
+#none = #dtc.layout<#mesh>
+
+// CHECK-LABEL: func @slice_major
+func.func @slice_major(%x: tensor<48x8xf32, #batch>) -> tensor<48x8xf32, #both> {
+  // CHECK-NEXT: %[[A:.*]] = dtc.reshape %{{.*}} -> tensor<6x8x8xf32, #[[BATCH:.*]]>
+  // CHECK-NEXT: %[[B:.*]] = dtc.local_slice %[[A]] over ["tp"] dim 0 :
+  // CHECK-NEXT: %[[C:.*]] = dtc.reshape %[[B]] {{.*}} -> tensor<48x8xf32, #[[BOTH:.*]]>
+  // CHECK-NEXT: return %[[C]]
+  %0 = dtc.reshard %x : tensor<48x8xf32, #batch> -> tensor<48x8xf32, #both>
+  return %0 : tensor<48x8xf32, #both>
+}
+
+// CHECK-LABEL: func @gather_major
+func.func @gather_major(%x: tensor<48x8xf32, #both>) -> tensor<48x8xf32, #batch> {
+  // CHECK-NEXT: %[[A:.*]] = dtc.reshape
+  // CHECK-NEXT: %[[B:.*]] = dtc.all_gather %[[A]] over ["tp"] dim 0 :
+  // CHECK-NEXT: dtc.reshape %[[B]]
+  // CHECK-NEXT: return
+  %0 = dtc.reshard %x : tensor<48x8xf32, #both> -> tensor<48x8xf32, #batch>
+  return %0 : tensor<48x8xf32, #batch>
+}
+
+// CHECK-LABEL: func @scatter_major
+func.func @scatter_major(%x: tensor<48x8xf32, #sum>) -> tensor<48x8xf32, #both> {
+  // CHECK-NEXT: %[[A:.*]] = dtc.reshape
+  // CHECK-NEXT: %[[B:.*]] = dtc.reduce_scatter sum %[[A]] over ["tp"] dim 0 :
+  // CHECK-NEXT: dtc.reshape %[[B]]
+  // CHECK-NEXT: return
+  %0 = dtc.reshard %x : tensor<48x8xf32, #sum> -> tensor<48x8xf32, #both>
+  return %0 : tensor<48x8xf32, #both>
+}
+
+// CHECK-LABEL: func @slice_both
+func.func @slice_both(%x: tensor<48x8xf32, #none>) -> tensor<48x8xf32, #both> {
+  // CHECK-NEXT: %[[A:.*]] = dtc.reshape
+  // CHECK-NEXT: %[[B:.*]] = dtc.local_slice %[[A]] over ["tp"] dim 0 :
+  // CHECK-NEXT: %[[C:.*]] = dtc.local_slice %[[B]] over ["dp"] dim 1 :
+  // CHECK-NEXT: dtc.reshape %[[C]]
+  // CHECK-NEXT: return
+  %0 = dtc.reshard %x : tensor<48x8xf32, #none> -> tensor<48x8xf32, #both>
+  return %0 : tensor<48x8xf32, #both>
+}
+
+// Pieces that another axis cannot be a split of: gathered first.
+#odd = #dtc.layout<#mesh, dp: split(0 in 3)>
+#tp = #dtc.layout<#mesh, tp: split(0)>
+// CHECK-LABEL: func @gather_pieces
+func.func @gather_pieces(%x: tensor<12x8xf32, #odd>) -> tensor<12x8xf32, #tp> {
+  // CHECK-NEXT: %[[A:.*]] = dtc.reshape %{{.*}} -> tensor<3x4x8xf32,
+  // CHECK-NEXT: %[[B:.*]] = dtc.all_gather %[[A]] over ["dp"] dim 1 :
+  // CHECK-NEXT: %[[C:.*]] = dtc.reshape %[[B]]
+  // CHECK-NEXT: %[[D:.*]] = dtc.local_slice %[[C]] over ["tp"] dim 0 :
+  // CHECK-NEXT: return %[[D]]
+  %0 = dtc.reshard %x : tensor<12x8xf32, #odd> -> tensor<12x8xf32, #tp>
+  return %0 : tensor<12x8xf32, #tp>
+}
+
+// -----
+
 #mesh = #dtc.mesh<dp=2, mb=4>
 #r = #dtc.layout<#mesh>
 #b = #dtc.layout<#mesh, mb: split(0)>
