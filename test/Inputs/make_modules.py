@@ -129,6 +129,20 @@ class Block(nn.Module):
         return self.head(x.mean(1))
 
 
+class Encoder(nn.Module):
+    """A layer of PyTorch's own, whose attention turns [batch, sequence] into
+    rows with the sequence in front; the MLP has the batch in front."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.TransformerEncoderLayer(WIDTH, 2, 2 * WIDTH, dropout=0,
+                                                batch_first=True)
+        self.head = nn.Linear(WIDTH, CLASSES)
+
+    def forward(self, x):
+        return self.head(self.layer(x).mean(1))
+
+
 class Routing(nn.Module):
     """Experts of which two answer for a token, by gates that are put at computed
     indices; and a mask of the largest scores."""
@@ -190,6 +204,7 @@ MODULES = {
     "bias-1x1x8": (lambda: Bias(1, 1, WIDTH), (LENGTH, WIDTH)),
     "residual": (Residual, (LENGTH,)),
     "block": (Block, (LENGTH, WIDTH)),
+    "encoder": (Encoder, (LENGTH, WIDTH)),
     "routing": (Routing, (LENGTH, WIDTH)),
     "probe": (Probe, (LENGTH, WIDTH)),
     "recurrent": (Recurrent, (2 * LENGTH, WIDTH)),
