@@ -122,9 +122,19 @@ std::optional<unsigned> findBiasArgument(const FxCall &call) {
   return std::nullopt;
 }
 
+/// Whether index(x, indices) looks up the first dimensions of x, which the
+/// exporter else moves to the front.
+static bool looksUpFront(const FxCall &call) {
+  return call.op == "index" && call.texts.size() > 1 &&
+         !StringRef(call.texts[1]).contains("None");
+}
+
 std::optional<unsigned> findArgument(const FxCall &call,
                                      const onnx::NodeProto &node, int operand) {
   StringRef op = node.op_type();
+  if (looksUpFront(call) && (op == "GatherND" || op == "Gather") &&
+      operand == 0)
+    return 0;
   if ((isConvolution(call.op) && (op == "Conv" || op == "ConvTranspose")) ||
       (isBatchNorm(call) && op == "BatchNormalization"))
     return operand;

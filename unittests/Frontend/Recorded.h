@@ -136,13 +136,14 @@ public:
     return nullptr;
   }
 
-private:
   const onnx::NodeProto *nodeOf(llvm::StringRef value) const {
     for (const onnx::NodeProto &node : graph.node())
       if (llvm::is_contained(node.output(), value))
         return &node;
     return nullptr;
   }
+
+private:
   static std::string flatten(std::string name) {
     std::replace(name.begin(), name.end(), '.', '_');
     return name;

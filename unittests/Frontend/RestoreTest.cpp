@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "FoldedTensor.h"
+#include "FxRoles.h"
 #include "Recorded.h"
 #include "SourceTerm.h"
 
@@ -83,6 +84,20 @@ TEST(RestoreTest, ComputedTensorIsCalledLikeAParameterThatIsGone) {
   EXPECT_EQ(model.find("t")->dims_size(), 0);
   EXPECT_NE(model.find("w"), nullptr);
   EXPECT_NE(model.inputs("matmul")[1], "t");
+}
+
+/// The exporter's transpose before a lookup moves nothing if the first
+/// dimensions are indexed.
+TEST(RestoreTest, TableOfAnIndex) {
+  Recorded model({"w"});
+  model.node("GatherND", {"val_0", "x"}, "a", "a", "index(%p_w, [%x, %x])");
+  model.node("GatherND", {"val_1", "x"}, "b", "b", "index(%p_w, [None, %x])");
+  auto findTable = [&](StringRef value) {
+    const onnx::NodeProto &node = *model.nodeOf(value);
+    return findArgument(*readFxCall(node), node, 0);
+  };
+  EXPECT_EQ(findTable("a"), std::optional<unsigned>(0));
+  EXPECT_EQ(findTable("b"), std::nullopt);
 }
 
 TEST(RestoreTest, InputIsCalledLikeAParameter) {
