@@ -25,6 +25,7 @@
 #include "llvm/Support/Alignment.h"
 #include "llvm/Support/EndianStream.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/GlobPattern.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/WithColor.h"
 
@@ -221,6 +222,19 @@ LogicalResult Compilation::findBatch() {
   return success();
 }
 
+/// Whether a pattern names tensors of the model, none of which is trained
+/// anyway: parameters of what is detached are kept as buffers are.
+static bool namesBuffersOnly(StringRef text, const ParameterTable &table) {
+  llvm::Expected<llvm::GlobPattern> glob = llvm::GlobPattern::create(text);
+  if (!glob) {
+    llvm::consumeError(glob.takeError()); // reported where it is used
+    return false;
+  }
+  auto matches = [&](const auto &tensor) { return glob->match(tensor.name); };
+  return llvm::any_of(table.buffers, matches) &&
+         llvm::none_of(table.parameters, matches);
+}
+
 LogicalResult Compilation::import() {
   int64_t replicas = options.compile.parallel.getOpenReplicas();
   module = importFor(replicas, imported);
@@ -256,6 +270,9 @@ LogicalResult Compilation::import() {
   if (options.compile.training.batch > 0)
     globalBatch = options.compile.training.batch;
   strategy = options.compile;
+  llvm::erase_if(strategy.training.freeze, [&](StringRef glob) {
+    return namesBuffersOnly(glob, imported.parameters);
+  });
   if (replicas > 0) {
     const ParallelOptions &plan = strategy.parallel;
     int64_t parts = plan.hsdp * strategy.getNumMicrobatches();
