@@ -123,7 +123,7 @@ Expected<Lookup> findLookup(NodeBuilder &node, ArrayRef<int64_t> data,
   return lookup;
 }
 
-/// Whether indices ask for all of the table in order, and for it once: by a
+/// Whether indices name all of the table in order, and each row once: by a
 /// dimension that counts, and others of size 1.
 bool isWhole(NodeBuilder &node, const Lookup &lookup) {
   ArrayRef<int64_t> shape = node.shapeOf(lookup.indices);
@@ -255,6 +255,10 @@ Expected<Value> update(NodeBuilder &node, const Lookup &lookup, Value table,
     return problem("reduction '" + reduction + "' is not supported at run time",
                    "supported are 'none' and 'add', and 'max' and 'min' of "
                    "floats");
+  if (isWhole(node, lookup)) {
+    updates = node.reshape(updates, lookup.shape);
+    return reduction == "add" ? node.add(table, updates) : updates;
+  }
   // If all values are equal, it does not matter which one is put.
   const HostTensor *known = node.call.operands[2].constant;
   bool isUniform = known && known->compacted().size() == 1;

@@ -73,6 +73,27 @@ File marked() {
   return m;
 }
 
+/// All rows of a tensor of the batch are put in place, in order, as PyTorch's
+/// exporter writes z[:, 1::2] = x.
+File whole() {
+  ModelBuilder m(18);
+  m.input("x", {"batch", 4});
+  m.weight("w", {4, 4});
+  m.node("MatMul", "product", {"x", "w"}, {"rows"});
+  m.node("Shape", "shape", {"x"}, {"shape"});
+  m.ints("zero", {0}).clear_dims();
+  m.ints("one", {1}).clear_dims();
+  m.ints("last", {1});
+  m.node("Gather", "size", {"shape", "zero"}, {"size"});
+  m.node("Range", "range", {"zero", "size", "one"}, {"numbers"});
+  m.node("Unsqueeze", "column", {"numbers", "last"}, {"places"});
+  m.node("ScatterND", "put", {"x", "places", "rows"}, {"a"});
+  m.node("ScatterND", "add", {"x", "places", "a"}, {"y"});
+  m.set(*m.graph().mutable_node()->rbegin(), "reduction", "add");
+  m.output("y");
+  return m;
+}
+
 /// Indices that what computes them bounds: nothing need be checked.
 File bounded() {
   ModelBuilder m(18);
@@ -103,6 +124,7 @@ void addIndexModels(ModelTable &table) {
   table["indices-outside"] = shifted<5>;
   table["indices-of-data"] = marked;
   table["indices-bounded"] = bounded;
+  table["indices-whole"] = whole;
 }
 
 } // namespace dtc::test
