@@ -123,6 +123,10 @@ std::string ComputedFinder::findCall(int index, int operand) const {
     return value->str();
   if (call.uses(input) || graph.provenance.hasSources(input))
     return input;
+  // A bias of zeros of a convolution without one is the exporter's.
+  std::optional<unsigned> number = findArgument(call, node, operand);
+  if (number && *number >= call.arguments.size())
+    return "";
   if (tensor->dims_size() == 0 || call.op == "scaled_dot_product_attention")
     return "";
   std::string gone;

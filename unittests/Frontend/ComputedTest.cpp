@@ -276,6 +276,20 @@ TEST(ComputedTest, EqualTensorsOfOneLine) {
 }
 
 /// Numbers stay numbers, whatever parameters the file lacks.
+/// The exporter's bias of zeros is no argument: it is not what the clone of the
+/// permuted input was.
+TEST(ComputedTest, BiasOfAConvolutionWithoutOne) {
+  Recorded graph({"w", "lost"});
+  graph.tensor("w", {2, 1, 1, 1}, {1, 2});
+  graph.tensor("val_0", {2}, {0, 0});
+  graph.node("Transpose", {"x"}, "permute", "permute", "permute(%x)");
+  graph.node("Conv", {"permute", "w", "val_0"}, "y", "conv2d",
+             "conv2d(%clone, %p_w)");
+  for (const std::string &warning : graph.restore().warnings)
+    EXPECT_EQ(warning.find("clone"), std::string::npos) << warning;
+  EXPECT_EQ(graph.inputs("y"), Names({"permute", "w", "val_0"}));
+}
+
 TEST(ComputedTest, NumbersThatWereComputed) {
   Recorded graph({"lost"});
   graph.tensor("mul", {2, 1}, {0, 3});
