@@ -8,6 +8,7 @@
 #include "Propagation.h"
 #include "dtc/Dialect/SignatureEditor.h"
 #include "dtc/Parallel/Passes.h"
+#include "dtc/Training/StepFunction.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace dtc {
@@ -255,6 +256,9 @@ struct PropagateLayouts
             layout = own;
       operand.set(propagation.reshard(value, layout, builder, value.getLoc()));
     }
+    // Of what was made again in parts, or could not be: it need not be
+    // possible.
+    eraseDeadOps(step);
     step.setFunctionType(FunctionType::get(&getContext(),
                                            block.getArgumentTypes(),
                                            terminator->getOperandTypes()));
