@@ -38,7 +38,8 @@ void collect(Value value, Bound &bound) {
     } else if (isa<ReshapeOp, TransposeOp, BroadcastOp, SliceOp, SplitOp,
                    CastOp>(op)) {
       for (Value result : op->getResults())
-        collect(result, bound);
+        if (!getElementTypeOrSelf(result).isInteger(1))
+          collect(result, bound);
     }
   }
 }

@@ -3,7 +3,8 @@
 // Kernels do not check indices. Those that are known are checked here, those
 // that are data of the model when they are read (dtc.bound); what the model
 // computes, unless it is known to be inside, becomes an index that is, and what
-// is looked up there no number, so that a training ends with the step.
+// is looked up there no number, if it is a float, so that a training ends with
+// the step.
 //
 //===----------------------------------------------------------------------===//
 

@@ -192,7 +192,7 @@ std::optional<Range> RangeFinder::compute(Operation *op, int depth) {
   };
   Result result =
       TypeSwitch<Operation *, Result>(op)
-          .Case<ReshapeOp, TransposeOp, BroadcastOp, SliceOp, SplitOp, CastOp,
+          .Case<ReshapeOp, TransposeOp, BroadcastOp, SliceOp, SplitOp,
                 ReduceMaxOp, FloorOp, ConcatOp, GatherOp>(
               [&](auto) { return joinAll(of[0]); })
           .Case([&](PadOp) { return joinAll({0, 0}); })
@@ -213,7 +213,8 @@ std::optional<Range> RangeFinder::compute(Operation *op, int depth) {
   if (result || !all_of(of, isExact))
     return result;
   result = TypeSwitch<Operation *, Result>(op)
-               .Case([&](NegOp) { return Range{-of[0].high, -of[0].low}; })
+               .Case([&](CastOp) { return of[0]; })
+          .Case([&](NegOp) { return Range{-of[0].high, -of[0].low}; })
                .Case([&](AddOp) {
                  return Range{of[0].low + of[1].low, of[0].high + of[1].high};
                })
@@ -239,12 +240,17 @@ std::optional<Range> RangeFinder::compute(Operation *op, int depth) {
 std::optional<Range> getRange(Value value) { return RangeFinder().find(value); }
 
 bool isData(Value value) {
+  auto isIndex = [](Value x) {
+    mlir::Type type = mlir::getElementTypeOrSelf(x);
+    return type.isInteger() && !type.isInteger(1);
+  };
   while (Operation *op = value.getDefiningOp()) {
-    if (!isa<ReshapeOp, TransposeOp, SliceOp, BroadcastOp, CastOp>(op))
+    if (!isa<ReshapeOp, TransposeOp, SliceOp, BroadcastOp, CastOp>(op) ||
+        !isIndex(value))
       return false;
     value = op->getOperand(0);
   }
-  return isa<mlir::IntegerType>(mlir::getElementTypeOrSelf(value));
+  return isIndex(value);
 }
 
 } // namespace dtc::frontend

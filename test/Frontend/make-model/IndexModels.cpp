@@ -73,6 +73,29 @@ File marked() {
   return m;
 }
 
+/// Casts that change what an index is: to fewer bits, which may make a large
+/// one negative, and to a boolean, which is no bound of the data.
+File casts() {
+  ModelBuilder m(18);
+  m.input("index", {"batch"}, onnx::TensorProto::INT64);
+  m.input("flag", {"batch"}, onnx::TensorProto::INT64);
+  m.weight("table", {10, 4});
+  m.weight("pair", {2, 4});
+  m.ints("zero", {0}).clear_dims();
+  auto cast = [&](const std::string &from, const std::string &to, int type) {
+    m.set(m.node("Cast", to, {from}, {to}), "to", int64_t(type));
+  };
+  m.node("Max", "limit", {"index", "zero"}, {"limited"});
+  cast("limited", "narrow", onnx::TensorProto::INT32);
+  m.node("Gather", "found", {"table", "narrow"}, {"y0"});
+  cast("flag", "isSet", onnx::TensorProto::BOOL);
+  cast("isSet", "choice", onnx::TensorProto::INT64);
+  m.node("Gather", "chosen", {"pair", "choice"}, {"chosen"});
+  m.node("Add", "sum", {"y0", "chosen"}, {"y"});
+  m.output("y");
+  return m;
+}
+
 /// All rows of a tensor of the batch are put in place, in order, as PyTorch's
 /// exporter writes z[:, 1::2] = x.
 File whole() {
@@ -124,6 +147,7 @@ void addIndexModels(ModelTable &table) {
   table["indices-outside"] = shifted<5>;
   table["indices-of-data"] = marked;
   table["indices-bounded"] = bounded;
+  table["indices-cast"] = casts;
   table["indices-whole"] = whole;
 }
 
