@@ -601,7 +601,7 @@ void Importer::finish() {
 
 mlir::OwningOpRef<mlir::ModuleOp> Importer::run() {
   report.path = options.path;
-  Expected<Model> loaded = loadModel(options.path);
+  Expected<Model> loaded = loadModel(options.path, options.output);
   if (!loaded) {
     fail(loaded.takeError());
     return nullptr;

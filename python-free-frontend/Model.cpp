@@ -73,7 +73,18 @@ Error checkVersions(Model &model) {
 }
 } // namespace
 
-Expected<Model> loadModel(StringRef path) {
+/// Leaves other outputs than a wanted one out.
+static void keepOutput(onnx::GraphProto &graph, StringRef wanted) {
+  auto isWanted = [&](const auto &output) { return output.name() == wanted; };
+  auto *outputs = graph.mutable_output();
+  if (any_of(*outputs, isWanted))
+    outputs->erase(
+        std::remove_if(outputs->begin(), outputs->end(),
+                       [&](const auto &output) { return !isWanted(output); }),
+        outputs->end());
+}
+
+Expected<Model> loadModel(StringRef path, StringRef wantedOutput) {
   auto buffer = readFile(path, /*isText=*/false);
   if (!buffer)
     return problem(toString(buffer.takeError()));
@@ -126,6 +137,7 @@ Expected<Model> loadModel(StringRef path) {
     separateNorms(*proto->mutable_graph());
     separateModules(*proto->mutable_graph());
   }
+  keepOutput(*proto->mutable_graph(), wantedOutput);
   for (const onnx::TensorProto &tensor : model.graph().initializer()) {
     model.initializers[tensor.name()] = &tensor;
     model.hasNames |= isFloatTensor(&tensor) && !isGeneratedName(tensor.name());

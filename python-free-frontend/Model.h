@@ -36,8 +36,10 @@ struct Model {
   const onnx::GraphProto &graph() const { return proto->graph(); }
 };
 
-/// Reads `path` and checks it. An error says what is wrong in one line.
-llvm::Expected<Model> loadModel(llvm::StringRef path);
+/// Reads `path` and checks it. Of its outputs only the wanted one stays, if it
+/// is one. An error says what is wrong in one line.
+llvm::Expected<Model> loadModel(llvm::StringRef path,
+                                llvm::StringRef wantedOutput);
 
 /// What diagnostics call a node: its name, or "<Op>_<index>" without one.
 std::string nodeName(const onnx::NodeProto &node, int index);

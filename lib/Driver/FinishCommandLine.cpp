@@ -310,6 +310,9 @@ LogicalResult CommandLine::finishModel() {
   if (compile.import.noDropout && dropout.size() > 1)
     return fail("--dropout is none, and something else; expected one of them");
   compile.import.f64 = dtype == "f64";
+  llvm::StringRef own = training.loss;
+  compile.import.output =
+      own.consume_front("output:") ? own.str() : training.output;
   compile.import.isBatchNormChosen = batchNorm.getNumOccurrences() > 0;
   compile.import.isFreezeChosen = freeze.getNumOccurrences() > 0;
   options.embedWeights = weights == "embed";

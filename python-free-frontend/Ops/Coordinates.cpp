@@ -63,8 +63,8 @@ Expected<Lookup> findLookup(NodeBuilder &node, ArrayRef<int64_t> data,
                             Value indices, int64_t batchDims) {
   ArrayRef<int64_t> shape = node.shapeOf(indices);
   int64_t rank = data.size(), indexRank = shape.size() - 1;
-  if (shape.empty() || shape.back() < 1 || batchDims < 0 || batchDims > indexRank ||
-      batchDims + shape.back() > rank ||
+  if (shape.empty() || shape.back() < 1 || batchDims < 0 ||
+      batchDims > indexRank || batchDims + shape.back() > rank ||
       data.take_front(batchDims) != shape.take_front(batchDims))
     return problem(
         "indices " + toString(shape) + " do not fit data " + toString(data) +

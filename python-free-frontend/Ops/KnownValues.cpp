@@ -214,7 +214,7 @@ std::optional<Range> RangeFinder::compute(Operation *op, int depth) {
     return result;
   result = TypeSwitch<Operation *, Result>(op)
                .Case([&](CastOp) { return of[0]; })
-          .Case([&](NegOp) { return Range{-of[0].high, -of[0].low}; })
+               .Case([&](NegOp) { return Range{-of[0].high, -of[0].low}; })
                .Case([&](AddOp) {
                  return Range{of[0].low + of[1].low, of[0].high + of[1].high};
                })

@@ -45,6 +45,9 @@ struct ImportOptions {
   bool isBatchNormChosen = false;
   /// Whether it was said which parameters are not trained (`--freeze`).
   bool isFreezeChosen = false;
+  /// The graph's output that is wanted (`--loss-of`): what only others need is
+  /// left out. Empty, or no output's name: all are.
+  std::string output;
   /// Compute in f64: every f32 of the model becomes f64 in the IR, values
   /// widened exactly. The parameter table keeps the f32 bytes.
   bool f64 = false;

@@ -56,6 +56,22 @@ File sparse() {
   return m;
 }
 
+/// Places of what is not 0, of which nobody knows how many there are, beside
+/// what a loss can be taken of, or is.
+File otherOutputs() {
+  ModelBuilder m(17);
+  m.input("x", {"batch", 4});
+  m.weight("w", Ints{4, 4});
+  m.node("MatMul", "product", {"x", "w"}, {"p"});
+  m.node("NonZero", "node", {"p"}, {"places"});
+  m.node("ReduceMean", "mean", {"p"}, {"l"});
+  m.set(*m.graph().mutable_node()->rbegin(), "keepdims", int64_t(0));
+  m.output("places", onnx::TensorProto::INT64);
+  m.output("p");
+  m.output("l");
+  return m;
+}
+
 /// One of everything, in one model.
 File several() {
   ModelBuilder m;
@@ -231,6 +247,7 @@ void addUnsupportedModels(ModelTable &table) {
   table["without-inputs"] = withoutInputs;
   table["other-batch"] = otherBatch;
   table["sparse"] = sparse;
+  table["other-outputs"] = otherOutputs;
   table["several"] = several;
   table["repeated"] = repeated;
   table["complex-weight"] = complexWeight;
