@@ -95,6 +95,43 @@ template <typename T> T combine(StringRef reduction, T old, T update) {
       .Default(update);
 }
 
+/// Combines an element with one of the updates.
+void put(HostTensor &result, int64_t to, const HostTensor &updates,
+         int64_t from, StringRef reduction) {
+  if (result.isFloat())
+    result.setFloat(
+        to, combine(reduction, result.getFloat(to), updates.getFloat(from)));
+  else
+    result.setInt(to,
+                  combine(reduction, result.getInt(to), updates.getInt(from)));
+}
+
+Expected<Values> evaluateScatterElements(const Call &call) {
+  HostTensor result = in(call, 0);
+  auto axis = normalizeAxis(call.getInt("axis", 0), call.rank(0));
+  if (!axis)
+    return axis.takeError();
+  ArrayRef<int64_t> shape = call.shape(1);
+  if (call.shape(2) != shape || call.rank(1) != call.rank(0))
+    return problem("indices " + toString(shape) + " and updates " +
+                   toString(call.shape(2)) + " do not fit " +
+                   toString(call.shape(0)));
+  Shape strides = rowMajorStrides(call.shape(0)), own = rowMajorStrides(shape);
+  for (int64_t i = 0; i < in(call, 1).size(); ++i) {
+    int64_t to = 0;
+    for (int64_t d = 0; d < call.rank(0); ++d) {
+      auto place = normalizeIndex(d == *axis ? in(call, 1).getInt(i)
+                                             : i / own[d] % shape[d],
+                                  call.shape(0)[d]);
+      if (!place)
+        return place.takeError();
+      to += *place * strides[d];
+    }
+    put(result, to, in(call, 2), i, call.getString("reduction", "none"));
+  }
+  return Values{result};
+}
+
 Expected<Values> evaluateScatterND(const Call &call) {
   StringRef reduction = call.getString("reduction", "none");
   HostTensor result = in(call, 0);
@@ -118,12 +155,7 @@ Expected<Values> evaluateScatterND(const Call &call) {
     }
     for (int64_t j = 0; j < inner; ++j) {
       int64_t from = i * inner + j;
-      if (result.isFloat())
-        result.setFloat(to + j, combine(reduction, result.getFloat(to + j),
-                                        in(call, 2).getFloat(from)));
-      else
-        result.setInt(to + j, combine(reduction, result.getInt(to + j),
-                                      in(call, 2).getInt(from)));
+      put(result, to + j, in(call, 2), from, reduction);
     }
   }
   return Values{result};
@@ -203,6 +235,7 @@ Expected<Values> evaluateCumSum(const Call &call) {
 void addIndexingEvaluators(EvaluateTable &table) {
   table["Gather"] = evaluateGather;
   table["GatherElements"] = evaluateGatherElements;
+  table["ScatterElements"] = evaluateScatterElements;
   table["ScatterND"] = evaluateScatterND;
   table["NonZero"] = evaluateNonZero;
   table["OneHot"] = evaluateOneHot;
