@@ -75,29 +75,47 @@ cl::desc CommandLine::describeSetting(llvm::StringRef text, const char *name) {
       });
 }
 
-/// One line of ours for what LLVM's parser complains of in several.
-static void reportBadOption(llvm::StringRef complaint) {
-  auto quoted = [](llvm::StringRef text) {
-    return text.split('\'').second.split('\'').first;
-  };
-  auto [what, more] = complaint.split('\n');
-  llvm::StringRef argument = quoted(what), closest;
-  if (more.split('\n').first.contains("Did you mean"))
-    closest = quoted(more);
-  if (!what.contains("Unknown command line argument"))
-    (void)fail("found several models, expected one; see dtc --help");
-  else
-    (void)fail("unknown option '" + argument + "'" +
-               (closest.empty() ? "" : ", did you mean '" + closest + "'?") +
-               "; see dtc --help");
-}
-
 /// Whether an argument is the name of an option that needs a value.
 static bool lacksValue(llvm::StringRef argument) {
   auto known = cl::getRegisteredOptions().find(argument.ltrim('-'));
   return argument.starts_with("-") &&
          known != cl::getRegisteredOptions().end() &&
          known->second->getValueExpectedFlag() == cl::ValueRequired;
+}
+
+/// Says so of an option that there is not, and which one may be meant: LLVM's
+/// parser would take "--optimiser" for -o, too.
+static LogicalResult checkNames(llvm::ArrayRef<char *> arguments) {
+  bool isValue = false;
+  for (llvm::StringRef argument : arguments) {
+    llvm::StringRef name = argument.split('=').first;
+    if (name == "--")
+      return success();
+    const auto &options = cl::getRegisteredOptions();
+    if (!isValue && name.consume_front("--") && !options.contains(name)) {
+      std::pair<unsigned, llvm::StringRef> nearest = {name.size() / 3 + 1, ""};
+      for (const auto &option : options)
+        nearest =
+            std::min(nearest, {name.edit_distance(option.first), option.first});
+      std::string close;
+      if (!nearest.second.empty())
+        close = ", did you mean '--" + nearest.second.str() + "'?";
+      return fail("unknown option '--" + name + "'" + close +
+                  "; see dtc --help");
+    }
+    isValue = !isValue && lacksValue(argument);
+  }
+  return success();
+}
+
+/// One line of ours for what else LLVM's parser complains of in several.
+static void reportBadOption(llvm::StringRef complaint) {
+  llvm::StringRef what = complaint.split('\n').first;
+  if (what.contains("Unknown command line argument"))
+    (void)fail("unknown option '" + what.split('\'').second.split('\'').first +
+               "'; see dtc --help");
+  else
+    (void)fail("found several models, expected one; see dtc --help");
 }
 
 std::optional<DriverOptions> dtc::parseCommandLine(int argc, char **argv) {
@@ -115,6 +133,8 @@ std::optional<DriverOptions> dtc::parseCommandLine(int argc, char **argv) {
     (void)fail("found '" + last + "' without a value; see dtc --help");
     return std::nullopt;
   }
+  if (failed(checkNames(llvm::ArrayRef(argv, argc).drop_front())))
+    return std::nullopt;
   cl::HideUnrelatedOptions({&line.modelOptions, &line.planOptions,
                             &line.trainingOptions, &line.outputOptions});
   cl::SetVersionPrinter(

@@ -262,6 +262,8 @@ struct CommandLine {
   cl::alias recomputeAlias{"activation-checkpointing", cl::aliasopt(recompute),
                            cl::cat(planOptions),
                            cl::desc("Another name of --recompute")};
+  cl::alias zeroAlias{"zero-stage", cl::aliasopt(zero), cl::cat(planOptions),
+                      cl::desc("Another name of --zero")};
   cl::alias bucketMbAlias{"bucket-cap-mb", cl::aliasopt(bucketMb),
                           cl::cat(planOptions),
                           cl::desc("Another name of --bucket-mb")};
@@ -340,6 +342,8 @@ struct CommandLine {
       cl::desc("Scale all gradients of a step down to this norm, as "
                "clip_grad_norm_ (default: do not); grad_norm and "
                "--dump-gradients are before")};
+  cl::alias lrAlias{"learning-rate", cl::aliasopt(lr), cl::cat(trainingOptions),
+                    cl::desc("Another name of --lr")};
   cl::alias clipNormAlias{"max-grad-norm", cl::aliasopt(clipNorm),
                           cl::cat(trainingOptions),
                           cl::desc("Another name of --clip-norm")};

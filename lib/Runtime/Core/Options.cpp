@@ -74,7 +74,7 @@ static void addTrainingOptions(CLI::App &app, Options &options,
   app.add_option("--steps", options.steps, "optimizer steps")
       ->type_name("N")
       ->check(atLeastOne);
-  app.add_option("--lr", schedule.peak,
+  app.add_option("--lr,--learning-rate", schedule.peak,
                  "learning rate, or its peak, instead of the compiled one")
       ->type_name("RATE")
       ->check(learningRate);
