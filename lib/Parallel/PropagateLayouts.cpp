@@ -135,11 +135,12 @@ void Propagation::place(Value value, DictionaryAttr split, bool perMicrobatch) {
   if (layout.isPartial(MeshAttr::timeAxis) && !perMicrobatch)
     layout = layout.without(MeshAttr::timeAxis);
   for (NamedAttribute entry : split) {
-    SmallVector<AxisLayout> entries(
-        layout.without(entry.getName().getValue()).getEntries());
-    entries.push_back(AxisLayout::split(
-        entry.getName(), cast<IntegerAttr>(entry.getValue()).getInt()));
-    layout = LayoutAttr::getCanonical(mesh, entries);
+    LayoutAttr wanted =
+        addSplit(cast<RankedTensorType>(value.getType()),
+                 layout.without(entry.getName().getValue()), entry.getName(),
+                 cast<IntegerAttr>(entry.getValue()).getInt());
+    if (wanted)
+      layout = wanted;
   }
   OpBuilder builder(value.getContext());
   builder.setInsertionPointAfterValue(value);

@@ -93,6 +93,34 @@ std::optional<int64_t> Propagation::getWantedDim(Value value, StringAttr axis,
   return std::nullopt;
 }
 
+/// The layout with an axis that splits a dimension, too: the major part of one
+/// of which axes of the batch split pieces, else what they leave. Null if it
+/// does not divide that.
+LayoutAttr Propagation::addSplit(RankedTensorType type, LayoutAttr layout,
+                                 StringAttr axis, int64_t dim) {
+  int64_t size = mesh.getSize(axis.getValue()), ways = size;
+  SmallVector<AxisLayout> entries;
+  bool isMajor = false;
+  for (AxisLayout entry : layout.getEntries()) {
+    if (entry.isSplit() && entry.dim == dim) {
+      if (entry.pieces > 1 && !isMajor) {
+        if (entry.pieces % size != 0)
+          return {};
+        entries.push_back(AxisLayout::split(axis, dim));
+        entry.pieces /= size;
+        isMajor = true;
+      }
+      ways *= mesh.getSize(entry.axis.getValue()) * entry.pieces;
+    }
+    entries.push_back(entry);
+  }
+  if (!isMajor)
+    entries.push_back(AxisLayout::split(axis, dim));
+  if (type.getDimSize(dim) % ways != 0)
+    return {};
+  return LayoutAttr::getCanonical(mesh, entries);
+}
+
 /// The layout without a partial axis: split as users want it, else replicated.
 LayoutAttr Propagation::reduce(Value value, LayoutAttr layout,
                                StringAttr axis) {
@@ -102,14 +130,9 @@ LayoutAttr Propagation::reduce(Value value, LayoutAttr layout,
   std::optional<int64_t> dim = getWantedDim(value, axis);
   if (!dim)
     return whole;
-  SmallVector<AxisLayout> entries(whole.getEntries());
-  entries.push_back(AxisLayout::split(axis, *dim));
-  auto split = LayoutAttr::getCanonical(mesh, entries);
-  auto type = cast<RankedTensorType>(value.getType());
-  int64_t ways = 1;
-  for (StringAttr splitter : split.getAxesOfDim(*dim))
-    ways *= mesh.getSize(splitter.getValue());
-  return type.getDimSize(*dim) % ways == 0 ? split : whole;
+  LayoutAttr split =
+      addSplit(cast<RankedTensorType>(value.getType()), whole, axis, *dim);
+  return split ? split : whole;
 }
 
 /// Whether the op only adds, moves or views its operands.

@@ -58,6 +58,8 @@ private:
   mlir::LogicalResult makePartial(mlir::Operation *op);
   llvm::SmallVector<LayoutAttr> fitPartials(mlir::Operation *op,
                                             const ShardingRule &rule);
+  LayoutAttr addSplit(mlir::RankedTensorType type, LayoutAttr layout,
+                      mlir::StringAttr axis, int64_t dim);
   LayoutAttr reduce(mlir::Value value, LayoutAttr layout,
                     mlir::StringAttr axis);
   FactorAxes chooseAxes(mlir::Operation *op, const ShardingRule &rule,
