@@ -41,6 +41,20 @@ static StringRef getRole(const onnx::NodeProto &node, int operand) {
   return isBias ? "bias" : "weight";
 }
 
+/// What a module calls an operand: PyTorch's attention has the weights of
+/// queries, keys and values as one, beside a bias of such a name.
+static std::string
+getName(const onnx::NodeProto &node, int operand, const std::string &module,
+        const StringMap<const onnx::TensorProto *> &initializers) {
+  const onnx::TensorProto *weight = initializers.lookup(node.input(operand));
+  const onnx::TensorProto *bias = initializers.lookup(module + ".in_proj_bias");
+  if (node.op_type() == "MatMul" && operand == 1 && weight && bias &&
+      weight->dims_size() == 2 && bias->dims_size() == 1 &&
+      weight->dims(1) == bias->dims(0))
+    return "in_proj_weight";
+  return getRole(node, operand).str();
+}
+
 ParameterNamer::ParameterNamer(const Model &model)
     : provenance(model.provenance) {
   StringMap<const onnx::TensorProto *> initializers;
@@ -48,18 +62,6 @@ ParameterNamer::ParameterNamer(const Model &model)
     taken.insert(initializer.name());
     initializers[initializer.name()] = &initializer;
   }
-  // PyTorch's attention has the weights of queries, keys and values as one.
-  auto getName = [&](const onnx::NodeProto &node, int operand,
-                     const std::string &module) {
-    const onnx::TensorProto *weight = initializers.lookup(node.input(operand));
-    const onnx::TensorProto *bias =
-        initializers.lookup(module + ".in_proj_bias");
-    if (node.op_type() == "MatMul" && operand == 1 && weight && bias &&
-        weight->dims_size() == 2 && bias->dims_size() == 1 &&
-        weight->dims(1) == bias->dims(0))
-      return std::string("in_proj_weight");
-    return getRole(node, operand).str();
-  };
   for (const auto &input : model.graph().input())
     taken.insert(input.name());
   for (const auto &node : model.graph().node()) {
@@ -78,7 +80,8 @@ ParameterNamer::ParameterNamer(const Model &model)
     std::string name = module + "." + path.rsplit('/').second.str();
     for (auto [i, input] : enumerate(node.input()))
       if (isGeneratedName(input))
-        uses.try_emplace(input, Use{module, name, getName(node, i, module),
+        uses.try_emplace(input, Use{module, name,
+                                    getName(node, i, module, initializers),
                                     node.op_type() == "MatMul" && i == 1});
   }
 }

@@ -90,7 +90,7 @@ Verdict judge(const Model &model, StringRef name, const TensorData &data,
   }
   if (isGeneratedName(name)) {
     constant.reason = "named by the exporter, and no weight by its use";
-    constant.isComputed = numElements(data.shape) > 1 || role.isArgument;
+    constant.isComputed = !data.shape.empty() || role.isArgument;
     return constant;
   }
   parameter.isDoubtful = !isParameterName(name);

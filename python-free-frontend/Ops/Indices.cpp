@@ -40,7 +40,6 @@ Expected<Indices> checkIndices(NodeBuilder &node, Value indices, int64_t size,
   std::optional<Range> range = getRange(indices);
   if (range && range->low >= 0 && range->high < size)
     return Indices{indices, {}};
-  Shape shape(node.shapeOf(indices));
   Value zero = node.scalar(0, indices), end = node.scalar(size, indices);
   if (!range || range->low < 0)
     indices = node.select(node.compare(Comparison::lt, indices, zero),
@@ -51,10 +50,8 @@ Expected<Indices> checkIndices(NodeBuilder &node, Value indices, int64_t size,
         {node.compare(Comparison::ge, indices, zero),
          node.compare(Comparison::lt, indices, end)});
     indices = node.select(areInside, indices, zero);
-    areInside = node.broadcast(areInside, shape);
   }
-  // Elementwise ops may have dropped dimensions along which indices repeat.
-  return Indices{node.broadcast(indices, shape), areInside};
+  return Indices{indices, areInside};
 }
 
 Value dropOutside(NodeBuilder &node, Value rows, Value areInside,

@@ -103,12 +103,23 @@ File lostNames() {
   m.weight("onnx::MatMul_7", {4, 4}, std::vector<float>(16, 7));
   m.node("MatMul", "", {"h", "onnx::MatMul_7"}, {"i"});
   m.node("Add", "", {"i", "onnx::Add_6"}, {"j"});
-  // A folded scale, which a number could be, and a folded temperature.
-  m.weight("onnx::Mul_8", {1}, {2});
-  m.weight("onnx::Exp_9", {1}, {1});
-  m.node("Mul", "", {"j", "onnx::Mul_8"}, {"k"});
-  m.node("Exp", "", {"onnx::Exp_9"}, {"l"});
-  m.node("Mul", "", {"k", "l"}, {"y"});
+  // A folded tensor of one element.
+  m.weight("onnx::Mul_8", {1}, {3});
+  m.node("Mul", "", {"j", "onnx::Mul_8"}, {"y"});
+  return m;
+}
+
+/// Folded numbers: a scale, which may be the model's, and a temperature.
+File lostNumbers() {
+  ModelBuilder m = start({"batch", 4});
+  m.model.set_producer_name("pytorch");
+  m.weight("w", {4, 4});
+  m.weight("onnx::Mul_1", Ints{}, {2});
+  m.weight("onnx::Exp_2", Ints{}, {1});
+  m.node("MatMul", "", {"x", "w"}, {"a"});
+  m.node("Mul", "", {"a", "onnx::Mul_1"}, {"b"});
+  m.node("Exp", "", {"onnx::Exp_2"}, {"c"});
+  m.node("Mul", "", {"b", "c"}, {"y"});
   return m;
 }
 
@@ -394,6 +405,7 @@ void addSoundModels(ModelTable &table) {
   table["tied"] = tied;
   table["generated-names"] = generatedNames;
   table["lost-names"] = lostNames;
+  table["lost-numbers"] = lostNumbers;
   table["lost-bias"] = lostBias;
   table["zero-bias"] = zeroBias;
   table["shared"] = shared;
