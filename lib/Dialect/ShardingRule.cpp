@@ -39,45 +39,56 @@ void ShardingRule::setLinear(Linearity linearity) {
   }
 }
 
+/// The axes of a dimension, each after its pieces, fill the factors one after
+/// the other, major first. None if they cannot.
+static std::optional<FactorAxes> readDimAxes(const ShardingRule &rule,
+                                             const DimFactors &dimFactors,
+                                             LayoutAttr layout, int64_t dim) {
+  FactorAxes found(dimFactors.size());
+  size_t position = 0;
+  int64_t left = dimFactors.empty() ? 1 : rule.factors[dimFactors[0]].size;
+  for (const AxisLayout &entry : layout.getSplitsOfDim(dim)) {
+    int64_t size = layout.getMesh().getSize(entry.axis.getValue());
+    int64_t skipped = entry.pieces, pieces = 1;
+    while (skipped > 1 || (left == 1 && size > 1)) {
+      if (left == 1) {
+        if (++position >= dimFactors.size())
+          return std::nullopt;
+        left = rule.factors[dimFactors[position]].size;
+        pieces = 1;
+      } else if (skipped % left == 0) {
+        skipped /= left;
+        left = 1;
+      } else if (left % skipped == 0) {
+        left /= skipped;
+        pieces = skipped;
+        skipped = 1;
+      } else {
+        return std::nullopt;
+      }
+    }
+    if (dimFactors.empty() || left % size != 0)
+      return std::nullopt;
+    left /= size;
+    found[position].push_back({entry.axis, pieces});
+  }
+  return found;
+}
+
 bool dtc::readFactorAxes(const ShardingRule &rule, const TensorFactors &tensor,
                          LayoutAttr layout, FactorAxes &axes) {
   axes.resize(rule.factors.size());
+  bool isExpressed = true;
   for (auto [dim, dimFactors] : llvm::enumerate(tensor)) {
-    // The axes of a dimension, each after its pieces, fill the factors one
-    // after the other, major first.
-    FactorAxes found(dimFactors.size());
-    size_t position = 0;
-    int64_t left = dimFactors.empty() ? 1 : rule.factors[dimFactors[0]].size;
-    for (const AxisLayout &entry : layout.getSplitsOfDim(dim)) {
-      int64_t size = layout.getMesh().getSize(entry.axis.getValue());
-      int64_t skipped = entry.pieces, pieces = 1;
-      while (skipped > 1 || (left == 1 && size > 1)) {
-        if (left == 1) {
-          if (++position >= dimFactors.size())
-            return false;
-          left = rule.factors[dimFactors[position]].size;
-          pieces = 1;
-        } else if (skipped % left == 0) {
-          skipped /= left;
-          left = 1;
-        } else if (left % skipped == 0) {
-          left /= skipped;
-          pieces = skipped;
-          skipped = 1;
-        } else {
-          return false;
-        }
-      }
-      if (dimFactors.empty() || left % size != 0)
-        return false;
-      left /= size;
-      found[position].push_back({entry.axis, pieces});
-    }
-    for (auto [factor, list] : llvm::zip(dimFactors, found))
+    auto found = readDimAxes(rule, dimFactors, layout, dim);
+    isExpressed &= found.has_value();
+    if (!found)
+      continue;
+    for (auto [factor, list] : llvm::zip(dimFactors, *found))
       if (axes[factor].empty())
         axes[factor] = list;
   }
-  return true;
+  return isExpressed;
 }
 
 std::optional<SmallVector<AxisLayout>>

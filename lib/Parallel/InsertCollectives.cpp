@@ -1,7 +1,8 @@
 //===- InsertCollectives.cpp - reshards become collectives ----------------===//
 //
 // One reshard becomes at most six steps: sum over micro-batches, reduce, move
-// splits to other axes or dimensions, gather, slice.
+// splits to other axes or dimensions, gather, slice. Pieces of a dimension are
+// a dimension meanwhile.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,7 +31,8 @@ public:
   LogicalResult run() {
     Operation *before = op->getPrevNode();
     SmallVector<int64_t> shape(op.getX().getType().getShape());
-    takePiecesApart();
+    if (LayoutAttr between = takePiecesApart())
+      return runBy(between, shape, before);
     if (failed(checkTime()))
       return failure();
     reducePartials();
@@ -39,13 +41,7 @@ public:
     gatherSplits();
     sliceSplits();
     reshape(shape);
-    // Left of a sum over micro-batches: nothing else tells when they run.
-    if (Attribute each = op->getAttr(attr::perMicrobatch))
-      for (Operation *step = op->getPrevNode(); step != before;
-           step = step->getPrevNode())
-        step->setAttr(attr::perMicrobatch, each);
-    op.getY().replaceAllUsesWith(value);
-    op.erase();
+    replaceOp(before);
     return success();
   }
 
@@ -57,28 +53,68 @@ private:
 
   /// Where a dimension is split in pieces by one layout only, or they differ in
   /// what else they split it by, the pieces become a dimension of their own:
-  /// all steps are of layouts without pieces.
-  void takePiecesApart() {
-    for (int64_t dim : llvm::reverse(dims())) {
-      if (current().getSplitsOfDim(dim) == target.getSplitsOfDim(dim))
-        continue;
-      int64_t pieces = countPieces(target, dim);
-      if (pieces == 1)
-        pieces = countPieces(current(), dim);
-      if (pieces == 1)
-        continue;
-      FailureOr<LayoutAttr> apart = reshapeLayout(target, dim, pieces);
-      if (failed(apart) || failed(reshapeLayout(current(), dim, pieces))) {
-        gatherPieces(dim);
-        pieces = countPieces(target, dim);
+  /// all steps are of layouts without pieces. Null, or where one layout's
+  /// pieces are none of the other's, a layout to go by.
+  LayoutAttr takePiecesApart() {
+    for (bool isChanged = true; isChanged;) {
+      isChanged = false;
+      for (int64_t dim : llvm::reverse(dims())) {
+        if (current().getSplitsOfDim(dim) == target.getSplitsOfDim(dim))
+          continue;
+        int64_t pieces = countPieces(target, dim);
+        if (pieces == 1)
+          pieces = countPieces(current(), dim);
         if (pieces == 1)
           continue;
-        apart = reshapeLayout(target, dim, pieces);
-        assert(succeeded(apart) && "pieces divide the dimension");
+        SmallVector<int64_t> shape = takeApart(dim, pieces);
+        FailureOr<LayoutAttr> apart = reshapeLayout(target, shape);
+        if (failed(apart) || failed(reshapeLayout(current(), shape))) {
+          if (LayoutAttr between = withoutRanks(current(), dim);
+              between != current())
+            return between;
+          continue; // micro-batches differ, which checkTime says
+        }
+        target = *apart;
+        reshape(shape);
+        isChanged = true;
       }
-      target = *apart;
-      reshape(takeApart(dim, pieces));
     }
+    return {};
+  }
+
+  /// The layout of a value of which ranks split a dimension no more.
+  static LayoutAttr withoutRanks(LayoutAttr layout, int64_t dim) {
+    SmallVector<AxisLayout> entries;
+    for (const AxisLayout &entry : layout.getEntries())
+      if (!entry.isSplit() || entry.dim != dim ||
+          entry.axis == MeshAttr::timeAxis)
+        entries.push_back(entry);
+    return LayoutAttr::getCanonical(layout.getMesh(), entries);
+  }
+
+  /// Rewrites the reshard as two, whose ops are those after `before`.
+  LogicalResult runBy(LayoutAttr between, ArrayRef<int64_t> shape,
+                      Operation *before) {
+    auto first =
+        ReshardOp::create(builder, op.getLoc(), typeWith(between), value);
+    auto second =
+        ReshardOp::create(builder, op.getLoc(), typeWith(target), first.getY());
+    value = second.getY();
+    reshape(shape);
+    replaceOp(before);
+    return success(succeeded(Expansion(first, sumType).run()) &&
+                   succeeded(Expansion(second, sumType).run()));
+  }
+
+  /// The ops after `before` take the reshard's place.
+  void replaceOp(Operation *before) {
+    // Left of a sum over micro-batches: nothing else tells when they run.
+    if (Attribute each = op->getAttr(attr::perMicrobatch))
+      for (Operation *step = op->getPrevNode(); step != before;
+           step = step->getPrevNode())
+        step->setAttr(attr::perMicrobatch, each);
+    op.getY().replaceAllUsesWith(value);
+    op.erase();
   }
 
   /// How many pieces of a dimension its layout names or splits into; 1 if it
@@ -101,11 +137,6 @@ private:
     return shape;
   }
 
-  FailureOr<LayoutAttr> reshapeLayout(LayoutAttr layout, int64_t dim,
-                                      int64_t pieces) {
-    return reshapeLayout(layout, takeApart(dim, pieces));
-  }
-
   /// The layout that a value of the present shape has in another.
   FailureOr<LayoutAttr> reshapeLayout(LayoutAttr layout,
                                       ArrayRef<int64_t> shape) {
@@ -118,17 +149,6 @@ private:
     if (failed(inferred))
       return failure();
     return inferred->front();
-  }
-
-  /// Makes a dimension whole that pieces split, or that pieces will.
-  void gatherPieces(int64_t dim) {
-    SmallVector<int64_t> shape(cast<ShapedType>(value.getType()).getShape());
-    int64_t pieces = countPieces(current(), dim);
-    reshape(takeApart(dim, pieces));
-    for (int64_t part : {dim + 1, dim})
-      if (auto axes = names(current().getSplitsOfDim(part)); !axes.empty())
-        gather(axes, part);
-    reshape(shape);
   }
 
   LogicalResult checkTime() {

@@ -197,6 +197,47 @@ func.func @gather_pieces(%x: tensor<12x8xf32, #odd>) -> tensor<12x8xf32, #tp> {
   return %0 : tensor<12x8xf32, #tp>
 }
 
+// Pieces of pieces: no dimension of 3 is split as one of 6 is.
+#three = #dtc.layout<#mesh, dp: split(0 in 3)>
+#six = #dtc.layout<#mesh, dp: split(0 in 6)>
+// CHECK-LABEL: func @other_pieces
+func.func @other_pieces(%x: tensor<48x8xf32, #three>) -> tensor<48x8xf32, #six> {
+  // CHECK-NEXT: %[[A:.*]] = dtc.reshape
+  // CHECK-NEXT: %[[B:.*]] = dtc.reshape %[[A]] {{.*}} -> tensor<3x2x8x8xf32,
+  // CHECK-NEXT: %[[C:.*]] = dtc.all_to_all %[[B]] over ["dp"] from 1 to 2 :
+  // CHECK-NEXT: %[[D:.*]] = dtc.reshape %[[C]] {{.*}} -> tensor<48x8xf32,
+  // CHECK-NEXT: return %[[D]]
+  %0 = dtc.reshard %x : tensor<48x8xf32, #three> -> tensor<48x8xf32, #six>
+  return %0 : tensor<48x8xf32, #six>
+}
+
+// -----
+
+// Neither number of pieces is a multiple of the other's parts: by way of a value
+// that ranks have whole.
+#mesh = #dtc.mesh<dp=8>
+#three = #dtc.layout<#mesh, dp: split(0 in 3)>
+#six = #dtc.layout<#mesh, dp: split(0 in 6)>
+// CHECK-LABEL: func @by_the_whole
+func.func @by_the_whole(%x: tensor<48xf32, #three>) -> tensor<48xf32, #six> {
+  // CHECK: dtc.all_gather %{{.*}} over ["dp"] dim 1 : {{.*}} -> tensor<3x16xf32,
+  // CHECK: dtc.local_slice %{{.*}} over ["dp"] dim 1 : {{.*}} -> tensor<6x8xf32,
+  // CHECK: return
+  %0 = dtc.reshard %x : tensor<48xf32, #three> -> tensor<48xf32, #six>
+  return %0 : tensor<48xf32, #six>
+}
+
+// -----
+
+#mesh = #dtc.mesh<mb=8>
+#three = #dtc.layout<#mesh, mb: split(0 in 3)>
+#six = #dtc.layout<#mesh, mb: split(0 in 6)>
+func.func @other_times(%x: tensor<48xf32, #three>) -> tensor<48xf32, #six> {
+  // expected-error@+1 {{needs all samples of a batch at once, in dimension 0 of a 48 value, but runs on one micro-batch at a time}}
+  %0 = dtc.reshard %x : tensor<48xf32, #three> -> tensor<48xf32, #six>
+  return %0 : tensor<48xf32, #six>
+}
+
 // -----
 
 #mesh = #dtc.mesh<dp=2, mb=4>

@@ -45,3 +45,17 @@ func.func @step(%x: tensor<8x6x4xf32> {dtc.input = "x", dtc.kind = "input"},
   %2 = dtc.matmul %1, %w : (tensor<48x4xf32>, tensor<4x6xf32>) -> tensor<48x6xf32>
   return %2 : tensor<48x6xf32>
 }
+
+// -----
+
+// A slice of the sequence needs that whole, and leaves the batch as it is.
+// CHECK-LABEL: func @step
+// CHECK: %[[R:.*]] = dtc.reshard {{.*}} : tensor<6x8x4xf32, #{{.*}}> -> tensor<6x8x4xf32, #mb1_dp1>
+// CHECK-NEXT: dtc.slice %[[R]] axis 0
+func.func @step(%x: tensor<8x6x4xf32> {dtc.input = "x", dtc.kind = "input"},
+                %w: tensor<4xf32> {dtc.parameter = "w"}) -> tensor<5x8x4xf32> {
+  %0 = dtc.transpose %x [1, 0, 2] {dtc.split_dims = {tp = 0}} : (tensor<8x6x4xf32>) -> tensor<6x8x4xf32>
+  %1 = dtc.slice %0 axis 0 from 1 : (tensor<6x8x4xf32>) -> tensor<5x8x4xf32>
+  %2 = dtc.mul %1, %w : (tensor<5x8x4xf32>, tensor<4xf32>) -> tensor<5x8x4xf32>
+  return %2 : tensor<5x8x4xf32>
+}

@@ -60,8 +60,8 @@ struct FactorAxis {
 using FactorAxes = llvm::SmallVector<llvm::SmallVector<FactorAxis, 1>>;
 
 /// Adds what one tensor's layout says about the factors. A factor that already
-/// has axes keeps them. Returns false if the layout cannot be expressed: an
-/// axis, or its pieces, do not divide the factors.
+/// has axes keeps them. Returns false if the layout of some dimension cannot be
+/// expressed: an axis, or its pieces, do not divide the factors.
 bool readFactorAxes(const ShardingRule &rule, const TensorFactors &tensor,
                     LayoutAttr layout, FactorAxes &axes);
 

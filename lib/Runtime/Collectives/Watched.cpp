@@ -304,7 +304,8 @@ void WatchedCollectives::watch() {
   while (true) {
     events.assign({{ending, POLLIN, 0}});
     for (const Peer &peer : peers)
-      if (peer.file >= 0 && !peer.leftAt)
+      if (peer.file >= 0 && !peer.leftAt &&
+          peer.entry()->leaving != Entry::ended) // which stays readable
         events.push_back({peer.file, POLLIN, 0});
     ::poll(events.data(), events.size(), int(interval));
     if (events.front().revents)
