@@ -202,8 +202,10 @@ void AddOptimizerPass::runOnOperation() {
   func::FuncOp step = *found;
   SmallVector<TrainedParameter> parameters = getTrainedParameters(step);
   if (parameters.empty()) {
-    step.emitError("no result is the gradient of a parameter; differentiate "
-                   "first");
+    step.emitError(
+        "there is nothing to train: no gradient by a parameter "
+        "reaches the loss, as through rounding and comparisons; take "
+        "it of another output with --loss-of NAME");
     return signalPassFailure();
   }
   if (!definition->isElementwise)

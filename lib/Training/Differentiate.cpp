@@ -296,13 +296,6 @@ void DifferentiatePass::runOnOperation() {
   if (failed(backward.run(*loss, findScalarInput(*step, lossScaleKind))))
     return signalPassFailure();
 
-  if (llvm::none_of(trainable, [&](BlockArgument parameter) {
-        return bool(backward.getGradient(parameter));
-      })) {
-    reportNothingToTrain(*step, /*hasTrainable=*/true);
-    return signalPassFailure();
-  }
-
   Results results;
   results.keep(*step, attr::output);
   results.keep(*step, attr::parameter); // running statistics

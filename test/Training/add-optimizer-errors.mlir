@@ -18,7 +18,7 @@
 // SETTING: error: setting of the optimizer is 'epsilon', expected NAME=NUMBER
 // CLIP: error: norm to clip to is -1.000000e+00, expected a number above 0, or 0 for none
 // EMA: error: decay of the moving average is 1.000000e+00, expected a number above 0 and below 1, or 0 for none
-// GRADIENT: error: no result is the gradient of a parameter; differentiate first
+// GRADIENT: error: there is nothing to train: no gradient by a parameter reaches the loss, as through rounding and comparisons; take it of another output with --loss-of NAME
 func.func @step(%w: tensor<4xf32> {dtc.parameter = "w"}) -> (tensor<f64> {dtc.output = "loss"}) {
   %0 = dtc.sum_squares %w : (tensor<4xf32>) -> tensor<f64>
   return %0 : tensor<f64>

@@ -24,16 +24,6 @@ func.func @step(%x: tensor<4xf32> {dtc.input = "x"}, %w: tensor<4xf32> {dtc.para
 
 // -----
 
-// No gradient passes a floor.
-// expected-error @below {{there is nothing to train: the loss depends on no trainable parameter;}}
-func.func @step(%w: tensor<4xf32> {dtc.parameter = "w"}) -> (tensor<f64> {dtc.output = "loss"}) {
-  %0 = dtc.floor %w : (tensor<4xf32>) -> tensor<4xf32>
-  %1 = dtc.sum_squares %0 : (tensor<4xf32>) -> tensor<f64>
-  return %1 : tensor<f64>
-}
-
-// -----
-
 // expected-error @below {{there is nothing to train: the model has no parameter; if some of its inputs are parameters, name them with --parameter GLOB}}
 func.func @step(%x: tensor<4xf32> {dtc.input = "x"}) -> (tensor<f64> {dtc.output = "loss"}) {
   %0 = dtc.sum_squares %x : (tensor<4xf32>) -> tensor<f64>
