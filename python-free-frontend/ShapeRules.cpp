@@ -66,6 +66,13 @@ Expected<Shape> normalizeAxes(ArrayRef<int64_t> axes, int64_t rank) {
   return result;
 }
 
+Expected<int64_t> normalizeIndex(int64_t index, int64_t dim) {
+  if (index < -dim || index >= dim)
+    return problem("index " + Twine(index) + " is outside a dimension of " +
+                   Twine(dim));
+  return index < 0 ? index + dim : index;
+}
+
 Expected<Shape> broadcastShapes(ArrayRef<int64_t> a, ArrayRef<int64_t> b) {
   if (a.size() < b.size())
     std::swap(a, b);

@@ -21,6 +21,9 @@ llvm::Error requireFoldable(llvm::ArrayRef<int64_t> shape);
 llvm::Expected<int64_t> normalizeAxis(int64_t axis, int64_t rank);
 /// Ascending, without repetition.
 llvm::Expected<Shape> normalizeAxes(llvm::ArrayRef<int64_t> axes, int64_t rank);
+/// The element of a dimension that an index names, negative ones from its end,
+/// or an error if it is outside.
+llvm::Expected<int64_t> normalizeIndex(int64_t index, int64_t dim);
 
 llvm::Expected<Shape> broadcastShapes(llvm::ArrayRef<int64_t> a,
                                       llvm::ArrayRef<int64_t> b);

@@ -202,10 +202,9 @@ void AddOptimizerPass::runOnOperation() {
   func::FuncOp step = *found;
   SmallVector<TrainedParameter> parameters = getTrainedParameters(step);
   if (parameters.empty()) {
-    step.emitError(
-        "there is nothing to train: no gradient by a parameter "
-        "reaches the loss, as through rounding and comparisons; take "
-        "it of another output with --loss-of NAME");
+    step.emitError("there is nothing to train: no gradient by a parameter "
+                   "reaches the loss, as through rounding and comparisons; "
+                   "take it of another output with --loss-of NAME");
     return signalPassFailure();
   }
   if (!definition->isElementwise)

@@ -22,14 +22,6 @@ const HostTensor &in(const Call &call, unsigned i) {
   return *call.operands[i].constant;
 }
 
-/// Counts negative indices from the end.
-Expected<int64_t> normalizeIndex(int64_t index, int64_t dim) {
-  if (index < -dim || index >= dim)
-    return problem("index " + Twine(index) + " is outside a dimension of " +
-                   Twine(dim));
-  return index < 0 ? index + dim : index;
-}
-
 Expected<Values> evaluateGather(const Call &call) {
   auto axis = normalizeAxis(call.getInt("axis", 0), call.rank(0));
   if (!axis)
@@ -55,26 +47,35 @@ Expected<Values> evaluateGather(const Call &call) {
   return Values{result};
 }
 
+/// Where in the data the element lies that an index names along the axis, and
+/// by its own place along all other dimensions.
+Expected<int64_t> findElement(const Call &call, int64_t i, int64_t axis) {
+  Shape strides = rowMajorStrides(call.shape(0));
+  Shape own = rowMajorStrides(call.shape(1));
+  int64_t element = 0;
+  for (int64_t d = 0; d < call.rank(0); ++d) {
+    int64_t position =
+        d == axis ? in(call, 1).getInt(i) : i / own[d] % call.shape(1)[d];
+    auto index = normalizeIndex(position, call.shape(0)[d]);
+    if (!index)
+      return index.takeError();
+    element += *index * strides[d];
+  }
+  return element;
+}
+
 Expected<Values> evaluateGatherElements(const Call &call) {
   auto axis = normalizeAxis(call.getInt("axis", 0), call.rank(0));
   if (!axis)
     return axis.takeError();
   if (call.rank(1) != call.rank(0))
     return problem("indices and data differ in rank");
-  Shape strides = rowMajorStrides(call.shape(0));
-  Shape own = rowMajorStrides(call.shape(1));
   HostTensor result(in(call, 0).dtype(), call.shape(1));
   for (int64_t i = 0; i < result.size(); ++i) {
-    int64_t from = 0;
-    for (int64_t d = 0; d < call.rank(0); ++d) {
-      int64_t position =
-          d == *axis ? in(call, 1).getInt(i) : i / own[d] % call.shape(1)[d];
-      auto index = normalizeIndex(position, call.shape(0)[d]);
-      if (!index)
-        return index.takeError();
-      from += *index * strides[d];
-    }
-    result.copy(i, in(call, 0), from);
+    auto from = findElement(call, i, *axis);
+    if (!from)
+      return from.takeError();
+    result.copy(i, in(call, 0), *from);
   }
   return Values{result};
 }
@@ -116,18 +117,11 @@ Expected<Values> evaluateScatterElements(const Call &call) {
     return problem("indices " + toString(shape) + " and updates " +
                    toString(call.shape(2)) + " do not fit " +
                    toString(call.shape(0)));
-  Shape strides = rowMajorStrides(call.shape(0)), own = rowMajorStrides(shape);
   for (int64_t i = 0; i < in(call, 1).size(); ++i) {
-    int64_t to = 0;
-    for (int64_t d = 0; d < call.rank(0); ++d) {
-      auto place = normalizeIndex(d == *axis ? in(call, 1).getInt(i)
-                                             : i / own[d] % shape[d],
-                                  call.shape(0)[d]);
-      if (!place)
-        return place.takeError();
-      to += *place * strides[d];
-    }
-    put(result, to, in(call, 2), i, call.getString("reduction", "none"));
+    auto to = findElement(call, i, *axis);
+    if (!to)
+      return to.takeError();
+    put(result, *to, in(call, 2), i, call.getString("reduction", "none"));
   }
   return Values{result};
 }

@@ -6,6 +6,7 @@
 
 #include "Indices.h"
 #include "KnownValues.h"
+#include "ShapeRules.h"
 
 #include <cmath>
 
@@ -17,11 +18,10 @@ namespace dtc::frontend {
 Expected<HostTensor> wrapIndices(const HostTensor &indices, int64_t size) {
   HostTensor result = indices;
   for (int64_t i = 0; i < result.size(); ++i) {
-    int64_t index = result.getInt(i);
-    if (index < -size || index >= size)
-      return problem("index " + Twine(index) + " is outside a dimension of " +
-                     Twine(size));
-    result.setInt(i, index < 0 ? index + size : index);
+    auto index = normalizeIndex(result.getInt(i), size);
+    if (!index)
+      return index.takeError();
+    result.setInt(i, *index);
   }
   return result;
 }
@@ -37,15 +37,13 @@ Expected<Indices> checkIndices(NodeBuilder &node, Value indices, int64_t size,
   }
   if (isData(indices) && !isPart)
     return Indices{indices, {}};
-  std::optional<Range> range = getRange(indices);
-  if (range && range->low >= 0 && range->high < size)
-    return Indices{indices, {}};
+  Range range = getRange(indices);
   Value zero = node.scalar(0, indices), end = node.scalar(size, indices);
-  if (!range || range->low < 0)
+  if (range.low < 0)
     indices = node.select(node.compare(Comparison::lt, indices, zero),
                           node.add(indices, end), indices);
   Value areInside;
-  if (!range || range->low < -size || range->high >= size) {
+  if (range.low < -size || range.high >= size) {
     areInside = node.elementwise<LogicalAndOp>(
         {node.compare(Comparison::ge, indices, zero),
          node.compare(Comparison::lt, indices, end)});

@@ -237,7 +237,7 @@ std::optional<Range> RangeFinder::compute(Operation *op, int depth) {
   return result && isExact(*result) ? result : std::nullopt;
 }
 
-std::optional<Range> getRange(Value value) { return RangeFinder().find(value); }
+Range getRange(Value integers) { return *RangeFinder().find(integers); }
 
 bool isData(Value value) {
   auto isIndex = [](Value x) {

@@ -37,9 +37,9 @@ struct Range {
   int64_t low, high;
 };
 
-/// Between which numbers the elements of a value are, whatever data are; null
-/// if that does not follow from what computes them.
-std::optional<Range> getRange(mlir::Value value);
+/// Between which numbers the elements of integers are, whatever data are: all
+/// that there are, if what computes them does not bound them.
+Range getRange(mlir::Value integers);
 
 /// Whether the value is integers of the model's data, up to shape and type.
 bool isData(mlir::Value value);
