@@ -24,11 +24,13 @@ config.substitutions += [
 
 # Ranks: one thread each, more ranks than cores, and root allowed. On one machine
 # OpenMPI chooses ob1 itself, but asks what networks there are for longer than
-# most tests compute.
+# most tests compute. In MPI_Finalize a rank waits for mpirun for two seconds only:
+# where the machine is late, mpirun must not call what ended well an error.
 config.environment.update({
     "OMP_NUM_THREADS": "1",
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
     "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_orte_allowed_exit_without_sync": "1",
     "OMPI_MCA_pml": "ob1",
     "OMPI_MCA_rmaps_base_oversubscribe": "1",
 })

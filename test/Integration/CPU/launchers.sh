@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Ranks that no MPI serves train as under mpirun, with shared memory and
-# without, and variables that make no sense are one line.
+# without, and variables that make no sense are one line. Here, mpirun checks that
+# ranks call MPI_Finalize.
 #
 # usage: launchers.sh WORKDIR
 
@@ -11,7 +12,8 @@ launch=$(dirname "${BASH_SOURCE[0]}")/launch.sh
 rm -rf "$work"
 mkdir -p "$work"
 compile $model $plan f32 sgd "$work/t"
-train $model $plan "$work/t" --steps 3 --save-weights "$work/mpirun"
+OMPI_MCA_orte_allowed_exit_without_sync=0 train $model $plan "$work/t" \
+  --steps 3 --save-weights "$work/mpirun"
 for engine in auto mpi; do
   run "$work/$engine.log" bash "$launch" 4 "$work/t" --data "$inputs/$model.data" \
     --steps 3 --collectives $engine --save-weights "$work/$engine"
