@@ -92,7 +92,9 @@ LogicalResult SumMicrobatchesOp::verify() {
     return failure();
   LayoutAttr x = getLayout(getX().getType());
   std::optional<AxisLayout> time = x.getEntry(MeshAttr::timeAxis);
-  if (!time || !time->isPartial() || time->reduction != Reduction::sum)
+  bool isOne = x.getMesh().getSize(MeshAttr::timeAxis) == 1;
+  if (!time || !time->isPartial() ||
+      (time->reduction != Reduction::sum && !isOne))
     return emitOpError("operand has layout ")
            << x << ", expected partial(sum) on " << MeshAttr::timeAxis;
   return expectLayout(*this, getY().getType(), x.without(MeshAttr::timeAxis));

@@ -154,9 +154,12 @@ private:
   LogicalResult checkTime() {
     std::optional<AxisLayout> from = current().getEntry(MeshAttr::timeAxis);
     std::optional<AxisLayout> to = target.getEntry(MeshAttr::timeAxis);
-    if (from == to || (from && from->isPartial() && !to))
+    bool isOne = target.getMesh().getSize(MeshAttr::timeAxis) == 1;
+    bool isSum = from && from->isPartial() && from->reduction == Reduction::sum;
+    bool isPartOfOne = from && from->isPartial() && isOne;
+    if (from == to || (!to && (isSum || isPartOfOne)))
       return success();
-    if (from && !to && target.getMesh().getSize(MeshAttr::timeAxis) == 1) {
+    if (from && !to && isOne) {
       // The value of the only micro-batch is the sum over all of them.
       SmallVector<AxisLayout> entries(
           current().without(MeshAttr::timeAxis).getEntries());
@@ -181,7 +184,7 @@ private:
       if (from->isSplit())
         describe(*from);
       else
-        diagnostic << "a sum over them";
+        diagnostic << (isSum ? "a sum over them" : "the maximum of them");
       diagnostic << ", but runs on one micro-batch at a time; use one "
                     "micro-batch, or export a model that treats samples apart";
     } else {

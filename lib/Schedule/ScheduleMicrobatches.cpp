@@ -292,7 +292,7 @@ LogicalResult PlanBuilder::build(const PipelineSchedule &schedule,
 
   auto runOnce = [&](bool before) {
     for (auto &phase : phases)
-      if ((phase.first.kind < Phase::Forward) == before) {
+      if (phase.first.isBeforeMicrobatches() == before) {
         if (phase.first.kind == Phase::Inputs)
           for (int64_t m : llvm::seq<int64_t>(0, numMicrobatches))
             runPhase(phase, m);

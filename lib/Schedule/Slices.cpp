@@ -82,8 +82,16 @@ LogicalResult Slices::classify(Block &body) {
     bool isLate = false;
     unsigned level = 0;
     bool perMicrobatch = isPerMicrobatch(op);
+    bool isKnown =
+        inputsOnly && !perMicrobatch && isPure(&op) && !isa<BoundaryOp>(op);
     for (Value operand : op.getOperands()) {
-      level = std::max(level, levels.lookup(operand));
+      if (auto made = levels.find(operand); made != levels.end()) {
+        isKnown = false;
+        // Micro-batches read a sum once all of them have added their part.
+        bool isSum = perMicrobatch && !repeated.contains(&op) &&
+                     getTime(operand) != Time::Microbatch;
+        level = std::max(level, made->second + isSum);
+      }
       if (!late.contains(operand))
         continue;
       isLate = true;
@@ -101,15 +109,14 @@ LogicalResult Slices::classify(Block &body) {
     for (Value result : op.getResults()) {
       if (inputsOnly)
         fromInputs.insert(result);
-      Time time = getTime(result);
-      if (time == Time::Microbatch)
-        continue;
-      if (perMicrobatch) { // created here: accumulated over the micro-batches
-        if (!inputsOnly)
+      if (perMicrobatch && !inputsOnly) {
+        // Created here: accumulated over the micro-batches.
+        if (getTime(result) != Time::Microbatch)
           late.insert(result);
         continue;
       }
-      levels[result] = level;
+      if (!isKnown)
+        levels[result] = level;
       if (isLate)
         late.insert(result);
     }
@@ -279,7 +286,7 @@ FailureOr<Slices::PhaseSet> Slices::place(Operation &op, int64_t stage) {
       // Made in a micro-batch, read when all are done. `classify` has seen
       // that only sums of inputs are read before.
       wanted.insert(readers.begin()->kind < Phase::Reduce
-                        ? Phase{Phase::Inputs}
+                        ? Phase{Phase::Inputs, levels.lookup(result)}
                         : placeSum(op, stage, getChunk(result)));
     } else {
       wanted.insert(readers.begin(), readers.end());
@@ -290,22 +297,19 @@ FailureOr<Slices::PhaseSet> Slices::place(Operation &op, int64_t stage) {
   if (perMicrobatch) {
     // Sums of inputs recompute what they need, and so does each chunk.
     PhaseSet result;
-    if (wanted.erase({Phase::Inputs}))
-      result.insert({Phase::Inputs});
     std::set<unsigned> chunks;
     for (Phase phase : wanted)
-      if (chunks.insert(phase.level).second)
+      if (phase.kind == Phase::Inputs || chunks.insert(phase.level).second)
         result.insert(phase);
     return result;
   }
 
+  // So they do with what is made of constants.
   PhaseSet result;
-  if (wanted.erase({Phase::Inputs})) {
-    if (!isPure(&op))
-      return op.emitOpError("is needed by a sum over micro-batches of inputs, "
-                            "which runs before all communication");
-    result.insert({Phase::Inputs});
-  }
+  bool isKnown = llvm::none_of(
+      op.getResults(), [&](Value value) { return levels.contains(value); });
+  while (isKnown && !wanted.empty() && wanted.begin()->kind == Phase::Inputs)
+    result.insert(wanted.extract(wanted.begin()));
   if (wanted.empty())
     return result;
   Phase first = *wanted.begin();

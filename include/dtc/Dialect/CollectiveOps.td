@@ -23,8 +23,9 @@ def DTC_SumMicrobatchesOp : DTC_Op<"sum_microbatches", [Pure]> {
   let summary = "partial on mb becomes replicated: accumulate over time";
   let description = [{
     Example: `%r = dtc.sum_microbatches %g : tensor<8xf32, #partial_mb> -> tensor<8xf32, #r>`
-    Constraints: (C1) the operand is partial(sum) on mb; (C2) the result's
-    layout is the operand's without mb.
+    Constraints: (C1) the operand is partial(sum) on mb, or partial(max) where
+    there is one micro-batch; (C2) the result's layout is the operand's without
+    mb.
   }];
   let arguments = (ins DTC_Tensor:$x);
   let results = (outs DTC_Tensor:$y);

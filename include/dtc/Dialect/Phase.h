@@ -26,16 +26,19 @@ struct Phase {
   };
 
   Kind kind;
-  /// In a phase that runs once: how many messages of once-a-step values lie
-  /// before it. A value that crosses stages after phase (kind, l) arrives
-  /// before phase (kind, l + 1). In Forward, Backward and Weight: the chunk, of
-  /// which a stage has several if it has virtual stages.
+  /// In Inputs and in phases that run once: how many messages of once-a-step
+  /// values and runs of Inputs must come before it. A value that crosses stages
+  /// after phase (kind, l) arrives before phase (kind, l + 1); Inputs of level
+  /// l + 1 read what Inputs and the Prologue of level l make. In Forward,
+  /// Backward and Weight: the chunk, of which a stage has several if it has
+  /// virtual stages.
   unsigned level = 0;
   /// Which runs of a step the function is for: of Forward the first may have
   /// one of its own, of Weight the last.
   enum Runs { All, First, Last } runs = All;
 
   bool isPerMicrobatch() const { return kind == Inputs || isChunked(); }
+  bool isBeforeMicrobatches() const { return kind < Forward; }
   /// Whether it is one of a chunk: of F, B and W.
   bool isChunked() const { return kind >= Forward && kind <= Weight; }
   /// The symbol of the phase's function, for people: "weight1.last".
@@ -47,7 +50,10 @@ struct Phase {
   bool operator==(const Phase &other) const {
     return kind == other.kind && level == other.level && runs == other.runs;
   }
+  /// In the order of a step, but for the tasks of its micro-batches.
   bool operator<(const Phase &other) const {
+    if (isBeforeMicrobatches() && other.isBeforeMicrobatches())
+      return std::tie(level, kind) < std::tie(other.level, other.kind);
     return std::tie(kind, level, runs) <
            std::tie(other.kind, other.level, other.runs);
   }

@@ -120,7 +120,8 @@ private:
   llvm::DenseSet<mlir::Value> late;
   /// Computed from inputs and constants alone.
   llvm::DenseSet<mlir::Value> fromInputs;
-  /// Once-a-step messages that a value depends on, in sequence.
+  /// The level of the phase that makes a value: of Inputs, or of one that runs
+  /// once. What is made of constants alone is made where it is needed.
   llvm::DenseMap<mlir::Value, unsigned> levels;
   /// Ops that the loss, an evaluation or a running statistic depends on.
   llvm::DenseSet<mlir::Operation *> forwardSlice;
