@@ -96,9 +96,12 @@ int64_t PlanManifest::addInput(func::FuncOp plan, unsigned argument) {
     json::Object input = describe(name, plan.getArgumentTypes()[argument]);
     input["kind"] =
         plan.getArgAttrOfType<StringAttr>(argument, attr::kind).getValue();
-    for (StringRef key : {attr::bound, attr::ignore})
-      if (auto value = plan.getArgAttrOfType<IntegerAttr>(argument, key))
-        input[key.drop_front(StringRef("dtc.").size())] = value.getInt();
+    if (auto bound =
+            plan.getArgAttrOfType<DenseI64ArrayAttr>(argument, attr::bound))
+      input["bound"] = json::Array(bound.asArrayRef());
+    if (auto ignored =
+            plan.getArgAttrOfType<IntegerAttr>(argument, attr::ignore))
+      input["ignore_index"] = ignored.getInt();
     LayoutAttr layout = getLayout(plan.getArgumentTypes()[argument]);
     SmallVector<StringAttr> axes =
         layout ? layout.getAxesOfDim(0) : SmallVector<StringAttr>();

@@ -72,8 +72,10 @@ static std::string parseDictionary(const std::string &text, NpyHeader &header) {
       char *next;
       header.shape.push_back(strtoll(at, &next, 10));
       at = next;
-    } else {
+    } else if (strchr(", L", *at)) { // Python 2 wrote 24L
       ++at;
+    } else {
+      return "has a corrupt .npy header: expected a shape such as (24, 3)";
     }
   }
   return "";
@@ -108,7 +110,8 @@ std::string dtc::parseNpyHeader(std::string_view bytes, NpyHeader &header) {
     overflow |= __builtin_mul_overflow(expected, size_t(size), &expected);
   if (overflow || found < expected)
     return "is truncated: shape " + formatShape(header.shape) + " of " +
-           header.descr + " needs " + std::to_string(expected) +
+           header.descr + " needs " +
+           (overflow ? "2^64 or more" : std::to_string(expected)) +
            " bytes of data, the file has " + std::to_string(found);
   return "";
 }

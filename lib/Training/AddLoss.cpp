@@ -212,7 +212,7 @@ FailureOr<LossSum> AddLossPass::buildCrossEntropy(Value logits) {
     // Which values labels may have is not seen from what these are built from.
     unsigned number = cast<BlockArgument>(*labels).getArgNumber();
     step.setArgAttr(number, attr::bound,
-                    builder->getI64IntegerAttr(type.getShape().back()));
+                    builder->getDenseI64ArrayAttr(type.getShape().back()));
     if (ignored)
       step.setArgAttr(number, attr::ignore,
                       builder->getI64IntegerAttr(*ignored));

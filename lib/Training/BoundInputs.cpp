@@ -1,64 +1,128 @@
 //===- BoundInputs.cpp - the values that integer inputs may have ----------===//
 //
 // Kernels do not check indices; the training program checks its data by what
-// this pass notes.
+// this pass notes. Columns of an input may index tables of their own.
 //
 //===----------------------------------------------------------------------===//
 
 #include "BoundInputs.h"
 #include "dtc/Dialect/Dialect.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
 
 using namespace mlir;
 using namespace dtc;
 
 namespace {
 
-struct Bound {
-  int64_t upper = INT64_MAX;
+constexpr int64_t none = INT64_MAX;
+
+/// What an input's uses and those of its other shapes look up.
+class InputUses {
+public:
+  explicit InputUses(BlockArgument argument)
+      : uppers(cast<ShapedType>(argument.getType()).getNumElements(), none) {
+    follow(argument, llvm::to_vector(llvm::seq<int64_t>(0, uppers.size())));
+  }
+
+  /// The tightest bound of each element, `none` where there is none.
+  SmallVector<int64_t, 0> uppers;
   std::optional<int64_t> ignored;
+
+private:
+  void follow(Value value, ArrayRef<int64_t> elements);
+  void restrict(ArrayRef<int64_t> elements, int64_t upper) {
+    for (int64_t element : elements)
+      uppers[element] = std::min(uppers[element], upper);
+  }
 };
 
-/// The tightest bound among the uses of a value and of its other shapes.
-void collect(Value value, Bound &bound) {
+} // namespace
+
+/// Those of the operand's elements that a result of an op has, by its element:
+/// first + step[0] * i0 + step[1] * i1 ...
+static SmallVector<int64_t, 0> show(Operation *op, OpResult result,
+                                    ArrayRef<int64_t> elements) {
+  auto from = cast<ShapedType>(op->getOperand(0).getType());
+  auto to = cast<ShapedType>(result.getType());
+  SmallVector<int64_t> strides = computeStrides(from.getShape());
+  SmallVector<int64_t> steps = strides;
+  int64_t first = 0;
+  if (auto transpose = dyn_cast<TransposeOp>(op)) {
+    steps = applyPermutation(strides, transpose.getPermutation());
+  } else if (auto slice = dyn_cast<SliceOp>(op)) {
+    first = slice.getStart() * strides[slice.getAxis()];
+  } else if (auto split = dyn_cast<SplitOp>(op)) {
+    for (Value part : split.getParts().take_front(result.getResultNumber()))
+      first += cast<ShapedType>(part.getType()).getDimSize(split.getAxis()) *
+               strides[split.getAxis()];
+  } else if (isa<BroadcastOp>(op)) {
+    for (auto [step, size] : llvm::zip(steps, from.getShape()))
+      if (size == 1)
+        step = 0;
+    steps.insert(steps.begin(), to.getRank() - from.getRank(), 0);
+  } else { // in the same order
+    return SmallVector<int64_t, 0>(elements);
+  }
+  SmallVector<int64_t> places = computeStrides(to.getShape());
+  SmallVector<int64_t, 0> shown;
+  for (int64_t i : llvm::seq(to.getNumElements()))
+    shown.push_back(elements[first + linearize(delinearize(i, places), steps)]);
+  return shown;
+}
+
+void InputUses::follow(Value value, ArrayRef<int64_t> elements) {
   for (OpOperand &use : value.getUses()) {
     Operation *op = use.getOwner();
     if (auto lookup = dyn_cast<GatherOp>(op)) {
       if (use.get() == lookup.getIndices())
-        bound.upper = std::min(
-            bound.upper,
-            lookup.getTable().getType().getDimSize(lookup.getBatchDims()));
+        restrict(elements,
+                 lookup.getTable().getType().getDimSize(lookup.getBatchDims()));
     } else if (auto scatter = dyn_cast<ScatterAddOp>(op)) {
       if (use.get() == scatter.getIndices())
-        bound.upper = std::min(
-            bound.upper, scatter.getType().getDimSize(scatter.getBatchDims()));
+        restrict(elements,
+                 scatter.getType().getDimSize(scatter.getBatchDims()));
     } else if (auto loss = dyn_cast<CrossEntropyOp>(op)) {
-      bound.upper =
-          std::min(bound.upper, loss.getLogits().getType().getShape().back());
-      bound.ignored = loss.getIgnoreIndex();
+      restrict(elements, loss.getLogits().getType().getShape().back());
+      ignored = loss.getIgnoreIndex();
     } else if (isa<ReshapeOp, TransposeOp, BroadcastOp, SliceOp, SplitOp,
                    CastOp>(op)) {
-      for (Value result : op->getResults())
+      for (OpResult result : op->getResults())
         if (!getElementTypeOrSelf(result).isInteger(1))
-          collect(result, bound);
+          follow(result, show(op, result, elements));
     }
   }
 }
 
-} // namespace
+/// Those of a sample's elements, the first dimension being the batch: one if
+/// all have the same, none if there is none.
+static SmallVector<int64_t> getSampleBounds(ArrayRef<int64_t> uppers,
+                                            int64_t sampleElements) {
+  SmallVector<int64_t> bounds(uppers.take_front(sampleElements));
+  for (auto [i, upper] : llvm::enumerate(uppers))
+    bounds[i % sampleElements] = std::min(bounds[i % sampleElements], upper);
+  if (llvm::all_equal(bounds))
+    bounds.truncate(1);
+  if (bounds == ArrayRef(none))
+    bounds.clear();
+  llvm::replace(bounds, none, int64_t(0));
+  return bounds;
+}
 
 void dtc::boundInputs(func::FuncOp step) {
   Builder builder(step.getContext());
   for (BlockArgument argument : step.getArguments()) {
     unsigned i = argument.getArgNumber();
+    auto type = cast<ShapedType>(argument.getType());
     if (!step.getArgAttr(i, attr::input) ||
-        !isa<IntegerType>(getElementTypeOrSelf(argument)))
+        !isa<IntegerType>(type.getElementType()) || type.getRank() == 0)
       continue;
-    Bound bound;
-    collect(argument, bound);
-    if (bound.upper != INT64_MAX)
-      step.setArgAttr(i, attr::bound, builder.getI64IntegerAttr(bound.upper));
-    if (bound.ignored)
+    InputUses uses(argument);
+    SmallVector<int64_t> bounds = getSampleBounds(
+        uses.uppers, type.getNumElements() / type.getDimSize(0));
+    if (!bounds.empty())
+      step.setArgAttr(i, attr::bound, builder.getDenseI64ArrayAttr(bounds));
+    if (uses.ignored)
       step.setArgAttr(i, attr::ignore,
-                      builder.getI64IntegerAttr(*bound.ignored));
+                      builder.getI64IntegerAttr(*uses.ignored));
   }
 }

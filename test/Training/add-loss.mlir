@@ -9,7 +9,7 @@
 // RUN: dtc-opt %s --dtc-add-loss="output=logits loss=bce" --split-input-file | FileCheck %s --check-prefix=BCE
 
 // CHECK: func.func @step(%[[X:[a-z0-9]+]]: tensor<2x3x4xf32> {dtc.input = "x", dtc.kind = "input"},
-// CHECK-SAME: %[[T:[a-z0-9]+]]: tensor<2x3xi64> {dtc.bound = {{[0-9]+}} : i64, dtc.input = "labels", dtc.kind = "label"}, %[[W:[a-z0-9]+]]: tensor<4xf32> {dtc.parameter = "w"})
+// CHECK-SAME: %[[T:[a-z0-9]+]]: tensor<2x3xi64> {dtc.bound = array<i64: {{[0-9]+}}>, dtc.input = "labels", dtc.kind = "label"}, %[[W:[a-z0-9]+]]: tensor<4xf32> {dtc.parameter = "w"})
 // CHECK-SAME: -> (tensor<f64> {dtc.output = "loss"}, tensor<2x3x4xf32> {dtc.output = "predictions"})
 // CHECK: %[[Z:.+]] = dtc.mul %[[X]], %[[W]]
 // What only other outputs need is gone.
@@ -23,7 +23,7 @@
 // IGNORE-NEXT: %[[N:.+]] = dtc.count_labels %[[T]] {ignore_index = -100 : i64}
 // IGNORE-NEXT: dtc.div %[[SUM]], %[[N]]
 
-// AXIS: %[[T:[a-z0-9]+]]: tensor<2x4xi64> {dtc.bound = {{[0-9]+}} : i64, dtc.input = "labels"
+// AXIS: %[[T:[a-z0-9]+]]: tensor<2x4xi64> {dtc.bound = array<i64: {{[0-9]+}}>, dtc.input = "labels"
 // AXIS: %[[Z:.+]] = dtc.transpose %{{.+}} [0, 2, 1]
 // AXIS-NEXT: %[[SUM:.+]] = dtc.cross_entropy %[[Z]], %[[T]]
 // AXIS-NEXT: %[[LOSS:.+]] = dtc.sum_over_stages %[[SUM]]
@@ -48,7 +48,7 @@
 // EACH-NEXT: dtc.sum_over_stages %[[MEAN]]
 // The label has 1 - 0.5 + 0.5 / 4 of its row, each other class 0.5 / 4, times
 // the class's weight; the mean divides by the labels' weights.
-// WEIGHTED: %[[T:[a-z0-9]+]]: tensor<2x3xi64> {dtc.bound = 4 : i64, dtc.ignore_index = -100 : i64, dtc.input = "labels"
+// WEIGHTED: %[[T:[a-z0-9]+]]: tensor<2x3xi64> {dtc.bound = array<i64: 4>, dtc.ignore_index = -100 : i64, dtc.input = "labels"
 // WEIGHTED: %[[HOT:.+]] = dtc.one_hot %[[T]] : (tensor<2x3xi64>) -> tensor<2x3x4xi1>
 // WEIGHTED: %[[COUNTED:.+]] = dtc.compare ne
 // WEIGHTED-DAG: %[[OWN:.+]] = dtc.constant dense<[6.250000e-01, 1.250000e+00, 1.875000e+00, 2.500000e+00]> : tensor<4xf32>

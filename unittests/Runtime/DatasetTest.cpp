@@ -6,6 +6,7 @@
 #include "TemporaryDirectory.h"
 #include "TestManifest.h"
 
+#include <array>
 #include <fstream>
 #include <numeric>
 #include <optional>
@@ -142,6 +143,11 @@ TEST_F(Dataset, RefusesValuesOutOfBound) {
   y[7] = -1;
   write();
   EXPECT_ERROR(open(), "has value -1 in sample 7, expected 0 to 3");
+  nlohmann::json manifest = validManifest();
+  manifest["inputs"][1].erase("ignore_index");
+  program = readJson(manifest);
+  EXPECT_ERROR(open(), "expected 0 to 3 for input 'y'; compiled with "
+                       "--ignore-index -1, a program leaves such labels out");
 }
 
 TEST_F(Dataset, RefusesWrongShapesAndTypes) {
@@ -196,6 +202,23 @@ TEST_F(Dataset, ShardsChangeNothing) {
   std::filesystem::copy(folder.path, moved.path);
   EXPECT_EQ(openDataset(program, {moved.path, 2, true, 0, 1})->fingerprint(),
             shards->fingerprint());
+}
+
+TEST_F(Dataset, ElementsHaveBoundsOfTheirOwn) {
+  nlohmann::json manifest = validManifest();
+  manifest["inputs"][0]["bound"] = {3, 0, 8};
+  program = readJson(manifest);
+  std::vector<int64_t> columns(60);
+  for (size_t i = 0; i < columns.size(); ++i)
+    columns[i] = std::array<int64_t, 3>{2, 1000, 7}[i % 3];
+  folder.writeNpy("x.npy", "'<i8'", "(20, 3)", columns.data(), 480);
+  open();
+  columns[44] = 8;
+  folder.writeNpy("x.npy", "'<i8'", "(20, 3)", columns.data(), 480);
+  EXPECT_ERROR(open(), "has value 8 in sample 14, expected 0 to 7 for element "
+                       "2 of input 'x'");
+  manifest["inputs"][0]["bound"] = {3, 0};
+  EXPECT_ERROR(readJson(manifest), "input 'x' has 2 bounds, expected one");
 }
 
 TEST_F(Dataset, WholeNumbersThatFloatsDoNotHoldAreRefused) {
@@ -264,7 +287,7 @@ protected:
     for (size_t i = 0; i < tokens.size(); ++i)
       tokens[i] = uint16_t(i % 10);
     manifest["inputs"][1]["shape"] = {16, 3};
-    manifest["inputs"][1]["bound"] = 10;
+    manifest["inputs"][1]["bound"] = {10};
     write(49);
   }
   void write(int count) {

@@ -105,6 +105,7 @@ TEST(Npy, RefusesWhatItCannotRead) {
   EXPECT_ERROR(Npy(npy("'<c8'", "(4,)", 64)), "'<c8'");
   EXPECT_ERROR(Npy(npy("'<f4'", "(2, 2)", 64, "True")), "Fortran order");
   EXPECT_ERROR(Npy(npy("'<f4'", "oops", 64)), "corrupt .npy header");
+  EXPECT_ERROR(Npy(npy("'<f4'", "(-4, 4)", 64)), "corrupt .npy header");
 }
 
 TEST(Elements, Conversions) {

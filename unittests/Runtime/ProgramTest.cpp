@@ -14,7 +14,7 @@ TEST(Program, ReadsTheManifest) {
   EXPECT_EQ(program.mesh.describeRank(3), "rank 3 (pp 0, dp 3)");
   EXPECT_EQ(program.blockRows(), 2);
   EXPECT_EQ(program.learningRate, 0.5);
-  EXPECT_EQ(program.inputs[0].bound, 10);
+  EXPECT_EQ(program.inputs[0].bounds, std::vector<int64_t>{10});
   EXPECT_EQ(program.stages[0].parameters[0].gradient->offset, 192);
   EXPECT_EQ(program.groups[1], (std::vector<int>{0, 1}));
 }

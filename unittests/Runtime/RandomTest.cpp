@@ -46,7 +46,7 @@ TEST(RandomStream, FloatIsTheRoundedDouble) {
 TEST(RandomStream, IntegersCoverTheBound) {
   std::vector<int64_t> values(10001);
   RandomStream(1, RandomUse::input, 0)
-      .fillIntegers(DTC_I64, values.data(), int64_t(values.size()), 10);
+      .fillIntegers(DTC_I64, values.data(), int64_t(values.size()), {10});
   std::vector<int> seen(10);
   for (int64_t value : values) {
     ASSERT_GE(value, 0);
@@ -55,6 +55,17 @@ TEST(RandomStream, IntegersCoverTheBound) {
   }
   for (int count : seen)
     EXPECT_NEAR(count, 1000, 150);
+}
+
+TEST(RandomStream, ElementsHaveBoundsOfTheirOwn) {
+  std::vector<int32_t> values(3000);
+  const std::vector<int64_t> bounds = {2, 3, 7};
+  RandomStream(1, RandomUse::input, 0)
+      .fillIntegers(DTC_I32, values.data(), int64_t(values.size()), bounds);
+  std::vector<int32_t> largest(3);
+  for (size_t i = 0; i < values.size(); ++i)
+    largest[i % 3] = std::max(largest[i % 3], values[i]);
+  EXPECT_EQ(largest, (std::vector<int32_t>{1, 2, 6}));
 }
 
 TEST(RandomStream, StreamsDiffer) {

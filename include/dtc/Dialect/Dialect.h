@@ -62,7 +62,8 @@ class Product : public mlir::OpTrait::TraitBase<ConcreteType, Product> {};
 namespace attr {
 /// Argument of a step: the graph input it is.
 constexpr llvm::StringLiteral input = "dtc.input";
-/// Argument of a step: exclusive upper bound of an integer input's values.
+/// Argument of a step: exclusive upper bounds of an integer input's values, one
+/// for all or one for each element of a sample, 0 where there is none.
 constexpr llvm::StringLiteral bound = "dtc.bound";
 /// Argument of a step: a value outside the bound that labels may have.
 constexpr llvm::StringLiteral ignore = "dtc.ignore_index";

@@ -149,8 +149,9 @@ extern const dtc_program dtc_program_v1;
 ///   "phases": ["F", "W", "update"],       // what plans run, by index; "F.1"
 ///                                         // is F of chunk 1
 ///   "inputs": [{"name": "input_ids", "dtype": "i64", "shape": [32, 128],
-///               "kind": "input"|"label"|"lr"|"step"|..., "bound": 256,
-///               "ignore_index": -100}],    // these two are optional
+///               "kind": "input"|"label"|"lr"|"step"|...,
+///               "bound": [256],            // this and the next are optional
+///               "ignore_index": -100}],
 ///   "parameters": [{"name": "wte", "dtype": "f32", "shape": [256, 128],
 ///                   "trainable": true,
 ///                   "splits": [{"axis": "tp", "dim": 0}],
@@ -185,9 +186,10 @@ extern const dtc_program dtc_program_v1;
 ///   `input` or `label` holds the rank's own rows of all micro-batches, in
 ///   order: row block (m, d) of M x dp equal blocks of dimension 0, for
 ///   m = 0..M-1 and d = the rank's coordinate on the batch axes. `lr` and
-///   `step` are f64 scalars; `step` counts from 1. `bound` is the exclusive
-///   upper bound of an integer input's values (0: unknown): data outside it is
-///   refused, the `ignore_index` of a label excepted.
+///   `step` are f64 scalars; `step` counts from 1. `bound` has the
+///   exclusive upper bounds of an integer input's values, one for all or one
+///   for each element of a sample (0: unknown): data outside are refused, the
+///   `ignore_index` of a label excepted.
 /// * `weights_file` is relative to the executable's folder: a safetensors file
 ///   with the tensor of every parameter whose init is "file". If it is empty,
 ///   that file follows the executable's code, then its size in bytes, as 8

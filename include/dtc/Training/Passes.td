@@ -40,7 +40,8 @@ def AddLoss : Pass<"dtc-add-loss", "mlir::ModuleOp"> {
     built from tensor ops.
 
     An input that indexes a table, or holds labels of so many classes, gets
-    `dtc.bound`; labels with an ignored value get `dtc.ignore_index`.
+    `dtc.bound`, one for all elements of a sample or one for each; labels with
+    an ignored value get `dtc.ignore_index`.
 
     Before:
     ```mlir

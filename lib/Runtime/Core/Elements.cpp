@@ -132,10 +132,14 @@ int64_t dtc::rt::findOutside(dtc_dtype dtype, const void *source, int64_t count,
   return visitElement(dtype, [&](auto example) -> int64_t {
     using T = decltype(example);
     if constexpr (std::is_integral_v<T>) {
+      IntegerRange accepted = range.at(0);
       for (int64_t i = 0; i < count; ++i) {
+        if (range.ends.size() > 1)
+          accepted = range.at(i);
         T element = loadAt<T>(source, i);
         __int128 wide = element;
-        if ((wide < range.low || wide > range.high) && wide != range.except) {
+        if ((wide < accepted.low || wide > accepted.high) &&
+            wide != accepted.except) {
           value = std::to_string(element);
           return i;
         }

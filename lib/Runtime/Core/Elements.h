@@ -12,6 +12,7 @@
 #include "Float16.h"
 #include "dtc/Support/ElementType.h"
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -82,13 +83,23 @@ void convert(dtc_dtype from, const void *source, dtc_dtype to, void *target,
 struct IntegerRange {
   int64_t low, high;
   int64_t except;
+  /// If there are any, element i must be below ends[i % ends.size()] instead,
+  /// unless that is 0.
+  std::span<const int64_t> ends = {};
+
+  /// Of an element.
+  IntegerRange at(int64_t element) const {
+    int64_t end = ends.empty() ? 0 : ends[size_t(element) % ends.size()];
+    return end ? IntegerRange{0, end - 1, except}
+               : IntegerRange{low, high, except};
+  }
 };
 
 /// The whole numbers that fit `dtype`.
 IntegerRange rangeOf(dtc_dtype dtype);
 
 /// Position of the first of `count` whole numbers outside the range, or -1;
-/// its value goes to `value`.
+/// its value goes to `value`. The first is element 0 of a sample.
 int64_t findOutside(dtc_dtype dtype, const void *source, int64_t count,
                     const IntegerRange &range, std::string &value);
 

@@ -150,7 +150,12 @@ static InputInfo readInput(const Json &json) {
                                           {"replicas", InputKind::replicas},
                                           {"replica", InputKind::replica}});
   if (json.contains("bound"))
-    input.bound = readWhole(json["bound"]);
+    input.bounds = readWholes(json["bound"]);
+  if (input.bounds.size() > 1 &&
+      int64_t(input.bounds.size()) != elementCount(input.sampleShape()))
+    fail("input '%s' has %zu bounds, expected one, or one for each element of "
+         "a sample",
+         input.name.c_str(), input.bounds.size());
   if (json.contains("ignore_index"))
     input.ignoreIndex = readWhole(json["ignore_index"]);
   return input;

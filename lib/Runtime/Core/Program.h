@@ -75,7 +75,9 @@ struct InputInfo {
   dtc_dtype dtype;
   std::vector<int64_t> shape; ///< of the global batch; empty for scalars
   InputKind kind;
-  int64_t bound = 0; ///< exclusive upper bound of whole numbers, 0: unknown
+  /// Exclusive upper bounds of whole numbers: one for all, or one for each
+  /// element of a sample, 0 where it is unknown; empty if there is none.
+  std::vector<int64_t> bounds;
   std::optional<int64_t> ignoreIndex; ///< a label outside the bound, allowed
 
   bool isData() const {

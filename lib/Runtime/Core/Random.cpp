@@ -60,12 +60,13 @@ void RandomStream::fillNormal(dtc_dtype dtype, void *target, int64_t count,
 }
 
 void RandomStream::fillIntegers(dtc_dtype dtype, void *target, int64_t count,
-                                uint64_t bound) const {
+                                const std::vector<int64_t> &bounds) const {
   for (int64_t i = 0; i < count; i += 2) {
     PhiloxBlock words = block(uint32_t(i / 2));
     for (int64_t j = i; j < i + 2 && j < count; ++j) {
       uint64_t word = words[2 * (j - i)] | uint64_t(words[2 * (j - i) + 1])
                                                << 32;
+      uint64_t bound = uint64_t(bounds[size_t(j) % bounds.size()]);
       uint64_t value = uint64_t((unsigned __int128)word * bound >> 64);
       if (dtype == DTC_I64)
         static_cast<int64_t *>(target)[j] = int64_t(value);

@@ -12,6 +12,7 @@
 #include "dtc/Runtime/ABI.h"
 
 #include <array>
+#include <vector>
 
 namespace dtc::rt {
 
@@ -45,9 +46,10 @@ public:
   void fillNormal(dtc_dtype dtype, void *target, int64_t count,
                   double deviation, int64_t first = 0) const;
 
-  /// Fill `count` elements of an integer type with 0 .. bound - 1.
+  /// Fill `count` elements of an integer type, element i with 0 ..
+  /// bounds[i % bounds.size()] - 1.
   void fillIntegers(dtc_dtype dtype, void *target, int64_t count,
-                    uint64_t bound) const;
+                    const std::vector<int64_t> &bounds) const;
 
 private:
   std::array<uint32_t, 2> key;

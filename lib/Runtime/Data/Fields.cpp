@@ -23,9 +23,24 @@ static IntegerRange acceptedBy(const InputInfo &input) {
     int64_t limit = int64_t(1) << digits;
     return {-limit, limit, 0};
   }
-  if (input.bound > 0)
-    return {0, input.bound - 1, input.ignoreIndex.value_or(0)};
-  return rangeOf(input.dtype);
+  IntegerRange range = rangeOf(input.dtype);
+  range.except = input.ignoreIndex.value_or(0);
+  range.ends = input.bounds;
+  return range;
+}
+
+/// "expected 0 to 9 for input 'x'".
+static std::string describeAccepted(const InputInfo &input,
+                                    const IntegerRange &range,
+                                    int64_t element) {
+  IntegerRange accepted = range.at(element);
+  std::string place;
+  if (range.ends.size() > 1)
+    place = format("element %lld of ",
+                   (long long)(element % int64_t(range.ends.size())));
+  return format("expected %lld to %lld for %sinput '%s'",
+                (long long)accepted.low, (long long)accepted.high,
+                place.c_str(), input.name.c_str());
 }
 
 void Field::checkValues(int rank, int ranks) const {
@@ -34,6 +49,13 @@ void Field::checkValues(int rank, int ranks) const {
       (isFloat(input.dtype) && sizeOf(array.dtype()) < sizeOf(input.dtype)))
     return;
   IntegerRange range = acceptedBy(input);
+  int64_t tightest = 0;
+  if (isStream() && range.ends.size() > 1) { // any token may be in any place
+    for (int64_t end : range.ends)
+      if (end && (!tightest || end < tightest))
+        tightest = end;
+    range.ends = {&tightest, 1};
+  }
   int64_t count = array.shape()[0];
   int64_t perItem = count ? elementCount(array.shape()) / count : 0;
   int64_t first = count * rank / ranks * perItem;
@@ -42,11 +64,16 @@ void Field::checkValues(int rank, int ranks) const {
   int64_t at = array.findOutside(first, last - first, range, value);
   if (at < 0)
     return;
-  fail("'%s' has value %s in %s %lld, expected %lld to %lld for input '%s'",
-       array.fileOf(at).path().c_str(), value.c_str(),
-       isStream() ? "token" : "sample",
-       (long long)(array.offsetInFile(at) / perItem), (long long)range.low,
-       (long long)range.high, input.name.c_str());
+  std::string hint;
+  if (input.kind == InputKind::label && value.front() == '-' &&
+      !input.ignoreIndex)
+    hint = format("; compiled with --ignore-index %s, a program leaves such "
+                  "labels out",
+                  value.c_str());
+  fail("'%s' has value %s in %s %lld, %s%s", array.fileOf(at).path().c_str(),
+       value.c_str(), isStream() ? "token" : "sample",
+       (long long)(array.offsetInFile(at) / perItem),
+       describeAccepted(input, range, at).c_str(), hint.c_str());
 }
 
 std::string Field::describe(int64_t sample) const {
@@ -61,11 +88,12 @@ void Field::checkLoaded(int64_t sample, const void *values) const {
     return;
   IntegerRange range = acceptedBy(input);
   std::string value;
-  if (findOutside(input.dtype, values, loadedElements, range, value) >= 0)
+  int64_t at = findOutside(input.dtype, values, loadedElements, range, value);
+  if (at >= 0)
     fail("'%s' was changed while the program trained: it has value %s in %s, "
-         "expected %lld to %lld for input '%s'",
+         "%s",
          array().path().c_str(), value.c_str(), describe(sample).c_str(),
-         (long long)range.low, (long long)range.high, input.name.c_str());
+         describeAccepted(input, range, at).c_str());
 }
 
 //===----------------------------------------------------------------------===//

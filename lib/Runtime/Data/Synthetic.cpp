@@ -24,6 +24,12 @@ public:
           input.isData() ? orderOf(data, input.name, &InputInfo::name) : 0);
       sampleElements.push_back(
           input.isData() ? elementCount(input.sampleShape()) : 0);
+      // Without a bound only 0 and 1 are sure to be right.
+      bounds.push_back(input.bounds.empty() ? std::vector<int64_t>{0}
+                                            : input.bounds);
+      for (int64_t &bound : bounds.back())
+        if (bound == 0 || input.dtype == DTC_BOOL)
+          bound = 2;
     }
   }
 
@@ -33,11 +39,8 @@ public:
                         step * program.globalBatch + row);
     if (isFloat(input.dtype))
       return stream.fillNormal(input.dtype, target, sampleElements[index], 1);
-    // Without a bound only 0 and 1 are sure to be right.
-    uint64_t bound = input.bound > 0 ? input.bound : 2;
-    if (input.dtype == DTC_BOOL)
-      bound = std::min<uint64_t>(bound, 2);
-    stream.fillIntegers(input.dtype, target, sampleElements[index], bound);
+    stream.fillIntegers(input.dtype, target, sampleElements[index],
+                        bounds[index]);
   }
 
   std::string fingerprint() const override { return "synthetic"; }
@@ -47,6 +50,7 @@ private:
   uint64_t seed;
   std::vector<uint32_t> orders;
   std::vector<int64_t> sampleElements;
+  std::vector<std::vector<int64_t>> bounds;
 };
 
 } // namespace
