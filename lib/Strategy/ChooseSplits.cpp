@@ -8,6 +8,7 @@
 
 #include "DimensionClasses.h"
 #include "LayoutOverrides.h"
+#include "PaddingValues.h"
 #include "dtc/Dialect/SignatureEditor.h"
 #include "dtc/Parallel/SplitExpansion.h"
 #include "dtc/Strategy/Passes.h"
@@ -255,6 +256,8 @@ std::string ChooseSplits::findPaddingObstacle(func::FuncOp function,
       if (classes.getClass(argument, part.getAs<IntegerAttr>("dim").getInt()) ==
           number)
         return "'" + getTensorName(argument).str() + "' is several parts of it";
+  if (Operation *op = findUndefinedAtPadding(function, classes, number))
+    return describe(op) + " is not defined at the zeros of padding";
   return "";
 }
 

@@ -139,6 +139,45 @@ func.func @joined(%i: tensor<6xi64> {dtc.input = "i"}, %wte: tensor<13x3x4xf32> 
 
 // -----
 
+// Rows that are divided by their norm have no value in padding, which is zero.
+// CHECK-LABEL: func @prototypes
+// CHECK-SAME: "w"}
+// expected-warning @+1 {{parameter 'w' is not split along dimension 0: --tp 2 does not divide its 13 elements, and they cannot be padded: sqrt (node 'norm') is not defined at the zeros of padding}}
+func.func @prototypes(%x: tensor<6x4xf32> {dtc.input = "x"}, %t: tensor<6xi64> {dtc.input = "t"}, %w1: tensor<4x16xf32> {dtc.parameter = "w1"},
+                      %w2: tensor<16x4xf32> {dtc.parameter = "w2"}, %w: tensor<13x4xf32> {dtc.parameter = "w"}) -> tensor<f64> {
+  %0 = dtc.matmul %x, %w1 : (tensor<6x4xf32>, tensor<4x16xf32>) -> tensor<6x16xf32>
+  %1 = dtc.matmul %0, %w2 : (tensor<6x16xf32>, tensor<16x4xf32>) -> tensor<6x4xf32>
+  %2 = dtc.mul %w, %w : (tensor<13x4xf32>, tensor<13x4xf32>) -> tensor<13x4xf32>
+  %3 = dtc.reduce_sum %2 axes [1] : (tensor<13x4xf32>) -> tensor<13x1xf32>
+  %4 = dtc.sqrt %3 : (tensor<13x1xf32>) -> tensor<13x1xf32> loc("norm")
+  %5 = dtc.div %w, %4 : (tensor<13x4xf32>, tensor<13x1xf32>) -> tensor<13x4xf32>
+  %6 = dtc.matmul %1, %5 {transpose_rhs} : (tensor<6x4xf32>, tensor<13x4xf32>) -> tensor<6x13xf32>
+  %l = dtc.cross_entropy %6, %t : (tensor<6x13xf32>, tensor<6xi64>) -> tensor<f64>
+  return %l : tensor<f64>
+}
+
+// -----
+
+// With a smallest number they have one: they are padded.
+// CHECK-LABEL: func @smoothed
+// CHECK-SAME: "w", dtc.split_dims = {tp = 0 : i64}}
+func.func @smoothed(%x: tensor<6x4xf32> {dtc.input = "x"}, %t: tensor<6xi64> {dtc.input = "t"}, %w1: tensor<4x16xf32> {dtc.parameter = "w1"},
+                    %w2: tensor<16x4xf32> {dtc.parameter = "w2"}, %w: tensor<13x4xf32> {dtc.parameter = "w"}) -> tensor<f64> {
+  %0 = dtc.matmul %x, %w1 : (tensor<6x4xf32>, tensor<4x16xf32>) -> tensor<6x16xf32>
+  %1 = dtc.matmul %0, %w2 : (tensor<6x16xf32>, tensor<16x4xf32>) -> tensor<6x4xf32>
+  %2 = dtc.mul %w, %w : (tensor<13x4xf32>, tensor<13x4xf32>) -> tensor<13x4xf32>
+  %3 = dtc.reduce_sum %2 axes [1] : (tensor<13x4xf32>) -> tensor<13x1xf32>
+  %epsilon = dtc.constant dense<1.0e-5> : tensor<f32> to tensor<f32>
+  %4 = dtc.add %3, %epsilon : (tensor<13x1xf32>, tensor<f32>) -> tensor<13x1xf32>
+  %5 = dtc.sqrt %4 : (tensor<13x1xf32>) -> tensor<13x1xf32>
+  %6 = dtc.div %w, %5 : (tensor<13x4xf32>, tensor<13x1xf32>) -> tensor<13x4xf32>
+  %7 = dtc.matmul %1, %6 {transpose_rhs} : (tensor<6x4xf32>, tensor<13x4xf32>) -> tensor<6x13xf32>
+  %l = dtc.cross_entropy %7, %t : (tensor<6x13xf32>, tensor<6xi64>) -> tensor<f64>
+  return %l : tensor<f64>
+}
+
+// -----
+
 // One that an op needs whole stays whole, and is said to.
 // CHECK-LABEL: func @softmax
 // CHECK-SAME: "wte"}

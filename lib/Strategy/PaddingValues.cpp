@@ -1,0 +1,105 @@
+//===- PaddingValues.cpp - what padded parameters make --------------------===//
+//
+// The numbers that parameters and constants alone decide are followed from op
+// to op: each value of the class has the same one in all of its padding.
+//
+//===----------------------------------------------------------------------===//
+
+#include "PaddingValues.h"
+#include "Numbers.h"
+#include "dtc/Dialect/Elementwise.h"
+
+using namespace mlir;
+using namespace dtc;
+
+namespace {
+
+class Padding {
+public:
+  Padding(DimensionClasses &classes, unsigned number)
+      : classes(classes), number(number) {}
+
+  bool reaches(Value value) {
+    int64_t rank = cast<ShapedType>(value.getType()).getRank();
+    return llvm::any_of(llvm::seq(rank), [&](int64_t dim) {
+      return classes.getClass(value, dim) == number;
+    });
+  }
+  std::optional<double> get(Value value) {
+    if (!reaches(value))
+      return getNumber(value);
+    auto found = numbers.find(value);
+    return found == numbers.end() ? std::nullopt : std::optional(found->second);
+  }
+  void add(BlockArgument parameter) { numbers[parameter] = 0; }
+  void add(Operation *op) {
+    for (Value result : op->getResults())
+      if (reaches(result))
+        if (std::optional<double> known = evaluate(op))
+          numbers[result] = *known;
+  }
+
+private:
+  std::optional<double> evaluate(Operation *op);
+
+  DimensionClasses &classes;
+  unsigned number;
+  llvm::DenseMap<Value, double> numbers;
+};
+
+} // namespace
+
+std::optional<double> Padding::evaluate(Operation *op) {
+  auto isZero = [&](Value value) {
+    return reaches(value) && get(value) == 0.0;
+  };
+  if (isa<MulOp, MatMulOp>(op) && llvm::any_of(op->getOperands(), isZero))
+    return 0;
+  if (isa<ReshapeOp, TransposeOp, BroadcastOp, SliceOp, SplitOp,
+          StopGradientOp>(op))
+    return get(op->getOperand(0));
+  if (auto sum = dyn_cast<ReduceSumOp>(op)) {
+    std::optional<double> own = get(sum.getX());
+    int64_t count =
+        sum.getX().getType().getNumElements() / sum.getType().getNumElements();
+    return own ? std::optional(*own * double(count)) : std::nullopt;
+  }
+  SmallVector<double> operands;
+  for (Value operand : op->getOperands()) {
+    std::optional<double> own = get(operand);
+    if (!own)
+      return std::nullopt;
+    operands.push_back(*own);
+  }
+  return evaluateElement(op, operands);
+}
+
+/// Whether 0 is where an operand of the op has no value or no gradient.
+static bool isUndefinedAtZero(OpOperand &operand) {
+  Operation *op = operand.getOwner();
+  return isa<LogOp, SqrtOp, ReciprocalOp>(op) ||
+         (isa<DivOp>(op) && operand.getOperandNumber() == 1) ||
+         (isa<PowOp>(op) && operand.getOperandNumber() == 0);
+}
+
+Operation *dtc::findUndefinedAtPadding(func::FuncOp function,
+                                       DimensionClasses &classes,
+                                       unsigned number) {
+  Padding padding(classes, number);
+  for (BlockArgument argument : function.getArguments())
+    if (function.getArgAttr(argument.getArgNumber(), attr::parameter))
+      padding.add(argument);
+  for (Operation &op : function.front().without_terminator()) {
+    for (OpOperand &operand : op.getOpOperands())
+      if (padding.reaches(operand.get()) && isUndefinedAtZero(operand) &&
+          padding.get(operand.get()) == 0.0) {
+        // x^2, x^3 and so on are defined everywhere.
+        std::optional<double> exponent =
+            isa<PowOp>(op) ? padding.get(op.getOperand(1)) : std::nullopt;
+        if (!exponent || *exponent < 1)
+          return &op;
+      }
+    padding.add(&op);
+  }
+  return nullptr;
+}
