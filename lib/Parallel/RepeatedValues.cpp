@@ -139,6 +139,8 @@ Value Propagation::repeat(ConstantOp constant, LayoutAttr layout,
 /// is repeated. Null if some of it is not the same for all parts of the batch.
 Value Propagation::remake(Value value, LayoutAttr layout, OpBuilder &builder,
                           Location location) {
+  if (drawn.contains(value))
+    return draw(value, layout, builder, location);
   Operation *op = value.getDefiningOp();
   if (auto moved = dyn_cast_if_present<ReshardOp>(op)) {
     // What is moved is made in parts; they move as it did.
