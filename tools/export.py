@@ -111,6 +111,15 @@ def separate_names(model, names):
             taken.add(value.name)
 
 
+def splits_unknown(node):
+    """Whether the node makes parts of a dimension whose size the file does not
+    say, at which the optimizer fails."""
+    if node.op_type != "SplitToSequence":
+        return False
+    axis, shape = node.attributes.get("axis"), node.inputs[0].shape
+    return not shape or not isinstance(shape[axis.as_int() if axis else 0], int)
+
+
 def simplify(model, names):
     """Computes what depends on constants alone. Tensors of the state dict are
     inputs meanwhile, so that none is taken for a constant. The optimizer's
@@ -125,9 +134,14 @@ def simplify(model, names):
             value.const_value = None
             graph.inputs.append(value)
     optimizer.inline(model)
+    unknown = [node for node in graph.all_nodes() if splits_unknown(node)]
+    for node in unknown:
+        node.domain = "dtc.unknown"
     optimizer.fold_constants(
         model, onnx_shape_inference=True,
         should_fold=lambda node: False if node.op_type == "Dropout" else None)
+    for node in unknown:
+        node.domain = ""
     optimizer.remove_unused_nodes(model)
     for name, (value, data) in tensors.items():
         graph.inputs.remove(value)

@@ -82,5 +82,6 @@ LogicalResult dtc::proveReplicas(ModuleOp lowered, ModuleOp more) {
       findDifference(lowered.getBodyRegion(), more.getBodyRegion());
   return emitError(found ? found->getLoc() : lowered.getLoc())
          << "--dp auto: what a rank computes depends on how many replicas "
-            "there are; use --dp with a number";
+            "there are, as the mean over a batch does that the model takes; "
+            "use --dp with a number";
 }

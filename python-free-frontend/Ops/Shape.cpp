@@ -211,9 +211,6 @@ Error importPad(NodeBuilder &node) {
   if (!is_contained({"constant", "reflect", "edge", "wrap"}, mode))
     return problem("mode '" + mode + "' is not supported",
                    "supported are constant, reflect, edge and wrap");
-  if (call.operands[0].dtype == DType::Bool && mode == "constant")
-    return problem("pads bools at run time, supported are numbers",
-                   "cast them in the model");
   Expected<HostTensor> value = readFill(call);
   if (!value)
     return value.takeError();

@@ -196,6 +196,59 @@ class Recurrent(nn.Module):
         return self.head(y.mean(1) + cell[0])
 
 
+class Standardized(nn.Module):
+    """Means of the batch, and means of what is made of them."""
+
+    def __init__(self):
+        super().__init__()
+        self.body = nn.Linear(WIDTH, WIDTH)
+        self.head = nn.Linear(WIDTH, CLASSES)
+
+    def forward(self, x):
+        x = (x - x.mean(0)) / (x.std(0) + 1e-4)
+        return self.head(self.body(x).tanh())
+
+
+class Scaled(nn.Module):
+    """The largest of the batch."""
+
+    def __init__(self):
+        super().__init__()
+        self.head = nn.Linear(WIDTH, CLASSES)
+
+    def forward(self, x):
+        return self.head(x / x.abs().amax(0))
+
+
+class Columns(nn.Module):
+    """Columns that index tables of their own, of different sizes."""
+
+    SIZES = 3, 7, 11, 5
+
+    def __init__(self):
+        super().__init__()
+        self.tables = nn.ModuleList(nn.Embedding(size, WIDTH)
+                                    for size in self.SIZES)
+        self.head = nn.Linear(len(self.SIZES) * WIDTH, CLASSES)
+
+    def forward(self, x):
+        rows = [table(x[:, i]) for i, table in enumerate(self.tables)]
+        return self.head(torch.cat(rows, -1))
+
+
+class Prototypes(nn.Module):
+    """Rows of weights that are divided by their norm, which padding has not."""
+
+    def __init__(self):
+        super().__init__()
+        self.body = nn.Linear(WIDTH, 2 * WIDTH)
+        self.rows = nn.Parameter(torch.randn(CLASSES, 2 * WIDTH))
+
+    def forward(self, x):
+        rows = self.rows / self.rows.norm(dim=-1, keepdim=True)
+        return self.body(x).tanh() @ rows.t()
+
+
 MODULES = {
     "rotary": (Rotary, (LENGTH, WIDTH)),
     "concats": (Concats, (WIDTH,)),
@@ -208,6 +261,10 @@ MODULES = {
     "routing": (Routing, (LENGTH, WIDTH)),
     "probe": (Probe, (LENGTH, WIDTH)),
     "recurrent": (Recurrent, (2 * LENGTH, WIDTH)),
+    "standardized": (Standardized, (WIDTH,)),
+    "scaled": (Scaled, (WIDTH,)),
+    "columns": (Columns, (len(Columns.SIZES),)),
+    "prototypes": (Prototypes, (WIDTH,)),
 }
 
 
@@ -218,6 +275,8 @@ def make(name):
     random = np.random.default_rng(6)
     if isinstance(module, Residual):
         inputs = random.integers(0, 11, (ROWS, *shape)).astype(np.int64)
+    elif isinstance(module, Columns):
+        inputs = random.integers(0, Columns.SIZES, (ROWS, *shape))
     else:
         inputs = random.standard_normal((ROWS, *shape), np.float32)
     labels = random.integers(0, CLASSES, ROWS).astype(np.uint8)
@@ -235,11 +294,13 @@ def main():
     for name in parser.parse_args().modules or MODULES:
         model = make(name)
         path = folder / f"{name}.onnx"
-        if name == "recurrent":  # names of its weights are dynamo's to tell
+        # Names of weights, and how they are computed, are dynamo's to tell.
+        if name in ("recurrent", "prototypes"):
             torch.onnx.export(copy.deepcopy(model.module),
                               (model.batch(0, 2, torch.float32)[0],), path,
                               input_names=["x"], verbose=False,
-                              external_data=False)
+                              external_data=False,
+                              optimize=name == "recurrent")
             shrink(path)
         else:
             export(model, path)
