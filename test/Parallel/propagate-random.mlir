@@ -1,4 +1,4 @@
-// RUN: dtc-opt %s --dtc-assign-mesh="dp=2 tp=2 microbatches=4" --dtc-propagate-layouts --dtc-insert-collectives --dtc-verify=invariant=parallel | FileCheck %s
+// RUN: dtc-opt %s --split-input-file --dtc-assign-mesh="dp=2 tp=2 microbatches=4" --dtc-propagate-layouts --dtc-insert-collectives --dtc-verify=invariant=parallel | FileCheck %s
 
 // Each rank draws its part of the random numbers, and makes its part of what is
 // made of them; the program says which micro-batch it is.
@@ -25,5 +25,27 @@ func.func @step(%x: tensor<16x8xf32> {dtc.input = "x", dtc.kind = "input"}, %see
   %v = dtc.random_uniform %seed, %step {id = 1 : i64} : (tensor<i64>, tensor<f64>) -> tensor<16x6xf32>
   %z = dtc.mul %y, %v : (tensor<16x6xf32>, tensor<16x6xf32>) -> tensor<16x6xf32>
   %loss = dtc.sum_squares %z : (tensor<16x6xf32>) -> tensor<f64>
+  return %loss : tensor<f64>
+}
+
+// -----
+
+// What is made of random numbers and of what is made of constants is made in
+// parts, down to the numbers.
+
+// CHECK-LABEL: func.func @step(%{{.+}}: tensor<16x2x8xf32
+// CHECK: dtc.random_uniform {{.+}} {dims = array<i64: 0, 0>, id = 0 : i64, ways = array<i64: 4, 2>} : {{.+}} -> tensor<16x6xf32, #mb_dp>
+// CHECK: dtc.gather {{.+}} -> tensor<16x6x8xf32, #mb_dp>
+// CHECK-NOT: dtc.random_uniform
+func.func @step(%x: tensor<16x2x8xf32> {dtc.input = "x", dtc.kind = "input"}, %seed: tensor<i64> {dtc.input = "seed", dtc.kind = "seed"},
+                %step: tensor<f64> {dtc.input = "step", dtc.kind = "step"}) -> (tensor<f64> {dtc.output = "loss"}) {
+  %u = dtc.random_uniform %seed, %step {id = 0 : i64} : (tensor<i64>, tensor<f64>) -> tensor<16x6xf32>
+  %row = dtc.constant dense<[0.0, 0.1, 0.2, 0.3, 0.4, 0.5]> : tensor<6xf32> to tensor<6xf32>
+  %half = dtc.constant dense<0.5> : tensor<f32> to tensor<f32>
+  %lower = dtc.mul %row, %half : (tensor<6xf32>, tensor<f32>) -> tensor<6xf32>
+  %0 = dtc.compare ge %u, %lower : (tensor<16x6xf32>, tensor<6xf32>) -> tensor<16x6xi1>
+  %1 = dtc.cast %0 : (tensor<16x6xi1>) -> tensor<16x6xi64>
+  %2 = dtc.gather %x, %1 {batch_dims = 1 : i64} : (tensor<16x2x8xf32>, tensor<16x6xi64>) -> tensor<16x6x8xf32>
+  %loss = dtc.sum_squares %2 : (tensor<16x6x8xf32>) -> tensor<f64>
   return %loss : tensor<f64>
 }

@@ -345,7 +345,12 @@ File shapes() {
   m.node("Tile", "tile", {"x", "repeats"}, {"y4"});
   m.ints("last", {-1});
   m.node("Unsqueeze", "unsqueeze", {"x", "last"}, {"y5"});
-  for (const char *name : {"y0", "y1", "y2", "y3", "y4", "y5"})
+  m.node("Greater", "mask", {"a", "b"}, {"mask"});
+  m.node("Pad", "padded mask", {"mask", "pads"}, {"padded"});
+  m.node("Cast", "padded numbers", {"padded"}, {"y6"});
+  m.set(*m.graph().mutable_node()->rbegin(), "to",
+        int64_t(onnx::TensorProto::FLOAT));
+  for (const char *name : {"y0", "y1", "y2", "y3", "y4", "y5", "y6"})
     m.output(name);
   return m;
 }
