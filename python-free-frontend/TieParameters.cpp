@@ -16,7 +16,8 @@ using namespace llvm;
 
 namespace dtc::frontend {
 
-/// Whether equal elements of `a` and `b` mean that they are one tensor.
+/// Whether equal elements of `a` and `b`, maybe transposed, mean that they are
+/// one tensor.
 static bool areOne(const Candidate &a, const Candidate &b) {
   auto isTable = [](const Candidate &c) { return c.role.isLookup; };
   auto isTableOrHead = [](const Candidate &c) {
@@ -26,6 +27,13 @@ static bool areOne(const Candidate &a, const Candidate &b) {
     return true;
   return isGeneratedName(a.name) && isGeneratedName(b.name) &&
          !a.module.empty() && isSameModule(a.module, b.module);
+}
+
+/// Whether the one is what the exporter made of the other for `x @ w.t()`,
+/// outside of all layers, if they are transposes of each other.
+static bool isTransposeOf(const Candidate &a, const Candidate &b) {
+  return isGeneratedName(a.name) && a.module.empty() && a.role.isProduct &&
+         !isGeneratedName(b.name);
 }
 
 SmallVector<SmallVector<ParameterUse>>
@@ -91,13 +99,15 @@ tieParameters(ArrayRef<Candidate> candidates, bool compare,
           continue;
         const Candidate &left = candidates[i], &right = candidates[other];
         bool canBeOne = !options.untie && areOne(left, right);
-        if (!canBeOne && apart.count(left.parameter.text) &&
+        bool canBeTransposed = !options.untie && (isTransposeOf(left, right) ||
+                                                  isTransposeOf(right, left));
+        if (!canBeOne && !canBeTransposed && apart.count(left.parameter.text) &&
             apart.count(right.parameter.text))
           continue; // known
         Match match = compareElements(left.data, right.data);
         if (match == Match::None)
           continue;
-        if (!canBeOne)
+        if (!canBeOne && !(canBeTransposed && match == Match::Transposed))
           apart.insert({left.parameter.text, right.parameter.text});
         else
           tie(i, other, match);

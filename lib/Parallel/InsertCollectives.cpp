@@ -8,6 +8,7 @@
 
 #include "dtc/Dialect/Permutation.h"
 #include "dtc/Parallel/Passes.h"
+#include "dtc/Support/Axes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace dtc {
@@ -191,9 +192,13 @@ private:
       diagnostic << "needs a row for each sample of a micro-batch, but has "
                     "those of the whole batch, in ";
       describe(*to);
-      diagnostic << " that is no input and whose rows differ; use one "
-                    "micro-batch; if the file has a fixed batch, export with "
-                    "a dynamic one and optimize=False";
+      bool isSplit = target.getMesh().getSize(dataAxis) > 1;
+      diagnostic << " that is no input and whose rows differ; use "
+                 << (!isSplit ? "one micro-batch"
+                     : isOne  ? "--dp 1"
+                              : "--dp 1 and one micro-batch")
+                 << "; if the file has a fixed batch, export with a dynamic "
+                    "one and optimize=False";
     }
     return diagnostic;
   }

@@ -211,8 +211,7 @@ LogicalResult ChooseSplits::splitParameters(func::FuncOp function,
     int64_t size = 0;
     for (int64_t factor : own.sizes)
       size = std::gcd(size, factor);
-    // A vocabulary can be any number: it is padded.
-    if (own.expands && !own.sums && size % tp != 0) {
+    if (own.canBePadded() && size % tp != 0) {
       std::string obstacle =
           findPaddingObstacle(function, classes, candidate.number);
       if (!obstacle.empty()) {
@@ -272,8 +271,9 @@ LogicalResult ChooseSplits::emitIndivisible(func::FuncOp function,
     if (!split)
       continue;
     int64_t dim = split.getAs<IntegerAttr>(tensorAxis).getInt();
-    for (int64_t size : classes[classes.getClass(argument, dim)].sizes) {
-      if (size % tp == 0)
+    const DimensionClass &own = classes[classes.getClass(argument, dim)];
+    for (int64_t size : own.sizes) {
+      if (size % tp == 0 || own.canBePadded())
         continue;
       InFlightDiagnostic diagnostic =
           function.emitError("cannot split parameter '")

@@ -27,6 +27,9 @@ struct DimensionClass {
   /// and whether some op expands where it is split.
   int64_t sums = 0;
   bool expands = false;
+
+  /// A vocabulary can be any number: it is padded.
+  bool canBePadded() const { return expands && sums == 0; }
 };
 
 class DimensionClasses {

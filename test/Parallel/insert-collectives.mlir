@@ -255,7 +255,7 @@ func.func @time(%x: tensor<8xf32, #b>) -> tensor<8xf32, #r> {
 #r = #dtc.layout<#mesh>
 #b = #dtc.layout<#mesh, mb: split(0)>
 func.func @rows(%x: tensor<8xf32, #r>) -> tensor<8xf32, #b> {
-  // expected-error@+1 {{needs a row for each sample of a micro-batch, but has those of the whole batch, in dimension 0 of a 8 value that is no input and whose rows differ; use one micro-batch; if the file has a fixed batch, export with a dynamic one and optimize=False}}
+  // expected-error@+1 {{needs a row for each sample of a micro-batch, but has those of the whole batch, in dimension 0 of a 8 value that is no input and whose rows differ; use --dp 1 and one micro-batch; if the file has a fixed batch, export with a dynamic one and optimize=False}}
   %0 = dtc.reshard %x : tensor<8xf32, #r> -> tensor<8xf32, #b>
   return %0 : tensor<8xf32, #b>
 }

@@ -228,3 +228,16 @@ func.func @spelled(%x: tensor<8x4xf32> {dtc.input = "x"}, %in: tensor<4x12xf32> 
   %2 = dtc.add %h, %1 : (tensor<8x12xf32>, tensor<8x12xf32>) -> tensor<8x12xf32>
   return %2 : tensor<8x12xf32>
 }
+
+// -----
+
+// A vocabulary that is padded is not what cannot be split.
+// expected-error @+1 {{cannot split parameter 'w1' over --tp 2: dimension 1 of 15 elements is used in 15 blocks}}
+func.func @padded_and_odd(%x: tensor<6x4xf32> {dtc.input = "x"}, %t: tensor<6xi64> {dtc.input = "t"}, %w: tensor<13x4xf32> {dtc.parameter = "w"},
+                          %w1: tensor<4x15xf32> {dtc.parameter = "w1"}, %w2: tensor<15x4xf32> {dtc.parameter = "w2"}) -> tensor<f64> {
+  %0 = dtc.matmul %x, %w1 : (tensor<6x4xf32>, tensor<4x15xf32>) -> tensor<6x15xf32>
+  %1 = dtc.matmul %0, %w2 : (tensor<6x15xf32>, tensor<15x4xf32>) -> tensor<6x4xf32>
+  %2 = dtc.matmul %1, %w {transpose_rhs} : (tensor<6x4xf32>, tensor<13x4xf32>) -> tensor<6x13xf32>
+  %l = dtc.cross_entropy %2, %t : (tensor<6x13xf32>, tensor<6xi64>) -> tensor<f64>
+  return %l : tensor<f64>
+}

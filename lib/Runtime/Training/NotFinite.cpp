@@ -88,8 +88,8 @@ std::string dtc::rt::explainNotFinite(const Program &program,
     return found;
   // The first loss comes before the first update.
   if (step == 1)
-    return "its data are finite: look at the initial weights, or try "
-           "--dtype f64 of dtc";
+    return std::string("its data are finite: look at the initial weights") +
+           (program.dtype == "f64" ? "" : ", or try --dtype f64 of dtc");
   return "its data are finite: consider a lower --lr";
 }
 

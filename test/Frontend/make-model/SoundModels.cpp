@@ -51,6 +51,22 @@ File tied() {
   return m;
 }
 
+/// `x @ w.t() @ w` outside of all layers, and a layer that starts as `w`.
+File transposedCopy() {
+  ModelBuilder m = start({"batch", 6});
+  std::vector<float> values(24), transposed(24);
+  for (int i = 0; i < 4; ++i)
+    for (int j = 0; j < 6; ++j)
+      values[i * 6 + j] = transposed[j * 4 + i] = float(i * 6 + j);
+  m.weight("w", {4, 6}, values);
+  m.weight("onnx::MatMul_5", {6, 4}, transposed);
+  m.weight("onnx::MatMul_6", {6, 4}, transposed);
+  m.node("MatMul", "/MatMul", {"x", "onnx::MatMul_5"}, {"a"});
+  m.node("MatMul", "/MatMul_1", {"a", "w"}, {"b"});
+  m.node("MatMul", "/layer/MatMul", {"b", "onnx::MatMul_6"}, {"y"});
+  return m;
+}
+
 /// Transposed weights under the names that PyTorch's exporter invents, in nodes
 /// named by their modules: a layer of a list, two products of one module, a
 /// member of a container, one whose name is taken, one without a module.
@@ -408,6 +424,7 @@ void addSoundModels(ModelTable &table) {
   table["float16"] = float16;
   table["external"] = external;
   table["tied"] = tied;
+  table["transposed-copy"] = transposedCopy;
   table["generated-names"] = generatedNames;
   table["lost-names"] = lostNames;
   table["lost-numbers"] = lostNumbers;
