@@ -24,7 +24,6 @@ Time dtc::getTime(Value value) {
   return entry->isSplit() ? Time::Microbatch : Time::Accumulated;
 }
 
-/// Runs for each micro-batch: sees values of one.
 bool Slices::isPerMicrobatch(Operation &op) const {
   auto varies = [](Value value) { return getTime(value) == Time::Microbatch; };
   return repeated.contains(&op) || llvm::any_of(op.getOperands(), varies) ||
@@ -217,7 +216,7 @@ LogicalResult Slices::visit(Operation &op) {
     for (Phase phase : *placed) {
       phases[stage][phase].insert(&op);
       for (Value operand : op.getOperands())
-        if (repeated.contains(&op) && getTime(operand) == Time::Accumulated)
+        if (readsPart(op, operand))
           partDemands[stage][operand].insert(phase);
         else
           demand(stage, operand, phase);
@@ -225,13 +224,16 @@ LogicalResult Slices::visit(Operation &op) {
           (phase.kind == Phase::Backward || phase.kind == Phase::Weight))
         demandForward(op, stage, phase.level);
     }
-    for (Value result : op.getResults())
-      for (const PhaseSet &readers :
-           {demands[stage].lookup(result), partDemands[stage].lookup(result)})
-        if (!llvm::all_of(readers, [&](Phase phase) {
-              return placed->count(phase) != 0;
-            }))
-          exported[stage].insert(result);
+    auto areElsewhere = [&](const PhaseSet &readers) {
+      return !llvm::all_of(
+          readers, [&](Phase phase) { return placed->count(phase) != 0; });
+    };
+    for (Value result : op.getResults()) {
+      if (areElsewhere(demands[stage].lookup(result)))
+        exported[stage].insert(result);
+      if (areElsewhere(partDemands[stage].lookup(result)))
+        exportedParts[stage].insert(result);
+    }
   }
   return success();
 }
@@ -275,6 +277,7 @@ Phase Slices::placeSum(Operation &op, int64_t stage, unsigned chunk) const {
 /// Where a stage runs an op; nowhere if it does not need it.
 FailureOr<Slices::PhaseSet> Slices::place(Operation &op, int64_t stage) {
   PhaseSet wanted;
+  SmallVector<std::pair<Value, Phase>> summed;
   bool perMicrobatch = isPerMicrobatch(op);
   for (Value result : op.getResults()) {
     PhaseSet ofPart = partDemands[stage].lookup(result);
@@ -285,22 +288,28 @@ FailureOr<Slices::PhaseSet> Slices::place(Operation &op, int64_t stage) {
     if (perMicrobatch && getTime(result) == Time::Accumulated) {
       // Made in a micro-batch, read when all are done. `classify` has seen
       // that only sums of inputs are read before.
-      wanted.insert(readers.begin()->kind < Phase::Reduce
-                        ? Phase{Phase::Inputs, levels.lookup(result)}
-                        : placeSum(op, stage, getChunk(result)));
+      summed.emplace_back(result,
+                          readers.begin()->kind < Phase::Reduce
+                              ? Phase{Phase::Inputs, levels.lookup(result)}
+                              : placeSum(op, stage, getChunk(result)));
+      wanted.insert(summed.back().second);
     } else {
       wanted.insert(readers.begin(), readers.end());
     }
   }
-  if (wanted.empty() || isCloned(op))
+  if (wanted.empty() || (isCloned(op) && summed.empty()))
     return wanted;
   if (perMicrobatch) {
     // Sums of inputs recompute what they need, and so does each chunk.
+    std::map<unsigned, Phase> ofChunks;
     PhaseSet result;
-    std::set<unsigned> chunks;
     for (Phase phase : wanted)
-      if (phase.kind == Phase::Inputs || chunks.insert(phase.level).second)
+      if (!phase.isChunked() || isCloned(op) ||
+          ofChunks.insert({phase.level, phase}).second)
         result.insert(phase);
+    for (auto [value, phase] : summed)
+      sums[stage].insert(
+          {value, result.count(phase) ? phase : ofChunks.at(phase.level)});
     return result;
   }
 

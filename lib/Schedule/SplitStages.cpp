@@ -88,14 +88,19 @@ public:
     for (Value argument : body.getArguments())
       numbers[argument] = count++;
     for (Operation &op : body)
-      for (Value result : op.getResults())
+      for (Value result : op.getResults()) {
         numbers[result] =
             isSame(op) ? numbers.lookup(op.getOperand(0)) : count++;
+        if (slices.makesPart(op, result))
+          parts[result] = count++;
+      }
   }
   int64_t operator[](Value value) const { return numbers.lookup(value); }
+  /// Of what a micro-batch adds to a value.
+  int64_t getPart(Value value) const { return parts.lookup(value); }
 
 private:
-  llvm::DenseMap<Value, int64_t> numbers;
+  llvm::DenseMap<Value, int64_t> numbers, parts;
   int64_t count = 0;
 };
 
@@ -117,13 +122,19 @@ private:
   SmallVector<Value> getLocalParts(SumOverStagesOp op) const;
   /// Whether a micro-batch makes what is read as the sum over all of them.
   bool isPartOfSum(Value value) const {
-    return phase.isPerMicrobatch() && slices.isAccumulated(stage, value);
+    return slices.isSummed(stage, phase, value);
   }
   /// Accumulated here, micro-batch after micro-batch. The value of the only
   /// micro-batch is the sum.
   bool isAccumulatedHere(Value value) const {
     return isPartOfSum(value) &&
            getLayout(value.getType()).getMesh().getSize(MeshAttr::timeAxis) > 1;
+  }
+
+  /// Of what an op reads: the sum over micro-batches, or the part of one.
+  int64_t getNumber(Operation &op, Value operand) const {
+    return slices.readsPart(op, operand) ? numbers.getPart(operand)
+                                         : numbers[operand];
   }
 
   const Slices &slices;
@@ -150,14 +161,15 @@ void PhaseBuilder::addArguments(ArrayRef<Operation *> ops) {
     if (auto sum = dyn_cast<SumOverStagesOp>(op))
       operands = getLocalParts(sum);
     for (Value operand : operands)
-      if (!defined.contains(numbers[operand]))
-        arguments[numbers[operand]] = dropTime(operand.getType());
+      if (int64_t number = getNumber(*op, operand); !defined.contains(number))
+        arguments[number] = dropTime(operand.getType());
     if (isParameterGather(op))
       gathered.insert(numbers[op->getOperand(0)]);
     for (Value result : op->getResults()) {
       if (isAccumulatedHere(result))
         arguments[numbers[result]] = dropTime(result.getType());
-      defined.insert(numbers[result]);
+      defined.insert(slices.makesPart(*op, result) ? numbers.getPart(result)
+                                                   : numbers[result]);
     }
   }
 }
@@ -193,7 +205,7 @@ void PhaseBuilder::emit(Operation &op, OpBuilder &builder) {
     return emitSum(sum, builder);
   IRMapping mapping;
   for (Value operand : op.getOperands())
-    mapping.map(operand, values.at(numbers[operand]));
+    mapping.map(operand, values.at(getNumber(op, operand)));
   SmallVector<Value> made;
   // The value of the only micro-batch is the sum over all of them.
   if (isa<AsPartialOp>(op) && getTime(op.getResult(0)) == Time::Accumulated &&
@@ -207,11 +219,20 @@ void PhaseBuilder::emit(Operation &op, OpBuilder &builder) {
   }
   for (auto [old, result] : llvm::zip(op.getResults(), made)) {
     int64_t number = numbers[old];
-    values[number] = result;
+    if (!slices.makesPart(op, old)) {
+      values[number] = result;
+      if (slices.isExported(stage, phase, old))
+        results[number] = result;
+      continue;
+    }
+    int64_t part = numbers.getPart(old);
+    values[part] = result;
+    if (slices.isPartExported(stage, phase, old))
+      results[part] = result;
     if (isAccumulatedHere(old))
       results[number] = AccumulateOp::create(builder, op.getLoc(), result,
                                              accumulators.at(number));
-    else if (isPartOfSum(old) || slices.isExported(stage, phase, old))
+    else if (isPartOfSum(old))
       results[number] = result;
   }
 }

@@ -31,12 +31,23 @@ public:
     auto found = numbers.find(value);
     return found == numbers.end() ? std::nullopt : std::optional(found->second);
   }
-  void add(BlockArgument parameter) { numbers[parameter] = 0; }
+  void addParameter(Value parameter) { numbers[parameter] = 0; }
+  void addData(Value data) { ofData.insert(data); }
+  /// Whether a value is zero in padding, or may be, without any data.
+  bool canBeZero(Value value) {
+    std::optional<double> known = get(value);
+    return reaches(value) && (known ? *known == 0 : !ofData.contains(value));
+  }
   void add(Operation *op) {
-    for (Value result : op->getResults())
+    bool hasData = llvm::any_of(
+        op->getOperands(), [&](Value x) { return ofData.contains(x); });
+    for (Value result : op->getResults()) {
+      if (hasData)
+        ofData.insert(result);
       if (reaches(result))
         if (std::optional<double> known = evaluate(op))
           numbers[result] = *known;
+    }
   }
 
 private:
@@ -45,6 +56,7 @@ private:
   DimensionClasses &classes;
   unsigned number;
   llvm::DenseMap<Value, double> numbers;
+  llvm::DenseSet<Value> ofData;
 };
 
 } // namespace
@@ -55,7 +67,7 @@ std::optional<double> Padding::evaluate(Operation *op) {
   };
   if (isa<MulOp, MatMulOp>(op) && llvm::any_of(op->getOperands(), isZero))
     return 0;
-  if (isa<ReshapeOp, TransposeOp, BroadcastOp, SliceOp, SplitOp,
+  if (isa<ReshapeOp, TransposeOp, BroadcastOp, SliceOp, SplitOp, ReduceMaxOp,
           StopGradientOp>(op))
     return get(op->getOperand(0));
   if (auto sum = dyn_cast<ReduceSumOp>(op)) {
@@ -77,7 +89,10 @@ std::optional<double> Padding::evaluate(Operation *op) {
 /// Whether 0 is where an operand of the op has no value or no gradient.
 static bool isUndefinedAtZero(OpOperand &operand) {
   Operation *op = operand.getOwner();
+  auto norm = dyn_cast<LayerNormOp>(op);
   return isa<LogOp, SqrtOp, ReciprocalOp>(op) ||
+         (norm && operand.getOperandNumber() == 0 &&
+          norm.getEpsilon().isZero()) ||
          (isa<DivOp>(op) && operand.getOperandNumber() == 1) ||
          (isa<PowOp>(op) && operand.getOperandNumber() == 0);
 }
@@ -88,11 +103,12 @@ Operation *dtc::findUndefinedAtPadding(func::FuncOp function,
   Padding padding(classes, number);
   for (BlockArgument argument : function.getArguments())
     if (function.getArgAttr(argument.getArgNumber(), attr::parameter))
-      padding.add(argument);
+      padding.addParameter(argument);
+    else
+      padding.addData(argument);
   for (Operation &op : function.front().without_terminator()) {
     for (OpOperand &operand : op.getOpOperands())
-      if (padding.reaches(operand.get()) && isUndefinedAtZero(operand) &&
-          padding.get(operand.get()) == 0.0) {
+      if (isUndefinedAtZero(operand) && padding.canBeZero(operand.get())) {
         // x^2, x^3 and so on are defined everywhere.
         std::optional<double> exponent =
             isa<PowOp>(op) ? padding.get(op.getOperand(1)) : std::nullopt;

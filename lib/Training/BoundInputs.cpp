@@ -12,18 +12,49 @@
 using namespace mlir;
 using namespace dtc;
 
+static bool isLookup(Operation *op) {
+  return isa<GatherOp, ScatterAddOp, CrossEntropyOp>(op);
+}
+
+/// The results of an op that are indices where its operand is: of their values
+/// none is new.
+static SmallVector<OpResult> getIndices(Operation *op) {
+  if (!isa<ReshapeOp, TransposeOp, BroadcastOp, SliceOp, SplitOp, CastOp>(op))
+    return {};
+  return llvm::filter_to_vector(op->getResults(), [](Value result) {
+    Type element = getElementTypeOrSelf(result);
+    return element.isInteger() && !element.isInteger(1);
+  });
+}
+
+/// Whether such an op reads indices.
+static bool areReadBy(Value indices,
+                      llvm::function_ref<bool(Operation *)> isOne) {
+  return llvm::any_of(indices.getUsers(), [&](Operation *user) {
+    return isOne(user) || llvm::any_of(getIndices(user), [&](Value result) {
+             return areReadBy(result, isOne);
+           });
+  });
+}
+
 namespace {
 
 constexpr int64_t none = INT64_MAX;
 
-/// What an input's uses and those of its other shapes look up.
+/// What looks up the elements of an input. Where all that look up see all of
+/// it, one element stands for all.
 class InputUses {
 public:
   explicit InputUses(BlockArgument argument)
-      : uppers(cast<ShapedType>(argument.getType()).getNumElements(), none) {
+      : isCut(areReadBy(argument,
+                        [](Operation *op) { return isa<SliceOp, SplitOp>(op); })),
+        uppers(isCut ? cast<ShapedType>(argument.getType()).getNumElements()
+                     : 1,
+               none) {
     follow(argument, llvm::to_vector(llvm::seq<int64_t>(0, uppers.size())));
   }
 
+  bool isCut;
   /// The tightest bound of each element, `none` where there is none.
   SmallVector<int64_t, 0> uppers;
   std::optional<int64_t> ignored;
@@ -38,10 +69,10 @@ private:
 
 } // namespace
 
-/// Those of the operand's elements that a result of an op has, by its element:
-/// first + step[0] * i0 + step[1] * i1 ...
-static SmallVector<int64_t, 0> show(Operation *op, OpResult result,
-                                    ArrayRef<int64_t> elements) {
+/// The elements of an op's operand that its result has, element (i0, i1, ...)
+/// that at first + step[0] * i0 + step[1] * i1 ...
+static SmallVector<int64_t, 0> select(Operation *op, OpResult result,
+                                      ArrayRef<int64_t> elements) {
   auto from = cast<ShapedType>(op->getOperand(0).getType());
   auto to = cast<ShapedType>(result.getType());
   SmallVector<int64_t> strides = computeStrides(from.getShape());
@@ -64,10 +95,10 @@ static SmallVector<int64_t, 0> show(Operation *op, OpResult result,
     return SmallVector<int64_t, 0>(elements);
   }
   SmallVector<int64_t> places = computeStrides(to.getShape());
-  SmallVector<int64_t, 0> shown;
+  SmallVector<int64_t, 0> selected;
   for (int64_t i : llvm::seq(to.getNumElements()))
-    shown.push_back(elements[first + linearize(delinearize(i, places), steps)]);
-  return shown;
+    selected.push_back(elements[first + linearize(delinearize(i, places), steps)]);
+  return selected;
 }
 
 void InputUses::follow(Value value, ArrayRef<int64_t> elements) {
@@ -84,11 +115,10 @@ void InputUses::follow(Value value, ArrayRef<int64_t> elements) {
     } else if (auto loss = dyn_cast<CrossEntropyOp>(op)) {
       restrict(elements, loss.getLogits().getType().getShape().back());
       ignored = loss.getIgnoreIndex();
-    } else if (isa<ReshapeOp, TransposeOp, BroadcastOp, SliceOp, SplitOp,
-                   CastOp>(op)) {
-      for (OpResult result : op->getResults())
-        if (!getElementTypeOrSelf(result).isInteger(1))
-          follow(result, show(op, result, elements));
+    } else {
+      for (OpResult result : getIndices(op))
+        follow(result, isCut ? select(op, result, elements)
+                             : SmallVector<int64_t, 0>(elements));
     }
   }
 }
@@ -116,9 +146,12 @@ void dtc::boundInputs(func::FuncOp step) {
     if (!step.getArgAttr(i, attr::input) ||
         !isa<IntegerType>(type.getElementType()) || type.getRank() == 0)
       continue;
+    if (!areReadBy(argument, isLookup))
+      continue;
     InputUses uses(argument);
     SmallVector<int64_t> bounds = getSampleBounds(
-        uses.uppers, type.getNumElements() / type.getDimSize(0));
+        uses.uppers,
+        uses.isCut ? type.getNumElements() / type.getDimSize(0) : 1);
     if (!bounds.empty())
       step.setArgAttr(i, attr::bound, builder.getDenseI64ArrayAttr(bounds));
     if (uses.ignored)

@@ -65,10 +65,25 @@ public:
     return exported[stage].contains(value) &&
            (only == onlyFrom[stage].end() || only->second == phase);
   }
-  /// Whether a value that an op makes in each micro-batch is read as the sum.
-  bool isAccumulated(int64_t stage, mlir::Value value) const {
-    return getTime(value) == Time::Accumulated &&
-           !demands[stage].lookup(value).empty();
+  /// Runs for each micro-batch: sees values of one.
+  bool isPerMicrobatch(mlir::Operation &op) const;
+  /// Whether a result of an op is what a micro-batch adds to a sum.
+  bool makesPart(mlir::Operation &op, mlir::Value result) const {
+    return isPerMicrobatch(op) && getTime(result) == Time::Accumulated;
+  }
+  /// Whether what an op makes in each micro-batch is added up in this phase.
+  bool isSummed(int64_t stage, Phase phase, mlir::Value value) const {
+    auto sum = sums[stage].find(value);
+    return sum != sums[stage].end() && sum->second == phase;
+  }
+  /// Whether what a micro-batch adds to a sum leaves the function of a phase
+  /// that makes it.
+  bool isPartExported(int64_t stage, Phase phase, mlir::Value value) const {
+    return exportedParts[stage].contains(value) && phase.isChunked();
+  }
+  /// Whether an op reads what a micro-batch adds to a sum, and not the sum.
+  bool readsPart(mlir::Operation &op, mlir::Value operand) const {
+    return repeated.contains(&op) && getTime(operand) == Time::Accumulated;
   }
   /// Whether the plan of a stage needs an argument of the step.
   bool isUsed(int64_t stage, mlir::Value argument) const {
@@ -79,8 +94,8 @@ public:
 private:
   Slices(StageAnalysis stages, int64_t numStages)
       : stages(std::move(stages)), phases(numStages), exported(numStages),
-        used(numStages), onlyFrom(numStages), demands(numStages),
-        partDemands(numStages) {}
+        exportedParts(numStages), used(numStages), onlyFrom(numStages),
+        sums(numStages), demands(numStages), partDemands(numStages) {}
 
   using PhaseSet = std::set<Phase>;
 
@@ -90,7 +105,6 @@ private:
   }
 
   void findRepeated(mlir::Block &body);
-  bool isPerMicrobatch(mlir::Operation &op) const;
   mlir::LogicalResult classify(mlir::Block &body);
   mlir::LogicalResult slice(mlir::Block &body);
   void demand(int64_t stage, mlir::Value value, Phase phase);
@@ -103,9 +117,11 @@ private:
 
   StageAnalysis stages;
   std::vector<std::map<Phase, llvm::SetVector<mlir::Operation *>>> phases;
-  std::vector<llvm::DenseSet<mlir::Value>> exported, used;
+  std::vector<llvm::DenseSet<mlir::Value>> exported, exportedParts, used;
   /// What several phases make, and one sends.
   std::vector<llvm::DenseMap<mlir::Value, Phase>> onlyFrom;
+  /// The phase that adds up a value over micro-batches.
+  std::vector<llvm::DenseMap<mlir::Value, Phase>> sums;
   std::vector<Message> messages;
 
   /// For each stage, the phases that read a value; of a sum over micro-batches,
