@@ -165,7 +165,10 @@ SmallVector<LayoutAttr> Propagation::fitPartials(Operation *op,
         axis.name != MeshAttr::timeAxis && llvm::any_of(kept, [&](unsigned i) {
           return operands[i].isSplit(MeshAttr::timeAxis);
         });
-    if (isOfMicrobatch && !keepsParts(op, kept))
+    // An axis that splits another operand would be needed for both.
+    bool isTaken = llvm::any_of(
+        operands, [&](LayoutAttr layout) { return layout.isSplit(axis.name); });
+    if (isTaken || (isOfMicrobatch && !keepsParts(op, kept)))
       kept = {};
     for (auto [i, layout] : llvm::enumerate(operands))
       if (layout.isPartial(axis.name) && !llvm::is_contained(kept, i))

@@ -313,7 +313,7 @@ FailureOr<Slices::PhaseSet> Slices::place(Operation &op, int64_t stage) {
     return result;
   }
 
-  // So they do with what is made of constants.
+  // Sums of inputs clone what is made of constants.
   PhaseSet result;
   bool isKnown = llvm::none_of(
       op.getResults(), [&](Value value) { return levels.contains(value); });

@@ -39,8 +39,8 @@ public:
     return reaches(value) && (known ? *known == 0 : !ofData.contains(value));
   }
   void add(Operation *op) {
-    bool hasData = llvm::any_of(
-        op->getOperands(), [&](Value x) { return ofData.contains(x); });
+    bool hasData = llvm::any_of(op->getOperands(),
+                                [&](Value x) { return ofData.contains(x); });
     for (Value result : op->getResults()) {
       if (hasData)
         ofData.insert(result);

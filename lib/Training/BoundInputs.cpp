@@ -46,8 +46,8 @@ constexpr int64_t none = INT64_MAX;
 class InputUses {
 public:
   explicit InputUses(BlockArgument argument)
-      : isCut(areReadBy(argument,
-                        [](Operation *op) { return isa<SliceOp, SplitOp>(op); })),
+      : isCut(areReadBy(
+            argument, [](Operation *op) { return isa<SliceOp, SplitOp>(op); })),
         uppers(isCut ? cast<ShapedType>(argument.getType()).getNumElements()
                      : 1,
                none) {
@@ -97,7 +97,8 @@ static SmallVector<int64_t, 0> select(Operation *op, OpResult result,
   SmallVector<int64_t> places = computeStrides(to.getShape());
   SmallVector<int64_t, 0> selected;
   for (int64_t i : llvm::seq(to.getNumElements()))
-    selected.push_back(elements[first + linearize(delinearize(i, places), steps)]);
+    selected.push_back(
+        elements[first + linearize(delinearize(i, places), steps)]);
   return selected;
 }
 

@@ -60,8 +60,8 @@ TEST(ReplicaProof, FindsACountInTheCode) {
   for (StringRef loss : {"mse", "cross-entropy", "bce"})
     EXPECT_EQ(prove(loss, /*replicasAtLaunch=*/false),
               "--dp auto: what a rank computes depends on how many replicas "
-              "there are, as the mean over a batch does that the model takes; "
-              "use --dp with a number")
+              "there are, as a mean over the batch in the model does; use --dp "
+              "with a number")
         << loss.str();
 }
 
