@@ -210,10 +210,8 @@ LogicalResult Slices::visit(Operation &op) {
         exported[stage].insert(op.getOperand(0));
       continue;
     }
-    FailureOr<PhaseSet> placed = place(op, stage);
-    if (failed(placed))
-      return failure();
-    for (Phase phase : *placed) {
+    PhaseSet placed = place(op, stage);
+    for (Phase phase : placed) {
       phases[stage][phase].insert(&op);
       for (Value operand : op.getOperands())
         if (readsPart(op, operand))
@@ -226,7 +224,7 @@ LogicalResult Slices::visit(Operation &op) {
     }
     auto areElsewhere = [&](const PhaseSet &readers) {
       return !llvm::all_of(
-          readers, [&](Phase phase) { return placed->count(phase) != 0; });
+          readers, [&](Phase phase) { return placed.count(phase) != 0; });
     };
     for (Value result : op.getResults()) {
       if (areElsewhere(demands[stage].lookup(result)))
@@ -275,7 +273,7 @@ Phase Slices::placeSum(Operation &op, int64_t stage, unsigned chunk) const {
 }
 
 /// Where a stage runs an op; nowhere if it does not need it.
-FailureOr<Slices::PhaseSet> Slices::place(Operation &op, int64_t stage) {
+Slices::PhaseSet Slices::place(Operation &op, int64_t stage) {
   PhaseSet wanted;
   SmallVector<std::pair<Value, Phase>> summed;
   bool perMicrobatch = isPerMicrobatch(op);

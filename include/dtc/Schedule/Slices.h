@@ -112,7 +112,7 @@ private:
   mlir::LogicalResult visit(mlir::Operation &op);
   mlir::LogicalResult visitBoundary(BoundaryOp op);
   mlir::LogicalResult visitSum(SumOverStagesOp op);
-  mlir::FailureOr<PhaseSet> place(mlir::Operation &op, int64_t stage);
+  PhaseSet place(mlir::Operation &op, int64_t stage);
   Phase placeSum(mlir::Operation &op, int64_t stage, unsigned chunk) const;
 
   StageAnalysis stages;
