@@ -251,6 +251,32 @@ func.func @time(%x: tensor<8xf32, #b>) -> tensor<8xf32, #r> {
 
 // -----
 
+// Parts over micro-batches can be added, but not compared; of one micro-batch the
+// part is all.
+#mesh = #dtc.mesh<dp=2, mb=4>
+#r = #dtc.layout<#mesh>
+#p = #dtc.layout<#mesh, mb: partial(max)>
+func.func @largest(%x: tensor<8xf32, #p>) -> tensor<8xf32, #r> {
+  // expected-error@+1 {{needs all samples of a batch at once, in the maximum of them, but runs on one micro-batch at a time; use one micro-batch, or export a model that treats samples apart}}
+  %0 = dtc.reshard %x : tensor<8xf32, #p> -> tensor<8xf32, #r>
+  return %0 : tensor<8xf32, #r>
+}
+
+// -----
+
+// CHECK-LABEL: func @largest_of_one
+// CHECK: %[[OWN:.+]] = dtc.sum_microbatches %{{.+}} -> tensor<8xf32, #{{.*}}>
+// CHECK-NEXT: dtc.all_reduce max %[[OWN]] over ["dp"]
+#mesh = #dtc.mesh<dp=2, mb=1>
+#r = #dtc.layout<#mesh>
+#p = #dtc.layout<#mesh, dp: partial(max), mb: partial(max)>
+func.func @largest_of_one(%x: tensor<8xf32, #p>) -> tensor<8xf32, #r> {
+  %0 = dtc.reshard %x : tensor<8xf32, #p> -> tensor<8xf32, #r>
+  return %0 : tensor<8xf32, #r>
+}
+
+// -----
+
 #mesh = #dtc.mesh<dp=2, mb=4>
 #r = #dtc.layout<#mesh>
 #b = #dtc.layout<#mesh, mb: split(0)>

@@ -361,6 +361,12 @@ TEST_F(TokenStream, AnInputOfThisNameMayHaveSamples) {
   EXPECT_EQ(load(*source, 1, 1), (std::vector<int64_t>{4, 5, 6}));
 }
 
+TEST_F(TokenStream, FitsTheTightestBoundAnywhere) {
+  manifest["inputs"][0]["bound"] = {10, 9, 0};
+  EXPECT_ERROR(open(), "tokens.npy' has value 9 in token 9, expected 0 to 8 "
+                       "for input 'x'");
+}
+
 TEST_F(TokenStream, RefusesTokensThatTheModelDoesNotHave) {
   tokens[40] = 10;
   write(49);
