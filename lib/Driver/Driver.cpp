@@ -88,6 +88,7 @@ private:
   void printMessage(Location location, const std::string &text);
   LogicalResult import();
   OwningOpRef<ModuleOp> importFor(int64_t replicas, ImportReport &report);
+  LogicalResult importMore(int64_t replicas);
   LogicalResult proveReplicas();
   LogicalResult readInitialWeights();
   LogicalResult findBatch();
@@ -111,6 +112,7 @@ private:
   int64_t globalBatch = 0;
   OwningOpRef<ModuleOp> module;
   OwningOpRef<ModuleOp> model; ///< as imported, if other plans may be tried
+  OwningOpRef<ModuleOp> more;  ///< for another replica, if any number may run
   Strategy strategy;           ///< what is asked for, the batch included
 };
 
@@ -177,20 +179,26 @@ OwningOpRef<ModuleOp> Compilation::importFor(int64_t replicas,
   return importOnnx(context, import, report);
 }
 
+/// Imports the model for one more replica, too, and opens what counts them.
+LogicalResult Compilation::importMore(int64_t replicas) {
+  ImportReport report;
+  more = importFor(replicas + 1, report);
+  OwningOpRef<ModuleOp> most = importFor(replicas + 3, report);
+  if (more && most)
+    return openCounts({*module, *more, *most},
+                      {replicas, replicas + 1, replicas + 3});
+  report.printIssues(llvm::errs());
+  return failure();
+}
+
 /// What is compiled for two replicas is right for any number of them.
 LogicalResult Compilation::proveReplicas() {
   int64_t replicas = strategy.parallel.getOpenReplicas();
-  Strategy more = strategy;
-  more.parallel.dp = (replicas + 1) * strategy.parallel.hsdp;
-  more.training.batch = strategy.training.batch / replicas * (replicas + 1);
-  ImportReport report;
-  OwningOpRef<ModuleOp> other = importFor(replicas + 1, report);
-  if (!other) {
-    report.printIssues(llvm::errs());
-    return failure();
-  }
-  more.set(*other);
-  return dtc::proveReplicas(*module, *other);
+  Strategy larger = strategy;
+  larger.parallel.dp = (replicas + 1) * strategy.parallel.hsdp;
+  larger.training.batch = strategy.training.batch / replicas * (replicas + 1);
+  larger.set(*more);
+  return dtc::proveReplicas(*module, *more);
 }
 
 /// The first dimension of all inputs: data are samples.
@@ -243,6 +251,8 @@ LogicalResult Compilation::import() {
     return failure();
   }
   imported.printNotes(llvm::errs());
+  if (replicas > 0 && failed(importMore(replicas)))
+    return failure();
   bool isFile = StringRef(options.init).ends_with(".safetensors");
   if (isFile && failed(readInitialWeights()))
     return failure();

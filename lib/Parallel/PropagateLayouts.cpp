@@ -84,23 +84,24 @@ LogicalResult Propagation::makePartial(Operation *op) {
       Value value = operand.get();
       if (isPartial(value))
         continue;
-      auto scalar = cast<RankedTensorType>(value.getType());
-      auto type = RankedTensorType::get(axis.size, scalar.getElementType());
-      SmallVector<Attribute> parts(axis.size,
-                                   builder.getZeroAttr(type.getElementType()));
-      parts.front() = builder.getOneAttr(type.getElementType());
-      Value first = ConstantOp::create(
-          builder, loc, withLayout(type, LayoutAttr::getReplicated(mesh)),
-          DenseElementsAttr::get(type, parts));
-      first = reshard(
-          first,
-          LayoutAttr::getCanonical(mesh, {AxisLayout::split(axis.name, 0)}),
-          builder, loc);
+      auto scalar =
+          withLayout(cast<RankedTensorType>(value.getType()), LayoutAttr());
+      Value parts = getParts(axis.name, builder, loc);
       Operation *before = op->getPrevNode();
-      Value sum = ReduceSumOp::create(builder, loc,
-                                      MulOp::create(builder, loc, first, value),
-                                      ArrayRef<int64_t>{0});
-      operand.set(ReshapeOp::create(builder, loc, withLayout(scalar, {}), sum));
+      auto zeroOf = [&](Type element) {
+        auto type = RankedTensorType::get({}, element);
+        return ConstantOp::create(
+            builder, loc, type,
+            DenseElementsAttr::get(type, builder.getZeroAttr(element)));
+      };
+      Value isFirst = CompareOp::create(builder, loc, Comparison::eq, parts,
+                                        zeroOf(builder.getI64Type()));
+      Value sum =
+          ReduceSumOp::create(builder, loc,
+                              SelectOp::create(builder, loc, isFirst, value,
+                                               zeroOf(scalar.getElementType())),
+                              ArrayRef<int64_t>{0});
+      operand.set(ReshapeOp::create(builder, loc, scalar, sum));
       if (failed(propagateNew(before, op)))
         return failure();
     }

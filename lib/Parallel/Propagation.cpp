@@ -14,6 +14,19 @@ Value Propagation::reshard(Value value, LayoutAttr layout, OpBuilder &builder,
   LayoutAttr own = getLayout(value.getType());
   if (own == layout)
     return value;
+  if (Value known = resharded.lookup({value, layout});
+      known && getLayout(known.getType()) == layout)
+    return known;
+  // A repeated value is made as it is needed, rather than made whole and cut,
+  // and of a sum once that is complete: its terms are smaller.
+  if (canRepeat(value, layout)) {
+    Value x = value.getDefiningOp<BroadcastOp>().getX();
+    x = reshard(x, getLayout(x.getType()).withoutPartials(), builder, location);
+    Value made = BroadcastOp::create(builder, location,
+                                     withLayout(value.getType(), layout), x);
+    single.note(made.getDefiningOp());
+    return resharded[{value, layout}] = made;
+  }
   // First the sum alone, which others may want as well.
   bool isScattered =
       llvm::any_of(own.getEntries(), [&](const AxisLayout &entry) {
@@ -23,21 +36,10 @@ Value Propagation::reshard(Value value, LayoutAttr layout, OpBuilder &builder,
       own.hasPartial() && !layout.hasPartial() && sum != layout && !isScattered)
     return reshard(reshard(value, sum, builder, location), layout, builder,
                    location);
-  if (Value known = resharded.lookup({value, layout});
-      known && getLayout(known.getType()) == layout)
-    return known;
   if (drawn.contains(value))
     if (Value made = draw(value, layout, builder, location))
       return resharded[{value, layout}] = made;
   Value &result = resharded[{value, layout}];
-  // A repeated value is made as it is needed, rather than made whole and cut.
-  if (canRepeat(value, layout)) {
-    auto repeat = value.getDefiningOp<BroadcastOp>();
-    result = BroadcastOp::create(
-        builder, location, withLayout(value.getType(), layout), repeat.getX());
-    single.note(result.getDefiningOp());
-    return result;
-  }
   // What all parts of the batch have in common is made in parts.
   if (!own.getEntry(MeshAttr::timeAxis) && isCutByBatch(value, layout))
     if (Value made = remake(value, layout, builder, location))
@@ -121,11 +123,12 @@ LayoutAttr Propagation::addSplit(RankedTensorType type, LayoutAttr layout,
   return LayoutAttr::getCanonical(mesh, entries);
 }
 
-/// The layout without a partial axis: split as users want it, else replicated.
+/// The layout without a partial axis: split as users want it, else replicated,
+/// as what is repeated is, which can follow the other operands.
 LayoutAttr Propagation::reduce(Value value, LayoutAttr layout,
                                StringAttr axis) {
   LayoutAttr whole = layout.without(axis.getValue());
-  if (axis == MeshAttr::timeAxis)
+  if (axis == MeshAttr::timeAxis || canRepeat(value, whole.withoutPartials()))
     return whole;
   std::optional<int64_t> dim = getWantedDim(value, axis);
   if (!dim)
@@ -263,6 +266,7 @@ FactorAxes Propagation::chooseAxes(Operation *op, const ShardingRule &rule,
       }
   return axes;
 }
+
 /// The layout, on an mb axis of size 1 as `own` has it: there is nothing to be
 /// moved. A repeated value can be made as wanted.
 LayoutAttr Propagation::keepTime(Value value, LayoutAttr own,

@@ -13,15 +13,16 @@
 using namespace mlir;
 using namespace dtc;
 
-/// Whether a value repeats another and can be made under the layout.
+/// Whether a value repeats another, whose terms may have been summed before,
+/// and can be made under the layout.
 bool Propagation::canRepeat(Value value, LayoutAttr layout) {
   auto repeat = value.getDefiningOp<BroadcastOp>();
   if (!repeat)
     return false;
+  LayoutAttr sum = getLayout(repeat.getX().getType()).withoutPartials();
   std::string error;
-  auto inferred =
-      inferResultLayouts(repeat.getShardingRule(), mesh,
-                         {getLayout(repeat.getX().getType())}, error, {layout});
+  auto inferred = inferResultLayouts(repeat.getShardingRule(), mesh, {sum},
+                                     error, {layout});
   return succeeded(inferred) && inferred->front() == layout;
 }
 

@@ -1,6 +1,6 @@
 """Writes the folder losses beside this file: models whose output is the loss, as
 people write it, exported by both exporters (NAME-dynamo.onnx, and
-NAME-torchscript.onnx if it can).
+NAME-torchscript.onnx if it can; one, NAME-dynamic.onnx, for any batch).
 
 usage: make_losses.py
 
@@ -103,8 +103,13 @@ def main():
         data.mkdir()
         np.save(data / "x.npy", x.numpy())
         np.save(data / "target.npy", target.numpy())
-        for exporter, options in dict(dynamo=dict(external_data=False),
-                                      torchscript=dict(dynamo=False)).items():
+        exporters = dict(dynamo=dict(external_data=False),
+                         torchscript=dict(dynamo=False))
+        if name == "cosine":
+            batch = {0: torch.export.Dim.DYNAMIC}
+            exporters["dynamic"] = dict(external_data=False,
+                                        dynamic_shapes=(batch, batch))
+        for exporter, options in exporters.items():
             path = FOLDER / f"{name}-{exporter}.onnx"
             try:
                 torch.onnx.export(module, (x, target), path,

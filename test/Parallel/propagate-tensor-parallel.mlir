@@ -85,9 +85,10 @@ func.func @step(%i: tensor<2x6xi64> {dtc.input = "i", dtc.kind = "input"},
 // CHECK-LABEL: func @step
 // CHECK: %[[A:.*]] = dtc.sum_squares %arg0 {{.*}} -> tensor<f64, #partial_tp>
 // CHECK: %[[B:.*]] = dtc.sum_squares %arg1 {{.*}} -> tensor<f64, #replicated>
-// CHECK: %[[ONE:.*]] = dtc.constant dense<[1.000000e+00, 0.000000e+00]>
-// CHECK: %[[FIRST:.*]] = dtc.reshard %[[ONE]] : {{.*}} -> tensor<2xf64, #tp>
-// CHECK: %[[M:.*]] = dtc.mul %[[FIRST]], %[[B]] {{.*}} -> tensor<2xf64, #tp>
+// CHECK: %[[RANKS:.*]] = dtc.constant dense<[0, 1]>
+// CHECK: %[[RANK:.*]] = dtc.reshard %[[RANKS]] : {{.*}} -> tensor<2xi64, #tp>
+// CHECK: %[[FIRST:.*]] = dtc.compare eq %[[RANK]], {{.*}} -> tensor<2xi1, #tp>
+// CHECK: %[[M:.*]] = dtc.select %[[FIRST]], %[[B]], {{.*}} -> tensor<2xf64, #tp>
 // CHECK: %[[P:.*]] = dtc.reduce_sum %[[M]] axes [0] {{.*}} -> tensor<1xf64, #partial_tp>
 // CHECK: %[[PART:.*]] = dtc.reshape %[[P]]
 // CHECK: dtc.add %[[A]], %[[PART]] {{.*}} -> tensor<f64, #partial_tp>

@@ -60,7 +60,7 @@ TEST(ReplicaProof, FindsACountInTheCode) {
   for (StringRef loss : {"mse", "cross-entropy", "bce"})
     EXPECT_EQ(prove(loss, /*replicasAtLaunch=*/false),
               "--dp auto: what a rank computes depends on how many replicas "
-              "there are, as a mean over the batch in the model does; use --dp "
+              "there are, as it may where the model mixes samples; use --dp "
               "with a number")
         << loss.str();
 }

@@ -67,6 +67,12 @@ mlir::LogicalResult runPhase(CompilePhase phase, mlir::ModuleOp module);
 std::optional<int64_t> getPlannedBytes(mlir::ModuleOp model,
                                        const Strategy &strategy);
 
+/// Computes, in one model that is imported for several numbers of replicas, at
+/// least three, the floating point constants that count the batch from how many
+/// there are at launch: those that lie on a line, or whose inverses do.
+mlir::LogicalResult openCounts(llvm::ArrayRef<mlir::ModuleOp> models,
+                               llvm::ArrayRef<int64_t> replicas);
+
 /// Proves that a lowered module, of a plan of two replicas, is right for any
 /// number of them: `more`, the module as imported and with the strategy for
 /// three, which is lowered here, becomes the same code. Fails with a diagnostic

@@ -1,0 +1,136 @@
+//===- OpenCounts.cpp - counts of a batch of any number of replicas -------===//
+//
+// A model that takes a mean over its batch has the number of samples as a
+// constant. Where only the launch says how many replicas there are, that
+// number is computed of an input of the step
+// (docs/Architecture/Parallel.md).
+//
+//===----------------------------------------------------------------------===//
+
+#include "dtc/Pipelines/Pipelines.h"
+#include "dtc/Training/StepFunction.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+using namespace mlir;
+using namespace dtc;
+
+namespace {
+
+/// offset + slope * replicas, or the inverse of that.
+struct Count {
+  double offset, slope;
+  bool isInverse;
+};
+
+std::optional<APFloat> getOnlyFloat(ConstantOp op) {
+  auto elements = dyn_cast<DenseElementsAttr>(op.getValue());
+  if (!elements || !elements.isSplat() ||
+      !isa<FloatType>(elements.getElementType()))
+    return std::nullopt;
+  return elements.getSplatValue<APFloat>();
+}
+
+/// The line on which values lie that are rounded to `tolerance`, relative.
+std::optional<Count> fitLine(ArrayRef<double> values,
+                             ArrayRef<int64_t> replicas, double tolerance) {
+  auto first = double(replicas[0]), second = double(replicas[1]);
+  Count line{0, values[0] / first, false};
+  auto holds = [&] {
+    return llvm::all_of(llvm::zip(values, replicas), [&](auto pair) {
+      auto [value, count] = pair;
+      double error = value - line.offset - line.slope * double(count);
+      return std::abs(error) <= tolerance * std::abs(value);
+    });
+  };
+  if (holds())
+    return line;
+  line.slope = (values[1] - values[0]) / (second - first);
+  line.offset = values[0] - line.slope * first;
+  return holds() ? std::optional(line) : std::nullopt;
+}
+
+/// How a constant depends on how many replicas there are; none if it does not,
+/// or in another way.
+std::optional<Count> fit(ArrayRef<ConstantOp> versions,
+                         ArrayRef<int64_t> replicas) {
+  SmallVector<double> values, inverses;
+  double tolerance = 0;
+  for (ConstantOp op : versions) {
+    std::optional<APFloat> value = getOnlyFloat(op);
+    if (!value || !value->isFiniteNonZero() ||
+        op->getResultTypes() != versions.front()->getResultTypes())
+      return std::nullopt;
+    values.push_back(value->convertToDouble());
+    inverses.push_back(1 / values.back());
+    int precision = APFloat::semanticsPrecision(value->getSemantics());
+    tolerance = std::ldexp(8.0, -precision);
+  }
+  if (llvm::all_equal(values))
+    return std::nullopt;
+  if (std::optional<Count> line = fitLine(values, replicas, tolerance))
+    return line;
+  std::optional<Count> line = fitLine(inverses, replicas, tolerance);
+  if (line)
+    line->isInverse = true;
+  return line;
+}
+
+/// Replaces a constant by what it is for as many replicas as there are.
+LogicalResult open(ConstantOp op, const Count &count) {
+  FailureOr<Value> replicas =
+      getScalarInput(op->getParentOfType<func::FuncOp>(), replicasKind);
+  if (failed(replicas))
+    return failure();
+  ImplicitLocOpBuilder b(op.getLoc(), op);
+  auto scalar = RankedTensorType::get({}, b.getF64Type());
+  auto number = [&](double of) -> Value {
+    return ConstantOp::create(b, scalar, DenseElementsAttr::get(scalar, of));
+  };
+  Value result;
+  if (count.isInverse && count.offset == 0) {
+    result = DivOp::create(b, number(1 / count.slope), *replicas);
+  } else {
+    result = MulOp::create(b, number(count.slope), *replicas);
+    if (count.offset != 0)
+      result = AddOp::create(b, result, number(count.offset));
+    if (count.isInverse)
+      result = DivOp::create(b, number(1), result);
+  }
+  auto type = cast<RankedTensorType>(op.getType());
+  if (!type.getElementType().isF64())
+    result = CastOp::create(b, RankedTensorType::get({}, type.getElementType()),
+                            result);
+  if (type.getRank() > 0)
+    result = BroadcastOp::create(b, type, result);
+  op.getResult().replaceAllUsesWith(result);
+  op.erase();
+  return success();
+}
+
+} // namespace
+
+LogicalResult dtc::openCounts(ArrayRef<ModuleOp> models,
+                              ArrayRef<int64_t> replicas) {
+  SmallVector<SmallVector<Operation *>> ops;
+  for (ModuleOp model : models) {
+    auto forward = model.lookupSymbol<func::FuncOp>(forwardName);
+    ops.push_back(llvm::to_vector(llvm::make_pointer_range(forward.front())));
+  }
+  // A model of another structure has no constants in common.
+  if (!llvm::all_equal(
+          llvm::map_range(ops, [](const auto &own) { return own.size(); })))
+    return success();
+  for (size_t i : llvm::seq(ops.front().size())) {
+    SmallVector<ConstantOp> versions; // in each model
+    for (const auto &own : ops)
+      if (auto constant = dyn_cast<ConstantOp>(own[i]))
+        versions.push_back(constant);
+    if (versions.size() != models.size())
+      continue;
+    if (std::optional<Count> count = fit(versions, replicas))
+      for (ConstantOp op : versions)
+        if (failed(open(op, *count)))
+          return failure();
+  }
+  return success();
+}

@@ -1,0 +1,88 @@
+//===- OpenCountsTest.cpp - counts of a batch of any size -----------------===//
+
+#include "dtc/Pipelines/Pipelines.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Parser/Parser.h"
+#include "llvm/ADT/StringExtras.h"
+#include "gtest/gtest.h"
+
+using namespace mlir;
+using namespace dtc;
+
+namespace {
+
+/// What becomes of a constant that a model has for 2, 3 and 5 replicas: the ops
+/// of the first, each as "name" or, of constants, the number; "" if it stays.
+std::string open(ArrayRef<double> values, StringRef type = "f64",
+                 StringRef shape = "") {
+  DialectRegistry registry;
+  registerDialects(registry);
+  MLIRContext context(registry);
+  std::string tensor = ("tensor<" + shape + type + ">").str();
+  std::vector<OwningOpRef<ModuleOp>> owned;
+  std::vector<ModuleOp> models;
+  for (double value : values) {
+    std::string text;
+    llvm::raw_string_ostream(text)
+        << "func.func @forward(%x: tensor<2x" << type
+        << "> {dtc.input = \"x\"}) -> " << tensor
+        << " {\n%c = dtc.constant dense<" << llvm::format("%.17e", value)
+        << "> : " << tensor << " to " << tensor << "\nreturn %c : " << tensor
+        << "\n}";
+    owned.push_back(parseSourceString<ModuleOp>(text, &context));
+    if (!owned.back())
+      return "does not parse: " + text;
+    models.push_back(*owned.back());
+  }
+  if (failed(openCounts(models, {2, 3, 5})))
+    return "fails";
+  std::vector<std::string> first;
+  for (ModuleOp model : models) {
+    EXPECT_TRUE(succeeded(verify(model)));
+    std::vector<std::string> found;
+    auto forward = model.lookupSymbol<func::FuncOp>("forward");
+    for (Operation &op : forward.front().without_terminator()) {
+      found.push_back(op.getName().stripDialect().str());
+      if (auto constant = dyn_cast<ConstantOp>(op)) {
+        auto elements = cast<DenseElementsAttr>(constant.getValue());
+        llvm::raw_string_ostream(found.back() = "") << llvm::format(
+            "%g", elements.getSplatValue<APFloat>().convertToDouble());
+      }
+    }
+    if (forward.getNumArguments() == 1)
+      found = {};
+    // All become the same, whatever their number was.
+    if (first.empty())
+      first = found;
+    EXPECT_EQ(first, found);
+  }
+  return llvm::join(first, " ");
+}
+
+TEST(OpenCounts, FindsWhatGrowsWithReplicas) {
+  EXPECT_EQ(open({16, 24, 40}), "8 mul");
+  EXPECT_EQ(open({1. / 16, 1. / 24, 1. / 40}), "0.125 div");
+}
+
+// The divisor of a variance.
+TEST(OpenCounts, FindsALine) {
+  EXPECT_EQ(open({15, 23, 39}), "8 mul -1 add");
+  EXPECT_EQ(open({1. / 15, 1. / 23, 1. / 39}), "8 mul -1 add 1 div");
+}
+
+TEST(OpenCounts, AllowsForRounding) {
+  EXPECT_EQ(open({1. / 34, 1. / 51, 1. / 85}, "f32"), "0.0588235 div cast");
+  EXPECT_EQ(open({1. / 34, 1. / 51, 1. / 85}, "f32", "1x1x"),
+            "0.0588235 div cast broadcast");
+}
+
+TEST(OpenCounts, LeavesTheRest) {
+  EXPECT_EQ(open({8, 8, 8}), "");         // no count
+  EXPECT_EQ(open({4, 9, 25}), "");        // another law
+  EXPECT_EQ(open({0, 3, 9}), "");         // no number for two
+  EXPECT_EQ(open({16, 24, 41}), "");      // off the line
+  EXPECT_EQ(open({16, 24, 40.0001}), ""); // by more than rounding
+}
+
+} // namespace
