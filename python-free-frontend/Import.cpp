@@ -563,10 +563,15 @@ void Importer::keepBuffers() {
                     return constant.name == name;
                   });
   };
-  for (const auto &[name, data] : initializers)
-    if (!parameters.uses.contains(name) && data.hasData && isSaved(name))
+  for (const auto &[name, data] : initializers) {
+    if (parameters.uses.contains(name) || !data.hasData || !isSaved(name))
+      continue;
+    std::vector<std::string> names = model.restored.aliases.lookup(name);
+    names.push_back(name.str());
+    for (const std::string &own : names)
       report.parameters.buffers.push_back(
-          {name.str(), getSafetensorsName(data.dtype), data.shape, data.bytes});
+          {own, getSafetensorsName(data.dtype), data.shape, data.bytes});
+  }
   llvm::sort(report.parameters.buffers,
              [](const Buffer &a, const Buffer &b) { return a.name < b.name; });
 }

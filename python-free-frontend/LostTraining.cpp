@@ -96,9 +96,11 @@ std::vector<std::string> findLostTraining(const Model &model,
         !StringRef(buffer).ends_with("num_batches_tracked"))
       changed.push_back(buffer);
   if (!changed.empty())
-    warnings.push_back("forward changes buffers (" + listFirstNames(changed) +
-                       "), which dtc does for batch norms only: they keep the "
-                       "values that they have in the file");
+    warnings.push_back(
+        "forward changes buffers (" + listFirstNames(changed) +
+        "), which dtc does only for batch norms that the model's "
+        "outputs need: they keep the values that they have in "
+        "the file");
   return warnings;
 }
 

@@ -11,21 +11,27 @@ using namespace dtc;
 
 Value Propagation::reshard(Value value, LayoutAttr layout, OpBuilder &builder,
                            Location location) {
-  LayoutAttr own = getLayout(value.getType());
-  if (own == layout)
+  if (getLayout(value.getType()) == layout)
     return value;
   if (Value known = resharded.lookup({value, layout});
       known && getLayout(known.getType()) == layout)
     return known;
+  Value made = makeResharded(value, layout, builder, location);
+  return resharded[{value, layout}] = made;
+}
+
+Value Propagation::makeResharded(Value value, LayoutAttr layout,
+                                 OpBuilder &builder, Location location) {
+  LayoutAttr own = getLayout(value.getType());
   // A repeated value is made as it is needed, rather than made whole and cut,
   // and of a sum once that is complete: its terms are smaller.
   if (canRepeat(value, layout)) {
     Value x = value.getDefiningOp<BroadcastOp>().getX();
     x = reshard(x, getLayout(x.getType()).withoutPartials(), builder, location);
-    Value made = BroadcastOp::create(builder, location,
-                                     withLayout(value.getType(), layout), x);
-    single.note(made.getDefiningOp());
-    return resharded[{value, layout}] = made;
+    auto repeat = BroadcastOp::create(builder, location,
+                                      withLayout(value.getType(), layout), x);
+    single.note(repeat);
+    return repeat;
   }
   // First the sum alone, which others may want as well.
   bool isScattered =
@@ -38,20 +44,22 @@ Value Propagation::reshard(Value value, LayoutAttr layout, OpBuilder &builder,
                    location);
   if (drawn.contains(value))
     if (Value made = draw(value, layout, builder, location))
-      return resharded[{value, layout}] = made;
-  Value &result = resharded[{value, layout}];
-  // What all parts of the batch have in common is made in parts.
-  if (!own.getEntry(MeshAttr::timeAxis) && isCutByBatch(value, layout))
-    if (Value made = remake(value, layout, builder, location))
-      return resharded[{value, layout}] = made;
-  result = ReshardOp::create(builder, location,
-                             withLayout(value.getType(), layout), value);
-  single.note(result.getDefiningOp());
+      return made;
+  // What all parts of the batch have in common is made in parts; their sums
+  // over other axes are scattered then.
+  if (!own.getEntry(MeshAttr::timeAxis) && isCutByBatch(value, layout)) {
+    LayoutAttr parts = isScattered ? cutByBatch(own, layout) : layout;
+    if (Value made = remake(value, parts, builder, location))
+      return reshard(made, layout, builder, location);
+  }
+  auto moved = ReshardOp::create(builder, location,
+                                 withLayout(value.getType(), layout), value);
+  single.note(moved);
   if (own.isSplit(MeshAttr::timeAxis) && own.hasPartial())
-    reduced[value] = result;
+    reduced[value] = moved;
   if (stored.contains(value))
-    stored.insert(result);
-  return result;
+    stored.insert(moved);
+  return moved;
 }
 
 /// The dimension that users of a value want an axis to split, because another

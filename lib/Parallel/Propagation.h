@@ -30,10 +30,13 @@ public:
                       mlir::OpBuilder &builder, mlir::Location location);
 
 private:
+  mlir::Value makeResharded(mlir::Value value, LayoutAttr layout,
+                            mlir::OpBuilder &builder, mlir::Location location);
   mlir::LogicalResult infer(mlir::Operation *op);
   void fitTime(mlir::Operation *op);
   LayoutAttr keepTime(mlir::Value value, LayoutAttr own, LayoutAttr layout);
   bool canRepeat(mlir::Value value, LayoutAttr layout);
+  LayoutAttr cutByBatch(LayoutAttr own, LayoutAttr layout) const;
   bool isCutByBatch(mlir::Value value, LayoutAttr layout) const;
   mlir::Value repeat(ConstantOp constant, LayoutAttr layout,
                      mlir::OpBuilder &builder);

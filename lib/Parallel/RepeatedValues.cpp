@@ -37,6 +37,16 @@ bool Propagation::isCutByBatch(Value value, LayoutAttr layout) const {
   });
 }
 
+/// The layout `own`, split by axes of the batch as `layout` is.
+LayoutAttr Propagation::cutByBatch(LayoutAttr own, LayoutAttr layout) const {
+  SmallVector<AxisLayout> entries(own.getEntries());
+  for (const AxisLayout &entry : layout.getEntries())
+    if (entry.isSplit() && MeshAttr::isOfBatch(entry.axis.getValue()) &&
+        !own.getEntry(entry.axis))
+      entries.push_back(entry);
+  return LayoutAttr::getCanonical(mesh, entries);
+}
+
 /// Where axes of the batch split a value; none if that is several places.
 static std::optional<AxisLayout> findBatch(LayoutAttr layout) {
   std::optional<AxisLayout> batch;
@@ -145,13 +155,8 @@ Value Propagation::remake(Value value, LayoutAttr layout, OpBuilder &builder,
   Operation *op = value.getDefiningOp();
   if (auto moved = dyn_cast_if_present<ReshardOp>(op)) {
     // What is moved is made in parts; they move as it did.
-    LayoutAttr from = getLayout(moved.getX().getType());
-    SmallVector<AxisLayout> entries(from.getEntries());
-    for (const AxisLayout &entry : layout.getEntries())
-      if (entry.isSplit() && MeshAttr::isOfBatch(entry.axis.getValue()) &&
-          !from.getEntry(entry.axis))
-        entries.push_back(entry);
-    Value made = remake(moved.getX(), LayoutAttr::getCanonical(mesh, entries),
+    Value made = remake(moved.getX(),
+                        cutByBatch(getLayout(moved.getX().getType()), layout),
                         builder, location);
     return made ? reshard(made, layout, builder, location) : Value();
   }

@@ -337,20 +337,22 @@ class Detached(nn.Module):
 
 
 class NoGrad(nn.Module):
-    """Targets of another branch, which tools/export.py detaches; a layer that
-    forward does not use, which it keeps; a small number, of which it makes no
-    zero."""
+    """Targets of another branch, which tools/export.py detaches, whose layers
+    are tied; a layer that forward does not use, which it keeps; a small number,
+    of which it makes no zero."""
 
     def __init__(self, width=8):
         super().__init__()
         self.body = Detached(width)
         self.other = nn.Linear(4, 4)
         self.unused = nn.Linear(4, 2)
+        self.teacher, self.echo = nn.Linear(4, 4), nn.Linear(4, 4)
+        self.echo.weight = self.teacher.weight
 
     def forward(self, x):
         y = self.body(x)
         with torch.no_grad():
-            target = torch.tanh(self.other(y)) * 2
+            target = torch.tanh(self.echo(self.teacher(self.other(y)))) * 2
             scale = target.abs().amax(-1, keepdim=True)
         return self.other(y) * target / (scale + 1) + torch.log(
             F.relu(y.detach()) + 1e-9) / 100
