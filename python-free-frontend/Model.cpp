@@ -15,6 +15,7 @@
 #include "SeparateModules.h"
 #include "SeparateNames.h"
 #include "SeparateNorms.h"
+#include "ShareStatistics.h"
 
 #include "dtc/Support/ReadFile.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -121,6 +122,7 @@ Expected<Model> loadModel(StringRef path, StringRef wantedOutput) {
   hoistConstants(*proto->mutable_graph());
   separateNames(*proto);
   model.provenance = Provenance(*proto);
+  shareStatistics(*proto->mutable_graph(), model.provenance.isKnown());
   if (model.provenance.isKnown()) {
     TensorReader reader(path);
     model.restored =

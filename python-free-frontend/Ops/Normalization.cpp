@@ -149,8 +149,7 @@ Error importBatchNorm(NodeBuilder &node) {
       return problem(names[i - 1] +
                          " is not a parameter, and can not keep an average",
                      "export it as an initializer (PyTorch: "
-                     "track_running_stats=True; of a module that is used "
-                     "twice, by tools/export.py)");
+                     "track_running_stats=True)");
   // A sequence is an image of height 1, as convolutions have it; a volume, one
   // of the height of all of its images.
   Shape shape(call.shape(0));

@@ -358,6 +358,17 @@ class NoGrad(nn.Module):
             F.relu(y.detach()) + 1e-9) / 100
 
 
+class Siamese(nn.Module):
+    """A batch norm that is used twice: the exporter copies its statistics."""
+
+    def __init__(self, width=8):
+        super().__init__()
+        self.body = nn.Sequential(nn.Linear(width, 4), nn.BatchNorm1d(4))
+
+    def forward(self, x):
+        return self.body(x) + self.body(-x)
+
+
 class Recurrent(nn.Module):
     """A cell whose first state is zero: of that the exporter computes a layer,
     whose result a node takes apart that has no metadata."""
@@ -533,6 +544,7 @@ MODELS = dict(
     recurrent=(Recurrent, lambda: (torch.randn(4, 8),
                                    torch.randint(0, 8, (4,)))),
     reused=(Reused, None),
+    siamese=(Siamese, None),
     spectra=(Spectra, lambda: (torch.randn(4, 32),
                                torch.randint(0, 4, (4,)))),
     sequence=(Sequence, lambda: (torch.randint(0, 20, (4, 5)),
@@ -565,7 +577,9 @@ def export(module, inputs, name):
     if name == "folded":  # in training mode: attention is one operator else
         exporters = dict(torchscript=dict(
             dynamo=False, training=torch.onnx.TrainingMode.PRESERVE))
-    if name in ("folded", "stateful"):
+    if name == "siamese":
+        exporters["dynamo"]["optimize"] = False
+    if name in ("folded", "siamese", "stateful"):
         module = copy.deepcopy(module).train()
     if name == "branches":
         module = torch.jit.script(module)
@@ -619,8 +633,8 @@ def main():
         make, sample = MODELS[name]
         module = make().eval()
         if sample is None:  # of interest for what the importer says alone
-            shape = dict(folded=(4, 5, 8), stateful=(4, 8)).get(
-                name, (4, 1, 8, 8))
+            shape = dict(folded=(4, 5, 8), siamese=(4, 8),
+                         stateful=(4, 8)).get(name, (4, 1, 8, 8))
             export(module, torch.randn(shape), name)
             continue
         inputs, labels = sample()

@@ -129,6 +129,24 @@ File batchNorms() {
   return m;
 }
 
+/// A norm of two branches, of which the second reads what the first has
+/// updated.
+File repeatedNorms() {
+  ModelBuilder m;
+  m.input("x", {"batch", 4});
+  m.input("z", {"batch", 4});
+  Names p = addNorm(m, "bn", 4);
+  onnx::NodeProto &first =
+      m.node("BatchNormalization", "first", {"x", p[0], p[1], p[2], p[3]},
+             {"y1", "mean", "var"});
+  m.set(first, "training_mode", 1);
+  m.node("BatchNormalization", "second", {"z", p[0], p[1], "mean", "var"},
+         {"y2"});
+  m.output("y1");
+  m.output("y2");
+  return m;
+}
+
 /// Ones and zeros of two new norms, each stored once.
 File mergedNorms() {
   ModelBuilder m;
@@ -279,6 +297,7 @@ void addImageModels(ModelTable &table) {
   table["convolutions"] = convolutions;
   table["poolings"] = poolings;
   table["batch-norms"] = batchNorms;
+  table["repeated-norms"] = repeatedNorms;
   table["merged-norms"] = mergedNorms;
   table["image-parameters"] = imageParameters;
   table["generated-image-names"] = generatedImageNames;

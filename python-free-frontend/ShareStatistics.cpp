@@ -1,0 +1,42 @@
+//===- ShareStatistics.cpp - batch norms that are used again --------------===//
+//
+// See ShareStatistics.h.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ShareStatistics.h"
+
+#include "llvm/ADT/StringMap.h"
+
+#include <set>
+
+using namespace llvm;
+
+namespace dtc::frontend {
+
+void shareStatistics(onnx::GraphProto &graph, bool hasRecord) {
+  StringMap<std::string> origins;
+  std::set<std::vector<std::string>> modules;
+  for (onnx::NodeProto &node : *graph.mutable_node()) {
+    auto findOrigin = [&](int operand) -> std::string {
+      const std::string &name = node.input(operand);
+      auto found = origins.find(name);
+      return found == origins.end() ? name : found->second;
+    };
+    if (hasRecord && node.op_type() == "Identity" && node.input_size() == 1)
+      origins[node.output(0)] = findOrigin(0);
+    if (node.op_type() != "BatchNormalization" || node.input_size() != 5)
+      continue;
+    std::string mean = findOrigin(3), variance = findOrigin(4);
+    bool isUsedAgain =
+        !modules.insert({node.input(1), node.input(2), mean, variance}).second;
+    if (isUsedAgain) {
+      node.set_input(3, mean);
+      node.set_input(4, variance);
+    }
+    for (int i = 1; i < std::min(3, node.output_size()); ++i)
+      origins[node.output(i)] = node.input(i + 2);
+  }
+}
+
+} // namespace dtc::frontend
