@@ -15,6 +15,7 @@
 #include "ParameterRules.h"
 #include "TieParameters.h"
 
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
 
 #include <map>
@@ -45,6 +46,7 @@ private:
   void addCandidate(StringRef name, StringRef source, const TensorData &data,
                     const Fingerprint &print);
   void describe();
+  void describeShared(const MapVector<StringRef, size_t> &counts);
   Parameters makeParameters();
 
   const Model &model;
@@ -61,8 +63,7 @@ private:
   StringMap<SmallVector<StringRef>> copies;
   StringSet<> usedDirectly;
   StringMap<std::string> constantCopies;
-  std::vector<std::string> shared, doubtful, computed;
-  size_t sharers = 0;
+  std::vector<std::string> doubtful, computed;
   std::vector<Candidate> candidates;
 };
 
@@ -148,18 +149,11 @@ void ParameterFinder::judgeInitializer(StringRef name, const TensorData &data) {
   if (auto copy = copies.find(name); copy != copies.end())
     others = copy->second;
   bool isShared = others.size() + usedDirectly.contains(name) > 1;
-  size_t before = candidates.size();
   if (!isShared || usedDirectly.contains(name))
     judgeTensor(name, name, data, print);
-  if (!isShared)
-    return;
-  for (StringRef separate : others)
-    judgeTensor(separate, name, data, print);
-  size_t trained = candidates.size() - before;
-  if (trained < 2)
-    return;
-  shared.push_back(name.str());
-  sharers += trained;
+  if (isShared)
+    for (StringRef separate : others)
+      judgeTensor(separate, name, data, print);
 }
 
 void ParameterFinder::addInitializers() {
@@ -190,12 +184,6 @@ void ParameterFinder::addInitializers() {
 }
 
 void ParameterFinder::describe() {
-  if (!shared.empty())
-    report.notes.push_back(
-        std::to_string(sharers) + " equal tensors shared " +
-        std::to_string(shared.size()) +
-        (shared.size() == 1 ? " initializer (" : " initializers (") +
-        listFirstNames(shared) + "): each is trained apart");
   if (!doubtful.empty()) {
     constexpr size_t most = 8;
     std::string list;
@@ -240,12 +228,31 @@ void ParameterFinder::addInputs(const StringMap<Shape> &inputShapes) {
   }
 }
 
+/// Initializers of which several parameters are made, by the number of these.
+void ParameterFinder::describeShared(
+    const MapVector<StringRef, size_t> &counts) {
+  std::vector<std::string> shared;
+  size_t sharers = 0;
+  for (auto [source, count] : counts)
+    if (count > 1) {
+      shared.push_back(source.str());
+      sharers += count;
+    }
+  if (!shared.empty())
+    report.notes.push_back(
+        std::to_string(sharers) + " equal tensors shared " +
+        std::to_string(shared.size()) +
+        (shared.size() == 1 ? " initializer (" : " initializers (") +
+        listFirstNames(shared) + "): each is trained apart");
+}
+
 /// The table of parameters, one for each group of tied tensors.
 Parameters ParameterFinder::makeParameters() {
   Parameters result;
   result.constantCopies = std::move(constantCopies);
   std::vector<std::string> renamed, perhapsComputed;
   StringSet<> computedWeights = findComputedWeights(model);
+  MapVector<StringRef, size_t> ofSource;
   for (ArrayRef<ParameterUse> group : tieParameters(
            candidates, !model.provenance.isKnown(), options, report)) {
     const Candidate &leader = candidates[group.front().index];
@@ -275,8 +282,11 @@ Parameters ParameterFinder::makeParameters() {
     if (aliases != model.restored.aliases.end())
       parameter.aliases = aliases->second;
     unsigned index = result.table.parameters.size();
+    StringSet<> sources;
     for (const ParameterUse &member : group) {
       const Candidate &tensor = candidates[member.index];
+      if (sources.insert(tensor.source).second)
+        ++ofSource[tensor.source];
       bool transposed = member.transposed ^ name.transposed;
       parameter.sources.push_back({tensor.source, transposed});
       result.uses[tensor.name] = {index, transposed, tensor.data.shape};
@@ -286,12 +296,17 @@ Parameters ParameterFinder::makeParameters() {
                              parameter.name + "': equal" +
                              (transposed ? " up to transpose" : "") +
                              "; --untie keeps them apart");
+      // Another call of the module is no other name of its parameter.
       const ParameterName &own = tensor.parameter;
-      if (!isGeneratedName(own.text) && own.transposed == transposed)
+      bool isAgain =
+          !leader.module.empty() && isSameModule(tensor.module, leader.module);
+      if (!isGeneratedName(own.text) && own.transposed == transposed &&
+          !isAgain)
         parameter.aliases.push_back(own.text);
     }
     result.table.parameters.push_back(std::move(parameter));
   }
+  describeShared(ofSource);
   if (!perhapsComputed.empty())
     report.warnings.push_back(
         "the exporter may have computed what is trained here: " +

@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "BatchLayouts.h"
+#include "dtc/Parallel/BatchLayouts.h"
 #include "Propagation.h"
 #include "dtc/Training/StepFunction.h"
 
@@ -45,4 +45,33 @@ LogicalResult dtc::splitIntoSamples(func::FuncOp forward, int64_t batch) {
       return failure();
   eraseDeadOps(forward);
   return success();
+}
+
+llvm::DenseMap<Value, LayoutAttr> dtc::findSamples(func::FuncOp forward) {
+  llvm::DenseMap<Value, LayoutAttr> layouts;
+  // One sample cannot be told from other dimensions of size 1.
+  int64_t batch = getExportedBatch(forward);
+  if (batch < 2)
+    return layouts;
+  OwningOpRef<func::FuncOp> copy = forward.clone();
+  // Ops that stay are known by their number; of those that are made again, too,
+  // the first counts.
+  constexpr StringLiteral number = "dtc.number";
+  SmallVector<Operation *> ops;
+  Builder builder(forward.getContext());
+  for (auto [op, same] : llvm::zip(forward.front().without_terminator(),
+                                   copy->front().without_terminator())) {
+    same.setAttr(number, builder.getI64IntegerAttr(ops.size()));
+    ops.push_back(&op);
+  }
+  ScopedDiagnosticHandler silent(forward.getContext(),
+                                 [](Diagnostic &) { return success(); });
+  if (failed(splitIntoSamples(*copy, batch)))
+    return layouts;
+  for (Operation &same : copy->front().without_terminator())
+    if (auto own = same.getAttrOfType<IntegerAttr>(number))
+      for (auto [result, followed] :
+           llvm::zip(ops[own.getInt()]->getResults(), same.getResults()))
+        layouts.try_emplace(result, getLayout(followed.getType()));
+  return layouts;
 }

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "BatchLayouts.h"
 #include "dtc/Dialect/Dialect.h"
+#include "dtc/Parallel/BatchLayouts.h"
 #include "dtc/Parallel/Passes.h"
 #include "dtc/Training/StepFunction.h"
 

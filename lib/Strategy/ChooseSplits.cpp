@@ -10,6 +10,7 @@
 #include "LayoutOverrides.h"
 #include "PaddingValues.h"
 #include "dtc/Dialect/SignatureEditor.h"
+#include "dtc/Parallel/BatchLayouts.h"
 #include "dtc/Parallel/SplitExpansion.h"
 #include "dtc/Strategy/Passes.h"
 #include "dtc/Support/Axes.h"
@@ -316,10 +317,16 @@ LogicalResult ChooseSplits::splitSequence(func::FuncOp function,
       batched.insert(argument);
       batches.insert(classes.getClass(argument, 0));
     }
+  llvm::DenseMap<Value, LayoutAttr> samples = findSamples(function);
+  auto isBatch = [&](Value value, int64_t dim) {
+    if (LayoutAttr layout = samples.lookup(value))
+      return !layout.getAxesOfDim(dim).empty();
+    return batches.contains(classes.getClass(value, dim));
+  };
   auto findSequence = [&](Value value) -> std::optional<int64_t> {
     for (int64_t dim = cast<ShapedType>(value.getType()).getRank() - 2;
          dim >= 0; --dim)
-      if (!batches.contains(classes.getClass(value, dim)))
+      if (!isBatch(value, dim))
         return dim;
     return std::nullopt;
   };

@@ -44,10 +44,7 @@ func.func @time_major(%x: tensor<2x6x3xf32> {dtc.input = "x"}, %w0: tensor<3x4xf
   %1 = dtc.reshape %0 : (tensor<6x2x3xf32>) -> tensor<12x3xf32>
   %2 = dtc.matmul %1, %w0 : (tensor<12x3xf32>, tensor<3x4xf32>) -> tensor<12x4xf32>
   %3 = dtc.reshape %2 : (tensor<12x4xf32>) -> tensor<6x2x4xf32>
-  %4 = dtc.reduce_sum %x axes [2] : (tensor<2x6x3xf32>) -> tensor<2x6x1xf32>
-  %5 = dtc.transpose %4 [1, 0, 2] : (tensor<2x6x1xf32>) -> tensor<6x2x1xf32>
-  %6 = dtc.add %3, %5 : (tensor<6x2x4xf32>, tensor<6x2x1xf32>) -> tensor<6x2x4xf32>
-  %y, %mean, %rstd = dtc.layer_norm %6, %scale, %scale {epsilon = 1.0e-5 : f64} : (tensor<6x2x4xf32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<6x2x4xf32>, tensor<6x2x1xf32>, tensor<6x2x1xf32>)
+  %y, %mean, %rstd = dtc.layer_norm %3, %scale, %scale {epsilon = 1.0e-5 : f64} : (tensor<6x2x4xf32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<6x2x4xf32>, tensor<6x2x1xf32>, tensor<6x2x1xf32>)
   %7 = dtc.reshape %y : (tensor<6x2x4xf32>) -> tensor<12x4xf32>
   %8 = dtc.matmul %7, %w1 : (tensor<12x4xf32>, tensor<4x16xf32>) -> tensor<12x16xf32>
   %9 = dtc.matmul %8, %w2 : (tensor<12x16xf32>, tensor<16x4xf32>) -> tensor<12x4xf32>

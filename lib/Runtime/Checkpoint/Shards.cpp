@@ -151,7 +151,9 @@ void ShardSet::add(const SafetensorsReader &shard) {
       std::string name = place.at("tensor");
       auto found = parameters.find(name);
       if (found == parameters.end())
-        continue;
+        fail("the program has no tensor '%s': the checkpoint is of another "
+             "model",
+             name.c_str());
       const ParameterInfo &parameter = *found->second;
       std::vector<int64_t> shape = readWholes(place.at("shape"));
       // What follows takes as long as the shape is large, so it must be ours.

@@ -51,8 +51,8 @@ ShardSummary writeShard(
 /// The shards of one checkpoint.
 class ShardSet {
 public:
-  /// Throws when a file is no shard, or of a model with other shapes than the
-  /// program's. Tensors that the program does not have are left out.
+  /// Throws when a file is no shard, or of a model with other tensors, or other
+  /// shapes, than the program's.
   ShardSet(const Program &program, const std::vector<std::string> &paths);
 
   /// Fills `target` with the piece, zero where it is padding. Throws when the

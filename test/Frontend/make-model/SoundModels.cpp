@@ -51,6 +51,18 @@ File tied() {
   return m;
 }
 
+/// A layer that is called twice, as TorchScript's exporter writes it.
+File calledTwice() {
+  ModelBuilder m = start({"batch", 4});
+  std::vector<float> values(16);
+  std::iota(values.begin(), values.end(), 1);
+  m.weight("onnx::MatMul_1", {4, 4}, values);
+  m.node("Identity", "Identity_1", {"onnx::MatMul_1"}, {"onnx::MatMul_2"});
+  m.node("MatMul", "/h/MatMul", {"x", "onnx::MatMul_1"}, {"h"});
+  m.node("MatMul", "/h_1/MatMul", {"h", "onnx::MatMul_2"}, {"y"});
+  return m;
+}
+
 /// `x @ w.t() @ w` outside of all layers, and a layer that starts as `w`.
 File transposedCopy() {
   ModelBuilder m = start({"batch", 6});
@@ -423,6 +435,7 @@ File float16() {
 void addSoundModels(ModelTable &table) {
   table["float16"] = float16;
   table["external"] = external;
+  table["called-twice"] = calledTwice;
   table["tied"] = tied;
   table["transposed-copy"] = transposedCopy;
   table["generated-names"] = generatedNames;

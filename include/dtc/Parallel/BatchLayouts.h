@@ -1,8 +1,9 @@
 //===- BatchLayouts.h - where the samples of a batch are --------*- C++ -*-===//
 
-#ifndef DTC_LIB_PARALLEL_BATCHLAYOUTS_H
-#define DTC_LIB_PARALLEL_BATCHLAYOUTS_H
+#ifndef DTC_PARALLEL_BATCHLAYOUTS_H
+#define DTC_PARALLEL_BATCHLAYOUTS_H
 
+#include "dtc/Dialect/Dialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace dtc {
@@ -15,6 +16,11 @@ int64_t getExportedBatch(mlir::func::FuncOp forward);
 /// or partial.
 llvm::LogicalResult splitIntoSamples(mlir::func::FuncOp forward, int64_t batch);
 
+/// By value of a function, which stays as it is, the layout that this would
+/// give it. Lacks values of ops that it would replace, and all if there is no
+/// batch of two samples or more, or one that cannot be followed.
+llvm::DenseMap<mlir::Value, LayoutAttr> findSamples(mlir::func::FuncOp forward);
+
 } // namespace dtc
 
-#endif // DTC_LIB_PARALLEL_BATCHLAYOUTS_H
+#endif // DTC_PARALLEL_BATCHLAYOUTS_H
