@@ -248,9 +248,14 @@ private:
   }
 
   /// Partial to split on one axis; possible where the axis is the minor split
-  /// of its dimension, else the later steps slice it.
+  /// of its dimension, else the later steps slice it. What else splits the
+  /// dimension is gathered before if it would leave shards that are not whole.
   void scatter(const AxisLayout &entry) {
     int64_t dim = target.getEntry(entry.axis)->dim;
+    int64_t ways =
+        countShards(current().getSplitsOfDim(dim)) * countShards(entry);
+    if (cast<ShapedType>(value.getType()).getDimSize(dim) % ways != 0)
+      gather(names(surplus(dim)), dim);
     SmallVector<AxisLayout> entries(
         current().without(entry.axis.getValue()).getEntries());
     entries.push_back(AxisLayout::split(entry.axis, dim));

@@ -177,27 +177,31 @@ void PhaseBuilder::addArguments(ArrayRef<Operation *> ops) {
 /// In order, but gathered parameters and what is made of them alone wait for
 /// their first use: until then they would take up memory.
 void PhaseBuilder::emitAll(ArrayRef<Operation *> ops, OpBuilder &builder) {
-  llvm::DenseSet<Operation *> waiting;
-  auto isWaiting = [&](Value value) {
-    return value.getDefiningOp() && waiting.contains(value.getDefiningOp());
+  // By the numbers of results: boundaries within a stage have no ops.
+  std::map<int64_t, Operation *> waiting;
+  auto isWaiting = [&](Operation *op) {
+    return op->getNumOperands() > 0 &&
+           llvm::all_of(op->getOperands(), [&](Value operand) {
+             return waiting.count(getNumber(*op, operand)) != 0;
+           });
   };
   std::function<void(Operation *)> emitNow = [&](Operation *op) {
+    for (Value result : op->getResults())
+      waiting.erase(numbers[result]);
     for (Value operand : op->getOperands())
-      if (isWaiting(operand)) {
-        waiting.erase(operand.getDefiningOp());
-        emitNow(operand.getDefiningOp());
-      }
+      if (auto made = waiting.find(getNumber(*op, operand));
+          made != waiting.end())
+        emitNow(made->second);
     emit(*op, builder);
   };
   for (Operation *op : ops)
-    if (isParameterGather(op) || (op->getNumOperands() > 0 &&
-                                  llvm::all_of(op->getOperands(), isWaiting)))
-      waiting.insert(op);
+    if (isParameterGather(op) || isWaiting(op))
+      for (Value result : op->getResults())
+        waiting[numbers[result]] = op;
     else
       emitNow(op);
-  for (Operation *op : ops) // only returned
-    if (waiting.erase(op))
-      emitNow(op);
+  while (!waiting.empty()) // only returned
+    emitNow(waiting.begin()->second);
 }
 
 void PhaseBuilder::emit(Operation &op, OpBuilder &builder) {

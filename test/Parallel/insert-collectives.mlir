@@ -285,3 +285,17 @@ func.func @rows(%x: tensor<8xf32, #r>) -> tensor<8xf32, #b> {
   %0 = dtc.reshard %x : tensor<8xf32, #r> -> tensor<8xf32, #b>
   return %0 : tensor<8xf32, #b>
 }
+
+// -----
+
+// Six elements are not four shards: what tp splits is gathered first.
+// CHECK-LABEL: func @six
+// CHECK-NEXT: %[[WHOLE:.+]] = dtc.all_gather %{{.+}} over ["tp"] dim 0 : {{.+}} -> tensor<6xf32, #partial_dp>
+// CHECK-NEXT: dtc.reduce_scatter sum %[[WHOLE]] over ["dp"] dim 0 : {{.+}} -> tensor<6xf32, #dp>
+#mesh = #dtc.mesh<dp=2, tp=2, mb=1>
+#d = #dtc.layout<#mesh, dp: split(0)>
+#p = #dtc.layout<#mesh, dp: partial, tp: split(0)>
+func.func @six(%x: tensor<6xf32, #p>) -> tensor<6xf32, #d> {
+  %0 = dtc.reshard %x : tensor<6xf32, #p> -> tensor<6xf32, #d>
+  return %0 : tensor<6xf32, #d>
+}
