@@ -9,6 +9,7 @@
 #include "MatMul.h"
 #include "Operators.h"
 #include "ShapeRules.h"
+#include "Take.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -135,6 +136,7 @@ public:
   Error run();
 
 private:
+  Error takeDiagonals(Term &term);
   Error addSizes();
   Error addTerms();
   void sumAlone(unsigned number);
@@ -166,13 +168,8 @@ private:
 } // namespace
 
 Error EinsumBuilder::addSizes() {
-  for (auto [i, labels] : enumerate(equation.operands))
-    for (auto [label, size] : zip(labels, node.call.shape(i))) {
-      if (is_contained(ArrayRef(labels).drop_front(&label - labels.begin() + 1),
-                       label))
-        return problem("takes a diagonal: operand " + Twine(i) +
-                           " has one letter twice",
-                       "take it with Gather, or multiply by EyeLike and sum");
+  for (const Term &term : terms)
+    for (auto [label, size] : zip(term.labels, node.shapeOf(term.value))) {
       int64_t &known = sizes.try_emplace(label, size).first->second;
       if (known == 1)
         known = size;
@@ -186,20 +183,64 @@ Error EinsumBuilder::addSizes() {
   return Error::success();
 }
 
+/// Two dimensions of one letter.
+static std::optional<std::pair<int64_t, int64_t>>
+findRepeated(ArrayRef<Label> labels) {
+  for (int64_t second : seq<int64_t>(0, labels.size()))
+    for (int64_t first : seq<int64_t>(0, second))
+      if (labels[first] == labels[second])
+        return std::pair(first, second);
+  return std::nullopt;
+}
+
+/// Of dimensions that have one letter, the elements at equal indices.
+Error EinsumBuilder::takeDiagonals(Term &term) {
+  while (auto repeated = findRepeated(term.labels)) {
+    auto [first, second] = *repeated;
+    Shape shape(node.shapeOf(term.value)), order;
+    int64_t size = shape[first];
+    if (size != shape[second])
+      return problem("gives one letter to dimensions of " + Twine(size) +
+                     " and " + Twine(shape[second]));
+    for (int64_t dim : seq<int64_t>(0, shape.size()))
+      if (dim != first && dim != second)
+        order.push_back(dim);
+    Shape taken;
+    Labels labels;
+    for (int64_t dim : order) {
+      taken.push_back(shape[dim]);
+      labels.push_back(term.labels[dim]);
+    }
+    order.append({first, second});
+    taken.push_back(size * size);
+    labels.push_back(term.labels[first]);
+    Shape indices;
+    for (int64_t index : seq<int64_t>(0, size))
+      indices.push_back(index * (size + 1));
+    Value flat = node.reshape(node.transpose(term.value, order), taken);
+    term = {take(node, flat, taken.size() - 1, indices), labels};
+  }
+  return Error::success();
+}
+
 /// Dimensions of size 1 that are repeated disappear: products broadcast.
 Error EinsumBuilder::addTerms() {
+  for (auto [i, labels] : enumerate(equation.operands)) {
+    terms.push_back({node.operand(i), labels});
+    if (Error error = takeDiagonals(terms.back()))
+      return error;
+  }
   if (Error error = addSizes())
     return error;
-  for (auto [i, labels] : enumerate(equation.operands)) {
-    Term term{node.operand(i), {}};
+  for (Term &term : terms) {
+    Labels labels;
     Shape shape;
-    for (auto [label, size] : zip(labels, node.call.shape(i)))
+    for (auto [label, size] : zip(term.labels, node.shapeOf(term.value)))
       if (size == sizes.lookup(label)) {
-        term.labels.push_back(label);
+        labels.push_back(label);
         shape.push_back(size);
       }
-    term.value = node.reshape(term.value, shape);
-    terms.push_back(term);
+    term = {node.reshape(term.value, shape), labels};
   }
   return Error::success();
 }

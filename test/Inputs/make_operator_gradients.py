@@ -340,6 +340,15 @@ def shapes():
              [normal(*shape) for shape in operands], equation=equation)
 
 
+def diagonals():
+    for equation, operands in [
+            ("bii->bi", [(2, 3, 3)]), ("ibi", [(3, 2, 3)]),
+            ("iii->i", [(3, 3, 3)]), ("aiib,ic->abc", [(2, 3, 3, 2), (3, 2)])]:
+        case(f"Einsum {equation}", "Einsum",
+             lambda *x: torch.einsum(equation, *x),
+             [normal(*shape) for shape in operands], equation=equation)
+
+
 def norms():
     x, scale, bias = normal(2, 6, 3, 2), normal(6), normal(6)
     case("InstanceNormalization", "InstanceNormalization",
@@ -465,5 +474,6 @@ for write in (activations, binaries, reductions, lookups, shapes, norms,
 for operators in (recurrent_operators, volume_operators, spectrum_operators):
     operators.add_cases(case, normal)
 sampling_operators.add_cases(case, normal, random)
+diagonals()
 OUTPUT.write_text("[\n" + ",\n".join(json.dumps(c) for c in cases) + "\n]\n")
 print(f"{len(cases)} cases")
