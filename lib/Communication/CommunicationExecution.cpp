@@ -93,7 +93,8 @@ private:
   std::vector<int32_t> issued, done; ///< how many transfers of each agent
   std::deque<int32_t> queue;         ///< agents that may go on
   std::vector<char> isQueued;
-  std::deque<int32_t> arrivals; ///< agents whose queues have a new head
+  /// Agents whose queues have a new head, and which of their transfers it is.
+  std::deque<std::pair<int32_t, int32_t>> arrivals;
   std::vector<Communicator> communicators;
   MaybeError error;
 };
@@ -130,7 +131,7 @@ void Execution::complete(int32_t agent) {
   ++done[agent];
   wake(agent);
   if (hasHead(agent))
-    arrivals.push_back(agent);
+    arrivals.emplace_back(agent, done[agent]);
 }
 
 /// A message is done when both ends are at the heads of their queues.
@@ -239,11 +240,12 @@ bool Execution::advance(int32_t agent) {
   if (step.issues && issued[agent] == step.transfer) {
     ++issued[agent];
     if (done[agent] == step.transfer)
-      arrivals.push_back(agent);
+      arrivals.emplace_back(agent, step.transfer);
     while (!arrivals.empty() && !error) {
-      int32_t arrived = arrivals.front();
+      auto [arrived, transfer] = arrivals.front();
       arrivals.pop_front();
-      arrive(arrived);
+      if (done[arrived] == transfer) // its peer may have come first
+        arrive(arrived);
     }
   }
   return !step.waits || done[agent] > step.transfer;

@@ -148,6 +148,38 @@ TEST(Communication, StartedCollectivesAreInOneQueue) {
                             "cycle, rank 0 here");
 }
 
+TEST(Communication, WhoIsMetDoesNotArriveAgain) {
+  // All three start a collective; when it is done, both ends of a message are
+  // at the heads of their queues at once.
+  CommunicationSystem system = makeSystem(3, 1);
+  system.programs.resize(3);
+  auto build = [&](int64_t stage) {
+    ProgramBuilder builder(system.programs[stage], stage);
+    builder.allReduce(0, 4096, 128);
+    if (stage == 0)
+      builder.send(1, 0, 0);
+    if (stage == 1)
+      builder.recv(0, 0, 0);
+    return builder;
+  };
+  auto finish = [](ProgramBuilder builder, int64_t stage) {
+    builder.wait(4096);
+    if (stage < 2)
+      builder.wait(0);
+  };
+  for (int64_t stage : {0, 1, 2})
+    finish(build(stage).allReduce(0, 4097, 256).wait(4097), stage);
+  EXPECT_EQ(verify(system), "");
+  // The last stage takes no part in the second: the others do not stand in.
+  for (CommunicationProgram &program : system.programs)
+    program = {};
+  for (int64_t stage : {0, 1})
+    finish(build(stage).allReduce(0, 4097, 256).wait(4097), stage);
+  finish(build(2), 2);
+  EXPECT_EQ(verify(system), "never happens: rank 0 waits here for rank 2, "
+                            "which has come to its end");
+}
+
 TEST(Communication, SendsAreNotBuffered) {
   // Each waits for its send before it receives.
   CommunicationSystem system = makeSystem(2, 1);
