@@ -272,6 +272,22 @@ Phase Slices::placeSum(Operation &op, int64_t stage, unsigned chunk) const {
   return gradient.value_or(Phase{Phase::Forward, chunk});
 }
 
+/// What another chunk of the stage reads is made in the op's own, before: the
+/// chunks after it read activations, those before it gradients.
+Slices::PhaseSet Slices::toOwnChunk(Operation &op, PhaseSet wanted) const {
+  if (isCloned(op) || op.getNumResults() == 0 || !getStage(op.getResult(0)))
+    return wanted;
+  unsigned own = getChunk(op.getResult(0));
+  PhaseSet result;
+  for (Phase phase : wanted)
+    if (!phase.isChunked() || phase.level == own)
+      result.insert(phase);
+    else
+      result.insert(
+          {phase.level > own ? Phase::Forward : Phase::Backward, own});
+  return result;
+}
+
 /// Where a stage runs an op; nowhere if it does not need it.
 Slices::PhaseSet Slices::place(Operation &op, int64_t stage) {
   PhaseSet wanted;
@@ -298,10 +314,11 @@ Slices::PhaseSet Slices::place(Operation &op, int64_t stage) {
   if (wanted.empty() || (isCloned(op) && summed.empty()))
     return wanted;
   if (perMicrobatch) {
-    // Sums of inputs recompute what they need, and so does each chunk.
+    // Sums of inputs recompute what they need, and so does each chunk what
+    // belongs to none.
     std::map<unsigned, Phase> ofChunks;
     PhaseSet result;
-    for (Phase phase : wanted)
+    for (Phase phase : toOwnChunk(op, wanted))
       if (!phase.isChunked() || isCloned(op) ||
           ofChunks.insert({phase.level, phase}).second)
         result.insert(phase);

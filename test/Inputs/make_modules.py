@@ -249,6 +249,22 @@ class Prototypes(nn.Module):
         return self.body(x).tanh() @ rows.t()
 
 
+class Repeated(nn.Module):
+    """One layer many times, in stages and chunks of stages, and its input each
+    time; another branch."""
+
+    def __init__(self):
+        super().__init__()
+        self.again = nn.Linear(WIDTH, WIDTH)
+        self.other, self.head = nn.Linear(WIDTH, 3), nn.Linear(WIDTH + 3, CLASSES)
+
+    def forward(self, x):
+        y = x
+        for _ in range(5):
+            y = torch.tanh(self.again(y) + x)
+        return self.head(torch.cat([y, self.other(x).sigmoid()], -1))
+
+
 MODULES = {
     "rotary": (Rotary, (LENGTH, WIDTH)),
     "concats": (Concats, (WIDTH,)),
@@ -265,6 +281,7 @@ MODULES = {
     "scaled": (Scaled, (WIDTH,)),
     "columns": (Columns, (len(Columns.SIZES),)),
     "prototypes": (Prototypes, (WIDTH,)),
+    "repeated": (Repeated, (WIDTH,)),
 }
 
 

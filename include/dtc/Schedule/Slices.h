@@ -112,6 +112,7 @@ private:
   mlir::LogicalResult visit(mlir::Operation &op);
   mlir::LogicalResult visitBoundary(BoundaryOp op);
   mlir::LogicalResult visitSum(SumOverStagesOp op);
+  PhaseSet toOwnChunk(mlir::Operation &op, PhaseSet wanted) const;
   PhaseSet place(mlir::Operation &op, int64_t stage);
   Phase placeSum(mlir::Operation &op, int64_t stage, unsigned chunk) const;
 
