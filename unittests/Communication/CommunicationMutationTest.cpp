@@ -20,7 +20,7 @@ using namespace dtc::test;
 
 namespace {
 
-constexpr int numMutants = 1000;
+constexpr int numMutants = 5000;
 /// Random orders of ranks in which an accepted mutant, and a rejected one, must
 /// compute the same to count as equivalent.
 constexpr int acceptedRuns = 16, rejectedRuns = 4;
@@ -54,11 +54,14 @@ const PlanCase planCases[] = {
      true},
     {"dp, pp, tp", "gpt2-tiny", "cross-entropy", 32, 2, 2, 2, 1, 2},
     {"all to all", "matching", "cross-entropy", 32, 4, 1, 1, 0, 1},
+    {"a layer of all stages", "modules/repeated", "cross-entropy", 64, 2, 4, 1,
+     0, 1, "gpipe"},
     {"all to all, pp", "matching", "cross-entropy", 32, 2, 2, 1, 0, 1},
 };
 
 /// Three stages of four ranks whose shards move on in a ring, over dp and over
-/// stages, at once and in flight: a plan written by hand.
+/// stages, at once and in flight, with a message behind them in the queues of
+/// two stages: a plan written by hand.
 CommunicationSystem makeRing() {
   constexpr int32_t stages = 3;
   CommunicationSystem system;
@@ -71,8 +74,9 @@ CommunicationSystem makeRing() {
   for (int32_t stage = 0; stage < stages; ++stage) {
     CommunicationProgram &program = system.programs.emplace_back();
     program.stage = stage;
-    // Buffers of 64 bytes each; the last two are for four shares.
-    constexpr int64_t sizes[] = {64, 64, 64, 64, 256, 256};
+    // Buffers of 64 bytes each; two are for four shares, two for the message
+    // and for what comes back of it.
+    constexpr int64_t sizes[] = {64, 64, 64, 64, 256, 256, 64, 64};
     program.numBuffers = std::size(sizes);
     std::vector<int32_t> values(std::size(sizes));
     auto read = [&](int32_t buffer) {
@@ -93,6 +97,7 @@ CommunicationSystem makeRing() {
       event.collective = kind;
       event.group = group;
       event.permutation = permutation;
+      event.subject = from;
       event.slot = slot;
       event.dtype = DTC_F32;
       event.count = 16;
@@ -104,6 +109,17 @@ CommunicationSystem makeRing() {
       event.kind = EventKind::Wait;
       event.slot = slot;
       program.add(event, {read(buffer)});
+    };
+    auto start = [&](EventKind kind, int32_t peer, int32_t buffer) {
+      Event event;
+      event.kind = kind;
+      event.stage = peer;
+      event.tag = 0;
+      event.slot = 0;
+      event.dtype = DTC_F32;
+      event.count = 16;
+      program.add(event,
+                  {kind == EventKind::Send ? read(buffer) : write(buffer)});
     };
     constexpr CollectiveKind permute = CollectiveKind::CollectivePermute;
     for (int32_t buffer = 0; buffer < program.numBuffers; ++buffer)
@@ -117,6 +133,18 @@ CommunicationSystem makeRing() {
       exchange(permute, 1, 1, -1, 1, 0);
       wait(4097, 3);
       compute(3, 2);
+      exchange(permute, 1, 1, 4096, 0, 1);
+      if (stage == 0)
+        start(EventKind::Send, 1, 6);
+      if (stage == 1)
+        start(EventKind::Recv, 0, 6);
+      exchange(permute, 1, 1, 4097, 2, 7);
+      wait(4096, 1);
+      if (stage < 2)
+        wait(0, 6);
+      wait(4097, 7);
+      compute(7, 6);
+      compute(1, 0);
       compute(0, 5);
     }
     for (int32_t buffer = 0; buffer < program.numBuffers; ++buffer)
