@@ -179,16 +179,23 @@ OwningOpRef<ModuleOp> Compilation::importFor(int64_t replicas,
   return importOnnx(context, import, report);
 }
 
-/// Imports the model for one more replica, too, and opens what counts them.
+/// Imports the model for one more replica, too, and opens what counts them, as
+/// far as one, a few and many replicas show.
 LogicalResult Compilation::importMore(int64_t replicas) {
-  ImportReport report;
-  more = importFor(replicas + 1, report);
-  OwningOpRef<ModuleOp> most = importFor(replicas + 3, report);
-  if (more && most)
-    return openCounts({*module, *more, *most},
-                      {replicas, replicas + 1, replicas + 3});
-  report.printIssues(llvm::errs());
-  return failure();
+  SmallVector<int64_t> counts = {replicas, replicas + 1, 1, 5, 16};
+  SmallVector<OwningOpRef<ModuleOp>> others;
+  SmallVector<ModuleOp> models = {*module};
+  for (int64_t count : ArrayRef(counts).drop_front()) {
+    ImportReport report;
+    others.push_back(importFor(count, report));
+    if (!others.back()) {
+      report.printIssues(llvm::errs());
+      return failure();
+    }
+    models.push_back(*others.back());
+  }
+  more = std::move(others.front());
+  return openCounts(models, counts);
 }
 
 /// What is compiled for two replicas is right for any number of them.

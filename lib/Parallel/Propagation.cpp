@@ -26,12 +26,13 @@ Value Propagation::makeResharded(Value value, LayoutAttr layout,
   // A repeated value is made as it is needed, rather than made whole and cut,
   // and of a sum once that is complete: its terms are smaller.
   if (canRepeat(value, layout)) {
-    Value x = value.getDefiningOp<BroadcastOp>().getX();
-    x = reshard(x, getLayout(x.getType()).withoutPartials(), builder, location);
-    auto repeat = BroadcastOp::create(builder, location,
-                                      withLayout(value.getType(), layout), x);
-    single.note(repeat);
-    return repeat;
+    auto repeat = value.getDefiningOp<BroadcastOp>();
+    Value x =
+        reshard(repeat.getX(), getRepeated(repeat, layout), builder, location);
+    auto made = BroadcastOp::create(builder, location,
+                                    withLayout(value.getType(), layout), x);
+    single.note(made);
+    return made;
   }
   // First the sum alone, which others may want as well.
   bool isScattered =

@@ -35,6 +35,7 @@ private:
   mlir::LogicalResult infer(mlir::Operation *op);
   void fitTime(mlir::Operation *op);
   LayoutAttr keepTime(mlir::Value value, LayoutAttr own, LayoutAttr layout);
+  LayoutAttr getRepeated(BroadcastOp repeat, LayoutAttr layout) const;
   bool canRepeat(mlir::Value value, LayoutAttr layout);
   LayoutAttr cutByBatch(LayoutAttr own, LayoutAttr layout) const;
   bool isCutByBatch(mlir::Value value, LayoutAttr layout) const;

@@ -13,16 +13,28 @@
 using namespace mlir;
 using namespace dtc;
 
+/// The layout in which a value is repeated under `layout`: summed where that
+/// is.
+LayoutAttr Propagation::getRepeated(BroadcastOp repeat,
+                                    LayoutAttr layout) const {
+  SmallVector<AxisLayout> entries;
+  for (const AxisLayout &entry :
+       getLayout(repeat.getX().getType()).getEntries())
+    if (!entry.isPartial() || layout.isPartial(entry.axis))
+      entries.push_back(entry);
+  return LayoutAttr::getCanonical(mesh, entries);
+}
+
 /// Whether a value repeats another, whose terms may have been summed before,
 /// and can be made under the layout.
 bool Propagation::canRepeat(Value value, LayoutAttr layout) {
   auto repeat = value.getDefiningOp<BroadcastOp>();
   if (!repeat)
     return false;
-  LayoutAttr sum = getLayout(repeat.getX().getType()).withoutPartials();
   std::string error;
-  auto inferred = inferResultLayouts(repeat.getShardingRule(), mesh, {sum},
-                                     error, {layout});
+  auto inferred =
+      inferResultLayouts(repeat.getShardingRule(), mesh,
+                         {getRepeated(repeat, layout)}, error, {layout});
   return succeeded(inferred) && inferred->front() == layout;
 }
 

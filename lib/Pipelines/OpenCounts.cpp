@@ -49,24 +49,21 @@ std::optional<Count> fitLine(ArrayRef<double> values,
   return holds() ? std::optional(line) : std::nullopt;
 }
 
-/// How a constant depends on how many replicas there are; none if it does not,
-/// or in another way.
+/// How a floating point number depends on how many replicas there are; none if
+/// that is in another way.
 std::optional<Count> fit(ArrayRef<ConstantOp> versions,
                          ArrayRef<int64_t> replicas) {
   SmallVector<double> values, inverses;
   double tolerance = 0;
   for (ConstantOp op : versions) {
     std::optional<APFloat> value = getOnlyFloat(op);
-    if (!value || !value->isFiniteNonZero() ||
-        op->getResultTypes() != versions.front()->getResultTypes())
+    if (!value || !value->isFiniteNonZero())
       return std::nullopt;
     values.push_back(value->convertToDouble());
     inverses.push_back(1 / values.back());
     int precision = APFloat::semanticsPrecision(value->getSemantics());
     tolerance = std::ldexp(8.0, -precision);
   }
-  if (llvm::all_equal(values))
-    return std::nullopt;
   if (std::optional<Count> line = fitLine(values, replicas, tolerance))
     return line;
   std::optional<Count> line = fitLine(inverses, replicas, tolerance);
@@ -111,26 +108,39 @@ LogicalResult open(ConstantOp op, const Count &count) {
 
 LogicalResult dtc::openCounts(ArrayRef<ModuleOp> models,
                               ArrayRef<int64_t> replicas) {
-  SmallVector<SmallVector<Operation *>> ops;
-  for (ModuleOp model : models) {
+  SmallVector<SmallVector<ConstantOp>> constants; // by model
+  SmallVector<int64_t> counts;
+  for (auto [i, count] : llvm::enumerate(replicas)) {
+    ModuleOp model = models[i];
     auto forward = model.lookupSymbol<func::FuncOp>(forwardName);
-    ops.push_back(llvm::to_vector(llvm::make_pointer_range(forward.front())));
-  }
-  // A model of another structure has no constants in common.
-  if (!llvm::all_equal(
-          llvm::map_range(ops, [](const auto &own) { return own.size(); })))
-    return success();
-  for (size_t i : llvm::seq(ops.front().size())) {
-    SmallVector<ConstantOp> versions; // in each model
-    for (const auto &own : ops)
-      if (auto constant = dyn_cast<ConstantOp>(own[i]))
-        versions.push_back(constant);
-    if (versions.size() != models.size())
+    SmallVector<ConstantOp> own(forward.getOps<ConstantOp>());
+    // A model of another structure has other constants.
+    if (!constants.empty() && own.size() != constants.front().size())
       continue;
-    if (std::optional<Count> count = fit(versions, replicas))
-      for (ConstantOp op : versions)
-        if (failed(open(op, *count)))
-          return failure();
+    constants.push_back(std::move(own));
+    counts.push_back(count);
+  }
+  for (size_t i : llvm::seq(constants.front().size())) {
+    auto versions =
+        llvm::map_to_vector(constants, [&](const auto &own) { return own[i]; });
+    ConstantOp first = versions.front();
+    auto isLike = [&](ConstantOp op) {
+      return op.getType() == first.getType();
+    };
+    auto isSame = [&](ConstantOp op) {
+      return op.getValue() == first.getValue();
+    };
+    // What has rows for the batch is compared when it is lowered.
+    if (!llvm::all_of(versions, isLike) || llvm::all_of(versions, isSame))
+      continue;
+    std::optional<Count> count = fit(versions, counts);
+    if (!count)
+      return first.emitError("--dp auto: the model computes a number of the "
+                             "size of its batch that does not grow by the same "
+                             "with each replica; use --dp with a number");
+    for (ConstantOp op : versions)
+      if (failed(open(op, *count)))
+        return failure();
   }
   return success();
 }

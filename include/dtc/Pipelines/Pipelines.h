@@ -69,7 +69,8 @@ std::optional<int64_t> getPlannedBytes(mlir::ModuleOp model,
 
 /// Computes, in one model that is imported for several numbers of replicas, at
 /// least three, the floating point constants that count the batch from how many
-/// there are at launch: those that lie on a line, or whose inverses do.
+/// there are at launch: those that lie on a line, or whose inverses do. Fails
+/// with a diagnostic on others that differ.
 mlir::LogicalResult openCounts(llvm::ArrayRef<mlir::ModuleOp> models,
                                llvm::ArrayRef<int64_t> replicas);
 
