@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "SeparateNorms.h"
+#include "ParameterNames.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"
@@ -24,10 +25,21 @@ bool isNorm(const onnx::NodeProto &node) {
   return node.op_type() == "BatchNormalization" && node.input_size() == 5;
 }
 
-/// Whether two nodes are uses of one module.
+/// "/n" of "/n/BatchNormalization", as TorchScript names nodes; else empty.
+StringRef getModule(const onnx::NodeProto &node) {
+  StringRef name = node.name();
+  return name.starts_with("/") ? name.rsplit('/').first : StringRef();
+}
+
+/// Whether two nodes are uses of one module: they share all four tensors, or,
+/// where it has no weights, which are constants of each use, its statistics.
 bool isSameNorm(const onnx::NodeProto &a, const onnx::NodeProto &b) {
-  return isNorm(a) && isNorm(b) &&
-         all_of(seq(1, 5), [&](int i) { return a.input(i) == b.input(i); });
+  if (!isNorm(a) || !isNorm(b))
+    return false;
+  auto isSame = [&](int i) { return a.input(i) == b.input(i); };
+  bool isSamePath =
+      !getModule(a).empty() && isSameModule(getModule(a), getModule(b));
+  return all_of(seq(3, 5), isSame) && (isSamePath || all_of(seq(1, 3), isSame));
 }
 
 struct Use {
@@ -53,9 +65,12 @@ void separateNorms(onnx::GraphProto &graph) {
   auto isShared = [&](const onnx::NodeProto &norm) {
     return any_of(seq(3, 5), [&](int i) {
       auto found = uses.find(norm.input(i));
-      return found != uses.end() && any_of(found->second, [&](const Use &use) {
-               return use.operand != i || !isSameNorm(*use.node, norm);
-             });
+      if (found == uses.end())
+        return false;
+      const onnx::NodeProto &first = *found->second.front().node; // "/n"
+      return any_of(found->second, [&](const Use &use) {
+        return use.operand != i || !isSameNorm(first, *use.node);
+      });
     });
   };
 

@@ -11,7 +11,8 @@ namespace dtc::frontend {
 /// that are the scale of a batch norm, its variance, and those of the next one.
 /// A norm whose running statistics something else reads in another role gets
 /// names of its own for its tensors, by Identity nodes, as PyTorch's exporter
-/// writes what it merges. Norms that share all four tensors are one module.
+/// writes what it merges. Norms that share all four tensors are one module, and
+/// calls of one path that share their statistics.
 void separateNorms(onnx::GraphProto &graph);
 
 } // namespace dtc::frontend

@@ -7,6 +7,7 @@
 #include "ShareStatistics.h"
 
 #include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
 
 #include <set>
 
@@ -15,6 +16,9 @@ using namespace llvm;
 namespace dtc::frontend {
 
 void shareStatistics(onnx::GraphProto &graph, bool hasRecord) {
+  StringSet<> tensors;
+  for (const auto &initializer : graph.initializer())
+    tensors.insert(initializer.name());
   StringMap<std::string> origins;
   std::set<std::vector<std::string>> modules;
   for (onnx::NodeProto &node : *graph.mutable_node()) {
@@ -27,9 +31,14 @@ void shareStatistics(onnx::GraphProto &graph, bool hasRecord) {
       origins[node.output(0)] = findOrigin(0);
     if (node.op_type() != "BatchNormalization" || node.input_size() != 5)
       continue;
+    // Without weights of its own each use has other constants.
+    auto getWeight = [&](int operand) {
+      const std::string &name = node.input(operand);
+      return tensors.contains(name) ? name : std::string();
+    };
     std::string mean = findOrigin(3), variance = findOrigin(4);
     bool isUsedAgain =
-        !modules.insert({node.input(1), node.input(2), mean, variance}).second;
+        !modules.insert({getWeight(1), getWeight(2), mean, variance}).second;
     if (isUsedAgain) {
       node.set_input(3, mean);
       node.set_input(4, variance);

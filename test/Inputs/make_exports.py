@@ -359,14 +359,16 @@ class NoGrad(nn.Module):
 
 
 class Siamese(nn.Module):
-    """A batch norm that is used twice: the exporter copies its statistics."""
+    """Batch norms that are used three times, with and without weights: dynamo
+    copies their statistics, TorchScript the constants in place of weights."""
 
     def __init__(self, width=8):
         super().__init__()
-        self.body = nn.Sequential(nn.Linear(width, 4), nn.BatchNorm1d(4))
+        self.body = nn.Sequential(nn.Linear(width, 4), nn.BatchNorm1d(4),
+                                  nn.BatchNorm1d(4, affine=False))
 
     def forward(self, x):
-        return self.body(x) + self.body(-x)
+        return self.body(x) + self.body(-x) + self.body(2 * x)
 
 
 class Recurrent(nn.Module):
@@ -579,6 +581,9 @@ def export(module, inputs, name):
             dynamo=False, training=torch.onnx.TrainingMode.PRESERVE))
     if name == "siamese":
         exporters["dynamo"]["optimize"] = False
+        exporters["torchscript"] = dict(
+            dynamo=False, training=torch.onnx.TrainingMode.TRAINING,
+            do_constant_folding=False)
     if name in ("folded", "siamese", "stateful"):
         module = copy.deepcopy(module).train()
     if name == "branches":
