@@ -112,7 +112,7 @@ private:
   int64_t globalBatch = 0;
   OwningOpRef<ModuleOp> module;
   OwningOpRef<ModuleOp> model; ///< as imported, if other plans may be tried
-  OwningOpRef<ModuleOp> more;  ///< for another replica, if any number may run
+  OwningOpRef<ModuleOp> more;  ///< for one more replica, if any number may run
   Strategy strategy;           ///< what is asked for, the batch included
 };
 
@@ -179,8 +179,9 @@ OwningOpRef<ModuleOp> Compilation::importFor(int64_t replicas,
   return importOnnx(context, import, report);
 }
 
-/// Imports the model for one more replica, too, and opens what counts them, as
-/// far as one, a few and many replicas show.
+/// Imports the model for one more replica, too, and opens what counts them. One
+/// replica shows where a count is bounded below; 5 and 16, where it is divided
+/// or bounded above.
 LogicalResult Compilation::importMore(int64_t replicas) {
   SmallVector<int64_t> counts = {replicas, replicas + 1, 1, 5, 16};
   SmallVector<OwningOpRef<ModuleOp>> others;

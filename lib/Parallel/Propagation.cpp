@@ -23,8 +23,8 @@ Value Propagation::reshard(Value value, LayoutAttr layout, OpBuilder &builder,
 Value Propagation::makeResharded(Value value, LayoutAttr layout,
                                  OpBuilder &builder, Location location) {
   LayoutAttr own = getLayout(value.getType());
-  // A repeated value is made as it is needed, rather than made whole and cut,
-  // and of a sum once that is complete: its terms are smaller.
+  // A repeated value is made as it is needed, rather than made whole and cut. A
+  // sum is completed before it is repeated: that moves less.
   if (canRepeat(value, layout)) {
     auto repeat = value.getDefiningOp<BroadcastOp>();
     Value x =
@@ -48,7 +48,9 @@ Value Propagation::makeResharded(Value value, LayoutAttr layout,
       return made;
   // What all parts of the batch have in common is made in parts; their sums
   // over other axes are scattered then.
-  if (!own.getEntry(MeshAttr::timeAxis) && isCutByBatch(value, layout)) {
+  bool isOfAll = !own.getEntry(MeshAttr::timeAxis) ||
+                 mesh.getSize(MeshAttr::timeAxis) == 1;
+  if (isOfAll && isCutByBatch(value, layout)) {
     LayoutAttr parts = isScattered ? cutByBatch(own, layout) : layout;
     if (Value made = remake(value, parts, builder, location))
       return reshard(made, layout, builder, location);

@@ -162,6 +162,8 @@ Value Propagation::repeat(ConstantOp constant, LayoutAttr layout,
 /// is repeated. Null if some of it is not the same for all parts of the batch.
 Value Propagation::remake(Value value, LayoutAttr layout, OpBuilder &builder,
                           Location location) {
+  if (getLayout(value.getType()) == layout)
+    return value;
   if (drawn.contains(value))
     return draw(value, layout, builder, location);
   Operation *op = value.getDefiningOp();
@@ -193,7 +195,7 @@ Value Propagation::remake(Value value, LayoutAttr layout, OpBuilder &builder,
     if (!entries)
       return {};
     for (const AxisLayout &entry : getLayout(value.getType()).getEntries())
-      if (entry.isPartial())
+      if (!entry.hasDim()) // partial, or the only micro-batch
         entries->push_back(entry);
     layouts.push_back(LayoutAttr::getCanonical(mesh, *entries));
   }

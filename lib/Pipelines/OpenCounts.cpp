@@ -30,7 +30,8 @@ std::optional<APFloat> getOnlyFloat(ConstantOp op) {
   return elements.getSplatValue<APFloat>();
 }
 
-/// The line on which values lie that are rounded to `tolerance`, relative.
+/// The line on which values lie that are rounded to `tolerance`, relative to
+/// what is added: one through 0 if there is one, whose slope has no error then.
 std::optional<Count> fitLine(ArrayRef<double> values,
                              ArrayRef<int64_t> replicas, double tolerance) {
   auto first = double(replicas[0]), second = double(replicas[1]);
@@ -38,8 +39,9 @@ std::optional<Count> fitLine(ArrayRef<double> values,
   auto holds = [&] {
     return llvm::all_of(llvm::zip(values, replicas), [&](auto pair) {
       auto [value, count] = pair;
-      double error = value - line.offset - line.slope * double(count);
-      return std::abs(error) <= tolerance * std::abs(value);
+      double growth = line.slope * double(count);
+      double error = std::abs(value - line.offset - growth);
+      return error <= tolerance * (std::abs(line.offset) + std::abs(growth));
     });
   };
   if (holds())
@@ -57,16 +59,22 @@ std::optional<Count> fit(ArrayRef<ConstantOp> versions,
   double tolerance = 0;
   for (ConstantOp op : versions) {
     std::optional<APFloat> value = getOnlyFloat(op);
-    if (!value || !value->isFiniteNonZero())
+    if (!value)
       return std::nullopt;
     values.push_back(value->convertToDouble());
-    inverses.push_back(1 / values.back());
+    inverses.push_back(1 / values.back()); // of infinity, as 1/(N-1) is, 0
     int precision = APFloat::semanticsPrecision(value->getSemantics());
     tolerance = std::ldexp(8.0, -precision);
   }
-  if (std::optional<Count> line = fitLine(values, replicas, tolerance))
+  auto areFinite = [](ArrayRef<double> numbers) {
+    return llvm::all_of(numbers, [](double x) { return std::isfinite(x); });
+  };
+  std::optional<Count> line;
+  if (areFinite(values))
+    line = fitLine(values, replicas, tolerance);
+  if (line || !areFinite(inverses))
     return line;
-  std::optional<Count> line = fitLine(inverses, replicas, tolerance);
+  line = fitLine(inverses, replicas, tolerance);
   if (line)
     line->isInverse = true;
   return line;
@@ -83,16 +91,11 @@ LogicalResult open(ConstantOp op, const Count &count) {
   auto number = [&](double of) -> Value {
     return ConstantOp::create(b, scalar, DenseElementsAttr::get(scalar, of));
   };
-  Value result;
-  if (count.isInverse && count.offset == 0) {
-    result = DivOp::create(b, number(1 / count.slope), *replicas);
-  } else {
-    result = MulOp::create(b, number(count.slope), *replicas);
-    if (count.offset != 0)
-      result = AddOp::create(b, result, number(count.offset));
-    if (count.isInverse)
-      result = DivOp::create(b, number(1), result);
-  }
+  Value result = MulOp::create(b, number(count.slope), *replicas);
+  if (count.offset != 0)
+    result = AddOp::create(b, result, number(count.offset));
+  if (count.isInverse)
+    result = DivOp::create(b, number(1), result);
   auto type = cast<RankedTensorType>(op.getType());
   if (!type.getElementType().isF64())
     result = CastOp::create(b, RankedTensorType::get({}, type.getElementType()),

@@ -167,7 +167,9 @@ void dtc::buildTrainingPipeline(OpPassManager &manager,
 
   // The gradient of what each position uses is one op. Before layouts: the
   // joined op has one layout and one reduction, in place of one for each term.
-  manager.addPass(createJoinGradients());
+  JoinGradientsOptions join;
+  join.parts = plan.dp * strategy.getNumMicrobatches();
+  manager.addPass(createJoinGradients(join));
 
   // Parameters that ZeRO splits are flat. With their gradients, whose order
   // they have; before the optimizer, which updates each as one.

@@ -314,8 +314,8 @@ Slices::PhaseSet Slices::place(Operation &op, int64_t stage) {
   if (wanted.empty() || (isCloned(op) && summed.empty()))
     return wanted;
   if (perMicrobatch) {
-    // Sums of inputs recompute what they need, and so does each chunk what
-    // belongs to none.
+    // Sums of inputs make again what they need. So does each chunk, of what
+    // belongs to no stage.
     std::map<unsigned, Phase> ofChunks;
     PhaseSet result;
     for (Phase phase : toOwnChunk(op, wanted))

@@ -136,6 +136,11 @@ private:
     return slices.readsPart(op, operand) ? numbers.getPart(operand)
                                          : numbers[operand];
   }
+  /// Of what it makes.
+  int64_t getNumberOfResult(Operation &op, Value result) const {
+    return slices.makesPart(op, result) ? numbers.getPart(result)
+                                        : numbers[result];
+  }
 
   const Slices &slices;
   const Numbering &numbers;
@@ -168,8 +173,7 @@ void PhaseBuilder::addArguments(ArrayRef<Operation *> ops) {
     for (Value result : op->getResults()) {
       if (isAccumulatedHere(result))
         arguments[numbers[result]] = dropTime(result.getType());
-      defined.insert(slices.makesPart(*op, result) ? numbers.getPart(result)
-                                                   : numbers[result]);
+      defined.insert(getNumberOfResult(*op, result));
     }
   }
 }
@@ -177,7 +181,7 @@ void PhaseBuilder::addArguments(ArrayRef<Operation *> ops) {
 /// In order, but gathered parameters and what is made of them alone wait for
 /// their first use: until then they would take up memory.
 void PhaseBuilder::emitAll(ArrayRef<Operation *> ops, OpBuilder &builder) {
-  // By the numbers of results: boundaries within a stage have no ops.
+  // By the numbers of results: a value that crosses chunks has one number.
   std::map<int64_t, Operation *> waiting;
   auto isWaiting = [&](Operation *op) {
     return op->getNumOperands() > 0 &&
@@ -187,7 +191,7 @@ void PhaseBuilder::emitAll(ArrayRef<Operation *> ops, OpBuilder &builder) {
   };
   std::function<void(Operation *)> emitNow = [&](Operation *op) {
     for (Value result : op->getResults())
-      waiting.erase(numbers[result]);
+      waiting.erase(getNumberOfResult(*op, result));
     for (Value operand : op->getOperands())
       if (auto made = waiting.find(getNumber(*op, operand));
           made != waiting.end())
@@ -197,7 +201,7 @@ void PhaseBuilder::emitAll(ArrayRef<Operation *> ops, OpBuilder &builder) {
   for (Operation *op : ops)
     if (isParameterGather(op) || isWaiting(op))
       for (Value result : op->getResults())
-        waiting[numbers[result]] = op;
+        waiting[getNumberOfResult(*op, result)] = op;
     else
       emitNow(op);
   while (!waiting.empty()) // only returned

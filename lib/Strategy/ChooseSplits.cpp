@@ -318,6 +318,8 @@ LogicalResult ChooseSplits::splitSequence(func::FuncOp function,
       batches.insert(classes.getClass(argument, 0));
     }
   llvm::DenseMap<Value, LayoutAttr> samples = findSamples(function);
+  // The classes know the batch where the samples cannot be followed, or there
+  // is one.
   auto isBatch = [&](Value value, int64_t dim) {
     if (LayoutAttr layout = samples.lookup(value))
       return !layout.getAxesOfDim(dim).empty();

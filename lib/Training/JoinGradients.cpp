@@ -29,7 +29,8 @@ public:
   explicit Sum(AddOp root) : builder(root), root(root) { collect(root); }
 
   void joinPads();
-  void joinProducts();
+  /// The rows of a product are divided among so many parts of the batch.
+  void joinProducts(int64_t parts);
   /// Replaces the sum if terms were joined.
   void replace();
 
@@ -140,7 +141,7 @@ void Sum::joinPads() {
 
 /// A^T B + C^T D is [A; C]^T [B; D]. Of as many terms at a time as have no more
 /// elements than the result, which is what is kept and copied for it.
-void Sum::joinProducts() {
+void Sum::joinProducts(int64_t parts) {
   auto result = cast<RankedTensorType>(root.getResult().getType());
   if (result.getRank() != 2)
     return;
@@ -152,7 +153,7 @@ void Sum::joinProducts() {
     groups[{product.getLhs().getType(), product.getRhs().getType()}].push_back(
         product);
   for (auto &[types, products] : groups) {
-    int64_t rows = cast<RankedTensorType>(types.first).getDimSize(0);
+    int64_t rows = cast<RankedTensorType>(types.first).getDimSize(0) / parts;
     int64_t each = rows * (result.getDimSize(0) + result.getDimSize(1));
     size_t atOnce = result.getNumElements() / std::max<int64_t>(each, 1);
     // In the order of positions: the backward pass has them from the last.
@@ -192,6 +193,8 @@ void Sum::replace() {
 namespace {
 
 struct JoinGradients : dtc::impl::JoinGradientsBase<JoinGradients> {
+  using JoinGradientsBase::JoinGradientsBase;
+
   void runOnOperation() override {
     SmallVector<AddOp> roots;
     getOperation()->walk([&](AddOp add) {
@@ -201,7 +204,7 @@ struct JoinGradients : dtc::impl::JoinGradientsBase<JoinGradients> {
     for (AddOp root : roots) {
       Sum sum(root);
       sum.joinPads();
-      sum.joinProducts();
+      sum.joinProducts(parts);
       sum.replace();
     }
     for (auto function : getOperation().getOps<func::FuncOp>())

@@ -1,4 +1,5 @@
 // RUN: dtc-opt --dtc-join-gradients %s | FileCheck %s
+// RUN: dtc-opt --dtc-join-gradients=parts=2 %s | FileCheck %s --check-prefix=PARTS
 
 // Ranges of one dimension, in whatever order they are added.
 // CHECK-LABEL: func.func @pads
@@ -62,7 +63,10 @@ func.func @products(%a: tensor<4x64xf32>, %b: tensor<4x32xf32>, %c: tensor<4x64x
   return %2 : tensor<64x32xf32>
 }
 
-// What would have to be kept is more than the result.
+// What would have to be kept is more than the result, but for half of the batch.
+// PARTS-LABEL: func.func @layers
+// PARTS: dtc.matmul {{.*}} {transpose_lhs} : (tensor<32x64xf32>, tensor<32x32xf32>)
+// PARTS-NEXT: return
 // CHECK-LABEL: func.func @layers
 // CHECK-COUNT-2: dtc.matmul
 // CHECK: dtc.add

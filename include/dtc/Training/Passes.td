@@ -212,7 +212,7 @@ def JoinGradients : Pass<"dtc-join-gradients", "mlir::ModuleOp"> {
     Products `transpose_lhs` become products of concatenations, of as many terms
     at a time as have no more elements in their operands than the result, so
     that the step needs no more memory than for one more gradient. Sizes are
-    those of the global batch. Ops with attributes of a plan stay.
+    those that a rank has of a micro-batch. Ops with attributes of a plan stay.
 
     Before:
     ```mlir
@@ -233,6 +233,10 @@ def JoinGradients : Pass<"dtc-join-gradients", "mlir::ModuleOp"> {
     %dw = dtc.matmul %l, %r {transpose_lhs} : (tensor<8x64xf32>, tensor<8x64xf32>) -> tensor<64x64xf32>
     ```
   }];
+  let options = [
+    Option<"parts", "parts", "int64_t", /*default=*/"1",
+           "Ranks and micro-batches that divide the batch">,
+  ];
   let dependentDialects = ["::dtc::DTCDialect"];
 }
 
