@@ -27,7 +27,9 @@ void shareStatistics(onnx::GraphProto &graph, bool hasRecord) {
       auto found = origins.find(name);
       return found == origins.end() ? name : found->second;
     };
-    if (hasRecord && node.op_type() == "Identity" && node.input_size() == 1)
+    bool isCopy = node.op_type() == "Identity" && node.input_size() == 1 &&
+                  node.output_size() == 1;
+    if (hasRecord && isCopy)
       origins[node.output(0)] = findOrigin(0);
     if (node.op_type() != "BatchNormalization" || node.input_size() != 5)
       continue;
