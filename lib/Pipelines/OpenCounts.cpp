@@ -112,16 +112,15 @@ LogicalResult open(ConstantOp op, const Count &count) {
 LogicalResult dtc::openCounts(ArrayRef<ModuleOp> models,
                               ArrayRef<int64_t> replicas) {
   SmallVector<SmallVector<ConstantOp>> constants; // by model
-  SmallVector<int64_t> counts;
-  for (auto [i, count] : llvm::enumerate(replicas)) {
-    ModuleOp model = models[i];
+  for (ModuleOp model : models) {
     auto forward = model.lookupSymbol<func::FuncOp>(forwardName);
-    SmallVector<ConstantOp> own(forward.getOps<ConstantOp>());
-    // A model of another structure has other constants.
-    if (!constants.empty() && own.size() != constants.front().size())
-      continue;
-    constants.push_back(std::move(own));
-    counts.push_back(count);
+    constants.emplace_back(forward.getOps<ConstantOp>());
+    int64_t count = replicas[constants.size() - 1];
+    if (constants.back().size() != constants.front().size())
+      return model.emitError("--dp auto: the batch of ")
+             << count << (count == 1 ? " replica" : " replicas")
+             << " gives other ops than that of " << replicas.front()
+             << "; use a larger --batch, or --dp with a number";
   }
   for (size_t i : llvm::seq(constants.front().size())) {
     auto versions =
@@ -136,7 +135,7 @@ LogicalResult dtc::openCounts(ArrayRef<ModuleOp> models,
     // What has rows for the batch is compared when it is lowered.
     if (!llvm::all_of(versions, isLike) || llvm::all_of(versions, isSame))
       continue;
-    std::optional<Count> count = fit(versions, counts);
+    std::optional<Count> count = fit(versions, replicas);
     if (!count)
       return first.emitError("--dp auto: the model computes a number of the "
                              "size of its batch that does not grow by the same "

@@ -85,6 +85,30 @@ TEST(OpenCounts, AllowsForRounding) {
 
 TEST(OpenCounts, LeavesWhatIsTheSame) { EXPECT_EQ(open({8, 8, 8}), ""); }
 
+TEST(OpenCounts, RefusesOtherOps) {
+  DialectRegistry registry;
+  registerDialects(registry);
+  MLIRContext context(registry);
+  std::string error;
+  ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
+    error = diagnostic.str();
+    return success();
+  });
+  auto parse = [&](StringRef op) {
+    std::string text = ("func.func @forward(%x: tensor<2xf64> {dtc.input = "
+                        "\"x\"}) -> tensor<2xf64> {\n" +
+                        op + "\nreturn %x : tensor<2xf64>\n}")
+                           .str();
+    return parseSourceString<ModuleOp>(text, &context);
+  };
+  OwningOpRef<ModuleOp> one = parse(""), two = parse(""),
+                        three = parse("%c = dtc.constant dense<1.0> : "
+                                      "tensor<f64> to tensor<f64>");
+  EXPECT_TRUE(failed(openCounts({*two, *three, *one}, {2, 3, 1})));
+  EXPECT_EQ(error, "--dp auto: the batch of 3 replicas gives other ops than "
+                   "that of 2; use a larger --batch, or --dp with a number");
+}
+
 TEST(OpenCounts, RefusesTheRest) {
   EXPECT_EQ(open({4, 9, 25}), "fails");        // another law
   EXPECT_EQ(open({8, 8, 9}), "fails");         // the same for a few
