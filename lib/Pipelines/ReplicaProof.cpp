@@ -82,6 +82,6 @@ LogicalResult dtc::proveReplicas(ModuleOp lowered, ModuleOp more) {
       findDifference(lowered.getBodyRegion(), more.getBodyRegion());
   return emitError(found ? found->getLoc() : lowered.getLoc())
          << "--dp auto: what a rank computes depends on how many replicas "
-            "there are, as it may where the model mixes samples; use --dp "
-            "with a number";
+            "there are, as it may where the model mixes samples or its loss is "
+            "linear in the last layer; use --dp with a number";
 }

@@ -58,10 +58,11 @@ TEST(ReplicaProof, HoldsWhereCountsAreInputs) {
 // The mean is over 8 elements of two replicas, or over 12 of three.
 TEST(ReplicaProof, FindsACountInTheCode) {
   for (StringRef loss : {"mse", "cross-entropy", "bce"})
-    EXPECT_EQ(prove(loss, /*replicasAtLaunch=*/false),
-              "--dp auto: what a rank computes depends on how many replicas "
-              "there are, as it may where the model mixes samples; use --dp "
-              "with a number")
+    EXPECT_EQ(
+        prove(loss, /*replicasAtLaunch=*/false),
+        "--dp auto: what a rank computes depends on how many replicas "
+        "there are, as it may where the model mixes samples or its loss is "
+        "linear in the last layer; use --dp with a number")
         << loss.str();
 }
 
