@@ -136,10 +136,12 @@ void dtc::buildStrategyPipeline(OpPassManager &manager,
   splits.layout.assign(options.layouts.begin(), options.layouts.end());
   manager.addPass(createChooseSplits(splits));
 
-  // Vocabularies that tp does not divide are padded. After the loss has bound
-  // inputs by what the model has.
+  // Vocabularies that tp does not divide are padded, and those whose rows the
+  // target's library would read slowly. After the loss has bound inputs by what
+  // the model has.
   PadVocabularyOptions padding;
   padding.tp = plan.tp;
+  padding.multiple = getColumnMultiple(strategy.target);
   manager.addPass(createPadVocabulary(padding));
 
   manager.addPass(createVerify({"strategy"}));

@@ -5,9 +5,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "dtc/Report/Report.h"
+#include "dtc/Support/Axes.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace dtc;
@@ -122,10 +124,18 @@ static void printExpected(const Report &report, llvm::raw_ostream &os) {
 }
 
 void Report::print(llvm::raw_ostream &os) const {
+  int64_t tp = 1;
+  for (const auto &[axis, size] : mesh)
+    if (axis == tensorAxis)
+      tp = size;
+  auto isOfRanks = [&](const PaddedParameter &own) {
+    return int64_t(llvm::alignTo(own.size, tp)) == own.paddedSize;
+  };
   os << llvm::format("parameters   %lld\n", (long long)parameters);
   for (const PaddedParameter &own : padded)
     os << "padded       " << own.name << ", dimension " << own.dim << ": "
-       << own.size << " to " << own.paddedSize << ", the next multiple of tp\n";
+       << own.size << " to " << own.paddedSize << ", the next multiple of "
+       << (isOfRanks(own) ? "tp" : "what products read fast") << "\n";
   os << "pipeline     " << count(stages.size(), "stage") << " of "
      << count(ranksPerStage, "rank") << ", "
      << count(microbatches, "micro-batch");

@@ -49,8 +49,6 @@ private:
                                DimensionClasses &classes);
   LogicalResult splitParameters(func::FuncOp function,
                                 DimensionClasses &classes);
-  std::string findPaddingObstacle(func::FuncOp function,
-                                  DimensionClasses &classes, unsigned number);
   LogicalResult emitIndivisible(func::FuncOp function,
                                 DimensionClasses &classes, int64_t common);
   LogicalResult splitSequence(func::FuncOp function, DimensionClasses &classes);
@@ -77,19 +75,11 @@ private:
 
 } // namespace
 
-/// The op in words: "layer_norm (node 'ln_1')".
-static std::string describe(Operation *op) {
-  std::string text = op->getName().stripDialect().str();
-  if (auto name = op->getLoc()->findInstanceOf<NameLoc>())
-    text += " (node '" + name.getName().str() + "')";
-  return text;
-}
-
 /// Why a class is whole.
 static std::string describeNeed(const DimensionClass &own) {
   if (!own.wholeFor)
     return "it is a dimension of the data";
-  return describe(own.wholeFor) + " needs it whole";
+  return describeOp(own.wholeFor) + " needs it whole";
 }
 
 /// "dimension 0 of parameter 'w' (--layout 'w=tp:split(0)')".
@@ -154,7 +144,7 @@ LogicalResult ChooseSplits::applyOverrides(func::FuncOp function,
       if (auto rival = forced.find(other); rival != forced.end())
         return function.emitError("cannot split both ")
                << describe(own) << " and " << describe(rival->second) << ": "
-               << describe(op) << " has both, and tp can split one of them";
+               << describeOp(op) << " has both, and tp can split one of them";
   }
   return success();
 }
@@ -242,23 +232,6 @@ LogicalResult ChooseSplits::splitParameters(func::FuncOp function,
            << ": expected products whose inner dimension nothing else needs "
               "whole, as in attention and MLPs; use --dp or --pp";
   return success();
-}
-
-/// Why a class cannot be padded at its end; empty if it can.
-std::string ChooseSplits::findPaddingObstacle(func::FuncOp function,
-                                              DimensionClasses &classes,
-                                              unsigned number) {
-  if (classes[number].isGrouped)
-    return "it is joined with another dimension";
-  for (BlockArgument argument : function.getArguments())
-    if (auto part = function.getArgAttrOfType<DictionaryAttr>(
-            argument.getArgNumber(), attr::part))
-      if (classes.getClass(argument, part.getAs<IntegerAttr>("dim").getInt()) ==
-          number)
-        return "'" + getTensorName(argument).str() + "' is several parts of it";
-  if (Operation *op = findUndefinedAtPadding(function, classes, number))
-    return describe(op) + " is not defined at the zeros of padding";
-  return "";
 }
 
 /// Names the first parameter that does not divide, and what would do.

@@ -1,12 +1,13 @@
-//===- PadVocabulary.cpp - vocabularies that tp does not divide -----------===//
+//===- PadVocabulary.cpp - vocabularies that nothing divides --------------===//
 //
 // Pads the dimensions that ChooseSplits splits unevenly up to the next multiple
-// of tp, in parameters and in all values that have them, and tells the loss
-// which columns are classes.
+// of tp, and the columns of logits up to that which the target's products want,
+// in parameters and in all values that have them, and tells the loss which
+// columns are classes.
 //
 //===----------------------------------------------------------------------===//
 
-#include "DimensionClasses.h"
+#include "PaddingValues.h"
 #include "dtc/Parallel/SplitExpansion.h"
 #include "dtc/Strategy/Passes.h"
 #include "dtc/Support/Axes.h"
@@ -33,7 +34,7 @@ struct PadVocabulary : dtc::impl::PadVocabularyBase<PadVocabulary> {
   }
 
   void runOnOperation() override {
-    if (tp == 1)
+    if (tp == 1 && multiple == 1)
       return;
     for (auto function : getOperation().getOps<func::FuncOp>())
       run(function);
@@ -41,6 +42,9 @@ struct PadVocabulary : dtc::impl::PadVocabularyBase<PadVocabulary> {
 
 private:
   void run(func::FuncOp function);
+  int64_t getPadded(int64_t size) const;
+  llvm::DenseSet<unsigned> findPadded(func::FuncOp function,
+                                      DimensionClasses &classes);
   void noteTensor(func::FuncOp function, BlockArgument parameter, int64_t dim);
   void maskResult(OpOperand &result, int64_t dim, int64_t size);
 };
@@ -88,8 +92,18 @@ void PadVocabulary::maskResult(OpOperand &result, int64_t dim, int64_t size) {
   result.set(SelectOp::create(b, isClass, result.get(), lowest));
 }
 
-void PadVocabulary::run(func::FuncOp function) {
-  DimensionClasses classes(function);
+/// How many elements a dimension of so many has with padding. What the target
+/// wants may add a sixteenth: a few classes stay as they are.
+int64_t PadVocabulary::getPadded(int64_t size) const {
+  auto wanted = static_cast<int64_t>(llvm::alignTo(size, tp * multiple));
+  return wanted - size <= size / 16
+             ? wanted
+             : static_cast<int64_t>(llvm::alignTo(size, tp));
+}
+
+/// The classes of dimensions that get longer.
+llvm::DenseSet<unsigned> PadVocabulary::findPadded(func::FuncOp function,
+                                                   DimensionClasses &classes) {
   llvm::DenseSet<unsigned> padded;
   for (BlockArgument argument : function.getArguments())
     if (auto split = function.getArgAttrOfType<DictionaryAttr>(
@@ -98,6 +112,20 @@ void PadVocabulary::run(func::FuncOp function) {
       if (cast<ShapedType>(argument.getType()).getDimSize(dim) % tp != 0)
         padded.insert(classes.getClass(argument, dim));
     }
+  for (auto loss : function.getOps<CrossEntropyOp>()) {
+    ArrayRef<int64_t> shape = loss.getLogits().getType().getShape();
+    unsigned number = classes.getClass(loss.getLogits(), shape.size() - 1);
+    if (getPadded(shape.back()) != shape.back() && !classes[number].isWhole &&
+        classes[number].canBePadded() &&
+        findPaddingObstacle(function, classes, number).empty())
+      padded.insert(number);
+  }
+  return padded;
+}
+
+void PadVocabulary::run(func::FuncOp function) {
+  DimensionClasses classes(function);
+  llvm::DenseSet<unsigned> padded = findPadded(function, classes);
   if (padded.empty())
     return;
 
@@ -115,7 +143,7 @@ void PadVocabulary::run(func::FuncOp function) {
         continue;
       if (auto argument = dyn_cast<BlockArgument>(value))
         noteTensor(function, argument, dim);
-      shape[dim] = llvm::alignTo(shape[dim], tp);
+      shape[dim] = getPadded(shape[dim]);
     }
     value.setType(type.clone(shape));
   };

@@ -8,6 +8,7 @@
 #include "PaddingValues.h"
 #include "Numbers.h"
 #include "dtc/Dialect/Elementwise.h"
+#include "dtc/Training/StepFunction.h"
 
 using namespace mlir;
 using namespace dtc;
@@ -97,9 +98,13 @@ static bool isUndefinedAtZero(OpOperand &operand) {
          (isa<PowOp>(op) && operand.getOperandNumber() == 0);
 }
 
-Operation *dtc::findUndefinedAtPadding(func::FuncOp function,
-                                       DimensionClasses &classes,
-                                       unsigned number) {
+/// The first op that has no value, or no gradient, where the padding of a
+/// class, which is zero in parameters, reaches it: a division by the norm of a
+/// row, a logarithm. Null if there is none. What data decide is left to the
+/// model: it is not zero there more than elsewhere.
+static Operation *findUndefinedAtPadding(func::FuncOp function,
+                                         DimensionClasses &classes,
+                                         unsigned number) {
   Padding padding(classes, number);
   for (BlockArgument argument : function.getArguments())
     if (function.getArgAttr(argument.getArgNumber(), attr::parameter))
@@ -118,4 +123,27 @@ Operation *dtc::findUndefinedAtPadding(func::FuncOp function,
     padding.add(&op);
   }
   return nullptr;
+}
+
+std::string dtc::describeOp(Operation *op) {
+  std::string text = op->getName().stripDialect().str();
+  if (auto name = op->getLoc()->findInstanceOf<NameLoc>())
+    text += " (node '" + name.getName().str() + "')";
+  return text;
+}
+
+std::string dtc::findPaddingObstacle(func::FuncOp function,
+                                     DimensionClasses &classes,
+                                     unsigned number) {
+  if (classes[number].isGrouped)
+    return "it is joined with another dimension";
+  for (BlockArgument argument : function.getArguments())
+    if (auto part = function.getArgAttrOfType<DictionaryAttr>(
+            argument.getArgNumber(), attr::part))
+      if (classes.getClass(argument, part.getAs<IntegerAttr>("dim").getInt()) ==
+          number)
+        return "'" + getTensorName(argument).str() + "' is several parts of it";
+  if (Operation *op = findUndefinedAtPadding(function, classes, number))
+    return describeOp(op) + " is not defined at the zeros of padding";
+  return "";
 }

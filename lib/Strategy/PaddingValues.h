@@ -7,13 +7,12 @@
 
 namespace dtc {
 
-/// The first op that has no value, or no gradient, where the padding of a
-/// class, which is zero in parameters, reaches it: a division by the norm of a
-/// row, a logarithm. Null if there is none. What data decide is left to the
-/// model: it is not zero there more than elsewhere.
-mlir::Operation *findUndefinedAtPadding(mlir::func::FuncOp function,
-                                        DimensionClasses &classes,
-                                        unsigned number);
+/// The op in words: "layer_norm (node 'ln_1')".
+std::string describeOp(mlir::Operation *op);
+
+/// Why a class cannot be padded at its end with zeros; empty if it can.
+std::string findPaddingObstacle(mlir::func::FuncOp function,
+                                DimensionClasses &classes, unsigned number);
 
 } // namespace dtc
 

@@ -81,6 +81,12 @@ bool dtc::joinsKernels(const TargetOptions &options) {
                    [](const Target &target) { return target.joinsKernels(); });
 }
 
+int64_t dtc::getColumnMultiple(const TargetOptions &options) {
+  return std::max<int64_t>(1, ask<int64_t>(options, [](const Target &target) {
+                             return target.getColumnMultiple();
+                           }));
+}
+
 int64_t dtc::getReservedBytes(const TargetOptions &options,
                               mlir::ModuleOp module) {
   return ask<int64_t>(options, [&](const Target &target) {

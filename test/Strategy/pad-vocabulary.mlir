@@ -1,5 +1,6 @@
 // RUN: dtc-opt %s --dtc-pad-vocabulary=tp=4 --split-input-file | FileCheck %s
 // RUN: dtc-opt %s --dtc-pad-vocabulary=tp=1 --split-input-file | FileCheck %s --check-prefix=WHOLE
+// RUN: dtc-opt %s --dtc-pad-vocabulary=multiple=4 --split-input-file | FileCheck %s --check-prefix=FAST
 
 // A tied embedding with a bias of its logits: 13 rows become 16, in parameters,
 // logits and what lies between; the loss counts 13 classes. Lookups, labels and
@@ -60,4 +61,31 @@ func.func @step(%x: tensor<6x4xf32> {dtc.input = "x"}, %t: tensor<6xi64> {dtc.in
   %0 = dtc.matmul %x, %w : (tensor<6x4xf32>, tensor<4x3xf32>) -> tensor<6x3xf32>
   %1 = dtc.cross_entropy %0, %t : (tensor<6x3xf32>, tensor<6xi64>) -> tensor<f64>
   return %1, %0 : tensor<f64>, tensor<6x3xf32>
+}
+
+// -----
+
+// A target that reads rows of four: logits of 61 columns get three more, also
+// where no rank splits them. Not tables that no loss reads, and not what would
+// grow by more than a sixteenth, or what an op needs whole.
+// FAST-LABEL: func @columns
+// FAST-SAME: tensor<4x64xf32> {dtc.parameter = "head", dtc.part = {dim = 1 : i64, shape = array<i64: 4, 61>, start = 0 : i64, tensor = "head"}}
+// FAST-SAME: tensor<4x13xf32> {dtc.parameter = "small"}
+// FAST-SAME: tensor<4x62xf32> {dtc.parameter = "whole"}
+// FAST-SAME: tensor<61x4xf32> {dtc.parameter = "table"}
+// FAST: dtc.cross_entropy %{{.*}}, %{{.*}} {classes = 61 : i64} : (tensor<6x64xf32>, tensor<6xi64>) -> tensor<f64>
+// FAST: dtc.cross_entropy %{{.*}}, %{{.*}} : (tensor<6x13xf32>, tensor<6xi64>) -> tensor<f64>
+// FAST: dtc.cross_entropy %{{.*}}, %{{.*}} : (tensor<6x62xf32>, tensor<6xi64>) -> tensor<f64>
+func.func @columns(%i: tensor<6xi64> {dtc.input = "i"}, %t: tensor<6xi64> {dtc.input = "t"},
+                   %head: tensor<4x61xf32> {dtc.parameter = "head"}, %small: tensor<4x13xf32> {dtc.parameter = "small"},
+                   %whole: tensor<4x62xf32> {dtc.parameter = "whole"}, %table: tensor<61x4xf32> {dtc.parameter = "table"}) -> (tensor<f64>, tensor<f64>, tensor<f64>) {
+  %x = dtc.gather %table, %i : (tensor<61x4xf32>, tensor<6xi64>) -> tensor<6x4xf32>
+  %0 = dtc.matmul %x, %head : (tensor<6x4xf32>, tensor<4x61xf32>) -> tensor<6x61xf32>
+  %1 = dtc.matmul %x, %small : (tensor<6x4xf32>, tensor<4x13xf32>) -> tensor<6x13xf32>
+  %2 = dtc.matmul %x, %whole : (tensor<6x4xf32>, tensor<4x62xf32>) -> tensor<6x62xf32>
+  %3 = dtc.softmax %2 {axis = 1} : (tensor<6x62xf32>) -> tensor<6x62xf32>
+  %l0 = dtc.cross_entropy %0, %t : (tensor<6x61xf32>, tensor<6xi64>) -> tensor<f64>
+  %l1 = dtc.cross_entropy %1, %t : (tensor<6x13xf32>, tensor<6xi64>) -> tensor<f64>
+  %l2 = dtc.cross_entropy %3, %t : (tensor<6x62xf32>, tensor<6xi64>) -> tensor<f64>
+  return %l0, %l1, %l2 : tensor<f64>, tensor<f64>, tensor<f64>
 }

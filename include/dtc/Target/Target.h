@@ -52,6 +52,9 @@ public:
   /// If it computes attention.
   virtual AttentionLimits getAttentionLimits() const { return {}; }
 
+  /// What the columns of a product are best a multiple of, in elements.
+  virtual int64_t getColumnMultiple() const { return 1; }
+
   /// Whether kernels that nothing orders are better one kernel: where a launch
   /// takes about as long as what it does.
   virtual bool joinsKernels() const = 0;

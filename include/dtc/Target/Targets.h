@@ -25,6 +25,9 @@ bool computes(const TargetOptions &options, llvm::StringRef opName);
 /// What Target::joinsKernels says; false for options that are wrong.
 bool joinsKernels(const TargetOptions &options);
 
+/// What Target::getColumnMultiple says; 1 for options that are wrong.
+int64_t getColumnMultiple(const TargetOptions &options);
+
 /// Bytes that each rank of a planned module needs beside its arena: nothing on
 /// a CPU.
 int64_t getReservedBytes(const TargetOptions &options, mlir::ModuleOp module);

@@ -58,6 +58,10 @@ AttentionLimits CudaTarget::getAttentionLimits() const {
   return limits;
 }
 
+// 128 bytes of 16-bit numbers: a matrix whose rows begin anywhere is read
+// element by element, by kernels without the tensor memory accelerator.
+int64_t CudaTarget::getColumnMultiple() const { return 64; }
+
 static Value createInteger(Target::Place at, int64_t value, unsigned bits) {
   return LLVM::ConstantOp::create(at.builder, at.loc,
                                   at.builder.getIntegerType(bits), value);

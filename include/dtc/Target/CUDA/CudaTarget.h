@@ -55,6 +55,7 @@ public:
   bool joinsKernels() const override { return true; }
   int64_t getReservedBytes(mlir::ModuleOp module) const override;
   AttentionLimits getAttentionLimits() const override;
+  int64_t getColumnMultiple() const override;
   void addKernelPasses(mlir::OpPassManager &manager) const override;
   void createLaunch(Place at, mlir::LLVM::LLVMFuncOp kernel,
                     mlir::ValueRange buffers) const override;
