@@ -99,6 +99,7 @@ def make_data(name, steps):
 
 
 def compute_loss(model, inputs, labels):
-    """Cross-entropy over all positions, in f32 as dtc has it."""
-    logits = model(*inputs).float()
+    """Cross-entropy over all positions, in f32 as dtc has it, or in f64."""
+    logits = model(*inputs)
+    logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
     return nn.functional.cross_entropy(logits.flatten(0, -2), labels.flatten())

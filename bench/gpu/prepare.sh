@@ -19,7 +19,7 @@ cp "$here/run.sh" "$here/check.py" "$here/models.py" "$work/bundle"
 tar -C "$work" -cf - bundle | xz -T0 -6 >"$archive"
 
 bytes=$(stat -c %s "$archive")
-limit=$((60 << 20))
+limit=$((40 << 20))
 if [ "$bytes" -gt "$limit" ]; then
   echo "error: $archive has $bytes bytes, expected at most $limit; leave out models with --models" >&2
   exit 1

@@ -50,6 +50,7 @@ struct Blas::Functions {
 
 struct Blas::Handle {
   cublasLtHandle_t handle;
+  cublasStatus_t answer; ///< of the last search for algorithms
 };
 
 struct Blas::Algorithm {
@@ -213,8 +214,10 @@ Blas::Product &Blas::find(const ProductShape &shape, const Operands &operands) {
     algorithms = listAlgorithms(*product, alignments);
   }
   if (algorithms.empty())
-    fatal("cuBLASLt has no algorithm for a product of %lld x %lld x %lld%s",
-          (long long)shape.m, (long long)shape.n, (long long)shape.k,
+    fatal("cuBLASLt has no algorithm (%s) for a product of %lld x %lld x "
+          "%lld%s",
+          blas.cublasLtGetStatusName(handle->answer), (long long)shape.m,
+          (long long)shape.n, (long long)shape.k,
           shape.epilogue == noEpilogue
               ? ""
               : " with an epilogue; compile with --arch sm_80, whose products "
@@ -286,8 +289,7 @@ void Blas::setEpilogue(const ProductShape &shape, const Product &product,
 /// The first is what the library's heuristics take for the fastest. There are
 /// more only for measurements to choose from.
 std::vector<Blas::Algorithm>
-Blas::listAlgorithms(const Product &product,
-                     const Alignments &alignments) const {
+Blas::listAlgorithms(const Product &product, const Alignments &alignments) {
   cublasLtMatmulPreference_t preference;
   DTC_BLAS(cublasLtMatmulPreferenceCreate(&preference));
   auto bytes = uint64_t(dtc::productWorkspaceBytes);
@@ -310,16 +312,17 @@ Blas::listAlgorithms(const Product &product,
         preference, attribute, &alignment, sizeof alignment));
   cublasLtMatmulHeuristicResult_t found[8];
   int count = 0;
-  cublasStatus_t status = blas.cublasLtMatmulAlgoGetHeuristic(
+  cublasStatus_t answer = blas.cublasLtMatmulAlgoGetHeuristic(
       handle->handle, product.description, product.a, product.b, product.c,
       product.c, preference, tuning ? int(std::size(found)) : 1, found, &count);
   // So the library says that it has none.
-  if (status == CUBLAS_STATUS_NOT_SUPPORTED ||
-      status == CUBLAS_STATUS_INVALID_VALUE)
+  handle->answer = answer;
+  if (answer == CUBLAS_STATUS_NOT_SUPPORTED ||
+      answer == CUBLAS_STATUS_INVALID_VALUE)
     count = 0;
-  else if (status != CUBLAS_STATUS_SUCCESS)
+  else if (answer != CUBLAS_STATUS_SUCCESS)
     fatal("cublasLtMatmulAlgoGetHeuristic failed: %s",
-          blas.cublasLtGetStatusName(status));
+          blas.cublasLtGetStatusName(answer));
   DTC_BLAS(cublasLtMatmulPreferenceDestroy(preference));
   std::vector<Algorithm> algorithms;
   for (const auto &result : std::span(found).first(size_t(count)))

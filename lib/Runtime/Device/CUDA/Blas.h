@@ -68,7 +68,7 @@ private:
   struct Algorithm;
   Product &find(const ProductShape &shape, const Operands &operands);
   std::vector<Algorithm> listAlgorithms(const Product &product,
-                                        const Alignments &alignments) const;
+                                        const Alignments &alignments);
   size_t choose(const std::vector<Algorithm> &algorithms,
                 const ProductShape &shape, const Alignments &alignments,
                 const Product &product, const Operands &operands);

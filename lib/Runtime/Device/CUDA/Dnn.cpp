@@ -39,8 +39,16 @@ void Dnn::tuneBy(Tuning &other) {
     program.isTuned = false;
 }
 
-DnnTarget Dnn::target() const {
-  return {handle, nullptr, tuning ? mostMeasured : 1};
+DnnTarget Dnn::target() {
+  refusal.clear();
+  return {handle, nullptr, tuning ? mostMeasured : 1, &refusal};
+}
+
+/// Ends the job, with what the library said.
+void Dnn::fatalWithoutEngine(const std::string &what) const {
+  fatal("cuDNN has no deterministic engine for %s within %s%s", what.c_str(),
+        formatBytes(double(workspaceBytes)).c_str(),
+        refusal.empty() ? "" : ("; the last it refused: " + refusal).c_str());
 }
 
 /// All of it when it is first needed: graphs of steps keep its address.
@@ -55,7 +63,7 @@ char *Dnn::reserve(int64_t bytes) {
 
 /// Bytes that an address is a multiple of, as far as engines care.
 static int64_t alignmentOf(const void *address) {
-  auto number = reinterpret_cast<uintptr_t>(address) | 256;
+  auto number = reinterpret_cast<uintptr_t>(address) | dnnAlignment;
   return int64_t(number & -number);
 }
 
@@ -68,11 +76,12 @@ void Dnn::convolve(const DnnConvolution &shape, void *x, void *weight,
     std::optional<DnnProgram> program =
         findConvolution(target(), shape, alignments, usesTf32, workspaceBytes);
     if (!program)
-      fatal("cuDNN has no deterministic engine for a convolution of %lld x "
-            "%lld x %lld x %lld by %lld filters of %lld x %lld within %s",
-            (long long)shape.n, (long long)shape.h, (long long)shape.w,
-            (long long)shape.c, (long long)shape.filters, (long long)shape.kh,
-            (long long)shape.kw, formatBytes(double(workspaceBytes)).c_str());
+      fatalWithoutEngine(
+          format("a convolution of %lld x %lld x %lld x %lld by %lld filters "
+                 "of %lld x %lld",
+                 (long long)shape.n, (long long)shape.h, (long long)shape.w,
+                 (long long)shape.c, (long long)shape.filters,
+                 (long long)shape.kh, (long long)shape.kw));
     known =
         convolutions.emplace(std::pair(shape, alignments), std::move(*program))
             .first;
@@ -161,13 +170,11 @@ void Dnn::attendPart(const DnnAttention &shape, bool isGrad,
         isGrad ? findAttentionGrad(target(), shape, workspaceBytes)
                : findAttention(target(), shape, workspaceBytes);
     if (!program)
-      fatal("cuDNN has no deterministic engine for %s of %lld x %lld queries "
-            "and %lld keys, %lld heads of %lld, within %s",
-            isGrad ? "the gradient of attention" : "attention",
-            (long long)shape.batch, (long long)shape.rows,
-            (long long)shape.cols, (long long)shape.heads,
-            (long long)shape.width,
-            formatBytes(double(workspaceBytes)).c_str());
+      fatalWithoutEngine(format(
+          "%s of %lld x %lld queries and %lld keys, %lld heads of %lld,",
+          isGrad ? "the gradient of attention" : "attention",
+          (long long)shape.batch, (long long)shape.rows, (long long)shape.cols,
+          (long long)shape.heads, (long long)shape.width));
     known =
         attentions.emplace(std::pair(shape, isGrad), std::move(*program)).first;
   }

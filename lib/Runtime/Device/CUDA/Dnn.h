@@ -38,7 +38,8 @@ public:
 private:
   void attendPart(const DnnAttention &shape, bool isGrad,
                   std::span<const void *const> operands);
-  DnnTarget target() const;
+  DnnTarget target();
+  [[noreturn]] void fatalWithoutEngine(const std::string &what) const;
   bool isToTune(const DnnProgram &program) const {
     return tuning && !program.isTuned;
   }
@@ -53,6 +54,7 @@ private:
   std::map<std::pair<DnnConvolution, DnnAlignments>, DnnProgram> convolutions;
   /// By whether they are gradients.
   std::map<std::pair<DnnAttention, bool>, DnnProgram> attentions;
+  std::string refusal; ///< the library's last words to a search for a plan
   Tuning *tuning = nullptr;
 };
 

@@ -242,17 +242,17 @@ bool Search::findFused() {
   DnnGraph graph;
   const DnnDescriptor *tensors[3];
   for (int i = 0; i < 3; ++i)
-    tensors[i] =
-        i == result()
-            ? &addTensor(graph, 4, i, CUDNN_DATA_FLOAT, 16, DnnTensor::Virtual)
-            : &addTensor(graph, i + 1, i, typeOf(shape.dtype),
-                         alignments[size_t(i)]);
+    tensors[i] = i == result()
+                     ? &addTensor(graph, 4, i, CUDNN_DATA_FLOAT, dnnAlignment,
+                                  DnnTensor::Virtual)
+                     : &addTensor(graph, i + 1, i, typeOf(shape.dtype),
+                                  alignments[size_t(i)]);
   bool isAdded = shape.accumulate;
   std::vector<Place> places = {{0}, {1}, {2}};
   Place &sum = places[size_t(result())];
   if (isAdded)
     sum = program.addTemporary(countOf(shape, result()) * 4);
-  int64_t alignment = isAdded ? 256 : alignments[size_t(result())];
+  int64_t alignment = isAdded ? dnnAlignment : alignments[size_t(result())];
   addConvolution(graph, *tensors[0], *tensors[1], *tensors[2], false);
   addPointwise(
       graph, CUDNN_POINTWISE_IDENTITY, *tensors[result()], nullptr,
@@ -268,7 +268,7 @@ bool Search::findFused() {
     return addTensor(addition, identifier, result(), CUDNN_DATA_FLOAT,
                      alignment);
   };
-  const DnnDescriptor &from = add(1, 256), &old = add(2, aligned);
+  const DnnDescriptor &from = add(1, dnnAlignment), &old = add(2, aligned);
   addPointwise(addition, CUDNN_POINTWISE_ADD, from, &old, add(3, aligned));
   return addStep(addition, true, {before, {result()}, {result()}});
 }
@@ -283,12 +283,12 @@ bool Search::findWidened() {
       continue;
     Place &place = places[size_t(i)];
     place = program.addTemporary(countOf(shape, i) * 4);
-    aligned[size_t(i)] = 256;
+    aligned[size_t(i)] = dnnAlignment;
     DnnGraph graph;
     const DnnDescriptor &from =
         addTensor(graph, 1, i, typeOf(shape.dtype), alignments[size_t(i)]);
     addPointwise(graph, CUDNN_POINTWISE_IDENTITY, from, nullptr,
-                 addTensor(graph, 2, i, CUDNN_DATA_FLOAT, 256));
+                 addTensor(graph, 2, i, CUDNN_DATA_FLOAT, dnnAlignment));
     if (!addStep(graph, true, {{i}, place}))
       return false;
   }

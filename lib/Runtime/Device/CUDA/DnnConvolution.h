@@ -19,6 +19,8 @@ struct DnnConvolution {
   auto operator<=>(const DnnConvolution &) const = default;
 };
 
+/// Bytes that engines load at once: they ask for no more alignment.
+constexpr int64_t dnnAlignment = 16;
 /// What addresses of x, weight and y are multiples of, in bytes.
 using DnnAlignments = std::array<int64_t, 3>;
 

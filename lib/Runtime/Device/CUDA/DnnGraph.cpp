@@ -54,9 +54,12 @@ DnnDescriptor &DnnDescriptor::finalize() {
   return *this;
 }
 
-bool DnnDescriptor::tryFinalize() {
-  return DnnFunctions::get().cudnnBackendFinalize(descriptor) ==
-         CUDNN_STATUS_SUCCESS;
+bool DnnDescriptor::tryFinalize(std::string *reason) {
+  const DnnFunctions &dnn = DnnFunctions::get();
+  cudnnStatus_t status = dnn.cudnnBackendFinalize(descriptor);
+  if (status != CUDNN_STATUS_SUCCESS && reason)
+    *reason = dnn.describe(status);
+  return status == CUDNN_STATUS_SUCCESS;
 }
 
 //===----------------------------------------------------------------------===//
@@ -73,7 +76,7 @@ findConfigurations(const DnnTarget &target, const DnnDescriptor &graph,
   if (target.properties)
     heuristics.set(CUDNN_ATTR_ENGINEHEUR_DEVICEPROP, *target.properties);
   std::vector<DnnDescriptor> found;
-  if (!heuristics.tryFinalize())
+  if (!heuristics.tryFinalize(target.refusal))
     return found;
   int64_t count = 0;
   DTC_DNN(cudnnBackendGetAttribute(
@@ -164,7 +167,7 @@ std::vector<DnnPlan> DnnGraph::find(const DnnTarget &target,
     graph.set(CUDNN_ATTR_OPERATIONGRAPH_HANDLE, CUDNN_TYPE_HANDLE, 1,
               static_cast<const void *>(&target.handle));
   std::vector<DnnPlan> plans;
-  if (!graph.tryFinalize())
+  if (!graph.tryFinalize(target.refusal))
     return plans;
   for (cudnnBackendHeurMode_t mode :
        {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK}) {
@@ -181,7 +184,7 @@ std::vector<DnnPlan> DnnGraph::find(const DnnTarget &target,
                  static_cast<const void *>(&target.handle));
       if (target.properties)
         plan.set(CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP, *target.properties);
-      if (!plan.tryFinalize())
+      if (!plan.tryFinalize(target.refusal))
         continue;
       int64_t bytes = 0, count = 0;
       DTC_DNN(cudnnBackendGetAttribute(plan.get(),

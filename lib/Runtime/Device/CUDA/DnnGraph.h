@@ -90,8 +90,9 @@ public:
   }
   /// Nothing can be set any more, and the library checks it as a whole.
   DnnDescriptor &finalize();
-  /// The same where what it describes may have no support: then false.
-  bool tryFinalize();
+  /// The same where what it describes may have no support: then false, and
+  /// `reason`, unless null, has what the library says of it.
+  bool tryFinalize(std::string *reason);
 
 private:
   cudnnBackendDescriptor_t descriptor = nullptr;
@@ -104,6 +105,9 @@ struct DnnTarget {
   const DnnDescriptor *properties = nullptr;
   /// How many plans of a graph are found, for measurements to choose from.
   size_t mostPlans = 1;
+  /// Unless null, what the library said of the last graph or plan that it
+  /// refused.
+  std::string *refusal = nullptr;
 };
 
 /// What a plan may do.

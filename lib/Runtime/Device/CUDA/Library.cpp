@@ -4,6 +4,7 @@
 
 #include "Core/Error.h"
 
+#include <cstring>
 #include <dlfcn.h>
 
 using namespace dtc::rt;
@@ -11,14 +12,19 @@ using namespace dtc::rt;
 Library::Library(const char *what, std::initializer_list<const char *> names,
                  const char *advice)
     : handle(nullptr) {
+  std::string reason;
   for (const char *candidate : names) {
     handle = dlopen(candidate, RTLD_NOW | RTLD_GLOBAL);
     name = candidate;
     if (handle)
       return;
+    const char *error = dlerror();
+    // One that is there lacks something; that others are not is no news.
+    if (error && !strstr(error, (name + ": cannot open").c_str()))
+      reason = format("; the loader says: %s", error);
   }
-  fail("found no %s (%s), which this program needs; %s", what, *names.begin(),
-       advice);
+  fail("found no %s (%s), which this program needs; %s%s", what, *names.begin(),
+       advice, reason.c_str());
 }
 
 void *Library::find(const char *symbol) const {
