@@ -15,6 +15,20 @@ using namespace dtc::rt;
 /// long as many steps.
 static constexpr size_t mostMeasured = 4;
 
+/// The library's first version without known errors in attention: numbers of
+/// keys that 128 does not divide need a mask of their own up to 9.15, by
+/// NVIDIA's cudnn-frontend.
+static constexpr size_t versionForAttention = 91600;
+
+static void requireVersionForAttention() {
+  size_t version = DnnFunctions::get().cudnnGetVersion();
+  if (version < versionForAttention)
+    fatal("found cuDNN %zu.%zu, expected 9.16 or later, for attention of 16 "
+          "bits; install its libraries, or say where they are in "
+          "LD_LIBRARY_PATH",
+          version / 10000, version / 100 % 100);
+}
+
 Dnn::Dnn(CUstream stream) : stream(stream) {
   DTC_DNN(cudnnCreate(&handle));
   DTC_DNN(cudnnSetStream(handle, reinterpret_cast<cudaStream_t>(stream)));
@@ -166,6 +180,7 @@ void Dnn::attendPart(const DnnAttention &shape, bool isGrad,
                      std::span<const void *const> operands) {
   auto known = attentions.find({shape, isGrad});
   if (known == attentions.end()) {
+    requireVersionForAttention();
     std::optional<DnnProgram> program =
         isGrad ? findAttentionGrad(target(), shape, workspaceBytes)
                : findAttention(target(), shape, workspaceBytes);

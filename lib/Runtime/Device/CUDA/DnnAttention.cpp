@@ -99,12 +99,11 @@ public:
         .set(CUDNN_ATTR_REDUCTION_OPERATOR, CUDNN_TYPE_REDUCTION_OPERATOR_TYPE,
              1, &mode)
         .set(CUDNN_ATTR_REDUCTION_COMP_TYPE, CUDNN_DATA_FLOAT);
-    // Older libraries cannot be asked for it.
     bool isDeterministic = true;
-    if (DnnFunctions::get().cudnnGetVersion() >= 91100)
-      function.set(CUDNN_ATTR_REDUCTION_IS_DETERMINISTIC, CUDNN_TYPE_BOOLEAN, 1,
-                   &isDeterministic);
-    function.finalize();
+    function
+        .set(CUDNN_ATTR_REDUCTION_IS_DETERMINISTIC, CUDNN_TYPE_BOOLEAN, 1,
+             &isDeterministic)
+        .finalize();
     graph.addOperation(CUDNN_BACKEND_OPERATION_REDUCTION_DESCRIPTOR)
         .set(CUDNN_ATTR_OPERATION_REDUCTION_DESC, function)
         .set(CUDNN_ATTR_OPERATION_REDUCTION_XDESC, *x.tensor)
