@@ -1,7 +1,8 @@
 //===- DivideAttention.cpp - attention as products of blocks --------------===//
 //
-// For attention that no library computes: the scores of some samples or heads
-// at a time, made again by the gradient, instead of all of them, kept.
+// For attention that no library computes: the scores of some samples, heads or
+// queries at a time, made again by the gradient, instead of all of them, kept.
+// Queries of a causal attention meet no keys that come after all of them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -49,18 +50,36 @@ public:
   Value transpose(Value x) {
     return create<TransposeOp>(x, ArrayRef<int64_t>{0, 2, 1, 3});
   }
-  /// One index of a dimension.
-  Value slice(Value x, int64_t axis, int64_t start) {
+  /// A range of a dimension.
+  Value slice(Value x, int64_t axis, int64_t start, int64_t size,
+              bool isView = false) {
     auto shape = llvm::to_vector(shapeOf(x));
-    shape[axis] = 1;
-    return create<SliceOp>(getPlain(x, shape), x, axis, start, /*view=*/true);
+    if (shape[axis] == size)
+      return x;
+    shape[axis] = size;
+    return create<SliceOp>(getPlain(x, shape), x, axis, start, isView);
   }
   Value concat(ArrayRef<Value> parts, int64_t axis) {
     if (parts.size() == 1)
       return parts.front();
     auto shape = llvm::to_vector(shapeOf(parts.front()));
-    shape[axis] *= parts.size();
+    shape[axis] = 0;
+    for (Value part : parts)
+      shape[axis] += shapeOf(part)[axis];
     return create<ConcatOp>(getPlain(parts.front(), shape), parts, axis);
+  }
+  /// The sum of parts, each of which is the beginning of a dimension.
+  Value sum(ArrayRef<Value> parts, int64_t axis, int64_t size) {
+    Value all;
+    for (Value part : parts) {
+      auto shape = llvm::to_vector(shapeOf(part));
+      if (shape[axis] != size) {
+        shape[axis] = size;
+        part = create<PadOp>(getPlain(part, shape), part, axis, 0);
+      }
+      all = all ? create<AddOp>(all, part) : part;
+    }
+    return all;
   }
   /// Over rows of the last dimension.
   template <typename OpTy> Value reduce(Value x) {
@@ -81,11 +100,12 @@ public:
     setLayouts(op, getLayout(x.getType()));
     return op.getY();
   }
-  /// 0, 1, .. in this shape.
-  Value count(ArrayRef<int64_t> shape) {
+  /// The numbers from `first` on in this shape.
+  Value count(ArrayRef<int64_t> shape, int64_t first = 0) {
     auto type = RankedTensorType::get(shape, b.getI32Type());
-    auto numbers =
-        llvm::to_vector(llvm::seq<int32_t>(0, type.getNumElements()));
+    auto numbers = llvm::map_to_vector(
+        llvm::seq(first, first + type.getNumElements()),
+        [](int64_t number) { return static_cast<int32_t>(number); });
     return constant(DenseElementsAttr::get(type, ArrayRef(numbers)));
   }
 
@@ -120,22 +140,24 @@ struct Blocks {
   }
 };
 
-/// An attention or its gradient as matrices [samples, groups, rows, width],
-/// where rows are keys, or the queries of all heads of a group.
+/// An attention or its gradient, for some queries at a time, as matrices
+/// [samples, groups, rows, width], where rows are keys, or the queries of all
+/// heads of a group.
 template <typename OpTy> class Division {
 public:
-  Division(OpTy op, int64_t maxBytes);
+  Division(OpTy op, int64_t maxBytes, int64_t minQueries);
 
   LogicalResult run();
 
 private:
   using Values = SmallVector<Value>;
 
+  void chooseBlocks(int64_t maxBytes, int64_t minQueries);
+  Values computeQueries(int64_t first, int64_t count);
+  Values joinQueries(ArrayRef<Values> parts);
   Values computeBlock(int64_t i, int64_t j);
-  Value getMatrices(Value x, int64_t headsOfGroup);
   Value getBlock(Value x, int64_t i, int64_t j, int64_t headsOfGroup = 1);
   Value join(ArrayRef<Value> blocks);
-  Value asTensor(Value matrices, int64_t headsOfGroup);
 
   /// What a block of scores gives, for each head.
   struct Rows {
@@ -155,10 +177,18 @@ private:
 
   OpTy op;
   LayoutBuilder b;
-  Value queries, keys, values, dresult; ///< as matrices
-  Type element, wide;                   ///< of operands, and of what is summed
-  int64_t repeats;                      ///< heads of a group
+  Type element, wide; ///< of operands, and of what is summed
+  int64_t repeats;    ///< heads of a group
+  int64_t queriesAtOnce;
   Blocks samples, groups;
+  // Of some queries, of which this is the first.
+  int64_t firstQuery = 0;
+  Value queries, keys, values, dresult; ///< as matrices
+  Value mask;                           ///< or null
+  /// Of all queries, by heads.
+  struct {
+    Value queries, keys, values, dresult;
+  } all;
 };
 
 } // namespace
@@ -185,32 +215,41 @@ void LayoutBuilder::setLayouts(Operation *op, LayoutAttr repeated) {
 //===----------------------------------------------------------------------===//
 
 template <typename OpTy>
-Division<OpTy>::Division(OpTy op, int64_t maxBytes)
+Division<OpTy>::Division(OpTy op, int64_t maxBytes, int64_t minQueries)
     : op(op), b(op), element(getElementTypeOrSelf(op.getQueries())),
       wide(getComputeType(element)) {
   AttentionSizes local = op.getSizes();
   repeats = local.heads / local.groups;
-  int64_t bytesOfHead =
-      local.queries * local.keys * (wide.getIntOrFloatBitWidth() / 8);
-  int64_t heads = maxBytes / std::max<int64_t>(bytesOfHead, 1);
+  chooseBlocks(maxBytes, minQueries);
+}
+
+template <typename OpTy>
+void Division<OpTy>::chooseBlocks(int64_t maxBytes, int64_t minQueries) {
+  AttentionSizes local = op.getSizes();
+  int64_t bytesOfQuery = local.keys * (wide.getIntOrFloatBitWidth() / 8);
+  auto countFitting = [&](int64_t bytes) {
+    return maxBytes / std::max<int64_t>(bytes, 1);
+  };
+  queriesAtOnce = shapeOf(op.getQueries())[1];
+  int64_t rows = local.queries;
+  if (rows == queriesAtOnce) { // not shared by ranks
+    // Four blocks have 5/8 of a causal attention's scores, of which 1/2 counts.
+    if (op.getCausal() && rows >= 4 * minQueries)
+      queriesAtOnce = llvm::divideCeil(rows, 4);
+    // As many as fit of one group, in at most 16 blocks.
+    queriesAtOnce =
+        std::min(queriesAtOnce,
+                 std::max({countFitting(bytesOfQuery * repeats), minQueries,
+                           static_cast<int64_t>(llvm::divideCeil(rows, 16))}));
+    rows = queriesAtOnce;
+  }
+  int64_t heads = countFitting(bytesOfQuery * rows);
   ArrayRef<int64_t> keys = shapeOf(op.getKeys());
   samples = Blocks::divide(keys[0], local.batch,
                            heads / std::max<int64_t>(local.heads, 1));
   // Part of a sample, only if that is what a block is.
   groups = Blocks::divide(keys[2], local.groups,
                           heads < local.heads ? heads / repeats : local.groups);
-}
-
-/// Of [batch, rows, heads, width].
-template <typename OpTy>
-Value Division<OpTy>::getMatrices(Value x, int64_t headsOfGroup) {
-  return regroup(b.transpose(x), 1, headsOfGroup);
-}
-
-/// The opposite of `getMatrices`.
-template <typename OpTy>
-Value Division<OpTy>::asTensor(Value matrices, int64_t headsOfGroup) {
-  return b.transpose(regroup(matrices, headsOfGroup, 1));
 }
 
 /// A block of matrices, of which each group has so many: one of
@@ -229,9 +268,9 @@ Value Division<OpTy>::getBlock(Value x, int64_t i, int64_t j,
   Value y = b.reshape(
       x, {n.ranks, n.count, n.size, g.ranks, g.count, g.size, s[2], s[3]});
   if (n.count > 1)
-    y = b.slice(y, 1, i);
+    y = b.slice(y, 1, i, 1, /*isView=*/true);
   if (g.count > 1)
-    y = b.slice(y, 4, j);
+    y = b.slice(y, 4, j, 1, /*isView=*/true);
   return b.reshape(y, {n.ranks * n.size, g.ranks * g.size, s[2], s[3]});
 }
 
@@ -270,16 +309,16 @@ template <typename OpTy>
 typename Division<OpTy>::Rows Division<OpTy>::computeRows(int64_t i,
                                                           int64_t j) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
-  Value mask = op.getMask();
   Value x = ofHeads(product(getBlock(queries, i, j), getBlock(keys, i, j),
                             false, true, wide));
   x = b.create<MulOp>(x, getScale());
   if (mask)
     x = b.create<AddOp>(x, b.cast(getBlock(mask, i, j, repeats), wide));
   if (op.getCausal()) {
-    int64_t n = shapeOf(x).back();
+    ArrayRef<int64_t> scores = shapeOf(x).take_back(2);
     Value isSeen = b.create<CompareOp>(
-        Comparison::ge, b.broadcast(b.count({n, 1}), x), b.count({n}));
+        Comparison::ge, b.broadcast(b.count({scores[0], 1}, firstQuery), x),
+        b.count({scores[1]}));
     x = b.create<SelectOp>(isSeen, x, b.number(-infinity, wide));
   }
   Value largest = b.reduce<ReduceMaxOp>(x), hasKey;
@@ -321,31 +360,80 @@ SmallVector<Value> Division<AttentionGradOp>::computeBlock(int64_t i,
   ds = b.create<MulOp>(ds, getScale());
   ds = ofGroups(b.cast(ds, element));
   p = ofGroups(b.cast(p, element));
+  // What other queries add to is rounded at last.
+  bool isSum = queriesAtOnce < shapeOf(op.getQueries())[1];
   return {product(ds, k, false, false, element),
-          product(ds, q, true, false, element),
-          product(p, dy, true, false, element)};
+          product(ds, q, true, false, isSum ? wide : element),
+          product(p, dy, true, false, isSum ? wide : element)};
 }
 
-template <typename OpTy> LogicalResult Division<OpTy>::run() {
-  queries = getMatrices(op.getQueries(), repeats);
-  keys = getMatrices(op.getKeys(), 1);
-  values = getMatrices(op.getValues(), 1);
+/// What the op gives for a range of its queries, by heads.
+template <typename OpTy>
+SmallVector<Value> Division<OpTy>::computeQueries(int64_t first,
+                                                  int64_t count) {
+  firstQuery = first;
+  int64_t seen = op.getCausal() ? first + count : shapeOf(op.getKeys())[1];
+  auto getQueries = [&](Value ofHeads) {
+    return ofGroups(b.slice(ofHeads, 2, first, count));
+  };
+  queries = getQueries(all.queries);
+  keys = b.slice(all.keys, 2, 0, seen);
+  values = b.slice(all.values, 2, 0, seen);
+  mask = op.getMask();
+  if (mask && shapeOf(mask)[2] != 1)
+    mask = b.slice(mask, 2, first, count);
+  if (mask)
+    mask = b.slice(mask, 3, 0, seen);
   if constexpr (std::is_same_v<OpTy, AttentionGradOp>)
-    dresult = getMatrices(op.getDresult(), repeats);
+    dresult = getQueries(all.dresult);
   SmallVector<Values> blocks(op->getNumResults());
   for (int64_t i = 0; i < samples.count; ++i)
     for (int64_t j = 0; j < groups.count; ++j)
-      for (auto [all, value] : llvm::zip_equal(blocks, computeBlock(i, j)))
-        all.push_back(value);
-  Values results;
-  for (auto [result, parts] : llvm::zip_equal(op->getResults(), blocks)) {
-    Value matrices = join(parts);
-    if (shapeOf(result).size() == 3) // lse
-      results.push_back(b.reshape(matrices, shapeOf(result)));
-    else
-      results.push_back(
-          asTensor(matrices, shapeOf(result)[2] / shapeOf(matrices)[1]));
+      for (auto [parts, value] : llvm::zip_equal(blocks, computeBlock(i, j)))
+        parts.push_back(value);
+  return llvm::map_to_vector(blocks,
+                             [&](const Values &parts) { return join(parts); });
+}
+
+template <>
+SmallVector<Value> Division<AttentionOp>::joinQueries(ArrayRef<Values> parts) {
+  Values results, lse;
+  for (const Values &own : parts) {
+    results.push_back(ofHeads(own[0]));
+    lse.push_back(ofHeads(own[1]));
   }
+  return {b.transpose(b.concat(results, 2)),
+          b.reshape(b.concat(lse, 2), shapeOf(op.getLse()))};
+}
+
+template <>
+SmallVector<Value>
+Division<AttentionGradOp>::joinQueries(ArrayRef<Values> parts) {
+  Values dqueries, dkeys, dvalues;
+  for (const Values &own : parts) {
+    dqueries.push_back(ofHeads(own[0]));
+    dkeys.push_back(own[1]);
+    dvalues.push_back(own[2]);
+  }
+  int64_t size = shapeOf(op.getKeys())[1];
+  auto add = [&](ArrayRef<Value> values) {
+    return b.transpose(b.cast(b.sum(values, 2, size), element));
+  };
+  return {b.transpose(b.concat(dqueries, 2)), add(dkeys), add(dvalues)};
+}
+
+template <typename OpTy> LogicalResult Division<OpTy>::run() {
+  all.queries = b.transpose(op.getQueries());
+  all.keys = b.transpose(op.getKeys());
+  all.values = b.transpose(op.getValues());
+  if constexpr (std::is_same_v<OpTy, AttentionGradOp>)
+    all.dresult = b.transpose(op.getDresult());
+  int64_t end = shapeOf(op.getQueries())[1];
+  SmallVector<Values> parts;
+  for (int64_t first = 0; first < end || parts.empty(); first += queriesAtOnce)
+    parts.push_back(
+        computeQueries(first, std::min(queriesAtOnce, end - first)));
+  Values results = joinQueries(parts);
   if (!b.getError().empty())
     return op.emitOpError("cannot be divided: ") << b.getError();
   if (ValueRange(results).getTypes() != op->getResultTypes())
@@ -380,7 +468,7 @@ private:
         if (!getLayout(op.getQueries().getType())) {
           op.emitOpError("has no layouts, expected a function of a stage");
           signalPassFailure();
-        } else if (failed(Division<OpTy>(op, maxBlock).run())) {
+        } else if (failed(Division<OpTy>(op, maxBlock, minQueries).run())) {
           signalPassFailure();
         }
       }

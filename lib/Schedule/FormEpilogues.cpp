@@ -297,7 +297,7 @@ void EpilogueBuilder::addForward(MatMulOp product) {
   Addition biased = findBias(product, classes);
   if (addMatrix(product, biased) || !biased.sum)
     return;
-  auto [x, bias] = biased;
+  Value x = biased.sum, bias = biased.other;
   Operation *add = x.getDefiningOp();
   auto replace = [&](Value value, Epilogue epilogue) {
     OpBuilder builder(add);

@@ -2,6 +2,7 @@
 // of each function here with those of the op.
 // RUN: dtc-opt %s --dtc-divide-attention=max-block=4096 | FileCheck %s
 // RUN: dtc-opt %s --dtc-divide-attention | FileCheck %s --check-prefix=WHOLE
+// RUN: dtc-opt %s --dtc-divide-attention="max-block=1024 min-queries=4" | FileCheck %s --check-prefix=QUERIES
 
 #mesh = #dtc.mesh<dp=2, tp=2>
 #all = #dtc.layout<#mesh>
@@ -114,4 +115,44 @@ func.func @narrow(%q: tensor<2x4x1x3xbf16, #samples>, %k: tensor<2x5x1x3xbf16, #
 func.func @library(%q: tensor<2x4x1x3xf32, #samples>) -> tensor<2x4x1x3xf32, #samples> {
   %y, %lse = dtc.attention %q, %q, %q {scale = 1.0 : f64} : (tensor<2x4x1x3xf32, #samples>, tensor<2x4x1x3xf32, #samples>, tensor<2x4x1x3xf32, #samples>) -> (tensor<2x4x1x3xf32, #samples>, tensor<2x1x4xf32, #samples>)
   return %y : tensor<2x4x1x3xf32, #samples>
+}
+
+// 18 causal queries in four blocks, of which the last has 3. Each meets the keys
+// up to its last query, of the mask, too. What blocks give keys is added.
+// QUERIES-LABEL: func.func @causal_queries
+// QUERIES:         %[[Q:.*]] = dtc.transpose %arg0
+// QUERIES:         %[[K:.*]] = dtc.transpose %arg1
+// QUERIES:         dtc.slice %[[Q]] axis 2 from 0 : {{.*}} -> tensor<4x4x5x8xf32,
+// QUERIES:         dtc.slice %[[K]] axis 2 from 0 : {{.*}} -> tensor<4x2x5x8xf32,
+// QUERIES:         dtc.slice %arg3 axis 2 from 0 : {{.*}} -> tensor<4x1x5x18xf32,
+// QUERIES:         dtc.slice %{{.*}} axis 3 from 0 : {{.*}} -> tensor<4x1x5x5xf32,
+// QUERIES:         dtc.slice %[[Q]] axis 2 from 15 : {{.*}} -> tensor<4x4x3x8xf32,
+// QUERIES-NOT:     dtc.slice %[[K]] axis
+// QUERIES:         dtc.constant dense<{{\[\[}}15], [16], [17]]> : tensor<3x1xi32>
+// QUERIES:         dtc.concat %{{.*}} axis 2 : {{.*}} -> tensor<4x4x18x8xf32,
+// QUERIES:         dtc.concat %{{.*}} axis 2 : {{.*}} -> tensor<4x4x18x1xf32,
+// QUERIES:         dtc.pad %{{.*}} axis 2 at 0 : (tensor<4x2x5x8xf32, {{.*}}>) -> tensor<4x2x18x8xf32,
+// QUERIES-NOT:     dtc.attention
+// WHOLE-LABEL: func.func @causal_queries
+// WHOLE-NOT:     dtc.slice
+func.func @causal_queries(%q: tensor<4x18x4x8xf32, #samples>, %k: tensor<4x18x2x8xf32, #samples>, %v: tensor<4x18x2x8xf32, #samples>, %mask: tensor<4x1x18x18xf32, #samples>, %dy: tensor<4x18x4x8xf32, #samples>) -> (tensor<4x18x4x8xf32, #samples>, tensor<4x4x18xf32, #samples>, tensor<4x18x4x8xf32, #samples>, tensor<4x18x2x8xf32, #samples>, tensor<4x18x2x8xf32, #samples>) {
+  %y, %lse = dtc.attention %q, %k, %v, %mask {causal, divided, scale = 0.35 : f64} : (tensor<4x18x4x8xf32, #samples>, tensor<4x18x2x8xf32, #samples>, tensor<4x18x2x8xf32, #samples>, tensor<4x1x18x18xf32, #samples>) -> (tensor<4x18x4x8xf32, #samples>, tensor<4x4x18xf32, #samples>)
+  %dq, %dk, %dv = dtc.attention_grad %q, %k, %v, %mask, %y, %lse, %dy {causal, divided, scale = 0.35 : f64} : (tensor<4x18x4x8xf32, #samples>, tensor<4x18x2x8xf32, #samples>, tensor<4x18x2x8xf32, #samples>, tensor<4x1x18x18xf32, #samples>, tensor<4x18x4x8xf32, #samples>, tensor<4x4x18xf32, #samples>, tensor<4x18x4x8xf32, #samples>) -> (tensor<4x18x4x8xf32, #samples>, tensor<4x18x2x8xf32, #samples>, tensor<4x18x2x8xf32, #samples>)
+  return %y, %lse, %dq, %dk, %dv : tensor<4x18x4x8xf32, #samples>, tensor<4x4x18xf32, #samples>, tensor<4x18x4x8xf32, #samples>, tensor<4x18x2x8xf32, #samples>, tensor<4x18x2x8xf32, #samples>
+}
+
+// The two heads of one group have more scores than a block may: six blocks of
+// four of their queries.
+// QUERIES-LABEL: func.func @long
+// QUERIES:         %[[Q:.*]] = dtc.transpose %arg0
+// QUERIES:         %[[K:.*]] = dtc.transpose %arg1
+// QUERIES:         dtc.slice %[[Q]] axis 2 from 0 : {{.*}} -> tensor<4x4x4x8xf32,
+// QUERIES:         dtc.slice %[[Q]] axis 2 from 20 : {{.*}} -> tensor<4x4x4x8xf32,
+// QUERIES-NOT:     dtc.slice %[[K]] axis
+// QUERIES-NOT:     dtc.pad
+// QUERIES-NOT:     dtc.attention
+func.func @long(%q: tensor<4x24x4x8xf32, #samples>, %k: tensor<4x30x2x8xf32, #samples>, %v: tensor<4x30x2x8xf32, #samples>, %mask: tensor<4x4x24x30xf32, #samples>, %dy: tensor<4x24x4x8xf32, #samples>) -> (tensor<4x24x4x8xf32, #samples>, tensor<4x4x24xf32, #samples>, tensor<4x24x4x8xf32, #samples>, tensor<4x30x2x8xf32, #samples>, tensor<4x30x2x8xf32, #samples>) {
+  %y, %lse = dtc.attention %q, %k, %v, %mask {divided, scale = 0.35 : f64} : (tensor<4x24x4x8xf32, #samples>, tensor<4x30x2x8xf32, #samples>, tensor<4x30x2x8xf32, #samples>, tensor<4x4x24x30xf32, #samples>) -> (tensor<4x24x4x8xf32, #samples>, tensor<4x4x24xf32, #samples>)
+  %dq, %dk, %dv = dtc.attention_grad %q, %k, %v, %mask, %y, %lse, %dy {divided, scale = 0.35 : f64} : (tensor<4x24x4x8xf32, #samples>, tensor<4x30x2x8xf32, #samples>, tensor<4x30x2x8xf32, #samples>, tensor<4x4x24x30xf32, #samples>, tensor<4x24x4x8xf32, #samples>, tensor<4x4x24xf32, #samples>, tensor<4x24x4x8xf32, #samples>) -> (tensor<4x24x4x8xf32, #samples>, tensor<4x30x2x8xf32, #samples>, tensor<4x30x2x8xf32, #samples>)
+  return %y, %lse, %dq, %dk, %dv : tensor<4x24x4x8xf32, #samples>, tensor<4x4x24xf32, #samples>, tensor<4x24x4x8xf32, #samples>, tensor<4x30x2x8xf32, #samples>, tensor<4x30x2x8xf32, #samples>
 }

@@ -75,12 +75,14 @@ static bool isClose(const HostTensor &x, const HostTensor &y) {
          });
 }
 
-static void compare(MLIRContext &context, StringRef source, int64_t maxBlock) {
+static void compare(MLIRContext &context, StringRef source, int64_t maxBlock,
+                    int64_t minQueries) {
   OwningOpRef<ModuleOp> expected = parse(context, source);
   OwningOpRef<ModuleOp> divided = parse(context, source);
   PassManager passes(&context);
   DivideAttentionOptions options;
   options.maxBlock = maxBlock;
+  options.minQueries = minQueries;
   passes.addPass(createDivideAttention(options));
   if (failed(passes.run(*divided)))
     llvm::report_fatal_error("cannot divide");
@@ -102,7 +104,7 @@ static void compare(MLIRContext &context, StringRef source, int64_t maxBlock) {
         ++failures;
         llvm::errs() << "FAILED: result " << i << " of @"
                      << function.getSymName() << " in blocks of " << maxBlock
-                     << " bytes\n";
+                     << " bytes and " << minQueries << " queries\n";
       }
   }
 }
@@ -118,7 +120,8 @@ int main(int argc, char **argv) {
   if (!file)
     llvm::report_fatal_error("cannot read the functions");
   for (int64_t maxBlock : {1, 2048, 4096, 8192, 1 << 20})
-    compare(context, (*file)->getBuffer(), maxBlock);
+    for (int64_t minQueries : {1, 4, 512})
+      compare(context, (*file)->getBuffer(), maxBlock, minQueries);
   llvm::outs() << (failures ? "failed\n" : "passed\n");
   return failures != 0;
 }

@@ -169,9 +169,11 @@ def DivideAttention : Pass<"dtc-divide-attention", "mlir::ModuleOp"> {
   let summary = "attention without a library is products of blocks";
   let description = [{
     In the functions of stages, a `divided` attention becomes two products with
-    a softmax between, for as many samples, or as many heads of one sample, at a
-    time as have scores of at most `max-block` bytes, but for one group of heads
-    at least. Its gradient makes the scores of a block again.
+    a softmax between, for as many samples, or as many heads of one sample, or
+    as many queries of one group of heads, at a time as have scores of at most
+    `max-block` bytes, in at most 16 blocks of queries. A causal attention of many
+    queries has four, whose keys end with the last query. Its gradient makes the
+    scores of a block again, and adds what blocks of queries give keys and values.
 
     Before:
     ```mlir
@@ -197,6 +199,8 @@ def DivideAttention : Pass<"dtc-divide-attention", "mlir::ModuleOp"> {
   let options = [
     Option<"maxBlock", "max-block", "int64_t", "64 << 20",
            "bytes of one block of scores">,
+    Option<"minQueries", "min-queries", "int64_t", "512",
+           "queries of a block, unless there are fewer">,
   ];
 }
 
