@@ -41,6 +41,8 @@ private:
   FailureOr<LossSum> buildOutput(Value output);
 
   FailureOr<Value> addLabels(RankedTensorType type);
+  template <typename Activation>
+  void warnOfProbabilities(Value logits, StringRef name);
 
   func::FuncOp step;
   std::string kind, outputName;
@@ -180,7 +182,23 @@ static std::string describeRange(int64_t first, int64_t last) {
          (first == last ? "" : " to " + std::to_string(last));
 }
 
+/// A loss of logits of what the model has made probabilities of is one that
+/// PyTorch computes, but hardly what is wanted.
+template <typename Activation>
+void AddLossPass::warnOfProbabilities(Value logits, StringRef name) {
+  Operation *op = logits.getDefiningOp();
+  while (isa_and_nonnull<ReshapeOp, TransposeOp, CastOp>(op))
+    op = op->getOperand(0).getDefiningOp();
+  std::string own = kind;
+  if (isa_and_nonnull<Activation>(op))
+    emitWarning(*loc, "loss ")
+        << own << " takes logits, as in PyTorch, but the model's output is a "
+        << name << ": the loss applies another; if it is to be of these "
+        << "probabilities, as in Keras, export the model without the " << name;
+}
+
 FailureOr<LossSum> AddLossPass::buildCrossEntropy(Value logits) {
+  warnOfProbabilities<SoftmaxOp>(logits, "softmax");
   auto type = cast<RankedTensorType>(logits.getType());
   int64_t rank = type.getRank(), given = classAxis;
   if (rank < 2)
@@ -242,6 +260,7 @@ FailureOr<LossSum> AddLossPass::buildSquaredError(Value prediction) {
 }
 
 FailureOr<LossSum> AddLossPass::buildBce(Value logits) {
+  warnOfProbabilities<SigmoidOp>(logits, "sigmoid");
   FailureOr<Value> target = addTargets(logits);
   if (failed(target))
     return failure();
