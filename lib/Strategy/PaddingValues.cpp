@@ -132,6 +132,25 @@ std::string dtc::describeOp(Operation *op) {
   return text;
 }
 
+/// Whether the op makes of a value with padding another one than without: a
+/// maximum may be a zero of the padding, and random numbers are those of
+/// places.
+static bool countsPadding(Operation *op, DimensionClasses &classes,
+                          unsigned number) {
+  auto has = [&](Value value, int64_t dim) {
+    return classes.getClass(value, dim) == number;
+  };
+  if (auto maximum = dyn_cast<ReduceMaxOp>(op))
+    return llvm::any_of(maximum.getAxes(), [&](int64_t axis) {
+      return has(maximum.getX(), axis);
+    });
+  if (!isa<RandomUniformOp, DropoutOp>(op))
+    return false;
+  int64_t rank = cast<ShapedType>(op->getResult(0).getType()).getRank();
+  return llvm::any_of(llvm::seq(rank),
+                      [&](int64_t dim) { return has(op->getResult(0), dim); });
+}
+
 std::string dtc::findPaddingObstacle(func::FuncOp function,
                                      DimensionClasses &classes,
                                      unsigned number) {
@@ -143,6 +162,9 @@ std::string dtc::findPaddingObstacle(func::FuncOp function,
       if (classes.getClass(argument, part.getAs<IntegerAttr>("dim").getInt()) ==
           number)
         return "'" + getTensorName(argument).str() + "' is several parts of it";
+  for (Operation &op : function.front().without_terminator())
+    if (countsPadding(&op, classes, number))
+      return describeOp(&op) + " would take the padding for elements";
   if (Operation *op = findUndefinedAtPadding(function, classes, number))
     return describeOp(op) + " is not defined at the zeros of padding";
   return "";

@@ -89,3 +89,21 @@ func.func @columns(%i: tensor<6xi64> {dtc.input = "i"}, %t: tensor<6xi64> {dtc.i
   %l2 = dtc.cross_entropy %3, %t : (tensor<6x62xf32>, tensor<6xi64>) -> tensor<f64>
   return %l0, %l1, %l2 : tensor<f64>, tensor<f64>, tensor<f64>
 }
+
+// -----
+
+// A zero of the padding may be the largest of a row, and random numbers are
+// those of places: neither is padded.
+// FAST-LABEL: func @counted
+// FAST-SAME: tensor<4x61xf32> {dtc.parameter = "largest"}
+// FAST-SAME: tensor<4x62xf32> {dtc.parameter = "dropped"}
+func.func @counted(%x: tensor<6x4xf32> {dtc.input = "x"}, %t: tensor<6xi64> {dtc.input = "t"}, %seed: tensor<i64> {dtc.kind = "seed"}, %step: tensor<f64> {dtc.kind = "step"},
+                   %largest: tensor<4x61xf32> {dtc.parameter = "largest"}, %dropped: tensor<4x62xf32> {dtc.parameter = "dropped"}) -> (tensor<f64>, tensor<f64>, tensor<6x1xf32>) {
+  %0 = dtc.matmul %x, %largest : (tensor<6x4xf32>, tensor<4x61xf32>) -> tensor<6x61xf32>
+  %1 = dtc.matmul %x, %dropped : (tensor<6x4xf32>, tensor<4x62xf32>) -> tensor<6x62xf32>
+  %2 = dtc.reduce_max %0 axes [1] : (tensor<6x61xf32>) -> tensor<6x1xf32>
+  %3 = dtc.dropout %1, %seed, %step {id = 3 : i64, probability = 2.0e-1 : f64} : (tensor<6x62xf32>, tensor<i64>, tensor<f64>) -> tensor<6x62xf32>
+  %l0 = dtc.cross_entropy %0, %t : (tensor<6x61xf32>, tensor<6xi64>) -> tensor<f64>
+  %l1 = dtc.cross_entropy %3, %t : (tensor<6x62xf32>, tensor<6xi64>) -> tensor<f64>
+  return %l0, %l1, %2 : tensor<f64>, tensor<f64>, tensor<6x1xf32>
+}
