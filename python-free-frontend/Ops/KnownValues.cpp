@@ -78,16 +78,41 @@ void markDistinct(Value indices, int64_t dim) {
   indices.getDefiningOp()->setAttr(distinct, builder.getI64IntegerAttr(dim));
 }
 
+/// The dimension of `from` whose elements are those of dimension `dim` of `to`,
+/// a reshape of it; none if there is no such.
+static std::optional<int64_t> findDimension(ArrayRef<int64_t> from,
+                                            ArrayRef<int64_t> to, int64_t dim) {
+  int64_t inner = numElements(to.drop_front(dim + 1));
+  for (int64_t own = 0; own < int64_t(from.size()); ++own)
+    if (from[own] == to[dim] && numElements(from.drop_front(own + 1)) == inner)
+      return own;
+  return std::nullopt;
+}
+
 bool areDistinct(Value indices, int64_t dim) {
   Operation *op = indices.getDefiningOp();
   if (!op)
     return false;
   if (auto marked = op->getAttrOfType<mlir::IntegerAttr>(distinct))
     return marked.getInt() == dim;
-  if (auto transpose = dyn_cast<TransposeOp>(op))
+  if (auto transpose = dyn_cast<TransposeOp>(op)) {
     dim = transpose.getPermutation()[dim];
-  else if (!isa<SliceOp>(op))
+  } else if (auto reshape = dyn_cast<ReshapeOp>(op)) {
+    std::optional<int64_t> own = findDimension(
+        reshape.getX().getType().getShape(), reshape.getType().getShape(), dim);
+    if (!own)
+      return false;
+    dim = *own;
+  } else if (auto broadcast = dyn_cast<BroadcastOp>(op)) {
+    ArrayRef<int64_t> from = broadcast.getX().getType().getShape();
+    ArrayRef<int64_t> to = broadcast.getType().getShape();
+    int64_t own = dim - int64_t(to.size() - from.size());
+    if (own < 0 || from[own] != to[dim])
+      return false;
+    dim = own;
+  } else if (!isa<SliceOp>(op)) {
     return false;
+  }
   return areDistinct(op->getOperand(0), dim);
 }
 
