@@ -167,6 +167,29 @@ class Routing(nn.Module):
         return self.head(x.masked_fill(~kept.transpose(1, 2), 0).mean(1))
 
 
+class LargestQueries(nn.Module):
+    """Attention of the queries with the largest scores alone; the others' result
+    is the mean of the values (Informer's)."""
+
+    def __init__(self, heads=2):
+        super().__init__()
+        self.heads = heads
+        self.qkv = nn.Linear(WIDTH, 3 * WIDTH)
+        self.head = nn.Linear(WIDTH, CLASSES)
+
+    def forward(self, x):
+        width = WIDTH // self.heads
+        q, k, v = (part.unflatten(-1, (self.heads, width)).transpose(1, 2)
+                   for part in self.qkv(x).chunk(3, -1))
+        scores = q @ k.transpose(-1, -2) / width ** 0.5
+        _, places = (scores.amax(-1) - scores.mean(-1)).topk(2, dim=-1)
+        places = places.unsqueeze(-1)
+        top = scores.gather(2, places.expand(-1, -1, -1, LENGTH)).softmax(-1) @ v
+        y = v.mean(2, keepdim=True).expand(-1, -1, LENGTH, -1)
+        y = y.scatter(2, places.expand(-1, -1, -1, width), top)
+        return self.head((x + y.transpose(1, 2).flatten(2)).mean(1))
+
+
 class Probe(nn.Module):
     """A learned query for each sample, and products of all samples with all."""
 
@@ -275,6 +298,7 @@ MODULES = {
     "block": (Block, (LENGTH, WIDTH)),
     "encoder": (Encoder, (LENGTH, WIDTH)),
     "routing": (Routing, (LENGTH, WIDTH)),
+    "largest-queries": (LargestQueries, (LENGTH, WIDTH)),
     "probe": (Probe, (LENGTH, WIDTH)),
     "recurrent": (Recurrent, (2 * LENGTH, WIDTH)),
     "standardized": (Standardized, (WIDTH,)),
