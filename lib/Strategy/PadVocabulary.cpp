@@ -42,9 +42,9 @@ struct PadVocabulary : dtc::impl::PadVocabularyBase<PadVocabulary> {
 
 private:
   void run(func::FuncOp function);
-  int64_t getPadded(int64_t size) const;
-  llvm::DenseSet<unsigned> findPadded(func::FuncOp function,
-                                      DimensionClasses &classes);
+  int64_t getPadded(int64_t size, int64_t ranks) const;
+  llvm::DenseMap<unsigned, int64_t> findPadded(func::FuncOp function,
+                                               DimensionClasses &classes);
   void noteTensor(func::FuncOp function, BlockArgument parameter, int64_t dim);
   void maskResult(OpOperand &result, int64_t dim, int64_t size);
 };
@@ -92,40 +92,46 @@ void PadVocabulary::maskResult(OpOperand &result, int64_t dim, int64_t size) {
   result.set(SelectOp::create(b, isClass, result.get(), lowest));
 }
 
-/// How many elements a dimension of so many has with padding. What the target
-/// wants may add a sixteenth: a few classes stay as they are.
-int64_t PadVocabulary::getPadded(int64_t size) const {
-  auto wanted = static_cast<int64_t>(llvm::alignTo(size, tp * multiple));
-  return wanted - size <= size / 16
-             ? wanted
-             : static_cast<int64_t>(llvm::alignTo(size, tp));
+/// How many elements a dimension of so many that `ranks` share has with
+/// padding: a multiple, on each of them, of the largest power of two up to what
+/// the target wants that adds no more than a sixteenth.
+int64_t PadVocabulary::getPadded(int64_t size, int64_t ranks) const {
+  for (int64_t wanted = multiple; wanted > 1; wanted /= 2) {
+    auto padded = static_cast<int64_t>(llvm::alignTo(size, ranks * wanted));
+    if (padded - size <= size / 16)
+      return padded;
+  }
+  return static_cast<int64_t>(llvm::alignTo(size, ranks));
 }
 
-/// The classes of dimensions that get longer.
-llvm::DenseSet<unsigned> PadVocabulary::findPadded(func::FuncOp function,
-                                                   DimensionClasses &classes) {
-  llvm::DenseSet<unsigned> padded;
+/// The classes of dimensions that get longer, and how many ranks share each.
+llvm::DenseMap<unsigned, int64_t>
+PadVocabulary::findPadded(func::FuncOp function, DimensionClasses &classes) {
+  llvm::DenseMap<unsigned, int64_t> padded, split;
   for (BlockArgument argument : function.getArguments())
-    if (auto split = function.getArgAttrOfType<DictionaryAttr>(
+    if (auto dims = function.getArgAttrOfType<DictionaryAttr>(
             argument.getArgNumber(), attr::splitDims)) {
-      int64_t dim = split.getAs<IntegerAttr>(tensorAxis).getInt();
+      int64_t dim = dims.getAs<IntegerAttr>(tensorAxis).getInt();
+      unsigned number = classes.getClass(argument, dim);
+      split[number] = tp;
       if (cast<ShapedType>(argument.getType()).getDimSize(dim) % tp != 0)
-        padded.insert(classes.getClass(argument, dim));
+        padded[number] = tp;
     }
   for (auto loss : function.getOps<CrossEntropyOp>()) {
     ArrayRef<int64_t> shape = loss.getLogits().getType().getShape();
     unsigned number = classes.getClass(loss.getLogits(), shape.size() - 1);
-    if (getPadded(shape.back()) != shape.back() && !classes[number].isWhole &&
-        classes[number].canBePadded() &&
+    int64_t ranks = split.contains(number) ? tp : 1;
+    if (getPadded(shape.back(), ranks) != shape.back() &&
+        !classes[number].isWhole && classes[number].canBePadded() &&
         findPaddingObstacle(function, classes, number).empty())
-      padded.insert(number);
+      padded[number] = ranks;
   }
   return padded;
 }
 
 void PadVocabulary::run(func::FuncOp function) {
   DimensionClasses classes(function);
-  llvm::DenseSet<unsigned> padded = findPadded(function, classes);
+  llvm::DenseMap<unsigned, int64_t> padded = findPadded(function, classes);
   if (padded.empty())
     return;
 
@@ -139,11 +145,12 @@ void PadVocabulary::run(func::FuncOp function) {
     auto type = cast<RankedTensorType>(value.getType());
     SmallVector<int64_t> shape(type.getShape());
     for (int64_t dim : llvm::seq(type.getRank())) {
-      if (!padded.contains(classes.getClass(value, dim)))
+      auto own = padded.find(classes.getClass(value, dim));
+      if (own == padded.end())
         continue;
       if (auto argument = dyn_cast<BlockArgument>(value))
         noteTensor(function, argument, dim);
-      shape[dim] = getPadded(shape[dim]);
+      shape[dim] = getPadded(shape[dim], own->second);
     }
     value.setType(type.clone(shape));
   };

@@ -263,7 +263,7 @@ static void reportNothingToTrain(func::FuncOp step, bool hasTrainable) {
   size_t count = getParameters(step).size();
   InFlightDiagnostic error = step.emitError("there is nothing to train: ");
   if (count == 0)
-    error << "the model has no parameter; if some of its inputs are "
+    error << "the loss is of no parameter; if some of the model's inputs are "
              "parameters, name them with --parameter GLOB";
   else if (!hasTrainable)
     error << "all " << count

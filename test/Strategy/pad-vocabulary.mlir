@@ -1,6 +1,7 @@
 // RUN: dtc-opt %s --dtc-pad-vocabulary=tp=4 --split-input-file | FileCheck %s
 // RUN: dtc-opt %s --dtc-pad-vocabulary=tp=1 --split-input-file | FileCheck %s --check-prefix=WHOLE
 // RUN: dtc-opt %s --dtc-pad-vocabulary=multiple=4 --split-input-file | FileCheck %s --check-prefix=FAST
+// RUN: dtc-opt %s --dtc-pad-vocabulary="tp=2 multiple=8" --split-input-file | FileCheck %s --check-prefix=BOTH
 
 // A tied embedding with a bias of its logits: 13 rows become 16, in parameters,
 // logits and what lies between; the loss counts 13 classes. Lookups, labels and
@@ -106,4 +107,27 @@ func.func @counted(%x: tensor<6x4xf32> {dtc.input = "x"}, %t: tensor<6xi64> {dtc
   %l0 = dtc.cross_entropy %0, %t : (tensor<6x61xf32>, tensor<6xi64>) -> tensor<f64>
   %l1 = dtc.cross_entropy %3, %t : (tensor<6x62xf32>, tensor<6xi64>) -> tensor<f64>
   return %l0, %l1, %2 : tensor<f64>, tensor<f64>, tensor<6x1xf32>
+}
+
+// -----
+
+// Of ranks that share columns, each has a multiple, of a smaller power of two if
+// that is much. What tp leaves whole is not padded for it.
+// BOTH-LABEL: func @shared
+// BOTH-SAME: tensor<4x208xf32> {dtc.parameter = "split"
+// BOTH-SAME: tensor<4x52xf32> {dtc.parameter = "fewer"
+// BOTH-SAME: tensor<4x104xf32> {dtc.parameter = "whole", dtc.part
+// BOTH-SAME: tensor<4x3xf32> {dtc.parameter = "few"}
+func.func @shared(%x: tensor<6x4xf32> {dtc.input = "x"}, %t: tensor<6xi64> {dtc.input = "t"},
+                  %split: tensor<4x201xf32> {dtc.parameter = "split", dtc.split_dims = {tp = 1}}, %fewer: tensor<4x51xf32> {dtc.parameter = "fewer", dtc.split_dims = {tp = 1}},
+                  %whole: tensor<4x101xf32> {dtc.parameter = "whole"}, %few: tensor<4x3xf32> {dtc.parameter = "few"}) -> (tensor<f64>, tensor<f64>, tensor<f64>, tensor<f64>) {
+  %0 = dtc.matmul %x, %split : (tensor<6x4xf32>, tensor<4x201xf32>) -> tensor<6x201xf32>
+  %1 = dtc.matmul %x, %fewer : (tensor<6x4xf32>, tensor<4x51xf32>) -> tensor<6x51xf32>
+  %2 = dtc.matmul %x, %whole : (tensor<6x4xf32>, tensor<4x101xf32>) -> tensor<6x101xf32>
+  %3 = dtc.matmul %x, %few : (tensor<6x4xf32>, tensor<4x3xf32>) -> tensor<6x3xf32>
+  %l0 = dtc.cross_entropy %0, %t : (tensor<6x201xf32>, tensor<6xi64>) -> tensor<f64>
+  %l1 = dtc.cross_entropy %1, %t : (tensor<6x51xf32>, tensor<6xi64>) -> tensor<f64>
+  %l2 = dtc.cross_entropy %2, %t : (tensor<6x101xf32>, tensor<6xi64>) -> tensor<f64>
+  %l3 = dtc.cross_entropy %3, %t : (tensor<6x3xf32>, tensor<6xi64>) -> tensor<f64>
+  return %l0, %l1, %l2, %l3 : tensor<f64>, tensor<f64>, tensor<f64>, tensor<f64>
 }

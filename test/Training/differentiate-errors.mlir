@@ -24,7 +24,7 @@ func.func @step(%x: tensor<4xf32> {dtc.input = "x"}, %w: tensor<4xf32> {dtc.para
 
 // -----
 
-// expected-error @below {{there is nothing to train: the model has no parameter; if some of its inputs are parameters, name them with --parameter GLOB}}
+// expected-error @below {{there is nothing to train: the loss is of no parameter; if some of the model's inputs are parameters, name them with --parameter GLOB}}
 func.func @step(%x: tensor<4xf32> {dtc.input = "x"}) -> (tensor<f64> {dtc.output = "loss"}) {
   %0 = dtc.sum_squares %x : (tensor<4xf32>) -> tensor<f64>
   return %0 : tensor<f64>

@@ -206,8 +206,9 @@ def PadVocabulary : Pass<"dtc-pad-vocabulary", "::mlir::ModuleOp"> {
   let description = [{
     Where `ChooseSplits` splits a vocabulary that tp does not divide, its
     dimension of all parameters and values becomes the next multiple of tp.
-    The columns of logits become one of `multiple` on each rank, too, if that
-    adds no more than a sixteenth (`Target::getColumnMultiple`).
+    The columns of logits become, on each rank, one of the largest power of two
+    up to `multiple` that adds no more than a sixteenth, too
+    (`Target::getColumnMultiple`).
     Lookups never see the rows that this adds. Logits have columns that are no
     classes, which the loss leaves out of its maximum and sum; their gradient is
     zero, so what is padded stays zero. Logits that are a result themselves are
@@ -226,7 +227,7 @@ def PadVocabulary : Pass<"dtc-pad-vocabulary", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"tp", "tp", "int64_t", "1", "Ranks that share each split product">,
-    Option<"multiple", "multiple", "int64_t", "1", "What the columns of logits should be a multiple of">,
+    Option<"multiple", "multiple", "int64_t", "1", "What the columns of logits should be a multiple of, a power of two">,
   ];
 }
 
