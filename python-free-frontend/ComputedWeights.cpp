@@ -51,14 +51,27 @@ Modules::Modules(const onnx::GraphProto &graph) {
   }
 }
 
+/// Whether ops of this kind read parameters as they are, under their names.
+/// Others get them reshaped, packed or merged with those of another layer.
+static bool readsParameters(const onnx::NodeProto &node) {
+  static const StringSet<> ops = {"Gather", "Gemm", "Einsum",
+                                  "LayerNormalization"};
+  return ops.contains(node.op_type());
+}
+
 StringSet<> findComputedWeights(const Model &model) {
   StringSet<> found;
   if (model.provenance.isKnown())
     return found;
   Modules modules(model.graph());
   for (const onnx::NodeProto &node : model.graph().node()) {
+    if (!StringRef(node.name()).starts_with("/"))
+      continue;
+    for (auto [i, input] : enumerate(node.input()))
+      if (readsParameters(node) && !(i == 1 && isProduct(node)) &&
+          StringRef(input).starts_with("onnx::"))
+        found.insert(input);
     if (!isProduct(node) || node.input_size() < 2 ||
-        !StringRef(node.name()).starts_with("/") ||
         !StringRef(node.input(1)).starts_with("onnx::"))
       continue;
     std::string module = getModulePath(node.name());

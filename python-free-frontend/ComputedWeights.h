@@ -18,7 +18,8 @@ namespace dtc::frontend {
 
 /// Names of weights of products that no linear layer has, as far as the paths
 /// of nodes say: the layer has no other nodes or modules, or its own bias is
-/// added. Empty if metadata say what parameters are.
+/// added; and of what other ops read under such a name. Empty if metadata say
+/// what parameters are.
 llvm::StringSet<> findComputedWeights(const Model &model);
 
 } // namespace dtc::frontend

@@ -13,6 +13,7 @@
 #include "InputShapes.h"
 #include "LostTraining.h"
 #include "Model.h"
+#include "NameList.h"
 #include "Operators.h"
 #include "Ops/KnownValues.h"
 #include "ParameterInputs.h"
@@ -96,6 +97,7 @@ private:
   /// The IR value of a binding, made at its first use.
   Value materialize(Binding &binding, NodeBuilder &builder);
   void finish();
+  void noteDeclaredRanks();
   void eraseDeadOps();
   void keepBuffers();
   void eraseUnusedInputs();
@@ -576,6 +578,25 @@ void Importer::keepBuffers() {
              [](const Buffer &a, const Buffer &b) { return a.name < b.name; });
 }
 
+/// An exporter that took a value for one of another rank may have dropped or
+/// changed what follows: the file is another model then.
+void Importer::noteDeclaredRanks() {
+  std::vector<std::string> others;
+  for (const onnx::ValueInfoProto &value : model.graph().value_info()) {
+    const auto &type = value.type().tensor_type();
+    auto binding = bindings.find(value.name());
+    if (type.has_shape() && binding != bindings.end() &&
+        size_t(type.shape().dim_size()) != binding->second.shape.size())
+      others.push_back(value.name());
+  }
+  if (!others.empty())
+    report.warnings.push_back(
+        "the file declares another rank than its operators give: " +
+        listFirstNames(others) +
+        "; an exporter that takes a value for another may drop what follows, "
+        "so compare the loss with the framework's");
+}
+
 void Importer::finish() {
   mlir::Location loc = function.getLoc();
   SmallVector<Value> results;
@@ -599,6 +620,7 @@ void Importer::finish() {
   function.setAllResultAttrs(resultAttributes);
 
   report.parameters.parameters = std::move(usedParameters);
+  noteDeclaredRanks();
   keepBuffers();
   report.parameters.owners = reader->owners();
   report.parameters.owners.push_back(model.proto);

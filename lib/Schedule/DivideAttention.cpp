@@ -236,11 +236,11 @@ void Division<OpTy>::chooseBlocks(int64_t maxBytes, int64_t minQueries) {
     // Four blocks have 5/8 of a causal attention's scores, of which 1/2 counts.
     if (op.getCausal() && rows >= 4 * minQueries)
       queriesAtOnce = llvm::divideCeil(rows, 4);
-    // As many as fit of one group, in at most 16 blocks.
-    queriesAtOnce =
-        std::min(queriesAtOnce,
-                 std::max({countFitting(bytesOfQuery * repeats), minQueries,
-                           static_cast<int64_t>(llvm::divideCeil(rows, 16))}));
+    // As many as fit of one group, in at most 16 blocks, of one size.
+    int64_t most = std::max({countFitting(bytesOfQuery * repeats), minQueries,
+                             static_cast<int64_t>(llvm::divideCeil(rows, 16))});
+    if (queriesAtOnce > most)
+      queriesAtOnce = llvm::divideCeil(rows, llvm::divideCeil(rows, most));
     rows = queriesAtOnce;
   }
   int64_t heads = countFitting(bytesOfQuery * rows);

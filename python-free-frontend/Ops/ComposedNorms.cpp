@@ -36,9 +36,9 @@ Error normalizeGroups(NodeBuilder &node, int64_t groups) {
     return error;
   if (Error error = node.requireSameTypes())
     return error;
-  if (call.rank(0) < 3)
+  if (call.rank(0) < 2)
     return problem("operand is " + toString(call.shape(0)) +
-                   ", expected [batch, channels, ...]");
+                   ", expected [batch, channels] or more dimensions");
   int64_t batch = call.shape(0)[0], channels = call.shape(0)[1];
   int64_t positions = numElements(call.shape(0).drop_front(2));
   if (groups < 1 || channels % groups != 0)

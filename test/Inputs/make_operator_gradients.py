@@ -340,6 +340,14 @@ def shapes():
              [normal(*shape) for shape in operands], equation=equation)
 
 
+def row_norms():
+    """Groups of channels that have no positions."""
+    case("GroupNormalizationOfRows", "GroupNormalization",
+         lambda x, s, b: F.group_norm(x, 3, s, b, 0.125),
+         [normal(4, 6), normal(6), normal(6)], opset=21, num_groups=3,
+         epsilon=0.125)
+
+
 def diagonals():
     for equation, operands in [
             ("bii->bi", [(2, 3, 3)]), ("ibi", [(3, 2, 3)]),
@@ -475,5 +483,6 @@ for operators in (recurrent_operators, volume_operators, spectrum_operators):
     operators.add_cases(case, normal)
 sampling_operators.add_cases(case, normal, random)
 diagonals()
+row_norms()
 OUTPUT.write_text("[\n" + ",\n".join(json.dumps(c) for c in cases) + "\n]\n")
 print(f"{len(cases)} cases")

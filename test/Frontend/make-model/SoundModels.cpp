@@ -430,9 +430,54 @@ File float16() {
   m.output("y", onnx::TensorProto::FLOAT16);
   return m;
 }
+
+/// What TorchScript computes of parameters, by roles in which it leaves a
+/// parameter its name: a table, a bias, a scale, an operand of a contraction.
+/// Another op's operand it only reshapes.
+File computedRoles() {
+  ModelBuilder m;
+  m.input("x", {"batch", 4});
+  m.input("i", {"batch"}, onnx::TensorProto::INT64);
+  m.weight("onnx::Gather_1", {5, 4});
+  m.weight("w", {4, 4});
+  m.weight("onnx::Gemm_2", {4});
+  m.weight("onnx::LayerNormalization_3", {4});
+  m.weight("onnx::Einsum_4", {4, 4});
+  m.weight("onnx::PRelu_5", {4, 1});
+  m.node("Gather", "/Gather", {"onnx::Gather_1", "i"}, {"e"});
+  m.node("Add", "/Add", {"x", "e"}, {"a"});
+  m.node("Gemm", "/Gemm", {"a", "w", "onnx::Gemm_2"}, {"b"});
+  m.node("LayerNormalization", "/LayerNormalization",
+         {"b", "onnx::LayerNormalization_3"}, {"c"});
+  ModelBuilder::set(m.node("Einsum", "/Einsum", {"c", "onnx::Einsum_4"}, {"d"}),
+                    "equation", std::string("bi,oi->bo"));
+  m.ints("shape", {0, 4, 1});
+  m.node("Reshape", "/Reshape", {"d", "shape"}, {"f"});
+  m.node("PRelu", "/PRelu", {"f", "onnx::PRelu_5"}, {"y"});
+  m.output("y");
+  return m;
+}
+
+/// Values that the file declares to have another rank.
+File otherRank() {
+  ModelBuilder m;
+  m.input("x", {"batch", 4});
+  m.weight("w", {4, 4});
+  m.node("MatMul", "product", {"x", "w"}, {"h"});
+  m.node("Relu", "activation", {"h"}, {"y"});
+  for (const char *name : {"h", "nowhere"}) {
+    onnx::ValueInfoProto &value = *m.graph().add_value_info();
+    value.set_name(name);
+    value.mutable_type()->mutable_tensor_type()->mutable_shape();
+  }
+  m.output("y");
+  return m;
+}
 } // namespace
 
 void addSoundModels(ModelTable &table) {
+  table["computed-roles"] = computedRoles;
+  table["other-rank"] = otherRank;
   table["float16"] = float16;
   table["external"] = external;
   table["called-twice"] = calledTwice;
