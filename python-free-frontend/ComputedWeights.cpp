@@ -86,4 +86,17 @@ StringSet<> findComputedWeights(const Model &model) {
   return found;
 }
 
+bool isPerhapsMasked(StringRef name, const TensorData &data) {
+  // Recurrent layers' biases are joined, and may start with zeros.
+  if (!name.starts_with("onnx::") || name.contains("LSTM") ||
+      name.contains("GRU") || name.contains("RNN") || data.shape.size() < 2)
+    return false;
+  size_t count = numElements(data.shape), zeros = 0;
+  size_t size = count ? data.bytes.size() / count : 0;
+  for (size_t i = 0; i < count; ++i)
+    zeros += all_of(data.bytes.slice(i * size, size),
+                    [](char byte) { return byte == 0; });
+  return size > 0 && zeros > 0 && zeros < count;
+}
+
 } // namespace dtc::frontend

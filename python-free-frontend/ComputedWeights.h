@@ -22,6 +22,10 @@ namespace dtc::frontend {
 /// what parameters are.
 llvm::StringSet<> findComputedWeights(const Model &model);
 
+/// Whether TorchScript named a matrix of which some elements are zero: no layer
+/// starts so, but what a mask was multiplied with has them.
+bool isPerhapsMasked(llvm::StringRef name, const TensorData &data);
+
 } // namespace dtc::frontend
 
 #endif // DTC_FRONTEND_COMPUTEDWEIGHTS_H

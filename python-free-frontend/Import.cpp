@@ -582,13 +582,15 @@ void Importer::keepBuffers() {
 /// changed what follows: the file is another model then.
 void Importer::noteDeclaredRanks() {
   std::vector<std::string> others;
-  for (const onnx::ValueInfoProto &value : model.graph().value_info()) {
-    const auto &type = value.type().tensor_type();
-    auto binding = bindings.find(value.name());
-    if (type.has_shape() && binding != bindings.end() &&
-        size_t(type.shape().dim_size()) != binding->second.shape.size())
-      others.push_back(value.name());
-  }
+  for (const auto *values :
+       {&model.graph().value_info(), &model.graph().output()})
+    for (const onnx::ValueInfoProto &value : *values) {
+      const auto &type = value.type().tensor_type();
+      auto binding = bindings.find(value.name());
+      if (type.has_shape() && binding != bindings.end() &&
+          size_t(type.shape().dim_size()) != binding->second.shape.size())
+        others.push_back(value.name());
+    }
   if (!others.empty())
     report.warnings.push_back(
         "the file declares another rank than its operators give: " +

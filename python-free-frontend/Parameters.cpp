@@ -260,7 +260,10 @@ Parameters ParameterFinder::makeParameters() {
     Parameter parameter;
     parameter.name = name.text;
     // What equals another is no more than its transpose.
-    if (group.size() == 1 && computedWeights.contains(leader.name) &&
+    bool isDoubtful = computedWeights.contains(leader.name) ||
+                      (!model.provenance.isKnown() &&
+                       isPerhapsMasked(leader.name, leader.data));
+    if (group.size() == 1 && isDoubtful &&
         !isParameterInitializer(leader.name, options))
       perhapsComputed.push_back(leader.name);
     if (name.text != leader.name)

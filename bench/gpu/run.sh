@@ -47,6 +47,10 @@ part() {
   echo
   echo "## $1"
   [ "$left" -lt "$2" ] && set -- "$1" "$left"
+  if [ "$2" -lt 20 ]; then
+    echo "| $1 | no time is left | FAIL |"
+    return
+  fi
   # shellcheck disable=SC2086
   timeout --kill-after=5 "$2" "$python" "$bundle/check.py" "$1" "$bundle" "$work" \
     --seconds "$(($2 - 20))" ${DTC_BENCH_OPTIONS:-} 2>"$work/$1.errors" || status=$?

@@ -134,8 +134,9 @@ void Report::print(llvm::raw_ostream &os) const {
   os << llvm::format("parameters   %lld\n", (long long)parameters);
   for (const PaddedParameter &own : padded)
     os << "padded       " << own.name << ", dimension " << own.dim << ": "
-       << own.size << " to " << own.paddedSize << ", the next multiple of "
-       << (isOfRanks(own) ? "tp" : "what products read fast") << "\n";
+       << own.size << " to " << own.paddedSize
+       << (isOfRanks(own) ? ", the next multiple of tp\n"
+                          : ", for rows that products read fast\n");
   os << "pipeline     " << count(stages.size(), "stage") << " of "
      << count(ranksPerStage, "rank") << ", "
      << count(microbatches, "micro-batch");

@@ -41,8 +41,7 @@ private:
   FailureOr<LossSum> buildOutput(Value output);
 
   FailureOr<Value> addLabels(RankedTensorType type);
-  template <typename Activation>
-  void warnOfProbabilities(Value logits, StringRef name);
+  void warnOfProbabilities(StringRef activation);
 
   func::FuncOp step;
   std::string kind, outputName;
@@ -182,23 +181,39 @@ static std::string describeRange(int64_t first, int64_t last) {
          (first == last ? "" : " to " + std::to_string(last));
 }
 
+/// Whether the last dimension is what a softmax was taken over.
+static bool isSoftmax(Value value) {
+  int64_t dim = cast<ShapedType>(value.getType()).getRank() - 1;
+  while (Operation *op = value.getDefiningOp()) {
+    if (isa<SoftmaxOp>(op)) // over its last dimension
+      return dim == cast<ShapedType>(value.getType()).getRank() - 1;
+    if (auto transpose = dyn_cast<TransposeOp>(op)) {
+      dim = transpose.getPermutation()[dim];
+    } else if (auto reshape = dyn_cast<ReshapeOp>(op)) {
+      ArrayRef<int64_t> from = reshape.getX().getType().getShape();
+      if (from.empty() || dim != reshape.getType().getRank() - 1 ||
+          from.back() != reshape.getType().getShape().back())
+        return false;
+      dim = from.size() - 1;
+    } else if (!isa<CastOp>(op)) {
+      return false;
+    }
+    value = op->getOperand(0);
+  }
+  return false;
+}
+
 /// A loss of logits of what the model has made probabilities of is one that
 /// PyTorch computes, but hardly what is wanted.
-template <typename Activation>
-void AddLossPass::warnOfProbabilities(Value logits, StringRef name) {
-  Operation *op = logits.getDefiningOp();
-  while (isa_and_nonnull<ReshapeOp, TransposeOp, CastOp>(op))
-    op = op->getOperand(0).getDefiningOp();
-  std::string own = kind;
-  if (isa_and_nonnull<Activation>(op))
-    emitWarning(*loc, "loss ")
-        << own << " takes logits, as in PyTorch, but the model's output is a "
-        << name << ": the loss applies another; if it is to be of these "
-        << "probabilities, as in Keras, export the model without the " << name;
+void AddLossPass::warnOfProbabilities(StringRef activation) {
+  emitWarning(*loc, "loss ")
+      << kind << " takes logits, as in PyTorch, but the model's output is a "
+      << activation << ": the loss applies another; if it is to be of these "
+      << "probabilities, as in Keras, export the model without the "
+      << activation;
 }
 
 FailureOr<LossSum> AddLossPass::buildCrossEntropy(Value logits) {
-  warnOfProbabilities<SoftmaxOp>(logits, "softmax");
   auto type = cast<RankedTensorType>(logits.getType());
   int64_t rank = type.getRank(), given = classAxis;
   if (rank < 2)
@@ -217,6 +232,8 @@ FailureOr<LossSum> AddLossPass::buildCrossEntropy(Value logits) {
     logits = TransposeOp::create(*builder, *loc, logits, permutation);
     type = cast<RankedTensorType>(logits.getType());
   }
+  if (isSoftmax(logits))
+    warnOfProbabilities("softmax");
   if (failed(checkClassWeights(type)))
     return failure();
   auto labelsType =
@@ -260,7 +277,8 @@ FailureOr<LossSum> AddLossPass::buildSquaredError(Value prediction) {
 }
 
 FailureOr<LossSum> AddLossPass::buildBce(Value logits) {
-  warnOfProbabilities<SigmoidOp>(logits, "sigmoid");
+  if (logits.getDefiningOp<SigmoidOp>())
+    warnOfProbabilities("sigmoid");
   FailureOr<Value> target = addTargets(logits);
   if (failed(target))
     return failure();

@@ -443,7 +443,7 @@ File computedRoles() {
   m.weight("onnx::Gemm_2", {4});
   m.weight("onnx::LayerNormalization_3", {4});
   m.weight("onnx::Einsum_4", {4, 4});
-  m.weight("onnx::PRelu_5", {4, 1});
+  m.weight("onnx::PRelu_5", {4, 1}, {1, 2, 3, 4});
   m.node("Gather", "/Gather", {"onnx::Gather_1", "i"}, {"e"});
   m.node("Add", "/Add", {"x", "e"}, {"a"});
   m.node("Gemm", "/Gemm", {"a", "w", "onnx::Gemm_2"}, {"b"});
@@ -454,6 +454,18 @@ File computedRoles() {
   m.ints("shape", {0, 4, 1});
   m.node("Reshape", "/Reshape", {"d", "shape"}, {"f"});
   m.node("PRelu", "/PRelu", {"f", "onnx::PRelu_5"}, {"y"});
+  m.output("y");
+  return m;
+}
+
+/// A linear layer's weight, some of which a mask made zero.
+File maskedWeight() {
+  ModelBuilder m;
+  m.input("x", {"batch", 2});
+  m.weight("onnx::MatMul_1", {2, 2}, {1, 0, 2, 3});
+  m.weight("layer.bias", {2});
+  m.node("MatMul", "/layer/MatMul", {"x", "onnx::MatMul_1"}, {"h"});
+  m.node("Add", "/layer/Add", {"layer.bias", "h"}, {"y"});
   m.output("y");
   return m;
 }
@@ -477,6 +489,7 @@ File otherRank() {
 
 void addSoundModels(ModelTable &table) {
   table["computed-roles"] = computedRoles;
+  table["masked-weight"] = maskedWeight;
   table["other-rank"] = otherRank;
   table["float16"] = float16;
   table["external"] = external;

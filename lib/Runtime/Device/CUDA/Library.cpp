@@ -20,7 +20,8 @@ Library::Library(const char *what, std::initializer_list<const char *> names,
       return;
     const char *error = dlerror();
     // One that is there lacks something; that others are not is no news.
-    if (error && !strstr(error, (name + ": cannot open").c_str()))
+    if (error && (!strstr(error, (name + ": cannot open").c_str()) ||
+                  !strstr(error, "No such file")))
       reason = format("; the loader says: %s", error);
   }
   fail("found no %s (%s), which this program needs; %s%s", what, *names.begin(),
