@@ -50,14 +50,19 @@ public:
   Value transpose(Value x) {
     return create<TransposeOp>(x, ArrayRef<int64_t>{0, 2, 1, 3});
   }
-  /// A range of a dimension.
-  Value slice(Value x, int64_t axis, int64_t start, int64_t size,
-              bool isView = false) {
+  /// A copy of a range of a dimension, unless that is all of it.
+  Value slice(Value x, int64_t axis, int64_t start, int64_t size) {
     auto shape = llvm::to_vector(shapeOf(x));
     if (shape[axis] == size)
       return x;
     shape[axis] = size;
-    return create<SliceOp>(getPlain(x, shape), x, axis, start, isView);
+    return create<SliceOp>(getPlain(x, shape), x, axis, start, /*view=*/false);
+  }
+  /// One index of a dimension, where it lies.
+  Value view(Value x, int64_t axis, int64_t index) {
+    auto shape = llvm::to_vector(shapeOf(x));
+    shape[axis] = 1;
+    return create<SliceOp>(getPlain(x, shape), x, axis, index, /*view=*/true);
   }
   Value concat(ArrayRef<Value> parts, int64_t axis) {
     if (parts.size() == 1)
@@ -268,9 +273,9 @@ Value Division<OpTy>::getBlock(Value x, int64_t i, int64_t j,
   Value y = b.reshape(
       x, {n.ranks, n.count, n.size, g.ranks, g.count, g.size, s[2], s[3]});
   if (n.count > 1)
-    y = b.slice(y, 1, i, 1, /*isView=*/true);
+    y = b.view(y, 1, i);
   if (g.count > 1)
-    y = b.slice(y, 4, j, 1, /*isView=*/true);
+    y = b.view(y, 4, j);
   return b.reshape(y, {n.ranks * n.size, g.ranks * g.size, s[2], s[3]});
 }
 

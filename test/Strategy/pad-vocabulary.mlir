@@ -84,7 +84,7 @@ func.func @columns(%i: tensor<6xi64> {dtc.input = "i"}, %t: tensor<6xi64> {dtc.i
   %0 = dtc.matmul %x, %head : (tensor<6x4xf32>, tensor<4x61xf32>) -> tensor<6x61xf32>
   %1 = dtc.matmul %x, %small : (tensor<6x4xf32>, tensor<4x13xf32>) -> tensor<6x13xf32>
   %2 = dtc.matmul %x, %whole : (tensor<6x4xf32>, tensor<4x62xf32>) -> tensor<6x62xf32>
-  %3 = dtc.softmax %2 {axis = 1} : (tensor<6x62xf32>) -> tensor<6x62xf32>
+  %3 = dtc.softmax %2 : (tensor<6x62xf32>) -> tensor<6x62xf32>
   %l0 = dtc.cross_entropy %0, %t : (tensor<6x61xf32>, tensor<6xi64>) -> tensor<f64>
   %l1 = dtc.cross_entropy %1, %t : (tensor<6x13xf32>, tensor<6xi64>) -> tensor<f64>
   %l2 = dtc.cross_entropy %3, %t : (tensor<6x62xf32>, tensor<6xi64>) -> tensor<f64>

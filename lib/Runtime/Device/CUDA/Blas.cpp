@@ -315,8 +315,8 @@ Blas::listAlgorithms(const Product &product, const Alignments &alignments) {
   cublasStatus_t answer = blas.cublasLtMatmulAlgoGetHeuristic(
       handle->handle, product.description, product.a, product.b, product.c,
       product.c, preference, tuning ? int(std::size(found)) : 1, found, &count);
-  // So the library says that it has none.
   handle->answer = answer;
+  // So the library says that it has none.
   if (answer == CUBLAS_STATUS_NOT_SUPPORTED ||
       answer == CUBLAS_STATUS_INVALID_VALUE)
     count = 0;
