@@ -120,12 +120,13 @@ TEST(MatMul, BitsDoNotDependOnThreads) {
 }
 
 /// Every instruction set that this host has, not only the widest. Numbers of
-/// rows leave every remainder of a tile's; columns are on both sides of the
-/// limits above which A is packed, and B is not packed at once.
+/// rows are on both sides of what one tile has, and leave every remainder of
+/// several; columns are on both sides of the limits above which A is packed,
+/// and B is not packed at once.
 TEST(MatMul, AllKernels) {
   for (const GemmKernels *kernel : hostGemmKernels())
-    for (int64_t m = 14; m < 28; ++m)
-      for (int64_t n : {40, 77, 80, 84, 88, 150, 230})
+    for (int64_t m = 1; m < 31; ++m)
+      for (int64_t n : {40, 77, 80, 84, 88, 150, 230, 256})
         for (bool transposeA : {false, true})
           for (bool transposeB : {false, true}) {
             checkKernel<float>(kernel->f32, transposeA, transposeB, false, m, n,

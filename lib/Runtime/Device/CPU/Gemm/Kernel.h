@@ -41,6 +41,8 @@ constexpr int64_t transposedRows = narrowColumns;
 template <typename T, int vectorBytes, int MR> struct Gemm {
   static constexpr int lanes = vectorBytes / sizeof(T);
   static constexpr int NR = 2 * lanes, tileRows = MR;
+  /// Registers beside a vector of B and one for elements of A.
+  static constexpr int oneTileRows = vectorBytes == 64 ? 28 : 14;
   static constexpr int64_t mostDepth = depthBytes / sizeof(T);
   static_assert((mostRows + NR) * depthBytes <= gemmScratchBytes);
   static_assert((mostRowsOfNarrow + NR) * depthBytes + narrowBytes <=
@@ -53,10 +55,15 @@ template <typename T, int vectorBytes, int MR> struct Gemm {
   typedef T Unaligned
       __attribute__((vector_size(vectorBytes), aligned(alignof(T))));
 
+  /// What a tile reads B from: rows that are packed, or rows of the operand,
+  /// which are far from each other and each longer than the tile. Of these it
+  /// asks for the lines of the next tile's columns, too, and may write what it
+  /// reads to `packed`, side by side.
+  enum class Source { packed, operand, operandToPack };
+
   /// R x V vectors of C (rows `ldc` apart). Element (i, p) of A lies at
-  /// a[i * aRow + p * aCol]; the rows of B are `ldb` apart. If it `packs`, it
-  /// writes what it reads of B to `packed`, side by side.
-  template <int R, int V, bool packs>
+  /// a[i * aRow + p * aCol]; the rows of B are `ldb` apart.
+  template <int R, int V, Source source>
   static void tile(int64_t depth, const T *a, int64_t aRow, int64_t aCol,
                    const T *b, int64_t ldb, T *c, int64_t ldc, bool accumulate,
                    T *packed) {
@@ -71,12 +78,16 @@ template <typename T, int vectorBytes, int MR> struct Gemm {
 #pragma clang loop unroll(full)
       for (int j = 0; j < V; ++j)
         row[j] = *(const Unaligned *)(b + j * lanes);
-      if constexpr (packs) {
+      if constexpr (source == Source::operandToPack) {
 #pragma clang loop unroll(full)
         for (int j = 0; j < V; ++j)
           ((Vector *)packed)[j] = row[j];
         packed += V * lanes;
       }
+      if constexpr (source != Source::packed)
+#pragma clang loop unroll(full)
+        for (int j = 0; j < V; ++j)
+          __builtin_prefetch(b + (V + j) * lanes, 0, 2);
 #pragma clang loop unroll(full)
       for (int i = 0; i < R; ++i) {
         T element = rows[i / 3][i % 3 * aRow];
@@ -110,12 +121,13 @@ template <typename T, int vectorBytes, int MR> struct Gemm {
     }
   }
 
-  /// The tile of `rows` (1 to MR) rows and V vectors.
-  template <int V, int R = MR> static auto tileOf(int64_t rows) {
-    if constexpr (R > 1)
+  /// The tile of `rows` (least to R) rows and V vectors.
+  template <int V, Source source = Source::packed, int R = MR, int least = 1>
+  static auto tileOf(int64_t rows) {
+    if constexpr (R > least)
       if (rows < R)
-        return tileOf<V, R - 1>(rows);
-    return &tile<R, V, false>;
+        return tileOf<V, source, R - 1, least>(rows);
+    return &tile<R, V, source>;
   }
 
   /// Packs `width` (at most W) vectors of `depth` elements side by side; a
@@ -125,7 +137,14 @@ template <typename T, int vectorBytes, int MR> struct Gemm {
   static void packPanel(const T *source, int64_t across, int64_t along,
                         int64_t width, int64_t depth, T *panel) {
     if (width < W) {
-      for (int64_t p = 0; p < depth; ++p)
+      int64_t p = 0;
+      if constexpr (W % lanes == 0)
+        if (along == 1)
+          for (; p + lanes <= depth; p += lanes)
+            for (int64_t i = 0; i < W; i += lanes)
+              transposeSome(source + i * across + p, across, width - i,
+                            panel + p * W + i, W);
+      for (; p < depth; ++p)
         for (int64_t i = 0; i < W; ++i)
           panel[p * W + i] = i < width ? source[i * across + p * along] : T(0);
       return;
@@ -212,6 +231,20 @@ template <typename T, int vectorBytes, int MR> struct Gemm {
         __builtin_memcpy(target + q * W, &from[q], rows * sizeof(T));
   }
 
+  /// Columns of the first `rows` rows, and zeros, one vector each, as rows.
+  static void transposeSome(const T *source, int64_t stride, int64_t rows,
+                            T *target, int64_t targetStride) {
+    Vector from[lanes] = {};
+#pragma clang loop unroll(full)
+    for (int i = 0; i < lanes; ++i)
+      if (i < rows)
+        from[i] = *(const Unaligned *)(source + i * stride);
+    transposeSquare(from);
+#pragma clang loop unroll(full)
+    for (int q = 0; q < lanes; ++q)
+      *(Unaligned *)(target + q * targetStride) = from[q];
+  }
+
   static int64_t min(int64_t x, int64_t y) { return x < y ? x : y; }
 
   /// How a product is cut for the caches.
@@ -250,7 +283,44 @@ template <typename T, int vectorBytes, int MR> struct Gemm {
     int64_t padding = (lanes - g.m % lanes) % lanes;
     bool transposes = g.bCol != 1 && g.m <= transposedRows && g.m <= g.n &&
                       2 * g.m <= g.k && 2 * padding <= g.m;
-    transposes ? runTransposed(g, scratch) : runBlocks<false>(g, scratch);
+    bool hasOneTile = g.bCol == 1 && g.m <= min(oneTileRows, NR) && g.n >= NR &&
+                      !Blocks(g).isNarrow;
+    transposes   ? runTransposed(g, scratch)
+    : hasOneTile ? runRows(g, scratch)
+                 : runBlocks<false>(g, scratch);
+  }
+
+  /// All rows of C in one tile at a time: an element of B is needed once.
+  static void runRows(const GemmArguments &g, char *scratch) {
+    constexpr auto fewest = MR + 1, most = oneTileRows < NR ? oneTileRows : NR;
+    T *packed = (T *)scratch;
+    int64_t block = Blocks(g).depth;
+    int64_t stride = g.m <= lanes ? lanes : NR, column = 0;
+    for (int64_t p = 0; p < g.k; p += block) {
+      int64_t depth = min(block, g.k - p);
+      const T *a = (const T *)g.a + p * g.aCol;
+      (g.m <= lanes ? packPanels<lanes> : packPanels<NR>)(a, g.aRow, g.aCol, 0,
+                                                          g.m, depth, packed);
+      const T *b = (const T *)g.b + p * g.bRow;
+      T *c = (T *)g.c;
+      auto multiply = [&](auto tile, int64_t width) {
+        for (; column + width <= g.n; column += width)
+          tile(depth, packed, 1, stride, b + column, g.bRow, c + column, g.ldc,
+               g.accumulate || p > 0, nullptr);
+      };
+      column = 0;
+      if (g.m <= MR)
+        multiply(tileOf<2, Source::operand>(g.m), NR);
+      else if constexpr (fewest <= most)
+        multiply(tileOf<1, Source::operand, most, fewest>(g.m), lanes);
+    }
+    if (column == g.n)
+      return;
+    GemmArguments rest = g;
+    rest.n = g.n - column;
+    rest.b = (const T *)g.b + column;
+    rest.c = (T *)g.c + column;
+    runBlocks<false>(rest, scratch);
   }
 
   /// Of a B in panels (GemmKernels::f32Panels) nothing is packed.
@@ -357,13 +427,11 @@ template <typename T, int vectorBytes, int MR> struct Gemm {
                                        : blockB + j;
             for (int64_t i = 0; i < rows; i += MR) {
               int64_t end = min(i + MR, rows);
-              if (nextColumns > 0 && g.bCol == 1)
-                prefetch(next, g.bRow, depth, nextColumns, i, end, rows);
-              else if (nextColumns > 0)
+              if (nextColumns > 0 && g.bCol != 1)
                 prefetch(next, g.bCol, nextColumns, depth, i, end, rows);
               bool packedRows = i < packTo;
               if (tilePacks && i == 0) {
-                tile<MR, 2, true>(
+                tile<MR, 2, Source::operandToPack>(
                     depth, packedRows ? packedA : blockA,
                     packedRows ? 1 : g.aRow, packedRows ? MR : g.aCol, blockB,
                     g.bRow, blockC, g.ldc, g.accumulate || p > 0, packedB);
