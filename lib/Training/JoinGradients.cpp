@@ -23,6 +23,19 @@ using namespace dtc;
 
 namespace {
 
+/// Matrices that follow each other in a concatenation along dimension 0, each
+/// as one element of it, from element `first`.
+struct Whole {
+  ConcatOp concat;
+  int64_t first;
+};
+
+/// An operand of each product, in the order of positions.
+struct Operand {
+  SmallVector<Value> matrices;
+  std::optional<Whole> whole;
+};
+
 /// One sum, and what takes the place of its terms.
 class Sum {
 public:
@@ -39,7 +52,8 @@ private:
   template <typename OpType>
   SmallVector<OpType> takeTerms(function_ref<bool(OpType)> isWanted);
   Value concat(ValueRange parts, int64_t axis);
-  Value concatRows(ArrayRef<Value> matrices);
+  std::optional<Whole> findWhole(ArrayRef<Value> matrices);
+  Value takeRows(const Operand &operand, int64_t first, int64_t count);
 
   OpBuilder builder;
   AddOp root;
@@ -93,19 +107,71 @@ Value Sum::concat(ValueRange parts, int64_t axis) {
                           axis);
 }
 
-/// Matrices below each other, along a dimension of their own until then: the
-/// batch, which their rows are, stays one dimension.
-Value Sum::concatRows(ArrayRef<Value> matrices) {
-  auto type = cast<RankedTensorType>(matrices.front().getType());
-  int64_t rows = type.getDimSize(0), columns = type.getDimSize(1);
-  SmallVector<Value> parts;
-  for (Value matrix : matrices)
-    parts.push_back(ReshapeOp::create(builder, root.getLoc(),
-                                      type.clone({1, rows, columns}), matrix));
+/// What a value is but for its shape.
+static Value withoutReshapes(Value value) {
+  while (auto reshape = value.getDefiningOp<ReshapeOp>())
+    value = reshape.getX();
+  return value;
+}
+
+/// The concatenation that has the matrices as elements, in this order: such as
+/// what a layer gives to the next one, or the gradient of what it takes. None
+/// if it is computed after something that reads the sum.
+std::optional<Whole> Sum::findWhole(ArrayRef<Value> matrices) {
+  auto matrix = cast<RankedTensorType>(matrices.front().getType());
   int64_t count = matrices.size();
-  return ReshapeOp::create(builder, root.getLoc(),
-                           type.clone({count * rows, columns}),
-                           concat(parts, 0));
+  auto holds = [&](ConcatOp concat, int64_t first) {
+    if (concat.getAxis() != 0 ||
+        first + count > int64_t(concat->getNumOperands()))
+      return false;
+    return llvm::all_of(llvm::enumerate(matrices), [&](auto it) {
+      Value part = concat->getOperand(first + it.index());
+      auto type = cast<RankedTensorType>(part.getType());
+      return withoutReshapes(part) == withoutReshapes(it.value()) &&
+             type.getRank() > 2 && type.getDimSize(0) == 1 &&
+             type.getShape().take_back(2) == matrix.getShape();
+    });
+  };
+  SmallVector<Value> same = {withoutReshapes(matrices.front())};
+  for (size_t i = 0; i < same.size(); ++i)
+    for (OpOperand &use : same[i].getUses()) {
+      if (auto reshape = dyn_cast<ReshapeOp>(use.getOwner()))
+        same.push_back(reshape.getResult());
+      auto concat = dyn_cast<ConcatOp>(use.getOwner());
+      if (concat && holds(concat, use.getOperandNumber()) &&
+          llvm::all_of(root->getUsers(), [&](Operation *user) {
+            return concat->isBeforeInBlock(user);
+          }))
+        return Whole{concat, use.getOperandNumber()};
+    }
+  return std::nullopt;
+}
+
+/// So many of the matrices below each other, along a dimension of their own
+/// until then: the batch, which their rows are, stays one dimension.
+Value Sum::takeRows(const Operand &operand, int64_t first, int64_t count) {
+  auto type = cast<RankedTensorType>(operand.matrices.front().getType());
+  int64_t rows = type.getDimSize(0), columns = type.getDimSize(1);
+  auto reshape = [&](Value value, ArrayRef<int64_t> shape) -> Value {
+    return ReshapeOp::create(builder, root.getLoc(), type.clone(shape), value);
+  };
+  Value all;
+  if (auto whole = operand.whole) {
+    if (builder.getInsertionPoint()->isBeforeInBlock(whole->concat))
+      builder.setInsertionPointAfter(whole->concat);
+    RankedTensorType wholeType = whole->concat.getType();
+    SmallVector<int64_t> shape(wholeType.getShape());
+    shape[0] = count;
+    all = reshape(SliceOp::create(builder, root.getLoc(), type.clone(shape),
+                                  whole->concat, 0, whole->first + first),
+                  {count, rows, columns});
+  } else {
+    SmallVector<Value> some;
+    for (Value matrix : ArrayRef<Value>(operand.matrices).slice(first, count))
+      some.push_back(reshape(matrix, {1, rows, columns}));
+    all = concat(some, 0);
+  }
+  return reshape(all, {count * rows, columns});
 }
 
 /// What follows each other along one axis is joined, and padded where the
@@ -139,8 +205,9 @@ void Sum::joinPads() {
   }
 }
 
-/// A^T B + C^T D is [A; C]^T [B; D]. Of as many terms at a time as have no more
-/// elements than the result, which is what is kept and copied for it.
+/// A^T B + C^T D is [A; C]^T [B; D]. What is one value anyway is read there. Of
+/// others, as many terms at a time are copied together as have no more elements
+/// than the result, which is what is kept for it.
 void Sum::joinProducts(int64_t parts) {
   auto result = cast<RankedTensorType>(root.getResult().getType());
   if (result.getRank() != 2)
@@ -153,27 +220,37 @@ void Sum::joinProducts(int64_t parts) {
     groups[{product.getLhs().getType(), product.getRhs().getType()}].push_back(
         product);
   for (auto &[types, products] : groups) {
-    int64_t rows = cast<RankedTensorType>(types.first).getDimSize(0) / parts;
-    int64_t each = rows * (result.getDimSize(0) + result.getDimSize(1));
-    size_t atOnce = result.getNumElements() / std::max<int64_t>(each, 1);
+    if (products.size() == 1) {
+      terms.push_back(products.front());
+      continue;
+    }
     // In the order of positions: the backward pass has them from the last.
     std::reverse(products.begin(), products.end());
-    for (ArrayRef<MatMulOp> rest = products; !rest.empty();) {
-      ArrayRef<MatMulOp> some = rest.take_front(std::max<size_t>(atOnce, 1));
-      rest = rest.drop_front(some.size());
-      if (some.size() == 1) {
-        MatMulOp only = some.front();
-        terms.push_back(only);
+    std::array<Operand, 2> operands;
+    for (MatMulOp product : products) {
+      operands[0].matrices.push_back(product.getLhs());
+      operands[1].matrices.push_back(product.getRhs());
+    }
+    int64_t rows = cast<RankedTensorType>(types.first).getDimSize(0) / parts;
+    int64_t copied = 0; // elements of a term
+    for (auto [i, operand] : llvm::enumerate(operands)) {
+      operand.whole = findWhole(operand.matrices);
+      copied += operand.whole ? 0 : rows * result.getDimSize(i);
+    }
+    int64_t count = products.size();
+    int64_t atOnce = std::clamp<int64_t>(
+        copied ? result.getNumElements() / copied : count, 1, count);
+    for (int64_t first = 0; first < count; first += atOnce) {
+      int64_t size = std::min(atOnce, count - first);
+      if (size == 1) {
+        terms.push_back(products[first]);
         continue;
       }
-      SmallVector<Value> left, right;
-      for (MatMulOp product : some) {
-        left.push_back(product.getLhs());
-        right.push_back(product.getRhs());
-      }
-      joined.push_back(MatMulOp::create(
-          builder, root.getLoc(), result, concatRows(left), concatRows(right),
-          /*transpose_lhs=*/true, /*transpose_rhs=*/false));
+      Value left = takeRows(operands[0], first, size);
+      Value right = takeRows(operands[1], first, size);
+      joined.push_back(MatMulOp::create(builder, root.getLoc(), result, left,
+                                        right, /*transpose_lhs=*/true,
+                                        /*transpose_rhs=*/false));
     }
   }
 }
@@ -196,6 +273,13 @@ struct JoinGradients : dtc::impl::JoinGradientsBase<JoinGradients> {
   using JoinGradientsBase::JoinGradientsBase;
 
   void runOnOperation() override {
+    // Pads first: what they become may be an operand of products.
+    forEachSum([](Sum &sum) { sum.joinPads(); });
+    forEachSum([&](Sum &sum) { sum.joinProducts(parts); });
+  }
+
+private:
+  void forEachSum(function_ref<void(Sum &)> join) {
     SmallVector<AddOp> roots;
     getOperation()->walk([&](AddOp add) {
       if (!isTerm(add) && add->getDiscardableAttrDictionary().empty())
@@ -203,8 +287,7 @@ struct JoinGradients : dtc::impl::JoinGradientsBase<JoinGradients> {
     });
     for (AddOp root : roots) {
       Sum sum(root);
-      sum.joinPads();
-      sum.joinProducts(parts);
+      join(sum);
       sum.replace();
     }
     for (auto function : getOperation().getOps<func::FuncOp>())
