@@ -158,7 +158,7 @@ static SmallVector<Value> getSources(Value kept, const Kept &all) {
           return sources;
         needed = operand;
       }
-    if (!needed || !isCheap(op))
+    if (!needed || !isCheap(op) || getGatheredParameter(needed.getDefiningOp()))
       return sources;
     value = needed;
     if (!isView(value.getDefiningOp()))
@@ -168,7 +168,9 @@ static SmallVector<Value> getSources(Value kept, const Kept &all) {
 }
 
 /// Values that are kept in place of larger ones that follow from each: of GELU
-/// by erf its argument, not half of it and its quotient by the root of 2.
+/// by erf its argument, not half of it and its quotient by the root of 2. And
+/// those as large as what the forward pass makes for the backward pass alone,
+/// where a kernel makes it on its way: logits without their bias.
 static llvm::DenseSet<Value> findSources(const ForwardPass &forward,
                                          const Kept &all) {
   llvm::MapVector<Value, SmallVector<Value>> following;
@@ -177,13 +179,21 @@ static llvm::DenseSet<Value> findSources(const ForwardPass &forward,
       if (all.kept.contains(value))
         for (Value source : getSources(value, all))
           following[source].push_back(value);
+  auto isOnlySaved = [&](Value value) {
+    return !forward.sent.contains(value) &&
+           llvm::all_of(value.getUsers(), [](Operation *user) {
+             return user->hasTrait<OpTrait::IsTerminator>();
+           });
+  };
   AliasClasses classes(forward.getBody());
   std::vector<std::pair<int64_t, Value>> savings;
   for (auto &[source, values] : following) {
     int64_t saved = -getLocalBytes(source.getType());
     for (Value value : values)
       saved += getLocalBytes(value.getType());
-    if (saved > 0 && !isOverwritten(source, classes))
+    bool isLess =
+        saved > 0 || (saved == 0 && llvm::all_of(values, isOnlySaved));
+    if (isLess && !isOverwritten(source, classes))
       savings.emplace_back(saved, source);
   }
   llvm::stable_sort(

@@ -34,7 +34,8 @@ module @stage0 attributes {dtc.stage = 0 : i64} {
   // ALL-SAME:        -> ({{[^{]*}} {dtc.value = 92 : i64}, {{[^{]*}} {dtc.value = 93 : i64}) attributes
   // LAST-SAME:       -> ({{[^{]*}} {dtc.value = 11 : i64}, {{[^{]*}} {dtc.value = 12 : i64}, {{[^{]*}} {dtc.value = 92 : i64}) attributes
   // EVERY-SAME:      -> (tensor<{{[^{]*}} {dtc.value = 92 : i64}) attributes
-  // SELECTIVE-SAME:  -> ({{[^{]*}} {dtc.value = 10 : i64}, {{[^{]*}} {dtc.value = 11 : i64}, {{[^{]*}} {dtc.value = 12 : i64}) attributes
+  // Nothing but @weight needs %u: %y is kept, and %u made there, as it would be here.
+  // SELECTIVE-SAME:  -> ({{[^{]*}} {dtc.value = 10 : i64}, {{[^{]*}} {dtc.value = 11 : i64}, {{[^{]*}} {dtc.value = 92 : i64}) attributes
   // PATTERN-SAME:    -> ({{[^{]*}} {dtc.value = 11 : i64}, {{[^{]*}} {dtc.value = 12 : i64}, {{[^{]*}} {dtc.value = 13 : i64}, {{[^{]*}} {dtc.value = 92 : i64}) attributes
   // What only the results needed that are made again is gone, %mask included.
   // ALL-NEXT:        %[[H:.+]] = dtc.matmul %[[X]], %[[W1]]
@@ -77,8 +78,9 @@ module @stage0 attributes {dtc.stage = 0 : i64} {
   // EVERY:           %[[H:.+]] = dtc.matmul %[[X]], %[[W1]]
   // EVERY-NEXT:      dtc.tanh %[[H]]
 
-  // SELECTIVE:     func.func private @weight(%[[X:.+]]: {{.+}} {dtc.value = 0 : i64}, %[[N:.+]]: {{.+}} {dtc.value = 10 : i64}, %[[T:.+]]: {{.+}} {dtc.value = 11 : i64}, %[[U:.+]]: {{.+}} {dtc.value = 12 : i64}) ->
+  // SELECTIVE:     func.func private @weight(%[[X:.+]]: {{.+}} {dtc.value = 0 : i64}, %[[N:.+]]: {{.+}} {dtc.value = 10 : i64}, %[[T:.+]]: {{.+}} {dtc.value = 11 : i64}, %[[Y:.+]]: {{.+}} {dtc.value = 92 : i64}) ->
   // SELECTIVE-NEXT:  %[[MASK:.+]] = dtc.neg %[[X]]
+  // SELECTIVE-NEXT:  %[[U:.+]] = dtc.mul %[[Y]], %[[MASK]]
   // SELECTIVE-NEXT:  dtc.sub %[[U]], %[[MASK]]
   // SELECTIVE-NEXT:  dtc.matmul %[[T]]
   // SELECTIVE-NEXT:  dtc.matmul %[[N]]
@@ -182,17 +184,17 @@ module @stage2 attributes {dtc.stage = 2 : i64} {
   }
   func.func private @plan(!t {dtc.input = "x", dtc.value = 30}, !t {dtc.parameter = "w", dtc.value = 31}) -> (!t {dtc.value = 34})
 }
-// Of two values that follow from one, that one is kept, the nearest to them;
-// one alone is kept itself.
+// Of two values that follow from one, that one is kept, the nearest to them; of
+// one that nothing reads here, what it follows from, too.
 module @stage3 attributes {dtc.stage = 3 : i64} {
   // CHECK-LABEL: module @stage3
   // SELECTIVE:     func.func private @forward(
-  // SELECTIVE-SAME:  -> ({{[^{]*}} {dtc.value = 44 : i64}, {{[^{]*}} {dtc.value = 46 : i64}) attributes
+  // SELECTIVE-SAME:  -> ({{[^{]*}} {dtc.value = 46 : i64}, {{[^{]*}} {dtc.value = 47 : i64}) attributes
   // SELECTIVE-NEXT:  %[[H:.+]] = dtc.matmul
   // SELECTIVE-NEXT:  %[[S:.+]] = dtc.add %[[H]]
   // SELECTIVE-NEXT:  dtc.neg %[[S]]
-  // SELECTIVE:       %[[C:.+]] = dtc.tanh
-  // SELECTIVE-NEXT:  return %[[C]], %[[S]]
+  // SELECTIVE-NEXT:  %[[G:.+]] = dtc.matmul
+  // SELECTIVE-NEXT:  return %[[S]], %[[G]]
   func.func private @forward(%x: !t {dtc.value = 40}, %w: !t {dtc.value = 41}) -> (!t {dtc.value = 42}, !t {dtc.value = 43}, !t {dtc.value = 44}) attributes {dtc.phase = #dtc.phase<forward>} {
     %h = dtc.matmul %x, %w : (!t, !t) -> !t
     %s = dtc.add %h, %w : (!t, !t) -> !t
@@ -203,10 +205,12 @@ module @stage3 attributes {dtc.stage = 3 : i64} {
     return %a, %b, %c : !t, !t, !t
   }
 
-  // SELECTIVE:     func.func private @weight(%[[C:.+]]: {{.+}} {dtc.value = 44 : i64}, %[[S:.+]]: {{.+}} {dtc.value = 46 : i64}) ->
+  // SELECTIVE:     func.func private @weight(%[[S:.+]]: {{.+}} {dtc.value = 46 : i64}, %[[G:.+]]: {{.+}} {dtc.value = 47 : i64}) ->
   // SELECTIVE-NEXT:  %[[A:.+]] = dtc.tanh %[[S]]
   // SELECTIVE-NEXT:  %[[B:.+]] = dtc.neg %[[S]]
-  // SELECTIVE-NEXT:  dtc.mul %[[A]], %[[B]]
+  // SELECTIVE-NEXT:  %[[AB:.+]] = dtc.mul %[[A]], %[[B]]
+  // SELECTIVE-NEXT:  %[[C:.+]] = dtc.tanh %[[G]]
+  // SELECTIVE-NEXT:  dtc.mul %[[AB]], %[[C]]
   func.func private @weight(%a: !t {dtc.value = 42}, %b: !t {dtc.value = 43}, %c: !t {dtc.value = 44}) -> (!t {dtc.value = 45}) attributes {dtc.phase = #dtc.phase<weight>} {
     %0 = dtc.mul %a, %b : (!t, !t) -> !t
     %1 = dtc.mul %0, %c : (!t, !t) -> !t
