@@ -304,11 +304,21 @@ void NestEmitter::scatter(Statement &statement) {
 // Column loops
 //===----------------------------------------------------------------------===//
 
+/// Whether a nest does nothing but join arguments.
+static bool isPureConcat(const Nest &nest) {
+  return llvm::all_of(nest.roots, [](const Statement *root) {
+    return root->isPart && isa<BlockArgument>(root->inputs.front().tensor);
+  });
+}
+
 std::vector<ColumnLoop> NestEmitter::getColumnLoops(unsigned phase) {
+  // Parts that begin at multiples of a page, such as all positions of a
+  // sequence, would take each other's lines from the cache.
+  size_t mostStores = isPureConcat(nest) ? 4 : nest.roots.size();
   std::vector<ColumnLoop> loops;
   auto getLoop = [&](int64_t columns) -> ColumnLoop & {
     for (ColumnLoop &loop : loops)
-      if (loop.columns == columns)
+      if (loop.columns == columns && loop.stores.size() < mostStores)
         return loop;
     loops.emplace_back().columns = columns;
     return loops.back();

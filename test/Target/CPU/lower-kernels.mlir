@@ -109,3 +109,29 @@ func.func @table(%x: tensor<2x4xf32>) -> tensor<2x4xf32> attributes {dtc.kernel}
   %0 = dtc.add %x, %c : (tensor<2x4xf32>, tensor<4xf32>) -> tensor<2x4xf32>
   return %0 : tensor<2x4xf32>
 }
+
+// Where arguments are joined and nothing else is done, four are copied at a time.
+// CHECK-LABEL: func.func @concat
+// CHECK: scf.for
+// CHECK-COUNT-4: vector.store
+// CHECK-NOT: vector.store
+// CHECK: scf.for
+// CHECK-COUNT-2: vector.store
+// CHECK-NOT: scf.for
+// CHECK: return
+func.func @concat(%a: tensor<1x64xf32>, %b: tensor<1x64xf32>, %c: tensor<1x64xf32>, %d: tensor<1x64xf32>, %e: tensor<1x64xf32>) -> tensor<6x64xf32> attributes {dtc.kernel} {
+  %0 = dtc.concat %a, %b, %c, %d, %e, %a axis 0 : (tensor<1x64xf32>, tensor<1x64xf32>, tensor<1x64xf32>, tensor<1x64xf32>, tensor<1x64xf32>, tensor<1x64xf32>) -> tensor<6x64xf32>
+  return %0 : tensor<6x64xf32>
+}
+
+// What is computed on the way shares a loop.
+// CHECK-LABEL: func.func @concat_computed
+// CHECK: scf.for
+// CHECK-COUNT-6: vector.store
+// CHECK-NOT: scf.for
+// CHECK: return
+func.func @concat_computed(%a: tensor<1x64xf32>, %b: tensor<1x64xf32>, %c: tensor<1x64xf32>, %d: tensor<1x64xf32>, %e: tensor<1x64xf32>) -> tensor<6x64xf32> attributes {dtc.kernel} {
+  %0 = dtc.neg %e : (tensor<1x64xf32>) -> tensor<1x64xf32>
+  %1 = dtc.concat %a, %b, %c, %d, %e, %0 axis 0 : (tensor<1x64xf32>, tensor<1x64xf32>, tensor<1x64xf32>, tensor<1x64xf32>, tensor<1x64xf32>, tensor<1x64xf32>) -> tensor<6x64xf32>
+  return %1 : tensor<6x64xf32>
+}
