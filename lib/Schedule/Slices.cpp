@@ -50,8 +50,19 @@ FailureOr<Slices> Slices::compute(func::FuncOp step, StageAnalysis stages,
 // Forward: what values depend on
 //===----------------------------------------------------------------------===//
 
-/// From the ops that say so to those that see a micro-batch themselves.
+/// From the ops that say so to those that see a micro-batch themselves. And
+/// those that reshape what nothing else reads of a micro-batch: where it is
+/// made a shape costs nothing; the update would return a copy of what it is
+/// given.
 void Slices::findRepeated(Block &body) {
+  for (auto reshape : body.getOps<ReshapeOp>()) {
+    Operation *maker = reshape.getX().getDefiningOp();
+    if (maker && (repeated.contains(maker) || isPerMicrobatch(*maker)) &&
+        reshape.getX().hasOneUse() &&
+        getTime(reshape.getX()) == Time::Accumulated &&
+        getTime(reshape.getResult()) == Time::Accumulated)
+      repeated.insert(reshape);
+  }
   for (Operation &op : llvm::reverse(body)) {
     bool isNeeded = op.hasAttr(attr::perMicrobatch) ||
                     llvm::any_of(op.getUsers(), [&](Operation *user) {

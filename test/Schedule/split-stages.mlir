@@ -105,7 +105,9 @@ module @tied {
 
 // A sum over micro-batches of inputs comes before the first of them. Views are
 // cloned, a view crosses as the memory that it looks at, constants are cloned.
-// An argument that is returned under another shape is not overwritten by that.
+// The sum gets its shape where a micro-batch makes its part. Of a sum that is
+// read in another shape, too, the update is given one, and returns what it does
+// not overwrite.
 
 #mesh = #dtc.mesh<pp=2, dp=1, mb=2>
 #r = #dtc.layout<#mesh>
@@ -115,7 +117,7 @@ module @inputs {
   func.func @step(%x: tensor<8x2x2xf32, #b> {dtc.input = "x", dtc.kind = "input"},
                   %t: tensor<8xi64, #b> {dtc.input = "labels", dtc.kind = "label"},
                   %w: tensor<4xf32, #r> {dtc.parameter = "w"})
-      -> (tensor<f64, #r> {dtc.output = "loss"}, tensor<4xf32, #r> {dtc.gradient = "w"}) {
+      -> (tensor<f64, #r> {dtc.output = "loss"}, tensor<4xf32, #r> {dtc.gradient = "w"}, tensor<1x4xf32, #r>, tensor<4xf32, #r>) {
     %c = dtc.count_labels %t {ignore_index = -100 : i64} : (tensor<8xi64, #b>) -> tensor<f64, #p>
     %n = dtc.sum_microbatches %c : tensor<f64, #p> -> tensor<f64, #r>
     %one = dtc.constant dense<1.0> : tensor<f64> to tensor<f64, #r>
@@ -136,7 +138,11 @@ module @inputs {
     %h = dtc.reduce_sum %ef axes [0] : (tensor<8x4xf32, #b>) -> tensor<1x4xf32, #p>
     %hr = dtc.reshape %h : (tensor<1x4xf32, #p>) -> tensor<4xf32, #p>
     %g = dtc.sum_microbatches %hr : tensor<4xf32, #p> -> tensor<4xf32, #r>
-    return %loss, %g : tensor<f64, #r>, tensor<4xf32, #r>
+    %d2 = dtc.reduce_sum %e axes [0] : (tensor<8x4xf32, #b>) -> tensor<1x4xf32, #p>
+    %d1 = dtc.reshape %d2 : (tensor<1x4xf32, #p>) -> tensor<4xf32, #p>
+    %g2 = dtc.sum_microbatches %d2 : tensor<1x4xf32, #p> -> tensor<1x4xf32, #r>
+    %g1 = dtc.sum_microbatches %d1 : tensor<4xf32, #p> -> tensor<4xf32, #r>
+    return %loss, %g, %g2, %g1 : tensor<f64, #r>, tensor<4xf32, #r>, tensor<1x4xf32, #r>, tensor<4xf32, #r>
   }
 }
 
@@ -150,9 +156,12 @@ module @inputs {
 // CHECK-NEXT:        %[[F:.*]] = dtc.reshape %[[X]]
 // CHECK-NEXT:        %[[E:.*]] = dtc.reshape
 // CHECK-NEXT:        dtc.mul %[[E]], %[[F]]
-// CHECK:           func.func private @update(
-// CHECK-SAME:          tensor<1x4xf32, #replicated> {dtc.value = {{[0-9]+}} : i64})
-// CHECK:             dtc.reshape
+// CHECK-NEXT:        %[[H:.*]] = dtc.reduce_sum
+// CHECK-NEXT:        %[[HR:.*]] = dtc.reshape %[[H]] : {{.*}} -> tensor<4xf32, #replicated>
+// CHECK-NEXT:        dtc.accumulate %[[HR]]
+// CHECK:           func.func private @update(%{{[a-z0-9]+}}: tensor<1x4xf32, #replicated> {dtc.value = {{[0-9]+}} : i64})
+// CHECK-COUNT-1:     dtc.reshape
+// CHECK:             return
 // CHECK:         module @stage1
 // CHECK:           func.func private @inputs(%[[T:[a-z0-9]+]]: tensor<4xi64, #replicated>
 // CHECK-NEXT:        %[[C:.*]] = dtc.count_labels %[[T]]

@@ -131,7 +131,8 @@ private:
   /// The phases that read what a micro-batch adds to a sum.
   std::vector<llvm::DenseMap<mlir::Value, PhaseSet>> partDemands;
   /// Ops on sums over micro-batches that run for each of them: those with
-  /// `dtc.per_microbatch`, and what these need.
+  /// `dtc.per_microbatch` and what these need, and shapes of what only they
+  /// read.
   llvm::DenseSet<mlir::Operation *> repeated;
   /// Known only after the micro-batches, other than through sums of inputs.
   llvm::DenseSet<mlir::Value> late;
