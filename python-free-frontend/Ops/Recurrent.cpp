@@ -35,20 +35,29 @@ class Cell {
 public:
   NodeBuilder &node;
   int64_t hidden;
-  Value recurrence;    ///< [gates * hidden, hidden]
-  Value recurrentBias; ///< [gates * hidden]; null if there is none
-  Value peepholes;     ///< [3 * hidden]; null if there are none
+  ArrayRef<int64_t> places; ///< of ONNX's gates among those of the weights
+  Value recurrence;         ///< [gates * hidden, hidden]
+  Value recurrentBias;      ///< [gates * hidden]; null if there is none
+  Value peepholes;          ///< [3 * hidden]; null if there are none
   ArrayRef<Activation> activations;
   double clip; ///< the largest that activations get; 0 if there is no bound
 
-  /// `count` gates of `x` from gate `first` on, along its last dimension.
-  Value gates(Value x, int64_t first, int64_t count = 1) const {
-    return node.slice(x, node.shapeOf(x).size() - 1, first * hidden,
+  /// The first place of `count` gates from gate `first` on, which are side by
+  /// side.
+  int64_t findPlace(int64_t first, int64_t count) const {
+    return *llvm::min_element(places.slice(first, count));
+  }
+  /// These gates of `x`, whose last dimension has all from place `from` on.
+  Value gates(Value x, int64_t first, int64_t count = 1,
+              int64_t from = 0) const {
+    return node.slice(x, node.shapeOf(x).size() - 1,
+                      (findPlace(first, count) - from) * hidden,
                       count * hidden);
   }
   /// What a state gives to these gates.
   Value recur(Value state, int64_t first, int64_t count) const {
-    Value rows = node.slice(recurrence, 0, first * hidden, count * hidden);
+    Value rows = node.slice(recurrence, 0, findPlace(first, count) * hidden,
+                            count * hidden);
     return buildProduct(node, state, false, rows, true);
   }
   Value activate(unsigned i, Value x) const {
@@ -62,7 +71,8 @@ public:
   /// A gate that may see the cell, by its peephole `i`.
   Value activateGate(Value x, unsigned i, Value cell) const {
     if (peepholes && cell)
-      x = node.add(x, node.mul(cell, gates(peepholes, i)));
+      x = node.add(
+          x, node.mul(cell, node.slice(peepholes, 0, i * hidden, hidden)));
     return activate(0, x);
   }
   Value oneMinus(Value x) const { return node.sub(node.scalar(1, x), x); }
@@ -91,8 +101,9 @@ State stepGru(const Cell &cell, Value x, State before) {
   } else if (state) {
     opening = node.add(opening, cell.recur(state, 0, 2));
   }
-  Value update = cell.activate(0, cell.gates(opening, 0));
-  Value reset = cell.activate(0, cell.gates(opening, 1));
+  int64_t from = cell.findPlace(0, 2);
+  Value update = cell.activate(0, cell.gates(opening, 0, 1, from));
+  Value reset = cell.activate(0, cell.gates(opening, 1, 1, from));
   if (resetsProduct && cell.recurrentBias) {
     Value bias = cell.gates(cell.recurrentBias, 2);
     product = product ? node.add(product, bias) : bias;
@@ -151,6 +162,10 @@ private:
   Value initial(unsigned i, int64_t direction);
   /// One direction of an operand, without that dimension.
   Value pick(Value x, int64_t direction);
+  /// One direction of W or R: the value whose gates a file put in ONNX's order,
+  /// if there is one, or the operand. `places` is where ONNX's gates are there.
+  Value findWeights(unsigned i, int64_t direction,
+                    SmallVectorImpl<int64_t> &places);
   /// Runs a direction. `outputs` is what it gives for each position.
   State run(int64_t direction, Value x, Value present,
             SmallVectorImpl<Value> &outputs);
@@ -361,6 +376,63 @@ Value Layer::pick(Value x, int64_t direction) {
   return node.reshape(x, shape);
 }
 
+namespace {
+/// Rows of a value.
+struct Rows {
+  Value of;
+  int64_t first, count;
+};
+} // namespace
+
+/// The rows that the rows of a value are, in order.
+static void collectRows(Value value, SmallVectorImpl<Rows> &rows) {
+  auto sizesOf = [](Value x) {
+    return cast<mlir::RankedTensorType>(x.getType()).getShape();
+  };
+  if (auto reshape = value.getDefiningOp<ReshapeOp>();
+      reshape && sizesOf(reshape.getX()).back() == sizesOf(value).back())
+    return collectRows(reshape.getX(), rows);
+  if (auto concat = value.getDefiningOp<ConcatOp>();
+      concat && concat.getAxis() == 0) {
+    for (Value part : concat.getParts())
+      collectRows(part, rows);
+    return;
+  }
+  auto slice = value.getDefiningOp<SliceOp>();
+  if (slice && slice.getAxis() == 0)
+    rows.push_back(
+        {slice.getX(), int64_t(slice.getStart()), sizesOf(value).front()});
+  else
+    rows.push_back({value, 0, llvm::product_of(sizesOf(value).drop_back())});
+}
+
+Value Layer::findWeights(unsigned i, int64_t direction,
+                         SmallVectorImpl<int64_t> &places) {
+  SmallVector<Rows> all;
+  collectRows(node.operand(i), all);
+  int64_t rows = kind.gates * hidden, row = -direction * rows;
+  Value weights;
+  for (const Rows &part : all) {
+    if (row >= 0 && row < rows) {
+      if ((weights && weights != part.of) || part.first % hidden != 0 ||
+          part.count % hidden != 0)
+        return {};
+      weights = part.of;
+      for (int64_t k = 0; k < part.count / hidden; ++k)
+        places.push_back(part.first / hidden + k);
+    }
+    row += part.count;
+  }
+  // Gates that are used together stay side by side.
+  bool isOrder = int64_t(places.size()) == kind.gates &&
+                 node.shapeOf(weights).size() == 2 &&
+                 node.shapeOf(weights)[0] == rows &&
+                 (kind.gates != 3 || places[2] != 1);
+  for (int64_t gate = 0; gate < kind.gates; ++gate)
+    isOrder &= llvm::is_contained(places, gate);
+  return isOrder ? weights : Value();
+}
+
 Value Layer::initial(unsigned i, int64_t direction) {
   const Call &call = node.call;
   if (!call.hasOperand(i))
@@ -380,29 +452,45 @@ State Layer::run(int64_t direction, Value x, Value present,
                  SmallVectorImpl<Value> &outputs) {
   const Call &call = node.call;
   int64_t rows = kind.gates * hidden;
+  SmallVector<int64_t> places, placesOfState;
+  Value weights = findWeights(W, direction, places);
+  Value recurrence = findWeights(R, direction, placesOfState);
+  if (!weights || !recurrence || places != placesOfState) {
+    weights = pick(node.operand(W), direction);
+    recurrence = pick(node.operand(R), direction);
+    places = to_vector(seq<int64_t>(0, kind.gates));
+  }
   Cell cell{
       node,
       hidden,
-      pick(node.operand(R), direction),
+      places,
+      recurrence,
       Value(),
       Value(),
       ArrayRef(activations)
           .slice(direction * kind.activations.size(), kind.activations.size()),
       call.getFloat("clip", 0)};
-  Value weights = pick(node.operand(W), direction);
   Value projected = buildProduct(node, node.reshape(x, {steps * batch, inputs}),
                                  false, weights, true);
   if (call.hasOperand(B)) {
     Value both = pick(node.operand(B), direction);
-    Value bias = node.slice(both, 0, 0, rows);
-    Value recurrentBias = node.slice(both, 0, rows, rows);
+    auto take = [&](int64_t first) {
+      if (is_sorted(places))
+        return node.slice(both, 0, first, rows);
+      SmallVector<Value> gates(kind.gates);
+      for (auto [gate, place] : enumerate(places))
+        gates[place] = node.slice(both, 0, first + gate * hidden, hidden);
+      return join(node, gates, 0);
+    };
+    Value bias = take(0), recurrentBias = take(rows);
     // A GRU may reset what its last gate gets from the state and this bias.
     cell.recurrentBias = recurrentBias;
     if (call.getInt("linear_before_reset", 0)) {
-      Value opening = cell.gates(recurrentBias, 0, 2);
+      Value opening =
+          node.add(cell.gates(bias, 0, 2), cell.gates(recurrentBias, 0, 2));
       Value candidate = cell.gates(bias, 2);
-      bias =
-          join(node, {node.add(cell.gates(bias, 0, 2), opening), candidate}, 0);
+      bias = places[2] == 0 ? join(node, {candidate, opening}, 0)
+                            : join(node, {opening, candidate}, 0);
     } else {
       bias = node.add(bias, recurrentBias);
     }
