@@ -43,6 +43,16 @@ static bool isParameterName(StringRef name) {
   return false;
 }
 
+/// Numbers that Paddle's exporter writes beside parameters, which it calls
+/// 'linear_0.w_0', or 'helper.reshape.0' where it computed with them: scales of
+/// attention, first states, norms of groups by an InstanceNormalization.
+static bool isPaddleConstant(StringRef name, const TensorData &data) {
+  bool isOne = product_of(data.shape) == 1;
+  return name.starts_with("helper.constant.") ||
+         (isOne && (name.starts_with("p2o.pd_op.full.") ||
+                    name.starts_with("auto.cast.")));
+}
+
 Verdict judge(const Model &model, StringRef name, const TensorData &data,
               const Fingerprint &print, TensorRole role) {
   Verdict parameter{true}, constant{false};
@@ -65,6 +75,11 @@ Verdict judge(const Model &model, StringRef name, const TensorData &data,
   if (data.shape.empty() && !role.isWeight() &&
       model.proto->producer_name() != "pytorch") {
     constant.reason = "scalar";
+    return constant;
+  }
+  if (isPaddleConstant(name, data)) {
+    constant.reason = "constant by its name";
+    constant.isDoubtful = true;
     return constant;
   }
   if (print.huge) {

@@ -95,6 +95,26 @@ def define_stop_gradient(model):
     model.opset_imports["dtc"] = 1
 
 
+def name_lifted(graph, model):
+    """Gives tensors of the model that it reads from a dict or list of its own,
+    which the exporter calls 'lifted_tensor_0', the names that the state dict has
+    for them."""
+    def place(tensor):
+        return tensor.data_ptr(), tensor.shape, tensor.stride(), tensor.dtype
+    own = {place(tensor): name for name, tensor in
+           [*model.named_buffers(), *model.named_parameters()] if tensor.numel()}
+    for value in list(graph.initializers.values()):
+        tensor = getattr(value.const_value, "raw", None)
+        name = own.get(place(tensor)) if torch.is_tensor(tensor) else None
+        if name is None or value.name in model.state_dict():
+            continue
+        if name in graph.initializers:
+            value.replace_all_uses_with(graph.initializers[name])
+            del graph.initializers[value.name]
+        else:
+            value.name = name
+
+
 def separate_names(model, names):
     """Gives results of ops, which the exporter calls after them (`mul`), other
     names than the state dict has."""
@@ -204,6 +224,7 @@ def export(model, inputs, path, fixed_batch=False):
         if value.name in names:
             raise ValueError(f"'{value.name}' is an argument of forward and a "
                              "tensor of the state dict; rename one of them")
+    name_lifted(program.model.graph, model)
     has_stops = stop_gradients(program.model)
     separate_names(program.model, names)
     simplify(program.model, names)

@@ -288,6 +288,21 @@ class Repeated(nn.Module):
         return self.head(torch.cat([y, self.other(x).sigmoid()], -1))
 
 
+class Held(nn.Module):
+    """A parameter and a buffer that the model reads from a dict and a list of its
+    own, as cells of ncps do."""
+
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.randn(WIDTH, WIDTH) / 2)
+        self.register_buffer("shift", torch.rand(WIDTH))
+        self.held, self.listed = {"weight": self.weight}, [self.shift]
+        self.head = nn.Linear(WIDTH, CLASSES)
+
+    def forward(self, x):
+        return self.head(torch.tanh(x @ self.held["weight"] + self.listed[0]))
+
+
 MODULES = {
     "rotary": (Rotary, (LENGTH, WIDTH)),
     "concats": (Concats, (WIDTH,)),
@@ -306,6 +321,7 @@ MODULES = {
     "columns": (Columns, (len(Columns.SIZES),)),
     "prototypes": (Prototypes, (WIDTH,)),
     "repeated": (Repeated, (WIDTH,)),
+    "held": (Held, (WIDTH,)),
 }
 
 

@@ -228,6 +228,24 @@ File notTrained() {
   return m;
 }
 
+/// Paddle's names: a norm of groups by one of instances, and a scale.
+File paddle() {
+  ModelBuilder m = start({"batch", 4});
+  m.weight("fc.w_0", {4, 4});
+  m.weight("helper.constant.1", {2}, {1, 1});
+  m.weight("helper.constant.2", {2}, {0, 0});
+  m.weight("auto.cast.0", {1}, {0.5});
+  m.ints("groups", {0, 2, -1});
+  m.ints("shape", {-1, 4});
+  m.node("MatMul", "fc", {"x", "fc.w_0"}, {"a"});
+  m.node("Reshape", "apart", {"a", "groups"}, {"b"});
+  m.node("InstanceNormalization", "norm",
+         {"b", "helper.constant.1", "helper.constant.2"}, {"c"});
+  m.node("Reshape", "together", {"c", "shape"}, {"d"});
+  m.node("Mul", "scaled", {"d", "auto.cast.0"}, {"y"});
+  return m;
+}
+
 /// Weights without data, once as initializer and once as input.
 File noData() {
   ModelBuilder m = start({"batch", 4});
@@ -504,6 +522,7 @@ void addSoundModels(ModelTable &table) {
   table["shared"] = shared;
   table["constant-weights"] = constantWeights;
   table["not-trained"] = notTrained;
+  table["paddle"] = paddle;
   table["no-data"] = noData;
   table["old-style"] = oldStyle;
   table["counted"] = counted;
