@@ -62,6 +62,7 @@ public:
 private:
   void classifyArguments();
   void classifyResults();
+  bool isReadByKernels(int64_t number);
   void rewrite(func::FuncOp function);
   void shareGathers(func::FuncOp function);
   Value get(Value value, Reader &reader, OpBuilder &builder);
@@ -131,6 +132,10 @@ void StageRecompute::classifyArguments() {
     if (!inputs.contains(number))
       forward.fromParameters.insert(argument);
   }
+  llvm::DenseSet<int64_t> later = getReadNumbers(/*byBackwardPass=*/true);
+  for (BlockArgument argument : forward.function.getArguments())
+    if (later.contains(numbers[argument]))
+      forward.readLater.insert(argument);
   forward.readAgain.insert_range(forward.function.getArguments());
   for (Phase::Kind kind : {Phase::Backward, Phase::Weight})
     if (func::FuncOp function = findFunction(stage, {kind, chunk})) {
@@ -155,9 +160,27 @@ void StageRecompute::classifyResults() {
     byNumber[number] = value;
     if (backward.contains(number))
       forward.saved.insert(value);
+    if (isReadByKernels(number))
+      forward.readByKernels.insert(value);
     if (others.contains(number))
       forward.sent.insert(value);
   }
+}
+
+/// Whether what reads a value in the backward pass may share a kernel with what
+/// makes it.
+bool StageRecompute::isReadByKernels(int64_t number) {
+  for (Phase::Kind kind : {Phase::Backward, Phase::Weight})
+    if (func::FuncOp function = findFunction(stage, {kind, chunk}))
+      for (BlockArgument argument : function.getArguments())
+        if (getArgNumber(function, argument.getArgNumber()) == number &&
+            llvm::any_of(getReaders(argument), [](Operation *reader) {
+              return reader->hasTrait<Product>() ||
+                     reader->hasTrait<OpTrait::IsTerminator>() ||
+                     isa<CollectiveOpInterface, BoundaryOp>(reader);
+            }))
+          return false;
+  return true;
 }
 
 /// Numbers of what the backward pass reads, or of what all else does. Other

@@ -147,64 +147,113 @@ static Kept keepExpensive(const ForwardPass &forward,
   return result;
 }
 
-/// Values from which alone a kept one follows, the nearest first.
-static SmallVector<Value> getSources(Value kept, const Kept &all) {
-  SmallVector<Value> sources;
-  for (Value value = kept; Operation *op = value.getDefiningOp();) {
+namespace {
+
+/// A value from which alone a kept one follows.
+struct Source {
+  Value value;
+  /// Activations of other stages that the ops in between read, and that would
+  /// have to wait for the backward pass.
+  llvm::SetVector<Value> waiting;
+};
+
+} // namespace
+
+/// Adds what of other stages a value that is not kept follows from, and what
+/// the backward pass does not read anyway.
+static void addWaiting(Value value, const ForwardPass &forward, const Kept &all,
+                       llvm::SetVector<Value> &waiting) {
+  SmallVector<Value> worklist = {value};
+  llvm::DenseSet<Value> seen;
+  while (!worklist.empty()) {
+    Value next = worklist.pop_back_val();
+    if (!seen.insert(next).second || all.kept.contains(next))
+      continue;
+    if (Operation *op = next.getDefiningOp())
+      llvm::append_range(worklist, op->getOperands());
+    else if (forward.fromInputs.contains(next) &&
+             forward.fromParameters.contains(next) &&
+             !forward.readLater.contains(next))
+      waiting.insert(next);
+  }
+}
+
+/// The sources of a kept value, the nearest first.
+static SmallVector<Source> getSources(Value kept, const ForwardPass &forward,
+                                      const Kept &all) {
+  SmallVector<Source> sources;
+  Source source{kept, {}};
+  while (Operation *op = source.value.getDefiningOp()) {
     Value needed;
-    for (Value operand : op->getOperands())
-      if (!all.available.contains(operand)) {
-        if (needed && needed != operand)
-          return sources;
-        needed = operand;
+    for (Value operand : op->getOperands()) {
+      if (all.available.contains(operand)) {
+        addWaiting(operand, forward, all, source.waiting);
+        continue;
       }
-    if (!needed || !isCheap(op) || getGatheredParameter(needed.getDefiningOp()))
+      if (needed && needed != operand)
+        return sources;
+      needed = operand;
+    }
+    if (!needed || !isCheap(op))
       return sources;
-    value = needed;
-    if (!isView(value.getDefiningOp()))
-      sources.push_back(value);
+    source.value = needed;
+    if (!isView(needed.getDefiningOp()))
+      sources.push_back(source);
   }
   return sources;
 }
 
 /// Values that are kept in place of larger ones that follow from each: of GELU
 /// by erf its argument, not half of it and its quotient by the root of 2. And
-/// those as large as what the forward pass makes for the backward pass alone,
-/// where a kernel makes it on its way: logits without their bias.
+/// those as large as what the forward pass makes for kernels of the backward
+/// pass alone, which can make it on their way: logits without their bias.
 static llvm::DenseSet<Value> findSources(const ForwardPass &forward,
                                          const Kept &all) {
-  llvm::MapVector<Value, SmallVector<Value>> following;
+  struct Following {
+    SmallVector<Value> values;
+    llvm::SetVector<Value> waiting;
+  };
+  llvm::MapVector<Value, Following> following;
   for (Operation &op : forward.getBody())
     for (Value value : op.getResults())
       if (all.kept.contains(value))
-        for (Value source : getSources(value, all))
-          following[source].push_back(value);
-  auto isOnlySaved = [&](Value value) {
-    return !forward.sent.contains(value) &&
+        for (Source &source : getSources(value, forward, all)) {
+          Following &entry = following[source.value];
+          entry.values.push_back(value);
+          entry.waiting.insert_range(source.waiting);
+        }
+  auto isForKernels = [&](Value value) {
+    return forward.readByKernels.contains(value) &&
+           !forward.sent.contains(value) &&
            llvm::all_of(value.getUsers(), [](Operation *user) {
              return user->hasTrait<OpTrait::IsTerminator>();
            });
   };
   AliasClasses classes(forward.getBody());
   std::vector<std::pair<int64_t, Value>> savings;
-  for (auto &[source, values] : following) {
+  for (auto &[source, entry] : following) {
     int64_t saved = -getLocalBytes(source.getType());
-    for (Value value : values)
+    for (Value value : entry.values)
       saved += getLocalBytes(value.getType());
-    bool isLess =
-        saved > 0 || (saved == 0 && llvm::all_of(values, isOnlySaved));
+    for (Value value : entry.waiting)
+      saved -= getLocalBytes(value.getType());
+    bool isLess = saved > 0 || (saved == 0 &&
+                                !getGatheredParameter(source.getDefiningOp()) &&
+                                llvm::all_of(entry.values, isForKernels));
     if (isLess && !isOverwritten(source, classes))
       savings.emplace_back(saved, source);
   }
   llvm::stable_sort(
       savings, [](const auto &a, const auto &b) { return a.first > b.first; });
   llvm::DenseSet<Value> sources, replaced;
-  for (auto &[saved, source] : savings)
-    if (llvm::none_of(following[source],
+  for (auto &[saved, source] : savings) {
+    ArrayRef<Value> values = following[source].values;
+    if (llvm::none_of(values,
                       [&](Value value) { return replaced.contains(value); })) {
       sources.insert(source);
-      replaced.insert_range(following[source]);
+      replaced.insert_range(values);
     }
+  }
   return sources;
 }
 

@@ -30,8 +30,12 @@ struct ForwardPass {
   llvm::DenseSet<mlir::Value> fromInputs, fromParameters;
   /// Arguments that each function of the backward pass reads, too.
   llvm::DenseSet<mlir::Value> readAgain;
+  /// Arguments that some function of the backward pass reads, too.
+  llvm::DenseSet<mlir::Value> readLater;
   /// Results that the backward pass reads.
   llvm::DenseSet<mlir::Value> saved;
+  /// Those of them that only kernels read there, which can make them, too.
+  llvm::DenseSet<mlir::Value> readByKernels;
   /// Results that something else reads, too: they are there anyway.
   llvm::DenseSet<mlir::Value> sent;
 };

@@ -53,6 +53,7 @@ private:
   SmallVector<OpType> takeTerms(function_ref<bool(OpType)> isWanted);
   Value concat(ValueRange parts, int64_t axis);
   std::optional<Whole> findWhole(ArrayRef<Value> matrices);
+  std::array<Operand, 2> getOperands(ArrayRef<MatMulOp> products);
   Value takeRows(const Operand &operand, int64_t first, int64_t count);
 
   OpBuilder builder;
@@ -114,9 +115,20 @@ static Value withoutReshapes(Value value) {
   return value;
 }
 
-/// The concatenation that has the matrices as elements, in this order: such as
-/// what a layer gives to the next one, or the gradient of what it takes. None
-/// if it is computed after something that reads the sum.
+/// Whether a gradient of a weight is a product with a value, in whatever shape:
+/// the backward pass has it anyway.
+static bool isReadForWeights(Value value) {
+  return llvm::any_of(value.getUsers(), [](Operation *user) {
+    if (auto reshape = dyn_cast<ReshapeOp>(user))
+      return isReadForWeights(reshape.getResult());
+    auto product = dyn_cast<MatMulOp>(user);
+    return product && product.getTransposeLhs();
+  });
+}
+
+/// The concatenation that has the matrices as elements, in this order, and that
+/// the backward pass reads: a layer's outputs, or the gradients of its inputs.
+/// None if it is computed after something that reads the sum.
 std::optional<Whole> Sum::findWhole(ArrayRef<Value> matrices) {
   auto matrix = cast<RankedTensorType>(matrices.front().getType());
   int64_t count = matrices.size();
@@ -139,6 +151,7 @@ std::optional<Whole> Sum::findWhole(ArrayRef<Value> matrices) {
         same.push_back(reshape.getResult());
       auto concat = dyn_cast<ConcatOp>(use.getOwner());
       if (concat && holds(concat, use.getOperandNumber()) &&
+          isReadForWeights(concat) &&
           llvm::all_of(root->getUsers(), [&](Operation *user) {
             return concat->isBeforeInBlock(user);
           }))
@@ -162,9 +175,8 @@ Value Sum::takeRows(const Operand &operand, int64_t first, int64_t count) {
     RankedTensorType wholeType = whole->concat.getType();
     SmallVector<int64_t> shape(wholeType.getShape());
     shape[0] = count;
-    all = reshape(SliceOp::create(builder, root.getLoc(), type.clone(shape),
-                                  whole->concat, 0, whole->first + first),
-                  {count, rows, columns});
+    all = SliceOp::create(builder, root.getLoc(), type.clone(shape),
+                          whole->concat, 0, whole->first + first);
   } else {
     SmallVector<Value> some;
     for (Value matrix : ArrayRef<Value>(operand.matrices).slice(first, count))
@@ -205,6 +217,21 @@ void Sum::joinPads() {
   }
 }
 
+static bool hasWhole(const Operand &operand) {
+  return operand.whole.has_value();
+}
+
+std::array<Operand, 2> Sum::getOperands(ArrayRef<MatMulOp> products) {
+  std::array<Operand, 2> operands;
+  for (MatMulOp product : products) {
+    operands[0].matrices.push_back(product.getLhs());
+    operands[1].matrices.push_back(product.getRhs());
+  }
+  for (Operand &operand : operands)
+    operand.whole = findWhole(operand.matrices);
+  return operands;
+}
+
 /// A^T B + C^T D is [A; C]^T [B; D]. What is one value anyway is read there. Of
 /// others, as many terms at a time are copied together as have no more elements
 /// than the result, which is what is kept for it.
@@ -224,26 +251,25 @@ void Sum::joinProducts(int64_t parts) {
       terms.push_back(products.front());
       continue;
     }
-    // In the order of positions: the backward pass has them from the last.
-    std::reverse(products.begin(), products.end());
-    std::array<Operand, 2> operands;
-    for (MatMulOp product : products) {
-      operands[0].matrices.push_back(product.getLhs());
-      operands[1].matrices.push_back(product.getRhs());
+    // The backward pass has positions from the last on; a layer may, too.
+    SmallVector<MatMulOp> ordered(llvm::reverse(products));
+    std::array<Operand, 2> operands = getOperands(ordered);
+    if (std::array<Operand, 2> others = getOperands(products);
+        llvm::none_of(operands, hasWhole) && llvm::any_of(others, hasWhole)) {
+      ordered = products;
+      operands = others;
     }
     int64_t rows = cast<RankedTensorType>(types.first).getDimSize(0) / parts;
     int64_t copied = 0; // elements of a term
-    for (auto [i, operand] : llvm::enumerate(operands)) {
-      operand.whole = findWhole(operand.matrices);
+    for (auto [i, operand] : llvm::enumerate(operands))
       copied += operand.whole ? 0 : rows * result.getDimSize(i);
-    }
     int64_t count = products.size();
     int64_t atOnce = std::clamp<int64_t>(
         copied ? result.getNumElements() / copied : count, 1, count);
     for (int64_t first = 0; first < count; first += atOnce) {
       int64_t size = std::min(atOnce, count - first);
       if (size == 1) {
-        terms.push_back(products[first]);
+        terms.push_back(ordered[first]);
         continue;
       }
       Value left = takeRows(operands[0], first, size);

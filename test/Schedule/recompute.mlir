@@ -218,4 +218,26 @@ module @stage3 attributes {dtc.stage = 3 : i64} {
   }
   func.func private @plan(!t {dtc.input = "x", dtc.value = 40}, !t {dtc.parameter = "w", dtc.value = 41}) -> (!t {dtc.value = 45})
 }
+
+// Not in place of %s, since %x, which stage 3 has sent, would wait, too; nor of
+// %c, which would be made for a product, and is no kernel's.
+module @stage4 attributes {dtc.stage = 4 : i64} {
+  // CHECK-LABEL: module @stage4
+  // SELECTIVE:     func.func private @forward(
+  // SELECTIVE-SAME:  -> ({{[^{]*}} {dtc.value = 52 : i64}, {{[^{]*}} {dtc.value = 53 : i64}) attributes
+  func.func private @forward(%x: !t {dtc.value = 50}, %w: !t {dtc.value = 51}) -> (!t {dtc.value = 52}, !t {dtc.value = 53}) attributes {dtc.phase = #dtc.phase<forward>} {
+    %y = dtc.matmul %x, %w : (!t, !t) -> !t
+    %s = dtc.add %x, %y : (!t, !t) -> !t
+    %g = dtc.matmul %y, %w : (!t, !t) -> !t
+    %c = dtc.tanh %g : (!t) -> !t
+    return %s, %c : !t, !t
+  }
+
+  func.func private @weight(%s: !t {dtc.value = 52}, %c: !t {dtc.value = 53}, %w: !t {dtc.value = 51}) -> (!t {dtc.value = 54}) attributes {dtc.phase = #dtc.phase<weight>} {
+    %0 = dtc.tanh %s : (!t) -> !t
+    %1 = dtc.matmul %c, %0 : (!t, !t) -> !t
+    return %1 : !t
+  }
+  func.func private @plan(!t {dtc.parameter = "w", dtc.value = 51}) -> (!t {dtc.value = 54}) attributes {dtc.recvs = [{value = 50, stage = 3, channel = 0, phase = #dtc.phase<forward>, type = !t}]}
+}
 }

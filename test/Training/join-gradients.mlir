@@ -102,27 +102,27 @@ func.func @some(%a: tensor<8x64xf32>, %b: tensor<8x32xf32>, %c: tensor<64x8xf32>
   return %8 : tensor<64x32xf32>
 }
 
-// What is one value anyway is read there, of as many positions as there are: the
-// rows that a layer gives are its state, one position earlier, and the gradients
-// of what it takes come from the last position on. The product is computed after
-// both are there.
+// What the backward pass reads as one value anyway is read there, of as many
+// positions as there are: the rows that a layer gives are its state, one position
+// earlier, and the gradients of what it takes come from the last position on. The
+// product is computed after both are there.
 // CHECK-LABEL: func.func @wholes
 // CHECK: %[[H:.*]] = dtc.concat %{{.*}}, %{{.*}}, %{{.*}} axis 0 : (tensor<1x1x64x8xf32>
 // CHECK: %[[G:.*]] = dtc.concat %{{.*}}, %{{.*}}, %{{.*}} axis 0 : (tensor<1x64x4xf32>
 // CHECK-NEXT: %[[GS:.*]] = dtc.slice %[[G]] axis 0 from 1 : (tensor<3x64x4xf32>) -> tensor<2x64x4xf32>
-// CHECK-NEXT: %[[G3:.*]] = dtc.reshape %[[GS]] : (tensor<2x64x4xf32>) -> tensor<2x64x4xf32>
-// CHECK-NEXT: %[[GR:.*]] = dtc.reshape %[[G3]] : (tensor<2x64x4xf32>) -> tensor<128x4xf32>
+// CHECK-NEXT: %[[GR:.*]] = dtc.reshape %[[GS]] : (tensor<2x64x4xf32>) -> tensor<128x4xf32>
 // CHECK-NEXT: %[[HS:.*]] = dtc.slice %[[H]] axis 0 from 0 : (tensor<3x1x64x8xf32>) -> tensor<2x1x64x8xf32>
-// CHECK-NEXT: %[[H3:.*]] = dtc.reshape %[[HS]] : (tensor<2x1x64x8xf32>) -> tensor<2x64x8xf32>
-// CHECK-NEXT: %[[HR:.*]] = dtc.reshape %[[H3]] : (tensor<2x64x8xf32>) -> tensor<128x8xf32>
+// CHECK-NEXT: %[[HR:.*]] = dtc.reshape %[[HS]] : (tensor<2x1x64x8xf32>) -> tensor<128x8xf32>
 // CHECK-NEXT: %[[W:.*]] = dtc.matmul %[[GR]], %[[HR]] {transpose_lhs} : (tensor<128x4xf32>, tensor<128x8xf32>) -> tensor<4x8xf32>
-// CHECK-NEXT: return %[[H]], %[[G]], %[[W]]
-func.func @wholes(%h0: tensor<64x8xf32>, %h1: tensor<64x8xf32>, %h2: tensor<64x8xf32>, %g0: tensor<64x4xf32>, %g1: tensor<64x4xf32>, %g2: tensor<64x4xf32>)
-    -> (tensor<3x1x64x8xf32>, tensor<3x64x4xf32>, tensor<4x8xf32>) {
+// CHECK: return %{{.*}}, %{{.*}}, %[[W]]
+func.func @wholes(%x: tensor<192x5xf32>, %h0: tensor<64x8xf32>, %h1: tensor<64x8xf32>, %h2: tensor<64x8xf32>, %g0: tensor<64x4xf32>, %g1: tensor<64x4xf32>, %g2: tensor<64x4xf32>)
+    -> (tensor<8x5xf32>, tensor<4x5xf32>, tensor<4x8xf32>) {
   %r0 = dtc.reshape %h0 : (tensor<64x8xf32>) -> tensor<1x1x64x8xf32>
   %r1 = dtc.reshape %h1 : (tensor<64x8xf32>) -> tensor<1x1x64x8xf32>
   %r2 = dtc.reshape %h2 : (tensor<64x8xf32>) -> tensor<1x1x64x8xf32>
   %h = dtc.concat %r0, %r1, %r2 axis 0 : (tensor<1x1x64x8xf32>, tensor<1x1x64x8xf32>, tensor<1x1x64x8xf32>) -> tensor<3x1x64x8xf32>
+  %hr = dtc.reshape %h : (tensor<3x1x64x8xf32>) -> tensor<192x8xf32>
+  %wh = dtc.matmul %hr, %x {transpose_lhs} : (tensor<192x8xf32>, tensor<192x5xf32>) -> tensor<8x5xf32>
   %w2 = dtc.matmul %g2, %h1 {transpose_lhs} : (tensor<64x4xf32>, tensor<64x8xf32>) -> tensor<4x8xf32>
   %s2 = dtc.reshape %g2 : (tensor<64x4xf32>) -> tensor<1x64x4xf32>
   %p2 = dtc.pad %s2 axis 0 at 2 : (tensor<1x64x4xf32>) -> tensor<3x64x4xf32>
@@ -134,34 +134,65 @@ func.func @wholes(%h0: tensor<64x8xf32>, %h1: tensor<64x8xf32>, %h2: tensor<64x8
   %s0 = dtc.reshape %g0 : (tensor<64x4xf32>) -> tensor<1x64x4xf32>
   %p0 = dtc.pad %s0 axis 0 at 0 : (tensor<1x64x4xf32>) -> tensor<3x64x4xf32>
   %g = dtc.add %p21, %p0 : (tensor<3x64x4xf32>, tensor<3x64x4xf32>) -> tensor<3x64x4xf32>
-  return %h, %g, %w : tensor<3x1x64x8xf32>, tensor<3x64x4xf32>, tensor<4x8xf32>
+  %gr = dtc.reshape %g : (tensor<3x64x4xf32>) -> tensor<192x4xf32>
+  %wg = dtc.matmul %gr, %x {transpose_lhs} : (tensor<192x4xf32>, tensor<192x5xf32>) -> tensor<4x5xf32>
+  return %wh, %wg, %w : tensor<8x5xf32>, tensor<4x5xf32>, tensor<4x8xf32>
+}
+
+// A layer that runs from the last position on reads the state one later.
+// CHECK-LABEL: func.func @backwards
+// CHECK: dtc.slice %{{.*}} axis 0 from 0 : (tensor<2x64x4xf32>) -> tensor<2x64x4xf32>
+// CHECK: dtc.slice %{{.*}} axis 0 from 1 : (tensor<3x64x8xf32>) -> tensor<2x64x8xf32>
+// CHECK-NOT: dtc.add
+func.func @backwards(%x: tensor<192x5xf32>, %y: tensor<128x5xf32>, %h0: tensor<1x64x8xf32>, %h1: tensor<1x64x8xf32>, %h2: tensor<1x64x8xf32>, %g0: tensor<1x64x4xf32>, %g1: tensor<1x64x4xf32>)
+    -> (tensor<8x5xf32>, tensor<4x5xf32>, tensor<4x8xf32>) {
+  %h = dtc.concat %h0, %h1, %h2 axis 0 : (tensor<1x64x8xf32>, tensor<1x64x8xf32>, tensor<1x64x8xf32>) -> tensor<3x64x8xf32>
+  %g = dtc.concat %g0, %g1 axis 0 : (tensor<1x64x4xf32>, tensor<1x64x4xf32>) -> tensor<2x64x4xf32>
+  %hr = dtc.reshape %h : (tensor<3x64x8xf32>) -> tensor<192x8xf32>
+  %gr = dtc.reshape %g : (tensor<2x64x4xf32>) -> tensor<128x4xf32>
+  %wh = dtc.matmul %hr, %x {transpose_lhs} : (tensor<192x8xf32>, tensor<192x5xf32>) -> tensor<8x5xf32>
+  %wg = dtc.matmul %gr, %y {transpose_lhs} : (tensor<128x4xf32>, tensor<128x5xf32>) -> tensor<4x5xf32>
+  %a0 = dtc.reshape %g0 : (tensor<1x64x4xf32>) -> tensor<64x4xf32>
+  %a1 = dtc.reshape %g1 : (tensor<1x64x4xf32>) -> tensor<64x4xf32>
+  %b1 = dtc.reshape %h1 : (tensor<1x64x8xf32>) -> tensor<64x8xf32>
+  %b2 = dtc.reshape %h2 : (tensor<1x64x8xf32>) -> tensor<64x8xf32>
+  %w0 = dtc.matmul %a0, %b1 {transpose_lhs} : (tensor<64x4xf32>, tensor<64x8xf32>) -> tensor<4x8xf32>
+  %w1 = dtc.matmul %a1, %b2 {transpose_lhs} : (tensor<64x4xf32>, tensor<64x8xf32>) -> tensor<4x8xf32>
+  %w = dtc.add %w0, %w1 : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  return %wh, %wg, %w : tensor<8x5xf32>, tensor<4x5xf32>, tensor<4x8xf32>
 }
 
 // Of one whole operand nothing is copied, so that more terms are joined: 2 of
 // 16 x 8 elements, where 16 x (8 + 32) are more than half of the result's.
 // CHECK-LABEL: func.func @half
-// CHECK: %[[H:.*]] = dtc.concat %arg2, %arg3, %arg4 axis 0
+// CHECK: %[[H:.*]] = dtc.concat %arg3, %arg4, %arg5 axis 0
 // CHECK: dtc.concat %{{.*}}, %{{.*}} axis 0 : (tensor<1x16x8xf32>
 // CHECK: dtc.slice %[[H]] axis 0 from 1
 // CHECK-NOT: dtc.add
-func.func @half(%a: tensor<16x8xf32>, %b: tensor<16x8xf32>, %h0: tensor<1x16x32xf32>, %h1: tensor<1x16x32xf32>, %h2: tensor<1x16x32xf32>)
-    -> (tensor<3x16x32xf32>, tensor<8x32xf32>) {
+func.func @half(%x: tensor<48x5xf32>, %a: tensor<16x8xf32>, %b: tensor<16x8xf32>, %h0: tensor<1x16x32xf32>, %h1: tensor<1x16x32xf32>, %h2: tensor<1x16x32xf32>)
+    -> (tensor<32x5xf32>, tensor<8x32xf32>) {
   %h = dtc.concat %h0, %h1, %h2 axis 0 : (tensor<1x16x32xf32>, tensor<1x16x32xf32>, tensor<1x16x32xf32>) -> tensor<3x16x32xf32>
+  %hr = dtc.reshape %h : (tensor<3x16x32xf32>) -> tensor<48x32xf32>
+  %wh = dtc.matmul %hr, %x {transpose_lhs} : (tensor<48x32xf32>, tensor<48x5xf32>) -> tensor<32x5xf32>
   %r1 = dtc.reshape %h1 : (tensor<1x16x32xf32>) -> tensor<16x32xf32>
   %r2 = dtc.reshape %h2 : (tensor<1x16x32xf32>) -> tensor<16x32xf32>
   %0 = dtc.matmul %b, %r2 {transpose_lhs} : (tensor<16x8xf32>, tensor<16x32xf32>) -> tensor<8x32xf32>
   %1 = dtc.matmul %a, %r1 {transpose_lhs} : (tensor<16x8xf32>, tensor<16x32xf32>) -> tensor<8x32xf32>
   %2 = dtc.add %0, %1 : (tensor<8x32xf32>, tensor<8x32xf32>) -> tensor<8x32xf32>
-  return %h, %2 : tensor<3x16x32xf32>, tensor<8x32xf32>
+  return %wh, %2 : tensor<32x5xf32>, tensor<8x32xf32>
 }
 
-// Not where the order is another, nor where what reads the sum comes first.
+// Not where another value is in between, nor of what the backward pass does not
+// read, nor where what reads the sum comes first.
 // CHECK-LABEL: func.func @apart
 // CHECK-NOT: dtc.slice
 // CHECK: return
-func.func @apart(%a: tensor<4x64xf32>, %b: tensor<4x64xf32>, %c: tensor<1x4x64xf32>, %d: tensor<1x4x64xf32>)
-    -> (tensor<2x4x64xf32>, tensor<64x64xf32>, tensor<2x4x64xf32>) {
-  %turned = dtc.concat %d, %c axis 0 : (tensor<1x4x64xf32>, tensor<1x4x64xf32>) -> tensor<2x4x64xf32>
+func.func @apart(%x: tensor<12x5xf32>, %y: tensor<8x5xf32>, %a: tensor<4x64xf32>, %b: tensor<4x64xf32>, %c: tensor<1x4x64xf32>, %d: tensor<1x4x64xf32>, %e: tensor<1x4x64xf32>)
+    -> (tensor<64x5xf32>, tensor<64x5xf32>, tensor<64x64xf32>, tensor<2x4x64xf32>) {
+  %mixed = dtc.concat %c, %e, %d axis 0 : (tensor<1x4x64xf32>, tensor<1x4x64xf32>, tensor<1x4x64xf32>) -> tensor<3x4x64xf32>
+  %mr = dtc.reshape %mixed : (tensor<3x4x64xf32>) -> tensor<12x64xf32>
+  %wm = dtc.matmul %mr, %x {transpose_lhs} : (tensor<12x64xf32>, tensor<12x5xf32>) -> tensor<64x5xf32>
+  %unread = dtc.concat %c, %d axis 0 : (tensor<1x4x64xf32>, tensor<1x4x64xf32>) -> tensor<2x4x64xf32>
   %rc = dtc.reshape %c : (tensor<1x4x64xf32>) -> tensor<4x64xf32>
   %rd = dtc.reshape %d : (tensor<1x4x64xf32>) -> tensor<4x64xf32>
   %0 = dtc.matmul %b, %rd {transpose_lhs} : (tensor<4x64xf32>, tensor<4x64xf32>) -> tensor<64x64xf32>
@@ -169,5 +200,7 @@ func.func @apart(%a: tensor<4x64xf32>, %b: tensor<4x64xf32>, %c: tensor<1x4x64xf
   %2 = dtc.add %0, %1 : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
   %3 = dtc.tanh %2 : (tensor<64x64xf32>) -> tensor<64x64xf32>
   %late = dtc.concat %c, %d axis 0 : (tensor<1x4x64xf32>, tensor<1x4x64xf32>) -> tensor<2x4x64xf32>
-  return %turned, %3, %late : tensor<2x4x64xf32>, tensor<64x64xf32>, tensor<2x4x64xf32>
+  %lr = dtc.reshape %late : (tensor<2x4x64xf32>) -> tensor<8x64xf32>
+  %wl = dtc.matmul %lr, %y {transpose_lhs} : (tensor<8x64xf32>, tensor<8x5xf32>) -> tensor<64x5xf32>
+  return %wm, %wl, %3, %unread : tensor<64x5xf32>, tensor<64x5xf32>, tensor<64x64xf32>, tensor<2x4x64xf32>
 }

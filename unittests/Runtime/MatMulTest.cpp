@@ -139,9 +139,10 @@ TEST(MatMul, AllKernels) {
 /// Several blocks along the contraction, added to what is there.
 TEST(MatMul, AllKernelsAccumulate) {
   for (const GemmKernels *kernel : hostGemmKernels())
-    for (int64_t m : {5, 16, 45, 128})
-      for (bool transposeB : {false, true}) {
-        checkKernel<float>(kernel->f32, false, transposeB, true, m, 150, 1030);
-        checkKernel<double>(kernel->f64, false, transposeB, true, m, 150, 600);
-      }
+    for (int64_t m : {5, 8, 16, 28, 45, 128})
+      for (int64_t n : {150, 256, 300})
+        for (bool transposeB : {false, true}) {
+          checkKernel<float>(kernel->f32, false, transposeB, true, m, n, 1030);
+          checkKernel<double>(kernel->f64, false, transposeB, true, m, n, 600);
+        }
 }

@@ -209,13 +209,13 @@ def JoinGradients : Pass<"dtc-join-gradients", "mlir::ModuleOp"> {
     A layer that runs once per position uses its weights as often. Then their
     gradient is a sum of products, and that of what it takes slices of is a sum
     of pads. Pads of ranges that follow each other become one concatenation.
-    Products `transpose_lhs` become products of concatenations. An operand whose
-    parts follow each other in a concatenation anyway, as what a layer gives to
-    the next one and the gradient of what it takes, is a slice of that one. Of
-    others as many terms are joined at a time as have no more elements in their
-    operands than the result, so that the step needs no more memory than for one
-    more gradient. Sizes are those that a rank has of a micro-batch. Ops with
-    attributes of a plan stay.
+    Products `transpose_lhs` become products of concatenations. A layer's outputs,
+    and the gradients of its inputs, are concatenated already: an operand whose
+    parts follow each other in a value of which another weight's gradient is a
+    product is a slice of it. Of others as many terms are joined at a time as
+    have no more elements in their operands than the result, so that the step
+    needs no more memory than for one more gradient. Sizes are those that a rank
+    has of a micro-batch. Ops with attributes of a plan stay.
 
     Before:
     ```mlir

@@ -41,8 +41,10 @@ constexpr int64_t transposedRows = narrowColumns;
 template <typename T, int vectorBytes, int MR> struct Gemm {
   static constexpr int lanes = vectorBytes / sizeof(T);
   static constexpr int NR = 2 * lanes, tileRows = MR;
-  /// Registers beside a vector of B and one for elements of A.
-  static constexpr int oneTileRows = vectorBytes == 64 ? 28 : 14;
+  /// Registers beside a vector of B and one for elements of A, of rows that are
+  /// packed as two vectors at most.
+  static constexpr int registers = vectorBytes == 64 ? 28 : 14;
+  static constexpr int oneTileRows = registers < NR ? registers : NR;
   static constexpr int64_t mostDepth = depthBytes / sizeof(T);
   static_assert((mostRows + NR) * depthBytes <= gemmScratchBytes);
   static_assert((mostRowsOfNarrow + NR) * depthBytes + narrowBytes <=
@@ -57,8 +59,8 @@ template <typename T, int vectorBytes, int MR> struct Gemm {
 
   /// What a tile reads B from: rows that are packed, or rows of the operand,
   /// which are far from each other and each longer than the tile. Of these it
-  /// asks for the lines of the next tile's columns, too, and may write what it
-  /// reads to `packed`, side by side.
+  /// prefetches the next tile's columns, and may write what it reads to
+  /// `packed`, side by side.
   enum class Source { packed, operand, operandToPack };
 
   /// R x V vectors of C (rows `ldc` apart). Element (i, p) of A lies at
@@ -283,8 +285,8 @@ template <typename T, int vectorBytes, int MR> struct Gemm {
     int64_t padding = (lanes - g.m % lanes) % lanes;
     bool transposes = g.bCol != 1 && g.m <= transposedRows && g.m <= g.n &&
                       2 * g.m <= g.k && 2 * padding <= g.m;
-    bool hasOneTile = g.bCol == 1 && g.m <= min(oneTileRows, NR) && g.n >= NR &&
-                      !Blocks(g).isNarrow;
+    bool hasOneTile =
+        g.bCol == 1 && g.m <= oneTileRows && g.n >= NR && !Blocks(g).isNarrow;
     transposes   ? runTransposed(g, scratch)
     : hasOneTile ? runRows(g, scratch)
                  : runBlocks<false>(g, scratch);
@@ -292,7 +294,7 @@ template <typename T, int vectorBytes, int MR> struct Gemm {
 
   /// All rows of C in one tile at a time: an element of B is needed once.
   static void runRows(const GemmArguments &g, char *scratch) {
-    constexpr auto fewest = MR + 1, most = oneTileRows < NR ? oneTileRows : NR;
+    constexpr int fewest = MR + 1;
     T *packed = (T *)scratch;
     int64_t block = Blocks(g).depth;
     int64_t stride = g.m <= lanes ? lanes : NR, column = 0;
@@ -311,8 +313,8 @@ template <typename T, int vectorBytes, int MR> struct Gemm {
       column = 0;
       if (g.m <= MR)
         multiply(tileOf<2, Source::operand>(g.m), NR);
-      else if constexpr (fewest <= most)
-        multiply(tileOf<1, Source::operand, most, fewest>(g.m), lanes);
+      else if constexpr (fewest <= oneTileRows)
+        multiply(tileOf<1, Source::operand, oneTileRows, fewest>(g.m), lanes);
     }
     if (column == g.n)
       return;
