@@ -18,6 +18,42 @@ static RankedTensorType getWide(Value value) {
 
 static bool isNarrow(Value value) { return isFloat16(value.getType()); }
 
+/// The values that are rounded as if they were stored: those that are compared,
+/// or of which the largest is found, which is f32. What another kernel compares
+/// is what it has loaded, or makes of the same numbers itself: of elements and
+/// the largest of them, one has to be equal.
+static llvm::DenseSet<Value> findCompared(func::FuncOp kernel) {
+  llvm::DenseSet<Value> compared, seen;
+  SmallVector<Value> worklist;
+  for (Operation &op : kernel.front())
+    if (isa<CompareOp, ReduceMaxOp>(op))
+      llvm::append_range(worklist, op.getOperands());
+  while (!worklist.empty()) {
+    Value value = worklist.pop_back_val();
+    Operation *op = value.getDefiningOp();
+    if (!op || !seen.insert(value).second)
+      continue;
+    if (isNarrow(value))
+      compared.insert(value);
+    else if (isa<CastOp, ReshapeOp, BroadcastOp, TransposeOp, SliceOp, SplitOp,
+                 ConcatOp, PadOp>(op))
+      llvm::append_range(worklist, op->getOperands());
+  }
+  return compared;
+}
+
+/// Rounds a result to the narrow type that it had.
+static void round(OpResult result, RankedTensorType narrow) {
+  if (result.getType() == narrow)
+    return; // it is looked up
+  OpBuilder builder(result.getContext());
+  builder.setInsertionPointAfter(result.getOwner());
+  Location loc = result.getLoc();
+  auto rounded = CastOp::create(builder, loc, narrow, result);
+  auto wide = CastOp::create(builder, loc, result.getType(), rounded.getY());
+  result.replaceAllUsesExcept(wide.getY(), rounded);
+}
+
 /// Widens the operands but those that are looked up: reading rows by index
 /// needs them in memory. Then so are the results, which are rows of them.
 static void widen(Operation *op) {
@@ -59,6 +95,7 @@ void dtc::widenFloats(func::FuncOp kernel) {
   kernel.walk([&](Operation *op) { isNeeded |= isAny(op->getResults()); });
   if (!isNeeded)
     return;
+  llvm::DenseSet<Value> compared = findCompared(kernel);
   Operation *terminator = kernel.front().getTerminator();
   for (Operation &op :
        llvm::make_early_inc_range(kernel.front().without_terminator())) {
@@ -66,7 +103,11 @@ void dtc::widenFloats(func::FuncOp kernel) {
       assert(!isNarrow(constant) && "constants are in the compute type");
       continue;
     }
+    SmallVector<Type> narrow(op.getResultTypes());
     widen(&op);
+    for (auto [result, type] : llvm::zip(op.getResults(), narrow))
+      if (compared.contains(result))
+        round(result, cast<RankedTensorType>(type));
     if (auto cast = dyn_cast<CastOp>(op))
       removeCast(cast);
   }

@@ -9,7 +9,7 @@ namespace dtc {
 
 /// Makes a kernel, still of dtc ops, compute in f32 what it has in f16 or bf16:
 /// arguments are widened where they enter it and results are rounded where they
-/// leave it. What stays inside is not rounded.
+/// leave it. What stays inside is not rounded, but for what is compared.
 void widenFloats(mlir::func::FuncOp kernel);
 
 } // namespace dtc

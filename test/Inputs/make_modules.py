@@ -288,6 +288,25 @@ class Repeated(nn.Module):
         return self.head(torch.cat([y, self.other(x).sigmoid()], -1))
 
 
+class Largest(nn.Module):
+    """The largest of the positions of each channel, by its value and its place,
+    of elements that are made again in the backward pass."""
+
+    def __init__(self):
+        super().__init__()
+        self.norm = nn.LayerNorm(WIDTH)
+        self.a, self.b = nn.Linear(WIDTH, WIDTH), nn.Linear(WIDTH, WIDTH)
+        self.head = nn.Linear(3 * WIDTH, CLASSES)
+
+    def forward(self, x):
+        normal = self.norm(x + self.a(x))
+        curved = nn.functional.gelu(self.b(normal))
+        chosen = curved.gather(1, curved.argmax(1, keepdim=True)).squeeze(1)
+        largest = normal == normal.amax(1, keepdim=True)
+        return self.head(torch.cat([normal.max(1)[0] + curved.amax(1), chosen,
+                                    (normal * largest).sum(1)], -1) / 4)
+
+
 class Held(nn.Module):
     """A parameter and a buffer that the model reads from a dict and a list of its
     own, as cells of ncps do."""
@@ -322,6 +341,7 @@ MODULES = {
     "prototypes": (Prototypes, (WIDTH,)),
     "repeated": (Repeated, (WIDTH,)),
     "held": (Held, (WIDTH,)),
+    "largest": (Largest, (LENGTH, WIDTH)),
 }
 
 

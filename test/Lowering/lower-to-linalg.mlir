@@ -94,3 +94,25 @@ func.func @narrow(%table: tensor<16x8xbf16>, %i: tensor<4xi64>, %x: tensor<4x8xb
   %2 = dtc.exp %1 : (tensor<4x8xbf16>) -> tensor<4x8xbf16>
   return %2 : tensor<4x8xbf16>
 }
+
+// What is compared, and of what the largest is found, is rounded as if it were
+// stored: another kernel compares with what it has loaded. An exponential of it
+// is not.
+// CHECK-LABEL: func.func @compared
+// CHECK: %[[S:.+]] = arith.addf
+// CHECK-NEXT: linalg.yield %[[S]] : f32
+// CHECK: arith.truncf %{{.+}} : f32 to bf16
+// CHECK: arith.extf %{{.+}} : bf16 to f32
+// CHECK: arith.maximumf
+// CHECK: arith.cmpf oeq
+// CHECK: math.exp
+// CHECK-NOT: arith.truncf
+// CHECK: return
+func.func @compared(%x: tensor<4x8xbf16>, %y: tensor<4x8xbf16>) -> (tensor<4x1xf32>, tensor<4x8xi1>, tensor<4x8xf32>) attributes {dtc.kernel} {
+  %0 = dtc.add %x, %y : (tensor<4x8xbf16>, tensor<4x8xbf16>) -> tensor<4x8xbf16>
+  %1 = dtc.reduce_max %0 axes [1] : (tensor<4x8xbf16>) -> tensor<4x1xf32>
+  %2 = dtc.compare eq %0, %1 : (tensor<4x8xbf16>, tensor<4x1xf32>) -> tensor<4x8xi1>
+  %3 = dtc.mul %x, %y : (tensor<4x8xbf16>, tensor<4x8xbf16>) -> tensor<4x8xbf16>
+  %4 = dtc.exp %3 : (tensor<4x8xbf16>) -> tensor<4x8xf32>
+  return %1, %2, %4 : tensor<4x1xf32>, tensor<4x8xi1>, tensor<4x8xf32>
+}

@@ -18,7 +18,14 @@ static void differentiate(ReduceSumOp op, Vjp &d) {
 static void differentiate(ReduceMaxOp op, Vjp &d) {
   Value x = op.getX();
   Value isMax = d.mask(Comparison::eq, x, op.getY(), d.constant(x, 1));
-  d.set(0, d.mul(isMax, d.div(d.grad(), d.sum(isMax, op.getAxes()))));
+  Value count = d.sum(isMax, op.getAxes());
+  // Of elements that are made again of rounded numbers, none may be equal.
+  if (isFloat16(x.getType())) {
+    Value one = d.constant(count, 1);
+    count =
+        d.add(count, d.mask(Comparison::eq, count, d.constant(count, 0), one));
+  }
+  d.set(0, d.mul(isMax, d.div(d.grad(), count)));
 }
 
 void attachReductionGradients(MLIRContext &context) {
