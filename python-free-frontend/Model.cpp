@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Model.h"
+#include "DropSorts.h"
 #include "FxGraph.h"
 #include "HoistConstants.h"
 #include "InlineNodes.h"
@@ -136,6 +137,7 @@ Expected<Model> loadModel(StringRef path, StringRef wantedOutput) {
       nameRecurrent(*proto->mutable_graph(), reader, model.restored);
     else if (proto->producer_name() == "tf2onnx" && model.opset >= 11)
       keepOneBias(*proto->mutable_graph(), reader);
+    dropSorts(*proto->mutable_graph(), reader);
     separateNorms(*proto->mutable_graph());
     separateModules(*proto->mutable_graph());
   }

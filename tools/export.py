@@ -39,10 +39,32 @@ def dynamic_batch(value):
     return None
 
 
-def capture(*args, export=torch.export.export, **options):
+def read_own(program, model):
+    """What the model reads from a dict or list of its own, and torch.export takes
+    for constants, is read as what the state dict has."""
+    def place(tensor):
+        return tensor.data_ptr(), tensor.shape, tensor.stride(), tensor.dtype
+    own = {place(tensor): name for name, tensor in
+           [*model.named_buffers(), *model.named_parameters()] if tensor.numel()}
+    inputs = {node.name: node for node in program.graph.nodes
+              if node.op == "placeholder"}
+    specs = program.graph_signature.input_specs
+    places = {spec.target: inputs[spec.arg.name] for spec in specs
+              if spec.kind.name in ("PARAMETER", "BUFFER")}
+    for spec in specs:
+        tensor = program.constants.get(spec.target)
+        if spec.kind.name == "CONSTANT_TENSOR" and torch.is_tensor(tensor):
+            name = own.get(place(tensor))
+            if name in places:
+                inputs[spec.arg.name].replace_all_uses_with(places[name])
+
+
+def capture(model, *args, export=torch.export.export, **options):
     """torch.export.export, after which results of no_grad are detached: an ONNX
     file says what is detached only."""
-    program = export(*args, **options)
+    program = export(model, *args, **options)
+    if isinstance(model, torch.nn.Module):
+        read_own(program, model)
     for module in program.graph_module.modules():
         if not isinstance(module, torch.fx.GraphModule):
             continue
@@ -93,26 +115,6 @@ def define_stop_gradient(model):
     function = ir.Function("dtc", "StopGradient", graph=graph, attributes=[])
     model.functions[function.identifier()] = function
     model.opset_imports["dtc"] = 1
-
-
-def name_lifted(graph, model):
-    """Gives tensors of the model that it reads from a dict or list of its own,
-    which the exporter calls 'lifted_tensor_0', the names that the state dict has
-    for them."""
-    def place(tensor):
-        return tensor.data_ptr(), tensor.shape, tensor.stride(), tensor.dtype
-    own = {place(tensor): name for name, tensor in
-           [*model.named_buffers(), *model.named_parameters()] if tensor.numel()}
-    for value in list(graph.initializers.values()):
-        tensor = getattr(value.const_value, "raw", None)
-        name = own.get(place(tensor)) if torch.is_tensor(tensor) else None
-        if name is None or value.name in model.state_dict():
-            continue
-        if name in graph.initializers:
-            value.replace_all_uses_with(graph.initializers[name])
-            del graph.initializers[value.name]
-        else:
-            value.name = name
 
 
 def separate_names(model, names):
@@ -224,7 +226,6 @@ def export(model, inputs, path, fixed_batch=False):
         if value.name in names:
             raise ValueError(f"'{value.name}' is an argument of forward and a "
                              "tensor of the state dict; rename one of them")
-    name_lifted(program.model.graph, model)
     has_stops = stop_gradients(program.model)
     separate_names(program.model, names)
     simplify(program.model, names)

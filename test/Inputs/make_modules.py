@@ -9,6 +9,7 @@ Needs the packages of bench/requirements.txt.
 
 import argparse
 import copy
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +20,9 @@ from make_exports import shrink
 from make_inputs import export, write_data
 from models import Model, Projection
 from reference import write_reference
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "tools"))
+import export as training  # noqa: E402
 
 ROWS, LENGTH, WIDTH, CLASSES = 64, 6, 8, 5
 
@@ -219,6 +223,25 @@ class Recurrent(nn.Module):
         return self.head(y.mean(1) + cell[0])
 
 
+class Packed(nn.Module):
+    """Sequences of different lengths, which PyTorch sorts and puts back."""
+
+    def __init__(self, hidden=6):
+        super().__init__()
+        self.gru = nn.GRU(WIDTH, hidden, 2, batch_first=True, bidirectional=True)
+        self.head = nn.Linear(3 * hidden, CLASSES)
+
+    def forward(self, x):
+        lengths = 1 + (x[:, 1:, 0] > 0).sum(1)
+        packed = nn.utils.rnn.pack_padded_sequence(
+            x, lengths, batch_first=True, enforce_sorted=False)
+        y, states = self.gru(packed)
+        y, lengths = nn.utils.rnn.pad_packed_sequence(
+            y, batch_first=True, total_length=LENGTH)
+        mean = y.sum(1) / lengths.unsqueeze(1).to(y.dtype)
+        return self.head(torch.cat([mean, states[-1]], -1))
+
+
 class Standardized(nn.Module):
     """Means of the batch, and means of what is made of them."""
 
@@ -300,7 +323,7 @@ class Largest(nn.Module):
 
     def forward(self, x):
         normal = self.norm(x + self.a(x))
-        curved = nn.functional.gelu(self.b(normal))
+        curved = nn.functional.silu(self.b(normal))
         chosen = curved.gather(1, curved.argmax(1, keepdim=True)).squeeze(1)
         largest = normal == normal.amax(1, keepdim=True)
         return self.head(torch.cat([normal.max(1)[0] + curved.amax(1), chosen,
@@ -314,7 +337,7 @@ class Held(nn.Module):
     def __init__(self):
         super().__init__()
         self.weight = nn.Parameter(torch.randn(WIDTH, WIDTH) / 2)
-        self.register_buffer("shift", torch.rand(WIDTH))
+        self.register_buffer("shift", torch.rand(WIDTH), persistent=False)
         self.held, self.listed = {"weight": self.weight}, [self.shift]
         self.head = nn.Linear(WIDTH, CLASSES)
 
@@ -335,6 +358,7 @@ MODULES = {
     "largest-queries": (LargestQueries, (LENGTH, WIDTH)),
     "probe": (Probe, (LENGTH, WIDTH)),
     "recurrent": (Recurrent, (2 * LENGTH, WIDTH)),
+    "packed": (Packed, (LENGTH, WIDTH)),
     "standardized": (Standardized, (WIDTH,)),
     "scaled": (Scaled, (WIDTH,)),
     "columns": (Columns, (len(Columns.SIZES),)),
@@ -378,6 +402,15 @@ def main():
                               input_names=["x"], verbose=False,
                               external_data=False,
                               optimize=name == "recurrent")
+            shrink(path)
+        elif name == "packed":  # which dynamo does not export
+            torch.onnx.export(copy.deepcopy(model.module).float(),
+                              (model.batch(0, 4, torch.float32)[0],), path,
+                              input_names=["x"], output_names=["logits"],
+                              dynamic_axes=dict(x={0: "batch"}), dynamo=False)
+        elif name == "held":  # which others export as constants
+            training.export(copy.deepcopy(model.module).float(),
+                            dict(x=model.batch(0, 4, torch.float32)[0]), path)
             shrink(path)
         else:
             export(model, path)
