@@ -309,7 +309,7 @@ bool Sort::isUndone() {
 
 void Sort::drop() {
   auto pass = [](onnx::NodeProto &node) {
-    std::string from = node.input(0), to = node.output(0);
+    std::string from = node.input(0);
     node.clear_input();
     node.clear_attribute();
     node.set_op_type("Identity");
