@@ -68,6 +68,12 @@ static int64_t getInt(const onnx::NodeProto &node, StringRef name,
   return otherwise;
 }
 
+/// An operand; "" if the node does not have it.
+static const std::string &getInput(const onnx::NodeProto &node, int operand) {
+  static const std::string none;
+  return operand < node.input_size() ? node.input(operand) : none;
+}
+
 static bool isLayer(const onnx::NodeProto &node) {
   return node.op_type() == "LSTM" || node.op_type() == "GRU" ||
          node.op_type() == "RNN";
@@ -113,7 +119,7 @@ const onnx::NodeProto *Sort::findNode(const std::string &result) const {
 bool Sort::isNumber(const std::string &value, int64_t number) const {
   const onnx::NodeProto *node = findNode(value);
   if (node && node->op_type() == "Cast")
-    return isNumber(node->input(0), number);
+    return isNumber(getInput(*node, 0), number);
   auto known = readInts(value);
   return known && known->size() == 1 && known->front() == number;
 }
@@ -127,7 +133,7 @@ bool Sort::isUniform(const std::string &value) const {
   return op == "ConstantOfShape" ||
          ((op == "Slice" || op == "Cast" || op == "Identity" ||
            op == "Expand" || op == "Unsqueeze") &&
-          isUniform(node->input(0)));
+          isUniform(getInput(*node, 0)));
 }
 
 bool Sort::reach(const std::string &value, int64_t axis) {
@@ -165,9 +171,10 @@ bool Sort::findGathers() {
       } else if (op == "ScatterElements" && use.operand == 1 &&
                  getInt(node, "axis", 0) == 0 && node.attribute_size() <= 1) {
         // Of as many as there are places, or it were no valid node.
-        const onnx::NodeProto *counts = findNode(node.input(2));
+        const onnx::NodeProto *counts = findNode(getInput(node, 2));
         if (!counts || counts->op_type() != "Range" ||
-            !isNumber(counts->input(0), 0) || !isNumber(counts->input(2), 1))
+            !isNumber(getInput(*counts, 0), 0) ||
+            !isNumber(getInput(*counts, 2), 1))
           return false;
         addInverse(node.output(0));
       } else if (op != "Shape") {
@@ -196,11 +203,11 @@ bool Sort::followLayer(const onnx::NodeProto &node, int operand, int64_t axis) {
 /// A Gather of sorted samples: it puts them back, or takes of each.
 bool Sort::followTaken(const onnx::NodeProto &node, int index, int64_t axis) {
   int64_t along = getInt(node, "axis", 0);
-  if (inverses.contains(node.input(1))) {
+  if (inverses.contains(getInput(node, 1))) {
     undone.push_back(index);
     return along == axis;
   }
-  const onnx::TensorProto *taken = findConstant(node.input(1));
+  const onnx::TensorProto *taken = findConstant(getInput(node, 1));
   return taken && along >= 0 && along != axis &&
          reach(node.output(0),
                along < axis ? axis + taken->dims_size() - 1 : axis);
@@ -234,21 +241,21 @@ bool Sort::follow(const std::string &value, int64_t axis) {
       const auto &order = node.attribute(0).ints();
       keepsApart = reachResult(find(order, axis) - order.begin());
     } else if (use.operand == 0 && op == "Slice") {
-      auto axes = readInts(node.input_size() > 3 ? node.input(3) : "");
+      auto axes = readInts(getInput(node, 3));
       keepsApart = axes && none_of(*axes, [&](int64_t other) {
                      return other < 0 || other == axis;
                    });
       keepsApart &= reachResult(axis);
     } else if (use.operand == 0 && op == "Reshape") {
       // Dimensions up to that of the samples are those of the operand.
-      auto shape = readInts(node.input(1));
+      auto shape = readInts(getInput(node, 1));
       keepsApart = shape && int64_t(shape->size()) > axis &&
                    getInt(node, "allowzero", 0) == 0 &&
                    all_of(ArrayRef(*shape).take_front(axis + 1),
                           [](int64_t size) { return size == 0; }) &&
                    reachResult(axis);
     } else if (use.operand == 0 && (op == "Squeeze" || op == "Unsqueeze")) {
-      auto axes = readInts(node.input_size() > 1 ? node.input(1) : "");
+      auto axes = readInts(getInput(node, 1));
       if (!axes || any_of(*axes, [](int64_t each) { return each < 0; }))
         return false;
       sort(*axes);
@@ -295,13 +302,13 @@ bool Sort::isUndone() {
     const onnx::NodeProto &node = graph.node(index);
     int64_t axis = getInt(node, "layout", 0) == 1 ? 0 : 1;
     auto isWith = [&](int operand, int64_t place) {
-      return operand >= node.input_size() || node.input(operand).empty() ||
-             isSorted(node.input(operand), place);
+      return getInput(node, operand).empty() ||
+             isSorted(getInput(node, operand), place);
     };
-    if (!isSorted(node.input(0), axis) || !isWith(4, 0))
+    if (!isSorted(getInput(node, 0), axis) || !isWith(4, 0))
       return false;
     for (int state : {5, 6})
-      if (!isWith(state, axis) && !isUniform(node.input(state)))
+      if (!isWith(state, axis) && !isUniform(getInput(node, state)))
         return false;
   }
   return !undone.empty();
@@ -309,7 +316,7 @@ bool Sort::isUndone() {
 
 void Sort::drop() {
   auto pass = [](onnx::NodeProto &node) {
-    std::string from = node.input(0);
+    std::string from = getInput(node, 0);
     node.clear_input();
     node.clear_attribute();
     node.set_op_type("Identity");
@@ -321,7 +328,7 @@ void Sort::drop() {
   onnx::NodeProto &node = graph.node(topK);
   std::string lengths = node.output(0);
   node.set_output(0, graph.makeName(lengths + "/sorted"));
-  graph.addAfter(topK) = makeUnary("Identity", node.input(0), lengths);
+  graph.addAfter(topK) = makeUnary("Identity", getInput(node, 0), lengths);
 }
 
 void dropSorts(onnx::GraphProto &proto, TensorReader &reader) {
@@ -336,11 +343,14 @@ void dropSorts(onnx::GraphProto &proto, TensorReader &reader) {
           return attribute.has_g() || attribute.graphs_size() > 0;
         }))
       return; // branches may read anything
+    if (graph.node(i).output_size() == 0)
+      return; // said by the importer
     for (auto [operand, name] : enumerate(graph.node(i).input()))
       uses[name].push_back({i, int(operand)});
   }
   for (int i = 0; i < graph.size(); ++i)
-    if (graph.node(i).op_type() == "TopK" && graph.node(i).output_size() > 1)
+    if (graph.node(i).op_type() == "TopK" && graph.node(i).input_size() > 0 &&
+        graph.node(i).output_size() > 1)
       if (Sort sort(graph, reader, uses, outputs, i); sort.isUndone())
         sort.drop();
   graph.insertNodes();

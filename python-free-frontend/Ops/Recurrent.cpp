@@ -390,7 +390,8 @@ static void collectRows(Value value, SmallVectorImpl<Rows> &rows) {
     return cast<mlir::RankedTensorType>(x.getType()).getShape();
   };
   if (auto reshape = value.getDefiningOp<ReshapeOp>();
-      reshape && sizesOf(reshape.getX()).back() == sizesOf(value).back())
+      reshape && !sizesOf(reshape.getX()).empty() &&
+      sizesOf(reshape.getX()).back() == sizesOf(value).back())
     return collectRows(reshape.getX(), rows);
   if (auto concat = value.getDefiningOp<ConcatOp>();
       concat && concat.getAxis() == 0) {
