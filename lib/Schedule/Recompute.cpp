@@ -158,10 +158,11 @@ void StageRecompute::classifyResults() {
       continue;
     numbers[value] = number;
     byNumber[number] = value;
-    if (backward.contains(number))
+    if (backward.contains(number)) {
       forward.saved.insert(value);
-    if (isReadByKernels(number))
-      forward.readByKernels.insert(value);
+      if (isReadByKernels(number))
+        forward.readByKernels.insert(value);
+    }
     if (others.contains(number))
       forward.sent.insert(value);
   }
