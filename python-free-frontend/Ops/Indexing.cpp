@@ -8,6 +8,7 @@
 #include "Indices.h"
 #include "Operators.h"
 #include "Provenance.h"
+#include "SampleRows.h"
 #include "ShapeRules.h"
 #include "Take.h"
 #include "dtc/Dialect/Padding.h"
@@ -78,10 +79,18 @@ Error importGather(NodeBuilder &node) {
     node.setResult(0, node.reshape(part, result));
     return Error::success();
   }
-  auto indices = checkIndices(node, node.operand(1), shape[*axis]);
+  Value index = node.operand(1);
+  std::optional<SampleRows> ofSamples;
+  if (*axis == 0 && table.getDefiningOp())
+    ofSamples = findSampleRows(node, table, index);
+  auto indices = ofSamples ? checkIndices(node, ofSamples->indices,
+                                          node.shapeOf(ofSamples->table)[1])
+                           : checkIndices(node, index, shape[*axis]);
   if (!indices)
     return indices.takeError();
-  Value rows = lookUp(node, table, *axis, indices->values);
+  Value rows = ofSamples
+                   ? node.create<GatherOp>(ofSamples->table, indices->values, 1)
+                   : lookUp(node, table, *axis, indices->values);
   markPadding(call, rows);
   node.setResult(
       0, dropOutside(node, rows, indices->areInside, call.rank(0) - *axis - 1));

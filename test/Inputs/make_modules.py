@@ -242,6 +242,26 @@ class Packed(nn.Module):
         return self.head(torch.cat([mean, states[-1]], -1))
 
 
+class OwnRows(nn.Module):
+    """Rows that each sample has chosen, of which TorchScript makes lookups in
+    the rows of all: batch first, with time first, by two coordinates."""
+
+    def __init__(self):
+        super().__init__()
+        self.body = nn.Linear(WIDTH, WIDTH)
+        self.head = nn.Linear(3 * WIDTH + 1, CLASSES)
+
+    def forward(self, x):
+        y = self.body(x).tanh()
+        sample = torch.arange(x.shape[0])
+        last = (x[:, 1:, 0] > 0).sum(1)
+        two = torch.stack([last, (x[:, 1:, 1] > 0).sum(1)], 1)
+        parts = [y.transpose(0, 1)[last, sample],
+                 y[sample[:, None], two].flatten(1),
+                 y[sample, last, two[:, 1] - 1][:, None]]
+        return self.head(torch.cat(parts, -1))
+
+
 class Standardized(nn.Module):
     """Means of the batch, and means of what is made of them."""
 
@@ -359,6 +379,7 @@ MODULES = {
     "probe": (Probe, (LENGTH, WIDTH)),
     "recurrent": (Recurrent, (2 * LENGTH, WIDTH)),
     "packed": (Packed, (LENGTH, WIDTH)),
+    "own-rows": (OwnRows, (LENGTH, WIDTH)),
     "standardized": (Standardized, (WIDTH,)),
     "scaled": (Scaled, (WIDTH,)),
     "columns": (Columns, (len(Columns.SIZES),)),
@@ -403,7 +424,7 @@ def main():
                               external_data=False,
                               optimize=name == "recurrent")
             shrink(path)
-        elif name == "packed":  # which dynamo does not export
+        elif name in ("packed", "own-rows"):  # TorchScript's
             torch.onnx.export(copy.deepcopy(model.module).float(),
                               (model.batch(0, 4, torch.float32)[0],), path,
                               input_names=["x"], output_names=["logits"],
