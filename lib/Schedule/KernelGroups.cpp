@@ -59,6 +59,7 @@ private:
   bool needsComplete(OpOperand &use) const;
   bool awaits(Operation *op, unsigned unit) const;
   bool overwrites(unsigned unit, unsigned other) const;
+  bool movesOverwritten(unsigned a, unsigned b) const;
   bool canMerge(unsigned a, unsigned b) const;
   void merge(unsigned from, unsigned into);
   void reorder(unsigned first, unsigned second);
@@ -167,6 +168,41 @@ bool Grouping::overwrites(unsigned unit, unsigned other) const {
   });
 }
 
+/// Whether an iteration reads an operand at its own place alone. A
+/// concatenation writes, where that ends a kernel, each part in its own loop.
+static bool readsInPlace(OpOperand &use, const KernelRole &role) {
+  Operation *op = use.getOwner();
+  if (isa<TransposeOp, SliceOp, PadOp, SplitOp>(op) ||
+      use.get().getDefiningOp<ConcatOp>())
+    return false;
+  return isa<ConcatOp>(op) ||
+         getLocalType(use.get().getType()).getShape() == role.domain.getShape();
+}
+
+/// Whether an op of two units reads at other places what ops of the units
+/// overwrite: their kernel would find there what it has written.
+bool Grouping::movesOverwritten(unsigned a, unsigned b) const {
+  if (overwritten[a].empty() && overwritten[b].empty())
+    return false;
+  llvm::SmallPtrSet<Operation *, 16> reached; ///< by what is overwritten
+  for (const KernelUnit *unit : {&units[a], &units[b]})
+    for (Operation *op : unit->ops)
+      if (!getOverwritten(op).empty())
+        reached.insert(op);
+  SmallVector<Operation *> next(reached.begin(), reached.end());
+  while (!next.empty())
+    for (OpOperand &use : next.pop_back_val()->getUses()) {
+      Operation *user = use.getOwner();
+      if (!isIn(user, a) && !isIn(user, b))
+        continue;
+      if (!readsInPlace(use, roles.at(user)))
+        return true;
+      if (reached.insert(user).second)
+        next.push_back(user);
+    }
+  return false;
+}
+
 /// Of units that are connected.
 bool Grouping::canMerge(unsigned a, unsigned b) const {
   if (!units[a].isKernel || !units[b].isKernel ||
@@ -181,7 +217,7 @@ bool Grouping::canMerge(unsigned a, unsigned b) const {
   auto [few, many] = units[a].ops.size() < units[b].ops.size()
                          ? std::pair(a, b)
                          : std::pair(b, a);
-  if (overwrites(a, b) || overwrites(b, a) ||
+  if (overwrites(a, b) || overwrites(b, a) || movesOverwritten(a, b) ||
       llvm::any_of(units[few].ops, [&, many = many](Operation *op) {
         return awaits(op, many);
       }))

@@ -42,6 +42,21 @@ module @stage0 attributes {dtc.stage = 0 : i64} {
     return %1, %4, %2 : tensor<4x4xf32, #p>, tensor<1x4xf32, #p>, tensor<8x4xf32, #d>
   }
 
+  // What is overwritten may be read by its kernel where it is written, as to
+  // join it with others, but not moved, or not before it is complete.
+  // CHECK-LABEL: func.func private @moves
+  // CHECK: %[[SUMS:.*]]:2 = dtc.launch @kernels::@kernel_accumulate_neg_concat
+  // CHECK: %[[TURNED:.*]] = dtc.launch @kernels::@kernel_split_concat(%[[SUMS]]#0)
+  // CHECK: return %[[SUMS]]#0, %[[SUMS]]#1, %[[TURNED]]
+  func.func private @moves(%x: tensor<4xf32, #r>, %a: tensor<4xf32, #r> {dtc.update = 0 : i64}) -> (tensor<4xf32, #r>, tensor<8xf32, #r>, tensor<4xf32, #r>) {
+    %0 = dtc.accumulate %x into %a : tensor<4xf32, #r>
+    %1 = dtc.neg %0 : (tensor<4xf32, #r>) -> tensor<4xf32, #r>
+    %2 = dtc.concat %0, %1 axis 0 : (tensor<4xf32, #r>, tensor<4xf32, #r>) -> tensor<8xf32, #r>
+    %3:2 = dtc.split %0 axis 0 : (tensor<4xf32, #r>) -> (tensor<2xf32, #r>, tensor<2xf32, #r>)
+    %4 = dtc.concat %3#1, %3#0 axis 0 : (tensor<2xf32, #r>, tensor<2xf32, #r>) -> tensor<4xf32, #r>
+    return %0, %2, %4 : tensor<4xf32, #r>, tensor<8xf32, #r>, tensor<4xf32, #r>
+  }
+
   // exp and mul share values, but the product lies between them.
   // CHECK-LABEL: func.func private @between
   // CHECK: %[[E:.*]] = dtc.launch @kernels::@kernel_exp
