@@ -9,6 +9,7 @@
 #define DTC_FRONTEND_CALL_H
 
 #include "HostTensor.h"
+#include "Selection.h"
 
 #include "llvm/Support/Error.h"
 
@@ -26,6 +27,8 @@ struct Operand {
   /// The values, when they are known at import.
   const HostTensor *constant = nullptr;
   bool isParameter = false;
+  /// Of what a mask selects.
+  std::optional<Selection> selection = {};
 };
 
 class Call {

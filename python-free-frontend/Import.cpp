@@ -16,6 +16,7 @@
 #include "NameList.h"
 #include "Operators.h"
 #include "Ops/KnownValues.h"
+#include "Ops/Masks.h"
 #include "ParameterInputs.h"
 #include "ParameterNames.h"
 #include "Parameters.h"
@@ -47,6 +48,7 @@ struct Binding {
   /// Null for a constant or parameter that no op has used yet.
   Value value;
   std::optional<ParameterUse> parameter;
+  std::optional<Selection> selection;
 };
 
 class Importer {
@@ -93,6 +95,8 @@ private:
   Expected<bool> goesOn(const Unroller &loop) const;
   Error importSequence(const Call &call, int index);
   Error evaluateNode(const Call &call);
+  Error follow(const Call &call, Binding &result) const;
+  Error selectByMask(NodeBuilder &node);
   Error buildNode(const Call &call, mlir::Location loc);
   /// The IR value of a binding, made at its first use.
   Value materialize(Binding &binding, NodeBuilder &builder);
@@ -120,6 +124,7 @@ private:
   StringSet<> live;
   StringMap<Binding> bindings;
   Sequences sequences;
+  Masks masks;
   /// Of nodes of inner graphs.
   StringSet<> prefixes;
   /// Of all loops.
@@ -305,6 +310,9 @@ Value Importer::addInput(StringRef kind, mlir::Type type) {
 Value Importer::materialize(Binding &binding, NodeBuilder &node) {
   if (binding.value)
     return binding.value;
+  if (binding.constant && binding.selection && binding.selection->isCount)
+    return binding.value =
+               masks.count(node, *binding.selection, *binding.constant);
   if (binding.constant)
     return binding.value = node.constant(*binding.constant);
   ParameterUse use = *binding.parameter;
@@ -338,14 +346,43 @@ Error Importer::evaluateNode(const Call &call) {
     binding.dtype = value.dtype();
     binding.shape = Shape(value.shape());
     binding.constant = std::make_shared<HostTensor>(std::move(value));
+    if (Error error = follow(call, binding))
+      return error;
     bindings[name] = std::move(binding);
   }
   return Error::success();
 }
 
+/// Sets what a result of a node selects.
+Error Importer::follow(const Call &call, Binding &result) const {
+  if (!hasSelection(call))
+    return Error::success();
+  const Operator *op = operators.find(call.node.op_type());
+  auto selection = followSelection(call, op && op->isElementwise, result.shape);
+  if (!selection)
+    return selection.takeError();
+  result.selection = *selection;
+  return Error::success();
+}
+
+/// The places of a mask that is computed.
+Error Importer::selectByMask(NodeBuilder &node) {
+  Expected<HostTensor> coordinates = masks.select(node);
+  if (!coordinates)
+    return coordinates.takeError();
+  Binding binding;
+  binding.dtype = DType::I64;
+  binding.shape = Shape(coordinates->shape());
+  binding.constant = std::make_shared<HostTensor>(std::move(*coordinates));
+  binding.selection = masks.getLast();
+  bindings[node.call.node.output(0)] = std::move(binding);
+  return Error::success();
+}
+
 Error Importer::buildNode(const Call &call, mlir::Location loc) {
   const Operator *op = operators.find(call.node.op_type());
-  if (!op->rule)
+  bool isMask = call.node.op_type() == "NonZero";
+  if (!op->rule && !isMask)
     return problem("operator is supported only on values known at import",
                    "make its operands constant, or replace it");
   SmallVector<Value> operands;
@@ -356,7 +393,10 @@ Error Importer::buildNode(const Call &call, mlir::Location loc) {
   mlir::Block &body = function.getBody().front();
   mlir::Operation *last = body.empty() ? nullptr : &body.back();
   NodeBuilder node(call, builder, loc, operands, &randomness);
-  if (Error error = op->rule(node))
+  if (isMask)
+    return selectByMask(node);
+  if (Error error = hasSelection(call) ? masks.build(op->rule, node, operands)
+                                       : op->rule(node))
     return error;
   auto built = last ? std::next(last->getIterator()) : body.begin();
   for (mlir::Operation &made : make_range(built, body.end()))
@@ -372,6 +412,16 @@ Error Importer::buildNode(const Call &call, mlir::Location loc) {
     binding.dtype = fromType(type.getElementType());
     binding.shape = Shape(type.getShape());
     binding.value = value;
+    if (Error error = follow(call, binding))
+      return error;
+    // Shapes need the places that there are, sums the number of selected ones.
+    if (binding.selection && binding.selection->isCount) {
+      Expected<Values> places = evaluator.evaluate(call);
+      if (!places)
+        return places.takeError();
+      binding.constant =
+          std::make_shared<HostTensor>(std::move(places->front()));
+    }
     bindings[name] = std::move(binding);
   }
   return Error::success();
@@ -385,8 +435,12 @@ bool Importer::readOperands(Call &call) const {
       if (it == bindings.end())
         return false;
       const Binding &binding = it->second;
-      operand = {true, binding.dtype, binding.shape, binding.constant.get(),
-                 binding.parameter.has_value()};
+      operand = {true,
+                 binding.dtype,
+                 binding.shape,
+                 binding.constant.get(),
+                 binding.parameter.has_value(),
+                 binding.selection};
     }
     call.operands.push_back(std::move(operand));
   }
@@ -511,8 +565,10 @@ void Importer::importNode(const onnx::NodeProto &node, int index) {
                         "export with dynamo, which writes none"),
                 node.op_type(), name);
   mlir::Location loc = mlir::NameLoc::get(builder.getStringAttr(name));
-  if (Error error = evaluator.canEvaluate(call) ? evaluateNode(call)
-                                                : buildNode(call, loc))
+  const Operator *op = operators.find(node.op_type());
+  bool isKnown =
+      evaluator.canEvaluate(call) && !needsMask(call, op && op->isElementwise);
+  if (Error error = isKnown ? evaluateNode(call) : buildNode(call, loc))
     return fail(std::move(error), node.op_type(), name);
   requireOutputs(node, name);
 }
@@ -670,6 +726,13 @@ mlir::OwningOpRef<mlir::ModuleOp> Importer::run() {
     if (sequences.contains(output.name()))
       fail(problem("output '" + output.name() + "' is a sequence of tensors",
                    "export a model that returns the tensors themselves"));
+    else if (auto it = bindings.find(output.name());
+             it != bindings.end() && it->second.selection &&
+             !it->second.selection->isCount)
+      fail(problem("output '" + output.name() +
+                       "' has as many elements as a "
+                       "mask selects",
+                   "export a model whose outputs have fixed shapes"));
   randomness.report(report);
   if (!report.issues.empty())
     return nullptr;

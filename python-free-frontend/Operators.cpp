@@ -45,6 +45,12 @@ void OperatorTable::add(ArrayRef<Operator> operators) {
     table.try_emplace(op.name, op);
 }
 
+void OperatorTable::addElementwise(ArrayRef<Operator> operators) {
+  add(operators);
+  for (const Operator &op : operators)
+    table.find(op.name)->second.isElementwise = true;
+}
+
 const Operator *OperatorTable::find(StringRef name) const {
   auto it = table.find(name);
   return it == table.end() ? nullptr : &it->second;

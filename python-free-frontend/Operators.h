@@ -38,6 +38,8 @@ struct Operator {
   /// Operands through which no gradient passes: those that are settings, and
   /// those of results that are integers. A weight there is a constant.
   llvm::ArrayRef<int> noGradient = {};
+  /// Whether an element of the result is made of those at its own place.
+  bool isElementwise = false;
 };
 
 class OperatorTable {
@@ -49,6 +51,7 @@ public:
   llvm::Error check(const onnx::NodeProto &node, int64_t opset) const;
 
   void add(llvm::ArrayRef<Operator> operators);
+  void addElementwise(llvm::ArrayRef<Operator> operators);
 
 private:
   llvm::StringMap<Operator> table;

@@ -178,7 +178,7 @@ Value buildSoftsign(NodeBuilder &node, Value x) {
 }
 
 void addActivationOperators(OperatorTable &table) {
-  table.add({
+  table.addElementwise({
       {"LeakyRelu", 6, 1, 1, "alpha", importActivation<leakyRelu>},
       {"PRelu", 7, 2, 2, "", importPRelu},
       {"Elu", 6, 1, 1, "alpha", importActivation<elu>},

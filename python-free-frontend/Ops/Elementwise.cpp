@@ -388,7 +388,7 @@ Error importStopGradient(NodeBuilder &node) {
 } // namespace
 
 void addElementwiseOperators(OperatorTable &table) {
-  table.add({
+  table.addElementwise({
       {"Add", 7, 2, 2, "", importFold<AddOp>},
       {"Sub", 7, 2, 2, "", importFold<SubOp>},
       {"Mul", 7, 2, 2, "", importFold<MulOp>},

@@ -97,22 +97,6 @@ Error importGather(NodeBuilder &node) {
   return Error::success();
 }
 
-/// What indices repeat along all dimensions from `dim` on, without these; null
-/// if they vary there.
-Value getRepeated(NodeBuilder &node, Value indices, int64_t dim) {
-  auto repeat = indices.getDefiningOp<BroadcastOp>();
-  if (!repeat)
-    return {};
-  Shape shape(node.shapeOf(indices));
-  Shape source(node.shapeOf(repeat.getX()));
-  source.insert(source.begin(), shape.size() - source.size(), 1);
-  for (size_t d = 0; d < shape.size(); ++d)
-    if (int64_t(d) < dim ? source[d] != shape[d] : source[d] != 1)
-      return {};
-  shape.resize(dim);
-  return node.reshape(repeat.getX(), shape);
-}
-
 /// All dimensions but the axis are batch dimensions. Where indices repeat along
 /// those after it, whole rows are looked up.
 Error importGatherElements(NodeBuilder &node) {

@@ -89,4 +89,18 @@ Value pad(NodeBuilder &node, Value x, int64_t axis, int64_t before,
   return join(node, parts, axis);
 }
 
+Value getRepeated(NodeBuilder &node, Value x, int64_t dim) {
+  auto repeat = x.getDefiningOp<BroadcastOp>();
+  if (!repeat)
+    return {};
+  Shape shape(node.shapeOf(x));
+  Shape source(node.shapeOf(repeat.getX()));
+  source.insert(source.begin(), shape.size() - source.size(), 1);
+  for (size_t d = 0; d < shape.size(); ++d)
+    if (int64_t(d) < dim ? source[d] != shape[d] : source[d] != 1)
+      return {};
+  shape.resize(dim);
+  return node.reshape(repeat.getX(), shape);
+}
+
 } // namespace dtc::frontend

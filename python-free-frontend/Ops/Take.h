@@ -29,6 +29,10 @@ mlir::Value join(NodeBuilder &node, llvm::ArrayRef<mlir::Value> parts,
 mlir::Value pad(NodeBuilder &node, mlir::Value x, int64_t axis, int64_t before,
                 int64_t after, const HostTensor &value);
 
+/// What a value repeats along all dimensions from `dim` on, without these; null
+/// if it varies there.
+mlir::Value getRepeated(NodeBuilder &node, mlir::Value x, int64_t dim);
+
 } // namespace dtc::frontend
 
 #endif // DTC_FRONTEND_OPS_TAKE_H

@@ -36,6 +36,27 @@ def contrastive(y, t):
     return (1 - similarity.sum(-1)).mean()
 
 
+def put(y, t):
+    result, mask = torch.zeros_like(y), t > 0
+    result[mask] = torch.sqrt(t[mask]) * y[mask]
+    result[~mask] = 1.0
+    return result.prod(-1).mean()
+
+
+def rows(y, t):
+    mask = t > 0
+    return F.cross_entropy(y[mask].tanh(), t[mask] - 1)
+
+
+def nested(y, t):
+    chosen = (t > 0).sum(-1) > 1
+    error, weight = (y - t)[chosen], t[chosen].abs()
+    far = error.detach() > weight
+    square = error * error
+    square[far] = weight[far] * error[far]
+    return square.sum() / square.numel()
+
+
 LOSSES = dict(
     l1=(F.l1_loss, "number"),
     smooth_l1=(lambda y, t: F.smooth_l1_loss(y, t, beta=0.5), "number"),
@@ -54,6 +75,10 @@ LOSSES = dict(
     nll=(lambda y, t: F.nll_loss(F.log_softmax(y, -1), t), "class"),
     smoothed=(lambda y, t: F.cross_entropy(y, t, label_smoothing=0.125),
               "class"),
+    selected=(lambda y, t: F.mse_loss(y[t > 0], t[t > 0]), "number"),
+    put=(put, "number"),
+    rows=(rows, "class"),
+    nested=(nested, "number"),
 )
 
 

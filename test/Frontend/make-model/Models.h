@@ -43,6 +43,8 @@ void addImageModels(ModelTable &table);
 void addIndexModels(ModelTable &table);
 /// Loops, imported and refused.
 void addLoopModels(ModelTable &table);
+/// What masks select, imported and refused.
+void addMaskModels(ModelTable &table);
 /// Dropout and random numbers.
 void addRandomModels(ModelTable &table);
 /// LSTMs, imported and refused.

@@ -56,17 +56,17 @@ File sparse() {
   return m;
 }
 
-/// Places of what is not 0, of which nobody knows how many there are, beside
-/// what a loss can be taken of, or is.
+/// A tensor whose shape nobody knows, beside what a loss can be taken of, or
+/// is.
 File otherOutputs() {
   ModelBuilder m(17);
   m.input("x", {"batch", 4});
   m.weight("w", Ints{4, 4});
   m.node("MatMul", "product", {"x", "w"}, {"p"});
-  m.node("NonZero", "node", {"p"}, {"places"});
+  m.node("ConstantOfShape", "node", {"p"}, {"places"});
   m.node("ReduceMean", "mean", {"p"}, {"l"});
   m.set(*m.graph().mutable_node()->rbegin(), "keepdims", int64_t(0));
-  m.output("places", onnx::TensorProto::INT64);
+  m.output("places");
   m.output("p");
   m.output("l");
   return m;
@@ -81,13 +81,12 @@ File several() {
   m.node("Frobnicate", "unknown", {"x"}, {"a"});
   m.node("FusedMatMul", "fused", {"x", "x"}, {"b"}).set_domain("com.microsoft");
   m.node("Gelu", "tooNew", {"x"}, {"c"});
-  m.node("NonZero", "", {"x"}, {"d"});
+  m.node("ConstantOfShape", "", {"x"}, {"d"});
   m.node("Reshape", "dynamicShape", {"x", "target"}, {"e"});
   m.node("Relu", "afterwards", {"a"}, {"f"});
   m.node("Relu", "onComplex", {"complex"}, {"g"});
-  for (const char *name : {"b", "c", "e", "f", "g"})
+  for (const char *name : {"b", "c", "d", "e", "f", "g"})
     m.output(name);
-  m.output("d", onnx::TensorProto::INT64);
   return m;
 }
 
@@ -98,10 +97,10 @@ File repeated() {
   for (int i = 0; i < 9; ++i)
     m.node("Frobnicate", "layer." + std::to_string(i), {"x"},
            {"y" + std::to_string(i)});
-  m.node("NonZero", "other", {"x"}, {"z"});
+  m.node("ConstantOfShape", "other", {"x"}, {"z"});
   for (int i = 0; i < 9; ++i)
     m.output("y" + std::to_string(i));
-  m.output("z", onnx::TensorProto::INT64);
+  m.output("z");
   return m;
 }
 

@@ -28,6 +28,7 @@ int main(int argc, char **argv) {
   addImageModels(table);
   addIndexModels(table);
   addLoopModels(table);
+  addMaskModels(table);
   addRandomModels(table);
   addRecurrentModels(table);
   addSamplingModels(table);

@@ -1,0 +1,253 @@
+//===- Masks.cpp - nodes that need what a mask selects --------------------===//
+//
+// See Masks.h.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Masks.h"
+#include "KnownValues.h"
+#include "ShapeRules.h"
+#include "Take.h"
+
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include <cmath>
+
+using namespace llvm;
+using mlir::Value;
+
+namespace dtc::frontend {
+
+/// Whether two values are the same one, or computed of the same ones in the
+/// same way.
+static bool areEqual(Value a, Value b) {
+  mlir::Operation *x = a.getDefiningOp(), *y = b.getDefiningOp();
+  if (a == b)
+    return true;
+  return x && y && x->getName() == y->getName() && mlir::isPure(x) &&
+         x->getAttrDictionary() == y->getAttrDictionary() &&
+         llvm::equal(x->getResultTypes(), y->getResultTypes()) &&
+         x->getNumOperands() == y->getNumOperands() &&
+         all_of(zip(x->getOperands(), y->getOperands()), [](auto operands) {
+           return areEqual(std::get<0>(operands), std::get<1>(operands));
+         });
+}
+
+Expected<HostTensor> Masks::select(NodeBuilder &node) {
+  Value mask = node.operand(0);
+  if (node.call.operands[0].dtype != DType::Bool)
+    mask = node.compare(Comparison::ne, mask, node.scalar(0, mask));
+  const std::optional<Selection> &selection = node.call.operands[0].selection;
+  int within = selection ? selection->mask : -1;
+  if (selection) {
+    if (!(*selection == Selection{within, 0}))
+      return problem("is a mask of other elements than of rows that a mask "
+                     "selects",
+                     "use one mask, or torch.where");
+    mask = fill(node, mask, *selection, 0);
+  }
+  Shape shape(node.shapeOf(mask));
+  int64_t rank = shape.size(), places = numElements(shape);
+  if (rank == 0 || places == 0)
+    return problem("operand has shape " + toString(shape) +
+                   ", expected a mask of some elements");
+  if (Error error = requireFoldable({rank, places}))
+    return std::move(error);
+  // x[mask] of rows may be written with a mask that repeats along these.
+  Value whole = mask;
+  for (int64_t d = 1; d < rank && mask == whole; ++d)
+    if (Value repeated = getRepeated(node, whole, d))
+      mask = repeated;
+  auto found =
+      find_if(masks, [&](Value other) { return areEqual(other, mask); });
+  last = {int(found - masks.begin()), /*dim=*/1,
+          places / numElements(node.shapeOf(mask)), within};
+  if (found == masks.end())
+    masks.push_back(mask);
+  HostTensor coordinates(DType::I64, {rank, places});
+  Shape strides = rowMajorStrides(shape);
+  for (int64_t d = 0; d < rank; ++d)
+    for (int64_t i = 0; i < places; ++i)
+      coordinates.setInt(d * places + i, i / strides[d] % shape[d]);
+  return coordinates;
+}
+
+/// As a double.
+Value Masks::countSelected(NodeBuilder &node, int number) const {
+  Value mask = node.cast(masks[number], DType::F64);
+  Shape axes;
+  for (size_t d = 0; d < node.shapeOf(mask).size(); ++d)
+    axes.push_back(d);
+  return node.reshape(node.reduce<ReduceSumOp>(mask, axes), {});
+}
+
+Value Masks::count(NodeBuilder &node, const Selection &selection,
+                   const HostTensor &known) const {
+  HostTensor isCount(DType::Bool, Shape(known.shape()));
+  isCount.setInt(selection.dim, 1);
+  Value places = node.constant(known.cast(DType::F64));
+  double all = double(numElements(node.shapeOf(masks[selection.mask])));
+  Value share = node.elementwise<DivOp>({places, node.scalar(all, places)});
+  Value own = node.mul(share, countSelected(node, selection.mask));
+  return node.cast(node.select(node.constant(isCount), own, places),
+                   known.dtype());
+}
+
+/// `x` with another number where the mask is false.
+Value Masks::fill(NodeBuilder &node, Value x, const Selection &selection,
+                  double otherwise) const {
+  Shape shape(node.shapeOf(x).size(), 1);
+  int64_t size = shape[selection.dim] = node.shapeOf(x)[selection.dim];
+  int64_t places = size / selection.inner;
+  Value mask = node.reshape(masks[selection.mask], {places, 1});
+  mask = node.reshape(node.broadcast(mask, {places, selection.inner}), shape);
+  return node.select(mask, x, node.scalar(otherwise, x));
+}
+
+/// What does not change the reduction takes the place of what is not selected,
+/// and the mean divides by the number of selected ones.
+Error Masks::buildReduction(ImportRule rule, NodeBuilder &node,
+                            Value &operand) const {
+  StringRef op = node.call.node.op_type();
+  bool isLargest = op == "ReduceMax" || op == "ReduceLogSumExp";
+  if ((isLargest || op == "ReduceMin") && !isFloat(node.call.operands[0].dtype))
+    return problem("takes the largest or smallest of integers that a mask "
+                   "selects",
+                   "cast them to floats");
+  Selection selection = *node.call.operands[0].selection;
+  operand = fill(node, operand, selection,
+                 isLargest            ? -INFINITY
+                 : op == "ReduceMin"  ? INFINITY
+                 : op == "ReduceProd" ? 1
+                                      : 0);
+  if (Error error = rule(node))
+    return error;
+  if (op != "ReduceMean")
+    return Error::success();
+  Value count = countSelected(node, selection.mask),
+        mask = masks[selection.mask];
+  Value places = node.scalar(double(numElements(node.shapeOf(mask))), count);
+  Value mean = node.getResults()[0];
+  Value factor = node.cast(node.elementwise<DivOp>({places, count}),
+                           fromType(node.elementType(mean)));
+  node.setResult(0, node.mul(mean, factor));
+  return Error::success();
+}
+
+/// Whether coordinates, [places, dimensions], are those of all elements of the
+/// first dimensions of `shape`.
+static bool areAllInOrder(const HostTensor *coordinates,
+                          ArrayRef<int64_t> shape) {
+  if (!coordinates)
+    return false;
+  int64_t count = coordinates->shape()[0], dims = coordinates->shape()[1];
+  if (numElements(shape.take_front(dims)) != count)
+    return false;
+  Shape strides = rowMajorStrides(shape.take_front(dims));
+  for (int64_t i = 0; i < count; ++i)
+    for (int64_t d = 0; d < dims; ++d)
+      if (coordinates->getInt(i * dims + d) != i / strides[d] % shape[d])
+        return false;
+  return true;
+}
+
+/// Values put at, or added to, the places of a mask.
+Error Masks::buildScatter(NodeBuilder &node) const {
+  const Call &call = node.call;
+  StringRef reduction = call.getString("reduction", "none");
+  const auto &to = call.operands[1].selection;
+  const auto &from = call.operands[2].selection;
+  const HostTensor *known = call.operands[2].constant;
+  ArrayRef<int64_t> shape = call.shape(0);
+  auto refuse = [] {
+    return problem("puts values elsewhere than at the mask that selects them",
+                   "use torch.where");
+  };
+  if (!to || to->isCount || to->dim != 0 || call.rank(1) != 2 ||
+      !selectsRows(call) || (reduction != "none" && reduction != "add"))
+    return refuse();
+  Value mask = masks[to->mask];
+  Shape places(node.shapeOf(mask));
+  bool fits = shape.take_front(places.size()) == ArrayRef(places) &&
+              areAllInOrder(call.operands[1].constant, shape);
+  bool isUniform = known && known->compacted().size() == 1;
+  if (!fits || (from ? !(*from == *to) : !isUniform))
+    return refuse();
+  places.append(shape.size() - places.size(), 1);
+  Value base = node.operand(0);
+  Value updates = from ? node.reshape(node.operand(2), shape)
+                       : node.constant(known->view({}, {}));
+  if (reduction == "add")
+    updates = node.add(base, updates);
+  node.setResult(0, node.select(node.reshape(mask, places), updates, base));
+  return Error::success();
+}
+
+/// To as many elements as are selected, which the model counts, and known
+/// numbers of others.
+Error Masks::buildExpand(ImportRule rule, NodeBuilder &node) const {
+  const Call &call = node.call;
+  if (call.operands[1].constant)
+    return rule(node);
+  auto join = node.operand(1).getDefiningOp<ConcatOp>();
+  SmallVector<Value> parts = {node.operand(1)};
+  if (join)
+    parts.assign(join.getParts().begin(), join.getParts().end());
+  bool isSame = call.rank(0) == call.shape(1).front();
+  int64_t d = 0;
+  for (Value part : parts) {
+    std::optional<HostTensor> known = getKnownInts(part);
+    for (int64_t i = 0; isSame && i < node.shapeOf(part).front(); ++i, ++d)
+      isSame =
+          known ? known->getInt(i) == 1 || known->getInt(i) == call.shape(0)[d]
+                : d == call.operands[0].selection->dim;
+  }
+  if (!isSame)
+    return problem("repeats what a mask selects as often as data say",
+                   "repeat it before it is selected");
+  node.setResult(0, node.operand(0));
+  return Error::success();
+}
+
+Error Masks::build(ImportRule rule, NodeBuilder &node,
+                   MutableArrayRef<Value> operands) const {
+  const Call &call = node.call;
+  StringRef op = call.node.op_type();
+  if (op == "ScatterND")
+    return buildScatter(node);
+  if (op == "Expand" && call.operands[0].selection)
+    return buildExpand(rule, node);
+  if (joinsSelected(call)) {
+    if (op.starts_with("Reduce"))
+      return buildReduction(rule, node, operands[0]);
+    // Labels that are ignored are those of a loss.
+    const auto &scores = call.operands[0].selection;
+    const auto &labels = call.operands[1].selection;
+    if (!scores || !labels || scores->dim != 0 || labels->dim != 0 ||
+        !(*scores == *labels) || !call.attribute("ignore_index") ||
+        isFloat(call.operands[1].dtype))
+      return problem("is a loss of scores or labels that a mask selects, but "
+                     "not both, or has no ignore_index",
+                     "set the labels to the index that the loss ignores where "
+                     "the mask is false");
+    operands[1] = fill(node, operands[1], *labels,
+                       double(call.getInt("ignore_index", 0)));
+    return rule(node);
+  }
+  if (Error error = rule(node))
+    return error;
+  // What is looked up at places of the mask: others get a number of which most
+  // functions have a value and slope.
+  if ((op == "Gather" || op == "GatherND") && call.operands[1].selection &&
+      call.operands[1].constant) {
+    Value rows = node.getResults()[0];
+    Selection selection = *call.operands[1].selection;
+    if (op == "Gather")
+      selection.dim += *normalizeAxis(call.getInt("axis", 0), call.rank(0));
+    bool hasSlope = isFloat(fromType(node.elementType(rows)));
+    node.setResult(0, fill(node, rows, selection, hasSlope ? 0.5 : 0));
+  }
+  return Error::success();
+}
+
+} // namespace dtc::frontend

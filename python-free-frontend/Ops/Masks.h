@@ -1,0 +1,49 @@
+//===- Masks.h - nodes that need what a mask selects ------------*- C++ -*-===//
+//
+// The masks of a model's selections (Selection.h), and how nodes that bring
+// selected elements together leave the others out.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTC_FRONTEND_OPS_MASKS_H
+#define DTC_FRONTEND_OPS_MASKS_H
+
+#include "NodeBuilder.h"
+#include "Operators.h"
+
+#include <vector>
+
+namespace dtc::frontend {
+
+class Masks {
+public:
+  /// The coordinates of a mask's places, [dimensions, places], of which NonZero
+  /// has those where the operand is not 0.
+  llvm::Expected<HostTensor> select(NodeBuilder &node);
+  /// What these select.
+  Selection getLast() const { return last; }
+
+  /// Integers of a shape, as many as are selected where `known` has places.
+  mlir::Value count(NodeBuilder &node, const Selection &selection,
+                    const HostTensor &known) const;
+
+  /// Builds a node with operands that select.
+  llvm::Error build(ImportRule rule, NodeBuilder &node,
+                    llvm::MutableArrayRef<mlir::Value> operands) const;
+
+private:
+  mlir::Value countSelected(NodeBuilder &node, int mask) const;
+  mlir::Value fill(NodeBuilder &node, mlir::Value x, const Selection &selection,
+                   double otherwise) const;
+  llvm::Error buildReduction(ImportRule rule, NodeBuilder &node,
+                             mlir::Value &operand) const;
+  llvm::Error buildScatter(NodeBuilder &node) const;
+  llvm::Error buildExpand(ImportRule rule, NodeBuilder &node) const;
+
+  std::vector<mlir::Value> masks; ///< i1, by number
+  Selection last = {};
+};
+
+} // namespace dtc::frontend
+
+#endif // DTC_FRONTEND_OPS_MASKS_H
