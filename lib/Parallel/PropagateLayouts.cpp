@@ -40,8 +40,10 @@ FailureOr<SmallVector<Value>> Propagation::expand(SplitExpansionInterface op,
   int64_t parts = 1;
   SmallVector<AxisLayout> splits;
   for (StringAttr axis : axes) {
-    parts *= mesh.getSize(axis.getValue());
-    splits.push_back(AxisLayout::split(axis, 0));
+    int64_t ways = mesh.getSize(axis.getValue());
+    parts *= ways;
+    if (ways > 1) // the only micro-batch may have any place
+      splits.push_back(AxisLayout::split(axis, 0));
   }
   SmallVector<int64_t> first;
   for (int64_t part : llvm::seq<int64_t>(0, parts))

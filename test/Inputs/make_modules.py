@@ -209,6 +209,22 @@ class Probe(nn.Module):
         return (self.head(x.mean(1)) @ y.t()).t()
 
 
+class Causal(nn.Module):
+    """Positions attend to those before them; time is first between."""
+
+    def __init__(self):
+        super().__init__()
+        self.embed = nn.Embedding(11, WIDTH)
+        self.attention = nn.MultiheadAttention(WIDTH, 2, batch_first=True)
+        self.head = nn.Linear(WIDTH, CLASSES)
+
+    def forward(self, x):
+        x = self.embed(x)
+        mask = torch.triu(torch.full((LENGTH, LENGTH), float("-inf")), 1)
+        y = self.attention(x, x, x, attn_mask=mask, need_weights=False)[0]
+        return self.head((x + y).tanh().mean(1))
+
+
 class Recurrent(nn.Module):
     """A layer whose weights have far more elements than what they are
     multiplied with."""
@@ -377,6 +393,7 @@ MODULES = {
     "routing": (Routing, (LENGTH, WIDTH)),
     "largest-queries": (LargestQueries, (LENGTH, WIDTH)),
     "probe": (Probe, (LENGTH, WIDTH)),
+    "causal": (Causal, (LENGTH,)),
     "recurrent": (Recurrent, (2 * LENGTH, WIDTH)),
     "packed": (Packed, (LENGTH, WIDTH)),
     "own-rows": (OwnRows, (LENGTH, WIDTH)),
@@ -395,7 +412,7 @@ def make(name):
     maker, shape = MODULES[name]
     module = maker()
     random = np.random.default_rng(6)
-    if isinstance(module, Residual):
+    if isinstance(module, (Residual, Causal)):
         inputs = random.integers(0, 11, (ROWS, *shape)).astype(np.int64)
     elif isinstance(module, Columns):
         inputs = random.integers(0, Columns.SIZES, (ROWS, *shape))
