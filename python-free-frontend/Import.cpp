@@ -200,8 +200,9 @@ void Importer::noteWhatIsTrained() {
       !options.isFreezeChosen)
     report.notes.push_back(
         "the file does not say which parameters are frozen "
-        "(requires_grad=False), nor where no_grad stops gradients: all are "
-        "trained; tools/export.py says both, --freeze GLOB freezes");
+        "(requires_grad=False), nor where no_grad, and not each detach(), "
+        "stops gradients: all are trained; tools/export.py says all, --freeze "
+        "GLOB freezes");
 }
 
 /// An argument that has the batch first, as data have, and what makes it the

@@ -177,7 +177,7 @@ LogicalResult ChooseSplits::splitParameters(func::FuncOp function,
         unsigned number = classes.getClass(argument, dim);
         const DimensionClass &own = classes[number];
         bool isForced = forced.contains(number);
-        if (own.isWhole && own.expands && !kept.contains(number))
+        if (own.wholeFor && own.expands && !kept.contains(number))
           keepWhole(argument.getArgNumber(), dim, number, describeNeed(own));
         if (isForced || (!kept.contains(number) && !own.isWhole &&
                          (own.sums || own.expands)))

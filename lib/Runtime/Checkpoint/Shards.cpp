@@ -186,7 +186,8 @@ void ShardSet::read(const KeptPiece &piece, char *target) const {
   auto found = entries.find({piece.group, parameter.tensor});
   if (found == entries.end())
     fail("the checkpoint has no %s of '%s'; it is of another model or "
-         "optimizer",
+         "optimizer, or one that froze this parameter; its weights go on by "
+         "--save-weights and dtc --init",
          group, tensor);
   const Runs &runs = found->second;
   int64_t size = sizeOf(parameter.dtype);
