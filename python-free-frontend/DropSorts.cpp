@@ -43,6 +43,7 @@ private:
   bool isSorted(const std::string &value, int64_t axis) const;
   bool isUniform(const std::string &value) const;
   bool isNumber(const std::string &value, int64_t number) const;
+  bool isCountOf(const std::string &value, ArrayRef<std::string> vectors) const;
   const onnx::NodeProto *findNode(const std::string &result) const;
   const onnx::TensorProto *findConstant(const std::string &value) const;
   std::optional<SmallVector<int64_t>> readInts(const std::string &value) const;
@@ -155,6 +156,20 @@ void Sort::addInverse(const std::string &value) {
   }
 }
 
+/// Whether a value is the number of elements of one of `vectors`.
+bool Sort::isCountOf(const std::string &value,
+                     ArrayRef<std::string> vectors) const {
+  const onnx::NodeProto *node = findNode(value);
+  if (!node)
+    return false;
+  StringRef op = node->op_type();
+  if (op == "Shape")
+    return is_contained(vectors, getInput(*node, 0));
+  return (op == "Gather" || op == "Unsqueeze" || op == "Reshape" ||
+          op == "Cast") &&
+         isCountOf(getInput(*node, 0), vectors);
+}
+
 /// What sorts by the places, and the inverse, which puts back.
 bool Sort::findGathers() {
   std::vector<std::string> places = {graph.node(topK).output(1)};
@@ -177,6 +192,13 @@ bool Sort::findGathers() {
             !isNumber(getInput(*counts, 2), 1))
           return false;
         addInverse(node.output(0));
+      } else if (op == "TopK" && use.operand == 0 && node.output_size() > 1 &&
+                 getInt(node, "largest", 1) == 0 &&
+                 uses.lookup(node.output(0)).empty() &&
+                 !outputs.contains(node.output(0)) &&
+                 isCountOf(getInput(node, 1), places)) {
+        // Sorted places are 0, 1, ...: where these lie is the inverse.
+        addInverse(node.output(1));
       } else if (op != "Shape") {
         return false;
       }

@@ -393,7 +393,11 @@ Error Importer::buildNode(const Call &call, mlir::Location loc) {
         input.empty() ? Value() : materialize(bindings[input], makeOperands));
   mlir::Block &body = function.getBody().front();
   mlir::Operation *last = body.empty() ? nullptr : &body.back();
-  NodeBuilder node(call, builder, loc, operands, &randomness);
+  Call shown = call;
+  for (unsigned i = 0; i < shown.operands.size(); ++i)
+    if (readsNumber(call, op->isElementwise, i))
+      shown.operands[i].constant = nullptr;
+  NodeBuilder node(shown, builder, loc, operands, &randomness);
   if (isMask)
     return selectByMask(node);
   if (Error error = hasSelection(call) ? masks.build(op->rule, node, operands)
@@ -481,7 +485,8 @@ Expected<bool> Importer::goesOn(const Unroller &loop) const {
   if (loop.getCondition().empty())
     return true;
   auto condition = bindings.find(loop.getCondition());
-  if (condition == bindings.end() || !condition->second.constant)
+  if (condition == bindings.end() || !condition->second.constant ||
+      condition->second.selection)
     return problem("how long it goes on is computed at run time",
                    "give it a number of rounds that is known at export");
   if (condition->second.constant->size() != 1)
@@ -551,6 +556,10 @@ void Importer::importNode(const onnx::NodeProto &node, int index) {
   bool isLoop = Unroller::isLoop(node.op_type());
   if (isBranch || isLoop || sequences.handles(node)) {
     size_t numIssues = report.issues.size();
+    if (hasSelection(call))
+      return fail(problem("reads what a mask selects, or its number",
+                          "select outside of it, and use torch.where"),
+                  node.op_type(), name);
     if (Error error = isBranch ? importBranch(call, index)
                       : isLoop ? importLoop(call, index)
                                : importSequence(call, index))
@@ -609,6 +618,19 @@ void Importer::eraseUnusedInputs() {
   }
 }
 
+/// The elements of a tensor in the order of its shape, where the file stores a
+/// matrix as its transpose.
+static std::shared_ptr<std::vector<char>> transpose(const TensorData &data) {
+  size_t rows = data.shape[0], columns = data.shape[1];
+  size_t size = data.bytes.size() / std::max<size_t>(1, rows * columns);
+  auto result = std::make_shared<std::vector<char>>(data.bytes.size());
+  for (size_t i = 0; i < rows; ++i)
+    for (size_t j = 0; j < columns; ++j)
+      std::memcpy(&(*result)[(i * columns + j) * size],
+                  &data.bytes[(j * rows + i) * size], size);
+  return result;
+}
+
 /// What the state dict has beside of parameters that the model uses.
 void Importer::keepBuffers() {
   auto isSaved = [&](StringRef name) {
@@ -625,11 +647,17 @@ void Importer::keepBuffers() {
   for (const auto &[name, data] : initializers) {
     if (parameters.uses.contains(name) || !data.hasData || !isSaved(name))
       continue;
+    ArrayRef<char> bytes = data.bytes;
+    if (data.transposed) {
+      std::shared_ptr<std::vector<char>> own = transpose(data);
+      bytes = *own;
+      report.parameters.owners.push_back(std::move(own));
+    }
     std::vector<std::string> names = model.restored.aliases.lookup(name);
     names.push_back(name.str());
     for (const std::string &own : names)
       report.parameters.buffers.push_back(
-          {own, getSafetensorsName(data.dtype), data.shape, data.bytes});
+          {own, getSafetensorsName(data.dtype), data.shape, bytes});
   }
   llvm::sort(report.parameters.buffers,
              [](const Buffer &a, const Buffer &b) { return a.name < b.name; });
@@ -680,9 +708,9 @@ void Importer::finish() {
 
   report.parameters.parameters = std::move(usedParameters);
   noteDeclaredRanks();
-  keepBuffers();
   report.parameters.owners = reader->owners();
   report.parameters.owners.push_back(model.proto);
+  keepBuffers();
 }
 
 mlir::OwningOpRef<mlir::ModuleOp> Importer::run() {

@@ -178,10 +178,10 @@ Expected<InitialWeights> dtc::loadInitialWeights(StringRef path,
     StringSet<> parts;
     for (const Parameter &parameter : table.parameters)
       if (parts.insert("+" + firstPart(parameter.name)).second)
-        rules.push_back({{}, {}, "", firstPart(parameter.name)});
+        rules.push_back({{}, {}, "", firstPart(parameter.name), {}});
     for (const auto &entry : *tensors)
       if (parts.insert("-" + firstPart(entry.first())).second)
-        rules.push_back({{}, {}, firstPart(entry.first()), ""});
+        rules.push_back({{}, {}, firstPart(entry.first()), "", {}});
     for (InitialWeights &rule : rules)
       if (countFound(rule) > countFound(result))
         result = rule;
@@ -213,8 +213,16 @@ Expected<InitialWeights> dtc::loadInitialWeights(StringRef path,
                        formatShape(parameter.shape));
     assign(parameter, *tensor, path, table);
   }
-  for (const Buffer &tensor : table.buffers)
-    known.insert(translate(tensor.name, result));
+  for (const Buffer &own : table.buffers) {
+    known.insert(translate(own.name, result));
+    auto other = tensors->find(translate(own.name, result));
+    if (other != tensors->end() &&
+        !StringRef(own.name).ends_with("num_batches_tracked") &&
+        (other->second.type != own.dtype ||
+         ArrayRef(other->second.shape) != ArrayRef(own.shape) ||
+         other->second.bytes != own.bytes))
+      result.kept.push_back(own.name);
+  }
   for (const auto &entry : *tensors)
     if (!known.contains(entry.first()))
       result.unexpected.push_back(entry.first().str());

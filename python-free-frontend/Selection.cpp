@@ -43,10 +43,26 @@ static const Selection *findSelected(const Call &call, unsigned operand) {
   return selection && !selection->isCount ? &*selection : nullptr;
 }
 
+bool areAllInOrder(const HostTensor *coordinates, ArrayRef<int64_t> shape) {
+  if (!coordinates)
+    return false;
+  int64_t count = coordinates->shape()[0], dims = coordinates->shape()[1];
+  if (numElements(shape.take_front(dims)) != count)
+    return false;
+  Shape strides = rowMajorStrides(shape.take_front(dims));
+  for (int64_t i = 0; i < count; ++i)
+    for (int64_t d = 0; d < dims; ++d)
+      if (coordinates->getInt(i * dims + d) != i / strides[d] % shape[d])
+        return false;
+  return true;
+}
+
 bool selectsRows(const Call &call) {
   const Result &rows = call.operands[0].selection;
-  const Result &places = call.operands[1].selection;
-  return rows ? *rows == Selection{places->within, 0} : places->within < 0;
+  const Selection &places = *call.operands[1].selection;
+  return rows ? *rows == Selection{places.within, 0} &&
+                    areAllInOrder(call.operands[1].constant, call.shape(0))
+              : places.within < 0;
 }
 
 bool joinsSelected(const Call &call) {
@@ -79,27 +95,41 @@ static bool computes(StringRef op, bool isElementwise) {
 }
 
 bool needsMask(const Call &call, bool isElementwise) {
-  bool hasCount = any_of(call.operands, [](const Operand &operand) {
-    return operand.selection && operand.selection->isCount;
-  });
+  StringRef op = call.node.op_type();
   return joinsSelected(call) ||
-         (hasCount && computes(call.node.op_type(), isElementwise));
+         any_of(call.operands, [&](const Operand &operand) {
+           return operand.selection && operand.selection->isCount &&
+                  (computes(op, isElementwise) ||
+                   (operand.selection->inner == 0 && movesShapes(op)));
+         });
+}
+
+bool readsNumber(const Call &call, bool isElementwise, unsigned operand) {
+  const Result &selection = call.operands[operand].selection;
+  return selection && selection->isCount &&
+         (operand == 0 || computes(call.node.op_type(), isElementwise));
 }
 
 namespace {
 /// Follows the selections of one node's operands.
 class Follower {
 public:
-  Follower(const Call &call, ArrayRef<int64_t> result)
-      : call(call), op(call.node.op_type()), result(result) {}
+  Follower(const Call &call, bool isElementwise, ArrayRef<int64_t> result)
+      : call(call), op(call.node.op_type()), isElementwise(isElementwise),
+        result(result) {}
 
-  Expected<Result> follow(bool isElementwise);
+  Expected<Result> follow();
 
 private:
+  bool hasShapesOnly() const;
+  std::optional<unsigned> findCount() const;
+  bool movesPlaces(unsigned operand) const;
   Expected<Result> followCount(unsigned operand);
   Expected<Result> followAligned(unsigned keptDims);
   Expected<Result> followProduct();
   Expected<Result> followReshape();
+  Expected<Result> followUnits();
+  Expected<Result> followExpanded();
   Expected<Result> followSlice();
   Expected<Result> followGather();
   Expected<Result> followJoined();
@@ -125,6 +155,7 @@ private:
 
   const Call &call;
   StringRef op;
+  bool isElementwise;
   ArrayRef<int64_t> result;
 };
 } // namespace
@@ -176,12 +207,20 @@ Expected<Result> Follower::followReshape() {
   Selection own = first();
   int64_t places = from[own.dim] / own.inner;
   int64_t before = numElements(from.take_front(own.dim));
-  bool isKnown = op == "Reshape" && call.operands[1].constant &&
-                 !call.operands[1].selection;
-  for (int64_t d = 0, rank = result.size(); d < rank; ++d)
+  const HostTensor *shape =
+      op == "Reshape" ? call.operands[1].constant : nullptr;
+  const Result &count = call.operands.size() > 1 ? call.operands[1].selection
+                                                 : call.operands[0].selection;
+  auto mayBe = [&](int64_t d) {
+    if (!shape)
+      return true;
+    if (!count)
+      return shape->getInt(d) <= 0;
+    return count->inner == 0 ? result.size() == 1 : d == count->dim;
+  };
+  for (int64_t d = 0, rank = result.size(); d < rank && places > 1; ++d)
     if (result[d] % places == 0 &&
-        numElements(result.take_front(d)) == before &&
-        (!isKnown || call.operands[1].constant->getInt(d) <= 0)) {
+        numElements(result.take_front(d)) == before && mayBe(d)) {
       own.dim = d;
       own.inner = result[d] / places;
       return own;
@@ -189,10 +228,56 @@ Expected<Result> Follower::followReshape() {
   return refuse("reshapes");
 }
 
+/// Repeated along others, with the number of places where these are.
+Expected<Result> Follower::followExpanded() {
+  const Result &count = call.operands[1].selection;
+  int64_t more = int64_t(result.size()) - call.rank(0),
+          dim = first().dim + more;
+  if (result[dim] != call.shape(0)[first().dim] ||
+      (count &&
+       (count->inner != first().inner ||
+        count->dim + int64_t(result.size()) - call.shape(1)[0] != dim)))
+    return refuse("repeats");
+  return at(dim);
+}
+
+/// Dimensions of size 1 come or go.
+Expected<Result> Follower::followUnits() {
+  auto axes = call.getIntsOrOperand("axes", 1);
+  if (!axes)
+    return axes.takeError();
+  bool isMore = op == "Unsqueeze";
+  int64_t rank = isMore ? int64_t(result.size()) : call.rank(0), dim = 0;
+  std::vector<int64_t> units = axes->value_or(std::vector<int64_t>());
+  for (int64_t &axis : units)
+    axis += axis < 0 ? rank : 0;
+  for (int64_t d = 0; !*axes && d < rank; ++d)
+    if (call.shape(0)[d] == 1)
+      units.push_back(d);
+  if (!isMore) {
+    if (is_contained(units, first().dim))
+      return refuse("reshapes");
+    return at(first().dim - count_if(units, [&](int64_t axis) {
+                return axis < first().dim;
+              }));
+  }
+  for (int64_t own = 0; dim < rank; ++dim)
+    if (!is_contained(units, dim) && own++ == first().dim)
+      break;
+  return at(dim);
+}
+
 Expected<Result> Follower::followSlice() {
   auto ranges = sliceRanges(call);
   if (!ranges)
     return ranges.takeError();
+  // A count as a bound is the end of what is selected.
+  for (const Operand &bound : drop_begin(call.operands))
+    if (bound.selection &&
+        (ranges->size() != 1 || ranges->front().axis != first().dim ||
+         bound.selection->mask != first().mask ||
+         bound.selection->inner != first().inner))
+      return refuse("takes a part of");
   for (const DimRange &range : *ranges) {
     if (first().isCount) {
       int64_t place = first().dim - range.start;
@@ -215,7 +300,7 @@ Expected<Result> Follower::followGather() {
     return axis.takeError();
   const Result &indices = call.operands[1].selection;
   if (!call.operands[0].selection) {
-    if (indices->isCount)
+    if (indices->isCount || indices->isPlace)
       return refuse("looks up the number of");
     Selection rows = *indices;
     rows.dim += *axis;
@@ -250,17 +335,57 @@ Expected<Result> Follower::followReduced() {
   return at(dim);
 }
 
-/// A shape, or its number of places, stays one where it is only moved.
+bool Follower::hasShapesOnly() const {
+  return all_of(call.operands, [](const Operand &operand) {
+    return !operand.present ||
+           (operand.constant &&
+            (!operand.selection || operand.selection->isCount));
+  });
+}
+
+/// An operand with a count that makes the result one, or that no rule of the op
+/// expects: not one that is computed with beside other values, nor a shape or
+/// bound of what is selected.
+std::optional<unsigned> Follower::findCount() const {
+  bool readsShape = op == "Reshape" || op == "Expand" || op == "Slice";
+  for (auto [i, operand] : enumerate(call.operands)) {
+    if (!operand.selection || !operand.selection->isCount)
+      continue;
+    bool isExpected = computes(op, isElementwise)
+                          ? !hasShapesOnly()
+                          : readsShape && i > 0 && call.operands[0].selection;
+    if (!isExpected)
+      return i;
+  }
+  return std::nullopt;
+}
+
+/// Whether coordinates stay such, or are looked up with.
+bool Follower::movesPlaces(unsigned operand) const {
+  bool looksUp = op == "GatherND" || op == "ScatterND";
+  return looksUp ? operand == 1
+                 : operand == 0 && (movesShapes(op) || op == "Transpose" ||
+                                    op == "Expand" || op == "Shape" ||
+                                    (op == "Max" && call.operands.size() == 1));
+}
+
+/// A shape, or its number of places, stays one where it is only moved. What is
+/// computed of it is a number that shapes may have.
 Expected<Result> Follower::followCount(unsigned operand) {
   Selection count = *call.operands[operand].selection;
-  if (op == "Slice" && operand == 0)
-    return followSlice();
-  if (count.inner > 0 && (op == "ConstantOfShape" || op == "Expand")) {
+  if (hasShapesOnly() &&
+      (computes(op, isElementwise) || (count.inner == 0 && movesShapes(op))))
+    return Selection{count.mask, 0, 0, -1, /*isCount=*/true};
+  if (count.inner == 0)
+    return refuse("reads the number of");
+  if (op == "ConstantOfShape" || (op == "Expand" && operand == 1)) {
     if (op == "Expand")
       count.dim += int64_t(result.size()) - call.shape(1).front();
     count.isCount = false;
     return count;
   }
+  if (op == "Slice" && operand == 0)
+    return followSlice();
   if (op == "Concat" && isOnlyFirst())
     return count;
   if (op == "Gather" && operand == 0 && call.operands[1].constant &&
@@ -269,13 +394,12 @@ Expected<Result> Follower::followCount(unsigned operand) {
     bool isIt = index == count.dim || index + call.shape(0)[0] == count.dim;
     return isIt ? at(0) : Result();
   }
-  if (operand == 0 && movesShapes(op) && op != "Slice" && op != "Concat" &&
-      op != "Gather")
+  if (operand == 0 && op != "Slice" && op != "Concat" && op != "Gather")
     return count;
   return refuse("reads the number of");
 }
 
-Expected<Result> Follower::follow(bool isElementwise) {
+Expected<Result> Follower::follow() {
   static const StringSet<> alongRows = {"Softmax", "LogSoftmax", "Hardmax",
                                         "ArgMax", "ArgMin"};
   static const StringSet<> ofSamples = {"Conv",
@@ -286,20 +410,12 @@ Expected<Result> Follower::follow(bool isElementwise) {
                                         "GlobalMaxPool",
                                         "InstanceNormalization",
                                         "GroupNormalization"};
-  bool readsShape = op == "Reshape" || op == "Expand" || op == "Slice";
-  bool isKnown = all_of(call.operands, [](const Operand &operand) {
-    return !operand.present || operand.constant;
-  });
-  for (auto [i, operand] : enumerate(call.operands)) {
-    if (!operand.selection || !operand.selection->isCount)
-      continue;
-    if (computes(op, isElementwise)) {
-      if (isKnown)
-        return Selection{operand.selection->mask, 0, 0, -1, /*isCount=*/true};
-    } else if (!readsShape || i == 0 || !call.operands[0].selection) {
-      return followCount(i);
-    }
-  }
+  if (std::optional<unsigned> count = findCount())
+    return followCount(*count);
+  for (unsigned i = 0; i < call.operands.size(); ++i)
+    if (const Selection *selected = findSelected(call, i);
+        selected && selected->isPlace && !movesPlaces(i))
+      return refuse("computes with the places of");
   if (op == "ScatterND" && findSelected(call, 1) && selectsRows(call))
     return call.operands[0].selection;
   if (joinsSelected(call))
@@ -313,8 +429,11 @@ Expected<Result> Follower::follow(bool isElementwise) {
   if (op == "Gather")
     return followGather();
   if (op == "GatherND" && findSelected(call, 1) && selectsRows(call) &&
-      findSelected(call, 1)->dim < call.rank(1) - 1)
-    return call.operands[1].selection;
+      findSelected(call, 1)->dim < call.rank(1) - 1) {
+    Selection rows = *call.operands[1].selection;
+    rows.isPlace = false;
+    return rows;
+  }
   if (op == "Concat" || op == "GatherElements")
     return followJoined();
   if (!call.operands[0].selection)
@@ -327,13 +446,14 @@ Expected<Result> Follower::follow(bool isElementwise) {
   }
   if (op == "Size")
     return countOf(0, 0);
-  if (op == "Reshape" || op == "Flatten" || op == "Squeeze" ||
-      op == "Unsqueeze")
+  if (op == "Reshape" || op == "Flatten")
     return followReshape();
+  if (op == "Squeeze" || op == "Unsqueeze")
+    return followUnits();
   if (op == "Slice")
     return followSlice();
-  if (op == "Expand" && call.rank(0) == int64_t(result.size()))
-    return at(first().dim);
+  if (op == "Expand")
+    return followExpanded();
   if (op == "Transpose") {
     auto permutation = transposePermutation(call);
     if (!permutation)
@@ -346,14 +466,18 @@ Expected<Result> Follower::follow(bool isElementwise) {
     return refuse("reads");
   if (alongRows.contains(op) || op == "Split" || op == "LayerNormalization" ||
       op == "RMSNormalization") {
+    // Softmax was of all dimensions from one on, the second if not said.
     bool isLast = op != "ArgMax" && op != "ArgMin" && op != "Split";
-    auto axis =
-        normalizeAxis(call.getInt("axis", isLast ? -1 : 0), call.rank(0));
+    bool isOld = op.ends_with("max") && call.opset < 13;
+    auto axis = normalizeAxis(call.getInt("axis", !isLast ? 0
+                                                  : isOld ? 1
+                                                          : -1),
+                              call.rank(0));
     if (!axis)
       return axis.takeError();
     bool isDropped = !isLast && op != "Split" && !call.getInt("keepdims", 1);
     bool isApart = isLast ? first().dim < *axis : first().dim != *axis;
-    if (isApart && (call.opset >= 13 || *axis == call.rank(0) - 1))
+    if (isApart && (!isOld || *axis == call.rank(0) - 1))
       return at(first().dim - (isDropped && *axis < first().dim));
   }
   if (ofSamples.contains(op) && first().dim == 0)
@@ -363,7 +487,7 @@ Expected<Result> Follower::follow(bool isElementwise) {
 
 Expected<Result> followSelection(const Call &call, bool isElementwise,
                                  ArrayRef<int64_t> result) {
-  return Follower(call, result).follow(isElementwise);
+  return Follower(call, isElementwise, result).follow();
 }
 
 } // namespace dtc::frontend

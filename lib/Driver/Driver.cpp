@@ -323,6 +323,9 @@ LogicalResult Compilation::readInitialWeights() {
   };
   list("parameters that the file lacks start as the model has them",
        weights->missing);
+  list("tensors that get no gradient differ in the file, and stay as the model "
+       "has them (export it with these weights)",
+       weights->kept);
   list("tensors of the file are no parameters of the model",
        weights->unexpected);
   return success();

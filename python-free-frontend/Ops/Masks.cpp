@@ -18,18 +18,24 @@ using mlir::Value;
 
 namespace dtc::frontend {
 
+using Pairs = DenseSet<std::pair<Value, Value>>;
+
 /// Whether two values are the same one, or computed of the same ones in the
-/// same way.
-static bool areEqual(Value a, Value b) {
+/// same way. Pairs that were compared are not again: a network has many ways
+/// from one value to another.
+static bool areEqual(Value a, Value b, Pairs &compared) {
   mlir::Operation *x = a.getDefiningOp(), *y = b.getDefiningOp();
-  if (a == b)
+  if (a == b || !compared.insert({a, b}).second)
     return true;
   return x && y && x->getName() == y->getName() && mlir::isPure(x) &&
          x->getAttrDictionary() == y->getAttrDictionary() &&
          llvm::equal(x->getResultTypes(), y->getResultTypes()) &&
+         cast<mlir::OpResult>(a).getResultNumber() ==
+             cast<mlir::OpResult>(b).getResultNumber() &&
          x->getNumOperands() == y->getNumOperands() &&
-         all_of(zip(x->getOperands(), y->getOperands()), [](auto operands) {
-           return areEqual(std::get<0>(operands), std::get<1>(operands));
+         all_of(zip(x->getOperands(), y->getOperands()), [&](auto operands) {
+           return areEqual(std::get<0>(operands), std::get<1>(operands),
+                           compared);
          });
 }
 
@@ -37,15 +43,6 @@ Expected<HostTensor> Masks::select(NodeBuilder &node) {
   Value mask = node.operand(0);
   if (node.call.operands[0].dtype != DType::Bool)
     mask = node.compare(Comparison::ne, mask, node.scalar(0, mask));
-  const std::optional<Selection> &selection = node.call.operands[0].selection;
-  int within = selection ? selection->mask : -1;
-  if (selection) {
-    if (!(*selection == Selection{within, 0}))
-      return problem("is a mask of other elements than of rows that a mask "
-                     "selects",
-                     "use one mask, or torch.where");
-    mask = fill(node, mask, *selection, 0);
-  }
   Shape shape(node.shapeOf(mask));
   int64_t rank = shape.size(), places = numElements(shape);
   if (rank == 0 || places == 0)
@@ -58,10 +55,22 @@ Expected<HostTensor> Masks::select(NodeBuilder &node) {
   for (int64_t d = 1; d < rank && mask == whole; ++d)
     if (Value repeated = getRepeated(node, whole, d))
       mask = repeated;
-  auto found =
-      find_if(masks, [&](Value other) { return areEqual(other, mask); });
+  const std::optional<Selection> &selection = node.call.operands[0].selection;
+  int within = selection ? selection->mask : -1;
+  if (selection) {
+    if (!(*selection == Selection{within, 0}))
+      return problem("is a mask of other elements than of rows that a mask "
+                     "selects",
+                     "use one mask, or torch.where");
+    mask = fill(node, mask, *selection, 0);
+  }
+  auto found = find_if(masks, [&](Value other) {
+    Pairs compared;
+    return areEqual(other, mask, compared);
+  });
   last = {int(found - masks.begin()), /*dim=*/1,
           places / numElements(node.shapeOf(mask)), within};
+  last.isPlace = within >= 0;
   if (found == masks.end())
     masks.push_back(mask);
   HostTensor coordinates(DType::I64, {rank, places});
@@ -110,9 +119,10 @@ Error Masks::buildReduction(ImportRule rule, NodeBuilder &node,
                             Value &operand) const {
   StringRef op = node.call.node.op_type();
   bool isLargest = op == "ReduceMax" || op == "ReduceLogSumExp";
-  if ((isLargest || op == "ReduceMin") && !isFloat(node.call.operands[0].dtype))
-    return problem("takes the largest or smallest of integers that a mask "
-                   "selects",
+  if ((isLargest || op == "ReduceMin" || op == "ReduceMean") &&
+      !isFloat(node.call.operands[0].dtype))
+    return problem("takes the largest, the smallest or the mean of integers "
+                   "that a mask selects",
                    "cast them to floats");
   Selection selection = *node.call.operands[0].selection;
   operand = fill(node, operand, selection,
@@ -132,23 +142,6 @@ Error Masks::buildReduction(ImportRule rule, NodeBuilder &node,
                            fromType(node.elementType(mean)));
   node.setResult(0, node.mul(mean, factor));
   return Error::success();
-}
-
-/// Whether coordinates, [places, dimensions], are those of all elements of the
-/// first dimensions of `shape`.
-static bool areAllInOrder(const HostTensor *coordinates,
-                          ArrayRef<int64_t> shape) {
-  if (!coordinates)
-    return false;
-  int64_t count = coordinates->shape()[0], dims = coordinates->shape()[1];
-  if (numElements(shape.take_front(dims)) != count)
-    return false;
-  Shape strides = rowMajorStrides(shape.take_front(dims));
-  for (int64_t i = 0; i < count; ++i)
-    for (int64_t d = 0; d < dims; ++d)
-      if (coordinates->getInt(i * dims + d) != i / strides[d] % shape[d])
-        return false;
-  return true;
 }
 
 /// Values put at, or added to, the places of a mask.
@@ -209,6 +202,41 @@ Error Masks::buildExpand(ImportRule rule, NodeBuilder &node) const {
   return Error::success();
 }
 
+/// Puts a number that the operator has a value and a slope for in the place of
+/// what is not selected, or is computed of that.
+void Masks::guardOperands(NodeBuilder &node,
+                          MutableArrayRef<Value> operands) const {
+  struct Guard {
+    StringRef op;
+    double number;
+    unsigned first; ///< operand, and those after
+  };
+  static const Guard guards[] = {{"Log", 1, 0},
+                                 {"Sqrt", 1, 0},
+                                 {"Reciprocal", 1, 0},
+                                 {"Pow", 1, 0},
+                                 {"Div", 1, 1},
+                                 {"Mod", 1, 1},
+                                 {"Exp", 0, 0},
+                                 {"Sinh", 0, 0},
+                                 {"Cosh", 0, 0},
+                                 {"Tan", 0, 0},
+                                 {"Asin", 0, 0},
+                                 {"Acos", 0, 0},
+                                 {"Atanh", 0, 0},
+                                 {"Acosh", 2, 0},
+                                 {"ReduceLogSum", 1, 0},
+                                 {"Gather", 0, 1},
+                                 {"GatherElements", 0, 1},
+                                 {"GatherND", 0, 1}};
+  for (const Guard &guard : guards)
+    for (unsigned i = guard.first;
+         guard.op == node.call.node.op_type() && i < operands.size(); ++i)
+      if (const auto &selection = node.call.operands[i].selection;
+          selection && !selection->isCount && !node.call.operands[i].constant)
+        operands[i] = fill(node, operands[i], *selection, guard.number);
+}
+
 Error Masks::build(ImportRule rule, NodeBuilder &node,
                    MutableArrayRef<Value> operands) const {
   const Call &call = node.call;
@@ -224,8 +252,8 @@ Error Masks::build(ImportRule rule, NodeBuilder &node,
     const auto &scores = call.operands[0].selection;
     const auto &labels = call.operands[1].selection;
     if (!scores || !labels || scores->dim != 0 || labels->dim != 0 ||
-        !(*scores == *labels) || !call.attribute("ignore_index") ||
-        isFloat(call.operands[1].dtype))
+        !(*scores == *labels) || node.hasResult(1) ||
+        !call.attribute("ignore_index") || isFloat(call.operands[1].dtype))
       return problem("is a loss of scores or labels that a mask selects, but "
                      "not both, or has no ignore_index",
                      "set the labels to the index that the loss ignores where "
@@ -234,10 +262,11 @@ Error Masks::build(ImportRule rule, NodeBuilder &node,
                        double(call.getInt("ignore_index", 0)));
     return rule(node);
   }
+  guardOperands(node, operands);
   if (Error error = rule(node))
     return error;
-  // What is looked up at places of the mask: others get a number of which most
-  // functions have a value and slope.
+  // What is looked up at places of the mask: what lies elsewhere may be no
+  // number.
   if ((op == "Gather" || op == "GatherND") && call.operands[1].selection &&
       call.operands[1].constant) {
     Value rows = node.getResults()[0];

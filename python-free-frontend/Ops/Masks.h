@@ -35,6 +35,8 @@ private:
   mlir::Value countSelected(NodeBuilder &node, int mask) const;
   mlir::Value fill(NodeBuilder &node, mlir::Value x, const Selection &selection,
                    double otherwise) const;
+  void guardOperands(NodeBuilder &node,
+                     llvm::MutableArrayRef<mlir::Value> operands) const;
   llvm::Error buildReduction(ImportRule rule, NodeBuilder &node,
                              mlir::Value &operand) const;
   llvm::Error buildScatter(NodeBuilder &node) const;

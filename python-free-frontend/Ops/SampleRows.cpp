@@ -58,12 +58,16 @@ std::optional<SampleRows> findSampleRows(NodeBuilder &node, Value table,
     Value scaled = step == 1 ? findFactor(index, count) : Value();
     if (scaled)
       std::swap(split[0], split[1]);
-    else if (step * count != size)
+    else if (step * count != size || step == 1)
+      continue;
+    Value own = scaled ? scaled : Value(index);
+    Range range = getRange(own);
+    if (!isData(own) && (range.low < 0 || range.high >= split[scaled ? 0 : 1]))
       continue;
     split.append(rows.begin() + 1, rows.end());
     table = node.reshape(table, split);
     return SampleRows{scaled ? node.swapDims(table, 0, 1) : table,
-                      node.broadcast(scaled ? scaled : Value(index), shape)};
+                      node.broadcast(own, shape)};
   }
   return std::nullopt;
 }

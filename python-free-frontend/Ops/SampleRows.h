@@ -4,7 +4,8 @@
 // first dimensions are one, at arange(B) * C + i, and of x[i, arange(B)] one at
 // i * B + arange(B). Of these the dimension that counts samples becomes a batch
 // dimension again, so that samples stay apart. An index beyond the sample's
-// rows, which the flattened x would take from another sample, is outside.
+// rows would be a row of another: those that are so taken are data, which are
+// checked, or known to be inside.
 //
 //===----------------------------------------------------------------------===//
 

@@ -258,23 +258,43 @@ class Packed(nn.Module):
         return self.head(torch.cat([mean, states[-1]], -1))
 
 
+class Sorted(nn.Module):
+    """Sequences that the model sorts by length and puts back itself."""
+
+    def __init__(self, hidden=6):
+        super().__init__()
+        self.gru = nn.GRU(WIDTH, hidden, batch_first=True)
+        self.head = nn.Linear(hidden, CLASSES)
+
+    def forward(self, x):
+        lengths = 1 + (x[:, 1:, 0] > 0).sum(1)
+        order = lengths.argsort(descending=True)
+        packed = nn.utils.rnn.pack_padded_sequence(
+            x[order], lengths[order], batch_first=True)
+        y = nn.utils.rnn.pad_packed_sequence(
+            self.gru(packed)[0], batch_first=True, total_length=LENGTH)[0]
+        return self.head(y[order.argsort()].sum(1))
+
+
 class OwnRows(nn.Module):
     """Rows that each sample has chosen, of which TorchScript makes lookups in
-    the rows of all: batch first, with time first, by two coordinates."""
+    the rows of all: batch first, with time first, by two coordinates; and an
+    element of each row, five times."""
 
     def __init__(self):
         super().__init__()
         self.body = nn.Linear(WIDTH, WIDTH)
-        self.head = nn.Linear(3 * WIDTH + 1, CLASSES)
+        self.head = nn.Linear(3 * WIDTH + 6, CLASSES)
 
     def forward(self, x):
         y = self.body(x).tanh()
         sample = torch.arange(x.shape[0])
-        last = (x[:, 1:, 0] > 0).sum(1)
-        two = torch.stack([last, (x[:, 1:, 1] > 0).sum(1)], 1)
+        last = x[:, :, 0].argmax(1)
+        two = torch.stack([last, x[:, :, 1].argmax(1)], 1)
         parts = [y.transpose(0, 1)[last, sample],
                  y[sample[:, None], two].flatten(1),
-                 y[sample, last, two[:, 1] - 1][:, None]]
+                 y[sample, last, two[:, 1]][:, None],
+                 y.gather(2, last[:, None, None].expand(-1, LENGTH, 5)).sum(1)]
         return self.head(torch.cat(parts, -1))
 
 
@@ -396,6 +416,7 @@ MODULES = {
     "causal": (Causal, (LENGTH,)),
     "recurrent": (Recurrent, (2 * LENGTH, WIDTH)),
     "packed": (Packed, (LENGTH, WIDTH)),
+    "sorted": (Sorted, (LENGTH, WIDTH)),
     "own-rows": (OwnRows, (LENGTH, WIDTH)),
     "standardized": (Standardized, (WIDTH,)),
     "scaled": (Scaled, (WIDTH,)),
@@ -441,7 +462,7 @@ def main():
                               external_data=False,
                               optimize=name == "recurrent")
             shrink(path)
-        elif name in ("packed", "own-rows"):  # TorchScript's
+        elif name in ("packed", "sorted", "own-rows"):  # TorchScript's
             torch.onnx.export(copy.deepcopy(model.module).float(),
                               (model.batch(0, 4, torch.float32)[0],), path,
                               input_names=["x"], output_names=["logits"],

@@ -18,6 +18,9 @@ struct InitialWeights {
   std::vector<std::string> unexpected;
   /// What names in the file have in front that the model's lack, or lack.
   std::string dropped, added;
+  /// Tensors without gradients that the file has otherwise: the model computes
+  /// with its own.
+  std::vector<std::string> kept;
 };
 
 /// Takes weights from a safetensors file, converted to the parameters' types. A

@@ -248,15 +248,20 @@ void Evaluator::addScattered(Value memref, Value value, Value row,
     indexType = vector.clone(indexType);
   Value start = arith::IndexCastOp::create(b, loc, indexType, row);
   Value rowSize = arith::ConstantIndexOp::create(b, loc, rowElements);
-  if (!isa<VectorType>(indexType)) {
+  int64_t step = index.coefficients[nest.getColumnLoop()];
+  bool isOneRow = !isa<VectorType>(indexType);
+  if (isOneRow && (step != 0 || getWidth() == 1)) {
     start = arith::MulIOp::create(b, loc, start, rowSize);
     Value sum = arith::AddFOp::create(b, loc, widen(load(memref, index, start)),
                                       widen(value));
     store(sum, memref, index, start);
     return;
   }
-  // The rows of different columns may be the same: one after another.
-  int64_t step = index.coefficients[nest.getColumnLoop()];
+  // The rows of different columns may be the same, or are one element: one
+  // after another.
+  if (isOneRow)
+    start = vector::BroadcastOp::create(
+        b, loc, VectorType::get(getWidth(), b.getIndexType()), start);
   Value at = getFlatIndex(index, /*withColumn=*/true);
   value = widen(value);
   for (int64_t lane = 0; lane < getWidth(); ++lane) {

@@ -37,6 +37,7 @@ File misusedSelections() {
   ModelBuilder m = select();
   m.weight("three", {3});
   m.weight("base", {4, 4});
+  m.ints("one", {1});
   m.ints("two", {2});
   m.ints("start", {0});
   m.ints("end", {3});
@@ -57,10 +58,15 @@ File misusedSelections() {
   m.node("MatMul", "dot", {"chosen", "chosen"}, {"l"});
   m.set(m.node("ReduceMax", "place", {"places"}, {"n"}), "keepdims",
         int64_t(0));
+  m.node("Slice", "columns", {"base", "start", "count", "one"}, {"o"});
+  m.node("Greater", "large", {"chosen", "zero"}, {"r"});
+  m.node("NonZero", "again", {"r"}, {"s"});
+  m.node("Mul", "number", {"s", "s"}, {"t"});
   for (const char *name :
-       {"a", "b", "c", "d", "e", "g", "h", "i", "j", "k", "l", "chosen"})
+       {"o", "a", "b", "c", "d", "e", "g", "h", "i", "j", "k", "l", "chosen"})
     m.output(name);
-  m.output("n", onnx::TensorProto::INT64);
+  for (const char *name : {"n", "t"})
+    m.output(name, onnx::TensorProto::INT64);
   return m;
 }
 } // namespace
