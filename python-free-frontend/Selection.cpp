@@ -394,7 +394,8 @@ Expected<Result> Follower::followCount(unsigned operand) {
     bool isIt = index == count.dim || index + call.shape(0)[0] == count.dim;
     return isIt ? at(0) : Result();
   }
-  if (operand == 0 && op != "Slice" && op != "Concat" && op != "Gather")
+  if (operand == 0 && movesShapes(op) && op != "Slice" && op != "Concat" &&
+      op != "Gather")
     return count;
   return refuse("reads the number of");
 }
