@@ -277,7 +277,8 @@ void nameRecurrent(onnx::GraphProto &proto, TensorReader &reader,
   StringMap<std::string> copies;
   for (int index = 0; index < graph.size(); ++index)
     if (const onnx::NodeProto &node = graph.node(index);
-        node.op_type() == "Identity" && graph.findTensor(node.input(0)))
+        node.op_type() == "Identity" && node.input_size() > 0 &&
+        node.output_size() > 0 && graph.findTensor(node.input(0)))
       copies[node.output(0)] = node.input(0);
 
   std::vector<std::string> names;

@@ -44,10 +44,11 @@ static const Selection *findSelected(const Call &call, unsigned operand) {
 }
 
 bool areAllInOrder(const HostTensor *coordinates, ArrayRef<int64_t> shape) {
-  if (!coordinates)
+  if (!coordinates || coordinates->rank() != 2)
     return false;
   int64_t count = coordinates->shape()[0], dims = coordinates->shape()[1];
-  if (numElements(shape.take_front(dims)) != count)
+  if (dims > int64_t(shape.size()) ||
+      numElements(shape.take_front(dims)) != count)
     return false;
   Shape strides = rowMajorStrides(shape.take_front(dims));
   for (int64_t i = 0; i < count; ++i)
@@ -235,7 +236,7 @@ Expected<Result> Follower::followExpanded() {
           dim = first().dim + more;
   if (result[dim] != call.shape(0)[first().dim] ||
       (count &&
-       (count->inner != first().inner ||
+       (call.rank(1) != 1 || count->inner != first().inner ||
         count->dim + int64_t(result.size()) - call.shape(1)[0] != dim)))
     return refuse("repeats");
   return at(dim);
@@ -378,7 +379,8 @@ Expected<Result> Follower::followCount(unsigned operand) {
     return Selection{count.mask, 0, 0, -1, /*isCount=*/true};
   if (count.inner == 0)
     return refuse("reads the number of");
-  if (op == "ConstantOfShape" || (op == "Expand" && operand == 1)) {
+  if ((op == "ConstantOfShape" || (op == "Expand" && operand == 1)) &&
+      call.rank(operand) == 1) {
     if (op == "Expand")
       count.dim += int64_t(result.size()) - call.shape(1).front();
     count.isCount = false;

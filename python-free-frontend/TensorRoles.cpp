@@ -106,6 +106,10 @@ TensorRoles::TensorRoles(const onnx::GraphProto &graph) {
       return input.empty() || known.contains(input);
     };
     StringRef op = node.op_type();
+    if (node.input_size() == 0 || node.output_size() == 0) {
+      known.insert(node.output().begin(), node.output().end());
+      continue; // a constant, or said by the importer
+    }
     bool isAllKnown = true;
     forEachRead(node, [&](const std::string &name) {
       isAllKnown &= known.contains(name);

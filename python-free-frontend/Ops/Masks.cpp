@@ -186,7 +186,7 @@ Error Masks::buildExpand(ImportRule rule, NodeBuilder &node) const {
   SmallVector<Value> parts = {node.operand(1)};
   if (join)
     parts.assign(join.getParts().begin(), join.getParts().end());
-  bool isSame = call.rank(0) == call.shape(1).front();
+  bool isSame = call.rank(1) == 1 && call.rank(0) == call.shape(1).front();
   int64_t d = 0;
   for (Value part : parts) {
     std::optional<HostTensor> known = getKnownInts(part);
