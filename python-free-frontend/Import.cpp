@@ -368,14 +368,15 @@ Error Importer::follow(const Call &call, Binding &result) const {
 
 /// The places of a mask that is computed.
 Error Importer::selectByMask(NodeBuilder &node) {
-  Expected<HostTensor> coordinates = masks.select(node);
-  if (!coordinates)
-    return coordinates.takeError();
+  Expected<Masks::Places> places = masks.select(node);
+  if (!places)
+    return places.takeError();
   Binding binding;
   binding.dtype = DType::I64;
-  binding.shape = Shape(coordinates->shape());
-  binding.constant = std::make_shared<HostTensor>(std::move(*coordinates));
-  binding.selection = masks.getLast();
+  binding.shape = Shape(places->coordinates.shape());
+  binding.constant =
+      std::make_shared<HostTensor>(std::move(places->coordinates));
+  binding.selection = places->selection;
   bindings[node.call.node.output(0)] = std::move(binding);
   return Error::success();
 }
@@ -618,19 +619,6 @@ void Importer::eraseUnusedInputs() {
   }
 }
 
-/// The elements of a tensor in the order of its shape, where the file stores a
-/// matrix as its transpose.
-static std::shared_ptr<std::vector<char>> transpose(const TensorData &data) {
-  size_t rows = data.shape[0], columns = data.shape[1];
-  size_t size = data.bytes.size() / std::max<size_t>(1, rows * columns);
-  auto result = std::make_shared<std::vector<char>>(data.bytes.size());
-  for (size_t i = 0; i < rows; ++i)
-    for (size_t j = 0; j < columns; ++j)
-      std::memcpy(&(*result)[(i * columns + j) * size],
-                  &data.bytes[(j * rows + i) * size], size);
-  return result;
-}
-
 /// What the state dict has beside of parameters that the model uses.
 void Importer::keepBuffers() {
   auto isSaved = [&](StringRef name) {
@@ -649,7 +637,7 @@ void Importer::keepBuffers() {
       continue;
     ArrayRef<char> bytes = data.bytes;
     if (data.transposed) {
-      std::shared_ptr<std::vector<char>> own = transpose(data);
+      auto own = std::make_shared<std::vector<char>>(toOwnOrder(data));
       bytes = *own;
       report.parameters.owners.push_back(std::move(own));
     }

@@ -113,6 +113,27 @@ float readHalf(const Tensor &tensor, int64_t i) {
   return value.convertToFloat();
 }
 
+/// An element of a float type.
+double readFloat(const Tensor &tensor, int64_t i) {
+  using namespace llvm::support;
+  const char *bytes = tensor.bytes.data();
+  if (tensor.type == "F64")
+    return llvm::bit_cast<double>(endian::read64le(bytes + 8 * i));
+  if (tensor.type == "F32")
+    return llvm::bit_cast<float>(endian::read32le(bytes + 4 * i));
+  return readHalf(tensor, i);
+}
+
+/// Whether two tensors have the same elements, of whatever float types.
+bool areEqual(const Tensor &a, const Tensor &b) {
+  if (a.shape != b.shape || !isFloatName(a.type) || !isFloatName(b.type))
+    return a.shape == b.shape && a.type == b.type && a.bytes == b.bytes;
+  int64_t count = a.bytes.size() / sizeOf(a.type);
+  return llvm::all_of(llvm::seq<int64_t>(0, count), [&](int64_t i) {
+    return readFloat(a, i) == readFloat(b, i);
+  });
+}
+
 /// Gives a parameter the elements of a tensor of the file.
 void assign(Parameter &parameter, const Tensor &tensor, StringRef path,
             ParameterTable &table) {
@@ -218,9 +239,7 @@ Expected<InitialWeights> dtc::loadInitialWeights(StringRef path,
     auto other = tensors->find(translate(own.name, result));
     if (other != tensors->end() &&
         !StringRef(own.name).ends_with("num_batches_tracked") &&
-        (other->second.type != own.dtype ||
-         ArrayRef(other->second.shape) != ArrayRef(own.shape) ||
-         other->second.bytes != own.bytes))
+        !areEqual(other->second, {own.dtype.str(), own.shape, own.bytes}))
       result.kept.push_back(own.name);
   }
   for (const auto &entry : *tensors)

@@ -309,4 +309,15 @@ HostTensor toHostTensor(const TensorData &data) {
   return tensor;
 }
 
+std::vector<char> toOwnOrder(const TensorData &data) {
+  size_t rows = data.shape[0], columns = data.shape[1];
+  size_t size = data.bytes.size() / std::max<size_t>(1, rows * columns);
+  std::vector<char> result(data.bytes.size());
+  for (size_t i = 0; i < rows; ++i)
+    for (size_t j = 0; j < columns; ++j)
+      std::memcpy(&result[(i * columns + j) * size],
+                  &data.bytes[(j * rows + i) * size], size);
+  return result;
+}
+
 } // namespace dtc::frontend

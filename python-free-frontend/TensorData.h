@@ -17,6 +17,7 @@
 
 #include <memory>
 #include <optional>
+#include <vector>
 
 namespace dtc::frontend {
 
@@ -75,6 +76,9 @@ inline constexpr llvm::StringLiteral supportedTypes =
 std::string onnxTypeName(int onnxType);
 
 HostTensor toHostTensor(const TensorData &data);
+
+/// The bytes of a tensor that is stored as its transpose, in its own order.
+std::vector<char> toOwnOrder(const TensorData &data);
 
 } // namespace dtc::frontend
 

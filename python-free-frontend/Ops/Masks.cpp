@@ -39,7 +39,7 @@ static bool areEqual(Value a, Value b, Pairs &compared) {
          });
 }
 
-Expected<HostTensor> Masks::select(NodeBuilder &node) {
+Expected<Masks::Places> Masks::select(NodeBuilder &node) {
   Value mask = node.operand(0);
   if (node.call.operands[0].dtype != DType::Bool)
     mask = node.compare(Comparison::ne, mask, node.scalar(0, mask));
@@ -68,9 +68,9 @@ Expected<HostTensor> Masks::select(NodeBuilder &node) {
     Pairs compared;
     return areEqual(other, mask, compared);
   });
-  last = {int(found - masks.begin()), /*dim=*/1,
-          places / numElements(node.shapeOf(mask)), within};
-  last.isPlace = within >= 0;
+  Selection selected = {int(found - masks.begin()), /*dim=*/1,
+                        places / numElements(node.shapeOf(mask)), within};
+  selected.isPlace = within >= 0;
   if (found == masks.end())
     masks.push_back(mask);
   HostTensor coordinates(DType::I64, {rank, places});
@@ -78,7 +78,7 @@ Expected<HostTensor> Masks::select(NodeBuilder &node) {
   for (int64_t d = 0; d < rank; ++d)
     for (int64_t i = 0; i < places; ++i)
       coordinates.setInt(d * places + i, i / strides[d] % shape[d]);
-  return coordinates;
+  return Places{std::move(coordinates), selected};
 }
 
 /// As a double.

@@ -17,11 +17,13 @@ namespace dtc::frontend {
 
 class Masks {
 public:
-  /// The coordinates of a mask's places, [dimensions, places], of which NonZero
-  /// has those where the operand is not 0.
-  llvm::Expected<HostTensor> select(NodeBuilder &node);
-  /// What these select.
-  Selection getLast() const { return last; }
+  struct Places {
+    HostTensor coordinates; ///< [dimensions, places]
+    Selection selection;    ///< what these are
+  };
+  /// All places of a mask, of which NonZero has those where the operand is not
+  /// 0.
+  llvm::Expected<Places> select(NodeBuilder &node);
 
   /// Integers of a shape, as many as are selected where `known` has places.
   mlir::Value count(NodeBuilder &node, const Selection &selection,
@@ -43,7 +45,6 @@ private:
   llvm::Error buildExpand(ImportRule rule, NodeBuilder &node) const;
 
   std::vector<mlir::Value> masks; ///< i1, by number
-  Selection last = {};
 };
 
 } // namespace dtc::frontend

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from safetensors.torch import save_file
 from torch import nn
 
 from make_exports import shrink
@@ -225,6 +226,21 @@ class Causal(nn.Module):
         return self.head((x + y).tanh().mean(1))
 
 
+class Taught(nn.Module):
+    """A layer beside a teacher's, whose weight is a buffer, which the exporter
+    stores as its transpose."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("teacher", torch.randn(7, WIDTH))
+        self.body = nn.Linear(WIDTH, 7)
+        self.head = nn.Linear(7, CLASSES)
+
+    def forward(self, x):
+        y = self.body(x) * nn.functional.linear(x, self.teacher)
+        return self.head(y.tanh().mean(1))
+
+
 class Recurrent(nn.Module):
     """A layer whose weights have far more elements than what they are
     multiplied with."""
@@ -414,6 +430,7 @@ MODULES = {
     "largest-queries": (LargestQueries, (LENGTH, WIDTH)),
     "probe": (Probe, (LENGTH, WIDTH)),
     "causal": (Causal, (LENGTH,)),
+    "taught": (Taught, (LENGTH, WIDTH)),
     "recurrent": (Recurrent, (2 * LENGTH, WIDTH)),
     "packed": (Packed, (LENGTH, WIDTH)),
     "sorted": (Sorted, (LENGTH, WIDTH)),
@@ -426,6 +443,16 @@ MODULES = {
     "held": (Held, (WIDTH,)),
     "largest": (Largest, (LENGTH, WIDTH)),
 }
+
+
+def write_states(module, folder):
+    """The state dict in PyTorch's order of elements, and one of another
+    teacher."""
+    state = {name: tensor.float().contiguous()
+             for name, tensor in module.state_dict().items()}
+    save_file(state, folder / "taught.state.safetensors")
+    save_file(state | {"teacher": state["teacher"] + 1},
+              folder / "taught.other.safetensors")
 
 
 def make(name):
@@ -455,12 +482,12 @@ def main():
         model = make(name)
         path = folder / f"{name}.onnx"
         # Names of weights, and how they are computed, are dynamo's to tell.
-        if name in ("recurrent", "prototypes"):
+        if name in ("recurrent", "prototypes", "taught"):
             torch.onnx.export(copy.deepcopy(model.module),
                               (model.batch(0, 2, torch.float32)[0],), path,
                               input_names=["x"], verbose=False,
                               external_data=False,
-                              optimize=name == "recurrent")
+                              optimize=name != "prototypes")
             shrink(path)
         elif name in ("packed", "sorted", "own-rows"):  # TorchScript's
             torch.onnx.export(copy.deepcopy(model.module).float(),
@@ -473,6 +500,9 @@ def main():
             shrink(path)
         else:
             export(model, path)
+        if name == "taught":  # nothing is trained
+            write_states(model.module, folder)
+            continue
         write_data(model, folder / f"{name}.data")
         write_reference(model, folder, lambda name, tensor: tensor.numel() <= 8192)
 
