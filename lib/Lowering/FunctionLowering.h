@@ -101,6 +101,7 @@ private:
   void emit(SendOp op);
   void emit(RecvOp op);
   void emit(WaitOp op);
+  void emit(RecordOp op);
   void emit(ZeroOp op);
   void emit(CopyOp op);
   void emit(PoisonOp op);

@@ -171,10 +171,11 @@ LogicalResult FunctionLowering::emit(Operation *op) {
             PackedAttentionGradOp, Conv2DOp, Conv2DInputGradOp,
             Conv2DFilterGradOp, MaxPool2DOp, MaxPool2DGradOp, SumPool2DOp,
             SumPool2DGradOp, CollectiveOpInterface, LocalSliceOp, SendOp,
-            RecvOp, WaitOp, ZeroOp, CopyOp, PoisonOp>([&](auto concrete) {
-        emit(concrete);
-        return success();
-      })
+            RecvOp, WaitOp, RecordOp, ZeroOp, CopyOp, PoisonOp>(
+          [&](auto concrete) {
+            emit(concrete);
+            return success();
+          })
       .Case<func::ReturnOp>([&](auto returned) { return finish(returned); })
       .Default([](Operation *other) -> LogicalResult {
         // Data, an address, or a sum that the product has made.
@@ -224,6 +225,12 @@ void FunctionLowering::emit(RunOp op) {
   LLVM::CallOp::create(builder, loc, TypeRange(), getLoweredName(callee),
                        arguments);
   call("dtcrt_run_end", {context});
+}
+
+void FunctionLowering::emit(RecordOp op) {
+  call("dtcrt_record",
+       {context, integer(op.getMicrobatch()), pointerTo(op.getX()),
+        integer(getLocalBytes(op.getX().getType()), 64)});
 }
 
 void FunctionLowering::emit(ZeroOp op) {

@@ -244,10 +244,41 @@ LogicalResult PlanManifest::addEval(func::FuncOp plan,
   if (!number || number.getInt() >= static_cast<int64_t>(stages.size()))
     return plan.emitError("evaluates a stage that has no training step");
   json::Object &stage = *stages[number.getInt()].getAsObject();
-  for (auto [i, offset] : llvm::enumerate(results))
+  for (auto [i, offset] : llvm::enumerate(results)) {
     if (auto name = plan.getResultAttrOfType<StringAttr>(i, attr::output))
       stage[name.getValue()] = offset;
+    auto sums = plan.getResultAttrOfType<ArrayAttr>(i, attr::sums);
+    if (!sums)
+      continue;
+    evalSums = json::Array();
+    for (auto sum : sums.getAsRange<DictionaryAttr>())
+      evalSums.push_back(
+          json::Object{{"name", sum.getAs<StringAttr>("name").getValue()},
+                       {"size", sum.getAs<IntegerAttr>("size").getInt()}});
+    isLanguageModel = bool(plan.getResultAttr(i, attr::languageModel));
+    mixesSamples = bool(plan.getResultAttr(i, attr::mixesSamples));
+  }
+  if (auto records = plan->getAttrOfType<ArrayAttr>(attr::records))
+    addRecord(cast<DictionaryAttr>(records[0]), number.getInt());
   return success();
+}
+
+void PlanManifest::addRecord(DictionaryAttr entry, int64_t stage) {
+  auto type = cast<RankedTensorType>(entry.getAs<TypeAttr>("type").getValue());
+  // Of a sample: the first dimension is the batch.
+  ArrayRef<int64_t> unpadded = type.getShape();
+  if (auto shape = entry.getAs<DenseI64ArrayAttr>(attr::unpadded))
+    unpadded = shape.asArrayRef();
+  json::Array splits;
+  for (const AxisLayout &split : getLayout(type).getEntries())
+    if (split.hasDim() && split.dim > 0)
+      splits.push_back(json::Object{{"axis", split.axis.getValue()},
+                                    {"dim", split.dim - 1}});
+  record = json::Object{{"dtype", getElementType(type).name},
+                        {"shape", json::Array(type.getShape().drop_front())},
+                        {"unpadded", json::Array(unpadded.drop_front())},
+                        {"splits", std::move(splits)},
+                        {"stage", stage}};
 }
 
 json::Object PlanManifest::finish() {
@@ -282,6 +313,14 @@ json::Object PlanManifest::finish() {
   manifest["phases"] = json::Array(phases);
   if (modelFlops > 0)
     manifest["model_flops"] = modelFlops;
+  if (!evalSums.empty())
+    manifest["eval_sums"] = std::move(evalSums);
+  if (isLanguageModel)
+    manifest["language_model"] = true;
+  if (mixesSamples)
+    manifest["mixes_samples"] = true;
+  if (record)
+    manifest["record"] = std::move(*record);
   manifest["ops"] = std::move(ops);
   manifest["inputs"] = std::move(inputList);
   manifest["parameters"] = std::move(parameterList);

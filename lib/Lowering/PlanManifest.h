@@ -46,13 +46,17 @@ private:
   int64_t addInput(mlir::func::FuncOp plan, unsigned argument);
   int64_t addParameter(llvm::StringRef name, mlir::Type type,
                        mlir::DictionaryAttr part, bool isTrained);
+  /// Describes the model's output, which a stage records.
+  void addRecord(mlir::DictionaryAttr entry, int64_t stage);
 
   llvm::SmallVector<mlir::ArrayAttr> groups;
   std::vector<std::vector<int64_t>> permutations;
   llvm::SmallVector<std::string> phases;
   llvm::SmallVector<mlir::StringAttr> batchAxes; ///< split inputs, major first
   llvm::MapVector<llvm::StringRef, llvm::json::Object> inputs, parameters;
-  llvm::json::Array ops, stages;
+  llvm::json::Array ops, stages, evalSums;
+  std::optional<llvm::json::Object> record;
+  bool isLanguageModel = false, mixesSamples = false;
   MeshAttr mesh;
   int64_t modelFlops = 0; ///< 0: not known
 };

@@ -27,6 +27,7 @@ LogicalResult RuntimeCall::read() {
           .Case("dtcrt_local_slice", &RuntimeCall::readLocalSlice)
           .Case("dtcrt_copy", &RuntimeCall::readCopy)
           .Case("dtcrt_fill", &RuntimeCall::readFill)
+          .Case("dtcrt_record", &RuntimeCall::readRecord)
           .Case("dtcrt_constant", &RuntimeCall::readNothing)
           .Cases({"dtcrt_run_begin", "dtcrt_run_end"},
                  &RuntimeCall::readNothing)
@@ -338,5 +339,13 @@ LogicalResult RuntimeCall::readFill() {
   if (failed(expectArguments(4)))
     return failure();
   touch(1, numbers[3], /*writes=*/true);
+  return success();
+}
+
+/// Context, micro-batch, from, bytes.
+LogicalResult RuntimeCall::readRecord() {
+  if (failed(expectArguments(4)))
+    return failure();
+  touch(2, numbers[3], /*writes=*/false);
   return success();
 }

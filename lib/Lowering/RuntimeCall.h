@@ -48,6 +48,7 @@ private:
   mlir::LogicalResult readLocalSlice();
   mlir::LogicalResult readCopy();
   mlir::LogicalResult readFill();
+  mlir::LogicalResult readRecord();
 
   mlir::InFlightDiagnostic error();
   mlir::LogicalResult expectArguments(unsigned count);

@@ -251,7 +251,8 @@ struct PropagateLayouts
     for (OpOperand &operand : terminator->getOpOperands()) {
       Value value = operand.get();
       LayoutAttr layout = getLayout(value.getType()).withoutPartials();
-      if (mesh.getSize(MeshAttr::timeAxis) == 1)
+      if (mesh.getSize(MeshAttr::timeAxis) == 1 &&
+          !isRecorded(step, operand.getOperandNumber()))
         layout = layout.without(MeshAttr::timeAxis);
       for (StringRef key : {attr::parameter, attr::state, attr::gradient})
         if (auto name = step.getResultAttrOfType<StringAttr>(

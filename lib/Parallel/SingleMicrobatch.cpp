@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "SingleMicrobatch.h"
+#include "dtc/Training/FindFunction.h"
 
 using namespace mlir;
 using namespace dtc;
@@ -45,7 +46,8 @@ SingleMicrobatch::SingleMicrobatch(func::FuncOp step, MeshAttr mesh)
     if (isGradient)
       gradients.insert(returned.get());
     auto output = step.getResultAttrOfType<StringAttr>(number, attr::output);
-    if (isGradient || (output && (output == "loss" || output == "eval")))
+    if (isGradient || isRecorded(step, number) ||
+        (output && (output == "loss" || output == evalName)))
       if (Operation *op = returned.get().getDefiningOp())
         ofMicrobatch.insert(op);
   }

@@ -128,6 +128,10 @@ void dtc::buildStrategyPipeline(OpPassManager &manager,
   expand.replicas = plan.getOpenReplicas();
   manager.addPass(createExpandTrainingOps(expand));
 
+  // Evaluations of models that compare samples leave out what fills no batch.
+  // Once the evaluation is apart, which may lack what mixes them in training.
+  manager.addPass(createMarkMixedSamples());
+
   // Which dimensions of parameters tensor parallelism splits. With the loss,
   // which may split classes; before differentiation, which follows.
   ChooseSplitsOptions splits;
@@ -206,6 +210,9 @@ void dtc::buildTrainingPipeline(OpPassManager &manager,
   eval.loss = options.loss;
   if (options.ignoreIndex)
     eval.ignoreIndex = std::to_string(*options.ignoreIndex);
+  eval.labelSmoothing = options.labelSmoothing;
+  eval.classWeights.assign(options.classWeights.begin(),
+                           options.classWeights.end());
   eval.replicas = plan.getOpenReplicas();
   manager.addPass(createBuildEval(eval));
 

@@ -46,6 +46,7 @@ struct Crossing {
 struct PhaseParts {
   func::FuncOp function; ///< null if the stage has only messages there
   SmallVector<Crossing> sends, recvs;
+  std::optional<int64_t> recorded; ///< the number of a value
 };
 
 /// A send whose buffer may not be written yet.
@@ -115,6 +116,11 @@ PlanBuilder::PlanBuilder(func::FuncOp plan, ModuleOp stage,
   };
   read(attr::sends, &PhaseParts::sends);
   read(attr::recvs, &PhaseParts::recvs);
+  // The attribute stays: lowering describes the value by it.
+  if (auto entries = plan->getAttrOfType<ArrayAttr>(attr::records))
+    for (auto entry : entries.getAsRange<DictionaryAttr>())
+      phases[entry.getAs<PhaseAttr>("phase").getPhase()].recorded =
+          entry.getAs<IntegerAttr>("value").getInt();
 }
 
 Value PlanBuilder::get(int64_t number, std::optional<int64_t> microbatch) {
@@ -274,6 +280,9 @@ void PlanBuilder::runPhase(const std::pair<const Phase, PhaseParts> &phase,
   receive(phase.first, phase.second.recvs, microbatch);
   if (phase.second.function)
     run(phase.second.function, microbatch);
+  if (phase.second.recorded) // while the value is in memory
+    RecordOp::create(builder, plan.getLoc(),
+                     get(*phase.second.recorded, microbatch), *microbatch);
   send(phase.first, phase.second.sends, microbatch);
 }
 

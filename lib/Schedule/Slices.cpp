@@ -178,6 +178,12 @@ LogicalResult Slices::slice(Block &body) {
   auto step = cast<func::FuncOp>(body.getParentOp());
   for (OpOperand &returned : body.getTerminator()->getOpOperands()) {
     Value value = returned.get();
+    if (isRecorded(step, returned.getOperandNumber())) {
+      int64_t stage = getStage(value).value_or(0);
+      demand(stage, value, getRecordedPhase(value));
+      exported[stage].insert(value);
+      continue;
+    }
     if (getTime(value) == Time::Microbatch && value.getDefiningOp())
       return value.getDefiningOp()->emitOpError(
           "is returned, but has a value for each micro-batch; reduce it first");

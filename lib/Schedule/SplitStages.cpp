@@ -419,6 +419,7 @@ struct SplitStagesPass : dtc::impl::SplitStagesBase<SplitStagesPass> {
     };
     SmallVector<Type> inputs, results;
     SmallVector<DictionaryAttr> inputAttrs, resultAttrs;
+    SmallVector<Attribute> records;
     for (BlockArgument argument : step.getArguments())
       if (slices.isUsed(stage, argument) ||
           (isShared && isShared(stage, argument))) {
@@ -428,6 +429,11 @@ struct SplitStagesPass : dtc::impl::SplitStagesBase<SplitStagesPass> {
       }
     for (OpOperand &returned : step.front().getTerminator()->getOpOperands()) {
       std::optional<int64_t> home = slices.getStage(returned.get());
+      if (isRecorded(step, returned.getOperandNumber())) {
+        if (home.value_or(0) == stage)
+          records.push_back(describeRecord(step, slices, numbers, returned));
+        continue;
+      }
       if (home && *home != stage)
         continue;
       results.push_back(dropTime(returned.get().getType()));
@@ -467,7 +473,24 @@ struct SplitStagesPass : dtc::impl::SplitStagesBase<SplitStagesPass> {
       plan->setAttr(attr::sends, builder.getArrayAttr(sends));
     if (!recvs.empty())
       plan->setAttr(attr::recvs, builder.getArrayAttr(recvs));
+    if (!records.empty())
+      plan->setAttr(attr::records, builder.getArrayAttr(records));
     return plan;
+  }
+
+  /// An entry of `dtc.records`: the value's number, the phase that makes it in
+  /// each micro-batch, the type over all micro-batches, and the result's
+  /// attributes.
+  Attribute describeRecord(func::FuncOp step, const Slices &slices,
+                           const Numbering &numbers, OpOperand &returned) {
+    Value value = returned.get();
+    Builder b(&getContext());
+    NamedAttrList entry(step.getResultAttrDict(returned.getOperandNumber()));
+    entry.set("value", b.getI64IntegerAttr(numbers[value]));
+    entry.set("phase",
+              PhaseAttr::get(b.getContext(), slices.getRecordedPhase(value)));
+    entry.set("type", TypeAttr::get(value.getType()));
+    return entry.getDictionary(b.getContext());
   }
 };
 

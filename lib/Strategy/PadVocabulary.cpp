@@ -156,12 +156,21 @@ void PadVocabulary::run(func::FuncOp function) {
   };
   Operation *end = function.front().getTerminator();
   SmallVector<std::tuple<OpOperand *, int64_t, int64_t>> masks;
-  for (OpOperand &result : end->getOpOperands())
-    if (auto type = cast<RankedTensorType>(result.get().getType());
-        !isa<BlockArgument>(result.get()))
-      for (int64_t dim : llvm::seq(type.getRank()))
-        if (padded.contains(classes.getClass(result.get(), dim)))
-          masks.emplace_back(&result, dim, type.getDimSize(dim));
+  for (OpOperand &result : end->getOpOperands()) {
+    auto type = cast<RankedTensorType>(result.get().getType());
+    if (isa<BlockArgument>(result.get()))
+      continue;
+    if (unsigned number = result.getOperandNumber();
+        isRecorded(function, number)) { // written without padding
+      function.setResultAttr(
+          number, attr::unpadded,
+          DenseI64ArrayAttr::get(&getContext(), type.getShape()));
+      continue;
+    }
+    for (int64_t dim : llvm::seq(type.getRank()))
+      if (padded.contains(classes.getClass(result.get(), dim)))
+        masks.emplace_back(&result, dim, type.getDimSize(dim));
+  }
   llvm::for_each(function.getArguments(), pad);
   for (Operation &op : function.front().without_terminator())
     llvm::for_each(op.getResults(), pad);

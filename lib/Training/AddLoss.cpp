@@ -341,6 +341,8 @@ void AddLossPass::runOnOperation() {
   Results results;
   results.add(value, attr::output, "loss");
   results.add(predictions, attr::output, "predictions");
+  if (kind != "output") // a loss predicts nothing
+    results.add(output, attr::output, recordedName);
   results.assignTo(step);
   step.setName(stepName);
   eraseDeadOps(step);

@@ -1,7 +1,7 @@
-//===- BuildEval.cpp - what an evaluation asks for ------------------------===//
+//===- BuildEval.cpp - the sums that an evaluation returns ----------------===//
 //
-// Sums over the global batch of losses, labels and right answers, as one more
-// result of @step. SplitStages makes a function of it.
+// Sums over the global batch of losses, labels and right predictions become
+// one more result of @step. SplitStages makes a function of it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,28 +17,33 @@ namespace dtc {
 using namespace mlir;
 using namespace dtc;
 
-namespace {
+/// More classes than these have no counts of their own.
+constexpr int64_t maxCountedClasses = 1024;
 
-/// What the batches of an evaluation add up. Without label smoothing and class
-/// weights, which shape a training.
-struct EvalSums {
-  LossSum loss;
-  Value numRight; ///< null if the loss has no right answers
-};
+namespace {
 
 struct BuildEvalPass : dtc::impl::BuildEvalBase<BuildEvalPass> {
   using BuildEvalBase::BuildEvalBase;
   void runOnOperation() override;
 
 private:
-  FailureOr<EvalSums> build(func::FuncOp step, Value predictions,
-                            ImplicitLocOpBuilder &builder);
+  LogicalResult build(func::FuncOp step, Value predictions);
+  void buildOfClasses(func::FuncOp step, Value logits, BlockArgument labels);
+  /// Appends a sum, or `otherwise` where the value is null.
+  void add(StringRef name, Value value, double otherwise = 0);
+  void add(const LossSum &loss, StringRef sum, StringRef count);
+  void add(const ClassCounts &counts);
+
+  std::optional<ImplicitLocOpBuilder> builder;
+  SmallVector<Value> parts;
+  SmallVector<Attribute> names;
+  bool isLanguageModel = false;
 };
 
 } // namespace
 
-/// The labels; null if there are none, since the model computes the loss.
-static Value findLabels(func::FuncOp step) {
+/// The labels; null if the model computes the loss.
+static BlockArgument findLabels(func::FuncOp step) {
   for (BlockArgument argument : step.getArguments())
     if (StringAttr kind = getArgString(argument, attr::kind);
         kind && kind == "label")
@@ -46,27 +51,93 @@ static Value findLabels(func::FuncOp step) {
   return {};
 }
 
-FailureOr<EvalSums> BuildEvalPass::build(func::FuncOp step, Value predictions,
-                                         ImplicitLocOpBuilder &builder) {
-  StringRef kind = StringRef(loss).split(':').first;
-  if (kind == "output")
-    return EvalSums{buildElementSum(builder, predictions, replicas), Value()};
-  Value labels = findLabels(step);
-  if (!labels)
-    return step.emitError("has no labels for loss '") << kind << "'";
-  if (kind == "mse")
-    return EvalSums{buildSquaredError(builder, predictions, labels, replicas),
-                    Value()};
-  if (kind == "bce")
-    return EvalSums{
-        buildBinaryCrossEntropy(builder, predictions, labels, replicas),
-        buildNumRightSigns(builder, predictions, labels)};
+static bool hasFewClasses(Value predictions) {
+  auto type = cast<ShapedType>(predictions.getType());
+  return type.getRank() > 1 && type.getShape().back() <= maxCountedClasses;
+}
+
+/// Whether the labels are sequences of what an input has sequences of: then
+/// the loss is that of a language model, whose exponential is the perplexity.
+static bool predictsTokens(func::FuncOp step, BlockArgument labels) {
+  auto getBound = [&](BlockArgument argument) -> int64_t {
+    auto bound = step.getArgAttrOfType<DenseI64ArrayAttr>(
+        argument.getArgNumber(), attr::bound);
+    auto type = cast<RankedTensorType>(argument.getType());
+    return bound && type.getRank() == 2 ? bound[0] : 0;
+  };
+  int64_t classes = getBound(labels);
+  return classes && llvm::any_of(step.getArguments(), [&](auto argument) {
+           return argument != labels && getBound(argument) == classes;
+         });
+}
+
+void BuildEvalPass::add(StringRef name, Value value, double otherwise) {
+  auto type = RankedTensorType::get(1, builder->getF64Type());
+  if (!value)
+    value = ConstantOp::create(*builder, type,
+                               DenseElementsAttr::get(type, otherwise));
+  int64_t size = cast<ShapedType>(value.getType()).getNumElements();
+  if (value.getType() != type.clone({size}))
+    value = ReshapeOp::create(*builder, type.clone({size}), value);
+  parts.push_back(value);
+  names.push_back(builder->getDictionaryAttr(
+      {builder->getNamedAttr("name", builder->getStringAttr(name)),
+       builder->getNamedAttr("size", builder->getI64IntegerAttr(size))}));
+}
+
+void BuildEvalPass::add(const LossSum &loss, StringRef sum, StringRef count) {
+  add(sum, loss.sum);
+  add(count, loss.count, 1);
+}
+
+void BuildEvalPass::add(const ClassCounts &counts) {
+  for (auto [name, value] : {std::pair("right", counts.numRight),
+                             {"top5", counts.numInTop5},
+                             {"class_hits", counts.hits},
+                             {"class_predictions", counts.predicted},
+                             {"class_labels", counts.labels}})
+    if (value)
+      add(name, value);
+}
+
+void BuildEvalPass::buildOfClasses(func::FuncOp step, Value logits,
+                                   BlockArgument labels) {
   std::optional<int64_t> ignored;
   if (int64_t value; !StringRef(ignoreIndex).getAsInteger(10, value))
     ignored = value;
-  return EvalSums{
-      buildCrossEntropy(builder, predictions, labels, ignored, replicas),
-      buildNumRight(builder, predictions, labels, ignored)};
+  add(buildCrossEntropy(*builder, logits, labels, ignored, replicas), "loss",
+      "count");
+  if (labelSmoothing != 0 || !classWeights.empty()) {
+    SmallVector<double> weights(classWeights.begin(), classWeights.end());
+    add(buildWeightedCrossEntropy(*builder, logits, labels,
+                                  {labelSmoothing, weights, ignored}, replicas),
+        "training_loss", "training_count");
+  }
+  isLanguageModel = predictsTokens(step, labels);
+  add(countClasses(*builder, logits, labels, ignored,
+                   !isLanguageModel && hasFewClasses(logits)));
+}
+
+LogicalResult BuildEvalPass::build(func::FuncOp step, Value predictions) {
+  StringRef kind = StringRef(loss).split(':').first;
+  if (kind == "output") {
+    add(buildElementSum(*builder, predictions, replicas), "loss", "count");
+    return success();
+  }
+  BlockArgument labels = findLabels(step);
+  if (!labels)
+    return step.emitError("has no labels for loss '") << kind << "'";
+  if (kind == "mse") {
+    add(buildSquaredError(*builder, predictions, labels, replicas), "loss",
+        "count");
+  } else if (kind == "bce") {
+    add(buildBinaryCrossEntropy(*builder, predictions, labels, replicas),
+        "loss", "count");
+    add(countSigns(*builder, predictions, labels, hasFewClasses(predictions)));
+  } else {
+    buildOfClasses(step, predictions, labels);
+  }
+  return success();
 }
 
 void BuildEvalPass::runOnOperation() {
@@ -83,29 +154,25 @@ void BuildEvalPass::runOnOperation() {
   }
   func::ReturnOp ret = getReturn(step);
   Value predictions = ret.getOperand(*number);
-  ImplicitLocOpBuilder builder(predictions.getLoc(), ret);
-  FailureOr<EvalSums> sums = build(step, predictions, builder);
-  if (failed(sums))
+  builder.emplace(predictions.getLoc(), ret);
+  parts.clear();
+  names.clear();
+  isLanguageModel = false;
+  if (failed(build(step, predictions)))
     return signalPassFailure();
 
-  auto type = RankedTensorType::get(3, builder.getF64Type());
-  SmallVector<Value> parts;
-  // What is not there is one loss, or no right answer.
-  for (auto [value, otherwise] :
-       {std::pair(sums->loss.sum, 0.0), std::pair(sums->loss.count, 1.0),
-        std::pair(sums->numRight, 0.0)}) {
-    auto part = type.clone({1});
-    parts.push_back(
-        value ? ReshapeOp::create(builder, part, value).getResult()
-              : ConstantOp::create(builder, part,
-                                   DenseElementsAttr::get(part, otherwise))
-                    .getResult());
-  }
-  Value eval = ConcatOp::create(builder, type, parts, /*axis=*/0);
-  eval = SumOverStagesOp::create(builder, type, eval);
+  int64_t size = 0;
+  for (Value part : parts)
+    size += cast<ShapedType>(part.getType()).getNumElements();
+  auto type = RankedTensorType::get(size, builder->getF64Type());
+  Value eval = ConcatOp::create(*builder, type, parts, /*axis=*/0);
+  eval = SumOverStagesOp::create(*builder, type, eval);
 
   ret.setOperand(*number, eval);
-  step.setResultAttr(*number, attr::output, builder.getStringAttr(evalName));
+  step.setResultAttr(*number, attr::output, builder->getStringAttr(evalName));
+  step.setResultAttr(*number, attr::sums, builder->getArrayAttr(names));
+  if (isLanguageModel)
+    step.setResultAttr(*number, attr::languageModel, builder->getUnitAttr());
   step.setType(
-      builder.getFunctionType(step.getArgumentTypes(), ret.getOperandTypes()));
+      builder->getFunctionType(step.getArgumentTypes(), ret.getOperandTypes()));
 }

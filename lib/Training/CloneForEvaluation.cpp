@@ -1,7 +1,7 @@
 //===- CloneForEvaluation.cpp - the forward pass of evaluations -----------===//
 //
-// What predictions need from the first op on that an evaluation computes
-// otherwise is computed a second time.
+// The predictions of an evaluation differ from the first op on that an
+// evaluation computes otherwise. From there on the forward pass is cloned.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,9 +12,11 @@ using namespace mlir;
 using namespace dtc;
 
 void dtc::cloneForEvaluation(func::FuncOp step) {
-  std::optional<unsigned> number =
-      findResult(step, attr::output, "predictions");
-  if (!number)
+  SmallVector<unsigned> numbers;
+  for (StringRef name : {StringRef("predictions"), StringRef(recordedName)})
+    if (std::optional<unsigned> number = findResult(step, attr::output, name))
+      numbers.push_back(*number);
+  if (numbers.empty())
     return;
   func::ReturnOp ret = getReturn(step);
   DenseSet<Value> differs;
@@ -35,6 +37,7 @@ void dtc::cloneForEvaluation(func::FuncOp step) {
       clone->erase();
     }
   }
-  ret.setOperand(*number, mapping.lookupOrDefault(ret.getOperand(*number)));
+  for (unsigned number : numbers)
+    ret.setOperand(number, mapping.lookupOrDefault(ret.getOperand(number)));
   eraseDeadOps(step);
 }

@@ -6,7 +6,6 @@
 
 #include "ComposedLosses.h"
 #include "BatchCount.h"
-#include <limits>
 
 using namespace mlir;
 using namespace dtc;
@@ -166,35 +165,82 @@ LossSum dtc::buildElementSum(ImplicitLocOpBuilder &b, Value x,
   return {x, Value()};
 }
 
-Value dtc::buildNumRight(ImplicitLocOpBuilder &b, Value logits, Value labels,
-                         std::optional<int64_t> ignored) {
+/// How many rows [..., C] are true, for each of the C columns: tensor<Cxf64>.
+static Value createNumTrueByColumn(ImplicitLocOpBuilder &b, Value x) {
+  int64_t columns = getType(x).getShape().back();
+  Value ones = SelectOp::create(b, x, createNumber(b, 1), createNumber(b, 0));
+  Value sum = ReduceSumOp::create(
+      b, ones,
+      llvm::to_vector(llvm::seq<int64_t>(0, getType(x).getRank() - 1)));
+  return ReshapeOp::create(b, RankedTensorType::get(columns, b.getF64Type()),
+                           sum);
+}
+
+ClassCounts dtc::countClasses(ImplicitLocOpBuilder &b, Value logits,
+                              Value labels, std::optional<int64_t> ignored,
+                              bool byClass) {
   RankedTensorType type = getType(logits);
-  Type element = type.getElementType();
-  int64_t classes = type.getRank() - 1;
+  Type element = type.getElementType(), f32 = b.getF32Type();
+  int64_t dim = type.getRank() - 1, classes = type.getShape().back();
   Value isLabel =
       OneHotOp::create(b, type.clone(b.getI1Type()), labels, Value());
+  Value isCounted;
+  if (ignored)
+    isCounted = createIsCounted(b, labels, *ignored);
+  auto ifCounted = [&](Value x) -> Value {
+    return isCounted ? LogicalAndOp::create(b, x, isCounted) : x;
+  };
+  // The number of smaller logits says how many are at least as large. A NaN is
+  // not smaller.
   Value own = ReduceSumOp::create(
       b,
       SelectOp::create(b, isLabel, logits, createConstant(b, element, {0.0})),
-      classes);
-  double lowest = -std::numeric_limits<double>::infinity();
-  Value best = ReduceMaxOp::create(
+      dim);
+  Value below = ReduceSumOp::create(
       b,
-      SelectOp::create(b, isLabel, createConstant(b, element, {lowest}),
-                       logits),
-      classes);
-  Value isRight = CompareOp::create(b, Comparison::gt, own, best);
-  if (ignored)
-    isRight =
-        LogicalAndOp::create(b, isRight, createIsCounted(b, labels, *ignored));
-  return createNumTrue(b, isRight);
+      SelectOp::create(b, CompareOp::create(b, Comparison::lt, logits, own),
+                       createConstant(b, f32, {1.0}),
+                       createConstant(b, f32, {0.0})),
+      dim);
+  auto isInTop = [&](int64_t k) {
+    return ifCounted(
+        CompareOp::create(b, Comparison::ge, below,
+                          createConstant(b, f32, {double(classes - k)})));
+  };
+  ClassCounts counts;
+  Value isRight = isInTop(1);
+  counts.numRight = createNumTrue(b, isRight);
+  if (!byClass)
+    return counts;
+  if (classes > 5)
+    counts.numInTop5 = createNumTrue(b, isInTop(5));
+  Value largest = ReduceMaxOp::create(b, logits, dim);
+  counts.hits =
+      createNumTrueByColumn(b, LogicalAndOp::create(b, isLabel, isRight));
+  counts.predicted = createNumTrueByColumn(
+      b, ifCounted(CompareOp::create(b, Comparison::ge, logits, largest)));
+  counts.labels = createNumTrueByColumn(b, ifCounted(isLabel));
+  return counts;
 }
 
-Value dtc::buildNumRightSigns(ImplicitLocOpBuilder &b, Value logits,
-                              Value targets) {
+ClassCounts dtc::countSigns(ImplicitLocOpBuilder &b, Value logits,
+                            Value targets, bool byClass) {
   Type element = getType(logits).getElementType();
-  Value sign = SubOp::create(b, targets, createConstant(b, element, {0.5}));
-  return createNumTrue(b, CompareOp::create(b, Comparison::gt,
-                                            MulOp::create(b, logits, sign),
-                                            createConstant(b, element, {0.0})));
+  Value half = createConstant(b, element, {0.5});
+  Value zero = createConstant(b, element, {0.0});
+  auto isAbove = [&](Value x, Value bound) -> Value {
+    return CompareOp::create(b, Comparison::gt, x, bound);
+  };
+  ClassCounts counts;
+  counts.numRight = createNumTrue(
+      b,
+      isAbove(MulOp::create(b, logits, SubOp::create(b, targets, half)), zero));
+  if (!byClass)
+    return counts;
+  Value isPredicted = isAbove(logits, zero), isLabel = isAbove(targets, half);
+  counts.hits =
+      createNumTrueByColumn(b, LogicalAndOp::create(b, isPredicted, isLabel));
+  counts.predicted = createNumTrueByColumn(b, isPredicted);
+  counts.labels = createNumTrueByColumn(b, isLabel);
+  return counts;
 }

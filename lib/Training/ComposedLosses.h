@@ -56,15 +56,25 @@ LossSum buildSquaredError(mlir::ImplicitLocOpBuilder &builder,
 LossSum buildElementSum(mlir::ImplicitLocOpBuilder &builder, mlir::Value x,
                         int64_t replicas);
 
-/// How many labels [...] that are not ignored have a logit [..., classes]
-/// larger than that of every other class: tensor<f64>.
-mlir::Value buildNumRight(mlir::ImplicitLocOpBuilder &builder,
-                          mlir::Value logits, mlir::Value labels,
-                          std::optional<int64_t> ignored);
+/// Counts of predictions over the batch, for an evaluation. Null: not counted.
+struct ClassCounts {
+  /// tensor<f64>: labels that are predicted; labels among the five most likely
+  /// classes.
+  mlir::Value numRight, numInTop5;
+  /// tensor<Cxf64>, for each class: labels that are predicted, predictions,
+  /// labels.
+  mlir::Value hits, predicted, labels;
+};
 
-/// How many logits have the sign of their target, 0 or 1: tensor<f64>.
-mlir::Value buildNumRightSigns(mlir::ImplicitLocOpBuilder &builder,
-                               mlir::Value logits, mlir::Value targets);
+/// Counts by class are left out unless `byClass`. A label is right if its logit
+/// is larger than those of all other classes, so a tie is wrong.
+ClassCounts countClasses(mlir::ImplicitLocOpBuilder &builder,
+                         mlir::Value logits, mlir::Value labels,
+                         std::optional<int64_t> ignored, bool byClass);
+
+/// The same for one logit and one target, 0 or 1, of each class.
+ClassCounts countSigns(mlir::ImplicitLocOpBuilder &builder, mlir::Value logits,
+                       mlir::Value targets, bool byClass);
 
 } // namespace dtc
 

@@ -16,6 +16,11 @@ FailureOr<func::FuncOp> dtc::findFunction(ModuleOp module, StringRef name) {
   return module.emitError("has no function @") << name << " with one block";
 }
 
+bool dtc::isRecorded(func::FuncOp function, unsigned result) {
+  StringAttr name = getResultString(function, result, attr::output);
+  return name && name == recordedName;
+}
+
 func::ReturnOp dtc::getReturn(func::FuncOp func) {
   return cast<func::ReturnOp>(func.front().getTerminator());
 }
@@ -100,8 +105,10 @@ void Results::add(Value value, StringRef name, StringRef string,
 
 void Results::keep(func::FuncOp func, StringRef name) {
   for (auto [i, value] : llvm::enumerate(getReturn(func).getOperands()))
-    if (StringAttr string = getResultString(func, i, name))
-      add(value, name, string);
+    if (getResultString(func, i, name)) {
+      values.push_back(value);
+      attributes.push_back(func.getResultAttrDict(i));
+    }
 }
 
 void Results::assignTo(func::FuncOp func) const {

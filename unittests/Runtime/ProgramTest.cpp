@@ -106,6 +106,7 @@ TEST(Program, RefusesMissingKeys) {
                             "/stages/0/parameters/0/gradient/offset",
                             "/stages/0/parameters/0/state",
                             "/loss",
+                            "/eval_sums",
                             "/stages/0/loss",
                             "/stages/0/eval"};
   for (const char *text : pointers) {
@@ -115,6 +116,9 @@ TEST(Program, RefusesMissingKeys) {
     manifest.at(pointer.parent_pointer()).erase(pointer.back());
     EXPECT_ERROR(readJson(manifest), "key '" + pointer.back() + "' not found");
   }
+  Json noCount = validManifest();
+  noCount["eval_sums"].erase(1);
+  EXPECT_ERROR(readJson(noCount), "an evaluation has no sum 'count' of size 1");
   Json manifest = validManifest();
   manifest["parameters"][0]["init"] = "normal";
   EXPECT_ERROR(readJson(manifest), "key 'init_scale' not found");
@@ -152,7 +156,21 @@ TEST(Options, Values) {
 }
 
 TEST(Options, Errors) {
-  EXPECT_ERROR(parse({"--data", "d", "--steps", "0"}), "--steps: found '0'");
+  EXPECT_ERROR(parse({"--data", "d", "--steps", "0"}),
+               "--steps: found '0', expected a whole number of at least 1; to "
+               "evaluate without training, use --evaluate");
+  EXPECT_ERROR(parse({"--data", "d", "--predict", "p.npy"}),
+               "found --predict, expected --evaluate with it");
+  EXPECT_ERROR(parse({"--data", "d", "--evaluate", "--lr", "1"}),
+               "found --lr with --evaluate, which trains nothing");
+  EXPECT_ERROR(parse({"--data", "d", "--evaluate", "--save-weights", "w"}),
+               "found --save-weights with --evaluate, which trains nothing");
+  EXPECT_ERROR(parse({"--data", "d", "--evaluate", "--init-weights", "w",
+                      "--checkpoint-dir", "c"}),
+               "found --init-weights and --checkpoint-dir with --evaluate, "
+               "expected one of them");
+  EXPECT_ERROR(parse({"--data", "d", "--eval-every", "1", "--best-by", "f1"}),
+               "--best-by: found 'f1', expected loss or accuracy");
   EXPECT_ERROR(parse({"--data", "d", "--eval-every", "0"}),
                "--eval-every: found '0'");
   EXPECT_ERROR(parse({"--data", "d", "--eval-data", "e"}),

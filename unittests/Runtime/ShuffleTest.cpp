@@ -50,6 +50,25 @@ static std::vector<int64_t> loadEpoch(int64_t samples, int64_t batch,
   return loaded;
 }
 
+TEST(EvaluationOrder, EverySampleWeighsTheSame) {
+  for (int64_t batch : {1, 2, 7, 12, 32})
+    for (int64_t samples : {1, 5, 17, 31, 32, 33, 113}) {
+      EvaluationOrder order(samples, batch);
+      std::vector<double> weights(size_t(samples), 0);
+      for (int64_t run = 0; run < order.runs(); ++run)
+        for (int64_t row = 0; row < batch; ++row) {
+          if (row < order.run(run).samples) {
+            EXPECT_EQ(order.sample(run, row), order.run(run).first + row);
+          }
+          weights[size_t(order.sample(run, row))] +=
+              double(order.run(run).samples) / double(batch);
+        }
+      for (double weight : weights)
+        EXPECT_DOUBLE_EQ(weight, 1);
+    }
+  EXPECT_EQ(EvaluationOrder(113, 32).runs(), 5); // 3 x 32, 16, 1
+}
+
 TEST(SampleOrder, EveryPlanLoadsTheSameBatchesAndEverySampleOnce) {
   std::vector<int64_t> reference = loadEpoch(500, 32, 1, 1);
   std::vector<int> seen(500);

@@ -26,6 +26,8 @@ inline nlohmann::json validManifest() {
                     "splits": [],
                     "tensor": {"name": "w", "shape": [3, 2], "start": [0, 0]},
                     "trainable": true, "init": "file"}],
+    "eval_sums": [{"name": "loss", "size": 1}, {"name": "count", "size": 1},
+                  {"name": "right", "size": 1}],
     "stages": [{"arena_bytes": 512,
                 "inputs": [{"index": 0, "offset": 0},
                            {"index": 1, "offset": 96}],

@@ -31,7 +31,7 @@ struct Arena {
   double h[microbatches][rows * hidden], gradH[microbatches][rows * hidden];
   double error[rows * out];
   double lr, step, loss, norm;
-  double eval[3];
+  double eval[2];
 };
 
 void matmul(dtc_context *context, int ta, int tb, bool accumulate, int64_t m,
@@ -138,6 +138,7 @@ template <int stage> void evaluate(dtc_context *context, char *memory, char *) {
     if (!last)
       continue;
     matmul(context, 0, 0, false, rows, out, hidden, s.h[mb], s.b, s.error);
+    dtcrt_record(context, mb, s.error, sizeof s.error);
     for (int i = 0; i < rows * out; ++i) {
       double difference = s.error[i] - s.label[mb][i];
       s.eval[0] += difference * difference;
@@ -147,7 +148,7 @@ template <int stage> void evaluate(dtc_context *context, char *memory, char *) {
   for (int mb = 0; first && !last && mb < microbatches; ++mb)
     dtcrt_wait(context, mb);
   for (int group : {dpGroup, ppGroup})
-    dtcrt_all_reduce(context, group, DTC_F64, DTC_SUM, s.eval, 3);
+    dtcrt_all_reduce(context, group, DTC_F64, DTC_SUM, s.eval, 2);
 }
 
 #define OFFSET(field) std::to_string(offsetof(Arena, field))
@@ -217,7 +218,11 @@ std::string makeManifest() {
          describe("layer.a", text(in) + ", " + text(hidden)) + ", " +
          describe("layer.b", text(hidden) + ", " + text(out)) +
          "], "
-         "\"stages\": [" +
+         "\"eval_sums\": [{\"name\": \"loss\", \"size\": 1}, "
+         "{\"name\": \"count\", \"size\": 1}], \"record\": {\"dtype\": "
+         "\"f64\", \"shape\": [" +
+         text(out) + "], \"unpadded\": [" + text(out) +
+         "], \"splits\": [], \"stage\": " + text(pp - 1) + "}, \"stages\": [" +
          stages + "]}";
 }
 

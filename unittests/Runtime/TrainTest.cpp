@@ -7,6 +7,7 @@
 
 #include "Checkpoint/Safetensors.h"
 #include "Core/Random.h"
+#include "Data/Npy.h"
 #include "TemporaryDirectory.h"
 
 #include <chrono>
@@ -194,24 +195,56 @@ TEST_F(Train, EvaluationLeavesTheTrainingAsItIs) {
     EXPECT_EQ(losses[i], without[i]["loss"].dump());
 }
 
-TEST_F(Train, EvaluationSumsUpWholeBatches) {
+TEST_F(Train, EvaluationCountsEachSampleOnce) {
   // A learning rate of 0: the losses of two steps in order are those of the
-  // batches.
-  std::string options =
-      "--lr 0 --no-shuffle --eval-every 12 --eval-data " + folder / "data";
+  // batches. The last 8 of 40 samples, twice in a batch of 16, have their loss.
+  std::string options = "--lr 0 --no-shuffle";
+  auto losses = train("pp1-dp1-mb1", 1, options);
+  double first = losses[0]["loss"], second = losses[1]["loss"];
+  writeData(40, 40, /*first=*/32, /*period=*/8);
+  double last = train("pp1-dp1-mb1", 1, options)[0]["loss"];
+  writeData(40, 40);
+  double mean = (16 * first + 16 * second + 8 * last) / 40;
+
+  options += " --eval-every 12 --eval-data " + folder / "data";
   auto one = train("pp1-dp1-mb1", 1, options, 13);
-  double first = one[0]["loss"], second = one[1]["loss"];
-  EXPECT_NEAR(one[12]["eval_loss"], (first + second) / 2, 1e-13);
-  EXPECT_NE(readFile(folder / "log")
-                .find("note: the last 8 samples of '" + folder / "data" +
-                      "' do not fill a batch of 16 and are not evaluated"),
-            std::string::npos)
-      << readFile(folder / "log");
+  EXPECT_NEAR(one[12]["eval_loss"], mean, 1e-13);
   auto limited = train("pp1-dp1-mb1", 1, options + " --eval-batches 1", 13);
   EXPECT_NEAR(limited[12]["eval_loss"], first, 1e-13);
-  EXPECT_EQ(readFile(folder / "log").find("note: the last"), std::string::npos);
-  auto four = train("pp2-dp2-mb2", 4, options, 13);
-  EXPECT_NEAR(four[12]["eval_loss"], (first + second) / 2, 1e-13);
+  auto four = train("pp2-dp2-mb2", 4, options + " --eval-train", 14);
+  EXPECT_NEAR(four[12]["eval_loss"], mean, 1e-13);
+  EXPECT_NEAR(four[13]["train_loss"], mean, 1e-13);
+}
+
+TEST_F(Train, EvaluatesWithoutTraining) {
+  double loss =
+      train("pp1-dp1-mb1", 1, "--eval-every 12 --eval-data " + folder / "data",
+            13)[12]["eval_loss"];
+  std::string evaluates = "--nproc 4 --evaluate --data " + folder / "data";
+  std::string metrics = folder / "m", predicted = folder / "p.npy";
+  Outcome result =
+      run("pp2-dp2-mb2",
+          evaluates + " --init-weights " + folder / "pp1-dp1-mb1.safetensors" +
+              " --metrics " + metrics + " --predict " + predicted);
+  EXPECT_EQ(result.status, 0) << result.output;
+  EXPECT_EQ(countLines(result.output, "evaluates 40 samples of '"), 1);
+  EXPECT_NEAR(readMetrics(metrics).at(1)["eval_loss"], loss, 1e-13);
+  // The errors of the predictions are the loss.
+  Npy array(predicted), labels(folder / "data/labels.npy");
+  EXPECT_EQ(array.shape(), labels.shape());
+  const auto *x = reinterpret_cast<const double *>(array.data());
+  const auto *y = reinterpret_cast<const double *>(labels.data());
+  double sum = 0;
+  for (int i = 0; i < 40 * 3; ++i)
+    sum += (x[i] - y[i]) * (x[i] - y[i]);
+  EXPECT_NEAR(sum / 120, loss, 1e-13);
+
+  Outcome missing =
+      run("pp1-dp1-mb1", evaluates + " --checkpoint-dir " + folder / "none");
+  EXPECT_NE(missing.status, 0);
+  EXPECT_EQ(countLines(missing.output, "has no whole checkpoint"), 1)
+      << missing.output;
+  EXPECT_FALSE(std::filesystem::exists(folder / "none"));
 }
 
 TEST_F(Train, SyntheticDataDoNotDependOnThePlan) {

@@ -96,8 +96,17 @@ constexpr llvm::StringLiteral gatheredAtUse = "dtc.gathered_at_use";
 constexpr llvm::StringLiteral state = "dtc.state";
 /// Result of a step: the parameter whose gradient it is.
 constexpr llvm::StringLiteral gradient = "dtc.gradient";
-/// Result: a graph output, "loss" or "grad_norm".
+/// Result: "loss", "grad_norm", "eval", or the model's output, "recorded".
 constexpr llvm::StringLiteral output = "dtc.output";
+/// Result "eval": the sums it consists of, in order, as {name, size}.
+constexpr llvm::StringLiteral sums = "dtc.sums";
+/// Result "eval", of a language model; unit.
+constexpr llvm::StringLiteral languageModel = "dtc.language_model";
+/// Result "predictions" or "eval", of a model that computes with pairs of
+/// samples of a batch; unit.
+constexpr llvm::StringLiteral mixesSamples = "dtc.mixes_samples";
+/// Result "recorded", if it has padding: its shape without.
+constexpr llvm::StringLiteral unpadded = "dtc.unpadded";
 /// Argument of a step, between AssignMesh and PropagateLayouts: its layout.
 constexpr llvm::StringLiteral layout = "dtc.layout";
 /// Parameter, or op with one result, before PropagateLayouts: the dimension

@@ -76,6 +76,17 @@ def DTC_RecvOp : DTC_Op<"recv", [MemoryEffects<[MemRead, MemWrite]>]> {
   let assemblyFormat = "`from` $stage `tag` $tag attr-dict `:` type($y)";
 }
 
+def DTC_RecordOp : DTC_Op<"record", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "hands the model's output to the runtime";
+  let description = [{
+    The runtime may copy what this rank has of a micro-batch; it keeps no
+    reference. It does nothing unless predictions are wanted.
+    Example: `dtc.record %logits microbatch 0 : tensor<16x10xf32>`
+  }];
+  let arguments = (ins DTC_Tensor:$x, I64Attr:$microbatch);
+  let assemblyFormat = "$x `microbatch` $microbatch attr-dict `:` type($x)";
+}
+
 def DTC_WaitOp : DTC_Op<"wait", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "waits until a transfer is done";
   let description = [{

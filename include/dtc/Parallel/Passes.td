@@ -51,6 +51,27 @@ def ScaleBatch : Pass<"dtc-scale-batch", "::mlir::ModuleOp"> {
   ];
 }
 
+def MarkMixedSamples : Pass<"dtc-mark-mixed-samples", "::mlir::ModuleOp"> {
+  let summary = "mark models whose predictions depend on pairs of samples";
+  let description = [{
+    An evaluation fills the last batch of a data set by repeating its samples
+    equally often. Predictions of single samples stay as they are, and so do
+    those that depend on means over the batch. A model that compares each sample
+    with each other one, such as one with a contrastive loss, gets
+    `dtc.mixes_samples`: its evaluations leave the last batch out.
+
+    The ops' sharding rules decide. A value whose samples must be gathered is one
+    that an op reads sample by sample.
+
+    ```mlir
+    %t = dtc.transpose %z [1, 0] : (tensor<8x4xf32>) -> tensor<4x8xf32>
+    %s = dtc.matmul %z, %t : (tensor<8x4xf32>, tensor<4x8xf32>) -> tensor<8x8xf32>
+    return %loss, %s : ..., tensor<8x8xf32>     // {dtc.output = "predictions"}
+    // becomes                                     {dtc.mixes_samples, dtc.output = "predictions"}
+    ```
+  }];
+}
+
 def AssignMesh : Pass<"dtc-assign-mesh", "::mlir::ModuleOp"> {
   let summary = "writes layouts on the arguments of @step";
   let description = [{

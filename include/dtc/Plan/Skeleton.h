@@ -34,6 +34,10 @@ constexpr llvm::StringLiteral value = "dtc.value";
 /// last one a location, if known.
 constexpr llvm::StringLiteral sends = "dtc.sends";
 constexpr llvm::StringLiteral recvs = "dtc.recvs";
+/// Plan of an evaluation: array with the model's output, if it is recorded:
+/// {value, phase, type}, the type that of the whole batch, and the attributes
+/// that it has as a result of the step.
+constexpr llvm::StringLiteral records = "dtc.records";
 /// Collective: it starts here, and a wait for one of its results ends it. Of
 /// gathers and scatters those along the first dimension that is not 1.
 constexpr llvm::StringLiteral async = "dtc.async";

@@ -20,7 +20,7 @@ extern "C" {
 #endif
 
 /// Raised whenever a struct, a signature or a limit in this file changes.
-#define DTC_ABI_VERSION 14
+#define DTC_ABI_VERSION 15
 
 /// How many messages of a rank, both ways, may be in flight at once.
 #define DTC_MAX_MESSAGE_SLOTS 4096
@@ -171,8 +171,14 @@ extern const dtc_program dtc_program_v1;
 ///                                "shard": {"axis": "dp", "start": 0,
 ///                                          "length": 32768}}]}],
 ///     "loss": 64, "grad_norm": 72,           // offsets of f64 scalars
-///     "eval": 128                            // offset of three f64
-///   }]
+///     "eval": 128                            // offset of the sums, f64
+///   }],
+///   "eval_sums": [{"name": "loss", "size": 1}, {"name": "count", "size": 1},
+///                 {"name": "right", "size": 1}],
+///   "language_model": true,         // optional, as the next two
+///   "mixes_samples": true,
+///   "record": {"dtype": "f32", "shape": [128, 256], "unpadded": [128, 250],
+///              "splits": [{"axis": "tp", "dim": 1}], "stage": 1}
 /// }
 /// ```
 ///
@@ -209,8 +215,16 @@ extern const dtc_program dtc_program_v1;
 /// * `loss` and `grad_norm` hold, after a step, the values of the global batch
 ///   on every rank.
 /// * `eval` holds, after an evaluation, sums over the global batch on every
-///   rank: of the losses, without label smoothing and class weights; of how
-///   many there are; of right answers, with cross-entropy and bce, else 0.
+///   rank, one after the other as `eval_sums` lists them: "loss" and "count" of
+///   plain losses; "training_loss" and "training_count" of losses with label
+///   smoothing and class weights, and of their weights; "right" and "top5"
+///   predictions; and by class "class_hits", "class_predictions" and
+///   "class_labels". All but the first two are optional.
+/// * `language_model`: labels are tokens of an input's vocabulary.
+///   `mixes_samples`: predictions depend on pairs of samples of a batch.
+/// * `record` is the model's output, for dtcrt_record, without the batch: the
+///   part that a rank of the stage has of a sample is that which `splits` give
+///   it of `shape`. What lies beyond `unpadded` is padding.
 /// * A gradient holds, after a step, the gradient of the global batch.
 
 /// # Phases
@@ -219,6 +233,14 @@ extern const dtc_program dtc_program_v1;
 /// micro-batch, or once a step if `microbatch` is negative. Runs do not nest.
 void dtcrt_run_begin(dtc_context *ctx, int32_t phase, int32_t microbatch);
 void dtcrt_run_end(dtc_context *ctx);
+
+/// # Evaluations
+
+/// In the plan of an evaluation: `rows` are what this rank has of the model's
+/// output for a micro-batch, as the manifest's `record` describes it, in the
+/// device's memory. The runtime may copy them; it keeps no reference.
+void dtcrt_record(dtc_context *ctx, int32_t microbatch, const void *rows,
+                  int64_t bytes);
 
 /// # Library calls
 

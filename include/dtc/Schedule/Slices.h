@@ -90,6 +90,10 @@ public:
     return used[stage].contains(argument);
   }
   const std::vector<Message> &getMessages() const { return messages; }
+  /// The phase that makes the model's output in each micro-batch.
+  Phase getRecordedPhase(mlir::Value value) const {
+    return {Phase::Forward, getChunk(value)};
+  }
 
 private:
   Slices(StageAnalysis stages, int64_t numStages)

@@ -19,6 +19,11 @@ constexpr llvm::StringLiteral forwardName = "forward";
 constexpr llvm::StringLiteral stepName = "step";
 /// What SplitStages makes of the result of this name.
 constexpr llvm::StringLiteral evalName = "eval";
+/// The result that is the model's output, for evaluations to write.
+constexpr llvm::StringLiteral recordedName = "recorded";
+
+/// Whether a result is the model's output.
+bool isRecorded(mlir::func::FuncOp function, unsigned result);
 
 /// The function with this name and one block; failure, with an error on the
 /// module, if there is none.

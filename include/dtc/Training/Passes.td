@@ -325,13 +325,16 @@ def AddOptimizer : Pass<"dtc-add-optimizer", "mlir::ModuleOp"> {
 }
 
 def BuildEval : Pass<"dtc-build-eval", "mlir::ModuleOp"> {
-  let summary = "append what an evaluation asks for";
+  let summary = "append the sums that an evaluation returns";
   let description = [{
-    Replaces the result `predictions` by the result `eval`, three sums over the
-    global batch in double precision: of the losses, without label smoothing and
-    class weights; of how many there are; of right answers, 0 where a loss has
-    none. After the passes that train, which it does not concern; CSE merges
-    what loss and evaluation share.
+    Replaces the result `predictions` by the result `eval`, a vector of sums over
+    the global batch in double precision, which `dtc.sums` names: of plain
+    losses and of their number; if they differ, of losses with label smoothing
+    and class weights; of right predictions; of labels among the five largest
+    logits; and, by class, of right predictions, predictions and labels.
+    docs/Architecture/Training.md says which losses have which. After the passes
+    that train, which do not depend on it; CSE merges what loss and evaluation
+    share.
 
     A label is right if its logit is larger than that of every other class: a tie
     is wrong. With `bce`, a logit is right if its sign is its target's.
@@ -345,18 +348,21 @@ def BuildEval : Pass<"dtc-build-eval", "mlir::ModuleOp"> {
       %s = dtc.cross_entropy %y, %t : (tensor<8x4xf32>, tensor<8xi64>) -> tensor<f64>
       %h = dtc.one_hot %t : (tensor<8xi64>) -> tensor<8x4xi1>
       %own = dtc.reduce_sum (dtc.select %h, %y, %zero) axes [1] : (tensor<8x4xf32>) -> tensor<8x1xf32>
-      %best = dtc.reduce_max (dtc.select %h, %lowest, %y) axes [1] : (tensor<8x4xf32>) -> tensor<8x1xf32>
-      %r = dtc.compare gt %own, %best : (tensor<8x1xf32>, tensor<8x1xf32>) -> tensor<8x1xi1>
+      %smaller = dtc.compare lt %y, %own : (tensor<8x4xf32>, tensor<8x1xf32>) -> tensor<8x4xi1>
+      %below = dtc.reduce_sum (dtc.select %smaller, %one, %zero) axes [1] : (tensor<8x4xf32>) -> tensor<8x1xf32>
+      %r = dtc.compare ge %below, %three : (tensor<8x1xf32>, tensor<f32>) -> tensor<8x1xi1>
       ...                                                              // %n: their number
-      %e = dtc.concat %s, %count, %n axis 0 : (tensor<1xf64>, tensor<1xf64>, tensor<1xf64>) -> tensor<3xf64>
-      %eval = dtc.sum_over_stages %e : (tensor<3xf64>) -> tensor<3xf64>
-      return %loss, %eval, ... : tensor<f64>, tensor<3xf64>, ...     // {dtc.output = "eval"}
+      %e = dtc.concat %s, %count, %n, ... axis 0 : (tensor<1xf64>, tensor<1xf64>, tensor<1xf64>, ...) -> tensor<15xf64>
+      %eval = dtc.sum_over_stages %e : (tensor<15xf64>) -> tensor<15xf64>
+      return %loss, %eval, ... : tensor<f64>, tensor<15xf64>, ...     // {dtc.output = "eval", dtc.sums = [{name = "loss", size = 1}, ...]}
     ```
   }];
   let options = [
     Option<"loss", "loss", "std::string", "TrainingOptions().loss", "as for dtc-add-loss">,
     Option<"ignoreIndex", "ignore-index", "std::string", "",
            "integer; labels with this value do not count">,
+    Option<"labelSmoothing", "label-smoothing", "double", "0", "as for dtc-add-loss">,
+    ListOption<"classWeights", "class-weights", "double", "as for dtc-add-loss">,
     Option<"replicas", "replicas", "int64_t", "0",
            "Of how many replicas the batch is, if that is known at launch only">,
   ];

@@ -79,6 +79,16 @@ std::optional<TrainingState> Checkpointer::start() {
   return resume();
 }
 
+int64_t Checkpointer::load() {
+  std::optional<int64_t> step = chooseStep();
+  if (!step)
+    agree(context.collectives, {true, describeAbsence()}, options.name);
+  agree(context.collectives,
+        attempt([&] { read(*step, folder.readManifest(*step)); }),
+        options.name);
+  return *step;
+}
+
 /// Whether all shards of a step are as they were written; the ranks look at a
 /// part each, and the first that finds damage says so. Met by all ranks.
 bool Checkpointer::isWhole(int64_t step) {

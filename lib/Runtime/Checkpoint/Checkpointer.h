@@ -25,6 +25,11 @@ public:
   /// is none yet. Throws Reported on all ranks.
   std::optional<TrainingState> start();
 
+  /// Fills the arena from the newest whole checkpoint, or from that of
+  /// `--resume-step`, and returns its step. Takes the folder from no other job.
+  /// Throws Reported on all ranks. Met by all ranks.
+  int64_t load();
+
   /// Whether a checkpoint is written after a step because of its number.
   bool isDue(int64_t step) const {
     return options.checkpointEvery && step % options.checkpointEvery == 0;

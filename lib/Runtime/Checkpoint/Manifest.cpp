@@ -81,7 +81,7 @@ std::string CheckpointManifest::toJson() const {
                         {"in_row", state.lossScale.inRow}};
   if (const auto &[best, since] = state.evaluations; best)
     json["best"] = {{"step", best->step},
-                    {"loss", best->loss},
+                    {nameOf(best->by), best->value},
                     {"evaluations_since", since}};
   else if (since > 0)
     json["evaluations_without_number"] = since;
@@ -105,6 +105,14 @@ std::string CheckpointManifest::toJson() const {
   return json.dump(2) + "\n";
 }
 
+static BestEvaluation readBest(const Json &json) {
+  for (BestBy by :
+       {BestBy::trainingLoss, BestBy::accuracy, BestBy::top5, BestBy::f1})
+    if (json.contains(nameOf(by)))
+      return {readWhole(json.at("step")), by, json[nameOf(by)]};
+  return {readWhole(json.at("step")), BestBy::loss, json.at("loss")};
+}
+
 static TrainingState readState(const Json &json) {
   TrainingState state;
   state.step = readWhole(json.at("step"));
@@ -113,8 +121,7 @@ static TrainingState readState(const Json &json) {
                      readWhole(scale.at("updates")),
                      readWhole(scale.at("in_row"))};
   if (json.contains("best"))
-    state.evaluations = {BestEvaluation{readWhole(json["best"].at("step")),
-                                        json["best"].at("loss")},
+    state.evaluations = {readBest(json["best"]),
                          readWhole(json["best"].at("evaluations_since"))};
   else if (json.contains("evaluations_without_number"))
     state.evaluations.since = readWhole(json["evaluations_without_number"]);

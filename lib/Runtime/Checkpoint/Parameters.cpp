@@ -44,29 +44,34 @@ static std::string_view findEmbedded(std::string_view executable) {
 
 namespace {
 
-/// The program's weights, wherever they are; opened when first needed.
+/// The program's weights, or those of another file, wherever they are; opened
+/// when first needed.
 class Weights {
 public:
-  explicit Weights(const Program &program) : program(program) {}
+  explicit Weights(const Program &program, const std::string &given = {})
+      : program(program), path(given) {
+    if (path.empty() && !program.weightsFile.empty())
+      path = pathOfWeights(program);
+  }
 
   std::string_view bytes() {
     if (!file)
-      file.emplace(isEmbedded() ? program.executable : pathOfWeights(program));
+      file.emplace(isEmbedded() ? program.executable : path);
     return isEmbedded() ? findEmbedded(file->bytes()) : file->bytes();
   }
 
   const SafetensorsReader &reader() {
     if (!tensors)
-      tensors.emplace(isEmbedded() ? "the embedded file"
-                                   : "'" + pathOfWeights(program) + "'",
+      tensors.emplace(isEmbedded() ? "the embedded file" : "'" + path + "'",
                       bytes());
     return *tensors;
   }
 
 private:
-  bool isEmbedded() const { return program.weightsFile.empty(); }
+  bool isEmbedded() const { return path.empty(); }
 
   const Program &program;
+  std::string path;
   std::optional<MappedFile> file;
   std::optional<SafetensorsReader> tensors;
 };
@@ -76,6 +81,9 @@ private:
 static void loadFromFile(const ParameterInfo &parameter, const Piece &piece,
                          const SafetensorsReader &file, char *target) {
   const SafetensorsReader::Tensor *tensor = file.find(parameter.tensor);
+  for (const std::string &alias : parameter.aliases)
+    if (!tensor)
+      tensor = file.find(alias);
   if (!tensor)
     fail("%s has no tensor '%s'", file.name().c_str(),
          parameter.tensor.c_str());
@@ -123,9 +131,9 @@ static void fillByRule(const ParameterInfo &parameter, const Piece &piece,
 }
 
 void dtc::rt::loadParameters(const dtc_context &context, Arena &arena,
-                             uint64_t seed) {
+                             uint64_t seed, const std::string &path) {
   const Program &program = context.program;
-  Weights weights(program);
+  Weights weights(program, path);
   int rank = context.collectives.rank();
   for (const Stage::Parameter &entry : context.plan().parameters) {
     const ParameterInfo &parameter = program.parameters[entry.index];
@@ -135,7 +143,7 @@ void dtc::rt::loadParameters(const dtc_context &context, Arena &arena,
       arena.write(piece.offset, bytes, [&](char *target) {
         // What is padding stays so.
         memset(target, 0, bytes);
-        if (parameter.init == ParameterInfo::Init::file)
+        if (parameter.init == ParameterInfo::Init::file || !path.empty())
           loadFromFile(parameter, piece, weights.reader(), target);
         else
           fillByRule(parameter, piece,
@@ -202,7 +210,7 @@ static std::vector<SavedTensor> listTensors(const Program &program,
       bool isFirst = place;
       for (int axis = 0; axis < int(where.size()); ++axis) {
         bool matters = axis == stages;
-        for (const ParameterInfo::Split &split : parameter.splits)
+        for (const AxisSplit &split : parameter.splits)
           matters |= split.axis == axis;
         if (place && place->shard)
           matters |= place->shard->axis == axis;

@@ -11,10 +11,12 @@ namespace dtc::rt {
 /// Of a program whose weights are a file of their own.
 std::string pathOfWeights(const Program &program);
 
-/// Fills the parameters that this rank's stage owns, from the weights file or
-/// by their rule, and their moving averages. The numbers depend on the seed and
-/// the parameter alone, not on the plan.
-void loadParameters(const dtc_context &context, Arena &arena, uint64_t seed);
+/// Fills the parameters that this rank's stage owns, and their moving averages,
+/// from the weights file or by their rule; if `path` is not empty, from that
+/// file. The numbers depend on the seed and the parameter alone, not on the
+/// plan. Throws an Error if a file does not fit.
+void loadParameters(const dtc_context &context, Arena &arena, uint64_t seed,
+                    const std::string &path = {});
 
 /// `averages` are moving averages of weights, and weights that are not trained.
 enum class TensorKind { weights, averages, gradients };

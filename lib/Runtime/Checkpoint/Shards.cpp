@@ -27,7 +27,7 @@ static void forEachPlace(const Program &program, int rank, Callback callback) {
     auto visit = [&](std::string group, const Stage::Place &place) {
       std::vector<int> axes;
       axes.reserve(parameter.splits.size() + 2);
-      for (const ParameterInfo::Split &split : parameter.splits)
+      for (const AxisSplit &split : parameter.splits)
         axes.push_back(split.axis);
       if (place.shard)
         axes.push_back(place.shard->axis);

@@ -5,6 +5,7 @@
 #include "Elements.h"
 #include "Error.h"
 #include "Metrics/FiniteCheck.h"
+#include "Training/Predictions.h"
 #include "dtc/Runtime/OpABI.h"
 
 #include <atomic>
@@ -88,6 +89,12 @@ void dtcrt_run_end(dtc_context *context) {
   context->phase = context->microbatch = -1;
   if (context->trace)
     context->trace->endRun();
+}
+
+void dtcrt_record(dtc_context *context, int32_t microbatch, const void *rows,
+                  int64_t bytes) {
+  if (context->predictions)
+    context->predictions->take(microbatch, rows, bytes);
 }
 
 void dtcrt_op_begin(dtc_context *context, int32_t op) {

@@ -11,6 +11,7 @@
 namespace dtc::rt {
 class FiniteCheck;
 class GradientNoise;
+class Predictions;
 } // namespace dtc::rt
 
 /// What generated code gets as its first argument.
@@ -31,6 +32,8 @@ struct dtc_context {
   dtc::rt::FiniteCheck *finiteCheck = nullptr;
   /// Null unless it looks at gradients before they are reduced.
   dtc::rt::GradientNoise *gradientNoise = nullptr;
+  /// Null unless an evaluation writes the model's output.
+  dtc::rt::Predictions *predictions = nullptr;
 
   dtc_context(const dtc::rt::Program &program,
               dtc::rt::Collectives &collectives, dtc::rt::Device &device,

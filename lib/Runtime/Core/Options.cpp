@@ -22,6 +22,12 @@ std::string dtc::rt::atLeastOne(const std::string &text) {
   return "found '" + text + "', expected a whole number of at least 1";
 }
 
+static std::string stepCount(const std::string &text) {
+  std::string wrong = atLeastOne(text);
+  return text == "0" ? wrong + "; to evaluate without training, use --evaluate"
+                     : wrong;
+}
+
 static std::string learningRate(const std::string &text) {
   double value;
   if (CLI::detail::lexical_cast(text, value) && std::isfinite(value) &&
@@ -73,7 +79,7 @@ static void addTrainingOptions(CLI::App &app, Options &options,
   LearningRateSchedule &schedule = options.learningRate;
   app.add_option("--steps", options.steps, "optimizer steps")
       ->type_name("N")
-      ->check(atLeastOne);
+      ->check(stepCount);
   app.add_option("--lr,--learning-rate", schedule.peak,
                  "learning rate, or its peak, instead of the compiled one")
       ->type_name("RATE")
@@ -164,9 +170,11 @@ static void addDataOptions(CLI::App &app, Options &options) {
       ->check(CLI::Range(0, 1024).description(""));
 }
 
-static void addEvaluationOptions(CLI::App &app, Options &options) {
+static void addEvaluationOptions(CLI::App &app, Options &options,
+                                 const Program &program) {
   app.add_option("--eval-every", options.evalEvery,
-                 "evaluate on DIR/valid every N steps and after the last")
+                 "evaluate all samples of DIR/valid every N steps and after "
+                 "the last")
       ->type_name("N")
       ->default_str("never")
       ->check(atLeastOne);
@@ -175,18 +183,52 @@ static void addEvaluationOptions(CLI::App &app, Options &options) {
       ->type_name("N")
       ->default_str("all")
       ->check(atLeastOne);
+  app.add_option("--eval-data", options.evalData,
+                 "evaluate this directory instead of DIR/valid")
+      ->type_name("DIR");
+  app.add_flag("--eval-train", options.evalTrain,
+               "evaluate the training data, too: shows their accuracy");
+  std::vector<std::pair<std::string, BestBy>> numbers = {
+      {"loss", BestBy::loss}};
+  for (auto [sum, name, number] :
+       {std::tuple("training_loss", "training-loss", BestBy::trainingLoss),
+        {"right", "accuracy", BestBy::accuracy},
+        {"top5", "top5", BestBy::top5},
+        {"class_hits", "f1", BestBy::f1}})
+    if (program.sizeOfEvalSum(sum))
+      numbers.emplace_back(name, number);
+  app.add_option("--best-by", options.bestBy,
+                 "the number by which --save-best and --early-stop compare "
+                 "evaluations: loss, without class weights and label "
+                 "smoothing; training-loss, with them; accuracy, top5 or f1")
+      ->type_name("NUMBER")
+      ->default_str("loss")
+      ->transform(oneOf<BestBy>(numbers));
   app.add_option("--early-stop", options.earlyStop,
-                 "end the training after N evaluations in a row without a "
-                 "better loss")
+                 "end the training after N evaluations in a row that are not "
+                 "better than the best before")
       ->type_name("N")
       ->default_str("never")
       ->check(atLeastOne);
-  app.add_option("--eval-data", options.evalData,
-                 "evaluate on this directory instead of DIR/valid")
-      ->type_name("DIR");
+  app.add_flag("--evaluate", options.evaluates,
+               "evaluate the weights once and stop, without training: on "
+               "--eval-data, or DIR/valid of --data, or DIR. The weights are "
+               "the program's, those of --init-weights, or those of a "
+               "checkpoint in --checkpoint-dir");
+  app.add_option(
+         "--predict", options.predict,
+         "with --evaluate: write the model's output for each sample, in "
+         "the order of the data")
+      ->type_name("FILE.npy")
+      ->check(fileName);
 }
 
 static void addSavingOptions(CLI::App &app, Options &options) {
+  app.add_option("--init-weights", options.initWeights,
+                 "start from the weights of this file, such as one of "
+                 "--save-weights, unless --resume finds a checkpoint")
+      ->type_name("FILE.safetensors")
+      ->check(fileName);
   app.add_option("--save-weights", options.saveWeights,
                  "write the trained weights after the last step")
       ->type_name("FILE.safetensors")
@@ -197,8 +239,8 @@ static void addSavingOptions(CLI::App &app, Options &options) {
       ->type_name("FILE.safetensors")
       ->check(fileName);
   app.add_option("--save-best", options.saveBest,
-                 "write the weights whenever an evaluation has a lower loss "
-                 "than all before")
+                 "write the weights whenever an evaluation is better than all "
+                 "before, by --best-by")
       ->type_name("FILE.safetensors")
       ->check(fileName);
   app.add_option("--checkpoint-dir", options.checkpointDir,
@@ -334,6 +376,32 @@ static void chooseTracedSteps(Options &options, const std::string &text) {
          text.c_str(), (long long)options.steps);
 }
 
+/// An evaluation takes no options of a training.
+static void checkEvaluation(const CLI::App &app, Options &options) {
+  for (const CLI::Option *option : app.get_options()) {
+    std::string name = option->get_name(), group = option->get_group();
+    bool isOfTraining = group == "Training" || group == "Saving" ||
+                        name == "--eval-every" || name == "--early-stop" ||
+                        name == "--best-by" || name == "--eval-train" ||
+                        name == "--trace" || name == "--profile" ||
+                        name == "--autotune" || name == "--gradient-noise";
+    bool choosesWeights = name == "--init-weights" ||
+                          name == "--checkpoint-dir" || name == "--resume" ||
+                          name == "--resume-step" || name == "--seed";
+    if (option->count() && isOfTraining && !choosesWeights)
+      fail("found %s with --evaluate, which trains nothing; leave one of them "
+           "out",
+           name.c_str());
+  }
+  if (!options.initWeights.empty() && !options.checkpointDir.empty())
+    fail("found --init-weights and --checkpoint-dir with --evaluate, expected "
+         "one of them");
+  if (options.resumeStep >= 0 && options.checkpointDir.empty())
+    fail("found --resume-step, expected --checkpoint-dir DIR with it");
+  if (options.data == "synthetic" && options.evalData.empty())
+    fail("found --data synthetic with --evaluate, expected a directory");
+}
+
 /// What options that are right one by one say together.
 static void check(const CLI::App &app, const Program &program, Options &options,
                   const std::string &traceSteps) {
@@ -344,9 +412,17 @@ static void check(const CLI::App &app, const Program &program, Options &options,
   if (program.dtype != "f64" && options.learningRate.peak > FLT_MAX)
     fail("found --lr %g, expected a number of at most %g",
          options.learningRate.peak, FLT_MAX);
-  for (const char *option : {"--early-stop", "--eval-batches", "--eval-data"})
+  if (options.evaluates)
+    return checkEvaluation(app, options);
+  if (!options.predict.empty())
+    fail("found --predict, expected --evaluate with it");
+  for (const char *option : {"--early-stop", "--eval-batches", "--eval-data",
+                             "--eval-train", "--best-by"})
     if (app.count(option) && !options.evalEvery)
       fail("found %s, expected --eval-every N with it", option);
+  if (options.evalTrain && options.data == "synthetic")
+    fail("found --eval-train with --data synthetic, which has no end; expected "
+         "--data DIR");
   if (options.evalEvery && options.data == "synthetic" &&
       options.evalData.empty())
     fail("found --eval-every with --data synthetic, expected --eval-data DIR "
@@ -404,7 +480,7 @@ std::optional<Options> dtc::rt::parseOptions(const Program &program, int argc,
   inGroup("Training");
   addTrainingOptions(app, options, program);
   inGroup("Evaluation");
-  addEvaluationOptions(app, options);
+  addEvaluationOptions(app, options, program);
   inGroup("Saving");
   addSavingOptions(app, options);
   inGroup("What is shown");

@@ -24,6 +24,8 @@ enum class MatMulEngine { builtin, oneDnn };
 
 enum class CollectivesEngine { automatic, network };
 enum class ProgressStyle { automatic, plain, bar };
+/// The number by which an evaluation is better than another.
+enum class BestBy { loss, trainingLoss, accuracy, top5, f1 };
 /// What happens when a loss or a gradient's norm is NaN or infinite.
 enum class OnNonFinite { stop, skip, warn };
 
@@ -56,10 +58,15 @@ struct Options {
   std::string transform; ///< of images; empty: none
   int prefetch = 2;      ///< steps that are read ahead
   bool checkReplicas = false;
-  int64_t evalEvery = 0;    ///< 0: no evaluation
-  int64_t earlyStop = 0;    ///< evaluations without a better loss; 0: no limit
-  int64_t evalBatches = 0;  ///< 0: all
-  std::string evalData;     ///< empty: valid/ in `data`
+  int64_t evalEvery = 0;   ///< 0: no evaluation
+  int64_t earlyStop = 0;   ///< evaluations without a better loss; 0: no limit
+  int64_t evalBatches = 0; ///< 0: all
+  std::string evalData;    ///< empty: valid/ in `data`
+  bool evalTrain = false;  ///< evaluate the training data as well
+  BestBy bestBy = BestBy::loss;
+  bool evaluates = false;   ///< instead of training
+  std::string predict;      ///< empty: predictions are not written
+  std::string initWeights;  ///< empty: the program's own
   double peakFlops = 0;     ///< of a rank, a second; 0: not given
   int64_t logEvery = 0;     ///< 0: about one line a second
   double lossScale = 65536; ///< of the first step
@@ -78,8 +85,8 @@ struct Options {
 
   /// Whether a stop in the middle would lose what was asked for.
   bool savesTraining() const {
-    return !checkpointDir.empty() || !saveWeights.empty() ||
-           !saveAverages.empty();
+    return !evaluates && (!checkpointDir.empty() || !saveWeights.empty() ||
+                          !saveAverages.empty());
   }
 };
 

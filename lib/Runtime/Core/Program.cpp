@@ -105,7 +105,7 @@ std::string Mesh::describeRank(int rank) const {
 
 int64_t ParameterInfo::bytes(const Mesh &mesh) const {
   int64_t count = elementCount(shape);
-  for (const Split &split : splits)
+  for (const AxisSplit &split : splits)
     count /= mesh.axes[split.axis].size;
   return count * rt::sizeOf(dtype);
 }
@@ -161,16 +161,21 @@ static InputInfo readInput(const Json &json) {
   return input;
 }
 
+static std::vector<AxisSplit> readSplits(const Json &json, const Mesh &mesh) {
+  std::vector<AxisSplit> splits;
+  for (const Json &split : json)
+    splits.push_back(
+        {findAxis(mesh, split.at("axis")), readWhole<int>(split.at("dim"))});
+  return splits;
+}
+
 static ParameterInfo readParameter(const Json &json, const Mesh &mesh) {
   using Init = ParameterInfo::Init;
   ParameterInfo parameter;
   parameter.name = json.at("name");
   parameter.dtype = parseDType(json.at("dtype"));
   parameter.shape = readWholes(json.at("shape"));
-  for (const Json &split : json.at("splits")) {
-    parameter.splits.push_back(
-        {findAxis(mesh, split.at("axis")), readWhole<int>(split.at("dim"))});
-  }
+  parameter.splits = readSplits(json.at("splits"), mesh);
   const Json &tensor = json.at("tensor");
   parameter.tensor = tensor.at("name");
   parameter.tensorShape = readWholes(tensor.at("shape"));
@@ -191,6 +196,20 @@ const Stage::State *Stage::Parameter::findState(std::string_view name) const {
     if (entry.name == name)
       return &entry;
   return nullptr;
+}
+
+int64_t Program::countEvalSums() const {
+  int64_t count = 0;
+  for (const EvalSum &sum : evalSums)
+    count += sum.size;
+  return count;
+}
+
+int64_t Program::sizeOfEvalSum(std::string_view name) const {
+  for (const EvalSum &sum : evalSums)
+    if (sum.name == name)
+      return sum.size;
+  return 0;
 }
 
 int64_t Program::tokensPerSample() const {
@@ -246,6 +265,16 @@ static Stage readStage(const Json &json, const Mesh &mesh) {
   stage.gradientNorm = readWhole(json.at("grad_norm"));
   stage.eval = readWhole(json.at("eval"));
   return stage;
+}
+
+static RecordInfo readRecord(const Json &json, const Mesh &mesh) {
+  RecordInfo record;
+  record.dtype = parseDType(json.at("dtype"));
+  record.shape = readWholes(json.at("shape"));
+  record.unpadded = readWholes(json.at("unpadded"));
+  record.splits = readSplits(json.at("splits"), mesh);
+  record.stage = readWhole<int>(json.at("stage"));
+  return record;
 }
 
 static void readManifest(const Json &json, Program &program) {
@@ -309,6 +338,12 @@ static void readManifest(const Json &json, Program &program) {
   program.buffers = json.value("buffers", std::vector<std::string>());
   for (const Json &stage : json.at("stages"))
     program.stages.push_back(readStage(stage, program.mesh));
+  for (const Json &sum : json.at("eval_sums"))
+    program.evalSums.push_back({sum.at("name"), readWhole(sum.at("size"))});
+  program.isLanguageModel = json.value("language_model", false);
+  program.mixesSamples = json.value("mixes_samples", false);
+  if (json.contains("record"))
+    program.record = readRecord(json["record"], program.mesh);
 }
 
 //===----------------------------------------------------------------------===//
@@ -387,7 +422,8 @@ static void checkStage(const Program &program, const Stage &stage) {
   }
   checkBuffer(stage, "scalar", "loss", stage.loss, 8, 8);
   checkBuffer(stage, "scalar", "grad_norm", stage.gradientNorm, 8, 8);
-  checkBuffer(stage, "scalars", "eval", stage.eval, 24, 8);
+  checkBuffer(stage, "scalars", "eval", stage.eval,
+              multiply(program.countEvalSums(), 8), 8);
 }
 
 /// The element type of an input that is no data.
@@ -410,12 +446,34 @@ static void checkMesh(const Mesh &mesh) {
 }
 
 /// A dimension that is split is there.
-static void checkSplits(const ParameterInfo &parameter) {
-  for (const ParameterInfo::Split &split : parameter.splits)
-    if (split.dim < 0 || split.dim >= int(parameter.shape.size()))
-      fail("parameter '%s' of shape %s is split along dimension %d",
-           parameter.name.c_str(), formatShape(parameter.shape).c_str(),
-           split.dim);
+static void checkSplits(const std::string &name,
+                        const std::vector<int64_t> &shape,
+                        const std::vector<AxisSplit> &splits) {
+  for (const AxisSplit &split : splits)
+    if (split.dim < 0 || split.dim >= int(shape.size()))
+      fail("%s of shape %s is split along dimension %d", name.c_str(),
+           formatShape(shape).c_str(), split.dim);
+}
+
+static void checkRecord(const RecordInfo &record, int stages) {
+  checkSplits("the model's output", record.shape, record.splits);
+  if (record.stage < 0 || record.stage >= stages)
+    fail("the model's output is on stage %d of %d", record.stage, stages);
+  if (record.unpadded.size() != record.shape.size())
+    fail("the model's output has shape %s, and %s without padding",
+         formatShape(record.shape).c_str(),
+         formatShape(record.unpadded).c_str());
+}
+
+/// Every loss has a sum and a number.
+static void checkEvalSums(const Program &program) {
+  for (const char *name : {"loss", "count"})
+    if (program.sizeOfEvalSum(name) != 1)
+      fail("an evaluation has no sum '%s' of size 1", name);
+  for (const EvalSum &sum : program.evalSums)
+    if (sum.size < 1)
+      fail("sum '%s' of an evaluation has size %lld", sum.name.c_str(),
+           (long long)sum.size);
 }
 
 static void checkProgram(const Program &program, uint32_t numStages) {
@@ -440,7 +498,11 @@ static void checkProgram(const Program &program, uint32_t numStages) {
            nameOf(input.dtype), nameOf(dtypeOf(input.kind)));
   }
   for (const ParameterInfo &parameter : program.parameters)
-    checkSplits(parameter);
+    checkSplits("parameter '" + parameter.name + "'", parameter.shape,
+                parameter.splits);
+  checkEvalSums(program);
+  if (program.record)
+    checkRecord(*program.record, stages);
   for (const Stage &stage : program.stages)
     checkStage(program, stage);
 }

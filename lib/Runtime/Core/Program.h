@@ -88,14 +88,16 @@ struct InputInfo {
   }
 };
 
+/// A dimension that an axis splits.
+struct AxisSplit {
+  int axis, dim;
+};
+
 struct ParameterInfo {
-  struct Split {
-    int axis, dim;
-  };
   std::string name;
   dtc_dtype dtype;
   std::vector<int64_t> shape;
-  std::vector<Split> splits;
+  std::vector<AxisSplit> splits;
   /// The tensor of the model that it is, or is a part of, and where in it.
   std::string tensor;
   std::vector<int64_t> tensorShape, start;
@@ -142,7 +144,23 @@ struct Stage {
   std::vector<Input> inputs;
   std::vector<Parameter> parameters;
   int64_t loss, gradientNorm; ///< f64 scalars
-  int64_t eval; ///< three f64: sum of losses, their number, right answers
+  int64_t eval;               ///< f64: the sums of an evaluation
+};
+
+/// One of the sums of an evaluation, or one for each class.
+struct EvalSum {
+  std::string name;
+  int64_t size;
+};
+
+/// The model's output, which evaluations can write. Dimensions are those of a
+/// sample.
+struct RecordInfo {
+  dtc_dtype dtype;
+  std::vector<int64_t> shape;    ///< of all ranks that share it
+  std::vector<int64_t> unpadded; ///< as the model has it
+  std::vector<AxisSplit> splits;
+  int stage; ///< that computes it
 };
 
 /// A launch or a library call.
@@ -185,6 +203,10 @@ struct Program {
   /// Tensors of the weights file that are saved as they are.
   std::vector<std::string> buffers;
   std::vector<Stage> stages;
+  std::vector<EvalSum> evalSums;
+  bool isLanguageModel = false; ///< whose loss has a perplexity
+  bool mixesSamples = false;    ///< computes with pairs of samples of a batch
+  std::optional<RecordInfo> record;
 
   const dtc_step_fn *steps, *evals;
   std::string executable = "/proc/self/exe";
@@ -207,6 +229,10 @@ struct Program {
   int64_t blockRows() const {
     return globalBatch / (microbatches * batchRanks());
   }
+  /// How many numbers an evaluation sums up.
+  int64_t countEvalSums() const;
+  /// 0 if there is no such sum.
+  int64_t sizeOfEvalSum(std::string_view name) const;
   /// Labels of a sample that is a sequence; 0 if samples are none.
   int64_t tokensPerSample() const;
   /// Whether trained parameters have moving averages.

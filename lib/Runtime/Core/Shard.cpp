@@ -8,13 +8,22 @@
 
 using namespace dtc::rt;
 
-Box dtc::rt::boxOf(const ParameterInfo &parameter, const Mesh &mesh, int rank) {
-  Box box{parameter.start, parameter.shape};
-  for (const ParameterInfo::Split &split : parameter.splits) {
+Box dtc::rt::boxOf(const std::vector<int64_t> &shape,
+                   const std::vector<AxisSplit> &splits, const Mesh &mesh,
+                   int rank) {
+  Box box{std::vector<int64_t>(shape.size(), 0), shape};
+  for (const AxisSplit &split : splits) {
     int64_t &size = box.size[split.dim];
     size /= mesh.axes[split.axis].size;
     box.start[split.dim] += size * mesh.coordinates(rank)[split.axis];
   }
+  return box;
+}
+
+Box dtc::rt::boxOf(const ParameterInfo &parameter, const Mesh &mesh, int rank) {
+  Box box = boxOf(parameter.shape, parameter.splits, mesh, rank);
+  for (size_t dim = 0; dim < box.start.size(); ++dim)
+    box.start[dim] += parameter.start[dim];
   return box;
 }
 

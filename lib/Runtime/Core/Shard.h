@@ -19,6 +19,10 @@ struct Box {
   std::vector<int64_t> start, size;
 };
 
+/// What a rank holds of a tensor of some shape that axes split.
+Box boxOf(const std::vector<int64_t> &shape,
+          const std::vector<AxisSplit> &splits, const Mesh &mesh, int rank);
+
 /// What a rank holds of a parameter, as a box of the parameter's tensor.
 Box boxOf(const ParameterInfo &parameter, const Mesh &mesh, int rank);
 

@@ -2,7 +2,6 @@
 
 #include "Core/Elements.h"
 #include "Core/Error.h"
-#include "Shuffle.h"
 #include "Source.h"
 
 using namespace dtc::rt;
@@ -11,7 +10,7 @@ std::string DataSource::describeRow(int, int64_t, int64_t row) const {
   return format("row %lld of the batch", (long long)row);
 }
 
-static RowPartition getPartition(const Program &program) {
+RowPartition dtc::rt::getPartition(const Program &program) {
   return {program.microbatches, program.batchRanks(), program.blockRows()};
 }
 

@@ -17,11 +17,12 @@ public:
   Dataset(const Program &program, const DataOptions &options);
 
   void load(int index, int64_t step, int64_t row, void *target) override {
-    fields[index]->load(order->sample(step, row), order->epoch(step), target);
+    fields[index]->load(sampleAt(step, row), order ? order->epoch(step) : 0,
+                        target);
   }
 
   void willNeed(int64_t step, int64_t row) const override {
-    int64_t sample = order->sample(step, row);
+    int64_t sample = sampleAt(step, row);
     for (const std::unique_ptr<Field> &field : fields)
       if (field)
         field->willNeed(sample);
@@ -30,19 +31,24 @@ public:
   int64_t countSamples() const override { return samples; }
 
   std::string describeRow(int index, int64_t step, int64_t row) const override {
-    return fields[index]->describe(order->sample(step, row));
+    return fields[index]->describe(sampleAt(step, row));
   }
 
   std::string fingerprint() const override;
 
 private:
   void countSamples(const DataOptions &options);
+  int64_t sampleAt(int64_t step, int64_t row) const {
+    return order ? order->sample(step, row)
+                 : evaluationOrder->sample(step, row);
+  }
 
   const Program &program;
   std::vector<std::unique_ptr<Field>> fields; ///< by input; null: no data
   std::string directory;
   int64_t samples = 0;
-  std::optional<SampleOrder> order;
+  std::optional<SampleOrder> order; ///< of a training
+  std::optional<EvaluationOrder> evaluationOrder;
 };
 
 } // namespace
@@ -67,6 +73,13 @@ void Dataset::countSamples(const DataOptions &options) {
   }
   if (!reference)
     return; // a program without inputs
+  if (options.everySample) {
+    if (samples == 0)
+      fail("'%s' has no samples, expected one or more",
+           reference->array().path().c_str());
+    evaluationOrder.emplace(samples, program.globalBatch);
+    return;
+  }
   if (samples < program.globalBatch)
     fail("'%s' has %lld samples, expected at least one global batch of %lld",
          reference->array().path().c_str(), (long long)samples,

@@ -37,3 +37,24 @@ int64_t SampleOrder::sample(int64_t step, int64_t row) const {
   return shuffle ? Permutation(samples, seed, uint32_t(epoch(step)))[position]
                  : position;
 }
+
+EvaluationOrder::EvaluationOrder(int64_t samples, int64_t batch)
+    : batch(batch), whole(samples / batch) {
+  for (int64_t first = whole * batch; first < samples;
+       first += rest.back().samples) {
+    int64_t number = samples - first;
+    while (batch % number != 0)
+      --number;
+    rest.push_back({first, number});
+  }
+}
+
+EvaluationOrder::Run EvaluationOrder::run(int64_t index) const {
+  return index < whole ? Run{index * batch, batch}
+                       : rest[size_t(index - whole)];
+}
+
+int64_t EvaluationOrder::sample(int64_t index, int64_t row) const {
+  Run own = run(index);
+  return own.first + row % own.samples;
+}

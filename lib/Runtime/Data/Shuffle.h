@@ -10,6 +10,7 @@
 #define DTC_LIB_RUNTIME_DATA_SHUFFLE_H
 
 #include <cstdint>
+#include <vector>
 
 namespace dtc::rt {
 
@@ -44,6 +45,26 @@ private:
   int64_t samples, batch;
   uint64_t seed;
   bool shuffle;
+};
+
+/// Every sample once, in order, in runs of one batch each. Samples that do not
+/// fill a batch are divided into runs of a number of samples that divides the
+/// batch: each of them stands in equally many rows.
+class EvaluationOrder {
+public:
+  struct Run {
+    int64_t first, samples;
+  };
+
+  EvaluationOrder(int64_t samples, int64_t batch);
+  int64_t runs() const { return whole + int64_t(rest.size()); }
+  Run run(int64_t index) const;
+  /// The first rows of a run are its samples, in order.
+  int64_t sample(int64_t run, int64_t row) const;
+
+private:
+  int64_t batch, whole;  ///< how many runs are whole batches
+  std::vector<Run> rest; ///< the others
 };
 
 /// How the rows of a global batch are shared out: row block (m, d) of

@@ -6,6 +6,7 @@
 #include "Core/Program.h"
 #include "Device/Arena.h"
 #include "ReadAhead.h"
+#include "Shuffle.h"
 
 #include <memory>
 
@@ -42,6 +43,8 @@ struct DataOptions {
   int rank, ranks;
   std::string transform = {};   ///< of images; empty: none
   bool randomTransform = false; ///< whether crops and mirrors are drawn
+  /// For evaluations: in EvaluationOrder, of which a step is a run.
+  bool everySample = false;
 };
 
 /// The arrays, streams of tokens and images of a directory, mapped into memory:
@@ -53,6 +56,9 @@ std::unique_ptr<DataSource> openDataset(const Program &program,
 /// input's bound.
 std::unique_ptr<DataSource> makeSynthetic(const Program &program,
                                           uint64_t seed);
+
+/// How the rows of a program's global batch are shared out.
+RowPartition getPartition(const Program &program);
 
 /// Fills a rank's input buffers in the arena for one step.
 class BatchLoader {

@@ -26,9 +26,9 @@ static int countReplicas(const Program &program,
                          const ParameterInfo &parameter) {
   int replicas = 1;
   for (int axis = 0; axis < int(program.mesh.axes.size()); ++axis) {
-    bool isSplit = std::any_of(
-        parameter.splits.begin(), parameter.splits.end(),
-        [&](const ParameterInfo::Split &split) { return split.axis == axis; });
+    bool isSplit =
+        std::any_of(parameter.splits.begin(), parameter.splits.end(),
+                    [&](const AxisSplit &split) { return split.axis == axis; });
     bool isBatch = std::find(program.batchAxes.begin(), program.batchAxes.end(),
                              axis) != program.batchAxes.end();
     if (!isSplit && !isBatch &&

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <utility>
 
 namespace dtc::rt {
@@ -24,10 +25,15 @@ struct StepMetrics {
 /// Means over all samples of an evaluation, which weight every label or element
 /// alike.
 struct EvalMetrics {
-  int64_t step; ///< after which it was made
+  int64_t step; ///< after which it was made; 0: before a training
   double loss;
-  /// exp(loss) and the share of right answers, of losses that have them.
-  std::optional<double> perplexity, accuracy;
+  /// With label smoothing and class weights, if the training has them.
+  std::optional<double> trainingLoss = {};
+  /// Of losses that have them.
+  std::optional<double> perplexity = {}, accuracy = {}, top5 = {}, f1 = {};
+  bool ofTrainingData = false;
+
+  const char *setName() const { return ofTrainingData ? "train" : "eval"; }
 };
 
 /// The numbers that files have of a step, in their order: calls
@@ -55,13 +61,26 @@ void forEachNumber(const StepMetrics &metrics, const Use &use) {
       use(key, key, *value);
 }
 
+/// The names and values that an evaluation has, but the loss.
+template <typename Use>
+void forEachOptional(const EvalMetrics &metrics, const Use &use) {
+  for (auto [name, value] : {std::pair("training_loss", metrics.trainingLoss),
+                             {"perplexity", metrics.perplexity},
+                             {"accuracy", metrics.accuracy},
+                             {"top5", metrics.top5},
+                             {"f1", metrics.f1}})
+    if (value)
+      use(name, *value);
+}
+
 template <typename Use>
 void forEachNumber(const EvalMetrics &metrics, const Use &use) {
-  use("eval_loss", "eval/loss", metrics.loss);
-  if (metrics.perplexity)
-    use("eval_perplexity", "eval/perplexity", *metrics.perplexity);
-  if (metrics.accuracy)
-    use("eval_accuracy", "eval/accuracy", *metrics.accuracy);
+  std::string set = metrics.setName();
+  auto add = [&](const char *name, double value) {
+    use((set + "_" + name).c_str(), (set + "/" + name).c_str(), value);
+  };
+  add("loss", metrics.loss);
+  forEachOptional(metrics, add);
 }
 
 } // namespace dtc::rt

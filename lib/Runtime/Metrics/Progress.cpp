@@ -172,12 +172,16 @@ void Progress::report(const EvalMetrics &metrics) {
   TextBuffer out;
   if (bar)
     out.append("\r\x1b[K");
-  out.append("eval step %lld: loss %.6g", (long long)metrics.step,
-             withoutSign(metrics.loss));
-  if (metrics.perplexity)
-    out.append("  perplexity %.6g", withoutSign(*metrics.perplexity));
-  if (metrics.accuracy)
-    out.append("  accuracy %.4g", withoutSign(*metrics.accuracy));
+  out.append("%s", metrics.setName());
+  if (metrics.step)
+    out.append(" step %lld", (long long)metrics.step);
+  out.append(": loss %.6g", withoutSign(metrics.loss));
+  forEachOptional(metrics, [&](const char *name, double value) {
+    std::string words = name;
+    std::ranges::replace(words, '_', ' ');
+    out.append("  %s %.*g", words.c_str(), value > 1 ? 6 : 4,
+               withoutSign(value));
+  });
   out.append("\n");
   if (bar)
     drawBar(out);

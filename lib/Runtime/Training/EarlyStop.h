@@ -4,6 +4,7 @@
 #define DTC_LIB_RUNTIME_TRAINING_EARLYSTOP_H
 
 #include "Core/Error.h"
+#include "Core/Options.h"
 #include "Metrics/Metrics.h"
 
 #include <cmath>
@@ -11,34 +12,50 @@
 
 namespace dtc::rt {
 
-/// The evaluation with the lowest loss.
+/// The best evaluation.
 struct BestEvaluation {
   int64_t step; ///< after which it was made
-  double loss;
+  BestBy by;    ///< the number that was compared
+  double value;
 };
+
+/// "loss", as in checkpoints.
+constexpr const char *nameOf(BestBy by) {
+  constexpr const char *names[] = {"loss", "training-loss", "accuracy", "top5",
+                                   "f1"};
+  return names[int(by)];
+}
 
 /// What was observed.
 struct Evaluations {
-  std::optional<BestEvaluation> best; ///< nothing before a loss is a number
+  std::optional<BestEvaluation> best; ///< nothing before one is a number
   int64_t since = 0;                  ///< evaluations after it, or of all
 };
 
-/// Counts evaluations since the one with the lowest loss, as Keras'
-/// EarlyStopping does with min_delta = 0. All ranks see the same losses, so all
-/// of them stop, or none.
+/// Counts evaluations since the best one, as Keras' EarlyStopping does with
+/// min_delta = 0. All ranks see the same numbers, so all of them stop, or none.
 class EarlyStop {
 public:
   /// `patience`: so many evaluations in a row may be no better; 0: any number.
-  explicit EarlyStop(int64_t patience) : patience(patience) {}
+  EarlyStop(int64_t patience, BestBy by) : patience(patience), by(by) {}
 
   const Evaluations &state() const { return seen; }
-  void resume(const Evaluations &before) { seen = before; }
+  /// Goes on, unless another number was compared before. Returns what the user
+  /// should know of it, or nothing.
+  std::string resume(const Evaluations &before) {
+    if (before.best && before.best->by != by)
+      return format("the checkpoint has the best evaluation by %s; with "
+                    "--best-by %s the best is found anew",
+                    nameOf(before.best->by), nameOf(by));
+    seen = before;
+    return {};
+  }
 
   /// Whether this is the best so far.
   bool observe(const EvalMetrics &metrics) {
-    if (std::isfinite(metrics.loss) &&
-        (!seen.best || metrics.loss < seen.best->loss)) {
-      seen = {BestEvaluation{metrics.step, metrics.loss}};
+    double value = valueOf(metrics);
+    if (std::isfinite(value) && (!seen.best || isBetter(value))) {
+      seen = {BestEvaluation{metrics.step, by, value}};
       return true;
     }
     ++seen.since;
@@ -51,17 +68,29 @@ public:
   /// Why it does.
   std::string describe(int64_t step) const {
     if (!seen.best)
-      return format("stopped after step %lld: no evaluation had a loss that is "
+      return format("stopped after step %lld: no evaluation had a %s that is "
                     "a number (--early-stop %lld)",
-                    (long long)step, (long long)patience);
+                    (long long)step, nameOf(by), (long long)patience);
     return format("stopped after step %lld: no evaluation since step %lld was "
-                  "better than its loss %.6g (--early-stop %lld)",
-                  (long long)step, (long long)seen.best->step, seen.best->loss,
-                  (long long)patience);
+                  "better than its %s %.6g (--early-stop %lld)",
+                  (long long)step, (long long)seen.best->step, nameOf(by),
+                  seen.best->value, (long long)patience);
   }
 
 private:
+  double valueOf(const EvalMetrics &metrics) const {
+    std::optional<double> values[] = {metrics.loss, metrics.trainingLoss,
+                                      metrics.accuracy, metrics.top5,
+                                      metrics.f1};
+    return values[int(by)].value_or(NAN);
+  }
+  bool isBetter(double value) const {
+    bool isLoss = by == BestBy::loss || by == BestBy::trainingLoss;
+    return isLoss ? value < seen.best->value : value > seen.best->value;
+  }
+
   int64_t patience;
+  BestBy by;
   Evaluations seen;
 };
 

@@ -5,40 +5,54 @@
 
 #include "Core/Context.h"
 #include "Core/Options.h"
+#include "Data/Shuffle.h"
 #include "Data/Source.h"
 #include "Metrics/Metrics.h"
+#include "Predictions.h"
 #include "StepInputs.h"
 
 namespace dtc::rt {
 
-/// Evaluates all whole global batches of a folder, in order. Leaves parameters
-/// and optimizer state as they are, and overwrites the input buffers, which
-/// every step fills.
+/// Evaluates every sample of a folder once, in order. Leaves parameters and
+/// optimizer state as they are, and overwrites the input buffers, which every
+/// step fills.
 class Evaluation {
 public:
   /// Opens and checks the data. Throws an Error if they do not fit. Met by all
   /// ranks, which check a share of the samples each.
-  Evaluation(dtc_context &context, const Options &options, Arena &arena);
+  Evaluation(dtc_context &context, const Options &options, Arena &arena,
+             const std::string &directory);
 
-  /// What is left out, for people; empty if nothing is.
+  /// "113 samples of 'corpus/valid'", and what is left out.
+  std::string describe() const;
+  /// The samples that are left out, for people; empty if there are none.
   std::string describeRest() const;
 
-  /// After every `--eval-every` steps and after the last.
-  bool isDue(int64_t step) const;
+  int64_t countSamples() const { return samples; }
 
+  /// Writes the model's output for each sample as well if there is a file.
   /// Met by all ranks; gives all of them the same.
-  EvalMetrics run(int64_t step, const StepInputs &inputs);
+  EvalMetrics run(int64_t step, const StepInputs &inputs,
+                  Predictions *predictions = nullptr);
 
 private:
   dtc_context &context;
   Arena &arena;
   std::string directory;
-  int64_t every, steps;
   std::unique_ptr<DataSource> source;
   BatchLoader loader;
-  int64_t batches; ///< of one evaluation
-  int64_t rest;    ///< samples after the last whole batch
+  EvaluationOrder order;
+  int64_t samples; ///< that are evaluated
+  bool hasRest;    ///< whether others are left out that were not meant to be
 };
+
+/// The folder that is evaluated: that of --eval-data, or DIR/valid of --data.
+/// Throws an Error if it is not there.
+std::string chooseEvaluationData(const Options &options);
+
+/// The numbers that people see, of the sums that plans return (ABI.h).
+EvalMetrics summarize(const Program &program, int64_t step,
+                      const std::vector<double> &sums);
 
 } // namespace dtc::rt
 

@@ -58,6 +58,7 @@ void dtc::rt::lockOutputs(const Program &program, const Options &options,
       {"--save-weights", options.saveWeights},
       {"--save-ema", options.saveAverages},
       {"--save-best", options.saveBest},
+      {"--predict", options.predict},
       {"--trace", options.trace},
       {"--profile", options.profile}};
   for (auto &[option, path] : files) {

@@ -7,6 +7,7 @@
 #include "Core/Launch.h"
 #include "Core/Outcome.h"
 #include "Device/Device.h"
+#include "EvaluationRun.h"
 #include "Signals.h"
 #include "TrainingLoop.h"
 
@@ -20,19 +21,20 @@ static void note(const std::string &text) {
     printf("note: %s\n", text.c_str());
 }
 
-static void announce(const Program &program, const Options &options) {
-  printf("%s: %s (%s), %s, batch %lld, %s %s, seed %llu\n",
-         options.name.c_str(), program.model.c_str(), program.dtype.c_str(),
-         program.mesh.describe().c_str(), (long long)program.globalBatch,
-         program.optimizer.c_str(), options.learningRate.describe().c_str(),
-         (unsigned long long)options.seed);
+static std::unique_ptr<RankJob> makeJob(const Program &program,
+                                        const Options &options,
+                                        Collectives &collectives,
+                                        Device &device) {
+  if (options.evaluates)
+    return std::make_unique<EvaluationRun>(program, options, collectives,
+                                           device);
+  return std::make_unique<TrainingLoop>(program, options, collectives, device);
 }
 
-/// The training proper, on ranks that are as many as the plan has. The device
-/// that it opens is left to `launched`, which finishes later.
-static int trainOnRanks(const Program &program, const Options &options,
-                        Collectives &launched,
-                        std::unique_ptr<Device> &device) {
+/// The job proper, on ranks that are as many as the plan has. The device that
+/// it opens is left to `launched`, which finishes later.
+static int runOnRanks(const Program &program, const Options &options,
+                      Collectives &launched, std::unique_ptr<Device> &device) {
   std::unique_ptr<Collectives> overlay = overlayCollectives(options, launched);
   Collectives &collectives = overlay ? *overlay : launched;
   int rank = collectives.rank();
@@ -58,31 +60,29 @@ static int trainOnRanks(const Program &program, const Options &options,
         attempt([&] { expectAgreement(program, options, collectives); }),
         options.name);
   mustSucceed(attempt([&] { collectives.createGroups(program); }));
-  std::unique_ptr<TrainingLoop> training;
-  agree(collectives, attempt([&] {
-          training = std::make_unique<TrainingLoop>(program, options,
-                                                    collectives, *device);
-        }),
+  std::unique_ptr<RankJob> job;
+  agree(collectives,
+        attempt([&] { job = makeJob(program, options, collectives, *device); }),
         options.name);
   if (!options.autotune.empty())
-    agree(collectives, attempt([&] { training->readTuning(); }), options.name);
+    agree(collectives, attempt([&] { job->readTuning(); }), options.name);
   std::string sharing;
-  mustSucceed(attempt([&] { sharing = training->shareArena(); }));
+  mustSucceed(attempt([&] { sharing = job->shareArena(); }));
   if (rank == 0)
-    announce(program, options);
-  mustSucceed(attempt([&] { training->loadState(); }));
+    printf("%s\n", job->announce().c_str());
+  mustSucceed(attempt([&] { job->loadState(); }));
   if (rank == 0) {
-    note(training->describeFormer());
-    note(training->describeRest());
+    for (const std::string &text : job->notes())
+      note(text);
     note(sharing);
     fflush(stdout);
   }
   handleSignals(rankName, rank == 0 && showsBar(options),
                 options.savesTraining());
-  TrainingEnd end;
-  mustSucceed(attempt([&] { end = training->run(); }));
+  bool isGood = false;
+  mustSucceed(attempt([&] { isGood = job->run(); }));
   collectives.barrier();
-  return end == TrainingEnd::notFinite;
+  return !isGood;
 }
 
 int dtc::rt::trainMain(const dtc_program &exported, int argc, char **argv) {
@@ -128,8 +128,10 @@ int dtc::rt::trainMain(const dtc_program &exported, int argc, char **argv) {
       if (options->batchScale)
         options->learningRate.peak *=
             options->batchScale->factor(program->globalBatch);
-      if (options->data.empty())
-        fail("found no --data, expected --data DIR or --data synthetic");
+      if (options->data.empty() &&
+          !(options->evaluates && !options->evalData.empty()))
+        fail("found no --data, expected --data DIR%s",
+             options->evaluates ? "" : " or --data synthetic");
     });
   std::unique_ptr<Device> device;
   int status = 0;
@@ -137,7 +139,7 @@ int dtc::rt::trainMain(const dtc_program &exported, int argc, char **argv) {
     agree(*collectives, parsed, name);
     int asking = collectives->firstFailed(!text.empty());
     if (asking < 0)
-      status = trainOnRanks(*program, *options, *collectives, device);
+      status = runOnRanks(*program, *options, *collectives, device);
     else if (asking == 0)
       status = fputs(collectives->rank() == 0 ? text.c_str() : "", stdout) < 0;
     else

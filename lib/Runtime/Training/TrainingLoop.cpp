@@ -51,13 +51,15 @@ TrainingLoop::TrainingLoop(const Program &program, const Options &options,
       loader(program, collectives.rank(), *source, *arena, /*ahead=*/true,
              options.prefetch, options.steps),
       inputs(program, context.plan(), collectives.rank(), *arena, options.seed),
-      lossScale(options.lossScale), earlyStop(options.earlyStop),
-      stopVote(collectives),
+      lossScale(options.lossScale),
+      earlyStop(options.earlyStop, options.bestBy), stopVote(collectives),
       // Looked up, for how a weak reference is linked depends on the linker.
       hook(reinterpret_cast<decltype(hook)>(
           dlsym(RTLD_DEFAULT, "dtcrt_step_hook"))) {
   if (options.evalEvery)
-    evaluation.emplace(context, options, *arena);
+    evaluation.emplace(context, options, *arena, chooseEvaluationData(options));
+  if (options.evalTrain)
+    ofTrainingData.emplace(context, options, *arena, options.data);
   if (leads()) {
     lockOutputs(program, options, outputs);
     checkOutputs();
@@ -96,12 +98,12 @@ void TrainingLoop::loadState() {
   agree(context.collectives, attempt([&] {
           if (state) {
             firstStep = state->step + 1;
-            earlyStop.resume(state->evaluations);
+            resumeNote = earlyStop.resume(state->evaluations);
             soundStep = state->soundStep;
             unprovenStep = state->step;
             lossScale = LossScale(state->lossScale);
           } else {
-            loadParameters(context, *arena, options.seed);
+            loadParameters(context, *arena, options.seed, options.initWeights);
           }
           if (!options.trace.empty() || !options.profile.empty())
             openTrace();
@@ -159,7 +161,28 @@ std::string TrainingLoop::gradientFile(int64_t step) const {
 // Training
 //===----------------------------------------------------------------------===//
 
-TrainingEnd TrainingLoop::run() {
+std::string TrainingLoop::announce() const {
+  return format("%s: %s (%s), %s, batch %lld, %s %s, seed %llu",
+                options.name.c_str(), program.model.c_str(),
+                program.dtype.c_str(), program.mesh.describe().c_str(),
+                (long long)program.globalBatch, program.optimizer.c_str(),
+                options.learningRate.describe().c_str(),
+                (unsigned long long)options.seed);
+}
+
+std::vector<std::string> TrainingLoop::notes() const {
+  std::vector<std::string> notes = {resumeNote};
+  if (reporter)
+    notes.push_back(reporter->describeFormer());
+  for (const std::optional<Evaluation> *each : {&evaluation, &ofTrainingData})
+    if (*each)
+      notes.push_back((*each)->describeRest());
+  return notes;
+}
+
+bool TrainingLoop::run() { return train() != TrainingEnd::notFinite; }
+
+TrainingEnd TrainingLoop::train() {
   if (trace)
     trace->alignClocks();
   // It may have ended before it was resumed.
@@ -178,7 +201,9 @@ TrainingEnd TrainingLoop::run() {
     bool stops = stopVote.decide(step, wantsStop);
     if (trace && step == trace->lastStep() && step < options.steps)
       writeTrace();
-    bool isBest = evaluation && evaluation->isDue(step) && evaluate(step);
+    bool isBest = evaluation &&
+                  (step % options.evalEvery == 0 || step == options.steps) &&
+                  evaluate(step);
     if (step < options.steps && earlyStop.ends())
       how = TrainingEnd::noBetter;
     else if (step < options.steps && stops)
@@ -417,5 +442,11 @@ bool TrainingLoop::evaluate(int64_t step) {
     saveTensors(context, *arena, TensorKind::weights, options.saveBest);
   if (leads())
     reporter->report(metrics);
+  if (ofTrainingData) {
+    EvalMetrics ofTraining = ofTrainingData->run(step, inputs);
+    ofTraining.ofTrainingData = true;
+    if (leads())
+      reporter->report(ofTraining);
+  }
   return isBest;
 }

@@ -17,6 +17,7 @@
 #include "Metrics/GradientNoise.h"
 #include "Metrics/Reporter.h"
 #include "Outputs.h"
+#include "RankJob.h"
 #include "StepInputs.h"
 #include "StopVote.h"
 
@@ -28,34 +29,22 @@ bool showsBar(const Options &options);
 /// Why a training ended.
 enum class TrainingEnd { finished, noBetter, stopped, notFinite };
 
-/// Everything that a rank needs in its steps, made before the first.
-class TrainingLoop {
+/// The steps of a rank, and all that they need.
+class TrainingLoop : public RankJob {
 public:
-  /// Throws an Error if data, weights or outputs do not fit. Met by all ranks.
   TrainingLoop(const Program &program, const Options &options,
                Collectives &collectives, Device &device);
 
-  /// Reads the file of --autotune. Throws an Error. Met by all ranks.
-  void readTuning();
-
-  /// Shows the arena to the collectives; met by all ranks. Returns a note.
-  std::string shareArena() { return context.collectives.attach(*arena); }
-
-  /// What of the data is not evaluated; empty if nothing.
-  std::string describeRest() const {
-    return evaluation ? evaluation->describeRest() : std::string();
+  void readTuning() override;
+  std::string shareArena() override {
+    return context.collectives.attach(*arena);
   }
-
-  /// Initial parameters, or the state of a checkpoint. Throws Reported on all
-  /// ranks. Met by all ranks.
-  void loadState();
-  /// What became of former outputs; empty if nothing, and on other ranks.
-  std::string describeFormer() const {
-    return reporter ? reporter->describeFormer() : std::string();
-  }
-
+  std::string announce() const override;
+  /// Initial parameters, or the state of a checkpoint.
+  void loadState() override;
+  std::vector<std::string> notes() const override;
   /// Trains and saves.
-  TrainingEnd run();
+  bool run() override;
 
 private:
   bool leads() const { return context.collectives.rank() == 0; }
@@ -66,6 +55,7 @@ private:
   std::string gradientFile(int64_t step) const;
   double scalarAt(int64_t offset) const { return arena->load<double>(offset); }
 
+  TrainingEnd train();
   void runStep(int64_t step);
   void runPlan(int64_t step);
   void report(int64_t step, double seconds, std::optional<double> scale,
@@ -91,8 +81,9 @@ private:
   StepInputs inputs;
   LossScale lossScale;
   std::optional<Tuning> tuning;
-  std::optional<Evaluation> evaluation;
+  std::optional<Evaluation> evaluation, ofTrainingData;
   EarlyStop earlyStop;
+  std::string resumeNote; ///< on what it goes on from; empty if there is none
   std::optional<Reporter> reporter; ///< of rank 0
   std::optional<ReplicaCheck> replicas;
   std::optional<Trace> trace;

@@ -15,7 +15,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <cstring>
 #include <fstream>
+#include <iterator>
 #include <stdexcept>
 
 using namespace dtc::compare;
@@ -243,12 +245,41 @@ int compareEvaluations(const Options &options) {
       throw std::runtime_error("unexpected fields in " + found[i].dump());
     for (const auto &[field, values] : run.items()) {
       auto expected = values.at(i).get<double>();
-      bool isExact = field == "step" || field == "eval_accuracy";
+      bool isExact =
+          field == "step" || field == "eval_accuracy" || field == "eval_top5";
       verdict.add(field + " after step " + found[i].at("step").dump(),
                   std::abs(found[i].at(field).get<double>() - expected),
                   isExact ? 0 : options.tolerance * std::abs(expected));
     }
   }
+  return verdict.report(options.found);
+}
+
+/// An .npy array of f64, row by row: each row is a list of numbers in the
+/// reference.
+int comparePredictions(const Options &options) {
+  std::ifstream stream(options.found, std::ios::binary);
+  std::string bytes((std::istreambuf_iterator<char>(stream)), {});
+  json rows =
+      readJson(options.reference).at(json::json_pointer("/" + options.key));
+  std::string shape = "'shape': (" + std::to_string(rows.size()) + "," +
+                      std::to_string(rows.at(0).size()) + ",)";
+  size_t end = bytes.find('\n');
+  std::string header = bytes.substr(0, end);
+  if (header.find("'descr': '<f8'") == std::string::npos ||
+      header.find(shape) == std::string::npos)
+    throw std::runtime_error("expected an array of f64 with " + shape);
+  if (bytes.size() != end + 1 + rows.size() * rows.at(0).size() * 8)
+    throw std::runtime_error("the file has another size than its shape");
+  const char *at = bytes.data() + end + 1;
+  Verdict verdict;
+  for (size_t i = 0; i < rows.size(); ++i)
+    for (size_t j = 0; j < rows.at(i).size(); ++j, at += 8) {
+      double found, expected = rows.at(i).at(j).get<double>();
+      std::memcpy(&found, at, 8);
+      verdict.add("row " + std::to_string(i) + ", column " + std::to_string(j),
+                  std::abs(found - expected), options.tolerance);
+    }
   return verdict.report(options.found);
 }
 
@@ -329,6 +360,12 @@ int main(int argc, char **argv) {
   evaluations->add_option("evaluation.json", options.reference)->required();
   evaluations->add_option("key", options.key, "as gpt2-tiny")->required();
   addTolerance(evaluations);
+
+  CLI::App *predictions =
+      add("predictions", "an array with PyTorch's outputs", comparePredictions);
+  predictions->add_option("evaluation.json", options.reference)->required();
+  predictions->add_option("key", options.key, "as sizes/outputs")->required();
+  addTolerance(predictions);
 
   CLI::App *mean = add("mean", "the mean loss of some steps", checkMean);
   mean->add_option("--first", options.first)->required();

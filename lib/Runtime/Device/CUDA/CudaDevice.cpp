@@ -207,8 +207,8 @@ void CudaDevice::run(dtc_step_fn plan, dtc_context &context, Arena &arena) {
   PlanRuns &runs = plans[{plan, arena.address()}];
   // The first time, libraries choose algorithms and connect ranks. What is
   // traced has its times from the calls, and who looks at results does so then.
-  bool isObserved =
-      context.trace || context.finiteCheck || context.gradientNoise;
+  bool isObserved = context.trace || context.finiteCheck ||
+                    context.gradientNoise || context.predictions;
   if (!usesGraphs || !runs.hasRun || isObserved) {
     makeCalls();
     runs.hasRun = true;

@@ -1,0 +1,60 @@
+//===- EvaluationRun.cpp - an evaluation without a training ---------------===//
+
+#include "EvaluationRun.h"
+
+#include "Checkpoint/Checkpointer.h"
+#include "Checkpoint/Parameters.h"
+#include "Core/Error.h"
+#include "Outputs.h"
+
+#include <cmath>
+
+using namespace dtc::rt;
+
+EvaluationRun::EvaluationRun(const Program &program, const Options &options,
+                             Collectives &collectives, Device &device)
+    : program(program), options(options),
+      context(program, collectives, device, options.overlaps),
+      arena(device.makeArena(
+          context.plan().arenaBytes, context.plan().hostBytes,
+          collectives.sharesArena() ? Sharing::machine : Sharing::none)),
+      inputs(program, context.plan(), collectives.rank(), *arena, options.seed),
+      evaluation(context, options, *arena, chooseEvaluationData(options)) {
+  if (leads())
+    lockOutputs(program, options, outputs);
+  if (!options.predict.empty())
+    predictions.emplace(context, *arena, options.predict,
+                        evaluation.countSamples());
+}
+
+std::string EvaluationRun::announce() const {
+  return format("%s: %s (%s), %s, evaluates %s", options.name.c_str(),
+                program.model.c_str(), program.dtype.c_str(),
+                program.mesh.describe().c_str(), evaluation.describe().c_str());
+}
+
+void EvaluationRun::loadState() {
+  if (!options.checkpointDir.empty())
+    step = Checkpointer(context, *arena, options,
+                        TrainingSetting(program, options, /*data=*/""))
+               .load();
+  agree(context.collectives, attempt([&] {
+          if (options.checkpointDir.empty())
+            loadParameters(context, *arena, options.seed, options.initWeights);
+          if (leads())
+            reporter.emplace(program, options, /*bar=*/false,
+                             context.plan().arenaBytes,
+                             step ? std::optional(step) : std::nullopt);
+        }),
+        options.name);
+}
+
+bool EvaluationRun::run() {
+  EvalMetrics metrics =
+      evaluation.run(step, inputs, predictions ? &*predictions : nullptr);
+  if (predictions)
+    predictions->commit();
+  if (leads())
+    reporter->report(metrics);
+  return std::isfinite(metrics.loss);
+}

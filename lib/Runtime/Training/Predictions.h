@@ -1,0 +1,48 @@
+//===- Predictions.h - the model's output for each sample -------*- C++ -*-===//
+
+#ifndef DTC_LIB_RUNTIME_TRAINING_PREDICTIONS_H
+#define DTC_LIB_RUNTIME_TRAINING_PREDICTIONS_H
+
+#include "Core/Context.h"
+#include "Core/Shard.h"
+#include "Data/NpyWriter.h"
+
+#include <optional>
+
+namespace dtc::rt {
+
+/// Writes what evaluations compute (--predict) to an .npy array with a row for
+/// each sample, in the order of the data. Floats of 16 bits are written as f32.
+class Predictions {
+public:
+  /// Opens the file, on rank 0. Throws an Error if the program has no
+  /// predictions, or if the file cannot be written.
+  Predictions(const dtc_context &context, const Arena &arena,
+              const std::string &path, int64_t samples);
+
+  /// Keeps what this rank has computed for a micro-batch.
+  void take(int64_t microbatch, const void *rows, int64_t bytes);
+  /// Writes the first rows of the global batch that was evaluated. Met by all
+  /// ranks; throws on rank 0 only.
+  void append(int64_t rows);
+  void commit();
+
+private:
+  /// The ranks whose rows rank 0 gathers.
+  std::vector<int> listHolders() const;
+  void place(int rank, const char *from, int64_t rows);
+
+  const dtc_context &context;
+  const Arena &arena;
+  const RecordInfo &info;
+  dtc_dtype fileType;
+  int64_t blockBytes;      ///< of a micro-batch on a rank
+  std::vector<char> own;   ///< what this rank has of the batch
+  std::vector<char> batch; ///< of rank 0: rows, as the file has them
+  std::vector<char> received;
+  std::optional<NpyWriter> file; ///< of rank 0
+};
+
+} // namespace dtc::rt
+
+#endif // DTC_LIB_RUNTIME_TRAINING_PREDICTIONS_H
