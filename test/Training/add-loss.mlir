@@ -10,14 +10,14 @@
 
 // CHECK: func.func @step(%[[X:[a-z0-9]+]]: tensor<2x3x4xf32> {dtc.input = "x", dtc.kind = "input"},
 // CHECK-SAME: %[[T:[a-z0-9]+]]: tensor<2x3xi64> {dtc.bound = array<i64: {{[0-9]+}}>, dtc.input = "labels", dtc.kind = "label"}, %[[W:[a-z0-9]+]]: tensor<4xf32> {dtc.parameter = "w"})
-// CHECK-SAME: -> (tensor<f64> {dtc.output = "loss"}, tensor<2x3x4xf32> {dtc.output = "predictions"})
+// CHECK-SAME: -> (tensor<f64> {dtc.output = "loss"}, tensor<2x3x4xf32> {dtc.output = "predictions"}, tensor<2x3x4xf32> {dtc.output = "recorded"})
 // CHECK: %[[Z:.+]] = dtc.mul %[[X]], %[[W]]
 // What only other outputs need is gone.
 // CHECK-NEXT: %[[SUM:.+]] = dtc.cross_entropy %[[Z]], %[[T]] : {{.*}} -> tensor<f64>
 // CHECK-NEXT: %[[N:.+]] = dtc.constant dense<6.000000e+00>
 // CHECK-NEXT: %[[MEAN:.+]] = dtc.div %[[SUM]], %[[N]]
 // CHECK-NEXT: %[[LOSS:.+]] = dtc.sum_over_stages %[[MEAN]]
-// CHECK-NEXT: return %[[LOSS]], %[[Z]] : tensor<f64>, tensor<2x3x4xf32>
+// CHECK-NEXT: return %[[LOSS]], %[[Z]], %[[Z]] : tensor<f64>, tensor<2x3x4xf32>, tensor<2x3x4xf32>
 
 // IGNORE: %[[SUM:.+]] = dtc.cross_entropy %{{.+}}, %[[T:.+]] {ignore_index = -100 : i64}
 // IGNORE-NEXT: %[[N:.+]] = dtc.count_labels %[[T]] {ignore_index = -100 : i64}
@@ -27,7 +27,8 @@
 // AXIS: %[[Z:.+]] = dtc.transpose %{{.+}} [0, 2, 1]
 // AXIS-NEXT: %[[SUM:.+]] = dtc.cross_entropy %[[Z]], %[[T]]
 // AXIS-NEXT: %[[LOSS:.+]] = dtc.sum_over_stages %[[SUM]]
-// AXIS-NEXT: return %[[LOSS]], %[[Z]]
+// What is recorded has the classes where the model has them.
+// AXIS-NEXT: return %[[LOSS]], %[[Z]], %{{.+}} : tensor<f64>, tensor<2x4x3xf32>, tensor<2x3x4xf32>
 
 // MSE: %[[T:[a-z0-9]+]]: tensor<2x3x4xf32> {dtc.input = "labels", dtc.kind = "label"}
 // MSE: %[[SUM:.+]] = dtc.squared_error %{{.+}}, %[[T]]
@@ -35,6 +36,7 @@
 // MSE: dtc.div %[[SUM]]
 
 // OUTPUT-NOT: labels
+// OUTPUT-NOT: recorded
 // OUTPUT: %[[COST:.+]] = dtc.reshape
 // OUTPUT-NEXT: %[[LOSS:.+]] = dtc.cast %[[COST]] : (tensor<f32>) -> tensor<f64>
 // OUTPUT-NEXT: dtc.sum_over_stages %[[LOSS]]
