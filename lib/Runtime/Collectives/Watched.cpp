@@ -4,6 +4,8 @@
 
 #include "Core/Context.h"
 #include "Core/Error.h"
+#include "Core/OtherProcess.h"
+#include "Core/ThreadWithoutSignals.h"
 #include "Describe.h"
 #include "PeerMemory.h"
 
@@ -18,7 +20,6 @@
 #include <poll.h>
 #include <pthread.h>
 #include <sys/eventfd.h>
-#include <sys/syscall.h>
 #include <thread>
 #include <unistd.h>
 
@@ -56,8 +57,7 @@ int32_t ownClaim = 1;
 
 struct Peer {
   int rank;
-  int64_t process;
-  int file; ///< a pidfd, -1 if there are none
+  OtherProcess process;
   PeerMemory memory;
   int64_t leftAt = 0;
 
@@ -140,8 +140,8 @@ public:
   void finish() override { inner.finish(); }
   [[noreturn]] void abort() override {
     // What launchers do not end, such as a stopped rank, must not stay.
-    if (lost >= 0)
-      syscall(SYS_pidfd_send_signal, lost, SIGKILL, nullptr, 0);
+    if (lost)
+      lost->kill();
     inner.abort();
   }
 
@@ -195,8 +195,8 @@ private:
   Call current;                    ///< or the last, of the rank's thread
   std::atomic<uint64_t> calls = 0; ///< odd: in a call
   std::optional<Mapping> entries;
-  std::vector<Peer> peers; ///< of this machine
-  int lost = -1;           ///< the pidfd of the one for which the job ends
+  std::vector<Peer> peers;            ///< of this machine
+  const OtherProcess *lost = nullptr; ///< the one for which the job ends
   pthread_t mainThread = pthread_self();
   int64_t computed = 0; ///< nanoseconds of the main thread
   uint64_t seenCalls = 0;
@@ -253,14 +253,10 @@ void WatchedCollectives::meet() {
     const Identity &identity = all[size_t(other)];
     if (other == rank() || identity.machine != own.machine)
       continue;
-    Peer peer{other, identity.process,
-              int(syscall(SYS_pidfd_open, pid_t(identity.process), 0)),
+    Peer peer{other, OtherProcess(pid_t(identity.process)),
               PeerMemory(identity.entry)};
-    if (!peer.memory.data()) {
-      if (peer.file >= 0)
-        close(peer.file);
+    if (!peer.memory.data())
       continue;
-    }
     if (other == machine())
       reporter = &peer.entry()->reporter;
     peers.push_back(std::move(peer));
@@ -272,12 +268,7 @@ void WatchedCollectives::meet() {
   ending = eventfd(0, EFD_CLOEXEC);
   if (ending < 0)
     fatal("cannot watch other ranks: %s", strerror(errno));
-  // Signals are for the thread that computes.
-  sigset_t every, before;
-  sigfillset(&every);
-  pthread_sigmask(SIG_SETMASK, &every, &before);
-  thread = std::thread([this] { watch(); });
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  thread = startWithoutSignals([this] { watch(); });
 }
 
 WatchedCollectives::~WatchedCollectives() {
@@ -290,9 +281,6 @@ WatchedCollectives::~WatchedCollectives() {
   setWatchHooks({});
   ownEntry = nullptr;
   reporter = nullptr;
-  for (Peer &peer : peers)
-    if (peer.file >= 0)
-      close(peer.file);
 }
 
 //===----------------------------------------------------------------------===//
@@ -304,9 +292,9 @@ void WatchedCollectives::watch() {
   while (true) {
     events.assign({{ending, POLLIN, 0}});
     for (const Peer &peer : peers)
-      if (peer.file >= 0 && !peer.leftAt &&
+      if (peer.process.file() >= 0 && !peer.leftAt &&
           peer.entry()->leaving != Entry::ended) // which stays readable
-        events.push_back({peer.file, POLLIN, 0});
+        events.push_back({peer.process.file(), POLLIN, 0});
     ::poll(events.data(), events.size(), int(interval));
     if (events.front().revents)
       return;
@@ -335,10 +323,7 @@ void WatchedCollectives::showSign(int64_t time) {
 
 void WatchedCollectives::checkPeers(int64_t time) {
   for (Peer &peer : peers) {
-    pollfd death = {peer.file, POLLIN, 0};
-    bool isDead = peer.file >= 0
-                      ? ::poll(&death, 1, 0) == 1
-                      : kill(pid_t(peer.process), 0) != 0 && errno == ESRCH;
+    bool isDead = peer.process.hasEnded();
     uint32_t leaving = peer.entry()->leaving;
     if (!isDead || leaving == Entry::ended)
       continue;
@@ -384,7 +369,7 @@ void WatchedCollectives::checkTime(int64_t time) {
 //===----------------------------------------------------------------------===//
 
 void WatchedCollectives::endFor(const Peer &peer, const char *what) {
-  lost = peer.file;
+  lost = &peer.process;
   std::string doing =
       calls % 2 == 1 ? "waits for " + describeCall() : "computes";
   fatal("%s %s, while this rank %s; %s",

@@ -16,7 +16,7 @@
 
 using namespace dtc::rt;
 
-static Collectives *fatalCollectives;
+static std::atomic<Collectives *> fatalCollectives = nullptr;
 static std::atomic<bool> isEnding = false;
 static WatchHooks watchHooks;
 
@@ -35,6 +35,8 @@ void dtc::rt::setFatalContext(Collectives *collectives, std::string rankName) {
   fatalCollectives = collectives;
   setLinePrefix(std::move(rankName));
 }
+
+void dtc::rt::forgetFatalCollectives() { fatalCollectives = nullptr; }
 
 void dtc::rt::stopIfEnding() {
   while (isEnding)
@@ -58,8 +60,8 @@ void dtc::rt::fatal(const char *pattern, ...) {
     (void)!write(STDERR_FILENO, line, used);
   else
     usleep(200000); // who has claimed it writes meanwhile
-  if (fatalCollectives)
-    fatalCollectives->abort();
+  if (Collectives *all = fatalCollectives)
+    all->abort();
   _Exit(1);
 }
 

@@ -47,6 +47,10 @@ namespace dtc::rt {
 /// Says how this rank is called in messages, and whom to take down with it.
 void setFatalContext(Collectives *collectives, std::string rankName);
 
+/// From now on `fatal` ends this rank alone: there is no launcher to tell. For
+/// any thread.
+void forgetFatalCollectives();
+
 /// Reports an error that cannot be recovered from, in one line that names the
 /// rank, and ends the whole job; says nothing if another rank of the machine
 /// has said why. For calls inside a step.

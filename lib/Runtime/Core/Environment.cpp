@@ -14,23 +14,24 @@ namespace {
 /// then each rank has a machine of its own. Without a size MPI knows the rest.
 struct Variables {
   Launcher launcher;
-  const char *name;
+  const char *name, *mark;
   const char *rank, *size, *localRank, *localSize;
 };
 
 // Some launchers start others. The first of these that is there is the
 // innermost: torchrun may run under srun or mpirun, mpirun under srun.
 constexpr Variables table[] = {
-    {Launcher::torchrun, "torchrun", "RANK", "WORLD_SIZE", "LOCAL_RANK",
-     "LOCAL_WORLD_SIZE"},
+    {Launcher::torchrun, "torchrun", "TORCHELASTIC_RUN_ID", "RANK",
+     "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE"},
     {Launcher::openMpi, "mpirun", "OMPI_COMM_WORLD_RANK",
-     "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK",
-     "OMPI_COMM_WORLD_LOCAL_SIZE"},
-    {Launcher::slurm, "srun", "SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID",
+     "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE",
+     "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE"},
+    {Launcher::slurm, "srun", "SLURM_STEP_ID", "SLURM_PROCID", "SLURM_NTASKS",
+     "SLURM_LOCALID", nullptr},
+    {Launcher::pmi, "mpiexec", "PMI_RANK", "PMI_RANK", "PMI_SIZE",
+     "MPI_LOCALRANKID", "MPI_LOCALNRANKS"},
+    {Launcher::pmix, "prun", "PMIX_RANK", "PMIX_RANK", nullptr, nullptr,
      nullptr},
-    {Launcher::pmi, "mpiexec", "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID",
-     "MPI_LOCALNRANKS"},
-    {Launcher::pmix, "prun", "PMIX_RANK", nullptr, nullptr, nullptr},
 };
 
 } // namespace
@@ -89,7 +90,10 @@ static bool isThere(const Variables &launcher) {
 }
 
 static Environment read(const Variables &launcher) {
-  Environment found{launcher.launcher};
+  Environment found{launcher.launcher, launcher.name};
+  // Who sets RANK by hand may start ranks in the background and end.
+  if (getenv(launcher.mark))
+    found.mark = launcher.mark;
   found.servesMpi =
       launcher.launcher == Launcher::openMpi ||
       launcher.launcher == Launcher::pmix ||

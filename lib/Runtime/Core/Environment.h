@@ -22,6 +22,10 @@ enum class Launcher {
 
 struct Environment {
   Launcher launcher = Launcher::none;
+  const char *name = nullptr; ///< of the launcher
+  /// A variable that its ranks have, and that it has not itself; null if the
+  /// launcher may end before its ranks.
+  const char *mark = nullptr;
   /// Whether OpenMPI learns from the launcher who the other ranks are.
   bool servesMpi = false;
   int rank = 0, size = 1;

@@ -5,6 +5,7 @@
 #include "Core/Agreement.h"
 #include "Core/Error.h"
 #include "Core/Launch.h"
+#include "Core/LauncherWatch.h"
 #include "Core/Outcome.h"
 #include "Device/Device.h"
 #include "EvaluationRun.h"
@@ -105,9 +106,13 @@ int dtc::rt::trainMain(const dtc_program &exported, int argc, char **argv) {
   if (launched)
     return *launched;
 
+  const Options &used = options ? *options : Options();
+  std::optional<LauncherWatch> launcher;
   std::unique_ptr<Collectives> collectives;
-  Outcome started = attempt(
-      [&] { collectives = startCollectives(options ? *options : Options()); });
+  Outcome started = attempt([&] {
+    launcher.emplace(Environment::get(), used.timeout);
+    collectives = startCollectives(used);
+  });
   if (started.failed) { // ranks have not met: each says why
     if (!text.empty() && !parsed.failed)
       return fputs(text.c_str(), stdout) < 0;
