@@ -59,7 +59,7 @@ double median(std::vector<double> values) {
 int main(int argc, char **argv) {
   int rounds = argc > 1 ? int(strtol(argv[1], nullptr, 10)) : 31;
   int64_t most = (argc > 2 ? strtoll(argv[2], nullptr, 10) : 40) * 1000000;
-  auto mpi = makeMpiCollectives();
+  auto mpi = makeMpiCollectives(/*timeout=*/60);
   auto shared = makeSharedMemoryCollectives(*mpi);
   if (rounds < 1 || most < 1) {
     fprintf(stderr,

@@ -230,7 +230,7 @@ int main(int argc, char **argv) {
   std::string engine = argv[1];
   auto network = engine == "gloo" || engine == "shared-gloo"
                      ? makeGlooCollectives(Environment::get(), "", 30)
-                     : makeMpiCollectives();
+                     : makeMpiCollectives(/*timeout=*/60);
   rank = network->rank();
   bool isShared = engine.compare(0, 6, "shared") == 0;
   auto collectives =

@@ -138,8 +138,8 @@ public:
 };
 
 std::unique_ptr<Collectives> makeSelfCollectives();
-/// Starts MPI.
-std::unique_ptr<Collectives> makeMpiCollectives();
+/// Starts MPI. Ends the process if that takes more than `timeout` seconds.
+std::unique_ptr<Collectives> makeMpiCollectives(int timeout);
 /// Connects all ranks, which find each other as Rendezvous.h says. Throws an
 /// Error if they do not within `timeout` seconds.
 std::unique_ptr<Collectives> makeGlooCollectives(const Environment &environment,

@@ -5,14 +5,17 @@
 #include "Core/Context.h"
 #include "Core/Elements.h"
 #include "Core/Program.h"
+#include "Core/ThreadWithoutSignals.h"
 #include "Reduce.h"
 #include "Slots.h"
 
 #include <algorithm>
 #include <chrono>
 #include <climits>
+#include <condition_variable>
 #include <cstdlib>
 #include <mpi.h>
+#include <mutex>
 #include <thread>
 #include <vector>
 
@@ -82,9 +85,39 @@ MPI_Op operationOf(dtc_dtype dtype, dtc_reduction reduction) {
   return reduction == DTC_SUM ? MPI_SUM : MPI_MAX;
 }
 
+/// While it lives, MPI starts: MPI_Init waits for mpirun and for all other
+/// ranks, and may do so for ever.
+class StartWatch {
+public:
+  explicit StartWatch(int seconds)
+      : thread(startWithoutSignals([this, seconds] {
+          std::unique_lock lock(mutex);
+          if (!started.wait_for(lock, std::chrono::seconds(seconds),
+                                [this] { return isStarted; }))
+            fatal("MPI has not started for %d s: mpirun hangs, or another rank "
+                  "has not come; see why, or give it longer with --timeout",
+                  seconds);
+        })) {}
+  ~StartWatch() {
+    {
+      std::lock_guard lock(mutex);
+      isStarted = true;
+    }
+    started.notify_all();
+    thread.join();
+  }
+
+private:
+  std::mutex mutex;
+  std::condition_variable started;
+  bool isStarted = false;
+  std::thread thread; // last, since it uses the others
+};
+
 class MpiCollectives : public Collectives {
 public:
-  MpiCollectives() {
+  explicit MpiCollectives(int timeout) {
+    StartWatch watch(timeout);
     MPI_Init(nullptr, nullptr);
     control = duplicate(MPI_COMM_WORLD, "dtc.control");
     pipeline = duplicate(MPI_COMM_WORLD, "dtc.pipeline");
@@ -407,6 +440,6 @@ private:
 
 } // namespace
 
-std::unique_ptr<Collectives> dtc::rt::makeMpiCollectives() {
-  return std::make_unique<MpiCollectives>();
+std::unique_ptr<Collectives> dtc::rt::makeMpiCollectives(int timeout) {
+  return std::make_unique<MpiCollectives>(timeout);
 }

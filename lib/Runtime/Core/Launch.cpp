@@ -4,16 +4,20 @@
 
 #include "Environment.h"
 #include "Error.h"
+#include "OtherProcess.h"
 #include "StopRequests.h"
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
+#include <optional>
+#include <poll.h>
 #include <sched.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
@@ -51,7 +55,12 @@ void dtc::rt::checkRankCount(const Program &program, int found, int argc,
 // Below mpirun
 //===----------------------------------------------------------------------===//
 
-static volatile sig_atomic_t launcher, signalOfStop;
+using Clock = std::chrono::steady_clock;
+
+/// What mpirun has to end after SIGTERM. It leaves ranks one second.
+static constexpr std::chrono::seconds endTime(5);
+
+static volatile sig_atomic_t launcher, signalOfStop, isTerminated;
 static StopRequests requests;
 
 bool dtc::rt::isIgnored(int signal) {
@@ -62,38 +71,80 @@ bool dtc::rt::isIgnored(int signal) {
 
 /// The second time it is meant.
 static void passOn(int) {
-  kill(pid_t(launcher), requests.isAnother() ? SIGTERM : signalOfStop);
+  int number = requests.isAnother() ? SIGTERM : signalOfStop;
+  isTerminated = isTerminated || number == SIGTERM;
+  kill(pid_t(launcher), number);
 }
 
-/// Runs mpirun, returns its exit status. Told to stop, mpirun leaves ranks one
-/// second; SIGUSR1 it hands on, and they have the time that they need.
-static int supervise(const std::vector<char *> &arguments, bool finishesStep) {
-  signalOfStop = finishesStep ? SIGUSR1 : SIGTERM;
+/// Starts mpirun, which ends with this process.
+static pid_t start(const std::vector<char *> &arguments) {
   pid_t parent = getpid();
   pid_t child = fork();
   if (child < 0)
     fail("cannot start mpirun: %s", strerror(errno));
-  if (child == 0) {
-    // Apart from the terminal, whose signals come through the parent.
-    setpgid(0, 0);
-    prctl(PR_SET_PDEATHSIG, SIGTERM);
-    if (getppid() != parent)
-      _exit(1);
-    if (int none = open("/dev/null", O_RDONLY); none >= 0)
-      dup2(none, STDIN_FILENO);
-    execvp(arguments[0], arguments.data());
-    int error = errno;
-    dprintf(STDERR_FILENO,
-            "error: cannot run mpirun: %s; install OpenMPI (openmpi-bin)\n",
-            strerror(error));
+  if (child > 0)
+    return child;
+  // Apart from the terminal, whose signals come through the parent.
+  setpgid(0, 0);
+  prctl(PR_SET_PDEATHSIG, SIGTERM);
+  if (getppid() != parent)
     _exit(1);
-  }
+  if (int none = open("/dev/null", O_RDONLY); none >= 0)
+    dup2(none, STDIN_FILENO);
+  execvp(arguments[0], arguments.data());
+  int error = errno;
+  dprintf(STDERR_FILENO,
+          "error: cannot run mpirun: %s; install OpenMPI (openmpi-bin)\n",
+          strerror(error));
+  _exit(1);
+}
+
+/// Runs mpirun, returns its exit status. Told to stop, mpirun leaves ranks one
+/// second; SIGUSR1 it hands on, and they have the time that they need. mpirun
+/// may hang: then it gets SIGKILL, and ranks end as LauncherWatch.h says.
+static int supervise(const std::vector<char *> &arguments,
+                     const Options &options) {
+  signalOfStop = options.savesTraining() ? SIGUSR1 : SIGTERM;
+  pid_t child = start(arguments);
   launcher = child;
+  // Signals wake up the wait below, and nothing else.
+  sigset_t handled, before;
+  sigemptyset(&handled);
   for (int number : {SIGINT, SIGTERM, SIGUSR1, SIGHUP})
-    if (!isIgnored(number)) // as by nohup
+    if (!isIgnored(number)) { // as by nohup
       signal(number, passOn);
-  int status;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+      sigaddset(&handled, number);
+    }
+  sigprocmask(SIG_BLOCK, &handled, &before);
+  OtherProcess process(child);
+  std::chrono::seconds timeout(options.timeout);
+  Clock::time_point hadRanks = Clock::now();
+  std::optional<Clock::time_point> latestEnd;
+  int status = 0;
+  while (waitpid(child, &status, WNOHANG) == 0) {
+    Clock::time_point now = Clock::now();
+    if (hasRunningChildren(child))
+      hadRanks = now;
+    if (now - hadRanks > timeout) {
+      kill(child, SIGKILL);
+      waitpid(child, &status, 0);
+      fail("mpirun has had no rank for %d s: it hangs; see whether 'mpirun -n "
+           "1 true' ends here, with the same limits (ulimit -a)",
+           options.timeout);
+    }
+    if (isTerminated && !latestEnd)
+      latestEnd = now + endTime;
+    if (latestEnd && now > *latestEnd) {
+      fprintf(stderr,
+              "%s: mpirun has not ended %d s after SIGTERM, and gets SIGKILL\n",
+              options.name.c_str(), int(endTime.count()));
+      kill(child, SIGKILL);
+      waitpid(child, &status, 0);
+      break;
+    }
+    pollfd end = {process.file(), POLLIN, 0};
+    timespec soon = {0, 100000000}, later = {1, 0};
+    ppoll(&end, 1, process.file() < 0 || latestEnd ? &soon : &later, &before);
   }
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
@@ -130,7 +181,7 @@ int dtc::rt::relaunch(const Program &program, const Options &options, int argc,
   for (std::string &word : words)
     arguments.push_back(word.data());
   arguments.push_back(nullptr);
-  return supervise(arguments, options.savesTraining());
+  return supervise(arguments, options);
 }
 
 int dtc::rt::coresPerRank(int localRanks) {

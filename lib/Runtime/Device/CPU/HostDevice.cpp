@@ -66,7 +66,7 @@ std::unique_ptr<Collectives> dtc::rt::startCollectives(const Options &options) {
   if (environment.launcher == Launcher::none)
     return makeSelfCollectives();
   if (environment.servesMpi)
-    return makeMpiCollectives();
+    return makeMpiCollectives(options.timeout);
   return makeGlooCollectives(environment, options.rendezvous, options.timeout);
 }
 
