@@ -459,3 +459,12 @@ TEST_F(Images, MustFitTheInput) {
                            {folder.path, 1, false, 0, 1, "flip"}),
                "found --transform, expected it with a program that has images");
 }
+
+TEST_F(Dataset, NamesTheFilesThatRanksCompare) {
+  auto source = open();
+  std::vector<ComparedFile> files = source->files();
+  ASSERT_EQ(files.size(), 2u);
+  EXPECT_EQ(files[0].name, "x.npy");
+  EXPECT_EQ(files[1].name, "labels.npy");
+  EXPECT_EQ(files[1].bytes.size(), 128u + y.size() * 4);
+}

@@ -5,6 +5,7 @@
 #include "Core/Elements.h"
 #include "Core/Error.h"
 #include "Core/MappedFile.h"
+#include "Core/Outcome.h"
 #include "Core/Random.h"
 #include "Core/Shard.h"
 #include "Safetensors.h"
@@ -77,6 +78,23 @@ private:
 };
 
 } // namespace
+
+void dtc::rt::expectSameWeights(const Program &program, const std::string &path,
+                                const FileCoverage &coverage,
+                                Collectives &collectives) {
+  if (path.empty() && !program.readsWeights())
+    return;
+  Weights weights(program, path);
+  const std::string &name = path.empty() ? program.weightsFile : path;
+  std::vector<ComparedFile> files;
+  Outcome opened = attempt([&] {
+    files.push_back({name.empty() ? "the weights in the program"
+                                  : "the weights '" + name + "'",
+                     weights.bytes()});
+  });
+  if (collectives.firstFailed(opened.failed) < 0)
+    expectSameFiles(files, coverage, collectives);
+}
 
 static void loadFromFile(const ParameterInfo &parameter, const Piece &piece,
                          const SafetensorsReader &file, char *target) {

@@ -4,12 +4,20 @@
 #define DTC_LIB_RUNTIME_CHECKPOINT_PARAMETERS_H
 
 #include "Core/Context.h"
+#include "Core/FileAgreement.h"
 #include "Device/Arena.h"
 
 namespace dtc::rt {
 
 /// Of a program whose weights are a file of their own.
 std::string pathOfWeights(const Program &program);
+
+/// Throws the same Error on all ranks if some start from another file than
+/// rank 0: the file at `path`, or the program's, which may be the end of the
+/// program. Says nothing of a file that cannot be opened: loading does. Met by
+/// all ranks.
+void expectSameWeights(const Program &program, const std::string &path,
+                       const FileCoverage &coverage, Collectives &collectives);
 
 /// Fills the parameters that this rank's stage owns, and their moving averages,
 /// from the weights file or by their rule; if `path` is not empty, from that

@@ -168,6 +168,10 @@ static void addDataOptions(CLI::App &app, Options &options) {
                  "steps that a thread reads ahead; 0: none")
       ->type_name("N")
       ->check(CLI::Range(0, 1024).description(""));
+  app.add_flag("--verify-data", options.verifyData,
+               "compare all bytes of the data and of the initial weights "
+               "between ranks before the first step; without it, of files "
+               "above 256 MiB together, samples");
 }
 
 static void addEvaluationOptions(CLI::App &app, Options &options,

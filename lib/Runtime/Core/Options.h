@@ -55,8 +55,9 @@ struct Options {
   int processes = 0;                     ///< 0: as started
   int threads = 0;                       ///< 0: as the cores allow
   bool shuffle = true;
-  std::string transform; ///< of images; empty: none
-  int prefetch = 2;      ///< steps that are read ahead
+  std::string transform;   ///< of images; empty: none
+  int prefetch = 2;        ///< steps that are read ahead
+  bool verifyData = false; ///< whether ranks compare all of it
   bool checkReplicas = false;
   int64_t evalEvery = 0;   ///< 0: no evaluation
   int64_t earlyStop = 0;   ///< evaluations without a better loss; 0: no limit

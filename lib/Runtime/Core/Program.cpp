@@ -228,6 +228,13 @@ bool Program::hasAverages() const {
   return false;
 }
 
+bool Program::readsWeights() const {
+  return !buffers.empty() ||
+         std::any_of(parameters.begin(), parameters.end(), [](auto &parameter) {
+           return parameter.init == ParameterInfo::Init::file;
+         });
+}
+
 int Program::batchRanks() const { return mesh.sizeOf(batchAxes); }
 
 int Program::batchRank(int rank) const { return mesh.place(batchAxes, rank); }

@@ -235,6 +235,8 @@ struct Program {
   int64_t sizeOfEvalSum(std::string_view name) const;
   /// Labels of a sample that is a sequence; 0 if samples are none.
   int64_t tokensPerSample() const;
+  /// Whether anything of its file of weights is read, on any rank.
+  bool readsWeights() const;
   /// Whether trained parameters have moving averages.
   bool hasAverages() const;
   /// "8 ranks (pp 2 x dp 4)", "a multiple of 2 ranks (pp 2 x dp auto)".

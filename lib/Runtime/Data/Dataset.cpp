@@ -35,6 +35,7 @@ public:
   }
 
   std::string fingerprint() const override;
+  std::vector<ComparedFile> files() const override;
 
 private:
   void countSamples(const DataOptions &options);
@@ -102,22 +103,29 @@ Dataset::Dataset(const Program &program, const DataOptions &options)
       field->checkValues(options.rank, options.ranks);
 }
 
+std::vector<ComparedFile> Dataset::files() const {
+  std::vector<ComparedFile> files;
+  std::set<std::string> seen; // a stream of tokens serves several inputs
+  for (const std::unique_ptr<Field> &field : fields)
+    if (field)
+      for (const Npy &file : field->array().files())
+        if (seen.insert(file.path()).second)
+          files.push_back(
+              {file.path().substr(directory.size() + 1), file.bytes()});
+  return files;
+}
+
 /// A checksum of names and sizes: moved folders have the same fingerprint.
 std::string Dataset::fingerprint() const {
   std::string list;
-  std::set<std::string> seen; // a stream of tokens serves several inputs
-  size_t bytes = 0;
-  for (const std::unique_ptr<Field> &field : fields)
-    if (field)
-      for (const Npy &file : field->array().files()) {
-        if (!seen.insert(file.path()).second)
-          continue;
-        list += format("%s %zu\n", file.path().c_str() + directory.size(),
-                       file.fileBytes());
-        bytes += file.fileBytes();
-      }
+  size_t count = 0, bytes = 0;
+  for (const ComparedFile &file : files()) {
+    list += format("/%s %zu\n", file.name.c_str(), file.bytes.size());
+    bytes += file.bytes.size();
+    ++count;
+  }
   return format("%lld samples, %zu files, %zu bytes, %016llx",
-                (long long)samples, seen.size(), bytes,
+                (long long)samples, count, bytes,
                 (unsigned long long)Checksum::of(list));
 }
 

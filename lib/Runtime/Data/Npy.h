@@ -24,7 +24,8 @@ public:
   const std::string &descr() const { return header.descr; }
   const std::vector<int64_t> &shape() const { return header.shape; }
   const char *data() const { return file.bytes().data() + header.start; }
-  size_t fileBytes() const { return file.bytes().size(); }
+  /// Of the file, its header included.
+  std::string_view bytes() const { return file.bytes(); }
   /// Tells the system that these bytes of `data()` are read soon.
   void willNeed(size_t start, size_t count) const {
     file.willNeed(header.start + start, count);

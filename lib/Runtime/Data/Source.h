@@ -3,6 +3,7 @@
 #ifndef DTC_LIB_RUNTIME_DATA_SOURCE_H
 #define DTC_LIB_RUNTIME_DATA_SOURCE_H
 
+#include "Core/FileAgreement.h"
 #include "Core/Program.h"
 #include "Device/Arena.h"
 #include "ReadAhead.h"
@@ -27,6 +28,9 @@ public:
   /// sizes, in one line. The same under every plan, and where a folder was
   /// moved to.
   virtual std::string fingerprint() const = 0;
+
+  /// What is read, by names within the folder.
+  virtual std::vector<ComparedFile> files() const { return {}; }
 
   /// How many there are; 0 if there is no end.
   virtual int64_t countSamples() const { return 0; }

@@ -131,8 +131,9 @@ void ReplicaCheck::compare(int64_t step) const {
   std::string others =
       number > 1 ? format(" (and %d more values)", number - 1) : "";
   fatal("after step %lld %s has other bits on %s than on %s%s, expected the "
-        "same; run it again: if it fails in the same step, report a bug of the "
-        "plan, else suspect the machine's memory",
+        "same; see with --verify-data whether all ranks have the same data and "
+        "initial weights, then run it again: if it fails in the same step, "
+        "report a bug of the plan, else suspect the machine's memory",
         (long long)step, found->name.c_str(),
         mesh.describeRank(foundRank).c_str(),
         mesh.describeRank(found->holder).c_str(), others.c_str());

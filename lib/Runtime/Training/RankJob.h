@@ -15,6 +15,8 @@ class RankJob {
 public:
   virtual ~RankJob() = default;
 
+  /// Throws the same Error on all ranks if they read different data.
+  virtual void expectSameData() const = 0;
   /// Reads the file of --autotune. Throws an Error.
   virtual void readTuning() {}
   /// Shows the arena to the collectives. Returns a note.

@@ -65,6 +65,8 @@ static int runOnRanks(const Program &program, const Options &options,
   agree(collectives,
         attempt([&] { job = makeJob(program, options, collectives, *device); }),
         options.name);
+  agree(collectives, attempt([&] { job->expectSameData(); }),
+        options.name);
   if (!options.autotune.empty())
     agree(collectives, attempt([&] { job->readTuning(); }), options.name);
   std::string sharing;

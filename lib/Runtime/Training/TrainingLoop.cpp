@@ -78,6 +78,13 @@ TrainingLoop::TrainingLoop(const Program &program, const Options &options,
                         TrainingSetting(program, options, describeData()));
 }
 
+void TrainingLoop::expectSameData() const {
+  std::vector<ComparedFile> files = source->files();
+  for (ComparedFile &file : files)
+    file.name = "'" + file.name + "' of --data";
+  expectSameFiles(files, coverage(), context.collectives);
+}
+
 void TrainingLoop::readTuning() {
   tuning.emplace(options.autotune, context.device.describe(),
                  context.collectives);
@@ -95,6 +102,12 @@ void TrainingLoop::loadState() {
   std::optional<TrainingState> state;
   if (checkpoints)
     state = checkpoints->start();
+  if (!state)
+    agree(context.collectives, attempt([&] {
+            expectSameWeights(program, options.initWeights, coverage(),
+                              context.collectives);
+          }),
+          options.name);
   agree(context.collectives, attempt([&] {
           if (state) {
             firstStep = state->step + 1;

@@ -35,6 +35,7 @@ public:
   TrainingLoop(const Program &program, const Options &options,
                Collectives &collectives, Device &device);
 
+  void expectSameData() const override;
   void readTuning() override;
   std::string shareArena() override {
     return context.collectives.attach(*arena);
@@ -51,6 +52,7 @@ private:
   std::unique_ptr<DataSource> openSource(Collectives &collectives) const;
   void checkOutputs() const;
   std::string describeData() const;
+  FileCoverage coverage() const { return {options.verifyData, options.seed}; }
   void openTrace();
   std::string gradientFile(int64_t step) const;
   double scalarAt(int64_t offset) const { return arena->load<double>(offset); }
