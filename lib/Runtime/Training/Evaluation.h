@@ -27,6 +27,7 @@ public:
   std::string describe() const;
   /// The samples that are left out, for people; empty if there are none.
   std::string describeRest() const;
+  const DataSource &data() const { return *source; }
 
   int64_t countSamples() const { return samples; }
 

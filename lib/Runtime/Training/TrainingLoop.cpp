@@ -79,9 +79,14 @@ TrainingLoop::TrainingLoop(const Program &program, const Options &options,
 }
 
 void TrainingLoop::expectSameData() const {
-  std::vector<ComparedFile> files = source->files();
-  for (ComparedFile &file : files)
-    file.name = "'" + file.name + "' of --data";
+  std::vector<ComparedFile> files;
+  auto add = [&](const DataSource &data, const char *what) {
+    for (const ComparedFile &file : data.files())
+      files.push_back({"'" + file.name + "' of " + what, file.bytes});
+  };
+  add(*source, "--data");
+  if (evaluation)
+    add(evaluation->data(), "the evaluation data");
   expectSameFiles(files, coverage(), context.collectives);
 }
 
