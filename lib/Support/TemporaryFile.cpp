@@ -6,6 +6,7 @@
 
 #include "dtc/Support/TemporaryFile.h"
 #include "dtc/Support/EndingSignals.h"
+#include "dtc/Support/TemporaryOwner.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
@@ -50,7 +51,8 @@ llvm::Expected<TemporaryFile> TemporaryFile::make(llvm::StringRef model,
 llvm::Expected<TemporaryFile> TemporaryFile::create(llvm::StringRef suffix) {
   llvm::SmallString<128> model;
   path::system_temp_directory(/*erasedOnReboot=*/true, model);
-  path::append(model, "dtc-%%%%%%%%%%%%" + suffix);
+  removeAbandoned(model.str().str(), "");
+  path::append(model, temporaryPrefix() + "%%%%%%%%%%%%" + suffix);
   llvm::Expected<TemporaryFile> file =
       make(model, fs::owner_read | fs::owner_write);
   if (!file)
@@ -63,7 +65,8 @@ llvm::Expected<TemporaryFile> TemporaryFile::create(llvm::StringRef suffix) {
 llvm::Expected<TemporaryFile> TemporaryFile::createIn(llvm::StringRef folder) {
   llvm::SmallString<128> model(folder);
   // Not the output's name, which may be as long as a name can be.
-  path::append(model, ".dtc-%%%%%%%%%%%%");
+  removeAbandoned(folder.str(), ".");
+  path::append(model, "." + temporaryPrefix() + "%%%%%%%%%%%%");
   return make(model, fs::all_read | fs::all_write);
 }
 

@@ -78,6 +78,26 @@ sleep 3
 cmp -s out/t old || bad "a dead compilation's linker writes the program"
 check_leftovers "a signal while linking" t
 
+# SIGKILL leaves files, which the next compilation removes; not those of one that runs.
+printf '#!/bin/sh\ntouch linking\nexec sleep 20\n' > bin/clang++-22
+start_linking() { # sets pid, when the linker runs
+  rm -f linking
+  PATH=$PWD/bin:$PATH "${compile[@]}" -o out/t & pid=$!
+  for _ in $(seq 600); do [ -e linking ] && break; sleep 0.1; done
+}
+start_linking
+kill -KILL $pid
+wait $pid 2> /dev/null
+[ -n "$(ls -A tmp)" ] && [ -n "$(ls -A out | grep '^\.dtc-')" ] || bad "SIGKILL leaves nothing: the test has no meaning"
+start_linking
+[ "$(ls -A tmp out | grep -c "dtc-.*-$pid-")" = "$(ls -A tmp out | grep -c dtc-)" ] || bad "files of a dead compilation stay:" $(ls -A tmp out)
+before=$(ls -A tmp out)
+"${compile[@]}" --stop-after=schedule --report-json out/r && rm out/r
+[ "$(ls -A tmp out)" = "$before" ] || bad "files of a running compilation are removed"
+kill -TERM $pid
+wait $pid
+check_program "SIGKILL"
+
 # A linker that fails.
 printf '#!/bin/sh\nfor name; do :; done\necho partial > "$name"; echo no such symbol; exit 3\n' > bin/clang++-22
 PATH=$PWD/bin:$PATH "${compile[@]}" -o out/t 2> log && bad "a failed link is no error"

@@ -14,6 +14,7 @@ namespace dtc {
 
 /// An empty file with an unpredictable name, made by O_EXCL. It is removed when
 /// this object is, and when a signal ends the process (see EndingSignals.h).
+/// After SIGKILL the next process that makes one in its folder removes it.
 class TemporaryFile {
 public:
   /// A file in $TMPDIR that the user alone may read. The error begins with

@@ -1,0 +1,102 @@
+//===- TemporaryOwner.cpp - whose temporary files are these ---------------===//
+//
+// See TemporaryOwner.h.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dtc/Support/TemporaryOwner.h"
+
+#include <cerrno>
+#include <cinttypes>
+#include <csignal>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <dirent.h>
+#include <fcntl.h>
+#include <mutex>
+#include <set>
+#include <sys/stat.h>
+#include <unistd.h>
+
+using namespace dtc;
+
+static std::string readText(const std::string &name) {
+  char text[1024];
+  int file = ::open(name.c_str(), O_RDONLY | O_CLOEXEC);
+  ssize_t size = file < 0 ? 0 : ::read(file, text, sizeof text);
+  if (file >= 0)
+    ::close(file);
+  return std::string(text, size > 0 ? size_t(size) : 0);
+}
+
+/// When a process started, in the kernel's ticks; 0 if the system does not say.
+static uint64_t startOf(int64_t process) {
+  std::string text = readText("/proc/" + std::to_string(process) + "/stat");
+  // The 22nd field, where the second, in brackets, may have any character.
+  size_t at = text.rfind(") ");
+  for (int field = 2; at != std::string::npos && field < 22; ++field)
+    at = text.find(' ', at + 1);
+  uint64_t start = 0;
+  if (at != std::string::npos)
+    sscanf(text.c_str() + at, "%" SCNu64, &start);
+  return start;
+}
+
+/// FNV-1a.
+static uint32_t hash(const std::string &text) {
+  uint32_t value = 2166136261u;
+  for (unsigned char c : text)
+    value = (value ^ c) * 16777619u;
+  return value;
+}
+
+static uint32_t hashOfMachine() {
+  struct stat processes = {};
+  ::stat("/proc/self/ns/pid", &processes);
+  return hash(readText("/proc/sys/kernel/random/boot_id") +
+              std::to_string(processes.st_ino));
+}
+
+const std::string &dtc::temporaryPrefix() {
+  static const std::string prefix = [] {
+    char text[64];
+    snprintf(text, sizeof text, "dtc-%08x-%d-%" PRIu64 "-", hashOfMachine(),
+             int(getpid()), startOf(getpid()));
+    return std::string(text);
+  }();
+  return prefix;
+}
+
+/// Whether a name begins with the prefix of a process that has ended.
+static bool isAbandoned(const char *name) {
+  uint32_t machine = 0;
+  int process = 0, length = 0;
+  uint64_t start = 0;
+  if (sscanf(name, "dtc-%8x-%d-%" SCNu64 "-%n", &machine, &process, &start,
+             &length) != 3 ||
+      length == 0 || process <= 0 || start == 0 || machine != hashOfMachine())
+    return false;
+  if (::kill(process, 0) != 0 && errno == ESRCH)
+    return true;
+  // Another process may have the number now.
+  uint64_t now = startOf(process);
+  return now != 0 && now != start;
+}
+
+void dtc::removeAbandoned(const std::string &folder,
+                          const std::string &before) {
+  static std::mutex mutex;
+  static std::set<std::string> done;
+  std::lock_guard<std::mutex> lock(mutex);
+  if (!done.insert(folder + "/" + before).second)
+    return;
+  DIR *entries = ::opendir(folder.empty() ? "." : folder.c_str());
+  if (!entries)
+    return;
+  while (const dirent *entry = ::readdir(entries))
+    if (strncmp(entry->d_name, before.c_str(), before.size()) == 0 &&
+        isAbandoned(entry->d_name + before.size()))
+      (void)::unlinkat(::dirfd(entries), entry->d_name, /*flag=*/0);
+  ::closedir(entries);
+}
