@@ -14,8 +14,9 @@ struct StepMetrics {
   int64_t step; ///< from 1
   double loss, gradientNorm, learningRate, seconds;
   double samplesPerSecond;
-  std::optional<double> lossScale;            ///< of fp16
-  bool isSkipped = false;                     ///< its gradients overflowed fp16
+  std::optional<double> lossScale; ///< of fp16
+  /// Whether its gradients were no numbers, of programs that skip such steps.
+  std::optional<bool> isSkipped = {};
   std::optional<double> tokensPerSecond = {}; ///< where samples are sequences
   std::optional<double> flopsPerSecond = {}, mfu = {}; ///< as of ModelSpeed
   /// As of GradientNoise: the root of the mean square over ranks, and samples.
@@ -48,10 +49,10 @@ void forEachNumber(const StepMetrics &metrics, const Use &use) {
   use("samples_per_second", "samples_per_second", metrics.samplesPerSecond);
   if (metrics.tokensPerSecond)
     use("tokens_per_second", "tokens_per_second", *metrics.tokensPerSecond);
-  if (metrics.lossScale) {
+  if (metrics.lossScale)
     use("loss_scale", "loss_scale", *metrics.lossScale);
-    use("skipped", "skipped", double(metrics.isSkipped));
-  }
+  if (metrics.isSkipped)
+    use("skipped", "skipped", double(*metrics.isSkipped));
   for (auto [key, value] :
        {std::pair("model_flops_per_second", metrics.flopsPerSecond),
         {"mfu", metrics.mfu},

@@ -124,7 +124,7 @@ static bool isFinite(const StepMetrics &metrics) {
 }
 
 bool Progress::warnsOf(const StepMetrics &metrics) const {
-  return finite && !metrics.isSkipped && !isFinite(metrics);
+  return finite && !metrics.isSkipped.value_or(false) && !isFinite(metrics);
 }
 
 bool Progress::wantsLine(const StepMetrics &metrics) const {
@@ -154,7 +154,7 @@ void Progress::report(const StepMetrics &metrics, const std::string &cause) {
                digits, (long long)metrics.step, (long long)steps, last.loss,
                last.gradientNorm, metrics.learningRate, metrics.seconds * 1e3);
     formatRate(out, metrics.samplesPerSecond);
-    out.append("%s\n", metrics.isSkipped ? "  skipped" : "");
+    out.append("%s\n", metrics.isSkipped.value_or(false) ? "  skipped" : "");
     lastLine = Clock::now();
   }
   if (warns && !cause.empty()) // else the training stops

@@ -430,8 +430,9 @@ void TrainingLoop::report(int64_t step, double seconds,
                       options.learningRate.at(step),
                       seconds,
                       double(program.globalBatch) / seconds,
-                      scale,
-                      isSkipped};
+                      scale};
+  if (program.skipsSteps())
+    metrics.isSkipped = isSkipped;
   if (int64_t tokens = program.tokensPerSample())
     metrics.tokensPerSecond = double(tokens) * metrics.samplesPerSecond;
   metrics.flopsPerSecond = speed.flopsPerSecond(seconds);
