@@ -50,7 +50,8 @@ public:
     try {
       root = dtc::rt::parseJson<json>(file.bytes());
     } catch (const std::exception &error) {
-      fail("'%s' is no tokenizer.json: %s", path.c_str(), error.what());
+      fail("'%s' is no tokenizer.json: %s", path.c_str(),
+           dtc::rt::describeJsonError<json>(error).c_str());
     }
     if (!root.is_object() || !root.contains("model"))
       fail("'%s' is no tokenizer.json, expected a JSON object with a 'model'",

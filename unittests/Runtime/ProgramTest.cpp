@@ -114,14 +114,14 @@ TEST(Program, RefusesMissingKeys) {
     Json::json_pointer pointer(text);
     Json manifest = validManifest();
     manifest.at(pointer.parent_pointer()).erase(pointer.back());
-    EXPECT_ERROR(readJson(manifest), "key '" + pointer.back() + "' not found");
+    EXPECT_ERROR(readJson(manifest), "it has no '" + pointer.back() + "'");
   }
   Json noCount = validManifest();
   noCount["eval_sums"].erase(1);
   EXPECT_ERROR(readJson(noCount), "an evaluation has no sum 'count' of size 1");
   Json manifest = validManifest();
   manifest["parameters"][0]["init"] = "normal";
-  EXPECT_ERROR(readJson(manifest), "key 'init_scale' not found");
+  EXPECT_ERROR(readJson(manifest), "it has no 'init_scale'");
 }
 
 static Options parse(std::vector<const char *> words) {

@@ -173,6 +173,7 @@ CheckpointManifest CheckpointManifest::read(const std::string &path) {
     }
     return manifest;
   } catch (const std::exception &error) {
-    fail("'%s' is no manifest of a checkpoint: %s", path.c_str(), error.what());
+    fail("'%s' is no manifest of a checkpoint: %s", path.c_str(),
+         describeJsonError<Json>(error).c_str());
   }
 }

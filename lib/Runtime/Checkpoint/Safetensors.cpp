@@ -73,7 +73,7 @@ SafetensorsReader::SafetensorsReader(std::string name, std::string_view bytes)
     }
   } catch (const std::exception &error) {
     fail("%s is corrupt at %s: %s", fileName.c_str(), tensor.c_str(),
-         error.what());
+         describeJsonError<nlohmann::json>(error).c_str());
   }
 }
 

@@ -176,7 +176,7 @@ void ShardSet::add(const SafetensorsReader &shard) {
     }
   } catch (const std::exception &error) {
     fail("cannot go on from shard %s, at %s: %s", shard.name().c_str(),
-         at.c_str(), error.what());
+         at.c_str(), describeJsonError<Json>(error).c_str());
   }
 }
 

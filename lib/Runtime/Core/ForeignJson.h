@@ -12,11 +12,33 @@
 #include "dtc/Support/JsonDepth.h"
 
 #include <cstdint>
+#include <exception>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 namespace dtc::rt {
+
+/// An error that was met while JSON was read, in our words if it is one of the
+/// library: its own are about its functions.
+template <typename Json>
+std::string describeJsonError(const std::exception &error) {
+  if (auto *syntax = dynamic_cast<const typename Json::parse_error *>(&error))
+    return format("it is no JSON, at byte %zu", syntax->byte);
+  if (!dynamic_cast<const typename Json::exception *>(&error))
+    return error.what();
+  std::string text = error.what();
+  // "[...] key 'step' not found", "[...] type must be string, but is number".
+  size_t key = text.find("key '"), end = text.rfind("' not found");
+  if (key != std::string::npos && end != std::string::npos)
+    return "it has no " + text.substr(key + 4, end + 1 - (key + 4));
+  size_t expected = text.find("type must be "), found = text.find(", but is ");
+  if (expected != std::string::npos && found != std::string::npos)
+    return "found " + text.substr(found + 9) + ", expected " +
+           text.substr(expected + 13, found - (expected + 13));
+  return "an entry has another type than expected";
+}
 
 /// Throws if the text is no JSON, or nests too deep for parser and destructor.
 template <typename Json> Json parseJson(std::string_view text) {

@@ -532,7 +532,8 @@ Program dtc::rt::readProgram(const dtc_program &exported) {
       program.setReplicas(1);
     program.mesh.openAxis = program.replicaAxis;
   } catch (const std::exception &error) {
-    fail("corrupt program manifest: %s", error.what());
+    fail("corrupt program manifest: %s",
+         describeJsonError<Json>(error).c_str());
   }
   return program;
 }

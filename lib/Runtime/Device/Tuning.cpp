@@ -52,7 +52,7 @@ static std::map<std::string, Tuning::Ways> readWays(const std::string &path) {
   } catch (const std::exception &failure) {
     fail("'%s' is not a file that --autotune wrote (%s); remove it to measure "
          "again, or give --autotune another name",
-         path.c_str(), failure.what());
+         path.c_str(), describeJsonError<json>(failure).c_str());
   }
 }
 
