@@ -267,6 +267,34 @@ static const SafetensorsReader::Tensor &findBuffer(Weights &weights,
   return *tensor;
 }
 
+/// What the file says of its tensors.
+static std::vector<SafetensorsWriter::Tensor>
+describeTensors(const std::vector<SavedTensor> &list, Weights &weights) {
+  std::vector<SafetensorsWriter::Tensor> tensors;
+  for (const SavedTensor &tensor : list) {
+    if (tensor.parameter) {
+      tensors.push_back({tensor.name, tensor.parameter->dtype,
+                         tensor.parameter->tensorShape});
+      continue;
+    }
+    const SafetensorsReader::Tensor &buffer = findBuffer(weights, tensor.name);
+    tensors.push_back({tensor.name, buffer.dtype, buffer.shape});
+  }
+  return tensors;
+}
+
+ReservedSpace dtc::rt::reserveTensors(const Program &program, TensorKind kind,
+                                      const std::string &path) {
+  Weights weights(program);
+  std::vector<SafetensorsWriter::Tensor> tensors =
+      describeTensors(listTensors(program, kind), weights);
+  // The writer looks at what is there now.
+  int64_t bytes = SafetensorsWriter(path, tensors).bytes();
+  for (const SafetensorsWriter::Tensor &tensor : tensors)
+    bytes += elementCount(tensor.shape) * sizeOf(tensor.dtype);
+  return ReservedSpace(path, bytes);
+}
+
 void dtc::rt::saveTensors(const dtc_context &context, const Arena &arena,
                           TensorKind kind, const std::string &path,
                           double divisor) {
@@ -284,18 +312,8 @@ void dtc::rt::saveTensors(const dtc_context &context, const Arena &arena,
         }
     return collectives.barrier(); // nobody waits in a step while rank 0 writes
   }
-  std::vector<SafetensorsWriter::Tensor> tensors;
   Weights weights(program);
-  for (const SavedTensor &tensor : list) {
-    if (tensor.parameter) {
-      tensors.push_back({tensor.name, tensor.parameter->dtype,
-                         tensor.parameter->tensorShape});
-      continue;
-    }
-    const SafetensorsReader::Tensor &buffer = findBuffer(weights, tensor.name);
-    tensors.push_back({tensor.name, buffer.dtype, buffer.shape});
-  }
-  SafetensorsWriter writer(path, tensors);
+  SafetensorsWriter writer(path, describeTensors(list, weights));
   std::vector<char> received, whole;
   for (const SavedTensor &tensor : list) {
     if (!tensor.parameter) {

@@ -5,6 +5,7 @@
 
 #include "Core/Context.h"
 #include "Core/FileAgreement.h"
+#include "Core/ReservedSpace.h"
 #include "Device/Arena.h"
 
 namespace dtc::rt {
@@ -28,6 +29,10 @@ void loadParameters(const dtc_context &context, Arena &arena, uint64_t seed,
 
 /// `averages` are moving averages of weights, and weights that are not trained.
 enum class TensorKind { weights, averages, gradients };
+
+/// Throws an Error if there is no room for such a file. For rank 0.
+ReservedSpace reserveTensors(const Program &program, TensorKind kind,
+                             const std::string &path);
 
 /// Collects the tensors of all stages on rank 0, which writes them to `path`
 /// under the model's names, divided by `divisor`. Met by all ranks; throws on

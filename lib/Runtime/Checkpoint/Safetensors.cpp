@@ -6,9 +6,7 @@
 #include "Core/ForeignJson.h"
 #include "Core/WriteFile.h"
 
-#include "dtc/Support/TemporaryOwner.h"
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -112,20 +110,10 @@ makeHeader(const std::vector<SafetensorsWriter::Tensor> &tensors,
   return text;
 }
 
-/// Beside the file, for only there it can be renamed. What a process that was
-/// killed has left there is removed.
-static std::string nameTemporary(const std::string &path) {
-  static std::atomic<int> number = 0;
-  std::string folder = std::filesystem::path(path).parent_path().string();
-  dtc::removeAbandoned(folder, ".");
-  return std::filesystem::path(folder) /
-         format(".%s%d", dtc::temporaryPrefix().c_str(), ++number);
-}
-
 SafetensorsWriter::SafetensorsWriter(std::string target,
                                      const std::vector<Tensor> &tensors,
                                      const Metadata &metadata)
-    : path(std::move(target)), temporary(nameTemporary(path)) {
+    : path(std::move(target)), temporary(temporaryBeside(path)) {
   std::error_code none;
   std::filesystem::file_status status = std::filesystem::status(path, none);
   if (std::filesystem::exists(status) &&

@@ -4,11 +4,14 @@
 
 #include "Error.h"
 
+#include "dtc/Support/TemporaryOwner.h"
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
+#include <filesystem>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -51,6 +54,13 @@ bool dtc::rt::replaceFile(const std::string &name, std::string_view text,
     unlink(beside.c_str());
   errno = error;
   return isWritten;
+}
+
+std::string dtc::rt::temporaryBeside(const std::string &path) {
+  static std::atomic<int> number = 0;
+  std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  dtc::removeAbandoned(folder.string(), ".");
+  return folder / format(".%s%d", dtc::temporaryPrefix().c_str(), ++number);
 }
 
 void dtc::rt::syncFolder(const std::string &folder) {

@@ -19,6 +19,10 @@ void writeFile(const std::string &name, std::string_view text);
 /// it sees all of it. Or returns false with `errno`, and leaves nothing.
 bool replaceFile(const std::string &name, std::string_view text, mode_t mode);
 
+/// A name beside a file, where it can take the file's name. Removes what
+/// processes that were killed have left there.
+std::string temporaryBeside(const std::string &path);
+
 /// A new name is on disk only when its folder is. Does nothing on file systems
 /// without.
 void syncFolder(const std::string &folder);

@@ -152,13 +152,15 @@ void TrainingLoop::openTrace() {
 }
 
 /// Finds out before the training, not after it, that nothing can be saved.
-void TrainingLoop::checkOutputs() const {
+void TrainingLoop::checkOutputs() {
+  if (!options.saveBest.empty()) // which is written again and again
+    reserveTensors(program, TensorKind::weights, options.saveBest);
   if (!options.saveWeights.empty())
-    SafetensorsWriter(options.saveWeights, {});
+    reserved.push_back(
+        reserveTensors(program, TensorKind::weights, options.saveWeights));
   if (!options.saveAverages.empty())
-    SafetensorsWriter(options.saveAverages, {});
-  if (!options.saveBest.empty())
-    SafetensorsWriter(options.saveBest, {});
+    reserved.push_back(
+        reserveTensors(program, TensorKind::averages, options.saveAverages));
   if (options.dumpGradients.empty())
     return;
   bool keepsGradients = false;
@@ -346,6 +348,7 @@ void TrainingLoop::finishTuning() {
 }
 
 void TrainingLoop::save() {
+  reserved.clear();
   if (!options.saveWeights.empty())
     saveTensors(context, *arena, TensorKind::weights, options.saveWeights);
   if (!options.saveAverages.empty())

@@ -7,6 +7,7 @@
 #include "Checkpoint/Checkpointer.h"
 #include "Core/Context.h"
 #include "Core/Options.h"
+#include "Core/ReservedSpace.h"
 #include "Data/Source.h"
 #include "Device/Device.h"
 #include "Device/Tuning.h"
@@ -50,7 +51,7 @@ public:
 private:
   bool leads() const { return context.collectives.rank() == 0; }
   std::unique_ptr<DataSource> openSource(Collectives &collectives) const;
-  void checkOutputs() const;
+  void checkOutputs();
   std::string describeData() const;
   FileCoverage coverage() const { return {options.verifyData, options.seed}; }
   void openTrace();
@@ -76,7 +77,8 @@ private:
   const Options &options;
   ModelSpeed speed;
   dtc_context context;
-  OutputLock outputs; ///< of rank 0
+  OutputLock outputs;                  ///< of rank 0
+  std::vector<ReservedSpace> reserved; ///< by rank 0, for what is saved at last
   std::unique_ptr<Arena> arena;
   std::unique_ptr<DataSource> source;
   BatchLoader loader;
