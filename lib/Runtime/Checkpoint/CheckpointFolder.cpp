@@ -16,8 +16,10 @@
 #include <fcntl.h>
 #include <filesystem>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <thread>
 #include <unistd.h>
+#include <utility>
 
 using namespace dtc::rt;
 namespace fs = std::filesystem;
@@ -26,6 +28,10 @@ static constexpr const char *manifestName = "checkpoint.json";
 /// There while ranks find out whether they see one folder.
 static constexpr const char *markName = ".rank-0-is-here";
 static constexpr const char *namePattern = "step-%08lld";
+/// What the names of folders end in that are half written, half removed, or
+/// have lost their manifest.
+static constexpr const char *temporaryEnd = ".tmp", *removedEnd = ".removed",
+                            *keptEnd = ".incomplete";
 
 //===----------------------------------------------------------------------===//
 // Names
@@ -38,7 +44,7 @@ std::string CheckpointFolder::folderOf(int64_t step) const {
 /// The same on all ranks. What an earlier program left there is gone when
 /// `own` returns.
 std::string CheckpointFolder::temporaryOf(int64_t step) const {
-  return folderOf(step) + ".tmp";
+  return folderOf(step) + temporaryEnd;
 }
 
 std::string CheckpointFolder::shardName(int rank) {
@@ -87,11 +93,28 @@ static void makeFolder(const std::string &name) {
 
 static void removeFolder(const std::string &name) {
   std::error_code error;
-  // Without its manifest it is no checkpoint any more.
-  fs::remove(name + "/" + manifestName, error);
   fs::remove_all(name, error);
   if (error)
     fail("cannot remove '%s': %s", name.c_str(), error.message().c_str());
+}
+
+/// By another name it is no checkpoint any more, wherever this is broken off.
+static void removeCheckpoint(const std::string &name) {
+  std::string removed = name + removedEnd;
+  removeFolder(removed);
+  if (rename(name.c_str(), removed.c_str()) != 0)
+    fail("cannot rename '%s': %s", name.c_str(), strerror(errno));
+  removeFolder(removed);
+}
+
+/// Gives a folder a name that is free; returns that.
+static std::string keepAside(const std::string &name) {
+  std::string aside = name + keptEnd;
+  for (int number = 2; fileExists(aside); ++number)
+    aside = name + keptEnd + format("-%d", number);
+  if (rename(name.c_str(), aside.c_str()) != 0)
+    fail("cannot rename '%s': %s", name.c_str(), strerror(errno));
+  return aside;
 }
 
 //===----------------------------------------------------------------------===//
@@ -105,7 +128,7 @@ CheckpointFolder::~CheckpointFolder() {
 
 bool CheckpointFolder::isThere() const { return fileExists(path); }
 
-void CheckpointFolder::own() {
+void CheckpointFolder::takeLock() {
   makeFolder(path);
   // A lock of the folder itself leaves nothing behind.
   lock = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -133,19 +156,38 @@ void CheckpointFolder::own() {
   if (access(path.c_str(), W_OK) != 0)
     fail("cannot write to the folder of checkpoints '%s': %s", path.c_str(),
          strerror(errno));
-  std::vector<std::string> leftovers;
-  for (const fs::directory_entry &entry : fs::directory_iterator(path)) {
-    std::string name = entry.path().filename().string();
-    bool isTemporary =
-        name.ends_with(".tmp") && stepOf(name.substr(0, name.size() - 4)) >= 0;
-    bool isRemoved = stepOf(name) >= 0 &&
-                     !fileExists(entry.path().string() + "/" + manifestName);
-    if (isTemporary || isRemoved)
-      leftovers.push_back(entry.path().string());
+}
+
+std::vector<std::string> CheckpointFolder::own() {
+  takeLock();
+  std::vector<std::string> names, warnings;
+  for (const fs::directory_entry &entry : fs::directory_iterator(path))
+    names.push_back(entry.path().filename().string());
+  std::sort(names.begin(), names.end());
+  for (const std::string &name : names) {
+    std::string full = path + "/" + name;
+    for (std::string end : {temporaryEnd, removedEnd})
+      if (name.ends_with(end) &&
+          stepOf(name.substr(0, name.size() - end.size())) >= 0)
+        removeFolder(full);
+    if (stepOf(name) >= 0 && !fileExists(full + "/" + manifestName))
+      warnings.push_back(format(
+          "the checkpoint '%s' is not used: it has no %s; it is kept as '%s'",
+          full.c_str(), manifestName, keepAside(full).c_str()));
   }
-  for (const std::string &leftover : leftovers)
-    removeFolder(leftover);
   writeFile(path + "/" + markName, "");
+  return warnings;
+}
+
+bool CheckpointFolder::renew() {
+  struct stat owned, present;
+  if (lock < 0 || fstat(lock, &owned) != 0 ||
+      (stat(path.c_str(), &present) == 0 && owned.st_dev == present.st_dev &&
+       owned.st_ino == present.st_ino))
+    return false;
+  close(std::exchange(lock, -1));
+  takeLock();
+  return true;
 }
 
 void CheckpointFolder::unmark() const {
@@ -188,17 +230,23 @@ void CheckpointFolder::commit(CheckpointManifest manifest, int ranks) {
   syncFolder(folder);
   std::string name = folderOf(step);
   if (fileExists(name)) // damaged, or else it would have been resumed from
-    removeFolder(name);
+    removeCheckpoint(name);
   if (rename(folder.c_str(), name.c_str()) != 0)
     fail("cannot rename '%s': %s", folder.c_str(), strerror(errno));
   syncFolder(path);
 }
 
 void CheckpointFolder::keepNewest(int64_t step, int64_t count,
-                                  const std::set<int64_t> &others) {
+                                  const std::set<int64_t> &others) const {
   for (int64_t other : steps())
-    if (other > step || (count-- <= 0 && !others.contains(other)))
-      removeFolder(folderOf(other));
+    if (other <= step && count-- <= 0 && !others.contains(other))
+      removeCheckpoint(folderOf(other));
+}
+
+void CheckpointFolder::removeAfter(int64_t step) const {
+  for (int64_t other : steps())
+    if (other > step)
+      removeCheckpoint(folderOf(other));
 }
 
 //===----------------------------------------------------------------------===//

@@ -27,8 +27,12 @@ public:
 
   bool isThere() const;
   /// Makes the folder, and keeps other programs from writing to it until this
-  /// ends; removes what a program that was killed left half written.
-  void own();
+  /// ends; removes what a program that was killed left half written or half
+  /// removed. Returns warnings: of what is no checkpoint any more.
+  std::vector<std::string> own();
+  /// Makes the folder again if somebody has removed it, or put another in its
+  /// place; returns whether that was so.
+  bool renew();
   /// Removes what `own` left for `expectVisible`.
   void unmark() const;
   /// Waits until the shards of all `ranks` of a step are there, and gives the
@@ -38,10 +42,13 @@ public:
   void cancel() { isCancelled = true; }
   /// Removes what of a checkpoint is there before it is committed.
   void abandon(int64_t step) const;
-  /// After that of `step` was written: removes all checkpoints but the newest
-  /// `count` and those of `others`, and those of later steps, which are damaged
-  /// or of a training that did not go on from there.
-  void keepNewest(int64_t step, int64_t count, const std::set<int64_t> &others);
+  /// Removes all checkpoints up to `step` but the newest `count` and those of
+  /// `others`.
+  void keepNewest(int64_t step, int64_t count,
+                  const std::set<int64_t> &others) const;
+  /// Removes those of later steps, which are damaged or of a training that did
+  /// not go on from there.
+  void removeAfter(int64_t step) const;
 
   //===--- Every rank -----------------------------------------------------===//
 
@@ -66,6 +73,7 @@ public:
 
 private:
   std::string temporaryOf(int64_t step) const;
+  void takeLock();
 
   std::string path;
   int lock = -1;

@@ -42,6 +42,10 @@ template <typename T> static T fromLeader(Collectives &collectives, T value) {
   return all[0];
 }
 
+void Checkpointer::warn(const std::string &text) const {
+  fprintf(stderr, "%s: warning: %s\n", options.name.c_str(), text.c_str());
+}
+
 std::string Checkpointer::describeAbsence() const {
   return format(
       "'%s' has no whole checkpoint%s; give another "
@@ -60,7 +64,8 @@ std::optional<TrainingState> Checkpointer::start() {
       return;
     if (options.resumeStep >= 0 && !folder.isThere())
       fail("%s", describeAbsence().c_str());
-    folder.own();
+    for (const std::string &warning : folder.own())
+      warn(warning);
     std::vector<int64_t> steps = folder.steps();
     if (!options.resume && !steps.empty())
       fail("'%s' has checkpoints, the newest of step %lld; go on from there "
@@ -101,9 +106,8 @@ bool Checkpointer::isWhole(int64_t step) {
   });
   int first = collectives.firstFailed(outcome.failed);
   if (first == collectives.rank())
-    fprintf(stderr,
-            "%s: warning: the checkpoint of step %lld is not used: %s\n",
-            options.name.c_str(), (long long)step, outcome.message.c_str());
+    warn(format("the checkpoint of step %lld is not used: %s", (long long)step,
+                outcome.message.c_str()));
   return first < 0;
 }
 
@@ -170,6 +174,9 @@ std::optional<TrainingState> Checkpointer::resume() {
   });
   agree(context.collectives, outcome, options.name);
   committed = step;
+  // All ranks have read it. The next one may not find room beside them.
+  if (leads)
+    removeFormer(manifest.state);
   return manifest.state;
 }
 
@@ -224,18 +231,24 @@ void Checkpointer::commit(const TrainingState &state) {
   if (context.collectives.rank() != 0)
     return;
   folder.commit({state, setting, {}}, context.collectives.size());
-  // The checkpoint is whole whatever becomes of former ones.
-  Outcome removed = attempt([&] {
-    std::set<int64_t> others;
-    if (state.evaluations.best)
-      others.insert(state.evaluations.best->step);
-    if (state.soundStep)
-      others.insert(*state.soundStep);
-    folder.keepNewest(state.step, options.keepCheckpoints, others);
-  });
+  removeFormer(state);
+  // It is whole whatever becomes of others.
+  Outcome removed = attempt([&] { folder.removeAfter(state.step); });
   if (removed.failed)
-    fprintf(stderr, "%s: warning: %s\n", options.name.c_str(),
-            removed.message.c_str());
+    warn(removed.message);
+}
+
+/// All but those that are kept, when there is a whole one of `state`.
+void Checkpointer::removeFormer(const TrainingState &state) const {
+  std::set<int64_t> others;
+  if (state.evaluations.best)
+    others.insert(state.evaluations.best->step);
+  if (state.soundStep)
+    others.insert(*state.soundStep);
+  Outcome removed = attempt(
+      [&] { folder.keepNewest(state.step, options.keepCheckpoints, others); });
+  if (removed.failed)
+    warn(removed.message);
 }
 
 /// The training's threads share a kernel evenly, so one that loses its core for
@@ -246,12 +259,23 @@ static void yieldToTraining() { setpriority(PRIO_PROCESS, id_t(gettid()), 19); }
 void Checkpointer::save(const TrainingState &state) {
   finish();
   started = state;
+  shard = whole = {};
+  if (context.collectives.rank() == 0)
+    shard = attempt([&] {
+      if (folder.renew())
+        warn(format("somebody has removed the folder of checkpoints '%s'; it "
+                    "is made again, without the former ones",
+                    options.checkpointDir.c_str()));
+    });
   if (!options.checkpointAsync) {
-    shard = attempt([&] { writeShard(state.step); });
+    if (!shard.failed)
+      shard = attempt([&] { writeShard(state.step); });
     return finish();
   }
+  if (shard.failed) // as all ranks hear in `finish`
+    return;
   snapshot();
-  isShardDone = false;
+  isShardDone = isWholeDone = false;
   writer = std::thread([this, state] {
     yieldToTraining();
     shard = attempt([&] { writeShard(state.step); });
@@ -259,6 +283,7 @@ void Checkpointer::save(const TrainingState &state) {
     isShardDone.notify_one();
     if (!shard.failed)
       whole = attempt([&] { commit(state); });
+    isWholeDone = true;
   });
 }
 
@@ -268,12 +293,15 @@ void Checkpointer::finish() {
   TrainingState state = *std::exchange(started, std::nullopt);
   isShardDone.wait(false);
   auto agreeOn = [&](Outcome outcome) {
+    if (outcome.failed && committed &&
+        std::ranges::count(folder.steps(), *committed) == 0)
+      committed.reset(); // somebody has removed it
     if (outcome.failed)
       outcome.message +=
           committed ? format("; the newest checkpoint is of step %lld: start "
                              "again with --resume",
                              (long long)*committed)
-                    : "; no checkpoint was written before";
+                    : "; there is no checkpoint before it";
     try {
       agree(context.collectives, outcome, options.name);
     } catch (const Reported &) {

@@ -42,7 +42,10 @@ public:
   void finish();
   /// Whether what was started failed on this rank: the training may as well
   /// stop, and `finish` says why.
-  bool hasFailed() const { return started && isShardDone && shard.failed; }
+  bool hasFailed() const {
+    return started &&
+           ((isShardDone && shard.failed) || (isWholeDone && whole.failed));
+  }
 
   /// Where to go on from after a step without numbers; nothing if there is no
   /// checkpoint. For rank 0.
@@ -57,6 +60,8 @@ private:
   void snapshot();
   void writeShard(int64_t step);
   void commit(const TrainingState &state);
+  void warn(const std::string &text) const;
+  void removeFormer(const TrainingState &state) const;
 
   const dtc_context &context;
   Arena &arena;
@@ -70,7 +75,7 @@ private:
   std::optional<TrainingState> started; ///< and not waited for
   std::vector<char> copy;               ///< of the pieces, one after the other
   std::thread writer;                   ///< while the training goes on
-  std::atomic<bool> isShardDone = true;
+  std::atomic<bool> isShardDone = true, isWholeDone = true;
   Outcome shard, whole; ///< of this rank's shard; on rank 0, of the checkpoint
 };
 
