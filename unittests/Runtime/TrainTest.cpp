@@ -286,6 +286,9 @@ TEST_F(Train, ErrorsAreOneLineWhateverTheRanks) {
     EXPECT_NE(result.status, 0);
     EXPECT_EQ(countLines(result.output, "error: "), 1) << result.output;
     EXPECT_EQ(countLines(result.output, text), 1) << result.output;
+    // Nothing of mpirun's follows it.
+    for (const char *words : {"-----", "mpirun", "non-zero"})
+      EXPECT_EQ(countLines(result.output, words), 0) << result.output;
   };
   std::string data = "--data " + folder / "data";
   fails("--data /nonexistent", "found no data directory '/nonexistent'");

@@ -4,8 +4,10 @@
 
 #include "Environment.h"
 #include "Error.h"
+#include "LauncherMessages.h"
 #include "OtherProcess.h"
 #include "StopRequests.h"
+#include "WriteFile.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -76,8 +78,43 @@ static void passOn(int) {
   kill(pid_t(launcher), number);
 }
 
-/// Starts mpirun, which ends with this process.
-static pid_t start(const std::vector<char *> &arguments) {
+/// What mpirun and the ranks write to standard error, by a pipe.
+class ShownMessages {
+public:
+  explicit ShownMessages(int pipe) : pipe(pipe) {
+    fcntl(pipe, F_SETFL, O_NONBLOCK);
+  }
+  ~ShownMessages() { close(pipe); }
+  ShownMessages(const ShownMessages &) = delete;
+
+  /// To poll; -1 once nobody writes any more.
+  int file() const { return isOpen ? pipe : -1; }
+  /// Shows what is there now.
+  void show() {
+    char buffer[4096];
+    ssize_t size = 1;
+    while (isOpen && size > 0) {
+      size = read(pipe, buffer, sizeof buffer);
+      if (size > 0)
+        write(messages.add({buffer, size_t(size)}));
+      isOpen = size > 0 || (size < 0 && (errno == EINTR || errno == EAGAIN));
+    }
+  }
+  void finish(const std::string &program, bool failed) {
+    show();
+    write(messages.finish(program, failed));
+  }
+
+private:
+  static void write(const std::string &text) { writeAll(STDERR_FILENO, text); }
+
+  LauncherMessages messages;
+  int pipe;
+  bool isOpen = true;
+};
+
+/// Starts mpirun, which ends with this process and writes messages to `pipe`.
+static pid_t start(const std::vector<char *> &arguments, int pipe) {
   pid_t parent = getpid();
   pid_t child = fork();
   if (child < 0)
@@ -91,6 +128,7 @@ static pid_t start(const std::vector<char *> &arguments) {
     _exit(1);
   if (int none = open("/dev/null", O_RDONLY); none >= 0)
     dup2(none, STDIN_FILENO);
+  dup2(pipe, STDERR_FILENO);
   execvp(arguments[0], arguments.data());
   int error = errno;
   dprintf(STDERR_FILENO,
@@ -105,7 +143,12 @@ static pid_t start(const std::vector<char *> &arguments) {
 static int supervise(const std::vector<char *> &arguments,
                      const Options &options) {
   signalOfStop = options.savesTraining() ? SIGUSR1 : SIGTERM;
-  pid_t child = start(arguments);
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0)
+    fail("cannot start mpirun: %s", strerror(errno));
+  ShownMessages messages(ends[0]);
+  pid_t child = start(arguments, ends[1]);
+  close(ends[1]);
   launcher = child;
   // Signals wake up the wait below, and nothing else.
   sigset_t handled, before;
@@ -128,6 +171,7 @@ static int supervise(const std::vector<char *> &arguments,
     if (now - hadRanks > timeout) {
       kill(child, SIGKILL);
       waitpid(child, &status, 0);
+      messages.show();
       fail("mpirun has had no rank for %d s: it hangs; see whether 'mpirun -n "
            "1 true' ends here, with the same limits (ulimit -a)",
            options.timeout);
@@ -142,10 +186,13 @@ static int supervise(const std::vector<char *> &arguments,
       waitpid(child, &status, 0);
       break;
     }
-    pollfd end = {process.file(), POLLIN, 0};
+    pollfd ready[] = {{process.file(), POLLIN, 0},
+                      {messages.file(), POLLIN, 0}};
     timespec soon = {0, 100000000}, later = {1, 0};
-    ppoll(&end, 1, process.file() < 0 || latestEnd ? &soon : &later, &before);
+    ppoll(ready, 2, process.file() < 0 || latestEnd ? &soon : &later, &before);
+    messages.show();
   }
+  messages.finish(options.name, !WIFEXITED(status) || WEXITSTATUS(status) != 0);
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 

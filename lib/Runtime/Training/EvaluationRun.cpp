@@ -27,6 +27,13 @@ EvaluationRun::EvaluationRun(const Program &program, const Options &options,
                         evaluation.countSamples());
 }
 
+void EvaluationRun::expectSameData() const {
+  std::vector<ComparedFile> files = evaluation.data().files();
+  for (ComparedFile &file : files)
+    file.name = "'" + file.name + "' of the evaluation data";
+  expectSameFiles(files, coverage(), context.collectives);
+}
+
 std::string EvaluationRun::announce() const {
   return format("%s: %s (%s), %s, evaluates %s", options.name.c_str(),
                 program.model.c_str(), program.dtype.c_str(),
@@ -38,6 +45,12 @@ void EvaluationRun::loadState() {
     step = Checkpointer(context, *arena, options,
                         TrainingSetting(program, options, /*data=*/""))
                .load();
+  else
+    agree(context.collectives, attempt([&] {
+            expectSameWeights(program, options.initWeights, coverage(),
+                              context.collectives);
+          }),
+          options.name);
   agree(context.collectives, attempt([&] {
           if (options.checkpointDir.empty())
             loadParameters(context, *arena, options.seed, options.initWeights);

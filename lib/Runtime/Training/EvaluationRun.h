@@ -17,6 +17,7 @@ public:
   EvaluationRun(const Program &program, const Options &options,
                 Collectives &collectives, Device &device);
 
+  void expectSameData() const override;
   std::string shareArena() override {
     return context.collectives.attach(*arena);
   }
@@ -28,6 +29,7 @@ public:
   bool run() override;
 
 private:
+  FileCoverage coverage() const { return {options.verifyData, options.seed}; }
   bool leads() const { return context.collectives.rank() == 0; }
 
   const Program &program;
