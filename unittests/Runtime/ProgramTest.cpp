@@ -19,6 +19,26 @@ TEST(Program, ReadsTheManifest) {
   EXPECT_EQ(program.groups[1], (std::vector<int>{0, 1}));
 }
 
+/// Whatever the loss: labels, or what looks up rows of a table.
+TEST(Program, CountsTokens) {
+  Program program;
+  auto add = [&](dtc_dtype dtype, std::vector<int64_t> shape, InputKind kind,
+                 std::vector<int64_t> bounds) {
+    InputInfo input;
+    input.dtype = dtype;
+    input.shape = std::move(shape);
+    input.kind = kind;
+    input.bounds = std::move(bounds);
+    program.inputs.push_back(input);
+    return program.tokensPerSample();
+  };
+  EXPECT_EQ(add(DTC_F32, {8, 64}, InputKind::input, {}), 0);
+  EXPECT_EQ(add(DTC_I64, {8}, InputKind::label, {10}), 0);
+  EXPECT_EQ(add(DTC_I64, {8, 48}, InputKind::input, {}), 0) << "a mask";
+  EXPECT_EQ(add(DTC_I64, {8, 32}, InputKind::input, {100}), 32);
+  EXPECT_EQ(add(DTC_I64, {8, 16}, InputKind::label, {100}), 16);
+}
+
 TEST(Program, RanksAreRowMajor) {
   Mesh mesh{{{"pp", 2}, {"dp", 4}}};
   EXPECT_EQ(mesh.coordinates(6), (std::vector<int>{1, 2}));

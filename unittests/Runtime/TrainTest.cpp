@@ -658,6 +658,15 @@ TEST_F(Train, LinesOfFastSteps) {
   EXPECT_EQ(countLines(some.output, "/400  loss "), 4) << some.output;
 }
 
+/// A terminal shows a bar that changes ten times a second; so does a file.
+TEST_F(Train, TheBarIsNotDrawnInEachStep) {
+  Outcome bar = run("pp1-dp1-mb1", "--data synthetic --steps 3000 "
+                                   "--log-every 1000 --progress bar");
+  EXPECT_EQ(countLines(bar.output, "/3000  loss "), 4) << bar.output;
+  EXPECT_GE(countLines(bar.output, "] 3000/3000  ETA 0:00:00"), 1);
+  EXPECT_LT(countLines(bar.output, "\r"), 300);
+}
+
 TEST_F(Train, DescribeAndHelpNeedNoRanks) {
   Outcome plan = run("pp2-dp2-mb2", "--describe");
   EXPECT_EQ(plan.status, 0);

@@ -20,13 +20,19 @@ static constexpr int schema = 1;
 // Setting
 //===----------------------------------------------------------------------===//
 
+/// Without the number of steps where it changes no rate.
+static std::string describeSchedule(const Options &options) {
+  std::string text = options.learningRate.describe();
+  return options.learningRate.shape == LearningRateShape::constant
+             ? text
+             : text + format(" of %lld steps", (long long)options.steps);
+}
+
 TrainingSetting::TrainingSetting(const Program &program, const Options &options,
                                  std::string data)
     : model(program.model), dtype(program.dtype), optimizer(program.optimizer),
       globalBatch(program.globalBatch), seed(options.seed),
-      shuffle(options.shuffle),
-      learningRate(options.learningRate.describe() +
-                   format(" of %lld steps", (long long)options.steps)),
+      shuffle(options.shuffle), learningRate(describeSchedule(options)),
       data(std::move(data)), mesh(program.mesh.describe()) {}
 
 std::vector<std::string>

@@ -213,11 +213,16 @@ int64_t Program::sizeOfEvalSum(std::string_view name) const {
 }
 
 int64_t Program::tokensPerSample() const {
-  for (const InputInfo &input : inputs)
-    if (input.kind == InputKind::label && input.shape.size() == 2 &&
-        !isFloat(input.dtype))
+  int64_t tokens = 0;
+  for (const InputInfo &input : inputs) {
+    if (input.shape.size() != 2 || isFloat(input.dtype))
+      continue;
+    if (input.kind == InputKind::label)
       return input.shape[1];
-  return 0;
+    if (input.kind == InputKind::input && !input.bounds.empty() && !tokens)
+      tokens = input.shape[1];
+  }
+  return tokens;
 }
 
 bool Program::hasAverages() const {

@@ -233,7 +233,8 @@ struct Program {
   int64_t countEvalSums() const;
   /// 0 if there is no such sum.
   int64_t sizeOfEvalSum(std::string_view name) const;
-  /// Labels of a sample that is a sequence; 0 if samples are none.
+  /// Length of a sample that is a sequence of tokens: of labels, or else of an
+  /// input that indexes a table. 0 if samples are none.
   int64_t tokensPerSample() const;
   /// Whether anything of its file of weights is read, on any rank.
   bool readsWeights() const;

@@ -20,6 +20,8 @@ using namespace dtc::rt;
 
 /// Between lines, unless --log-every counts steps.
 constexpr std::chrono::seconds logInterval(1);
+/// Between drawings of the bar: people see no more, and logs would be long.
+constexpr std::chrono::milliseconds barInterval(100);
 
 struct dtc::rt::TextBuffer {
   char text[2048];
@@ -53,6 +55,17 @@ static void formatCount(TextBuffer &out, double value, const char *space = "") {
   out.append("%.*f%s%s", decimals, value, space, units[unit]);
 }
 
+/// "207.1 ms", "31.20 us": four digits, as wide as "999.9 us".
+static void formatTime(TextBuffer &out, double seconds) {
+  const char *units[] = {"us", "ms", "s"};
+  int unit = 0;
+  double value = seconds * 1e6;
+  for (; value >= 999.95 && unit < 2; ++unit)
+    value /= 1000;
+  int decimals = value >= 99.995 ? 1 : value >= 9.9995 ? 2 : 3;
+  out.append("%5.*f %s", decimals, value, units[unit]);
+}
+
 void Progress::formatRate(TextBuffer &out, double samplesPerSecond) const {
   formatCount(out, samplesPerSecond * double(tokens ? tokens : 1));
   out.append(tokens ? " tokens/s" : " samples/s");
@@ -74,7 +87,8 @@ static int countColumns() {
 
 /// As many fields as leave the bar a quarter of the line, the first of them in
 /// any case.
-void Progress::drawBar(TextBuffer &out) const {
+void Progress::drawBar(TextBuffer &out) {
+  lastBar = Clock::now();
   int columns = countColumns();
   double rate =
       elapsed > 0 ? double(last.step - first) / elapsed : 1 / last.seconds;
@@ -135,24 +149,31 @@ bool Progress::wantsLine(const StepMetrics &metrics) const {
                : Clock::now() - lastLine >= logInterval;
 }
 
+bool Progress::wantsBar() const {
+  return Clock::now() - lastBar >= barInterval;
+}
+
 void Progress::report(const StepMetrics &metrics, const std::string &cause) {
   TextBuffer out;
   if (first == 0)
     first = metrics.step;
   else
     elapsed += metrics.seconds;
-  if (bar)
-    out.append("\r\x1b[K");
   bool warns = warnsOf(metrics);
   last = metrics;
   last.loss = withoutSign(metrics.loss);
   last.gradientNorm = withoutSign(metrics.gradientNorm);
-  if (wantsLine(metrics)) {
+  bool hasLine = wantsLine(metrics);
+  bool drawsBar = bar && (hasLine || warns || wantsBar());
+  if (drawsBar)
+    out.append("\r\x1b[K");
+  if (hasLine) {
     int digits = snprintf(nullptr, 0, "%lld", (long long)steps);
-    out.append("step %*lld/%lld  loss %-9.6g  grad_norm %-9.4g  lr %-9.4g  "
-               "%7.1f ms  ",
+    out.append("step %*lld/%lld  loss %-9.6g  grad_norm %-9.4g  lr %-9.4g  ",
                digits, (long long)metrics.step, (long long)steps, last.loss,
-               last.gradientNorm, metrics.learningRate, metrics.seconds * 1e3);
+               last.gradientNorm, metrics.learningRate);
+    formatTime(out, metrics.seconds);
+    out.append("  ");
     formatRate(out, metrics.samplesPerSecond);
     out.append("%s\n", metrics.isSkipped.value_or(false) ? "  skipped" : "");
     lastLine = Clock::now();
@@ -163,7 +184,7 @@ void Progress::report(const StepMetrics &metrics, const std::string &cause) {
                (long long)metrics.step, last.loss, last.gradientNorm,
                cause.c_str());
   finite = isFinite(metrics);
-  if (bar)
+  if (drawsBar)
     drawBar(out);
   out.flush();
 }
@@ -213,14 +234,16 @@ void Progress::summarize() {
     return;
   TextBuffer out;
   double seconds = last.seconds;
-  if (last.step > first) {
+  if (last.step > first)
     seconds = elapsed / double(last.step - first);
+  if (last.step > first + 1)
     out.append("mean of steps %lld to %lld", (long long)first + 1,
                (long long)last.step);
-  } else {
+  else
     out.append("time of step %lld", (long long)last.step);
-  }
-  out.append(": %.4g ms, ", seconds * 1e3);
+  out.append(": ");
+  formatTime(out, seconds);
+  out.append(", ");
   formatRate(out, double(batch) / seconds);
   if (std::optional<double> flops = speed.flopsPerSecondOfRank(seconds)) {
     out.append(", ");

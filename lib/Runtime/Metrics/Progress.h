@@ -40,7 +40,9 @@ private:
   using Clock = std::chrono::steady_clock;
 
   bool wantsLine(const StepMetrics &metrics) const;
-  void drawBar(TextBuffer &out) const;
+  /// Whether the bar is old enough to be drawn again.
+  bool wantsBar() const;
+  void drawBar(TextBuffer &out);
   /// Of samples; "19.6k tokens/s" where samples have some.
   void formatRate(TextBuffer &out, double samplesPerSecond) const;
 
@@ -54,7 +56,7 @@ private:
   bool finite = true; ///< the last loss and norm were numbers
   int64_t first = 0;  ///< step of this run; 0: none yet
   double elapsed = 0; ///< seconds of steps but the first, which warms up
-  Clock::time_point lastLine;
+  Clock::time_point lastLine, lastBar;
   StepMetrics last{}; ///< what the bar shows
 };
 

@@ -387,8 +387,10 @@ Profile Trace::makeProfile(const std::vector<RankEvents> &ranks) const {
           isPhase ? program.phases.at(event.subject) : nameOf(event);
       if (event.slot >= 0)
         name += ", in flight";
+      // A wait takes what is left of the transfer's time: its bytes by that
+      // time are no rate.
       profile.add(int(rank), name, kind, double(event.end - event.begin) / 1e9,
-                  event.bytes);
+                  event.isWait() ? 0 : event.bytes);
       auto &[begin, end] =
           steps.try_emplace(event.step, event.begin, event.end).first->second;
       end = std::max(end, event.end);

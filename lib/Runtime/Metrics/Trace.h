@@ -43,6 +43,9 @@ struct TraceEvent {
   int32_t microbatch; ///< of a phase; negative: once a step
   int32_t slot;       ///< of what runs beside the phases until a wait, else -1
   CollectiveKind collectiveKind; ///< if it is one, or the wait for one
+
+  /// Whether the rank waits for what was started before.
+  bool isWait() const { return kind >= waitForCollective; }
 };
 
 /// Nanoseconds of this process's steady clock.
