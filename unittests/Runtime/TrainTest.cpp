@@ -667,6 +667,60 @@ TEST_F(Train, TheBarIsNotDrawnInEachStep) {
   EXPECT_LT(countLines(bar.output, "\r"), 300);
 }
 
+/// 40 samples are two batches of 16.
+TEST_F(Train, EpochsBecomeSteps) {
+  std::string data = "--data " + folder / "data";
+  Outcome result = run(
+      "pp1-dp2-mb2",
+      data + " --nproc 2 --epochs 3 --eval-every 1e --eval-data " +
+          folder / "data" + " --log-every 1.5e --checkpoint-every 0.5e" +
+          " --keep-checkpoints 9 --checkpoint-dir " + folder / "checkpoints" +
+          " --lr-schedule cosine --metrics " + folder / "epochs");
+  EXPECT_EQ(result.status, 0) << result.output;
+  EXPECT_EQ(countLines(result.output, "seed 0, 3 epochs of 2 steps\n"), 1)
+      << result.output;
+  EXPECT_EQ(countLines(result.output, "/6  loss "), 3) << result.output;
+  int checkpoints = 0;
+  for (const auto &entry :
+       std::filesystem::directory_iterator(folder / "checkpoints"))
+    checkpoints += entry.is_directory();
+  EXPECT_EQ(checkpoints, 6);
+  std::vector<nlohmann::json> steps;
+  std::vector<int> evaluated;
+  for (const nlohmann::json &line : readMetrics(folder / "epochs"))
+    if (line.contains("eval_loss"))
+      evaluated.push_back(line["step"]);
+    else if (line.contains("loss"))
+      steps.push_back(line);
+  EXPECT_EQ(evaluated, (std::vector<int>{2, 4, 6}));
+  ASSERT_EQ(steps.size(), 6u);
+  for (size_t i = 0; i < steps.size(); ++i)
+    EXPECT_EQ(steps[i]["epoch"], double(i + 1) / 2);
+
+  EXPECT_EQ(run("pp1-dp2-mb2", data +
+                                   " --nproc 2 --steps 6 --lr-schedule "
+                                   "cosine --metrics " +
+                                   folder / "steps")
+                .status,
+            0);
+  std::vector<nlohmann::json> same = readMetrics(folder / "steps");
+  for (size_t i = 0; i < steps.size(); ++i)
+    for (const char *key : {"loss", "lr", "epoch"})
+      EXPECT_EQ(steps[i][key], same[i + 1][key]);
+
+  // At least one step; a training goes on for more epochs.
+  Outcome part = run("pp1-dp1-mb1", data + " --epochs 0.1 --checkpoint-dir " +
+                                        folder / "part");
+  EXPECT_EQ(countLines(part.output, "step 1/1  loss "), 1) << part.output;
+  Outcome rest =
+      run("pp1-dp1-mb1",
+          data + " --epochs 1 --resume --checkpoint-dir " + folder / "part");
+  EXPECT_EQ(countLines(rest.output, "seed 0, 1 epoch of 2 steps\n"), 1);
+  EXPECT_EQ(countLines(rest.output, "step 2/2  loss "), 1) << rest.output;
+  EXPECT_EQ(countLines(rest.output, "the learning rate was"), 0)
+      << "a constant rate does not depend on the number of steps";
+}
+
 TEST_F(Train, DescribeAndHelpNeedNoRanks) {
   Outcome plan = run("pp2-dp2-mb2", "--describe");
   EXPECT_EQ(plan.status, 0);

@@ -5,6 +5,7 @@
 #include "Agreement.h"
 #include "Data/Transform.h"
 #include "Device/Device.h"
+#include "Epochs.h"
 #include "Error.h"
 #include "OptionValues.h"
 #include "Version.h"
@@ -70,6 +71,31 @@ template <typename Parse> static auto accepts(Parse parse) {
   };
 }
 
+/// An option of steps between events, which may be given as epochs.
+static CLI::Option *addInterval(CLI::App &app, Options &options,
+                                const char *name, int64_t Options::*steps,
+                                const std::string &description) {
+  return app
+      .add_option_function<std::string>(
+          name,
+          [&options, name, steps](const std::string &text) {
+            options.*steps = 1;
+            if (std::optional<double> epochs = parseEpochUnit(text))
+              options.epochCounts.push_back({name, *epochs, steps});
+            else
+              CLI::detail::lexical_cast(text, options.*steps);
+          },
+          description)
+      ->type_name("N|Ne")
+      ->check([](const std::string &text) -> std::string {
+        try {
+          return parseEpochUnit(text) ? "" : atLeastOne(text);
+        } catch (const Error &error) {
+          return error.what();
+        }
+      });
+}
+
 //===----------------------------------------------------------------------===//
 // The options, by group
 //===----------------------------------------------------------------------===//
@@ -80,6 +106,20 @@ static void addTrainingOptions(CLI::App &app, Options &options,
   app.add_option("--steps", options.steps, "optimizer steps")
       ->type_name("N")
       ->check(stepCount);
+  app.add_option_function<std::string>(
+         "--epochs",
+         [&options](const std::string &text) {
+           options.epochCounts.push_back(
+               {"--epochs", *parseEpochs(text), &Options::steps});
+         },
+         "instead of --steps: train as many steps as so many passes over the "
+         "data take")
+      ->type_name("N")
+      ->check([](const std::string &text) -> std::string {
+        return parseEpochs(text)
+                   ? ""
+                   : "found '" + text + "', expected a number above 0";
+      });
   app.add_option("--lr,--learning-rate", schedule.peak,
                  "learning rate, or its peak, instead of the compiled one")
       ->type_name("RATE")
@@ -176,12 +216,10 @@ static void addDataOptions(CLI::App &app, Options &options) {
 
 static void addEvaluationOptions(CLI::App &app, Options &options,
                                  const Program &program) {
-  app.add_option("--eval-every", options.evalEvery,
-                 "evaluate all samples of DIR/valid every N steps and after "
-                 "the last")
-      ->type_name("N")
-      ->default_str("never")
-      ->check(atLeastOne);
+  addInterval(app, options, "--eval-every", &Options::evalEvery,
+              "evaluate all samples of DIR/valid every N steps, or 1e epochs, "
+              "and after the last")
+      ->default_str("never");
   app.add_option("--eval-batches", options.evalBatches,
                  "evaluate this many batches at most")
       ->type_name("N")
@@ -251,11 +289,9 @@ static void addSavingOptions(CLI::App &app, Options &options) {
                  "write checkpoints, from which a training goes on under any "
                  "plan, into this folder: after the last step and when stopped")
       ->type_name("DIR");
-  app.add_option("--checkpoint-every", options.checkpointEvery,
-                 "write one every N steps, too")
-      ->type_name("N")
-      ->default_str("never")
-      ->check(atLeastOne);
+  addInterval(app, options, "--checkpoint-every", &Options::checkpointEvery,
+              "write one every N steps, or 1e epochs, too")
+      ->default_str("never");
   app.add_option(
          "--keep-checkpoints", options.keepCheckpoints,
          "keep the newest N, that of the best evaluation, and the newest "
@@ -297,12 +333,10 @@ static void addDisplayOptions(CLI::App &app, Options &options,
                "show the noise scale of the gradient, in samples: batches that "
                "are much larger gain little; compares what ranks have with "
                "their mean");
-  app.add_option("--log-every", options.logEvery,
-                 "steps between lines; the first and the last step have one "
-                 "in any case")
-      ->type_name("N")
-      ->default_str("about one line a second")
-      ->check(atLeastOne);
+  addInterval(app, options, "--log-every", &Options::logEvery,
+              "steps, or 1e epochs, between lines; the first and the last step "
+              "have one in any case")
+      ->default_str("about one line a second");
   app.add_option("--progress", options.progress,
                  "auto, plain, or bar (auto: a bar on a terminal)")
       ->type_name("STYLE")
@@ -373,11 +407,10 @@ static void chooseTracedSteps(Options &options, const std::string &text) {
   if (!wholeNumber(first).empty() || !wholeNumber(last).empty() ||
       !CLI::detail::lexical_cast(first, options.traceFirst) ||
       !CLI::detail::lexical_cast(last, options.traceLast) ||
-      options.traceFirst < 1 || options.traceFirst > options.traceLast ||
-      options.traceLast > options.steps)
+      options.traceFirst < 1 || options.traceFirst > options.traceLast)
     fail("--trace-steps: found '%s', expected A-B, the first and the last step "
-         "to record, of the %lld --steps",
-         text.c_str(), (long long)options.steps);
+         "to record",
+         text.c_str());
 }
 
 /// An evaluation takes no options of a training.
@@ -413,6 +446,8 @@ static void check(const CLI::App &app, const Program &program, Options &options,
     for (const std::string &value : option->results())
       if (value.empty())
         fail("found %s '', expected a value", option->get_name().c_str());
+  if (app.count("--epochs") && app.count("--steps"))
+    fail("found --epochs and --steps, expected one of them");
   if (program.dtype != "f64" && options.learningRate.peak > FLT_MAX)
     fail("found --lr %g, expected a number of at most %g",
          options.learningRate.peak, FLT_MAX);
@@ -454,8 +489,8 @@ static void check(const CLI::App &app, const Program &program, Options &options,
   if (!options.autotune.empty() && options.matmul != MatMulEngine::builtin)
     fail("found --autotune with --matmul, expected one of them");
   chooseTracedSteps(options, traceSteps);
-  options.learningRate.steps = options.steps;
-  options.learningRate.check();
+  if (options.epochCounts.empty())
+    settleSteps(options, /*stepsPerEpoch=*/0);
   if (!options.saveAverages.empty() && !program.hasAverages())
     fail("found --save-ema, but this program keeps no moving averages; compile "
          "it with --ema DECAY");

@@ -29,11 +29,22 @@ enum class BestBy { loss, trainingLoss, accuracy, top5, f1 };
 /// What happens when a loss or a gradient's norm is NaN or infinite.
 enum class OnNonFinite { stop, skip, warn };
 
+struct Options;
+
+/// A number of steps that was given in epochs.
+struct EpochCount {
+  const char *option; ///< that it was given to
+  double epochs;
+  int64_t Options::*steps; ///< 1 until `settleSteps` (Epochs.h)
+};
+
 struct Options {
   std::string name;                   ///< of the program, in messages
   std::vector<std::string> arguments; ///< as given, without the program
   std::string data;
   int64_t steps = 100;
+  std::vector<EpochCount> epochCounts; ///< become steps in `settleSteps`
+  int64_t stepsPerEpoch = 0;           ///< 0: not known, or no end
   /// The peak is the plan's learning rate unless --lr is given.
   LearningRateSchedule learningRate;
   std::optional<BatchScale> batchScale; ///< of the learning rate
@@ -91,8 +102,9 @@ struct Options {
   }
 };
 
-/// Throws an Error on wrong values. On --help and --version returns
-/// nothing and leaves the text in `help`.
+/// Throws an Error on wrong values. If an option counts epochs, what depends on
+/// the number of steps is checked in `settleSteps` (Epochs.h). On --help and
+/// --version returns nothing and leaves the text in `help`.
 std::optional<Options> parseOptions(const Program &program, int argc,
                                     char **argv, std::string &help);
 

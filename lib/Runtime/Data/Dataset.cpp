@@ -30,6 +30,10 @@ public:
 
   int64_t countSamples() const override { return samples; }
 
+  int64_t stepsPerEpoch() const override {
+    return order ? order->stepsPerEpoch() : 0;
+  }
+
   std::string describeRow(int index, int64_t step, int64_t row) const override {
     return fields[index]->describe(sampleAt(step, row));
   }

@@ -35,6 +35,10 @@ public:
   /// How many there are; 0 if there is no end.
   virtual int64_t countSamples() const { return 0; }
 
+  /// Steps in which each sample is taken once, but for the rest that does not
+  /// fill a batch; 0 if there is no end.
+  virtual int64_t stepsPerEpoch() const { return 0; }
+
   /// Where that row comes from, for messages.
   virtual std::string describeRow(int input, int64_t step, int64_t row) const;
 };

@@ -18,6 +18,7 @@ struct StepMetrics {
   /// Whether its gradients were no numbers, of programs that skip such steps.
   std::optional<bool> isSkipped = {};
   std::optional<double> tokensPerSecond = {}; ///< where samples are sequences
+  std::optional<double> epoch = {}; ///< passes over the data, where they end
   std::optional<double> flopsPerSecond = {}, mfu = {}; ///< as of ModelSpeed
   /// As of GradientNoise: the root of the mean square over ranks, and samples.
   std::optional<double> localGradientNorm = {}, noiseScale = {};
@@ -49,6 +50,8 @@ void forEachNumber(const StepMetrics &metrics, const Use &use) {
   use("samples_per_second", "samples_per_second", metrics.samplesPerSecond);
   if (metrics.tokensPerSecond)
     use("tokens_per_second", "tokens_per_second", *metrics.tokensPerSecond);
+  if (metrics.epoch)
+    use("epoch", "epoch", *metrics.epoch);
   if (metrics.lossScale)
     use("loss_scale", "loss_scale", *metrics.lossScale);
   if (metrics.isSkipped)

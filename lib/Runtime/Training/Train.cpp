@@ -3,6 +3,7 @@
 #include "Train.h"
 
 #include "Core/Agreement.h"
+#include "Core/Epochs.h"
 #include "Core/Error.h"
 #include "Core/Launch.h"
 #include "Core/LauncherWatch.h"
@@ -22,19 +23,21 @@ static void note(const std::string &text) {
     printf("note: %s\n", text.c_str());
 }
 
-static std::unique_ptr<RankJob> makeJob(const Program &program,
-                                        const Options &options,
-                                        Collectives &collectives,
-                                        Device &device) {
+static std::unique_ptr<RankJob>
+makeJob(const Program &program, Options &options, Collectives &collectives,
+        Device &device) {
   if (options.evaluates)
     return std::make_unique<EvaluationRun>(program, options, collectives,
                                            device);
-  return std::make_unique<TrainingLoop>(program, options, collectives, device);
+  auto data = openTrainingData(program, options, collectives);
+  settleSteps(options, data->stepsPerEpoch());
+  return std::make_unique<TrainingLoop>(program, options, collectives, device,
+                                        std::move(data));
 }
 
 /// The job proper, on ranks that are as many as the plan has. The device that
 /// it opens is left to `launched`, which finishes later.
-static int runOnRanks(const Program &program, const Options &options,
+static int runOnRanks(const Program &program, Options &options,
                       Collectives &launched, std::unique_ptr<Device> &device) {
   std::unique_ptr<Collectives> overlay = overlayCollectives(options, launched);
   Collectives &collectives = overlay ? *overlay : launched;

@@ -4,6 +4,7 @@
 
 #include "Checkpoint/Parameters.h"
 #include "Checkpoint/Safetensors.h"
+#include "Core/Epochs.h"
 #include "Core/Error.h"
 #include "Core/Launch.h"
 #include "Core/Outcome.h"
@@ -32,7 +33,8 @@ bool dtc::rt::showsBar(const Options &options) {
 }
 
 std::unique_ptr<DataSource>
-TrainingLoop::openSource(Collectives &collectives) const {
+dtc::rt::openTrainingData(const Program &program, const Options &options,
+                          Collectives &collectives) {
   if (options.data == "synthetic")
     return makeSynthetic(program, options.seed);
   return openDataset(program, {options.data, options.seed, options.shuffle,
@@ -41,13 +43,14 @@ TrainingLoop::openSource(Collectives &collectives) const {
 }
 
 TrainingLoop::TrainingLoop(const Program &program, const Options &options,
-                           Collectives &collectives, Device &device)
+                           Collectives &collectives, Device &device,
+                           std::unique_ptr<DataSource> data)
     : program(program), options(options), speed(program, options),
       context(program, collectives, device, options.overlaps),
       arena(device.makeArena(
           context.plan().arenaBytes, context.plan().hostBytes,
           collectives.sharesArena() ? Sharing::machine : Sharing::none)),
-      source(openSource(collectives)),
+      source(std::move(data)),
       loader(program, collectives.rank(), *source, *arena, /*ahead=*/true,
              options.prefetch, options.steps),
       inputs(program, context.plan(), collectives.rank(), *arena, options.seed),
@@ -182,12 +185,14 @@ std::string TrainingLoop::gradientFile(int64_t step) const {
 //===----------------------------------------------------------------------===//
 
 std::string TrainingLoop::announce() const {
-  return format("%s: %s (%s), %s, batch %lld, %s %s, seed %llu",
+  std::string epochs = describeEpochs(options);
+  return format("%s: %s (%s), %s, batch %lld, %s %s, seed %llu%s%s",
                 options.name.c_str(), program.model.c_str(),
                 program.dtype.c_str(), program.mesh.describe().c_str(),
                 (long long)program.globalBatch, program.optimizer.c_str(),
                 options.learningRate.describe().c_str(),
-                (unsigned long long)options.seed);
+                (unsigned long long)options.seed, epochs.empty() ? "" : ", ",
+                epochs.c_str());
 }
 
 std::vector<std::string> TrainingLoop::notes() const {
@@ -436,6 +441,8 @@ void TrainingLoop::report(int64_t step, double seconds,
                       scale};
   if (program.skipsSteps())
     metrics.isSkipped = isSkipped;
+  if (options.stepsPerEpoch)
+    metrics.epoch = double(step) / double(options.stepsPerEpoch);
   if (int64_t tokens = program.tokensPerSample())
     metrics.tokensPerSecond = double(tokens) * metrics.samplesPerSecond;
   metrics.flopsPerSecond = speed.flopsPerSecond(seconds);

@@ -27,6 +27,11 @@ namespace dtc::rt {
 /// Whether rank 0 draws a progress bar.
 bool showsBar(const Options &options);
 
+/// The samples of --data. Throws an Error. Met by all ranks.
+std::unique_ptr<DataSource> openTrainingData(const Program &program,
+                                             const Options &options,
+                                             Collectives &collectives);
+
 /// Why a training ended.
 enum class TrainingEnd { finished, noBetter, stopped, notFinite };
 
@@ -34,7 +39,8 @@ enum class TrainingEnd { finished, noBetter, stopped, notFinite };
 class TrainingLoop : public RankJob {
 public:
   TrainingLoop(const Program &program, const Options &options,
-               Collectives &collectives, Device &device);
+               Collectives &collectives, Device &device,
+               std::unique_ptr<DataSource> source);
 
   void expectSameData() const override;
   void readTuning() override;
@@ -50,7 +56,6 @@ public:
 
 private:
   bool leads() const { return context.collectives.rank() == 0; }
-  std::unique_ptr<DataSource> openSource(Collectives &collectives) const;
   void checkOutputs();
   std::string describeData() const;
   FileCoverage coverage() const { return {options.verifyData, options.seed}; }
