@@ -6,6 +6,7 @@
 
 #include "CommandLine.h"
 #include "Fail.h"
+#include "dtc/Support/NearestName.h"
 #include "dtc/Support/Version.h"
 
 using namespace mlir;
@@ -93,13 +94,12 @@ static LogicalResult checkNames(llvm::ArrayRef<char *> arguments) {
       return success();
     const auto &options = cl::getRegisteredOptions();
     if (!isValue && name.consume_front("--") && !options.contains(name)) {
-      std::pair<unsigned, llvm::StringRef> nearest = {name.size() / 3 + 1, ""};
+      std::vector<std::string> names;
       for (const auto &option : options)
-        nearest =
-            std::min(nearest, {name.edit_distance(option.first), option.first});
-      std::string close;
-      if (!nearest.second.empty())
-        close = ", did you mean '--" + nearest.second.str() + "'?";
+        names.push_back(option.first.str());
+      std::string close = findNearestName(name, names);
+      if (!close.empty())
+        close = ", did you mean '--" + close + "'?";
       return fail("unknown option '--" + name + "'" + close +
                   "; see dtc --help");
     }

@@ -721,6 +721,46 @@ TEST_F(Train, EpochsBecomeSteps) {
       << "a constant rate does not depend on the number of steps";
 }
 
+TEST_F(Train, WrongOptionsAreOneLine) {
+  std::string data = "--data " + folder / "data ";
+  struct {
+    std::string arguments, text;
+  } cases[] = {
+      {data + "--epochs 1 --steps 2",
+       "found --epochs and --steps, expected one of them"},
+      {data + "--epochs 0", "--epochs: found '0', expected a number above 0"},
+      {data + "--epochs nan", "found 'nan', expected a number above 0"},
+      {data + "--epochs 1e300", "expected fewer than 2^53 steps"},
+      {"--data synthetic --epochs 1",
+       "--epochs counts epochs, but synthetic data have no end; give --steps "
+       "N"},
+      {"--data synthetic --log-every 1e", "--log-every counts epochs, but"},
+      {data + "--eval-every e",
+       "--eval-every: found 'e', expected a number of epochs above 0, such as "
+       "1e or 0.5e"},
+      {data + "--eval-every 1.5", "expected a whole number of at least 1"},
+      {data + "--epochs 2 --lr-schedule cosine --warmup-steps 4",
+       "--warmup-steps is 4, expected fewer than the 4 --steps"},
+      {data + "--epochs 2 --trace t --trace-steps 3-5",
+       "expected A-B, the first and the last step to record, of the 4 --steps"},
+      {data + "--step 3 4", "unknown option '--step', did you mean '--steps'?"},
+      {data + "--lr_schedule=linear",
+       "unknown option '--lr_schedule', did you mean '--lr-schedule'?"},
+      {data + "--wibble", "unknown option '--wibble'; see tiny-pp1-dp1-mb1 "},
+      {data + "3", "found '3', which is the value of no option"},
+      {data + "--lr-schedule line", "found 'line', expected constant or "},
+  };
+  for (const auto &own : cases) {
+    Outcome result = run("pp1-dp1-mb1", own.arguments);
+    EXPECT_EQ(result.status, 1) << own.arguments;
+    EXPECT_EQ(countLines(result.output, "error: "), 1) << result.output;
+    EXPECT_EQ(countLines(result.output, own.text), 1) << result.output;
+  }
+  Outcome capitals = run("pp1-dp1-mb1", data + "--steps 2 --lr-schedule Cosine "
+                                               "--progress PLAIN");
+  EXPECT_EQ(capitals.status, 0) << capitals.output;
+}
+
 TEST_F(Train, DescribeAndHelpNeedNoRanks) {
   Outcome plan = run("pp2-dp2-mb2", "--describe");
   EXPECT_EQ(plan.status, 0);

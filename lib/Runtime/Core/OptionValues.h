@@ -13,14 +13,14 @@ namespace dtc::rt {
 /// A validator: a whole number of at least 1.
 std::string atLeastOne(const std::string &text);
 
-/// Turns a name into its value.
+/// Turns a name, whatever the case of its letters, into its value.
 template <typename T>
 CLI::Validator oneOf(const std::vector<std::pair<std::string, T>> &choices) {
   return CLI::Validator(
       [choices](std::string &text) {
         std::string expected;
         for (auto &[name, value] : choices) {
-          if (text == name) {
+          if (CLI::detail::to_lower(text) == name) {
             text = std::to_string(int(value));
             return std::string();
           }

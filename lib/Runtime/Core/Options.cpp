@@ -9,6 +9,7 @@
 #include "Error.h"
 #include "OptionValues.h"
 #include "Version.h"
+#include "dtc/Support/NearestName.h"
 
 #include <CLI/CLI.hpp>
 #include <cfloat>
@@ -496,6 +497,22 @@ static void check(const CLI::App &app, const Program &program, Options &options,
          "it with --ema DECAY");
 }
 
+/// Of the first argument that no option takes, and the option that may be
+/// meant.
+static std::string describeUnknown(const CLI::App &app) {
+  std::string argument = app.remaining().front();
+  if (!argument.starts_with("--"))
+    return "found '" + argument + "', which is the value of no option";
+  std::string name = argument.substr(0, argument.find('='));
+  std::vector<std::string> names;
+  for (const CLI::Option *option : app.get_options())
+    for (const std::string &other : option->get_lnames())
+      names.push_back("--" + other);
+  std::string nearest = dtc::findNearestName(name, names);
+  return "unknown option '" + name + "'" +
+         (nearest.empty() ? "" : ", did you mean '" + nearest + "'?");
+}
+
 std::optional<Options> dtc::rt::parseOptions(const Program &program, int argc,
                                              char **argv, std::string &help) {
   Options options;
@@ -534,6 +551,8 @@ std::optional<Options> dtc::rt::parseOptions(const Program &program, int argc,
   } catch (const CLI::CallForVersion &version) {
     help = version.what();
     return std::nullopt;
+  } catch (const CLI::ExtrasError &) {
+    fail("%s; see %s --help", describeUnknown(app).c_str(), name.c_str());
   } catch (const CLI::ParseError &error) {
     fail("%s; see %s --help", error.what(), name.c_str());
   }

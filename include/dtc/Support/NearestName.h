@@ -1,0 +1,48 @@
+//===- NearestName.h - the name that was meant ------------------*- C++ -*-===//
+//
+// For messages about names of options that there are not.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTC_SUPPORT_NEARESTNAME_H
+#define DTC_SUPPORT_NEARESTNAME_H
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dtc {
+
+/// How many characters are inserted, removed or replaced to make one of the
+/// other (Levenshtein).
+inline size_t getEditDistance(std::string_view from, std::string_view to) {
+  std::vector<size_t> row(to.size() + 1); // distances to prefixes of `to`
+  for (size_t j = 0; j <= to.size(); ++j)
+    row[j] = j;
+  for (size_t i = 1; i <= from.size(); ++i) {
+    size_t diagonal = row[0];
+    row[0] = i;
+    for (size_t j = 1; j <= to.size(); ++j) {
+      size_t above = row[j];
+      row[j] = std::min(
+          {above + 1, row[j - 1] + 1, diagonal + (from[i - 1] != to[j - 1])});
+      diagonal = above;
+    }
+  }
+  return row[to.size()];
+}
+
+/// Of `names`, the one that is nearest to `name`, of several the first in the
+/// alphabet; empty if each differs in more than a third of its characters.
+inline std::string findNearestName(std::string_view name,
+                                   const std::vector<std::string> &names) {
+  std::pair<size_t, std::string> nearest = {name.size() / 3 + 1, ""};
+  for (const std::string &candidate : names)
+    nearest = std::min(nearest, {getEditDistance(name, candidate), candidate});
+  return nearest.second;
+}
+
+} // namespace dtc
+
+#endif // DTC_SUPPORT_NEARESTNAME_H
