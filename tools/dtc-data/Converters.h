@@ -25,7 +25,8 @@ struct Settings {
   std::string tokenizer, endOfText;
   std::string label; ///< column
   bool regression = false;
-  std::string like; ///< a folder of a former conversion; empty: none
+  bool noHeader = false; ///< of a CSV: columns are called by their numbers
+  std::string like;      ///< a folder of a former conversion; empty: none
 };
 
 /// idx files of MNIST (yann.lecun.com/exdb/mnist), plain or gzip.

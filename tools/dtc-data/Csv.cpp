@@ -92,8 +92,7 @@ bool CsvReader::next(std::vector<std::string> &fields) {
   return true;
 }
 
-static double parseNumber(const std::string &text, const std::string &path,
-                          int64_t line, const std::string &column) {
+static std::optional<double> readNumber(const std::string &text) {
   size_t first = text.find_first_not_of(" \t+");
   size_t last = text.find_last_not_of(" \t");
   double value = 0;
@@ -104,6 +103,13 @@ static double parseNumber(const std::string &text, const std::string &path,
         std::isfinite(value) && std::abs(value) <= 3.4e38)
       return value;
   }
+  return std::nullopt;
+}
+
+static double parseNumber(const std::string &text, const std::string &path,
+                          int64_t line, const std::string &column) {
+  if (std::optional<double> value = readNumber(text))
+    return *value;
   fail("'%s' has '%.40s' in line %lld, column '%s', expected a number",
        path.c_str(), text.c_str(), (long long)line, column.c_str());
 }
@@ -138,8 +144,14 @@ static void chooseColumns(Table &table, const std::string &path,
     std::string columns;
     for (const std::string &name : table.header)
       columns += (columns.empty() ? "'" : ", '") + name + "'";
-    fail("'%s' has no column '%s', expected one of %.500s", path.c_str(),
-         label.c_str(), columns.c_str());
+    bool hasValues = std::all_of(
+        table.header.begin(), table.header.end(),
+        [](const std::string &name) { return readNumber(name).has_value(); });
+    fail("'%s' has no column '%s', expected one of %.500s%s", path.c_str(),
+         label.c_str(), columns.c_str(),
+         hasValues && !settings.noHeader
+             ? "; if its first line is no header, give --no-header"
+             : "");
   }
   if (std::count(table.header.begin(), table.header.end(), label) > 1)
     fail("'%s' has column '%s' more than once, expected one column of labels",
@@ -239,14 +251,20 @@ static Table examine(const std::string &path, std::string_view text,
   Table table;
   CsvReader reader(path, text);
   if (!reader.next(table.header))
-    fail("'%s' is empty, expected a header", path.c_str());
+    fail("'%s' is empty, expected %s", path.c_str(),
+         settings.noHeader ? "rows" : "a header");
+  std::vector<std::string> fields = table.header;
+  if (settings.noHeader) // columns are called by their numbers
+    for (size_t i = 0; i < table.header.size(); ++i)
+      table.header[i] = std::to_string(i);
   chooseColumns(table, path, settings);
-  for (std::vector<std::string> fields; reader.next(fields);) {
+  bool hasRow = settings.noHeader || reader.next(fields);
+  for (; hasRow; hasRow = reader.next(fields)) {
     throwIfStopped();
     if (fields.size() != table.header.size())
-      fail("'%s' has %zu fields in line %lld, expected %zu as in its header",
+      fail("'%s' has %zu fields in line %lld, expected %zu as in its %s",
            path.c_str(), fields.size(), (long long)reader.line(),
-           table.header.size());
+           table.header.size(), settings.noHeader ? "first line" : "header");
     ++table.rows;
     const std::string &label = fields[table.label];
     if (label.empty())
@@ -288,7 +306,8 @@ std::string dtc::data::convertCsv(const Settings &settings,
   CsvReader reader(path, text);
   std::vector<std::string> fields;
   std::vector<float> values(columns);
-  reader.next(fields);
+  if (!settings.noHeader)
+    reader.next(fields);
   for (int64_t row = 0; reader.next(fields); ++row) {
     auto parse = [&](size_t column) {
       return float(parseNumber(fields[column], path, reader.line(),

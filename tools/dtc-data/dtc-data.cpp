@@ -43,8 +43,8 @@ constexpr Format formats[] = {
      "folder of .bin files", convertCifar, true, true},
     {"images", "a folder of JPEG or PNG files per class",
      "folder of the classes' folders", convertImages, true, true},
-    {"csv", "a table of numbers", "file with a header", convertCsv, true,
-     false},
+    {"csv", "a table of numbers", "file, with a header by default", convertCsv,
+     true, false},
     {"text", "a stream of tokens", "files of text, in this order", convertText,
      false, false},
 };
@@ -111,9 +111,13 @@ void addCommands(CLI::App &app, Command &command) {
       ->check(CLI::IsMember({1, 3}))
       ->capture_default_str();
   CLI::App *csv = app.get_subcommand("csv");
-  csv->add_option("--label", command.settings.label, "column of the labels")
+  csv->add_option("--label", command.settings.label,
+                  "column of the labels: its name in the header, or with "
+                  "--no-header its number, counted from 0")
       ->required()
       ->type_name("COLUMN");
+  csv->add_flag("--no-header", command.settings.noHeader,
+                "the first line has values, too; columns are called 0, 1, ...");
   for (const char *name : {"images", "csv"})
     app.get_subcommand(name)
         ->add_option("--like", command.settings.like,
