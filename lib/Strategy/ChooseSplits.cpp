@@ -249,13 +249,18 @@ LogicalResult ChooseSplits::emitIndivisible(func::FuncOp function,
     for (int64_t size : own.sizes) {
       if (size % tp == 0 || own.canBePadded())
         continue;
+      int64_t elements = cast<ShapedType>(argument.getType()).getDimSize(dim);
       InFlightDiagnostic diagnostic =
           function.emitError("cannot split parameter '")
           << getTensorName(argument) << "' over --tp " << int64_t(tp)
-          << ": dimension " << dim << " of "
-          << cast<ShapedType>(argument.getType()).getDimSize(dim)
-          << " elements is used in " << size
-          << " blocks; for this model --tp could be 1";
+          << ": its dimension " << dim << " has " << size;
+      if (size == elements)
+        diagnostic << " elements";
+      else
+        diagnostic << " heads or other groups of " << elements / size
+                   << " elements";
+      diagnostic << ", which --tp has to divide; for this model --tp could be "
+                    "1";
       for (int64_t other = 2; other <= common; ++other)
         if (common % other == 0)
           diagnostic << ", " << other;

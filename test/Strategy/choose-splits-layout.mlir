@@ -38,7 +38,7 @@ func.func @forward(%x: tensor<8x4xf32> {dtc.input = "x"}, %w1: tensor<4x16xf32> 
 // RANK: --layout 'a.w1=tp:split(2)' splits dimension 2 of parameter 'a.w1', which has type 'tensor<4x16xf32>' and dimensions below 2
 
 // RUN: not dtc-opt %s --dtc-choose-splits='tp=4 layout=a.w2=tp:split(1)' 2>&1 | FileCheck %s --check-prefix=DIVIDE
-// DIVIDE: cannot split parameter 'a.w2' over --tp 4: dimension 1 of 30 elements is used in 30 blocks; for this model --tp could be 1, 2, 3, 5, 6, 10, 15, 30; --layout 'a.w2=replicated' would keep it whole
+// DIVIDE: cannot split parameter 'a.w2' over --tp 4: its dimension 1 has 30 elements, which --tp has to divide; for this model --tp could be 1, 2, 3, 5, 6, 10, 15, 30; --layout 'a.w2=replicated' would keep it whole
 
 // RUN: not dtc-opt %s --dtc-choose-splits='tp=2 layout=a.w1=tp:split(1),a.w2=replicated' 2>&1 | FileCheck %s --check-prefix=KEPT
 // KEPT: cannot split dimension 1 of parameter 'a.w1' (--layout 'a.w1=tp:split(1)') and keep parameter 'a.w2' (--layout 'a.w2=replicated') whole: they are split together

@@ -90,7 +90,7 @@ func.func @vocabulary(%i: tensor<2x3xi64> {dtc.input = "i"}, %t: tensor<2x3xi64>
 
 // -----
 
-// expected-error @+1 {{cannot split parameter 'w1' over --tp 2: dimension 1 of 15 elements is used in 15 blocks; for this model --tp could be 1, 3, 5, 15; --layout 'w1=replicated' would keep it whole}}
+// expected-error @+1 {{cannot split parameter 'w1' over --tp 2: its dimension 1 has 15 elements, which --tp has to divide; for this model --tp could be 1, 3, 5, 15; --layout 'w1=replicated' would keep it whole}}
 func.func @odd(%x: tensor<8x4xf32> {dtc.input = "x"}, %w1: tensor<4x15xf32> {dtc.parameter = "w1"},
                %w2: tensor<15x4xf32> {dtc.parameter = "w2"}) -> tensor<8x4xf32> {
   %0 = dtc.matmul %x, %w1 : (tensor<8x4xf32>, tensor<4x15xf32>) -> tensor<8x15xf32>
@@ -232,7 +232,7 @@ func.func @spelled(%x: tensor<8x4xf32> {dtc.input = "x"}, %in: tensor<4x12xf32> 
 // -----
 
 // A vocabulary that is padded is not what cannot be split.
-// expected-error @+1 {{cannot split parameter 'w1' over --tp 2: dimension 1 of 15 elements is used in 15 blocks}}
+// expected-error @+1 {{cannot split parameter 'w1' over --tp 2: its dimension 1 has 15 elements, which --tp has to divide}}
 func.func @padded_and_odd(%x: tensor<6x4xf32> {dtc.input = "x"}, %t: tensor<6xi64> {dtc.input = "t"}, %w: tensor<13x4xf32> {dtc.parameter = "w"},
                           %w1: tensor<4x15xf32> {dtc.parameter = "w1"}, %w2: tensor<15x4xf32> {dtc.parameter = "w2"}) -> tensor<f64> {
   %0 = dtc.matmul %x, %w1 : (tensor<6x4xf32>, tensor<4x15xf32>) -> tensor<6x15xf32>
