@@ -17,7 +17,7 @@ using llvm::format;
 namespace {
 
 /// Lengths in pixels.
-constexpr double margin = 24, titleHeight = 44, legendHeight = 118;
+constexpr double margin = 24, titleHeight = 44, legendGap = 28;
 constexpr double cardWidth = 370, cardGap = 26, padding = 12;
 constexpr double framePadding = 30, frameHeader = 40;
 constexpr double gutter = 330, lineHeight = 18, cardHeader = 26;
@@ -56,8 +56,25 @@ private:
   double drawRow(const ModelGraph::Row &row, double x, double y);
   void drawMessages(const ModelGraph::Stage &from, const ModelGraph::Stage &to,
                     double x);
+  void addToLegend(const ModelGraph::Block &block);
+  void collectLegend();
   void drawLegend(double y);
 
+  /// What a mark looks like, and what it means.
+  struct LegendEntry {
+    const char *sample;
+    Style style;
+    const char *meaning;
+    bool isUsed = false; ///< by this picture
+  };
+  enum { Split, Shard, Forward, Backward, Count };
+  LegendEntry legend[5] = {
+      {"tp: split(1)", layoutStyle,
+       "each rank of the axis has a part of this dimension"},
+      {"dp: shard", layoutStyle, "ZeRO: each rank of the axis has a part"},
+      {"all_reduce tp", forwardStyle, "communication, forward"},
+      {"all_reduce tp", backwardStyle, "communication, backward"},
+      {"\u00d7 2", {"#ffffff", gray}, "layers that are alike, drawn once"}};
   const ModelGraph &graph;
   llvm::raw_ostream &os;
 };
@@ -317,21 +334,42 @@ void Picture::drawMessages(const ModelGraph::Stage &from,
   }
 }
 
+void Picture::addToLegend(const ModelGraph::Block &block) {
+  legend[Count].isUsed |= block.count > 1;
+  for (const ModelGraph::Row &row : block.rows) {
+    legend[Forward].isUsed |= !row.forward.empty();
+    legend[Backward].isUsed |= !row.backward.empty();
+    for (const ModelGraph::Parameter &parameter : row.parameters) {
+      StringRef layout = parameter.layout;
+      legend[Split].isUsed |= layout.contains("split");
+      legend[Shard].isUsed |= layout.contains("shard");
+    }
+  }
+}
+
+void Picture::collectLegend() {
+  for (const ModelGraph::Stage &stage : graph.stages) {
+    legend[Backward].isUsed |= !stage.shards.empty() || !stage.once.empty();
+    for (const ModelGraph::Block &block : stage.blocks)
+      addToLegend(block);
+  }
+}
+
 void Picture::drawLegend(double y) {
-  auto add = [&](const char *sample, Style style, const char *meaning) {
-    drawPill(margin, y, sample, style);
-    drawText(margin + 90, y, meaning, 11, "", gray);
+  for (const LegendEntry &entry : legend) {
+    if (!entry.isUsed)
+      continue;
+    drawPill(margin, y, entry.sample, entry.style);
+    drawText(margin + 90, y, entry.meaning, 11, "", gray);
     y += lineHeight;
-  };
-  add("tp: split(1)", layoutStyle,
-      "each rank of the axis has a part of this dimension");
-  add("dp: shard", layoutStyle, "ZeRO: each rank of the axis has a part");
-  add("all_reduce tp", forwardStyle, "communication, forward");
-  add("all_reduce tp", backwardStyle, "communication, backward");
-  add("\u00d7 2", {"#ffffff", gray}, "layers that are alike, drawn once");
+  }
 }
 
 void Picture::draw() {
+  collectLegend();
+  double legendHeight = legendGap;
+  for (const LegendEntry &entry : legend)
+    legendHeight += entry.isUsed ? lineHeight : 0;
   double height = 0, numStages = graph.stages.size();
   for (const ModelGraph::Stage &stage : graph.stages)
     height = std::max(height, getHeight(stage));

@@ -187,8 +187,12 @@ static void countSamples(func::FuncOp plan, Report &report) {
     if (!kind || (kind != "input" && kind != "label") || type.getRank() == 0)
       continue;
     report.samples = type.getDimSize(0);
-    if (kind == "label" && type.getRank() == 2 &&
-        type.getElementType().isInteger())
+    // As Program::tokensPerSample of the runtime.
+    if (type.getRank() != 2 || !type.getElementType().isInteger())
+      continue;
+    if (kind == "label" ||
+        (report.tokens == 0 &&
+         plan.getArgAttr(argument.getArgNumber(), attr::bound)))
       report.tokens = type.getNumElements();
   }
 }

@@ -23,7 +23,7 @@ namespace json = llvm::json;
 static std::string formatSize(double scaled, double base,
                               ArrayRef<StringRef> units) {
   size_t unit = 0;
-  while (scaled >= base && unit + 1 < units.size()) {
+  while (scaled >= base - 0.5 && unit + 1 < units.size()) {
     scaled /= base;
     ++unit;
   }
@@ -38,6 +38,18 @@ std::string dtc::formatBytes(int64_t bytes) {
 }
 static std::string formatFlops(int64_t flops) {
   return formatSize(flops, 1000, {"FLOP", "kFLOP", "MFLOP", "GFLOP", "TFLOP"});
+}
+
+/// Three digits as programs print them: "512", "26.0M".
+static std::string formatRate(double perSecond) {
+  std::string text;
+  if (perSecond < 99.5) {
+    llvm::raw_string_ostream(text) << llvm::format("%.3g", perSecond);
+    return text;
+  }
+  text = formatSize(perSecond, 1000, {"", "k", "M", "G", "T"});
+  llvm::erase(text, ' ');
+  return text;
 }
 
 static std::string formatSeconds(double seconds) {
@@ -103,8 +115,7 @@ static void printTimes(ArrayRef<const RankTime *> slowest,
   printTable(rows, os);
 }
 
-/// "1 stage", "2 stages".
-static std::string count(int64_t number, StringRef what) {
+std::string dtc::formatCount(int64_t number, StringRef what) {
   StringRef ending = number == 1 ? "" : what.ends_with("ch") ? "es" : "s";
   return (std::to_string(number) + " " + what + ending).str();
 }
@@ -114,10 +125,9 @@ static void printExpected(const Report &report, llvm::raw_ostream &os) {
     os << "expected     " << formatSeconds(time.seconds) << " a step"
        << (time.numbers == "tf32" ? " with --tf32, " : ", ");
     bool hasTokens = report.tokens > 0;
-    os << llvm::format("%.0f ",
-                       double(hasTokens ? report.tokens : report.samples) /
-                           time.seconds)
-       << (hasTokens ? "tokens/s" : "samples/s")
+    os << formatRate(double(hasTokens ? report.tokens : report.samples) /
+                     time.seconds)
+       << (hasTokens ? " tokens/s" : " samples/s")
        << llvm::format(", MFU %.1f %% of ", 100 * report.getUtilization(time))
        << formatFlops(int64_t(time.peak)) << "/s (" << time.numbers << ")\n";
   }
@@ -137,11 +147,11 @@ void Report::print(llvm::raw_ostream &os) const {
        << own.size << " to " << own.paddedSize
        << (isOfRanks(own) ? ", the next multiple of tp\n"
                           : ", for rows that products read fast\n");
-  os << "pipeline     " << count(stages.size(), "stage") << " of "
-     << count(ranksPerStage, "rank") << ", "
-     << count(microbatches, "micro-batch");
+  os << "pipeline     " << formatCount(stages.size(), "stage") << " of "
+     << formatCount(ranksPerStage, "rank") << ", "
+     << formatCount(microbatches, "micro-batch");
   if (rounds > 1)
-    os << " in " << count(rounds, "round");
+    os << " in " << formatCount(rounds, "round");
   os << "\n"
      << "mesh         ";
   llvm::interleave(

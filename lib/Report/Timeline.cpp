@@ -97,6 +97,8 @@ private:
   void drawTasks();
   void drawCommunication();
   void drawAxis();
+  bool hasTask(TaskKind kind) const;
+  bool hasMark(Timeline::Communication::Kind kind) const;
   void drawLegend();
 
   const Timeline &timeline;
@@ -154,12 +156,12 @@ void Picture::drawTitle() {
   std::string title;
   llvm::raw_string_ostream text(title);
   text << llvm::sys::path::filename(timeline.name) << ": "
-       << timeline.schedule.size() << " stages, ";
+       << formatCount(timeline.schedule.size(), "stage") << ", ";
   if (timeline.getNumChunks() > 1)
     text << timeline.getNumChunks() << " chunks each, ";
-  text << timeline.microbatches << " micro-batches";
+  text << formatCount(timeline.microbatches, "micro-batch");
   if (timeline.rounds > 1)
-    text << " in " << timeline.rounds << " rounds";
+    text << " in " << formatCount(timeline.rounds, "round");
   text << format(", bubble %.1f %%", 100 * timeline.simulation.bubble)
        << (timeline.isMeasured ? " with measured times" : "");
   drawText(margin, titleHeight - 16, "start", title, 16);
@@ -248,6 +250,21 @@ void Picture::drawAxis() {
                : "work of a rank, " + llvm::Twine(unit.name));
 }
 
+bool Picture::hasTask(TaskKind kind) const {
+  bool isThere = false;
+  forEachTask(timeline, [&](size_t, const Task &task, double, double) {
+    isThere |= task.kind == kind;
+  });
+  return isThere;
+}
+
+bool Picture::hasMark(Timeline::Communication::Kind kind) const {
+  return llvm::any_of(
+      timeline.communication,
+      [&](const Timeline::Communication &own) { return own.kind == kind; });
+}
+
+/// Of what the picture has.
 void Picture::drawLegend() {
   double x = getX(0), y = titleHeight + plotHeight + axisHeight;
   auto add = [&](const char *color, StringRef meaning) {
@@ -256,17 +273,20 @@ void Picture::drawLegend() {
     x += 44 + digitWidth * meaning.size();
   };
   for (int kind = 0; kind < 3; ++kind)
-    add(colors[kind], meanings[kind]);
+    if (hasTask(static_cast<TaskKind>(kind)))
+      add(colors[kind], meanings[kind]);
   if (timeline.getNumChunks() > 1)
     add(getColor({TaskKind::F, 0, timeline.getNumChunks() - 1}).c_str(),
         "darker: later chunks");
-  add(idleColor, "idle");
+  if (timeline.simulation.bubble > 0)
+    add(idleColor, "idle");
   if (!hasLanes)
     return;
   x = getX(0);
   y += legendHeight;
   for (int kind = 0; kind < 3; ++kind)
-    add(markColors[kind], markMeanings[kind]);
+    if (hasMark(static_cast<Timeline::Communication::Kind>(kind)))
+      add(markColors[kind], markMeanings[kind]);
 }
 
 void Picture::draw() {

@@ -23,6 +23,8 @@ namespace dtc {
 
 /// Three digits and a unit: "12.3 MiB".
 std::string formatBytes(int64_t bytes);
+/// "1 stage", "2 stages".
+std::string formatCount(int64_t number, llvm::StringRef what);
 
 /// Calls of one kind in a step, by one rank.
 struct Traffic {
