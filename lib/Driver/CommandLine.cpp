@@ -142,10 +142,10 @@ std::optional<DriverOptions> dtc::parseCommandLine(int argc, char **argv) {
   std::string complaint;
   llvm::raw_string_ostream complaints(complaint);
   if (!cl::ParseCommandLineOptions(
-          argc, argv,
+          argc, arguments.data(),
           "dtc: an ONNX model becomes a training program for many ranks\n\n"
           "  dtc model.onnx --dp 4 --pp 2 -o model.train\n"
-          "  mpirun -n 8 ./model.train --data DIR --steps 1000\n"
+          "  ./model.train --nproc 8 --data DIR --epochs 3\n"
           "  dtc compare model.onnx --plan \"--dp 8\" --plan \"--dp 4 --pp "
           "2\"\n",
           &complaints)) {

@@ -100,6 +100,7 @@ private:
   llvm::Error embedWeights(OutputFile &program);
   llvm::Error keepWeights(OutputFile &external);
   LogicalResult link();
+  void printStart() const;
   LogicalResult write(StringRef path,
                       llvm::function_ref<void(llvm::raw_ostream &)> body);
 
@@ -489,8 +490,23 @@ LogicalResult Compilation::link() {
   if (llvm::Error error =
           weights ? keepWeights(*weights) : embedWeights(*program))
     return failWith(std::move(error));
-  llvm::Error error = program->keep();
-  return error ? failWith(std::move(error)) : success();
+  if (llvm::Error error = program->keep())
+    return failWith(std::move(error));
+  printStart();
+  return success();
+}
+
+/// How the program that is there now is started.
+void Compilation::printStart() const {
+  StringRef name = options.output;
+  llvm::errs() << "wrote '" << name
+               << "'; start it with: " << (name.contains('/') ? "" : "./")
+               << name;
+  if (strategy.parallel.replicasAtLaunch)
+    llvm::errs() << " --nproc N";
+  else if (int64_t ranks = strategy.parallel.getNumRanks(); ranks > 1)
+    llvm::errs() << " --nproc " << ranks;
+  llvm::errs() << " --data DIR\n";
 }
 
 LogicalResult Compilation::run() {
