@@ -84,6 +84,43 @@ static bool lacksValue(llvm::StringRef argument) {
          known->second->getValueExpectedFlag() == cl::ValueRequired;
 }
 
+/// A value as the option has it: names are in lower case, and users may write
+/// "AdamW" or "FP16". The option's description has the names, beside what is in
+/// capitals: "cost|parameters|uniform|NODE,...", "cross-entropy|output[:NAME]".
+static std::string lowerName(const cl::Option &option, llvm::StringRef value) {
+  llvm::StringRef head = value.take_until([](char c) { return c == ':'; });
+  for (llvm::StringRef name : llvm::split(option.ValueStr, '|')) {
+    name = name.take_until([](char c) { return c == ':' || c == '['; });
+    if (name == name.lower() && head.equals_insensitive(name))
+      return (name + value.drop_front(head.size())).str();
+  }
+  return value.str();
+}
+
+/// The arguments, with names of values in lower case.
+static std::vector<std::string> lowerNames(llvm::ArrayRef<char *> arguments) {
+  std::vector<std::string> result;
+  const cl::Option *option = nullptr; // whose value is next
+  for (llvm::StringRef argument : arguments) {
+    auto [name, value] = argument.split('=');
+    auto known = cl::getRegisteredOptions().find(name.ltrim('-'));
+    if (option) {
+      result.push_back(lowerName(*option, argument));
+      option = nullptr;
+    } else if (!name.starts_with("-") ||
+               known == cl::getRegisteredOptions().end()) {
+      result.push_back(argument.str());
+    } else if (argument.contains('=')) {
+      result.push_back((name + "=" + lowerName(*known->second, value)).str());
+    } else {
+      result.push_back(argument.str());
+      if (lacksValue(argument))
+        option = known->second;
+    }
+  }
+  return result;
+}
+
 /// Says so of an option that there is not, and which one may be meant: LLVM's
 /// parser would take "--optimiser" for -o, too.
 static LogicalResult checkNames(llvm::ArrayRef<char *> arguments) {
@@ -139,6 +176,10 @@ std::optional<DriverOptions> dtc::parseCommandLine(int argc, char **argv) {
                             &line.trainingOptions, &line.outputOptions});
   cl::SetVersionPrinter(
       [](llvm::raw_ostream &os) { os << "dtc " << getVersion() << "\n"; });
+  std::vector<std::string> words = lowerNames(llvm::ArrayRef(argv, argc));
+  std::vector<const char *> arguments;
+  for (const std::string &word : words)
+    arguments.push_back(word.c_str());
   std::string complaint;
   llvm::raw_string_ostream complaints(complaint);
   if (!cl::ParseCommandLineOptions(

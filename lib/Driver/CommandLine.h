@@ -115,11 +115,10 @@ struct CommandLine {
                "may be repeated")};
   Opt<std::string> init{
       "init", cl::location(options.init),
-      cl::value_desc("normal|xavier|kaiming|FILE.safetensors"),
-      cl::cat(modelOptions),
+      cl::value_desc("normal|xavier|kaiming|FILE"), cl::cat(modelOptions),
       cl::desc("Start from random weights instead of the model's: N(0, 0.02), "
                "Xavier (normal), or Kaiming (normal, fan in); or from those of "
-               "a file, by PyTorch's names")};
+               "a safetensors file, by PyTorch's names")};
 
   //===--- Plan -----------------------------------------------------------===//
   OwnOpt<std::string> dp{
@@ -309,9 +308,10 @@ struct CommandLine {
                "rank's part of it, or the running ones, which then stay",
                training.batchNorm)};
   Opt<std::string> optimizer{
-      "optimizer", cl::location(training.optimizer), cl::value_desc("NAME"),
+      "optimizer", cl::location(training.optimizer),
+      cl::value_desc(descriptions.emplace_back(listOptimizers("|"))),
       cl::cat(trainingOptions),
-      describe(listOptimizers(", "), training.optimizer)};
+      describe("How parameters are updated", training.optimizer)};
   OwnOpt<double> lr{
       "lr", cl::value_desc("X"), cl::cat(trainingOptions),
       describeByOptimizer(
@@ -441,9 +441,10 @@ struct CommandLine {
   cl::opt<std::string> device{
       "device", cl::value_desc("NAME"), cl::cat(outputOptions),
       cl::desc(descriptions.emplace_back(
-          "GPU that --target cuda is for (" + Device::listNames() +
-          "): what --arch and --device-memory are by default, and with "
-          "--report how long a step is expected to take"))};
+          "GPU that the program is for (" + Device::listNames() +
+          "), with --target cuda, which it implies: what --arch and "
+          "--device-memory are by default, and with --report how long a step "
+          "is expected to take"))};
   Opt<std::string> cpu{
       "target-cpu", cl::location(compile.target.cpu), cl::value_desc("NAME"),
       cl::cat(outputOptions),

@@ -262,7 +262,7 @@ LogicalResult Compilation::import() {
   imported.printNotes(llvm::errs());
   if (replicas > 0 && failed(importMore(replicas)))
     return failure();
-  bool isFile = StringRef(options.init).ends_with(".safetensors");
+  bool isFile = options.readsInitialWeights();
   if (isFile && failed(readInitialWeights()))
     return failure();
   for (const Parameter &parameter : imported.parameters.parameters)

@@ -79,7 +79,7 @@ LogicalResult CommandLine::finishDevice() {
   if (compile.target.kind != "cuda")
     return fail("--device is for --target cuda, but --target is '" +
                 compile.target.kind + "'");
-  const Device *found = Device::find(device);
+  const Device *found = Device::find(llvm::StringRef(device).lower());
   if (!found)
     return fail("--device is '" + device + "', expected one of " +
                 Device::listNames());
@@ -170,7 +170,7 @@ LogicalResult CommandLine::parsePhase(llvm::StringRef name,
                                       CompilePhase &phase) {
   for (CompilePhase candidate : allPhases) {
     phase = candidate;
-    if (getPhaseName(phase) == name)
+    if (name.equals_insensitive(getPhaseName(phase)))
       return success();
   }
   return fail("unknown phase '" + name +
@@ -329,11 +329,11 @@ LogicalResult CommandLine::finishModel() {
   if (failed(checkChoice("dtype", dtype, {"f32", "f64"})) ||
       failed(checkChoice("weights", weights, {"embed", "external"})))
     return failure();
-  if (!init.getNumOccurrences() ||
-      llvm::StringRef(options.init).ends_with(".safetensors"))
-    return success();
-  return checkChoice("init", options.init,
-                     {"normal", "xavier", "kaiming", "FILE.safetensors"});
+  if (options.readsInitialWeights() && !llvm::sys::fs::exists(options.init))
+    return fail("--init is '" + options.init +
+                "', expected normal or xavier or kaiming or a file, and there "
+                "is no such file");
+  return success();
 }
 
 LogicalResult CommandLine::finishPlan() {
@@ -493,6 +493,8 @@ LogicalResult CommandLine::finishOutput(const char *program) {
 }
 
 LogicalResult CommandLine::finish(const char *program) {
+  if (device.getNumOccurrences() && !target.getNumOccurrences())
+    compile.target.kind = "cuda";
   if (failed(finishModel()) || failed(finishPlan()) ||
       failed(finishTraining()) || failed(finishOutput(program)))
     return failure();

@@ -48,8 +48,13 @@ struct DriverOptions {
   bool embedWeights = true; ///< else OUTPUT.safetensors beside the program
   /// Files that are written, with the options that name them.
   std::vector<std::pair<std::string, std::string>> getOutputs() const;
-  /// How parameters start: empty (as the model says), normal, xavier, kaiming.
+  /// How parameters start: empty (as the model says), normal, xavier, kaiming,
+  /// or as in a file of this name.
   std::string init;
+  bool readsInitialWeights() const {
+    return !init.empty() && init != "normal" && init != "xavier" &&
+           init != "kaiming";
+  }
   /// The folder of libdtcrt.a and libdtcrt.link; lib beside the folder of dtc's
   /// own executable if empty.
   std::string runtimeDir;
