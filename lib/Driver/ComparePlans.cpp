@@ -138,11 +138,11 @@ static void readReport(const json::Object &report, PlanRow &row) {
   if (!expected)
     return;
   const json::Object &time = *expected->front().getAsObject();
-  row.step = llvm::formatv("{0:f2} ms", 1e3 * *time.getNumber("seconds"));
+  row.step = formatSeconds(*time.getNumber("seconds"));
   std::optional<double> tokens = time.getNumber("tokens_per_second");
   row.throughput = llvm::formatv(
-      "{0:f0} {1}/s, MFU {2:f1} %",
-      tokens ? *tokens : *time.getNumber("samples_per_second"),
+      "{0} {1}/s, MFU {2:f1} %",
+      formatRate(tokens ? *tokens : *time.getNumber("samples_per_second")),
       tokens ? "tokens" : "samples", 100 * *time.getNumber("mfu"));
 }
 

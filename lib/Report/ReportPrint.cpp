@@ -40,8 +40,7 @@ static std::string formatFlops(int64_t flops) {
   return formatSize(flops, 1000, {"FLOP", "kFLOP", "MFLOP", "GFLOP", "TFLOP"});
 }
 
-/// Three digits as programs print them: "512", "26.0M".
-static std::string formatRate(double perSecond) {
+std::string dtc::formatRate(double perSecond) {
   std::string text;
   if (perSecond < 99.5) {
     llvm::raw_string_ostream(text) << llvm::format("%.3g", perSecond);
@@ -52,7 +51,7 @@ static std::string formatRate(double perSecond) {
   return text;
 }
 
-static std::string formatSeconds(double seconds) {
+std::string dtc::formatSeconds(double seconds) {
   return formatSize(seconds * 1e9, 1000, {"ns", "us", "ms", "s"});
 }
 

@@ -23,6 +23,10 @@ namespace dtc {
 
 /// Three digits and a unit: "12.3 MiB".
 std::string formatBytes(int64_t bytes);
+/// "1.23 ms".
+std::string formatSeconds(double seconds);
+/// Three digits as programs print them: "0.5", "512", "26.0M".
+std::string formatRate(double perSecond);
 /// "1 stage", "2 stages".
 std::string formatCount(int64_t number, llvm::StringRef what);
 
