@@ -478,6 +478,10 @@ TEST_F(Train, ProfilesSayWhereTheTimeGoes) {
     ASSERT_NE(row, std::string::npos) << table;
     EXPECT_EQ(std::stod(table.substr(row + 49)), 1) << table;
   }
+  // Bytes by the time of a wait are no rate: such a row ends with its share.
+  size_t wait = table.find("\nwait for ");
+  ASSERT_NE(wait, std::string::npos) << table;
+  EXPECT_EQ(table[table.find('\n', wait + 1) - 1], '%') << table;
 }
 
 /// The forward products are 2 x 16 x 5 x (6 + 3) FLOPs, a step three times
