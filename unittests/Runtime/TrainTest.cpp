@@ -765,6 +765,22 @@ TEST_F(Train, WrongOptionsAreOneLine) {
   EXPECT_EQ(capitals.status, 0) << capitals.output;
 }
 
+/// As where a file has lost the detach() of a straight-through estimate.
+TEST_F(Train, WarnsOfAGradientOfZero) {
+  std::string warning =
+      "warning: the gradient of step 1 is exactly 0 for all parameters, so ";
+  std::string arguments =
+      "--steps 3 --nproc 4 --log-every 1 --data " + folder / "data";
+  Outcome usual = run("pp2-dp2-mb2", arguments);
+  EXPECT_EQ(countLines(usual.output, warning), 0) << usual.output;
+  std::vector<double> zeros(40 * 6);
+  folder.writeNpy("data/x.npy", "'<f8'", "(40, 6)", zeros.data(),
+                  zeros.size() * 8);
+  Outcome zero = run("pp2-dp2-mb2", arguments);
+  EXPECT_EQ(zero.status, 0);
+  EXPECT_EQ(countLines(zero.output, warning), 1) << zero.output;
+}
+
 TEST_F(Train, DescribeAndHelpNeedNoRanks) {
   Outcome plan = run("pp2-dp2-mb2", "--describe");
   EXPECT_EQ(plan.status, 0);

@@ -458,6 +458,12 @@ void TrainingLoop::report(int64_t step, double seconds,
   if (options.onNonFinite != OnNonFinite::stop && reporter->warnsOf(metrics))
     cause = explainNotFinite(program, *source, step);
   reporter->report(metrics, cause);
+  if (step == 1 && metrics.gradientNorm == 0 && !isSkipped)
+    reporter->warn("the gradient of step 1 is exactly 0 for all parameters, so "
+                   "none of them is trained: the model's file may have lost a "
+                   "detach() (export it by tools/export.py), what the loss "
+                   "depends on may be frozen, or all labels of the batch may "
+                   "be ignored");
   if (gradientNoise && !localSquares && step == firstStep)
     reporter->warn("--gradient-noise: this plan does not reduce each gradient "
                    "once, over just the ranks that share the batch; there is "
