@@ -125,6 +125,7 @@ private:
   void addForward(Operation *op);
   void addOther(Operation *op);
   void addParameters();
+  void nameFunctional();
   void addParameter(int64_t stage, StringRef name, Type type,
                     DictionaryAttr part, const std::string &sharded);
   size_t getBlock(int64_t stage, const std::string &name, size_t lowest);
@@ -146,6 +147,8 @@ private:
   llvm::DenseMap<Value, std::string> inputs;
   /// Places of the nodes of each stage.
   std::map<std::pair<int64_t, std::string>, Place> rows;
+  /// Stages and blocks of ops without a module, and the name of the first.
+  std::map<std::pair<int64_t, size_t>, std::string> functional;
   /// The module that first reads a parameter.
   llvm::StringMap<std::string> readers;
   /// Parameters, as they are or transposed.
@@ -248,6 +251,15 @@ GraphBuilder::Place GraphBuilder::getRow(int64_t stage, const std::string &path,
   return {stage, block, all.size() - 1};
 }
 
+/// "Relu_1" of a node "/Relu_1", "relu_1" of dynamo's "node_relu_1".
+static std::string getOwnName(StringRef node) {
+  StringRef name = node.rsplit('/').second;
+  if (name.empty())
+    name = node;
+  name.consume_front("node_");
+  return name.str();
+}
+
 static std::string getNodeName(Operation *op) {
   auto name = op->getLoc()->findInstanceOf<NameLoc>();
   return name ? name.getName().str() : std::string();
@@ -337,6 +349,8 @@ void GraphBuilder::addForward(Operation *op) {
     places[result] = place;
 
   ModelGraph::Block &own = graph.stages[*stage].blocks[place.block];
+  if (path.empty() && !functional.count({*stage, place.block}))
+    functional[{*stage, place.block}] = getOwnName(getNodeName(op));
   if (!input.empty() && !llvm::is_contained(own.inputs, input))
     own.inputs.push_back(input);
   for (Value operand : op->getOperands()) {
@@ -504,6 +518,20 @@ static void foldStages(std::vector<ModelGraph::Stage> &stages) {
   stages = std::move(folded);
 }
 
+/// In a model of modules. One that has none is a block of its own name.
+void GraphBuilder::nameFunctional() {
+  bool hasModules = false;
+  for (const ModelGraph::Stage &stage : graph.stages)
+    for (const ModelGraph::Block &block : stage.blocks)
+      hasModules |= !block.name.empty() && block.name != "loss";
+  if (!hasModules)
+    return;
+  for (auto &[place, name] : functional) {
+    ModelGraph::Block &block = graph.stages[place.first].blocks[place.second];
+    block.name = block.last = name;
+  }
+}
+
 ModelGraph GraphBuilder::build() {
   addStages();
   for (BlockArgument argument : step.getArguments()) {
@@ -527,6 +555,7 @@ ModelGraph GraphBuilder::build() {
   for (Operation &op : step.front())
     if (!forward.contains(&op))
       addOther(&op);
+  nameFunctional();
   for (ModelGraph::Stage &stage : graph.stages) {
     // Loss and norm are summed over stages, which is a collective later, one
     // for all chunks of a stage.

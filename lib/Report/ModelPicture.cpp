@@ -139,6 +139,8 @@ static std::string printTimes(StringRef text) {
 
 void Picture::drawText(double x, double y, const llvm::Twine &text, int size,
                        const char *more, const char *color) {
+  if (text.str().empty())
+    return;
   os << format("<text x=\"%.1f\" y=\"%.1f\" font-size=\"%d\" ", x, y, size)
      << "fill=\"" << color << "\" " << more << ">";
   llvm::printHTMLEscaped(text.str(), os);

@@ -41,7 +41,8 @@ struct ModelGraph {
     bool operator==(const Row &other) const;
   };
 
-  /// A layer, or a module that is in none.
+  /// A layer, or a module that is in none; or ops that are in no module, which
+  /// have the name of the first of them.
   struct Block {
     std::string name;
     std::string last; ///< of the blocks that this one stands for
