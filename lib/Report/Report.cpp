@@ -22,6 +22,13 @@ using namespace dtc;
 // Counting
 //===----------------------------------------------------------------------===//
 
+CollectiveClass CollectiveClass::get(CollectiveOpInterface op) {
+  CollectiveClass own{op.getCollectiveKind(), {}};
+  for (StringRef axis : op.getAxes().getAsValueRange<StringAttr>())
+    own.axes.push_back(axis.str());
+  return own;
+}
+
 std::string CollectiveClass::getName() const {
   return getTraits(kind).name + (" " + llvm::join(axes, ","));
 }
@@ -66,10 +73,8 @@ void dtc::addTraffic(Operation &op, int64_t times, StageReport &report) {
   else if (auto recv = dyn_cast<RecvOp>(op))
     add(report.recvs[recv.getStage()], getLocalBytes(recv.getType()));
   else if (auto collective = dyn_cast<CollectiveOpInterface>(op)) {
-    CollectiveClass own{collective.getCollectiveKind(), {}};
-    for (StringRef axis : collective.getAxes().getAsValueRange<StringAttr>())
-      own.axes.push_back(axis.str());
-    add(report.collectives[own], getWholeBytes(collective));
+    add(report.collectives[CollectiveClass::get(collective)],
+        getWholeBytes(collective));
   }
 }
 
@@ -317,7 +322,9 @@ FailureOr<Report> Report::compute(ModuleOp module, const Topology *topology,
                      : topology ? std::optional(topology->flops)
                                 : std::nullopt,
                      report.isMeasured,
-                     /*communication=*/{}};
+                     /*communication=*/{},
+                     /*durations=*/{},
+                     /*once=*/{}};
   addCommunication(*stages, topology, report);
   if (topology && topology->speed && !report.times.empty() &&
       failed(addExpectedTimes(*stages, *topology, report)))

@@ -73,9 +73,13 @@ private:
 /// The name of what products of an element type are computed in: "bf16".
 std::string getNumbers(mlir::Type element);
 
+/// The task that an op of a plan is, if it runs one.
+std::optional<Task> getTask(mlir::Operation *op);
+
 /// Fills `report.expected`, when all else of the report is known and there is a
 /// topology with its devices' speed, and with that of the link to the host if
-/// plans use it. Fails with a diagnostic if plans wait for each other.
+/// plans use it. Unless times are measured, the timeline becomes that of the
+/// first of these steps. Fails with a diagnostic if plans wait for each other.
 mlir::LogicalResult addExpectedTimes(llvm::ArrayRef<mlir::ModuleOp> stages,
                                      const Topology &topology, Report &report);
 

@@ -33,6 +33,27 @@ struct Event {
   int64_t stage = 0, tag = 0;
 };
 
+/// What a transfer is, for people.
+struct TransferInfo {
+  Timeline::Communication::Kind kind;
+  std::string name;
+  int64_t bytes;
+};
+
+/// A function that a plan runs: which of its events are those.
+struct RunInfo {
+  std::optional<Task> task; ///< none of what runs once a step
+  std::string name;
+  size_t begin, end;
+};
+
+/// All that the rank of a stage does in a step.
+struct StepEvents {
+  std::vector<Event> events;
+  std::vector<TransferInfo> transfers; ///< by their numbers
+  std::vector<RunInfo> runs;           ///< of the plan
+};
+
 /// Appends what the rank of a stage does, function by function.
 class Listing {
 public:
@@ -42,7 +63,7 @@ public:
         host(host) {}
 
   void add(func::FuncOp function);
-  std::vector<Event> events;
+  StepEvents does;
 
 private:
   const AliasClasses &getClasses(func::FuncOp function);
@@ -54,7 +75,7 @@ private:
   const Topology &topology;
   OpCosts &costs;
   const HostTraffic &host;
-  int64_t numTransfers = 0;
+  bool isInRun = false;
   /// What is in flight into a buffer, by its root; of a send, by its result.
   llvm::DenseMap<Value, int64_t> inFlight;
   llvm::DenseMap<Operation *, std::unique_ptr<AliasClasses>> classesOf;
@@ -92,7 +113,14 @@ void Listing::add(RunOp run, const AliasClasses &classes) {
   for (auto [operand, argument] :
        llvm::zip_equal(run.getInputs(), callee.getArguments()))
     hand(operand, classes, argument, own);
+  size_t begin = does.events.size();
+  bool isOuter = !std::exchange(isInRun, true);
   add(callee);
+  if (isOuter) {
+    isInRun = false;
+    does.runs.push_back(
+        {getTask(run), callee.getName().str(), begin, does.events.size()});
+  }
   for (auto [returned, result] : llvm::zip_equal(
            callee.front().getTerminator()->getOperands(), run.getResults()))
     hand(returned, own, result, classes);
@@ -100,34 +128,43 @@ void Listing::add(RunOp run, const AliasClasses &classes) {
 
 void Listing::start(Operation &op, const AliasClasses &classes) {
   Event event{Event::Transfer};
-  event.transfer = numTransfers++;
+  event.transfer = does.transfers.size();
   if (auto send = dyn_cast<SendOp>(op)) {
     event.partner = Event::To;
     event.stage = send.getStage();
     event.tag = send.getTag();
+    int64_t bytes = getLocalBytes(send.getX().getType());
+    does.transfers.push_back({Timeline::Communication::Send,
+                              "send to stage " + std::to_string(event.stage),
+                              bytes});
     event.seconds = topology.getMessageSeconds(
-        rank, ranks.getPeer(rank, stageAxis, event.stage), 1,
-        getLocalBytes(send.getX().getType()));
+        rank, ranks.getPeer(rank, stageAxis, event.stage), 1, bytes);
   } else if (auto recv = dyn_cast<RecvOp>(op)) {
     event.partner = Event::From;
     event.stage = recv.getStage();
     event.tag = recv.getTag();
-    event.seconds =
-        topology.getMessageSeconds(ranks.getPeer(rank, stageAxis, event.stage),
-                                   rank, 1, getLocalBytes(recv.getType()));
+    int64_t bytes = getLocalBytes(recv.getType());
+    does.transfers.push_back(
+        {Timeline::Communication::Receive,
+         "receive from stage " + std::to_string(event.stage), bytes});
+    event.seconds = topology.getMessageSeconds(
+        ranks.getPeer(rank, stageAxis, event.stage), rank, 1, bytes);
   } else {
     auto collective = cast<CollectiveOpInterface>(op);
     event.partner = crossesStages(&op) ? Event::All : Event::Own;
+    int64_t bytes = getWholeBytes(collective);
+    does.transfers.push_back({Timeline::Communication::Collective,
+                              CollectiveClass::get(collective).getName(),
+                              bytes});
     event.seconds = topology.getCollectiveSeconds(
         collective.getCollectiveKind(),
-        ranks.getGroup(rank, collective.getAxes()), 1,
-        getWholeBytes(collective));
+        ranks.getGroup(rank, collective.getAxes()), 1, bytes);
     event.seconds +=
         host.get(&op, classes).getSeconds(topology.speed->hostBandwidth);
   }
-  events.push_back(event);
+  does.events.push_back(event);
   if (!isStart(&op)) {
-    events.push_back({Event::Wait, 0, 0, event.transfer});
+    does.events.push_back({Event::Wait, 0, 0, event.transfer});
     return;
   }
   for (Value result : op.getResults())
@@ -144,15 +181,15 @@ void Listing::add(func::FuncOp function) {
     } else if (auto wait = dyn_cast<WaitOp>(op)) {
       auto it = inFlight.find(getBuffer(wait.getX(), classes));
       if (it != inFlight.end())
-        events.push_back({Event::Wait, 0, 0, it->second});
+        does.events.push_back({Event::Wait, 0, 0, it->second});
     } else if (OpCost cost = costs.get(&op); cost.kind != OpCost::Nothing) {
       double onLink =
           host.get(&op, classes).getSeconds(topology.speed->hostBandwidth);
       auto getSeconds = [&](bool usesTf32) {
         return std::max(onLink, cost.getSeconds(*topology.speed, usesTf32));
       };
-      events.push_back({Event::Compute, getSeconds(/*usesTf32=*/false),
-                        getSeconds(/*usesTf32=*/true)});
+      does.events.push_back({Event::Compute, getSeconds(/*usesTf32=*/false),
+                             getSeconds(/*usesTf32=*/true)});
     }
   }
 }
@@ -174,8 +211,12 @@ struct Progress {
     const Event *event;
     double issued; ///< when its rank has computed what it needs
   };
-  std::deque<Pending> queue; ///< of communication
-  std::vector<double> ends;  ///< of transfers; negative: not yet
+  std::deque<Pending> queue;  ///< of communication
+  std::vector<double> ends;   ///< of transfers; negative: not yet
+  std::vector<double> starts; ///< of transfers that have ended
+  /// Of events, when the rank was done with each: with a transfer, when it was
+  /// issued.
+  std::vector<double> done;
 
   bool isDone() const { return next == events->size() && queue.empty(); }
   /// Computes and issues until it has to wait; whether it did anything.
@@ -184,7 +225,7 @@ struct Progress {
   double getStart() const {
     return std::max(communicated, queue.front().issued);
   }
-  void finishFirst(double end);
+  void finishFirst(double start, double end);
 };
 
 } // namespace
@@ -198,16 +239,19 @@ bool Progress::advance(bool usesTf32) {
     } else if (event.kind == Event::Transfer) {
       queue.push_back({&event, computed});
       ends.push_back(-1);
+      starts.push_back(0);
     } else if (double end = ends[event.transfer]; end < 0) {
       break;
     } else {
       computed = std::max(computed, end);
     }
+    done.push_back(computed);
   }
   return next != before;
 }
 
-void Progress::finishFirst(double end) {
+void Progress::finishFirst(double start, double end) {
+  starts[queue.front().event->transfer] = start;
   ends[queue.front().event->transfer] = end;
   communicated = end;
   queue.pop_front();
@@ -242,12 +286,12 @@ static SmallVector<size_t> getMeeting(ArrayRef<Progress> stages, size_t stage) {
   llvm_unreachable("all kinds of partners are there");
 }
 
-/// Seconds until the last stage is done; none if stages wait for each other.
-static std::optional<double> execute(ArrayRef<std::vector<Event>> plans,
-                                     bool usesTf32) {
+/// All stages at the end of the step; none if they wait for each other.
+static std::optional<std::vector<Progress>> execute(ArrayRef<StepEvents> plans,
+                                                    bool usesTf32) {
   std::vector<Progress> stages;
-  for (const std::vector<Event> &events : plans)
-    stages.emplace_back(events);
+  for (const StepEvents &plan : plans)
+    stages.emplace_back(plan.events);
   for (bool isMoving = true; isMoving;) {
     isMoving = false;
     for (size_t stage = 0; stage < stages.size(); ++stage) {
@@ -263,40 +307,87 @@ static std::optional<double> execute(ArrayRef<std::vector<Event>> plans,
               std::max(seconds, stages[member].queue.front().event->seconds);
         }
         for (size_t member : meeting)
-          stages[member].finishFirst(start + seconds);
+          stages[member].finishFirst(start, start + seconds);
         isMoving = true;
       }
     }
   }
+  if (!llvm::all_of(stages, [](const Progress &own) { return own.isDone(); }))
+    return std::nullopt;
+  return stages;
+}
+
+/// Seconds until the last of them is done.
+static double getEnd(ArrayRef<Progress> stages) {
   double end = 0;
-  for (const Progress &stage : stages) {
-    if (!stage.isDone())
-      return std::nullopt;
+  for (const Progress &stage : stages)
     end = std::max({end, stage.computed, stage.communicated});
-  }
   return end;
+}
+
+//===----------------------------------------------------------------------===//
+// What it looks like
+//===----------------------------------------------------------------------===//
+
+/// Puts what a stage did in its place of the timeline, in seconds.
+static void draw(int64_t stage, const StepEvents &plan,
+                 const Progress &progress, Timeline &timeline) {
+  std::vector<Task> &tasks = timeline.schedule[stage];
+  auto &starts = timeline.simulation.starts[stage];
+  timeline.durations.emplace_back(tasks.size(), 0);
+  for (const RunInfo &run : plan.runs) {
+    double start = run.begin > 0 ? progress.done[run.begin - 1] : 0;
+    double duration = run.end > 0 ? progress.done[run.end - 1] - start : 0;
+    if (!run.task) {
+      if (duration > 0)
+        timeline.once.push_back({run.name, stage, start, duration});
+      continue;
+    }
+    size_t at = llvm::find(tasks, *run.task) - tasks.begin();
+    starts[at] = start;
+    timeline.durations[stage][at] = duration;
+  }
+  std::multimap<double, Timeline::Communication> all; // by start
+  for (auto [i, transfer] : llvm::enumerate(plan.transfers))
+    all.insert(
+        {progress.starts[i],
+         {transfer.kind, transfer.name, stage, /*count=*/1, transfer.bytes,
+          progress.starts[i], progress.ends[i] - progress.starts[i]}});
+  llvm::append_range(timeline.communication, llvm::make_second_range(all));
+}
+
+static void draw(ArrayRef<StepEvents> plans, ArrayRef<Progress> stages,
+                 Timeline &timeline) {
+  timeline.flopsPerSecond = 1; // times are seconds
+  timeline.simulation.makespan = getEnd(stages);
+  timeline.communication.clear();
+  for (auto [stage, plan] : llvm::enumerate(plans))
+    draw(stage, plan, stages[stage], timeline);
 }
 
 LogicalResult dtc::addExpectedTimes(ArrayRef<ModuleOp> stages,
                                     const Topology &topology, Report &report) {
   OpCosts costs;
-  std::vector<std::vector<Event>> plans;
+  std::vector<StepEvents> plans;
   std::vector<const RankTime *> ranks = report.getSlowestRanks();
   for (auto [stage, rank] : llvm::zip_equal(stages, ranks)) {
     func::FuncOp plan = getPlan(stage);
     if (getHostBytes(plan) > 0 && topology.speed->hostBandwidth == 0)
       return success();
     HostTraffic host(plan);
-    Listing listing(*rank, Ranks(getMesh(plan)), topology, costs, host);
+    Ranks mesh(getMesh(plan));
+    Listing listing(*rank, mesh, topology, costs, host);
     listing.add(plan);
-    plans.push_back(std::move(listing.events));
+    plans.push_back(std::move(listing.does));
   }
   auto add = [&](const std::string &numbers, bool usesTf32) {
-    std::optional<double> seconds = execute(plans, usesTf32);
-    if (!seconds)
+    auto end = execute(plans, usesTf32);
+    if (!end)
       return failure();
+    if (report.expected.empty() && !report.isMeasured)
+      draw(plans, *end, report.timeline);
     report.expected.push_back(
-        {numbers, *seconds, topology.speed->getFlops(numbers)});
+        {numbers, getEnd(*end), topology.speed->getFlops(numbers)});
     return success();
   };
   std::string numbers = "f32"; // of most products

@@ -22,12 +22,16 @@ namespace json = llvm::json;
 template <typename Visit>
 static void forEachTask(const Timeline &timeline, Visit visit) {
   for (size_t stage = 0; stage < timeline.schedule.size(); ++stage)
-    for (auto [task, start] : llvm::zip(timeline.schedule[stage],
-                                        timeline.simulation.starts[stage])) {
-      size_t at = task.chunk * timeline.schedule.size() + stage;
-      if (double cost = timeline.costs[at].get(task.kind))
-        visit(stage, task, start, cost);
-    }
+    for (auto [i, task] : llvm::enumerate(timeline.schedule[stage]))
+      if (double cost = timeline.getDuration(stage, i))
+        visit(stage, task, timeline.simulation.starts[stage][i], cost);
+}
+
+double Timeline::getDuration(size_t stage, size_t task) const {
+  if (!durations.empty())
+    return durations[stage][task];
+  const Task &own = schedule[stage][task];
+  return costs[own.chunk * schedule.size() + stage].get(own.kind);
 }
 
 //===----------------------------------------------------------------------===//
@@ -51,6 +55,7 @@ constexpr double darkest = 0.8;
 constexpr const char *meanings[] = {"F: forward", "B: gradients of activations",
                                     "W: gradients of weights"};
 constexpr const char *idleColor = "#ececec";
+constexpr const char *onceColor = "#c9b8e0"; ///< of the update and the like
 /// Colors of sends, receives and collectives.
 constexpr const char *markColors[] = {"#303030", "#8a8a8a", "#c2247f"};
 constexpr const char *markMeanings[] = {
@@ -162,8 +167,12 @@ void Picture::drawTitle() {
   text << formatCount(timeline.microbatches, "micro-batch");
   if (timeline.rounds > 1)
     text << " in " << formatCount(timeline.rounds, "round");
-  text << format(", bubble %.1f %%", 100 * timeline.simulation.bubble)
-       << (timeline.isMeasured ? " with measured times" : "");
+  Unit unit = getUnit();
+  if (timeline.durations.empty())
+    text << format(", bubble %.1f %%", 100 * timeline.simulation.bubble)
+         << (timeline.isMeasured ? " with measured times" : "");
+  else
+    text << format(", expected to take %.3g ", end * unit.scale) << unit.name;
   drawText(margin, titleHeight - 16, "start", title, 16);
 }
 
@@ -190,6 +199,15 @@ void Picture::drawTasks() {
                 drawBox(x, getY(stage), width, rowHeight, getColor(task));
                 os << "</g>\n";
               });
+  for (const Timeline::Once &own : timeline.once) {
+    double x = getX(own.start), width = getX(own.start + own.duration) - x;
+    os << "<g><title>" << own.name
+       << format(": %.3g to %.3g ", own.start * unit.scale,
+                 (own.start + own.duration) * unit.scale)
+       << unit.name << "</title>\n";
+    drawBox(x, getY(own.stage), width, rowHeight, onceColor);
+    os << "</g>\n";
+  }
   os << "</g>\n";
   forEachTask(timeline,
               [&](size_t stage, const Task &task, double start, double cost) {
@@ -278,7 +296,9 @@ void Picture::drawLegend() {
   if (timeline.getNumChunks() > 1)
     add(getColor({TaskKind::F, 0, timeline.getNumChunks() - 1}).c_str(),
         "darker: later chunks");
-  if (timeline.simulation.bubble > 0)
+  if (!timeline.once.empty())
+    add(onceColor, "once a step");
+  if (timeline.simulation.bubble > 0 || !timeline.durations.empty())
     add(idleColor, "idle");
   if (!hasLanes)
     return;
@@ -349,6 +369,14 @@ json::Value Timeline::toTrace() const {
                          {"args", json::Object{{"microbatch", task.microbatch},
                                                {"chunk", task.chunk}}}});
       });
+  for (const Once &own : once)
+    events.push_back(json::Object{{"name", own.name},
+                                  {"cat", "once"},
+                                  {"ph", "X"},
+                                  {"pid", own.stage},
+                                  {"tid", getTraceThread(own.stage, 0)},
+                                  {"ts", own.start * microseconds},
+                                  {"dur", own.duration * microseconds}});
   for (const Communication &own : communication)
     events.push_back(json::Object{
         {"name", own.name},

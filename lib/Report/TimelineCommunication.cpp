@@ -13,6 +13,17 @@ using namespace mlir;
 using namespace dtc;
 using Communication = Timeline::Communication;
 
+std::optional<Task> dtc::getTask(Operation *op) {
+  auto run = dyn_cast<RunOp>(op);
+  std::optional<Phase> phase;
+  if (run && run.getMicrobatch())
+    phase = getPhase(run);
+  if (!phase || !phase->isChunked())
+    return std::nullopt;
+  return Task{static_cast<TaskKind>(phase->kind - Phase::Forward),
+              int64_t(*run.getMicrobatch()), phase->level};
+}
+
 namespace {
 
 /// Calls of one kind in a function.
@@ -95,14 +106,10 @@ CallList Placement::getCalls(ArrayRef<Operation *> ops) const {
 
 /// When the task runs that an op of the plan is, if it is one.
 std::optional<Span> Placement::getSpan(Operation *op) const {
-  auto run = dyn_cast<RunOp>(op);
-  std::optional<Phase> phase;
-  if (run && run.getMicrobatch())
-    phase = getPhase(run);
-  if (!phase || !phase->isChunked())
+  std::optional<Task> task = getTask(op);
+  if (!task)
     return std::nullopt;
-  auto kind = static_cast<TaskKind>(phase->kind - Phase::Forward);
-  return spans.at({kind, int64_t(*run.getMicrobatch()), phase->level});
+  return spans.at({task->kind, task->microbatch, task->chunk});
 }
 
 /// The start of the first task that needs a message; `now` if none does.

@@ -41,6 +41,7 @@ struct CollectiveClass {
   CollectiveKind kind;
   std::vector<std::string> axes;
 
+  static CollectiveClass get(CollectiveOpInterface op);
   std::string getName() const; ///< "all_reduce dp,tp"
   bool operator<(const CollectiveClass &other) const {
     return getName() < other.getName();

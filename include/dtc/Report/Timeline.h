@@ -14,7 +14,8 @@
 
 namespace dtc {
 
-/// A simulated step. Costs and times are FLOPs of a rank, or seconds.
+/// A simulated step. Costs and times are FLOPs of a rank, or seconds. Where the
+/// report knows how long a step is expected to take, it is that step.
 struct Timeline {
   std::string name; ///< of the schedule
   int64_t microbatches = 1, rounds = 1;
@@ -26,7 +27,7 @@ struct Timeline {
   bool isMeasured = false; ///< costs are from a profile
 
   /// Messages to or from one stage, or collectives of one kind and axes, that
-  /// a stage does at one time. They delay no task.
+  /// a stage does at one time. They delay no task, but in an expected step.
   struct Communication {
     enum Kind { Send, Receive, Collective };
     Kind kind;
@@ -38,6 +39,19 @@ struct Timeline {
   };
   /// By stage and start. What takes time does not overlap on one stage.
   std::vector<Communication> communication;
+
+  /// How long each task takes, of each stage in the order of its tasks, where
+  /// it is not as `costs` says; waiting within it included.
+  std::vector<std::vector<double>> durations;
+  double getDuration(size_t stage, size_t task) const;
+  /// What a stage runs once in the step, such as its update; empty where that
+  /// takes no time.
+  struct Once {
+    std::string name;
+    int64_t stage;
+    double start, duration;
+  };
+  std::vector<Once> once;
 
   /// How many virtual stages each stage has.
   int64_t getNumChunks() const { return costs.size() / schedule.size(); }
