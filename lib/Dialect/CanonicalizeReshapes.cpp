@@ -90,6 +90,8 @@ struct ComposeReshapes : GlobalPattern<ReshapeOp> {
 
 /// reshape(f(x, bias)) becomes f(reshape(x), bias), where the other operands
 /// broadcast along dimensions that stay and all that reads f reshapes it so.
+/// The result's shape must follow from x: random numbers have no such operand,
+/// and in row[n, 1] + column[n] both operands broadcast.
 struct HoistReshape : GlobalPattern<ReshapeOp> {
   using GlobalPattern::GlobalPattern;
   LogicalResult rewrite(ReshapeOp op,
@@ -101,7 +103,7 @@ struct HoistReshape : GlobalPattern<ReshapeOp> {
       return reshape && reshape.getType() == to;
     };
     if (!producer || !isElementwise(producer) ||
-        isa<ReshapeOp, TransposeOp>(producer) ||
+        isa<RandomUniformOp, ReshapeOp, TransposeOp>(producer) ||
         !llvm::all_of(producer->getUsers(), isSame))
       return failure();
     size_t tail = countCommonTail(from.getShape(), to.getShape());
@@ -113,6 +115,8 @@ struct HoistReshape : GlobalPattern<ReshapeOp> {
       else if (type.getRank() > static_cast<int64_t>(tail))
         return failure();
     }
+    if (whole.empty())
+      return failure();
     rewriter.setInsertionPoint(producer);
     SmallVector<Operation *> reshapes(producer->getUsers());
     rewriter.modifyOpInPlace(producer, [&] {

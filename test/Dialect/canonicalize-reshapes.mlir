@@ -43,6 +43,40 @@ func.func @forward(%x: tensor<64x8xf32>, %bias: tensor<64x1xf32>) -> (tensor<4x1
 
 // -----
 
+// Both operands broadcast: no operand has the shape of the result, so that the
+// reshape stays. The operands of the select broadcast in pairs.
+// CHECK-LABEL: func @forward
+// CHECK-NEXT: dtc.add %arg0, %arg1 {{.*}} -> tensor<4x5xf32>
+// CHECK-NEXT: dtc.reshape {{.*}} -> tensor<1x4x5xf32>
+// CHECK-NEXT: dtc.mul %arg0, %arg1 {{.*}} -> tensor<4x5xf32>
+// CHECK-NEXT: dtc.reshape {{.*}} -> tensor<4x5x1xf32>
+// CHECK-NEXT: dtc.select %arg2, %arg0, %arg1 {{.*}} -> tensor<4x5xf32>
+// CHECK-NEXT: dtc.reshape {{.*}} -> tensor<1x1x4x5xf32>
+func.func @forward(%row: tensor<4x1xf32>, %column: tensor<1x5xf32>, %mask: tensor<5xi1>)
+    -> (tensor<1x4x5xf32>, tensor<4x5x1xf32>, tensor<1x1x4x5xf32>) {
+  %0 = dtc.add %row, %column : (tensor<4x1xf32>, tensor<1x5xf32>) -> tensor<4x5xf32>
+  %1 = dtc.reshape %0 : (tensor<4x5xf32>) -> tensor<1x4x5xf32>
+  %2 = dtc.mul %row, %column : (tensor<4x1xf32>, tensor<1x5xf32>) -> tensor<4x5xf32>
+  %3 = dtc.reshape %2 : (tensor<4x5xf32>) -> tensor<4x5x1xf32>
+  %4 = dtc.select %mask, %row, %column : (tensor<5xi1>, tensor<4x1xf32>, tensor<1x5xf32>) -> tensor<4x5xf32>
+  %5 = dtc.reshape %4 : (tensor<4x5xf32>) -> tensor<1x1x4x5xf32>
+  return %1, %3, %5 : tensor<1x4x5xf32>, tensor<4x5x1xf32>, tensor<1x1x4x5xf32>
+}
+
+// -----
+
+// The shape of random numbers does not follow from seed and step.
+// CHECK-LABEL: func @forward
+// CHECK-NEXT: dtc.random_uniform {{.*}} -> tensor<f32>
+// CHECK-NEXT: dtc.reshape {{.*}} -> tensor<1xf32>
+func.func @forward(%seed: tensor<i64>, %step: tensor<f64>) -> tensor<1xf32> {
+  %0 = dtc.random_uniform %seed, %step {id = 0 : i64} : (tensor<i64>, tensor<f64>) -> tensor<f32>
+  %1 = dtc.reshape %0 : (tensor<f32>) -> tensor<1xf32>
+  return %1 : tensor<1xf32>
+}
+
+// -----
+
 // Somebody else needs the sum as it is.
 // CHECK-LABEL: func @forward
 // CHECK-NEXT: dtc.add {{.*}} -> tensor<64x8xf32>

@@ -88,16 +88,23 @@ private:
   bool drawUnary();
   bool drawFloor();
   bool drawBinary();
+  bool drawOuter();
   bool drawPower();
   bool drawCompare();
   bool drawLogical();
   bool drawSelect();
   bool drawCast();
   bool drawConstant();
+  bool addConstant(RankedTensorType type, ArrayRef<Attribute> values);
+  bool drawNeutral();
+  SmallVector<int64_t> drawPermutation(int64_t rank);
+  bool addTranspose(const Known &x, ArrayRef<int64_t> permutation);
   bool drawTranspose();
+  bool dropDimension(const Known &x);
   bool drawReshape();
   bool drawBroadcastOp();
   bool drawSlice();
+  bool drawParts();
   bool drawSplit();
   bool drawPad();
   bool drawConcat();
@@ -312,6 +319,42 @@ bool Drawing::drawBinary() {
   return add(any(names), type, {x, y});
 }
 
+/// Both operands broadcast. What comes next often changes the shape.
+bool Drawing::drawOuter() {
+  static constexpr llvm::StringLiteral names[] = {"add", "sub", "mul",
+                                                  "maximum", "minimum"};
+  const Known *x = drawFloat(1);
+  if (!x)
+    return false;
+  Shape shape(x->shape()), other(x->shape());
+  for (auto [size, own] : llvm::zip_equal(shape, other)) {
+    if (size == 1 && ShapedType::getNumElements(shape) <= 256)
+      size = own = 2 + below(7);
+    else if (chance(60))
+      own = 1;
+  }
+  if (shape == x->shape() || shape == other)
+    return false;
+  const Known *y = &addArgument(other, element);
+  if (chance(30))
+    std::swap(x, y);
+  if (!add(any(names), withShape(shape, element), {x, y}))
+    return false;
+  const Known *outer = &known.back();
+  switch (below(4)) {
+  case 0:
+    shape.insert(shape.begin() + below(shape.size() + 1), 1);
+    return add("reshape", withShape(shape, element), outer);
+  case 1:
+    return add("reshape", withShape(ShapedType::getNumElements(shape), element),
+               outer);
+  case 2:
+    return addTranspose(*outer, drawPermutation(outer->rank()));
+  default:
+    return true;
+  }
+}
+
 bool Drawing::drawPower() {
   static constexpr double exponents[] = {2, 3, 0.5, -1, -2, 1.5, 0};
   const Known *x = drawFloat();
@@ -320,9 +363,7 @@ bool Drawing::drawPower() {
       (exponent < 0 && x->least() < 0.1))
     return false;
   auto scalar = withShape({}, element);
-  auto value = DenseElementsAttr::get(
-      scalar, Attribute(b.getFloatAttr(element, exponent)));
-  return add("constant", scalar, {}, b.getNamedAttr("value", value)) &&
+  return addConstant(scalar, Attribute(b.getFloatAttr(element, exponent))) &&
          add("pow", x->getType(), {x, &known.back()});
 }
 
@@ -383,24 +424,59 @@ bool Drawing::drawConstant() {
   SmallVector<Attribute> values;
   for (int64_t n = chance(40) ? 1 : type.getNumElements(); n > 0; --n)
     values.push_back(b.getFloatAttr(element, double(below(17) - 8) / 4));
+  return addConstant(type, values);
+}
+
+bool Drawing::addConstant(RankedTensorType type, ArrayRef<Attribute> values) {
   return add("constant", type, {},
              b.getNamedAttr("value", DenseElementsAttr::get(type, values)));
 }
 
-bool Drawing::drawTranspose() {
-  const Known *x = drawKnown([](const Known &v) { return v.rank() >= 1; });
-  if (!x)
-    return false;
-  SmallVector<int64_t> permutation =
-      llvm::to_vector(llvm::seq<int64_t>(0, x->rank()));
-  for (int64_t i = x->rank() - 1; i > 0; --i)
+/// Adds or subtracts 0, multiplies or divides by 1.
+bool Drawing::drawNeutral() {
+  static constexpr llvm::StringLiteral names[] = {"add", "sub", "mul", "div"};
+  const Known *x = drawFloat();
+  int64_t op = below(4);
+  return x &&
+         addConstant(withShape(drawBroadcast(x->shape()), element),
+                     Attribute(b.getFloatAttr(element, op < 2 ? 0 : 1))) &&
+         add(names[op], x->getType(), {x, &known.back()});
+}
+
+/// Often those of images, between channels first and channels last.
+SmallVector<int64_t> Drawing::drawPermutation(int64_t rank) {
+  if (rank == 4 && chance(60))
+    return chance(60) ? Shape{0, 3, 1, 2} : Shape{0, 2, 3, 1};
+  auto permutation = llvm::to_vector(llvm::seq<int64_t>(0, rank));
+  for (int64_t i = rank - 1; i > 0; --i)
     std::swap(permutation[i], permutation[below(i + 1)]);
+  return permutation;
+}
+
+bool Drawing::addTranspose(const Known &x, ArrayRef<int64_t> permutation) {
   Shape shape;
   for (int64_t d : permutation)
-    shape.push_back(x->shape()[d]);
+    shape.push_back(x.shape()[d]);
   return add(
-      "transpose", withShape(shape, x->getType().getElementType()), x,
+      "transpose", withShape(shape, x.getType().getElementType()), &x,
       b.getNamedAttr("permutation", b.getDenseI64ArrayAttr(permutation)));
+}
+
+bool Drawing::drawTranspose() {
+  const Known *x = drawKnown([](const Known &v) { return v.rank() >= 1; });
+  if (!x || !addTranspose(*x, drawPermutation(x->rank())))
+    return false;
+  return !chance(40) || dropDimension(known.back());
+}
+
+/// Leaves out a dimension of size 1.
+bool Drawing::dropDimension(const Known &x) {
+  Shape shape(x.shape());
+  auto *single = llvm::find(shape, 1);
+  if (single == shape.end())
+    return false;
+  shape.erase(single);
+  return add("reshape", withShape(shape, x.getType().getElementType()), &x);
 }
 
 /// Dimensions are joined, split, or of size 1.
@@ -409,6 +485,8 @@ bool Drawing::drawReshape() {
   if (!x)
     return false;
   Shape shape(x->shape());
+  if (chance(30))
+    return dropDimension(*x);
   for (int64_t times = 1 + below(3); times > 0; --times) {
     int64_t i = below(shape.size() + 1);
     if (chance(30) && shape.size() < 5) {
@@ -444,6 +522,22 @@ bool Drawing::drawSlice() {
   shape[axis] = 1 + below(shape[axis] - start);
   return add("slice", withShape(shape, x->getType().getElementType()), x,
              {named("axis", axis), named("start", start)});
+}
+
+/// Two or three slices, which take all of a value apart.
+bool Drawing::drawParts() {
+  const Known *x = drawKnown([](const Known &v) { return v.rank() >= 1; });
+  if (!x)
+    return false;
+  int64_t axis = below(x->rank()), size = x->shape()[axis];
+  Shape shape(x->shape());
+  for (int64_t start = 0, part = 0; start < size; start += shape[axis]) {
+    shape[axis] = part++ == 2 ? size - start : 1 + below(size - start);
+    if (!add("slice", withShape(shape, x->getType().getElementType()), x,
+             {named("axis", axis), named("start", start)}))
+      return false;
+  }
+  return true;
 }
 
 bool Drawing::drawSplit() {
@@ -667,24 +761,27 @@ KernelCase Drawing::draw() {
   using Draw = bool (Drawing::*)();
   // As often as they stand here.
   static constexpr Draw draws[] = {
-      &Drawing::drawUnary,     &Drawing::drawUnary,
-      &Drawing::drawUnary,     &Drawing::drawBinary,
-      &Drawing::drawBinary,    &Drawing::drawBinary,
-      &Drawing::drawBinary,    &Drawing::drawFloor,
-      &Drawing::drawPower,     &Drawing::drawCompare,
-      &Drawing::drawLogical,   &Drawing::drawSelect,
-      &Drawing::drawCast,      &Drawing::drawConstant,
-      &Drawing::drawTranspose, &Drawing::drawTranspose,
-      &Drawing::drawReshape,   &Drawing::drawBroadcastOp,
-      &Drawing::drawSlice,     &Drawing::drawSlice,
-      &Drawing::drawSplit,     &Drawing::drawPad,
-      &Drawing::drawPad,       &Drawing::drawConcat,
-      &Drawing::drawConcat,    &Drawing::drawReduction,
-      &Drawing::drawReduction, &Drawing::drawReduction,
-      &Drawing::drawRows,      &Drawing::drawLayerNorm,
-      &Drawing::drawGather,    &Drawing::drawScatterAdd,
-      &Drawing::drawOneHot,    &Drawing::drawLoss,
-      &Drawing::drawRandom,    &Drawing::drawAgain};
+      &Drawing::drawUnary,      &Drawing::drawUnary,
+      &Drawing::drawUnary,      &Drawing::drawBinary,
+      &Drawing::drawBinary,     &Drawing::drawBinary,
+      &Drawing::drawBinary,     &Drawing::drawOuter,
+      &Drawing::drawOuter,      &Drawing::drawFloor,
+      &Drawing::drawPower,      &Drawing::drawCompare,
+      &Drawing::drawLogical,    &Drawing::drawSelect,
+      &Drawing::drawCast,       &Drawing::drawConstant,
+      &Drawing::drawNeutral,    &Drawing::drawReshape,
+      &Drawing::drawTranspose,  &Drawing::drawTranspose,
+      &Drawing::drawReshape,    &Drawing::drawBroadcastOp,
+      &Drawing::drawSlice,      &Drawing::drawSlice,
+      &Drawing::drawParts,      &Drawing::drawSplit,
+      &Drawing::drawPad,        &Drawing::drawPad,
+      &Drawing::drawConcat,     &Drawing::drawConcat,
+      &Drawing::drawReduction,  &Drawing::drawReduction,
+      &Drawing::drawReduction,  &Drawing::drawRows,
+      &Drawing::drawLayerNorm,  &Drawing::drawGather,
+      &Drawing::drawScatterAdd, &Drawing::drawOneHot,
+      &Drawing::drawLoss,       &Drawing::drawRandom,
+      &Drawing::drawAgain};
   for (int64_t left = 2 + below(14); left > 0; --left)
     (this->*any(draws))();
   if (chance(20))
