@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "InlineNodes.h"
+#include "FunctionCalls.h"
 #include "MakeNode.h"
 #include "Model.h"
 #include "Operators.h"
@@ -14,8 +15,6 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
-
-#include <map>
 
 using namespace llvm;
 
@@ -91,12 +90,11 @@ public:
 
 private:
   Error inlineNodes(Nodes &nodes, int depth);
-  Error inlineCall(const onnx::NodeProto &call, Nodes &into, int depth);
+  Expected<Nodes> makeBody(const onnx::NodeProto &call);
   Error checkOpset(const onnx::FunctionProto &function) const;
 
   onnx::ModelProto &model;
-  std::map<std::pair<std::string, std::string>, const onnx::FunctionProto *>
-      functions;
+  FunctionTable functions;
   int64_t opset = 0;
   /// Calls so far: a name for each.
   int64_t count = 0;
@@ -148,17 +146,15 @@ static void setAttributes(onnx::NodeProto &node, const onnx::NodeProto &call) {
   }
 }
 
-Error FunctionInliner::inlineCall(const onnx::NodeProto &call, Nodes &into,
-                                  int depth) {
-  constexpr int deepest = 64;
+/// The nodes that take the place of a call, with names of their own.
+Expected<Nodes> FunctionInliner::makeBody(const onnx::NodeProto &call) {
+  // Names of calls in calls grow. Beyond this they do not tell the module.
+  constexpr size_t longest = 1024;
   const onnx::FunctionProto &function =
       *functions.at({call.domain(), call.op_type()});
-  if (depth > deepest)
-    return problem("function '" + function.name() + "' calls itself",
-                   "the model is not valid ONNX; export it again");
   if (Error error = checkOpset(function))
-    return error;
-  std::string prefix = call.name().empty()
+    return std::move(error);
+  std::string prefix = call.name().empty() || call.name().size() > longest
                            ? call.op_type() + "_" + std::to_string(count)
                            : call.name();
   // Two calls may have one name.
@@ -179,25 +175,36 @@ Error FunctionInliner::inlineCall(const onnx::NodeProto &call, Nodes &into,
     renamer.rename(node);
     setAttributes(node, call);
   }
-  if (Error error = inlineNodes(body, depth + 1))
-    return error;
-  for (onnx::NodeProto &node : body)
-    into.Add(std::move(node));
-  return Error::success();
+  return body;
 }
 
 Error FunctionInliner::inlineNodes(Nodes &nodes, int depth) {
+  constexpr int deepest = 64;
+  if (depth > deepest)
+    return problem("its calls of functions nest more than " + Twine(deepest) +
+                       " inner graphs",
+                   "export the model with fewer conditions and loops");
   Nodes result;
-  for (onnx::NodeProto &node : nodes) {
+  std::vector<onnx::NodeProto> pending; // the next node is the last
+  auto push = [&](Nodes &next) {
+    for (onnx::NodeProto &node : reverse(next))
+      pending.push_back(std::move(node));
+  };
+  push(nodes);
+  while (!pending.empty()) {
+    onnx::NodeProto node = std::move(pending.back());
+    pending.pop_back();
     if (functions.count({node.domain(), node.op_type()})) {
-      if (Error error = inlineCall(node, result, depth))
-        return error;
+      Expected<Nodes> body = makeBody(node);
+      if (!body)
+        return body.takeError();
+      push(*body);
       continue;
     }
     for (onnx::AttributeProto &attribute : *node.mutable_attribute())
       if (attribute.has_g())
         if (Error error =
-                inlineNodes(*attribute.mutable_g()->mutable_node(), depth))
+                inlineNodes(*attribute.mutable_g()->mutable_node(), depth + 1))
           return error;
     result.Add(std::move(node));
   }
@@ -208,6 +215,8 @@ Error FunctionInliner::inlineNodes(Nodes &nodes, int depth) {
 Error FunctionInliner::run() {
   if (functions.empty())
     return Error::success();
+  if (Error error = verifyFunctionCalls(model.graph(), functions))
+    return error;
   return inlineNodes(*model.mutable_graph()->mutable_node(), 0);
 }
 

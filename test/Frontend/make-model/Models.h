@@ -33,6 +33,8 @@ using ModelTable = std::map<std::string, File (*)()>;
 /// Files that are no models, and models whose structure or data is broken.
 void addBrokenModels(ModelTable &table);
 void addHugeModels(ModelTable &table);
+/// Functions that call functions, imported and refused.
+void addFunctionModels(ModelTable &table);
 /// Valid models that dtc refuses.
 void addUnsupportedModels(ModelTable &table);
 /// Models that dtc imports.

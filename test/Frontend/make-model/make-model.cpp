@@ -24,6 +24,7 @@ int main(int argc, char **argv) {
   addBrokenModels(table);
   addUnsupportedModels(table);
   addHugeModels(table);
+  addFunctionModels(table);
   addSoundModels(table);
   addImageModels(table);
   addIndexModels(table);
