@@ -9,7 +9,10 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
 
@@ -27,11 +30,45 @@ struct GraphVerifier {
     return "node '" + nodeName(graph.node(index), index) + "'";
   }
 
+  Error verifyNames() const;
   Error collectNames();
   Error verifyUses() const;
   Error verifyOrder() const;
   SmallVector<int> findCycle() const;
 };
+
+/// Names are keys of JSON, of safetensors files among others, and lines of
+/// messages.
+static Error verifyText(StringRef what, StringRef name) {
+  if (json::isUTF8(name) && !name.contains('\0'))
+    return Error::success();
+  std::string escaped;
+  raw_string_ostream stream(escaped);
+  printEscapedString(name, stream);
+  return problem("the name of " + what + " is '" + escaped +
+                     "', expected UTF-8 text",
+                 "the file is damaged; export it again");
+}
+
+Error GraphVerifier::verifyNames() const {
+  for (const auto &input : graph.input())
+    if (Error error = verifyText("an input", input.name()))
+      return error;
+  for (const auto &output : graph.output())
+    if (Error error = verifyText("an output", output.name()))
+      return error;
+  for (const auto &initializer : graph.initializer())
+    if (Error error = verifyText("an initializer", initializer.name()))
+      return error;
+  for (const auto &node : graph.node()) {
+    if (Error error = verifyText("a node", node.name()))
+      return error;
+    for (const std::string &output : node.output())
+      if (Error error = verifyText("a value", output))
+        return error;
+  }
+  return Error::success();
+}
 
 Error GraphVerifier::collectNames() {
   StringSet<> inputs;
@@ -163,6 +200,8 @@ std::string nodeName(const onnx::NodeProto &node, int index) {
 
 Error verifyGraph(const onnx::GraphProto &graph) {
   GraphVerifier verifier{graph, {}, {}};
+  if (Error error = verifier.verifyNames())
+    return error;
   if (Error error = verifier.collectNames())
     return error;
   if (Error error = verifier.verifyUses())

@@ -7,6 +7,7 @@
 #include "dtc/Frontend/Import.h"
 
 #include "NameList.h"
+#include "dtc/Support/ShortenMessage.h"
 
 #include "llvm/Support/raw_ostream.h"
 
@@ -25,26 +26,29 @@ static Kind getKind(const ImportIssue &issue) {
   return {issue.op, issue.reason, issue.advice};
 }
 
-static void printReason(raw_ostream &os, const ImportIssue &issue) {
-  os << issue.reason;
+/// One line: where it stands, whose it is if it is a node's, and the issue.
+static void print(raw_ostream &os, StringRef start, const std::string &whose,
+                  const ImportIssue &issue) {
+  std::string line = start.str() + whose + issue.reason;
   if (!issue.advice.empty())
-    os << "; " << issue.advice;
-  os << '\n';
+    line += "; " + issue.advice;
+  os << shortenMessage(line) << '\n';
 }
 
-static void print(raw_ostream &os, const ImportIssue &issue) {
-  if (!issue.op.empty())
-    os << issue.op << " (node '" << issue.node << "'): ";
-  printReason(os, issue);
+static void print(raw_ostream &os, StringRef start, const ImportIssue &issue) {
+  print(os, start,
+        issue.op.empty() ? "" : issue.op + " (node '" + issue.node + "'): ",
+        issue);
 }
 
 void ImportReport::printIssues(raw_ostream &os) const {
   if (issues.empty())
     return;
-  os << path << ": error: ";
+  std::string start = path + ": error: ";
   if (issues.size() == 1)
-    return print(os, issues.front());
-  os << issues.size() << " things stand in the way of importing this model:\n";
+    return print(os, start, issues.front());
+  os << shortenMessage(start) << issues.size()
+     << " things stand in the way of importing this model:\n";
   // If a kind fills more than a few lines, one line names the first nodes.
   constexpr size_t maxAlike = 8;
   std::map<Kind, std::vector<std::string>> nodes;
@@ -54,23 +58,23 @@ void ImportReport::printIssues(raw_ostream &os) const {
     std::vector<std::string> &alike = nodes[getKind(issue)];
     if (alike.empty())
       continue; // in the line of the first of its kind
-    os << "  ";
     if (issue.op.empty() || alike.size() <= maxAlike) {
-      print(os, issue);
+      print(os, "  ", issue);
       continue;
     }
-    os << issue.op << " (" << alike.size()
-       << " nodes: " << frontend::listFirstNames(alike) << "): ";
-    printReason(os, issue);
+    print(os, "  ",
+          issue.op + " (" + std::to_string(alike.size()) +
+              " nodes: " + frontend::listFirstNames(alike) + "): ",
+          issue);
     alike.clear();
   }
 }
 
 void ImportReport::printNotes(raw_ostream &os) const {
   for (const std::string &warning : warnings)
-    os << path << ": warning: " << warning << '\n';
+    os << shortenMessage(path + ": warning: " + warning) << '\n';
   for (const std::string &note : notes)
-    os << path << ": note: " << note << '\n';
+    os << shortenMessage(path + ": note: " + note) << '\n';
 }
 
 void ImportReport::printConstants(raw_ostream &os) const {

@@ -121,8 +121,12 @@ Expected<Model> loadModel(StringRef path, StringRef wantedOutput) {
   if (Error error = verifyGraph(model.graph()))
     return std::move(error);
   hoistConstants(*proto->mutable_graph());
-  separateNames(*proto);
-  model.provenance = Provenance(*proto);
+  if (Error error = separateNames(*proto))
+    return std::move(error);
+  Expected<Provenance> provenance = Provenance::read(*proto);
+  if (!provenance)
+    return provenance.takeError();
+  model.provenance = std::move(*provenance);
   shareStatistics(*proto->mutable_graph(), model.provenance.isKnown());
   if (model.provenance.isKnown()) {
     TensorReader reader(path);

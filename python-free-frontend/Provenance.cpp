@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Provenance.h"
+#include "Problem.h"
 #include "dtc/Support/ParseJson.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -192,7 +193,14 @@ void renameModules(onnx::NodeProto &node,
   renameIn(node, "pkg.torch.onnx.name_scopes", modules);
 }
 
-Provenance::Provenance(const onnx::ModelProto &model) {
+Expected<Provenance> Provenance::read(const onnx::ModelProto &model) {
+  Provenance provenance;
+  if (Error error = provenance.readAll(model))
+    return std::move(error);
+  return provenance;
+}
+
+Error Provenance::readAll(const onnx::ModelProto &model) {
   std::string signature =
       readMetadata(model.graph().unknown_fields(), graphMetadata,
                    "pkg.torch.export.ExportedProgram.graph_signature");
@@ -204,13 +212,15 @@ Provenance::Provenance(const onnx::ModelProto &model) {
   readSignature(signature);
   for (const auto &entry : model.metadata_props())
     if (entry.key() == "dtc.tensors")
-      readRecord(entry.value());
+      if (Error error = readRecord(entry.value()))
+        return error;
   for (const onnx::ValueInfoProto &value : model.graph().value_info()) {
     std::string list = readMetadata(value.unknown_fields(), valueMetadata,
                                     "pkg.onnxscript.optimizer.folded_from");
     if (!list.empty())
       sources[value.name()] = readQuoted(list);
   }
+  return Error::success();
 }
 
 void Provenance::add(Origin origin, StringRef argument) {
@@ -259,25 +269,35 @@ void Provenance::readSignature(StringRef text) {
 }
 
 /// {"parameters": {NAME: {"trained": BOOL}}, "buffers": {NAME:
-/// {"persistent": BOOL}}, "ties": [[NAME, ...]]}
-void Provenance::readRecord(StringRef text) {
+/// {"persistent": BOOL}}, "ties": [[NAME, ...]]}. Other keys are ignored. A
+/// record that is not of this form is a problem: which parameters are frozen or
+/// tied would be lost.
+Error Provenance::readRecord(StringRef text) {
+  auto malformed = [](const Twine &reason) {
+    return problem("its metadata 'dtc.tensors' " + reason,
+                   "export it again with tools/export.py");
+  };
   Expected<json::Value> value = parseJson(text);
-  if (!value) {
-    consumeError(value.takeError());
-    return;
-  }
+  if (!value)
+    return malformed("is not JSON: " + toString(value.takeError()));
   const json::Object *record = value->getAsObject();
   if (!record)
-    return;
+    return malformed("is no JSON object");
   isRecorded = true;
-  auto addAll = [&](StringRef key, Origin::Kind kind) {
-    const json::Object *list = record->getObject(key);
+  auto addAll = [&](StringRef key, StringRef flag, Origin::Kind kind) -> Error {
+    const json::Value *field = record->get(key);
+    const json::Object *list = field ? field->getAsObject() : nullptr;
+    if (field && !list)
+      return malformed("has '" + key + "' that is no object");
     if (!list)
-      return;
+      return Error::success();
     for (const auto &[name, entry] : *list) {
       const json::Object *object = entry.getAsObject();
-      if (!object)
-        continue;
+      const json::Value *known = object ? object->get(flag) : nullptr;
+      if (!object || (known && !known->getAsBoolean()))
+        return malformed("has an entry for '" + name.str() +
+                         "' that is no object, or whose '" + flag +
+                         "' is neither true nor false");
       Origin origin;
       origin.name = name.str();
       origin.kind = kind;
@@ -285,16 +305,28 @@ void Provenance::readRecord(StringRef text) {
       origin.isTrained = object->getBoolean("trained").value_or(true);
       add(std::move(origin), "");
     }
+    return Error::success();
   };
-  addAll("parameters", Origin::Parameter);
-  addAll("buffers", Origin::Buffer);
-  if (const json::Array *ties = record->getArray("ties"))
-    for (const json::Value &entry : *ties)
-      if (const json::Array *names = entry.getAsArray()) {
-        std::vector<std::string> &tie = tied.emplace_back();
-        for (const json::Value &name : *names)
-          tie.push_back(name.getAsString().value_or("").str());
-      }
+  if (Error error = addAll("parameters", "trained", Origin::Parameter))
+    return error;
+  if (Error error = addAll("buffers", "persistent", Origin::Buffer))
+    return error;
+  const json::Value *ties = record->get("ties");
+  if (!ties)
+    return Error::success();
+  if (!ties->getAsArray())
+    return malformed("has 'ties' that is no array");
+  for (const json::Value &entry : *ties->getAsArray()) {
+    const json::Array *names = entry.getAsArray();
+    if (!names || any_of(*names, [](const json::Value &name) {
+          return !name.getAsString();
+        }))
+      return malformed("has a tie that is no array of names");
+    std::vector<std::string> &tie = tied.emplace_back();
+    for (const json::Value &name : *names)
+      tie.push_back(name.getAsString()->str());
+  }
+  return Error::success();
 }
 
 const Origin *Provenance::find(StringRef name) const {

@@ -22,6 +22,7 @@
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/Support/Error.h"
 
 #include <onnx/onnx_pb.h>
 
@@ -89,7 +90,8 @@ void renameModules(onnx::NodeProto &node,
 class Provenance {
 public:
   Provenance() = default;
-  explicit Provenance(const onnx::ModelProto &model);
+  /// An error if the record of tools/export.py is malformed.
+  static llvm::Expected<Provenance> read(const onnx::ModelProto &model);
 
   /// Whether the exporter listed the tensors of the model.
   bool isKnown() const { return !tensors.empty(); }
@@ -125,12 +127,13 @@ public:
   llvm::ArrayRef<std::string> changed() const { return changedBuffers; }
 
 private:
+  llvm::Error readAll(const onnx::ModelProto &model);
   void add(Origin origin, llvm::StringRef argument);
   /// The name of a tensor of the state dict. One that an argument of forward
   /// has, too, gets a number, as the exporter gives it.
   std::string getOwnName(llvm::StringRef target);
   void readSignature(llvm::StringRef text);
-  void readRecord(llvm::StringRef json);
+  llvm::Error readRecord(llvm::StringRef json);
 
   bool isRecorded = false;
   llvm::StringSet<> inputs; ///< that are arguments of forward

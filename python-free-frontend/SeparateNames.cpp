@@ -41,10 +41,13 @@ static void renameValues(onnx::GraphProto &graph, const Names &names) {
         value.set_name(it->second);
 }
 
-void separateNames(onnx::ModelProto &model) {
-  Provenance provenance(model);
+Error separateNames(onnx::ModelProto &model) {
+  Expected<Provenance> read = Provenance::read(model);
+  if (!read)
+    return read.takeError();
+  const Provenance &provenance = *read;
   if (!provenance.isKnown())
-    return;
+    return Error::success();
   FxGraph graph(*model.mutable_graph(), provenance);
   std::vector<std::string> clashes;
   for (const auto &tensor : model.graph().initializer())
@@ -65,6 +68,7 @@ void separateNames(onnx::ModelProto &model) {
     while (provenance.find(names[clash]));
   if (!names.empty())
     renameValues(*model.mutable_graph(), names);
+  return Error::success();
 }
 
 } // namespace dtc::frontend

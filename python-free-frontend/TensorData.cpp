@@ -190,6 +190,11 @@ Error TensorReader::readExternal(const onnx::TensorProto &tensor,
   if (location.empty())
     return problem("external data of '" + tensor.name() +
                    "' names no file (no 'location')");
+  // The file system would read no further than to the NUL.
+  if (location.contains('\0'))
+    return problem("external data of '" + tensor.name() +
+                       "' names a file with a NUL in its name",
+                   "the file is damaged; export it again");
   if (sys::path::is_absolute(location) ||
       is_contained(split(location, '/'), StringRef("..")))
     return problem("external data of '" + tensor.name() + "' lies in '" +

@@ -1,4 +1,4 @@
-//===- Fail.h - one-line errors of the compiler -----------------*- C++ -*-===//
+//===- Fail.h - one-line messages of the compiler ---------------*- C++ -*-===//
 //
 // For what is wrong with the command line or a file; what is wrong with the
 // model is a diagnostic.
@@ -8,6 +8,7 @@
 #ifndef DTC_LIB_DRIVER_FAIL_H
 #define DTC_LIB_DRIVER_FAIL_H
 
+#include "dtc/Support/ShortenMessage.h"
 #include "mlir/Support/LLVM.h"
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/WithColor.h"
@@ -16,8 +17,15 @@ namespace dtc {
 
 /// Prints "dtc: error: MESSAGE".
 inline llvm::LogicalResult fail(const llvm::Twine &message) {
-  llvm::WithColor::error(llvm::errs(), "dtc") << message << "\n";
+  llvm::WithColor::error(llvm::errs(), "dtc")
+      << shortenMessage(message.str()) << "\n";
   return llvm::failure();
+}
+
+/// Prints "dtc: warning: MESSAGE".
+inline void warn(const llvm::Twine &message) {
+  llvm::WithColor::warning(llvm::errs(), "dtc")
+      << shortenMessage(message.str()) << "\n";
 }
 
 } // namespace dtc

@@ -104,8 +104,8 @@ public:
     entry.set_value(signature);
     model.mutable_graph()->mutable_unknown_fields()->AddLengthDelimited(
         16, entry.SerializeAsString());
-    separateNames(model);
-    Provenance provenance(model);
+    llvm::cantFail(separateNames(model));
+    Provenance provenance = llvm::cantFail(Provenance::read(model));
     TensorReader reader("");
     RestoredTensors result =
         restoreParameters(*model.mutable_graph(), provenance, reader);

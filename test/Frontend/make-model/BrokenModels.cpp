@@ -148,6 +148,43 @@ File externalOverflow() {
   file.externalBytes.assign(80, '\0');
   return file;
 }
+File externalNul() {
+  ModelBuilder m = linear();
+  m.makeExternal(*m.graph().mutable_initializer(0),
+                 std::string("weights.bin\0.old", 16), 0, 64);
+  File file = m;
+  file.externalName = "weights.bin";
+  file.externalBytes.assign(64, '\0');
+  return file;
+}
+/// The name of the weight is these bytes.
+File named(const std::string &name) {
+  ModelBuilder m = linear();
+  m.graph().mutable_initializer(0)->set_name(name);
+  m.graph().mutable_node(0)->set_input(1, name);
+  return m;
+}
+File notUtf8() { return named("w\xff\xfe"); }
+File nulName() { return named(std::string("w\0x", 3)); }
+File longName() { return named(std::string(5000, 'w') + "\xff"); }
+
+/// What tools/export.py says of the tensors.
+File recorded(const std::string &record) {
+  ModelBuilder m = linear();
+  auto &entry = *m.model.add_metadata_props();
+  entry.set_key("dtc.tensors");
+  entry.set_value(record);
+  return m;
+}
+File recordTruncated() { return recorded(R"({"parameters": {"w": {"tra)"); }
+File recordNumber() { return recorded("1"); }
+File recordList() { return recorded(R"({"parameters": ["w"]})"); }
+File recordFlag() {
+  return recorded(R"({"parameters": {"w": {"trained": "no"}}})");
+}
+File recordTie() {
+  return recorded(R"({"parameters": {"w": {}}, "ties": [["w", 1]]})");
+}
 } // namespace
 
 void addBrokenModels(ModelTable &table) {
@@ -176,6 +213,15 @@ void addBrokenModels(ModelTable &table) {
   table["external-truncated"] = externalTruncated;
   table["external-outside"] = externalOutside;
   table["external-overflow"] = externalOverflow;
+  table["external-nul"] = externalNul;
+  table["name-not-utf8"] = notUtf8;
+  table["name-nul"] = nulName;
+  table["name-long"] = longName;
+  table["record-truncated"] = recordTruncated;
+  table["record-number"] = recordNumber;
+  table["record-list"] = recordList;
+  table["record-flag"] = recordFlag;
+  table["record-tie"] = recordTie;
 }
 
 } // namespace dtc::test

@@ -6,6 +6,7 @@
 
 #include "Models.h"
 
+#include <cmath>
 #include <limits>
 #include <numeric>
 
@@ -48,6 +49,24 @@ File tied() {
   m.node("MatMul", "head", {"e", "onnx::MatMul_9"}, {"h"});
   m.node("MatMul", "scaled", {"h", "scale"}, {"s"});
   m.node("MatMul", "shifted", {"s", "shift"}, {"y"});
+  return m;
+}
+
+/// Two layers that share their weight, and a weight with a NaN.
+File tiedLayers() {
+  ModelBuilder m = start({"batch", 4});
+  m.weight("a.weight", {4, 4});
+  m.weight("b.weight", {4, 4});
+  m.node("MatMul", "a", {"x", "a.weight"}, {"h"});
+  m.node("MatMul", "b", {"h", "b.weight"}, {"y"});
+  return m;
+}
+File notANumber() {
+  ModelBuilder m = start({"batch", 2});
+  m.weight("a.weight", {2, 2}, {0, 1, std::nanf(""), 3});
+  m.weight("b.weight", {2, 2});
+  m.node("MatMul", "a", {"x", "a.weight"}, {"h"});
+  m.node("MatMul", "b", {"h", "b.weight"}, {"y"});
   return m;
 }
 
@@ -513,6 +532,8 @@ void addSoundModels(ModelTable &table) {
   table["external"] = external;
   table["called-twice"] = calledTwice;
   table["tied"] = tied;
+  table["tied-layers"] = tiedLayers;
+  table["not-a-number"] = notANumber;
   table["transposed-copy"] = transposedCopy;
   table["generated-names"] = generatedNames;
   table["lost-names"] = lostNames;
