@@ -36,8 +36,9 @@ Fingerprint scan(const TensorData &data) {
     Bits bits = load<Bits>(data, i);
     result.hash += mix(bits);
     result.uniform &= bits == load<Bits>(data, 0);
-    // Not a number compares false.
-    result.huge |= !(std::fabs(load<Float>(data, i)) < Float(1e9));
+    Float element = load<Float>(data, i);
+    result.huge |= std::fabs(element) >= Float(1e9);
+    result.hasNan |= std::isnan(element);
   }
   return result;
 }

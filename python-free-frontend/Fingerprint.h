@@ -16,8 +16,10 @@ struct Fingerprint {
   /// A sum over elements, so the order does not matter.
   uint64_t hash = 0;
   bool uniform = true;
-  /// Some element is infinite, no number, or 1e9 and more in magnitude.
+  /// Some element is infinite, or 1e9 and more in magnitude.
   bool huge = false;
+  /// Some element is not a number.
+  bool hasNan = false;
 };
 
 Fingerprint fingerprint(const TensorData &data);

@@ -92,7 +92,7 @@ std::optional<std::string> undoAll(ArrayRef<SourceTerm> functions,
                              : undoElements<float>(function, bytes);
   TensorData undone = data;
   undone.bytes = ArrayRef(bytes.data(), bytes.size());
-  if (fingerprint(undone).huge)
+  if (Fingerprint print = fingerprint(undone); print.huge || print.hasNan)
     return std::nullopt;
   return bytes;
 }

@@ -75,6 +75,32 @@ Expected<Tensor> readTensor(StringRef name, const json::Object &entry,
   return tensor;
 }
 
+/// Every byte behind the header is one tensor's, as the format wants: others
+/// are of a file that was cut, or written over another.
+Error verifyCoverage(const StringMap<Tensor> &tensors, StringRef data) {
+  std::vector<std::pair<uint64_t, uint64_t>> ranges;
+  for (const auto &[name, tensor] : tensors)
+    if (!tensor.bytes.empty())
+      ranges.emplace_back(tensor.bytes.data() - data.data(),
+                          tensor.bytes.size());
+  llvm::sort(ranges);
+  uint64_t end = 0;
+  for (auto [begin, size] : ranges) {
+    if (begin != end)
+      return makeError(begin > end
+                           ? "has " + Twine(begin - end) + " bytes from " +
+                                 Twine(end) +
+                                 " on that are no tensor's; the file is damaged"
+                           : "has tensors that overlap at byte " +
+                                 Twine(begin) + "; the file is damaged");
+    end += size;
+  }
+  if (end != data.size())
+    return makeError("has " + Twine(data.size() - end) +
+                     " bytes behind its last tensor; the file is damaged");
+  return Error::success();
+}
+
 Expected<StringMap<Tensor>> readTensors(StringRef bytes) {
   uint64_t length =
       bytes.size() < 8 ? 0 : support::endian::read64le(bytes.data());
@@ -91,14 +117,19 @@ Expected<StringMap<Tensor>> readTensors(StringRef bytes) {
   StringMap<Tensor> tensors;
   for (const auto &[key, value] : *entries) {
     const json::Object *entry = value.getAsObject();
-    if (key == "__metadata__" || !entry)
+    if (key == "__metadata__")
       continue;
+    if (!entry)
+      return makeError("is corrupt at tensor '" + key.str() +
+                       "': its entry is no JSON object");
     Expected<Tensor> tensor =
         readTensor(key, *entry, ArrayRef(rest.data(), rest.size()));
     if (!tensor)
       return tensor.takeError();
     tensors[key] = std::move(*tensor);
   }
+  if (Error error = verifyCoverage(tensors, rest))
+    return std::move(error);
   return tensors;
 }
 
@@ -179,15 +210,21 @@ Expected<InitialWeights> dtc::loadInitialWeights(StringRef path,
   table.owners.push_back(std::shared_ptr<MemoryBuffer>(std::move(*buffer)));
 
   InitialWeights result;
-  auto find = [&](const Parameter &parameter,
-                  const InitialWeights &rule) -> const Tensor * {
+  // The tensors of the file that are a parameter, which may have several names.
+  auto findAll = [&](const Parameter &parameter, const InitialWeights &rule) {
     std::vector<std::string> names{parameter.name};
     names.insert(names.end(), parameter.aliases.begin(),
                  parameter.aliases.end());
+    std::vector<std::pair<std::string, const Tensor *>> found;
     for (const std::string &name : names)
       if (auto it = tensors->find(translate(name, rule)); it != tensors->end())
-        return &it->second;
-    return nullptr;
+        found.emplace_back(it->first().str(), &it->second);
+    return found;
+  };
+  auto find = [&](const Parameter &parameter,
+                  const InitialWeights &rule) -> const Tensor * {
+    auto found = findAll(parameter, rule);
+    return found.empty() ? nullptr : found.front().second;
   };
   auto countFound = [&](const InitialWeights &rule) {
     return llvm::count_if(table.parameters, [&](const Parameter &parameter) {
@@ -199,10 +236,10 @@ Expected<InitialWeights> dtc::loadInitialWeights(StringRef path,
     StringSet<> parts;
     for (const Parameter &parameter : table.parameters)
       if (parts.insert("+" + firstPart(parameter.name)).second)
-        rules.push_back({{}, {}, "", firstPart(parameter.name), {}});
+        rules.push_back({{}, {}, "", firstPart(parameter.name), {}, {}});
     for (const auto &entry : *tensors)
       if (parts.insert("-" + firstPart(entry.first())).second)
-        rules.push_back({{}, {}, firstPart(entry.first()), "", {}});
+        rules.push_back({{}, {}, firstPart(entry.first()), "", {}, {}});
     for (InitialWeights &rule : rules)
       if (countFound(rule) > countFound(result))
         result = rule;
@@ -232,6 +269,9 @@ Expected<InitialWeights> dtc::loadInitialWeights(StringRef path,
       return makeError("has shape " + formatShape(tensor->shape) + " for '" +
                        parameter.name + "', expected " +
                        formatShape(parameter.shape));
+    for (const auto &[name, other] : findAll(parameter, result))
+      if (!areEqual(*tensor, *other))
+        result.differing.push_back(name);
     assign(parameter, *tensor, path, table);
   }
   for (const Buffer &own : table.buffers) {

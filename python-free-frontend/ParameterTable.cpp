@@ -7,6 +7,7 @@
 
 #include "dtc/Frontend/ParameterTable.h"
 
+#include "llvm/Support/Endian.h"
 #include "llvm/Support/EndianStream.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
@@ -22,6 +23,23 @@ uint64_t Parameter::byteSize() const {
   for (int64_t dim : shape)
     count *= dim;
   return count * (dtype == ParameterType::F64 ? 8 : 4);
+}
+
+/// Whether all bits of an exponent are set.
+template <typename Bits>
+static bool hasNotFinite(ArrayRef<char> bytes, Bits exponent) {
+  for (size_t i = 0; i + sizeof(Bits) <= bytes.size(); i += sizeof(Bits)) {
+    auto bits = support::endian::read<Bits, endianness::little>(&bytes[i]);
+    if ((bits & exponent) == exponent)
+      return true;
+  }
+  return false;
+}
+
+bool Parameter::hasNotFinite() const {
+  return dtype == ParameterType::F64
+             ? dtc::hasNotFinite<uint64_t>(bytes, 0x7ff0000000000000)
+             : dtc::hasNotFinite<uint32_t>(bytes, 0x7f800000);
 }
 
 const Parameter *ParameterTable::find(StringRef name) const {

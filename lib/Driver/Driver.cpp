@@ -91,6 +91,7 @@ private:
   LogicalResult importMore(int64_t replicas);
   LogicalResult proveReplicas();
   LogicalResult readInitialWeights();
+  void warnOfNotFinite();
   LogicalResult findBatch();
   LogicalResult runPhase(CompilePhase phase);
   LogicalResult show(CompilePhase phase);
@@ -130,13 +131,13 @@ static std::string withoutDialect(std::string text) {
 
 /// An error about the model as a whole names the file, not a node.
 void Compilation::printMessage(Location location, const std::string &text) {
-  llvm::raw_ostream &os = llvm::errs();
-  bool isNode = false;
+  std::string message = text;
   if (auto name = location->findInstanceOf<NameLoc>()) {
-    isNode = !module || location != module->getLoc();
-    os << (isNode ? "node " : "") << "'" << name.getName().getValue() << "': ";
+    bool isNode = !module || location != module->getLoc();
+    message = (isNode ? "node '" : "'") + name.getName().getValue().str() +
+              "': " + (isNode ? withoutDialect(text) : text);
   }
-  os << (isNode ? withoutDialect(text) : text) << "\n";
+  llvm::errs() << shortenMessage(message) << "\n";
 }
 
 /// Diagnostics in the words of the model: the ONNX node, not a place in IR.
@@ -282,6 +283,7 @@ LogicalResult Compilation::import() {
     if (failed(chosen))
       return failure();
     initializers = std::move(*chosen);
+    warnOfNotFinite();
   }
   if (failed(findBatch()))
     return failure();
@@ -308,6 +310,29 @@ LogicalResult Compilation::import() {
   return success();
 }
 
+/// The first of many names, and how many are left out.
+static std::string listFirst(ArrayRef<std::string> names) {
+  constexpr size_t most = 16;
+  std::string list = llvm::join(names.take_front(most), ", ");
+  if (names.size() > most)
+    list += " and " + std::to_string(names.size() - most) + " more";
+  return list;
+}
+
+/// Such a start makes the loss NaN, unless what has it masks something.
+void Compilation::warnOfNotFinite() {
+  std::vector<std::string> names;
+  for (const Parameter &parameter : imported.parameters.parameters) {
+    auto own = initializers.find(parameter.name);
+    if (own != initializers.end() && own->second.kind == Initializer::Weights &&
+        parameter.hasNotFinite())
+      names.push_back(parameter.name);
+  }
+  if (!names.empty())
+    warn("parameters start with NaN or infinite elements: " + listFirst(names) +
+         "; check the weights, or start by a rule (--init normal)");
+}
+
 /// Parameters start as the tensors of a file.
 LogicalResult Compilation::readInitialWeights() {
   llvm::Expected<InitialWeights> weights =
@@ -316,11 +341,9 @@ LogicalResult Compilation::readInitialWeights() {
     return fail("--init: '" + options.init + "' " +
                 llvm::toString(weights.takeError()));
   auto list = [&](StringRef title, ArrayRef<std::string> names) {
-    if (names.empty())
-      return;
-    llvm::WithColor::warning(llvm::errs(), "dtc")
-        << "--init: " << names.size() << " " << title << ": "
-        << llvm::join(names, ", ") << "\n";
+    if (!names.empty())
+      warn("--init: " + Twine(names.size()) + " " + title + ": " +
+           listFirst(names));
   };
   list("parameters that the file lacks start as the model has them",
        weights->missing);
@@ -329,6 +352,11 @@ LogicalResult Compilation::readInitialWeights() {
        weights->kept);
   list("tensors of the file are no parameters of the model",
        weights->unexpected);
+  if (!weights->differing.empty())
+    warn("--init: the file has other elements for " +
+         listFirst(weights->differing) +
+         " than for what the model ties this to: the first of a tie counts; "
+         "--untie keeps them apart");
   return success();
 }
 

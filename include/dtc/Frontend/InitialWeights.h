@@ -21,6 +21,9 @@ struct InitialWeights {
   /// Tensors without gradients that the file has otherwise: the model computes
   /// with its own.
   std::vector<std::string> kept;
+  /// Tied tensors of the file that differ from the first of their tie, as
+  /// which their parameter starts.
+  std::vector<std::string> differing;
 };
 
 /// Takes weights from a safetensors file, converted to the parameters' types. A

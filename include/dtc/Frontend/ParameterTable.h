@@ -52,6 +52,8 @@ struct Parameter {
   std::vector<std::string> aliases;
 
   uint64_t byteSize() const;
+  /// Whether an element is NaN or infinite.
+  bool hasNotFinite() const;
 };
 
 /// A tensor of the model's state dict that is not trained, nor in the IR:
