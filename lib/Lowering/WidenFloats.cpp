@@ -1,6 +1,8 @@
 //===- WidenFloats.cpp - kernels compute in f32 ---------------------------===//
 //
-// Casts at the border of a kernel; inside, types change and casts vanish.
+// Casts at the border of a kernel; inside, types change and casts vanish. Every
+// result of a narrow op is rounded, so that its bits do not depend on which
+// kernel makes it, nor on whether it is stored.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,28 +20,18 @@ static RankedTensorType getWide(Value value) {
 
 static bool isNarrow(Value value) { return isFloat16(value.getType()); }
 
-/// The values that are rounded as if they were stored: those that are compared,
-/// or of which the largest is found, which is f32. What another kernel compares
-/// is what it has loaded, or makes of the same numbers itself: of elements and
-/// the largest of them, one has to be equal.
-static llvm::DenseSet<Value> findCompared(func::FuncOp kernel) {
-  llvm::DenseSet<Value> compared, seen;
-  SmallVector<Value> worklist;
-  for (Operation &op : kernel.front())
-    if (isa<CompareOp, ReduceMaxOp>(op))
-      llvm::append_range(worklist, op.getOperands());
-  while (!worklist.empty()) {
-    Value value = worklist.pop_back_val();
-    Operation *op = value.getDefiningOp();
-    if (!op || !seen.insert(value).second)
-      continue;
-    if (isNarrow(value))
-      compared.insert(value);
-    else if (isa<CastOp, ReshapeOp, BroadcastOp, TransposeOp, SliceOp, SplitOp,
-                 ConcatOp, PadOp>(op))
-      llvm::append_range(worklist, op->getOperands());
-  }
-  return compared;
+/// Whether a result has the elements of narrow operands, or their negatives:
+/// no number has to be rounded.
+static bool keepsElements(Operation *op) {
+  if (auto cast = dyn_cast<CastOp>(op))
+    return isNarrow(cast.getX());
+  return isa<ReshapeOp, BroadcastOp, TransposeOp, SliceOp, SplitOp, ConcatOp,
+             PadOp, GatherOp, NegOp, AbsOp, ReluOp, MaximumOp, MinimumOp,
+             SelectOp>(op) &&
+         llvm::all_of(op->getOperands(), [](Value operand) {
+           return isNarrow(operand) ||
+                  !isa<FloatType>(getElementTypeOrSelf(operand));
+         });
 }
 
 /// Rounds a result to the narrow type that it had.
@@ -95,7 +87,12 @@ void dtc::widenFloats(func::FuncOp kernel) {
   kernel.walk([&](Operation *op) { isNeeded |= isAny(op->getResults()); });
   if (!isNeeded)
     return;
-  llvm::DenseSet<Value> compared = findCompared(kernel);
+  // Before types change.
+  llvm::DenseSet<Value> rounded;
+  for (Operation &op : kernel.front().without_terminator())
+    for (Value result : op.getResults())
+      if (isNarrow(result) && !keepsElements(&op))
+        rounded.insert(result);
   Operation *terminator = kernel.front().getTerminator();
   for (Operation &op :
        llvm::make_early_inc_range(kernel.front().without_terminator())) {
@@ -106,15 +103,24 @@ void dtc::widenFloats(func::FuncOp kernel) {
     SmallVector<Type> narrow(op.getResultTypes());
     widen(&op);
     for (auto [result, type] : llvm::zip(op.getResults(), narrow))
-      if (compared.contains(result))
+      if (rounded.contains(result))
         round(result, cast<RankedTensorType>(type));
     if (auto cast = dyn_cast<CastOp>(op))
       removeCast(cast);
   }
   OpBuilder builder(terminator);
   for (auto [operand, type] :
-       llvm::zip(terminator->getOpOperands(), kernel.getResultTypes()))
-    if (operand.get().getType() != type)
-      operand.set(
-          CastOp::create(builder, terminator->getLoc(), type, operand.get()));
+       llvm::zip(terminator->getOpOperands(), kernel.getResultTypes())) {
+    if (operand.get().getType() == type)
+      continue;
+    auto widened = operand.get().getDefiningOp<CastOp>();
+    if (widened && widened.getX().getType() == type) { // rounded already
+      operand.set(widened.getX());
+      if (widened->use_empty())
+        widened.erase();
+      continue;
+    }
+    operand.set(
+        CastOp::create(builder, terminator->getLoc(), type, operand.get()));
+  }
 }

@@ -8,8 +8,8 @@
 namespace dtc {
 
 /// Makes a kernel, still of dtc ops, compute in f32 what it has in f16 or bf16:
-/// arguments are widened where they enter it and results are rounded where they
-/// leave it. What stays inside is not rounded, but for what is compared.
+/// arguments are widened where they enter it, and the result of each op is
+/// rounded, whether it leaves the kernel or not.
 void widenFloats(mlir::func::FuncOp kernel);
 
 } // namespace dtc

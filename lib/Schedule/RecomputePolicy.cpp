@@ -206,9 +206,7 @@ static SmallVector<Source> getSources(Value kept, const ForwardPass &forward,
 /// Values that are kept in place of larger ones that follow from each: of GELU
 /// by erf its argument, not half of it and its quotient by the root of 2. And
 /// those as large as what the forward pass makes for kernels of the backward
-/// pass alone, which can make it on their way: logits without their bias. What
-/// has 16 bits is rounded where it is stored, so that another source would
-/// change results for no memory.
+/// pass alone, which can make it on their way: logits without their bias.
 static llvm::DenseSet<Value> findSources(const ForwardPass &forward,
                                          const Kept &all) {
   struct Following {
@@ -239,7 +237,7 @@ static llvm::DenseSet<Value> findSources(const ForwardPass &forward,
       saved += getLocalBytes(value.getType());
     for (Value value : entry.waiting)
       saved -= getLocalBytes(value.getType());
-    bool isLess = saved > 0 || (saved == 0 && !isFloat16(source.getType()) &&
+    bool isLess = saved > 0 || (saved == 0 &&
                                 !getGatheredParameter(source.getDefiningOp()) &&
                                 llvm::all_of(entry.values, isForKernels));
     if (isLess && !isOverwritten(source, classes))

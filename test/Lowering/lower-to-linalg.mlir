@@ -76,14 +76,16 @@ func.func @stage(%x: tensor<8xf32>) -> tensor<8xf32> {
   return %0 : tensor<8xf32>
 }
 
-// A kernel widens what it reads and rounds what it stores; a table that rows
-// are looked up in stays as it is.
+// A kernel widens what it reads and rounds every result of a narrow op, also if
+// it does not store it; a table that rows are looked up in stays as it is.
 // CHECK-LABEL: @narrow
 // CHECK-SAME: (%[[TABLE:[^:]+]]: tensor<16x8xbf16>, %[[I:[^:]+]]: tensor<4xi64>, %[[X:[^:]+]]: tensor<4x8xbf16>)
 // CHECK: tensor.extract %[[TABLE]]
 // CHECK: arith.extf %{{.+}} : bf16 to f32
 // CHECK: arith.extf %{{.+}} : bf16 to f32
 // CHECK: arith.addf %{{.+}} : f32
+// CHECK: arith.truncf %{{.+}} : f32 to bf16
+// CHECK: arith.extf %{{.+}} : bf16 to f32
 // CHECK: math.exp %{{.+}} : f32
 // CHECK: arith.truncf %{{.+}} : f32 to bf16
 // CHECK-NOT: arith.
@@ -95,24 +97,20 @@ func.func @narrow(%table: tensor<16x8xbf16>, %i: tensor<4xi64>, %x: tensor<4x8xb
   return %2 : tensor<4x8xbf16>
 }
 
-// What is compared, and of what the largest is found, is rounded as if it were
-// stored: another kernel compares with what it has loaded. An exponential of it
-// is not.
-// CHECK-LABEL: func.func @compared
-// CHECK: %[[S:.+]] = arith.addf
-// CHECK-NEXT: linalg.yield %[[S]] : f32
+// What is stored and read in the same kernel is rounded once. What moves or
+// selects narrow elements is not rounded, nor are results of f32.
+// CHECK-LABEL: func.func @rounded
+// CHECK: arith.addf
+// CHECK: %[[N:.+]] = linalg.generic
 // CHECK: arith.truncf %{{.+}} : f32 to bf16
 // CHECK: arith.extf %{{.+}} : bf16 to f32
-// CHECK: arith.maximumf
-// CHECK: arith.cmpf oeq
-// CHECK: math.exp
 // CHECK-NOT: arith.truncf
-// CHECK: return
-func.func @compared(%x: tensor<4x8xbf16>, %y: tensor<4x8xbf16>) -> (tensor<4x1xf32>, tensor<4x8xi1>, tensor<4x8xf32>) attributes {dtc.kernel} {
+// CHECK: return %[[N]],
+func.func @rounded(%x: tensor<4x8xbf16>, %y: tensor<4x8xbf16>) -> (tensor<4x8xbf16>, tensor<4x1xf32>, tensor<4x8xf32>) attributes {dtc.kernel} {
   %0 = dtc.add %x, %y : (tensor<4x8xbf16>, tensor<4x8xbf16>) -> tensor<4x8xbf16>
-  %1 = dtc.reduce_max %0 axes [1] : (tensor<4x8xbf16>) -> tensor<4x1xf32>
-  %2 = dtc.compare eq %0, %1 : (tensor<4x8xbf16>, tensor<4x1xf32>) -> tensor<4x8xi1>
-  %3 = dtc.mul %x, %y : (tensor<4x8xbf16>, tensor<4x8xbf16>) -> tensor<4x8xbf16>
-  %4 = dtc.exp %3 : (tensor<4x8xbf16>) -> tensor<4x8xf32>
-  return %1, %2, %4 : tensor<4x1xf32>, tensor<4x8xi1>, tensor<4x8xf32>
+  %1 = dtc.relu %0 : (tensor<4x8xbf16>) -> tensor<4x8xbf16>
+  %2 = dtc.maximum %1, %x : (tensor<4x8xbf16>, tensor<4x8xbf16>) -> tensor<4x8xbf16>
+  %3 = dtc.reduce_max %2 axes [1] : (tensor<4x8xbf16>) -> tensor<4x1xf32>
+  %4 = dtc.exp %0 : (tensor<4x8xbf16>) -> tensor<4x8xf32>
+  return %0, %3, %4 : tensor<4x8xbf16>, tensor<4x1xf32>, tensor<4x8xf32>
 }
