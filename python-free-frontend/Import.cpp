@@ -465,8 +465,17 @@ std::string Importer::makePrefix(const onnx::NodeProto &node, int index) {
 /// The nodes of the branch that is taken.
 Error Importer::importBranch(const Call &call, int index) {
   auto condition = call.constant(0, "cond");
-  if (!condition)
-    return condition.takeError();
+  if (!condition) {
+    // Of a node of the graph itself, which this one may be within.
+    std::optional<FxCall> source = readFxCall(model.graph().node(index));
+    if (!source || source->op != "embedding_bag")
+      return condition.takeError();
+    consumeError(condition.takeError());
+    return problem("is of an EmbeddingBag with padding_idx, which leaves out "
+                   "rows by its input",
+                   "look up with nn.Embedding, and sum the rows times a mask "
+                   "that is 0 for padding");
+  }
   if (Error error = call.requireScalars({0}))
     return error;
   const auto *branch =

@@ -63,6 +63,8 @@ private:
   void collectNames();
   void checkBatchDims();
   void applyBatch();
+  std::string findInput(StringRef name) const;
+  std::string listRows() const;
   /// Null if the input has no such dimension.
   std::optional<Dimension> getBatch(const onnx::ValueInfoProto &input) const;
 
@@ -147,10 +149,18 @@ void ShapeResolver::applyBatch() {
                  "expected a positive number");
   for (const std::string &name : batchNames) {
     auto [it, isNew] = sizes.try_emplace(name, batch);
-    if (!isNew && it->second != batch)
-      issue("--batch " + Twine(batch) + " and --dim " + name + "=" +
-                Twine(it->second) + " differ",
-            "they are the same dimension; give one of them");
+    if (isNew || it->second == batch)
+      continue;
+    std::string both = "--batch " + std::to_string(batch) + " and --dim " +
+                       name + "=" + std::to_string(it->second) + " differ";
+    if (isBatchName(name))
+      issue(both, "they are the same dimension; give one of them");
+    else
+      issue(both + ", and '" + name + "' is the first dimension of input '" +
+                findInput(name) + "'",
+            "data are samples, so that the first dimension of all inputs is "
+            "the batch; --batch-dim says where else it is, and what has none "
+            "is exported as a constant");
   }
   if (!batchNames.empty())
     return;
@@ -164,13 +174,36 @@ void ShapeResolver::applyBatch() {
     auto dim = getBatch(input);
     if (!dim)
       continue;
-    int64_t rows = dim->size;
-    if (rows != batch && (rows == 1 || fixed.size() > 1))
-      issue("input '" + input.name() + "' has " + Twine(rows) +
-                (rows == 1 ? " row" : " rows") +
-                " fixed in the model, --batch asks for " + Twine(batch),
+    if (dim->size == 1 && batch != 1)
+      issue("input '" + input.name() +
+                "' has 1 row fixed in the model, --batch asks for " +
+                Twine(batch),
             "export with a dynamic batch dimension");
+    else if (dim->size != batch && fixed.size() > 1)
+      return issue("inputs have first dimensions of different sizes (" +
+                       listRows() + "), so that none is the batch",
+                   "data are samples, with the batch first in all inputs; "
+                   "--batch-dim says where else it is, and what has none, such "
+                   "as the edges of a graph, is exported as a constant");
   }
+}
+
+/// The first input that has a dimension of this name as its batch.
+std::string ShapeResolver::findInput(StringRef name) const {
+  for (const auto &input : model.graph().input())
+    if (auto dim = getBatch(input); dim && dim->name == name)
+      return input.name();
+  return "";
+}
+
+/// "'x' 10, 'edges' 2".
+std::string ShapeResolver::listRows() const {
+  std::string list;
+  for (const auto &input : model.graph().input())
+    if (auto dim = getBatch(input))
+      list += (list.empty() ? "'" : ", '") + input.name() + "' " +
+              std::to_string(dim->size);
+  return list;
 }
 
 StringMap<Shape> ShapeResolver::run() {

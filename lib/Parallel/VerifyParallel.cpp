@@ -12,6 +12,25 @@
 using namespace mlir;
 using namespace dtc;
 
+static bool isPartOfSum(Value value) {
+  LayoutAttr layout = getLayout(value.getType());
+  return layout && layout.isPartial(MeshAttr::timeAxis);
+}
+
+/// Where the model takes a sum over the micro-batches: the op whose results are
+/// terms of it though no operand is. Between it and the sum may be many.
+static Operation *findSource(SumMicrobatchesOp sum) {
+  Operation *source = sum;
+  while (true) {
+    auto operands = llvm::make_filter_range(source->getOperands(), isPartOfSum);
+    Operation *producer =
+        operands.empty() ? nullptr : (*operands.begin()).getDefiningOp();
+    if (!producer)
+      return source;
+    source = producer;
+  }
+}
+
 static LogicalResult verify(func::FuncOp step) {
   for (BlockArgument argument : step.getArguments())
     if (!getLayout(argument.getType()))
@@ -47,10 +66,10 @@ static LogicalResult verify(func::FuncOp step) {
         continue;
       if (getLayout(result.getType()).isSplit(MeshAttr::timeAxis)) {
         InFlightDiagnostic diag =
-            op.emitOpError("runs for each micro-batch, but needs a sum over "
-                           "all micro-batches of this step; use 1 "
-                           "micro-batch");
-        diag.attachNote(sum.getLoc()) << "the sum is here";
+            emitError(findSource(sum)->getLoc())
+            << "takes a sum or a mean over the whole batch, which each "
+               "micro-batch needs; use 1 micro-batch";
+        diag.attachNote(op.getLoc()) << "it is needed here";
         return diag;
       }
       late[result] = sum;

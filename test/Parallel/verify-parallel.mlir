@@ -20,11 +20,12 @@ func.func @step(%x: tensor<8xf32, #b> {dtc.input = "x"}, %w: tensor<1xf32, #r> {
 #p = #dtc.layout<#mesh, mb: partial>
 func.func @step(%x: tensor<8xf32, #b> {dtc.input = "x"}, %w: tensor<1xf32, #r> {dtc.parameter = "w"}) {
   %y = dtc.mul %x, %w : (tensor<8xf32, #b>, tensor<1xf32, #r>) -> tensor<8xf32, #b>
+  // expected-error@below {{takes a sum or a mean over the whole batch, which each micro-batch needs; use 1 micro-batch}}
   %0 = dtc.reduce_sum %y axes [0] : (tensor<8xf32, #b>) -> tensor<1xf32, #p>
-  // expected-note@below {{the sum is here}}
-  %1 = dtc.sum_microbatches %0 : tensor<1xf32, #p> -> tensor<1xf32, #r>
-  // expected-error@below {{runs for each micro-batch, but needs a sum over all micro-batches of this step; use 1 micro-batch}}
-  %2 = dtc.mul %x, %1 : (tensor<8xf32, #b>, tensor<1xf32, #r>) -> tensor<8xf32, #b>
+  %1 = dtc.neg %0 : (tensor<1xf32, #p>) -> tensor<1xf32, #p>
+  %s = dtc.sum_microbatches %1 : tensor<1xf32, #p> -> tensor<1xf32, #r>
+  // expected-note@below {{it is needed here}}
+  %2 = dtc.mul %x, %s : (tensor<8xf32, #b>, tensor<1xf32, #r>) -> tensor<8xf32, #b>
   return
 }
 

@@ -6,6 +6,8 @@
 
 #include "Models.h"
 
+#include <google/protobuf/unknown_field_set.h>
+
 namespace dtc::test {
 
 namespace {
@@ -188,9 +190,38 @@ File diagonal() {
   m.set(m.graph().mutable_node()->at(0), "equation", std::string("ii->i"));
   return m;
 }
+/// A graph: its nodes, and its edges.
+ModelBuilder withEdges(const model::Dims &nodes, const model::Dims &edges) {
+  ModelBuilder m(17);
+  m.input("x", nodes);
+  m.input("edges", edges);
+  m.weight("w", Ints{4, 4});
+  m.node("MatMul", "product", {"x", "w"}, {"y"});
+  m.node("MatMul", "pairs", {"edges", "w"}, {"z"});
+  m.output("y");
+  m.output("z");
+  return m;
+}
+File edges() { return withEdges({"num_nodes", 4}, {"num_edges", 4}); }
+File edgesFixed() { return withEdges({10, 4}, {30, 4}); }
 File openBranch() {
   ModelBuilder m = single("If", {"c"});
   m.input("c", {1}, onnx::TensorProto::BOOL);
+  return m;
+}
+/// As dynamo writes nn.EmbeddingBag(padding_idx=0), but for what is around it.
+File paddedBag() {
+  ModelBuilder m = single("If", {"c"});
+  m.input("c", {1}, onnx::TensorProto::BOOL);
+  onnx::StringStringEntryProto call;
+  call.set_key("pkg.torch.onnx.fx_node");
+  call.set_value("%embedding_bag : [num_users=1] = call_function[target=torch."
+                 "ops.aten.embedding_bag.padding_idx](args = (%p_e_weight, "
+                 "%view, %arange, False, 1, False, None, False, 0), kwargs = "
+                 "{})");
+  constexpr int metadata = 9;
+  m.graph().mutable_node(0)->mutable_unknown_fields()->AddLengthDelimited(
+      metadata, call.SerializeAsString());
   return m;
 }
 File outsideSequence() {
@@ -266,6 +297,9 @@ void addUnsupportedModels(ModelTable &table) {
   table["repeated-updates"] = repeatedUpdates;
   table["diagonal"] = diagonal;
   table["open-branch"] = openBranch;
+  table["padded-bag"] = paddedBag;
+  table["edges"] = edges;
+  table["edges-fixed"] = edgesFixed;
   table["outside-sequence"] = outsideSequence;
   table["sequence-as-output"] = sequenceAsOutput;
   table["sequence-as-tensor"] = sequenceAsTensor;
