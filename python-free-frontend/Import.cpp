@@ -733,6 +733,7 @@ mlir::OwningOpRef<mlir::ModuleOp> Importer::run() {
   inputShapes = resolveInputShapes(model, options, report.issues);
   checkParameterInputs(model, options, report.issues);
   report.notes = model.restored.notes;
+  report.details = model.restored.details;
   noteFloat16();
   noteWhatIsTrained();
   append_range(report.warnings, model.restored.warnings);

@@ -70,11 +70,14 @@ void ImportReport::printIssues(raw_ostream &os) const {
   }
 }
 
-void ImportReport::printNotes(raw_ostream &os) const {
+void ImportReport::printNotes(raw_ostream &os, bool isVerbose) const {
   for (const std::string &warning : warnings)
     os << shortenMessage(path + ": warning: " + warning) << '\n';
   for (const std::string &note : notes)
     os << shortenMessage(path + ": note: " + note) << '\n';
+  if (isVerbose)
+    for (const std::string &detail : details)
+      os << shortenMessage(path + ": note: " + detail) << '\n';
 }
 
 void ImportReport::printConstants(raw_ostream &os) const {

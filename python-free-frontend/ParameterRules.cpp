@@ -33,14 +33,39 @@ static bool isBufferName(StringRef name) {
   return false;
 }
 
-/// Names that people give to parameters.
-static bool isParameterName(StringRef name) {
+/// Names that modules of PyTorch give to parameters: "fc.weight",
+/// "in_proj_bias", "weight_hh_l0_reverse".
+static bool isModuleName(StringRef name) {
+  StringRef leaf = name.rsplit('.').second;
+  if (leaf.empty())
+    leaf = name;
+  for (StringRef start : {"in_proj_", "q_proj_", "k_proj_", "v_proj_"})
+    if (leaf.consume_front(start))
+      break;
+  if (!leaf.consume_front("weight") && !leaf.consume_front("bias"))
+    return leaf == "original0" || leaf == "original1" || leaf == "original";
+  for (StringRef direction : {"_ih_l", "_hh_l", "_hr_l"})
+    if (leaf.consume_front(direction)) {
+      leaf.consume_back("_reverse");
+      return leaf.find_first_not_of("0123456789") == StringRef::npos;
+    }
+  return is_contained({"", "_ih", "_hh", "_g", "_v", "_k", "_orig"}, leaf);
+}
+
+static bool containsAny(StringRef name, ArrayRef<StringRef> parts) {
   std::string lower = name.lower();
-  for (StringRef part : {"weight", "bias", "gamma", "beta", "scale", "token",
-                         "embed", "query", "alpha"})
-    if (StringRef(lower).contains(part))
-      return true;
-  return false;
+  return any_of(
+      parts, [&](StringRef part) { return StringRef(lower).contains(part); });
+}
+
+/// Whether people give such a name to parameters, and hardly to buffers. In a
+/// file of PyTorch, a weight, bias or scale that no module calls so may be a
+/// prior, or the weights of classes.
+static bool isParameterName(StringRef name, bool isPyTorch) {
+  return containsAny(name,
+                     {"gamma", "beta", "token", "embed", "query", "alpha"}) ||
+         (isPyTorch ? isModuleName(name)
+                    : containsAny(name, {"weight", "bias", "scale"}));
 }
 
 /// Numbers that Paddle's exporter writes beside parameters, which it calls
@@ -56,6 +81,7 @@ static bool isPaddleConstant(StringRef name, const TensorData &data) {
 Verdict judge(const Model &model, StringRef name, const TensorData &data,
               const Fingerprint &print, TensorRole role) {
   Verdict parameter{true}, constant{false};
+  bool isPyTorch = model.proto->producer_name() == "pytorch";
   // Running statistics are state that dtc keeps among the parameters.
   if (role.isStatistic)
     return parameter;
@@ -72,8 +98,7 @@ Verdict judge(const Model &model, StringRef name, const TensorData &data,
     return constant;
   }
   // PyTorch's exporter names no scalars but those of the state dict.
-  if (data.shape.empty() && !role.isWeight() &&
-      model.proto->producer_name() != "pytorch") {
+  if (data.shape.empty() && !role.isWeight() && !isPyTorch) {
     constant.reason = "scalar";
     return constant;
   }
@@ -89,14 +114,14 @@ Verdict judge(const Model &model, StringRef name, const TensorData &data,
   }
   // PyTorch's exporter keeps the names of biases, but Keras, which calls it,
   // has none to give.
-  bool isMadeUp = isGeneratedName(name) && model.hasNames &&
-                  model.proto->producer_name() == "pytorch" && !role.isLookup &&
-                  !role.isProduct && !role.isLayer && !role.isNorm;
+  bool isMadeUp = isGeneratedName(name) && model.hasNames && isPyTorch &&
+                  !role.isLookup && !role.isProduct && !role.isLayer &&
+                  !role.isNorm;
   if (role.isWeight() && !isMadeUp) {
     // PyTorch's modules call their parameters weight and bias; a person's name
     // may be that of a buffer.
-    parameter.isDoubtful = model.proto->producer_name() == "pytorch" &&
-                           !isGeneratedName(name) && !isParameterName(name);
+    parameter.isDoubtful =
+        isPyTorch && !isGeneratedName(name) && !isParameterName(name, true);
     if (!isBufferName(name))
       return parameter;
     constant.reason = "buffer by its name";
@@ -108,7 +133,7 @@ Verdict judge(const Model &model, StringRef name, const TensorData &data,
     constant.isComputed = !data.shape.empty() || role.isArgument;
     return constant;
   }
-  parameter.isDoubtful = !isParameterName(name);
+  parameter.isDoubtful = !isParameterName(name, isPyTorch);
   if (!isBufferName(name))
     return parameter;
   constant.reason = "buffer by its name";

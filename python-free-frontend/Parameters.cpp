@@ -46,6 +46,7 @@ private:
   void addCandidate(StringRef name, StringRef source, const TensorData &data,
                     const Fingerprint &print);
   void describe();
+  void describeDoubt();
   void describeShared(const MapVector<StringRef, size_t> &counts);
   Parameters makeParameters();
 
@@ -125,11 +126,8 @@ void ParameterFinder::judgeTensor(StringRef name, StringRef source,
                   isParameterInitializer(source, options);
   if (verdict.isComputed && !isWanted)
     computed.push_back(name.str());
-  if (verdict.isDoubtful && !isWanted)
-    doubtful.push_back(name.str() +
-                       (verdict.isParameter
-                            ? "' (trained)"
-                            : ("' (" + verdict.reason + ")").str()));
+  if (verdict.isDoubtful && verdict.isParameter && !isWanted)
+    doubtful.push_back(name.str());
   if (!verdict.isParameter && !isWanted) {
     report.constants.push_back(
         {name.str(), toString(data.shape), verdict.reason.str()});
@@ -183,18 +181,54 @@ void ParameterFinder::addInitializers() {
   }
 }
 
-void ParameterFinder::describe() {
-  if (!doubtful.empty()) {
-    constexpr size_t most = 8;
-    std::string list;
-    for (const std::string &entry : ArrayRef(doubtful).take_front(most))
-      list += (list.empty() ? "'" : ", '") + entry;
-    if (doubtful.size() > most)
-      list += " and " + std::to_string(doubtful.size() - most) + " more";
-    report.notes.push_back(
-        "the file does not say whether these are parameters: " + list +
-        "; --parameter and --freeze decide");
+/// "'a', 'b' and 3 more".
+static std::string list(ArrayRef<std::string> names) {
+  constexpr size_t most = 8;
+  std::string text;
+  for (const std::string &name : names.take_front(most))
+    text += (text.empty() ? "'" : ", '") + name + "'";
+  if (names.size() > most)
+    text += " and " + std::to_string(names.size() - most) + " more";
+  return text;
+}
+
+/// A file of TorchScript has the names of a model's tensors, and no more.
+void ParameterFinder::describeDoubt() {
+  bool isTorchScript =
+      model.proto->producer_name() == "pytorch" && !model.provenance.isKnown();
+  if (!isTorchScript) {
+    if (!doubtful.empty())
+      report.warnings.push_back(
+          "the file does not say whether these are parameters: " +
+          list(doubtful) +
+          ": they are trained; --freeze leaves them as they "
+          "are, --parameter says that they are parameters");
+    return;
   }
+  if (options.isFreezeChosen)
+    return;
+  std::string text = "a file of TorchScript does not say which tensors are "
+                     "buffers, which parameters are frozen, nor where detach() "
+                     "and no_grad stop gradients: ";
+  if (doubtful.empty())
+    report.notes.push_back(text + "all weights are trained; --freeze GLOB "
+                                  "freezes, tools/export.py says all");
+  else
+    report.warnings.push_back(text + "all weights are trained, also " +
+                              list(doubtful) +
+                              ", which may be buffers; --freeze and "
+                              "--parameter decide, tools/export.py says all");
+}
+
+/// Whether the file says that a tensor is not trained, or it is none of the
+/// model's.
+static bool isCertain(StringRef reason) {
+  return is_contained(
+      {"buffer", "constant of the model", "computed by the exporter"}, reason);
+}
+
+void ParameterFinder::describe() {
+  describeDoubt();
   if (!computed.empty())
     report.warnings.push_back(
         "not trained is what the exporter computed: " +
@@ -206,11 +240,18 @@ void ParameterFinder::describe() {
     for (const ImportReport::Constant &constant : report.constants)
       byReason[constant.reason].push_back(constant.name);
     byReason.erase("scalar"); // of no interest
-    for (const auto &[reason, names] : byReason)
-      report.notes.push_back(
-          std::to_string(names.size()) +
-          (names.size() == 1 ? " tensor is" : " tensors are") +
-          " not trained, " + reason + ": " + listFirstNames(names));
+    for (const auto &[reason, names] : byReason) {
+      bool isOne = names.size() == 1;
+      std::string text = std::to_string(names.size()) +
+                         (isOne ? " tensor is" : " tensors are") +
+                         " not trained, " + reason + ": " +
+                         listFirstNames(names);
+      if (isCertain(reason))
+        report.details.push_back(text);
+      else
+        report.notes.push_back(text + "; --parameter trains " +
+                               (isOne ? "it" : "them"));
+    }
   }
 }
 
@@ -239,7 +280,7 @@ void ParameterFinder::describeShared(
       sharers += count;
     }
   if (!shared.empty())
-    report.notes.push_back(
+    report.details.push_back(
         std::to_string(sharers) + " equal tensors shared " +
         std::to_string(shared.size()) +
         (shared.size() == 1 ? " initializer (" : " initializers (") +
@@ -317,7 +358,7 @@ Parameters ParameterFinder::makeParameters() {
         ": unless these are weights or their transposes (--parameter NAME says "
         "so), export with do_constant_folding=False");
   if (!renamed.empty())
-    report.notes.push_back(
+    report.details.push_back(
         std::to_string(renamed.size()) +
         (renamed.size() == 1 ? " parameter is named after its module: "
                              : " parameters are named after their modules: ") +

@@ -5,7 +5,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "RestoreComputed.h"
+#include "CallKinds.h"
 #include "ComputedTensors.h"
+#include "Fingerprint.h"
 #include "NameList.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -27,6 +29,7 @@ public:
 private:
   void warn(ArrayRef<std::string> list, StringRef what);
   void trainInPlace(const Computed &tensor);
+  bool onlyMoves(const Computed &tensor) const;
   std::string applyTerms(const Computed &tensor, int index, std::string value);
   void restoreTerms(const Computed &tensor);
   void restoreFolded(const Computed &tensor);
@@ -37,7 +40,8 @@ private:
   RestoredTensors &result;
   ComputedTensors computed;
   /// What was done, for messages.
-  std::vector<std::string> undone, moved, perhapsMoved, added, replaced;
+  std::vector<std::string> undone, moved, likelyMoved, perhapsMoved, added,
+      replaced;
 };
 
 /// "'exp' of 'scale'".
@@ -50,15 +54,20 @@ std::string describe(const Computed &tensor) {
          listFirstNames(names);
 }
 
-void ComputedRestorer::warn(ArrayRef<std::string> list, StringRef what) {
-  if (list.empty())
-    return;
+static std::string joinFirst(ArrayRef<std::string> list) {
   constexpr size_t limit = 3;
   std::string text = join(list.take_front(limit), "; ");
   if (list.size() > limit)
     text += "; and " + std::to_string(list.size() - limit) + " more";
-  result.warnings.push_back("the exporter computed with parameters (" + text +
-                            "): " + what.str() + "export with optimize=False");
+  return text;
+}
+
+void ComputedRestorer::warn(ArrayRef<std::string> list, StringRef what) {
+  if (list.empty())
+    return;
+  result.warnings.push_back("the exporter computed with parameters (" +
+                            joinFirst(list) + "): " + what.str() +
+                            "export with optimize=False");
 }
 
 void ComputedRestorer::trainInPlace(const Computed &tensor) {
@@ -100,6 +109,39 @@ void ComputedRestorer::restoreTerms(const Computed &tensor) {
     graph.node(index).set_input(operand, applyTerms(tensor, index, parameter));
 }
 
+/// Whether the exporter says by which steps it computed a tensor of one
+/// parameter, and all of them move elements, or compute what is looked up.
+bool ComputedRestorer::onlyMoves(const Computed &tensor) const {
+  StringRef name = tensor.stored->name();
+  if (!graph.provenance.hasSources(name))
+    return false;
+  SmallVector<StringRef> steps = graph.provenance.findSteps(name);
+  steps.push_back(tensor.call);
+  auto has = [&](ArrayRef<StringRef> stems) {
+    return any_of(steps, [&](StringRef step) {
+      return is_contained(stems, getStem(step));
+    });
+  };
+  bool isLookup = has({"embedding", "index", "index_select", "gather"});
+  // Distances in buckets, as in T5.
+  bool isBucket = isLookup && has({"where"}) && has({"minimum"});
+  return isBucket || all_of(steps, [&](StringRef step) {
+           StringRef stem = getStem(step);
+           return stem == "val" || isMove(step) || isCreation(step) ||
+                  (isLookup &&
+                   is_contained({"embedding", "index", "index_select", "gather",
+                                 "add", "sub", "rsub", "cumsum", "clamp", "eq",
+                                 "ne"},
+                                stem));
+         });
+}
+
+/// Of equal elements, which are copies is not known.
+static bool mayRepeat(const Computed &tensor) {
+  return fingerprint(tensor.data).uniform &&
+         is_contained({"expand", "repeat", "tile"}, getStem(tensor.call));
+}
+
 void ComputedRestorer::restoreFolded(const Computed &tensor) {
   const FoldedTensor &folded = *tensor.folded;
   const Computed *first = &*find_if(computed.list, [&](const Computed &other) {
@@ -118,8 +160,12 @@ void ComputedRestorer::restoreFolded(const Computed &tensor) {
   else if (tensor.isPresent || (isSure && !tensor.isSliced))
     undone.push_back(parameter);
   if (!tensor.isPresent && first == &tensor) {
+    bool isNote = tensor.isSliced || (onlyMoves(tensor) && !mayRepeat(tensor));
     if (!isSure || tensor.isSliced)
-      (tensor.origin ? moved : perhapsMoved).push_back(describe(tensor));
+      (!tensor.origin ? perhapsMoved
+       : isNote       ? moved
+                      : likelyMoved)
+          .push_back(describe(tensor));
     if (!tensor.origin)
       parameter = graph.makeName(parameter);
     // The same elements stay where they are.
@@ -196,10 +242,19 @@ void ComputedRestorer::run() {
   for (const Computed &tensor : computed.list)
     for (const Origin *candidate : tensor.candidates)
       result.explained.insert(candidate->name);
-  append_range(moved, computed.equal);
-  warn(moved,
+  append_range(likelyMoved, computed.equal);
+  warn(likelyMoved,
        "these are trained, as far as the model needs them, as if it had only "
        "moved them; to be sure ");
+  for (const Computed &tensor : computed.list)
+    if (tensor.origin)
+      result.attributed.insert(tensor.call);
+  // As the exporter says, such as positions that are looked up: no warning.
+  if (!moved.empty())
+    result.notes.push_back("the exporter moved elements of parameters (" +
+                           joinFirst(moved) +
+                           "): these are trained as far as the model needs "
+                           "them; tools/export.py keeps them as they are");
   warn(perhapsMoved,
        "these are trained as if it had only moved one of them; if it computed "
        "more, that is not what PyTorch does; to be sure ");
@@ -215,7 +270,7 @@ void ComputedRestorer::run() {
   warn(replaced, "the results are trained in their place, which is not what "
                  "PyTorch does; ");
   if (!undone.empty())
-    result.notes.push_back(
+    result.details.push_back(
         std::to_string(undone.size()) +
         (undone.size() == 1 ? " parameter is" : " parameters are") +
         " computed with again, as the exporter did: " + listFirstNames(undone));

@@ -30,6 +30,7 @@ public:
 
   void restoreOperands();
   void nameTies();
+  bool mayLackUses(ArrayRef<std::string> missing) const;
   void describe();
 
 private:
@@ -419,6 +420,46 @@ void OperandRestorer::findDropped() {
         "losses become infinite or no numbers: export with optimize=False");
 }
 
+/// Whether a call only moves elements, or computes none of floats.
+static bool keepsNumbers(StringRef call) {
+  return is_contained({"alias",      "arange",     "clone",
+                       "contiguous", "copy",       "detach",
+                       "dropout",    "empty",      "eq",
+                       "expand",     "flatten",    "full",
+                       "ge",         "gt",         "le",
+                       "lt",         "movedim",    "narrow",
+                       "ne",         "new_ones",   "new_zeros",
+                       "ones",       "permute",    "repeat",
+                       "reshape",    "select",     "slice",
+                       "split",      "squeeze",    "sym_size_int",
+                       "t",          "to",         "transpose",
+                       "unflatten",  "unsqueeze",  "view",
+                       "zeros",      "_to_copy",   "lift_fresh_copy",
+                       "new_empty",  "zeros_like", "ones_like",
+                       "full_like"},
+                      getStem(call));
+}
+
+/// Whether the exporter may have taken calls out of the file that used one of
+/// these parameters, which it does not have. Otherwise the model does not use
+/// them, or uses them by the other name of a tie.
+bool OperandRestorer::mayLackUses(ArrayRef<std::string> missing) const {
+  StringSet<> named;
+  for (int index = 0; index < graph.size(); ++index)
+    if (const auto &call = graph.origin(index).call)
+      for (const auto &argument : call->arguments)
+        named.insert(argument.begin(), argument.end());
+  for (const std::string &name : missing)
+    if (named.contains(graph.provenance.find(name)->argument))
+      return true;
+  return any_of(named, [&](const auto &entry) {
+    StringRef call = entry.first();
+    const onnx::TensorProto *tensor = graph.findTensor(call);
+    return graph.isGone(call) && !result.attributed.contains(call) &&
+           (tensor ? isFloatTensor(tensor) : !keepsNumbers(call));
+  });
+}
+
 void OperandRestorer::describe() {
   StringSet<> others;
   for (const auto &entry : result.aliases)
@@ -429,7 +470,7 @@ void OperandRestorer::describe() {
         !others.contains(origin.name) &&
         !result.explained.contains(origin.name))
       missing.push_back(origin.name);
-  if (!missing.empty())
+  if (!missing.empty() && mayLackUses(missing))
     result.warnings.push_back(
         "not in the file and not trained: " + listFirstNames(missing) +
         (missing.size() > 3 ? " (" + std::to_string(missing.size()) + ")"
@@ -449,9 +490,9 @@ void OperandRestorer::describe() {
         "equal parameters or numbers: export with optimize=False");
   auto note = [&](ArrayRef<std::string> list, StringRef one, StringRef many) {
     if (!list.empty())
-      result.notes.push_back(std::to_string(list.size()) + " " +
-                             (list.size() == 1 ? one : many).str() + ": " +
-                             listFirstNames(list));
+      result.details.push_back(std::to_string(list.size()) + " " +
+                               (list.size() == 1 ? one : many).str() + ": " +
+                               listFirstNames(list));
   };
   note(renamed, "parameter has its name back by the exporter's metadata",
        "parameters have their names back by the exporter's metadata");

@@ -27,7 +27,9 @@ struct RestoredTensors {
   llvm::StringSet<> explained;
   /// Other names of a tensor in the state dict.
   llvm::StringMap<std::vector<std::string>> aliases;
-  std::vector<std::string> notes, warnings;
+  /// Results of calls that the exporter computed of a parameter that is known.
+  llvm::StringSet<> attributed;
+  std::vector<std::string> notes, details, warnings;
 };
 
 RestoredTensors restoreParameters(onnx::GraphProto &graph,

@@ -322,7 +322,7 @@ void CallSeparator::run(RestoredTensors &result) {
   separateSplits();
   graph.insertNodes();
   if (!separated.empty())
-    result.notes.push_back(
+    result.details.push_back(
         "apart again is what the exporter merged, as it began alike: " +
         listFirstNames(separated));
   if (!guessed.empty())

@@ -400,6 +400,10 @@ struct CommandLine {
       cl::cat(outputOptions),
       cl::desc("Write the IR after every phase, and the PTX of "
                "device code")};
+  Opt<bool> verbose{"verbose", cl::location(options.verbose),
+                    cl::cat(outputOptions),
+                    cl::desc("Say more of the model: names that are restored, "
+                             "tensors that are not trained")};
   Opt<bool> report{"report", cl::location(options.report),
                    cl::cat(outputOptions),
                    cl::desc("Print the plan's memory, work and communication")};

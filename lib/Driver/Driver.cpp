@@ -260,7 +260,7 @@ LogicalResult Compilation::import() {
     imported.printIssues(llvm::errs());
     return failure();
   }
-  imported.printNotes(llvm::errs());
+  imported.printNotes(llvm::errs(), options.verbose);
   if (replicas > 0 && failed(importMore(replicas)))
     return failure();
   bool isFile = options.readsInitialWeights();

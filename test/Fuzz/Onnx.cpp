@@ -30,7 +30,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     report.printIssues(llvm::nulls());
     return 0;
   }
-  report.printNotes(llvm::nulls());
+  report.printNotes(llvm::nulls(), /*isVerbose=*/true);
   report.printConstants(llvm::nulls());
   dtc::writeSafetensors(llvm::nulls(), report.parameters);
   return 0;

@@ -54,6 +54,28 @@ TEST(RestoreTest, NumberThatEqualsAParameterIsNone) {
   EXPECT_EQ(model.inputs("y"), (Names{"d", "scale"}));
 }
 
+/// "shared" is another name of a tie, or not used: no call is gone that could
+/// have used it but one that moves elements.
+TEST(RestoreTest, ParameterThatNoCallCanUseIsNoWarning) {
+  Recorded model({"shared", "head"});
+  model.tensor("head", {2}, {1, 2});
+  model.node("Mul", {"x", "head"}, "m", "m", "mul(%x, %p_head)");
+  model.node("Relu", {"m"}, "y", "y", "relu(%view_1)");
+  EXPECT_TRUE(model.restore().warnings.empty());
+}
+
+/// The exporter dropped an addition: of zeros that were "shared", perhaps.
+TEST(RestoreTest, ParameterThatADroppedCallMayUseIsAWarning) {
+  Recorded model({"shared", "head"});
+  model.tensor("head", {2}, {1, 2});
+  model.node("Mul", {"x", "head"}, "m", "m", "mul(%x, %p_head)");
+  model.node("Relu", {"m"}, "y", "y", "relu(%add_1)");
+  RestoredTensors restored = model.restore();
+  ASSERT_EQ(restored.warnings.size(), 1u);
+  EXPECT_TRUE(StringRef(restored.warnings.front())
+                  .starts_with("not in the file and not trained: 'shared'"));
+}
+
 /// The exporter computes exp(t), and calls another call's result `t`.
 TEST(RestoreTest, ResultIsCalledLikeAParameterThatIsGone) {
   Recorded model({"t", "w"});

@@ -36,6 +36,8 @@ struct DriverOptions {
   bool needsReport() const {
     return report || !reportJson.empty() || !timeline.empty();
   }
+  /// Notes that nobody has to act on are printed, too.
+  bool verbose = false;
   /// Bytes that a rank's plan may need, and how the user wrote it.
   std::optional<int64_t> deviceMemory;
   std::string deviceMemoryText;

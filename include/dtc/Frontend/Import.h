@@ -81,6 +81,9 @@ struct ImportReport {
   std::vector<ImportIssue> issues;
   /// What the user should know: tied tensors, constants made of weights.
   std::vector<std::string> notes;
+  /// What nobody has to decide: names that are restored, buffers that are not
+  /// trained.
+  std::vector<std::string> details;
   /// What changes what is trained.
   std::vector<std::string> warnings;
   std::vector<Constant> constants;
@@ -88,7 +91,8 @@ struct ImportReport {
 
   /// "PATH: error: REASON; ADVICE", or all unsupported parts of the model.
   void printIssues(llvm::raw_ostream &os) const;
-  void printNotes(llvm::raw_ostream &os) const;
+  /// With the details only if `isVerbose`.
+  void printNotes(llvm::raw_ostream &os, bool isVerbose) const;
   void printConstants(llvm::raw_ostream &os) const;
 };
 
