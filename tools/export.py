@@ -10,6 +10,7 @@ are buffers, and where gradients stop (detach, no_grad). Needs PyTorch and what
 torch.onnx.export needs (onnx, onnxscript).
 """
 
+import contextlib
 import json
 import logging
 import warnings
@@ -57,6 +58,31 @@ def read_own(program, model):
             name = own.get(place(tensor))
             if name in places:
                 inputs[spec.arg.name].replace_all_uses_with(places[name])
+
+
+@contextlib.contextmanager
+def set_up_hugging_face(model):
+    """Models of transformers return keys and values to generate with
+    (use_cache), and choose by the machine how experts are computed. Meanwhile
+    they return none, and compute all experts of a token at once, which is what
+    an ONNX file can say."""
+    modules = list(model.modules()) if isinstance(model, torch.nn.Module) else []
+    configs = {id(module.config): module.config for module in modules
+               if getattr(getattr(module, "config", None), "use_cache", False)}
+    experts = [(module, module.get_experts_implementation()) for module in modules
+               if getattr(module, "_can_set_experts_implementation", bool)()
+               and hasattr(module, "get_experts_implementation")]
+    try:
+        for config in configs.values():
+            config.use_cache = False
+        for module, _ in experts:
+            module.set_experts_implementation("batched_mm")
+        yield
+    finally:
+        for config in configs.values():
+            config.use_cache = True
+        for module, before in experts:
+            module.set_experts_implementation(before)
 
 
 def capture(model, *args, export=torch.export.export, **options):
@@ -209,7 +235,7 @@ def export(model, inputs, path, fixed_batch=False):
             shapes = tuple(map(dynamic_batch, inputs))
         if not fixed_batch:
             call["dynamic_shapes"] = shapes
-        with warnings.catch_warnings(), \
+        with warnings.catch_warnings(), set_up_hugging_face(model), \
                 mock.patch.object(torch.export, "export", capture), \
                 mock.patch.object(torch.autograd.Function, "apply",
                                   classmethod(apply)):
