@@ -277,8 +277,9 @@ struct CommandLine {
   Opt<std::string> output{"loss-of", cl::location(training.output),
                           cl::value_desc("NAME"), cl::cat(trainingOptions),
                           cl::desc("The model's output that the loss is taken "
-                                   "of, if there are several; what only others "
-                                   "need is left out")};
+                                   "of, if there are several (default of "
+                                   "--loss output: the scalar); what only "
+                                   "others need is left out")};
   cl::opt<std::string> ignoreIndex{
       "ignore-index", cl::value_desc("N"), cl::cat(trainingOptions),
       cl::desc("Labels with this value do not count (default: all count)")};

@@ -116,7 +116,8 @@ LogicalResult AddLossPass::checkClassWeights(RankedTensorType logits) {
          << ", one for each class of logits of type " << logits;
 }
 
-/// The number of the result that the loss is taken of.
+/// The number of the result that the loss is taken of. A model that computes
+/// its loss may have other outputs, such as logits: the loss is the scalar.
 FailureOr<unsigned> AddLossPass::findOutput() {
   SmallVector<StringRef> names;
   SmallVector<unsigned> numbers;
@@ -132,6 +133,12 @@ FailureOr<unsigned> AddLossPass::findOutput() {
   if (outputName.empty()) {
     if (numbers.size() == 1)
       return numbers.front();
+    auto isScalar = [&](unsigned number) {
+      auto type = cast<RankedTensorType>(step.getResultTypes()[number]);
+      return type.getNumElements() == 1;
+    };
+    if (kind == "output" && llvm::count_if(numbers, isScalar) == 1)
+      return *llvm::find_if(numbers, isScalar);
     return step.emitError("the model has ")
            << numbers.size() << " outputs, " << listNames(names)
            << ": name the one that the loss is taken of with --loss-of";

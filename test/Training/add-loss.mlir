@@ -3,6 +3,7 @@
 // RUN: dtc-opt %s --dtc-add-loss="output=logits class-axis=1 reduction=sum" --split-input-file | FileCheck %s --check-prefix=AXIS
 // RUN: dtc-opt %s --dtc-add-loss="output=logits loss=mse" --split-input-file | FileCheck %s --check-prefix=MSE
 // RUN: dtc-opt %s --dtc-add-loss=loss=output:cost --split-input-file | FileCheck %s --check-prefix=OUTPUT
+// RUN: dtc-opt %s --dtc-add-loss=loss=output --split-input-file | FileCheck %s --check-prefix=OUTPUT
 // RUN: dtc-opt %s --dtc-add-loss="loss=output output=each" --split-input-file | FileCheck %s --check-prefix=EACH
 // RUN: dtc-opt %s --dtc-add-loss="output=logits label-smoothing=0.5 class-weights=1,2,3,4 ignore-index=-100" --split-input-file | FileCheck %s --check-prefix=WEIGHTED
 // RUN: dtc-opt %s --dtc-add-loss="output=logits label-smoothing=0.5" --split-input-file | FileCheck %s --check-prefix=SMOOTH
