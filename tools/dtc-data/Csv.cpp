@@ -323,6 +323,7 @@ std::string dtc::data::convertCsv(const Settings &settings,
   writer.finish();
   std::string what = regression ? "labels are numbers"
                                 : format("%d classes", table.classCount);
-  return format("%s of %zu columns, %s%s\n", writer.describe().c_str(), columns,
-                what.c_str(), table.classNames ? " in classes.txt" : "");
+  return format("%s of %zu column%s, %s%s\n", writer.describe().c_str(),
+                columns, columns == 1 ? "" : "s", what.c_str(),
+                table.classNames ? " in classes.txt" : "");
 }

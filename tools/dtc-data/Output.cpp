@@ -221,8 +221,9 @@ void SampleWriter::finish() {
 }
 
 std::string SampleWriter::describe() const {
+  int64_t count = parts[0].samples->samples();
   std::string text =
-      format("%lld samples", (long long)parts[0].samples->samples());
+      format("%lld sample%s", (long long)count, count == 1 ? "" : "s");
   if (parts[1].samples)
     text +=
         format(" and %lld in valid/", (long long)parts[1].samples->samples());

@@ -102,7 +102,7 @@ void addCommands(CLI::App &app, Command &command) {
     addFormat(app, command, format);
   app.get_subcommand("cifar")
       ->add_option("--classes", command.classes, "coarse or fine, of CIFAR-100")
-      ->check(CLI::IsMember({"coarse", "fine"}))
+      ->check(CLI::IsMember({"coarse", "fine"}, CLI::ignore_case))
       ->capture_default_str();
   app.get_subcommand("images")
       ->add_option("--channels", command.settings.channels,
