@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# A convolutional network learns handwritten digits by epochs. The weights of the most accurate evaluation are kept, evaluated
+# again, and used to predict a class for each validation sample. The weights are those that PyTorch loads.
+set -euo pipefail
+. "$(dirname "$0")/../common.sh"
+data=$inputs/convnet-digits.data
+
+dtc "$inputs/convnet-digits.onnx" --batch 64 --dp 2 --optimizer adamw -o digits.train
+./digits.train --nproc 2 --data "$data" --epochs "${EPOCHS:-12}" --lr 2e-3 --lr-schedule cosine --eval-every 2e --log-every 1e \
+  --best-by accuracy --save-best best.safetensors --metrics metrics.jsonl
+
+./digits.train --nproc 2 --evaluate --eval-data "$data/valid" --init-weights best.safetensors --predict predictions.npy
+echo "weights: $work/best.safetensors, predictions: $work/predictions.npy"
