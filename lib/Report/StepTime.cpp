@@ -384,7 +384,8 @@ LogicalResult dtc::addExpectedTimes(ArrayRef<ModuleOp> stages,
     auto end = execute(plans, usesTf32);
     if (!end)
       return failure();
-    if (report.expected.empty() && !report.isMeasured)
+    if (report.expected.empty() && !report.isMeasured &&
+        !report.timeline.schedule.empty())
       draw(plans, *end, report.timeline);
     report.expected.push_back(
         {numbers, getEnd(*end), topology.speed->getFlops(numbers)});
