@@ -9,13 +9,13 @@ Needs the packages of bench/requirements.txt.
 
 import copy
 import json
-import math
 import warnings
 from pathlib import Path
 
 import numpy as np
 import onnx
 import torch
+from sklearn.metrics import f1_score
 from torch import nn
 from torch.nn import functional as F
 
@@ -86,10 +86,11 @@ def write_evaluation(model, path):
     module = copy.deepcopy(model.module).double()
     with torch.no_grad():
         loss = model.compute_loss(module, rows, labels).item()
-        right = (module(rows).argmax(-1) == labels).double().mean().item()
-    report = dict(dropout=dict(step=[1], eval_loss=[loss],
-                               eval_perplexity=[math.exp(loss)],
-                               eval_accuracy=[right]))
+        best = module(rows).argmax(-1)
+    report = dict(dropout=dict(
+        step=[1], eval_loss=[loss],
+        eval_accuracy=[(best == labels).double().mean().item()],
+        eval_f1=[f1_score(labels, best, average="macro")]))
     path.write_text(json.dumps(report, indent=1) + "\n")
 
 

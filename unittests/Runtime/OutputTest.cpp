@@ -145,7 +145,9 @@ TEST(EventFile, HasTheBytesOfTensorBoard) {
   {
     EventFile file(folder / "", /*resumedAtStep=*/200);
     file.write(StepMetrics{201, 2.5, 1.25, 1e-3, 0.5, 64, 1024, true, 8192});
-    file.write(EvalMetrics{300, 0.25, {}, 0.75});
+    EvalMetrics evaluation{300, 0.25};
+    evaluation.accuracy = 0.75;
+    file.write(evaluation);
   }
   std::vector<std::string> names;
   for (auto &entry : std::filesystem::directory_iterator(folder / ""))

@@ -23,9 +23,10 @@ static void note(const std::string &text) {
     printf("note: %s\n", text.c_str());
 }
 
-static std::unique_ptr<RankJob>
-makeJob(const Program &program, Options &options, Collectives &collectives,
-        Device &device) {
+static std::unique_ptr<RankJob> makeJob(const Program &program,
+                                        Options &options,
+                                        Collectives &collectives,
+                                        Device &device) {
   if (options.evaluates)
     return std::make_unique<EvaluationRun>(program, options, collectives,
                                            device);
@@ -68,8 +69,7 @@ static int runOnRanks(const Program &program, Options &options,
   agree(collectives,
         attempt([&] { job = makeJob(program, options, collectives, *device); }),
         options.name);
-  agree(collectives, attempt([&] { job->expectSameData(); }),
-        options.name);
+  agree(collectives, attempt([&] { job->expectSameData(); }), options.name);
   if (!options.autotune.empty())
     agree(collectives, attempt([&] { job->readTuning(); }), options.name);
   std::string sharing;
