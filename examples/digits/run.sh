@@ -6,7 +6,7 @@ set -euo pipefail
 data=$inputs/convnet-digits.data
 
 dtc "$inputs/convnet-digits.onnx" --batch 64 --dp 2 --optimizer adamw -o digits.train
-./digits.train --nproc 2 --data "$data" --epochs "${EPOCHS:-12}" --lr 2e-3 --lr-schedule cosine --eval-every 2e --log-every 1e \
+./digits.train --nproc 2 --data "$data" --epochs "${EPOCHS:-12}" --lr 1e-2 --lr-schedule cosine --eval-every 2e --log-every 1e \
   --best-by accuracy --save-best best.safetensors --metrics metrics.jsonl
 
 ./digits.train --nproc 2 --evaluate --eval-data "$data/valid" --init-weights best.safetensors --predict predictions.npy
