@@ -29,7 +29,7 @@ for plan in "$@"; do
         --save-weights "$here/$precision-$steps.safetensors"
     done
   done
-  grep '"step"' "$here/fp16-6.jsonl" | cut -d, -f7,8 >"$here/found"
+  grep '"step"' "$here/fp16-6.jsonl" | cut -d, -f8,9 >"$here/found"
   cat >"$here/expected" <<END
  "loss_scale": 65536, "skipped": 0
  "loss_scale": 65536, "skipped": 0
