@@ -270,8 +270,11 @@ void PlanManifest::addRecord(DictionaryAttr entry, int64_t stage) {
   if (auto shape = entry.getAs<DenseI64ArrayAttr>(attr::unpadded))
     unpadded = shape.asArrayRef();
   json::Array splits;
-  for (const AxisLayout &split : getLayout(type).getEntries())
-    if (split.hasDim() && split.dim > 0)
+  LayoutAttr layout = getLayout(type);
+  for (const AxisLayout &split : layout.getEntries())
+    // The only micro-batch may be anywhere.
+    if (split.hasDim() && split.dim > 0 &&
+        layout.getMesh().getSize(split.axis.getValue()) > 1)
       splits.push_back(json::Object{{"axis", split.axis.getValue()},
                                     {"dim", split.dim - 1}});
   record = json::Object{{"dtype", getElementType(type).name},
