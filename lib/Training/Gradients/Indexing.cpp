@@ -12,28 +12,35 @@ using namespace mlir;
 namespace dtc {
 
 /// The gradient of the rows that were looked up, zero where they are padding.
-static Value maskPadding(GatherOp op, Vjp &d) {
+static Value maskPadding(GatherOp op, Value gradient, Vjp &d) {
   std::optional<int64_t> row = getPadding(op);
   if (!row)
-    return d.grad();
+    return gradient;
   RankedTensorType type = op.getIndices().getType();
   Type element = type.getElementType();
   SmallVector<int64_t> shape(type.getShape());
   shape.append(
-      cast<RankedTensorType>(d.grad().getType()).getRank() - type.getRank(), 1);
+      cast<RankedTensorType>(gradient.getType()).getRank() - type.getRank(), 1);
   auto scalar = RankedTensorType::get({}, element);
   Value padding = d.create<ConstantOp>(
       scalar, DenseElementsAttr::get(scalar, IntegerAttr::get(element, *row)));
   Value indices =
       d.reshape(op.getIndices(), RankedTensorType::get(shape, element));
   return d.select(d.compare(Comparison::eq, indices, padding),
-                  d.constant(d.grad(), 0), d.grad());
+                  d.constant(gradient, 0), gradient);
 }
 
 static void differentiate(GatherOp op, Vjp &d) {
-  d.set(0, d.create<ScatterAddOp>(getGradientType(op.getTable()),
-                                  op.getIndices(), maskPadding(op, d),
-                                  op.getStarts(), op.getBatchDims()));
+  Type type = getGradientType(op.getTable());
+  Value gradient = d.grad();
+  // A sum in the type of sums, which the rows are added in, is not rounded.
+  if (auto rounded = gradient.getDefiningOp<CastOp>();
+      rounded && isFloat16(rounded.getType()) &&
+      getElementTypeOrSelf(rounded.getX()) == getElementTypeOrSelf(type))
+    gradient = rounded.getX();
+  d.set(0, d.create<ScatterAddOp>(type, op.getIndices(),
+                                  maskPadding(op, gradient, d), op.getStarts(),
+                                  op.getBatchDims()));
 }
 
 static void differentiate(ScatterAddOp op, Vjp &d) {

@@ -71,3 +71,21 @@ module @scatter_add_batch {
     return %l : tensor<f64>
   }
 }
+
+// -----
+
+// The rows of a narrow table get the sum of the batch, which is f32, before it is
+// rounded.
+
+// CHECK-LABEL: module @gather_narrow
+// CHECK: %[[SUM:.+]] = dtc.reduce_sum %{{.+}} axes [0] : (tensor<2x3x4xbf16>) -> tensor<1x3x4xf32>
+// CHECK-NEXT: dtc.scatter_add %{{.+}}, %[[SUM]] : (tensor<1x3xi64>, tensor<1x3x4xf32>) -> tensor<5x4xf32>
+module @gather_narrow {
+  func.func @step(%table: tensor<5x4xf32> {dtc.parameter = "table"}, %x: tensor<2x3x4xbf16> {dtc.input = "x"}, %i: tensor<1x3xi64> {dtc.input = "i"}) -> (tensor<f64> {dtc.output = "loss"}) {
+    %t = dtc.cast %table : (tensor<5x4xf32>) -> tensor<5x4xbf16>
+    %y = dtc.gather %t, %i : (tensor<5x4xbf16>, tensor<1x3xi64>) -> tensor<1x3x4xbf16>
+    %z = dtc.mul %x, %y : (tensor<2x3x4xbf16>, tensor<1x3x4xbf16>) -> tensor<2x3x4xbf16>
+    %l = dtc.sum_squares %z : (tensor<2x3x4xbf16>) -> tensor<f64>
+    return %l : tensor<f64>
+  }
+}
