@@ -51,23 +51,24 @@ static BlockArgument findLabels(func::FuncOp step) {
   return {};
 }
 
-static bool hasFewClasses(Value predictions) {
-  auto type = cast<ShapedType>(predictions.getType());
-  return type.getRank() > 1 && type.getShape().back() <= maxCountedClasses;
+/// The number of values of an input; 0 if it is unknown.
+static int64_t getBound(func::FuncOp step, BlockArgument argument) {
+  auto bound = step.getArgAttrOfType<DenseI64ArrayAttr>(argument.getArgNumber(),
+                                                        attr::bound);
+  return bound ? bound[0] : 0;
 }
 
 /// Whether the labels are sequences of what an input has sequences of: then
 /// the loss is that of a language model, whose exponential is the perplexity.
 static bool predictsTokens(func::FuncOp step, BlockArgument labels) {
-  auto getBound = [&](BlockArgument argument) -> int64_t {
-    auto bound = step.getArgAttrOfType<DenseI64ArrayAttr>(
-        argument.getArgNumber(), attr::bound);
-    auto type = cast<RankedTensorType>(argument.getType());
-    return bound && type.getRank() == 2 ? bound[0] : 0;
+  auto isSequence = [](BlockArgument argument) {
+    return cast<ShapedType>(argument.getType()).getRank() == 2;
   };
-  int64_t classes = getBound(labels);
-  return classes && llvm::any_of(step.getArguments(), [&](auto argument) {
-           return argument != labels && getBound(argument) == classes;
+  int64_t classes = getBound(step, labels);
+  return classes && isSequence(labels) &&
+         llvm::any_of(step.getArguments(), [&](BlockArgument argument) {
+           return argument != labels && isSequence(argument) &&
+                  getBound(step, argument) == classes;
          });
 }
 
@@ -114,8 +115,14 @@ void BuildEvalPass::buildOfClasses(func::FuncOp step, Value logits,
         "training_loss", "training_count");
   }
   isLanguageModel = predictsTokens(step, labels);
+  // Those of the model: logits may have columns that are padding.
+  int64_t classes = getBound(step, labels);
+  if (classes == 0)
+    classes = cast<ShapedType>(logits.getType()).getShape().back();
   add(countClasses(*builder, logits, labels, ignored,
-                   !isLanguageModel && hasFewClasses(logits)));
+                   /*inTop5=*/!isLanguageModel && classes > 5,
+                   /*byClass=*/!isLanguageModel &&
+                       classes <= maxCountedClasses));
 }
 
 LogicalResult BuildEvalPass::build(func::FuncOp step, Value predictions) {
@@ -133,7 +140,10 @@ LogicalResult BuildEvalPass::build(func::FuncOp step, Value predictions) {
   } else if (kind == "bce") {
     add(buildBinaryCrossEntropy(*builder, predictions, labels, replicas),
         "loss", "count");
-    add(countSigns(*builder, predictions, labels, hasFewClasses(predictions)));
+    auto type = cast<ShapedType>(predictions.getType());
+    add(countSigns(*builder, predictions, labels,
+                   type.getRank() > 1 &&
+                       type.getShape().back() <= maxCountedClasses));
   } else {
     buildOfClasses(step, predictions, labels);
   }

@@ -178,7 +178,7 @@ static Value createNumTrueByColumn(ImplicitLocOpBuilder &b, Value x) {
 
 ClassCounts dtc::countClasses(ImplicitLocOpBuilder &b, Value logits,
                               Value labels, std::optional<int64_t> ignored,
-                              bool byClass) {
+                              bool inTop5, bool byClass) {
   RankedTensorType type = getType(logits);
   Type element = type.getElementType(), f32 = b.getF32Type();
   int64_t dim = type.getRank() - 1, classes = type.getShape().back();
@@ -210,10 +210,10 @@ ClassCounts dtc::countClasses(ImplicitLocOpBuilder &b, Value logits,
   ClassCounts counts;
   Value isRight = isInTop(1);
   counts.numRight = createNumTrue(b, isRight);
+  if (inTop5)
+    counts.numInTop5 = createNumTrue(b, isInTop(5));
   if (!byClass)
     return counts;
-  if (classes > 5)
-    counts.numInTop5 = createNumTrue(b, isInTop(5));
   Value largest = ReduceMaxOp::create(b, logits, dim);
   counts.hits =
       createNumTrueByColumn(b, LogicalAndOp::create(b, isLabel, isRight));

@@ -66,11 +66,12 @@ struct ClassCounts {
   mlir::Value hits, predicted, labels;
 };
 
-/// Counts by class are left out unless `byClass`. A label is right if its logit
-/// is larger than those of all other classes, so a tie is wrong.
+/// A label is right if its logit is larger than those of all other classes, so
+/// a tie is wrong.
 ClassCounts countClasses(mlir::ImplicitLocOpBuilder &builder,
                          mlir::Value logits, mlir::Value labels,
-                         std::optional<int64_t> ignored, bool byClass);
+                         std::optional<int64_t> ignored, bool inTop5,
+                         bool byClass);
 
 /// The same for one logit and one target, 0 or 1, of each class.
 ClassCounts countSigns(mlir::ImplicitLocOpBuilder &builder, mlir::Value logits,

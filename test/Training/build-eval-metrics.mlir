@@ -1,5 +1,5 @@
 // RUN: dtc-opt %s --dtc-build-eval --split-input-file | FileCheck %s
-// RUN: dtc-opt %s --dtc-build-eval="label-smoothing=0.1 class-weights=1,1,1,1,1,1,1,2" --split-input-file | FileCheck %s --check-prefix=SHAPED
+// RUN: dtc-opt %s --dtc-build-eval="label-smoothing=0.1" --split-input-file | FileCheck %s --check-prefix=SHAPED
 
 // Above five classes, labels among the five largest logits count.
 
@@ -34,5 +34,19 @@ module @language_model {
                   %t: tensor<2x3xi64> {dtc.input = "labels", dtc.kind = "label", dtc.bound = array<i64: 8>})
       -> (tensor<2x3x8xf32> {dtc.output = "predictions"}) {
     return %z : tensor<2x3x8xf32>
+  }
+}
+
+// -----
+
+// Six columns of logits, of which one is padding: there are five classes.
+
+// CHECK-LABEL: module @padded
+// CHECK:         {name = "right", size = 1 : i64}, {name = "class_hits", size = 6 : i64}
+// CHECK:         dtc.constant dense<5.000000e+00> : tensor<f32>
+module @padded {
+  func.func @step(%z: tensor<2x6xf32> {dtc.parameter = "z"}, %t: tensor<2xi64> {dtc.input = "labels", dtc.kind = "label", dtc.bound = array<i64: 5>})
+      -> (tensor<2x6xf32> {dtc.output = "predictions"}) {
+    return %z : tensor<2x6xf32>
   }
 }
