@@ -24,7 +24,8 @@ static bool isNarrow(Value value) { return isFloat16(value.getType()); }
 /// no number has to be rounded.
 static bool keepsElements(Operation *op) {
   if (auto cast = dyn_cast<CastOp>(op))
-    return isNarrow(cast.getX());
+    return getElementTypeOrSelf(cast.getX()) ==
+           getElementTypeOrSelf(cast.getY());
   return isa<ReshapeOp, BroadcastOp, TransposeOp, SliceOp, SplitOp, ConcatOp,
              PadOp, GatherOp, NegOp, AbsOp, ReluOp, MaximumOp, MinimumOp,
              SelectOp>(op) &&
