@@ -161,14 +161,15 @@ static int supervise(const std::vector<char *> &arguments,
   sigprocmask(SIG_BLOCK, &handled, &before);
   OtherProcess process(child);
   std::chrono::seconds timeout(options.timeout);
-  Clock::time_point hadRanks = Clock::now();
+  Clock::time_point begin = Clock::now();
+  // Later it may have none: daemons of other machines leave it.
+  bool hadChildren = false;
   std::optional<Clock::time_point> latestEnd;
   int status = 0;
   while (waitpid(child, &status, WNOHANG) == 0) {
     Clock::time_point now = Clock::now();
-    if (hasRunningChildren(child))
-      hadRanks = now;
-    if (now - hadRanks > timeout) {
+    hadChildren = hadChildren || hasRunningChildren(child);
+    if (!hadChildren && now - begin > timeout) {
       kill(child, SIGKILL);
       waitpid(child, &status, 0);
       messages.show();

@@ -39,14 +39,16 @@ static bool isOfAggregation(const std::string &line) {
 
 std::string LauncherMessages::addLine(const std::string &line) {
   if (!isDashes(line)) {
+    bool isError = line.find(": error: ") != line.npos;
+    hasError |= isError;
+    // Of a rank, whatever is around it.
+    if (isError || line.find(": warning: ") != line.npos)
+      return line;
     if (isInParagraph) {
       paragraph += line;
       return {};
     }
-    if (isOfAggregation(line))
-      return {};
-    hasError |= line.find(": error: ") != line.npos;
-    return line;
+    return isOfAggregation(line) ? "" : line;
   }
   isInParagraph = !isInParagraph;
   if (isInParagraph) {
