@@ -183,6 +183,10 @@ TEST(Options, Errors) {
                "found --predict, expected --evaluate with it");
   EXPECT_ERROR(parse({"--data", "d", "--evaluate", "--lr", "1"}),
                "found --lr with --evaluate, which trains nothing");
+  EXPECT_ERROR(parse({"--data", "d", "--evaluate", "--check-replicas"}),
+               "found --check-replicas with --evaluate, which trains nothing");
+  EXPECT_ERROR(parse({"--data", "d", "--evaluate", "--resume"}),
+               "found --resume, expected --checkpoint-dir DIR with it");
   EXPECT_ERROR(parse({"--data", "d", "--evaluate", "--save-weights", "w"}),
                "found --save-weights with --evaluate, which trains nothing");
   EXPECT_ERROR(parse({"--data", "d", "--evaluate", "--init-weights", "w",

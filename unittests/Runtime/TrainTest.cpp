@@ -240,7 +240,7 @@ TEST_F(Train, EvaluatesWithoutTraining) {
   EXPECT_NEAR(sum / 120, loss, 1e-13);
 
   Outcome missing =
-      run("pp1-dp1-mb1", evaluates + " --checkpoint-dir " + folder / "none");
+      run("pp2-dp2-mb2", evaluates + " --checkpoint-dir " + folder / "none");
   EXPECT_NE(missing.status, 0);
   EXPECT_EQ(countLines(missing.output, "has no whole checkpoint"), 1)
       << missing.output;

@@ -49,11 +49,12 @@ void Checkpointer::warn(const std::string &text) const {
 std::string Checkpointer::describeAbsence() const {
   return format(
       "'%s' has no whole checkpoint%s; give another "
-      "--checkpoint-dir to start anew",
+      "--checkpoint-dir%s",
       options.checkpointDir.c_str(),
       options.resumeStep >= 0
           ? format(" of step %lld", (long long)options.resumeStep).c_str()
-          : "");
+          : "",
+      options.evaluates ? "" : " to start anew");
 }
 
 std::optional<TrainingState> Checkpointer::start() {
@@ -88,9 +89,10 @@ int64_t Checkpointer::load() {
   std::optional<int64_t> step = chooseStep();
   if (!step)
     agree(context.collectives, {true, describeAbsence()}, options.name);
-  agree(context.collectives,
-        attempt([&] { read(*step, folder.readManifest(*step)); }),
-        options.name);
+  Outcome outcome = attempt([&] { read(*step, folder.readManifest(*step)); });
+  if (outcome.failed) // what is read may be removed meanwhile
+    outcome.message += "; if a training writes there, try again";
+  agree(context.collectives, outcome, options.name);
   return *step;
 }
 

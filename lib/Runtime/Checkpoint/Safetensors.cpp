@@ -114,12 +114,7 @@ SafetensorsWriter::SafetensorsWriter(std::string target,
                                      const std::vector<Tensor> &tensors,
                                      const Metadata &metadata)
     : path(std::move(target)), temporary(temporaryBeside(path)) {
-  std::error_code none;
-  std::filesystem::file_status status = std::filesystem::status(path, none);
-  if (std::filesystem::exists(status) &&
-      !std::filesystem::is_regular_file(status))
-    fail("cannot write '%s': it is no regular file, which it would replace",
-         path.c_str());
+  expectReplaceable(path);
   create();
   std::string header = makeHeader(tensors, metadata);
   uint64_t length = header.size();

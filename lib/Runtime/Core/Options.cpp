@@ -14,6 +14,7 @@
 #include <CLI/CLI.hpp>
 #include <cfloat>
 #include <cmath>
+#include <set>
 
 using namespace dtc::rt;
 
@@ -388,8 +389,9 @@ static void addLaunchOptions(CLI::App &app, Options &options) {
                  "which they find each other without mpirun")
       ->type_name("FILE");
   app.add_option("--timeout", options.timeout,
-                 "how long a rank waits for others in one call of a step "
-                 "before it ends the job; ten times that between steps")
+                 "how long a rank waits for others at the start, and in one "
+                 "call of a step, before it ends the job; ten times that "
+                 "between steps")
       ->type_name("SECONDS")
       ->check(atLeastOne);
   addDeviceOptions(app, options);
@@ -416,26 +418,26 @@ static void chooseTracedSteps(Options &options, const std::string &text) {
 
 /// An evaluation takes no options of a training.
 static void checkEvaluation(const CLI::App &app, Options &options) {
-  for (const CLI::Option *option : app.get_options()) {
-    std::string name = option->get_name(), group = option->get_group();
-    bool isOfTraining = group == "Training" || group == "Saving" ||
-                        name == "--eval-every" || name == "--early-stop" ||
-                        name == "--best-by" || name == "--eval-train" ||
-                        name == "--trace" || name == "--profile" ||
-                        name == "--autotune" || name == "--gradient-noise";
-    bool choosesWeights = name == "--init-weights" ||
-                          name == "--checkpoint-dir" || name == "--resume" ||
-                          name == "--resume-step" || name == "--seed";
-    if (option->count() && isOfTraining && !choosesWeights)
+  const std::set<std::string> groups = {"Data", "Ranks and devices"};
+  const std::set<std::string> others = {
+      "--help",         "--version",        "--describe",     "--evaluate",
+      "--predict",      "--eval-data",      "--eval-batches", "--seed",
+      "--init-weights", "--checkpoint-dir", "--resume",       "--resume-step",
+      "--metrics",      "--tensorboard",    "--progress"};
+  for (const CLI::Option *option : app.get_options())
+    if (std::string name = option->get_name();
+        option->count() && !others.count(name) &&
+        (!groups.count(option->get_group()) || name == "--autotune"))
       fail("found %s with --evaluate, which trains nothing; leave one of them "
            "out",
            name.c_str());
-  }
   if (!options.initWeights.empty() && !options.checkpointDir.empty())
     fail("found --init-weights and --checkpoint-dir with --evaluate, expected "
          "one of them");
-  if (options.resumeStep >= 0 && options.checkpointDir.empty())
-    fail("found --resume-step, expected --checkpoint-dir DIR with it");
+  if ((options.resume || options.resumeStep >= 0) &&
+      options.checkpointDir.empty())
+    fail("found %s, expected --checkpoint-dir DIR with it",
+         options.resume ? "--resume" : "--resume-step");
   if (options.data == "synthetic" && options.evalData.empty())
     fail("found --data synthetic with --evaluate, expected a directory");
 }

@@ -71,7 +71,7 @@ struct Options {
   bool verifyData = false; ///< whether ranks compare all of it
   bool checkReplicas = false;
   int64_t evalEvery = 0;   ///< 0: no evaluation
-  int64_t earlyStop = 0;   ///< evaluations without a better loss; 0: no limit
+  int64_t earlyStop = 0;   ///< evaluations that are no better; 0: no limit
   int64_t evalBatches = 0; ///< 0: all
   std::string evalData;    ///< empty: valid/ in `data`
   bool evalTrain = false;  ///< evaluate the training data as well

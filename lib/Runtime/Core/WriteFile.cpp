@@ -70,3 +70,12 @@ void dtc::rt::syncFolder(const std::string &folder) {
   fsync(file);
   close(file);
 }
+
+void dtc::rt::expectReplaceable(const std::string &path) {
+  std::error_code none;
+  std::filesystem::file_status status = std::filesystem::status(path, none);
+  if (std::filesystem::exists(status) &&
+      !std::filesystem::is_regular_file(status))
+    fail("cannot write '%s': it is no regular file, which it would replace",
+         path.c_str());
+}

@@ -23,6 +23,10 @@ bool replaceFile(const std::string &name, std::string_view text, mode_t mode);
 /// processes that were killed have left there.
 std::string temporaryBeside(const std::string &path);
 
+/// Throws an Error if a file cannot be replaced by a new one: a folder, a
+/// device.
+void expectReplaceable(const std::string &path);
+
 /// A new name is on disk only when its folder is. Does nothing on file systems
 /// without.
 void syncFolder(const std::string &folder);

@@ -3,6 +3,7 @@
 #include "NpyWriter.h"
 
 #include "Core/Error.h"
+#include "Core/WriteFile.h"
 
 #include <cerrno>
 #include <cstring>
@@ -31,8 +32,8 @@ static std::string makeHeader(dtc_dtype dtype,
 
 NpyWriter::NpyWriter(std::string target, dtc_dtype dtype,
                      const std::vector<int64_t> &shape)
-    : path(std::move(target)),
-      temporary(path + format(".tmp-%d", int(getpid()))) {
+    : path(std::move(target)), temporary(temporaryBeside(path)) {
+  expectReplaceable(path);
   file = fopen(temporary.c_str(), "we");
   if (!file)
     failure("create");

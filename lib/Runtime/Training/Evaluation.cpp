@@ -17,9 +17,9 @@ std::string dtc::rt::chooseEvaluationData(const Options &options) {
   if (options.evaluates && options.evalData.empty() && !fileExists(directory))
     directory = options.data;
   if (!fileExists(directory))
-    fail("found no directory '%s', expected one of validation data for "
-         "--eval-every; make it, or name another with --eval-data DIR",
-         directory.c_str());
+    fail("found no directory '%s', expected one of validation data for %s; "
+         "make it, or name another with --eval-data DIR",
+         directory.c_str(), options.evaluates ? "--evaluate" : "--eval-every");
   return directory;
 }
 
@@ -100,17 +100,18 @@ EvalMetrics Evaluation::run(int64_t step, const StepInputs &inputs,
   return summarize(program, step, sums);
 }
 
-/// The mean of the F1 scores of the classes that labels or predictions have, as
-/// scikit-learn's f1_score(average="macro").
+/// The mean of the F1 scores of classes, as scikit-learn's
+/// f1_score(average="macro", zero_division=0): of those that labels or
+/// predictions have, or, where each class has labels of its own, of all.
 static double macroF1(const double *hits, const double *predictions,
-                      const double *labels, int64_t classes) {
+                      const double *labels, int64_t classes, bool ofAll) {
   double sum = 0;
   int64_t number = 0;
-  for (int64_t i = 0; i < classes; ++i)
-    if (double total = predictions[i] + labels[i]; total > 0) {
-      sum += 2 * hits[i] / total;
-      ++number;
-    }
+  for (int64_t i = 0; i < classes; ++i) {
+    double total = predictions[i] + labels[i];
+    sum += total > 0 ? 2 * hits[i] / total : 0;
+    number += total > 0 || ofAll;
+  }
   return sum / double(number);
 }
 
@@ -138,6 +139,7 @@ EvalMetrics dtc::rt::summarize(const Program &program, int64_t step,
     metrics.top5 = *right / count;
   if (const double *hits = find("class_hits"))
     metrics.f1 = macroF1(hits, find("class_predictions"), find("class_labels"),
-                         program.sizeOfEvalSum("class_hits"));
+                         program.sizeOfEvalSum("class_hits"),
+                         /*ofAll=*/program.loss == LossKind::bce);
   return metrics;
 }

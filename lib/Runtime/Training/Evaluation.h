@@ -47,8 +47,9 @@ private:
   bool hasRest;    ///< whether others are left out that were not meant to be
 };
 
-/// The folder that is evaluated: that of --eval-data, or DIR/valid of --data.
-/// Throws an Error if it is not there.
+/// The folder that is evaluated: that of --eval-data, or DIR/valid of --data;
+/// without a training, DIR itself if it has no valid/. Throws an Error if it is
+/// not there.
 std::string chooseEvaluationData(const Options &options);
 
 /// The numbers that people see, of the sums that plans return (ABI.h).

@@ -8,6 +8,7 @@
 #include "Outputs.h"
 
 #include <cmath>
+#include <cstdio>
 
 using namespace dtc::rt;
 
@@ -57,7 +58,7 @@ void EvaluationRun::loadState() {
           if (leads())
             reporter.emplace(program, options, /*bar=*/false,
                              context.plan().arenaBytes,
-                             step ? std::optional(step) : std::nullopt);
+                             /*resumedAtStep=*/std::nullopt);
         }),
         options.name);
 }
@@ -67,7 +68,15 @@ bool EvaluationRun::run() {
       evaluation.run(step, inputs, predictions ? &*predictions : nullptr);
   if (predictions)
     predictions->commit();
-  if (leads())
-    reporter->report(metrics);
-  return std::isfinite(metrics.loss);
+  if (!leads())
+    return std::isfinite(metrics.loss);
+  reporter->report(metrics);
+  if (std::isfinite(metrics.loss))
+    return true;
+  fflush(stdout);
+  fprintf(stderr,
+          "%s: error: the loss is %g: the weights or the data have numbers "
+          "that are none, or too large, or no label counts\n",
+          options.name.c_str(), metrics.loss);
+  return false;
 }

@@ -24,7 +24,8 @@ public:
   std::string announce() const override;
   void loadState() override;
   std::vector<std::string> notes() const override {
-    return {evaluation.describeRest()};
+    return {reporter ? reporter->describeFormer() : std::string(),
+            evaluation.describeRest()};
   }
   bool run() override;
 
