@@ -178,6 +178,7 @@ std::optional<DriverOptions> dtc::parseCommandLine(int argc, char **argv) {
       [](llvm::raw_ostream &os) { os << "dtc " << getVersion() << "\n"; });
   std::vector<std::string> words = lowerNames(llvm::ArrayRef(argv, argc));
   std::vector<const char *> arguments;
+  arguments.reserve(words.size());
   for (const std::string &word : words)
     arguments.push_back(word.c_str());
   std::string complaint;

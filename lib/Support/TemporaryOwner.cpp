@@ -11,6 +11,7 @@
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <dirent.h>
 #include <fcntl.h>
@@ -37,10 +38,7 @@ static uint64_t startOf(int64_t process) {
   size_t at = text.rfind(") ");
   for (int field = 2; at != std::string::npos && field < 22; ++field)
     at = text.find(' ', at + 1);
-  uint64_t start = 0;
-  if (at != std::string::npos)
-    sscanf(text.c_str() + at, "%" SCNu64, &start);
-  return start;
+  return at == std::string::npos ? 0 : strtoull(text.c_str() + at, nullptr, 10);
 }
 
 /// FNV-1a.
@@ -73,6 +71,8 @@ static bool isAbandoned(const char *name) {
   uint32_t machine = 0;
   int process = 0, length = 0;
   uint64_t start = 0;
+  // A number that is too large belongs to no process.
+  // NOLINTNEXTLINE(bugprone-unchecked-string-to-number-conversion)
   if (sscanf(name, "dtc-%8x-%d-%" SCNu64 "-%n", &machine, &process, &start,
              &length) != 3 ||
       length == 0 || process <= 0 || start == 0 || machine != hashOfMachine())

@@ -45,6 +45,7 @@ static uint64_t sampledChecksum(std::string_view bytes, size_t blocks,
 std::vector<uint64_t> dtc::rt::checksums(const std::vector<ComparedFile> &files,
                                          const FileCoverage &coverage) {
   std::vector<std::pair<size_t, size_t>> bySize;
+  bySize.reserve(files.size());
   for (size_t file = 0; file < files.size(); ++file)
     bySize.emplace_back(files[file].bytes.size(), file);
   std::sort(bySize.begin(), bySize.end());
@@ -89,6 +90,7 @@ static std::vector<std::string> gatherDifferent(const std::string &own,
   std::string all(text.size() * digests.size(), '\0');
   collectives.gatherData(text.data(), all.data(), longest);
   std::vector<std::string> texts;
+  texts.reserve(digests.size());
   for (size_t rank = 0; rank < digests.size(); ++rank)
     texts.push_back(all.substr(rank * text.size(), size_t(digests[rank].size)));
   return texts;

@@ -43,7 +43,8 @@ std::optional<ProcessStatus> dtc::rt::readStatus(pid_t process) {
   size_t end = text.rfind(") ");
   if (end == std::string::npos)
     return std::nullopt;
-  return ProcessStatus{text[end + 2], atoi(text.c_str() + end + 3)};
+  return ProcessStatus{text[end + 2],
+                       pid_t(strtol(text.c_str() + end + 3, nullptr, 10))};
 }
 
 bool dtc::rt::hasRunningChildren(pid_t process) {

@@ -83,13 +83,13 @@ EvalMetrics Evaluation::run(int64_t step, const StepInputs &inputs,
     inputs.write({step, /*learningRate=*/0});
     context.device.run(program.evals[context.stage], context, arena);
     // Each of its samples was there so often.
-    auto repeats = double(program.globalBatch / own);
+    int64_t repeats = program.globalBatch / own;
     arena.read(context.plan().eval, int64_t(sums.size() * sizeof(double)),
                [&](const char *data) {
                  for (size_t i = 0; i < sums.size(); ++i) {
                    double value;
                    memcpy(&value, data + i * sizeof value, sizeof value);
-                   sums[i] += value / repeats;
+                   sums[i] += value / double(repeats);
                  }
                });
     if (predictions)
