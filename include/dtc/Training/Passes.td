@@ -35,7 +35,9 @@ def AddLoss : Pass<"dtc-add-loss", "mlir::ModuleOp"> {
     The loss is a sum over the global batch in double precision, divided by a
     count: a constant, the number of labels that are not ignored, or the sum of
     their classes' weights. It and the predictions that it is taken of, classes
-    last, become the only results; what computed other outputs alone is removed.
+    last, become results, and unless the model computes the loss, so does the
+    model's output as it is (`recorded`). What computed other outputs alone is
+    removed.
     Smoothed and weighted cross-entropy and `bce` are
     built from tensor ops.
 
@@ -53,13 +55,14 @@ def AddLoss : Pass<"dtc-add-loss", "mlir::ModuleOp"> {
     ```mlir
     func.func @step(%x: tensor<8x4xf32> {dtc.input = "x", dtc.kind = "input"},
                     %t: tensor<8xi64> {dtc.input = "labels", dtc.kind = "label"}, ...)
-        -> (tensor<f64> {dtc.output = "loss"}, tensor<8x4xf32> {dtc.output = "predictions"}) {
+        -> (tensor<f64> {dtc.output = "loss"}, tensor<8x4xf32> {dtc.output = "predictions"},
+            tensor<8x4xf32> {dtc.output = "recorded"}) {
       ...
       %0 = dtc.cross_entropy %y, %t : (tensor<8x4xf32>, tensor<8xi64>) -> tensor<f64>
       %n = dtc.constant dense<8.0> : tensor<f64> to tensor<f64>
       %1 = dtc.div %0, %n : (tensor<f64>, tensor<f64>) -> tensor<f64>
       %2 = dtc.sum_over_stages %1 : (tensor<f64>) -> tensor<f64>
-      return %2, %y : tensor<f64>, tensor<8x4xf32>
+      return %2, %y, %y : tensor<f64>, tensor<8x4xf32>, tensor<8x4xf32>
     ```
   }];
   let options = [
