@@ -93,6 +93,12 @@ void dtc::buildStrategyPipeline(OpPassManager &manager,
   fused.tp = plan.tp;
   manager.addPass(createSplitFusedParameters(fused));
 
+  // Heads of keys and values that tp does not divide are repeated. With
+  // parameters of their own; before ops have stages.
+  RepeatKeyHeadsOptions repeat;
+  repeat.tp = plan.tp;
+  manager.addPass(createRepeatKeyHeads(repeat));
+
   // Each op knows its pipeline stage. Before differentiation, since gradients
   // must end up on the stage of what they are the gradient of.
   ChooseCutsOptions cuts;
@@ -269,8 +275,12 @@ void dtc::buildSchedulePipeline(OpPassManager &manager,
   // Attention reads a projection as it lies, where the target's library does.
   // With all communication in place; then nothing is between the projection and
   // its bias.
+  AttentionLimits limits =
+      getAttentionLimits(strategy.target, strategy.training.precision);
+  PackAttentionOptions packing;
+  packing.maxScores = limits.maxScores;
   if (computes(strategy.target, PackedAttentionOp::getOperationName()))
-    manager.addPass(createPackAttention());
+    manager.addPass(createPackAttention(packing));
 
   // Products compute what follows them, where the target's library does.
   // Before activations are kept or made again.
@@ -296,6 +306,12 @@ void dtc::buildSchedulePipeline(OpPassManager &manager,
   // so that scores are never all there. After what is recomputed is chosen:
   // the gradient makes the scores again.
   manager.addPass(createDivideAttention());
+
+  // The library's gradient of long attention is that of blocks which fit its
+  // workspace. On the shapes of one micro-batch on one rank.
+  DivideAttentionGradientOptions blocks;
+  blocks.maxScores = limits.maxScores;
+  manager.addPass(createDivideAttentionGradient(blocks));
 
   // Each stage's plan: runs, sends and receives in the schedule's order.
   ScheduleMicrobatchesOptions microbatches;

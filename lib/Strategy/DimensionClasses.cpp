@@ -72,8 +72,8 @@ void DimensionClasses::setWhole(unsigned node, Operation *op) {
 
 void DimensionClasses::addOp(Operation *op) {
   auto interface = dyn_cast<ShardingRuleInterface>(op);
-  if (!interface)
-    return;
+  if (!interface || (isa<ConstantOp>(op) && op->hasAttr(attr::splitDims)))
+    return; // such a constant is made in parts
   ShardingRule rule = interface.getShardingRule();
   auto expansion = dyn_cast<SplitExpansionInterface>(op);
   SmallVector<std::optional<unsigned>> nodeOfFactor(rule.factors.size());

@@ -67,6 +67,7 @@ static void visitFields(Strategy &s, Visitor visit) {
   visit("target", target.kind);
   visit("target-cpu", target.cpu);
   visit("arch", target.architecture);
+  visit("workspace", target.workspace);
 }
 
 //===----------------------------------------------------------------------===//

@@ -241,3 +241,24 @@ func.func @padded_and_odd(%x: tensor<6x4xf32> {dtc.input = "x"}, %t: tensor<6xi6
   %l = dtc.cross_entropy %2, %t : (tensor<6x13xf32>, tensor<6xi64>) -> tensor<f64>
   return %l : tensor<f64>
 }
+
+// -----
+
+// Heads of keys that are split where they are repeated are those of queries.
+// CHECK-LABEL: func @repeated_keys
+// CHECK-SAME: {dtc.parameter = "q", dtc.split_dims = {tp = 0 : i64}}
+// CHECK-SAME: {dtc.parameter = "k"}
+// CHECK-SAME: {dtc.parameter = "o", dtc.split_dims = {tp = 0 : i64}}
+func.func @repeated_keys(%x: tensor<12x3xf32> {dtc.input = "x"}, %wq: tensor<8x3xf32> {dtc.parameter = "q"},
+                         %wk: tensor<3x3xf32> {dtc.parameter = "k"}, %o: tensor<8x5xf32> {dtc.parameter = "o"}) -> tensor<12x5xf32> {
+  %rows = dtc.constant {dtc.split_dims = {tp = 0}} dense<[0, 1, 1, 2]> : tensor<4xi64> to tensor<4xi64>
+  %w = dtc.gather %wk, %rows : (tensor<3x3xf32>, tensor<4xi64>) -> tensor<4x3xf32>
+  %0 = dtc.matmul %x, %wq {transpose_rhs} : (tensor<12x3xf32>, tensor<8x3xf32>) -> tensor<12x8xf32>
+  %q = dtc.reshape %0 : (tensor<12x8xf32>) -> tensor<2x6x4x2xf32>
+  %1 = dtc.matmul %x, %w {transpose_rhs} : (tensor<12x3xf32>, tensor<4x3xf32>) -> tensor<12x4xf32>
+  %k = dtc.reshape %1 : (tensor<12x4xf32>) -> tensor<2x6x2x2xf32>
+  %a, %lse = dtc.attention %q, %k, %k {scale = 1.0 : f64} : (tensor<2x6x4x2xf32>, tensor<2x6x2x2xf32>, tensor<2x6x2x2xf32>) -> (tensor<2x6x4x2xf32>, tensor<2x4x6xf32>)
+  %r = dtc.reshape %a : (tensor<2x6x4x2xf32>) -> tensor<12x8xf32>
+  %y = dtc.matmul %r, %o : (tensor<12x8xf32>, tensor<8x5xf32>) -> tensor<12x5xf32>
+  return %y : tensor<12x5xf32>
+}

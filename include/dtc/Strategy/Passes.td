@@ -135,6 +135,33 @@ def SplitFusedParameters : Pass<"dtc-split-fused-parameters", "::mlir::ModuleOp"
   ];
 }
 
+def RepeatKeyHeads : Pass<"dtc-repeat-key-heads", "::mlir::ModuleOp"> {
+  let summary = "repeats the heads of keys and values that tp does not divide";
+  let description = [{
+    Attention has `groups` heads of keys and values. Where tp does not divide
+    them, but divides so many copies of them as each has heads of queries, each
+    is repeated: ranks with queries of one group hold the same keys, as in
+    Megatron-LM and vLLM. Products, norms and rotations compute each head by
+    itself, and repeat what they are made of instead, up to the parameters. The
+    parameters stay whole, and their gradients are added over tp once a step.
+
+    With `tp=4`, of two heads of width 8:
+    ```mlir
+    %wk: tensor<16x32xf32> {dtc.parameter = "k.weight"}
+    %0 = dtc.matmul %x, %wk {transpose_rhs} : (tensor<12x32xf32>, tensor<16x32xf32>) -> tensor<12x16xf32>
+    %k = dtc.reshape %0 : (tensor<12x16xf32>) -> tensor<2x6x2x8xf32>
+    // becomes
+    %i = dtc.constant {dtc.split_dims = {tp = 0}} dense<[0, .., 7, 0, .., 7, 8, .., 15, 8, .., 15]> : tensor<32xi64>
+    %w = dtc.gather %wk, %i : (tensor<16x32xf32>, tensor<32xi64>) -> tensor<32x32xf32>
+    %0 = dtc.matmul %x, %w {transpose_rhs} : (tensor<12x32xf32>, tensor<32x32xf32>) -> tensor<12x32xf32>
+    %k = dtc.reshape %0 : (tensor<12x32xf32>) -> tensor<2x6x4x8xf32>
+    ```
+  }];
+  let options = [
+    Option<"tp", "tp", "int64_t", "1", "Ranks that share the heads; nothing happens with 1">,
+  ];
+}
+
 def ChooseCuts : Pass<"dtc-choose-cuts", "mlir::ModuleOp"> {
   let summary = "number the pipeline stages of the forward graph";
   let description = [{
