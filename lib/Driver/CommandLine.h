@@ -240,6 +240,11 @@ struct CommandLine {
       "device-memory", cl::value_desc("SIZE"), cl::cat(planOptions),
       cl::desc("Refuse a plan that needs more memory on a rank, and name "
                "options that would fit; bytes, or with KiB, MiB, GiB, TiB")};
+  cl::opt<std::string> workspace{
+      "workspace", cl::value_desc("SIZE"), cl::cat(outputOptions),
+      cl::desc("Memory that cuDNN may use for convolutions and attention on a "
+               "GPU, 1GiB by default: with less, the gradient of long "
+               "attention is computed in more parts")};
   cl::list<std::string> cut{
       "cut", cl::CommaSeparated, cl::cat(planOptions),
       cl::value_desc("cost|parameters|uniform|NODE,..."),
@@ -476,7 +481,9 @@ private:
   mlir::LogicalResult finishOptimizer();
   mlir::LogicalResult finishDevice();
   mlir::LogicalResult finishTopology();
+  mlir::FailureOr<int64_t> parseBytes(const cl::opt<std::string> &option);
   mlir::LogicalResult finishDeviceMemory();
+  mlir::LogicalResult finishWorkspace();
   mlir::LogicalResult finishProfile();
 };
 

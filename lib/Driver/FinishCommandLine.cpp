@@ -116,8 +116,9 @@ LogicalResult CommandLine::finishTopology() {
   return success();
 }
 
-LogicalResult CommandLine::finishDeviceMemory() {
-  auto number = llvm::StringRef(deviceMemory);
+/// The bytes that an option says, "80GiB".
+FailureOr<int64_t> CommandLine::parseBytes(const cl::opt<std::string> &option) {
+  auto number = llvm::StringRef(option);
   int64_t unit = 1, size = 1;
   for (llvm::StringRef name : {"KiB", "MiB", "GiB", "TiB"}) {
     size *= 1024;
@@ -129,14 +130,21 @@ LogicalResult CommandLine::finishDeviceMemory() {
   if (!number.getAsInteger(10, count) && count > 0)
     bytes = llvm::checkedMul(count, unit);
   if (!bytes)
-    return fail("--device-memory is '" + deviceMemory +
+    return fail("--" + option.ArgStr + " is '" + option +
                 "', expected a number of bytes, KiB, MiB, GiB or TiB, such as "
                 "80GiB");
+  return *bytes;
+}
+
+LogicalResult CommandLine::finishDeviceMemory() {
+  FailureOr<int64_t> bytes = parseBytes(deviceMemory);
+  if (failed(bytes))
+    return failure();
   if (options.getLastPhase() < CompilePhase::Schedule)
     return fail("--device-memory is for the phase schedule, which plans "
                 "memory, but dtc is to stop after " +
                 getPhaseName(options.getLastPhase()));
-  options.deviceMemory = bytes;
+  options.deviceMemory = *bytes;
   options.deviceMemoryText = deviceMemory;
   return success();
 }
@@ -458,6 +466,16 @@ LogicalResult CommandLine::finishPhases() {
   return success();
 }
 
+LogicalResult CommandLine::finishWorkspace() {
+  if (compile.target.kind != "cuda")
+    return fail("--workspace is for --target cuda, but --target is '" +
+                compile.target.kind + "'");
+  FailureOr<int64_t> bytes = parseBytes(workspace);
+  if (succeeded(bytes))
+    compile.target.workspace = *bytes;
+  return bytes;
+}
+
 LogicalResult CommandLine::finishOutput(const char *program) {
   llvm::StringRef drawing = options.timeline;
   if (timeline.getNumOccurrences() && !drawing.ends_with(".svg") &&
@@ -475,6 +493,8 @@ LogicalResult CommandLine::finishOutput(const char *program) {
   if (architecture.getNumOccurrences() && compile.target.kind != "cuda")
     return fail("--arch is for --target cuda, but --target is '" +
                 compile.target.kind + "'");
+  if (workspace.getNumOccurrences() && failed(finishWorkspace()))
+    return failure();
   if (compile.target.kind == "cuda" && compile.import.f64)
     return fail("--dtype f64 is for --target cpu, but --target is 'cuda'");
   if (llvm::Expected<std::shared_ptr<const Target>> target =

@@ -266,6 +266,11 @@ FailureOr<Report> Report::compute(ModuleOp module, const Topology *topology,
         cost.weight = flops;
       }
     }
+    for (auto function : stage.getOps<func::FuncOp>())
+      if (auto blocks =
+              function->getAttrOfType<IntegerAttr>(attr::attentionBlocks))
+        report.attentionBlocks =
+            std::max(report.attentionBlocks, blocks.getInt());
     for (BlockArgument argument : plan.getArguments())
       if (plan.getArgAttr(argument.getArgNumber(), attr::parameter) &&
           !isStatistic(plan, argument.getArgNumber()))

@@ -146,6 +146,10 @@ void Report::print(llvm::raw_ostream &os) const {
        << own.size << " to " << own.paddedSize
        << (isOfRanks(own) ? ", the next multiple of tp\n"
                           : ", for rows that products read fast\n");
+  if (attentionBlocks)
+    os << "attention    gradients in up to " << attentionBlocks
+       << " blocks of queries and keys, whose scores fit in half of the "
+          "library's workspace (--workspace)\n";
   os << "pipeline     " << formatCount(stages.size(), "stage") << " of "
      << formatCount(ranksPerStage, "rank") << ", "
      << formatCount(microbatches, "micro-batch");
@@ -373,6 +377,7 @@ json::Value Report::toJson() const {
   json::Object report{{"schema", reportSchema},
                       {"padded", std::move(paddedList)},
                       {"parameters", parameters},
+                      {"attention_blocks", attentionBlocks},
                       {"microbatches", microbatches},
                       {"rounds", rounds},
                       {"kernels", kernels},

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dtc/Dialect/Dialect.h"
+#include "LayoutBuilder.h"
 #include "dtc/Schedule/Passes.h"
 #include "dtc/Training/StepFunction.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -21,116 +21,7 @@ namespace dtc {
 using namespace mlir;
 using namespace dtc;
 
-static ArrayRef<int64_t> shapeOf(Value value) {
-  return cast<ShapedType>(value.getType()).getShape();
-}
-
 namespace {
-
-/// Creates ops whose layouts follow from those of their operands.
-class LayoutBuilder {
-public:
-  LayoutBuilder(Operation *op)
-      : b(op), loc(op->getLoc()),
-        mesh(getLayout(op->getOperand(0).getType()).getMesh()) {}
-
-  template <typename OpTy, typename... Args> Value create(Args &&...args) {
-    auto op = OpTy::create(b, loc, std::forward<Args>(args)...);
-    setLayouts(op);
-    return op->getResult(0);
-  }
-  Value cast(Value x, Type element) {
-    return getElementTypeOrSelf(x) == element
-               ? x
-               : create<CastOp>(getPlain(x, shapeOf(x), element), x);
-  }
-  Value reshape(Value x, ArrayRef<int64_t> shape) {
-    return shapeOf(x) == shape ? x : create<ReshapeOp>(getPlain(x, shape), x);
-  }
-  Value transpose(Value x) {
-    return create<TransposeOp>(x, ArrayRef<int64_t>{0, 2, 1, 3});
-  }
-  /// A copy of a range of a dimension, unless that is all of it.
-  Value slice(Value x, int64_t axis, int64_t start, int64_t size) {
-    auto shape = llvm::to_vector(shapeOf(x));
-    if (shape[axis] == size)
-      return x;
-    shape[axis] = size;
-    return create<SliceOp>(getPlain(x, shape), x, axis, start, /*view=*/false);
-  }
-  /// One index of a dimension, where it lies.
-  Value view(Value x, int64_t axis, int64_t index) {
-    auto shape = llvm::to_vector(shapeOf(x));
-    shape[axis] = 1;
-    return create<SliceOp>(getPlain(x, shape), x, axis, index, /*view=*/true);
-  }
-  Value concat(ArrayRef<Value> parts, int64_t axis) {
-    if (parts.size() == 1)
-      return parts.front();
-    auto shape = llvm::to_vector(shapeOf(parts.front()));
-    shape[axis] = 0;
-    for (Value part : parts)
-      shape[axis] += shapeOf(part)[axis];
-    return create<ConcatOp>(getPlain(parts.front(), shape), parts, axis);
-  }
-  /// The sum of parts, each of which is the beginning of a dimension.
-  Value sum(ArrayRef<Value> parts, int64_t axis, int64_t size) {
-    Value all;
-    for (Value part : parts) {
-      auto shape = llvm::to_vector(shapeOf(part));
-      if (shape[axis] != size) {
-        shape[axis] = size;
-        part = create<PadOp>(getPlain(part, shape), part, axis, 0);
-      }
-      all = all ? create<AddOp>(all, part) : part;
-    }
-    return all;
-  }
-  /// Over rows of the last dimension.
-  template <typename OpTy> Value reduce(Value x) {
-    int64_t rank = shapeOf(x).size();
-    return create<OpTy>(x, ArrayRef<int64_t>{rank - 1});
-  }
-  Value constant(DenseElementsAttr value) {
-    return create<ConstantOp>(value.getType(), value);
-  }
-  Value number(double value, Type element) {
-    return constant(DenseElementsAttr::get(RankedTensorType::get({}, element),
-                                           b.getFloatAttr(element, value)));
-  }
-  /// Repeats a constant as x lies.
-  Value broadcast(Value constant, Value x) {
-    auto op =
-        BroadcastOp::create(b, loc, getPlain(constant, shapeOf(x)), constant);
-    setLayouts(op, getLayout(x.getType()));
-    return op.getY();
-  }
-  /// The numbers from `first` on in this shape.
-  Value count(ArrayRef<int64_t> shape, int64_t first = 0) {
-    auto type = RankedTensorType::get(shape, b.getI32Type());
-    auto numbers = llvm::map_to_vector(
-        llvm::seq(first, first + type.getNumElements()),
-        [](int64_t number) { return static_cast<int32_t>(number); });
-    return constant(DenseElementsAttr::get(type, ArrayRef(numbers)));
-  }
-
-  /// Why some op has no layout; empty if all have.
-  StringRef getError() const { return error; }
-
-private:
-  static RankedTensorType getPlain(Value like, ArrayRef<int64_t> shape,
-                                   Type element = {}) {
-    return RankedTensorType::get(shape, element ? element
-                                                : getElementTypeOrSelf(like));
-  }
-  /// A repetition lies as `repeated` does.
-  void setLayouts(Operation *op, LayoutAttr repeated = {});
-
-  OpBuilder b;
-  Location loc;
-  MeshAttr mesh;
-  std::string error;
-};
 
 /// A dimension, of which each of `ranks` has `count` blocks of `size`.
 struct Blocks {
@@ -197,23 +88,6 @@ private:
 };
 
 } // namespace
-
-void LayoutBuilder::setLayouts(Operation *op, LayoutAttr repeated) {
-  SmallVector<LayoutAttr> operands;
-  for (Type type : op->getOperandTypes())
-    operands.push_back(getLayout(type));
-  if (!error.empty())
-    return;
-  ShardingRule rule = mlir::cast<ShardingRuleInterface>(op).getShardingRule();
-  SmallVector<LayoutAttr> results;
-  if (repeated)
-    results.push_back(repeated);
-  auto layouts = inferResultLayouts(rule, mesh, operands, error, results);
-  if (failed(layouts))
-    return;
-  for (auto [result, layout] : llvm::zip(op->getResults(), *layouts))
-    result.setType(withLayout(result.getType(), layout));
-}
 
 //===----------------------------------------------------------------------===//
 // Blocks

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "AttentionScores.h"
 #include "Reshapes.h"
 #include "dtc/Schedule/Passes.h"
 #include "dtc/Training/FindFunction.h"
@@ -104,9 +105,11 @@ static ConcatOp findConcat(AttentionGradOp op) {
 }
 
 /// Nothing if an attention is not of parts of one tensor, or if something else
-/// needs them apart.
-static std::optional<Packed> findPacked(AttentionOp op) {
-  SplitOp split = op.getMask() || op.getDivided() ? SplitOp() : findSplit(op);
+/// needs them apart, such as a gradient of blocks.
+static std::optional<Packed> findPacked(AttentionOp op, int64_t maxScores) {
+  bool isApart = op.getMask() || op.getDivided() ||
+                 getScoreBytes(op.getSizes()) > maxScores;
+  SplitOp split = isApart ? SplitOp() : findSplit(op);
   if (!split)
     return std::nullopt;
   auto part = cast<RankedTensorType>(op.getQueries().getType());
@@ -166,12 +169,14 @@ static void pack(AttentionOp op, const Packed &packed) {
 namespace {
 
 struct PackAttention : dtc::impl::PackAttentionBase<PackAttention> {
+  using PackAttentionBase::PackAttentionBase;
+
   void runOnOperation() override {
     FailureOr<func::FuncOp> step = findFunction(getOperation(), stepName);
     if (failed(step))
       return signalPassFailure();
     for (auto op : llvm::to_vector(step->getOps<AttentionOp>()))
-      if (std::optional<Packed> packed = findPacked(op))
+      if (std::optional<Packed> packed = findPacked(op, maxScores))
         pack(op, *packed);
     eraseDeadOps(*step);
   }

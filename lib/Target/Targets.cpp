@@ -49,7 +49,8 @@ dtc::getTarget(const TargetOptions &options) {
                 llvm::join(getTargetKinds(), " or "));
   llvm::StringRef architecture = options.architecture;
   if (architecture == CudaTarget::emulated)
-    return std::make_shared<CudaTarget>(architecture, host, "");
+    return std::make_shared<CudaTarget>(architecture, options.workspace, host,
+                                        "");
   if (!CudaArchitecture::find(architecture)) {
     std::string known;
     for (const CudaArchitecture &other : CudaArchitecture::getAll())
@@ -57,7 +58,8 @@ dtc::getTarget(const TargetOptions &options) {
     return fail("--arch is '" + architecture + "', expected one of " +
                 llvm::StringRef(known).drop_back(2));
   }
-  return std::make_shared<CudaTarget>(architecture, host, findPtxas());
+  return std::make_shared<CudaTarget>(architecture, options.workspace, host,
+                                      findPtxas());
 }
 
 /// What a target says; the answer of no target if the options are wrong: who

@@ -2,8 +2,8 @@
 //
 // usage: DivideAttentionTests FILE
 //
-// Interprets each function of the pass's lit test as it is and divided into
-// blocks of several sizes.
+// Interprets each function of a lit test of DivideAttention or of
+// DivideAttentionGradient as it is and divided into blocks of several sizes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,6 +21,9 @@ using namespace mlir;
 using namespace dtc;
 
 using Tensors = std::vector<HostTensor>;
+
+/// A block of a group's two heads, in tiles of 128 queries and keys.
+static constexpr int64_t smallestGradient = 2 * 128 * 128 * 2;
 
 static int failures = 0;
 
@@ -75,6 +78,7 @@ static bool isClose(const HostTensor &x, const HostTensor &y) {
          });
 }
 
+/// A function has what one of the passes divides, and the other leaves alone.
 static void compare(MLIRContext &context, StringRef source, int64_t maxBlock,
                     int64_t minQueries) {
   OwningOpRef<ModuleOp> expected = parse(context, source);
@@ -84,6 +88,9 @@ static void compare(MLIRContext &context, StringRef source, int64_t maxBlock,
   options.maxBlock = maxBlock;
   options.minQueries = minQueries;
   passes.addPass(createDivideAttention(options));
+  DivideAttentionGradientOptions gradient;
+  gradient.maxScores = std::max<int64_t>(maxBlock, smallestGradient);
+  passes.addPass(createDivideAttentionGradient(gradient));
   if (failed(passes.run(*divided)))
     llvm::report_fatal_error("cannot divide");
   divided->walk([&](Operation *op) {
@@ -119,7 +126,7 @@ int main(int argc, char **argv) {
   auto file = llvm::MemoryBuffer::getFile(argv[1]);
   if (!file)
     llvm::report_fatal_error("cannot read the functions");
-  for (int64_t maxBlock : {1, 2048, 4096, 8192, 1 << 20})
+  for (int64_t maxBlock : {1, 2048, 4096, 8192, 1 << 17, 1 << 20})
     for (int64_t minQueries : {1, 4, 512})
       compare(context, (*file)->getBuffer(), maxBlock, minQueries);
   llvm::outs() << (failures ? "failed\n" : "passed\n");

@@ -114,6 +114,9 @@ constexpr llvm::StringLiteral layout = "dtc.layout";
 constexpr llvm::StringLiteral splitDims = "dtc.split_dims";
 /// Optimizer update: elements whose gradient is NaN stay as they are.
 constexpr llvm::StringLiteral skipNan = "dtc.skip_nan";
+/// Function of a stage: into how many blocks DivideAttentionGradient made the
+/// gradient that has most.
+constexpr llvm::StringLiteral attentionBlocks = "dtc.attention_blocks";
 /// Op on sums over micro-batches: runs for each micro-batch, and its result is
 /// what is summed.
 constexpr llvm::StringLiteral perMicrobatch = "dtc.per_microbatch";

@@ -121,6 +121,8 @@ struct Report {
   /// Elements of the model's parameters.
   int64_t parameters = 0;
   std::vector<PaddedParameter> padded;
+  /// Blocks of the attention gradient that has most; 0 if none is divided.
+  int64_t attentionBlocks = 0;
   int64_t microbatches = 1;
   int64_t rounds = 1; ///< that the micro-batches are taken in
   int64_t ranksPerStage = 1;

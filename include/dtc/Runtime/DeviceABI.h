@@ -16,7 +16,7 @@ extern "C" {
 #endif
 
 /// Raised whenever a struct or a signature in this file changes.
-#define DTC_DEVICE_ABI_VERSION 3
+#define DTC_DEVICE_ABI_VERSION 4
 
 /// What a product does before it stores: the op dtc.matmul_epilogue; or what it
 /// sums of an operand: dtc.matmul_bias_grad.
@@ -87,6 +87,8 @@ typedef struct dtc_device_program {
   const char *ptx;   ///< text, with a terminating zero; null if emulated
   const void *cubin; ///< machine code of the architecture, or null
   uint64_t cubin_size;
+  /// Bytes that convolutions and attention may use: the plan counts on them.
+  uint64_t workspace_bytes;
 } dtc_device_program;
 
 extern const dtc_device_program dtc_device_v1;

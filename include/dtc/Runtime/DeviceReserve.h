@@ -21,9 +21,14 @@ constexpr int64_t productWorkspaceBytes = int64_t(32) << 20;
 /// not.
 constexpr int64_t productOnes = 2048;
 
-/// Workspace of convolutions and attention, at most: convolutions of f32
-/// without tensor cores want copies of the images in another order.
+/// Workspace of convolutions and attention, at most, unless dtc's --workspace
+/// says another: convolutions of f32 without tensor cores want copies of the
+/// images in another order.
 constexpr int64_t networkWorkspaceBytes = int64_t(1) << 30;
+
+/// What attention's gradients may keep of scores in a workspace: the library
+/// needs sums and, of heads that share keys, their gradients beside.
+constexpr int64_t getScoreBytesOf(int64_t workspace) { return workspace / 2; }
 
 /// Data of the host move between ranks in pieces of this size. Only with
 /// several ranks.

@@ -10,7 +10,8 @@ def PackAttention : Pass<"dtc-pack-attention", "mlir::ModuleOp"> {
   let description = [{
     In `@step`, an attention whose operands are the three parts of one tensor,
     and nothing else's, becomes a `dtc.packed_attention` of that tensor. Its
-    gradient makes one, where the three would be joined.
+    gradient makes one, where the three would be joined. One whose gradient is
+    divided later (`DivideAttentionGradient`) stays.
 
     Before:
     ```mlir
@@ -31,6 +32,10 @@ def PackAttention : Pass<"dtc-pack-attention", "mlir::ModuleOp"> {
     %dx = dtc.reshape %dy : ...
     ```
   }];
+  let options = [
+    Option<"maxScores", "max-scores", "int64_t", "std::numeric_limits<int64_t>::max()",
+           "bytes of scores of a group of heads that a gradient may keep">,
+  ];
 }
 
 def FormEpilogues : Pass<"dtc-form-epilogues", "mlir::ModuleOp"> {
@@ -201,6 +206,39 @@ def DivideAttention : Pass<"dtc-divide-attention", "mlir::ModuleOp"> {
            "bytes of one block of scores">,
     Option<"minQueries", "min-queries", "int64_t", "512",
            "queries of a block, unless there are fewer">,
+  ];
+}
+
+def DivideAttentionGradient : Pass<"dtc-divide-attention-gradient", "mlir::ModuleOp"> {
+  let summary = "long attention's gradient is that of blocks";
+  let description = [{
+    A library keeps 16 bits for each score of a group of heads in the gradient.
+    In the functions of stages, a gradient that would keep more than
+    `max-scores` bytes becomes gradients of blocks: a range of queries with a
+    range of keys, as many of both. A block reads lse and result of its queries,
+    which depend on all keys, so that blocks need nothing of each other. Each
+    gives 16 bits; they are added in f32, in order. A causal attention has no
+    blocks of later keys, and only those on the diagonal are causal.
+
+    Before, with 16 queries and keys where 8 fit:
+    ```mlir
+    %dq, %dk, %dv = dtc.attention_grad %q, %k, %v, %o, %lse, %do {causal, scale = 3.5e-1 : f64} : (tensor<2x16x4x8xbf16, #dp>, ...
+    ```
+    After:
+    ```mlir
+    %q0 = dtc.slice %q axis 1 from 0 : ... -> tensor<2x8x4x8xbf16, #dp>
+    // %k0, %v0, %o0, %do0 alike, and %lse0 along axis 2
+    %0:3 = dtc.attention_grad %q0, %k0, %v0, %o0, %lse0, %do0 {causal, scale = 3.5e-1 : f64} : ...
+    %1:3 = dtc.attention_grad %q1, %k0, %v0, %o1, %lse1, %do1 {scale = 3.5e-1 : f64} : ...
+    %2:3 = dtc.attention_grad %q1, %k1, %v1, %o1, %lse1, %do1 {causal, scale = 3.5e-1 : f64} : ...
+    // the queries' gradients: %0#0 in f32, and the sum of %1#0 and %2#0
+    %3 = dtc.concat ... axis 1 : ... -> tensor<2x16x4x8xf32, #dp>
+    %dq = dtc.cast %3 : ... -> tensor<2x16x4x8xbf16, #dp>
+    ```
+  }];
+  let options = [
+    Option<"maxScores", "max-scores", "int64_t", "std::numeric_limits<int64_t>::max()",
+           "bytes of scores of one sample's group of heads that a gradient may keep">,
   ];
 }
 

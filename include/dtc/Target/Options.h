@@ -3,6 +3,7 @@
 #ifndef DTC_TARGET_OPTIONS_H
 #define DTC_TARGET_OPTIONS_H
 
+#include "dtc/Runtime/DeviceReserve.h"
 #include <string>
 
 namespace dtc {
@@ -11,6 +12,8 @@ struct TargetOptions {
   std::string kind = "cpu";           ///< cpu or cuda
   std::string cpu = "native";         ///< of the program's host code
   std::string architecture = "sm_90"; ///< of GPUs
+  /// Bytes that convolutions and attention may use on GPUs.
+  int64_t workspace = networkWorkspaceBytes;
 };
 
 } // namespace dtc

@@ -7,6 +7,7 @@
 
 #include "dtc/Target/CUDA/CudaTarget.h"
 #include "dtc/Dialect/Dialect.h"
+#include "dtc/Runtime/DeviceReserve.h"
 #include "dtc/Target/CUDA/Passes.h"
 
 using namespace mlir;
@@ -55,6 +56,7 @@ AttentionLimits CudaTarget::getAttentionLimits() const {
   limits.onlyNarrow = true;
   limits.maxWidth = 128;
   limits.widthMultiple = 8;
+  limits.maxScores = getScoreBytesOf(workspace);
   return limits;
 }
 

@@ -39,7 +39,8 @@ public:
     functions.push_back(std::move(function));
   }
   void addConstants();
-  void finish(StringRef architecture, StringRef ptx, StringRef cubin);
+  void finish(StringRef architecture, int64_t workspace, StringRef ptx,
+              StringRef cubin);
 
 private:
   /// A global whose value the callback builds.
@@ -138,8 +139,8 @@ static Type getRowType(ArrayRef<Type> fields) {
   return LLVM::LLVMStructType::getLiteral(fields[0].getContext(), fields);
 }
 
-void DeviceProgram::finish(StringRef architecture, StringRef ptx,
-                           StringRef cubin) {
+void DeviceProgram::finish(StringRef architecture, int64_t workspace,
+                           StringRef ptx, StringRef cubin) {
   Type i32 = b.getI32Type(), i64 = b.getI64Type();
   addGlobal("dtc_device_functions",
             LLVM::LLVMArrayType::get(
@@ -183,7 +184,7 @@ void DeviceProgram::finish(StringRef architecture, StringRef ptx,
       });
   auto type = LLVM::LLVMStructType::getLiteral(
       b.getContext(),
-      {i32, i32, pointer, i64, pointer, pointer, pointer, pointer, i64});
+      {i32, i32, pointer, i64, pointer, pointer, pointer, pointer, i64, i64});
   addGlobal("dtc_device_v1", type, /*isExported=*/true, [&] {
     return structOf(
         {integer(DTC_DEVICE_ABI_VERSION, 32), integer(functions.size(), 32),
@@ -192,7 +193,7 @@ void DeviceProgram::finish(StringRef architecture, StringRef ptx,
          text("dtc_device_architecture", architecture, true),
          ptx.empty() ? null() : text("dtc_device_ptx", ptx, true),
          cubin.empty() ? null() : text("dtc_device_cubin", cubin, false),
-         integer(cubin.size(), 64)});
+         integer(cubin.size(), 64), integer(workspace, 64)});
   });
 }
 
@@ -244,7 +245,7 @@ LogicalResult CudaTarget::emitObjects(ModuleOp module,
             {function.getSymName().str(), function.getNumArguments()});
     device.erase();
   }
-  program.finish(architecture, ptx, cubin);
+  program.finish(architecture, workspace, ptx, cubin);
   module->removeAttr(gpu::GPUDialect::getContainerModuleAttrName());
   return emitHostObjects(module, host, paths);
 }

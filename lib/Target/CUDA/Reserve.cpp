@@ -75,7 +75,7 @@ int64_t CudaTarget::getReservedBytes(ModuleOp module) const {
   int64_t bytes = contextBytes + productWorkspaceBytes + productOnes * 2 +
                   getConstantBytes(module);
   if (usesNetworkLibrary(module))
-    bytes += networkWorkspaceBytes;
+    bytes += workspace;
   FailureOr<Stages> stages = getStages(module);
   MeshAttr mesh;
   int64_t inputs = 0;

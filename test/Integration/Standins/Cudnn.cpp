@@ -341,8 +341,31 @@ static void check(Descriptor &descriptor) {
 // Plans
 //===----------------------------------------------------------------------===//
 
-static int64_t workspaceBytes(Engine engine) {
-  return engine == Engine::Greedy ? int64_t(1) << 40 : 4096;
+/// Of a deterministic gradient of attention, as NVIDIA's cudnn-frontend
+/// computes it for its own workspace: a number of 16 bits for each score, in
+/// tiles of 64 queries and 128 keys, and the gradients of keys and values for
+/// each head of a group. Such a graph has five products.
+static int64_t workspaceBytes(const Descriptor &graph, Engine engine) {
+  if (engine == Engine::Greedy)
+    return int64_t(1) << 40;
+  std::vector<Tensor> products;
+  for (const DescriptorRef &operation :
+       graph.get(CUDNN_ATTR_OPERATIONGRAPH_OPS).references)
+    if (operation->type == CUDNN_BACKEND_OPERATION_MATMUL_DESCRIPTOR)
+      products.push_back(operation->tensor(CUDNN_ATTR_OPERATION_MATMUL_CDESC));
+  if (products.size() < 5)
+    return 4096;
+  const std::vector<int64_t> &scores = products[0].dims;
+  auto align = [](int64_t size, int64_t tile) {
+    return (size + tile - 1) / tile * tile;
+  };
+  int64_t heads = scores[0] * scores[1];
+  int64_t bytes = heads * align(scores[2], 64) * align(scores[3], 128) * 2;
+  for (const Tensor &product : products)
+    if (product.isVirtual && product.dims[2] == scores[3] &&
+        product.dims != scores)
+      bytes += product.count() * 2;
+  return bytes;
 }
 
 static std::vector<Engine> enginesOf(const Descriptor &heuristics) {
@@ -662,7 +685,10 @@ cudnnStatus_t cudnnBackendGetAttribute(cudnnBackendDescriptor_t handle,
       giveNumber(numberOf(descriptor->engine));
       break;
     case CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE:
-      giveNumber(workspaceBytes(descriptor->engine));
+      giveNumber(workspaceBytes(
+          descriptor->reference(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG)
+              .reference(CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH),
+          descriptor->engine));
       break;
     default:
       refuse(CUDNN_STATUS_NOT_SUPPORTED,
@@ -694,7 +720,7 @@ cudnnStatus_t cudnnBackendExecute(cudnnHandle_t handle,
     const void *workspace =
         pack->number<const void *>(CUDNN_ATTR_VARIANT_PACK_WORKSPACE);
     accesses.push_back(
-        {workspace, uint64_t(workspaceBytes(plan->engine)), true});
+        {workspace, uint64_t(workspaceBytes(graph, plan->engine)), true});
     int stream = reinterpret_cast<Handle *>(handle)->stream +
                  Machine::get().hasBug("next-stream-dnn");
     std::string name = OperationKind::find(run.operations[0]->type)->name;

@@ -45,10 +45,12 @@ public:
   static constexpr llvm::StringLiteral emulated = "host";
 
   /// `architecture` is one that `find` knows, or `emulated`. If `ptxas` is the
-  /// path of NVIDIA's assembler, programs have machine code, too.
-  CudaTarget(llvm::StringRef architecture, const CpuOptions &host,
-             std::string ptxas)
-      : architecture(architecture.str()), host(host), ptxas(std::move(ptxas)) {}
+  /// path of NVIDIA's assembler, programs have machine code, too. Convolutions
+  /// and attention use at most `workspace` bytes.
+  CudaTarget(llvm::StringRef architecture, int64_t workspace,
+             const CpuOptions &host, std::string ptxas)
+      : architecture(architecture.str()), workspace(workspace), host(host),
+        ptxas(std::move(ptxas)) {}
 
   llvm::StringRef getName() const override { return "cuda"; }
   bool computes(llvm::StringRef opName) const override;
@@ -78,6 +80,7 @@ private:
   bool isEmulated() const { return architecture == emulated; }
 
   std::string architecture;
+  int64_t workspace;
   CpuOptions host;
   std::string ptxas;
 };

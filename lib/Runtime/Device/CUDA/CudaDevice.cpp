@@ -128,8 +128,10 @@ CudaDevice::CudaDevice(int number, const dtc_device_program &program,
   load();
   products = std::make_unique<Blas>(computeStream);
   ownClock = makeCudaClock(*this);
-  if (dtcrt_conv2d)
+  if (dtcrt_conv2d) {
     networks = std::make_unique<Dnn>(computeStream);
+    networks->workspaceBytes = int64_t(program.workspace_bytes);
+  }
 }
 
 /// "NVIDIA H100 80GB HBM3, cuBLASLt 130002".

@@ -155,8 +155,8 @@ void Dnn::attend(const DnnAttention &shape, bool isGrad,
   int64_t perGroup = (shape.rows + 127) / 128 * 128 *
                      ((shape.cols + 127) / 128 * 128) * 2 * shape.heads /
                      shape.groups;
-  int64_t room =
-      isGrad ? workspaceBytes / 2 / perGroup : shape.batch * shape.groups;
+  int64_t room = isGrad ? getScoreBytesOf(workspaceBytes) / perGroup
+                        : shape.batch * shape.groups;
   int64_t groups = std::clamp<int64_t>(room, 1, shape.groups);
   while (shape.groups % groups)
     --groups;
