@@ -586,8 +586,10 @@ void Importer::importNode(const onnx::NodeProto &node, int index) {
                 node.op_type(), name);
   mlir::Location loc = mlir::NameLoc::get(builder.getStringAttr(name));
   const Operator *op = operators.find(node.op_type());
-  bool isKnown =
-      evaluator.canEvaluate(call) && !needsMask(call, op && op->isElementwise);
+  bool isElementwise = op && op->isElementwise;
+  bool isKnown = evaluator.canEvaluate(call) &&
+                 !needsMask(call, isElementwise) &&
+                 !isLargeMask(call, isElementwise);
   if (Error error = isKnown ? evaluateNode(call) : buildNode(call, loc))
     return fail(std::move(error), node.op_type(), name);
   requireOutputs(node, name);

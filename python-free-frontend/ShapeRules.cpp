@@ -45,6 +45,32 @@ Error requireFoldable(ArrayRef<int64_t> shape) {
   return Error::success();
 }
 
+bool isLargeMask(const Call &call, bool isElementwise) {
+  constexpr int64_t limit = int64_t(1) << 25;
+  StringRef op = call.node.op_type();
+  Shape shape;
+  auto join = [&](Expected<Shape> other) {
+    if (other)
+      shape = std::move(*other);
+    else
+      consumeError(other.takeError());
+  };
+  if (op == "Expand")
+    join(expandShape(call));
+  else if (op == "Trilu")
+    shape = Shape(call.shape(0));
+  else if (isElementwise)
+    for (unsigned i = 0; i < call.operands.size(); ++i)
+      if (call.hasOperand(i))
+        join(broadcastShapes(shape, call.shape(i)));
+  bool isRepeated = op == "Trilu" || all_of(call.operands, [&](auto &operand) {
+                      return !operand.present || Shape(operand.shape) != shape;
+                    });
+  constexpr int64_t mostMatrices = 1024; // samples and heads
+  return isRepeated && shape.size() >= 2 && numElements(shape) > limit &&
+         numElements(ArrayRef(shape).drop_back(2)) <= mostMatrices;
+}
+
 Expected<int64_t> normalizeAxis(int64_t axis, int64_t rank) {
   if (axis < -rank || axis >= rank)
     return problem("axis " + Twine(axis) + " does not exist in a tensor of " +

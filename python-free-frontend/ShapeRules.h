@@ -17,6 +17,10 @@ namespace dtc::frontend {
 llvm::Error requirePossible(llvm::ArrayRef<int64_t> shape);
 /// Errors when a constant of this shape is too large to compute at import.
 llvm::Error requireFoldable(llvm::ArrayRef<int64_t> shape);
+/// Whether a node of known operands repeats or combines them to matrices of
+/// more than 2^25 elements, as a mask of long sequences: it becomes ops, of
+/// which the compiler knows what it needs to.
+bool isLargeMask(const Call &call, bool isElementwise);
 
 llvm::Expected<int64_t> normalizeAxis(int64_t axis, int64_t rank);
 /// Ascending, without repetition.

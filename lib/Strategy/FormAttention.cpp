@@ -247,6 +247,16 @@ static bool isCausal(DenseElementsAttr mask, int64_t n) {
   return mask.getElementType().isF64() && isCausal(mask.getValues<double>());
 }
 
+/// The same of what depends on the distance of a query from a key: that which
+/// is later has a distance below 0.
+static bool isCausal(ArrayRef<double> diagonals, int64_t n, Type element) {
+  return llvm::all_of(llvm::enumerate(diagonals), [&](auto place) {
+    return int64_t(place.index()) >= n - 1
+               ? place.value() == 0
+               : isAbsorbing(place.value(), element);
+  });
+}
+
 /// A constant condition as what is added to the scores.
 static DenseElementsAttr makeMask(DenseElementsAttr condition,
                                   const Match &match, FloatType element) {
@@ -258,9 +268,26 @@ static DenseElementsAttr makeMask(DenseElementsAttr condition,
       RankedTensorType::get(condition.getType().getShape(), element), numbers);
 }
 
-/// On what makes a mask: its elements, or that they are not known. For the time
-/// of the pass, since all layers have one mask.
+/// On what makes a mask: its elements, or numbers by distance if it is causal,
+/// or that it is computed. For the time of the pass, since all layers have one
+/// mask.
 static constexpr StringLiteral knownAttrName = "dtc.known";
+
+/// Null if the elements are not known, or in another form.
+template <typename AttrTy> static AttrTy getKnown(Value mask) {
+  Operation *op = mask.getDefiningOp();
+  return op ? op->getAttrOfType<AttrTy>(knownAttrName) : AttrTy();
+}
+
+/// Whether a mask of these numbers by distance hides later keys.
+static bool hidesLaterKeys(const Match &match, ArrayRef<double> diagonals,
+                           int64_t n, Type element) {
+  auto numbers = llvm::to_vector(diagonals);
+  if (!match.mask)
+    for (double &number : numbers)
+      number = (number != 0) == match.kept ? 0 : match.fill;
+  return isCausal(numbers, n, element);
+}
 
 static void annotateMask(SoftmaxOp softmax, KnownElements &known) {
   Match match;
@@ -270,27 +297,38 @@ static void annotateMask(SoftmaxOp softmax, KnownElements &known) {
   Operation *op = mask ? mask.getDefiningOp() : nullptr;
   if (!op || op->hasAttr(knownAttrName))
     return;
-  DenseElementsAttr elements = known.get(mask);
-  op->setAttr(knownAttrName,
-              elements ? Attribute(elements) : UnitAttr::get(op->getContext()));
-}
-
-static DenseElementsAttr getMaskElements(Value mask) {
-  Operation *op = mask.getDefiningOp();
-  return op ? op->getAttrOfType<DenseElementsAttr>(knownAttrName)
-            : DenseElementsAttr();
+  Builder b(op->getContext());
+  Attribute elements = b.getUnitAttr();
+  std::optional<std::vector<double>> diagonals;
+  if (!known.getFew(mask))
+    diagonals = known.getDiagonals(mask);
+  ArrayRef<int64_t> scores = shapeOf(softmax.getOperand());
+  if (diagonals && scores.back() == scores[scores.size() - 2] &&
+      hidesLaterKeys(match, *diagonals, scores.back(),
+                     getElementTypeOrSelf(softmax.getOperand())))
+    elements = b.getDenseF64ArrayAttr(*diagonals);
+  else if (diagonals)
+    KnownElements::warnOfComputed(op);
+  else if (DenseElementsAttr all = known.get(mask))
+    elements = all;
+  op->setAttr(knownAttrName, elements);
 }
 
 static void readMask(Match &match, FloatType element) {
   DenseElementsAttr &constant = match.constant;
   if (match.mask)
-    constant = getMaskElements(match.mask);
+    constant = getKnown<DenseElementsAttr>(match.mask);
   else if (!match.condition)
     return;
-  else if (DenseElementsAttr condition = getMaskElements(match.condition))
+  else if (auto condition = getKnown<DenseElementsAttr>(match.condition))
     constant = makeMask(condition, match, element);
-  match.causal =
-      constant && match.rows == match.numKeys && isCausal(constant, match.rows);
+  if (match.rows == match.numKeys) {
+    auto diagonals =
+        getKnown<DenseF64ArrayAttr>(match.mask ? match.mask : match.condition);
+    match.causal = diagonals
+                       ? hidesLaterKeys(match, diagonals, match.rows, element)
+                       : constant && isCausal(constant, match.rows);
+  }
   match.isMasked =
       !match.causal && !(constant && constant.isSplat() &&
                          constant.getSplatValue<APFloat>().isZero());

@@ -14,12 +14,6 @@
 using namespace mlir;
 using namespace dtc;
 
-/// Row-major elements. A size of 1 stands for any that only repeats.
-struct KnownElements::Known {
-  SmallVector<int64_t> shape;
-  std::shared_ptr<const std::vector<double>> elements;
-};
-
 /// A mask of 4096 rows and columns has half as many.
 static constexpr int64_t mostElements = int64_t(1) << 25;
 
@@ -27,9 +21,7 @@ static ArrayRef<int64_t> shapeOf(Value value) {
   return cast<RankedTensorType>(value.getType()).getShape();
 }
 
-/// Makes a number one of the type; false if that changes a whole number, which
-/// then may be another one in the program.
-static bool convert(double &x, Type type) {
+bool KnownElements::convert(double &x, Type type) {
   if (type.isF64())
     return true;
   if (type.isF32()) {
@@ -185,10 +177,18 @@ KnownElements::Result KnownElements::evaluate(Operation *op,
         Result x = evaluate(own.getX());
         return x ? reshape(*x, shapeOf(own.getX()), shape) : Result();
       })
-      .Case<CastOp, CompareOp, LogicalAndOp, LogicalOrOp, LogicalNotOp,
-            SelectOp, AddOp, SubOp, MulOp>(
-          [&](Operation *own) { return map(own); })
-      .Default([](Operation *) { return Result(); });
+      .Default(
+          [&](Operation *own) { return isMapped(own) ? map(own) : Result(); });
+}
+
+bool KnownElements::isMapped(Operation *op) {
+  return isa<CastOp, CompareOp, LogicalAndOp, LogicalOrOp, LogicalNotOp,
+             SelectOp, AddOp, SubOp, MulOp>(op);
+}
+
+std::optional<KnownElements::Few> KnownElements::getFew(Value value) {
+  Result x = evaluate(value);
+  return x ? std::optional(*x) : std::nullopt;
 }
 
 KnownElements::Result KnownElements::evaluate(Value value) {
@@ -199,18 +199,21 @@ KnownElements::Result KnownElements::evaluate(Value value) {
   return known[value] = result;
 }
 
+void KnownElements::warnOfComputed(Operation *mask) {
+  mask->emitWarning(
+      "this mask of attention is computed in each step: it has too many "
+      "elements to be known when it is compiled, expected at most ")
+      << mostElements << " for a sample";
+}
+
 DenseElementsAttr KnownElements::get(Value value) {
   auto type = cast<RankedTensorType>(value.getType());
   Type element = type.getElementType();
   if (auto constant = value.getDefiningOp<ConstantOp>())
     return dyn_cast<DenseElementsAttr>(constant.getValue());
-  hasTooMany = false;
   Result x = evaluate(value);
-  if (hasTooMany)
-    value.getDefiningOp()->emitWarning(
-        "this mask of attention is computed in each step: it has too many "
-        "elements to be known when it is compiled, expected at most ")
-        << mostElements << " for a sample";
+  if (std::exchange(hasTooMany, false))
+    warnOfComputed(value.getDefiningOp());
   if (!x || (!element.isF32() && !element.isF64() && !element.isInteger(1)))
     return {};
   SmallVector<int64_t> shape = x->shape;

@@ -21,8 +21,28 @@ public:
   /// sample, have size 1.
   mlir::DenseElementsAttr get(mlir::Value value);
 
+  /// The elements of floats or booleans [.., rows, columns] that depend on row
+  /// - column alone, by that, from 1 - columns on: however many there are.
+  /// None if it is not known that they do.
+  std::optional<std::vector<double>> getDiagonals(mlir::Value value);
+
+  /// Row-major elements, where a size of 1 stands for any that only repeats;
+  /// none if they are not known, or very many.
+  struct Few {
+    llvm::SmallVector<int64_t> shape;
+    std::shared_ptr<const std::vector<double>> elements;
+  };
+  std::optional<Few> getFew(mlir::Value value);
+  /// Says that a mask has very many elements.
+  static void warnOfComputed(mlir::Operation *mask);
+  /// Whether an op is computed element by element here.
+  static bool isMapped(mlir::Operation *op);
+  /// Makes a number one of the type; false if that changes a whole number,
+  /// which then may be another one in the program.
+  static bool convert(double &x, mlir::Type type);
+
 private:
-  struct Known;
+  using Known = Few;
   using Result = std::shared_ptr<const Known>; ///< null if not known
   Result evaluate(mlir::Value value);
   Result evaluate(mlir::Operation *op, llvm::ArrayRef<int64_t> shape);

@@ -68,13 +68,13 @@ File concat() {
   m.set(node(m), "axis", 1);
   return m;
 }
-/// Constants of 2^14 elements, along three dimensions.
+/// Constants of 2^12 elements, along three dimensions.
 File product() {
   ModelBuilder m;
   m.input("x", {"batch", 4});
-  m.ints("size", {1 << 14});
-  m.ints("rows", {1 << 14, 1});
-  m.ints("planes", {1 << 14, 1, 1});
+  m.ints("size", {1 << 12});
+  m.ints("rows", {1 << 12, 1});
+  m.ints("planes", {1 << 12, 1, 1});
   m.node("ConstantOfShape", "zeros", {"size"}, {"v"});
   m.node("Reshape", "", {"v", "rows"}, {"r"});
   m.node("Reshape", "", {"v", "planes"}, {"p"});
