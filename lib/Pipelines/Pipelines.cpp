@@ -294,7 +294,9 @@ void dtc::buildSchedulePipeline(OpPassManager &manager,
 
   // A module per stage, and one per stage of the evaluation; types are those of
   // one micro-batch.
-  manager.addPass(createSplitStages());
+  SplitStagesOptions split;
+  split.joinWeights = options.joinsWeights();
+  manager.addPass(createSplitStages(split));
 
   // Activations that the backward pass makes again do not wait for it. After
   // the split, since in one function they would be common subexpressions.

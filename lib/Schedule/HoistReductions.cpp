@@ -43,7 +43,11 @@ class Hoisting {
 public:
   Hoisting(func::FuncOp plan, RunOp updateRun)
       : plan(plan), updateRun(updateRun), update(getCallee(updateRun)),
-        classes(update.front()) {}
+        classes(update.front()) {
+    for (auto other : plan.getOps<RunOp>())
+      if (getPhase(other) && getPhase(other)->kind == Phase::Weight)
+        gradients = Phase::Weight;
+  }
 
   void run();
 
@@ -64,6 +68,8 @@ private:
 
   func::FuncOp plan;
   RunOp updateRun;
+  /// What computes gradients of parameters.
+  Phase::Kind gradients = Phase::Backward;
   func::FuncOp update;
   AliasClasses classes; ///< of the update as it was
   llvm::MapVector<RunOp, LastRun> lastRuns;
@@ -99,7 +105,7 @@ bool Hoisting::collect(Value value, Candidate &candidate) {
     candidate.arguments.push_back(argument);
     auto run = getOutside(argument).getDefiningOp<RunOp>();
     auto phase = run ? getPhase(run) : std::nullopt;
-    return !phase || phase->kind != Phase::Weight || setRun(candidate, run);
+    return !phase || phase->kind != gradients || setRun(candidate, run);
   }
   Operation *op = value.getDefiningOp();
   if (auto it = moved.find(op); it != moved.end())

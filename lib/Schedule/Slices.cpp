@@ -37,8 +37,8 @@ static bool isCloned(Operation &op) {
 }
 
 FailureOr<Slices> Slices::compute(func::FuncOp step, StageAnalysis stages,
-                                  int64_t numStages) {
-  Slices slices(std::move(stages), numStages);
+                                  int64_t numStages, bool joins) {
+  Slices slices(std::move(stages), numStages, joins);
   slices.findRepeated(step.front());
   if (failed(slices.classify(step.front())) ||
       failed(slices.slice(step.front())))
@@ -271,7 +271,7 @@ void Slices::demandForward(Operation &op, int64_t stage, unsigned chunk) {
 /// where its gradient is computed, of the same operands: one kernel reads them.
 Phase Slices::placeSum(Operation &op, int64_t stage, unsigned chunk) const {
   if (!forwardSlice.contains(&op))
-    return {Phase::Weight, chunk};
+    return {joins ? Phase::Backward : Phase::Weight, chunk};
   if (!lossSlice.contains(&op))
     return {Phase::Forward, chunk};
   std::optional<Phase> gradient;

@@ -334,6 +334,8 @@ func::FuncOp PhaseBuilder::build(ArrayRef<Operation *> ops, OpBuilder &builder,
 }
 
 struct SplitStagesPass : dtc::impl::SplitStagesBase<SplitStagesPass> {
+  using SplitStagesBase::SplitStagesBase;
+
   void runOnOperation() override {
     FailureOr<func::FuncOp> step = findFunction(getOperation(), stepName);
     if (failed(step))
@@ -371,7 +373,7 @@ struct SplitStagesPass : dtc::impl::SplitStagesBase<SplitStagesPass> {
       return step.emitError("has ")
              << stages->getNumStages() << " stages, expected a multiple of "
              << numStages << ", the size of mesh axis " << stageAxis;
-    return Slices::compute(step, std::move(*stages), numStages);
+    return Slices::compute(step, std::move(*stages), numStages, joinWeights);
   }
 
   /// Whether a stage needs an argument that its own ops do not use; may be

@@ -16,6 +16,19 @@ struct ScheduleOptions {
   int64_t bucketMb = 25;               ///< MiB of gradients reduced by one call
   std::string offload = "none";        ///< what lies in the host's memory
   bool poisonMemory = false;           ///< NaN where nothing is live
+
+  /// Whether a stage computes all gradients of a micro-batch at once: where
+  /// whole layers are recomputed, what one function hands to another would be
+  /// all of a stage's activations. A schedule that places gradients of
+  /// parameters by themselves keeps them apart.
+  bool joinsWeights() const {
+    auto begins = [&](const char *policy) {
+      return recompute.rfind(policy, 0) == 0;
+    };
+    return (schedule == "gpipe" || schedule == "1f1b" ||
+            schedule == "interleaved") &&
+           (begins("all") || begins("except-last") || begins("every:"));
+  }
 };
 
 } // namespace dtc

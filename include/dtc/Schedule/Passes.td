@@ -92,7 +92,8 @@ def SplitStages : Pass<"dtc-split-stages", "mlir::ModuleOp"> {
     leaves the types of the functions; what is partial on it is accumulated
     where it is made. What only the result `eval` needs is no part of `@step`: a
     clone that keeps that result alone is cut into modules `@eval0`, `@eval1`,
-    ... that have `dtc.eval`.
+    ... that have `dtc.eval`. With `join-weights`, `@backward` has what `@weight`
+    would.
 
     Before:
     ```mlir
@@ -116,6 +117,10 @@ def SplitStages : Pass<"dtc-split-stages", "mlir::ModuleOp"> {
     }
     ```
   }];
+  let options = [
+    Option<"joinWeights", "join-weights", "bool", "false",
+           "Compute all gradients of a micro-batch in one function">,
+  ];
   let dependentDialects = ["mlir::func::FuncDialect"];
 }
 

@@ -38,8 +38,10 @@ class Slices {
 public:
   /// Slices are the only views that may be operands of boundaries. Fails with a
   /// diagnostic.
-  static mlir::FailureOr<Slices>
-  compute(mlir::func::FuncOp step, StageAnalysis stages, int64_t numStages);
+  /// With `joins`, Backward has what Weight would.
+  static mlir::FailureOr<Slices> compute(mlir::func::FuncOp step,
+                                         StageAnalysis stages,
+                                         int64_t numStages, bool joins);
 
   int64_t getNumStages() const { return phases.size(); }
   /// Chunks of all stages together.
@@ -96,10 +98,11 @@ public:
   }
 
 private:
-  Slices(StageAnalysis stages, int64_t numStages)
-      : stages(std::move(stages)), phases(numStages), exported(numStages),
-        exportedParts(numStages), used(numStages), onlyFrom(numStages),
-        sums(numStages), demands(numStages), partDemands(numStages) {}
+  Slices(StageAnalysis stages, int64_t numStages, bool joins)
+      : stages(std::move(stages)), joins(joins), phases(numStages),
+        exported(numStages), exportedParts(numStages), used(numStages),
+        onlyFrom(numStages), sums(numStages), demands(numStages),
+        partDemands(numStages) {}
 
   using PhaseSet = std::set<Phase>;
 
@@ -121,6 +124,7 @@ private:
   Phase placeSum(mlir::Operation &op, int64_t stage, unsigned chunk) const;
 
   StageAnalysis stages;
+  bool joins;
   std::vector<std::map<Phase, llvm::SetVector<mlir::Operation *>>> phases;
   std::vector<llvm::DenseSet<mlir::Value>> exported, exportedParts, used;
   /// What several phases make, and one sends.
