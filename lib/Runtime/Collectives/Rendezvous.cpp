@@ -76,6 +76,10 @@ static void readWhole(const std::string &path, int writer,
        writer, path.c_str(), timeout);
 }
 
+static std::string fileOfRank(const std::string &path, int rank) {
+  return path + "." + std::to_string(rank);
+}
+
 /// Each rank writes a file, rank 0 one of all of them, when it has read them.
 void Rendezvous::meetByFiles(const Environment &environment, int timeout,
                              const std::vector<char> &own, bool isOneMachine) {
@@ -86,7 +90,7 @@ void Rendezvous::meetByFiles(const Environment &environment, int timeout,
   std::vector<char> all(entryBytes * size_t(environment.size));
   memcpy(entry.data(), &author, sizeof author);
   memcpy(entry.data() + sizeof author, own.data(), own.size());
-  auto nameOf = [&](int rank) { return path + "." + std::to_string(rank); };
+  auto nameOf = [&](int rank) { return fileOfRank(path, rank); };
   if (environment.rank != 0) {
     TemporaryFile mine{nameOf(environment.rank)};
     writeWhole(mine.path, entry.data(), entry.size());
@@ -175,7 +179,8 @@ static std::string chooseFile(const Environment &environment) {
 }
 
 Rendezvous::Rendezvous(const Environment &environment, const std::string &file,
-                       int timeout, const std::vector<char> &own) {
+                       int timeout, const std::vector<char> &own)
+    : size(environment.size) {
   bool isOneMachine = environment.localSize == environment.size;
   // A launcher may not say which job it is.
   if (file.empty() && (!isOneMachine || jobName(environment).empty())) {
@@ -199,6 +204,15 @@ Rendezvous::Rendezvous(const Environment &environment, const std::string &file,
          "job",
          file.c_str());
   meetByFiles(environment, timeout, own, isOneMachine);
+}
+
+/// A rank removes its file when it has read that of rank 0.
+void Rendezvous::waitForReaders() const {
+  Clock::time_point end = Clock::now() + std::chrono::seconds(5);
+  for (int rank = 1; rank < size && !path.empty(); ++rank)
+    while (access(fileOfRank(path, rank).c_str(), F_OK) == 0 &&
+           Clock::now() < end)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
 Rendezvous::~Rendezvous() {

@@ -24,9 +24,11 @@ start() {
       --metrics "$work/$name" >"$work/$name.$rank" 2>&1 &
     ranks+=($!)
   done
+  local status=0
   for rank in "${ranks[@]}"; do
-    wait "$rank" || { cat "$work/$name".?; return 1; }
+    wait "$rank" || status=1
   done
+  [ $status -eq 0 ] || { cat "$work/$name".?; return 1; }
   diff <(losses "$name") <(losses mpirun)
 }
 
@@ -38,9 +40,30 @@ start third-node SLURM_JOB_ID=$$ SLURM_STEP_ID=1 SLURM_PROCID=@ SLURM_NTASKS=2 \
 start torchrun RANK=@ WORLD_SIZE=2 LOCAL_RANK=@ LOCAL_WORLD_SIZE=2 \
   TORCHELASTIC_RUN_ID=$$ MASTER_PORT=29500 TORCHELASTIC_RESTART_COUNT=0
 
+# Each rank sees one GPU, which its launcher has chosen.
+one_gpu=(SLURM_JOB_ID=$$ SLURM_PROCID=@ SLURM_NTASKS=2 SLURM_LOCALID=@
+  SLURM_NODEID=0 SLURM_STEP_TASKS_PER_NODE=2)
+start one-gpu-each "${one_gpu[@]}" SLURM_STEP_ID=3 CUDA_VISIBLE_DEVICES=@
+
+# expect_refused NAME LINE VARIABLE...: the ranks end with this line in all.
+expect_refused() {
+  local name=$1 line=$2
+  shift 2
+  if start "$name" "$@" >"$work/$name.output"; then
+    echo "FAIL: $name: trains"
+    return 1
+  fi
+  cat "$work/$name".[01] >"$work/$name.lines"
+  diff "$work/$name.lines" <(echo "t: error: $line")
+}
+expect_refused one-for-both "ranks 0 and 1 have the same GPU, stand-in with UUID \
+7374616e-642d-696e-0500-000000000000, expected one for each; start fewer ranks on \
+that machine, or give each another one in CUDA_VISIBLE_DEVICES" \
+  "${one_gpu[@]}" SLURM_STEP_ID=4 CUDA_VISIBLE_DEVICES=5
+
 # Two machines, by what the launcher says: ranks meet over TCP. Two jobs at one
 # port find each other, and leave its first one to a server of torchrun.
-over_tcp=(RANK=@ WORLD_SIZE=2 LOCAL_RANK=0 LOCAL_WORLD_SIZE=1
+over_tcp=(RANK=@ WORLD_SIZE=2 LOCAL_RANK=0 LOCAL_WORLD_SIZE=1 NCCL_HOSTID=@
   MASTER_ADDR=localhost MASTER_PORT=$((20000 + $$ % 10000)))
 start first-job "${over_tcp[@]}" TORCHELASTIC_RUN_ID=first &
 first_job=$!

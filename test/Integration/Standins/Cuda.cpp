@@ -54,10 +54,29 @@ static Event &eventOf(CUevent event) {
   return *reinterpret_cast<Event *>(event);
 }
 
-static int numberOfDevices() {
+/// Numbers of the GPUs that the process may see: those of CUDA_VISIBLE_DEVICES,
+/// or the first DTC_STANDIN_DEVICES.
+static std::vector<int> visibleDevices() {
   const char *text = getenv("DTC_STANDIN_DEVICES");
-  return text ? int(strtol(text, nullptr, 10)) : 64;
+  int all = text ? int(strtol(text, nullptr, 10)) : 64;
+  std::vector<int> visible;
+  const char *list = getenv("CUDA_VISIBLE_DEVICES");
+  if (!list) {
+    for (int number = 0; number < all; ++number)
+      visible.push_back(number);
+    return visible;
+  }
+  // The first that there is not ends the list.
+  for (char *end; *list; list = end + (*end == ',')) {
+    long number = strtol(list, &end, 10);
+    if (end == list || number < 0 || number >= all)
+      break;
+    visible.push_back(int(number));
+  }
+  return visible;
 }
+
+static int numberOfDevices() { return int(visibleDevices().size()); }
 
 static void *host(CUdeviceptr address) {
   return reinterpret_cast<void *>(address);
@@ -108,6 +127,13 @@ CUresult cuDeviceGet(CUdevice *device, int number) {
 
 CUresult cuDeviceGetName(char *name, int length, CUdevice) {
   strncpy(name, "stand-in", size_t(length));
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetUuid_v2(CUuuid *uuid, CUdevice device) {
+  strncpy(uuid->bytes, "stand-in", sizeof uuid->bytes);
+  int number = visibleDevices()[size_t(device)];
+  memcpy(uuid->bytes + 8, &number, sizeof number);
   return CUDA_SUCCESS;
 }
 

@@ -2,6 +2,7 @@
 
 #include "NcclCollectives.h"
 
+#include "Core/Checksum.h"
 #include "Core/Context.h"
 #include "Core/Elements.h"
 #include "Core/Error.h"
@@ -10,6 +11,8 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
+#include <map>
 
 using namespace dtc::rt;
 
@@ -26,30 +29,88 @@ using namespace dtc::rt;
 // Setting up
 //===----------------------------------------------------------------------===//
 
-void NcclCollectives::connect(CudaDevice &own, const std::string &rendezvous,
-                              int timeout) {
+struct NcclCollectives::Introduction {
+  ncclUniqueId id; ///< that of rank 0 counts
+  CUuuid gpu;
+  uint64_t host;
+  char gpuName[64];
+};
+
+/// As NCCL tells machines apart: ranks with other values of NCCL_HOSTID count
+/// as those of several machines, which may share a GPU.
+static uint64_t nameHost() {
+  if (const char *id = getenv("NCCL_HOSTID"))
+    return Checksum::of(std::string(id));
+  std::string boot;
+  std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), boot);
+  return Checksum::of(boot);
+}
+
+void NcclCollectives::meet(const CudaDevice &own, const std::string &rendezvous,
+                           int timeout) {
+  if (size() == 1)
+    return;
+  nccl = &Nccl::get();
+  Introduction introduction;
+  memset(&introduction, 0, sizeof introduction);
+  if (rank() == 0)
+    DTC_NCCL(ncclGetUniqueId(&introduction.id));
+  introduction.gpu = own.uuid();
+  introduction.host = nameHost();
+  strncpy(introduction.gpuName, own.name().c_str(),
+          sizeof introduction.gpuName - 1);
+  std::vector<char> bytes(sizeof introduction);
+  memcpy(bytes.data(), &introduction, sizeof introduction);
+  progress = std::make_unique<Progress>();
+  watchdog = std::make_unique<Watchdog>(*nccl, *progress, timeout);
+  Watchdog::Waiting waiting(watchdog.get(), {Call::start});
+  meeting =
+      std::make_unique<Rendezvous>(environment, rendezvous, timeout, bytes);
+}
+
+NcclCollectives::Introduction NcclCollectives::introductionOf(int rank) const {
+  Introduction introduction;
+  memcpy(&introduction,
+         meeting->all().data() + size_t(rank) * sizeof introduction,
+         sizeof introduction);
+  return introduction;
+}
+
+/// As nvidia-smi writes it.
+static std::string describe(const CUuuid &uuid) {
+  std::string text;
+  for (size_t i = 0; i < sizeof uuid.bytes; ++i)
+    text += format("%s%02x", i >= 4 && i <= 10 && i % 2 == 0 ? "-" : "",
+                   (unsigned char)uuid.bytes[i]);
+  return text;
+}
+
+void NcclCollectives::expectOwnGpus() const {
+  if (size() == 1)
+    return;
+  std::map<std::pair<uint64_t, std::string>, int> owners;
+  for (int member = 0; member < size(); ++member) {
+    Introduction other = introductionOf(member);
+    std::string uuid = describe(other.gpu);
+    auto [owner, isNew] = owners.try_emplace({other.host, uuid}, member);
+    if (isNew)
+      continue;
+    meeting->waitForReaders();
+    fail("ranks %d and %d have the same GPU, %s with UUID %s, expected one "
+         "for each; start fewer ranks on that machine, or give each another "
+         "one in CUDA_VISIBLE_DEVICES",
+         owner->second, member, other.gpuName, uuid.c_str());
+  }
+}
+
+void NcclCollectives::connect(CudaDevice &own) {
   device = &own;
   computed = std::make_unique<CudaEvent>();
   communicated = std::make_unique<CudaEvent>();
   if (size() == 1)
     return;
-  nccl = &Nccl::get();
-  // That of rank 0 counts.
-  ncclUniqueId id;
-  memset(&id, 0, sizeof id);
-  if (rank() == 0)
-    DTC_NCCL(ncclGetUniqueId(&id));
-  std::vector<char> bytes(sizeof id);
-  memcpy(bytes.data(), &id, sizeof id);
-  progress = std::make_unique<Progress>();
   device->report(*progress);
-  watchdog = std::make_unique<Watchdog>(*nccl, *progress, timeout);
-  {
-    Watchdog::Waiting waiting(watchdog.get(), {Call::start});
-    meeting =
-        std::make_unique<Rendezvous>(environment, rendezvous, timeout, bytes);
-    memcpy(&id, meeting->all().data(), sizeof id);
-  }
+  ncclUniqueId id = introductionOf(0).id;
   Watchdog::Waiting waiting(watchdog.get(), {Call::start});
   DTC_NCCL(ncclCommInitRank(&world, size(), id, rank()));
   watchdog->watch(world);
@@ -304,9 +365,10 @@ void NcclCollectives::gatherData(const void *input, void *output,
 }
 
 /// Before ranks have met, those of a machine fail alike: the first says why.
+/// When they have, and before NCCL connects them, all do.
 int NcclCollectives::firstFailed(bool failed) {
   if (!world)
-    return failed ? machine() : -1;
+    return !failed ? -1 : meeting ? 0 : machine();
   std::vector<char> all(static_cast<size_t>(size()));
   char own = failed ? 1 : 0;
   gatherData(&own, all.data(), 1);

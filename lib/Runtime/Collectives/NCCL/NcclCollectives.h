@@ -29,7 +29,12 @@ public:
   /// Meets the other ranks, if there are any. `rendezvous` is a file that all
   /// of them see, or empty; `timeout` is how many seconds a call of a step
   /// waits for them.
-  void connect(CudaDevice &device, const std::string &rendezvous, int timeout);
+  void meet(const CudaDevice &device, const std::string &rendezvous,
+            int timeout);
+  /// Throws an Error, on all ranks alike, if two of them have the same GPU.
+  void expectOwnGpus() const;
+  /// Makes the communicator of all ranks, which have met.
+  void connect(CudaDevice &device);
   const Environment &where() const { return environment; }
 
   int rank() const override { return environment.rank; }
@@ -62,6 +67,9 @@ private:
     int rank, size;
     ncclComm_t communicator = nullptr; ///< null for one member alone
   };
+  /// By which a rank introduces itself.
+  struct Introduction;
+  Introduction introductionOf(int rank) const;
   /// Puts work on the stream of communication, behind what is computed so far.
   template <typename Work> void enqueue(const Work &work);
   /// The same for what calls NCCL.

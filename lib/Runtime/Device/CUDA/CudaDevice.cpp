@@ -101,6 +101,12 @@ CudaDevice &dtc::rt::deviceOf(dtc_context *context) {
   return static_cast<CudaDevice &>(context->device);
 }
 
+int dtc::rt::gpuOfRank(int localRank) {
+  int devices = 0;
+  DTC_CUDA_SETUP(cuDeviceGetCount(&devices));
+  return devices == 1 ? 0 : localRank;
+}
+
 CudaDevice::CudaDevice(int number, const dtc_device_program &program,
                        bool usesGraphs)
     : program(program), usesGraphs(usesGraphs) {
@@ -111,10 +117,10 @@ CudaDevice::CudaDevice(int number, const dtc_device_program &program,
   int devices = 0;
   DTC_CUDA_SETUP(cuDeviceGetCount(&devices));
   if (number >= devices)
-    fail("found %d GPU%s, expected one for each rank of this machine, of which "
-         "this is number %d; start fewer ranks here, or see "
-         "CUDA_VISIBLE_DEVICES",
-         devices, devices == 1 ? "" : "s", number);
+    fail("found %d GPUs, expected one for each rank of this machine, of which "
+         "this is number %d, or one GPU that is this rank's; start fewer ranks "
+         "here, or see CUDA_VISIBLE_DEVICES",
+         devices, number);
   DTC_CUDA_SETUP(cuDeviceGet(&device, number));
   DTC_CUDA_SETUP(cuDevicePrimaryCtxRetain(&context, device));
   DTC_CUDA_SETUP(cuCtxSetCurrent(context));
@@ -134,11 +140,21 @@ CudaDevice::CudaDevice(int number, const dtc_device_program &program,
   }
 }
 
+std::string CudaDevice::name() const {
+  char text[256];
+  DTC_CUDA_SETUP(cuDeviceGetName(text, sizeof text, device));
+  return text;
+}
+
+CUuuid CudaDevice::uuid() const {
+  CUuuid id;
+  DTC_CUDA_SETUP(cuDeviceGetUuid_v2(&id, device));
+  return id;
+}
+
 /// "NVIDIA H100 80GB HBM3, cuBLASLt 130002".
 std::string CudaDevice::describe() const {
-  char name[256];
-  DTC_CUDA_SETUP(cuDeviceGetName(name, sizeof name, device));
-  std::string text = format("%s, %s", name, products->describe().c_str());
+  std::string text = name() + ", " + products->describe();
   return networks ? text + ", " + Dnn::describe() : text;
 }
 

@@ -79,6 +79,11 @@ private:
 
 class Progress;
 
+/// The number of a rank's GPU among those that its process may see: that of the
+/// rank on its machine. Whoever starts ranks that see one GPU each has given it
+/// to them.
+int gpuOfRank(int localRank);
+
 class CudaDevice : public Device {
 public:
   /// Opens the GPU of this number, of those that the process may see, and loads
@@ -95,6 +100,10 @@ public:
   void synchronize() override;
   DeviceClock *clock() override { return ownClock.get(); }
   std::string describe() const override;
+  /// "NVIDIA H100 80GB HBM3".
+  std::string name() const;
+  /// What no other GPU has, of any machine.
+  CUuuid uuid() const;
   void tuneBy(Tuning &tuning) override;
 
   void launch(int32_t function, int64_t blocks, int32_t threads,

@@ -8,6 +8,7 @@
 #include "Core/Error.h"
 #include "Core/OptionValues.h"
 #include "Core/Options.h"
+#include "Core/Outcome.h"
 #include "CudaDevice.h"
 
 using namespace dtc::rt;
@@ -15,10 +16,12 @@ using namespace dtc::rt;
 std::unique_ptr<Device> dtc::rt::openDevice(const Options &options,
                                             Collectives &collectives) {
   auto &nccl = static_cast<NcclCollectives &>(collectives);
-  auto device = std::make_unique<CudaDevice>(nccl.where().localRank,
+  auto device = std::make_unique<CudaDevice>(gpuOfRank(nccl.where().localRank),
                                              dtc_device_v1, options.cudaGraph);
   device->useTf32(options.tf32);
-  nccl.connect(*device, options.rendezvous, options.timeout);
+  nccl.meet(*device, options.rendezvous, options.timeout);
+  agree(nccl, attempt([&] { nccl.expectOwnGpus(); }), options.name);
+  nccl.connect(*device);
   return device;
 }
 

@@ -17,6 +17,7 @@ namespace dtc::rt {
   X(cuDeviceGet)                                                               \
   X(cuDeviceGetCount)                                                          \
   X(cuDeviceGetName)                                                           \
+  X(cuDeviceGetUuid_v2)                                                        \
   X(cuDevicePrimaryCtxRetain)                                                  \
   X(cuCtxSetCurrent)                                                           \
   X(cuMemGetInfo)                                                              \
