@@ -2,13 +2,13 @@
 
 #include "MetricsFile.h"
 
+#include "Core/Entropy.h"
 #include "Core/Error.h"
 
 #include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <random>
 
 using namespace dtc::rt;
 
@@ -17,8 +17,7 @@ constexpr int metricsSchema = 1;
 
 /// Tells the starts of all trainings apart.
 static std::string makeRunId() {
-  std::random_device random;
-  return format("%08x%08x", random(), random());
+  return format("%016llx", (unsigned long long)drawEntropy());
 }
 
 static std::string describeRun(const Program &program, const Options &options,
