@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "FunctionLowering.h"
+#include "dtc/Lowering/Passes.h"
 #include "dtc/Runtime/DeviceABI.h"
 #include "dtc/Schedule/KernelOps.h"
 
@@ -83,6 +84,14 @@ void FunctionLowering::callMatMulEpilogue(Op op, int32_t epilogue,
     arguments.push_back(
         other ? pointerTo(other)
               : LLVM::ZeroOp::create(builder, loc, pointer).getResult());
+  // It is in the module of kernels, whose functions will be in this one.
+  auto kernel =
+      op->template getAttrOfType<SymbolRefAttr>(epilogueKernelAttrName);
+  arguments.push_back(
+      kernel ? LLVM::AddressOfOp::create(builder, loc, pointer,
+                                         kernel.getLeafReference())
+                   .getResult()
+             : LLVM::ZeroOp::create(builder, loc, pointer).getResult());
   call("dtcrt_matmul_epilogue", arguments);
 }
 

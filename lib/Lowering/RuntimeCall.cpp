@@ -188,7 +188,7 @@ LogicalResult RuntimeCall::readMatMul() {
 }
 
 LogicalResult RuntimeCall::readMatMulEpilogue() {
-  if (failed(expectArguments(15)) ||
+  if (failed(expectArguments(16)) ||
       failed(expectRole(numbers[4], DTC_EPILOGUE_BIAS, DTC_EPILOGUE_SUM_B)))
     return failure();
   auto epilogue = static_cast<dtc_epilogue>(numbers[4]);

@@ -22,6 +22,10 @@ namespace dtc {
 /// Function attribute of a kernel that is called: bytes behind each argument.
 constexpr llvm::StringLiteral argumentBytesAttrName = "dtc.argument_bytes";
 
+/// Attribute of a dtc.matmul_epilogue: the kernel that does the same to the
+/// plain product, for libraries that lack the epilogue.
+constexpr llvm::StringLiteral epilogueKernelAttrName = "dtc.epilogue_kernel";
+
 /// LowerPlan for a target.
 std::unique_ptr<mlir::Pass>
 createLowerPlan(std::shared_ptr<const Target> target);

@@ -30,6 +30,10 @@ enum dtc_epilogue {
   DTC_EPILOGUE_SUM_B,
 };
 
+/// A kernel of dtcrt_matmul_epilogue, as a function of the host that launches
+/// it; how many buffers it takes follows from the epilogue.
+typedef void (*dtc_epilogue_kernel)(void);
+
 /// How many buffers a device function may take: 4 KiB of pointers, the most
 /// that all architectures pass.
 #define DTC_MAX_DEVICE_ARGUMENTS 512
@@ -113,11 +117,17 @@ void dtcrt_fill(dtc_context *ctx, void *to, int32_t byte, int64_t bytes);
 /// dtc_result, says: the product, and in `sum`, which is replaced, the sums
 /// over k of op(A), m elements, or of op(B), n elements. A is transposed for
 /// SUM_A, and B is not for SUM_B: k counts rows.
+///
+/// `kernel` does the same to the plain product, which is where the result goes;
+/// it is launched if the library lacks the epilogue. Its arguments are C,
+/// other, bias unless that is null, then again C, sum unless that is null, and
+/// ctx. It is null for SUM_A and SUM_B.
 void dtcrt_matmul_epilogue(dtc_context *ctx, int32_t dtype, int32_t transpose_a,
                            int32_t transpose_b, int32_t epilogue,
                            int32_t result, int64_t m, int64_t n, int64_t k,
                            const void *a, const void *b, const void *other,
-                           const void *bias, void *c, void *sum);
+                           const void *bias, void *c, void *sum,
+                           dtc_epilogue_kernel kernel);
 
 /// dtcrt_attention without a mask, of queries, keys and values in one tensor:
 /// `packed` is batch x rows x 3 x heads x width, or with `by_head` batch x rows

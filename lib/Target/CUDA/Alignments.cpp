@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dtc/Target/CUDA/Alignments.h"
+#include "dtc/Lowering/Passes.h"
 #include "dtc/Memory/MemoryPlanner.h"
 #include "dtc/Plan/Aliases.h"
 #include "dtc/Plan/Skeleton.h"
@@ -27,15 +28,15 @@ private:
   using Places = SmallVector<int64_t>;
 
   /// Takes in the operands and results of a call.
-  void meet(Operation *callee, Operation *call, const AliasClasses &classes,
-            ArrayRef<int64_t> arguments);
+  void meet(Operation *callee, ValueRange passed, ValueRange returned,
+            const AliasClasses &classes, ArrayRef<int64_t> arguments);
 
   llvm::MapVector<Operation *, std::pair<Places, Places>> functions;
 };
 
 } // namespace
 
-void Alignments::meet(Operation *callee, Operation *call,
+void Alignments::meet(Operation *callee, ValueRange passed, ValueRange returned,
                       const AliasClasses &classes,
                       ArrayRef<int64_t> arguments) {
   auto &[operands, results] = functions[callee];
@@ -49,8 +50,8 @@ void Alignments::meet(Operation *callee, Operation *call,
       place = std::gcd(place, classes.getOffset(value));
     }
   };
-  include(call->getOperands(), operands);
-  include(call->getResults(), results);
+  include(passed, operands);
+  include(returned, results);
 }
 
 /// Callers come first.
@@ -58,10 +59,24 @@ void Alignments::addFunction(func::FuncOp function) {
   AliasClasses classes(function.front());
   Places arguments = functions.lookup(function).first;
   for (Operation &op : function.front()) {
-    if (auto run = dyn_cast<RunOp>(op))
-      meet(getCallee(run), run, classes, arguments);
-    else if (auto launch = dyn_cast<LaunchOp>(op))
-      meet(launch.getFunction(), launch, classes, arguments);
+    Operation *callee = nullptr;
+    SmallVector<Value> passed(op.getOperands());
+    if (auto run = dyn_cast<RunOp>(op)) {
+      callee = getCallee(run);
+    } else if (auto launch = dyn_cast<LaunchOp>(op)) {
+      callee = launch.getFunction();
+    } else if (auto product = dyn_cast<MatMulEpilogueOp>(op)) {
+      // Its kernel reads the plain product where the result goes.
+      if (auto kernel =
+              product->getAttrOfType<SymbolRefAttr>(epilogueKernelAttrName))
+        callee = SymbolTable::lookupNearestSymbolFrom(
+            function->getParentOfType<ModuleOp>()->getParentOp(), kernel);
+      passed = {product.getResult(), product.getOther()};
+      if (product.getBias())
+        passed.push_back(product.getBias());
+    }
+    if (callee)
+      meet(callee, passed, op.getResults(), classes, arguments);
   }
 }
 

@@ -30,6 +30,8 @@ const CudaArchitecture *CudaArchitecture::find(StringRef name) {
 }
 
 void CudaTarget::addKernelPasses(OpPassManager &manager) const {
+  // Whatever the library lacks on the GPU at hand. Before kernels are compiled.
+  manager.addPass(createAddEpilogueKernels());
   CompileDeviceKernelsOptions options;
   options.isEmulated = isEmulated();
   manager.addPass(createCompileDeviceKernels(options));

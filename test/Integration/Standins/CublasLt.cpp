@@ -12,6 +12,7 @@
 #include <array>
 #include <chrono>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <cublasLt.h>
 #include <dnnl.h>
@@ -51,12 +52,20 @@ struct Description {
   bool hasMatrix() const { return (epilogue & 128) != 0; }
   bool sumsA() const { return has(CUBLASLT_EPILOGUE_BGRADA); }
   bool sumsB() const { return has(CUBLASLT_EPILOGUE_BGRADB); }
+
+  /// Whether the variable has the number of this epilogue, as cublasLt.h has
+  /// it.
+  bool isRefusedBy(const char *variable) const {
+    const char *text = getenv(variable);
+    return text && strtol(text, nullptr, 10) == long(epilogue);
+  }
 };
 
 /// What an algorithm takes for granted of its operands' addresses, in bytes.
 /// Of several, the second is the fastest.
 struct Algorithm {
   uint32_t a = 256, b = 256, d = 256;
+  uint32_t workspace = 0;    ///< bytes: of a preference, the most
   uint32_t microseconds = 0; ///< that it takes besides
 
   static void expect(const void *address, uint32_t alignment) {
@@ -182,6 +191,12 @@ void Product::run() const {
   }
 }
 
+/// What each algorithm needs: DTC_STANDIN_BLAS_WORKSPACE, or nothing.
+static uint32_t neededWorkspace() {
+  const char *text = getenv("DTC_STANDIN_BLAS_WORKSPACE");
+  return text ? uint32_t(strtoul(text, nullptr, 10)) : 0;
+}
+
 static Layout &layoutOf(cublasLtMatrixLayout_t layout) {
   return *reinterpret_cast<Layout *>(layout);
 }
@@ -283,6 +298,8 @@ cublasStatus_t cublasLtMatmulPreferenceSetAttribute(
     memcpy(&preferred.b, value, bytes);
   else if (attribute == CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES)
     memcpy(&preferred.d, value, bytes);
+  else if (attribute == CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES)
+    preferred.workspace = uint32_t(*static_cast<const uint64_t *>(value));
   return CUBLAS_STATUS_SUCCESS;
 }
 
@@ -294,6 +311,9 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(
   const Description &wish = descriptionOf(description);
   *count = 0;
   if ((wish.sumsA() || wish.sumsB()) && getenv("DTC_STANDIN_NO_SUMS"))
+    return CUBLAS_STATUS_NOT_SUPPORTED;
+  if (wish.isRefusedBy("DTC_STANDIN_NO_EPILOGUE") ||
+      preferenceOf(preference).workspace < neededWorkspace())
     return CUBLAS_STATUS_NOT_SUPPORTED;
   *count = std::min(wanted, 3);
   for (int i = 0; i < *count; ++i) {
@@ -330,6 +350,11 @@ cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t description,
   };
   product.scale = number(scale);
   product.rest = number(rest);
+  // Heuristics do not know all that the library refuses.
+  if (product.description.isRefusedBy("DTC_STANDIN_NO_EPILOGUE_CALL"))
+    return CUBLAS_STATUS_NOT_SUPPORTED;
+  if (workspaceBytes < neededWorkspace())
+    return CUBLAS_STATUS_INVALID_VALUE;
   Algorithm chosen;
   memcpy(&chosen, algorithm, sizeof chosen);
   Algorithm::expect(a, chosen.a);

@@ -325,9 +325,16 @@ static void check(Descriptor &descriptor) {
   }
   if (descriptor.type == CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR)
     checkGraph(descriptor);
-  if (descriptor.type == CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR)
+  if (descriptor.type == CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR) {
     descriptor.engine =
         descriptor.reference(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG).engine;
+    // Engines that heuristics offer may have no plan for a graph: those whose
+    // numbers are in DTC_STANDIN_NO_ENGINE.
+    const char *text = getenv("DTC_STANDIN_NO_ENGINE");
+    if (text && strchr(text, char('0' + int(descriptor.engine))))
+      refuse(CUDNN_STATUS_NOT_SUPPORTED, "engine %d has no plan",
+             int(descriptor.engine));
+  }
   if (descriptor.type == CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR &&
       descriptor.get(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS).count !=
           descriptor.get(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS).count)
@@ -348,6 +355,8 @@ static void check(Descriptor &descriptor) {
 static int64_t workspaceBytes(const Descriptor &graph, Engine engine) {
   if (engine == Engine::Greedy)
     return int64_t(1) << 40;
+  if (const char *text = getenv("DTC_STANDIN_DNN_WORKSPACE"))
+    return strtoll(text, nullptr, 10);
   std::vector<Tensor> products;
   for (const DescriptorRef &operation :
        graph.get(CUDNN_ATTR_OPERATIONGRAPH_OPS).references)

@@ -5,6 +5,32 @@
 
 include "mlir/Pass/PassBase.td"
 
+def AddEpilogueKernels : Pass<"dtc-add-epilogue-kernels", "mlir::ModuleOp"> {
+  let summary = "add kernels of what products do before they store";
+  let description = [{
+    A library may have no algorithm for a product with its epilogue on the GPU at
+    hand. So each `dtc.matmul_epilogue` gets a kernel that makes its results from
+    the plain product, in f32. The runtime launches it after the product if the
+    library lacks the epilogue. The kernel may write to where it has read.
+
+    Before:
+    ```mlir
+    %y = dtc.matmul_epilogue relu %a, %w, %b : (tensor<4x8xbf16>, tensor<8x16xbf16>, tensor<16xbf16>) -> tensor<4x16xbf16>
+    ```
+    After:
+    ```mlir
+    %y = dtc.matmul_epilogue relu %a, %w, %b {dtc.epilogue_kernel = @kernels::@kernel_after_relu_4x16xbf16} : ...
+
+    module @kernels {
+      func.func @kernel_after_relu_4x16xbf16(%p: tensor<4x16xbf16>, %b: tensor<16xbf16>) -> tensor<4x16xbf16> attributes {dtc.kernel} {
+        ...
+        %4 = dtc.relu %3 : (tensor<4x16xf32>) -> tensor<4x16xf32>
+        %5 = dtc.cast %4 : (tensor<4x16xf32>) -> tensor<4x16xbf16>
+    ```
+  }];
+  let dependentDialects = ["dtc::DTCDialect", "mlir::func::FuncDialect"];
+}
+
 def LowerKernelsToGpu : Pass<"dtc-lower-kernels-to-gpu", "mlir::ModuleOp"> {
   let summary = "turn linalg on tensors into device functions and their launches";
   let description = [{

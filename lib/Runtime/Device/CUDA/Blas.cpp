@@ -16,7 +16,9 @@
 #include "dtc/Runtime/DeviceABI.h"
 #include "dtc/Runtime/DeviceReserve.h"
 
+#include <cstring>
 #include <cublasLt.h>
+#include <limits>
 #include <optional>
 #include <span>
 
@@ -70,10 +72,14 @@ struct Blas::Algorithm {
 struct Blas::Product {
   cublasLtMatmulDesc_t description;
   cublasLtMatrixLayout_t a, b, c; ///< of B, A and C in our order
+  Alignments alignments;
   Algorithm algorithm;
-  /// The library has no algorithm that sums: another product does.
-  bool needsSums = false;
+  bool hasRun = false;
+  /// The library lacks its epilogue: a kernel or another product does that.
+  bool isPlain = false;
 };
+
+enum class Blas::Status : int {};
 
 /// Ends the job unless a call of the library went well.
 #define DTC_BLAS(call)                                                         \
@@ -207,26 +213,37 @@ Blas::Product &Blas::find(const ProductShape &shape, const Operands &operands) {
   createLayout(product->c, shape.keepsSums ? CUDA_R_32F : type, shape.m,
                shape.n);
 
-  std::vector<Algorithm> algorithms = listAlgorithms(*product, alignments);
-  if (algorithms.empty() && sums) {
-    product->needsSums = true;
-    set(*product, CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_DEFAULT);
-    algorithms = listAlgorithms(*product, alignments);
-  }
-  if (algorithms.empty())
-    fatal("cuBLASLt has no algorithm (%s) for a product of %lld x %lld x "
-          "%lld%s",
-          blas.cublasLtGetStatusName(handle->answer), (long long)shape.m,
-          (long long)shape.n, (long long)shape.k,
-          shape.epilogue == noEpilogue
-              ? ""
-              : " with an epilogue; compile with --arch sm_80, whose products "
-                "have none");
-  size_t chosen = 0;
-  if (tuning)
-    chosen = choose(algorithms, shape, alignments, *product, operands);
-  product->algorithm = algorithms[chosen];
+  product->alignments = alignments;
+  if (!findAlgorithm(shape, *product, operands))
+    leaveOutEpilogue(shape, *product, operands);
   return *products.emplace(key, std::move(product)).first->second;
+}
+
+bool Blas::findAlgorithm(const ProductShape &shape, Product &product,
+                         const Operands &operands) {
+  std::vector<Algorithm> algorithms =
+      listAlgorithms(product, product.alignments);
+  if (algorithms.empty())
+    return false;
+  product.algorithm =
+      algorithms[tuning ? choose(algorithms, shape, product, operands) : 0];
+  return true;
+}
+
+/// The library has no algorithm for a product with its epilogue: from now on it
+/// is the plain one, and something else follows. Ends the job if it has none
+/// for that either.
+void Blas::leaveOutEpilogue(const ProductShape &shape, Product &product,
+                            const Operands &operands) {
+  product.isPlain = shape.epilogue != noEpilogue;
+  if (product.isPlain) {
+    set(product, CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_DEFAULT);
+    if (findAlgorithm(shape, product, operands))
+      return;
+  }
+  fatal("cuBLASLt has no algorithm (%s) for a product of %lld x %lld x %lld",
+        blas.cublasLtGetStatusName(handle->answer), (long long)shape.m,
+        (long long)shape.n, (long long)shape.k);
 }
 
 template <typename Value>
@@ -242,6 +259,8 @@ void Blas::set(const Product &product, int attribute, Value value) const {
 /// its product.
 void Blas::setEpilogue(const ProductShape &shape, const Product &product,
                        const Operands &operands) const {
+  if (product.isPlain)
+    return;
   auto setFunction = [&](cublasLtEpilogue_t epilogue) {
     set(product, CUBLASLT_MATMUL_DESC_EPILOGUE, epilogue);
   };
@@ -275,8 +294,6 @@ void Blas::setEpilogue(const ProductShape &shape, const Product &product,
     return setBias(operands.bias);
   case DTC_EPILOGUE_SUM_A:
   case DTC_EPILOGUE_SUM_B:
-    if (product.needsSums)
-      return;
     setFunction(shape.epilogue == DTC_EPILOGUE_SUM_A
                     ? CUBLASLT_EPILOGUE_BGRADB
                     : CUBLASLT_EPILOGUE_BGRADA);
@@ -353,8 +370,9 @@ static const char *nameOfEpilogue(int32_t epilogue) {
 }
 
 size_t Blas::choose(const std::vector<Algorithm> &algorithms,
-                    const ProductShape &shape, const Alignments &alignments,
-                    const Product &product, const Operands &operands) {
+                    const ProductShape &shape, const Product &product,
+                    const Operands &operands) {
+  const Alignments &alignments = product.alignments;
   std::string what = format(
       "%s %lld x %lld x %lld x %lld%s%s%s%s%s%s%s, aligned %u %u %u",
       nameOf(shape.dtype), (long long)shape.batch, (long long)shape.m,
@@ -362,9 +380,11 @@ size_t Blas::choose(const std::vector<Algorithm> &algorithms,
       shape.transposeA ? ", A transposed" : "",
       shape.transposeB ? ", B transposed" : "",
       shape.accumulate ? ", added" : "", shape.keepsSums ? ", to f32" : "",
-      nameOfEpilogue(shape.epilogue), operands.bias ? ", bias" : "",
-      shape.epilogue == DTC_EPILOGUE_GELU && operands.sum ? ", its argument"
-                                                          : "",
+      product.isPlain ? "" : nameOfEpilogue(shape.epilogue),
+      operands.bias && !product.isPlain ? ", bias" : "",
+      shape.epilogue == DTC_EPILOGUE_GELU && operands.sum && !product.isPlain
+          ? ", its argument"
+          : "",
       alignments.a, alignments.b, alignments.ofResult());
   std::vector<std::string> names;
   names.reserve(algorithms.size());
@@ -379,11 +399,13 @@ size_t Blas::choose(const std::vector<Algorithm> &algorithms,
       result = DeviceMemory::makeInStep("--autotune", shape.batch * shape.m *
                                                           shape.n * bytes);
     auto *place = reinterpret_cast<void *>(result->address());
-    return timer.measure([&] {
-      compute(algorithms[i], shape, product,
-              {operands.a, operands.b, place, operands.other, operands.bias,
-               operands.sum});
+    bool isComputed = true;
+    double seconds = timer.measure([&] {
+      isComputed = compute(algorithms[i], shape, product,
+                           {operands.a, operands.b, place, operands.other,
+                            operands.bias, operands.sum}) == Status();
     });
+    return isComputed ? seconds : std::numeric_limits<double>::infinity();
   });
 }
 
@@ -391,9 +413,48 @@ void Blas::multiply(const ProductShape &shape, const Operands &operands) {
   if (shape.batch * shape.m * shape.n == 0)
     return;
   Product &product = find(shape, operands);
-  compute(product.algorithm, shape, product, operands);
-  if (product.needsSums)
+  Status status = compute(product.algorithm, shape, product, operands);
+  // What heuristics offer may still be refused.
+  if (status != Status() && !product.hasRun && !product.isPlain &&
+      shape.epilogue != noEpilogue) {
+    leaveOutEpilogue(shape, product, operands);
+    status = compute(product.algorithm, shape, product, operands);
+  }
+  if (status != Status())
+    fatal("cublasLtMatmul of %lld x %lld x %lld failed: %s", (long long)shape.m,
+          (long long)shape.n, (long long)shape.k,
+          blas.cublasLtGetStatusName(cublasStatus_t(status)));
+  product.hasRun = true;
+  if (!product.isPlain)
+    return;
+  if (sumsOperand(shape.epilogue))
     sumByOnes(shape, operands);
+  else
+    finishByKernel(shape, operands);
+}
+
+/// The kernel reads the plain product where it writes the result.
+void Blas::finishByKernel(const ProductShape &shape, const Operands &operands) {
+  if (!saidKernels)
+    fprintf(stderr,
+            "%snote: cuBLASLt has no algorithm for a product of %lld x %lld x "
+            "%lld with an epilogue (%s); kernels follow such products\n",
+            linePrefix(), (long long)shape.m, (long long)shape.n,
+            (long long)shape.k, nameOfEpilogue(shape.epilogue) + strlen(", "));
+  saidKernels = true;
+  using Three = void (*)(void *, const void *, void *, dtc_context *);
+  using Four =
+      void (*)(void *, const void *, const void *, void *, dtc_context *);
+  void *c = operands.c;
+  const void *other = operands.other;
+  if (operands.bias)
+    reinterpret_cast<Four>(operands.kernel)(c, other, operands.bias, c,
+                                            operands.context);
+  else if (operands.sum)
+    reinterpret_cast<Four>(operands.kernel)(c, other, c, operands.sum,
+                                            operands.context);
+  else
+    reinterpret_cast<Three>(operands.kernel)(c, other, c, operands.context);
 }
 
 /// The sums over k of an operand are its product with ones, some rows at a
@@ -428,14 +489,15 @@ void Blas::sumByOnes(const ProductShape &shape, const Operands &operands) {
   }
 }
 
-void Blas::compute(const Algorithm &algorithm, const ProductShape &shape,
-                   const Product &product, const Operands &operands) {
+Blas::Status Blas::compute(const Algorithm &algorithm,
+                           const ProductShape &shape, const Product &product,
+                           const Operands &operands) {
   setEpilogue(shape, product, operands);
-  bool addsMatrix = shape.epilogue == DTC_EPILOGUE_ADD;
+  bool addsMatrix = shape.epilogue == DTC_EPILOGUE_ADD && !product.isPlain;
   float one = 1, rest = shape.accumulate || addsMatrix ? 1 : 0;
   double one64 = 1, rest64 = rest;
   bool isDouble = shape.dtype == DTC_F64;
-  DTC_BLAS(cublasLtMatmul(
+  return Status(blas.cublasLtMatmul(
       handle->handle, product.description,
       isDouble ? static_cast<void *>(&one64) : &one, operands.b, product.a,
       operands.a, product.b, isDouble ? static_cast<void *>(&rest64) : &rest,

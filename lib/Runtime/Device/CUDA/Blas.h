@@ -4,7 +4,7 @@
 #define DTC_LIB_RUNTIME_DEVICE_CUDA_BLAS_H
 
 #include "Driver.h"
-#include "dtc/Runtime/ABI.h"
+#include "dtc/Runtime/DeviceABI.h"
 
 #include <algorithm>
 #include <map>
@@ -37,12 +37,14 @@ public:
 
   static constexpr int32_t noEpilogue = -1;
 
-  /// The last three are those of dtcrt_matmul_epilogue.
+  /// All but the first three are those of dtcrt_matmul_epilogue.
   struct Operands {
     const void *a, *b;
     void *c;
     const void *other = nullptr, *bias = nullptr;
     void *sum = nullptr;
+    dtc_epilogue_kernel kernel = nullptr;
+    dtc_context *context = nullptr;
   };
   void multiply(const ProductShape &shape, const Operands &operands);
 
@@ -66,18 +68,24 @@ private:
     auto operator<=>(const Alignments &) const = default;
   };
   struct Algorithm;
+  enum class Status : int; ///< a cublasStatus_t
   Product &find(const ProductShape &shape, const Operands &operands);
   std::vector<Algorithm> listAlgorithms(const Product &product,
                                         const Alignments &alignments);
   size_t choose(const std::vector<Algorithm> &algorithms,
-                const ProductShape &shape, const Alignments &alignments,
-                const Product &product, const Operands &operands);
+                const ProductShape &shape, const Product &product,
+                const Operands &operands);
+  bool findAlgorithm(const ProductShape &shape, Product &product,
+                     const Operands &operands);
+  void leaveOutEpilogue(const ProductShape &shape, Product &product,
+                        const Operands &operands);
   template <typename Value>
   void set(const Product &product, int attribute, Value value) const;
   void setEpilogue(const ProductShape &shape, const Product &product,
                    const Operands &operands) const;
-  void compute(const Algorithm &algorithm, const ProductShape &shape,
-               const Product &product, const Operands &operands);
+  Status compute(const Algorithm &algorithm, const ProductShape &shape,
+                 const Product &product, const Operands &operands);
+  void finishByKernel(const ProductShape &shape, const Operands &operands);
   void sumByOnes(const ProductShape &shape, const Operands &operands);
   void forgetProducts();
 
@@ -88,6 +96,7 @@ private:
   std::unique_ptr<DeviceMemory> workspace;
   std::unique_ptr<DeviceMemory> ones; ///< of 16 bits
   bool hasOnes = false;
+  bool saidKernels = false; ///< that the library lacks an epilogue
   std::map<std::pair<ProductShape, Alignments>, std::unique_ptr<Product>>
       products;
   Tuning *tuning = nullptr;

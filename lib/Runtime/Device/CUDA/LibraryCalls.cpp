@@ -41,10 +41,10 @@ void dtcrt_matmul_epilogue(dtc_context *context, int32_t dtype,
                            int32_t epilogue, int32_t result, int64_t m,
                            int64_t n, int64_t k, const void *a, const void *b,
                            const void *other, const void *bias, void *c,
-                           void *sum) {
+                           void *sum, dtc_epilogue_kernel kernel) {
   deviceOf(context).blas().multiply(
       {expectFloat("matmul", dtype), transposeA != 0, transposeB != 0,
        (result & DTC_RESULT_ADDED) != 0, (result & DTC_RESULT_SUMS) != 0,
        epilogue, 1, m, n, k},
-      {a, b, c, other, bias, sum});
+      {a, b, c, other, bias, sum, kernel, context});
 }
