@@ -18,6 +18,7 @@ using namespace dtc::rt;
 
 static std::atomic<Collectives *> fatalCollectives = nullptr;
 static std::atomic<bool> isEnding = false;
+static bool fatalThrows = false;
 static WatchHooks watchHooks;
 
 void dtc::rt::setWatchHooks(const WatchHooks &hooks) { watchHooks = hooks; }
@@ -43,7 +44,17 @@ void dtc::rt::stopIfEnding() {
     pause();
 }
 
+void dtc::rt::makeFatalThrow(bool isOn) { fatalThrows = isOn; }
+
 void dtc::rt::fatal(const char *pattern, ...) {
+  if (fatalThrows) {
+    char text[1024];
+    va_list arguments;
+    va_start(arguments, pattern);
+    vsnprintf(text, sizeof text, pattern, arguments);
+    va_end(arguments);
+    throw Error(text);
+  }
   if (isEnding.exchange(true)) // one error is enough
     stopIfEnding();
   // One write: lines of several ranks do not mix.

@@ -5,6 +5,7 @@
 
 #include "Collectives/Collectives.h"
 #include "Device/Device.h"
+#include "Device/RecordedCalls.h"
 #include "Metrics/Trace.h"
 #include "Program.h"
 
@@ -34,6 +35,8 @@ struct dtc_context {
   dtc::rt::GradientNoise *gradientNoise = nullptr;
   /// Null unless an evaluation writes the model's output.
   dtc::rt::Predictions *predictions = nullptr;
+  /// Null unless library calls are recorded instead of made.
+  dtc::rt::RecordedCalls *recorded = nullptr;
 
   dtc_context(const dtc::rt::Program &program,
               dtc::rt::Collectives &collectives, dtc::rt::Device &device,
@@ -55,6 +58,22 @@ void forgetFatalCollectives();
 /// rank, and ends the whole job; says nothing if another rank of the machine
 /// has said why. For calls inside a step.
 [[noreturn, gnu::format(printf, 1, 2)]] void fatal(const char *pattern, ...);
+
+/// Whether `fatal` throws an Error instead from now on: whoever tries library
+/// calls goes on with the next.
+void makeFatalThrow(bool isOn = true);
+
+/// Makes a library call, which `describe` returns as a RecordedCall, or records
+/// it.
+template <typename Describe, typename Make>
+void makeCall(dtc_context *context, const Describe &describe,
+              const Make &make) {
+  if (!context->recorded)
+    return make();
+  RecordedCall call = describe();
+  call.make = make;
+  context->recorded->add(std::move(call));
+}
 
 /// What one who watches other ranks of the machine adds; both may be called by
 /// signal handlers.

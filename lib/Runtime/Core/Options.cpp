@@ -364,6 +364,11 @@ static void addDisplayOptions(CLI::App &app, Options &options,
                "hold");
   app.add_flag("--describe", options.describe,
                "print the compiled plan and stop");
+  app.add_flag("--diagnose", options.diagnose,
+               "print the machine, its driver, libraries, devices and their "
+               "links, try each library call of the plan alone, and "
+               "collectives between ranks that a launcher or --nproc starts, "
+               "and stop");
 }
 
 static void addLaunchOptions(CLI::App &app, Options &options) {

@@ -83,6 +83,7 @@ struct Options {
   int64_t logEvery = 0;     ///< 0: about one line a second
   double lossScale = 65536; ///< of the first step
   bool describe = false;
+  bool diagnose = false;
   ProgressStyle progress = ProgressStyle::automatic;
   MatMulEngine matmul = MatMulEngine::builtin;
   bool winograd = true; ///< on CPUs

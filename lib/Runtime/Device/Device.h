@@ -11,9 +11,11 @@
 
 #include "Arena.h"
 #include "Collectives/Collectives.h"
+#include "Core/Environment.h"
 #include "dtc/Runtime/ABI.h"
 
 #include <string>
+#include <vector>
 
 namespace CLI {
 class App;
@@ -61,6 +63,19 @@ public:
 /// Opens this rank's device; throws an Error if there is none.
 std::unique_ptr<Device> openDevice(const Options &options,
                                    Collectives &collectives);
+
+/// Opens the device that this rank has, alone: its `run` makes the calls of a
+/// plan one by one.
+std::unique_ptr<Device> openOwnDevice(const Options &options,
+                                      const Environment &environment);
+
+struct DeviceLine {
+  std::string text;
+  bool isFailure = false;
+};
+
+/// Libraries and devices that this process sees, and the links between these.
+std::vector<DeviceLine> describeDevices();
 
 /// What the program was compiled for: "cpu", "cuda sm_90".
 std::string describeTarget();

@@ -9,6 +9,7 @@
 #include "Core/LauncherWatch.h"
 #include "Core/Outcome.h"
 #include "Device/Device.h"
+#include "Diagnose.h"
 #include "EvaluationRun.h"
 #include "Signals.h"
 #include "TrainingLoop.h"
@@ -110,6 +111,8 @@ int dtc::rt::trainMain(const dtc_program &exported, int argc, char **argv) {
   });
   if (launched)
     return *launched;
+  if (!parsed.failed && options && options->diagnose)
+    return diagnose(*program, *options);
 
   const Options &used = options ? *options : Options();
   std::optional<LauncherWatch> launcher;

@@ -137,6 +137,22 @@ CUresult cuDeviceGetUuid_v2(CUuuid *uuid, CUdevice device) {
   return CUDA_SUCCESS;
 }
 
+CUresult cuDeviceTotalMem(size_t *bytes, CUdevice) {
+  *bytes = DeviceMemory::get().total;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceGetPCIBusId(char *text, int length, CUdevice device) {
+  snprintf(text, size_t(length), "0000:%02x:00.0",
+           unsigned(visibleDevices()[size_t(device)]));
+  return CUDA_SUCCESS;
+}
+
+CUresult cuDeviceCanAccessPeer(int *can, CUdevice, CUdevice) {
+  *can = 1;
+  return CUDA_SUCCESS;
+}
+
 CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute, CUdevice) {
   *value = 1;
   return CUDA_SUCCESS;

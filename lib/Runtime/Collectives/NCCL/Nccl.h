@@ -11,6 +11,7 @@ namespace dtc::rt {
   X(ncclGetErrorString)                                                        \
   X(ncclGetLastError)                                                          \
   X(ncclGetUniqueId)                                                           \
+  X(ncclGetVersion)                                                            \
   X(ncclCommInitRank)                                                          \
   X(ncclCommSplit)                                                             \
   X(ncclCommAbort)                                                             \

@@ -76,22 +76,13 @@ NcclCollectives::Introduction NcclCollectives::introductionOf(int rank) const {
   return introduction;
 }
 
-/// As nvidia-smi writes it.
-static std::string describe(const CUuuid &uuid) {
-  std::string text;
-  for (size_t i = 0; i < sizeof uuid.bytes; ++i)
-    text += format("%s%02x", i >= 4 && i <= 10 && i % 2 == 0 ? "-" : "",
-                   (unsigned char)uuid.bytes[i]);
-  return text;
-}
-
 void NcclCollectives::expectOwnGpus() const {
   if (size() == 1)
     return;
   std::map<std::pair<uint64_t, std::string>, int> owners;
   for (int member = 0; member < size(); ++member) {
     Introduction other = introductionOf(member);
-    std::string uuid = describe(other.gpu);
+    std::string uuid = formatUuid(other.gpu);
     auto [owner, isNew] = owners.try_emplace({other.host, uuid}, member);
     if (isNew)
       continue;

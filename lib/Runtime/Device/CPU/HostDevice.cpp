@@ -11,11 +11,14 @@
 #include "Core/Environment.h"
 #include "Core/Error.h"
 #include "Core/Launch.h"
+#include "Core/Machine.h"
 #include "Core/OptionValues.h"
 #include "Core/Options.h"
 
 #include <cstring>
+#include <dnnl.h>
 #include <fstream>
+#include <mpi.h>
 
 using namespace dtc::rt;
 
@@ -55,6 +58,29 @@ std::unique_ptr<Device> dtc::rt::openDevice(const Options &options,
       options.threads ? options.threads : coresPerRank(collectives.localSize());
   return std::make_unique<HostDevice>(options.matmul, options.winograd,
                                       threads);
+}
+
+std::unique_ptr<Device> dtc::rt::openOwnDevice(const Options &options,
+                                               const Environment &environment) {
+  int threads =
+      options.threads ? options.threads : coresPerRank(environment.localSize);
+  return std::make_unique<HostDevice>(options.matmul, options.winograd,
+                                      threads);
+}
+
+std::vector<DeviceLine> dtc::rt::describeDevices() {
+  char text[MPI_MAX_LIBRARY_VERSION_STRING];
+  int length = 0;
+  MPI_Get_library_version(text, &length);
+  std::string mpi(text, size_t(length));
+  mpi = mpi.substr(0, mpi.find_first_of(",\n"));
+  const dnnl_version_t &dnnl = *dnnl_version();
+  return {
+      {format("library    %s, %s", mpi.c_str(),
+              fileOf(reinterpret_cast<const void *>(MPI_Init)).c_str())},
+      {format("library    oneDNN %d.%d.%d, %s", dnnl.major, dnnl.minor,
+              dnnl.patch,
+              fileOf(reinterpret_cast<const void *>(dnnl_version)).c_str())}};
 }
 
 std::string dtc::rt::describeTarget() { return "cpu"; }

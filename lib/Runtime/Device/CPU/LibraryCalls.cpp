@@ -3,6 +3,7 @@
 #include "Convolution.h"
 #include "Core/Context.h"
 #include "Core/Elements.h"
+#include "Core/Error.h"
 #include "HostDevice.h"
 #include "Pooling.h"
 
@@ -19,7 +20,6 @@ static bool isNarrow(dtc_dtype dtype) { return sizeOf(dtype) == 2; }
 void dtcrt_matmul(dtc_context *context, int32_t dtype, int32_t transposeA,
                   int32_t transposeB, int32_t result, int64_t batch, int64_t m,
                   int64_t n, int64_t k, const void *a, const void *b, void *c) {
-  HostDevice &device = beginCall(context);
   MatMulShape shape = {expectFloat("matmul", dtype),
                        transposeA != 0,
                        transposeB != 0,
@@ -29,10 +29,27 @@ void dtcrt_matmul(dtc_context *context, int32_t dtype, int32_t transposeA,
                        n,
                        k,
                        (result & DTC_RESULT_SUMS) != 0};
-  if (isNarrow(shape.dtype))
-    device.narrow.multiply(shape, a, b, c);
-  else
-    device.matmul.run(shape, a, b, c);
+  auto describe = [&] {
+    RecordedCall call =
+        describeProduct(dtype, transposeA, transposeB, result, batch, m, n, k);
+    call.product = {shape.dtype,
+                    result & DTC_RESULT_SUMS ? DTC_F32 : shape.dtype,
+                    a,
+                    b,
+                    c,
+                    batch * m * k,
+                    batch * k * n,
+                    batch * m * n,
+                    k};
+    return call;
+  };
+  makeCall(context, describe, [=] {
+    HostDevice &device = beginCall(context);
+    if (isNarrow(shape.dtype))
+      device.narrow.multiply(shape, a, b, c);
+    else
+      device.matmul.run(shape, a, b, c);
+  });
 }
 
 void dtcrt_attention(dtc_context *context, int32_t dtype, int32_t causal,
@@ -41,11 +58,17 @@ void dtcrt_attention(dtc_context *context, int32_t dtype, int32_t causal,
                      int64_t valueWidth, int32_t maskDims, const void *queries,
                      const void *keys, const void *values, const void *mask,
                      void *result, void *lse) {
-  HostDevice &device = beginCall(context);
-  device.attention.forward({expectFloat("attention", dtype), causal != 0, scale,
-                            batch, rows, cols, heads, groups, width, valueWidth,
-                            maskDims},
-                           {queries, keys, values, mask}, result, lse);
+  auto describe = [&] {
+    return describeAttention(dtype, /*isGrad=*/false, batch, rows, cols, heads,
+                             width, valueWidth);
+  };
+  makeCall(context, describe, [=] {
+    HostDevice &device = beginCall(context);
+    device.attention.forward({expectFloat("attention", dtype), causal != 0,
+                              scale, batch, rows, cols, heads, groups, width,
+                              valueWidth, maskDims},
+                             {queries, keys, values, mask}, result, lse);
+  });
 }
 
 void dtcrt_attention_grad(dtc_context *context, int32_t dtype, int32_t causal,
@@ -57,12 +80,18 @@ void dtcrt_attention_grad(dtc_context *context, int32_t dtype, int32_t causal,
                           const void *result, const void *lse,
                           const void *dresult, void *dqueries, void *dkeys,
                           void *dvalues) {
-  HostDevice &device = beginCall(context);
-  device.attention.backward({expectFloat("attention_grad", dtype), causal != 0,
-                             scale, batch, rows, cols, heads, groups, width,
-                             valueWidth, maskDims},
-                            {queries, keys, values, mask},
-                            {result, lse, dresult, dqueries, dkeys, dvalues});
+  auto describe = [&] {
+    return describeAttention(dtype, /*isGrad=*/true, batch, rows, cols, heads,
+                             width, valueWidth);
+  };
+  makeCall(context, describe, [=] {
+    HostDevice &device = beginCall(context);
+    device.attention.backward({expectFloat("attention_grad", dtype),
+                               causal != 0, scale, batch, rows, cols, heads,
+                               groups, width, valueWidth, maskDims},
+                              {queries, keys, values, mask},
+                              {result, lse, dresult, dqueries, dkeys, dvalues});
+  });
 }
 
 void dtcrt_conv2d(dtc_context *context, int32_t dtype, int32_t role,
@@ -72,7 +101,7 @@ void dtcrt_conv2d(dtc_context *context, int32_t dtype, int32_t role,
                   int64_t padLeft, int64_t dilationH, int64_t dilationW,
                   int64_t filters, int64_t groups, void *x, void *weight,
                   void *y, void *scratch) {
-  HostDevice &device = beginCall(context);
+  auto &device = static_cast<HostDevice &>(context->device);
   ConvolutionShape shape = {expectFloat("conv2d", dtype),
                             dtc_conv_role(role),
                             (result & DTC_RESULT_ADDED) != 0,
@@ -82,10 +111,17 @@ void dtcrt_conv2d(dtc_context *context, int32_t dtype, int32_t role,
                             groups,
                             (result & DTC_RESULT_SUMS) != 0,
                             device.winograd};
-  if (isNarrow(shape.dtype))
-    device.narrow.convolve(shape, x, weight, y, scratch);
-  else
-    convolve(device.matmul, shape, x, weight, y, scratch);
+  auto describe = [&] {
+    return describeConvolution(dtype, role, n, c, oh, ow, kh, kw, filters,
+                               groups);
+  };
+  makeCall(context, describe, [=] {
+    HostDevice &device = beginCall(context);
+    if (isNarrow(shape.dtype))
+      device.narrow.convolve(shape, x, weight, y, scratch);
+    else
+      convolve(device.matmul, shape, x, weight, y, scratch);
+  });
 }
 
 void dtcrt_pool2d(dtc_context *context, int32_t dtype, int32_t role, int64_t n,
@@ -93,16 +129,27 @@ void dtcrt_pool2d(dtc_context *context, int32_t dtype, int32_t role, int64_t n,
                   int64_t kh, int64_t kw, int64_t strideH, int64_t strideW,
                   int64_t padTop, int64_t padLeft, int64_t dilationH,
                   int64_t dilationW, const void *x, void *y, void *dx) {
-  HostDevice &device = beginCall(context);
   dtc_dtype type = expectFloat("pool2d", dtype);
   Windows windows = {n,      h,       w,         c,        oh,
                      ow,     kh,      kw,        strideH,  strideW,
                      padTop, padLeft, dilationH, dilationW};
   auto poolRole = dtc_pool_role(role);
-  if (isNarrow(type))
-    device.narrow.pool(type, poolRole, windows, x, y, dx);
-  else
-    pool(device.matmul.threads(), type, poolRole, windows, x, y, dx);
+  auto describe = [&] {
+    RecordedCall call;
+    call.what =
+        format("pooling %s, role %d, %lld x %lld x %lld of %lld "
+               "channels by %lld x %lld",
+               nameOf(type), role, (long long)n, (long long)oh, (long long)ow,
+               (long long)c, (long long)kh, (long long)kw);
+    return call;
+  };
+  makeCall(context, describe, [=] {
+    HostDevice &device = beginCall(context);
+    if (isNarrow(type))
+      device.narrow.pool(type, poolRole, windows, x, y, dx);
+    else
+      pool(device.matmul.threads(), type, poolRole, windows, x, y, dx);
+  });
 }
 
 void dtcrt_divide(dtc_context *context, int64_t first, int64_t end,

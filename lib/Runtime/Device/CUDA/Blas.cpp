@@ -10,6 +10,7 @@
 #include "Core/Context.h"
 #include "Core/Elements.h"
 #include "Core/Error.h"
+#include "Core/Machine.h"
 #include "CudaDevice.h"
 #include "Device/Tuning.h"
 #include "Library.h"
@@ -128,6 +129,13 @@ void Blas::forgetProducts() {
 void Blas::tuneBy(Tuning &other) {
   tuning = &other;
   forgetProducts();
+}
+
+std::string Blas::describeLibrary() {
+  const Functions &functions = Functions::get();
+  return format(
+      "cuBLASLt %zu, %s", functions.cublasLtGetVersion(),
+      fileOf(reinterpret_cast<const void *>(functions.cublasLtMatmul)).c_str());
 }
 
 std::string Blas::describe() const {
@@ -348,7 +356,7 @@ Blas::listAlgorithms(const Product &product, const Alignments &alignments) {
   return algorithms;
 }
 
-static const char *nameOfEpilogue(int32_t epilogue) {
+const char *Blas::nameOfEpilogue(int32_t epilogue) {
   switch (epilogue) {
   case DTC_EPILOGUE_BIAS:
     return ", bias";

@@ -52,6 +52,10 @@ public:
   void tuneBy(Tuning &other);
   /// "cuBLASLt 130002".
   std::string describe() const;
+  /// Its version, and the file that it is in. Throws an Error if there is none.
+  static std::string describeLibrary();
+  /// ", gelu"; empty if there is none.
+  static const char *nameOfEpilogue(int32_t epilogue);
 
   /// f32 products may round their operands to tf32.
   bool usesTf32 = false;

@@ -79,6 +79,9 @@ private:
 
 class Progress;
 
+/// As nvidia-smi writes it, without "GPU-".
+std::string formatUuid(const CUuuid &uuid);
+
 /// The number of a rank's GPU among those that its process may see: that of the
 /// rank on its machine. Whoever starts ranks that see one GPU each has given it
 /// to them.
@@ -108,6 +111,12 @@ public:
 
   void launch(int32_t function, int64_t blocks, int32_t threads,
               char *const *arguments);
+  const char *nameOf(int32_t function) const {
+    return program.functions[function].name;
+  }
+  uint32_t argumentsOf(int32_t function) const {
+    return program.functions[function].arguments;
+  }
   void *constant(int64_t number) const;
   Blas &blas() { return *products; }
   /// Of programs that have convolutions or attention.

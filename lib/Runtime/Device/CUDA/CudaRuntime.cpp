@@ -25,6 +25,15 @@ std::unique_ptr<Device> dtc::rt::openDevice(const Options &options,
   return device;
 }
 
+std::unique_ptr<Device> dtc::rt::openOwnDevice(const Options &options,
+                                               const Environment &environment) {
+  auto device = std::make_unique<CudaDevice>(gpuOfRank(environment.localRank),
+                                             dtc_device_v1,
+                                             /*usesGraphs=*/false);
+  device->useTf32(options.tf32);
+  return device;
+}
+
 std::string dtc::rt::describeTarget() {
   return std::string("cuda ") + dtc_device_v1.architecture;
 }

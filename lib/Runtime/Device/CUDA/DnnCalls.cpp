@@ -17,27 +17,45 @@ void dtcrt_conv2d(dtc_context *context, int32_t dtype, int32_t role,
                   int64_t padLeft, int64_t dilationH, int64_t dilationW,
                   int64_t filters, int64_t groups, void *x, void *weight,
                   void *y, void *) {
-  deviceOf(context).dnn().convolve({expectFloat("conv2d", dtype),
-                                    dtc_conv_role(role),
-                                    (result & DTC_RESULT_ADDED) != 0,
-                                    (result & DTC_RESULT_SUMS) != 0,
-                                    n,
-                                    h,
-                                    w,
-                                    c,
-                                    oh,
-                                    ow,
-                                    kh,
-                                    kw,
-                                    strideH,
-                                    strideW,
-                                    padTop,
-                                    padLeft,
-                                    dilationH,
-                                    dilationW,
-                                    filters,
-                                    groups},
-                                   x, weight, y);
+  DnnConvolution shape = {expectFloat("conv2d", dtype),
+                          dtc_conv_role(role),
+                          (result & DTC_RESULT_ADDED) != 0,
+                          (result & DTC_RESULT_SUMS) != 0,
+                          n,
+                          h,
+                          w,
+                          c,
+                          oh,
+                          ow,
+                          kh,
+                          kw,
+                          strideH,
+                          strideW,
+                          padTop,
+                          padLeft,
+                          dilationH,
+                          dilationW,
+                          filters,
+                          groups};
+  auto describe = [&] {
+    return describeConvolution(dtype, role, n, c, oh, ow, kh, kw, filters,
+                               groups);
+  };
+  makeCall(context, describe,
+           [=] { deviceOf(context).dnn().convolve(shape, x, weight, y); });
+}
+
+/// Makes or records a call of attention.
+template <size_t count>
+static void attend(dtc_context *context, const DnnAttention &shape, bool isGrad,
+                   const std::array<const void *, count> &operands) {
+  auto describe = [&] {
+    return describeAttention(shape.dtype, isGrad, shape.batch, shape.rows,
+                             shape.cols, shape.heads, shape.width,
+                             shape.valueWidth);
+  };
+  makeCall(context, describe,
+           [=] { deviceOf(context).dnn().attend(shape, isGrad, operands); });
 }
 
 static DnnAttention shapeOf(int32_t dtype, int32_t causal, double scale,
@@ -59,11 +77,11 @@ void dtcrt_attention(dtc_context *context, int32_t dtype, int32_t causal,
                      int64_t valueWidth, int32_t maskDims, const void *queries,
                      const void *keys, const void *values, const void *mask,
                      void *result, void *lse) {
-  const void *operands[] = {queries, keys, values, mask, result, lse};
-  deviceOf(context).dnn().attend(shapeOf(dtype, causal, scale, batch, rows,
-                                         cols, heads, groups, width, valueWidth,
-                                         maskDims),
-                                 /*isGrad=*/false, operands);
+  attend(context,
+         shapeOf(dtype, causal, scale, batch, rows, cols, heads, groups, width,
+                 valueWidth, maskDims),
+         /*isGrad=*/false,
+         std::array<const void *, 6>{queries, keys, values, mask, result, lse});
 }
 
 void dtcrt_attention_grad(dtc_context *context, int32_t dtype, int32_t causal,
@@ -75,12 +93,12 @@ void dtcrt_attention_grad(dtc_context *context, int32_t dtype, int32_t causal,
                           const void *result, const void *lse,
                           const void *dresult, void *dqueries, void *dkeys,
                           void *dvalues) {
-  const void *operands[] = {queries, keys,    values,   mask,  result,
-                            lse,     dresult, dqueries, dkeys, dvalues};
-  deviceOf(context).dnn().attend(shapeOf(dtype, causal, scale, batch, rows,
-                                         cols, heads, groups, width, valueWidth,
-                                         maskDims),
-                                 /*isGrad=*/true, operands);
+  attend(context,
+         shapeOf(dtype, causal, scale, batch, rows, cols, heads, groups, width,
+                 valueWidth, maskDims),
+         /*isGrad=*/true,
+         std::array<const void *, 10>{queries, keys, values, mask, result, lse,
+                                      dresult, dqueries, dkeys, dvalues});
 }
 
 /// Of queries, keys and values in one tensor.
@@ -107,10 +125,11 @@ void dtcrt_packed_attention(dtc_context *context, int32_t dtype, int32_t causal,
   auto part = [&](int64_t number) {
     return partOf(packed, number, byHead, heads, width);
   };
-  const void *operands[] = {part(0), part(1), part(2), nullptr, result, lse};
-  deviceOf(context).dnn().attend(
-      packedShapeOf(dtype, causal, byHead, scale, batch, rows, heads, width),
-      /*isGrad=*/false, operands);
+  attend(context,
+         packedShapeOf(dtype, causal, byHead, scale, batch, rows, heads, width),
+         /*isGrad=*/false,
+         std::array<const void *, 6>{part(0), part(1), part(2), nullptr, result,
+                                     lse});
 }
 
 void dtcrt_packed_attention_grad(dtc_context *context, int32_t dtype,
@@ -122,11 +141,11 @@ void dtcrt_packed_attention_grad(dtc_context *context, int32_t dtype,
   auto part = [&](const void *tensor, int64_t number) {
     return partOf(tensor, number, byHead, heads, width);
   };
-  const void *operands[] = {part(packed, 0), part(packed, 1),  part(packed, 2),
-                            nullptr,         result,           lse,
-                            dresult,         part(dpacked, 0), part(dpacked, 1),
-                            part(dpacked, 2)};
-  deviceOf(context).dnn().attend(
-      packedShapeOf(dtype, causal, byHead, scale, batch, rows, heads, width),
-      /*isGrad=*/true, operands);
+  attend(context,
+         packedShapeOf(dtype, causal, byHead, scale, batch, rows, heads, width),
+         /*isGrad=*/true,
+         std::array<const void *, 10>{part(packed, 0), part(packed, 1),
+                                      part(packed, 2), nullptr, result, lse,
+                                      dresult, part(dpacked, 0),
+                                      part(dpacked, 1), part(dpacked, 2)});
 }

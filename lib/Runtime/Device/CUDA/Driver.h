@@ -14,10 +14,15 @@ namespace dtc::rt {
 
 #define DTC_CUDA_FUNCTIONS(X)                                                  \
   X(cuInit)                                                                    \
+  X(cuDriverGetVersion)                                                        \
+  X(cuDeviceCanAccessPeer)                                                     \
   X(cuDeviceGet)                                                               \
+  X(cuDeviceGetAttribute)                                                      \
   X(cuDeviceGetCount)                                                          \
   X(cuDeviceGetName)                                                           \
+  X(cuDeviceGetPCIBusId)                                                       \
   X(cuDeviceGetUuid_v2)                                                        \
+  X(cuDeviceTotalMem)                                                          \
   X(cuDevicePrimaryCtxRetain)                                                  \
   X(cuCtxSetCurrent)                                                           \
   X(cuMemGetInfo)                                                              \

@@ -1,0 +1,22 @@
+//===- Machine.h - the machine that a process is on -------------*- C++ -*-===//
+
+#ifndef DTC_LIB_RUNTIME_CORE_MACHINE_H
+#define DTC_LIB_RUNTIME_CORE_MACHINE_H
+
+#include <string>
+
+namespace dtc::rt {
+
+/// Lines of a name and a value: system, processor, memory, limits.
+std::string describeMachine();
+
+/// Lines of the variables that launchers and libraries read, as far as they are
+/// set.
+std::string describeEnvironment();
+
+/// The file that a function is in: "/usr/lib/libcuda.so.1".
+std::string fileOf(const void *function);
+
+} // namespace dtc::rt
+
+#endif // DTC_LIB_RUNTIME_CORE_MACHINE_H

@@ -1,0 +1,73 @@
+//===- RecordedCalls.h - library calls of a plan, to be tried -----*- C++
+//-*-===//
+//
+// A diagnosis runs a plan whose library calls are recorded instead of made, and
+// then makes each alone.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTC_LIB_RUNTIME_DEVICE_RECORDEDCALLS_H
+#define DTC_LIB_RUNTIME_DEVICE_RECORDEDCALLS_H
+
+#include "dtc/Runtime/ABI.h"
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace dtc::rt {
+
+/// Operands of a plain product, whose numbers are checked.
+struct RecordedProduct {
+  dtc_dtype dtype, resultType;
+  const void *a, *b, *c;
+  int64_t aCount, bCount, cCount, k;
+};
+
+struct RecordedCall {
+  std::string what;
+  double flops = 0;
+  std::optional<RecordedProduct> product;
+  std::function<void()> make;
+  int64_t count = 1; ///< how often the plan makes it
+};
+
+/// Those that differ in what they are, not in where.
+class RecordedCalls {
+public:
+  void add(RecordedCall call) {
+    for (RecordedCall &known : list)
+      if (known.what == call.what) {
+        ++known.count;
+        return;
+      }
+    list.push_back(std::move(call));
+  }
+  const std::vector<RecordedCall> &all() const { return list; }
+
+private:
+  std::vector<RecordedCall> list;
+};
+
+//===----------------------------------------------------------------------===//
+// How calls of the ABI are called
+//===----------------------------------------------------------------------===//
+
+/// "product bf16, 64 x 32 x 16, B transposed"; `more` follows.
+RecordedCall describeProduct(int32_t dtype, int32_t transposeA,
+                             int32_t transposeB, int32_t result, int64_t batch,
+                             int64_t m, int64_t n, int64_t k,
+                             const std::string &more = {});
+/// "convolution f32, forward, ...".
+RecordedCall describeConvolution(int32_t dtype, int32_t role, int64_t n,
+                                 int64_t c, int64_t oh, int64_t ow, int64_t kh,
+                                 int64_t kw, int64_t filters, int64_t groups);
+/// "attention bf16, 4 x 128 queries, 128 keys, 8 heads of 64".
+RecordedCall describeAttention(int32_t dtype, bool isGrad, int64_t batch,
+                               int64_t rows, int64_t cols, int64_t heads,
+                               int64_t width, int64_t valueWidth);
+
+} // namespace dtc::rt
+
+#endif // DTC_LIB_RUNTIME_DEVICE_RECORDEDCALLS_H
