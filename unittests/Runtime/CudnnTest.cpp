@@ -218,6 +218,35 @@ TEST_F(CudnnTest, HasAttention) {
   }
 }
 
+/// Its gradient on a B200, by the engine that keeps its bits.
+TEST_F(CudnnTest, HasAttentionGradOnBlackwell) {
+  std::string b200(h100);
+  auto replace = [&](const char *from, const char *to) {
+    b200.replace(b200.find(from), strlen(from), to);
+  };
+  replace("NVIDIA H100 80GB HBM3", "NVIDIA B200");
+  replace("\"deviceVer\": 900", "\"deviceVer\": 1000");
+  replace("\"multiProcessorCount\": 132", "\"multiProcessorCount\": 148");
+  DnnDescriptor blackwell(CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR);
+  blackwell
+      .set(CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION, CUDNN_TYPE_CHAR,
+           int64_t(b200.size()), b200.c_str())
+      .finalize();
+  std::string refusal;
+  DnnTarget target{nullptr, &blackwell, 1, &refusal, 100};
+  std::vector<DnnAttention> shapes = {
+      DnnAttention::dense(DTC_BF16, true, 0.125, 8, 1024, 1024, 12, 12, 64, 64),
+      DnnAttention::dense(DTC_F16, false, 0.1, 2, 256, 256, 6, 2, 128, 128)};
+  shapes.push_back(shapes[0]);
+  shapes.back().pack(/*isByHead=*/false);
+  for (size_t i = 0; i < shapes.size(); ++i) {
+    Willing willing;
+    EXPECT_TRUE(findAttentionGrad(target, shapes[i], workspaceBytes) ||
+                (!hasGpu() && Willing::count > 0))
+        << "shape " << i << ": " << refusal;
+  }
+}
+
 /// The library refuses what its stand-in refuses.
 TEST_F(CudnnTest, RefusesWhatDoesNotFit) {
   EXPECT_DEATH(DnnDescriptor(CUDNN_BACKEND_TENSOR_DESCRIPTOR).finalize(),

@@ -143,7 +143,7 @@ protected:
     CUcontext context;
     driver.cuDevicePrimaryCtxRetain(&context, 0);
     driver.cuStreamCreateWithPriority(&stream, CU_STREAM_NON_BLOCKING, 0);
-    dnn.emplace(stream);
+    dnn.emplace(stream, /*architecture=*/90);
   }
 
   /// What the library computes of the numbers that are given.

@@ -153,8 +153,16 @@ CUresult cuDeviceCanAccessPeer(int *can, CUdevice, CUdevice) {
   return CUDA_SUCCESS;
 }
 
-CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute, CUdevice) {
+/// The architecture is DTC_STANDIN_ARCH, such as 100, or 11.
+CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute attribute,
+                              CUdevice) {
+  const char *text = getenv("DTC_STANDIN_ARCH");
+  int architecture = text ? int(strtol(text, nullptr, 10)) : 11;
   *value = 1;
+  if (attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)
+    *value = architecture / 10;
+  if (attribute == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)
+    *value = architecture % 10;
   return CUDA_SUCCESS;
 }
 

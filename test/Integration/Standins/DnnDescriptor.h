@@ -35,6 +35,7 @@ enum class Engine {
   TensorCores,      ///< rounds operands of f32 to tf32
   FastTensorCores,  ///< the same with another knob
   Plain,
+  Unnoted, ///< other bits in every run, of which the library says nothing
 };
 
 inline bool usesTensorCores(Engine engine) {

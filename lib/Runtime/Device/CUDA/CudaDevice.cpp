@@ -134,8 +134,13 @@ CudaDevice::CudaDevice(int number, const dtc_device_program &program,
   load();
   products = std::make_unique<Blas>(computeStream);
   ownClock = makeCudaClock(*this);
+  int major = 0, minor = 0;
+  DTC_CUDA_SETUP(cuDeviceGetAttribute(
+      &major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device));
+  DTC_CUDA_SETUP(cuDeviceGetAttribute(
+      &minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device));
   if (dtcrt_conv2d) {
-    networks = std::make_unique<Dnn>(computeStream);
+    networks = std::make_unique<Dnn>(computeStream, major * 10 + minor);
     networks->workspaceBytes = int64_t(program.workspace_bytes);
   }
 }

@@ -29,7 +29,8 @@ static void requireVersionForAttention() {
           version / 10000, version / 100 % 100);
 }
 
-Dnn::Dnn(CUstream stream) : stream(stream) {
+Dnn::Dnn(CUstream stream, int architecture)
+    : stream(stream), architecture(architecture) {
   DTC_DNN(cudnnCreate(&handle));
   DTC_DNN(cudnnSetStream(handle, reinterpret_cast<cudaStream_t>(stream)));
 }
@@ -55,7 +56,7 @@ void Dnn::tuneBy(Tuning &other) {
 
 DnnTarget Dnn::target() {
   refusal.clear();
-  return {handle, nullptr, tuning ? mostMeasured : 1, &refusal};
+  return {handle, nullptr, tuning ? mostMeasured : 1, &refusal, architecture};
 }
 
 /// Ends the job, with what the library said.

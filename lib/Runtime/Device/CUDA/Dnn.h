@@ -18,7 +18,7 @@ class Tuning;
 class Dnn {
 public:
   /// Throws an Error if there is no library.
-  explicit Dnn(CUstream stream);
+  Dnn(CUstream stream, int architecture);
   ~Dnn();
 
   void convolve(const DnnConvolution &shape, void *x, void *weight, void *y);
@@ -49,6 +49,7 @@ private:
   char *reserve(int64_t bytes);
 
   CUstream stream;
+  int architecture; ///< 90 for sm_90
   cudnnHandle_t handle = nullptr;
   std::unique_ptr<DeviceMemory> workspace;
   std::map<std::pair<DnnConvolution, DnnAlignments>, DnnProgram> convolutions;

@@ -260,6 +260,30 @@ std::optional<DnnProgram> dtc::rt::findAttention(const DnnTarget &target,
   return program;
 }
 
+/// The engine of gradients that keeps their bits on Blackwell of data centers,
+/// where heuristics give others, which the library does not note. Number and
+/// knobs are facts of NVIDIA's cudnn-frontend; elsewhere it takes heuristics.
+static std::optional<DnnEngine> getEngineOfGrad(const DnnTarget &target) {
+  if (target.architecture / 10 != 10)
+    return std::nullopt;
+  size_t version = DnnFunctions::get().cudnnGetVersion();
+  if (version < 91800)
+    fatal("found cuDNN %zu.%zu, expected 9.18 or later, for gradients of "
+          "attention on sm_%d that are the same in every run; install its "
+          "libraries, or compile with --precision fp32",
+          version / 10000, version / 100 % 100, target.architecture);
+  DnnEngine engine{target.architecture > 103 ? 17 : 5, {}};
+  if (version < 92300)
+    engine.knobs = {{CUDNN_KNOB_TYPE_KERNEL_CFG, 31},
+                    {CUDNN_KNOB_TYPE_STAGES, 2}};
+  else
+    engine.knobs = {
+        {CUDNN_KNOB_TYPE_TILE_M, 3},     {CUDNN_KNOB_TYPE_TILE_N, 2},
+        {CUDNN_KNOB_TYPE_KERNEL_CFG, 2}, {CUDNN_KNOB_TYPE_STREAM_K, 0},
+        {CUDNN_KNOB_TYPE_TILE_CGA_M, 0}, {CUDNN_KNOB_TYPE_STAGES, 2}};
+  return engine;
+}
+
 /// Operands: those of the forward pass, then the gradients of result, queries,
 /// keys and values.
 std::optional<DnnProgram> dtc::rt::findAttentionGrad(const DnnTarget &target,
@@ -317,7 +341,10 @@ std::optional<DnnProgram> dtc::rt::findAttentionGrad(const DnnTarget &target,
   Value k =
       g.transpose(kt, {s.cols * s.keys.token, s.keys.head, s.keys.token, 1});
   g.matmul(dScores, k, dq);
-  if (!g.find(target, workspaceBytes))
+  std::optional<DnnEngine> engine = getEngineOfGrad(target);
+  DnnTarget own = target;
+  own.engine = engine ? &*engine : nullptr;
+  if (!g.find(own, workspaceBytes))
     return std::nullopt;
   return program;
 }

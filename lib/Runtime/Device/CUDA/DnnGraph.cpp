@@ -154,6 +154,37 @@ DnnDescriptor &DnnGraph::addOperation(cudnnBackendDescriptorType_t type) {
   return operations.emplace_back(type);
 }
 
+/// Empty if the library does not have it for this graph.
+std::vector<DnnDescriptor> DnnGraph::configure(const DnnTarget &target,
+                                               const DnnDescriptor &graph) {
+  std::vector<DnnDescriptor> found;
+  DnnDescriptor engine(CUDNN_BACKEND_ENGINE_DESCRIPTOR);
+  engine.set(CUDNN_ATTR_ENGINE_OPERATION_GRAPH, graph)
+      .set(CUDNN_ATTR_ENGINE_GLOBAL_INDEX, target.engine->number);
+  if (target.properties)
+    engine.set(CUDNN_ATTR_ENGINE_DEVICEPROP, *target.properties);
+  if (!engine.tryFinalize(target.refusal))
+    return found;
+  std::vector<DnnDescriptor> choices;
+  std::vector<cudnnBackendDescriptor_t> handles;
+  for (auto [knob, value] : target.engine->knobs) {
+    DnnDescriptor &choice =
+        choices.emplace_back(CUDNN_BACKEND_KNOB_CHOICE_DESCRIPTOR);
+    choice.set(CUDNN_ATTR_KNOB_CHOICE_KNOB_TYPE, CUDNN_TYPE_KNOB_TYPE, 1, &knob)
+        .set(CUDNN_ATTR_KNOB_CHOICE_KNOB_VALUE, value);
+    if (!choice.tryFinalize(target.refusal))
+      return found;
+    handles.push_back(choice.get());
+  }
+  DnnDescriptor configuration(CUDNN_BACKEND_ENGINECFG_DESCRIPTOR);
+  configuration.set(CUDNN_ATTR_ENGINECFG_ENGINE, engine)
+      .set(CUDNN_ATTR_ENGINECFG_KNOB_CHOICES, CUDNN_TYPE_BACKEND_DESCRIPTOR,
+           int64_t(handles.size()), static_cast<const void *>(handles.data()));
+  if (configuration.tryFinalize(target.refusal))
+    found.push_back(std::move(configuration));
+  return found;
+}
+
 std::vector<DnnPlan> DnnGraph::find(const DnnTarget &target,
                                     const DnnLimits &limits) const {
   std::vector<cudnnBackendDescriptor_t> handles;
@@ -172,10 +203,12 @@ std::vector<DnnPlan> DnnGraph::find(const DnnTarget &target,
   for (cudnnBackendHeurMode_t mode :
        {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK}) {
     for (DnnDescriptor &configuration :
-         findConfigurations(target, graph, mode)) {
+         target.engine ? configure(target, graph)
+                       : findConfigurations(target, graph, mode)) {
       if (plans.size() == target.mostPlans)
         break;
-      if (!isExact(configuration, limits))
+      // What an engine notes holds for some of its knobs.
+      if (!target.engine && !isExact(configuration, limits))
         continue;
       DnnDescriptor plan(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
       plan.set(CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, configuration);
@@ -193,7 +226,7 @@ std::vector<DnnPlan> DnnGraph::find(const DnnTarget &target,
       if (bytes <= limits.workspaceBytes)
         plans.emplace_back(std::move(configuration), std::move(plan), bytes);
     }
-    if (!plans.empty())
+    if (!plans.empty() || target.engine)
       break; // others are the library's last resort
   }
   return plans;

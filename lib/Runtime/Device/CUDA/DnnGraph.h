@@ -98,6 +98,12 @@ private:
   cudnnBackendDescriptor_t descriptor = nullptr;
 };
 
+/// An engine with its knobs, in place of what heuristics give.
+struct DnnEngine {
+  int64_t number; ///< the library's, of the engines for such graphs
+  std::vector<std::pair<cudnnBackendKnobType_t, int64_t>> knobs;
+};
+
 /// What plans run on: a GPU, or the properties of one, with which plans are
 /// found but not run.
 struct DnnTarget {
@@ -108,6 +114,10 @@ struct DnnTarget {
   /// Unless null, what the library said of the last graph or plan that it
   /// refused.
   std::string *refusal = nullptr;
+  /// Of the GPU: 100 for sm_100; 0 if it is not known.
+  int architecture = 0;
+  /// The only one that plans may have, unless null.
+  const DnnEngine *engine = nullptr;
 };
 
 /// What a plan may do.
@@ -170,6 +180,9 @@ public:
                             const DnnLimits &limits) const;
 
 private:
+  /// The target's own engine, if it has one.
+  static std::vector<DnnDescriptor> configure(const DnnTarget &target,
+                                              const DnnDescriptor &graph);
   // References stay.
   std::deque<DnnDescriptor> parts, operations;
 };
