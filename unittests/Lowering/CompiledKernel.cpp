@@ -34,8 +34,10 @@ void CompiledKernels::launch(dtc_context *self, int32_t function,
                              char *const *arguments) {
   static uint64_t seed = 0;
   auto *kernels = reinterpret_cast<CompiledKernels *>(self);
-  standin::runGrid(kernels->deviceFunctions[function], blocks, threads,
-                   arguments, ++seed);
+  standin::GridWork work = standin::runGrid(kernels->deviceFunctions[function],
+                                            blocks, threads, arguments, ++seed);
+  kernels->work.push_back(
+      {double(work.longest), double(work.total) / double(blocks * threads)});
 }
 
 /// Parts run from the last to the first.
@@ -132,6 +134,7 @@ static void callWith(llvm::orc::ExecutorAddr address, ArrayRef<void *> p,
 }
 
 void CompiledKernels::call(llvm::StringRef name, ArrayRef<void *> buffers) {
+  work.clear();
   llvm::SmallVector<void *> p(buffers);
   if (int64_t bytes = scratchBytes.lookup(name)) {
     scratch.assign(bytes + 64, char(0xff)); // nothing may rely on what is there

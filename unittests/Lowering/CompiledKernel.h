@@ -41,6 +41,14 @@ public:
   /// whole numbers that no HostTensor holds.
   void call(llvm::StringRef name, llvm::ArrayRef<void *> buffers);
 
+  /// Iterations of loops in a launch: of the thread that has most, and of a
+  /// thread on average.
+  struct LaunchWork {
+    double longest, mean;
+  };
+  /// The launches of the last call.
+  llvm::ArrayRef<LaunchWork> getWork() const { return work; }
+
 private:
   CompiledKernels();
   static void launch(dtc_context *self, int32_t function, int64_t blocks,
@@ -51,6 +59,7 @@ private:
   std::vector<char> scratch;
   /// Of a GPU.
   std::vector<dtc_device_function> deviceFunctions;
+  std::vector<LaunchWork> work;
 };
 
 } // namespace dtc

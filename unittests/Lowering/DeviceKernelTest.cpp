@@ -1,7 +1,8 @@
 //===- DeviceKernelTest.cpp - device functions on large tensors -----------===//
 //
 // Rows that fill a warp, a block, and more than registers hold; sums in many
-// slices; rows of a table that many updates go to. KernelTest has the rest.
+// slices; rows of a table that many updates go to. KernelTest has the rest. No
+// thread has much more to do than others.
 //
 //===----------------------------------------------------------------------===//
 
@@ -105,6 +106,55 @@ const DeviceCase cases[] = {
        return %0 : tensor<7x2051xf32>
      })",
      4e-6},
+    // A sort in runs, and two levels of carried sums.
+    {"updates_of_frequent_rows",
+     R"(func.func @k(%i: tensor<5x401xi64> {test.bound = 50000 : i64, test.frequent}, %u: tensor<5x401x24xf32>) -> tensor<50000x24xf32> {
+       %0 = dtc.scatter_add %i, %u : (tensor<5x401xi64>, tensor<5x401x24xf32>) -> tensor<50000x24xf32>
+       return %0 : tensor<50000x24xf32>
+     })",
+     4e-6},
+    {"updates_of_one_row",
+     R"(func.func @k(%i: tensor<16x256xi64> {test.bound = 1 : i64}, %u: tensor<16x256x24xf32>) -> tensor<30x24xf32> {
+       %0 = dtc.scatter_add %i, %u : (tensor<16x256xi64>, tensor<16x256x24xf32>) -> tensor<30x24xf32>
+       return %0 : tensor<30x24xf32>
+     })",
+     4e-6},
+    {"updates_of_two_rows",
+     R"(func.func @k(%i: tensor<16x255xi64> {test.bound = 2 : i64, test.frequent}, %u: tensor<16x255x24xf32>) -> tensor<2x24xf32> {
+       %0 = dtc.scatter_add %i, %u : (tensor<16x255xi64>, tensor<16x255x24xf32>) -> tensor<2x24xf32>
+       return %0 : tensor<2x24xf32>
+     })",
+     4e-6},
+    // As the gradient of a lookup with a row of padding.
+    {"updates_without_padding",
+     R"(func.func @k(%i: tensor<7x300xi64> {test.bound = 12 : i64, test.frequent}, %r: tensor<7x300x1xi64> {test.bound = 3 : i64}, %u: tensor<7x300x24xf32>) -> tensor<12x24xf32> {
+       %row = dtc.constant dense<0> : tensor<i64> to tensor<i64>
+       %zero = dtc.constant dense<0.0> : tensor<7x300x24xf32> to tensor<7x300x24xf32>
+       %is = dtc.compare eq %r, %row : (tensor<7x300x1xi64>, tensor<i64>) -> tensor<7x300x1xi1>
+       %m = dtc.select %is, %zero, %u : (tensor<7x300x1xi1>, tensor<7x300x24xf32>, tensor<7x300x24xf32>) -> tensor<7x300x24xf32>
+       %0 = dtc.scatter_add %i, %m : (tensor<7x300xi64>, tensor<7x300x24xf32>) -> tensor<12x24xf32>
+       return %0 : tensor<12x24xf32>
+     })",
+     4e-6},
+    // Rows from 40 on; most updates go to other parts of the table.
+    {"updates_of_a_part",
+     R"(func.func @k(%i: tensor<2000xi64> {test.bound = 100 : i64}, %u: tensor<2000x24xf32>, %s: tensor<1xi64> {test.value = 40 : i64}) -> tensor<20x24xf32> {
+       %0 = dtc.scatter_add %i, %u, %s : (tensor<2000xi64>, tensor<2000x24xf32>, tensor<1xi64>) -> tensor<20x24xf32>
+       return %0 : tensor<20x24xf32>
+     })",
+     4e-6},
+    {"updates_of_tables",
+     R"(func.func @k(%i: tensor<3x600xi32> {test.bound = 11 : i64, test.frequent}, %u: tensor<3x600x5xf32>) -> tensor<3x11x5xf32> {
+       %0 = dtc.scatter_add %i, %u {batch_dims = 1 : i64} : (tensor<3x600xi32>, tensor<3x600x5xf32>) -> tensor<3x11x5xf32>
+       return %0 : tensor<3x11x5xf32>
+     })",
+     4e-6},
+    {"updates_of_elements",
+     R"(func.func @k(%i: tensor<40x3xi64> {test.bound = 11 : i64}, %u: tensor<40x3xf64>) -> tensor<40x11xf64> {
+       %0 = dtc.scatter_add %i, %u {batch_dims = 1 : i64} : (tensor<40x3xi64>, tensor<40x3xf64>) -> tensor<40x11xf64>
+       return %0 : tensor<40x11xf64>
+     })",
+     1e-14},
     {"tensors_of_many_sizes",
      R"(func.func @k(%rate: tensor<f32>, %x0: tensor<1000xf32>, %x1: tensor<1024xf32>, %x2: tensor<40xf32>, %x3: tensor<7xf32>, %x4: tensor<768x33xf32>, %x5: tensor<12288xf32>, %x6: tensor<2x3x4x5xf32>, %x7: tensor<100000xf32>) -> (tensor<1000xf32>, tensor<1024xf32>, tensor<40xf32>, tensor<7xf32>, tensor<768x33xf32>, tensor<12288xf32>, tensor<2x3x4x5xf32>, tensor<100000xf32>, tensor<1xf32>, tensor<1x1xf32>, tensor<1xf32>, tensor<1xf32>) {
        %m0 = dtc.mul %x0, %rate : (tensor<1000xf32>, tensor<f32>) -> tensor<1000xf32>
@@ -176,6 +226,16 @@ const DeviceCase cases[] = {
 
 class DeviceKernel : public testing::TestWithParam<DeviceCase> {};
 
+/// No thread has much more to do than the mean, whatever the data are.
+void expectBalance(ArrayRef<CompiledKernels::LaunchWork> launches) {
+  double longest = 0, mean = 0;
+  for (const CompiledKernels::LaunchWork &launch : launches) {
+    longest += launch.longest;
+    mean += launch.mean;
+  }
+  EXPECT_LE(longest, 2 * mean + 64) << "iterations of a thread";
+}
+
 std::vector<HostTensor> makeArguments(func::FuncOp function) {
   std::mt19937 random(7);
   std::uniform_real_distribution<double> numbers(-3.0, 3.0);
@@ -184,9 +244,18 @@ std::vector<HostTensor> makeArguments(func::FuncOp function) {
     HostTensor &tensor =
         arguments.emplace_back(cast<RankedTensorType>(type).getShape());
     auto bound = function.getArgAttrOfType<IntegerAttr>(i, "test.bound");
-    for (double &x : tensor.data)
-      x = bound ? double(random() % bound.getInt())
-                : double(float(numbers(random)));
+    auto value = function.getArgAttrOfType<IntegerAttr>(i, "test.value");
+    bool isZipf = function.getArgAttr(i, "test.frequent") != nullptr;
+    std::uniform_real_distribution<double> exponents(0.0, 1.0);
+    for (double &x : tensor.data) {
+      if (value)
+        x = double(value.getInt());
+      else if (isZipf) // row n about 1 / n as often as row 1
+        x = std::floor(std::pow(bound.getInt() + 1, exponents(random))) - 1;
+      else
+        x = bound ? double(random() % bound.getInt())
+                  : double(float(numbers(random)));
+    }
   }
   return arguments;
 }
@@ -209,6 +278,7 @@ TEST_P(DeviceKernel, AgreesWithReference) {
   std::vector<HostTensor> arguments = makeArguments(function);
   std::vector<HostTensor> expected = interpret(function, arguments);
   std::vector<HostTensor> found = kernels->run(function, "k", arguments);
+  expectBalance(kernels->getWork());
   // Blocks run in another order: the same bits.
   std::vector<HostTensor> again = kernels->run(function, "k", arguments);
   for (unsigned i = 0; i < expected.size(); ++i) {

@@ -50,6 +50,7 @@ typedef struct dtc_emulated_thread {
   /// bits of `mask`; all 32 meet.
   uint32_t (*shuffle)(struct dtc_emulated_thread *self, uint32_t value,
                       uint32_t mask);
+  uint64_t iterations; ///< of loops; the function adds those that it runs
 } dtc_emulated_thread;
 
 /// A device function as code of the host: what one thread does.

@@ -17,6 +17,25 @@ void DeviceBuilder::onlyIf(OpBuilder &b, Value condition,
   body(inner);
 }
 
+Value DeviceBuilder::loadIndex(OpBuilder &b, Value memref, Value at) const {
+  Value number = memref::LoadOp::create(b, loc, memref, at);
+  return arith::IndexCastOp::create(b, loc, b.getIndexType(), number);
+}
+
+void DeviceBuilder::storeIndex(OpBuilder &b, Value x, Value memref,
+                               Value at) const {
+  Type type = cast<MemRefType>(memref.getType()).getElementType();
+  memref::StoreOp::create(b, loc, arith::IndexCastOp::create(b, loc, type, x),
+                          memref, at);
+}
+
+void DeviceBuilder::forItem(OpBuilder &b, int64_t threads, int64_t items,
+                            function_ref<void(OpBuilder &, Value)> body) const {
+  Value item = add(b, multiply(b, blockId(b), threads), threadId(b));
+  onlyIf(b, isLess(b, item, items),
+         [&](OpBuilder &inner) { body(inner, item); });
+}
+
 Value DeviceBuilder::addShared(Type element, int64_t size) const {
   auto space = gpu::AddressSpaceAttr::get(element.getContext(),
                                           gpu::AddressSpace::Workgroup);

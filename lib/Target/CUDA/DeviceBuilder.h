@@ -60,6 +60,24 @@ struct DeviceBuilder {
       return x;
     return mlir::arith::SelectOp::create(b, loc, condition, x, index(b, 0));
   }
+  mlir::Value select(mlir::OpBuilder &b, mlir::Value condition, mlir::Value x,
+                     mlir::Value y) const {
+    return mlir::arith::SelectOp::create(b, loc, condition, x, y);
+  }
+  mlir::Value compare(mlir::OpBuilder &b, mlir::arith::CmpIPredicate predicate,
+                      mlir::Value x, mlir::Value y) const {
+    return mlir::arith::CmpIOp::create(b, loc, predicate, x, y);
+  }
+  /// Whole numbers in a buffer, as indices.
+  mlir::Value loadIndex(mlir::OpBuilder &b, mlir::Value memref,
+                        mlir::Value at) const;
+  void storeIndex(mlir::OpBuilder &b, mlir::Value x, mlir::Value memref,
+                  mlir::Value at) const;
+  /// Runs the body with the number of the thread in the grid if there are more
+  /// items.
+  void
+  forItem(mlir::OpBuilder &b, int64_t threads, int64_t items,
+          llvm::function_ref<void(mlir::OpBuilder &, mlir::Value)> body) const;
   /// Runs the body where the condition holds.
   void onlyIf(mlir::OpBuilder &b, mlir::Value condition,
               llvm::function_ref<void(mlir::OpBuilder &)> body) const;

@@ -1,7 +1,8 @@
 //===- EmulateDevice.cpp - device functions become code of the host -------===//
 //
 // A thread's code, with what it asks of the device as calls through
-// `dtc_emulated_thread` (include/dtc/Runtime/DeviceABI.h).
+// `dtc_emulated_thread` (include/dtc/Runtime/DeviceABI.h), where it also counts
+// the iterations of its loops.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,6 +13,7 @@
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 
 namespace dtc {
 #define GEN_PASS_DEF_EMULATEDEVICE
@@ -24,7 +26,14 @@ using namespace dtc;
 namespace {
 
 /// Fields of dtc_emulated_thread.
-enum class Field : int32_t { Thread, Block, Shared, Barrier, Shuffle };
+enum class Field : int32_t {
+  Thread,
+  Block,
+  Shared,
+  Barrier,
+  Shuffle,
+  Iterations
+};
 
 class Emulation {
 public:
@@ -32,16 +41,18 @@ public:
       : source(source), b(b), loc(source.getLoc()),
         pointer(LLVM::LLVMPointerType::get(b.getContext())),
         thread(LLVM::LLVMStructType::getLiteral(
-            b.getContext(),
-            {b.getI32Type(), b.getI32Type(), pointer, pointer, pointer})) {}
+            b.getContext(), {b.getI32Type(), b.getI32Type(), pointer, pointer,
+                             pointer, b.getI64Type()})) {}
 
   LogicalResult run();
 
 private:
+  Value addressOf(Field field);
   Value load(Type type, Field field);
   Value makeMemref(MemRefType type, Value address);
   void passArguments();
   LogicalResult replace(Operation *op);
+  void countIteration(Block &body);
 
   gpu::GPUFuncOp source;
   OpBuilder &b;
@@ -53,11 +64,14 @@ private:
 
 } // namespace
 
-Value Emulation::load(Type type, Field field) {
-  Value address = LLVM::GEPOp::create(
+Value Emulation::addressOf(Field field) {
+  return LLVM::GEPOp::create(
       b, loc, pointer, thread, self,
       ArrayRef<LLVM::GEPArg>{0, static_cast<int32_t>(field)});
-  return LLVM::LoadOp::create(b, loc, type, address);
+}
+
+Value Emulation::load(Type type, Field field) {
+  return LLVM::LoadOp::create(b, loc, type, addressOf(field));
 }
 
 /// The buffer at an address, as memrefs will be lowered.
@@ -152,6 +166,14 @@ LogicalResult Emulation::replace(Operation *op) {
   return success();
 }
 
+void Emulation::countIteration(Block &body) {
+  b.setInsertionPointToStart(&body);
+  Type i64 = b.getI64Type();
+  Value one = LLVM::ConstantOp::create(b, loc, i64, 1);
+  Value sum = LLVM::AddOp::create(b, loc, load(i64, Field::Iterations), one);
+  LLVM::StoreOp::create(b, loc, sum, addressOf(Field::Iterations));
+}
+
 LogicalResult Emulation::run() {
   lowered =
       func::FuncOp::create(b, loc, (emulatedPrefix + source.getName()).str(),
@@ -173,6 +195,9 @@ LogicalResult Emulation::run() {
   for (Operation *op : ops)
     if (failed(replace(op)))
       return failure();
+  lowered.walk([&](LoopLikeOpInterface loop) {
+    countIteration(loop.getLoopRegions().back()->front());
+  });
   return success();
 }
 

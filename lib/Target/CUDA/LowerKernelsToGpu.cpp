@@ -45,6 +45,7 @@ private:
   Value getStored(OpBuilder &b, KernelArguments &arguments,
                   Statement &statement) const;
   void lowerNest(unsigned nest);
+  void lowerScatter(unsigned nest);
   void addParts(unsigned nest);
 
   func::FuncOp kernel, launcher;
@@ -57,7 +58,8 @@ private:
   /// parts of sums.
   llvm::MapVector<Statement *, int64_t> stored;
   DenseMap<Statement *, int64_t> parts;
-  std::optional<KernelArguments> own; ///< the launcher's
+  DenseMap<unsigned, ScatterLaunches> scatters; ///< by their nests
+  std::optional<KernelArguments> own;           ///< the launcher's
   unsigned numFunctions = 0;
 };
 
@@ -86,6 +88,9 @@ void KernelLowering::planScratch() {
         parts[s] =
             layout.add(getPartType(*s),
                        getWrittenType(*s).getNumElements() * schedule.slices);
+  for (unsigned nest = 0; nest < schedules.size(); ++nest)
+    if (schedules[nest].mapping == ThreadMapping::Scatter)
+      scatters[nest] = planScatter(*plan, nest, layout);
 }
 
 /// Notes what the memory plan promises of addresses.
@@ -175,9 +180,6 @@ void KernelLowering::lowerNest(unsigned index) {
   addFunction(
       schedule.blocks, schedule.threads,
       [&](OpBuilder &b, gpu::GPUFuncOp function, KernelArguments &arguments) {
-        if (schedule.mapping == ThreadMapping::Scatter)
-          return emitScatter(b, function, *plan, index, schedule,
-                             arguments.buffers);
         if (schedule.mapping == ThreadMapping::Tiles)
           return emitTiles(b, function, *plan, index, schedule,
                            arguments.buffers);
@@ -197,6 +199,23 @@ void KernelLowering::lowerNest(unsigned index) {
         }
         emitNest(b, function, *plan, index, schedule, arguments.buffers, sums);
       });
+}
+
+void KernelLowering::lowerScatter(unsigned index) {
+  const ScatterLaunches &scatter = scatters[index];
+  if (scatter.needsZeros) {
+    // What no row of updates goes to is zero.
+    Statement &s = *plan->getNests()[index].roots[0];
+    OpBuilder b(launcher.front().getTerminator());
+    Value table = own->buffers.tensors.lookup(s.result);
+    if (!table)
+      table = getStored(b, *own, s);
+    Type type = cast<MemRefType>(table.getType()).getElementType();
+    Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(type));
+    gpu::MemsetOp::create(b, loc, Type(), ValueRange(), table, zero);
+  }
+  for (const DeviceLaunch &launch : scatter.launches)
+    addFunction(launch.blocks, launch.threads, launch.emit);
 }
 
 /// A launch for each sum over rows that is in parts.
@@ -246,15 +265,8 @@ LogicalResult KernelLowering::run() {
 
   for (unsigned nest = 0; nest < plan->getNests().size(); ++nest) {
     if (schedules[nest].mapping == ThreadMapping::Scatter) {
-      // What no row of updates goes to is zero.
-      Statement &s = *plan->getNests()[nest].roots[0];
-      b.setInsertionPoint(entry.getTerminator());
-      Value table = own->buffers.tensors.lookup(s.result);
-      if (!table)
-        table = getStored(b, *own, s);
-      Type type = cast<MemRefType>(table.getType()).getElementType();
-      Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(type));
-      gpu::MemsetOp::create(b, loc, Type(), ValueRange(), table, zero);
+      lowerScatter(nest);
+      continue;
     }
     lowerNest(nest);
     addParts(nest);

@@ -22,15 +22,49 @@ void emitNest(mlir::OpBuilder &builder, mlir::gpu::GPUFuncOp function,
               const NestSchedule &schedule, const KernelBuffers &buffers,
               const SumBuffers &sums);
 
-/// The same for a nest that adds at positions that are data.
-void emitScatter(mlir::OpBuilder &builder, mlir::gpu::GPUFuncOp function,
-                 const RowLoopsPlan &plan, unsigned nestIndex,
-                 const NestSchedule &schedule, const KernelBuffers &buffers);
-
 /// The same for a nest whose blocks compute tiles.
 void emitTiles(mlir::OpBuilder &builder, mlir::gpu::GPUFuncOp function,
                const RowLoopsPlan &plan, unsigned nestIndex,
                const NestSchedule &schedule, const KernelBuffers &buffers);
+
+/// A device function and its grid.
+struct DeviceLaunch {
+  int64_t blocks, threads;
+  std::function<void(mlir::OpBuilder &, mlir::gpu::GPUFuncOp,
+                     KernelArguments &)>
+      emit;
+};
+
+/// The launches of a nest that adds at positions that are data.
+struct ScatterLaunches {
+  bool needsZeros; ///< the table, before them
+  std::vector<DeviceLaunch> launches;
+};
+ScatterLaunches planScatter(const RowLoopsPlan &plan, unsigned nestIndex,
+                            ScratchLayout &layout);
+
+/// Positions that are sorted by the rows that they go to, those of each table
+/// by themselves and equal ones in their order. First runs of so many positions
+/// are sorted, then all runs of a table are merged.
+struct SortShape {
+  SortShape(int64_t tables, int64_t positions);
+  int64_t countRuns() const { return llvm::divideCeil(positions, run); }
+
+  int64_t tables, positions;
+  int64_t run;
+};
+
+/// Emits code for one position: the rows in `rows` and their positions are
+/// sorted within runs.
+void emitSortOfRuns(mlir::OpBuilder &builder, mlir::gpu::GPUFuncOp function,
+                    const SortShape &shape, mlir::Value rows,
+                    mlir::Value sortedRows, mlir::Value sortedPositions,
+                    int64_t threads);
+/// The same that merges sorted runs.
+void emitMergeOfRuns(mlir::OpBuilder &builder, mlir::gpu::GPUFuncOp function,
+                     const SortShape &shape, mlir::Value runRows,
+                     mlir::Value runPositions, mlir::Value sortedRows,
+                     mlir::Value sortedPositions, int64_t threads);
 
 /// Threads and blocks that add the parts of a sum.
 struct SumLaunch {

@@ -140,11 +140,9 @@ static std::vector<std::vector<ColumnWork>> getPhases(const Nest &nest) {
 // Mappings
 //===----------------------------------------------------------------------===//
 
-/// Divides the reduced rows into about so many slices of equal size, of at
-/// least `fewestRows`.
-static void divideRows(NestSchedule &schedule, int64_t wanted,
-                       int64_t fewestRows) {
-  int64_t rows = schedule.reducedRows;
+/// Divides rows into about so many slices of equal size, of at least
+/// `fewestRows`.
+static RowSlices divideRows(int64_t rows, int64_t wanted, int64_t fewestRows) {
   int64_t slices =
       std::clamp<int64_t>(wanted, 1, std::max<int64_t>(1, rows / fewestRows));
   // All slices are equal if a number nearby divides the rows.
@@ -153,8 +151,18 @@ static void divideRows(NestSchedule &schedule, int64_t wanted,
       slices = near;
       break;
     }
-  schedule.rowsPerSlice = llvm::divideCeil(rows, slices);
-  schedule.slices = llvm::divideCeil(rows, schedule.rowsPerSlice);
+  int64_t rowsPerSlice = llvm::divideCeil(rows, slices);
+  return {static_cast<int64_t>(llvm::divideCeil(rows, rowsPerSlice)),
+          rowsPerSlice};
+}
+
+RowSlices dtc::divideColumnSums(int64_t rows, int64_t chunks) {
+  return divideRows(rows, multiprocessors * 1024 / chunks, /*fewestRows=*/8);
+}
+
+static void setSlices(NestSchedule &schedule, RowSlices slices) {
+  schedule.slices = slices.count;
+  schedule.rowsPerSlice = slices.rows;
 }
 
 static void mapElements(NestSchedule &schedule, bool hasTotals) {
@@ -179,7 +187,7 @@ static void mapTiles(const Nest &nest, NestSchedule &schedule) {
 static void mapColumns(NestSchedule &schedule) {
   schedule.mapping = ThreadMapping::Columns;
   int64_t sums = schedule.keptRows * schedule.chunks;
-  divideRows(schedule, multiprocessors * 1024 / sums, /*fewestRows=*/8);
+  setSlices(schedule, divideColumnSums(schedule.reducedRows, sums));
   schedule.items = schedule.slices * sums;
   schedule.threads = 128;
   schedule.blocks = llvm::divideCeil(schedule.items, schedule.threads);
@@ -218,20 +226,12 @@ static void mapRows(NestSchedule &schedule, bool hasSums) {
   if (schedule.unrolled * lanes > mostInRegisters)
     schedule.unrolled = 0;
   if (hasSums)
-    divideRows(schedule,
-               multiprocessors * 4 * schedule.teamsPerBlock() /
-                   schedule.keptRows,
-               /*fewestRows=*/4);
+    setSlices(schedule,
+              divideRows(schedule.reducedRows,
+                         multiprocessors * 4 * schedule.teamsPerBlock() /
+                             schedule.keptRows,
+                         /*fewestRows=*/4));
   schedule.items = schedule.slices * schedule.keptRows;
-  schedule.blocks = llvm::divideCeil(schedule.items, schedule.teamsPerBlock());
-}
-
-static void mapScatter(const Nest &nest, NestSchedule &schedule) {
-  schedule.mapping = ThreadMapping::Scatter;
-  schedule.team = warpSize;
-  schedule.threads = 4 * warpSize;
-  ScatterShape shape(*nest.roots[0]);
-  schedule.items = shape.batches * shape.positions * shape.parts;
   schedule.blocks = llvm::divideCeil(schedule.items, schedule.teamsPerBlock());
 }
 
@@ -252,7 +252,7 @@ NestSchedule dtc::scheduleNest(const RowLoopsPlan &plan, const Nest &nest) {
     (isKept ? schedule.keptRows : schedule.reducedRows) *= range;
   }
   if (llvm::any_of(nest.roots, isScatter)) {
-    mapScatter(nest, schedule);
+    schedule.mapping = ThreadMapping::Scatter;
     return schedule;
   }
   bool isIndependent =

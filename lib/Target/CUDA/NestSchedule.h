@@ -26,8 +26,8 @@ enum class ThreadMapping {
   /// A block for each tile of a row loop and the columns: elementwise chains of
   /// which an operand is contiguous along the row loop.
   Tiles,
-  /// A warp for each row of updates, which collects all updates of its row of
-  /// the table: additions at positions that are data.
+  /// Additions at positions that are data have several functions
+  /// (ScatterEmit.cpp).
   Scatter,
 };
 
@@ -82,16 +82,12 @@ struct NestSchedule {
   int64_t teamsPerBlock() const { return threads / team; }
 };
 
-/// The loops of an addition at positions that are data.
-struct ScatterShape {
-  explicit ScatterShape(const Statement &statement);
-
-  int64_t batches;             ///< tables
-  int64_t positions;           ///< rows of updates of a table
-  int64_t rowElements;         ///< of a row
-  int64_t lanes;               ///< elements of a chunk
-  int64_t chunksOfLane, parts; ///< a row is so many parts of 32 lanes' chunks
+/// Rows that are summed in slices.
+struct RowSlices {
+  int64_t count, rows; ///< slices, and rows of each
 };
+/// The slices of sums over rows, of so many chunks that threads have.
+RowSlices divideColumnSums(int64_t rows, int64_t chunks);
 
 /// Whether a root may join a nest on a device: additions at positions that are
 /// data have their nest alone, and accumulations of a nest keep the same rows.

@@ -1,9 +1,17 @@
 //===- ScatterEmit.cpp - additions at positions that are data -------------===//
 //
-// A warp for each row of updates. The warp of the first row that goes to a row
-// of the table collects all rows that do, in their order; others have nothing
-// to do. The table was zeroed before. So the order of additions is fixed, and
-// nothing is atomic.
+// Rows of updates are added to rows of a table in an order that is fixed, and
+// no thread adds more than a slice of them, whatever the indices are.
+//
+// A table of few rows is a sum over rows: a thread has a slice of the updates
+// and, for its chunk of columns, a sum for each row of the table. Then the sums
+// of slices are added.
+//
+// For larger tables, positions are sorted by the row that they go to. A thread
+// has a slice of the sorted positions and a chunk of columns. It writes the sum
+// of each row that begins in its slice. What continues a row of the slice
+// before is carried: it is an update of the next level, which adds slices of
+// carries in the same way, until there is one slice.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,64 +20,139 @@
 #include "dtc/Dialect/Dialect.h"
 #include "dtc/Lowering/Combine.h"
 #include "dtc/Lowering/RowLoopsEvaluate.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include <numeric>
 
 using namespace mlir;
 using namespace dtc;
-
-ScatterShape::ScatterShape(const Statement &statement) {
-  auto op = cast<ScatterAddOp>(statement.op);
-  int64_t indexRank = op.getIndices().getType().getRank();
-  ArrayRef<int64_t> ranges = statement.ranges;
-  batches = llvm::product_of(ranges.take_front(op.getBatchDims()));
-  positions = llvm::product_of(
-      ranges.take_front(indexRank).drop_front(op.getBatchDims()));
-  rowElements = llvm::product_of(ranges.drop_front(indexRank));
-  bool hasColumns = indexRank < static_cast<int64_t>(ranges.size());
-  lanes = hasColumns ? std::gcd<int64_t>(4, ranges.back()) : 1;
-  chunksOfLane =
-      std::min<int64_t>(8, llvm::divideCeil(rowElements / lanes, warpSize));
-  parts = llvm::divideCeil(rowElements / lanes, warpSize * chunksOfLane);
-}
+using arith::CmpIPredicate;
 
 namespace {
 
+constexpr int64_t blockSize = 256;
+/// Of a table whose sums a thread keeps in registers.
+constexpr int64_t fewRows = 8;
+/// Positions that a thread adds.
+constexpr int64_t sliceSize = 32;
+
+/// The loops of a nest, and what it keeps in scratch.
+struct Scatter {
+  Scatter(const RowLoopsPlan &plan, unsigned nestIndex);
+
+  const RowLoopsPlan *plan;
+  unsigned nestIndex;
+  const Statement *statement;
+  int64_t tables, positions; ///< rows of updates of a table
+  int64_t rows, rowElements; ///< of a table
+  int64_t lanes;             ///< elements of a chunk
+  Type wordType;             ///< of row numbers and positions
+  Type sumType;
+
+  const Nest &getNest() const { return plan->getNests()[nestIndex]; }
+  int64_t countUpdates() const { return tables * positions; }
+  int64_t countChunks() const { return rowElements / lanes; }
+  bool isOneHot() const { return tables == 1 && rows <= fewRows; }
+};
+
+/// A buffer in scratch.
+struct Part {
+  Part(ScratchLayout &layout, Type element, int64_t size)
+      : element(element), size(size), offset(layout.add(element, size)) {}
+
+  Value view(OpBuilder &b, Location loc,
+             const KernelArguments &arguments) const {
+    return arguments.viewScratch(b, loc, element, size, offset);
+  }
+
+  Type element;
+  int64_t size, offset;
+};
+
+/// The code of one device function.
 class ScatterEmitter {
 public:
-  ScatterEmitter(OpBuilder &b, gpu::GPUFuncOp function,
-                 const RowLoopsPlan &plan, unsigned nestIndex,
-                 const NestSchedule &schedule, const KernelBuffers &buffers)
-      : loc(function.getLoc()), nest(plan.getNests()[nestIndex]),
-        statement(*nest.roots[0]), shape(statement), schedule(schedule),
-        code{loc, function}, evaluator(loc, plan, nest, nestIndex, buffers),
-        top(b) {}
+  ScatterEmitter(OpBuilder &b, gpu::GPUFuncOp function, const Scatter &scatter,
+                 KernelArguments &arguments)
+      : loc(function.getLoc()), scatter(scatter), statement(*scatter.statement),
+        code{loc, function}, evaluator(loc, *scatter.plan, scatter.getNest(),
+                                       scatter.nestIndex, arguments.buffers),
+        top(b), arguments(arguments) {
+    Value anchor = code.index(b, 0);
+    evaluator.enterNest(OpBuilder(anchor.getDefiningOp()));
+  }
 
-  void emit();
+  Value view(const Part &part) {
+    Value memref = part.view(top, loc, arguments);
+    arguments.buffers.alignments[memref] = 64;
+    return memref;
+  }
+  void emitRows(Value rows);
+  void sortRuns(const SortShape &shape, Value rows, Value sortedRows,
+                Value sortedPositions) {
+    emitSortOfRuns(top, code.function, shape, rows, sortedRows, sortedPositions,
+                   blockSize);
+  }
+  void mergeRuns(const SortShape &shape, Value rows, Value positions,
+                 Value sortedRows, Value sortedPositions) {
+    emitMergeOfRuns(top, code.function, shape, rows, positions, sortedRows,
+                    sortedPositions, blockSize);
+  }
+  void emitOneHot(Value sums, RowSlices slices);
+  /// Adds the updates of a level in slices: `count` of them, `stride` sorted
+  /// positions apart. `positions` is null if these are 0, 1, ..., `values`, the
+  /// updates, in the first level, and `carries` in the last.
+  void emitSums(Value rows, Value positions, int64_t count, int64_t stride,
+                Value values, Value carries);
 
 private:
   Value evaluateAt(OpBuilder &b, const TensorRead &read, Value position,
                    Value chunk, int64_t width);
   Value getRow(OpBuilder &b, Value position);
-  Value combineBits(OpBuilder &b, Value word);
-  Value isEarlier(OpBuilder &b, Value position, Value first, Value row);
-  SmallVector<Value> collect(OpBuilder &b, Value position, Value end,
-                             Value row);
+  Value getUpdate(OpBuilder &b, Value position, Value chunk);
+  Value getZero(OpBuilder &b) const;
+  Value load(OpBuilder &b, Value memref, Value row, Value chunk);
+  void store(OpBuilder &b, Value x, Value memref, Value row, Value chunk);
+  Value getStart(OpBuilder &b, Value row, Value chunk) const;
+  llvm::MaybeAlign getAlignment(Value memref) const;
 
   Location loc;
-  const Nest &nest;
+  const Scatter &scatter;
   const Statement &statement;
-  ScatterShape shape;
-  const NestSchedule &schedule;
   DeviceBuilder code;
   Evaluator evaluator;
   OpBuilder &top;
-  Value lane;
-  SmallVector<Value> chunks; ///< of a row of updates, the lane's
+  KernelArguments &arguments;
 };
 
 } // namespace
+
+Scatter::Scatter(const RowLoopsPlan &plan, unsigned nestIndex)
+    : plan(&plan), nestIndex(nestIndex),
+      statement(plan.getNests()[nestIndex].roots[0]) {
+  auto op = cast<ScatterAddOp>(statement->op);
+  int64_t indexRank = op.getIndices().getType().getRank();
+  ArrayRef<int64_t> ranges = statement->ranges;
+  tables = llvm::product_of(ranges.take_front(op.getBatchDims()));
+  positions = llvm::product_of(
+      ranges.take_front(indexRank).drop_front(op.getBatchDims()));
+  rowElements = llvm::product_of(ranges.drop_front(indexRank));
+  RankedTensorType table = getWrittenType(*statement);
+  rows = table.getNumElements() / tables / rowElements;
+  bool hasColumns = indexRank < static_cast<int64_t>(ranges.size());
+  lanes = hasColumns ? std::gcd<int64_t>(4, ranges.back()) : 1;
+  Builder b(op.getContext());
+  bool isSmall =
+      std::max(tables * rows, countUpdates()) < std::numeric_limits<int>::max();
+  wordType = isSmall ? b.getI32Type() : b.getI64Type();
+  sumType = table.getElementType();
+  if (sumType.getIntOrFloatBitWidth() < 32)
+    sumType = b.getF32Type();
+}
+
+//===----------------------------------------------------------------------===//
+// Elements
+//===----------------------------------------------------------------------===//
 
 /// An element of an operand at a row of updates, and at a chunk of it.
 Value ScatterEmitter::evaluateAt(OpBuilder &b, const TensorRead &read,
@@ -77,12 +160,15 @@ Value ScatterEmitter::evaluateAt(OpBuilder &b, const TensorRead &read,
   ArrayRef<int64_t> ranges = statement.ranges;
   int64_t indexRank =
       cast<ScatterAddOp>(statement.op).getIndices().getType().getRank();
-  SmallVector<Value> loops(nest.getNumLoops(), code.index(b, 0));
+  SmallVector<Value> loops(scatter.getNest().getNumLoops(), code.index(b, 0));
   Value element = code.multiply(b, chunk, width);
   for (int64_t loop = ranges.size(); loop-- > 0;) {
     Value &number = loop < indexRank ? position : element;
-    loops[loop] = code.remainder(b, number, ranges[loop]);
-    number = code.divide(b, number, ranges[loop]);
+    bool isOutermost = loop == 0 || loop == indexRank;
+    loops[loop] =
+        isOutermost ? number : code.remainder(b, number, ranges[loop]);
+    if (!isOutermost)
+      number = code.divide(b, number, ranges[loop]);
   }
   evaluator.enterRow(ArrayRef(loops).drop_back());
   Value anchor = code.index(b, 0);
@@ -91,159 +177,293 @@ Value ScatterEmitter::evaluateAt(OpBuilder &b, const TensorRead &read,
   return evaluator.evaluate(read.tensor, read.map.compose(statement.position));
 }
 
-/// The table's row that a row of updates is added to.
+/// The row of all tables that a row of updates is added to.
 Value ScatterEmitter::getRow(OpBuilder &b, Value position) {
-  return evaluateAt(b, statement.inputs[1], position, code.index(b, 0), 1);
+  Value row = evaluateAt(b, statement.inputs[1], position, code.index(b, 0), 1);
+  row = arith::IndexCastOp::create(b, loc, b.getIndexType(), row);
+  if (scatter.tables == 1)
+    return row;
+  Value table = code.divide(b, position, scatter.positions);
+  return code.add(b, code.multiply(b, table, scatter.rows), row);
 }
 
-/// The bits of all lanes of the warp.
-Value ScatterEmitter::combineBits(OpBuilder &b, Value word) {
-  for (int64_t mask = warpSize / 2; mask > 0; mask /= 2)
-    word = arith::OrIOp::create(b, loc, word, code.shuffle(b, word, mask));
-  return word;
+Value ScatterEmitter::getUpdate(OpBuilder &b, Value position, Value chunk) {
+  Value x = evaluateAt(b, statement.inputs[0], position, chunk, scatter.lanes);
+  return castFloat(b, loc, evaluator.widen(x), scatter.sumType);
 }
 
-static Value isEqual(OpBuilder &b, Location loc, Value x, Value y) {
-  return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, x, y);
+Value ScatterEmitter::getZero(OpBuilder &b) const {
+  Type type = scatter.sumType;
+  if (scatter.lanes > 1)
+    type = VectorType::get(scatter.lanes, type);
+  return arith::ConstantOp::create(b, loc, b.getZeroAttr(type));
 }
 
-static Value getWord(OpBuilder &b, Location loc, int64_t value) {
-  return arith::ConstantOp::create(
-      b, loc, b.getI32IntegerAttr(static_cast<int32_t>(value)));
+Value ScatterEmitter::getStart(OpBuilder &b, Value row, Value chunk) const {
+  return code.add(b, code.multiply(b, row, scatter.rowElements),
+                  code.multiply(b, chunk, scatter.lanes));
 }
 
-/// Not zero if a row from `first` to `position` goes to the same row.
-Value ScatterEmitter::isEarlier(OpBuilder &b, Value position, Value first,
-                                Value row) {
-  auto loop = scf::ForOp::create(b, loc, code.add(b, first, lane), position,
-                                 code.index(b, warpSize), getWord(b, loc, 0));
-  OpBuilder inner = OpBuilder::atBlockBegin(loop.getBody());
-  Value same = isEqual(inner, loc, getRow(inner, loop.getInductionVar()), row);
-  Value word = arith::ExtUIOp::create(inner, loc, inner.getI32Type(), same);
-  word = arith::OrIOp::create(inner, loc, word, loop.getRegionIterArg(0));
-  scf::YieldOp::create(inner, loc, word);
-  return combineBits(b, loop.getResult(0));
+/// Of the chunks of rows in a buffer.
+llvm::MaybeAlign ScatterEmitter::getAlignment(Value memref) const {
+  auto known = arguments.buffers.alignments.find(memref);
+  if (known == arguments.buffers.alignments.end())
+    return {};
+  int64_t size =
+      cast<MemRefType>(memref.getType()).getElementTypeBitWidth() / 8;
+  return llvm::Align(
+      llvm::bit_floor<uint64_t>(std::gcd(known->second, scatter.lanes * size)));
 }
 
-/// The sum of all rows of updates from `position` to `end` that go to a row of
-/// the table: the lane's chunks of it.
-SmallVector<Value> ScatterEmitter::collect(OpBuilder &b, Value position,
-                                           Value end, Value row) {
-  Type element = getWrittenType(statement).getElementType();
-  Type type =
-      shape.lanes == 1 ? element : VectorType::get(shape.lanes, element);
-  Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(type));
-  SmallVector<Value> zeros(shape.chunksOfLane, zero);
-  auto loop =
-      scf::ForOp::create(b, loc, position, end, code.index(b, warpSize), zeros);
-  OpBuilder inner = OpBuilder::atBlockBegin(loop.getBody());
-  // A bit for each of the next 32 rows.
-  Value base = loop.getInductionVar();
-  Value own = code.add(inner, base, lane);
-  Value exists =
-      arith::CmpIOp::create(inner, loc, arith::CmpIPredicate::ult, own, end);
-  own = arith::SelectOp::create(inner, loc, exists, own, base);
-  Value same = arith::AndIOp::create(
-      inner, loc, exists, isEqual(inner, loc, getRow(inner, own), row));
-  Value bit = arith::ShLIOp::create(
-      inner, loc, arith::ExtUIOp::create(inner, loc, inner.getI32Type(), same),
-      arith::IndexCastOp::create(inner, loc, inner.getI32Type(), lane));
-  Value bits = combineBits(inner, bit);
-
-  SmallVector<Value> carried = {bits};
-  llvm::append_range(carried, loop.getRegionIterArgs());
-  auto whileOp = scf::WhileOp::create(
-      inner, loc, ValueRange(carried).getTypes(), carried,
-      [&](OpBuilder &before, Location, ValueRange values) {
-        Value any = arith::CmpIOp::create(before, loc, arith::CmpIPredicate::ne,
-                                          values[0], getWord(before, loc, 0));
-        scf::ConditionOp::create(before, loc, any, values);
-      },
-      [&](OpBuilder &after, Location, ValueRange values) {
-        Value lowest =
-            math::CountTrailingZerosOp::create(after, loc, values[0]);
-        Value from = code.add(after, base,
-                              arith::IndexCastOp::create(
-                                  after, loc, after.getIndexType(), lowest));
-        Value fewer = arith::SubIOp::create(after, loc, values[0],
-                                            getWord(after, loc, 1));
-        SmallVector<Value> next = {
-            arith::AndIOp::create(after, loc, values[0], fewer)};
-        for (auto [sum, chunk] : llvm::zip(values.drop_front(), chunks)) {
-          Value x =
-              evaluateAt(after, statement.inputs[0], from, chunk, shape.lanes);
-          next.push_back(
-              arith::AddFOp::create(after, loc, sum, evaluator.widen(x)));
-        }
-        scf::YieldOp::create(after, loc, next);
-      });
-  scf::YieldOp::create(inner, loc, whileOp.getResults().drop_front());
-  return llvm::to_vector_of<Value>(loop.getResults());
+Value ScatterEmitter::load(OpBuilder &b, Value memref, Value row, Value chunk) {
+  Value at = getStart(b, row, chunk);
+  Type element = cast<MemRefType>(memref.getType()).getElementType();
+  Value x;
+  if (scatter.lanes == 1)
+    x = memref::LoadOp::create(b, loc, memref, at);
+  else
+    x = vector::LoadOp::create(b, loc, VectorType::get(scatter.lanes, element),
+                               memref, at, /*nontemporal=*/false,
+                               getAlignment(memref));
+  return castFloat(b, loc, x, scatter.sumType);
 }
 
-void ScatterEmitter::emit() {
-  OpBuilder &b = top;
-  Value anchor = code.index(b, 0);
-  evaluator.enterNest(OpBuilder(anchor.getDefiningOp()));
-  Value thread = code.threadId(b);
-  lane = code.remainder(b, thread, warpSize);
-  Value item =
-      code.add(b, code.multiply(b, code.blockId(b), schedule.teamsPerBlock()),
-               code.divide(b, thread, warpSize));
-  Value isValid;
-  if (schedule.blocks * schedule.teamsPerBlock() != schedule.items)
-    isValid = code.isLess(b, item, schedule.items);
-  code.onlyIf(b, isValid, [&](OpBuilder &warp) {
-    Value position = code.divide(warp, item, shape.parts);
-    Value batch = code.divide(warp, position, shape.positions);
-    Value first = code.multiply(warp, batch, shape.positions);
-    Value end = code.add(warp, first, shape.positions);
-    Value start =
-        code.add(warp,
-                 code.multiply(warp, code.remainder(warp, item, shape.parts),
-                               warpSize * shape.chunksOfLane),
-                 lane);
-    SmallVector<Value> chunkIsValid;
-    int64_t rowChunks = shape.rowElements / shape.lanes;
-    for (int64_t n = 0; n < shape.chunksOfLane; ++n) {
-      Value chunk = code.add(warp, start, n * warpSize);
-      Value exists;
-      if (rowChunks != shape.parts * shape.chunksOfLane * warpSize) {
-        exists = code.isLess(warp, chunk, rowChunks);
-        chunk = code.orZero(warp, exists, chunk);
-      }
-      chunks.push_back(chunk);
-      chunkIsValid.push_back(exists);
+void ScatterEmitter::store(OpBuilder &b, Value x, Value memref, Value row,
+                           Value chunk) {
+  Value at = getStart(b, row, chunk);
+  x = castFloat(b, loc, x, cast<MemRefType>(memref.getType()).getElementType());
+  if (scatter.lanes == 1)
+    memref::StoreOp::create(b, loc, x, memref, at);
+  else
+    vector::StoreOp::create(b, loc, x, memref, at, /*nontemporal=*/false,
+                            getAlignment(memref));
+}
+
+//===----------------------------------------------------------------------===//
+// Functions
+//===----------------------------------------------------------------------===//
+
+/// Writes where each row of updates goes.
+void ScatterEmitter::emitRows(Value rows) {
+  code.forItem(top, blockSize, scatter.countUpdates(),
+               [&](OpBuilder &b, Value position) {
+                 code.storeIndex(b, getRow(b, position), rows, position);
+               });
+}
+
+/// Writes the sums of slices for each row of the table.
+void ScatterEmitter::emitOneHot(Value sums, RowSlices slices) {
+  auto emit = [&](OpBuilder &b, Value item) {
+    Value chunk = code.remainder(b, item, scatter.countChunks());
+    Value slice = code.divide(b, item, scatter.countChunks());
+    Value first = code.multiply(b, slice, slices.rows);
+    SmallVector<Value> zeros(scatter.rows, getZero(b));
+    auto loop =
+        scf::ForOp::create(b, loc, code.index(b, 0), code.index(b, slices.rows),
+                           code.index(b, 1), zeros);
+    OpBuilder inner = OpBuilder::atBlockBegin(loop.getBody());
+    Value position = code.add(inner, first, loop.getInductionVar());
+    Value exists;
+    if (slices.count * slices.rows != scatter.countUpdates()) {
+      exists = code.isLess(inner, position, scatter.countUpdates());
+      position = code.orZero(inner, exists, position);
     }
-    Value row = getRow(warp, position);
-    Value earlier = isEarlier(warp, position, first, row);
-    Value isFirst = isEqual(warp, loc, earlier, getWord(warp, loc, 0));
-    code.onlyIf(warp, isFirst, [&](OpBuilder &leader) {
-      SmallVector<Value> sums = collect(leader, position, end, row);
-      Value memref = evaluator.getBuffer(statement);
-      Value number =
-          arith::IndexCastOp::create(leader, loc, leader.getIndexType(), row);
-      int64_t rows = cast<MemRefType>(memref.getType()).getNumElements() /
-                     shape.batches / shape.rowElements;
-      number = code.add(leader, code.multiply(leader, batch, rows), number);
-      Value begin = code.multiply(leader, number, shape.rowElements);
-      for (auto [chunk, exists, sum] : llvm::zip(chunks, chunkIsValid, sums)) {
-        Value at =
-            code.add(leader, begin, code.multiply(leader, chunk, shape.lanes));
-        code.onlyIf(leader, exists, [&, sum = sum](OpBuilder &store) {
-          if (shape.lanes == 1)
-            memref::StoreOp::create(store, loc, sum, memref, at);
-          else
-            vector::StoreOp::create(store, loc, sum, memref, at);
-        });
-      }
-    });
-  });
+    Value row = getRow(inner, position);
+    Value x = getUpdate(inner, position, chunk);
+    SmallVector<Value> next;
+    for (auto [number, sum] : llvm::enumerate(loop.getRegionIterArgs())) {
+      Value isHere = code.compare(inner, CmpIPredicate::eq, row,
+                                  code.index(inner, number));
+      Value term = code.select(inner, code.both(inner, exists, isHere), x,
+                               getZero(inner));
+      next.push_back(arith::AddFOp::create(inner, loc, sum, term));
+    }
+    scf::YieldOp::create(inner, loc, next);
+    for (auto [number, sum] : llvm::enumerate(loop.getResults())) {
+      Value at = code.add(b, code.multiply(b, slice, scatter.rows), number);
+      store(b, sum, sums, at, chunk);
+    }
+  };
+  code.forItem(top, blockSize, slices.count * scatter.countChunks(), emit);
 }
 
-void dtc::emitScatter(OpBuilder &builder, gpu::GPUFuncOp function,
-                      const RowLoopsPlan &plan, unsigned nestIndex,
-                      const NestSchedule &schedule,
-                      const KernelBuffers &buffers) {
-  ScatterEmitter(builder, function, plan, nestIndex, schedule, buffers).emit();
+void ScatterEmitter::emitSums(Value rows, Value positions, int64_t count,
+                              int64_t stride, Value values, Value carries) {
+  Value table = evaluator.getBuffer(statement);
+  auto getRowAt = [&](OpBuilder &b, Value number) {
+    return code.loadIndex(b, rows, code.multiply(b, number, stride));
+  };
+  // Whether the sorted position `distance` before goes to the same row.
+  auto continues = [&](OpBuilder &b, Value number, Value row,
+                       int64_t distance) {
+    Value isFirst = code.isZero(b, number);
+    Value end = code.multiply(b, number, stride);
+    Value before = code.select(
+        b, isFirst, code.index(b, 0),
+        arith::SubIOp::create(b, loc, end, code.index(b, distance)));
+    Value isSame = code.compare(b, CmpIPredicate::eq,
+                                code.loadIndex(b, rows, before), row);
+    Value isLater =
+        code.compare(b, CmpIPredicate::ne, number, code.index(b, 0));
+    return code.both(b, isLater, isSame);
+  };
+  auto emit = [&](OpBuilder &b, Value item) {
+    Value chunk = code.remainder(b, item, scatter.countChunks());
+    Value slice = code.divide(b, item, scatter.countChunks());
+    Value begin = code.multiply(b, slice, sliceSize);
+    Value end = code.add(b, begin, sliceSize);
+    if (count % sliceSize != 0)
+      end = arith::MinUIOp::create(b, loc, end, code.index(b, count));
+    Value first = getRowAt(b, begin);
+    Value isCarried;
+    if (carries)
+      isCarried = continues(b, begin, first, stride);
+    else
+      isCarried = arith::ConstantOp::create(b, loc, b.getBoolAttr(false));
+
+    // Adds to the table what was summed for a row of it, unless it is carried.
+    auto finish = [&](OpBuilder &b, Value row, Value sum, Value isCarried) {
+      auto write = [&](OpBuilder &b) {
+        Value total = sum;
+        if (values)
+          total =
+              arith::AddFOp::create(b, loc, load(b, table, row, chunk), sum);
+        store(b, total, table, row, chunk);
+      };
+      if (!carries)
+        return write(b);
+      auto branch = scf::IfOp::create(b, loc, isCarried, /*withElse=*/true);
+      OpBuilder then = branch.getThenBodyBuilder();
+      store(then, sum, carries, slice, chunk);
+      OpBuilder other = branch.getElseBodyBuilder();
+      write(other);
+    };
+    auto loop = scf::ForOp::create(b, loc, begin, end, code.index(b, 1),
+                                   ValueRange{first, getZero(b), isCarried});
+    OpBuilder inner = OpBuilder::atBlockBegin(loop.getBody());
+    Value number = loop.getInductionVar();
+    Value row = getRowAt(inner, number);
+    Value x;
+    if (!values) {
+      Value position = number;
+      if (positions)
+        position = code.loadIndex(inner, positions, number);
+      x = getUpdate(inner, position, chunk);
+    } else {
+      // Of a slice that begins with a row of its own nothing is carried.
+      x = load(inner, values, number, chunk);
+      x = code.select(inner, continues(inner, number, row, stride / sliceSize),
+                      x, getZero(inner));
+    }
+    Value current = loop.getRegionIterArg(0), sum = loop.getRegionIterArg(1);
+    Value carried = loop.getRegionIterArg(2);
+    Value isOther = code.compare(inner, CmpIPredicate::ne, row, current);
+    code.onlyIf(inner, isOther,
+                [&](OpBuilder &then) { finish(then, current, sum, carried); });
+    Value base = code.select(inner, isOther, getZero(inner), sum);
+    Value no = arith::ConstantOp::create(inner, loc, inner.getBoolAttr(false));
+    scf::YieldOp::create(inner, loc,
+                         ValueRange{row,
+                                    arith::AddFOp::create(inner, loc, base, x),
+                                    code.select(inner, isOther, no, carried)});
+    finish(b, loop.getResult(0), loop.getResult(1), loop.getResult(2));
+  };
+  int64_t slices = llvm::divideCeil(count, sliceSize);
+  code.forItem(top, blockSize, slices * scatter.countChunks(), emit);
+}
+
+//===----------------------------------------------------------------------===//
+// Launches
+//===----------------------------------------------------------------------===//
+
+/// Adds what slices have for the rows of the table.
+static DeviceLaunch addSlices(const Scatter &scatter, const Part &sums,
+                              int64_t slices) {
+  SumLaunch launch = getSumLaunch(scatter.rows * scatter.rowElements);
+  Value result = scatter.statement->result;
+  auto emit = [=](OpBuilder &b, gpu::GPUFuncOp function,
+                  KernelArguments &arguments) {
+    Location loc = function.getLoc();
+    auto zero = [&] {
+      return arith::ConstantOp::create(b, loc, b.getF32FloatAttr(0));
+    };
+    auto addition = arith::AddFOp::create(b, loc, zero(), zero());
+    emitSumOfParts(b, function, addition, sums.view(b, loc, arguments), slices,
+                   arguments.buffers.tensors.lookup(result));
+    addition.erase();
+  };
+  return {launch.blocks, launch.threads, emit};
+}
+
+ScatterLaunches dtc::planScatter(const RowLoopsPlan &plan, unsigned nestIndex,
+                                 ScratchLayout &layout) {
+  Scatter scatter(plan, nestIndex);
+  ScatterLaunches result;
+  auto add = [&](int64_t items, auto emit) {
+    auto emitAll = [=](OpBuilder &b, gpu::GPUFuncOp function,
+                       KernelArguments &arguments) {
+      ScatterEmitter emitter(b, function, scatter, arguments);
+      emit(emitter, [&](const std::optional<Part> &part) {
+        return part ? emitter.view(*part) : Value();
+      });
+    };
+    result.launches.push_back(
+        {static_cast<int64_t>(llvm::divideCeil(items, blockSize)), blockSize,
+         emitAll});
+  };
+  using View = function_ref<Value(const std::optional<Part> &)>;
+  int64_t count = scatter.countUpdates(), chunks = scatter.countChunks();
+
+  result.needsZeros = !scatter.isOneHot();
+  if (scatter.isOneHot()) {
+    RowSlices slices = divideColumnSums(count, chunks);
+    Part sums(layout, scatter.sumType,
+              slices.count * scatter.rows * scatter.rowElements);
+    add(slices.count * chunks, [=](ScatterEmitter &emitter, View view) {
+      emitter.emitOneHot(view(sums), slices);
+    });
+    result.launches.push_back(addSlices(scatter, sums, slices.count));
+    return result;
+  }
+
+  auto addWords = [&] { return Part(layout, scatter.wordType, count); };
+  Part rows = addWords();
+  std::optional<Part> positions;
+  add(count, [=](ScatterEmitter &emitter, View view) {
+    emitter.emitRows(view(rows));
+  });
+  SortShape shape(scatter.tables, scatter.positions);
+  if (scatter.positions > 1) {
+    Part from = std::exchange(rows, addWords());
+    positions = addWords();
+    add(count, [=](ScatterEmitter &emitter, View view) {
+      emitter.sortRuns(shape, view(from), view(rows), view(positions));
+    });
+  }
+  if (shape.countRuns() > 1) {
+    Part from = std::exchange(rows, addWords());
+    Part fromPositions = std::exchange(*positions, addWords());
+    add(count, [=](ScatterEmitter &emitter, View view) {
+      emitter.mergeRuns(shape, view(from), view(fromPositions), view(rows),
+                        view(positions));
+    });
+  }
+
+  std::optional<Part> values, carries;
+  int64_t stride = 1;
+  do {
+    int64_t slices = llvm::divideCeil(count, sliceSize);
+    bool isLast = slices == 1 || scatter.positions == 1;
+    carries.reset();
+    if (!isLast)
+      carries.emplace(layout, scatter.sumType, slices * scatter.rowElements);
+    add(slices * chunks, [=](ScatterEmitter &emitter, View view) {
+      emitter.emitSums(view(rows), view(positions), count, stride, view(values),
+                       view(carries));
+    });
+    values = carries;
+    count = slices;
+    stride *= sliceSize;
+  } while (carries);
+  return result;
 }

@@ -169,9 +169,14 @@ void Block::run(StackPool &stacks) {
 
 } // namespace
 
-void dtc::standin::runGrid(const dtc_device_function &function, int64_t blocks,
-                           int32_t threads, char *const *arguments,
-                           uint64_t seed) {
+GridWork dtc::standin::runGrid(const dtc_device_function &function,
+                               int64_t blocks, int32_t threads,
+                               char *const *arguments, uint64_t seed) {
+  GridWork work;
+  auto count = [&](const dtc_emulated_thread &thread) {
+    work.longest = std::max(work.longest, thread.iterations);
+    work.total += thread.iterations;
+  };
   static thread_local StackPool stacks;
   size_t sharedBytes = std::max<size_t>(function.shared_bytes, 16);
   std::unique_ptr<char[]> memory(new char[sharedBytes + 16]);
@@ -182,11 +187,13 @@ void dtc::standin::runGrid(const dtc_device_function &function, int64_t blocks,
   std::shuffle(numbers.begin(), numbers.end(), std::mt19937_64(seed));
   for (uint32_t number : numbers) {
     memset(shared, 0xff, sharedBytes);
-    dtc_emulated_thread self{0, number, shared, barrier, shuffle};
+    dtc_emulated_thread self{0, number, shared, barrier, shuffle, 0};
     if (!function.meets) {
       for (int32_t i = 0; i < threads; ++i) {
         self.thread = uint32_t(i);
+        self.iterations = 0;
         function.emulated(&self, arguments);
+        count(self);
       }
       continue;
     }
@@ -199,5 +206,8 @@ void dtc::standin::runGrid(const dtc_device_function &function, int64_t blocks,
       thread.block = &block;
     }
     block.run(stacks);
+    for (const Thread &thread : block.threads)
+      count(thread.self);
   }
+  return work;
 }

@@ -27,6 +27,20 @@ module @kernels attributes {gpu.container_module} {
       %2 = memref.load %s[%t] : memref<32xf32, #gpu.address_space<workgroup>>
       %3 = arith.extf %2 : f32 to f64
       memref.store %3, %y[%t] : memref<8xf64>
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %c8 = arith.constant 8 : index
+      // A loop counts its iterations.
+      // CHECK: scf.for
+      // CHECK-NEXT: %[[ONE:.*]] = llvm.mlir.constant(1 : i64)
+      // CHECK-NEXT: llvm.getelementptr %[[SELF]][0, 5]
+      // CHECK-NEXT: %[[COUNT:.*]] = llvm.load
+      // CHECK-NEXT: %[[NEXT:.*]] = llvm.add %[[COUNT]], %[[ONE]]
+      // CHECK-NEXT: %[[PLACE:.*]] = llvm.getelementptr %[[SELF]][0, 5]
+      // CHECK-NEXT: llvm.store %[[NEXT]], %[[PLACE]]
+      scf.for %i = %c0 to %c8 step %c1 {
+        memref.store %3, %y[%i] : memref<8xf64>
+      }
       // CHECK: return
       gpu.return
     }

@@ -57,10 +57,49 @@
 // CHECK: memref.store %{{.*}}, %[[Y]]
 // CHECK: gpu.return
 
+// Additions at positions that are data: the row that each goes to, ...
 // CHECK-LABEL: gpu.func @scatter_0
-// CHECK: gpu.shuffle xor %{{.*}} : i32
-// CHECK: scf.while
-// CHECK: vector.store
+// CHECK-SAME: (%[[I:.*]]: memref<3000xi64>, %{{.*}}: memref<{{[0-9]+}}xi8>)
+// CHECK: memref.load %[[I]]
+// CHECK-NOT: scf.for
+// CHECK: gpu.return
+// ... positions sorted by it, within runs of 128, ...
+// CHECK-LABEL: gpu.func @scatter_1
+// CHECK: scf.for %{{.*}} = %c0 to %{{.*}} step %c1 iter_args(%{{.*}} = %c0) -> (index) {
+// CHECK: scf.yield
+// CHECK-COUNT-2: memref.store
+// CHECK: gpu.return
+// ... which are merged, ...
+// CHECK-LABEL: gpu.func @scatter_2
+// CHECK: scf.for %{{.*}} = %c0 to %c24 step %c1
+// CHECK-COUNT-2: memref.store
+// CHECK: gpu.return
+// ... sums of 32 sorted positions, of which the first may be carried, ...
+// CHECK-LABEL: gpu.func @scatter_3
+// CHECK-SAME: (%[[U:.*]]: memref<192000xf32>, %[[TABLE:.*]]: memref<64000xf32>, %{{.*}}: memref<{{[0-9]+}}xi8>)
+// CHECK: scf.for %{{.*}} -> (index, vector<4xf32>, i1)
+// CHECK: vector.load %[[U]]
+// CHECK: vector.store %{{.*}}, %[[TABLE]][%{{.*}}] {alignment = 16 : i64}
+// CHECK-NOT: gpu.shuffle
+// CHECK: gpu.return
+// ... and what is carried: from 94 slices, then from 3.
+// CHECK-LABEL: gpu.func @scatter_4
+// CHECK: vector.load %{{.*}} {alignment = 16 : i64}
+// CHECK: gpu.return
+// CHECK-LABEL: gpu.func @scatter_5
+// CHECK: arith.minui %{{.*}}, %c3
+// CHECK: scf.for
+// CHECK: gpu.return
+
+// A table of two rows is two sums over the rows of updates.
+// CHECK-LABEL: gpu.func @few_0
+// CHECK: scf.for %{{.*}} -> (vector<4xf32>, vector<4xf32>)
+// CHECK-COUNT-1: vector.load
+// CHECK-COUNT-2: arith.select
+// CHECK-COUNT-2: vector.store
+// CHECK: gpu.return
+// CHECK-LABEL: gpu.func @few_1
+// CHECK: gpu.barrier
 
 // CHECK-LABEL: func.func @elements(
 // CHECK: gpu.launch_func  @device::@elements_0 blocks in (%c1024, %c1, %c1) threads in (%c256, %c1, %c1)
@@ -101,8 +140,16 @@ func.func @transpose(%x: tensor<2x64x64xf32>) -> tensor<2x64x64xf32> attributes 
 // Rows that no update goes to are zero.
 // CHECK-LABEL: func.func @scatter(
 // CHECK: gpu.memset
-// CHECK: gpu.launch_func  @device::@scatter_0
-func.func @scatter(%i: tensor<128xi64>, %u: tensor<128x64xf32>) -> tensor<1000x64xf32> attributes {dtc.kernel} {
-  %0 = dtc.scatter_add %i, %u : (tensor<128xi64>, tensor<128x64xf32>) -> tensor<1000x64xf32>
+// CHECK-COUNT-6: gpu.launch_func  @device::@scatter_
+func.func @scatter(%i: tensor<3000xi64>, %u: tensor<3000x64xf32>) -> (tensor<1000x64xf32> {dtc.alignment = 64 : i64}) attributes {dtc.kernel} {
+  %0 = dtc.scatter_add %i, %u : (tensor<3000xi64>, tensor<3000x64xf32>) -> tensor<1000x64xf32>
   return %0 : tensor<1000x64xf32>
+}
+
+// CHECK-LABEL: func.func @few(
+// CHECK-NOT: gpu.memset
+// CHECK-COUNT-2: gpu.launch_func  @device::@few_
+func.func @few(%i: tensor<3000xi64>, %u: tensor<3000x64xf32>) -> tensor<2x64xf32> attributes {dtc.kernel} {
+  %0 = dtc.scatter_add %i, %u : (tensor<3000xi64>, tensor<3000x64xf32>) -> tensor<2x64xf32>
+  return %0 : tensor<2x64xf32>
 }

@@ -37,7 +37,7 @@ def LowerKernelsToGpu : Pass<"dtc-lower-kernels-to-gpu", "mlir::ModuleOp"> {
     Each nest of a kernel's row loops becomes a function of the module @device,
     and the kernel the list of launches of these. A kernel has the arguments that
     it has on a CPU (`dtc-lower-kernels`): operands, results, scratch. Threads
-    share a nest's loops in one of four ways:
+    share a nest's loops in one of these ways:
 
     * *elements*: a chunk of columns of any row for each thread, 16 bytes wide
       where alignment allows, then the next that no other thread has;
@@ -46,8 +46,9 @@ def LowerKernelsToGpu : Pass<"dtc-lower-kernels-to-gpu", "mlir::ModuleOp"> {
     * *rows*: reductions of rows: a team of threads for each row, which combine
       by shuffles, and by shared memory if they are more than a warp; chunks of
       up to 32 elements stay in registers between the phases of a row;
-    * *scatter*: additions at positions that are data, by the first row of
-      updates that goes to a row of the table.
+    * *scatter*: additions at positions that are data, in several functions:
+      positions are sorted by the row of the table that they go to, and a thread
+      sums a slice of sorted positions; or sums for each row of a small table.
 
     Sums over rows are computed in slices, whose sums a second launch adds in
     their order. Nothing is atomic, and no bit depends on the order of blocks.
@@ -132,7 +133,8 @@ def EmulateDevice : Pass<"dtc-emulate-device", "mlir::ModuleOp"> {
     Each function of @device becomes what one of its threads does, on the host:
     numbers of thread and block, shared memory, barriers and shuffles come from
     the first argument, `dtc_emulated_thread` of the runtime's ABI, and buffers
-    from an array of addresses, the second.
+    from an array of addresses, the second. Iterations of loops are counted in
+    the first argument, so that tests see whether threads share the work.
 
     Before: `gpu.func @k_0(%x: memref<32xf32>) kernel { gpu.barrier ... }`
 

@@ -1,0 +1,145 @@
+//===- SortPositions.cpp - positions sorted by the rows they go to --------===//
+//
+// A thread has one position and finds its place by counting, which takes the
+// same number of steps whatever the rows are: within a run it compares with
+// each other position, in every other run it looks for its place by halves.
+// Positions of one row keep their order, so the result is one permutation.
+//
+//===----------------------------------------------------------------------===//
+
+#include "DeviceBuilder.h"
+#include "NestEmit.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include <cmath>
+
+using namespace mlir;
+using namespace dtc;
+using arith::CmpIPredicate;
+
+/// Long enough that steps within runs are about as many as between them.
+SortShape::SortShape(int64_t tables, int64_t positions)
+    : tables(tables), positions(positions) {
+  constexpr int64_t mostAtOnce = 256;
+  run = positions;
+  if (positions > mostAtOnce)
+    run = static_cast<int64_t>(llvm::PowerOf2Ceil(
+        static_cast<uint64_t>(2 * std::sqrt(static_cast<double>(positions)))));
+}
+
+namespace {
+
+/// Where a position is.
+struct Place {
+  Place(OpBuilder &b, const DeviceBuilder &code, const SortShape &shape,
+        Value item)
+      : ofTable(shape.tables == 1 ? item
+                                  : code.remainder(b, item, shape.positions)),
+        run(code.divide(b, ofTable, shape.run)),
+        ofRun(code.remainder(b, ofTable, shape.run)),
+        table(b.createOrFold<arith::SubIOp>(code.loc, item, ofTable)) {}
+
+  Value ofTable, run, ofRun; ///< its number in the table, that of its run, ...
+  Value table;               ///< the first position of the table
+};
+
+} // namespace
+
+/// How many positions a run has.
+static Value getLength(OpBuilder &b, const DeviceBuilder &code,
+                       const SortShape &shape, Value run) {
+  Value full = code.index(b, shape.run);
+  if (shape.positions % shape.run == 0)
+    return full;
+  Value left =
+      arith::SubIOp::create(b, code.loc, code.index(b, shape.positions),
+                            code.multiply(b, run, shape.run));
+  return arith::MinUIOp::create(b, code.loc, left, full);
+}
+
+/// What rows are less than that come before a position of `row`: equal ones do
+/// if their position does.
+static Value getBound(OpBuilder &b, const DeviceBuilder &code, Value isBefore,
+                      Value row) {
+  return code.select(b, isBefore, code.add(b, row, 1), row);
+}
+
+void dtc::emitSortOfRuns(OpBuilder &b, gpu::GPUFuncOp function,
+                         const SortShape &shape, Value rows, Value sortedRows,
+                         Value sortedPositions, int64_t threads) {
+  Location loc = function.getLoc();
+  DeviceBuilder code{loc, function};
+  code.forItem(
+      b, threads, shape.tables * shape.positions,
+      [&](OpBuilder &b, Value item) {
+        Place place(b, code, shape, item);
+        Value begin = arith::SubIOp::create(b, loc, item, place.ofRun);
+        Value row = code.loadIndex(b, rows, item);
+        auto loop = scf::ForOp::create(b, loc, code.index(b, 0),
+                                       getLength(b, code, shape, place.run),
+                                       code.index(b, 1), code.index(b, 0));
+        OpBuilder inner = OpBuilder::atBlockBegin(loop.getBody());
+        Value other = loop.getInductionVar(), count = loop.getRegionIterArg(0);
+        Value isBefore =
+            code.compare(inner, CmpIPredicate::ult, other, place.ofRun);
+        Value comesFirst = code.compare(
+            inner, CmpIPredicate::ult,
+            code.loadIndex(inner, rows, code.add(inner, begin, other)),
+            getBound(inner, code, isBefore, row));
+        scf::YieldOp::create(
+            inner, loc,
+            code.select(inner, comesFirst, code.add(inner, count, 1), count));
+        Value at = code.add(b, begin, loop.getResult(0));
+        code.storeIndex(b, row, sortedRows, at);
+        code.storeIndex(b, item, sortedPositions, at);
+      });
+}
+
+/// The number of rows below `bound` among `length` sorted ones.
+static Value countBelow(OpBuilder &b, const DeviceBuilder &code, Value rows,
+                        Value begin, Value length, int64_t most, Value bound) {
+  Value count = code.index(b, 0);
+  for (int64_t step = most; step > 0; step /= 2) {
+    Value next = code.add(b, count, step);
+    Value exists = code.compare(b, CmpIPredicate::ule, next, length);
+    Value at = code.orZero(b, exists, code.add(b, count, step - 1));
+    Value isBelow =
+        code.compare(b, CmpIPredicate::ult,
+                     code.loadIndex(b, rows, code.add(b, begin, at)), bound);
+    count = code.select(b, code.both(b, exists, isBelow), next, count);
+  }
+  return count;
+}
+
+void dtc::emitMergeOfRuns(OpBuilder &b, gpu::GPUFuncOp function,
+                          const SortShape &shape, Value runRows,
+                          Value runPositions, Value sortedRows,
+                          Value sortedPositions, int64_t threads) {
+  Location loc = function.getLoc();
+  DeviceBuilder code{loc, function};
+  code.forItem(
+      b, threads, shape.tables * shape.positions,
+      [&](OpBuilder &b, Value item) {
+        Place place(b, code, shape, item);
+        Value row = code.loadIndex(b, runRows, item);
+        auto loop = scf::ForOp::create(b, loc, code.index(b, 0),
+                                       code.index(b, shape.countRuns()),
+                                       code.index(b, 1), code.index(b, 0));
+        OpBuilder inner = OpBuilder::atBlockBegin(loop.getBody());
+        Value run = loop.getInductionVar();
+        Value isBefore =
+            code.compare(inner, CmpIPredicate::ult, run, place.run);
+        Value count = countBelow(
+            inner, code, runRows,
+            code.add(inner, place.table, code.multiply(inner, run, shape.run)),
+            getLength(inner, code, shape, run), shape.run,
+            getBound(inner, code, isBefore, row));
+        Value isOwn = code.compare(inner, CmpIPredicate::eq, run, place.run);
+        count = code.select(inner, isOwn, place.ofRun, count);
+        scf::YieldOp::create(inner, loc,
+                             code.add(inner, loop.getRegionIterArg(0), count));
+        Value at = code.add(b, place.table, loop.getResult(0));
+        code.storeIndex(b, row, sortedRows, at);
+        code.storeIndex(b, code.loadIndex(b, runPositions, item),
+                        sortedPositions, at);
+      });
+}
