@@ -61,7 +61,7 @@ public:
   mlir::Value load(mlir::Value memref, const FlatIndex &index,
                    mlir::Value start = {}, int64_t startStep = 1);
   void store(mlir::Value value, mlir::Value memref, const FlatIndex &index,
-             mlir::Value start = {});
+             mlir::Value start = {}, int64_t startStep = 1);
 
   /// Adds values to the row of a table that `row` says; `index` is where row 0
   /// takes them, and rows have `rowElements` each.

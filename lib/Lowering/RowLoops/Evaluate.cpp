@@ -186,7 +186,7 @@ Value Evaluator::load(Value memref, const FlatIndex &index, Value start,
 }
 
 void Evaluator::store(Value value, Value memref, const FlatIndex &index,
-                      Value start) {
+                      Value start, int64_t startStep) {
   OpBuilder &b = getBuilder();
   int64_t step = index.coefficients[nest.getColumnLoop()];
   if (isBool(value.getType())) {
@@ -204,8 +204,9 @@ void Evaluator::store(Value value, Value memref, const FlatIndex &index,
   }
   value = widen(value);
   if (step == 1) {
-    vector::StoreOp::create(b, loc, value, memref, at, /*nontemporal=*/false,
-                            getAlignment(memref, index, start != nullptr, 1));
+    vector::StoreOp::create(
+        b, loc, value, memref, at, /*nontemporal=*/false,
+        getAlignment(memref, index, start != nullptr, startStep));
     return;
   }
   for (int64_t lane = 0; lane < getWidth(); ++lane) {

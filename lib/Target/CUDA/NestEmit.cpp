@@ -78,7 +78,9 @@ private:
   // Sums over rows.
   void createSums(OpBuilder &b);
   void resetMemory(OpBuilder &b, Value slice, Value isValid);
+  int64_t sizeOf(const RowSum &sum) const;
   Value startOf(OpBuilder &b, const RowSum &sum, Value slice);
+  void storeSum(OpBuilder &b, const RowSum &sum, Value slice, Value x);
   void addToMemory(OpBuilder &b, RowSum &sum, Value column, Value x,
                    Value isValid);
   void storeSums(OpBuilder &b, Value kept, Value slice, Value isValid,
@@ -392,26 +394,36 @@ void NestEmitter::createSums(OpBuilder &b) {
       }
 }
 
+/// Elements of a slice's sums.
+int64_t NestEmitter::sizeOf(const RowSum &sum) const {
+  return getWrittenType(*sum.statement).getNumElements();
+}
+
 /// Where the sums of a slice begin in their buffer.
 Value NestEmitter::startOf(OpBuilder &b, const RowSum &sum, Value slice) {
   if (schedule.slices == 1)
     return {};
-  return code.multiply(b, slice,
-                       getWrittenType(*sum.statement).getNumElements());
+  return code.multiply(b, slice, sizeOf(sum));
+}
+
+/// Stores the chunk's part of a slice's sums.
+void NestEmitter::storeSum(OpBuilder &b, const RowSum &sum, Value slice,
+                           Value x) {
+  evaluator.store(x, sumBuffers.lookup(sum.statement),
+                  getWrittenIndex(*sum.statement), startOf(b, sum, slice),
+                  sizeOf(sum));
 }
 
 /// A thread alone has the columns of its chunks.
 void NestEmitter::addToMemory(OpBuilder &b, RowSum &sum, Value column, Value x,
                               Value isValid) {
   Statement &s = *sum.statement;
-  Value memref = sumBuffers.lookup(&s);
-  FlatIndex index = getWrittenIndex(s);
-  Value start = startOf(b, sum, currentSlice);
-  Value before = evaluator.load(memref, index, start);
+  Value before = evaluator.load(sumBuffers.lookup(&s), getWrittenIndex(s),
+                                startOf(b, sum, currentSlice), sizeOf(sum));
   x = combineValid(b, s, evaluator.widen(before), x, Value());
   code.onlyIf(b, isValid, [&](OpBuilder &inner) {
     evaluator.enterChunk(inner, column, sum.work->lanes);
-    evaluator.store(x, memref, index, start);
+    storeSum(inner, sum, currentSlice, x);
   });
 }
 
@@ -420,19 +432,19 @@ void NestEmitter::resetMemory(OpBuilder &b, Value slice, Value isValid) {
     if (!sum.isInMemory)
       continue;
     SmallVector<Value> none;
-    forEachChunk(
-        b, *sum.work, none,
-        [&](OpBuilder &inner, const Chunk &chunk, unsigned) {
-          Statement &s = *sum.statement;
-          Value neutral = getNeutral(inner, loc, s.combiner,
-                                     withLanes(getSumType(s), sum.work->lanes));
-          code.onlyIf(inner, isValid, [&](OpBuilder &store) {
-            Value column = code.multiply(store, chunk.number, sum.work->lanes);
-            evaluator.enterChunk(store, column, sum.work->lanes);
-            evaluator.store(neutral, sumBuffers.lookup(&s), getWrittenIndex(s),
-                            startOf(store, sum, slice));
-          });
-        });
+    forEachChunk(b, *sum.work, none,
+                 [&](OpBuilder &inner, const Chunk &chunk, unsigned) {
+                   Statement &s = *sum.statement;
+                   Value neutral =
+                       getNeutral(inner, loc, s.combiner,
+                                  withLanes(getSumType(s), sum.work->lanes));
+                   code.onlyIf(inner, isValid, [&](OpBuilder &store) {
+                     Value column =
+                         code.multiply(store, chunk.number, sum.work->lanes);
+                     evaluator.enterChunk(store, column, sum.work->lanes);
+                     storeSum(store, sum, slice, neutral);
+                   });
+                 });
   }
 }
 
@@ -466,8 +478,7 @@ void NestEmitter::storeSums(OpBuilder &b, Value keptRow, Value slice,
             evaluator.enterChunk(inner,
                                  code.multiply(inner, number, sum.work->lanes),
                                  sum.work->lanes);
-            evaluator.store(value, sumBuffers.lookup(&s), getWrittenIndex(s),
-                            startOf(inner, sum, slice));
+            storeSum(inner, sum, slice, value);
           });
     }
   }
@@ -480,9 +491,7 @@ void NestEmitter::storeSums(OpBuilder &b, Value keptRow, Value slice,
   code.onlyIf(b, writes, [&](OpBuilder &inner) {
     evaluator.enterChunk(inner, code.index(inner, 0), 1);
     for (auto [sum, value] : llvm::zip(totals, values))
-      evaluator.store(value, sumBuffers.lookup(sum->statement),
-                      getWrittenIndex(*sum->statement),
-                      startOf(inner, *sum, slice));
+      storeSum(inner, *sum, slice, value);
   });
 }
 

@@ -10,7 +10,9 @@
 #include "DeviceBuilder.h"
 #include "NestEmit.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include <cmath>
+#include <numeric>
 
 using namespace mlir;
 using namespace dtc;
@@ -63,11 +65,31 @@ static Value getBound(OpBuilder &b, const DeviceBuilder &code, Value isBefore,
   return code.select(b, isBefore, code.add(b, row, 1), row);
 }
 
+/// Whole numbers from a multiple of their count on.
+static SmallVector<Value> loadIndices(OpBuilder &b, const DeviceBuilder &code,
+                                      Value memref, Value at, int64_t count) {
+  if (count == 1)
+    return {code.loadIndex(b, memref, at)};
+  auto type = cast<MemRefType>(memref.getType());
+  auto words = vector::LoadOp::create(
+      b, code.loc, VectorType::get(count, type.getElementType()), memref, at,
+      /*nontemporal=*/false,
+      llvm::MaybeAlign(count * type.getElementTypeBitWidth() / 8));
+  SmallVector<Value> numbers;
+  for (int64_t lane = 0; lane < count; ++lane)
+    numbers.push_back(arith::IndexCastOp::create(
+        b, code.loc, b.getIndexType(),
+        vector::ExtractOp::create(b, code.loc, words, lane)));
+  return numbers;
+}
+
 void dtc::emitSortOfRuns(OpBuilder &b, gpu::GPUFuncOp function,
                          const SortShape &shape, Value rows, Value sortedRows,
                          Value sortedPositions, int64_t threads) {
   Location loc = function.getLoc();
   DeviceBuilder code{loc, function};
+  // Runs begin at multiples of these.
+  int64_t lanes = std::gcd(std::gcd<int64_t>(4, shape.run), shape.positions);
   code.forItem(
       b, threads, shape.tables * shape.positions,
       [&](OpBuilder &b, Value item) {
@@ -76,18 +98,21 @@ void dtc::emitSortOfRuns(OpBuilder &b, gpu::GPUFuncOp function,
         Value row = code.loadIndex(b, rows, item);
         auto loop = scf::ForOp::create(b, loc, code.index(b, 0),
                                        getLength(b, code, shape, place.run),
-                                       code.index(b, 1), code.index(b, 0));
+                                       code.index(b, lanes), code.index(b, 0));
         OpBuilder inner = OpBuilder::atBlockBegin(loop.getBody());
-        Value other = loop.getInductionVar(), count = loop.getRegionIterArg(0);
-        Value isBefore =
-            code.compare(inner, CmpIPredicate::ult, other, place.ofRun);
-        Value comesFirst = code.compare(
-            inner, CmpIPredicate::ult,
-            code.loadIndex(inner, rows, code.add(inner, begin, other)),
-            getBound(inner, code, isBefore, row));
-        scf::YieldOp::create(
-            inner, loc,
-            code.select(inner, comesFirst, code.add(inner, count, 1), count));
+        Value first = loop.getInductionVar(), count = loop.getRegionIterArg(0);
+        SmallVector<Value> others = loadIndices(
+            inner, code, rows, code.add(inner, begin, first), lanes);
+        for (auto [lane, other] : llvm::enumerate(others)) {
+          Value isBefore =
+              code.compare(inner, CmpIPredicate::ult,
+                           code.add(inner, first, lane), place.ofRun);
+          Value comesFirst = code.compare(inner, CmpIPredicate::ult, other,
+                                          getBound(inner, code, isBefore, row));
+          count =
+              code.select(inner, comesFirst, code.add(inner, count, 1), count);
+        }
+        scf::YieldOp::create(inner, loc, count);
         Value at = code.add(b, begin, loop.getResult(0));
         code.storeIndex(b, row, sortedRows, at);
         code.storeIndex(b, item, sortedPositions, at);

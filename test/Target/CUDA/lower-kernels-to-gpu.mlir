@@ -37,7 +37,7 @@
 // CHECK: scf.for %{{.*}} -> (vector<4xf32>)
 // CHECK: vector.load
 // CHECK: arith.addf %{{.*}} : vector<4xf32>
-// CHECK: vector.store %{{.*}}, %[[PARTS]]
+// CHECK: vector.store %{{.*}}, %[[PARTS]][%{{.*}}] {alignment = 16 : i64}
 // Another launch adds what slices have, in their order.
 // CHECK-LABEL: gpu.func @columns_1
 // CHECK: scf.for %{{.*}} -> (f64)
@@ -65,7 +65,8 @@
 // CHECK: gpu.return
 // ... positions sorted by it, within runs of 128, ...
 // CHECK-LABEL: gpu.func @scatter_1
-// CHECK: scf.for %{{.*}} = %c0 to %{{.*}} step %c1 iter_args(%{{.*}} = %c0) -> (index) {
+// CHECK: scf.for %{{.*}} = %c0 to %{{.*}} step %c4 iter_args(%{{.*}} = %c0) -> (index) {
+// CHECK: vector.load %{{.*}} {alignment = 16 : i64} : memref<3000xi32>, vector<4xi32>
 // CHECK: scf.yield
 // CHECK-COUNT-2: memref.store
 // CHECK: gpu.return
