@@ -72,6 +72,21 @@ const DeviceCase cases[] = {
        return %0, %1, %2 : tensor<700x96xf32>, tensor<1x96xf32>, tensor<1x96xf32>
      })",
      4e-6},
+    // By blocks of three warps.
+    {"sums_of_norms_by_blocks",
+     R"(func.func @k(%x: tensor<2900x768xf32>, %g: tensor<2900x768xf32>, %s: tensor<768xf32>)
+           -> (tensor<2900x768xf32>, tensor<1x768xf32>, tensor<1x768xf32>) {
+       %0 = dtc.mul %g, %s : (tensor<2900x768xf32>, tensor<768xf32>) -> tensor<2900x768xf32>
+       %1 = dtc.reduce_sum %0 axes [1] : (tensor<2900x768xf32>) -> tensor<2900x1xf32>
+       %2 = dtc.sub %x, %1 : (tensor<2900x768xf32>, tensor<2900x1xf32>) -> tensor<2900x768xf32>
+       %3 = dtc.mul %2, %2 : (tensor<2900x768xf32>, tensor<2900x768xf32>) -> tensor<2900x768xf32>
+       %4 = dtc.reduce_sum %3 axes [1] : (tensor<2900x768xf32>) -> tensor<2900x1xf32>
+       %5 = dtc.div %2, %4 : (tensor<2900x768xf32>, tensor<2900x1xf32>) -> tensor<2900x768xf32>
+       %6 = dtc.reduce_sum %5 axes [0] : (tensor<2900x768xf32>) -> tensor<1x768xf32>
+       %7 = dtc.reduce_sum %g axes [0] : (tensor<2900x768xf32>) -> tensor<1x768xf32>
+       return %5, %6, %7 : tensor<2900x768xf32>, tensor<1x768xf32>, tensor<1x768xf32>
+     })",
+     1e-5},
     {"sums_of_long_rows",
      R"(func.func @k(%x: tensor<9x40000xf32>) -> (tensor<9x40000xf32>, tensor<1x40000xf32>) {
        %s = dtc.reduce_sum %x axes [1] : (tensor<9x40000xf32>) -> tensor<9x1xf32>

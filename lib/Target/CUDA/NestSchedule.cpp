@@ -194,9 +194,12 @@ static void mapColumns(NestSchedule &schedule) {
 }
 
 /// Up to 1024 columns are a warp's or less, with up to 32 columns a thread;
-/// longer rows are a block's.
+/// longer rows are a block's. Sums over rows take registers for each column
+/// beside those of the row: then a thread has up to 8 columns.
 static void mapRows(NestSchedule &schedule, bool hasSums) {
-  constexpr int64_t mostOfWarp = 1024, mostThreads = 512, mostInRegisters = 32;
+  constexpr int64_t mostThreads = 512, mostInRegisters = 32;
+  int64_t perThread = hasSums ? 8 : 16;
+  int64_t mostOfWarp = hasSums ? warpSize * perThread : 1024;
   schedule.mapping = ThreadMapping::Rows;
   int64_t columns = 1, lanes = 1;
   for (const std::vector<ColumnWork> &works : schedule.phases)
@@ -207,12 +210,12 @@ static void mapRows(NestSchedule &schedule, bool hasSums) {
       }
   if (columns <= mostOfWarp && schedule.chunks <= warpSize * mostInRegisters) {
     schedule.team = std::clamp<int64_t>(
-        llvm::PowerOf2Ceil(llvm::divideCeil(columns, 16)), 1, warpSize);
+        llvm::PowerOf2Ceil(llvm::divideCeil(columns, perThread)), 1, warpSize);
     schedule.threads = 128;
   } else {
-    schedule.team =
-        std::min(mostThreads, static_cast<int64_t>(llvm::alignTo(
-                                  llvm::divideCeil(columns, 16), warpSize)));
+    schedule.team = std::min(
+        mostThreads, static_cast<int64_t>(llvm::alignTo(
+                         llvm::divideCeil(columns, perThread), warpSize)));
     // Fewer threads if these divide the chunks evenly.
     for (int64_t team = schedule.team; team > schedule.team / 2;
          team -= warpSize)
@@ -226,11 +229,10 @@ static void mapRows(NestSchedule &schedule, bool hasSums) {
   if (schedule.unrolled * lanes > mostInRegisters)
     schedule.unrolled = 0;
   if (hasSums)
-    setSlices(schedule,
-              divideRows(schedule.reducedRows,
-                         multiprocessors * 4 * schedule.teamsPerBlock() /
-                             schedule.keptRows,
-                         /*fewestRows=*/4));
+    setSlices(schedule, divideRows(schedule.reducedRows,
+                                   multiprocessors * 512 / schedule.team /
+                                       schedule.keptRows,
+                                   /*fewestRows=*/4));
   schedule.items = schedule.slices * schedule.keptRows;
   schedule.blocks = llvm::divideCeil(schedule.items, schedule.teamsPerBlock());
 }
