@@ -14,6 +14,8 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 namespace dtc {
@@ -26,6 +28,41 @@ using namespace dtc;
 
 namespace {
 
+/// exp(x) = 2^h (1 + l ln(2)), where h is x log2(e) rounded, and l what
+/// rounding has left. For the largest x alone, rounding h would be an error of
+/// 2^-18.
+struct ExpandExp : OpRewritePattern<math::ExpOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(math::ExpOp op,
+                                PatternRewriter &rewriter) const override {
+    Type type = op.getType();
+    if (!getElementTypeOrSelf(type).isF32())
+      return failure();
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    auto constant = [&](double value) -> Value {
+      TypedAttr attribute = b.getF32FloatAttr(static_cast<float>(value));
+      if (auto vector = dyn_cast<VectorType>(type))
+        attribute = DenseElementsAttr::get(vector, Attribute(attribute));
+      return arith::ConstantOp::create(b, attribute);
+    };
+    // log2(e) in two parts.
+    constexpr double log2e = 1.4426950408889634;
+    constexpr double high = static_cast<float>(log2e), low = log2e - high;
+    // Beyond these, exp is 0 and infinite in f32; infinities have no rest.
+    Value x = arith::MaximumFOp::create(b, op.getOperand(), constant(-105));
+    x = arith::MinimumFOp::create(b, x, constant(89));
+    Value h = arith::MulFOp::create(b, x, constant(high));
+    Value l =
+        math::FmaOp::create(b, x, constant(high), arith::NegFOp::create(b, h));
+    l = math::FmaOp::create(b, x, constant(low), l);
+    Value factor = math::FmaOp::create(b, l, constant(1 / log2e), constant(1));
+    rewriter.replaceOpWithNewOp<arith::MulFOp>(op, math::Exp2Op::create(b, h),
+                                               factor);
+    return success();
+  }
+};
+
 struct ExpandMath : dtc::impl::ExpandMathBase<ExpandMath> {
   using ExpandMathBase::ExpandMathBase;
 
@@ -35,6 +72,8 @@ struct ExpandMath : dtc::impl::ExpandMathBase<ExpandMath> {
       op.erase();
     });
     RewritePatternSet patterns(&getContext());
+    if (hasExp2)
+      patterns.add<ExpandExp>(&getContext(), /*benefit=*/2);
     populateMathPolynomialApproximationPatterns(patterns, [](StringRef name) {
       return llvm::is_contained(
           {math::ExpOp::getOperationName(), math::LogOp::getOperationName(),

@@ -43,3 +43,18 @@ func.func @powers(%x: f32, %y: f32, %a: f64, %b: f64) -> (f32, f64, f64) {
   %2 = math.log %a : f64
   return %0, %1, %2 : f32, f64, f64
 }
+
+// RUN: dtc-opt %s --dtc-expand-math=has-exp2 | FileCheck %s --check-prefix=EXP2
+
+// By 2^x, with what rounding x log2(e) leaves; between 0 and infinity.
+// EXP2-LABEL: func.func @single
+// EXP2: arith.maximumf
+// EXP2: arith.minimumf
+// EXP2: %[[H:.*]] = arith.mulf
+// EXP2: %[[MINUS:.*]] = arith.negf %[[H]]
+// EXP2: math.fma %{{.*}}, %{{.*}}, %[[MINUS]]
+// EXP2-COUNT-2: math.fma
+// EXP2: %[[POWER:.*]] = math.exp2 %[[H]]
+// EXP2: arith.mulf %[[POWER]]
+// EXP2-NOT: math.exp
+// EXP2: return

@@ -275,6 +275,47 @@ std::vector<HostTensor> makeArguments(func::FuncOp function) {
   return arguments;
 }
 
+/// Of numbers whose exponential f32 holds, of larger ones, infinities and NaN.
+TEST(DeviceMath, ExpIsAccurate) {
+  constexpr int64_t count = 20000;
+  DialectRegistry registry;
+  registry.insert<DTCDialect, func::FuncDialect>();
+  registerLinalgLoweringModels(registry);
+  MLIRContext context(registry);
+  auto module = parseSourceString<ModuleOp>(
+      R"(func.func @k(%x: tensor<20000xf32>) -> tensor<20000xf32> attributes {dtc.kernel} {
+           %0 = dtc.exp %x : (tensor<20000xf32>) -> tensor<20000xf32>
+           return %0 : tensor<20000xf32>
+         })",
+      &context);
+  OwningOpRef<ModuleOp> compiled = module->clone();
+  auto kernels = CompiledKernels::create(*compiled, CpuOptions::getHost(),
+                                         KernelMachine::gpu);
+  ASSERT_TRUE(kernels);
+  HostTensor x({count});
+  for (int64_t i = 0; i < count; ++i)
+    x.data[i] = float(-87.3 + (87.3 + 88.7) * double(i) / count);
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  x.data[0] = -infinity;
+  x.data[1] = infinity;
+  x.data[2] = std::nan("");
+  x.data[3] = 1e30;
+  x.data[4] = -1e30;
+  x.data[5] = 88.75; // larger than f32 holds
+  auto function = *module->getOps<func::FuncOp>().begin();
+  std::vector<double> y = kernels->run(function, "k", {x})[0].data;
+  EXPECT_EQ(y[0], 0);
+  EXPECT_EQ(y[1], infinity);
+  EXPECT_TRUE(std::isnan(y[2]));
+  EXPECT_EQ(y[3], infinity);
+  EXPECT_EQ(y[4], 0);
+  EXPECT_EQ(y[5], infinity);
+  for (int64_t i = 6; i < count; ++i) {
+    double expected = std::exp(x.data[i]);
+    ASSERT_NEAR(y[i], expected, 0x1.8p-23 * expected) << x.data[i];
+  }
+}
+
 TEST_P(DeviceKernel, AgreesWithReference) {
   const DeviceCase &test = GetParam();
   DialectRegistry registry;

@@ -60,8 +60,9 @@ def ExpandMath : Pass<"dtc-expand-math"> {
     Vector code of a kernel calls no library. Transcendental functions of f32
     become polynomials. On CPUs those of f64, which serve comparisons in double
     precision, and powers keep calling libm; with `expand-double` they become
-    arithmetic on f64. `dtc.philox` becomes its ten rounds. Without `has-bf16`
-    integer arithmetic rounds to bf16.
+    arithmetic on f64. With `has-exp2` exp of f32 is made of exp2, to about two
+    units in the last place beside the error of exp2. `dtc.philox` becomes its
+    ten rounds. Without `has-bf16` integer arithmetic rounds to bf16.
 
     ```mlir
     %y = math.exp %x : vector<8xf32>
@@ -73,6 +74,8 @@ def ExpandMath : Pass<"dtc-expand-math"> {
   let options = [
     Option<"hasBf16", "has-bf16", "bool", "false",
            "the target rounds to bf16; else integer arithmetic does">,
+    Option<"hasExp2", "has-exp2", "bool", "false",
+           "the target has an instruction for 2^x of f32">,
     Option<"expandDouble", "expand-double", "bool", "false",
            "there is no mathematical library: also exp and log of f64, and powers">,
   ];

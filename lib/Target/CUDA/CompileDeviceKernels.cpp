@@ -66,6 +66,7 @@ void dtc::buildDeviceFunctionsPipeline(OpPassManager &manager) {
 static std::unique_ptr<Pass> createDeviceMath(bool hasBf16) {
   ExpandMathOptions options;
   options.hasBf16 = hasBf16;
+  options.hasExp2 = true;
   options.expandDouble = true;
   return createExpandMath(options);
 }
@@ -94,9 +95,46 @@ static bool hasSmallIndices(gpu::GPUModuleOp device) {
   return isSmall;
 }
 
-/// Vectors are those of LLVM: what takes them apart is made of single elements.
+namespace {
+
+/// The hardware's 2^x, whose relative error is below 2^-22. Subnormal results
+/// are zero.
+struct LowerExp2 : OpRewritePattern<math::Exp2Op> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(math::Exp2Op op,
+                                PatternRewriter &rewriter) const override {
+    if (!getElementTypeOrSelf(op.getType()).isF32())
+      return failure();
+    Location loc = op.getLoc();
+    auto compute = [&](Value x) -> Value {
+      return LLVM::CallIntrinsicOp::create(
+                 rewriter, loc, rewriter.getF32Type(),
+                 rewriter.getStringAttr("llvm.nvvm.ex2.approx.ftz.f32"),
+                 ValueRange(x))
+          .getResult(0);
+    };
+    auto vector = dyn_cast<VectorType>(op.getType());
+    if (!vector) {
+      rewriter.replaceOp(op, compute(op.getOperand()));
+      return success();
+    }
+    SmallVector<Value> lanes;
+    for (int64_t lane = 0; lane < vector.getNumElements(); ++lane)
+      lanes.push_back(compute(
+          vector::ExtractOp::create(rewriter, loc, op.getOperand(), lane)));
+    rewriter.replaceOpWithNewOp<vector::FromElementsOp>(op, vector, lanes);
+    return success();
+  }
+};
+
+} // namespace
+
+/// Vectors are those of LLVM: what takes them apart, such as 2^x, is made of
+/// single elements.
 static LogicalResult lowerVectors(gpu::GPUModuleOp device) {
   RewritePatternSet patterns(device.getContext());
+  patterns.add<LowerExp2>(device.getContext());
   vector::populateVectorInsertExtractStridedSliceTransforms(patterns);
   vector::populateVectorBroadcastLoweringPatterns(patterns);
   return applyPatternsGreedily(device, std::move(patterns));
