@@ -65,8 +65,8 @@ struct Description {
 /// Of several, the second is the fastest.
 struct Algorithm {
   uint32_t a = 256, b = 256, d = 256;
-  uint32_t workspace = 0;    ///< bytes: of a preference, the most
   uint32_t microseconds = 0; ///< that it takes besides
+  uint32_t workspace = 0;    ///< bytes: of a preference, the most
 
   static void expect(const void *address, uint32_t alignment) {
     if (reinterpret_cast<uintptr_t>(address) % alignment)
