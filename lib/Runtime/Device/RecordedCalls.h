@@ -30,6 +30,9 @@ struct RecordedCall {
   double flops = 0;
   std::optional<RecordedProduct> product;
   std::function<void()> make;
+  /// The same as a plain product and what follows it; empty if it has no
+  /// epilogue.
+  std::function<void()> makeApart;
   int64_t count = 1; ///< how often the plan makes it
 };
 

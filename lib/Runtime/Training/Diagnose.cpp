@@ -160,11 +160,11 @@ static std::string checkProduct(const RecordedCall &call, Arena &arena,
 }
 
 /// Makes a call until its time is over. Returns seconds of one.
-static double measure(const RecordedCall &call, Device &device,
+static double measure(const std::function<void()> &make, Device &device,
                       double seconds) {
   auto once = [&] {
     Clock::time_point begin = Clock::now();
-    call.make();
+    make();
     device.synchronize();
     return since(begin);
   };
@@ -174,7 +174,7 @@ static double measure(const RecordedCall &call, Device &device,
   Clock::time_point begin = Clock::now();
   int made = 0;
   do
-    call.make();
+    make();
   while (++made < 1000 && since(begin) < seconds / 2);
   device.synchronize();
   return since(begin) / made;
@@ -211,10 +211,13 @@ static void tryCalls(const Program &program, int rank, Device &device,
         result = checkProduct(call, *arena, plan.arenaBytes, device);
       if (!result.empty())
         return;
-      double seconds = measure(call, device, share);
+      double seconds = measure(call.make, device, share);
       result = "ok, " + formatSeconds(seconds);
       if (call.flops > 0)
         result += format(", %.3g GFLOP/s", call.flops / seconds / 1e9);
+      if (call.makeApart)
+        result += "; apart from what follows " +
+                  formatSeconds(measure(call.makeApart, device, share));
     });
     if (isKernel) {
       failedKernels += tried.failed;

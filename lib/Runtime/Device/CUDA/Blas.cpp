@@ -222,7 +222,7 @@ Blas::Product &Blas::find(const ProductShape &shape, const Operands &operands) {
                shape.n);
 
   product->alignments = alignments;
-  if (!findAlgorithm(shape, *product, operands))
+  if (shape.isApart || !findAlgorithm(shape, *product, operands))
     leaveOutEpilogue(shape, *product, operands);
   return *products.emplace(key, std::move(product)).first->second;
 }
@@ -443,13 +443,14 @@ void Blas::multiply(const ProductShape &shape, const Operands &operands) {
 
 /// The kernel reads the plain product where it writes the result.
 void Blas::finishByKernel(const ProductShape &shape, const Operands &operands) {
-  if (!saidKernels)
+  if (!saidKernels && !shape.isApart) {
+    saidKernels = true;
     fprintf(stderr,
             "%snote: cuBLASLt has no algorithm for a product of %lld x %lld x "
             "%lld with an epilogue (%s); kernels follow such products\n",
             linePrefix(), (long long)shape.m, (long long)shape.n,
             (long long)shape.k, nameOfEpilogue(shape.epilogue) + strlen(", "));
-  saidKernels = true;
+  }
   using Three = void (*)(void *, const void *, void *, dtc_context *);
   using Four =
       void (*)(void *, const void *, const void *, void *, dtc_context *);

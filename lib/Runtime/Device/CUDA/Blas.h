@@ -23,6 +23,8 @@ struct ProductShape {
   bool transposeA, transposeB, accumulate, keepsSums;
   int32_t epilogue; ///< a dtc_epilogue, or Blas::noEpilogue
   int64_t batch, m, n, k;
+  /// The plain product, whatever the library has, and then what follows.
+  bool isApart = false;
 
   auto operator<=>(const ProductShape &) const = default;
 };

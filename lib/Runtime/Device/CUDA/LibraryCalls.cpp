@@ -89,10 +89,17 @@ void dtcrt_matmul_epilogue(dtc_context *context, int32_t dtype,
                         n,
                         k};
   auto describe = [&] {
-    return describeProduct(
+    RecordedCall call = describeProduct(
         dtype, transposeA, transposeB, result, 1, m, n, k,
         Blas::nameOfEpilogue(epilogue) + std::string(bias ? ", bias" : "") +
             (sum && epilogue == DTC_EPILOGUE_GELU ? ", its argument" : ""));
+    ProductShape apart = shape;
+    apart.isApart = true;
+    call.makeApart = [=] {
+      deviceOf(context).blas().multiply(
+          apart, {a, b, c, other, bias, sum, kernel, context});
+    };
+    return call;
   };
   makeCall(context, describe, [=] {
     deviceOf(context).blas().multiply(
