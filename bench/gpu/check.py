@@ -2,7 +2,7 @@
 
 usage: check.py PART BUNDLE WORK [--seconds N] [--device cpu] [--quick]
 
-PART is parity, ranks, sanitizer or speed. BUNDLE is what prepare.sh packed, WORK
+PART is parity, ranks, sanitizer, speed or products. BUNDLE is what prepare.sh packed, WORK
 a folder for data, weights and logs. speed measures as often as N seconds allow.
 With --device cpu PyTorch computes on the CPU, for programs of --arch host on
 stand-ins of NVIDIA's libraries; --quick times few steps.
@@ -10,14 +10,19 @@ stand-ins of NVIDIA's libraries; --quick times few steps.
 
 import argparse
 import ctypes
+import fcntl
 import gc
 import json
 import os
+import re
 import shutil
 import signal
+import socket
 import statistics
+import struct
 import subprocess
 import sys
+import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -60,6 +65,24 @@ def row(*cells):
 def judge(found, allowed):
     return f"{found:.2e}", f"{allowed:.2e}", (
         "PASS" if found <= allowed else "FAIL")
+
+
+def end_with_parent():
+    """Of a program that is started: it does not outlive this script."""
+    set_option, parent_ends = 1, signal.SIGKILL
+    ctypes.CDLL(None).prctl(set_option, parent_ends)
+
+
+def raise_loopback():
+    """Ranks talk over it; in a container without a network it may be down."""
+    up, get_flags, set_flags = 1, 0x8913, 0x8914
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as channel:
+        request = struct.pack("16sh14x", b"lo", 0)
+        request = fcntl.ioctl(channel, get_flags, request)
+        flags = struct.unpack("16sh14x", request)[1]
+        if not flags & up:
+            fcntl.ioctl(channel, set_flags,
+                        struct.pack("16sh14x", b"lo", flags | up))
 
 
 class Bench:
@@ -151,6 +174,7 @@ class Bench:
                     processes.append(subprocess.Popen(
                         [str(word) for word in command], stdout=log,
                         stderr=subprocess.STDOUT, start_new_session=True,
+                        preexec_fn=end_with_parent,
                         env={**os.environ,
                              **{k: str(v) for k, v in own.items()}}))
             end = time.monotonic() + timeout
@@ -267,12 +291,28 @@ def each(entries, check):
 
 
 def print_versions():
-    """What computes."""
-    blas = ctypes.CDLL("libcublasLt.so.13").cublasLtGetVersion
-    blas.restype = ctypes.c_size_t
-    print(f"\nPyTorch {torch.__version__}, cuBLASLt {blas()}, cuDNN "
-          f"{torch.backends.cudnn.version()}, NCCL "
-          f"{'.'.join(map(str, torch.cuda.nccl.version()))}")
+    """What computes. Whatever cannot be asked is left out."""
+    def ask(name, version):
+        try:
+            return f"{name} {version()}"
+        except Exception as error:  # pylint: disable=broad-except
+            return f"{name} of unknown version ({type(error).__name__})"
+
+    def blas():
+        for library in ("libcublasLt.so.13", "libcublasLt.so.12"):
+            try:
+                version = ctypes.CDLL(library).cublasLtGetVersion
+            except OSError:
+                continue
+            version.restype = ctypes.c_size_t
+            return version()
+        raise FileNotFoundError
+
+    print("\n" + ", ".join([
+        f"PyTorch {torch.__version__}", ask("cuBLASLt", blas),
+        ask("cuDNN", torch.backends.cudnn.version),
+        ask("NCCL", lambda: ".".join(map(str, torch.cuda.nccl.version())))]),
+        flush=True)
 
 
 def parity(bench):
@@ -288,6 +328,10 @@ def parity(bench):
 
 def ranks(bench):
     """Plans of several ranks on one GPU against one rank."""
+    try:
+        raise_loopback()
+    except OSError as error:
+        print(f"\nThe loopback network is down and stays so: {error}")
     table("model", "precision", "relative distance from one rank's losses of",
           "found", "allowed", "")
     bench.build("gpt2-tiny")
@@ -377,9 +421,9 @@ class Peer:
 
         self.forward = torch.compile(forward) if compiled else forward
 
-    def run(self, steps):
+    def run(self, warmup, steps):
         seconds = []
-        for step in range(steps):
+        for step in range(warmup + steps):
             inputs, labels = self.batches[step % len(self.batches)]
             self.bench.synchronize()
             start = time.perf_counter()
@@ -389,7 +433,12 @@ class Peer:
             self.optimizer.step()
             loss.item()
             seconds.append(time.perf_counter() - start)
-        return seconds
+        return seconds[warmup:]
+
+
+def count_warmup(seconds, quick):
+    """Steps until clocks have settled: so many take two seconds."""
+    return 1 if quick else min(2000, max(20, int(2 / max(seconds, 1e-6))))
 
 
 def measure_rounds(bench, entry, seconds):
@@ -398,20 +447,23 @@ def measure_rounds(bench, entry, seconds):
     bench.build(entry["model"])  # writes the program's weights
     peers = {}
 
-    def run_peer(name, compiled, steps):
+    def run_peer(name, compiled, warmup, steps):
         if name not in peers:
             peers[name] = Peer(bench, entry["model"], compiled)
-        return peers[name].run(steps)
+        return peers[name].run(warmup, steps)
 
-    def run_program(steps):
+    def run_program(warmup, steps):
         return [line["seconds"] for line in
-                bench.run(entry, steps, "--lr", 1e-4, timeout=120)]
+                bench.run(entry, warmup + steps, "--lr", 1e-4, timeout=120)
+                ][warmup:]
 
     contenders = {
         "dtc": run_program,
-        "PyTorch eager": lambda steps: run_peer("eager", False, steps),
-        "PyTorch compiled": lambda steps: run_peer("compiled", True, steps)}
-    warmup, count, rounds = (1, 2, 1) if bench.quick else (5, 20, 3)
+        "PyTorch eager":
+            lambda *counts: run_peer("eager", False, *counts),
+        "PyTorch compiled":
+            lambda *counts: run_peer("compiled", True, *counts)}
+    count, rounds = (2, 1) if bench.quick else (100, 3)
     times = {name: [] for name in contenders}
     end = time.monotonic() + seconds
     for number in range(rounds):
@@ -420,7 +472,17 @@ def measure_rounds(bench, entry, seconds):
         start = time.monotonic()
         for name, run in list(contenders.items()):
             try:
-                times[name] += run(warmup + count)[warmup:]
+                # A few steps say how long one takes; the first are slow.
+                one = 0 if bench.quick else statistics.median(
+                    times[name] or run(2, 3))
+                timed = run(count_warmup(one, bench.quick), count)
+                times[name] += timed
+                # Whatever happens to the next ones, this stays.
+                with open(bench.work / "speed.times.log", "a",
+                          encoding="utf-8") as log:
+                    print(json.dumps({"model": entry["model"],
+                                      "contender": name, "seconds": timed}),
+                          file=log)
             except Exception as error:  # pylint: disable=broad-except
                 del contenders[name]
                 text = " ".join(str(error).split()).replace("|", "/")
@@ -469,8 +531,61 @@ def speed(bench):
             bench, entry, share, (989.4e12, product), copy))
 
 
+TRIED = re.compile(
+    r"call +(?P<what>product .*), (?P<count>\d+) a step: ok, "
+    r"(?P<time>[0-9.]+) (?P<unit>us|ms|s)(, (?P<rate>[0-9.e+]+) GFLOP/s)?"
+    r"(; apart from what follows (?P<apart>[0-9.]+) (?P<apart_unit>us|ms|s))?")
+MICROSECONDS = {"us": 1, "ms": 1e3, "s": 1e6}
+
+
+def products(bench):
+    """Each distinct product of a step, with its epilogue and without: then as a
+    plain product with a kernel behind it."""
+    print("\nTimes of single calls by --diagnose, in microseconds; a step makes "
+          "each so often. Without its epilogue a product is followed by a "
+          "kernel, or by another product that sums.")
+    table("model", "product", "a step", "us", "us without epilogue", "TFLOP/s",
+          "")
+
+    def show(entry, tried):
+        def microseconds(time, unit):
+            return f"{float(tried[time]) * MICROSECONDS[tried[unit]]:.1f}"
+        row(entry["model"], tried["what"], tried["count"],
+            microseconds("time", "unit"),
+            microseconds("apart", "apart_unit") if tried["apart"] else "",
+            f"{float(tried['rate']) / 1e3:.3g}" if tried["rate"] else "", "")
+
+    def check(entry):
+        command = [str(bench.bundle / entry["name"]), "--diagnose"]
+        found, wrong = 0, []
+        with open(bench.log(entry), "w", encoding="utf-8") as log, \
+                subprocess.Popen(command, stdout=subprocess.PIPE, text=True,
+                                 stderr=subprocess.STDOUT,
+                                 preexec_fn=end_with_parent) as process:
+            end = threading.Timer(max(1, bench.end - time.monotonic()),
+                                  process.kill)
+            end.start()
+            for line in process.stdout:  # rows that are there stay
+                log.write(line)
+                tried = TRIED.match(line)
+                if tried:
+                    found += 1
+                    show(entry, tried)
+                elif "FAILED" in line or "WRONG" in line:
+                    wrong.append(line)
+            end.cancel()
+        for line in wrong:
+            row(entry["model"], line.strip().replace("|", "/")[:300], *[""] * 4,
+                "FAIL")
+        row(entry["model"], f"{found} products, status {process.returncode}",
+            *[""] * 4, "PASS" if found and process.returncode == 0 else "FAIL")
+
+    each(bench.select("speed"), check)
+
+
 def main():
-    parts = {part.__name__: part for part in (parity, ranks, sanitizer, speed)}
+    parts = {part.__name__: part for part in
+             (parity, ranks, sanitizer, speed, products)}
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("part", choices=parts)
     parser.add_argument("bundle", type=Path)

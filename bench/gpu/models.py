@@ -19,14 +19,15 @@ class Bench:
 
 
 class LanguageModel(nn.Module):
-    """A causal model of transformers, as a function from ids to logits."""
+    """A model of transformers, as a function from ids to logits."""
 
-    def __init__(self, model):
+    def __init__(self, model, use_cache=False):
         super().__init__()
         self.model = model
+        self.options = {} if use_cache is None else {"use_cache": use_cache}
 
     def forward(self, input_ids):
-        return self.model(input_ids=input_ids, use_cache=False).logits
+        return self.model(input_ids=input_ids, **self.options).logits
 
 
 class Classifier(nn.Module):
@@ -56,6 +57,14 @@ def make_llama():
         eos_token_id=0, attn_implementation="sdpa")))
 
 
+def make_bert():
+    """Token types are those of one sentence, a constant of the model."""
+    from transformers import BertConfig, BertForMaskedLM
+    return LanguageModel(BertForMaskedLM(BertConfig(
+        hidden_dropout_prob=0, attention_probs_dropout_prob=0,
+        attn_implementation="sdpa")), use_cache=None)
+
+
 def make_resnet():
     from transformers import ResNetConfig, ResNetForImageClassification
     return Classifier(ResNetForImageClassification(
@@ -70,6 +79,7 @@ MODELS = {
     "gpt2-124m": Bench(lambda: make_gpt2(), rows=16, length=1024,
                        classes=50257),
     "llama-small": Bench(make_llama, rows=8, length=1024, classes=32000),
+    "bert-base": Bench(make_bert, rows=32, length=128, classes=30522),
     "resnet-50": Bench(make_resnet, rows=32, classes=1000),
 }
 
@@ -81,17 +91,21 @@ def build(name):
 
 
 def make_data(name, steps):
-    """Inputs by name, and labels, of so many steps, as NumPy arrays. Sequences
-    are what a fixed rule makes of random numbers, so that there is something to
-    learn."""
+    """Inputs by name, and labels, of so many steps, as NumPy arrays. Token i is
+    as frequent as 1 / (i + 1), by Zipf's law: the gradient of an embedding
+    table adds many rows to few of its own, as with texts. Every other token
+    follows from the one before, so that there is something to learn."""
     import numpy as np
     bench = MODELS[name]
     random = np.random.default_rng(0)
     rows = bench.rows * steps
     if bench.length:
-        ids = random.integers(0, bench.classes, (rows, bench.length + 1))
-        ids[:, 1::2] = (ids[:, :-1:2] * 7 + 1)[:, :ids[:, 1::2].shape[1]]
-        ids = (ids % bench.classes).astype(np.int32)
+        frequencies = 1 / np.arange(1, bench.classes + 1)
+        edges = np.cumsum(frequencies / frequencies.sum())
+        ids = np.searchsorted(edges, random.random((rows, bench.length + 1)))
+        # The neighbour's number is about as frequent.
+        ids[:, 1::2] = (ids[:, :-1:2] ^ 1)[:, :ids[:, 1::2].shape[1]]
+        ids = np.minimum(ids, bench.classes - 1).astype(np.int32)
         return {"input_ids": ids[:, :-1].copy()}, ids[:, 1:].copy()
     images = random.standard_normal((rows, 3, 224, 224), np.float32)
     labels = random.integers(0, bench.classes, rows).astype(np.int32)

@@ -23,7 +23,7 @@ import models  # noqa: E402
 from export import export  # noqa: E402
 
 SGD_RATE = {"gpt2-tiny": 0.1, "gpt2-124m": 0.05, "llama-small": 0.05,
-            "resnet-50": 0.05}
+            "bert-base": 0.05, "resnet-50": 0.05}
 # Of gpt2-tiny, by --options.
 PLANS = ["--dp 2", "--tp 2", "--pp 2 --microbatches 4", "--dp 2 --zero 3",
          "--dp 2 --zero 3 --offload parameters"]
@@ -38,7 +38,8 @@ def list_programs():
     for plan in PLANS:
         yield dict(use="ranks", model="gpt2-tiny", precision="fp32",
                    plan=plan, ranks=2, lr=SGD_RATE["gpt2-tiny"])
-    for model in ("gpt2-124m", "resnet-50", "llama-small", "gpt2-tiny"):
+    for model in ("gpt2-124m", "bert-base", "resnet-50", "llama-small",
+                  "gpt2-tiny"):
         yield dict(use="speed", model=model, precision="bf16", plan="",
                    ranks=1)
 

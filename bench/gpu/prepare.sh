@@ -26,8 +26,8 @@ if [ "$bytes" -gt "$limit" ]; then
 fi
 # Programs run with these versions of the machine's libraries, or later ones.
 needed=
-for library in GLIBC GLIBCXX; do
+for library in GLIBC GCC; do
   needed+=" $(find "$work/bundle" -type f -perm -u+x ! -name '*.sh' -exec objdump -T {} + |
-    grep -o "${library}_[0-9.]*" | sort -uV | tail -n 1)"
+    sed -nE "s/.*[( ](${library}_[0-9.]+).*/\\1/p" | sort -uV | tail -n 1)"
 done
 echo "$archive: $((bytes >> 10)) KiB; programs need$needed"

@@ -5,8 +5,10 @@
 # usage: run.sh [ARCHIVE]           of prepare.sh; without it, the folder of this
 #                                   script is the unpacked archive
 #
-# $DTC_BENCH_PARTS are the parts to run, $DTC_BENCH_LOGS a folder for what programs
-# print, $DTC_BENCH_LIBRARIES one of libraries to use in place of PyTorch's.
+# $DTC_BENCH_PARTS are the parts to run, $DTC_BENCH_LOGS a folder that gets the
+# result of each part and what programs printed as soon as the part has ended,
+# $DTC_BENCH_SECONDS how long all may take (530), $DTC_BENCH_LIBRARIES a folder of
+# libraries to use in place of PyTorch's.
 #
 # Needs an NVIDIA GPU with its driver, cuBLASLt, cuDNN and NCCL where the loader
 # finds them, and a python3 ($PYTHON) with PyTorch and transformers. The last line
@@ -15,11 +17,13 @@
 set -uo pipefail
 
 work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
 keep_logs() {
-  [ -z "${DTC_BENCH_LOGS:-}" ] || cp "$work"/*.log "$work"/*.errors "$DTC_BENCH_LOGS"
-  rm -rf "$work"
+  [ -n "${DTC_BENCH_LOGS:-}" ] || return 0
+  mkdir -p "$DTC_BENCH_LOGS"
+  find "$work" -maxdepth 1 \( -name '*.log' -o -name '*.errors' -o -name '*.md' \) \
+    -exec cp {} "$DTC_BENCH_LOGS" \;
 }
-trap keep_logs EXIT
 bundle=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 if [ $# -gt 0 ]; then
   tar -C "$work" -xf "$1" || "${PYTHON:-python3}" -m tarfile -e "$1" "$work" || exit 1
@@ -29,7 +33,7 @@ python=${PYTHON:-python3}
 export HF_HUB_OFFLINE=1 PYTHONUNBUFFERED=1 OMP_NUM_THREADS=${OMP_NUM_THREADS:-8}
 
 # The libraries that PyTorch brings come first: programs are compared with it.
-libraries=${DTC_BENCH_LIBRARIES:-$("$python" - <<'END'
+libraries=${DTC_BENCH_LIBRARIES:-$(timeout 60 "$python" - <<'END'
 import importlib.util
 import pathlib
 torch = importlib.util.find_spec("torch")
@@ -40,10 +44,15 @@ END
 export LD_LIBRARY_PATH=$libraries${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 
 # part NAME SECONDS: a part that fails or takes longer is a failed check. The last
-# ones have what is left of all.
-all=530
+# ones have what is left of all. Its result is kept, whatever comes after it.
+all=${DTC_BENCH_SECONDS:-530}
 part() {
-  local status=0 left=$((all - SECONDS))
+  run_part "$@" | tee "$work/$1.md"
+  keep_logs
+}
+
+run_part() {
+  local status=0 left=$((all - SECONDS - 5))
   echo
   echo "## $1"
   [ "$left" -lt "$2" ] && set -- "$1" "$left"
@@ -53,11 +62,11 @@ part() {
   fi
   # shellcheck disable=SC2086
   timeout --kill-after=5 "$2" "$python" "$bundle/check.py" "$1" "$bundle" "$work" \
-    --seconds "$(($2 - 20))" ${DTC_BENCH_OPTIONS:-} 2>"$work/$1.errors" || status=$?
+    --seconds "$(($2 - 20))" ${DTC_BENCH_OPTIONS:-} 2>"$work/$1.errors" </dev/null || status=$?
   [ "$status" -eq 0 ] && return
   tail -n 5 "$work/$1.errors" | cut -c 1-300 | sed 's/^/    /'
   echo
-  if [ "$status" -eq 124 ]; then
+  if [ "$status" -eq 124 ] || [ "$status" -eq 137 ]; then
     echo "| $1 | took longer than $2 s | FAIL |"
   else
     echo "| $1 | ended with status $status | FAIL |"
@@ -67,13 +76,15 @@ part() {
 {
   echo "# Programs of dtc on a GPU"
   echo
-  nvidia-smi --query-gpu=name,driver_version,memory.total,compute_mode --format=csv,noheader 2>"$work/smi" ||
+  timeout 20 nvidia-smi --query-gpu=name,driver_version,memory.total,compute_mode,clocks.sm,clocks.max.sm \
+    --format=csv,noheader 2>"$work/smi" ||
     echo "nvidia-smi says: $(cat "$work/smi")"
-  for name in ${DTC_BENCH_PARTS:-parity speed ranks sanitizer}; do
+  for name in ${DTC_BENCH_PARTS:-parity speed products ranks sanitizer}; do
     case $name in
       parity) part parity 190 ;;
       ranks) part ranks 110 ;;
-      speed) part speed 240 ;;
+      speed) part speed 220 ;;
+      products) part products 60 ;;
       sanitizer) part sanitizer 100 ;;
       *) echo "| $name | is no part | FAIL |" ;;
     esac
