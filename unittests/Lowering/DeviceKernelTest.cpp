@@ -109,6 +109,14 @@ const DeviceCase cases[] = {
        return %0, %1 : tensor<f64>, tensor<37x2000xf32>
      })",
      4e-6},
+    {"loss_and_gradient_in_a_loop",
+     R"(func.func @k(%x: tensor<5x24000xf32>, %l: tensor<5xi64> {test.bound = 23990 : i64}, %d: tensor<f64>)
+           -> (tensor<f64>, tensor<5x24000xf32>) {
+       %0 = dtc.cross_entropy %x, %l {classes = 23990 : i64} : (tensor<5x24000xf32>, tensor<5xi64>) -> tensor<f64>
+       %1 = dtc.cross_entropy_grad %x, %l, %d {classes = 23990 : i64} : (tensor<5x24000xf32>, tensor<5xi64>, tensor<f64>) -> tensor<5x24000xf32>
+       return %0, %1 : tensor<f64>, tensor<5x24000xf32>
+     })",
+     4e-6},
     {"many_updates_of_a_row",
      R"(func.func @k(%i: tensor<3x700xi64> {test.bound = 40 : i64}, %u: tensor<3x700x48xf32>) -> tensor<50x48xf32> {
        %0 = dtc.scatter_add %i, %u : (tensor<3x700xi64>, tensor<3x700x48xf32>) -> tensor<50x48xf32>
@@ -275,35 +283,65 @@ std::vector<HostTensor> makeArguments(func::FuncOp function) {
   return arguments;
 }
 
-/// Of numbers whose exponential f32 holds, of larger ones, infinities and NaN.
-TEST(DeviceMath, ExpIsAccurate) {
-  constexpr int64_t count = 20000;
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+/// The result of the kernel @k of one argument.
+std::vector<double> runOne(StringRef text, const HostTensor &x) {
   DialectRegistry registry;
   registry.insert<DTCDialect, func::FuncDialect>();
   registerLinalgLoweringModels(registry);
   MLIRContext context(registry);
-  auto module = parseSourceString<ModuleOp>(
-      R"(func.func @k(%x: tensor<20000xf32>) -> tensor<20000xf32> attributes {dtc.kernel} {
-           %0 = dtc.exp %x : (tensor<20000xf32>) -> tensor<20000xf32>
-           return %0 : tensor<20000xf32>
-         })",
-      &context);
+  auto module = parseSourceString<ModuleOp>(text, &context);
   OwningOpRef<ModuleOp> compiled = module->clone();
   auto kernels = CompiledKernels::create(*compiled, CpuOptions::getHost(),
                                          KernelMachine::gpu);
-  ASSERT_TRUE(kernels);
+  auto function = *module->getOps<func::FuncOp>().begin();
+  return kernels->run(function, "k", {x})[0].data;
+}
+
+/// Rows that are read with the maximum of what was read before: of numbers that
+/// grow, of infinities first, and of these alone.
+TEST(DeviceMath, SoftmaxOfLongRows) {
+  constexpr int64_t columns = 24000;
+  HostTensor x({3, columns});
+  for (int64_t i = 0; i < columns; ++i) {
+    x.data[i] = float(0.01 * double(i));
+    x.data[columns + i] = i < 20000 ? -infinity : 1;
+    x.data[2 * columns + i] = -infinity;
+  }
+  std::vector<double> y = runOne(
+      R"(func.func @k(%x: tensor<3x24000xf32>) -> tensor<3x24000xf32> attributes {dtc.kernel} {
+           %0 = dtc.softmax %x : (tensor<3x24000xf32>) -> tensor<3x24000xf32>
+           return %0 : tensor<3x24000xf32>
+         })",
+      x);
+  for (int64_t i = 0; i < columns; ++i) {
+    double expected =
+        std::exp(x.data[i] - x.data[columns - 1]) * (1 - std::exp(-0.01));
+    ASSERT_NEAR(y[i], expected, 1e-3 * expected + 1e-12) << i;
+    ASSERT_FLOAT_EQ(y[columns + i], i < 20000 ? 0 : 1.0 / 4000) << i;
+    ASSERT_TRUE(std::isnan(y[2 * columns + i])) << i;
+  }
+}
+
+/// Of numbers whose exponential f32 holds, of larger ones, infinities and NaN.
+TEST(DeviceMath, ExpIsAccurate) {
+  constexpr int64_t count = 20000;
   HostTensor x({count});
   for (int64_t i = 0; i < count; ++i)
     x.data[i] = float(-87.3 + (87.3 + 88.7) * double(i) / count);
-  constexpr double infinity = std::numeric_limits<double>::infinity();
   x.data[0] = -infinity;
   x.data[1] = infinity;
   x.data[2] = std::nan("");
   x.data[3] = 1e30;
   x.data[4] = -1e30;
   x.data[5] = 88.75; // larger than f32 holds
-  auto function = *module->getOps<func::FuncOp>().begin();
-  std::vector<double> y = kernels->run(function, "k", {x})[0].data;
+  std::vector<double> y = runOne(
+      R"(func.func @k(%x: tensor<20000xf32>) -> tensor<20000xf32> attributes {dtc.kernel} {
+           %0 = dtc.exp %x : (tensor<20000xf32>) -> tensor<20000xf32>
+           return %0 : tensor<20000xf32>
+         })",
+      x);
   EXPECT_EQ(y[0], 0);
   EXPECT_EQ(y[1], infinity);
   EXPECT_TRUE(std::isnan(y[2]));

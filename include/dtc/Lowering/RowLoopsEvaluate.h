@@ -41,6 +41,8 @@ public:
   void setRowValue(Statement *reduction, mlir::Value value) {
     rowValues[reduction] = value;
   }
+  /// Forgets it, and that something has read it.
+  void forgetRowValue(Statement *reduction);
   /// Registers the scratch row of a temporary.
   void setTemporary(Statement *statement, mlir::Value memref) {
     temporaries[statement] = memref;

@@ -52,15 +52,14 @@ static Value buildColumn(StructuredBuilder &b, int64_t rank) {
 /// `value` in the first `classes` columns, `other` in those after.
 static Value selectClasses(StructuredBuilder &b, int64_t rank,
                            std::optional<int64_t> classes, Value value,
-                           double other) {
+                           Value other) {
   if (!classes)
     return value;
   Value end = arith::ConstantOp::create(
       b, b.getI32IntegerAttr(static_cast<int32_t>(*classes)));
   Value isClass = arith::CmpIOp::create(b, arith::CmpIPredicate::slt,
                                         buildColumn(b, rank), end);
-  return arith::SelectOp::create(b, isClass, value,
-                                 b.constant(value.getType(), other));
+  return arith::SelectOp::create(b, isClass, value, other);
 }
 
 template <typename OpType>
@@ -85,17 +84,19 @@ static CrossEntropyRows buildRows(OpType op, StructuredBuilder &b) {
         });
   std::optional<int64_t> classes = op.getClasses();
   int64_t rank = rows.type.getRank();
-  rows.max = b.reduceRows(Combiner::MaxNumber, element, x,
-                          [&](StructuredBuilder &inner, ValueRange v) -> Value {
-                            return selectClasses(
-                                inner, rank, classes, v[0],
-                                -std::numeric_limits<double>::infinity());
-                          });
+  // Outside of bodies, so that a loss and its gradient have equal bodies.
+  Value least = b.constant(element, -std::numeric_limits<double>::infinity());
+  Value zero = b.constant(element, 0.0);
+  rows.max =
+      b.reduceRows(Combiner::MaxNumber, element, x,
+                   [&](StructuredBuilder &inner, ValueRange v) -> Value {
+                     return selectClasses(inner, rank, classes, v[0], least);
+                   });
   rows.exp = b.map(rows.type, {x, rows.max},
                    [&](StructuredBuilder &inner, ValueRange v) -> Value {
                      Value exp = math::ExpOp::create(
                          inner, arith::SubFOp::create(inner, v[0], v[1]));
-                     return selectClasses(inner, rank, classes, exp, 0);
+                     return selectClasses(inner, rank, classes, exp, zero);
                    });
   rows.sum = b.reduceRows(Combiner::Sum, element, rows.exp, first);
   return rows;

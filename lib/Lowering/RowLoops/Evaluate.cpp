@@ -34,6 +34,16 @@ void Evaluator::enterRow(ValueRange loops) {
   rowValues.clear();
 }
 
+void Evaluator::forgetRowValue(Statement *reduction) {
+  rowValues.erase(reduction);
+  SmallVector<std::pair<Value, AffineMap>> read;
+  for (const auto &[key, value] : rowScope.values)
+    if (key.first == reduction->result)
+      read.push_back(key);
+  for (const auto &key : read)
+    rowScope.values.erase(key);
+}
+
 void Evaluator::enterPhase(unsigned number, OpBuilder builder) {
   phase = number;
   rowScope.builder = builder;

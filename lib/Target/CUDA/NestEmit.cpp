@@ -9,6 +9,7 @@
 #include "DeviceBuilder.h"
 #include "dtc/Lowering/Combine.h"
 #include "dtc/Lowering/RowLoopsEvaluate.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include <map>
@@ -34,7 +35,7 @@ public:
               const RowLoopsPlan &plan, unsigned nestIndex,
               const NestSchedule &schedule, const KernelBuffers &buffers,
               const SumBuffers &sumBuffers)
-      : loc(function.getLoc()), nest(plan.getNests()[nestIndex]),
+      : loc(function.getLoc()), plan(plan), nest(plan.getNests()[nestIndex]),
         schedule(schedule), sumBuffers(sumBuffers), code{loc, function},
         evaluator(loc, plan, nest, nestIndex, buffers), top(builder) {}
 
@@ -53,7 +54,8 @@ private:
                          function_ref<void(OpBuilder &, Value, Value)> body);
   void enterRow(ValueRange rowLoops);
   void enterPhase(OpBuilder &b, unsigned phase);
-  void emitPhase(OpBuilder &b, unsigned phase, Value rowIsValid);
+  void emitPhase(OpBuilder &b, unsigned phase, Value rowIsValid,
+                 std::optional<OnlineSum> online);
   bool needsBarrier(unsigned phase) const;
 
   // Chunks of columns.
@@ -70,6 +72,9 @@ private:
   forEachChunk(OpBuilder &b, const ColumnWork &work,
                SmallVectorImpl<Value> &carried,
                function_ref<void(OpBuilder &, const Chunk &, unsigned)> body);
+  Value rescale(OpBuilder &b, Value sum, Value from, Value to);
+  void addOnline(OpBuilder &b, const ColumnWork &work, const Chunk &chunk,
+                 const OnlineSum &online, Value &max, Value &sum);
   Value combineValid(OpBuilder &b, Statement &statement, Value sum, Value x,
                      Value isValid);
   void finishReductions(OpBuilder &b, ArrayRef<Statement *> statements,
@@ -89,6 +94,7 @@ private:
   void setSums(ValueRange values);
 
   Location loc;
+  const RowLoopsPlan &plan;
   const Nest &nest;
   const NestSchedule &schedule;
   const SumBuffers &sumBuffers;
@@ -334,25 +340,103 @@ bool NestEmitter::needsBarrier(unsigned phase) const {
   });
 }
 
-void NestEmitter::emitPhase(OpBuilder &b, unsigned phase, Value rowIsValid) {
+/// The maximum of nothing: finite, so that it can be subtracted from minus
+/// infinity. Of a row of these alone, the sum is zero, and what is divided by
+/// it no number, as if the maximum were infinite, too.
+static Value getLowest(OpBuilder &b, Location loc, Type type) {
+  auto lowest = APFloat::getLargest(cast<FloatType>(type).getFloatSemantics(),
+                                    /*Negative=*/true);
+  return arith::ConstantOp::create(b, loc, b.getFloatAttr(type, lowest));
+}
+
+/// A sum of exponentials less `from`, as one of these less `to`.
+Value NestEmitter::rescale(OpBuilder &b, Value sum, Value from, Value to) {
+  Value factor =
+      math::ExpOp::create(b, loc, arith::SubFOp::create(b, loc, from, to));
+  if (auto type = dyn_cast<VectorType>(sum.getType()))
+    factor = vector::BroadcastOp::create(b, loc, type, factor);
+  return arith::MulFOp::create(b, loc, sum, factor);
+}
+
+/// Adds a chunk to the maximum, a scalar, and to the sum, which is less that.
+void NestEmitter::addOnline(OpBuilder &b, const ColumnWork &work,
+                            const Chunk &chunk, const OnlineSum &online,
+                            Value &max, Value &sum) {
+  enterChunk(b, work, chunk);
+  Statement &s = *online.max;
+  Value x = evaluator.widen(evaluator.evaluateStatement(s, s.position));
+  Value next =
+      combine(b, loc, s.combiner, max, reduceLanes(b, loc, s.combiner, x));
+  evaluator.setRowValue(online.max, next);
+  Value terms = evaluator.widen(
+      evaluator.evaluateStatement(*online.sum, online.sum->position));
+  evaluator.forgetRowValue(online.max);
+  // The maximum grows in few chunks.
+  Value grows =
+      arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNE, next, max);
+  auto branch = scf::IfOp::create(
+      b, loc, grows,
+      [&](OpBuilder &then, Location) {
+        scf::YieldOp::create(then, loc, rescale(then, sum, max, next));
+      },
+      [&](OpBuilder &other, Location) {
+        scf::YieldOp::create(other, loc, sum);
+      });
+  sum = combine(b, loc, online.sum->combiner, branch.getResult(0), terms);
+  max = next;
+}
+
+/// Emits the column loops of a phase, and with `online` those of the next, too.
+void NestEmitter::emitPhase(OpBuilder &b, unsigned phase, Value rowIsValid,
+                            std::optional<OnlineSum> online) {
   SmallVector<Statement *> statements;
   SmallVector<Value> results;
+  Value max, sum; // of the thread
   for (const ColumnWork &work : schedule.phases[phase]) {
     enterPhase(b, phase);
+    bool isOnline = online && llvm::is_contained(work.reductions, online->max);
+    ColumnWork rest = work;
+    if (isOnline)
+      llvm::erase(rest.reductions, online->max);
     SmallVector<Value> values;
-    for (Statement *s : work.reductions)
+    for (Statement *s : rest.reductions)
       values.push_back(getNeutral(b, loc, s->combiner,
                                   withLanes(getSumType(*s), work.lanes)));
-    forEachChunk(b, work, values,
-                 [&](OpBuilder &inner, const Chunk &chunk, unsigned part) {
-                   emitChunk(inner, work, chunk, rowIsValid, values, part);
-                 });
-    llvm::append_range(statements, work.reductions);
+    if (isOnline) {
+      values.push_back(getLowest(b, loc, getSumType(*online->max)));
+      values.push_back(
+          getNeutral(b, loc, online->sum->combiner,
+                     withLanes(getSumType(*online->sum), work.lanes)));
+    }
+    size_t numPlain = rest.reductions.size();
+    forEachChunk(
+        b, work, values,
+        [&](OpBuilder &inner, const Chunk &chunk, unsigned part) {
+          if (!isOnline)
+            return emitChunk(inner, work, chunk, rowIsValid, values, part);
+          addOnline(inner, work, chunk, *online, values[numPlain],
+                    values[numPlain + 1]);
+          emitChunk(inner, rest, chunk, rowIsValid,
+                    MutableArrayRef(values).take_front(numPlain), part);
+        });
+    if (isOnline) {
+      sum = values.pop_back_val();
+      max = values.back();
+      rest.reductions.push_back(online->max);
+    }
+    llvm::append_range(statements, rest.reductions);
     llvm::append_range(results, values);
   }
   if (!statements.empty()) {
     enterPhase(b, phase);
     finishReductions(b, statements, results, rowIsValid);
+  }
+  if (online) {
+    auto *at = llvm::find(statements, online->max);
+    Value total = results[std::distance(statements.begin(), at)];
+    sum = reduceLanes(b, loc, online->sum->combiner, sum);
+    sum = rescale(b, sum, max, total);
+    finishReductions(b, {online->sum}, sum, rowIsValid);
   }
   if (needsBarrier(phase))
     code.barrier(b);
@@ -589,8 +673,14 @@ void NestEmitter::emitRows() {
       b, slice, [&](OpBuilder &row, Value reducedRow, Value rowIsValid) {
         rowIsValid = code.both(row, isValid, rowIsValid);
         enterRow(getRow(row, keptRow, reducedRow));
-        for (unsigned phase = 0; phase < schedule.phases.size(); ++phase)
-          emitPhase(row, phase, rowIsValid);
+        for (unsigned phase = 0; phase < schedule.phases.size(); ++phase) {
+          // What stays in registers is read once anyway.
+          std::optional<OnlineSum> online;
+          if (schedule.unrolled == 0)
+            online = findOnlineSum(plan, schedule, phase);
+          emitPhase(row, phase, rowIsValid, online);
+          phase += online ? 1 : 0;
+        }
         // The next row uses the same shared memory.
         if (schedule.rowsPerSlice > 1 && schedule.team > warpSize)
           code.barrier(row);

@@ -196,10 +196,12 @@ static void mapColumns(NestSchedule &schedule) {
 /// Up to 1024 columns are a warp's or less, with up to 32 columns a thread;
 /// longer rows are a block's. Sums over rows take registers for each column
 /// beside those of the row: then a thread has up to 8 columns.
-static void mapRows(NestSchedule &schedule, bool hasSums) {
+static void mapRows(NestSchedule &schedule, ArrayRef<Statement *> sums) {
   constexpr int64_t mostThreads = 512, mostInRegisters = 32;
-  int64_t perThread = hasSums ? 8 : 16;
-  int64_t mostOfWarp = hasSums ? warpSize * perThread : 1024;
+  bool hasColumnSums =
+      llvm::any_of(sums, [](Statement *s) { return isColumnSum(*s); });
+  int64_t perThread = hasColumnSums ? 8 : 16;
+  int64_t mostOfWarp = hasColumnSums ? warpSize * perThread : 1024;
   schedule.mapping = ThreadMapping::Rows;
   int64_t columns = 1, lanes = 1;
   for (const std::vector<ColumnWork> &works : schedule.phases)
@@ -228,7 +230,7 @@ static void mapRows(NestSchedule &schedule, bool hasSums) {
   schedule.unrolled = llvm::divideCeil(schedule.chunks, schedule.team);
   if (schedule.unrolled * lanes > mostInRegisters)
     schedule.unrolled = 0;
-  if (hasSums)
+  if (!sums.empty())
     setSlices(schedule, divideRows(schedule.reducedRows,
                                    multiprocessors * 512 / schedule.team /
                                        schedule.keptRows,
@@ -274,6 +276,6 @@ NestSchedule dtc::scheduleNest(const RowLoopsPlan &plan, const Nest &nest) {
   else if (isIndependent && llvm::none_of(sums, isTotal))
     mapColumns(schedule);
   else
-    mapRows(schedule, !sums.empty());
+    mapRows(schedule, sums);
   return schedule;
 }

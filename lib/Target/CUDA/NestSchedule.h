@@ -93,6 +93,16 @@ RowSlices divideColumnSums(int64_t rows, int64_t chunks);
 /// data have their nest alone, and accumulations of a nest keep the same rows.
 bool mayJoinOnDevice(const Nest &nest, const Statement &root);
 
+/// A sum of exponentials that is computed in the loop that finds the maximum
+/// which they subtract.
+struct OnlineSum {
+  Statement *max, *sum;
+};
+/// The sum of the phase after `phase` if it is that phase's only work.
+std::optional<OnlineSum> findOnlineSum(const RowLoopsPlan &plan,
+                                       const NestSchedule &schedule,
+                                       unsigned phase);
+
 /// Chooses the schedule of a nest.
 NestSchedule scheduleNest(const RowLoopsPlan &plan, const Nest &nest);
 

@@ -31,6 +31,21 @@
 // CHECK-NOT: vector.load %arg0
 // CHECK: gpu.return
 
+// Rows of 65536 columns are loops: one finds the maximum and the sum of
+// exponentials, which is multiplied when the maximum grows, one stores.
+// CHECK-LABEL: gpu.func @loops_0
+// CHECK: scf.for %{{.*}} -> (f32, vector<4xf32>)
+// CHECK: vector.load
+// CHECK: arith.maxnumf
+// CHECK-COUNT-2: math.exp
+// CHECK: scf.yield
+// CHECK: scf.for
+// CHECK: vector.load
+// CHECK: math.exp
+// CHECK: vector.store
+// CHECK-NOT: scf.for
+// CHECK: gpu.return
+
 // Sums over rows, in slices: a thread has four columns and the rows of a slice.
 // CHECK-LABEL: gpu.func @columns_0
 // CHECK: %[[PARTS:.*]] = memref.view
@@ -120,6 +135,11 @@ func.func @rows(%x: tensor<64x768xf32>) -> tensor<64x768xf32> attributes {dtc.ke
 func.func @long_rows(%x: tensor<64x8192xf32>) -> tensor<64x8192xf32> attributes {dtc.kernel} {
   %0 = dtc.softmax %x : (tensor<64x8192xf32>) -> tensor<64x8192xf32>
   return %0 : tensor<64x8192xf32>
+}
+
+func.func @loops(%x: tensor<64x65536xf32>) -> tensor<64x65536xf32> attributes {dtc.kernel} {
+  %0 = dtc.softmax %x : (tensor<64x65536xf32>) -> tensor<64x65536xf32>
+  return %0 : tensor<64x65536xf32>
 }
 
 // CHECK-LABEL: func.func @columns(
