@@ -8,7 +8,8 @@ Writes dynamo.onnx (the default exporter, static shapes), dynamic.onnx (the same
 with a dynamic batch) and torchscript.onnx (dynamo=False, dynamic batch), data/,
 and reference.json: PyTorch's f64 losses under SGD and AdamW, and per file why
 there is none. A model with batch norms is exported as dtc's README says, so that
-nothing is folded into convolutions; all others by the exporters' defaults.
+nothing is folded into convolutions, and by the exporters' defaults, to
+plain_dynamo.onnx and so on; all others by the exporters' defaults alone.
 """
 
 import contextlib
@@ -29,8 +30,8 @@ from torch import nn
 
 from model import BATCH
 from reference import make_labels, train_with_both
+from table import EXPORTERS, PLAIN_EXPORTERS
 
-EXPORTERS = "dynamo", "dynamic", "torchscript"
 NORMS = (nn.modules.batchnorm._BatchNorm,)
 
 
@@ -38,6 +39,10 @@ def is_random(graph):
     """Whether training draws numbers: dropout, stochastic depth."""
     return any(node.op_type == "Dropout" or node.op_type.startswith("Random")
                for node in graph.node)
+
+
+def has_norms(module):
+    return any(isinstance(child, NORMS) for child in module.modules())
 
 
 def input_names(module, count):
@@ -54,20 +59,21 @@ def export_aloud(model, exporter, path):
     module = copy.deepcopy(model.module)
     examples = tuple(torch.from_numpy(x[:BATCH]) for x in model.inputs)
     names = input_names(module, len(examples))
-    has_norms = any(isinstance(child, NORMS) for child in module.modules())
+    keep_norms = has_norms(module) and exporter not in PLAIN_EXPORTERS
+    exporter = exporter.removeprefix("plain_")
     # In training mode, as what is made is to be trained.
     module.train()
     if exporter == "dynamo":
-        options = dict(optimize=False) if has_norms else {}
+        options = dict(optimize=False) if keep_norms else {}
         torch.onnx.export(module, examples, path, **options)
     elif exporter == "dynamic":
-        options = dict(optimize=False) if has_norms else {}
+        options = dict(optimize=False) if keep_norms else {}
         shapes = {name: {0: "batch"} for name in names}
         torch.onnx.export(module, examples, path, dynamic_shapes=shapes,
                           **options)
     else:
         options = {}
-        if has_norms:
+        if keep_norms:
             options = dict(training=torch.onnx.TrainingMode.TRAINING,
                            do_constant_folding=False)
         torch.onnx.export(module, examples, path, dynamo=False,
@@ -97,11 +103,12 @@ def main(name, directory, keep=""):
     report = dict(
         loss=model.loss, has_heads=model.has_heads, options=model.options,
         class_axis=model.class_axis, random=False,
-        batch_norm=any(isinstance(m, NORMS) for m in model.module.modules()),
+        batch_norm=has_norms(model.module),
         parameters=sum(p.numel() for p in model.module.parameters()),
         torch=torch.__version__, **train_with_both(model, labels))
     report["not_exported"], report["loss_of"] = {}, {}
-    for exporter in EXPORTERS:
+    plain = PLAIN_EXPORTERS if report["batch_norm"] else ()
+    for exporter in (*EXPORTERS, *plain):
         path = directory / f"{exporter}.onnx"
         try:
             if not (keep and path.exists()):

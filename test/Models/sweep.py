@@ -20,10 +20,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-from table import write_table
+from table import EXPORTERS, PLAIN_EXPORTERS, write_table
 
 HERE = Path(__file__).parent
-EXPORTERS = "dynamo", "dynamic", "torchscript"
 TOLERANCE = 1e-9
 SGD = ["--optimizer", "sgd", "--lr", "0.05"]
 ADAMW = ["--optimizer", "adamw", "--lr", "0.001"]
@@ -52,8 +51,10 @@ def run(command, timeout):
         return -1, f"error: more than {timeout} s"
 
 
-def complaint(output):
+def complaint(status, output):
     """The first error, without what differs from model to model."""
+    if status < 0 and "error:" not in output:
+        return f"crashes with signal {-status}"
     lines = [line for line in output.splitlines() if line.strip()]
     errors = [i for i, line in enumerate(lines) if "error:" in line]
     start = errors[0] if errors else max(len(lines) - 3, 0)
@@ -83,7 +84,7 @@ class Judge:
         self.warnings = [line.split("warning: ")[1]
                          for line in output.splitlines() if "warning: " in line]
         if status != 0:
-            return f"dtc: {complaint(output)}"
+            return f"dtc: {complaint(status, output)}"
         self.metrics.unlink(missing_ok=True)
         status, output = run(
             [self.program, "--nproc", ranks, "--data",
@@ -91,7 +92,7 @@ class Judge:
              "--metrics", self.metrics], self.args.timeout)
         self.program.unlink()
         if status != 0:
-            return f"program: {complaint(output)}"
+            return f"program: {complaint(status, output)}"
         rows = list(map(json.loads, self.metrics.read_text().splitlines()[1:]))
         return {key: [row[key] for row in rows]
                 for key in ("loss", "grad_norm")}
@@ -134,23 +135,26 @@ def imported(args, file, work):
 
 
 def check_file(args, file, reference, has_dropout, others):
-    """Results of all checks of a file; those after a refusal are left out, and
-    those after the first are another's if dtc reads the same in both."""
+    """Results of all checks of a file; those after a refusal, or a warning that
+    proves right, are left out, and those after the first are another's if dtc
+    reads the same in both."""
     results = {}
     with tempfile.TemporaryDirectory(dir=args.work) as work:
         judge = Judge(args, file, reference, work)
         text = imported(args, file, work)
-        same = others.get(text) if text else None
+        same = others.get(text, {}) if text else {}
         others[text] = results
         for name, options, ranks, optimizer in checks_of(reference,
                                                          has_dropout):
-            results[name] = (same[name] if same and name != "sgd" else
+            results[name] = (same[name] if name in same and name != "sgd" else
                              judge.compare(options, ranks, optimizer))
             if name == "sgd" and judge.warnings:
-                results[name]["warning"] = judge.warnings[0][:300]
-            if name == "sgd" and results[name].get("why", "").startswith("dtc"):
+                results[name]["warning"] = " ".join(judge.warnings)[:500]
+            first = results["sgd"]
+            if first.get("why", "").startswith("dtc") or (
+                    "warning" in first and not first["ok"]):
                 return results
-        if same and "dropout" in same:
+        if "dropout" in same:
             results["dropout"] = same["dropout"]
         elif reference["random"] and has_dropout:
             found = judge.train([*SGD, "--dtype", "f32"], 1)
@@ -174,7 +178,7 @@ def check_model(args, name, has_dropout):
               for key in ("has_heads", "random", "batch_norm", "parameters",
                           "loss", "not_exported")}
     others = {}
-    for exporter in EXPORTERS:
+    for exporter in (*EXPORTERS, *PLAIN_EXPORTERS):
         file = folder / f"{exporter}.onnx"
         if file.exists():
             result[exporter] = check_file(args, file, reference, has_dropout,
@@ -198,7 +202,9 @@ def describe(result):
     return "  ".join(
         f"{exporter} " + ("-" if exporter not in result else ",".join(
             f"{name} {describe_check(check)[:40]}" for name, check in
-            result[exporter].items())) for exporter in EXPORTERS)
+            result[exporter].items()))
+        for exporter in (*EXPORTERS, *PLAIN_EXPORTERS)
+        if exporter in EXPORTERS or exporter in result)
 
 
 def main():
@@ -235,9 +241,9 @@ def main():
             args.results.write_text(json.dumps(results, indent=1,
                                                sort_keys=True) + "\n")
     if args.table:
-        known = set(model_names())
+        known = list(model_names())
         write_table({name: result for name, result in results.items()
-                     if name in known}, TOLERANCE, args.table)
+                     if name in known}, known, TOLERANCE, args.table)
 
 
 if __name__ == "__main__":

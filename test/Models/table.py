@@ -4,6 +4,8 @@ import re
 
 EXPORTERS = dict(dynamo="dynamo", dynamic="dynamo, dynamic batch",
                  torchscript="TorchScript")
+# Of models with batch norm: without what keeps the norms in the file.
+PLAIN_EXPORTERS = {f"plain_{key}": name for key, name in EXPORTERS.items()}
 CHECKS = dict(sgd="SGD", adamw="AdamW", dp2pp2="dp 2 × pp 2", tp2="tp 2",
               dropout="dropout")
 
@@ -14,8 +16,9 @@ Written by `test/Models/sweep.py` (see [Testing.md](Testing.md)); do not edit.
 Each model of `test/Models/zoo` is exported as its users do, in training mode by
 default calls of `torch.onnx.export`: with the default exporter, dynamo, for the
 batch of the example or a dynamic one, and with `dynamo=False`. Models with batch
-norm are exported by the README's lines, so that the norms are not folded away.
-The models are small, with random weights and their default dropout.
+norm are exported by the README's lines, so that the norms are not folded away; a
+table of its own has the default calls for these. The models are small, with random
+weights and their default dropout.
 
 A file is accepted if dtc makes a training program of it. The program is right if,
 in f64 and without dropout (`--dropout none`), the losses of three steps are those
@@ -23,7 +26,23 @@ of PyTorch to {tolerance:.0e}: under SGD and AdamW on one rank, under SGD with
 `--dp 2 --pp 2` (two micro-batches, if there is no batch norm), and with `--tp 2` of
 models with attention heads. Where the model has dropout, three steps with it run.
 Where exporters compute with parameters, and nothing in the file says how, no program
-can train as PyTorch does; dtc warns, and says what to export instead.
+can train as PyTorch does; dtc warns, and says what to export instead. The column
+"warned" has the files that differ with a warning, and those after it are of the other
+accepted files. A warning is a false alarm if the program is right all the same; these
+files count as right. {doubted} TorchScript files have one that names parameters which
+dtc trains, as it should, and says that they may be buffers. A crash of dtc counts as
+not accepted.
+"""
+
+PLAIN_INTRODUCTION = """
+## Plain exports of models with batch norm
+
+These are the {models} models with batch norm, exported by the default calls, in
+training mode as above: `torch.onnx.export(model, inputs, file)`. Dynamo merges a norm
+with the convolution or linear layer before it, TorchScript with a convolution, and it
+writes all others for inference. A merged norm is not in the file, so no program can
+train it: dtc accepts the file, trains the model without these norms, and warns. The
+README's lines keep them. A file is right if no losses above differ from PyTorch's.
 """
 
 
@@ -31,10 +50,19 @@ def is_accepted(checks):
     return not checks["sgd"].get("why", "").startswith("dtc")
 
 
+def has_warning(checks):
+    return "warning" in checks["sgd"]
+
+
+def differs(checks):
+    """Whether any losses are not PyTorch's."""
+    return not all(check["ok"] for check in checks.values()
+                   if "deviation" in check)
+
+
 def is_warned(checks):
     """Whether dtc says that it trains something else than PyTorch, as it does."""
-    return "warning" in checks["sgd"] and not all(
-        check["ok"] for check in checks.values() if "deviation" in check)
+    return has_warning(checks) and differs(checks)
 
 
 def reason(text):
@@ -63,14 +91,21 @@ def cell(result, exporter, notes):
     if exporter in result["not_exported"]:
         return "not exported" + notes.mark(
             "PyTorch: " + result["not_exported"][exporter])
+    if exporter not in result:
+        return "not run"
     checks = result[exporter]
     if not is_accepted(checks):
-        return "refused" + notes.mark(checks["sgd"]["why"])
+        crashed = checks["sgd"]["why"].startswith("dtc: crashes")
+        return ("crash" if crashed else "refused") + notes.mark(
+            checks["sgd"]["why"])
     bad = {name: check for name, check in checks.items() if not check["ok"]}
+    warned = ""
+    if has_warning(checks):
+        warned = ", with a warning" + notes.mark(checks["sgd"]["warning"])
     if not bad:
-        return "right"
+        return "right" + warned
     if is_warned(checks):
-        return "differs, with a warning" + notes.mark(checks["sgd"]["warning"])
+        return "differs" + warned
     texts = []
     for name, check in bad.items():
         if "why" in check:
@@ -78,15 +113,19 @@ def cell(result, exporter, notes):
         else:
             texts.append(f"**{CHECKS[name]} off by "
                          f"{check['deviation']:.0e}**")
-    return ", ".join(texts)
+    return ", ".join(texts) + warned
+
+
+def files_of(results, exporters):
+    """The checks of all these exporters' files, and of those that dtc accepts."""
+    files = [result[e] for result in results.values() for e in exporters
+             if e in result]
+    return files, [checks for checks in files if is_accepted(checks)]
 
 
 def totals(results, exporters):
     """A row of figures over these exporters' files."""
-    files = [result[e] for result in results.values() for e in exporters
-             if e in result]
-    accepted = [checks for checks in files if is_accepted(checks)]
-
+    files, accepted = files_of(results, exporters)
     trained = [checks for checks in accepted if not is_warned(checks)]
 
     def share(check):
@@ -94,7 +133,19 @@ def totals(results, exporters):
         return f"{sum(found)} of {len(found)}"
     percent = 100 * len(accepted) // max(len(files), 1)
     return [str(len(files)), f"{len(accepted)} ({percent} %)",
-            str(len(accepted) - len(trained)), *map(share, CHECKS)]
+            str(len(accepted) - len(trained)), *map(share, CHECKS),
+            str(sum(map(has_warning, trained)))]
+
+
+def plain_totals(results, exporters):
+    """The same of files without what keeps batch norms."""
+    files, accepted = files_of(results, exporters)
+    counts = [sum(has_warning(checks) == warned and differs(checks) == wrong
+                  for checks in accepted)
+              for wrong, warned in ((True, True), (True, False),
+                                    (False, True), (False, False))]
+    return list(map(str, [len(files), len(files) - len(accepted),
+                          len(accepted), *counts]))
 
 
 def write_row(lines, cells):
@@ -106,16 +157,38 @@ def write_header(lines, cells):
     lines.append("|" + "---|" * len(cells))
 
 
-def write_table(results, tolerance, path):
+def write_plain(lines, results):
+    """How dtc takes default exports of models with batch norm."""
+    results = {n: r for n, r in results.items() if r["batch_norm"]}
+    lines.append(PLAIN_INTRODUCTION.format(models=len(results)))
+    write_header(lines, ["exporter", "exported", "refused", "accepted",
+                         "differ, with a warning", "differ, without one",
+                         "right, with a warning", "right, without one"])
+    for exporter, name in PLAIN_EXPORTERS.items():
+        write_row(lines, [name, *plain_totals(results, [exporter])])
+    write_row(lines, ["all", *plain_totals(results, PLAIN_EXPORTERS)])
+
+
+def write_table(results, names, tolerance, path):
+    """Of those models that have results."""
+    missing = sorted(set(names) - set(results))
     broken = {n: r for n, r in results.items() if "error" in r}
     results = {n: r for n, r in sorted(results.items()) if n not in broken}
-    lines = [INTRODUCTION.format(tolerance=tolerance)]
+    doubted = sum("may be buffers" in checks["sgd"].get("warning", "")
+                  and not differs(checks)
+                  for checks in files_of(results, ["torchscript"])[1])
+    lines = [INTRODUCTION.format(tolerance=tolerance, doubted=doubted)]
+    if missing:
+        lines += [f"{len(missing)} of {len(names)} models are not in the tables, "
+                  f"as this run did not come to them: {', '.join(missing)}.", ""]
     write_header(lines, ["exporter", "exported", "accepted", "warned",
                          *(f"right: {name}" if key != "dropout" else
-                           "dropout runs" for key, name in CHECKS.items())])
+                           "dropout runs" for key, name in CHECKS.items()),
+                         "false alarms"])
     for exporter, name in EXPORTERS.items():
         write_row(lines, [name, *totals(results, [exporter])])
     write_row(lines, ["all", *totals(results, EXPORTERS)])
+    write_plain(lines, results)
     notes = Notes()
     for family in sorted({name.split("/")[0] for name in results}):
         lines += ["", f"## {family.replace('_models', '').replace('_', ' ')}",
