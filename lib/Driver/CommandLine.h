@@ -481,7 +481,7 @@ private:
   mlir::LogicalResult finishOptimizer();
   mlir::LogicalResult finishDevice();
   mlir::LogicalResult finishTopology();
-  mlir::FailureOr<int64_t> parseBytes(const cl::opt<std::string> &option);
+  std::optional<int64_t> parseBytes(const cl::opt<std::string> &option);
   mlir::LogicalResult finishDeviceMemory();
   mlir::LogicalResult finishWorkspace();
   mlir::LogicalResult finishProfile();

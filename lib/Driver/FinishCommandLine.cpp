@@ -116,8 +116,9 @@ LogicalResult CommandLine::finishTopology() {
   return success();
 }
 
-/// The bytes that an option says, "80GiB".
-FailureOr<int64_t> CommandLine::parseBytes(const cl::opt<std::string> &option) {
+/// The bytes that an option says, "80GiB"; none if it has said what is wrong.
+std::optional<int64_t>
+CommandLine::parseBytes(const cl::opt<std::string> &option) {
   auto number = llvm::StringRef(option);
   int64_t unit = 1, size = 1;
   for (llvm::StringRef name : {"KiB", "MiB", "GiB", "TiB"}) {
@@ -130,21 +131,20 @@ FailureOr<int64_t> CommandLine::parseBytes(const cl::opt<std::string> &option) {
   if (!number.getAsInteger(10, count) && count > 0)
     bytes = llvm::checkedMul(count, unit);
   if (!bytes)
-    return fail("--" + option.ArgStr + " is '" + option +
-                "', expected a number of bytes, KiB, MiB, GiB or TiB, such as "
-                "80GiB");
-  return *bytes;
+    (void)fail("--" + option.ArgStr + " is '" + option +
+               "', expected a number of bytes, KiB, MiB, GiB or TiB, such as "
+               "80GiB");
+  return bytes;
 }
 
 LogicalResult CommandLine::finishDeviceMemory() {
-  FailureOr<int64_t> bytes = parseBytes(deviceMemory);
-  if (failed(bytes))
+  options.deviceMemory = parseBytes(deviceMemory);
+  if (!options.deviceMemory)
     return failure();
   if (options.getLastPhase() < CompilePhase::Schedule)
     return fail("--device-memory is for the phase schedule, which plans "
                 "memory, but dtc is to stop after " +
                 getPhaseName(options.getLastPhase()));
-  options.deviceMemory = *bytes;
   options.deviceMemoryText = deviceMemory;
   return success();
 }
@@ -470,10 +470,9 @@ LogicalResult CommandLine::finishWorkspace() {
   if (compile.target.kind != "cuda")
     return fail("--workspace is for --target cuda, but --target is '" +
                 compile.target.kind + "'");
-  FailureOr<int64_t> bytes = parseBytes(workspace);
-  if (succeeded(bytes))
-    compile.target.workspace = *bytes;
-  return bytes;
+  std::optional<int64_t> bytes = parseBytes(workspace);
+  compile.target.workspace = bytes.value_or(0);
+  return success(bytes.has_value());
 }
 
 LogicalResult CommandLine::finishOutput(const char *program) {
