@@ -242,6 +242,8 @@ void FxGraph::insertNodes() {
     if (needed.contains(tensor.name()))
       kept.Add()->Swap(&tensor);
   graph.mutable_initializer()->Swap(&kept);
+  origins.clear();
+  tensors.clear();
 }
 
 void FxGraph::renameTensor(StringRef from, StringRef to) {

@@ -97,7 +97,8 @@ public:
                           llvm::ArrayRef<std::string> operands);
   /// The node that was added last before one.
   onnx::NodeProto &getLastBefore(int index) { return before[index].back(); }
-  /// Ends the use of indices of nodes; drops initializers without uses.
+  /// Ends the use of indices of nodes and of tensors; drops initializers
+  /// without uses.
   void insertNodes();
   /// Gives an initializer another name.
   void renameTensor(llvm::StringRef from, llvm::StringRef to);

@@ -31,6 +31,8 @@ public:
   void restoreOperands();
   void nameTies();
   bool mayLackUses(ArrayRef<std::string> missing) const;
+  /// Before nodes are inserted.
+  void findMissing();
   void describe();
 
 private:
@@ -460,10 +462,16 @@ bool OperandRestorer::mayLackUses(ArrayRef<std::string> missing) const {
   });
 }
 
-void OperandRestorer::describe() {
+/// The other names of ties.
+static StringSet<> findOthers(const RestoredTensors &tensors) {
   StringSet<> others;
-  for (const auto &entry : result.aliases)
+  for (const auto &entry : tensors.aliases)
     others.insert(entry.second.begin(), entry.second.end());
+  return others;
+}
+
+void OperandRestorer::findMissing() {
+  StringSet<> others = findOthers(result);
   std::vector<std::string> missing;
   for (const Origin &origin : graph.provenance.origins())
     if (origin.kind == Origin::Parameter && !graph.findTensor(origin.name) &&
@@ -477,6 +485,10 @@ void OperandRestorer::describe() {
                             : "") +
         "; the model does not use them, or the exporter merged or computed "
         "what it does with them: in doubt export with optimize=False");
+}
+
+void OperandRestorer::describe() {
+  StringSet<> others = findOthers(result);
   std::vector<std::string> unread;
   StringSet<> reads = graph.findReads();
   for (const std::string &name : displaced)
@@ -530,6 +542,7 @@ RestoredTensors restoreParameters(onnx::GraphProto &proto,
   stopGradients(graph, result);
   hideKeys(graph, reader);
   restoreClamps(graph);
+  restorer.findMissing();
   graph.insertNodes();
   restorer.nameTies();
   restorer.describe();

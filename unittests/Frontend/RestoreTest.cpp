@@ -76,6 +76,22 @@ TEST(RestoreTest, ParameterThatADroppedCallMayUseIsAWarning) {
                   .starts_with("not in the file and not trained: 'shared'"));
 }
 
+/// Nodes that are inserted come from no call, and are asked for none.
+TEST(RestoreTest, ParameterThatIsGoneBesideManyInsertedNodes) {
+  Recorded model({"shared", "head"});
+  model.tensor("head", {2}, {1, 2});
+  std::string last = "x";
+  for (int i = 0; i < 100; ++i) {
+    std::string name = "m_" + std::to_string(i);
+    model.node("Mul", {last, last}, name, name,
+               "mul(%" + last + ", %detach_" + std::to_string(i) + ")");
+    last = name;
+  }
+  model.node("Mul", {last, "head"}, "y", "y", "mul(%" + last + ", %p_head)");
+  EXPECT_TRUE(model.restore().warnings.empty());
+  EXPECT_EQ(model.op(model.inputs("m_99")[1]), "StopGradient");
+}
+
 /// The exporter computes exp(t), and calls another call's result `t`.
 TEST(RestoreTest, ResultIsCalledLikeAParameterThatIsGone) {
   Recorded model({"t", "w"});
