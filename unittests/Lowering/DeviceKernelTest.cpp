@@ -324,7 +324,7 @@ TEST(DeviceMath, SoftmaxOfLongRows) {
   }
 }
 
-/// Of numbers whose exponential f32 holds, of larger ones, infinities and NaN.
+/// For numbers whose exponential f32 holds, larger ones, infinities and NaN.
 TEST(DeviceMath, ExpIsAccurate) {
   constexpr int64_t count = 20000;
   HostTensor x({count});

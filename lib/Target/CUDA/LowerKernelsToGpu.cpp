@@ -204,7 +204,7 @@ void KernelLowering::lowerNest(unsigned index) {
 void KernelLowering::lowerScatter(unsigned index) {
   const ScatterLaunches &scatter = scatters[index];
   if (scatter.needsZeros) {
-    // What no row of updates goes to is zero.
+    // Rows of the table that no update goes to are zero.
     Statement &s = *plan->getNests()[index].roots[0];
     OpBuilder b(launcher.front().getTerminator());
     Value table = own->buffers.tensors.lookup(s.result);

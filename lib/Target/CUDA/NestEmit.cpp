@@ -341,8 +341,8 @@ bool NestEmitter::needsBarrier(unsigned phase) const {
 }
 
 /// The maximum of nothing: finite, so that it can be subtracted from minus
-/// infinity. Of a row of these alone, the sum is zero, and what is divided by
-/// it no number, as if the maximum were infinite, too.
+/// infinity. A row of these alone has the sum zero, and whatever is divided by
+/// that is no number, as if the maximum were infinite, too.
 static Value getLowest(OpBuilder &b, Location loc, Type type) {
   auto lowest = APFloat::getLargest(cast<FloatType>(type).getFloatSemantics(),
                                     /*Negative=*/true);
@@ -674,7 +674,7 @@ void NestEmitter::emitRows() {
         rowIsValid = code.both(row, isValid, rowIsValid);
         enterRow(getRow(row, keptRow, reducedRow));
         for (unsigned phase = 0; phase < schedule.phases.size(); ++phase) {
-          // What stays in registers is read once anyway.
+          // Rows in registers are read once anyway.
           std::optional<OnlineSum> online;
           if (schedule.unrolled == 0)
             online = findOnlineSum(plan, schedule, phase);

@@ -9,7 +9,7 @@
 //
 // For larger tables, positions are sorted by the row that they go to. A thread
 // has a slice of the sorted positions and a chunk of columns. It writes the sum
-// of each row that begins in its slice. What continues a row of the slice
+// of each row that begins in its slice. A sum that continues a row of the slice
 // before is carried: it is an update of the next level, which adds slices of
 // carries in the same way, until there is one slice.
 //
@@ -31,7 +31,7 @@ using arith::CmpIPredicate;
 namespace {
 
 constexpr int64_t blockSize = 256;
-/// Of a table whose sums a thread keeps in registers.
+/// Most rows of a table whose sums a thread keeps in registers.
 constexpr int64_t fewRows = 8;
 /// Positions that a thread adds.
 constexpr int64_t sliceSize = 32;
@@ -204,7 +204,7 @@ Value ScatterEmitter::getStart(OpBuilder &b, Value row, Value chunk) const {
                   code.multiply(b, chunk, scatter.lanes));
 }
 
-/// Of the chunks of rows in a buffer.
+/// The alignment of chunks of rows in a buffer.
 llvm::MaybeAlign ScatterEmitter::getAlignment(Value memref) const {
   auto known = arguments.buffers.alignments.find(memref);
   if (known == arguments.buffers.alignments.end())
@@ -350,7 +350,7 @@ void ScatterEmitter::emitSums(Value rows, Value positions, int64_t count,
         position = code.loadIndex(inner, positions, number);
       x = getUpdate(inner, position, chunk);
     } else {
-      // Of a slice that begins with a row of its own nothing is carried.
+      // A slice that begins with a row of its own carries nothing.
       x = load(inner, values, number, chunk);
       x = code.select(inner, continues(inner, number, row, stride / sliceSize),
                       x, getZero(inner));

@@ -58,8 +58,8 @@ static Value getLength(OpBuilder &b, const DeviceBuilder &code,
   return arith::MinUIOp::create(b, code.loc, left, full);
 }
 
-/// What rows are less than that come before a position of `row`: equal ones do
-/// if their position does.
+/// The number that rows before a position of `row` are less than: equal rows
+/// are before it if their positions are.
 static Value getBound(OpBuilder &b, const DeviceBuilder &code, Value isBefore,
                       Value row) {
   return code.select(b, isBefore, code.add(b, row, 1), row);
