@@ -93,4 +93,22 @@ Expected<DType> Call::getDType(StringRef name, DType otherwise) const {
   return *dtype == DType::F32 ? floatType : *dtype;
 }
 
+std::optional<Call::Narrow> Call::getNarrow(StringRef name) const {
+  const auto *found = attribute(name);
+  switch (found ? found->i() : onnx::TensorProto::UNDEFINED) {
+  case onnx::TensorProto::INT8:
+    return Narrow{8, true};
+  case onnx::TensorProto::UINT8:
+    return Narrow{8, false};
+  case onnx::TensorProto::INT16:
+    return Narrow{16, true};
+  case onnx::TensorProto::UINT16:
+    return Narrow{16, false};
+  case onnx::TensorProto::UINT32:
+    return Narrow{32, false};
+  default:
+    return std::nullopt;
+  }
+}
+
 } // namespace dtc::frontend

@@ -238,7 +238,14 @@ Expected<Values> evaluateCast(const Call &call) {
   Expected<DType> dtype = call.getDType("to", DType::F32);
   if (!dtype)
     return dtype.takeError();
-  return Values{in(call, 0).cast(*dtype)};
+  HostTensor result = in(call, 0).cast(*dtype);
+  if (std::optional<Call::Narrow> narrow = call.getNarrow("to"))
+    for (int64_t i = 0; i < result.size(); ++i)
+      result.setInt(i, narrow->isSigned
+                           ? SignExtend64(result.getInt(i), narrow->bits)
+                           : result.getInt(i) &
+                                 maskTrailingOnes<uint64_t>(narrow->bits));
+  return Values{result};
 }
 
 Expected<Values> evaluateCastLike(const Call &call) {

@@ -362,14 +362,39 @@ Error importClip(NodeBuilder &node) {
   return Error::success();
 }
 
+/// Whole numbers modulo those of fewer bits: the bits are moved to the top of
+/// the type, where the others fall off, and back.
+Value wrap(NodeBuilder &node, Value x, Call::Narrow narrow) {
+  DType type = fromType(NodeBuilder::elementType(x));
+  int64_t lost = (type == DType::I64 ? 64 : 32) - narrow.bits;
+  Value factor =
+      node.constant(HostTensor::scalar(type, std::ldexp(1.0, int(lost))));
+  Value wide = node.cast(node.mul(x, factor), DType::F64);
+  Value y = node.cast(
+      node.mul(wide, node.scalar(std::ldexp(1.0, -int(lost)), wide)), type);
+  if (narrow.isSigned)
+    return y;
+  Value all = node.constant(
+      HostTensor::scalar(type, std::ldexp(1.0, int(narrow.bits))));
+  Value zero = node.scalar(0, y);
+  return node.select(node.compare(Comparison::lt, y, zero), node.add(y, all),
+                     y);
+}
+
 Error importCast(NodeBuilder &node) {
   Expected<DType> dtype = node.call.hasOperand(1)
                               ? node.call.operands[1].dtype // CastLike
                               : node.call.getDType("to", DType::F32);
   if (!dtype)
     return dtype.takeError();
-  Value drawn = readBernoulli(node, node.operand(0), *dtype);
-  node.setResult(0, drawn ? drawn : node.cast(node.operand(0), *dtype));
+  Value result = readBernoulli(node, node.operand(0), *dtype);
+  if (!result) {
+    result = node.cast(node.operand(0), *dtype);
+    std::optional<Call::Narrow> narrow = node.call.getNarrow("to");
+    if (narrow && node.call.operands[0].dtype != DType::Bool)
+      result = wrap(node, result, *narrow);
+  }
+  node.setResult(0, result);
   return Error::success();
 }
 

@@ -420,6 +420,29 @@ File shapes() {
   return m;
 }
 
+/// Numbers that wrap around in types of fewer bits, known and not.
+File narrow() {
+  ModelBuilder m;
+  m.input("x", {"batch", 4});
+  m.input("n", {"batch", 4}, onnx::TensorProto::INT64);
+  m.ints("numbers", {1, 200, 300, -129});
+  auto cast = [&](const char *from, const char *to, int type) {
+    m.set(m.node("Cast", to, {from}, {to}), "to", int64_t(type));
+  };
+  cast("numbers", "signed", onnx::TensorProto::INT8);
+  cast("signed", "a", onnx::TensorProto::FLOAT);
+  cast("numbers", "unsigned", onnx::TensorProto::UINT8);
+  cast("unsigned", "b", onnx::TensorProto::FLOAT);
+  cast("n", "short", onnx::TensorProto::UINT16);
+  cast("short", "c", onnx::TensorProto::FLOAT);
+  m.node("Sum", "sum", {"x", "a"}, {"y0"});
+  m.node("Sum", "sum", {"x", "b"}, {"y1"});
+  m.node("Sum", "sum", {"x", "c"}, {"y2"});
+  for (const char *name : {"y0", "y1", "y2"})
+    m.output(name);
+  return m;
+}
+
 File elementwise() {
   ModelBuilder m(20);
   m.input("x", {"batch", 4});
@@ -548,6 +571,7 @@ void addSoundModels(ModelTable &table) {
   table["old-style"] = oldStyle;
   table["counted"] = counted;
   table["folded"] = folded;
+  table["narrow"] = narrow;
   table["matmuls"] = matmuls;
   table["normalisations"] = normalisations;
   table["old-softmax"] = oldSoftmax;
