@@ -21,10 +21,15 @@ namespace dtc {
 using namespace mlir;
 using namespace dtc;
 
+/// Queries and keys that the library's kernels take at a time.
+static constexpr int64_t scoreTile = 128;
+
 int64_t dtc::getScoreBytes(const AttentionSizes &sizes) {
-  constexpr uint64_t tile = 128; // of the library's kernels
-  return llvm::alignTo(sizes.queries, tile) * llvm::alignTo(sizes.keys, tile) *
-         2 * (sizes.heads / std::max<int64_t>(sizes.groups, 1));
+  auto align = [](int64_t size) -> int64_t {
+    return llvm::alignTo(size, scoreTile);
+  };
+  return align(sizes.queries) * align(sizes.keys) * 2 *
+         (sizes.heads / std::max<int64_t>(sizes.groups, 1));
 }
 
 namespace {
@@ -59,6 +64,7 @@ private:
   LayoutBuilder b;
   Type element;
   SmallVector<Tokens> queryBlocks, keyBlocks;
+  int64_t smallestBytes = 0; ///< of a block that was tried
 };
 
 } // namespace
@@ -71,25 +77,29 @@ static SmallVector<Tokens> divide(int64_t size, int64_t count) {
   return ranges;
 }
 
-/// The fewest blocks whose scores fit, with as many of queries as of keys:
-/// those of a causal attention that hide all their keys are left out. False if
-/// ranks share the queries so that none fit.
+/// The largest blocks whose scores fit, the longer of both divided first. Those
+/// of a causal attention have as many queries as keys: where these hide all
+/// keys, they are left out. False if none fit, of which `smallestBytes` tells.
 bool GradientDivision::chooseBlocks(int64_t maxBytes) {
   int64_t queries = shapeOf(op.getQueries())[tokenDim];
   int64_t keys = shapeOf(op.getKeys())[tokenDim];
-  bool isShared = op.getSizes().queries != queries;
-  for (int64_t count = 2; count <= std::max(queries, keys); ++count) {
-    AttentionSizes block = op.getSizes();
-    if (!isShared)
-      block.queries = llvm::divideCeil(queries, count);
-    block.keys = llvm::divideCeil(keys, count);
-    if (getScoreBytes(block) > maxBytes)
-      continue;
-    queryBlocks = divide(queries, isShared ? 1 : count);
-    keyBlocks = divide(keys, count);
-    return true;
+  AttentionSizes block = op.getSizes();
+  bool isShared = block.queries != queries; // by ranks
+  int64_t ofQueries = 1, ofKeys = 1;
+  while ((smallestBytes = getScoreBytes(block)) > maxBytes) {
+    bool cutsQueries = !isShared && block.queries > 1 &&
+                       (op.getCausal() || block.queries >= block.keys ||
+                        block.keys <= scoreTile);
+    if (cutsQueries)
+      block.queries = llvm::divideCeil(queries, ++ofQueries);
+    if (!cutsQueries || op.getCausal())
+      block.keys = llvm::divideCeil(keys, ++ofKeys);
+    if (block.keys <= 1 && (isShared || block.queries <= 1))
+      return false;
   }
-  return false;
+  queryBlocks = divide(queries, ofQueries);
+  keyBlocks = divide(keys, ofKeys);
+  return true;
 }
 
 Value GradientDivision::sliceMask(Tokens queries, Tokens keys) {
@@ -121,11 +131,11 @@ AttentionGradOp GradientDivision::createBlock(Tokens queries, Tokens keys) {
 FailureOr<int64_t> GradientDivision::run(int64_t maxBytes) {
   if (!chooseBlocks(maxBytes))
     return op.emitOpError("needs ")
-           << getScoreBytes(op.getSizes())
-           << " bytes of workspace for each group of heads, and the library "
-              "has "
-           << maxBytes
-           << "; use fewer ranks of --tp with --sp, or --precision fp32";
+           << smallestBytes
+           << " bytes for the scores of 128 queries and keys, but half of "
+              "--workspace is "
+           << maxBytes << "; use --workspace " << 2 * smallestBytes
+           << " or more";
   int64_t count = 0;
   SmallVector<Value> dqueries(queryBlocks.size()), dkeys(keyBlocks.size()),
       dvalues(keyBlocks.size());

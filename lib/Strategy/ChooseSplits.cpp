@@ -79,6 +79,11 @@ private:
 static std::string describeNeed(const DimensionClass &own) {
   if (!own.wholeFor)
     return "it is a dimension of the data";
+  // RepeatKeyHeads has looked up rows for each rank.
+  if (auto gather = dyn_cast<GatherOp>(own.wholeFor))
+    if (Operation *rows = gather.getIndices().getDefiningOp();
+        rows && rows->hasAttr(attr::splitDims))
+      return "--tp does not divide its heads, which are repeated for ranks";
   return describeOp(own.wholeFor) + " needs it whole";
 }
 

@@ -44,6 +44,24 @@ static std::optional<Matrix> makeLine(Matrix::Kind kind,
 static std::optional<Matrix> evaluate(KnownElements &known, Value value,
                                       int64_t rows, int64_t columns);
 
+/// The matrix with rows and columns exchanged, if that is what an op does.
+static std::optional<Matrix> flip(std::optional<Matrix> matrix,
+                                  TransposeOp transpose) {
+  auto order = llvm::to_vector(transpose.getPermutation());
+  if (!matrix || order.size() < 2)
+    return std::nullopt;
+  std::swap(order[order.size() - 1], order[order.size() - 2]);
+  if (!llvm::is_sorted(order))
+    return std::nullopt;
+  if (matrix->kind == Matrix::Row)
+    matrix->kind = Matrix::Column;
+  else if (matrix->kind == Matrix::Column)
+    matrix->kind = Matrix::Row;
+  else
+    std::reverse(matrix->numbers.begin(), matrix->numbers.end());
+  return matrix;
+}
+
 /// An op at each place of a diagonal alike.
 static std::optional<Matrix> evaluate(KnownElements &known, Operation *op,
                                       int64_t rows, int64_t columns) {
@@ -109,6 +127,8 @@ static std::optional<Matrix> evaluate(KnownElements &known, Value value,
       return std::nullopt;
     return evaluate(known, x, rows, columns);
   }
+  if (auto transpose = dyn_cast<TransposeOp>(op))
+    return flip(evaluate(known, transpose.getX(), columns, rows), transpose);
   if (KnownElements::isMapped(op))
     return evaluate(known, op, rows, columns);
   return std::nullopt;

@@ -68,8 +68,10 @@ bool HeadRepetition::findDims(Operation *op, const Dim &dim,
                               SmallVector<Dim> &operands,
                               SmallVector<Dim> &results) {
   auto interface = dyn_cast_or_null<ShardingRuleInterface>(op);
-  // Random numbers depend on the place in the tensor.
-  if (!interface || isa<ConstantOp, RandomUniformOp, DropoutOp>(op))
+  // Random numbers depend on the place in the tensor, and running statistics
+  // are updated once.
+  if (!interface ||
+      isa<ConstantOp, RandomUniformOp, DropoutOp, BatchNormOp>(op))
     return false;
   ShardingRule rule = interface.getShardingRule();
   std::optional<unsigned> own =

@@ -39,17 +39,18 @@ func.func @causal(%q: tensor<2x200x4x2xf32, #heads>, %k: tensor<2x200x2x2xf32, #
   return %dq, %dk, %dv : tensor<2x200x4x2xf32, #heads>, tensor<2x200x2x2xf32, #heads>, tensor<2x200x2x2xf32, #heads>
 }
 
-// Other numbers of queries than of keys, with a mask of both: all blocks.
+// Other numbers of queries than of keys, with a mask of both: two halves of the
+// queries with three thirds of the keys.
 // CHECK-LABEL: func.func @masked
-// CHECK:         dtc.slice %arg3 axis 2 from 0 : (tensor<2x1x130x300xf32, {{.*}}>) -> tensor<2x1x65x300xf32,
-// CHECK:         dtc.slice %{{.*}} axis 3 from 0 : (tensor<2x1x65x300xf32, {{.*}}>) -> tensor<2x1x65x150xf32,
-// CHECK-COUNT-4: dtc.attention_grad
+// CHECK:         dtc.slice %arg3 axis 2 from 0 : (tensor<2x1x260x300xf32, {{.*}}>) -> tensor<2x1x130x300xf32,
+// CHECK:         dtc.slice %{{.*}} axis 3 from 0 : (tensor<2x1x130x300xf32, {{.*}}>) -> tensor<2x1x130x100xf32,
+// CHECK-COUNT-6: dtc.attention_grad
 // CHECK-NOT:     dtc.attention_grad
 // CHECK:         return
-func.func @masked(%q: tensor<2x130x1x2xf32, #samples>, %k: tensor<2x300x1x2xf32, #samples>, %v: tensor<2x300x1x3xf32, #samples>, %mask: tensor<2x1x130x300xf32, #samples>, %dy: tensor<2x130x1x3xf32, #samples>) -> (tensor<2x130x1x2xf32, #samples>, tensor<2x300x1x2xf32, #samples>, tensor<2x300x1x3xf32, #samples>) {
-  %y, %lse = dtc.attention %q, %k, %v, %mask {scale = 0.5 : f64} : (tensor<2x130x1x2xf32, #samples>, tensor<2x300x1x2xf32, #samples>, tensor<2x300x1x3xf32, #samples>, tensor<2x1x130x300xf32, #samples>) -> (tensor<2x130x1x3xf32, #samples>, tensor<2x1x130xf32, #samples>)
-  %dq, %dk, %dv = dtc.attention_grad %q, %k, %v, %mask, %y, %lse, %dy {scale = 0.5 : f64} : (tensor<2x130x1x2xf32, #samples>, tensor<2x300x1x2xf32, #samples>, tensor<2x300x1x3xf32, #samples>, tensor<2x1x130x300xf32, #samples>, tensor<2x130x1x3xf32, #samples>, tensor<2x1x130xf32, #samples>, tensor<2x130x1x3xf32, #samples>) -> (tensor<2x130x1x2xf32, #samples>, tensor<2x300x1x2xf32, #samples>, tensor<2x300x1x3xf32, #samples>)
-  return %dq, %dk, %dv : tensor<2x130x1x2xf32, #samples>, tensor<2x300x1x2xf32, #samples>, tensor<2x300x1x3xf32, #samples>
+func.func @masked(%q: tensor<2x260x1x2xf32, #samples>, %k: tensor<2x300x1x2xf32, #samples>, %v: tensor<2x300x1x3xf32, #samples>, %mask: tensor<2x1x260x300xf32, #samples>, %dy: tensor<2x260x1x3xf32, #samples>) -> (tensor<2x260x1x2xf32, #samples>, tensor<2x300x1x2xf32, #samples>, tensor<2x300x1x3xf32, #samples>) {
+  %y, %lse = dtc.attention %q, %k, %v, %mask {scale = 0.5 : f64} : (tensor<2x260x1x2xf32, #samples>, tensor<2x300x1x2xf32, #samples>, tensor<2x300x1x3xf32, #samples>, tensor<2x1x260x300xf32, #samples>) -> (tensor<2x260x1x3xf32, #samples>, tensor<2x1x260xf32, #samples>)
+  %dq, %dk, %dv = dtc.attention_grad %q, %k, %v, %mask, %y, %lse, %dy {scale = 0.5 : f64} : (tensor<2x260x1x2xf32, #samples>, tensor<2x300x1x2xf32, #samples>, tensor<2x300x1x3xf32, #samples>, tensor<2x1x260x300xf32, #samples>, tensor<2x260x1x3xf32, #samples>, tensor<2x1x260xf32, #samples>, tensor<2x260x1x3xf32, #samples>) -> (tensor<2x260x1x2xf32, #samples>, tensor<2x300x1x2xf32, #samples>, tensor<2x300x1x3xf32, #samples>)
+  return %dq, %dk, %dv : tensor<2x260x1x2xf32, #samples>, tensor<2x300x1x2xf32, #samples>, tensor<2x300x1x3xf32, #samples>
 }
 
 // Ranks share the queries, and only keys are cut: what they give keys stays a
