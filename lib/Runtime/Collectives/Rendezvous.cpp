@@ -76,11 +76,8 @@ static void readWhole(const std::string &path, int writer,
        writer, path.c_str(), timeout);
 }
 
-static std::string fileOfRank(const std::string &path, int rank) {
-  return path + "." + std::to_string(rank);
-}
-
-/// Each rank writes a file, rank 0 one of all of them, when it has read them.
+/// Each rank writes a file, rank 0 one of all of them, when it has read them. A
+/// rank removes its file when it has read that of rank 0, which then can go.
 void Rendezvous::meetByFiles(const Environment &environment, int timeout,
                              const std::vector<char> &own, bool isOneMachine) {
   Clock::time_point end = Clock::now() + std::chrono::seconds(timeout);
@@ -90,7 +87,7 @@ void Rendezvous::meetByFiles(const Environment &environment, int timeout,
   std::vector<char> all(entryBytes * size_t(environment.size));
   memcpy(entry.data(), &author, sizeof author);
   memcpy(entry.data() + sizeof author, own.data(), own.size());
-  auto nameOf = [&](int rank) { return fileOfRank(path, rank); };
+  auto nameOf = [&](int rank) { return path + "." + std::to_string(rank); };
   if (environment.rank != 0) {
     TemporaryFile mine{nameOf(environment.rank)};
     writeWhole(mine.path, entry.data(), entry.size());
@@ -108,6 +105,9 @@ void Rendezvous::meetByFiles(const Environment &environment, int timeout,
       memcpy(all.data() + entryBytes * size_t(rank), entry.data(), entryBytes);
     }
     writeWhole(path, all.data(), all.size());
+    for (int rank = 1; rank < environment.size; ++rank)
+      while (access(nameOf(rank).c_str(), F_OK) == 0 && Clock::now() < end)
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   for (int rank = 0; rank < environment.size; ++rank) {
     const char *place = all.data() + entryBytes * size_t(rank) + sizeof author;
@@ -179,8 +179,7 @@ static std::string chooseFile(const Environment &environment) {
 }
 
 Rendezvous::Rendezvous(const Environment &environment, const std::string &file,
-                       int timeout, const std::vector<char> &own)
-    : size(environment.size) {
+                       int timeout, const std::vector<char> &own) {
   bool isOneMachine = environment.localSize == environment.size;
   // A launcher may not say which job it is.
   if (file.empty() && (!isOneMachine || jobName(environment).empty())) {
@@ -204,15 +203,6 @@ Rendezvous::Rendezvous(const Environment &environment, const std::string &file,
          "job",
          file.c_str());
   meetByFiles(environment, timeout, own, isOneMachine);
-}
-
-/// A rank removes its file when it has read that of rank 0.
-void Rendezvous::waitForReaders() const {
-  Clock::time_point end = Clock::now() + std::chrono::seconds(5);
-  for (int rank = 1; rank < size && !path.empty(); ++rank)
-    while (access(fileOfRank(path, rank).c_str(), F_OK) == 0 &&
-           Clock::now() < end)
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
 Rendezvous::~Rendezvous() {

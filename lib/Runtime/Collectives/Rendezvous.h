@@ -28,17 +28,12 @@ public:
   /// Those of all ranks, by rank.
   const std::vector<char> &all() const { return bytes; }
 
-  /// Before this goes although the job does not start: waits a few seconds at
-  /// most until all ranks have the bytes.
-  void waitForReaders() const;
-
 private:
   void meetByFiles(const Environment &environment, int timeout,
                    const std::vector<char> &own, bool isOneMachine);
 
   std::vector<char> bytes;
   std::string path; ///< of rank 0's file; empty if there is none
-  int size;         ///< ranks
 };
 
 } // namespace dtc::rt

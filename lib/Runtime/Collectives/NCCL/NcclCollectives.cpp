@@ -86,7 +86,6 @@ void NcclCollectives::expectOwnGpus() const {
     auto [owner, isNew] = owners.try_emplace({other.host, uuid}, member);
     if (isNew)
       continue;
-    meeting->waitForReaders();
     fail("ranks %d and %d have the same GPU, %s with UUID %s, expected one "
          "for each; start fewer ranks on that machine, or give each another "
          "one in CUDA_VISIBLE_DEVICES",
