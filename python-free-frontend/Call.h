@@ -70,12 +70,13 @@ public:
   getIntsOrOperand(llvm::StringRef name, unsigned i) const;
   /// The element type that attribute `name` states.
   llvm::Expected<DType> getDType(llvm::StringRef name, DType otherwise) const;
-  /// Of an attribute that names whole numbers of fewer bits than their DType
-  /// has: numbers wrap around in these.
+  /// Whole numbers of fewer bits than their DType has, in which numbers wrap
+  /// around.
   struct Narrow {
     int64_t bits;
     bool isSigned;
   };
+  /// The element type that attribute `name` states, if it is one of these.
   std::optional<Narrow> getNarrow(llvm::StringRef name) const;
 };
 

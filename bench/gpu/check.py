@@ -68,7 +68,7 @@ def judge(found, allowed):
 
 
 def end_with_parent():
-    """Of a program that is started: it does not outlive this script."""
+    """Lets a program that is started not outlive this script."""
     set_option, parent_ends = 1, signal.SIGKILL
     ctypes.CDLL(None).prctl(set_option, parent_ends)
 

@@ -29,8 +29,8 @@ using namespace dtc;
 namespace {
 
 /// exp(x) = 2^h (1 + l ln(2)), where h is x log2(e) rounded, and l what
-/// rounding has left. For the largest x alone, rounding h would be an error of
-/// 2^-18.
+/// rounding has left. Rounding h alone would give a relative error of 2^-18 for
+/// the largest x.
 struct ExpandExp : OpRewritePattern<math::ExpOp> {
   using OpRewritePattern::OpRewritePattern;
 

@@ -7,8 +7,7 @@
 
 namespace dtc {
 
-/// Bytes that a library keeps for the gradient of one sample's group of heads:
-/// 16 bits for each score, in tiles of 128 queries and keys.
+/// Bytes of `scoreBytesOf` on local shapes.
 int64_t getScoreBytes(const AttentionSizes &sizes);
 
 } // namespace dtc

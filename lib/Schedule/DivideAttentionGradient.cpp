@@ -9,6 +9,7 @@
 
 #include "AttentionScores.h"
 #include "LayoutBuilder.h"
+#include "dtc/Runtime/DeviceReserve.h"
 #include "dtc/Schedule/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/Support/MathExtras.h"
@@ -21,15 +22,9 @@ namespace dtc {
 using namespace mlir;
 using namespace dtc;
 
-/// Queries and keys that the library's kernels take at a time.
-static constexpr int64_t scoreTile = 128;
-
 int64_t dtc::getScoreBytes(const AttentionSizes &sizes) {
-  auto align = [](int64_t size) -> int64_t {
-    return llvm::alignTo(size, scoreTile);
-  };
-  return align(sizes.queries) * align(sizes.keys) * 2 *
-         (sizes.heads / std::max<int64_t>(sizes.groups, 1));
+  return scoreBytesOf(sizes.queries, sizes.keys,
+                      sizes.heads / std::max<int64_t>(sizes.groups, 1));
 }
 
 namespace {
@@ -50,6 +45,13 @@ private:
   bool chooseBlocks(int64_t maxBytes);
   AttentionGradOp createBlock(Tokens queries, Tokens keys);
   Value sliceMask(Tokens queries, Tokens keys);
+  /// Blocks share the slices of their queries and keys.
+  Value slice(Value x, int64_t axis, Tokens tokens) {
+    Value &known = slices[{x, {tokens.first, tokens.size}}];
+    if (!known)
+      known = b.slice(x, axis, tokens.first, tokens.size);
+    return known;
+  }
   void add(Value &sum, Value part) {
     part = b.cast(part, getComputeType(element));
     sum = sum ? b.create<AddOp>(sum, part) : part;
@@ -65,6 +67,7 @@ private:
   Type element;
   SmallVector<Tokens> queryBlocks, keyBlocks;
   int64_t smallestBytes = 0; ///< of a block that was tried
+  llvm::DenseMap<std::pair<Value, std::pair<int64_t, int64_t>>, Value> slices;
 };
 
 } // namespace
@@ -112,19 +115,15 @@ Value GradientDivision::sliceMask(Tokens queries, Tokens keys) {
 }
 
 AttentionGradOp GradientDivision::createBlock(Tokens queries, Tokens keys) {
-  auto ofQueries = [&](Value x) {
-    return b.slice(x, tokenDim, queries.first, queries.size);
-  };
-  auto ofKeys = [&](Value x) {
-    return b.slice(x, tokenDim, keys.first, keys.size);
-  };
+  auto ofQueries = [&](Value x) { return slice(x, tokenDim, queries); };
+  auto ofKeys = [&](Value x) { return slice(x, tokenDim, keys); };
   // Blocks of both begin at the same numbers, so that others see all keys.
   bool isCausal = op.getCausal() && keys.first == queries.first;
   return b.createOp<AttentionGradOp>(
       ofQueries(op.getQueries()), ofKeys(op.getKeys()), ofKeys(op.getValues()),
       sliceMask(queries, keys), ofQueries(op.getResult()),
-      b.slice(op.getLse(), 2, queries.first, queries.size),
-      ofQueries(op.getDresult()), op.getScale(), isCausal, /*divided=*/false);
+      slice(op.getLse(), 2, queries), ofQueries(op.getDresult()), op.getScale(),
+      isCausal, /*divided=*/false);
 }
 
 /// Returns the number of blocks.

@@ -68,7 +68,7 @@ private:
 
   func::FuncOp plan;
   RunOp updateRun;
-  /// What computes gradients of parameters.
+  /// The phase that computes gradients of parameters.
   Phase::Kind gradients = Phase::Backward;
   func::FuncOp update;
   AliasClasses classes; ///< of the update as it was

@@ -27,6 +27,29 @@ struct Matrix {
   double step = 0;
 };
 
+/// Evaluates each value once for each shape that it is repeated to.
+class DiagonalEvaluator {
+public:
+  explicit DiagonalEvaluator(KnownElements &known) : known(known) {}
+
+  std::optional<Matrix> evaluate(Value value, int64_t rows, int64_t columns) {
+    std::pair key(value, std::pair(rows, columns));
+    if (auto it = memo.find(key); it != memo.end())
+      return it->second;
+    std::optional<Matrix> result = compute(value, rows, columns);
+    return memo[key] = std::move(result);
+  }
+
+private:
+  std::optional<Matrix> compute(Value value, int64_t rows, int64_t columns);
+  std::optional<Matrix> map(Operation *op, int64_t rows, int64_t columns);
+
+  KnownElements &known;
+  llvm::DenseMap<std::pair<Value, std::pair<int64_t, int64_t>>,
+                 std::optional<Matrix>>
+      memo;
+};
+
 } // namespace
 
 /// Numbers with equal steps; none if steps differ.
@@ -40,9 +63,6 @@ static std::optional<Matrix> makeLine(Matrix::Kind kind,
     return Matrix{Matrix::Scalar, {numbers[0]}};
   return Matrix{kind, numbers.vec(), step};
 }
-
-static std::optional<Matrix> evaluate(KnownElements &known, Value value,
-                                      int64_t rows, int64_t columns);
 
 /// The matrix with rows and columns exchanged, if that is what an op does.
 static std::optional<Matrix> flip(std::optional<Matrix> matrix,
@@ -62,13 +82,13 @@ static std::optional<Matrix> flip(std::optional<Matrix> matrix,
   return matrix;
 }
 
-/// An op at each place of a diagonal alike.
-static std::optional<Matrix> evaluate(KnownElements &known, Operation *op,
-                                      int64_t rows, int64_t columns) {
+/// Evaluates an elementwise op once for each diagonal.
+std::optional<Matrix> DiagonalEvaluator::map(Operation *op, int64_t rows,
+                                             int64_t columns) {
   SmallVector<Matrix> operands;
   std::optional<double> rowStep, columnStep;
   for (Value operand : op->getOperands()) {
-    std::optional<Matrix> x = evaluate(known, operand, rows, columns);
+    std::optional<Matrix> x = evaluate(operand, rows, columns);
     if (!x)
       return std::nullopt;
     if (x->kind == Matrix::Row)
@@ -77,8 +97,8 @@ static std::optional<Matrix> evaluate(KnownElements &known, Operation *op,
       columnStep = x->step;
     operands.push_back(std::move(*x));
   }
-  // Only of positions with equal steps, what compares or subtracts them depends
-  // on their distance.
+  // A comparison or difference of positions depends on their distance only if
+  // their steps are equal.
   if (rowStep || columnStep)
     if (rowStep != columnStep || !isa<CompareOp, SubOp>(op))
       return std::nullopt;
@@ -99,8 +119,8 @@ static std::optional<Matrix> evaluate(KnownElements &known, Operation *op,
   return result;
 }
 
-static std::optional<Matrix> evaluate(KnownElements &known, Value value,
-                                      int64_t rows, int64_t columns) {
+std::optional<Matrix> DiagonalEvaluator::compute(Value value, int64_t rows,
+                                                 int64_t columns) {
   if (auto elements = known.getFew(value)) {
     auto &[shape, numbers] = *elements;
     int64_t count = numbers->size();
@@ -118,19 +138,19 @@ static std::optional<Matrix> evaluate(KnownElements &known, Value value,
   if (!op)
     return std::nullopt;
   if (isa<ReshapeOp, BroadcastOp>(op)) {
-    // Of matrices alone: dimensions before are repeated, or of size 1.
+    // The dimensions before those of the matrix are repeated, or of size 1.
     Value x = op->getOperand(0);
     ArrayRef<int64_t> shape = cast<ShapedType>(x.getType()).getShape();
     ArrayRef<int64_t> own = cast<ShapedType>(value.getType()).getShape();
     if (shape.size() < 2 || own.size() < 2 ||
         shape.take_back(2) != own.take_back(2))
       return std::nullopt;
-    return evaluate(known, x, rows, columns);
+    return evaluate(x, rows, columns);
   }
   if (auto transpose = dyn_cast<TransposeOp>(op))
-    return flip(evaluate(known, transpose.getX(), columns, rows), transpose);
+    return flip(evaluate(transpose.getX(), columns, rows), transpose);
   if (KnownElements::isMapped(op))
-    return evaluate(known, op, rows, columns);
+    return map(op, rows, columns);
   return std::nullopt;
 }
 
@@ -139,7 +159,8 @@ std::optional<std::vector<double>> KnownElements::getDiagonals(Value value) {
   if (shape.size() < 2)
     return std::nullopt;
   int64_t columns = shape.back(), rows = shape[shape.size() - 2];
-  std::optional<Matrix> matrix = ::evaluate(*this, value, rows, columns);
+  std::optional<Matrix> matrix =
+      DiagonalEvaluator(*this).evaluate(value, rows, columns);
   if (!matrix || matrix->kind != Matrix::Diagonal)
     return std::nullopt;
   hasTooMany = false; // elements, but few diagonals

@@ -62,8 +62,8 @@ std::optional<unsigned> getMajor(const ShardingRule &rule,
 } // namespace
 
 /// Finds the dimensions of an op that have the same heads, and are repeated
-/// together. False if the op computes other numbers of repeated heads than of
-/// each.
+/// together. False if the op would compute something else on repeated heads
+/// than on each head.
 bool HeadRepetition::findDims(Operation *op, const Dim &dim,
                               SmallVector<Dim> &operands,
                               SmallVector<Dim> &results) {

@@ -4,7 +4,7 @@ import re
 
 EXPORTERS = dict(dynamo="dynamo", dynamic="dynamo, dynamic batch",
                  torchscript="TorchScript")
-# Of models with batch norm: without what keeps the norms in the file.
+# Models with batch norm, exported without the options that keep the norms.
 PLAIN_EXPORTERS = {f"plain_{key}": name for key, name in EXPORTERS.items()}
 CHECKS = dict(sgd="SGD", adamw="AdamW", dp2pp2="dp 2 × pp 2", tp2="tp 2",
               dropout="dropout")
@@ -170,7 +170,7 @@ def write_plain(lines, results):
 
 
 def write_table(results, names, tolerance, path):
-    """Of those models that have results."""
+    """Lists the models that have results."""
     missing = sorted(set(names) - set(results))
     broken = {n: r for n, r in results.items() if "error" in r}
     results = {n: r for n, r in sorted(results.items()) if n not in broken}

@@ -2,7 +2,7 @@
 // Unit tests compare the numbers of each function here with those of the op.
 // RUN: dtc-opt %s --dtc-divide-attention-gradient=max-scores=65536 | FileCheck %s
 // RUN: dtc-opt %s --dtc-divide-attention-gradient | FileCheck %s --check-prefix=FITS
-// RUN: dtc-opt %s --dtc-divide-attention-gradient=max-scores=65536 --cse | FileCheck %s --check-prefix=SLICES
+// RUN: dtc-opt %s --dtc-divide-attention-gradient=max-scores=65536 | FileCheck %s --check-prefix=SLICES
 
 #mesh = #dtc.mesh<dp=2, tp=2>
 #samples = #dtc.layout<#mesh, dp: split(0)>

@@ -26,9 +26,18 @@ constexpr int64_t productOnes = 2048;
 /// images in another order.
 constexpr int64_t networkWorkspaceBytes = int64_t(1) << 30;
 
-/// What attention's gradients may keep of scores in a workspace: the library
+/// Bytes that cuDNN keeps for the gradient of one sample's group of heads: 16
+/// bits for each score, in tiles of 128 queries and keys.
+constexpr int64_t scoreTile = 128;
+constexpr int64_t scoreBytesOf(int64_t queries, int64_t keys,
+                               int64_t headsOfGroup) {
+  return (queries + scoreTile - 1) / scoreTile * scoreTile *
+         ((keys + scoreTile - 1) / scoreTile * scoreTile) * 2 * headsOfGroup;
+}
+
+/// Attention's gradients may keep so many of these in a workspace: the library
 /// needs sums and, of heads that share keys, their gradients beside.
-constexpr int64_t getScoreBytesOf(int64_t workspace) { return workspace / 2; }
+constexpr int64_t scoreBudgetOf(int64_t workspace) { return workspace / 2; }
 
 /// Data of the host move between ranks in pieces of this size. Only with
 /// several ranks.

@@ -22,12 +22,10 @@ struct ScheduleOptions {
   /// all of a stage's activations. A schedule that places gradients of
   /// parameters by themselves keeps them apart.
   bool joinsWeights() const {
-    auto begins = [&](const char *policy) {
-      return recompute.rfind(policy, 0) == 0;
-    };
     return (schedule == "gpipe" || schedule == "1f1b" ||
             schedule == "interleaved") &&
-           (begins("all") || begins("except-last") || begins("every:"));
+           (recompute == "all" || recompute == "except-last" ||
+            recompute.rfind("every:", 0) == 0);
   }
 };
 

@@ -27,8 +27,8 @@ struct AttentionLimits {
   bool onlyNarrow = false;                                ///< only of 16 bits
   int64_t maxWidth = std::numeric_limits<int64_t>::max(); ///< of a head
   int64_t widthMultiple = 1;
-  /// What the gradient may keep of one sample's group of heads: 16 bits for
-  /// each score, in bytes.
+  /// Bytes that the gradient may keep of one sample's group of heads: 16 bits
+  /// for each score.
   int64_t maxScores = std::numeric_limits<int64_t>::max();
 };
 

@@ -20,8 +20,7 @@ using namespace dtc::rt;
 
 extern char **environ;
 
-/// What follows the name in a file of "name: value" lines; empty if nothing
-/// does.
+/// The value of a name in a file of "name: value" lines; empty if it has none.
 static std::string lookUp(const char *path, const std::string &name) {
   std::string line;
   for (std::ifstream file(path); std::getline(file, line);)
@@ -75,14 +74,17 @@ std::string dtc::rt::describeEnvironment() {
   // Not all of a prefix: values such as keys are nobody's business.
   const char *wanted[] = {"CUDA_",
                           "NCCL_",
-                          "NVIDIA_",
+                          "NVIDIA_VISIBLE_DEVICES=",
+                          "NVIDIA_DRIVER_CAPABILITIES=",
                           "OMP_",
                           "OMPI_COMM_",
                           "GLOO_",
-                          "MASTER_",
+                          "MASTER_ADDR=",
+                          "MASTER_PORT=",
                           "RANK=",
                           "WORLD_SIZE=",
-                          "LOCAL_",
+                          "LOCAL_RANK=",
+                          "LOCAL_WORLD_SIZE=",
                           "PMI_RANK=",
                           "PMI_SIZE=",
                           "PMIX_RANK=",

@@ -75,7 +75,7 @@ struct DeviceLine {
 };
 
 /// Libraries and devices that this process sees, and the links between these.
-std::vector<DeviceLine> describeDevices();
+std::vector<DeviceLine> describeDevices(bool communicates);
 
 /// What the program was compiled for: "cpu", "cuda sm_90".
 std::string describeTarget();

@@ -1,5 +1,4 @@
-//===- RecordedCalls.h - library calls of a plan, to be tried -----*- C++
-//-*-===//
+//===- RecordedCalls.h - library calls of a plan ----------------*- C++ -*-===//
 //
 // A diagnosis runs a plan whose library calls are recorded instead of made, and
 // then makes each alone.
@@ -63,13 +62,17 @@ RecordedCall describeProduct(int32_t dtype, int32_t transposeA,
                              int64_t m, int64_t n, int64_t k,
                              const std::string &more = {});
 /// "convolution f32, forward, ...".
-RecordedCall describeConvolution(int32_t dtype, int32_t role, int64_t n,
-                                 int64_t c, int64_t oh, int64_t ow, int64_t kh,
-                                 int64_t kw, int64_t filters, int64_t groups);
+RecordedCall describeConvolution(int32_t dtype, int32_t role, int32_t result,
+                                 int64_t n, int64_t h, int64_t w, int64_t c,
+                                 int64_t oh, int64_t ow, int64_t kh, int64_t kw,
+                                 int64_t strideH, int64_t strideW,
+                                 int64_t dilationH, int64_t dilationW,
+                                 int64_t filters, int64_t groups);
 /// "attention bf16, 4 x 128 queries, 128 keys, 8 heads of 64".
-RecordedCall describeAttention(int32_t dtype, bool isGrad, int64_t batch,
-                               int64_t rows, int64_t cols, int64_t heads,
-                               int64_t width, int64_t valueWidth);
+RecordedCall describeAttention(int32_t dtype, bool isGrad, bool causal,
+                               int64_t batch, int64_t rows, int64_t cols,
+                               int64_t heads, int64_t groups, int64_t width,
+                               int64_t valueWidth, int32_t maskDims);
 
 } // namespace dtc::rt
 

@@ -16,6 +16,7 @@
 #include "Core/Version.h"
 #include "Device/Device.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstring>
@@ -198,7 +199,14 @@ static void tryCalls(const Program &program, int rank, Device &device,
   for (const RecordedCall &call : recorded.all())
     ++(call.what.starts_with("kernel ") ? kernels : calls);
   double share = secondsOfCalls / double(std::max<int64_t>(calls, 1));
-  for (const RecordedCall &call : recorded.all()) {
+  // Kernels first: products are checked on numbers that are no indices.
+  std::vector<RecordedCall> ordered(recorded.all().begin(),
+                                    recorded.all().end());
+  std::stable_partition(ordered.begin(), ordered.end(),
+                        [](const RecordedCall &call) {
+                          return call.what.starts_with("kernel ");
+                        });
+  for (const RecordedCall &call : ordered) {
     bool isKernel = call.what.starts_with("kernel ");
     std::string result;
     Outcome tried = attempt([&] {
@@ -358,7 +366,8 @@ int dtc::rt::diagnose(Program &program, const Options &options) {
       lines.fail(format("%-10s FAILED: %s", name, outcome.message.c_str()));
     return !outcome.failed;
   };
-  for (const DeviceLine &line : describeDevices())
+  for (const DeviceLine &line :
+       describeDevices(program.mesh.size() > 1 || program.mesh.openAxis >= 0))
     line.isFailure ? lines.fail(line.text) : lines.print(line.text);
   // One process tries the calls of all stages, ranks each their own.
   makeFatalThrow();

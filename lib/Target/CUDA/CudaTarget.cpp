@@ -30,7 +30,8 @@ const CudaArchitecture *CudaArchitecture::find(StringRef name) {
 }
 
 void CudaTarget::addKernelPasses(OpPassManager &manager) const {
-  // Whatever the library lacks on the GPU at hand. Before kernels are compiled.
+  // The library of the GPU at hand may lack epilogues. Before kernels are
+  // compiled.
   manager.addPass(createAddEpilogueKernels());
   CompileDeviceKernelsOptions options;
   options.isEmulated = isEmulated();
@@ -58,7 +59,7 @@ AttentionLimits CudaTarget::getAttentionLimits() const {
   limits.onlyNarrow = true;
   limits.maxWidth = 128;
   limits.widthMultiple = 8;
-  limits.maxScores = getScoreBytesOf(workspace);
+  limits.maxScores = scoreBudgetOf(workspace);
   return limits;
 }
 

@@ -679,7 +679,7 @@ void NestEmitter::emitRows() {
           if (schedule.unrolled == 0)
             online = findOnlineSum(plan, schedule, phase);
           emitPhase(row, phase, rowIsValid, online);
-          phase += online ? 1 : 0;
+          phase += online ? 1 : 0; // which is the sum alone, without stores
         }
         // The next row uses the same shared memory.
         if (schedule.rowsPerSlice > 1 && schedule.team > warpSize)

@@ -76,8 +76,10 @@ start slurm "${over_tcp[@]:4}" SLURM_JOB_ID=$$ SLURM_STEP_ID=2 SLURM_PROCID=@ \
 # expect_alone RANK LINE: this rank comes alone.
 expect_alone() {
   local log=$work/alone.$1
-  ! env "${over_tcp[@]//@/$1}" LD_LIBRARY_PATH="$standins" "$work/t" \
-    --data "$inputs/$model.data" --steps 1 --timeout 1 >"$log" 2>&1
+  if env "${over_tcp[@]//@/$1}" LD_LIBRARY_PATH="$standins" "$work/t" \
+    --data "$inputs/$model.data" --steps 1 --timeout 1 >"$log" 2>&1; then
+    return 1
+  fi
   grep -qE "error: $2" "$log" || { cat "$log"; return 1; }
 }
 expect_alone 0 '1 of 1 other ranks have not come to rank 0 at port [0-9]+ for 1 s, rank 1 first; '

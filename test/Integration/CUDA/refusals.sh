@@ -51,8 +51,10 @@ ends() {
   local line=$1
   shift
   echo "== $model $*"
-  ! env "$@" LD_LIBRARY_PATH="$standins" "$work/t" --data synthetic \
-    "${steps[@]}" >"$work/t.log" 2>&1
+  if env "$@" LD_LIBRARY_PATH="$standins" "$work/t" --data synthetic \
+    "${steps[@]}" >"$work/t.log" 2>&1; then
+    return 1
+  fi
   [ "$(grep -c 'error:' "$work/t.log")" = 1 ]
   grep -q "$line" "$work/t.log" || { cat "$work/t.log"; return 1; }
 }

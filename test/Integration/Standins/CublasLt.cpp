@@ -191,7 +191,7 @@ void Product::run() const {
   }
 }
 
-/// What each algorithm needs: DTC_STANDIN_BLAS_WORKSPACE, or nothing.
+/// Bytes that each algorithm needs: DTC_STANDIN_BLAS_WORKSPACE, or none.
 static uint32_t neededWorkspace() {
   const char *text = getenv("DTC_STANDIN_BLAS_WORKSPACE");
   return text ? uint32_t(strtoul(text, nullptr, 10)) : 0;

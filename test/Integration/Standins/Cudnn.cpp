@@ -311,7 +311,6 @@ static void checkGraph(const Descriptor &graph) {
   }
 }
 
-/// What is right only as a whole.
 /// Whether heuristics give engines that compute other bits in every run and do
 /// not say so: of gradients of attention, on sm_100.
 static bool isUnnoted(const Descriptor &graph) {
@@ -323,8 +322,8 @@ static bool isUnnoted(const Descriptor &graph) {
   return architecture && strcmp(architecture, "100") == 0 && products == 5;
 }
 
-/// What the library has on sm_100 besides heuristics: gradients of attention
-/// whose bits stay, by one engine with knobs that depend on the version.
+/// Besides heuristics, the library has on sm_100 gradients of attention whose
+/// bits stay, by one engine with knobs that depend on the version.
 static void configure(Descriptor &configuration) {
   const Descriptor &engine =
       configuration.reference(CUDNN_ATTR_ENGINECFG_ENGINE);
@@ -393,8 +392,8 @@ static void check(Descriptor &descriptor) {
 // Plans
 //===----------------------------------------------------------------------===//
 
-/// Of a deterministic gradient of attention, as NVIDIA's cudnn-frontend
-/// computes it for its own workspace: a number of 16 bits for each score, in
+/// A deterministic gradient of attention needs, as NVIDIA's cudnn-frontend
+/// computes it for its own workspace, a number of 16 bits for each score, in
 /// tiles of 64 queries and 128 keys, and the gradients of keys and values for
 /// each head of a group. Such a graph has five products.
 static int64_t workspaceBytes(const Descriptor &graph, Engine engine) {

@@ -68,7 +68,7 @@ std::unique_ptr<Device> dtc::rt::openOwnDevice(const Options &options,
                                       threads);
 }
 
-std::vector<DeviceLine> dtc::rt::describeDevices() {
+std::vector<DeviceLine> dtc::rt::describeDevices(bool) {
   char text[MPI_MAX_LIBRARY_VERSION_STRING];
   int length = 0;
   MPI_Get_library_version(text, &length);

@@ -59,8 +59,8 @@ void dtcrt_attention(dtc_context *context, int32_t dtype, int32_t causal,
                      const void *keys, const void *values, const void *mask,
                      void *result, void *lse) {
   auto describe = [&] {
-    return describeAttention(dtype, /*isGrad=*/false, batch, rows, cols, heads,
-                             width, valueWidth);
+    return describeAttention(dtype, /*isGrad=*/false, causal != 0, batch, rows,
+                             cols, heads, groups, width, valueWidth, maskDims);
   };
   makeCall(context, describe, [=] {
     HostDevice &device = beginCall(context);
@@ -81,8 +81,8 @@ void dtcrt_attention_grad(dtc_context *context, int32_t dtype, int32_t causal,
                           const void *dresult, void *dqueries, void *dkeys,
                           void *dvalues) {
   auto describe = [&] {
-    return describeAttention(dtype, /*isGrad=*/true, batch, rows, cols, heads,
-                             width, valueWidth);
+    return describeAttention(dtype, /*isGrad=*/true, causal != 0, batch, rows,
+                             cols, heads, groups, width, valueWidth, maskDims);
   };
   makeCall(context, describe, [=] {
     HostDevice &device = beginCall(context);
@@ -112,7 +112,8 @@ void dtcrt_conv2d(dtc_context *context, int32_t dtype, int32_t role,
                             (result & DTC_RESULT_SUMS) != 0,
                             device.winograd};
   auto describe = [&] {
-    return describeConvolution(dtype, role, n, c, oh, ow, kh, kw, filters,
+    return describeConvolution(dtype, role, result, n, h, w, c, oh, ow, kh, kw,
+                               strideH, strideW, dilationH, dilationW, filters,
                                groups);
   };
   makeCall(context, describe, [=] {

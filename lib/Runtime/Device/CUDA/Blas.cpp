@@ -422,7 +422,7 @@ void Blas::multiply(const ProductShape &shape, const Operands &operands) {
     return;
   Product &product = find(shape, operands);
   Status status = compute(product.algorithm, shape, product, operands);
-  // What heuristics offer may still be refused.
+  // An algorithm of the heuristics may still be refused.
   if (status != Status() && !product.hasRun && !product.isPlain &&
       shape.epilogue != noEpilogue) {
     leaveOutEpilogue(shape, product, operands);

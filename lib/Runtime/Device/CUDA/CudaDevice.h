@@ -83,8 +83,7 @@ class Progress;
 std::string formatUuid(const CUuuid &uuid);
 
 /// The number of a rank's GPU among those that its process may see: that of the
-/// rank on its machine. Whoever starts ranks that see one GPU each has given it
-/// to them.
+/// rank on its machine, or 0 if a launcher gave the process one GPU.
 int gpuOfRank(int localRank);
 
 class CudaDevice : public Device {
@@ -105,7 +104,7 @@ public:
   std::string describe() const override;
   /// "NVIDIA H100 80GB HBM3".
   std::string name() const;
-  /// What no other GPU has, of any machine.
+  /// Differs from that of each other GPU, of any machine.
   CUuuid uuid() const;
   void tuneBy(Tuning &tuning) override;
 

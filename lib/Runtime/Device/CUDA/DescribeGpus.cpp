@@ -70,7 +70,7 @@ static std::string describeGpu(int number) {
                 bus);
 }
 
-/// Which GPUs reach each other's memory.
+/// Says whether GPUs reach each other's memory.
 static std::string describeLinks(int count) {
   const CudaDriver &driver = CudaDriver::get();
   std::string apart;
@@ -88,7 +88,7 @@ static std::string describeLinks(int count) {
              : "links      through the host only: GPU " + apart;
 }
 
-std::vector<DeviceLine> dtc::rt::describeDevices() {
+std::vector<DeviceLine> dtc::rt::describeDevices(bool communicates) {
   std::vector<DeviceLine> lines;
   auto add = [&](const char *name, const auto &describe) {
     std::string text;
@@ -107,15 +107,16 @@ std::vector<DeviceLine> dtc::rt::describeDevices() {
              fileOf(reinterpret_cast<const void *>(
                  DnnFunctions::get().cudnnCreate));
     });
-  add("library", [] {
-    const Nccl &nccl = Nccl::get();
-    int version = 0;
-    nccl.ncclGetVersion(&version);
-    return format(
-        "library    NCCL %d.%d.%d, %s", version / 10000, version / 100 % 100,
-        version % 100,
-        fileOf(reinterpret_cast<const void *>(nccl.ncclAllReduce)).c_str());
-  });
+  if (communicates)
+    add("library", [] {
+      const Nccl &nccl = Nccl::get();
+      int version = 0;
+      nccl.ncclGetVersion(&version);
+      return format(
+          "library    NCCL %d.%d.%d, %s", version / 10000, version / 100 % 100,
+          version % 100,
+          fileOf(reinterpret_cast<const void *>(nccl.ncclAllReduce)).c_str());
+    });
   int count = 0;
   if (!hasDriver || !add("GPUs", [&] {
         check(CudaDriver::get().cuDeviceGetCount(&count), "cuDeviceGetCount");

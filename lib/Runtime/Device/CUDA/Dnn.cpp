@@ -153,10 +153,9 @@ static int64_t offsetOf(const DnnAttention &s, int operand, int64_t sample,
 /// samples, or of as many heads of one, as the workspace has room for.
 void Dnn::attend(const DnnAttention &shape, bool isGrad,
                  std::span<const void *const> operands) {
-  int64_t perGroup = (shape.rows + 127) / 128 * 128 *
-                     ((shape.cols + 127) / 128 * 128) * 2 * shape.heads /
-                     shape.groups;
-  int64_t room = isGrad ? getScoreBytesOf(workspaceBytes) / perGroup
+  int64_t perGroup =
+      scoreBytesOf(shape.rows, shape.cols, shape.heads / shape.groups);
+  int64_t room = isGrad ? scoreBudgetOf(workspaceBytes) / perGroup
                         : shape.batch * shape.groups;
   int64_t groups = std::clamp<int64_t>(room, 1, shape.groups);
   while (shape.groups % groups)

@@ -38,7 +38,8 @@ void dtcrt_conv2d(dtc_context *context, int32_t dtype, int32_t role,
                           filters,
                           groups};
   auto describe = [&] {
-    return describeConvolution(dtype, role, n, c, oh, ow, kh, kw, filters,
+    return describeConvolution(dtype, role, result, n, h, w, c, oh, ow, kh, kw,
+                               strideH, strideW, dilationH, dilationW, filters,
                                groups);
   };
   makeCall(context, describe,
@@ -50,9 +51,9 @@ template <size_t count>
 static void attend(dtc_context *context, const DnnAttention &shape, bool isGrad,
                    const std::array<const void *, count> &operands) {
   auto describe = [&] {
-    return describeAttention(shape.dtype, isGrad, shape.batch, shape.rows,
-                             shape.cols, shape.heads, shape.width,
-                             shape.valueWidth);
+    return describeAttention(shape.dtype, isGrad, shape.causal, shape.batch,
+                             shape.rows, shape.cols, shape.heads, shape.groups,
+                             shape.width, shape.valueWidth, shape.maskDims);
   };
   makeCall(context, describe,
            [=] { deviceOf(context).dnn().attend(shape, isGrad, operands); });

@@ -207,7 +207,7 @@ std::vector<DnnPlan> DnnGraph::find(const DnnTarget &target,
                        : findConfigurations(target, graph, mode)) {
       if (plans.size() == target.mostPlans)
         break;
-      // What an engine notes holds for some of its knobs.
+      // An engine's notes hold for some of its knobs.
       if (!target.engine && !isExact(configuration, limits))
         continue;
       DnnDescriptor plan(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);

@@ -114,7 +114,7 @@ struct DnnTarget {
   /// Unless null, what the library said of the last graph or plan that it
   /// refused.
   std::string *refusal = nullptr;
-  /// Of the GPU: 100 for sm_100; 0 if it is not known.
+  /// The GPU's: 100 for sm_100; 0 if it is not known.
   int architecture = 0;
   /// The only one that plans may have, unless null.
   const DnnEngine *engine = nullptr;
