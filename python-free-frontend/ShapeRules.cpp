@@ -46,7 +46,7 @@ Error requireFoldable(ArrayRef<int64_t> shape) {
 }
 
 bool isLargeMask(const Call &call, bool isElementwise) {
-  constexpr int64_t limit = int64_t(1) << 25;
+  constexpr int64_t limit = int64_t(1) << 25; // as FormAttention evaluates
   StringRef op = call.node.op_type();
   Shape shape;
   auto join = [&](Expected<Shape> other) {

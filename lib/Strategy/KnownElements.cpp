@@ -36,9 +36,9 @@ bool KnownElements::convert(double &x, Type type) {
 
 KnownElements::Result KnownElements::make(ArrayRef<int64_t> shape,
                                           std::vector<double> numbers) {
-  return std::make_shared<Known>(
-      Known{llvm::to_vector(shape),
-            std::make_shared<const std::vector<double>>(std::move(numbers))});
+  return std::make_shared<Few>(
+      Few{llvm::to_vector(shape),
+          std::make_shared<const std::vector<double>>(std::move(numbers))});
 }
 
 KnownElements::Result KnownElements::read(DenseElementsAttr constant) {
@@ -74,7 +74,7 @@ KnownElements::Result KnownElements::read(DenseElementsAttr constant) {
 
 /// Dimensions that become others are matched by groups of equal products. A
 /// group repeats as a whole, or not at all.
-KnownElements::Result KnownElements::reshape(const Known &x,
+KnownElements::Result KnownElements::reshape(const Few &x,
                                              ArrayRef<int64_t> from,
                                              ArrayRef<int64_t> to) {
   SmallVector<int64_t> shape;
@@ -99,7 +99,7 @@ KnownElements::Result KnownElements::reshape(const Known &x,
     for (int64_t size : to.slice(firstNew, j - firstNew))
       shape.push_back(isWhole ? size : 1);
   }
-  return std::make_shared<Known>(Known{shape, x.elements});
+  return std::make_shared<Few>(Few{shape, x.elements});
 }
 
 /// An op on the elements at one place of each operand.
@@ -171,7 +171,7 @@ KnownElements::Result KnownElements::evaluate(Operation *op,
           return {};
         SmallVector<int64_t> sizes(shape.size() - x->shape.size(), 1);
         llvm::append_range(sizes, x->shape);
-        return std::make_shared<Known>(Known{sizes, x->elements});
+        return std::make_shared<Few>(Few{sizes, x->elements});
       })
       .Case([&](ReshapeOp own) {
         Result x = evaluate(own.getX());

@@ -42,15 +42,14 @@ public:
   static bool convert(double &x, mlir::Type type);
 
 private:
-  using Known = Few;
-  using Result = std::shared_ptr<const Known>; ///< null if not known
+  using Result = std::shared_ptr<const Few>; ///< null if not known
   Result evaluate(mlir::Value value);
   Result evaluate(mlir::Operation *op, llvm::ArrayRef<int64_t> shape);
   Result map(mlir::Operation *op);
   static Result make(llvm::ArrayRef<int64_t> shape,
                      std::vector<double> numbers);
   static Result read(mlir::DenseElementsAttr constant);
-  static Result reshape(const Known &x, llvm::ArrayRef<int64_t> from,
+  static Result reshape(const Few &x, llvm::ArrayRef<int64_t> from,
                         llvm::ArrayRef<int64_t> to);
 
   llvm::DenseMap<mlir::Value, Result> known;

@@ -220,7 +220,7 @@ def DivideAttentionGradient : Pass<"dtc-divide-attention-gradient", "mlir::Modul
     A library keeps 16 bits for each score of a group of heads in the gradient.
     In the functions of stages, a gradient that would keep more than
     `max-scores` bytes becomes gradients of blocks: a range of queries with a
-    range of keys, as many of both. A block reads lse and result of its queries,
+    range of keys. A block reads lse and result of its queries,
     which depend on all keys, so that blocks need nothing of each other. Each
     gives 16 bits; they are added in f32, in order. A causal attention has no
     blocks of later keys, and only those on the diagonal are causal.

@@ -26,6 +26,7 @@ struct RecordedProduct {
 
 struct RecordedCall {
   std::string what;
+  bool isKernel = false; ///< of the program; else of a library
   double flops = 0;
   std::optional<RecordedProduct> product;
   std::function<void()> make;

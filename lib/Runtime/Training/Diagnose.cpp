@@ -197,20 +197,17 @@ static void tryCalls(const Program &program, int rank, Device &device,
   std::string failedKernel;
   int64_t kernels = 0, failedKernels = 0, calls = 0;
   for (const RecordedCall &call : recorded.all())
-    ++(call.what.starts_with("kernel ") ? kernels : calls);
+    ++(call.isKernel ? kernels : calls);
   double share = secondsOfCalls / double(std::max<int64_t>(calls, 1));
   // Kernels first: products are checked on numbers that are no indices.
   std::vector<RecordedCall> ordered(recorded.all().begin(),
                                     recorded.all().end());
   std::stable_partition(ordered.begin(), ordered.end(),
-                        [](const RecordedCall &call) {
-                          return call.what.starts_with("kernel ");
-                        });
+                        [](const RecordedCall &call) { return call.isKernel; });
   for (const RecordedCall &call : ordered) {
-    bool isKernel = call.what.starts_with("kernel ");
     std::string result;
     Outcome tried = attempt([&] {
-      if (isKernel) {
+      if (call.isKernel) {
         call.make();
         device.synchronize();
         return;
@@ -227,7 +224,7 @@ static void tryCalls(const Program &program, int rank, Device &device,
         result += "; apart from what follows " +
                   formatSeconds(measure(call.makeApart, device, share));
     });
-    if (isKernel) {
+    if (call.isKernel) {
       failedKernels += tried.failed;
       if (tried.failed && failedKernel.empty())
         failedKernel = call.what + ": " + tried.message;

@@ -15,6 +15,7 @@ void dtcrt_launch(dtc_context *context, int32_t function, int64_t blocks,
   std::vector<char *> own(arguments, arguments + count);
   RecordedCall call;
   call.what = format("kernel %s", device.nameOf(function));
+  call.isKernel = true;
   call.make = [=, &device, own = std::move(own)] {
     device.launch(function, blocks, threads, own.data());
   };
