@@ -5,6 +5,7 @@
 #include "Core/Checksum.h"
 #include "Core/Context.h"
 #include "Core/Error.h"
+#include "Core/Machine.h"
 #include "Describe.h"
 #include "Rendezvous.h"
 #include "TcpExchange.h"
@@ -13,7 +14,6 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <gloo/context.h>
 #include <gloo/transport/address.h>
 #include <gloo/transport/context.h>
@@ -34,12 +34,10 @@ using namespace dtc::rt;
 //===----------------------------------------------------------------------===//
 
 uint64_t GlooMesh::thisMachine() {
-  std::string id;
-  std::ifstream("/proc/sys/kernel/random/boot_id") >> id;
   // Containers with networks of their own count as machines.
   struct stat network = {};
   stat("/proc/self/ns/net", &network);
-  return Checksum::of(id + std::to_string(network.st_ino));
+  return Checksum::of(bootId() + std::to_string(network.st_ino));
 }
 
 static std::string textOf(const sockaddr *address, socklen_t length) {

@@ -70,6 +70,12 @@ std::string dtc::rt::describeMachine() {
   return text;
 }
 
+std::string dtc::rt::bootId() {
+  std::string id;
+  std::ifstream("/proc/sys/kernel/random/boot_id") >> id;
+  return id;
+}
+
 std::string dtc::rt::describeEnvironment() {
   // Not all of a prefix: values such as keys are nobody's business.
   const char *wanted[] = {"CUDA_",

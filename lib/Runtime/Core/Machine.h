@@ -10,6 +10,9 @@ namespace dtc::rt {
 /// Lines of a name and a value: system, processor, memory, limits.
 std::string describeMachine();
 
+/// Differs from machine to machine, and from start to start.
+std::string bootId();
+
 /// Lines of the variables that launchers and libraries read, as far as they are
 /// set.
 std::string describeEnvironment();

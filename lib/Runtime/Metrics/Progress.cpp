@@ -4,6 +4,7 @@
 
 #include "Core/Error.h"
 #include "Core/WriteFile.h"
+#include "Units.h"
 
 #include <algorithm>
 #include <charconv>
@@ -45,29 +46,10 @@ Progress::Progress(const Program &program, const Options &options, bool bar,
       tokens(program.tokensPerSample()), speed(program, options),
       arenaBytes(bytes), bar(bar) {}
 
-/// "999", "1.23k", "45.6M": three digits.
-static void formatCount(TextBuffer &out, double value, const char *space = "") {
-  const char *units[] = {"", "k", "M", "G", "T", "P"};
-  int unit = 0;
-  for (; value >= 999.5 && unit < 5; ++unit)
-    value /= 1000;
-  int decimals = value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
-  out.append("%.*f%s%s", decimals, value, space, units[unit]);
-}
-
-/// "207.1 ms", "31.20 us": four digits, as wide as "999.9 us".
-static void formatTime(TextBuffer &out, double seconds) {
-  const char *units[] = {"us", "ms", "s"};
-  int unit = 0;
-  double value = seconds * 1e6;
-  for (; value >= 999.95 && unit < 2; ++unit)
-    value /= 1000;
-  int decimals = value >= 99.995 ? 1 : value >= 9.9995 ? 2 : 3;
-  out.append("%5.*f %s", decimals, value, units[unit]);
-}
-
 void Progress::formatRate(TextBuffer &out, double samplesPerSecond) const {
-  formatCount(out, samplesPerSecond * double(tokens ? tokens : 1));
+  out.append(
+      "%s",
+      formatCount(samplesPerSecond * double(tokens ? tokens : 1)).c_str());
   out.append(tokens ? " tokens/s" : " samples/s");
 }
 
@@ -172,7 +154,7 @@ void Progress::report(const StepMetrics &metrics, const std::string &cause) {
     out.append("step %*lld/%lld  loss %-9.6g  grad_norm %-9.4g  lr %-9.4g  ",
                digits, (long long)metrics.step, (long long)steps, last.loss,
                last.gradientNorm, metrics.learningRate);
-    formatTime(out, metrics.seconds);
+    out.append("%s", formatTime(metrics.seconds).c_str());
     out.append("  ");
     formatRate(out, metrics.samplesPerSecond);
     out.append("%s\n", metrics.isSkipped.value_or(false) ? "  skipped" : "");
@@ -242,12 +224,12 @@ void Progress::summarize() {
   else
     out.append("time of step %lld", (long long)last.step);
   out.append(": ");
-  formatTime(out, seconds);
+  out.append("%s", formatTime(seconds).c_str());
   out.append(", ");
   formatRate(out, double(batch) / seconds);
   if (std::optional<double> flops = speed.flopsPerSecondOfRank(seconds)) {
     out.append(", ");
-    formatCount(out, *flops, " ");
+    out.append("%s", formatCount(*flops, " ").c_str());
     out.append("FLOP/s a rank");
   }
   if (std::optional<double> mfu = speed.mfu(seconds))

@@ -15,6 +15,7 @@
 #include "Core/Outcome.h"
 #include "Core/Version.h"
 #include "Device/Device.h"
+#include "Metrics/Units.h"
 
 #include <algorithm>
 #include <chrono>
@@ -115,13 +116,6 @@ double filledValue(dtc_dtype dtype) {
 
 } // namespace
 
-/// "2.31 ms".
-static std::string formatSeconds(double seconds) {
-  return seconds < 1e-3  ? format("%.1f us", seconds * 1e6)
-         : seconds < 1.0 ? format("%.2f ms", seconds * 1e3)
-                         : format("%.2f s", seconds);
-}
-
 /// Fills the operands of a product, makes it, and looks at its result. Returns
 /// what is wrong, or nothing.
 static std::string checkProduct(const RecordedCall &call, Arena &arena,
@@ -217,12 +211,12 @@ static void tryCalls(const Program &program, int rank, Device &device,
       if (!result.empty())
         return;
       double seconds = measure(call.make, device, share);
-      result = "ok, " + formatSeconds(seconds);
+      result = "ok, " + formatTime(seconds);
       if (call.flops > 0)
-        result += format(", %.3g GFLOP/s", call.flops / seconds / 1e9);
+        result += ", " + formatCount(call.flops / seconds, " ") + "FLOP/s";
       if (call.makeApart)
         result += "; apart from what follows " +
-                  formatSeconds(measure(call.makeApart, device, share));
+                  formatTime(measure(call.makeApart, device, share));
     });
     if (call.isKernel) {
       failedKernels += tried.failed;
@@ -312,7 +306,7 @@ static void tryGroups(const Program &program, Collectives &collectives,
                  format("WRONG: %g, expected %d", double(found), members));
     else if (collectives.rank() == 0)
       lines.print(line + format("ok, %s, %.3g GB/s of each rank",
-                                formatSeconds(seconds).c_str(),
+                                formatTime(seconds).c_str(),
                                 2.0 * (members - 1) / members * double(bytes) /
                                     seconds / 1e9));
   }

@@ -6,12 +6,12 @@
 #include "Core/Context.h"
 #include "Core/Elements.h"
 #include "Core/Error.h"
+#include "Core/Machine.h"
 #include "dtc/Runtime/DeviceReserve.h"
 
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <map>
 
 using namespace dtc::rt;
@@ -39,11 +39,8 @@ struct NcclCollectives::Introduction {
 /// As NCCL tells machines apart: ranks with other values of NCCL_HOSTID count
 /// as those of several machines, which may share a GPU.
 static uint64_t nameHost() {
-  if (const char *id = getenv("NCCL_HOSTID"))
-    return Checksum::of(std::string(id));
-  std::string boot;
-  std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), boot);
-  return Checksum::of(boot);
+  const char *id = getenv("NCCL_HOSTID");
+  return Checksum::of(id ? std::string(id) : bootId());
 }
 
 void NcclCollectives::meet(const CudaDevice &own, const std::string &rendezvous,
