@@ -8,23 +8,27 @@
 
 #include "dtc/Frontend/Import.h"
 
+#include "ControlFlow/Sequences.h"
+#include "ControlFlow/UnrollLoops.h"
 #include "Evaluate/Evaluator.h"
-#include "InlineNodes.h"
-#include "InputShapes.h"
-#include "LostTraining.h"
-#include "Model.h"
-#include "NameList.h"
-#include "Operators.h"
+#include "Exporters/Exporters.h"
+#include "Exporters/GeneratedNames.h"
+#include "Exporters/LostTraining.h"
+#include "File/Annotations.h"
+#include "File/InlineNodes.h"
+#include "File/Nodes.h"
+#include "Ops/FollowSelection.h"
 #include "Ops/KnownValues.h"
 #include "Ops/Masks.h"
-#include "ParameterInputs.h"
-#include "ParameterNames.h"
-#include "Parameters.h"
-#include "Randomness.h"
-#include "Sequences.h"
-#include "ShapeRules.h"
-#include "TensorData.h"
-#include "UnrollLoops.h"
+#include "Ops/Operators.h"
+#include "Ops/Randomness.h"
+#include "Parameters/ParameterInputs.h"
+#include "Parameters/ParameterNames.h"
+#include "Parameters/Parameters.h"
+#include "Shapes/InputShapes.h"
+#include "Shapes/ShapeRules.h"
+#include "Support/NameList.h"
+#include "Support/TensorData.h"
 
 #include "dtc/Training/FindFunction.h"
 
@@ -164,7 +168,7 @@ void Importer::readInitializers() {
   reader.emplace(model.path);
   for (const auto &tensor : model.graph().initializer()) {
     bool isLive = live.contains(tensor.name());
-    if (!isLive && !model.provenance.find(tensor.name()))
+    if (!isLive && !model.record.find(tensor.name()))
       continue;
     Expected<TensorData> data = reader->read(tensor);
     if (!isLive && !data) {
@@ -196,7 +200,7 @@ void Importer::noteFloat16() {
 
 /// To fine-tune a part of a model, people freeze the rest.
 void Importer::noteWhatIsTrained() {
-  if (model.provenance.isKnown() && !model.provenance.hasTraining() &&
+  if (model.record.isKnown() && !model.record.hasTraining &&
       !options.isFreezeChosen)
     report.notes.push_back(
         "the file does not say which parameters are frozen "
@@ -467,8 +471,7 @@ Error Importer::importBranch(const Call &call, int index) {
   auto condition = call.constant(0, "cond");
   if (!condition) {
     // Of a node of the graph itself, which this one may be within.
-    std::optional<FxCall> source = readFxCall(model.graph().node(index));
-    if (!source || source->op != "embedding_bag")
+    if (!readInt(model.graph().node(index), annotation::embeddingBag, 0))
       return condition.takeError();
     consumeError(condition.takeError());
     return problem("is of an EmbeddingBag with padding_idx, which leaves out "
@@ -633,11 +636,11 @@ void Importer::eraseUnusedInputs() {
 /// What the state dict has beside of parameters that the model uses.
 void Importer::keepBuffers() {
   auto isSaved = [&](StringRef name) {
-    if (const Origin *origin = model.provenance.find(name))
+    if (const Origin *origin = model.record.find(name))
       return origin->isSaved;
     // Without a record, what PyTorch's exporter did not name itself.
-    return !model.provenance.isKnown() && !isGeneratedName(name) &&
-           model.proto->producer_name() == "pytorch" &&
+    return !model.record.isKnown() && !isGeneratedName(name) &&
+           model.hasPyTorchNames &&
            any_of(report.constants,
                   [&](const ImportReport::Constant &constant) {
                     return constant.name == name;
@@ -714,12 +717,17 @@ void Importer::finish() {
 
 mlir::OwningOpRef<mlir::ModuleOp> Importer::run() {
   report.path = options.path;
-  Expected<Model> loaded = loadModel(options.path, options.output);
-  if (!loaded) {
-    fail(loaded.takeError());
+  Expected<ModelFile> file = readModelFile(options.path);
+  if (!file) {
+    fail(file.takeError());
     return nullptr;
   }
-  model = std::move(*loaded);
+  Expected<Model> restored = restoreModel(std::move(*file), options.output);
+  if (!restored) {
+    fail(restored.takeError());
+    return nullptr;
+  }
+  model = std::move(*restored);
   context.loadDialect<DTCDialect, mlir::func::FuncDialect>();
 
   mlir::Location loc = mlir::NameLoc::get(
@@ -732,7 +740,7 @@ mlir::OwningOpRef<mlir::ModuleOp> Importer::run() {
 
   markLive();
   readInitializers();
-  inputShapes = resolveInputShapes(model, options, report.issues);
+  inputShapes = resolveInputShapes(model.graph(), options, report.issues);
   checkParameterInputs(model, options, report.issues);
   report.notes = model.restored.notes;
   report.details = model.restored.details;
@@ -742,7 +750,7 @@ mlir::OwningOpRef<mlir::ModuleOp> Importer::run() {
   append_range(report.warnings, findLostTraining(model, options));
   parameters = findParameters(model, operators, inputShapes, initializers,
                               options, report);
-  randomness.readModes(model, *reader);
+  randomness.readModes(model.graph(), *reader);
   bindInputs();
   bindInitializers();
   bindParameters();

@@ -6,7 +6,7 @@
 
 #include "dtc/Frontend/Import.h"
 
-#include "NameList.h"
+#include "Support/NameList.h"
 #include "dtc/Support/ShortenMessage.h"
 
 #include "llvm/Support/raw_ostream.h"

@@ -5,8 +5,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Evaluate/Evaluator.h"
-#include "Problem.h"
-#include "ShapeRules.h"
+#include "Shapes/ShapeRules.h"
+#include "Support/Problem.h"
 
 #include <algorithm>
 #include <cmath>

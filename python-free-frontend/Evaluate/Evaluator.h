@@ -3,12 +3,16 @@
 // Computes a node whose operands are all known, so that the shape arithmetic
 // of exporters never reaches the IR.
 //
+// In:  a node whose operands are all known.
+// Out: the values of its results.
+// May include Shapes/, File/ and Support/.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef DTC_FRONTEND_EVALUATE_EVALUATOR_H
 #define DTC_FRONTEND_EVALUATE_EVALUATOR_H
 
-#include "Call.h"
+#include "Shapes/Call.h"
 
 #include "llvm/ADT/StringMap.h"
 

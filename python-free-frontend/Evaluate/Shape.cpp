@@ -5,9 +5,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "Evaluate/Evaluator.h"
-#include "Problem.h"
-#include "ShapeRules.h"
-#include "TensorData.h"
+#include "Shapes/ShapeRules.h"
+#include "Support/Problem.h"
+#include "Support/TensorData.h"
 
 #include <algorithm>
 #include <cmath>

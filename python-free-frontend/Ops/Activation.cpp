@@ -4,9 +4,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Activation.h"
-#include "Operators.h"
-#include "ShapeRules.h"
+#include "Ops/Activation.h"
+#include "Ops/Operators.h"
+#include "Shapes/ShapeRules.h"
 
 #include <cmath>
 

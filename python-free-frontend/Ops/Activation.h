@@ -8,7 +8,7 @@
 #ifndef DTC_FRONTEND_OPS_ACTIVATION_H
 #define DTC_FRONTEND_OPS_ACTIVATION_H
 
-#include "NodeBuilder.h"
+#include "Ops/NodeBuilder.h"
 
 namespace dtc::frontend {
 

@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Indices.h"
-#include "MatMul.h"
-#include "Operators.h"
-#include "ShapeRules.h"
+#include "Ops/Indices.h"
+#include "Ops/MatMul.h"
+#include "Ops/Operators.h"
+#include "Shapes/ShapeRules.h"
 
 #include <cmath>
 #include <limits>

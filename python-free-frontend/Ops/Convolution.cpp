@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Operators.h"
-#include "ShapeRules.h"
-#include "Volume.h"
-#include "WindowRules.h"
+#include "Ops/Operators.h"
+#include "Ops/Volume.h"
+#include "Shapes/ShapeRules.h"
+#include "Shapes/WindowRules.h"
 
 using namespace llvm;
 using mlir::Value;

@@ -6,11 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Indices.h"
-#include "KnownValues.h"
-#include "Operators.h"
-#include "ShapeRules.h"
-#include "Take.h"
+#include "Ops/Indices.h"
+#include "Ops/KnownValues.h"
+#include "Ops/Operators.h"
+#include "Ops/Take.h"
+#include "Shapes/ShapeRules.h"
 
 #include <cmath>
 #include <set>

@@ -7,10 +7,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Operators.h"
-#include "Sampling.h"
-#include "ShapeRules.h"
-#include "WindowRules.h"
+#include "Ops/Operators.h"
+#include "Ops/Sampling.h"
+#include "Shapes/ShapeRules.h"
+#include "Shapes/WindowRules.h"
 
 using namespace llvm;
 using mlir::Value;

@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "MatMul.h"
-#include "Operators.h"
-#include "ShapeRules.h"
-#include "Take.h"
+#include "Ops/MatMul.h"
+#include "Ops/Operators.h"
+#include "Ops/Take.h"
+#include "Shapes/ShapeRules.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"

@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Operators.h"
-#include "ShapeRules.h"
+#include "Ops/Operators.h"
+#include "Shapes/ShapeRules.h"
 
 #include <cmath>
 

@@ -7,7 +7,7 @@
 #ifndef DTC_FRONTEND_OPS_ELEMENTWISE_H
 #define DTC_FRONTEND_OPS_ELEMENTWISE_H
 
-#include "NodeBuilder.h"
+#include "Ops/NodeBuilder.h"
 
 namespace dtc::frontend {
 

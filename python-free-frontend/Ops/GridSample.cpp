@@ -5,11 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Elementwise.h"
-#include "MatMul.h"
-#include "Operators.h"
-#include "Sampling.h"
-#include "ShapeRules.h"
+#include "Ops/Elementwise.h"
+#include "Ops/MatMul.h"
+#include "Ops/Operators.h"
+#include "Ops/Sampling.h"
+#include "Shapes/ShapeRules.h"
 
 using namespace llvm;
 using mlir::Value;

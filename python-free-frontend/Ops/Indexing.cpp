@@ -5,12 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Indices.h"
-#include "Operators.h"
-#include "Provenance.h"
-#include "SampleRows.h"
-#include "ShapeRules.h"
-#include "Take.h"
+#include "File/Annotations.h"
+#include "Ops/Indices.h"
+#include "Ops/Operators.h"
+#include "Ops/SampleRows.h"
+#include "Ops/Take.h"
+#include "Shapes/ShapeRules.h"
 #include "dtc/Dialect/Padding.h"
 
 using namespace llvm;
@@ -34,26 +34,16 @@ bool takesSlice(const HostTensor &indices, Value table) {
          areConsecutive(indices);
 }
 
-/// Marks the row that torch.nn.Embedding does not train, if the exporter says
-/// so: embedding(weight, indices, padding_idx).
+/// Marks the row that torch.nn.Embedding does not train.
 void markPadding(const Call &call, Value rows) {
-  std::optional<FxCall> fx = readFxCall(call.node);
-  auto lookup = rows.getDefiningOp<GatherOp>();
-  if (lookup && fx && fx->op == "embedding" && fx->integers.size() > 2 &&
-      fx->integers[2].value_or(-1) >= 0)
-    setPadding(lookup, *fx->integers[2]);
-}
-
-/// embedding(weight, indices, padding_idx, scale_grad_by_freq).
-bool scalesGradients(const Call &call) {
-  std::optional<FxCall> fx = readFxCall(call.node);
-  return fx && fx->op == "embedding" && fx->texts.size() > 3 &&
-         fx->texts[3] == "True";
+  int64_t index = call.getInt(annotation::paddingIdx, -1);
+  if (auto lookup = rows.getDefiningOp<GatherOp>(); lookup && index >= 0)
+    setPadding(lookup, index);
 }
 
 Error importGather(NodeBuilder &node) {
   const Call &call = node.call;
-  if (scalesGradients(call))
+  if (call.getInt(annotation::scaleGradByFreq, 0))
     return problem("scales gradients by the frequency of indices",
                    "export the model without scale_grad_by_freq");
   auto axis = normalizeAxis(call.getInt("axis", 0), call.rank(0));

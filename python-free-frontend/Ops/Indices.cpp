@@ -4,9 +4,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Indices.h"
-#include "KnownValues.h"
-#include "ShapeRules.h"
+#include "Ops/Indices.h"
+#include "Ops/KnownValues.h"
+#include "Shapes/ShapeRules.h"
 
 #include <cmath>
 

@@ -11,7 +11,7 @@
 #ifndef DTC_FRONTEND_OPS_INDICES_H
 #define DTC_FRONTEND_OPS_INDICES_H
 
-#include "NodeBuilder.h"
+#include "Ops/NodeBuilder.h"
 
 namespace dtc::frontend {
 

@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "KnownValues.h"
+#include "Ops/KnownValues.h"
 
 #include "dtc/Dialect/Dialect.h"
 #include "llvm/ADT/TypeSwitch.h"

@@ -8,7 +8,7 @@
 #ifndef DTC_FRONTEND_OPS_KNOWNVALUES_H
 #define DTC_FRONTEND_OPS_KNOWNVALUES_H
 
-#include "HostTensor.h"
+#include "Support/HostTensor.h"
 
 #include "mlir/IR/Operation.h"
 

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Operators.h"
-#include "Provenance.h"
-#include "ShapeRules.h"
+#include "File/Annotations.h"
+#include "Ops/Operators.h"
+#include "Shapes/ShapeRules.h"
 
 using namespace llvm;
 using mlir::Value;
@@ -168,25 +168,14 @@ Value LossBuilder::countLabels() {
       HostTensor::scalar(DType::F64, numElements(node.shapeOf(labels))));
 }
 
-/// PyTorch's dynamo exporter leaves label smoothing out, but for the call that
-/// it notes.
-static double readSmoothing(const onnx::NodeProto &node) {
-  constexpr size_t position = 5;
-  std::optional<FxCall> call = readFxCall(node);
-  double value;
-  if (!call || call->op != "cross_entropy_loss" ||
-      call->texts.size() <= position ||
-      StringRef(call->texts[position]).getAsDouble(value))
-    return 0;
-  return value;
-}
-
 Error LossBuilder::run() {
   if (Error error = check())
     return error;
   if (call.attribute("ignore_index"))
     ignored = call.getInt("ignore_index", 0);
-  smoothing = readSmoothing(call.node);
+  StringRef text = call.getString(annotation::labelSmoothing, "");
+  if (text.getAsDouble(smoothing))
+    smoothing = 0;
   scores = node.channelsLast(node.operand(0));
   labels = node.operand(1);
   bool isLogits = kind == Scores::Logits;

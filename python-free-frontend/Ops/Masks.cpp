@@ -4,10 +4,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Masks.h"
-#include "KnownValues.h"
-#include "ShapeRules.h"
-#include "Take.h"
+#include "Ops/Masks.h"
+#include "Ops/FollowSelection.h"
+#include "Ops/KnownValues.h"
+#include "Ops/Take.h"
+#include "Shapes/ShapeRules.h"
 
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 

@@ -8,8 +8,8 @@
 #ifndef DTC_FRONTEND_OPS_MASKS_H
 #define DTC_FRONTEND_OPS_MASKS_H
 
-#include "NodeBuilder.h"
-#include "Operators.h"
+#include "Ops/NodeBuilder.h"
+#include "Ops/Operators.h"
 
 #include <vector>
 

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "MatMul.h"
-#include "Operators.h"
-#include "ShapeRules.h"
+#include "Ops/MatMul.h"
+#include "Ops/Operators.h"
+#include "Shapes/ShapeRules.h"
 
 using namespace llvm;
 using mlir::Value;

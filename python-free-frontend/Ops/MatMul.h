@@ -7,7 +7,7 @@
 #ifndef DTC_FRONTEND_OPS_MATMUL_H
 #define DTC_FRONTEND_OPS_MATMUL_H
 
-#include "NodeBuilder.h"
+#include "Ops/NodeBuilder.h"
 
 namespace dtc::frontend {
 

@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "KnownValues.h"
-#include "Operators.h"
-#include "ShapeRules.h"
+#include "Ops/KnownValues.h"
+#include "Ops/Operators.h"
+#include "Shapes/ShapeRules.h"
 
 using namespace llvm;
 using mlir::Value;

@@ -4,9 +4,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Operators.h"
-#include "Volume.h"
-#include "WindowRules.h"
+#include "Ops/Operators.h"
+#include "Ops/Volume.h"
+#include "Shapes/WindowRules.h"
 
 #include <limits>
 

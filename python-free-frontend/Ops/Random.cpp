@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Operators.h"
-#include "Randomness.h"
+#include "Ops/Operators.h"
+#include "Ops/Randomness.h"
 
 #include <cmath>
 

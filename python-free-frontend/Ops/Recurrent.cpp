@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Activation.h"
-#include "MatMul.h"
-#include "Operators.h"
-#include "Take.h"
+#include "Ops/Activation.h"
+#include "Ops/MatMul.h"
+#include "Ops/Operators.h"
+#include "Ops/Take.h"
 
 #include <functional>
 

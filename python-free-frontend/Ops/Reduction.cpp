@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Operators.h"
-#include "ShapeRules.h"
-#include "Take.h"
+#include "Ops/Operators.h"
+#include "Ops/Take.h"
+#include "Shapes/ShapeRules.h"
 
 using namespace llvm;
 using mlir::Value;

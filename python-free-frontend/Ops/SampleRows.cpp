@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "SampleRows.h"
-#include "KnownValues.h"
+#include "Ops/SampleRows.h"
+#include "Ops/KnownValues.h"
 
 using namespace llvm;
 using mlir::Value;

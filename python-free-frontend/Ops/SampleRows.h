@@ -12,7 +12,7 @@
 #ifndef DTC_FRONTEND_OPS_SAMPLEROWS_H
 #define DTC_FRONTEND_OPS_SAMPLEROWS_H
 
-#include "NodeBuilder.h"
+#include "Ops/NodeBuilder.h"
 
 #include <optional>
 

@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Sampling.h"
-#include "Elementwise.h"
+#include "Ops/Sampling.h"
+#include "Ops/Elementwise.h"
 
 using namespace llvm;
 using mlir::Value;

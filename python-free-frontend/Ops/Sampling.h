@@ -10,7 +10,7 @@
 #ifndef DTC_FRONTEND_OPS_SAMPLING_H
 #define DTC_FRONTEND_OPS_SAMPLING_H
 
-#include "NodeBuilder.h"
+#include "Ops/NodeBuilder.h"
 
 namespace dtc::frontend {
 

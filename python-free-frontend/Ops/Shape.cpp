@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Operators.h"
-#include "ShapeRules.h"
-#include "Stack.h"
-#include "Take.h"
+#include "Ops/Operators.h"
+#include "Ops/Stack.h"
+#include "Ops/Take.h"
+#include "Shapes/ShapeRules.h"
 
 #include "dtc/Support/MaxElements.h"
 

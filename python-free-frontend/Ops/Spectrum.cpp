@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "MatMul.h"
-#include "Operators.h"
-#include "ShapeRules.h"
+#include "Ops/MatMul.h"
+#include "Ops/Operators.h"
+#include "Shapes/ShapeRules.h"
 
 #include "llvm/Support/MathExtras.h"
 

@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Stack.h"
+#include "Ops/Stack.h"
 
 #include "dtc/Dialect/Elementwise.h"
 

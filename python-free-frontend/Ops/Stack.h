@@ -9,7 +9,7 @@
 #ifndef DTC_FRONTEND_OPS_STACK_H
 #define DTC_FRONTEND_OPS_STACK_H
 
-#include "NodeBuilder.h"
+#include "Ops/NodeBuilder.h"
 
 namespace dtc::frontend {
 

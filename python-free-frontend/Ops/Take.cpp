@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Take.h"
+#include "Ops/Take.h"
 
 using namespace llvm;
 using mlir::Value;

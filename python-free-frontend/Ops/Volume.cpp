@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Volume.h"
-#include "Take.h"
+#include "Ops/Volume.h"
+#include "Ops/Take.h"
 
 using namespace llvm;
 using mlir::Value;

@@ -13,8 +13,8 @@
 #ifndef DTC_FRONTEND_OPS_VOLUME_H
 #define DTC_FRONTEND_OPS_VOLUME_H
 
-#include "NodeBuilder.h"
-#include "WindowRules.h"
+#include "Ops/NodeBuilder.h"
+#include "Shapes/WindowRules.h"
 
 namespace dtc::frontend {
 

@@ -7,7 +7,7 @@
 
 #include "Evaluate/Evaluator.h"
 #include "NodeCase.h"
-#include "Operators.h"
+#include "Ops/Operators.h"
 
 #include "gtest/gtest.h"
 

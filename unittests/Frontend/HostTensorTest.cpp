@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "HostTensor.h"
+#include "Support/HostTensor.h"
 
 #include "gtest/gtest.h"
 

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "NodeCase.h"
-#include "Operators.h"
+#include "Ops/Operators.h"
 
 #include "Interpreter.h"
 #include "dtc/Frontend/Import.h"

@@ -5,7 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "NodeCase.h"
-#include "TensorData.h"
+#include "Support/TensorData.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/ErrorHandling.h"

@@ -7,7 +7,7 @@
 #ifndef DTC_UNITTESTS_FRONTEND_NODECASE_H
 #define DTC_UNITTESTS_FRONTEND_NODECASE_H
 
-#include "HostTensor.h"
+#include "Support/HostTensor.h"
 
 #include <onnx/onnx_pb.h>
 

@@ -3,8 +3,8 @@
 #ifndef DTC_UNITTESTS_FRONTEND_RECORDED_H
 #define DTC_UNITTESTS_FRONTEND_RECORDED_H
 
-#include "RestoreParameters.h"
-#include "SeparateNames.h"
+#include "Exporters/Dynamo/RestoreParameters.h"
+#include "Exporters/Dynamo/SeparateNames.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include <gtest/gtest.h>

@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "FoldedTensor.h"
-#include "FxRoles.h"
+#include "Exporters/Dynamo/FoldedTensor.h"
+#include "Exporters/Dynamo/FxRoles.h"
+#include "Exporters/Dynamo/SourceTerm.h"
 #include "Recorded.h"
-#include "SourceTerm.h"
 
 #include "llvm/ADT/STLExtras.h"
 

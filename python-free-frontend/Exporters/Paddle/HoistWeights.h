@@ -1,0 +1,17 @@
+//===- HoistWeights.h - weights that are Constant nodes ------- -*- C++ -*-===//
+
+#ifndef DTC_FRONTEND_EXPORTERS_PADDLE_HOISTWEIGHTS_H
+#define DTC_FRONTEND_EXPORTERS_PADDLE_HOISTWEIGHTS_H
+
+#include <onnx/onnx_pb.h>
+
+namespace dtc::frontend {
+
+/// Paddle's exporter writes weights as Constant nodes. In a file without a
+/// float initializer, the float tensors of such nodes become initializers,
+/// unless an exporter made up their names.
+void hoistWeights(onnx::GraphProto &graph);
+
+} // namespace dtc::frontend
+
+#endif // DTC_FRONTEND_EXPORTERS_PADDLE_HOISTWEIGHTS_H

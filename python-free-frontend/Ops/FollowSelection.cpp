@@ -1,0 +1,496 @@
+//===- FollowSelection.cpp - operators on what a mask selects -------------===//
+//
+// See FollowSelection.h.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Ops/FollowSelection.h"
+#include "Shapes/ShapeRules.h"
+#include "Support/Problem.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringSet.h"
+
+using namespace llvm;
+
+namespace dtc::frontend {
+
+using Result = std::optional<Selection>;
+
+static Error refuse(const Twine &what) {
+  return problem(what + " what a mask selects, of which there are as many "
+                        "elements as data say",
+                 "supported are elementwise operators, products with weights, "
+                 "reductions, losses, and values put back at the mask; else "
+                 "use torch.where");
+}
+
+bool hasSelection(const Call &call) {
+  return any_of(call.operands,
+                [](const Operand &operand) { return operand.selection; });
+}
+
+static bool isLoss(StringRef op) {
+  return op == "SoftmaxCrossEntropyLoss" || op == "NegativeLogLikelihoodLoss";
+}
+
+/// Whether the operator reduces dimensions, as ShapeRules' `reduction` says.
+static bool isReduction(StringRef op) { return op.starts_with("Reduce"); }
+
+/// The selection along a dimension of an operand.
+static const Selection *findSelected(const Call &call, unsigned operand) {
+  const Result &selection = call.operands[operand].selection;
+  return selection && !selection->isCount ? &*selection : nullptr;
+}
+
+bool areAllInOrder(const HostTensor *coordinates, ArrayRef<int64_t> shape) {
+  if (!coordinates || coordinates->rank() != 2)
+    return false;
+  int64_t count = coordinates->shape()[0], dims = coordinates->shape()[1];
+  if (dims > int64_t(shape.size()) ||
+      numElements(shape.take_front(dims)) != count)
+    return false;
+  Shape strides = rowMajorStrides(shape.take_front(dims));
+  for (int64_t i = 0; i < count; ++i)
+    for (int64_t d = 0; d < dims; ++d)
+      if (coordinates->getInt(i * dims + d) != i / strides[d] % shape[d])
+        return false;
+  return true;
+}
+
+bool selectsRows(const Call &call) {
+  const Result &rows = call.operands[0].selection;
+  const Selection &places = *call.operands[1].selection;
+  return rows ? *rows == Selection{places.within, 0} &&
+                    areAllInOrder(call.operands[1].constant, call.shape(0))
+              : places.within < 0;
+}
+
+bool joinsSelected(const Call &call) {
+  StringRef op = call.node.op_type();
+  if (!hasSelection(call))
+    return false;
+  if (isLoss(op) || op == "ScatterND")
+    return true;
+  const Selection *selected = findSelected(call, 0);
+  if (!isReduction(op) || !selected)
+    return false;
+  Expected<Reduction> plan = reduction(call);
+  if (!plan) {
+    consumeError(plan.takeError()); // said by the node's own rule
+    return false;
+  }
+  return is_contained(plan->axes, selected->dim);
+}
+
+/// Whether shapes stay shapes.
+static bool movesShapes(StringRef op) {
+  return is_contained({"Cast", "Concat", "Gather", "Identity", "Reshape",
+                       "Slice", "Squeeze", "Unsqueeze"},
+                      op);
+}
+
+/// Whether the node computes with numbers of a shape.
+static bool computes(StringRef op, bool isElementwise) {
+  return (isElementwise && !movesShapes(op)) || isReduction(op);
+}
+
+bool needsMask(const Call &call, bool isElementwise) {
+  StringRef op = call.node.op_type();
+  return joinsSelected(call) ||
+         any_of(call.operands, [&](const Operand &operand) {
+           return operand.selection && operand.selection->isCount &&
+                  (computes(op, isElementwise) ||
+                   (operand.selection->inner == 0 && movesShapes(op)));
+         });
+}
+
+bool readsNumber(const Call &call, bool isElementwise, unsigned operand) {
+  const Result &selection = call.operands[operand].selection;
+  return selection && selection->isCount &&
+         (operand == 0 || computes(call.node.op_type(), isElementwise));
+}
+
+namespace {
+/// Follows the selections of one node's operands.
+class Follower {
+public:
+  Follower(const Call &call, bool isElementwise, ArrayRef<int64_t> result)
+      : call(call), op(call.node.op_type()), isElementwise(isElementwise),
+        result(result) {}
+
+  Expected<Result> follow();
+
+private:
+  bool hasShapesOnly() const;
+  std::optional<unsigned> findCount() const;
+  bool movesPlaces(unsigned operand) const;
+  Expected<Result> followCount(unsigned operand);
+  Expected<Result> followAligned(unsigned keptDims);
+  Expected<Result> followProduct();
+  Expected<Result> followReshape();
+  Expected<Result> followUnits();
+  Expected<Result> followExpanded();
+  Expected<Result> followSlice();
+  Expected<Result> followGather();
+  Expected<Result> followJoined();
+  Expected<Result> followReduced();
+
+  Selection first() const { return *call.operands[0].selection; }
+  Result at(int64_t dim) const {
+    Selection selection = first();
+    selection.dim = dim;
+    return selection;
+  }
+  /// A shape of which an element is the number of places, times `inner` or, if
+  /// that is 0, times some number.
+  Result countOf(int64_t element, int64_t inner) const {
+    return Selection{first().mask, element, inner, first().within,
+                     /*isCount=*/true};
+  }
+  /// Whether no operand but the first selects.
+  bool isOnlyFirst() const {
+    return none_of(drop_begin(call.operands),
+                   [](const Operand &operand) { return operand.selection; });
+  }
+
+  const Call &call;
+  StringRef op;
+  bool isElementwise;
+  ArrayRef<int64_t> result;
+};
+} // namespace
+
+/// Operands whose dimensions, but for the last `keptDims`, are aligned from the
+/// last one on, as NumPy does: those that select do so at the same place, and
+/// others repeat there.
+Expected<Result> Follower::followAligned(unsigned keptDims) {
+  Result found;
+  int64_t rank = result.size();
+  for (unsigned i = 0; i < call.operands.size(); ++i)
+    if (const Selection *selected = findSelected(call, i)) {
+      Selection own = *selected;
+      own.dim += rank - call.rank(i);
+      if (own.dim >= rank - int64_t(keptDims) || (found && !(*found == own)))
+        return refuse("joins with other values");
+      found = own;
+    }
+  if (!found)
+    return Result();
+  for (unsigned i = 0; i < call.operands.size(); ++i) {
+    int64_t dim = found->dim - rank + call.rank(i);
+    if (call.hasOperand(i) && !findSelected(call, i) && dim >= 0 &&
+        call.shape(i)[dim] != 1)
+      return refuse("joins with " + Twine(call.shape(i)[dim]) + " values");
+  }
+  return found;
+}
+
+/// Rows of the first operand or columns of the second are apart.
+Expected<Result> Follower::followProduct() {
+  int64_t rank = result.size(), ownRank = call.rank(0);
+  bool isGemm = op == "Gemm";
+  const Selection *left = findSelected(call, 0);
+  int64_t row = isGemm && call.getInt("transA", 0) ? ownRank - 1 : ownRank - 2;
+  bool addsToRows =
+      !call.hasOperand(2) || call.rank(2) < 2 || call.shape(2)[0] == 1;
+  if (left && isOnlyFirst() && ownRank >= 2 && left->dim == row && addsToRows)
+    return at(call.rank(1) == 1 ? rank - 1 : rank - 2);
+  if (isGemm || ownRank < 2 || call.rank(1) < 2)
+    return refuse("multiplies and adds");
+  return followAligned(2);
+}
+
+/// A dimension of as many places, before and behind which there are as many
+/// elements. A number that the file has for them would be no one.
+Expected<Result> Follower::followReshape() {
+  ArrayRef<int64_t> from = call.shape(0);
+  Selection own = first();
+  int64_t places = from[own.dim] / own.inner;
+  int64_t before = numElements(from.take_front(own.dim));
+  const HostTensor *shape =
+      op == "Reshape" ? call.operands[1].constant : nullptr;
+  const Result &count = call.operands.size() > 1 ? call.operands[1].selection
+                                                 : call.operands[0].selection;
+  auto mayBe = [&](int64_t d) {
+    if (!shape)
+      return true;
+    if (!count)
+      return shape->getInt(d) <= 0;
+    return count->inner == 0 ? result.size() == 1 : d == count->dim;
+  };
+  for (int64_t d = 0, rank = result.size(); d < rank && places > 1; ++d)
+    if (result[d] % places == 0 &&
+        numElements(result.take_front(d)) == before && mayBe(d)) {
+      own.dim = d;
+      own.inner = result[d] / places;
+      return own;
+    }
+  return refuse("reshapes");
+}
+
+/// Repeated along others, with the number of places where these are.
+Expected<Result> Follower::followExpanded() {
+  const Result &count = call.operands[1].selection;
+  int64_t more = int64_t(result.size()) - call.rank(0),
+          dim = first().dim + more;
+  if (result[dim] != call.shape(0)[first().dim] ||
+      (count &&
+       (call.rank(1) != 1 || count->inner != first().inner ||
+        count->dim + int64_t(result.size()) - call.shape(1)[0] != dim)))
+    return refuse("repeats");
+  return at(dim);
+}
+
+/// Dimensions of size 1 come or go.
+Expected<Result> Follower::followUnits() {
+  auto axes = call.getIntsOrOperand("axes", 1);
+  if (!axes)
+    return axes.takeError();
+  bool isMore = op == "Unsqueeze";
+  int64_t rank = isMore ? int64_t(result.size()) : call.rank(0), dim = 0;
+  std::vector<int64_t> units = axes->value_or(std::vector<int64_t>());
+  for (int64_t &axis : units)
+    axis += axis < 0 ? rank : 0;
+  for (int64_t d = 0; !*axes && d < rank; ++d)
+    if (call.shape(0)[d] == 1)
+      units.push_back(d);
+  if (!isMore) {
+    if (is_contained(units, first().dim))
+      return refuse("reshapes");
+    return at(first().dim - count_if(units, [&](int64_t axis) {
+                return axis < first().dim;
+              }));
+  }
+  for (int64_t own = 0; dim < rank; ++dim)
+    if (!is_contained(units, dim) && own++ == first().dim)
+      break;
+  return at(dim);
+}
+
+Expected<Result> Follower::followSlice() {
+  auto ranges = sliceRanges(call);
+  if (!ranges)
+    return ranges.takeError();
+  // A count as a bound is the end of what is selected.
+  for (const Operand &bound : drop_begin(call.operands))
+    if (bound.selection &&
+        (ranges->size() != 1 || ranges->front().axis != first().dim ||
+         bound.selection->mask != first().mask ||
+         bound.selection->inner != first().inner))
+      return refuse("takes a part of");
+  for (const DimRange &range : *ranges) {
+    if (first().isCount) {
+      int64_t place = first().dim - range.start;
+      if (range.step != 1)
+        return refuse("reads the number of");
+      return place >= 0 && place < range.size ? at(place) : Result();
+    }
+    if (range.axis != first().dim)
+      continue;
+    if (range.start != 0 || range.step != 1 ||
+        range.size != call.shape(0)[range.axis])
+      return refuse("takes a part of");
+  }
+  return at(first().dim);
+}
+
+Expected<Result> Follower::followGather() {
+  auto axis = normalizeAxis(call.getInt("axis", 0), call.rank(0));
+  if (!axis)
+    return axis.takeError();
+  const Result &indices = call.operands[1].selection;
+  if (!call.operands[0].selection) {
+    if (indices->isCount || indices->isPlace)
+      return refuse("looks up the number of");
+    Selection rows = *indices;
+    rows.dim += *axis;
+    return rows;
+  }
+  if (indices || *axis == first().dim)
+    return refuse("looks up one of");
+  return at(first().dim < *axis ? first().dim : first().dim + call.rank(1) - 1);
+}
+
+/// All operands select along the same dimension, which is not joined.
+Expected<Result> Follower::followJoined() {
+  auto axis = normalizeAxis(call.getInt("axis", 0), call.rank(0));
+  if (!axis)
+    return axis.takeError();
+  for (const Operand &operand : call.operands)
+    if (!findSelected(call, 0) || !operand.selection ||
+        !(*operand.selection == first()) || first().dim == *axis)
+      return refuse("joins with other values");
+  return at(first().dim);
+}
+
+Expected<Result> Follower::followReduced() {
+  Expected<Reduction> plan = reduction(call);
+  if (!plan)
+    return plan.takeError();
+  int64_t dim = first().dim;
+  if (is_contained(plan->axes, dim))
+    return Result();
+  if (!call.getInt("keepdims", 1))
+    dim -= count_if(plan->axes, [&](int64_t axis) { return axis < dim; });
+  return at(dim);
+}
+
+bool Follower::hasShapesOnly() const {
+  return all_of(call.operands, [](const Operand &operand) {
+    return !operand.present ||
+           (operand.constant &&
+            (!operand.selection || operand.selection->isCount));
+  });
+}
+
+/// An operand with a count that makes the result one, or that no rule of the op
+/// expects: not one that is computed with beside other values, nor a shape or
+/// bound of what is selected.
+std::optional<unsigned> Follower::findCount() const {
+  bool readsShape = op == "Reshape" || op == "Expand" || op == "Slice";
+  for (auto [i, operand] : enumerate(call.operands)) {
+    if (!operand.selection || !operand.selection->isCount)
+      continue;
+    bool isExpected = computes(op, isElementwise)
+                          ? !hasShapesOnly()
+                          : readsShape && i > 0 && call.operands[0].selection;
+    if (!isExpected)
+      return i;
+  }
+  return std::nullopt;
+}
+
+/// Whether coordinates stay such, or are looked up with.
+bool Follower::movesPlaces(unsigned operand) const {
+  bool looksUp = op == "GatherND" || op == "ScatterND";
+  return looksUp ? operand == 1
+                 : operand == 0 && (movesShapes(op) || op == "Transpose" ||
+                                    op == "Expand" || op == "Shape" ||
+                                    (op == "Max" && call.operands.size() == 1));
+}
+
+/// A shape, or its number of places, stays one where it is only moved. What is
+/// computed of it is a number that shapes may have.
+Expected<Result> Follower::followCount(unsigned operand) {
+  Selection count = *call.operands[operand].selection;
+  if (hasShapesOnly() &&
+      (computes(op, isElementwise) || (count.inner == 0 && movesShapes(op))))
+    return Selection{count.mask, 0, 0, -1, /*isCount=*/true};
+  if (count.inner == 0)
+    return refuse("reads the number of");
+  if ((op == "ConstantOfShape" || (op == "Expand" && operand == 1)) &&
+      call.rank(operand) == 1) {
+    if (op == "Expand")
+      count.dim += int64_t(result.size()) - call.shape(1).front();
+    count.isCount = false;
+    return count;
+  }
+  if (op == "Slice" && operand == 0)
+    return followSlice();
+  if (op == "Concat" && isOnlyFirst())
+    return count;
+  if (op == "Gather" && operand == 0 && call.operands[1].constant &&
+      call.operands[1].constant->size() == 1) {
+    int64_t index = call.operands[1].constant->getInt(0);
+    bool isIt = index == count.dim || index + call.shape(0)[0] == count.dim;
+    return isIt ? at(0) : Result();
+  }
+  if (operand == 0 && movesShapes(op) && op != "Slice" && op != "Concat" &&
+      op != "Gather")
+    return count;
+  return refuse("reads the number of");
+}
+
+Expected<Result> Follower::follow() {
+  static const StringSet<> alongRows = {"Softmax", "LogSoftmax", "Hardmax",
+                                        "ArgMax", "ArgMin"};
+  static const StringSet<> ofSamples = {"Conv",
+                                        "ConvTranspose",
+                                        "MaxPool",
+                                        "AveragePool",
+                                        "GlobalAveragePool",
+                                        "GlobalMaxPool",
+                                        "InstanceNormalization",
+                                        "GroupNormalization"};
+  if (std::optional<unsigned> count = findCount())
+    return followCount(*count);
+  for (unsigned i = 0; i < call.operands.size(); ++i)
+    if (const Selection *selected = findSelected(call, i);
+        selected && selected->isPlace && !movesPlaces(i))
+      return refuse("computes with the places of");
+  if (op == "ScatterND" && findSelected(call, 1) && selectsRows(call))
+    return call.operands[0].selection;
+  if (joinsSelected(call))
+    return isLoss(op) && call.getString("reduction", "mean") == "none"
+               ? at(0)
+               : Result();
+  if (isElementwise || op == "Dropout")
+    return followAligned(0);
+  if (op == "MatMul" || op == "Gemm")
+    return followProduct();
+  if (op == "Gather")
+    return followGather();
+  if (op == "GatherND" && findSelected(call, 1) && selectsRows(call) &&
+      findSelected(call, 1)->dim < call.rank(1) - 1) {
+    Selection rows = *call.operands[1].selection;
+    rows.isPlace = false;
+    return rows;
+  }
+  if (op == "Concat" || op == "GatherElements")
+    return followJoined();
+  if (!call.operands[0].selection)
+    return refuse("reads");
+  if (op == "Shape") {
+    int64_t start = call.getInt("start", 0);
+    int64_t place = first().dim - (start < 0 ? start + call.rank(0) : start);
+    return place >= 0 && place < result[0] ? countOf(place, first().inner)
+                                           : Result();
+  }
+  if (op == "Size")
+    return countOf(0, 0);
+  if (op == "Reshape" || op == "Flatten")
+    return followReshape();
+  if (op == "Squeeze" || op == "Unsqueeze")
+    return followUnits();
+  if (op == "Slice")
+    return followSlice();
+  if (op == "Expand")
+    return followExpanded();
+  if (op == "Transpose") {
+    auto permutation = transposePermutation(call);
+    if (!permutation)
+      return permutation.takeError();
+    return at(find(*permutation, first().dim) - permutation->begin());
+  }
+  if (isReduction(op))
+    return findSelected(call, 0) ? followReduced() : Result();
+  if (!isOnlyFirst())
+    return refuse("reads");
+  if (alongRows.contains(op) || op == "Split" || op == "LayerNormalization" ||
+      op == "RMSNormalization") {
+    // Softmax was of all dimensions from one on, the second if not said.
+    bool isLast = op != "ArgMax" && op != "ArgMin" && op != "Split";
+    bool isOld = op.ends_with("max") && call.opset < 13;
+    auto axis = normalizeAxis(call.getInt("axis", !isLast ? 0
+                                                  : isOld ? 1
+                                                          : -1),
+                              call.rank(0));
+    if (!axis)
+      return axis.takeError();
+    bool isDropped = !isLast && op != "Split" && !call.getInt("keepdims", 1);
+    bool isApart = isLast ? first().dim < *axis : first().dim != *axis;
+    if (isApart && (!isOld || *axis == call.rank(0) - 1))
+      return at(first().dim - (isDropped && *axis < first().dim));
+  }
+  if (ofSamples.contains(op) && first().dim == 0)
+    return at(0);
+  return refuse("reads");
+}
+
+Expected<Result> followSelection(const Call &call, bool isElementwise,
+                                 ArrayRef<int64_t> result) {
+  return Follower(call, isElementwise, result).follow();
+}
+
+} // namespace dtc::frontend
