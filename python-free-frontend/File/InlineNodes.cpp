@@ -286,4 +286,16 @@ void forEachCapture(const onnx::NodeProto &node,
   }
 }
 
+StringSet<> findLive(const onnx::GraphProto &graph) {
+  StringSet<> live;
+  for (const auto &output : graph.output())
+    live.insert(output.name());
+  for (const auto &node : reverse(graph.node()))
+    if (any_of(node.output(), [&](const std::string &output) {
+          return live.contains(output);
+        }))
+      forEachRead(node, [&](const std::string &name) { live.insert(name); });
+  return live;
+}
+
 } // namespace dtc::frontend

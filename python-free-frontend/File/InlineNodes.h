@@ -11,6 +11,7 @@
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringRef.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/Error.h"
 
 #include <onnx/onnx_pb.h>
@@ -47,6 +48,9 @@ void forEachCapture(const onnx::NodeProto &node,
 /// The same, and with its inputs: all that it reads.
 void forEachRead(const onnx::NodeProto &node,
                  llvm::function_ref<void(const std::string &)> callback);
+
+/// The values that an output depends on.
+llvm::StringSet<> findLive(const onnx::GraphProto &graph);
 
 } // namespace dtc::frontend
 

@@ -195,6 +195,13 @@ static std::string list(ArrayRef<std::string> names) {
 
 /// Says which parameters may be none, and what the exporter never tells.
 void ParameterFinder::describeDoubt() {
+  if (model.record.isKnown() && !model.record.hasTraining &&
+      !options.isFreezeChosen)
+    report.notes.push_back(
+        "the file does not say which parameters are frozen "
+        "(requires_grad=False), nor where no_grad, and not each detach(), "
+        "stops gradients: all are trained; tools/export.py says all, --freeze "
+        "GLOB freezes");
   if (model.untold.empty()) {
     if (!doubtful.empty())
       report.warnings.push_back(

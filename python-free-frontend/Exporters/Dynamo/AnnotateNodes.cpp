@@ -38,17 +38,23 @@ static void annotate(onnx::NodeProto &node) {
   // The exporter writes all dimensions of squeeze(x, dims) as axes.
   if (call->op == "squeeze")
     addInt(node, annotation::keepOtherSizes, 1);
-  if (call->op == "embedding_bag")
-    addInt(node, annotation::embeddingBag, 1);
+}
+
+static void annotateAll(onnx::GraphProto &graph, bool isInBag) {
+  for (onnx::NodeProto &node : *graph.mutable_node()) {
+    annotate(node);
+    std::optional<FxCall> call = readFxCall(node);
+    bool isBag = isInBag || (call && call->op == "embedding_bag");
+    if (isBag)
+      addInt(node, annotation::embeddingBag, 1);
+    for (onnx::AttributeProto &attribute : *node.mutable_attribute())
+      if (attribute.has_g())
+        annotateAll(*attribute.mutable_g(), isBag);
+  }
 }
 
 void annotateNodes(onnx::GraphProto &graph) {
-  for (onnx::NodeProto &node : *graph.mutable_node()) {
-    annotate(node);
-    for (onnx::AttributeProto &attribute : *node.mutable_attribute())
-      if (attribute.has_g())
-        annotateNodes(*attribute.mutable_g());
-  }
+  annotateAll(graph, /*isInBag=*/false);
 }
 
 } // namespace dtc::frontend

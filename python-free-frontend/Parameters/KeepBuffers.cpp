@@ -1,0 +1,48 @@
+//===- KeepBuffers.cpp - tensors that are saved as they are ---------------===//
+//
+// See KeepBuffers.h.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Parameters/KeepBuffers.h"
+#include "Exporters/GeneratedNames.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+using namespace llvm;
+
+namespace dtc::frontend {
+
+void keepBuffers(const Model &model, const StringMap<TensorData> &initializers,
+                 const Parameters &parameters, ImportReport &report) {
+  auto isSaved = [&](StringRef name) {
+    if (const Origin *origin = model.record.find(name))
+      return origin->isSaved;
+    // Without a record, what PyTorch's exporter did not name itself.
+    return !model.record.isKnown() && !isGeneratedName(name) &&
+           model.hasPyTorchNames &&
+           any_of(report.constants,
+                  [&](const ImportReport::Constant &constant) {
+                    return constant.name == name;
+                  });
+  };
+  for (const auto &[name, data] : initializers) {
+    if (parameters.uses.contains(name) || !data.hasData || !isSaved(name))
+      continue;
+    ArrayRef<char> bytes = data.bytes;
+    if (data.transposed) {
+      auto own = std::make_shared<std::vector<char>>(toOwnOrder(data));
+      bytes = *own;
+      report.parameters.owners.push_back(std::move(own));
+    }
+    std::vector<std::string> names = model.restored.aliases.lookup(name);
+    names.push_back(name.str());
+    for (const std::string &own : names)
+      report.parameters.buffers.push_back(
+          {own, getSafetensorsName(data.dtype), data.shape, bytes});
+  }
+  llvm::sort(report.parameters.buffers,
+             [](const Buffer &a, const Buffer &b) { return a.name < b.name; });
+}
+
+} // namespace dtc::frontend
