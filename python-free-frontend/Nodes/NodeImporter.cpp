@@ -65,20 +65,20 @@ Value NodeImporter::materialize(Binding &binding) {
 
 bool NodeImporter::readOperands(Call &call) const {
   for (const std::string &input : call.node.input()) {
-    Operand operand;
-    if (!input.empty() && !sequences.contains(input)) {
-      auto it = bindings.find(input);
-      if (it == bindings.end())
-        return false;
-      const Binding &binding = it->second;
-      operand = {true,
-                 binding.dtype,
-                 binding.shape,
-                 binding.constant.get(),
-                 binding.parameter.has_value(),
-                 binding.selection};
-    }
-    call.operands.push_back(std::move(operand));
+    Operand &operand = call.operands.emplace_back();
+    operand.isSequence = sequences.contains(input);
+    if (input.empty() || operand.isSequence)
+      continue;
+    auto it = bindings.find(input);
+    if (it == bindings.end())
+      return false;
+    const Binding &binding = it->second;
+    operand.present = true;
+    operand.dtype = binding.dtype;
+    operand.shape = binding.shape;
+    operand.constant = binding.constant.get();
+    operand.isParameter = binding.parameter.has_value();
+    operand.selection = binding.selection;
   }
   return true;
 }
@@ -171,7 +171,7 @@ Expected<bool> NodeImporter::expand(const Call &call, int index) {
   bool isLoop = Unroller::isLoop(call.node.op_type());
   if (!isBranch && !isLoop && !sequences.handles(call.node))
     return false;
-  if (hasSelection(call))
+  if (call.readsSelection())
     return problem("reads what a mask selects, or its number",
                    "select outside of it, and use torch.where");
   if (isBranch || isLoop) {
@@ -193,10 +193,10 @@ Expected<bool> NodeImporter::expand(const Call &call, int index) {
 
 /// Sets the selection of a result of a node.
 Error NodeImporter::follow(const Call &call, Binding &result) const {
-  if (!hasSelection(call))
+  if (!call.readsSelection())
     return Error::success();
-  const Operator *op = operators.find(call.node.op_type());
-  auto selection = followSelection(call, op && op->isElementwise, result.shape);
+  const Operator &op = *operators.find(call.node.op_type());
+  auto selection = followSelection(call, op, result.shape);
   if (!selection)
     return selection.takeError();
   result.selection = *selection;
@@ -251,13 +251,14 @@ Error NodeImporter::build(const Call &call, StringRef name) {
   mlir::Operation *last = body.empty() ? nullptr : &body.back();
   Call shown = call;
   for (unsigned i = 0; i < shown.operands.size(); ++i)
-    if (readsNumber(call, op->isElementwise, i))
+    if (readsNumber(call, *op, i))
       shown.operands[i].constant = nullptr;
   NodeBuilder node(shown, builder, loc, operands, &randomness);
   if (isMask)
     return selectByMask(node);
-  if (Error error = hasSelection(call) ? masks.build(op->rule, node, operands)
-                                       : op->rule(node))
+  if (Error error = call.readsSelection()
+                        ? masks.build(op->rule, node, operands)
+                        : op->rule(node))
     return error;
   auto built = last ? std::next(last->getIterator()) : body.begin();
   for (mlir::Operation &made : make_range(built, body.end()))
@@ -324,17 +325,15 @@ void NodeImporter::import(const onnx::NodeProto &node, int index) {
       requireOutputs(node, name);
     return;
   }
-  if (any_of(node.input(), [&](const std::string &input) {
-        return sequences.contains(input);
+  if (any_of(call.operands, [](const Operand &operand) {
+        return operand.kind() == ValueKind::Sequence;
       }))
     return fail(problem("reads a sequence, which sequence operators alone can",
                         "export with dynamo, which writes none"),
                 node, name);
-  const Operator *op = operators.find(node.op_type());
-  bool isElementwise = op && op->isElementwise;
-  bool isKnown = evaluator.canEvaluate(call) &&
-                 !needsMask(call, isElementwise) &&
-                 !isLargeMask(call, isElementwise);
+  const Operator &op = *operators.find(node.op_type());
+  bool isKnown = evaluator.canEvaluate(call) && !needsMask(call, op) &&
+                 !isLargeMask(call, op.isElementwise);
   if (Error error = isKnown ? evaluate(call) : build(call, name))
     return fail(std::move(error), node, name);
   requireOutputs(node, name);

@@ -25,11 +25,6 @@ static Error refuse(const Twine &what) {
                  "use torch.where");
 }
 
-bool hasSelection(const Call &call) {
-  return any_of(call.operands,
-                [](const Operand &operand) { return operand.selection; });
-}
-
 static bool isLoss(StringRef op) {
   return op == "SoftmaxCrossEntropyLoss" || op == "NegativeLogLikelihoodLoss";
 }
@@ -39,8 +34,9 @@ static bool isReduction(StringRef op) { return op.starts_with("Reduce"); }
 
 /// The selection along a dimension of an operand.
 static const Selection *findSelected(const Call &call, unsigned operand) {
-  const Result &selection = call.operands[operand].selection;
-  return selection && !selection->isCount ? &*selection : nullptr;
+  return call.is(operand, ValueKind::Masked)
+             ? &*call.operands[operand].selection
+             : nullptr;
 }
 
 bool areAllInOrder(const HostTensor *coordinates, ArrayRef<int64_t> shape) {
@@ -68,7 +64,7 @@ bool selectsRows(const Call &call) {
 
 bool joinsSelected(const Call &call) {
   StringRef op = call.node.op_type();
-  if (!hasSelection(call))
+  if (!call.readsSelection())
     return false;
   if (isLoss(op) || op == "ScatterND")
     return true;
@@ -91,42 +87,34 @@ static bool movesShapes(StringRef op) {
 }
 
 /// Whether the node computes with numbers of a shape.
-static bool computes(StringRef op, bool isElementwise) {
-  return (isElementwise && !movesShapes(op)) || isReduction(op);
+static bool computes(const Operator &op) {
+  return (op.isElementwise && !movesShapes(op.name)) || isReduction(op.name);
 }
 
-bool needsMask(const Call &call, bool isElementwise) {
-  StringRef op = call.node.op_type();
+bool needsMask(const Call &call, const Operator &op) {
   return joinsSelected(call) ||
          any_of(call.operands, [&](const Operand &operand) {
-           return operand.selection && operand.selection->isCount &&
-                  (computes(op, isElementwise) ||
-                   (operand.selection->inner == 0 && movesShapes(op)));
+           return operand.kind() == ValueKind::Count &&
+                  (computes(op) ||
+                   (operand.selection->inner == 0 && movesShapes(op.name)));
          });
 }
 
-bool readsNumber(const Call &call, bool isElementwise, unsigned operand) {
-  const Result &selection = call.operands[operand].selection;
-  return selection && selection->isCount &&
-         (operand == 0 || computes(call.node.op_type(), isElementwise));
+bool readsNumber(const Call &call, const Operator &op, unsigned operand) {
+  return call.is(operand, ValueKind::Count) && (operand == 0 || computes(op));
 }
 
 namespace {
 /// Follows the selections of one node's operands.
 class Follower {
 public:
-  Follower(const Call &call, bool isElementwise, ArrayRef<int64_t> result)
-      : call(call), op(call.node.op_type()), isElementwise(isElementwise),
-        result(result) {}
+  Follower(const Call &call, const Operator &row, ArrayRef<int64_t> result)
+      : call(call), row(row), op(row.name), result(result) {}
 
   Expected<Result> follow();
 
-private:
-  bool hasShapesOnly() const;
-  std::optional<unsigned> findCount() const;
-  bool movesPlaces(unsigned operand) const;
-  Expected<Result> followCount(unsigned operand);
-  Expected<Result> followAligned(unsigned keptDims);
+  // Rules, by what operators do.
+  Expected<Result> followElements() { return followAligned(0); }
   Expected<Result> followProduct();
   Expected<Result> followReshape();
   Expected<Result> followUnits();
@@ -135,7 +123,22 @@ private:
   Expected<Result> followGather();
   Expected<Result> followJoined();
   Expected<Result> followReduced();
+  Expected<Result> followReduction();
+  Expected<Result> followLoss();
+  Expected<Result> followScatter();
+  Expected<Result> followGatherND();
+  Expected<Result> followShape();
+  Expected<Result> followSize() { return countOf(0, 0); }
+  Expected<Result> followTranspose();
+  Expected<Result> followRows();
+  Expected<Result> followSamples();
 
+private:
+  bool hasShapesOnly() const;
+  std::optional<unsigned> findCount() const;
+  bool movesPlaces(unsigned operand) const;
+  Expected<Result> followCount(unsigned operand);
+  Expected<Result> followAligned(unsigned keptDims);
   Selection first() const { return *call.operands[0].selection; }
   Result at(int64_t dim) const {
     Selection selection = first();
@@ -155,8 +158,8 @@ private:
   }
 
   const Call &call;
+  const Operator &row;
   StringRef op;
-  bool isElementwise;
   ArrayRef<int64_t> result;
 };
 } // namespace
@@ -339,8 +342,7 @@ Expected<Result> Follower::followReduced() {
 bool Follower::hasShapesOnly() const {
   return all_of(call.operands, [](const Operand &operand) {
     return !operand.present ||
-           (operand.constant &&
-            (!operand.selection || operand.selection->isCount));
+           (operand.constant && operand.kind() != ValueKind::Masked);
   });
 }
 
@@ -350,9 +352,9 @@ bool Follower::hasShapesOnly() const {
 std::optional<unsigned> Follower::findCount() const {
   bool readsShape = op == "Reshape" || op == "Expand" || op == "Slice";
   for (auto [i, operand] : enumerate(call.operands)) {
-    if (!operand.selection || !operand.selection->isCount)
+    if (operand.kind() != ValueKind::Count)
       continue;
-    bool isExpected = computes(op, isElementwise)
+    bool isExpected = computes(row)
                           ? !hasShapesOnly()
                           : readsShape && i > 0 && call.operands[0].selection;
     if (!isExpected)
@@ -375,7 +377,7 @@ bool Follower::movesPlaces(unsigned operand) const {
 Expected<Result> Follower::followCount(unsigned operand) {
   Selection count = *call.operands[operand].selection;
   if (hasShapesOnly() &&
-      (computes(op, isElementwise) || (count.inner == 0 && movesShapes(op))))
+      (computes(row) || (count.inner == 0 && movesShapes(op))))
     return Selection{count.mask, 0, 0, -1, /*isCount=*/true};
   if (count.inner == 0)
     return refuse("reads the number of");
@@ -402,95 +404,147 @@ Expected<Result> Follower::followCount(unsigned operand) {
   return refuse("reads the number of");
 }
 
+/// The sum of what is selected, say, is one of all rows; a loss that is not
+/// reduced has an element for each.
+Expected<Result> Follower::followLoss() {
+  return call.getString("reduction", "mean") == "none" ? at(0) : Result();
+}
+
+Expected<Result> Follower::followReduction() {
+  if (!call.operands[0].selection)
+    return refuse("reads");
+  return findSelected(call, 0) ? followReduced() : Result();
+}
+
+/// Values that are put back at the places that select them.
+Expected<Result> Follower::followScatter() {
+  if (findSelected(call, 1) && selectsRows(call))
+    return call.operands[0].selection;
+  return Result();
+}
+
+/// Rows that coordinates of a mask look up.
+Expected<Result> Follower::followGatherND() {
+  if (!findSelected(call, 1) || !selectsRows(call) ||
+      findSelected(call, 1)->dim >= call.rank(1) - 1)
+    return refuse("reads");
+  Selection rows = *call.operands[1].selection;
+  rows.isPlace = false;
+  return rows;
+}
+
+Expected<Result> Follower::followShape() {
+  int64_t start = call.getInt("start", 0);
+  int64_t place = first().dim - (start < 0 ? start + call.rank(0) : start);
+  return place >= 0 && place < result[0] ? countOf(place, first().inner)
+                                         : Result();
+}
+
+Expected<Result> Follower::followTranspose() {
+  auto permutation = transposePermutation(call);
+  if (!permutation)
+    return permutation.takeError();
+  return at(find(*permutation, first().dim) - permutation->begin());
+}
+
+/// Rows stay apart that lie along an axis which nothing selects from.
+Expected<Result> Follower::followRows() {
+  // Softmax was of all dimensions from one on, the second if not said.
+  bool isLast = op != "ArgMax" && op != "ArgMin" && op != "Split";
+  bool isOld = op.ends_with("max") && call.opset < 13;
+  auto axis = normalizeAxis(call.getInt("axis", !isLast ? 0
+                                                : isOld ? 1
+                                                        : -1),
+                            call.rank(0));
+  if (!axis)
+    return axis.takeError();
+  bool isDropped = !isLast && op != "Split" && !call.getInt("keepdims", 1);
+  bool isApart = isLast ? first().dim < *axis : first().dim != *axis;
+  if (!isOnlyFirst() || !isApart || (isOld && *axis != call.rank(0) - 1))
+    return refuse("reads");
+  return at(first().dim - (isDropped && *axis < first().dim));
+}
+
+/// Each sample is computed with alone.
+Expected<Result> Follower::followSamples() {
+  if (!isOnlyFirst() || first().dim != 0)
+    return refuse("reads");
+  return at(0);
+}
+
+namespace {
+struct SelectionRule {
+  Expected<Result> (Follower::*follow)() = nullptr;
+  /// Whether operand 0 must select.
+  bool needsFirst = true;
+};
+} // namespace
+
+/// Null for operators that refuse what a mask selects.
+static const SelectionRule *findRule(const Operator &op) {
+  static const SelectionRule aligned = {&Follower::followElements, false},
+                             reduction = {&Follower::followReduction, false};
+  static const StringMap<SelectionRule> rules = {
+      {"ArgMax", {&Follower::followRows}},
+      {"ArgMin", {&Follower::followRows}},
+      {"AveragePool", {&Follower::followSamples}},
+      {"Concat", {&Follower::followJoined, false}},
+      {"Conv", {&Follower::followSamples}},
+      {"ConvTranspose", {&Follower::followSamples}},
+      {"Dropout", aligned},
+      {"Expand", {&Follower::followExpanded}},
+      {"Flatten", {&Follower::followReshape}},
+      {"Gather", {&Follower::followGather, false}},
+      {"GatherElements", {&Follower::followJoined, false}},
+      {"GatherND", {&Follower::followGatherND, false}},
+      {"Gemm", {&Follower::followProduct, false}},
+      {"GlobalAveragePool", {&Follower::followSamples}},
+      {"GlobalMaxPool", {&Follower::followSamples}},
+      {"GroupNormalization", {&Follower::followSamples}},
+      {"Hardmax", {&Follower::followRows}},
+      {"InstanceNormalization", {&Follower::followSamples}},
+      {"LayerNormalization", {&Follower::followRows}},
+      {"LogSoftmax", {&Follower::followRows}},
+      {"MatMul", {&Follower::followProduct, false}},
+      {"MaxPool", {&Follower::followSamples}},
+      {"NegativeLogLikelihoodLoss", {&Follower::followLoss, false}},
+      {"RMSNormalization", {&Follower::followRows}},
+      {"Reshape", {&Follower::followReshape}},
+      {"ScatterND", {&Follower::followScatter, false}},
+      {"Shape", {&Follower::followShape}},
+      {"Size", {&Follower::followSize}},
+      {"Slice", {&Follower::followSlice}},
+      {"Softmax", {&Follower::followRows}},
+      {"SoftmaxCrossEntropyLoss", {&Follower::followLoss, false}},
+      {"Split", {&Follower::followRows}},
+      {"Squeeze", {&Follower::followUnits}},
+      {"Transpose", {&Follower::followTranspose}},
+      {"Unsqueeze", {&Follower::followUnits}},
+  };
+  if (op.isElementwise)
+    return &aligned;
+  if (isReduction(op.name))
+    return &reduction;
+  auto found = rules.find(op.name);
+  return found == rules.end() ? nullptr : &found->second;
+}
+
 Expected<Result> Follower::follow() {
-  static const StringSet<> alongRows = {"Softmax", "LogSoftmax", "Hardmax",
-                                        "ArgMax", "ArgMin"};
-  static const StringSet<> ofSamples = {"Conv",
-                                        "ConvTranspose",
-                                        "MaxPool",
-                                        "AveragePool",
-                                        "GlobalAveragePool",
-                                        "GlobalMaxPool",
-                                        "InstanceNormalization",
-                                        "GroupNormalization"};
   if (std::optional<unsigned> count = findCount())
     return followCount(*count);
   for (unsigned i = 0; i < call.operands.size(); ++i)
     if (const Selection *selected = findSelected(call, i);
         selected && selected->isPlace && !movesPlaces(i))
       return refuse("computes with the places of");
-  if (op == "ScatterND" && findSelected(call, 1) && selectsRows(call))
-    return call.operands[0].selection;
-  if (joinsSelected(call))
-    return isLoss(op) && call.getString("reduction", "mean") == "none"
-               ? at(0)
-               : Result();
-  if (isElementwise || op == "Dropout")
-    return followAligned(0);
-  if (op == "MatMul" || op == "Gemm")
-    return followProduct();
-  if (op == "Gather")
-    return followGather();
-  if (op == "GatherND" && findSelected(call, 1) && selectsRows(call) &&
-      findSelected(call, 1)->dim < call.rank(1) - 1) {
-    Selection rows = *call.operands[1].selection;
-    rows.isPlace = false;
-    return rows;
-  }
-  if (op == "Concat" || op == "GatherElements")
-    return followJoined();
-  if (!call.operands[0].selection)
+  const SelectionRule *rule = findRule(row);
+  if (!rule || (rule->needsFirst && !call.operands[0].selection))
     return refuse("reads");
-  if (op == "Shape") {
-    int64_t start = call.getInt("start", 0);
-    int64_t place = first().dim - (start < 0 ? start + call.rank(0) : start);
-    return place >= 0 && place < result[0] ? countOf(place, first().inner)
-                                           : Result();
-  }
-  if (op == "Size")
-    return countOf(0, 0);
-  if (op == "Reshape" || op == "Flatten")
-    return followReshape();
-  if (op == "Squeeze" || op == "Unsqueeze")
-    return followUnits();
-  if (op == "Slice")
-    return followSlice();
-  if (op == "Expand")
-    return followExpanded();
-  if (op == "Transpose") {
-    auto permutation = transposePermutation(call);
-    if (!permutation)
-      return permutation.takeError();
-    return at(find(*permutation, first().dim) - permutation->begin());
-  }
-  if (isReduction(op))
-    return findSelected(call, 0) ? followReduced() : Result();
-  if (!isOnlyFirst())
-    return refuse("reads");
-  if (alongRows.contains(op) || op == "Split" || op == "LayerNormalization" ||
-      op == "RMSNormalization") {
-    // Softmax was of all dimensions from one on, the second if not said.
-    bool isLast = op != "ArgMax" && op != "ArgMin" && op != "Split";
-    bool isOld = op.ends_with("max") && call.opset < 13;
-    auto axis = normalizeAxis(call.getInt("axis", !isLast ? 0
-                                                  : isOld ? 1
-                                                          : -1),
-                              call.rank(0));
-    if (!axis)
-      return axis.takeError();
-    bool isDropped = !isLast && op != "Split" && !call.getInt("keepdims", 1);
-    bool isApart = isLast ? first().dim < *axis : first().dim != *axis;
-    if (isApart && (!isOld || *axis == call.rank(0) - 1))
-      return at(first().dim - (isDropped && *axis < first().dim));
-  }
-  if (ofSamples.contains(op) && first().dim == 0)
-    return at(0);
-  return refuse("reads");
+  return (this->*rule->follow)();
 }
 
-Expected<Result> followSelection(const Call &call, bool isElementwise,
+Expected<Result> followSelection(const Call &call, const Operator &op,
                                  ArrayRef<int64_t> result) {
-  return Follower(call, isElementwise, result).follow();
+  return Follower(call, op, result).follow();
 }
 
 } // namespace dtc::frontend

@@ -1,17 +1,17 @@
 //===- FollowSelection.h - operators on what a mask selects --- -*- C++ -*-===//
 //
-// How selections (Shapes/Selection.h) pass through operators.
+// Operators of masked values (Shapes/Selection.h). A table has a rule for each
+// operator that takes them; any other refuses them. Elementwise operators have
+// one rule.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef DTC_FRONTEND_OPS_FOLLOWSELECTION_H
 #define DTC_FRONTEND_OPS_FOLLOWSELECTION_H
 
-#include "Shapes/Call.h"
+#include "Ops/Operators.h"
 
 namespace dtc::frontend {
-
-bool hasSelection(const Call &call);
 
 /// Whether operand 1 is the coordinates of rows of operand 0: of all of it, or,
 /// in their order, of what is selected of it.
@@ -27,16 +27,16 @@ bool joinsSelected(const Call &call);
 
 /// Whether the node must be built, whatever is known of its operands: it joins
 /// selected elements, or computes with their number.
-bool needsMask(const Call &call, bool isElementwise);
+bool needsMask(const Call &call, const Operator &op);
 
 /// Whether the node's rule reads an operand that is a count as a number, which
 /// data say, rather than as a shape, which is known.
-bool readsNumber(const Call &call, bool isElementwise, unsigned operand);
+bool readsNumber(const Call &call, const Operator &op, unsigned operand);
 
-/// What the results of a node select, which have the shape `result`, or an
-/// error if that cannot be told.
+/// The selection of a node's results, which have the shape `result`, or an
+/// error if the operator refuses its operands.
 llvm::Expected<std::optional<Selection>>
-followSelection(const Call &call, bool isElementwise,
+followSelection(const Call &call, const Operator &op,
                 llvm::ArrayRef<int64_t> result);
 
 } // namespace dtc::frontend

@@ -14,6 +14,7 @@
 #include "Shapes/Selection.h"
 #include "Support/HostTensor.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Error.h"
 
 #include <onnx/onnx_pb.h>
@@ -22,16 +23,37 @@
 
 namespace dtc::frontend {
 
+/// The kinds of values. Each operator says which it takes: constants that the
+/// evaluator computes with, tensors that its rule builds ops on, and what masks
+/// select by its selection rule (FollowSelection.h).
+enum class ValueKind {
+  Absent,   ///< an optional operand that is left out
+  Sequence, ///< a list of tensors, which exists at import only
+  Constant, ///< its elements are known at import
+  Tensor,   ///< its elements are known at run time
+  Masked,   ///< the elements that a mask selects
+  Count,    ///< a shape of which an element counts what a mask selects
+};
+
 struct Operand {
-  /// False when an optional operand is left out.
+  /// False when an optional operand is left out, and of a sequence.
   bool present = false;
+  bool isSequence = false;
   DType dtype = DType::F32;
   Shape shape;
   /// The values, when they are known at import.
   const HostTensor *constant = nullptr;
   bool isParameter = false;
-  /// Of what a mask selects.
+  /// Of masked values and counts.
   std::optional<Selection> selection = {};
+
+  ValueKind kind() const {
+    if (!present)
+      return isSequence ? ValueKind::Sequence : ValueKind::Absent;
+    if (selection)
+      return selection->isCount ? ValueKind::Count : ValueKind::Masked;
+    return constant ? ValueKind::Constant : ValueKind::Tensor;
+  }
 };
 
 class Call {
@@ -46,6 +68,16 @@ public:
   DType floatType;
   llvm::SmallVector<Operand, 4> operands;
 
+  /// Whether operand `i` is there and of this kind.
+  bool is(unsigned i, ValueKind kind) const {
+    return i < operands.size() && operands[i].kind() == kind;
+  }
+  /// Whether any operand is masked, or a count.
+  bool readsSelection() const {
+    return llvm::any_of(operands, [](const Operand &operand) {
+      return operand.selection.has_value();
+    });
+  }
   bool hasOperand(unsigned i) const {
     return i < operands.size() && operands[i].present;
   }

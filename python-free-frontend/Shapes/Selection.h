@@ -2,9 +2,9 @@
 //
 // x[mask] has as many elements as data say, which no plan could know. Its value
 // here has an element for each place of the mask, selected or not, and is
-// followed through the model: most operators keep elements apart, and what
-// brings them together, such as a sum, leaves out those that are not selected.
-// No more than x[mask] of PyTorch do these influence a result.
+// followed through the model: most operators keep elements apart, and those
+// that bring them together, such as a sum, leave out unselected ones.
+// Unselected elements never influence a result, as with x[mask] in PyTorch.
 //
 //===----------------------------------------------------------------------===//
 

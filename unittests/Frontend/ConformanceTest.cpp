@@ -45,7 +45,10 @@ bool runCase(const NodeCase &test, const OperatorTable &operators,
     Operand operand;
     if (!name.empty()) {
       const HostTensor &tensor = test.input(name);
-      operand = {true, tensor.dtype(), Shape(tensor.shape()), &tensor};
+      operand.present = true;
+      operand.dtype = tensor.dtype();
+      operand.shape = Shape(tensor.shape());
+      operand.constant = &tensor;
     }
     call.operands.push_back(operand);
   }
