@@ -6,12 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Ops/Activation.h"
 #include "Ops/MatMul.h"
 #include "Ops/Operators.h"
+#include "Ops/RecurrentActivation.h"
 #include "Ops/Take.h"
-
-#include <functional>
 
 using namespace llvm;
 using mlir::Value;
@@ -21,8 +19,6 @@ namespace dtc::frontend {
 namespace {
 /// The operands. GRU and RNN have those up to the initial state.
 enum { X, W, R, B, Lengths, InitialHidden, InitialCell, Peepholes };
-
-using Activation = std::function<Value(NodeBuilder &, Value)>;
 
 /// What is before or after a position, [batch, hidden]; null where it is zero.
 /// A cell is the LSTM's only.
@@ -255,66 +251,6 @@ Error Layer::readSizes() {
     if (Error error = checkOperand(i, what, shape))
       return error;
   return Error::success();
-}
-
-/// The numbers of an activation, `otherwise` if the node has no more of them.
-double takeNumber(ArrayRef<float> &numbers, double otherwise) {
-  if (numbers.empty())
-    return otherwise;
-  double number = numbers.front();
-  numbers = numbers.drop_front();
-  return number;
-}
-
-Value buildAffine(NodeBuilder &node, Value x, double alpha, double beta) {
-  return node.add(node.mul(x, node.scalar(alpha, x)), node.scalar(beta, x));
-}
-
-Value buildScaledTanh(NodeBuilder &node, Value x, double alpha, double beta) {
-  Value inner = node.mul(x, node.scalar(beta, x));
-  return node.mul(node.elementwise<TanhOp>(inner), node.scalar(alpha, x));
-}
-
-/// Null for a name that ONNX does not have.
-Activation findActivation(StringRef name, ArrayRef<float> &alphas,
-                          ArrayRef<float> &betas) {
-  auto withAlpha = [&](auto build, double otherwise) -> Activation {
-    double alpha = takeNumber(alphas, otherwise);
-    return [=](NodeBuilder &node, Value x) { return build(node, x, alpha); };
-  };
-  auto withBoth = [&](auto build, double first, double second) -> Activation {
-    double alpha = takeNumber(alphas, first), beta = takeNumber(betas, second);
-    return
-        [=](NodeBuilder &node, Value x) { return build(node, x, alpha, beta); };
-  };
-  std::string lower = name.lower();
-  if (lower == "relu")
-    return
-        [](NodeBuilder &node, Value x) { return node.elementwise<ReluOp>(x); };
-  if (lower == "tanh")
-    return
-        [](NodeBuilder &node, Value x) { return node.elementwise<TanhOp>(x); };
-  if (lower == "sigmoid")
-    return [](NodeBuilder &node, Value x) {
-      return node.elementwise<SigmoidOp>(x);
-    };
-  if (lower == "softplus")
-    return buildSoftplus;
-  if (lower == "softsign")
-    return buildSoftsign;
-  if (lower == "leakyrelu")
-    return withAlpha(buildLeakyRelu, 0.01f);
-  if (lower == "elu")
-    return withAlpha(buildElu, 1);
-  if (lower == "thresholdedrelu")
-    return withAlpha(buildThresholdedRelu, 1);
-  if (lower == "hardsigmoid")
-    return withBoth(buildHardSigmoid, 0.2f, 0.5);
-  if (lower == "affine")
-    return withBoth(buildAffine, 1, 0);
-  if (lower == "scaledtanh")
-    return withBoth(buildScaledTanh, 1, 1);
-  return nullptr;
 }
 
 Error Layer::readActivations() {
