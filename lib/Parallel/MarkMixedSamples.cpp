@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "dtc/Dialect/Dialect.h"
+#include "dtc/Dialect/StepFunction.h"
 #include "dtc/Parallel/BatchLayouts.h"
 #include "dtc/Parallel/Passes.h"
-#include "dtc/Training/StepFunction.h"
 
 namespace dtc {
 #define GEN_PASS_DEF_MARKMIXEDSAMPLES

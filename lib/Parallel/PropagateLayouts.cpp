@@ -7,8 +7,8 @@
 
 #include "Propagation.h"
 #include "dtc/Dialect/SignatureEditor.h"
+#include "dtc/Dialect/StepFunction.h"
 #include "dtc/Parallel/Passes.h"
-#include "dtc/Training/StepFunction.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace dtc {

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Propagation.h"
+#include "dtc/Dialect/StepFunction.h"
 #include "dtc/Support/Axes.h"
-#include "dtc/Training/StepFunction.h"
 #include "mlir/IR/IRMapping.h"
 
 using namespace mlir;

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "SingleMicrobatch.h"
-#include "dtc/Training/FindFunction.h"
+#include "dtc/Dialect/FindFunction.h"
 
 using namespace mlir;
 using namespace dtc;

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "dtc/Dialect/Dialect.h"
+#include "dtc/Dialect/FindFunction.h"
 #include "dtc/Parallel/Verify.h"
-#include "dtc/Training/FindFunction.h"
 
 using namespace mlir;
 using namespace dtc;

@@ -7,8 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dtc/Dialect/StepFunction.h"
 #include "dtc/Pipelines/Pipelines.h"
-#include "dtc/Training/StepFunction.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
 using namespace mlir;

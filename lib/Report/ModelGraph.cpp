@@ -7,10 +7,10 @@
 
 #include "dtc/Report/ModelGraph.h"
 #include "dtc/Dialect/Dialect.h"
+#include "dtc/Dialect/FindFunction.h"
+#include "dtc/Dialect/StageAnalysis.h"
 #include "dtc/Support/Axes.h"
 #include "dtc/Support/ModulePath.h"
-#include "dtc/Training/FindFunction.h"
-#include "dtc/Training/StageAnalysis.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include <algorithm>

@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "LayoutBuilder.h"
+#include "dtc/Dialect/StepFunction.h"
 #include "dtc/Schedule/Passes.h"
-#include "dtc/Training/StepFunction.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include <algorithm>
 #include <limits>

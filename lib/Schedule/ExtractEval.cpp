@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "ExtractEval.h"
-#include "dtc/Training/StepFunction.h"
+#include "dtc/Dialect/StepFunction.h"
 
 using namespace mlir;
 using namespace dtc;

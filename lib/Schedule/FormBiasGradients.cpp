@@ -7,11 +7,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "Reshapes.h"
+#include "dtc/Dialect/FindFunction.h"
+#include "dtc/Dialect/StepFunction.h"
 #include "dtc/Plan/Aliases.h"
 #include "dtc/Schedule/KernelOps.h"
 #include "dtc/Schedule/Passes.h"
-#include "dtc/Training/FindFunction.h"
-#include "dtc/Training/StepFunction.h"
 
 namespace dtc {
 #define GEN_PASS_DEF_FORMBIASGRADIENTS

@@ -9,11 +9,11 @@
 #include "Reshapes.h"
 #include "dtc/Dialect/Dialect.h"
 #include "dtc/Dialect/Elementwise.h"
+#include "dtc/Dialect/FindFunction.h"
+#include "dtc/Dialect/StepFunction.h"
 #include "dtc/Plan/Aliases.h"
 #include "dtc/Schedule/KernelOps.h"
 #include "dtc/Schedule/Passes.h"
-#include "dtc/Training/FindFunction.h"
-#include "dtc/Training/StepFunction.h"
 #include <cmath>
 
 namespace dtc {

@@ -8,9 +8,9 @@
 
 #include "AttentionScores.h"
 #include "Reshapes.h"
+#include "dtc/Dialect/FindFunction.h"
+#include "dtc/Dialect/StepFunction.h"
 #include "dtc/Schedule/Passes.h"
-#include "dtc/Training/FindFunction.h"
-#include "dtc/Training/StepFunction.h"
 
 namespace dtc {
 #define GEN_PASS_DEF_PACKATTENTION

@@ -7,9 +7,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "dtc/Schedule/Slices.h"
+#include "dtc/Dialect/FindFunction.h"
 #include "dtc/Plan/Aliases.h"
 #include "dtc/Plan/Skeleton.h"
-#include "dtc/Training/FindFunction.h"
 #include "llvm/ADT/StringSet.h"
 
 using namespace mlir;

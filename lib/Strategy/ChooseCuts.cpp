@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dtc/Dialect/StepFunction.h"
 #include "dtc/Strategy/Passes.h"
-#include "dtc/Training/CloseNames.h"
-#include "dtc/Training/StepFunction.h"
+#include "dtc/Support/CloseNames.h"
 #include <limits>
 
 namespace dtc {

@@ -10,11 +10,11 @@
 #include "LayoutOverrides.h"
 #include "PaddingValues.h"
 #include "dtc/Dialect/SignatureEditor.h"
+#include "dtc/Dialect/StepFunction.h"
 #include "dtc/Parallel/BatchLayouts.h"
 #include "dtc/Parallel/SplitExpansion.h"
 #include "dtc/Strategy/Passes.h"
 #include "dtc/Support/Axes.h"
-#include "dtc/Training/StepFunction.h"
 #include <numeric>
 
 namespace dtc {

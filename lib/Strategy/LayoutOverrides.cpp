@@ -5,9 +5,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "LayoutOverrides.h"
+#include "dtc/Dialect/StepFunction.h"
 #include "dtc/Support/Axes.h"
-#include "dtc/Training/CloseNames.h"
-#include "dtc/Training/StepFunction.h"
+#include "dtc/Support/CloseNames.h"
 #include "llvm/Support/GlobPattern.h"
 
 using namespace mlir;

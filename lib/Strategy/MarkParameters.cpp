@@ -7,9 +7,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "dtc/Dialect/Padding.h"
+#include "dtc/Dialect/StepFunction.h"
 #include "dtc/Strategy/Passes.h"
-#include "dtc/Training/CloseNames.h"
-#include "dtc/Training/StepFunction.h"
+#include "dtc/Support/CloseNames.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/GlobPattern.h"
 #include <cmath>

@@ -8,10 +8,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "PaddingValues.h"
+#include "dtc/Dialect/StepFunction.h"
 #include "dtc/Parallel/SplitExpansion.h"
 #include "dtc/Strategy/Passes.h"
 #include "dtc/Support/Axes.h"
-#include "dtc/Training/StepFunction.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "llvm/Support/MathExtras.h"
 

@@ -8,7 +8,7 @@
 #include "PaddingValues.h"
 #include "Numbers.h"
 #include "dtc/Dialect/Elementwise.h"
-#include "dtc/Training/StepFunction.h"
+#include "dtc/Dialect/StepFunction.h"
 
 using namespace mlir;
 using namespace dtc;

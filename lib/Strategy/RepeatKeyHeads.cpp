@@ -8,9 +8,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dtc/Dialect/StepFunction.h"
 #include "dtc/Strategy/Passes.h"
 #include "dtc/Support/Axes.h"
-#include "dtc/Training/StepFunction.h"
 #include <numeric>
 
 namespace dtc {

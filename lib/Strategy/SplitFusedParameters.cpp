@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dtc/Dialect/StepFunction.h"
 #include "dtc/Strategy/Passes.h"
-#include "dtc/Training/StepFunction.h"
 
 namespace dtc {
 #define GEN_PASS_DEF_SPLITFUSEDPARAMETERS

@@ -7,10 +7,10 @@
 
 #include "BoundInputs.h"
 #include "ComposedLosses.h"
+#include "dtc/Dialect/StepFunction.h"
+#include "dtc/Support/CloseNames.h"
 #include "dtc/Support/FormatShape.h"
-#include "dtc/Training/CloseNames.h"
 #include "dtc/Training/Passes.h"
-#include "dtc/Training/StepFunction.h"
 #include <cmath>
 
 namespace dtc {

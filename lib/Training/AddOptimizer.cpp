@@ -4,10 +4,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dtc/Dialect/StageAnalysis.h"
+#include "dtc/Dialect/StepFunction.h"
 #include "dtc/Training/Optimizers.h"
 #include "dtc/Training/Passes.h"
-#include "dtc/Training/StageAnalysis.h"
-#include "dtc/Training/StepFunction.h"
 #include <cmath>
 #include <map>
 

@@ -1,7 +1,7 @@
 //===- BatchCount.cpp - how many there are in a batch ---------------------===//
 
 #include "BatchCount.h"
-#include "dtc/Training/StepFunction.h"
+#include "dtc/Dialect/StepFunction.h"
 
 using namespace mlir;
 using namespace dtc;

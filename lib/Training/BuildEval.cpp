@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "ComposedLosses.h"
+#include "dtc/Dialect/StepFunction.h"
 #include "dtc/Training/Passes.h"
-#include "dtc/Training/StepFunction.h"
 
 namespace dtc {
 #define GEN_PASS_DEF_BUILDEVAL

@@ -4,10 +4,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dtc/Training/CloseNames.h"
+#include "dtc/Dialect/StepFunction.h"
+#include "dtc/Support/CloseNames.h"
 #include "dtc/Training/DifferentiableInterface.h"
 #include "dtc/Training/Passes.h"
-#include "dtc/Training/StepFunction.h"
 #include "llvm/Support/GlobPattern.h"
 
 namespace dtc {

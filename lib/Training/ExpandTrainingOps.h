@@ -7,7 +7,7 @@
 #ifndef DTC_LIB_TRAINING_EXPANDTRAININGOPS_H
 #define DTC_LIB_TRAINING_EXPANDTRAININGOPS_H
 
-#include "dtc/Training/StepFunction.h"
+#include "dtc/Dialect/StepFunction.h"
 
 namespace dtc {
 

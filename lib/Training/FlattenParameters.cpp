@@ -8,9 +8,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "ParameterBuckets.h"
+#include "dtc/Dialect/StepFunction.h"
 #include "dtc/Support/Axes.h"
 #include "dtc/Training/Passes.h"
-#include "dtc/Training/StepFunction.h"
 
 namespace dtc {
 #define GEN_PASS_DEF_FLATTENPARAMETERS

@@ -6,7 +6,7 @@
 
 #include "dtc/Training/InitialValues.h"
 #include "dtc/Dialect/Dialect.h"
-#include "dtc/Training/FindFunction.h"
+#include "dtc/Dialect/FindFunction.h"
 #include <cmath>
 
 using namespace mlir;

@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dtc/Dialect/StepFunction.h"
 #include "dtc/Training/Passes.h"
-#include "dtc/Training/StepFunction.h"
 #include <map>
 
 namespace dtc {

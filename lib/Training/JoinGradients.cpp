@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "dtc/Dialect/Dialect.h"
+#include "dtc/Dialect/StepFunction.h"
 #include "dtc/Training/Passes.h"
-#include "dtc/Training/StepFunction.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"

@@ -5,10 +5,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "ParameterBuckets.h"
+#include "dtc/Dialect/StageAnalysis.h"
+#include "dtc/Dialect/StepFunction.h"
 #include "dtc/Support/Axes.h"
 #include "dtc/Support/Buckets.h"
-#include "dtc/Training/StageAnalysis.h"
-#include "dtc/Training/StepFunction.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/GlobPattern.h"
 

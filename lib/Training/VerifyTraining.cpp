@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dtc/Training/StageAnalysis.h"
-#include "dtc/Training/StepFunction.h"
+#include "dtc/Dialect/StageAnalysis.h"
+#include "dtc/Dialect/StepFunction.h"
 #include "dtc/Training/Verify.h"
 
 using namespace mlir;

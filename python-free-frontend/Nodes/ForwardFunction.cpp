@@ -8,7 +8,7 @@
 #include "Ops/KnownValues.h"
 
 #include "dtc/Dialect/Dialect.h"
-#include "dtc/Training/FindFunction.h"
+#include "dtc/Dialect/FindFunction.h"
 
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/Support/Path.h"

@@ -10,8 +10,8 @@
 #include "Ops/Operators.h"
 
 #include "Interpreter.h"
+#include "dtc/Dialect/FindFunction.h"
 #include "dtc/Frontend/Import.h"
-#include "dtc/Training/FindFunction.h"
 
 #include "gtest/gtest.h"
 

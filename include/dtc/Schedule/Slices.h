@@ -10,7 +10,7 @@
 #define DTC_SCHEDULE_SLICES_H
 
 #include "dtc/Dialect/Dialect.h"
-#include "dtc/Training/StageAnalysis.h"
+#include "dtc/Dialect/StageAnalysis.h"
 #include "llvm/ADT/SetVector.h"
 #include <map>
 #include <set>

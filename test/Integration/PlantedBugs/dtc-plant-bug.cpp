@@ -6,11 +6,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "dtc/Dialect/Dialect.h"
+#include "dtc/Dialect/FindFunction.h"
 #include "dtc/Driver/Driver.h"
 #include "dtc/Memory/MemoryPlan.h"
 #include "dtc/Plan/Skeleton.h"
 #include "dtc/Schedule/KernelOps.h"
-#include "dtc/Training/FindFunction.h"
 #include "llvm/Support/InitLLVM.h"
 
 using namespace mlir;

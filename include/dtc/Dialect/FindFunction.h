@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef DTC_TRAINING_FINDFUNCTION_H
-#define DTC_TRAINING_FINDFUNCTION_H
+#ifndef DTC_DIALECT_FINDFUNCTION_H
+#define DTC_DIALECT_FINDFUNCTION_H
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -32,4 +32,4 @@ mlir::FailureOr<mlir::func::FuncOp> findFunction(mlir::ModuleOp module,
 
 } // namespace dtc
 
-#endif // DTC_TRAINING_FINDFUNCTION_H
+#endif // DTC_DIALECT_FINDFUNCTION_H

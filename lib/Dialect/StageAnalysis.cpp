@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dtc/Training/StageAnalysis.h"
+#include "dtc/Dialect/StageAnalysis.h"
 #include "dtc/Dialect/Dialect.h"
 
 using namespace mlir;

@@ -15,8 +15,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef DTC_TRAINING_STAGEANALYSIS_H
-#define DTC_TRAINING_STAGEANALYSIS_H
+#ifndef DTC_DIALECT_STAGEANALYSIS_H
+#define DTC_DIALECT_STAGEANALYSIS_H
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/DenseMap.h"
@@ -43,4 +43,4 @@ private:
 
 } // namespace dtc
 
-#endif // DTC_TRAINING_STAGEANALYSIS_H
+#endif // DTC_DIALECT_STAGEANALYSIS_H

@@ -1,10 +1,10 @@
 //===- StepFunction.cpp - arguments and results of a step -----------------===//
 //
-// The function of the training phase and its signature.
+// From import to SplitStages.
 //
 //===----------------------------------------------------------------------===//
 
-#include "dtc/Training/StepFunction.h"
+#include "dtc/Dialect/StepFunction.h"
 
 using namespace mlir;
 using namespace dtc;

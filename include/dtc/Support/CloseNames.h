@@ -4,10 +4,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef DTC_TRAINING_CLOSENAMES_H
-#define DTC_TRAINING_CLOSENAMES_H
+#ifndef DTC_SUPPORT_CLOSENAMES_H
+#define DTC_SUPPORT_CLOSENAMES_H
 
-#include "mlir/Support/LLVM.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
 #include <string>
 
 namespace dtc {
@@ -21,4 +22,4 @@ std::string listNames(llvm::ArrayRef<llvm::StringRef> names);
 
 } // namespace dtc
 
-#endif // DTC_TRAINING_CLOSENAMES_H
+#endif // DTC_SUPPORT_CLOSENAMES_H

@@ -5,11 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef DTC_TRAINING_STEPFUNCTION_H
-#define DTC_TRAINING_STEPFUNCTION_H
+#ifndef DTC_DIALECT_STEPFUNCTION_H
+#define DTC_DIALECT_STEPFUNCTION_H
 
 #include "dtc/Dialect/Dialect.h"
-#include "dtc/Training/FindFunction.h"
+#include "dtc/Dialect/FindFunction.h"
 
 namespace dtc {
 
@@ -74,4 +74,4 @@ void eraseDeadOps(mlir::func::FuncOp func, mlir::Operation *first = nullptr);
 
 } // namespace dtc
 
-#endif // DTC_TRAINING_STEPFUNCTION_H
+#endif // DTC_DIALECT_STEPFUNCTION_H
