@@ -7,8 +7,8 @@
 
 #include "dtc/Dialect/Dialect.h"
 #include "dtc/Dialect/StepFunction.h"
-#include "dtc/Parallel/BatchLayouts.h"
 #include "dtc/Parallel/Passes.h"
+#include "dtc/Propagation/BatchLayouts.h"
 
 namespace dtc {
 #define GEN_PASS_DEF_SCALEBATCH

@@ -11,8 +11,8 @@
 #include "PaddingValues.h"
 #include "dtc/Dialect/SignatureEditor.h"
 #include "dtc/Dialect/StepFunction.h"
-#include "dtc/Parallel/BatchLayouts.h"
-#include "dtc/Parallel/SplitExpansion.h"
+#include "dtc/Propagation/BatchLayouts.h"
+#include "dtc/Propagation/SplitExpansion.h"
 #include "dtc/Strategy/Passes.h"
 #include "dtc/Support/Axes.h"
 #include <numeric>

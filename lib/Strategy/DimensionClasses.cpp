@@ -5,7 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "DimensionClasses.h"
-#include "dtc/Parallel/SplitExpansion.h"
+#include "dtc/Propagation/SplitExpansion.h"
 
 using namespace mlir;
 using namespace dtc;

@@ -9,7 +9,7 @@
 
 #include "PaddingValues.h"
 #include "dtc/Dialect/StepFunction.h"
-#include "dtc/Parallel/SplitExpansion.h"
+#include "dtc/Propagation/SplitExpansion.h"
 #include "dtc/Strategy/Passes.h"
 #include "dtc/Support/Axes.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"

@@ -1,4 +1,4 @@
-//===- Evaluate.cpp - elements of tensors as vectors --------------===//
+//===- Evaluate.cpp - elements of tensors as vectors ----------------------===//
 //
 // The scalar body of a statement becomes vector code by widening its ops.
 // Operands are vectors where they vary with the column and scalars elsewhere.

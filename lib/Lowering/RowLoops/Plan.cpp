@@ -1,4 +1,4 @@
-//===- Plan.cpp - places the statements of a kernel in loops ------===//
+//===- Plan.cpp - places the statements of a kernel in loops --------------===//
 //
 // Which statements share a nest, which phase of a row each belongs to, which
 // loops are one, and which values are kept in memory.

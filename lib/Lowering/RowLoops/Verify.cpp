@@ -1,4 +1,4 @@
-//===- Verify.cpp - one writer's buffer is never another's --------===//
+//===- Verify.cpp - one writer's buffer is never another's ----------------===//
 //
 // A tensor that is stored has a buffer of its own, but for a result that
 // overwrites an argument. Checks that no other result has that argument's

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef DTC_LIB_PARALLEL_SINGLEMICROBATCH_H
-#define DTC_LIB_PARALLEL_SINGLEMICROBATCH_H
+#ifndef DTC_PROPAGATION_SINGLEMICROBATCH_H
+#define DTC_PROPAGATION_SINGLEMICROBATCH_H
 
 #include "dtc/Dialect/Dialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -63,4 +63,4 @@ private:
 
 } // namespace dtc
 
-#endif // DTC_LIB_PARALLEL_SINGLEMICROBATCH_H
+#endif // DTC_PROPAGATION_SINGLEMICROBATCH_H

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Propagation.h"
 #include "dtc/Dialect/StepFunction.h"
+#include "dtc/Propagation/Propagation.h"
 #include "dtc/Support/Axes.h"
 #include "mlir/IR/IRMapping.h"
 

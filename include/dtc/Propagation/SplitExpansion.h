@@ -5,13 +5,13 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef DTC_PARALLEL_SPLITEXPANSION_H
-#define DTC_PARALLEL_SPLITEXPANSION_H
+#ifndef DTC_PROPAGATION_SPLITEXPANSION_H
+#define DTC_PROPAGATION_SPLITEXPANSION_H
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/OpDefinition.h"
 
-#include "dtc/Parallel/SplitExpansion.h.inc"
+#include "dtc/Propagation/SplitExpansion.h.inc"
 
 namespace mlir {
 class DialectRegistry;
@@ -25,4 +25,4 @@ void registerSplitExpansions(mlir::DialectRegistry &registry);
 
 } // namespace dtc
 
-#endif // DTC_PARALLEL_SPLITEXPANSION_H
+#endif // DTC_PROPAGATION_SPLITEXPANSION_H

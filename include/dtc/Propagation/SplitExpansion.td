@@ -1,7 +1,7 @@
 //===- SplitExpansion.td - ops over a split dimension ------*- tablegen -*-===//
 
-#ifndef DTC_PARALLEL_SPLITEXPANSION_TD
-#define DTC_PARALLEL_SPLITEXPANSION_TD
+#ifndef DTC_PROPAGATION_SPLITEXPANSION_TD
+#define DTC_PROPAGATION_SPLITEXPANSION_TD
 
 include "mlir/IR/OpBase.td"
 
@@ -11,7 +11,7 @@ def DTC_SplitExpansionInterface : OpInterface<"SplitExpansionInterface"> {
     An op whose sharding rule needs a dimension whole, but that other ops can
     compute where that dimension is split: a lookup in a split table, a
     cross-entropy over split classes, a causal attention of split queries. The
-    models live in `lib/Parallel/Expansions`.
+    models live in `lib/Propagation/Expansions`.
   }];
   let methods = [
     InterfaceMethod<"The dimension of an operand that may be split, if any.",
@@ -28,4 +28,4 @@ def DTC_SplitExpansionInterface : OpInterface<"SplitExpansionInterface"> {
   ];
 }
 
-#endif // DTC_PARALLEL_SPLITEXPANSION_TD
+#endif // DTC_PROPAGATION_SPLITEXPANSION_TD

@@ -2,7 +2,7 @@
 
 #include "Expansion.h"
 
-#include "dtc/Parallel/SplitExpansion.cpp.inc"
+#include "dtc/Propagation/SplitExpansion.cpp.inc"
 
 using namespace mlir;
 using namespace dtc;

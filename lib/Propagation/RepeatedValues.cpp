@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Propagation.h"
+#include "dtc/Propagation/Propagation.h"
 
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 #include <numeric>

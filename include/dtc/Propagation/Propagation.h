@@ -4,11 +4,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef DTC_LIB_PARALLEL_PROPAGATION_H
-#define DTC_LIB_PARALLEL_PROPAGATION_H
+#ifndef DTC_PROPAGATION_PROPAGATION_H
+#define DTC_PROPAGATION_PROPAGATION_H
 
-#include "SingleMicrobatch.h"
-#include "dtc/Parallel/SplitExpansion.h"
+#include "dtc/Propagation/SingleMicrobatch.h"
+#include "dtc/Propagation/SplitExpansion.h"
 
 namespace dtc {
 
@@ -90,4 +90,4 @@ private:
 
 } // namespace dtc
 
-#endif // DTC_LIB_PARALLEL_PROPAGATION_H
+#endif // DTC_PROPAGATION_PROPAGATION_H

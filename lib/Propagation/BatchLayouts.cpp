@@ -4,9 +4,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dtc/Parallel/BatchLayouts.h"
-#include "Propagation.h"
+#include "dtc/Propagation/BatchLayouts.h"
 #include "dtc/Dialect/StepFunction.h"
+#include "dtc/Propagation/Propagation.h"
 
 using namespace mlir;
 using namespace dtc;

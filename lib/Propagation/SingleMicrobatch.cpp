@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "SingleMicrobatch.h"
+#include "dtc/Propagation/SingleMicrobatch.h"
 #include "dtc/Dialect/FindFunction.h"
 
 using namespace mlir;

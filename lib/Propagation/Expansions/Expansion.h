@@ -1,10 +1,10 @@
 //===- Expansion.h - what expansions are written with -----------*- C++ -*-===//
 
-#ifndef DTC_LIB_PARALLEL_EXPANSIONS_EXPANSION_H
-#define DTC_LIB_PARALLEL_EXPANSIONS_EXPANSION_H
+#ifndef DTC_LIB_PROPAGATION_EXPANSIONS_EXPANSION_H
+#define DTC_LIB_PROPAGATION_EXPANSIONS_EXPANSION_H
 
 #include "dtc/Dialect/Dialect.h"
-#include "dtc/Parallel/SplitExpansion.h"
+#include "dtc/Propagation/SplitExpansion.h"
 
 namespace dtc {
 
@@ -25,4 +25,4 @@ void registerLookupExpansions(mlir::MLIRContext *context);
 
 } // namespace dtc
 
-#endif // DTC_LIB_PARALLEL_EXPANSIONS_EXPANSION_H
+#endif // DTC_LIB_PROPAGATION_EXPANSIONS_EXPANSION_H

@@ -1,7 +1,7 @@
 //===- BatchLayouts.h - where the samples of a batch are --------*- C++ -*-===//
 
-#ifndef DTC_PARALLEL_BATCHLAYOUTS_H
-#define DTC_PARALLEL_BATCHLAYOUTS_H
+#ifndef DTC_PROPAGATION_BATCHLAYOUTS_H
+#define DTC_PROPAGATION_BATCHLAYOUTS_H
 
 #include "dtc/Dialect/Dialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -23,4 +23,4 @@ llvm::DenseMap<mlir::Value, LayoutAttr> findSamples(mlir::func::FuncOp forward);
 
 } // namespace dtc
 
-#endif // DTC_PARALLEL_BATCHLAYOUTS_H
+#endif // DTC_PROPAGATION_BATCHLAYOUTS_H

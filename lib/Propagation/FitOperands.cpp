@@ -1,10 +1,10 @@
-//===- Propagation.cpp - layouts of one op --------------------------------===//
+//===- FitOperands.cpp - operands that fit an op's rule -------------------===//
 //
-// Operands that fit an op's rule: a reshard wherever it does not hold.
+// A reshard wherever an operand does not; layouts of results follow.
 //
 //===----------------------------------------------------------------------===//
 
-#include "Propagation.h"
+#include "dtc/Propagation/Propagation.h"
 
 using namespace mlir;
 using namespace dtc;

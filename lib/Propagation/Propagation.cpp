@@ -1,0 +1,130 @@
+//===- Propagation.cpp - layouts of one op after the other ----------------===//
+//
+// Replaces ops by others where a dimension is split that a rule needs whole;
+// makes the operands of all else fit, and gives results layouts.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dtc/Propagation/Propagation.h"
+
+using namespace mlir;
+using namespace dtc;
+
+/// Layouts for what was built between two ops.
+LogicalResult Propagation::propagateNew(Operation *before, Operation *op) {
+  SmallVector<Operation *> built;
+  for (Operation *next = before ? before->getNextNode()
+                                : &op->getBlock()->front();
+       next != op; next = next->getNextNode())
+    built.push_back(next);
+  for (Operation *next : built)
+    if (!isa<ReshardOp>(next) && failed(propagate(next)))
+      return failure();
+  return success();
+}
+
+/// A sum of scalars of which only some are partial: the others become partial
+/// too, the first part being the whole and the rest zero. So that the sum of
+/// many is reduced once.
+LogicalResult Propagation::makePartial(Operation *op) {
+  OpBuilder builder(op);
+  Location loc = op->getLoc();
+  for (const MeshAxis &axis : mesh.getAxes()) {
+    auto isPartial = [&](Value value) {
+      LayoutAttr layout = getLayout(value.getType());
+      auto entry = layout.getEntry(axis.name);
+      return !layout.isSplit(MeshAttr::timeAxis) && entry &&
+             entry->isPartial() && entry->reduction == Reduction::sum;
+    };
+    if (axis.name == MeshAttr::timeAxis ||
+        llvm::none_of(op->getOperands(), isPartial))
+      continue;
+    for (OpOperand &operand : op->getOpOperands()) {
+      Value value = operand.get();
+      if (isPartial(value))
+        continue;
+      auto scalar =
+          withLayout(cast<RankedTensorType>(value.getType()), LayoutAttr());
+      Value parts = getParts(axis.name, builder, loc);
+      Operation *before = op->getPrevNode();
+      auto zeroOf = [&](Type element) {
+        auto type = RankedTensorType::get({}, element);
+        return ConstantOp::create(
+            builder, loc, type,
+            DenseElementsAttr::get(type, builder.getZeroAttr(element)));
+      };
+      Value isFirst = CompareOp::create(builder, loc, Comparison::eq, parts,
+                                        zeroOf(builder.getI64Type()));
+      Value sum =
+          ReduceSumOp::create(builder, loc,
+                              SelectOp::create(builder, loc, isFirst, value,
+                                               zeroOf(scalar.getElementType())),
+                              ArrayRef<int64_t>{0});
+      operand.set(ReshapeOp::create(builder, loc, scalar, sum));
+      if (failed(propagateNew(before, op)))
+        return failure();
+    }
+  }
+  return success();
+}
+
+/// Splits a value as the plan wants it here; of one that is summed over
+/// micro-batches, the sum, or else what is summed.
+void Propagation::place(Value value, DictionaryAttr split, bool perMicrobatch) {
+  LayoutAttr layout = getLayout(value.getType());
+  if (layout.isPartial(MeshAttr::timeAxis) && !perMicrobatch)
+    layout = layout.without(MeshAttr::timeAxis);
+  for (NamedAttribute entry : split) {
+    LayoutAttr wanted =
+        addSplit(cast<RankedTensorType>(value.getType()),
+                 layout.without(entry.getName().getValue()), entry.getName(),
+                 cast<IntegerAttr>(entry.getValue()).getInt());
+    if (wanted)
+      layout = wanted;
+  }
+  OpBuilder builder(value.getContext());
+  builder.setInsertionPointAfterValue(value);
+  Value moved = reshard(value, layout, builder, value.getLoc());
+  if (layout.isPartial(MeshAttr::timeAxis))
+    moved.getDefiningOp()->setAttr(attr::perMicrobatch, builder.getUnitAttr());
+  value.replaceUsesWithIf(
+      moved, [](OpOperand &use) { return !isa<ReshardOp>(use.getOwner()); });
+}
+
+LogicalResult Propagation::propagate(Operation *op) {
+  // What has been reduced is not looked at in parts again.
+  for (OpOperand &operand : op->getOpOperands())
+    if (Value whole = reduced.lookup(operand.get()))
+      operand.set(whole);
+
+  auto split = op->getAttrOfType<DictionaryAttr>(attr::splitDims);
+  op->removeAttr(attr::splitDims);
+  bool perMicrobatch = bool(op->removeAttr(attr::perMicrobatch));
+  if (auto expansion = dyn_cast<SplitExpansionInterface>(op)) {
+    FailureOr<SmallVector<Value>> results = expandIfSplit(expansion);
+    if (failed(results))
+      return failure();
+    if (!results->empty()) {
+      if (split)
+        place(single.getSum(results->front()), split, perMicrobatch);
+      return success();
+    }
+  }
+
+  bool isScalarSum =
+      isa<AddOp>(op) &&
+      cast<ShapedType>(op->getResult(0).getType()).getRank() == 0;
+  if (isScalarSum && failed(makePartial(op)))
+    return failure();
+  if (failed(infer(op)))
+    return failure();
+  if (isDrawn(op))
+    drawn.insert(op->getResult(0));
+  if (op->getNumOperands() > 0 && llvm::all_of(op->getOperands(), [&](Value v) {
+        return stored.contains(v);
+      }))
+    stored.insert(op->result_begin(), op->result_end());
+  if (split)
+    place(single.getSum(op->getResult(0)), split, perMicrobatch);
+  return success();
+}
