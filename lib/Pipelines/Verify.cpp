@@ -10,6 +10,7 @@
 #include "dtc/Parallel/Verify.h"
 #include "dtc/Pipelines/Passes.h"
 #include "dtc/Strategy/Strategy.h"
+#include "dtc/Strategy/Verify.h"
 #include "dtc/Training/Verify.h"
 #include "llvm/ADT/STLExtras.h"
 

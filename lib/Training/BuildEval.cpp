@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ComposedLosses.h"
 #include "dtc/Dialect/StepFunction.h"
+#include "dtc/Strategy/ComposedLosses.h"
 #include "dtc/Training/Passes.h"
 
 namespace dtc {

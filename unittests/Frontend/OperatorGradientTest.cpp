@@ -9,6 +9,7 @@
 #include "Interpreter.h"
 #include "dtc/Dialect/Dialect.h"
 #include "dtc/Frontend/Import.h"
+#include "dtc/Strategy/Passes.h"
 #include "dtc/Training/DifferentiableInterface.h"
 #include "dtc/Training/Passes.h"
 

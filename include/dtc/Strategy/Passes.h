@@ -1,13 +1,14 @@
 //===- Passes.h - passes of the strategy phase ------------------*- C++ -*-===//
 //
-// What a plan decides about a model: cuts, splits, padding, what is said of
-// parameters by name.
+// The forward pass with its loss, and what a plan decides about it: cuts,
+// splits, padding, what is said of parameters by name.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef DTC_STRATEGY_PASSES_H
 #define DTC_STRATEGY_PASSES_H
 
+#include "dtc/Training/Options.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
 

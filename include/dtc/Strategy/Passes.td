@@ -5,6 +5,52 @@
 
 include "mlir/Pass/PassBase.td"
 
+def MoveBatch : Pass<"dtc-move-batch", "::mlir::ModuleOp"> {
+  let summary = "results have the batch first";
+  let description = [{
+    A result of `@forward` whose batch is another dimension, such as [tokens,
+    batch, vocabulary], is transposed: data, labels among them, are samples. The
+    batch of inputs is their first dimension; where it is in results follows
+    from layouts. Where it is nowhere, or in two dimensions, since the model mixes
+    samples, the result stays.
+
+    ```mlir
+    func.func @forward(%x: tensor<4x6xi64> {dtc.input = "x"}) -> tensor<6x4x30xf32> {
+      ...
+      return %y : tensor<6x4x30xf32>
+    // becomes
+    func.func @forward(%x: tensor<4x6xi64> {dtc.input = "x"}) -> tensor<4x6x30xf32> {
+      ...
+      %0 = dtc.transpose %y [1, 0, 2] : (tensor<6x4x30xf32>) -> tensor<4x6x30xf32>
+      return %0 : tensor<4x6x30xf32>
+    ```
+  }];
+  let dependentDialects = ["mlir::func::FuncDialect"];
+}
+
+def ScaleBatch : Pass<"dtc-scale-batch", "::mlir::ModuleOp"> {
+  let summary = "gives a model of a fixed batch another one";
+  let description = [{
+    Follows the batch from the inputs through the forward graph by the ops'
+    sharding rules, as if its samples were micro-batches, and changes the size
+    of each dimension that it is in. What a model has for each sample of the
+    exported batch, but is the same for all (a class token that is repeated), is
+    made of one. A model that mixes samples, or averages over them, keeps its
+    batch: that is an error.
+
+    ```mlir
+    %0 = dtc.transpose %x [1, 0, 2] : (tensor<2x5x16xf32>) -> tensor<5x2x16xf32>
+    %1 = dtc.reshape %0 : (tensor<5x2x16xf32>) -> tensor<10x16xf32>
+    // becomes, with batch=32
+    %0 = dtc.transpose %x [1, 0, 2] : (tensor<32x5x16xf32>) -> tensor<5x32x16xf32>
+    %1 = dtc.reshape %0 : (tensor<5x32x16xf32>) -> tensor<160x16xf32>
+    ```
+  }];
+  let options = [
+    Option<"batch", "batch", "int64_t", "0", "Samples of a step; nothing happens with 0">,
+  ];
+}
+
 def MarkParameters : Pass<"dtc-mark-parameters", "mlir::ModuleOp"> {
   let summary = "note what the user says of parameters by name";
   let description = [{
@@ -194,6 +240,167 @@ def ChooseCuts : Pass<"dtc-choose-cuts", "mlir::ModuleOp"> {
                "bytes of parameters, `uniform` numbers of ops; or the names of "
                "the nodes that begin stages 1, 2, ...">,
   ];
+}
+
+def InsertBoundaries : Pass<"dtc-insert-boundaries", "mlir::ModuleOp"> {
+  let summary = "make every crossing of stages a dtc.boundary";
+  let description = [{
+    Consumes the `dtc.stage` of ops. A value that later stages use is relayed
+    from stage to stage up to its last user. A parameter used on several stages
+    (a tied embedding) is owned by the first of them and crosses directly from
+    it to each other.
+
+    Before:
+    ```mlir
+    %0 = dtc.matmul %x, %w {dtc.stage = 0 : i64} : (tensor<8x4xf32>, tensor<4x4xf32>) -> tensor<8x4xf32>
+    %1 = dtc.matmul %0, %w {dtc.stage = 1 : i64} : (tensor<8x4xf32>, tensor<4x4xf32>) -> tensor<8x4xf32>
+    ```
+    After:
+    ```mlir
+    %0 = dtc.matmul %x, %w : (tensor<8x4xf32>, tensor<4x4xf32>) -> tensor<8x4xf32>
+    %w1 = dtc.boundary %w from 0 to 1 : tensor<4x4xf32>
+    %01 = dtc.boundary %0 from 0 to 1 : tensor<8x4xf32>
+    %1 = dtc.matmul %01, %w1 : (tensor<8x4xf32>, tensor<4x4xf32>) -> tensor<8x4xf32>
+    ```
+  }];
+  let dependentDialects = ["::dtc::DTCDialect"];
+}
+
+def AddLoss : Pass<"dtc-add-loss", "mlir::ModuleOp"> {
+  let summary = "append labels and the loss; @forward becomes @step";
+  let description = [{
+    The loss is a sum over the global batch in double precision, divided by a
+    count: a constant, the number of labels that are not ignored, or the sum of
+    their classes' weights. It and the predictions that it is taken of, classes
+    last, become results, and unless the model computes the loss, so does the
+    model's output as it is (`recorded`). What computed other outputs alone is
+    removed.
+    Smoothed and weighted cross-entropy and `bce` are
+    built from tensor ops.
+
+    An input that indexes a table, or holds labels of so many classes, gets
+    `dtc.bound`, one for all elements of a sample or one for each; labels with
+    an ignored value get `dtc.ignore_index`.
+
+    Before:
+    ```mlir
+    func.func @forward(%x: tensor<8x4xf32> {dtc.input = "x"}, ...) -> (tensor<8x4xf32> {dtc.output = "y"}) {
+      ...
+      return %y : tensor<8x4xf32>
+    ```
+    After, with `loss=cross-entropy`:
+    ```mlir
+    func.func @step(%x: tensor<8x4xf32> {dtc.input = "x", dtc.kind = "input"},
+                    %t: tensor<8xi64> {dtc.input = "labels", dtc.kind = "label"}, ...)
+        -> (tensor<f64> {dtc.output = "loss"}, tensor<8x4xf32> {dtc.output = "predictions"},
+            tensor<8x4xf32> {dtc.output = "recorded"}) {
+      ...
+      %0 = dtc.cross_entropy %y, %t : (tensor<8x4xf32>, tensor<8xi64>) -> tensor<f64>
+      %n = dtc.constant dense<8.0> : tensor<f64> to tensor<f64>
+      %1 = dtc.div %0, %n : (tensor<f64>, tensor<f64>) -> tensor<f64>
+      %2 = dtc.sum_over_stages %1 : (tensor<f64>) -> tensor<f64>
+      return %2, %y, %y : tensor<f64>, tensor<8x4xf32>, tensor<8x4xf32>
+    ```
+  }];
+  let options = [
+    Option<"loss", "loss", "std::string", "TrainingOptions().loss",
+           "cross-entropy, bce, mse, or output[:NAME] if the model computes it">,
+    Option<"output", "output", "std::string", "",
+           "the output that the loss is taken of, if there are several">,
+    Option<"ignoreIndex", "ignore-index", "std::string", "",
+           "integer; labels with this value do not count">,
+    Option<"classAxis", "class-axis", "int64_t", "TrainingOptions().classAxis",
+           "dimension of the classes, negative from the end">,
+    Option<"reduction", "reduction", "std::string", "TrainingOptions().reduction",
+           "mean or sum over the global batch">,
+    Option<"labelSmoothing", "label-smoothing", "double", "TrainingOptions().labelSmoothing",
+           "share of each label that is spread over all classes">,
+    ListOption<"classWeights", "class-weights", "double", "a weight for each class">,
+    Option<"replicas", "replicas", "int64_t", "0",
+           "Of how many replicas the batch is, if that is known at launch only">,
+  ];
+  let dependentDialects = ["::dtc::DTCDialect"];
+}
+
+def ExpandTrainingOps : Pass<"dtc-expand-training-ops", "mlir::ModuleOp"> {
+  let summary = "give batch norm and dropout their meaning in training and in evaluations";
+  let description = [{
+    Batch norm and dropout compute something else in an evaluation
+    (EvaluationInterface). From the first such op on, what the predictions need
+    is computed a second time, and the predictions become those of an
+    evaluation. CSE merges what turns out not to differ.
+
+    ```mlir
+    %y = dtc.dropout %x, %seed, %step {id = 1 : i64, probability = 2.0e-1 : f64} : ... -> tensor<8x4xf32>
+    %z = dtc.matmul %y, %w : ...
+    %l = dtc.squared_error %z, %t : ...
+    return %l, %z : ... // "loss", "predictions"
+    // becomes
+    %k = dtc.reshape (dtc.slice (dtc.add %seed, %distances) axis 0 from 1 {view}) : (tensor<1xi64>) -> tensor<i64>
+    %u = dtc.random_uniform %k, %step {id = 0 : i64} : (tensor<i64>, tensor<f64>) -> tensor<8x4xf32>
+    %keep = dtc.compare ge %u, %fifth : (tensor<8x4xf32>, tensor<f32>) -> tensor<8x4xi1>
+    %s = dtc.mul %x, %scale : (tensor<8x4xf32>, tensor<f32>) -> tensor<8x4xf32>
+    %y = dtc.select %keep, %s, %zero : (tensor<8x4xi1>, tensor<8x4xf32>, tensor<f32>) -> tensor<8x4xf32>
+    %z = dtc.matmul %y, %w : ...
+    %l = dtc.squared_error %z, %t : ...
+    %e = dtc.matmul %x, %w : ...
+    return %l, %e : ...
+    ```
+    Random ops of one seed, whose numbers differ by their ids, get a key each:
+    the seed plus a multiple of a large odd number. Their ids become 0, so that
+    layers that are alike become equal kernels.
+
+    A `batch_norm` becomes sums over the batch and elementwise ops, and `@step`
+    returns the new running statistics, once a step: the old ones times
+    momentum, and the mean, over the parts of the batch that have statistics, of
+    mean and unbiased variance. These parts are the whole batch (`global`, only
+    with one micro-batch), the micro-batches (`micro`), the ranks' parts of
+    these (`local`, as PyTorch's DDP). They become a dimension of the values,
+    that which micro-batches and ranks split. With `frozen` the running
+    statistics normalise and stay, as in all ops that are `running`.
+
+    ```mlir
+    %y = dtc.batch_norm %x, %s, %b, %m, %v {epsilon = 1.0e-5 : f64, momentum = 0.9 : f64} :
+        (tensor<8x4xf32>, tensor<4xf32>, ...) -> tensor<8x4xf32>
+    // becomes, of two micro-batches
+    %g = dtc.reshape %x : (tensor<8x4xf32>) -> tensor<2x4x4xf32>
+    %sum = dtc.reduce_sum %g axes [1] : (tensor<2x4x4xf32>) -> tensor<2x1x4xf32>
+    %mean = dtc.mul %sum, %quarter : (tensor<2x1x4xf32>, tensor<f32>) -> tensor<2x1x4xf32>
+    %c = dtc.sub %g, %mean : (tensor<2x4x4xf32>, tensor<2x1x4xf32>) -> tensor<2x4x4xf32>
+    ...
+    %m1 = dtc.average %m, %mean_of_means {decay = 0.9 : f64} : ...
+    ```
+  }];
+  let options = [
+    Option<"statistics", "statistics", "std::string", /*default=*/"\"global\"",
+           "Which part of the batch normalises: global, micro, local or frozen">,
+    Option<"microbatches", "microbatches", "int64_t", /*default=*/"1",
+           "Micro-batches of a step">,
+    Option<"dp", "dp", "int64_t", /*default=*/"1", "Data parallel ranks">,
+    Option<"replicas", "replicas", "int64_t", "0",
+           "Of how many replicas the batch is, if that is known at launch only">,
+  ];
+}
+
+def MarkMixedSamples : Pass<"dtc-mark-mixed-samples", "::mlir::ModuleOp"> {
+  let summary = "mark models whose predictions depend on pairs of samples";
+  let description = [{
+    An evaluation fills the last batch of a data set by repeating its samples
+    equally often. Predictions of single samples stay as they are, and so do
+    those that depend on means over the batch. A model that compares each sample
+    with each other one, such as one with a contrastive loss, gets
+    `dtc.mixes_samples`: its evaluations leave the last batch out.
+
+    The ops' sharding rules decide. A value whose samples must be gathered is one
+    that an op reads sample by sample.
+
+    ```mlir
+    %t = dtc.transpose %z [1, 0] : (tensor<8x4xf32>) -> tensor<4x8xf32>
+    %s = dtc.matmul %z, %t : (tensor<8x4xf32>, tensor<4x8xf32>) -> tensor<8x8xf32>
+    return %loss, %s : ..., tensor<8x8xf32>     // {dtc.output = "predictions"}
+    // becomes                                     {dtc.mixes_samples, dtc.output = "predictions"}
+    ```
+  }];
 }
 
 def ChooseSplits : Pass<"dtc-choose-splits", "::mlir::ModuleOp"> {

@@ -1,7 +1,7 @@
 //===- Passes.h - passes of the training phase ------------------*- C++ -*-===//
 //
-// From the forward graph to one training step: cuts, boundaries, loss,
-// gradients, optimizer.
+// From the forward pass with its loss to one training step: gradients,
+// optimizer.
 //
 //===----------------------------------------------------------------------===//
 

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef DTC_LIB_STRATEGY_DIMENSIONCLASSES_H
-#define DTC_LIB_STRATEGY_DIMENSIONCLASSES_H
+#ifndef DTC_LIB_STRATEGY_SPLITS_DIMENSIONCLASSES_H
+#define DTC_LIB_STRATEGY_SPLITS_DIMENSIONCLASSES_H
 
 #include "dtc/Dialect/Dialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -62,4 +62,4 @@ private:
 
 } // namespace dtc
 
-#endif // DTC_LIB_STRATEGY_DIMENSIONCLASSES_H
+#endif // DTC_LIB_STRATEGY_SPLITS_DIMENSIONCLASSES_H

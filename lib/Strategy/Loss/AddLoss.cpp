@@ -6,16 +6,16 @@
 //===----------------------------------------------------------------------===//
 
 #include "BoundInputs.h"
-#include "ComposedLosses.h"
 #include "dtc/Dialect/StepFunction.h"
+#include "dtc/Strategy/ComposedLosses.h"
+#include "dtc/Strategy/Passes.h"
 #include "dtc/Support/CloseNames.h"
 #include "dtc/Support/FormatShape.h"
-#include "dtc/Training/Passes.h"
 #include <cmath>
 
 namespace dtc {
 #define GEN_PASS_DEF_ADDLOSS
-#include "dtc/Training/Passes.h.inc"
+#include "dtc/Strategy/Passes.h.inc"
 } // namespace dtc
 
 using namespace mlir;

@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef DTC_LIB_STRATEGY_LAYOUTOVERRIDES_H
-#define DTC_LIB_STRATEGY_LAYOUTOVERRIDES_H
+#ifndef DTC_LIB_STRATEGY_SPLITS_LAYOUTOVERRIDES_H
+#define DTC_LIB_STRATEGY_SPLITS_LAYOUTOVERRIDES_H
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -28,4 +28,4 @@ readLayoutOverrides(mlir::func::FuncOp function,
 
 } // namespace dtc
 
-#endif // DTC_LIB_STRATEGY_LAYOUTOVERRIDES_H
+#endif // DTC_LIB_STRATEGY_SPLITS_LAYOUTOVERRIDES_H

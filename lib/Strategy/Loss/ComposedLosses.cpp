@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ComposedLosses.h"
+#include "dtc/Strategy/ComposedLosses.h"
 #include "BatchCount.h"
 
 using namespace mlir;

@@ -6,11 +6,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "ExpandTrainingOps.h"
-#include "dtc/Training/Passes.h"
+#include "dtc/Strategy/Passes.h"
 
 namespace dtc {
 #define GEN_PASS_DEF_EXPANDTRAININGOPS
-#include "dtc/Training/Passes.h.inc"
+#include "dtc/Strategy/Passes.h.inc"
 } // namespace dtc
 
 using namespace mlir;

@@ -1,7 +1,7 @@
 //===- PaddingValues.h - what padded parameters make ------------*- C++ -*-===//
 
-#ifndef DTC_LIB_STRATEGY_PADDINGVALUES_H
-#define DTC_LIB_STRATEGY_PADDINGVALUES_H
+#ifndef DTC_LIB_STRATEGY_SPLITS_PADDINGVALUES_H
+#define DTC_LIB_STRATEGY_SPLITS_PADDINGVALUES_H
 
 #include "DimensionClasses.h"
 
@@ -16,4 +16,4 @@ std::string findPaddingObstacle(mlir::func::FuncOp function,
 
 } // namespace dtc
 
-#endif // DTC_LIB_STRATEGY_PADDINGVALUES_H
+#endif // DTC_LIB_STRATEGY_SPLITS_PADDINGVALUES_H

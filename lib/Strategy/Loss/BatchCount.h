@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef DTC_LIB_TRAINING_BATCHCOUNT_H
-#define DTC_LIB_TRAINING_BATCHCOUNT_H
+#ifndef DTC_LIB_STRATEGY_LOSS_BATCHCOUNT_H
+#define DTC_LIB_STRATEGY_LOSS_BATCHCOUNT_H
 
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
@@ -20,4 +20,4 @@ mlir::Value createBatchCount(mlir::ImplicitLocOpBuilder &builder, int64_t count,
 
 } // namespace dtc
 
-#endif // DTC_LIB_TRAINING_BATCHCOUNT_H
+#endif // DTC_LIB_STRATEGY_LOSS_BATCHCOUNT_H

@@ -5,12 +5,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "dtc/Dialect/StepFunction.h"
-#include "dtc/Training/Passes.h"
+#include "dtc/Strategy/Passes.h"
 #include <map>
 
 namespace dtc {
 #define GEN_PASS_DEF_INSERTBOUNDARIES
-#include "dtc/Training/Passes.h.inc"
+#include "dtc/Strategy/Passes.h.inc"
 } // namespace dtc
 
 using namespace mlir;

@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef DTC_LIB_TRAINING_EXPANDTRAININGOPS_H
-#define DTC_LIB_TRAINING_EXPANDTRAININGOPS_H
+#ifndef DTC_LIB_STRATEGY_TRAININGOPS_EXPANDTRAININGOPS_H
+#define DTC_LIB_STRATEGY_TRAININGOPS_EXPANDTRAININGOPS_H
 
 #include "dtc/Dialect/StepFunction.h"
 
@@ -38,4 +38,4 @@ void keyRandomNumbers(mlir::func::FuncOp step);
 
 } // namespace dtc
 
-#endif // DTC_LIB_TRAINING_EXPANDTRAININGOPS_H
+#endif // DTC_LIB_STRATEGY_TRAININGOPS_EXPANDTRAININGOPS_H

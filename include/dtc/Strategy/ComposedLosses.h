@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef DTC_LIB_TRAINING_COMPOSEDLOSSES_H
-#define DTC_LIB_TRAINING_COMPOSEDLOSSES_H
+#ifndef DTC_STRATEGY_COMPOSEDLOSSES_H
+#define DTC_STRATEGY_COMPOSEDLOSSES_H
 
 #include "dtc/Dialect/Dialect.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
@@ -79,4 +79,4 @@ ClassCounts countSigns(mlir::ImplicitLocOpBuilder &builder, mlir::Value logits,
 
 } // namespace dtc
 
-#endif // DTC_LIB_TRAINING_COMPOSEDLOSSES_H
+#endif // DTC_STRATEGY_COMPOSEDLOSSES_H

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "BatchCount.h"
 #include "ExpandTrainingOps.h"
+#include "Loss/BatchCount.h"
 #include "dtc/Dialect/Elementwise.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "llvm/ADT/MapVector.h"

@@ -1,7 +1,7 @@
 //===- BoundInputs.h - what integer inputs may be ---------------*- C++ -*-===//
 
-#ifndef DTC_LIB_TRAINING_BOUNDINPUTS_H
-#define DTC_LIB_TRAINING_BOUNDINPUTS_H
+#ifndef DTC_LIB_STRATEGY_LOSS_BOUNDINPUTS_H
+#define DTC_LIB_STRATEGY_LOSS_BOUNDINPUTS_H
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -16,4 +16,4 @@ void boundInputs(mlir::func::FuncOp step);
 
 } // namespace dtc
 
-#endif // DTC_LIB_TRAINING_BOUNDINPUTS_H
+#endif // DTC_LIB_STRATEGY_LOSS_BOUNDINPUTS_H

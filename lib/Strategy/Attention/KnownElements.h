@@ -1,7 +1,7 @@
 //===- KnownElements.h - what follows from constants ------------*- C++ -*-===//
 
-#ifndef DTC_LIB_STRATEGY_KNOWNELEMENTS_H
-#define DTC_LIB_STRATEGY_KNOWNELEMENTS_H
+#ifndef DTC_LIB_STRATEGY_ATTENTION_KNOWNELEMENTS_H
+#define DTC_LIB_STRATEGY_ATTENTION_KNOWNELEMENTS_H
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Value.h"
@@ -58,4 +58,4 @@ private:
 
 } // namespace dtc
 
-#endif // DTC_LIB_STRATEGY_KNOWNELEMENTS_H
+#endif // DTC_LIB_STRATEGY_ATTENTION_KNOWNELEMENTS_H

@@ -7,12 +7,12 @@
 
 #include "dtc/Dialect/Dialect.h"
 #include "dtc/Dialect/StepFunction.h"
-#include "dtc/Parallel/Passes.h"
 #include "dtc/Propagation/BatchLayouts.h"
+#include "dtc/Strategy/Passes.h"
 
 namespace dtc {
 #define GEN_PASS_DEF_MARKMIXEDSAMPLES
-#include "dtc/Parallel/Passes.h.inc"
+#include "dtc/Strategy/Passes.h.inc"
 } // namespace dtc
 
 using namespace mlir;

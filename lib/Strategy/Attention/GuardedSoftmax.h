@@ -1,7 +1,7 @@
 //===- GuardedSoftmax.h - zeros for rows of NaN -----------------*- C++ -*-===//
 
-#ifndef DTC_LIB_STRATEGY_GUARDEDSOFTMAX_H
-#define DTC_LIB_STRATEGY_GUARDEDSOFTMAX_H
+#ifndef DTC_LIB_STRATEGY_ATTENTION_GUARDEDSOFTMAX_H
+#define DTC_LIB_STRATEGY_ATTENTION_GUARDEDSOFTMAX_H
 
 #include "dtc/Dialect/Dialect.h"
 
@@ -13,4 +13,4 @@ SoftmaxOp findGuardedSoftmax(SelectOp select);
 
 } // namespace dtc
 
-#endif // DTC_LIB_STRATEGY_GUARDEDSOFTMAX_H
+#endif // DTC_LIB_STRATEGY_ATTENTION_GUARDEDSOFTMAX_H
