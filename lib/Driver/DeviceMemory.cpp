@@ -8,8 +8,8 @@
 #include "Fail.h"
 #include "SearchProgress.h"
 #include "dtc/Dialect/Dialect.h"
+#include "dtc/Driver/FitMemory.h"
 #include "dtc/Report/Report.h"
-#include "dtc/Strategy/FitMemory.h"
 #include "dtc/Target/Targets.h"
 
 using namespace mlir;

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef DTC_STRATEGY_FITMEMORY_H
-#define DTC_STRATEGY_FITMEMORY_H
+#ifndef DTC_DRIVER_FITMEMORY_H
+#define DTC_DRIVER_FITMEMORY_H
 
 #include "dtc/Strategy/Strategy.h"
 #include "llvm/ADT/MapVector.h"
@@ -52,4 +52,4 @@ fitMemory(const FitProblem &problem,
 
 } // namespace dtc
 
-#endif // DTC_STRATEGY_FITMEMORY_H
+#endif // DTC_DRIVER_FITMEMORY_H

@@ -1,6 +1,6 @@
 //===- FitMemoryTest.cpp - the search, on plans that are formulas ---------===//
 
-#include "dtc/Strategy/FitMemory.h"
+#include "dtc/Driver/FitMemory.h"
 
 #include <gtest/gtest.h>
 #include <set>

@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dtc/Strategy/FitMemory.h"
+#include "dtc/Driver/FitMemory.h"
 #include "dtc/Schedule/PipelineSchedule.h"
 
 using namespace mlir;
