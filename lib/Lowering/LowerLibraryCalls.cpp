@@ -7,8 +7,8 @@
 
 #include "FunctionLowering.h"
 #include "dtc/Lowering/Passes.h"
+#include "dtc/Plan/KernelOps.h"
 #include "dtc/Runtime/DeviceABI.h"
-#include "dtc/Schedule/KernelOps.h"
 
 using namespace mlir;
 using namespace dtc;

@@ -7,7 +7,7 @@
 
 #include "FunctionLowering.h"
 #include "dtc/Lowering/Passes.h"
-#include "dtc/Schedule/KernelOps.h"
+#include "dtc/Plan/KernelOps.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 namespace dtc {

@@ -7,7 +7,7 @@
 #include "Common/StructuredBuilder.h"
 #include "WidenFloats.h"
 #include "dtc/Lowering/Passes.h"
-#include "dtc/Schedule/KernelOps.h"
+#include "dtc/Plan/KernelOps.h"
 
 #include "dtc/Lowering/LinalgLowering.cpp.inc"
 

@@ -8,7 +8,7 @@
 
 #include "WidenFloats.h"
 #include "dtc/Dialect/Dialect.h"
-#include "dtc/Schedule/KernelOps.h"
+#include "dtc/Plan/KernelOps.h"
 
 using namespace mlir;
 using namespace dtc;

@@ -7,7 +7,7 @@
 
 #include "ReportCounts.h"
 #include "dtc/Memory/MemoryPlan.h"
-#include "dtc/Schedule/KernelOps.h"
+#include "dtc/Plan/KernelOps.h"
 #include "llvm/ADT/SmallPtrSet.h"
 
 using namespace mlir;

@@ -10,7 +10,7 @@
 #include "dtc/Dialect/FindFunction.h"
 #include "dtc/Dialect/StepFunction.h"
 #include "dtc/Plan/Aliases.h"
-#include "dtc/Schedule/KernelOps.h"
+#include "dtc/Plan/KernelOps.h"
 #include "dtc/Schedule/Passes.h"
 
 namespace dtc {

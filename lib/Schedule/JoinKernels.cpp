@@ -8,7 +8,7 @@
 #include "KernelGroups.h"
 #include "dtc/Dialect/Dialect.h"
 #include "dtc/Plan/Aliases.h"
-#include "dtc/Schedule/KernelOps.h"
+#include "dtc/Plan/KernelOps.h"
 #include <map>
 
 using namespace mlir;

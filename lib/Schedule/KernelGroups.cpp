@@ -9,7 +9,7 @@
 #include "KernelGroups.h"
 #include "dtc/Dialect/Dialect.h"
 #include "dtc/Plan/Aliases.h"
-#include "dtc/Schedule/KernelOps.h"
+#include "dtc/Plan/KernelOps.h"
 #include "llvm/ADT/SetVector.h"
 #include <algorithm>
 

@@ -8,8 +8,8 @@
 #include "PrepareUpdate.h"
 #include "dtc/Dialect/SignatureEditor.h"
 #include "dtc/Memory/MemoryPlan.h"
+#include "dtc/Plan/Gathered.h"
 #include "dtc/Plan/Skeleton.h"
-#include "dtc/Schedule/Gathered.h"
 
 using namespace mlir;
 using namespace dtc;

@@ -10,8 +10,8 @@
 #include "Overlap.h"
 #include "dtc/Memory/MemoryPlan.h"
 #include "dtc/Plan/Aliases.h"
+#include "dtc/Plan/Gathered.h"
 #include "dtc/Plan/Skeleton.h"
-#include "dtc/Schedule/Gathered.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/MapVector.h"
 

@@ -5,7 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dtc/Lowering/LinalgLowering.h"
-#include "dtc/Schedule/KernelOps.h"
+#include "dtc/Plan/KernelOps.h"
 #include "dtc/Target/CPU/Passes.h"
 #include "dtc/Target/Target.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"

@@ -8,7 +8,7 @@
 #include "RowLoopsEmit.h"
 #include "dtc/Dialect/Dialect.h"
 #include "dtc/Lowering/KernelArguments.h"
-#include "dtc/Schedule/KernelOps.h"
+#include "dtc/Plan/KernelOps.h"
 #include "dtc/Target/CPU/Passes.h"
 #include "dtc/Target/Target.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

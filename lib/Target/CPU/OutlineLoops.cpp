@@ -1,7 +1,7 @@
 //===- OutlineLoops.cpp - functions of the loops that threads share -------===//
 
 #include "NestDivision.h"
-#include "dtc/Schedule/KernelOps.h"
+#include "dtc/Plan/KernelOps.h"
 #include "dtc/Target/CPU/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"

@@ -7,8 +7,8 @@
 
 #include "dtc/Dialect/Dialect.h"
 #include "dtc/Lowering/Passes.h"
+#include "dtc/Plan/KernelOps.h"
 #include "dtc/Plan/Skeleton.h"
-#include "dtc/Schedule/KernelOps.h"
 #include "dtc/Target/CUDA/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/Support/raw_ostream.h"

@@ -9,8 +9,8 @@
 #include "dtc/Lowering/Passes.h"
 #include "dtc/Memory/MemoryPlanner.h"
 #include "dtc/Plan/Aliases.h"
+#include "dtc/Plan/KernelOps.h"
 #include "dtc/Plan/Skeleton.h"
-#include "dtc/Schedule/KernelOps.h"
 #include <numeric>
 
 using namespace mlir;

@@ -7,7 +7,7 @@
 
 #include "dtc/Lowering/LinalgLowering.h"
 #include "dtc/Lowering/Passes.h"
-#include "dtc/Schedule/KernelOps.h"
+#include "dtc/Plan/KernelOps.h"
 #include "dtc/Target/CPU/Passes.h"
 #include "dtc/Target/CUDA/Alignments.h"
 #include "dtc/Target/CUDA/Passes.h"

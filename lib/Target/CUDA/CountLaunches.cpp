@@ -7,8 +7,8 @@
 
 #include "dtc/Target/CUDA/CountLaunches.h"
 #include "dtc/Lowering/LinalgLowering.h"
+#include "dtc/Plan/KernelOps.h"
 #include "dtc/Plan/Skeleton.h"
-#include "dtc/Schedule/KernelOps.h"
 #include "dtc/Target/CUDA/Alignments.h"
 #include "dtc/Target/CUDA/Passes.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"

@@ -8,7 +8,7 @@
 #include "NestEmit.h"
 #include "dtc/Dialect/Dialect.h"
 #include "dtc/Lowering/Combine.h"
-#include "dtc/Schedule/KernelOps.h"
+#include "dtc/Plan/KernelOps.h"
 #include "dtc/Target/CUDA/Alignments.h"
 #include "dtc/Target/CUDA/Passes.h"
 #include "dtc/Target/Target.h"

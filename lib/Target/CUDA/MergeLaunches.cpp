@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "dtc/Dialect/Dialect.h"
+#include "dtc/Plan/KernelOps.h"
 #include "dtc/Runtime/DeviceABI.h"
-#include "dtc/Schedule/KernelOps.h"
 #include "dtc/Target/CUDA/Passes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"

@@ -9,8 +9,8 @@
 #include "dtc/Dialect/FindFunction.h"
 #include "dtc/Driver/Driver.h"
 #include "dtc/Memory/MemoryPlan.h"
+#include "dtc/Plan/KernelOps.h"
 #include "dtc/Plan/Skeleton.h"
-#include "dtc/Schedule/KernelOps.h"
 #include "llvm/Support/InitLLVM.h"
 
 using namespace mlir;

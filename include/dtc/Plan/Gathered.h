@@ -1,7 +1,7 @@
 //===- Gathered.h - what a plan gathers once a step -------------*- C++ -*-===//
 
-#ifndef DTC_SCHEDULE_GATHERED_H
-#define DTC_SCHEDULE_GATHERED_H
+#ifndef DTC_PLAN_GATHERED_H
+#define DTC_PLAN_GATHERED_H
 
 #include "dtc/Dialect/Dialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -21,4 +21,4 @@ llvm::SmallVector<Gathered> getGathered(mlir::func::FuncOp plan);
 
 } // namespace dtc
 
-#endif // DTC_SCHEDULE_GATHERED_H
+#endif // DTC_PLAN_GATHERED_H

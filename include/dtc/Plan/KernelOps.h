@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef DTC_SCHEDULE_KERNELOPS_H
-#define DTC_SCHEDULE_KERNELOPS_H
+#ifndef DTC_PLAN_KERNELOPS_H
+#define DTC_PLAN_KERNELOPS_H
 
 #include "dtc/Dialect/Dialect.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -55,6 +55,6 @@ void registerKernelOpModels(mlir::DialectRegistry &registry);
 
 } // namespace dtc
 
-#include "dtc/Schedule/KernelOps.h.inc"
+#include "dtc/Plan/KernelOps.h.inc"
 
-#endif // DTC_SCHEDULE_KERNELOPS_H
+#endif // DTC_PLAN_KERNELOPS_H

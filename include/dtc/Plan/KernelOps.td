@@ -1,7 +1,7 @@
 //===- KernelOps.td - which ops can share a kernel ---------*- tablegen -*-===//
 
-#ifndef DTC_SCHEDULE_KERNELOPS_TD
-#define DTC_SCHEDULE_KERNELOPS_TD
+#ifndef DTC_PLAN_KERNELOPS_TD
+#define DTC_PLAN_KERNELOPS_TD
 
 include "mlir/IR/OpBase.td"
 
@@ -17,4 +17,4 @@ def DTC_KernelOpInterface : OpInterface<"KernelOpInterface"> {
   ];
 }
 
-#endif // DTC_SCHEDULE_KERNELOPS_TD
+#endif // DTC_PLAN_KERNELOPS_TD

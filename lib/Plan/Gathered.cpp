@@ -1,7 +1,6 @@
 //===- Gathered.cpp - what a plan gathers once a step ---------------------===//
 
-#include "dtc/Schedule/Gathered.h"
-#include "dtc/Memory/MemoryPlan.h"
+#include "dtc/Plan/Gathered.h"
 #include "dtc/Plan/Skeleton.h"
 
 using namespace mlir;

@@ -4,11 +4,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dtc/Schedule/KernelOps.h"
+#include "dtc/Plan/KernelOps.h"
 #include "dtc/Dialect/Dialect.h"
 #include "dtc/Plan/Aliases.h"
 
-#include "dtc/Schedule/KernelOps.cpp.inc"
+#include "dtc/Plan/KernelOps.cpp.inc"
 
 using namespace mlir;
 using namespace dtc;
