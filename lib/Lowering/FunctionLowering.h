@@ -11,10 +11,10 @@
 #include "PlanManifest.h"
 #include "RuntimeFunctions.h"
 #include "dtc/Lowering/Program.h"
+#include "dtc/Lowering/Target.h"
 #include "dtc/Memory/MemoryPlan.h"
 #include "dtc/Plan/Slots.h"
 #include "dtc/Runtime/ABI.h"
-#include "dtc/Target/Target.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 namespace dtc {

@@ -7,7 +7,7 @@
 #ifndef DTC_LOWERING_PASSES_H
 #define DTC_LOWERING_PASSES_H
 
-#include "dtc/Target/Target.h"
+#include "dtc/Lowering/Target.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/Pass.h"
 

@@ -9,8 +9,8 @@
 #define DTC_PIPELINES_PIPELINES_H
 
 #include "dtc/Frontend/Import.h"
+#include "dtc/Lowering/Target.h"
 #include "dtc/Strategy/Strategy.h"
-#include "dtc/Target/Target.h"
 #include "mlir/Pass/PassManager.h"
 
 namespace dtc {

@@ -7,8 +7,8 @@
 #ifndef DTC_TARGET_TARGETS_H
 #define DTC_TARGET_TARGETS_H
 
+#include "dtc/Lowering/Target.h"
 #include "dtc/Target/Options.h"
-#include "dtc/Target/Target.h"
 
 namespace dtc {
 

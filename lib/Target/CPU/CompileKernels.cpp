@@ -5,9 +5,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "dtc/Lowering/LinalgLowering.h"
+#include "dtc/Lowering/Target.h"
 #include "dtc/Plan/KernelOps.h"
 #include "dtc/Target/CPU/Passes.h"
-#include "dtc/Target/Target.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"

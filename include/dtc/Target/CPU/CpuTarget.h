@@ -7,7 +7,7 @@
 #ifndef DTC_TARGET_CPU_CPUTARGET_H
 #define DTC_TARGET_CPU_CPUTARGET_H
 
-#include "dtc/Target/Target.h"
+#include "dtc/Lowering/Target.h"
 #include <string>
 
 namespace llvm {

@@ -10,8 +10,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef DTC_TARGET_TARGET_H
-#define DTC_TARGET_TARGET_H
+#ifndef DTC_LOWERING_TARGET_H
+#define DTC_LOWERING_TARGET_H
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -100,4 +100,4 @@ public:
 
 } // namespace dtc
 
-#endif // DTC_TARGET_TARGET_H
+#endif // DTC_LOWERING_TARGET_H
