@@ -13,6 +13,7 @@
 #include "dtc/Parallel/Passes.h"
 #include "dtc/Pipelines/Passes.h"
 #include "dtc/Propagation/SplitExpansion.h"
+#include "dtc/Report/Passes.h"
 #include "dtc/Schedule/Passes.h"
 #include "dtc/Strategy/Passes.h"
 #include "dtc/Target/Targets.h"
@@ -498,6 +499,7 @@ void dtc::registerPasses() {
   registerDTCParallelPasses();
   registerDTCMemoryPasses();
   registerDTCSchedulePasses();
+  registerDTCReportPasses();
   registerLowerToLinalg();
   registerExpandMath();
   registerPass([] {

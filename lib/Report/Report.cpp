@@ -9,7 +9,6 @@
 #include "dtc/Memory/MemoryPlanner.h"
 #include "dtc/Plan/Gathered.h"
 #include "dtc/Plan/Skeleton.h"
-#include "dtc/Report/RecordWork.h"
 #include "dtc/Schedule/PipelineSchedule.h"
 #include "dtc/Schedule/ScheduleFile.h"
 #include "llvm/ADT/MapVector.h"

@@ -8,6 +8,7 @@
 #define DTC_LIB_REPORT_REPORTCOUNTS_H
 
 #include "dtc/Plan/Aliases.h"
+#include "dtc/Plan/Skeleton.h"
 #include "dtc/Report/Report.h"
 
 namespace dtc {
@@ -72,6 +73,12 @@ private:
 
 /// The name of what products of an element type are computed in: "bf16".
 std::string getNumbers(mlir::Type element);
+
+/// FLOPs that a model asks of all ranks in a step, as the field counts them
+/// (Chowdhery et al., arXiv 2204.02311): three times those of the products of
+/// the forward pass. By what the products are computed in: "bf16".
+std::map<std::string, double>
+countModelFlops(llvm::ArrayRef<mlir::ModuleOp> stages);
 
 /// The task that an op of a plan is, if it runs one.
 std::optional<Task> getTask(mlir::Operation *op);

@@ -8,7 +8,6 @@
 
 #include "ReportCounts.h"
 #include "dtc/Memory/MemoryPlan.h"
-#include "dtc/Report/RecordWork.h"
 #include <deque>
 
 using namespace mlir;

@@ -1,0 +1,26 @@
+//===- ModelFlops.cpp - what a model asks of all ranks --------------------===//
+//
+// By the products of the forward pass: what is computed again does not count.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ReportCounts.h"
+#include "dtc/Plan/Work.h"
+
+using namespace mlir;
+using namespace dtc;
+
+std::map<std::string, double> dtc::countModelFlops(ArrayRef<ModuleOp> stages) {
+  std::map<std::string, double> flops;
+  for (ModuleOp stage : stages)
+    for (auto run : getPlan(stage).getOps<RunOp>())
+      getCallee(run).walk([&](Operation *op) {
+        bool isOfForwardPass = isRunOf(run, Phase::Forward)
+                                   ? op->hasTrait<Product>()
+                                   : op->hasAttr(attr::ofForwardPass);
+        if (isOfForwardPass)
+          flops[getNumbers(getElementTypeOrSelf(op->getOperand(0)))] +=
+              3.0 * cast<CostInterface>(op).getFlops();
+      });
+  return flops;
+}
