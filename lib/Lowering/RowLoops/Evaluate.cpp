@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dtc/Lowering/RowLoopsEvaluate.h"
+#include "dtc/Lowering/RowLoops/Evaluate.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -140,11 +140,6 @@ static Value addIndex(OpBuilder &b, Location loc, Value a, int64_t constant) {
 
 static bool isBool(Type type) {
   return getElementTypeOrSelf(type).isInteger(1);
-}
-
-Type dtc::getMemoryType(RankedTensorType type) {
-  Type element = type.getElementType();
-  return isBool(element) ? IntegerType::get(type.getContext(), 8) : element;
 }
 
 static Value loadElement(OpBuilder &b, Location loc, Value memref,

@@ -1,6 +1,6 @@
 //===- KernelArguments.cpp - a kernel's tensors as flat buffers -----------===//
 
-#include "dtc/Lowering/KernelArguments.h"
+#include "dtc/Lowering/RowLoops/KernelArguments.h"
 #include "dtc/Dialect/Dialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"

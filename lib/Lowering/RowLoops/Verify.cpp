@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dtc/Lowering/RowLoops/Verify.h"
 #include "dtc/Dialect/Dialect.h"
-#include "dtc/Lowering/RowLoops.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;

@@ -1,13 +1,14 @@
 //===- LowerKernels.cpp - kernels on tensors become loops on buffers ------===//
 //
 // The signature of a lowered kernel and its memory; the loops themselves are
-// planned and emitted by RowLoops*.cpp.
+// planned by lib/Lowering/RowLoops, and emitted by RowLoopsEmit.cpp.
 //
 //===----------------------------------------------------------------------===//
 
 #include "RowLoopsEmit.h"
 #include "dtc/Dialect/Dialect.h"
-#include "dtc/Lowering/KernelArguments.h"
+#include "dtc/Lowering/RowLoops/KernelArguments.h"
+#include "dtc/Lowering/RowLoops/Verify.h"
 #include "dtc/Lowering/Target.h"
 #include "dtc/Plan/KernelOps.h"
 #include "dtc/Target/CPU/Passes.h"

@@ -1,7 +1,7 @@
 //===- NestDivision.cpp - how threads share a nest ------------------------===//
 
 #include "NestDivision.h"
-#include "dtc/Lowering/Combine.h"
+#include "dtc/Lowering/RowLoops/Combine.h"
 
 using namespace mlir;
 using namespace dtc;

@@ -3,7 +3,7 @@
 #ifndef DTC_LIB_TARGET_CPU_NESTDIVISION_H
 #define DTC_LIB_TARGET_CPU_NESTDIVISION_H
 
-#include "dtc/Lowering/RowLoops.h"
+#include "dtc/Lowering/RowLoops/Plan.h"
 
 namespace dtc {
 

@@ -3,7 +3,7 @@
 #ifndef DTC_LIB_TARGET_CPU_ROWLOOPSEMIT_H
 #define DTC_LIB_TARGET_CPU_ROWLOOPSEMIT_H
 
-#include "dtc/Lowering/KernelArguments.h"
+#include "dtc/Lowering/RowLoops/KernelArguments.h"
 
 namespace dtc {
 

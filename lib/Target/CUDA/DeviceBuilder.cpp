@@ -2,7 +2,7 @@
 
 #include "DeviceBuilder.h"
 #include "NestSchedule.h"
-#include "dtc/Lowering/Combine.h"
+#include "dtc/Lowering/RowLoops/Combine.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 using namespace mlir;

@@ -7,7 +7,8 @@
 
 #include "NestEmit.h"
 #include "dtc/Dialect/Dialect.h"
-#include "dtc/Lowering/Combine.h"
+#include "dtc/Lowering/RowLoops/Combine.h"
+#include "dtc/Lowering/RowLoops/Verify.h"
 #include "dtc/Lowering/Target.h"
 #include "dtc/Plan/KernelOps.h"
 #include "dtc/Target/CUDA/Alignments.h"

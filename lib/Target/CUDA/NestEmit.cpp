@@ -7,8 +7,8 @@
 
 #include "NestEmit.h"
 #include "DeviceBuilder.h"
-#include "dtc/Lowering/Combine.h"
-#include "dtc/Lowering/RowLoopsEvaluate.h"
+#include "dtc/Lowering/RowLoops/Combine.h"
+#include "dtc/Lowering/RowLoops/Evaluate.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"

@@ -4,7 +4,7 @@
 #define DTC_LIB_TARGET_CUDA_NESTEMIT_H
 
 #include "NestSchedule.h"
-#include "dtc/Lowering/KernelArguments.h"
+#include "dtc/Lowering/RowLoops/KernelArguments.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 
 namespace dtc {

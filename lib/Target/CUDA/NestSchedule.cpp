@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "NestSchedule.h"
-#include "dtc/Lowering/Combine.h"
+#include "dtc/Lowering/RowLoops/Combine.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/SetVector.h"

@@ -8,7 +8,7 @@
 #ifndef DTC_LIB_TARGET_CUDA_NESTSCHEDULE_H
 #define DTC_LIB_TARGET_CUDA_NESTSCHEDULE_H
 
-#include "dtc/Lowering/RowLoops.h"
+#include "dtc/Lowering/RowLoops/Plan.h"
 
 namespace dtc {
 

@@ -18,8 +18,8 @@
 #include "DeviceBuilder.h"
 #include "NestEmit.h"
 #include "dtc/Dialect/Dialect.h"
-#include "dtc/Lowering/Combine.h"
-#include "dtc/Lowering/RowLoopsEvaluate.h"
+#include "dtc/Lowering/RowLoops/Combine.h"
+#include "dtc/Lowering/RowLoops/Evaluate.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include <numeric>

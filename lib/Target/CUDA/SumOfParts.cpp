@@ -7,7 +7,7 @@
 
 #include "DeviceBuilder.h"
 #include "NestEmit.h"
-#include "dtc/Lowering/Combine.h"
+#include "dtc/Lowering/RowLoops/Combine.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 using namespace mlir;

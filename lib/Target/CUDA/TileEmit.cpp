@@ -9,8 +9,8 @@
 
 #include "DeviceBuilder.h"
 #include "NestEmit.h"
-#include "dtc/Lowering/Combine.h"
-#include "dtc/Lowering/RowLoopsEvaluate.h"
+#include "dtc/Lowering/RowLoops/Combine.h"
+#include "dtc/Lowering/RowLoops/Evaluate.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 

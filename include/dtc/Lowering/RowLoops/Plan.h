@@ -1,4 +1,4 @@
-//===- RowLoops.h - kernels as loops over rows ------------------*- C++ -*-===//
+//===- Plan.h - kernels as loops over rows ----------------------*- C++ -*-===//
 //
 // The loop form of a kernel, which all targets share. A kernel is a list of
 // statements, each a loop nest over the elements of one tensor. Their rows are
@@ -11,8 +11,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef DTC_LOWERING_ROWLOOPS_H
-#define DTC_LOWERING_ROWLOOPS_H
+#ifndef DTC_LOWERING_ROWLOOPS_PLAN_H
+#define DTC_LOWERING_ROWLOOPS_PLAN_H
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -139,38 +139,11 @@ llvm::SmallVector<mlir::Value> getLookedUp(const Statement &statement);
 /// Whether two positions differ at most in the column of one row.
 bool isSameRow(mlir::AffineMap a, mlir::AffineMap b);
 
-/// Emits an error unless arguments are read before results overwrite them.
-llvm::LogicalResult verifyUpdates(mlir::func::FuncOp function,
-                                  const RowLoopsPlan &plan);
-
 /// The position of a statement that shares the rows of a nest.
 mlir::AffineMap getIdentityPosition(mlir::MLIRContext *context,
                                     llvm::ArrayRef<int64_t> ranges,
                                     unsigned numLoops);
 
-/// coefficients[i] * loop i, summed, plus a constant: the flat index of an
-/// element in a row-major buffer.
-struct FlatIndex {
-  llvm::SmallVector<int64_t> coefficients;
-  int64_t constant = 0;
-
-  static FlatIndex get(mlir::AffineMap position, llvm::ArrayRef<int64_t> shape);
-};
-
-/// The element type of a tensor's buffer: booleans are bytes.
-mlir::Type getMemoryType(mlir::RankedTensorType type);
-
-/// Values whose memory a function's body can use.
-struct KernelBuffers {
-  /// The flat memref of a tensor: argument, result or temporary.
-  llvm::DenseMap<mlir::Value, mlir::Value> tensors;
-  /// For each result without a tensor of its own: a copy's memref.
-  llvm::DenseMap<Statement *, mlir::Value> copies;
-  /// Of memrefs: bytes that their addresses are multiples of, where vectors
-  /// are to be read and written as a whole.
-  llvm::DenseMap<mlir::Value, int64_t> alignments;
-};
-
 } // namespace dtc
 
-#endif // DTC_LOWERING_ROWLOOPS_H
+#endif // DTC_LOWERING_ROWLOOPS_PLAN_H

@@ -1,14 +1,15 @@
-//===- RowLoopsEvaluate.h - elements of tensors as vectors ------*- C++ -*-===//
+//===- Evaluate.h - elements of tensors as vectors --------------*- C++ -*-===//
 //
 // Computes elements of tensors at affine positions of a nest's loops, for
 // several neighbouring columns at once.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef DTC_LOWERING_ROWLOOPSEVALUATE_H
-#define DTC_LOWERING_ROWLOOPSEVALUATE_H
+#ifndef DTC_LOWERING_ROWLOOPS_EVALUATE_H
+#define DTC_LOWERING_ROWLOOPS_EVALUATE_H
 
-#include "dtc/Lowering/RowLoops.h"
+#include "dtc/Lowering/RowLoops/Buffers.h"
+#include "dtc/Lowering/RowLoops/Plan.h"
 #include "mlir/IR/Builders.h"
 
 namespace dtc {
@@ -120,4 +121,4 @@ private:
 
 } // namespace dtc
 
-#endif // DTC_LOWERING_ROWLOOPSEVALUATE_H
+#endif // DTC_LOWERING_ROWLOOPS_EVALUATE_H

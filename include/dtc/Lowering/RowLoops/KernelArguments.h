@@ -5,10 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef DTC_LOWERING_KERNELARGUMENTS_H
-#define DTC_LOWERING_KERNELARGUMENTS_H
+#ifndef DTC_LOWERING_ROWLOOPS_KERNELARGUMENTS_H
+#define DTC_LOWERING_ROWLOOPS_KERNELARGUMENTS_H
 
-#include "dtc/Lowering/RowLoops.h"
+#include "dtc/Lowering/RowLoops/Buffers.h"
+#include "dtc/Lowering/RowLoops/Plan.h"
 #include "mlir/IR/Builders.h"
 
 namespace dtc {
@@ -56,4 +57,4 @@ private:
 
 } // namespace dtc
 
-#endif // DTC_LOWERING_KERNELARGUMENTS_H
+#endif // DTC_LOWERING_ROWLOOPS_KERNELARGUMENTS_H

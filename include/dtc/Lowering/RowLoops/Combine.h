@@ -4,10 +4,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef DTC_LOWERING_COMBINE_H
-#define DTC_LOWERING_COMBINE_H
+#ifndef DTC_LOWERING_ROWLOOPS_COMBINE_H
+#define DTC_LOWERING_ROWLOOPS_COMBINE_H
 
-#include "dtc/Lowering/RowLoops.h"
+#include "dtc/Lowering/RowLoops/Buffers.h"
+#include "dtc/Lowering/RowLoops/Plan.h"
 #include "mlir/IR/Builders.h"
 
 namespace dtc {
@@ -39,4 +40,4 @@ bool isSinglePrecisionSum(const Statement &statement);
 
 } // namespace dtc
 
-#endif // DTC_LOWERING_COMBINE_H
+#endif // DTC_LOWERING_ROWLOOPS_COMBINE_H
