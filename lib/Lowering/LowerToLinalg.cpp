@@ -4,12 +4,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Common/StructuredBuilder.h"
 #include "WidenFloats.h"
+#include "dtc/Lowering/LinalgLowering.h"
 #include "dtc/Lowering/Passes.h"
 #include "dtc/Plan/KernelOps.h"
-
-#include "dtc/Lowering/LinalgLowering.cpp.inc"
 
 namespace dtc {
 #define GEN_PASS_DEF_LOWERTOLINALG
@@ -18,20 +16,6 @@ namespace dtc {
 
 using namespace mlir;
 using namespace dtc;
-
-void dtc::registerLinalgLoweringModels(DialectRegistry &registry) {
-  registry.addExtension(+[](MLIRContext *context, DTCDialect *) {
-    registerElementwiseLowerings(context);
-    registerIndexingLowerings(context);
-    registerLossLowerings(context);
-    registerNormalizationLowerings(context);
-    registerPoolingLowerings(context);
-    registerRandomLowerings(context);
-    registerReductionLowerings(context);
-    registerShapeLowerings(context);
-    registerUpdateLowerings(context);
-  });
-}
 
 namespace {
 

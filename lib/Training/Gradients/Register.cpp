@@ -1,11 +1,6 @@
-//===- DifferentiableInterface.cpp - registration of gradients ------------===//
-//
-// Attaches all gradient rules when the dtc dialect is loaded.
-//
-//===----------------------------------------------------------------------===//
+//===- Register.cpp - attaches all gradient rules -------------------------===//
 
-#include "dtc/Training/DifferentiableInterface.h"
-#include "Gradients/Vjp.h"
+#include "Vjp.h"
 
 #include "dtc/Training/DifferentiableInterface.cpp.inc"
 
