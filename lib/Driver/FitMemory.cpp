@@ -5,7 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dtc/Driver/FitMemory.h"
-#include "dtc/Schedule/PipelineSchedule.h"
+#include "dtc/Schedule/Order/NamedSchedules.h"
 
 using namespace mlir;
 using namespace dtc;

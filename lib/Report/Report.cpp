@@ -9,8 +9,9 @@
 #include "dtc/Memory/MemoryPlanner.h"
 #include "dtc/Plan/Gathered.h"
 #include "dtc/Plan/Skeleton.h"
-#include "dtc/Schedule/PipelineSchedule.h"
-#include "dtc/Schedule/ScheduleFile.h"
+#include "dtc/Schedule/Order/NamedSchedules.h"
+#include "dtc/Schedule/Order/ScheduleFile.h"
+#include "dtc/Schedule/Order/Simulation.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringExtras.h"
 

@@ -1,7 +1,8 @@
 //===- Schedule.cpp - fuzzes --schedule FILE ------------------------------===//
 
 #include "InputFile.h"
-#include "dtc/Schedule/ScheduleFile.h"
+#include "dtc/Schedule/Order/ScheduleFile.h"
+#include "dtc/Schedule/Order/Simulation.h"
 #include <cstdlib>
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

@@ -1,6 +1,7 @@
 //===- PipelineScheduleTest.cpp -------------------------------------------===//
 
-#include "dtc/Schedule/PipelineSchedule.h"
+#include "dtc/Schedule/Order/NamedSchedules.h"
+#include "dtc/Schedule/Order/Simulation.h"
 
 #include <algorithm>
 #include <gtest/gtest.h>

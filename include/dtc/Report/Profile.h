@@ -8,7 +8,7 @@
 #ifndef DTC_REPORT_PROFILE_H
 #define DTC_REPORT_PROFILE_H
 
-#include "dtc/Schedule/PipelineSchedule.h"
+#include "dtc/Schedule/Order/Simulation.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/Support/Error.h"
 #include <map>

@@ -8,7 +8,7 @@
 #ifndef DTC_REPORT_TIMELINE_H
 #define DTC_REPORT_TIMELINE_H
 
-#include "dtc/Schedule/PipelineSchedule.h"
+#include "dtc/Schedule/Order/Simulation.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 

@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Overlap.h"
+#include "OverlapCommunication.h"
 #include "dtc/Plan/Aliases.h"
 #include "dtc/Schedule/Passes.h"
 

@@ -4,7 +4,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dtc/Schedule/ScheduleFile.h"
+#include "dtc/Schedule/Order/ScheduleFile.h"
+#include "dtc/Schedule/Order/NamedSchedules.h"
+#include "dtc/Schedule/Order/Simulation.h"
 #include "dtc/Support/ReadFile.h"
 #include "mlir/Support/LLVM.h"
 #include "llvm/ADT/StringExtras.h"

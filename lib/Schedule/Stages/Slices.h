@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef DTC_SCHEDULE_SLICES_H
-#define DTC_SCHEDULE_SLICES_H
+#ifndef DTC_LIB_SCHEDULE_STAGES_SLICES_H
+#define DTC_LIB_SCHEDULE_STAGES_SLICES_H
 
 #include "dtc/Dialect/Dialect.h"
 #include "dtc/Dialect/StageAnalysis.h"
@@ -157,4 +157,4 @@ private:
 
 } // namespace dtc
 
-#endif // DTC_SCHEDULE_SLICES_H
+#endif // DTC_LIB_SCHEDULE_STAGES_SLICES_H

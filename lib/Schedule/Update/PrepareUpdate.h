@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef DTC_LIB_SCHEDULE_PREPAREUPDATE_H
-#define DTC_LIB_SCHEDULE_PREPAREUPDATE_H
+#ifndef DTC_LIB_SCHEDULE_UPDATE_PREPAREUPDATE_H
+#define DTC_LIB_SCHEDULE_UPDATE_PREPAREUPDATE_H
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -26,4 +26,4 @@ void bucketGradients(mlir::func::FuncOp function, int64_t bytes,
 
 } // namespace dtc
 
-#endif // DTC_LIB_SCHEDULE_PREPAREUPDATE_H
+#endif // DTC_LIB_SCHEDULE_UPDATE_PREPAREUPDATE_H

@@ -11,8 +11,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef DTC_LIB_SCHEDULE_RECOMPUTEPOLICY_H
-#define DTC_LIB_SCHEDULE_RECOMPUTEPOLICY_H
+#ifndef DTC_LIB_SCHEDULE_RECOMPUTE_RECOMPUTEPOLICY_H
+#define DTC_LIB_SCHEDULE_RECOMPUTE_RECOMPUTEPOLICY_H
 
 #include "dtc/Dialect/Dialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -71,4 +71,4 @@ llvm::SmallVector<mlir::Value> findCuts(const ForwardPass &forward);
 
 } // namespace dtc
 
-#endif // DTC_LIB_SCHEDULE_RECOMPUTEPOLICY_H
+#endif // DTC_LIB_SCHEDULE_RECOMPUTE_RECOMPUTEPOLICY_H

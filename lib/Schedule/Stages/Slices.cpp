@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dtc/Schedule/Slices.h"
+#include "Slices.h"
 #include "dtc/Dialect/FindFunction.h"
 #include "dtc/Plan/Aliases.h"
 #include "dtc/Plan/Skeleton.h"

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Overlap.h"
+#include "OverlapCommunication.h"
 #include "dtc/Memory/MemoryPlan.h"
 #include "dtc/Plan/Aliases.h"
 

@@ -1,7 +1,7 @@
 //===- AttentionScores.h - workspace of attention's gradient ----*- C++ -*-===//
 
-#ifndef DTC_LIB_SCHEDULE_ATTENTIONSCORES_H
-#define DTC_LIB_SCHEDULE_ATTENTIONSCORES_H
+#ifndef DTC_LIB_SCHEDULE_ATTENTION_ATTENTIONSCORES_H
+#define DTC_LIB_SCHEDULE_ATTENTION_ATTENTIONSCORES_H
 
 #include "dtc/Dialect/Dialect.h"
 
@@ -12,4 +12,4 @@ int64_t getScoreBytes(const AttentionSizes &sizes);
 
 } // namespace dtc
 
-#endif // DTC_LIB_SCHEDULE_ATTENTIONSCORES_H
+#endif // DTC_LIB_SCHEDULE_ATTENTION_ATTENTIONSCORES_H

@@ -1,7 +1,7 @@
 //===- ExtractEval.h - a function of what an evaluation asks for *- C++ -*-===//
 
-#ifndef DTC_LIB_SCHEDULE_EXTRACTEVAL_H
-#define DTC_LIB_SCHEDULE_EXTRACTEVAL_H
+#ifndef DTC_LIB_SCHEDULE_STAGES_EXTRACTEVAL_H
+#define DTC_LIB_SCHEDULE_STAGES_EXTRACTEVAL_H
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -14,4 +14,4 @@ mlir::func::FuncOp extractEval(mlir::func::FuncOp step);
 
 } // namespace dtc
 
-#endif // DTC_LIB_SCHEDULE_EXTRACTEVAL_H
+#endif // DTC_LIB_SCHEDULE_STAGES_EXTRACTEVAL_H

@@ -7,13 +7,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "ExtractEval.h"
+#include "Slices.h"
 #include "dtc/Dialect/FindFunction.h"
 #include "dtc/Dialect/SignatureEditor.h"
 #include "dtc/Memory/MemoryPlan.h"
 #include "dtc/Plan/Aliases.h"
 #include "dtc/Plan/Skeleton.h"
 #include "dtc/Schedule/Passes.h"
-#include "dtc/Schedule/Slices.h"
 #include "mlir/IR/IRMapping.h"
 
 namespace dtc {

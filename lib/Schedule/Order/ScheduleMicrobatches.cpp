@@ -9,8 +9,9 @@
 #include "dtc/Dialect/SignatureEditor.h"
 #include "dtc/Plan/Aliases.h"
 #include "dtc/Plan/Skeleton.h"
+#include "dtc/Schedule/Order/ScheduleFile.h"
+#include "dtc/Schedule/Order/Simulation.h"
 #include "dtc/Schedule/Passes.h"
-#include "dtc/Schedule/ScheduleFile.h"
 #include <map>
 
 namespace dtc {

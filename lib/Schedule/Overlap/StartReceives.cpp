@@ -10,7 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Overlap.h"
+#include "OverlapCommunication.h"
 #include <deque>
 #include <map>
 

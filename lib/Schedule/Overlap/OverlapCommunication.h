@@ -1,12 +1,12 @@
-//===- Overlap.h - communication that starts early --------------*- C++ -*-===//
+//===- OverlapCommunication.h - communication that starts early -*- C++ -*-===//
 //
 // The parts of OverlapCommunication. Each decides for transfers of one kind
 // where they start and where they are awaited.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef DTC_LIB_SCHEDULE_OVERLAP_H
-#define DTC_LIB_SCHEDULE_OVERLAP_H
+#ifndef DTC_LIB_SCHEDULE_OVERLAP_OVERLAPCOMMUNICATION_H
+#define DTC_LIB_SCHEDULE_OVERLAP_OVERLAPCOMMUNICATION_H
 
 #include "dtc/Plan/Skeleton.h"
 
@@ -29,4 +29,4 @@ void startReductionsOfLastRuns(mlir::func::FuncOp plan);
 
 } // namespace dtc
 
-#endif // DTC_LIB_SCHEDULE_OVERLAP_H
+#endif // DTC_LIB_SCHEDULE_OVERLAP_OVERLAPCOMMUNICATION_H

@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef DTC_LIB_SCHEDULE_KERNELGROUPS_H
-#define DTC_LIB_SCHEDULE_KERNELGROUPS_H
+#ifndef DTC_LIB_SCHEDULE_KERNELS_KERNELGROUPS_H
+#define DTC_LIB_SCHEDULE_KERNELS_KERNELGROUPS_H
 
 #include "dtc/Plan/Aliases.h"
 #include "mlir/IR/Block.h"
@@ -40,4 +40,4 @@ llvm::SmallVector<mlir::Value> getOverwritten(mlir::Operation *op);
 
 } // namespace dtc
 
-#endif // DTC_LIB_SCHEDULE_KERNELGROUPS_H
+#endif // DTC_LIB_SCHEDULE_KERNELS_KERNELGROUPS_H

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef DTC_LIB_SCHEDULE_LAYOUTBUILDER_H
-#define DTC_LIB_SCHEDULE_LAYOUTBUILDER_H
+#ifndef DTC_LIB_SCHEDULE_ATTENTION_LAYOUTBUILDER_H
+#define DTC_LIB_SCHEDULE_ATTENTION_LAYOUTBUILDER_H
 
 #include "dtc/Dialect/Dialect.h"
 
@@ -131,4 +131,4 @@ private:
 
 } // namespace dtc
 
-#endif // DTC_LIB_SCHEDULE_LAYOUTBUILDER_H
+#endif // DTC_LIB_SCHEDULE_ATTENTION_LAYOUTBUILDER_H

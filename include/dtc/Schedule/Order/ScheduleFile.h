@@ -10,10 +10,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef DTC_SCHEDULE_SCHEDULEFILE_H
-#define DTC_SCHEDULE_SCHEDULEFILE_H
+#ifndef DTC_SCHEDULE_ORDER_SCHEDULEFILE_H
+#define DTC_SCHEDULE_ORDER_SCHEDULEFILE_H
 
-#include "dtc/Schedule/PipelineSchedule.h"
+#include "dtc/Schedule/Order/PipelineSchedule.h"
 #include "llvm/Support/Error.h"
 
 namespace dtc {
@@ -35,4 +35,4 @@ llvm::Expected<PipelineSchedule> getSchedule(llvm::StringRef nameOrPath,
 
 } // namespace dtc
 
-#endif // DTC_SCHEDULE_SCHEDULEFILE_H
+#endif // DTC_SCHEDULE_ORDER_SCHEDULEFILE_H
