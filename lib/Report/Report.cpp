@@ -4,7 +4,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ReportCounts.h"
+#include "Costs/HostTraffic.h"
+#include "Costs/OpCost.h"
+#include "ReportParts.h"
 #include "dtc/Memory/MemoryPlan.h"
 #include "dtc/Memory/MemoryPlanner.h"
 #include "dtc/Plan/Gathered.h"
@@ -31,36 +33,6 @@ CollectiveClass CollectiveClass::get(CollectiveOpInterface op) {
 
 std::string CollectiveClass::getName() const {
   return getTraits(kind).name + (" " + llvm::join(axes, ","));
-}
-
-/// How many ranks share the work of an op: those on axes that split its
-/// operands or results.
-static int64_t getShares(Operation *op) {
-  llvm::StringMap<int64_t> axes;
-  SmallVector<Type> types(op->getOperandTypes());
-  llvm::append_range(types, op->getResultTypes());
-  for (Type type : types)
-    if (LayoutAttr layout = getLayout(type))
-      for (const AxisLayout &entry : layout.getEntries())
-        if (entry.isSplit())
-          axes[entry.axis.getValue()] =
-              layout.getMesh().getSize(entry.axis.getValue());
-  int64_t shares = 1;
-  for (auto &axis : axes)
-    shares *= axis.second;
-  return shares;
-}
-
-int64_t dtc::getFlops(Operation *root) {
-  int64_t flops = 0;
-  root->walk([&](Operation *op) {
-    if (auto cost = dyn_cast<CostInterface>(op)) {
-      flops += cost.getFlops() / getShares(op);
-    } else if (auto launch = dyn_cast<LaunchOp>(op)) {
-      flops += getFlops(launch.getFunction());
-    }
-  });
-  return flops;
 }
 
 void dtc::addTraffic(Operation &op, int64_t times, StageReport &report) {

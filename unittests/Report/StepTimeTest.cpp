@@ -4,7 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ReportCounts.h"
+#include "Costs/OpCost.h"
+#include "ReportParts.h"
 #include "dtc/Report/Devices.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Parser/Parser.h"

@@ -6,7 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ReportCounts.h"
+#include "HostTraffic.h"
+#include "OpCost.h"
+#include "ReportParts.h"
 #include "dtc/Memory/MemoryPlan.h"
 #include <deque>
 

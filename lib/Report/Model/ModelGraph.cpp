@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dtc/Report/ModelGraph.h"
+#include "FoldRepeats.h"
 #include "dtc/Dialect/Dialect.h"
 #include "dtc/Dialect/FindFunction.h"
 #include "dtc/Dialect/StageAnalysis.h"
@@ -17,17 +18,6 @@
 
 using namespace mlir;
 using namespace dtc;
-
-bool ModelGraph::Parameter::operator==(const Parameter &other) const {
-  return name == other.name && shape == other.shape && layout == other.layout &&
-         count == other.count;
-}
-
-bool ModelGraph::Row::operator==(const Row &other) const {
-  return name == other.name && ops == other.ops &&
-         parameters == other.parameters && forward == other.forward &&
-         backward == other.backward;
-}
 
 std::string ModelGraph::Stage::getName() const {
   std::string number = std::to_string(first);
@@ -64,15 +54,6 @@ static std::pair<std::string, std::string> splitPath(StringRef path) {
     begin = end + 1;
   }
   return {path.str(), ""};
-}
-
-/// "h" and 0 of "h.0"; -1 without a number.
-static std::pair<StringRef, int64_t> splitNumber(StringRef name) {
-  auto [base, number] = name.rsplit('.');
-  int64_t value;
-  if (number.empty() || number.getAsInteger(10, value))
-    return {name, -1};
-  return {base, value};
 }
 
 static std::string printShape(ArrayRef<int64_t> shape) {
@@ -449,73 +430,6 @@ void GraphBuilder::addParameters() {
                    member.getAs<DictionaryAttr>("part"),
                    axis.str() + ": shard");
   }
-}
-
-//===----------------------------------------------------------------------===//
-// What repeats
-//===----------------------------------------------------------------------===//
-
-/// Whether `b` is `a`, but for numbers.
-static bool isAlike(const ModelGraph::Block &a, const ModelGraph::Block &b) {
-  auto [base, number] = splitNumber(a.name);
-  auto [otherBase, otherNumber] = splitNumber(b.name);
-  return base == otherBase && (number < 0) == (otherNumber < 0) &&
-         a.count == b.count && a.inputs == b.inputs && a.rows == b.rows;
-}
-
-/// Makes one of consecutive layers that only read what the one before made.
-static void foldBlocks(ModelGraph::Stage &stage) {
-  std::vector<ModelGraph::Block> folded;
-  std::vector<size_t> places; // of each block in `folded`
-  for (auto [i, block] : llvm::enumerate(stage.blocks)) {
-    bool follows = false;
-    if (!folded.empty()) {
-      auto [base, number] = splitNumber(folded.back().last);
-      ModelGraph::Block before = folded.back();
-      before.count = 1;
-      follows = number >= 0 && splitNumber(block.name).second == number + 1 &&
-                isAlike(before, block) &&
-                block.operands == std::set<size_t>{i - 1};
-    }
-    if (follows) {
-      folded.back().last = block.name;
-      ++folded.back().count;
-    } else {
-      folded.push_back(block);
-    }
-    places.push_back(folded.size() - 1);
-  }
-  for (auto [i, block] : llvm::enumerate(folded)) {
-    std::set<size_t> operands;
-    for (size_t operand : block.operands)
-      if (places[operand] != i)
-        operands.insert(places[operand]);
-    block.operands = std::move(operands);
-  }
-  stage.blocks = std::move(folded);
-}
-
-static bool isAlike(const ModelGraph::Stage &a, const ModelGraph::Stage &b) {
-  return a.shards == b.shards && a.once == b.once && a.sends == b.sends &&
-         a.gradients == b.gradients && a.blocks.size() == b.blocks.size() &&
-         llvm::all_of(llvm::zip(a.blocks, b.blocks), [](auto pair) {
-           auto &[x, y] = pair;
-           return isAlike(x, y) && x.operands == y.operands;
-         });
-}
-
-/// Names are those of the first. Chunks stay: one after the other are of
-/// different stages.
-static void foldStages(std::vector<ModelGraph::Stage> &stages) {
-  std::vector<ModelGraph::Stage> folded;
-  for (ModelGraph::Stage &stage : stages) {
-    if (folded.empty() || stage.chunk || !isAlike(folded.back(), stage)) {
-      folded.push_back(std::move(stage));
-      continue;
-    }
-    folded.back().last = stage.last;
-  }
-  stages = std::move(folded);
 }
 
 /// In a model of modules. One that has none is a block of its own name.

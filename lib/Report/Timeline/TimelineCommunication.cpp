@@ -5,7 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ReportCounts.h"
+#include "Costs/OpCost.h"
+#include "ReportParts.h"
 #include "dtc/Memory/MemoryPlan.h"
 #include "dtc/Plan/Skeleton.h"
 

@@ -4,7 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ReportCounts.h"
+#include "OpCost.h"
+#include "dtc/Plan/Skeleton.h"
 #include "dtc/Plan/Work.h"
 #include "dtc/Report/Passes.h"
 

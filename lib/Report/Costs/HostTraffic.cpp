@@ -1,11 +1,10 @@
 //===- HostTraffic.cpp - what crosses the link to the host ----------------===//
 //
-// With --offload a plan keeps arguments in the host's memory: what kernels,
-// gathers and copies read and write there.
+// What kernels, gathers and copies read and write there.
 //
 //===----------------------------------------------------------------------===//
 
-#include "ReportCounts.h"
+#include "HostTraffic.h"
 #include "dtc/Memory/MemoryPlan.h"
 #include "llvm/ADT/SmallPtrSet.h"
 

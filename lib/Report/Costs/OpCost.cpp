@@ -5,9 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ReportCounts.h"
+#include "OpCost.h"
 #include "dtc/Memory/MemoryPlan.h"
+#include "dtc/Plan/Aliases.h"
 #include "dtc/Plan/KernelOps.h"
+#include "dtc/Plan/Skeleton.h"
 #include "llvm/ADT/SmallPtrSet.h"
 
 using namespace mlir;
@@ -32,6 +34,36 @@ double OpCost::getSeconds(const DeviceSpeed &speed, bool usesTf32) const {
            libraryEfficiency;
   }
   return std::max(flops / peak, bytes / (speed.bandwidth * memoryEfficiency));
+}
+
+/// How many ranks share the work of an op: those on axes that split its
+/// operands or results.
+static int64_t getShares(Operation *op) {
+  llvm::StringMap<int64_t> axes;
+  SmallVector<Type> types(op->getOperandTypes());
+  llvm::append_range(types, op->getResultTypes());
+  for (Type type : types)
+    if (LayoutAttr layout = getLayout(type))
+      for (const AxisLayout &entry : layout.getEntries())
+        if (entry.isSplit())
+          axes[entry.axis.getValue()] =
+              layout.getMesh().getSize(entry.axis.getValue());
+  int64_t shares = 1;
+  for (auto &axis : axes)
+    shares *= axis.second;
+  return shares;
+}
+
+int64_t dtc::getFlops(Operation *root) {
+  int64_t flops = 0;
+  root->walk([&](Operation *op) {
+    if (auto cost = dyn_cast<CostInterface>(op)) {
+      flops += cost.getFlops() / getShares(op);
+    } else if (auto launch = dyn_cast<LaunchOp>(op)) {
+      flops += getFlops(launch.getFunction());
+    }
+  });
+  return flops;
 }
 
 /// Bytes of a kernel's argument that it reads.

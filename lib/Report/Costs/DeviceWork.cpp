@@ -5,8 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "ReportCounts.h"
+#include "OpCost.h"
 #include "dtc/Memory/MemoryPlan.h"
+#include "dtc/Plan/Aliases.h"
+#include "dtc/Plan/Skeleton.h"
+#include "dtc/Report/Report.h"
 
 using namespace mlir;
 using namespace dtc;
