@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "WidenFloats.h"
+#include "Math/WidenFloats.h"
 #include "dtc/Lowering/LinalgLowering.h"
 #include "dtc/Lowering/Passes.h"
 #include "dtc/Plan/KernelOps.h"

@@ -7,6 +7,7 @@
 
 #include "dtc/Pipelines/Pipelines.h"
 #include "dtc/Dialect/Dialect.h"
+#include "dtc/Lowering/LibraryCall.h"
 #include "dtc/Lowering/LinalgLowering.h"
 #include "dtc/Lowering/Passes.h"
 #include "dtc/Memory/Passes.h"
@@ -280,17 +281,17 @@ void dtc::buildSchedulePipeline(OpPassManager &manager,
       getAttentionLimits(strategy.target, strategy.training.precision);
   PackAttentionOptions packing;
   packing.maxScores = limits.maxScores;
-  if (computes(strategy.target, PackedAttentionOp::getOperationName()))
+  if (computes(strategy.target, LibraryFunction::PackedAttention))
     manager.addPass(createPackAttention(packing));
 
   // Products compute what follows them, where the target's library does.
   // Before activations are kept or made again.
-  if (computes(strategy.target, MatMulEpilogueOp::getOperationName()))
+  if (computes(strategy.target, LibraryFunction::MatMulEpilogue))
     manager.addPass(createFormEpilogues());
 
   // Products sum what they read, likewise. Epilogues leave fewer rows to
   // kernels, which sum on the way.
-  if (computes(strategy.target, MatMulBiasGradOp::getOperationName()))
+  if (computes(strategy.target, LibraryFunction::MatMulEpilogue))
     manager.addPass(createFormBiasGradients());
 
   // A module per stage, and one per stage of the evaluation; types are those of
@@ -333,8 +334,7 @@ void dtc::buildSchedulePipeline(OpPassManager &manager,
   // Before memory is planned, so that values inside kernels need none.
   FormKernelsOptions kernels;
   kernels.joins = joinsKernels(strategy.target);
-  kernels.poolings =
-      !computes(strategy.target, MaxPool2DOp::getOperationName());
+  kernels.poolings = !computes(strategy.target, LibraryFunction::Pooling);
   manager.addPass(createFormKernels(kernels));
 
   // What is not needed at once is in flight while ranks compute. After kernels
@@ -491,6 +491,7 @@ void dtc::registerDialects(DialectRegistry &registry) {
   registerGradients(registry);
   registerSplitExpansions(registry);
   registerLinalgLoweringModels(registry);
+  registerLibraryCallModels(registry);
 }
 
 void dtc::registerPasses() {

@@ -1,7 +1,6 @@
 //===- Targets.cpp - all targets ------------------------------------------===//
 
 #include "dtc/Target/Targets.h"
-#include "dtc/Dialect/Dialect.h"
 #include "dtc/Target/CPU/CpuTarget.h"
 #include "dtc/Target/CPU/Passes.h"
 #include "dtc/Target/CUDA/CudaTarget.h"
@@ -73,9 +72,9 @@ static Answer ask(const TargetOptions &options, Question question) {
   return {};
 }
 
-bool dtc::computes(const TargetOptions &options, llvm::StringRef opName) {
+bool dtc::computes(const TargetOptions &options, LibraryFunction function) {
   return ask<bool>(
-      options, [&](const Target &target) { return target.computes(opName); });
+      options, [&](const Target &target) { return target.computes(function); });
 }
 
 bool dtc::joinsKernels(const TargetOptions &options) {
@@ -101,7 +100,7 @@ AttentionLimits dtc::getAttentionLimits(const TargetOptions &options,
   return ask<AttentionLimits>(options, [&](const Target &target) {
     AttentionLimits limits = target.getAttentionLimits();
     bool isNarrow = precision == "bf16" || precision == "fp16";
-    if (!target.computes(AttentionOp::getOperationName()) ||
+    if (!target.computes(LibraryFunction::Attention) ||
         (limits.onlyNarrow && !isNarrow)) {
       limits.maxWidth = 0;
       limits.boundsMasks = false;

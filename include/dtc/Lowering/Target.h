@@ -20,6 +20,16 @@
 
 namespace dtc {
 
+/// What libraries compute in place of generated code.
+enum class LibraryFunction {
+  MatMul,
+  MatMulEpilogue,  ///< with what follows it, or the sums of what it reads
+  Attention,       ///< and its gradient
+  PackedAttention, ///< of a projection as it lies, and its gradient
+  Convolution,     ///< and its gradients
+  Pooling,         ///< and its gradients
+};
+
 /// What attention a target's runtime computes as one op.
 struct AttentionLimits {
   /// Infinities of a mask must leave each query a key.
@@ -49,9 +59,8 @@ public:
   /// then, with `dtc.scratch`, a buffer of so many bytes.
   virtual void addKernelPasses(mlir::OpPassManager &manager) const = 0;
 
-  /// Whether the target's runtime has a library that computes ops of this name:
-  /// products and their epilogues, attention, windows over images.
-  virtual bool computes(llvm::StringRef opName) const = 0;
+  /// Whether the target's runtime has a library with this function.
+  virtual bool computes(LibraryFunction function) const = 0;
   /// If it computes attention.
   virtual AttentionLimits getAttentionLimits() const { return {}; }
 

@@ -20,7 +20,7 @@ llvm::Expected<std::shared_ptr<const Target>>
 getTarget(const TargetOptions &options);
 
 /// What Target::computes says; false for options that are wrong.
-bool computes(const TargetOptions &options, llvm::StringRef opName);
+bool computes(const TargetOptions &options, LibraryFunction function);
 
 /// What Target::joinsKernels says; false for options that are wrong.
 bool joinsKernels(const TargetOptions &options);

@@ -140,12 +140,9 @@ private:
 
 /// What says nothing about a model.
 static bool isPlumbing(Operation *op) {
-  return isa<CollectiveOpInterface, ConstantOp, LocalSliceOp, BoundaryOp>(op) ||
-         llvm::is_contained({"reshape", "transpose", "slice", "concat",
-                             "convert", "cast", "as_partial", "expand",
-                             "broadcast", "sum_over_stages",
-                             "sum_microbatches"},
-                            op->getName().stripDialect());
+  return isa<CollectiveOpInterface, ConstantOp, LocalSliceOp, BoundaryOp,
+             ReshapeOp, TransposeOp, SliceOp, ConcatOp, CastOp, BroadcastOp,
+             AsPartialOp, SumOverStagesOp, SumMicrobatchesOp>(op);
 }
 
 /// Else it runs once a step.

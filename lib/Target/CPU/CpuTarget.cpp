@@ -18,11 +18,9 @@ using namespace mlir;
 using namespace dtc;
 
 // A kernel finds a product's result in the cache.
-bool CpuTarget::computes(StringRef opName) const {
-  return opName != MatMulEpilogueOp::getOperationName() &&
-         opName != MatMulBiasGradOp::getOperationName() &&
-         opName != PackedAttentionOp::getOperationName() &&
-         opName != PackedAttentionGradOp::getOperationName();
+bool CpuTarget::computes(LibraryFunction function) const {
+  return function != LibraryFunction::MatMulEpilogue &&
+         function != LibraryFunction::PackedAttention;
 }
 
 //===----------------------------------------------------------------------===//

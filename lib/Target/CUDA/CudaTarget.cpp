@@ -38,18 +38,19 @@ void CudaTarget::addKernelPasses(OpPassManager &manager) const {
   manager.addPass(createCompileDeviceKernels(options));
 }
 
-bool CudaTarget::computes(StringRef opName) const {
-  if (opName == MatMulEpilogueOp::getOperationName() ||
-      opName == MatMulBiasGradOp::getOperationName())
+bool CudaTarget::computes(LibraryFunction function) const {
+  switch (function) {
+  case LibraryFunction::MatMulEpilogue:
     return isEmulated() || CudaArchitecture::find(architecture)->hasEpilogues;
-  return opName == MatMulOp::getOperationName() ||
-         opName == Conv2DOp::getOperationName() ||
-         opName == Conv2DInputGradOp::getOperationName() ||
-         opName == Conv2DFilterGradOp::getOperationName() ||
-         opName == AttentionOp::getOperationName() ||
-         opName == AttentionGradOp::getOperationName() ||
-         opName == PackedAttentionOp::getOperationName() ||
-         opName == PackedAttentionGradOp::getOperationName();
+  case LibraryFunction::Pooling:
+    return false;
+  case LibraryFunction::MatMul:
+  case LibraryFunction::Attention:
+  case LibraryFunction::PackedAttention:
+  case LibraryFunction::Convolution:
+    return true;
+  }
+  llvm_unreachable("all functions are listed");
 }
 
 // What cuDNN's engines have on all architectures.

@@ -49,7 +49,7 @@ public:
   explicit CpuTarget(const CpuOptions &options) : options(options) {}
 
   llvm::StringRef getName() const override { return "cpu"; }
-  bool computes(llvm::StringRef opName) const override;
+  bool computes(LibraryFunction function) const override;
   bool joinsKernels() const override { return false; }
   void addKernelPasses(mlir::OpPassManager &manager) const override;
   void createLaunch(Place at, mlir::LLVM::LLVMFuncOp kernel,

@@ -53,7 +53,7 @@ public:
         ptxas(std::move(ptxas)) {}
 
   llvm::StringRef getName() const override { return "cuda"; }
-  bool computes(llvm::StringRef opName) const override;
+  bool computes(LibraryFunction function) const override;
   bool joinsKernels() const override { return true; }
   int64_t getReservedBytes(mlir::ModuleOp module) const override;
   AttentionLimits getAttentionLimits() const override;

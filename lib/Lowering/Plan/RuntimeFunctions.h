@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef DTC_LIB_LOWERING_RUNTIMEFUNCTIONS_H
-#define DTC_LIB_LOWERING_RUNTIMEFUNCTIONS_H
+#ifndef DTC_LIB_LOWERING_PLAN_RUNTIMEFUNCTIONS_H
+#define DTC_LIB_LOWERING_PLAN_RUNTIMEFUNCTIONS_H
 
 #include "dtc/Communication/Communication.h"
 #include "llvm/ADT/SmallVector.h"
@@ -53,4 +53,4 @@ const RuntimeFunction &getRuntimeFunction(CollectiveKind kind, bool starts);
 
 } // namespace dtc
 
-#endif // DTC_LIB_LOWERING_RUNTIMEFUNCTIONS_H
+#endif // DTC_LIB_LOWERING_PLAN_RUNTIMEFUNCTIONS_H

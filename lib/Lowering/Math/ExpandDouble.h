@@ -1,7 +1,7 @@
 //===- ExpandDouble.h - functions of f64 by arithmetic ----------*- C++ -*-===//
 
-#ifndef DTC_LIB_LOWERING_EXPANDDOUBLE_H
-#define DTC_LIB_LOWERING_EXPANDDOUBLE_H
+#ifndef DTC_LIB_LOWERING_MATH_EXPANDDOUBLE_H
+#define DTC_LIB_LOWERING_MATH_EXPANDDOUBLE_H
 
 #include "mlir/IR/PatternMatch.h"
 
@@ -14,4 +14,4 @@ void populateExpandDoublePatterns(mlir::RewritePatternSet &patterns);
 
 } // namespace dtc
 
-#endif // DTC_LIB_LOWERING_EXPANDDOUBLE_H
+#endif // DTC_LIB_LOWERING_MATH_EXPANDDOUBLE_H

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "FunctionLowering.h"
+#include "dtc/Lowering/LibraryCall.h"
 #include "dtc/Lowering/Passes.h"
 #include "dtc/Plan/KernelOps.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -127,10 +128,15 @@ Value FunctionLowering::getConstant(ConstantOp op) {
                                       cast<DenseElementsAttr>(op.getValue()));
 }
 
-/// Whether the target's runtime has a library for such ops, if for any.
-static bool isLibraryCall(Operation *op) {
-  return op->hasTrait<Product>() ||
-         isa<MaxPool2DOp, MaxPool2DGradOp, SumPool2DOp, SumPool2DGradOp>(op);
+std::pair<Value, int32_t> FunctionLowering::getDestination(OpResult product) {
+  Type from = product.getOwner()->getOperand(0).getType();
+  int32_t flags = getElementTypeOrSelf(from) == getElementTypeOrSelf(product)
+                      ? 0
+                      : DTC_RESULT_SUMS;
+  AccumulateOp sum = getAccumulation(product.getOwner());
+  if (sum && product == sum.getX())
+    return {sum.getAccumulator(), flags | DTC_RESULT_ADDED};
+  return {product, flags};
 }
 
 void FunctionLowering::beginOp(Operation *op) {
@@ -139,7 +145,8 @@ void FunctionLowering::beginOp(Operation *op) {
 
 void FunctionLowering::endOp(Operation *op) {
   for (OpResult result : op->getResults()) {
-    Value written = isLibraryCall(op) ? getDestination(result).first : result;
+    Value written =
+        isa<LibraryCallInterface>(op) ? getDestination(result).first : result;
     RankedTensorType type = getLocalType(written.getType());
     if (isa<FloatType>(type.getElementType()))
       call("dtcrt_op_result",
@@ -154,7 +161,7 @@ LogicalResult FunctionLowering::lower(Operation *op) {
   if (failed(checkStart(op)))
     return failure();
   // Evaluations are not observed.
-  bool isObserved = (isa<LaunchOp>(op) || isLibraryCall(op)) &&
+  bool isObserved = (isa<LaunchOp>(op) || isa<LibraryCallInterface>(op)) &&
                     !source->getParentOp()->hasAttr(attr::eval);
   if (isObserved)
     beginOp(op);
@@ -166,16 +173,16 @@ LogicalResult FunctionLowering::lower(Operation *op) {
 
 LogicalResult FunctionLowering::emit(Operation *op) {
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
-      .Case<LaunchOp, RunOp, MatMulOp, MatMulEpilogueOp, MatMulBiasGradOp,
-            AttentionOp, AttentionGradOp, PackedAttentionOp,
-            PackedAttentionGradOp, Conv2DOp, Conv2DInputGradOp,
-            Conv2DFilterGradOp, MaxPool2DOp, MaxPool2DGradOp, SumPool2DOp,
-            SumPool2DGradOp, CollectiveOpInterface, LocalSliceOp, SendOp,
+      .Case<LaunchOp, RunOp, CollectiveOpInterface, LocalSliceOp, SendOp,
             RecvOp, WaitOp, RecordOp, ZeroOp, CopyOp, PoisonOp>(
           [&](auto concrete) {
             emit(concrete);
             return success();
           })
+      .Case<LibraryCallInterface>([&](LibraryCallInterface library) {
+        library.buildCall(*this);
+        return success();
+      })
       .Case<func::ReturnOp>([&](auto returned) { return finish(returned); })
       .Default([](Operation *other) -> LogicalResult {
         // Data, an address, or a sum that the product has made.
@@ -290,38 +297,15 @@ LogicalResult FunctionLowering::finish(func::ReturnOp op) {
   return shared.manifest.addStage(source, arenaBytes, arguments, results);
 }
 
-static bool isWithin(const AttentionLimits &limits, Type type,
-                     const AttentionSizes &sizes) {
-  return (!limits.onlyNarrow || isFloat16(type)) &&
-         std::max(sizes.width, sizes.valueWidth) <= limits.maxWidth &&
-         sizes.width % limits.widthMultiple == 0 &&
-         sizes.valueWidth % limits.widthMultiple == 0;
-}
-
-static bool isComputed(const Target &target, Operation *op) {
-  AttentionLimits limits = target.getAttentionLimits();
-  return target.computes(op->getName().getStringRef()) &&
-         llvm::TypeSwitch<Operation *, bool>(op)
-             .Case<AttentionOp, AttentionGradOp>([&](auto attention) {
-               return isWithin(limits, attention.getQueries().getType(),
-                               attention.getSizes());
-             })
-             .Case<PackedAttentionOp, PackedAttentionGradOp>(
-                 [&](auto attention) {
-                   return isWithin(limits, attention.getPacked().getType(),
-                                   attention.getSizes());
-                 })
-             .Default(true);
-}
-
 /// Reports what the target has no library for, each kind of op once.
 static LogicalResult checkLibraryCalls(ArrayRef<ModuleOp> stages,
                                        const Target &target) {
   llvm::SmallDenseSet<OperationName> reported;
   for (ModuleOp stage : stages)
-    stage.walk([&](Operation *op) {
-      if (isLibraryCall(op) && !isComputed(target, op) &&
-          reported.insert(op->getName()).second)
+    stage.walk([&](LibraryCallInterface op) {
+      bool isComputed = target.computes(op.getLibraryFunction()) &&
+                        op.isWithin(target.getAttentionLimits());
+      if (!isComputed && reported.insert(op->getName()).second)
         op->emitError("has no implementation on target ")
             << target.getName() << ": '" << op->getName()
             << "'; compile with --target cpu";
@@ -349,6 +333,11 @@ namespace {
 
 struct LowerPlanPass : public dtc::impl::LowerPlanBase<LowerPlanPass> {
   std::shared_ptr<const Target> target;
+
+  void getDependentDialects(DialectRegistry &registry) const override {
+    LowerPlanBase::getDependentDialects(registry);
+    registerLibraryCallModels(registry);
+  }
 
   void runOnOperation() override {
     ModuleOp module = getOperation();

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef DTC_LIB_LOWERING_PLANMANIFEST_H
-#define DTC_LIB_LOWERING_PLANMANIFEST_H
+#ifndef DTC_LIB_LOWERING_PLAN_PLANMANIFEST_H
+#define DTC_LIB_LOWERING_PLAN_PLANMANIFEST_H
 
 #include "dtc/Dialect/Dialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -63,4 +63,4 @@ private:
 
 } // namespace dtc
 
-#endif // DTC_LIB_LOWERING_PLANMANIFEST_H
+#endif // DTC_LIB_LOWERING_PLAN_PLANMANIFEST_H

@@ -1,7 +1,7 @@
 //===- ExpandPhilox.h - random numbers by integer arithmetic ----*- C++ -*-===//
 
-#ifndef DTC_LIB_LOWERING_EXPANDPHILOX_H
-#define DTC_LIB_LOWERING_EXPANDPHILOX_H
+#ifndef DTC_LIB_LOWERING_MATH_EXPANDPHILOX_H
+#define DTC_LIB_LOWERING_MATH_EXPANDPHILOX_H
 
 #include "dtc/Dialect/Dialect.h"
 
@@ -14,4 +14,4 @@ mlir::Value expandPhilox(PhiloxOp op);
 
 } // namespace dtc
 
-#endif // DTC_LIB_LOWERING_EXPANDPHILOX_H
+#endif // DTC_LIB_LOWERING_MATH_EXPANDPHILOX_H

@@ -1,7 +1,7 @@
 //===- WidenFloats.h - kernels compute in f32 -------------------*- C++ -*-===//
 
-#ifndef DTC_LIB_LOWERING_WIDENFLOATS_H
-#define DTC_LIB_LOWERING_WIDENFLOATS_H
+#ifndef DTC_LIB_LOWERING_MATH_WIDENFLOATS_H
+#define DTC_LIB_LOWERING_MATH_WIDENFLOATS_H
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -14,4 +14,4 @@ void widenFloats(mlir::func::FuncOp kernel);
 
 } // namespace dtc
 
-#endif // DTC_LIB_LOWERING_WIDENFLOATS_H
+#endif // DTC_LIB_LOWERING_MATH_WIDENFLOATS_H

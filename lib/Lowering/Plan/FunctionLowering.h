@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef DTC_LIB_LOWERING_FUNCTIONLOWERING_H
-#define DTC_LIB_LOWERING_FUNCTIONLOWERING_H
+#ifndef DTC_LIB_LOWERING_PLAN_FUNCTIONLOWERING_H
+#define DTC_LIB_LOWERING_PLAN_FUNCTIONLOWERING_H
 
 #include "PlanManifest.h"
 #include "RuntimeFunctions.h"
@@ -69,6 +69,42 @@ public:
 
   llvm::LogicalResult run();
 
+  // What a library call is written with.
+
+  /// The runtime's context, and memory that is free during a call.
+  mlir::Value getContext() const { return context; }
+  mlir::Value getScratch() const { return scratch; }
+  void needScratch(int64_t bytes) {
+    shared.scratchBytes = std::max(shared.scratchBytes, bytes);
+  }
+  /// Where a product goes, and how (a set of dtc_result): one that is only
+  /// accumulated is added where it belongs.
+  std::pair<mlir::Value, int32_t> getDestination(mlir::OpResult product);
+  mlir::Value pointerTo(Address address);
+  mlir::Value pointerTo(mlir::Value value) {
+    return pointerTo(addressOf(value));
+  }
+  mlir::Value integer(int64_t value, unsigned bits = 32) {
+    return mlir::LLVM::ConstantOp::create(
+        builder, loc, builder.getIntegerType(bits),
+        builder.getIntegerAttr(builder.getIntegerType(bits), value));
+  }
+  mlir::Value number(mlir::FloatAttr value) {
+    return mlir::LLVM::ConstantOp::create(builder, loc, value.getType(), value);
+  }
+  mlir::Value null() {
+    return mlir::LLVM::ZeroOp::create(builder, loc, pointer);
+  }
+  mlir::Value pointerToSymbol(llvm::StringRef symbol) {
+    return mlir::LLVM::AddressOfOp::create(builder, loc, pointer, symbol);
+  }
+  mlir::LLVM::CallOp call(llvm::StringRef name,
+                          llvm::ArrayRef<mlir::Value> arguments) {
+    auto callee =
+        shared.getRuntime(name, mlir::ValueRange(arguments).getTypes());
+    return mlir::LLVM::CallOp::create(builder, loc, callee, arguments);
+  }
+
 private:
   Address getRootAddress(mlir::Value root);
   llvm::LogicalResult lower(mlir::Operation *op);
@@ -82,20 +118,6 @@ private:
   llvm::LogicalResult emit(mlir::Operation *op);
   void emit(LaunchOp op);
   void emit(RunOp op);
-  void emit(MatMulOp op);
-  void emit(MatMulEpilogueOp op);
-  void emit(MatMulBiasGradOp op);
-  void emit(AttentionOp op);
-  void emit(AttentionGradOp op);
-  void emit(PackedAttentionOp op);
-  void emit(PackedAttentionGradOp op);
-  void emit(Conv2DOp op);
-  void emit(Conv2DInputGradOp op);
-  void emit(Conv2DFilterGradOp op);
-  void emit(MaxPool2DOp op);
-  void emit(MaxPool2DGradOp op);
-  void emit(SumPool2DOp op);
-  void emit(SumPool2DGradOp op);
   void emit(CollectiveOpInterface op);
   void emit(LocalSliceOp op);
   void emit(SendOp op);
@@ -107,44 +129,16 @@ private:
   void emit(PoisonOp op);
   mlir::Value getConstant(ConstantOp op);
 
-  std::pair<mlir::Value, int32_t> getDestination(mlir::OpResult product);
-  template <typename Op>
-  void callMatMulEpilogue(Op op, int32_t epilogue, int32_t flags,
-                          llvm::ArrayRef<mlir::Value> others);
-  template <typename Op> void callAttention(llvm::StringRef name, Op op);
-  template <typename Op> void callPackedAttention(llvm::StringRef name, Op op);
-  template <typename Op> void callConvolution(Op op, dtc_conv_role role);
-  template <typename Op>
-  void callPooling(Op op, dtc_pool_role role, mlir::Value images,
-                   mlir::Value gradient);
   Address addressOf(mlir::Value value);
   /// Between an offset that PlanMemory gave an argument of a plan and where
   /// that is.
   Address getPlanAddress(int64_t offset);
   int64_t getPlanOffset(Address address);
-  mlir::Value pointerTo(Address address);
-  mlir::Value pointerTo(mlir::Value value) {
-    return pointerTo(addressOf(value));
-  }
-  mlir::Value integer(int64_t value, unsigned bits = 32) {
-    return mlir::LLVM::ConstantOp::create(
-        builder, loc, builder.getIntegerType(bits),
-        builder.getIntegerAttr(builder.getIntegerType(bits), value));
-  }
-  mlir::LLVM::CallOp call(llvm::StringRef name,
-                          llvm::ArrayRef<mlir::Value> arguments) {
-    auto callee =
-        shared.getRuntime(name, mlir::ValueRange(arguments).getTypes());
-    return mlir::LLVM::CallOp::create(builder, loc, callee, arguments);
-  }
   /// Calls a function of the table, with what `get` says of its arguments but
   /// the context.
   void callCommunication(const RuntimeFunction &function,
                          llvm::function_ref<mlir::Value(CallArgument)> get,
                          mlir::Operation *op);
-  void needScratch(int64_t bytes) {
-    shared.scratchBytes = std::max(shared.scratchBytes, bytes);
-  }
   Target::Place here() { return {builder, loc, context}; }
   void fill(Address address, uint8_t byte, int64_t bytes);
   void copy(Address from, Address to, int64_t bytes) {
@@ -169,4 +163,4 @@ private:
 
 } // namespace dtc
 
-#endif // DTC_LIB_LOWERING_FUNCTIONLOWERING_H
+#endif // DTC_LIB_LOWERING_PLAN_FUNCTIONLOWERING_H

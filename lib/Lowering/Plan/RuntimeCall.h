@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef DTC_LIB_LOWERING_RUNTIMECALL_H
-#define DTC_LIB_LOWERING_RUNTIMECALL_H
+#ifndef DTC_LIB_LOWERING_PLAN_RUNTIMECALL_H
+#define DTC_LIB_LOWERING_PLAN_RUNTIMECALL_H
 
 #include "RuntimeFunctions.h"
 #include "dtc/Communication/Communication.h"
@@ -69,4 +69,4 @@ private:
 
 } // namespace dtc
 
-#endif // DTC_LIB_LOWERING_RUNTIMECALL_H
+#endif // DTC_LIB_LOWERING_PLAN_RUNTIMECALL_H

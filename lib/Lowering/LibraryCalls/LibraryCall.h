@@ -1,0 +1,32 @@
+//===- LibraryCall.h - what models of library calls are ---------*- C++ -*-===//
+//
+// buildCall is one function for each op; the files here define them.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTC_LIB_LOWERING_LIBRARYCALLS_LIBRARYCALL_H
+#define DTC_LIB_LOWERING_LIBRARYCALLS_LIBRARYCALL_H
+
+#include "Plan/FunctionLowering.h"
+#include "dtc/Lowering/LibraryCall.h"
+
+namespace dtc {
+
+void buildCall(MatMulOp op, FunctionLowering &f);
+void buildCall(MatMulEpilogueOp op, FunctionLowering &f);
+void buildCall(MatMulBiasGradOp op, FunctionLowering &f);
+void buildCall(AttentionOp op, FunctionLowering &f);
+void buildCall(AttentionGradOp op, FunctionLowering &f);
+void buildCall(PackedAttentionOp op, FunctionLowering &f);
+void buildCall(PackedAttentionGradOp op, FunctionLowering &f);
+void buildCall(Conv2DOp op, FunctionLowering &f);
+void buildCall(Conv2DInputGradOp op, FunctionLowering &f);
+void buildCall(Conv2DFilterGradOp op, FunctionLowering &f);
+void buildCall(MaxPool2DOp op, FunctionLowering &f);
+void buildCall(MaxPool2DGradOp op, FunctionLowering &f);
+void buildCall(SumPool2DOp op, FunctionLowering &f);
+void buildCall(SumPool2DGradOp op, FunctionLowering &f);
+
+} // namespace dtc
+
+#endif // DTC_LIB_LOWERING_LIBRARYCALLS_LIBRARYCALL_H
