@@ -1,0 +1,207 @@
+//===- ImportModel.cpp - a model and how it starts ------------------------===//
+//
+// Imports it, again where the number of replicas is open, and finds its batch
+// and the values that parameters start with.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Compilation.h"
+#include "Fail.h"
+#include "dtc/Dialect/Dialect.h"
+#include "dtc/Dialect/FindFunction.h"
+#include "dtc/Frontend/InitialWeights.h"
+#include "dtc/Support/FormatShape.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/GlobPattern.h"
+
+using namespace mlir;
+using namespace dtc;
+
+/// Imports the model, for a batch of so many replicas if their number is open.
+OwningOpRef<ModuleOp> Compilation::importFor(int64_t replicas,
+                                             ImportReport &report) {
+  ImportOptions import = options.compile.import;
+  if (replicas > 0 && import.batch)
+    *import.batch *= replicas;
+  return importOnnx(context, import, report);
+}
+
+/// Imports the model for one more replica, too, and opens what counts them. One
+/// replica shows where a count is bounded below; 5 and 16, where it is divided
+/// or bounded above.
+LogicalResult Compilation::importMore(int64_t replicas) {
+  SmallVector<int64_t> counts = {replicas, replicas + 1, 1, 5, 16};
+  SmallVector<OwningOpRef<ModuleOp>> others;
+  SmallVector<ModuleOp> models = {*module};
+  for (int64_t count : ArrayRef(counts).drop_front()) {
+    ImportReport report;
+    others.push_back(importFor(count, report));
+    if (!others.back()) {
+      report.printIssues(llvm::errs());
+      return failure();
+    }
+    models.push_back(*others.back());
+  }
+  more = std::move(others.front());
+  return openCounts(models, counts);
+}
+
+/// What is compiled for two replicas is right for any number of them.
+LogicalResult Compilation::proveReplicas() {
+  int64_t replicas = strategy.parallel.getOpenReplicas();
+  Strategy larger = strategy;
+  larger.parallel.dp = (replicas + 1) * strategy.parallel.hsdp;
+  larger.training.batch = strategy.training.batch / replicas * (replicas + 1);
+  larger.set(*more);
+  return dtc::proveReplicas(*module, *more);
+}
+
+/// The first dimension of all inputs: data are samples.
+LogicalResult Compilation::findBatch() {
+  auto forward = module->lookupSymbol<func::FuncOp>(forwardName);
+  StringRef first;
+  for (unsigned i = 0; i < forward.getNumArguments(); ++i) {
+    auto name = forward.getArgAttrOfType<StringAttr>(i, attr::input);
+    if (!name || forward.getArgAttr(i, attr::kind)) // a seed or the like
+      continue;
+    auto type = cast<RankedTensorType>(forward.getArgumentTypes()[i]);
+    if (globalBatch == 0 && type.getRank() > 0) {
+      globalBatch = type.getDimSize(0);
+      first = name;
+    }
+    if (type.getRank() == 0 || type.getDimSize(0) != globalBatch)
+      return fail("input '" + name.getValue() + "' has shape " +
+                  formatShape(type.getShape().vec()) +
+                  ", expected as its first dimension the batch" +
+                  (first.empty()
+                       ? Twine()
+                       : ", " + Twine(globalBatch) + " as of '" + first + "'") +
+                  ": data are samples; --batch-dim says where else the batch "
+                  "is, and what has none is exported as a constant");
+  }
+  if (globalBatch == 0)
+    return fail("the model has no input with a dimension, expected one whose "
+                "first is the batch; export it with the data as an input");
+  return success();
+}
+
+/// Whether a pattern names tensors of the model, none of which is trained
+/// anyway: parameters of what is detached are kept as buffers are.
+static bool namesBuffersOnly(StringRef text, const ParameterTable &table) {
+  llvm::Expected<llvm::GlobPattern> glob = llvm::GlobPattern::create(text);
+  if (!glob) {
+    llvm::consumeError(glob.takeError()); // reported where it is used
+    return false;
+  }
+  auto matches = [&](const auto &tensor) { return glob->match(tensor.name); };
+  return llvm::any_of(table.buffers, matches) &&
+         llvm::none_of(table.parameters, matches);
+}
+
+LogicalResult Compilation::import() {
+  int64_t replicas = options.compile.parallel.getOpenReplicas();
+  module = importFor(replicas, imported);
+  if (!module) {
+    imported.printIssues(llvm::errs());
+    return failure();
+  }
+  imported.printNotes(llvm::errs(), options.verbose);
+  if (replicas > 0 && failed(importMore(replicas)))
+    return failure();
+  bool isFile = options.readsInitialWeights();
+  if (isFile && failed(readInitialWeights()))
+    return failure();
+  for (const Parameter &parameter : imported.parameters.parameters)
+    for (const auto &[option, path] : options.getOutputs())
+      if (!parameter.file.empty() &&
+          llvm::sys::fs::equivalent(path, parameter.file))
+        return fail(option + " writes '" + path +
+                    "', which has weights of the model; expected another file");
+  // Only a program needs weights; plans are made without.
+  if (options.getLastPhase() == CompilePhase::Link) {
+    auto hasWeights = [&](StringRef name) {
+      const Parameter *parameter = imported.parameters.find(name);
+      return parameter && parameter->hasData;
+    };
+    FailureOr<Initializers> chosen = chooseInitializers(
+        *module, isFile ? StringRef() : options.init, hasWeights);
+    if (failed(chosen))
+      return failure();
+    initializers = std::move(*chosen);
+    warnOfNotFinite();
+  }
+  if (failed(findBatch()))
+    return failure();
+  // A batch that is fixed in the file becomes the one asked for (ScaleBatch).
+  if (options.compile.training.batch > 0)
+    globalBatch = options.compile.training.batch;
+  strategy = options.compile;
+  llvm::erase_if(strategy.training.freeze, [&](StringRef glob) {
+    return namesBuffersOnly(glob, imported.parameters);
+  });
+  if (replicas > 0) {
+    const ParallelOptions &plan = strategy.parallel;
+    int64_t parts = plan.hsdp * strategy.getNumMicrobatches();
+    if (globalBatch % parts)
+      return fail("a replica's batch of " + Twine(globalBatch) +
+                  " samples does not divide into hsdp x microbatches x "
+                  "accumulate = " +
+                  Twine(parts) + " parts; use a --batch that does");
+    strategy.training.batch = globalBatch *= replicas;
+  }
+  strategy.set(*module);
+  if (options.deviceMemory)
+    model = module->clone();
+  return success();
+}
+
+/// The first of many names, and how many are left out.
+static std::string listFirst(ArrayRef<std::string> names) {
+  constexpr size_t most = 16;
+  std::string list = llvm::join(names.take_front(most), ", ");
+  if (names.size() > most)
+    list += " and " + std::to_string(names.size() - most) + " more";
+  return list;
+}
+
+/// Such a start makes the loss NaN, unless what has it masks something.
+void Compilation::warnOfNotFinite() {
+  std::vector<std::string> names;
+  for (const Parameter &parameter : imported.parameters.parameters) {
+    auto own = initializers.find(parameter.name);
+    if (own != initializers.end() && own->second.kind == Initializer::Weights &&
+        parameter.hasNotFinite())
+      names.push_back(parameter.name);
+  }
+  if (!names.empty())
+    warn("parameters start with NaN or infinite elements: " + listFirst(names) +
+         "; check the weights, or start by a rule (--init normal)");
+}
+
+/// Parameters start as the tensors of a file.
+LogicalResult Compilation::readInitialWeights() {
+  llvm::Expected<InitialWeights> weights =
+      loadInitialWeights(options.init, imported.parameters);
+  if (!weights)
+    return fail("--init: '" + options.init + "' " +
+                llvm::toString(weights.takeError()));
+  auto list = [&](StringRef title, ArrayRef<std::string> names) {
+    if (!names.empty())
+      warn("--init: " + Twine(names.size()) + " " + title + ": " +
+           listFirst(names));
+  };
+  list("parameters that the file lacks start as the model has them",
+       weights->missing);
+  list("tensors that get no gradient differ in the file, and stay as the model "
+       "has them (export it with these weights)",
+       weights->kept);
+  list("tensors of the file are no parameters of the model",
+       weights->unexpected);
+  if (!weights->differing.empty())
+    warn("--init: the file has other elements for " +
+         listFirst(weights->differing) +
+         " than for what the model ties this to: the first of a tie counts; "
+         "--untie keeps them apart");
+  return success();
+}

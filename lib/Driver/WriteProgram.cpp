@@ -1,0 +1,132 @@
+//===- WriteProgram.cpp - the executable and its weights ------------------===//
+//
+// Everything is made under temporary names. Outputs take their own at the end.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Compilation.h"
+#include "Fail.h"
+#include "dtc/Lowering/Program.h"
+#include "dtc/Runtime/ABI.h"
+#include "dtc/Support/TemporaryFile.h"
+#include "dtc/Target/Targets.h"
+#include "dtc/Training/Optimizers.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "llvm/Support/Alignment.h"
+#include "llvm/Support/EndianStream.h"
+#include "llvm/Support/Path.h"
+
+using namespace mlir;
+using namespace dtc;
+namespace json = llvm::json;
+
+/// The optimizer as the training program prints it. Options were checked.
+static json::Object describeOptimizer(const TrainingOptions &options) {
+  const Optimizer *optimizer = cantFail(findOptimizer(options.optimizer));
+  json::Object result{{"name", options.optimizer},
+                      {"lr", options.lr.value_or(optimizer->lr)}};
+  for (const auto &[name, value] :
+       cantFail(completeSettings(*optimizer, options.optimizerSettings)))
+    result[name] = name == "nesterov" ? json::Value(value != 0) : value;
+  if (options.clipNorm != 0)
+    result["clip_norm"] = options.clipNorm;
+  if (options.ema != 0)
+    result["ema"] = options.ema;
+  return result;
+}
+
+/// Writes the weights behind the program's code.
+llvm::Error Compilation::embedWeights(OutputFile &program) {
+  return program.write([&](llvm::raw_ostream &os) {
+    os.write_zeros(llvm::offsetToAlignment(os.tell(), llvm::Align(64)));
+    uint64_t start = os.tell();
+    writeSafetensors(os, imported.parameters);
+    uint64_t size = os.tell() - start;
+    llvm::support::endian::write(os, size, llvm::endianness::little);
+    os << DTC_WEIGHTS_MARK;
+  });
+}
+
+/// Writes them to a file of their own.
+llvm::Error Compilation::keepWeights(OutputFile &external) {
+  if (llvm::Error error = external.write([&](llvm::raw_ostream &os) {
+        writeSafetensors(os, imported.parameters);
+      }))
+    return error;
+  return external.keep();
+}
+
+LogicalResult Compilation::link() {
+  auto failWith = [](llvm::Error error) {
+    return fail(llvm::toString(std::move(error)));
+  };
+  llvm::Expected<OutputFile> program = OutputFile::create(options.output);
+  if (!program)
+    return failWith(program.takeError());
+  // Functions are compiled at the same time, a few in each object. Long lists
+  // of calls have one of their own.
+  constexpr size_t leastObjects = 2, mostObjects = 8, functionsEach = 12;
+  size_t functions = llvm::range_size(module->getOps<LLVM::LLVMFuncOp>());
+  std::vector<TemporaryFile> objects;
+  std::vector<std::string> paths;
+  do {
+    llvm::Expected<TemporaryFile> object = TemporaryFile::create(".o");
+    if (!object)
+      return failWith(object.takeError());
+    paths.push_back(object->getPath());
+    objects.push_back(std::move(*object));
+  } while (objects.size() <
+           std::clamp(functions / functionsEach, leastObjects, mostObjects));
+  const TrainingOptions &training = options.compile.training;
+  ProgramInfo info;
+  info.model = llvm::sys::path::stem(options.compile.import.path).str();
+  info.dtype = getNumbers(options.compile);
+  info.loss = StringRef(training.loss).split(':').first.str();
+  info.globalBatch = globalBatch;
+  info.skipsNonFinite = training.skipNonFinite;
+  info.replicasAtLaunch = strategy.parallel.replicasAtLaunch;
+  if (options.device)
+    info.peakFlops = options.device->speed.getFlops(info.dtype);
+  info.initializers = std::move(initializers);
+  for (const Parameter &parameter : imported.parameters.parameters)
+    if (!parameter.aliases.empty())
+      info.aliases[parameter.name] = parameter.aliases;
+  for (const Buffer &buffer : imported.parameters.buffers)
+    info.buffers.push_back(buffer.name);
+  info.optimizer = describeOptimizer(training);
+  std::optional<OutputFile> weights; // external ones
+  if (!options.embedWeights) {
+    llvm::Expected<OutputFile> file =
+        OutputFile::create(options.output + ".safetensors");
+    if (!file)
+      return failWith(file.takeError());
+    weights = std::move(*file);
+    info.weightsFile = llvm::sys::path::filename(weights->getPath()).str();
+  }
+  std::shared_ptr<const Target> target =
+      llvm::cantFail(getTarget(options.compile.target));
+  if (failed(addProgramObject(*module, info)) ||
+      failed(target->emitObjects(*module, paths, options.dumpDir)) ||
+      failed(linkProgram(paths, *target, options.runtimeDir, *program)))
+    return failure();
+  if (llvm::Error error =
+          weights ? keepWeights(*weights) : embedWeights(*program))
+    return failWith(std::move(error));
+  if (llvm::Error error = program->keep())
+    return failWith(std::move(error));
+  printStart();
+  return success();
+}
+
+/// How the program that is there now is started.
+void Compilation::printStart() const {
+  StringRef name = options.output;
+  llvm::errs() << "wrote '" << name
+               << "'; start it with: " << (name.contains('/') ? "" : "./")
+               << name;
+  if (strategy.parallel.replicasAtLaunch)
+    llvm::errs() << " --nproc N";
+  else if (int64_t ranks = strategy.parallel.getNumRanks(); ranks > 1)
+    llvm::errs() << " --nproc " << ranks;
+  llvm::errs() << " --data DIR\n";
+}
