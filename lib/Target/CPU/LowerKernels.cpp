@@ -1,7 +1,7 @@
 //===- LowerKernels.cpp - kernels on tensors become loops on buffers ------===//
 //
 // The signature of a lowered kernel and its memory; the loops themselves are
-// planned by lib/Lowering/RowLoops, and emitted by RowLoopsEmit.cpp.
+// planned by lib/Lowering/RowLoops, and emitted by RowLoopsEmitter.
 //
 //===----------------------------------------------------------------------===//
 

@@ -2,6 +2,8 @@
 
 #include "NestDivision.h"
 #include "dtc/Lowering/RowLoops/Combine.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 using namespace dtc;
@@ -109,4 +111,31 @@ NestDivision NestDivision::ofElements(int64_t count, int64_t lanes,
   division.kind = Columns;
   division.parts = std::min(count / lanes, mostParts);
   return division;
+}
+
+Value dtc::getIndex(OpBuilder &b, Location loc, int64_t value) {
+  return arith::ConstantIndexOp::create(b, loc, value);
+}
+
+/// number * count / parts, times `unit`.
+static Value getBound(OpBuilder &b, Location loc, Value number, int64_t count,
+                      int64_t parts, int64_t unit) {
+  Value bound = arith::MulIOp::create(b, loc, number, getIndex(b, loc, count));
+  bound = arith::DivUIOp::create(b, loc, bound, getIndex(b, loc, parts));
+  return arith::MulIOp::create(b, loc, bound, getIndex(b, loc, unit));
+}
+
+void dtc::createParts(
+    OpBuilder &b, Location loc, int64_t parts, int64_t work, int64_t count,
+    int64_t unit,
+    function_ref<void(OpBuilder &, Value part, Value begin, Value end)> body) {
+  auto loop =
+      scf::ParallelOp::create(b, loc, getIndex(b, loc, 0),
+                              getIndex(b, loc, parts), getIndex(b, loc, 1));
+  loop->setAttr(workAttrName, b.getI64IntegerAttr(work));
+  Value part = loop.getInductionVars()[0];
+  OpBuilder inner(loop.getBody()->getTerminator());
+  Value next = arith::AddIOp::create(inner, loc, part, getIndex(inner, loc, 1));
+  Value begin = getBound(inner, loc, part, count, parts, unit);
+  body(inner, part, begin, getBound(inner, loc, next, count, parts, unit));
 }

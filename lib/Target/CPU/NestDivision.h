@@ -4,6 +4,7 @@
 #define DTC_LIB_TARGET_CPU_NESTDIVISION_H
 
 #include "dtc/Lowering/RowLoops/Plan.h"
+#include "mlir/IR/Builders.h"
 
 namespace dtc {
 
@@ -33,6 +34,18 @@ struct NestDivision {
   static NestDivision ofElements(int64_t count, int64_t lanes,
                                  int64_t leastWork);
 };
+
+/// A constant index.
+mlir::Value getIndex(mlir::OpBuilder &builder, mlir::Location loc,
+                     int64_t value);
+
+/// A loop over parts of `count` times `unit`, which are independent of each
+/// other. The body gets where a part begins and ends.
+void createParts(mlir::OpBuilder &builder, mlir::Location loc, int64_t parts,
+                 int64_t work, int64_t count, int64_t unit,
+                 llvm::function_ref<void(mlir::OpBuilder &, mlir::Value part,
+                                         mlir::Value begin, mlir::Value end)>
+                     body);
 
 } // namespace dtc
 
