@@ -26,6 +26,9 @@ int64_t Ranks::getCoordinate(int64_t rank, StringRef axis) const {
 
 int64_t Ranks::getPeer(int64_t rank, StringRef axis, int64_t coordinate) const {
   auto it = axes.find(axis);
+  assert(
+      (it == axes.end() || (coordinate >= 0 && coordinate < it->second.size)) &&
+      "a coordinate is within its axis");
   return it == axes.end() ? rank
                           : rank + (coordinate - getCoordinate(rank, axis)) *
                                        it->second.stride;

@@ -116,6 +116,7 @@ bool dtc::isStart(Operation *op) {
 }
 
 void dtc::start(Operation *collective) {
+  assert(!isStart(collective) && "starts once");
   collective->setAttr(attr::async, UnitAttr::get(collective->getContext()));
 }
 

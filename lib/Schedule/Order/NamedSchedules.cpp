@@ -8,6 +8,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Twine.h"
 #include <algorithm>
+#include <cassert>
 #include <utility>
 
 using namespace dtc;
@@ -127,6 +128,7 @@ bool dtc::isNamedSchedule(llvm::StringRef name) {
 llvm::Expected<PipelineSchedule>
 dtc::makeNamedSchedule(llvm::StringRef name, const Pipeline &pipeline) {
   using llvm::Twine;
+  assert(isNamedSchedule(name) && "others are files");
   int64_t numStages = pipeline.numStages;
   if (pipeline.numChunks > 1) {
     if (name != "gpipe" && name != "interleaved")

@@ -8,6 +8,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Sequence.h"
 #include <algorithm>
+#include <cassert>
 #include <utility>
 
 using namespace dtc;
@@ -54,6 +55,7 @@ Execution::Execution(const PipelineSchedule &schedule,
       awaited(awaited), clock(schedule.size(), 0) {
   if (schedule.empty())
     return;
+  assert(costs.size() % schedule.size() == 0 && "a cost for each chunk");
   size_t numMicrobatches =
       schedule.front().size() * schedule.size() / (3 * costs.size());
   for (int kind = 0; kind < 3; ++kind) {
