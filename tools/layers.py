@@ -25,9 +25,17 @@ ABI
 Support        | ABI
 Dialect        | Support
 
-Frontend          | Support Dialect ^Frontend/Evaluate ^Frontend/Ops
-Frontend/Evaluate | Frontend
-Frontend/Ops      | Support Dialect Frontend
+Frontend/Interface
+Frontend/Support     | Support
+Frontend/File        | Support Frontend/Support
+Frontend/Exporters   | Support Frontend/Interface Frontend/Support Frontend/File
+Frontend/Shapes      | Support Frontend/Interface Frontend/Support Frontend/File
+Frontend/Evaluate    | Frontend/Support Frontend/Shapes
+Frontend/Ops         | Support Dialect Frontend/Interface Frontend/Support Frontend/File Frontend/Shapes
+Frontend/Parameters  | Support Frontend/Interface Frontend/Support Frontend/File Frontend/Exporters Frontend/Ops
+Frontend/ControlFlow | Frontend/Support Frontend/File Frontend/Shapes Frontend/Ops
+Frontend/Nodes       | Dialect Frontend/Interface Frontend/Support Frontend/File Frontend/Shapes Frontend/Evaluate Frontend/Ops Frontend/Parameters Frontend/ControlFlow
+Frontend             | Support Frontend/Interface Frontend/Support Frontend/File Frontend/Exporters Frontend/Shapes Frontend/Parameters Frontend/Nodes
 
 Options        | ABI
 Propagation    | Support Dialect
@@ -41,8 +49,8 @@ Schedule       | ABI Support Dialect Options Plan Memory
 Report         | Support Dialect Plan Memory Schedule
 Lowering       | ABI Support Dialect Training Plan Memory Communication
 Target         | ABI Support Dialect Options Plan Memory Lowering
-Pipelines      | Dialect Frontend Options Propagation Strategy Training Parallel Plan Memory Communication Schedule Report Lowering Target
-Driver         | ABI Support Dialect Frontend Options Training Schedule Report Lowering Target Pipelines
+Pipelines      | Dialect Frontend/Interface Options Propagation Strategy Training Parallel Plan Memory Communication Schedule Report Lowering Target
+Driver         | ABI Support Dialect Frontend/Interface Options Training Schedule Report Lowering Target Pipelines
 
 Runtime/Core             | ABI Support ^Runtime/Device ^Runtime/Collectives ^Runtime/Data ^Runtime/Metrics ^Runtime/Training
 Runtime/Device           | ABI Runtime/Core ^Runtime/Collectives
@@ -61,10 +69,16 @@ PLACES = {
     "ABI": ["include/dtc/Runtime"],
     "Options": ["include/dtc/Parallel/Options.h", "include/dtc/Schedule/Options.h", "include/dtc/Target/Options.h",
                 "include/dtc/Training/Options.h", "include/dtc/Strategy/Strategy.h", "lib/Strategy/Strategy.cpp"],
-    "Frontend": ["python-free-frontend", "include/dtc/Frontend"],
-    "Frontend/Evaluate": ["python-free-frontend/Evaluate"],
-    "Frontend/Ops": ["python-free-frontend/Ops"],
+    "Frontend": ["python-free-frontend"],
+    "Frontend/Interface": ["include/dtc/Frontend"],
+    **{f"Frontend/{room}": [f"python-free-frontend/{room}"]
+       for room in ("Support", "File", "Exporters", "Shapes", "Evaluate", "Ops",
+                    "Parameters", "ControlFlow", "Nodes")},
 }
+
+# Libraries that are not called after their row.
+ROWS_OF_LIBRARIES = {"DTCFrontend": "Frontend/Interface", "DTCTargets": "Target",
+                     "DTCTargetCPU": "Target", "DTCTargetCUDA": "Target"}
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
@@ -119,7 +133,7 @@ def read_links():
     for path in (ROOT / "lib").rglob("CMakeLists.txt"):
         for names in re.findall(r"^\s*(?:dtc_add_library\(.*)?\bLINK (DTC[^)]*)\)", path.read_text(), re.M):
             for name in names.split():
-                yield str(path.relative_to(ROOT)), re.sub("^Target.*", "Target", name.removeprefix("DTC"))
+                yield str(path.relative_to(ROOT)), ROWS_OF_LIBRARIES.get(name, name.removeprefix("DTC"))
 
 
 def find_circle(arrows):
