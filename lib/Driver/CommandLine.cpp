@@ -1,79 +1,21 @@
 //===- CommandLine.cpp - read the options of dtc --------------------------===//
 //
-// How options describe themselves, and what is said of one that is not known.
+// Prepares the arguments for LLVM's parser, and words its complaints.
 //
 //===----------------------------------------------------------------------===//
 
 #include "CommandLine.h"
+#include "DeclareOptions.h"
 #include "Fail.h"
 #include "dtc/Support/NearestName.h"
 #include "dtc/Support/Version.h"
 
 using namespace mlir;
 using namespace dtc;
+namespace cl = llvm::cl;
 
-static bool expect(const char *expected, llvm::StringRef name,
-                   llvm::StringRef text, bool isRead) {
-  if (!isRead)
-    (void)fail("--" + name + " is '" + text + "', expected " + expected);
-  return !isRead;
-}
-
-bool dtc::readValue(llvm::StringRef name, llvm::StringRef text,
-                    int64_t &value) {
-  return expect("a whole number", name, text, !text.getAsInteger(0, value));
-}
-
-bool dtc::readValue(llvm::StringRef name, llvm::StringRef text, double &value) {
-  return expect("a number", name, text, !text.getAsDouble(value));
-}
-
-/// An option without a value has an empty one.
-bool dtc::readValue(llvm::StringRef name, llvm::StringRef text, bool &value) {
-  value = llvm::is_contained({"", "1", "true"}, text);
-  return expect("true or false", name, text,
-                value || llvm::is_contained({"0", "false"}, text));
-}
-
-bool dtc::readValue(llvm::StringRef, llvm::StringRef text, std::string &value) {
-  value = text.str();
-  return false;
-}
-
-cl::desc CommandLine::describeByOptimizer(
-    llvm::StringRef text,
-    llvm::function_ref<std::optional<double>(const Optimizer &)> getDefault) {
-  // Optimizers with one default stand together, in the order of the first.
-  std::vector<std::pair<double, std::string>> names;
-  for (const Optimizer &optimizer : getOptimizers())
-    if (std::optional<double> value = getDefault(optimizer)) {
-      auto found = llvm::find_if(
-          names, [&](const auto &entry) { return entry.first == *value; });
-      if (found == names.end())
-        names.emplace_back(*value, optimizer.name);
-      else
-        found->second += std::string(", ") + optimizer.name;
-    }
-  std::string &description = descriptions.emplace_back();
-  llvm::raw_string_ostream os(description);
-  os << text << " (default";
-  const char *separator = " ";
-  for (const auto &[value, list] : names) {
-    os << separator << llvm::format("%g", value) << " for " << list;
-    separator = "; ";
-  }
-  os << ")";
-  return cl::desc(description);
-}
-
-cl::desc CommandLine::describeSetting(llvm::StringRef text, const char *name) {
-  return describeByOptimizer(
-      text, [&](const Optimizer &optimizer) -> std::optional<double> {
-        auto found = optimizer.settings.find(name);
-        if (found == optimizer.settings.end())
-          return std::nullopt;
-        return found->second;
-      });
+bool dtc::isGiven(StringRef option) {
+  return cl::getRegisteredOptions().lookup(option)->getNumOccurrences() > 0;
 }
 
 /// Whether an argument is the name of an option that needs a value.
@@ -155,48 +97,69 @@ static void reportBadOption(llvm::StringRef complaint) {
     (void)fail("found several models, expected one; see dtc --help");
 }
 
-std::optional<DriverOptions> dtc::parseCommandLine(int argc, char **argv) {
-  // LLVM's libraries have options of their own, some under our names.
-  cl::ResetCommandLineParser();
-  static CommandLine line;
-  // LLVM's parser takes some of these for zero.
-  for (llvm::StringRef argument : llvm::ArrayRef(argv, argc).drop_front())
+/// What LLVM's parser takes for zero.
+static LogicalResult checkValues(llvm::ArrayRef<char *> arguments) {
+  for (llvm::StringRef argument : arguments)
     if (argument.empty() ||
-        (argument.starts_with("-") && argument.ends_with("="))) {
-      (void)fail("found '" + argument + "', expected a value; see dtc --help");
-      return std::nullopt;
-    }
-  if (llvm::StringRef last = argv[argc - 1]; argc > 1 && lacksValue(last)) {
-    (void)fail("found '" + last + "' without a value; see dtc --help");
-    return std::nullopt;
-  }
-  if (failed(checkNames(llvm::ArrayRef(argv, argc).drop_front())))
-    return std::nullopt;
-  cl::HideUnrelatedOptions({&line.modelOptions, &line.planOptions,
-                            &line.trainingOptions, &line.outputOptions});
-  cl::SetVersionPrinter(
-      [](llvm::raw_ostream &os) { os << "dtc " << getVersion() << "\n"; });
-  std::vector<std::string> words = lowerNames(llvm::ArrayRef(argv, argc));
-  std::vector<const char *> arguments;
-  arguments.reserve(words.size());
+        (argument.starts_with("-") && argument.ends_with("=")))
+      return fail("found '" + argument + "', expected a value; see dtc --help");
+  if (!arguments.empty() && lacksValue(arguments.back()))
+    return fail("found '" + llvm::StringRef(arguments.back()) +
+                "' without a value; see dtc --help");
+  return success();
+}
+
+/// Lets LLVM's parser read the arguments into the fields of the options.
+static LogicalResult parse(llvm::ArrayRef<char *> arguments) {
+  std::vector<std::string> words = lowerNames(arguments);
+  std::vector<const char *> texts;
   for (const std::string &word : words)
-    arguments.push_back(word.c_str());
+    texts.push_back(word.c_str());
   std::string complaint;
   llvm::raw_string_ostream complaints(complaint);
-  if (!cl::ParseCommandLineOptions(
-          argc, arguments.data(),
+  if (cl::ParseCommandLineOptions(
+          int(texts.size()), texts.data(),
           "dtc: an ONNX model becomes a training program for many ranks\n\n"
           "  dtc model.onnx --dp 4 --pp 2 -o model.train\n"
           "  ./model.train --nproc 8 --data DIR --epochs 3\n"
           "  dtc compare model.onnx --plan \"--dp 8\" --plan \"--dp 4 --pp "
           "2\"\n",
-          &complaints)) {
-    // What is wrong with an option's value has been printed.
-    if (!complaint.empty())
-      reportBadOption(complaint);
+          &complaints))
+    return success();
+  // What is wrong with an option's value has been printed.
+  if (!complaint.empty())
+    reportBadOption(complaint);
+  return failure();
+}
+
+static LogicalResult finish(DriverOptions &options, const char *program) {
+  // Before the plan, which may be for GPUs only.
+  if (isGiven("device") && !isGiven("target"))
+    options.compile.target.kind = "cuda";
+  // Last: what would fit is for the plan that all the others make.
+  return success(
+      succeeded(finishModel(options)) && succeeded(finishPlan(options)) &&
+      succeeded(finishTraining(options)) && succeeded(finishDevice(options)) &&
+      succeeded(finishOutput(options, program)) &&
+      succeeded(finishDeviceMemory(options)));
+}
+
+std::optional<DriverOptions> dtc::parseCommandLine(int argc, char **argv) {
+  // LLVM's libraries have options of their own, some under our names.
+  cl::ResetCommandLineParser();
+  // LLVM's parser refers to them.
+  static DriverOptions options;
+  static DeclaredOptions declared(options);
+  static cl::opt<std::string, true> path(
+      cl::Positional, cl::location(options.compile.import.path),
+      cl::desc("MODEL.onnx"));
+  cl::HideUnrelatedOptions(declared.getCategories());
+  cl::SetVersionPrinter(
+      [](llvm::raw_ostream &os) { os << "dtc " << getVersion() << "\n"; });
+  llvm::ArrayRef<char *> arguments(argv, argc);
+  if (failed(checkValues(arguments.drop_front())) ||
+      failed(checkNames(arguments.drop_front())) || failed(parse(arguments)) ||
+      failed(finish(options, argv[0])))
     return std::nullopt;
-  }
-  if (failed(line.finish(argv[0])))
-    return std::nullopt;
-  return line.options;
+  return options;
 }

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dtc/Driver/FitMemory.h"
+#include "dtc/Options/ReadOption.h"
 #include "dtc/Schedule/Order/NamedSchedules.h"
 
 using namespace mlir;
@@ -13,21 +14,11 @@ using namespace dtc;
 using Options = decltype(MemoryFit::options);
 
 static Strategy apply(Strategy strategy, const Options &options) {
-  auto number = [](const std::string &value) { return std::stoll(value); };
-  for (auto &[name, value] : options) {
-    if (name == "schedule")
-      strategy.schedule.schedule = value;
-    else if (name == "sp")
-      strategy.parallel.sp = true;
-    else if (name == "recompute")
-      strategy.schedule.recompute = value;
-    else if (name == "zero")
-      strategy.parallel.zero = number(value);
-    else if (name == "microbatches")
-      strategy.parallel.microbatches = number(value);
-    else if (name == "offload")
-      strategy.schedule.offload = value;
-  }
+  Strategy::visit(strategy, [&](const OptionRow &row, auto &field) {
+    auto found = options.find(row.name);
+    if (found != options.end())
+      llvm::cantFail(readOption(row, found->second, field));
+  });
   return strategy;
 }
 

@@ -19,6 +19,7 @@
 #include "dtc/Strategy/Passes.h"
 #include "dtc/Target/Targets.h"
 #include "dtc/Training/DifferentiableInterface.h"
+#include "dtc/Training/Optimizers.h"
 #include "dtc/Training/Passes.h"
 #include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -61,9 +62,9 @@ void dtc::buildStrategyPipeline(OpPassManager &manager,
 
   // What the user says of parameters by name. Before these are taken apart.
   MarkParametersOptions marks;
-  marks.paddingIdx.assign(options.paddingIdx.begin(), options.paddingIdx.end());
-  marks.noDecay.assign(options.noDecay.begin(), options.noDecay.end());
-  marks.lrScale.assign(options.lrScales.begin(), options.lrScales.end());
+  marks.paddingIdx = llvm::to_vector(options.paddingIdx);
+  marks.noDecay = llvm::to_vector(options.noDecay);
+  marks.lrScale = llvm::to_vector(options.lrScales);
   manager.addPass(createMarkParameters(marks));
 
   // Where slices, reshapes and transposes stand does not depend on the
@@ -105,7 +106,7 @@ void dtc::buildStrategyPipeline(OpPassManager &manager,
   // must end up on the stage of what they are the gradient of.
   ChooseCutsOptions cuts;
   cuts.stages = strategy.getNumVirtualStages();
-  cuts.cut.assign(options.cut.begin(), options.cut.end());
+  cuts.cut = llvm::to_vector(plan.cut);
   manager.addPass(createChooseCuts(cuts));
 
   // Every value that crosses stages does so in a dtc.boundary; stages need no
@@ -122,8 +123,7 @@ void dtc::buildStrategyPipeline(OpPassManager &manager,
   loss.classAxis = options.classAxis;
   loss.reduction = options.reduction;
   loss.labelSmoothing = options.labelSmoothing;
-  loss.classWeights.assign(options.classWeights.begin(),
-                           options.classWeights.end());
+  loss.classWeights = llvm::to_vector(options.classWeights);
   loss.replicas = plan.getOpenReplicas();
   manager.addPass(createAddLoss(loss));
 
@@ -145,7 +145,7 @@ void dtc::buildStrategyPipeline(OpPassManager &manager,
   ChooseSplitsOptions splits;
   splits.tp = plan.tp;
   splits.sp = plan.sp;
-  splits.layout.assign(options.layouts.begin(), options.layouts.end());
+  splits.layout = llvm::to_vector(plan.layouts);
   manager.addPass(createChooseSplits(splits));
 
   // Vocabularies that tp does not divide are padded, and those whose rows the
@@ -176,7 +176,7 @@ void dtc::buildTrainingPipeline(OpPassManager &manager,
 
   // A gradient for every trained parameter. Boundaries become their opposites.
   DifferentiateOptions gradients;
-  gradients.freeze.assign(options.freeze.begin(), options.freeze.end());
+  gradients.freeze = llvm::to_vector(options.freeze);
   manager.addPass(createDifferentiate(gradients));
 
   // The gradient of what each position uses is one op. Before layouts: the
@@ -201,14 +201,14 @@ void dtc::buildTrainingPipeline(OpPassManager &manager,
   // which gradients may be clipped.
   AddOptimizerOptions optimizer;
   optimizer.optimizer = options.optimizer;
-  for (const auto &[name, value] : options.optimizerSettings) {
+  for (const auto &[name, value] : getGivenSettings(options)) {
     std::string setting;
     llvm::raw_string_ostream(setting)
         << name << '=' << llvm::format("%.17g", value);
     optimizer.settings.push_back(setting);
   }
-  optimizer.clipNorm = options.clipNorm;
-  optimizer.ema = options.ema;
+  optimizer.clipNorm = options.clipNorm.value_or(0);
+  optimizer.ema = options.ema.value_or(0);
   optimizer.skipNonFinite = options.skipNonFinite;
   manager.addPass(createAddOptimizer(optimizer));
 
@@ -219,8 +219,7 @@ void dtc::buildTrainingPipeline(OpPassManager &manager,
   if (options.ignoreIndex)
     eval.ignoreIndex = std::to_string(*options.ignoreIndex);
   eval.labelSmoothing = options.labelSmoothing;
-  eval.classWeights.assign(options.classWeights.begin(),
-                           options.classWeights.end());
+  eval.classWeights = llvm::to_vector(options.classWeights);
   eval.replicas = plan.getOpenReplicas();
   manager.addPass(createBuildEval(eval));
 
@@ -247,7 +246,7 @@ void dtc::buildParallelPipeline(OpPassManager &manager,
   mesh.tp = options.tp;
   mesh.microbatches = options.microbatches;
   mesh.accumulate = strategy.schedule.accumulate;
-  mesh.order.assign(options.order.begin(), options.order.end());
+  mesh.order = llvm::to_vector(options.order);
   manager.addPass(createAssignMesh(mesh));
 
   // Every value has a layout; where a rule did not hold there is a reshard.

@@ -275,6 +275,36 @@ llvm::Expected<const Optimizer *> dtc::findOptimizer(StringRef name) {
                    listOptimizers(" or "));
 }
 
+std::string dtc::findSetting(StringRef option) {
+  std::string name = option.str();
+  std::replace(name.begin(), name.end(), '-', '_');
+  for (const Optimizer &optimizer : getOptimizers())
+    if (optimizer.settings.count(name))
+      return name;
+  return "";
+}
+
+static std::optional<double> getSetting(bool field) {
+  return field ? std::optional<double>(1) : std::nullopt;
+}
+static std::optional<double> getSetting(std::optional<double> field) {
+  return field;
+}
+template <typename T> static std::optional<double> getSetting(const T &) {
+  return std::nullopt;
+}
+
+Settings dtc::getGivenSettings(const TrainingOptions &options) {
+  Settings settings;
+  TrainingOptions::visit(options, [&](const OptionRow &row, const auto &field) {
+    std::optional<double> value = getSetting(field);
+    std::string name = value ? findSetting(row.name) : std::string();
+    if (!name.empty())
+      settings[name] = *value;
+  });
+  return settings;
+}
+
 /// What a value has to be; null if it is.
 static const char *findRangeError(StringRef name, double value) {
   if (name == "nesterov")

@@ -7,6 +7,7 @@
 #ifndef DTC_DRIVER_DRIVER_H
 #define DTC_DRIVER_DRIVER_H
 
+#include "dtc/Options/Options.h"
 #include "dtc/Pipelines/Pipelines.h"
 #include "dtc/Report/Devices.h"
 #include "dtc/Report/Profile.h"
@@ -17,9 +18,10 @@
 
 namespace dtc {
 
-struct DriverOptions {
+/// The options of dtc, and what `parseCommandLine` makes of them.
+struct DriverOptions : OutputOptions {
+  ModelOptions model;
   CompileOptions compile;
-  std::string output = "a.train";
   CompilePhase stopAfter = CompilePhase::Link;
   /// Print the IR at the end of this phase, and stop.
   std::optional<CompilePhase> emit;
@@ -28,38 +30,23 @@ struct DriverOptions {
   }
   /// Write the IR to `output` where no program is made.
   bool writeIr = false;
-  /// Write the IR of every phase here, as 01-import.mlir, ...
-  std::string dumpDir;
-  bool report = false;    ///< print the plan's figures
-  std::string reportJson; ///< write them to this file
-  std::string timeline;   ///< draw the schedule to this .svg or .json
   bool needsReport() const {
     return report || !reportJson.empty() || !timeline.empty();
   }
-  /// Notes that nobody has to act on are printed, too.
-  bool verbose = false;
-  /// Bytes that a rank's plan may need, and how the user wrote it.
+  /// Bytes that a rank's plan may need; `deviceMemoryText` says where from.
   std::optional<int64_t> deviceMemory;
-  std::string deviceMemoryText;
-  std::string graph;              ///< draw the model to this .svg
   const Device *device = nullptr; ///< that the program is for, if it is known
   /// The machines that the figures' times are for.
   std::optional<Topology> topology;
   /// Measured times, for the simulation of the schedule.
   std::optional<Profile> profile;
-  bool embedWeights = true; ///< else OUTPUT.safetensors beside the program
+  bool embedsWeights() const { return weights == "embed"; }
   /// Files that are written, with the options that name them.
   std::vector<std::pair<std::string, std::string>> getOutputs() const;
-  /// How parameters start: empty (as the model says), normal, xavier, kaiming,
-  /// or as in a file of this name.
-  std::string init;
   bool readsInitialWeights() const {
-    return !init.empty() && init != "normal" && init != "xavier" &&
-           init != "kaiming";
+    return !model.init.empty() && model.init != "normal" &&
+           model.init != "xavier" && model.init != "kaiming";
   }
-  /// The folder of libdtcrt.a and libdtcrt.link; lib beside the folder of dtc's
-  /// own executable if empty.
-  std::string runtimeDir;
   /// Called on the IR at the end of each phase but the last, before it is
   /// shown: how tests plant bugs.
   std::function<mlir::LogicalResult(CompilePhase, mlir::ModuleOp)> afterPhase;

@@ -9,7 +9,7 @@
 #ifndef DTC_DRIVER_FITMEMORY_H
 #define DTC_DRIVER_FITMEMORY_H
 
-#include "dtc/Strategy/Strategy.h"
+#include "dtc/Options/Strategy.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 

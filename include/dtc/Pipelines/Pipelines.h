@@ -10,7 +10,7 @@
 
 #include "dtc/Frontend/Import.h"
 #include "dtc/Lowering/Target.h"
-#include "dtc/Strategy/Strategy.h"
+#include "dtc/Options/Strategy.h"
 #include "mlir/Pass/PassManager.h"
 
 namespace dtc {

@@ -7,7 +7,7 @@
 #ifndef DTC_SCHEDULE_PASSES_H
 #define DTC_SCHEDULE_PASSES_H
 
-#include "dtc/Schedule/Options.h"
+#include "dtc/Options/Options.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
 

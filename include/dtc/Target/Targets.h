@@ -8,7 +8,7 @@
 #define DTC_TARGET_TARGETS_H
 
 #include "dtc/Lowering/Target.h"
-#include "dtc/Target/Options.h"
+#include "dtc/Options/Options.h"
 
 namespace dtc {
 

@@ -8,6 +8,7 @@
 #ifndef DTC_TRAINING_OPTIMIZERS_H
 #define DTC_TRAINING_OPTIMIZERS_H
 
+#include "dtc/Options/Options.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/Support/Error.h"
 #include <map>
@@ -54,6 +55,13 @@ std::string listOptimizers(llvm::StringRef separator);
 
 /// An error names all that there are.
 llvm::Expected<const Optimizer *> findOptimizer(llvm::StringRef name);
+
+/// The setting that an option has the name of, or empty: "weight_decay" of
+/// --weight-decay.
+std::string findSetting(llvm::StringRef option);
+
+/// The settings that have been chosen.
+OptimizerSettings getGivenSettings(const TrainingOptions &options);
 
 /// The settings that were given and the defaults of the others. An error if one
 /// was given that the optimizer does not have, or outside its range.

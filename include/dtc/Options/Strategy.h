@@ -5,13 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef DTC_STRATEGY_STRATEGY_H
-#define DTC_STRATEGY_STRATEGY_H
+#ifndef DTC_OPTIONS_STRATEGY_H
+#define DTC_OPTIONS_STRATEGY_H
 
-#include "dtc/Parallel/Options.h"
-#include "dtc/Schedule/Options.h"
-#include "dtc/Target/Options.h"
-#include "dtc/Training/Options.h"
+#include "dtc/Options/Options.h"
 #include "mlir/IR/BuiltinOps.h"
 
 namespace dtc {
@@ -31,6 +28,15 @@ struct Strategy {
     return parallel.microbatches * schedule.accumulate;
   }
 
+  /// Calls `visit` with the row and the field of each option.
+  template <typename Self, typename Visitor>
+  static void visit(Self &strategy, Visitor visit) {
+    TrainingOptions::visit(strategy.training, visit);
+    ParallelOptions::visit(strategy.parallel, visit);
+    ScheduleOptions::visit(strategy.schedule, visit);
+    TargetOptions::visit(strategy.target, visit);
+  }
+
   /// The strategy of a module, defaults where it says nothing. Fails with a
   /// diagnostic if the attribute has something else.
   static mlir::FailureOr<Strategy> get(mlir::ModuleOp module);
@@ -40,4 +46,4 @@ struct Strategy {
 
 } // namespace dtc
 
-#endif // DTC_STRATEGY_STRATEGY_H
+#endif // DTC_OPTIONS_STRATEGY_H

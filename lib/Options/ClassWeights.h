@@ -4,8 +4,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef DTC_LIB_DRIVER_CLASSWEIGHTS_H
-#define DTC_LIB_DRIVER_CLASSWEIGHTS_H
+#ifndef DTC_LIB_OPTIONS_CLASSWEIGHTS_H
+#define DTC_LIB_OPTIONS_CLASSWEIGHTS_H
 
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
@@ -19,4 +19,4 @@ llvm::Expected<std::vector<double>> readClassWeights(llvm::StringRef text);
 
 } // namespace dtc
 
-#endif // DTC_LIB_DRIVER_CLASSWEIGHTS_H
+#endif // DTC_LIB_OPTIONS_CLASSWEIGHTS_H

@@ -1,10 +1,11 @@
 //===- Strategy.cpp - options as an attribute -----------------------------===//
 //
-// One list of fields, which is read and written.
+// The attribute has an entry for each field that is not the default, named as
+// its option.
 //
 //===----------------------------------------------------------------------===//
 
-#include "dtc/Strategy/Strategy.h"
+#include "dtc/Options/Strategy.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -12,63 +13,6 @@ using namespace mlir;
 using namespace dtc;
 
 static constexpr llvm::StringLiteral attributeName = "dtc.strategy";
-
-/// Calls `visit` with the name of each field, as the command line has it, and
-/// the field.
-template <typename Visitor>
-static void visitFields(Strategy &s, Visitor visit) {
-  TrainingOptions &training = s.training;
-  visit("batch", training.batch);
-  visit("cut", training.cut);
-  visit("precision", training.precision);
-  visit("layout", training.layouts);
-  visit("batchnorm", training.batchNorm);
-  visit("loss", training.loss);
-  visit("loss-of", training.output);
-  visit("ignore-index", training.ignoreIndex);
-  visit("class-axis", training.classAxis);
-  visit("loss-reduction", training.reduction);
-  visit("label-smoothing", training.labelSmoothing);
-  visit("class-weights", training.classWeights);
-  visit("optimizer", training.optimizer);
-  visit("lr", training.lr);
-  visit("optimizer-settings", training.optimizerSettings);
-  visit("padding-idx", training.paddingIdx);
-  visit("no-decay", training.noDecay);
-  visit("lr-scale", training.lrScales);
-  visit("clip-norm", training.clipNorm);
-  visit("ema", training.ema);
-  visit("skip-nonfinite", training.skipNonFinite);
-  visit("freeze", training.freeze);
-
-  ParallelOptions &parallel = s.parallel;
-  visit("dp", parallel.dp);
-  visit("replicas-at-launch", parallel.replicasAtLaunch);
-  visit("hsdp", parallel.hsdp);
-  visit("pp", parallel.pp);
-  visit("tp", parallel.tp);
-  visit("zero", parallel.zero);
-  visit("gather", parallel.gather);
-  visit("reduce-dtype", parallel.reduceDtype);
-  visit("sp", parallel.sp);
-  visit("microbatches", parallel.microbatches);
-  visit("order", parallel.order);
-
-  ScheduleOptions &schedule = s.schedule;
-  visit("recompute", schedule.recompute);
-  visit("schedule", schedule.schedule);
-  visit("virtual-stages", schedule.virtualStages);
-  visit("accumulate", schedule.accumulate);
-  visit("bucket-mb", schedule.bucketMb);
-  visit("offload", schedule.offload);
-  visit("poison-memory", schedule.poisonMemory);
-
-  TargetOptions &target = s.target;
-  visit("target", target.kind);
-  visit("target-cpu", target.cpu);
-  visit("arch", target.architecture);
-  visit("workspace", target.workspace);
-}
 
 //===----------------------------------------------------------------------===//
 // Writing
@@ -96,27 +40,20 @@ static Attribute toAttribute(Builder &b, const std::vector<T> &values) {
   return b.getArrayAttr(llvm::map_to_vector(
       values, [&](const T &value) { return toAttribute(b, value); }));
 }
-static Attribute toAttribute(Builder &b,
-                             const std::map<std::string, double> &values) {
-  NamedAttrList entries;
-  for (const auto &[name, value] : values)
-    entries.set(name, toAttribute(b, value));
-  return entries.getDictionary(b.getContext());
-}
 
 void Strategy::set(ModuleOp module) const {
-  Strategy own = *this, defaults;
+  const Strategy defaults;
   Builder builder(module.getContext());
   SmallVector<Attribute> ofDefaults;
-  visitFields(defaults, [&](StringRef, const auto &field) {
+  visit(defaults, [&](const OptionRow &, const auto &field) {
     ofDefaults.push_back(toAttribute(builder, field));
   });
   NamedAttrList entries;
   size_t next = 0;
-  visitFields(own, [&](StringRef name, const auto &field) {
+  visit(*this, [&](const OptionRow &row, const auto &field) {
     Attribute value = toAttribute(builder, field);
     if (value != ofDefaults[next++])
-      entries.set(name, value);
+      entries.set(row.name, value);
   });
   module->setAttr(attributeName, entries.getDictionary(module.getContext()));
 }
@@ -164,15 +101,6 @@ static bool read(Attribute attribute, std::vector<T> &values) {
       return false;
   return true;
 }
-static bool read(Attribute attribute, std::map<std::string, double> &values) {
-  auto dictionary = dyn_cast<DictionaryAttr>(attribute);
-  if (!dictionary)
-    return false;
-  for (NamedAttribute entry : dictionary)
-    if (!read(entry.getValue(), values[entry.getName().str()]))
-      return false;
-  return true;
-}
 
 FailureOr<Strategy> Strategy::get(ModuleOp module) {
   Strategy strategy;
@@ -185,20 +113,21 @@ FailureOr<Strategy> Strategy::get(ModuleOp module) {
            << " is " << attribute << ", expected a dictionary of options";
   size_t known = 0;
   bool isValid = true;
-  visitFields(strategy, [&](StringRef name, auto &field) {
-    Attribute value = given.get(name);
+  visit(strategy, [&](const OptionRow &row, auto &field) {
+    Attribute value = given.get(row.name);
     if (!value)
       return;
     ++known;
     if (read(value, field))
       return;
     isValid = false;
-    module.emitError(attributeName)
-        << " has " << name << " = " << value << ", which is of another type";
+    module.emitError(attributeName) << " has " << row.name << " = " << value
+                                    << ", which is of another type";
   });
   if (known != given.size()) {
     llvm::StringSet<> names;
-    visitFields(strategy, [&](StringRef name, auto &) { names.insert(name); });
+    visit(strategy,
+          [&](const OptionRow &row, auto &) { names.insert(row.name); });
     for (NamedAttribute entry : given)
       if (!names.contains(entry.getName()))
         module.emitError(attributeName)

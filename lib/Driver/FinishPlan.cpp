@@ -1,0 +1,89 @@
+//===- FinishPlan.cpp - options about ranks, memory and the schedule ------===//
+
+#include "CommandLine.h"
+#include "Fail.h"
+#include "dtc/Schedule/ScheduleFile.h"
+
+using namespace mlir;
+using namespace dtc;
+
+/// Larger plans are mistakes.
+static constexpr uint64_t maxRanks = 1 << 16;
+static constexpr int64_t maxTasks = 1 << 20;
+
+/// Two replicas stand for any number.
+static void openReplicas(ParallelOptions &plan) {
+  if (plan.dp != autoCount)
+    return;
+  plan.replicasAtLaunch = true;
+  plan.dp = 2 * plan.hsdp;
+}
+
+static LogicalResult checkRanks(const ParallelOptions &plan) {
+  if (plan.getNumRanks() > maxRanks)
+    return fail("--dp " + Twine(plan.dp) + " x --pp " + Twine(plan.pp) +
+                " x --tp " + Twine(plan.tp) + " are more ranks than the " +
+                Twine(maxRanks) + " that dtc plans for");
+  if (plan.replicasAtLaunch && plan.zero > 0 && plan.hsdp == 1)
+    return fail("--zero " + Twine(plan.zero) +
+                " splits over dp, but --dp auto leaves open how many ranks "
+                "that is; use --hsdp N, the ranks of a group that it splits "
+                "over, or --dp N");
+  return success();
+}
+
+static LogicalResult checkZero(const ParallelOptions &plan) {
+  if (isGiven("gather") && plan.zero != 3)
+    return fail("--gather is for parameters that are gathered where they are "
+                "used; use it with --zero 3");
+  if (plan.hsdp > 1 && plan.zero == 0)
+    return fail("--hsdp is for what ZeRO splits; use it with --zero 1, 2 or 3");
+  return success();
+}
+
+static LogicalResult checkOffload(const Strategy &strategy) {
+  const std::string &offload = strategy.schedule.offload;
+  if (offload != "none" && strategy.target.kind != "cuda")
+    return fail("--offload moves what a GPU holds to the host, but --target is "
+                "'" +
+                strategy.target.kind + "'; use it with --target cuda");
+  if (offload == "parameters" && strategy.parallel.zero == 0)
+    return fail("--offload parameters is for what --zero splits; use it with "
+                "--zero 3, also on one rank");
+  return success();
+}
+
+/// A file is read before the model, which may take long.
+static LogicalResult checkSchedule(const ParallelOptions &plan,
+                                   const ScheduleOptions &schedule) {
+  StringRef name = schedule.schedule;
+  if (!isNamedSchedule(name) && !isScheduleFile(name))
+    return fail("--schedule is '" + name + "', expected " + scheduleNames +
+                " or a file");
+  if (schedule.virtualStages > 1 && plan.pp == 1)
+    return fail("--virtual-stages " + Twine(schedule.virtualStages) +
+                " is for a pipeline; use --pp 2 or more");
+  // None of them is above `maxCount`.
+  if (plan.microbatches * schedule.virtualStages > maxTasks / plan.pp)
+    return fail("--pp " + Twine(plan.pp) + " x --virtual-stages " +
+                Twine(schedule.virtualStages) + " x --microbatches " +
+                Twine(plan.microbatches) + " are more tasks than the " +
+                Twine(maxTasks) + " that dtc plans");
+  Pipeline pipeline{plan.pp, plan.microbatches};
+  pipeline.numChunks = schedule.virtualStages;
+  llvm::Expected<PipelineSchedule> tasks = getSchedule(name, pipeline);
+  return tasks ? success() : fail(llvm::toString(tasks.takeError()));
+}
+
+LogicalResult dtc::finishPlan(DriverOptions &options) {
+  ParallelOptions &plan = options.compile.parallel;
+  openReplicas(plan);
+  if (failed(checkRanks(plan)) || failed(checkZero(plan)) ||
+      failed(checkOffload(options.compile)))
+    return failure();
+  if (!plan.layouts.empty() && plan.tp == 1)
+    return fail("--layout '" + plan.layouts.front() +
+                "' says what tensor parallelism splits, but --tp is 1; use "
+                "--tp 2 or more, or leave it out");
+  return checkSchedule(plan, options.compile.schedule);
+}
