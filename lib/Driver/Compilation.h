@@ -1,6 +1,6 @@
-//===- Compilation.h - from command line to executable ----------*- C++ -*-===//
+//===- Compilation.h - one run of the compiler ------------------*- C++ -*-===//
 //
-// Runs the phases on one model, writes what was asked for, links.
+// What the phases hand to each other.
 //
 //===----------------------------------------------------------------------===//
 
@@ -8,51 +8,55 @@
 #define DTC_LIB_DRIVER_COMPILATION_H
 
 #include "dtc/Driver/Driver.h"
-#include "dtc/Support/OutputFile.h"
-#include "dtc/Training/InitialValues.h"
+#include "dtc/Lowering/Program.h"
 #include "llvm/ADT/StringSet.h"
 
 namespace dtc {
 
-/// One compilation: what is handed from phase to phase.
 class Compilation {
 public:
-  explicit Compilation(const DriverOptions &options)
-      : options(options), context(makeRegistry()),
-        handler(&context, [this](mlir::Diagnostic &d) { return print(d); }) {
-    context.printOpOnDiagnostic(false);
-  }
+  explicit Compilation(const DriverOptions &options);
 
   mlir::LogicalResult run();
 
 private:
-  static mlir::DialectRegistry makeRegistry() {
-    mlir::DialectRegistry registry;
-    registerDialects(registry);
-    return registry;
-  }
-
-  mlir::LogicalResult print(mlir::Diagnostic &diagnostic);
-  void printMessage(mlir::Location location, const std::string &text);
-  mlir::LogicalResult import();
-  mlir::OwningOpRef<mlir::ModuleOp> importFor(int64_t replicas,
-                                              ImportReport &report);
-  mlir::LogicalResult importMore(int64_t replicas);
-  mlir::LogicalResult proveReplicas();
-  mlir::LogicalResult readInitialWeights();
-  void warnOfNotFinite();
-  mlir::LogicalResult findBatch();
   mlir::LogicalResult runPhase(CompilePhase phase);
   mlir::LogicalResult show(CompilePhase phase);
   mlir::LogicalResult drawGraph();
   mlir::LogicalResult report();
   mlir::LogicalResult checkMemory();
-  llvm::Error embedWeights(OutputFile &program);
-  llvm::Error keepWeights(OutputFile &external);
-  mlir::LogicalResult link();
-  void printStart() const;
+  mlir::LogicalResult proveReplicas();
   mlir::LogicalResult write(llvm::StringRef path,
                             llvm::function_ref<void(llvm::raw_ostream &)> body);
+
+  //===--- ImportModel.cpp ------------------------------------------------===//
+
+  mlir::LogicalResult import();
+  mlir::OwningOpRef<mlir::ModuleOp> importFor(int64_t replicas,
+                                              ImportReport &report);
+  mlir::LogicalResult importMore(int64_t replicas);
+  mlir::LogicalResult checkFiles();
+  mlir::LogicalResult findBatch();
+  mlir::LogicalResult setStrategy();
+
+  //===--- StartWeights.cpp -----------------------------------------------===//
+
+  mlir::LogicalResult readInitialWeights();
+  mlir::LogicalResult chooseStart();
+  void warnOfNotFinite();
+
+  //===--- WriteProgram.cpp -----------------------------------------------===//
+
+  mlir::LogicalResult link();
+  ProgramInfo getInfo();
+  llvm::Error embedWeights(OutputFile &program);
+  llvm::Error keepWeights(OutputFile &external);
+  void printStart() const;
+
+  //===--- PrintDiagnostics.cpp -------------------------------------------===//
+
+  mlir::LogicalResult print(mlir::Diagnostic &diagnostic);
+  void printMessage(mlir::Location location, const std::string &text);
 
   const DriverOptions &options;
   mlir::MLIRContext context;

@@ -2,7 +2,7 @@
 
 #include "CommandLine.h"
 #include "Fail.h"
-#include "dtc/Schedule/ScheduleFile.h"
+#include "dtc/Schedule/Order/ScheduleFile.h"
 
 using namespace mlir;
 using namespace dtc;

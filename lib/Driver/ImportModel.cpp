@@ -1,17 +1,9 @@
-//===- ImportModel.cpp - a model and how it starts ------------------------===//
-//
-// Imports it, again where the number of replicas is open, and finds its batch
-// and the values that parameters start with.
-//
-//===----------------------------------------------------------------------===//
+//===- ImportModel.cpp - the phase import, and the strategy ---------------===//
 
 #include "Compilation.h"
 #include "Fail.h"
-#include "dtc/Dialect/Dialect.h"
-#include "dtc/Dialect/FindFunction.h"
-#include "dtc/Frontend/InitialWeights.h"
 #include "dtc/Support/FormatShape.h"
-#include "llvm/ADT/StringExtras.h"
+#include "dtc/Dialect/FindFunction.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/GlobPattern.h"
 
@@ -45,16 +37,6 @@ LogicalResult Compilation::importMore(int64_t replicas) {
   }
   more = std::move(others.front());
   return openCounts(models, counts);
-}
-
-/// What is compiled for two replicas is right for any number of them.
-LogicalResult Compilation::proveReplicas() {
-  int64_t replicas = strategy.parallel.getOpenReplicas();
-  Strategy larger = strategy;
-  larger.parallel.dp = (replicas + 1) * strategy.parallel.hsdp;
-  larger.training.batch = strategy.training.batch / replicas * (replicas + 1);
-  larger.set(*more);
-  return dtc::proveReplicas(*module, *more);
 }
 
 /// The first dimension of all inputs: data are samples.
@@ -99,40 +81,18 @@ static bool namesBuffersOnly(StringRef text, const ParameterTable &table) {
          llvm::none_of(table.parameters, matches);
 }
 
-LogicalResult Compilation::import() {
-  int64_t replicas = options.compile.parallel.getOpenReplicas();
-  module = importFor(replicas, imported);
-  if (!module) {
-    imported.printIssues(llvm::errs());
-    return failure();
-  }
-  imported.printNotes(llvm::errs(), options.verbose);
-  if (replicas > 0 && failed(importMore(replicas)))
-    return failure();
-  bool isFile = options.readsInitialWeights();
-  if (isFile && failed(readInitialWeights()))
-    return failure();
+/// No output is written over weights of the model.
+LogicalResult Compilation::checkFiles() {
   for (const Parameter &parameter : imported.parameters.parameters)
     for (const auto &[option, path] : options.getOutputs())
       if (!parameter.file.empty() &&
           llvm::sys::fs::equivalent(path, parameter.file))
         return fail(option + " writes '" + path +
                     "', which has weights of the model; expected another file");
-  // Only a program needs weights; plans are made without.
-  if (options.getLastPhase() == CompilePhase::Link) {
-    auto hasWeights = [&](StringRef name) {
-      const Parameter *parameter = imported.parameters.find(name);
-      return parameter && parameter->hasData;
-    };
-    FailureOr<Initializers> chosen = chooseInitializers(
-        *module, isFile ? StringRef() : options.init, hasWeights);
-    if (failed(chosen))
-      return failure();
-    initializers = std::move(*chosen);
-    warnOfNotFinite();
-  }
-  if (failed(findBatch()))
-    return failure();
+  return success();
+}
+
+LogicalResult Compilation::setStrategy() {
   // A batch that is fixed in the file becomes the one asked for (ScaleBatch).
   if (options.compile.training.batch > 0)
     globalBatch = options.compile.training.batch;
@@ -140,8 +100,8 @@ LogicalResult Compilation::import() {
   llvm::erase_if(strategy.training.freeze, [&](StringRef glob) {
     return namesBuffersOnly(glob, imported.parameters);
   });
-  if (replicas > 0) {
-    const ParallelOptions &plan = strategy.parallel;
+  const ParallelOptions &plan = strategy.parallel;
+  if (int64_t replicas = plan.getOpenReplicas()) {
     int64_t parts = plan.hsdp * strategy.getNumMicrobatches();
     if (globalBatch % parts)
       return fail("a replica's batch of " + Twine(globalBatch) +
@@ -151,57 +111,27 @@ LogicalResult Compilation::import() {
     strategy.training.batch = globalBatch *= replicas;
   }
   strategy.set(*module);
-  if (options.deviceMemory)
-    model = module->clone();
   return success();
 }
 
-/// The first of many names, and how many are left out.
-static std::string listFirst(ArrayRef<std::string> names) {
-  constexpr size_t most = 16;
-  std::string list = llvm::join(names.take_front(most), ", ");
-  if (names.size() > most)
-    list += " and " + std::to_string(names.size() - most) + " more";
-  return list;
-}
-
-/// Such a start makes the loss NaN, unless what has it masks something.
-void Compilation::warnOfNotFinite() {
-  std::vector<std::string> names;
-  for (const Parameter &parameter : imported.parameters.parameters) {
-    auto own = initializers.find(parameter.name);
-    if (own != initializers.end() && own->second.kind == Initializer::Weights &&
-        parameter.hasNotFinite())
-      names.push_back(parameter.name);
+LogicalResult Compilation::import() {
+  int64_t replicas = options.compile.parallel.getOpenReplicas();
+  module = importFor(replicas, imported);
+  if (!module) {
+    imported.printIssues(llvm::errs());
+    return failure();
   }
-  if (!names.empty())
-    warn("parameters start with NaN or infinite elements: " + listFirst(names) +
-         "; check the weights, or start by a rule (--init normal)");
-}
-
-/// Parameters start as the tensors of a file.
-LogicalResult Compilation::readInitialWeights() {
-  llvm::Expected<InitialWeights> weights =
-      loadInitialWeights(options.init, imported.parameters);
-  if (!weights)
-    return fail("--init: '" + options.init + "' " +
-                llvm::toString(weights.takeError()));
-  auto list = [&](StringRef title, ArrayRef<std::string> names) {
-    if (!names.empty())
-      warn("--init: " + Twine(names.size()) + " " + title + ": " +
-           listFirst(names));
-  };
-  list("parameters that the file lacks start as the model has them",
-       weights->missing);
-  list("tensors that get no gradient differ in the file, and stay as the model "
-       "has them (export it with these weights)",
-       weights->kept);
-  list("tensors of the file are no parameters of the model",
-       weights->unexpected);
-  if (!weights->differing.empty())
-    warn("--init: the file has other elements for " +
-         listFirst(weights->differing) +
-         " than for what the model ties this to: the first of a tie counts; "
-         "--untie keeps them apart");
+  imported.printNotes(llvm::errs(), options.verbose);
+  if ((replicas > 0 && failed(importMore(replicas))) ||
+      (options.readsInitialWeights() && failed(readInitialWeights())) ||
+      failed(checkFiles()))
+    return failure();
+  // Only a program needs weights; plans are made without.
+  if (options.getLastPhase() == CompilePhase::Link && failed(chooseStart()))
+    return failure();
+  if (failed(findBatch()) || failed(setStrategy()))
+    return failure();
+  if (options.deviceMemory)
+    model = module->clone();
   return success();
 }

@@ -1,8 +1,4 @@
-//===- WriteProgram.cpp - the executable and its weights ------------------===//
-//
-// Everything is made under temporary names. Outputs take their own at the end.
-//
-//===----------------------------------------------------------------------===//
+//===- WriteProgram.cpp - the phase link ----------------------------------===//
 
 #include "Compilation.h"
 #include "Fail.h"
@@ -14,6 +10,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "llvm/Support/Alignment.h"
 #include "llvm/Support/EndianStream.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
 using namespace mlir;
@@ -26,12 +23,12 @@ static json::Object describeOptimizer(const TrainingOptions &options) {
   json::Object result{{"name", options.optimizer},
                       {"lr", options.lr.value_or(optimizer->lr)}};
   for (const auto &[name, value] :
-       cantFail(completeSettings(*optimizer, options.optimizerSettings)))
+       cantFail(completeSettings(*optimizer, getGivenSettings(options))))
     result[name] = name == "nesterov" ? json::Value(value != 0) : value;
-  if (options.clipNorm != 0)
-    result["clip_norm"] = options.clipNorm;
-  if (options.ema != 0)
-    result["ema"] = options.ema;
+  if (options.clipNorm)
+    result["clip_norm"] = *options.clipNorm;
+  if (options.ema)
+    result["ema"] = *options.ema;
   return result;
 }
 
@@ -56,6 +53,29 @@ llvm::Error Compilation::keepWeights(OutputFile &external) {
   return external.keep();
 }
 
+/// What the manifest needs from outside the IR, except for the weights' file.
+ProgramInfo Compilation::getInfo() {
+  const TrainingOptions &training = options.compile.training;
+  ProgramInfo info;
+  info.model = llvm::sys::path::stem(options.compile.import.path).str();
+  info.dtype = getNumbers(options.compile);
+  info.loss = StringRef(training.loss).split(':').first.str();
+  info.globalBatch = globalBatch;
+  info.skipsNonFinite = training.skipNonFinite;
+  info.replicasAtLaunch = strategy.parallel.replicasAtLaunch;
+  if (options.device)
+    info.peakFlops = options.device->speed.getFlops(info.dtype);
+  info.initializers = std::move(initializers);
+  for (const Parameter &parameter : imported.parameters.parameters)
+    if (!parameter.aliases.empty())
+      info.aliases[parameter.name] = parameter.aliases;
+  for (const Buffer &buffer : imported.parameters.buffers)
+    info.buffers.push_back(buffer.name);
+  info.optimizer = describeOptimizer(training);
+  return info;
+}
+
+/// Everything is made under temporary names. Outputs take their own at the end.
 LogicalResult Compilation::link() {
   auto failWith = [](llvm::Error error) {
     return fail(llvm::toString(std::move(error)));
@@ -77,25 +97,9 @@ LogicalResult Compilation::link() {
     objects.push_back(std::move(*object));
   } while (objects.size() <
            std::clamp(functions / functionsEach, leastObjects, mostObjects));
-  const TrainingOptions &training = options.compile.training;
-  ProgramInfo info;
-  info.model = llvm::sys::path::stem(options.compile.import.path).str();
-  info.dtype = getNumbers(options.compile);
-  info.loss = StringRef(training.loss).split(':').first.str();
-  info.globalBatch = globalBatch;
-  info.skipsNonFinite = training.skipNonFinite;
-  info.replicasAtLaunch = strategy.parallel.replicasAtLaunch;
-  if (options.device)
-    info.peakFlops = options.device->speed.getFlops(info.dtype);
-  info.initializers = std::move(initializers);
-  for (const Parameter &parameter : imported.parameters.parameters)
-    if (!parameter.aliases.empty())
-      info.aliases[parameter.name] = parameter.aliases;
-  for (const Buffer &buffer : imported.parameters.buffers)
-    info.buffers.push_back(buffer.name);
-  info.optimizer = describeOptimizer(training);
+  ProgramInfo info = getInfo();
   std::optional<OutputFile> weights; // external ones
-  if (!options.embedWeights) {
+  if (!options.embedsWeights()) {
     llvm::Expected<OutputFile> file =
         OutputFile::create(options.output + ".safetensors");
     if (!file)

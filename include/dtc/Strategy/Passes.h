@@ -8,7 +8,7 @@
 #ifndef DTC_STRATEGY_PASSES_H
 #define DTC_STRATEGY_PASSES_H
 
-#include "dtc/Training/Options.h"
+#include "dtc/Options/Options.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
 
