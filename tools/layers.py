@@ -37,7 +37,7 @@ Frontend/ControlFlow | Frontend/Support Frontend/File Frontend/Shapes Frontend/O
 Frontend/Nodes       | Dialect Frontend/Interface Frontend/Support Frontend/File Frontend/Shapes Frontend/Evaluate Frontend/Ops Frontend/Parameters Frontend/ControlFlow
 Frontend             | Support Frontend/Interface Frontend/Support Frontend/File Frontend/Exporters Frontend/Shapes Frontend/Parameters Frontend/Nodes
 
-Options        | ABI
+Options        | ABI Support
 Propagation    | Support Dialect
 Strategy       | Support Dialect Options Propagation
 Training       | Support Dialect Options Strategy
@@ -67,8 +67,6 @@ Runtime/Training         | ABI Runtime/Core Runtime/Device Runtime/Collectives R
 # Files of a row that are not in lib/ROW or include/dtc/ROW.
 PLACES = {
     "ABI": ["include/dtc/Runtime"],
-    "Options": ["include/dtc/Parallel/Options.h", "include/dtc/Schedule/Options.h", "include/dtc/Target/Options.h",
-                "include/dtc/Training/Options.h", "include/dtc/Strategy/Strategy.h", "lib/Strategy/Strategy.cpp"],
     "Frontend": ["python-free-frontend"],
     "Frontend/Interface": ["include/dtc/Frontend"],
     **{f"Frontend/{room}": [f"python-free-frontend/{room}"]

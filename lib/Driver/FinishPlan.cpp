@@ -2,6 +2,7 @@
 
 #include "CommandLine.h"
 #include "Fail.h"
+#include "dtc/Schedule/Order/NamedSchedules.h"
 #include "dtc/Schedule/Order/ScheduleFile.h"
 
 using namespace mlir;

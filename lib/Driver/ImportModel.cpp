@@ -2,8 +2,8 @@
 
 #include "Compilation.h"
 #include "Fail.h"
-#include "dtc/Support/FormatShape.h"
 #include "dtc/Dialect/FindFunction.h"
+#include "dtc/Support/FormatShape.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/GlobPattern.h"
 
