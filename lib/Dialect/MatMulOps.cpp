@@ -1,6 +1,6 @@
 //===- MatMulOps.cpp - types and constraints of matrix products -----------===//
 //
-// Alone, with an epilogue, or with the sums of what they read.
+// Products stand alone, take an epilogue, or sum the rows that they read.
 //
 //===----------------------------------------------------------------------===//
 

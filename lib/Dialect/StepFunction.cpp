@@ -1,6 +1,6 @@
 //===- StepFunction.cpp - arguments and results of a step -----------------===//
 //
-// From import to SplitStages.
+// Reads and edits the signatures of @forward and @step.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,6 +1,6 @@
 //===- FitOperands.cpp - operands that fit an op's rule -------------------===//
 //
-// A reshard wherever an operand does not; layouts of results follow.
+// Inserts a reshard where an operand does not fit; layouts of results follow.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,6 +1,6 @@
 // RUN: dtc-opt %s --dtc-verify=invariant=strategy --verify-diagnostics --split-input-file
 
-// What asks for the stages of a step, and for the step itself.
+// Errors of StageAnalysis, and of findFunction.
 
 module attributes {dtc.strategy = {pp = 2 : i64}} {
   // Values of two stages meet without a boundary.

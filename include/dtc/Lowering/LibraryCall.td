@@ -12,7 +12,7 @@ def DTC_LibraryCallInterface : OpInterface<"LibraryCallInterface"> {
     Models are attached by `registerLibraryCallModels`.
   }];
   let methods = [
-    InterfaceMethod<"What the library must have.", "::dtc::LibraryFunction",
+    InterfaceMethod<"Function that the library must have.", "::dtc::LibraryFunction",
                     "getLibraryFunction">,
     InterfaceMethod<"Whether the library's attention, if it is that, has limits "
                     "that the op keeps to.",

@@ -20,7 +20,7 @@
 
 namespace dtc {
 
-/// What libraries compute in place of generated code.
+/// Functions of libraries, which take the place of generated code.
 enum class LibraryFunction {
   MatMul,
   MatMulEpilogue,  ///< with what follows it, or the sums of what it reads

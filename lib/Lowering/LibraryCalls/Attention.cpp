@@ -1,6 +1,6 @@
 //===- Attention.cpp - calls of attention ---------------------------------===//
 //
-// Of queries, keys and values, or of a projection as it lies.
+// Attention reads queries, keys and values, or a projection as it lies.
 //
 //===----------------------------------------------------------------------===//
 

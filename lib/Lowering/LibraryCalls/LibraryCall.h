@@ -1,6 +1,6 @@
-//===- LibraryCall.h - what models of library calls are ---------*- C++ -*-===//
+//===- LibraryCall.h - builders of library calls ----------------*- C++ -*-===//
 //
-// buildCall is one function for each op; the files here define them.
+// Each op has one function buildCall. The files of its family define it.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,6 +1,6 @@
 //===- MatMul.cpp - calls of matrix products ------------------------------===//
 //
-// Alone, with an epilogue, or with the sums of what they read.
+// Products stand alone, take an epilogue, or sum the rows that they read.
 //
 //===----------------------------------------------------------------------===//
 

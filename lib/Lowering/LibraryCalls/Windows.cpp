@@ -1,6 +1,6 @@
 //===- Windows.cpp - calls of convolutions and poolings -------------------===//
 //
-// With the sizes of their windows as numbers.
+// Calls pass the sizes of windows as numbers.
 //
 //===----------------------------------------------------------------------===//
 

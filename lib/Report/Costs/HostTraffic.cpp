@@ -1,6 +1,6 @@
 //===- HostTraffic.cpp - what crosses the link to the host ----------------===//
 //
-// What kernels, gathers and copies read and write there.
+// Counts the bytes that kernels, gathers and copies read and write there.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,6 +1,6 @@
 //===- ColumnLoops.cpp - loops over the columns of a row ------------------===//
 //
-// Whole vectors, several at a time, and what is left of them.
+// Loops take whole vectors, several at a time, then the columns that are left.
 //
 //===----------------------------------------------------------------------===//
 

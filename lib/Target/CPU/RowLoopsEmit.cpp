@@ -1,6 +1,6 @@
 //===- RowLoopsEmit.cpp - loops over rows ---------------------------------===//
 //
-// And over the parts of a nest.
+// Rows of a nest, or of its parts, which threads share.
 //
 //===----------------------------------------------------------------------===//
 

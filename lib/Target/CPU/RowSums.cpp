@@ -1,6 +1,6 @@
 //===- RowSums.cpp - accumulations over rows ------------------------------===//
 //
-// Of the whole nest, or of its parts, which are added in their order.
+// Sums belong to the whole nest, or to its parts, which are added in order.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,6 +1,6 @@
 //===- NestEmit.cpp - the mappings of a nest's threads --------------------===//
 //
-// Which rows a thread computes, and in what order.
+// A mapping says which rows a thread computes, and in what order.
 //
 //===----------------------------------------------------------------------===//
 

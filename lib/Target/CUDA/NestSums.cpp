@@ -1,6 +1,6 @@
 //===- NestSums.cpp - sums over the rows of a nest ------------------------===//
 //
-// Kept in registers, or in memory where a thread has too many chunks.
+// Sums are in registers, or in memory where a thread has too many chunks.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,6 +1,6 @@
 //===- Verify.h - one writer's buffer is never another's --------*- C++ -*-===//
 //
-// What a plan must hold to before code is made of it.
+// Checks a plan before code is made of it.
 //
 //===----------------------------------------------------------------------===//
 
