@@ -113,8 +113,10 @@ private:
   bool isOpen = true;
 };
 
-/// Starts mpirun, which ends with this process and writes messages to `pipe`.
-static pid_t start(const std::vector<char *> &arguments, int pipe) {
+/// Starts mpirun with the signal mask `signals`. It ends with this process, and
+/// writes its messages to `pipe`.
+static pid_t start(const std::vector<char *> &arguments, int pipe,
+                   const sigset_t &signals) {
   pid_t parent = getpid();
   pid_t child = fork();
   if (child < 0)
@@ -129,6 +131,7 @@ static pid_t start(const std::vector<char *> &arguments, int pipe) {
   if (int none = open("/dev/null", O_RDONLY); none >= 0)
     dup2(none, STDIN_FILENO);
   dup2(pipe, STDERR_FILENO);
+  sigprocmask(SIG_SETMASK, &signals, nullptr);
   execvp(arguments[0], arguments.data());
   int error = errno;
   dprintf(STDERR_FILENO,
@@ -137,9 +140,47 @@ static pid_t start(const std::vector<char *> &arguments, int pipe) {
   _exit(1);
 }
 
-/// Runs mpirun, returns its exit status. Told to stop, mpirun leaves ranks one
-/// second; SIGUSR1 it hands on, and they have the time that they need. mpirun
-/// may hang: then it gets SIGKILL, and ranks end as LauncherWatch.h says.
+/// Measures how long mpirun has had no rank. A job has a rank all the time, but
+/// for a moment at the start and at the end, so a longer time means that mpirun
+/// hangs.
+class RankWatch {
+public:
+  explicit RankWatch(pid_t launcher) : launcher(launcher) {}
+
+  /// Looks at the children of mpirun now; returns whether it has had no rank
+  /// for `limit`.
+  bool isWithoutRanks(std::chrono::seconds limit) {
+    Clock::time_point now = Clock::now();
+    if (hasRanks())
+      latestRank = now;
+    return now - latestRank > limit;
+  }
+
+private:
+  bool hasRanks() {
+    std::optional<std::vector<pid_t>> children = runningChildren(launcher);
+    mayHaveRemoteRanks |= !children;
+    bool found = false;
+    for (pid_t child : children.value_or(std::vector<pid_t>())) {
+      if (runsProgramOf(child, getpid()) == true)
+        found = true;
+      // A child that runs another program, such as ssh, starts ranks on another
+      // machine and may end before them. Nothing here shows those ranks.
+      else if (runsProgramOf(child, launcher) == false)
+        mayHaveRemoteRanks = true;
+    }
+    return found || mayHaveRemoteRanks;
+  }
+
+  pid_t launcher;
+  bool mayHaveRemoteRanks = false;
+  Clock::time_point latestRank = Clock::now();
+};
+
+/// Runs mpirun and returns its exit status. mpirun ends ranks one second after
+/// SIGTERM, and forwards SIGUSR1, after which ranks take the time that they
+/// need to save. If mpirun hangs, it gets SIGKILL, and LauncherWatch ends the
+/// ranks.
 static int supervise(const std::vector<char *> &arguments,
                      const Options &options) {
   signalOfStop = options.savesTraining() ? SIGUSR1 : SIGTERM;
@@ -147,36 +188,34 @@ static int supervise(const std::vector<char *> &arguments,
   if (pipe2(ends, O_CLOEXEC) != 0)
     fail("cannot start mpirun: %s", strerror(errno));
   ShownMessages messages(ends[0]);
-  pid_t child = start(arguments, ends[1]);
-  close(ends[1]);
-  launcher = child;
-  // Signals wake up the wait below, and nothing else.
+  // Signals are blocked before mpirun starts, so that none is lost, and are
+  // handled in ppoll only.
   sigset_t handled, before;
   sigemptyset(&handled);
   for (int number : {SIGINT, SIGTERM, SIGUSR1, SIGHUP})
-    if (!isIgnored(number)) { // as by nohup
-      signal(number, passOn);
+    if (!isIgnored(number)) // as by nohup
       sigaddset(&handled, number);
-    }
   sigprocmask(SIG_BLOCK, &handled, &before);
+  signal(SIGCHLD, SIG_DFL); // ignored, it would lose the exit status
+  pid_t child = start(arguments, ends[1], before);
+  close(ends[1]);
+  launcher = child;
+  for (int number : {SIGINT, SIGTERM, SIGUSR1, SIGHUP})
+    if (sigismember(&handled, number))
+      signal(number, passOn);
   OtherProcess process(child);
-  std::chrono::seconds timeout(options.timeout);
-  Clock::time_point begin = Clock::now();
-  // Later it may have none: daemons of other machines leave it.
-  bool hadChildren = false;
+  RankWatch ranks(child);
   std::optional<Clock::time_point> latestEnd;
   int status = 0;
   while (waitpid(child, &status, WNOHANG) == 0) {
-    Clock::time_point now = Clock::now();
-    hadChildren = hadChildren || hasRunningChildren(child);
-    if (!hadChildren && now - begin > timeout) {
+    if (ranks.isWithoutRanks(std::chrono::seconds(options.timeout))) {
       kill(child, SIGKILL);
-      waitpid(child, &status, 0);
       messages.show();
       fail("mpirun has had no rank for %d s: it hangs; see whether 'mpirun -n "
            "1 true' ends here, with the same limits (ulimit -a)",
            options.timeout);
     }
+    Clock::time_point now = Clock::now();
     if (isTerminated && !latestEnd)
       latestEnd = now + endTime;
     if (latestEnd && now > *latestEnd) {
@@ -184,7 +223,9 @@ static int supervise(const std::vector<char *> &arguments,
               "%s: mpirun has not ended %d s after SIGTERM, and gets SIGKILL\n",
               options.name.c_str(), int(endTime.count()));
       kill(child, SIGKILL);
-      waitpid(child, &status, 0);
+      // Not waited for: a process that the system cannot end would hang this
+      // one, too.
+      status = SIGKILL;
       break;
     }
     pollfd ready[] = {{process.file(), POLLIN, 0},

@@ -6,6 +6,8 @@
 #include "ThreadWithoutSignals.h"
 #include "Training/Signals.h"
 
+#include <algorithm>
+#include <climits>
 #include <fstream>
 #include <poll.h>
 #include <string>
@@ -24,23 +26,25 @@ static bool hasVariable(pid_t process, const char *name) {
   return false;
 }
 
-/// 0 if there is none that this process can see.
-static pid_t parentOf(pid_t process) {
-  std::optional<ProcessStatus> status = readStatus(process);
-  return status ? status->parent : 0;
-}
-
 LauncherWatch::LauncherWatch(const Environment &environment, int timeout)
     : name(environment.name), secondsOfMpi(environment.servesMpi),
       timeout(timeout) {
   if (!environment.mark)
     return;
-  number = getppid();
-  while (number > 0 && hasVariable(number, environment.mark))
-    number = parentOf(number);
-  if (number <= 0)
+  pid_t child = getpid();
+  std::optional<ProcessStatus> status = readStatus(child);
+  while (status && status->parent > 0 &&
+         hasVariable(status->parent, environment.mark)) {
+    child = status->parent;
+    status = readStatus(child);
+  }
+  if (!status || status->parent <= 0)
     return;
+  number = status->parent;
   launcher.emplace(number);
+  // A process has its parent's session, or leads one. Otherwise its launcher
+  // had ended before this rank looked, and the system gave it another parent.
+  isOrphan = status->session != child && getsid(number) != status->session;
   ending = eventfd(0, EFD_CLOEXEC);
   thread = startWithoutSignals([this] { wait(); });
 }
@@ -56,15 +60,19 @@ LauncherWatch::~LauncherWatch() {
 void LauncherWatch::wait() const {
   pollfd events[] = {{ending, POLLIN, 0}, {launcher->file(), POLLIN, 0}};
   int period = launcher->file() >= 0 ? -1 : 100; // milliseconds
-  while (!launcher->hasEnded()) {
+  while (!isOrphan && !launcher->hasEnded()) {
     poll(events, 2, period);
     if (events[0].revents)
       return;
   }
-  int seconds = stopSignal() ? timeout : secondsOfMpi;
-  if (poll(events, 1, 1000 * seconds) == 1)
+  int64_t seconds = stopSignal() ? timeout : secondsOfMpi;
+  if (poll(events, 1, int(std::min<int64_t>(1000 * seconds, INT_MAX))) == 1)
     return;
   forgetFatalCollectives();
+  if (isOrphan)
+    fatal("%s, which started this rank, has ended before the rank was ready; "
+          "see why, then start again with --resume",
+          name);
   fatal("%s (process %d), which started this rank, has ended; see why, then "
         "start again with --resume",
         name, int(number));

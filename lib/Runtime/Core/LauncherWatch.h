@@ -34,6 +34,7 @@ private:
 
   const char *name;
   pid_t number = 0;
+  bool isOrphan = false; ///< the launcher ended before this rank looked
   int secondsOfMpi, timeout;
   std::optional<OtherProcess> launcher;
   int ending = -1; ///< an eventfd, readable when the thread shall end

@@ -4,11 +4,12 @@
 
 #include <cerrno>
 #include <csignal>
-#include <cstdlib>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <poll.h>
 #include <string>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -39,26 +40,53 @@ std::optional<ProcessStatus> dtc::rt::readStatus(pid_t process) {
   std::ifstream file("/proc/" + std::to_string(process) + "/stat");
   std::string text;
   std::getline(file, text, '\0');
-  // "123 (name) S 122 ...", where the name may have any character.
+  // "123 (name) S 122 121 120 ...": state, parent, process group, session. The
+  // name may have any character.
   size_t end = text.rfind(") ");
   if (end == std::string::npos)
     return std::nullopt;
-  return ProcessStatus{text[end + 2],
-                       pid_t(strtol(text.c_str() + end + 3, nullptr, 10))};
+  char state = 0;
+  long parent = 0, group = 0, session = 0;
+  if (sscanf(text.c_str() + end + 2, "%c %ld %ld %ld", &state, &parent, &group,
+             &session) != 4)
+    return std::nullopt;
+  return ProcessStatus{state, pid_t(parent), pid_t(session)};
 }
 
-bool dtc::rt::hasRunningChildren(pid_t process) {
+/// The list of the children that a thread has started.
+static std::string childrenOf(pid_t process, const std::string &thread) {
+  return "/proc/" + std::to_string(process) + "/task/" + thread + "/children";
+}
+
+std::optional<std::vector<pid_t>> dtc::rt::runningChildren(pid_t process) {
   std::error_code error;
+  if (pid_t self = getpid();
+      !std::filesystem::exists(childrenOf(self, std::to_string(self)), error))
+    return std::nullopt; // a kernel without CONFIG_PROC_CHILDREN
+  std::vector<pid_t> children;
   std::filesystem::directory_iterator threads(
       "/proc/" + std::to_string(process) + "/task", error),
       none;
   for (; !error && threads != none; threads.increment(error)) {
-    std::ifstream list(threads->path() / "children");
-    if (!list)
-      return true;
+    // A thread that has ended meanwhile has no list.
+    std::ifstream list(childrenOf(process, threads->path().filename()));
     for (pid_t child; list >> child;)
       if (auto status = readStatus(child); status && status->state != 'Z')
-        return true;
+        children.push_back(child);
   }
-  return false;
+  return children;
+}
+
+/// Reads which file a process runs; returns an error number.
+static int readExecutable(pid_t process, struct stat &file) {
+  std::string path = "/proc/" + std::to_string(process) + "/exe";
+  return stat(path.c_str(), &file) == 0 ? 0 : errno;
+}
+
+std::optional<bool> dtc::rt::runsProgramOf(pid_t process, pid_t other) {
+  struct stat own, others;
+  if (int error = readExecutable(process, own))
+    return error == EACCES ? std::optional(false) : std::nullopt;
+  return readExecutable(other, others) == 0 && own.st_dev == others.st_dev &&
+         own.st_ino == others.st_ino;
 }
