@@ -8,8 +8,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Collectives/Collectives.h"
-#include "Core/Program.h"
 #include "Device/CPU/HostDevice.h"
+#include "Program/Program.h"
 
 #include <algorithm>
 #include <chrono>

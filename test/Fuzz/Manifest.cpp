@@ -1,7 +1,7 @@
 //===- Manifest.cpp - fuzzes the manifest of a program --------------------===//
 
 #include "Core/Error.h"
-#include "Core/Program.h"
+#include "Program/Program.h"
 
 using namespace dtc::rt;
 

@@ -2,10 +2,10 @@
 
 #include "Converters.h"
 #include "Core/Error.h"
-#include "Core/MappedFile.h"
 #include "Data/Npy.h"
 #include "Names.h"
 #include "Stop.h"
+#include "System/MappedFile.h"
 
 #include <algorithm>
 #include <charconv>

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Core/Error.h"
-#include "Core/MappedFile.h"
 #include "Images.h"
+#include "System/MappedFile.h"
 
 #include <memory>
 #include <zlib.h>

@@ -1,9 +1,9 @@
 //===- ImageFolder.cpp - a folder of images per class ---------------------===//
 
 #include "Core/Error.h"
-#include "Core/MappedFile.h"
 #include "Images.h"
 #include "Names.h"
+#include "System/MappedFile.h"
 
 #include <algorithm>
 #include <filesystem>

@@ -3,7 +3,7 @@
 #include "Names.h"
 
 #include "Core/Error.h"
-#include "Core/MappedFile.h"
+#include "System/MappedFile.h"
 
 #include <algorithm>
 

@@ -3,9 +3,9 @@
 #include "Output.h"
 
 #include "Core/Error.h"
-#include "Core/PathWithin.h"
 #include "Data/Shuffle.h"
 #include "Stop.h"
+#include "System/PathWithin.h"
 
 #include <cerrno>
 #include <cstdlib>

@@ -2,8 +2,8 @@
 
 #include "Converters.h"
 #include "Core/Error.h"
-#include "Core/MappedFile.h"
 #include "Stop.h"
+#include "System/MappedFile.h"
 #include "Tokenizer.h"
 
 #include <algorithm>

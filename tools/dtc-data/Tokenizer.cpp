@@ -4,8 +4,8 @@
 
 #include "Core/Error.h"
 #include "Core/ForeignJson.h"
-#include "Core/MappedFile.h"
 #include "Stop.h"
+#include "System/MappedFile.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>

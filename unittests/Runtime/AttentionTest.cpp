@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Device/CPU/Attention.h"
+#include "Device/CPU/Attention/Attention.h"
 
 #include "Core/Elements.h"
 

@@ -7,10 +7,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "Collectives/Collectives.h"
-#include "Core/Environment.h"
-#include "Core/Program.h"
 #include "Core/Random.h"
 #include "Device/CPU/HostDevice.h"
+#include "Launch/Environment.h"
+#include "Program/Program.h"
 
 #include <algorithm>
 #include <cstdio>

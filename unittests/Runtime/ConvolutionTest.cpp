@@ -1,6 +1,6 @@
 //===- ConvolutionTest.cpp ------------------------------------------------===//
 
-#include "Device/CPU/Convolution.h"
+#include "Device/CPU/Convolution/Convolution.h"
 
 #include <cmath>
 #include <cstring>

@@ -2,9 +2,9 @@
 
 #include "Collectives/Describe.h"
 
-#include "Core/Context.h"
 #include "Device/CPU/HostDevice.h"
 #include "Expect.h"
+#include "Program/Context.h"
 #include "TestManifest.h"
 
 using namespace dtc::rt;
@@ -13,7 +13,7 @@ TEST(Describe, NamesOperationPartnerAndRun) {
   Program program = readJson(validManifest()); // pp 1 x dp 4
   auto alone = makeSelfCollectives();
   HostDevice device(MatMulEngine::builtin, /*winograd=*/true, /*threads=*/1);
-  dtc_context running(program, *alone, device, /*overlaps=*/true);
+  dtc_context running(program, 0, *alone, device, /*overlaps=*/true);
   auto words = [&](const Call &call) {
     return describe(call, &program, &running);
   };

@@ -1,6 +1,6 @@
 //===- EnvironmentTest.cpp - which rank a launcher says this is -----------===//
 
-#include "Core/Environment.h"
+#include "Launch/Environment.h"
 
 #include "Expect.h"
 

@@ -1,6 +1,6 @@
 //===- FileAgreementTest.cpp - which bytes ranks compare ------------------===//
 
-#include "Core/FileAgreement.h"
+#include "Agreement/FileAgreement.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 //===- LauncherMessagesTest.cpp - what mpirun says of a failed job --------===//
 
-#include "Core/LauncherMessages.h"
+#include "Launch/LauncherMessages.h"
 
 #include <gtest/gtest.h>
 

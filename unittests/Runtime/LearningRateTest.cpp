@@ -1,6 +1,6 @@
 //===- LearningRateTest.cpp -----------------------------------------------===//
 
-#include "Training/LearningRate.h"
+#include "Options/LearningRate.h"
 
 #include "Expect.h"
 

@@ -1,6 +1,6 @@
 //===- MatMulTest.cpp -----------------------------------------------------===//
 
-#include "Device/CPU/MatMul.h"
+#include "Device/CPU/MatMul/MatMul.h"
 
 #include <cmath>
 #include <gtest/gtest.h>

@@ -5,10 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Device/CPU/Narrow.h"
+#include "Device/CPU/Narrow/Narrow.h"
 
 #include "Core/Elements.h"
-#include "Device/CPU/Pooling.h"
+#include "Device/CPU/Convolution/Convolution.h"
+#include "Device/CPU/Convolution/Pooling.h"
 
 #include <cfloat>
 #include <cmath>

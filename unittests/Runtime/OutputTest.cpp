@@ -1,9 +1,9 @@
 //===- OutputTest.cpp - who writes an output, and what if it fails --------===//
 
 #include "Core/Error.h"
-#include "Core/OutputLock.h"
 #include "Metrics/EventFile.h"
 #include "Metrics/RecordFile.h"
+#include "System/OutputLock.h"
 #include "TemporaryDirectory.h"
 
 #include <csignal>

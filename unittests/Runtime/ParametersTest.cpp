@@ -2,8 +2,10 @@
 
 #include "Checkpoint/Parameters.h"
 #include "Checkpoint/Safetensors.h"
+#include "Collectives/Collectives.h"
 #include "Device/CPU/HostDevice.h"
 #include "Expect.h"
+#include "Program/Context.h"
 #include "StagedArena.h"
 #include "TemporaryDirectory.h"
 #include "TestManifest.h"
@@ -41,7 +43,7 @@ protected:
         "program", "code" + embedded + (size ? end + DTC_WEIGHTS_MARK : ""));
     auto collectives = makeSelfCollectives();
     HostDevice device(MatMulEngine::builtin, /*winograd=*/true, /*threads=*/1);
-    dtc_context context(program, *collectives, device, /*overlaps=*/true);
+    dtc_context context(program, 0, *collectives, device, /*overlaps=*/true);
     loadParameters(context, arena, seed);
   }
 };

@@ -1,6 +1,6 @@
 //===- PoolingTest.cpp ----------------------------------------------------===//
 
-#include "Device/CPU/Pooling.h"
+#include "Device/CPU/Convolution/Pooling.h"
 
 #include <cmath>
 #include <gtest/gtest.h>

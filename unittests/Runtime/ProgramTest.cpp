@@ -1,7 +1,8 @@
 //===- ProgramTest.cpp ----------------------------------------------------===//
 
-#include "Core/Options.h"
+#include "CommandLine/ParseOptions.h"
 #include "Expect.h"
+#include "Options/Options.h"
 #include "TestManifest.h"
 
 using namespace dtc::rt;

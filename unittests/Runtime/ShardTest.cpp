@@ -1,6 +1,6 @@
 //===- ShardTest.cpp - the part of a tensor that a rank holds -------------===//
 
-#include "Core/Shard.h"
+#include "Program/Shard.h"
 
 #include <gtest/gtest.h>
 #include <tuple>

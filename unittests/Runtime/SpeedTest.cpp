@@ -1,5 +1,6 @@
 //===- SpeedTest.cpp - MFU, and the table of kernels, by hand -------------===//
 
+#include "Device/DeviceClock.h"
 #include "Metrics/GradientNoise.h"
 #include "Metrics/ModelSpeed.h"
 #include "Metrics/OpTimes.h"

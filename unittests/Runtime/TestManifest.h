@@ -3,7 +3,7 @@
 #ifndef DTC_UNITTESTS_RUNTIME_TESTMANIFEST_H
 #define DTC_UNITTESTS_RUNTIME_TESTMANIFEST_H
 
-#include "Core/Program.h"
+#include "Program/Program.h"
 
 #include <nlohmann/json.hpp>
 

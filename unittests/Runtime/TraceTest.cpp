@@ -1,6 +1,7 @@
 //===- TraceTest.cpp - what is recorded, and what when it is too much -----===//
 
 #include "Metrics/Trace.h"
+#include "Device/DeviceClock.h"
 
 #include "Core/Error.h"
 #include "TestManifest.h"

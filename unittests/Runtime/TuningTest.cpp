@@ -1,8 +1,9 @@
 //===- TuningTest.cpp -----------------------------------------------------===//
 
 #include "Core/Error.h"
-#include "Device/CPU/MatMul.h"
+#include "Device/CPU/MatMul/MatMul.h"
 #include "TemporaryDirectory.h"
+#include "Training/TuningFile.h"
 
 #include <filesystem>
 #include <fstream>
@@ -18,8 +19,8 @@ struct TuningTest : testing::Test {
   TemporaryDirectory folder;
   std::string path = folder / "ways.json";
 
-  Tuning open(const std::string &device = "a") {
-    return Tuning(path, device, *self);
+  TuningFile open(const std::string &device = "a") {
+    return TuningFile(path, device, *self);
   }
   void write(const std::string &text) const { std::ofstream(path) << text; }
   std::string read() const {
@@ -48,29 +49,29 @@ int choose(Tuning &tuning, const std::vector<double> &seconds) {
 } // namespace
 
 TEST_F(TuningTest, FirstStepMeasuresAndTheFileKeeps) {
-  Tuning tuning = open();
+  TuningFile tuning = open();
   EXPECT_EQ(choose(tuning, {3, 2, 1}), 0); // until all ranks know
   EXPECT_EQ(choose(tuning, {3, 2, 1}), -1);
   EXPECT_EQ(tuning.finish(), 1u);
   EXPECT_EQ(choose(tuning, {1, 2, 3}), -1 - 2);
-  Tuning again = open();
+  TuningFile again = open();
   EXPECT_EQ(choose(again, {1, 2, 3}), -1 - 2);
   EXPECT_EQ(again.finish(), 0u);
   // Another device has other times, beside these.
-  Tuning other = open("b");
+  TuningFile other = open("b");
   EXPECT_EQ(choose(other, {3, 1, 2}), 0);
   EXPECT_EQ(other.finish(), 1u);
   EXPECT_TRUE(contains(read(), "\"z\"") && contains(read(), "\"y\"")) << read();
 }
 
 TEST_F(TuningTest, NothingIsMeasuredLater) {
-  Tuning tuning = open();
+  TuningFile tuning = open();
   EXPECT_EQ(tuning.finish(), 0u);
   EXPECT_EQ(choose(tuning, {3, 2, 1}), -1);
 }
 
 TEST_F(TuningTest, NoiseDoesNotCount) {
-  Tuning tuning = open();
+  TuningFile tuning = open();
   choose(tuning, {1, 0.99, 2});
   tuning.finish();
   EXPECT_EQ(choose(tuning, {1, 1, 1}), -1);
@@ -79,7 +80,7 @@ TEST_F(TuningTest, NoiseDoesNotCount) {
 
 TEST_F(TuningTest, WaysThatAreGoneAreMeasuredAgain) {
   write(R"({"tuning": {"a": {"p": "gone"}}})");
-  Tuning tuning = open();
+  TuningFile tuning = open();
   EXPECT_EQ(choose(tuning, {2, 1, 3}), 0);
   tuning.finish();
   EXPECT_EQ(choose(tuning, {0, 0, 0}), -1 - 1);
@@ -88,10 +89,10 @@ TEST_F(TuningTest, WaysThatAreGoneAreMeasuredAgain) {
 TEST_F(TuningTest, LinksAndModesStay) {
   namespace fs = std::filesystem;
   std::string real = folder / "real.json";
-  Tuning(real, "a", *self).finish();
+  TuningFile(real, "a", *self).finish();
   fs::permissions(real, fs::perms::owner_read | fs::perms::owner_write);
   fs::create_symlink("real.json", path);
-  Tuning tuning = open();
+  TuningFile tuning = open();
   choose(tuning, {3, 2, 1});
   EXPECT_EQ(tuning.finish(), 1u);
   EXPECT_TRUE(fs::is_symlink(path));
@@ -142,7 +143,7 @@ TEST_F(TuningTest, AllWaysOfProducts) {
     matmul.run(shape, a.data(), b.data(), expected.data());
 
     // What the program would ask for, and under which name.
-    Tuning asked = open();
+    TuningFile asked = open();
     matmul.tuneBy(asked);
     std::vector<float> measuring = start;
     matmul.run(shape, a.data(), b.data(), measuring.data());
@@ -156,7 +157,7 @@ TEST_F(TuningTest, AllWaysOfProducts) {
         names.push_back(kernels->name + std::string(threads));
     for (const std::string &way : names) {
       write(text.substr(0, begin) + way + text.substr(end));
-      Tuning tuning = open();
+      TuningFile tuning = open();
       matmul.tuneBy(tuning);
       std::vector<float> result = start;
       matmul.run(shape, a.data(), b.data(), result.data());

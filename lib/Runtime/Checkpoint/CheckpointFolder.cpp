@@ -4,8 +4,8 @@
 
 #include "Core/Checksum.h"
 #include "Core/Error.h"
-#include "Core/MappedFile.h"
-#include "Core/WriteFile.h"
+#include "System/MappedFile.h"
+#include "System/WriteFile.h"
 
 #include <algorithm>
 #include <cerrno>

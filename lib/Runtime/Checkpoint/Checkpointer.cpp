@@ -2,6 +2,8 @@
 
 #include "Checkpointer.h"
 
+#include "Agreement/Agree.h"
+#include "Collectives/Collectives.h"
 #include "Core/Error.h"
 
 #include <algorithm>

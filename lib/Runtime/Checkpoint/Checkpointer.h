@@ -5,6 +5,8 @@
 
 #include "CheckpointFolder.h"
 #include "Core/Outcome.h"
+#include "Device/Arena.h"
+#include "Program/Context.h"
 
 #include <atomic>
 #include <thread>

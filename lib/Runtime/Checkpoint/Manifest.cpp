@@ -5,7 +5,7 @@
 #include "Core/Checksum.h"
 #include "Core/Error.h"
 #include "Core/ForeignJson.h"
-#include "Core/MappedFile.h"
+#include "System/MappedFile.h"
 
 #include <cstdlib>
 #include <nlohmann/json.hpp>

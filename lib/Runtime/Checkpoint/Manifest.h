@@ -8,26 +8,14 @@
 #ifndef DTC_LIB_RUNTIME_CHECKPOINT_MANIFEST_H
 #define DTC_LIB_RUNTIME_CHECKPOINT_MANIFEST_H
 
-#include "Core/Options.h"
-#include "Training/EarlyStop.h"
-#include "Training/LossScale.h"
+#include "Options/Options.h"
+#include "TrainingState.h"
 
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace dtc::rt {
-
-/// Where a training stands, besides what its arenas hold. Random numbers and
-/// the order of samples follow from the seed and the step.
-struct TrainingState {
-  int64_t step = 0; ///< steps that are done
-  LossScale::State lossScale;
-  Evaluations evaluations;
-  /// The newest checkpoint before this that a step with finite loss and
-  /// gradient norm followed.
-  std::optional<int64_t> soundStep;
-};
 
 /// What the numbers of a training depend on, besides its state.
 struct TrainingSetting {

@@ -2,13 +2,14 @@
 
 #include "Parameters.h"
 
+#include "Collectives/Collectives.h"
 #include "Core/Elements.h"
 #include "Core/Error.h"
-#include "Core/MappedFile.h"
 #include "Core/Outcome.h"
 #include "Core/Random.h"
-#include "Core/Shard.h"
+#include "Program/Shard.h"
 #include "Safetensors.h"
+#include "System/MappedFile.h"
 
 #include <algorithm>
 #include <cstring>

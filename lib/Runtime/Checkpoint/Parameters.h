@@ -3,10 +3,10 @@
 #ifndef DTC_LIB_RUNTIME_CHECKPOINT_PARAMETERS_H
 #define DTC_LIB_RUNTIME_CHECKPOINT_PARAMETERS_H
 
-#include "Core/Context.h"
-#include "Core/FileAgreement.h"
-#include "Core/ReservedSpace.h"
+#include "Agreement/FileAgreement.h"
 #include "Device/Arena.h"
+#include "Program/Context.h"
+#include "System/ReservedSpace.h"
 
 namespace dtc::rt {
 

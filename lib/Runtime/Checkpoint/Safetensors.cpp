@@ -4,7 +4,7 @@
 
 #include "Core/Error.h"
 #include "Core/ForeignJson.h"
-#include "Core/WriteFile.h"
+#include "System/WriteFile.h"
 
 #include <algorithm>
 #include <cerrno>

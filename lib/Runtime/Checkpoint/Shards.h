@@ -10,10 +10,9 @@
 #ifndef DTC_LIB_RUNTIME_CHECKPOINT_SHARDS_H
 #define DTC_LIB_RUNTIME_CHECKPOINT_SHARDS_H
 
-#include "Core/Context.h"
-#include "Core/MappedFile.h"
-#include "Core/Shard.h"
+#include "Program/Shard.h"
 #include "Safetensors.h"
+#include "System/MappedFile.h"
 
 #include <map>
 

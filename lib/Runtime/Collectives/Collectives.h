@@ -10,6 +10,7 @@
 #ifndef DTC_LIB_RUNTIME_COLLECTIVES_COLLECTIVES_H
 #define DTC_LIB_RUNTIME_COLLECTIVES_COLLECTIVES_H
 
+#include "Core/Fatal.h"
 #include "dtc/Runtime/ABI.h"
 #include "dtc/Support/Collective.h"
 #include "dtc/Support/ElementType.h"
@@ -75,10 +76,9 @@ struct Collective {
   }
 };
 
-class Collectives {
+/// The ranks of a job, by one engine.
+class Collectives : public Abortable {
 public:
-  virtual ~Collectives() = default;
-
   virtual int rank() const = 0;
   virtual int size() const = 0;
   /// Ranks on this machine.
@@ -133,8 +133,6 @@ public:
   virtual void barrier() = 0;
   /// Leaves in good order; met by all ranks.
   virtual void finish() = 0;
-  /// Ends the whole job at once.
-  [[noreturn]] virtual void abort() = 0;
 };
 
 std::unique_ptr<Collectives> makeSelfCollectives();

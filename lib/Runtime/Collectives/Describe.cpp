@@ -2,8 +2,9 @@
 
 #include "Describe.h"
 
-#include "Core/Context.h"
 #include "Core/Error.h"
+#include "Core/Fatal.h"
+#include "Program/Context.h"
 
 using namespace dtc::rt;
 using dtc::CollectiveTraits;

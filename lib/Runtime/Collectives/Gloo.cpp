@@ -12,12 +12,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "Collectives.h"
+#include "Core/Fatal.h"
 
-#include "Core/Context.h"
 #include "Core/Elements.h"
 #include "Core/Error.h"
-#include "Core/Program.h"
 #include "GlooMesh.h"
+#include "Program/Program.h"
 #include "Reduce.h"
 #include "Slots.h"
 #include "Worker.h"

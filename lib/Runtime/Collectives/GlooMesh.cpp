@@ -3,11 +3,12 @@
 #include "GlooMesh.h"
 
 #include "Core/Checksum.h"
-#include "Core/Context.h"
 #include "Core/Error.h"
-#include "Core/Machine.h"
+#include "Core/Fatal.h"
 #include "Describe.h"
+#include "Program/Context.h"
 #include "Rendezvous.h"
+#include "System/Machine.h"
 #include "TcpExchange.h"
 
 #include <arpa/inet.h>

@@ -1,13 +1,13 @@
 //===- MPI.cpp - collectives through MPI ----------------------------------===//
 
 #include "Collectives.h"
+#include "Core/Fatal.h"
 
-#include "Core/Context.h"
 #include "Core/Elements.h"
-#include "Core/Program.h"
-#include "Core/ThreadWithoutSignals.h"
+#include "Program/Program.h"
 #include "Reduce.h"
 #include "Slots.h"
+#include "System/ThreadWithoutSignals.h"
 
 #include <algorithm>
 #include <chrono>

@@ -9,7 +9,7 @@
 #ifndef DTC_LIB_RUNTIME_COLLECTIVES_PEERMEMORY_H
 #define DTC_LIB_RUNTIME_COLLECTIVES_PEERMEMORY_H
 
-#include "Device/CPU/Mapping.h"
+#include "System/Mapping.h"
 
 namespace dtc::rt {
 

@@ -3,7 +3,7 @@
 #include "Rendezvous.h"
 
 #include "Core/Error.h"
-#include "Core/WriteFile.h"
+#include "System/WriteFile.h"
 #include "TcpExchange.h"
 
 #include <cerrno>
@@ -170,7 +170,7 @@ static std::string chooseFile(const Environment &environment) {
          "all of them see and that is not there yet",
          environment.size);
   // Ranks that a wrapper starts have other parents.
-  if (environment.launcher == Launcher::torchrun && !getenv("MASTER_PORT"))
+  if (environment.launcher == Launcher::torchrun && !hasMasterPort())
     job += "." + std::to_string(getppid());
   for (char &c : job)
     if (c == '/')

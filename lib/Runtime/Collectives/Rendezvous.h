@@ -3,7 +3,7 @@
 #ifndef DTC_LIB_RUNTIME_COLLECTIVES_RENDEZVOUS_H
 #define DTC_LIB_RUNTIME_COLLECTIVES_RENDEZVOUS_H
 
-#include "Core/Environment.h"
+#include "Launch/Environment.h"
 
 #include <string>
 #include <vector>

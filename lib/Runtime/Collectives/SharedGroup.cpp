@@ -2,8 +2,8 @@
 
 #include "SharedGroup.h"
 
-#include "Core/Context.h"
 #include "Core/Elements.h"
+#include "Core/Fatal.h"
 #include "Reduce.h"
 
 #include <algorithm>

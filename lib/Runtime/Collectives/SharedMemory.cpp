@@ -8,11 +8,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "Collectives.h"
+#include "Core/Fatal.h"
+#include "Device/Arena.h"
 
-#include "Core/Context.h"
 #include "Core/Error.h"
-#include "Core/Program.h"
 #include "PeerMemory.h"
+#include "Program/Program.h"
 #include "SharedGroup.h"
 #include "Slots.h"
 

@@ -4,7 +4,7 @@
 #define DTC_LIB_RUNTIME_COLLECTIVES_SLOTS_H
 
 #include "Collectives.h"
-#include "Core/Context.h"
+#include "Core/Fatal.h"
 
 namespace dtc::rt {
 

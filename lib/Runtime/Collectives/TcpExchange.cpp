@@ -24,7 +24,7 @@ using Clock = std::chrono::steady_clock;
 
 namespace {
 
-constexpr int numPorts = 16;
+constexpr int numPorts = MasterAddress::numPorts;
 /// For one answer, so that a rank comes to the next port.
 constexpr std::chrono::milliseconds answerTime(2000);
 
@@ -103,22 +103,9 @@ private:
 
 } // namespace
 
-std::optional<MasterAddress> MasterAddress::get() {
-  const char *host = getenv("MASTER_ADDR"), *port = getenv("MASTER_PORT");
-  if (!host || !port)
-    return std::nullopt;
-  char *end;
-  long number = strtol(port, &end, 10);
-  if (end == port || *end || number < 1 || number > 65535 - numPorts)
-    fail("the environment has MASTER_PORT='%s', expected a number from 1 to %d",
-         port, 65535 - numPorts);
-  return MasterAddress{host, int(number)};
-}
-
 /// The first of the ports: torchrun's own server may have that of the master.
 static int firstPort(const MasterAddress &master) {
-  const char *isAgents = getenv("TORCHELASTIC_USE_AGENT_STORE");
-  return master.port + (isAgents && strcmp(isAgents, "True") == 0);
+  return master.port + master.isTaken;
 }
 
 //===----------------------------------------------------------------------===//

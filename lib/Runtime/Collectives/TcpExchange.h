@@ -8,7 +8,7 @@
 #ifndef DTC_LIB_RUNTIME_COLLECTIVES_TCPEXCHANGE_H
 #define DTC_LIB_RUNTIME_COLLECTIVES_TCPEXCHANGE_H
 
-#include "Core/Environment.h"
+#include "Launch/Environment.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -17,15 +17,6 @@
 #include <vector>
 
 namespace dtc::rt {
-
-struct MasterAddress {
-  std::string host;
-  int port;
-
-  /// Of the environment; none if it has not both variables. Throws an Error if
-  /// the port is none.
-  static std::optional<MasterAddress> get();
-};
 
 /// Returns the bytes of all ranks, by rank, of which each has as many. Rank 0
 /// listens at the first free of 16 ports from `master.port` on, and the others

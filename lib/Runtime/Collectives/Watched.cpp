@@ -2,12 +2,13 @@
 
 #include "Watched.h"
 
-#include "Core/Context.h"
 #include "Core/Error.h"
-#include "Core/OtherProcess.h"
-#include "Core/ThreadWithoutSignals.h"
+#include "Core/Fatal.h"
 #include "Describe.h"
 #include "PeerMemory.h"
+#include "Program/Context.h"
+#include "System/OtherProcess.h"
+#include "System/ThreadWithoutSignals.h"
 
 #include <array>
 #include <atomic>

@@ -35,6 +35,19 @@ void convertLoop(const void *source, void *target, int64_t count) {
 
 } // namespace
 
+int64_t dtc::rt::multiplySizes(int64_t a, int64_t b) {
+  int64_t product;
+  if (__builtin_mul_overflow(a, b, &product))
+    fail("%lld x %lld does not fit into 64 bits", (long long)a, (long long)b);
+  return product;
+}
+
+dtc_dtype dtc::rt::expectFloat(const char *call, int32_t dtype) {
+  if (!dtc::isElementType(dtype) || !isFloat(dtc_dtype(dtype)))
+    fatal("%s of element type %d, expected floating point", call, dtype);
+  return dtc_dtype(dtype);
+}
+
 dtc_dtype dtc::rt::parseDType(const std::string &name) {
   if (const ElementType *type = findElementType(&ElementType::name, name))
     return type->code;

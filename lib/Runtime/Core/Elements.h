@@ -9,6 +9,7 @@
 #ifndef DTC_LIB_RUNTIME_CORE_ELEMENTS_H
 #define DTC_LIB_RUNTIME_CORE_ELEMENTS_H
 
+#include "Fatal.h"
 #include "Float16.h"
 #include "dtc/Support/ElementType.h"
 
@@ -17,9 +18,6 @@
 #include <vector>
 
 namespace dtc::rt {
-
-/// Declared in Context.h.
-[[noreturn, gnu::format(printf, 1, 2)]] void fatal(const char *pattern, ...);
 
 using dtc::isFloat;
 using dtc::sizeOf;
@@ -30,6 +28,8 @@ inline const char *nameOf(dtc_dtype dtype) {
 }
 /// Throws when `name` is no element type.
 dtc_dtype parseDType(const std::string &name);
+/// Checks the floating-point type of a call; any other type is fatal.
+dtc_dtype expectFloat(const char *call, int32_t dtype);
 
 /// Calls `body` with a value of the C++ type of an element.
 template <typename Body> auto visitElement(dtc_dtype dtype, Body body) {
@@ -65,6 +65,8 @@ template <typename Body> auto visitElement(dtc_dtype dtype, Body body) {
         int(dtype));
 }
 
+/// The product of two sizes; throws an Error if it does not fit into 64 bits.
+int64_t multiplySizes(int64_t a, int64_t b);
 /// Of numbers of at least 0, the second not 0.
 inline int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 

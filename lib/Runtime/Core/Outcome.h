@@ -1,20 +1,20 @@
-//===- Outcome.h - all ranks fail, or none ----------------------*- C++ -*-===//
+//===- Outcome.h - whether an attempt failed --------------------*- C++ -*-===//
 
 #ifndef DTC_LIB_RUNTIME_CORE_OUTCOME_H
 #define DTC_LIB_RUNTIME_CORE_OUTCOME_H
 
-#include "Collectives/Collectives.h"
-
+#include <exception>
 #include <string>
 
 namespace dtc::rt {
 
-/// Tells an attempt that failed from one that did not.
+/// The result of an attempt, with the message of its error.
 struct Outcome {
   bool failed = false;
   std::string message;
 };
 
+/// Calls `body` and catches its error.
 template <typename Body> Outcome attempt(Body body) {
   try {
     body();
@@ -23,14 +23,6 @@ template <typename Body> Outcome attempt(Body body) {
     return {true, error.what()};
   }
 }
-
-/// Thrown on all ranks when some failed, after the first of them said why.
-struct Reported {};
-
-/// Throws Reported if any rank failed. `name` is that of the program. Met by
-/// all ranks.
-void agree(Collectives &collectives, const Outcome &outcome,
-           const std::string &name);
 
 } // namespace dtc::rt
 

@@ -4,7 +4,7 @@
 #define DTC_LIB_RUNTIME_DATA_NPY_H
 
 #include "Core/Elements.h"
-#include "Core/MappedFile.h"
+#include "System/MappedFile.h"
 #include "dtc/Support/NpyHeader.h"
 
 namespace dtc::rt {

@@ -3,7 +3,7 @@
 #include "NpyWriter.h"
 
 #include "Core/Error.h"
-#include "Core/WriteFile.h"
+#include "System/WriteFile.h"
 
 #include <cerrno>
 #include <cstring>

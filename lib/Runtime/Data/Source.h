@@ -3,9 +3,9 @@
 #ifndef DTC_LIB_RUNTIME_DATA_SOURCE_H
 #define DTC_LIB_RUNTIME_DATA_SOURCE_H
 
-#include "Core/FileAgreement.h"
-#include "Core/Program.h"
+#include "Agreement/FileAgreement.h"
 #include "Device/Arena.h"
+#include "Program/Program.h"
 #include "ReadAhead.h"
 #include "Shuffle.h"
 

@@ -9,6 +9,7 @@
 #ifndef DTC_LIB_RUNTIME_DEVICE_ARENA_H
 #define DTC_LIB_RUNTIME_DEVICE_ARENA_H
 
+#include "System/Mapping.h"
 #include "dtc/Runtime/ABI.h"
 
 #include <cstdint>
@@ -17,13 +18,6 @@
 #include <vector>
 
 namespace dtc::rt {
-
-enum class Sharing {
-  none,
-  machine ///< other ranks of the machine can map it, where the system allows
-};
-
-class Mapping;
 
 /// Where the host prepares what ranges of an arena get next, while the device
 /// still computes with what they have.

@@ -8,6 +8,7 @@
 #ifndef DTC_LIB_RUNTIME_DEVICE_RECORDEDCALLS_H
 #define DTC_LIB_RUNTIME_DEVICE_RECORDEDCALLS_H
 
+#include "Program/Context.h"
 #include "dtc/Runtime/ABI.h"
 
 #include <functional>
@@ -53,8 +54,20 @@ private:
   std::vector<RecordedCall> list;
 };
 
+/// Makes a library call, or records it as the RecordedCall that `describe`
+/// returns.
+template <typename Describe, typename Make>
+void makeCall(dtc_context *context, const Describe &describe,
+              const Make &make) {
+  if (!context->recorded)
+    return make();
+  RecordedCall call = describe();
+  call.make = make;
+  context->recorded->add(std::move(call));
+}
+
 //===----------------------------------------------------------------------===//
-// How calls of the ABI are called
+// Names of calls
 //===----------------------------------------------------------------------===//
 
 /// "product bf16, 64 x 32 x 16, B transposed"; `more` follows.

@@ -2,9 +2,10 @@
 
 #include "FiniteCheck.h"
 
-#include "Core/Context.h"
+#include "Collectives/Collectives.h"
 #include "Core/Error.h"
 #include "Device/ArenaValues.h"
+#include "Program/Context.h"
 
 #include <chrono>
 #include <cmath>

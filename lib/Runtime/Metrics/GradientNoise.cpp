@@ -2,8 +2,8 @@
 
 #include "GradientNoise.h"
 
-#include "Core/Shard.h"
 #include "Device/ArenaValues.h"
+#include "Program/Shard.h"
 
 #include <algorithm>
 #include <cmath>

@@ -3,8 +3,8 @@
 #ifndef DTC_LIB_RUNTIME_METRICS_METRICSFILE_H
 #define DTC_LIB_RUNTIME_METRICS_METRICSFILE_H
 
-#include "Core/Options.h"
 #include "Metrics.h"
+#include "Options/Options.h"
 #include "RecordFile.h"
 
 namespace dtc::rt {

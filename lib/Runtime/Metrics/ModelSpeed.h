@@ -3,8 +3,8 @@
 #ifndef DTC_LIB_RUNTIME_METRICS_MODELSPEED_H
 #define DTC_LIB_RUNTIME_METRICS_MODELSPEED_H
 
-#include "Core/Options.h"
-#include "Core/Program.h"
+#include "Options/Options.h"
+#include "Program/Program.h"
 
 #include <optional>
 

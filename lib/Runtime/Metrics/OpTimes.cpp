@@ -3,6 +3,7 @@
 #include "OpTimes.h"
 
 #include "Core/Error.h"
+#include "Device/DeviceClock.h"
 #include "Trace.h"
 
 #include <algorithm>

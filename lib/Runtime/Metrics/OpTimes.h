@@ -4,7 +4,7 @@
 #define DTC_LIB_RUNTIME_METRICS_OPTIMES_H
 
 #include "Collectives/Collectives.h"
-#include "Core/Program.h"
+#include "Program/Program.h"
 
 #include <string>
 #include <vector>

@@ -3,7 +3,7 @@
 #include "Progress.h"
 
 #include "Core/Error.h"
-#include "Core/WriteFile.h"
+#include "System/WriteFile.h"
 #include "Units.h"
 
 #include <algorithm>

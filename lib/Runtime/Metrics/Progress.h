@@ -3,9 +3,9 @@
 #ifndef DTC_LIB_RUNTIME_METRICS_PROGRESS_H
 #define DTC_LIB_RUNTIME_METRICS_PROGRESS_H
 
-#include "Core/Options.h"
 #include "Metrics.h"
 #include "ModelSpeed.h"
+#include "Options/Options.h"
 
 #include <chrono>
 

@@ -3,7 +3,7 @@
 #include "RecordFile.h"
 
 #include "Core/Error.h"
-#include "Core/WriteFile.h"
+#include "System/WriteFile.h"
 
 #include <algorithm>
 #include <cerrno>

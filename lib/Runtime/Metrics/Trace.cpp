@@ -22,12 +22,6 @@
 using namespace dtc::rt;
 using Json = nlohmann::ordered_json;
 
-int64_t dtc::rt::hostTime() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
-
 Trace::Trace(const Program &program, Collectives &collectives, std::string path,
              std::string profilePath, int64_t first, int64_t last,
              size_t capacity)

@@ -10,9 +10,10 @@
 #define DTC_LIB_RUNTIME_METRICS_TRACE_H
 
 #include "Collectives/Collectives.h"
-#include "Core/Program.h"
+#include "Device/DeviceClock.h"
 #include "OpTimes.h"
 #include "Profile.h"
+#include "Program/Program.h"
 #include "RecordFile.h"
 
 #include <algorithm>
@@ -46,23 +47,6 @@ struct TraceEvent {
 
   /// Whether the rank waits for what was started before.
   bool isWait() const { return kind >= waitForCollective; }
-};
-
-/// Nanoseconds of this process's steady clock.
-int64_t hostTime();
-
-/// Times of a device that is not done with a call when that returns.
-class DeviceClock {
-public:
-  virtual ~DeviceClock() = default;
-
-  /// Before a step is recorded.
-  virtual void begin() = 0;
-  /// The moment between what the device has been given to do so far and what
-  /// comes next. Returns a number for it.
-  virtual int64_t mark() = 0;
-  /// When that was, by hostTime.
-  virtual int64_t timeOf(int64_t mark) const = 0;
 };
 
 class Trace {

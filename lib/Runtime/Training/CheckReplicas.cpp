@@ -2,9 +2,11 @@
 
 #include "CheckReplicas.h"
 
+#include "Collectives/Collectives.h"
 #include "Core/Elements.h"
 #include "Core/Error.h"
-#include "Core/Shard.h"
+#include "Core/Fatal.h"
+#include "Program/Shard.h"
 
 #include <cstring>
 #include <map>

@@ -8,8 +8,8 @@
 #ifndef DTC_LIB_RUNTIME_TRAINING_CHECKREPLICAS_H
 #define DTC_LIB_RUNTIME_TRAINING_CHECKREPLICAS_H
 
-#include "Core/Context.h"
 #include "Device/Arena.h"
+#include "Program/Context.h"
 
 #include <string>
 #include <vector>

@@ -3,34 +3,15 @@
 #ifndef DTC_LIB_RUNTIME_TRAINING_EARLYSTOP_H
 #define DTC_LIB_RUNTIME_TRAINING_EARLYSTOP_H
 
+#include "Checkpoint/TrainingState.h"
 #include "Core/Error.h"
-#include "Core/Options.h"
 #include "Metrics/Metrics.h"
+#include "Options/Options.h"
 
 #include <cmath>
 #include <optional>
 
 namespace dtc::rt {
-
-/// The best evaluation.
-struct BestEvaluation {
-  int64_t step; ///< after which it was made
-  BestBy by;    ///< the number that was compared
-  double value;
-};
-
-/// "loss", as in checkpoints.
-constexpr const char *nameOf(BestBy by) {
-  constexpr const char *names[] = {"loss", "training-loss", "accuracy", "top5",
-                                   "f1"};
-  return names[int(by)];
-}
-
-/// What was observed.
-struct Evaluations {
-  std::optional<BestEvaluation> best; ///< nothing before one is a number
-  int64_t since = 0;                  ///< evaluations after it, or of all
-};
 
 /// Counts evaluations since the best one, as Keras' EarlyStopping does with
 /// min_delta = 0. All ranks see the same numbers, so all of them stop, or none.

@@ -2,8 +2,10 @@
 
 #include "Evaluation.h"
 
+#include "Collectives/Collectives.h"
 #include "Core/Error.h"
-#include "Core/MappedFile.h"
+#include "Device/Device.h"
+#include "System/MappedFile.h"
 
 #include <cmath>
 #include <cstring>

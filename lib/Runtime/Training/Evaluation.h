@@ -3,12 +3,12 @@
 #ifndef DTC_LIB_RUNTIME_TRAINING_EVALUATION_H
 #define DTC_LIB_RUNTIME_TRAINING_EVALUATION_H
 
-#include "Core/Context.h"
-#include "Core/Options.h"
 #include "Data/Shuffle.h"
 #include "Data/Source.h"
 #include "Metrics/Metrics.h"
+#include "Options/Options.h"
 #include "Predictions.h"
+#include "Program/Context.h"
 #include "StepInputs.h"
 
 namespace dtc::rt {

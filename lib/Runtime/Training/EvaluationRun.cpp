@@ -2,9 +2,13 @@
 
 #include "EvaluationRun.h"
 
+#include "Agreement/Agree.h"
 #include "Checkpoint/Checkpointer.h"
 #include "Checkpoint/Parameters.h"
+#include "Collectives/Collectives.h"
 #include "Core/Error.h"
+#include "Core/Outcome.h"
+#include "Device/Device.h"
 #include "Outputs.h"
 
 #include <cmath>
@@ -15,12 +19,14 @@ using namespace dtc::rt;
 EvaluationRun::EvaluationRun(const Program &program, const Options &options,
                              Collectives &collectives, Device &device)
     : program(program), options(options),
-      context(program, collectives, device, options.overlaps),
+      context(program, collectives.rank(), collectives, device,
+              options.overlaps),
       arena(device.makeArena(
           context.plan().arenaBytes, context.plan().hostBytes,
           collectives.sharesArena() ? Sharing::machine : Sharing::none)),
       inputs(program, context.plan(), collectives.rank(), *arena, options.seed),
       evaluation(context, options, *arena, chooseEvaluationData(options)) {
+  collectives.observe(context);
   if (leads())
     lockOutputs(program, options, outputs);
   if (!options.predict.empty())

@@ -3,10 +3,13 @@
 #ifndef DTC_LIB_RUNTIME_TRAINING_EVALUATIONRUN_H
 #define DTC_LIB_RUNTIME_TRAINING_EVALUATIONRUN_H
 
-#include "Core/OutputLock.h"
+#include "Collectives/Collectives.h"
+#include "Device/Device.h"
 #include "Evaluation.h"
 #include "Metrics/Reporter.h"
+#include "Program/Context.h"
 #include "RankJob.h"
+#include "System/OutputLock.h"
 
 namespace dtc::rt {
 

@@ -3,6 +3,8 @@
 #ifndef DTC_LIB_RUNTIME_TRAINING_LOSSSCALE_H
 #define DTC_LIB_RUNTIME_TRAINING_LOSSSCALE_H
 
+#include "Checkpoint/TrainingState.h"
+
 #include <cmath>
 #include <cstdint>
 
@@ -14,10 +16,7 @@ namespace dtc::rt {
 /// gradient, which all have, and so all decide alike.
 class LossScale {
 public:
-  struct State {
-    double scale = 1;
-    int64_t skipped = 0, done = 0, inRow = 0;
-  };
+  using State = LossScaleState;
 
   explicit LossScale(double initial) : now{initial} {}
   explicit LossScale(const State &state) : now(state) {}

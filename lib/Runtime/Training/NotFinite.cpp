@@ -2,10 +2,11 @@
 
 #include "NotFinite.h"
 
+#include "Collectives/Collectives.h"
 #include "Core/Elements.h"
 #include "Core/Error.h"
-#include "Core/Shard.h"
 #include "Device/ArenaValues.h"
+#include "Program/Shard.h"
 
 #include <cmath>
 

@@ -3,8 +3,8 @@
 #ifndef DTC_LIB_RUNTIME_TRAINING_NOTFINITE_H
 #define DTC_LIB_RUNTIME_TRAINING_NOTFINITE_H
 
-#include "Core/Context.h"
 #include "Data/Source.h"
+#include "Program/Context.h"
 
 namespace dtc::rt {
 

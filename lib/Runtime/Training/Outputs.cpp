@@ -4,7 +4,7 @@
 
 #include "Checkpoint/Parameters.h"
 #include "Core/Error.h"
-#include "Core/PathWithin.h"
+#include "System/PathWithin.h"
 
 #include <filesystem>
 

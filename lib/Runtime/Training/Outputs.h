@@ -3,8 +3,8 @@
 #ifndef DTC_LIB_RUNTIME_TRAINING_OUTPUTS_H
 #define DTC_LIB_RUNTIME_TRAINING_OUTPUTS_H
 
-#include "Core/Options.h"
-#include "Core/OutputLock.h"
+#include "Options/Options.h"
+#include "System/OutputLock.h"
 
 namespace dtc::rt {
 

@@ -2,9 +2,12 @@
 
 #include "Predictions.h"
 
+#include "Collectives/Collectives.h"
 #include "Core/Elements.h"
 #include "Core/Error.h"
+#include "Core/Fatal.h"
 #include "Data/Source.h"
+#include "Device/Device.h"
 
 #include <algorithm>
 

@@ -3,9 +3,10 @@
 #ifndef DTC_LIB_RUNTIME_TRAINING_PREDICTIONS_H
 #define DTC_LIB_RUNTIME_TRAINING_PREDICTIONS_H
 
-#include "Core/Context.h"
-#include "Core/Shard.h"
 #include "Data/NpyWriter.h"
+#include "Device/Arena.h"
+#include "Program/Context.h"
+#include "Program/Shard.h"
 
 #include <optional>
 

@@ -3,8 +3,8 @@
 #ifndef DTC_LIB_RUNTIME_TRAINING_STEPINPUTS_H
 #define DTC_LIB_RUNTIME_TRAINING_STEPINPUTS_H
 
-#include "Core/Program.h"
 #include "Device/Arena.h"
+#include "Program/Program.h"
 
 namespace dtc::rt {
 

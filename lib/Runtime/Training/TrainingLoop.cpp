@@ -2,14 +2,17 @@
 
 #include "TrainingLoop.h"
 
+#include "Agreement/Agree.h"
 #include "Checkpoint/Parameters.h"
 #include "Checkpoint/Safetensors.h"
-#include "Core/Epochs.h"
+#include "Collectives/Collectives.h"
 #include "Core/Error.h"
-#include "Core/Launch.h"
 #include "Core/Outcome.h"
+#include "Launch/Environment.h"
+#include "Launch/Signals.h"
+#include "Metrics/Trace.h"
 #include "NotFinite.h"
-#include "Signals.h"
+#include "Options/Epochs.h"
 
 #include <chrono>
 #include <cmath>
@@ -46,7 +49,8 @@ TrainingLoop::TrainingLoop(const Program &program, const Options &options,
                            Collectives &collectives, Device &device,
                            std::unique_ptr<DataSource> data)
     : program(program), options(options), speed(program, options),
-      context(program, collectives, device, options.overlaps),
+      context(program, collectives.rank(), collectives, device,
+              options.overlaps),
       arena(device.makeArena(
           context.plan().arenaBytes, context.plan().hostBytes,
           collectives.sharesArena() ? Sharing::machine : Sharing::none)),
@@ -59,6 +63,7 @@ TrainingLoop::TrainingLoop(const Program &program, const Options &options,
       // Looked up, for how a weak reference is linked depends on the linker.
       hook(reinterpret_cast<decltype(hook)>(
           dlsym(RTLD_DEFAULT, "dtcrt_step_hook"))) {
+  collectives.observe(context);
   if (options.evalEvery)
     evaluation.emplace(context, options, *arena, chooseEvaluationData(options));
   if (options.evalTrain)

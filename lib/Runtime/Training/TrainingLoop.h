@@ -5,9 +5,7 @@
 
 #include "CheckReplicas.h"
 #include "Checkpoint/Checkpointer.h"
-#include "Core/Context.h"
-#include "Core/Options.h"
-#include "Core/ReservedSpace.h"
+#include "Collectives/Collectives.h"
 #include "Data/Source.h"
 #include "Device/Device.h"
 #include "Device/Tuning.h"
@@ -17,10 +15,15 @@
 #include "Metrics/FiniteCheck.h"
 #include "Metrics/GradientNoise.h"
 #include "Metrics/Reporter.h"
+#include "Metrics/Trace.h"
+#include "Options/Options.h"
 #include "Outputs.h"
+#include "Program/Context.h"
 #include "RankJob.h"
 #include "StepInputs.h"
 #include "StopVote.h"
+#include "System/ReservedSpace.h"
+#include "TuningFile.h"
 
 namespace dtc::rt {
 
@@ -89,7 +92,7 @@ private:
   BatchLoader loader;
   StepInputs inputs;
   LossScale lossScale;
-  std::optional<Tuning> tuning;
+  std::optional<TuningFile> tuning;
   std::optional<Evaluation> evaluation, ofTrainingData;
   EarlyStop earlyStop;
   std::string resumeNote; ///< on what it goes on from; empty if there is none

@@ -3,10 +3,12 @@
 #include "NcclCollectives.h"
 
 #include "Core/Checksum.h"
-#include "Core/Context.h"
 #include "Core/Elements.h"
 #include "Core/Error.h"
-#include "Core/Machine.h"
+#include "Core/Fatal.h"
+#include "Device/Device.h"
+#include "Program/Context.h"
+#include "System/Machine.h"
 #include "dtc/Runtime/DeviceReserve.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 //===- HostArena.cpp - an arena in host memory ----------------------------===//
 
 #include "HostDevice.h"
-#include "Mapping.h"
+#include "System/Mapping.h"
 
 using namespace dtc::rt;
 

@@ -3,10 +3,10 @@
 #ifndef DTC_LIB_RUNTIME_DEVICE_CPU_HOSTDEVICE_H
 #define DTC_LIB_RUNTIME_DEVICE_CPU_HOSTDEVICE_H
 
-#include "Attention.h"
+#include "Device/CPU/Attention/Attention.h"
+#include "Device/CPU/MatMul/MatMul.h"
+#include "Device/CPU/Narrow/Narrow.h"
 #include "Device/Device.h"
-#include "MatMul.h"
-#include "Narrow.h"
 
 namespace dtc::rt {
 

@@ -7,13 +7,14 @@
 
 #include "Blas.h"
 
-#include "Core/Context.h"
 #include "Core/Elements.h"
 #include "Core/Error.h"
-#include "Core/Machine.h"
+#include "Core/Fatal.h"
 #include "CudaDevice.h"
 #include "Device/Tuning.h"
 #include "Library.h"
+#include "Program/Context.h"
+#include "System/Machine.h"
 #include "dtc/Runtime/DeviceABI.h"
 #include "dtc/Runtime/DeviceReserve.h"
 

@@ -1,7 +1,7 @@
 //===- CudaArena.cpp - memory of a GPU, as the host sees it ---------------===//
 
-#include "Core/Context.h"
 #include "CudaDevice.h"
+#include "Device/Device.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,6 +1,8 @@
 //===- CudaClock.cpp - when a GPU was where in a step ---------------------===//
 
 #include "CudaDevice.h"
+#include "Device/Device.h"
+#include "Device/DeviceClock.h"
 
 using namespace dtc::rt;
 

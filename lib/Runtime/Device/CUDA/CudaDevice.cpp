@@ -2,9 +2,10 @@
 
 #include "CudaDevice.h"
 
-#include "Core/Context.h"
 #include "Core/Error.h"
+#include "Core/Fatal.h"
 #include "EmulatedImage.h"
+#include "Program/Context.h"
 #include "Progress.h"
 
 #include <cstring>
@@ -99,6 +100,14 @@ DeviceMemory::~DeviceMemory() { CudaDriver::get().cuMemFree(base); }
 
 CudaDevice &dtc::rt::deviceOf(dtc_context *context) {
   return static_cast<CudaDevice &>(context->device);
+}
+
+std::string dtc::rt::formatUuid(const CUuuid &uuid) {
+  std::string text;
+  for (size_t i = 0; i < sizeof uuid.bytes; ++i)
+    text += format("%s%02x", i >= 4 && i <= 10 && i % 2 == 0 ? "-" : "",
+                   (unsigned char)uuid.bytes[i]);
+  return text;
 }
 
 int dtc::rt::gpuOfRank(int localRank) {

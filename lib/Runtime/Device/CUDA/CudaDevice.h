@@ -11,10 +11,10 @@
 
 #include "Blas.h"
 #include "Device/Device.h"
+#include "Device/DeviceClock.h"
 #include "Dnn.h"
 #include "Driver.h"
 #include "Graph.h"
-#include "Metrics/Trace.h"
 #include "dtc/Runtime/DeviceABI.h"
 
 #include <memory>

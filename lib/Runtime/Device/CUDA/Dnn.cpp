@@ -2,8 +2,8 @@
 
 #include "Dnn.h"
 
-#include "Core/Context.h"
 #include "Core/Error.h"
+#include "Core/Fatal.h"
 #include "CudaDevice.h"
 #include "Device/Tuning.h"
 

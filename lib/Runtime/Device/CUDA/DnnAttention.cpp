@@ -8,9 +8,9 @@
 
 #include "DnnAttention.h"
 
-#include "Core/Context.h"
 #include "Core/Elements.h"
 #include "Core/Error.h"
+#include "Core/Fatal.h"
 
 #include <cmath>
 

@@ -7,9 +7,9 @@
 
 #include "DnnConvolution.h"
 
-#include "Core/Context.h"
 #include "Core/Elements.h"
 #include "Core/Error.h"
+#include "Core/Fatal.h"
 
 #include <algorithm>
 

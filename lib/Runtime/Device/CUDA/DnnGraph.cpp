@@ -2,7 +2,6 @@
 
 #include "DnnGraph.h"
 
-#include "Core/Context.h"
 #include "Core/Error.h"
 #include "Library.h"
 

@@ -8,6 +8,7 @@
 #ifndef DTC_LIB_RUNTIME_DEVICE_CUDA_DNNGRAPH_H
 #define DTC_LIB_RUNTIME_DEVICE_CUDA_DNNGRAPH_H
 
+#include "Core/Fatal.h"
 #include "dtc/Runtime/ABI.h"
 
 #include <array>

@@ -3,6 +3,8 @@
 #ifndef DTC_LIB_RUNTIME_DEVICE_CUDA_DRIVER_H
 #define DTC_LIB_RUNTIME_DEVICE_CUDA_DRIVER_H
 
+#include "Core/Fatal.h"
+
 #include <cuda.h>
 
 // The version of this that drivers before CUDA 12.8 have, too.

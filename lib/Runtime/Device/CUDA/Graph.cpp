@@ -2,7 +2,7 @@
 
 #include "Graph.h"
 
-#include "Core/Context.h"
+#include "Core/Fatal.h"
 
 using namespace dtc::rt;
 

@@ -2,7 +2,6 @@
 
 #include "Progress.h"
 
-#include "Core/Context.h"
 #include "CudaDevice.h"
 
 using namespace dtc::rt;

@@ -1,0 +1,167 @@
+//===- LibraryCalls.cpp - the ABI's library calls on CPUs -----------------===//
+
+#include "Collectives/Collectives.h"
+#include "Core/Elements.h"
+#include "Core/Error.h"
+#include "Device/CPU/Convolution/Convolution.h"
+#include "Device/CPU/Convolution/Pooling.h"
+#include "Device/CPU/HostDevice.h"
+#include "Device/RecordedCalls.h"
+#include "Program/Context.h"
+
+using namespace dtc::rt;
+
+/// The device of a call; what is in flight goes on a little.
+static HostDevice &beginCall(dtc_context *context) {
+  context->collectives.poll();
+  return static_cast<HostDevice &>(context->device);
+}
+
+static bool isNarrow(dtc_dtype dtype) { return sizeOf(dtype) == 2; }
+
+void dtcrt_matmul(dtc_context *context, int32_t dtype, int32_t transposeA,
+                  int32_t transposeB, int32_t result, int64_t batch, int64_t m,
+                  int64_t n, int64_t k, const void *a, const void *b, void *c) {
+  MatMulShape shape = {expectFloat("matmul", dtype),
+                       transposeA != 0,
+                       transposeB != 0,
+                       (result & DTC_RESULT_ADDED) != 0,
+                       batch,
+                       m,
+                       n,
+                       k,
+                       (result & DTC_RESULT_SUMS) != 0};
+  auto describe = [&] {
+    RecordedCall call =
+        describeProduct(dtype, transposeA, transposeB, result, batch, m, n, k);
+    call.product = {shape.dtype,
+                    result & DTC_RESULT_SUMS ? DTC_F32 : shape.dtype,
+                    a,
+                    b,
+                    c,
+                    batch * m * k,
+                    batch * k * n,
+                    batch * m * n,
+                    k};
+    return call;
+  };
+  makeCall(context, describe, [=] {
+    HostDevice &device = beginCall(context);
+    if (isNarrow(shape.dtype))
+      device.narrow.multiply(shape, a, b, c);
+    else
+      device.matmul.run(shape, a, b, c);
+  });
+}
+
+void dtcrt_attention(dtc_context *context, int32_t dtype, int32_t causal,
+                     double scale, int64_t batch, int64_t rows, int64_t cols,
+                     int64_t heads, int64_t groups, int64_t width,
+                     int64_t valueWidth, int32_t maskDims, const void *queries,
+                     const void *keys, const void *values, const void *mask,
+                     void *result, void *lse) {
+  auto describe = [&] {
+    return describeAttention(dtype, /*isGrad=*/false, causal != 0, batch, rows,
+                             cols, heads, groups, width, valueWidth, maskDims);
+  };
+  makeCall(context, describe, [=] {
+    HostDevice &device = beginCall(context);
+    device.attention.forward({expectFloat("attention", dtype), causal != 0,
+                              scale, batch, rows, cols, heads, groups, width,
+                              valueWidth, maskDims},
+                             {queries, keys, values, mask}, result, lse);
+  });
+}
+
+void dtcrt_attention_grad(dtc_context *context, int32_t dtype, int32_t causal,
+                          double scale, int64_t batch, int64_t rows,
+                          int64_t cols, int64_t heads, int64_t groups,
+                          int64_t width, int64_t valueWidth, int32_t maskDims,
+                          const void *queries, const void *keys,
+                          const void *values, const void *mask,
+                          const void *result, const void *lse,
+                          const void *dresult, void *dqueries, void *dkeys,
+                          void *dvalues) {
+  auto describe = [&] {
+    return describeAttention(dtype, /*isGrad=*/true, causal != 0, batch, rows,
+                             cols, heads, groups, width, valueWidth, maskDims);
+  };
+  makeCall(context, describe, [=] {
+    HostDevice &device = beginCall(context);
+    device.attention.backward({expectFloat("attention_grad", dtype),
+                               causal != 0, scale, batch, rows, cols, heads,
+                               groups, width, valueWidth, maskDims},
+                              {queries, keys, values, mask},
+                              {result, lse, dresult, dqueries, dkeys, dvalues});
+  });
+}
+
+void dtcrt_conv2d(dtc_context *context, int32_t dtype, int32_t role,
+                  int32_t result, int64_t n, int64_t h, int64_t w, int64_t c,
+                  int64_t oh, int64_t ow, int64_t kh, int64_t kw,
+                  int64_t strideH, int64_t strideW, int64_t padTop,
+                  int64_t padLeft, int64_t dilationH, int64_t dilationW,
+                  int64_t filters, int64_t groups, void *x, void *weight,
+                  void *y, void *scratch) {
+  auto &device = static_cast<HostDevice &>(context->device);
+  ConvolutionShape shape = {expectFloat("conv2d", dtype),
+                            dtc_conv_role(role),
+                            (result & DTC_RESULT_ADDED) != 0,
+                            {n, h, w, c, oh, ow, kh, kw, strideH, strideW,
+                             padTop, padLeft, dilationH, dilationW},
+                            filters,
+                            groups,
+                            (result & DTC_RESULT_SUMS) != 0,
+                            device.winograd};
+  auto describe = [&] {
+    return describeConvolution(dtype, role, result, n, h, w, c, oh, ow, kh, kw,
+                               strideH, strideW, dilationH, dilationW, filters,
+                               groups);
+  };
+  makeCall(context, describe, [=] {
+    HostDevice &device = beginCall(context);
+    if (isNarrow(shape.dtype))
+      device.narrow.convolve(shape, x, weight, y, scratch);
+    else
+      convolve(device.matmul, shape, x, weight, y, scratch);
+  });
+}
+
+void dtcrt_pool2d(dtc_context *context, int32_t dtype, int32_t role, int64_t n,
+                  int64_t h, int64_t w, int64_t c, int64_t oh, int64_t ow,
+                  int64_t kh, int64_t kw, int64_t strideH, int64_t strideW,
+                  int64_t padTop, int64_t padLeft, int64_t dilationH,
+                  int64_t dilationW, const void *x, void *y, void *dx) {
+  dtc_dtype type = expectFloat("pool2d", dtype);
+  Windows windows = {n,      h,       w,         c,        oh,
+                     ow,     kh,      kw,        strideH,  strideW,
+                     padTop, padLeft, dilationH, dilationW};
+  auto poolRole = dtc_pool_role(role);
+  auto describe = [&] {
+    RecordedCall call;
+    call.what =
+        format("pooling %s, role %d, %lld x %lld x %lld of %lld "
+               "channels by %lld x %lld",
+               nameOf(type), role, (long long)n, (long long)oh, (long long)ow,
+               (long long)c, (long long)kh, (long long)kw);
+    return call;
+  };
+  makeCall(context, describe, [=] {
+    HostDevice &device = beginCall(context);
+    if (isNarrow(type))
+      device.narrow.pool(type, poolRole, windows, x, y, dx);
+    else
+      pool(device.matmul.threads(), type, poolRole, windows, x, y, dx);
+  });
+}
+
+void dtcrt_divide(dtc_context *context, int64_t first, int64_t end,
+                  int64_t work,
+                  void (*body)(void *const *buffers, int64_t from, int64_t to),
+                  void *const *buffers) {
+  HostDevice &device = static_cast<HostDevice &>(context->device);
+  device.matmul.threads().divide(end - first, work,
+                                 [&](int64_t from, int64_t to) {
+                                   body(buffers, first + from, first + to);
+                                 });
+}

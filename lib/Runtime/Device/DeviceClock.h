@@ -1,0 +1,29 @@
+//===- DeviceClock.h - times of what a device does --------------*- C++ -*-===//
+
+#ifndef DTC_LIB_RUNTIME_DEVICE_DEVICECLOCK_H
+#define DTC_LIB_RUNTIME_DEVICE_DEVICECLOCK_H
+
+#include <cstdint>
+
+namespace dtc::rt {
+
+/// Nanoseconds of this process's steady clock.
+int64_t hostTime();
+
+/// Times of a device that is not done with a call when that returns.
+class DeviceClock {
+public:
+  virtual ~DeviceClock() = default;
+
+  /// Before a step is recorded.
+  virtual void begin() = 0;
+  /// The moment between what the device has been given to do so far and what
+  /// comes next. Returns a number for it.
+  virtual int64_t mark() = 0;
+  /// When that was, by hostTime.
+  virtual int64_t timeOf(int64_t mark) const = 0;
+};
+
+} // namespace dtc::rt
+
+#endif // DTC_LIB_RUNTIME_DEVICE_DEVICECLOCK_H

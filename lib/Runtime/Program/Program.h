@@ -1,0 +1,233 @@
+//===- Program.h - the compiled plan, read from its manifest ----*- C++ -*-===//
+//
+// The structs mirror the manifest documented in ABI.h.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef DTC_LIB_RUNTIME_PROGRAM_PROGRAM_H
+#define DTC_LIB_RUNTIME_PROGRAM_PROGRAM_H
+
+#include "Mesh.h"
+#include "dtc/Runtime/ABI.h"
+
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace dtc::rt {
+
+/// The state of a parameter that is its moving average.
+constexpr const char *averageState = "ema";
+
+enum class InputKind {
+  input,
+  label,
+  learningRate,
+  step,
+  seed,
+  microbatch, ///< the numbers of the step's micro-batches
+  lossScale,  ///< of fp16
+  updates,    ///< the number of the update, if steps may be skipped
+  replicas,   ///< how many there are, where the launch says so
+  replica,    ///< which of them the rank is
+};
+
+struct InputInfo {
+  std::string name;
+  dtc_dtype dtype;
+  std::vector<int64_t> shape; ///< of the global batch; empty for scalars
+  InputKind kind;
+  /// Exclusive upper bounds of whole numbers: one for all, or one for each
+  /// element of a sample, 0 where it is unknown; empty if there is none.
+  std::vector<int64_t> bounds;
+  std::optional<int64_t> ignoreIndex; ///< a label outside the bound, allowed
+
+  bool isData() const {
+    return kind == InputKind::input || kind == InputKind::label;
+  }
+  std::vector<int64_t> sampleShape() const {
+    return {shape.begin() + 1, shape.end()};
+  }
+};
+
+/// A dimension that an axis splits.
+struct AxisSplit {
+  int axis, dim;
+};
+
+struct ParameterInfo {
+  std::string name;
+  dtc_dtype dtype;
+  std::vector<int64_t> shape;
+  std::vector<AxisSplit> splits;
+  /// The tensor of the model that it is, or is a part of, and where in it.
+  std::string tensor;
+  std::vector<int64_t> tensorShape, start;
+  /// Other names that the tensor is saved under.
+  std::vector<std::string> aliases;
+  bool trainable;
+  enum class Init { file, zeros, ones, normal } init;
+  double initScale = 0; ///< deviation of `normal`
+
+  /// Size of the part that a rank holds.
+  int64_t bytes(const Mesh &mesh) const;
+};
+
+/// Where a stage keeps things in its arena.
+struct Stage {
+  struct Input {
+    int index;
+    int64_t offset;
+  };
+  /// Where the values of a parameter, a state or a gradient are.
+  struct Place {
+    struct Shard {
+      int axis;
+      int64_t start, length; ///< elements of a row that ranks of the axis share
+    };
+    int64_t offset;
+    std::optional<Shard> shard;
+  };
+  struct State {
+    std::string name;
+    Place place;
+  };
+  struct Parameter {
+    int index;
+    Place place;
+    std::optional<Place> gradient;
+    std::vector<State> state;
+
+    /// Null if there is none of this name.
+    const State *findState(std::string_view name) const;
+  };
+  int64_t arenaBytes;
+  int64_t hostBytes = 0; ///< of the host's memory, beside a GPU's
+  std::vector<Input> inputs;
+  std::vector<Parameter> parameters;
+  int64_t loss, gradientNorm; ///< f64 scalars
+  int64_t eval;               ///< f64: the sums of an evaluation
+};
+
+/// One of the sums of an evaluation, or one for each class.
+struct EvalSum {
+  std::string name;
+  int64_t size;
+};
+
+/// The model's output, which evaluations can write. Dimensions are those of a
+/// sample.
+struct RecordInfo {
+  dtc_dtype dtype;
+  std::vector<int64_t> shape;    ///< of all ranks that share it
+  std::vector<int64_t> unpadded; ///< as the model has it
+  std::vector<AxisSplit> splits;
+  int stage; ///< that computes it
+};
+
+/// A launch or a library call.
+struct OpInfo {
+  std::string name;
+  std::string node;     ///< of the model; empty: not known
+  int64_t flops, bytes; ///< of one execution on a rank; 0: not known
+};
+
+enum class LossKind { crossEntropy, bce, mse, output };
+
+struct Program {
+  uint64_t manifestHash; ///< of the manifest's text
+  std::string model;
+  std::string dtype;
+  LossKind loss;
+  Mesh mesh;
+  std::vector<int> batchAxes; ///< that split the batch, major to minor
+  int64_t microbatches;
+  int64_t globalBatch;    ///< of one replica while the mesh has an open axis
+  int replicaAxis = -1;   ///< whose size the launch says; -1 if there is none
+  int64_t modelFlops = 0; ///< of a step, on all ranks; 0: not known
+  double peakFlops = 0;   ///< of a rank's device, a second; 0: not known
+  bool skipsNonFinite = false; ///< compiled with --skip-nonfinite
+  /// Whether gradients are those of the loss times a number: of fp16.
+  bool scalesLoss() const { return hasInput(InputKind::lossScale); }
+  /// Whether a step whose gradients are no numbers changes no weight.
+  bool skipsSteps() const { return skipsNonFinite || scalesLoss(); }
+  std::string weightsFile; ///< empty if they follow the executable's code
+  /// Name, then settings but the learning rate, as text for people.
+  std::string optimizer;
+  double learningRate;
+  std::vector<std::vector<int>> groups; ///< axes of each collective group
+  /// For each member of a group, by index: whose input it gets.
+  std::vector<std::vector<int>> permutations;
+  std::vector<std::string> phases; ///< what plans run: "F", "F.1", "update"
+  std::vector<OpInfo> ops;         ///< what stages' functions run
+  std::vector<InputInfo> inputs;
+  std::vector<ParameterInfo> parameters;
+  /// Tensors of the weights file that are saved as they are.
+  std::vector<std::string> buffers;
+  std::vector<Stage> stages;
+  std::vector<EvalSum> evalSums;
+  bool isLanguageModel = false; ///< whose loss has a perplexity
+  bool mixesSamples = false;    ///< computes with pairs of samples of a batch
+  std::optional<RecordInfo> record;
+
+  const dtc_step_fn *steps, *evals;
+  std::string executable = "/proc/self/exe";
+
+  /// Says how many ranks there are, if that was open: the mesh and the batch
+  /// follow. A number that does not fit is left to checkRankCount.
+  void setRanks(int ranks);
+  void setReplicas(int replicas);
+
+  bool hasInput(InputKind kind) const {
+    for (const InputInfo &input : inputs)
+      if (input.kind == kind)
+        return true;
+    return false;
+  }
+  /// How many ranks share the batch, and which of them a rank is.
+  int batchRanks() const;
+  int batchRank(int rank) const;
+  /// Rows of one micro-batch on one rank.
+  int64_t blockRows() const {
+    return globalBatch / (microbatches * batchRanks());
+  }
+  /// How many numbers an evaluation sums up.
+  int64_t countEvalSums() const;
+  /// 0 if there is no such sum.
+  int64_t sizeOfEvalSum(std::string_view name) const;
+  /// Length of a sample that is a sequence of tokens: of labels, or else of an
+  /// input that indexes a table. 0 if samples are none.
+  int64_t tokensPerSample() const;
+  /// Whether anything of its file of weights is read, on any rank.
+  bool readsWeights() const;
+  /// Whether trained parameters have moving averages.
+  bool hasAverages() const;
+  /// "8 ranks (pp 2 x dp 4)", "a multiple of 2 ranks (pp 2 x dp auto)".
+  std::string describeRanks() const;
+  /// "32 samples", "16 samples a replica".
+  std::string describeBatch() const;
+  /// Human-readable plan, for --describe.
+  std::string describe() const;
+};
+
+/// Where a name stands among all that are there: the same under every plan,
+/// unlike its index, which follows the stages.
+template <typename Info>
+uint32_t orderOf(const std::vector<Info> &all, const std::string &name,
+                 std::string Info::*field) {
+  std::set<std::string> before;
+  for (const Info &other : all)
+    if (other.*field < name)
+      before.insert(other.*field);
+  return uint32_t(before.size());
+}
+
+/// Parses and checks what an object file exports.
+Program readProgram(const dtc_program &exported);
+
+} // namespace dtc::rt
+
+#endif // DTC_LIB_RUNTIME_PROGRAM_PROGRAM_H

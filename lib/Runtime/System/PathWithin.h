@@ -1,0 +1,28 @@
+//===- PathWithin.h - where a file lies in a folder -------------*- C++ -*-===//
+
+#ifndef DTC_LIB_RUNTIME_SYSTEM_PATHWITHIN_H
+#define DTC_LIB_RUNTIME_SYSTEM_PATHWITHIN_H
+
+#include <filesystem>
+
+namespace dtc::rt {
+
+/// The way from a folder to what is in it, `.` to itself, whatever symbolic
+/// links name them; neither has to be there. Empty if it is elsewhere, or
+/// without a folder.
+inline std::filesystem::path pathWithin(const std::filesystem::path &folder,
+                                        const std::filesystem::path &path) {
+  if (folder.empty())
+    return {};
+  auto resolve = [](const std::filesystem::path &name) {
+    std::error_code error;
+    return std::filesystem::weakly_canonical(std::filesystem::absolute(name),
+                                             error);
+  };
+  std::filesystem::path way = resolve(path).lexically_relative(resolve(folder));
+  return way.empty() || *way.begin() == ".." ? "" : way;
+}
+
+} // namespace dtc::rt
+
+#endif // DTC_LIB_RUNTIME_SYSTEM_PATHWITHIN_H
